@@ -1,0 +1,1 @@
+//! Area and volume from trimmed patches (MATH §6).

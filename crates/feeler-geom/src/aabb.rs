@@ -1,0 +1,73 @@
+//! Axis-aligned boxes.
+
+use crate::P3;
+
+/// An axis-aligned box; empty when `min > max` on some axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Aabb {
+    /// Smallest coordinates.
+    pub min: P3,
+    /// Largest coordinates.
+    pub max: P3,
+}
+
+impl Aabb {
+    /// The empty box, the neutral element of [`Aabb::union`].
+    #[must_use]
+    pub fn empty() -> Self {
+        let inf = f64::INFINITY;
+        Self { min: P3::new(inf, inf, inf), max: P3::new(-inf, -inf, -inf) }
+    }
+
+    /// Smallest box around points.
+    pub fn of_points<'a>(points: impl IntoIterator<Item = &'a P3>) -> Self {
+        let mut b = Self::empty();
+        for p in points {
+            b.insert(p);
+        }
+        b
+    }
+
+    /// Enlarges the box to hold `p`.
+    pub fn insert(&mut self, p: &P3) {
+        self.min = self.min.inf(p);
+        self.max = self.max.sup(p);
+    }
+
+    /// Smallest box around both.
+    #[must_use]
+    pub fn union(&self, o: &Self) -> Self {
+        Self { min: self.min.inf(&o.min), max: self.max.sup(&o.max) }
+    }
+
+    /// The box enlarged by `r` on every side.
+    #[must_use]
+    pub fn inflated(&self, r: f64) -> Self {
+        Self { min: self.min.map(|c| c - r), max: self.max.map(|c| c + r) }
+    }
+
+    /// Whether nothing is inside.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        (0..3).any(|i| self.min[i] > self.max[i])
+    }
+
+    /// Whether `p` is inside or on the border.
+    #[must_use]
+    pub fn contains(&self, p: &P3) -> bool {
+        (0..3).all(|i| self.min[i] <= p[i] && p[i] <= self.max[i])
+    }
+
+    /// Length of the diagonal; 0 for the empty box.
+    #[must_use]
+    pub fn diagonal(&self) -> f64 {
+        if self.is_empty() { 0.0 } else { (self.max - self.min).norm() }
+    }
+
+    /// Centre.
+    #[must_use]
+    pub fn center(&self) -> P3 {
+        nalgebra::center(&self.min, &self.max)
+    }
+}

@@ -1,0 +1,39 @@
+//! Numbers and shapes: frames, intervals, curves, surfaces, trimmed parameter domains, oriented-sphere
+//! skeletons, differential geometry, boxes and direction cones.
+//!
+//! Lengths in millimetres, angles in radians, `f64` throughout. This crate knows neither files nor solids:
+//! it depends on nalgebra alone.
+
+mod frame;
+pub mod math;
+
+pub mod aabb;
+pub mod bezier;
+pub mod cone;
+pub mod contact;
+pub mod curve;
+pub mod interval;
+pub mod nurbs;
+pub mod obb;
+pub mod roots;
+pub mod skeleton;
+pub mod surface;
+pub mod trim;
+
+pub use aabb::Aabb;
+pub use cone::{PolyCone, RevolutionCone};
+pub use curve::{Curve, CurveDerivs};
+pub use frame::Frame;
+pub use obb::Obb;
+pub use surface::{Rect, Surface, SurfaceDerivs};
+
+/// A point in space (mm).
+pub type P3 = nalgebra::Point3<f64>;
+/// A vector in space.
+pub type V3 = nalgebra::Vector3<f64>;
+/// A point in a parameter plane.
+pub type P2 = nalgebra::Point2<f64>;
+/// A vector in a parameter plane.
+pub type V2 = nalgebra::Vector2<f64>;
+/// A proper rigid motion; `pose * p_local = p_world`.
+pub type Pose = nalgebra::Isometry3<f64>;

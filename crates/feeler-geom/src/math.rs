@@ -1,0 +1,91 @@
+//! The one door to transcendental functions.
+//!
+//! Platform math libraries differ in the last bit; with every call behind this module a single change makes
+//! results portable (STYLE rule 62, enforced by `.clippy.toml`).
+#![expect(clippy::disallowed_methods, reason = "this module is the door the lint guards")]
+
+use std::f64::consts::TAU;
+
+macro_rules! unary { ($($(#[$m:meta])* $name:ident),* $(,)?) => { $( $(#[$m])* #[must_use] pub fn $name(x: f64) -> f64 { x.$name() } )* } }
+
+unary! {
+    /// Sine of an angle in radians.
+    sin,
+    /// Cosine of an angle in radians.
+    cos,
+    /// Tangent of an angle in radians.
+    tan,
+    /// Inverse tangent.
+    atan,
+    /// Exponential.
+    exp,
+    /// Natural logarithm.
+    ln,
+    /// Hyperbolic sine.
+    sinh,
+    /// Hyperbolic cosine.
+    cosh,
+    /// Inverse hyperbolic sine.
+    asinh,
+}
+
+/// Sine and cosine.
+#[must_use]
+pub fn sin_cos(x: f64) -> (f64, f64) {
+    x.sin_cos()
+}
+
+/// Inverse sine with its argument clamped to [-1, 1]: rounding must not make a NaN.
+#[must_use]
+pub fn asin(x: f64) -> f64 {
+    x.clamp(-1.0, 1.0).asin()
+}
+
+/// Inverse cosine with its argument clamped to [-1, 1].
+#[must_use]
+pub fn acos(x: f64) -> f64 {
+    x.clamp(-1.0, 1.0).acos()
+}
+
+/// Angle of the vector (x, y) in (-π, π].
+#[must_use]
+pub fn atan2(y: f64, x: f64) -> f64 {
+    y.atan2(x)
+}
+
+/// Euclidean length of (x, y) without overflow.
+#[must_use]
+pub fn hypot(x: f64, y: f64) -> f64 {
+    x.hypot(y)
+}
+
+/// Integer power.
+#[must_use]
+pub fn powi(x: f64, n: i32) -> f64 {
+    x.powi(n)
+}
+
+/// Real power.
+#[must_use]
+pub fn powf(x: f64, y: f64) -> f64 {
+    x.powf(y)
+}
+
+/// `x` shifted by whole periods into `[lo, lo + period)`.
+#[must_use]
+pub fn wrap(x: f64, lo: f64, period: f64) -> f64 {
+    let y = x - ((x - lo) / period).floor() * period;
+    if y >= lo + period { lo } else { y }
+}
+
+/// `x` shifted by whole turns to be within half a turn of `near`.
+#[must_use]
+pub fn unwrap_near(x: f64, near: f64, period: f64) -> f64 {
+    x + ((near - x) / period).round() * period
+}
+
+/// Angle in `[0, 2π)`.
+#[must_use]
+pub fn turn(x: f64) -> f64 {
+    wrap(x, 0.0, TAU)
+}

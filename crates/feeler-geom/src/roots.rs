@@ -1,0 +1,1 @@
+//! All real roots of small polynomials and trigonometric polynomials.

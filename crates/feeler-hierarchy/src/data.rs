@@ -1,0 +1,210 @@
+//! Features, areas, nodes.
+
+use feeler_geom::trim::TrimCells;
+use feeler_geom::{Curve, Obb, P3, PolyCone, Rect, RevolutionCone, Surface, V3};
+use serde::{Deserialize, Serialize};
+
+/// Everything one input file gives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// Base name of the input.
+    pub input: String,
+    /// FNV-1a hash of the input's bytes.
+    pub input_hash: u64,
+    /// Options of the preparation.
+    pub options: Options,
+    /// Distinct solids.
+    pub solids: Vec<Hierarchy>,
+    /// Solids in their places.
+    pub instances: Vec<Instance>,
+    /// What the import had to say.
+    pub warnings: Vec<String>,
+}
+
+/// Options of the preparation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Options {
+    /// Largest apex angle (rad) of the normals of an area.
+    pub flatness: f64,
+}
+
+/// A solid in its place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Instance {
+    /// Index of the distinct solid.
+    pub solid: u32,
+    /// Name.
+    pub name: String,
+    /// Names from the root of the assembly to the solid, joined by `/`.
+    pub path: String,
+    /// Translation (mm).
+    pub translation: [f64; 3],
+    /// Unit quaternion x, y, z, w.
+    pub rotation: [f64; 4],
+}
+
+/// One solid with its hierarchy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hierarchy {
+    /// Facts for people.
+    pub info: SolidInfo,
+    /// Supermaximal faces.
+    pub faces: Vec<Face>,
+    /// Supermaximal edges that can carry an LMD.
+    pub edges: Vec<Edge>,
+    /// Vertices that can carry an LMD.
+    pub vertices: Vec<Vertex>,
+    /// Leaves.
+    pub areas: Vec<Area>,
+    /// Binary tree; node 0 is the root. Children of an inner node are adjacent.
+    pub nodes: Vec<Node>,
+}
+
+/// Facts for people and tolerances for the runtime.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SolidInfo {
+    /// Name.
+    pub name: String,
+    /// Entity id.
+    pub source: u64,
+    /// Smallest coordinates (mm).
+    pub bbox_min: [f64; 3],
+    /// Largest coordinates (mm).
+    pub bbox_max: [f64; 3],
+    /// Area (mm²).
+    pub area: f64,
+    /// Volume (mm³).
+    pub volume: f64,
+    /// Source counts: faces, edges, vertices.
+    pub source_counts: [u32; 3],
+    /// Source faces by surface: plane, cylinder, cone, sphere, torus, bezier.
+    pub faces_by_type: [u32; 6],
+    /// Source edges by curve: line, circle, ellipse, parabola, hyperbola, bezier.
+    pub edges_by_curve: [u32; 6],
+    /// Source edges by status: convex, concave, g1, mixed.
+    pub edges_by_status: [u32; 4],
+    /// Supermaximal faces and edges, all statuses.
+    pub supermaximal: [u32; 2],
+    /// Largest measured deviation between an edge and its trimming curves (mm).
+    pub max_trim_deviation: f64,
+}
+
+/// A supermaximal face.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Face {
+    /// Surface.
+    pub surface: Surface,
+    /// Whether the outward normal is the natural one.
+    pub outward: bool,
+    /// Trimmed domain of the whole supermaximal face. `TrimPiece::edge` is a source edge index, for reports only.
+    pub trim: TrimCells,
+    /// Source faces: entity ids, with their own domains when there are several.
+    pub sources: Vec<(u64, Option<TrimCells>)>,
+}
+
+/// A supermaximal edge: spans of one curve between the same two supermaximal faces.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Edge {
+    /// Curve.
+    pub curve: Curve,
+    /// Disjoint spans; a closed edge of a periodic curve has one span of a full period and `closed`.
+    pub spans: Vec<Span>,
+    /// One span that closes on itself smoothly: the ends are interior points.
+    pub closed: bool,
+    /// The two faces.
+    pub sides: [Side; 2],
+    /// Smooth (G¹) edges carry quasi-LMDs only.
+    pub quasi_only: bool,
+}
+
+/// One source edge of a supermaximal edge.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Span {
+    /// Start parameter.
+    pub t0: f64,
+    /// End parameter.
+    pub t1: f64,
+    /// Entity id.
+    pub source: u64,
+    /// Measured deviation of the edge from its faces (mm).
+    pub deviation: f64,
+}
+
+/// One face beside an edge.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Side {
+    /// Supermaximal face.
+    pub face: u32,
+    /// Whether the face, seen from outside, is on the left of the edge in the curve's direction.
+    pub forward: bool,
+    /// Samples `(t, u, v)` in increasing `t` from which to invert edge points on a Bézier surface; empty for
+    /// canonical surfaces.
+    pub guide: Vec<[f64; 3]>,
+}
+
+/// A vertex.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Vertex {
+    /// Position (mm).
+    pub point: P3,
+    /// Polar of the tangent cone: `{d : ⟨d, v⟩ ≤ 0 for all v}`.
+    pub constraints: Vec<V3>,
+    /// Entity id.
+    pub source: u64,
+    /// Distance (mm) within which this vertex and the ends of its edges agree.
+    pub deviation: f64,
+    /// Carries quasi-LMDs only.
+    pub quasi_only: bool,
+}
+
+/// Which feature an area is a piece of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Feature {
+    /// A supermaximal face.
+    Face(u32),
+    /// A supermaximal edge.
+    Edge(u32),
+    /// A vertex.
+    Vertex(u32),
+}
+
+/// A leaf: an almost flat piece of one feature. It never crosses a break of a Bézier grid or spline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Area {
+    /// Feature.
+    pub feature: Feature,
+    /// Parameters: the rectangle for a face, `[u0, u1]` = `[t0, t1]` for an edge, zeros for a vertex.
+    pub rect: Rect,
+    /// Conservative cone around the polars of all its points; no generators: all directions.
+    pub cone: PolyCone,
+}
+
+/// A node of the hierarchy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Conservative box.
+    pub obb: Obb,
+    /// Conservative cone around the polars.
+    pub cone: RevolutionCone,
+    /// Bits of [`FeatureType`] present below.
+    pub types: u16,
+    /// Leaf: index of the area with the top bit set. Inner: index of the first child, the second is next to it.
+    pub link: u32,
+}
+
+impl Node {
+    /// Top bit of `link`.
+    pub const LEAF: u32 = 1 << 31;
+
+    /// The area of a leaf.
+    #[must_use]
+    pub fn area(&self) -> Option<u32> {
+        (self.link & Self::LEAF != 0).then_some(self.link & !Self::LEAF)
+    }
+
+    /// The children of an inner node.
+    #[must_use]
+    pub fn children(&self) -> Option<[u32; 2]> {
+        (self.link & Self::LEAF == 0).then_some([self.link, self.link + 1])
+    }
+}

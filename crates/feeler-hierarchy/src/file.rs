@@ -1,0 +1,1 @@
+//! The file: header, checksum, payload; whole or absent.

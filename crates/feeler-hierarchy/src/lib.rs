@@ -1,0 +1,10 @@
+//! The data of a `.feeler` file and its encoding.
+//!
+//! [`Model`] is everything one input gives: distinct solids with their hierarchies, and their instances. The
+//! geometric types are feeler-geom's own: one form is stored, validated and read by the runtime.
+
+pub mod data;
+pub mod file;
+pub mod validate;
+
+pub use data::*;

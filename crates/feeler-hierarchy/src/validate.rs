@@ -1,0 +1,1 @@
+//! Checks that a decoded model is well formed.

@@ -1,0 +1,1 @@
+//! All local minimal distances between two posed solids.
