@@ -5,6 +5,7 @@
 //! [`CompressedShell`](truck_topology::compress::CompressedShell); what it lacks stands beside it by the same index.
 
 pub mod build;
+pub mod fixtures;
 pub mod mass;
 pub mod solid;
 pub mod source;

@@ -1,0 +1,467 @@
+//! Small solids described by hand, for tests and examples of every stage.
+//!
+//! Each function gives a [`SolidSource`] in one of the dialects that real files use: faces closed by a seam edge
+//! that is walked twice, periodic faces without a seam, and whole closed surfaces without any loop. Dimensions are
+//! in millimetres. Nothing is checked: nonsensical dimensions give nonsensical solids.
+
+use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
+
+use crate::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
+
+/// Collects vertices, edges and faces; ids count up from 1 in the order of creation.
+#[derive(Clone, Debug, Default)]
+pub struct SourceBuilder {
+    /// Vertices so far.
+    pub vertices: Vec<VertexSource>,
+    /// Edges so far.
+    pub edges: Vec<EdgeSource>,
+    /// Faces so far.
+    pub faces: Vec<FaceSource>,
+    last_id: u64,
+}
+
+impl SourceBuilder {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    /// Adds a vertex.
+    pub fn vertex(&mut self, x: f64, y: f64, z: f64) -> u32 {
+        let id = self.id();
+        self.vertices.push(VertexSource { id, point: P3::new(x, y, z) });
+        index(self.vertices.len())
+    }
+
+    /// Adds an edge along `curve` from one vertex to another.
+    pub fn edge(&mut self, curve: Curve, start: u32, end: u32) -> u32 {
+        let id = self.id();
+        self.edges.push(EdgeSource { id, curve, range: None, start, end, same_sense: true });
+        index(self.edges.len())
+    }
+
+    /// The straight edge between two vertices, added when it is not there yet, and whether walking from `a` to `b`
+    /// is walking it forward.
+    pub fn line(&mut self, a: u32, b: u32) -> (u32, bool) {
+        for (i, e) in self.edges.iter().enumerate() {
+            if matches!(e.curve, Curve::Line { .. }) {
+                if (e.start, e.end) == (a, b) {
+                    return (index(i + 1), true);
+                }
+                if (e.start, e.end) == (b, a) {
+                    return (index(i + 1), false);
+                }
+            }
+        }
+        let (p, q) = (self.point(a), self.point(b));
+        let curve = Curve::Line { origin: p, dir: (q - p).normalize() };
+        (self.edge(curve, a, b), true)
+    }
+
+    /// Adds a full circle that starts and ends at a vertex.
+    pub fn circle(&mut self, frame: Frame, radius: f64, vertex: u32) -> u32 {
+        self.edge(Curve::Circle { frame, radius }, vertex, vertex)
+    }
+
+    /// Adds a face of the outer shell.
+    pub fn face(&mut self, surface: Surface, outward: bool, loops: Vec<LoopSource>) -> u32 {
+        let id = self.id();
+        self.faces.push(FaceSource { id, shell: 0, surface, surface_deviation: 0.0, outward, loops });
+        index(self.faces.len())
+    }
+
+    /// Adds a planar face bounded by polygons of straight edges, the first one counter-clockwise seen from outside,
+    /// holes clockwise.
+    pub fn polygon(&mut self, loops: &[&[u32]]) -> u32 {
+        let outer = loops[0];
+        // Newell's normal: twice the vector area.
+        let mut normal = V3::zeros();
+        for (i, a) in outer.iter().enumerate() {
+            let b = outer[(i + 1) % outer.len()];
+            normal += self.point(*a).coords.cross(&self.point(b).coords);
+        }
+        let frame = frame(self.point(outer[0]), normal);
+        let loops = loops.iter().map(|ring| self.ring(ring)).collect();
+        self.face(Surface::Plane { frame }, true, loops)
+    }
+
+    /// A loop of straight edges through vertices.
+    pub fn ring(&mut self, ring: &[u32]) -> LoopSource {
+        let n = ring.len();
+        LoopSource::Edges((0..n).map(|i| self.line(ring[i], ring[(i + 1) % n])).collect())
+    }
+
+    /// Position of a vertex.
+    #[must_use]
+    pub fn point(&self, vertex: u32) -> P3 {
+        self.vertices[vertex as usize].point
+    }
+
+    /// The solid.
+    #[must_use]
+    pub fn finish(self, name: &str) -> SolidSource {
+        SolidSource {
+            name: name.to_owned(),
+            id: self.last_id + 1,
+            vertices: self.vertices,
+            edges: self.edges,
+            faces: self.faces,
+            uncertainty: 0.0,
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "fixtures are tiny")]
+fn index(len: usize) -> u32 {
+    (len - 1) as u32
+}
+
+fn frame(origin: P3, z: V3) -> Frame {
+    Frame::from_z(origin, z, None).expect("fixtures have directions")
+}
+
+/// World axes at height `z`.
+fn level(z: f64) -> Frame {
+    Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() }
+}
+
+fn forward(edges: &[u32]) -> LoopSource {
+    LoopSource::Edges(edges.iter().map(|e| (*e, true)).collect())
+}
+
+fn backward(edges: &[u32]) -> LoopSource {
+    LoopSource::Edges(edges.iter().rev().map(|e| (*e, false)).collect())
+}
+
+/// A box between two corners.
+#[must_use]
+pub fn block(min: [f64; 3], max: [f64; 3]) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let c: Vec<u32> = (0..8)
+        .map(|i| {
+            let pick = |k: usize| if i >> k & 1 == 1 { max[k] } else { min[k] };
+            b.vertex(pick(0), pick(1), pick(2))
+        })
+        .collect();
+    for ring in [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]] {
+        b.polygon(&[&ring.map(|i: usize| c[i])]);
+    }
+    b.finish("block")
+}
+
+/// An upright prism over a simple counter-clockwise polygon, from `z = 0` to `height`.
+#[must_use]
+pub fn prism(polygon: &[[f64; 2]], height: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let low: Vec<u32> = polygon.iter().map(|p| b.vertex(p[0], p[1], 0.0)).collect();
+    let high: Vec<u32> = polygon.iter().map(|p| b.vertex(p[0], p[1], height)).collect();
+    let bottom: Vec<u32> = low.iter().rev().copied().collect();
+    b.polygon(&[&bottom]);
+    b.polygon(&[&high]);
+    for i in 0..low.len() {
+        let j = (i + 1) % low.len();
+        b.polygon(&[&[low[i], low[j], high[j], high[i]]]);
+    }
+    b.finish("prism")
+}
+
+/// An L-shaped prism: one concave vertical edge at the origin, two vertices in its corner.
+#[must_use]
+pub fn l_prism(leg: f64, thickness: f64, height: f64) -> SolidSource {
+    let (l, t) = (leg, thickness);
+    SolidSource {
+        name: "l_prism".into(),
+        ..prism(&[[0.0, 0.0], [l, 0.0], [l, -t], [-t, -t], [-t, l], [0.0, l]].map(|p| [p[0], p[1]]), height)
+    }
+}
+
+/// A cube of edge length `size` with a cube of half that size cut out of the corner at `(size, size, size)`: the
+/// vertex in the middle is a pit, its three neighbours on the cube's edges are flat or saddle-like.
+#[must_use]
+pub fn notched_cube(size: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let h = size / 2.0;
+    let s = size;
+    let o = b.vertex(0.0, 0.0, 0.0);
+    let [x, y, z] = [b.vertex(s, 0.0, 0.0), b.vertex(0.0, s, 0.0), b.vertex(0.0, 0.0, s)];
+    let [xy, yz, zx] = [b.vertex(s, s, 0.0), b.vertex(0.0, s, s), b.vertex(s, 0.0, s)];
+    let [xy_h, yz_h, zx_h] = [b.vertex(s, s, h), b.vertex(h, s, s), b.vertex(s, h, s)];
+    let [x_h, y_h, z_h] = [b.vertex(s, h, h), b.vertex(h, s, h), b.vertex(h, h, s)];
+    let pit = b.vertex(h, h, h);
+    b.polygon(&[&[o, y, xy, x]]);
+    b.polygon(&[&[o, z, yz, y]]);
+    b.polygon(&[&[o, x, zx, z]]);
+    b.polygon(&[&[x, xy, xy_h, x_h, zx_h, zx]]);
+    b.polygon(&[&[y, yz, yz_h, y_h, xy_h, xy]]);
+    b.polygon(&[&[z, zx, zx_h, z_h, yz_h, yz]]);
+    b.polygon(&[&[pit, x_h, xy_h, y_h]]);
+    b.polygon(&[&[pit, y_h, yz_h, z_h]]);
+    b.polygon(&[&[pit, z_h, zx_h, x_h]]);
+    b.finish("notched_cube")
+}
+
+/// A cylinder around the z axis from `z = 0` to `height`, its side closed by a seam edge walked twice.
+#[must_use]
+pub fn cylinder(radius: f64, height: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let (low, high) = (b.vertex(radius, 0.0, 0.0), b.vertex(radius, 0.0, height));
+    let bottom = b.circle(level(0.0), radius, low);
+    let top = b.circle(level(height), radius, high);
+    let (seam, _) = b.line(low, high);
+    let side = LoopSource::Edges(vec![(bottom, true), (seam, true), (top, false), (seam, false)]);
+    b.face(Surface::Cylinder { frame: level(0.0), radius }, true, vec![side]);
+    b.face(Surface::Plane { frame: level(0.0) }, false, vec![backward(&[bottom])]);
+    b.face(Surface::Plane { frame: level(height) }, true, vec![forward(&[top])]);
+    b.finish("cylinder")
+}
+
+/// As [`cylinder`], with a side bounded by two circles and no seam edge.
+#[must_use]
+pub fn cylinder_without_seam(radius: f64, height: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let (low, high) = (b.vertex(radius, 0.0, 0.0), b.vertex(-radius, 0.0, height));
+    let bottom = b.circle(level(0.0), radius, low);
+    let top = b.circle(level(height), radius, high);
+    b.face(Surface::Cylinder { frame: level(0.0), radius }, true, vec![forward(&[bottom]), backward(&[top])]);
+    b.face(Surface::Plane { frame: level(0.0) }, false, vec![backward(&[bottom])]);
+    b.face(Surface::Plane { frame: level(height) }, true, vec![forward(&[top])]);
+    b.finish("cylinder_without_seam")
+}
+
+/// As [`cylinder`], with a side made of two half cylinders that meet at two smooth straight edges.
+#[must_use]
+pub fn cylinder_halves(radius: f64, height: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let r = radius;
+    let [low_0, low_1] = [b.vertex(r, 0.0, 0.0), b.vertex(-r, 0.0, 0.0)];
+    let [high_0, high_1] = [b.vertex(r, 0.0, height), b.vertex(-r, 0.0, height)];
+    let circle = |z| Curve::Circle { frame: level(z), radius };
+    let [bottom_0, bottom_1] = [b.edge(circle(0.0), low_0, low_1), b.edge(circle(0.0), low_1, low_0)];
+    let [top_0, top_1] = [b.edge(circle(height), high_0, high_1), b.edge(circle(height), high_1, high_0)];
+    let ((line_0, _), (line_1, _)) = (b.line(low_0, high_0), b.line(low_1, high_1));
+    let half = |bottom, right, top, left| {
+        vec![LoopSource::Edges(vec![(bottom, true), (right, true), (top, false), (left, false)])]
+    };
+    let side = Surface::Cylinder { frame: level(0.0), radius };
+    b.face(side.clone(), true, half(bottom_0, line_1, top_0, line_0));
+    b.face(side, true, half(bottom_1, line_0, top_1, line_1));
+    b.face(Surface::Plane { frame: level(0.0) }, false, vec![backward(&[bottom_0, bottom_1])]);
+    b.face(Surface::Plane { frame: level(height) }, true, vec![forward(&[top_0, top_1])]);
+    b.finish("cylinder_halves")
+}
+
+/// A sphere around the origin: one face without loops.
+#[must_use]
+pub fn sphere(radius: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    b.face(Surface::Sphere { frame: level(0.0), radius }, true, vec![]);
+    b.finish("sphere")
+}
+
+/// A sphere around the origin: one face bounded by half a meridian walked twice, from pole to pole.
+#[must_use]
+pub fn sphere_with_seam(radius: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let (south, north) = (b.vertex(0.0, 0.0, -radius), b.vertex(0.0, 0.0, radius));
+    // x → x, y → z: parameters -π/2 .. π/2 run from pole to pole.
+    let frame = Frame { origin: P3::origin(), x: V3::x(), y: V3::z(), z: -V3::y() };
+    let seam = b.edge(Curve::Circle { frame, radius }, south, north);
+    let ring = LoopSource::Edges(vec![(seam, true), (seam, false)]);
+    b.face(Surface::Sphere { frame: level(0.0), radius }, true, vec![ring]);
+    b.finish("sphere_with_seam")
+}
+
+/// Half a sphere (`z ≥ 0`), its dome bounded by the equator alone.
+#[must_use]
+pub fn hemisphere(radius: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let v = b.vertex(radius, 0.0, 0.0);
+    let equator = b.circle(level(0.0), radius, v);
+    b.face(Surface::Sphere { frame: level(0.0), radius }, true, vec![forward(&[equator])]);
+    b.face(Surface::Plane { frame: level(0.0) }, false, vec![backward(&[equator])]);
+    b.finish("hemisphere")
+}
+
+/// A torus around the z axis: one face without loops.
+#[must_use]
+pub fn torus(major: f64, minor: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    b.face(Surface::Torus { frame: level(0.0), major, minor }, true, vec![]);
+    b.finish("torus")
+}
+
+/// A torus around the z axis: one face bounded by the outer equator and a tube circle, each walked twice.
+#[must_use]
+pub fn torus_with_seams(major: f64, minor: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let v = b.vertex(major + minor, 0.0, 0.0);
+    let equator = b.circle(level(0.0), major + minor, v);
+    let tube = Frame { origin: P3::new(major, 0.0, 0.0), x: V3::x(), y: V3::z(), z: -V3::y() };
+    let tube = b.circle(tube, minor, v);
+    let ring = LoopSource::Edges(vec![(equator, true), (tube, true), (equator, false), (tube, false)]);
+    b.face(Surface::Torus { frame: level(0.0), major, minor }, true, vec![ring]);
+    b.finish("torus_with_seams")
+}
+
+fn cone_surface(radius: f64, height: f64) -> Surface {
+    // Opens downwards from its apex.
+    let frame = Frame { origin: P3::new(0.0, 0.0, height), x: V3::x(), y: -V3::y(), z: -V3::z() };
+    Surface::Cone { frame, half_angle: math::atan2(radius, height) }
+}
+
+/// A cone that stands on `z = 0` with its apex at `(0, 0, height)`; the apex is a vertex loop.
+#[must_use]
+pub fn cone(radius: f64, height: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let (v, apex) = (b.vertex(radius, 0.0, 0.0), b.vertex(0.0, 0.0, height));
+    let base = b.circle(level(0.0), radius, v);
+    b.face(cone_surface(radius, height), true, vec![forward(&[base]), LoopSource::Vertex(apex)]);
+    b.face(Surface::Plane { frame: level(0.0) }, false, vec![backward(&[base])]);
+    b.finish("cone")
+}
+
+/// As [`cone`], with a ruling as seam edge that is walked twice and ends at the apex.
+#[must_use]
+pub fn cone_with_seam(radius: f64, height: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let (v, apex) = (b.vertex(radius, 0.0, 0.0), b.vertex(0.0, 0.0, height));
+    let base = b.circle(level(0.0), radius, v);
+    let (seam, _) = b.line(v, apex);
+    let ring = LoopSource::Edges(vec![(base, true), (seam, true), (seam, false)]);
+    b.face(cone_surface(radius, height), true, vec![ring]);
+    b.face(Surface::Plane { frame: level(0.0) }, false, vec![backward(&[base])]);
+    b.finish("cone_with_seam")
+}
+
+/// The half `y ≥ 0` of [`cone`]: a vertex at the apex with two real edges on the conical face.
+#[must_use]
+pub fn half_cone(radius: f64, height: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let [right, left] = [b.vertex(radius, 0.0, 0.0), b.vertex(-radius, 0.0, 0.0)];
+    let apex = b.vertex(0.0, 0.0, height);
+    let arc = b.edge(Curve::Circle { frame: level(0.0), radius }, right, left);
+    let (diameter, _) = b.line(left, right);
+    let ((up_left, _), (up_right, _)) = (b.line(left, apex), b.line(right, apex));
+    let side = LoopSource::Edges(vec![(arc, true), (up_left, true), (up_right, false)]);
+    b.face(cone_surface(radius, height), true, vec![side]);
+    b.face(Surface::Plane { frame: level(0.0) }, false, vec![backward(&[arc, diameter])]);
+    let cut = LoopSource::Edges(vec![(diameter, true), (up_right, true), (up_left, false)]);
+    b.face(Surface::Plane { frame: frame(P3::origin(), -V3::y()) }, true, vec![cut]);
+    b.finish("half_cone")
+}
+
+/// A box `[-a, a] × [-a, a] × [0, height]` with a cylindrical hole around the z axis through it.
+#[must_use]
+pub fn block_with_hole(a: f64, height: f64, radius: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let corners = [(-a, -a), (a, -a), (a, a), (-a, a)];
+    let low = corners.map(|(x, y)| b.vertex(x, y, 0.0));
+    let high = corners.map(|(x, y)| b.vertex(x, y, height));
+    for i in 0..4 {
+        let j = (i + 1) % 4;
+        b.polygon(&[&[low[i], low[j], high[j], high[i]]]);
+    }
+    let (v_low, v_high) = (b.vertex(radius, 0.0, 0.0), b.vertex(radius, 0.0, height));
+    let bottom = b.circle(level(0.0), radius, v_low);
+    let top = b.circle(level(height), radius, v_high);
+    let mut low_ring = low;
+    low_ring.reverse();
+    let outer = b.ring(&low_ring);
+    b.face(Surface::Plane { frame: level(0.0) }, false, vec![outer, forward(&[bottom])]);
+    let outer = b.ring(&high);
+    b.face(Surface::Plane { frame: level(height) }, true, vec![outer, backward(&[top])]);
+    let bore = vec![backward(&[bottom]), forward(&[top])];
+    b.face(Surface::Cylinder { frame: level(0.0), radius }, false, bore);
+    b.finish("block_with_hole")
+}
+
+/// A sphere around the origin with a concentric spherical void.
+#[must_use]
+pub fn hollow_sphere(outer: f64, inner: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    b.face(Surface::Sphere { frame: level(0.0), radius: outer }, true, vec![]);
+    b.face(Surface::Sphere { frame: level(0.0), radius: inner }, false, vec![]);
+    b.faces[1].shell = 1;
+    b.finish("hollow_sphere")
+}
+
+/// A prism over a stadium (two half circles of the radius around `(± length / 2, 0)` joined by straight sides),
+/// from `z = 0` to `height`: its four upright edges are smooth.
+#[must_use]
+pub fn stadium(length: f64, radius: f64, height: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let (h, r) = (length / 2.0, radius);
+    let ring = [(h, -r), (h, r), (-h, r), (-h, -r)];
+    let low = ring.map(|(x, y)| b.vertex(x, y, 0.0));
+    let high = ring.map(|(x, y)| b.vertex(x, y, height));
+    // Counter-clockwise: right arc 0 → 1, top line 1 → 2, left arc 2 → 3, bottom line 3 → 0.
+    let mut rim = |v: &[u32; 4], z: f64| {
+        let arc = |x: f64| Curve::Circle {
+            frame: Frame { origin: P3::new(x, 0.0, z), ..Frame::identity() },
+            radius,
+        };
+        let right = b.edge(arc(h), v[0], v[1]);
+        let (up, _) = b.line(v[1], v[2]);
+        let left = b.edge(arc(-h), v[2], v[3]);
+        let (down, _) = b.line(v[3], v[0]);
+        [right, up, left, down]
+    };
+    let (bottom, top) = (rim(&low, 0.0), rim(&high, height));
+    let upright: Vec<u32> = (0..4).map(|i| b.line(low[i], high[i]).0).collect();
+    for i in 0..4 {
+        let j = (i + 1) % 4;
+        let side = vec![LoopSource::Edges(vec![
+            (bottom[i], true),
+            (upright[j], true),
+            (top[i], false),
+            (upright[i], false),
+        ])];
+        if i % 2 == 0 {
+            let x = if i == 0 { h } else { -h };
+            let frame = Frame { origin: P3::new(x, 0.0, 0.0), ..Frame::identity() };
+            b.face(Surface::Cylinder { frame, radius }, true, side);
+        } else {
+            let y = if i == 1 { r } else { -r };
+            b.face(Surface::Plane { frame: frame(P3::new(0.0, y, 0.0), V3::y() * y) }, true, side);
+        }
+    }
+    b.face(Surface::Plane { frame: level(0.0) }, false, vec![backward(&bottom)]);
+    b.face(Surface::Plane { frame: level(height) }, true, vec![forward(&top)]);
+    b.finish("stadium")
+}
+
+/// The outer sheet of a spindle torus (`major < minor`): an apple with two dimples, bounded by vertex loops at its
+/// two self-intersection points.
+#[must_use]
+pub fn apple(major: f64, minor: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let h = (minor * minor - major * major).sqrt();
+    let (south, north) = (b.vertex(0.0, 0.0, -h), b.vertex(0.0, 0.0, h));
+    let loops = vec![LoopSource::Vertex(south), LoopSource::Vertex(north)];
+    b.face(Surface::Torus { frame: level(0.0), major, minor }, true, loops);
+    b.finish("apple")
+}
+
+/// The wedge `0 ≤ longitude ≤ angle` of a ball (`angle < 2π`): two poles with real edges.
+#[must_use]
+pub fn ball_wedge(radius: f64, angle: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let (south, north) = (b.vertex(0.0, 0.0, -radius), b.vertex(0.0, 0.0, radius));
+    let (s, c) = math::sin_cos(angle);
+    let meridian = |dir: V3| Frame { origin: P3::origin(), x: dir, y: V3::z(), z: dir.cross(&V3::z()) };
+    let (first, last) = (meridian(V3::x()), meridian(V3::new(c, s, 0.0)));
+    let start = b.edge(Curve::Circle { frame: first, radius }, south, north);
+    let stop = b.edge(Curve::Circle { frame: last, radius }, south, north);
+    let (axis, _) = b.line(south, north);
+    let walk = |up: u32, down: u32| vec![LoopSource::Edges(vec![(up, true), (down, false)])];
+    b.face(Surface::Sphere { frame: level(0.0), radius }, true, walk(stop, start));
+    b.face(Surface::Plane { frame: first }, true, walk(start, axis));
+    b.face(Surface::Plane { frame: last }, false, walk(axis, stop));
+    b.finish("ball_wedge")
+}
