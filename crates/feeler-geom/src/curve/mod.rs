@@ -3,8 +3,11 @@
 //! # Source
 //! BREP §2.1 (canonical where it can be, rational Bézier otherwise); parametrisations of ISO 10303-42.
 
+use std::f64::consts::TAU;
+
 use crate::bezier::BezierSpline;
-use crate::{Aabb, Frame, P3, Pose, RevolutionCone, V3};
+use crate::frame::unit;
+use crate::{Aabb, Frame, P3, Pose, RevolutionCone, V3, math};
 
 /// A curve with its ISO 10303-42 parametrisation (angles in radians).
 #[derive(Clone, Debug, PartialEq)]
@@ -74,30 +77,60 @@ impl Curve {
     /// Point and first two derivatives at `t`.
     #[must_use]
     pub fn derivs(&self, t: f64) -> CurveDerivs {
-        let _ = t;
-        todo!("helper: shapes")
+        match self {
+            Self::Line { origin, dir } => CurveDerivs { p: origin + dir * t, d1: *dir, d2: V3::zeros() },
+            Self::Circle { frame, radius: r } => {
+                let (s, c) = math::sin_cos(t);
+                let radial = frame.vector(r * c, r * s, 0.0);
+                CurveDerivs { p: frame.origin + radial, d1: frame.vector(-r * s, r * c, 0.0), d2: -radial }
+            }
+            Self::Ellipse { frame, semi_x: a, semi_y: b } => {
+                let (s, c) = math::sin_cos(t);
+                let radial = frame.vector(a * c, b * s, 0.0);
+                CurveDerivs { p: frame.origin + radial, d1: frame.vector(-a * s, b * c, 0.0), d2: -radial }
+            }
+            Self::Parabola { frame, focal: f } => CurveDerivs {
+                p: frame.point(f * t * t, 2.0 * f * t, 0.0),
+                d1: frame.vector(2.0 * f * t, 2.0 * f, 0.0),
+                d2: frame.x * (2.0 * f),
+            },
+            Self::Hyperbola { frame, semi: a, semi_imag: b } => {
+                let (ch, sh) = (math::cosh(t), math::sinh(t));
+                let d2 = frame.vector(a * ch, b * sh, 0.0);
+                CurveDerivs { p: frame.origin + d2, d1: frame.vector(a * sh, b * ch, 0.0), d2 }
+            }
+            Self::Bezier(spline) => spline.derivs(t),
+        }
     }
 
     /// Unit tangent in the direction of increasing `t`; at a singular point (zero derivative) the limit from
     /// inside the range, `None` if there is none.
     #[must_use]
     pub fn tangent(&self, t: f64) -> Option<V3> {
-        let _ = t;
-        todo!("helper: shapes")
+        match self {
+            Self::Bezier(spline) => spline.tangent(t),
+            _ => unit(self.derivs(t).d1),
+        }
     }
 
     /// Parameter period: 2π for circle and ellipse, that of a closed periodic spline, else `None`.
     #[must_use]
     pub fn period(&self) -> Option<f64> {
-        todo!("helper: shapes")
+        match self {
+            Self::Circle { .. } | Self::Ellipse { .. } => Some(TAU),
+            Self::Bezier(spline) => spline.period(),
+            Self::Line { .. } | Self::Parabola { .. } | Self::Hyperbola { .. } => None,
+        }
     }
 
     /// Parameters strictly inside `(t0, t1)` where pieces meet (splines only). Every area must lie between two
     /// neighbours of these.
     #[must_use]
     pub fn breaks(&self, t0: f64, t1: f64) -> Vec<f64> {
-        let _ = (t0, t1);
-        todo!("helper: shapes")
+        match self {
+            Self::Bezier(spline) => crate::bezier::breaks_inside(&spline.breaks, spline.periodic, t0, t1),
+            _ => Vec::new(),
+        }
     }
 
     /// Parameters strictly inside `(t0, t1)` where the tangent direction jumps by more than `angle_tol` radians.
@@ -139,7 +172,40 @@ impl Curve {
     /// The curve moved by a pose. The parametrisation stays.
     #[must_use]
     pub fn transformed(&self, pose: &Pose) -> Self {
-        let _ = pose;
-        todo!("helper: shapes")
+        match self {
+            Self::Line { origin, dir } => Self::Line { origin: pose * origin, dir: pose * dir },
+            Self::Circle { frame, radius } => {
+                Self::Circle { frame: frame.transformed(pose), radius: *radius }
+            }
+            Self::Ellipse { frame, semi_x, semi_y } => {
+                Self::Ellipse { frame: frame.transformed(pose), semi_x: *semi_x, semi_y: *semi_y }
+            }
+            Self::Parabola { frame, focal } => {
+                Self::Parabola { frame: frame.transformed(pose), focal: *focal }
+            }
+            Self::Hyperbola { frame, semi, semi_imag } => {
+                Self::Hyperbola { frame: frame.transformed(pose), semi: *semi, semi_imag: *semi_imag }
+            }
+            Self::Bezier(spline) => Self::Bezier(spline.transformed(pose)),
+        }
+    }
+
+    /// The curve scaled about the world's origin by `f > 0` (a change of the length unit). The parameter of a
+    /// line scales too; all others stay.
+    #[must_use]
+    pub fn scaled(&self, f: f64) -> Self {
+        let scale = |frame: &Frame| Frame { origin: frame.origin * f, ..*frame };
+        match self {
+            Self::Line { origin, dir } => Self::Line { origin: origin * f, dir: *dir },
+            Self::Circle { frame, radius } => Self::Circle { frame: scale(frame), radius: radius * f },
+            Self::Ellipse { frame, semi_x, semi_y } => {
+                Self::Ellipse { frame: scale(frame), semi_x: semi_x * f, semi_y: semi_y * f }
+            }
+            Self::Parabola { frame, focal } => Self::Parabola { frame: scale(frame), focal: focal * f },
+            Self::Hyperbola { frame, semi, semi_imag } => {
+                Self::Hyperbola { frame: scale(frame), semi: semi * f, semi_imag: semi_imag * f }
+            }
+            Self::Bezier(spline) => Self::Bezier(spline.scaled(f)),
+        }
     }
 }

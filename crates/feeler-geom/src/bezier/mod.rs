@@ -1,0 +1,260 @@
+//! Rational Bézier curves and patches in homogeneous coordinates, and their piecewise compositions.
+
+mod eval;
+mod subdivide;
+
+use nalgebra::Vector4;
+
+use crate::frame::unit;
+use crate::{P2, P3, Pose, V3};
+
+/// A homogeneous control point `(w x, w y, w z, w)`, `w > 0`.
+pub type H4 = Vector4<f64>;
+
+/// Rational Bézier pieces over `[breaks[i], breaks[i+1]]`, all of one degree.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct BezierSpline {
+    /// Degree, 1 ..= [`MAX_DEGREE`].
+    pub degree: u32,
+    /// Increasing parameters, one more than there are pieces.
+    pub breaks: Vec<f64>,
+    /// `(degree + 1)` control points a piece, piece after piece.
+    pub control: Vec<H4>,
+    /// The end meets the start with a common tangent, and parameters may wrap.
+    pub periodic: bool,
+}
+
+/// A grid of rational Bézier patches over `[u_breaks[i], u_breaks[i+1]] × [v_breaks[j], v_breaks[j+1]]`.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct BezierSurface {
+    /// Degree in u.
+    pub u_degree: u32,
+    /// Degree in v.
+    pub v_degree: u32,
+    /// Increasing parameters in u.
+    pub u_breaks: Vec<f64>,
+    /// Increasing parameters in v.
+    pub v_breaks: Vec<f64>,
+    /// Patch (i, j) starts at `(i * n_v + j) * (u_degree + 1) * (v_degree + 1)`, with `n_v` patches along v; within
+    /// a patch control point (a, b) is at `a * (v_degree + 1) + b`.
+    pub control: Vec<H4>,
+    /// The two u sides coincide with common tangent planes, and u may wrap.
+    pub u_periodic: bool,
+    /// As `u_periodic`, for v.
+    pub v_periodic: bool,
+}
+
+/// Largest supported degree (ISO files rarely pass 11; revolved splines double).
+pub const MAX_DEGREE: u32 = 25;
+
+/// Homogeneous control point of a point and a weight.
+#[must_use]
+pub fn homogeneous(p: &P3, w: f64) -> H4 {
+    H4::new(p.x * w, p.y * w, p.z * w, w)
+}
+
+/// The point of a homogeneous control point.
+#[must_use]
+pub fn dehomogenized(h: &H4) -> P3 {
+    P3::new(h.x / h.w, h.y / h.w, h.z / h.w)
+}
+
+fn moved(h: &H4, pose: &Pose) -> H4 {
+    let a = pose.rotation * h.xyz() + pose.translation.vector * h.w;
+    H4::new(a.x, a.y, a.z, h.w)
+}
+
+fn scaled(h: &H4, f: f64) -> H4 {
+    H4::new(h.x * f, h.y * f, h.z * f, h.w)
+}
+
+impl BezierSpline {
+    /// Number of pieces.
+    #[must_use]
+    pub fn n_pieces(&self) -> usize {
+        self.breaks.len() - 1
+    }
+
+    /// Parameter range.
+    #[must_use]
+    pub fn range(&self) -> (f64, f64) {
+        (self.breaks[0], self.breaks[self.breaks.len() - 1])
+    }
+
+    /// Parameter period when periodic.
+    #[must_use]
+    pub fn period(&self) -> Option<f64> {
+        let (t0, t1) = self.range();
+        self.periodic.then_some(t1 - t0)
+    }
+
+    /// Control points of piece `i`.
+    #[must_use]
+    pub fn piece_control(&self, i: usize) -> &[H4] {
+        let n = self.degree as usize + 1;
+        &self.control[i * n..(i + 1) * n]
+    }
+
+    /// Index of the piece at `t`: the later one at a break, the end pieces outside the range, wrapped when
+    /// periodic.
+    #[must_use]
+    pub fn piece(&self, t: f64) -> usize {
+        eval::locate(&self.breaks, self.wrapped(t))
+    }
+
+    /// `t` wrapped into the range when periodic.
+    #[must_use]
+    pub fn wrapped(&self, t: f64) -> f64 {
+        eval::wrap_range(&self.breaks, self.periodic, t)
+    }
+
+    /// Unit tangent; see [`crate::Curve::tangent`].
+    #[must_use]
+    pub fn tangent(&self, t: f64) -> Option<V3> {
+        let t = self.wrapped(t);
+        let i = self.piece(t);
+        let c = self.piece_control(i);
+        let first = dehomogenized(&c[0]);
+        let size = c.iter().map(|h| (dehomogenized(h) - first).norm()).fold(0.0, f64::max);
+        let d1 = self.derivs(t).d1;
+        if d1.norm() * (self.breaks[i + 1] - self.breaks[i]) > 1e-7 * size {
+            return unit(d1);
+        }
+        // The first control point that differs from the end's shows the limit direction.
+        let limit = |c: &mut dyn Iterator<Item = &H4>| {
+            let p0 = dehomogenized(c.next()?);
+            c.map(|h| dehomogenized(h) - p0).find(|d| d.norm() > 1e-7 * size).and_then(unit)
+        };
+        if t >= self.breaks[i + 1] {
+            limit(&mut c.iter().rev()).map(|d| -d)
+        } else {
+            limit(&mut self.sub_control(i, t, self.breaks[i + 1]).iter())
+        }
+    }
+
+    /// The spline moved by a pose.
+    #[must_use]
+    pub fn transformed(&self, pose: &Pose) -> Self {
+        Self { control: self.control.iter().map(|h| moved(h, pose)).collect(), ..self.clone() }
+    }
+
+    /// The spline scaled about the world's origin; the parametrisation stays.
+    #[must_use]
+    pub fn scaled(&self, f: f64) -> Self {
+        Self { control: self.control.iter().map(|h| scaled(h, f)).collect(), ..self.clone() }
+    }
+}
+
+/// Breaks strictly inside `(t0, t1)`, repeated by the period when periodic.
+pub(crate) fn breaks_inside(breaks: &[f64], periodic: bool, t0: f64, t1: f64) -> Vec<f64> {
+    let (lo, hi) = (breaks[0], breaks[breaks.len() - 1]);
+    if !periodic {
+        let inner = &breaks[1..breaks.len() - 1];
+        return inner.iter().copied().filter(|b| t0 < *b && *b < t1).collect();
+    }
+    let period = hi - lo;
+    let mut turn = ((t0 - lo) / period).floor() * period;
+    let mut out = Vec::new();
+    if !(t0.is_finite() && t1.is_finite()) {
+        return out;
+    }
+    while lo + turn < t1 {
+        out.extend(breaks[..breaks.len() - 1].iter().map(|b| b + turn).filter(|b| t0 < *b && *b < t1));
+        turn += period;
+    }
+    out
+}
+
+impl BezierSurface {
+    /// Numbers of patches in u and v.
+    #[must_use]
+    pub fn n_patches(&self) -> (usize, usize) {
+        (self.u_breaks.len() - 1, self.v_breaks.len() - 1)
+    }
+
+    /// Whole parameter rectangle.
+    #[must_use]
+    pub fn domain(&self) -> crate::Rect {
+        let (u, v) = (&self.u_breaks, &self.v_breaks);
+        crate::Rect { u0: u[0], u1: u[u.len() - 1], v0: v[0], v1: v[v.len() - 1] }
+    }
+
+    /// Control points of patch `(i, j)`; `(a, b)` at `a * (v_degree + 1) + b`.
+    #[must_use]
+    pub fn patch_control(&self, (i, j): (usize, usize)) -> &[H4] {
+        let n = (self.u_degree as usize + 1) * (self.v_degree as usize + 1);
+        let k = i * (self.v_breaks.len() - 1) + j;
+        &self.control[k * n..(k + 1) * n]
+    }
+
+    /// Indices of the patch at `uv`: the later one at a break, border patches outside the domain, wrapped in
+    /// periodic directions.
+    #[must_use]
+    pub fn patch(&self, uv: P2) -> (usize, usize) {
+        let uv = self.wrapped(uv);
+        (eval::locate(&self.u_breaks, uv.x), eval::locate(&self.v_breaks, uv.y))
+    }
+
+    /// `uv` wrapped into the domain in periodic directions.
+    #[must_use]
+    pub fn wrapped(&self, uv: P2) -> P2 {
+        P2::new(
+            eval::wrap_range(&self.u_breaks, self.u_periodic, uv.x),
+            eval::wrap_range(&self.v_breaks, self.v_periodic, uv.y),
+        )
+    }
+
+    /// Unit natural normal; see [`crate::Surface::normal`]. At an isolated singular point the limit along the way
+    /// to the patch's centre; the world's `z` where even that has no direction.
+    #[must_use]
+    pub fn normal(&self, uv: P2) -> V3 {
+        let uv = self.wrapped(uv);
+        let (i, j) = self.patch(uv);
+        let (hu, hv) = (self.u_breaks[i + 1] - self.u_breaks[i], self.v_breaks[j + 1] - self.v_breaks[j]);
+        let d = self.patch_derivs((i, j), uv);
+        let (du, dv) = (d.du * hu, d.dv * hv);
+        let n = du.cross(&dv);
+        let c = self.patch_control((i, j));
+        let (nv, last) = (self.v_degree as usize, c.len() - 1);
+        let diagonals = [(0, last), (nv, last - nv)];
+        let size = diagonals.iter().map(|&(a, b)| (dehomogenized(&c[a]) - dehomogenized(&c[b])).norm());
+        let size = size.fold(0.0, f64::max).max(du.norm()).max(dv.norm());
+        let regular = du.norm() > 1e-8 * size && dv.norm() > 1e-8 * size;
+        if regular && n.norm() > 1e-8 * du.norm() * dv.norm() {
+            return n.normalize();
+        }
+        // First order: the change of ∂u × ∂v towards the centre of the patch.
+        let center = P2::new(self.u_breaks[i] + 0.5 * hu, self.v_breaks[j] + 0.5 * hv);
+        let (a, b) = ((center.x - uv.x) / hu, (center.y - uv.y) / hv);
+        let (duu, duv, dvv) = (d.duu * (hu * hu), d.duv * (hu * hv), d.dvv * (hv * hv));
+        let n_u = duu.cross(&dv) + du.cross(&duv);
+        let n_v = duv.cross(&dv) + du.cross(&dvv);
+        let first = n + n_u * a + n_v * b;
+        if first.norm() > 1e-7 * size * size {
+            return first.normalize();
+        }
+        // Higher orders: look from a little inside.
+        for step in [1e-4, 1e-3, 1e-2, 0.1] {
+            let d = self.patch_derivs((i, j), uv + (center - uv) * step);
+            let n = d.du.cross(&d.dv);
+            if n.norm() > 1e-7 * d.du.norm() * d.dv.norm() {
+                return n.normalize();
+            }
+        }
+        V3::z()
+    }
+
+    /// The surface moved by a pose.
+    #[must_use]
+    pub fn transformed(&self, pose: &Pose) -> Self {
+        Self { control: self.control.iter().map(|h| moved(h, pose)).collect(), ..self.clone() }
+    }
+
+    /// The surface scaled about the world's origin; the parametrisation stays.
+    #[must_use]
+    pub fn scaled(&self, f: f64) -> Self {
+        Self { control: self.control.iter().map(|h| scaled(h, f)).collect(), ..self.clone() }
+    }
+}

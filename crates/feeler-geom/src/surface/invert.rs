@@ -1,0 +1,87 @@
+//! Parameters of the surface point nearest to a given point.
+//!
+//! # Source
+//! Canonical surfaces: closed forms of the nearest point. Grids: Piegl & Tiller, *The NURBS Book*, §6.1 (point
+//! inversion), with the full Hessian and a global search.
+
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+use super::{Rect, Surface};
+use crate::{Frame, P2, P3, V3, math};
+
+pub(super) fn invert(surface: &Surface, p: &P3, hint: Option<P2>, within: Option<&Rect>) -> P2 {
+    match surface {
+        Surface::Plane { frame } => {
+            let q = frame.local(p);
+            P2::new(q.x, q.y)
+        }
+        Surface::Cylinder { frame, .. } => {
+            let (q, u, _) = polar(frame, p, hint);
+            P2::new(u, q.z)
+        }
+        Surface::Cone { frame, half_angle } => {
+            let (q, u, rho) = polar(frame, p, hint);
+            let (s, c) = math::sin_cos(*half_angle);
+            P2::new(u, (c * (rho * s + q.z * c)).max(0.0))
+        }
+        Surface::Sphere { frame, .. } => {
+            let (q, u, rho) = polar(frame, p, hint);
+            let v = if rho == 0.0 && q.z == 0.0 {
+                hint.map_or(0.0, |h| h.y)
+            } else {
+                math::atan2(q.z, rho).clamp(-FRAC_PI_2, FRAC_PI_2)
+            };
+            P2::new(u, v)
+        }
+        Surface::Torus { frame, major, minor } => invert_torus(frame, *major, *minor, p, hint, within),
+        Surface::Bezier(_) => todo!("helper: shapes"),
+    }
+}
+
+/// Local coordinates, longitude in [0, 2π) and distance from the axis. On the axis (to rounding) the longitude is
+/// the hint's, or 0.
+fn polar(frame: &Frame, p: &P3, hint: Option<P2>) -> (V3, f64, f64) {
+    let q = frame.local(p);
+    let rho = math::hypot(q.x, q.y);
+    let rounding = 4.0 * f64::EPSILON * (p.coords.amax() + frame.origin.coords.amax());
+    if rho <= rounding {
+        (q, math::turn(hint.map_or(0.0, |h| h.x)), 0.0)
+    } else {
+        (q, math::turn(math::atan2(q.y, q.x)), rho)
+    }
+}
+
+fn invert_torus(
+    frame: &Frame,
+    major: f64,
+    minor: f64,
+    p: &P3,
+    hint: Option<P2>,
+    within: Option<&Rect>,
+) -> P2 {
+    let (q, u, rho) = polar(frame, p, hint);
+    let latitude = |x: f64| {
+        if x == 0.0 && q.z == 0.0 {
+            hint.map_or(0.0, |h| math::turn(h.y))
+        } else {
+            math::turn(math::atan2(q.z, x))
+        }
+    };
+    let near = P2::new(u, latitude(rho - major));
+    if major >= minor {
+        return near;
+    }
+    // Spindle: the tube's circle of the opposite longitude reaches over the axis and may pass nearer.
+    let far = P2::new(math::turn(u + PI), latitude(-rho - major));
+    let miss = |x: f64| (math::hypot(x, q.z) - minor).abs();
+    let (miss_near, miss_far) = (miss(rho - major), miss(-rho - major));
+    if let Some(rect) = within {
+        let holds = |uv: &P2| math::wrap(uv.y, rect.v0 - 1e-9, TAU) <= rect.v1 + 1e-9;
+        match (holds(&near), holds(&far)) {
+            (true, false) => return near,
+            (false, true) => return far,
+            _ => {}
+        }
+    }
+    if miss_far < miss_near { far } else { near }
+}

@@ -1,0 +1,486 @@
+//! Surfaces in space.
+//!
+//! # Source
+//! BREP §1.4.3, §2.1; parametrisations of ISO 10303-42 except the cone's.
+//!
+//! # Deviations
+//! A cone has its apex as origin and opens along `+z`: only the nappe `v ≥ 0` is ever used, and the apex is a
+//! vertex, not a surface point (MATH §3).
+
+mod invert;
+
+use std::f64::consts::{FRAC_PI_2, TAU};
+
+use crate::bezier::BezierSurface;
+use crate::frame::{complete_basis, unit};
+use crate::{Aabb, Frame, P2, P3, PolyCone, Pose, RevolutionCone, V3, math};
+
+/// An axis-parallel rectangle of parameters `[u0, u1] × [v0, v1]`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Rect {
+    /// Smallest u.
+    pub u0: f64,
+    /// Largest u.
+    pub u1: f64,
+    /// Smallest v.
+    pub v0: f64,
+    /// Largest v.
+    pub v1: f64,
+}
+
+/// A surface; its *natural* normal is `∂u × ∂v`, normalised.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Surface {
+    /// `o + u x + v y`, natural normal `z`; `u`, `v` in mm.
+    Plane {
+        /// Origin and axes.
+        frame: Frame,
+    },
+    /// `o + r (cos u x + sin u y) + v z`, natural normal away from the axis.
+    Cylinder {
+        /// A point of the axis, and axes.
+        frame: Frame,
+        /// Radius, > 0.
+        radius: f64,
+    },
+    /// `apex + v (tan φ (cos u x + sin u y) + z)`, `v ≥ 0` in mm along the axis, natural normal away from the axis.
+    Cone {
+        /// Apex, and axes; the cone opens along `+z`.
+        frame: Frame,
+        /// Half-angle φ in (0, π/2).
+        half_angle: f64,
+    },
+    /// `o + r (cos v (cos u x + sin u y) + sin v z)`, longitude `u`, latitude `v` in [-π/2, π/2].
+    Sphere {
+        /// Centre and axes.
+        frame: Frame,
+        /// Radius, > 0.
+        radius: f64,
+    },
+    /// `o + (R + r cos v)(cos u x + sin u y) + r sin v z`.
+    Torus {
+        /// Centre and axes.
+        frame: Frame,
+        /// Radius R of the centre circle, > 0. Less than `minor`: a spindle torus, whose faces use one of its two
+        /// sheets only.
+        major: f64,
+        /// Radius r of the tube, > 0.
+        minor: f64,
+    },
+    /// A grid of rational Bézier patches.
+    Bezier(BezierSurface),
+}
+
+/// A surface point with its derivatives up to the second order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SurfaceDerivs {
+    /// Point.
+    pub p: P3,
+    /// ∂/∂u.
+    pub du: V3,
+    /// ∂/∂v.
+    pub dv: V3,
+    /// ∂²/∂u².
+    pub duu: V3,
+    /// ∂²/∂u∂v.
+    pub duv: V3,
+    /// ∂²/∂v².
+    pub dvv: V3,
+}
+
+/// Principal curvatures against the *natural* normal, positive where the surface bends away from it (a sphere
+/// with its natural normal outward has +1/r twice).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Principal {
+    /// Smaller curvature (1/mm).
+    pub k1: f64,
+    /// Larger curvature (1/mm).
+    pub k2: f64,
+    /// Unit direction of `k1`.
+    pub dir1: V3,
+    /// Unit direction of `k2`.
+    pub dir2: V3,
+}
+
+impl Surface {
+    /// Point at `(u, v)`.
+    #[must_use]
+    pub fn point(&self, uv: P2) -> P3 {
+        self.derivs(uv).p
+    }
+
+    /// Point and derivatives up to the second order.
+    #[must_use]
+    pub fn derivs(&self, uv: P2) -> SurfaceDerivs {
+        let (u, v) = (uv.x, uv.y);
+        match self {
+            Self::Plane { frame } => SurfaceDerivs {
+                p: frame.point(u, v, 0.0),
+                du: frame.x,
+                dv: frame.y,
+                duu: V3::zeros(),
+                duv: V3::zeros(),
+                dvv: V3::zeros(),
+            },
+            Self::Cylinder { frame, radius: r } => {
+                let (s, c) = math::sin_cos(u);
+                let radial = frame.vector(r * c, r * s, 0.0);
+                SurfaceDerivs {
+                    p: frame.origin + radial + frame.z * v,
+                    du: frame.vector(-r * s, r * c, 0.0),
+                    dv: frame.z,
+                    duu: -radial,
+                    duv: V3::zeros(),
+                    dvv: V3::zeros(),
+                }
+            }
+            Self::Cone { frame, half_angle } => {
+                let (s, c) = math::sin_cos(u);
+                let k = math::tan(*half_angle);
+                let dv = frame.vector(k * c, k * s, 1.0);
+                let duv = frame.vector(-k * s, k * c, 0.0);
+                SurfaceDerivs {
+                    p: frame.origin + dv * v,
+                    du: duv * v,
+                    dv,
+                    duu: frame.vector(-k * c * v, -k * s * v, 0.0),
+                    duv,
+                    dvv: V3::zeros(),
+                }
+            }
+            Self::Sphere { frame, radius } => torus_derivs(frame, 0.0, *radius, u, v),
+            Self::Torus { frame, major, minor } => torus_derivs(frame, *major, *minor, u, v),
+            Self::Bezier(grid) => grid.derivs(uv),
+        }
+    }
+
+    /// Unit natural normal. At a pole or collapsed side of a patch: the limit from inside the domain; at a cone's
+    /// apex: the normal of the ruling at `u`.
+    #[must_use]
+    pub fn normal(&self, uv: P2) -> V3 {
+        let (s, c) = math::sin_cos(uv.x);
+        match self {
+            Self::Plane { frame } => frame.z,
+            Self::Cylinder { frame, .. } => frame.vector(c, s, 0.0),
+            Self::Cone { frame, half_angle } => {
+                let (sin_phi, cos_phi) = math::sin_cos(*half_angle);
+                frame.vector(cos_phi * c, cos_phi * s, -sin_phi)
+            }
+            Self::Sphere { frame, .. } => {
+                let (sv, cv) = math::sin_cos(uv.y);
+                frame.vector(cv * c, cv * s, sv)
+            }
+            Self::Torus { frame, major, minor } => {
+                let (sv, cv) = math::sin_cos(uv.y);
+                let n = frame.vector(cv * c, cv * s, sv);
+                // The inner sheet of a spindle torus runs the other way round.
+                if major + minor * cv < 0.0 { -n } else { n }
+            }
+            Self::Bezier(grid) => grid.normal(uv),
+        }
+    }
+
+    /// Principal curvatures and directions against the natural normal.
+    #[must_use]
+    pub fn principal(&self, uv: P2) -> Principal {
+        let (s, c) = math::sin_cos(uv.x);
+        let sorted = |(ka, da): (f64, V3), (kb, db): (f64, V3)| {
+            if ka <= kb {
+                Principal { k1: ka, k2: kb, dir1: da, dir2: db }
+            } else {
+                Principal { k1: kb, k2: ka, dir1: db, dir2: da }
+            }
+        };
+        match self {
+            Self::Plane { frame } => sorted((0.0, frame.x), (0.0, frame.y)),
+            Self::Cylinder { frame, radius } => {
+                sorted((0.0, frame.z), (1.0 / radius, frame.vector(-s, c, 0.0)))
+            }
+            Self::Cone { frame, half_angle } => {
+                let (sin_phi, cos_phi) = math::sin_cos(*half_angle);
+                let ruling = frame.vector(sin_phi * c, sin_phi * s, cos_phi);
+                let rho = uv.y * sin_phi / cos_phi;
+                sorted((0.0, ruling), (cos_phi / rho, frame.vector(-s, c, 0.0)))
+            }
+            Self::Sphere { frame, radius } => {
+                let (sv, cv) = math::sin_cos(uv.y);
+                let meridian = frame.vector(-sv * c, -sv * s, cv);
+                sorted((1.0 / radius, frame.vector(-s, c, 0.0)), (1.0 / radius, meridian))
+            }
+            Self::Torus { frame, major, minor } => {
+                let (sv, cv) = math::sin_cos(uv.y);
+                let rho = major + minor * cv;
+                let sign = if rho < 0.0 { -1.0 } else { 1.0 };
+                let meridian = frame.vector(-sv * c, -sv * s, cv);
+                sorted((sign * cv / rho, frame.vector(-s, c, 0.0)), (sign / minor, meridian))
+            }
+            Self::Bezier(_) => principal_of(&self.derivs(uv), &self.normal(uv)),
+        }
+    }
+
+    /// Period in u, if any.
+    #[must_use]
+    pub fn u_period(&self) -> Option<f64> {
+        match self {
+            Self::Plane { .. } => None,
+            Self::Bezier(grid) => grid.u_periodic.then(|| grid.domain().width()),
+            Self::Cylinder { .. } | Self::Cone { .. } | Self::Sphere { .. } | Self::Torus { .. } => Some(TAU),
+        }
+    }
+
+    /// Period in v (torus, closed splines), if any.
+    #[must_use]
+    pub fn v_period(&self) -> Option<f64> {
+        match self {
+            Self::Torus { .. } => Some(TAU),
+            Self::Bezier(grid) => grid.v_periodic.then(|| grid.domain().height()),
+            Self::Plane { .. } | Self::Cylinder { .. } | Self::Cone { .. } | Self::Sphere { .. } => None,
+        }
+    }
+
+    /// Largest sensible parameter rectangle: infinite sides for planes, cylinders and the cone's `v`, one period
+    /// for periodic directions.
+    #[must_use]
+    pub fn natural_domain(&self) -> Rect {
+        const INF: f64 = f64::INFINITY;
+        let rect = |u0, u1, v0, v1| Rect { u0, u1, v0, v1 };
+        match self {
+            Self::Plane { .. } => rect(-INF, INF, -INF, INF),
+            Self::Cylinder { .. } => rect(0.0, TAU, -INF, INF),
+            Self::Cone { .. } => rect(0.0, TAU, 0.0, INF),
+            Self::Sphere { .. } => rect(0.0, TAU, -FRAC_PI_2, FRAC_PI_2),
+            Self::Torus { .. } => rect(0.0, TAU, 0.0, TAU),
+            Self::Bezier(grid) => grid.domain(),
+        }
+    }
+
+    /// Whether this is not a Bézier grid.
+    #[must_use]
+    pub fn is_canonical(&self) -> bool {
+        !matches!(self, Self::Bezier(_))
+    }
+
+    /// Parameters strictly inside the rectangle where patches meet: `(us, vs)`.
+    #[must_use]
+    pub fn breaks(&self, rect: &Rect) -> (Vec<f64>, Vec<f64>) {
+        let Self::Bezier(grid) = self else { return (Vec::new(), Vec::new()) };
+        let inside = |breaks: &[f64], period, a, b| crate::bezier::breaks_inside(breaks, period, a, b);
+        (
+            inside(&grid.u_breaks, grid.u_periodic, rect.u0, rect.u1),
+            inside(&grid.v_breaks, grid.v_periodic, rect.v0, rect.v1),
+        )
+    }
+
+    /// Parameters of the surface point nearest to `p`. Canonical: closed form, `u` in [0, 2π), the nearest sheet
+    /// of the used nappe. Bézier: global search over `within` (or the whole grid), then Newton to round-off,
+    /// clamped to the domain; `hint` starts Newton directly and falls back to the search when that fails.
+    #[must_use]
+    pub fn invert(&self, p: &P3, hint: Option<P2>, within: Option<&Rect>) -> P2 {
+        invert::invert(self, p, hint, within)
+    }
+
+    /// Conservative box around the patch over `rect`, tight to rounding for canonical surfaces.
+    #[must_use]
+    pub fn bounds(&self, rect: &Rect) -> Aabb {
+        let _ = rect;
+        todo!("helper: shapes")
+    }
+
+    /// Points whose convex hull contains the patch over `rect`; what oriented boxes are fitted to. For angular
+    /// spans of at least 2π/3 in a direction, the circumscribed prism of that direction.
+    #[must_use]
+    pub fn hull_points(&self, rect: &Rect) -> Vec<P3> {
+        let _ = rect;
+        todo!("helper: shapes")
+    }
+
+    /// Conservative cone around all natural normals over `rect`; `None` when they do not fit a half-space or the
+    /// patch is singular inside.
+    #[must_use]
+    pub fn normal_cone(&self, rect: &Rect) -> Option<RevolutionCone> {
+        let _ = rect;
+        todo!("helper: shapes")
+    }
+
+    /// Directions (not normalised) whose conical hull contains all natural normals over `rect` (BREP §3.3): the
+    /// meridian and latitude constructions for canonical surfaces, control vectors of the scaled normal patch for
+    /// Bézier. `None` as in [`Surface::normal_cone`].
+    #[must_use]
+    pub fn normal_generators(&self, rect: &Rect) -> Option<Vec<V3>> {
+        let _ = rect;
+        todo!("helper: shapes")
+    }
+
+    /// Conservative polyhedral cone around all natural normals over `rect`.
+    #[must_use]
+    pub fn normal_poly_cone(&self, rect: &Rect) -> Option<PolyCone> {
+        PolyCone::hull(&self.normal_generators(rect)?)
+    }
+
+    /// The surface moved by a pose. The parametrisation stays.
+    #[must_use]
+    pub fn transformed(&self, pose: &Pose) -> Self {
+        match self {
+            Self::Plane { frame } => Self::Plane { frame: frame.transformed(pose) },
+            Self::Cylinder { frame, radius } => {
+                Self::Cylinder { frame: frame.transformed(pose), radius: *radius }
+            }
+            Self::Cone { frame, half_angle } => {
+                Self::Cone { frame: frame.transformed(pose), half_angle: *half_angle }
+            }
+            Self::Sphere { frame, radius } => {
+                Self::Sphere { frame: frame.transformed(pose), radius: *radius }
+            }
+            Self::Torus { frame, major, minor } => {
+                Self::Torus { frame: frame.transformed(pose), major: *major, minor: *minor }
+            }
+            Self::Bezier(grid) => Self::Bezier(grid.transformed(pose)),
+        }
+    }
+
+    /// The surface scaled about the world's origin by `f > 0` (a change of the length unit). Parameters that are
+    /// lengths scale too, angles and spline parameters stay.
+    #[must_use]
+    pub fn scaled(&self, f: f64) -> Self {
+        let scale = |frame: &Frame| Frame { origin: frame.origin * f, ..*frame };
+        match self {
+            Self::Plane { frame } => Self::Plane { frame: scale(frame) },
+            Self::Cylinder { frame, radius } => Self::Cylinder { frame: scale(frame), radius: radius * f },
+            Self::Cone { frame, half_angle } => Self::Cone { frame: scale(frame), half_angle: *half_angle },
+            Self::Sphere { frame, radius } => Self::Sphere { frame: scale(frame), radius: radius * f },
+            Self::Torus { frame, major, minor } => {
+                Self::Torus { frame: scale(frame), major: major * f, minor: minor * f }
+            }
+            Self::Bezier(grid) => Self::Bezier(grid.scaled(f)),
+        }
+    }
+
+    /// First fundamental form `[e, f, g]`: `|du ∂u + dv ∂v|² = e du² + 2 f du dv + g dv²` (mm²).
+    #[must_use]
+    pub fn metric(&self, uv: P2) -> [f64; 3] {
+        let d = self.derivs(uv);
+        [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()]
+    }
+}
+
+impl Principal {
+    /// The same point seen against the opposite normal.
+    #[must_use]
+    pub fn flipped(&self) -> Self {
+        Self { k1: -self.k2, k2: -self.k1, dir1: self.dir2, dir2: self.dir1 }
+    }
+
+    /// Whether the surface bends away from the normal in every direction (or is straight to within `tol`, 1/mm).
+    #[must_use]
+    pub fn is_convex(&self, tol: f64) -> bool {
+        self.k1 >= -tol
+    }
+
+    /// Whether the surface bends towards the normal in every direction (or is straight to within `tol`, 1/mm).
+    #[must_use]
+    pub fn is_concave(&self, tol: f64) -> bool {
+        self.k2 <= tol
+    }
+
+    /// Whether one principal curvature is below `-tol` and the other above `tol` (1/mm).
+    #[must_use]
+    pub fn is_saddle(&self, tol: f64) -> bool {
+        self.k1 < -tol && self.k2 > tol
+    }
+}
+
+impl Rect {
+    /// Centre.
+    #[must_use]
+    pub fn center(&self) -> P2 {
+        P2::new(0.5 * (self.u0 + self.u1), 0.5 * (self.v0 + self.v1))
+    }
+
+    /// Length in u.
+    #[must_use]
+    pub fn width(&self) -> f64 {
+        self.u1 - self.u0
+    }
+
+    /// Length in v.
+    #[must_use]
+    pub fn height(&self) -> f64 {
+        self.v1 - self.v0
+    }
+
+    /// Whether `uv` is inside or on the border.
+    #[must_use]
+    pub fn contains(&self, uv: P2) -> bool {
+        self.u0 <= uv.x && uv.x <= self.u1 && self.v0 <= uv.y && uv.y <= self.v1
+    }
+
+    /// Nearest point of the rectangle.
+    #[must_use]
+    pub fn clamp(&self, uv: P2) -> P2 {
+        // Not `f64::clamp`: an empty rectangle must not panic.
+        P2::new(uv.x.min(self.u1).max(self.u0), uv.y.min(self.v1).max(self.v0))
+    }
+
+    /// The four corners, counter-clockwise from `(u0, v0)`.
+    #[must_use]
+    pub fn corners(&self) -> [P2; 4] {
+        [
+            P2::new(self.u0, self.v0),
+            P2::new(self.u1, self.v0),
+            P2::new(self.u1, self.v1),
+            P2::new(self.u0, self.v1),
+        ]
+    }
+
+    /// The common part; sides in reverse order where there is none.
+    #[must_use]
+    pub fn intersection(&self, o: &Self) -> Self {
+        Self { u0: self.u0.max(o.u0), u1: self.u1.min(o.u1), v0: self.v0.max(o.v0), v1: self.v1.min(o.v1) }
+    }
+
+    /// Whether no point is inside.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !(self.u0 <= self.u1 && self.v0 <= self.v1)
+    }
+}
+
+/// Principal curvatures from derivatives and the unit natural normal `n`.
+fn principal_of(d: &SurfaceDerivs, n: &V3) -> Principal {
+    // An orthonormal tangent basis with the larger derivative first keeps the change of basis well conditioned.
+    let e1 = if d.du.norm_squared() >= d.dv.norm_squared() { unit(d.du) } else { unit(d.dv) };
+    let e1 = e1.unwrap_or_else(|| complete_basis(n).0);
+    let e2 = n.cross(&e1);
+    // du = a e1 + b e2, dv = c e1 + g e2; the shape operator is J⁻ᵀ (-II) J⁻¹ with J = [[a, c], [b, g]].
+    let (a, b) = (d.du.dot(&e1), d.du.dot(&e2));
+    let (c, g) = (d.dv.dot(&e1), d.dv.dot(&e2));
+    let det = a * g - b * c;
+    let (l, m, q) = (-d.duu.dot(n), -d.duv.dot(n), -d.dvv.dot(n));
+    // Columns of J⁻¹ are the parameter directions of e1 and e2.
+    let (u1, v1) = (g / det, -b / det);
+    let (u2, v2) = (-c / det, a / det);
+    let s11 = l * u1 * u1 + 2.0 * m * u1 * v1 + q * v1 * v1;
+    let s12 = l * u1 * u2 + m * (u1 * v2 + u2 * v1) + q * v1 * v2;
+    let s22 = l * u2 * u2 + 2.0 * m * u2 * v2 + q * v2 * v2;
+    let (mean, half_diff) = (0.5 * (s11 + s22), 0.5 * (s11 - s22));
+    let radius = math::hypot(half_diff, s12);
+    // Direction of the larger curvature at half the angle of (half_diff, s12).
+    let (sn, cs) = math::sin_cos(0.5 * math::atan2(s12, half_diff));
+    Principal { k1: mean - radius, k2: mean + radius, dir1: e2 * cs - e1 * sn, dir2: e1 * cs + e2 * sn }
+}
+
+fn torus_derivs(frame: &Frame, major: f64, minor: f64, u: f64, v: f64) -> SurfaceDerivs {
+    let (su, cu) = math::sin_cos(u);
+    let (sv, cv) = math::sin_cos(v);
+    let rho = major + minor * cv;
+    SurfaceDerivs {
+        p: frame.point(rho * cu, rho * su, minor * sv),
+        du: frame.vector(-rho * su, rho * cu, 0.0),
+        dv: frame.vector(-minor * sv * cu, -minor * sv * su, minor * cv),
+        duu: frame.vector(-rho * cu, -rho * su, 0.0),
+        duv: frame.vector(minor * sv * su, -minor * sv * cu, 0.0),
+        dvv: frame.vector(-minor * cv * cu, -minor * cv * su, -minor * sv),
+    }
+}
