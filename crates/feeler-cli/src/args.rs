@@ -1,0 +1,117 @@
+//! The command line as INTERFACE states it.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// feeler: every place where two CAD solids come close, exactly.
+#[derive(Debug, Parser)]
+#[command(name = "feeler", version, about, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Turn STEP files into .feeler files
+    Preprocess(Preprocess),
+    /// Show what a .feeler (or STEP) file holds
+    Inspect(Inspect),
+    /// All local minimal distances between two posed solids
+    Query(Query),
+}
+
+/// `feeler preprocess`.
+#[derive(Debug, Args)]
+pub struct Preprocess {
+    /// STEP files
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+    /// Output file (one input) or folder; default: NAME.feeler beside each input
+    #[arg(short, long, value_name = "FILE or DIR")]
+    pub output: Option<PathBuf>,
+    /// Largest apex angle (rad) of the normals within one area; smaller: more and tighter areas
+    #[arg(long, value_name = "RAD", default_value_t = crate::import::DEFAULT_FLATNESS, value_parser = flatness)]
+    pub flatness: f64,
+    /// Files prepared at the same time; default: one per core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// One JSON document on stdout instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// No messages on stderr but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `feeler inspect`.
+#[derive(Debug, Args)]
+pub struct Inspect {
+    /// A .feeler file, or a STEP file to prepare in memory
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// One JSON document on stdout instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `feeler query`.
+#[derive(Debug, Args)]
+pub struct Query {
+    /// First file: .feeler, or STEP to be prepared in memory
+    #[arg(value_name = "A")]
+    pub a: PathBuf,
+    /// Second file
+    #[arg(value_name = "B")]
+    pub b: PathBuf,
+    /// Report minima up to this distance (mm)
+    #[arg(long, value_name = "MM", value_parser = non_negative)]
+    pub d_max: f64,
+    /// Solid of A: index as `inspect` lists them, or name
+    #[arg(long, value_name = "S", default_value = "0")]
+    pub solid_a: String,
+    /// Solid of B
+    #[arg(long, value_name = "S", default_value = "0")]
+    pub solid_b: String,
+    /// Motion of A: tx,ty,tz[,qx,qy,qz,qw] or @FILE with a 4x4 matrix
+    #[arg(long, value_name = "POSE", default_value = "0,0,0", allow_hyphen_values = true)]
+    pub pose_a: String,
+    /// Motion of B
+    #[arg(long, value_name = "POSE", default_value = "0,0,0", allow_hyphen_values = true)]
+    pub pose_b: String,
+    /// Dilate the polars of edges and vertices by this angle (rad) and report quasi-minima too
+    #[arg(long, value_name = "RAD", default_value_t = 0.0, value_parser = non_negative)]
+    pub quasi: f64,
+    /// Implicit thickness of A (mm), subtracted from the gap
+    #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = finite, allow_hyphen_values = true)]
+    pub dilation_a: f64,
+    /// Implicit thickness of B (mm)
+    #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = finite, allow_hyphen_values = true)]
+    pub dilation_b: f64,
+    /// Skip the hierarchies and solve every pair of features: slow, for checking
+    #[arg(long)]
+    pub brute_force: bool,
+    /// One JSON document on stdout instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// No messages on stderr but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+fn finite(s: &str) -> Result<f64, String> {
+    let x: f64 = s.trim().parse().map_err(|_| format!("'{s}' is not a number"))?;
+    if x.is_finite() { Ok(x) } else { Err(format!("'{s}' is not finite")) }
+}
+
+fn non_negative(s: &str) -> Result<f64, String> {
+    finite(s).and_then(|x| if x >= 0.0 { Ok(x) } else { Err(format!("'{s}' is negative")) })
+}
+
+fn flatness(s: &str) -> Result<f64, String> {
+    finite(s).and_then(|x| {
+        if (0.01..=1.5).contains(&x) { Ok(x) } else { Err(format!("'{s}' is outside 0.01 ..= 1.5 rad")) }
+    })
+}

@@ -1,0 +1,51 @@
+//! The `feeler` program as a library: arguments become a validated plan, a plan becomes an outcome, and `main`
+//! maps the outcome to an exit code.
+//!
+//! [`import`] is the one place where the offline stages are chained; tests and benches use it too.
+
+pub mod args;
+pub mod import;
+pub mod inspect;
+pub mod pose;
+pub mod preprocess;
+pub mod query;
+pub mod table;
+
+use std::process::ExitCode;
+
+/// How a command ended (INTERFACE, "Command line").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything was done: exit 0.
+    Done,
+    /// The work ran and found what it was asked to find, or part of it failed: exit 1.
+    Partly,
+    /// Nothing could be done: exit 2.
+    Nothing,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(o: Outcome) -> Self {
+        match o {
+            Outcome::Done => Self::SUCCESS,
+            Outcome::Partly => Self::from(1),
+            Outcome::Nothing => Self::from(2),
+        }
+    }
+}
+
+/// Runs a parsed command line. Results go to `out`, messages to `err`.
+///
+/// # Errors
+/// Whatever kept the command from doing its work, with the file it concerns; exit status 2.
+pub fn run(
+    command: &args::Command,
+    out: &mut dyn std::io::Write,
+    err: &mut dyn std::io::Write,
+) -> anyhow::Result<Outcome> {
+    match command {
+        args::Command::Preprocess(a) => preprocess::run(a, out, err),
+        args::Command::Inspect(a) => inspect::run(a, out),
+        args::Command::Query(a) => query::run(a, out, err),
+    }
+}

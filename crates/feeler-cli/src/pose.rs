@@ -1,0 +1,99 @@
+//! Poses on the command line: `tx,ty,tz`, `tx,ty,tz,qx,qy,qz,qw` or `@FILE`.
+
+use anyhow::{Context as _, bail, ensure};
+use feeler_geom::Pose;
+use nalgebra::{Matrix3, Quaternion, Rotation3, Translation3, UnitQuaternion, Vector3};
+
+/// Largest deviation of a quaternion's norm from 1, and of a matrix from a rotation, that is normalised silently.
+const MAX_DEVIATION: f64 = 1e-3;
+
+/// Reads a pose (mm).
+///
+/// # Errors
+/// Wrong number of values, non-finite values, a quaternion or matrix that is no rotation, an unreadable file.
+pub fn parse(text: &str) -> anyhow::Result<Pose> {
+    if let Some(path) = text.strip_prefix('@') {
+        let json = std::fs::read_to_string(path).with_context(|| format!("{path}: cannot read the pose"))?;
+        let rows: [[f64; 4]; 4] = serde_json::from_str(&json)
+            .with_context(|| format!("{path}: a pose file holds a 4x4 row-major matrix, [[…],[…],[…],[0,0,0,1]]"))?;
+        return from_matrix(&rows).with_context(|| path.to_owned());
+    }
+    let values: Vec<f64> = text
+        .split(',')
+        .map(|s| s.trim().parse::<f64>().with_context(|| format!("pose '{text}': '{s}' is not a number")))
+        .collect::<anyhow::Result<_>>()?;
+    ensure!(values.iter().all(|x| x.is_finite()), "pose '{text}': every value must be finite");
+    match *values.as_slice() {
+        [x, y, z] => Ok(Pose::translation(x, y, z)),
+        [x, y, z, qx, qy, qz, qw] => {
+            let q = Quaternion::new(qw, qx, qy, qz);
+            ensure!(
+                (q.norm() - 1.0).abs() <= MAX_DEVIATION,
+                "pose '{text}': the quaternion's norm is {}, not 1; give qx,qy,qz,qw of a rotation",
+                q.norm()
+            );
+            Ok(Pose::from_parts(Translation3::new(x, y, z), UnitQuaternion::from_quaternion(q)))
+        }
+        _ => bail!("pose '{text}': {} values; give tx,ty,tz or tx,ty,tz,qx,qy,qz,qw or @FILE", values.len()),
+    }
+}
+
+/// Pose of a row-major homogeneous matrix.
+///
+/// # Errors
+/// Not a proper rigid motion.
+pub fn from_matrix(m: &[[f64; 4]; 4]) -> anyhow::Result<Pose> {
+    ensure!(m.iter().flatten().all(|x| x.is_finite()), "every entry of a pose must be finite");
+    let last_row_off = (0..3).map(|j| m[3][j].abs()).fold((m[3][3] - 1.0).abs(), f64::max);
+    ensure!(last_row_off <= 1e-9, "the last row of a pose must be 0 0 0 1");
+    let r = Matrix3::from_fn(|i, j| m[i][j]);
+    let off = (r * r.transpose() - Matrix3::identity()).amax();
+    ensure!(
+        off <= MAX_DEVIATION && r.determinant() > 0.0,
+        "the matrix is no rotation (off by {off:.1e}, determinant {:.3}); scaling and mirroring are not poses",
+        r.determinant()
+    );
+    let q = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_eps(&r, 1e-15, 100, Rotation3::identity()));
+    Ok(Pose::from_parts(Translation3::from(Vector3::new(m[0][3], m[1][3], m[2][3])), q))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_geom::P3;
+
+    #[test]
+    fn reads_translations_and_quaternions() {
+        let p = parse("1, 2,-3").unwrap();
+        assert!((p * P3::origin() - P3::new(1.0, 2.0, -3.0)).norm() < 1e-15, "{p}");
+        // A quarter turn about z takes x to y.
+        let h = 0.5f64.sqrt();
+        let p = parse(&format!("0,0,1,0,0,{h},{h}")).unwrap();
+        assert!((p * P3::new(1.0, 0.0, 0.0) - P3::new(0.0, 1.0, 1.0)).norm() < 1e-15, "{p}");
+    }
+
+    #[test]
+    fn refuses_what_is_no_pose() {
+        for bad in ["", "1,2", "1,2,x", "1,2,nan", "0,0,0,0,0,0,0", "0,0,0,0,0,0.9,0", "@/nonexistent/pose.json"] {
+            assert!(parse(bad).is_err(), "{bad:?} was accepted");
+        }
+        let mut mirror = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+        assert!(from_matrix(&mirror).is_err(), "a mirror was accepted");
+        mirror[2][2] = 1.0;
+        assert!(from_matrix(&mirror).is_ok(), "the identity was refused");
+    }
+
+    #[test]
+    fn matrix_rotation_is_kept_to_round_off() {
+        let q = UnitQuaternion::from_scaled_axis(Vector3::new(0.3, -0.2, 0.9));
+        let r = q.to_rotation_matrix();
+        let m = [
+            [r[(0, 0)], r[(0, 1)], r[(0, 2)], 4.0],
+            [r[(1, 0)], r[(1, 1)], r[(1, 2)], 5.0],
+            [r[(2, 0)], r[(2, 1)], r[(2, 2)], 6.0],
+            [0.0, 0.0, 0.0, 1.0],
+        ];
+        let p = from_matrix(&m).unwrap();
+        assert!(p.rotation.angle_to(&q) < 1e-14, "{}", p.rotation.angle_to(&q));
+    }
+}

@@ -1,0 +1,166 @@
+//! `feeler query`.
+
+use crate::args::Query;
+use crate::{Outcome, import, pose, table};
+use anyhow::{Context as _, bail};
+use feeler_geom::Pose;
+use feeler_hierarchy::Model;
+use feeler_runtime::{Body, ContactPair, FeatureKind, FeatureRef, Lmd, LmdClass, QueryOptions, Status};
+use nalgebra::{Quaternion, Translation3, UnitQuaternion};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
+    // Arguments first: a typo in a pose should not wait for two files to be prepared.
+    let user_a = pose::parse(&args.pose_a)?;
+    let user_b = pose::parse(&args.pose_b)?;
+    let (body_a, own_a) = load_solid(&args.a, &args.solid_a, args.quiet, err)?;
+    let (body_b, own_b) = load_solid(&args.b, &args.solid_b, args.quiet, err)?;
+    let options = QueryOptions {
+        d_max: args.d_max,
+        alpha: args.quasi,
+        dilation_a: args.dilation_a,
+        dilation_b: args.dilation_b,
+        brute_force: args.brute_force,
+        ..QueryOptions::default()
+    };
+    let mut pair = ContactPair::new(body_a, body_b);
+    let clock = Instant::now();
+    pair.query(&(user_a * own_a), &(user_b * own_b), &options);
+    let wall_us = clock.elapsed().as_secs_f64() * 1e6;
+    if args.json {
+        serde_json::to_writer(&mut *out, &document(&pair, args.d_max, wall_us))?;
+        writeln!(out)?;
+    } else {
+        write_table(&pair, args.d_max, wall_us, out)?;
+    }
+    Ok(if pair.status() == Status::Interfering { Outcome::Partly } else { Outcome::Done })
+}
+
+/// One solid of a file, ready for queries, with the pose that the file gives it.
+fn load_solid(path: &Path, which: &str, quiet: bool, err: &mut dyn Write) -> anyhow::Result<(Arc<Body>, Pose)> {
+    let (mut model, note) = import::load(path)?;
+    if let Some(note) = note.filter(|_| !quiet) {
+        writeln!(err, "feeler: {note}")?;
+    }
+    let index = find_solid(&model, which).with_context(|| path.display().to_string())?;
+    let instance = &model.instances[index];
+    let [x, y, z, w] = instance.rotation;
+    let own = Pose::from_parts(
+        Translation3::from(instance.translation),
+        UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z)),
+    );
+    let hierarchy = model.solids.swap_remove(instance.solid as usize);
+    let body = Body::new(hierarchy).with_context(|| path.display().to_string())?;
+    Ok((Arc::new(body), own))
+}
+
+/// Instance by index or by name.
+fn find_solid(model: &Model, which: &str) -> anyhow::Result<usize> {
+    let n = model.instances.len();
+    if let Ok(i) = which.parse::<usize>() {
+        if i < n {
+            return Ok(i);
+        }
+        bail!("no solid {i}: the file has {n}, numbered from 0; `feeler inspect` lists them");
+    }
+    let named: Vec<usize> = (0..n).filter(|&i| model.instances[i].name == which || model.instances[i].path == which).collect();
+    match named.as_slice() {
+        [i] => Ok(*i),
+        [] => bail!("no solid is called '{which}'; `feeler inspect` lists the names"),
+        several => bail!("'{which}' is the name of solids {several:?}; give one of these numbers"),
+    }
+}
+
+fn class_name(class: LmdClass) -> &'static str {
+    match class {
+        LmdClass::Strict => "strict",
+        LmdClass::Quasi => "quasi",
+        LmdClass::Conformal => "conformal",
+    }
+}
+
+fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Separated => "separated",
+        Status::Touching => "touching",
+        Status::Interfering => "interfering",
+    }
+}
+
+fn kind_name(kind: FeatureKind) -> &'static str {
+    match kind {
+        FeatureKind::Face => "face",
+        FeatureKind::Edge => "edge",
+        FeatureKind::Vertex => "vertex",
+    }
+}
+
+fn feature_json(f: &FeatureRef) -> Value {
+    json!({ "kind": kind_name(f.kind), "index": f.index, "source": format!("#{}", f.source), "uv": f.uv })
+}
+
+/// The JSON document of INTERFACE.
+#[must_use]
+pub fn document(pair: &ContactPair, d_max: f64, wall_us: f64) -> Value {
+    let lmds: Vec<Value> = pair
+        .lmds()
+        .iter()
+        .map(|l: &Lmd| {
+            json!({
+                "distance": l.distance, "gap": l.gap,
+                "point_a": <[f64; 3]>::from(l.point_a), "point_b": <[f64; 3]>::from(l.point_b),
+                "normal": <[f64; 3]>::from(l.normal),
+                "class": class_name(l.class), "id": l.id,
+                "feature_a": feature_json(&l.feature_a), "feature_b": feature_json(&l.feature_b),
+            })
+        })
+        .collect();
+    let s = pair.stats();
+    json!({
+        "unit": "mm", "d_max": d_max, "status": status_name(pair.status()), "min_distance": pair.min_distance(),
+        "lmds": lmds,
+        "stats": { "wall_us": wall_us, "bvtt_nodes": s.bvtt_nodes, "leaf_pairs": s.leaf_pairs, "exact_solves": s.exact_solves },
+    })
+}
+
+fn write_table(pair: &ContactPair, d_max: f64, wall_us: f64, out: &mut dyn Write) -> anyhow::Result<()> {
+    let lmds = pair.lmds();
+    match pair.min_distance() {
+        Some(d) => writeln!(
+            out,
+            "{}: minimum distance {d:.9} mm, {} local minima within {d_max} mm ({:.2} ms)",
+            status_name(pair.status()),
+            lmds.len(),
+            wall_us / 1e3
+        )?,
+        None => writeln!(out, "{}: nothing within {d_max} mm ({:.2} ms)", status_name(pair.status()), wall_us / 1e3)?,
+    }
+    if lmds.is_empty() {
+        return Ok(());
+    }
+    let point = |p: &feeler_geom::P3| format!("{:.6} {:.6} {:.6}", p.x, p.y, p.z);
+    let feature = |f: &FeatureRef| format!("{} {} (#{})", kind_name(f.kind), f.index, f.source);
+    let rows: Vec<_> = lmds
+        .iter()
+        .enumerate()
+        .map(|(i, l)| {
+            vec![
+                i.to_string(),
+                format!("{:.9}", l.distance),
+                format!("{:.9}", l.gap),
+                class_name(l.class).into(),
+                feature(&l.feature_a),
+                feature(&l.feature_b),
+                point(&l.point_a),
+                point(&l.point_b),
+            ]
+        })
+        .collect();
+    let header = ["#", "distance", "gap", "class", "feature of A", "feature of B", "point on A", "point on B"];
+    write!(out, "{}", table::render(&header, &rows))?;
+    Ok(())
+}
