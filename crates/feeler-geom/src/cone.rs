@@ -1,32 +1,17 @@
-//! Cones of directions: of revolution, and polyhedral (BREP chapter 3, MATH §7).
-use crate::V3;
-use arrayvec::ArrayVec;
+//! Cones of directions: of revolution, and polyhedral.
+//!
+//! Both bound the outward normals (polars) of a piece of a solid. Two pieces can hold a local minimal distance only
+//! if a direction of one cone is opposite to a direction of the other.
+//!
+//! # Source
+//! BREP chapter 3, §4.2.2; MATH §7.
 
-/// All directions within `half_angle` of `axis`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct RevolutionCone {
-    /// Unit axis.
-    pub axis: V3,
-    /// Half-angle in [0, π]; π means all directions.
-    pub half_angle: f64,
-}
+mod min_cap;
+mod poly;
+mod revolution;
 
-/// Pointed convex cone of at most four unit generators, sorted around the cone; no generator: all directions.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct PolyCone {
-    /// Unit generators in order around the cone.
-    pub generators: ArrayVec<V3, 4>,
-}
+pub use poly::{PolyCone, separated};
+pub use revolution::{Cap, RevolutionCone};
 
-impl PolyCone {
-    /// A cone with non-empty interior and at most four generators around the given directions (they need not be of
-    /// unit length): spherical convex hull, dilation by a tiny angle, reduction. `None` when the directions do not
-    /// fit an open half-space.
-    #[must_use]
-    pub fn hull(directions: &[V3]) -> Option<Self> {
-        let _ = directions;
-        todo!("helper: bounds")
-    }
-}
+#[cfg(test)]
+mod tests;

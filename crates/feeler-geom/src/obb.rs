@@ -36,7 +36,10 @@ pub struct PoseMatrix {
 
 impl From<&Pose> for PoseMatrix {
     fn from(pose: &Pose) -> Self {
-        Self { rotation: pose.rotation.to_rotation_matrix().into_inner(), translation: pose.translation.vector }
+        Self {
+            rotation: pose.rotation.to_rotation_matrix().into_inner(),
+            translation: pose.translation.vector,
+        }
     }
 }
 
@@ -66,7 +69,9 @@ impl Obb {
         };
         let aabb = Aabb::of_points(points);
         // `inf` and `sup` of nalgebra let a NaN slip, so every point is looked at.
-        if !points.iter().all(|p| p.coords.iter().all(|c| c.is_finite())) || !(aabb.diagonal() < f64::INFINITY) {
+        if !points.iter().all(|p| p.coords.iter().all(|c| c.is_finite()))
+            || !(aabb.diagonal() < f64::INFINITY)
+        {
             return Self { center: P3::origin(), axes: WORLD, half: V3::repeat(f64::INFINITY) };
         }
         if points.iter().all(|p| p == first) {
@@ -94,7 +99,8 @@ impl Obb {
         let z = axes[order[2]];
         let axes = [x, y, if x.cross(&y).dot(&z) < 0.0 { -z } else { z }];
         let center = anchor + mid;
-        let half = V3::from_fn(|k, _| points.iter().fold(0.0, |h: f64, p| h.max(axes[k].dot(&(p - center)).abs())));
+        let half =
+            V3::from_fn(|k, _| points.iter().fold(0.0, |h: f64, p| h.max(axes[k].dot(&(p - center)).abs())));
         let size = points.iter().fold(0.0, |m: f64, p| m.max(p.coords.amax()));
         Self { center, axes, half: half.add_scalar(FIT_EPS * (size + half.sum())) }
     }
@@ -371,7 +377,8 @@ fn candidates(points: &[V3]) -> Vec<V3> {
         out.extend(e.eigenvectors.column_iter().filter_map(|c| unit(c.into_owned())));
     }
     // A long edge, the point farthest from it, and the triangle's normal: exact for prisms and flat sets.
-    let far = |score: &dyn Fn(&V3) -> f64| points.iter().copied().max_by(|a, b| score(a).total_cmp(&score(b)));
+    let far =
+        |score: &dyn Fn(&V3) -> f64| points.iter().copied().max_by(|a, b| score(a).total_cmp(&score(b)));
     let p0 = far(&|p| p.norm_squared()).unwrap_or_default();
     let p1 = far(&|p| (p - p0).norm_squared()).unwrap_or_default();
     if let Some(e) = unit(p1 - p0) {

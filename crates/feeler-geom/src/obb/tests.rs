@@ -19,7 +19,8 @@ fn rotation(rng: &mut SmallRng) -> UnitQuaternion<f64> {
 
 fn random_box(rng: &mut SmallRng) -> Obb {
     let q = rotation(rng);
-    let half = V3::from_fn(|_, _| if rng.random_range(0..5) == 0 { 0.0 } else { rng.random_range(0.01..1.0) });
+    let half =
+        V3::from_fn(|_, _| if rng.random_range(0..5) == 0 { 0.0 } else { rng.random_range(0.01..1.0) });
     Obb { center: P3::from(vec3(rng) * 2.0), axes: WORLD.map(|a| q * a), half }
 }
 
@@ -136,7 +137,11 @@ fn separation_and_lower_bound_never_exceed_the_distance() {
             let hint = rng.random_range(0..20);
             let axis = separated(&a, &b, &matrix, margin, hint);
             assert!(axis.is_none() || margin < d, "margin {margin} distance {d} axis {axis:?}");
-            assert_eq!(axis.is_some(), separated(&a, &b, &matrix, margin, 99).is_some(), "hint changed the answer");
+            assert_eq!(
+                axis.is_some(),
+                separated(&a, &b, &matrix, margin, 99).is_some(),
+                "hint changed the answer"
+            );
             if let Some(k) = axis {
                 assert!(k < SAT_AXES, "index");
                 assert_eq!(separated(&a, &b, &matrix, margin, k), Some(k), "hint holds");

@@ -1,0 +1,509 @@
+//! Polyhedral cones of at most four generators.
+//!
+//! # Source
+//! BREP §3.2 (definition, antipodal test, Algorithm 4), §3.3.3 (hull, Algorithm 5), §3.4 (dilation, Algorithm 6),
+//! §4.2.2 (at most four sides, Algorithm 11).
+//!
+//! # Deviations
+//! - The spherical hull is a planar hull after gnomonic projection about the axis of the smallest cap, which maps
+//!   great circles to lines. The tiny dilation that gives an interior is a radius at every projected point, so arcs
+//!   and single directions need no case of their own.
+//! - Algorithm 11 takes one guess an edge. Here rectangles about every edge, and polygons whose sides are three or
+//!   four sides of the hull, compete by solid angle. Each is checked against all hull directions before it counts.
+//! - Algorithm 6 is not conservative. MATH §7 turns the plane of (g_i, g_{i+1}) by asin(sin α / cos(θ/2)); that holds
+//!   the dilated arc between those two but can cut what a third, nearly coplanar generator dilates to. The turn is
+//!   therefore solved for all generators together.
+//! - The antipodal test of Algorithm 4 has a margin for the user's angle. With a margin, the planes through two
+//!   generators that are not neighbours count as well.
+
+use super::min_cap::{min_cap_axis, units};
+use super::revolution::RevolutionCone;
+use crate::frame::{complete_basis, unit};
+use crate::obb::planar_hull;
+use crate::{P2, V2, V3, math};
+use arrayvec::ArrayVec;
+use nalgebra::Matrix3;
+
+/// Pointed convex cone of at most four unit generators, sorted around the cone; no generator: all directions.
+///
+/// Cones made here have no generator, three or four, and a non-empty interior. Seen from outside, along the cone's
+/// axis towards the origin, generators turn counter-clockwise: `g[i + 1] × g[i]` points out of the cone.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct PolyCone {
+    /// Unit generators in order around the cone.
+    pub generators: ArrayVec<V3, 4>,
+}
+
+/// Angle (rad) by which a hull is dilated to give it an interior. Products of two such angles (the volume spanned by
+/// the generators around a single direction) must stand clear of rounding, hence not smaller; flatness is five
+/// orders larger, hence no gain in tightness from less.
+pub const HULL_DILATION: f64 = 1e-6;
+
+/// Cosine of the widest half-angle of a cap whose directions are still given a cone.
+const MIN_COS: f64 = 1e-4;
+
+/// Hulls with more sides are thinned greedily to this many before all choices of three and four are tried.
+const MAX_SIDES: usize = 8;
+
+/// Bound of the error of a triple product of unit vectors that are themselves off by a few roundings.
+const TRIPLE_EPS: f64 = 16.0 * f64::EPSILON;
+
+impl PolyCone {
+    /// All directions: the cone that culls nothing.
+    #[must_use]
+    pub fn all() -> Self {
+        Self { generators: ArrayVec::new() }
+    }
+
+    /// Whether this is the cone of all directions.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.generators.is_empty()
+    }
+
+    /// A cone with non-empty interior and at most four generators around the given directions (they need not be of
+    /// unit length): spherical convex hull, dilation by a tiny angle, reduction. `None` when the directions do not
+    /// fit an open half-space (or only within 1e-4 rad), when one is not finite, and when all are zero. Zero vectors
+    /// among others are passed over: they add nothing to a conical hull.
+    #[must_use]
+    pub fn hull(directions: &[V3]) -> Option<Self> {
+        let dirs = units(directions).filter(|d| !d.is_empty())?;
+        let axis = min_cap_axis(&dirs);
+        let map = Gnomonic::new(axis);
+        let mut points = Vec::with_capacity(dirs.len());
+        for d in &dirs {
+            points.push(map.project(d)?);
+        }
+        let hull = Hull::new(&map, planar_hull(points));
+        hull.smallest()
+    }
+
+    /// A cone around a cone of revolution: a circumscribed square pyramid. `None` for half-angles of π/2 and more
+    /// (or within 1e-4 rad of it).
+    #[must_use]
+    pub fn from_revolution(cone: &RevolutionCone) -> Option<Self> {
+        let map = Gnomonic::new(unit(cone.axis)?);
+        let half = cone.half_angle + HULL_DILATION;
+        let (s, c) = math::sin_cos(half);
+        if !(cone.half_angle < std::f64::consts::FRAC_PI_2 && c > MIN_COS) {
+            return None;
+        }
+        let t = s / c;
+        let corners = [V2::new(t, t), V2::new(-t, t), V2::new(-t, -t), V2::new(t, -t)];
+        Some(Self { generators: corners.iter().map(|q| map.lift(q)).collect() })
+    }
+
+    /// A cone around two; all directions when one of them is, or when both do not fit a half-space.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        if self.is_all() || other.is_all() {
+            return Self::all();
+        }
+        let both: ArrayVec<V3, 8> = self.generators.iter().chain(&other.generators).copied().collect();
+        Self::hull(&both).unwrap_or_else(Self::all)
+    }
+
+    /// The cone of revolution around this one.
+    #[must_use]
+    pub fn revolution(&self) -> RevolutionCone {
+        // No generators give all directions there, too.
+        RevolutionCone::around(&self.generators)
+    }
+
+    /// The cone turned by a rotation.
+    #[must_use]
+    pub fn rotated(&self, rotation: &Matrix3<f64>) -> Self {
+        Self { generators: self.generators.iter().map(|g| rotation * g).collect() }
+    }
+
+    /// Whether a direction (of any length) is inside, or outside a face by no more than `eps` radians. A cone of
+    /// fewer than three generators contains everything.
+    #[must_use]
+    pub fn contains(&self, direction: &V3, eps: f64) -> bool {
+        if self.generators.len() < 3 {
+            return true;
+        }
+        let slack = math::sin(eps) * direction.norm();
+        self.faces().all(|n| n.dot(direction) <= slack)
+    }
+
+    /// Solid angle (sr); 4π for all directions.
+    #[must_use]
+    pub fn solid_angle(&self) -> f64 {
+        let g = &self.generators;
+        if g.len() < 3 {
+            return 4.0 * std::f64::consts::PI;
+        }
+        (1..g.len() - 1).map(|i| triangle_solid_angle(&g[0], &g[i], &g[i + 1])).sum()
+    }
+
+    /// A cone around everything within `angle` (rad, ≥ 0) of this cone, with as many generators. `None` when no
+    /// plane can hold the dilation of a side, or the result does not fit an open half-space.
+    #[must_use]
+    pub fn dilated(&self, angle: f64) -> Option<Self> {
+        if self.is_all() || !(angle > 0.0) {
+            return Some(self.clone());
+        }
+        if !(angle < std::f64::consts::FRAC_PI_2) {
+            return None;
+        }
+        let n = self.generators.len();
+        // Enough over the angle to cover the rounding of the planes of a hull only HULL_DILATION wide.
+        let sin_alpha = math::sin(angle) + 1e-3 * HULL_DILATION;
+        let mut planes = ArrayVec::<V3, 4>::new();
+        for i in 0..n {
+            planes.push(dilated_face(&self.generators, i, sin_alpha)?);
+        }
+        let mut generators = ArrayVec::<V3, 4>::new();
+        for i in 0..n {
+            generators.push(unit(planes[(i + n - 1) % n].cross(&planes[i]))?);
+        }
+        let out = Self { generators };
+        let axis = unit(self.generators.iter().sum())?;
+        let sound = out.generators.iter().all(|g| g.dot(&axis) > MIN_COS)
+            && out.is_convex()
+            && out.faces().all(|f| self.generators.iter().all(|g| f.dot(g) <= -math::sin(angle)));
+        sound.then_some(out)
+    }
+
+    /// Outward unit normals of the faces, face i between generators i and i + 1. Nothing for fewer than three
+    /// generators.
+    pub fn faces(&self) -> impl Iterator<Item = V3> + '_ {
+        let n = if self.generators.len() < 3 { 0 } else { self.generators.len() };
+        (0..n).map(move |i| {
+            let (a, b) = (&self.generators[i], &self.generators[(i + 1) % n]);
+            // Two distinct generators always have a plane; zero would only make a face that refuses nothing.
+            unit(b.cross(a)).unwrap_or_default()
+        })
+    }
+
+    /// Whether the generators turn strictly counter-clockwise around a pointed cone, clearly of rounding: what
+    /// [`separated`] needs to use the faces.
+    #[must_use]
+    pub fn is_convex(&self) -> bool {
+        let (g, n) = (&self.generators, self.generators.len());
+        n >= 3
+            && (0..n).all(|i| {
+                let face = g[(i + 1) % n].cross(&g[i]);
+                (2..n).all(|k| face.dot(&g[(i + k) % n]) < -8.0 * TRIPLE_EPS)
+            })
+    }
+}
+
+/// Whether a plane through the origin proves that no direction of `a` is opposite to a direction of `b` when each of
+/// the cones is dilated by asin(`sin_alpha`) (≥ 0). The generators are given in one frame. Returns the code of the plane
+/// that worked, for the next call's `hint`, which is tried first (any number is allowed).
+///
+/// Cones of fewer than three generators are never separated. Conservative under rounding; with `sin_alpha` = 0 all
+/// pairs that are separated clearly of rounding are found, with a positive one up to 1e-9.
+///
+/// Code 0 is the plane across the sum of all generators. Else, with A's generators numbered from 0 and B's from 4,
+/// `8 i + j` is the plane through generators i and j with normal g_i × g_j (for `sin_alpha` > 0 tilted away from them).
+#[must_use]
+pub fn separated(a: &[V3], b: &[V3], sin_alpha: f64, hint: u8) -> Option<u8> {
+    if !(a.len() >= 3 && b.len() >= 3 && a.len() <= 4 && b.len() <= 4) {
+        return None;
+    }
+    let pair = Pair::new(a, b);
+    if sin_alpha > 0.0 { pair.separated_by(sin_alpha, hint) } else { pair.separated(hint) }
+}
+
+/// The generators of both cones; A's in 0..4, B's in 4..8.
+struct Pair {
+    g: [V3; 8],
+    n_a: usize,
+    n_b: usize,
+}
+
+impl Pair {
+    fn new(a: &[V3], b: &[V3]) -> Self {
+        let mut g = [V3::zeros(); 8];
+        g[..a.len()].copy_from_slice(a);
+        g[4..4 + b.len()].copy_from_slice(b);
+        Self { g, n_a: a.len(), n_b: b.len() }
+    }
+
+    fn exists(&self, k: usize) -> bool {
+        k < self.n_a || (4 <= k && k < 4 + self.n_b)
+    }
+
+    fn all(&self) -> impl Iterator<Item = usize> {
+        (0..self.n_a).chain(4..4 + self.n_b)
+    }
+
+    fn sum(&self) -> V3 {
+        self.g.iter().sum()
+    }
+
+    fn separated(&self, hint: u8) -> Option<u8> {
+        let (i, j) = (usize::from(hint / 8), usize::from(hint % 8));
+        if hint != 0 && i != j && self.exists(i) && self.exists(j) && self.plane_holds(i, j) {
+            return Some(hint);
+        }
+        let sum = self.sum();
+        // A plane across the sum: strict on every generator, so no direction of one cone has its opposite in the other.
+        if self.all().all(|k| self.g[k].dot(&sum) > TRIPLE_EPS * 8.0) {
+            return Some(0);
+        }
+        for (base, n) in [(0, self.n_a), (4, self.n_b)] {
+            for i in 0..n {
+                let (i, j) = (base + (i + 1) % n, base + i);
+                if self.plane_holds(i, j) {
+                    return Some(code(i, j));
+                }
+            }
+        }
+        for i in 0..self.n_a {
+            for j in 4..4 + self.n_b {
+                let n = self.g[i].cross(&self.g[j]);
+                // The side of one further generator decides which of the two signs can work.
+                let (i, j) = if n.dot(&self.g[if i == 0 { 1 } else { 0 }]) < 0.0 { (i, j) } else { (j, i) };
+                if self.plane_holds(i, j) {
+                    return Some(code(i, j));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether all generators but i and j are strictly on the negative side of g_i × g_j. The exact normal of the
+    /// stored vectors then has ⟨n, g⟩ ≤ 0 for both cones, with equality on g_i and g_j alone: an antipodal pair would
+    /// have to lie on these two, in one cone or (if one is A's and the other B's) opposite, where n would be zero.
+    fn plane_holds(&self, i: usize, j: usize) -> bool {
+        let n = self.g[i].cross(&self.g[j]);
+        self.all().all(|k| k == i || k == j || n.dot(&self.g[k]) < -TRIPLE_EPS)
+    }
+
+    fn separated_by(&self, sin_alpha: f64, hint: u8) -> Option<u8> {
+        let (i, j) = (usize::from(hint / 8), usize::from(hint % 8));
+        if hint != 0 && i != j && self.exists(i) && self.exists(j) && self.tilted_holds(i, j, sin_alpha) {
+            return Some(hint);
+        }
+        if let Some(n) = unit(-self.sum())
+            && self.clears(&n, sin_alpha)
+        {
+            return Some(0);
+        }
+        for i in self.all() {
+            for j in self.all() {
+                if i != j && self.tilted_holds(i, j, sin_alpha) {
+                    return Some(code(i, j));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether ⟨n, g⟩ ≤ −sin α for all generators and the unit normal `n`.
+    fn clears(&self, n: &V3, sin_alpha: f64) -> bool {
+        let bound = -(sin_alpha + TRIPLE_EPS);
+        self.all().all(|k| n.dot(&self.g[k]) <= bound)
+    }
+
+    /// The plane with ⟨n, g_i⟩ = ⟨n, g_j⟩ = −sin α on the side of g_i × g_j. The feasible unit normals are an
+    /// intersection of caps, one a generator; if there are any and more than one cap bounds them, one of these is a
+    /// corner of it.
+    fn tilted_holds(&self, i: usize, j: usize, sin_alpha: f64) -> bool {
+        let (a, b) = (&self.g[i], &self.g[j]);
+        let (Some(across), Some(mid)) = (unit(a.cross(b)), unit(a + b)) else { return false };
+        // A little over, so that rounding does not refuse the two generators that define the plane.
+        let sin_tilt = (sin_alpha + 1e-9) / mid.dot(a);
+        if !(0.0 <= sin_tilt && sin_tilt < 1.0) {
+            return false;
+        }
+        let cos_tilt = (1.0 - sin_tilt * sin_tilt).sqrt();
+        let Some(n) = unit(across * cos_tilt - mid * sin_tilt) else { return false };
+        self.clears(&n, sin_alpha)
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "both are below 8")]
+fn code(i: usize, j: usize) -> u8 {
+    (8 * i + j) as u8
+}
+
+/// Unit outward normal n of a plane with ⟨n, g⟩ ≤ −sin α for all generators, turned as little as possible from face i.
+/// Conservative because a unit vector Σ μ g of the cone has Σ μ ≥ 1.
+fn dilated_face(g: &[V3], i: usize, sin_alpha: f64) -> Option<V3> {
+    let (a, b) = (&g[i], &g[(i + 1) % g.len()]);
+    let face = unit(b.cross(a))?;
+    let mid = unit(a + b)?;
+    // n(β) = cos β face − sin β mid, and ⟨n(β), g⟩ = −ρ cos(β − ψ) with ρ cos ψ = −⟨face, g⟩ and ρ sin ψ = ⟨mid, g⟩:
+    // every generator allows an interval of β.
+    let (mut lo, mut hi) = (0.0_f64, std::f64::consts::FRAC_PI_2);
+    for d in g {
+        let (x, y) = (-face.dot(d), mid.dot(d));
+        let rho = math::hypot(x, y);
+        if !(sin_alpha <= rho) {
+            return None;
+        }
+        let (psi, reach) = (math::atan2(y, x), math::acos(sin_alpha / rho));
+        lo = lo.max(psi - reach);
+        hi = hi.min(psi + reach);
+    }
+    if !(lo <= hi) {
+        return None;
+    }
+    let (s, c) = math::sin_cos(lo);
+    unit(face * c - mid * s)
+}
+
+/// Solid angle of the cone of three unit vectors (Van Oosterom and Strackee).
+fn triangle_solid_angle(a: &V3, b: &V3, c: &V3) -> f64 {
+    2.0 * math::atan2(a.dot(&b.cross(c)).abs(), 1.0 + a.dot(b) + b.dot(c) + c.dot(a))
+}
+
+/// Central projection onto the plane tangent to the sphere at `axis`.
+struct Gnomonic {
+    axis: V3,
+    x: V3,
+    y: V3,
+}
+
+impl Gnomonic {
+    fn new(axis: V3) -> Self {
+        let (x, y) = complete_basis(&axis);
+        Self { axis, x, y }
+    }
+
+    /// `None` beyond (nearly) a quarter turn.
+    fn project(&self, d: &V3) -> Option<P2> {
+        let w = d.dot(&self.axis);
+        (w > MIN_COS).then(|| P2::new(d.dot(&self.x) / w, d.dot(&self.y) / w))
+    }
+
+    fn lift(&self, q: &V2) -> V3 {
+        (self.axis + self.x * q.x + self.y * q.y).normalize()
+    }
+}
+
+/// A line ⟨m, q⟩ = h of the plane with the hull on its lower side.
+#[derive(Clone, Copy)]
+struct Line {
+    m: V2,
+    h: f64,
+}
+
+impl Line {
+    fn meet(&self, next: &Self) -> Option<V2> {
+        let det = self.m.perp(&next.m);
+        // Nearly parallel sides have no reliable corner.
+        (det > 1e-9).then(|| {
+            V2::new(self.h * next.m.y - next.h * self.m.y, self.m.x * next.h - next.m.x * self.h) / det
+        })
+    }
+}
+
+/// The projected hull, each point with the radius of its dilation.
+struct Hull<'a> {
+    map: &'a Gnomonic,
+    points: Vec<P2>,
+    radii: Vec<f64>,
+    dirs: Vec<V3>,
+}
+
+impl<'a> Hull<'a> {
+    fn new(map: &'a Gnomonic, points: Vec<P2>) -> Self {
+        // A cap of radius δ at the angle φ from the axis reaches tan(φ + δ) − tan φ = sin δ / (cos φ cos(φ + δ)) in the
+        // radial direction and less in all others.
+        let radius = |q: &P2| {
+            let cos = 1.0 / (1.0 + q.coords.norm_squared()).sqrt();
+            1.001 * HULL_DILATION / (cos * (cos - HULL_DILATION))
+        };
+        let radii = points.iter().map(radius).collect();
+        let dirs = points.iter().map(|q| map.lift(&q.coords)).collect();
+        Self { map, points, radii, dirs }
+    }
+
+    /// The supporting line with outward normal `m` of the dilated hull.
+    fn line(&self, m: V2) -> Line {
+        let h = self
+            .points
+            .iter()
+            .zip(&self.radii)
+            .fold(f64::NEG_INFINITY, |h: f64, (q, r)| h.max(m.dot(&q.coords) + r));
+        Line { m, h }
+    }
+
+    /// Outward normals of the sides, counter-clockwise; of a segment its two sides, of a point any.
+    fn normals(&self) -> Vec<V2> {
+        let n = self.points.len();
+        let side = |i: usize| {
+            let e = self.points[(i + 1) % n] - self.points[i];
+            let len = e.norm();
+            (len > 0.0).then(|| V2::new(e.y, -e.x) / len)
+        };
+        let out: Vec<V2> = (0..n).filter_map(side).collect();
+        if out.is_empty() { vec![V2::x()] } else { out }
+    }
+
+    fn smallest(&self) -> Option<PolyCone> {
+        let normals = self.normals();
+        let mut best: Option<(f64, PolyCone)> = None;
+        let mut offer = |lines: &[Line]| {
+            if let Some(cone) = self.cone_of(lines) {
+                let omega = cone.solid_angle();
+                if best.as_ref().is_none_or(|b| omega < b.0) {
+                    best = Some((omega, cone));
+                }
+            }
+        };
+        for m in &normals {
+            let t = V2::new(-m.y, m.x);
+            offer(&[*m, t, -m, -t].map(|m| self.line(m)));
+        }
+        if normals.len() >= 3 {
+            let sides = thinned(normals.iter().map(|m| self.line(*m)).collect());
+            let n = sides.len();
+            for i in 0..n {
+                for j in i + 1..n {
+                    for k in j + 1..n {
+                        offer(&[sides[i], sides[j], sides[k]]);
+                        for l in k + 1..n {
+                            offer(&[sides[i], sides[j], sides[k], sides[l]]);
+                        }
+                    }
+                }
+            }
+        }
+        best.map(|b| b.1)
+    }
+
+    /// The cone over the polygon between counter-clockwise lines, if it is bounded, clearly convex, and proves to
+    /// hold every direction of the hull with part of the dilation to spare.
+    fn cone_of(&self, lines: &[Line]) -> Option<PolyCone> {
+        let n = lines.len();
+        let mut generators = ArrayVec::new();
+        for i in 0..n {
+            generators.push(self.map.lift(&lines[i].meet(&lines[(i + 1) % n])?));
+        }
+        let cone = PolyCone { generators };
+        let spare = -0.25 * HULL_DILATION;
+        let sound = cone.is_convex()
+            && cone.generators.iter().all(|g| g.dot(&self.map.axis) > 0.1 * MIN_COS)
+            && cone.faces().all(|f| self.dirs.iter().all(|d| f.dot(d) <= spare));
+        sound.then_some(cone)
+    }
+}
+
+/// Removes sides of a convex polygon, each time the one whose neighbours then enclose the least additional area, until
+/// at most [`MAX_SIDES`] remain.
+fn thinned(mut sides: Vec<Line>) -> Vec<Line> {
+    while sides.len() > MAX_SIDES {
+        let n = sides.len();
+        let added = |i: usize| {
+            let (prev, this, next) = (&sides[(i + n - 1) % n], &sides[i], &sides[(i + 1) % n]);
+            let Some(tip) = prev.meet(next) else { return f64::INFINITY };
+            match (prev.meet(this), this.meet(next)) {
+                (Some(p), Some(q)) => 0.5 * (q - p).perp(&(tip - p)).abs(),
+                // Nearly parallel to a neighbour: one of the two is superfluous.
+                _ => 0.0,
+            }
+        };
+        let cost: Vec<f64> = (0..n).map(added).collect();
+        let Some(i) = (0..n).min_by(|&i, &j| cost[i].total_cmp(&cost[j])) else { break };
+        sides.remove(i);
+    }
+    sides
+}

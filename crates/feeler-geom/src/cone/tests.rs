@@ -1,0 +1,396 @@
+use super::poly::HULL_DILATION;
+use super::revolution::angle;
+use super::*;
+use crate::frame::{complete_basis, unit};
+use crate::{V3, math};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use std::f64::consts::{FRAC_PI_2, PI};
+
+fn direction(rng: &mut SmallRng) -> V3 {
+    loop {
+        let v = V3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+        if v.norm_squared() > 0.01 && v.norm_squared() <= 1.0 {
+            return v.normalize();
+        }
+    }
+}
+
+/// A direction at `angle` from `axis`, at a random turn around it.
+fn off_axis(rng: &mut SmallRng, axis: &V3, angle: f64) -> V3 {
+    let (x, y) = complete_basis(axis);
+    let (s, c) = math::sin_cos(rng.random_range(0.0..6.3));
+    let (sa, ca) = math::sin_cos(angle);
+    (axis * ca + (x * c + y * s) * sa).normalize()
+}
+
+fn in_cap(rng: &mut SmallRng, axis: &V3, half: f64) -> V3 {
+    let a = half * rng.random_range(0.0_f64..1.0).sqrt();
+    off_axis(rng, axis, a)
+}
+
+/// Directions of the shapes that matter: single, equal, an arc, an almost flat arc, a latitude, a patch, a cloud;
+/// tiny to wide.
+fn directions(rng: &mut SmallRng) -> Vec<V3> {
+    let axis = direction(rng);
+    let (x, y) = complete_basis(&axis);
+    let half = [1e-12, 1e-9, 1e-6, 1e-3, 0.1, 0.25, 0.8, 1.4][rng.random_range(0..8)];
+    let n = rng.random_range(1..20);
+    let along = |a: f64, b: f64| {
+        let (s, c) = math::sin_cos(a);
+        axis * c + x * s + y * b
+    };
+    let mut out: Vec<V3> = match rng.random_range(0..7) {
+        0 => vec![axis],
+        1 => vec![axis; n],
+        2 => (0..n).map(|_| along(rng.random_range(-half..half), 0.0)).collect(),
+        3 => (0..n)
+            .map(|_| along(rng.random_range(-half..half), half * rng.random_range(-1e-8..1e-8)))
+            .collect(),
+        4 => (0..n).map(|_| off_axis(rng, &axis, half)).collect(),
+        5 => {
+            (0..n).map(|_| along(rng.random_range(-half..half), half * rng.random_range(-0.1..0.1))).collect()
+        }
+        _ => (0..n).map(|_| in_cap(rng, &axis, half)).collect(),
+    };
+    for d in &mut out {
+        *d *= [1.0, 1e-3, 1e4][rng.random_range(0..3)];
+    }
+    out
+}
+
+/// A random member of the conical hull, often on its border.
+fn member(rng: &mut SmallRng, g: &[V3]) -> V3 {
+    let mut v = V3::zeros();
+    let count = rng.random_range(1..4);
+    for _ in 0..count {
+        v += g[rng.random_range(0..g.len())].normalize() * rng.random_range(0.0..1.0) + V3::zeros();
+    }
+    unit(v).unwrap_or_else(|| g[0].normalize())
+}
+
+#[test]
+fn hull_is_convex_and_contains_all_directions_with_margin() {
+    let mut rng = SmallRng::seed_from_u64(11);
+    for _ in 0..4000 {
+        let dirs = directions(&mut rng);
+        let cone = PolyCone::hull(&dirs).unwrap_or_else(|| panic!("{dirs:?}"));
+        assert!((3..=4).contains(&cone.generators.len()) && cone.is_convex(), "{cone:?}");
+        assert!(cone.generators.iter().all(|g| (g.norm() - 1.0).abs() < 1e-15), "unit");
+        for _ in 0..10 {
+            let v = member(&mut rng, &dirs);
+            // The dilation is an eps of its own: members stay inside by part of it.
+            assert!(cone.contains(&v, -0.2 * HULL_DILATION), "{dirs:?} {cone:?} {v:?}");
+        }
+        // Some rectangle around the projection is inside the square around the smallest cap.
+        let round = RevolutionCone::around(&dirs).dilated(3.0 * HULL_DILATION);
+        let square = PolyCone::from_revolution(&round).unwrap();
+        assert!(cone.solid_angle() <= 1.001 * square.solid_angle(), "{cone:?} {square:?}: loose");
+    }
+}
+
+#[test]
+fn hull_is_tight_where_the_answer_is_known() {
+    // An arc of a meridian: as thin as the dilation.
+    let arc: Vec<V3> =
+        (0..9).map(|i| math::sin_cos(0.1 * f64::from(i))).map(|(s, c)| V3::new(c, s, 0.0)).collect();
+    let cone = PolyCone::hull(&arc).unwrap();
+    assert!(cone.solid_angle() < 5.0 * HULL_DILATION, "{}", cone.solid_angle());
+    // An octant is its own hull, four or three sides.
+    let octant = PolyCone::hull(&[V3::x(), V3::y(), V3::z()]).unwrap();
+    assert!((octant.solid_angle() - FRAC_PI_2).abs() < 1e-4, "{}", octant.solid_angle());
+    let t = 0.3;
+    let square = [V3::new(t, t, 1.0), V3::new(-t, t, 1.0), V3::new(-t, -t, 1.0), V3::new(t, -t, 1.0)];
+    let exact = PolyCone { generators: square.iter().map(|g| g.normalize()).collect() };
+    let cone = PolyCone::hull(&square).unwrap();
+    assert!((cone.solid_angle() / exact.solid_angle() - 1.0).abs() < 1e-4, "square");
+    assert!(
+        (exact.solid_angle() - 4.0 * math::asin(t * t / (1.0 + t * t))).abs() < 1e-14,
+        "closed form of a pyramid"
+    );
+    // A round cap: a circumscribed square of the projection is the best of its kind.
+    let ring: Vec<V3> = (0..64)
+        .map(|i| math::sin_cos(f64::from(i) * PI / 32.0))
+        .map(|(s, c)| V3::new(t * c, t * s, 1.0))
+        .collect();
+    let cone = PolyCone::hull(&ring).unwrap();
+    assert!(
+        cone.solid_angle() < 1.01 * exact.solid_angle(),
+        "{} {}",
+        cone.solid_angle(),
+        exact.solid_angle()
+    );
+}
+
+#[test]
+fn hull_refuses_what_fits_no_half_space() {
+    assert!(PolyCone::hull(&[]).is_none(), "empty");
+    assert!(PolyCone::hull(&[V3::zeros(); 3]).is_none(), "zero");
+    assert!(PolyCone::hull(&[V3::x(), V3::new(f64::NAN, 0.0, 0.0)]).is_none(), "not finite");
+    assert!(PolyCone::hull(&[V3::x(), -V3::x()]).is_none(), "opposite");
+    let flat = [V3::x(), V3::new(-0.5, 0.8, 0.0), V3::new(-0.5, -0.8, 0.0)];
+    assert!(PolyCone::hull(&flat).is_none(), "whole plane");
+    let with_zero = PolyCone::hull(&[V3::zeros(), V3::y()]).unwrap();
+    assert!(with_zero.contains(&V3::y(), 0.0) && !with_zero.contains(&V3::x(), 0.1), "zero among others");
+}
+
+#[test]
+fn dilation_holds_everything_within_its_angle() {
+    let mut rng = SmallRng::seed_from_u64(12);
+    let mut done = 0;
+    for _ in 0..4000 {
+        let dirs = directions(&mut rng);
+        let cone = PolyCone::hull(&dirs).unwrap();
+        let alpha = [1e-9, 1e-6, 1e-3, 0.02, 0.2][rng.random_range(0..5)];
+        let Some(dilated) = cone.dilated(alpha) else { continue };
+        done += 1;
+        assert!(dilated.is_convex(), "{dilated:?}");
+        for _ in 0..20 {
+            let v = member(&mut rng, &cone.generators);
+            let w = off_axis(&mut rng, &v, alpha);
+            assert!(dilated.contains(&w, 0.0), "{cone:?} {alpha} {v:?} {w:?}");
+        }
+    }
+    assert!(done > 3000, "{done}");
+    // No pointed cone holds more than a half-space.
+    let wide = PolyCone::from_revolution(&RevolutionCone { axis: V3::x(), half_angle: 1.5 }).unwrap();
+    assert!(wide.dilated(0.2).is_none(), "too wide");
+    assert!(PolyCone::all().dilated(0.1).unwrap().is_all(), "all stays all");
+}
+
+#[test]
+fn unions_and_conversions_contain_their_parts() {
+    let mut rng = SmallRng::seed_from_u64(13);
+    for _ in 0..1000 {
+        let (a, b) =
+            (PolyCone::hull(&directions(&mut rng)).unwrap(), PolyCone::hull(&directions(&mut rng)).unwrap());
+        let u = a.union(&b);
+        let round = a.revolution();
+        for g in a.generators.iter().chain(&b.generators) {
+            assert!(u.contains(g, 0.0), "union");
+        }
+        let v = member(&mut rng, &a.generators);
+        assert!(round.contains(&v, 0.0), "cone of revolution");
+        let half = rng.random_range(0.0..1.57);
+        let c = RevolutionCone { axis: v, half_angle: half };
+        let square = PolyCone::from_revolution(&c).unwrap();
+        let w = off_axis(&mut rng, &v, half);
+        assert!(square.contains(&w, 0.0) && square.is_convex(), "square pyramid");
+    }
+    assert!(PolyCone::from_revolution(&RevolutionCone::all()).is_none(), "all directions");
+    assert!(PolyCone::all().contains(&V3::x(), 0.0) && PolyCone::all().revolution().is_all(), "all");
+    assert!(PolyCone::all().union(&PolyCone::hull(&[V3::x()]).unwrap()).is_all(), "union with all");
+}
+
+/// Two cones with a planted antipodal pair `v` in A, −v in B (before any dilation): inside, on an edge, on a generator.
+fn planted(rng: &mut SmallRng) -> (PolyCone, PolyCone) {
+    let a_dirs = directions(rng);
+    let v = member(rng, &a_dirs);
+    let mut b_dirs = directions(rng);
+    // Turn B's directions so that a member of it is opposite to v.
+    let w = member(rng, &b_dirs);
+    let turn = nalgebra::Rotation3::rotation_between(&w, &-v);
+    let Some(turn) = turn else { return planted(rng) };
+    for d in &mut b_dirs {
+        *d = turn * *d;
+    }
+    (PolyCone::hull(&a_dirs).unwrap(), PolyCone::hull(&b_dirs).unwrap())
+}
+
+#[test]
+fn never_separated_when_a_direction_is_opposite() {
+    let mut rng = SmallRng::seed_from_u64(14);
+    for _ in 0..20000 {
+        let (a, b) = planted(&mut rng);
+        let hint = rng.random_range(0..=255);
+        for sin_alpha in [0.0, 1e-9, 0.01] {
+            let plane = separated(&a.generators, &b.generators, sin_alpha, hint);
+            assert!(plane.is_none(), "{a:?} {b:?} {sin_alpha} {plane:?}");
+        }
+        assert!(a.revolution().may_be_antipodal(&b.revolution(), 0.0), "cones of revolution");
+        assert!(a.revolution().cap(0.0).may_be_antipodal(&b.revolution().cap(0.0)), "caps");
+    }
+}
+
+#[test]
+fn never_separated_when_borders_meet() {
+    // Bare generators, no dilation to hide behind: the cones share an edge or a generator up to the sign.
+    let mut rng = SmallRng::seed_from_u64(15);
+    for _ in 0..20000 {
+        let axis = direction(&mut rng);
+        let size = [1e-5, 1e-3, 0.3, 1.2][rng.random_range(0..4)];
+        let g: Vec<V3> = (0..3).map(|_| in_cap(&mut rng, &axis, size)).collect();
+        let away = direction(&mut rng);
+        let h: Vec<V3> = (0..3).map(|_| in_cap(&mut rng, &away, size)).collect();
+        let a = sorted([g[0], g[1], g[2]]);
+        let b = match rng.random_range(0..4) {
+            0 => sorted([-g[0], h[0], h[1]]),
+            1 => sorted([-g[0], -g[1], h[0]]),
+            // The same directions the other way round: as flat as can be.
+            2 => sorted([-g[0], -g[1], -g[2]]),
+            _ => sorted([-unit(g[0] + g[1]).unwrap(), h[0], h[1]]),
+        };
+        if !a.is_convex() || !b.is_convex() {
+            continue;
+        }
+        // The midpoint of the last case is rounded: it may lie outside by an ulp, where separation would be right.
+        assert!(separated(&a.generators, &b.generators, 0.0, 0).is_none(), "{a:?} {b:?}");
+        assert!(separated(&a.generators, &b.generators, 1e-3, 0).is_none(), "{a:?} {b:?}");
+    }
+}
+
+fn sorted(g: [V3; 3]) -> PolyCone {
+    let [a, b, c] = g;
+    let turn = if a.dot(&b.cross(&c)) > 0.0 { [a, b, c] } else { [a, c, b] };
+    PolyCone { generators: turn.into_iter().collect() }
+}
+
+#[test]
+fn never_separated_within_the_users_angle() {
+    let mut rng = SmallRng::seed_from_u64(16);
+    for _ in 0..10000 {
+        let (a, b) = planted(&mut rng);
+        let alpha: f64 = [1e-6, 1e-3, 0.05, 0.3][rng.random_range(0..4)];
+        // Both polars are dilated by alpha, so twice that may open between them.
+        let (x, _) = complete_basis(&direction(&mut rng));
+        let turn = nalgebra::Rotation3::from_scaled_axis(x * (1.999 * alpha));
+        let b = b.rotated(turn.matrix());
+        assert!(
+            separated(&a.generators, &b.generators, math::sin(alpha), 0).is_none(),
+            "{a:?} {b:?} {alpha}"
+        );
+        assert!(a.revolution().may_be_antipodal(&b.revolution(), 2.0 * alpha), "cones of revolution");
+        assert!(a.revolution().cap(alpha).may_be_antipodal(&b.revolution().cap(alpha)), "caps");
+    }
+}
+
+#[test]
+fn separated_whenever_a_plane_clears_both() {
+    let mut rng = SmallRng::seed_from_u64(17);
+    let mut seen = 0;
+    for round in 0..20000 {
+        let alpha = [0.0, 1e-6, 0.01, 0.2][round % 4];
+        let n = direction(&mut rng);
+        // All generators within a cap around −n that leaves the margin; the closer to it, the harder.
+        let spare = [1e-6, 1e-3, 0.1][rng.random_range(0..3)];
+        let reach = FRAC_PI_2 - alpha - spare;
+        let make = |rng: &mut SmallRng| {
+            let mut dirs = Vec::new();
+            let axis = in_cap(rng, &-n, reach);
+            let size = [0.02, 0.3, 1.5][rng.random_range(0..3)];
+            while dirs.len() < 4 {
+                let d = in_cap(rng, &axis, size);
+                if angle(&d, &-n) <= reach {
+                    dirs.push(d);
+                }
+            }
+            PolyCone::hull(&dirs).unwrap()
+        };
+        let (a, b) = (make(&mut rng), make(&mut rng));
+        // The reduction to four may leave the cap; such a case proves nothing.
+        if !a.generators.iter().chain(&b.generators).all(|g| angle(g, &-n) <= FRAC_PI_2 - alpha - 0.5 * spare)
+        {
+            continue;
+        }
+        seen += 1;
+        let sin_alpha = math::sin(alpha);
+        let plane = separated(&a.generators, &b.generators, sin_alpha, rng.random_range(0..=255));
+        assert!(plane.is_some(), "{a:?} {b:?} {alpha} {spare}");
+        assert_eq!(
+            separated(&a.generators, &b.generators, sin_alpha, plane.unwrap()),
+            plane,
+            "the hint holds"
+        );
+        assert!(separated(&b.generators, &a.generators, sin_alpha, 0).is_some(), "swapped");
+    }
+    assert!(seen > 5000, "{seen}");
+}
+
+#[test]
+fn unbounded_and_incomplete_cones_are_never_separated() {
+    let a = PolyCone::hull(&[V3::x()]).unwrap();
+    assert!(separated(&a.generators, &[], 0.0, 0).is_none(), "all directions");
+    assert!(separated(&a.generators, &[V3::x(), V3::y()], 0.0, 0).is_none(), "two generators");
+    assert!(separated(&a.generators, &a.generators, 0.0, 0).is_some(), "equal directions are not opposite");
+    let nan = [V3::repeat(f64::NAN); 3];
+    assert!(separated(&a.generators, &nan, 0.0, 0).is_none(), "not finite");
+    assert!(separated(&a.generators, &nan, 0.1, 9).is_none(), "not finite, dilated");
+}
+
+#[test]
+fn smallest_cap_matches_brute_force() {
+    let mut rng = SmallRng::seed_from_u64(18);
+    for _ in 0..2000 {
+        let dirs = directions(&mut rng);
+        let cone = RevolutionCone::around(&dirs);
+        assert!(dirs.iter().all(|d| cone.contains(d, 0.0)), "contains");
+        // The smallest cap is on two or three of the directions.
+        let u: Vec<V3> = dirs.iter().map(|d| d.normalize()).collect();
+        let mut best = f64::INFINITY;
+        let mut offer = |axis: V3| {
+            best = best.min(u.iter().fold(0.0, |m: f64, d| m.max(angle(&axis, d))));
+        };
+        offer(u[0]);
+        for (i, a) in u.iter().enumerate() {
+            for (j, b) in u.iter().enumerate().skip(i + 1) {
+                offer((a + b).normalize());
+                for c in u.iter().skip(j + 1) {
+                    if let Some(n) = unit((b - a).cross(&(c - a))) {
+                        offer(if n.dot(a) < 0.0 { -n } else { n });
+                    }
+                }
+            }
+        }
+        assert!(cone.half_angle <= best * (1.0 + 1e-8) + 2e-12, "{} {best}", cone.half_angle);
+    }
+    assert!(
+        RevolutionCone::around(&[]).is_all() && RevolutionCone::around(&[V3::zeros()]).is_all(),
+        "nothing"
+    );
+    assert!(RevolutionCone::around(&[V3::x(), -V3::x()]).half_angle > FRAC_PI_2 - 1e-9, "opposite");
+}
+
+#[test]
+fn revolution_unions_contain_and_stay_small() {
+    let mut rng = SmallRng::seed_from_u64(19);
+    for _ in 0..20000 {
+        let half = |rng: &mut SmallRng| {
+            [0.0, 1e-9, 0.3, 1.0, 2.0][rng.random_range(0..5)] * rng.random_range(0.5..1.0)
+        };
+        let a = RevolutionCone { axis: direction(&mut rng), half_angle: half(&mut rng) };
+        let near = [0.0, 1e-9, 1e-3, 1.0, PI - 1e-9, PI][rng.random_range(0..6)];
+        let b = RevolutionCone { axis: off_axis(&mut rng, &a.axis, near), half_angle: half(&mut rng) };
+        let u = a.union(&b);
+        for c in [&a, &b] {
+            let v = off_axis(&mut rng, &c.axis, c.half_angle);
+            assert!(u.contains(&v, 1e-14), "{a:?} {b:?} {u:?}");
+        }
+        let exact = (0.5 * (angle(&a.axis, &b.axis) + a.half_angle + b.half_angle))
+            .max(a.half_angle)
+            .max(b.half_angle);
+        // Opposite axes leave the direction of the turn to rounding.
+        let slack = if near > 3.0 { 1e-6 } else { 1e-11 };
+        assert!(u.half_angle <= (exact + slack).min(PI), "{a:?} {b:?} {u:?} {exact}");
+        let cap = a.cap(0.0).may_be_antipodal(&b.cap(0.0));
+        assert!(cap || !a.may_be_antipodal(&b, 0.0), "{a:?} {b:?}");
+        // Cosines resolve angles near 0 and π to about 1e-7.
+        assert!(!cap || a.may_be_antipodal(&b, 2e-7), "{a:?} {b:?}");
+    }
+    assert!(RevolutionCone::union_of(&[]).is_none(), "none");
+    let opposite =
+        RevolutionCone::of_direction(V3::x()).may_be_antipodal(&RevolutionCone::of_direction(-V3::x()), 0.0);
+    assert!(opposite, "exactly opposite");
+    let aside = V3::new(-1.0, 1e-6, 0.0);
+    assert!(
+        !RevolutionCone::of_direction(V3::x()).may_be_antipodal(&RevolutionCone::of_direction(aside), 0.0),
+        "aside"
+    );
+    assert!(
+        RevolutionCone::of_direction(V3::x()).may_be_antipodal(&RevolutionCone::of_direction(aside), 2e-6),
+        "slack"
+    );
+    assert!(
+        RevolutionCone::all().cap(0.0).may_be_antipodal(&RevolutionCone::of_direction(V3::x()).cap(0.0)),
+        "all"
+    );
+}
