@@ -4,7 +4,7 @@
 //! Lengths in millimetres, angles in radians, `f64` throughout. This crate knows neither files nor solids:
 //! it depends on nalgebra alone.
 
-mod frame;
+pub mod frame;
 pub mod math;
 
 pub mod aabb;

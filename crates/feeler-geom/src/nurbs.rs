@@ -1,1 +1,318 @@
-//! NURBS → rational Bézier pieces (BREP §2.1): knot insertion until every knot has full multiplicity.
+//! NURBS curves and surfaces as files give them, and their exact conversion to rational Bézier pieces.
+//!
+//! # Source
+//! Piegl & Tiller, *The NURBS Book*, chapters 2–5; Ramshaw's blossoms for the conversion: the Bézier points of a
+//! knot span are the values of its blossom at the span's ends, which are convex combinations of control points
+//! whatever the knots, clamped or not.
+
+use std::fmt;
+
+use crate::bezier::{BezierSpline, BezierSurface, H4, MAX_DEGREE, homogeneous};
+use crate::{P2, P3};
+
+/// A NURBS curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NurbsCurve {
+    /// Degree.
+    pub degree: u32,
+    /// Non-decreasing knots, each as often as its multiplicity; one more than points and degree together.
+    pub knots: Vec<f64>,
+    /// Control points.
+    pub points: Vec<P3>,
+    /// Weights, all positive; empty for a polynomial curve.
+    pub weights: Vec<f64>,
+}
+
+/// A NURBS surface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NurbsSurface {
+    /// Degree in u.
+    pub u_degree: u32,
+    /// Degree in v.
+    pub v_degree: u32,
+    /// Knots in u, each as often as its multiplicity.
+    pub u_knots: Vec<f64>,
+    /// Knots in v.
+    pub v_knots: Vec<f64>,
+    /// Number of control points along v. Control point `(i, j)` is at `i * n_v + j`.
+    pub n_v: usize,
+    /// Control points.
+    pub points: Vec<P3>,
+    /// Weights, all positive; empty for a polynomial surface.
+    pub weights: Vec<f64>,
+}
+
+/// What is wrong with a NURBS description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NurbsError {
+    /// The degree is 0 or larger than [`MAX_DEGREE`].
+    Degree,
+    /// Numbers of knots, points and weights do not fit the degree.
+    Counts,
+    /// A knot is smaller than the one before.
+    DecreasingKnots,
+    /// The domain has no length.
+    EmptyDomain,
+    /// A weight is zero or negative.
+    NonPositiveWeight,
+    /// A number is not finite.
+    NotFinite,
+}
+
+impl fmt::Display for NurbsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Degree => "the degree is zero or too large",
+            Self::Counts => "the numbers of knots, control points and weights do not fit the degree",
+            Self::DecreasingKnots => "the knots decrease",
+            Self::EmptyDomain => "the parameter domain is empty",
+            Self::NonPositiveWeight => "a weight is not positive",
+            Self::NotFinite => "a number is not finite",
+        })
+    }
+}
+
+impl std::error::Error for NurbsError {}
+
+/// Knots nearer to each other than this fraction of the domain are one knot.
+const KNOT_TOL: f64 = 1e-12;
+/// Ends nearer than this fraction of the size meet.
+const CLOSED_TOL: f64 = 1e-7;
+/// Tangents (or normals) at a seam that agree within this angle (rad) are common.
+const SMOOTH_TOL: f64 = 1e-5;
+
+impl NurbsCurve {
+    /// Exact rational Bézier pieces over the domain `[knots[degree], knots[n]]` (`n` control points). Spans without
+    /// length are dropped. Marked periodic when the end meets the start, within 1e-7 of the size, in the same
+    /// direction: what a file says about closedness is not needed.
+    ///
+    /// # Errors
+    /// See [`NurbsError`].
+    pub fn to_bezier(&self) -> Result<BezierSpline, NurbsError> {
+        let p = degree(self.degree)?;
+        let knots = checked_knots(&self.knots, p, self.points.len())?;
+        let points = lifted(&self.points, &self.weights)?;
+        let (breaks, control) = spans(p, &knots, &points, 1);
+        let mut spline = BezierSpline { degree: self.degree, breaks, control, periodic: false };
+        weld(&mut spline.control, p + 1, 1, spline.breaks.len() - 1);
+        spline.periodic = spline.closes_smoothly();
+        Ok(spline)
+    }
+}
+
+impl NurbsSurface {
+    /// Exact rational Bézier patches over the domain, as [`NurbsCurve::to_bezier`]. A direction is periodic when its
+    /// two sides coincide, parameter for parameter, with common tangent planes.
+    ///
+    /// # Errors
+    /// See [`NurbsError`].
+    pub fn to_bezier(&self) -> Result<BezierSurface, NurbsError> {
+        let (p, q) = (degree(self.u_degree)?, degree(self.v_degree)?);
+        let n_v = self.n_v;
+        if n_v == 0 || !self.points.len().is_multiple_of(n_v) {
+            return Err(NurbsError::Counts);
+        }
+        let n_u = self.points.len() / n_v;
+        let u_knots = checked_knots(&self.u_knots, p, n_u)?;
+        let v_knots = checked_knots(&self.v_knots, q, n_v)?;
+        let points = lifted(&self.points, &self.weights)?;
+        // Along u first, every row of n_v points at once; then along v in each of the resulting rows.
+        let (u_breaks, rows) = spans(p, &u_knots, &points, n_v);
+        let n_pu = u_breaks.len() - 1;
+        let mut v_breaks = Vec::new();
+        let mut columns = Vec::with_capacity(rows.len());
+        for row in rows.chunks_exact(n_v) {
+            let (breaks, mut control) = spans(q, &v_knots, row, 1);
+            weld(&mut control, q + 1, 1, breaks.len() - 1);
+            v_breaks = breaks;
+            columns.push(control);
+        }
+        let n_pv = v_breaks.len() - 1;
+        let mut control = Vec::with_capacity(columns.len() * columns.first().map_or(0, Vec::len));
+        for i in 0..n_pu {
+            for j in 0..n_pv {
+                for a in 0..=p {
+                    control.extend_from_slice(&columns[i * (p + 1) + a][j * (q + 1)..(j + 1) * (q + 1)]);
+                }
+            }
+        }
+        // Patches of consecutive i are one block of n_pv patches apart and share rows a = p and a = 0.
+        for i in 1..n_pu {
+            for j in 0..n_pv {
+                for b in 0..=q {
+                    let last = (((i - 1) * n_pv + j) * (p + 1) + p) * (q + 1) + b;
+                    let first = ((i * n_pv + j) * (p + 1)) * (q + 1) + b;
+                    weld_pair(&mut control, last, first);
+                }
+            }
+        }
+        let mut surface = BezierSurface {
+            u_degree: self.u_degree,
+            v_degree: self.v_degree,
+            u_breaks,
+            v_breaks,
+            control,
+            u_periodic: false,
+            v_periodic: false,
+        };
+        surface.detect_periodicity();
+        Ok(surface)
+    }
+}
+
+fn degree(d: u32) -> Result<usize, NurbsError> {
+    if (1..=MAX_DEGREE).contains(&d) { Ok(d as usize) } else { Err(NurbsError::Degree) }
+}
+
+/// The knots, checked, with near-equal ones made equal.
+fn checked_knots(knots: &[f64], p: usize, n: usize) -> Result<Vec<f64>, NurbsError> {
+    if n < p + 1 || knots.len() != n + p + 1 {
+        return Err(NurbsError::Counts);
+    }
+    if !knots.iter().all(|k| k.is_finite()) {
+        return Err(NurbsError::NotFinite);
+    }
+    let range = knots[n] - knots[p];
+    if !(range > 0.0 && range.is_finite()) {
+        return Err(NurbsError::EmptyDomain);
+    }
+    let tol = KNOT_TOL * range;
+    let mut out = knots.to_vec();
+    for i in 1..out.len() {
+        if out[i] < out[i - 1] - tol {
+            return Err(NurbsError::DecreasingKnots);
+        }
+        if out[i] <= out[i - 1] + tol {
+            out[i] = out[i - 1];
+        }
+    }
+    if out[n] <= out[p] {
+        return Err(NurbsError::EmptyDomain);
+    }
+    Ok(out)
+}
+
+#[expect(clippy::float_cmp, reason = "weights that are all the same number make a polynomial")]
+fn lifted(points: &[P3], weights: &[f64]) -> Result<Vec<H4>, NurbsError> {
+    if !weights.is_empty() && weights.len() != points.len() {
+        return Err(NurbsError::Counts);
+    }
+    let finite = points.iter().all(|p| p.coords.iter().all(|c| c.is_finite()));
+    if !(finite && weights.iter().all(|w| w.is_finite())) {
+        return Err(NurbsError::NotFinite);
+    }
+    if weights.iter().any(|w| *w <= 0.0) {
+        return Err(NurbsError::NonPositiveWeight);
+    }
+    if weights.iter().all(|w| *w == weights[0]) {
+        return Ok(points.iter().map(|p| homogeneous(p, 1.0)).collect());
+    }
+    Ok(points.iter().zip(weights).map(|(p, w)| homogeneous(p, *w)).collect())
+}
+
+/// Bézier points of every span with length: the breaks, and for each span `p + 1` rows of `stride` points.
+fn spans(p: usize, knots: &[f64], points: &[H4], stride: usize) -> (Vec<f64>, Vec<H4>) {
+    let n = points.len() / stride;
+    let mut breaks = vec![knots[p]];
+    let mut control = Vec::new();
+    let mut d = vec![H4::zeros(); p + 1];
+    for j in p..n {
+        let (a, b) = (knots[j], knots[j + 1]);
+        if a >= b {
+            continue;
+        }
+        breaks.push(b);
+        let start = control.len();
+        control.resize(start + (p + 1) * stride, H4::zeros());
+        for col in 0..stride {
+            for i in 0..=p {
+                // Blossom at (p - i) times a and i times b, by de Boor's algorithm.
+                for (k, d) in d.iter_mut().enumerate() {
+                    *d = points[(j - p + k) * stride + col];
+                }
+                for r in 1..=p {
+                    let x = if r <= p - i { a } else { b };
+                    for k in (r..=p).rev() {
+                        let (lo, hi) = (knots[j - p + k], knots[j + 1 + k - r]);
+                        let alpha = (x - lo) / (hi - lo);
+                        d[k] = d[k - 1] * (1.0 - alpha) + d[k] * alpha;
+                    }
+                }
+                control[start + i * stride + col] = d[p];
+            }
+        }
+    }
+    (breaks, control)
+}
+
+/// Makes the common end of neighbouring pieces equal to the last bit.
+fn weld(control: &mut [H4], piece: usize, stride: usize, n: usize) {
+    for i in 1..n {
+        weld_pair(control, (i * piece - 1) * stride, i * piece * stride);
+    }
+}
+
+fn weld_pair(control: &mut [H4], last: usize, first: usize) {
+    let (a, b) = (control[last], control[first]);
+    // A real gap (a knot of multiplicity degree + 1) stays one.
+    if (a - b).amax() <= 1e-12 * a.amax() {
+        control[first] = a;
+    }
+}
+
+impl BezierSpline {
+    /// Whether the end meets the start, within 1e-7 of the size, with the same tangent direction.
+    #[must_use]
+    pub fn closes_smoothly(&self) -> bool {
+        let (t0, t1) = self.range();
+        // Independent of the current flag: both ends are breaks, which never wrap.
+        let (a, b) = (self.derivs(t0), self.derivs(t1));
+        let size = crate::Aabb::of_points(&self.points()).diagonal();
+        if (a.p - b.p).norm() > CLOSED_TOL * size {
+            return false;
+        }
+        match (self.tangent(t0), self.tangent(t1)) {
+            (Some(x), Some(y)) => (x - y).norm() <= SMOOTH_TOL,
+            _ => false,
+        }
+    }
+}
+
+impl BezierSurface {
+    /// Sets `u_periodic` and `v_periodic` where opposite sides coincide with common tangent planes.
+    pub fn detect_periodicity(&mut self) {
+        let size = crate::Aabb::of_points(&self.points()).diagonal();
+        (self.u_periodic, self.v_periodic) = (false, false);
+        let d = self.domain();
+        let (u_samples, v_samples) =
+            (samples(&self.u_breaks, self.u_degree), samples(&self.v_breaks, self.v_degree));
+        let u = v_samples.iter().all(|v| self.joins(P2::new(d.u1, *v), P2::new(d.u0, *v), true, size));
+        let v = u_samples.iter().all(|u| self.joins(P2::new(*u, d.v1), P2::new(*u, d.v0), false, size));
+        (self.u_periodic, self.v_periodic) = (u, v);
+    }
+
+    fn joins(&self, end: P2, start: P2, along_u: bool, size: f64) -> bool {
+        let (a, b) = (self.derivs(end), self.derivs(start));
+        if (a.p - b.p).norm() > CLOSED_TOL * size {
+            return false;
+        }
+        let (ta, tb) = if along_u { (a.du, b.du) } else { (a.dv, b.dv) };
+        let (na, nb) = (a.du.cross(&a.dv), b.du.cross(&b.dv));
+        let sine = |n: f64, x: f64, y: f64| n <= 1e-8 * x * y;
+        let singular = sine(na.norm(), a.du.norm(), a.dv.norm()) || sine(nb.norm(), b.du.norm(), b.dv.norm());
+        // At a pole the side has no direction of its own: the neighbouring samples decide.
+        singular || (ta.dot(&tb) > 0.0 && (na.normalize() - nb.normalize()).norm() <= SMOOTH_TOL)
+    }
+}
+
+/// Enough parameters to tell two rational curves over these breaks apart.
+fn samples(breaks: &[f64], degree: u32) -> Vec<f64> {
+    let k = 2 * degree + 1;
+    let mut out = Vec::new();
+    for w in breaks.windows(2) {
+        for i in 0..k {
+            out.push(w[0] + (w[1] - w[0]) * (f64::from(i) + 0.5) / f64::from(k));
+        }
+    }
+    out
+}

@@ -1,5 +1,6 @@
 //! Rational Bézier curves and patches in homogeneous coordinates, and their piecewise compositions.
 
+mod build;
 mod eval;
 mod subdivide;
 
@@ -88,6 +89,12 @@ impl BezierSpline {
     pub fn period(&self) -> Option<f64> {
         let (t0, t1) = self.range();
         self.periodic.then_some(t1 - t0)
+    }
+
+    /// Control points in space.
+    #[must_use]
+    pub fn points(&self) -> Vec<P3> {
+        self.control.iter().map(dehomogenized).collect()
     }
 
     /// Control points of piece `i`.
@@ -179,6 +186,12 @@ impl BezierSurface {
     pub fn domain(&self) -> crate::Rect {
         let (u, v) = (&self.u_breaks, &self.v_breaks);
         crate::Rect { u0: u[0], u1: u[u.len() - 1], v0: v[0], v1: v[v.len() - 1] }
+    }
+
+    /// Control points in space.
+    #[must_use]
+    pub fn points(&self) -> Vec<P3> {
+        self.control.iter().map(dehomogenized).collect()
     }
 
     /// Control points of patch `(i, j)`; `(a, b)` at `a * (v_degree + 1) + b`.

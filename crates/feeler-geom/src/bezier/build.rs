@@ -1,0 +1,303 @@
+//! Exact constructors: conics, extrusions, surfaces of revolution, ruled surfaces; Hermite interpolation for what
+//! has no exact form.
+//!
+//! Between its breaks a rational arc does not run at the angle's speed: breaks of conics and revolutions are the
+//! ISO 10303-42 parameters (angles), parameters in between are our own.
+//!
+//! # Source
+//! Piegl & Tiller, *The NURBS Book*, §7.3–7.5 (conics), §8.2–8.5 (bilinear, extruded, ruled, revolved), §5.5
+//! (degree elevation).
+
+use std::f64::consts::{FRAC_PI_2, TAU};
+
+use super::{BezierSpline, BezierSurface, H4, homogeneous};
+use crate::{Curve, Frame, P2, P3, SurfaceDerivs, V3, math};
+
+impl BezierSpline {
+    /// The segment from `a` to `b` over `[t0, t1]`.
+    #[must_use]
+    pub fn segment(a: &P3, b: &P3, t0: f64, t1: f64) -> Self {
+        let control = vec![homogeneous(a, 1.0), homogeneous(b, 1.0)];
+        Self { degree: 1, breaks: vec![t0, t1], control, periodic: false }
+    }
+
+    /// The arc `o + a cos t x + b sin t y`, `t0 < t1` (at most one turn), as quadratic pieces of at most a quarter
+    /// turn. Parameter and angle agree at the breaks only.
+    #[must_use]
+    pub fn arc(frame: &Frame, semi_x: f64, semi_y: f64, t0: f64, t1: f64) -> Self {
+        let breaks = even_breaks(t0, t1, FRAC_PI_2);
+        let mut control = Vec::with_capacity(3 * (breaks.len() - 1));
+        let at = |t: f64| {
+            let (s, c) = math::sin_cos(t);
+            frame.vector(semi_x * c, semi_y * s, 0.0)
+        };
+        for w in breaks.windows(2) {
+            let c = math::cos(0.5 * (w[1] - w[0]));
+            let m = frame.origin.coords * c + at(0.5 * (w[0] + w[1]));
+            control.push(homogeneous(&(frame.origin + at(w[0])), 1.0));
+            control.push(H4::new(m.x, m.y, m.z, c));
+            control.push(homogeneous(&(frame.origin + at(w[1])), 1.0));
+        }
+        let periodic = is_turn(t1 - t0);
+        let last = control.len() - 1;
+        if periodic {
+            control[last] = control[0];
+        }
+        Self { degree: 2, breaks, control, periodic }
+    }
+
+    /// Exact rational Bézier form of any curve over `[t0, t1]`, `t0 < t1` (at most one period). Lines, parabolas
+    /// and splines keep their parametrisation; circles, ellipses and hyperbolas at the breaks only.
+    #[must_use]
+    pub fn of_curve(curve: &Curve, t0: f64, t1: f64) -> Self {
+        match curve {
+            Curve::Line { .. } => Self::segment(&curve.point(t0), &curve.point(t1), t0, t1),
+            Curve::Circle { frame, radius } => Self::arc(frame, *radius, *radius, t0, t1),
+            Curve::Ellipse { frame, semi_x, semi_y } => Self::arc(frame, *semi_x, *semi_y, t0, t1),
+            Curve::Parabola { frame, focal: f } => {
+                let middle = frame.point(f * t0 * t1, f * (t0 + t1), 0.0);
+                let control = [curve.point(t0), middle, curve.point(t1)];
+                let control = control.iter().map(|p| homogeneous(p, 1.0)).collect();
+                Self { degree: 2, breaks: vec![t0, t1], control, periodic: false }
+            }
+            Curve::Hyperbola { frame, semi, semi_imag } => {
+                let breaks = even_breaks(t0, t1, 1.0);
+                let mut control = Vec::with_capacity(3 * (breaks.len() - 1));
+                for w in breaks.windows(2) {
+                    let m = 0.5 * (w[0] + w[1]);
+                    let c = math::cosh(0.5 * (w[1] - w[0]));
+                    let p = frame.origin.coords * c
+                        + frame.vector(semi * math::cosh(m), semi_imag * math::sinh(m), 0.0);
+                    control.push(homogeneous(&curve.point(w[0]), 1.0));
+                    control.push(H4::new(p.x, p.y, p.z, c));
+                    control.push(homogeneous(&curve.point(w[1]), 1.0));
+                }
+                Self { degree: 2, breaks, control, periodic: false }
+            }
+            Curve::Bezier(spline) => spline.restricted(t0, t1),
+        }
+    }
+
+    /// The part over `[t0, t1]`, `t0 < t1`, with its breaks moved by the period where it wraps.
+    #[must_use]
+    #[expect(clippy::float_cmp, reason = "only the exact range is the whole spline")]
+    pub fn restricted(&self, t0: f64, t1: f64) -> Self {
+        if (t0, t1) == self.range() {
+            return self.clone();
+        }
+        let mut breaks = vec![t0];
+        let mut control = Vec::new();
+        for (i, a, b) in self.parts(t0, t1) {
+            control.extend(self.sub_control(i, a, b));
+            breaks.push(breaks[breaks.len() - 1] + (b - a));
+        }
+        let last = breaks.len() - 1;
+        breaks[last] = t1;
+        let whole = self.period().is_some_and(|p| t1 - t0 >= p * (1.0 - 1e-14));
+        Self { degree: self.degree, breaks, control, periodic: whole }
+    }
+
+    /// The same curve with a higher degree.
+    #[must_use]
+    pub fn elevated(&self, degree: u32) -> Self {
+        let mut out = self.clone();
+        while out.degree < degree {
+            let n = out.degree as usize;
+            out.control = out.control.chunks_exact(n + 1).flat_map(elevate).collect();
+            out.degree += 1;
+        }
+        out
+    }
+
+    /// The piecewise cubic through points with given derivatives: `(t, point, derivative)`, `t` increasing, at
+    /// least two samples. The error is of fourth order in the sample distance.
+    #[must_use]
+    pub fn hermite(samples: &[(f64, P3, V3)]) -> Self {
+        let mut control = Vec::with_capacity(4 * samples.len());
+        for w in samples.windows(2) {
+            let ((t0, p0, d0), (t1, p1, d1)) = (w[0], w[1]);
+            let h = (t1 - t0) / 3.0;
+            control.extend([p0, p0 + d0 * h, p1 - d1 * h, p1].iter().map(|p| homogeneous(p, 1.0)));
+        }
+        let breaks = samples.iter().map(|s| s.0).collect();
+        let mut spline = Self { degree: 3, breaks, control, periodic: false };
+        spline.periodic = spline.closes_smoothly();
+        spline
+    }
+}
+
+impl BezierSurface {
+    /// The bilinear patch over the unit square through the corners `p[u][v]`.
+    #[must_use]
+    pub fn bilinear(p: [[P3; 2]; 2]) -> Self {
+        Self {
+            u_degree: 1,
+            v_degree: 1,
+            u_breaks: vec![0.0, 1.0],
+            v_breaks: vec![0.0, 1.0],
+            control: p.iter().flatten().map(|p| homogeneous(p, 1.0)).collect(),
+            u_periodic: false,
+            v_periodic: false,
+        }
+    }
+
+    /// `profile(u) + v direction` over `v` in `[v0, v1]`.
+    #[must_use]
+    pub fn extrusion(profile: &BezierSpline, direction: &V3, v0: f64, v1: f64) -> Self {
+        let lift = |h: &H4, v: f64| {
+            let a = direction * (h.w * v);
+            H4::new(h.x + a.x, h.y + a.y, h.z + a.z, h.w)
+        };
+        Self {
+            u_degree: profile.degree,
+            v_degree: 1,
+            u_breaks: profile.breaks.clone(),
+            v_breaks: vec![v0, v1],
+            control: profile.control.iter().flat_map(|h| [lift(h, v0), lift(h, v1)]).collect(),
+            u_periodic: profile.periodic,
+            v_periodic: false,
+        }
+    }
+
+    /// The profile turned about the axis `origin + s axis` (a unit vector) through the angles `[u0, u1]` (at most
+    /// one turn), in quadratic arcs of at most a quarter turn; `v` is the profile's parameter, `u` the angle at
+    /// the breaks only.
+    #[must_use]
+    pub fn revolution(profile: &BezierSpline, origin: &P3, axis: &V3, u0: f64, u1: f64) -> Self {
+        let u_breaks = even_breaks(u0, u1, FRAC_PI_2);
+        let n = profile.degree as usize + 1;
+        let periodic = is_turn(u1 - u0);
+        // Rotation by `angle` of the part across the axis; the part on the axis is scaled by `c`, as the weight.
+        let turned = |h: &H4, angle: f64, c: f64| {
+            let a = h.xyz() - origin.coords * h.w;
+            let along = axis * a.dot(axis);
+            let across = a - along;
+            let (sin, cos) = math::sin_cos(angle);
+            let p = origin.coords * (h.w * c) + along * c + across * cos + axis.cross(&across) * sin;
+            H4::new(p.x, p.y, p.z, h.w * c)
+        };
+        let mut control = Vec::with_capacity((u_breaks.len() - 1) * 3 * profile.control.len());
+        let last_arc = u_breaks.len() - 2;
+        for (i, w) in u_breaks.windows(2).enumerate() {
+            let c = math::cos(0.5 * (w[1] - w[0]));
+            let end = if periodic && i == last_arc { u_breaks[0] } else { w[1] };
+            for piece in profile.control.chunks_exact(n) {
+                for (angle, c) in [(w[0], 1.0), (0.5 * (w[0] + w[1]), c), (end, 1.0)] {
+                    control.extend(piece.iter().map(|h| turned(h, angle, c)));
+                }
+            }
+        }
+        Self {
+            u_degree: 2,
+            v_degree: profile.degree,
+            u_breaks,
+            v_breaks: profile.breaks.clone(),
+            control,
+            u_periodic: periodic,
+            v_periodic: profile.periodic,
+        }
+    }
+
+    /// The ruled surface `(1 - v) a(u) + v b(u)` over `v` in [0, 1] and `a`'s range; `b`'s range is mapped onto it.
+    /// (For rational curves of unequal weights the rulings are those, run at another speed.)
+    #[must_use]
+    pub fn ruled(a: &BezierSpline, b: &BezierSpline) -> Self {
+        let degree = a.degree.max(b.degree);
+        let (a, b) = (a.elevated(degree), b.elevated(degree));
+        let ((a0, a1), (b0, b1)) = (a.range(), b.range());
+        let tol = 1e-12 * (a1 - a0);
+        // Every break as a pair of parameters, so that neither side's own breaks are rounded away from them.
+        let mut pairs: Vec<(f64, f64)> =
+            a.breaks.iter().map(|t| (*t, b0 + (t - a0) / (a1 - a0) * (b1 - b0))).collect();
+        for t in &b.breaks {
+            let s = a0 + (t - b0) / (b1 - b0) * (a1 - a0);
+            match pairs.iter_mut().find(|p| (p.0 - s).abs() <= tol) {
+                Some(pair) => pair.1 = *t,
+                None => pairs.push((s, *t)),
+            }
+        }
+        pairs.sort_by(|x, y| x.0.total_cmp(&y.0));
+        let mut control = Vec::new();
+        for w in pairs.windows(2) {
+            let piece = |s: &BezierSpline, t0: f64, t1: f64| {
+                let i = s.piece(0.5 * (t0 + t1));
+                s.sub_control(i, t0, t1)
+            };
+            let (ca, cb) = (piece(&a, w[0].0, w[1].0), piece(&b, w[0].1, w[1].1));
+            control.extend(ca.into_iter().zip(cb).flat_map(|(x, y)| [x, y]));
+        }
+        Self {
+            u_degree: degree,
+            v_degree: 1,
+            u_breaks: pairs.iter().map(|p| p.0).collect(),
+            v_breaks: vec![0.0, 1.0],
+            control,
+            u_periodic: a.periodic && b.periodic,
+            v_periodic: false,
+        }
+    }
+
+    /// The piecewise bicubic that takes over point, first derivatives and twist of `f` at the grid `us × vs`
+    /// (increasing, at least two each). The error is of fourth order in the grid distance.
+    #[must_use]
+    pub fn hermite(us: &[f64], vs: &[f64], f: impl Fn(P2) -> SurfaceDerivs) -> Self {
+        let grid: Vec<Vec<SurfaceDerivs>> =
+            us.iter().map(|u| vs.iter().map(|v| f(P2::new(*u, *v))).collect()).collect();
+        let mut control = Vec::with_capacity(16 * us.len() * vs.len());
+        for i in 1..us.len() {
+            for j in 1..vs.len() {
+                let (hu, hv) = ((us[i] - us[i - 1]) / 3.0, (vs[j] - vs[j - 1]) / 3.0);
+                for a in 0..4 {
+                    for b in 0..4 {
+                        // The nearest corner, and the steps from it (0 or a third, inwards).
+                        let d = &grid[i - 1 + a / 2][j - 1 + b / 2];
+                        let x = [0.0, hu, -hu, 0.0][a];
+                        let y = [0.0, hv, -hv, 0.0][b];
+                        control.push(homogeneous(&(d.p + d.du * x + d.dv * y + d.duv * (x * y)), 1.0));
+                    }
+                }
+            }
+        }
+        let mut surface = Self {
+            u_degree: 3,
+            v_degree: 3,
+            u_breaks: us.to_vec(),
+            v_breaks: vs.to_vec(),
+            control,
+            u_periodic: false,
+            v_periodic: false,
+        };
+        surface.detect_periodicity();
+        surface
+    }
+}
+
+/// Whether an angle is a full turn, to rounding.
+fn is_turn(angle: f64) -> bool {
+    (angle - TAU).abs() <= 1e-12
+}
+
+/// Evenly spaced breaks at most `step` apart.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a small positive count"
+)]
+fn even_breaks(t0: f64, t1: f64, step: f64) -> Vec<f64> {
+    let n = ((t1 - t0) / step * (1.0 - 1e-12)).ceil().clamp(1.0, 1e4) as usize;
+    (0..=n).map(|i| if i == n { t1 } else { t0 + (t1 - t0) * (i as f64 / n as f64) }).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "degrees are small")]
+fn elevate(c: &[H4]) -> Vec<H4> {
+    let n = c.len();
+    (0..=n)
+        .map(|i| {
+            let f = i as f64 / n as f64;
+            let left = if i > 0 { c[i - 1] * f } else { H4::zeros() };
+            let right = if i < n { c[i] * (1.0 - f) } else { H4::zeros() };
+            left + right
+        })
+        .collect()
+}
