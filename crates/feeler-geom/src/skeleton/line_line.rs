@@ -1,0 +1,148 @@
+//! Two lines: cylinders, cones and straight edges in any mix.
+//!
+//! `n` has given products with both axes, hence (up to) two candidates `n = n_∥ ± ν k` with `k` the common
+//! perpendicular, and `w = h n` is linear in the two parameters and `h`.
+//!
+//! # Conditioning
+//! Everything is written in the orthonormal basis `(u, g, k)` of the first axis, and the second axis enters through
+//! `v - u`, whose subtraction is exact for nearly parallel axes: the solution is as good as the axes, whatever
+//! their angle.
+
+use super::signed_distance::across;
+use super::solve::{Job, Pair, on_nappe, sample};
+use super::{Family, Primitive};
+use crate::V3;
+
+/// The pair of lines, the second one reversed if need be so that the axes enclose at most a right angle.
+struct Lines {
+    u: V3,
+    /// Slopes of A and of the (reversed) B.
+    slope_a: f64,
+    slope_b: f64,
+    /// From A's origin to B's.
+    q: V3,
+    /// cos of the angle between the axes, and 1 - cos.
+    cos: f64,
+    versine: f64,
+    /// Component of B's axis across A's, and its length.
+    v_across: V3,
+    sin: f64,
+    /// +1, or -1 when B was reversed.
+    sense: f64,
+}
+
+/// Line (A) against line (B).
+pub(super) fn solve(job: &mut Job<'_>) {
+    let (
+        &Primitive::Line { origin: o_a, dir: u, slope: slope_a, .. },
+        &Primitive::Line { origin: o_b, dir, slope, .. },
+    ) = (job.a, job.b)
+    else {
+        return;
+    };
+    let sense = if u.dot(&dir) < 0.0 { -1.0 } else { 1.0 };
+    let v = dir * sense;
+    let diff = v - u;
+    let versine = 0.5 * diff.norm_squared();
+    let v_across = across(&(diff + u * versine), &u);
+    let lines = Lines {
+        u,
+        slope_a,
+        slope_b: slope * sense,
+        q: o_b - o_a,
+        cos: 1.0 - versine,
+        versine,
+        v_across,
+        sin: v_across.norm(),
+        sense,
+    };
+    families(job, &lines);
+    isolated(job, &lines);
+}
+
+/// The two isolated candidates.
+fn isolated(job: &mut Job<'_>, l: &Lines) {
+    // Axes that are parallel to rounding over the features have no isolated pair within reach.
+    if l.sin <= 8.0 * f64::EPSILON || l.sin * job.extent <= job.noise {
+        return;
+    }
+    let g = l.v_across / l.sin;
+    let k = l.u.cross(&g);
+    let p = ((l.slope_b + l.slope_a) - l.versine * l.slope_a) / l.sin;
+    let cos_phi_sq = 1.0 - l.slope_a * l.slope_a;
+    let cos_phi = cos_phi_sq.sqrt();
+    let nu_sq = (cos_phi - p) * (cos_phi + p);
+    let rounding = 8.0 * f64::EPSILON * (1.0 + (l.slope_a.abs() + l.slope_b.abs()) / l.sin);
+    if nu_sq.is_nan() || nu_sq <= rounding {
+        // No common normal, or one in the plane of the axes: then the rulings are parallel, a family or nothing.
+        return;
+    }
+    let nu = nu_sq.sqrt();
+    let (q_u, q_g, q_k) = (l.q.dot(&l.u), l.q.dot(&g), l.q.dot(&k));
+    for side in [1.0, -1.0] {
+        let n = (g * p + k * (side * nu) - l.u * l.slope_a).normalize();
+        let h = side * q_k / nu;
+        let t = (h * p - q_g) / l.sin;
+        let s = q_u + t * l.cos + h * l.slope_a;
+        job.add(&Pair { s, t: t * l.sense, n });
+    }
+}
+
+/// Parallel rulings and coaxial axes, judged by how much the distance varies along them.
+///
+/// Seen from A, the sphere of B at `t` has the signed distance
+/// `± cos φ_a |x_⊥| - slope_a x·u - σ_a - σ_b(t)`, `x = q + t v`: affine plus a convex or concave term, whose extremes
+/// over an interval are at its ends and at one stationary point.
+fn families(job: &mut Job<'_>, l: &Lines) {
+    // Midway between the origins is where both features can be.
+    let mid = -0.5 * l.q.dot(&(l.u * l.cos + l.v_across));
+    let range = [mid - job.extent, mid + job.extent];
+    let cos_phi = (1.0 - l.slope_a * l.slope_a).sqrt();
+    let q_across = across(&l.q, &l.u);
+    let offset = |t: f64| q_across + l.v_across * t;
+    let slope = -(l.slope_a * l.cos + l.slope_b);
+    let sigma = sample(job.a, 0.0).sigma + sample(job.b, 0.0).sigma;
+    let base = -l.slope_a * l.q.dot(&l.u) - sigma;
+
+    let widest = offset(range[0]).norm().max(offset(range[1]).norm());
+    let edges = [job.a, job.b].iter().all(|p| matches!(p, Primitive::Line { sigma, slope, .. } if *sigma == 0.0 && *slope == 0.0));
+    if 2.0 * widest + 2.0 * slope.abs() * job.extent <= job.tol && used(job, l, &range, 0.0) {
+        let at = base + slope * mid;
+        let family = if edges { Family::One } else { Family::Two };
+        job.add_family(family, at - job.tol, at + job.tol);
+        return;
+    }
+    for side in [1.0, -1.0] {
+        let value = |t: f64| side * cos_phi * offset(t).norm() + base + slope * t;
+        let (mut lo, mut hi) = (value(range[0]), value(range[1]));
+        if lo > hi {
+            (lo, hi) = (hi, lo);
+        }
+        // |x_⊥|² = height² + (sin t + along)²; its slope cancels the affine one at the stationary point.
+        let ratio = -side * slope / cos_phi;
+        if ratio.abs() < l.sin {
+            let g = l.v_across / l.sin;
+            let along = q_across.dot(&g);
+            let height = (q_across - g * along).norm();
+            let reach = height * ratio / ((l.sin - ratio) * (l.sin + ratio)).sqrt();
+            let t = (reach - along) / l.sin;
+            if range[0] < t && t < range[1] {
+                (lo, hi) = (lo.min(value(t)), hi.max(value(t)));
+            }
+        }
+        if hi - lo <= job.tol && used(job, l, &range, side) {
+            job.add_family(Family::One, lo, hi);
+        }
+    }
+}
+
+/// Whether the family over the range has a pair on the used nappes. `side` 0: the axes coincide.
+fn used(job: &Job<'_>, l: &Lines, range: &[f64; 2], side: f64) -> bool {
+    let cos_phi = (1.0 - l.slope_a * l.slope_a).sqrt();
+    [range[0], 0.5 * (range[0] + range[1]), range[1]].iter().any(|&t| {
+        let x = l.q + (l.u * l.cos + l.v_across) * t;
+        let h = side * across(&x, &l.u).norm() / cos_phi;
+        let a = sample(job.a, x.dot(&l.u) + l.slope_a * h);
+        on_nappe(&a, job.tol) && on_nappe(&sample(job.b, t * l.sense), job.tol)
+    })
+}

@@ -1,0 +1,259 @@
+//! Canonical features as families of oriented spheres: closed forms for their critical distances.
+//!
+//! A sphere, cylinder, cone or torus is the envelope of spheres of signed radius `σ(t)` whose centres `c(t)` lie on a
+//! point, a line or a circle; edges and vertices are the case `σ = 0`. With `n` the outward normal of A at its
+//! footpoint, `p_a = c_a + σ_a n` and `p_b = c_b - σ_b n`, so that a pair is critical when
+//!
+//! ```text
+//! w := c_b - c_a = h n,   h = d + σ_a + σ_b,   n·c_a' = -σ_a',   n·c_b' = +σ_b'.
+//! ```
+//!
+//! Everything here solves these equations, one file a pair of skeletons; both signs of `h` and `h = 0` (the
+//! skeletons meet: crossing or coaxial axes) included. Each isolated pair is finished by Newton steps in the
+//! skeletons' parameters and `n` (`solve.rs`), which stay regular at `d = 0` and at `h = 0`.
+//!
+//! # Source
+//! MATH §3; BREP §4.3.1, Table 4.1.
+//!
+//! # Deviations
+//! One formulation instead of one function a table cell; line–circle with slope and circle–circle by the real roots
+//! of a trigonometric polynomial where BREP iterates.
+//!
+//! # Degenerate input
+//! Parallel, coaxial, concentric and tangent skeletons: [`Criticals::family`]. A vertex that touches a vertex or an
+//! edge (or two edges that touch along a line): every unit vector orthogonal to the tangents is a normal; one is
+//! returned, and whoever needs one inside given polars must choose it.
+
+mod circle_circle;
+mod family;
+mod line_circle;
+mod line_line;
+mod plane_any;
+mod point_any;
+mod signed_distance;
+mod solve;
+
+#[cfg(test)]
+mod tests;
+
+use crate::{Curve, Frame, P3, Pose, Rect, Surface, V3, math};
+use arrayvec::ArrayVec;
+
+pub use family::family_foot;
+pub use signed_distance::{SignedDistance, signed_distance};
+
+/// A canonical feature as seen from outside the material: a plane, or an envelope of oriented spheres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Primitive {
+    /// Plane through `origin` with outward unit `normal`.
+    Plane {
+        /// A point.
+        origin: P3,
+        /// Outward unit normal.
+        normal: V3,
+    },
+    /// Sphere of signed radius `sigma` (vertex: 0).
+    Point {
+        /// Centre.
+        center: P3,
+        /// Signed radius: positive when the material is inside.
+        sigma: f64,
+    },
+    /// Cylinder, cone or straight edge: spheres at `origin + t dir` with radius `sigma + slope t`. For a cone
+    /// `origin` is the apex, `sigma` = 0 and `slope` = ± sin(half-angle), unless [`Primitive::rebased`].
+    Line {
+        /// Point of the axis.
+        origin: P3,
+        /// Unit direction.
+        dir: V3,
+        /// Signed radius at the origin.
+        sigma: f64,
+        /// Change of the signed radius per mm, in (-1, 1). The nappe where the radius has the slope's sign is used.
+        slope: f64,
+    },
+    /// Torus or circular edge: spheres of signed radius `sigma` around the circle.
+    Circle {
+        /// Centre and axes of the circle.
+        frame: Frame,
+        /// Radius of the circle.
+        radius: f64,
+        /// Signed tube radius.
+        sigma: f64,
+    },
+}
+
+/// A critical pair of footpoints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Critical {
+    /// Footpoint on A.
+    pub p_a: P3,
+    /// Footpoint on B.
+    pub p_b: P3,
+    /// Unit normal from A to B (A's outward normal, minus B's), defined at distance 0 too.
+    pub n: V3,
+    /// Signed distance `(p_b - p_a)·n`.
+    pub distance: f64,
+}
+
+impl Critical {
+    /// The same pair with A and B exchanged.
+    #[must_use]
+    pub fn swapped(self) -> Self {
+        Self { p_a: self.p_b, p_b: self.p_a, n: -self.n, distance: self.distance }
+    }
+}
+
+/// Dimension of a continuous family of critical pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Family {
+    /// A curve of pairs (parallel cylinders, a cylinder on a plane, coaxial torus and cylinder …).
+    One,
+    /// A surface of pairs (coaxial cylinders, parallel planes …).
+    Two,
+}
+
+/// All critical pairs of two primitives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Criticals {
+    /// Isolated pairs with distance in `[-tol, d_max]`, by increasing distance.
+    pub isolated: ArrayVec<Critical, 16>,
+    /// Set when the pair has (within `tol`, a length over `extent`) a continuous family of critical pairs with
+    /// distances in `[-tol, d_max]`; [`family_foot`] samples it.
+    pub family: Option<Family>,
+}
+
+impl Primitive {
+    /// The primitive of a canonical surface with the given orientation; `None` for a Bézier grid. A spindle torus is
+    /// taken with its outer sheet ([`Primitive::of_patch`] knows better).
+    #[must_use]
+    pub fn of_surface(surface: &Surface, outward: bool) -> Option<Self> {
+        let sign = if outward { 1.0 } else { -1.0 };
+        Some(match *surface {
+            Surface::Plane { frame } => Self::Plane { origin: frame.origin, normal: frame.z * sign },
+            Surface::Cylinder { frame, radius } => {
+                Self::Line { origin: frame.origin, dir: frame.z, sigma: sign * radius, slope: 0.0 }
+            }
+            Surface::Cone { frame, half_angle } => Self::Line {
+                origin: frame.origin,
+                dir: frame.z,
+                sigma: 0.0,
+                slope: sign * math::sin(half_angle),
+            },
+            Surface::Sphere { frame, radius } => Self::Point { center: frame.origin, sigma: sign * radius },
+            Surface::Torus { frame, major, minor } => {
+                Self::Circle { frame, radius: major, sigma: sign * minor }
+            }
+            Surface::Bezier(_) => return None,
+        })
+    }
+
+    /// [`Primitive::of_surface`] for a patch over `rect`: on the inner sheet of a spindle torus (where `R + r cos v`
+    /// is negative) the natural normal points to the tube's circle, and the signed radius changes its sign.
+    #[must_use]
+    pub fn of_patch(surface: &Surface, outward: bool, rect: &Rect) -> Option<Self> {
+        let inner = match *surface {
+            Surface::Torus { major, minor, .. } if major < minor => {
+                major + minor * math::cos(0.5 * (rect.v0 + rect.v1)) < 0.0
+            }
+            _ => false,
+        };
+        Self::of_surface(surface, outward != inner)
+    }
+
+    /// The primitive of a straight or circular curve; `None` for others.
+    #[must_use]
+    pub fn of_curve(curve: &Curve) -> Option<Self> {
+        match *curve {
+            Curve::Line { origin, dir } => Some(Self::Line { origin, dir, sigma: 0.0, slope: 0.0 }),
+            Curve::Circle { frame, radius } => Some(Self::Circle { frame, radius, sigma: 0.0 }),
+            _ => None,
+        }
+    }
+
+    /// The primitive of a vertex.
+    #[must_use]
+    pub fn of_point(p: P3) -> Self {
+        Self::Point { center: p, sigma: 0.0 }
+    }
+
+    /// The same primitive with a line's origin moved to the point of its axis nearest to `p`. [`critical_pairs`]
+    /// measures near-degenerate poses around the origins: call this when the feature is far from its axis origin (a
+    /// slim cone's apex).
+    #[must_use]
+    pub fn rebased(self, p: &P3) -> Self {
+        match self {
+            Self::Line { origin, dir, sigma, slope } => {
+                let t = (p - origin).dot(&dir);
+                Self::Line { origin: origin + dir * t, dir, sigma: sigma + slope * t, slope }
+            }
+            other => other,
+        }
+    }
+
+    /// The primitive moved by a pose.
+    #[must_use]
+    pub fn transformed(&self, pose: &Pose) -> Self {
+        match *self {
+            Self::Plane { origin, normal } => Self::Plane { origin: pose * origin, normal: pose * normal },
+            Self::Point { center, sigma } => Self::Point { center: pose * center, sigma },
+            Self::Line { origin, dir, sigma, slope } => {
+                Self::Line { origin: pose * origin, dir: pose * dir, sigma, slope }
+            }
+            Self::Circle { frame, radius, sigma } => {
+                Self::Circle { frame: frame.transformed(pose), radius, sigma }
+            }
+        }
+    }
+
+    /// Largest magnitude of the numbers that make the primitive: what rounding errors are relative to.
+    fn reach(&self) -> f64 {
+        match *self {
+            Self::Plane { origin, .. } => origin.coords.amax(),
+            Self::Point { center, sigma } => center.coords.amax() + sigma.abs(),
+            Self::Line { origin, sigma, .. } => origin.coords.amax() + sigma.abs(),
+            Self::Circle { frame, radius, sigma } => frame.origin.coords.amax() + radius + sigma.abs(),
+        }
+    }
+
+    /// Order of the kinds, to solve each unordered pair of kinds once.
+    fn kind(&self) -> u8 {
+        match self {
+            Self::Plane { .. } => 0,
+            Self::Point { .. } => 1,
+            Self::Line { .. } => 2,
+            Self::Circle { .. } => 3,
+        }
+    }
+}
+
+/// All critical pairs (minima, saddles and maxima) with signed distance in `[-tol, d_max]`: `p_a` on A with outward
+/// normal `n`, `p_b` on B with outward normal `-n`, `p_b - p_a = distance n`, all to rounding of the sizes involved.
+/// On an edge `n` is orthogonal to the tangent, at a vertex it is free.
+///
+/// `extent` (mm) is the size of the features, which lie within about `extent` of the origins of their lines: near-
+/// degenerate poses count as a [`Family`] when the distance along the exact one nearby varies by less than `tol` mm
+/// over `extent`. Isolated pairs are returned all the same where they exist, so that close to a degenerate pose both
+/// come: the isolated ones are then samples of the family.
+#[must_use]
+pub fn critical_pairs(a: &Primitive, b: &Primitive, d_max: f64, tol: f64, extent: f64) -> Criticals {
+    let mirrored = a.kind() > b.kind();
+    let (first, second) = if mirrored { (b, a) } else { (a, b) };
+    let mut job = solve::Job::new(first, second, d_max, tol, extent);
+    match (first, second) {
+        (Primitive::Plane { origin, normal }, other) => {
+            plane_any::solve(&mut job, *origin, *normal, other);
+        }
+        (Primitive::Point { center, sigma }, other) => point_any::solve(&mut job, center, *sigma, other),
+        (Primitive::Line { .. }, Primitive::Line { .. }) => line_line::solve(&mut job),
+        (Primitive::Line { .. }, _) => line_circle::solve(&mut job),
+        _ => circle_circle::solve(&mut job),
+    }
+    let mut out = job.out;
+    if mirrored {
+        for c in &mut out.isolated {
+            *c = c.swapped();
+        }
+    }
+    out.isolated.sort_by(|x, y| x.distance.total_cmp(&y.distance));
+    out
+}

@@ -1,0 +1,287 @@
+//! What the pairs share: evaluation of a skeleton, the Newton iteration that finishes a pair, and the collection of
+//! results without repetitions.
+//!
+//! Unknowns are the skeletons' parameters `s`, `t` (mm of arc length) and the unit normal `n`; equations are
+//! `w - (w·n) n = 0`, `n·c_a' + σ_a' = 0`, `n·c_b' - σ_b' = 0` (MATH §3). The constant parts of the radii do not enter,
+//! hence the regularity at distance 0; the determinant of the system is minus that of the Hessian of `½|w|²`
+//! when the slopes vanish, hence the regularity at `h = 0`.
+
+use super::{Critical, Criticals, Family, Primitive};
+use crate::frame::complete_basis;
+use crate::{P3, V3, math};
+use arrayvec::ArrayVec;
+
+/// A point of a skeleton with derivatives by its arc length.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    /// Centre of the sphere.
+    pub(super) c: P3,
+    /// Unit tangent; zero for a point.
+    pub(super) d1: V3,
+    /// Curvature vector.
+    pub(super) d2: V3,
+    /// Signed radius.
+    pub(super) sigma: f64,
+    /// Its derivative.
+    pub(super) slope: f64,
+}
+
+/// The sphere at arc length `t` of a skeleton. A plane has none; its origin stands in and is never asked for.
+pub(super) fn sample(p: &Primitive, t: f64) -> Sample {
+    match *p {
+        Primitive::Plane { origin: c, .. } => Sample { c, d1: V3::zeros(), d2: V3::zeros(), sigma: 0.0, slope: 0.0 },
+        Primitive::Point { center: c, sigma } => Sample { c, d1: V3::zeros(), d2: V3::zeros(), sigma, slope: 0.0 },
+        Primitive::Line { origin, dir, sigma, slope } => {
+            Sample { c: origin + dir * t, d1: dir, d2: V3::zeros(), sigma: sigma + slope * t, slope }
+        }
+        Primitive::Circle { frame, radius, sigma } => {
+            let (sin, cos) = math::sin_cos(t / radius);
+            let e_r = frame.x * cos + frame.y * sin;
+            Sample {
+                c: frame.origin + e_r * radius,
+                d1: frame.y * cos - frame.x * sin,
+                d2: e_r * (-1.0 / radius),
+                sigma,
+                slope: 0.0,
+            }
+        }
+    }
+}
+
+/// Whether the sphere belongs to the used nappe of a cone; `slack` (mm) allows for rounding at the apex.
+pub(super) fn on_nappe(x: &Sample, slack: f64) -> bool {
+    x.slope == 0.0 || x.sigma * x.slope.signum() >= -slack
+}
+
+/// A pair of skeleton points with a normal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    /// Arc length on A.
+    pub(super) s: f64,
+    /// Arc length on B.
+    pub(super) t: f64,
+    /// Unit normal from A to B.
+    pub(super) n: V3,
+}
+
+impl Pair {
+    /// The same skeleton points with the opposite normal: critical too when both slopes vanish.
+    pub(super) fn mirrored(self) -> Self {
+        Self { n: -self.n, ..self }
+    }
+}
+
+/// The four equations and their Jacobian by `(s / len, t / len, n·e1, n·e2)`, lengths divided by `len`.
+pub(super) struct System {
+    /// Residuals.
+    pub(super) r: [f64; 4],
+    /// Jacobian, row by row.
+    pub(super) j: [[f64; 4]; 4],
+    /// Basis of the plane orthogonal to `n`.
+    pub(super) basis: (V3, V3),
+}
+
+/// The system at `x`, scaled by the length `len`.
+pub(super) fn system(a: &Primitive, b: &Primitive, x: &Pair, len: f64) -> System {
+    let (sa, sb) = (sample(a, x.s), sample(b, x.t));
+    let w = sb.c - sa.c;
+    let h = w.dot(&x.n) / len;
+    let (e1, e2) = complete_basis(&x.n);
+    let (a1, a2) = (sa.d1.dot(&e1), sa.d1.dot(&e2));
+    let (b1, b2) = (sb.d1.dot(&e1), sb.d1.dot(&e2));
+    System {
+        r: [
+            w.dot(&e1) / len,
+            w.dot(&e2) / len,
+            x.n.dot(&sa.d1) + sa.slope,
+            x.n.dot(&sb.d1) - sb.slope,
+        ],
+        j: [
+            [-a1, b1, -h, 0.0],
+            [-a2, b2, 0.0, -h],
+            [x.n.dot(&sa.d2) * len, 0.0, a1, a2],
+            [0.0, x.n.dot(&sb.d2) * len, b1, b2],
+        ],
+        basis: (e1, e2),
+    }
+}
+
+/// Solves `j x = r` with full pivoting. Returns the solution, the sign of the determinant and the ratio of the
+/// last pivot to the first; `None` when a pivot vanishes.
+fn solve4(mut j: [[f64; 4]; 4], mut r: [f64; 4]) -> Option<([f64; 4], f64, f64)> {
+    let mut column = [0, 1, 2, 3];
+    let mut sign = 1.0;
+    let (mut first, mut last) = (0.0, 0.0);
+    for k in 0..4 {
+        let (mut pr, mut pc, mut best) = (k, k, 0.0);
+        for (i, row) in j.iter().enumerate().skip(k) {
+            for (c, &v) in row.iter().enumerate().skip(k) {
+                if v.abs() > best {
+                    (pr, pc, best) = (i, c, v.abs());
+                }
+            }
+        }
+        if !(best > 0.0 && best.is_finite()) {
+            return None;
+        }
+        if pr != k {
+            j.swap(pr, k);
+            r.swap(pr, k);
+            sign = -sign;
+        }
+        if pc != k {
+            for row in &mut j {
+                row.swap(pc, k);
+            }
+            column.swap(pc, k);
+            sign = -sign;
+        }
+        if k == 0 {
+            first = best;
+        }
+        last = best;
+        let pivot_row = j[k];
+        sign *= pivot_row[k].signum();
+        for i in k + 1..4 {
+            let f = j[i][k] / pivot_row[k];
+            for c in k..4 {
+                j[i][c] -= f * pivot_row[c];
+            }
+            r[i] -= f * r[k];
+        }
+    }
+    let mut y = [0.0; 4];
+    for k in (0..4).rev() {
+        let tail: f64 = (k + 1..4).map(|c| j[k][c] * y[c]).sum();
+        y[k] = (r[k] - tail) / j[k][k];
+    }
+    let mut x = [0.0; 4];
+    for k in 0..4 {
+        x[column[k]] = y[k];
+    }
+    Some((x, sign, last / first))
+}
+
+/// A pair after Newton's iteration.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Refined {
+    /// The pair.
+    pub(super) pair: Pair,
+    /// Sign of the system's determinant: minus the index of the critical point.
+    pub(super) sign: f64,
+    /// Ratio of the smallest to the largest pivot: how isolated the pair is.
+    pub(super) isolation: f64,
+}
+
+/// Moves a pair by a step of the system's unknowns.
+pub(super) fn moved(x: &Pair, step: &[f64; 4], basis: &(V3, V3), len: f64) -> Pair {
+    Pair {
+        s: x.s + step[0] * len,
+        t: x.t + step[1] * len,
+        n: (x.n + basis.0 * step[2] + basis.1 * step[3]).normalize(),
+    }
+}
+
+/// Largest residual, dimensionless.
+pub(super) fn worst(r: &[f64; 4]) -> f64 {
+    r.iter().fold(0.0, |m: f64, v| if v.abs() >= m { v.abs() } else { m })
+}
+
+/// Newton's iteration from `start`, both primitives being lines or circles. Stops when the residual no longer
+/// decreases, after 12 steps at most; `None` unless the residual is then at rounding (`accept`, dimensionless) and
+/// the pair isolated to rounding.
+pub(super) fn refine(a: &Primitive, b: &Primitive, start: Pair, len: f64, accept: f64) -> Option<Refined> {
+    let mut x = start;
+    let mut sys = system(a, b, &x, len);
+    let mut size = worst(&sys.r);
+    let mut result = None;
+    for _ in 0..12 {
+        if !size.is_finite() {
+            return None;
+        }
+        let (step, sign, isolation) = solve4(sys.j, sys.r.map(|v| -v))?;
+        if size <= accept {
+            result = Some(Refined { pair: x, sign, isolation });
+        }
+        // Far from the solution a full step in n means nothing.
+        let turn = math::hypot(step[2], step[3]);
+        let damp = if turn > 0.5 { 0.5 / turn } else { 1.0 };
+        let next = moved(&x, &step.map(|v| v * damp), &sys.basis, len);
+        let next_sys = system(a, b, &next, len);
+        let next_size = worst(&next_sys.r);
+        if result.is_some() && next_size >= size {
+            break;
+        }
+        (x, sys, size) = (next, next_sys, next_size);
+    }
+    result.filter(|f| f.isolation > ISOLATED)
+}
+
+/// Pivot ratio below which a solution of the system belongs to a continuous family, to rounding.
+const ISOLATED: f64 = 64.0 * f64::EPSILON;
+
+/// A request and the results found so far; A and B are ordered by kind.
+pub(super) struct Job<'a> {
+    /// First primitive.
+    pub(super) a: &'a Primitive,
+    /// Second primitive.
+    pub(super) b: &'a Primitive,
+    /// Largest distance.
+    pub(super) d_max: f64,
+    /// Tolerance (mm).
+    pub(super) tol: f64,
+    /// Size of the features (mm).
+    pub(super) extent: f64,
+    /// Rounding errors of lengths here (mm).
+    pub(super) noise: f64,
+    /// Results.
+    pub(super) out: Criticals,
+    /// Skeleton points and normals of the isolated results.
+    found: ArrayVec<(P3, P3, V3), 16>,
+}
+
+impl<'a> Job<'a> {
+    /// An empty collection.
+    pub(super) fn new(a: &'a Primitive, b: &'a Primitive, d_max: f64, tol: f64, extent: f64) -> Self {
+        let noise = 16.0 * f64::EPSILON * (a.reach() + b.reach());
+        Self { a, b, d_max, tol, extent, noise, out: Criticals::default(), found: ArrayVec::new() }
+    }
+
+    /// Whether distances from `lo` to `hi` meet the requested range.
+    pub(super) fn in_range(&self, lo: f64, hi: f64) -> bool {
+        lo <= self.d_max && hi >= -self.tol
+    }
+
+    /// Notes a family with distances from `lo` to `hi`.
+    pub(super) fn add_family(&mut self, family: Family, lo: f64, hi: f64) {
+        if self.in_range(lo, hi) {
+            self.out.family = self.out.family.max(Some(family));
+        }
+    }
+
+    /// Adds an isolated pair, unless it is out of range, off the nappe of a cone, or there already.
+    pub(super) fn add(&mut self, x: &Pair) {
+        let (sa, sb) = (sample(self.a, x.s), sample(self.b, x.t));
+        let distance = (sb.c - sa.c).dot(&x.n) - sa.sigma - sb.sigma;
+        if !(distance.is_finite() && self.in_range(distance, distance)) {
+            return;
+        }
+        if !(on_nappe(&sa, self.noise) && on_nappe(&sb, self.noise)) {
+            return;
+        }
+        let near = SAME * (self.a.reach() + self.b.reach());
+        let same = |f: &(P3, P3, V3)| {
+            (f.0 - sa.c).norm() <= near && (f.1 - sb.c).norm() <= near && (f.2 - x.n).norm() <= SAME
+        };
+        if self.found.iter().any(same) || self.found.is_full() {
+            return;
+        }
+        self.found.push((sa.c, sb.c, x.n));
+        let (p_a, p_b) = (sa.c + x.n * sa.sigma, sb.c - x.n * sb.sigma);
+        self.out.isolated.push(Critical { p_a, p_b, n: x.n, distance });
+    }
+}
+
+/// Two solutions closer than this (relative to the sizes, radians) are one: Newton's limit at a nearly double root
+/// is exact to the square root of rounding only.
+const SAME: f64 = 3e-8;
