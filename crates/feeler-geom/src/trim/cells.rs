@@ -1,0 +1,615 @@
+//! Building the classification structure.
+//!
+//! The pieces are cut to be monotone; the v of their ends divide the domain into strips. Walking a strip from left
+//! to right, a piece that goes up is the right border of the domain (its *winding* falls by one), a piece that goes
+//! down the left one (it rises by one). A strip keeps the winding at its left border; a *node* keeps, for pieces
+//! that all run through one range of strips, groups that are disjoint in u, with the sum of the windings before
+//! each. A point's winding is that of its strip's border, plus the sums of the (mostly one) nodes of its strip, plus
+//! exact tests of the pieces in the group it falls into; positive is inside.
+//!
+//! # Source
+//! BREP §4.4.1 (after Schollmeyer et al.).
+//!
+//! # Deviations
+//! - Boxes are not split until disjoint, which never ends for curves tangent at a vertex: a group holds several
+//!   pieces and all are tested.
+//! - Where strips × pieces would be large (a turned grid of holes), the strips become the leaves of a segment tree
+//!   and a piece is listed at O(log n) of its nodes instead of in each of its strips.
+//! - Inside and outside come from the orientation of the pieces, not from even–odd counting (MATH §6).
+
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "counts of pieces are below 2³¹"
+)]
+
+use super::tree::{self, UvBox};
+use super::{TrimDomain, TrimPiece};
+use crate::{P2, Rect};
+
+/// The classification structure of BREP §4.4.1: strips in v, cells in u.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TrimCells {
+    /// The domain's rectangle.
+    pub rect: Rect,
+    /// Period in u.
+    pub u_period: Option<f64>,
+    /// Period in v.
+    pub v_period: Option<f64>,
+    /// All pieces, cut to be monotone in u and v.
+    pub pieces: Vec<TrimPiece>,
+    /// Borders of the strips, increasing.
+    pub(super) strip_v: Vec<f64>,
+    /// Winding at the left border of each strip.
+    pub(super) strip_base: Vec<i32>,
+    /// First entry of each strip in `node_refs`, and their number.
+    pub(super) strip_nodes: Vec<u32>,
+    /// Nodes of the strips.
+    pub(super) node_refs: Vec<u32>,
+    /// First group of each node, and their number.
+    pub(super) node_groups: Vec<u32>,
+    /// Groups by increasing u; the last one of each node is empty, at the far right.
+    pub(super) groups: Vec<Group>,
+    /// Pieces of the groups.
+    pub(super) members: Vec<u32>,
+    /// Boxes of the tree over `pieces`.
+    pub(super) boxes: Vec<UvBox>,
+}
+
+/// Pieces whose boxes overlap, over one node's range of v.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Group {
+    /// Smallest u.
+    pub(super) lo: f64,
+    /// Largest u.
+    pub(super) hi: f64,
+    /// Sum of the windings of the pieces of the node before this group.
+    pub(super) before: i32,
+    /// First entry in `members`; the next group's `first` is the end.
+    pub(super) first: u32,
+}
+
+/// What is wrong with a set of boundary pieces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inconsistent {
+    /// A point of the region whose neighbours contradict each other.
+    pub at: P2,
+    /// Edges involved.
+    pub edges: Vec<u32>,
+}
+
+/// Up to this many entries per piece the strips list their pieces themselves.
+const FLAT_PER_PIECE: usize = 24;
+/// Cells narrower than this share of the width say nothing about what is inside.
+const THIN: f64 = 1e-12;
+/// Cells narrower than this share of the smaller of the pieces beside them are overlaps of inexact curves, no
+/// contradictions.
+const SLIVER: f64 = 1e-4;
+/// Columns in which the pieces above and below a strip are asked.
+const CASTS: u32 = 16;
+/// Reports beyond this number say nothing new.
+const MAX_REPORTS: usize = 32;
+
+/// Change of the winding from left to right across a piece that is not horizontal.
+pub(super) fn step(p: &TrimPiece) -> i32 {
+    if p.end().y > p.start().y { -1 } else { 1 }
+}
+
+/// On which sides of a box the domain goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "four sides of a box")]
+pub(super) struct Beyond {
+    pub(super) u0: bool,
+    pub(super) u1: bool,
+    pub(super) v0: bool,
+    pub(super) v1: bool,
+}
+
+impl TrimCells {
+    /// Builds the cells. Contradicting orientations are returned beside the structure (the majority by length
+    /// decides then), so that the caller can report them.
+    #[must_use]
+    pub fn build(domain: &TrimDomain) -> (Self, Vec<Inconsistent>) {
+        let rect = domain.rect;
+        let mut pieces: Vec<TrimPiece> = domain
+            .pieces
+            .iter()
+            .filter(|p| p.is_finite())
+            .flat_map(TrimPiece::monotone_parts)
+            .filter(|p| p.start() != p.end())
+            .collect();
+        let boxes = tree::build(&mut pieces, extent(&rect));
+        let mut cells = Self {
+            rect,
+            u_period: domain.u_period,
+            v_period: domain.v_period,
+            strip_v: strip_borders(&rect, &pieces),
+            strip_base: Vec::new(),
+            strip_nodes: vec![0],
+            node_refs: Vec::new(),
+            node_groups: vec![0],
+            groups: Vec::new(),
+            members: Vec::new(),
+            pieces,
+            boxes,
+        };
+        let spans = cells.spans();
+        let entries: usize = spans.iter().map(|(a, b)| b - a).sum();
+        let reports = Labels::new(&cells, domain).run(&spans);
+        cells.strip_base = reports.0;
+        if entries <= FLAT_PER_PIECE * cells.pieces.len() + 256 {
+            cells.store_flat(&spans);
+        } else {
+            cells.store_tree(&spans);
+        }
+        (cells, reports.1)
+    }
+
+    /// Number of strips.
+    pub(super) fn n_strips(&self) -> usize {
+        self.strip_v.len() - 1
+    }
+
+    /// Strips that each piece runs through: `[first, end)`.
+    fn spans(&self) -> Vec<(usize, usize)> {
+        let last = self.n_strips();
+        self.pieces
+            .iter()
+            .map(|p| {
+                let (a, b) = (p.start().y.min(p.end().y), p.start().y.max(p.end().y));
+                let a = self.strip_v.partition_point(|v| *v < a).min(last);
+                (a, self.strip_v.partition_point(|v| *v < b).min(last).max(a))
+            })
+            .collect()
+    }
+
+    /// One node a strip.
+    fn store_flat(&mut self, spans: &[(usize, usize)]) {
+        let mut here: Vec<Vec<u32>> = vec![Vec::new(); self.n_strips()];
+        for (i, &(a, b)) in spans.iter().enumerate() {
+            here[a..b].iter_mut().for_each(|h| h.push(i as u32));
+        }
+        for (k, pieces) in here.iter().enumerate() {
+            if !pieces.is_empty() {
+                self.node_refs.push(self.node_groups.len() as u32 - 1);
+                self.store_node(self.strip_v[k], self.strip_v[k + 1], pieces);
+            }
+            self.strip_nodes.push(self.node_refs.len() as u32);
+        }
+    }
+
+    /// A segment tree over the strips.
+    fn store_tree(&mut self, spans: &[(usize, usize)]) {
+        let m = self.n_strips();
+        let size = m.next_power_of_two();
+        let mut at: Vec<Vec<u32>> = vec![Vec::new(); 2 * size];
+        for (i, &(a, b)) in spans.iter().enumerate() {
+            let (mut l, mut r) = (a + size, b + size);
+            while l < r {
+                if l & 1 == 1 {
+                    at[l].push(i as u32);
+                    l += 1;
+                }
+                if r & 1 == 1 {
+                    r -= 1;
+                    at[r].push(i as u32);
+                }
+                l >>= 1;
+                r >>= 1;
+            }
+        }
+        let mut id = vec![u32::MAX; 2 * size];
+        for (node, pieces) in at.iter().enumerate() {
+            if !pieces.is_empty() {
+                let width = size >> node.ilog2();
+                let first = (node - (1 << node.ilog2())) * width;
+                id[node] = self.node_groups.len() as u32 - 1;
+                self.store_node(self.strip_v[first.min(m)], self.strip_v[(first + width).min(m)], pieces);
+            }
+        }
+        for k in 0..m {
+            let mut node = k + size;
+            while node > 0 {
+                if id[node] != u32::MAX {
+                    self.node_refs.push(id[node]);
+                }
+                node >>= 1;
+            }
+            self.strip_nodes.push(self.node_refs.len() as u32);
+        }
+    }
+
+    /// Adds a node for pieces that all run from `v0` to `v1`.
+    fn store_node(&mut self, v0: f64, v1: f64, pieces: &[u32]) {
+        let big = self.rect.u0.abs().max(self.rect.u1.abs());
+        let pad = if big.is_finite() { 8.0 * f64::EPSILON * big } else { 0.0 };
+        let mut spans: Vec<(f64, f64, u32)> = pieces
+            .iter()
+            .map(|&i| {
+                let p = &self.pieces[i as usize];
+                let (a, b) = (p.u_at_v(v0), p.u_at_v(v1));
+                (a.min(b) - pad, a.max(b) + pad, i)
+            })
+            .collect();
+        spans.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
+        let mut before = 0;
+        let mut open: Option<Group> = None;
+        for (lo, hi, i) in spans {
+            match &mut open {
+                Some(g) if lo <= g.hi => g.hi = g.hi.max(hi),
+                _ => {
+                    self.groups.extend(open);
+                    open = Some(Group { lo, hi, before, first: self.members.len() as u32 });
+                }
+            }
+            self.members.push(i);
+            before += step(&self.pieces[i as usize]);
+        }
+        self.groups.extend(open);
+        self.groups.push(Group { lo: f64::MAX, hi: f64::MAX, before, first: self.members.len() as u32 });
+        self.node_groups.push(self.groups.len() as u32);
+    }
+
+    /// Groups of a node, the closing one included, with the index of the first.
+    pub(super) fn node(&self, node: u32) -> (usize, &[Group]) {
+        let (a, b) = (self.node_groups[node as usize] as usize, self.node_groups[node as usize + 1] as usize);
+        (a, &self.groups[a..b])
+    }
+
+    /// Nodes of a strip.
+    pub(super) fn nodes(&self, strip: usize) -> &[u32] {
+        &self.node_refs[self.strip_nodes[strip] as usize..self.strip_nodes[strip + 1] as usize]
+    }
+
+    /// Winding at the right border of a strip.
+    pub(super) fn right_winding(&self, strip: usize) -> i32 {
+        let all = |node: &u32| self.node(*node).1.last().map_or(0, |g| g.before);
+        self.strip_base[strip] + self.nodes(strip).iter().map(all).sum::<i32>()
+    }
+
+    /// Whether the domain goes on to the left, right, below, above of the box around all pieces.
+    pub(super) fn inside_beyond(&self, hull: &Rect) -> Beyond {
+        let mut out = Beyond { u0: false, u1: false, v0: false, v1: false };
+        for k in 0..self.n_strips() {
+            let (a, b) = (self.strip_v[k], self.strip_v[k + 1]);
+            if b <= hull.v0 {
+                out.v0 |= self.strip_base[k] > 0;
+            } else if a >= hull.v1 {
+                out.v1 |= self.strip_base[k] > 0;
+            } else if (b - a) > SLIVER * (hull.v1 - hull.v0) {
+                out.u0 |= self.strip_base[k] > 0;
+                out.u1 |= self.right_winding(k) > 0;
+            }
+        }
+        out
+    }
+
+    /// Whether the arrays fit together and hold finite numbers: what a loader must ask before anything else.
+    #[must_use]
+    #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must fail")]
+    pub fn check(&self) -> bool {
+        fn offsets(o: &[u32], n: usize, total: usize) -> bool {
+            o.len() == n + 1 && o[0] == 0 && o[n] as usize == total && o.windows(2).all(|w| w[0] <= w[1])
+        }
+        let n_nodes = self.node_groups.len().wrapping_sub(1);
+        let n_strips = self.strip_base.len();
+        let period = |p: Option<f64>| p.is_none_or(|p| p.is_finite() && p > 0.0);
+        if !(self.rect.u0 <= self.rect.u1 && self.rect.v0 <= self.rect.v1)
+            || !period(self.u_period)
+            || !period(self.v_period)
+            || !self.pieces.iter().all(TrimPiece::is_finite)
+            || self.boxes.len() != tree::n_boxes(self.pieces.len())
+            || self.boxes.iter().flatten().any(|x| x.is_nan())
+            || n_strips == 0
+            || self.strip_v.len() != n_strips + 1
+            || self.strip_v.windows(2).any(|w| !(w[0] <= w[1]))
+            || !offsets(&self.strip_nodes, n_strips, self.node_refs.len())
+            || self.node_groups.is_empty()
+            || !offsets(&self.node_groups, n_nodes, self.groups.len())
+            || self.node_refs.iter().any(|n| *n as usize >= n_nodes)
+            || self.members.iter().any(|m| *m as usize >= self.pieces.len())
+        {
+            return false;
+        }
+        let in_order = self.groups.windows(2).all(|w| w[0].first <= w[1].first)
+            && self.groups.first().is_none_or(|g| g.first == 0)
+            && self.groups.last().is_none_or(|g| g.first as usize == self.members.len());
+        in_order
+            && (0..n_nodes as u32).all(|node| {
+                let groups = self.node(node).1;
+                groups.last().is_some_and(|g| g.hi >= f64::MAX)
+                    && groups.iter().all(|g| g.lo <= g.hi)
+                    && groups.windows(2).all(|w| w[0].hi <= w[1].lo)
+            })
+    }
+}
+
+/// Width and height for relative tolerances; 1 where a rectangle has no finite extent.
+pub(super) fn extent(rect: &Rect) -> [f64; 2] {
+    let ok = |x: f64| if x.is_finite() && x > 0.0 { x } else { 1.0 };
+    [ok(rect.u1 - rect.u0), ok(rect.v1 - rect.v0)]
+}
+
+/// The v of all ends within the rectangle, and of its sides.
+fn strip_borders(rect: &Rect, pieces: &[TrimPiece]) -> Vec<f64> {
+    let inside = |v: &f64| rect.v0 < *v && *v < rect.v1;
+    let mut v: Vec<f64> = pieces.iter().flat_map(|p| [p.start().y, p.end().y]).filter(inside).collect();
+    v.push(rect.v0);
+    v.push(rect.v1);
+    v.sort_by(f64::total_cmp);
+    v.dedup();
+    if v.len() == 1 {
+        v.push(v[0]);
+    }
+    v
+}
+
+/// Finds the winding at the left border of every strip.
+struct Labels<'a> {
+    cells: &'a TrimCells,
+    domain: &'a TrimDomain,
+    size: [f64; 2],
+    reports: Vec<Inconsistent>,
+}
+
+/// A piece at the height of a strip's middle.
+#[derive(Clone, Copy)]
+struct Crossing {
+    u: f64,
+    piece: u32,
+}
+
+impl<'a> Labels<'a> {
+    fn new(cells: &'a TrimCells, domain: &'a TrimDomain) -> Self {
+        Self { cells, domain, size: extent(&cells.rect), reports: Vec::new() }
+    }
+
+    fn run(mut self, spans: &[(usize, usize)]) -> (Vec<i32>, Vec<Inconsistent>) {
+        let n = self.cells.n_strips();
+        if self.cells.pieces.is_empty() {
+            return (vec![1; n], self.reports);
+        }
+        let mut starting: Vec<Vec<u32>> = vec![Vec::new(); n];
+        for (i, &(a, b)) in spans.iter().enumerate() {
+            if a < b {
+                starting[a].push(i as u32);
+            }
+        }
+        let mut bases: Vec<Option<i32>> = Vec::with_capacity(n);
+        let mut sides: Vec<f64> = Vec::with_capacity(n);
+        let mut active: Vec<Crossing> = Vec::new();
+        for k in 0..n {
+            active.retain(|c| spans[c.piece as usize].1 > k);
+            active.extend(starting[k].iter().map(|&piece| Crossing { u: 0.0, piece }));
+            let v = self.mid(k);
+            for c in &mut active {
+                c.u = self.cells.pieces[c.piece as usize].u_at_v(v);
+            }
+            // Stable and quick on what is almost sorted already.
+            active.sort_by(|a, b| a.u.total_cmp(&b.u));
+            let base = self.from_crossings(k, v, &active);
+            bases.push(base);
+            sides.push(self.inside_share(base.unwrap_or(0), &active));
+        }
+        for k in 0..n {
+            if bases[k].is_none() {
+                bases[k] = self.from_casts(k);
+            }
+        }
+        // Nothing above or below anywhere (a gap at a pole): as most of the next strip.
+        for k in 0..n {
+            if bases[k].is_none() {
+                let near = (1..n)
+                    .flat_map(|d| [k.checked_sub(d), Some(k + d).filter(|j| *j < n)])
+                    .flatten()
+                    .find(|j| bases[*j].is_some());
+                bases[k] = Some(
+                    near.map_or(1, |j| i32::from(sides[j] > 0.5 || (sides[j] < 0.0 && bases[j] > Some(0)))),
+                );
+            }
+        }
+        self.ask_far_sides();
+        (bases.into_iter().map(|b| b.unwrap_or(1)).collect(), self.reports)
+    }
+
+    fn mid(&self, k: usize) -> f64 {
+        let v = &self.cells.strip_v;
+        0.5 * v[k] + 0.5 * v[k + 1]
+    }
+
+    /// Share of the width that is inside; negative when nothing crosses.
+    fn inside_share(&self, base: i32, active: &[Crossing]) -> f64 {
+        if active.is_empty() {
+            return -1.0;
+        }
+        let (mut w, mut u, mut sum) = (base, self.cells.rect.u0, 0.0);
+        for c in active {
+            if w > 0 {
+                sum += c.u - u;
+            }
+            w += step(&self.cells.pieces[c.piece as usize]);
+            u = c.u;
+        }
+        if w > 0 {
+            sum += self.cells.rect.u1 - u;
+        }
+        sum / self.size[0]
+    }
+
+    /// The base that makes the windings of all cells 0 or 1; with contradictions, of most of the width. `None` when
+    /// nothing tells inside from outside.
+    fn from_crossings(&mut self, k: usize, v: f64, active: &[Crossing]) -> Option<i32> {
+        let rect = self.cells.rect;
+        // Relative winding and width of each cell.
+        let mut w = 0;
+        let mut u = rect.u0;
+        let (mut min, mut max) = (i32::MAX, i32::MIN);
+        let mut tally: Vec<(i32, f64)> = Vec::with_capacity(active.len() + 1);
+        for i in 0..=active.len() {
+            let next = active.get(i).map_or(rect.u1, |c| c.u);
+            let width = (next - u) / self.size[0];
+            if width > THIN {
+                (min, max) = (min.min(w), max.max(w));
+            }
+            tally.push((w, width.max(0.0)));
+            if let Some(c) = active.get(i) {
+                w += step(&self.cells.pieces[c.piece as usize]);
+                u = c.u;
+            }
+        }
+        let total = w;
+        let u_free = self.domain.u_period.is_none();
+        let forced = if u_free && self.domain.natural.u0 == f64::NEG_INFINITY {
+            Some(0)
+        } else if u_free && self.domain.natural.u1 == f64::INFINITY {
+            Some(-total)
+        } else {
+            None
+        };
+        let base = match forced {
+            Some(b) => b,
+            None if max <= min => return None,
+            None => {
+                // Ties go to the smaller base: outside.
+                let share = |b: i32| -> f64 {
+                    tally.iter().filter(|(w, _)| (0..=1).contains(&(b + w))).map(|(_, d)| d).sum()
+                };
+                (-max..=1 - min)
+                    .map(|b| (b, share(b)))
+                    .fold((0, -1.0), |a, b| if b.1 > a.1 { b } else { a })
+                    .0
+            }
+        };
+        let height = (self.cells.strip_v[k + 1] - self.cells.strip_v[k]) / self.size[1];
+        if height > THIN {
+            for (i, (w, width)) in tally.iter().enumerate() {
+                if !(0..=1).contains(&(base + w)) {
+                    self.report_cell(v, active, i, *width);
+                }
+            }
+            let open = if u_free {
+                (self.domain.natural.u1 == f64::INFINITY && base + total != 0)
+                    || (self.domain.natural.u0 == f64::NEG_INFINITY && base != 0)
+            } else {
+                total != 0
+            };
+            if open && height > SLIVER {
+                let ends = [active.first(), active.last()];
+                let edges = ends.into_iter().flatten().map(|c| self.cells.pieces[c.piece as usize].edge);
+                let edges = edges.collect();
+                self.report(P2::new(rect.u1, v), edges);
+            }
+        }
+        Some(base)
+    }
+
+    /// Reports cell `i` of a strip unless it is a sliver between inexact curves.
+    fn report_cell(&mut self, v: f64, active: &[Crossing], i: usize, width: f64) {
+        let piece = |c: &Crossing| &self.cells.pieces[c.piece as usize];
+        let left = i.checked_sub(1).and_then(|j| active.get(j));
+        let right = active.get(i);
+        let length = |c: &Crossing| {
+            let p = piece(c);
+            let d = p.end() - p.start();
+            (d.x / self.size[0]).abs().max((d.y / self.size[1]).abs())
+        };
+        let beside = [left, right].into_iter().flatten().map(length).fold(f64::INFINITY, f64::min);
+        if width <= SLIVER * beside {
+            return;
+        }
+        let (a, b) = (left.map_or(self.cells.rect.u0, |c| c.u), right.map_or(self.cells.rect.u1, |c| c.u));
+        let edges = [left, right].into_iter().flatten().map(|c| piece(c).edge).collect();
+        self.report(P2::new(0.5 * a + 0.5 * b, v), edges);
+    }
+
+    fn report(&mut self, at: P2, mut edges: Vec<u32>) {
+        edges.sort_unstable();
+        edges.dedup();
+        if self.reports.len() < MAX_REPORTS && self.reports.iter().all(|r| r.edges != edges) {
+            self.reports.push(Inconsistent { at, edges });
+        }
+    }
+
+    /// u of the columns in which pieces above and below are looked for: spread evenly, away from round numbers.
+    fn columns(&self) -> impl Iterator<Item = f64> + use<> {
+        let rect = self.cells.rect;
+        (0..CASTS).map(move |i| {
+            let f = (f64::from(i) + 0.5) * 0.618_033_988_749_895;
+            rect.u0 + (f - f.floor()) * (rect.u1 - rect.u0)
+        })
+    }
+
+    /// Pieces that meet the column `u`: (v, whether the domain is above, edge).
+    fn column(&self, u: f64) -> Vec<(f64, bool, u32)> {
+        let cells = self.cells;
+        let mut out = Vec::new();
+        let hits = |b: &UvBox| b[0] <= u && u <= b[1];
+        tree::visit(&cells.boxes, cells.pieces.len(), hits, |i| {
+            let p = &cells.pieces[i];
+            let (a, b) = (p.start().x, p.end().x);
+            if a.min(b) <= u && u < a.max(b) {
+                out.push((p.v_at_u(u), b > a, p.edge));
+            }
+            false
+        });
+        out.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
+        out
+    }
+
+    /// Votes of the nearest pieces above and below.
+    fn from_casts(&mut self, k: usize) -> Option<i32> {
+        let v = self.mid(k);
+        let (mut votes, mut against) = ([0_usize; 2], [None, None]);
+        for u in self.columns() {
+            let hits = self.column(u);
+            let n = hits.partition_point(|h| h.0 < v);
+            let (mut below, mut above) = (n.checked_sub(1).map(|i| hits[i]), hits.get(n).copied());
+            if self.domain.v_period.is_some() {
+                below = below.or(hits.last().copied());
+                above = above.or(hits.first().copied());
+            }
+            for (inside, edge) in
+                [below.map(|h| (h.1, h.2)), above.map(|h| (!h.1, h.2))].into_iter().flatten()
+            {
+                votes[usize::from(inside)] += 1;
+                against[usize::from(inside)] = Some((u, edge));
+            }
+        }
+        let height = (self.cells.strip_v[k + 1] - self.cells.strip_v[k]) / self.size[1];
+        let (outside, inside) = (votes[0], votes[1]);
+        if outside.min(inside) >= 2 && height > SLIVER {
+            let loser = usize::from(inside < outside);
+            if let (Some((u, a)), Some((_, b))) = (against[loser], against[1 - loser]) {
+                self.report(P2::new(u, v), vec![a, b]);
+            }
+        }
+        (outside + inside > 0).then(|| i32::from(inside > outside))
+    }
+
+    /// Reports pieces from which the domain goes on to an infinite side.
+    fn ask_far_sides(&mut self) {
+        if self.domain.v_period.is_some() || !self.reports.is_empty() {
+            return;
+        }
+        let natural = self.domain.natural;
+        for (top, infinite) in [(false, natural.v0 == f64::NEG_INFINITY), (true, natural.v1 == f64::INFINITY)]
+        {
+            if !infinite {
+                continue;
+            }
+            let far: Vec<(P2, u32)> = self
+                .columns()
+                .filter_map(|u| {
+                    let hits = self.column(u);
+                    let (v, above, edge) = *if top { hits.last() } else { hits.first() }?;
+                    (above == top).then_some((P2::new(u, v), edge))
+                })
+                .collect();
+            if 2 * far.len() >= CASTS as usize {
+                self.report(far[0].0, far.iter().map(|f| f.1).collect());
+            }
+        }
+    }
+}

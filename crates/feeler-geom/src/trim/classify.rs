@@ -1,0 +1,465 @@
+//! Questions about points and rectangles.
+//!
+//! # Source
+//! BREP §2.4.1 (rectangles outside the domain), §4.4.1 (points).
+
+use super::cells::{extent, step};
+use super::tree::{self, UvBox};
+use super::{TrimCells, TrimPiece};
+use crate::{P2, Rect, math};
+
+/// Where a point is with respect to a trimmed domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Inside.
+    Inside,
+    /// Outside.
+    Outside,
+}
+
+/// Points beyond a side of the rectangle by less than this share of the coordinates' size count as on it.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+
+/// `x` in `[lo, hi]` up to rounding, clamped to it.
+fn clamped(x: f64, lo: f64, hi: f64) -> Option<f64> {
+    let eps = ROUNDING * lo.abs().max(hi.abs()).min(f64::MAX);
+    (lo - eps <= x && x <= hi + eps).then(|| x.max(lo).min(hi))
+}
+
+impl TrimCells {
+    /// The point of the base rectangle that is `uv` up to whole periods; `None` outside it.
+    pub(super) fn wrapped(&self, uv: P2) -> Option<P2> {
+        let r = &self.rect;
+        let u = self.u_period.map_or(uv.x, |p| math::wrap(uv.x, r.u0, p));
+        let v = self.v_period.map_or(uv.y, |p| math::wrap(uv.y, r.v0, p));
+        Some(P2::new(clamped(u, r.u0, r.u1)?, clamped(v, r.v0, r.v1)?))
+    }
+
+    /// The strip of a v in the rectangle.
+    pub(super) fn strip(&self, v: f64) -> usize {
+        self.strip_v.partition_point(|s| *s <= v).clamp(1, self.n_strips()) - 1
+    }
+
+    /// Winding of a point of the rectangle; pieces through the point count as on its left.
+    pub(super) fn winding(&self, uv: P2) -> i32 {
+        let strip = self.strip(uv.y);
+        let mut w = self.strip_base[strip];
+        for &node in self.nodes(strip) {
+            let (first, groups) = self.node(node);
+            let g = groups.partition_point(|g| g.hi < uv.x).min(groups.len() - 1);
+            w += groups[g].before;
+            if groups[g].lo <= uv.x && g + 1 < groups.len() {
+                let members = groups[g].first as usize..self.groups[first + g + 1].first as usize;
+                for &m in &self.members[members] {
+                    let p = &self.pieces[m as usize];
+                    if p.u_at_v(uv.y) <= uv.x {
+                        w += step(p);
+                    }
+                }
+            }
+        }
+        w
+    }
+
+    /// Classifies a point (wrapped into the rectangle first). Two binary searches and at most a few bisections.
+    #[must_use]
+    pub fn classify(&self, uv: P2) -> Side {
+        match self.wrapped(uv) {
+            Some(uv) if self.winding(uv) > 0 => Side::Inside,
+            _ => Side::Outside,
+        }
+    }
+
+    /// All crossings of a line of constant v with pieces that are not horizontal there: u and the change of the
+    /// winding, by increasing u.
+    pub(super) fn crossings(&self, v: f64) -> Vec<(f64, i32)> {
+        let strip = self.strip(v);
+        let mut out: Vec<(f64, i32)> = Vec::new();
+        for &node in self.nodes(strip) {
+            let (first, groups) = self.node(node);
+            let end = self.groups[first + groups.len() - 1].first as usize;
+            let begin = groups[0].first as usize;
+            out.extend(self.members[begin..end].iter().map(|&m| {
+                let p = &self.pieces[m as usize];
+                (p.u_at_v(v), step(p))
+            }));
+        }
+        out.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        out
+    }
+
+    /// Whether the rectangle (unwrapped or not) may touch the domain: `false` only when it certainly lies wholly
+    /// outside, decided by bounds of the pieces, not by samples.
+    #[must_use]
+    pub fn may_touch(&self, rect: &Rect) -> bool {
+        self.images(rect).into_iter().any(|r| {
+            // Without boundary inside, one point speaks for all.
+            self.boundary_in_image(&r)
+                || self.winding(P2::new(0.5 * r.u0 + 0.5 * r.u1, 0.5 * r.v0 + 0.5 * r.v1)) > 0
+        })
+    }
+
+    /// Whether the rectangle (unwrapped or not) may hold a boundary point: `false` only when it certainly does not.
+    #[must_use]
+    pub fn has_boundary_in(&self, rect: &Rect) -> bool {
+        self.images(rect).iter().any(|r| self.boundary_in_image(r))
+    }
+
+    fn boundary_in_image(&self, r: &Rect) -> bool {
+        let pad = self.rounding();
+        let (u0, u1, v0, v1) = (r.u0 - pad[0], r.u1 + pad[0], r.v0 - pad[1], r.v1 + pad[1]);
+        let meets = |b: &UvBox| b[0] <= u1 && u0 <= b[1] && b[2] <= v1 && v0 <= b[3];
+        tree::visit(&self.boxes, self.pieces.len(), meets, |i| {
+            let p = &self.pieces[i];
+            let b = tree::piece_box(p);
+            // Of a monotone piece, the part at these v spans the u of its ends.
+            meets(&b) && {
+                let (a, c) = (p.u_at_v(v0.max(b[2])), p.u_at_v(v1.min(b[3])));
+                // Through a nearly horizontal piece rounding in v moves u freely: its whole box counts.
+                (b[3] - b[2] <= 4.0 * pad[1]) || (a.min(c) <= u1 && u0 <= a.max(c))
+            }
+        })
+    }
+
+    /// What rounding may move a boundary point by.
+    fn rounding(&self) -> [f64; 2] {
+        let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
+        let (r, size) = (&self.rect, extent(&self.rect));
+        let eps = |a: f64, b: f64, s: f64| 4.0 * ROUNDING * finite(a).abs().max(finite(b).abs()).max(s);
+        [eps(r.u0, r.u1, size[0]), eps(r.v0, r.v1, size[1])]
+    }
+
+    /// The parts of the base rectangle that a rectangle covers, its sides rounded outward; none when it is outside.
+    fn images(&self, rect: &Rect) -> Vec<Rect> {
+        let pad = self.rounding();
+        let base = &self.rect;
+        let us = spans((rect.u0, rect.u1), (base.u0, base.u1), self.u_period, pad[0]);
+        let vs = spans((rect.v0, rect.v1), (base.v0, base.v1), self.v_period, pad[1]);
+        us.iter().flat_map(|u| vs.iter().map(|v| Rect { u0: u.0, u1: u.1, v0: v.0, v1: v.1 })).collect()
+    }
+
+    /// A point of the domain inside the rectangle (unwrapped or not; the point lies in the base rectangle), if one is
+    /// found: its centre, or else the middle of a large cell.
+    #[must_use]
+    pub fn sample_inside(&self, rect: &Rect) -> Option<P2> {
+        let images = self.images(rect);
+        for r in &images {
+            let c = P2::new(0.5 * r.u0 + 0.5 * r.u1, 0.5 * r.v0 + 0.5 * r.v1);
+            if c.x.is_finite() && c.y.is_finite() && self.winding(c) > 0 && !self.near_boundary(c, r) {
+                return Some(c);
+            }
+        }
+        let size = extent(&self.rect);
+        let mut best: Option<(f64, P2)> = None;
+        for r in &images {
+            let (first, last) = (self.strip(r.v0), self.strip(r.v1));
+            // Of very many strips a spread-out choice.
+            let stride = (last - first) / 512 + 1;
+            for k in (first..=last).step_by(stride) {
+                let (v0, v1) = (self.strip_v[k].max(r.v0), self.strip_v[k + 1].min(r.v1));
+                let v = 0.5 * v0 + 0.5 * v1;
+                if !(v0 < v1) || !v.is_finite() {
+                    continue;
+                }
+                let (mut w, mut u) = (self.strip_base[k], self.rect.u0);
+                for (next, d) in self.crossings(v).into_iter().chain([(self.rect.u1, 0)]) {
+                    let (a, b) = (u.max(r.u0), next.min(r.u1));
+                    let room = ((b - a) / size[0]).min((v1 - v0) / size[1]);
+                    if w > 0 && a < b && best.is_none_or(|(x, _)| room > x) {
+                        best = Some((room, P2::new(0.5 * a + 0.5 * b, v)));
+                    }
+                    (w, u) = (w + d, next);
+                }
+            }
+        }
+        best.map(|(_, p)| p).filter(|p| self.classify(*p) == Side::Inside)
+    }
+
+    /// Whether the boundary comes within a hundredth of the rectangle's size of `p`.
+    fn near_boundary(&self, p: P2, r: &Rect) -> bool {
+        let (du, dv) = (0.01 * (r.u1 - r.u0), 0.01 * (r.v1 - r.v0));
+        self.boundary_in_image(&Rect { u0: p.x - du, u1: p.x + du, v0: p.y - dv, v1: p.y + dv })
+    }
+
+    /// The nearest boundary point in the metric `e du² + 2 f du dv + g dv²` (first fundamental form at `uv`),
+    /// when it is nearer than `max_dist` (mm): (index of the piece, boundary point unwrapped near `uv`, distance).
+    /// All periodic images of the boundary within one period count.
+    #[must_use]
+    pub fn nearest(&self, uv: P2, metric: [f64; 3], max_dist: f64) -> Option<(usize, P2, f64)> {
+        let [e, f, g] = metric;
+        let sane = e >= 0.0 && g >= 0.0 && [e, f, g, uv.x, uv.y].iter().all(|x| x.is_finite());
+        if !sane || max_dist.is_nan() || max_dist <= 0.0 || self.pieces.is_empty() {
+            return None;
+        }
+        let metric = Metric { e, f, g };
+        let base = P2::new(
+            self.u_period.map_or(uv.x, |p| math::wrap(uv.x, self.rect.u0, p)),
+            self.v_period.map_or(uv.y, |p| math::wrap(uv.y, self.rect.v0, p)),
+        );
+        let turns = |p: Option<f64>| if p.is_some() { [0.0, -1.0, 1.0].as_slice() } else { &[0.0] };
+        let (pu, pv) = (self.u_period.unwrap_or(0.0), self.v_period.unwrap_or(0.0));
+        let mut best = Nearest { sq: max_dist * max_dist, piece: usize::MAX, at: uv };
+        for ku in turns(self.u_period) {
+            for kv in turns(self.v_period) {
+                // Looking for the boundary's image means moving the point the other way.
+                let from = P2::new(base.x + ku * pu, base.y + kv * pv);
+                let mut found = Nearest { sq: best.sq, piece: usize::MAX, at: from };
+                self.nearest_from(from, &metric, &mut found);
+                if found.piece != usize::MAX {
+                    best = Nearest { at: uv + (found.at - from), ..found };
+                }
+            }
+        }
+        (best.piece != usize::MAX).then(|| (best.piece, best.at, best.sq.sqrt()))
+    }
+
+    /// Depth first, the nearer child first.
+    #[expect(clippy::cast_possible_truncation, reason = "tree nodes fit u32")]
+    fn nearest_from(&self, from: P2, metric: &Metric, best: &mut Nearest) {
+        let leaves = self.boxes.len() / 2;
+        let mut stack = [(0.0_f64, 0_u32); 40];
+        let mut top = 1;
+        stack[0] = (metric.box_sq(from, &self.boxes[1]), 1);
+        while top > 0 {
+            top -= 1;
+            let (bound, k) = stack[top];
+            if bound >= best.sq {
+                continue;
+            }
+            let k = k as usize;
+            if k >= leaves {
+                for i in tree::range(k, self.pieces.len()) {
+                    let p = &self.pieces[i];
+                    if metric.box_sq(from, &tree::piece_box(p)) < best.sq {
+                        nearest_on_piece(p, i, from, metric, best);
+                    }
+                }
+            } else {
+                let (a, b) = (2 * k, 2 * k + 1);
+                let (da, db) = (metric.box_sq(from, &self.boxes[a]), metric.box_sq(from, &self.boxes[b]));
+                let (near, far) = if da <= db { ((da, a), (db, b)) } else { ((db, b), (da, a)) };
+                stack[top] = (far.0, far.1 as u32);
+                stack[top + 1] = (near.0, near.1 as u32);
+                top += 2;
+            }
+        }
+    }
+
+    /// The boundary as polylines no farther than `chord_tol` (in the parameter plane) from it, with the domain on
+    /// the left. A loop's last point equals its first; a chain that ends at a period border, a pole or an unclosed
+    /// gap stays open.
+    #[must_use]
+    pub fn polylines(&self, chord_tol: f64) -> Vec<Vec<P2>> {
+        // Consecutive pieces share their ends exactly.
+        let by_point = |a: P2, b: P2| a.y.total_cmp(&b.y).then(a.x.total_cmp(&b.x));
+        let clean = |p: P2| P2::new(p.x + 0.0, p.y + 0.0);
+        let start = |i: usize| clean(self.pieces[i].start());
+        let mut starts: Vec<usize> = (0..self.pieces.len()).collect();
+        starts.sort_by(|&a, &b| by_point(start(a), start(b)).then(a.cmp(&b)));
+        let mut ends: Vec<P2> = self.pieces.iter().map(|p| clean(p.end())).collect();
+        ends.sort_by(|a, b| by_point(*a, *b));
+        let no_end = |p: P2| ends.binary_search_by(|e| by_point(*e, p)).is_err();
+        // Open chains first, from their true beginning.
+        let (open, closed): (Vec<usize>, Vec<usize>) =
+            (0..self.pieces.len()).partition(|&i| no_end(start(i)));
+        let mut used = vec![false; self.pieces.len()];
+        let mut out = Vec::new();
+        for first in open.into_iter().chain(closed) {
+            if used[first] {
+                continue;
+            }
+            let mut line = vec![self.pieces[first].start()];
+            let mut next = Some(first);
+            while let Some(i) = next {
+                used[i] = true;
+                let p = &self.pieces[i];
+                let n = p.chord_steps(chord_tol);
+                let t = |k: usize| super::integrate::as_f64(k) / super::integrate::as_f64(n);
+                line.extend((1..=n).map(|k| p.eval(t(k))));
+                let end = clean(p.end());
+                if by_point(end, start(first)).is_eq() {
+                    break;
+                }
+                let from = starts.partition_point(|&j| by_point(start(j), end).is_lt());
+                let here = starts[from..].iter().copied().take_while(|&j| by_point(start(j), end).is_eq());
+                next = here.into_iter().find(|&j| !used[j]);
+            }
+            out.push(line);
+        }
+        out
+    }
+}
+
+/// The parts of `[lo, hi]` (one period, where there is one) that an interval covers, with room for rounding.
+fn spans(
+    (a, b): (f64, f64),
+    (lo, hi): (f64, f64),
+    period: Option<f64>,
+    pad: f64,
+) -> arrayvec::ArrayVec<(f64, f64), 2> {
+    let mut out = arrayvec::ArrayVec::new();
+    let (a, b) = (a.min(b), a.max(b));
+    match period {
+        Some(p) if !(b - a < p - 2.0 * pad) => out.push((lo, hi)), // NaN: everything
+        Some(p) => {
+            let start = math::wrap(a, lo, p);
+            let end = start + (b - a);
+            if end <= hi {
+                out.push((start, end));
+                // On a period's border both sides are met.
+                if start <= lo + pad {
+                    out.push((hi - pad, hi));
+                } else if end >= hi - pad {
+                    out.push((lo, lo + pad));
+                }
+            } else {
+                out.push((start, hi));
+                out.push((lo, (end - p).max(lo)));
+            }
+        }
+        None => {
+            if !(b < lo - pad || hi + pad < a) {
+                out.push((a.max(lo).min(hi), b.min(hi).max(lo)));
+            }
+        }
+    }
+    out
+}
+
+/// `e du² + 2 f du dv + g dv²`.
+struct Metric {
+    e: f64,
+    f: f64,
+    g: f64,
+}
+
+/// Best boundary point so far.
+struct Nearest {
+    sq: f64,
+    piece: usize,
+    at: P2,
+}
+
+impl Metric {
+    fn dot(&self, a: [f64; 2], b: [f64; 2]) -> f64 {
+        self.e * a[0] * b[0] + self.f * (a[0] * b[1] + a[1] * b[0]) + self.g * a[1] * b[1]
+    }
+
+    fn sq(&self, a: [f64; 2]) -> f64 {
+        self.dot(a, a).max(0.0)
+    }
+
+    /// Lower bound of the squared distance between a point and a box; infinite for the empty box.
+    fn box_sq(&self, p: P2, b: &UvBox) -> f64 {
+        let (x0, x1, y0, y1) = (b[0] - p.x, b[1] - p.x, b[2] - p.y, b[3] - p.y);
+        if x0 > x1 {
+            return f64::INFINITY;
+        }
+        if x0 <= 0.0 && 0.0 <= x1 && y0 <= 0.0 && 0.0 <= y1 {
+            return 0.0;
+        }
+        // The minimum is on a side: a parabola along each.
+        let along = |x: f64, diagonal: f64, lo: f64, hi: f64| {
+            let y = -self.f * x / diagonal;
+            if y.is_finite() { y.clamp(lo, hi) } else { lo }
+        };
+        let u_side = |x: f64| self.sq([x, along(x, self.g, y0, y1)]);
+        let v_side = |y: f64| self.sq([along(y, self.e, x0, x1), y]);
+        let min = u_side(x0).min(u_side(x1)).min(v_side(y0)).min(v_side(y1));
+        // Rounding of the products, relative to their size.
+        let reach = [x0.abs().max(x1.abs()), y0.abs().max(y1.abs())];
+        min - 1e-14 * (self.e * reach[0] * reach[0] + self.g * reach[1] * reach[1])
+    }
+}
+
+/// Global minimum of the distance to one piece. The squared distance is a polynomial of degree 6 in Bernstein form:
+/// its smallest coefficient is a lower bound, one change of sign of its derivative's coefficients one minimum.
+fn nearest_on_piece(piece: &TrimPiece, index: usize, from: P2, metric: &Metric, best: &mut Nearest) {
+    const BINOMIAL3: [f64; 4] = [1.0, 3.0, 3.0, 1.0];
+    const BINOMIAL6: [f64; 7] = [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0];
+    let r = piece.control.map(|c| [c.x - from.x, c.y - from.y]);
+    let mut c = [0.0; 7];
+    for i in 0..4 {
+        for j in 0..4 {
+            c[i + j] += BINOMIAL3[i] * BINOMIAL3[j] * metric.dot(r[i], r[j]) / BINOMIAL6[i + j];
+        }
+    }
+    let mut offer = |t: f64| {
+        let p = piece.eval(t);
+        let sq = metric.sq([p.x - from.x, p.y - from.y]);
+        if sq < best.sq {
+            *best = Nearest { sq, piece: index, at: p };
+        }
+        best.sq
+    };
+    let mut limit = offer(0.0).min(offer(1.0));
+    let rounding = 1e-14 * c.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let mut stack: arrayvec::ArrayVec<(f64, f64, [f64; 7]), 64> = arrayvec::ArrayVec::new();
+    stack.push((0.0, 1.0, c));
+    while let Some((t0, t1, c)) = stack.pop() {
+        if c.iter().fold(f64::INFINITY, |m, x| m.min(*x)) - rounding >= limit {
+            continue;
+        }
+        let d: [f64; 6] = std::array::from_fn(|i| c[i + 1] - c[i]);
+        let changes = d.windows(2).filter(|w| (w[0] < 0.0) != (w[1] < 0.0)).count();
+        if changes == 0 || (changes == 1 && d[0] >= 0.0) {
+            continue; // the minimum is at an end, and ends are known
+        }
+        if changes == 1 {
+            limit = limit.min(offer(t0 + (t1 - t0) * root5(&d)));
+        } else if t1 - t0 > 1e-12 && !stack.is_full() {
+            let (a, b) = halves6(c);
+            let mid = 0.5 * (t0 + t1);
+            limit = limit.min(offer(mid));
+            stack.push((mid, t1, b));
+            stack.push((t0, mid, a));
+        }
+    }
+}
+
+/// Both halves of a Bernstein polynomial of degree 6.
+fn halves6(c: [f64; 7]) -> ([f64; 7], [f64; 7]) {
+    let (mut row, mut a, mut b) = (c, c, c);
+    for k in 0..7 {
+        a[k] = row[0];
+        b[6 - k] = row[6 - k];
+        for i in 0..6 - k {
+            row[i] = 0.5 * (row[i] + row[i + 1]);
+        }
+    }
+    (a, b)
+}
+
+/// The one root in [0, 1] of a Bernstein polynomial of degree 5 that rises through zero: Newton in a bracket.
+fn root5(d: &[f64; 6]) -> f64 {
+    let eval = |t: f64| {
+        let mut row = *d;
+        for k in 1..5 {
+            for i in 0..6 - k {
+                row[i] += t * (row[i + 1] - row[i]);
+            }
+        }
+        (row[0] + t * (row[1] - row[0]), 5.0 * (row[1] - row[0]))
+    };
+    let (mut a, mut b) = (0.0_f64, 1.0_f64);
+    let mut t = 0.5;
+    let mut last = f64::INFINITY;
+    for _ in 0..80 {
+        let (y, dy) = eval(t);
+        if y < 0.0 {
+            a = t;
+        } else {
+            b = t;
+        }
+        let mut next = t - y / dy;
+        if !(a < next && next < b) || y.abs() > 0.5 * last {
+            next = 0.5 * (a + b);
+        }
+        last = y.abs();
+        if (next - t).abs() <= f64::EPSILON * t || b - a <= f64::EPSILON * b {
+            return next;
+        }
+        t = next;
+    }
+    t
+}

@@ -1,0 +1,485 @@
+//! Integrals over trimmed domains by Green's theorem: `∬ f du dv = ∮ F dv` with `∂F/∂u = f`.
+//!
+//! Cuts along a seam have no pieces; what they would contribute is added where the domain reaches the right border
+//! (on the left border `F` vanishes).
+//!
+//! # Source
+//! MATH §6 (self-check at import).
+
+use std::f64::consts::PI;
+
+use super::cells::extent;
+use super::piece::solve_monotone;
+use super::tree::{self, UvBox};
+use super::{TrimCells, TrimPiece};
+use crate::{P2, math};
+
+/// Halvings of one smooth interval at most: after them the estimate is taken as it is.
+const MAX_DEPTH: u32 = 14;
+
+/// Nodes and weights of the Gauss–Legendre rule with `n` points on [0, 1], exact for polynomials of degree `2n - 1`.
+#[must_use]
+pub fn gauss_legendre(n: usize) -> Vec<(f64, f64)> {
+    let nf = as_f64(n);
+    (0..n)
+        .map(|i| {
+            let mut x = -math::cos(PI * (as_f64(i) + 0.75) / (nf + 0.5));
+            let mut dp = 1.0;
+            // Newton from this start converges within four steps.
+            for _ in 0..8 {
+                let (mut p0, mut p1) = (1.0, x);
+                for k in 2..=n {
+                    let kf = as_f64(k);
+                    (p0, p1) = (p1, ((2.0 * kf - 1.0) * x * p1 - (kf - 1.0) * p0) / kf);
+                }
+                dp = nf * (x * p1 - p0) / (x * x - 1.0);
+                x -= p1 / dp;
+            }
+            (0.5 * (1.0 + x), 1.0 / ((1.0 - x * x) * dp * dp))
+        })
+        .collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "small counts")]
+pub(super) fn as_f64(n: usize) -> f64 {
+    n as f64
+}
+
+/// A smooth part of a line integral `∫ F dv`.
+#[derive(Clone, Copy)]
+enum Path {
+    /// Along a piece, over `[t0, t1]`.
+    Piece { piece: usize, t0: f64, t1: f64 },
+    /// Up a line of constant u.
+    Up { u: f64, v0: f64, v1: f64 },
+}
+
+/// A path in the column and row of the grid of breaks where it runs.
+struct Segment {
+    path: Path,
+    column: usize,
+    row: usize,
+}
+
+/// Parameters where integrands are not smooth, the domain's sides included.
+struct Grid {
+    u: Vec<f64>,
+    v: Vec<f64>,
+}
+
+/// Lines of a grid over `[lo, hi]`.
+fn lines(lo: f64, hi: f64, breaks: &[f64]) -> Vec<f64> {
+    let mut out = vec![lo];
+    out.extend(breaks.iter().copied().filter(|b| lo < *b && *b < hi));
+    out.push(hi);
+    out.sort_by(f64::total_cmp);
+    out.dedup();
+    out
+}
+
+/// Index of the interval that holds `x`, the lower one on a line.
+fn interval(lines: &[f64], x: f64) -> usize {
+    lines.partition_point(|l| *l < x).clamp(1, (lines.len() - 1).max(1)) - 1
+}
+
+impl TrimCells {
+    /// ∬ f du dv over the domain for several integrands at once, given their antiderivatives in u:
+    /// `antiderivative(u, v)[k] = ∫_{rect.u0}^{u} f_k(s, v) ds` with `u` in `[rect.u0, rect.u1]`. Gauss–Legendre
+    /// along each piece, halved until two orders agree to `rel_tol` of the sum of absolute contributions;
+    /// `breaks` are the parameters `(us, vs)` where the integrands are not smooth.
+    #[must_use]
+    pub fn integrate<const K: usize>(
+        &self,
+        antiderivative: &dyn Fn(P2) -> [f64; K],
+        breaks: (&[f64], &[f64]),
+        rel_tol: f64,
+    ) -> [f64; K] {
+        if !self.is_bounded() {
+            return [f64::NAN; K];
+        }
+        let grid = self.grid(breaks);
+        let mut segments = self.piece_segments(&grid);
+        let last = grid.u.len() - 1;
+        self.push_line(self.rect.u1, &self.right_border(), &grid, last.max(1) - 1, &mut segments);
+        let rules = Rules::new();
+        line_integrals(self, &segments, &|_, p| antiderivative(p), &rules, rel_tol)
+    }
+
+    /// ∬ f du dv over the domain for several integrands at once, without antiderivatives: products of
+    /// Gauss–Legendre rules on the cells of the grid of `breaks` that lie wholly inside, Green's theorem with an
+    /// inner integral along u on those that hold boundary. To `rel_tol` of the sums of absolute contributions where
+    /// the integrands are smooth within the cells.
+    #[must_use]
+    pub fn integrate_density<const K: usize>(
+        &self,
+        density: &dyn Fn(P2) -> [f64; K],
+        breaks: (&[f64], &[f64]),
+        rel_tol: f64,
+    ) -> [f64; K] {
+        if !self.is_bounded() {
+            return [f64::NAN; K];
+        }
+        let grid = self.grid(breaks);
+        let (nu, nv) = (grid.u.len().max(2) - 1, grid.v.len().max(2) - 1);
+        if grid.u.len() < 2 || grid.v.len() < 2 {
+            return [0.0; K];
+        }
+        let rules = Rules::new();
+        let mut segments = self.piece_segments(&grid);
+        let mut has_boundary = vec![false; nu * nv];
+        for s in &segments {
+            has_boundary[s.column * nv + s.row] = true;
+        }
+        let mut whole = Vec::new();
+        for i in 0..nu {
+            let u = grid.u[i + 1];
+            let inside = if i + 1 == nu { self.right_border() } else { self.inside_on_column(u) };
+            let mut side = Vec::new();
+            self.push_line(u, &inside, &grid, i, &mut side);
+            for s in side {
+                let Path::Up { v0, v1, .. } = s.path else { continue };
+                let full = v0 <= grid.v[s.row] && grid.v[s.row + 1] <= v1;
+                if full && !has_boundary[i * nv + s.row] {
+                    whole.push((i, s.row));
+                } else {
+                    has_boundary[i * nv + s.row] = true;
+                    segments.push(s);
+                }
+            }
+        }
+        // Orders per cell, found on the whole cell even when only a part of it is in the domain.
+        let mut cells: Vec<(usize, usize, bool)> = whole.iter().map(|&(i, j)| (i, j, true)).collect();
+        for i in 0..nu {
+            cells.extend((0..nv).filter(|j| has_boundary[i * nv + j]).map(|j| (i, j, false)));
+        }
+        let rect = |i: usize, j: usize| [grid.u[i], grid.u[i + 1], grid.v[j], grid.v[j + 1]];
+        let coarse: Vec<[f64; K]> =
+            cells.iter().map(|&(i, j, _)| product(density, rect(i, j), &rules.low, 1)).collect();
+        let mut size = [0.0; K];
+        for c in &coarse {
+            for k in 0..K {
+                size[k] += c[k].abs();
+            }
+        }
+        let share = 1.0 / as_f64(cells.len().max(1));
+        let mut sum = Sum::new();
+        // (order, parts along u) for the inner integrals of each cell.
+        let mut inner_rule = vec![(0_u8, 1_usize); nu * nv];
+        for (&(i, j, is_whole), coarse) in cells.iter().zip(&coarse) {
+            let r = rect(i, j);
+            let mut last = *coarse;
+            let mut rule = (0, 1);
+            for next in [(1, 1), (2, 1), (2, 2), (2, 4), (2, 8)] {
+                let value = product(density, r, rules.order(next.0), next.1);
+                let good = (0..K)
+                    .all(|k| (value[k] - last[k]).abs() <= rel_tol * (value[k].abs() + share * size[k]));
+                (last, rule) = (value, next);
+                if good {
+                    break;
+                }
+            }
+            inner_rule[i * nv + j] = rule;
+            if is_whole {
+                sum.add(&last);
+            }
+        }
+        let inner = |s: &Segment, p: P2| {
+            let (order, parts) = inner_rule[s.column * nv + s.row];
+            along(density, grid.u[s.column], p.x, p.y, rules.order(order), parts)
+        };
+        sum.add(&line_integrals(self, &segments, &inner, &rules, rel_tol));
+        sum.value()
+    }
+
+    /// Area of the domain in the parameter plane.
+    #[must_use]
+    pub fn area_uv(&self) -> f64 {
+        let u0 = self.rect.u0;
+        self.integrate(&|p| [p.x - u0], (&[], &[]), 1e-13)[0]
+    }
+
+    fn is_bounded(&self) -> bool {
+        let r = &self.rect;
+        [r.u0, r.u1, r.v0, r.v1].iter().all(|x| x.is_finite())
+    }
+
+    fn grid(&self, (us, vs): (&[f64], &[f64])) -> Grid {
+        let r = &self.rect;
+        Grid { u: lines(r.u0, r.u1, us), v: lines(r.v0, r.v1, vs) }
+    }
+
+    /// The pieces, cut at the lines of the grid.
+    fn piece_segments(&self, grid: &Grid) -> Vec<Segment> {
+        let mut out = Vec::new();
+        let mut cuts: Vec<f64> = Vec::new();
+        for (piece, p) in self.pieces.iter().enumerate() {
+            cuts.clear();
+            cuts.extend([0.0, 1.0]);
+            for (lines, c) in [(&grid.u, p.us()), (&grid.v, p.vs())] {
+                let (lo, hi) = (c[0].min(c[3]), c[0].max(c[3]));
+                let from = lines.partition_point(|l| *l <= lo);
+                cuts.extend(lines[from..].iter().take_while(|l| **l < hi).map(|l| solve_monotone(c, *l)));
+            }
+            cuts.sort_by(f64::total_cmp);
+            for w in cuts.windows(2) {
+                if w[0] < w[1] {
+                    let mid = p.eval(0.5 * (w[0] + w[1]));
+                    out.push(Segment {
+                        path: Path::Piece { piece, t0: w[0], t1: w[1] },
+                        column: interval(&grid.u, mid.x),
+                        row: interval(&grid.v, mid.y),
+                    });
+                }
+            }
+        }
+        out
+    }
+
+    /// Adds the line `u` over `inside`, cut at the rows of the grid.
+    fn push_line(&self, u: f64, inside: &[(f64, f64)], grid: &Grid, column: usize, out: &mut Vec<Segment>) {
+        for &(a, b) in inside {
+            let from = grid.v.partition_point(|l| *l <= a);
+            let rows = grid.v[from..].iter().copied().take_while(|l| *l < b);
+            let mut v0 = a;
+            for v1 in rows.chain([b]) {
+                if v0 < v1 {
+                    let row = interval(&grid.v, 0.5 * (v0 + v1));
+                    out.push(Segment { path: Path::Up { u, v0, v1 }, column, row });
+                }
+                v0 = v1;
+            }
+        }
+    }
+
+    /// Intervals of v where the domain reaches the right border.
+    fn right_border(&self) -> Vec<(f64, f64)> {
+        let mut out: Vec<(f64, f64)> = Vec::new();
+        for k in 0..self.n_strips() {
+            if self.right_winding(k) > 0 {
+                push_interval(&mut out, self.strip_v[k], self.strip_v[k + 1]);
+            }
+        }
+        out
+    }
+
+    /// Intervals of v where the domain lies just to the right of the line `u`.
+    fn inside_on_column(&self, u: f64) -> Vec<(f64, f64)> {
+        let mut stops = vec![self.rect.v0, self.rect.v1];
+        let meets = |b: &UvBox| b[0] <= u && u <= b[1];
+        tree::visit(&self.boxes, self.pieces.len(), meets, |i| {
+            let p = &self.pieces[i];
+            if meets(&tree::piece_box(p)) {
+                stops.extend([p.v_at_u(u)]);
+                // On the line itself, or touching it: both ends count.
+                stops.extend([p.start(), p.end()].iter().filter(|e| (e.x - u).abs() <= 0.0).map(|e| e.y));
+            }
+            false
+        });
+        stops.sort_by(f64::total_cmp);
+        let mut out: Vec<(f64, f64)> = Vec::new();
+        for w in stops.windows(2) {
+            let mid = P2::new(u, 0.5 * (w[0] + w[1]));
+            if w[0] < w[1] && self.winding(mid) > 0 {
+                push_interval(&mut out, w[0], w[1]);
+            }
+        }
+        out
+    }
+}
+
+/// Appends an interval, joined to the last one when they meet.
+#[expect(clippy::float_cmp, reason = "the same number")]
+fn push_interval(out: &mut Vec<(f64, f64)>, a: f64, b: f64) {
+    match out.last_mut() {
+        Some(l) if l.1 == a => l.1 = b,
+        _ => out.push((a, b)),
+    }
+}
+
+/// Gauss–Legendre rules of rising order.
+struct Rules {
+    low: Vec<(f64, f64)>,
+    mid: Vec<(f64, f64)>,
+    high: Vec<(f64, f64)>,
+}
+
+impl Rules {
+    fn new() -> Self {
+        Self { low: gauss_legendre(6), mid: gauss_legendre(10), high: gauss_legendre(16) }
+    }
+
+    fn order(&self, k: u8) -> &[(f64, f64)] {
+        match k {
+            0 => &self.low,
+            1 => &self.mid,
+            _ => &self.high,
+        }
+    }
+}
+
+/// Compensated sums: thousands of contributions cancel around small volumes.
+struct Sum<const K: usize> {
+    sum: [f64; K],
+    lost: [f64; K],
+}
+
+impl<const K: usize> Sum<K> {
+    fn new() -> Self {
+        Self { sum: [0.0; K], lost: [0.0; K] }
+    }
+
+    fn add(&mut self, x: &[f64; K]) {
+        for k in 0..K {
+            let t = self.sum[k] + x[k];
+            let big_first = self.sum[k].abs() >= x[k].abs();
+            self.lost[k] += if big_first { (self.sum[k] - t) + x[k] } else { (x[k] - t) + self.sum[k] };
+            self.sum[k] = t;
+        }
+    }
+
+    fn value(&self) -> [f64; K] {
+        std::array::from_fn(|k| self.sum[k] + self.lost[k])
+    }
+}
+
+/// `∫_{u0}^{u1} f(u, v) du` by a rule on each of `parts` equal parts.
+fn along<const K: usize>(
+    f: &dyn Fn(P2) -> [f64; K],
+    u0: f64,
+    u1: f64,
+    v: f64,
+    rule: &[(f64, f64)],
+    parts: usize,
+) -> [f64; K] {
+    let mut out = [0.0; K];
+    let h = (u1 - u0) / as_f64(parts);
+    for part in 0..parts {
+        let a = u0 + h * as_f64(part);
+        for (x, w) in rule {
+            let y = f(P2::new(a + h * x, v));
+            for k in 0..K {
+                out[k] += h * w * y[k];
+            }
+        }
+    }
+    out
+}
+
+/// `∬ f` over a rectangle `[u0, u1, v0, v1]` by the product of a rule with itself on `parts²` equal parts.
+fn product<const K: usize>(
+    f: &dyn Fn(P2) -> [f64; K],
+    [u0, u1, v0, v1]: [f64; 4],
+    rule: &[(f64, f64)],
+    parts: usize,
+) -> [f64; K] {
+    let mut out = [0.0; K];
+    let h = (v1 - v0) / as_f64(parts);
+    for part in 0..parts {
+        let a = v0 + h * as_f64(part);
+        for (x, w) in rule {
+            let y = along(f, u0, u1, a + h * x, rule, parts);
+            for k in 0..K {
+                out[k] += h * w * y[k];
+            }
+        }
+    }
+    out
+}
+
+/// The sum of `∫ F dv` over all segments.
+fn line_integrals<const K: usize>(
+    cells: &TrimCells,
+    segments: &[Segment],
+    integrand: &dyn Fn(&Segment, P2) -> [f64; K],
+    rules: &Rules,
+    rel_tol: f64,
+) -> [f64; K] {
+    let rect = &cells.rect;
+    let level = 4.0 * f64::EPSILON * extent(rect)[1];
+    let part = |s: &Segment, a: f64, b: f64, rule: &[(f64, f64)]| -> [f64; K] {
+        let mut out = [0.0; K];
+        for (x, w) in rule {
+            let t = a + (b - a) * x;
+            let (p, dv) = match s.path {
+                Path::Piece { piece, .. } => {
+                    let p: &TrimPiece = &cells.pieces[piece];
+                    (p.eval(t), p.derivative(t).y * (b - a))
+                }
+                Path::Up { u, .. } => (P2::new(u, t), b - a),
+            };
+            // Rounding must not take the integrand out of its range.
+            let p = P2::new(p.x.max(rect.u0).min(rect.u1), p.y.max(rect.v0).min(rect.v1));
+            let y = integrand(s, p);
+            for k in 0..K {
+                out[k] += w * dv * y[k];
+            }
+        }
+        out
+    };
+    let range = |s: &Segment| match s.path {
+        Path::Piece { t0, t1, .. } => (t0, t1),
+        Path::Up { v0, v1, .. } => (v0, v1),
+    };
+    // Horizontal pieces contribute nothing, not even rounding.
+    let counts = |s: &&Segment| match s.path {
+        Path::Piece { piece, .. } => {
+            let p = &cells.pieces[piece];
+            (p.end().y - p.start().y).abs() > level
+        }
+        Path::Up { .. } => true,
+    };
+    let segments: Vec<&Segment> = segments.iter().filter(counts).collect();
+    let coarse: Vec<[f64; K]> = segments
+        .iter()
+        .map(|s| {
+            let (a, b) = range(s);
+            part(s, a, b, &rules.low)
+        })
+        .collect();
+    let mut size = [0.0; K];
+    for c in &coarse {
+        for k in 0..K {
+            size[k] += c[k].abs();
+        }
+    }
+    let share = 1.0 / as_f64(segments.len().max(1));
+    let mut sum = Sum::new();
+    let mut stack = Vec::new();
+    for (s, coarse) in segments.iter().zip(&coarse) {
+        let (a, b) = range(s);
+        stack.push((a, b, *coarse, 0));
+        while let Some((a, b, coarse, depth)) = stack.pop() {
+            let fine = part(s, a, b, &rules.mid);
+            // Round-off is all that is left long before this depth unless the integrand is singular.
+            let good = depth >= MAX_DEPTH
+                || (0..K).all(|k| {
+                    (fine[k] - coarse[k]).abs() <= rel_tol * share * size[k] + 1e-15 * fine[k].abs()
+                });
+            if good {
+                sum.add(&fine);
+            } else {
+                let m = 0.5 * (a + b);
+                for (a, b) in [(m, b), (a, m)] {
+                    stack.push((a, b, part(s, a, b, &rules.low), depth + 1));
+                }
+            }
+        }
+    }
+    sum.value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gauss_rules_are_exact_for_polynomials() {
+        for n in 1..=20 {
+            let rule = gauss_legendre(n);
+            for d in 0..2 * n {
+                let got: f64 = rule.iter().map(|(x, w)| w * (0..d).fold(1.0, |p, _| p * x)).sum();
+                assert!((got - 1.0 / as_f64(d + 1)).abs() < 2e-15, "{n} {d} {got}");
+            }
+        }
+    }
+}

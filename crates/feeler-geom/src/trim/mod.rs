@@ -1,0 +1,23 @@
+//! Trimmed parameter domains: oriented boundary pieces, point classification, integration.
+//!
+//! A domain is the part of a parameter rectangle that lies to the left of its boundary pieces. The three dialects
+//! of periodic faces (a seam edge used twice, loops that wind around without a seam, no loop at all) have one
+//! form here: seam pieces are *removed* in pairs, the remaining pieces are wrapped into one period, and whether a
+//! region is inside is told by the orientation of the pieces that bound it (material on the left), never by
+//! counting from an assumed outside. Horizontal gaps (poles, apices) need no closing pieces.
+//!
+//! # Source
+//! BREP §2.4.1, §4.4.1 (after Schollmeyer et al.), MATH §6.
+
+mod cells;
+mod classify;
+mod domain;
+mod integrate;
+mod piece;
+mod tree;
+
+pub use cells::{Inconsistent, TrimCells};
+pub use classify::Side;
+pub use domain::TrimDomain;
+pub use integrate::gauss_legendre;
+pub use piece::TrimPiece;
