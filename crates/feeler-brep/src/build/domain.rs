@@ -1,0 +1,182 @@
+//! Trimmed domains from the assembled loops.
+
+use feeler_geom::P2;
+use feeler_geom::trim::{Inconsistent, TrimCells, TrimDomain, TrimPiece};
+
+use super::draft::Face;
+use super::host::Host;
+use super::pcurve::Pcurve;
+
+/// Owner of pieces that belong to no edge: they run along a side of the parameter rectangle that is one point.
+pub const NO_EDGE: u32 = u32::MAX;
+
+/// A face's domain with its cells, and what contradicts itself.
+pub(super) struct FaceDomain {
+    pub(super) domain: TrimDomain,
+    pub(super) cells: TrimCells,
+    pub(super) inconsistent: Vec<Inconsistent>,
+}
+
+/// Builds the domain of a face whose pcurves are assembled.
+pub(super) fn domain(face: &Face, host: &Host<'_>) -> FaceDomain {
+    let seam = seam_edges(face, host);
+    let mut pieces: Vec<TrimPiece> = Vec::new();
+    let mut corners: Vec<P2> = Vec::new();
+    for ring in &face.loops {
+        for (k, u) in ring.iter().enumerate() {
+            let Some(p) = u.pcurve.as_ref() else { continue };
+            let next = &ring[(k + 1) % ring.len()];
+            if !seam.contains(&u.edge) {
+                corners.extend([p.start(), p.end()]);
+                oriented(p, u.edge, u.forward == face.outward, &mut pieces);
+            }
+            if let Some(q) = next.pcurve.as_ref() {
+                close_collapsed(face, host, (p, u.forward), (q, next.forward), &mut pieces);
+            }
+        }
+    }
+    let origin = origin(host, &pieces, &corners);
+    let domain = TrimDomain::new(&pieces, host.natural, host.u_period, host.v_period, origin);
+    let (cells, inconsistent) = TrimCells::build(&domain);
+    FaceDomain { domain, cells, inconsistent }
+}
+
+/// Edges that a face walks in both directions along the same line of its parameter plane: they bound nothing.
+pub(super) fn seam_edges(face: &Face, host: &Host<'_>) -> Vec<u32> {
+    let uses: Vec<_> = face.loops.iter().flatten().collect();
+    let mut order: Vec<usize> = (0..uses.len()).collect();
+    order.sort_by_key(|i| (uses[*i].edge, *i));
+    let mut out = vec![];
+    for pair in order.windows(2) {
+        let (a, b) = (uses[pair[0]], uses[pair[1]]);
+        if a.edge != b.edge || a.forward == b.forward {
+            continue;
+        }
+        let (Some(p), Some(q)) = (&a.pcurve, &b.pcurve) else { continue };
+        let mid = |p: &Pcurve| p.guess(0.5 * (p.joints[0] + p.joints[p.joints.len() - 1]));
+        let (p, q) = (mid(p), mid(q));
+        let off = host.unwrapped(q, p) - p;
+        let (du, dv) = host.jacobian(p);
+        // Two sides of a creased closed surface are far apart in parameters.
+        if (du * off.x).norm() + (dv * off.y).norm() <= 1e-6 * (1.0 + host_extent(host)) {
+            out.push(a.edge);
+        }
+    }
+    out
+}
+
+fn host_extent(host: &Host<'_>) -> f64 {
+    let r = &host.natural;
+    if [r.u0, r.u1, r.v0, r.v1].iter().all(|x| x.is_finite()) {
+        host.surface.bounds(r).diagonal()
+    } else {
+        0.0
+    }
+}
+
+/// Appends a pcurve's pieces in the direction that has the material on the left of the natural normal.
+fn oriented(p: &Pcurve, edge: u32, along: bool, out: &mut Vec<TrimPiece>) {
+    let piece = |control: [P2; 4], deviation: f64| TrimPiece { control, edge, deviation };
+    if along {
+        out.extend(p.pieces.iter().map(|x| piece(x.control, x.deviation)));
+    } else {
+        out.extend(p.pieces.iter().rev().map(|x| {
+            let [a, b, c, d] = x.control;
+            piece([d, c, b, a], x.deviation)
+        }));
+    }
+}
+
+/// Where a loop passes through a side `u = const` that is one point, it jumps along v: the jump becomes a piece.
+/// (Jumps along u at poles and apices are horizontal and need none.)
+fn close_collapsed(
+    face: &Face,
+    host: &Host<'_>,
+    (p, p_forward): (&Pcurve, bool),
+    (q, q_forward): (&Pcurve, bool),
+    out: &mut Vec<TrimPiece>,
+) {
+    let (Some(i), Some(j)) = (p.singular[usize::from(p_forward)], q.singular[usize::from(!q_forward)]) else {
+        return;
+    };
+    let s = &host.singular[i];
+    if i != j || s.u_free {
+        return;
+    }
+    let from = if p_forward { p.end() } else { p.start() };
+    let mut to = if q_forward { q.start() } else { q.end() };
+    // With the material on the left the border u = u1 is walked upwards, u = u0 downwards.
+    let up = s.low != face.outward;
+    if let Some(period) = host.v_period {
+        let d = (to.y - from.y).rem_euclid(period);
+        to.y = if up { from.y + d } else { from.y + d - period };
+    }
+    let control =
+        if face.outward { super::pcurve::straight(from, to) } else { super::pcurve::straight(to, from) };
+    out.push(TrimPiece { control, edge: NO_EDGE, deviation: 0.0 });
+}
+
+/// Start of the period: in the middle of the widest stretch that no piece covers, else of the widest stretch
+/// without a corner, so that cuts stay away from vertices.
+fn origin(host: &Host<'_>, pieces: &[TrimPiece], corners: &[P2]) -> P2 {
+    let axis = |k: usize, period: Option<f64>, natural: f64| {
+        let Some(period) = period else { return natural };
+        let spans: Vec<(f64, f64)> = pieces
+            .iter()
+            .map(|p| {
+                let (lo, hi) = p
+                    .control
+                    .iter()
+                    .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), c| (lo.min(c[k]), hi.max(c[k])));
+                (lo, hi)
+            })
+            .collect();
+        let points: Vec<(f64, f64)> = corners.iter().map(|c| (c[k], c[k])).collect();
+        widest_gap(&spans, period)
+            .filter(|g| g.1 > 1e-3 * period)
+            .or_else(|| widest_gap(&points, period))
+            .map_or(natural, |(mid, _)| mid)
+    };
+    P2::new(axis(0, host.u_period, host.natural.u0), axis(1, host.v_period, host.natural.v0))
+}
+
+/// Middle and width of the widest stretch of a period outside all spans; `None` without spans or when they cover
+/// everything.
+fn widest_gap(spans: &[(f64, f64)], period: f64) -> Option<(f64, f64)> {
+    let mut wrapped: Vec<(f64, f64)> = spans
+        .iter()
+        .map(|(lo, hi)| {
+            let start = lo.rem_euclid(period);
+            (start, start + (hi - lo))
+        })
+        .collect();
+    wrapped.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let first = wrapped.first()?.0;
+    // A span may reach over the end of the period onto the first ones.
+    let mut reach = wrapped.iter().fold(f64::NEG_INFINITY, |m, s| m.max(s.1)) - period;
+    let mut best: Option<(f64, f64)> = None;
+    for (lo, hi) in wrapped.iter().copied().chain([(first + period, first + period)]) {
+        if lo > reach && reach.is_finite() && best.is_none_or(|b| lo - reach > b.1) {
+            best = Some((0.5 * (lo + reach), lo - reach));
+        }
+        reach = reach.max(hi);
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::widest_gap;
+
+    #[test]
+    fn the_widest_gap_is_found_over_the_end_of_the_period() {
+        assert_eq!(widest_gap(&[], 1.0), None, "nothing covers nothing");
+        assert_eq!(widest_gap(&[(0.0, 1.0)], 1.0), None, "everything is covered");
+        let (mid, width) = widest_gap(&[(0.2, 0.5), (0.4, 0.7)], 1.0).unwrap();
+        assert!((mid.rem_euclid(1.0) - 0.95).abs() < 1e-12 && (width - 0.5).abs() < 1e-12, "{mid} {width}");
+        let (mid, width) = widest_gap(&[(0.9, 1.3), (3.5, 3.6)], 1.0).unwrap();
+        assert!((mid.rem_euclid(1.0) - 0.75).abs() < 1e-12 && (width - 0.3).abs() < 1e-12, "{mid} {width}");
+        let (mid, width) = widest_gap(&[(0.3, 0.3)], 1.0).unwrap();
+        assert!((mid.rem_euclid(1.0) - 0.8).abs() < 1e-12 && (width - 1.0).abs() < 1e-12, "{mid} {width}");
+    }
+}

@@ -1,0 +1,147 @@
+//! The solid while it is being built: source topology with parameter ranges, splits and parameter-plane curves.
+
+use feeler_geom::{Curve, P3, Surface};
+
+use super::pcurve::Pcurve;
+use super::singular::Singular;
+
+/// A vertex.
+#[derive(Clone, Debug)]
+pub(super) struct Vertex {
+    /// Entity id of the vertex, or of the edge that was split here.
+    pub(super) id: u64,
+    pub(super) point: P3,
+    /// Largest distance to the end of an edge that should be here (mm).
+    pub(super) gap: f64,
+}
+
+/// An edge; its curve runs from the first to the second vertex over `range`.
+#[derive(Clone, Debug)]
+pub(super) struct Edge {
+    pub(super) source: u64,
+    pub(super) curve: Curve,
+    pub(super) range: (f64, f64),
+    pub(super) vertices: (u32, u32),
+}
+
+impl Edge {
+    pub(super) fn mid(&self) -> f64 {
+        0.5 * (self.range.0 + self.range.1)
+    }
+}
+
+/// One walk along an edge by a loop.
+#[derive(Clone, Debug)]
+pub(super) struct Use {
+    pub(super) edge: u32,
+    /// Along the curve.
+    pub(super) forward: bool,
+    /// The edge in the face's parameter plane, along the curve; `None` until it is fitted.
+    pub(super) pcurve: Option<Pcurve>,
+}
+
+/// A face.
+#[derive(Clone, Debug)]
+pub(super) struct Face {
+    pub(super) id: u64,
+    pub(super) shell: u32,
+    pub(super) surface: Surface,
+    pub(super) surface_deviation: f64,
+    pub(super) outward: bool,
+    pub(super) loops: Vec<Vec<Use>>,
+    pub(super) vertex_loops: Vec<u32>,
+    pub(super) singular: Vec<Singular>,
+}
+
+/// Where an edge is used: face, loop and position in the loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct UseAt {
+    pub(super) face: usize,
+    pub(super) ring: usize,
+    pub(super) pos: usize,
+}
+
+/// Everything.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub(super) vertices: Vec<Vertex>,
+    pub(super) edges: Vec<Edge>,
+    pub(super) faces: Vec<Face>,
+    /// Diagonal of the box of all vertices and edges (mm).
+    pub(super) size: f64,
+}
+
+impl Draft {
+    /// All uses of every edge.
+    pub(super) fn uses(&self) -> Vec<Vec<UseAt>> {
+        let mut uses = vec![Vec::new(); self.edges.len()];
+        for (face, f) in self.faces.iter().enumerate() {
+            for (ring, l) in f.loops.iter().enumerate() {
+                for (pos, u) in l.iter().enumerate() {
+                    uses[u.edge as usize].push(UseAt { face, ring, pos });
+                }
+            }
+        }
+        uses
+    }
+
+    /// The use at a place.
+    pub(super) fn at(&self, at: UseAt) -> &Use {
+        &self.faces[at.face].loops[at.ring][at.pos]
+    }
+
+    /// Splits edges at increasing parameters strictly inside their ranges. The first part keeps the index; the new
+    /// vertices carry the edge's id. Uses of a split edge lose their pcurves.
+    pub(super) fn split(&mut self, cuts: &[Vec<f64>]) {
+        let mut parts: Vec<Option<Vec<u32>>> = vec![None; self.edges.len()];
+        for (e, ts) in cuts.iter().enumerate().filter(|(_, ts)| !ts.is_empty()) {
+            let whole = self.edges[e].clone();
+            let mut indices = vec![index(e)];
+            let mut from = whole.vertices.0;
+            for (k, t) in ts.iter().enumerate() {
+                let to = index(self.vertices.len());
+                let point = whole.curve.point(*t);
+                self.vertices.push(Vertex { id: whole.source, point, gap: 0.0 });
+                if k == 0 {
+                    self.edges[e].range.1 = *t;
+                    self.edges[e].vertices.1 = to;
+                } else {
+                    indices.push(index(self.edges.len()));
+                    let range = (ts[k - 1], *t);
+                    self.edges.push(Edge { range, vertices: (from, to), ..whole.clone() });
+                }
+                from = to;
+            }
+            indices.push(index(self.edges.len()));
+            let range = (ts[ts.len() - 1], whole.range.1);
+            self.edges.push(Edge { range, vertices: (from, whole.vertices.1), ..whole });
+            parts[e] = Some(indices);
+        }
+        for f in &mut self.faces {
+            for ring in &mut f.loops {
+                if ring.iter().all(|u| parts[u.edge as usize].is_none()) {
+                    continue;
+                }
+                let mut out = Vec::with_capacity(ring.len() + 1);
+                for u in ring.drain(..) {
+                    let Some(p) = &parts[u.edge as usize] else {
+                        out.push(u);
+                        continue;
+                    };
+                    let part = |edge: &u32| Use { edge: *edge, forward: u.forward, pcurve: None };
+                    if u.forward {
+                        out.extend(p.iter().map(part));
+                    } else {
+                        out.extend(p.iter().rev().map(part));
+                    }
+                }
+                *ring = out;
+            }
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "sources are indexed by u32")]
+pub(super) fn index(i: usize) -> u32 {
+    i as u32
+}

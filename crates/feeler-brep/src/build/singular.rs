@@ -1,0 +1,138 @@
+//! Points where a parametrisation collapses: poles, apices, spindle tips, collapsed sides of patches.
+
+use std::f64::consts::{FRAC_PI_2, PI};
+
+use feeler_geom::bezier::{BezierSurface, dehomogenized};
+use feeler_geom::{Aabb, P2, P3, Rect, Surface, V3, math};
+
+/// A side of the parameter rectangle that is one point in space.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Singular {
+    pub(super) point: P3,
+    /// The side is `v = value` (`u` is free) when set, `u = value` otherwise.
+    pub(super) u_free: bool,
+    pub(super) value: f64,
+    /// Whether it is the lower end of the parameter's range.
+    pub(super) low: bool,
+    /// Whether the surface has one tangent plane there.
+    pub(super) smooth: bool,
+}
+
+impl Singular {
+    /// The free parameter.
+    pub(super) fn free(&self, uv: P2) -> f64 {
+        if self.u_free { uv.x } else { uv.y }
+    }
+
+    /// The parameter that is fixed on this side.
+    pub(super) fn fixed(&self, uv: P2) -> f64 {
+        if self.u_free { uv.y } else { uv.x }
+    }
+
+    /// Parameters from the free and the fixed one.
+    pub(super) fn uv(&self, free: f64, fixed: f64) -> P2 {
+        if self.u_free { P2::new(free, fixed) } else { P2::new(fixed, free) }
+    }
+
+    /// `uv` moved onto the side.
+    pub(super) fn snapped(&self, uv: P2) -> P2 {
+        self.uv(self.free(uv), self.value)
+    }
+
+    /// Unit direction in which the surface leaves the point at the free parameter.
+    pub(super) fn direction(&self, surface: &Surface, free: f64, rect: &Rect) -> Option<V3> {
+        let d = surface.derivs(self.uv(free, self.value));
+        let away = if self.u_free { d.dv } else { d.du };
+        let away = if self.low { away } else { -away };
+        let (lo, hi) = if self.u_free { (rect.v0, rect.v1) } else { (rect.u0, rect.u1) };
+        let span = if (hi - lo).is_finite() { hi - lo } else { 1.0 };
+        let step = if self.low { span } else { -span };
+        // A patch whose first derivative vanishes there too still has a limit direction.
+        let chord = |h: f64| surface.point(self.uv(free, self.value + h * step)) - d.p;
+        let far = chord(1e-2);
+        let away = if away.norm() * span * 1e-2 > 1e-6 * far.norm() { away } else { chord(1e-5) };
+        away.try_normalize(0.0)
+    }
+}
+
+/// Angle of the tube at which a spindle torus meets its axis: the outer sheet is `|v| < angle`.
+pub(super) fn spindle_angle(surface: &Surface) -> Option<f64> {
+    match surface {
+        Surface::Torus { major, minor, .. } if major < minor => Some(math::acos(-major / minor)),
+        _ => None,
+    }
+}
+
+/// All singular points of a surface. `size` (mm) gives the scale of coincidence.
+pub(super) fn singular_points(surface: &Surface, size: f64) -> Vec<Singular> {
+    let at = |uv: P2, low: bool, smooth: bool| Singular {
+        point: surface.point(uv),
+        u_free: true,
+        value: uv.y,
+        low,
+        smooth,
+    };
+    match surface {
+        Surface::Plane { .. } | Surface::Cylinder { .. } => vec![],
+        Surface::Cone { .. } => vec![at(P2::new(0.0, 0.0), true, false)],
+        Surface::Sphere { .. } => {
+            vec![at(P2::new(0.0, -FRAC_PI_2), true, true), at(P2::new(0.0, FRAC_PI_2), false, true)]
+        }
+        // Which end of its sheet a spindle tip is depends on the sheet: see `for_sheet`.
+        Surface::Torus { .. } => spindle_angle(surface).map_or_else(Vec::new, |v| {
+            vec![at(P2::new(0.0, -v), true, false), at(P2::new(0.0, v), false, false)]
+        }),
+        Surface::Bezier(b) => collapsed_sides(surface, b, size),
+    }
+}
+
+/// The spindle tips as ends of the inner sheet `[angle, 2π - angle]`.
+pub(super) fn inner_sheet(points: &mut [Singular]) {
+    for s in points {
+        if s.low {
+            s.value += 2.0 * PI;
+        }
+        s.low = !s.low;
+    }
+    // Both tips stay where they are in space: only their parameters change.
+}
+
+fn collapsed_sides(surface: &Surface, b: &BezierSurface, size: f64) -> Vec<Singular> {
+    let rect = b.domain();
+    let (n_u, n_v) = b.n_patches();
+    let (rows, cols) = (b.u_degree as usize + 1, b.v_degree as usize + 1);
+    let mut out = Vec::new();
+    for (u_free, low) in [(true, true), (true, false), (false, true), (false, false)] {
+        let mut bounds = Aabb::empty();
+        if u_free {
+            let (j, col) = if low { (0, 0) } else { (n_v - 1, cols - 1) };
+            for i in 0..n_u {
+                let c = b.patch_control((i, j));
+                (0..rows).for_each(|a| bounds.insert(&dehomogenized(&c[a * cols + col])));
+            }
+        } else {
+            let (i, row) = if low { (0, 0) } else { (n_u - 1, rows - 1) };
+            for j in 0..n_v {
+                let c = b.patch_control((i, j));
+                (0..cols).for_each(|k| bounds.insert(&dehomogenized(&c[row * cols + k])));
+            }
+        }
+        if bounds.diagonal() > 1e-8 * size {
+            continue;
+        }
+        let value = match (u_free, low) {
+            (true, true) => rect.v0,
+            (true, false) => rect.v1,
+            (false, true) => rect.u0,
+            (false, false) => rect.u1,
+        };
+        let mut s = Singular { point: bounds.center(), u_free, value, low, smooth: false };
+        let (lo, hi) = if u_free { (rect.u0, rect.u1) } else { (rect.v0, rect.v1) };
+        let normal = |k: i32| surface.normal(s.uv(lo + (hi - lo) * f64::from(k) / 8.0, value));
+        let first = normal(4);
+        // Sines of the angles to the normal in the middle.
+        s.smooth = (0..=8).all(|k| normal(k).cross(&first).norm() < 1e-6 && normal(k).dot(&first) > 0.0);
+        out.push(s);
+    }
+    out
+}

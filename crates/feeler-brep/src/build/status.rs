@@ -1,0 +1,115 @@
+//! How the two faces of an edge meet along it.
+//!
+//! # Source
+//! MATH §4 "Edges": the signed angle between the outward normals is `atan2(⟨n₁ × n₂, t⟩, ⟨n₁, n₂⟩)` with `n₁` left
+//! of the edge, so that a razor edge (±π) is not taken for a smooth one.
+//!
+//! # Deviations
+//! An edge whose angle changes its sign only within the noise of a file (see [`NOISE`], [`MAX_CHANGES`]) is not
+//! split; it counts as convex, which loses nothing: where it is not, the exact polar test finds no contact.
+
+use feeler_geom::V3;
+
+use super::draft::{Draft, UseAt};
+use super::host::Host;
+use crate::solid::EdgeStatus;
+
+/// Largest angle (rad) of a smooth edge.
+const SMOOTH: f64 = 1e-7;
+/// A change of sign counts when both signs are seen beyond this angle (rad).
+const NOISE: f64 = 1e-6;
+/// Edges that change sign more often are noise around smooth.
+const MAX_CHANGES: usize = 4;
+/// An edge that is never convex and never more concave than this (rad) counts as smooth.
+const NEARLY_SMOOTH: f64 = 1e-3;
+
+/// The angle along an edge.
+#[derive(Clone, Debug)]
+pub(super) struct Dihedral {
+    pub(super) min: f64,
+    pub(super) max: f64,
+    /// Where it changes its sign, increasing.
+    pub(super) changes: Vec<f64>,
+}
+
+impl Dihedral {
+    pub(super) fn status(&self) -> EdgeStatus {
+        if self.max > SMOOTH {
+            EdgeStatus::Convex
+        } else if self.min >= -NEARLY_SMOOTH {
+            EdgeStatus::Smooth
+        } else {
+            EdgeStatus::Concave
+        }
+    }
+}
+
+/// Outward normal of the face of a use at an edge parameter; `None` where the surface has none.
+pub(super) fn outward_normal(draft: &Draft, host: &Host<'_>, at: UseAt, t: f64) -> Option<V3> {
+    let u = draft.at(at);
+    let e = &draft.edges[u.edge as usize];
+    let p = u.pcurve.as_ref()?;
+    let near_end = |end: f64| (t - end).abs() <= 1e-6 * (e.range.1 - e.range.0);
+    let singular =
+        near_end(e.range.0) && p.singular[0].is_some() || near_end(e.range.1) && p.singular[1].is_some();
+    let guess = p.guess(t);
+    // At a pole the free parameter is known from inside the edge only.
+    let uv = if singular { guess } else { host.invert(&e.curve.point(t), guess) };
+    let n = host.surface.normal(uv);
+    let n = if draft.faces[at.face].outward { n } else { -n };
+    n.iter().all(|c| c.is_finite()).then_some(n)
+}
+
+/// Samples the angle between the two faces of an edge. `None` when no sample has two normals.
+pub(super) fn dihedral(draft: &Draft, hosts: &[Host<'_>], [a, b]: [UseAt; 2]) -> Option<Dihedral> {
+    let (left, right) = if draft.at(a).forward { (a, b) } else { (b, a) };
+    let e = &draft.edges[draft.at(a).edge as usize];
+    let angle = |t: f64| -> Option<f64> {
+        let n1 = outward_normal(draft, &hosts[left.face], left, t)?;
+        let n2 = outward_normal(draft, &hosts[right.face], right, t)?;
+        let tangent = e.curve.tangent(t)?;
+        Some(feeler_geom::math::atan2(n1.cross(&n2).dot(&tangent), n1.dot(&n2)))
+    };
+    let (t0, t1) = e.range;
+    let mut stops = vec![t0];
+    stops.extend(e.curve.breaks(t0, t1));
+    stops.push(t1);
+    let n = if stops.len() > 9 { 4 } else { 32_u32.div_ceil(u32::try_from(stops.len()).unwrap_or(1)) };
+    let mut samples: Vec<(f64, f64)> = vec![];
+    for w in stops.windows(2) {
+        let at = |k: u32| if k == n { w[1] } else { w[0] + (w[1] - w[0]) * f64::from(k) / f64::from(n) };
+        let from = u32::from(w[0] > t0);
+        samples.extend((from..=n).filter_map(|k| angle(at(k)).map(|x| (at(k), x))));
+    }
+    // Near ±π the sign is noise; a razor is one throughout.
+    let min = samples.iter().map(|s| s.1).reduce(f64::min)?;
+    let max = samples.iter().map(|s| s.1).reduce(f64::max)?;
+    let mut changes = vec![];
+    let mut last: Option<(f64, f64)> = None;
+    for (t, x) in samples.iter().copied().filter(|s| s.1.abs() > NOISE) {
+        if let Some((s, y)) = last {
+            if (x > 0.0) != (y > 0.0) && x.abs() < 3.0 && y.abs() < 3.0 {
+                changes.push(bisect(&angle, s, t, y > 0.0));
+            }
+        }
+        last = Some((t, x));
+    }
+    let span = t1 - t0;
+    if changes.len() > MAX_CHANGES || min >= -NEARLY_SMOOTH {
+        changes.clear();
+    }
+    changes.retain(|t| t - t0 > 1e-6 * span && t1 - t > 1e-6 * span);
+    Some(Dihedral { min, max, changes })
+}
+
+fn bisect(angle: &impl Fn(f64) -> Option<f64>, mut a: f64, mut b: f64, a_positive: bool) -> f64 {
+    // 60 halvings reach the last bit of any parameter.
+    for _ in 0..60 {
+        let m = 0.5 * (a + b);
+        match angle(m) {
+            Some(x) if (x > 0.0) == a_positive => a = m,
+            _ => b = m,
+        }
+    }
+    0.5 * (a + b)
+}
