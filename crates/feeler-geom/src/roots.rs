@@ -1,1 +1,643 @@
 //! All real roots of small polynomials and trigonometric polynomials.
+//!
+//! Both are cut into charts in Bernstein form; subdivision isolates the sign changes by the variation-diminishing
+//! property, a safeguarded Newton iteration refines each. Where all coefficients of a piece sink into the rounding
+//! error the piece is reported as a root, so a nearly double root is never lost: it comes once or twice, and may be
+//! no root at all by an amount of the order of rounding. Callers check it in their original formulation.
+//!
+//! # Source
+//! MATH §3 (trigonometric polynomials of degree ≤ 4). Isolation by Bernstein subdivision after Lane and Riesenfeld;
+//! ours: charts of the circle by rational quarter arcs, so that no root is at infinity.
+
+use crate::math;
+use arrayvec::ArrayVec;
+use std::f64::consts::{FRAC_PI_2, PI};
+use std::sync::LazyLock;
+
+/// Largest degree of a [`TrigPoly`].
+pub const TRIG_DEGREE: usize = 4;
+/// Largest degree handled by [`poly_roots`].
+pub const POLY_DEGREE: usize = 8;
+
+/// Room for the roots of a trigonometric polynomial: at most eight, each possibly reported thrice when nearly multiple.
+pub type TrigRoots = ArrayVec<f64, 24>;
+/// Room for the roots of a polynomial.
+pub type PolyRoots = ArrayVec<f64, 24>;
+
+/// `cos[0] + Σ cos[k] cos kθ + sin[k] sin kθ`, `k ≤ 4`; `sin[0]` is unused.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TrigPoly {
+    /// Cosine coefficients.
+    pub cos: [f64; TRIG_DEGREE + 1],
+    /// Sine coefficients.
+    pub sin: [f64; TRIG_DEGREE + 1],
+}
+
+impl TrigPoly {
+    /// `c + a cos θ + b sin θ`.
+    #[must_use]
+    pub fn linear(c: f64, a: f64, b: f64) -> Self {
+        let mut p = Self::default();
+        p.cos[0] = c;
+        p.cos[1] = a;
+        p.sin[1] = b;
+        p
+    }
+
+    /// Value at `theta`.
+    #[must_use]
+    pub fn eval(&self, theta: f64) -> f64 {
+        self.eval2(theta).0
+    }
+
+    /// Value and derivative at `theta`.
+    #[must_use]
+    pub fn eval2(&self, theta: f64) -> (f64, f64) {
+        let (s1, c1) = math::sin_cos(theta);
+        let (mut s, mut c) = (s1, c1);
+        let (mut value, mut slope) = (self.cos[0], 0.0);
+        let mut k = 1.0;
+        for i in 1..=TRIG_DEGREE {
+            value += self.cos[i] * c + self.sin[i] * s;
+            slope += k * (self.sin[i] * c - self.cos[i] * s);
+            (s, c) = (s * c1 + c * s1, c * c1 - s * s1);
+            k += 1.0;
+        }
+        (value, slope)
+    }
+
+    /// Derivative by θ.
+    #[must_use]
+    pub fn derivative(&self) -> Self {
+        let mut out = Self::default();
+        let mut k = 1.0;
+        for i in 1..=TRIG_DEGREE {
+            out.cos[i] = k * self.sin[i];
+            out.sin[i] = -k * self.cos[i];
+            k += 1.0;
+        }
+        out
+    }
+
+    /// Degree as used: the highest index with a nonzero coefficient.
+    #[must_use]
+    pub fn degree(&self) -> usize {
+        (1..=TRIG_DEGREE).rev().find(|&k| self.cos[k] != 0.0 || self.sin[k] != 0.0).unwrap_or(0)
+    }
+
+    /// Sum of the coefficients' magnitudes: a bound of the values.
+    #[must_use]
+    pub fn size(&self) -> f64 {
+        self.cos.iter().chain(&self.sin[1..]).map(|v| v.abs()).sum()
+    }
+
+    /// Sum.
+    #[must_use]
+    pub fn add(&self, other: &Self) -> Self {
+        Self {
+            cos: std::array::from_fn(|k| self.cos[k] + other.cos[k]),
+            sin: std::array::from_fn(|k| self.sin[k] + other.sin[k]),
+        }
+    }
+
+    /// Multiple.
+    #[must_use]
+    pub fn scale(&self, f: f64) -> Self {
+        Self { cos: self.cos.map(|v| v * f), sin: self.sin.map(|v| v * f) }
+    }
+
+    /// Product; terms beyond degree 4 must vanish (the caller multiplies small degrees) and are dropped.
+    #[must_use]
+    pub fn mul(&self, other: &Self) -> Self {
+        let mut out = Self::default();
+        let (da, db) = (self.degree(), other.degree());
+        debug_assert!(da + db <= TRIG_DEGREE, "product of degree {da} + {db}");
+        for i in 0..=da {
+            let (a, b) = (self.cos[i], if i == 0 { 0.0 } else { self.sin[i] });
+            for j in 0..=db {
+                let (c, d) = (other.cos[j], if j == 0 { 0.0 } else { other.sin[j] });
+                let sum = i + j;
+                let diff = i.abs_diff(j);
+                // sin((i - j)θ) = ± sin(|i - j|θ).
+                let sign = if i >= j { 1.0 } else { -1.0 };
+                if sum <= TRIG_DEGREE {
+                    out.cos[sum] += 0.5 * (a * c - b * d);
+                    out.sin[sum] += 0.5 * (a * d + b * c);
+                }
+                out.cos[diff] += 0.5 * (a * c + b * d);
+                out.sin[diff] += 0.5 * sign * (b * c - a * d);
+            }
+        }
+        out.sin[0] = 0.0;
+        out
+    }
+}
+
+/// All real roots in `[0, 2π)` in no particular order, or `None` when the polynomial vanishes identically to within
+/// `noise` (an absolute error of its values; rounding of the coefficients themselves is added).
+///
+/// Where the values stay within that error over a piece, the piece is reported by its middle, and by its ends too
+/// when it is wider than 1e-6.
+#[must_use]
+pub fn trig_roots(p: &TrigPoly, noise: f64) -> Option<TrigRoots> {
+    let size = p.size();
+    let noise = noise.max(32.0 * f64::EPSILON * size);
+    let degree = p.degree();
+    let mut roots = TrigRoots::new();
+    if !size.is_finite() || size <= noise {
+        return None;
+    }
+    if degree == 0 {
+        return Some(roots);
+    }
+    let table: &ArcTable = if degree <= 2 { &ARC2 } else { &ARC4 };
+    let mut flat = FlatPieces::default();
+    for chart in 0..4 {
+        let (bernstein, center) = table.chart(p, chart);
+        let angle = |x: f64| center + 2.0 * math::atan(TAN_PI_8 * (2.0 * x - 1.0));
+        isolate(&bernstein, 2 * table.degree, noise, &mut |piece| match piece {
+            Piece::Sign(lo, hi) => {
+                if let Some(r) = bracketed(|t| p.eval2(t), angle(lo), angle(hi)) {
+                    let _ = roots.try_push(r);
+                }
+            }
+            Piece::Flat(lo, hi) => flat.add(angle(lo), angle(hi), &mut roots),
+        });
+    }
+    flat.finish(&mut roots);
+    for r in &mut roots {
+        *r = math::turn(*r);
+    }
+    Some(roots)
+}
+
+/// All real roots of `Σ coeffs[k] x^k` (at most nine coefficients; more are ignored), or `None` when it vanishes
+/// identically. Relative to the geometric mean of the roots, two closer than the square root of rounding may come
+/// as one.
+#[must_use]
+pub fn poly_roots(coeffs: &[f64]) -> Option<PolyRoots> {
+    let mut c = [0.0; POLY_DEGREE + 1];
+    for (to, from) in c.iter_mut().zip(coeffs) {
+        *to = *from;
+    }
+    let mut roots = PolyRoots::new();
+    let degree = (0..=POLY_DEGREE).rev().find(|&k| c[k] != 0.0)?;
+    let low = (0..=POLY_DEGREE).find(|&k| c[k] != 0.0)?;
+    if c.iter().any(|v| !v.is_finite()) {
+        return None;
+    }
+    if low > 0 {
+        roots.push(0.0);
+    }
+    // Without the root 0: b[k] = c[k + low].
+    let n = degree - low;
+    if n == 0 {
+        return Some(roots);
+    }
+    let mut b = [0.0; POLY_DEGREE + 1];
+    b[..=n].copy_from_slice(&c[low..=degree]);
+    #[expect(clippy::cast_precision_loss, reason = "n ≤ 8")]
+    let scale = math::powf((b[0] / b[n]).abs(), 1.0 / n as f64);
+    let scale = if scale.is_finite() && scale > 0.0 { scale } else { 1.0 };
+    let mut power = 1.0;
+    for v in &mut b[..=n] {
+        *v *= power;
+        power *= scale;
+    }
+    let noise = 64.0 * f64::EPSILON * b.iter().map(|v| v.abs()).sum::<f64>();
+    let mut reversed = b;
+    reversed[..=n].reverse();
+    for (chart, inverted) in [(b, false), (reversed, true)] {
+        let mut flat = FlatPieces::default();
+        let mut found = PolyRoots::new();
+        let x_of = |t: f64| 2.0 * t - 1.0;
+        isolate(&bernstein_of_power(&chart, n), n, noise, &mut |piece| match piece {
+            Piece::Sign(lo, hi) => {
+                if let Some(r) = bracketed(|x| horner2(&chart[..=n], x), x_of(lo), x_of(hi)) {
+                    let _ = found.try_push(r);
+                }
+            }
+            Piece::Flat(lo, hi) => flat.add(x_of(lo), x_of(hi), &mut found),
+        });
+        flat.finish(&mut found);
+        for x in found {
+            let root = if inverted { scale / x } else { scale * x };
+            // The charts share ±1.
+            let twice = |r: &f64| (r - root).abs() <= 1e-12 * root.abs();
+            if root.is_finite() && !(inverted && x.abs() > 1.0 - 1e-9 && roots.iter().any(twice)) {
+                let _ = roots.try_push(root);
+            }
+        }
+    }
+    roots.sort_by(f64::total_cmp);
+    Some(roots)
+}
+
+/// Value and derivative of a power-basis polynomial.
+fn horner2(c: &[f64], x: f64) -> (f64, f64) {
+    c.iter().rev().fold((0.0, 0.0), |(v, d), &a| (v * x + a, d * x + v))
+}
+
+/// Coefficients of a Bernstein form of degree up to 8 over [0, 1].
+type Bernstein = [f64; 9];
+
+/// Binomial coefficients.
+const CHOOSE: [[f64; 9]; 9] = {
+    let mut c = [[0.0; 9]; 9];
+    let mut n = 0;
+    while n < 9 {
+        c[n][0] = 1.0;
+        let mut k = 1;
+        while k <= n {
+            c[n][k] = c[n - 1][k - 1] + if k < n { c[n - 1][k] } else { 0.0 };
+            k += 1;
+        }
+        n += 1;
+    }
+    c
+};
+
+/// Bernstein form over x in [-1, 1] by multiplying out `Σ c_k x^k ((1 - t) + t)^(n - k)`, `x = t - (1 - t)`.
+fn bernstein_of_power(c: &[f64; 9], n: usize) -> Bernstein {
+    let mut out = [0.0; 9];
+    for (k, &a) in c.iter().enumerate().take(n + 1) {
+        // x^k: scaled coefficient (-1)^(k-i) C(k, i) at t^i (1-t)^(k-i).
+        for i in 0..=k {
+            let sign = if (k - i) % 2 == 0 { 1.0 } else { -1.0 };
+            for j in 0..=n - k {
+                out[i + j] += a * sign * CHOOSE[k][i] * CHOOSE[n - k][j];
+            }
+        }
+    }
+    for (v, binomial) in out.iter_mut().zip(&CHOOSE[n]).take(n + 1) {
+        *v /= binomial;
+    }
+    out
+}
+
+/// tan(π/8), the end of a quarter arc's chart in tan(ψ/2).
+const TAN_PI_8: f64 = std::f64::consts::SQRT_2 - 1.0;
+/// Charts start here: away from the multiples of π/4 that are the usual roots in CAD poses.
+const OFFSET: f64 = 0.137;
+
+/// Bernstein forms of `e^{ik(ψ + offset)} W^n`, ψ in [-π/4, π/4], k ≤ n, with `W = 1 + tan²(ψ/2)`.
+struct ArcTable {
+    degree: usize,
+    re: [Bernstein; TRIG_DEGREE + 1],
+    im: [Bernstein; TRIG_DEGREE + 1],
+}
+
+static ARC2: LazyLock<ArcTable> = LazyLock::new(|| ArcTable::new(2));
+static ARC4: LazyLock<ArcTable> = LazyLock::new(|| ArcTable::new(4));
+
+impl ArcTable {
+    fn new(degree: usize) -> Self {
+        let x2 = TAN_PI_8 * TAN_PI_8;
+        // Coefficients scaled by the binomials, where multiplication is a plain convolution.
+        let w = ([1.0 + x2, 2.0 * (1.0 - x2), 1.0 + x2], [0.0; 3]);
+        let z = ([1.0 - x2, 2.0 * (1.0 + x2), 1.0 - x2], [-2.0 * TAN_PI_8, 0.0, 2.0 * TAN_PI_8]);
+        let mut table = Self { degree, re: [[0.0; 9]; 5], im: [[0.0; 9]; 5] };
+        let mut angle = 0.0;
+        for k in 0..=degree {
+            let (sin, cos) = math::sin_cos(angle);
+            let (mut re, mut im) = ([0.0; 9], [0.0; 9]);
+            (re[0], im[0]) = (cos, sin);
+            for f in 0..degree {
+                let (fr, fi) = if f < k { z } else { w };
+                let (mut nr, mut ni) = ([0.0; 9], [0.0; 9]);
+                for i in 0..=2 * f {
+                    for j in 0..3 {
+                        nr[i + j] += re[i] * fr[j] - im[i] * fi[j];
+                        ni[i + j] += re[i] * fi[j] + im[i] * fr[j];
+                    }
+                }
+                (re, im) = (nr, ni);
+            }
+            for (i, binomial) in CHOOSE[2 * degree].iter().enumerate().take(2 * degree + 1) {
+                table.re[k][i] = re[i] / binomial;
+                table.im[k][i] = im[i] / binomial;
+            }
+            angle += OFFSET;
+        }
+        table
+    }
+
+    /// The polynomial (times `W^n`, which is at least 1) over quarter arc number `chart`, and the arc's centre.
+    fn chart(&self, p: &TrigPoly, chart: usize) -> (Bernstein, f64) {
+        let mut out = [0.0; 9];
+        let mut center = OFFSET;
+        for _ in 0..chart {
+            center += FRAC_PI_2;
+        }
+        for k in 0..=self.degree {
+            // (a - ib) i^(k chart): turned by quarter turns exactly.
+            let (mut a, mut b) = (p.cos[k], if k == 0 { 0.0 } else { -p.sin[k] });
+            for _ in 0..(k * chart) % 4 {
+                (a, b) = (-b, a);
+            }
+            for (i, v) in out.iter_mut().enumerate().take(2 * self.degree + 1) {
+                *v += a * self.re[k][i] - b * self.im[k][i];
+            }
+        }
+        (out, center)
+    }
+}
+
+/// What isolation finds in a piece of [0, 1].
+enum Piece {
+    /// Exactly one sign change, the values at the ends are beyond the noise.
+    Sign(f64, f64),
+    /// Values within the noise.
+    Flat(f64, f64),
+}
+
+/// Pieces are cut here rather than in the middle, where exact roots like to be.
+const CUT: f64 = 0.4619;
+/// Width at which a piece counts as a point.
+const NARROW: f64 = 1e-15;
+/// Safety cap; ten times what eight roots next to piece ends need.
+const MAX_PIECES: usize = 8192;
+
+/// Reports, from left to right, all pieces of [0, 1] where the form of degree `n` has a root or stays within `noise`.
+fn isolate(coeffs: &Bernstein, n: usize, noise: f64, report: &mut impl FnMut(Piece)) {
+    let mut stack: ArrayVec<(Bernstein, f64, f64), 64> = ArrayVec::new();
+    stack.push((*coeffs, 0.0, 1.0));
+    let mut budget = MAX_PIECES;
+    while let Some((c, lo, hi)) = stack.pop() {
+        let c_used = &c[..=n];
+        let min = c_used.iter().copied().fold(f64::INFINITY, f64::min);
+        let max = c_used.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if min > noise || max < -noise {
+            continue;
+        }
+        budget -= 1;
+        if (max <= noise && min >= -noise) || hi - lo < NARROW || budget == 0 || stack.len() + 2 > 64 {
+            report(Piece::Flat(lo, hi));
+            if budget == 0 {
+                return;
+            }
+            continue;
+        }
+        let (first, last) = (c[0], c[n]);
+        if first * last < 0.0 && first.abs() > noise && last.abs() > noise && variations(c_used) == 1 {
+            report(Piece::Sign(lo, hi));
+            continue;
+        }
+        let (left, right) = cut(&c, n);
+        let mid = lo + CUT * (hi - lo);
+        stack.push((right, mid, hi));
+        stack.push((left, lo, mid));
+    }
+}
+
+/// Number of sign changes of a sequence, zeros left out.
+fn variations(c: &[f64]) -> usize {
+    let mut count = 0;
+    let mut previous = 0.0;
+    for &v in c {
+        if v != 0.0 {
+            if v * previous < 0.0 {
+                count += 1;
+            }
+            previous = v.signum();
+        }
+    }
+    count
+}
+
+/// De Casteljau's subdivision at [`CUT`].
+fn cut(c: &Bernstein, n: usize) -> (Bernstein, Bernstein) {
+    let (mut left, mut right) = (*c, *c);
+    for k in 1..=n {
+        for i in 0..=n - k {
+            right[i] = (1.0 - CUT) * right[i] + CUT * right[i + 1];
+        }
+        left[k] = right[0];
+    }
+    // Point i of `right` was last written at level n - i, which makes it the right half in place.
+    (left, right)
+}
+
+/// Joins neighbouring flat pieces before they are reported.
+#[derive(Default)]
+struct FlatPieces {
+    open: Option<(f64, f64)>,
+}
+
+impl FlatPieces {
+    fn add(&mut self, lo: f64, hi: f64, roots: &mut TrigRoots) {
+        match &mut self.open {
+            Some((_, end)) if lo - *end < 1e-9 => *end = hi,
+            _ => {
+                self.finish(roots);
+                self.open = Some((lo, hi));
+            }
+        }
+    }
+
+    fn finish(&mut self, roots: &mut TrigRoots) {
+        if let Some((lo, hi)) = self.open.take() {
+            let _ = roots.try_push(0.5 * (lo + hi));
+            if hi - lo > 1e-6 {
+                let _ = roots.try_push(lo);
+                let _ = roots.try_push(hi);
+            }
+        }
+    }
+}
+
+/// The root of `f` (value and derivative) between two points of opposite signs: Newton's iteration kept inside the
+/// shrinking bracket by bisection, to the last bits or 100 steps. `None` when the signs agree.
+fn bracketed(f: impl Fn(f64) -> (f64, f64), lo: f64, hi: f64) -> Option<f64> {
+    let (mut lo, mut hi) = (lo, hi);
+    let (f_lo, f_hi) = (f(lo).0, f(hi).0);
+    if f_lo == 0.0 {
+        return Some(lo);
+    }
+    if f_hi == 0.0 {
+        return Some(hi);
+    }
+    if f_lo.is_nan() || f_hi.is_nan() || (f_lo > 0.0) == (f_hi > 0.0) {
+        return None;
+    }
+    if f_lo > 0.0 {
+        std::mem::swap(&mut lo, &mut hi);
+    }
+    let mut x = 0.5 * (lo + hi);
+    let mut last_step = (hi - lo).abs();
+    for _ in 0..100 {
+        let (v, d) = f(x);
+        if v == 0.0 {
+            break;
+        }
+        if v < 0.0 {
+            lo = x;
+        } else {
+            hi = x;
+        }
+        let newton = x - v / d;
+        let inside = (newton - lo) * (newton - hi) < 0.0;
+        // Newton must at least halve the step, or bisection takes over.
+        let next = if inside && (newton - x).abs() < 0.5 * last_step { newton } else { 0.5 * (lo + hi) };
+        last_step = (next - x).abs();
+        x = next;
+        if last_step <= 2.0 * f64::EPSILON * x.abs().max(1e-300) || last_step <= 1e-17 * PI {
+            break;
+        }
+    }
+    Some(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{Rng, SeedableRng, rngs::SmallRng};
+    use std::f64::consts::TAU;
+
+    fn circular(a: f64, b: f64) -> f64 {
+        let d = math::turn(a - b);
+        d.min(TAU - d)
+    }
+
+    /// Product of degree-1 factors `sin(θ/2 - r/2)` pairs: a trigonometric polynomial with the given roots.
+    fn with_roots(roots: &[f64]) -> TrigPoly {
+        let mut p = TrigPoly::linear(1.0, 0.0, 0.0);
+        for pair in roots.chunks(2) {
+            // 2 sin((θ-a)/2) sin((θ-b)/2) = cos((a-b)/2) - cos(θ - (a+b)/2)
+            let (m, d) = (0.5 * (pair[0] + pair[1]), 0.5 * (pair[0] - pair[1]));
+            p = p.mul(&TrigPoly::linear(math::cos(d), -math::cos(m), -math::sin(m)));
+        }
+        p
+    }
+
+    #[test]
+    fn products_and_derivatives_agree_with_values() {
+        let mut rng = SmallRng::seed_from_u64(1);
+        for _ in 0..200 {
+            let mut make = |deg: usize| {
+                let mut p = TrigPoly::default();
+                for k in 0..=deg {
+                    p.cos[k] = rng.random_range(-1.0..1.0);
+                    p.sin[k] = if k == 0 { 0.0 } else { rng.random_range(-1.0..1.0) };
+                }
+                p
+            };
+            let (a, b) = (make(1), make(3));
+            let (c, d) = (make(2), make(2));
+            let t = rng.random_range(0.0..TAU);
+            assert!((a.mul(&b).eval(t) - a.eval(t) * b.eval(t)).abs() < 1e-13, "1 x 3");
+            assert!((c.mul(&d).eval(t) - c.eval(t) * d.eval(t)).abs() < 1e-13, "2 x 2");
+            assert!((b.derivative().eval(t) - b.eval2(t).1).abs() < 1e-13, "derivative");
+            let h = 1e-6;
+            assert!((b.eval2(t).1 - (b.eval(t + h) - b.eval(t - h)) / (2.0 * h)).abs() < 1e-8, "difference");
+        }
+    }
+
+    #[test]
+    fn planted_roots_are_found_once_when_apart() {
+        let mut rng = SmallRng::seed_from_u64(2);
+        for round in 0..3000 {
+            let n = 2 * rng.random_range(1..=4);
+            let planted: Vec<f64> = (0..n)
+                .map(|_| {
+                    if round % 3 == 0 {
+                        f64::from(rng.random_range(0..8)) * FRAC_PI_2 / 2.0
+                    } else {
+                        rng.random_range(0.0..TAU)
+                    }
+                })
+                .collect();
+            let gap = |i: usize| {
+                (0..n).filter(|&j| j != i).map(|j| circular(planted[i], planted[j])).fold(9.0, f64::min)
+            };
+            let p = with_roots(&planted).scale(math::powf(10.0, rng.random_range(-9.0..9.0)));
+            let found = trig_roots(&p, 0.0).unwrap();
+            for i in 0..n {
+                let near = found.iter().map(|&f| circular(f, planted[i])).fold(9.0, f64::min);
+                // Multiple roots at the multiples of π/4 are at most eight-fold.
+                assert!(near < 0.03, "round {round}: root {} lost by {near}", planted[i]);
+                if gap(i) > 0.2 {
+                    let worst = 1e-9;
+                    let count = found.iter().filter(|&&f| circular(f, planted[i]) < 0.05).count();
+                    assert!(near < worst, "round {round}: root {} off by {near}", planted[i]);
+                    assert_eq!(count, 1, "round {round}: root {} of {planted:?} in {found:?}", planted[i]);
+                }
+            }
+            for f in &found {
+                let near = planted.iter().map(|&r| circular(*f, r)).fold(9.0, f64::min);
+                assert!(near < 0.03, "round {round}: invented {f}");
+                assert!((0.0..=TAU).contains(f), "range");
+            }
+        }
+    }
+
+    #[test]
+    fn double_roots_and_near_misses_are_reported() {
+        for shift in [0.0, 1e-16, -1e-16, 1e-15, -1e-12, -1e-6, -1e-2] {
+            for at in [0.0, 0.3, FRAC_PI_2, PI, 3.5, OFFSET + FRAC_PI_2 / 2.0, 6.2831] {
+                // 1 + shift - cos(θ - at)
+                let p = TrigPoly::linear(1.0 + shift, -math::cos(at), -math::sin(at));
+                let found = trig_roots(&p, 0.0).unwrap();
+                assert!(!found.is_empty() && found.len() <= 3, "{shift} {at}: {found:?}");
+                let apart = math::acos(1.0 + shift);
+                for f in &found {
+                    assert!((circular(*f, at) - apart).abs() < 1e-7, "{shift} {at}: {found:?}");
+                }
+            }
+        }
+        let clear = trig_roots(&TrigPoly::linear(1.0 + 1e-13, -1.0, 0.0), 0.0).unwrap();
+        assert!(clear.is_empty(), "no root within rounding: {clear:?}");
+    }
+
+    #[test]
+    fn vanishing_is_told() {
+        assert!(trig_roots(&TrigPoly::default(), 0.0).is_none(), "zero");
+        let small = TrigPoly::linear(1e-14, 1e-14, 0.0);
+        assert!(trig_roots(&small, 1e-13).is_none(), "within the noise");
+        assert_eq!(trig_roots(&small, 0.0).unwrap().len(), 1, "double root at pi");
+        assert!(trig_roots(&TrigPoly::linear(1.0, 0.0, 0.0), 0.0).unwrap().is_empty(), "constant");
+        assert!(trig_roots(&TrigPoly::linear(f64::NAN, 0.0, 0.0), 0.0).is_none(), "not a number");
+    }
+
+    #[test]
+    fn polynomial_roots_match_planted_ones() {
+        let mut rng = SmallRng::seed_from_u64(3);
+        for round in 0..2000 {
+            let n = rng.random_range(1..=8);
+            let scale = math::powf(10.0, rng.random_range(-6.0..6.0));
+            let mut planted: Vec<f64> = (0..n).map(|_| scale * rng.random_range(-3.0..3.0)).collect();
+            planted.sort_by(f64::total_cmp);
+            let apart = planted.windows(2).all(|w| w[1] - w[0] > 0.1 * scale);
+            if !apart {
+                continue;
+            }
+            let mut c = vec![1.0];
+            for r in &planted {
+                let mut next = vec![0.0; c.len() + 1];
+                for (k, v) in c.iter().enumerate() {
+                    next[k] -= r * v;
+                    next[k + 1] += v;
+                }
+                c = next;
+            }
+            let found = poly_roots(&c).unwrap();
+            assert_eq!(found.len(), n, "round {round}: {planted:?} {found:?}");
+            for (f, r) in found.iter().zip(&planted) {
+                assert!((f - r).abs() < 1e-7 * scale, "round {round}: {f} {r}");
+            }
+        }
+    }
+
+    #[test]
+    fn polynomial_corner_cases() {
+        assert!(poly_roots(&[]).is_none() && poly_roots(&[0.0, 0.0]).is_none(), "zero");
+        assert!(poly_roots(&[1.0]).unwrap().is_empty(), "constant");
+        assert_eq!(poly_roots(&[0.0, 0.0, 2.0]).unwrap().as_slice(), &[0.0], "x²");
+        assert!(poly_roots(&[1.0, 0.0, 1.0]).unwrap().is_empty(), "x² + 1");
+        let double = poly_roots(&[1.0, -2.0, 1.0]).unwrap();
+        assert!(!double.is_empty() && double.iter().all(|r| (r - 1.0).abs() < 1e-6), "{double:?}");
+        let wide = poly_roots(&[1.0, -1e8, 1.0]).unwrap();
+        assert!(wide.len() == 2 && (wide[0] * 1e8 - 1.0).abs() < 1e-12, "{wide:?}");
+        assert!(poly_roots(&[f64::NAN, 1.0]).is_none(), "not a number");
+    }
+}
