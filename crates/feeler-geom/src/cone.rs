@@ -10,7 +10,7 @@ mod min_cap;
 mod poly;
 mod revolution;
 
-pub use poly::{PolyCone, separated};
+pub use poly::{HULL_DILATION, PolyCone, separated};
 pub use revolution::{Cap, RevolutionCone};
 
 #[cfg(test)]

@@ -1,1 +1,18 @@
-//! (to come)
+//! Solid to hierarchy, one module a step: [`group`] into supermaximal features, [`split`] into almost flat areas,
+//! [`bound`] them by boxes and cones, [`build`] the tree.
+//!
+//! Everything is deterministic: the same solid and options give the same bytes.
+
+mod bound;
+mod build;
+mod cluster;
+mod coincide;
+mod cover;
+mod group;
+mod guide;
+mod normals;
+mod polar;
+mod prepare;
+mod split;
+
+pub use prepare::{PrepareError, prepare_model, prepare_solid};

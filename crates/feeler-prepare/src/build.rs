@@ -1,0 +1,155 @@
+//! The tree above the leaves.
+//!
+//! # Source
+//! BREP §2.4.4 (top-down: the median along the direction in which the leaves' centres spread most).
+//!
+//! # Deviations
+//! Halving by count bounds the depth by `ceil(log2(number of leaves))`, at most 31, whatever the geometry.
+
+use feeler_geom::{Obb, P3, RevolutionCone, V3};
+use feeler_hierarchy::{Area, Node};
+use nalgebra::{Matrix3, SymmetricEigen};
+
+use crate::bound::Leaf;
+
+/// Cones of this many leaves are enclosed at once; above, the union of the children's is taken. A direct enclosure is
+/// tighter, a union costs the same at any height.
+const DIRECT: usize = 64;
+
+/// A box is fitted around the corners of the boxes this many levels below it, at most.
+const LEVELS: u32 = 3;
+
+/// Areas in the order of the leaves, and nodes.
+pub(crate) fn build(leaves: Vec<Leaf>, types: &dyn Fn(&Leaf) -> u16) -> (Vec<Area>, Vec<Node>) {
+    let n = leaves.len();
+    let mut builder = Builder {
+        leaves: &leaves,
+        types,
+        order: (0..n).collect(),
+        nodes: Vec::with_capacity((2 * n).saturating_sub(1)),
+    };
+    if n > 0 {
+        builder.nodes.push(BLANK);
+        builder.fill(0, 0, n);
+    }
+    let (order, nodes) = (builder.order, builder.nodes);
+    let mut slots: Vec<Option<Leaf>> = leaves.into_iter().map(Some).collect();
+    let areas = order
+        .iter()
+        .filter_map(|&i| slots[i].take())
+        .map(|l| Area { feature: l.feature, rect: l.rect, cone: l.poly })
+        .collect();
+    (areas, nodes)
+}
+
+const BLANK: Node = Node {
+    obb: Obb { center: P3::new(0.0, 0.0, 0.0), axes: [V3::new(0.0, 0.0, 0.0); 3], half: V3::new(0.0, 0.0, 0.0) },
+    cone: RevolutionCone { axis: V3::new(0.0, 0.0, 1.0), half_angle: 0.0 },
+    types: 0,
+    link: 0,
+};
+
+struct Builder<'a> {
+    leaves: &'a [Leaf],
+    types: &'a dyn Fn(&Leaf) -> u16,
+    order: Vec<usize>,
+    nodes: Vec<Node>,
+}
+
+impl Builder<'_> {
+    /// Fills node `at` with the leaves `order[from..to]`. Recursion depth: that of the tree.
+    fn fill(&mut self, at: usize, from: usize, to: usize) {
+        if to - from == 1 {
+            let leaf = &self.leaves[self.order[from]];
+            self.nodes[at] = Node {
+                obb: leaf.obb,
+                cone: leaf.cone,
+                types: (self.types)(leaf),
+                link: Node::LEAF | crate::group::index(from),
+            };
+            return;
+        }
+        let mid = from + (to - from).div_ceil(2);
+        self.partition(from, mid, to);
+        let child = self.nodes.len();
+        self.nodes.extend([BLANK, BLANK]);
+        self.fill(child, from, mid);
+        self.fill(child + 1, mid, to);
+        let mut points = Vec::new();
+        self.gather(child, LEVELS, &mut points);
+        self.gather(child + 1, LEVELS, &mut points);
+        let (a, b) = (self.nodes[child], self.nodes[child + 1]);
+        self.nodes[at] = Node {
+            obb: Obb::fit(&points),
+            cone: self.cone(from, to, &a.cone.union(&b.cone)),
+            types: a.types | b.types,
+            link: crate::group::index(child),
+        };
+    }
+
+    /// Puts the smaller half (along the direction of largest spread) of `order[from..to]` before `mid`.
+    fn partition(&mut self, from: usize, mid: usize, to: usize) {
+        let leaves = self.leaves;
+        let order = &mut self.order[from..to];
+        let axis = spread(order.iter().map(|&i| leaves[i].obb.center));
+        let key = |i: usize| leaves[i].obb.center.coords.dot(&axis);
+        // Ties by index: the tree must not depend on the order of equals.
+        order.select_nth_unstable_by(mid - from, |&a, &b| key(a).total_cmp(&key(b)).then(a.cmp(&b)));
+    }
+
+    /// Points in whose hull the node's content lies.
+    fn gather(&self, node: usize, levels: u32, out: &mut Vec<P3>) {
+        let n = &self.nodes[node];
+        match (n.area(), n.children()) {
+            (Some(area), _) => out.extend(&self.leaves[self.order[area as usize]].points),
+            (None, Some([a, b])) if levels > 0 => {
+                self.gather(a as usize, levels - 1, out);
+                self.gather(b as usize, levels - 1, out);
+            }
+            _ => out.extend(n.obb.corners()),
+        }
+    }
+
+    fn cone(&self, from: usize, to: usize, union: &RevolutionCone) -> RevolutionCone {
+        if to - from > DIRECT || union.is_all() {
+            return *union;
+        }
+        let leaves = || self.order[from..to].iter().map(|&i| &self.leaves[i]);
+        let generators: Vec<V3> = leaves().flat_map(|l| l.poly.generators.iter().copied()).collect();
+        let mut direct = RevolutionCone::around(&generators);
+        // A leaf's own cone may be wider than the hull of its generators only by rounding; still, ask.
+        for l in leaves() {
+            let reach = angle(&direct.axis, &l.cone.axis) + l.cone.half_angle;
+            let held = l.poly.generators.iter().all(|g| direct.contains(g, 0.0));
+            if !held {
+                direct.half_angle = direct.half_angle.max(reach);
+            }
+        }
+        if direct.half_angle < union.half_angle { direct } else { *union }
+    }
+}
+
+fn angle(a: &V3, b: &V3) -> f64 {
+    feeler_geom::math::atan2(a.cross(b).norm(), a.dot(b))
+}
+
+/// Direction in which points spread most.
+fn spread(points: impl Iterator<Item = P3> + Clone) -> V3 {
+    let (mut n, mut mean) = (0.0, V3::zeros());
+    for p in points.clone() {
+        n += 1.0;
+        mean += p.coords;
+    }
+    mean /= n;
+    let mut covariance = Matrix3::zeros();
+    for p in points {
+        let d = p.coords - mean;
+        covariance += d * d.transpose();
+    }
+    let scale = covariance.amax();
+    if !(scale > 0.0 && scale.is_finite()) {
+        return V3::x();
+    }
+    let eigen = SymmetricEigen::new(covariance / scale);
+    eigen.eigenvectors.column(eigen.eigenvalues.imax()).into_owned()
+}

@@ -1,0 +1,292 @@
+//! Covering a trimmed domain with few tight rectangles.
+//!
+//! Planes are almost flat however large they are, so that something else must keep a disc with 200 holes from being
+//! one leaf; and a rectangle of any surface may hold little of the trimmed domain (a shaft's two bearing seats are one
+//! supermaximal cylinder). A rectangle is shrunk to its content and cut in two, recursively, as long as that saves
+//! more area than the additional leaf is worth.
+//!
+//! # Source
+//! BREP §2.4.1 (Figure 2.9), MATH §6 "Planes".
+//!
+//! # Deviations
+//! The reference triangulates the domain and takes the triangles' bounding boxes. Those overlap (a triangle fills at
+//! most half of its box) and their number is that of the boundary's chords; here the rectangles are disjoint (but for
+//! the margin of the chords), a rectangular face is one leaf, and nothing depends on a triangulation that fails where
+//! chords cross.
+
+use feeler_geom::trim::{Side, TrimCells, TrimPiece};
+use feeler_geom::{P2, Rect};
+
+/// Largest distance of a chord from its arc, relative to the rectangle: only the tightness depends on it.
+const CHORD: f64 = 2e-3;
+
+/// Cuts at most in a row: `2^-24` of a rectangle is below any feature worth a leaf.
+const MAX_DEPTH: u32 = 24;
+
+/// Corners tried as places of a cut, for each direction.
+const CANDIDATES: usize = 7;
+
+/// Rounding of parameters, relative to the rectangle.
+const ROUND: f64 = 1e-9;
+
+/// A trimmed domain made ready to be covered.
+#[derive(Debug)]
+pub(crate) struct Coverage<'a> {
+    cells: &'a TrimCells,
+    bounds: Vec<Rect>,
+}
+
+/// How to cover.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CoverCost {
+    /// Area, relative to the rectangle, that an additional leaf must save.
+    pub(crate) leaf: f64,
+    /// Width in space over height in space of the rectangle, roughly: without any gain the longer side is cut.
+    pub(crate) aspect: f64,
+}
+
+impl<'a> Coverage<'a> {
+    pub(crate) fn new(cells: &'a TrimCells) -> Self {
+        Self { cells, bounds: cells.pieces.iter().map(TrimPiece::bounds).collect() }
+    }
+
+    /// Disjoint rectangles (but for a margin) within `rect` that together hold all points of the domain in `rect`.
+    pub(crate) fn cover(&self, rect: &Rect, cost: &CoverCost) -> Vec<Rect> {
+        if !self.cells.may_touch(rect) {
+            return vec![];
+        }
+        let local = Local { cells: self.cells, rect, cost };
+        let chords = self.chords(rect);
+        if chords.is_empty() {
+            return vec![*rect];
+        }
+        let (mut unit, _) = local.split(&UNIT, &chords, 0).unwrap_or_default();
+        for r in &mut unit {
+            *r = local.in_domain(r);
+        }
+        unit
+    }
+
+    /// The smallest rectangle within `rect` that holds all points of the domain in it.
+    pub(crate) fn shrink(&self, rect: &Rect) -> Option<Rect> {
+        if !self.cells.may_touch(rect) {
+            return None;
+        }
+        let local = Local { cells: self.cells, rect, cost: &CoverCost { leaf: f64::INFINITY, aspect: 1.0 } };
+        let chords = self.chords(rect);
+        if chords.is_empty() { Some(*rect) } else { local.tight(&UNIT, &chords).map(|r| local.in_domain(&r)) }
+    }
+
+    /// Chords near `rect`, in coordinates in which it is the unit square.
+    fn chords(&self, rect: &Rect) -> Vec<Chord> {
+        let (w, h) = (rect.u1 - rect.u0, rect.v1 - rect.v0);
+        let mut out = Vec::new();
+        for (piece, b) in self.cells.pieces.iter().zip(&self.bounds) {
+            let apart = b.u1 < rect.u0 - ROUND * w
+                || b.u0 > rect.u1 + ROUND * w
+                || b.v1 < rect.v0 - ROUND * h
+                || b.v0 > rect.v1 + ROUND * h;
+            if apart {
+                continue;
+            }
+            let unit = piece.mapped(|p| P2::new(ratio(p.x - rect.u0, w), ratio(p.y - rect.v0, h)));
+            let n = unit.chord_steps(CHORD);
+            let [a, b, c, d] = unit.control.map(|p| p.coords);
+            let bend = (a - b * 2.0 + c).norm().max((b - c * 2.0 + d).norm());
+            #[expect(clippy::cast_precision_loss, reason = "at most 4096")]
+            let steps = n as f64;
+            let error = 0.75 * bend / (steps * steps) + ROUND;
+            let mut from = unit.start();
+            for k in 1..=n {
+                #[expect(clippy::cast_precision_loss, reason = "at most 4096")]
+                let to = if k == n { unit.end() } else { unit.eval(k as f64 / steps) };
+                let chord = Chord { from, to, error, corner: k == n };
+                if chord.clipped(&UNIT).is_some() {
+                    out.push(chord);
+                }
+                from = to;
+            }
+        }
+        out
+    }
+}
+
+const UNIT: Rect = Rect { u0: 0.0, u1: 1.0, v0: 0.0, v1: 1.0 };
+
+/// `a / b`, and 0 in a rectangle without extent.
+fn ratio(a: f64, b: f64) -> f64 {
+    if b > 0.0 { a / b } else { 0.0 }
+}
+
+/// A chord of the boundary with the domain on its left.
+#[derive(Clone, Copy, Debug)]
+struct Chord {
+    from: P2,
+    to: P2,
+    /// Distance within which its arc stays.
+    error: f64,
+    /// Its end is the end of a piece: a corner or an extreme point.
+    corner: bool,
+}
+
+impl Chord {
+    /// The part in `r` enlarged by the chord's error.
+    fn clipped(&self, r: &Rect) -> Option<(P2, P2)> {
+        let e = self.error;
+        let d = self.to - self.from;
+        let (mut s0, mut s1) = (0.0_f64, 1.0_f64);
+        for (x, dx, lo, hi) in [(self.from.x, d.x, r.u0 - e, r.u1 + e), (self.from.y, d.y, r.v0 - e, r.v1 + e)] {
+            if dx.abs() < 1e-300 {
+                if x < lo || x > hi {
+                    return None;
+                }
+                continue;
+            }
+            let (a, b) = ((lo - x) / dx, (hi - x) / dx);
+            s0 = s0.max(a.min(b));
+            s1 = s1.min(a.max(b));
+        }
+        (s0 <= s1).then(|| (self.from + d * s0, self.from + d * s1))
+    }
+}
+
+struct Local<'a> {
+    cells: &'a TrimCells,
+    rect: &'a Rect,
+    cost: &'a CoverCost,
+}
+
+impl Local<'_> {
+    fn in_domain(&self, r: &Rect) -> Rect {
+        let f = self.rect;
+        let u = |x: f64| (f.u0 + (f.u1 - f.u0) * x).clamp(f.u0, f.u1);
+        let v = |x: f64| (f.v0 + (f.v1 - f.v0) * x).clamp(f.v0, f.v1);
+        // The clamped ends are exact, so that neighbouring rectangles leave no gap.
+        let end = |x: f64, at: f64| if x >= 1.0 { at } else { u(x) };
+        let end_v = |x: f64, at: f64| if x >= 1.0 { at } else { v(x) };
+        Rect { u0: u(r.u0), u1: end(r.u1, f.u1), v0: v(r.v0), v1: end_v(r.v1, f.v1) }
+    }
+
+    fn inside(&self, u: f64, v: f64) -> bool {
+        let f = self.rect;
+        let uv = P2::new(f.u0 + (f.u1 - f.u0) * u, f.v0 + (f.v1 - f.v0) * v);
+        self.cells.classify(uv) == Side::Inside
+    }
+
+    /// Bounding box of the domain in `r`: of the boundary in it and of the corners of `r` that are inside.
+    fn tight(&self, r: &Rect, chords: &[Chord]) -> Option<Rect> {
+        let mut b = Rect { u0: f64::INFINITY, u1: f64::NEG_INFINITY, v0: f64::INFINITY, v1: f64::NEG_INFINITY };
+        let mut add = |p: P2, e: f64| {
+            b.u0 = b.u0.min(p.x - e);
+            b.u1 = b.u1.max(p.x + e);
+            b.v0 = b.v0.min(p.y - e);
+            b.v1 = b.v1.max(p.y + e);
+        };
+        let mut any = false;
+        for c in chords {
+            if let Some((p, q)) = c.clipped(r) {
+                any = true;
+                add(p, c.error);
+                add(q, c.error);
+            }
+        }
+        for (u, v) in [(r.u0, r.v0), (r.u1, r.v0), (r.u0, r.v1), (r.u1, r.v1)] {
+            if self.inside(u, v) {
+                if !any {
+                    return Some(*r);
+                }
+                add(P2::new(u, v), 0.0);
+            }
+        }
+        let b = Rect { u0: b.u0.max(r.u0), u1: b.u1.min(r.u1), v0: b.v0.max(r.v0), v1: b.v1.min(r.v1) };
+        (b.u0 <= b.u1 && b.v0 <= b.v1).then_some(b)
+    }
+
+    /// Area of the domain in `r` (to the accuracy of the chords), by Green's theorem: `∮ (u - u0) dv` along the
+    /// boundary in `r` and along the right side of `r` where that is inside.
+    fn area(&self, r: &Rect, chords: &[Chord]) -> f64 {
+        let mut area = 0.0;
+        let mut crossings = vec![r.v0, r.v1];
+        for c in chords {
+            let exact = Chord { error: 0.0, ..*c };
+            if let Some((p, q)) = exact.clipped(r) {
+                area += (0.5 * (p.x + q.x) - r.u0) * (q.y - p.y);
+            }
+            let d = c.to - c.from;
+            if (c.from.x < r.u1) != (c.to.x < r.u1) {
+                let v = c.from.y + d.y * ((r.u1 - c.from.x) / d.x);
+                if r.v0 < v && v < r.v1 {
+                    crossings.push(v);
+                }
+            }
+        }
+        crossings.sort_by(f64::total_cmp);
+        for w in crossings.windows(2) {
+            // A hair inside: on the border itself a boundary may run along.
+            if w[1] - w[0] > 1e-12 && self.inside(r.u1 - 1e-9 * (r.u1 - r.u0), 0.5 * (w[0] + w[1])) {
+                area += (r.u1 - r.u0) * (w[1] - w[0]);
+            }
+        }
+        area
+    }
+
+    /// Rectangles for `r` and their cost, nothing when the domain is not in it.
+    fn split(&self, r: &Rect, chords: &[Chord], depth: u32) -> Option<(Vec<Rect>, f64)> {
+        let tight = self.tight(r, chords)?;
+        let near: Vec<Chord> = chords.iter().filter(|c| c.clipped(&tight).is_some()).copied().collect();
+        let area = size(&tight);
+        let own = area + self.cost.leaf;
+        let leaf = (vec![tight], own);
+        if depth == MAX_DEPTH || area <= self.cost.leaf || area - self.area(&tight, &near) <= self.cost.leaf {
+            return Some(leaf);
+        }
+        let (a, b) = self.cut(&tight, &near);
+        let parts = [self.split(&a, &near, depth + 1), self.split(&b, &near, depth + 1)];
+        let cost: f64 = parts.iter().flatten().map(|p| p.1).sum();
+        if cost < own { Some((parts.into_iter().flatten().flat_map(|p| p.0).collect(), cost)) } else { Some(leaf) }
+    }
+
+    /// The two halves of the cut after which the shrunk halves are smallest; of the longer side when none gains.
+    fn cut(&self, r: &Rect, chords: &[Chord]) -> (Rect, Rect) {
+        let (w, h) = (r.u1 - r.u0, r.v1 - r.v0);
+        let halve = |across_u: bool, at: f64| {
+            if across_u {
+                (Rect { u1: at, ..*r }, Rect { u0: at, ..*r })
+            } else {
+                (Rect { v1: at, ..*r }, Rect { v0: at, ..*r })
+            }
+        };
+        let mut best = halve(w * self.cost.aspect >= h, 0.0);
+        let (mut best_score, mut found) = (size(r) * (1.0 - 1e-6), false);
+        for across_u in [true, false] {
+            let (lo, len) = if across_u { (r.u0, w) } else { (r.v0, h) };
+            let mut corners: Vec<f64> = chords
+                .iter()
+                .filter(|c| c.corner)
+                .map(|c| if across_u { c.to.x } else { c.to.y })
+                .filter(|x| lo + 0.02 * len < *x && *x < lo + 0.98 * len)
+                .collect();
+            corners.sort_by(f64::total_cmp);
+            corners.dedup_by(|a, b| *a - *b < 1e-3 * len);
+            let n = corners.len();
+            let chosen = (0..n.min(CANDIDATES)).map(|k| corners[if n <= CANDIDATES { k } else { (2 * k + 1) * n / (2 * CANDIDATES) }]);
+            for at in chosen.chain([lo + 0.5 * len]) {
+                let (a, b) = halve(across_u, at);
+                let shrunk = |r: &Rect| self.tight(r, chords).map_or(0.0, |t| size(&t));
+                // Among equal gains the more even cut.
+                let score = shrunk(&a) + shrunk(&b) + 1e-3 * size(r) * ((at - lo) / len - 0.5).abs();
+                if score < best_score {
+                    (best, best_score, found) = ((a, b), score, true);
+                }
+            }
+        }
+        if !found {
+            best = if w * self.cost.aspect >= h { halve(true, r.u0 + 0.5 * w) } else { halve(false, r.v0 + 0.5 * h) };
+        }
+        best
+    }
+}
+
+fn size(r: &Rect) -> f64 {
+    (r.u1 - r.u0) * (r.v1 - r.v0)
+}

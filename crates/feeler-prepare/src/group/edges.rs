@@ -1,0 +1,228 @@
+//! Supermaximal edges.
+
+use feeler_brep::{EdgeInfo, EdgeStatus, Solid};
+use feeler_geom::Curve;
+
+use super::vertices::{EdgeEnd, Ends};
+use super::{EdgeGroup, Role, Scale, SpanGroup, index};
+use crate::cluster::clusters;
+use crate::coincide::{TMap, curve_key, curve_map, key_tolerance};
+
+/// A smooth edge's faces leave a gap of this many radians between their normals at most, unless its own measured
+/// deviation, seen over the size of the solid, is larger: the footpoint of a contact whose normal falls into the gap
+/// is then within the deviation of a footpoint that one of the faces accepts.
+const SMOOTH_GAP: f64 = 1e-9;
+
+/// Role of a source edge.
+fn role(edge: &EdgeInfo, size: f64) -> Role {
+    match edge.status {
+        EdgeStatus::Convex => Role::Strict,
+        EdgeStatus::Concave | EdgeStatus::Seam => Role::None,
+        EdgeStatus::Smooth => {
+            let gap = edge.dihedral.1;
+            if gap * size <= deviation(edge).max(SMOOTH_GAP * size) { Role::Quasi } else { Role::Strict }
+        }
+    }
+}
+
+/// Largest measured distance of the edge from its faces.
+pub(super) fn deviation(edge: &EdgeInfo) -> f64 {
+    edge.sides.iter().fold(0.0, |m, s| s.pcurve.iter().fold(m.max(s.deviation), |m, p| m.max(p.deviation)))
+}
+
+/// The two sides on supermaximal faces, the one on the left first. A side that is missing is the other one again.
+fn sides(edge: &EdgeInfo, face_of: &[u32]) -> Option<[(u32, bool); 2]> {
+    let side = |k: usize| edge.sides.get(k).map(|s| (face_of[s.face as usize], s.forward));
+    let first = side(0)?;
+    let second = side(1).unwrap_or(first);
+    Some(if second.1 && !first.1 { [second, first] } else { [first, second] })
+}
+
+/// The sides as seen when the curve is walked the other way.
+fn turned([a, b]: [(u32, bool); 2]) -> [(u32, bool); 2] {
+    let (a, b) = ((a.0, !a.1), (b.0, !b.1));
+    if b.1 && !a.1 { [b, a] } else { [a, b] }
+}
+
+/// Groups all edges but seams. Spans are not joined yet.
+pub(super) fn group_edges(solid: &Solid, face_of: &[u32], seam: &[bool], scale: &Scale) -> Vec<EdgeGroup> {
+    let live: Vec<u32> = (0..index(solid.edges.len())).filter(|&e| !seam[e as usize]).collect();
+    let keys: Vec<[f64; 15]> = live
+        .iter()
+        .map(|&e| {
+            let info = &solid.edges[e as usize];
+            let geometry = curve_key(&solid.shell.edges[e as usize].curve, &scale.center);
+            let mut key = [0.0; 15];
+            key[..12].copy_from_slice(&geometry);
+            if let Some([a, b]) = sides(info, face_of) {
+                key[12] = f64::from(a.0.min(b.0));
+                key[13] = f64::from(a.0.max(b.0));
+            }
+            key[14] = match role(info, scale.size) {
+                Role::Strict => 0.0,
+                Role::Quasi => 1.0,
+                Role::None => 2.0,
+            };
+            key
+        })
+        .collect();
+    let mut tolerance = [0.0; 15];
+    tolerance[..12].copy_from_slice(&key_tolerance(scale.size, scale.tol));
+    let mut groups: Vec<EdgeGroup> = Vec::new();
+    for class in clusters(&keys, &tolerance) {
+        let first = groups.len();
+        for e in class.into_iter().map(|k| live[k as usize]) {
+            let info = &solid.edges[e as usize];
+            let Some(own) = sides(info, face_of) else { continue };
+            let source = &solid.shell.edges[e as usize];
+            let found = (first..groups.len()).find_map(|g| {
+                let (map, deviation) = curve_map(&source.curve, &groups[g].curve, info.range, scale.tol)?;
+                let seen = if map.reverses() { turned(own) } else { own };
+                (seen == groups[g].sides).then_some((g, map, deviation))
+            });
+            let (g, map, off) = found.unwrap_or_else(|| {
+                groups.push(EdgeGroup {
+                    curve: source.curve.clone(),
+                    spans: vec![],
+                    closed: false,
+                    sides: own,
+                    role: role(info, scale.size),
+                    members: vec![],
+                });
+                (groups.len() - 1, TMap::IDENTITY, 0.0)
+            });
+            let mut span = SpanGroup {
+                t0: map.apply(info.range.0),
+                t1: map.apply(info.range.1),
+                edge: e,
+                ends: [index(source.vertices.0), index(source.vertices.1)],
+                deviation: deviation(info) + off,
+            };
+            if map.reverses() {
+                std::mem::swap(&mut span.t0, &mut span.t1);
+                span.ends.reverse();
+            }
+            groups[g].spans.push(span);
+            groups[g].members.push((e, map));
+        }
+    }
+    groups.sort_by_key(|g| g.members[0].0);
+    groups
+}
+
+/// Joins spans at vertices where nothing else ends; such vertices are returned as `true`.
+pub(super) fn join_spans(
+    solid: &Solid,
+    groups: &mut [EdgeGroup],
+    ends: &Ends,
+    face_of: &[u32],
+    scale: &Scale,
+) -> Vec<bool> {
+    let mut joined = vec![false; solid.shell.vertices.len()];
+    // For every span of every group the span that follows it.
+    let mut next: Vec<Vec<Option<usize>>> = groups.iter().map(|g| vec![None; g.spans.len()]).collect();
+    for (v, joined) in joined.iter_mut().enumerate() {
+        let [a, b] = ends.at(v) else { continue };
+        if a.group != b.group || a.at_end == b.at_end {
+            continue;
+        }
+        let (EdgeEnd { span: from, group, .. }, EdgeEnd { span: to, .. }) = if a.at_end { (a, b) } else { (b, a) };
+        let group_ref = &groups[*group];
+        let around = &solid.vertices[v].faces;
+        let between = around.iter().all(|f| group_ref.sides.iter().any(|s| s.0 == face_of[*f as usize]));
+        if between && meets(group_ref, *from, *to, scale) {
+            next[*group][*from] = Some(*to);
+            *joined = true;
+        }
+    }
+    for (group, next) in groups.iter_mut().zip(&next) {
+        chain(group, next);
+    }
+    joined
+}
+
+/// Whether the end of one span is the start of another one (or of itself) on the same curve.
+fn meets(group: &EdgeGroup, from: usize, to: usize, scale: &Scale) -> bool {
+    let (a, b) = (&group.spans[from], &group.spans[to]);
+    if from == to && group.curve.period().is_none() {
+        return false;
+    }
+    let near = scale.tol + a.deviation + b.deviation + 1e-6 * scale.size;
+    if (group.curve.point(a.t1) - group.curve.point(b.t0)).norm() > near {
+        return false;
+    }
+    let gap = (b.t0 - a.t1).abs();
+    let gap = group.curve.period().map_or(gap, |p| (gap - (gap / p).round() * p).abs());
+    // Equal points of a curve that crosses itself are not the same place.
+    gap <= 0.25 * (a.t1 - a.t0).abs().max((b.t1 - b.t0).abs())
+}
+
+/// Replaces chains of spans by one span each.
+fn chain(group: &mut EdgeGroup, next: &[Option<usize>]) {
+    let period = group.curve.period();
+    let n = group.spans.len();
+    let mut has_previous = vec![false; n];
+    for k in next.iter().flatten() {
+        has_previous[*k] = true;
+    }
+    let mut used = vec![false; n];
+    let mut out = Vec::new();
+    // Chains with a start first; what is left are rings.
+    let starts = (0..n).filter(|&k| !has_previous[k]).chain((0..n).filter(|&k| has_previous[k]));
+    for start in starts.collect::<Vec<_>>() {
+        if used[start] {
+            continue;
+        }
+        used[start] = true;
+        let mut span = group.spans[start];
+        let mut at = start;
+        let mut ring = false;
+        while let Some(k) = next[at] {
+            if used[k] {
+                ring = k == start;
+                break;
+            }
+            used[k] = true;
+            let s = group.spans[k];
+            let shift = period.map_or(0.0, |p| ((span.t1 - s.t0) / p).round() * p);
+            span.t1 = s.t1 + shift;
+            span.ends[1] = s.ends[1];
+            span.deviation = span.deviation.max(s.deviation);
+            at = k;
+        }
+        if let (true, Some(p)) = (ring, period) {
+            span.t1 = span.t0 + p;
+            group.closed = n_rings(next) == 1 && has_previous.iter().all(|h| *h);
+        }
+        out.push(span);
+    }
+    if let Some(p) = period.filter(|_| matches!(group.curve, Curve::Circle { .. } | Curve::Ellipse { .. })) {
+        for s in &mut out {
+            let shift = (s.t0 / p).floor() * p;
+            s.t0 -= shift;
+            s.t1 -= shift;
+        }
+    }
+    out.sort_by(|a, b| a.t0.total_cmp(&b.t0).then(a.edge.cmp(&b.edge)));
+    group.spans = out;
+}
+
+/// Number of cycles of a permutation (spans that all have a successor).
+fn n_rings(next: &[Option<usize>]) -> usize {
+    let mut used = vec![false; next.len()];
+    let mut rings = 0;
+    for start in 0..next.len() {
+        let mut at = start;
+        let mut fresh = false;
+        while !used[at] {
+            used[at] = true;
+            fresh = true;
+            match next[at] {
+                Some(k) => at = k,
+                None => return usize::MAX,
+            }
+        }
+        rings += usize::from(fresh);
+    }
+    rings
+}

@@ -1,0 +1,156 @@
+//! Supermaximal faces.
+
+use feeler_brep::Solid;
+use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
+use feeler_geom::{P2, Surface, math};
+
+use super::{FaceGroup, Scale, consistent_cells, sphere};
+use crate::cluster::clusters;
+use crate::coincide::{SurfaceMap, key_tolerance, surface_key, surface_map};
+
+/// A face re-expressed on the reference surface.
+struct Member {
+    face: u32,
+    pieces: Vec<TrimPiece>,
+}
+
+/// Supermaximal faces and, for each source face, the index of its own.
+pub(super) fn group_faces(solid: &Solid, scale: &Scale) -> (Vec<FaceGroup>, Vec<u32>) {
+    let keys: Vec<[f64; 12]> =
+        solid.shell.faces.iter().map(|f| surface_key(&f.surface, f.orientation, &scale.center)).collect();
+    let mut groups: Vec<Vec<Member>> = Vec::new();
+    for class in clusters(&keys, &key_tolerance(scale.size, scale.tol)) {
+        let first = groups.len();
+        for &face in &class {
+            // A class has more than one reference only in a chain of nearly equal surfaces.
+            let found = (first..groups.len()).find_map(|g| {
+                let pieces = on_reference(solid, face, groups[g][0].face, scale.tol)?;
+                Some((g, pieces))
+            });
+            match found {
+                Some((g, pieces)) => groups[g].push(Member { face, pieces }),
+                None => groups.push(vec![Member { face, pieces: own_pieces(solid, face) }]),
+            }
+        }
+    }
+    let mut built: Vec<FaceGroup> = Vec::new();
+    for group in &groups {
+        match merged(solid, group) {
+            Some(face) => built.push(face),
+            None => built.extend(group.iter().map(|m| single(solid, m.face))),
+        }
+    }
+    built.sort_by_key(|g| g.members[0].0);
+    let mut face_of = vec![0; solid.shell.faces.len()];
+    for (k, group) in built.iter().enumerate() {
+        for (face, _) in &group.members {
+            face_of[*face as usize] = super::index(k);
+        }
+    }
+    (built, face_of)
+}
+
+fn own_pieces(solid: &Solid, face: u32) -> Vec<TrimPiece> {
+    solid.faces[face as usize].domain.pieces.clone()
+}
+
+/// Boundary of a face in the parameters of another one's surface; `None` when they do not belong together.
+fn on_reference(solid: &Solid, face: u32, reference: u32, tol: f64) -> Option<Vec<TrimPiece>> {
+    let (a, b) = (&solid.shell.faces[face as usize], &solid.shell.faces[reference as usize]);
+    let domain = &solid.faces[face as usize].domain;
+    let reference_domain = &solid.faces[reference as usize].domain;
+    // A face without a boundary is its whole surface: nothing can be beside it.
+    if domain.pieces.is_empty() || reference_domain.pieces.is_empty() {
+        return None;
+    }
+    if !same_side(&a.surface, a.orientation, &b.surface, b.orientation)
+        || sheet(&a.surface, domain) != sheet(&b.surface, reference_domain)
+    {
+        return None;
+    }
+    let (map, deviation) = surface_map(&a.surface, &b.surface, &domain.rect, tol)?;
+    let mut pieces = match map {
+        SurfaceMap::Affine(map) => domain.pieces.iter().map(|p| map.piece(p)).collect(),
+        SurfaceMap::Refit => sphere::refit(&a.surface, &b.surface, &domain.pieces, tol)?,
+    };
+    for p in &mut pieces {
+        p.deviation += deviation;
+    }
+    Some(pieces)
+}
+
+/// Whether equal surfaces have the material on the same side.
+fn same_side(a: &Surface, a_outward: bool, b: &Surface, b_outward: bool) -> bool {
+    match (a, b) {
+        // The only natural normal that depends on the frame.
+        (Surface::Plane { frame: f }, Surface::Plane { frame: g }) => {
+            (f.z.dot(&g.z) > 0.0) == (a_outward == b_outward)
+        }
+        _ => a_outward == b_outward,
+    }
+}
+
+/// Which sheet of a spindle torus a face uses: the natural normal points away from the tube's centre on the outer
+/// one and to it on the inner one.
+fn sheet(surface: &Surface, domain: &TrimDomain) -> bool {
+    match surface {
+        Surface::Torus { major, minor, .. } if major < minor => {
+            major + minor * math::cos(0.5 * (domain.rect.v0 + domain.rect.v1)) > 0.0
+        }
+        _ => true,
+    }
+}
+
+fn single(solid: &Solid, face: u32) -> FaceGroup {
+    let source = &solid.shell.faces[face as usize];
+    // Contradictions were reported at import; the structure decides by the majority there.
+    let (cells, _) = TrimCells::build(&solid.faces[face as usize].domain);
+    FaceGroup {
+        surface: source.surface.clone(),
+        outward: source.orientation,
+        cells,
+        members: vec![(face, None)],
+        n_loops: source.boundaries.len(),
+    }
+}
+
+/// The supermaximal face of a group, `None` when the boundaries do not fit together.
+fn merged(solid: &Solid, group: &[Member]) -> Option<FaceGroup> {
+    let reference = group[0].face;
+    if group.len() == 1 {
+        return Some(single(solid, reference));
+    }
+    let mut is_member = vec![];
+    is_member.extend(group.iter().map(|m| m.face));
+    is_member.sort_unstable();
+    let within = |face: u32| is_member.binary_search(&face).is_ok();
+    let vanishes = |edge: u32| {
+        solid.edges.get(edge as usize).is_some_and(|e| match e.sides.as_slice() {
+            [a, b] => a.face != b.face && within(a.face) && within(b.face),
+            _ => false,
+        })
+    };
+    let rest: Vec<TrimPiece> =
+        group.iter().flat_map(|m| &m.pieces).filter(|p| !vanishes(p.edge)).copied().collect();
+    let cells = consistent_cells(&domain_like(solid, reference, &rest))?;
+    let members = group
+        .iter()
+        .map(|m| Some((m.face, Some(consistent_cells(&domain_like(solid, reference, &m.pieces))?))))
+        .collect::<Option<Vec<_>>>()?;
+    let source = &solid.shell.faces[reference as usize];
+    Some(FaceGroup {
+        surface: source.surface.clone(),
+        outward: source.orientation,
+        cells,
+        members,
+        n_loops: group.iter().map(|m| solid.shell.faces[m.face as usize].boundaries.len()).sum(),
+    })
+}
+
+/// A domain on the reference face's surface that starts at the same seams as the reference face's own.
+fn domain_like(solid: &Solid, reference: u32, pieces: &[TrimPiece]) -> TrimDomain {
+    let surface = &solid.shell.faces[reference as usize].surface;
+    let own = &solid.faces[reference as usize].domain;
+    let origin = P2::new(own.rect.u0, own.rect.v0);
+    TrimDomain::new(pieces, surface.natural_domain(), surface.u_period(), surface.v_period(), origin)
+}

@@ -1,0 +1,108 @@
+//! Vertices that remain features.
+
+use feeler_brep::{Solid, VertexPolar};
+use feeler_geom::{P3, Surface};
+
+use super::{EdgeGroup, FaceGroup, Role, VertexPick, edges, index};
+use crate::polar;
+
+/// An end of a span of an edge that is not a seam.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EdgeEnd {
+    pub(super) group: usize,
+    pub(super) span: usize,
+    pub(super) at_end: bool,
+}
+
+/// Edge ends by vertex.
+#[derive(Debug)]
+pub(super) struct Ends {
+    by_vertex: Vec<Vec<EdgeEnd>>,
+}
+
+impl Ends {
+    pub(super) fn at(&self, vertex: usize) -> &[EdgeEnd] {
+        &self.by_vertex[vertex]
+    }
+}
+
+/// Collects the ends of all spans (before they are joined).
+pub(super) fn edge_ends(solid: &Solid, groups: &[EdgeGroup]) -> Ends {
+    let mut by_vertex = vec![Vec::new(); solid.shell.vertices.len()];
+    for (group, g) in groups.iter().enumerate() {
+        for (span, s) in g.spans.iter().enumerate() {
+            by_vertex[s.ends[0] as usize].push(EdgeEnd { group, span, at_end: false });
+            by_vertex[s.ends[1] as usize].push(EdgeEnd { group, span, at_end: true });
+        }
+    }
+    Ends { by_vertex }
+}
+
+/// Vertices that can carry an LMD or a quasi-LMD.
+pub(super) fn pick_vertices(
+    solid: &Solid,
+    faces: &[FaceGroup],
+    face_of: &[u32],
+    groups: &[EdgeGroup],
+    ends: &Ends,
+    joined: &[bool],
+) -> Vec<VertexPick> {
+    let mut out = Vec::new();
+    for (v, info) in solid.vertices.iter().enumerate() {
+        let VertexPolar::Constraints(constraints) = &info.polar else { continue };
+        let point = &solid.shell.vertices[v];
+        if info.smooth || joined[v] || is_inside_face(faces, face_of, &info.faces, ends.at(v), point) {
+            continue;
+        }
+        let only_quasi_edges = ends.at(v).iter().all(|e| groups[e.group].role == Role::Quasi);
+        let has_edges = !ends.at(v).is_empty();
+        out.push(VertexPick {
+            vertex: index(v),
+            deviation: deviation(solid, v, &info.edges),
+            quasi_only: has_edges && only_quasi_edges && polar::is_ray(constraints),
+        });
+    }
+    out
+}
+
+/// Whether the vertex is an ordinary point of one supermaximal face, all edges around it being seams.
+fn is_inside_face(
+    faces: &[FaceGroup],
+    face_of: &[u32],
+    around: &[u32],
+    ends: &[EdgeEnd],
+    point: &P3,
+) -> bool {
+    let Some(first) = around.first().filter(|_| ends.is_empty()) else { return false };
+    let face = face_of[*first as usize];
+    around.iter().all(|f| face_of[*f as usize] == face)
+        // A single source face can be singular or closed with a kink there; the import knows.
+        && faces[face as usize].members.len() > 1
+        && is_regular(&faces[face as usize].surface, point)
+}
+
+/// Whether a canonical surface has a tangent plane at its point `p`.
+fn is_regular(surface: &Surface, p: &P3) -> bool {
+    match surface {
+        Surface::Plane { .. } | Surface::Cylinder { .. } | Surface::Sphere { .. } => true,
+        Surface::Cone { frame, .. } => (p - frame.origin).norm() > 1e-6 * frame.origin.coords.amax().max(1.0),
+        Surface::Torus { major, minor, .. } => major > minor,
+        Surface::Bezier(_) => false,
+    }
+}
+
+/// Distance within which the vertex and its edges agree.
+fn deviation(solid: &Solid, v: usize, around: &[u32]) -> f64 {
+    let point = &solid.shell.vertices[v];
+    around.iter().fold(0.0, |worst: f64, &e| {
+        let info = &solid.edges[e as usize];
+        let edge = &solid.shell.edges[e as usize];
+        let mut off = edges::deviation(info);
+        for (vertex, t) in [(edge.vertices.0, info.range.0), (edge.vertices.1, info.range.1)] {
+            if vertex == v {
+                off = off.max((edge.curve.point(t) - point).norm());
+            }
+        }
+        worst.max(off)
+    })
+}

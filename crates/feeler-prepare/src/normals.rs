@@ -1,0 +1,241 @@
+//! Directions around a face's outward normals along a piece of an edge.
+//!
+//! # Source
+//! BREP §3.3.3 (cone of an edge: the hull of both faces' normals), MATH §4 and §7.
+//!
+//! On a sphere, a cylinder and a cone the normal at a surface point is, up to a positive factor, a *linear* function
+//! of the point; what holds the piece of the edge in its convex hull thus also gives the normals, without the
+//! parameters of the edge on the face. Tori and patches go through a parameter rectangle around the edge.
+
+use feeler_brep::{EdgeSide, Solid};
+use feeler_geom::{Curve, P2, P3, Rect, Surface, V3, math};
+use std::f64::consts::{FRAC_PI_2, PI};
+
+use crate::group::{EdgeGroup, FaceGroup};
+
+/// Normals of one side over a piece of an edge.
+#[derive(Clone, Debug)]
+pub(crate) struct SideNormals {
+    /// Directions whose conical hull holds the normals; `None`: no bound.
+    pub(crate) generators: Option<Vec<V3>>,
+    /// Angle (rad) by which normals may be off the hull because the edge is off its face.
+    pub(crate) slack: f64,
+}
+
+/// A piece of an edge, seen from one of its faces.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PieceOfEdge<'a> {
+    pub(crate) solid: &'a Solid,
+    pub(crate) edge: &'a EdgeGroup,
+    /// Points whose convex hull holds the piece.
+    pub(crate) hull: &'a [P3],
+    pub(crate) t0: f64,
+    pub(crate) t1: f64,
+    pub(crate) deviation: f64,
+}
+
+/// The slack never dwarfs an almost flat area: where the deviation is of the size of the face itself, both are noise.
+const MAX_SLACK: f64 = 0.05;
+
+/// Outward normals of `face`, which is side `side` of the edge, along the piece.
+pub(crate) fn side_normals(piece: &PieceOfEdge<'_>, face: &FaceGroup, side: usize) -> SideNormals {
+    let (hull, off) = (piece.hull, piece.deviation);
+    let slack_at = |radius: f64| if off > 0.0 { (off / radius).min(MAX_SLACK) } else { 0.0 };
+    let (mut generators, slack) = match &face.surface {
+        Surface::Plane { frame } => (Some(vec![frame.z]), 0.0),
+        Surface::Cylinder { frame, radius } => {
+            let across = |p: &P3| {
+                let r = p - frame.origin;
+                r - frame.z * r.dot(&frame.z)
+            };
+            (Some(hull.iter().map(across).collect()), slack_at(*radius))
+        }
+        Surface::Sphere { frame, radius } => {
+            (Some(hull.iter().map(|p| p - frame.origin).collect()), slack_at(*radius))
+        }
+        Surface::Cone { frame, half_angle } => {
+            let (s, c) = math::sin_cos(*half_angle);
+            let normal = |p: &P3| {
+                let r = p - frame.origin;
+                let height = r.dot(&frame.z);
+                // cos φ ρ - sin φ |ρ| z with |ρ| = tan φ height.
+                (r - frame.z * height) * c - frame.z * (s * s / c * height)
+            };
+            let radius = hull.iter().map(|p| (p - frame.origin).dot(&frame.z) * s / c).fold(f64::INFINITY, f64::min);
+            (Some(hull.iter().map(normal).collect()), slack_at(radius.max(off)))
+        }
+        Surface::Torus { minor, .. } => {
+            let rect = torus_rect(&face.surface, &piece.edge.curve, (piece.t0, piece.t1), hull);
+            (rect.and_then(|r| face.surface.normal_generators(&r)), slack_at(*minor))
+        }
+        Surface::Bezier(_) => (patch_generators(piece, &face.surface, side), 0.0),
+    };
+    if !face.outward {
+        for g in generators.iter_mut().flatten() {
+            *g = -*g;
+        }
+    }
+    SideNormals { generators, slack }
+}
+
+/// A parameter rectangle on a torus around what lies in the hull of points near it. `None` on a spindle torus, where
+/// one point can have two images, and when the points surround the axis or the tube's centre.
+fn torus_rect(surface: &Surface, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3]) -> Option<Rect> {
+    let Surface::Torus { frame, major, minor } = surface else { return None };
+    if minor >= major {
+        return None;
+    }
+    let local: Vec<V3> = hull.iter().map(|p| frame.local(p)).collect();
+    let mean = local.iter().sum::<V3>();
+    let m = math::hypot(mean.x, mean.y);
+    let (mx, my) = (mean.x / m, mean.y / m);
+    let mut rect = Rect { u0: f64::INFINITY, u1: f64::NEG_INFINITY, v0: f64::INFINITY, v1: f64::NEG_INFINITY };
+    let (mut lo, mut hi) = (V3::repeat(f64::INFINITY), V3::repeat(f64::NEG_INFINITY));
+    for p in &local {
+        let (along, across) = (p.x * mx + p.y * my, p.y * mx - p.x * my);
+        // A direction more than a right angle from the mean, or none: no bound.
+        if !(along > 0.0) {
+            return None;
+        }
+        let angle = math::atan2(across, along);
+        rect.u0 = rect.u0.min(angle);
+        rect.u1 = rect.u1.max(angle);
+        // Over the hull the distance from the axis is at most that of a vertex, at least its component along m.
+        hi.x = hi.x.max(math::hypot(p.x, p.y));
+        lo.x = lo.x.min(along);
+        lo.z = lo.z.min(p.z);
+        hi.z = hi.z.max(p.z);
+    }
+    if let Curve::Circle { frame: c, radius } = curve {
+        let center = frame.local(&c.origin);
+        let off = math::hypot(center.x, center.y) + radius * c.z.cross(&frame.z).norm();
+        if off <= 1e-6 * minor && t1 - t0 < PI {
+            // A parallel of the torus: its distance from the axis is constant.
+            (lo.x, hi.x) = (radius - off, radius + off);
+        }
+    }
+    let turn = math::atan2(my, mx);
+    (rect.u0, rect.u1) = (rect.u0 + turn, rect.u1 + turn);
+    let corners = [(lo.x, lo.z), (hi.x, lo.z), (lo.x, hi.z), (hi.x, hi.z)].map(|(r, z)| (r - major, z));
+    let (cx, cz) = corners.iter().fold((0.0, 0.0), |c, p| (c.0 + 0.25 * p.0, c.1 + 0.25 * p.1));
+    let middle = math::atan2(cz, cx);
+    for (x, z) in corners {
+        let angle = math::atan2(z * cx - x * cz, x * cx + z * cz);
+        if !(angle.abs() < FRAC_PI_2) {
+            return None;
+        }
+        rect.v0 = rect.v0.min(middle + angle);
+        rect.v1 = rect.v1.max(middle + angle);
+    }
+    Some(rect)
+}
+
+/// Normals of a patch over parameter rectangles around the pieces of the edge's parameter curve.
+fn patch_generators(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> Option<Vec<V3>> {
+    let mut out = Vec::new();
+    for rect in patch_rects(piece, surface, side) {
+        out.extend(surface.normal_generators(&rect)?);
+    }
+    (!out.is_empty()).then_some(out)
+}
+
+fn patch_rects(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> Vec<Rect> {
+    let period = piece.edge.curve.period();
+    let mut out = Vec::new();
+    for &(e, map) in &piece.edge.members {
+        let info = &piece.solid.edges[e as usize];
+        let (a, b) = (map.apply(info.range.0), map.apply(info.range.1));
+        let (a, b) = (a.min(b), a.max(b));
+        // The same place may have been written a few turns further on.
+        let shift = period.map_or(0.0, |p| ((0.5 * (piece.t0 + piece.t1 - a - b)) / p).round() * p);
+        for turn in [0.0, -1.0, 1.0] {
+            let shift = shift + turn * period.unwrap_or(0.0);
+            let (lo, hi) = (piece.t0.max(a + shift), piece.t1.min(b + shift));
+            if lo < hi {
+                let ends = [map.invert(lo - shift), map.invert(hi - shift)];
+                let range = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+                if let Some(s) = own_side(info, piece, side, map.reverses()) {
+                    side_rects(&piece.solid.shell.edges[e as usize].curve, s, surface, range, &mut out);
+                }
+            }
+            if period.is_none() {
+                break;
+            }
+        }
+    }
+    out
+}
+
+/// The source edge's side that became side `side` of the supermaximal edge.
+fn own_side<'a>(
+    info: &'a feeler_brep::EdgeInfo,
+    piece: &PieceOfEdge<'_>,
+    side: usize,
+    reversed: bool,
+) -> Option<&'a EdgeSide> {
+    let forward = piece.edge.sides[side].1 != reversed;
+    info.sides.iter().find(|s| s.forward == forward).or_else(|| info.sides.get(side))
+}
+
+/// Parameter rectangles around the edge over `range` of its own curve.
+fn side_rects(curve: &Curve, side: &EdgeSide, surface: &Surface, range: (f64, f64), out: &mut Vec<Rect>) {
+    let natural = surface.natural_domain();
+    for (k, p) in side.pcurve.iter().enumerate() {
+        let (Some(&j0), Some(&j1)) = (side.joints.get(k), side.joints.get(k + 1)) else { continue };
+        let (a, b) = (range.0.max(j0), range.1.min(j1));
+        if !(a < b) {
+            continue;
+        }
+        // The piece runs monotonically with the curve but not at its pace: look its parameters up.
+        let s_of = |t: f64| {
+            let linear = (t - j0) / (j1 - j0);
+            if linear <= 0.0 || linear >= 1.0 {
+                return linear.clamp(0.0, 1.0);
+            }
+            let uv = surface.invert(&curve.point(t), Some(p.eval(linear)), None);
+            nearest_parameter(p, unwrapped(surface, uv, p.eval(linear)))
+        };
+        let (s0, s1) = (s_of(a) - PIECE_MARGIN, s_of(b) + PIECE_MARGIN);
+        let (s0, s1) = (s0.min(s1).max(0.0), s0.max(s1).min(1.0));
+        if !(s0 < s1) {
+            continue;
+        }
+        let mut r = p.part(s0, s1).bounds();
+        let d = surface.derivs(p.eval(0.5 * (s0 + s1)));
+        let off = p.deviation.max(side.deviation);
+        let margin = |speed: f64, width: f64| (off / speed).min(0.01 * width);
+        let (mu, mv) = (
+            margin(d.du.norm(), natural.u1 - natural.u0),
+            margin(d.dv.norm(), natural.v1 - natural.v0),
+        );
+        r = Rect { u0: r.u0 - mu, u1: r.u1 + mu, v0: r.v0 - mv, v1: r.v1 + mv };
+        if surface.u_period().is_none() {
+            (r.u0, r.u1) = (r.u0.max(natural.u0), r.u1.min(natural.u1));
+        }
+        if surface.v_period().is_none() {
+            (r.v0, r.v1) = (r.v0.max(natural.v0), r.v1.min(natural.v1));
+        }
+        if r.u0 <= r.u1 && r.v0 <= r.v1 {
+            out.push(r);
+        }
+    }
+}
+
+/// What is added to the looked-up parameters of a piece on both sides: twice the spacing of the search.
+const PIECE_MARGIN: f64 = 2.0 / SEARCH as f64;
+
+/// Samples of the search along a piece.
+const SEARCH: u32 = 64;
+
+/// Parameter of the sample of a piece nearest to a point.
+fn nearest_parameter(piece: &feeler_geom::trim::TrimPiece, uv: P2) -> f64 {
+    let at = |k: u32| f64::from(k) / f64::from(SEARCH);
+    let off = |k: u32| (piece.eval(at(k)) - uv).norm_squared();
+    (0..=SEARCH).min_by(|a, b| off(*a).total_cmp(&off(*b))).map_or(0.5, at)
+}
+
+/// `uv` moved by whole periods to be near `near`.
+pub(crate) fn unwrapped(surface: &Surface, uv: P2, near: P2) -> P2 {
+    let one = |x: f64, n: f64, p: Option<f64>| p.map_or(x, |p| math::unwrap_near(x, n, p));
+    P2::new(one(uv.x, near.x, surface.u_period()), one(uv.y, near.y, surface.v_period()))
+}

@@ -1,0 +1,195 @@
+//! The steps in order, and the records that they end in.
+
+use feeler_brep::{EdgeStatus, Solid, VertexPolar};
+use feeler_geom::{Curve, Surface};
+use feeler_hierarchy::{
+    Edge, Face, Hierarchy, Instance, Model, Options, Side, SolidInfo, Span, Vertex,
+};
+use thiserror::Error;
+
+use crate::bound::{Leaf, leaves};
+use crate::group::{EdgeGroup, FaceGroup, Features, Role, VertexPick, group};
+use crate::guide::guide;
+
+/// Why a solid cannot be prepared.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum PrepareError {
+    /// The flatness is not an angle in `[0.01, π/2]`.
+    #[error("flatness is {0} rad; choose between 0.01 and 1.57")]
+    Flatness(f64),
+    /// The solid has no face that could be touched.
+    #[error("solid #{entity} has no faces")]
+    Empty {
+        /// Entity id of the solid.
+        entity: u64,
+    },
+    /// A face without an end, or with numbers that are not finite.
+    #[error("face #{entity} is unbounded or not finite; check its boundary")]
+    Unbounded {
+        /// Entity id of the face.
+        entity: u64,
+    },
+}
+
+/// Prepares several solids and puts them in their places.
+///
+/// # Errors
+/// As [`prepare_solid`], for the first solid that fails.
+pub fn prepare_model(
+    input: &str,
+    input_hash: u64,
+    solids: &[Solid],
+    instances: Vec<Instance>,
+    options: &Options,
+) -> Result<Model, PrepareError> {
+    let hierarchies = solids.iter().map(|s| prepare_solid(s, options)).collect::<Result<Vec<_>, _>>()?;
+    let warnings = solids
+        .iter()
+        .flat_map(|s| s.warnings.iter().map(|w| format!("solid #{} '{}': {w}", s.source, s.name)))
+        .collect();
+    Ok(Model { input: input.to_owned(), input_hash, options: *options, solids: hierarchies, instances, warnings })
+}
+
+/// Groups, splits, bounds and builds: the hierarchy of one solid.
+///
+/// # Errors
+/// [`PrepareError`]; nothing else in a [`Solid`] made by `feeler_brep` can fail.
+pub fn prepare_solid(solid: &Solid, options: &Options) -> Result<Hierarchy, PrepareError> {
+    if !(0.01..=1.5708).contains(&options.flatness) {
+        return Err(PrepareError::Flatness(options.flatness));
+    }
+    let mut features = group(solid);
+    for face in &features.faces {
+        let r = face.cells.rect;
+        if ![r.u0, r.u1, r.v0, r.v1].iter().all(|x| x.is_finite()) {
+            let entity = solid.faces[face.members[0].0 as usize].source;
+            return Err(PrepareError::Unbounded { entity });
+        }
+    }
+    let info = info(solid, &features);
+    features.edges.retain(|e| e.role != Role::None);
+    let leaves = leaves(solid, &features, options.flatness);
+    if leaves.is_empty() {
+        return Err(PrepareError::Empty { entity: solid.source });
+    }
+    let types = |leaf: &Leaf| type_bits(leaf, &features);
+    let (areas, nodes) = crate::build::build(leaves, &types);
+    let edges = features.edges.iter().map(|e| edge_record(solid, &features, e)).collect();
+    let vertices = features.vertices.iter().map(|v| vertex_record(solid, v)).collect();
+    let faces = features.faces.into_iter().map(|f| face_record(solid, f)).collect();
+    Ok(Hierarchy { info, faces, edges, vertices, areas, nodes })
+}
+
+fn type_bits(_leaf: &Leaf, _features: &Features) -> u16 {
+    u16::MAX
+}
+
+fn face_record(solid: &Solid, face: FaceGroup) -> Face {
+    let id = |f: u32| solid.faces[f as usize].source;
+    Face {
+        surface: face.surface,
+        outward: face.outward,
+        trim: face.cells,
+        sources: face.members.into_iter().map(|(f, cells)| (id(f), cells)).collect(),
+    }
+}
+
+fn edge_record(solid: &Solid, features: &Features, edge: &EdgeGroup) -> Edge {
+    let span = |s: &crate::group::SpanGroup| Span {
+        t0: s.t0,
+        t1: s.t1,
+        source: solid.edges[s.edge as usize].source,
+        deviation: s.deviation,
+    };
+    let side = |k: usize| {
+        let (face, forward) = edge.sides[k];
+        Side { face, forward, guide: guide(solid, edge, k, &features.faces[face as usize].surface) }
+    };
+    Edge {
+        curve: edge.curve.clone(),
+        spans: edge.spans.iter().map(span).collect(),
+        closed: edge.closed,
+        sides: [side(0), side(1)],
+        quasi_only: edge.role == Role::Quasi,
+    }
+}
+
+fn vertex_record(solid: &Solid, pick: &VertexPick) -> Vertex {
+    let info = &solid.vertices[pick.vertex as usize];
+    let constraints = match &info.polar {
+        VertexPolar::Constraints(c) => c.clone(),
+        VertexPolar::Empty => vec![],
+    };
+    Vertex {
+        point: solid.shell.vertices[pick.vertex as usize],
+        constraints,
+        source: info.source,
+        deviation: pick.deviation,
+        quasi_only: pick.quasi_only,
+    }
+}
+
+/// Counts and sizes. An edge of the file that was split where its status changes counts once.
+fn info(solid: &Solid, features: &Features) -> SolidInfo {
+    let mut by_source: Vec<(u64, u32)> = Vec::with_capacity(solid.edges.len());
+    for (k, e) in solid.edges.iter().enumerate() {
+        by_source.push((e.source, crate::group::index(k)));
+    }
+    by_source.sort_unstable();
+    let mut edges_by_curve = [0; 6];
+    let mut edges_by_status = [0; 4];
+    let mut n_edges = 0;
+    // Without an entity id every edge is its own.
+    for parts in by_source.chunk_by(|a, b| a.0 == b.0 && a.0 != 0) {
+        n_edges += 1;
+        let kind = match &solid.shell.edges[parts[0].1 as usize].curve {
+            Curve::Line { .. } => 0,
+            Curve::Circle { .. } => 1,
+            Curve::Ellipse { .. } => 2,
+            Curve::Parabola { .. } => 3,
+            Curve::Hyperbola { .. } => 4,
+            Curve::Bezier(_) => 5,
+        };
+        edges_by_curve[kind] += 1;
+        let status = |p: &(u64, u32)| match solid.edges[p.1 as usize].status {
+            EdgeStatus::Convex => 0,
+            EdgeStatus::Concave => 1,
+            EdgeStatus::Smooth | EdgeStatus::Seam => 2,
+        };
+        let first = status(&parts[0]);
+        edges_by_status[if parts.iter().all(|p| status(p) == first) { first } else { 3 }] += 1;
+    }
+    let mut faces_by_type = [0; 6];
+    for f in &solid.shell.faces {
+        let kind = match &f.surface {
+            Surface::Plane { .. } => 0,
+            Surface::Cylinder { .. } => 1,
+            Surface::Cone { .. } => 2,
+            Surface::Sphere { .. } => 3,
+            Surface::Torus { .. } => 4,
+            Surface::Bezier(_) => 5,
+        };
+        faces_by_type[kind] += 1;
+    }
+    let max_trim_deviation = solid
+        .edges
+        .iter()
+        .flat_map(|e| &e.sides)
+        .map(|s| s.pcurve.iter().fold(s.deviation, |m, p| m.max(p.deviation)))
+        .fold(0.0, f64::max);
+    let index = crate::group::index;
+    SolidInfo {
+        name: solid.name.clone(),
+        source: solid.source,
+        bbox_min: solid.bounds.min.into(),
+        bbox_max: solid.bounds.max.into(),
+        area: solid.area,
+        volume: solid.volume,
+        source_counts: [index(solid.shell.faces.len()), n_edges, index(solid.shell.vertices.len())],
+        faces_by_type,
+        edges_by_curve,
+        edges_by_status,
+        supermaximal: [index(features.faces.len()), index(features.edges.len())],
+        max_trim_deviation,
+    }
+}

@@ -1,0 +1,163 @@
+//! Almost flat rectangles of faces.
+//!
+//! # Source
+//! BREP §2.4.1 and Algorithm 3, MATH §6 "Almost flat".
+//!
+//! # Deviations
+//! - Algorithm 3's four recursive calls are misprinted (they are the quarters); here a patch is halved across the
+//!   direction in which its normals turn more, so that an extruded patch is not cut along its rulings.
+//! - On spheres and tori the number of columns depends on the latitude of the row.
+//! - Every rectangle is shrunk to the part of the trimmed domain in it ([`crate::cover`]).
+
+use feeler_geom::{P2, Rect, Surface, math};
+use std::f64::consts::SQRT_2;
+
+use crate::cover::{CoverCost, Coverage};
+use crate::group::FaceGroup;
+
+/// Area, relative to a plane or an almost flat rectangle, that an additional leaf must save. A triangle then stays
+/// within three leaves, a disc and an annulus' quarter in one.
+const LEAF_COST: f64 = 0.1;
+
+/// A leaf of a face with many holes is worth less: it is the holes that must not be covered.
+const COST_PER_HOLE: f64 = 4.0;
+
+/// Holes beyond this many do not lower the cost of a leaf further.
+const MAX_HOLES: usize = 1000;
+
+/// Longest turn (rad) of a rectangle about the axis of a cone or torus. Where normals hardly turn (a flat cone, the
+/// top of a torus), rings would be flat enough and yet fill their boxes badly.
+const MAX_TURN: f64 = 0.8;
+
+/// Halvings of a patch, from one break of the grid to the next.
+const MAX_HALVINGS: u32 = 12;
+
+/// Halvings of a patch whose normals have no bound (a singular point inside): rectangles that hold the singular
+/// point never get one, however small.
+const MAX_SINGULAR_HALVINGS: u32 = 6;
+
+/// Rectangles of one face that together hold its trimmed domain, each with normals within a cone of apex angle
+/// `flatness` (rad), except at singular points of patches.
+pub(crate) fn split_face(face: &FaceGroup, flatness: f64) -> Vec<Rect> {
+    let domain = face.cells.rect;
+    let coverage = Coverage::new(&face.cells);
+    // A cylinder's or cone's two ends are loops as well.
+    let plain_loops = if face.surface.u_period().is_some() { 2 } else { 1 };
+    let holes = face.n_loops.saturating_sub(plain_loops).min(MAX_HOLES);
+    #[expect(clippy::cast_precision_loss, reason = "at most 1000")]
+    let leaf = LEAF_COST / (1.0 + COST_PER_HOLE * holes as f64);
+    let cover = |rect: &Rect| coverage.cover(rect, &CoverCost { leaf, aspect: aspect(&face.surface, rect) });
+    match &face.surface {
+        Surface::Plane { .. } => cover(&domain),
+        Surface::Cylinder { .. } => columns(&domain, flatness).iter().flat_map(cover).collect(),
+        Surface::Cone { half_angle, .. } => {
+            // Normals turn by 2 asin(cos φ sin(Δu / 2)) while the ruling turns by Δu.
+            let s = math::sin(0.5 * flatness) / math::cos(*half_angle);
+            let turn = if s < 1.0 { (2.0 * math::asin(s)).min(MAX_TURN) } else { MAX_TURN };
+            columns(&domain, turn.max(flatness.min(MAX_TURN))).iter().flat_map(cover).collect()
+        }
+        Surface::Sphere { .. } => bands(&domain, flatness, f64::INFINITY).iter().flat_map(cover).collect(),
+        Surface::Torus { .. } => bands(&domain, flatness, MAX_TURN).iter().flat_map(cover).collect(),
+        Surface::Bezier(_) => {
+            let mut out = Vec::new();
+            for rect in patches(&face.surface, &domain) {
+                halve(&face.surface, &coverage, &rect, flatness, 0, &mut out);
+            }
+            out
+        }
+    }
+}
+
+/// Width over height in space at the middle of a rectangle.
+fn aspect(surface: &Surface, rect: &Rect) -> f64 {
+    let d = surface.derivs(P2::new(0.5 * (rect.u0 + rect.u1), 0.5 * (rect.v0 + rect.v1)));
+    let a = d.du.norm() * (rect.u1 - rect.u0) / (d.dv.norm() * (rect.v1 - rect.v0));
+    if a.is_finite() { a.clamp(1e-6, 1e6) } else { 1.0 }
+}
+
+/// Number of parts of at most `limit` in `span`; a rounding error too much makes no additional part.
+pub(crate) fn parts(span: f64, limit: f64) -> u32 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    let n = (span / limit - 1e-9).ceil().clamp(1.0, 1e6) as u32;
+    n
+}
+
+/// `[a, b]` in `n` equal parts, the ends exact.
+fn divide(a: f64, b: f64, n: u32) -> impl Iterator<Item = (f64, f64)> {
+    let at = move |k: u32| if k == n { b } else { a + (b - a) * (f64::from(k) / f64::from(n)) };
+    (0..n).map(move |k| (at(k), at(k + 1)))
+}
+
+fn columns(domain: &Rect, limit: f64) -> Vec<Rect> {
+    let n = parts(domain.u1 - domain.u0, limit);
+    divide(domain.u0, domain.u1, n).map(|(u0, u1)| Rect { u0, u1, ..*domain }).collect()
+}
+
+/// Rows of latitude, each in as many columns as its widest parallel needs.
+fn bands(domain: &Rect, flatness: f64, max_turn: f64) -> Vec<Rect> {
+    let limit = flatness / SQRT_2;
+    let mut out = Vec::new();
+    for (v0, v1) in divide(domain.v0, domain.v1, parts(domain.v1 - domain.v0, limit)) {
+        let widest = max_abs_cos(v0, v1);
+        let turn = (limit / widest).min(max_turn);
+        let row = Rect { v0, v1, ..*domain };
+        out.extend(columns(&row, turn));
+    }
+    out
+}
+
+/// Largest |cos| over an interval.
+fn max_abs_cos(a: f64, b: f64) -> f64 {
+    let pi = std::f64::consts::PI;
+    if (a / pi).ceil() <= (b / pi).floor() { 1.0 } else { math::cos(a).abs().max(math::cos(b).abs()) }
+}
+
+/// The domain cut at the breaks of a grid.
+fn patches(surface: &Surface, domain: &Rect) -> Vec<Rect> {
+    let (us, vs) = surface.breaks(domain);
+    let stops = |a: f64, inner: &[f64], b: f64| -> Vec<f64> {
+        std::iter::once(a).chain(inner.iter().copied()).chain(std::iter::once(b)).collect()
+    };
+    let (us, vs) = (stops(domain.u0, &us, domain.u1), stops(domain.v0, &vs, domain.v1));
+    let mut out = Vec::new();
+    for u in us.windows(2) {
+        out.extend(vs.windows(2).map(|v| Rect { u0: u[0], u1: u[1], v0: v[0], v1: v[1] }));
+    }
+    out
+}
+
+fn halve(surface: &Surface, coverage: &Coverage<'_>, rect: &Rect, flatness: f64, depth: u32, out: &mut Vec<Rect>) {
+    let Some(tight) = coverage.shrink(rect) else { return };
+    let cone = surface.normal_cone(&tight);
+    let flat = cone.is_some_and(|c| c.half_angle <= 0.5 * flatness);
+    let limit = if cone.is_some() { MAX_HALVINGS } else { MAX_SINGULAR_HALVINGS };
+    if flat || depth >= limit {
+        out.push(tight);
+        return;
+    }
+    let (a, b) = if turns_more_along_u(surface, &tight) {
+        let u = 0.5 * (tight.u0 + tight.u1);
+        (Rect { u1: u, ..tight }, Rect { u0: u, ..tight })
+    } else {
+        let v = 0.5 * (tight.v0 + tight.v1);
+        (Rect { v1: v, ..tight }, Rect { v0: v, ..tight })
+    };
+    halve(surface, coverage, &a, flatness, depth + 1, out);
+    halve(surface, coverage, &b, flatness, depth + 1, out);
+}
+
+/// Whether sampled normals turn more along u than along v. Only a choice of where to cut: samples will do.
+fn turns_more_along_u(surface: &Surface, r: &Rect) -> bool {
+    let at = |i: u32, j: u32| {
+        let s = |k: u32| 0.05 + 0.225 * f64::from(k);
+        surface.normal(P2::new(r.u0 + (r.u1 - r.u0) * s(i), r.v0 + (r.v1 - r.v0) * s(j)))
+    };
+    let (mut along_u, mut along_v) = (0.0, 0.0);
+    for i in 0..5 {
+        for j in 0..4 {
+            along_u += (at(j + 1, i) - at(j, i)).norm();
+            along_v += (at(i, j + 1) - at(i, j)).norm();
+        }
+    }
+    if (along_u - along_v).abs() <= 1e-6 * (along_u + along_v) { aspect(surface, r) >= 1.0 } else { along_u > along_v }
+}
