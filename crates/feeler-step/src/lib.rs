@@ -1,1 +1,21 @@
-//! (to come)
+//! STEP files in: parts, assemblies, units, names.
+//!
+//! [`read_step`] gives every distinct solid of a file once, in millimetres and radians, and where its instances are
+//! placed. What a solid's faces, edges and curves mean follows ISO 10303-42; what writers do instead is tolerated
+//! where the meaning is clear, and refused with the entity's id where it is not: a solid is either read whole or
+//! reported, never half.
+//!
+//! The text is parsed by `step-io`, and nothing of that crate shows here. Entities are read from its untyped graph:
+//! ids survive, complex instances keep their parts, and an entity that some other part of the file breaks costs
+//! nothing unless a solid needs it.
+
+mod assembly;
+mod entities;
+mod error;
+mod geometry;
+mod read;
+mod topology;
+mod units;
+
+pub use error::{Problem, Severity, StepError};
+pub use read::{Import, SolidInstance, read_step, read_step_bytes};

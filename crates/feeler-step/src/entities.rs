@@ -1,0 +1,354 @@
+//! Entities of a file by their ids, and typed access to their attributes.
+//!
+//! The parsed file is read as it stands: every access names the entity and the attribute in its error, and nothing
+//! is dropped behind the user's back. A complex instance (`#1=(A(..)B(..))`) is read either by its parts or, where
+//! its types form one chain of subtypes, flattened to the attribute order of a plain instance.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use step_io::parser::{Attribute, Graph, RawEntity, RawEntityPart};
+
+/// Something about one entity that keeps it from being used.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Bad {
+    /// The entity.
+    pub(crate) id: u64,
+    /// What is wrong, and what to do where that is known.
+    pub(crate) message: String,
+}
+
+/// Shorthand for results that name an entity.
+pub(crate) type Res<T> = Result<T, Bad>;
+
+/// An error about entity `id`.
+pub(crate) fn bad<T>(id: u64, message: impl Into<String>) -> Res<T> {
+    Err(Bad { id, message: message.into() })
+}
+
+/// All entities of a file.
+#[derive(Debug)]
+pub(crate) struct Entities {
+    map: BTreeMap<u64, RawEntity>,
+}
+
+impl Entities {
+    pub(crate) fn new(graph: Graph) -> Self {
+        Self { map: graph.entities }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// All entities in the order of their ids.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Record<'_>> {
+        self.map.values().map(Record::of)
+    }
+
+    /// The entity `id`, which `by` refers to.
+    pub(crate) fn get(&self, id: u64, by: u64) -> Res<Record<'_>> {
+        match self.map.get(&id) {
+            Some(raw) => Ok(Record::of(raw)),
+            None => {
+                bad(by, format!("refers to #{id}, which the file does not contain; export the file again"))
+            }
+        }
+    }
+
+    /// As [`Entities::get`] where absence is no error.
+    pub(crate) fn find(&self, id: u64) -> Option<Record<'_>> {
+        self.map.get(&id).map(Record::of)
+    }
+}
+
+/// One entity. A plain instance has its attributes in `attrs`, inherited ones first; a complex one as well, after
+/// flattening, and its parts in `parts`.
+#[derive(Clone, Debug)]
+pub(crate) struct Record<'a> {
+    pub(crate) id: u64,
+    /// Type; of a complex instance its most special part.
+    pub(crate) name: &'a str,
+    attrs: Cow<'a, [Attribute]>,
+    parts: &'a [RawEntityPart],
+}
+
+/// Place of a supertype in the attribute order of its subtypes; leaf types come last.
+fn rank(part: &str) -> u32 {
+    match part {
+        "REPRESENTATION_ITEM" | "PRODUCT_DEFINITION_RELATIONSHIP" | "REPRESENTATION_RELATIONSHIP" => 0,
+        "GEOMETRIC_REPRESENTATION_ITEM" | "TOPOLOGICAL_REPRESENTATION_ITEM" | "PRODUCT_DEFINITION_USAGE" => 1,
+        "CURVE"
+        | "SURFACE"
+        | "SOLID_MODEL"
+        | "FACE"
+        | "EDGE"
+        | "VERTEX"
+        | "LOOP"
+        | "CONNECTED_FACE_SET"
+        | "FACE_BOUND"
+        | "PATH"
+        | "POINT"
+        | "ASSEMBLY_COMPONENT_USAGE"
+        | "PLACEMENT"
+        | "REPRESENTATION" => 2,
+        "CONIC"
+        | "BOUNDED_CURVE"
+        | "ELEMENTARY_SURFACE"
+        | "SWEPT_SURFACE"
+        | "BOUNDED_SURFACE"
+        | "FACE_SURFACE"
+        | "MANIFOLD_SOLID_BREP"
+        | "SURFACE_CURVE"
+        | "SHAPE_REPRESENTATION" => 3,
+        "B_SPLINE_CURVE"
+        | "B_SPLINE_SURFACE"
+        | "TOROIDAL_SURFACE"
+        | "BOUNDED_SURFACE_CURVE"
+        | "BOUNDED_PCURVE" => 4,
+        "FACETED_BREP" => 5,
+        "B_SPLINE_CURVE_WITH_KNOTS" | "B_SPLINE_SURFACE_WITH_KNOTS" => 6,
+        "RATIONAL_B_SPLINE_CURVE" | "RATIONAL_B_SPLINE_SURFACE" => 7,
+        _ => 8,
+    }
+}
+
+impl<'a> Record<'a> {
+    fn of(raw: &'a RawEntity) -> Self {
+        match raw {
+            RawEntity::Simple { id, name, attributes, .. } => {
+                Self { id: *id, name, attrs: Cow::Borrowed(attributes), parts: &[] }
+            }
+            RawEntity::Complex { id, parts, .. } => {
+                let name = parts.iter().max_by_key(|p| rank(&p.name)).map_or("", |p| p.name.as_str());
+                Self { id: *id, name, attrs: Cow::Borrowed(&[]), parts }
+            }
+        }
+    }
+
+    /// Whether this is an instance of `kind`, be it one part of a complex instance.
+    pub(crate) fn is(&self, kind: &str) -> bool {
+        self.name == kind || self.parts.iter().any(|p| p.name == kind)
+    }
+
+    /// All type names of this instance.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = &'a str> {
+        let own = if self.parts.is_empty() { Some(self.name) } else { None };
+        own.into_iter().chain(self.parts.iter().map(|p| p.name.as_str()))
+    }
+
+    /// For messages: `#12 CIRCLE`'s type, or all parts of a complex instance.
+    pub(crate) fn label(&self) -> String {
+        if self.parts.is_empty() {
+            return self.name.to_owned();
+        }
+        let names: Vec<&str> = self.parts.iter().map(|p| p.name.as_str()).collect();
+        format!("({})", names.join(" "))
+    }
+
+    /// A complex instance with its attributes in the order of a plain one. Right where its parts form one chain.
+    pub(crate) fn flattened(self) -> Self {
+        if self.parts.is_empty() {
+            return self;
+        }
+        let mut order: Vec<&RawEntityPart> = self.parts.iter().collect();
+        order.sort_by_key(|p| rank(&p.name));
+        let attrs: Vec<Attribute> = order.iter().flat_map(|p| p.attributes.iter().cloned()).collect();
+        Self { attrs: Cow::Owned(attrs), ..self }
+    }
+
+    /// The attributes that `kind` itself declares: of a complex instance its part, of a plain one of that type those
+    /// after the `inherited` first.
+    pub(crate) fn own(&self, kind: &str, inherited: usize) -> Option<Record<'a>> {
+        if let Some(p) = self.parts.iter().find(|p| p.name == kind) {
+            return Some(Self {
+                id: self.id,
+                name: kind_name(p),
+                attrs: Cow::Borrowed(&p.attributes),
+                parts: &[],
+            });
+        }
+        let Cow::Borrowed(attrs) = self.attrs else { return None };
+        (self.parts.is_empty() && self.name == kind).then(|| Self {
+            id: self.id,
+            name: self.name,
+            attrs: Cow::Borrowed(attrs.get(inherited..).unwrap_or(&[])),
+            parts: &[],
+        })
+    }
+
+    pub(crate) fn n_attrs(&self) -> usize {
+        self.attrs.len()
+    }
+
+    /// Attribute `i`, without the type name of a typed value. A missing one reads as unset.
+    fn attr(&self, i: usize) -> &Attribute {
+        let mut a = self.attrs.get(i).unwrap_or(&Attribute::Unset);
+        while let Attribute::Typed { value, .. } = a {
+            a = value;
+        }
+        a
+    }
+
+    fn wrong<T>(&self, what: &str, must: &str) -> Res<T> {
+        bad(self.id, format!("{}: {what} must be {must}", self.label()))
+    }
+
+    /// Whether attribute `i` is given.
+    pub(crate) fn has(&self, i: usize) -> bool {
+        !matches!(self.attr(i), Attribute::Unset | Attribute::Derived)
+    }
+
+    /// A number. Finite: a number that overflows is refused here.
+    pub(crate) fn real(&self, i: usize, what: &str) -> Res<f64> {
+        match number(self.attr(i)) {
+            Some(x) if x.is_finite() => Ok(x),
+            Some(_) => self.wrong(what, "a finite number"),
+            None => self.wrong(what, "a number"),
+        }
+    }
+
+    /// A whole number, also when written as a real.
+    pub(crate) fn int(&self, i: usize, what: &str) -> Res<i64> {
+        match self.attr(i) {
+            Attribute::Integer(n) => Ok(*n),
+            _ => match number(self.attr(i)) {
+                Some(x) if x.fract() == 0.0 && x.abs() < 1e15 => Ok(whole(x)),
+                _ => self.wrong(what, "a whole number"),
+            },
+        }
+    }
+
+    /// `.T.` or `.F.`; `None` for anything else (`.U.`, unset).
+    pub(crate) fn logical(&self, i: usize) -> Option<bool> {
+        match self.attr(i) {
+            Attribute::Enum(e) if e == "T" || e == "TRUE" => Some(true),
+            Attribute::Enum(e) if e == "F" || e == "FALSE" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// `.T.` or `.F.`.
+    pub(crate) fn boolean(&self, i: usize, what: &str) -> Res<bool> {
+        self.logical(i).map_or_else(|| self.wrong(what, ".T. or .F."), Ok)
+    }
+
+    /// An enumeration value.
+    pub(crate) fn enumeration(&self, i: usize) -> Option<&str> {
+        match self.attr(i) {
+            Attribute::Enum(e) => Some(e),
+            _ => None,
+        }
+    }
+
+    /// A string; empty when unset.
+    pub(crate) fn text(&self, i: usize) -> &str {
+        match self.attr(i) {
+            Attribute::String(s) => s.trim(),
+            _ => "",
+        }
+    }
+
+    /// The id that attribute `i` refers to.
+    pub(crate) fn reference(&self, i: usize, what: &str) -> Res<u64> {
+        match self.attr(i) {
+            Attribute::EntityRef(id) => Ok(*id),
+            _ => self.wrong(what, "a reference to an entity"),
+        }
+    }
+
+    /// As [`Record::reference`], `None` when unset.
+    pub(crate) fn maybe_reference(&self, i: usize) -> Option<u64> {
+        match self.attr(i) {
+            Attribute::EntityRef(id) => Some(*id),
+            _ => None,
+        }
+    }
+
+    fn list(&self, i: usize, what: &str) -> Res<&[Attribute]> {
+        match self.attr(i) {
+            Attribute::List(l) => Ok(l),
+            // An empty list is written as $ by some.
+            Attribute::Unset => Ok(&[]),
+            _ => self.wrong(what, "a list"),
+        }
+    }
+
+    /// A list of references.
+    pub(crate) fn references(&self, i: usize, what: &str) -> Res<Vec<u64>> {
+        self.list(i, what)?.iter().map(|a| self.list_reference(a, what)).collect()
+    }
+
+    fn list_reference(&self, a: &Attribute, what: &str) -> Res<u64> {
+        match a {
+            Attribute::EntityRef(id) => Ok(*id),
+            _ => self.wrong(what, "a list of references to entities"),
+        }
+    }
+
+    /// References of a list, whatever else it holds skipped.
+    pub(crate) fn any_references(&self, i: usize) -> impl Iterator<Item = u64> {
+        let list: &[Attribute] = match self.attr(i) {
+            Attribute::List(l) => l,
+            _ => &[],
+        };
+        list.iter().filter_map(|a| if let Attribute::EntityRef(id) = a { Some(*id) } else { None })
+    }
+
+    /// Numbers of a list, whatever else it holds skipped (a trimming point with both its parameter and its place).
+    pub(crate) fn any_numbers(&self, i: usize) -> Vec<f64> {
+        match self.attr(i) {
+            Attribute::List(l) => l.iter().filter_map(number).filter(|x| x.is_finite()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Rows of references.
+    pub(crate) fn reference_rows(&self, i: usize, what: &str) -> Res<Vec<Vec<u64>>> {
+        let row = |a: &Attribute| match a {
+            Attribute::List(l) => l.iter().map(|a| self.list_reference(a, what)).collect(),
+            _ => self.wrong(what, "a list of lists"),
+        };
+        self.list(i, what)?.iter().map(row).collect()
+    }
+
+    /// A list of finite numbers.
+    pub(crate) fn reals(&self, i: usize, what: &str) -> Res<Vec<f64>> {
+        self.list(i, what)?.iter().map(|a| self.list_real(a, what)).collect()
+    }
+
+    fn list_real(&self, a: &Attribute, what: &str) -> Res<f64> {
+        match number(a) {
+            Some(x) if x.is_finite() => Ok(x),
+            _ => self.wrong(what, "a list of finite numbers"),
+        }
+    }
+
+    /// Rows of finite numbers.
+    pub(crate) fn real_rows(&self, i: usize, what: &str) -> Res<Vec<Vec<f64>>> {
+        let row = |a: &Attribute| match a {
+            Attribute::List(l) => l.iter().map(|a| self.list_real(a, what)).collect(),
+            _ => self.wrong(what, "a list of lists"),
+        };
+        self.list(i, what)?.iter().map(row).collect()
+    }
+}
+
+fn kind_name(p: &RawEntityPart) -> &str {
+    &p.name
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the caller checked the range")]
+fn whole(x: f64) -> i64 {
+    x as i64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "STEP integers that stand for reals are small")]
+fn number(a: &Attribute) -> Option<f64> {
+    match a {
+        Attribute::Real(x) => Some(*x),
+        Attribute::Integer(n) => Some(*n as f64),
+        Attribute::Typed { value, .. } => number(value),
+        _ => None,
+    }
+}

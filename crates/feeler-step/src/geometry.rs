@@ -1,0 +1,131 @@
+//! Points, directions and placements, in millimetres; curves and surfaces are in submodules.
+
+mod curves;
+mod splines;
+mod surfaces;
+mod swept;
+
+use feeler_geom::{Frame, P3, V3};
+
+use crate::entities::{Entities, Record, Res, bad};
+use crate::units::Units;
+
+pub(crate) use surfaces::ReadSurface;
+
+/// Largest coordinate that is taken seriously (mm): a thousand kilometres.
+const MAX_COORDINATE_MM: f64 = 1e9;
+
+/// How deep geometry may refer to geometry (an offset of a trimmed extrusion of a composite curve …).
+const MAX_DEPTH: u32 = 24;
+
+/// Reads geometry of one representation.
+#[derive(Debug)]
+pub(crate) struct Geometry<'a> {
+    pub(crate) entities: &'a Entities,
+    pub(crate) units: Units,
+    /// What is not exact or odd, by entity.
+    pub(crate) notes: Vec<(u64, String)>,
+    depth: u32,
+}
+
+impl<'a> Geometry<'a> {
+    pub(crate) fn new(entities: &'a Entities, units: Units) -> Self {
+        Self { entities, units, notes: Vec::new(), depth: 0 }
+    }
+
+    pub(crate) fn note(&mut self, id: u64, message: impl Into<String>) {
+        self.notes.push((id, message.into()));
+    }
+
+    /// Runs `read` one level deeper, so that entities that refer to each other in a ring are an error and no
+    /// endless recursion.
+    fn deeper<T>(&mut self, id: u64, read: impl FnOnce(&mut Self) -> Res<T>) -> Res<T> {
+        if self.depth >= MAX_DEPTH {
+            return bad(id, "is geometry nested too deep, or defined by itself");
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// A length attribute (mm).
+    pub(crate) fn length(&self, r: &Record<'_>, i: usize, what: &str) -> Res<f64> {
+        let x = r.real(i, what)? * self.units.mm;
+        if x.abs() <= MAX_COORDINATE_MM {
+            Ok(x)
+        } else {
+            bad(r.id, format!("{}: {what} is {x:e} mm; check the file's length unit", r.name))
+        }
+    }
+
+    /// A length that must be positive (mm).
+    pub(crate) fn positive_length(&self, r: &Record<'_>, i: usize, what: &str) -> Res<f64> {
+        let x = self.length(r, i, what)?;
+        if x > 0.0 { Ok(x) } else { bad(r.id, format!("{}: {what} is {x}; it must be positive", r.name)) }
+    }
+
+    /// A `CARTESIAN_POINT` (mm).
+    pub(crate) fn point(&self, id: u64, by: u64) -> Res<P3> {
+        let r = self.entities.get(id, by)?.flattened();
+        if r.name != "CARTESIAN_POINT" {
+            return bad(id, format!("is a {}; a CARTESIAN_POINT is needed here (by #{by})", r.label()));
+        }
+        let c = r.reals(1, "coordinates")?;
+        let p = match c[..] {
+            [x, y, z] => P3::new(x, y, z) * self.units.mm,
+            [x, y] => P3::new(x, y, 0.0) * self.units.mm,
+            _ => return bad(id, format!("CARTESIAN_POINT has {} coordinates; it must have 3", c.len())),
+        };
+        // NaN fails the comparison, too.
+        if p.iter().all(|x| x.abs() <= MAX_COORDINATE_MM) {
+            Ok(p)
+        } else {
+            bad(id, format!("has coordinates beyond {MAX_COORDINATE_MM:e} mm; check the file's length unit"))
+        }
+    }
+
+    /// A `DIRECTION`, as written (not normalised).
+    pub(crate) fn direction(&self, id: u64, by: u64) -> Res<V3> {
+        let r = self.entities.get(id, by)?.flattened();
+        if r.name != "DIRECTION" {
+            return bad(id, format!("is a {}; a DIRECTION is needed here (by #{by})", r.label()));
+        }
+        let c = r.reals(1, "direction_ratios")?;
+        let v = match c[..] {
+            [x, y, z] => V3::new(x, y, z),
+            [x, y] => V3::new(x, y, 0.0),
+            _ => return bad(id, format!("DIRECTION has {} components; it must have 3", c.len())),
+        };
+        let scale = v.amax();
+        if scale > 0.0 { Ok(v / scale) } else { bad(id, "is a DIRECTION of length zero") }
+    }
+
+    /// An `AXIS2_PLACEMENT_3D`.
+    pub(crate) fn placement(&self, id: u64, by: u64) -> Res<Frame> {
+        let r = self.entities.get(id, by)?.flattened();
+        if !matches!(r.name, "AXIS2_PLACEMENT_3D" | "AXIS1_PLACEMENT") {
+            return bad(id, format!("is a {}; an AXIS2_PLACEMENT_3D is needed here (by #{by})", r.label()));
+        }
+        let origin = self.point(r.reference(1, "location")?, id)?;
+        let z = r.maybe_reference(2).map_or(Ok(V3::z()), |a| self.direction(a, id))?;
+        let x = r.maybe_reference(3).map(|a| self.direction(a, id)).transpose()?;
+        match Frame::from_z(origin, z, x) {
+            Some(frame) => Ok(frame),
+            None => bad(id, "is a placement without directions"),
+        }
+    }
+
+    /// A `VECTOR`: direction as written and magnitude (mm).
+    pub(crate) fn vector(&self, id: u64, by: u64) -> Res<(V3, f64)> {
+        let r = self.entities.get(id, by)?.flattened();
+        if r.name == "DIRECTION" {
+            return Ok((self.direction(id, by)?, self.units.mm));
+        }
+        if r.name != "VECTOR" {
+            return bad(id, format!("is a {}; a VECTOR is needed here (by #{by})", r.label()));
+        }
+        let direction = self.direction(r.reference(1, "orientation")?, id)?;
+        Ok((direction, self.length(&r, 2, "magnitude")?))
+    }
+}

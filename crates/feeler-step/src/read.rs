@@ -1,0 +1,232 @@
+//! From bytes to solids and their places.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use feeler_brep::SolidSource;
+use feeler_geom::Pose;
+
+use crate::assembly::{self, Placed};
+use crate::entities::Entities;
+use crate::error::{Problem, Severity, StepError};
+use crate::topology;
+
+/// What a STEP file holds.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// Distinct solids, each in the millimetres of its own representation, in the order of their ids.
+    pub solids: Vec<SolidSource>,
+    /// Their places, in the order of the assembly tree.
+    pub instances: Vec<SolidInstance>,
+    /// What was odd, approximated or left out.
+    pub problems: Vec<Problem>,
+    /// Schema of the file.
+    pub schema: String,
+    /// Number of face entities with a surface in the file, those outside solids included.
+    pub file_faces: usize,
+    /// Number of edge-curve entities in the file, unused ones included.
+    pub file_edge_curves: usize,
+    /// Number of entities in the file.
+    pub file_entities: usize,
+}
+
+/// One place of a solid.
+#[derive(Clone, Debug)]
+pub struct SolidInstance {
+    /// Index in [`Import::solids`].
+    pub solid: usize,
+    /// Name: of the solid, or of its product when it has none.
+    pub name: String,
+    /// Names from the root of the assembly to the solid, joined by `/`.
+    pub path: String,
+    /// From the solid's coordinates to the world (mm).
+    pub pose: Pose,
+}
+
+/// Reads the STEP file at `path`.
+///
+/// # Errors
+/// See [`StepError`].
+pub fn read_step(path: &Path) -> Result<Import, StepError> {
+    let shown = path.display().to_string();
+    if path.is_dir() {
+        return Err(StepError::Unreadable {
+            path: shown,
+            reason: "is a folder; give a STEP file".to_owned(),
+        });
+    }
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(e) => return Err(StepError::Unreadable { path: shown, reason: format!("cannot be read: {e}") }),
+    };
+    read_step_bytes(&shown, &bytes)
+}
+
+/// Reads a STEP file from memory; `name` stands for it in messages.
+///
+/// # Errors
+/// See [`StepError`].
+pub fn read_step_bytes(name: &str, bytes: &[u8]) -> Result<Import, StepError> {
+    // Nothing below is meant to panic. Should a dependency do so on some file, the caller still gets an error.
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let graph = parse(name, bytes)?;
+        import(name, graph)
+    }));
+    result.unwrap_or_else(|_| {
+        let reason = "reading it failed unexpectedly; please report this file".to_owned();
+        Err(StepError::Syntax { name: name.to_owned(), reason })
+    })
+}
+
+fn parse(name: &str, bytes: &[u8]) -> Result<step_io::parser::Graph, StepError> {
+    let name = name.to_owned();
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = bytes.trim_ascii();
+    if text.is_empty() {
+        return Err(StepError::NotStep { name, reason: "it is empty".to_owned() });
+    }
+    if !starts_as_step(text) {
+        let reason = if text.starts_with(b"PK") {
+            "it is a ZIP archive; unpack it".to_owned()
+        } else if text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff") {
+            "it is UTF-16 text; save it as UTF-8".to_owned()
+        } else if text.starts_with(b"solid") {
+            "it looks like STL".to_owned()
+        } else {
+            let start: Vec<u8> = text.iter().take(24).copied().collect();
+            format!("it begins with {:?}", String::from_utf8_lossy(&start))
+        };
+        return Err(StepError::NotStep { name, reason });
+    }
+    step_io::parser::parse(text).map_err(|e| {
+        // The parser stops at the first token that does not fit: at the end of a cut file that may be anything.
+        let reason = e.to_string();
+        let cut = matches!(e, step_io::Error::UnexpectedEof { .. }) || !ends_as_step(text);
+        if cut { StepError::Truncated { name, reason } } else { StepError::Syntax { name, reason } }
+    })
+}
+
+/// Whether the first token is `ISO-10303-21`, comments before it apart.
+fn starts_as_step(mut text: &[u8]) -> bool {
+    while let Some(comment) = text.strip_prefix(b"/*") {
+        let Some(end) = comment.windows(2).position(|w| w == b"*/") else { return false };
+        text = comment[end + 2..].trim_ascii_start();
+    }
+    const START: &[u8] = b"ISO-10303-21";
+    text.get(..START.len()).is_some_and(|t| t.eq_ignore_ascii_case(START))
+}
+
+fn ends_as_step(text: &[u8]) -> bool {
+    const END: &[u8] = b"END-ISO-10303-21";
+    let tail = &text[text.len().saturating_sub(4096)..];
+    tail.windows(END.len()).any(|w| w.eq_ignore_ascii_case(END))
+}
+
+fn import(name: &str, graph: step_io::parser::Graph) -> Result<Import, StepError> {
+    let schema = graph.schema.raw.join(", ");
+    let external = graph.external_references.len();
+    let mut problems: Vec<Problem> = graph
+        .warnings
+        .iter()
+        .map(|w| Problem { entity: None, severity: Severity::Warning, message: w.to_string() })
+        .collect();
+    let entities = Entities::new(graph);
+    let layout = assembly::layout(&entities, &mut problems);
+    if layout.solids.is_empty() {
+        return Err(StepError::NoSolids { name: name.to_owned(), found: whats_there(&entities, external) });
+    }
+
+    let mut solids = Vec::new();
+    let mut refused = Vec::new();
+    // Index of a solid in `solids`, by its id.
+    let mut place = BTreeMap::new();
+    for (id, units) in &layout.solids {
+        let converted = match units {
+            Ok(units) => topology::convert_solid(&entities, *id, *units),
+            Err(e) => Err(e.clone()),
+        };
+        match converted {
+            Ok(converted) => {
+                problems.extend(converted.notes.into_iter().map(|(entity, message)| Problem {
+                    entity: Some(entity),
+                    severity: Severity::Warning,
+                    message,
+                }));
+                place.insert(*id, solids.len());
+                solids.push(converted.solid);
+            }
+            Err(e) => {
+                let because =
+                    if e.id == *id { e.message } else { format!("cannot be used: #{} {}", e.id, e.message) };
+                refused.push(Problem { entity: Some(*id), severity: Severity::Error, message: because });
+            }
+        }
+    }
+    if solids.is_empty() {
+        return Err(StepError::AllRefused { name: name.to_owned(), problems: refused });
+    }
+    problems.extend(refused);
+
+    let instances = layout
+        .instances
+        .into_iter()
+        .filter_map(|Placed { solid, name, path, pose }| {
+            let solid = *place.get(&solid)?;
+            Some(SolidInstance { solid, name, path, pose })
+        })
+        .collect();
+    let count = |kinds: &[&str]| entities.iter().filter(|r| kinds.contains(&r.name)).count();
+    Ok(Import {
+        solids,
+        instances,
+        problems,
+        schema,
+        file_faces: count(&["ADVANCED_FACE", "FACE_SURFACE"]),
+        file_edge_curves: count(&["EDGE_CURVE"]),
+        file_entities: entities.len(),
+    })
+}
+
+/// What a file without solids holds, and what to do about it.
+fn whats_there(entities: &Entities, external: usize) -> String {
+    const KINDS: [(&str, &str); 12] = [
+        ("SHELL_BASED_SURFACE_MODEL", "surface model"),
+        ("FACE_BASED_SURFACE_MODEL", "surface model"),
+        ("OPEN_SHELL", "open shell"),
+        ("CLOSED_SHELL", "closed shell that no solid uses"),
+        ("TESSELLATED_SOLID", "tessellated solid"),
+        ("TESSELLATED_SHELL", "tessellated shell"),
+        ("COMPLEX_TRIANGULATED_FACE", "triangulated face"),
+        ("GEOMETRIC_SET", "set of loose surfaces and curves"),
+        ("GEOMETRIC_CURVE_SET", "set of curves"),
+        ("CSG_SOLID", "CSG solid"),
+        ("EXTRUDED_AREA_SOLID", "swept solid"),
+        ("DOCUMENT_FILE", "reference to another file"),
+    ];
+    let mut counts = [0_usize; KINDS.len()];
+    for r in entities.iter() {
+        for kind in r.kinds() {
+            if let Some(i) = KINDS.iter().position(|k| k.0 == kind) {
+                counts[i] += 1;
+            }
+        }
+    }
+    counts[KINDS.len() - 1] += external;
+    let found: Vec<String> = KINDS
+        .iter()
+        .zip(counts)
+        .filter(|(_, n)| *n > 0)
+        .map(|((_, what), n)| if n == 1 { format!("1 {what}") } else { format!("{n} × {what}") })
+        .collect();
+    if found.is_empty() {
+        return format!("its {} entities have no shape; export the model as a solid (B-rep)", entities.len());
+    }
+    if counts[KINDS.len() - 1] > 0 {
+        return format!(
+            "only {}; give the files it refers to, or export the assembly as one file",
+            found.join(", ")
+        );
+    }
+    format!("only {}; close the surfaces to a solid and export that", found.join(", "))
+}

@@ -1,0 +1,406 @@
+//! Shells, faces, loops, edges and vertices of one solid.
+
+use std::collections::{BTreeMap, HashMap};
+
+use feeler_brep::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
+use feeler_geom::{Curve, Frame, P3, Surface, V3};
+
+use crate::entities::{Entities, Record, Res, bad};
+use crate::geometry::{Geometry, ReadSurface};
+use crate::units::Units;
+
+/// Whether `r` is a solid that this crate converts.
+pub(crate) fn is_solid(r: &Record<'_>) -> bool {
+    SOLIDS.iter().any(|kind| r.is(kind))
+}
+
+const SOLIDS: [&str; 3] = ["MANIFOLD_SOLID_BREP", "BREP_WITH_VOIDS", "FACETED_BREP"];
+
+/// How deep oriented shells, faces and edges may be wrapped in each other.
+const MAX_WRAPS: usize = 16;
+
+/// A solid, and notes about its entities that do not keep it from being used.
+#[derive(Debug)]
+pub(crate) struct Converted {
+    pub(crate) solid: SolidSource,
+    pub(crate) notes: Vec<(u64, String)>,
+}
+
+/// Converts the solid `id`, whose representation counts in `units`.
+pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Res<Converted> {
+    let record = entities.get(id, id)?;
+    let mut reader = SolidReader {
+        geometry: Geometry::new(entities, units),
+        entities,
+        vertices: Vec::new(),
+        edges: Vec::new(),
+        faces: Vec::new(),
+        vertex_of: HashMap::new(),
+        edge_of: HashMap::new(),
+        poly_vertex_of: HashMap::new(),
+        poly_edge_of: HashMap::new(),
+    };
+    let (name, outer, voids) = solid_parts(&record)?;
+    reader.shell(outer, id, 0)?;
+    for (i, void) in (1..).zip(voids) {
+        reader.shell(void, id, i)?;
+    }
+    reader.check_uses();
+    let solid = SolidSource {
+        name,
+        id,
+        vertices: reader.vertices,
+        edges: reader.edges,
+        faces: reader.faces,
+        uncertainty: units.uncertainty,
+    };
+    Ok(Converted { solid, notes: reader.geometry.notes })
+}
+
+/// Name, outer shell and voids, of a plain or a complex instance.
+fn solid_parts(r: &Record<'_>) -> Res<(String, u64, Vec<u64>)> {
+    let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.text(0).to_owned(), |p| p.text(0).to_owned());
+    let inherited = r.own("MANIFOLD_SOLID_BREP", 1);
+    let outer = match inherited.or_else(|| r.own("FACETED_BREP", 1)).or_else(|| r.own("BREP_WITH_VOIDS", 1)) {
+        Some(part) => part.reference(0, "outer")?,
+        None => return bad(r.id, format!("is a {}, no solid", r.label())),
+    };
+    let voids = match r.own("BREP_WITH_VOIDS", 2) {
+        Some(part) => part.references(0, "voids")?,
+        None => Vec::new(),
+    };
+    Ok((name, outer, voids))
+}
+
+struct SolidReader<'a> {
+    geometry: Geometry<'a>,
+    entities: &'a Entities,
+    vertices: Vec<VertexSource>,
+    edges: Vec<EdgeSource>,
+    faces: Vec<FaceSource>,
+    vertex_of: HashMap<u64, u32>,
+    edge_of: HashMap<u64, u32>,
+    /// Corners of polygonal faces by their exact coordinates.
+    poly_vertex_of: HashMap<[u64; 3], u32>,
+    poly_edge_of: HashMap<(u32, u32), u32>,
+}
+
+impl SolidReader<'_> {
+    fn shell(&mut self, id: u64, by: u64, index: u32) -> Res<()> {
+        let (mut id, mut by, mut forward) = (id, by, true);
+        for _ in 0..MAX_WRAPS {
+            let r = self.entities.get(id, by)?.flattened();
+            match r.name {
+                "ORIENTED_CLOSED_SHELL" | "ORIENTED_OPEN_SHELL" => {
+                    by = id;
+                    id = r.reference(2, "shell element")?;
+                    forward = forward == r.boolean(3, "orientation")?;
+                }
+                "CLOSED_SHELL" | "OPEN_SHELL" | "CONNECTED_FACE_SET" => {
+                    if r.name == "OPEN_SHELL" {
+                        self.geometry.note(id, "is an OPEN_SHELL where a solid needs a CLOSED_SHELL");
+                    }
+                    let faces = r.references(1, "cfs_faces")?;
+                    if faces.is_empty() {
+                        return bad(id, "is a shell without faces");
+                    }
+                    for face in faces {
+                        self.face(face, id, index, forward)?;
+                    }
+                    return Ok(());
+                }
+                _ => return bad(id, format!("is a {}; a closed shell is needed here (by #{by})", r.label())),
+            }
+        }
+        bad(id, "is a shell wrapped in itself")
+    }
+
+    /// `forward`: the shell's orientation.
+    fn face(&mut self, id: u64, by: u64, shell: u32, forward: bool) -> Res<()> {
+        let (mut id, mut by, mut forward) = (id, by, forward);
+        let mut bounds_of = None;
+        for _ in 0..MAX_WRAPS {
+            let r = self.entities.get(id, by)?.flattened();
+            match r.name {
+                "ORIENTED_FACE" => {
+                    by = id;
+                    id = r.reference(2, "face_element")?;
+                    forward = forward == r.boolean(3, "orientation")?;
+                }
+                // A part of another face: its bounds, the other's surface.
+                "SUBFACE" => {
+                    bounds_of.get_or_insert(id);
+                    by = id;
+                    id = r.reference(2, "parent_face")?;
+                }
+                "ADVANCED_FACE" | "FACE_SURFACE" | "FACE" => {
+                    let bounds = match bounds_of {
+                        Some(sub) => self.entities.get(sub, by)?.flattened().references(1, "bounds")?,
+                        None => r.references(1, "bounds")?,
+                    };
+                    return self.face_itself(&r, &bounds, shell, forward);
+                }
+                _ => return bad(id, format!("is a {}, which is not supported as a face", r.label())),
+            }
+        }
+        bad(id, "is a face wrapped in itself")
+    }
+
+    fn face_itself(&mut self, r: &Record<'_>, bounds: &[u64], shell: u32, forward: bool) -> Res<()> {
+        let mut loops = Vec::with_capacity(bounds.len());
+        let mut polygons = Vec::new();
+        for bound_id in bounds {
+            let bound = self.entities.get(*bound_id, r.id)?.flattened();
+            if !matches!(bound.name, "FACE_BOUND" | "FACE_OUTER_BOUND") {
+                return bad(*bound_id, format!("is a {}; a FACE_BOUND is needed here", bound.label()));
+            }
+            // Bounds run around the face's own normal; where the shell turns that over, they run the other way.
+            let orientation = bound.boolean(2, "orientation")?;
+            let n_polygons = polygons.len();
+            let read = self.bound(bound.reference(1, "bound")?, *bound_id, &mut polygons)?;
+            if !orientation {
+                polygons[n_polygons..].iter_mut().for_each(|p: &mut Vec<P3>| p.reverse());
+            }
+            loops.extend(read.map(|l| if orientation == forward { l } else { reversed(l) }));
+        }
+        let near = self.points_around(&loops);
+        let (surface_id, same_sense) =
+            if r.name == "FACE" { (None, true) } else { (r.maybe_reference(2), r.boolean(3, "same_sense")?) };
+        let read = match surface_id {
+            Some(surface_id) => self.geometry.surface(surface_id, r.id, &near)?,
+            None if !polygons.is_empty() => {
+                // A polygon needs no surface: its plane is its own.
+                let Some(frame) = plane_of_polygons(&polygons) else {
+                    return bad(r.id, "is a face without a surface, and its polygon spans no plane");
+                };
+                ReadSurface::exact(Surface::Plane { frame })
+            }
+            None => return bad(r.id, "is a face without a surface; give it one or export the solid again"),
+        };
+        self.faces.push(FaceSource {
+            id: r.id,
+            shell,
+            surface: read.surface,
+            surface_deviation: read.deviation,
+            outward: (read.same_normal == same_sense) == forward,
+            loops,
+        });
+        Ok(())
+    }
+
+    /// A loop as written; `polygons` receives the corners of a polygon.
+    fn bound(&mut self, id: u64, by: u64, polygons: &mut Vec<Vec<P3>>) -> Res<Option<LoopSource>> {
+        let r = self.entities.get(id, by)?.flattened();
+        match r.name {
+            "VERTEX_LOOP" => {
+                let vertex = self.vertex(r.reference(1, "loop_vertex")?, id)?;
+                Ok(Some(LoopSource::Vertex(vertex)))
+            }
+            "EDGE_LOOP" => {
+                let ids = r.references(1, "edge_list")?;
+                if ids.is_empty() {
+                    self.geometry.note(id, "is an EDGE_LOOP without edges; it is taken as no boundary");
+                    return Ok(None);
+                }
+                let uses = ids.iter().map(|e| self.edge_use(*e, id)).collect::<Res<Vec<_>>>()?;
+                Ok(Some(LoopSource::Edges(uses)))
+            }
+            "POLY_LOOP" => {
+                let ids = r.references(1, "polygon")?;
+                self.polygon(&ids, id, polygons).map(Some)
+            }
+            _ => bad(id, format!("is a {}, which is not supported as a loop", r.label())),
+        }
+    }
+
+    fn polygon(&mut self, ids: &[u64], by: u64, polygons: &mut Vec<Vec<P3>>) -> Res<LoopSource> {
+        let mut walk: Vec<u32> = Vec::with_capacity(ids.len());
+        let mut corners = Vec::with_capacity(ids.len());
+        for id in ids {
+            let point = self.geometry.point(*id, by)?;
+            // 0.0 and -0.0 are one place.
+            let key = [point.x + 0.0, point.y + 0.0, point.z + 0.0].map(f64::to_bits);
+            let vertices = &mut self.vertices;
+            let v = *self.poly_vertex_of.entry(key).or_insert_with(|| {
+                vertices.push(VertexSource { id: *id, point });
+                index(vertices.len())
+            });
+            if walk.last() != Some(&v) {
+                walk.push(v);
+                corners.push(point);
+            }
+        }
+        if walk.len() > 1 && walk.first() == walk.last() {
+            walk.pop();
+        }
+        if walk.len() < 3 {
+            return bad(by, "is a POLY_LOOP with fewer than three different points");
+        }
+        let mut uses = Vec::with_capacity(walk.len());
+        for (i, a) in walk.iter().enumerate() {
+            let b = walk[(i + 1) % walk.len()];
+            let key = (*a.min(&b), *a.max(&b));
+            let edge = match self.poly_edge_of.get(&key) {
+                Some(e) => *e,
+                None => {
+                    let (p, q) = (self.vertices[key.0 as usize].point, self.vertices[key.1 as usize].point);
+                    let dir = (q - p).normalize();
+                    self.edges.push(EdgeSource {
+                        id: by,
+                        curve: Curve::Line { origin: p, dir },
+                        range: None,
+                        start: key.0,
+                        end: key.1,
+                        same_sense: true,
+                    });
+                    let e = index(self.edges.len());
+                    self.poly_edge_of.insert(key, e);
+                    e
+                }
+            };
+            uses.push((edge, *a == key.0));
+        }
+        polygons.push(corners);
+        Ok(LoopSource::Edges(uses))
+    }
+
+    fn edge_use(&mut self, id: u64, by: u64) -> Res<(u32, bool)> {
+        let (mut id, mut by, mut forward) = (id, by, true);
+        for _ in 0..MAX_WRAPS {
+            let r = self.entities.get(id, by)?.flattened();
+            if r.name != "ORIENTED_EDGE" {
+                return Ok((self.edge(&r)?, forward));
+            }
+            by = id;
+            id = r.reference(3, "edge_element")?;
+            forward = forward == r.boolean(4, "orientation")?;
+        }
+        bad(id, "is an edge wrapped in itself")
+    }
+
+    fn edge(&mut self, r: &Record<'_>) -> Res<u32> {
+        if let Some(e) = self.edge_of.get(&r.id) {
+            return Ok(*e);
+        }
+        if r.name != "EDGE_CURVE" {
+            return bad(r.id, format!("is a {}; an EDGE_CURVE is needed here", r.label()));
+        }
+        let start = self.vertex(r.reference(1, "edge_start")?, r.id)?;
+        let end = self.vertex(r.reference(2, "edge_end")?, r.id)?;
+        let same_sense = r.boolean(4, "same_sense")?;
+        let read = self.geometry.curve(r.reference(3, "edge_geometry")?, r.id)?;
+        self.edges.push(EdgeSource {
+            id: r.id,
+            curve: read.curve,
+            range: None,
+            start,
+            end,
+            same_sense: read.forward == same_sense,
+        });
+        let e = index(self.edges.len());
+        self.edge_of.insert(r.id, e);
+        Ok(e)
+    }
+
+    fn vertex(&mut self, id: u64, by: u64) -> Res<u32> {
+        if let Some(v) = self.vertex_of.get(&id) {
+            return Ok(*v);
+        }
+        let r = self.entities.get(id, by)?.flattened();
+        if r.name != "VERTEX_POINT" {
+            return bad(id, format!("is a {}; a VERTEX_POINT is needed here (by #{by})", r.label()));
+        }
+        let point = self.geometry.point(r.reference(1, "vertex_geometry")?, id)?;
+        self.vertices.push(VertexSource { id, point });
+        let v = index(self.vertices.len());
+        self.vertex_of.insert(id, v);
+        Ok(v)
+    }
+
+    /// Points whose hull holds the loops, roughly: what unbounded surfaces are cut to.
+    fn points_around(&self, loops: &[LoopSource]) -> Vec<P3> {
+        let mut points = Vec::new();
+        for l in loops {
+            match l {
+                LoopSource::Vertex(v) => points.push(self.vertices[*v as usize].point),
+                LoopSource::Edges(uses) => {
+                    for (e, _) in uses {
+                        let edge = &self.edges[*e as usize];
+                        points.push(self.vertices[edge.start as usize].point);
+                        points.push(self.vertices[edge.end as usize].point);
+                        curve_hull(&edge.curve, &mut points);
+                    }
+                }
+            }
+        }
+        points
+    }
+
+    /// Notes every edge that is not used exactly twice: the solid is open or not manifold there.
+    fn check_uses(&mut self) {
+        let mut uses = vec![(0_u32, 0_u64); self.edges.len()];
+        for face in &self.faces {
+            for l in &face.loops {
+                if let LoopSource::Edges(edges) = l {
+                    for (e, _) in edges {
+                        let u = &mut uses[*e as usize];
+                        *u = (u.0 + 1, face.id);
+                    }
+                }
+            }
+        }
+        let mut found: BTreeMap<u64, String> = BTreeMap::new();
+        for (edge, (n, face)) in self.edges.iter().zip(&uses) {
+            if *n != 2 {
+                let times = if *n == 1 { "once".to_owned() } else { format!("{n} times") };
+                found.insert(
+                    edge.id,
+                    format!("is an edge used {times} (by face #{face}); a closed solid uses it twice"),
+                );
+            }
+        }
+        self.geometry.notes.extend(found);
+    }
+}
+
+/// Points around a curve, the ends of unbounded ones excepted.
+fn curve_hull(curve: &Curve, points: &mut Vec<P3>) {
+    let mut box_of = |f: &Frame, a: f64, b: f64| {
+        points.extend([(a, b), (-a, b), (-a, -b), (a, -b)].map(|(x, y)| f.point(x, y, 0.0)));
+    };
+    match curve {
+        Curve::Line { .. } => {}
+        Curve::Circle { frame, radius } => box_of(frame, *radius, *radius),
+        Curve::Ellipse { frame, semi_x, semi_y } => box_of(frame, *semi_x, *semi_y),
+        // Its ends and its vertex bound such a curve well enough.
+        Curve::Parabola { frame, .. } => points.push(frame.origin),
+        Curve::Hyperbola { frame, semi, .. } => points.push(frame.origin + frame.x * *semi),
+        Curve::Bezier(spline) => points.extend(spline.points()),
+    }
+}
+
+/// The loop walked the other way.
+fn reversed(l: LoopSource) -> LoopSource {
+    match l {
+        LoopSource::Edges(uses) => LoopSource::Edges(uses.into_iter().rev().map(|(e, f)| (e, !f)).collect()),
+        LoopSource::Vertex(v) => LoopSource::Vertex(v),
+    }
+}
+
+/// The plane that polygons run around counter-clockwise, holes clockwise.
+fn plane_of_polygons(polygons: &[Vec<P3>]) -> Option<Frame> {
+    let origin = *polygons.first()?.first()?;
+    let mut normal = V3::zeros();
+    for polygon in polygons {
+        for (i, p) in polygon.iter().enumerate() {
+            let q = polygon[(i + 1) % polygon.len()];
+            normal += (p - origin).cross(&(q - origin));
+        }
+    }
+    Frame::from_z(origin, normal, None)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a file cannot hold that many entities")]
+fn index(len_after_push: usize) -> u32 {
+    (len_after_push - 1) as u32
+}

@@ -1,0 +1,132 @@
+//! Units of a representation: what its lengths and angles count in.
+
+use crate::entities::{Entities, Record, Res, bad};
+
+/// Units of one representation context.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Units {
+    /// Millimetres in one length unit.
+    pub(crate) mm: f64,
+    /// Radians in one plane-angle unit.
+    pub(crate) rad: f64,
+    /// Stated uncertainty (mm), 0 when there is none.
+    pub(crate) uncertainty: f64,
+    /// The context names a length unit.
+    pub(crate) has_length: bool,
+}
+
+impl Default for Units {
+    fn default() -> Self {
+        Self { mm: 1.0, rad: 1.0, uncertainty: 0.0, has_length: false }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Unit {
+    /// Millimetres in one.
+    Length(f64),
+    /// Radians in one.
+    Angle(f64),
+    Other,
+}
+
+/// Units of the representation context `id`; `by` is the representation.
+pub(crate) fn units_of_context(entities: &Entities, id: u64, by: u64) -> Res<Units> {
+    let context = entities.get(id, by)?;
+    let mut units = Units::default();
+    let mut has_angle = false;
+    if let Some(assigned) = context.own("GLOBAL_UNIT_ASSIGNED_CONTEXT", 2) {
+        for unit_id in assigned.references(0, "units")? {
+            match unit(entities, unit_id, id, 0)? {
+                Unit::Length(mm) if !units.has_length => {
+                    units.mm = mm;
+                    units.has_length = true;
+                }
+                Unit::Angle(rad) if !has_angle => {
+                    units.rad = rad;
+                    has_angle = true;
+                }
+                _ => {}
+            }
+        }
+    }
+    if let Some(assigned) = context.own("GLOBAL_UNCERTAINTY_ASSIGNED_CONTEXT", 2) {
+        for measure_id in assigned.references(0, "uncertainty")? {
+            // Uncertainties that cannot be read only lose a hint.
+            let Ok(measure) = entities.get(measure_id, id) else { continue };
+            let measure = measure_part(measure);
+            let (Ok(value), Ok(unit_id)) = (measure.real(0, "value"), measure.reference(1, "unit")) else {
+                continue;
+            };
+            if let Ok(Unit::Length(mm)) = unit(entities, unit_id, measure_id, 0) {
+                units.uncertainty = units.uncertainty.max((value * mm).abs());
+            }
+        }
+    }
+    Ok(units)
+}
+
+fn unit(entities: &Entities, id: u64, by: u64, depth: u32) -> Res<Unit> {
+    if depth > 16 {
+        return bad(id, "is a unit defined by itself");
+    }
+    let record = entities.get(id, by)?;
+    if let Some(si) = record.own("SI_UNIT", 1) {
+        return si_unit(&si);
+    }
+    if let Some(conversion) = record.own("CONVERSION_BASED_UNIT", 1) {
+        let factor_id = conversion.reference(1, "conversion_factor")?;
+        let factor = measure_part(entities.get(factor_id, id)?);
+        let value = factor.real(0, "value_component")?;
+        if !(value.is_finite() && value > 0.0) {
+            return bad(
+                factor_id,
+                format!("gives {value} as the conversion factor of a unit; it must be positive"),
+            );
+        }
+        return Ok(match unit(entities, factor.reference(1, "unit_component")?, factor_id, depth + 1)? {
+            Unit::Length(mm) => Unit::Length(value * mm),
+            Unit::Angle(rad) => Unit::Angle(value * rad),
+            Unit::Other => Unit::Other,
+        });
+    }
+    if record.is("LENGTH_UNIT") || record.is("PLANE_ANGLE_UNIT") {
+        return bad(id, "is a length or angle unit without a size (neither SI nor conversion based)");
+    }
+    Ok(Unit::Other)
+}
+
+/// The value and unit of a measure, also where it is a representation item as well.
+fn measure_part(measure: Record<'_>) -> Record<'_> {
+    measure.own("MEASURE_WITH_UNIT", 0).unwrap_or(measure)
+}
+
+fn si_unit(si: &Record<'_>) -> Res<Unit> {
+    let factor = match si.enumeration(0) {
+        None => 1.0,
+        Some("EXA") => 1e18,
+        Some("PETA") => 1e15,
+        Some("TERA") => 1e12,
+        Some("GIGA") => 1e9,
+        Some("MEGA") => 1e6,
+        Some("KILO") => 1e3,
+        Some("HECTO") => 1e2,
+        Some("DECA") => 1e1,
+        Some("DECI") => 1e-1,
+        Some("CENTI") => 1e-2,
+        Some("MILLI") => 1e-3,
+        Some("MICRO") => 1e-6,
+        Some("NANO") => 1e-9,
+        Some("PICO") => 1e-12,
+        Some("FEMTO") => 1e-15,
+        Some("ATTO") => 1e-18,
+        Some(other) => return bad(si.id, format!("has the unknown SI prefix {other}")),
+    };
+    Ok(match si.enumeration(1) {
+        // 1e-3 * 1000 is not 1: take the common case exactly.
+        Some("METRE") if si.enumeration(0) == Some("MILLI") => Unit::Length(1.0),
+        Some("METRE") => Unit::Length(factor * 1000.0),
+        Some("RADIAN") => Unit::Angle(factor),
+        _ => Unit::Other,
+    })
+}

@@ -1,0 +1,71 @@
+//! Every model of the shared collection, against what an independent kernel and a count of its entities say.
+//!
+//! The collection stands beside the repository and is not part of it; without it the test has nothing to do.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use feeler_step::{StepError, read_step};
+
+/// Models that hold no solid: a refusal that says what they hold is right.
+const WITHOUT_SOLIDS: [&str; 5] = [
+    "wind-turbine-blade-15mw.step",
+    "race-car-nose.step",
+    "spindle-torus.step",
+    "external-refs-assembly-catia.step",
+    "malformed-representation.step",
+];
+
+/// Models that cannot be read yet, and why.
+const KNOWN_FAILURES: [(&str, &str); 0] = [];
+
+fn models() -> Option<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");
+    dir.join("manifest.json").is_file().then_some(dir)
+}
+
+#[test]
+#[allow(clippy::print_stderr, reason = "the table is what a developer runs this for")]
+fn counts_agree_with_the_manifest() {
+    let Some(dir) = models() else {
+        eprintln!("no model collection beside the repository: nothing compared");
+        return;
+    };
+    let text = std::fs::read_to_string(dir.join("manifest.json")).unwrap();
+    let manifest: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
+    let mut table = String::new();
+    let mut failures = Vec::new();
+    for entry in &manifest {
+        let file = entry["file"].as_str().unwrap();
+        let expected = ["distinct_solids", "solids", "file_faces", "file_edge_curves"]
+            .map(|key| entry[key].as_u64().map(|n| usize::try_from(n).unwrap()));
+        let clock = std::time::Instant::now();
+        let result = read_step(&dir.join(file));
+        let ms = clock.elapsed().as_secs_f64() * 1e3;
+        let outcome = match &result {
+            Ok(import) => {
+                let found =
+                    [import.solids.len(), import.instances.len(), import.file_faces, import.file_edge_curves];
+                let agrees = found.map(Some) == expected;
+                writeln!(table, "{file:42} {ms:7.1} ms {found:?} {}", if agrees { "" } else { "DIFFERS" })
+                    .unwrap();
+                for p in import.problems.iter().take(4) {
+                    writeln!(table, "    {:?} {p}", p.severity).unwrap();
+                }
+                if agrees { Ok(()) } else { Err(format!("{file}: {found:?}, expected {expected:?}")) }
+            }
+            Err(e) => {
+                writeln!(table, "{file:42} {ms:7.1} ms {e}").unwrap();
+                let rightly = matches!(e, StepError::NoSolids { .. }) && WITHOUT_SOLIDS.contains(&file);
+                if rightly { Ok(()) } else { Err(format!("{file}: {e}")) }
+            }
+        };
+        if let Err(message) = outcome
+            && !KNOWN_FAILURES.iter().any(|(f, _)| *f == file)
+        {
+            failures.push(message);
+        }
+    }
+    eprintln!("{table}");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
