@@ -100,7 +100,7 @@ pub(super) fn pull((du, dv): &(V3, V3), velocity: &V3) -> Option<V2> {
     let (e, f, g) = (du.norm_squared(), du.dot(dv), dv.norm_squared());
     let det = e * g - f * f;
     // det / (e g) is the squared sine of the angle between the parameter lines.
-    if !(det > 1e-14 * e * g) {
+    if det.is_nan() || det <= 1e-14 * e * g {
         return None;
     }
     let (a, b) = (du.dot(velocity), dv.dot(velocity));

@@ -1,10 +1,11 @@
 //! Loops in the parameter plane: pcurves side by side, in one continuous unwrapped walk, with closed corners.
 
-use feeler_geom::{P2, V2};
+use feeler_geom::{P2, Surface, V2};
 
-use super::draft::{Draft, Face};
+use super::draft::{Draft, Edge, Face, Use};
 use super::host::{Host, push};
 use super::pcurve::{FitLimits, Pcurve, fit, measure};
+use super::singular::Singular;
 use super::{BuildOptions, Problem, Report};
 
 /// Tolerances of one solid (mm).
@@ -28,11 +29,21 @@ impl Tolerances {
 
 /// The host of a face.
 pub(super) fn host<'a>(draft: &Draft, face: &'a Face) -> Host<'a> {
-    let near = face.loops.first().and_then(|l| l.first()).map(|u| {
-        let e = &draft.edges[u.edge as usize];
+    host_of(&draft.edges, &face.surface, &face.singular, &face.loops, draft.size)
+}
+
+fn host_of<'a>(
+    edges: &[Edge],
+    surface: &'a Surface,
+    singular: &[Singular],
+    loops: &[Vec<Use>],
+    size: f64,
+) -> Host<'a> {
+    let near = loops.first().and_then(|l| l.first()).map(|u| {
+        let e = &edges[u.edge as usize];
         e.curve.point(e.mid())
     });
-    Host::new(&face.surface, &face.singular, near.as_ref(), draft.size)
+    Host::new(surface, singular, near.as_ref(), size)
 }
 
 /// Fits every use of an edge that has no pcurve yet.
@@ -43,18 +54,12 @@ pub(super) fn fit_all(draft: &mut Draft, tol: &Tolerances, report: &mut Report) 
             continue;
         }
         let mut loops = std::mem::take(&mut face.loops);
-        let host = {
-            let near = loops.first().and_then(|l| l.first()).map(|u| {
-                let e = &draft.edges[u.edge as usize];
-                e.curve.point(e.mid())
-            });
-            Host::new(&face.surface, &face.singular, near.as_ref(), draft.size)
-        };
+        let host = host_of(&draft.edges, &face.surface, &face.singular, &loops, draft.size);
         for ring in &mut loops {
             for u in ring.iter_mut().filter(|u| u.pcurve.is_none()) {
                 let e = &draft.edges[u.edge as usize];
                 let pcurve = fit(&host, &e.curve, e.range, &tol.fit);
-                if !(pcurve.off_surface <= tol.gap) {
+                if pcurve.off_surface.is_nan() || pcurve.off_surface > tol.gap {
                     let distance = pcurve.off_surface;
                     report.fail(Problem::EdgeOffSurface { edge: e.source, face: face.id, distance });
                 }
@@ -72,11 +77,7 @@ pub(super) fn assemble(draft: &mut Draft, tol: &Tolerances, report: &mut Report)
     for face in &mut faces {
         let mut loops = std::mem::take(&mut face.loops);
         let (id, outward) = (face.id, face.outward);
-        let near = loops.first().and_then(|l| l.first()).map(|u| {
-            let e = &draft.edges[u.edge as usize];
-            e.curve.point(e.mid())
-        });
-        let host = Host::new(&face.surface, &face.singular, near.as_ref(), draft.size);
+        let host = host_of(&draft.edges, &face.surface, &face.singular, &loops, draft.size);
         for ring in &mut loops {
             for u in ring.iter_mut() {
                 let Some(p) = u.pcurve.as_mut() else { continue };
@@ -126,7 +127,7 @@ fn choose_side(host: &Host<'_>, p: &mut Pcurve, along: bool) {
 }
 
 /// Shifts every pcurve by whole periods to start where the one before it ends.
-fn place(host: &Host<'_>, ring: &mut [super::draft::Use]) {
+fn place(host: &Host<'_>, ring: &mut [Use]) {
     let mut at: Option<P2> = None;
     for u in ring {
         let forward = u.forward;
@@ -144,15 +145,9 @@ fn place(host: &Host<'_>, ring: &mut [super::draft::Use]) {
 
 /// Moves the end of use `k` and the start of use `next` to one point (up to periods). The gap in space when it is
 /// too large.
-fn close_corner(
-    host: &Host<'_>,
-    ring: &mut [super::draft::Use],
-    k: usize,
-    next: usize,
-    tol: f64,
-) -> Option<f64> {
+fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: f64) -> Option<f64> {
     let (k_at_end, next_at_end) = (ring[k].forward, !ring[next].forward);
-    let end_of = |u: &super::draft::Use, at_end: bool| {
+    let end_of = |u: &Use, at_end: bool| {
         let p = u.pcurve.as_ref()?;
         let piece = if at_end { &p.pieces[p.pieces.len() - 1] } else { &p.pieces[0] };
         let (uv, tip) = if at_end { (p.end(), 1) } else { (p.start(), 0) };
@@ -171,7 +166,7 @@ fn close_corner(
         let shift = host.unwrapped(s, e) - s;
         let gap = s + shift - e;
         let distance = push(&host.jacobian(e), gap).norm();
-        if !(distance <= tol) {
+        if distance.is_nan() || distance > tol {
             return Some(distance);
         }
         let pick = |a: f64, b: f64, a_fixed: bool, b_fixed: bool| match (a_fixed, b_fixed) {

@@ -20,6 +20,8 @@ mod polar;
 mod repair;
 mod singular;
 mod status;
+#[cfg(test)]
+mod tests;
 
 use feeler_geom::trim::TrimPiece;
 use feeler_geom::{Aabb, Surface};

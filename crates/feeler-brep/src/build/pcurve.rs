@@ -391,7 +391,7 @@ fn adjust(start: [P2; 4], samples: &mut [Sample; 5]) -> ([P2; 4], f64) {
                 let (p, d) = cubic(&control, q.s);
                 let (off, along) = (push(&q.jacobian, q.uv - p), push(&q.jacobian, d));
                 let speed = along.norm_squared();
-                if !(speed > 0.0) {
+                if speed.is_nan() || speed <= 0.0 {
                     across = off;
                     break;
                 }
@@ -413,7 +413,7 @@ fn adjust(start: [P2; 4], samples: &mut [Sample; 5]) -> ([P2; 4], f64) {
             r0 += ca.dot(&across);
             r1 += cb.dot(&across);
         }
-        if !(error < best.1) {
+        if error.is_nan() || error >= best.1 {
             break;
         }
         best = (control, error);
@@ -421,7 +421,7 @@ fn adjust(start: [P2; 4], samples: &mut [Sample; 5]) -> ([P2; 4], f64) {
         let damping = 1e-6 * (m00 + m11);
         let (a, b) = (m00 + damping, m11 + damping);
         let det = a * b - m01 * m01;
-        if !(det > 0.0) {
+        if det.is_nan() || det <= 0.0 {
             break;
         }
         x = (x + (b * r0 - m01 * r1) / det).clamp(0.3, 3.0);

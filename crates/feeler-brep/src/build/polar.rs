@@ -101,7 +101,7 @@ impl TangentCone {
         if arrive.edge == leave.edge && arrive.forward != leave.forward {
             // The tip of a spur: all around.
             angle = TAU;
-        } else if angle < CUSP || angle > TAU - CUSP {
+        } else if !(CUSP..=TAU - CUSP).contains(&angle) {
             angle = cusp(draft, &n, arrive, leave, angle);
         }
         self.add_sector(&n, a, b, angle);

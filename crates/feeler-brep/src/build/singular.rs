@@ -24,11 +24,6 @@ impl Singular {
         if self.u_free { uv.x } else { uv.y }
     }
 
-    /// The parameter that is fixed on this side.
-    pub(super) fn fixed(&self, uv: P2) -> f64 {
-        if self.u_free { uv.y } else { uv.x }
-    }
-
     /// Parameters from the free and the fixed one.
     pub(super) fn uv(&self, free: f64, fixed: f64) -> P2 {
         if self.u_free { P2::new(free, fixed) } else { P2::new(fixed, free) }

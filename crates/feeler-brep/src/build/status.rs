@@ -87,10 +87,12 @@ pub(super) fn dihedral(draft: &Draft, hosts: &[Host<'_>], [a, b]: [UseAt; 2]) ->
     let mut changes = vec![];
     let mut last: Option<(f64, f64)> = None;
     for (t, x) in samples.iter().copied().filter(|s| s.1.abs() > NOISE) {
-        if let Some((s, y)) = last {
-            if (x > 0.0) != (y > 0.0) && x.abs() < 3.0 && y.abs() < 3.0 {
-                changes.push(bisect(&angle, s, t, y > 0.0));
-            }
+        if let Some((s, y)) = last
+            && (x > 0.0) != (y > 0.0)
+            && x.abs() < 3.0
+            && y.abs() < 3.0
+        {
+            changes.push(bisect(&angle, s, t, y > 0.0));
         }
         last = Some((t, x));
     }

@@ -1,0 +1,551 @@
+//! Whole solids from the hand-written sources, against closed forms.
+
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+use feeler_geom::trim::{Side, TrimCells};
+use feeler_geom::{Curve, Frame, P2, P3, Surface, V3, math};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+
+use super::*;
+use crate::fixtures::{self, SourceBuilder};
+use crate::source::LoopSource;
+
+fn built(source: &SolidSource) -> Solid {
+    build_solid(source, &BuildOptions::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[track_caller]
+fn assert_close(a: f64, b: f64, what: &str) {
+    assert!((a - b).abs() <= 1e-8 * b.abs().max(1.0), "{what}: {a} is not {b}");
+}
+
+fn statuses(solid: &Solid) -> [usize; 4] {
+    let count = |s: EdgeStatus| solid.edges.iter().filter(|e| e.status == s).count();
+    [EdgeStatus::Convex, EdgeStatus::Concave, EdgeStatus::Smooth, EdgeStatus::Seam].map(count)
+}
+
+/// `[real vertices, smooth ones, empty polars]`.
+fn vertex_kinds(solid: &Solid) -> [usize; 3] {
+    let count = |f: &dyn Fn(&VertexInfo) -> bool| solid.vertices.iter().filter(|v| f(v)).count();
+    [
+        count(&|v| !v.smooth && v.polar != VertexPolar::Empty),
+        count(&|v| v.smooth),
+        count(&|v| !v.smooth && v.polar == VertexPolar::Empty),
+    ]
+}
+
+#[test]
+fn every_fixture_has_its_area_volume_and_box() {
+    let s = 5.0_f64.sqrt();
+    let spindle = {
+        // Apple of major 1, minor 2: Pappus over the outer sheet |v| < a, cos a = -1/2.
+        let (big, r, a) = (1.0, 2.0, math::acos(-0.5));
+        let area = TAU * r * (2.0 * big * a + 2.0 * r * math::sin(a));
+        // ∫ π (x²) dz over the profile: x = R + r cos v, z = r sin v.
+        let f = |v: f64| {
+            let (sn, cs) = math::sin_cos(v);
+            big * big * sn + big * r * (v + sn * cs) + r * r * (sn - sn * sn * sn / 3.0)
+        };
+        (area, PI * r * (f(a) - f(-a)))
+    };
+    let cases: Vec<(SolidSource, f64, f64)> = vec![
+        (fixtures::block([0.0, 1.0, 2.0], [3.0, 5.0, 8.0]), 2.0 * (12.0 + 18.0 + 24.0), 72.0),
+        (fixtures::l_prism(3.0, 1.0, 2.0), 2.0 * 7.0 + 16.0 * 2.0, 14.0),
+        (fixtures::notched_cube(2.0), 24.0, 7.0),
+        (fixtures::cylinder(2.0, 5.0), TAU * 2.0 * 5.0 + TAU * 4.0, PI * 20.0),
+        (fixtures::cylinder_without_seam(2.0, 5.0), TAU * 2.0 * 5.0 + TAU * 4.0, PI * 20.0),
+        (fixtures::cylinder_halves(2.0, 5.0), TAU * 2.0 * 5.0 + TAU * 4.0, PI * 20.0),
+        (fixtures::sphere(3.0), 36.0 * PI, 36.0 * PI),
+        (fixtures::sphere_with_seam(3.0), 36.0 * PI, 36.0 * PI),
+        (fixtures::hemisphere(3.0), 27.0 * PI, 18.0 * PI),
+        (fixtures::torus(5.0, 2.0), 4.0 * PI * PI * 10.0, 2.0 * PI * PI * 20.0),
+        (fixtures::torus_with_seams(5.0, 2.0), 4.0 * PI * PI * 10.0, 2.0 * PI * PI * 20.0),
+        (fixtures::cone(1.0, 2.0), PI * (s + 1.0), PI * 2.0 / 3.0),
+        (fixtures::cone_with_seam(1.0, 2.0), PI * (s + 1.0), PI * 2.0 / 3.0),
+        (fixtures::half_cone(1.0, 2.0), 0.5 * PI * (s + 1.0) + 2.0, PI / 3.0),
+        (fixtures::block_with_hole(3.0, 4.0, 1.0), 2.0 * (36.0 - PI) + 96.0 + TAU * 4.0, 144.0 - PI * 4.0),
+        (fixtures::hollow_sphere(3.0, 1.0), 40.0 * PI, 36.0 * PI - 4.0 / 3.0 * PI),
+        (fixtures::stadium(4.0, 1.0, 3.0), 2.0 * (PI + 8.0) + 3.0 * (TAU + 8.0), 3.0 * (PI + 8.0)),
+        (fixtures::apple(1.0, 2.0), spindle.0, spindle.1),
+        (fixtures::ball_wedge(3.0, 1.0), 18.0 + 9.0 * PI, 18.0),
+        (fixtures::ball_wedge(3.0, 5.0), 90.0 + 9.0 * PI, 90.0),
+    ];
+    for (source, area, volume) in &cases {
+        let solid = built(source);
+        assert_close(solid.area, *area, &format!("area of {}", source.name));
+        assert_close(solid.volume, *volume, &format!("volume of {}", source.name));
+        assert!(solid.warnings.is_empty(), "{}: {:?}", source.name, solid.warnings);
+        for v in &source.vertices {
+            assert!(solid.bounds.contains(&v.point), "{}: a vertex is outside the box", source.name);
+        }
+        for e in &solid.edges {
+            assert_eq!(e.sides.len(), 2, "{}", source.name);
+            for side in &e.sides {
+                assert_eq!(side.joints.len(), side.pcurve.len() + 1, "{}", source.name);
+                assert!(
+                    side.deviation <= 2e-8 * solid.bounds.diagonal(),
+                    "{}: {}",
+                    source.name,
+                    side.deviation
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn edges_have_their_status() {
+    for (source, expected) in [
+        (fixtures::block([0.0; 3], [1.0; 3]), [12, 0, 0, 0]),
+        (fixtures::l_prism(3.0, 1.0, 2.0), [17, 1, 0, 0]),
+        (fixtures::notched_cube(2.0), [18, 3, 0, 0]),
+        (fixtures::cylinder(2.0, 5.0), [2, 0, 0, 1]),
+        (fixtures::cylinder_without_seam(2.0, 5.0), [2, 0, 0, 0]),
+        (fixtures::cylinder_halves(2.0, 5.0), [4, 0, 2, 0]),
+        (fixtures::sphere_with_seam(3.0), [0, 0, 0, 1]),
+        (fixtures::hemisphere(3.0), [1, 0, 0, 0]),
+        (fixtures::torus_with_seams(5.0, 2.0), [0, 0, 0, 2]),
+        (fixtures::cone(1.0, 2.0), [1, 0, 0, 0]),
+        (fixtures::cone_with_seam(1.0, 2.0), [1, 0, 0, 1]),
+        (fixtures::half_cone(1.0, 2.0), [4, 0, 0, 0]),
+        (fixtures::block_with_hole(3.0, 4.0, 1.0), [14, 0, 0, 0]),
+        (fixtures::stadium(4.0, 1.0, 3.0), [8, 0, 4, 0]),
+        (fixtures::ball_wedge(3.0, 1.0), [3, 0, 0, 0]),
+        (fixtures::ball_wedge(3.0, 5.0), [2, 1, 0, 0]),
+    ] {
+        let solid = built(&source);
+        assert_eq!(statuses(&solid), expected, "{}", source.name);
+    }
+    let solid = built(&fixtures::half_cone(1.0, 2.0));
+    // A ruling of the cut: the plane meets the cone at a right angle.
+    assert!(solid.edges.iter().any(|e| (e.dihedral.0 - FRAC_PI_2).abs() < 1e-9), "{:?}", solid.edges);
+}
+
+#[test]
+fn vertices_have_their_kind() {
+    for (source, expected) in [
+        (fixtures::block([0.0; 3], [1.0; 3]), [8, 0, 0]),
+        // The upper and lower end of the concave edge are saddles.
+        (fixtures::l_prism(3.0, 1.0, 2.0), [10, 0, 2]),
+        (fixtures::notched_cube(2.0), [10, 0, 4]),
+        (fixtures::cylinder(2.0, 5.0), [0, 2, 0]),
+        (fixtures::cylinder_without_seam(2.0, 5.0), [0, 2, 0]),
+        (fixtures::cylinder_halves(2.0, 5.0), [4, 0, 0]),
+        (fixtures::sphere_with_seam(3.0), [0, 2, 0]),
+        (fixtures::hemisphere(3.0), [0, 1, 0]),
+        (fixtures::torus_with_seams(5.0, 2.0), [0, 1, 0]),
+        (fixtures::cone(1.0, 2.0), [1, 1, 0]),
+        (fixtures::cone_with_seam(1.0, 2.0), [1, 1, 0]),
+        (fixtures::half_cone(1.0, 2.0), [3, 0, 0]),
+        (fixtures::block_with_hole(3.0, 4.0, 1.0), [8, 2, 0]),
+        // The dimples are pits.
+        (fixtures::apple(1.0, 2.0), [0, 0, 2]),
+        (fixtures::ball_wedge(3.0, 1.0), [2, 0, 0]),
+        (fixtures::ball_wedge(3.0, 5.0), [0, 0, 2]),
+    ] {
+        let solid = built(&source);
+        assert_eq!(vertex_kinds(&solid), expected, "{}: {:?}", source.name, solid.vertices);
+    }
+}
+
+fn accepts(polar: &VertexPolar, d: &V3) -> bool {
+    match polar {
+        VertexPolar::Empty => false,
+        VertexPolar::Constraints(c) => c.iter().all(|v| v.dot(d) <= 1e-9),
+    }
+}
+
+fn vertex_at(solid: &Solid, p: [f64; 3]) -> &VertexInfo {
+    let p = P3::from(p);
+    let k = solid.shell.vertices.iter().position(|v| (v - p).norm() < 1e-9).expect("a vertex is there");
+    &solid.vertices[k]
+}
+
+fn random_directions(seed: u64, n: usize) -> Vec<V3> {
+    let mut rng = SmallRng::seed_from_u64(seed);
+    let mut out = vec![];
+    while out.len() < n {
+        let v = V3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+        if v.norm() <= 1.0 {
+            out.extend(v.try_normalize(1e-3));
+        }
+    }
+    out
+}
+
+#[test]
+fn polars_of_convex_vertices_are_those_of_the_definition() {
+    // Cube corner: the octant.
+    let cube = built(&fixtures::block([0.0; 3], [1.0; 3]));
+    let corner = vertex_at(&cube, [1.0, 1.0, 1.0]);
+    assert!(matches!(&corner.polar, VertexPolar::Constraints(c) if c.len() == 3), "{:?}", corner.polar);
+    // Cone of half-angle φ, tan φ = 1/2: within π/2 - φ of the axis.
+    let cone = built(&fixtures::cone(1.0, 2.0));
+    let tip = vertex_at(&cone, [0.0, 0.0, 2.0]);
+    let seamed = built(&fixtures::cone_with_seam(1.0, 2.0));
+    let seamed = vertex_at(&seamed, [0.0, 0.0, 2.0]);
+    // Half of it, cut by y = 0: constraints of the rulings with y ≥ 0 only.
+    let half = built(&fixtures::half_cone(1.0, 2.0));
+    let half = vertex_at(&half, [0.0, 0.0, 2.0]);
+    let phi = math::atan2(1.0, 2.0);
+    for d in random_directions(1, 4000) {
+        assert_eq!(accepts(&corner.polar, &d), d.x >= 0.0 && d.y >= 0.0 && d.z >= 0.0, "cube: {d}");
+        let margin = FRAC_PI_2 - phi - math::acos(d.z);
+        if margin.abs() > 2e-3 {
+            assert_eq!(accepts(&tip.polar, &d), margin > 0.0, "cone tip: {d}");
+            assert_eq!(accepts(&seamed.polar, &d), margin > 0.0, "cone tip with a seam: {d}");
+        }
+        // Support of the half disc at z = 2 - 1 under d: max over rulings (c, s, -2), s ≥ 0.
+        let most = if d.y >= 0.0 { math::hypot(d.x, d.y) } else { d.x.abs() };
+        let margin = 2.0 * d.z - most;
+        if margin.abs() > 5e-3 {
+            assert_eq!(accepts(&half.polar, &d), margin > 0.0, "half cone: {d}");
+        }
+    }
+}
+
+#[test]
+fn a_vertex_in_the_middle_of_a_plane_or_of_an_edge_is_kept() {
+    // A square prism whose top has a vertex in the middle of one side and whose front is two coplanar faces.
+    let mut b = SourceBuilder::new();
+    let p = |b: &mut SourceBuilder, x: f64, y: f64, z: f64| b.vertex(x, y, z);
+    let low: Vec<u32> = [(0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)]
+        .iter()
+        .map(|q| p(&mut b, q.0, q.1, 0.0))
+        .collect();
+    let high: Vec<u32> = [(0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)]
+        .iter()
+        .map(|q| p(&mut b, q.0, q.1, 2.0))
+        .collect();
+    let mid = b.vertex(1.0, 0.0, 1.0);
+    let side = b.vertex(0.0, 0.0, 1.0);
+    b.polygon(&[&low.iter().rev().copied().collect::<Vec<_>>()]);
+    b.polygon(&[&high]);
+    b.polygon(&[&[low[0], low[1], mid, side]]);
+    b.polygon(&[&[side, mid, high[1], high[0]]]);
+    b.polygon(&[&[low[1], low[2], high[2], high[1], mid]]);
+    b.polygon(&[&[low[2], low[3], high[3], high[2]]]);
+    b.polygon(&[&[low[3], low[4], high[4], high[3]]]);
+    b.polygon(&[&[low[4], low[0], side, high[0], high[4]]]);
+    let solid = built(&b.finish("split front"));
+    assert_close(solid.volume, 8.0, "volume");
+    let flat = vertex_at(&solid, [1.0, 0.0, 1.0]);
+    let on_edge = vertex_at(&solid, [0.0, 0.0, 1.0]);
+    assert!(accepts(&flat.polar, &-V3::y()), "the normal ray stays: {:?}", flat.polar);
+    assert!(!flat.smooth && !on_edge.smooth, "three edges meet there");
+    for d in random_directions(2, 2000) {
+        assert!(!accepts(&flat.polar, &d), "only the normal ray: {d}");
+    }
+    for k in 0..=10 {
+        let (s, c) = math::sin_cos(FRAC_PI_2 * f64::from(k) / 10.0);
+        assert!(accepts(&on_edge.polar, &V3::new(-c, -s, 0.0)), "the edge's normals");
+        assert!(!accepts(&on_edge.polar, &V3::new(c + 0.1, s, 0.0)), "not the opposite ones");
+        assert!(!accepts(&on_edge.polar, &V3::new(-c, -s, 0.01)), "not out of their plane");
+    }
+}
+
+/// Brute force: `d` is in the polar of the material's tangent cone when no direction that starts inside the material
+/// makes an acute angle with it.
+#[test]
+fn polars_agree_with_the_tangent_cone_of_the_material() {
+    type Inside = fn(&V3) -> bool;
+    let cases: Vec<(SolidSource, [f64; 3], Inside)> = vec![
+        // Directions from the pit / from a rim vertex of the notch that start inside the material.
+        (fixtures::notched_cube(2.0), [1.0, 1.0, 1.0], |d| d.x < 0.0 || d.y < 0.0 || d.z < 0.0),
+        (fixtures::notched_cube(2.0), [2.0, 1.0, 1.0], |d| d.x < 0.0 && (d.y < 0.0 || d.z < 0.0)),
+        (fixtures::notched_cube(2.0), [2.0, 2.0, 1.0], |d| d.x < 0.0 && d.y < 0.0 && d.z < 0.0),
+        (fixtures::l_prism(3.0, 1.0, 2.0), [0.0, 0.0, 2.0], |d| d.z < 0.0 && (d.x < 0.0 || d.y < 0.0)),
+        (fixtures::l_prism(3.0, 1.0, 2.0), [3.0, 0.0, 2.0], |d| d.z < 0.0 && d.x < 0.0 && d.y < 0.0),
+        (fixtures::ball_wedge(3.0, 1.0), [0.0, 0.0, 3.0], |d| {
+            d.z < 0.0 && d.y > 0.0 && d.x * math::sin(1.0) > d.y * math::cos(1.0)
+        }),
+        (fixtures::ball_wedge(3.0, 5.0), [0.0, 0.0, 3.0], |d| {
+            d.z < 0.0 && math::turn(math::atan2(d.y, d.x)) < 5.0
+        }),
+        (fixtures::half_cone(1.0, 2.0), [0.0, 0.0, 2.0], |d| {
+            d.y > 0.0 && d.z < 0.0 && math::hypot(d.x, d.y) < -0.5 * d.z
+        }),
+    ];
+    let material = random_directions(3, 20_000);
+    for (source, at, inside) in cases {
+        let solid = built(&source);
+        let polar = &vertex_at(&solid, at).polar;
+        let material: Vec<&V3> = material.iter().filter(|d| inside(d)).collect();
+        for d in random_directions(4, 500) {
+            let worst = material.iter().map(|m| m.dot(&d)).fold(f64::NEG_INFINITY, f64::max);
+            // The samples leave gaps of about 0.02 rad.
+            if worst.abs() > 0.04 {
+                assert_eq!(accepts(polar, &d), worst < 0.0, "{} at {at:?}: {d} ({worst})", source.name);
+            }
+        }
+    }
+}
+
+/// A horn between the circles of radius 1 and 2 that touch at the origin, cut off at `x = 1`, as a plate of height 1
+/// or as a hole in a square plate.
+fn horn(hole: bool) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let mut rim = |b: &mut SourceBuilder, z: f64| {
+        let [tip, inner, outer] =
+            [b.vertex(0.0, 0.0, z), b.vertex(1.0, 1.0, z), b.vertex(1.0, 3.0_f64.sqrt(), z)];
+        let circle = |r: f64| Curve::Circle {
+            frame: Frame { origin: P3::new(r, 0.0, z), ..Frame::identity() },
+            radius: r,
+        };
+        // Counter-clockwise: along the large circle to the tip, back along the small one, up the cut.
+        let to_tip = b.edge(circle(2.0), outer, tip);
+        let from_tip = b.edge(circle(1.0), inner, tip);
+        let (cut, _) = b.line(inner, outer);
+        ([tip, inner, outer], [to_tip, from_tip, cut])
+    };
+    let (low, bottom) = rim(&mut b, 0.0);
+    let (high, top) = rim(&mut b, 1.0);
+    let up: Vec<u32> = (0..3).map(|k| b.line(low[k], high[k]).0).collect();
+    let ring = |walk: &[(u32, bool)]| {
+        let mut walk = walk.to_vec();
+        if hole {
+            walk.reverse();
+            walk.iter_mut().for_each(|u| u.1 = !u.1);
+        }
+        LoopSource::Edges(walk)
+    };
+    let bore = |r: f64| Surface::Cylinder {
+        frame: Frame { origin: P3::new(r, 0.0, 0.0), ..Frame::identity() },
+        radius: r,
+    };
+    b.face(
+        bore(2.0),
+        !hole,
+        vec![ring(&[(bottom[0], true), (up[0], true), (top[0], false), (up[2], false)])],
+    );
+    b.face(bore(1.0), hole, vec![ring(&[(bottom[1], false), (up[1], true), (top[1], true), (up[0], false)])]);
+    let cut = Frame { origin: P3::new(1.0, 0.0, 0.0), x: V3::y(), y: V3::z(), z: V3::x() };
+    b.face(
+        Surface::Plane { frame: cut },
+        !hole,
+        vec![ring(&[(bottom[2], true), (up[2], true), (top[2], false), (up[1], false)])],
+    );
+    let mut under = vec![ring(&[(bottom[2], false), (bottom[1], true), (bottom[0], false)])];
+    let mut over = vec![ring(&[(top[0], true), (top[1], false), (top[2], true)])];
+    if hole {
+        let square = [(-1.0, -1.0), (2.0, -1.0), (2.0, 2.0), (-1.0, 2.0)];
+        let low: Vec<u32> = square.iter().map(|p| b.vertex(p.0, p.1, 0.0)).collect();
+        let high: Vec<u32> = square.iter().map(|p| b.vertex(p.0, p.1, 1.0)).collect();
+        for i in 0..4 {
+            let j = (i + 1) % 4;
+            b.polygon(&[&[low[i], low[j], high[j], high[i]]]);
+        }
+        let reversed: Vec<u32> = low.iter().rev().copied().collect();
+        under.insert(0, b.ring(&reversed));
+        over.insert(0, b.ring(&high));
+    }
+    let level =
+        |z: f64| Surface::Plane { frame: Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() } };
+    b.face(level(0.0), false, under);
+    b.face(level(1.0), true, over);
+    b.finish(if hole { "horn hole" } else { "horn" })
+}
+
+#[test]
+fn cusps_are_empty_or_full_sectors() {
+    // Under the large arc minus under the small one, over 0 ≤ x ≤ 1.
+    let area = (2.0 * PI / 3.0 - 3.0_f64.sqrt() / 2.0) - FRAC_PI_2 / 2.0;
+    let plate = built(&horn(false));
+    assert_close(plate.volume, area, "volume of the horn");
+    let tip = vertex_at(&plate, [0.0, 0.0, 1.0]);
+    // Material directions at the tip: the quarter plane x = 0, y ≥ 0, z ≤ 0.
+    for d in random_directions(5, 2000) {
+        assert_eq!(accepts(&tip.polar, &d), d.y <= 0.0 && d.z >= 0.0, "horn: {d} {:?}", tip.polar);
+    }
+    let pierced = built(&horn(true));
+    assert_close(pierced.volume, 9.0 - area, "volume of the plate");
+    let tip = vertex_at(&pierced, [0.0, 0.0, 1.0]);
+    // All of the lower half-space but a slit.
+    assert!(accepts(&tip.polar, &V3::z()), "{:?}", tip.polar);
+    for d in random_directions(6, 2000) {
+        assert!(!accepts(&tip.polar, &d), "horn hole: {d}");
+    }
+    let razor = |s: &Solid| s.edges.iter().map(|e| e.dihedral).find(|d| d.0.abs() > 3.0);
+    assert!(razor(&plate).is_some_and(|d| d.0 > 3.1), "a razor is convex");
+    assert!(razor(&pierced).is_some_and(|d| d.1 < -3.1), "a slit is concave");
+}
+
+#[test]
+fn domains_agree_with_the_solid() {
+    // A block with a hole: points of the top are inside iff outside the circle.
+    let solid = built(&fixtures::block_with_hole(3.0, 4.0, 1.0));
+    let mut rng = SmallRng::seed_from_u64(7);
+    for (face, info) in solid.shell.faces.iter().zip(&solid.faces) {
+        let (cells, wrong) = TrimCells::build(&info.domain);
+        assert!(wrong.is_empty(), "{wrong:?}");
+        for _ in 0..500 {
+            let (s, t) = (rng.random_range(0.0..1.0), rng.random_range(0.0..1.0));
+            let r = info.domain.rect;
+            let uv = P2::new(r.u0 + (r.u1 - r.u0) * s, r.v0 + (r.v1 - r.v0) * t);
+            let p = face.surface.point(uv);
+            let outside = matches!(face.surface, Surface::Plane { frame } if frame.z.z.abs() > 0.5)
+                && math::hypot(p.x, p.y) < 1.0;
+            assert_eq!(cells.classify(uv) == Side::Outside, outside, "{p}");
+        }
+    }
+}
+
+#[test]
+fn senses_are_honoured() {
+    let source = fixtures::cylinder_halves(2.0, 5.0);
+    let reference = built(&source);
+    let mut turned = source.clone();
+    for e in &mut turned.edges {
+        // The same edge on the reversed curve.
+        e.same_sense = false;
+        match &mut e.curve {
+            Curve::Line { dir, .. } => *dir = -*dir,
+            Curve::Circle { frame, .. } => {
+                (frame.y, frame.z) = (-frame.y, -frame.z);
+            }
+            _ => unreachable!("lines and circles only"),
+        }
+    }
+    let solid = built(&turned);
+    assert_close(solid.volume, reference.volume, "volume");
+    assert_close(solid.area, reference.area, "area");
+    for (e, edge) in solid.shell.edges.iter().zip(&solid.edges) {
+        assert!(edge.range.0 < edge.range.1, "ranges increase");
+        let ends = (e.curve.point(edge.range.0), e.curve.point(edge.range.1));
+        assert!((ends.0 - solid.shell.vertices[e.vertices.0]).norm() < 1e-12, "starts at the first vertex");
+        assert!((ends.1 - solid.shell.vertices[e.vertices.1]).norm() < 1e-12, "ends at the second vertex");
+    }
+}
+
+#[test]
+fn broken_solids_are_refused_with_all_their_problems() {
+    let mut open = fixtures::block([0.0; 3], [1.0; 3]);
+    open.faces.pop();
+    let error = build_solid(&open, &BuildOptions::default()).unwrap_err();
+    assert_eq!(error.problems.len(), 4, "{error}");
+    assert!(error.problems.iter().all(|p| matches!(p, Problem::OpenShell { .. })), "{error}");
+
+    let mut far = fixtures::block([0.0; 3], [1.0; 3]);
+    far.vertices[0].point.x = 0.1;
+    assert!(build_solid(&far, &BuildOptions::default()).is_err(), "a vertex is off its edges");
+    far.vertices[0].point.x = f64::NAN;
+    let error = build_solid(&far, &BuildOptions::default()).unwrap_err();
+    assert_eq!(error.problems, vec![Problem::NotFinite { entity: far.vertices[0].id }]);
+
+    let mut nowhere = fixtures::block([0.0; 3], [1.0; 3]);
+    nowhere.faces[2].loops.push(LoopSource::Edges(vec![(99, true)]));
+    let error = build_solid(&nowhere, &BuildOptions::default()).unwrap_err();
+    assert_eq!(error.problems, vec![Problem::BadIndex { entity: nowhere.faces[2].id }]);
+
+    let mut none = fixtures::sphere(1.0);
+    none.faces.clear();
+    let error = build_solid(&none, &BuildOptions::default()).unwrap_err();
+    assert_eq!(error.problems, vec![Problem::NoFaces]);
+}
+
+#[test]
+fn a_loop_that_runs_the_wrong_way_is_turned_round() {
+    let mut source = fixtures::block_with_hole(3.0, 4.0, 1.0);
+    let reference = built(&source);
+    // The hole in the top.
+    let LoopSource::Edges(walk) = &mut source.faces[5].loops[1] else { unreachable!("edges") };
+    walk[0].1 = !walk[0].1;
+    let solid = built(&source);
+    assert_close(solid.volume, reference.volume, "volume");
+    assert_eq!(solid.warnings.len(), 1, "{:?}", solid.warnings);
+}
+
+#[test]
+fn a_solid_inside_out_is_turned_round() {
+    for source in [
+        fixtures::block([0.0; 3], [1.0; 3]),
+        fixtures::half_cone(1.0, 2.0),
+        fixtures::hollow_sphere(3.0, 1.0),
+    ] {
+        let reference = built(&source);
+        let mut inverted = source.clone();
+        for f in &mut inverted.faces {
+            f.outward = !f.outward;
+            for l in &mut f.loops {
+                if let LoopSource::Edges(walk) = l {
+                    walk.reverse();
+                    walk.iter_mut().for_each(|u| u.1 = !u.1);
+                }
+            }
+        }
+        let solid = built(&inverted);
+        assert_close(solid.volume, reference.volume, "volume");
+        assert_eq!(statuses(&solid), statuses(&reference), "statuses");
+        assert_eq!(vertex_kinds(&solid), vertex_kinds(&reference), "vertices");
+        assert_eq!(solid.warnings.len(), 1, "{:?}", solid.warnings);
+    }
+}
+
+#[test]
+fn a_full_meridian_is_split_at_the_poles() {
+    // Two half balls that meet at a disc x = 0: the rim passes through both poles of each half's surface.
+    let mut b = SourceBuilder::new();
+    let v = b.vertex(0.0, 3.0, 0.0);
+    let frame = Frame { origin: P3::origin(), x: V3::y(), y: V3::z(), z: V3::x() };
+    let rim = b.circle(frame, 3.0, v);
+    let whole = |along: bool| vec![LoopSource::Edges(vec![(rim, along)])];
+    b.face(Surface::Sphere { frame: Frame::identity(), radius: 3.0 }, true, whole(true));
+    b.face(Surface::Plane { frame }, false, whole(false));
+    let solid = built(&b.finish("half ball"));
+    assert_close(solid.volume, 18.0 * PI, "volume");
+    assert_close(solid.area, 27.0 * PI, "area");
+    assert_eq!(solid.edges.len(), 3, "split at two poles");
+    assert_eq!(vertex_kinds(&solid), [0, 3, 0], "no vertex is a feature");
+}
+
+#[test]
+fn an_edge_is_split_where_it_turns_from_convex_to_concave() {
+    // A ruled top z = x y / 2 over [-1, 1] × [-1, 1] as a bilinear patch, over a flat bottom with straight sides:
+    // no edge changes. Its mirror image glued along y = 0 … instead: two patches meet along the x axis with slopes
+    // ± x / 2 in y: a ridge for x < 0, a valley for x > 0.
+    use feeler_geom::bezier::{BezierSurface, homogeneous};
+    let mut b = SourceBuilder::new();
+    let z = |x: f64, y: f64| 2.0 + 0.5 * x * y.abs();
+    let top: Vec<u32> = [(-1.0, -1.0), (1.0, -1.0), (1.0, 0.0), (1.0, 1.0), (-1.0, 1.0), (-1.0, 0.0)]
+        .iter()
+        .map(|p| b.vertex(p.0, p.1, z(p.0, p.1)))
+        .collect();
+    let low: Vec<u32> = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
+        .iter()
+        .map(|p| b.vertex(p.0, p.1, 0.0))
+        .collect();
+    b.polygon(&[&[low[3], low[2], low[1], low[0]]]);
+    b.polygon(&[&[low[0], low[1], top[1], top[0]]]);
+    b.polygon(&[&[low[1], low[2], top[3], top[2], top[1]]]);
+    b.polygon(&[&[low[2], low[3], top[4], top[3]]]);
+    b.polygon(&[&[low[3], low[0], top[0], top[5], top[4]]]);
+    let mut patch = |x: [f64; 2], y: [f64; 2], ring: &[u32]| {
+        let mut control = vec![];
+        for a in x {
+            for c in y {
+                control.push(homogeneous(&P3::new(a, c, z(a, c)), 1.0));
+            }
+        }
+        let surface = BezierSurface {
+            u_degree: 1,
+            v_degree: 1,
+            u_breaks: vec![0.0, 1.0],
+            v_breaks: vec![0.0, 1.0],
+            control,
+            u_periodic: false,
+            v_periodic: false,
+        };
+        let ring = b.ring(ring);
+        b.face(Surface::Bezier(surface), true, vec![ring]);
+    };
+    patch([-1.0, 1.0], [-1.0, 0.0], &[top[0], top[1], top[2], top[5]]);
+    patch([-1.0, 1.0], [0.0, 1.0], &[top[5], top[2], top[3], top[4]]);
+    let solid = built(&b.finish("ridge and valley"));
+    assert_close(solid.volume, 8.0, "volume");
+    let [convex, concave, smooth, seam] = statuses(&solid);
+    assert_eq!([concave, smooth, seam], [1, 0, 0], "one half is a valley");
+    assert_eq!(convex, 12 + 3, "the other half is a ridge");
+    let cut = vertex_at(&solid, [0.0, 0.0, 2.0]);
+    assert!(cut.smooth, "the cut is no feature of its own");
+}
