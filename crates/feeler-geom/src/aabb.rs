@@ -70,4 +70,13 @@ impl Aabb {
     pub fn center(&self) -> P3 {
         nalgebra::center(&self.min, &self.max)
     }
+
+    /// Squared distance from `p` to the box, 0 inside; infinite for the empty box.
+    #[must_use]
+    pub fn distance_sq(&self, p: &P3) -> f64 {
+        if self.is_empty() {
+            return f64::INFINITY;
+        }
+        (0..3).map(|i| (self.min[i] - p[i]).max(p[i] - self.max[i]).max(0.0)).map(|d| d * d).sum()
+    }
 }

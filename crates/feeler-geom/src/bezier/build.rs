@@ -87,9 +87,9 @@ impl BezierSpline {
         }
         let mut breaks = vec![t0];
         let mut control = Vec::new();
-        for (i, a, b) in self.parts(t0, t1) {
-            control.extend(self.sub_control(i, a, b));
-            breaks.push(breaks[breaks.len() - 1] + (b - a));
+        for part in self.parts(t0, t1) {
+            control.extend(self.sub_control(part.piece, part.t0, part.t1));
+            breaks.push(part.t1 + part.shift);
         }
         let last = breaks.len() - 1;
         breaks[last] = t1;

@@ -1,8 +1,14 @@
 //! Rational Bézier curves and patches in homogeneous coordinates, and their piecewise compositions.
 
+mod bernstein;
+mod bounds;
 mod build;
 mod eval;
+mod project;
 mod subdivide;
+
+pub(crate) use bounds::box_of;
+pub use subdivide::Part;
 
 use nalgebra::Vector4;
 
@@ -71,6 +77,13 @@ fn scaled(h: &H4, f: f64) -> H4 {
     H4::new(h.x * f, h.y * f, h.z * f, h.w)
 }
 
+/// Direction from the first control point to the first one that differs from it: the tangent at the start, also
+/// where the derivative is zero.
+fn first_direction(c: &[H4], size: f64) -> Option<V3> {
+    let p0 = dehomogenized(&c[0]);
+    c[1..].iter().map(|h| dehomogenized(h) - p0).find(|d| d.norm() > 1e-7 * size).and_then(unit)
+}
+
 impl BezierSpline {
     /// Number of pieces.
     #[must_use]
@@ -122,23 +135,31 @@ impl BezierSpline {
     pub fn tangent(&self, t: f64) -> Option<V3> {
         let t = self.wrapped(t);
         let i = self.piece(t);
-        let c = self.piece_control(i);
-        let first = dehomogenized(&c[0]);
-        let size = c.iter().map(|h| (dehomogenized(h) - first).norm()).fold(0.0, f64::max);
+        if t >= self.breaks[i + 1] { self.tangent_before(i, t) } else { self.tangent_after(i, t) }
+    }
+
+    /// Unit tangent at `t` of piece `i` alone, coming from smaller parameters.
+    pub(crate) fn tangent_before(&self, i: usize, t: f64) -> Option<V3> {
+        let mut c = self.sub_control(i, self.breaks[i], t.max(self.breaks[i].next_up()));
+        c.reverse();
+        first_direction(&c, self.piece_size(i)).map(|d| -d)
+    }
+
+    /// Unit tangent at `t` of piece `i` alone, going to larger parameters.
+    pub(crate) fn tangent_after(&self, i: usize, t: f64) -> Option<V3> {
         let d1 = self.derivs(t).d1;
-        if d1.norm() * (self.breaks[i + 1] - self.breaks[i]) > 1e-7 * size {
+        let (t0, t1) = (self.breaks[i], self.breaks[i + 1]);
+        let size = self.piece_size(i);
+        if self.piece(t) == i && d1.norm() * (t1 - t0) > 1e-7 * size {
             return unit(d1);
         }
-        // The first control point that differs from the end's shows the limit direction.
-        let limit = |c: &mut dyn Iterator<Item = &H4>| {
-            let p0 = dehomogenized(c.next()?);
-            c.map(|h| dehomogenized(h) - p0).find(|d| d.norm() > 1e-7 * size).and_then(unit)
-        };
-        if t >= self.breaks[i + 1] {
-            limit(&mut c.iter().rev()).map(|d| -d)
-        } else {
-            limit(&mut self.sub_control(i, t, self.breaks[i + 1]).iter())
-        }
+        first_direction(&self.sub_control(i, t, t1), size)
+    }
+
+    fn piece_size(&self, i: usize) -> f64 {
+        let c = self.piece_control(i);
+        let first = dehomogenized(&c[0]);
+        c.iter().map(|h| (dehomogenized(h) - first).norm()).fold(0.0, f64::max)
     }
 
     /// The spline moved by a pose.

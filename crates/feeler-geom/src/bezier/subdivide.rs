@@ -43,6 +43,19 @@ pub(super) fn restrict(c: &mut [H4], n: usize, stride: usize, s0: f64, s1: f64) 
     }
 }
 
+/// A part of a parameter range inside one piece.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// Index of the piece.
+    pub piece: usize,
+    /// Start, in the piece's own parameter.
+    pub t0: f64,
+    /// End, in the piece's own parameter.
+    pub t1: f64,
+    /// The range's parameter minus the piece's own: whole periods, 0 when not periodic.
+    pub shift: f64,
+}
+
 impl BezierSpline {
     /// Control points of the part `[t0, t1]` of piece `i` (`t0 < t1`; a part outside the piece extrapolates it).
     #[must_use]
@@ -53,10 +66,10 @@ impl BezierSpline {
         c
     }
 
-    /// The spline over `[t0, t1]` cut at its breaks: `(piece, from, to)`, parameters within the piece's own break
-    /// interval. Ranges beyond the ends extrapolate the end pieces, or wrap when periodic.
+    /// The range `[t0, t1]` cut at the breaks, in order. Beyond the ends the end pieces extrapolate, or wrap when
+    /// periodic (one period at most).
     #[must_use]
-    pub fn parts(&self, t0: f64, t1: f64) -> Vec<(usize, f64, f64)> {
+    pub fn parts(&self, t0: f64, t1: f64) -> Vec<Part> {
         parts(&self.breaks, self.periodic, t0, t1)
     }
 }
@@ -80,16 +93,23 @@ impl BezierSurface {
         c
     }
 
-    /// The grid over `rect` cut at its breaks: each patch with the part of `rect` inside it, in the patch's own
-    /// parameters. Beyond the borders the border patches extrapolate, or wrap in periodic directions.
+    /// The rectangle cut at the breaks: parts in u and parts in v, as [`BezierSpline::parts`].
     #[must_use]
-    pub fn parts(&self, rect: &Rect) -> Vec<((usize, usize), Rect)> {
-        let us = parts(&self.u_breaks, self.u_periodic, rect.u0, rect.u1);
-        let vs = parts(&self.v_breaks, self.v_periodic, rect.v0, rect.v1);
+    pub fn parts(&self, rect: &Rect) -> (Vec<Part>, Vec<Part>) {
+        (
+            parts(&self.u_breaks, self.u_periodic, rect.u0, rect.u1),
+            parts(&self.v_breaks, self.v_periodic, rect.v0, rect.v1),
+        )
+    }
+
+    /// Control points of every patch over its part of `rect`.
+    pub(crate) fn nets(&self, rect: &Rect) -> Vec<Vec<H4>> {
+        let (us, vs) = self.parts(rect);
         let mut out = Vec::with_capacity(us.len() * vs.len());
-        for &(i, u0, u1) in &us {
-            for &(j, v0, v1) in &vs {
-                out.push(((i, j), Rect { u0, u1, v0, v1 }));
+        for u in &us {
+            for v in &vs {
+                let part = Rect { u0: u.t0, u1: u.t1, v0: v.t0, v1: v.t1 };
+                out.push(self.sub_control((u.piece, v.piece), &part));
             }
         }
         out
@@ -102,43 +122,42 @@ fn local(t: f64, b0: f64, b1: f64) -> f64 {
     if t == b1 { 1.0 } else { (t - b0) / (b1 - b0) }
 }
 
-fn parts(breaks: &[f64], periodic: bool, t0: f64, t1: f64) -> Vec<(usize, f64, f64)> {
+fn parts(breaks: &[f64], periodic: bool, t0: f64, t1: f64) -> Vec<Part> {
     let n = breaks.len() - 1;
     let (lo, hi) = (breaks[0], breaks[n]);
     let mut out = Vec::new();
-    let mut push_range = |a: f64, b: f64| {
+    let mut push_range = |a: f64, b: f64, shift: f64| {
         let first = eval::locate(breaks, a);
-        for i in first..n {
-            let from = if i == first { a } else { breaks[i] };
-            let to = if i + 1 == n { b } else { b.min(breaks[i + 1]) };
+        for piece in first..n {
+            let from = if piece == first { a } else { breaks[piece] };
+            let to = if piece + 1 == n { b } else { b.min(breaks[piece + 1]) };
             if from < to {
-                out.push((i, from, to));
+                out.push(Part { piece, t0: from, t1: to, shift });
             }
-            if b <= breaks[i + 1] {
+            if b <= breaks[piece + 1] {
                 break;
             }
         }
     };
+    let start = eval::wrap_range(breaks, periodic, t0);
+    let shift = t0 - start;
     if !periodic || (lo <= t0 && t1 <= hi) {
-        push_range(t0, t1);
+        push_range(t0, t1, 0.0);
     } else {
         let period = hi - lo;
-        let a = eval::wrap_range(breaks, true, t0);
-        let span = (t1 - t0).min(period);
-        if a + span <= hi {
-            push_range(a, a + span);
-        } else {
-            push_range(a, hi);
-            push_range(lo, (a + span - period).min(a.max(lo)));
+        let end = start + (t1 - t0).min(period);
+        push_range(start, end.min(hi), shift);
+        if end > hi {
+            push_range(lo, (end - period).min(start), shift + period);
         }
     }
     if out.is_empty() {
         // A range without length: give it the smallest that subdivision can work with.
-        let a = if periodic { eval::wrap_range(breaks, true, t0) } else { t0 };
-        let i = eval::locate(breaks, a);
-        let step = (breaks[i + 1] - breaks[i]) * 1e-15;
-        let (from, to) = if a - step > breaks[i] { (a - step, a) } else { (a, a + step) };
-        out.push((i, from, to.max(from.next_up())));
+        let piece = eval::locate(breaks, start);
+        let step = (breaks[piece + 1] - breaks[piece]) * 1e-14;
+        let (from, to) =
+            if start - step > breaks[piece] { (start - step, start) } else { (start, start + step) };
+        out.push(Part { piece, t0: from, t1: to.max(from.next_up()), shift });
     }
     out
 }

@@ -3,6 +3,11 @@
 //! # Source
 //! BREP §2.1 (canonical where it can be, rational Bézier otherwise); parametrisations of ISO 10303-42.
 
+mod bounds;
+mod project;
+
+pub(crate) use bounds::{arc_polygon, half_space, sinusoid_range};
+
 use std::f64::consts::TAU;
 
 use crate::bezier::BezierSpline;
@@ -136,37 +141,48 @@ impl Curve {
     /// Parameters strictly inside `(t0, t1)` where the tangent direction jumps by more than `angle_tol` radians.
     #[must_use]
     pub fn kinks(&self, t0: f64, t1: f64, angle_tol: f64) -> Vec<f64> {
-        let _ = (t0, t1, angle_tol);
-        todo!("helper: shapes")
+        match self {
+            Self::Bezier(spline) => project::kinks(spline, t0, t1, angle_tol),
+            _ => Vec::new(),
+        }
     }
 
     /// Conservative box around the piece over `[t0, t1]`, tight to rounding for canonical curves.
     #[must_use]
     pub fn bounds(&self, t0: f64, t1: f64) -> Aabb {
-        let _ = (t0, t1);
-        todo!("helper: shapes")
+        bounds::bounds(self, t0, t1)
     }
 
     /// Conservative cone around all unit tangents over `[t0, t1]`; `None` when they do not fit a half-space.
     #[must_use]
     pub fn tangent_cone(&self, t0: f64, t1: f64) -> Option<RevolutionCone> {
-        let _ = (t0, t1);
-        todo!("helper: shapes")
+        bounds::tangent_cone(self, t0, t1)
     }
 
     /// A convex hull of points that contains the piece over `[t0, t1]` (segment ends, circumscribed polygon of an
     /// arc, Bézier control points): what oriented boxes are fitted to.
     #[must_use]
     pub fn hull_points(&self, t0: f64, t1: f64) -> Vec<P3> {
-        let _ = (t0, t1);
-        todo!("helper: shapes")
+        bounds::hull_points(self, t0, t1)
     }
 
     /// Parameter in `[t0, t1]` of the curve point nearest to `p` (global over the range, ends included).
     #[must_use]
     pub fn project(&self, p: &P3, t0: f64, t1: f64) -> f64 {
-        let _ = (p, t0, t1);
-        todo!("helper: shapes")
+        project::project(self, p, t0, t1)
+    }
+
+    /// Length over `[t0, t1]` by one Gauss–Legendre rule of seven points a smooth piece: 1e-6 or so relative for
+    /// tame curves.
+    #[must_use]
+    pub fn length_estimate(&self, t0: f64, t1: f64) -> f64 {
+        project::length_estimate(self, t0, t1)
+    }
+
+    /// Length over `[t0, t1]`, adaptive to 1e-12 relative (less near singular points).
+    #[must_use]
+    pub fn arc_length(&self, t0: f64, t1: f64) -> f64 {
+        project::arc_length(self, t0, t1)
     }
 
     /// The curve moved by a pose. The parametrisation stays.

@@ -34,7 +34,7 @@ pub(super) fn invert(surface: &Surface, p: &P3, hint: Option<P2>, within: Option
             P2::new(u, v)
         }
         Surface::Torus { frame, major, minor } => invert_torus(frame, *major, *minor, p, hint, within),
-        Surface::Bezier(_) => todo!("helper: shapes"),
+        Surface::Bezier(grid) => grid.invert(p, hint, within),
     }
 }
 

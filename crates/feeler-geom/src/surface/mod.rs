@@ -7,7 +7,9 @@
 //! A cone has its apex as origin and opens along `+z`: only the nappe `v ≥ 0` is ever used, and the apex is a
 //! vertex, not a surface point (MATH §3).
 
+mod bounds;
 mod invert;
+mod normals;
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 
@@ -284,24 +286,21 @@ impl Surface {
     /// Conservative box around the patch over `rect`, tight to rounding for canonical surfaces.
     #[must_use]
     pub fn bounds(&self, rect: &Rect) -> Aabb {
-        let _ = rect;
-        todo!("helper: shapes")
+        bounds::bounds(self, rect)
     }
 
-    /// Points whose convex hull contains the patch over `rect`; what oriented boxes are fitted to. For angular
+    /// Points whose convex hull contains the patch over the finite `rect`; what oriented boxes are fitted to. For angular
     /// spans of at least 2π/3 in a direction, the circumscribed prism of that direction.
     #[must_use]
     pub fn hull_points(&self, rect: &Rect) -> Vec<P3> {
-        let _ = rect;
-        todo!("helper: shapes")
+        bounds::hull_points(self, rect)
     }
 
     /// Conservative cone around all natural normals over `rect`; `None` when they do not fit a half-space or the
     /// patch is singular inside.
     #[must_use]
     pub fn normal_cone(&self, rect: &Rect) -> Option<RevolutionCone> {
-        let _ = rect;
-        todo!("helper: shapes")
+        normals::normal_cone(self, rect)
     }
 
     /// Directions (not normalised) whose conical hull contains all natural normals over `rect` (BREP §3.3): the
@@ -309,8 +308,7 @@ impl Surface {
     /// Bézier. `None` as in [`Surface::normal_cone`].
     #[must_use]
     pub fn normal_generators(&self, rect: &Rect) -> Option<Vec<V3>> {
-        let _ = rect;
-        todo!("helper: shapes")
+        normals::normal_generators(self, rect)
     }
 
     /// Conservative polyhedral cone around all natural normals over `rect`.

@@ -1,0 +1,64 @@
+//! Bounds from control points: boxes, hulls, tangent and normal vectors over a part of a spline or grid.
+
+use super::{BezierSpline, BezierSurface, H4, bernstein, dehomogenized};
+use crate::{Aabb, P3, Rect, V3};
+
+impl BezierSpline {
+    /// Control points of the pieces over `[t0, t1]`: their convex hull contains that part of the curve. Ranges far
+    /// outside the breaks may leave the positive weights; the answer is then empty.
+    #[must_use]
+    pub fn hull_points(&self, t0: f64, t1: f64) -> Vec<P3> {
+        let nets: Vec<_> = self.parts(t0, t1).iter().map(|p| self.sub_control(p.piece, p.t0, p.t1)).collect();
+        points(&nets)
+    }
+
+    /// Vectors whose conical hull contains all tangents over `[t0, t1]`; empty for a curve without length.
+    #[must_use]
+    pub fn tangent_vectors(&self, t0: f64, t1: f64) -> Vec<V3> {
+        let parts = self.parts(t0, t1);
+        parts
+            .iter()
+            .flat_map(|p| bernstein::tangent_vectors(&self.sub_control(p.piece, p.t0, p.t1)))
+            .collect()
+    }
+}
+
+impl BezierSurface {
+    /// Control points of the patches over `rect`: their convex hull contains that part of the surface. Rectangles
+    /// far outside the breaks may leave the positive weights; the answer is then empty.
+    #[must_use]
+    pub fn hull_points(&self, rect: &Rect) -> Vec<P3> {
+        points(&self.nets(rect))
+    }
+
+    /// Vectors whose conical hull contains all natural normals over `rect`: control vectors of the scaled normal
+    /// patches. `None` where a patch has no area.
+    #[must_use]
+    pub fn normal_vectors(&self, rect: &Rect) -> Option<Vec<V3>> {
+        let mut out = Vec::new();
+        for net in self.nets(rect) {
+            let vectors = bernstein::normal_vectors(&net, self.u_degree as usize, self.v_degree as usize);
+            if vectors.is_empty() {
+                return None;
+            }
+            out.extend(vectors);
+        }
+        Some(out)
+    }
+}
+
+fn points(nets: &[Vec<H4>]) -> Vec<P3> {
+    let positive = nets.iter().flatten().all(|h| h.w > 0.0);
+    if positive { nets.iter().flatten().map(dehomogenized).collect() } else { Vec::new() }
+}
+
+/// Box of hull points, rounded outward; everything when there are none.
+pub(crate) fn box_of(points: &[P3]) -> Aabb {
+    let b = Aabb::of_points(points);
+    if b.is_empty() {
+        let inf = f64::INFINITY;
+        return Aabb { min: P3::new(-inf, -inf, -inf), max: P3::new(inf, inf, inf) };
+    }
+    let reach = b.min.coords.amax().max(b.max.coords.amax());
+    b.inflated(32.0 * f64::EPSILON * reach)
+}

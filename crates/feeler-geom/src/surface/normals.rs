@@ -1,0 +1,176 @@
+//! Cones around the normals of surface pieces.
+//!
+//! # Source
+//! BREP §3.3: on the unit sphere of directions a canonical surface's normals fill an arc (cylinder), an arc of a
+//! latitude (cone), or a rectangle of two meridians and two latitudes (sphere, torus); Bézier patches have the
+//! control vectors of their scaled normal patch (§3.3.3).
+//!
+//! # Deviations
+//! Rectangles that reach over a pole of the sphere of directions (a torus at its top circle) are cut there.
+
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+use super::{Rect, Surface};
+use crate::curve::{half_space, sinusoid_range};
+use crate::frame::unit;
+use crate::{Frame, RevolutionCone, V3, math};
+
+/// Room for the rounding of angles, in every cone.
+const SLACK: f64 = 1e-12;
+
+pub(super) fn normal_cone(surface: &Surface, rect: &Rect) -> Option<RevolutionCone> {
+    match surface {
+        Surface::Plane { frame } => Some(RevolutionCone::of_direction(frame.z)),
+        Surface::Cylinder { .. } => half_space(&normal_generators(surface, rect)?),
+        Surface::Cone { frame, half_angle } => {
+            rectangle_cone(frame, rect.u0, rect.u1, -half_angle, -half_angle)
+        }
+        Surface::Sphere { frame, .. } => rectangle_cone(frame, rect.u0, rect.u1, rect.v0, rect.v1),
+        Surface::Torus { frame, major, minor } => {
+            let cone = rectangle_cone(frame, rect.u0, rect.u1, rect.v0, rect.v1)?;
+            match sheet(*major, *minor, rect)? {
+                Sheet::Outer => Some(cone),
+                Sheet::Inner => Some(RevolutionCone { axis: -cone.axis, ..cone }),
+            }
+        }
+        Surface::Bezier(_) => half_space(&normal_generators(surface, rect)?),
+    }
+}
+
+pub(super) fn normal_generators(surface: &Surface, rect: &Rect) -> Option<Vec<V3>> {
+    let generators = match surface {
+        Surface::Plane { frame } => vec![frame.z],
+        Surface::Cylinder { frame, .. } => {
+            if !(rect.width() < PI - SLACK) {
+                return None;
+            }
+            [rect.u0, rect.u1].map(|u| direction(frame, u, 0.0)).to_vec()
+        }
+        Surface::Cone { frame, half_angle } => {
+            rectangle_generators(frame, rect.u0, rect.u1, -half_angle, -half_angle)?
+        }
+        Surface::Sphere { frame, .. } => rectangle_generators(frame, rect.u0, rect.u1, rect.v0, rect.v1)?,
+        Surface::Torus { frame, major, minor } => {
+            let mut g = rectangle_generators(frame, rect.u0, rect.u1, rect.v0, rect.v1)?;
+            if sheet(*major, *minor, rect)? == Sheet::Inner {
+                g.iter_mut().for_each(|d| *d = -*d);
+            }
+            g
+        }
+        Surface::Bezier(grid) => grid.normal_vectors(rect)?,
+    };
+    half_space(&generators).map(|_| generators)
+}
+
+/// Which side of a spindle torus's self-intersection a piece is on.
+#[derive(PartialEq)]
+enum Sheet {
+    Outer,
+    Inner,
+}
+
+/// `None` when the piece reaches over the tips.
+fn sheet(major: f64, minor: f64, rect: &Rect) -> Option<Sheet> {
+    if major >= minor {
+        return Some(Sheet::Outer);
+    }
+    // To rounding: a face of one sheet ends at the tips.
+    let tol = 1e-9 * minor;
+    let (lo, hi) = sinusoid_range(minor, 0.0, rect.v0, rect.v1);
+    if major + lo >= -tol {
+        Some(Sheet::Outer)
+    } else if major + hi <= tol {
+        Some(Sheet::Inner)
+    } else {
+        None
+    }
+}
+
+/// Unit direction at longitude `u` and latitude `v`.
+fn direction(frame: &Frame, u: f64, v: f64) -> V3 {
+    let (su, cu) = math::sin_cos(u);
+    let (sv, cv) = math::sin_cos(v);
+    frame.vector(cv * cu, cv * su, sv)
+}
+
+/// The smallest cone with its axis on the middle meridian (up to the choice of a good latitude) around the
+/// rectangle of directions, by its farthest direction: at the end or middle longitudes, the product is a sinusoid
+/// of the latitude.
+fn rectangle_cone(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Option<RevolutionCone> {
+    let half = 0.5 * (u1 - u0).min(TAU);
+    let um = 0.5 * (u0 + u1);
+    let vm = 0.5 * (v0 + v1);
+    let trial: Vec<V3> =
+        [u0, um, u1].iter().flat_map(|u| [v0, vm, v1].map(|v| direction(frame, *u, v))).collect();
+    let e = direction(frame, um, 0.0);
+    let best = RevolutionCone::around(&trial).axis;
+    let in_plane = unit(e * best.dot(&e) + frame.z * best.dot(&frame.z))?;
+    let (ca, sa) = (in_plane.dot(&e), in_plane.dot(&frame.z));
+    // Longitudes beyond a quarter turn do not matter more than the farthest one: the cosine is monotone up to π.
+    let cos_half = math::cos(half.min(PI));
+    let mut cos_min = 1.0_f64;
+    for cu in [1.0, cos_half] {
+        cos_min = cos_min.min(sinusoid_range(ca * cu, sa, v0, v1).0);
+    }
+    // Cosines do not tell small angles apart.
+    let angle = if cos_min > 0.999 { tiny_angle(ca, sa, half, v0, v1) } else { math::acos(cos_min) };
+    let half_angle = angle + SLACK;
+    (half_angle < FRAC_PI_2).then_some(RevolutionCone { axis: in_plane, half_angle })
+}
+
+/// Angle from the axis (at latitude `atan2(sa, ca)` on the middle meridian) to the farthest direction of a small
+/// rectangle, by chords: `|n - a|² = 4 sin²(Δv/2) + 4 cos v cos a sin²(half/2)`.
+fn tiny_angle(ca: f64, sa: f64, half: f64, v0: f64, v1: f64) -> f64 {
+    let a = math::atan2(sa, ca);
+    let s = math::sin(0.5 * half);
+    let chord = |v: f64| 2.0 * math::sin(0.5 * (v - a)).abs();
+    let meridian = chord(v0).max(chord(v1));
+    // An upper bound: both terms at their largest, the second one over the whole interval of latitudes.
+    let (cos_lo, cos_hi) = sinusoid_range(1.0, 0.0, v0, v1);
+    let cos_cos = (cos_lo * ca).max(cos_hi * ca).max(0.0);
+    let chord_sq = meridian * meridian + 4.0 * cos_cos * s * s;
+    2.0 * math::asin(0.5 * chord_sq.sqrt())
+}
+
+/// Generators around a rectangle of directions: corners, or where a latitude bulges out of the plane through its
+/// ends, the corners of its tangent plane with the meridians.
+fn rectangle_generators(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Option<Vec<V3>> {
+    if !(u1 - u0 < PI - SLACK) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(8);
+    // Cut where a pole is inside: beyond it the longitude is half a turn further and the latitude comes back.
+    let mut from = v0;
+    loop {
+        // The strip [-π/2, π/2] + k π that `from` begins in; the next one within rounding of its end.
+        let k = ((from + FRAC_PI_2 + SLACK) / PI).floor();
+        let end = k * PI + FRAC_PI_2;
+        let to = v1.min(end);
+        // Odd strips: latitude π k - v at longitude + π; the direction is the same formula.
+        let sign = if math::wrap(k, 0.0, 2.0) > 0.5 { -1.0 } else { 1.0 };
+        let (a, b) = ((from - k * PI) * sign, (to - k * PI) * sign);
+        let turn = if sign < 0.0 { PI } else { 0.0 };
+        strip(frame, u0 + turn, u1 + turn, a.min(b), a.max(b), &mut out);
+        if v1 <= end + SLACK || out.len() > 16 {
+            break;
+        }
+        from = end;
+    }
+    Some(out)
+}
+
+/// As [`rectangle_generators`], latitudes within [-π/2, π/2].
+fn strip(frame: &Frame, u0: f64, u1: f64, south: f64, north: f64, out: &mut Vec<V3>) {
+    let cos_half = math::cos(0.5 * (u1 - u0));
+    // Corner of meridian `u` with the tangent plane at the middle of latitude `v`: tan of its latitude is
+    // tan v cos half.
+    let tangent = |u: f64, v: f64| {
+        let (su, cu) = math::sin_cos(u);
+        let (sv, cv) = math::sin_cos(v);
+        frame.vector(cv * cu, cv * su, sv * cos_half)
+    };
+    for u in [u0, u1] {
+        out.push(if south > 0.0 { tangent(u, south) } else { direction(frame, u, south) });
+        out.push(if north < 0.0 { tangent(u, north) } else { direction(frame, u, north) });
+    }
+}
