@@ -84,9 +84,9 @@ pub struct Inconsistent {
 const FLAT_PER_PIECE: usize = 24;
 /// Cells narrower than this share of the width say nothing about what is inside.
 const THIN: f64 = 1e-12;
-/// Cells narrower than this share of the smaller of the pieces beside them are overlaps of inexact curves, no
-/// contradictions.
-const SLIVER: f64 = 1e-4;
+/// Cells narrower or lower than this share of the larger of the edges beside them are gaps and overlaps of inexact
+/// curves, no contradictions.
+const SLIVER: f64 = 1e-3;
 /// Columns in which the pieces above and below a strip are asked.
 const CASTS: u32 = 16;
 /// Reports beyond this number say nothing new.
@@ -274,9 +274,10 @@ impl TrimCells {
         let mut out = Beyond { u0: false, u1: false, v0: false, v1: false };
         for k in 0..self.n_strips() {
             let (a, b) = (self.strip_v[k], self.strip_v[k + 1]);
-            if b <= hull.v0 {
+            let mid = 0.5 * a + 0.5 * b; // the box is rounded outward
+            if mid <= hull.v0 {
                 out.v0 |= self.strip_base[k] > 0;
-            } else if a >= hull.v1 {
+            } else if mid >= hull.v1 {
                 out.v1 |= self.strip_base[k] > 0;
             } else if (b - a) > SLIVER * (hull.v1 - hull.v0) {
                 out.u0 |= self.strip_base[k] > 0;
@@ -346,11 +347,25 @@ fn strip_borders(rect: &Rect, pieces: &[TrimPiece]) -> Vec<f64> {
     v
 }
 
+/// The larger extent of each edge, as a share of the domain's size; by tag.
+fn edge_extents(pieces: &[TrimPiece], size: [f64; 2]) -> Vec<(u32, f64)> {
+    let mut all: Vec<(u32, UvBox)> = pieces.iter().map(|p| (p.edge, tree::piece_box(p))).collect();
+    all.sort_by_key(|a| a.0);
+    all.chunk_by(|a, b| a.0 == b.0)
+        .map(|same| {
+            let b = same.iter().map(|s| s.1).fold(tree::EMPTY, tree::joined);
+            (same[0].0, ((b[1] - b[0]) / size[0]).max((b[3] - b[2]) / size[1]))
+        })
+        .collect()
+}
+
 /// Finds the winding at the left border of every strip.
 struct Labels<'a> {
     cells: &'a TrimCells,
     domain: &'a TrimDomain,
     size: [f64; 2],
+    /// Edges with their extents as shares of the domain's size, by tag.
+    edges: Vec<(u32, f64)>,
     reports: Vec<Inconsistent>,
 }
 
@@ -363,7 +378,8 @@ struct Crossing {
 
 impl<'a> Labels<'a> {
     fn new(cells: &'a TrimCells, domain: &'a TrimDomain) -> Self {
-        Self { cells, domain, size: extent(&cells.rect), reports: Vec::new() }
+        let size = extent(&cells.rect);
+        Self { cells, domain, size, edges: edge_extents(&cells.pieces, size), reports: Vec::new() }
     }
 
     fn run(mut self, spans: &[(usize, usize)]) -> (Vec<i32>, Vec<Inconsistent>) {
@@ -470,7 +486,18 @@ impl<'a> Labels<'a> {
         };
         let base = match forced {
             Some(b) => b,
-            None if max <= min => return None,
+            None if max <= min => {
+                // Nothing but pieces on the borders, or cuts: only the former say on which side the domain is.
+                let m = if max < min { 0 } else { min };
+                let label = if m != 0 {
+                    i32::from(m > 0)
+                } else if total != 0 {
+                    i32::from(total < 0)
+                } else {
+                    return None;
+                };
+                label - m
+            }
             None => {
                 // Ties go to the smaller base: outside.
                 let share = |b: i32| -> f64 {
@@ -486,7 +513,7 @@ impl<'a> Labels<'a> {
         if height > THIN {
             for (i, (w, width)) in tally.iter().enumerate() {
                 if !(0..=1).contains(&(base + w)) {
-                    self.report_cell(v, active, i, *width);
+                    self.report_cell(v, active, i, width.min(height));
                 }
             }
             let open = if u_free {
@@ -506,21 +533,17 @@ impl<'a> Labels<'a> {
     }
 
     /// Reports cell `i` of a strip unless it is a sliver between inexact curves.
-    fn report_cell(&mut self, v: f64, active: &[Crossing], i: usize, width: f64) {
-        let piece = |c: &Crossing| &self.cells.pieces[c.piece as usize];
+    fn report_cell(&mut self, v: f64, active: &[Crossing], i: usize, thickness: f64) {
+        let edge = |c: &Crossing| self.cells.pieces[c.piece as usize].edge;
         let left = i.checked_sub(1).and_then(|j| active.get(j));
         let right = active.get(i);
-        let length = |c: &Crossing| {
-            let p = piece(c);
-            let d = p.end() - p.start();
-            (d.x / self.size[0]).abs().max((d.y / self.size[1]).abs())
-        };
-        let beside = [left, right].into_iter().flatten().map(length).fold(f64::INFINITY, f64::min);
-        if width <= SLIVER * beside {
+        let length = |e: u32| self.edges.binary_search_by_key(&e, |x| x.0).map_or(0.0, |k| self.edges[k].1);
+        let beside = [left, right].into_iter().flatten().map(|c| length(edge(c))).fold(0.0, f64::max);
+        if thickness <= SLIVER * beside {
             return;
         }
         let (a, b) = (left.map_or(self.cells.rect.u0, |c| c.u), right.map_or(self.cells.rect.u1, |c| c.u));
-        let edges = [left, right].into_iter().flatten().map(|c| piece(c).edge).collect();
+        let edges = [left, right].into_iter().flatten().map(edge).collect();
         self.report(P2::new(0.5 * a + 0.5 * b, v), edges);
     }
 

@@ -16,6 +16,9 @@ mod integrate;
 mod piece;
 mod tree;
 
+#[cfg(test)]
+mod tests;
+
 pub use cells::{Inconsistent, TrimCells};
 pub use classify::Side;
 pub use domain::TrimDomain;

@@ -19,6 +19,14 @@ pub(super) fn piece_box(p: &TrimPiece) -> UvBox {
     [a.x.min(b.x), a.x.max(b.x), a.y.min(b.y), a.y.max(b.y)]
 }
 
+/// The box around nothing.
+pub(super) const EMPTY: UvBox = [f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, f64::NEG_INFINITY];
+
+/// Smallest box around two.
+pub(super) fn joined(a: UvBox, b: UvBox) -> UvBox {
+    [a[0].min(b[0]), a[1].max(b[1]), a[2].min(b[2]), a[3].max(b[3])]
+}
+
 /// Number of leaves over `n` pieces: a power of two.
 fn n_leaves(n: usize) -> usize {
     n.div_ceil(LEAF).max(1).next_power_of_two()
@@ -67,17 +75,13 @@ pub(super) fn build(pieces: &mut [TrimPiece], scale: [f64; 2]) -> Vec<UvBox> {
                 .then(a.start().x.total_cmp(&b.start().x))
         });
     }
-    let mut boxes = vec![[f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, f64::NEG_INFINITY]; 2 * leaves];
+    let mut boxes = vec![EMPTY; 2 * leaves];
     for k in (1..2 * leaves).rev() {
-        let mut b = boxes[k];
-        let mut join = |o: UvBox| b = [b[0].min(o[0]), b[1].max(o[1]), b[2].min(o[2]), b[3].max(o[3])];
-        if k >= leaves {
-            pieces[range(k, n)].iter().for_each(|p| join(piece_box(p)));
+        boxes[k] = if k >= leaves {
+            pieces[range(k, n)].iter().map(piece_box).fold(EMPTY, joined)
         } else {
-            join(boxes[2 * k]);
-            join(boxes[2 * k + 1]);
-        }
-        boxes[k] = b;
+            joined(boxes[2 * k], boxes[2 * k + 1])
+        };
     }
     boxes
 }
