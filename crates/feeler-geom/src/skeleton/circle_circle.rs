@@ -1,6 +1,202 @@
-//! Placeholder.
+//! Two circles (tori, circular edges).
+//!
+//! With `P` the point of the second circle at φ, `e` its unit tangent, `ρ` the projection of `P - O_1` on the first
+//! circle's plane, the partner of `P` is the nearest or the farthest point of the first circle, and a pair needs
+//! `(O_2 - O_1)·e = ± R_1 ρ·e / |ρ|`: squared, a trigonometric polynomial of degree 4 in φ with up to eight real roots
+//! (all eight occur). Where `P` lies on the first circle's axis, every point of it is a partner by the first condition,
+//! and the second one, `R_1 e_r·e = (O_2 - O_1)·e`, chooses.
 
-use super::solve::Job;
+use super::solve::{Job, Pair, Solutions, sample};
+use super::{Family, Primitive};
+use crate::roots::{TrigPoly, TrigRoots, trig_roots};
+use crate::{Frame, P3, V3, math};
+use std::f64::consts::{PI, TAU};
 
-/// Nothing yet.
-pub(super) fn solve(_job: &mut Job<'_>) {}
+/// A circle.
+#[derive(Clone, Copy)]
+struct Circle {
+    frame: Frame,
+    radius: f64,
+}
+
+impl Circle {
+    /// Point and unit tangent at an angle.
+    fn at(&self, theta: f64) -> (P3, V3) {
+        let (sin, cos) = math::sin_cos(theta);
+        let f = &self.frame;
+        (f.origin + (f.x * cos + f.y * sin) * self.radius, f.y * cos - f.x * sin)
+    }
+
+    /// Angle of the point nearest to `p`.
+    fn nearest(&self, p: &P3) -> f64 {
+        let x = p - self.frame.origin;
+        math::atan2(x.dot(&self.frame.y), x.dot(&self.frame.x))
+    }
+}
+
+/// Circle (A) against circle (B).
+pub(super) fn solve(job: &mut Job<'_>) {
+    let (
+        &Primitive::Circle { frame: frame_a, radius: radius_a, .. },
+        &Primitive::Circle { frame: frame_b, radius: radius_b, .. },
+    ) = (job.a, job.b)
+    else {
+        return;
+    };
+    let first = Circle { frame: frame_a, radius: radius_a };
+    let second = Circle { frame: frame_b, radius: radius_b };
+    equidistant_families(job, &first, &second);
+    tangent_family(job, &first, &second);
+
+    let Some(angles) = candidates(job, &first, &second) else { return };
+    let mut found = Solutions::new(job);
+    let len = radius_a.min(radius_b);
+    for phi in angles {
+        starts(&first, &second, phi, &mut |start| found.try_start(start, len, GATE));
+    }
+    if !found.balanced() {
+        for k in 0..SAMPLES {
+            starts(&first, &second, TAU * f64::from(k) / f64::from(SAMPLES), &mut |start| {
+                found.try_start(start, len, f64::INFINITY);
+            });
+        }
+    }
+    found.finish(job);
+}
+
+/// Residual above which a candidate does not belong to this root: roots are known to 1e-4 at worst (fourfold).
+const GATE: f64 = 0.05;
+/// Points of the second circle tried when the indices show that a solution is missing.
+const SAMPLES: u32 = 64;
+
+/// Angles of the second circle where a pair can be; `None` for coaxial circles, which have no isolated pairs.
+fn candidates(job: &Job<'_>, first: &Circle, second: &Circle) -> Option<TrigRoots> {
+    let d = second.frame.origin - first.frame.origin;
+    let (f, g, r2) = (&first.frame, &second.frame, second.radius);
+    // (O_2 - O_1)·e, and the first circle's axis against e and against the second circle's radius.
+    let a = TrigPoly::linear(0.0, d.dot(&g.y), -d.dot(&g.x));
+    let (zx, zy) = (f.z.dot(&g.x), f.z.dot(&g.y));
+    let axis_e = TrigPoly::linear(0.0, zy, -zx);
+    let height = TrigPoly::linear(d.dot(&f.z), r2 * zx, r2 * zy);
+    // ρ·e = (P - O_1)·e - height axis_e: small terms stay small for nearly coaxial circles.
+    let b = a.add(&axis_e.mul(&height).scale(-1.0));
+    if a.size() + b.size() <= job.noise {
+        return None;
+    }
+    let rho_x = TrigPoly::linear(d.dot(&f.x), r2 * f.x.dot(&g.x), r2 * f.x.dot(&g.y));
+    let rho_y = TrigPoly::linear(d.dot(&f.y), r2 * f.y.dot(&g.x), r2 * f.y.dot(&g.y));
+    let rho_sq = rho_x.mul(&rho_x).add(&rho_y.mul(&rho_y));
+    let r1_sq = first.radius * first.radius;
+    let poly = a.mul(&a).mul(&rho_sq).add(&b.mul(&b).scale(-r1_sq));
+    let size = a.size() * a.size() * rho_sq.size() + b.size() * b.size() * r1_sq;
+    trig_roots(&poly, 64.0 * f64::EPSILON * size).or_else(|| {
+        // One of the two signs holds identically (a meridian or a Villarceau circle of a torus around the first
+        // circle): the other one then holds where both of its terms vanish.
+        let mut roots = trig_roots(&a, job.noise).unwrap_or_default();
+        for root in trig_roots(&b, job.noise).unwrap_or_default() {
+            let _ = roots.try_push(root);
+        }
+        Some(roots)
+    })
+}
+
+/// Pairs to start Newton's iteration from at the second circle's angle `phi`.
+fn starts(first: &Circle, second: &Circle, phi: f64, try_start: &mut impl FnMut(Pair)) {
+    let (p2, e2) = second.at(phi);
+    let x = p2 - first.frame.origin;
+    let rho = math::hypot(x.dot(&first.frame.x), x.dot(&first.frame.y));
+    let mut emit = |theta: f64| {
+        let (p1, e1) = first.at(theta);
+        let w = p2 - p1;
+        let cross = e1.cross(&e2);
+        let (sin, h) = (cross.norm(), w.norm());
+        let n = if sin > 0.05 {
+            cross / sin
+        } else if h > 1e-12 * first.radius {
+            w / h
+        } else {
+            return;
+        };
+        try_start(Pair { s: theta * first.radius, t: phi * second.radius, n });
+    };
+    let near = first.nearest(&p2);
+    emit(near);
+    emit(near + PI);
+    if rho < 0.2 * first.radius {
+        let (ex, ey) = (e2.dot(&first.frame.x), e2.dot(&first.frame.y));
+        let cos = x.dot(&e2) / (first.radius * math::hypot(ex, ey));
+        if cos.abs() <= 1.0 + 1e-3 {
+            let (mid, half) = (math::atan2(ey, ex), math::acos(cos));
+            emit(mid + half);
+            emit(mid - half);
+        }
+    }
+}
+
+/// One circle at constant distance from the other: coaxial circles, meridians and Villarceau circles of a torus
+/// around the other, and the circle itself.
+fn equidistant_families(job: &mut Job<'_>, first: &Circle, second: &Circle) {
+    let (sigma_a, sigma_b) = (sample(job.a, 0.0).sigma, sample(job.b, 0.0).sigma);
+    let mid = -sigma_a - sigma_b;
+    for (fixed, moving) in [(first, second), (second, first)] {
+        for far in [false, true] {
+            let Some((lo, hi)) = distance_along(fixed, moving, far, job.tol) else { continue };
+            if hi <= job.tol {
+                let edges = sigma_a == 0.0 && sigma_b == 0.0;
+                job.add_family(if edges { Family::One } else { Family::Two }, mid - hi, mid + hi);
+            } else {
+                job.add_family(Family::One, mid + lo, mid + hi);
+                job.add_family(Family::One, mid - hi, mid - lo);
+            }
+        }
+    }
+}
+
+/// Range of the distance from points of `moving` to their partner on `fixed`, continued from the nearest (or farthest)
+/// one; `None` as soon as it is wider than `tol`.
+fn distance_along(fixed: &Circle, moving: &Circle, far: bool, tol: f64) -> Option<(f64, f64)> {
+    let mut previous: Option<V3> = None;
+    let (mut lo, mut hi) = (f64::INFINITY, 0.0f64);
+    for k in 0..32 {
+        let (p, _) = moving.at(TAU * f64::from(k) / 32.0);
+        let near = fixed.nearest(&p);
+        let (at_near, at_far) = (fixed.at(near).0, fixed.at(near + PI).0);
+        let partner = match previous {
+            // Past the fixed circle's axis the nearest point becomes the farthest one.
+            Some(q) if (at_far - fixed.frame.origin).dot(&q) > (at_near - fixed.frame.origin).dot(&q) => at_far,
+            None if far => at_far,
+            _ => at_near,
+        };
+        previous = Some(partner - fixed.frame.origin);
+        let h = (p - partner).norm();
+        (lo, hi) = (lo.min(h), hi.max(h));
+        if !(hi - lo <= tol) {
+            return None;
+        }
+    }
+    Some((lo, hi))
+}
+
+/// The circles touching each other: every normal of the common cross-section is one of a pair.
+fn tangent_family(job: &mut Job<'_>, first: &Circle, second: &Circle) {
+    let (sigma_a, sigma_b) = (sample(job.a, 0.0).sigma, sample(job.b, 0.0).sigma);
+    if sigma_a == 0.0 && sigma_b == 0.0 {
+        return;
+    }
+    let len = first.radius.min(second.radius).min(job.extent);
+    // Parallel tangents lie along the line where the planes meet; in parallel planes circles touch on the line
+    // through the centres.
+    let line = first.frame.z.cross(&second.frame.z);
+    let centers = second.frame.origin - first.frame.origin;
+    let radii = |c: &Circle| [c.frame.z.cross(&line), centers];
+    for (r1, r2) in radii(first).into_iter().zip(radii(second)) {
+        for side in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
+            let (p1, e1) = first.at(first.nearest(&(first.frame.origin + r1 * side.0)));
+            let (p2, e2) = second.at(second.nearest(&(second.frame.origin + r2 * side.1)));
+            let h = (p2 - p1).norm();
+            if 2.0 * h <= job.tol && e1.cross(&e2).norm() * len <= job.tol {
+                job.add_family(Family::One, -sigma_a - sigma_b - h, -sigma_a - sigma_b + h);
+            }
+        }
+    }
+}

@@ -1,6 +1,171 @@
-//! Placeholder.
+//! A line (cylinder, cone, straight edge) and a circle (torus, circular edge).
+//!
+//! With `P` the point of the circle at θ, `e` the unit tangent there, `u` the axis and `m` the line's slope, a pair
+//! needs `± cos φ ŵ_⊥·e = m u·e`, `w_⊥` the part of `P - o` across the axis. For constant radius (m = 0)
+//! that is a trigonometric polynomial of degree 2 in θ, else one of degree 4 after squaring:
+//! `cos²φ (w_⊥·e)² = m² |w_⊥|² (u·e)²`. Points where the axis meets the circle are roots of both.
 
-use super::solve::Job;
+use super::signed_distance::across;
+use super::solve::{Job, Pair, Solutions, on_nappe, sample};
+use super::{Family, Primitive};
+use crate::roots::{TrigPoly, TrigRoots, trig_roots};
+use crate::{Frame, P3, V3, math};
+use std::f64::consts::{PI, TAU};
 
-/// Nothing yet.
-pub(super) fn solve(_job: &mut Job<'_>) {}
+/// The line's and the circle's data.
+struct Poses {
+    /// Axis: point, direction, slope of the radius.
+    origin: P3,
+    u: V3,
+    slope: f64,
+    cos_phi: f64,
+    /// Circle.
+    frame: Frame,
+    radius: f64,
+    /// From the circle's centre to the nearest point of the axis.
+    offset: V3,
+}
+
+/// Line (A) against circle (B).
+pub(super) fn solve(job: &mut Job<'_>) {
+    let (
+        &Primitive::Line { origin, dir: u, slope, .. },
+        &Primitive::Circle { frame, radius, .. },
+    ) = (job.a, job.b)
+    else {
+        return;
+    };
+    let cos_phi = (1.0 - slope * slope).sqrt();
+    let offset = across(&(origin - frame.origin), &u);
+    let poses = Poses { origin, u, slope, cos_phi, frame, radius, offset };
+    coaxial_family(job, &poses);
+    tangent_family(job, &poses);
+
+    let mut found = Solutions::new(job);
+    let Some(angles) = candidates(job, &poses) else { return };
+    for theta in angles {
+        starts(&poses, theta, &mut |start| found.try_start(start, radius, GATE));
+    }
+    if !found.balanced() {
+        for k in 0..SAMPLES {
+            starts(&poses, TAU * f64::from(k) / f64::from(SAMPLES), &mut |start| {
+                found.try_start(start, radius, f64::INFINITY);
+            });
+        }
+    }
+    found.finish(job);
+}
+
+/// Residual above which a candidate does not belong to this root: roots are known to 1e-4 at worst (fourfold).
+const GATE: f64 = 0.05;
+/// Points of the circle tried when the indices show that a solution is missing.
+const SAMPLES: u32 = 64;
+
+/// Angles of the circle where a pair can be; `None` for coaxial poses, which have no isolated pairs.
+fn candidates(job: &Job<'_>, p: &Poses) -> Option<TrigRoots> {
+    let (ux, uy) = (p.u.dot(&p.frame.x), p.u.dot(&p.frame.y));
+    let (ox, oy) = (p.offset.dot(&p.frame.x), p.offset.dot(&p.frame.y));
+    let r = p.radius;
+    // w_⊥·e = -o·e - r (u·e_r)(u·e)
+    let mut across_e = TrigPoly::linear(0.0, -oy, ox);
+    across_e.cos[2] = -r * ux * uy;
+    across_e.sin[2] = -0.5 * r * (uy - ux) * (uy + ux);
+    // u·e
+    let along_e = TrigPoly::linear(0.0, uy, -ux);
+    if across_e.size() + p.slope.abs() * r * along_e.size() <= job.noise {
+        return None;
+    }
+    if p.slope == 0.0 {
+        return trig_roots(&across_e, 0.0);
+    }
+    // |w_⊥|² = r² + o² - 2 r o·e_r - r² (u·e_r)²
+    let mut across_sq = TrigPoly::linear(r * r + p.offset.norm_squared(), -2.0 * r * ox, -2.0 * r * oy);
+    across_sq.cos[0] -= 0.5 * r * r * (ux * ux + uy * uy);
+    across_sq.cos[2] = -0.5 * r * r * (ux - uy) * (ux + uy);
+    across_sq.sin[2] = -r * r * ux * uy;
+    let left = across_e.scale(p.cos_phi);
+    let right = along_e.scale(p.slope);
+    let poly = left.mul(&left).add(&right.mul(&right).mul(&across_sq).scale(-1.0));
+    let size = left.size() * left.size() + right.size() * right.size() * across_sq.size();
+    trig_roots(&poly, 64.0 * f64::EPSILON * size).or_else(|| {
+        // The square vanishes identically: zeros of its factors remain.
+        let mut roots = trig_roots(&across_e, 0.0).unwrap_or_default();
+        for root in trig_roots(&along_e, 0.0).unwrap_or_default() {
+            let _ = roots.try_push(root);
+        }
+        Some(roots)
+    })
+}
+
+/// Pairs to start Newton's iteration from at `theta`: normals orthogonal to the tangent with the given product with
+/// the axis, and normals along `w` with that product; where both are well conditioned they agree.
+fn starts(p: &Poses, theta: f64, try_start: &mut impl FnMut(Pair)) {
+    let (sin, cos) = math::sin_cos(theta);
+    let e_r = p.frame.x * cos + p.frame.y * sin;
+    let e = p.frame.y * cos - p.frame.x * sin;
+    let w_across = across(&(e_r * p.radius - p.offset), &p.u);
+    let along = (p.frame.origin + e_r * p.radius - p.origin).dot(&p.u);
+    let mut emit = |n: V3| {
+        // w = h n, so w_⊥ = h n_⊥ with |n_⊥| = cos φ.
+        let h = w_across.dot(&(n + p.u * p.slope)) / (p.cos_phi * p.cos_phi);
+        try_start(Pair { s: along + p.slope * h, t: theta * p.radius, n: n.normalize() });
+    };
+    let k = p.u.cross(&e);
+    let sin_sq = k.norm_squared();
+    let nu_sq = 1.0 - p.slope * p.slope / sin_sq;
+    let crossing = sin_sq > 2.5e-3 && nu_sq > -1e-3;
+    if crossing {
+        let in_plane = (e * p.u.dot(&e) - p.u) * (p.slope / sin_sq);
+        let nu = (nu_sq.max(0.0) / sin_sq).sqrt();
+        emit(in_plane + k * nu);
+        if p.slope != 0.0 {
+            emit(in_plane - k * nu);
+        }
+    }
+    let dist = w_across.norm();
+    if (!crossing || (p.slope != 0.0 && nu_sq < 0.1)) && dist > 1e-12 * p.radius {
+        emit(w_across * (p.cos_phi / dist) - p.u * p.slope);
+        if p.slope != 0.0 {
+            emit(w_across * (-p.cos_phi / dist) - p.u * p.slope);
+        }
+    }
+}
+
+/// The circle at constant distance from the line's surface: coaxial poses.
+fn coaxial_family(job: &mut Job<'_>, p: &Poses) {
+    let sigma = sample(job.a, 0.0).sigma + sample(job.b, 0.0).sigma;
+    for side in [1.0, -1.0] {
+        let (mut lo, mut hi, mut used) = (f64::INFINITY, f64::NEG_INFINITY, false);
+        for k in 0..16 {
+            let (sin, cos) = math::sin_cos(TAU * f64::from(k) / 16.0);
+            let x = p.frame.origin + (p.frame.x * cos + p.frame.y * sin) * p.radius - p.origin;
+            let dist = side * across(&x, &p.u).norm();
+            let along = x.dot(&p.u);
+            let d = p.cos_phi * dist - p.slope * along - sigma;
+            (lo, hi) = (lo.min(d), hi.max(d));
+            used |= on_nappe(&sample(job.a, along + p.slope * dist / p.cos_phi), job.tol);
+        }
+        if hi - lo <= job.tol && used {
+            job.add_family(Family::One, lo, hi);
+        }
+    }
+}
+
+/// The axis touching the circle: every normal of the common cross-section is one of a pair.
+fn tangent_family(job: &mut Job<'_>, p: &Poses) {
+    let (sigma_a, sigma_b) = (sample(job.a, 0.0).sigma, sample(job.b, 0.0).sigma);
+    let len = p.radius.min(job.extent);
+    if (sigma_a == 0.0 && sigma_b == 0.0) || p.slope.abs() * len > job.tol {
+        return;
+    }
+    let flat = math::atan2(-p.u.dot(&p.frame.x), p.u.dot(&p.frame.y));
+    for theta in [flat, flat + PI] {
+        let (sin, cos) = math::sin_cos(theta);
+        let e = p.frame.y * cos - p.frame.x * sin;
+        let x = (p.frame.x * cos + p.frame.y * sin) * p.radius - p.offset;
+        let dist = across(&x, &p.u).norm();
+        if 2.0 * dist <= job.tol && p.u.cross(&e).norm() * len <= job.tol {
+            job.add_family(Family::One, -sigma_a - sigma_b - dist, -sigma_a - sigma_b + dist);
+        }
+    }
+}

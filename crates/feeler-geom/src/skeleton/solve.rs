@@ -282,6 +282,69 @@ impl<'a> Job<'a> {
     }
 }
 
+/// All isolated solutions of the system, whatever their distance, without repetitions.
+pub(super) struct Solutions<'a> {
+    a: &'a Primitive,
+    b: &'a Primitive,
+    /// Whether both slopes vanish: then every solution comes with both normals, and is kept once.
+    even: bool,
+    reach: f64,
+    noise: f64,
+    list: ArrayVec<Refined, 24>,
+}
+
+impl<'a> Solutions<'a> {
+    /// An empty set.
+    pub(super) fn new(job: &Job<'a>) -> Self {
+        let even = [job.a, job.b].iter().all(|p| !matches!(p, Primitive::Line { slope, .. } if *slope != 0.0));
+        let reach = job.a.reach() + job.b.reach();
+        Self { a: job.a, b: job.b, even, reach, noise: job.noise, list: ArrayVec::new() }
+    }
+
+    /// Refines a start and keeps what it leads to. `len` scales lengths; starts with a residual above `gate` are
+    /// not worth the iteration.
+    pub(super) fn try_start(&mut self, start: Pair, len: f64, gate: f64) {
+        if worst(&system(self.a, self.b, &start, len).r) > gate {
+            return;
+        }
+        let travel = 16.0 * f64::EPSILON * (start.s.abs() + start.t.abs());
+        let accept = 64.0 * f64::EPSILON + 4.0 * (self.noise + travel) / len;
+        if let Some(found) = refine(self.a, self.b, start, len, accept) {
+            self.keep(found);
+        }
+    }
+
+    fn keep(&mut self, found: Refined) {
+        let (ca, cb) = (sample(self.a, found.pair.s).c, sample(self.b, found.pair.t).c);
+        let near = SAME * self.reach;
+        let known = self.list.iter().any(|f| {
+            let turned = if self.even { (f.pair.n + found.pair.n).norm() <= SAME } else { false };
+            (sample(self.a, f.pair.s).c - ca).norm() <= near
+                && (sample(self.b, f.pair.t).c - cb).norm() <= near
+                && (turned || (f.pair.n - found.pair.n).norm() <= SAME)
+        });
+        if !known {
+            let _ = self.list.try_push(found);
+        }
+    }
+
+    /// Whether the indices of the solutions add up to zero, as those of all critical points of a function on a
+    /// torus (or a cylinder, growing at both ends) must: if they do not, a solution is missing.
+    pub(super) fn balanced(&self) -> bool {
+        self.list.iter().map(|f| f.sign).sum::<f64>().abs() < 0.5
+    }
+
+    /// Hands the solutions to the collection of results.
+    pub(super) fn finish(self, job: &mut Job<'a>) {
+        for f in &self.list {
+            job.add(&f.pair);
+            if self.even {
+                job.add(&f.pair.mirrored());
+            }
+        }
+    }
+}
+
 /// Two solutions closer than this (relative to the sizes, radians) are one: Newton's limit at a nearly double root
 /// is exact to the square root of rounding only.
 const SAME: f64 = 3e-8;

@@ -1,1 +1,251 @@
+//! Oracles: the defining equations evaluated independently, a multi-start least-squares search over the
+//! parametrised features, and closed forms of special poses.
 
+use super::*;
+use crate::frame::{complete_basis, unit};
+use nalgebra::{Matrix3, Matrix4, SMatrix, SVector, Translation3, UnitQuaternion, Vector4};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+const TOL: f64 = 1e-7;
+const EXTENT: f64 = 10.0;
+const D_MAX: f64 = 12.0;
+
+fn random_unit(rng: &mut SmallRng) -> V3 {
+    loop {
+        let v = V3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+        if v.norm() > 0.1 && v.norm() < 1.0 {
+            return v.normalize();
+        }
+    }
+}
+
+fn random_pose(rng: &mut SmallRng, shift: f64) -> Pose {
+    let axis = random_unit(rng) * rng.random_range(0.0..PI);
+    Pose::from_parts(Translation3::from(random_unit(rng) * shift), UnitQuaternion::new(axis))
+}
+
+/// Point and outward normal of a feature: any normal at an edge or vertex.
+fn feature_point(p: &Primitive, x: f64, y: f64) -> (P3, V3) {
+    match *p {
+        Primitive::Plane { origin, normal } => {
+            let (e1, e2) = complete_basis(&normal);
+            (origin + e1 * x + e2 * y, normal)
+        }
+        Primitive::Point { center, sigma } => {
+            let (s, c) = math::sin_cos(x);
+            let (sy, cy) = math::sin_cos(y);
+            let n = V3::new(c * cy, s * cy, sy);
+            (center + n * sigma, n)
+        }
+        Primitive::Line { origin, dir, sigma, slope } => {
+            let (e1, e2) = complete_basis(&dir);
+            let (s, c) = math::sin_cos(y);
+            let n = (e1 * c + e2 * s) * (1.0 - slope * slope).sqrt() - dir * slope;
+            (origin + dir * x + n * (sigma + slope * x), n)
+        }
+        Primitive::Circle { frame, radius, sigma } => {
+            let (s, c) = math::sin_cos(x);
+            let (sy, cy) = math::sin_cos(y);
+            let e_r = frame.x * c + frame.y * s;
+            let n = e_r * cy + frame.z * sy;
+            (frame.origin + e_r * radius + n * sigma, n)
+        }
+    }
+}
+
+type Residual = SVector<f64, 6>;
+
+fn residual(a: &Primitive, b: &Primitive, x: &Vector4<f64>) -> Residual {
+    let ((p, n), (q, m)) = (feature_point(a, x[0], x[1]), feature_point(b, x[2], x[3]));
+    let w = (q - p) / EXTENT;
+    let off = w - n * w.dot(&n);
+    let opposite = n + m;
+    Residual::from_column_slice(&[off.x, off.y, off.z, opposite.x, opposite.y, opposite.z])
+}
+
+fn jacobian(a: &Primitive, b: &Primitive, x: &Vector4<f64>) -> SMatrix<f64, 6, 4> {
+    let h = 1e-6;
+    let mut j = SMatrix::<f64, 6, 4>::zeros();
+    for k in 0..4 {
+        let step = Vector4::ith(k, h);
+        j.set_column(k, &((residual(a, b, &(x + step)) - residual(a, b, &(x - step))) / (2.0 * h)));
+    }
+    j
+}
+
+/// A critical pair found by brute force, with the smallest singular value of its equations.
+struct Brute {
+    pair: Critical,
+    regular: f64,
+}
+
+/// Levenberg–Marquardt from many random starts.
+fn brute_force(a: &Primitive, b: &Primitive, starts: usize, rng: &mut SmallRng) -> Vec<Brute> {
+    let mut found: Vec<Brute> = Vec::new();
+    for _ in 0..starts {
+        let mut draw = |p: &Primitive| match p {
+            Primitive::Plane { .. } => [rng.random_range(-9.0..9.0), rng.random_range(-9.0..9.0)],
+            Primitive::Line { .. } => [rng.random_range(-9.0..9.0), rng.random_range(0.0..TAU)],
+            _ => [rng.random_range(0.0..TAU), rng.random_range(0.0..TAU)],
+        };
+        let (xa, xb) = (draw(a), draw(b));
+        let mut x = Vector4::new(xa[0], xa[1], xb[0], xb[1]);
+        let mut lambda = 1e-3;
+        let mut r = residual(a, b, &x);
+        for _ in 0..60 {
+            let j = jacobian(a, b, &x);
+            let normal = j.transpose() * j;
+            let damped = normal + Matrix4::from_diagonal(&normal.diagonal().add_scalar(1e-12)) * lambda;
+            let Some(step) = damped.lu().solve(&-(j.transpose() * r)) else { break };
+            let next = x + step;
+            let next_r = residual(a, b, &next);
+            if next_r.norm() < r.norm() {
+                (x, r) = (next, next_r);
+                lambda *= 0.1;
+            } else {
+                lambda *= 10.0;
+                if lambda > 1e8 {
+                    break;
+                }
+            }
+            if r.norm() < 1e-15 {
+                break;
+            }
+        }
+        if r.norm() > 1e-11 {
+            continue;
+        }
+        let ((p_a, n), (p_b, _)) = (feature_point(a, x[0], x[1]), feature_point(b, x[2], x[3]));
+        let pair = Critical { p_a, p_b, n, distance: (p_b - p_a).dot(&n) };
+        let nappe = |p: &Primitive, t: f64| match *p {
+            Primitive::Line { sigma, slope, .. } => slope == 0.0 || (sigma + slope * t) * slope.signum() > 1e-6,
+            _ => true,
+        };
+        if !(nappe(a, x[0]) && nappe(b, x[2])) || found.iter().any(|f| apart(&f.pair, &pair) < 1e-5) {
+            continue;
+        }
+        let free = |p: &Primitive| matches!(p, Primitive::Plane { .. });
+        let regular = if free(a) && free(b) { 0.0 } else { jacobian(a, b, &x).singular_values().min() };
+        found.push(Brute { pair, regular });
+    }
+    found
+}
+
+fn apart(x: &Critical, y: &Critical) -> f64 {
+    (x.p_a - y.p_a).norm().max((x.p_b - y.p_b).norm()).max((x.n - y.n).norm())
+}
+
+/// Largest violation of "p is a point of the feature with outward normal n", in mm and radians.
+fn off_feature(f: &Primitive, p: &P3, n: &V3) -> f64 {
+    match *f {
+        Primitive::Plane { origin, normal } => (p - origin).dot(&normal).abs().max((n - normal).norm()),
+        Primitive::Point { center, sigma } => (p - n * sigma - center).norm(),
+        Primitive::Line { origin, dir, sigma, slope } => {
+            let t = ((p - origin).dot(&dir) + slope * sigma) / (1.0 - slope * slope);
+            let radius = sigma + slope * t;
+            let nappe = if slope == 0.0 { 0.0 } else { (-radius * slope.signum()).max(0.0) };
+            let size = 1.0 + 1e-3 * t.abs();
+            ((p - n * radius - origin - dir * t).norm() / size).max((n.dot(&dir) + slope).abs()).max(nappe)
+        }
+        Primitive::Circle { frame, radius, sigma } => {
+            let c = p - n * sigma;
+            let x = frame.local(&c);
+            let theta = math::atan2(x.y, x.x);
+            let e = frame.y * math::cos(theta) - frame.x * math::sin(theta);
+            (math::hypot(math::hypot(x.x, x.y) - radius, x.z)).max(n.dot(&e).abs())
+        }
+    }
+}
+
+/// Asserts everything that holds for each result by itself, and that none comes twice.
+fn check_each(a: &Primitive, b: &Primitive, got: &Criticals, label: &str) {
+    for (i, c) in got.isolated.iter().enumerate() {
+        let size = 1.0 + a.reach() + b.reach() + 1e-3 * (c.p_a.coords.amax() + c.p_b.coords.amax());
+        let eps = 3e-14 * size;
+        assert!((c.n.norm() - 1.0).abs() < 1e-15 * 8.0, "{label}: unit normal");
+        let (off_a, off_b) = (off_feature(a, &c.p_a, &c.n), off_feature(b, &c.p_b, &-c.n));
+        assert!(off_a < eps && off_b < eps, "{label}: off the features by {off_a:e}, {off_b:e}\n{a:?}\n{b:?}\n{c:?}");
+        let gap = (c.p_b - c.p_a - c.n * c.distance).norm() / (1.0 + 1e-3 * c.p_a.coords.amax());
+        assert!(gap < eps, "{label}: p_b - p_a = d n violated by {gap:e}\n{a:?}\n{b:?}\n{c:?}");
+        assert!((-TOL..=D_MAX).contains(&c.distance), "{label}: range");
+        for other in &got.isolated[..i] {
+            assert!(apart(c, other) > 1e-8, "{label}: twice {c:?} {other:?}");
+        }
+    }
+}
+
+/// A random primitive of one kind at the origin along z.
+fn shape(kind: usize, rng: &mut SmallRng) -> Primitive {
+    let radius = || -> [f64; 6] { [0.0, 0.5, 1.0, -1.0, -2.0, -5.0] };
+    let sigma = if rng.random_bool(0.7) { radius()[rng.random_range(0..6)] } else { rng.random_range(-4.0..4.0) };
+    let origin = P3::origin();
+    match kind {
+        0 => Primitive::Plane { origin, normal: V3::z() },
+        1 => Primitive::Point { center: origin, sigma },
+        2 => Primitive::Line { origin, dir: V3::z(), sigma, slope: 0.0 },
+        3 => {
+            let slopes = [0.5, -0.5, 0.1, -0.1, 0.9, -0.9];
+            Primitive::Line { origin, dir: V3::z(), sigma: 0.0, slope: slopes[rng.random_range(0..6)] }
+        }
+        _ => {
+            let radius = [1.0, 2.0, 3.0, rng.random_range(0.3..5.0)][rng.random_range(0..4)];
+            Primitive::Circle { frame: Frame::identity(), radius, sigma }
+        }
+    }
+}
+
+fn offset(rng: &mut SmallRng) -> f64 {
+    [0.0, 0.0, 1e-12, 1e-9, 1e-3, 1.0, 2.0, 3.0, rng.random_range(0.0..4.0)][rng.random_range(0..9)]
+}
+
+/// Poses biased to special relations: equal, perpendicular or 45° axes with small tilts, concentric, coplanar,
+/// crossing, tangent.
+fn biased_pose(rng: &mut SmallRng) -> Pose {
+    let turns = [0.0, 0.0, PI, FRAC_PI_2, FRAC_PI_2, FRAC_PI_2 / 2.0, rng.random_range(0.0..PI)];
+    let tilt = turns[rng.random_range(0..7)] + [0.0, 0.0, 1e-12, 1e-9, 1e-3][rng.random_range(0..5)];
+    let axis = [V3::x(), V3::y(), random_unit(rng)][rng.random_range(0..3)];
+    let shift = V3::new(offset(rng), offset(rng), offset(rng));
+    Pose::from_parts(Translation3::from(shift), UnitQuaternion::new(axis * tilt))
+}
+
+#[test]
+fn results_satisfy_the_equations_and_brute_force_finds_no_more() {
+    let mut rng = SmallRng::seed_from_u64(7);
+    let (mut matched, mut most) = (0, 0);
+    for round in 0..1500 {
+        let (ka, kb) = (rng.random_range(0..5), rng.random_range(0..5));
+        let world = random_pose(&mut rng, if round % 2 == 0 { 0.0 } else { 20.0 });
+        let generic = rng.random_bool(0.4);
+        let relative = if generic {
+            let shift = rng.random_range(0.0..5.0);
+            random_pose(&mut rng, shift)
+        } else {
+            biased_pose(&mut rng)
+        };
+        let a = shape(ka, &mut rng).transformed(&world);
+        let b = shape(kb, &mut rng).transformed(&(world * relative));
+        let got = critical_pairs(&a, &b, D_MAX, TOL, EXTENT);
+        let label = format!("round {round}, kinds {ka} {kb}");
+        check_each(&a, &b, &got, &label);
+        most = most.max(got.isolated.len());
+
+        let swapped = critical_pairs(&b, &a, D_MAX, TOL, EXTENT);
+        check_each(&b, &a, &swapped, &label);
+        assert_eq!(got.family, swapped.family, "{label}: family under exchange\n{a:?}\n{b:?}");
+
+        for f in brute_force(&a, &b, if ka + kb >= 7 { 150 } else { 60 }, &mut rng) {
+            // Distances near the ends of the range, and solutions of a family or nearly so, are nobody's.
+            let d = f.pair.distance;
+            if f.regular < 1e-5 || !(-0.5 * TOL..D_MAX - 1e-6).contains(&d) {
+                continue;
+            }
+            let near = got.isolated.iter().map(|c| apart(c, &f.pair)).fold(9.0, f64::min);
+            assert!(near < 1e-6, "{label}: missed by {near:e}, regular {:e}\n{:?}\n{a:?}\n{b:?}\n{got:#?}", f.regular, f.pair);
+            let back = swapped.isolated.iter().map(|c| apart(&c.swapped(), &f.pair)).fold(9.0, f64::min);
+            assert!(back < 1e-6, "{label}: missed when exchanged\n{:?}", f.pair);
+            matched += 1;
+        }
+    }
+    assert!(matched > 3000 && most >= 10, "the test tested something: {matched} pairs, up to {most} at once");
+}
