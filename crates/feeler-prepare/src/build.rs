@@ -9,6 +9,7 @@
 use feeler_geom::{Obb, P3, RevolutionCone, V3};
 use feeler_hierarchy::{Area, Node};
 use nalgebra::{Matrix3, SymmetricEigen};
+use std::f64::consts::FRAC_PI_2;
 
 use crate::bound::Leaf;
 
@@ -117,13 +118,11 @@ impl Builder<'_> {
         let leaves = || self.order[from..to].iter().map(|&i| &self.leaves[i]);
         let generators: Vec<V3> = leaves().flat_map(|l| l.poly.generators.iter().copied()).collect();
         let mut direct = RevolutionCone::around(&generators);
-        // A leaf's own cone may be wider than the hull of its generators only by rounding; still, ask.
-        for l in leaves() {
-            let reach = angle(&direct.axis, &l.cone.axis) + l.cone.half_angle;
-            let held = l.poly.generators.iter().all(|g| direct.contains(g, 0.0));
-            if !held {
-                direct.half_angle = direct.half_angle.max(reach);
-            }
+        // Only a cone narrower than a half-space is convex and holds what its generators span.
+        if direct.half_angle > FRAC_PI_2 - 1e-6 {
+            let reach = |c: &RevolutionCone| angle(&direct.axis, &c.axis) + c.half_angle;
+            let half = leaves().fold(0.0, |m: f64, l| m.max(reach(&l.cone)));
+            direct.half_angle = half + 1e-12;
         }
         if direct.half_angle < union.half_angle { direct } else { *union }
     }

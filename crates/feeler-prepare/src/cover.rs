@@ -24,7 +24,7 @@ const CHORD: f64 = 2e-3;
 const MAX_DEPTH: u32 = 24;
 
 /// Corners tried as places of a cut, for each direction.
-const CANDIDATES: usize = 7;
+const CANDIDATES: usize = 12;
 
 /// Rounding of parameters, relative to the rectangle.
 const ROUND: f64 = 1e-9;
@@ -260,14 +260,18 @@ impl Local<'_> {
         let (mut best_score, mut found) = (size(r) * (1.0 - 1e-6), false);
         for across_u in [true, false] {
             let (lo, len) = if across_u { (r.u0, w) } else { (r.v0, h) };
+            // Just beside a corner: a side of the boundary that lies on the cut belongs to one half only.
             let mut corners: Vec<f64> = chords
                 .iter()
                 .filter(|c| c.corner)
-                .map(|c| if across_u { c.to.x } else { c.to.y })
+                .flat_map(|c| {
+                    let x = if across_u { c.to.x } else { c.to.y };
+                    [x - 4.0 * c.error, x + 4.0 * c.error]
+                })
                 .filter(|x| lo + 0.02 * len < *x && *x < lo + 0.98 * len)
                 .collect();
             corners.sort_by(f64::total_cmp);
-            corners.dedup_by(|a, b| *a - *b < 1e-3 * len);
+            corners.dedup_by(|a, b| *a - *b < 1e-12 * len);
             let n = corners.len();
             let chosen = (0..n.min(CANDIDATES)).map(|k| corners[if n <= CANDIDATES { k } else { (2 * k + 1) * n / (2 * CANDIDATES) }]);
             for at in chosen.chain([lo + 0.5 * len]) {
@@ -289,4 +293,153 @@ impl Local<'_> {
 
 fn size(r: &Rect) -> f64 {
     (r.u1 - r.u0) * (r.v1 - r.v0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_geom::trim::TrimDomain;
+    use rand::rngs::SmallRng;
+    use rand::{Rng, SeedableRng};
+
+    fn polygon(points: &[[f64; 2]], edge: u32) -> Vec<TrimPiece> {
+        (0..points.len())
+            .map(|k| {
+                let (a, b) = (points[k], points[(k + 1) % points.len()]);
+                TrimPiece::line(P2::new(a[0], a[1]), P2::new(b[0], b[1]), edge)
+            })
+            .collect()
+    }
+
+    /// A circle in four cubic pieces, counter-clockwise, or a hole.
+    fn circle(x: f64, y: f64, r: f64, hole: bool) -> Vec<TrimPiece> {
+        let k = 0.552_284_749_831 * r;
+        let q = [(r, 0.0), (0.0, r), (-r, 0.0), (0.0, -r)];
+        let t = [(0.0, k), (-k, 0.0), (0.0, -k), (k, 0.0)];
+        (0..4)
+            .map(|i| {
+                let j = (i + 1) % 4;
+                let p = |a: (f64, f64), b: (f64, f64), s: f64| P2::new(x + a.0 + s * b.0, y + a.1 + s * b.1);
+                let zero = (0.0, 0.0);
+                let piece = TrimPiece::new([p(q[i], zero, 0.0), p(q[i], t[i], 1.0), p(q[j], t[j], -1.0), p(q[j], zero, 0.0)], 1);
+                if hole { piece.reversed() } else { piece }
+            })
+            .collect()
+    }
+
+    fn cells(pieces: &[TrimPiece]) -> TrimCells {
+        let inf = f64::INFINITY;
+        let natural = Rect { u0: -inf, u1: inf, v0: -inf, v1: inf };
+        let (cells, wrong) = TrimCells::build(&TrimDomain::new(pieces, natural, None, None, P2::origin()));
+        assert!(wrong.is_empty(), "{wrong:?}");
+        cells
+    }
+
+    fn covered(cells: &TrimCells, rects: &[Rect], seed: u64) -> (f64, f64) {
+        let mut rng = SmallRng::seed_from_u64(seed);
+        let r = cells.rect;
+        let within = |p: P2| rects.iter().any(|r| r.u0 <= p.x && p.x <= r.u1 && r.v0 <= p.y && p.y <= r.v1);
+        let (mut n_in, mut n) = (0.0, 0.0);
+        for _ in 0..20_000 {
+            let p = P2::new(rng.random_range(r.u0..r.u1), rng.random_range(r.v0..r.v1));
+            n += 1.0;
+            if cells.classify(p) == Side::Inside {
+                n_in += 1.0;
+                assert!(within(p), "{p:?} is inside and not covered");
+            }
+        }
+        for piece in &cells.pieces {
+            for k in 0..=20 {
+                let p = piece.eval(f64::from(k) / 20.0);
+                assert!(within(p), "boundary point {p:?} is not covered");
+            }
+        }
+        let total: f64 = rects.iter().map(size).sum();
+        (total / size(&r), n_in / n)
+    }
+
+    fn cover(cells: &TrimCells, leaf: f64) -> Vec<Rect> {
+        Coverage::new(cells).cover(&cells.rect, &CoverCost { leaf, aspect: 1.0 })
+    }
+
+    #[test]
+    fn plain_shapes_need_few_leaves() {
+        let rectangle = cells(&polygon(&[[0.0, 0.0], [30.0, 0.0], [30.0, 2.0], [0.0, 2.0]], 0));
+        let rects = cover(&rectangle, 0.1);
+        assert_eq!(rects, vec![rectangle.rect], "a rectangle is itself");
+        let disc = cells(&circle(3.0, 4.0, 2.0, false));
+        assert_eq!(cover(&disc, 0.1).len(), 1, "a disc is one leaf");
+        let triangle = cells(&polygon(&[[0.0, 0.0], [3.0, 0.0], [0.0, 2.0]], 0));
+        let rects = cover(&triangle, 0.1);
+        assert!((2..=3).contains(&rects.len()), "a triangle: {rects:?}");
+        covered(&triangle, &rects, 1);
+        let l = cells(&polygon(&[[0.0, 0.0], [10.0, 0.0], [10.0, 1.0], [1.0, 1.0], [1.0, 10.0], [0.0, 10.0]], 0));
+        let rects = cover(&l, 0.1);
+        assert_eq!(rects.len(), 2, "an L is two rectangles: {rects:?}");
+        let (filled, inside) = covered(&l, &rects, 2);
+        assert!(filled < 1.02 * inside, "{filled} against {inside}");
+    }
+
+    #[test]
+    fn a_ring_of_thin_material_is_followed() {
+        let mut pieces = circle(0.0, 0.0, 10.0, false);
+        pieces.extend(circle(0.0, 0.0, 9.5, true));
+        let ring = cells(&pieces);
+        let rects = cover(&ring, 0.1 / 5.0);
+        let (filled, _) = covered(&ring, &rects, 3);
+        assert!(filled < 0.5 && rects.len() < 40, "{} rectangles fill {filled}", rects.len());
+    }
+
+    #[test]
+    fn a_disc_with_200_holes_is_many_leaves() {
+        let mut pieces = circle(0.0, 0.0, 100.0, false);
+        let mut n = 0_u32;
+        'all: for i in -10..=10 {
+            for j in -10..=10 {
+                let (x, y) = (f64::from(i) * 11.0, f64::from(j) * 11.0);
+                if x * x + y * y < 90.0 * 90.0 {
+                    pieces.extend(circle(x, y, 4.5, true));
+                    n += 1;
+                    if n == 200 {
+                        break 'all;
+                    }
+                }
+            }
+        }
+        assert_eq!(n, 200, "holes");
+        let disc = cells(&pieces);
+        let t = std::time::Instant::now();
+        let rects = cover(&disc, 0.1 / (1.0 + 4.0 * 200.0));
+        eprintln!("{:?}", t.elapsed());
+        let (filled, inside) = covered(&disc, &rects, 4);
+        assert!((200..3000).contains(&rects.len()), "{} leaves", rects.len());
+        assert!(filled < 1.5 * inside, "{filled} for {inside}");
+    }
+
+    #[test]
+    fn random_polygons_are_covered() {
+        let mut rng = SmallRng::seed_from_u64(5);
+        for round in 0..40 {
+            let n = rng.random_range(3..14);
+            let points: Vec<[f64; 2]> = (0..n)
+                .map(|k| {
+                    let a = std::f64::consts::TAU * f64::from(k) / f64::from(n);
+                    let r = rng.random_range(0.2..10.0);
+                    [r * feeler_geom::math::cos(a), 0.3 * r * feeler_geom::math::sin(a)]
+                })
+                .collect();
+            let shape = cells(&polygon(&points, 0));
+            for leaf in [0.1, 0.01, 0.001] {
+                let rects = cover(&shape, leaf);
+                covered(&shape, &rects, round);
+            }
+            let part = Rect { u1: 0.5 * (shape.rect.u0 + shape.rect.u1), ..shape.rect };
+            let shrunk = Coverage::new(&shape).shrink(&part).unwrap();
+            for _ in 0..1000 {
+                let p = P2::new(rng.random_range(part.u0..part.u1), rng.random_range(part.v0..part.v1));
+                let held = shrunk.u0 <= p.x && p.x <= shrunk.u1 && shrunk.v0 <= p.y && p.y <= shrunk.v1;
+                assert!(held || shape.classify(p) == Side::Outside, "{p:?} lost by shrinking");
+            }
+        }
+    }
 }
