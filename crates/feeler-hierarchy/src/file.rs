@@ -1,1 +1,463 @@
 //! The file: header, checksum, payload; whole or absent.
+//!
+//! | bytes | header field, little-endian |
+//! |---|---|
+//! | 0..8 | magic `FEELER\r\n`: a transfer in text mode damages it visibly |
+//! | 8..12 | format version |
+//! | 12..14 | width of a scalar in bytes, 8 |
+//! | 14..16 | length unit, 1 = mm |
+//! | 16..24 | length of the payload in bytes |
+//! | 24..32 | checksum of the rest of the header and the payload |
+//! | 32..40 | hash of the input |
+//! | 40..48 | flatness (rad) |
+//! | 48..52 | distinct solids |
+//! | 52..56 | instances |
+//! | 56..64 | areas of all solids |
+//!
+//! The payload is the [`Model`] in bincode with fixed-width little-endian integers. The codec is this module's private
+//! matter. A reader first compares lengths, then the checksum, then decodes under a limit of allocation, and last checks
+//! that the model is [well formed](crate::validate).
+
+use crate::data::{Hierarchy, Model};
+use crate::validate::{IllFormed, check_well_formed};
+use bincode::error::DecodeError;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Version of the format that this code writes, and the only one it reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+const MAGIC: [u8; 8] = *b"FEELER\r\n";
+const HEADER: usize = 64;
+const SCALAR_WIDTH: u16 = 8;
+const UNIT_MM: u16 = 1;
+
+/// Why a file cannot be read or written. In every case nothing has been changed: a file is whole or absent.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// Something about the file at this path.
+    #[error("{}: {source}", path.display())]
+    At {
+        /// The file.
+        path: PathBuf,
+        /// What about it.
+        source: Box<FileError>,
+    },
+    /// The file system refused.
+    #[error("cannot {action}: {source}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The first bytes are not those of a feeler file.
+    #[error("not a feeler file (prepare a STEP file with `feeler preprocess`)")]
+    NotFeeler,
+    /// The magic shows that line ends were translated.
+    #[error("damaged by a transfer in text mode; copy the file again in binary mode")]
+    TextMode,
+    /// Written by a later release.
+    #[error(
+        "written in format version {found}, newer than the supported version {supported}; update feeler, or prepare \
+         the input again with this version"
+    )]
+    Newer {
+        /// Version of the file.
+        found: u32,
+        /// Version of this code.
+        supported: u32,
+    },
+    /// Written by an earlier release whose format is no longer read.
+    #[error(
+        "written in format version {found}, older than the supported version {supported}; prepare the input again"
+    )]
+    Older {
+        /// Version of the file.
+        found: u32,
+        /// Version of this code.
+        supported: u32,
+    },
+    /// The file ends too early.
+    #[error("truncated at byte {at} of {expected}; copy the file again, or prepare the input again")]
+    Truncated {
+        /// Length found.
+        at: u64,
+        /// Length that the header announces, or the header's own.
+        expected: u64,
+    },
+    /// Bytes after the end of the payload.
+    #[error("{extra} bytes too many after byte {expected}")]
+    Trailing {
+        /// Length that the header announces.
+        expected: u64,
+        /// Bytes after it.
+        extra: u64,
+    },
+    /// Some byte has changed since the file was written.
+    #[error(
+        "damaged: the checksum is {found:016x}, not {stored:016x}; copy the file again, or prepare the input again"
+    )]
+    Checksum {
+        /// Checksum in the header.
+        stored: u64,
+        /// Checksum of the bytes.
+        found: u64,
+    },
+    /// A header field has a value that this code does not know.
+    #[error("header: unknown {field} {value}")]
+    Header {
+        /// Name of the field.
+        field: &'static str,
+        /// Its value.
+        value: u64,
+    },
+    /// The payload is not an encoded model although its checksum is right.
+    #[error("payload: {0}")]
+    Payload(String),
+    /// The payload is a model that cannot be used.
+    #[error("not well formed: {0}")]
+    IllFormed(#[from] IllFormed),
+}
+
+impl FileError {
+    fn at(self, path: &Path) -> Self {
+        Self::At { path: path.to_owned(), source: Box::new(self) }
+    }
+}
+
+fn config() -> impl bincode::config::Config {
+    bincode::config::standard().with_little_endian().with_fixed_int_encoding()
+}
+
+/// Whether bytes begin like a feeler file, whole or damaged.
+#[must_use]
+pub fn is_feeler(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC[..6])
+}
+
+/// The bytes of a file for `model`. The same model always gives the same bytes.
+///
+/// # Errors
+/// [`FileError::IllFormed`]: what could not be read again is not written.
+pub fn encode(model: &Model) -> Result<Vec<u8>, FileError> {
+    check_well_formed(model)?;
+    let mut bytes = vec![0; HEADER];
+    bincode::serde::encode_into_std_write(model, &mut bytes, config())
+        .map_err(|e| FileError::Payload(e.to_string()))?;
+    let areas: usize = model.solids.iter().map(|s| s.areas.len()).sum();
+    let payload = (bytes.len() - HEADER) as u64;
+    bytes[0..8].copy_from_slice(&MAGIC);
+    bytes[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+    bytes[12..14].copy_from_slice(&SCALAR_WIDTH.to_le_bytes());
+    bytes[14..16].copy_from_slice(&UNIT_MM.to_le_bytes());
+    bytes[16..24].copy_from_slice(&payload.to_le_bytes());
+    bytes[32..40].copy_from_slice(&model.input_hash.to_le_bytes());
+    bytes[40..48].copy_from_slice(&model.options.flatness.to_le_bytes());
+    bytes[48..52].copy_from_slice(&count(model.solids.len())?.to_le_bytes());
+    bytes[52..56].copy_from_slice(&count(model.instances.len())?.to_le_bytes());
+    bytes[56..64].copy_from_slice(&(areas as u64).to_le_bytes());
+    seal(&mut bytes);
+    Ok(bytes)
+}
+
+fn count(n: usize) -> Result<u32, FileError> {
+    u32::try_from(n).map_err(|_| FileError::Payload(format!("{n} is more than a count can hold")))
+}
+
+/// Writes the checksum into a header.
+fn seal(bytes: &mut [u8]) {
+    let sum = checksum(bytes);
+    bytes[24..32].copy_from_slice(&sum.to_le_bytes());
+}
+
+/// The same file with another format version and a checksum to match: for tests of what readers say about it. Bytes
+/// too short to have a version are returned as they are.
+#[must_use]
+pub fn with_version(bytes: &[u8], version: u32) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    if bytes.len() >= HEADER {
+        bytes[8..12].copy_from_slice(&version.to_le_bytes());
+        seal(&mut bytes);
+    }
+    bytes
+}
+
+/// Number of payload bytes that one solid's hierarchy takes.
+#[must_use]
+pub fn encoded_size(hierarchy: &Hierarchy) -> usize {
+    struct Counter(usize);
+    impl Write for Counter {
+        fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+            self.0 += buf.len();
+            Ok(buf.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    // Plain data into a writer that takes everything: there is nothing to fail.
+    let _ = bincode::serde::encode_into_std_write(hierarchy, &mut counter, config());
+    counter.0
+}
+
+/// What the header says.
+struct Header {
+    payload: u64,
+    checksum: u64,
+    input_hash: u64,
+    flatness: u64,
+    solids: u32,
+    instances: u32,
+    areas: u64,
+}
+
+impl Header {
+    /// Reads as much of a header as there is, so that the message fits: what is too short may still be known to be
+    /// no feeler file at all.
+    fn parse(bytes: &[u8]) -> Result<Self, FileError> {
+        let known = bytes.len().min(MAGIC.len());
+        if bytes[..known] != MAGIC[..known] {
+            let text = bytes.starts_with(b"FEELER\n") || bytes.starts_with(b"FEELER\r\r");
+            return Err(if text { FileError::TextMode } else { FileError::NotFeeler });
+        }
+        if bytes.len() >= 12 {
+            let version = u32::from_le_bytes(field(bytes, 8));
+            // Before anything else: a later format may have another header.
+            if version > FORMAT_VERSION {
+                return Err(FileError::Newer { found: version, supported: FORMAT_VERSION });
+            }
+            if version < FORMAT_VERSION {
+                return Err(FileError::Older { found: version, supported: FORMAT_VERSION });
+            }
+        }
+        if bytes.len() < HEADER {
+            return Err(FileError::Truncated { at: bytes.len() as u64, expected: HEADER as u64 });
+        }
+        let width = u16::from_le_bytes(field(bytes, 12));
+        if width != SCALAR_WIDTH {
+            return Err(FileError::Header { field: "scalar width", value: width.into() });
+        }
+        let unit = u16::from_le_bytes(field(bytes, 14));
+        if unit != UNIT_MM {
+            return Err(FileError::Header { field: "length unit", value: unit.into() });
+        }
+        Ok(Self {
+            payload: u64::from_le_bytes(field(bytes, 16)),
+            checksum: u64::from_le_bytes(field(bytes, 24)),
+            input_hash: u64::from_le_bytes(field(bytes, 32)),
+            flatness: u64::from_le_bytes(field(bytes, 40)),
+            solids: u32::from_le_bytes(field(bytes, 48)),
+            instances: u32::from_le_bytes(field(bytes, 52)),
+            areas: u64::from_le_bytes(field(bytes, 56)),
+        })
+    }
+
+    /// Compares the length of a whole file with what the header announces.
+    fn check_length(&self, len: u64) -> Result<(), FileError> {
+        let expected = self.payload.saturating_add(HEADER as u64);
+        if len < expected {
+            return Err(FileError::Truncated { at: len, expected });
+        }
+        if len > expected {
+            return Err(FileError::Trailing { expected, extra: len - expected });
+        }
+        Ok(())
+    }
+
+    /// Compares a decoded model with what the header announces.
+    fn check_counts(&self, model: &Model) -> Result<(), FileError> {
+        let areas: usize = model.solids.iter().map(|s| s.areas.len()).sum();
+        let same = self.input_hash == model.input_hash
+            && self.flatness == model.options.flatness.to_bits()
+            && self.solids as usize == model.solids.len()
+            && self.instances as usize == model.instances.len()
+            && self.areas == areas as u64;
+        if same {
+            Ok(())
+        } else {
+            Err(FileError::Payload("does not hold what the header announces".to_owned()))
+        }
+    }
+}
+
+/// `N` bytes from `at` on, which are there.
+fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(&bytes[at..at + N]);
+    out
+}
+
+/// The model in the bytes of a file.
+///
+/// Never panics, and allocates no more than a small multiple of the bytes' length (or about a megabyte, if that is
+/// more), whatever the bytes claim.
+///
+/// # Errors
+/// All variants of [`FileError`] but [`FileError::At`] and [`FileError::Io`].
+pub fn decode(bytes: &[u8]) -> Result<Model, FileError> {
+    let header = Header::parse(bytes)?;
+    header.check_length(bytes.len() as u64)?;
+    let found = checksum(bytes);
+    if found != header.checksum {
+        return Err(FileError::Checksum { stored: header.checksum, found });
+    }
+    let model = decode_payload(&bytes[HEADER..])?;
+    header.check_counts(&model)?;
+    check_well_formed(&model)?;
+    Ok(model)
+}
+
+/// Decodes under a limit. The codec takes a string's claimed length for granted before it compares it with what is
+/// there, and its limit must be a constant: hence classes of payload lengths, each limited to its own largest. Lists
+/// are safe of themselves: what is reserved for one at once is capped at a megabyte, and elements must be there.
+fn decode_payload(payload: &[u8]) -> Result<Model, FileError> {
+    const CLASSES: [usize; 5] = [1 << 16, 1 << 20, 1 << 24, 1 << 28, 1 << 31];
+    match payload.len() {
+        n if n <= CLASSES[0] => decode_within::<{ CLASSES[0] }>(payload),
+        n if n <= CLASSES[1] => decode_within::<{ CLASSES[1] }>(payload),
+        n if n <= CLASSES[2] => decode_within::<{ CLASSES[2] }>(payload),
+        n if n <= CLASSES[3] => decode_within::<{ CLASSES[3] }>(payload),
+        n if n <= CLASSES[4] => decode_within::<{ CLASSES[4] }>(payload),
+        n => Err(FileError::Payload(format!("{n} bytes are more than this version reads"))),
+    }
+}
+
+fn decode_within<const LIMIT: usize>(payload: &[u8]) -> Result<Model, FileError> {
+    let config =
+        bincode::config::standard().with_little_endian().with_fixed_int_encoding().with_limit::<LIMIT>();
+    let (model, read) = bincode::serde::decode_from_slice::<Model, _>(payload, config)
+        .map_err(|e| FileError::Payload(in_words(&e)))?;
+    if read != payload.len() {
+        let left = payload.len() - read;
+        return Err(FileError::Payload(format!("{left} bytes are left over after byte {}", HEADER + read)));
+    }
+    Ok(model)
+}
+
+fn in_words(error: &DecodeError) -> String {
+    match error {
+        DecodeError::UnexpectedEnd { .. } => "ends inside a record".to_owned(),
+        DecodeError::LimitExceeded => "a length is larger than the file".to_owned(),
+        DecodeError::Utf8 { .. } => "a text is not UTF-8".to_owned(),
+        DecodeError::InvalidBooleanValue(value) => format!("{value} is neither true nor false"),
+        DecodeError::OutsideUsizeRange(n) => format!("{n} is more than a length can be"),
+        DecodeError::UnexpectedVariant { type_name, found, .. } => {
+            format!("{found} is no variant of {type_name}")
+        }
+        DecodeError::Other(text) => (*text).to_owned(),
+        DecodeError::OtherString(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Reads a file.
+///
+/// The header is checked before the rest is read.
+///
+/// # Errors
+/// As [`decode`], or [`FileError::Io`]; with the path.
+pub fn read_model(path: &Path) -> Result<Model, FileError> {
+    read_bytes(path).and_then(|bytes| decode(&bytes)).map_err(|e| e.at(path))
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, FileError> {
+    let read = |source| FileError::Io { action: "read", source };
+    let file = File::open(path).map_err(|source| FileError::Io { action: "open", source })?;
+    let mut bytes = Vec::new();
+    (&file).take(HEADER as u64).read_to_end(&mut bytes).map_err(read)?;
+    let header = Header::parse(&bytes)?;
+    header.check_length(file.metadata().map_err(read)?.len())?;
+    (&file).read_to_end(&mut bytes).map_err(read)?;
+    Ok(bytes)
+}
+
+/// Writes a file: to a temporary one in the same folder, which then takes the name. On failure what was at `path`
+/// before stays, and nothing is left behind. Returns the number of bytes.
+///
+/// # Errors
+/// [`FileError::IllFormed`] and [`FileError::Io`]; with the path.
+pub fn write_model(path: &Path, model: &Model) -> Result<u64, FileError> {
+    let write = || {
+        let bytes = encode(model)?;
+        let temporary = Temporary::create(path)?;
+        temporary.commit(&bytes, path)?;
+        Ok(bytes.len() as u64)
+    };
+    write().map_err(|e: FileError| e.at(path))
+}
+
+/// A file that vanishes unless it is committed.
+struct Temporary {
+    path: PathBuf,
+    file: File,
+}
+
+impl Temporary {
+    /// A new file beside `target`.
+    fn create(target: &Path) -> Result<Self, FileError> {
+        let io = |source| FileError::Io { action: "create a temporary file beside it", source };
+        let name = target.file_name().ok_or_else(|| io(io::ErrorKind::InvalidFilename.into()))?;
+        for attempt in 0..100_u32 {
+            let mut temporary = std::ffi::OsString::from(".");
+            temporary.push(name);
+            // The process tells writers apart, the attempt what a killed one left behind.
+            temporary.push(format!(".{}-{attempt}.tmp", std::process::id()));
+            let path = target.with_file_name(temporary);
+            match File::options().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok(Self { path, file }),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(io(e)),
+            }
+        }
+        Err(io(io::ErrorKind::AlreadyExists.into()))
+    }
+
+    fn commit(mut self, bytes: &[u8], target: &Path) -> Result<(), FileError> {
+        let io = |action| move |source| FileError::Io { action, source };
+        // On the disk before it takes the name, or a power cut could leave a name without content.
+        self.file.write_all(bytes).and_then(|()| self.file.sync_all()).map_err(io("write"))?;
+        fs::rename(&self.path, target).map_err(io("put the written file in place"))?;
+        // Nothing is at the temporary name any more.
+        self.path.clear();
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.path.as_os_str().is_empty() {
+            // Failing to tidy up must not hide the error that led here.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Checksum of a file but for the field that holds it.
+///
+/// Words go into the state one by one, each through a step that is one-to-one in the state and in the word, so a
+/// change within one word always changes the result; other changes slip through once in 2⁶⁴.
+fn checksum(bytes: &[u8]) -> u64 {
+    // An odd multiplier (the golden ratio's fraction) mixes upwards, the shift downwards; both can be undone.
+    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut state = bytes.len() as u64;
+    let mut take = |word: u64| {
+        state = (state ^ word).wrapping_mul(ODD);
+        state ^= state >> 29;
+    };
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (i, word) in words.iter().enumerate() {
+        if i != 3 {
+            take(u64::from_le_bytes(*word));
+        }
+    }
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    take(u64::from_le_bytes(last));
+    state
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,350 @@
 //! Checks that a decoded model is well formed.
+//!
+//! A checksum is no proof of good will: after these checks every index and count is in range and every number is
+//! finite and of a sensible size, so that the code that reads a model need not look again. Tightness and containment
+//! of the bounds are not checked here; they belong to the tests of the preparation.
+
+use crate::data::{Area, Edge, Face, Feature, Hierarchy, Instance, Model, Node, Vertex};
+use feeler_geom::bezier::{BezierSpline, BezierSurface, H4, MAX_DEGREE};
+use feeler_geom::trim::TrimCells;
+use feeler_geom::{Curve, Frame, Obb, PolyCone, Rect, RevolutionCone, Surface, V3};
+use std::f64::consts::{FRAC_PI_2, PI};
+use std::fmt::Display;
+
+/// Largest depth of a hierarchy's tree, the root counting as 1; what fixed stacks of traversals may rely on.
+pub const MAX_DEPTH: u32 = 64;
+
+/// Largest magnitude of any length or parameter. No model comes near it, and products of a few such numbers stay
+/// finite.
+pub const MAX_NUMBER: f64 = 1e30;
+
+/// How far axes may be from unit length and from right angles.
+const AXIS_TOL: f64 = 1e-6;
+
+/// Periodic parameters stay below this many periods, so that wrapping keeps half of its digits.
+const MAX_TURNS: f64 = 1e9;
+
+/// What is wrong with a model, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{at}: {what}")]
+pub struct IllFormed {
+    /// The offending part, from the outside in: `solid 0: face 12: surface`.
+    pub at: String,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+type Check = Result<(), IllFormed>;
+
+/// Checks a whole model: every index and count in range, all numbers finite, frames orthonormal, radii and weights
+/// positive, breaks and ranges increasing, control point counts right, and each tree a tree of at most [`MAX_DEPTH`]
+/// levels with every node and area reached exactly once.
+///
+/// # Errors
+/// The first thing found wrong.
+pub fn check_well_formed(model: &Model) -> Check {
+    require(model.options.flatness > 0.0 && sized(model.options.flatness), "flatness must be positive")
+        .at("options")?;
+    for (i, solid) in model.solids.iter().enumerate() {
+        check_hierarchy(solid).at(format_args!("solid {i}"))?;
+    }
+    for (i, instance) in model.instances.iter().enumerate() {
+        check_instance(instance, model.solids.len()).at(format_args!("instance {i}"))?;
+    }
+    Ok(())
+}
+
+/// Checks one solid's hierarchy; see [`check_well_formed`].
+///
+/// # Errors
+/// The first thing found wrong.
+pub fn check_hierarchy(h: &Hierarchy) -> Check {
+    let info = &h.info;
+    let facts = [info.area, info.volume, info.max_trim_deviation];
+    require(facts.iter().chain(&info.bbox_min).chain(&info.bbox_max).all(|x| sized(*x)), NOT_FINITE)
+        .at("facts")?;
+    for (i, face) in h.faces.iter().enumerate() {
+        check_face(face).at(format_args!("face {i}"))?;
+    }
+    for (i, edge) in h.edges.iter().enumerate() {
+        check_edge(edge, &h.faces).at(format_args!("edge {i}"))?;
+    }
+    for (i, vertex) in h.vertices.iter().enumerate() {
+        check_vertex(vertex).at(format_args!("vertex {i}"))?;
+    }
+    for (i, area) in h.areas.iter().enumerate() {
+        check_area(area, h).at(format_args!("area {i}"))?;
+    }
+    for (i, node) in h.nodes.iter().enumerate() {
+        check_obb(&node.obb).and_then(|()| check_cone(&node.cone)).at(format_args!("node {i}"))?;
+    }
+    check_tree(&h.nodes, h.areas.len()).at("tree")
+}
+
+const NOT_FINITE: &str = "a number is not finite or out of all proportion";
+
+/// Adds where to what.
+trait At {
+    fn at(self, place: impl Display) -> Self;
+}
+
+impl At for Check {
+    fn at(self, place: impl Display) -> Self {
+        self.map_err(|e| {
+            let at = if e.at.is_empty() { place.to_string() } else { format!("{place}: {}", e.at) };
+            IllFormed { at, what: e.what }
+        })
+    }
+}
+
+fn require(holds: bool, what: &str) -> Check {
+    if holds { Ok(()) } else { Err(IllFormed { at: String::new(), what: what.to_owned() }) }
+}
+
+/// Finite and of a sensible size; false for NaN.
+fn sized(x: f64) -> bool {
+    x.abs() <= MAX_NUMBER
+}
+
+fn sized_vec(v: &V3) -> bool {
+    v.iter().all(|x| sized(*x))
+}
+
+fn is_unit(v: &V3) -> bool {
+    (v.norm_squared() - 1.0).abs() <= AXIS_TOL
+}
+
+fn check_instance(instance: &Instance, n_solids: usize) -> Check {
+    require((instance.solid as usize) < n_solids, "names a solid that is not there")?;
+    require(instance.translation.iter().all(|x| sized(*x)), NOT_FINITE).at("translation")?;
+    let norm_sq: f64 = instance.rotation.iter().map(|q| q * q).sum();
+    require((norm_sq - 1.0).abs() <= AXIS_TOL, "must be a unit quaternion").at("rotation")
+}
+
+fn check_face(face: &Face) -> Check {
+    check_surface(&face.surface).at("surface")?;
+    check_trim(&face.trim).at("trimmed domain")?;
+    for (i, (_, trim)) in face.sources.iter().enumerate() {
+        if let Some(trim) = trim {
+            check_trim(trim).at(format_args!("source {i}: trimmed domain"))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_trim(trim: &TrimCells) -> Check {
+    check_rect(&trim.rect)?;
+    let deviations = trim.pieces.iter().all(|p| 0.0 <= p.deviation && sized(p.deviation));
+    require(deviations, "a deviation must be a length")?;
+    require(trim.check(), "the cells do not fit together")
+}
+
+fn check_rect(rect: &Rect) -> Check {
+    require([rect.u0, rect.u1, rect.v0, rect.v1].iter().all(|x| sized(*x)), NOT_FINITE)?;
+    require(rect.u0 <= rect.u1 && rect.v0 <= rect.v1, "the rectangle is reversed")
+}
+
+fn check_frame(frame: &Frame) -> Check {
+    require(sized_vec(&frame.origin.coords), NOT_FINITE).at("origin")?;
+    check_axes([frame.x, frame.y, frame.z])
+}
+
+fn check_axes([x, y, z]: [V3; 3]) -> Check {
+    let unit = [x, y, z].iter().all(is_unit);
+    let right_handed = (x.cross(&y) - z).norm() <= AXIS_TOL;
+    require(unit && right_handed, "axes must be orthonormal and right-handed")
+}
+
+fn positive(x: f64, what: &str) -> Check {
+    require(0.0 < x && sized(x), what)
+}
+
+fn check_surface(surface: &Surface) -> Check {
+    match surface {
+        Surface::Plane { frame } => check_frame(frame),
+        Surface::Cylinder { frame, radius } | Surface::Sphere { frame, radius } => {
+            check_frame(frame)?;
+            positive(*radius, "the radius must be positive")
+        }
+        Surface::Cone { frame, half_angle } => {
+            check_frame(frame)?;
+            let inside = 0.0 < *half_angle && *half_angle < FRAC_PI_2;
+            require(inside, "the half-angle must be between 0 and a right angle")
+        }
+        Surface::Torus { frame, major, minor } => {
+            check_frame(frame)?;
+            positive(*major, "the major radius must be positive")?;
+            positive(*minor, "the minor radius must be positive")
+        }
+        Surface::Bezier(grid) => check_grid(grid),
+    }
+}
+
+fn check_curve(curve: &Curve) -> Check {
+    match curve {
+        Curve::Line { origin, dir } => {
+            require(sized_vec(&origin.coords), NOT_FINITE).at("origin")?;
+            require(is_unit(dir), "the direction must be of unit length")
+        }
+        Curve::Circle { frame, radius } => {
+            check_frame(frame)?;
+            positive(*radius, "the radius must be positive")
+        }
+        Curve::Ellipse { frame, semi_x: a, semi_y: b }
+        | Curve::Hyperbola { frame, semi: a, semi_imag: b } => {
+            check_frame(frame)?;
+            positive(*a, "the semi-axes must be positive")?;
+            positive(*b, "the semi-axes must be positive")
+        }
+        Curve::Parabola { frame, focal } => {
+            check_frame(frame)?;
+            positive(*focal, "the focal distance must be positive")
+        }
+        Curve::Bezier(spline) => check_spline(spline),
+    }
+}
+
+fn check_spline(spline: &BezierSpline) -> Check {
+    check_degree(spline.degree)?;
+    let pieces = check_breaks(&spline.breaks)?;
+    check_control(&spline.control, [pieces, spline.degree as usize + 1])
+}
+
+fn check_grid(grid: &BezierSurface) -> Check {
+    check_degree(grid.u_degree)?;
+    check_degree(grid.v_degree)?;
+    let (nu, nv) = (check_breaks(&grid.u_breaks)?, check_breaks(&grid.v_breaks)?);
+    check_control(&grid.control, [nu, nv, grid.u_degree as usize + 1, grid.v_degree as usize + 1])
+}
+
+fn check_degree(degree: u32) -> Check {
+    require((1..=MAX_DEGREE).contains(&degree), "the degree is out of range")
+}
+
+/// The number of pieces.
+fn check_breaks(breaks: &[f64]) -> Result<usize, IllFormed> {
+    require(breaks.len() >= 2, "a range needs two breaks")?;
+    require(breaks.iter().all(|x| sized(*x)), NOT_FINITE).at("breaks")?;
+    require(breaks.windows(2).all(|w| w[0] < w[1]), "the breaks must increase")?;
+    Ok(breaks.len() - 1)
+}
+
+fn check_control<const N: usize>(control: &[H4], factors: [usize; N]) -> Check {
+    let expected = factors.iter().try_fold(1_usize, |n, f| n.checked_mul(*f));
+    require(expected == Some(control.len()), "the number of control points does not fit breaks and degree")?;
+    require(control.iter().all(|h| h.iter().all(|x| sized(*x))), NOT_FINITE).at("control points")?;
+    require(control.iter().all(|h| h.w > 0.0), "weights must be positive")
+}
+
+fn check_edge(edge: &Edge, faces: &[Face]) -> Check {
+    check_curve(&edge.curve).at("curve")?;
+    require(!edge.spans.is_empty(), "has no span")?;
+    require(!edge.closed || edge.spans.len() == 1, "is closed and has several spans")?;
+    for (i, span) in edge.spans.iter().enumerate() {
+        let check = check_range(&edge.curve, span.t0, span.t1).and_then(|()| {
+            require(0.0 <= span.deviation && sized(span.deviation), "the deviation must be a length")
+        });
+        check.at(format_args!("span {i}"))?;
+    }
+    for (i, side) in edge.sides.iter().enumerate() {
+        let known = require((side.face as usize) < faces.len(), "names a face that is not there");
+        let numbers = require(side.guide.iter().flatten().all(|x| sized(*x)), NOT_FINITE);
+        let order =
+            require(side.guide.windows(2).all(|w| w[0][0] <= w[1][0]), "the guide must increase in t");
+        known.and(numbers).and(order).at(format_args!("side {i}"))?;
+    }
+    Ok(())
+}
+
+/// A parameter range of a curve, at most one period long.
+fn check_range(curve: &Curve, t0: f64, t1: f64) -> Check {
+    require(sized(t0) && sized(t1), NOT_FINITE)?;
+    require(t0 < t1, "the range is empty or reversed")?;
+    check_period(curve.period(), t0, t1)
+}
+
+/// Loops over periods must be short, and wrapping must keep its digits.
+fn check_period(period: Option<f64>, t0: f64, t1: f64) -> Check {
+    let Some(period) = period else { return Ok(()) };
+    require(t1 - t0 <= period * (1.0 + 1e-6), "the range is longer than the period")?;
+    require(
+        t0.abs().max(t1.abs()) <= MAX_NUMBER.min(MAX_TURNS * period),
+        "the range is far from the curve's own",
+    )
+}
+
+fn check_vertex(vertex: &Vertex) -> Check {
+    require(sized_vec(&vertex.point.coords), NOT_FINITE).at("point")?;
+    require(vertex.constraints.iter().all(sized_vec), NOT_FINITE).at("constraints")?;
+    require(0.0 <= vertex.deviation && sized(vertex.deviation), "the deviation must be a length")
+}
+
+fn check_area(area: &Area, h: &Hierarchy) -> Check {
+    check_rect(&area.rect)?;
+    let r = &area.rect;
+    match area.feature {
+        Feature::Face(i) => {
+            let face = h.faces.get(i as usize);
+            require(face.is_some(), "names a face that is not there")?;
+            let surface = face.map(|f| &f.surface);
+            check_period(surface.and_then(Surface::u_period), r.u0, r.u1)?;
+            check_period(surface.and_then(Surface::v_period), r.v0, r.v1)?;
+        }
+        Feature::Edge(i) => {
+            let edge = h.edges.get(i as usize);
+            require(edge.is_some(), "names an edge that is not there")?;
+            check_period(edge.and_then(|e| e.curve.period()), r.u0, r.u1)?;
+        }
+        Feature::Vertex(i) => require((i as usize) < h.vertices.len(), "names a vertex that is not there")?,
+    }
+    check_poly_cone(&area.cone).at("cone")
+}
+
+fn check_poly_cone(cone: &PolyCone) -> Check {
+    require(cone.generators.iter().all(is_unit), "generators must be of unit length")
+}
+
+fn check_cone(cone: &RevolutionCone) -> Check {
+    require(is_unit(&cone.axis), "must be of unit length").at("cone axis")?;
+    require((0.0..=PI).contains(&cone.half_angle), "must be between 0 and π").at("cone half-angle")
+}
+
+fn check_obb(obb: &Obb) -> Check {
+    let sizes = sized_vec(&obb.half) && obb.half.iter().all(|h| *h >= 0.0);
+    require(sized_vec(&obb.center.coords), NOT_FINITE).at("box centre")?;
+    require(sizes, "half-lengths must be lengths").at("box")?;
+    check_axes(obb.axes).at("box")
+}
+
+/// Walks the tree by levels. Children come after their parent, so one pass forward knows every node's depth; each node
+/// but the root must be given a depth exactly once.
+fn check_tree(nodes: &[Node], n_areas: usize) -> Check {
+    if nodes.is_empty() {
+        return require(n_areas == 0, "there are areas but no nodes");
+    }
+    let mut depth = vec![0_u32; nodes.len()];
+    let mut reached = vec![false; n_areas];
+    depth[0] = 1;
+    for (i, node) in nodes.iter().enumerate() {
+        check_node(i, node, nodes, &mut depth, &mut reached).at(format_args!("node {i}"))?;
+    }
+    let missed = reached.iter().position(|r| !r);
+    require(missed.is_none(), &format!("area {} has no leaf", missed.unwrap_or_default()))
+}
+
+fn check_node(i: usize, node: &Node, nodes: &[Node], depth: &mut [u32], reached: &mut [bool]) -> Check {
+    let here = depth[i];
+    require(here > 0, "is not reached from the root")?;
+    require(here <= MAX_DEPTH, "is too deep")?;
+    if let Some([a, b]) = node.children() {
+        let (a, b) = (a as usize, b as usize);
+        require(i < a && b < nodes.len(), "its children are not there")?;
+        require(depth[a] == 0 && depth[b] == 0, "its children have another parent")?;
+        (depth[a], depth[b]) = (here + 1, here + 1);
+        let below = nodes[a].types | nodes[b].types;
+        return require(node.types & below == below, "lacks types of its children");
+    }
+    let seen = node.area().and_then(|area| reached.get_mut(area as usize));
+    let first = seen.is_some_and(|r| !std::mem::replace(r, true));
+    require(first, "its area is not there or has another leaf")
+}
