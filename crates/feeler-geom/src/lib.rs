@@ -20,6 +20,9 @@ pub mod skeleton;
 pub mod surface;
 pub mod trim;
 
+#[cfg(test)]
+mod testing;
+
 pub use aabb::Aabb;
 pub use cone::{PolyCone, RevolutionCone};
 pub use curve::{Curve, CurveDerivs};

@@ -316,3 +316,6 @@ fn samples(breaks: &[f64], degree: u32) -> Vec<f64> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;

@@ -225,3 +225,6 @@ impl Curve {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
