@@ -1,1 +1,34 @@
 //! All local minimal distances between two posed solids.
+//!
+//! A [`Body`] is a hierarchy taken into use, shared among any number of [`ContactPair`]s; a pair holds the scratch and
+//! the results of its queries. One module a step of BREP Figure 4.1: [`front`](self) finds pairs of leaves, `solve`
+//! their critical pairs, `trim` and `polar` what lies on the solids, `filter` what is a minimum, `conformal` samples
+//! the sets that are no points, `dedupe` reports each once, `interfere` tells when the interiors meet.
+//!
+//! Kernels work in the frame of A; `pose_ab` takes coordinates of B to those of A. Lengths in millimetres, angles in
+//! radians. This crate knows neither STEP nor solids: it reads hierarchies.
+
+mod body;
+mod lmd;
+mod options;
+mod pair;
+mod tolerance;
+
+mod front;
+mod solve;
+
+mod polar;
+mod second_order;
+mod trim;
+
+mod conformal;
+mod dedupe;
+mod filter;
+mod interfere;
+mod point_in_solid;
+
+pub use body::{Body, BodyError};
+pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats, Status};
+pub use options::QueryOptions;
+pub use pair::ContactPair;
+pub use tolerance::Tolerances;

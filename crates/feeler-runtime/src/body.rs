@@ -1,0 +1,342 @@
+//! A loaded hierarchy, ready for queries.
+//!
+//! Beside the stored data stands what every query needs and no file should hold twice: the oriented-sphere
+//! primitive of each canonical feature, its extent, the areas of each feature, and the shells.
+
+use crate::front::mask::FeatureType;
+use crate::point_in_solid::shell_points;
+use feeler_geom::skeleton::Primitive;
+use feeler_geom::{Aabb, P3};
+use feeler_hierarchy::{Area, Edge, Face, Feature, Hierarchy, Node, Vertex};
+use std::ops::Range;
+
+/// Why a hierarchy cannot be queried.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BodyError {
+    /// An index or a count in the hierarchy is out of range.
+    #[error("solid '{name}': {what} {index} refers to something that does not exist")]
+    Reference {
+        /// Name of the solid.
+        name: String,
+        /// What holds the reference.
+        what: &'static str,
+        /// Its index.
+        index: usize,
+    },
+    /// A number that must be finite is not.
+    #[error("solid '{name}': {what} is not finite")]
+    NotFinite {
+        /// Name of the solid.
+        name: String,
+        /// What is not finite.
+        what: &'static str,
+    },
+}
+
+/// A solid, ready for queries. Share it among pairs and threads behind an `Arc`.
+#[derive(Clone, Debug)]
+pub struct Body {
+    hierarchy: Hierarchy,
+    /// Faces, edges, vertices, in this order.
+    features: Vec<FeatureData>,
+    /// Areas sorted by feature.
+    areas: Vec<u32>,
+    /// For each area the node that is its leaf.
+    leaf_of_area: Vec<u32>,
+    /// For each node the bits of the [`FeatureType`]s below: those that carry LMDs, and all.
+    types: Vec<[u16; 2]>,
+    /// Conservative box in the solid's own frame.
+    bounds: Aabb,
+    reach: f64,
+    /// A point on each shell, in the interior of a face: what containment is decided with.
+    shell_points: Vec<P3>,
+    cone_slack: f64,
+    deviation: f64,
+}
+
+/// What the runtime knows about one feature.
+#[derive(Clone, Debug)]
+pub(crate) struct FeatureData {
+    /// The feature.
+    pub feature: Feature,
+    /// Oriented spheres, in the solid's frame; `None` for free-form geometry.
+    pub primitive: Option<Primitive>,
+    /// Diagonal of its box (mm).
+    pub extent: f64,
+    /// Largest deviation of a span or trimming piece (mm).
+    pub deviation: f64,
+    /// Its areas: a range of [`Body::areas`].
+    pub areas: Range<usize>,
+    /// Carries quasi-LMDs only.
+    pub quasi_only: bool,
+}
+
+/// Largest angle (rad) that culling adds to cones for footpoints which a trim's deviation puts outside their area.
+const MAX_CONE_SLACK: f64 = 0.05;
+
+impl Body {
+    /// Takes a hierarchy into use.
+    ///
+    /// # Errors
+    /// When an index is out of range or a box is not finite: the loader of a file has checked this already, but a
+    /// hierarchy can be made by hand.
+    pub fn new(hierarchy: Hierarchy) -> Result<Self, BodyError> {
+        check(&hierarchy)?;
+        let (n_faces, n_edges) = (hierarchy.faces.len(), hierarchy.edges.len());
+        let dense = |f: Feature| match f {
+            Feature::Face(i) => i as usize,
+            Feature::Edge(i) => n_faces + i as usize,
+            Feature::Vertex(i) => n_faces + n_edges + i as usize,
+        };
+        let mut areas: Vec<u32> = ids(hierarchy.areas.len()).collect();
+        areas.sort_by_key(|&i| (dense(hierarchy.areas[i as usize].feature), i));
+        let mut leaf_of_area = vec![0; hierarchy.areas.len()];
+        for (i, node) in ids(hierarchy.nodes.len()).zip(&hierarchy.nodes) {
+            if let Some(area) = node.area() {
+                leaf_of_area[area as usize] = i;
+            }
+        }
+        let all = ids(n_faces)
+            .map(Feature::Face)
+            .chain(ids(n_edges).map(Feature::Edge))
+            .chain(ids(hierarchy.vertices.len()).map(Feature::Vertex));
+        let mut features = Vec::new();
+        let mut bounds = Aabb::empty();
+        let mut next = 0;
+        for feature in all {
+            let start = next;
+            let mut bbox = Aabb::empty();
+            while next < areas.len() && hierarchy.areas[areas[next] as usize].feature == feature {
+                let obb = &hierarchy.nodes[leaf_of_area[areas[next] as usize] as usize].obb;
+                bbox = bbox.union(&Aabb::of_points(&obb.corners()));
+                next += 1;
+            }
+            bounds = bounds.union(&bbox);
+            let (primitive, deviation, quasi_only) = match feature {
+                Feature::Face(i) => {
+                    let f = &hierarchy.faces[i as usize];
+                    let deviation = f.trim.pieces.iter().fold(0.0, |m: f64, p| m.max(p.deviation));
+                    (Primitive::of_patch(&f.surface, f.outward, &f.trim.rect), deviation, false)
+                }
+                Feature::Edge(i) => {
+                    let e = &hierarchy.edges[i as usize];
+                    let deviation = e.spans.iter().fold(0.0, |m: f64, s| m.max(s.deviation));
+                    (Primitive::of_curve(&e.curve), deviation, e.quasi_only)
+                }
+                Feature::Vertex(i) => {
+                    let v = &hierarchy.vertices[i as usize];
+                    (Some(Primitive::of_point(v.point)), v.deviation, v.quasi_only)
+                }
+            };
+            features.push(FeatureData {
+                feature,
+                // Near-degenerate poses are measured around a line's origin.
+                primitive: primitive.map(|p| if bbox.is_empty() { p } else { p.rebased(&bbox.center()) }),
+                extent: bbox.diagonal(),
+                deviation: if deviation.is_finite() { deviation.max(0.0) } else { 0.0 },
+                areas: start..next,
+                quasi_only,
+            });
+        }
+        let reach = if bounds.is_empty() {
+            0.0
+        } else {
+            bounds.min.coords.amax().max(bounds.max.coords.amax())
+        };
+        let deviation = features.iter().fold(0.0, |m: f64, f| m.max(f.deviation));
+        let cone_slack = features.iter().fold(1e-9, |m: f64, f| m.max(f.deviation * curvature_bound(f)));
+        let mut body = Self {
+            hierarchy,
+            features,
+            areas,
+            leaf_of_area,
+            types: Vec::new(),
+            bounds,
+            reach,
+            shell_points: Vec::new(),
+            cone_slack: cone_slack.min(MAX_CONE_SLACK),
+            deviation,
+        };
+        body.types = body.collect_types();
+        body.shell_points = shell_points(&body);
+        Ok(body)
+    }
+
+    /// Types below each node; children stand behind their parents.
+    fn collect_types(&self) -> Vec<[u16; 2]> {
+        let mut types = vec![[0; 2]; self.hierarchy.nodes.len()];
+        for (i, node) in self.hierarchy.nodes.iter().enumerate().rev() {
+            types[i] = match (node.area(), node.children()) {
+                (Some(area), _) => {
+                    let data = self.data(self.hierarchy.areas[area as usize].feature);
+                    let bit = FeatureType::of(data.feature, data.primitive.as_ref()).bit();
+                    [if data.quasi_only { 0 } else { bit }, bit]
+                }
+                (None, Some([l, r])) => {
+                    let (l, r) = (types[l as usize], types[r as usize]);
+                    [l[0] | r[0], l[1] | r[1]]
+                }
+                (None, None) => [0; 2],
+            };
+        }
+        types
+    }
+
+    /// The stored data.
+    #[must_use]
+    pub fn hierarchy(&self) -> &Hierarchy {
+        &self.hierarchy
+    }
+
+    /// Conservative box in the solid's own frame.
+    #[must_use]
+    pub fn bounds(&self) -> &Aabb {
+        &self.bounds
+    }
+
+    /// Diagonal of the box (mm).
+    #[must_use]
+    pub fn size(&self) -> f64 {
+        self.bounds.diagonal()
+    }
+
+    /// Largest absolute coordinate (mm).
+    pub(crate) fn reach(&self) -> f64 {
+        self.reach
+    }
+
+    /// Angle (rad) that a normal can turn between an area's border and a footpoint accepted beyond it.
+    pub(crate) fn cone_slack(&self) -> f64 {
+        self.cone_slack
+    }
+
+    /// Largest deviation of any trim, span or vertex (mm).
+    pub(crate) fn deviation(&self) -> f64 {
+        self.deviation
+    }
+
+    pub(crate) fn shell_points(&self) -> &[P3] {
+        &self.shell_points
+    }
+
+    /// Faces, edges, vertices.
+    pub(crate) fn features(&self) -> &[FeatureData] {
+        &self.features
+    }
+
+    pub(crate) fn data(&self, feature: Feature) -> &FeatureData {
+        &self.features[self.dense(feature) as usize]
+    }
+
+    /// Position of a feature in [`Body::features`].
+    pub(crate) fn dense(&self, feature: Feature) -> u32 {
+        let (n_faces, n_edges) = (self.hierarchy.faces.len(), self.hierarchy.edges.len());
+        match feature {
+            Feature::Face(i) => i,
+            Feature::Edge(i) => index(n_faces) + i,
+            Feature::Vertex(i) => index(n_faces + n_edges) + i,
+        }
+    }
+
+    /// Areas of a feature.
+    pub(crate) fn areas_of(&self, data: &FeatureData) -> &[u32] {
+        &self.areas[data.areas.clone()]
+    }
+
+    pub(crate) fn leaf_of_area(&self, area: u32) -> u32 {
+        self.leaf_of_area[area as usize]
+    }
+
+    /// Sorts areas by feature.
+    pub(crate) fn area_key(&self, area: u32) -> (u32, u32) {
+        (self.dense(self.area(area).feature), area)
+    }
+
+    pub(crate) fn node(&self, i: u32) -> &Node {
+        &self.hierarchy.nodes[i as usize]
+    }
+
+    pub(crate) fn area(&self, i: u32) -> &Area {
+        &self.hierarchy.areas[i as usize]
+    }
+
+    /// Bits of the feature types below a node, those that carry quasi-LMDs only included on demand.
+    pub(crate) fn types(&self, node: u32, with_quasi: bool) -> u16 {
+        self.types[node as usize][usize::from(with_quasi)]
+    }
+
+    pub(crate) fn face(&self, i: u32) -> &Face {
+        &self.hierarchy.faces[i as usize]
+    }
+
+    pub(crate) fn edge(&self, i: u32) -> &Edge {
+        &self.hierarchy.edges[i as usize]
+    }
+
+    pub(crate) fn vertex(&self, i: u32) -> &Vertex {
+        &self.hierarchy.vertices[i as usize]
+    }
+}
+
+/// Largest normal curvature (1/mm) that a canonical feature has away from singular points, 0 for free-form ones:
+/// these bend little over a deviation, or their files are beyond help.
+fn curvature_bound(data: &FeatureData) -> f64 {
+    let inverse = |r: f64| if r > 0.0 { 1.0 / r } else { 0.0 };
+    match (data.feature, data.primitive) {
+        (Feature::Face(_), Some(Primitive::Point { sigma, .. } | Primitive::Circle { sigma, .. })) => {
+            inverse(sigma.abs())
+        }
+        (Feature::Face(_), Some(Primitive::Line { sigma, slope, .. })) if slope.abs() < f64::EPSILON => {
+            inverse(sigma.abs())
+        }
+        _ => 0.0,
+    }
+}
+
+/// A count of stored things as their index type; files hold fewer than 2³¹ of anything.
+pub(crate) fn index(n: usize) -> u32 {
+    u32::try_from(n).expect("a hierarchy holds fewer than 2^32 of anything")
+}
+
+fn ids(n: usize) -> Range<u32> {
+    0..index(n)
+}
+
+fn check(h: &Hierarchy) -> Result<(), BodyError> {
+    let bad = |what, index| BodyError::Reference { name: h.info.name.clone(), what, index };
+    for (i, e) in h.edges.iter().enumerate() {
+        if e.sides.iter().any(|s| s.face as usize >= h.faces.len()) || e.spans.is_empty() {
+            return Err(bad("edge", i));
+        }
+    }
+    for (i, a) in h.areas.iter().enumerate() {
+        let (index, count) = match a.feature {
+            Feature::Face(f) => (f, h.faces.len()),
+            Feature::Edge(e) => (e, h.edges.len()),
+            Feature::Vertex(v) => (v, h.vertices.len()),
+        };
+        if index as usize >= count {
+            return Err(bad("area", i));
+        }
+    }
+    let mut seen = vec![false; h.areas.len()];
+    for (i, n) in h.nodes.iter().enumerate() {
+        let numbers = n.obb.center.coords.sum() + n.obb.half.sum() + n.cone.axis.sum() + n.cone.half_angle;
+        if !numbers.is_finite() {
+            return Err(BodyError::NotFinite { name: h.info.name.clone(), what: "a node of the hierarchy" });
+        }
+        let fine = match (n.area(), n.children()) {
+            (Some(a), _) => seen.get_mut(a as usize).map(|s| *s = true).is_some(),
+            // Children come after their parent, so every walk ends.
+            (_, Some([c, d])) => c as usize > i && (d as usize) < h.nodes.len(),
+            _ => false,
+        };
+        if !fine {
+            return Err(bad("node", i));
+        }
+    }
+    match seen.iter().position(|s| !s) {
+        Some(i) => Err(bad("area without a leaf", i)),
+        None => Ok(()),
+    }
+}

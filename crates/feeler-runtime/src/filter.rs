@@ -1,0 +1,142 @@
+//! Step (c) of BREP Figure 4.1: which critical pairs are local minima of the solids.
+//!
+//! # Source
+//! BREP §4.4, MATH §2.
+
+use crate::polar::{Polar, edge_normals, test_vertex};
+use crate::second_order::{Definiteness, LocalForm, definiteness};
+use crate::solve::{Candidate, Context, Which};
+use crate::trim::{Located, locate_on_edge, locate_on_face, outward_normal};
+use crate::{FeatureKind, FeatureRef, LmdClass};
+use feeler_geom::{P2, P3, V3};
+use feeler_hierarchy::Feature;
+
+/// A local minimum, frame of A.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Accepted {
+    pub feature_a: Feature,
+    pub feature_b: Feature,
+    pub p_a: P3,
+    pub p_b: P3,
+    pub n: V3,
+    pub distance: f64,
+    pub class: LmdClass,
+    pub place_a: FeatureRef,
+    pub place_b: FeatureRef,
+    /// What the model leaves open (mm) about each footpoint.
+    pub slack_a: f64,
+    pub slack_b: f64,
+    pub undecided: bool,
+}
+
+/// A footpoint that passed trims and polars.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Side {
+    pub located: Located,
+    pub polar: Polar,
+    pub form: LocalForm,
+}
+
+/// Applies trims, polars and the second order.
+pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
+    if !(-ctx.tol.tol <= c.distance && c.distance <= ctx.d_max) {
+        return None;
+    }
+    let a = side(ctx, Which::A, c.feature_a, &c.p_a, &c.n, c.hint_a)?;
+    let b = side(ctx, Which::B, c.feature_b, &c.p_b, &-c.n, c.hint_b)?;
+    let extent = ctx.extent(c.feature_a, c.feature_b);
+    let class = match definiteness(&a.form, &b.form, c.distance, extent, &ctx.tol) {
+        Definiteness::Indefinite => return None,
+        Definiteness::Semidefinite => LmdClass::Conformal,
+        Definiteness::Strict => LmdClass::Strict,
+    };
+    let quasi = a.polar == Polar::Dilated
+        || b.polar == Polar::Dilated
+        || ctx.a.data(c.feature_a).quasi_only
+        || ctx.b.data(c.feature_b).quasi_only;
+    Some(Accepted {
+        feature_a: c.feature_a,
+        feature_b: c.feature_b,
+        p_a: c.p_a,
+        p_b: c.p_b,
+        n: c.n,
+        distance: c.distance,
+        class: if quasi { LmdClass::Quasi } else { class },
+        place_a: a.located.place,
+        place_b: b.located.place,
+        slack_a: a.located.slack,
+        slack_b: b.located.slack,
+        undecided: c.undecided,
+    })
+}
+
+/// One side of a pair: `p` and the outward direction `n` in the frame of A.
+pub(crate) fn side(
+    ctx: &Context<'_>,
+    which: Which,
+    feature: Feature,
+    p: &P3,
+    n: &V3,
+    hint: Option<P2>,
+) -> Option<Side> {
+    let body = ctx.body(which);
+    // Into the solid's own frame, and its directions back.
+    let (p, n, back) = match which {
+        Which::A => (*p, *n, None),
+        Which::B => (ctx.pose_ba * p, ctx.pose_ba * n, Some(&ctx.pose_ab)),
+    };
+    let back = |v: V3| back.map_or(v, |m| m * v);
+    match feature {
+        Feature::Face(i) => {
+            let located = locate_on_face(body, i, &p, &n, hint, &ctx.tol)?;
+            let face = body.face(i);
+            let uv = P2::new(located.place.uv[0], located.place.uv[1]);
+            let k = face.surface.principal(uv);
+            let sign = if face.outward { 1.0 } else { -1.0 };
+            let form = LocalForm::Face { dirs: [back(k.dir1), back(k.dir2)], k: [sign * k.k1, sign * k.k2] };
+            Some(Side { located, polar: Polar::Exact, form })
+        }
+        Feature::Edge(i) => {
+            let located = locate_on_edge(body, i, &p, hint.map(|h| h.x), &ctx.tol)?;
+            let t = located.place.uv[0];
+            let normals = edge_normals(body, i, t)?;
+            let polar = normals.test(&n, ctx.tol.angle, ctx.alpha);
+            if polar == Polar::Outside {
+                return None;
+            }
+            let d = body.edge(i).curve.derivs(t);
+            let speed_sq = d.d1.norm_squared();
+            let k = (d.d2 - normals.tangent * normals.tangent.dot(&d.d2)) / speed_sq;
+            let k = if k.norm().is_finite() { -k.dot(&n) } else { 0.0 };
+            Some(Side { located, polar, form: LocalForm::Edge { tangent: back(normals.tangent), k } })
+        }
+        Feature::Vertex(i) => {
+            let vertex = body.vertex(i);
+            if (vertex.point - p).norm() > ctx.tol.trim {
+                return None;
+            }
+            let polar = test_vertex(vertex, &n, ctx.tol.angle, ctx.alpha);
+            if polar == Polar::Outside {
+                return None;
+            }
+            let place =
+                FeatureRef { kind: FeatureKind::Vertex, index: i, source: vertex.source, uv: [0.0, 0.0] };
+            let located = Located { place, slack: vertex.deviation };
+            Some(Side { located, polar, form: LocalForm::Vertex })
+        }
+    }
+}
+
+/// Whether a footpoint lies on a face with the given outward direction: what tells samples of a conformal set.
+pub(crate) fn lies_on(ctx: &Context<'_>, which: Which, face: u32, p: &P3, n: &V3, angle: f64, length: f64) -> bool {
+    let body = ctx.body(which);
+    let (p, n) = match which {
+        Which::A => (*p, *n),
+        Which::B => (ctx.pose_ba * p, ctx.pose_ba * n),
+    };
+    let data = body.face(face);
+    let uv = data.surface.invert(&p, None, None);
+    (data.surface.point(uv) - p).norm() <= length
+        && (outward_normal(data, uv) - n).norm() <= angle
+        && crate::trim::on_face(data, uv, body.data(Feature::Face(face)).deviation, &ctx.tol)
+}

@@ -1,0 +1,95 @@
+//! What a query returns.
+
+use feeler_geom::{P3, V3};
+
+/// What kind of minimum an [`Lmd`] is (MATH §2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LmdClass {
+    /// A strict local minimum with the exact polars of both tangent cones.
+    Strict,
+    /// Holds only with the polars of edges and vertices dilated by the user's angle.
+    Quasi,
+    /// A sample of a connected set of non-strict minima.
+    Conformal,
+}
+
+/// Kind of a feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FeatureKind {
+    /// A supermaximal face.
+    Face,
+    /// A supermaximal edge.
+    Edge,
+    /// A vertex.
+    Vertex,
+}
+
+/// The place of a footpoint on its solid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FeatureRef {
+    /// Kind.
+    pub kind: FeatureKind,
+    /// Index among the hierarchy's features of this kind.
+    pub index: u32,
+    /// Entity id of the source face, edge or vertex that holds the footpoint; 0 when there is none.
+    pub source: u64,
+    /// Parameters of the footpoint: `(u, v)` on a face, `(t, 0)` on an edge, zeros at a vertex.
+    pub uv: [f64; 2],
+}
+
+/// A local minimal distance: a pair of footpoints, one on each solid, in world coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lmd {
+    /// Distance between the footpoints (mm); down to minus the rounding tolerance at a contact.
+    pub distance: f64,
+    /// `distance` minus both dilations (mm).
+    pub gap: f64,
+    /// Footpoint on A.
+    pub point_a: P3,
+    /// Footpoint on B.
+    pub point_b: P3,
+    /// Unit vector from A to B; at distance 0 A's outward normal.
+    pub normal: V3,
+    /// Class.
+    pub class: LmdClass,
+    /// Identity: the pair of features and the branch among the LMDs of that pair.
+    pub id: u64,
+    /// Where the footpoint lies on A.
+    pub feature_a: FeatureRef,
+    /// Where the footpoint lies on B.
+    pub feature_b: FeatureRef,
+    /// The solver stopped above round-off: the footpoints are good to a millionth of the size only.
+    pub undecided: bool,
+}
+
+/// How two posed solids stand to one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// The solids are apart.
+    #[default]
+    Separated,
+    /// The smallest distance is below the model tolerance and the interiors do not meet.
+    Touching,
+    /// The interiors meet: no LMD is promised.
+    Interfering,
+}
+
+/// Counters of one query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Pairs of nodes that were looked at.
+    pub bvtt_nodes: u64,
+    /// Pairs of leaves that passed all culling tests.
+    pub leaf_pairs: u64,
+    /// Pairs of supermaximal features among them.
+    pub feature_pairs: u64,
+    /// Exact solves: one for a pair of canonical features, one for a pair of a canonical feature and a free-form
+    /// area, one for a pair of free-form areas.
+    pub exact_solves: u64,
+    /// Critical pairs found by the solves.
+    pub candidates: u64,
+    /// Pairs that passed trims, polars and the second order, before deduplication.
+    pub accepted: u64,
+    /// Solves that ended above round-off without being ruled out.
+    pub stalled: u64,
+}

@@ -1,0 +1,57 @@
+//! What a query is asked for.
+
+/// Options of a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueryOptions {
+    /// Largest distance (mm) of interest, ≥ 0 and finite.
+    pub d_max: f64,
+    /// Angle (rad) by which the polars of edges and vertices are dilated for quasi-LMDs, in [0, π/4]; 0 gives none.
+    pub alpha: f64,
+    /// Implicit dilation of A (mm): only the gap knows of it.
+    pub dilation_a: f64,
+    /// Implicit dilation of B (mm).
+    pub dilation_b: f64,
+    /// Look at all pairs of features instead of traversing the hierarchies: slow, and the same result.
+    pub brute_force: bool,
+    /// Whether to decide if the interiors meet. Without it the status is never `Interfering`.
+    pub detect_interference: bool,
+    /// Largest spacing (mm) of the samples of a conformal set; `None`: a quarter of the set's extent.
+    pub conformal_spacing: Option<f64>,
+}
+
+impl Default for QueryOptions {
+    fn default() -> Self {
+        Self {
+            d_max: 1.0,
+            alpha: 0.0,
+            dilation_a: 0.0,
+            dilation_b: 0.0,
+            brute_force: false,
+            detect_interference: true,
+            conformal_spacing: None,
+        }
+    }
+}
+
+impl QueryOptions {
+    /// Options with the given largest distance, else the defaults.
+    #[must_use]
+    pub fn within(d_max: f64) -> Self {
+        Self { d_max, ..Self::default() }
+    }
+
+    /// The options with everything that makes no sense replaced: a `d_max` or dilation that is not finite by 0,
+    /// negative values by 0, an angle above π/4 by π/4.
+    #[must_use]
+    pub(crate) fn sanitized(&self) -> Self {
+        let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
+        Self {
+            d_max: finite(self.d_max).max(0.0),
+            alpha: finite(self.alpha).clamp(0.0, std::f64::consts::FRAC_PI_4),
+            dilation_a: finite(self.dilation_a),
+            dilation_b: finite(self.dilation_b),
+            conformal_spacing: self.conformal_spacing.filter(|s| s.is_finite() && *s > 0.0),
+            ..*self
+        }
+    }
+}

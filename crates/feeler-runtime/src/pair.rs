@@ -1,0 +1,184 @@
+//! Two bodies and everything their queries reuse.
+
+use crate::conformal;
+use crate::dedupe::dedupe;
+use crate::filter::{Accepted, filter};
+use crate::front::cull::CullContext;
+use crate::front::traverse::{all_pairs, traverse};
+use crate::interfere;
+use crate::solve::{Context, Solved, solve_all};
+use crate::tolerance::Tolerances;
+use crate::{Body, FeatureKind, Lmd, QueryOptions, Stats, Status};
+use feeler_geom::Pose;
+use feeler_geom::obb::PoseMatrix;
+use feeler_hierarchy::Feature;
+use std::sync::Arc;
+
+/// Two bodies, the scratch of their queries and the last results. `Send`; make one a thread.
+#[derive(Debug)]
+pub struct ContactPair {
+    a: Arc<Body>,
+    b: Arc<Body>,
+    lmds: Vec<Lmd>,
+    status: Status,
+    stats: Stats,
+    tolerances: Tolerances,
+    leaf_pairs: Vec<(u32, u32)>,
+    stack: Vec<(u32, u32)>,
+    solved: Solved,
+    accepted: Vec<Accepted>,
+    kept: Vec<Accepted>,
+    conformal: conformal::Scratch,
+}
+
+impl ContactPair {
+    /// A pair of bodies.
+    #[must_use]
+    pub fn new(a: Arc<Body>, b: Arc<Body>) -> Self {
+        let tolerances = Tolerances::new(&a, &b, &Pose::identity());
+        Self {
+            a,
+            b,
+            lmds: Vec::new(),
+            status: Status::default(),
+            stats: Stats::default(),
+            tolerances,
+            leaf_pairs: Vec::new(),
+            stack: Vec::new(),
+            solved: Solved::default(),
+            accepted: Vec::new(),
+            kept: Vec::new(),
+            conformal: conformal::Scratch::default(),
+        }
+    }
+
+    /// Solid A.
+    #[must_use]
+    pub fn body_a(&self) -> &Arc<Body> {
+        &self.a
+    }
+
+    /// Solid B.
+    #[must_use]
+    pub fn body_b(&self) -> &Arc<Body> {
+        &self.b
+    }
+
+    /// All LMDs with distance ≤ `d_max`, sorted by distance, in world coordinates. The poses take each solid's own
+    /// coordinates to the world. Poses that are not finite give no LMD.
+    ///
+    /// Results depend on the arguments only, never on earlier queries.
+    pub fn query(&mut self, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> &[Lmd] {
+        self.lmds.clear();
+        self.stats = Stats::default();
+        self.status = Status::Separated;
+        let options = options.sanitized();
+        let pose_ab = pose_a.inv_mul(pose_b);
+        if !is_finite(pose_a) || !is_finite(&pose_ab) {
+            return &self.lmds;
+        }
+        self.tolerances = Tolerances::new(&self.a, &self.b, &pose_ab);
+        let ctx = Context {
+            a: &self.a,
+            b: &self.b,
+            pose_ab,
+            pose_ba: pose_ab.inverse(),
+            tol: self.tolerances,
+            d_max: options.d_max,
+            alpha: options.alpha,
+        };
+        let with_quasi = options.alpha > 0.0;
+        if options.brute_force {
+            all_pairs(&self.a, &self.b, with_quasi, &mut self.leaf_pairs, &mut self.stats);
+        } else {
+            let pose = PoseMatrix::from(&pose_ab);
+            let reach = options.d_max + self.a.deviation() + self.b.deviation() + 2.0 * ctx.tol.same;
+            let cull = CullContext::new(&self.a, &self.b, pose, reach, options.alpha);
+            traverse(&self.a, &self.b, &cull, with_quasi, &mut self.stack, &mut self.leaf_pairs, &mut self.stats);
+        }
+        solve_all(&ctx, &mut self.leaf_pairs, &mut self.solved, &mut self.stats);
+        self.accepted.clear();
+        self.accepted.extend(self.solved.candidates.iter().filter_map(|c| filter(&ctx, c)));
+        conformal::sample(&ctx, &self.solved, &self.leaf_pairs, &options, &mut self.conformal, &mut self.accepted);
+        self.stats.accepted = self.accepted.len() as u64;
+        dedupe(&ctx, &mut self.accepted, &mut self.kept);
+        let nearest = self.kept.first().map(|k| k.distance);
+        self.status = if options.detect_interference && interfere::interiors_meet(&ctx, &self.kept) {
+            Status::Interfering
+        } else if nearest.is_some_and(|d| d <= ctx.tol.tol) {
+            Status::Touching
+        } else {
+            Status::Separated
+        };
+        report(&self.kept, pose_a, &options, &mut self.lmds);
+        &self.lmds
+    }
+
+    /// The LMDs of the last query.
+    #[must_use]
+    pub fn lmds(&self) -> &[Lmd] {
+        &self.lmds
+    }
+
+    /// Smallest distance of the last query, `None` when nothing lay within `d_max`. Quasi-LMDs do not count: they are
+    /// no minima.
+    #[must_use]
+    pub fn min_distance(&self) -> Option<f64> {
+        self.lmds.iter().find(|l| l.class != crate::LmdClass::Quasi).map(|l| l.distance)
+    }
+
+    /// How the solids stood in the last query.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// Counters of the last query.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    /// Tolerances of the last query.
+    #[must_use]
+    pub fn tolerances(&self) -> Tolerances {
+        self.tolerances
+    }
+}
+
+fn is_finite(pose: &Pose) -> bool {
+    pose.translation.vector.iter().all(|x| x.is_finite()) && pose.rotation.coords.iter().all(|x| x.is_finite())
+}
+
+/// Into world coordinates, with identities.
+fn report(kept: &[Accepted], pose_a: &Pose, options: &QueryOptions, out: &mut Vec<Lmd>) {
+    for (i, k) in kept.iter().enumerate() {
+        // Results are sorted by distance: the branch is the rank within the pair of features.
+        let pair = (k.feature_a, k.feature_b);
+        let branch = kept[..i].iter().filter(|o| (o.feature_a, o.feature_b) == pair).count() as u64;
+        out.push(Lmd {
+            distance: k.distance,
+            gap: k.distance - options.dilation_a - options.dilation_b,
+            point_a: pose_a * k.p_a,
+            point_b: pose_a * k.p_b,
+            normal: pose_a * k.n,
+            class: k.class,
+            id: identity(pair, branch),
+            feature_a: k.place_a,
+            feature_b: k.place_b,
+            undecided: k.undecided,
+        });
+    }
+}
+
+/// FNV-1a over the pair of features and the branch.
+fn identity((a, b): (Feature, Feature), branch: u64) -> u64 {
+    let words = |f: Feature| match f {
+        Feature::Face(i) => [FeatureKind::Face as u64, u64::from(i)],
+        Feature::Edge(i) => [FeatureKind::Edge as u64, u64::from(i)],
+        Feature::Vertex(i) => [FeatureKind::Vertex as u64, u64::from(i)],
+    };
+    let bytes = words(a).into_iter().chain(words(b)).chain([branch]).flat_map(u64::to_le_bytes);
+    // 53 bits, so that the number survives a JSON reader that knows doubles only.
+    bytes.fold(0xcbf2_9ce4_8422_2325, |h: u64, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)) >> 11
+}

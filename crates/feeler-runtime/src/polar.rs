@@ -1,0 +1,126 @@
+//! Exact polars of tangent cones at footpoints.
+//!
+//! # Source
+//! BREP §4.4.2 with (1.23), §1.3.1.4 (quasi-LMDs), MATH §4 (signed dihedral angle), §7 (polar of a vertex).
+//!
+//! # Deviations
+//! Along an edge everything is an angle about its tangent: with ω the signed angle from one face's normal to the
+//! other's (positive where convex), a direction is in the polar when it is within ω/2 of their bisector. The normals are those
+//! of the faces at the edge point inverted to their surfaces, so an edge off its faces is judged by its faces.
+
+use crate::Body;
+use feeler_geom::{P2, P3, V3, math};
+use feeler_hierarchy::{Side, Vertex};
+
+use crate::trim::outward_normal;
+
+/// Outcome of a polar test.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Polar {
+    /// The direction is in the polar up to the exact slack.
+    Exact,
+    /// Only within the user's angle.
+    Dilated,
+    /// Outside.
+    Outside,
+}
+
+/// Normals of both faces at the edge point with parameter `t`, the one whose face lies to the left of the curve first,
+/// and the unit tangent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EdgeNormals {
+    /// Unit tangent.
+    pub tangent: V3,
+    /// Outward normals.
+    pub normals: [V3; 2],
+}
+
+/// Normals beside edge `index` at `t`; `None` at a singular point of the curve.
+pub(crate) fn edge_normals(body: &Body, index: u32, t: f64) -> Option<EdgeNormals> {
+    let edge = body.edge(index);
+    let tangent = edge.curve.tangent(t)?;
+    let p = edge.curve.point(t);
+    let normals = [0, 1].map(|i| side_normal(body, &edge.sides[i], &p, t));
+    let left_first = edge.sides[0].forward || !edge.sides[1].forward;
+    Some(EdgeNormals { tangent, normals: if left_first { normals } else { [normals[1], normals[0]] } })
+}
+
+fn side_normal(body: &Body, side: &Side, p: &P3, t: f64) -> V3 {
+    let face = body.face(side.face);
+    outward_normal(face, face.surface.invert(p, guide_at(&side.guide, t), None))
+}
+
+/// Parameters on the face interpolated from the guide.
+fn guide_at(guide: &[[f64; 3]], t: f64) -> Option<P2> {
+    let (first, last) = (guide.first()?, guide.last()?);
+    let i = guide.partition_point(|g| g[0] <= t);
+    if i == 0 {
+        return Some(P2::new(first[1], first[2]));
+    }
+    if i == guide.len() {
+        return Some(P2::new(last[1], last[2]));
+    }
+    let (a, b) = (guide[i - 1], guide[i]);
+    let s = if b[0] > a[0] { (t - a[0]) / (b[0] - a[0]) } else { 0.0 };
+    Some(P2::new(a[1] + s * (b[1] - a[1]), a[2] + s * (b[2] - a[2])))
+}
+
+impl EdgeNormals {
+    /// Signed dihedral angle ω: from the left face's normal to the right one's about the tangent, positive where convex.
+    pub(crate) fn dihedral(&self) -> f64 {
+        let [left, right] = &self.normals;
+        math::atan2(left.cross(right).dot(&self.tangent), left.dot(right))
+    }
+
+    /// Where the outward direction `n` (unit, across the tangent) stands to the polar.
+    pub(crate) fn test(&self, n: &V3, slack: f64, alpha: f64) -> Polar {
+        let omega = self.dihedral();
+        // Measured from the bisector: at a razor edge the two normals are opposite, and angles from one of them jump.
+        let (s, c) = math::sin_cos(0.5 * omega);
+        let bisector = self.normals[0] * c + self.tangent.cross(&self.normals[0]) * s;
+        let phi = math::atan2(bisector.cross(n).dot(&self.tangent), bisector.dot(n));
+        // The margin by which n is inside; on a concave edge it is negative everywhere (its polar is {0}).
+        let margin = 0.5 * omega - phi.abs();
+        if margin >= -slack {
+            Polar::Exact
+        } else if alpha > 0.0 && omega >= -slack.max(alpha) && margin >= -slack - alpha {
+            Polar::Dilated
+        } else {
+            Polar::Outside
+        }
+    }
+}
+
+/// Where the outward direction `n` (unit) stands to the polar of a vertex.
+pub(crate) fn test_vertex(vertex: &Vertex, n: &V3, slack: f64, alpha: f64) -> Polar {
+    if vertex.constraints.iter().all(|v| n.dot(v) <= slack * v.norm()) {
+        return Polar::Exact;
+    }
+    if alpha > 0.0 && angle_to_polar(&vertex.constraints, n) <= slack + alpha {
+        return Polar::Dilated;
+    }
+    Polar::Outside
+}
+
+/// Angle (rad) between `n` and the cone `{d : ⟨d, v⟩ ≤ 0}`; π/2 when the nearest point of the cone is its apex.
+fn angle_to_polar(constraints: &[V3], n: &V3) -> f64 {
+    let unit: Vec<V3> = constraints.iter().filter_map(|v| v.try_normalize(f64::MIN_POSITIVE)).collect();
+    let feasible = |d: &V3| unit.iter().all(|v| d.dot(v) <= 1e-12 * (1.0 + d.norm()));
+    // The projection lies inside, on one plane or on the line of two: the longest feasible one is the nearest.
+    let mut longest = 0.0_f64;
+    let mut offer = |d: V3| {
+        if feasible(&d) && d.dot(n) > 0.0 {
+            longest = longest.max(d.norm());
+        }
+    };
+    offer(*n);
+    for (i, v) in unit.iter().enumerate() {
+        offer(n - v * n.dot(v));
+        for w in &unit[..i] {
+            if let Some(ray) = v.cross(w).try_normalize(f64::MIN_POSITIVE) {
+                offer(ray * n.dot(&ray));
+            }
+        }
+    }
+    math::acos(longest)
+}

@@ -1,0 +1,211 @@
+//! Canonical against a free curve: one unknown, all local minima of a leaf's interval.
+//!
+//! # Source
+//! MATH §8.
+//!
+//! # Guarantees
+//! The derivative is followed over the interval: it is halved until the signs of the first two derivatives at the ends
+//! of each piece leave room for at most one root, or [`DEPTH`] is reached. This finds all minima unless the derivative
+//! turns twice within a 512th of an almost flat leaf. Roots are bisected with Newton steps to round-off.
+
+use super::reduced::Reduced;
+use super::{Context, Solved, Which, candidate_of};
+use feeler_geom::{Curve, P2, Rect, V3};
+use feeler_hierarchy::Feature;
+
+/// Pieces to start with.
+const PIECES: u32 = 8;
+/// Halvings of a piece.
+const DEPTH: u32 = 6;
+
+/// All minima over the interval `[rect.u0, rect.u1]` of free edge `edge`.
+pub(crate) fn solve(
+    ctx: &Context<'_>,
+    canonical: Feature,
+    objective: &Reduced,
+    free: Which,
+    edge: u32,
+    rect: &Rect,
+    out: &mut Solved,
+) {
+    let curve = &ctx.body(free).edge(edge).curve;
+    let feature = Feature::Edge(edge);
+    // Beyond the ends by what the trim test may accept: a neighbour leaf or a vertex then has it too.
+    let slack = ctx.body(free).data(feature).deviation + ctx.tol.trim;
+    let speed = curve.derivs(0.5 * (rect.u0 + rect.u1)).d1.norm();
+    let margin = if speed > 0.0 { (slack / speed).min(0.05 * (rect.u1 - rect.u0)) } else { 0.0 };
+    let f = |t: f64| -> Option<Jet> {
+        let c = curve.derivs(t);
+        let q = objective.probe(&c.p)?;
+        Some(Jet { d1: q.grad.dot(&c.d1), d2: c.d1.dot(&(q.hess * c.d1)) + q.grad.dot(&c.d2) })
+    };
+    minima(&f, rect.u0 - margin, rect.u1 + margin, &mut |t| {
+        push(ctx, canonical, objective, (free, feature), curve, t, out);
+    });
+}
+
+fn push(
+    ctx: &Context<'_>,
+    canonical: Feature,
+    objective: &Reduced,
+    (free, feature): (Which, Feature),
+    curve: &Curve,
+    t: f64,
+    out: &mut Solved,
+) {
+    let p = curve.point(t);
+    let Some(q) = objective.probe(&p) else { return };
+    let place = (free, feature, P2::new(t, 0.0));
+    if !objective.squared {
+        if -ctx.tol.tol <= q.f && q.f <= ctx.d_max {
+            out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, q.grad), false));
+        }
+        return;
+    }
+    let d = q.grad.norm();
+    if d > ctx.d_max {
+        return;
+    }
+    if d > ctx.tol.tol {
+        out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, q.grad / d), false));
+    } else {
+        // Touching: the direction is across both tangents, and either sign may be in the polars.
+        for n in touching_directions(ctx, canonical, free, &q.foot, curve.tangent(t)) {
+            out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, n), false));
+        }
+    }
+}
+
+/// Directions across a curve's tangent and the canonical edge that it touches; none against a vertex, where the edge
+/// ends in the same point and its other features have the contact.
+fn touching_directions(
+    ctx: &Context<'_>,
+    canonical: Feature,
+    free: Which,
+    foot: &feeler_geom::P3,
+    tangent: Option<V3>,
+) -> impl Iterator<Item = V3> {
+    let other = match free {
+        Which::A => Which::B,
+        Which::B => Which::A,
+    };
+    let across = match canonical {
+        Feature::Edge(e) => {
+            let curve = &ctx.body(other).edge(e).curve;
+            // The canonical curve in its own frame, the answer in the free side's.
+            let p = ctx.to_other(free) * foot;
+            let t = match curve {
+                Curve::Line { dir, .. } => Some(*dir),
+                Curve::Circle { frame, .. } => Some(frame.z.cross(&(p - frame.origin))),
+                _ => None,
+            };
+            t.map(|t| ctx.to_other(other) * t)
+        }
+        _ => None,
+    };
+    let n = across.zip(tangent).and_then(|(s, t)| {
+        let s = s.try_normalize(f64::MIN_POSITIVE)?;
+        s.cross(&t).try_normalize(1e-6)
+    });
+    n.into_iter().flat_map(|n| [n, -n])
+}
+
+/// First and second derivative of the objective along the curve.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Jet {
+    pub d1: f64,
+    pub d2: f64,
+}
+
+/// Reports all local minima strictly inside `(t0, t1)`.
+pub(crate) fn minima(f: &dyn Fn(f64) -> Option<Jet>, t0: f64, t1: f64, report: &mut dyn FnMut(f64)) {
+    let h = (t1 - t0) / f64::from(PIECES);
+    if !(h > 0.0 && h.is_finite()) {
+        return;
+    }
+    // On the focal set there is no direction; beside it there is.
+    let sample = |t: f64| f(t).or_else(|| f(t + 1e-7 * h)).or_else(|| f(t - 1e-7 * h));
+    let mut left = (t0, sample(t0));
+    for i in 1..=PIECES {
+        let t = if i == PIECES { t1 } else { t0 + f64::from(i) * h };
+        let right = (t, sample(t));
+        if let (Some(l), Some(r)) = (left.1, right.1) {
+            piece(f, (left.0, l), (right.0, r), DEPTH, report);
+        }
+        left = right;
+    }
+}
+
+fn piece(
+    f: &dyn Fn(f64) -> Option<Jet>,
+    l: (f64, Jet),
+    r: (f64, Jet),
+    depth: u32,
+    report: &mut dyn FnMut(f64),
+) {
+    let (a, b) = (l.1, r.1);
+    let down_up = a.d1 < 0.0 && b.d1 >= 0.0;
+    let same = (a.d1 < 0.0) == (b.d1 < 0.0);
+    // A second pair of roots can hide where the derivative comes back towards zero from both ends, or where it leaves
+    // the sign change's direction.
+    let suspicious = if same {
+        if a.d1 < 0.0 { a.d2 > 0.0 && b.d2 < 0.0 } else { a.d2 < 0.0 && b.d2 > 0.0 }
+    } else {
+        let s = if down_up { 1.0 } else { -1.0 };
+        s * a.d2 < 0.0 || s * b.d2 < 0.0
+    };
+    if suspicious && depth > 0 {
+        let t = 0.5 * (l.0 + r.0);
+        let mid = f(t).or_else(|| f(t + 1e-7 * (r.0 - l.0)));
+        if let Some(m) = mid {
+            piece(f, l, (t, m), depth - 1, report);
+            piece(f, (t, m), r, depth - 1, report);
+            return;
+        }
+    }
+    if down_up {
+        report(root(f, l, r));
+    }
+}
+
+/// The sign change of the derivative between `l` (negative) and `r`, by Newton steps kept in the bracket.
+fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet)) -> f64 {
+    let (mut lo, mut hi) = (l.0, r.0);
+    let mut t = 0.5 * (lo + hi);
+    // Bisection alone ends within 60 steps of any bracket of doubles; Newton is given the same number.
+    for _ in 0..120 {
+        let Some(j) = f(t) else { return t };
+        if j.d1 < 0.0 {
+            lo = t;
+        } else {
+            hi = t;
+        }
+        let newton = t - j.d1 / j.d2;
+        let next = if j.d2 > 0.0 && lo < newton && newton < hi { newton } else { 0.5 * (lo + hi) };
+        if (next - t).abs() <= f64::EPSILON * t.abs().max(1e-3 * (r.0 - l.0)) || next <= lo || next >= hi {
+            return next;
+        }
+        t = next;
+    }
+    t
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_geom::math;
+
+    #[test]
+    fn finds_all_minima_of_a_wave() {
+        // f = cos(9 t): minima at (2k + 1) π / 9.
+        let f = |t: f64| Some(Jet { d1: -9.0 * math::sin(9.0 * t), d2: -81.0 * math::cos(9.0 * t) });
+        let mut found = Vec::new();
+        minima(&f, 0.0, 3.0, &mut |t| found.push(t));
+        let pi = std::f64::consts::PI;
+        let expected: Vec<f64> = (0..4).map(|k| (2.0 * f64::from(k) + 1.0) * pi / 9.0).collect();
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (a, b) in found.iter().zip(&expected) {
+            assert!((a - b).abs() < 1e-14, "{a} {b}");
+        }
+    }
+}

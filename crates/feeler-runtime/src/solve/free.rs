@@ -1,0 +1,315 @@
+//! Free-form against free-form: two curves (2 unknowns), a curve and a patch (3), two patches (4).
+//!
+//! # Source
+//! MATH §8 (Newton on the full Hessian of half the squared distance), BREP Algorithm 12.
+//!
+//! # Deviations
+//! Starts are the pairs of grid points that no neighbouring pair beats, nearest first, instead of one guess from corner
+//! tetrahedra.
+
+use super::newton::{Eval, Outcome, minimise};
+use super::patch::{GRID, MARGIN, NOISE, at, border_margin, grid};
+use super::{Candidate, Context, Solved, Which};
+use crate::trim::outward_normal;
+use crate::{Body, Stats};
+use arrayvec::ArrayVec;
+use feeler_geom::{Curve, P2, P3, Pose, Rect, Surface, V3};
+use feeler_hierarchy::Feature;
+use nalgebra::{SMatrix, SVector};
+
+/// Newton runs a pair of leaves at most.
+const STARTS: usize = 8;
+/// Largest residual of a converged point, relative to rounding.
+const ACCEPT_EPS: f64 = 1e3;
+
+/// Reused memory.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    starts: Vec<(f64, usize, usize)>,
+    dist_sq: Vec<f64>,
+}
+
+/// A free side: its geometry and leaf.
+#[derive(Clone, Copy)]
+enum Shape<'a> {
+    Curve(&'a Curve),
+    Patch(&'a Surface),
+}
+
+#[derive(Clone, Copy)]
+struct Leaf<'a> {
+    shape: Shape<'a>,
+    rect: &'a Rect,
+    /// Takes the shape's coordinates to the frame of A; `None` for A itself.
+    pose: Option<&'a Pose>,
+}
+
+/// A point with derivatives by the unit-box parameters, frame of A.
+struct Jet {
+    p: P3,
+    first: ArrayVec<V3, 2>,
+    /// uu; uu, uv, vv.
+    second: ArrayVec<V3, 3>,
+}
+
+impl<'a> Leaf<'a> {
+    fn new(body: &'a Body, area: u32, pose: Option<&'a Pose>) -> Self {
+        let area = body.area(area);
+        let shape = match area.feature {
+            Feature::Edge(e) => Shape::Curve(&body.edge(e).curve),
+            Feature::Face(f) => Shape::Patch(&body.face(f).surface),
+            Feature::Vertex(_) => unreachable!("a vertex is canonical"),
+        };
+        Self { shape, rect: &area.rect, pose }
+    }
+
+    fn dim(&self) -> usize {
+        match self.shape {
+            Shape::Curve(_) => 1,
+            Shape::Patch(_) => 2,
+        }
+    }
+
+    fn uv(&self, x: &[f64]) -> P2 {
+        match self.shape {
+            Shape::Curve(_) => P2::new(self.rect.u0 + x[0] * (self.rect.u1 - self.rect.u0), 0.0),
+            Shape::Patch(_) => at(self.rect, x[0], x[1]),
+        }
+    }
+
+    fn point(&self, x: &[f64]) -> P3 {
+        let uv = self.uv(x);
+        let p = match self.shape {
+            Shape::Curve(c) => c.point(uv.x),
+            Shape::Patch(s) => s.point(uv),
+        };
+        self.pose.map_or(p, |m| m * p)
+    }
+
+    fn jet(&self, x: &[f64]) -> Jet {
+        let uv = self.uv(x);
+        let (wu, wv) = (self.rect.u1 - self.rect.u0, self.rect.v1 - self.rect.v0);
+        let mut jet = match self.shape {
+            Shape::Curve(c) => {
+                let d = c.derivs(uv.x);
+                Jet {
+                    p: d.p,
+                    first: [d.d1 * wu].into_iter().collect(),
+                    second: [d.d2 * (wu * wu)].into_iter().collect(),
+                }
+            }
+            Shape::Patch(s) => {
+                let d = s.derivs(uv);
+                Jet {
+                    p: d.p,
+                    first: [d.du * wu, d.dv * wv].into_iter().collect(),
+                    second: [d.duu * (wu * wu), d.duv * (wu * wv), d.dvv * (wv * wv)].into_iter().collect(),
+                }
+            }
+        };
+        if let Some(m) = self.pose {
+            jet.p = m * jet.p;
+            jet.first.iter_mut().chain(&mut jet.second).for_each(|v| *v = m * *v);
+        }
+        jet
+    }
+
+    /// Parameters of the grid points and how many there are.
+    fn grid(&self) -> impl Iterator<Item = [f64; 2]> {
+        let columns = if self.dim() == 2 { GRID } else { 1 };
+        (0..GRID).flat_map(move |i| (0..columns).map(move |j| [grid(i), grid(j)]))
+    }
+
+    /// Indices of the neighbours of grid point `k`.
+    fn neighbours(&self, k: usize) -> ArrayVec<usize, 8> {
+        let columns = if self.dim() == 2 { GRID } else { 1 };
+        let (i, j) = (k / columns, k % columns);
+        let mut out = ArrayVec::new();
+        for a in i.saturating_sub(1)..=(i + 1).min(GRID - 1) {
+            for b in j.saturating_sub(1)..=(j + 1).min(columns - 1) {
+                if (a, b) != (i, j) {
+                    out.push(a * columns + b);
+                }
+            }
+        }
+        out
+    }
+}
+
+/// All minima found between two free-form areas.
+pub(crate) fn solve(ctx: &Context<'_>, area_a: u32, area_b: u32, out: &mut Solved, stats: &mut Stats) {
+    let a = Leaf::new(ctx.a, area_a, None);
+    let b = Leaf::new(ctx.b, area_b, Some(&ctx.pose_ab));
+    match (a.dim(), b.dim()) {
+        (1, 1) => solve_n::<2>(ctx, (area_a, &a), (area_b, &b), out, stats),
+        (2, 2) => solve_n::<4>(ctx, (area_a, &a), (area_b, &b), out, stats),
+        _ => solve_n::<3>(ctx, (area_a, &a), (area_b, &b), out, stats),
+    }
+}
+
+fn solve_n<const N: usize>(
+    ctx: &Context<'_>,
+    (area_a, a): (u32, &Leaf<'_>),
+    (area_b, b): (u32, &Leaf<'_>),
+    out: &mut Solved,
+    stats: &mut Stats,
+) {
+    let split = a.dim();
+    let mut eval = |x: &SVector<f64, N>| evaluate(a, b, split, x, ctx.tol.eps);
+    collect_starts(a, b, &mut out.scratch);
+    let border: ArrayVec<f64, 4> = [(Which::A, area_a, a), (Which::B, area_b, b)]
+        .into_iter()
+        .flat_map(|(which, area, leaf)| border_of(ctx, which, area, leaf))
+        .collect();
+    let params_a: ArrayVec<[f64; 2], 25> = a.grid().collect();
+    let params_b: ArrayVec<[f64; 2], 25> = b.grid().collect();
+    let mut found: ArrayVec<(P3, P3), STARTS> = ArrayVec::new();
+    for k in 0..out.scratch.starts.len().min(STARTS) {
+        let (_, i, j) = out.scratch.starts[k];
+        let start = SVector::<f64, N>::from_fn(|r, _| if r < split { params_a[i][r] } else { params_b[j][r - split] });
+        let (x, undecided) = match minimise(&mut eval, start, MARGIN, ACCEPT_EPS * ctx.tol.eps) {
+            Outcome::Minimum(x) => (x, false),
+            Outcome::Outside => continue,
+            Outcome::Stalled(x) => (x, true),
+        };
+        if (0..N).any(|r| x[r] < -border[r] || x[r] > 1.0 + border[r]) {
+            continue;
+        }
+        let (xa, xb) = x.as_slice().split_at(split);
+        let (p_a, p_b) = (a.point(xa), b.point(xb));
+        if (p_b - p_a).norm() > ctx.d_max
+            || found.iter().any(|(p, q)| (p - p_a).norm() < ctx.tol.same && (q - p_b).norm() < ctx.tol.same)
+            || found.is_full()
+        {
+            continue;
+        }
+        found.push((p_a, p_b));
+        if undecided {
+            stats.stalled += 1;
+        }
+        let (fa, fb) = (ctx.a.area(area_a).feature, ctx.b.area(area_b).feature);
+        let (uv_a, uv_b) = (a.uv(xa), b.uv(xb));
+        for n in directions(ctx, (fa, uv_a), (fb, uv_b), &p_a, &p_b) {
+            let distance = (p_b - p_a).dot(&n);
+            let tangential = (p_b - p_a - n * distance).norm();
+            if distance < -ctx.tol.tol || tangential > ctx.tol.tol.max(1e-6 * distance.abs()) {
+                continue;
+            }
+            out.candidates.push(Candidate {
+                feature_a: fa,
+                feature_b: fb,
+                p_a,
+                p_b,
+                n,
+                distance,
+                hint_a: Some(uv_a),
+                hint_b: Some(uv_b),
+                undecided,
+            });
+        }
+    }
+}
+
+/// A's outward direction at a critical pair: a face's normal where there is one, else the difference of the footpoints,
+/// else (touching edges) both directions across the tangents.
+fn directions(
+    ctx: &Context<'_>,
+    (fa, uv_a): (Feature, P2),
+    (fb, uv_b): (Feature, P2),
+    p_a: &P3,
+    p_b: &P3,
+) -> impl Iterator<Item = V3> {
+    let mut out = ArrayVec::<V3, 2>::new();
+    let delta = p_b - p_a;
+    match (fa, fb) {
+        (Feature::Face(f), _) => out.push(outward_normal(ctx.a.face(f), uv_a)),
+        (_, Feature::Face(f)) => out.push(ctx.pose_ab * -outward_normal(ctx.b.face(f), uv_b)),
+        (Feature::Edge(e), Feature::Edge(g)) => {
+            if delta.norm() > ctx.tol.tol {
+                out.extend(delta.try_normalize(f64::MIN_POSITIVE));
+            } else {
+                let s = ctx.a.edge(e).curve.tangent(uv_a.x);
+                let t = ctx.b.edge(g).curve.tangent(uv_b.x).map(|t| ctx.pose_ab * t);
+                let n = s.zip(t).and_then(|(s, t)| s.cross(&t).try_normalize(1e-6));
+                out.extend(n.into_iter().flat_map(|n| [n, -n]));
+            }
+        }
+        _ => {}
+    }
+    out.into_iter()
+}
+
+fn border_of(ctx: &Context<'_>, which: Which, area: u32, leaf: &Leaf<'_>) -> ArrayVec<f64, 2> {
+    let body = ctx.body(which);
+    let deviation = body.data(body.area(area).feature).deviation;
+    match leaf.shape {
+        Shape::Patch(s) => border_margin(ctx, deviation, s, leaf.rect).into(),
+        Shape::Curve(c) => {
+            let length = c.derivs(0.5 * (leaf.rect.u0 + leaf.rect.u1)).d1.norm() * (leaf.rect.u1 - leaf.rect.u0);
+            let part = if length > 0.0 { ((deviation + ctx.tol.same) / length).clamp(1e-9, MARGIN) } else { MARGIN };
+            [part].into_iter().collect()
+        }
+    }
+}
+
+/// Pairs of grid points that no neighbouring pair beats, nearest first.
+fn collect_starts(a: &Leaf<'_>, b: &Leaf<'_>, scratch: &mut Scratch) {
+    let points_a: ArrayVec<P3, 25> = a.grid().map(|x| a.point(&x)).collect();
+    let points_b: ArrayVec<P3, 25> = b.grid().map(|x| b.point(&x)).collect();
+    let n_b = points_b.len();
+    let dist = &mut scratch.dist_sq;
+    dist.clear();
+    for p in &points_a {
+        dist.extend(points_b.iter().map(|q| (q - p).norm_squared()));
+    }
+    let neighbours_b: ArrayVec<ArrayVec<usize, 8>, 25> = (0..n_b).map(|j| b.neighbours(j)).collect();
+    scratch.starts.clear();
+    for i in 0..points_a.len() {
+        let around = a.neighbours(i);
+        for j in 0..n_b {
+            let d = dist[i * n_b + j];
+            let beaten = |k: usize, l: usize| {
+                let e = dist[k * n_b + l];
+                e < d || (e <= d && (k, l) < (i, j))
+            };
+            let minimal = !neighbours_b[j].iter().any(|&l| beaten(i, l))
+                && !around.iter().any(|&k| beaten(k, j) || neighbours_b[j].iter().any(|&l| beaten(k, l)));
+            if minimal {
+                scratch.starts.push((d, i, j));
+            }
+        }
+    }
+    scratch.starts.sort_by(|x, y| x.0.total_cmp(&y.0).then((x.1, x.2).cmp(&(y.1, y.2))));
+}
+
+/// ½ |p_B − p_A|² with derivatives.
+fn evaluate<const N: usize>(
+    a: &Leaf<'_>,
+    b: &Leaf<'_>,
+    split: usize,
+    x: &SVector<f64, N>,
+    eps: f64,
+) -> Option<Eval<N>> {
+    let (xa, xb) = x.as_slice().split_at(split);
+    let (ja, jb) = (a.jet(xa), b.jet(xb));
+    let delta = jb.p - ja.p;
+    // ∂Δ: minus A's tangents, then B's.
+    let tangent = |i: usize| if i < split { -ja.first[i] } else { jb.first[i - split] };
+    let second = |i: usize, j: usize| -> f64 {
+        match (i < split, j < split) {
+            (true, true) => -delta.dot(&ja.second[i + j]),
+            (false, false) => delta.dot(&jb.second[i + j - 2 * split]),
+            _ => 0.0,
+        }
+    };
+    let len = SVector::<f64, N>::from_fn(|i, _| tangent(i).norm());
+    let floor = 1e-6 * len.max();
+    let eval = Eval {
+        f: 0.5 * delta.norm_squared(),
+        grad: SVector::from_fn(|i, _| delta.dot(&tangent(i))),
+        hess: SMatrix::from_fn(|i, j| tangent(i).dot(&tangent(j)) + second(i, j)),
+        len: len.map(|l: f64| l.max(floor)),
+        noise: NOISE * eps * (delta.norm() + eps),
+    };
+    eval.f.is_finite().then_some(eval)
+}

@@ -1,0 +1,226 @@
+//! Step (b) of BREP Figure 4.1: exact critical pairs of two features, before trims and polars.
+//!
+//! | | canonical | free curve | Bézier patch |
+//! |---|---|---|---|
+//! | canonical | [`canonical`]: closed form, once a pair of features | [`curve`]: 1 unknown | [`patch`]: 2 unknowns |
+//! | free curve | | [`free`]: 2 unknowns | [`free`]: 3 unknowns |
+//! | Bézier patch | | | [`free`]: 4 unknowns |
+//!
+//! # Source
+//! BREP §4.3.1, Table 4.1; MATH §3, §8.
+
+pub(crate) mod canonical;
+pub(crate) mod curve;
+pub(crate) mod free;
+pub(crate) mod newton;
+pub(crate) mod patch;
+pub(crate) mod reduced;
+
+use crate::tolerance::Tolerances;
+use crate::{Body, Stats};
+use feeler_geom::skeleton::{Family, Primitive};
+use feeler_geom::{P2, P3, Pose, V3};
+use feeler_hierarchy::Feature;
+
+/// What all steps of a query share. Everything is in the frame of A unless it says otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context<'a> {
+    pub a: &'a Body,
+    pub b: &'a Body,
+    /// Takes coordinates of B to those of A.
+    pub pose_ab: Pose,
+    pub pose_ba: Pose,
+    pub tol: Tolerances,
+    pub d_max: f64,
+    pub alpha: f64,
+}
+
+/// One of the two solids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    A,
+    B,
+}
+
+impl Context<'_> {
+    pub(crate) fn body(&self, which: Which) -> &Body {
+        match which {
+            Which::A => self.a,
+            Which::B => self.b,
+        }
+    }
+
+    /// Takes coordinates of a solid to those of the *other* one.
+    pub(crate) fn to_other(&self, which: Which) -> &Pose {
+        match which {
+            Which::A => &self.pose_ba,
+            Which::B => &self.pose_ab,
+        }
+    }
+
+    /// Primitive of a feature in the frame of A.
+    pub(crate) fn primitive(&self, which: Which, feature: Feature) -> Option<Primitive> {
+        let p = self.body(which).data(feature).primitive?;
+        Some(match which {
+            Which::A => p,
+            Which::B => p.transformed(&self.pose_ab),
+        })
+    }
+
+    /// Extent (mm) over which a pair of features can be flat: that of the smaller one, vertices aside.
+    pub(crate) fn extent(&self, a: Feature, b: Feature) -> f64 {
+        let of = |body: &Body, f: Feature| match f {
+            Feature::Vertex(_) => f64::INFINITY,
+            _ => body.data(f).extent,
+        };
+        let e = of(self.a, a).min(of(self.b, b));
+        if e.is_finite() { e } else { self.tol.size }
+    }
+}
+
+/// A critical pair of footpoints of two features' untrimmed geometry, frame of A.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    pub feature_a: Feature,
+    pub feature_b: Feature,
+    pub p_a: P3,
+    pub p_b: P3,
+    /// Unit direction from A to B, A's outward direction.
+    pub n: V3,
+    /// Signed distance along `n`.
+    pub distance: f64,
+    /// Parameters where the solver knows them (free-form features).
+    pub hint_a: Option<P2>,
+    pub hint_b: Option<P2>,
+    /// The solver stopped above round-off.
+    pub undecided: bool,
+}
+
+/// A pair of features with a continuous family of critical pairs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FamilyPair {
+    pub feature_a: Feature,
+    pub feature_b: Feature,
+    pub family: Family,
+}
+
+/// Output and scratch of the solves.
+#[derive(Debug, Default)]
+pub(crate) struct Solved {
+    pub candidates: Vec<Candidate>,
+    pub families: Vec<FamilyPair>,
+    pub scratch: free::Scratch,
+}
+
+/// Solves all pairs of areas, sorted by features. `pairs` is sorted and deduplicated here.
+pub(crate) fn solve_all(ctx: &Context<'_>, pairs: &mut Vec<(u32, u32)>, out: &mut Solved, stats: &mut Stats) {
+    out.candidates.clear();
+    out.families.clear();
+    let key = |&(i, j): &(u32, u32)| (ctx.a.area_key(i), ctx.b.area_key(j));
+    pairs.sort_unstable_by_key(|p| {
+        let ((fa, i), (fb, j)) = key(p);
+        (fa, fb, i, j)
+    });
+    pairs.dedup();
+    for group in pairs.chunk_by(|p, q| {
+        let (((fa, _), (fb, _)), ((ga, _), (gb, _))) = (key(p), key(q));
+        (fa, fb) == (ga, gb)
+    }) {
+        stats.feature_pairs += 1;
+        let (area_a, area_b) = (ctx.a.area(group[0].0), ctx.b.area(group[0].1));
+        let (fa, fb) = (area_a.feature, area_b.feature);
+        match (ctx.a.data(fa).primitive, ctx.primitive(Which::B, fb)) {
+            (Some(pa), Some(pb)) => {
+                stats.exact_solves += 1;
+                canonical::solve(ctx, (fa, &pa), (fb, &pb), out);
+            }
+            (Some(pa), None) => {
+                // In the frame of the free side, whose geometry then is evaluated as stored.
+                let pa = pa.transformed(&ctx.pose_ba);
+                let mut areas: Vec<u32> = group.iter().map(|p| p.1).collect();
+                areas.sort_unstable();
+                areas.dedup();
+                reduced_solves(ctx, (fa, &pa), Which::B, &areas, out, stats);
+            }
+            (None, Some(pb)) => {
+                // Grouped by A's area already.
+                let mut areas: Vec<u32> = group.iter().map(|p| p.0).collect();
+                areas.dedup();
+                reduced_solves(ctx, (fb, &pb), Which::A, &areas, out, stats);
+            }
+            (None, None) => {
+                for &(i, j) in group {
+                    stats.exact_solves += 1;
+                    free::solve(ctx, i, j, out, stats);
+                }
+            }
+        }
+    }
+    stats.candidates += out.candidates.len() as u64;
+}
+
+/// A primitive (in the frame of the free side) against areas of a free-form feature.
+fn reduced_solves(
+    ctx: &Context<'_>,
+    (feature, primitive): (Feature, &Primitive),
+    free: Which,
+    areas: &[u32],
+    out: &mut Solved,
+    stats: &mut Stats,
+) {
+    let body = ctx.body(free);
+    let objective = reduced::Reduced::new(primitive);
+    for &area in areas {
+        // The signed distance changes by no more than the way: far from its box, inside or outside, nothing is found.
+        let obb = &body.node(body.leaf_of_area(area)).obb;
+        let reach = obb.radius() + ctx.tol.tol;
+        if let Some(s) = feeler_geom::skeleton::signed_distance(primitive, &obb.center)
+            && (s.value - reach > ctx.d_max || s.value + reach < 0.0)
+        {
+            continue;
+        }
+        stats.exact_solves += 1;
+        let area_data = body.area(area);
+        match area_data.feature {
+            Feature::Edge(e) => curve::solve(ctx, feature, &objective, free, e, &area_data.rect, out),
+            Feature::Face(f) => patch::solve(ctx, feature, &objective, free, f, &area_data.rect, out, stats),
+            Feature::Vertex(_) => {}
+        }
+    }
+}
+
+/// Makes a candidate from a foot on a primitive and a point of the free side, both in the free side's frame. `n` is the
+/// direction from the foot to the point (the primitive's outward normal).
+pub(crate) fn candidate_of(
+    ctx: &Context<'_>,
+    canonical: Feature,
+    free: (Which, Feature, P2),
+    (foot, p, n): (P3, P3, V3),
+    undecided: bool,
+) -> Candidate {
+    let (which, feature, uv) = free;
+    match which {
+        Which::A => Candidate {
+            feature_a: feature,
+            feature_b: canonical,
+            p_a: p,
+            p_b: foot,
+            n: -n,
+            distance: (p - foot).dot(&n),
+            hint_a: Some(uv),
+            hint_b: None,
+            undecided,
+        },
+        Which::B => Candidate {
+            feature_a: canonical,
+            feature_b: feature,
+            p_a: ctx.pose_ab * foot,
+            p_b: ctx.pose_ab * p,
+            n: ctx.pose_ab * n,
+            distance: (p - foot).dot(&n),
+            hint_a: None,
+            hint_b: Some(uv),
+            undecided,
+        },
+    }
+}

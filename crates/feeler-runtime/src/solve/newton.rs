@@ -1,0 +1,234 @@
+//! Safeguarded Newton minimisation over a unit box.
+//!
+//! # Source
+//! MATH §8: Newton on the full Hessian, damped, in the parameter rectangle enlarged by a margin; converged means
+//! gradient at round-off level.
+//!
+//! # Guarantees
+//! The value never rises by more than rounding. A result is [`Outcome::Minimum`] only where the residual has stopped
+//! falling at or below the accepted level and the Hessian is positive semidefinite; at most [`MAX_STEPS`] evaluations.
+
+use nalgebra::{SMatrix, SVector};
+
+/// The objective at a point, by the unit-box parameters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Eval<const N: usize> {
+    /// Value.
+    pub f: f64,
+    /// Gradient.
+    pub grad: SVector<f64, N>,
+    /// Hessian.
+    pub hess: SMatrix<f64, N, N>,
+    /// Length in space (mm) of a unit step along each parameter.
+    pub len: SVector<f64, N>,
+    /// Rounding of the value.
+    pub noise: f64,
+}
+
+/// Where the minimisation ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Outcome<const N: usize> {
+    /// A local minimum inside the box.
+    Minimum(SVector<f64, N>),
+    /// The value still falls at the border of the box.
+    Outside,
+    /// Stopped above the accepted residual.
+    Stalled(SVector<f64, N>),
+}
+
+/// Cap on evaluations: quadratic convergence takes five to eight, a bad start some twenty.
+const MAX_STEPS: usize = 80;
+
+/// Minimises from `start` over the box `[-margin, 1 + margin]^N`. `accept` is the largest residual (gradient component
+/// over length) of a converged point.
+pub(crate) fn minimise<const N: usize>(
+    eval: &mut dyn FnMut(&SVector<f64, N>) -> Option<Eval<N>>,
+    start: SVector<f64, N>,
+    margin: f64,
+    accept: f64,
+) -> Outcome<N> {
+    let (lo, hi) = (-margin, 1.0 + margin);
+    let mut x = start.map(|c| c.clamp(lo, hi));
+    let Some(mut e) = eval(&x) else { return Outcome::Stalled(x) };
+    let mut mu = 0.0;
+    let mut polished = 0;
+    let mut nudged = false;
+    for _ in 0..MAX_STEPS {
+        let free = SVector::<f64, N>::from_fn(|i, _| {
+            let held = (x[i] <= lo && e.grad[i] > 0.0) || (x[i] >= hi && e.grad[i] < 0.0);
+            if held { 0.0 } else { 1.0 }
+        });
+        let residual = residual_of(&e, &free);
+        let (h, g) = restricted(&e, &free);
+        let scale = SVector::<f64, N>::from_fn(|i, _| (e.len[i] * e.len[i]).max(f64::MIN_POSITIVE));
+        if residual <= accept && !positive(&h, &scale, &free) {
+            // A stationary point that is no minimum: start Newton again beside it, once.
+            if nudged || free.sum() < 0.5 {
+                return if free.sum() < N as f64 { Outcome::Outside } else { Outcome::Stalled(x) };
+            }
+            nudged = true;
+            x = SVector::from_fn(|i, _| (x[i] + if i % 2 == 0 { 0.031 } else { -0.043 }).clamp(lo, hi));
+            let Some(again) = eval(&x) else { return Outcome::Stalled(x) };
+            e = again;
+            continue;
+        }
+        let (step, used) = newton_step(&h, &g, &scale, &free, mu);
+        mu = used;
+        let y = (x + step).map(|c| c.clamp(lo, hi));
+        let Some(next) = eval(&y) else {
+            mu = grown(mu);
+            continue;
+        };
+        let noise = e.noise.max(next.noise);
+        if residual <= accept {
+            // Round-off reached when a further Newton step no longer helps.
+            polished += 1;
+            let better = residual_of(&next, &free) < 0.5 * residual && next.f <= e.f + noise;
+            if !better || polished > 12 {
+                return if free.sum() < N as f64 { Outcome::Outside } else { Outcome::Minimum(x) };
+            }
+            (x, e) = (y, next);
+            continue;
+        }
+        // Where the value cannot tell any more, the residual does.
+        if next.f < e.f - noise || (next.f <= e.f + noise && residual_of(&next, &free) < residual) {
+            (x, e) = (y, next);
+            mu *= 0.05;
+            if mu < 1e-4 {
+                mu = 0.0;
+            }
+        } else {
+            mu = grown(mu);
+            if mu > 1e18 {
+                break;
+            }
+        }
+    }
+    let held = (0..N).any(|i| (x[i] <= lo && e.grad[i] > 0.0) || (x[i] >= hi && e.grad[i] < 0.0));
+    if held { Outcome::Outside } else { Outcome::Stalled(x) }
+}
+
+fn grown(mu: f64) -> f64 {
+    if mu > 0.0 { 8.0 * mu } else { 1e-6 }
+}
+
+/// Largest gradient component over its length.
+fn residual_of<const N: usize>(e: &Eval<N>, free: &SVector<f64, N>) -> f64 {
+    (0..N).fold(0.0, |m: f64, i| {
+        if free[i] > 0.5 && e.len[i] > 0.0 { m.max((e.grad[i] / e.len[i]).abs()) } else { m }
+    })
+}
+
+/// Hessian and gradient with held parameters decoupled.
+fn restricted<const N: usize>(e: &Eval<N>, free: &SVector<f64, N>) -> (SMatrix<f64, N, N>, SVector<f64, N>) {
+    let h = SMatrix::from_fn(|i, j| {
+        if free[i] > 0.5 && free[j] > 0.5 {
+            e.hess[(i, j)]
+        } else if i == j {
+            e.len[i] * e.len[i]
+        } else {
+            0.0
+        }
+    });
+    (h, e.grad.component_mul(free))
+}
+
+/// Whether the Hessian is positive semidefinite up to rounding.
+fn positive<const N: usize>(h: &SMatrix<f64, N, N>, scale: &SVector<f64, N>, free: &SVector<f64, N>) -> bool {
+    // Relative to the largest curvature in arc length.
+    let largest = (0..N).filter(|&i| free[i] > 0.5).fold(0.0, |m: f64, i| m.max(h[(i, i)].abs() / scale[i]));
+    let shifted = h + SMatrix::from_diagonal(&(scale * (1e-9 * largest + f64::MIN_POSITIVE)));
+    shifted.cholesky().is_some()
+}
+
+/// The Newton step with the smallest damping ≥ `mu` (relative to the Hessian's size, in arc length) that makes the
+/// Hessian positive definite, shortened to half the box; and that damping.
+fn newton_step<const N: usize>(
+    h: &SMatrix<f64, N, N>,
+    g: &SVector<f64, N>,
+    scale: &SVector<f64, N>,
+    free: &SVector<f64, N>,
+    mu: f64,
+) -> (SVector<f64, N>, f64) {
+    let size = (0..N).fold(f64::MIN_POSITIVE, |m: f64, i| {
+        (0..N).fold(m, |m, j| m.max(h[(i, j)].abs() / (scale[i] * scale[j]).sqrt()))
+    });
+    let mut mu = mu;
+    loop {
+        let damped = h + SMatrix::from_diagonal(&(scale * (mu * size)));
+        if let Some(c) = damped.cholesky() {
+            let step = c.solve(&-g).component_mul(free);
+            let longest = step.amax();
+            if longest.is_finite() {
+                return (if longest > 0.5 { step * (0.5 / longest) } else { step }, mu);
+            }
+        }
+        if mu > 1e9 {
+            // Nothing is finite or everything is flat: no step.
+            return (SVector::zeros(), 1e19);
+        }
+        mu = if mu > 0.0 { 4.0 * mu } else { 1e-3 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::{Matrix2, Vector2};
+
+    fn bowl(center: Vector2<f64>) -> impl FnMut(&Vector2<f64>) -> Option<Eval<2>> {
+        move |x| {
+            let d = x - center;
+            let q = d.norm_squared();
+            Some(Eval {
+                f: (1.0 + q).sqrt(),
+                grad: d / (1.0 + q).sqrt(),
+                hess: Matrix2::identity() / (1.0 + q).sqrt() - d * d.transpose() / (1.0 + q).powf_three_halves(),
+                len: Vector2::repeat(1.0),
+                noise: 1e-15,
+            })
+        }
+    }
+
+    trait Pow {
+        fn powf_three_halves(self) -> f64;
+    }
+    impl Pow for f64 {
+        fn powf_three_halves(self) -> f64 {
+            self * self.sqrt()
+        }
+    }
+
+    #[test]
+    fn finds_the_minimum_to_round_off() {
+        let c = Vector2::new(0.3, 0.8);
+        match minimise(&mut bowl(c), Vector2::new(1.0, 0.0), 0.05, 1e-9) {
+            Outcome::Minimum(x) => assert!((x - c).norm() < 1e-15, "{x}"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn says_when_the_minimum_is_outside() {
+        assert_eq!(minimise(&mut bowl(Vector2::new(1.5, 0.5)), Vector2::new(0.5, 0.5), 0.05, 1e-9), Outcome::Outside);
+    }
+
+    #[test]
+    fn leaves_a_saddle() {
+        // f = x⁴/4 − x²/2 + y²/2 about (0.5, 0.5), started on the saddle.
+        let mut f = |p: &Vector2<f64>| {
+            let (x, y) = (3.0 * (p.x - 0.5), p.y - 0.5);
+            Some(Eval {
+                f: 0.25 * x * x * x * x - 0.5 * x * x + 0.5 * y * y,
+                grad: Vector2::new(3.0 * (x * x * x - x), y),
+                hess: Matrix2::new(9.0 * (3.0 * x * x - 1.0), 0.0, 0.0, 1.0),
+                len: Vector2::repeat(1.0),
+                noise: 1e-15,
+            })
+        };
+        match minimise(&mut f, Vector2::new(0.5, 0.5), 0.05, 1e-9) {
+            Outcome::Minimum(p) => assert!(((p.x - 0.5).abs() - 1.0 / 3.0).abs() < 1e-12, "{p}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}

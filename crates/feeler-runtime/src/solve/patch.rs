@@ -1,0 +1,174 @@
+//! Canonical against a Bézier patch: two unknowns.
+//!
+//! # Source
+//! MATH §8; BREP Algorithm 12 for what a start is.
+//!
+//! # Deviations
+//! Instead of one guess from corner tetrahedra, Newton starts from every local minimum of the objective on a grid over
+//! the leaf: flatness does not promise one minimum a leaf (BREP §1.5.1.3).
+
+use super::newton::{Eval, Outcome, minimise};
+use super::reduced::Reduced;
+use super::{Context, Solved, Which, candidate_of};
+use crate::Stats;
+use crate::trim::outward_normal;
+use arrayvec::ArrayVec;
+use feeler_geom::{P2, P3, Rect, Surface, V3};
+use feeler_hierarchy::Feature;
+use nalgebra::{Matrix2, Vector2};
+
+/// Points of the starting grid along each parameter.
+pub(crate) const GRID: usize = 5;
+/// Newton runs this far (of the leaf's rectangle) outside the leaf before it gives up.
+pub(crate) const MARGIN: f64 = 0.05;
+/// Largest sine between gradient and normal of a converged point; polishing goes on to round-off.
+const ACCEPT_SINE: f64 = 1e-9;
+/// As [`ACCEPT_SINE`], in length relative to rounding, for squared objectives.
+const ACCEPT_EPS: f64 = 1e3;
+
+/// Rounding of a value relative to that of a footpoint after hundreds of operations.
+pub(crate) const NOISE: f64 = 0.05;
+
+/// All minima found over `rect` of free face `face`.
+#[expect(clippy::too_many_arguments, reason = "the operands of a pair kernel")]
+pub(crate) fn solve(
+    ctx: &Context<'_>,
+    canonical: Feature,
+    objective: &Reduced,
+    free: Which,
+    face: u32,
+    rect: &Rect,
+    out: &mut Solved,
+    stats: &mut Stats,
+) {
+    let body = ctx.body(free);
+    let face_data = body.face(face);
+    let surface = &face_data.surface;
+    let accept = if objective.squared { ACCEPT_EPS * ctx.tol.eps } else { ACCEPT_SINE };
+    let mut eval = |x: &Vector2<f64>| evaluate(objective, surface, rect, x, ctx.tol.eps);
+    let mut values = [[f64::INFINITY; GRID]; GRID];
+    for (i, row) in values.iter_mut().enumerate() {
+        for (j, v) in row.iter_mut().enumerate() {
+            let p = surface.point(at(rect, grid(i), grid(j)));
+            if let Some(q) = objective.probe(&p) {
+                *v = q.f;
+            }
+        }
+    }
+    let mut found: ArrayVec<Vector2<f64>, 16> = ArrayVec::new();
+    let border = border_margin(ctx, body.data(Feature::Face(face)).deviation, surface, rect);
+    for i in 0..GRID {
+        for j in 0..GRID {
+            if !is_grid_minimum(&values, i, j) {
+                continue;
+            }
+            let start = Vector2::new(grid(i), grid(j));
+            let (x, undecided) = match minimise(&mut eval, start, MARGIN, accept) {
+                Outcome::Minimum(x) => (x, false),
+                Outcome::Outside => continue,
+                Outcome::Stalled(x) => (x, true),
+            };
+            // Further out it belongs to the neighbour leaf.
+            if (0..2).any(|k| x[k] < -border[k] || x[k] > 1.0 + border[k]) {
+                continue;
+            }
+            if found.iter().any(|y| same_place(surface, rect, &x, y, ctx.tol.same)) || found.is_full() {
+                continue;
+            }
+            found.push(x);
+            let uv = at(rect, x[0], x[1]);
+            let p = surface.point(uv);
+            let Some(q) = objective.probe(&p) else { continue };
+            // The patch's own normal is better conditioned than the difference of the footpoints.
+            let n = -outward_normal(face_data, uv);
+            let d = (p - q.foot).dot(&n);
+            let tangential = (p - q.foot - n * d).norm();
+            if !(-ctx.tol.tol <= d && d <= ctx.d_max) || tangential > ctx.tol.tol.max(1e-6 * d.abs()) {
+                continue;
+            }
+            if undecided {
+                stats.stalled += 1;
+            }
+            out.candidates.push(candidate_of(
+                ctx,
+                canonical,
+                (free, Feature::Face(face), uv),
+                (q.foot, p, n),
+                undecided,
+            ));
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a grid index")]
+pub(crate) fn grid(i: usize) -> f64 {
+    i as f64 / (GRID - 1) as f64
+}
+
+/// Parameters of a point of the unit box.
+pub(crate) fn at(rect: &Rect, x: f64, y: f64) -> P2 {
+    P2::new(rect.u0 + x * (rect.u1 - rect.u0), rect.v0 + y * (rect.v1 - rect.v0))
+}
+
+/// How far outside the unit box a solution still counts as the leaf's: what the trim test may accept, in parameters.
+pub(crate) fn border_margin(ctx: &Context<'_>, deviation: f64, surface: &Surface, rect: &Rect) -> [f64; 2] {
+    let d = surface.derivs(at(rect, 0.5, 0.5));
+    let slack = deviation + ctx.tol.same;
+    let part = |length: f64| if length > 0.0 { (slack / length).clamp(1e-9, MARGIN) } else { MARGIN };
+    [part(d.du.norm() * (rect.u1 - rect.u0)), part(d.dv.norm() * (rect.v1 - rect.v0))]
+}
+
+pub(crate) fn same_place(surface: &Surface, rect: &Rect, x: &Vector2<f64>, y: &Vector2<f64>, tol: f64) -> bool {
+    (x - y).norm() < 1e-9 || (surface.point(at(rect, x[0], x[1])) - surface.point(at(rect, y[0], y[1]))).norm() < tol
+}
+
+/// No neighbour has a smaller value; ties go to the first.
+pub(crate) fn is_grid_minimum(values: &[[f64; GRID]; GRID], i: usize, j: usize) -> bool {
+    let v = values[i][j];
+    if !v.is_finite() {
+        return false;
+    }
+    for k in i.saturating_sub(1)..=(i + 1).min(GRID - 1) {
+        for l in j.saturating_sub(1)..=(j + 1).min(GRID - 1) {
+            let w = values[k][l];
+            if w < v || (w <= v && (k, l) < (i, j)) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+fn evaluate(
+    objective: &Reduced,
+    surface: &Surface,
+    rect: &Rect,
+    x: &Vector2<f64>,
+    eps: f64,
+) -> Option<Eval<2>> {
+    let d = surface.derivs(at(rect, x[0], x[1]));
+    let q = objective.probe(&d.p)?;
+    let (wu, wv) = (rect.u1 - rect.u0, rect.v1 - rect.v0);
+    let t = [d.du * wu, d.dv * wv];
+    let second = [d.duu * (wu * wu), d.duv * (wu * wv), d.dvv * (wv * wv)];
+    let hess = |i: usize, j: usize| t[i].dot(&(q.hess * t[j])) + q.grad.dot(&second[i + j]);
+    Some(Eval {
+        f: q.f,
+        grad: Vector2::new(q.grad.dot(&t[0]), q.grad.dot(&t[1])),
+        hess: Matrix2::new(hess(0, 0), hess(0, 1), hess(1, 0), hess(1, 1)),
+        len: lengths(&t),
+        noise: NOISE * eps * if objective.squared { q.grad.norm() + eps } else { 1.0 },
+    })
+}
+
+/// Lengths of the tangents, a collapsed one with a floor.
+fn lengths(t: &[V3; 2]) -> Vector2<f64> {
+    let (a, b) = (t[0].norm(), t[1].norm());
+    let floor = 1e-6 * a.max(b);
+    Vector2::new(a.max(floor), b.max(floor))
+}
+
+/// The nine or more grid points of a patch, for starts of the general solver.
+pub(crate) fn grid_points(surface: &Surface, rect: &Rect) -> [[P3; GRID]; GRID] {
+    std::array::from_fn(|i| std::array::from_fn(|j| surface.point(at(rect, grid(i), grid(j)))))
+}

@@ -1,0 +1,109 @@
+//! The objective of a canonical feature: what the other side's parameters minimise.
+//!
+//! # Source
+//! MATH §8: signed distance to the primitive, regular at d = 0.
+//!
+//! # Deviations
+//! For points and curves (vertices, straight and circular edges) the distance has a kink at 0; half its square is
+//! minimised instead, which is regular there and has the same minima.
+
+use feeler_geom::skeleton::{Primitive, signed_distance};
+use feeler_geom::{P3, V3};
+use nalgebra::Matrix3;
+
+/// Objective of one primitive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reduced {
+    primitive: Primitive,
+    /// Whether half the squared distance is minimised.
+    pub squared: bool,
+}
+
+/// Value with derivatives by the point.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probe {
+    /// Signed distance or half the squared distance.
+    pub f: f64,
+    pub grad: V3,
+    pub hess: Matrix3<f64>,
+    /// Footpoint on the primitive.
+    pub foot: P3,
+}
+
+impl Reduced {
+    pub(crate) fn new(primitive: &Primitive) -> Self {
+        let squared = match *primitive {
+            Primitive::Plane { .. } => false,
+            Primitive::Point { sigma, .. } | Primitive::Circle { sigma, .. } => thin(sigma),
+            Primitive::Line { sigma, slope, .. } => thin(sigma) && thin(slope),
+        };
+        Self { primitive: *primitive, squared }
+    }
+
+    /// `None` on the focal set.
+    pub(crate) fn probe(&self, p: &P3) -> Option<Probe> {
+        if !self.squared {
+            let s = signed_distance(&self.primitive, p)?;
+            return Some(Probe { f: s.value, grad: s.gradient, hess: s.hessian, foot: s.foot });
+        }
+        let from = |foot: P3, hess: Matrix3<f64>| {
+            let grad = p - foot;
+            Some(Probe { f: 0.5 * grad.norm_squared(), grad, hess, foot })
+        };
+        match self.primitive {
+            Primitive::Point { center, .. } => from(center, Matrix3::identity()),
+            Primitive::Line { origin, dir, .. } => {
+                from(origin + dir * dir.dot(&(p - origin)), Matrix3::identity() - dir * dir.transpose())
+            }
+            Primitive::Circle { frame, radius, .. } => {
+                let q = frame.local(p);
+                let radial = frame.vector(q.x, q.y, 0.0);
+                let rho = radial.norm();
+                if rho <= 1e-14 * radius {
+                    return None;
+                }
+                let e = radial / rho;
+                let around = frame.z.cross(&e);
+                // ½((ρ − R)² + z²): the angular curvature is (1 − R/ρ).
+                let hess = Matrix3::identity() - around * around.transpose() * (radius / rho);
+                from(frame.origin + e * radius, hess)
+            }
+            Primitive::Plane { .. } => None,
+        }
+    }
+}
+
+#[expect(clippy::float_cmp, reason = "edges and vertices have a radius of exactly zero by construction")]
+fn thin(sigma: f64) -> bool {
+    sigma == 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_geom::Frame;
+
+    /// Gradient and Hessian of the squared forms against central differences.
+    #[test]
+    fn derivatives() {
+        let frame = Frame::from_z(P3::new(0.3, -0.2, 0.1), V3::new(1.0, 2.0, -0.5), None).unwrap();
+        for primitive in [
+            Primitive::Point { center: P3::new(1.0, 2.0, 3.0), sigma: 0.0 },
+            Primitive::Line { origin: P3::new(1.0, 0.0, 0.0), dir: frame.x, sigma: 0.0, slope: 0.0 },
+            Primitive::Circle { frame, radius: 1.7, sigma: 0.0 },
+        ] {
+            let r = Reduced::new(&primitive);
+            assert!(r.squared, "thin");
+            let p = P3::new(0.7, -1.1, 0.4);
+            let probe = r.probe(&p).unwrap();
+            let h = 1e-5;
+            for i in 0..3 {
+                let mut e = V3::zeros();
+                e[i] = h;
+                let (u, v) = (r.probe(&(p + e)).unwrap(), r.probe(&(p - e)).unwrap());
+                assert!(((u.f - v.f) / (2.0 * h) - probe.grad[i]).abs() < 1e-9, "gradient");
+                assert!(((u.grad - v.grad) / (2.0 * h) - probe.hess.column(i)).norm() < 1e-8, "Hessian");
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! All tolerances of a query, in one place.
+//!
+//! Two numbers, never one: *eps* is rounding that we caused and grows with the coordinates, *tol* is what the
+//! model or the user allows and grows with the size of the solids. What an edge is off its faces is neither: it is
+//! measured, stored with every span and trimming piece, and added where that span or piece is looked at.
+//!
+//! # Source
+//! MATH §2 ("the size in tolerances"), §6 (trims), §14.2 (1e-7 of the size against another kernel).
+
+use crate::Body;
+use feeler_geom::Pose;
+
+/// Relative rounding of a footpoint: some hundred operations on coordinates.
+const EPS_REL: f64 = 1e-13;
+/// Relative rounding allowed at a trim. Parameters are rounded, inverted and mapped through cubic pieces on top of
+/// [`EPS_REL`]; a footpoint this close to a trim is on it.
+const TRIM_REL: f64 = 1e-9;
+/// Below this part of the size two lengths are the same for the model: contact and touching, families of critical
+/// pairs, semidefinite forms. An independent kernel agrees to this.
+const TOL_REL: f64 = 1e-7;
+/// Footpoints nearer than this part of the size are the same LMD. Above [`TOL_REL`], because the footpoint of a
+/// flat minimum is less certain than its distance.
+const SAME_REL: f64 = 1e-6;
+/// Angular slack (rad) of exact polars: normals come from stored frames and inverted parameters with relative
+/// errors of about 1e-13; an exactly parallel pose has margin 0 and must pass, and nothing a thousandth of the
+/// smallest real margin (1e-6 rad) away may.
+const ANGLE: f64 = 1e-9;
+
+/// The tolerances of one query. Lengths in mm, angles in rad.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerances {
+    /// Larger bounding-box diagonal of the two solids.
+    pub size: f64,
+    /// Rounding of a footpoint's coordinates in the frame of A.
+    pub eps: f64,
+    /// Rounding at a trim or at the end of an edge.
+    pub trim: f64,
+    /// Lengths below this are zero for the model.
+    pub tol: f64,
+    /// Footpoints nearer than this are the same.
+    pub same: f64,
+    /// Slack of exact polars.
+    pub angle: f64,
+}
+
+impl Tolerances {
+    /// Tolerances for two bodies, `pose_ab` taking coordinates of B to those of A.
+    #[must_use]
+    pub fn new(a: &Body, b: &Body, pose_ab: &Pose) -> Self {
+        let size = a.size().max(b.size()).max(f64::MIN_POSITIVE);
+        let reach = size + a.reach().max(b.reach()).max(pose_ab.translation.vector.norm());
+        Self {
+            size,
+            eps: EPS_REL * reach,
+            trim: TRIM_REL * size + EPS_REL * reach,
+            tol: TOL_REL * size + EPS_REL * reach,
+            same: SAME_REL * size + EPS_REL * reach,
+            angle: ANGLE,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Is a footpoint on its feature? Parameters of a point, trimmed domains, spans.
+//!
+//! A point counts as on the feature when it is inside, or outside by no more than the measured deviation of what
+//! bounds it there plus rounding: a footpoint in the gap between a face and its edge is found by the face or by the
+//! edge, never by neither, and deduplication keeps one.
+//!
+//! # Source
+//! BREP §4.4.1, MATH §6.
+
+use crate::tolerance::Tolerances;
+use crate::{Body, FeatureKind, FeatureRef};
+use feeler_geom::trim::{Side as TrimSide, TrimCells};
+use feeler_geom::{Curve, P2, P3, Surface, V3, math};
+use feeler_hierarchy::{Edge, Face};
+
+/// A footpoint that is on its feature.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Located {
+    /// For the report.
+    pub place: FeatureRef,
+    /// How far (mm) the model itself leaves the footpoint open: the deviation of the trim or edge that it is on, else 0.
+    pub slack: f64,
+}
+
+/// The footpoint `p` on face `index`; `n` is the outward direction that the face must have there, `hint` its
+/// parameters when they are known. `None` when it is off the surface, on the wrong sheet or outside the trims.
+pub(crate) fn locate_on_face(
+    body: &Body,
+    index: u32,
+    p: &P3,
+    n: &V3,
+    hint: Option<P2>,
+    tol: &Tolerances,
+) -> Option<Located> {
+    let face = body.face(index);
+    let uv = hint.unwrap_or_else(|| face.surface.invert(p, None, None));
+    // On another nappe or sheet of the same surface the inverted point is elsewhere or faces the other way.
+    if (face.surface.point(uv) - p).norm() > tol.trim {
+        return None;
+    }
+    let normal = outward_normal(face, uv);
+    if normal.dot(n) <= 0.5 {
+        return None;
+    }
+    let slack = domain_slack(face, &face.trim, uv, body.data(feeler_hierarchy::Feature::Face(index)).deviation, tol)?;
+    let source = source_of(face, uv);
+    let place = FeatureRef { kind: FeatureKind::Face, index, source, uv: [uv.x, uv.y] };
+    Some(Located { place, slack })
+}
+
+/// Outward unit normal of a face.
+pub(crate) fn outward_normal(face: &Face, uv: P2) -> V3 {
+    let n = face.surface.normal(uv);
+    if face.outward { n } else { -n }
+}
+
+/// First fundamental form.
+fn metric(surface: &Surface, uv: P2) -> [f64; 3] {
+    let d = surface.derivs(uv);
+    [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()]
+}
+
+/// `None`: outside. Otherwise the deviation of the trim that the point is on, 0 in the interior.
+fn domain_slack(face: &Face, cells: &TrimCells, uv: P2, deviation: f64, tol: &Tolerances) -> Option<f64> {
+    let inside = cells.classify(uv) == TrimSide::Inside;
+    let near = cells
+        .nearest(uv, metric(&face.surface, uv), deviation + tol.trim)
+        .map(|(piece, _, dist)| (cells.pieces[piece].deviation, dist))
+        .filter(|(dev, dist)| *dist <= dev + tol.trim);
+    match near {
+        Some((dev, _)) => Some(dev),
+        None => inside.then_some(0.0),
+    }
+}
+
+/// Whether parameters are in a trimmed domain or on its border within the tolerances.
+pub(crate) fn on_face(face: &Face, uv: P2, deviation: f64, tol: &Tolerances) -> bool {
+    domain_slack(face, &face.trim, uv, deviation, tol).is_some()
+}
+
+/// Entity id of the source face that holds the point.
+fn source_of(face: &Face, uv: P2) -> u64 {
+    let holds = |cells: &Option<TrimCells>| cells.as_ref().is_none_or(|c| c.classify(uv) == TrimSide::Inside);
+    face.sources.iter().find(|(_, cells)| holds(cells)).or_else(|| face.sources.first()).map_or(0, |(id, _)| *id)
+}
+
+/// Parameter of the point of a whole line or circle nearest to `p`.
+fn canonical_parameter(curve: &Curve, p: &P3) -> Option<f64> {
+    match curve {
+        Curve::Line { origin, dir } => Some(dir.dot(&(p - origin))),
+        Curve::Circle { frame, .. } => {
+            let q = frame.local(p);
+            Some(math::atan2(q.y, q.x))
+        }
+        _ => None,
+    }
+}
+
+/// The footpoint `p` on edge `index`, `hint` being its parameter when it is known. `None` when it is off the curve or
+/// outside all spans.
+pub(crate) fn locate_on_edge(body: &Body, index: u32, p: &P3, hint: Option<f64>, tol: &Tolerances) -> Option<Located> {
+    let edge = body.edge(index);
+    let t = hint.or_else(|| canonical_parameter(&edge.curve, p)).or_else(|| {
+        let nearest = edge.spans.iter().map(|s| edge.curve.project(p, s.t0, s.t1));
+        nearest.min_by(|s, t| {
+            (edge.curve.point(*s) - p).norm().total_cmp(&(edge.curve.point(*t) - p).norm())
+        })
+    })?;
+    if (edge.curve.point(t) - p).norm() > tol.trim {
+        return None;
+    }
+    let (span, t) = span_at(edge, t, tol)?;
+    let span = &edge.spans[span];
+    let place = FeatureRef { kind: FeatureKind::Edge, index, source: span.source, uv: [t, 0.0] };
+    Some(Located { place, slack: span.deviation })
+}
+
+/// The span that holds `t`, and `t` unwrapped into it; ends within the deviation count.
+pub(crate) fn span_at(edge: &Edge, t: f64, tol: &Tolerances) -> Option<(usize, f64)> {
+    let period = edge.curve.period();
+    let mut best: Option<(f64, usize, f64)> = None;
+    for (i, span) in edge.spans.iter().enumerate() {
+        let near = |x: f64| period.map_or(x, |p| math::unwrap_near(x, 0.5 * (span.t0 + span.t1), p));
+        let t = near(t);
+        let beyond = (span.t0 - t).max(t - span.t1).max(0.0);
+        if edge.closed || beyond <= 0.0 {
+            return Some((i, t));
+        }
+        let speed = edge.curve.derivs(t.clamp(span.t0, span.t1)).d1.norm();
+        let outside = beyond * speed;
+        if outside <= span.deviation + tol.trim && best.is_none_or(|(o, ..)| outside < o) {
+            best = Some((outside, i, t));
+        }
+    }
+    best.map(|(_, i, t)| (i, t))
+}
