@@ -482,3 +482,6 @@ fn torus_derivs(frame: &Frame, major: f64, minor: f64, u: f64, v: f64) -> Surfac
         dvv: frame.vector(-minor * cv * cu, -minor * cv * su, -minor * sv),
     }
 }
+
+#[cfg(test)]
+mod tests;
