@@ -177,7 +177,7 @@ pub fn l_prism(leg: f64, thickness: f64, height: f64) -> SolidSource {
     let (l, t) = (leg, thickness);
     SolidSource {
         name: "l_prism".into(),
-        ..prism(&[[0.0, 0.0], [l, 0.0], [l, -t], [-t, -t], [-t, l], [0.0, l]].map(|p| [p[0], p[1]]), height)
+        ..prism(&[[0.0, 0.0], [0.0, l], [-t, l], [-t, -t], [l, -t], [l, 0.0]], height)
     }
 }
 

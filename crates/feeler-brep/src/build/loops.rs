@@ -75,33 +75,42 @@ pub(super) fn fit_all(draft: &mut Draft, tol: &Tolerances, report: &mut Report) 
 pub(super) fn assemble(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
     let mut faces = std::mem::take(&mut draft.faces);
     for face in &mut faces {
-        let mut loops = std::mem::take(&mut face.loops);
-        let (id, outward) = (face.id, face.outward);
-        let host = host_of(&draft.edges, &face.surface, &face.singular, &loops, draft.size);
-        for ring in &mut loops {
-            for u in ring.iter_mut() {
-                let Some(p) = u.pcurve.as_mut() else { continue };
-                choose_side(&host, p, u.forward == outward);
-            }
-            place(&host, ring);
-            for k in 0..ring.len() {
-                let next = (k + 1) % ring.len();
-                let ids =
-                    (draft.edges[ring[k].edge as usize].source, draft.edges[ring[next].edge as usize].source);
-                if let Some(distance) = close_corner(&host, ring, k, next, tol.gap) {
-                    report.fail(Problem::LoopGap { face: id, edges: ids, distance });
-                }
-            }
-            for u in ring.iter_mut() {
-                let e = &draft.edges[u.edge as usize];
-                if let Some(p) = u.pcurve.as_mut() {
-                    measure(&host, &e.curve, e.range, p);
-                }
-            }
-        }
-        face.loops = loops;
+        assemble_face(&draft.edges, face, draft.size, tol, report);
     }
     draft.faces = faces;
+}
+
+/// [`assemble`] for one face.
+pub(super) fn assemble_face(
+    edges: &[Edge],
+    face: &mut Face,
+    size: f64,
+    tol: &Tolerances,
+    report: &mut Report,
+) {
+    let mut loops = std::mem::take(&mut face.loops);
+    let host = host_of(edges, &face.surface, &face.singular, &loops, size);
+    for ring in &mut loops {
+        for u in ring.iter_mut() {
+            let Some(p) = u.pcurve.as_mut() else { continue };
+            choose_side(&host, p, u.forward == face.outward);
+        }
+        place(&host, ring);
+        for k in 0..ring.len() {
+            let next = (k + 1) % ring.len();
+            if let Some(distance) = close_corner(&host, ring, k, next, tol.gap) {
+                let ids = (edges[ring[k].edge as usize].source, edges[ring[next].edge as usize].source);
+                report.fail(Problem::LoopGap { face: face.id, edges: ids, distance });
+            }
+        }
+        for u in ring.iter_mut() {
+            let e = &edges[u.edge as usize];
+            if let Some(p) = u.pcurve.as_mut() {
+                measure(&host, &e.curve, e.range, p);
+            }
+        }
+    }
+    face.loops = loops;
 }
 
 /// An edge on the line where a closed surface without a period meets itself lies on both sides of the parameter

@@ -247,7 +247,7 @@ fn build(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> O
     }
     split_at_kinks(&mut draft, options);
     split_at_singular_points(&mut draft, &tol);
-    repair::flip_loops(&mut draft, report);
+    repair::flip_loops(&mut draft, &tol, report);
     adjacency::check(&draft, &draft.uses(), report);
     loops::fit_all(&mut draft, &tol, report);
     if !report.problems.is_empty() {

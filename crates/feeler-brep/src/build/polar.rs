@@ -206,8 +206,9 @@ impl TangentCone {
         if exact.is_empty() {
             return VertexPolar::Constraints(directions);
         }
-        // Only constraints that touch the polar bound it.
-        let touches = |d: &V3| exact.iter().any(|r| r.dot(d) >= -1e-9);
+        // A facet of a polar with an interior has two extreme rays; a flat polar is bounded by whatever touches it.
+        let needed = if exact.len() >= 3 { 2 } else { 1 };
+        let touches = |d: &V3| exact.iter().filter(|r| r.dot(d) >= -1e-9).count() >= needed;
         VertexPolar::Constraints(directions.into_iter().filter(touches).collect())
     }
 }

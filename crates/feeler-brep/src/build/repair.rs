@@ -1,44 +1,57 @@
 //! Repairs of orientations that contradict each other, each with a warning.
 
-use super::Report;
-use super::draft::Draft;
+use super::draft::{Draft, Face};
+use super::loops::{self, Tolerances};
+use super::{Report, domain};
 
-/// Flips single loops where that makes every one of their edges be walked in both directions.
-pub(super) fn flip_loops(draft: &mut Draft, report: &mut Report) {
+/// Turns single loops round that run against all their neighbours and contradict the other loops of their face.
+pub(super) fn flip_loops(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
+    let accused = accused_loops(draft);
+    if accused.is_empty() {
+        return;
+    }
+    // Two neighbours accuse each other: the parameter plane tells which one is wrong.
+    let mut trial = draft.clone();
+    loops::fit_all(&mut trial, tol, &mut Report::default());
+    for (face, ring) in accused {
+        let f = &trial.faces[face];
+        let mut flipped = f.clone();
+        flip(&mut flipped, ring);
+        if !is_consistent(&trial, f.clone(), tol) && is_consistent(&trial, flipped, tol) {
+            report.warn(format!("face #{}: a loop ran against its neighbours and was turned round", f.id));
+            flip(&mut draft.faces[face], ring);
+        }
+    }
+}
+
+/// Loops all of whose edges are walked in the same direction by some other loop.
+fn accused_loops(draft: &Draft) -> Vec<(usize, usize)> {
     let uses = draft.uses();
-    let mut to_flip = vec![];
+    let mut out = vec![];
     for (face, f) in draft.faces.iter().enumerate() {
         for (ring, l) in f.loops.iter().enumerate() {
-            // All edges shared with another loop, all in the same direction: this loop or its neighbours are wrong.
             let wrong = l.iter().all(|u| {
                 let [a, b] = uses[u.edge as usize].as_slice() else { return false };
                 (a.face, a.ring) != (b.face, b.ring) && draft.at(*a).forward == draft.at(*b).forward
             });
             if wrong {
-                to_flip.push((face, ring));
+                out.push((face, ring));
             }
         }
     }
-    // Neighbouring candidates accuse each other: only a loop whose neighbours are all innocent is flipped.
-    let innocent = |face: usize, ring: usize| !to_flip.contains(&(face, ring));
-    let certain: Vec<(usize, usize)> = to_flip
-        .iter()
-        .copied()
-        .filter(|(face, ring)| {
-            draft.faces[*face].loops[*ring].iter().all(|u| {
-                uses[u.edge as usize]
-                    .iter()
-                    .all(|at| (at.face, at.ring) == (*face, *ring) || innocent(at.face, at.ring))
-            })
-        })
-        .collect();
-    for (face, ring) in certain {
-        let f = &mut draft.faces[face];
-        let l = &mut f.loops[ring];
-        l.reverse();
-        for u in l.iter_mut() {
-            u.forward = !u.forward;
-        }
-        report.warn(format!("face #{}: a loop ran against all its neighbours and was turned round", f.id));
+    out
+}
+
+fn flip(face: &mut Face, ring: usize) {
+    let l = &mut face.loops[ring];
+    l.reverse();
+    for u in l.iter_mut() {
+        u.forward = !u.forward;
     }
+}
+
+fn is_consistent(draft: &Draft, mut face: Face, tol: &Tolerances) -> bool {
+    let mut report = Report::default();
+    loops::assemble_face(&draft.edges, &mut face, draft.size, tol, &mut report);
+    report.problems.is_empty() && domain::domain(&face, &loops::host(draft, &face)).inconsistent.is_empty()
 }
