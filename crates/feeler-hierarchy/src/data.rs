@@ -205,6 +205,6 @@ impl Node {
     /// The children of an inner node.
     #[must_use]
     pub fn children(&self) -> Option<[u32; 2]> {
-        (self.link & Self::LEAF == 0).then_some([self.link, self.link + 1])
+        (self.link & Self::LEAF == 0).then(|| [self.link, self.link + 1])
     }
 }

@@ -7,4 +7,7 @@ pub mod data;
 pub mod file;
 pub mod validate;
 
+#[cfg(test)]
+mod fixture;
+
 pub use data::*;

@@ -348,3 +348,6 @@ fn check_node(i: usize, node: &Node, nodes: &[Node], depth: &mut [u32], reached:
     let first = seen.is_some_and(|r| !std::mem::replace(r, true));
     require(first, "its area is not there or has another leaf")
 }
+
+#[cfg(test)]
+mod tests;
