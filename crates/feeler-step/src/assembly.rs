@@ -1,13 +1,28 @@
 //! Representations, their units, and where the assembly tree places them.
+//!
+//! A product definition owns representations; what they hold (solids, mapped items, other representations in the
+//! same or another place) is its content. Its usages (`NEXT_ASSEMBLY_USAGE_OCCURRENCE`) place other product
+//! definitions in it. Every path from a root to a solid is one instance.
+//!
+//! # Source
+//! ISO 10303-41, -43, -44; the implementor forum's recommended practice for assemblies.
 
-use std::collections::BTreeMap;
+mod index;
+mod transform;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use feeler_geom::Pose;
 
 use crate::entities::{Entities, Res};
-use crate::error::Problem;
-use crate::topology::is_solid;
-use crate::units::{Units, units_of_context};
+use crate::error::{Problem, Severity};
+use crate::units::Units;
+use index::{Index, Relation, Usage};
+
+/// Instances beyond this are taken for a mistake in the file.
+const MAX_INSTANCES: usize = 1_000_000;
+/// Assemblies nested deeper are taken for a mistake in the file.
+const MAX_LEVELS: usize = 64;
 
 /// One place of a solid.
 #[derive(Debug)]
@@ -29,29 +44,381 @@ pub(crate) struct Layout {
 
 /// Finds the solids of a file and their places.
 pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout {
-    let _ = problems;
-    let mut solids = BTreeMap::new();
-    let mut instances = Vec::new();
-    for r in entities.iter() {
-        let Some(items) = representation(&r) else { continue };
-        let Some(context) = items.maybe_reference(2) else { continue };
-        for item in items.any_references(1) {
-            if entities.find(item).is_some_and(|r| is_solid(&r)) {
-                solids.entry(item).or_insert_with(|| units_of_context(entities, context, r.id));
+    let index = Index::new(entities);
+    let solids = solid_units(&index, problems);
+    let mut walk = Walk {
+        index: &index,
+        problems: Vec::new(),
+        instances: Vec::new(),
+        refused: BTreeSet::new(),
+        overflow: false,
+        stack: Vec::new(),
+    };
+    walk.all(&solids);
+    problems.append(&mut walk.problems);
+    Layout { solids, instances: walk.instances }
+}
+
+/// The units that each solid counts in: those of the first representation that holds it.
+fn solid_units(index: &Index<'_>, problems: &mut Vec<Problem>) -> BTreeMap<u64, Res<Units>> {
+    let mut units: BTreeMap<u64, Res<Units>> = BTreeMap::new();
+    let mut unitless = BTreeSet::new();
+    for (rep_id, rep) in &index.reps {
+        for solid in &rep.solids {
+            let here = index.units(*rep_id);
+            if matches!(here, Ok(u) if !u.has_length) {
+                unitless.insert(*rep_id);
+            }
+            match (units.get(solid), &here) {
+                (None, _) => {
+                    units.insert(*solid, here);
+                }
+                (Some(Ok(first)), Ok(other)) if !same_size(first, other) => problems.push(Problem {
+                    entity: Some(*solid),
+                    severity: Severity::Warning,
+                    message: format!(
+                        "is in two representations with different units; it is taken as one of {} mm",
+                        first.mm
+                    ),
+                }),
+                _ => {}
             }
         }
     }
-    for id in solids.keys() {
-        instances.push(Placed {
-            solid: *id,
-            name: String::new(),
-            path: String::new(),
-            pose: Pose::identity(),
+    for solid in &index.solids {
+        units.entry(*solid).or_insert_with(|| {
+            problems.push(Problem {
+                entity: Some(*solid),
+                severity: Severity::Warning,
+                message: "is a solid outside every representation; it is taken in the file's first units"
+                    .to_owned(),
+            });
+            index.any_units()
         });
     }
-    Layout { solids, instances }
+    problems.extend(unitless.into_iter().map(|id| Problem {
+        entity: Some(id),
+        severity: Severity::Warning,
+        message: "is a representation without a length unit; millimetres are assumed".to_owned(),
+    }));
+    units
 }
 
-fn representation<'a>(r: &crate::entities::Record<'a>) -> Option<crate::entities::Record<'a>> {
-    r.own("REPRESENTATION", 0).or_else(|| r.name.ends_with("REPRESENTATION").then(|| r.clone()))
+fn same_size(a: &Units, b: &Units) -> bool {
+    (a.mm - b.mm).abs() <= 1e-9 * a.mm && (a.rad - b.rad).abs() <= 1e-9 * a.rad
+}
+
+/// What a walk through the tree has found so far.
+struct Walk<'a> {
+    index: &'a Index<'a>,
+    problems: Vec<Problem>,
+    instances: Vec<Placed>,
+    /// Solids of which some instance had to be left out.
+    refused: BTreeSet<u64>,
+    overflow: bool,
+    /// Product definitions on the way from the root.
+    stack: Vec<u64>,
+}
+
+/// A solid in the content of a product definition, or a product definition that a mapped item places there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Item {
+    Solid(u64),
+    Part(u64),
+}
+
+impl Walk<'_> {
+    fn problem(&mut self, id: u64, severity: Severity, message: impl Into<String>) {
+        let problem = Problem { entity: Some(id), severity, message: message.into() };
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    fn all(&mut self, solids: &BTreeMap<u64, Res<Units>>) {
+        let index = self.index;
+        // Roots: parts that nothing places.
+        let mut placed: BTreeSet<u64> = index.usages.values().flatten().map(|u| u.part).collect();
+        placed.extend(index.mapped_parts());
+        for part in index.parts.keys().filter(|p| !placed.contains(p)) {
+            self.part(*part, Pose::identity(), &index.parts[part].name);
+        }
+        // Geometry without products: representations that nothing else shows.
+        let done: BTreeSet<u64> =
+            self.instances.iter().map(|i| i.solid).chain(self.refused.iter().copied()).collect();
+        let shown = index.shown_by_others();
+        for (rep_id, rep) in &index.reps {
+            let loose = rep.part.is_none() && !shown.contains(rep_id);
+            let holds = !rep.mapped.is_empty() || rep.solids.iter().any(|s| !done.contains(s));
+            if loose && holds {
+                self.place_content(
+                    &[*rep_id],
+                    &Pose::identity(),
+                    &rep.name,
+                    &rep.name,
+                    &BTreeSet::new(),
+                    Some(&done),
+                );
+            }
+        }
+        // What is left is used by nothing at all, or only in rings.
+        let done: BTreeSet<u64> =
+            self.instances.iter().map(|i| i.solid).chain(self.refused.iter().copied()).collect();
+        for id in solids.keys().filter(|s| !done.contains(s)) {
+            self.problem(
+                *id,
+                Severity::Warning,
+                "is a solid that nothing places; it stays where it is written",
+            );
+            self.push(*id, Pose::identity(), self.index.solid_name(*id), self.index.solid_name(*id));
+        }
+        if self.overflow {
+            let message =
+                format!("the assembly has more than {MAX_INSTANCES} instances; the rest is left out");
+            self.problems.push(Problem { entity: None, severity: Severity::Error, message });
+        }
+    }
+
+    fn push(&mut self, solid: u64, pose: Pose, name: String, path: String) {
+        if self.instances.len() >= MAX_INSTANCES {
+            self.overflow = true;
+            return;
+        }
+        self.instances.push(Placed { solid, name, path, pose });
+    }
+
+    /// Places a part: its own content, then what it uses.
+    fn part(&mut self, id: u64, pose: Pose, path: &str) {
+        if self.stack.contains(&id) || self.stack.len() >= MAX_LEVELS {
+            self.problem(
+                id,
+                Severity::Error,
+                "is a product that contains itself; this use of it is left out",
+            );
+            return;
+        }
+        if self.overflow {
+            return;
+        }
+        self.stack.push(id);
+        let index = self.index;
+        let no_usages = Vec::new();
+        let usages = index.usages.get(&id).unwrap_or(&no_usages);
+        // A component that a usage places is not placed again by a mapped item.
+        let placed: BTreeSet<u64> =
+            usages.iter().filter(|u| !u.placements.is_empty()).map(|u| u.part).collect();
+        let own = &index.parts[&id];
+        let mapped = self.place_content(&own.reps, &pose, &own.name, path, &placed, None);
+        let mut count: BTreeMap<&str, usize> = BTreeMap::new();
+        for usage in usages {
+            let Some(component) = index.parts.get(&usage.part) else { continue };
+            let name = component.name.as_str();
+            let same_name = usages
+                .iter()
+                .filter(|u| index.parts.get(&u.part).is_some_and(|p| p.name == component.name))
+                .count();
+            let k = count.entry(name).or_default();
+            *k += 1;
+            let step = if same_name > 1 { format!("{name}:{k}") } else { name.to_owned() };
+            let path = joined(path, &step);
+            self.usage(usage, id, &pose, &path, &mapped);
+        }
+        self.stack.pop();
+    }
+
+    fn usage(&mut self, usage: &Usage, parent: u64, pose: &Pose, path: &str, mapped: &BTreeSet<u64>) {
+        let index = self.index;
+        if usage.placements.is_empty() {
+            if !usage.reps.is_empty() {
+                let name = &index.parts[&usage.part].name;
+                self.place_content(&usage.reps, pose, name, path, &BTreeSet::new(), None);
+            } else if !mapped.contains(&usage.part) {
+                if index.shows_something(usage.part) {
+                    self.problem(
+                        usage.id,
+                        Severity::Warning,
+                        "is a component without a placement; it stays at its parent's origin",
+                    );
+                }
+                self.part(usage.part, *pose, path);
+            }
+            return;
+        }
+        // A usage has one placement; some writers repeat it.
+        let relation = &usage.placements[0];
+        match index.component_pose(relation, parent, usage.part) {
+            Ok(local) => self.part(usage.part, pose * local, path),
+            Err(e) => {
+                self.problem(
+                    e.id,
+                    Severity::Error,
+                    format!("{}; the component #{} is left out", e.message, usage.id),
+                );
+                self.refuse(usage.part, 0);
+            }
+        }
+    }
+
+    /// Remembers the solids below a part that is left out: they are not loose ones.
+    fn refuse(&mut self, part: u64, level: usize) {
+        let index = self.index;
+        if level > MAX_LEVELS {
+            return;
+        }
+        let mut found = Vec::new();
+        let mut seen = BTreeSet::new();
+        for rep in index.parts.get(&part).map_or(&[][..], |p| &p.reps) {
+            self.content(*rep, &Pose::identity(), &mut seen, &mut found);
+        }
+        for (item, _) in found {
+            match item {
+                Item::Solid(s) => {
+                    self.refused.insert(s);
+                }
+                Item::Part(p) => self.refuse(p, level + 1),
+            }
+        }
+        for usage in index.usages.get(&part).map_or(&[][..], Vec::as_slice) {
+            self.refuse(usage.part, level + 1);
+        }
+    }
+
+    /// Places what representations hold, under the name of their part; returns the parts that mapped items placed.
+    fn place_content(
+        &mut self,
+        reps: &[u64],
+        pose: &Pose,
+        part_name: &str,
+        path: &str,
+        placed_otherwise: &BTreeSet<u64>,
+        skip: Option<&BTreeSet<u64>>,
+    ) -> BTreeSet<u64> {
+        let mut found = Vec::new();
+        let mut seen = BTreeSet::new();
+        for rep in reps {
+            self.content(*rep, &Pose::identity(), &mut seen, &mut found);
+        }
+        // Some writers list a solid in two representations of one part.
+        let mut unique: Vec<(Item, Pose)> = Vec::new();
+        let mut poses_of: BTreeMap<u64, Vec<Pose>> = BTreeMap::new();
+        for (item, local) in found {
+            if let Item::Solid(s) = item {
+                let poses = poses_of.entry(s).or_default();
+                if poses.iter().any(|p| same_pose(p, &local)) {
+                    continue;
+                }
+                poses.push(local);
+            }
+            unique.push((item, local));
+        }
+        let mut names: BTreeMap<String, usize> = BTreeMap::new();
+        for (item, _) in &unique {
+            if let Item::Solid(s) = item {
+                *names.entry(self.index.solid_name(*s)).or_default() += 1;
+            }
+        }
+        let alone = names.values().sum::<usize>() == 1;
+        let mut count: BTreeMap<String, usize> = BTreeMap::new();
+        let mut mapped = BTreeSet::new();
+        for (item, local) in unique {
+            match item {
+                Item::Solid(s) => {
+                    if skip.is_some_and(|skip| skip.contains(&s)) {
+                        continue;
+                    }
+                    let own = self.index.solid_name(s);
+                    let k = count.entry(own.clone()).or_default();
+                    *k += 1;
+                    let step = match (alone, own.as_str()) {
+                        (true, _) => String::new(),
+                        (false, "") => format!("solid:{k}"),
+                        (false, own) if names[own] > 1 => format!("{own}:{k}"),
+                        (false, own) => own.to_owned(),
+                    };
+                    let path = joined(path, &step);
+                    let name = if own.is_empty() { part_name.to_owned() } else { own };
+                    self.push(s, pose * local, name, path);
+                }
+                Item::Part(p) => {
+                    mapped.insert(p);
+                    if !placed_otherwise.contains(&p) {
+                        let path = joined(path, &self.index.parts[&p].name);
+                        self.part(p, pose * local, &path);
+                    }
+                }
+            }
+        }
+        mapped
+    }
+
+    /// What a representation shows, in its own coordinates moved by `pose`.
+    fn content(&mut self, rep_id: u64, pose: &Pose, seen: &mut BTreeSet<u64>, found: &mut Vec<(Item, Pose)>) {
+        if !seen.insert(rep_id) {
+            return;
+        }
+        let index = self.index;
+        let Some(rep) = index.reps.get(&rep_id) else { return };
+        found.extend(rep.solids.iter().map(|s| (Item::Solid(*s), *pose)));
+        for mapped in &rep.mapped {
+            match index.mapping(*mapped, rep_id) {
+                Ok((source, local)) => {
+                    let pose = pose * local;
+                    let owner = index.reps.get(&source).and_then(|r| r.part);
+                    match owner {
+                        Some(part) if !self.stack.contains(&part) => found.push((Item::Part(part), pose)),
+                        Some(_) => {}
+                        None => {
+                            // The same representation may be mapped many times: only rings are stopped here.
+                            let mut below = seen.clone();
+                            self.content(source, &pose, &mut below, found);
+                        }
+                    }
+                }
+                Err(e) => {
+                    self.problem(
+                        e.id,
+                        Severity::Error,
+                        format!("{}; the mapped item #{mapped} is left out", e.message),
+                    );
+                    self.refuse_mapped(*mapped);
+                }
+            }
+        }
+        for relation in index.relations.get(&rep_id).map_or(&[][..], Vec::as_slice) {
+            let other = relation.other(rep_id);
+            // Another part's representation comes in through that part's usage.
+            let foreign = index.reps.get(&other).and_then(|r| r.part).is_some_and(|p| Some(p) != rep.part);
+            if foreign || relation.placed_by_usage {
+                continue;
+            }
+            match index.relation_pose(relation, other) {
+                Ok(local) => self.content(other, &(pose * local), seen, found),
+                Err(e) => self.problem(e.id, Severity::Error, format!("{}; #{other} is left out", e.message)),
+            }
+        }
+    }
+
+    fn refuse_mapped(&mut self, mapped: u64) {
+        let solids =
+            self.index.mapped_source(mapped).and_then(|r| self.index.reps.get(&r)).map(|r| r.solids.clone());
+        self.refused.extend(solids.into_iter().flatten());
+    }
+}
+
+fn joined(path: &str, step: &str) -> String {
+    match (path.is_empty(), step.is_empty()) {
+        (_, true) => path.to_owned(),
+        (true, false) => step.to_owned(),
+        (false, false) => format!("{path}/{step}"),
+    }
+}
+
+fn same_pose(a: &Pose, b: &Pose) -> bool {
+    (a.translation.vector - b.translation.vector).norm() <= 1e-9 && a.rotation.angle_to(&b.rotation) <= 1e-9
+}
+
+impl Relation {
+    fn other(&self, rep: u64) -> u64 {
+        if self.rep_1 == rep { self.rep_2 } else { self.rep_1 }
+    }
 }

@@ -137,6 +137,11 @@ fn import(name: &str, graph: step_io::parser::Graph) -> Result<Import, StepError
         return Err(StepError::NoSolids { name: name.to_owned(), found: whats_there(&entities, external) });
     }
 
+    // A solid without a name goes by its product's.
+    let mut names = BTreeMap::new();
+    for i in &layout.instances {
+        names.entry(i.solid).or_insert(i.name.as_str());
+    }
     let mut solids = Vec::new();
     let mut refused = Vec::new();
     // Index of a solid in `solids`, by its id.
@@ -153,8 +158,12 @@ fn import(name: &str, graph: step_io::parser::Graph) -> Result<Import, StepError
                     severity: Severity::Warning,
                     message,
                 }));
+                let mut solid = converted.solid;
+                if solid.name.is_empty() || solid.name.eq_ignore_ascii_case("none") {
+                    solid.name = names.get(id).map_or_else(String::new, |n| (*n).to_owned());
+                }
                 place.insert(*id, solids.len());
-                solids.push(converted.solid);
+                solids.push(solid);
             }
             Err(e) => {
                 let because =

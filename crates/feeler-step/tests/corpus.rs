@@ -24,6 +24,35 @@ fn models() -> Option<PathBuf> {
     dir.join("manifest.json").is_file().then_some(dir)
 }
 
+/// Every instance's vertices lie in the box that the other kernel found for one of the solids, in the world.
+fn misplaced(import: &feeler_step::Import, entry: &serde_json::Value) -> Vec<String> {
+    let boxes: Vec<Vec<f64>> = entry["solids_facts"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|s| s["bbox_mm"].as_array())
+        .map(|b| b.iter().map(|x| x.as_f64().expect("a number")).collect())
+        .collect();
+    let inside = |b: &Vec<f64>, p: &feeler_geom::P3| {
+        let tol = 1e-4 * (b[3] - b[0] + b[4] - b[1] + b[5] - b[2]);
+        (0..3).all(|k| b[k] - tol <= p[k] && p[k] <= b[k + 3] + tol)
+    };
+    let mut free: Vec<bool> = vec![true; boxes.len()];
+    let mut out = Vec::new();
+    for instance in &import.instances {
+        let points: Vec<_> =
+            import.solids[instance.solid].vertices.iter().map(|v| instance.pose * v.point).collect();
+        let found =
+            boxes.iter().enumerate().position(|(i, b)| free[i] && points.iter().all(|p| inside(b, p)));
+        match found {
+            Some(i) => free[i] = false,
+            None if boxes.is_empty() => {}
+            None => out.push(instance.path.clone()),
+        }
+    }
+    out
+}
+
 #[test]
 #[allow(clippy::print_stderr, reason = "the table is what a developer runs this for")]
 fn counts_agree_with_the_manifest() {
@@ -49,8 +78,25 @@ fn counts_agree_with_the_manifest() {
                 let agrees = found.map(Some) == expected;
                 writeln!(table, "{file:42} {ms:7.1} ms {found:?} {}", if agrees { "" } else { "DIFFERS" })
                     .unwrap();
+                if import.instances.len() > 1 && import.instances.len() < 40 {
+                    for i in &import.instances {
+                        writeln!(
+                            table,
+                            "    {} {:?} {:.2?}",
+                            i.path,
+                            i.name,
+                            i.pose.translation.vector.as_slice()
+                        )
+                        .unwrap();
+                    }
+                }
                 for p in import.problems.iter().take(4) {
                     writeln!(table, "    {:?} {p}", p.severity).unwrap();
+                }
+                let misplaced = misplaced(import, entry);
+                if !misplaced.is_empty() {
+                    writeln!(table, "    misplaced: {misplaced:?}").unwrap();
+                    failures.push(format!("{file}: misplaced {misplaced:?}"));
                 }
                 if agrees { Ok(()) } else { Err(format!("{file}: {found:?}, expected {expected:?}")) }
             }

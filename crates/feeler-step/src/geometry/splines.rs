@@ -173,7 +173,7 @@ fn implied_knots(family: &Family, r: &Record<'_>, degree: u32, n_points: usize) 
     } else {
         return bad(r.id, format!("{} gives no knots", r.label()));
     };
-    if (n_points - 1 - d) % inner != 0 {
+    if !(n_points - 1 - d).is_multiple_of(inner) {
         return bad(
             r.id,
             format!("has {n_points} control points, which do not make Bézier pieces of degree {degree}"),

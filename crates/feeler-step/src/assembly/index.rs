@@ -1,0 +1,376 @@
+//! Who owns, holds, uses and places what: one pass over the file's entities.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use feeler_geom::Pose;
+
+use super::transform;
+use crate::entities::{Entities, Record, Res, bad};
+use crate::topology::is_solid;
+use crate::units::{Units, units_of_context};
+
+/// A representation that holds shape.
+#[derive(Debug, Default)]
+pub(super) struct Rep {
+    pub(super) name: String,
+    /// Items as listed.
+    pub(super) items: BTreeSet<u64>,
+    pub(super) context: Option<u64>,
+    pub(super) solids: Vec<u64>,
+    /// Mapped items.
+    pub(super) mapped: Vec<u64>,
+    /// The product definition whose shape it is.
+    pub(super) part: Option<u64>,
+}
+
+/// A relationship of two representations.
+#[derive(Clone, Debug)]
+pub(super) struct Relation {
+    pub(super) id: u64,
+    pub(super) rep_1: u64,
+    pub(super) rep_2: u64,
+    /// How the first lies in the second; none: the same coordinates.
+    pub(super) transformation: Option<u64>,
+    /// It places a component in an assembly, rather than two representations of one part.
+    pub(super) placed_by_usage: bool,
+}
+
+/// A product definition.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) name: String,
+    pub(super) reps: Vec<u64>,
+}
+
+/// The use of a part in another one.
+#[derive(Debug)]
+pub(super) struct Usage {
+    pub(super) id: u64,
+    /// The part that is used.
+    pub(super) part: u64,
+    /// Its place, from a context-dependent shape representation.
+    pub(super) placements: Vec<Relation>,
+    /// Representations that show the component in the assembly.
+    pub(super) reps: Vec<u64>,
+}
+
+/// The indexed file.
+#[derive(Debug)]
+pub(super) struct Index<'a> {
+    pub(super) entities: &'a Entities,
+    pub(super) reps: BTreeMap<u64, Rep>,
+    /// All solids.
+    pub(super) solids: Vec<u64>,
+    pub(super) parts: BTreeMap<u64, Part>,
+    /// Usages by the part they are in.
+    pub(super) usages: BTreeMap<u64, Vec<Usage>>,
+    /// Relations by either representation.
+    pub(super) relations: BTreeMap<u64, Vec<Relation>>,
+    contexts: Vec<u64>,
+    units: RefCell<BTreeMap<u64, Res<Units>>>,
+}
+
+impl<'a> Index<'a> {
+    pub(super) fn new(entities: &'a Entities) -> Self {
+        let mut scan = Scan::default();
+        for r in entities.iter() {
+            scan.entity(entities, &r);
+        }
+        let Scan {
+            mut reps,
+            solids,
+            mut parts,
+            raw_usages,
+            mut relations,
+            placements,
+            shape_of,
+            shapes,
+            contexts,
+        } = scan;
+
+        // Which product definition a shape belongs to, and which usage.
+        let mut usage_reps: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        for (definition, rep) in shapes {
+            let Some(owner) = shape_of.get(&definition) else { continue };
+            if let Some(part) = parts.get_mut(owner) {
+                if !part.reps.contains(&rep) {
+                    part.reps.push(rep);
+                }
+                reps.entry(rep).or_default().part.get_or_insert(*owner);
+            } else {
+                usage_reps.entry(*owner).or_default().push(rep);
+            }
+        }
+        let mut usage_placements: BTreeMap<u64, Vec<Relation>> = BTreeMap::new();
+        for (relation_id, shape) in placements {
+            let Some(relation) = relations.get_mut(&relation_id) else { continue };
+            relation.placed_by_usage = true;
+            if let Some(usage) = shape_of.get(&shape) {
+                usage_placements.entry(*usage).or_default().push(relation.clone());
+            }
+        }
+        let mut usages: BTreeMap<u64, Vec<Usage>> = BTreeMap::new();
+        for (id, relating, related) in raw_usages {
+            usages.entry(relating).or_default().push(Usage {
+                id,
+                part: related,
+                placements: usage_placements.remove(&id).unwrap_or_default(),
+                reps: usage_reps.remove(&id).unwrap_or_default(),
+            });
+        }
+        let mut by_rep: BTreeMap<u64, Vec<Relation>> = BTreeMap::new();
+        for relation in relations.into_values() {
+            by_rep.entry(relation.rep_2).or_default().push(relation.clone());
+            if relation.rep_1 != relation.rep_2 {
+                by_rep.entry(relation.rep_1).or_default().push(relation);
+            }
+        }
+        Self {
+            entities,
+            reps,
+            solids,
+            parts,
+            usages,
+            relations: by_rep,
+            contexts,
+            units: RefCell::new(BTreeMap::new()),
+        }
+    }
+
+    /// Units of a representation.
+    pub(super) fn units(&self, rep: u64) -> Res<Units> {
+        match self.reps.get(&rep).and_then(|r| r.context) {
+            Some(context) => self.units_of(context, rep),
+            None => Ok(Units::default()),
+        }
+    }
+
+    fn units_of(&self, context: u64, by: u64) -> Res<Units> {
+        let mut cache = self.units.borrow_mut();
+        cache.entry(context).or_insert_with(|| units_of_context(self.entities, context, by)).clone()
+    }
+
+    /// The first units that the file names.
+    pub(super) fn any_units(&self) -> Res<Units> {
+        self.contexts.first().map_or(Ok(Units::default()), |c| self.units_of(*c, *c))
+    }
+
+    /// A solid's own name.
+    pub(super) fn solid_name(&self, id: u64) -> String {
+        let Some(r) = self.entities.find(id) else { return String::new() };
+        let name =
+            r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.text(0).to_owned(), |p| p.text(0).to_owned());
+        if name.eq_ignore_ascii_case("none") { String::new() } else { name }
+    }
+
+    /// Parts that some mapped item places.
+    pub(super) fn mapped_parts(&self) -> BTreeSet<u64> {
+        let mut out = BTreeSet::new();
+        for rep in self.reps.values() {
+            for mapped in &rep.mapped {
+                let source = self.mapped_source(*mapped);
+                let part = source.and_then(|s| self.reps.get(&s)).and_then(|s| s.part);
+                // A part does not place itself.
+                out.extend(part.filter(|p| Some(*p) != rep.part));
+            }
+        }
+        out
+    }
+
+    /// Representations that another one shows, or that a part owns through relations.
+    pub(super) fn shown_by_others(&self) -> BTreeSet<u64> {
+        let mut out = BTreeSet::new();
+        for rep in self.reps.values() {
+            out.extend(rep.mapped.iter().filter_map(|m| self.mapped_source(*m)));
+        }
+        for relation in self.relations.values().flatten() {
+            if relation.transformation.is_some() {
+                out.insert(relation.rep_1);
+            }
+        }
+        out
+    }
+
+    /// Whether a part holds or uses anything.
+    pub(super) fn shows_something(&self, part: u64) -> bool {
+        let direct = self.parts.get(&part).is_some_and(|p| {
+            p.reps.iter().any(|r| {
+                self.reps.get(r).is_some_and(|r| !r.solids.is_empty() || !r.mapped.is_empty())
+                    || self.relations.contains_key(r)
+            })
+        });
+        direct || self.usages.contains_key(&part)
+    }
+
+    pub(super) fn mapped_source(&self, mapped: u64) -> Option<u64> {
+        let item = self.entities.find(mapped)?.flattened();
+        self.entities.find(item.maybe_reference(1)?)?.maybe_reference(1)
+    }
+
+    /// The representation that a mapped item shows, and where in `rep`.
+    pub(super) fn mapping(&self, mapped: u64, rep: u64) -> Res<(u64, Pose)> {
+        let item = self.entities.get(mapped, rep)?.flattened();
+        let map_id = item.reference(1, "mapping_source")?;
+        let map = self.entities.get(map_id, mapped)?.flattened();
+        let source = map.reference(1, "mapped_representation")?;
+        let origin = map.reference(0, "mapping_origin")?;
+        let target = item.reference(2, "mapping_target")?;
+        let from = transform::placed(self.entities, origin, map_id, self.units(source)?)?;
+        let to = transform::placed(self.entities, target, mapped, self.units(rep)?)?;
+        Ok((source, to * from.inverse()))
+    }
+
+    /// From the coordinates of `from` (one of the two) to those of the other representation.
+    pub(super) fn relation_pose(&self, relation: &Relation, from: u64) -> Res<Pose> {
+        let Some(id) = relation.transformation else { return Ok(Pose::identity()) };
+        let r = self.entities.get(id, relation.id)?.flattened();
+        let (units_1, units_2) = (self.units(relation.rep_1)?, self.units(relation.rep_2)?);
+        let forward = if r.name == "ITEM_DEFINED_TRANSFORMATION" {
+            let (mut item_1, mut item_2) = (r.reference(2, "item_1")?, r.reference(3, "item_2")?);
+            let holds = |rep: u64, item: u64| self.reps.get(&rep).is_some_and(|r| r.items.contains(&item));
+            let straight = holds(relation.rep_1, item_1) && holds(relation.rep_2, item_2);
+            let crossed = holds(relation.rep_1, item_2) && holds(relation.rep_2, item_1);
+            if crossed && !straight {
+                (item_1, item_2) = (item_2, item_1);
+            }
+            let from = transform::placed(self.entities, item_1, id, units_1)?;
+            let to = transform::placed(self.entities, item_2, id, units_2)?;
+            to * from.inverse()
+        } else if r.name.starts_with("CARTESIAN_TRANSFORMATION_OPERATOR") {
+            transform::placed(self.entities, id, relation.id, units_2)?
+        } else {
+            return bad(id, format!("is a {}, which is not supported as a transformation", r.label()));
+        };
+        Ok(if from == relation.rep_1 { forward } else { forward.inverse() })
+    }
+
+    /// Where a usage places `component` in `parent`.
+    pub(super) fn component_pose(&self, relation: &Relation, parent: u64, component: u64) -> Res<Pose> {
+        let owner = |rep: u64| self.reps.get(&rep).and_then(|r| r.part);
+        // The component should come first; some writers turn it round.
+        let turned = owner(relation.rep_1) == Some(parent) && owner(relation.rep_2) == Some(component);
+        self.relation_pose(relation, if turned { relation.rep_2 } else { relation.rep_1 })
+    }
+}
+
+/// What one pass collects.
+#[derive(Default)]
+struct Scan {
+    reps: BTreeMap<u64, Rep>,
+    solids: Vec<u64>,
+    parts: BTreeMap<u64, Part>,
+    raw_usages: Vec<(u64, u64, u64)>,
+    relations: BTreeMap<u64, Relation>,
+    /// Relation and product definition shape of every context-dependent shape representation.
+    placements: Vec<(u64, u64)>,
+    /// What a product definition shape is the shape of.
+    shape_of: BTreeMap<u64, u64>,
+    /// Product definition shape and representation of every shape definition representation.
+    shapes: Vec<(u64, u64)>,
+    contexts: Vec<u64>,
+}
+
+impl Scan {
+    fn entity(&mut self, entities: &Entities, r: &Record<'_>) {
+        if is_solid(r) {
+            self.solids.push(r.id);
+            return;
+        }
+        if r.is("GLOBAL_UNIT_ASSIGNED_CONTEXT") {
+            self.contexts.push(r.id);
+            return;
+        }
+        match r.name {
+            "SHAPE_DEFINITION_REPRESENTATION" => {
+                let ids = (r.maybe_reference(0), r.maybe_reference(1));
+                if let (Some(definition), Some(rep)) = ids {
+                    self.shapes.push((definition, rep));
+                }
+                return;
+            }
+            "CONTEXT_DEPENDENT_SHAPE_REPRESENTATION" => {
+                if let (Some(relation), Some(shape)) = (r.maybe_reference(0), r.maybe_reference(1)) {
+                    self.placements.push((relation, shape));
+                }
+                return;
+            }
+            "PRODUCT_DEFINITION_SHAPE" => {
+                if let Some(of) = r.maybe_reference(2) {
+                    self.shape_of.insert(r.id, of);
+                }
+                return;
+            }
+            "PRODUCT_DEFINITION" | "PRODUCT_DEFINITION_WITH_ASSOCIATED_DOCUMENTS" => {
+                let name = product_name(entities, r).unwrap_or_default();
+                self.parts.insert(r.id, Part { name, reps: Vec::new() });
+                return;
+            }
+            // Thousands of these hold curves in parameter planes.
+            "DEFINITIONAL_REPRESENTATION" | "CARTESIAN_POINT" => return,
+            _ => {}
+        }
+        if r.is("NEXT_ASSEMBLY_USAGE_OCCURRENCE") {
+            let flat = r.clone().flattened();
+            if let (Some(relating), Some(related)) = (flat.maybe_reference(3), flat.maybe_reference(4)) {
+                self.raw_usages.push((r.id, relating, related));
+            }
+        } else if let Some(relation) = relation(r) {
+            self.relations.insert(r.id, relation);
+        } else if let Some(rep) = representation(entities, r) {
+            self.reps.insert(r.id, rep);
+        }
+    }
+}
+
+fn product_name(entities: &Entities, definition: &Record<'_>) -> Option<String> {
+    let formation = entities.find(definition.maybe_reference(2)?)?;
+    let product = entities.find(formation.maybe_reference(2)?)?;
+    let (id, name) = (product.text(0), product.text(1));
+    // Slashes separate the steps of a path.
+    Some(named(if name.is_empty() { id } else { name }))
+}
+
+/// A name as a step of a path: slashes separate those, and writers put "NONE" where there is no name.
+fn named(name: &str) -> String {
+    if name.eq_ignore_ascii_case("none") { String::new() } else { name.replace('/', "_") }
+}
+
+fn relation(r: &Record<'_>) -> Option<Relation> {
+    let own = r.own("REPRESENTATION_RELATIONSHIP", 0).or_else(|| {
+        let plain = r.name == "SHAPE_REPRESENTATION_RELATIONSHIP"
+            || r.name == "REPRESENTATION_RELATIONSHIP_WITH_TRANSFORMATION";
+        plain.then(|| r.clone())
+    })?;
+    let transformation =
+        r.own("REPRESENTATION_RELATIONSHIP_WITH_TRANSFORMATION", 4).and_then(|t| t.maybe_reference(0));
+    Some(Relation {
+        id: r.id,
+        rep_1: own.maybe_reference(2)?,
+        rep_2: own.maybe_reference(3)?,
+        transformation,
+        placed_by_usage: false,
+    })
+}
+
+/// A representation: plain by its name, complex by its part. Drawings and views are none: what they show a second
+/// time has its place already.
+fn representation(entities: &Entities, r: &Record<'_>) -> Option<Rep> {
+    if r.kinds()
+        .any(|k| k == "DRAUGHTING_MODEL" || k.starts_with("PRESENTATION") || k.contains("_PRESENTATION"))
+    {
+        return None;
+    }
+    let own = r.own("REPRESENTATION", 0).or_else(|| r.name.ends_with("REPRESENTATION").then(|| r.clone()))?;
+    let context = own.maybe_reference(2)?;
+    let mut rep = Rep { name: named(own.text(0)), context: Some(context), ..Rep::default() };
+    for item in own.any_references(1) {
+        let first = rep.items.insert(item);
+        match entities.find(item) {
+            Some(i) if first && is_solid(&i) => rep.solids.push(item),
+            Some(i) if first && i.is("MAPPED_ITEM") => rep.mapped.push(item),
+            _ => {}
+        }
+    }
+    Some(rep)
+}

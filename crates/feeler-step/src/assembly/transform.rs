@@ -1,0 +1,60 @@
+//! Placements and transformation operators as rigid motions.
+
+use feeler_geom::{Frame, P3, Pose, V3};
+use nalgebra::{Matrix3, Rotation3, Translation3, UnitQuaternion};
+
+use crate::entities::{Entities, Record, Res, bad};
+use crate::geometry::Geometry;
+use crate::units::Units;
+
+/// A scale may differ from 1 by this much: writers round.
+const SCALE_TOL: f64 = 1e-9;
+
+/// The motion from the world's frame to the placement or operator `id`.
+pub(super) fn placed(entities: &Entities, id: u64, by: u64, units: Units) -> Res<Pose> {
+    let r = entities.get(id, by)?.flattened();
+    let geometry = Geometry::new(entities, units);
+    if r.name.starts_with("CARTESIAN_TRANSFORMATION_OPERATOR") {
+        return operator(&geometry, &r);
+    }
+    Ok(pose_of(&geometry.placement(id, by)?))
+}
+
+fn pose_of(f: &Frame) -> Pose {
+    let matrix = Matrix3::from_columns(&[f.x, f.y, f.z]);
+    let rotation = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(matrix));
+    Pose::from_parts(Translation3::from(f.origin.coords), rotation)
+}
+
+/// `CARTESIAN_TRANSFORMATION_OPERATOR_3D`: axis 1, axis 2, origin, scale, axis 3. Writers disagree on how many names
+/// come first; the origin is the only point.
+fn operator(geometry: &Geometry<'_>, r: &Record<'_>) -> Res<Pose> {
+    let is_point = |i: &usize| {
+        let entity = r.maybe_reference(*i).and_then(|id| geometry.entities.find(id));
+        entity.is_some_and(|e| e.is("CARTESIAN_POINT"))
+    };
+    let Some(at) = (2..r.n_attrs()).find(is_point) else {
+        return bad(r.id, "is a transformation without a local_origin");
+    };
+    let origin = geometry.point(r.reference(at, "local_origin")?, r.id)?;
+    let axis = |i: usize| r.maybe_reference(i).map(|id| geometry.direction(id, r.id)).transpose();
+    let (axis_1, axis_2, axis_3) = (axis(at - 2)?, axis(at - 1)?, axis(at + 2)?);
+    let scale = if r.has(at + 1) { r.real(at + 1, "scale")? } else { 1.0 };
+    if (scale - 1.0).abs() > SCALE_TOL {
+        return bad(r.id, format!("scales by {scale}; write the scaled geometry into the file instead"));
+    }
+    rigid(r.id, origin, axis_1, axis_2, axis_3)
+}
+
+/// ISO 10303-42's `base_axis`: z from axis 3, x from axis 1 across it, y from axis 2 across both.
+fn rigid(id: u64, origin: P3, axis_1: Option<V3>, axis_2: Option<V3>, axis_3: Option<V3>) -> Res<Pose> {
+    // Without axis 3, a right-handed system from the other two is what writers mean.
+    let z = axis_3.or_else(|| Some(axis_1?.cross(&axis_2?))).unwrap_or_else(V3::z);
+    let Some(frame) = Frame::from_z(origin, z, axis_1) else {
+        return bad(id, "is a transformation without directions");
+    };
+    if axis_2.is_some_and(|y| y.dot(&frame.y) < 0.0) {
+        return bad(id, "mirrors; write the mirrored geometry into the file instead");
+    }
+    Ok(pose_of(&frame))
+}
