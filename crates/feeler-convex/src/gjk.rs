@@ -7,6 +7,8 @@
 //! The search direction is the simplex's normal, not the difference of the closest points. `continue` in Algorithm 5 means: leave the loop (MATH §12). The loop also ends when a step brings nothing nearer;
 //! the bound known by then tells whether that is convergence or a stall.
 
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+
 use crate::signed_volumes::nearest_to_origin;
 use crate::support::{Support, SupportPoint};
 use arrayvec::ArrayVec;

@@ -13,6 +13,8 @@
 //!   rounding misplaced it (needles), the edges compete as well. The weights of a flat tetrahedron are refined until
 //!   they give the origin.
 
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+
 use arrayvec::ArrayVec;
 use feeler_geom::V3;
 

@@ -5,9 +5,11 @@
 //!
 //! # Deviations
 //! A separating axis must show a gap larger than a margin, measured along its *unit* direction, so that the gap is a
-//! lower bound of the Euclidean distance (MATH §10: one box enlarged by d_max would treat the nine edge–edge axes
+//! lower bound of the Euclidean distance (MATH §10: one box enlarged by `d_max` would treat the nine edge–edge axes
 //! in the same way). Boxes are fitted by a local search over rectangles about candidate axes instead of covariance
 //! alone, and by surface area instead of volume: flat and linear sets have no volume to compare.
+
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
 use crate::frame::{complete_basis, unit};
 use crate::{Aabb, P2, P3, Pose, V3};
@@ -83,9 +85,12 @@ impl Obb {
         Self::around(points, axes)
     }
 
-    /// The smallest box with the given right-handed orthonormal axes around `points` (not empty), rounded outward.
-    fn around(points: &[P3], axes: [V3; 3]) -> Self {
-        let anchor = points[0];
+    /// The smallest box with the given right-handed orthonormal axes around finite `points`, rounded outward; axes are
+    /// sorted by falling half-length. The zero box at the origin around no points. For callers that know good axes:
+    /// [`Obb::fit`] costs a hundred times as much.
+    #[must_use]
+    pub fn around(points: &[P3], axes: [V3; 3]) -> Self {
+        let anchor = points.first().copied().unwrap_or_default();
         let mut mid = V3::zeros();
         let mut lengths = [0.0; 3];
         for (k, axis) in axes.iter().enumerate() {
@@ -288,7 +293,7 @@ impl Relative {
         }
     }
 
-    /// Gap along a_i × b_j less the rounding error, and the squared length of that vector. In A's axes the vector
+    /// Gap along `a_i × b_j` less the rounding error, and the squared length of that vector. In A's axes the vector
     /// has the components −r[i2][j] along i1 and r[i1][j] along i2, so its length comes without cancellation.
     #[inline]
     fn cross_gap(&self, i: usize, j: usize) -> (f64, f64) {

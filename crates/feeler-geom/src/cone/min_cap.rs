@@ -1,5 +1,7 @@
 //! The smallest cap of the sphere around directions.
 
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+
 use crate::V3;
 use crate::frame::unit;
 
@@ -92,7 +94,6 @@ fn shuffled(dirs: &[V3]) -> Vec<V3> {
     for i in (1..out.len()).rev() {
         // The multiplier of Knuth's MMIX generator; the high bits are the good ones.
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        #[expect(clippy::cast_possible_truncation, reason = "a remainder below a length")]
         let j = ((state >> 33) % (i as u64 + 1)) as usize;
         out.swap(i, j);
     }

@@ -10,11 +10,13 @@
 //!   and single directions need no case of their own.
 //! - Algorithm 11 takes one guess an edge. Here rectangles about every edge, and polygons whose sides are three or
 //!   four sides of the hull, compete by solid angle. Each is checked against all hull directions before it counts.
-//! - Algorithm 6 is not conservative. MATH §7 turns the plane of (g_i, g_{i+1}) by asin(sin α / cos(θ/2)); that holds
+//! - Algorithm 6 is not conservative. MATH §7 turns the plane of two neighbours by asin(sin α / cos(θ/2)); that holds
 //!   the dilated arc between those two but can cut what a third, nearly coplanar generator dilates to. The turn is
 //!   therefore solved for all generators together.
 //! - The antipodal test of Algorithm 4 has a margin for the user's angle. With a margin, the planes through two
 //!   generators that are not neighbours count as well.
+
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
 use super::min_cap::{min_cap_axis, units};
 use super::revolution::RevolutionCone;
@@ -199,7 +201,7 @@ impl PolyCone {
 /// pairs that are separated clearly of rounding are found, with a positive one up to 1e-9.
 ///
 /// Code 0 is the plane across the sum of all generators. Else, with A's generators numbered from 0 and B's from 4,
-/// `8 i + j` is the plane through generators i and j with normal g_i × g_j (for `sin_alpha` > 0 tilted away from them).
+/// `8 i + j` is the plane through generators i and j with normal `g_i × g_j` (for `sin_alpha` > 0 tilted away from them).
 #[must_use]
 pub fn separated(a: &[V3], b: &[V3], sin_alpha: f64, hint: u8) -> Option<u8> {
     if !(a.len() >= 3 && b.len() >= 3 && a.len() <= 4 && b.len() <= 4) {
@@ -267,8 +269,8 @@ impl Pair {
         None
     }
 
-    /// Whether all generators but i and j are strictly on the negative side of g_i × g_j. The exact normal of the
-    /// stored vectors then has ⟨n, g⟩ ≤ 0 for both cones, with equality on g_i and g_j alone: an antipodal pair would
+    /// Whether all generators but i and j are strictly on the negative side of `g_i × g_j`. The exact normal of the
+    /// stored vectors then has ⟨n, g⟩ ≤ 0 for both cones, with equality on `g_i` and `g_j` alone: an antipodal pair would
     /// have to lie on these two, in one cone or (if one is A's and the other B's) opposite, where n would be zero.
     fn plane_holds(&self, i: usize, j: usize) -> bool {
         let n = self.g[i].cross(&self.g[j]);
@@ -301,7 +303,7 @@ impl Pair {
         self.all().all(|k| n.dot(&self.g[k]) <= bound)
     }
 
-    /// The plane with ⟨n, g_i⟩ = ⟨n, g_j⟩ = −sin α on the side of g_i × g_j. The feasible unit normals are an
+    /// The plane with `⟨n, g_i⟩ = ⟨n, g_j⟩ = −sin α` on the side of `g_i × g_j`. The feasible unit normals are an
     /// intersection of caps, one a generator; if there are any and more than one cap bounds them, one of these is a
     /// corner of it.
     fn tilted_holds(&self, i: usize, j: usize, sin_alpha: f64) -> bool {
@@ -309,7 +311,7 @@ impl Pair {
         let (Some(across), Some(mid)) = (unit(a.cross(b)), unit(a + b)) else { return false };
         // A little over, so that rounding does not refuse the two generators that define the plane.
         let sin_tilt = (sin_alpha + 1e-9) / mid.dot(a);
-        if !(0.0 <= sin_tilt && sin_tilt < 1.0) {
+        if !(0.0..1.0).contains(&sin_tilt) {
             return false;
         }
         let cos_tilt = (1.0 - sin_tilt * sin_tilt).sqrt();

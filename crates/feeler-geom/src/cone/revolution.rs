@@ -3,6 +3,8 @@
 //! # Source
 //! BREP §3.1, Eqs. (3.2) and (3.4).
 
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+
 use super::min_cap::{min_cap_axis, units};
 use crate::frame::{complete_basis, unit};
 use crate::{V3, math};
