@@ -1,6 +1,7 @@
 //! Points, directions and placements, in millimetres; curves and surfaces are in submodules.
 
 mod curves;
+mod offset;
 mod splines;
 mod surfaces;
 mod swept;

@@ -121,7 +121,7 @@ impl Geometry<'_> {
         let along = if basis.same_normal { distance } else { -distance };
         let offset = match basis.surface {
             Surface::Bezier(grid) => {
-                let (grid, deviation) = super::swept::offset_grid(r.id, &grid, along)?;
+                let (grid, deviation) = super::offset::offset(r.id, &grid, along)?;
                 let deviation = deviation + basis.deviation;
                 self.note(
                     r.id,

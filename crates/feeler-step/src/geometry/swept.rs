@@ -1,4 +1,4 @@
-//! Extrusions, surfaces of revolution and offsets: canonical where they are, exact Bézier patches otherwise.
+//! Extrusions and surfaces of revolution: canonical where they are, exact Bézier patches otherwise.
 //!
 //! # Source
 //! ISO 10303-42 (parametrisations); BREP §2.1 (canonical where it can be).
@@ -238,10 +238,4 @@ fn finite_profile(curve: &Curve, reach: impl Fn(&Frame) -> f64) -> BezierSpline 
 
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)))
-}
-
-/// The parallel surface at distance `d` along the natural normal, as bicubic pieces, with its measured deviation.
-pub(super) fn offset_grid(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurface, f64)> {
-    let _ = (grid, d);
-    bad(id, "is an OFFSET_SURFACE of a free-form surface")
 }

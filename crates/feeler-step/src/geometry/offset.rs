@@ -1,0 +1,164 @@
+//! Parallel surfaces of free-form surfaces, which have no exact rational form.
+//!
+//! # Source
+//! Piecewise bicubic Hermite interpolation of `S + d n`, whose first derivatives follow from the second ones of `S`
+//! (the twist by a difference quotient). Every patch of `S` keeps its own pieces, so that a jump of curvature
+//! between patches is no error.
+
+use feeler_geom::bezier::BezierSurface;
+use feeler_geom::{P2, SurfaceDerivs, V3};
+
+use crate::entities::{Res, bad};
+
+/// Wanted deviation (mm).
+const WANTED: f64 = 1e-5;
+/// Accepted deviation (mm), when the wanted one needs too many pieces.
+const ACCEPTED: f64 = 1e-2;
+/// Largest number of pieces in all.
+const MAX_CELLS: usize = 40_000;
+
+/// The parallel surface at distance `d` along the natural normal, and its measured deviation (mm), a safety factor
+/// included.
+pub(super) fn offset(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurface, f64)> {
+    let (n_u, n_v) = grid.n_patches();
+    // Pieces of every interval.
+    let (mut cuts_u, mut cuts_v) = (vec![1_usize; n_u], vec![1_usize; n_v]);
+    loop {
+        let us = refined(&grid.u_breaks, &cuts_u);
+        let vs = refined(&grid.v_breaks, &cuts_v);
+        let mut control = Vec::with_capacity(16 * us.len() * vs.len());
+        let mut worst = 0.0_f64;
+        let (mut more_u, mut more_v) = (vec![false; n_u], vec![false; n_v]);
+        for (i, u) in &us {
+            for (j, v) in &vs {
+                let at = |uv: P2| derivs(grid, (*i, *j), uv, d);
+                let piece = BezierSurface::hermite(u, v, at);
+                let error = deviation(&piece, u, v, at);
+                if !error.is_finite() {
+                    return bad(id, "is an OFFSET_SURFACE of a surface without a normal somewhere");
+                }
+                worst = worst.max(error);
+                if error > WANTED {
+                    more_u[*i] = true;
+                    more_v[*j] = true;
+                }
+                control.extend(piece.control);
+            }
+        }
+        let twice = |cuts: &[usize], more: &[bool]| -> Vec<usize> {
+            cuts.iter().zip(more).map(|(n, more)| if *more { 2 * n } else { *n }).collect()
+        };
+        let (next_u, next_v) = (twice(&cuts_u, &more_u), twice(&cuts_v, &more_v));
+        let cells = next_u.iter().sum::<usize>() * next_v.iter().sum::<usize>();
+        if worst <= WANTED || cells > MAX_CELLS {
+            if worst > ACCEPTED {
+                let message = format!(
+                    "is an OFFSET_SURFACE that can only be approximated to {worst:.1e} mm; export it as a B-spline"
+                );
+                return bad(id, message);
+            }
+            let breaks = |cells: &[(usize, [f64; 2])]| {
+                let first = cells.iter().map(|c| c.1[0]).take(1);
+                first.chain(cells.iter().map(|c| c.1[1])).collect::<Vec<f64>>()
+            };
+            let mut surface = BezierSurface {
+                u_degree: 3,
+                v_degree: 3,
+                u_breaks: breaks(&us),
+                v_breaks: breaks(&vs),
+                control,
+                u_periodic: false,
+                v_periodic: false,
+            };
+            surface.detect_periodicity();
+            // Sampled between the samples, too, it stays below twice that.
+            return Ok((surface, 2.0 * worst));
+        }
+        (cuts_u, cuts_v) = (next_u, next_v);
+    }
+}
+
+/// The intervals between breaks, each cut into as many equal parts as asked, with the index of their interval.
+#[expect(clippy::cast_precision_loss, reason = "small counts")]
+fn refined(breaks: &[f64], cuts: &[usize]) -> Vec<(usize, [f64; 2])> {
+    let mut out = Vec::new();
+    for (i, (w, n)) in breaks.windows(2).zip(cuts).enumerate() {
+        let at = |k: usize| if k == *n { w[1] } else { w[0] + (w[1] - w[0]) * (k as f64 / *n as f64) };
+        out.extend((0..*n).map(|k| (i, [at(k), at(k + 1)])));
+    }
+    out
+}
+
+/// Largest distance at equal parameters between a piece and the parallel surface, at points inside and on its rim.
+fn deviation(piece: &BezierSurface, u: &[f64; 2], v: &[f64; 2], exact: impl Fn(P2) -> SurfaceDerivs) -> f64 {
+    const AT: [f64; 5] = [0.0, 0.21, 0.5, 0.79, 1.0];
+    let mut worst = 0.0_f64;
+    for s in AT {
+        for t in AT {
+            let uv = P2::new(u[0] + s * (u[1] - u[0]), v[0] + t * (v[1] - v[0]));
+            let error = (piece.patch_derivs((0, 0), uv).p - exact(uv).p).norm();
+            // max() would swallow NaN.
+            worst = if error <= worst { worst } else { error };
+        }
+    }
+    worst
+}
+
+/// Point, first derivatives and twist of the parallel surface, from one patch (extrapolated at its rim).
+fn derivs(grid: &BezierSurface, patch: (usize, usize), uv: P2, d: f64) -> SurfaceDerivs {
+    let (u, v) = (&grid.u_breaks[patch.0..=patch.0 + 1], &grid.v_breaks[patch.1..=patch.1 + 1]);
+    let centre = P2::new(0.5 * (u[0] + u[1]), 0.5 * (v[0] + v[1]));
+    // At a singular point (a collapsed side) the limit from inside, near enough.
+    let mut at = uv;
+    let mut s = grid.patch_derivs(patch, at);
+    if s.du.cross(&s.dv).norm() <= 1e-9 * (s.du.norm_squared() + s.dv.norm_squared()) {
+        at = uv + (centre - uv) * 1e-5;
+        s = SurfaceDerivs { p: s.p, ..grid.patch_derivs(patch, at) };
+    }
+    let (n, n_u, n_v) = normal_derivs(&s);
+    // The twist's part from the normal: central difference of ∂n/∂u along v.
+    let h = 1e-4 * (v[1] - v[0]);
+    let n_u_at = |dv: f64| normal_derivs(&grid.patch_derivs(patch, at + feeler_geom::V2::new(0.0, dv))).1;
+    let n_uv = (n_u_at(h) - n_u_at(-h)) / (2.0 * h);
+    SurfaceDerivs { p: s.p + n * d, du: s.du + n_u * d, dv: s.dv + n_v * d, duv: s.duv + n_uv * d, ..s }
+}
+
+/// Unit normal and its first derivatives.
+fn normal_derivs(s: &SurfaceDerivs) -> (V3, V3, V3) {
+    let m = s.du.cross(&s.dv);
+    let length = m.norm();
+    let n = m / length;
+    let across = |x: V3| (x - n * n.dot(&x)) / length;
+    let m_u = s.duu.cross(&s.dv) + s.du.cross(&s.duv);
+    let m_v = s.duv.cross(&s.dv) + s.du.cross(&s.dvv);
+    (n, across(m_u), across(m_v))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_geom::bezier::BezierSpline;
+    use feeler_geom::{Frame, P3};
+
+    /// The parallel of an exact torus patch is the torus with another tube radius.
+    #[test]
+    fn parallel_of_a_torus() {
+        let frame = Frame::from_z(P3::new(10.0, 0.0, 0.0), V3::y(), Some(V3::x())).unwrap();
+        let profile = BezierSpline::arc(&frame, 3.0, 3.0, 0.0, std::f64::consts::TAU);
+        let torus = BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, std::f64::consts::TAU);
+        let outward =
+            torus.normal(P2::new(0.3, 0.4)).dot(&(torus.derivs(P2::new(0.3, 0.4)).p - P3::origin())) > 0.0;
+        let (parallel, deviation) = offset(1, &torus, if outward { 0.5 } else { -0.5 }).unwrap();
+        assert!(deviation <= 2.0 * WANTED, "{deviation}");
+        for i in 0..50 {
+            for j in 0..50 {
+                let uv = P2::new(f64::from(i) * 0.1254, f64::from(j) * 0.1255);
+                let p = parallel.derivs(uv).p;
+                let ring = (p.x * p.x + p.y * p.y).sqrt() - 10.0;
+                let r = (ring * ring + p.z * p.z).sqrt();
+                assert!((r - 3.5).abs() <= deviation, "{r} at {uv}");
+            }
+        }
+        assert!(parallel.u_periodic && parallel.v_periodic, "it closes as the torus does");
+    }
+}
