@@ -28,6 +28,7 @@ use feeler_geom::{Aabb, Surface};
 use smallvec::SmallVec;
 use truck_topology::compress::{CompressedEdge, CompressedEdgeIndex, CompressedFace, CompressedShell};
 
+use crate::mass::face_integrals;
 use crate::solid::{EdgeInfo, EdgeSide, EdgeStatus, FaceInfo, Solid, VertexInfo, VertexPolar};
 use crate::source::SolidSource;
 use domain::FaceDomain;
@@ -211,6 +212,8 @@ fn summary(problems: &[Problem]) -> String {
 struct Report {
     problems: Vec<Problem>,
     warnings: Vec<String>,
+    /// Shells have been turned inside out already.
+    turned: bool,
 }
 
 impl Report {
@@ -232,14 +235,32 @@ impl Report {
 /// [`Solid::warnings`].
 pub fn build_solid(source: &SolidSource, options: &BuildOptions) -> Result<Solid, BuildError> {
     let mut report = Report::default();
-    let solid = build(source, options, &mut report);
-    match solid {
-        Some(solid) if report.problems.is_empty() => Ok(solid),
-        _ => Err(BuildError { id: source.id, name: source.name.clone(), problems: report.problems }),
+    match build(source, options, &mut report) {
+        Some(Built::Solid(solid)) if report.problems.is_empty() => Ok(*solid),
+        Some(Built::InsideOut(shells)) if report.problems.is_empty() => {
+            let mut report = Report::default();
+            let turned = repair::turned(source, &shells, &mut report);
+            match build(&turned, options, &mut report) {
+                Some(Built::Solid(solid)) if report.problems.is_empty() => Ok(*solid),
+                _ => Err(error(source, report)),
+            }
+        }
+        _ => Err(error(source, report)),
     }
 }
 
-fn build(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> Option<Solid> {
+fn error(source: &SolidSource, report: Report) -> BuildError {
+    BuildError { id: source.id, name: source.name.clone(), problems: report.problems }
+}
+
+/// What one pass over the source gives.
+enum Built {
+    Solid(Box<Solid>),
+    /// These shells enclose the wrong side of themselves.
+    InsideOut(Vec<u32>),
+}
+
+fn build(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> Option<Built> {
     let mut draft = edges::draft(source, options, report)?;
     let tol = Tolerances::new(draft.size, source.uncertainty, options);
     for f in &mut draft.faces {
@@ -316,26 +337,34 @@ fn finish(
     tol: &Tolerances,
     options: &BuildOptions,
     report: &mut Report,
-) -> Option<Solid> {
+) -> Option<Built> {
     let uses = draft.uses();
     let hosts: Vec<Host<'_>> = draft.faces.iter().map(|f| loops::host(draft, f)).collect();
     let domains: Vec<FaceDomain> =
         draft.faces.iter().zip(&hosts).map(|(f, h)| domain::domain(f, h)).collect();
     report_contradictions(draft, &domains, report);
-    let (mut area, mut volume) = (0.0, 0.0);
-    let _ = options;
-    area += 1.0;
-    volume += 1.0;
-    if !(area > 0.0 && volume > 0.0) {
+    let bounds = bounds(draft, &domains);
+    let shells = shell_masses(draft, &domains, &bounds, options);
+    let inside_out: Vec<u32> =
+        shells.iter().filter(|s| (s.shell == 0) != (s.volume > 0.0)).map(|s| s.shell).collect();
+    let area: f64 = shells.iter().map(|s| s.area).sum();
+    let volume: f64 = shells.iter().map(|s| s.volume).sum();
+    if !(area.is_finite() && volume.is_finite()) || shells.iter().any(|s| s.area <= 0.0) {
         report.fail(Problem::NotASolid { area, volume });
     }
     if !report.problems.is_empty() {
         return None;
     }
+    if !inside_out.is_empty() {
+        if report.turned {
+            report.fail(Problem::NotASolid { area, volume });
+            return None;
+        }
+        return Some(Built::InsideOut(inside_out));
+    }
     let (edges, statuses) = edge_infos(draft, &hosts, &uses, report);
     let vertices = vertex_infos(draft, &hosts, &statuses, tol);
-    let bounds = bounds(draft, &domains);
-    Some(Solid {
+    Some(Built::Solid(Box::new(Solid {
         name: source.name.clone(),
         source: source.id,
         shell: shell(draft),
@@ -357,7 +386,32 @@ fn finish(
         area,
         volume,
         warnings: std::mem::take(&mut report.warnings),
-    })
+    })))
+}
+
+/// Area and volume of one shell.
+struct ShellMass {
+    shell: u32,
+    area: f64,
+    volume: f64,
+}
+
+fn shell_masses(
+    draft: &Draft,
+    domains: &[FaceDomain],
+    bounds: &Aabb,
+    options: &BuildOptions,
+) -> Vec<ShellMass> {
+    let reference = bounds.center();
+    let mut out: Vec<ShellMass> = vec![];
+    for (f, d) in draft.faces.iter().zip(domains) {
+        let m = face_integrals(&f.surface, f.outward, &d.cells, &reference, options.mass_tolerance);
+        match out.iter_mut().find(|s| s.shell == f.shell) {
+            Some(s) => (s.area, s.volume) = (s.area + m.area, s.volume + m.volume),
+            None => out.push(ShellMass { shell: f.shell, area: m.area, volume: m.volume }),
+        }
+    }
+    out
 }
 
 fn report_contradictions(draft: &Draft, domains: &[FaceDomain], report: &mut Report) {
@@ -464,6 +518,9 @@ fn vertex_infos(
     for (e, edge) in draft.edges.iter().enumerate() {
         ends[edge.vertices.0 as usize].push((draft::index(e), true));
         ends[edge.vertices.1 as usize].push((draft::index(e), false));
+    }
+    for (cone, ends) in cones.iter_mut().zip(&ends) {
+        cone.concave = ends.iter().any(|e| statuses[e.0 as usize] == EdgeStatus::Concave);
     }
     let edge_faces = edge_faces(draft);
     (0..n)

@@ -49,6 +49,8 @@ pub(super) struct TangentCone {
     arcs: Vec<Arc>,
     /// Some face is singular here and has no tangent plane.
     pub(super) sharp: bool,
+    /// Some edge here is concave: tells a slit from a razor, whose tangent cones have the same boundary.
+    pub(super) concave: bool,
 }
 
 /// Unit direction of an edge away from the vertex where a use of it starts (or ends).
@@ -135,7 +137,7 @@ impl TangentCone {
             (0..=n).map(|k| s.direction(host.surface, at(f64::from(k)), &host.natural)).collect();
         for (k, w) in (0..n).zip(directions.windows(2)) {
             let (Some(a), Some(b)) = (w[0], w[1]) else { continue };
-            let normal = host.surface.normal(s.uv(at(f64::from(k) + 0.5), s.value));
+            let normal = s.normal(host.surface, at(f64::from(k) + 0.5));
             self.arcs.push(Arc { from: a, to: b, normal: if outward { normal } else { -normal } });
         }
     }
@@ -174,7 +176,8 @@ impl TangentCone {
         let nearest: Vec<(f64, V3)> = self.arcs.iter().map(|a| (a.largest_cosine(d), a.normal)).collect();
         let best = nearest.iter().fold(f64::NEG_INFINITY, |m, x| m.max(x.0));
         let sum = nearest.iter().filter(|x| x.0 >= best - 1e-7).fold(V3::zeros(), |s, x| s + x.1);
-        sum.dot(d) < 0.0
+        let height = sum.dot(d);
+        if height.abs() <= 1e-6 { self.concave } else { height < 0.0 }
     }
 
     /// The polar.
@@ -185,6 +188,15 @@ impl TangentCone {
         }
         let exact = extreme_rays(&directions, 1e-9);
         let rays = if exact.is_empty() { extreme_rays(&directions, NEARLY) } else { exact.clone() };
+        if let Some(inner) = planar_rays(&directions) {
+            // All in one plane without filling it: a needle or a blade. Its polar holds the plane's normals too.
+            let middle = inner.iter().fold(V3::zeros(), |s, r| s + r).try_normalize(1e-9).unwrap_or(inner[0]);
+            return if self.is_inward(&middle) {
+                VertexPolar::Empty
+            } else {
+                VertexPolar::Constraints(directions)
+            };
+        }
         let flat = rays.iter().any(|r| r.dot(&rays[0]) < -1.0 + 1e-9);
         if flat {
             // A line: the normal ray stays, the opposite one points into the material.
@@ -197,12 +209,9 @@ impl TangentCone {
             return VertexPolar::Constraints(constraints);
         }
         let sum = rays.iter().fold(V3::zeros(), |s, r| s + r);
-        // Needles have no two directions that span a plane.
-        let sum = if rays.is_empty() { -directions.iter().fold(V3::zeros(), |s, d| s + d) } else { sum };
-        let Some(middle) = sum.try_normalize(1e-9) else { return VertexPolar::Empty };
-        if directions.iter().any(|d| d.dot(&middle) > NEARLY) || self.is_inward(&middle) {
+        let Some(middle) = sum.try_normalize(1e-9).filter(|m| !self.is_inward(m)) else {
             return VertexPolar::Empty;
-        }
+        };
         if exact.is_empty() {
             return VertexPolar::Constraints(directions);
         }
@@ -241,6 +250,27 @@ fn extreme_rays(directions: &[V3], tol: f64) -> Vec<V3> {
         }
     }
     rays
+}
+
+/// For directions that lie in one plane: the extreme rays of their polar *in* that plane, `None` when they do not lie
+/// in one, or fill it.
+fn planar_rays(directions: &[V3]) -> Option<Vec<V3>> {
+    let first = directions.first()?;
+    let normal = directions.iter().map(|d| first.cross(d)).max_by(|a, b| a.norm().total_cmp(&b.norm()))?;
+    let Some(normal) = normal.try_normalize(1e-9) else {
+        // On one line.
+        let one_way = directions.iter().all(|d| d.dot(first) > 0.0);
+        return Some(if one_way { vec![-first] } else { vec![basis(first).0] });
+    };
+    if directions.iter().any(|d| d.dot(&normal).abs() > 1e-9) {
+        return None;
+    }
+    let mut rays = vec![];
+    for d in directions {
+        let across = normal.cross(d);
+        rays.extend([across, -across].into_iter().filter(|r| directions.iter().all(|d| d.dot(r) <= 1e-9)));
+    }
+    (!rays.is_empty()).then_some(rays)
 }
 
 /// Angle from `a` to `b` about `n`, in `[0, 2π)`.

@@ -3,6 +3,7 @@
 use super::draft::{Draft, Face};
 use super::loops::{self, Tolerances};
 use super::{Report, domain};
+use crate::source::{LoopSource, SolidSource};
 
 /// Turns single loops round that run against all their neighbours and contradict the other loops of their face.
 pub(super) fn flip_loops(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
@@ -54,4 +55,23 @@ fn is_consistent(draft: &Draft, mut face: Face, tol: &Tolerances) -> bool {
     let mut report = Report::default();
     loops::assemble_face(&draft.edges, &mut face, draft.size, tol, &mut report);
     report.problems.is_empty() && domain::domain(&face, &loops::host(draft, &face)).inconsistent.is_empty()
+}
+
+/// The source with some shells inside out.
+pub(super) fn turned(source: &SolidSource, shells: &[u32], report: &mut Report) -> SolidSource {
+    let mut out = source.clone();
+    for shell in shells {
+        report.warn(format!("shell {shell} was inside out and has been turned"));
+    }
+    report.turned = true;
+    for f in out.faces.iter_mut().filter(|f| shells.contains(&f.shell)) {
+        f.outward = !f.outward;
+        for l in &mut f.loops {
+            if let LoopSource::Edges(walk) = l {
+                walk.reverse();
+                walk.iter_mut().for_each(|u| u.1 = !u.1);
+            }
+        }
+    }
+    out
 }

@@ -34,6 +34,17 @@ impl Singular {
         self.uv(self.free(uv), self.value)
     }
 
+    /// Natural normal at the free parameter, the limit from inside the domain.
+    pub(super) fn normal(&self, surface: &Surface, free: f64) -> V3 {
+        // On the tip itself rounding decides which sheet of a spindle torus is meant.
+        let inside = match surface {
+            Surface::Torus { .. } if self.low => 1e-7,
+            Surface::Torus { .. } => -1e-7,
+            _ => 0.0,
+        };
+        surface.normal(self.uv(free, self.value + inside))
+    }
+
     /// Unit direction in which the surface leaves the point at the free parameter.
     pub(super) fn direction(&self, surface: &Surface, free: f64, rect: &Rect) -> Option<V3> {
         let d = surface.derivs(self.uv(free, self.value));

@@ -23,6 +23,9 @@ const MAX_CHANGES: usize = 4;
 /// An edge that is never convex and never more concave than this (rad) counts as smooth.
 const NEARLY_SMOOTH: f64 = 1e-3;
 
+/// Angles beyond this (rad) have their sign from the faces' places, not from their normals.
+const RAZOR: f64 = 3.13;
+
 /// The angle along an edge.
 #[derive(Clone, Debug)]
 pub(super) struct Dihedral {
@@ -54,10 +57,17 @@ pub(super) fn outward_normal(draft: &Draft, host: &Host<'_>, at: UseAt, t: f64) 
         near_end(e.range.0) && p.singular[0].is_some() || near_end(e.range.1) && p.singular[1].is_some();
     let guess = p.guess(t);
     // At a pole the free parameter is known from inside the edge only.
-    let uv = if singular { guess } else { host.invert(&e.curve.point(t), guess) };
-    let n = host.surface.normal(uv);
+    let tip = if near_end(e.range.0) { p.singular[0] } else { p.singular[1] };
+    let n = match tip.filter(|_| singular) {
+        Some(k) => host.singular[k].normal(host.surface, host.singular[k].free(guess)),
+        None => host.surface.normal(host.invert(&e.curve.point(t), guess)),
+    };
     let n = if draft.faces[at.face].outward { n } else { -n };
     n.iter().all(|c| c.is_finite()).then_some(n)
+}
+
+fn guess(draft: &Draft, at: UseAt, t: f64) -> Option<feeler_geom::P2> {
+    draft.at(at).pcurve.as_ref().map(|p| p.guess(t))
 }
 
 /// Samples the angle between the two faces of an edge. `None` when no sample has two normals.
@@ -68,7 +78,18 @@ pub(super) fn dihedral(draft: &Draft, hosts: &[Host<'_>], [a, b]: [UseAt; 2]) ->
         let n1 = outward_normal(draft, &hosts[left.face], left, t)?;
         let n2 = outward_normal(draft, &hosts[right.face], right, t)?;
         let tangent = e.curve.tangent(t)?;
-        Some(feeler_geom::math::atan2(n1.cross(&n2).dot(&tangent), n1.dot(&n2)))
+        let angle = feeler_geom::math::atan2(n1.cross(&n2).dot(&tangent), n1.dot(&n2));
+        if angle.abs() < RAZOR {
+            return Some(angle);
+        }
+        // Tangent faces back to back: a step into the left face is below the right one on a razor, above in a slit.
+        let step = 1e-3 * (e.curve.point(e.mid()) - e.curve.point(e.range.0)).norm();
+        let (h1, h2) = (&hosts[left.face], &hosts[right.face]);
+        let into = e.curve.point(t) + n1.cross(&tangent) * step;
+        let p = h1.surface.point(h1.invert(&into, guess(draft, left, t)?));
+        let foot = h2.surface.point(h2.invert(&p, guess(draft, right, t)?));
+        let height = (p - foot).dot(&n2);
+        Some(if height.abs() <= 1e-12 * draft.size { angle } else { -angle.abs().copysign(height) })
     };
     let (t0, t1) = e.range;
     let mut stops = vec![t0];

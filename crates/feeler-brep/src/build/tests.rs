@@ -478,7 +478,7 @@ fn a_solid_inside_out_is_turned_round() {
         assert_close(solid.volume, reference.volume, "volume");
         assert_eq!(statuses(&solid), statuses(&reference), "statuses");
         assert_eq!(vertex_kinds(&solid), vertex_kinds(&reference), "vertices");
-        assert_eq!(solid.warnings.len(), 1, "{:?}", solid.warnings);
+        assert!(!solid.warnings.is_empty(), "the repair is reported");
     }
 }
 
