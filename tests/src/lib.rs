@@ -1,1 +1,106 @@
-//! (to come)
+//! What the end-to-end tests share: where models are, how they are prepared, the brute-force oracle.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "test support: counts of cells and samples"
+)]
+
+pub mod brute_force;
+pub mod corpus;
+
+use feeler_brep::Solid;
+use feeler_brep::build::{BuildOptions, build_solid};
+use feeler_geom::Pose;
+use feeler_hierarchy::Options;
+use feeler_runtime::{Body, ContactPair, QueryOptions};
+use nalgebra::{Rotation3, Translation3, UnitQuaternion, Vector3};
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Our own models.
+#[must_use]
+pub fn data_dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../data")
+}
+
+/// The shared corpus beside the repository; tests over it run when it is there.
+#[must_use]
+pub fn shared_dir() -> Option<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    dir.join("models/manifest.json").is_file().then_some(dir)
+}
+
+/// One solid, as the boundary representation and ready for queries.
+#[derive(Debug)]
+pub struct Part {
+    /// The boundary representation.
+    pub solid: Solid,
+    /// The prepared body.
+    pub body: Arc<Body>,
+    /// Where the file puts it.
+    pub pose: Pose,
+}
+
+/// Imports and prepares one solid instance of a STEP file.
+///
+/// # Panics
+/// When that fails: in a test there is nothing else to do.
+#[must_use]
+pub fn part(path: &Path, instance: usize) -> Part {
+    part_with(path, instance, feeler_cli::import::DEFAULT_FLATNESS)
+}
+
+/// [`part`] with a flatness.
+///
+/// # Panics
+/// As [`part`].
+#[must_use]
+pub fn part_with(path: &Path, instance: usize, flatness: f64) -> Part {
+    let import = feeler_step::read_step(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let place = &import.instances[instance];
+    let solid = build_solid(&import.solids[place.solid], &BuildOptions::default())
+        .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let hierarchy = feeler_prepare::prepare_solid(&solid, &Options { flatness })
+        .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let body = Body::new(hierarchy).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    Part { solid, body: Arc::new(body), pose: place.pose }
+}
+
+/// A model of `data/` by name.
+#[must_use]
+pub fn model(name: &str) -> Part {
+    part(&data_dir().join(format!("{name}.step")), 0)
+}
+
+/// A fresh query of two parts.
+#[must_use]
+pub fn query(a: &Part, b: &Part, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> ContactPair {
+    let mut pair = ContactPair::new(Arc::clone(&a.body), Arc::clone(&b.body));
+    pair.query(&(pose_a * a.pose), &(pose_b * b.pose), options);
+    pair
+}
+
+/// A rigid motion from a row-major 4×4 matrix.
+#[must_use]
+pub fn pose_of_matrix(m: &[[f64; 4]; 4]) -> Pose {
+    let r = nalgebra::Matrix3::from_fn(|i, j| m[i][j]);
+    let r = Rotation3::from_matrix_eps(&r, 1e-15, 100, Rotation3::identity());
+    Pose::from_parts(Translation3::new(m[0][3], m[1][3], m[2][3]), UnitQuaternion::from_rotation_matrix(&r))
+}
+
+/// A seeded random motion: at most `dt` mm and `dr` radians, about `base`.
+#[must_use]
+pub fn random_pose(seed: u64, base: &Pose, dt: f64, dr: f64) -> Pose {
+    let mut rng = SmallRng::seed_from_u64(seed);
+    let mut ball = |r: f64| loop {
+        let v = Vector3::from_fn(|_, _| rng.random_range(-1.0..=1.0));
+        if v.norm_squared() <= 1.0 {
+            return v * r;
+        }
+    };
+    let (t, w) = (ball(dt), ball(dr));
+    Translation3::from(t) * base * UnitQuaternion::from_scaled_axis(w)
+}

@@ -90,6 +90,9 @@ pub struct Query {
     /// Implicit thickness of B (mm)
     #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = finite, allow_hyphen_values = true)]
     pub dilation_b: f64,
+    /// Largest spacing (mm) of the samples of a conformal contact; default: a quarter of its extent
+    #[arg(long, value_name = "MM", value_parser = positive)]
+    pub conformal_spacing: Option<f64>,
     /// Skip the hierarchies and solve every pair of features: slow, for checking
     #[arg(long)]
     pub brute_force: bool,
@@ -108,6 +111,10 @@ fn finite(s: &str) -> Result<f64, String> {
 
 fn non_negative(s: &str) -> Result<f64, String> {
     finite(s).and_then(|x| if x >= 0.0 { Ok(x) } else { Err(format!("'{s}' is negative")) })
+}
+
+fn positive(s: &str) -> Result<f64, String> {
+    finite(s).and_then(|x| if x > 0.0 { Ok(x) } else { Err(format!("'{s}' is not above 0")) })
 }
 
 fn flatness(s: &str) -> Result<f64, String> {

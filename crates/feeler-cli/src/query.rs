@@ -25,6 +25,7 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
         dilation_a: args.dilation_a,
         dilation_b: args.dilation_b,
         brute_force: args.brute_force,
+        conformal_spacing: args.conformal_spacing,
         ..QueryOptions::default()
     };
     let mut pair = ContactPair::new(body_a, body_b);

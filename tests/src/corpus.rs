@@ -1,0 +1,76 @@
+//! Reading the shared corpus: which of our solids a record means, and whether a point lies on a solid.
+
+use crate::brute_force::Domain;
+use feeler_brep::build::{BuildOptions, build_solid};
+use feeler_brep::Solid;
+use feeler_geom::{P3, Pose};
+use feeler_hierarchy::Options;
+use feeler_runtime::Body;
+use serde::Deserialize;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What identifies a solid when readers list the solids of a file in different orders (mm, where the file puts it).
+#[derive(Clone, Debug, Deserialize)]
+pub struct Facts {
+    /// Volume.
+    pub volume_mm3: f64,
+    /// Area.
+    pub area_mm2: f64,
+    /// Bounding box, smallest then largest coordinates.
+    pub bbox_mm: [f64; 6],
+    /// Number of faces.
+    pub faces: usize,
+}
+
+/// The part of a file that fits the facts best.
+///
+/// # Panics
+/// When the file cannot be imported or nothing fits.
+#[must_use]
+pub fn find_part(path: &Path, facts: &Facts) -> crate::Part {
+    let import = feeler_step::read_step(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let expected_center = P3::new(
+        0.5 * (facts.bbox_mm[0] + facts.bbox_mm[3]),
+        0.5 * (facts.bbox_mm[1] + facts.bbox_mm[4]),
+        0.5 * (facts.bbox_mm[2] + facts.bbox_mm[5]),
+    );
+    let size = (0..3).map(|i| (facts.bbox_mm[i + 3] - facts.bbox_mm[i]).abs()).fold(0.0, f64::max);
+    let mut best: Option<(f64, Solid, Pose)> = None;
+    for place in &import.instances {
+        let source = &import.solids[place.solid];
+        if source.faces.len() != facts.faces {
+            continue;
+        }
+        let Ok(solid) = build_solid(source, &BuildOptions::default()) else { continue };
+        let center = place.pose * solid.bounds.center();
+        let cost = ((solid.volume - facts.volume_mm3) / facts.volume_mm3).abs()
+            + ((solid.area - facts.area_mm2) / facts.area_mm2).abs()
+            + (center - expected_center).norm() / size;
+        if best.as_ref().is_none_or(|b| cost < b.0) {
+            best = Some((cost, solid, place.pose));
+        }
+    }
+    let (cost, solid, pose) = best.unwrap_or_else(|| panic!("{}: no solid has {} faces", path.display(), facts.faces));
+    assert!(cost < 0.2, "{}: the best fit is off by {cost}", path.display());
+    let hierarchy =
+        feeler_prepare::prepare_solid(&solid, &Options { flatness: feeler_cli::import::DEFAULT_FLATNESS }).expect("prepares");
+    crate::Part { body: Arc::new(Body::new(hierarchy).expect("well formed")), solid, pose }
+}
+
+/// Distance (mm) from a point to the solid's boundary by inverting it on every face: independent of hierarchies,
+/// cells and skeletons.
+#[must_use]
+pub fn boundary_distance(solid: &Solid, p: &P3) -> f64 {
+    let mut best = f64::INFINITY;
+    for (i, f) in solid.shell.faces.iter().enumerate() {
+        let uv = f.surface.invert(p, None, Some(&solid.faces[i].domain.rect));
+        let d = (f.surface.point(uv) - p).norm();
+        if d < best {
+            let domain = Domain::new(solid, i);
+            let off = if domain.inside(uv) { 0.0 } else { domain.boundary_distance(&f.surface, uv) };
+            best = best.min(d + off);
+        }
+    }
+    best
+}

@@ -1,0 +1,116 @@
+//! The set of local minimal distances agrees with a brute force that shares none of the machinery (MATH §14.3).
+#![expect(clippy::print_stdout, reason = "the test reports what it compared")]
+
+use feeler_geom::Pose;
+use feeler_runtime::{LmdClass, QueryOptions, Status};
+use feeler_tests::brute_force::{Minimum, all_minima};
+use feeler_tests::{model, query, random_pose};
+use nalgebra::{Translation3, UnitQuaternion, Vector3};
+use std::f64::consts::{FRAC_PI_2, PI};
+
+struct Case {
+    a: &'static str,
+    b: &'static str,
+    base: Pose,
+    dt: f64,
+    dr: f64,
+    d_max: f64,
+    poses: u64,
+}
+
+fn case(a: &'static str, b: &'static str, t: [f64; 3], r: [f64; 3], dt: f64, dr: f64, d_max: f64, poses: u64) -> Case {
+    let base = Pose::from_parts(Translation3::from(t), UnitQuaternion::from_scaled_axis(Vector3::from(r)));
+    Case { a, b, base, dt, dr, d_max, poses }
+}
+
+/// Pairs that cover every canonical pair of BREP Table 4.1 and free form.
+fn cases() -> Vec<Case> {
+    vec![
+        case("box", "cylinder", [0.0, 0.0, 30.0], [0.0; 3], 20.0, PI, 12.0, 30),
+        case("cylinder", "cylinder", [24.0, 0.0, 0.0], [0.0; 3], 6.0, PI, 10.0, 25),
+        case("cylinder", "torus", [34.0, 0.0, 10.0], [0.0; 3], 10.0, PI, 12.0, 25),
+        case("cone", "sphere", [20.0, 0.0, 12.0], [0.0; 3], 8.0, PI, 12.0, 20),
+        case("cone", "half-cone", [22.0, 0.0, 12.0], [0.0; 3], 8.0, PI, 12.0, 25),
+        case("cone", "torus", [28.0, 0.0, 10.0], [0.0; 3], 10.0, PI, 12.0, 20),
+        case("torus", "ring", [0.0, 0.0, 14.0], [0.0; 3], 10.0, PI, 10.0, 20),
+        case("sphere", "torus-without-edges", [10.0, 0.0, 20.0], [0.0; 3], 10.0, PI, 12.0, 15),
+        case("sphere-without-edges", "sphere", [10.0, 8.0, 20.0], [0.0; 3], 6.0, PI, 12.0, 5),
+        case("half-cone", "box", [0.0, 45.0, 15.0], [0.0; 3], 12.0, PI, 12.0, 25),
+        case("socket", "plug", [0.0, 0.0, 0.1], [0.0; 3], 0.03, 6e-4, 0.12, 20),
+        case("stepped-seat", "stepped-cone", [0.0, 0.0, 0.2], [0.0; 3], 0.08, 1.5e-3, 0.3, 20),
+        case("spool", "spool", [1.3, 0.0, 0.0], [FRAC_PI_2, 0.0, 0.0], 0.05, 0.05, 0.5, 20),
+        case("shaft", "ring", [0.0, 0.0, 30.0], [0.0; 3], 0.1, 0.02, 0.4, 20),
+        case("race", "ball", [13.0, 0.0, 0.0], [0.0; 3], 0.08, PI, 0.3, 20),
+        case("loft", "torus", [0.0, 0.0, 34.0], [0.0; 3], 8.0, PI, 8.0, 12),
+        case("wave", "sphere", [0.0, 0.0, 20.0], [0.0; 3], 6.0, PI, 8.0, 12),
+    ]
+}
+
+/// What differs, in words; empty when the sets agree.
+fn differences(c: &Case, seed: u64) -> (usize, Vec<String>) {
+    let (a, b) = (model(c.a), model(c.b));
+    let pose = random_pose(seed, &c.base, c.dt, c.dr);
+    let options = QueryOptions { d_max: c.d_max, ..QueryOptions::default() };
+    let pair = query(&a, &b, &Pose::identity(), &pose, &options);
+    if pair.status() != Status::Separated {
+        return (usize::MAX, vec![]);
+    }
+    let pose_b = a.pose.inverse() * pose * b.pose;
+    let expected = all_minima(&a.solid, &b.solid, &pose_b, c.d_max);
+    let size = a.solid.bounds.diagonal().max(b.solid.bounds.diagonal());
+    let tol = 1e-6 * size;
+    let to_a = a.pose.inverse();
+    let near = |m: &Minimum, l: &feeler_runtime::Lmd| {
+        (m.p_a - to_a * l.point_a).norm() < 10.0 * tol && (m.p_b - to_a * l.point_b).norm() < 10.0 * tol
+    };
+    let mut out = Vec::new();
+    for m in expected.iter().filter(|m| m.borderline.is_none()) {
+        let n = pair.lmds().iter().filter(|l| near(m, l)).count();
+        if n != 1 {
+            out.push(format!(
+                "{} of {} / {}: d = {:.9}, {} and {}, eigenvalue {:.2e}",
+                if n == 0 { "lost".to_owned() } else { format!("{n} times") },
+                c.a, c.b, m.distance, m.feature_a, m.feature_b, m.min_eigenvalue
+            ));
+        }
+    }
+    for l in pair.lmds().iter().filter(|l| l.class == LmdClass::Strict) {
+        if !expected.iter().any(|m| near(m, l)) {
+            out.push(format!(
+                "invented {} / {}: d = {:.9}, {:?} #{} and {:?} #{} at {:?}",
+                c.a, c.b, l.distance, l.feature_a.kind, l.feature_a.source, l.feature_b.kind, l.feature_b.source, l.point_a
+            ));
+        }
+    }
+    (expected.iter().filter(|m| m.borderline.is_none()).count(), out)
+}
+
+#[test]
+fn every_minimum_is_found_once_and_none_is_invented() {
+    let cases = cases();
+    let jobs: Vec<(usize, u64)> =
+        cases.iter().enumerate().flat_map(|(i, c)| (0..c.poses).map(move |k| (i, 1000 * i as u64 + k))).collect();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let results = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|s| {
+        for _ in 0..2 {
+            s.spawn(|| {
+                loop {
+                    let k = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    let Some(&(i, seed)) = jobs.get(k) else { break };
+                    let (n, diff) = differences(&cases[i], seed);
+                    results.lock().unwrap().push((i, seed, n, diff));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap();
+    results.sort_by_key(|r| (r.0, r.1));
+    let compared: Vec<_> = results.iter().filter(|r| r.2 != usize::MAX).collect();
+    let minima: usize = compared.iter().map(|r| r.2).sum();
+    println!("{} poses compared ({} interfere), {minima} decided minima", compared.len(), results.len() - compared.len());
+    let wrong: Vec<String> =
+        compared.iter().flat_map(|r| r.3.iter().map(move |d| format!("seed {}: {d}", r.1))).collect();
+    assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(compared.len() >= 300, "only {} poses were apart: choose other base poses", compared.len());
+}
