@@ -42,7 +42,7 @@ fn knots(r: &mut SmallRng, p: usize, n: usize) -> Vec<f64> {
     while k.len() < n + p + 1 {
         let i = k.len();
         let last = *k.last().unwrap();
-        let run = k.iter().rev().take_while(|x| **x == last).count();
+        let run = k.iter().rev().take_while(|x| **x >= last).count();
         let ends = clamped && (i <= p || i > n);
         let repeat = r.random_bool(0.3) && run < p;
         let next =

@@ -80,7 +80,6 @@ impl BezierSpline {
 
     /// The part over `[t0, t1]`, `t0 < t1`, with its breaks moved by the period where it wraps.
     #[must_use]
-    #[expect(clippy::float_cmp, reason = "only the exact range is the whole spline")]
     pub fn restricted(&self, t0: f64, t1: f64) -> Self {
         if (t0, t1) == self.range() {
             return self.clone();

@@ -135,7 +135,13 @@ impl BezierSpline {
     pub fn tangent(&self, t: f64) -> Option<V3> {
         let t = self.wrapped(t);
         let i = self.piece(t);
-        if t >= self.breaks[i + 1] { self.tangent_before(i, t) } else { self.tangent_after(i, t) }
+        let (t0, t1) = (self.breaks[i], self.breaks[i + 1]);
+        let d1 = self.derivs(t).d1;
+        if d1.norm() * (t1 - t0) > 1e-7 * self.piece_size(i) {
+            return unit(d1);
+        }
+        // Singular: the longer side shows the direction better.
+        if t - t0 > t1 - t { self.tangent_before(i, t) } else { self.tangent_after(i, t) }
     }
 
     /// Unit tangent at `t` of piece `i` alone, coming from smaller parameters.
@@ -147,13 +153,8 @@ impl BezierSpline {
 
     /// Unit tangent at `t` of piece `i` alone, going to larger parameters.
     pub(crate) fn tangent_after(&self, i: usize, t: f64) -> Option<V3> {
-        let d1 = self.derivs(t).d1;
-        let (t0, t1) = (self.breaks[i], self.breaks[i + 1]);
-        let size = self.piece_size(i);
-        if self.piece(t) == i && d1.norm() * (t1 - t0) > 1e-7 * size {
-            return unit(d1);
-        }
-        first_direction(&self.sub_control(i, t, t1), size)
+        let t1 = self.breaks[i + 1];
+        first_direction(&self.sub_control(i, t.min(t1.next_down()), t1), self.piece_size(i))
     }
 
     fn piece_size(&self, i: usize) -> f64 {
@@ -183,14 +184,18 @@ pub(crate) fn breaks_inside(breaks: &[f64], periodic: bool, t0: f64, t1: f64) ->
         return inner.iter().copied().filter(|b| t0 < *b && *b < t1).collect();
     }
     let period = hi - lo;
-    let mut turn = ((t0 - lo) / period).floor() * period;
-    let mut out = Vec::new();
-    if !(t0.is_finite() && t1.is_finite()) {
-        return out;
+    let first = ((t0 - lo) / period).floor();
+    let n = ((t1 - lo) / period).ceil() - first;
+    // Whole numbers of turns beyond sense would not even change the sum.
+    if !(first.abs() < 1e9 && n < 1e4) {
+        return Vec::new();
     }
-    while lo + turn < t1 {
-        out.extend(breaks[..breaks.len() - 1].iter().map(|b| b + turn).filter(|b| t0 < *b && *b < t1));
-        turn += period;
+    let mut out = Vec::new();
+    let mut turn = first;
+    while lo + turn * period < t1 {
+        let shifted = breaks[..breaks.len() - 1].iter().map(|b| b + turn * period);
+        out.extend(shifted.filter(|b| t0 < *b && *b < t1));
+        turn += 1.0;
     }
     out
 }

@@ -10,6 +10,9 @@ use crate::{Aabb, P2, P3, Rect, V2};
 /// Parts looked at before the search settles for the best found.
 const BUDGET: usize = 20_000;
 
+/// Parts that could improve the squared distance by rounding only are left out.
+const PRUNE: f64 = 1.0 - 8.0 * f64::EPSILON;
+
 fn control_box(c: &[H4]) -> Aabb {
     let mut b = Aabb::empty();
     for h in c {
@@ -76,7 +79,7 @@ impl BezierSpline {
         let n = self.degree as usize;
         for _ in 0..BUDGET {
             let Some(arc) = stack.pop() else { break };
-            if arc.lower_sq >= best.dist_sq {
+            if arc.lower_sq >= best.dist_sq * PRUNE {
                 continue;
             }
             let g = bernstein::approach(&arc.control, p);
@@ -224,7 +227,7 @@ impl BezierSurface {
         stack.sort_by(|a, b| b.lower_sq.total_cmp(&a.lower_sq));
         for _ in 0..BUDGET {
             let Some(cell) = stack.pop() else { break };
-            if cell.lower_sq >= best.dist_sq {
+            if cell.lower_sq >= best.dist_sq * PRUNE {
                 continue;
             }
             if cell.depth >= DEPTH {

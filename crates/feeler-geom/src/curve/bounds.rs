@@ -120,7 +120,7 @@ pub(super) fn tangent_cone(curve: &Curve, t0: f64, t1: f64) -> Option<Revolution
         Curve::Line { dir, .. } => vec![*dir],
         // Plane curves whose direction turns one way only: the ends bound the rest up to half a turn.
         Curve::Circle { .. } | Curve::Ellipse { .. } => {
-            if !(t1 - t0 < PI) {
+            if t1 - t0 >= PI {
                 return None;
             }
             vec![curve.derivs(t0).d1, curve.derivs(t1).d1]

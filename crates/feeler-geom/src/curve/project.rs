@@ -25,7 +25,7 @@ pub(super) fn project(curve: &Curve, p: &P3, t0: f64, t1: f64) -> f64 {
             if t <= t1 || t - t1 <= t0 + TAU - t { t.min(t1) } else { t0 }
         }
         Curve::Ellipse { .. } | Curve::Parabola { .. } | Curve::Hyperbola { .. } => {
-            if !(t0 < t1) {
+            if t1 <= t0 || t0.is_nan() || t1.is_nan() {
                 return t0;
             }
             let near = nearest_of_conic(curve, p, t0, t1);
@@ -58,7 +58,7 @@ fn polished(curve: &Curve, p: &P3, start: f64, t0: f64, t1: f64) -> f64 {
     for _ in 0..8 {
         let r = d.p - p;
         let h = d.d1.norm_squared() + r.dot(&d.d2);
-        if !(h > 0.0) {
+        if h <= 0.0 || h.is_nan() {
             break;
         }
         let next = (t - r.dot(&d.d1) / h).min(t1).max(t0);
@@ -78,8 +78,8 @@ fn polished(curve: &Curve, p: &P3, start: f64, t0: f64, t1: f64) -> f64 {
 /// Nodes and weights of seven-point Gauss–Legendre quadrature on [-1, 1].
 const GAUSS: [(f64, f64); 7] = [
     (0.0, 0.417_959_183_673_469_4),
-    (0.405_845_151_377_397_2, 0.381_830_050_505_118_94),
-    (-0.405_845_151_377_397_2, 0.381_830_050_505_118_94),
+    (0.405_845_151_377_397_2, 0.381_830_050_505_118_9),
+    (-0.405_845_151_377_397_2, 0.381_830_050_505_118_9),
     (0.741_531_185_599_394_4, 0.279_705_391_489_276_7),
     (-0.741_531_185_599_394_4, 0.279_705_391_489_276_7),
     (0.949_107_912_342_758_5, 0.129_484_966_168_869_7),

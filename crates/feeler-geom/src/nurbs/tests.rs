@@ -40,7 +40,7 @@ fn curves_agree_with_the_definition() {
         let c = nurbs_curve(&mut r);
         let s = c.to_bezier().unwrap();
         let (t0, t1) = s.range();
-        assert_eq!(t0, c.knots[c.degree as usize], "domain");
+        assert!((t0 - c.knots[c.degree as usize]).abs() < 1e-15, "domain");
         for _ in 0..10 {
             let t = r.random_range(t0..t1);
             let gap = (s.derivs(t).p - curve_point(&c, t)).norm();

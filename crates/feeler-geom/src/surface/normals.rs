@@ -41,7 +41,7 @@ pub(super) fn normal_generators(surface: &Surface, rect: &Rect) -> Option<Vec<V3
     let generators = match surface {
         Surface::Plane { frame } => vec![frame.z],
         Surface::Cylinder { frame, .. } => {
-            if !(rect.width() < PI - SLACK) {
+            if !(0.0..PI - SLACK).contains(&rect.width()) {
                 return None;
             }
             [rect.u0, rect.u1].map(|u| direction(frame, u, 0.0)).to_vec()
@@ -135,7 +135,7 @@ fn tiny_angle(ca: f64, sa: f64, half: f64, v0: f64, v1: f64) -> f64 {
 /// Generators around a rectangle of directions: corners, or where a latitude bulges out of the plane through its
 /// ends, the corners of its tangent plane with the meridians.
 fn rectangle_generators(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Option<Vec<V3>> {
-    if !(u1 - u0 < PI - SLACK) {
+    if !(0.0..PI - SLACK).contains(&(u1 - u0)) {
         return None;
     }
     let mut out = Vec::with_capacity(8);
