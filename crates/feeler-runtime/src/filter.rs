@@ -6,7 +6,8 @@
 use crate::polar::{Polar, edge_normals, test_vertex};
 use crate::second_order::{Definiteness, LocalForm, definiteness};
 use crate::solve::{Candidate, Context, Which};
-use crate::trim::{Located, locate_on_edge, locate_on_face, outward_normal};
+use crate::tolerance::Tolerances;
+use crate::trim::{Located, locate_on_edge, locate_on_face, on_face, outward_normal};
 use crate::{FeatureKind, FeatureRef, LmdClass};
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::Feature;
@@ -127,16 +128,33 @@ pub(crate) fn side(
     }
 }
 
-/// Whether a footpoint lies on a face with the given outward direction: what tells samples of a conformal set.
-pub(crate) fn lies_on(ctx: &Context<'_>, which: Which, face: u32, p: &P3, n: &V3, angle: f64, length: f64) -> bool {
+/// Whether a footpoint lies on a feature with the given outward direction: what tells members of a conformal set.
+pub(crate) fn lies_on(
+    ctx: &Context<'_>,
+    which: Which,
+    feature: Feature,
+    p: &P3,
+    n: &V3,
+    angle: f64,
+    length: f64,
+) -> bool {
     let body = ctx.body(which);
     let (p, n) = match which {
         Which::A => (*p, *n),
         Which::B => (ctx.pose_ba * p, ctx.pose_ba * n),
     };
-    let data = body.face(face);
-    let uv = data.surface.invert(&p, None, None);
-    (data.surface.point(uv) - p).norm() <= length
-        && (outward_normal(data, uv) - n).norm() <= angle
-        && crate::trim::on_face(data, uv, body.data(Feature::Face(face)).deviation, &ctx.tol)
+    let tol = Tolerances { trim: length, angle, ..ctx.tol };
+    match feature {
+        Feature::Face(i) => {
+            let data = body.face(i);
+            let uv = data.surface.invert(&p, None, None);
+            (data.surface.point(uv) - p).norm() <= length
+                && (outward_normal(data, uv) - n).norm() <= angle
+                && on_face(data, uv, body.data(feature).deviation, &tol)
+        }
+        Feature::Edge(i) => locate_on_edge(body, i, &p, None, &tol).is_some_and(|l| {
+            edge_normals(body, i, l.place.uv[0]).is_some_and(|e| e.test(&n, angle, 0.0) == Polar::Exact)
+        }),
+        Feature::Vertex(i) => (body.vertex(i).point - p).norm() <= length,
+    }
 }

@@ -11,7 +11,7 @@ use crate::tolerance::Tolerances;
 use crate::{Body, FeatureKind, FeatureRef};
 use feeler_geom::trim::{Side as TrimSide, TrimCells};
 use feeler_geom::{Curve, P2, P3, Surface, V3, math};
-use feeler_hierarchy::{Edge, Face};
+use feeler_hierarchy::{Edge, Face, Feature};
 
 /// A footpoint that is on its feature.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ pub(crate) fn locate_on_face(
     if normal.dot(n) <= 0.5 {
         return None;
     }
-    let slack = domain_slack(face, &face.trim, uv, body.data(feeler_hierarchy::Feature::Face(index)).deviation, tol)?;
+    let slack = domain_slack(face, &face.trim, uv, body.data(Feature::Face(index)).deviation, tol)?;
     let source = source_of(face, uv);
     let place = FeatureRef { kind: FeatureKind::Face, index, source, uv: [uv.x, uv.y] };
     Some(Located { place, slack })
@@ -76,6 +76,27 @@ fn domain_slack(face: &Face, cells: &TrimCells, uv: P2, deviation: f64, tol: &To
 /// Whether parameters are in a trimmed domain or on its border within the tolerances.
 pub(crate) fn on_face(face: &Face, uv: P2, deviation: f64, tol: &Tolerances) -> bool {
     domain_slack(face, &face.trim, uv, deviation, tol).is_some()
+}
+
+/// Distance (mm, to first order) from a point of a feature to the nearest border of its domain, at most `max`. `p` in
+/// the solid's frame.
+pub(crate) fn clearance_on(body: &Body, feature: Feature, p: &P3, max: f64) -> f64 {
+    match feature {
+        Feature::Face(i) => {
+            let face = body.face(i);
+            let uv = face.surface.invert(p, None, None);
+            face.trim.nearest(uv, metric(&face.surface, uv), max).map_or(max, |(_, _, d)| d)
+        }
+        Feature::Edge(i) => {
+            let edge = body.edge(i);
+            if edge.closed {
+                return max;
+            }
+            let ends = edge.spans.iter().flat_map(|s| [s.t0, s.t1]);
+            ends.map(|t| (edge.curve.point(t) - p).norm()).fold(max, f64::min)
+        }
+        Feature::Vertex(_) => max,
+    }
 }
 
 /// Entity id of the source face that holds the point.

@@ -13,7 +13,7 @@ use super::{Context, Solved, Which, candidate_of};
 use crate::Stats;
 use crate::trim::outward_normal;
 use arrayvec::ArrayVec;
-use feeler_geom::{P2, P3, Rect, Surface, V3};
+use feeler_geom::{P2, Rect, Surface, V3};
 use feeler_hierarchy::Feature;
 use nalgebra::{Matrix2, Vector2};
 
@@ -166,9 +166,4 @@ fn lengths(t: &[V3; 2]) -> Vector2<f64> {
     let (a, b) = (t[0].norm(), t[1].norm());
     let floor = 1e-6 * a.max(b);
     Vector2::new(a.max(floor), b.max(floor))
-}
-
-/// The nine or more grid points of a patch, for starts of the general solver.
-pub(crate) fn grid_points(surface: &Surface, rect: &Rect) -> [[P3; GRID]; GRID] {
-    std::array::from_fn(|i| std::array::from_fn(|j| surface.point(at(rect, grid(i), grid(j)))))
 }

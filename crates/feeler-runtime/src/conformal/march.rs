@@ -1,0 +1,196 @@
+//! Marching along trims and families.
+
+use super::{FamilySet, Member};
+use crate::QueryOptions;
+use crate::filter::Accepted;
+use crate::solve::Which;
+use crate::trim::clearance_on;
+use feeler_geom::skeleton::Critical;
+use feeler_geom::{P3, V3, math};
+use feeler_hierarchy::Feature;
+use std::f64::consts::TAU;
+
+/// The smallest step is this part of the way.
+pub(crate) const MIN_STEP: f64 = 1.0 / 256.0;
+/// Part of the distance to the nearest trim that one step goes: surfaces bend, and their metric changes on the way.
+const STEP: f64 = 0.5;
+/// Bisections of a crossing: to 2⁻⁴⁰ of a step.
+const BISECTIONS: u32 = 40;
+
+/// One-dimensional family: its own line or circle is followed.
+pub(crate) fn along_family(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOptions, out: &mut Vec<Accepted>) {
+    let mut members: Vec<Critical> = seeds.iter().filter_map(|s| set.member(s)).map(|m| m.pair).collect();
+    // Branches (the near and the far ruling of two tubes) differ in distance.
+    members.sort_by(|x, y| x.distance.total_cmp(&y.distance).then_with(|| order(&x.p_a, &y.p_a)));
+    let same = 10.0 * set.ctx.tol.tol;
+    for branch in members.chunk_by(|x, y| y.distance - x.distance <= same) {
+        let d = branch[0].distance;
+        if d < -same || d > set.ctx.d_max + same {
+            continue;
+        }
+        let points: Vec<P3> = branch.iter().map(|m| m.p_a).collect();
+        match Track::through(&points, set.ctx.tol.same) {
+            Track::Point(p) => out.extend(set.member(&p).and_then(|m| set.accepted(&m))),
+            Track::Line { origin, dir, range } => {
+                walk(set, &|s| origin + dir * s, range, options, true, out);
+            }
+            Track::Circle { center, x, y } => {
+                walk(set, &|s| center + x * math::cos(s) + y * math::sin(s), (0.0, TAU), options, true, out);
+            }
+        }
+    }
+}
+
+/// Two-dimensional family: the seeds inside, and the trims of both faces.
+pub(crate) fn along_trims(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOptions, out: &mut Vec<Accepted>) {
+    for seed in seeds {
+        out.extend(set.member(seed).and_then(|m| set.accepted(&m)));
+    }
+    for (which, feature) in [(Which::A, set.feature_a), (Which::B, set.feature_b)] {
+        let Feature::Face(f) = feature else { continue };
+        let face = set.ctx.body(which).face(f);
+        for piece in &face.trim.pieces {
+            let point = |s: f64| {
+                let p = face.surface.point(piece.eval(s));
+                if which == Which::A { p } else { set.ctx.pose_ab * p }
+            };
+            walk(set, &point, (0.0, 1.0), options, false, out);
+        }
+    }
+}
+
+/// Follows a curve of guesses and reports members on both solids: those passed, and the last one before each crossing
+/// of a trim.
+fn walk(
+    set: &FamilySet<'_>,
+    point: &dyn Fn(f64) -> P3,
+    (s0, s1): (f64, f64),
+    options: &QueryOptions,
+    both: bool,
+    out: &mut Vec<Accepted>,
+) {
+    let width = s1 - s0;
+    // Length by a chain of chords; steps need no more.
+    let chords = 8;
+    let length: f64 = (0..chords)
+        .map(|i| {
+            let at = |k: i32| point(s0 + width * f64::from(k) / f64::from(chords));
+            (at(i + 1) - at(i)).norm()
+        })
+        .sum();
+    if !(length > 0.0) {
+        out.extend(set.member(&point(s0)).and_then(|m| set.accepted(&m)));
+        return;
+    }
+    let longest = options.conformal_spacing.map_or(0.25, |spacing| (spacing / length).min(0.25)).max(MIN_STEP * 0.0625);
+    let mut s = 0.0;
+    let at = |s: f64| set.member(&point(s0 + width * s));
+    let mut last: Option<(f64, bool)> = None;
+    loop {
+        let member = at(s);
+        let inside = member.as_ref().is_some_and(|m| m.sides.is_some());
+        if let Some((before, was)) = last
+            && was != inside
+        {
+            // The border, from its inner side.
+            let (mut hit, mut miss) = if was { (before, s) } else { (s, before) };
+            for _ in 0..BISECTIONS {
+                let mid = 0.5 * (hit + miss);
+                if at(mid).is_some_and(|m| m.sides.is_some()) {
+                    hit = mid;
+                } else {
+                    miss = mid;
+                }
+            }
+            out.extend(at(hit).and_then(|m| set.accepted(&m)));
+        }
+        out.extend(member.as_ref().and_then(|m| set.accepted(m)));
+        if s >= 1.0 {
+            return;
+        }
+        last = Some((s, inside));
+        let free = member.map_or(0.0, |m| clearance(set, &m, both));
+        s = (s + (STEP * free / length).clamp(MIN_STEP.min(longest), longest)).min(1.0);
+    }
+}
+
+/// How far (mm) a member may move before it can cross a trim of the sides that count: both, or (on a trim of one
+/// solid) the other one. On its own trim the distance is zero all along.
+fn clearance(set: &FamilySet<'_>, m: &Member, both: bool) -> f64 {
+    let of = |which, feature, p: &P3| {
+        let p = if which == Which::A { *p } else { set.ctx.pose_ba * p };
+        clearance_on(set.ctx.body(which), feature, &p, set.extent)
+    };
+    let a = of(Which::A, set.feature_a, &m.pair.p_a);
+    let b = of(Which::B, set.feature_b, &m.pair.p_b);
+    if both { a.min(b) } else { a.max(b) }
+}
+
+fn order(p: &P3, q: &P3) -> std::cmp::Ordering {
+    p.coords.iter().zip(&q.coords).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+}
+
+/// What a one-dimensional family looks like: the orbit of a translation or of a rotation.
+#[derive(Clone, Copy, Debug)]
+enum Track {
+    Point(P3),
+    Line { origin: P3, dir: V3, range: (f64, f64) },
+    Circle { center: P3, x: V3, y: V3 },
+}
+
+impl Track {
+    /// Through at least one point; decided by three that are far apart.
+    fn through(points: &[P3], tol: f64) -> Self {
+        let first = points[0];
+        let far = |measure: &dyn Fn(&P3) -> f64| {
+            points.iter().max_by(|p, q| measure(p).total_cmp(&measure(q))).copied().unwrap_or(first)
+        };
+        let second = far(&|p| (p - first).norm());
+        let Some(dir) = (second - first).try_normalize(tol) else { return Self::Point(first) };
+        let off = |p: &P3| {
+            let d = p - first;
+            (d - dir * d.dot(&dir)).norm()
+        };
+        let third = far(&off);
+        if off(&third) <= tol + 1e-9 * (second - first).norm() {
+            let along = |p: &P3| (p - first).dot(&dir);
+            let lo = points.iter().map(along).fold(0.0, f64::min);
+            let hi = points.iter().map(along).fold(0.0, f64::max);
+            return Self::Line { origin: first, dir, range: (lo, hi) };
+        }
+        // Circumcircle.
+        let (u, v) = (second - first, third - first);
+        let w = u.cross(&v);
+        let to_center = (v.cross(&w) * -u.norm_squared() - w.cross(&u) * v.norm_squared()) / (-2.0 * w.norm_squared());
+        let center = first + to_center;
+        let x = first - center;
+        Self::Circle { center, x, y: w.normalize().cross(&x) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn circle_through_points() {
+        let at = |t: f64| P3::new(1.0 + 2.0 * math::cos(t), -3.0, 0.5 + 2.0 * math::sin(t));
+        let points: Vec<P3> = [0.1, 0.9, 2.0, 3.3, 5.0].map(at).to_vec();
+        match Track::through(&points, 1e-9) {
+            Track::Circle { center, x, y } => {
+                assert!((center - P3::new(1.0, -3.0, 0.5)).norm() < 1e-13, "{center}");
+                for p in &points {
+                    let d = p - center;
+                    let q = center + x * (d.dot(&x) / 4.0) + y * (d.dot(&y) / 4.0);
+                    assert!((p - q).norm() < 1e-13, "on the circle");
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+        let line: Vec<P3> = [0.0, 2.0, -1.0].map(|t| P3::new(t, 2.0 * t, 1.0)).to_vec();
+        match Track::through(&line, 1e-9) {
+            Track::Line { range, .. } => assert!((range.1 - range.0 - 3.0 * 5.0_f64.sqrt()).abs() < 1e-14, "{range:?}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Samples of conformal sets: connected sets of non-strict minima between canonical features.
+//!
+//! The closed forms report a continuous family of critical pairs; its members are cut to both trimmed domains here. The
+//! set's border is where a trim of one solid meets the family, so its corners are found by marching along the trims
+//! (families of dimension two) or along the family's own line or circle (dimension one), with steps that the distance
+//! to the nearest trim allows, and by bisection where a trim is crossed.
+//!
+//! # Source
+//! BREP §4.3.2, MATH §9, §2 (pairs of lower features inside a set are its samples).
+//!
+//! # Guarantees
+//! A set that is wider than a [`MIN_STEP`]th of the smaller feature's extent gets at least one sample, and all members of
+//! a set are at the same distance within the tolerance: the smallest distance is not lost. Corners are within the
+//! tolerance of the set's. Deterministic.
+//!
+//! # Deviations
+//! One-dimensional families of any canonical pair, which the reference leaves open. Semidefinite pairs of free-form
+//! features are reported with the one sample that the solver found.
+
+mod march;
+
+use crate::filter::{Accepted, Side, lies_on, side};
+use crate::second_order::{Definiteness, definiteness};
+use crate::solve::{Context, FamilyPair, Solved, Which};
+use crate::{LmdClass, QueryOptions};
+use feeler_geom::skeleton::{Critical, Family, Primitive, family_foot};
+use feeler_geom::{P2, P3};
+use feeler_hierarchy::Feature;
+
+/// Reused memory.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    sets: Vec<(Feature, Feature)>,
+    seeds: Vec<P3>,
+    samples: Vec<Accepted>,
+}
+
+/// Samples a set keeps at most without a spacing from the user.
+const MAX_SAMPLES: usize = 16;
+/// Samples a set keeps at most with one.
+const MAX_DENSE: usize = 4096;
+/// Angle (rad) and multiple of the tolerance within which a footpoint of a lower feature belongs to a set.
+const COVER_ANGLE: f64 = 1e-5;
+const COVER_LENGTH: f64 = 10.0;
+
+/// Adds samples of all families among the solved pairs and removes what lower features found inside the sets.
+pub(crate) fn sample(
+    ctx: &Context<'_>,
+    solved: &Solved,
+    leaf_pairs: &[(u32, u32)],
+    options: &QueryOptions,
+    scratch: &mut Scratch,
+    accepted: &mut Vec<Accepted>,
+) {
+    scratch.sets.clear();
+    for family in &solved.families {
+        let Some(set) = FamilySet::new(ctx, family) else { continue };
+        scratch.samples.clear();
+        collect_seeds(ctx, family, leaf_pairs, options.conformal_spacing, &mut scratch.seeds);
+        match family.family {
+            Family::One => march::along_family(&set, &scratch.seeds, options, &mut scratch.samples),
+            Family::Two => march::along_trims(&set, &scratch.seeds, options, &mut scratch.samples),
+        }
+        if !scratch.samples.is_empty() {
+            scratch.sets.push((family.feature_a, family.feature_b));
+            let cap = if options.conformal_spacing.is_some() { MAX_DENSE } else { MAX_SAMPLES };
+            thin_out(&mut scratch.samples, options.conformal_spacing, cap);
+            accepted.append(&mut scratch.samples);
+        }
+    }
+    let sets = &scratch.sets;
+    accepted.retain(|x| !sets.iter().any(|set| covers(ctx, *set, x)));
+}
+
+/// A family with what its members are tested with.
+pub(crate) struct FamilySet<'a> {
+    pub ctx: &'a Context<'a>,
+    pub feature_a: Feature,
+    pub feature_b: Feature,
+    a: Primitive,
+    b: Primitive,
+    pub extent: f64,
+}
+
+/// A member of a family.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    pub pair: Critical,
+    /// Both sides, when the member lies on both solids and is no maximum.
+    pub sides: Option<(Side, Side)>,
+}
+
+impl<'a> FamilySet<'a> {
+    fn new(ctx: &'a Context<'a>, family: &FamilyPair) -> Option<Self> {
+        let (fa, fb) = (family.feature_a, family.feature_b);
+        Some(Self {
+            ctx,
+            feature_a: fa,
+            feature_b: fb,
+            a: ctx.primitive(Which::A, fa)?,
+            b: ctx.primitive(Which::B, fb)?,
+            extent: ctx.extent(fa, fb),
+        })
+    }
+
+    /// The member nearest to a point on or near A.
+    pub(crate) fn member(&self, guess: &P3) -> Option<Member> {
+        let tol = &self.ctx.tol;
+        let pair = family_foot(&self.a, &self.b, guess, tol.tol, self.extent)?;
+        Some(Member { pair, sides: self.sides(&pair) })
+    }
+
+    fn sides(&self, c: &Critical) -> Option<(Side, Side)> {
+        let ctx = self.ctx;
+        if !(-ctx.tol.tol <= c.distance && c.distance <= ctx.d_max) {
+            return None;
+        }
+        let a = side(ctx, Which::A, self.feature_a, &c.p_a, &c.n, None)?;
+        let b = side(ctx, Which::B, self.feature_b, &c.p_b, &-c.n, None)?;
+        let flat = definiteness(&a.form, &b.form, c.distance, self.extent, &ctx.tol) != Definiteness::Indefinite;
+        flat.then_some((a, b))
+    }
+
+    /// The member as a result.
+    pub(crate) fn accepted(&self, m: &Member) -> Option<Accepted> {
+        let (a, b) = m.sides?;
+        let quasi = self.ctx.a.data(self.feature_a).quasi_only
+            || self.ctx.b.data(self.feature_b).quasi_only
+            || a.polar != crate::polar::Polar::Exact
+            || b.polar != crate::polar::Polar::Exact;
+        Some(Accepted {
+            feature_a: self.feature_a,
+            feature_b: self.feature_b,
+            p_a: m.pair.p_a,
+            p_b: m.pair.p_b,
+            n: m.pair.n,
+            distance: m.pair.distance,
+            class: if quasi { LmdClass::Quasi } else { LmdClass::Conformal },
+            place_a: a.located.place,
+            place_b: b.located.place,
+            slack_a: a.located.slack,
+            slack_b: b.located.slack,
+            undecided: false,
+        })
+    }
+}
+
+/// Points on both features from which members are found: corners, mid-sides and centres of the areas that met.
+fn collect_seeds(
+    ctx: &Context<'_>,
+    family: &FamilyPair,
+    leaf_pairs: &[(u32, u32)],
+    spacing: Option<f64>,
+    out: &mut Vec<P3>,
+) {
+    out.clear();
+    let key_a = ctx.a.dense(family.feature_a);
+    let key_b = ctx.b.dense(family.feature_b);
+    // Sorted by features.
+    let key = |&(i, j): &(u32, u32)| (ctx.a.area_key(i).0, ctx.b.area_key(j).0);
+    let start = leaf_pairs.partition_point(|p| key(p) < (key_a, key_b));
+    let group = leaf_pairs[start..].iter().take_while(|p| key(p) == (key_a, key_b));
+    let mut last_a = None;
+    let mut seen_b: Vec<u32> = Vec::new();
+    for &(i, j) in group {
+        if last_a != Some(i) {
+            last_a = Some(i);
+            area_points(ctx, Which::A, i, spacing, out);
+        }
+        seen_b.push(j);
+    }
+    seen_b.sort_unstable();
+    seen_b.dedup();
+    for j in seen_b {
+        area_points(ctx, Which::B, j, spacing, out);
+    }
+}
+
+/// Largest number of points along one side of an area.
+const MAX_GRID: usize = 64;
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "small counts, clamped before the cast"
+)]
+fn area_points(ctx: &Context<'_>, which: Which, area: u32, spacing: Option<f64>, out: &mut Vec<P3>) {
+    let body = ctx.body(which);
+    let data = body.area(area);
+    let back = |p: P3| if which == Which::A { p } else { ctx.pose_ab * p };
+    let length = 2.0 * body.node(body.leaf_of_area(area)).obb.half.amax();
+    let n = spacing.map_or(2, |s| (length / s).ceil().clamp(2.0, MAX_GRID as f64) as usize);
+    let at = |i: usize, x0: f64, x1: f64| x0 + (x1 - x0) * i as f64 / n as f64;
+    let r = &data.rect;
+    match data.feature {
+        Feature::Vertex(v) => out.push(back(body.vertex(v).point)),
+        Feature::Edge(e) => out.extend((0..=n).map(|i| back(body.edge(e).curve.point(at(i, r.u0, r.u1))))),
+        Feature::Face(f) => {
+            let surface = &body.face(f).surface;
+            for i in 0..=n {
+                out.extend((0..=n).map(|j| back(surface.point(P2::new(at(i, r.u0, r.u1), at(j, r.v0, r.v1))))));
+            }
+        }
+    }
+}
+
+/// Whether a result of lower features is a member of a detected set.
+fn covers(ctx: &Context<'_>, (fa, fb): (Feature, Feature), x: &Accepted) -> bool {
+    if dim(x.feature_a) + dim(x.feature_b) >= dim(fa) + dim(fb) {
+        return false;
+    }
+    let on = |which, feature, own: Feature, p: &P3, n: &feeler_geom::V3| {
+        own == feature || lies_on(ctx, which, feature, p, n, COVER_ANGLE, COVER_LENGTH * ctx.tol.tol)
+    };
+    on(Which::A, fa, x.feature_a, &x.p_a, &x.n) && on(Which::B, fb, x.feature_b, &x.p_b, &-x.n)
+}
+
+fn dim(f: Feature) -> u8 {
+    match f {
+        Feature::Face(_) => 2,
+        Feature::Edge(_) => 1,
+        Feature::Vertex(_) => 0,
+    }
+}
+
+/// Keeps the nearest pair and then always the sample farthest from all kept ones, until they are denser than the
+/// spacing (default: a quarter of the set's diameter) or `cap` is reached.
+fn thin_out(samples: &mut Vec<Accepted>, spacing: Option<f64>, cap: usize) {
+    let by_place = |x: &Accepted, y: &Accepted| {
+        let key = |z: &Accepted| [z.p_a.x, z.p_a.y, z.p_a.z];
+        let (k, l) = (key(x), key(y));
+        k.iter().zip(&l).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+    };
+    samples.sort_by(|x, y| x.distance.total_cmp(&y.distance).then_with(|| by_place(x, y)));
+    let apart = |x: &Accepted, y: &Accepted| (x.p_a - y.p_a).norm().max((x.p_b - y.p_b).norm());
+    let n = samples.len();
+    let mut gap = vec![f64::INFINITY; n];
+    let mut diameter = 0.0_f64;
+    let mut kept = 0;
+    // The kept ones are moved to the front.
+    let mut next = 0;
+    while kept < cap.min(n) {
+        samples.swap(kept, next);
+        gap.swap(kept, next);
+        kept += 1;
+        let newest = samples[kept - 1];
+        next = kept;
+        for i in kept..n {
+            gap[i] = gap[i].min(apart(&samples[i], &newest));
+            if gap[i] > gap[next] {
+                next = i;
+            }
+        }
+        let Some(&farthest) = gap[kept..].iter().max_by(|a, b| a.total_cmp(b)) else { break };
+        diameter = diameter.max(farthest);
+        let limit = spacing.unwrap_or(0.25 * diameter).min(0.25 * diameter);
+        if farthest <= limit.max(f64::MIN_POSITIVE) {
+            break;
+        }
+    }
+    samples.truncate(kept);
+}
