@@ -4,6 +4,7 @@
 
 use crate::V3;
 use crate::frame::unit;
+use arrayvec::ArrayVec;
 
 /// Unit vectors of `directions` without the zero ones; `None` when one is not finite.
 pub(super) fn units(directions: &[V3]) -> Option<Vec<V3>> {
@@ -20,11 +21,9 @@ pub(super) fn units(directions: &[V3]) -> Option<Vec<V3>> {
 /// Unit axis of a small cap around unit `dirs` (not empty): the smallest one, up to rounding, where they fit an open
 /// half-space. Elsewhere any axis. The radius is left to the caller, to round it outward.
 pub(super) fn min_cap_axis(dirs: &[V3]) -> V3 {
-    let first = dirs[0];
-    let mean = unit(dirs.iter().sum()).unwrap_or(first);
-    let exact = incremental(&shuffled(dirs));
-    let spread = |axis: &V3| dirs.iter().fold(0.0, |m: f64, d| m.max((d - axis).norm_squared()));
-    if spread(&exact) <= spread(&mean) { exact } else { mean }
+    let mean = unit(dirs.iter().sum()).unwrap_or(dirs[0]);
+    let exact = grown(dirs, mean);
+    if farthest(dirs, &exact).1 <= farthest(dirs, &mean).1 { exact } else { mean }
 }
 
 /// Cap by its axis and the squared chord from the axis to its border: chords tell small caps apart where cosines
@@ -41,7 +40,7 @@ impl ChordCap {
     }
 
     fn through(axis: V3, points: &[V3]) -> Self {
-        Self { axis, chord_sq: points.iter().fold(0.0, |m: f64, p| m.max((p - axis).norm_squared())) }
+        Self { axis, chord_sq: farthest(points, &axis).1 }
     }
 
     fn two(a: V3, b: V3) -> Self {
@@ -63,39 +62,62 @@ impl ChordCap {
     }
 }
 
-/// Randomised incremental construction: a direction outside the cap of those before it is on the border of the next
-/// cap. Expected linear time in random order.
-fn incremental(dirs: &[V3]) -> V3 {
-    let mut cap = ChordCap { axis: dirs[0], chord_sq: 0.0 };
-    for (i, a) in dirs.iter().enumerate() {
-        if cap.holds(a) {
-            continue;
+/// The direction farthest from an axis, and its squared chord.
+fn farthest(dirs: &[V3], axis: &V3) -> (V3, f64) {
+    let mut out = (dirs[0], -1.0);
+    for d in dirs {
+        let chord_sq = (d - axis).norm_squared();
+        if chord_sq > out.1 {
+            out = (*d, chord_sq);
         }
-        cap = ChordCap { axis: *a, chord_sq: 0.0 };
-        for (j, b) in dirs[..i].iter().enumerate() {
-            if cap.holds(b) {
-                continue;
-            }
-            cap = ChordCap::two(*a, *b);
-            for c in &dirs[..j] {
-                if !cap.holds(c) {
-                    cap = ChordCap::three(*a, *b, *c).unwrap_or(cap);
-                }
-            }
+    }
+    out
+}
+
+/// Most directions ever taken into the support of a cap; a handful is usual.
+const MAX_STEPS: usize = 64;
+
+/// Grows a cap by the direction farthest from its axis until it holds them all. The cap is always the smallest around
+/// the two or three directions on its border and therefore never larger than the smallest around all; each step makes
+/// it larger, so none comes back.
+fn grown(dirs: &[V3], start: V3) -> V3 {
+    let first = farthest(dirs, &start).0;
+    let mut support: ArrayVec<V3, 4> = ArrayVec::new();
+    support.push(first);
+    let mut cap = ChordCap { axis: first, chord_sq: 0.0 };
+    for _ in 0..MAX_STEPS {
+        let (d, _) = farthest(dirs, &cap.axis);
+        if cap.holds(&d) {
+            break;
         }
+        support.push(d);
+        let Some((next, border)) = smallest(&support) else { break };
+        // A chord of √2 spans a half-space: nothing smaller will be found. No growth: rounding has the last word.
+        if next.chord_sq >= 2.0 || next.chord_sq <= cap.chord_sq {
+            break;
+        }
+        (cap, support) = (next, border);
     }
     cap.axis
 }
 
-/// The same shuffle every time.
-fn shuffled(dirs: &[V3]) -> Vec<V3> {
-    let mut out = dirs.to_vec();
-    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-    for i in (1..out.len()).rev() {
-        // The multiplier of Knuth's MMIX generator; the high bits are the good ones.
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let j = ((state >> 33) % (i as u64 + 1)) as usize;
-        out.swap(i, j);
+/// The smallest cap around two to four directions, and those on its border.
+fn smallest(dirs: &[V3]) -> Option<(ChordCap, ArrayVec<V3, 4>)> {
+    let mut best: Option<(ChordCap, ArrayVec<V3, 4>)> = None;
+    let mut offer = |cap: ChordCap, border: &[V3]| {
+        if dirs.iter().all(|d| cap.holds(d)) && best.as_ref().is_none_or(|b| cap.chord_sq < b.0.chord_sq) {
+            best = Some((cap, border.iter().copied().collect()));
+        }
+    };
+    for (i, a) in dirs.iter().enumerate() {
+        for (j, b) in dirs.iter().enumerate().skip(i + 1) {
+            offer(ChordCap::two(*a, *b), &[*a, *b]);
+            for c in &dirs[j + 1..] {
+                if let Some(cap) = ChordCap::three(*a, *b, *c) {
+                    offer(cap, &[*a, *b, *c]);
+                }
+            }
+        }
     }
-    out
+    best
 }

@@ -394,3 +394,27 @@ fn revolution_unions_contain_and_stay_small() {
         "all"
     );
 }
+
+#[test]
+fn large_sets_give_their_caps() {
+    let mut rng = SmallRng::seed_from_u64(20);
+    for half in [1e-3, 0.2, 1.0, 1.5] {
+        let axis = direction(&mut rng);
+        let mut dirs: Vec<V3> = (0..2000).map(|_| in_cap(&mut rng, &axis, half)).collect();
+        dirs.extend((0..500).map(|_| off_axis(&mut rng, &axis, half)));
+        let cone = RevolutionCone::around(&dirs);
+        assert!(
+            cone.half_angle <= half + 2e-12 && cone.half_angle > half * 0.999,
+            "{} {half}",
+            cone.half_angle
+        );
+        assert!(dirs.iter().all(|d| cone.contains(d, 0.0)), "contains");
+        assert!(
+            PolyCone::hull(&dirs).is_some_and(|c| dirs.iter().all(|d| c.contains(d, 0.0))),
+            "hull of {half}"
+        );
+    }
+    let everywhere: Vec<V3> = (0..3000).map(|_| direction(&mut rng)).collect();
+    assert!(PolyCone::hull(&everywhere).is_none(), "no half-space");
+    assert!(RevolutionCone::around(&everywhere).half_angle > FRAC_PI_2, "more than a half-space");
+}
