@@ -164,7 +164,7 @@ impl TrimCells {
             for k in (first..=last).step_by(stride) {
                 let (v0, v1) = (self.strip_v[k].max(r.v0), self.strip_v[k + 1].min(r.v1));
                 let v = (1.0 - f) * v0 + f * v1;
-                if !(v0 < v1) || !v.is_finite() {
+                if v0 >= v1 || !v.is_finite() {
                     continue;
                 }
                 let (mut w, mut u) = (self.strip_base[k], self.rect.u0);
@@ -304,9 +304,13 @@ fn spans(
     pad: f64,
 ) -> arrayvec::ArrayVec<(f64, f64), 2> {
     let mut out = arrayvec::ArrayVec::new();
+    if a.is_nan() || b.is_nan() {
+        out.push((lo, hi));
+        return out;
+    }
     let (a, b) = (a.min(b), a.max(b));
     match period {
-        Some(p) if !(b - a < p - 2.0 * pad) => out.push((lo, hi)), // NaN: everything
+        Some(p) if b - a >= p - 2.0 * pad => out.push((lo, hi)),
         Some(p) => {
             let start = math::wrap(a, lo, p);
             let end = start + (b - a);

@@ -82,7 +82,10 @@ impl TrimDomain {
         }
         let mut domain = Self { rect, natural, u_period, v_period, pieces };
         let Some(hull) = self::hull(&domain.pieces) else { return domain };
-        if u_period.is_some() && v_period.is_some() {
+        // Nothing to look for where every free side is infinite.
+        let ends =
+            |period: Option<f64>, lo: f64, hi: f64| period.is_none() && (lo.is_finite() || hi.is_finite());
+        if !ends(u_period, natural.u0, natural.u1) && !ends(v_period, natural.v0, natural.v1) {
             return domain;
         }
         let (cells, _) = TrimCells::build(&domain);
@@ -145,10 +148,8 @@ impl Periods {
     fn canonical(&self, p: P2) -> P2 {
         let mut q = p;
         for axis in 0..2 {
-            if let Some(period) = self.period[axis] {
-                if q[axis] == self.lo[axis] + period {
-                    q[axis] = self.lo[axis];
-                }
+            if self.period[axis].is_some_and(|period| q[axis] == self.lo[axis] + period) {
+                q[axis] = self.lo[axis];
             }
             q[axis] += 0.0; // one zero only: ends are compared bit for bit
         }

@@ -329,11 +329,10 @@ impl<const K: usize> Sum<K> {
     }
 
     fn add(&mut self, x: &[f64; K]) {
-        for k in 0..K {
-            let t = self.sum[k] + x[k];
-            let big_first = self.sum[k].abs() >= x[k].abs();
-            self.lost[k] += if big_first { (self.sum[k] - t) + x[k] } else { (x[k] - t) + self.sum[k] };
-            self.sum[k] = t;
+        for ((sum, lost), x) in self.sum.iter_mut().zip(&mut self.lost).zip(x) {
+            let t = *sum + x;
+            *lost += if sum.abs() >= x.abs() { (*sum - t) + x } else { (x - t) + *sum };
+            *sum = t;
         }
     }
 

@@ -336,6 +336,40 @@ fn collapsed_side_of_a_patch_needs_no_piece() {
 }
 
 #[test]
+fn periodic_in_v_only() {
+    let p = |u: f64, v: f64| P2::new(u, v);
+    let natural = Rect { u0: 0.0, u1: 1.0, v0: 0.0, v1: 2.0 };
+    let up = |u: f64| TrimPiece::line(p(u, 0.3), p(u, 2.3), 0);
+    let hole = reversed(&ellipse((0.5, 0.1), (0.1, 0.2), 16, 0.0, 1));
+    for origin in [0.0, -0.7, 1.9] {
+        let cells = |pieces: &[TrimPiece]| {
+            let (c, reports) = build(pieces, natural, None, Some(2.0), p(0.0, origin));
+            assert!(reports.is_empty(), "{reports:?}");
+            c
+        };
+        let mut band = vec![up(0.2).reversed(), up(0.8)];
+        band.extend(hole.iter().copied());
+        let c = cells(&band);
+        assert_eq!((c.rect.u0, c.rect.u1), (0.2, 0.8));
+        assert!((c.area_uv() - (1.2 - 0.02 * PI)).abs() < 1e-8);
+        assert!(inside(&c, 0.3, 7.0) && !inside(&c, 0.5, 4.1) && !inside(&c, 0.1, 1.0));
+        // One loop: up to the collapsed side, whichever it is.
+        for pieces in [vec![up(0.8)], vec![up(0.8).reversed()]] {
+            let left = pieces[0].end().y > pieces[0].start().y;
+            let c = cells(&pieces);
+            assert_eq!((c.rect.u0, c.rect.u1), if left { (0.0, 0.8) } else { (0.8, 1.0) });
+            assert!((c.area_uv() - if left { 1.6 } else { 0.4 }).abs() < 1e-14);
+            assert!(inside(&c, 0.4, 1.0) == left && inside(&c, 0.9, 1.0) != left);
+        }
+        // Nothing but a hole: both sides are collapsed.
+        let c = cells(&hole);
+        assert_eq!((c.rect.u0, c.rect.u1), (0.0, 1.0));
+        assert!((c.area_uv() - (2.0 - 0.02 * PI)).abs() < 1e-8);
+        assert!(inside(&c, 0.0, 0.1) && inside(&c, 1.0, 2.1) && !inside(&c, 0.5, 0.1));
+    }
+}
+
+#[test]
 fn loops_that_touch() {
     // Tangent from outside, at a vertex of both and at no vertex; from inside.
     for phase in [0.0, 0.3] {
@@ -415,7 +449,7 @@ fn a_plate_with_a_thousand_holes() {
         assert!((c.area_uv() - (1024.0 - 1000.0 * hole)).abs() < 1e-9);
         let mut rng = SmallRng::seed_from_u64(21);
         let (s, co) = math::sin_cos(angle);
-        for _ in 0..20000 {
+        for _ in 0..5000 {
             let q: (f64, f64) = (rng.random_range(-1.0..33.0), rng.random_range(-1.0..33.0));
             let p = P2::new(co * q.0 - s * q.1, s * q.0 + co * q.1);
             let cell = (q.0.floor(), q.1.floor());
@@ -467,13 +501,13 @@ fn random_domains_agree_with_crossing_counts() {
     for k in 0..30_u32 {
         let n = rng.random_range(3..12);
         let mut raw = blob(&mut rng, (0.0, 0.0), 3.0, n, 0);
-        for (i, (x, y)) in [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)].into_iter().enumerate() {
+        for (i, x, y) in [(1, -1.0, -1.0), (2, 1.0, -1.0), (3, -1.0, 1.0), (4, 1.0, 1.0)] {
             if rng.random_bool(0.7) {
                 let n = rng.random_range(3..9);
-                let hole = blob(&mut rng, (x, y), 0.6, n, i as u32 + 1);
+                let hole = blob(&mut rng, (x, y), 0.6, n, i);
                 raw.extend(reversed(&hole));
                 if rng.random_bool(0.5) {
-                    raw.extend(blob(&mut rng, (x, y), 0.2, 5, i as u32 + 10));
+                    raw.extend(blob(&mut rng, (x, y), 0.2, 5, i + 10));
                 }
             }
         }
@@ -547,7 +581,7 @@ fn wrong_orientations_are_reported() {
 fn gaps_and_overlaps_do_no_harm() {
     let mut rng = SmallRng::seed_from_u64(41);
     for noise in [1e-15, 1e-12, 1e-9, 1e-8, 1e-6, 1e-4] {
-        for k in 0..6 {
+        for k in 0..4 {
             let mut raw = square(0.0, 0.0, 4.0, 0);
             for i in 0..9_u32 {
                 let (x, y) = (f64::from(i % 3) + 1.0, f64::from(i / 3) + 1.0);
@@ -563,7 +597,7 @@ fn gaps_and_overlaps_do_no_harm() {
             let c = plane(&raw);
             assert!((c.area_uv() - (16.0 - 9.0 * PI / 4.0)).abs() < 1e-4 + 40.0 * noise);
             let r = c.rect;
-            for _ in 0..2000 {
+            for _ in 0..150 {
                 let p = P2::new(rng.random_range(r.u0..r.u1), rng.random_range(r.v0..r.v1));
                 if (brute_winding(&raw, p) > 0) != (c.classify(p) == Side::Inside) {
                     // The count itself leaks through the gaps: ask again a little higher.
@@ -645,7 +679,7 @@ fn may_touch_is_conservative_and_not_idle() {
         } else {
             plane(&raw)
         };
-        for _ in 0..300 {
+        for _ in 0..100 {
             let (u, v) = (rng.random_range(-4.0..4.0), rng.random_range(-3.0..3.0));
             let (w, h) = (rng.random_range(0.0..0.8), rng.random_range(0.0..0.8));
             let r = Rect { u0: u, u1: u + w, v0: v, v1: v + h };
