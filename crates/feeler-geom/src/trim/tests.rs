@@ -814,3 +814,54 @@ fn bad_input_does_no_harm() {
     c.members[0] = 99;
     assert!(!c.check());
 }
+
+#[test]
+fn gaps_at_seams_and_around_periods() {
+    let mut rng = SmallRng::seed_from_u64(71);
+    for noise in [1e-15, 1e-12, 1e-9, 1e-7, 1e-5] {
+        for _ in 0..12 {
+            let shift: f64 = rng.random_range(-9.0..9.0);
+            let n = rng.random_range(1..9_usize);
+            let h = TAU / as_f64(n);
+            let mut raw: Vec<TrimPiece> = (0..n)
+                .map(|i| {
+                    let u = shift + h * as_f64(i);
+                    TrimPiece::line(P2::new(u, 1.0), P2::new(u + h, 1.0), 0)
+                })
+                .collect();
+            raw.extend(
+                reversed(&raw).iter().map(|p| TrimPiece { edge: 1, ..p.translated(V2::new(0.0, 3.0)) }),
+            );
+            // A hole over the seam, one with an end on the seam, one that touches it.
+            let u0: f64 = rng.random_range(-9.0..9.0);
+            for (edge, c, phase) in
+                [(2, (u0, 2.0), 0.2), (3, (u0, 3.2), FRAC_PI_2), (4, (u0 + 0.4, 2.6), 0.0)]
+            {
+                raw.extend(reversed(&ellipse(c, (0.4, 0.3), 8, phase, edge)));
+            }
+            for p in &mut raw {
+                for c in &mut p.control {
+                    *c += V2::new(rng.random_range(-noise..noise), rng.random_range(-noise..noise));
+                }
+            }
+            for (natural, vp, at) in
+                [(CYLINDER, false, 0.0), (TORUS, true, 0.0), (TORUS, true, 2.0), (TORUS, true, 1.0)]
+            {
+                let c = consistent(&raw, natural, true, vp, P2::new(u0, at));
+                let area = 3.0 * TAU - 3.0 * PI * 0.12;
+                assert!((c.area_uv() - area).abs() < 1e-4 + 100.0 * noise, "{noise} {} {area}", c.area_uv());
+                for _ in 0..200 {
+                    let p = P2::new(rng.random_range(-9.0..9.0), rng.random_range(0.0..5.0));
+                    let mut room = (p.y - 1.0).min(4.0 - p.y);
+                    for (u, v) in [(u0, 2.0), (u0, 3.2), (u0 + 0.4, 2.6)] {
+                        let d = math::hypot((math::unwrap_near(p.x, u, TAU) - u) / 0.4, (p.y - v) / 0.3);
+                        room = room.min(d - 1.0);
+                    }
+                    if room.abs() > 1e-3 + 10.0 * noise {
+                        assert_eq!(c.classify(p) == Side::Inside, room > 0.0, "{noise} {p} {room}");
+                    }
+                }
+            }
+        }
+    }
+}
