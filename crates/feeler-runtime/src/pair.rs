@@ -99,7 +99,7 @@ impl ContactPair {
         solve_all(&ctx, &mut self.leaf_pairs, &mut self.solved, &mut self.stats);
         self.accepted.clear();
         self.accepted.extend(self.solved.candidates.iter().filter_map(|c| filter(&ctx, c)));
-        conformal::sample(&ctx, &self.solved, &self.leaf_pairs, &options, &mut self.conformal, &mut self.accepted);
+        conformal::sample(&ctx, &self.solved, &options, &mut self.conformal, &mut self.accepted);
         self.stats.accepted = self.accepted.len() as u64;
         dedupe(&ctx, &mut self.accepted, &mut self.kept);
         let nearest = self.kept.first().map(|k| k.distance);

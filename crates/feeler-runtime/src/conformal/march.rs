@@ -1,8 +1,7 @@
 //! Marching along trims and families.
 
-use super::{FamilySet, Member};
+use super::{FamilySet, Member, Sample};
 use crate::QueryOptions;
-use crate::filter::Accepted;
 use crate::solve::Which;
 use crate::trim::clearance_on;
 use feeler_geom::skeleton::Critical;
@@ -18,7 +17,7 @@ const STEP: f64 = 0.5;
 const BISECTIONS: u32 = 40;
 
 /// One-dimensional family: its own line or circle is followed.
-pub(crate) fn along_family(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOptions, out: &mut Vec<Accepted>) {
+pub(crate) fn along_family(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOptions, out: &mut Vec<Sample>) {
     let mut members: Vec<Critical> = seeds.iter().filter_map(|s| set.member(s)).map(|m| m.pair).collect();
     // Branches (the near and the far ruling of two tubes) differ in distance.
     members.sort_by(|x, y| x.distance.total_cmp(&y.distance).then_with(|| order(&x.p_a, &y.p_a)));
@@ -30,7 +29,7 @@ pub(crate) fn along_family(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOpt
         }
         let points: Vec<P3> = branch.iter().map(|m| m.p_a).collect();
         match Track::through(&points, set.ctx.tol.same) {
-            Track::Point(p) => out.extend(set.member(&p).and_then(|m| set.accepted(&m))),
+            Track::Point(p) => out.extend(set.member(&p).and_then(|m| set.sample(&m, true))),
             Track::Line { origin, dir, range } => {
                 walk(set, &|s| origin + dir * s, range, options, true, out);
             }
@@ -42,9 +41,9 @@ pub(crate) fn along_family(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOpt
 }
 
 /// Two-dimensional family: the seeds inside, and the trims of both faces.
-pub(crate) fn along_trims(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOptions, out: &mut Vec<Accepted>) {
+pub(crate) fn along_trims(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOptions, out: &mut Vec<Sample>) {
     for seed in seeds {
-        out.extend(set.member(seed).and_then(|m| set.accepted(&m)));
+        out.extend(set.member(seed).and_then(|m| set.sample(&m, false)));
     }
     for (which, feature) in [(Which::A, set.feature_a), (Which::B, set.feature_b)] {
         let Feature::Face(f) = feature else { continue };
@@ -67,7 +66,7 @@ fn walk(
     (s0, s1): (f64, f64),
     options: &QueryOptions,
     both: bool,
-    out: &mut Vec<Accepted>,
+    out: &mut Vec<Sample>,
 ) {
     let width = s1 - s0;
     // Length by a chain of chords; steps need no more.
@@ -79,7 +78,7 @@ fn walk(
         })
         .sum();
     if !(length > 0.0) {
-        out.extend(set.member(&point(s0)).and_then(|m| set.accepted(&m)));
+        out.extend(set.member(&point(s0)).and_then(|m| set.sample(&m, false)));
         return;
     }
     let longest = options.conformal_spacing.map_or(0.25, |spacing| (spacing / length).min(0.25)).max(MIN_STEP * 0.0625);
@@ -102,9 +101,11 @@ fn walk(
                     miss = mid;
                 }
             }
-            out.extend(at(hit).and_then(|m| set.accepted(&m)));
+            out.extend(at(hit).and_then(|m| set.sample(&m, true)));
         }
-        out.extend(member.as_ref().and_then(|m| set.accepted(m)));
+        // A trim's joints are its corners; a family's own line ends where seeds end.
+        let corner = s <= 0.0 || s >= 1.0;
+        out.extend(member.as_ref().and_then(|m| set.sample(m, corner)));
         if s >= 1.0 {
             return;
         }

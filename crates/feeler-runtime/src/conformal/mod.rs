@@ -32,11 +32,11 @@ use feeler_hierarchy::Feature;
 pub(crate) struct Scratch {
     sets: Vec<(Feature, Feature)>,
     seeds: Vec<P3>,
-    samples: Vec<Accepted>,
+    samples: Vec<Sample>,
 }
 
 /// Samples a set keeps at most without a spacing from the user.
-const MAX_SAMPLES: usize = 16;
+const MAX_SAMPLES: usize = 24;
 /// Samples a set keeps at most with one.
 const MAX_DENSE: usize = 4096;
 /// Angle (rad) and multiple of the tolerance within which a footpoint of a lower feature belongs to a set.
@@ -47,7 +47,6 @@ const COVER_LENGTH: f64 = 10.0;
 pub(crate) fn sample(
     ctx: &Context<'_>,
     solved: &Solved,
-    leaf_pairs: &[(u32, u32)],
     options: &QueryOptions,
     scratch: &mut Scratch,
     accepted: &mut Vec<Accepted>,
@@ -56,7 +55,7 @@ pub(crate) fn sample(
     for family in &solved.families {
         let Some(set) = FamilySet::new(ctx, family) else { continue };
         scratch.samples.clear();
-        collect_seeds(ctx, family, leaf_pairs, options.conformal_spacing, &mut scratch.seeds);
+        collect_seeds(ctx, family, options.conformal_spacing, &mut scratch.seeds);
         match family.family {
             Family::One => march::along_family(&set, &scratch.seeds, options, &mut scratch.samples),
             Family::Two => march::along_trims(&set, &scratch.seeds, options, &mut scratch.samples),
@@ -64,8 +63,7 @@ pub(crate) fn sample(
         if !scratch.samples.is_empty() {
             scratch.sets.push((family.feature_a, family.feature_b));
             let cap = if options.conformal_spacing.is_some() { MAX_DENSE } else { MAX_SAMPLES };
-            thin_out(&mut scratch.samples, options.conformal_spacing, cap);
-            accepted.append(&mut scratch.samples);
+            thin_out(ctx, &mut scratch.samples, options.conformal_spacing, cap, accepted);
         }
     }
     let sets = &scratch.sets;
@@ -122,57 +120,46 @@ impl<'a> FamilySet<'a> {
     }
 
     /// The member as a result.
-    pub(crate) fn accepted(&self, m: &Member) -> Option<Accepted> {
+    pub(crate) fn sample(&self, m: &Member, corner: bool) -> Option<Sample> {
         let (a, b) = m.sides?;
         let quasi = self.ctx.a.data(self.feature_a).quasi_only
             || self.ctx.b.data(self.feature_b).quasi_only
             || a.polar != crate::polar::Polar::Exact
             || b.polar != crate::polar::Polar::Exact;
-        Some(Accepted {
+        // Near an exact family the pair is critical up to the tolerance only: the footpoints rule.
+        let delta = m.pair.p_b - m.pair.p_a;
+        let (n, distance) = if m.pair.distance > self.ctx.tol.tol {
+            (delta.normalize(), delta.norm())
+        } else {
+            (m.pair.n, m.pair.distance)
+        };
+        let pair = Accepted {
             feature_a: self.feature_a,
             feature_b: self.feature_b,
             p_a: m.pair.p_a,
             p_b: m.pair.p_b,
-            n: m.pair.n,
-            distance: m.pair.distance,
+            n,
+            distance,
             class: if quasi { LmdClass::Quasi } else { LmdClass::Conformal },
             place_a: a.located.place,
             place_b: b.located.place,
             slack_a: a.located.slack,
             slack_b: b.located.slack,
             undecided: false,
-        })
+        };
+        Some(Sample { pair, corner })
     }
 }
 
-/// Points on both features from which members are found: corners, mid-sides and centres of the areas that met.
-fn collect_seeds(
-    ctx: &Context<'_>,
-    family: &FamilyPair,
-    leaf_pairs: &[(u32, u32)],
-    spacing: Option<f64>,
-    out: &mut Vec<P3>,
-) {
+/// Points on both features from which members are found: corners, mid-sides and centres of all areas, so that the samples
+/// do not depend on what the traversal culled.
+fn collect_seeds(ctx: &Context<'_>, family: &FamilyPair, spacing: Option<f64>, out: &mut Vec<P3>) {
     out.clear();
-    let key_a = ctx.a.dense(family.feature_a);
-    let key_b = ctx.b.dense(family.feature_b);
-    // Sorted by features.
-    let key = |&(i, j): &(u32, u32)| (ctx.a.area_key(i).0, ctx.b.area_key(j).0);
-    let start = leaf_pairs.partition_point(|p| key(p) < (key_a, key_b));
-    let group = leaf_pairs[start..].iter().take_while(|p| key(p) == (key_a, key_b));
-    let mut last_a = None;
-    let mut seen_b: Vec<u32> = Vec::new();
-    for &(i, j) in group {
-        if last_a != Some(i) {
-            last_a = Some(i);
-            area_points(ctx, Which::A, i, spacing, out);
+    for (which, feature) in [(Which::A, family.feature_a), (Which::B, family.feature_b)] {
+        let body = ctx.body(which);
+        for &area in body.areas_of(body.data(feature)) {
+            area_points(ctx, which, area, spacing, out);
         }
-        seen_b.push(j);
-    }
-    seen_b.sort_unstable();
-    seen_b.dedup();
-    for j in seen_b {
-        area_points(ctx, Which::B, j, spacing, out);
     }
 }
 
@@ -224,40 +211,58 @@ fn dim(f: Feature) -> u8 {
     }
 }
 
-/// Keeps the nearest pair and then always the sample farthest from all kept ones, until they are denser than the
-/// spacing (default: a quarter of the set's diameter) or `cap` is reached.
-fn thin_out(samples: &mut Vec<Accepted>, spacing: Option<f64>, cap: usize) {
-    let by_place = |x: &Accepted, y: &Accepted| {
-        let key = |z: &Accepted| [z.p_a.x, z.p_a.y, z.p_a.z];
+/// Keeps the corners of the set, then always the sample farthest from all kept ones, until they are denser than the
+/// spacing (default: a quarter of the set's diameter) or `cap` is reached. The nearest pair stays if it is nearer than
+/// the others by more than rounding.
+fn thin_out(ctx: &Context<'_>, samples: &mut Vec<Sample>, spacing: Option<f64>, cap: usize, out: &mut Vec<Accepted>) {
+    samples.sort_by(|x, y| {
+        let key = |z: &Sample| [z.pair.distance, z.pair.p_a.x, z.pair.p_a.y, z.pair.p_a.z];
         let (k, l) = (key(x), key(y));
-        k.iter().zip(&l).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
-    };
-    samples.sort_by(|x, y| x.distance.total_cmp(&y.distance).then_with(|| by_place(x, y)));
-    let apart = |x: &Accepted, y: &Accepted| (x.p_a - y.p_a).norm().max((x.p_b - y.p_b).norm());
+        let order = k.iter().skip(1).zip(l.iter().skip(1)).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne());
+        y.corner.cmp(&x.corner).then_with(|| order.unwrap_or_else(|| k[0].total_cmp(&l[0])))
+    });
+    let nearest = samples.iter().min_by(|x, y| x.pair.distance.total_cmp(&y.pair.distance)).copied();
+    let apart = |x: &Sample, y: &Sample| (x.pair.p_a - y.pair.p_a).norm().max((x.pair.p_b - y.pair.p_b).norm());
     let n = samples.len();
+    let n_corners = samples.partition_point(|s| s.corner);
+    let diameter = samples.iter().map(|s| apart(s, &samples[0])).fold(0.0, f64::max);
+    let limit = spacing.unwrap_or(f64::INFINITY).min(0.25 * diameter);
     let mut gap = vec![f64::INFINITY; n];
-    let mut diameter = 0.0_f64;
+    // The kept ones are moved to the front: first corners only, then any.
     let mut kept = 0;
-    // The kept ones are moved to the front.
-    let mut next = 0;
-    while kept < cap.min(n) {
-        samples.swap(kept, next);
-        gap.swap(kept, next);
-        kept += 1;
-        let newest = samples[kept - 1];
-        next = kept;
-        for i in kept..n {
-            gap[i] = gap[i].min(apart(&samples[i], &newest));
-            if gap[i] > gap[next] {
-                next = i;
+    for (end, limit) in [(n_corners, ctx.tol.same), (n, limit)] {
+        while kept < cap.min(end) {
+            let mut next = kept;
+            for i in kept..end {
+                if gap[i] > gap[next] {
+                    next = i;
+                }
             }
-        }
-        let Some(&farthest) = gap[kept..].iter().max_by(|a, b| a.total_cmp(b)) else { break };
-        diameter = diameter.max(farthest);
-        let limit = spacing.unwrap_or(0.25 * diameter).min(0.25 * diameter);
-        if farthest <= limit.max(f64::MIN_POSITIVE) {
-            break;
+            if gap[next] <= limit {
+                break;
+            }
+            samples.swap(kept, next);
+            gap.swap(kept, next);
+            let newest = samples[kept];
+            kept += 1;
+            for i in kept..n {
+                gap[i] = gap[i].min(apart(&samples[i], &newest));
+            }
         }
     }
     samples.truncate(kept);
+    if let Some(s) = nearest
+        && samples.iter().all(|k| k.pair.distance > s.pair.distance + 0.01 * ctx.tol.tol)
+    {
+        samples.push(s);
+    }
+    out.extend(samples.iter().map(|s| s.pair));
+}
+
+/// A member that is on both solids.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub pair: Accepted,
+    /// The set ends here.
+    pub corner: bool,
 }

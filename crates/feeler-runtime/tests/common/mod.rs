@@ -1,0 +1,85 @@
+//! Solids and checks that several test files share.
+#![allow(dead_code, reason = "every test file uses a part")]
+
+use feeler_brep::build::{BuildOptions, build_solid};
+use feeler_brep::fixtures::SourceBuilder;
+use feeler_brep::source::{LoopSource, SolidSource};
+use feeler_geom::{Frame, P3, Pose, Surface, V3};
+use feeler_hierarchy::Options;
+use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions};
+use nalgebra::{Translation3, UnitQuaternion};
+use rand::Rng as _;
+use rand::rngs::SmallRng;
+use std::sync::Arc;
+
+pub fn body(source: &SolidSource) -> Arc<Body> {
+    let solid = build_solid(source, &BuildOptions::default()).expect("a sound solid");
+    let hierarchy = feeler_prepare::prepare_solid(&solid, &Options { flatness: 0.5 }).expect("a hierarchy");
+    Arc::new(Body::new(hierarchy).expect("a body"))
+}
+
+pub fn at(x: f64, y: f64, z: f64) -> Pose {
+    Pose::translation(x, y, z)
+}
+
+/// Rotation vector in degrees, applied before the translation.
+pub fn turned(x: f64, y: f64, z: f64, rx: f64, ry: f64, rz: f64) -> Pose {
+    let r = V3::new(rx.to_radians(), ry.to_radians(), rz.to_radians());
+    Pose::from_parts(Translation3::new(x, y, z), UnitQuaternion::from_scaled_axis(r))
+}
+
+pub fn random_rotation(rng: &mut SmallRng) -> UnitQuaternion<f64> {
+    let axis = V3::new(rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0));
+    UnitQuaternion::from_scaled_axis(axis * 3.0)
+}
+
+pub fn random_pose(rng: &mut SmallRng, reach: f64) -> Pose {
+    let mut x = || rng.random_range(-reach..reach);
+    let t = Translation3::new(x(), x(), x());
+    Pose::from_parts(t, random_rotation(rng))
+}
+
+/// Queries by traversal and by brute force, demands the same result, and returns it.
+pub fn query(a: &Arc<Body>, b: &Arc<Body>, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> Vec<Lmd> {
+    let mut pair = ContactPair::new(a.clone(), b.clone());
+    let slow = QueryOptions { brute_force: true, ..*options };
+    let expected = pair.query(pose_a, pose_b, &slow).to_vec();
+    let found = pair.query(pose_a, pose_b, options).to_vec();
+    assert_eq!(found.len(), expected.len(), "traversal {found:#?}\nbrute force {expected:#?}");
+    for (f, e) in found.iter().zip(&expected) {
+        if f.class != LmdClass::Conformal {
+            assert!((f.point_a - e.point_a).norm() < 1e-6, "{f:?} {e:?}");
+            assert!((f.point_b - e.point_b).norm() < 1e-6, "{f:?} {e:?}");
+        }
+    }
+    check_contracts(&found, options);
+    found
+}
+
+/// What every LMD promises by itself.
+pub fn check_contracts(lmds: &[Lmd], options: &QueryOptions) {
+    for l in lmds {
+        assert!((l.normal.norm() - 1.0).abs() < 1e-12, "unit normal {l:?}");
+        assert!((l.point_b - l.point_a - l.normal * l.distance).norm() < 1e-9 * (1.0 + l.point_a.coords.norm()), "{l:?}");
+        assert!(l.distance <= options.d_max, "{l:?}");
+        assert!((l.gap - (l.distance - options.dilation_a - options.dilation_b)).abs() < 1e-15, "{l:?}");
+    }
+    assert!(lmds.windows(2).all(|w| w[0].distance <= w[1].distance), "sorted");
+}
+
+/// A spool: a concave torus (tube radius `minor`, ring radius `major`) around z, cut off at `± cut`.
+pub fn spool(major: f64, minor: f64, cut: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let r = major - (minor * minor - cut * cut).sqrt();
+    let level = |z: f64| Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() };
+    let (low, high) = (b.vertex(r, 0.0, -cut), b.vertex(r, 0.0, cut));
+    let bottom = b.circle(level(-cut), r, low);
+    let top = b.circle(level(cut), r, high);
+    let forward = |e: u32| LoopSource::Edges(vec![(e, true)]);
+    let backward = |e: u32| LoopSource::Edges(vec![(e, false)]);
+    let neck = Surface::Torus { frame: level(0.0), major, minor };
+    b.face(neck, false, vec![forward(bottom), backward(top)]);
+    b.face(Surface::Plane { frame: level(-cut) }, false, vec![backward(bottom)]);
+    b.face(Surface::Plane { frame: level(cut) }, true, vec![forward(top)]);
+    b.finish("spool")
+}

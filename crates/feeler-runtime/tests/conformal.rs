@@ -1,0 +1,153 @@
+//! Sets of non-strict minima: the smallest distance is never lost, and members are reported once.
+
+mod common;
+
+use common::{at, body, query, turned};
+use feeler_brep::fixtures;
+use feeler_geom::{P3, Pose};
+use feeler_runtime::{FeatureKind, Lmd, LmdClass, QueryOptions};
+
+fn within(d_max: f64) -> QueryOptions {
+    QueryOptions::within(d_max)
+}
+
+fn all_conformal(l: &[Lmd]) -> bool {
+    !l.is_empty() && l.iter().all(|l| l.class == LmdClass::Conformal)
+}
+
+/// A pin of radius 1.9 in a bore of 2, longer and shorter than it, coaxial and nearly so.
+#[test]
+fn pin_in_a_bore() {
+    let block = body(&fixtures::block_with_hole(5.0, 4.0, 2.0));
+    for (height, z) in [(10.0, -3.0), (2.0, 1.0), (4.0, 0.0)] {
+        for pin in [fixtures::cylinder(1.9, height), fixtures::cylinder_halves(1.9, height)] {
+            let pin = body(&pin);
+            for offset in [0.0, 1e-12, 1e-9, 1e-7, 1e-5, 1e-3, 0.05] {
+                let l = query(&block, &pin, &at(0.0, 0.0, 0.0), &at(offset, 0.0, z), &within(0.2));
+                assert!(!l.is_empty(), "height {height} offset {offset}");
+                assert!((l[0].distance - (0.1 - offset)).abs() < 2e-6, "height {height} offset {offset}: {l:?}");
+                let faces = l.iter().filter(|l| l.feature_a.kind == FeatureKind::Face && l.feature_b.kind == FeatureKind::Face);
+                assert!(faces.count() >= 2, "height {height} offset {offset}: {l:?}");
+                assert!(all_conformal(&l), "height {height} offset {offset}: {l:#?}");
+                // Both ends of the overlap are sampled.
+                let (lo, hi) = (z.max(0.0), (z + height).min(4.0));
+                for end in [lo, hi] {
+                    assert!(l.iter().any(|l| (l.point_a.z - end).abs() < 1e-6), "height {height} offset {offset} end {end}: {l:#?}");
+                }
+            }
+        }
+    }
+}
+
+/// A tilted pin has strict minima at the ends of the bore.
+#[test]
+fn tilted_pin_in_a_bore() {
+    let block = body(&fixtures::block_with_hole(5.0, 4.0, 2.0));
+    let pin = body(&fixtures::cylinder(1.9, 10.0));
+    for tilt in [1e-9, 1e-7, 1e-5, 1e-3, 0.5] {
+        let pose = at(0.0, 0.0, 2.0) * turned(0.0, 0.0, 0.0, tilt, 0.0, 0.0) * at(0.0, 0.0, -5.0);
+        let l = query(&block, &pin, &at(0.0, 0.0, 0.0), &pose, &within(0.2));
+        assert!(!l.is_empty(), "tilt {tilt}");
+        // At the end of the bore the axis is off by 2 tan(tilt).
+        let expected = 0.1 - 2.0 * tilt.to_radians().tan();
+        assert!((l[0].distance - expected).abs() < 2e-4 * tilt + 2e-6, "tilt {tilt}: {} {expected} {l:?}", l[0].distance);
+        if tilt > 1e-3 {
+            assert_eq!(l.iter().filter(|l| l.class == LmdClass::Strict).count(), 2, "tilt {tilt}: {l:#?}");
+        }
+    }
+}
+
+/// Two blocks face to face, in the four ways that the faces can overlap.
+#[test]
+fn parallel_faces() {
+    let a = body(&fixtures::block([-2.0, -2.0, -1.0], [2.0, 2.0, 0.0]));
+    let b = body(&fixtures::block([-1.0, -1.0, 0.0], [1.0, 1.0, 1.0]));
+    let corners = |l: &[Lmd], expected: &[(f64, f64)]| {
+        for (x, y) in expected {
+            let p = P3::new(*x, *y, 0.0);
+            assert!(l.iter().any(|l| (l.point_a - p).norm() < 1e-6), "corner {p}: {l:#?}");
+        }
+    };
+    // Inside, over an edge, over a corner.
+    for (x, y) in [(0.0, 0.0), (1.5, 0.2), (1.7, -1.6)] {
+        let l = query(&a, &b, &at(0.0, 0.0, 0.0), &at(x, y, 0.25), &within(0.5));
+        assert!(all_conformal(&l), "{l:#?}");
+        assert!(l.iter().all(|l| (l.distance - 0.25).abs() < 1e-13), "{l:#?}");
+        let kinds = |l: &Lmd| (l.feature_a.kind, l.feature_b.kind);
+        assert!(l.iter().all(|l| kinds(l) == (FeatureKind::Face, FeatureKind::Face)), "{l:#?}");
+        let clip = |v: f64| v.clamp(-2.0, 2.0);
+        let (x0, x1, y0, y1) = (clip(x - 1.0), clip(x + 1.0), clip(y - 1.0), clip(y + 1.0));
+        corners(&l, &[(x0, y0), (x0, y1), (x1, y0), (x1, y1)]);
+    }
+    // A cross.
+    let long = body(&fixtures::block([-5.0, -0.5, 0.0], [5.0, 0.5, 1.0]));
+    let l = query(&a, &long, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 0.25), &within(0.5));
+    assert!(all_conformal(&l), "{l:#?}");
+    corners(&l, &[(-2.0, -0.5), (-2.0, 0.5), (2.0, -0.5), (2.0, 0.5)]);
+    // Side by side with a common plane: nothing faces anything there; edges are not over faces.
+    let l = query(&a, &b, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 0.0), &within(0.5));
+    assert!(all_conformal(&l) && l[0].distance.abs() < 1e-13, "touching {l:#?}");
+}
+
+/// Tiny tilts neither lose nor multiply the contact, and larger ones leave the lowest corner or edge.
+#[test]
+fn nearly_parallel_faces() {
+    let a = body(&fixtures::block([-2.0, -2.0, -1.0], [2.0, 2.0, 0.0]));
+    let b = body(&fixtures::block([-1.0, -1.0, 0.0], [1.0, 1.0, 1.0]));
+    for tilt in [0.0, 1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-3, 1.0] {
+        for (rx, ry) in [(tilt, 0.0), (tilt, 0.7 * tilt)] {
+            let l = query(&a, &b, &at(0.0, 0.0, 0.0), &turned(0.0, 0.0, 0.25, rx, ry, 0.0), &within(0.5));
+            assert!(!l.is_empty() && l.len() <= 16, "{tilt}: {l:#?}");
+            let lowest = [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)]
+                .map(|(x, y)| (turned(0.0, 0.0, 0.25, rx, ry, 0.0) * P3::new(x, y, 0.0)).z)
+                .into_iter()
+                .fold(f64::INFINITY, f64::min);
+            assert!((l[0].distance - lowest).abs() < 1e-6, "{tilt}: {l:#?}");
+            if tilt > 1e-4 && ry > 0.0 {
+                assert_eq!(l.len(), 1, "{tilt}: {l:#?}");
+                assert_eq!(l[0].feature_b.kind, FeatureKind::Vertex, "{tilt}: {l:#?}");
+            }
+        }
+    }
+}
+
+/// Lines and circles of minima.
+#[test]
+fn one_dimensional_sets() {
+    let plate = body(&fixtures::block([-5.0, -5.0, -1.0], [5.0, 5.0, 0.0]));
+    let cylinder = body(&fixtures::cylinder(1.0, 8.0));
+    // Lying on the plate, partly beyond its border.
+    let pose = turned(0.0, 0.0, 0.0, 0.0, 0.0, 30.0) * turned(0.0, 3.0, 1.25, 90.0, 0.0, 0.0);
+    let l = query(&plate, &cylinder, &at(0.0, 0.0, 0.0), &pose, &within(0.5));
+    assert!(all_conformal(&l) && l.iter().all(|l| (l.distance - 0.25).abs() < 1e-13), "{l:#?}");
+    assert!(l.iter().all(|l| l.feature_b.kind == FeatureKind::Face), "{l:#?}");
+    // Torus on the plate.
+    let torus = body(&fixtures::torus(2.0, 0.5));
+    let l = query(&plate, &torus, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 0.75), &within(0.5));
+    assert!(all_conformal(&l) && l.len() >= 3 && l.iter().all(|l| (l.distance - 0.25).abs() < 1e-13), "{l:#?}");
+    // A ball on the axis of a bore.
+    let block = body(&fixtures::block_with_hole(5.0, 4.0, 2.0));
+    let ball = body(&fixtures::sphere(1.5));
+    let l = query(&block, &ball, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 1.0), &within(0.7));
+    assert!(all_conformal(&l) && l.len() >= 3 && l.iter().all(|l| (l.distance - 0.5).abs() < 1e-13), "{l:#?}");
+    // A ball in the groove of a spool, centred on the tube circle: a circle of minima.
+    let spool = body(&common::spool(3.0, 1.0, 0.866));
+    let ball = body(&fixtures::sphere(0.75));
+    let l = query(&spool, &ball, &at(0.0, 0.0, 0.0), &at(0.0, 3.0, 0.0), &within(0.5));
+    assert!(all_conformal(&l) && l.len() >= 3 && l.iter().all(|l| (l.distance - 0.25).abs() < 1e-13), "{l:#?}");
+}
+
+/// The result does not change when both solids move together, and swaps with them.
+#[test]
+fn invariance() {
+    let block = body(&fixtures::block_with_hole(5.0, 4.0, 2.0));
+    let pin = body(&fixtures::cylinder(1.9, 10.0));
+    let move_all: Pose = turned(3.0, -7.0, 11.0, 20.0, 50.0, -70.0);
+    let pose = at(0.01, 0.0, -3.0);
+    let still = query(&block, &pin, &at(0.0, 0.0, 0.0), &pose, &within(0.2));
+    let moved = query(&block, &pin, &move_all, &(move_all * pose), &within(0.2));
+    let swapped = query(&pin, &block, &pose, &at(0.0, 0.0, 0.0), &within(0.2));
+    assert!((still[0].distance - moved[0].distance).abs() < 1e-12, "{still:?} {moved:?}");
+    assert!((still[0].distance - swapped[0].distance).abs() < 1e-12, "{still:?} {swapped:?}");
+    assert!(all_conformal(&moved) && all_conformal(&swapped), "{moved:?} {swapped:?}");
+}
