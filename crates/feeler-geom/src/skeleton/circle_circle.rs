@@ -110,14 +110,14 @@ fn starts(first: &Circle, second: &Circle, phi: f64, try_start: &mut impl FnMut(
         let w = p2 - p1;
         let cross = e1.cross(&e2);
         let (sin, h) = (cross.norm(), w.norm());
-        let n = if sin > 0.05 {
-            cross / sin
-        } else if h > 1e-12 * first.radius {
-            w / h
-        } else {
-            return;
-        };
-        try_start(Pair { s: theta * first.radius, t: phi * second.radius, n });
+        let mut start = |n: V3| try_start(Pair { s: theta * first.radius, t: phi * second.radius, n });
+        // Nearly parallel tangents, and points that nearly coincide, leave it to the other one to give the normal.
+        if sin > 1e-14 {
+            start(cross / sin);
+        }
+        if sin < 0.05 && h > 1e-14 * first.radius {
+            start(w / h);
+        }
     };
     let near = first.nearest(&p2);
     emit(near);

@@ -113,8 +113,7 @@ fn starts(p: &Poses, theta: f64, try_start: &mut impl FnMut(Pair)) {
     let k = p.u.cross(&e);
     let sin_sq = k.norm_squared();
     let nu_sq = 1.0 - p.slope * p.slope / sin_sq;
-    let crossing = sin_sq > 2.5e-3 && nu_sq > -1e-3;
-    if crossing {
+    if sin_sq > 1e-28 && nu_sq > -1e-3 {
         let in_plane = (e * p.u.dot(&e) - p.u) * (p.slope / sin_sq);
         let nu = (nu_sq.max(0.0) / sin_sq).sqrt();
         emit(in_plane + k * nu);
@@ -123,7 +122,8 @@ fn starts(p: &Poses, theta: f64, try_start: &mut impl FnMut(Pair)) {
         }
     }
     let dist = w_across.norm();
-    if (!crossing || (p.slope != 0.0 && nu_sq < 0.1)) && dist > 1e-12 * p.radius {
+    // Nearly parallel tangents, and points that nearly coincide, leave it to the other one to give the normal.
+    if (sin_sq < 2.5e-3 || nu_sq < 0.1) && dist > 1e-14 * p.radius {
         emit(w_across * (p.cos_phi / dist) - p.u * p.slope);
         if p.slope != 0.0 {
             emit(w_across * (-p.cos_phi / dist) - p.u * p.slope);

@@ -107,8 +107,8 @@ pub(super) fn system(a: &Primitive, b: &Primitive, x: &Pair, len: f64) -> System
 }
 
 /// Solves `j x = r` with full pivoting. Returns the solution, the sign of the determinant and the ratio of the
-/// last pivot to the first; `None` when a pivot vanishes.
-fn solve4(mut j: [[f64; 4]; 4], mut r: [f64; 4]) -> Option<([f64; 4], f64, f64)> {
+/// last pivot to the first; `None` when a pivot vanishes. With `short` the unknown of the last pivot stays zero.
+fn solve4(mut j: [[f64; 4]; 4], mut r: [f64; 4], short: bool) -> Option<([f64; 4], f64, f64)> {
     let mut column = [0, 1, 2, 3];
     let mut sign = 1.0;
     let (mut first, mut last) = (0.0, 0.0);
@@ -153,7 +153,7 @@ fn solve4(mut j: [[f64; 4]; 4], mut r: [f64; 4]) -> Option<([f64; 4], f64, f64)>
     let mut y = [0.0; 4];
     for k in (0..4).rev() {
         let tail: f64 = (k + 1..4).map(|c| j[k][c] * y[c]).sum();
-        y[k] = (r[k] - tail) / j[k][k];
+        y[k] = if short && k == 3 { 0.0 } else { (r[k] - tail) / j[k][k] };
     }
     let mut x = [0.0; 4];
     for k in 0..4 {
@@ -188,33 +188,37 @@ pub(super) fn worst(r: &[f64; 4]) -> f64 {
 }
 
 /// Newton's iteration from `start`, both primitives being lines or circles. Stops when the residual no longer
-/// decreases, after 12 steps at most; `None` unless the residual is then at rounding (`accept`, dimensionless) and
-/// the pair isolated to rounding.
+/// decreases, after 16 steps at most; `None` unless the smallest residual is then at rounding (`accept`,
+/// dimensionless) and the pair isolated to rounding.
 pub(super) fn refine(a: &Primitive, b: &Primitive, start: Pair, len: f64, accept: f64) -> Option<Refined> {
     let mut x = start;
-    let mut sys = system(a, b, &x, len);
-    let mut size = worst(&sys.r);
-    let mut result = None;
-    for _ in 0..12 {
+    let mut best: Option<(f64, Refined)> = None;
+    let mut idle = 0;
+    for k in 0..16 {
+        let sys = system(a, b, &x, len);
+        let size = worst(&sys.r);
         if !size.is_finite() {
             return None;
         }
-        let (step, sign, isolation) = solve4(sys.j, sys.r.map(|v| -v))?;
-        if size <= accept {
-            result = Some(Refined { pair: x, sign, isolation });
+        // Nearly a family: a full step goes far along it and leaves an error of third order. A step without that
+        // direction after each repairs it.
+        let nearly_singular = best.is_some_and(|(_, f)| f.isolation < 1e-5);
+        let short = nearly_singular && k % 2 == 1;
+        let (step, sign, isolation) = solve4(sys.j, sys.r.map(|v| -v), short)?;
+        idle += 1;
+        if size <= accept && best.is_none_or(|(least, _)| size < least) {
+            best = Some((size, Refined { pair: x, sign, isolation }));
+            idle = 0;
+        }
+        if best.is_some() && idle > if nearly_singular { 4 } else { 0 } {
+            break;
         }
         // Far from the solution a full step in n means nothing.
         let turn = math::hypot(step[2], step[3]);
         let damp = if turn > 0.5 { 0.5 / turn } else { 1.0 };
-        let next = moved(&x, &step.map(|v| v * damp), &sys.basis, len);
-        let next_sys = system(a, b, &next, len);
-        let next_size = worst(&next_sys.r);
-        if result.is_some() && next_size >= size {
-            break;
-        }
-        (x, sys, size) = (next, next_sys, next_size);
+        x = moved(&x, &step.map(|v| v * damp), &sys.basis, len);
     }
-    result.filter(|f| f.isolation > ISOLATED)
+    best.map(|(_, f)| f).filter(|f| f.isolation > ISOLATED)
 }
 
 /// Pivot ratio below which a solution of the system belongs to a continuous family, to rounding.
@@ -308,7 +312,7 @@ impl<'a> Solutions<'a> {
             return;
         }
         let travel = 16.0 * f64::EPSILON * (start.s.abs() + start.t.abs());
-        let accept = 64.0 * f64::EPSILON + 4.0 * (self.noise + travel) / len;
+        let accept = 16.0 * f64::EPSILON + 0.5 * (self.noise + travel) / len;
         if let Some(found) = refine(self.a, self.b, start, len, accept) {
             self.keep(found);
         }
