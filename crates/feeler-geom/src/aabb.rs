@@ -80,3 +80,20 @@ impl Aabb {
         (0..3).map(|i| (self.min[i] - p[i]).max(p[i] - self.max[i]).max(0.0)).map(|d| d * d).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes() {
+        let e = Aabb::empty();
+        assert!(e.is_empty() && e.diagonal() == 0.0 && e.distance_sq(&P3::origin()).is_infinite(), "empty");
+        let b = Aabb::of_points(&[P3::new(1.0, 2.0, 3.0), P3::new(4.0, 2.0, 3.0)]);
+        assert_eq!(b.union(&e), b, "empty is neutral");
+        assert!((b.distance_sq(&P3::new(5.0, 4.0, 3.0)) - 5.0).abs() < 1e-15, "to an edge");
+        assert!(b.distance_sq(&P3::new(2.0, 2.0, 3.0)) <= 0.0, "inside");
+        assert!(b.contains(&P3::new(2.0, 2.0, 3.0)) && !b.contains(&P3::new(2.0, 2.1, 3.0)), "flat");
+        assert!(b.inflated(0.2).contains(&P3::new(0.9, 2.1, 3.1)), "inflated");
+    }
+}

@@ -103,3 +103,46 @@ pub fn complete_basis(n: &V3) -> (V3, V3) {
     let e1 = n.cross(&h).normalize();
     (e1, n.cross(&e1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{point, rng, unit as random_unit};
+
+    fn is_frame(f: &Frame) {
+        let m = nalgebra::Matrix3::from_columns(&[f.x, f.y, f.z]);
+        assert!((m.transpose() * m - nalgebra::Matrix3::identity()).amax() < 1e-15, "orthonormal {f:?}");
+        assert!(m.determinant() > 0.0, "right-handed {f:?}");
+    }
+
+    #[test]
+    fn frames_are_orthonormal() {
+        let mut r = rng(51);
+        for _ in 0..1000 {
+            let (z, h) = (random_unit(&mut r) * 1e-3, random_unit(&mut r));
+            let f = Frame::from_z(point(&mut r, 9.0), z, Some(h)).unwrap();
+            is_frame(&f);
+            assert!((f.z - z.normalize()).norm() < 1e-15, "z is kept");
+            assert!(f.x.dot(&h) >= 0.0 && f.y.dot(&h).abs() < 1e-15, "x is the hint's side");
+            // A hint nearly along z.
+            is_frame(&Frame::from_z(P3::origin(), z, Some(z.normalize() + h * 1e-7)).unwrap());
+            let p = point(&mut r, 9.0);
+            let l = f.local(&p);
+            assert!((f.point(l.x, l.y, l.z) - p).norm() < 1e-13, "there and back");
+            let n = z.normalize();
+            let (e1, e2) = complete_basis(&n);
+            is_frame(&Frame { origin: p, x: e1, y: e2, z: n });
+        }
+    }
+
+    #[test]
+    fn omitted_directions_are_the_standards() {
+        let f = |z, h| Frame::from_z(P3::origin(), z, h).unwrap().x;
+        assert_eq!(f(V3::z(), None), V3::x(), "the world X");
+        assert_eq!(f(V3::x(), None), V3::y(), "Y for an axis along X");
+        assert_eq!(f(-V3::x(), None), V3::y(), "either way");
+        assert_eq!(f(V3::z(), Some(V3::z())), V3::x(), "a hint along z is none");
+        assert_eq!(Frame::from_z(P3::origin(), V3::zeros(), None), None, "no axis");
+        assert_eq!(Frame::from_z(P3::origin(), V3::z() * f64::NAN, None), None, "not finite");
+    }
+}

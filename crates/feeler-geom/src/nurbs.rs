@@ -8,7 +8,7 @@
 use std::fmt;
 
 use crate::bezier::{BezierSpline, BezierSurface, H4, MAX_DEGREE, homogeneous};
-use crate::{P2, P3};
+use crate::{Aabb, P2, P3};
 
 /// A NURBS curve.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +78,8 @@ impl std::error::Error for NurbsError {}
 const KNOT_TOL: f64 = 1e-12;
 /// Ends nearer than this fraction of the size meet.
 const CLOSED_TOL: f64 = 1e-7;
+/// A side smaller than this fraction of the size is a point.
+const COLLAPSED_TOL: f64 = 1e-8;
 /// Tangents (or normals) at a seam that agree within this angle (rad) are common.
 const SMOOTH_TOL: f64 = 1e-5;
 
@@ -102,7 +104,8 @@ impl NurbsCurve {
 
 impl NurbsSurface {
     /// Exact rational Bézier patches over the domain, as [`NurbsCurve::to_bezier`]. A direction is periodic when its
-    /// two sides coincide, parameter for parameter, with common tangent planes.
+    /// two sides coincide, parameter for parameter, with common tangent planes. Sides that are a point are made
+    /// one to the last bit ([`BezierSurface::collapse_sides`]); all else is exact.
     ///
     /// # Errors
     /// See [`NurbsError`].
@@ -155,6 +158,7 @@ impl NurbsSurface {
             u_periodic: false,
             v_periodic: false,
         };
+        surface.collapse_sides();
         surface.detect_periodicity();
         Ok(surface)
     }
@@ -267,7 +271,7 @@ impl BezierSpline {
         let (t0, t1) = self.range();
         // Independent of the current flag: both ends are breaks, which never wrap.
         let (a, b) = (self.derivs(t0), self.derivs(t1));
-        let size = crate::Aabb::of_points(&self.points()).diagonal();
+        let size = Aabb::of_points(&self.points()).diagonal();
         if (a.p - b.p).norm() > CLOSED_TOL * size {
             return false;
         }
@@ -281,7 +285,7 @@ impl BezierSpline {
 impl BezierSurface {
     /// Sets `u_periodic` and `v_periodic` where opposite sides coincide with common tangent planes.
     pub fn detect_periodicity(&mut self) {
-        let size = crate::Aabb::of_points(&self.points()).diagonal();
+        let size = Aabb::of_points(&self.points()).diagonal();
         (self.u_periodic, self.v_periodic) = (false, false);
         let d = self.domain();
         let (u_samples, v_samples) =
@@ -289,6 +293,37 @@ impl BezierSurface {
         let u = v_samples.iter().all(|v| self.joins(P2::new(d.u1, *v), P2::new(d.u0, *v), true, size));
         let v = u_samples.iter().all(|u| self.joins(P2::new(*u, d.v1), P2::new(*u, d.v0), false, size));
         (self.u_periodic, self.v_periodic) = (u, v);
+    }
+
+    /// Makes a side of the whole grid whose control points agree within 1e-8 of the size one point, to the last
+    /// bit of its coordinates: normals beside a pole must not depend on the digits of a file.
+    pub fn collapse_sides(&mut self) {
+        let (n_u, n_v) = self.n_patches();
+        let (p, q) = (self.u_degree as usize, self.v_degree as usize);
+        let at = |i: usize, j: usize, a: usize, b: usize| ((i * n_v + j) * (p + 1) + a) * (q + 1) + b;
+        let mut sides: [Vec<usize>; 4] = Default::default();
+        for j in 0..n_v {
+            for b in 0..=q {
+                sides[0].push(at(0, j, 0, b));
+                sides[1].push(at(n_u - 1, j, p, b));
+            }
+        }
+        for i in 0..n_u {
+            for a in 0..=p {
+                sides[2].push(at(i, 0, a, 0));
+                sides[3].push(at(i, n_v - 1, a, q));
+            }
+        }
+        let points = self.points();
+        let size = Aabb::of_points(&points).diagonal();
+        for side in &sides {
+            let extent = Aabb::of_points(side.iter().map(|k| &points[*k]));
+            if extent.diagonal() <= COLLAPSED_TOL * size {
+                for k in side {
+                    self.control[*k] = homogeneous(&extent.center(), self.control[*k].w);
+                }
+            }
+        }
     }
 
     fn joins(&self, end: P2, start: P2, along_u: bool, size: f64) -> bool {

@@ -82,19 +82,30 @@ fn relative(c: &[H4], origin: &P3) -> Vec<H4> {
     c.iter().map(|h| *h - H4::new(origin.x * h.w, origin.y * h.w, origin.z * h.w, 0.0)).collect()
 }
 
+/// Control points relative to the first one: parts cut out of these keep their digits, however small and however
+/// far from the world's origin.
+pub(super) fn local(c: &[H4]) -> Vec<H4> {
+    relative(c, &super::dehomogenized(&c[0]))
+}
+
+/// Rounding error of control points: that of the stored coordinates. Below it two points may be one (a collapsed
+/// side, moved by a pose).
+pub(super) fn rounding(c: &[H4]) -> f64 {
+    16.0 * f64::EPSILON * largest(c)
+}
+
 fn largest(c: &[H4]) -> f64 {
     c.iter().fold(0.0, |m: f64, h| m.max(h.xyz().amax()))
 }
 
 /// Control vectors of a curve's tangent directions: every tangent is a conical combination. Vectors at the level of
-/// rounding are left out.
-pub(super) fn tangent_vectors(c: &[H4]) -> Vec<V3> {
+/// rounding (`noise` = that of the control points) are left out.
+pub(super) fn tangent_vectors(c: &[H4], noise: f64) -> Vec<V3> {
     let n = c.len() - 1;
-    let noise = 16.0 * f64::EPSILON * largest(c);
     if polynomial(c) {
         return kept(c.windows(2).map(|w| (w[1] - w[0]).xyz()).collect(), noise);
     }
-    let r = relative(c, &super::dehomogenized(&c[0]));
+    let r = local(c);
     let diffs: Vec<H4> = r.windows(2).map(|w| w[1] - w[0]).collect();
     let a = Net::new(n, 0, r.iter().map(|h| h.xyz()));
     let w = Net::new(n, 0, r.iter().map(|h| h.w));
@@ -109,9 +120,10 @@ pub(super) fn tangent_vectors(c: &[H4]) -> Vec<V3> {
 }
 
 /// Control vectors of a patch's natural normals: every normal is a conical combination. Vectors at the level of
-/// rounding (a collapsed side) are left out; an empty answer means a patch without area.
-pub(super) fn normal_vectors(c: &[H4], nu: usize, nv: usize) -> Vec<V3> {
-    let r = relative(c, &super::dehomogenized(&c[0]));
+/// rounding (`noise` = that of the control points; a collapsed side) are left out; an empty answer means a patch
+/// without area.
+pub(super) fn normal_vectors(c: &[H4], nu: usize, nv: usize, noise: f64) -> Vec<V3> {
+    let r = local(c);
     let n = nv + 1;
     let du: Vec<H4> = (0..nu * n).map(|k| r[k + n] - r[k]).collect();
     let dv: Vec<H4> = r.chunks_exact(n).flat_map(|row| row.windows(2).map(|w| w[1] - w[0])).collect();
@@ -119,7 +131,7 @@ pub(super) fn normal_vectors(c: &[H4], nu: usize, nv: usize) -> Vec<V3> {
     let au = Net::new(nu - 1, nv, du.iter().map(vector));
     let av = Net::new(nu, nv - 1, dv.iter().map(vector));
     let steps = largest(&du).max(largest(&dv));
-    let noise = 64.0 * f64::EPSILON * largest(c) * steps;
+    let noise = 4.0 * noise * steps;
     let normal = cross(&au, &av);
     if polynomial(c) {
         return kept(normal.coefficients(), noise);

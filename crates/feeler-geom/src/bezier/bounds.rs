@@ -8,18 +8,21 @@ impl BezierSpline {
     /// outside the breaks may leave the positive weights; the answer is then empty.
     #[must_use]
     pub fn hull_points(&self, t0: f64, t1: f64) -> Vec<P3> {
-        let nets: Vec<_> = self.parts(t0, t1).iter().map(|p| self.sub_control(p.piece, p.t0, p.t1)).collect();
-        points(&nets)
+        let parts = self.parts(t0, t1);
+        points(parts.iter().map(|p| self.sub_control(p.piece, p.t0, p.t1)))
     }
 
     /// Vectors whose conical hull contains all tangents over `[t0, t1]`; empty for a curve without length.
     #[must_use]
     pub fn tangent_vectors(&self, t0: f64, t1: f64) -> Vec<V3> {
-        let parts = self.parts(t0, t1);
-        parts
-            .iter()
-            .flat_map(|p| bernstein::tangent_vectors(&self.sub_control(p.piece, p.t0, p.t1)))
-            .collect()
+        let mut out = Vec::new();
+        for part in self.parts(t0, t1) {
+            let noise = bernstein::rounding(self.piece_control(part.piece));
+            let control = bernstein::local(self.piece_control(part.piece));
+            let net = self.restrict(part.piece, control, part.t0, part.t1);
+            out.extend(bernstein::tangent_vectors(&net, noise));
+        }
+        out
     }
 }
 
@@ -28,16 +31,20 @@ impl BezierSurface {
     /// far outside the breaks may leave the positive weights; the answer is then empty.
     #[must_use]
     pub fn hull_points(&self, rect: &Rect) -> Vec<P3> {
-        points(&self.nets(rect))
+        points(self.cells(rect).iter().map(|(patch, part)| self.sub_control(*patch, part)))
     }
 
     /// Vectors whose conical hull contains all natural normals over `rect`: control vectors of the scaled normal
     /// patches. `None` where a patch has no area.
     #[must_use]
     pub fn normal_vectors(&self, rect: &Rect) -> Option<Vec<V3>> {
+        let (nu, nv) = (self.u_degree as usize, self.v_degree as usize);
         let mut out = Vec::new();
-        for net in self.nets(rect) {
-            let vectors = bernstein::normal_vectors(&net, self.u_degree as usize, self.v_degree as usize);
+        for (patch, part) in self.cells(rect) {
+            let noise = bernstein::rounding(self.patch_control(patch));
+            let control = bernstein::local(self.patch_control(patch));
+            let net = self.restrict(patch, control, &part);
+            let vectors = bernstein::normal_vectors(&net, nu, nv, noise);
             if vectors.is_empty() {
                 return None;
             }
@@ -47,9 +54,9 @@ impl BezierSurface {
     }
 }
 
-fn points(nets: &[Vec<H4>]) -> Vec<P3> {
-    let positive = nets.iter().flatten().all(|h| h.w > 0.0);
-    if positive { nets.iter().flatten().map(dehomogenized).collect() } else { Vec::new() }
+fn points(nets: impl Iterator<Item = Vec<H4>>) -> Vec<P3> {
+    let all: Vec<H4> = nets.flatten().collect();
+    if all.iter().all(|h| h.w > 0.0) { all.iter().map(dehomogenized).collect() } else { Vec::new() }
 }
 
 /// Box of hull points, rounded outward; everything when there are none.

@@ -186,7 +186,7 @@ impl BezierSurface {
                 }
             }
         }
-        Self {
+        let mut surface = Self {
             u_degree: 2,
             v_degree: profile.degree,
             u_breaks,
@@ -194,7 +194,9 @@ impl BezierSurface {
             control,
             u_periodic: periodic,
             v_periodic: profile.periodic,
-        }
+        };
+        surface.collapse_sides();
+        surface
     }
 
     /// The ruled surface `(1 - v) a(u) + v b(u)` over `v` in [0, 1] and `a`'s range; `b`'s range is mapped onto it.

@@ -275,14 +275,26 @@ impl BezierSurface {
             return first.normalize();
         }
         // Higher orders: look from a little inside.
+        let d = self.regular_derivs(uv);
+        unit(d.du.cross(&d.dv)).unwrap_or_else(V3::z)
+    }
+
+    /// Derivatives at `uv`, or where those do not span a plane, at a point a little inside the patch.
+    pub(crate) fn regular_derivs(&self, uv: P2) -> crate::SurfaceDerivs {
+        let uv = self.wrapped(uv);
+        let (i, j) = self.patch(uv);
+        let (hu, hv) = (self.u_breaks[i + 1] - self.u_breaks[i], self.v_breaks[j + 1] - self.v_breaks[j]);
+        let center = P2::new(self.u_breaks[i] + 0.5 * hu, self.v_breaks[j] + 0.5 * hv);
+        let mut d = self.patch_derivs((i, j), uv);
+        let size = |d: &crate::SurfaceDerivs| (d.du * hu).norm().max((d.dv * hv).norm());
         for step in [1e-4, 1e-3, 1e-2, 0.1] {
-            let d = self.patch_derivs((i, j), uv + (center - uv) * step);
-            let n = d.du.cross(&d.dv);
-            if n.norm() > 1e-7 * d.du.norm() * d.dv.norm() {
-                return n.normalize();
+            let s = size(&d);
+            if d.du.cross(&d.dv).norm() * hu * hv > 1e-7 * s * s {
+                break;
             }
+            d = self.patch_derivs((i, j), uv + (center - uv) * step);
         }
-        V3::z()
+        d
     }
 
     /// The surface moved by a pose.

@@ -60,7 +60,11 @@ impl BezierSpline {
     /// Control points of the part `[t0, t1]` of piece `i` (`t0 < t1`; a part outside the piece extrapolates it).
     #[must_use]
     pub fn sub_control(&self, i: usize, t0: f64, t1: f64) -> Vec<H4> {
-        let mut c = self.piece_control(i).to_vec();
+        self.restrict(i, self.piece_control(i).to_vec(), t0, t1)
+    }
+
+    /// As [`BezierSpline::sub_control`], of other control points over the break interval of piece `i`.
+    pub(super) fn restrict(&self, i: usize, mut c: Vec<H4>, t0: f64, t1: f64) -> Vec<H4> {
         let (b0, b1) = (self.breaks[i], self.breaks[i + 1]);
         restrict(&mut c, self.degree as usize, 1, local(t0, b0, b1), local(t1, b0, b1));
         c
@@ -78,7 +82,11 @@ impl BezierSurface {
     /// Control points of the part `rect` of patch `(i, j)` (with positive width and height).
     #[must_use]
     pub fn sub_control(&self, (i, j): (usize, usize), rect: &Rect) -> Vec<H4> {
-        let mut c = self.patch_control((i, j)).to_vec();
+        self.restrict((i, j), self.patch_control((i, j)).to_vec(), rect)
+    }
+
+    /// As [`BezierSurface::sub_control`], of other control points over the break rectangle of patch `(i, j)`.
+    pub(super) fn restrict(&self, (i, j): (usize, usize), mut c: Vec<H4>, rect: &Rect) -> Vec<H4> {
         let (nu, nv) = (self.u_degree as usize, self.v_degree as usize);
         let (b0, b1) = (self.u_breaks[i], self.u_breaks[i + 1]);
         let (s0, s1) = (local(rect.u0, b0, b1), local(rect.u1, b0, b1));
@@ -102,14 +110,13 @@ impl BezierSurface {
         )
     }
 
-    /// Control points of every patch over its part of `rect`.
-    pub(crate) fn nets(&self, rect: &Rect) -> Vec<Vec<H4>> {
+    /// The patches over `rect`, each with its part in the patch's own parameters.
+    pub(super) fn cells(&self, rect: &Rect) -> Vec<((usize, usize), Rect)> {
         let (us, vs) = self.parts(rect);
         let mut out = Vec::with_capacity(us.len() * vs.len());
         for u in &us {
             for v in &vs {
-                let part = Rect { u0: u.t0, u1: u.t1, v0: v.t0, v1: v.t1 };
-                out.push(self.sub_control((u.piece, v.piece), &part));
+                out.push(((u.piece, v.piece), Rect { u0: u.t0, u1: u.t1, v0: v.t0, v1: v.t1 }));
             }
         }
         out

@@ -138,7 +138,8 @@ impl Curve {
         }
     }
 
-    /// Parameters strictly inside `(t0, t1)` where the tangent direction jumps by more than `angle_tol` radians.
+    /// Parameters strictly inside `(t0, t1)` where the tangent direction jumps by more than `angle_tol` radians:
+    /// joints of splines (a cusp inside a piece is not looked for).
     #[must_use]
     pub fn kinks(&self, t0: f64, t1: f64, angle_tol: f64) -> Vec<f64> {
         match self {

@@ -184,7 +184,8 @@ impl Surface {
         }
     }
 
-    /// Principal curvatures and directions against the natural normal.
+    /// Principal curvatures and directions against the natural normal. At a singular point of a patch: those of a
+    /// point a little inside; at a cone's apex one is infinite.
     #[must_use]
     pub fn principal(&self, uv: P2) -> Principal {
         let (s, c) = math::sin_cos(uv.x);
@@ -218,7 +219,11 @@ impl Surface {
                 let meridian = frame.vector(-sv * c, -sv * s, cv);
                 sorted((sign * cv / rho, frame.vector(-s, c, 0.0)), (sign / minor, meridian))
             }
-            Self::Bezier(_) => principal_of(&self.derivs(uv), &self.normal(uv)),
+            Self::Bezier(grid) => {
+                let d = grid.regular_derivs(uv);
+                // The normal of that very point: curvatures near a pole do not forgive another one.
+                principal_of(&d, &unit(d.du.cross(&d.dv)).unwrap_or_else(|| self.normal(uv)))
+            }
         }
     }
 
@@ -455,6 +460,10 @@ fn principal_of(d: &SurfaceDerivs, n: &V3) -> Principal {
     let (a, b) = (d.du.dot(&e1), d.du.dot(&e2));
     let (c, g) = (d.dv.dot(&e1), d.dv.dot(&e2));
     let det = a * g - b * c;
+    if det == 0.0 {
+        // Singular all around: there is no curvature to speak of.
+        return Principal { k1: 0.0, k2: 0.0, dir1: e1, dir2: e2 };
+    }
     let (l, m, q) = (-d.duu.dot(n), -d.duv.dot(n), -d.dvv.dot(n));
     // Columns of J⁻¹ are the parameter directions of e1 and e2.
     let (u1, v1) = (g / det, -b / det);

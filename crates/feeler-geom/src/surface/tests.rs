@@ -311,6 +311,36 @@ fn boxes_hulls_and_cones_hold_the_surface() {
 }
 
 #[test]
+fn cones_hold_far_from_the_origin() {
+    let mut r = rng(34);
+    for _ in 0..40 {
+        for (s, rect) in surfaces(&mut r) {
+            let far = Pose::translation(3000.0, -2000.0, 1000.0);
+            let s = s.transformed(&far);
+            let c = rect.center();
+            let (w, h) = (0.5e-4 * rect.width(), 0.5e-4 * rect.height());
+            let small = Rect { u0: c.x - w, u1: c.x + w, v0: c.y - h, v1: c.y + h };
+            // And around the poles of the ball.
+            let pole = Rect { u0: 0.3, u1: 0.4, v0: FRAC_PI_2 - 1e-3, v1: FRAC_PI_2 };
+            for rect in [rect, small, pole] {
+                if !s.natural_domain().contains(rect.center()) {
+                    continue;
+                }
+                let (cone, b) = (s.normal_cone(&rect), s.bounds(&rect));
+                for _ in 0..10 {
+                    let uv = inside(&mut r, &rect);
+                    assert!(b.contains(&s.point(uv)), "{s:?} {rect:?}");
+                    if let Some(cone) = &cone {
+                        // Beside a pole the normal itself has an error of rounding over distance.
+                        assert!(cone.contains(&s.normal(uv), 1e-6), "{s:?} {rect:?} {uv} {cone:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn bounds_shrink_with_the_rectangle() {
     let mut r = rng(28);
     for _ in 0..60 {
@@ -421,6 +451,21 @@ fn poles_and_collapsed_sides_have_normals() {
         for (v, y) in [(-FRAC_PI_2, -1.0), (FRAC_PI_2, 1.0)] {
             let n = ball.normal(P2::new(u, v));
             assert!((n - V3::y() * (y * sign)).norm() < 1e-9, "{n} at {u}, {v}");
+            let k = ball.principal(P2::new(u, v));
+            assert!(
+                (k.k1 * sign - 1.0 / 3.0).abs() < 1e-3 && (k.k2 * sign - 1.0 / 3.0).abs() < 1e-3,
+                "{k:?}"
+            );
+        }
+    }
+    // Far away the collapsed side is a point to rounding only; the cones beside it are none the wider.
+    let far = ball.transformed(&Pose::new(V3::new(3000.0, -2000.0, 900.0), V3::new(0.5, 0.1, -2.0)));
+    for h in [1e-1, 1e-2, 1e-3, 1e-4] {
+        let cap = Rect { u0: 0.3, u1: 0.3 + h, v0: FRAC_PI_2 - h, v1: FRAC_PI_2 };
+        let cone = far.normal_cone(&cap).unwrap();
+        assert!(cone.half_angle < h, "{} at {h}", cone.half_angle);
+        for uv in cap.corners() {
+            assert!(cone.contains(&far.normal(uv), 1e-7), "{uv} {cone:?}");
         }
     }
     // A triangular patch: one side collapsed to a point, in a plane.
