@@ -163,14 +163,16 @@ fn distance_along(fixed: &Circle, moving: &Circle, far: bool, tol: f64) -> Optio
         let (at_near, at_far) = (fixed.at(near).0, fixed.at(near + PI).0);
         let partner = match previous {
             // Past the fixed circle's axis the nearest point becomes the farthest one.
-            Some(q) if (at_far - fixed.frame.origin).dot(&q) > (at_near - fixed.frame.origin).dot(&q) => at_far,
+            Some(q) if (at_far - fixed.frame.origin).dot(&q) > (at_near - fixed.frame.origin).dot(&q) => {
+                at_far
+            }
             None if far => at_far,
             _ => at_near,
         };
         previous = Some(partner - fixed.frame.origin);
         let h = (p - partner).norm();
         (lo, hi) = (lo.min(h), hi.max(h));
-        if !(hi - lo <= tol) {
+        if hi.is_nan() || hi - lo > tol {
             return None;
         }
     }

@@ -25,7 +25,14 @@ pub fn family_foot(a: &Primitive, b: &Primitive, p_guess: &P3, tol: f64, extent:
 }
 
 /// Plane (A) with any primitive.
-fn plane_member(origin: P3, normal: V3, other: &Primitive, p_guess: &P3, tol: f64, extent: f64) -> Option<Critical> {
+fn plane_member(
+    origin: P3,
+    normal: V3,
+    other: &Primitive,
+    p_guess: &P3,
+    tol: f64,
+    extent: f64,
+) -> Option<Critical> {
     let p_b = match *other {
         Primitive::Plane { origin: o_b, normal: n_b } => {
             let across = normal.dot(&n_b);

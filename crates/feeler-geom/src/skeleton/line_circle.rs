@@ -28,10 +28,8 @@ struct Poses {
 
 /// Line (A) against circle (B).
 pub(super) fn solve(job: &mut Job<'_>) {
-    let (
-        &Primitive::Line { origin, dir: u, slope, .. },
-        &Primitive::Circle { frame, radius, .. },
-    ) = (job.a, job.b)
+    let (&Primitive::Line { origin, dir: u, slope, .. }, &Primitive::Circle { frame, radius, .. }) =
+        (job.a, job.b)
     else {
         return;
     };

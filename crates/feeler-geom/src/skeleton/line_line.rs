@@ -105,7 +105,9 @@ fn families(job: &mut Job<'_>, l: &Lines) {
     let base = -l.slope_a * l.q.dot(&l.u) - sigma;
 
     let widest = offset(range[0]).norm().max(offset(range[1]).norm());
-    let edges = [job.a, job.b].iter().all(|p| matches!(p, Primitive::Line { sigma, slope, .. } if *sigma == 0.0 && *slope == 0.0));
+    let edges = [job.a, job.b]
+        .iter()
+        .all(|p| matches!(p, Primitive::Line { sigma, slope, .. } if *sigma == 0.0 && *slope == 0.0));
     if 2.0 * widest + 2.0 * slope.abs() * job.extent <= job.tol && used(job, l, &range, 0.0) {
         let at = base + slope * mid;
         let family = if edges { Family::One } else { Family::Two };

@@ -29,8 +29,12 @@ pub(super) struct Sample {
 /// The sphere at arc length `t` of a skeleton. A plane has none; its origin stands in and is never asked for.
 pub(super) fn sample(p: &Primitive, t: f64) -> Sample {
     match *p {
-        Primitive::Plane { origin: c, .. } => Sample { c, d1: V3::zeros(), d2: V3::zeros(), sigma: 0.0, slope: 0.0 },
-        Primitive::Point { center: c, sigma } => Sample { c, d1: V3::zeros(), d2: V3::zeros(), sigma, slope: 0.0 },
+        Primitive::Plane { origin: c, .. } => {
+            Sample { c, d1: V3::zeros(), d2: V3::zeros(), sigma: 0.0, slope: 0.0 }
+        }
+        Primitive::Point { center: c, sigma } => {
+            Sample { c, d1: V3::zeros(), d2: V3::zeros(), sigma, slope: 0.0 }
+        }
         Primitive::Line { origin, dir, sigma, slope } => {
             Sample { c: origin + dir * t, d1: dir, d2: V3::zeros(), sigma: sigma + slope * t, slope }
         }
@@ -90,12 +94,7 @@ pub(super) fn system(a: &Primitive, b: &Primitive, x: &Pair, len: f64) -> System
     let (a1, a2) = (sa.d1.dot(&e1), sa.d1.dot(&e2));
     let (b1, b2) = (sb.d1.dot(&e1), sb.d1.dot(&e2));
     System {
-        r: [
-            w.dot(&e1) / len,
-            w.dot(&e2) / len,
-            x.n.dot(&sa.d1) + sa.slope,
-            x.n.dot(&sb.d1) - sb.slope,
-        ],
+        r: [w.dot(&e1) / len, w.dot(&e2) / len, x.n.dot(&sa.d1) + sa.slope, x.n.dot(&sb.d1) - sb.slope],
         j: [
             [-a1, b1, -h, 0.0],
             [-a2, b2, 0.0, -h],
@@ -300,7 +299,8 @@ pub(super) struct Solutions<'a> {
 impl<'a> Solutions<'a> {
     /// An empty set.
     pub(super) fn new(job: &Job<'a>) -> Self {
-        let even = [job.a, job.b].iter().all(|p| !matches!(p, Primitive::Line { slope, .. } if *slope != 0.0));
+        let even =
+            [job.a, job.b].iter().all(|p| !matches!(p, Primitive::Line { slope, .. } if *slope != 0.0));
         let reach = job.a.reach() + job.b.reach();
         Self { a: job.a, b: job.b, even, reach, noise: job.noise, list: ArrayVec::new() }
     }

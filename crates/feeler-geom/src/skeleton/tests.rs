@@ -119,7 +119,9 @@ fn brute_force(a: &Primitive, b: &Primitive, starts: usize, rng: &mut SmallRng) 
         let ((p_a, n), (p_b, _)) = (feature_point(a, x[0], x[1]), feature_point(b, x[2], x[3]));
         let pair = Critical { p_a, p_b, n, distance: (p_b - p_a).dot(&n) };
         let nappe = |p: &Primitive, t: f64| match *p {
-            Primitive::Line { sigma, slope, .. } => slope == 0.0 || (sigma + slope * t) * slope.signum() > 1e-6,
+            Primitive::Line { sigma, slope, .. } => {
+                slope == 0.0 || (sigma + slope * t) * slope.signum() > 1e-6
+            }
             _ => true,
         };
         if !(nappe(a, x[0]) && nappe(b, x[2])) || found.iter().any(|f| apart(&f.pair, &pair) < 1e-5) {
@@ -145,9 +147,7 @@ fn off_feature(f: &Primitive, p: &P3, n: &V3) -> f64 {
             let t = ((p - origin).dot(&dir) + slope * sigma) / (1.0 - slope * slope);
             let radius = sigma + slope * t;
             let nappe = if slope == 0.0 { 0.0 } else { (-radius * slope.signum()).max(0.0) };
-            (p - n * radius - origin - dir * t)
-                .norm()
-                .max((n.dot(&dir) + slope).abs()).max(nappe)
+            (p - n * radius - origin - dir * t).norm().max((n.dot(&dir) + slope).abs()).max(nappe)
         }
         Primitive::Circle { frame, radius, sigma } => {
             let c = p - n * sigma;
@@ -171,7 +171,10 @@ fn check_each(a: &Primitive, b: &Primitive, got: &Criticals, label: &str) {
         let eps = 6e-15 * size / steepest;
         assert!((c.n.norm() - 1.0).abs() < 1e-15 * 8.0, "{label}: unit normal");
         let (off_a, off_b) = (off_feature(a, &c.p_a, &c.n), off_feature(b, &c.p_b, &-c.n));
-        assert!(off_a < eps && off_b < eps, "{label}: off the features by {off_a:e}, {off_b:e}\n{a:?}\n{b:?}\n{c:?}");
+        assert!(
+            off_a < eps && off_b < eps,
+            "{label}: off the features by {off_a:e}, {off_b:e}\n{a:?}\n{b:?}\n{c:?}"
+        );
         let gap = (c.p_b - c.p_a - c.n * c.distance).norm();
         assert!(gap < eps, "{label}: p_b - p_a = d n violated by {gap:e}\n{a:?}\n{b:?}\n{c:?}");
         assert!((-TOL..=D_MAX).contains(&c.distance), "{label}: range");
@@ -184,7 +187,8 @@ fn check_each(a: &Primitive, b: &Primitive, got: &Criticals, label: &str) {
 /// A random primitive of one kind at the origin along z.
 fn shape(kind: usize, rng: &mut SmallRng) -> Primitive {
     let radius = || -> [f64; 6] { [0.0, 0.5, 1.0, -1.0, -2.0, -5.0] };
-    let sigma = if rng.random_bool(0.7) { radius()[rng.random_range(0..6)] } else { rng.random_range(-4.0..4.0) };
+    let sigma =
+        if rng.random_bool(0.7) { radius()[rng.random_range(0..6)] } else { rng.random_range(-4.0..4.0) };
     let origin = P3::origin();
     match kind {
         0 => Primitive::Plane { origin, normal: V3::z() },
@@ -218,7 +222,9 @@ fn biased_pose(rng: &mut SmallRng) -> Pose {
 #[test]
 fn results_satisfy_the_equations_and_brute_force_finds_no_more() {
     let mut rng = SmallRng::seed_from_u64(std::env::var("SEED").map_or(7, |v| v.parse().unwrap()));
-    let (mut matched, mut most) = (0, 0); let mut total=0; let mut stats=std::collections::BTreeMap::new();
+    let (mut matched, mut most) = (0, 0);
+    let mut total = 0;
+    let mut stats = std::collections::BTreeMap::new();
     let rounds: usize = std::env::var("ROUNDS").map_or(1500, |v| v.parse().unwrap());
     for round in 0..rounds {
         let (ka, kb) = (rng.random_range(0..5), rng.random_range(0..5));
@@ -241,7 +247,7 @@ fn results_satisfy_the_equations_and_brute_force_finds_no_more() {
         check_each(&b, &a, &swapped, &label);
         assert_eq!(got.family, swapped.family, "{label}: family under exchange\n{a:?}\n{b:?}");
 
-        let mut nb=0;
+        let mut nb = 0;
         for f in brute_force(&a, &b, if ka + kb >= 7 { 150 } else { 60 }, &mut rng) {
             // Distances near the ends of the range, and solutions of a family or nearly so, are nobody's.
             let d = f.pair.distance;
@@ -249,13 +255,29 @@ fn results_satisfy_the_equations_and_brute_force_finds_no_more() {
                 continue;
             }
             let near = got.isolated.iter().map(|c| apart(c, &f.pair)).fold(9.0, f64::min);
-            assert!(near < 1e-6, "{label}: missed by {near:e}, regular {:e}\n{:?}\n{a:?}\n{b:?}\n{got:#?}", f.regular, f.pair);
+            assert!(
+                near < 1e-6,
+                "{label}: missed by {near:e}, regular {:e}\n{:?}\n{a:?}\n{b:?}\n{got:#?}",
+                f.regular,
+                f.pair
+            );
             let back = swapped.isolated.iter().map(|c| apart(&c.swapped(), &f.pair)).fold(9.0, f64::min);
-            assert!(back < 1e-6, "{label}: missed when exchanged by {back:e}, regular {:e}\n{:?}\n{a:?}\n{b:?}\n{swapped:#?}", f.regular, f.pair);
-            matched += 1; nb+=1;
+            assert!(
+                back < 1e-6,
+                "{label}: missed when exchanged by {back:e}, regular {:e}\n{:?}\n{a:?}\n{b:?}\n{swapped:#?}",
+                f.regular,
+                f.pair
+            );
+            matched += 1;
+            nb += 1;
         }
         total += got.isolated.len();
-        let key = (ka.min(kb), ka.max(kb)); let e = stats.entry(key).or_insert((0,0,0,0)); e.0+=1; e.1+=got.isolated.len(); e.2+=nb; e.3+=usize::from(got.family.is_some());
+        let key = (ka.min(kb), ka.max(kb));
+        let e = stats.entry(key).or_insert((0, 0, 0, 0));
+        e.0 += 1;
+        e.1 += got.isolated.len();
+        e.2 += nb;
+        e.3 += usize::from(got.family.is_some());
     }
     println!("{matched} {total} {most} {stats:?}");
     assert!(matched > 300 && most >= 10, "the test tested something: {matched} pairs, up to {most} at once");
