@@ -2,6 +2,7 @@
 
 mod curves;
 mod offset;
+mod pcurves;
 mod splines;
 mod surfaces;
 mod swept;
@@ -11,6 +12,7 @@ use feeler_geom::{Frame, P3, V3};
 use crate::entities::{Entities, Record, Res, bad};
 use crate::units::Units;
 
+use curves::ReadCurve;
 pub(crate) use surfaces::ReadSurface;
 
 /// Largest coordinate that is taken seriously (mm): a thousand kilometres.

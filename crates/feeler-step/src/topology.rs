@@ -1,6 +1,6 @@
 //! Shells, faces, loops, edges and vertices of one solid.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use feeler_brep::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
 use feeler_geom::{Curve, Frame, P3, Surface, V3};
@@ -39,11 +39,19 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Res<C
         edge_of: HashMap::new(),
         poly_vertex_of: HashMap::new(),
         poly_edge_of: HashMap::new(),
+        turned_loops: Vec::new(),
     };
     let (name, outer, voids) = solid_parts(&record)?;
     reader.shell(outer, id, 0)?;
     for (i, void) in (1..).zip(voids) {
         reader.shell(void, id, i)?;
+    }
+    if let Some(first) = reader.turned_loops.first() {
+        let message = format!(
+            "is one of {} loops whose edges do not connect as their flags say; they are walked in the order of the list",
+            reader.turned_loops.len()
+        );
+        reader.geometry.notes.push((*first, message));
     }
     reader.check_uses();
     let solid = SolidSource {
@@ -83,6 +91,8 @@ struct SolidReader<'a> {
     /// Corners of polygonal faces by their exact coordinates.
     poly_vertex_of: HashMap<[u64; 3], u32>,
     poly_edge_of: HashMap<(u32, u32), u32>,
+    /// Edge loops whose edges had to be turned around to connect.
+    turned_loops: Vec<u64>,
 }
 
 impl SolidReader<'_> {
@@ -202,7 +212,13 @@ impl SolidReader<'_> {
                     self.geometry.note(id, "is an EDGE_LOOP without edges; it is taken as no boundary");
                     return Ok(None);
                 }
-                let uses = ids.iter().map(|e| self.edge_use(*e, id)).collect::<Res<Vec<_>>>()?;
+                let mut uses = ids.iter().map(|e| self.edge_use(*e, id)).collect::<Res<Vec<_>>>()?;
+                if !self.connected(&uses)
+                    && let Some(turned) = self.turned_to_connect(&uses)
+                {
+                    uses = turned;
+                    self.turned_loops.push(id);
+                }
                 Ok(Some(LoopSource::Edges(uses)))
             }
             "POLY_LOOP" => {
@@ -211,6 +227,49 @@ impl SolidReader<'_> {
             }
             _ => bad(id, format!("is a {}, which is not supported as a loop", r.label())),
         }
+    }
+
+    /// Start and end vertex of an edge as a loop walks it.
+    fn ends(&self, (e, forward): (u32, bool)) -> (u32, u32) {
+        let edge = &self.edges[e as usize];
+        if forward { (edge.start, edge.end) } else { (edge.end, edge.start) }
+    }
+
+    /// Whether two vertices are one, by entity or by place.
+    fn same_vertex(&self, a: u32, b: u32) -> bool {
+        let (p, q) = (self.vertices[a as usize].point, self.vertices[b as usize].point);
+        a == b || (p - q).norm() <= self.geometry.units.uncertainty.clamp(1e-6, 1e-2)
+    }
+
+    fn connected(&self, uses: &[(u32, bool)]) -> bool {
+        let next = uses.iter().cycle().skip(1);
+        uses.iter().zip(next).all(|(a, b)| self.same_vertex(self.ends(*a).1, self.ends(*b).0))
+    }
+
+    /// The loop with its edges turned so that each begins where the one before ends, in the order of the list:
+    /// some writers get the flags of single edges wrong. `None` when that makes no closed loop either, or leaves a
+    /// choice.
+    fn turned_to_connect(&self, uses: &[(u32, bool)]) -> Option<Vec<(u32, bool)>> {
+        let [first, second, _, ..] = uses else { return None };
+        let (a, b) = self.ends(*first);
+        let (c, d) = self.ends(*second);
+        let leads = |v: u32| self.same_vertex(v, c) || self.same_vertex(v, d);
+        let start = match (leads(a), leads(b)) {
+            (false, true) => *first,
+            (true, false) => (first.0, !first.1),
+            _ => return None,
+        };
+        let mut out = vec![start];
+        for u in &uses[1..] {
+            let at = self.ends(out[out.len() - 1]).1;
+            let (from, to) = self.ends(*u);
+            match (self.same_vertex(at, from), self.same_vertex(at, to)) {
+                (true, _) => out.push(*u),
+                (false, true) => out.push((u.0, !u.1)),
+                (false, false) => return None,
+            }
+        }
+        self.connected(&out).then_some(out)
     }
 
     fn polygon(&mut self, ids: &[u64], by: u64, polygons: &mut Vec<Vec<P3>>) -> Res<LoopSource> {
@@ -288,7 +347,8 @@ impl SolidReader<'_> {
         let start = self.vertex(r.reference(1, "edge_start")?, r.id)?;
         let end = self.vertex(r.reference(2, "edge_end")?, r.id)?;
         let same_sense = r.boolean(4, "same_sense")?;
-        let read = self.geometry.curve(r.reference(3, "edge_geometry")?, r.id)?;
+        let ends = [start, end].map(|v| self.vertices[v as usize].point);
+        let read = self.geometry.edge_curve(r.reference(3, "edge_geometry")?, r.id, ends)?;
         self.edges.push(EdgeSource {
             id: r.id,
             curve: read.curve,
@@ -336,31 +396,47 @@ impl SolidReader<'_> {
         points
     }
 
-    /// Notes every edge that is not used exactly twice: the solid is open or not manifold there.
+    /// Notes every edge that is not used exactly once in each direction: the solid is open, not manifold or not
+    /// consistently oriented there.
     fn check_uses(&mut self) {
-        let mut uses = vec![(0_u32, 0_u64); self.edges.len()];
+        let mut uses = vec![Uses::default(); self.edges.len()];
         for face in &self.faces {
             for l in &face.loops {
                 if let LoopSource::Edges(edges) = l {
-                    for (e, _) in edges {
+                    for (e, forward) in edges {
                         let u = &mut uses[*e as usize];
-                        *u = (u.0 + 1, face.id);
+                        *if *forward { &mut u.forward } else { &mut u.backward } += 1;
+                        u.face = face.id;
                     }
                 }
             }
         }
-        let mut found: BTreeMap<u64, String> = BTreeMap::new();
-        for (edge, (n, face)) in self.edges.iter().zip(&uses) {
-            if *n != 2 {
-                let times = if *n == 1 { "once".to_owned() } else { format!("{n} times") };
-                found.insert(
-                    edge.id,
-                    format!("is an edge used {times} (by face #{face}); a closed solid uses it twice"),
-                );
-            }
+        for (edge, u) in self.edges.iter().zip(&uses) {
+            let message = match (u.forward, u.backward) {
+                (1, 1) => continue,
+                (2, 0) | (0, 2) => {
+                    format!("is an edge that its two faces (one is #{}) use in the same direction", u.face)
+                }
+                (1, 0) | (0, 1) => {
+                    format!("is an edge of one face only (#{}); a closed solid has two there", u.face)
+                }
+                (f, b) => format!(
+                    "is an edge used {} times (by face #{}); a closed solid uses it twice",
+                    f + b,
+                    u.face
+                ),
+            };
+            self.geometry.note(edge.id, message);
         }
-        self.geometry.notes.extend(found);
     }
+}
+
+/// How often an edge is used, and by which face last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Uses {
+    forward: u32,
+    backward: u32,
+    face: u64,
 }
 
 /// Points around a curve, the ends of unbounded ones excepted.

@@ -1,0 +1,199 @@
+//! Edges that a file gives in the parameter plane of a surface only: fitted in space.
+//!
+//! # Source
+//! ISO 10303-42 (`pcurve`); piecewise cubic Hermite interpolation of `S(c(t))` with derivatives by the chain rule.
+
+use feeler_geom::bezier::BezierSpline;
+use feeler_geom::{Curve, P2, P3, Surface, V2, V3, math};
+
+use super::{Geometry, ReadCurve};
+use crate::entities::{Record, Res, bad};
+use crate::units::Units;
+
+/// Wanted deviation (mm).
+const WANTED: f64 = 1e-7;
+/// Accepted deviation (mm), when the wanted one needs too many samples.
+const ACCEPTED: f64 = 1e-3;
+const MAX_SAMPLES: u32 = 4096;
+
+/// From a file's surface parameters to ours.
+struct ParameterMap {
+    scale: V2,
+    shift: V2,
+}
+
+impl ParameterMap {
+    fn apply(&self, p: &P3) -> P2 {
+        P2::new(p.x * self.scale.x + self.shift.x, p.y * self.scale.y + self.shift.y)
+    }
+
+    fn apply_vector(&self, d: &V3) -> V2 {
+        V2::new(d.x * self.scale.x, d.y * self.scale.y)
+    }
+}
+
+impl Geometry<'_> {
+    /// The curve of an edge between two points.
+    pub(crate) fn edge_curve(&mut self, id: u64, by: u64, ends: [P3; 2]) -> Res<ReadCurve> {
+        let r = self.entities.get(id, by)?.flattened();
+        match r.name {
+            "PCURVE" | "BOUNDED_PCURVE" | "DEGENERATE_PCURVE" => self.pcurve(&r, ends),
+            "SURFACE_CURVE" | "SEAM_CURVE" | "INTERSECTION_CURVE" | "BOUNDED_SURFACE_CURVE" => {
+                match r.maybe_reference(1) {
+                    Some(in_space) => self.deeper(id, |g| g.edge_curve(in_space, id, ends)),
+                    // Without a curve in space, one of those in a parameter plane.
+                    None => match r.any_references(2).next() {
+                        Some(pcurve) => self.deeper(id, |g| g.edge_curve(pcurve, id, ends)),
+                        None => bad(id, format!("is a {} without any curve", r.label())),
+                    },
+                }
+            }
+            _ => self.curve(id, by),
+        }
+    }
+
+    fn pcurve(&mut self, r: &Record<'_>, ends: [P3; 2]) -> Res<ReadCurve> {
+        let surface_id = r.reference(1, "basis_surface")?;
+        let (surface, map) = self.parametrised(surface_id, r.id, &ends)?;
+        let holder_id = r.reference(2, "reference_to_curve")?;
+        let holder = self.entities.get(holder_id, r.id)?.flattened();
+        let Some(curve_id) = holder.any_references(1).next() else {
+            return bad(holder_id, "holds no curve for the PCURVE that refers to it");
+        };
+        // Numbers in the parameter plane have their units from the surface, below.
+        let plain = Units { mm: 1.0, rad: self.units.rad, ..Units::default() };
+        let mut plane = Geometry::new(self.entities, plain);
+        let read = plane.curve(curve_id, holder_id)?;
+        let (t0, t1) = match plane.bounded(curve_id, holder_id) {
+            // The basis of a trimmed curve has the trimmed one's parameters, not always its range.
+            Ok(spline) if matches!(read.curve, Curve::Bezier(_)) => spline.range(),
+            // All of it: the vertices say which part.
+            _ if matches!(read.curve, Curve::Circle { .. } | Curve::Ellipse { .. }) => {
+                (0.0, std::f64::consts::TAU)
+            }
+            _ => parameters_at(&surface, &map, &read.curve, ends),
+        };
+        if !(t1 - t0).is_normal() {
+            return bad(r.id, "is a PCURVE whose ends are not known; export the edge with a curve in space");
+        }
+        let (lo, hi) = (t0.min(t1), t0.max(t1));
+        let at = |t: f64| {
+            let c = read.curve.derivs(t);
+            let s = surface.derivs(map.apply(&c.p));
+            let d = map.apply_vector(&c.d1);
+            (s.p, s.du * d.x + s.dv * d.y)
+        };
+        let mut n = 16;
+        loop {
+            let sample = |i: u32| lo + (hi - lo) * (f64::from(i) / f64::from(n));
+            let samples: Vec<(f64, P3, V3)> = (0..=n)
+                .map(|i| {
+                    let t = sample(i);
+                    let (p, d) = at(t);
+                    (t, p, d)
+                })
+                .collect();
+            let spline = BezierSpline::hermite(&samples);
+            let deviation = (0..4 * n)
+                .map(|i| {
+                    let t = lo + (hi - lo) * ((f64::from(i) + 0.5) / f64::from(4 * n));
+                    (spline.derivs(t).p - at(t).0).norm()
+                })
+                .fold(0.0, |worst, d| if d <= worst { worst } else { d });
+            if deviation <= WANTED || n >= MAX_SAMPLES {
+                // NaN fails, too.
+                if !matches!(deviation.partial_cmp(&ACCEPTED), Some(std::cmp::Ordering::Less)) {
+                    return bad(
+                        r.id,
+                        format!(
+                            "is a PCURVE that can only be fitted to {deviation:.1e} mm; export a curve in space"
+                        ),
+                    );
+                }
+                self.note(
+                    r.id,
+                    format!("is an edge's curve in a parameter plane, fitted to {deviation:.1e} mm"),
+                );
+                return Ok(ReadCurve {
+                    curve: Curve::Bezier(spline),
+                    forward: read.forward,
+                    parameter_scale: 1.0,
+                });
+            }
+            n *= 2;
+        }
+    }
+
+    /// A surface and how the file's parameters go over into ours.
+    fn parametrised(&mut self, id: u64, by: u64, near: &[P3]) -> Res<(Surface, ParameterMap)> {
+        let read = self.surface(id, by, near)?;
+        let (mm, rad) = (self.units.mm, self.units.rad);
+        let r = self.entities.get(id, by)?.flattened();
+        let map =
+            |u: f64, v: f64, shift: f64| ParameterMap { scale: V2::new(u, v), shift: V2::new(0.0, shift) };
+        let map = match (&read.surface, r.name) {
+            (Surface::Plane { .. }, "PLANE") => map(mm, mm, 0.0),
+            (Surface::Cylinder { .. }, "CYLINDRICAL_SURFACE") => map(rad, mm, 0.0),
+            (Surface::Sphere { .. }, "SPHERICAL_SURFACE") => map(rad, rad, 0.0),
+            (Surface::Torus { .. }, "TOROIDAL_SURFACE" | "DEGENERATE_TOROIDAL_SURFACE")
+                if read.same_normal =>
+            {
+                map(rad, rad, 0.0)
+            }
+            (Surface::Cone { frame, half_angle }, "CONICAL_SURFACE") => {
+                let written = self.placement(r.reference(1, "position")?, id)?;
+                let radius = self.length(&r, 2, "radius")?;
+                if written.z.dot(&frame.z) < 0.0 {
+                    return bad(
+                        by,
+                        "is a PCURVE on the far nappe of a cone; export the edge with a curve in space",
+                    );
+                }
+                map(rad, mm, radius / math::tan(*half_angle))
+            }
+            (Surface::Bezier(_), _) if super::splines::is_surface(&self.entities.get(id, by)?) => {
+                map(1.0, 1.0, 0.0)
+            }
+            _ => {
+                return bad(
+                    by,
+                    format!("is a PCURVE on a {}; export the edge with a curve in space", r.label()),
+                );
+            }
+        };
+        Ok((read.surface, map))
+    }
+}
+
+/// Parameters of a line or conic in a parameter plane where it passes the ends of its edge.
+fn parameters_at(surface: &Surface, map: &ParameterMap, curve: &Curve, ends: [P3; 2]) -> (f64, f64) {
+    let periods = [surface.u_period(), surface.v_period()];
+    let shifts = |period: Option<f64>| period.map_or(vec![0.0], |p| vec![0.0, -p, p]);
+    let at = |p: &P3| {
+        let uv = surface.invert(p, None, None);
+        let mut best = (f64::INFINITY, 0.0);
+        for du in shifts(periods[0]) {
+            for dv in shifts(periods[1]) {
+                let w = (uv + V2::new(du, dv) - map.shift).coords.component_div(&map.scale);
+                let q = P3::new(w.x, w.y, 0.0);
+                let t = super::curves::parameter_near(curve, &q);
+                let off = (curve.point(t) - q).norm();
+                // The first of several equally near ones: the unshifted.
+                if off < best.0 - 1e-9 {
+                    best = (off, t);
+                }
+            }
+        }
+        best.1
+    };
+    let (t0, mut t1) = (at(&ends[0]), at(&ends[1]));
+    if ends[0] == ends[1]
+        && let Curve::Line { dir, .. } = curve
+    {
+        // Once around.
+        let along = map.apply_vector(dir);
+        let [u, v] = periods.map(|p| p.unwrap_or(f64::INFINITY));
+        t1 = t0 + (u / along.x.abs()).min(v / along.y.abs());
+    }
+    (t0, t1)
+}
