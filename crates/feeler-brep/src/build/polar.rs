@@ -212,12 +212,13 @@ impl TangentCone {
         let Some(middle) = sum.try_normalize(1e-9).filter(|m| !self.is_inward(m)) else {
             return VertexPolar::Empty;
         };
-        if exact.is_empty() {
+        // A ray or a blade needs constraints that do not touch it: the edge down from a concave corner of a flat top
+        // keeps the downward normal out.
+        if exact.len() < 3 {
             return VertexPolar::Constraints(directions);
         }
-        // A facet of a polar with an interior has two extreme rays; a flat polar is bounded by whatever touches it.
-        let needed = if exact.len() >= 3 { 2 } else { 1 };
-        let touches = |d: &V3| exact.iter().filter(|r| r.dot(d) >= -1e-9).count() >= needed;
+        // A facet of a polar with an interior has two extreme rays.
+        let touches = |d: &V3| exact.iter().filter(|r| r.dot(d) >= -1e-9).count() >= 2;
         VertexPolar::Constraints(directions.into_iter().filter(touches).collect())
     }
 }
