@@ -67,8 +67,8 @@ fn main() {
             "{name:<36} {:>6} {:>6} {:>6} {:>6} | {:>7} {:>7} {:>7} {:>7} {:>5} | {read:>8.1?} {build:>8.1?} {prepare:>8.1?}",
             import.solids.len(), c.faces, c.super_faces, c.super_edges, c.leaves[0], c.leaves[1], c.leaves[2], c.unbounded, c.depth
         );
-        for f in failures {
-            println!("    {}", f.chars().take(200).collect::<String>());
+        for f in failures.iter().take(2) {
+            println!("    {}", f.chars().take(160).collect::<String>());
         }
     }
 }

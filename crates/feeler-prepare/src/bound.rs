@@ -4,13 +4,15 @@
 //! BREP §2.4.2, §3.3; MATH §7.
 
 use feeler_brep::{Solid, VertexPolar};
-use feeler_geom::{Obb, P3, PolyCone, Rect, RevolutionCone, V3};
+use feeler_geom::frame::complete_basis;
+use feeler_geom::{Obb, P2, P3, PolyCone, Rect, RevolutionCone, V3};
 use feeler_hierarchy::Feature;
 
+use crate::boxes::{boxed, frame};
 use crate::group::{EdgeGroup, FaceGroup, Features, SpanGroup, VertexPick};
 use crate::normals::{PieceOfEdge, side_normals};
 use crate::polar::extreme_rays;
-use crate::split::{parts, split_face};
+use crate::split::{FacePart, parts, split_face};
 
 /// A leaf before the tree is built.
 #[derive(Clone, Debug)]
@@ -52,8 +54,15 @@ pub(crate) fn leaves(solid: &Solid, features: &Features, flatness: f64) -> Vec<L
 }
 
 impl Leaf {
-    fn new(feature: Feature, rect: Rect, mut points: Vec<P3>, deviation: f64, poly: Option<PolyCone>) -> Self {
-        let mut obb = Obb::fit(&points);
+    fn new(
+        feature: Feature,
+        rect: Rect,
+        mut points: Vec<P3>,
+        axes: Option<[V3; 3]>,
+        deviation: f64,
+        poly: Option<PolyCone>,
+    ) -> Self {
+        let mut obb = boxed(&points, axes.as_slice());
         obb.half.add_scalar_mut(deviation);
         if points.len() > 8 || deviation > 0.0 {
             points = obb.corners().to_vec();
@@ -67,15 +76,17 @@ impl Leaf {
 fn face_leaves(feature: Feature, face: &FaceGroup, flatness: f64, out: &mut Vec<Leaf>) {
     // A footpoint is accepted within the deviation of the boundary next to it.
     let deviation = face.cells.pieces.iter().fold(0.0, |m: f64, p| m.max(p.deviation));
-    for rect in split_face(face, flatness) {
-        let generators = face.surface.normal_generators(&rect).map(|mut g| {
+    for FacePart { rect, generators } in split_face(face, flatness) {
+        let generators = generators.map(|mut g| {
             if !face.outward {
                 g.iter_mut().for_each(|d| *d = -*d);
             }
             g
         });
         let poly = generators.and_then(|g| PolyCone::hull(&g));
-        out.push(Leaf::new(feature, rect, face.surface.hull_points(&rect), deviation, poly));
+        let middle = face.surface.derivs(P2::new(0.5 * (rect.u0 + rect.u1), 0.5 * (rect.v0 + rect.v1)));
+        let axes = frame(middle.du, middle.dv);
+        out.push(Leaf::new(feature, rect, face.surface.hull_points(&rect), axes, deviation, poly));
     }
 }
 
@@ -148,7 +159,9 @@ fn halve(cx: &EdgeContext<'_>, t0: f64, t1: f64, depth: u32, out: &mut Vec<Leaf>
         poly = poly.and_then(|p| p.dilated(slack));
     }
     let rect = Rect { u0: t0, u1: t1, v0: 0.0, v1: 0.0 };
-    out.push(Leaf::new(cx.feature, rect, hull, cx.span.deviation, poly));
+    let chord = cx.edge.curve.point(t1) - cx.edge.curve.point(t0);
+    let axes = Some(complete_basis(&chord.normalize())).filter(|_| chord.norm() > 0.0).map(|(e, f)| [e, f, e.cross(&f)]);
+    out.push(Leaf::new(cx.feature, rect, hull, axes, cx.span.deviation, poly));
 }
 
 fn vertex_leaf(feature: Feature, solid: &Solid, pick: &VertexPick) -> Leaf {
@@ -158,5 +171,5 @@ fn vertex_leaf(feature: Feature, solid: &Solid, pick: &VertexPick) -> Leaf {
         VertexPolar::Empty => None,
     };
     let rect = Rect { u0: 0.0, u1: 0.0, v0: 0.0, v1: 0.0 };
-    Leaf::new(feature, rect, vec![point], pick.deviation, poly)
+    Leaf::new(feature, rect, vec![point], None, pick.deviation, poly)
 }

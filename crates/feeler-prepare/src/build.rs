@@ -8,17 +8,17 @@
 
 use feeler_geom::{Obb, P3, RevolutionCone, V3};
 use feeler_hierarchy::{Area, Node};
-use nalgebra::{Matrix3, SymmetricEigen};
 use std::f64::consts::FRAC_PI_2;
 
 use crate::bound::Leaf;
+use crate::boxes::{boxed, principal_axes};
 
 /// Cones of this many leaves are enclosed at once; above, the union of the children's is taken. A direct enclosure is
 /// tighter, a union costs the same at any height.
-const DIRECT: usize = 64;
+const DIRECT: usize = 16;
 
 /// A box is fitted around the corners of the boxes this many levels below it, at most.
-const LEVELS: u32 = 3;
+const LEVELS: u32 = 2;
 
 /// Areas in the order of the leaves, and nodes.
 pub(crate) fn build(leaves: Vec<Leaf>, types: &dyn Fn(&Leaf) -> u16) -> (Vec<Area>, Vec<Node>) {
@@ -81,7 +81,7 @@ impl Builder<'_> {
         self.gather(child + 1, LEVELS, &mut points);
         let (a, b) = (self.nodes[child], self.nodes[child + 1]);
         self.nodes[at] = Node {
-            obb: Obb::fit(&points),
+            obb: boxed(&points, &[a.obb.axes, b.obb.axes]),
             cone: self.cone(from, to, &a.cone.union(&b.cone)),
             types: a.types | b.types,
             link: crate::group::index(child),
@@ -134,21 +134,5 @@ fn angle(a: &V3, b: &V3) -> f64 {
 
 /// Direction in which points spread most.
 fn spread(points: impl Iterator<Item = P3> + Clone) -> V3 {
-    let (mut n, mut mean) = (0.0, V3::zeros());
-    for p in points.clone() {
-        n += 1.0;
-        mean += p.coords;
-    }
-    mean /= n;
-    let mut covariance = Matrix3::zeros();
-    for p in points {
-        let d = p.coords - mean;
-        covariance += d * d.transpose();
-    }
-    let scale = covariance.amax();
-    if !(scale > 0.0 && scale.is_finite()) {
-        return V3::x();
-    }
-    let eigen = SymmetricEigen::new(covariance / scale);
-    eigen.eigenvectors.column(eigen.eigenvalues.imax()).into_owned()
+    principal_axes(points)[0]
 }

@@ -4,6 +4,7 @@
 //! Everything is deterministic: the same solid and options give the same bytes.
 
 mod bound;
+mod boxes;
 mod build;
 mod cluster;
 mod coincide;

@@ -8,7 +8,8 @@
 //! parameters of the edge on the face. Tori and patches go through a parameter rectangle around the edge.
 
 use feeler_brep::{EdgeSide, Solid};
-use feeler_geom::{Curve, P2, P3, Rect, Surface, V3, math};
+use feeler_geom::trim::TrimPiece;
+use feeler_geom::{Curve, P2, P3, Rect, Surface, V2, V3, math};
 use std::f64::consts::{FRAC_PI_2, PI};
 
 use crate::group::{EdgeGroup, FaceGroup};
@@ -65,7 +66,7 @@ pub(crate) fn side_normals(piece: &PieceOfEdge<'_>, face: &FaceGroup, side: usiz
             (Some(hull.iter().map(normal).collect()), slack_at(radius.max(off)))
         }
         Surface::Torus { minor, .. } => {
-            let rect = torus_rect(&face.surface, &piece.edge.curve, (piece.t0, piece.t1), hull);
+            let rect = torus_rect(face, &piece.edge.curve, (piece.t0, piece.t1), hull);
             (rect.and_then(|r| face.surface.normal_generators(&r)), slack_at(*minor))
         }
         Surface::Bezier(_) => (patch_generators(piece, &face.surface, side), 0.0),
@@ -78,13 +79,13 @@ pub(crate) fn side_normals(piece: &PieceOfEdge<'_>, face: &FaceGroup, side: usiz
     SideNormals { generators, slack }
 }
 
-/// A parameter rectangle on a torus around what lies in the hull of points near it. `None` on a spindle torus, where
-/// one point can have two images, and when the points surround the axis or the tube's centre.
-fn torus_rect(surface: &Surface, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3]) -> Option<Rect> {
-    let Surface::Torus { frame, major, minor } = surface else { return None };
-    if minor >= major {
-        return None;
-    }
+/// A parameter rectangle on a torus around what lies in the hull of points near it. `None` when the points surround
+/// the axis or the tube's centre.
+fn torus_rect(face: &FaceGroup, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3]) -> Option<Rect> {
+    let Surface::Torus { frame, major, minor } = &face.surface else { return None };
+    // On the inner sheet of a spindle torus the tube's centre is beyond the axis.
+    let middle = 0.5 * (face.cells.rect.v0 + face.cells.rect.v1);
+    let inner = major + minor * math::cos(middle) < 0.0;
     let local: Vec<V3> = hull.iter().map(|p| frame.local(p)).collect();
     let mean = local.iter().sum::<V3>();
     let m = math::hypot(mean.x, mean.y);
@@ -114,9 +115,9 @@ fn torus_rect(surface: &Surface, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3
             (lo.x, hi.x) = (radius - off, radius + off);
         }
     }
-    let turn = math::atan2(my, mx);
+    let (turn, sign) = if inner { (math::atan2(-my, -mx), -1.0) } else { (math::atan2(my, mx), 1.0) };
     (rect.u0, rect.u1) = (rect.u0 + turn, rect.u1 + turn);
-    let corners = [(lo.x, lo.z), (hi.x, lo.z), (lo.x, hi.z), (hi.x, hi.z)].map(|(r, z)| (r - major, z));
+    let corners = [(lo.x, lo.z), (hi.x, lo.z), (lo.x, hi.z), (hi.x, hi.z)].map(|(r, z)| (sign * r - major, z));
     let (cx, cz) = corners.iter().fold((0.0, 0.0), |c, p| (c.0 + 0.25 * p.0, c.1 + 0.25 * p.1));
     let middle = math::atan2(cz, cx);
     for (x, z) in corners {
@@ -134,10 +135,41 @@ fn torus_rect(surface: &Surface, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3
 fn patch_generators(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> Option<Vec<V3>> {
     let mut out = Vec::new();
     for rect in patch_rects(piece, surface, side) {
-        out.extend(surface.normal_generators(&rect)?);
+        out.extend(normals_over(surface, &rect)?);
     }
     (!out.is_empty()).then_some(out)
 }
+
+/// Directions around all natural normals of a surface over a rectangle. On patches a sliver is widened first: its
+/// derivatives across would drown in rounding.
+pub(crate) fn normals_over(surface: &Surface, rect: &Rect) -> Option<Vec<V3>> {
+    let Surface::Bezier(_) = surface else { return surface.normal_generators(rect) };
+    let natural = surface.natural_domain();
+    let widened = |a: f64, b: f64, lo: f64, hi: f64, wraps: bool| {
+        let missing = 0.5 * (MIN_WIDTH * (hi - lo) - (b - a));
+        if !(missing > 0.0) {
+            return (a, b);
+        }
+        let (a, b) = (a - missing, b + missing);
+        if wraps { (a, b) } else { (a.max(lo), b.min(hi)) }
+    };
+    let (u0, u1) = widened(rect.u0, rect.u1, natural.u0, natural.u1, surface.u_period().is_some());
+    let (v0, v1) = widened(rect.v0, rect.v1, natural.v0, natural.v1, surface.v_period().is_some());
+    let mut rect = Rect { u0, u1, v0, v1 };
+    let (us, vs) = surface.breaks(&rect);
+    let end = |a: f64, b: f64, inner: &[f64], border: [f64; 2]| {
+        let near = 1e-3 * MIN_WIDTH * (border[1] - border[0]);
+        let at = |x: f64| inner.iter().chain(&border).copied().find(|y| (y - x).abs() <= near).unwrap_or(x);
+        (at(a), at(b))
+    };
+    // A sliver of the neighbouring patch is rounding of this one's border, and would drown just the same.
+    (rect.u0, rect.u1) = end(u0, u1, &us, [natural.u0, natural.u1]);
+    (rect.v0, rect.v1) = end(v0, v1, &vs, [natural.v0, natural.v1]);
+    surface.normal_generators(&rect)
+}
+
+/// Narrowest rectangle of a patch whose normals are bounded, relative to the grid.
+const MIN_WIDTH: f64 = 1e-4;
 
 fn patch_rects(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> Vec<Rect> {
     let period = piece.edge.curve.period();
@@ -192,11 +224,14 @@ fn side_rects(curve: &Curve, side: &EdgeSide, surface: &Surface, range: (f64, f6
             if linear <= 0.0 || linear >= 1.0 {
                 return linear.clamp(0.0, 1.0);
             }
-            let uv = surface.invert(&curve.point(t), Some(p.eval(linear)), None);
-            nearest_parameter(p, unwrapped(surface, uv, p.eval(linear)))
+            let guess = p.eval(linear);
+            let uv = unwrapped(surface, surface.invert(&curve.point(t), Some(guess), None), guess);
+            nearest_parameter(p, surface, uv, linear)
         };
-        let (s0, s1) = (s_of(a) - PIECE_MARGIN, s_of(b) + PIECE_MARGIN);
-        let (s0, s1) = (s0.min(s1).max(0.0), s0.max(s1).min(1.0));
+        let (s0, s1) = (s_of(a), s_of(b));
+        let (s0, s1) = (s0.min(s1), s0.max(s1));
+        let margin = PIECE_MARGIN * (s1 - s0);
+        let (s0, s1) = ((s0 - margin).max(0.0), (s1 + margin).min(1.0));
         if !(s0 < s1) {
             continue;
         }
@@ -221,17 +256,38 @@ fn side_rects(curve: &Curve, side: &EdgeSide, surface: &Surface, range: (f64, f6
     }
 }
 
-/// What is added to the looked-up parameters of a piece on both sides: twice the spacing of the search.
-const PIECE_MARGIN: f64 = 2.0 / SEARCH as f64;
+/// What is added to the looked-up part of a piece on both sides, relative to the part: far above the error of the
+/// look-up, which is that of the fitted piece, squared.
+const PIECE_MARGIN: f64 = 0.02;
 
 /// Samples of the search along a piece.
-const SEARCH: u32 = 64;
+const SEARCH: u32 = 32;
 
-/// Parameter of the sample of a piece nearest to a point.
-fn nearest_parameter(piece: &feeler_geom::trim::TrimPiece, uv: P2) -> f64 {
-    let at = |k: u32| f64::from(k) / f64::from(SEARCH);
-    let off = |k: u32| (piece.eval(at(k)) - uv).norm_squared();
-    (0..=SEARCH).min_by(|a, b| off(*a).total_cmp(&off(*b))).map_or(0.5, at)
+/// Parameter in [0, 1] of the point of a piece nearest to `uv`, in lengths on the surface: the nearest sample, then
+/// Newton, kept within the neighbouring samples.
+fn nearest_parameter(piece: &TrimPiece, surface: &Surface, uv: P2, guess: f64) -> f64 {
+    let [e, f, g] = surface.metric(uv);
+    let dot = |a: V2, b: V2| e * a.x * b.x + f * (a.x * b.y + a.y * b.x) + g * a.y * b.y;
+    let off = |s: f64| {
+        let d = piece.eval(s) - uv;
+        dot(d, d)
+    };
+    let samples = (0..=SEARCH).map(|k| f64::from(k) / f64::from(SEARCH)).chain([guess]);
+    let best = samples.min_by(|a, b| off(*a).total_cmp(&off(*b))).unwrap_or(guess);
+    let width = 1.0 / f64::from(SEARCH);
+    let (lo, hi) = ((best - width).max(0.0), (best + width).min(1.0));
+    let mut s = best;
+    // Quadratic from within a thirty-second of a cubic; the best value seen would do as well.
+    for _ in 0..8 {
+        let d = piece.derivative(s);
+        let slope = dot(piece.eval(s) - uv, d);
+        let next = (s - slope / dot(d, d)).clamp(lo, hi);
+        if !next.is_finite() || (next - s).abs() <= 1e-13 {
+            break;
+        }
+        s = next;
+    }
+    if off(s) <= off(best) { s } else { best }
 }
 
 /// `uv` moved by whole periods to be near `near`.

@@ -10,6 +10,10 @@ use feeler_geom::frame::unit;
 /// interior, and rounding must not empty them.
 const RAY_TOL: f64 = 1e-9;
 
+/// The second attempt, for files whose tangent planes agree only to single precision; below the dilation that every
+/// cone gets.
+const NOISY_RAY_TOL: f64 = 1e-7;
+
 /// Constraints that are more parallel than this (sine) have no well-defined common normal.
 const PARALLEL_TOL: f64 = 1e-7;
 
@@ -17,6 +21,13 @@ const PARALLEL_TOL: f64 = 1e-7;
 /// pointed (it holds a line) or no ray could be found: all directions must be assumed then.
 pub(crate) fn extreme_rays(constraints: &[V3]) -> Option<Vec<V3>> {
     let units: Vec<V3> = constraints.iter().filter_map(|v| unit(*v)).collect();
+    if !spans_space(&units) {
+        return None;
+    }
+    [RAY_TOL, NOISY_RAY_TOL].into_iter().find_map(|tol| rays_within(&units, tol))
+}
+
+fn rays_within(units: &[V3], tol: f64) -> Option<Vec<V3>> {
     let mut rays: Vec<V3> = Vec::new();
     for (i, a) in units.iter().enumerate() {
         for b in &units[i + 1..] {
@@ -26,7 +37,7 @@ pub(crate) fn extreme_rays(constraints: &[V3]) -> Option<Vec<V3>> {
             }
             let ray = cross.normalize();
             for ray in [ray, -ray] {
-                if units.iter().all(|v| ray.dot(v) <= RAY_TOL) && rays.iter().all(|r| (r - ray).norm() > RAY_TOL) {
+                if units.iter().all(|v| ray.dot(v) <= tol) && rays.iter().all(|r| (r - ray).norm() > tol) {
                     rays.push(ray);
                 }
             }
@@ -34,7 +45,7 @@ pub(crate) fn extreme_rays(constraints: &[V3]) -> Option<Vec<V3>> {
     }
     // The rays of a cone that holds a line, or of a half-plane, do not span it.
     let pointed = rays.iter().enumerate().all(|(i, r)| rays[i + 1..].iter().all(|s| r.dot(s) > RAY_TOL - 1.0));
-    (pointed && !rays.is_empty() && spans_space(&units)).then_some(rays)
+    (pointed && !rays.is_empty()).then_some(rays)
 }
 
 /// Whether the directions span all of space: otherwise their polar holds a line.

@@ -9,11 +9,12 @@
 //! - On spheres and tori the number of columns depends on the latitude of the row.
 //! - Every rectangle is shrunk to the part of the trimmed domain in it ([`crate::cover`]).
 
-use feeler_geom::{P2, Rect, Surface, math};
+use feeler_geom::{P2, Rect, RevolutionCone, Surface, V3, math};
 use std::f64::consts::SQRT_2;
 
 use crate::cover::{CoverCost, Coverage};
 use crate::group::FaceGroup;
+use crate::normals::normals_over;
 
 /// Area, relative to a plane or an almost flat rectangle, that an additional leaf must save. A triangle then stays
 /// within three leaves, a disc and an annulus' quarter in one.
@@ -36,9 +37,17 @@ const MAX_HALVINGS: u32 = 12;
 /// point never get one, however small.
 const MAX_SINGULAR_HALVINGS: u32 = 6;
 
+/// An almost flat rectangle.
+#[derive(Clone, Debug)]
+pub(crate) struct FacePart {
+    pub(crate) rect: Rect,
+    /// Directions whose conical hull holds the natural normals; `None`: no bound.
+    pub(crate) generators: Option<Vec<V3>>,
+}
+
 /// Rectangles of one face that together hold its trimmed domain, each with normals within a cone of apex angle
 /// `flatness` (rad), except at singular points of patches.
-pub(crate) fn split_face(face: &FaceGroup, flatness: f64) -> Vec<Rect> {
+pub(crate) fn split_face(face: &FaceGroup, flatness: f64) -> Vec<FacePart> {
     let domain = face.cells.rect;
     let coverage = Coverage::new(&face.cells);
     // A cylinder's or cone's two ends are loops as well.
@@ -47,25 +56,27 @@ pub(crate) fn split_face(face: &FaceGroup, flatness: f64) -> Vec<Rect> {
     #[expect(clippy::cast_precision_loss, reason = "at most 1000")]
     let leaf = LEAF_COST / (1.0 + COST_PER_HOLE * holes as f64);
     let cover = |rect: &Rect| coverage.cover(rect, &CoverCost { leaf, aspect: aspect(&face.surface, rect) });
-    match &face.surface {
-        Surface::Plane { .. } => cover(&domain),
-        Surface::Cylinder { .. } => columns(&domain, flatness).iter().flat_map(cover).collect(),
+    let rects: Vec<Rect> = match &face.surface {
+        Surface::Plane { .. } => vec![domain],
+        Surface::Cylinder { .. } => columns(&domain, flatness),
         Surface::Cone { half_angle, .. } => {
             // Normals turn by 2 asin(cos φ sin(Δu / 2)) while the ruling turns by Δu.
             let s = math::sin(0.5 * flatness) / math::cos(*half_angle);
             let turn = if s < 1.0 { (2.0 * math::asin(s)).min(MAX_TURN) } else { MAX_TURN };
-            columns(&domain, turn.max(flatness.min(MAX_TURN))).iter().flat_map(cover).collect()
+            columns(&domain, turn)
         }
-        Surface::Sphere { .. } => bands(&domain, flatness, f64::INFINITY).iter().flat_map(cover).collect(),
-        Surface::Torus { .. } => bands(&domain, flatness, MAX_TURN).iter().flat_map(cover).collect(),
+        Surface::Sphere { .. } => bands(&domain, flatness, f64::INFINITY),
+        Surface::Torus { .. } => bands(&domain, flatness, MAX_TURN),
         Surface::Bezier(_) => {
             let mut out = Vec::new();
             for rect in patches(&face.surface, &domain) {
                 halve(&face.surface, &coverage, &rect, flatness, 0, &mut out);
             }
-            out
+            return out;
         }
-    }
+    };
+    let part = |rect: Rect| FacePart { rect, generators: face.surface.normal_generators(&rect) };
+    rects.iter().flat_map(cover).map(part).collect()
 }
 
 /// Width over height in space at the middle of a rectangle.
@@ -126,16 +137,20 @@ fn patches(surface: &Surface, domain: &Rect) -> Vec<Rect> {
     out
 }
 
-fn halve(surface: &Surface, coverage: &Coverage<'_>, rect: &Rect, flatness: f64, depth: u32, out: &mut Vec<Rect>) {
+fn halve(surface: &Surface, coverage: &Coverage<'_>, rect: &Rect, flatness: f64, depth: u32, out: &mut Vec<FacePart>) {
     let Some(tight) = coverage.shrink(rect) else { return };
-    let cone = surface.normal_cone(&tight);
-    let flat = cone.is_some_and(|c| c.half_angle <= 0.5 * flatness);
-    let limit = if cone.is_some() { MAX_HALVINGS } else { MAX_SINGULAR_HALVINGS };
-    if flat || depth >= limit {
-        out.push(tight);
+    let samples = Samples::new(surface, &tight);
+    let flat = |c: &RevolutionCone| c.half_angle <= 0.5 * flatness;
+    // Bounding costs much more than sampling: not before the samples are almost flat.
+    let sampled_flat = flat(&RevolutionCone::around(&samples.normals));
+    let generators = if sampled_flat || depth >= MAX_SINGULAR_HALVINGS { normals_over(surface, &tight) } else { None };
+    let bounded_flat = generators.as_ref().is_some_and(|g| flat(&RevolutionCone::around(g)));
+    let limit = if sampled_flat && generators.is_none() { MAX_SINGULAR_HALVINGS } else { MAX_HALVINGS };
+    if bounded_flat || depth >= limit {
+        out.push(FacePart { rect: tight, generators });
         return;
     }
-    let (a, b) = if turns_more_along_u(surface, &tight) {
+    let (a, b) = if samples.turn_more_along_u(surface, &tight) {
         let u = 0.5 * (tight.u0 + tight.u1);
         (Rect { u1: u, ..tight }, Rect { u0: u, ..tight })
     } else {
@@ -146,18 +161,29 @@ fn halve(surface: &Surface, coverage: &Coverage<'_>, rect: &Rect, flatness: f64,
     halve(surface, coverage, &b, flatness, depth + 1, out);
 }
 
-/// Whether sampled normals turn more along u than along v. Only a choice of where to cut: samples will do.
-fn turns_more_along_u(surface: &Surface, r: &Rect) -> bool {
-    let at = |i: u32, j: u32| {
-        let s = |k: u32| 0.05 + 0.225 * f64::from(k);
-        surface.normal(P2::new(r.u0 + (r.u1 - r.u0) * s(i), r.v0 + (r.v1 - r.v0) * s(j)))
-    };
-    let (mut along_u, mut along_v) = (0.0, 0.0);
-    for i in 0..5 {
-        for j in 0..4 {
-            along_u += (at(j + 1, i) - at(j, i)).norm();
-            along_v += (at(i, j + 1) - at(i, j)).norm();
-        }
+/// Normals on a grid over a rectangle. They decide where to cut and when bounding is worth its time, nothing else.
+struct Samples {
+    normals: [V3; 16],
+}
+
+impl Samples {
+    fn new(surface: &Surface, r: &Rect) -> Self {
+        // A little inside: patches may collapse on a side.
+        let s = |k: usize| [0.05, 0.35, 0.65, 0.95][k];
+        let at = |k: usize| P2::new(r.u0 + (r.u1 - r.u0) * s(k / 4), r.v0 + (r.v1 - r.v0) * s(k % 4));
+        Self { normals: std::array::from_fn(|k| surface.normal(at(k))) }
     }
-    if (along_u - along_v).abs() <= 1e-6 * (along_u + along_v) { aspect(surface, r) >= 1.0 } else { along_u > along_v }
+
+    /// Whether normals turn more along u than along v.
+    fn turn_more_along_u(&self, surface: &Surface, r: &Rect) -> bool {
+        let at = |i: usize, j: usize| self.normals[4 * i + j];
+        let (mut along_u, mut along_v) = (0.0, 0.0);
+        for i in 0..4 {
+            for j in 0..3 {
+                along_u += (at(j + 1, i) - at(j, i)).norm();
+                along_v += (at(i, j + 1) - at(i, j)).norm();
+            }
+        }
+        if (along_u - along_v).abs() <= 1e-6 * (along_u + along_v) { aspect(surface, r) >= 1.0 } else { along_u > along_v }
+    }
 }

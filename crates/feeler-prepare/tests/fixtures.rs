@@ -34,6 +34,7 @@ fn concave_edges_and_pits_are_no_features() {
     let (solid, h) = prepared(&fixtures::prism(&l, 5.0), 0.5);
     // At the ends of the concave edge the normals of top and bottom remain: rays.
     assert_eq!(counts(&h), [8, 17, 12], "one concave edge is gone");
+    assert!(h.areas.iter().all(|a| !a.cone.is_all()), "every polar has a bound");
     Checker::new(&solid, &h, 2000).all();
     let (solid, h) = prepared(&fixtures::notched_cube(10.0), 0.5);
     Checker::new(&solid, &h, 2000).all();
