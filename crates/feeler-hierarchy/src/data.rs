@@ -186,7 +186,7 @@ pub struct Node {
     pub obb: Obb,
     /// Conservative cone around the polars.
     pub cone: RevolutionCone,
-    /// Bits of [`FeatureType`] present below.
+    /// Bits of [`FeatureType`](crate::FeatureType) present below.
     pub types: u16,
     /// Leaf: index of the area with the top bit set. Inner: index of the first child, the second is next to it.
     pub link: u32,

@@ -5,9 +5,11 @@
 
 pub mod data;
 pub mod file;
+pub mod mask;
 pub mod validate;
 
 #[cfg(test)]
 mod fixture;
 
 pub use data::*;
+pub use mask::{FeatureType, conformal_compatible, strict_compatible};
