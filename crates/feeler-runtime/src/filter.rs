@@ -4,11 +4,12 @@
 //! BREP §4.4, MATH §2.
 
 use crate::polar::{Polar, edge_normals, test_vertex};
-use crate::second_order::{Definiteness, LocalForm, definiteness};
 use crate::solve::{Candidate, Context, Which};
 use crate::tolerance::Tolerances;
 use crate::trim::{Located, locate_on_edge, locate_on_face, on_face, outward_normal};
 use crate::{FeatureKind, FeatureRef, LmdClass};
+use feeler_geom::contact::{SecondOrder, SideShape, second_order};
+use feeler_geom::frame::complete_basis;
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::Feature;
 
@@ -35,7 +36,7 @@ pub(crate) struct Accepted {
 pub(crate) struct Side {
     pub located: Located,
     pub polar: Polar,
-    pub form: LocalForm,
+    pub shape: SideShape,
 }
 
 /// Applies trims, polars and the second order.
@@ -43,13 +44,14 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
     if !(-ctx.tol.tol <= c.distance && c.distance <= ctx.d_max) {
         return None;
     }
-    let a = side(ctx, Which::A, c.feature_a, &c.p_a, &c.n, c.hint_a)?;
-    let b = side(ctx, Which::B, c.feature_b, &c.p_b, &-c.n, c.hint_b)?;
+    let basis = complete_basis(&c.n);
+    let a = side(ctx, Which::A, c.feature_a, &c.p_a, &c.n, &basis, c.hint_a)?;
+    let b = side(ctx, Which::B, c.feature_b, &c.p_b, &-c.n, &basis, c.hint_b)?;
     let extent = ctx.extent(c.feature_a, c.feature_b);
-    let class = match definiteness(&a.form, &b.form, c.distance, extent, &ctx.tol) {
-        Definiteness::Indefinite => return None,
-        Definiteness::Semidefinite => LmdClass::Conformal,
-        Definiteness::Strict => LmdClass::Strict,
+    let class = match definiteness(ctx, &a, &b, c.distance, extent) {
+        SecondOrder::Indefinite => return None,
+        SecondOrder::Semidefinite => LmdClass::Conformal,
+        SecondOrder::Strict { .. } => LmdClass::Strict,
     };
     let quasi = a.polar == Polar::Dilated
         || b.polar == Polar::Dilated
@@ -71,31 +73,38 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
     })
 }
 
-/// One side of a pair: `p` and the outward direction `n` in the frame of A.
+/// The second-order test, with a threshold in length over the `extent` (mm) of the smaller feature.
+pub(crate) fn definiteness(ctx: &Context<'_>, a: &Side, b: &Side, distance: f64, extent: f64) -> SecondOrder {
+    let tol = ctx.tol.tol.min(FLAT_ANGLE * extent);
+    second_order(&a.shape, &b.shape, distance, extent, tol)
+}
+
+/// Turn of the normal (rad) over the extent of a feature above which the feature is not flat, however small it is.
+const FLAT_ANGLE: f64 = 1e-6;
+
+/// One side of a pair: `p`, the outward direction `n` and a basis of the plane across it in the frame of A.
 pub(crate) fn side(
     ctx: &Context<'_>,
     which: Which,
     feature: Feature,
     p: &P3,
     n: &V3,
+    basis: &(V3, V3),
     hint: Option<P2>,
 ) -> Option<Side> {
     let body = ctx.body(which);
-    // Into the solid's own frame, and its directions back.
-    let (p, n, back) = match which {
-        Which::A => (*p, *n, None),
-        Which::B => (ctx.pose_ba * p, ctx.pose_ba * n, Some(&ctx.pose_ab)),
+    // Into the solid's own frame.
+    let (p, n, basis) = match which {
+        Which::A => (*p, *n, *basis),
+        Which::B => (ctx.pose_ba * p, ctx.pose_ba * n, (ctx.pose_ba * basis.0, ctx.pose_ba * basis.1)),
     };
-    let back = |v: V3| back.map_or(v, |m| m * v);
     match feature {
         Feature::Face(i) => {
             let located = locate_on_face(body, i, &p, &n, hint, &ctx.tol)?;
             let face = body.face(i);
             let uv = P2::new(located.place.uv[0], located.place.uv[1]);
-            let k = face.surface.principal(uv);
-            let sign = if face.outward { 1.0 } else { -1.0 };
-            let form = LocalForm::Face { dirs: [back(k.dir1), back(k.dir2)], k: [sign * k.k1, sign * k.k2] };
-            Some(Side { located, polar: Polar::Exact, form })
+            let shape = SideShape::face(&face.surface, uv, face.outward, &basis)?;
+            Some(Side { located, polar: Polar::Exact, shape })
         }
         Feature::Edge(i) => {
             let located = locate_on_edge(body, i, &p, hint.map(|h| h.x), &ctx.tol)?;
@@ -108,8 +117,8 @@ pub(crate) fn side(
             let d = body.edge(i).curve.derivs(t);
             let speed_sq = d.d1.norm_squared();
             let k = (d.d2 - normals.tangent * normals.tangent.dot(&d.d2)) / speed_sq;
-            let k = if k.norm().is_finite() { -k.dot(&n) } else { 0.0 };
-            Some(Side { located, polar, form: LocalForm::Edge { tangent: back(normals.tangent), k } })
+            let k = if k.norm().is_finite() { k } else { V3::zeros() };
+            Some(Side { located, polar, shape: SideShape::edge(&normals.tangent, &k, &n, &basis) })
         }
         Feature::Vertex(i) => {
             let vertex = body.vertex(i);
@@ -123,7 +132,7 @@ pub(crate) fn side(
             let place =
                 FeatureRef { kind: FeatureKind::Vertex, index: i, source: vertex.source, uv: [0.0, 0.0] };
             let located = Located { place, slack: vertex.deviation };
-            Some(Side { located, polar, form: LocalForm::Vertex })
+            Some(Side { located, polar, shape: SideShape::Vertex })
         }
     }
 }

@@ -18,7 +18,6 @@ mod front;
 mod solve;
 
 mod polar;
-mod second_order;
 mod trim;
 
 mod conformal;

@@ -19,10 +19,11 @@
 
 mod march;
 
-use crate::filter::{Accepted, Side, lies_on, side};
-use crate::second_order::{Definiteness, definiteness};
+use crate::filter::{Accepted, Side, definiteness, lies_on, side};
 use crate::solve::{Context, FamilyPair, Solved, Which};
 use crate::{LmdClass, QueryOptions};
+use feeler_geom::contact::SecondOrder;
+use feeler_geom::frame::complete_basis;
 use feeler_geom::skeleton::{Critical, Family, Primitive, family_foot};
 use feeler_geom::{P2, P3};
 use feeler_hierarchy::Feature;
@@ -113,9 +114,10 @@ impl<'a> FamilySet<'a> {
         if !(-ctx.tol.tol <= c.distance && c.distance <= ctx.d_max) {
             return None;
         }
-        let a = side(ctx, Which::A, self.feature_a, &c.p_a, &c.n, None)?;
-        let b = side(ctx, Which::B, self.feature_b, &c.p_b, &-c.n, None)?;
-        let flat = definiteness(&a.form, &b.form, c.distance, self.extent, &ctx.tol) != Definiteness::Indefinite;
+        let basis = complete_basis(&c.n);
+        let a = side(ctx, Which::A, self.feature_a, &c.p_a, &c.n, &basis, None)?;
+        let b = side(ctx, Which::B, self.feature_b, &c.p_b, &-c.n, &basis, None)?;
+        let flat = definiteness(ctx, &a, &b, c.distance, self.extent) != SecondOrder::Indefinite;
         flat.then_some((a, b))
     }
 
