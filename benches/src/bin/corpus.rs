@@ -81,14 +81,16 @@ fn main() -> ExitCode {
         eprintln!("give folders with STEP files");
         return ExitCode::from(2);
     }
-    let rows: Vec<Row> = files.iter().map(|f| report(f, &manifest)).collect();
-    for r in &rows {
+    let mut rows: Vec<Row> = Vec::new();
+    for file in &files {
+        let r = report(file, &manifest);
         println!(
             "{:4} {:1} {:36} solids {:3}/{:<3} faces {:5} edges {:5} area {:8.1e} volume {:8.1e} import {:6.3} s build {:6.3} s prepare {:6.3} s leaves {:7} bytes {:9} {}",
             if r.ok { "ok" } else if r.expected { "FAIL" } else { "-" },
             r.category, r.file, r.solids[0], r.solids[1], r.faces, r.edges, r.worst[0], r.worst[1],
             r.seconds[0], r.seconds[1], r.seconds[2], r.leaves, r.bytes, r.reason
         );
+        rows.push(r);
     }
     let expected = rows.iter().filter(|r| r.expected).count();
     let ok = rows.iter().filter(|r| r.expected && r.ok).count();

@@ -1,0 +1,171 @@
+//! What must not change the result, and how it changes along a motion (MATH §14.4–5).
+#![expect(clippy::print_stdout, reason = "the test reports what it compared")]
+
+use feeler_geom::{P3, Pose};
+use feeler_runtime::{ContactPair, FeatureKind, Lmd, LmdClass, QueryOptions, Status};
+use feeler_tests::{Part, data_dir, model, part_with, query, random_pose};
+use nalgebra::{Translation3, UnitQuaternion, Vector3};
+
+const PAIRS: [(&str, &str, [f64; 3], f64, f64, f64); 7] = [
+    ("socket", "plug", [0.0, 0.0, 0.1], 0.03, 6e-4, 0.12),
+    ("stepped-seat", "stepped-cone", [0.0, 0.0, 0.2], 0.08, 1.5e-3, 0.3),
+    ("bayonet-socket", "bayonet-plug", [0.0, 0.0, 0.0], 0.04, 1e-3, 0.3),
+    ("box", "half-cone", [0.0, 0.0, 30.0], 8.0, 3.0, 10.0),
+    ("race", "ball", [13.0, 0.0, 0.0], 0.08, 3.0, 0.3),
+    ("perforated-plate", "pin-short", [4.0, 4.0, 16.0], 3.0, 0.3, 3.0),
+    ("wave", "torus", [0.0, 0.0, 24.0], 5.0, 3.0, 8.0),
+];
+
+fn decided(pair: &ContactPair) -> Vec<Lmd> {
+    pair.lmds().iter().filter(|l| l.class == LmdClass::Strict).copied().collect()
+}
+
+/// Every strict minimum of one set is in the other, with the points mapped by `map`; those within `slack` of the
+/// largest distance may be on either side of it.
+fn assert_same(what: &str, x: &[Lmd], y: &[Lmd], map: impl Fn(&Lmd) -> (P3, P3), tol: f64, d_max: f64) {
+    let inner = |l: &&Lmd| l.distance < d_max - 10.0 * tol;
+    for l in x.iter().filter(inner) {
+        let (a, b) = map(l);
+        let off = y.iter().map(|o| (o.point_a - a).norm().max((o.point_b - b).norm())).fold(f64::INFINITY, f64::min);
+        assert!(off < 100.0 * tol, "{what}: {:.9} {:?}/{:?} at {:?} has no partner ({off:.1e} away)", l.distance, l.feature_a, l.feature_b, l.point_a);
+    }
+    let (m, n) = (x.iter().filter(inner).count(), y.iter().filter(inner).count());
+    assert_eq!(m, n, "{what}: {m} against {n} minima");
+}
+
+fn for_each_pose(count: u64, mut check: impl FnMut(&str, &Part, &Part, Pose, QueryOptions, f64)) {
+    for (i, (a, b, t, dt, dr, d_max)) in PAIRS.iter().enumerate() {
+        let (pa, pb) = (model(a), model(b));
+        let size = pa.solid.bounds.diagonal().max(pb.solid.bounds.diagonal());
+        for k in 0..count {
+            let pose = random_pose(77 * i as u64 + k, &Pose::translation(t[0], t[1], t[2]), *dt, *dr);
+            check(&format!("{a}/{b} seed {k}"), &pa, &pb, pose, QueryOptions::within(*d_max), 1e-7 * size);
+        }
+    }
+}
+
+#[test]
+fn hierarchies_lose_nothing() {
+    let mut compared = 0;
+    for_each_pose(6, |what, a, b, pose, options, _| {
+        let culled = query(a, b, &Pose::identity(), &pose, &options);
+        let all = query(a, b, &Pose::identity(), &pose, &QueryOptions { brute_force: true, ..options });
+        assert_eq!(culled.status(), all.status(), "{what}");
+        // The same solves from the same areas: the same bits.
+        let key = |p: &ContactPair| p.lmds().iter().map(|l| (l.distance.to_bits(), l.feature_a.index, l.feature_b.index)).collect::<Vec<_>>();
+        if culled.lmds().iter().all(|l| l.class == LmdClass::Strict) {
+            assert_eq!(key(&culled), key(&all), "{what}");
+            compared += 1;
+        }
+    });
+    assert!(compared >= 30, "only {compared} poses had strict minima alone");
+}
+
+#[test]
+fn a_common_motion_changes_nothing() {
+    let motion = Pose::from_parts(Translation3::new(310.0, -120.0, 45.0), UnitQuaternion::from_scaled_axis(Vector3::new(1.1, -0.4, 2.0)));
+    for_each_pose(4, |what, a, b, pose, options, tol| {
+        let here = query(a, b, &Pose::identity(), &pose, &options);
+        let there = query(a, b, &motion, &(motion * pose), &options);
+        assert_eq!(here.status(), there.status(), "{what}");
+        if here.status() == Status::Separated {
+            assert_same(what, &decided(&here), &decided(&there), |l| (motion * l.point_a, motion * l.point_b), tol, options.d_max);
+        }
+    });
+}
+
+#[test]
+fn swapping_the_solids_swaps_the_footpoints() {
+    for_each_pose(4, |what, a, b, pose, options, tol| {
+        let ab = query(a, b, &Pose::identity(), &pose, &options);
+        let ba = query(b, a, &pose, &Pose::identity(), &options);
+        assert_eq!(ab.status(), ba.status(), "{what}");
+        if ab.status() == Status::Separated {
+            assert_same(what, &decided(&ab), &decided(&ba), |l| (l.point_b, l.point_a), tol, options.d_max);
+        }
+    });
+}
+
+#[test]
+fn another_splitting_gives_the_same_minima() {
+    for (i, (a, b, t, dt, dr, d_max)) in PAIRS.iter().enumerate() {
+        let load = |name: &str, f: f64| part_with(&data_dir().join(format!("{name}.step")), 0, f);
+        let (a1, b1, a2, b2) = (load(a, 0.5), load(b, 0.5), load(a, 0.17), load(b, 0.9));
+        let tol = 1e-7 * a1.solid.bounds.diagonal().max(b1.solid.bounds.diagonal());
+        for k in 0..4 {
+            let pose = random_pose(77 * i as u64 + k, &Pose::translation(t[0], t[1], t[2]), *dt, *dr);
+            let options = QueryOptions::within(*d_max);
+            let coarse = query(&a1, &b1, &Pose::identity(), &pose, &options);
+            let fine = query(&a2, &b2, &Pose::identity(), &pose, &options);
+            if coarse.status() == Status::Separated {
+                assert_same(&format!("{a}/{b} seed {k}"), &decided(&coarse), &decided(&fine), |l| (l.point_a, l.point_b), tol, *d_max);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_query_gives_the_same_bits_again() {
+    for_each_pose(2, |what, a, b, pose, options, _| {
+        let mut pair = query(a, b, &Pose::identity(), &pose, &options);
+        let first: Vec<_> = pair.lmds().to_vec();
+        // Another pose in between must leave no trace.
+        pair.query(&Pose::identity(), &Pose::translation(5.0, 1.0, 40.0), &options);
+        pair.query(&(Pose::identity() * a.pose), &(pose * b.pose), &options);
+        assert_eq!(first, pair.lmds(), "{what}");
+    });
+}
+
+/// Along a smooth motion a tracked minimum moves continuously, also across edges between faces; the smallest
+/// distance is 1-Lipschitz in the motion of B.
+#[test]
+fn minima_move_continuously() {
+    let mut followed = 0usize;
+    for (a, b, from, to, tilt, d_max) in [
+        ("socket", "plug", [0.01, 0.0, 0.3], [0.0, 0.02, 0.05], 3e-4, 0.4),
+        ("box", "sphere", [-30.0, 4.0, 22.0], [30.0, -9.0, 24.0], 0.3, 15.0),
+        ("box", "torus", [-30.0, 4.0, 38.0], [30.0, -9.0, 40.0], 0.9, 34.0),
+        ("shaft", "ring", [0.02, 0.01, 30.0], [0.05, -0.04, 46.0], 0.01, 0.6),
+    ] {
+        let (pa, pb) = (model(a), model(b));
+        let steps = 200;
+        let reach = pb.solid.bounds.diagonal();
+        let options = QueryOptions::within(d_max);
+        let mut before: Option<(Pose, Vec<Lmd>, Option<f64>)> = None;
+        for i in 0..=steps {
+            let s = f64::from(i) / f64::from(steps);
+            let t = Vector3::from(from).lerp(&Vector3::from(to), s);
+            let pose = Pose::from_parts(Translation3::from(t), UnitQuaternion::from_scaled_axis(Vector3::new(tilt * s, -tilt * 0.7 * s, 0.2 * tilt)));
+            let pair = query(&pa, &pb, &Pose::identity(), &pose, &options);
+            assert_eq!(pair.status(), Status::Separated, "{a}/{b} step {i}");
+            let now = decided(&pair);
+            if let Some((old_pose, old, old_min)) = &before {
+                // No point of B moves further than this.
+                let change = old_pose.inverse() * pose;
+                let moved = change.translation.vector.norm() + change.rotation.angle() * reach;
+                match (*old_min, pair.min_distance()) {
+                    (Some(x), Some(y)) => {
+                        assert!((x - y).abs() <= moved * (1.0 + 1e-9) + 1e-9, "{a}/{b} step {i}: {x} to {y} though nothing moved more than {moved}");
+                    }
+                    (Some(x), None) | (None, Some(x)) => assert!(x >= d_max - moved - 1e-9, "{a}/{b} step {i}: {x} came from nowhere"),
+                    (None, None) => {}
+                }
+                // A minimum on the same pair of features as before, alone there, has moved and not jumped: footpoints
+                // run faster than the motion only where the contact is flat.
+                for l in &now {
+                    let key = |m: &Lmd| (m.feature_a.kind, m.feature_a.index, m.feature_b.kind, m.feature_b.index);
+                    let mut same = old.iter().filter(|o| key(o) == key(l));
+                    if let (Some(o), None) = (same.next(), same.next()) {
+                        if now.iter().filter(|m| key(m) == key(l)).count() == 1 && l.feature_a.kind != FeatureKind::Edge {
+                            assert!((o.distance - l.distance).abs() <= moved + 1e-9, "{a}/{b} step {i}: {} to {}", o.distance, l.distance);
+                            followed += 1;
+                        }
+                    }
+                }
+            }
+            before = Some((pose, now, pair.min_distance()));
+        }
+    }
+    println!("{followed} steps of single minima followed");
+    assert!(followed > 300, "only {followed} steps could be followed");
+}
