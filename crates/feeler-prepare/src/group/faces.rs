@@ -2,11 +2,11 @@
 
 use feeler_brep::Solid;
 use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
-use feeler_geom::{P2, Surface, math};
+use feeler_geom::{P2, Surface};
 
 use super::{FaceGroup, Scale, consistent_cells, sphere};
 use crate::cluster::clusters;
-use crate::coincide::{SurfaceMap, key_tolerance, surface_key, surface_map};
+use crate::coincide::{SurfaceMap, inner_sheet, key_tolerance, surface_key, surface_map};
 
 /// A face re-expressed on the reference surface.
 struct Member {
@@ -64,7 +64,7 @@ fn on_reference(solid: &Solid, face: u32, reference: u32, tol: f64) -> Option<Ve
         return None;
     }
     if !same_side(&a.surface, a.orientation, &b.surface, b.orientation)
-        || sheet(&a.surface, domain) != sheet(&b.surface, reference_domain)
+        || inner_sheet(&a.surface, &domain.pieces) != inner_sheet(&b.surface, &reference_domain.pieces)
     {
         return None;
     }
@@ -87,17 +87,6 @@ fn same_side(a: &Surface, a_outward: bool, b: &Surface, b_outward: bool) -> bool
             (f.z.dot(&g.z) > 0.0) == (a_outward == b_outward)
         }
         _ => a_outward == b_outward,
-    }
-}
-
-/// Which sheet of a spindle torus a face uses: the natural normal points away from the tube's centre on the outer
-/// one and to it on the inner one.
-fn sheet(surface: &Surface, domain: &TrimDomain) -> bool {
-    match surface {
-        Surface::Torus { major, minor, .. } if major < minor => {
-            major + minor * math::cos(0.5 * (domain.rect.v0 + domain.rect.v1)) > 0.0
-        }
-        _ => true,
     }
 }
 

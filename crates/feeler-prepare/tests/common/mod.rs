@@ -117,13 +117,17 @@ impl<'a> Checker<'a> {
         for f in 0..self.h.faces.len() {
             let face = &self.h.faces[f];
             let areas = self.by_feature.get(&Feature::Face(f as u32)).cloned().unwrap_or_default();
-            let mut hits = 0;
-            for _ in 0..self.samples {
-                let uv = self.random_in(&face.trim.rect);
+            for k in 0..self.samples {
+                // Half of them where the domain is, should it fill little of its rectangle.
+                let rect = if k % 2 == 0 || areas.is_empty() {
+                    face.trim.rect
+                } else {
+                    self.h.areas[areas[self.rng.random_range(0..areas.len())] as usize].rect
+                };
+                let uv = self.random_in(&rect);
                 if face.trim.classify(uv) == Side::Outside {
                     continue;
                 }
-                hits += 1;
                 let held = areas.iter().find(|a| inside(&self.h.areas[**a as usize].rect, uv, 0.0));
                 let held = held.unwrap_or_else(|| panic!("face {f}: {uv:?} is in no leaf"));
                 let n = face.surface.normal(uv);
@@ -135,7 +139,6 @@ impl<'a> Checker<'a> {
                 let held = areas.iter().any(|a| inside(&self.h.areas[*a as usize].rect, uv, 0.0));
                 assert!(held, "face {f}: boundary point {uv:?} is in no leaf");
             }
-            assert!(areas.len() < 2 || hits > 0 || self.samples < 100, "face {f} is never hit");
         }
     }
 
