@@ -102,19 +102,21 @@ impl TrimCells {
         let last = grid.u.len() - 1;
         self.push_line(self.rect.u1, &self.right_border(), &grid, last.max(1) - 1, &mut segments);
         let rules = Rules::new();
-        line_integrals(self, &segments, &|_, p| antiderivative(p), &rules, rel_tol)
+        line_integrals(self, &segments, &|_, p| antiderivative(p), &rules, rel_tol, [0.0; K])
     }
 
     /// ∬ f du dv over the domain for several integrands at once, without antiderivatives: products of
     /// Gauss–Legendre rules on the cells of the grid of `breaks` that lie wholly inside, Green's theorem with an
     /// inner integral along u on those that hold boundary. To `rel_tol` of the sums of absolute contributions where
-    /// the integrands are smooth within the cells.
+    /// the integrands are smooth within the cells, but never finer than to `floor`: the round-off of integrands that
+    /// are differences of larger numbers, summed over the domain, below which no refinement converges.
     #[must_use]
     pub fn integrate_density<const K: usize>(
         &self,
         density: &dyn Fn(P2) -> [f64; K],
         breaks: (&[f64], &[f64]),
         rel_tol: f64,
+        floor: [f64; K],
     ) -> [f64; K] {
         if !self.is_bounded() {
             return [f64::NAN; K];
@@ -171,8 +173,10 @@ impl TrimCells {
             let mut rule = (0, 1);
             for next in [(1, 1), (2, 1), (2, 2), (2, 4), (2, 8)] {
                 let value = product(density, r, rules.order(next.0), next.1);
-                let good = (0..K)
-                    .all(|k| (value[k] - last[k]).abs() <= rel_tol * (value[k].abs() + share * size[k]));
+                let good = (0..K).all(|k| {
+                    let tol = rel_tol * (value[k].abs() + share * size[k]);
+                    (value[k] - last[k]).abs() <= tol.max(share * floor[k])
+                });
                 (last, rule) = (value, next);
                 if good {
                     break;
@@ -187,7 +191,7 @@ impl TrimCells {
             let (order, parts) = inner_rule[s.column * nv + s.row];
             along(density, grid.u[s.column], p.x, p.y, rules.order(order), parts)
         };
-        sum.add(&line_integrals(self, &segments, &inner, &rules, rel_tol));
+        sum.add(&line_integrals(self, &segments, &inner, &rules, rel_tol, floor));
         sum.value()
     }
 
@@ -392,6 +396,7 @@ fn line_integrals<const K: usize>(
     integrand: &dyn Fn(&Segment, P2) -> [f64; K],
     rules: &Rules,
     rel_tol: f64,
+    floor: [f64; K],
 ) -> [f64; K] {
     let rect = &cells.rect;
     let level = 4.0 * f64::EPSILON * extent(rect)[1];
@@ -452,7 +457,8 @@ fn line_integrals<const K: usize>(
             // Round-off is all that is left long before this depth unless the integrand is singular.
             let good = depth >= MAX_DEPTH
                 || (0..K).all(|k| {
-                    (fine[k] - coarse[k]).abs() <= rel_tol * share * size[k] + 1e-15 * fine[k].abs()
+                    let tol = share * (rel_tol * size[k]).max(floor[k]);
+                    (fine[k] - coarse[k]).abs() <= tol + 1e-15 * fine[k].abs()
                 });
             if good {
                 sum.add(&fine);

@@ -756,7 +756,7 @@ fn integrals_agree_with_closed_forms() {
     let breaks = [0.2, 0.5, 0.7];
     for (us, vs) in [(&[][..], &[][..]), (&breaks[..], &breaks[..]), (&breaks[..1], &breaks[1..])] {
         let a = c.integrate(&big_f, (us, vs), 1e-12);
-        let b = c.integrate_density(&f, (us, vs), 1e-12);
+        let b = c.integrate_density(&f, (us, vs), 1e-12, [0.0; 5]);
         for k in 0..5 {
             assert!((a[k] - exact[k]).abs() < 1e-14 && (b[k] - exact[k]).abs() < 1e-14, "{a:?} {b:?}");
         }
@@ -765,7 +765,7 @@ fn integrals_agree_with_closed_forms() {
     let mut raw = circle(0.0, 0.0, 2.0, 0);
     raw.extend(reversed(&circle(0.0, 0.0, 1.0, 1)));
     let c = plane(&raw);
-    let got = c.integrate_density(&|p| [p.x.abs(), p.y.abs(), p.x * p.y], (&[0.0], &[0.0]), 1e-10);
+    let got = c.integrate_density(&|p| [p.x.abs(), p.y.abs(), p.x * p.y], (&[0.0], &[0.0]), 1e-10, [0.0; 3]);
     // ∬ |x| = 4/3 (R³ - r³)
     assert!((got[0] - 28.0 / 3.0).abs() < 1e-6 && (got[1] - 28.0 / 3.0).abs() < 1e-6 && got[2].abs() < 1e-6);
     // On periodic domains: the rest of a torus around a disc over both seams.
@@ -777,7 +777,7 @@ fn integrals_agree_with_closed_forms() {
     let big_f = |p: P2| [2.0 * (p.x - u0) + math::sin(p.x - 0.5) * math::cos(p.y - 0.25)];
     let a = c.integrate(&big_f, (&[], &[]), 1e-11)[0];
     let lines: Vec<f64> = (1..6).map(|i| 0.5 + f64::from(i)).collect();
-    let b = c.integrate_density(&f, (&lines, &lines), 1e-11)[0];
+    let b = c.integrate_density(&f, (&lines, &lines), 1e-11, [0.0])[0];
     // ∬ over the unit disc of cos x cos y, by its series: Σ … = π (1 - 1/4 + 5/192 …); here by polar quadrature.
     let rule = gauss_legendre(20);
     let mut polar = 0.0;
