@@ -3,7 +3,7 @@
 use feeler_brep::{EdgeStatus, Solid, VertexPolar};
 use feeler_geom::{Curve, Surface};
 use feeler_hierarchy::{
-    Edge, Face, Hierarchy, Instance, Model, Options, Side, SolidInfo, Span, Vertex,
+    Edge, Face, Feature, FeatureType, Hierarchy, Instance, Model, Options, Side, SolidInfo, Span, Vertex,
 };
 use thiserror::Error;
 
@@ -80,8 +80,16 @@ pub fn prepare_solid(solid: &Solid, options: &Options) -> Result<Hierarchy, Prep
     Ok(Hierarchy { info, faces, edges, vertices, areas, nodes })
 }
 
-fn type_bits(_leaf: &Leaf, _features: &Features) -> u16 {
-    u16::MAX
+fn type_bits(leaf: &Leaf, features: &Features) -> u16 {
+    let kind = match leaf.feature {
+        Feature::Face(k) => {
+            let face = &features.faces[k as usize];
+            FeatureType::of_surface(&face.surface, face.outward, &leaf.rect)
+        }
+        Feature::Edge(k) => FeatureType::of_curve(&features.edges[k as usize].curve),
+        Feature::Vertex(_) => FeatureType::Vertex,
+    };
+    kind.bit()
 }
 
 fn face_record(solid: &Solid, face: FaceGroup) -> Face {

@@ -45,6 +45,7 @@ impl<'a> Checker<'a> {
     }
 
     pub(crate) fn all(&mut self) {
+        feeler_hierarchy::validate::check_hierarchy(self.h).expect("well formed");
         self.areas();
         self.faces();
         self.edges();
