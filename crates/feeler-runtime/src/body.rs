@@ -4,9 +4,9 @@
 //! primitive of each canonical feature, its extent, the areas of each feature, and the shells.
 
 use crate::front::mask::FeatureType;
-use crate::point_in_solid::shell_points;
+use crate::point_in_solid::{interior_points, shell_points};
 use feeler_geom::skeleton::Primitive;
-use feeler_geom::{Aabb, P3};
+use feeler_geom::{Aabb, P3, V3};
 use feeler_hierarchy::{Area, Edge, Face, Feature, Hierarchy, Node, Vertex};
 use std::ops::Range;
 
@@ -49,7 +49,9 @@ pub struct Body {
     bounds: Aabb,
     reach: f64,
     /// A point on each shell, in the interior of a face: what containment is decided with.
-    shell_points: Vec<P3>,
+    shell_points: Vec<(P3, V3)>,
+    /// Points inside the solid, one behind each of them where one was found.
+    interior_points: Vec<P3>,
     cone_slack: f64,
     deviation: f64,
 }
@@ -154,11 +156,13 @@ impl Body {
             bounds,
             reach,
             shell_points: Vec::new(),
+            interior_points: Vec::new(),
             cone_slack: cone_slack.min(MAX_CONE_SLACK),
             deviation,
         };
         body.types = body.collect_types();
         body.shell_points = shell_points(&body);
+        body.interior_points = interior_points(&body);
         Ok(body)
     }
 
@@ -215,8 +219,14 @@ impl Body {
         self.deviation
     }
 
-    pub(crate) fn shell_points(&self) -> &[P3] {
+    /// A point of each shell with its outward normal.
+    pub(crate) fn shell_points(&self) -> &[(P3, V3)] {
         &self.shell_points
+    }
+
+    /// Points inside.
+    pub(crate) fn interior_points(&self) -> &[P3] {
+        &self.interior_points
     }
 
     /// Faces, edges, vertices.

@@ -103,7 +103,7 @@ impl ContactPair {
         self.stats.accepted = self.accepted.len() as u64;
         dedupe(&ctx, &mut self.accepted, &mut self.kept);
         let nearest = self.kept.first().map(|k| k.distance);
-        self.status = if options.detect_interference && interfere::interiors_meet(&ctx, &self.kept) {
+        self.status = if options.detect_interference && interfere::interiors_meet(&ctx, &self.solved) {
             Status::Interfering
         } else if nearest.is_some_and(|d| d <= ctx.tol.tol) {
             Status::Touching

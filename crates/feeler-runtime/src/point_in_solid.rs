@@ -1,8 +1,299 @@
 //! Is a point inside a solid?
+//!
+//! A ray crosses the boundary; leaving minus entering crossings count how often the point is inside. Crossings are
+//! closed forms on canonical surfaces and Newton solves on almost flat Bézier areas. A ray that comes near anything
+//! doubtful (a trim, a tangency, the start itself) is given up for the next one of a fixed set.
+//!
+//! # Guarantees
+//! `Some(inside)` only from a ray that kept clear of all doubt and whose count was 0 or 1; `None` for points within the
+//! tolerance of the boundary, and where no ray was clear.
 
 use crate::Body;
-use feeler_geom::P3;
+use crate::body::index;
+use crate::trim::outward_normal;
+use feeler_geom::roots::poly_roots;
+use feeler_geom::trim::Side;
+use feeler_geom::{Frame, Obb, P2, P3, Rect, Surface, V3, math};
+use feeler_hierarchy::Feature;
 
-pub(crate) fn shell_points(_body: &Body) -> Vec<P3> {
-    Vec::new()
+/// Directions of the rays: far from the axes and diagonals that solids are made of.
+const RAYS: [[f64; 3]; 6] = [
+    [0.8013, 0.5361, 0.2651],
+    [-0.3347, 0.8971, -0.2883],
+    [0.1999, -0.4127, 0.8887],
+    [-0.6173, -0.3391, -0.7099],
+    [0.4703, -0.7919, -0.3896],
+    [-0.5479, 0.1523, 0.8226],
+];
+
+/// Sine of the angle between ray and surface below which a crossing counts as a tangency.
+const TANGENT: f64 = 1e-4;
+
+/// Whether `p` (the solid's frame) is inside, deeper than `tol` (mm); `None` when it is too near to the boundary.
+pub(crate) fn contains(body: &Body, p: &P3, tol: f64) -> Option<bool> {
+    if !body.bounds().contains(p) {
+        return Some(false);
+    }
+    RAYS.iter().find_map(|d| {
+        let ray = Ray { origin: *p, dir: V3::from(*d).normalize() };
+        match ray.count(body, tol)? {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        }
+    })
+}
+
+/// A point on each shell, in the interior of a face, with the outward normal.
+pub(crate) fn shell_points(body: &Body) -> Vec<(P3, V3)> {
+    let h = body.hierarchy();
+    // Faces that share an edge are on one shell.
+    let mut root: Vec<usize> = (0..h.faces.len()).collect();
+    let find = |root: &mut Vec<usize>, mut i: usize| {
+        while root[i] != i {
+            root[i] = root[root[i]];
+            i = root[i];
+        }
+        i
+    };
+    let mut uses: Vec<(u32, usize)> = Vec::new();
+    for (i, face) in h.faces.iter().enumerate() {
+        // The largest index marks pieces that are no edge.
+        uses.extend(face.trim.pieces.iter().map(|p| (p.edge, i)).filter(|(e, _)| *e != u32::MAX));
+    }
+    uses.sort_unstable();
+    uses.dedup();
+    for pair in uses.windows(2) {
+        if pair[0].0 == pair[1].0 {
+            let (i, j) = (find(&mut root, pair[0].1), find(&mut root, pair[1].1));
+            root[i.max(j)] = i.min(j);
+        }
+    }
+    let mut done = vec![false; h.faces.len()];
+    let mut points = Vec::new();
+    for (i, face) in h.faces.iter().enumerate() {
+        let shell = find(&mut root, i);
+        if done[shell] {
+            continue;
+        }
+        let data = body.data(Feature::Face(index(i)));
+        let areas = body.areas_of(data);
+        if let Some(uv) = areas.iter().find_map(|&a| face.trim.sample_inside(&body.area(a).rect)) {
+            done[shell] = true;
+            points.push((face.surface.point(uv), outward_normal(face, uv)));
+        }
+    }
+    points
+}
+
+/// A point inside the solid behind each shell point, as deep as a few trials find.
+pub(crate) fn interior_points(body: &Body) -> Vec<P3> {
+    let tol = 1e-7 * body.size();
+    let depths = [0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5];
+    let behind = |(p, n): &(P3, V3)| {
+        depths.iter().map(|d| p - n * (d * body.size())).find(|q| contains(body, q, tol) == Some(true))
+    };
+    body.shell_points().iter().filter_map(behind).collect()
+}
+
+struct Ray {
+    origin: P3,
+    dir: V3,
+}
+
+impl Ray {
+    /// Leaving minus entering crossings, `None` when any is doubtful.
+    fn count(&self, body: &Body, tol: f64) -> Option<i32> {
+        let h = body.hierarchy();
+        let mut faces: Vec<u32> = Vec::new();
+        let mut sum = 0;
+        let mut stack: Vec<u32> = if h.nodes.is_empty() { Vec::new() } else { vec![0] };
+        while let Some(i) = stack.pop() {
+            let node = body.node(i);
+            if !self.meets(&node.obb, tol + body.deviation()) {
+                continue;
+            }
+            if let Some(children) = node.children() {
+                stack.extend(children);
+                continue;
+            }
+            let Some(area) = node.area() else { continue };
+            if let Feature::Face(f) = body.area(area).feature {
+                if body.face(f).surface.is_canonical() {
+                    faces.push(f);
+                } else {
+                    sum += self.cross_area(body, f, &body.area(area).rect, tol)?;
+                }
+            }
+        }
+        faces.sort_unstable();
+        faces.dedup();
+        for f in faces {
+            sum += self.cross_face(body, f, tol)?;
+        }
+        Some(sum)
+    }
+
+    /// Slab test against a box enlarged by `slack`.
+    fn meets(&self, obb: &Obb, slack: f64) -> bool {
+        let d = obb.center - self.origin;
+        let (mut lo, mut hi) = (0.0_f64, f64::INFINITY);
+        for k in 0..3 {
+            let (c, v) = (obb.axes[k].dot(&d), obb.axes[k].dot(&self.dir));
+            let half = obb.half[k] + slack;
+            if v.abs() < 1e-12 {
+                if c.abs() > half {
+                    return false;
+                }
+                continue;
+            }
+            let (s, t) = ((c - half) / v, (c + half) / v);
+            lo = lo.max(s.min(t));
+            hi = hi.min(s.max(t));
+        }
+        lo <= hi
+    }
+
+    fn cross_face(&self, body: &Body, f: u32, tol: f64) -> Option<i32> {
+        let face = body.face(f);
+        let mut sum = 0;
+        for t in self.parameters(&face.surface)? {
+            let p = self.origin + self.dir * t;
+            let uv = face.surface.invert(&p, None, None);
+            if (face.surface.point(uv) - p).norm() > 1e3 * tol {
+                // On the other nappe or sheet.
+                continue;
+            }
+            sum += self.crossing(body, f, uv, t, tol)?;
+        }
+        Some(sum)
+    }
+
+    /// +1 leaving, −1 entering, 0 beside the trimmed domain or behind, `None` doubtful.
+    fn crossing(&self, body: &Body, f: u32, uv: P2, t: f64, tol: f64) -> Option<i32> {
+        let face = body.face(f);
+        let d = face.surface.derivs(uv);
+        let metric = [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()];
+        let margin = body.data(Feature::Face(f)).deviation + 10.0 * tol;
+        let doubtful_trim = face.trim.nearest(uv, metric, margin).is_some();
+        let inside = face.trim.classify(uv) == Side::Inside;
+        if !inside && !doubtful_trim {
+            return Some(0);
+        }
+        let sine = outward_normal(face, uv).dot(&self.dir);
+        // The start is on the boundary, whatever the ray does there.
+        if t.abs() * sine.abs().max(TANGENT) <= tol {
+            return None;
+        }
+        if t < 0.0 {
+            return Some(0);
+        }
+        if doubtful_trim || sine.abs() < TANGENT {
+            return None;
+        }
+        Some(if sine > 0.0 { 1 } else { -1 })
+    }
+
+    /// All crossings of the ray's line with a canonical surface, `None` when they are too uncertain.
+    fn parameters(&self, surface: &Surface) -> Option<Vec<f64>> {
+        let local = |frame: &Frame| (frame.local(&self.origin), frame.local_vector(&self.dir));
+        let quadratic = |a: f64, b: f64, c: f64| {
+            // a t² + 2 b t + c.
+            let scale = (b * b).max((a * c).abs());
+            let disc = b * b - a * c;
+            if disc.abs() <= 1e-10 * scale {
+                return None;
+            }
+            if disc < 0.0 {
+                return Some(Vec::new());
+            }
+            let q = -(b + disc.sqrt().copysign(b));
+            // With a = 0 (a ray along a cone's ruling) one crossing is at infinity.
+            Some([q / a, c / q].into_iter().filter(|t| t.is_finite()).collect())
+        };
+        match surface {
+            Surface::Plane { frame } => {
+                let (o, d) = local(frame);
+                (d.z.abs() > TANGENT).then(|| vec![-o.z / d.z])
+            }
+            Surface::Cylinder { frame, radius } => {
+                let (o, d) = local(frame);
+                let (o, d) = (o.xy(), d.xy());
+                quadratic(d.norm_squared(), o.dot(&d), o.norm_squared() - radius * radius)
+            }
+            Surface::Sphere { frame, radius } => {
+                let (o, d) = local(frame);
+                quadratic(1.0, o.dot(&d), o.norm_squared() - radius * radius)
+            }
+            Surface::Cone { frame, half_angle } => {
+                let (o, d) = local(frame);
+                let k = math::tan(*half_angle);
+                let product = |p: &V3, q: &V3| p.x * q.x + p.y * q.y - k * k * p.z * q.z;
+                quadratic(product(&d, &d), product(&o, &d), product(&o, &o))
+            }
+            Surface::Torus { frame, major, minor } => {
+                let (o, d) = local(frame);
+                // About the ray's point nearest to the centre, in units of the ring's radius: well scaled.
+                let t0 = -o.dot(&d);
+                let o = (o + d * t0) / *major;
+                let r = minor / major;
+                // (t² + m)² = 4 (A t² + 2 B t + C), m = |o|² + 1 − r².
+                let m = o.norm_squared() + 1.0 - r * r;
+                let (a, b, c) = (d.xy().norm_squared(), o.xy().dot(&d.xy()), o.xy().norm_squared());
+                let roots = poly_roots(&[m * m - 4.0 * c, -8.0 * b, 2.0 * m - 4.0 * a, 0.0, 1.0])?;
+                Some(roots.iter().map(|t| t0 + t * major).collect())
+            }
+            Surface::Bezier(_) => None,
+        }
+    }
+
+    /// Crossing of an almost flat Bézier area; `None` when the ray may graze it.
+    fn cross_area(&self, body: &Body, f: u32, rect: &Rect, tol: f64) -> Option<i32> {
+        let surface = &body.face(f).surface;
+        let cone = surface.normal_cone(rect)?;
+        let angle = math::acos(cone.axis.dot(&self.dir).abs());
+        if angle + cone.half_angle > std::f64::consts::FRAC_PI_2 - 1e-3 {
+            return None;
+        }
+        // Across the ray the area is a graph: at most one crossing.
+        let (e, g) = feeler_geom::frame::complete_basis(&self.dir);
+        let (wu, wv) = (rect.u1 - rect.u0, rect.v1 - rect.v0);
+        let mut uv = P2::new(rect.u0 + 0.5 * wu, rect.v0 + 0.5 * wv);
+        let mut off = f64::INFINITY;
+        for _ in 0..30 {
+            let d = surface.derivs(uv);
+            let r = nalgebra::Vector2::new(e.dot(&(d.p - self.origin)), g.dot(&(d.p - self.origin)));
+            off = r.norm();
+            let j = nalgebra::Matrix2::new(e.dot(&d.du), e.dot(&d.dv), g.dot(&d.du), g.dot(&d.dv));
+            let step = j.try_inverse()? * r;
+            // Far outside there is no crossing; a little outside Newton may come back.
+            let next = P2::new(
+                (uv.x - step.x).clamp(rect.u0 - 0.2 * wu, rect.u1 + 0.2 * wu),
+                (uv.y - step.y).clamp(rect.v0 - 0.2 * wv, rect.v1 + 0.2 * wv),
+            );
+            let moved = (d.du * (next.x - uv.x) + d.dv * (next.y - uv.y)).norm();
+            uv = next;
+            if moved <= 1e-3 * tol {
+                break;
+            }
+        }
+        let (x, y) = ((uv.x - rect.u0) / wu, (uv.y - rect.v0) / wv);
+        let (x, y) = (x.min(1.0 - x), y.min(1.0 - y));
+        if off > tol || x.min(y) < -1e-9 {
+            return if off <= tol || x.min(y) < -0.1 { Some(0) } else { None };
+        }
+        // On the border between two areas both or neither could count it.
+        if x.min(y) < 1e-9 && !on_border(&body.face(f).trim.rect, uv) {
+            return None;
+        }
+        let t = (surface.point(uv) - self.origin).dot(&self.dir);
+        self.crossing(body, f, uv, t, tol)
+    }
+}
+
+/// On the border of the whole domain, where no neighbour is.
+fn on_border(rect: &Rect, uv: P2) -> bool {
+    let near = |a: f64, b: f64, w: f64| (a - b).abs() <= 1e-9 * w;
+    let (wu, wv) = (rect.u1 - rect.u0, rect.v1 - rect.v0);
+    near(uv.x, rect.u0, wu) || near(uv.x, rect.u1, wu) || near(uv.y, rect.v0, wv) || near(uv.y, rect.v1, wv)
 }

@@ -16,6 +16,7 @@ pub(crate) mod newton;
 pub(crate) mod patch;
 pub(crate) mod reduced;
 
+use crate::interfere::Suspect;
 use crate::tolerance::Tolerances;
 use crate::{Body, Stats};
 use feeler_geom::skeleton::{Family, Primitive};
@@ -109,6 +110,8 @@ pub(crate) struct FamilyPair {
 pub(crate) struct Solved {
     pub candidates: Vec<Candidate>,
     pub families: Vec<FamilyPair>,
+    /// Points of free-form features behind the other side's surface.
+    pub suspects: Vec<Suspect>,
     pub scratch: free::Scratch,
 }
 
@@ -116,6 +119,7 @@ pub(crate) struct Solved {
 pub(crate) fn solve_all(ctx: &Context<'_>, pairs: &mut Vec<(u32, u32)>, out: &mut Solved, stats: &mut Stats) {
     out.candidates.clear();
     out.families.clear();
+    out.suspects.clear();
     let key = |&(i, j): &(u32, u32)| (ctx.a.area_key(i), ctx.b.area_key(j));
     pairs.sort_unstable_by_key(|p| {
         let ((fa, i), (fb, j)) = key(p);
@@ -175,7 +179,7 @@ fn reduced_solves(
         let obb = &body.node(body.leaf_of_area(area)).obb;
         let reach = obb.radius() + ctx.tol.tol;
         if let Some(s) = feeler_geom::skeleton::signed_distance(primitive, &obb.center)
-            && (s.value - reach > ctx.d_max || s.value + reach < 0.0)
+            && (s.value - reach > ctx.d_max || s.value + reach < -ctx.body(free).data(body.area(area).feature).extent)
         {
             continue;
         }
@@ -187,6 +191,14 @@ fn reduced_solves(
             Feature::Vertex(_) => {}
         }
     }
+}
+
+/// Notes a point of the free side (its own frame) that lies behind the other side's surface.
+pub(crate) fn suspect(ctx: &Context<'_>, free: Which, p: &P3, out: &mut Solved) {
+    out.suspects.push(match free {
+        Which::A => Suspect { inside: Which::B, p: *p },
+        Which::B => Suspect { inside: Which::A, p: ctx.pose_ab * p },
+    });
 }
 
 /// Makes a candidate from a foot on a primitive and a point of the free side, both in the free side's frame. `n` is the

@@ -9,7 +9,7 @@
 
 use super::newton::{Eval, Outcome, minimise};
 use super::reduced::Reduced;
-use super::{Context, Solved, Which, candidate_of};
+use super::{Context, Solved, Which, candidate_of, suspect};
 use crate::Stats;
 use crate::trim::outward_normal;
 use arrayvec::ArrayVec;
@@ -83,6 +83,12 @@ pub(crate) fn solve(
             let n = -outward_normal(face_data, uv);
             let d = (p - q.foot).dot(&n);
             let tangential = (p - q.foot - n * d).norm();
+            if !objective.squared
+                && q.f < -2.0 * ctx.tol.tol
+                && face_data.trim.classify(uv) == feeler_geom::trim::Side::Inside
+            {
+                suspect(ctx, free, &p, out);
+            }
             if !(-ctx.tol.tol <= d && d <= ctx.d_max) || tangential > ctx.tol.tol.max(1e-6 * d.abs()) {
                 continue;
             }
