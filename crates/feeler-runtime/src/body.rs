@@ -3,11 +3,10 @@
 //! Beside the stored data stands what every query needs and no file should hold twice: the oriented-sphere
 //! primitive of each canonical feature, its extent, the areas of each feature, and the shells.
 
-use crate::front::mask::FeatureType;
 use crate::point_in_solid::{interior_points, shell_points};
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P3, V3};
-use feeler_hierarchy::{Area, Edge, Face, Feature, Hierarchy, Node, Vertex};
+use feeler_hierarchy::{Area, Edge, Face, Feature, FeatureType, Hierarchy, Node, Vertex};
 use std::ops::Range;
 
 /// Why a hierarchy cannot be queried.
@@ -43,7 +42,7 @@ pub struct Body {
     areas: Vec<u32>,
     /// For each area the node that is its leaf.
     leaf_of_area: Vec<u32>,
-    /// For each node the bits of the [`FeatureType`]s below: those that carry LMDs, and all.
+    /// For each node the bits of the [`FeatureType`]s below: those that carry LMDs, and all. (The stored ones are all.)
     types: Vec<[u16; 2]>,
     /// Conservative box in the solid's own frame.
     bounds: Aabb,
@@ -140,11 +139,8 @@ impl Body {
                 quasi_only,
             });
         }
-        let reach = if bounds.is_empty() {
-            0.0
-        } else {
-            bounds.min.coords.amax().max(bounds.max.coords.amax())
-        };
+        let reach =
+            if bounds.is_empty() { 0.0 } else { bounds.min.coords.amax().max(bounds.max.coords.amax()) };
         let deviation = features.iter().fold(0.0, |m: f64, f| m.max(f.deviation));
         let cone_slack = features.iter().fold(1e-9, |m: f64, f| m.max(f.deviation * curvature_bound(f)));
         let mut body = Self {
@@ -172,9 +168,16 @@ impl Body {
         for (i, node) in self.hierarchy.nodes.iter().enumerate().rev() {
             types[i] = match (node.area(), node.children()) {
                 (Some(area), _) => {
-                    let data = self.data(self.hierarchy.areas[area as usize].feature);
-                    let bit = FeatureType::of(data.feature, data.primitive.as_ref()).bit();
-                    [if data.quasi_only { 0 } else { bit }, bit]
+                    let area = self.area(area);
+                    let of = match area.feature {
+                        Feature::Face(f) => {
+                            let face = self.face(f);
+                            FeatureType::of_surface(&face.surface, face.outward, &face.trim.rect)
+                        }
+                        Feature::Edge(e) => FeatureType::of_curve(&self.edge(e).curve),
+                        Feature::Vertex(_) => FeatureType::Vertex,
+                    };
+                    [if self.data(area.feature).quasi_only { 0 } else { of.bit() }, of.bit()]
                 }
                 (None, Some([l, r])) => {
                     let (l, r) = (types[l as usize], types[r as usize]);

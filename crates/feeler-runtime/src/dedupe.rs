@@ -13,7 +13,7 @@ use crate::{FeatureKind, LmdClass};
 use std::cmp::Ordering;
 
 /// Sorts by distance and removes duplicates.
-pub(crate) fn dedupe(ctx: &Context<'_>, all: &mut Vec<Accepted>, kept: &mut Vec<Accepted>) {
+pub(crate) fn dedupe(ctx: &Context<'_>, all: &mut [Accepted], kept: &mut Vec<Accepted>) {
     all.sort_by(|x, y| priority(x).cmp(&priority(y)).then_with(|| by_place(x, y)));
     kept.clear();
     for x in all.iter() {
@@ -49,7 +49,13 @@ fn by_place(x: &Accepted, y: &Accepted) -> Ordering {
             k.iter().zip(&l).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
         })
         .then_with(|| {
-            x.p_a.coords.iter().zip(&y.p_a.coords).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+            x.p_a
+                .coords
+                .iter()
+                .zip(&y.p_a.coords)
+                .map(|(a, b)| a.total_cmp(b))
+                .find(|o| o.is_ne())
+                .unwrap_or(Ordering::Equal)
         })
 }
 

@@ -158,8 +158,10 @@ fn grid_behind(
     for k in 0..GRID * GRID {
         let uv = at(&data.rect, grid(k / GRID), grid(k % GRID));
         let p = face.surface.point(uv);
-        let Some(d) = signed_distance(primitive, &p).filter(|d| d.value < -2.0 * ctx.tol.tol) else { continue };
-        let foot = facing.surface.invert(&(ctx.to_other(free) * d.foot), None, None);
+        let Some(d) = signed_distance(primitive, &p).filter(|d| d.value < -2.0 * ctx.tol.tol) else {
+            continue;
+        };
+        let foot = facing.surface.invert(&(ctx.pose_to_other(free) * d.foot), None, None);
         if tried < MAX_TRIALS
             && facing.trim.classify(foot) == Side::Inside
             && face.trim.classify(uv) == Side::Inside
@@ -180,10 +182,14 @@ fn grids_behind(ctx: &Context<'_>, (i, j): (u32, u32), convicted: &dyn Fn(&Suspe
         let data = body.area(area);
         let Feature::Face(f) = data.feature else { return ArrayVec::new() };
         let face = body.face(f);
-        let place = |uv: P2| (face.surface.point(uv), outward_normal(face, uv), face.trim.classify(uv) == Side::Inside);
+        let place = |uv: P2| {
+            (face.surface.point(uv), outward_normal(face, uv), face.trim.classify(uv) == Side::Inside)
+        };
         (0..GRID * GRID)
             .map(|k| place(at(&data.rect, grid(k / GRID), grid(k % GRID))))
-            .map(|(p, n, t)| if which == Which::A { (p, n, t) } else { (ctx.pose_ab * p, ctx.pose_ab * n, t) })
+            .map(
+                |(p, n, t)| if which == Which::A { (p, n, t) } else { (ctx.pose_ab * p, ctx.pose_ab * n, t) },
+            )
             .collect()
     };
     let (on_a, on_b) = (points(Which::A, i), points(Which::B, j));
@@ -203,7 +209,9 @@ fn shrunk(p: &Primitive, by: f64) -> Primitive {
     match *p {
         Primitive::Plane { origin, normal } => Primitive::Plane { origin: origin - normal * by, normal },
         Primitive::Point { center, sigma } => Primitive::Point { center, sigma: sigma - by },
-        Primitive::Line { origin, dir, sigma, slope } => Primitive::Line { origin, dir, sigma: sigma - by, slope },
+        Primitive::Line { origin, dir, sigma, slope } => {
+            Primitive::Line { origin, dir, sigma: sigma - by, slope }
+        }
         Primitive::Circle { frame, radius, sigma } => Primitive::Circle { frame, radius, sigma: sigma - by },
     }
 }
@@ -224,7 +232,7 @@ fn edges_through_faces(ctx: &Context<'_>, own: Which, convicted: &dyn Fn(&Suspec
         Which::B => Which::A,
     };
     let body = ctx.body(other);
-    let into = ctx.to_other(own);
+    let into = ctx.pose_to_other(own);
     let mut stack = Vec::new();
     let mut faces = Vec::new();
     let mut areas = Vec::new();
@@ -394,7 +402,12 @@ fn crosses_area(
 }
 
 /// The meeting point of the track between two of its parameters with a Bézier area.
-fn meet(face: &feeler_hierarchy::Face, rect: &Rect, track: &Track<'_>, (s0, s1): (f64, f64)) -> Option<(f64, P2)> {
+fn meet(
+    face: &feeler_hierarchy::Face,
+    rect: &Rect,
+    track: &Track<'_>,
+    (s0, s1): (f64, f64),
+) -> Option<(f64, P2)> {
     let mut uv = P2::new(0.5 * (rect.u0 + rect.u1), 0.5 * (rect.v0 + rect.v1));
     let (p0, p1) = ((track.point)(s0), (track.point)(s1));
     let (mut s, h) = (0.5 * (s0 + s1), s1 - s0);

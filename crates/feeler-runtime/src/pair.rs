@@ -94,7 +94,15 @@ impl ContactPair {
             let pose = PoseMatrix::from(&pose_ab);
             let reach = options.d_max + self.a.deviation() + self.b.deviation() + 2.0 * ctx.tol.same;
             let cull = CullContext::new(&self.a, &self.b, pose, reach, options.alpha);
-            traverse(&self.a, &self.b, &cull, with_quasi, &mut self.stack, &mut self.leaf_pairs, &mut self.stats);
+            traverse(
+                &self.a,
+                &self.b,
+                &cull,
+                with_quasi,
+                &mut self.stack,
+                &mut self.leaf_pairs,
+                &mut self.stats,
+            );
         }
         solve_all(&ctx, &mut self.leaf_pairs, &mut self.solved, &mut self.stats);
         self.accepted.clear();
@@ -147,7 +155,8 @@ impl ContactPair {
 }
 
 fn is_finite(pose: &Pose) -> bool {
-    pose.translation.vector.iter().all(|x| x.is_finite()) && pose.rotation.coords.iter().all(|x| x.is_finite())
+    pose.translation.vector.iter().all(|x| x.is_finite())
+        && pose.rotation.coords.iter().all(|x| x.is_finite())
 }
 
 /// Into world coordinates, with identities.

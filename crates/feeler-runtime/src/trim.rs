@@ -102,7 +102,11 @@ pub(crate) fn clearance_on(body: &Body, feature: Feature, p: &P3, max: f64) -> f
 /// Entity id of the source face that holds the point.
 fn source_of(face: &Face, uv: P2) -> u64 {
     let holds = |cells: &Option<TrimCells>| cells.as_ref().is_none_or(|c| c.classify(uv) == TrimSide::Inside);
-    face.sources.iter().find(|(_, cells)| holds(cells)).or_else(|| face.sources.first()).map_or(0, |(id, _)| *id)
+    face.sources
+        .iter()
+        .find(|(_, cells)| holds(cells))
+        .or_else(|| face.sources.first())
+        .map_or(0, |(id, _)| *id)
 }
 
 /// Parameter of the point of a whole line or circle nearest to `p`.
@@ -119,13 +123,17 @@ fn canonical_parameter(curve: &Curve, p: &P3) -> Option<f64> {
 
 /// The footpoint `p` on edge `index`, `hint` being its parameter when it is known. `None` when it is off the curve or
 /// outside all spans.
-pub(crate) fn locate_on_edge(body: &Body, index: u32, p: &P3, hint: Option<f64>, tol: &Tolerances) -> Option<Located> {
+pub(crate) fn locate_on_edge(
+    body: &Body,
+    index: u32,
+    p: &P3,
+    hint: Option<f64>,
+    tol: &Tolerances,
+) -> Option<Located> {
     let edge = body.edge(index);
     let t = hint.or_else(|| canonical_parameter(&edge.curve, p)).or_else(|| {
         let nearest = edge.spans.iter().map(|s| edge.curve.project(p, s.t0, s.t1));
-        nearest.min_by(|s, t| {
-            (edge.curve.point(*s) - p).norm().total_cmp(&(edge.curve.point(*t) - p).norm())
-        })
+        nearest.min_by(|s, t| (edge.curve.point(*s) - p).norm().total_cmp(&(edge.curve.point(*t) - p).norm()))
     })?;
     if (edge.curve.point(t) - p).norm() > tol.trim {
         return None;

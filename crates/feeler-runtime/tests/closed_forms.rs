@@ -83,15 +83,26 @@ fn crossed_spools() {
 fn corner_over_a_face_and_edges_across() {
     let a = body(&fixtures::block([-1.0; 3], [1.0; 3]));
     // Balanced on a corner, as tall as the diagonal.
-    let up = nalgebra::UnitQuaternion::rotation_between(&feeler_geom::V3::new(1.0, 1.0, 1.0), &feeler_geom::V3::z()).unwrap();
-    let pose = feeler_geom::Pose::from_parts(nalgebra::Translation3::new(0.1, 0.2, 1.25 + 3.0_f64.sqrt()), up);
+    let up = nalgebra::UnitQuaternion::rotation_between(
+        &feeler_geom::V3::new(1.0, 1.0, 1.0),
+        &feeler_geom::V3::z(),
+    )
+    .unwrap();
+    let pose =
+        feeler_geom::Pose::from_parts(nalgebra::Translation3::new(0.1, 0.2, 1.25 + 3.0_f64.sqrt()), up);
     let l = query(&a, &a, &at(0.0, 0.0, 0.0), &pose, &within(0.5));
     assert_eq!(l.len(), 1, "{l:?}");
     assert!((l[0].distance - 0.25).abs() < 1e-13, "{l:?}");
     assert_eq!((l[0].feature_a.kind, l[0].feature_b.kind), (FeatureKind::Face, FeatureKind::Vertex), "{l:?}");
     // Two edges across: A turned about y, B about x, by 45 degrees.
     let s = 2.0_f64.sqrt();
-    let l = query(&a, &a, &turned(0.0, 0.0, 0.0, 0.0, 45.0, 0.0), &turned(0.0, 0.0, 2.0 * s + 0.1, 45.0, 0.0, 0.0), &within(0.5));
+    let l = query(
+        &a,
+        &a,
+        &turned(0.0, 0.0, 0.0, 0.0, 45.0, 0.0),
+        &turned(0.0, 0.0, 2.0 * s + 0.1, 45.0, 0.0, 0.0),
+        &within(0.5),
+    );
     assert_eq!(l.len(), 1, "{l:?}");
     assert!((l[0].distance - 0.1).abs() < 1e-13, "{l:?}");
     assert_eq!((l[0].feature_a.kind, l[0].feature_b.kind), (FeatureKind::Edge, FeatureKind::Edge), "{l:?}");
@@ -99,7 +110,11 @@ fn corner_over_a_face_and_edges_across() {
     let l = query(&a, &a, &at(0.0, 0.0, 0.0), &turned(2.3, 2.2, 2.1, 0.0, 0.0, 0.0), &within(0.5));
     assert_eq!(l.len(), 1, "{l:?}");
     assert!((l[0].distance - (0.09_f64 + 0.04 + 0.01).sqrt()).abs() < 1e-13, "{l:?}");
-    assert_eq!((l[0].feature_a.kind, l[0].feature_b.kind), (FeatureKind::Vertex, FeatureKind::Vertex), "{l:?}");
+    assert_eq!(
+        (l[0].feature_a.kind, l[0].feature_b.kind),
+        (FeatureKind::Vertex, FeatureKind::Vertex),
+        "{l:?}"
+    );
 }
 
 /// A concave edge and a pit carry nothing.

@@ -25,14 +25,22 @@ fn pin_in_a_bore() {
             for offset in [0.0, 1e-12, 1e-9, 1e-7, 1e-5, 1e-3, 0.05] {
                 let l = query(&block, &pin, &at(0.0, 0.0, 0.0), &at(offset, 0.0, z), &within(0.2));
                 assert!(!l.is_empty(), "height {height} offset {offset}");
-                assert!((l[0].distance - (0.1 - offset)).abs() < 2e-6, "height {height} offset {offset}: {l:?}");
-                let faces = l.iter().filter(|l| l.feature_a.kind == FeatureKind::Face && l.feature_b.kind == FeatureKind::Face);
+                assert!(
+                    (l[0].distance - (0.1 - offset)).abs() < 2e-6,
+                    "height {height} offset {offset}: {l:?}"
+                );
+                let faces = l.iter().filter(|l| {
+                    l.feature_a.kind == FeatureKind::Face && l.feature_b.kind == FeatureKind::Face
+                });
                 assert!(faces.count() >= 2, "height {height} offset {offset}: {l:?}");
                 assert!(all_conformal(&l), "height {height} offset {offset}: {l:#?}");
                 // Both ends of the overlap are sampled.
                 let (lo, hi) = (z.max(0.0), (z + height).min(4.0));
                 for end in [lo, hi] {
-                    assert!(l.iter().any(|l| (l.point_a.z - end).abs() < 1e-6), "height {height} offset {offset} end {end}: {l:#?}");
+                    assert!(
+                        l.iter().any(|l| (l.point_a.z - end).abs() < 1e-6),
+                        "height {height} offset {offset} end {end}: {l:#?}"
+                    );
                 }
             }
         }
@@ -50,7 +58,11 @@ fn tilted_pin_in_a_bore() {
         assert!(!l.is_empty(), "tilt {tilt}");
         // At the end of the bore the axis is off by 2 tan(tilt).
         let expected = 0.1 - 2.0 * tilt.to_radians().tan();
-        assert!((l[0].distance - expected).abs() < 2e-4 * tilt + 2e-6, "tilt {tilt}: {} {expected} {l:?}", l[0].distance);
+        assert!(
+            (l[0].distance - expected).abs() < 2e-4 * tilt + 2e-6,
+            "tilt {tilt}: {} {expected} {l:?}",
+            l[0].distance
+        );
         if tilt > 1e-3 {
             assert_eq!(l.iter().filter(|l| l.class == LmdClass::Strict).count(), 2, "tilt {tilt}: {l:#?}");
         }
@@ -124,17 +136,26 @@ fn one_dimensional_sets() {
     // Torus on the plate.
     let torus = body(&fixtures::torus(2.0, 0.5));
     let l = query(&plate, &torus, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 0.75), &within(0.5));
-    assert!(all_conformal(&l) && l.len() >= 3 && l.iter().all(|l| (l.distance - 0.25).abs() < 1e-13), "{l:#?}");
+    assert!(
+        all_conformal(&l) && l.len() >= 3 && l.iter().all(|l| (l.distance - 0.25).abs() < 1e-13),
+        "{l:#?}"
+    );
     // A ball on the axis of a bore.
     let block = body(&fixtures::block_with_hole(5.0, 4.0, 2.0));
     let ball = body(&fixtures::sphere(1.5));
     let l = query(&block, &ball, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 1.0), &within(0.7));
-    assert!(all_conformal(&l) && l.len() >= 3 && l.iter().all(|l| (l.distance - 0.5).abs() < 1e-13), "{l:#?}");
+    assert!(
+        all_conformal(&l) && l.len() >= 3 && l.iter().all(|l| (l.distance - 0.5).abs() < 1e-13),
+        "{l:#?}"
+    );
     // A ball in the groove of a spool, centred on the tube circle: a circle of minima.
     let spool = body(&common::spool(3.0, 1.0, 0.866));
     let ball = body(&fixtures::sphere(0.75));
     let l = query(&spool, &ball, &at(0.0, 0.0, 0.0), &at(0.0, 3.0, 0.0), &within(0.5));
-    assert!(all_conformal(&l) && l.len() >= 3 && l.iter().all(|l| (l.distance - 0.25).abs() < 1e-13), "{l:#?}");
+    assert!(
+        all_conformal(&l) && l.len() >= 3 && l.iter().all(|l| (l.distance - 0.25).abs() < 1e-13),
+        "{l:#?}"
+    );
 }
 
 /// The result does not change when both solids move together, and swaps with them.

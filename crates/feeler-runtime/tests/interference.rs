@@ -24,7 +24,11 @@ fn status(a: &Arc<Body>, b: &Arc<Body>, pose: &Pose) -> Status {
 fn contained_and_in_voids() {
     let (block, ball) = (body(&fixtures::block([-5.0; 3], [5.0; 3])), body(&fixtures::sphere(1.0)));
     assert_eq!(status(&block, &ball, &at(0.5, 0.3, 0.1)), Status::Interfering, "fully inside");
-    assert_eq!(status(&block, &ball, &at(5.5, 0.3, 0.1)), Status::Interfering, "through a face, no edge near");
+    assert_eq!(
+        status(&block, &ball, &at(5.5, 0.3, 0.1)),
+        Status::Interfering,
+        "through a face, no edge near"
+    );
     assert_eq!(status(&block, &ball, &at(5.999, 0.3, 0.1)), Status::Interfering, "barely through a face");
     assert_eq!(status(&block, &ball, &at(6.0, 0.3, 0.1)), Status::Touching, "touching");
     assert_eq!(status(&block, &ball, &at(6.001, 0.3, 0.1)), Status::Separated, "apart");
@@ -42,17 +46,30 @@ fn contained_and_in_voids() {
 fn crossing_bars_and_flush_faces() {
     let bar = body(&fixtures::block([-5.0, -0.5, -0.5], [5.0, 0.5, 0.5]));
     for angle in [10.0, 45.0, 90.0] {
-        assert_eq!(status(&bar, &bar, &turned(0.3, 0.2, 0.1, 0.0, 0.0, angle)), Status::Interfering, "{angle}");
-        assert_eq!(status(&bar, &bar, &turned(0.3, 0.2, 0.9999, 0.0, 0.0, angle)), Status::Interfering, "{angle}");
+        assert_eq!(
+            status(&bar, &bar, &turned(0.3, 0.2, 0.1, 0.0, 0.0, angle)),
+            Status::Interfering,
+            "{angle}"
+        );
+        assert_eq!(
+            status(&bar, &bar, &turned(0.3, 0.2, 0.9999, 0.0, 0.0, angle)),
+            Status::Interfering,
+            "{angle}"
+        );
         assert_eq!(status(&bar, &bar, &turned(0.3, 0.2, 1.0, 0.0, 0.0, angle)), Status::Touching, "{angle}");
-        assert_eq!(status(&bar, &bar, &turned(0.3, 0.2, 1.001, 0.0, 0.0, angle)), Status::Separated, "{angle}");
+        assert_eq!(
+            status(&bar, &bar, &turned(0.3, 0.2, 1.001, 0.0, 0.0, angle)),
+            Status::Separated,
+            "{angle}"
+        );
     }
     assert_eq!(status(&bar, &bar, &at(0.0, 0.0, 0.0)), Status::Interfering, "one and the same");
     // Flush side by side; a peg that fills its hole.
     assert_eq!(status(&bar, &bar, &at(10.0, 0.0, 0.0)), Status::Touching, "end to end");
     assert_eq!(status(&bar, &bar, &at(3.0, 1.0, 0.0)), Status::Touching, "side by side");
     assert_eq!(status(&bar, &bar, &at(3.0, 0.9, 0.0)), Status::Interfering, "overlapping");
-    let (block, peg) = (body(&fixtures::block_with_hole(5.0, 4.0, 2.0)), body(&fixtures::cylinder(2.0, 10.0)));
+    let (block, peg) =
+        (body(&fixtures::block_with_hole(5.0, 4.0, 2.0)), body(&fixtures::cylinder(2.0, 10.0)));
     assert_eq!(status(&block, &peg, &at(0.0, 0.0, -3.0)), Status::Touching, "filling");
     assert_eq!(status(&block, &peg, &at(0.01, 0.0, -3.0)), Status::Interfering, "off-centre");
     let thin = body(&fixtures::cylinder(1.9, 10.0));
@@ -95,7 +112,13 @@ fn random_poses_against_points() {
                 let found = status(a, b, &pose);
                 // Grid points are 0.11 apart: a lens without one is no deeper than 0.1.
                 if deepest > 0.0 {
-                    assert_eq!(found, Status::Interfering, "{:?} {:?} {pose}: {deepest}", a.hierarchy().info.name, b.hierarchy().info.name);
+                    assert_eq!(
+                        found,
+                        Status::Interfering,
+                        "{:?} {:?} {pose}: {deepest}",
+                        a.hierarchy().info.name,
+                        b.hierarchy().info.name
+                    );
                     seen[0] += 1;
                 } else if deepest < -0.1 {
                     assert_eq!(found, Status::Separated, "{pose}: {deepest}");

@@ -35,7 +35,9 @@ fn same(x: &[Lmd], y: &[Lmd], moved: &Pose, swapped: bool, what: &str) {
         let (p, q) = if swapped { (l.point_b, l.point_a) } else { (l.point_a, l.point_b) };
         let (p, q) = (moved * p, moved * q);
         let found = y.iter().any(|m| {
-            (m.point_a - p).norm() < 1e-7 && (m.point_b - q).norm() < 1e-7 && (m.distance - l.distance).abs() < 1e-10
+            (m.point_a - p).norm() < 1e-7
+                && (m.point_b - q).norm() < 1e-7
+                && (m.distance - l.distance).abs() < 1e-10
         });
         assert!(found, "{what}: {l:#?} not in {y:#?}");
     }
@@ -54,9 +56,16 @@ fn any_pose() {
                 let pose = random_pose(&mut rng, 2.2);
                 let what = format!("{name_a} / {name_b} at {pose}");
                 let still = query(a, b, &at(0.0, 0.0, 0.0), &pose, &options);
-                let common = Pose::from_parts(nalgebra::Translation3::new(5.0, -3.0, 8.0), random_rotation(&mut rng));
+                let common =
+                    Pose::from_parts(nalgebra::Translation3::new(5.0, -3.0, 8.0), random_rotation(&mut rng));
                 same(&still, &query(a, b, &common, &(common * pose), &options), &common, false, &what);
-                same(&still, &query(b, a, &pose, &at(0.0, 0.0, 0.0), &options), &Pose::identity(), true, &what);
+                same(
+                    &still,
+                    &query(b, a, &pose, &at(0.0, 0.0, 0.0), &options),
+                    &Pose::identity(),
+                    true,
+                    &what,
+                );
                 assert!(still.iter().all(|l| l.class == LmdClass::Strict), "{what}: {still:#?}");
                 total += still.len();
             }

@@ -77,11 +77,12 @@ fn walk(
             (at(i + 1) - at(i)).norm()
         })
         .sum();
-    if !(length > 0.0) {
+    if length <= 0.0 || !length.is_finite() {
         out.extend(set.member(&point(s0)).and_then(|m| set.sample(&m, false)));
         return;
     }
-    let longest = options.conformal_spacing.map_or(0.25, |spacing| (spacing / length).min(0.25)).max(MIN_STEP * 0.0625);
+    let longest =
+        options.conformal_spacing.map_or(0.25, |spacing| (spacing / length).min(0.25)).max(MIN_STEP * 0.0625);
     let mut s = 0.0;
     let at = |s: f64| set.member(&point(s0 + width * s));
     let mut last: Option<(f64, bool)> = None;
@@ -128,7 +129,12 @@ fn clearance(set: &FamilySet<'_>, m: &Member, both: bool) -> f64 {
 }
 
 fn order(p: &P3, q: &P3) -> std::cmp::Ordering {
-    p.coords.iter().zip(&q.coords).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+    p.coords
+        .iter()
+        .zip(&q.coords)
+        .map(|(a, b)| a.total_cmp(b))
+        .find(|o| o.is_ne())
+        .unwrap_or(std::cmp::Ordering::Equal)
 }
 
 /// What a one-dimensional family looks like: the orbit of a translation or of a rotation.
@@ -162,7 +168,8 @@ impl Track {
         // Circumcircle.
         let (u, v) = (second - first, third - first);
         let w = u.cross(&v);
-        let to_center = (v.cross(&w) * -u.norm_squared() - w.cross(&u) * v.norm_squared()) / (-2.0 * w.norm_squared());
+        let to_center =
+            (v.cross(&w) * -u.norm_squared() - w.cross(&u) * v.norm_squared()) / (-2.0 * w.norm_squared());
         let center = first + to_center;
         let x = first - center;
         Self::Circle { center, x, y: w.normalize().cross(&x) }
@@ -190,7 +197,9 @@ mod tests {
         }
         let line: Vec<P3> = [0.0, 2.0, -1.0].map(|t| P3::new(t, 2.0 * t, 1.0)).to_vec();
         match Track::through(&line, 1e-9) {
-            Track::Line { range, .. } => assert!((range.1 - range.0 - 3.0 * 5.0_f64.sqrt()).abs() < 1e-14, "{range:?}"),
+            Track::Line { range, .. } => {
+                assert!((range.1 - range.0 - 3.0 * 5.0_f64.sqrt()).abs() < 1e-14, "{range:?}")
+            }
             other => panic!("{other:?}"),
         }
     }

@@ -188,7 +188,9 @@ fn area_points(ctx: &Context<'_>, which: Which, area: u32, spacing: Option<f64>,
         Feature::Face(f) => {
             let surface = &body.face(f).surface;
             for i in 0..=n {
-                out.extend((0..=n).map(|j| back(surface.point(P2::new(at(i, r.u0, r.u1), at(j, r.v0, r.v1))))));
+                out.extend(
+                    (0..=n).map(|j| back(surface.point(P2::new(at(i, r.u0, r.u1), at(j, r.v0, r.v1))))),
+                );
             }
         }
     }
@@ -216,7 +218,13 @@ fn dim(f: Feature) -> u8 {
 /// Keeps the corners of the set, then always the sample farthest from all kept ones, until they are denser than the
 /// spacing (default: a quarter of the set's diameter) or `cap` is reached. The nearest pair stays if it is nearer than
 /// the others by more than rounding.
-fn thin_out(ctx: &Context<'_>, samples: &mut Vec<Sample>, spacing: Option<f64>, cap: usize, out: &mut Vec<Accepted>) {
+fn thin_out(
+    ctx: &Context<'_>,
+    samples: &mut Vec<Sample>,
+    spacing: Option<f64>,
+    cap: usize,
+    out: &mut Vec<Accepted>,
+) {
     samples.sort_by(|x, y| {
         let key = |z: &Sample| [z.pair.distance, z.pair.p_a.x, z.pair.p_a.y, z.pair.p_a.z];
         let (k, l) = (key(x), key(y));
@@ -224,7 +232,8 @@ fn thin_out(ctx: &Context<'_>, samples: &mut Vec<Sample>, spacing: Option<f64>, 
         y.corner.cmp(&x.corner).then_with(|| order.unwrap_or_else(|| k[0].total_cmp(&l[0])))
     });
     let nearest = samples.iter().min_by(|x, y| x.pair.distance.total_cmp(&y.pair.distance)).copied();
-    let apart = |x: &Sample, y: &Sample| (x.pair.p_a - y.pair.p_a).norm().max((x.pair.p_b - y.pair.p_b).norm());
+    let apart =
+        |x: &Sample, y: &Sample| (x.pair.p_a - y.pair.p_a).norm().max((x.pair.p_b - y.pair.p_b).norm());
     let n = samples.len();
     let n_corners = samples.partition_point(|s| s.corner);
     let diameter = samples.iter().map(|s| apart(s, &samples[0])).fold(0.0, f64::max);

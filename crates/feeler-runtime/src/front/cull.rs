@@ -8,12 +8,12 @@
 //! Cones get a slack for footpoints that are accepted within a trim's deviation outside their area, boxes likewise:
 //! culling must never lose what brute force finds.
 
-use super::mask::compatible;
 use crate::Body;
+use arrayvec::ArrayVec;
 use feeler_geom::cone::separated as cones_separated;
 use feeler_geom::obb::{PoseMatrix, separated as boxes_separated};
 use feeler_geom::{PolyCone, RevolutionCone, V3, math};
-use arrayvec::ArrayVec;
+use feeler_hierarchy::{conformal_compatible, strict_compatible};
 
 /// What the tests of one query share.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,8 @@ impl CullContext {
 
     /// Whether two nodes certainly hold no minimum together.
     pub(crate) fn nodes(&self, a: (&Body, u32), b: (&Body, u32), with_quasi: bool) -> bool {
-        if !compatible(a.0.types(a.1, with_quasi), b.0.types(b.1, with_quasi)) {
+        let (types_a, types_b) = (a.0.types(a.1, with_quasi), b.0.types(b.1, with_quasi));
+        if !strict_compatible(types_a, types_b) && !conformal_compatible(types_a, types_b) {
             return true;
         }
         let (node_a, node_b) = (a.0.node(a.1), b.0.node(b.1));

@@ -4,5 +4,4 @@
 //! which sorts it.
 
 pub(crate) mod cull;
-pub(crate) mod mask;
 pub(crate) mod traverse;

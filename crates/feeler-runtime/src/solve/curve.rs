@@ -93,13 +93,13 @@ fn touching_directions(
         Feature::Edge(e) => {
             let curve = &ctx.body(other).edge(e).curve;
             // The canonical curve in its own frame, the answer in the free side's.
-            let p = ctx.to_other(free) * foot;
+            let p = ctx.pose_to_other(free) * foot;
             let t = match curve {
                 Curve::Line { dir, .. } => Some(*dir),
                 Curve::Circle { frame, .. } => Some(frame.z.cross(&(p - frame.origin))),
                 _ => None,
             };
-            t.map(|t| ctx.to_other(other) * t)
+            t.map(|t| ctx.pose_to_other(other) * t)
         }
         _ => None,
     };

@@ -166,7 +166,10 @@ fn solve_n<const N: usize>(
     let mut found: ArrayVec<(P3, P3), STARTS> = ArrayVec::new();
     for k in 0..out.scratch.starts.len().min(STARTS) {
         let (_, i, j) = out.scratch.starts[k];
-        let start = SVector::<f64, N>::from_fn(|r, _| if r < split { params_a[i][r] } else { params_b[j][r - split] });
+        let start =
+            SVector::<f64, N>::from_fn(
+                |r, _| if r < split { params_a[i][r] } else { params_b[j][r - split] },
+            );
         let (x, undecided) = match minimise(&mut eval, start, MARGIN, ACCEPT_EPS * ctx.tol.eps) {
             Outcome::Minimum(x) => (x, false),
             Outcome::Outside => continue,
@@ -245,8 +248,10 @@ fn border_of(ctx: &Context<'_>, which: Which, area: u32, leaf: &Leaf<'_>) -> Arr
     match leaf.shape {
         Shape::Patch(s) => border_margin(ctx, deviation, s, leaf.rect).into(),
         Shape::Curve(c) => {
-            let length = c.derivs(0.5 * (leaf.rect.u0 + leaf.rect.u1)).d1.norm() * (leaf.rect.u1 - leaf.rect.u0);
-            let part = if length > 0.0 { ((deviation + ctx.tol.same) / length).clamp(1e-9, MARGIN) } else { MARGIN };
+            let length =
+                c.derivs(0.5 * (leaf.rect.u0 + leaf.rect.u1)).d1.norm() * (leaf.rect.u1 - leaf.rect.u0);
+            let part =
+                if length > 0.0 { ((deviation + ctx.tol.same) / length).clamp(1e-9, MARGIN) } else { MARGIN };
             [part].into_iter().collect()
         }
     }
@@ -282,7 +287,7 @@ fn collect_starts(a: &Leaf<'_>, b: &Leaf<'_>, scratch: &mut Scratch) {
     scratch.starts.sort_by(|x, y| x.0.total_cmp(&y.0).then((x.1, x.2).cmp(&(y.1, y.2))));
 }
 
-/// ½ |p_B − p_A|² with derivatives.
+/// Half the squared distance of the two points, with derivatives.
 fn evaluate<const N: usize>(
     a: &Leaf<'_>,
     b: &Leaf<'_>,

@@ -52,7 +52,7 @@ impl Context<'_> {
     }
 
     /// Takes coordinates of a solid to those of the *other* one.
-    pub(crate) fn to_other(&self, which: Which) -> &Pose {
+    pub(crate) fn pose_to_other(&self, which: Which) -> &Pose {
         match which {
             Which::A => &self.pose_ba,
             Which::B => &self.pose_ab,
@@ -179,7 +179,8 @@ fn reduced_solves(
         let obb = &body.node(body.leaf_of_area(area)).obb;
         let reach = obb.radius() + ctx.tol.tol;
         if let Some(s) = feeler_geom::skeleton::signed_distance(primitive, &obb.center)
-            && (s.value - reach > ctx.d_max || s.value + reach < -ctx.body(free).data(body.area(area).feature).extent)
+            && (s.value - reach > ctx.d_max
+                || s.value + reach < -ctx.body(free).data(body.area(area).feature).extent)
         {
             continue;
         }

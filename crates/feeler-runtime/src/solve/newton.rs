@@ -114,9 +114,12 @@ fn grown(mu: f64) -> f64 {
 
 /// Largest gradient component over its length.
 fn residual_of<const N: usize>(e: &Eval<N>, free: &SVector<f64, N>) -> f64 {
-    (0..N).fold(0.0, |m: f64, i| {
-        if free[i] > 0.5 && e.len[i] > 0.0 { m.max((e.grad[i] / e.len[i]).abs()) } else { m }
-    })
+    (0..N).fold(
+        0.0,
+        |m: f64, i| {
+            if free[i] > 0.5 && e.len[i] > 0.0 { m.max((e.grad[i] / e.len[i]).abs()) } else { m }
+        },
+    )
 }
 
 /// Hessian and gradient with held parameters decoupled.
@@ -183,7 +186,8 @@ mod tests {
             Some(Eval {
                 f: (1.0 + q).sqrt(),
                 grad: d / (1.0 + q).sqrt(),
-                hess: Matrix2::identity() / (1.0 + q).sqrt() - d * d.transpose() / (1.0 + q).powf_three_halves(),
+                hess: Matrix2::identity() / (1.0 + q).sqrt()
+                    - d * d.transpose() / (1.0 + q).powf_three_halves(),
                 len: Vector2::repeat(1.0),
                 noise: 1e-15,
             })
@@ -210,7 +214,10 @@ mod tests {
 
     #[test]
     fn says_when_the_minimum_is_outside() {
-        assert_eq!(minimise(&mut bowl(Vector2::new(1.5, 0.5)), Vector2::new(0.5, 0.5), 0.05, 1e-9), Outcome::Outside);
+        assert_eq!(
+            minimise(&mut bowl(Vector2::new(1.5, 0.5)), Vector2::new(0.5, 0.5), 0.05, 1e-9),
+            Outcome::Outside
+        );
     }
 
     #[test]

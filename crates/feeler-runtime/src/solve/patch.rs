@@ -124,8 +124,15 @@ pub(crate) fn border_margin(ctx: &Context<'_>, deviation: f64, surface: &Surface
     [part(d.du.norm() * (rect.u1 - rect.u0)), part(d.dv.norm() * (rect.v1 - rect.v0))]
 }
 
-pub(crate) fn same_place(surface: &Surface, rect: &Rect, x: &Vector2<f64>, y: &Vector2<f64>, tol: f64) -> bool {
-    (x - y).norm() < 1e-9 || (surface.point(at(rect, x[0], x[1])) - surface.point(at(rect, y[0], y[1]))).norm() < tol
+pub(crate) fn same_place(
+    surface: &Surface,
+    rect: &Rect,
+    x: &Vector2<f64>,
+    y: &Vector2<f64>,
+    tol: f64,
+) -> bool {
+    (x - y).norm() < 1e-9
+        || (surface.point(at(rect, x[0], x[1])) - surface.point(at(rect, y[0], y[1]))).norm() < tol
 }
 
 /// No neighbour has a smaller value; ties go to the first.
@@ -134,15 +141,12 @@ pub(crate) fn is_grid_minimum(values: &[[f64; GRID]; GRID], i: usize, j: usize) 
     if !v.is_finite() {
         return false;
     }
-    for k in i.saturating_sub(1)..=(i + 1).min(GRID - 1) {
-        for l in j.saturating_sub(1)..=(j + 1).min(GRID - 1) {
-            let w = values[k][l];
-            if w < v || (w <= v && (k, l) < (i, j)) {
-                return false;
-            }
-        }
-    }
-    true
+    let near = |c: usize| c.saturating_sub(1)..=(c + 1).min(GRID - 1);
+    let beats = |k: usize, l: usize| {
+        let w = values[k][l];
+        w < v || (w <= v && (k, l) < (i, j))
+    };
+    !near(i).any(|k| near(j).any(|l| beats(k, l)))
 }
 
 fn evaluate(

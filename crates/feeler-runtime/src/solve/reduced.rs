@@ -73,7 +73,7 @@ impl Reduced {
     }
 }
 
-#[expect(clippy::float_cmp, reason = "edges and vertices have a radius of exactly zero by construction")]
+/// Edges and vertices have a radius of exactly zero by construction.
 fn thin(sigma: f64) -> bool {
     sigma == 0.0
 }

@@ -60,7 +60,10 @@ pub fn query(a: &Arc<Body>, b: &Arc<Body>, pose_a: &Pose, pose_b: &Pose, options
 pub fn check_contracts(lmds: &[Lmd], options: &QueryOptions) {
     for l in lmds {
         assert!((l.normal.norm() - 1.0).abs() < 1e-12, "unit normal {l:?}");
-        assert!((l.point_b - l.point_a - l.normal * l.distance).norm() < 1e-9 * (1.0 + l.point_a.coords.norm()), "{l:?}");
+        assert!(
+            (l.point_b - l.point_a - l.normal * l.distance).norm() < 1e-9 * (1.0 + l.point_a.coords.norm()),
+            "{l:?}"
+        );
         assert!(l.distance <= options.d_max, "{l:?}");
         assert!((l.gap - (l.distance - options.dilation_a - options.dilation_b)).abs() < 1e-15, "{l:?}");
     }
