@@ -19,7 +19,8 @@ impl BezierSpline {
         for part in self.parts(t0, t1) {
             let noise = bernstein::rounding(self.piece_control(part.piece));
             let control = bernstein::local(self.piece_control(part.piece));
-            let net = self.restrict(part.piece, control, part.t0, part.t1);
+            let (t0, t1) = widened(part.t0, part.t1, self.breaks[part.piece], self.breaks[part.piece + 1]);
+            let net = self.restrict(part.piece, control, t0, t1);
             out.extend(bernstein::tangent_vectors(&net, noise));
         }
         out
@@ -43,7 +44,10 @@ impl BezierSurface {
         for (patch, part) in self.cells(rect) {
             let noise = bernstein::rounding(self.patch_control(patch));
             let control = bernstein::local(self.patch_control(patch));
-            let net = self.restrict(patch, control, &part);
+            let whole = self.patch_rect(patch);
+            let (u0, u1) = widened(part.u0, part.u1, whole.u0, whole.u1);
+            let (v0, v1) = widened(part.v0, part.v1, whole.v0, whole.v1);
+            let net = self.restrict(patch, control, &Rect { u0, u1, v0, v1 });
             let vectors = bernstein::normal_vectors(&net, nu, nv, noise);
             if vectors.is_empty() {
                 return None;
@@ -52,6 +56,19 @@ impl BezierSurface {
         }
         Some(out)
     }
+}
+
+/// A range of at least 1e-6 of the piece's around a smaller one: differences over less are rounding.
+fn widened(t0: f64, t1: f64, b0: f64, b1: f64) -> (f64, f64) {
+    let least = 1e-6 * (b1 - b0);
+    if t1 - t0 >= least {
+        return (t0, t1);
+    }
+    let grow = 0.5 * (least - (t1 - t0));
+    // Inside the piece where it was: beyond, it would have the directions of an extrapolation.
+    let lo = (t0 - grow).max(b0.min(t0));
+    let hi = (lo + least).min(b1.max(t1));
+    ((hi - least).min(t0), hi.max(t1))
 }
 
 fn points(nets: impl Iterator<Item = Vec<H4>>) -> Vec<P3> {

@@ -228,6 +228,17 @@ impl BezierSurface {
         &self.control[k * n..(k + 1) * n]
     }
 
+    /// Parameter rectangle of patch `(i, j)`.
+    #[must_use]
+    pub fn patch_rect(&self, (i, j): (usize, usize)) -> crate::Rect {
+        crate::Rect {
+            u0: self.u_breaks[i],
+            u1: self.u_breaks[i + 1],
+            v0: self.v_breaks[j],
+            v1: self.v_breaks[j + 1],
+        }
+    }
+
     /// Indices of the patch at `uv`: the later one at a break, border patches outside the domain, wrapped in
     /// periodic directions.
     #[must_use]

@@ -1,11 +1,16 @@
-//! Nearest points: on a spline (certified global) and on a grid (global search, then Newton).
+//! Nearest points on splines and grids: global search, Newton to round-off.
 //!
 //! # Source
 //! Piegl & Tiller, *The NURBS Book*, §6.1. Global: branch and bound on control boxes; on a spline the number of
-//! sign changes of the squared distance's derivative in Bernstein form tells when a part holds one minimum at most.
+//! sign changes of the squared distance's derivative in Bernstein form tells when a part holds one minimum at most,
+//! on a grid the control net's differences tell when the squared distance is convex.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 
 use super::{BezierSpline, BezierSurface, H4, bernstein, dehomogenized, eval, subdivide};
-use crate::{Aabb, P2, P3, Rect, V2};
+use crate::frame::unit;
+use crate::{Aabb, P2, P3, Rect, SurfaceDerivs, V2, V3, math};
 
 /// Parts looked at before the search settles for the best found.
 const BUDGET: usize = 20_000;
@@ -19,6 +24,18 @@ fn control_box(c: &[H4]) -> Aabb {
         b.insert(&dehomogenized(h));
     }
     b
+}
+
+/// Squared distance from `p` to the nearest plane that has all control points beyond it, across the way to their
+/// mean: a bound that small parts approach with the square of their size, where boxes do with their size.
+fn beyond_plane_sq(c: &[H4], p: &P3) -> f64 {
+    let mut mean = V3::zeros();
+    for h in c {
+        mean += h.xyz() / h.w - p.coords;
+    }
+    let Some(n) = unit(mean) else { return 0.0 };
+    let least = c.iter().fold(f64::INFINITY, |m: f64, h| m.min((h.xyz() / h.w - p.coords).dot(&n)));
+    if least > 0.0 { least * least } else { 0.0 }
 }
 
 /// Best so far.
@@ -160,18 +177,49 @@ impl BezierSpline {
     }
 }
 
-/// A cell of one patch, in the patch's own parameters.
-struct Cell {
+/// The part of one patch that is searched, in the patch's own parameters.
+struct Root {
     patch: (usize, usize),
     rect: Rect,
     shift: V2,
+}
+
+/// A cell of a root.
+struct Cell {
+    root: usize,
+    rect: Rect,
     depth: u32,
     control: Vec<H4>,
     lower_sq: f64,
 }
 
-/// Cells this many halvings below their patch are left to Newton.
-const DEPTH: u32 = 4;
+impl PartialEq for Cell {
+    fn eq(&self, o: &Self) -> bool {
+        self.cmp(o) == Ordering::Equal
+    }
+}
+
+impl Eq for Cell {}
+
+impl PartialOrd for Cell {
+    fn partial_cmp(&self, o: &Self) -> Option<Ordering> {
+        Some(self.cmp(o))
+    }
+}
+
+impl Ord for Cell {
+    /// The nearest on top of a heap; the deeper one of equals.
+    fn cmp(&self, o: &Self) -> Ordering {
+        o.lower_sq.total_cmp(&self.lower_sq).then(self.depth.cmp(&o.depth))
+    }
+}
+
+/// Cells this deep are tried by Newton for a good bound, convex or not.
+const TRIAL_DEPTH: u32 = 2;
+/// At this depth the search ends whatever is known.
+const LAST_DEPTH: u32 = 10;
+/// So many cells in a row without improvement end the search: points on a surface's focal set have no single foot.
+const PATIENCE: usize = 3000;
 
 impl BezierSurface {
     /// Parameters of the nearest point to `p`; see [`crate::Surface::invert`].
@@ -189,57 +237,74 @@ impl BezierSurface {
             v1: if fv { inf } else { search.v1 },
         };
         let finish = |uv: P2| if within.is_none() { domain.clamp(self.wrapped(uv)) } else { uv };
-        if let Some(uv) = hint
-            && let Some((uv, dist_sq)) = self.newton(p, free.clamp(uv), &free)
+        if let Some(start) = hint
+            && let Some((uv, dist_sq)) = self.newton(p, free.clamp(start), &free, &|uv| self.derivs(uv))
         {
-            // A stop at the border may be the end of a wrong way, unless it is near.
+            // A stop at the border, or beyond a joint that may be a crease, can be the end of a wrong way, unless it
+            // is near.
             let inside = free.u0 < uv.x && uv.x < free.u1 && free.v0 < uv.y && uv.y < free.v1;
-            let near = 1e-3 * control_box(self.patch_control(self.patch(uv))).diagonal();
-            if inside || dist_sq <= near * near {
+            let straight = inside && self.patch(uv) == self.patch(start);
+            let near = 1e-5 * control_box(self.patch_control(self.patch(uv))).diagonal();
+            if straight || dist_sq <= near * near {
                 return finish(uv);
             }
+            let found = self.search(p, &search);
+            let better = (self.derivs(found).p - p).norm_squared() < dist_sq * (1.0 - 1e-9);
+            return finish(if better { found } else { uv });
         }
-        finish(self.search(p, &search, &free))
+        finish(self.search(p, &search))
     }
 
-    fn search(&self, p: &P3, rect: &Rect, free: &Rect) -> P2 {
+    /// Branch and bound: patches are cut until they are too far away, or the squared distance is convex on them and
+    /// Newton finds their one minimum. Every patch for itself: a joint may be a crease.
+    fn search(&self, p: &P3, rect: &Rect) -> P2 {
         let start = rect.center();
         let mut best = Best { at: start, dist_sq: (self.derivs(start).p - p).norm_squared() };
         let (nu, nv) = (self.u_degree as usize, self.v_degree as usize);
         let (us, vs) = self.parts(rect);
-        let mut stack = Vec::with_capacity(us.len() * vs.len());
+        let mut roots = Vec::with_capacity(us.len() * vs.len());
+        let mut heap = BinaryHeap::with_capacity(us.len() * vs.len());
         for u in &us {
             for v in &vs {
                 let patch = (u.piece, v.piece);
-                let inside = u.t0 >= self.u_breaks[u.piece]
-                    && u.t1 <= self.u_breaks[u.piece + 1]
-                    && v.t0 >= self.v_breaks[v.piece]
-                    && v.t1 <= self.v_breaks[v.piece + 1];
+                let rect = Rect { u0: u.t0, u1: u.t1, v0: v.t0, v1: v.t1 };
+                // The whole patch's box costs no subdivision and rules most patches out.
+                let inside = self.patch_rect(patch).contains(rect.corners()[0])
+                    && self.patch_rect(patch).contains(rect.corners()[2]);
                 if inside && control_box(self.patch_control(patch)).distance_sq(p) >= best.dist_sq {
                     continue;
                 }
-                let rect = Rect { u0: u.t0, u1: u.t1, v0: v.t0, v1: v.t1 };
-                let shift = V2::new(u.shift, v.shift);
+                let root = Root { patch, rect, shift: V2::new(u.shift, v.shift) };
                 let control = self.sub_control(patch, &rect);
-                stack.push(make_cell(patch, rect, shift, 0, control, nv, p, &mut best));
+                roots.push(root);
+                let cell = Cell { root: roots.len() - 1, rect, depth: 0, control, lower_sq: 0.0 };
+                heap.push(offered(cell, &roots, nv, p, &mut best));
             }
         }
-        stack.sort_by(|a, b| b.lower_sq.total_cmp(&a.lower_sq));
-        for _ in 0..BUDGET {
-            let Some(cell) = stack.pop() else { break };
-            if cell.lower_sq >= best.dist_sq * PRUNE {
-                continue;
+        let mut idle = 0;
+        while let Some(cell) = heap.pop() {
+            let before = best.dist_sq;
+            if cell.lower_sq >= before * PRUNE || idle > PATIENCE {
+                break;
             }
-            if cell.depth >= DEPTH {
-                // From the middle over the whole range: cells at a patch's border lead into its neighbours.
-                let from = cell.rect.center() + cell.shift;
-                if let Some((uv, dist_sq)) = self.newton(p, from, free) {
-                    best.offer(uv, dist_sq);
+            let root = &roots[cell.root];
+            let convex = convex_on(&cell.control, nu, nv, p);
+            if convex || cell.depth == TRIAL_DEPTH || cell.depth >= LAST_DEPTH {
+                let reach = if convex { &cell.rect } else { &root.rect };
+                let eval = |uv: P2| self.patch_derivs(root.patch, uv);
+                if let Some((uv, dist_sq)) = self.newton(p, cell.rect.center(), reach, &eval) {
+                    best.offer(uv + root.shift, dist_sq);
+                    if convex {
+                        idle = 0;
+                        continue;
+                    }
                 }
+            }
+            idle = if best.dist_sq < before { 0 } else { idle + 1 };
+            if cell.depth >= LAST_DEPTH || cell.lower_sq >= best.dist_sq * PRUNE {
                 continue;
             }
             let c = cell.rect.center();
-            let mut children = Vec::with_capacity(4);
             for (s, u0, u1) in [(0.0, cell.rect.u0, c.x), (0.5, c.x, cell.rect.u1)] {
                 for (t, v0, v1) in [(0.0, cell.rect.v0, c.y), (0.5, c.y, cell.rect.v1)] {
                     let mut control = cell.control.clone();
@@ -250,16 +315,10 @@ impl BezierSurface {
                         subdivide::restrict(row, nv, 1, t, t + 0.5);
                     }
                     let rect = Rect { u0, u1, v0, v1 };
-                    let depth = cell.depth + 1;
-                    children.push(make_cell(cell.patch, rect, cell.shift, depth, control, nv, p, &mut best));
+                    let child = Cell { root: cell.root, rect, depth: cell.depth + 1, control, lower_sq: 0.0 };
+                    heap.push(offered(child, &roots, nv, p, &mut best));
                 }
             }
-            children.sort_by(|a, b| b.lower_sq.total_cmp(&a.lower_sq));
-            stack.extend(children);
-        }
-        // The best may still be a cell's corner.
-        if let Some((uv, dist_sq)) = self.newton(p, best.at, free) {
-            best.offer(uv, dist_sq);
         }
         best.at
     }
@@ -267,9 +326,15 @@ impl BezierSurface {
     /// Minimum of the squared distance from `uv` downhill inside `rect`: Newton on the full Hessian where it is
     /// positive definite, Gauss–Newton elsewhere, with backtracking; a bound that the descent presses against is
     /// held. `None` when it does not settle.
-    fn newton(&self, p: &P3, start: P2, rect: &Rect) -> Option<(P2, f64)> {
+    fn newton(
+        &self,
+        p: &P3,
+        start: P2,
+        rect: &Rect,
+        eval: &dyn Fn(P2) -> SurfaceDerivs,
+    ) -> Option<(P2, f64)> {
         let mut uv = start;
-        let mut d = self.derivs(uv);
+        let mut d = eval(uv);
         let domain = self.domain();
         let tiny = V2::new(
             4.0 * f64::EPSILON * domain.u0.abs().max(domain.u1.abs()),
@@ -311,9 +376,17 @@ impl BezierSurface {
             let mut moved = false;
             for _ in 0..30 {
                 let next = rect.clamp(uv + step);
-                let nd = self.derivs(next);
-                let nf = (nd.p - p).norm_squared();
-                if nf <= f {
+                let nd = eval(next);
+                let nr = nd.p - p;
+                let nf = nr.norm_squared();
+                // Near the minimum the distance is all rounding, and the gradient tells.
+                let level = nf <= f + 8.0 * (f64::EPSILON * f + rounding * f.sqrt());
+                let flatter = || {
+                    let slope = |g: f64, t: &V3| g.abs() / t.norm().max(f64::MIN_POSITIVE);
+                    let now = slope(nr.dot(&nd.du), &nd.du).max(slope(nr.dot(&nd.dv), &nd.dv));
+                    now < 0.5 * slope(g.x, &d.du).max(slope(g.y, &d.dv))
+                };
+                if nf < f || (level && flatter()) {
                     let by = next - uv;
                     let in_space = (d.du * by.x + d.dv * by.y).norm();
                     moved = (by.x.abs() > tiny.x || by.y.abs() > tiny.y) && in_space > 0.25 * rounding;
@@ -328,8 +401,8 @@ impl BezierSurface {
             if !moved {
                 // No step improves any more: settled to rounding if the gradient is small against its terms.
                 let r = d.p - p;
-                let slope = |hold: bool, t: &crate::V3| {
-                    if hold { 0.0 } else { r.dot(t).abs() / t.norm().max(1e-300) }
+                let slope = |hold: bool, t: &V3| {
+                    if hold { 0.0 } else { r.dot(t).abs() / t.norm().max(f64::MIN_POSITIVE) }
                 };
                 let slack = 1e-7 * r.norm() + 64.0 * rounding;
                 let small = slope(hold_u, &d.du) <= slack && slope(hold_v, &d.dv) <= slack;
@@ -340,23 +413,67 @@ impl BezierSurface {
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "a constructor in two places")]
-fn make_cell(
-    patch: (usize, usize),
-    rect: Rect,
-    shift: V2,
-    depth: u32,
-    control: Vec<H4>,
-    nv: usize,
-    p: &P3,
-    best: &mut Best<P2>,
-) -> Cell {
-    let last = control.len() - 1;
-    for (k, uv) in [0, last - nv, last, nv].into_iter().zip(rect.corners()) {
-        best.offer(uv + shift, (dehomogenized(&control[k]) - p).norm_squared());
+/// The cell with its lower bound; its corners are offered as candidates.
+fn offered(mut cell: Cell, roots: &[Root], nv: usize, p: &P3, best: &mut Best<P2>) -> Cell {
+    let last = cell.control.len() - 1;
+    let shift = roots[cell.root].shift;
+    for (k, uv) in [0, last - nv, last, nv].into_iter().zip(cell.rect.corners()) {
+        best.offer(uv + shift, (dehomogenized(&cell.control[k]) - p).norm_squared());
     }
-    let lower_sq = control_box(&control).distance_sq(p);
-    Cell { patch, rect, shift, depth, control, lower_sq }
+    cell.lower_sq = control_box(&cell.control).distance_sq(p).max(beyond_plane_sq(&cell.control, p));
+    cell
+}
+
+/// Whether the squared distance from `p` is convex over a patch, by the spread of its control net's differences
+/// (for rational patches an estimate that is good for nearly equal weights; others are not called convex).
+#[expect(clippy::cast_precision_loss, reason = "degrees are small")]
+fn convex_on(c: &[H4], nu: usize, nv: usize, p: &P3) -> bool {
+    let n = nv + 1;
+    let (w_min, w_max) = c.iter().fold((f64::INFINITY, 0.0_f64), |(lo, hi), h| (lo.min(h.w), hi.max(h.w)));
+    let uneven = w_max / w_min - 1.0;
+    if !(0.0..=0.25).contains(&uneven) {
+        return false;
+    }
+    let x: Vec<V3> = c.iter().map(|h| h.xyz() / h.w - p.coords).collect();
+    let along_u = |y: &[V3]| -> Vec<V3> { (0..y.len().saturating_sub(n)).map(|k| y[k + n] - y[k]).collect() };
+    let along_v = |y: &[V3], n: usize| -> Vec<V3> {
+        y.chunks_exact(n).flat_map(|row| row.windows(2).map(|w| w[1] - w[0])).collect()
+    };
+    let (du, dv) = (along_u(&x), along_v(&x, n));
+    let (fu, fv) = (nu as f64, nv as f64);
+    let duu = along_u(&du);
+    let duv = along_v(&du, n);
+    let dvv = if nv >= 2 { along_v(&dv, nv) } else { Vec::new() };
+    let spread = |y: &[V3]| {
+        let mean = y.iter().sum::<V3>() / (y.len().max(1) as f64);
+        (mean, y.iter().fold(0.0, |m: f64, d| m.max((d - mean).norm())))
+    };
+    let (r, r_dev) = spread(&x);
+    let (u, u_dev) = spread(&du);
+    let (v, v_dev) = spread(&dv);
+    // Unequal weights change the derivatives by about this fraction of the steps.
+    let (u, u_dev) = (u * fu, (u_dev + 2.0 * uneven * u.norm()) * fu);
+    let (v, v_dev) = (v * fv, (v_dev + 2.0 * uneven * v.norm()) * fv);
+    let (lu, lv) = (u.norm(), v.norm());
+    if lu <= 0.0 || lv <= 0.0 {
+        return false;
+    }
+    // r·S_xx in units of the lengths: middle, and how far it may be off.
+    let second = |y: &[V3], f: f64, a: f64, b: f64, bend: f64| {
+        let (mean, dev) = spread(y);
+        let size = y.iter().fold(0.0, |m: f64, d| m.max(d.norm()));
+        let off = (r.norm() + r_dev) * (f * dev + bend) + r_dev * f * size;
+        (f * r.dot(&mean) / (a * b), off / (a * b))
+    };
+    let bend = 2.0 * uneven;
+    let (ruu, euu) = second(&duu, fu * (fu - 1.0), lu, lu, bend * lu * fu);
+    let (ruv, euv) = second(&duv, fu * fv, lu, lv, bend * (lu * fv + lv * fu));
+    let (rvv, evv) = second(&dvv, fv * (fv - 1.0), lv, lv, bend * lv * fv);
+    let (pu, pv) = (u_dev / lu, v_dev / lv);
+    let (a, b, c) = (1.0 + ruu, u.dot(&v) / (lu * lv) + ruv, 1.0 + rvv);
+    let off = (2.0 * pu + pu * pu + euu).max(2.0 * pv + pv * pv + evv) + (pu + pv + pu * pv + euv);
+    let least = 0.5 * (a + c) - math::hypot(0.5 * (a - c), b);
+    least > off
 }
 
 /// Solution of `H step = -g` in the directions that are not held, where `H = [[a, b], [b, c]]` is positive definite

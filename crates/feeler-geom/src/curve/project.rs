@@ -63,7 +63,10 @@ fn polished(curve: &Curve, p: &P3, start: f64, t0: f64, t1: f64) -> f64 {
         }
         let next = (t - r.dot(&d.d1) / h).min(t1).max(t0);
         let nd = curve.derivs(next);
-        if (nd.p - p).norm_squared() > r.norm_squared() {
+        // Near the minimum the distance is all rounding, and the slope tells.
+        let (nr, slack) = (nd.p - p, 16.0 * f64::EPSILON * (r.norm() + p.coords.amax()));
+        let flatter = nr.dot(&nd.d1).abs() < 0.5 * r.dot(&d.d1).abs();
+        if nr.norm() > r.norm() && !(flatter && nr.norm() <= r.norm() + slack) {
             break;
         }
         let step = (next - t).abs();

@@ -118,18 +118,24 @@ fn rectangle_cone(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Option<R
     (half_angle < FRAC_PI_2).then_some(RevolutionCone { axis: in_plane, half_angle })
 }
 
-/// Angle from the axis (at latitude `atan2(sa, ca)` on the middle meridian) to the farthest direction of a small
-/// rectangle, by chords: `|n - a|² = 4 sin²(Δv/2) + 4 cos v cos a sin²(half/2)`.
+/// Angle from the axis (at latitude `a = atan2(sa, ca)` on the middle meridian) to the farthest direction of a small
+/// rectangle, by chords: at longitude `x` off the middle `|n - a|² = 4 sin²((v - a)/2) + 4 cos v cos a sin²(x/2)`.
 fn tiny_angle(ca: f64, sa: f64, half: f64, v0: f64, v1: f64) -> f64 {
     let a = math::atan2(sa, ca);
     let s = math::sin(0.5 * half);
-    let chord = |v: f64| 2.0 * math::sin(0.5 * (v - a)).abs();
-    let meridian = chord(v0).max(chord(v1));
-    // An upper bound: both terms at their largest, the second one over the whole interval of latitudes.
-    let (cos_lo, cos_hi) = sinusoid_range(1.0, 0.0, v0, v1);
-    let cos_cos = (cos_lo * ca).max(cos_hi * ca).max(0.0);
-    let chord_sq = meridian * meridian + 4.0 * cos_cos * s * s;
-    2.0 * math::asin(0.5 * chord_sq.sqrt())
+    let k = 4.0 * ca * s * s;
+    let chord_sq = |v: f64, k: f64| {
+        let m = 2.0 * math::sin(0.5 * (v - a));
+        m * m + k * math::cos(v)
+    };
+    // On the middle meridian the ends are the farthest, at the outer ones also the top of the sinusoid
+    // -2 cos(v - a) + k cos v.
+    let mut farthest = chord_sq(v0, 0.0).max(chord_sq(v1, 0.0)).max(chord_sq(v0, k)).max(chord_sq(v1, k));
+    let top = math::wrap(math::atan2(-2.0 * sa, k - 2.0 * ca), v0, TAU);
+    if top <= v1 {
+        farthest = farthest.max(chord_sq(top, k));
+    }
+    2.0 * math::asin(0.5 * farthest.sqrt())
 }
 
 /// Generators around a rectangle of directions: corners, or where a latitude bulges out of the plane through its
