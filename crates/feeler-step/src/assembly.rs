@@ -20,9 +20,12 @@ use crate::units::Units;
 use index::{Index, Relation, Usage};
 
 /// Instances beyond this are taken for a mistake in the file.
-const MAX_INSTANCES: usize = 1_000_000;
+const MAX_INSTANCES: usize = 100_000;
 /// Assemblies nested deeper are taken for a mistake in the file.
 const MAX_LEVELS: usize = 64;
+
+/// Steps through the tree beyond this are taken for a mistake, too: a few entities can describe any number.
+const MAX_STEPS: usize = 1_000_000;
 
 /// One place of a solid.
 #[derive(Debug)]
@@ -52,6 +55,7 @@ pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout
         instances: Vec::new(),
         refused: BTreeSet::new(),
         overflow: false,
+        steps: 0,
         stack: Vec::new(),
     };
     walk.all(&solids);
@@ -116,6 +120,7 @@ struct Walk<'a> {
     /// Solids of which some instance had to be left out.
     refused: BTreeSet<u64>,
     overflow: bool,
+    steps: usize,
     /// Product definitions on the way from the root.
     stack: Vec<u64>,
 }
@@ -133,6 +138,13 @@ impl Walk<'_> {
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
+    }
+
+    /// Counts a step through the tree; `false` when there have been too many.
+    fn step(&mut self) -> bool {
+        self.steps += 1;
+        self.overflow |= self.steps > MAX_STEPS;
+        !self.overflow
     }
 
     fn all(&mut self, solids: &BTreeMap<u64, Res<Units>>) {
@@ -197,7 +209,7 @@ impl Walk<'_> {
             );
             return;
         }
-        if self.overflow {
+        if !self.step() {
             return;
         }
         self.stack.push(id);
@@ -262,13 +274,13 @@ impl Walk<'_> {
     /// Remembers the solids below a part that is left out: they are not loose ones.
     fn refuse(&mut self, part: u64, level: usize) {
         let index = self.index;
-        if level > MAX_LEVELS {
+        if level > MAX_LEVELS || !self.step() {
             return;
         }
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
         for rep in index.parts.get(&part).map_or(&[][..], |p| &p.reps) {
-            self.content(*rep, &Pose::identity(), &mut seen, &mut found);
+            self.content(*rep, &Pose::identity(), 0, &mut seen, &mut found);
         }
         for (item, _) in found {
             match item {
@@ -296,7 +308,7 @@ impl Walk<'_> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
         for rep in reps {
-            self.content(*rep, &Pose::identity(), &mut seen, &mut found);
+            self.content(*rep, &Pose::identity(), 0, &mut seen, &mut found);
         }
         // Some writers list a solid in two representations of one part.
         let mut unique: Vec<(Item, Pose)> = Vec::new();
@@ -352,8 +364,19 @@ impl Walk<'_> {
     }
 
     /// What a representation shows, in its own coordinates moved by `pose`.
-    fn content(&mut self, rep_id: u64, pose: &Pose, seen: &mut BTreeSet<u64>, found: &mut Vec<(Item, Pose)>) {
-        if !seen.insert(rep_id) {
+    fn content(
+        &mut self,
+        rep_id: u64,
+        pose: &Pose,
+        depth: usize,
+        seen: &mut BTreeSet<u64>,
+        found: &mut Vec<(Item, Pose)>,
+    ) {
+        if !self.step() || !seen.insert(rep_id) {
+            return;
+        }
+        if depth > MAX_LEVELS {
+            self.problem(rep_id, Severity::Error, "is a representation nested too deep; it is left out");
             return;
         }
         let index = self.index;
@@ -370,7 +393,7 @@ impl Walk<'_> {
                         None => {
                             // The same representation may be mapped many times: only rings are stopped here.
                             let mut below = seen.clone();
-                            self.content(source, &pose, &mut below, found);
+                            self.content(source, &pose, depth + 1, &mut below, found);
                         }
                     }
                 }
@@ -392,7 +415,7 @@ impl Walk<'_> {
                 continue;
             }
             match index.relation_pose(relation, other) {
-                Ok(local) => self.content(other, &(pose * local), seen, found),
+                Ok(local) => self.content(other, &(pose * local), depth + 1, seen, found),
                 Err(e) => self.problem(e.id, Severity::Error, format!("{}; #{other} is left out", e.message)),
             }
         }

@@ -132,7 +132,7 @@ impl<'a> Record<'a> {
     }
 
     /// All type names of this instance.
-    pub(crate) fn kinds(&self) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let own = if self.parts.is_empty() { Some(self.name) } else { None };
         own.into_iter().chain(self.parts.iter().map(|p| p.name.as_str()))
     }

@@ -13,7 +13,7 @@ use crate::entities::{Entities, Record, Res, bad};
 use crate::units::Units;
 
 use curves::ReadCurve;
-pub(crate) use surfaces::ReadSurface;
+pub(crate) use surfaces::{Near, ReadSurface};
 
 /// Largest coordinate that is taken seriously (mm): a thousand kilometres.
 const MAX_COORDINATE_MM: f64 = 1e9;

@@ -1,6 +1,7 @@
 //! From bytes to solids and their places.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -11,6 +12,9 @@ use crate::assembly::{self, Placed};
 use crate::entities::Entities;
 use crate::error::{Problem, Severity, StepError};
 use crate::topology;
+
+/// Remarks of one kind beyond this many are only counted.
+const MAX_NOTES: usize = 20;
 
 /// What a STEP file holds.
 #[derive(Clone, Debug)]
@@ -82,7 +86,7 @@ pub fn read_step_bytes(name: &str, bytes: &[u8]) -> Result<Import, StepError> {
 fn parse(name: &str, bytes: &[u8]) -> Result<step_io::parser::Graph, StepError> {
     let name = name.to_owned();
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = bytes.trim_ascii();
+    let text = without_tail(bytes.trim_ascii());
     if text.is_empty() {
         return Err(StepError::NotStep { name, reason: "it is empty".to_owned() });
     }
@@ -99,10 +103,12 @@ fn parse(name: &str, bytes: &[u8]) -> Result<step_io::parser::Graph, StepError> 
         };
         return Err(StepError::NotStep { name, reason });
     }
-    step_io::parser::parse(text).map_err(|e| {
+    // Some writers forget the last semicolon.
+    let semicolon: &[u8] = if text.ends_with(b";") { b"" } else { b";" };
+    step_io::parser::parse(text.chain(semicolon)).map_err(|e| {
         // The parser stops at the first token that does not fit: at the end of a cut file that may be anything.
         let reason = e.to_string();
-        let cut = matches!(e, step_io::Error::UnexpectedEof { .. }) || !ends_as_step(text);
+        let cut = matches!(e, step_io::Error::UnexpectedEof { .. }) || end_mark(text).is_none();
         if cut { StepError::Truncated { name, reason } } else { StepError::Syntax { name, reason } }
     })
 }
@@ -117,20 +123,33 @@ fn starts_as_step(mut text: &[u8]) -> bool {
     text.get(..START.len()).is_some_and(|t| t.eq_ignore_ascii_case(START))
 }
 
-fn ends_as_step(text: &[u8]) -> bool {
-    const END: &[u8] = b"END-ISO-10303-21";
-    let tail = &text[text.len().saturating_sub(4096)..];
-    tail.windows(END.len()).any(|w| w.eq_ignore_ascii_case(END))
+/// The text up to its end mark: zeros, control characters or mail footers may follow.
+fn without_tail(text: &[u8]) -> &[u8] {
+    let Some(at) = end_mark(text) else { return text };
+    let rest = &text[at + END.len()..];
+    match rest.iter().position(|b| !b.is_ascii_whitespace()) {
+        Some(i) if rest[i] == b';' => &text[..at + END.len() + i + 1],
+        _ => &text[..at + END.len()],
+    }
+}
+
+const END: &[u8] = b"END-ISO-10303-21";
+
+/// Where the end mark is, if it is near the end.
+fn end_mark(text: &[u8]) -> Option<usize> {
+    let from = text.len().saturating_sub(4096);
+    text[from..].windows(END.len()).rposition(|w| w.eq_ignore_ascii_case(END)).map(|at| from + at)
 }
 
 fn import(name: &str, graph: step_io::parser::Graph) -> Result<Import, StepError> {
     let schema = graph.schema.raw.join(", ");
     let external = graph.external_references.len();
-    let mut problems: Vec<Problem> = graph
-        .warnings
-        .iter()
-        .map(|w| Problem { entity: None, severity: Severity::Warning, message: w.to_string() })
-        .collect();
+    let warning = |entity, message| Problem { entity, severity: Severity::Warning, message };
+    let mut problems: Vec<Problem> =
+        graph.warnings.iter().take(MAX_NOTES).map(|w| warning(None, w.to_string())).collect();
+    if graph.warnings.len() > MAX_NOTES {
+        problems.push(warning(None, format!("{} more such warnings", graph.warnings.len() - MAX_NOTES)));
+    }
     let entities = Entities::new(graph);
     let layout = assembly::layout(&entities, &mut problems);
     if layout.solids.is_empty() {
@@ -153,11 +172,12 @@ fn import(name: &str, graph: step_io::parser::Graph) -> Result<Import, StepError
         };
         match converted {
             Ok(converted) => {
-                problems.extend(converted.notes.into_iter().map(|(entity, message)| Problem {
-                    entity: Some(entity),
-                    severity: Severity::Warning,
-                    message,
-                }));
+                let more = converted.notes.len().saturating_sub(MAX_NOTES);
+                let notes = converted.notes.into_iter().take(MAX_NOTES);
+                problems.extend(notes.map(|(entity, message)| warning(Some(entity), message)));
+                if more > 0 {
+                    problems.push(warning(Some(*id), format!("is a solid with {more} more such remarks")));
+                }
                 let mut solid = converted.solid;
                 if solid.name.is_empty() || solid.name.eq_ignore_ascii_case("none") {
                     solid.name = names.get(id).map_or_else(String::new, |n| (*n).to_owned());
@@ -176,6 +196,13 @@ fn import(name: &str, graph: step_io::parser::Graph) -> Result<Import, StepError
         return Err(StepError::AllRefused { name: name.to_owned(), problems: refused });
     }
     problems.extend(refused);
+    let beside = listed(&counts_of(&entities, 0)[..N_SHAPES]);
+    if !beside.is_empty() {
+        problems.push(warning(
+            None,
+            format!("the file also holds {beside}, which are no B-rep solids and left out"),
+        ));
+    }
 
     let instances = layout
         .instances
@@ -197,45 +224,60 @@ fn import(name: &str, graph: step_io::parser::Graph) -> Result<Import, StepError
     })
 }
 
-/// What a file without solids holds, and what to do about it.
-fn whats_there(entities: &Entities, external: usize) -> String {
-    const KINDS: [(&str, &str); 12] = [
-        ("SHELL_BASED_SURFACE_MODEL", "surface model"),
-        ("FACE_BASED_SURFACE_MODEL", "surface model"),
-        ("OPEN_SHELL", "open shell"),
-        ("CLOSED_SHELL", "closed shell that no solid uses"),
-        ("TESSELLATED_SOLID", "tessellated solid"),
-        ("TESSELLATED_SHELL", "tessellated shell"),
-        ("COMPLEX_TRIANGULATED_FACE", "triangulated face"),
-        ("GEOMETRIC_SET", "set of loose surfaces and curves"),
-        ("GEOMETRIC_CURVE_SET", "set of curves"),
-        ("CSG_SOLID", "CSG solid"),
-        ("EXTRUDED_AREA_SOLID", "swept solid"),
-        ("DOCUMENT_FILE", "reference to another file"),
-    ];
+/// What a file may hold beside the solids that this crate reads; the last kind are references to other files.
+const KINDS: [(&str, &str); 16] = [
+    ("SHELL_BASED_SURFACE_MODEL", "surface model"),
+    ("FACE_BASED_SURFACE_MODEL", "surface model"),
+    ("TESSELLATED_SOLID", "tessellated solid"),
+    ("CSG_SOLID", "CSG solid"),
+    ("EXTRUDED_AREA_SOLID", "swept solid"),
+    ("REVOLVED_AREA_SOLID", "swept solid"),
+    ("SURFACE_CURVE_SWEPT_AREA_SOLID", "swept solid"),
+    ("SOLID_REPLICA", "copy of a solid"),
+    // From here on: parts of the above, and what is often there beside solids.
+    ("OPEN_SHELL", "open shell"),
+    ("CLOSED_SHELL", "closed shell that no solid uses"),
+    ("TESSELLATED_SHELL", "tessellated shell"),
+    ("COMPLEX_TRIANGULATED_FACE", "triangulated face"),
+    ("COMPLEX_TRIANGULATED_SURFACE_SET", "triangulated surface"),
+    ("GEOMETRIC_SET", "set of loose surfaces and curves"),
+    ("GEOMETRIC_CURVE_SET", "set of curves"),
+    ("DOCUMENT_FILE", "reference to another file"),
+];
+/// So many of [`KINDS`] are shapes of their own.
+const N_SHAPES: usize = 8;
+
+/// How much of each of [`KINDS`] there is.
+fn counts_of(entities: &Entities, external: usize) -> [usize; KINDS.len()] {
     let mut counts = [0_usize; KINDS.len()];
-    for r in entities.iter() {
-        for kind in r.kinds() {
-            if let Some(i) = KINDS.iter().position(|k| k.0 == kind) {
-                counts[i] += 1;
-            }
+    for kind in entities.iter().flat_map(|r| r.kinds()) {
+        if let Some(i) = KINDS.iter().position(|k| k.0 == kind) {
+            counts[i] += 1;
         }
     }
     counts[KINDS.len() - 1] += external;
+    counts
+}
+
+fn listed(counts: &[usize]) -> String {
     let found: Vec<String> = KINDS
         .iter()
         .zip(counts)
-        .filter(|(_, n)| *n > 0)
-        .map(|((_, what), n)| if n == 1 { format!("1 {what}") } else { format!("{n} × {what}") })
+        .filter(|(_, n)| **n > 0)
+        .map(|((_, what), n)| if *n == 1 { format!("1 {what}") } else { format!("{n} × {what}") })
         .collect();
+    found.join(", ")
+}
+
+/// What a file without solids holds, and what to do about it.
+fn whats_there(entities: &Entities, external: usize) -> String {
+    let counts = counts_of(entities, external);
+    let found = listed(&counts);
     if found.is_empty() {
-        return format!("its {} entities have no shape; export the model as a solid (B-rep)", entities.len());
+        format!("its {} entities have no shape; export the model as a solid (B-rep)", entities.len())
+    } else if counts[KINDS.len() - 1] > 0 {
+        format!("only {found}; give the files it refers to, or export the assembly as one file")
+    } else {
+        format!("only {found}; close the surfaces to a solid and export that")
     }
-    if counts[KINDS.len() - 1] > 0 {
-        return format!(
-            "only {}; give the files it refers to, or export the assembly as one file",
-            found.join(", ")
-        );
-    }
-    format!("only {}; close the surfaces to a solid and export that", found.join(", "))
 }

@@ -6,7 +6,7 @@ use feeler_brep::source::{EdgeSource, FaceSource, LoopSource, SolidSource, Verte
 use feeler_geom::{Curve, Frame, P3, Surface, V3};
 
 use crate::entities::{Entities, Record, Res, bad};
-use crate::geometry::{Geometry, ReadSurface};
+use crate::geometry::{Geometry, Near, ReadSurface};
 use crate::units::Units;
 
 /// Whether `r` is a solid that this crate converts.
@@ -177,7 +177,9 @@ impl SolidReader<'_> {
         let (surface_id, same_sense) =
             if r.name == "FACE" { (None, true) } else { (r.maybe_reference(2), r.boolean(3, "same_sense")?) };
         let read = match surface_id {
-            Some(surface_id) => self.geometry.surface(surface_id, r.id, &near)?,
+            Some(surface_id) => {
+                self.geometry.surface(surface_id, r.id, Near { points: &near, margin: 0.0 })?
+            }
             None if !polygons.is_empty() => {
                 // A polygon needs no surface: its plane is its own.
                 let Some(frame) = plane_of_polygons(&polygons) else {

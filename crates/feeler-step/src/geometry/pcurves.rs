@@ -6,7 +6,7 @@
 use feeler_geom::bezier::BezierSpline;
 use feeler_geom::{Curve, P2, P3, Surface, V2, V3, math};
 
-use super::{Geometry, ReadCurve};
+use super::{Geometry, Near, ReadCurve};
 use crate::entities::{Record, Res, bad};
 use crate::units::Units;
 
@@ -126,7 +126,7 @@ impl Geometry<'_> {
 
     /// A surface and how the file's parameters go over into ours.
     fn parametrised(&mut self, id: u64, by: u64, near: &[P3]) -> Res<(Surface, ParameterMap)> {
-        let read = self.surface(id, by, near)?;
+        let read = self.surface(id, by, Near { points: near, margin: 0.0 })?;
         let (mm, rad) = (self.units.mm, self.units.rad);
         let r = self.entities.get(id, by)?.flattened();
         let map =

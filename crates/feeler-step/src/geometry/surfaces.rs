@@ -1,7 +1,7 @@
 //! Surfaces of every kind that a face may lie on.
 //!
-//! A surface is read for one face: `near` are points around that face, which tell what the surface alone does not
-//! (which nappe of a cone, how much of an unbounded extrusion).
+//! A surface is read for one face: where that is tells what the surface alone does not (which nappe of a cone, how
+//! much of an unbounded extrusion).
 
 use feeler_geom::{Frame, P3, Surface, math};
 
@@ -10,6 +10,15 @@ use crate::entities::{Record, Res, bad};
 
 /// A cone narrower than this (rad) is a cylinder: over 1e4 mm it widens by less than 1e-8 mm.
 const MIN_HALF_ANGLE: f64 = 1e-12;
+
+/// Where a face is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Near<'a> {
+    /// Points around the face.
+    pub(crate) points: &'a [P3],
+    /// How far beyond them the face may reach (mm).
+    pub(crate) margin: f64,
+}
 
 /// A surface as read.
 #[derive(Clone, Debug)]
@@ -34,11 +43,11 @@ impl ReadSurface {
 
 impl Geometry<'_> {
     /// The surface `id` for a face around the points `near`.
-    pub(crate) fn surface(&mut self, id: u64, by: u64, near: &[P3]) -> Res<ReadSurface> {
+    pub(crate) fn surface(&mut self, id: u64, by: u64, near: Near<'_>) -> Res<ReadSurface> {
         self.deeper(id, |g| g.surface_here(id, by, near))
     }
 
-    fn surface_here(&mut self, id: u64, by: u64, near: &[P3]) -> Res<ReadSurface> {
+    fn surface_here(&mut self, id: u64, by: u64, near: Near<'_>) -> Res<ReadSurface> {
         let r = self.entities.get(id, by)?;
         if splines::is_surface(&r) {
             return Ok(ReadSurface::exact(Surface::Bezier(self.spline_surface(&r)?)));
@@ -103,20 +112,11 @@ impl Geometry<'_> {
         Ok(ReadSurface::with_normal(Surface::Torus { frame, major: -major, minor }, false))
     }
 
-    fn offset(&mut self, r: &Record<'_>, near: &[P3]) -> Res<ReadSurface> {
+    fn offset(&mut self, r: &Record<'_>, near: Near<'_>) -> Res<ReadSurface> {
         let distance = self.length(r, 2, "distance")?;
         // What the basis has to cover lies as far beside the face as the offset.
-        let d = distance.abs();
-        let wide: Vec<P3> = near
-            .iter()
-            .flat_map(|p| {
-                [(d, d, d), (-d, -d, -d), (d, -d, 0.0), (-d, d, 0.0), (0.0, 0.0, d), (0.0, 0.0, -d)]
-                    .map(|(x, y, z)| p + feeler_geom::V3::new(x, y, z))
-                    .into_iter()
-                    .chain([*p])
-            })
-            .collect();
-        let basis = self.surface(r.reference(1, "basis_surface")?, r.id, &wide)?;
+        let wide = Near { margin: near.margin + distance.abs(), ..near };
+        let basis = self.surface(r.reference(1, "basis_surface")?, r.id, wide)?;
         // Along the natural normal of our surface.
         let along = if basis.same_normal { distance } else { -distance };
         let offset = match basis.surface {
@@ -169,7 +169,7 @@ fn signed(radius: f64) -> Option<(f64, bool)> {
 }
 
 /// ISO 10303-42's cone has a radius at its placement; ours has its apex there, and only the nappe with the face.
-fn cone(id: u64, frame: &Frame, radius: f64, half_angle: f64, near: &[P3]) -> Res<ReadSurface> {
+fn cone(id: u64, frame: &Frame, radius: f64, half_angle: f64, near: Near<'_>) -> Res<ReadSurface> {
     // A negative angle opens the other way.
     let flip = half_angle < 0.0;
     let angle = half_angle.abs();
@@ -191,7 +191,8 @@ fn cone(id: u64, frame: &Frame, radius: f64, half_angle: f64, near: &[P3]) -> Re
     let apex = half.origin - half.z * (radius / math::tan(angle));
     let mut frame = Frame { origin: apex, ..half };
     // The face says which nappe; both have their natural normal away from the axis.
-    let height = near.iter().map(|p| (p - apex).dot(&half.z)).max_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let height =
+        near.points.iter().map(|p| (p - apex).dot(&half.z)).max_by(|a, b| a.abs().total_cmp(&b.abs()));
     if height.is_some_and(|h| h < 0.0) {
         frame = turned_over(&frame);
     }

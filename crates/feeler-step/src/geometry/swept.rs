@@ -10,7 +10,7 @@ use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
 
 use super::Geometry;
 use super::curves::ReadCurve;
-use super::surfaces::ReadSurface;
+use super::surfaces::{Near, ReadSurface};
 use crate::entities::{Record, Res, bad};
 
 /// Directions are parallel (and points on an axis) within this: a file's 12 to 15 digits leave 1e-12 or so.
@@ -19,7 +19,7 @@ const PARALLEL: f64 = 1e-10;
 const COINCIDENT: f64 = 1e-8;
 
 impl Geometry<'_> {
-    pub(super) fn extrusion(&mut self, r: &Record<'_>, near: &[P3]) -> Res<ReadSurface> {
+    pub(super) fn extrusion(&mut self, r: &Record<'_>, near: Near<'_>) -> Res<ReadSurface> {
         let profile = self.curve(r.reference(1, "swept_curve")?, r.id)?;
         let (direction, _) = self.vector(r.reference(2, "extrusion_axis")?, r.id)?;
         let dir = direction / direction.norm();
@@ -29,7 +29,7 @@ impl Geometry<'_> {
         }
     }
 
-    pub(super) fn revolution(&mut self, r: &Record<'_>, near: &[P3]) -> Res<ReadSurface> {
+    pub(super) fn revolution(&mut self, r: &Record<'_>, near: Near<'_>) -> Res<ReadSurface> {
         let profile_id = r.reference(1, "swept_curve")?;
         let profile = self.curve(profile_id, r.id)?;
         let axis = self.placement(r.reference(2, "axis_position")?, r.id)?;
@@ -49,7 +49,7 @@ impl Geometry<'_> {
 }
 
 /// `λ(u) + v dir`, normal `λ' × dir`; `None` when it has no area.
-fn extrusion(profile: &ReadCurve, dir: &V3, near: &[P3]) -> Option<ReadSurface> {
+fn extrusion(profile: &ReadCurve, dir: &V3, near: Near<'_>) -> Option<ReadSurface> {
     match &profile.curve {
         Curve::Line { origin, dir: along } => {
             let normal = along.cross(dir);
@@ -69,11 +69,11 @@ fn extrusion(profile: &ReadCurve, dir: &V3, near: &[P3]) -> Option<ReadSurface> 
         }
         _ => {}
     }
-    let across: Vec<P3> = near.to_vec();
+
     let spline = finite_profile(&profile.curve, |frame| {
         // Along the extrusion onto the plane of the conic.
         let slope = frame.z.dot(dir);
-        across
+        near.points
             .iter()
             .map(|p| {
                 let q = if slope.abs() > 1e-3 {
@@ -81,14 +81,14 @@ fn extrusion(profile: &ReadCurve, dir: &V3, near: &[P3]) -> Option<ReadSurface> 
                 } else {
                     *p
                 };
-                frame.local(&q).y.abs()
+                frame.local(&q).y.abs() + near.margin
             })
             .fold(0.0, f64::max)
     });
     let (lo, hi) = range(spline.points().iter().map(|p| p.coords.dot(dir)));
-    let (face_lo, face_hi) = range(near.iter().map(|p| p.coords.dot(dir)));
+    let (face_lo, face_hi) = range(near.points.iter().map(|p| p.coords.dot(dir)));
     let size = (face_hi - face_lo).max(hi - lo).max(1e-3);
-    let margin = 0.01 * size;
+    let margin = near.margin + 0.01 * size;
     let (v0, v1) =
         if face_lo <= face_hi { (face_lo - hi - margin, face_hi - lo + margin) } else { (-size, size) };
     let grid = BezierSurface::extrusion(&spline, dir, v0, v1);
@@ -101,7 +101,7 @@ fn revolution(
     middle: Option<P3>,
     origin: &P3,
     axis: &V3,
-    near: &[P3],
+    near: Near<'_>,
 ) -> Option<ReadSurface> {
     let canonical = match &profile.curve {
         Curve::Line { origin: p, dir } => revolved_line(p, dir, origin, axis, near)?,
@@ -116,7 +116,7 @@ fn revolution(
         return Some(ReadSurface::with_normal(surface, (file.dot(&own) > 0.0) == profile.forward));
     }
     // Every point of the surface is as far from a point of the axis as the profile's point it came from.
-    let reach = near.iter().map(|p| (p - origin).norm()).fold(0.0, f64::max);
+    let reach = near.points.iter().map(|p| (p - origin).norm()).fold(0.0, f64::max) + near.margin;
     let spline = match &profile.curve {
         Curve::Line { origin: p, dir } => {
             let t = (origin - p).dot(dir);
@@ -132,7 +132,7 @@ fn revolution(
 /// A line turned about an axis in one plane with it: cylinder, plane or cone. Outer `None`: no area; inner `None`:
 /// the line is askew.
 #[expect(clippy::option_option, reason = "two different ways of not being canonical")]
-fn revolved_line(p: &P3, dir: &V3, origin: &P3, axis: &V3, near: &[P3]) -> Option<Option<Surface>> {
+fn revolved_line(p: &P3, dir: &V3, origin: &P3, axis: &V3, near: Near<'_>) -> Option<Option<Surface>> {
     let offset = p - origin;
     let height = offset.dot(axis);
     let radial = offset - axis * height;
@@ -157,7 +157,7 @@ fn revolved_line(p: &P3, dir: &V3, origin: &P3, axis: &V3, near: &[P3]) -> Optio
         return Some(None);
     }
     let apex = p - dir * (radial.dot(&across_unit) / across.norm());
-    let height = near.iter().map(|q| (q - apex).dot(axis)).max_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let height = near.points.iter().map(|q| (q - apex).dot(axis)).max_by(|a, b| a.abs().total_cmp(&b.abs()));
     let z = if height.is_none_or(|h| h >= 0.0) { *axis } else { -axis };
     let frame = Frame::from_z(apex, z, Some(across))?;
     Some(Some(Surface::Cone { frame, half_angle: math::atan2(across.norm(), cos.abs()) }))
