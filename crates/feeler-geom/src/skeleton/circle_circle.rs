@@ -10,13 +10,14 @@ use super::solve::{Job, Pair, Solutions, sample};
 use super::{Family, Primitive};
 use crate::roots::{TrigPoly, TrigRoots, trig_roots};
 use crate::{Frame, P3, V3, math};
+use arrayvec::ArrayVec;
 use std::f64::consts::{PI, TAU};
 
 /// A circle.
 #[derive(Clone, Copy)]
-struct Circle {
-    frame: Frame,
-    radius: f64,
+pub(super) struct Circle {
+    pub(super) frame: Frame,
+    pub(super) radius: f64,
 }
 
 impl Circle {
@@ -186,19 +187,27 @@ fn tangent_family(job: &mut Job<'_>, first: &Circle, second: &Circle) {
         return;
     }
     let len = first.radius.min(second.radius).min(job.extent);
-    // Parallel tangents lie along the line where the planes meet; in parallel planes circles touch on the line
-    // through the centres.
-    let line = first.frame.z.cross(&second.frame.z);
-    let centers = second.frame.origin - first.frame.origin;
-    let radii = |c: &Circle| [c.frame.z.cross(&line), centers];
-    for (r1, r2) in radii(first).into_iter().zip(radii(second)) {
-        for side in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
-            let (p1, e1) = first.at(first.nearest(&(first.frame.origin + r1 * side.0)));
-            let (p2, e2) = second.at(second.nearest(&(second.frame.origin + r2 * side.1)));
-            let h = (p2 - p1).norm();
-            if 2.0 * h <= job.tol && e1.cross(&e2).norm() * len <= job.tol {
-                job.add_family(Family::One, -sigma_a - sigma_b - h, -sigma_a - sigma_b + h);
-            }
+    for (s, t) in parallel_tangents(first, second) {
+        let (a, b) = (sample(job.a, s), sample(job.b, t));
+        let h = (b.c - a.c).norm();
+        if 2.0 * h <= job.tol && a.d1.cross(&b.d1).norm() * len <= job.tol {
+            job.add_family(Family::One, -sigma_a - sigma_b - h, -sigma_a - sigma_b + h);
         }
     }
+}
+
+/// Arc lengths on both circles where tangents are parallel: they lie along the line where the planes meet. In parallel
+/// planes, where all tangents have partners, those on the line through the centres, where the circles can touch.
+pub(super) fn parallel_tangents(first: &Circle, second: &Circle) -> ArrayVec<(f64, f64), 8> {
+    let line = first.frame.z.cross(&second.frame.z);
+    let centers = second.frame.origin - first.frame.origin;
+    let mut out = ArrayVec::new();
+    for (r1, r2) in [(first.frame.z.cross(&line), second.frame.z.cross(&line)), (centers, centers)] {
+        for (side1, side2) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
+            let theta = first.nearest(&(first.frame.origin + r1 * side1));
+            let phi = second.nearest(&(second.frame.origin + r2 * side2));
+            out.push((theta * first.radius, phi * second.radius));
+        }
+    }
+    out
 }

@@ -1,15 +1,16 @@
 //! Members of a continuous family of critical pairs.
 
 use super::solve::{Pair, System, moved, on_nappe, sample, system};
-use super::{Critical, Primitive, signed_distance};
+use super::{Critical, Primitive, circle_circle, line_circle, signed_distance};
 use crate::frame::{complete_basis, unit};
 use crate::{P3, V3, math};
+use arrayvec::ArrayVec;
 use nalgebra::{Matrix4, Vector4};
 
 /// The member near `p_guess` (a point on or near A) of the family of critical pairs that
 /// [`critical_pairs`](super::critical_pairs) reported for the same `tol` and `extent`. The footpoints are on their
 /// features to rounding; `p_b - p_a = distance n` and the conditions on `n` hold to what `tol` over `extent` allows, and
-/// exactly for an exact family. `None` when there is none near.
+/// exactly for an exact family. `None` when there is none near, with a distance of at least `-tol`.
 ///
 /// Starting from the foot of `p_guess`, Newton steps of minimal length lead to the family, along directions that are
 /// not the family's own; so samples keep their place along it.
@@ -77,15 +78,40 @@ fn plane_member(
 /// How far (in tolerances) a member's residuals may be from zero.
 const SLACK: f64 = 4.0;
 
-/// Points, lines and circles.
+/// Points, lines and circles: the member nearest to the guess that any of the starts leads to.
 fn skeleton_member(a: &Primitive, b: &Primitive, p_guess: &P3, tol: f64, extent: f64) -> Option<Critical> {
-    let mut x = start(a, b, p_guess)?;
+    let mut best: Option<Critical> = None;
+    let far = |c: &Critical| ((c.p_a - p_guess).norm(), (c.p_b - p_guess).norm());
+    for (k, x) in starts(a, b, p_guess, tol).into_iter().enumerate() {
+        let Some(member) = converged(a, b, x, tol, extent) else { continue };
+        // The first start has the guess's own normal: if that is a member's already, no other one is nearer.
+        let own = sample(a, x.s);
+        if k == 0 && (member.p_a - own.c - x.n * own.sigma).norm() <= tol {
+            return Some(member);
+        }
+        let nearer = |old: &Critical| {
+            let ((p, q), (old_p, old_q)) = (far(&member), far(old));
+            // Thin features have many normals at one footpoint: then B's decides.
+            p < old_p - tol || (p <= old_p + tol && q < old_q)
+        };
+        if best.as_ref().is_none_or(nearer) {
+            best = Some(member);
+        }
+    }
+    best
+}
+
+/// Newton steps of minimal length from `x`; `None` when they do not lead to a member within the tolerance.
+fn converged(a: &Primitive, b: &Primitive, mut x: Pair, tol: f64, extent: f64) -> Option<Critical> {
     let len = extent.max(tol);
     // Directions in which the distance changes by less than the tolerance over the extent are the family's.
     let flat = (SLACK * tol / len).clamp(1e-10, 1e-3);
+    let n_points = [a, b].iter().filter(|p| matches!(p, Primitive::Point { .. })).count();
+    let mut is_family = false;
     for _ in 0..30 {
         let sys = system(a, b, &x, len);
-        let step = short_step(&sys, flat)?;
+        let (step, dimension) = short_step(&sys, flat)?;
+        is_family = dimension > n_points;
         let size = step.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
         let turn = math::hypot(step[2], step[3]);
         let damp = if turn > 0.5 { 0.5 / turn } else { 1.0 };
@@ -97,16 +123,18 @@ fn skeleton_member(a: &Primitive, b: &Primitive, p_guess: &P3, tol: f64, extent:
     let r = system(a, b, &x, len).r;
     let (sa, sb) = (sample(a, x.s), sample(b, x.t));
     let fits = r.iter().all(|v| v.abs() * len <= SLACK * tol.max(1e-14 * len));
-    (fits && on_nappe(&sa, tol) && on_nappe(&sb, tol)).then(|| Critical {
+    let distance = (sb.c - sa.c).dot(&x.n) - sa.sigma - sb.sigma;
+    (fits && is_family && distance >= -tol && on_nappe(&sa, tol) && on_nappe(&sb, tol)).then(|| Critical {
         p_a: sa.c + x.n * sa.sigma,
         p_b: sb.c - x.n * sb.sigma,
         n: x.n,
-        distance: (sb.c - sa.c).dot(&x.n) - sa.sigma - sb.sigma,
+        distance,
     })
 }
 
-/// The step of minimal length that solves the system in its stiff directions.
-fn short_step(sys: &System, flat: f64) -> Option<[f64; 4]> {
+/// The step of minimal length that solves the system in its stiff directions, and the number of the others (a point's
+/// missing parameter counts as one).
+fn short_step(sys: &System, flat: f64) -> Option<([f64; 4], usize)> {
     let j = Matrix4::from_fn(|r, c| sys.j[r][c]);
     let svd = j.try_svd(true, true, f64::EPSILON, 100)?;
     let (u, v_t) = (svd.u?, svd.v_t?);
@@ -116,29 +144,101 @@ fn short_step(sys: &System, flat: f64) -> Option<[f64; 4]> {
         if s > flat { -y[i] / s } else { 0.0 }
     });
     let step = v_t.transpose() * scaled;
-    step.iter().all(|v| v.is_finite()).then(|| step.into())
+    let dimension = svd.singular_values.iter().filter(|&&s| s <= flat).count();
+    step.iter().all(|v| v.is_finite()).then(|| (step.into(), dimension))
 }
 
-/// Skeleton parameters and a normal from a point near A.
-fn start(a: &Primitive, b: &Primitive, p_guess: &P3) -> Option<Pair> {
-    let is_thin = |p: &Primitive| {
-        matches!(p, Primitive::Point { sigma, .. } | Primitive::Circle { sigma, .. } if *sigma == 0.0)
-            || matches!(p, Primitive::Line { sigma, slope, .. } if *sigma == 0.0 && *slope == 0.0)
-    };
-    // The normal is that of a surface where there is one, else the direction between the features.
-    let from_a = signed_distance(a, p_guess).map(|d| (d.foot, d.gradient));
+/// Skeleton parameters and normals from a point near A: first with the normal at the guess, then with those along the
+/// connection of the skeletons, both ways, then where the skeletons touch.
+fn starts(a: &Primitive, b: &Primitive, p_guess: &P3, tol: f64) -> ArrayVec<Pair, 13> {
+    let from_a = signed_distance(a, p_guess);
     let from_b = signed_distance(b, p_guess).map(|d| -d.gradient);
+    // The normal is that of a surface where there is one, else the direction between the features.
     let n = match (is_thin(a), is_thin(b)) {
-        (false, _) => from_a.map(|f| f.1).or(from_b),
+        (false, _) => from_a.map(|d| d.gradient).or(from_b),
         (true, false) => from_b,
         (true, true) => unit(signed_distance(b, p_guess).map_or_else(V3::zeros, |d| d.foot - p_guess)),
     };
-    let p_a = from_a.map_or(*p_guess, |f| f.0);
+    let p_a = from_a.map_or(*p_guess, |d| d.foot);
     let s = arc_length(a, &p_a, n.as_ref());
-    let tangent = sample(a, s).d1;
-    let n = n.or_else(|| unit(tangent).map(|t| complete_basis(&t).0)).unwrap_or_else(V3::z);
-    let t = arc_length(b, &p_a, Some(&-n));
-    Some(Pair { s, t, n })
+    let at = sample(a, s);
+    let n = n.or_else(|| unit(at.d1).map(|t| complete_basis(&t).0)).unwrap_or_else(V3::z);
+    let mut out = ArrayVec::new();
+    out.push(Pair { s, t: partner(b, &at.c, &p_a, &n), n });
+    for t in nearest(b, &at.c) {
+        // The direction of w among those with A's product with its axis.
+        let w = sample(b, t).c - at.c;
+        let Some(e) = unit(w - at.d1 * w.dot(&at.d1)) else { continue };
+        let cos_phi = (1.0 - at.slope * at.slope).sqrt();
+        for side in [cos_phi, -cos_phi] {
+            let n = e * side - at.d1 * at.slope;
+            let s = arc_length(a, &p_a, Some(&n));
+            out.push(Pair { s, t: partner(b, &sample(a, s).c, &p_a, &n), n });
+        }
+    }
+    for (s, t) in parallel_tangents(a, b) {
+        let (at, other) = (sample(a, s), sample(b, t));
+        let outward = unit(p_guess - at.c - at.d1 * at.d1.dot(&(p_guess - at.c)));
+        if let Some(e) = outward.filter(|_| (other.c - at.c).norm() <= tol) {
+            out.push(Pair { s, t, n: if at.sigma < 0.0 { -e } else { e } });
+        }
+    }
+    out
+}
+
+/// Arc lengths of A and B where their tangents are parallel, with a circle among them.
+fn parallel_tangents(a: &Primitive, b: &Primitive) -> ArrayVec<(f64, f64), 8> {
+    match (a, b) {
+        (Primitive::Line { origin, dir, .. }, Primitive::Circle { frame, radius, .. }) => {
+            line_circle::parallel_tangents(origin, dir, frame, *radius).into_iter().collect()
+        }
+        (Primitive::Circle { .. }, Primitive::Line { .. }) => {
+            parallel_tangents(b, a).into_iter().map(|(s, t)| (t, s)).collect()
+        }
+        (&Primitive::Circle { frame, radius, .. }, &Primitive::Circle { frame: frame_b, radius: radius_b, .. }) => {
+            let second = circle_circle::Circle { frame: frame_b, radius: radius_b };
+            circle_circle::parallel_tangents(&circle_circle::Circle { frame, radius }, &second)
+        }
+        _ => ArrayVec::new(),
+    }
+}
+
+/// Whether the feature is an edge or a vertex.
+fn is_thin(p: &Primitive) -> bool {
+    matches!(p, Primitive::Point { sigma, .. } | Primitive::Circle { sigma, .. } if *sigma == 0.0)
+        || matches!(p, Primitive::Line { sigma, slope, .. } if *sigma == 0.0 && *slope == 0.0)
+}
+
+/// Arc length on B where the connection from A's sphere at `c_a` comes closest to the normal `n`.
+fn partner(b: &Primitive, c_a: &P3, p_a: &P3, n: &V3) -> f64 {
+    let off_normal = |v: V3| v - n * v.dot(n);
+    match *b {
+        Primitive::Line { origin, dir, .. } => {
+            let along = off_normal(dir);
+            let t = (c_a - origin).dot(&along) / along.norm_squared();
+            if t.is_finite() { t } else { 0.0 }
+        }
+        Primitive::Circle { radius, .. } => {
+            // The partner may be the nearest point or the farthest one.
+            let t = arc_length(b, p_a, Some(&-n));
+            let miss = |t: f64| off_normal(sample(b, t).c - c_a).norm();
+            let far = t + std::f64::consts::PI * radius;
+            // Both lie along the normal when the circles are coaxial: then the one that the normal points to.
+            if miss(far) < 0.5 * miss(t) - 1e-9 * radius { far } else { t }
+        }
+        _ => 0.0,
+    }
+}
+
+/// Arc lengths of the points of B's skeleton nearest to `p` and, on a circle, farthest from it.
+fn nearest(b: &Primitive, p: &P3) -> ArrayVec<f64, 2> {
+    let t = arc_length(b, p, None);
+    let mut out = ArrayVec::new();
+    out.push(t);
+    if let Primitive::Circle { radius, .. } = *b {
+        out.push(t + std::f64::consts::PI * radius);
+    }
+    out
 }
 
 /// Arc length of the sphere that touches `p` with outward normal `n`.

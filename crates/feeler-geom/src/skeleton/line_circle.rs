@@ -156,14 +156,21 @@ fn tangent_family(job: &mut Job<'_>, p: &Poses) {
     if (sigma_a == 0.0 && sigma_b == 0.0) || p.slope.abs() * len > job.tol {
         return;
     }
-    let flat = math::atan2(-p.u.dot(&p.frame.x), p.u.dot(&p.frame.y));
-    for theta in [flat, flat + PI] {
-        let (sin, cos) = math::sin_cos(theta);
-        let e = p.frame.y * cos - p.frame.x * sin;
-        let x = (p.frame.x * cos + p.frame.y * sin) * p.radius - p.offset;
-        let dist = across(&x, &p.u).norm();
-        if 2.0 * dist <= job.tol && p.u.cross(&e).norm() * len <= job.tol {
+    for (s, t) in parallel_tangents(&p.origin, &p.u, &p.frame, p.radius) {
+        let (a, b) = (sample(job.a, s), sample(job.b, t));
+        let dist = (b.c - a.c).norm();
+        if 2.0 * dist <= job.tol && a.d1.cross(&b.d1).norm() * len <= job.tol {
             job.add_family(Family::One, -sigma_a - sigma_b - dist, -sigma_a - sigma_b + dist);
         }
     }
+}
+
+/// Arc lengths on the line and on the circle where the tangents are as parallel as they get.
+pub(super) fn parallel_tangents(origin: &P3, u: &V3, frame: &Frame, radius: f64) -> [(f64, f64); 2] {
+    let theta = math::atan2(-u.dot(&frame.x), u.dot(&frame.y));
+    [theta, theta + PI].map(|theta| {
+        let (sin, cos) = math::sin_cos(theta);
+        let p = frame.origin + (frame.x * cos + frame.y * sin) * radius;
+        ((p - origin).dot(u), theta * radius)
+    })
 }

@@ -114,28 +114,38 @@ fn families(job: &mut Job<'_>, l: &Lines) {
         job.add_family(family, at - job.tol, at + job.tol);
         return;
     }
+    // Past the point where the axes meet, rulings of cones go over into those of the other side, on the other nappe.
+    let meet = (l.sin > 0.0).then(|| -q_across.dot(&l.v_across) / (l.sin * l.sin));
+    let shortest = 0.5 * job.extent;
+    let parts = [Some(range), meet.map(|t| [range[0], t.min(range[1])]), meet.map(|t| [t.max(range[0]), range[1]])];
     for side in [1.0, -1.0] {
         let value = |t: f64| side * cos_phi * offset(t).norm() + base + slope * t;
-        let (mut lo, mut hi) = (value(range[0]), value(range[1]));
-        if lo > hi {
-            (lo, hi) = (hi, lo);
-        }
-        // |x_⊥|² = height² + (sin t + along)²; its slope cancels the affine one at the stationary point.
-        let ratio = -side * slope / cos_phi;
-        if ratio.abs() < l.sin {
-            let g = l.v_across / l.sin;
-            let along = q_across.dot(&g);
-            let height = (q_across - g * along).norm();
-            let reach = height * ratio / ((l.sin - ratio) * (l.sin + ratio)).sqrt();
-            let t = (reach - along) / l.sin;
-            if range[0] < t && t < range[1] {
-                (lo, hi) = (lo.min(value(t)), hi.max(value(t)));
+        for part in parts.iter().flatten().filter(|p| p[1] - p[0] >= shortest) {
+            let (lo, hi) = extremes(l, &q_across, side * slope / cos_phi, part, &value);
+            if hi - lo <= job.tol && used(job, l, part, side) {
+                job.add_family(Family::One, lo, hi);
             }
         }
-        if hi - lo <= job.tol && used(job, l, &range, side) {
-            job.add_family(Family::One, lo, hi);
+    }
+}
+
+/// Smallest and largest value of `± |x_⊥| + slope t` (scaled by the closure) over an interval: at its ends, and at the
+/// stationary point, where `ratio`, the affine slope over that of `± |x_⊥|`, is balanced.
+fn extremes(l: &Lines, q_across: &V3, ratio: f64, part: &[f64; 2], value: &impl Fn(f64) -> f64) -> (f64, f64) {
+    let (first, last) = (value(part[0]), value(part[1]));
+    let (mut lo, mut hi) = (first.min(last), first.max(last));
+    if ratio.abs() < l.sin {
+        // |x_⊥|² = height² + (sin t + along)².
+        let g = l.v_across / l.sin;
+        let along = q_across.dot(&g);
+        let height = (q_across - g * along).norm();
+        let reach = -height * ratio / ((l.sin - ratio) * (l.sin + ratio)).sqrt();
+        let t = (reach - along) / l.sin;
+        if part[0] < t && t < part[1] {
+            (lo, hi) = (lo.min(value(t)), hi.max(value(t)));
         }
     }
+    (lo, hi)
 }
 
 /// Whether the family over the range has a pair on the used nappes. `side` 0: the axes coincide.

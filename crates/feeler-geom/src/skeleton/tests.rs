@@ -2,8 +2,8 @@
 //! parametrised features, and closed forms of special poses.
 
 use super::*;
-use crate::frame::{complete_basis, unit};
-use nalgebra::{Matrix3, Matrix4, SMatrix, SVector, Translation3, UnitQuaternion, Vector4};
+use crate::frame::complete_basis;
+use nalgebra::{Matrix4, SMatrix, SVector, Translation3, UnitQuaternion, Vector4};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -281,4 +281,220 @@ fn results_satisfy_the_equations_and_brute_force_finds_no_more() {
     }
     println!("{matched} {total} {most} {stats:?}");
     assert!(matched > 300 && most >= 10, "the test tested something: {matched} pairs, up to {most} at once");
+}
+
+#[test]
+fn signed_distances_match_feet_and_differences() {
+    let mut rng = SmallRng::seed_from_u64(3);
+    for round in 0..3000 {
+        let kind = rng.random_range(0..5);
+        let world = random_pose(&mut rng, 5.0);
+        let f = shape(kind, &mut rng).transformed(&world);
+        let p = world * P3::from(random_unit(&mut rng) * rng.random_range(0.1..6.0));
+        let Some(got) = signed_distance(&f, &p) else { continue };
+        assert!((p - got.foot - got.gradient * got.value).norm() < 1e-14 * 50.0, "round {round}: foot");
+        let local = world.inverse() * got.foot;
+        if !matches!(f, Primitive::Line { slope, .. } if slope != 0.0 && local.z < 0.0) {
+            let off = off_feature(&f, &got.foot, &got.gradient);
+            assert!(off < 1e-12, "round {round}: {f:?} off by {off:e}");
+        }
+        let h = 1e-5;
+        let at = |k: usize, s: f64| signed_distance(&f, &(p + V3::ith(k, s * h)));
+        for k in 0..3 {
+            let (Some(hi), Some(lo)) = (at(k, 1.0), at(k, -1.0)) else { continue };
+            let near_focal = got.hessian.norm() > 20.0;
+            if near_focal {
+                continue;
+            }
+            assert!(((hi.value - lo.value) / (2.0 * h) - got.gradient[k]).abs() < 1e-7, "round {round}: gradient");
+            let column = (hi.gradient - lo.gradient) / (2.0 * h);
+            assert!((column - got.hessian.column(k)).norm() < 1e-5, "round {round}: Hessian {f:?}");
+        }
+    }
+    let tube = Primitive::Circle { frame: Frame::identity(), radius: 2.0, sigma: 1.0 };
+    assert!(signed_distance(&tube, &P3::new(0.0, 0.0, 1.0)).is_none(), "axis");
+    assert!(signed_distance(&tube, &P3::new(0.0, 2.0, 0.0)).is_none(), "circle");
+    assert!(signed_distance(&Primitive::of_point(P3::origin()), &P3::origin()).is_none(), "centre");
+}
+
+fn plane(z: f64, normal: V3) -> Primitive {
+    Primitive::Plane { origin: P3::new(0.3, -0.2, z), normal }
+}
+fn ball(c: [f64; 3], sigma: f64) -> Primitive {
+    Primitive::Point { center: P3::from(c), sigma }
+}
+fn rod(o: [f64; 3], dir: [f64; 3], sigma: f64) -> Primitive {
+    Primitive::Line { origin: P3::from(o), dir: V3::from(dir).normalize(), sigma, slope: 0.0 }
+}
+fn cone(apex: [f64; 3], dir: [f64; 3], slope: f64) -> Primitive {
+    Primitive::Line { origin: P3::from(apex), dir: V3::from(dir).normalize(), sigma: 0.0, slope }
+}
+fn ring(c: [f64; 3], z: [f64; 3], radius: f64, sigma: f64) -> Primitive {
+    let frame = Frame::from_z(P3::from(c), V3::from(z), None).unwrap();
+    Primitive::Circle { frame, radius, sigma }
+}
+
+/// Poses with a continuous family of critical pairs, its dimension, and one of its distances.
+fn families() -> Vec<(&'static str, Primitive, Primitive, Family, f64)> {
+    use Family::{One, Two};
+    let (s, c) = (0.6, 0.8);
+    let x = [1.0, 0.0, 0.0];
+    let y = [0.0, 1.0, 0.0];
+    let z = [0.0, 0.0, 1.0];
+    let o = [0.0; 3];
+    // A Villarceau circle of the torus with radii 3 and 1: inclined by asin(1/3), its centre 1 off.
+    let tilt = 1.0f64 / 3.0;
+    let villarceau = [0.0, -tilt, (1.0 - tilt * tilt).sqrt()];
+    vec![
+        ("parallel planes", plane(0.0, V3::z()), plane(0.5, -V3::z()), Two, 0.5),
+        ("cylinder on plane", plane(0.0, V3::z()), rod([0.0, 1.0, 2.0], x, 1.5), One, 0.5),
+        ("edge over plane", plane(0.0, V3::z()), rod([0.0, 1.0, 2.0], x, 0.0), One, 2.0),
+        ("cone on plane", plane(0.0, V3::z()), cone([0.0, 0.0, 0.4], [c, 0.0, s], s), One, 0.4),
+        ("torus on plane", plane(0.0, V3::z()), ring([1.0, 0.0, 2.0], z, 3.0, 1.0), One, 1.0),
+        ("ball in socket", ball(o, 1.0), ball(o, -1.5), Two, 0.5),
+        ("vertex at the centre of a socket", ball(o, 0.0), ball(o, -1.5), Two, 1.5),
+        ("ball in bore", ball([0.0, 0.0, 1.0], 1.0), rod(o, z, -1.25), One, 0.25),
+        ("ball in conical hole", ball([0.0, 0.0, 2.0], 1.0), cone(o, z, -s), One, 0.2),
+        ("ball over a ring's hole", ball([0.0, 0.0, 4.0], 1.0), ring(o, z, 3.0, 1.0), One, 3.0),
+        ("ball in race", ball([3.0, 0.0, 0.0], 1.0), ring(o, z, 3.0, -1.25), One, 0.25),
+        ("parallel cylinders", rod(o, z, 1.0), rod([0.0, 3.0, 1.0], z, 1.5), One, 0.5),
+        ("parallel edges", rod(o, z, 0.0), rod([0.0, 3.0, 1.0], z, 0.0), One, 3.0),
+        ("coinciding edges", rod(o, z, 0.0), rod([0.0, 0.0, 1.0], z, 0.0), One, 0.0),
+        ("pin in bore, eccentric", rod(o, z, 1.0), rod([0.0, 0.1, 0.0], [0.0, 0.0, -1.0], -1.5), One, 0.4),
+        ("pin in bore, coaxial", rod(o, z, 1.0), rod([0.0, 0.0, 1.0], z, -1.5), Two, 0.5),
+        ("edge on the axis of a bore", rod(o, z, 0.0), rod([0.0, 0.0, 1.0], z, -1.5), Two, 1.5),
+        ("cone in conical hole", cone(o, z, s), cone([0.0, 0.0, -1.0], z, -s), Two, s),
+        ("cone on cone along rulings", cone([0.0, 0.0, 0.2], [c, 0.0, s], s), cone(o, [c, 0.0, -s], s), One, 0.2),
+        ("cone on cylinder", cone([0.0, 0.0, 0.2], [c, 0.0, s], s), rod([0.0, 0.0, -2.0], x, 2.0), One, 0.2),
+        ("ring on rod", rod(o, z, 1.0), ring([0.0, 0.0, 1.0], z, 3.0, 1.0), One, 1.0),
+        ("ring on cone", cone(o, z, s), ring([0.0, 0.0, 1.0], z, 3.0, 0.5), One, 3.0 * c - s - 0.5),
+        ("circular edge in a bore", rod(o, z, -4.0), ring([0.0, 0.0, 1.0], z, 3.0, 0.0), One, 1.0),
+        ("pin along a race", rod([3.0, 0.0, 0.0], y, 1.0), ring(o, z, 3.0, -1.5), One, 0.5),
+        ("coaxial rings", ring(o, z, 3.0, 1.0), ring([0.0, 0.0, 2.5], z, 3.0, 1.0), One, 0.5),
+        ("ring in its groove", ring(o, z, 3.0, 1.0), ring(o, z, 3.0, -1.5), Two, 0.5),
+        ("circular edge in the middle of a groove", ring(o, z, 3.0, 0.0), ring(o, z, 3.0, -1.5), Two, 1.5),
+        ("coinciding circular edges", ring(o, z, 3.0, 0.0), ring(o, z, 3.0, 0.0), One, 0.0),
+        ("ring around a ring", ring(o, z, 3.0, 0.5), ring([3.0, 0.0, 0.0], y, 1.0, 0.2), One, 0.3),
+        ("wide ring around a ring", ring(o, z, 3.0, 0.5), ring([3.0, 0.0, 0.0], y, 4.0, 0.2), One, 3.3),
+        ("linked rings", ring(o, z, 3.0, 0.5), ring([1.0, 0.0, 0.0], villarceau, 3.0, 0.2), One, 0.3),
+        ("rings touching", ring(o, z, 3.0, 0.5), ring([1.0, 0.0, 0.0], z, 2.0, -0.75), One, 0.25),
+        ("rings touching in another plane", ring(o, z, 3.0, 0.5), ring([3.0, 0.0, 2.0], x, 2.0, -0.75), One, 0.25),
+    ]
+}
+
+/// The family of a pair of primitives, with samples: checks whatever `family_foot` returns from random points near A.
+fn check_members(name: &str, a: &Primitive, b: &Primitive, distance: f64, rng: &mut SmallRng) {
+    let mut met = 0;
+    for _ in 0..60 {
+        let (x, y) = (rng.random_range(-3.0..3.0), rng.random_range(-3.0..3.0));
+        let (guess, _) = feature_point(a, x, y);
+        let Some(m) = family_foot(a, b, &guess, TOL, EXTENT) else { continue };
+        let (off_a, off_b) = (off_feature(a, &m.p_a, &m.n), off_feature(b, &m.p_b, &-m.n));
+        assert!(off_a < 5.0 * TOL && off_b < 5.0 * TOL, "{name}: off by {off_a:e} {off_b:e}\n{a:?}\n{b:?}\n{m:?}");
+        assert!((m.p_b - m.p_a - m.n * m.distance).norm() < 5.0 * TOL, "{name}: along the normal");
+        let again = family_foot(a, b, &m.p_a, TOL, EXTENT).map_or(9.0, |again| (again.p_a - m.p_a).norm());
+        assert!(again < 1e-4, "{name}: moved by {again:e}\n{a:?}\n{b:?}\n{m:?}");
+        met += usize::from((m.distance - distance).abs() < 5.0 * TOL);
+    }
+    assert!(met >= 6, "{name}: only {met} samples at the expected distance\n{a:?}\n{b:?}");
+}
+
+#[test]
+fn families_are_told_and_sampled() {
+    let mut rng = SmallRng::seed_from_u64(17);
+    for (name, a0, b0, expected, distance) in families() {
+        for round in 0..12 {
+            let world = random_pose(&mut rng, if round == 0 { 0.0 } else { 10.0 });
+            // Half the rounds are off the exact pose by far less than the tolerance over the extent.
+            let angle = random_unit(&mut rng) * if round % 2 == 0 { 0.0 } else { 2e-10 };
+            let shift = random_unit(&mut rng) * if round % 2 == 0 { 0.0 } else { 1e-9 };
+            let jitter = Pose::from_parts(Translation3::from(shift), UnitQuaternion::new(angle));
+            let (a, b) = (a0.transformed(&world), b0.transformed(&(world * jitter)));
+            let got = critical_pairs(&a, &b, D_MAX, TOL, EXTENT);
+            assert_eq!(got.family, Some(expected), "{name}, round {round}\n{got:#?}");
+            check_each(&a, &b, &got, name);
+            let swapped = critical_pairs(&b, &a, D_MAX, TOL, EXTENT);
+            assert_eq!(swapped.family, Some(expected), "{name} exchanged");
+            check_members(name, &a, &b, distance, &mut rng);
+            check_members(name, &b, &a, distance, &mut rng);
+            assert!(critical_pairs(&a, &b, -5.0, TOL, EXTENT).family.is_none(), "{name}: out of range");
+        }
+        // Off by a thousand tolerances it is one no longer.
+        let mut lost = 0;
+        for _ in 0..10 {
+            let angle = random_unit(&mut rng) * 1e-4;
+            let jitter = Pose::from_parts(Translation3::from(random_unit(&mut rng) * 1e-4), UnitQuaternion::new(angle));
+            lost += usize::from(critical_pairs(&a0, &b0.transformed(&jitter), D_MAX, TOL, EXTENT).family.is_none());
+        }
+        assert!(lost >= 8 || name.contains("centre") || name.contains("touching"), "{name}: lost {lost} times of 10");
+    }
+}
+
+#[test]
+fn poses_without_family_have_none() {
+    let (x, z, o) = ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0; 3]);
+    for (name, a, b) in [
+        ("planes facing the same way", plane(0.0, V3::z()), plane(0.5, V3::z())),
+        ("vertex on vertex", ball(o, 0.0), ball(o, 0.0)),
+        ("vertex on edge", ball(o, 0.0), rod([0.0, 0.0, 5.0], z, 0.0)),
+        ("vertex on circular edge", ball([3.0, 0.0, 0.0], 0.0), ring(o, z, 3.0, 0.0)),
+        ("crossing edges", rod(o, z, 0.0), rod(o, x, 0.0)),
+        ("crossing pins", rod(o, z, 1.0), rod(o, x, -2.0)),
+        ("parallel cones of different angles", cone(o, z, 0.5), cone([3.0, 0.0, 0.0], z, 0.4)),
+        ("coaxial cones of different angles", cone(o, z, 0.5), cone([0.0, 0.0, -1.0], z, -0.4)),
+        ("coaxial cone and cylinder", cone(o, z, 0.5), rod(o, z, -1.0)),
+        ("touching circular edges", ring(o, z, 3.0, 0.0), ring([1.0, 0.0, 0.0], z, 2.0, 0.0)),
+        ("tilted planes", plane(0.0, V3::z()), plane(1.0, V3::new(1e-7, 0.0, -1.0).normalize())),
+    ] {
+        let got = critical_pairs(&a, &b, D_MAX, TOL, EXTENT);
+        check_each(&a, &b, &got, name);
+        assert_eq!(got.family, None, "{name}");
+    }
+    let touching = critical_pairs(&rod(o, z, 0.0), &rod(o, x, 0.0), D_MAX, TOL, EXTENT);
+    assert_eq!(touching.isolated.len(), 2, "both normals of crossing edges: {touching:?}");
+    assert_eq!(critical_pairs(&ball(o, 0.0), &ball(o, 0.0), 1.0, TOL, EXTENT).isolated.len(), 1, "touching vertices");
+}
+
+#[test]
+fn nearly_parallel_axes_keep_their_pair() {
+    // Axes that cross at z = 2 under a tiny angle, at a distance of 3 between them.
+    for angle in [1e-3, 1e-5, 1e-7, 1e-9, 1e-10] {
+        let dir = [math::sin(angle), 0.0, math::cos(angle)];
+        let crossing = [-2.0 * math::tan(angle), 3.0, 0.0];
+        for (sense, sigma) in [(1.0, 1.0), (-1.0, 0.0)] {
+            let other = rod(crossing, dir.map(|v| v * sense), sigma);
+            let got = critical_pairs(&rod([0.0; 3], [0.0, 0.0, 1.0], 0.5), &other, D_MAX, TOL, EXTENT);
+            let near = got.isolated.iter().find(|c| c.n.y > 0.0 && c.distance > 0.0).unwrap();
+            assert!((near.p_a.z - 2.0).abs() < 4e-15 / angle, "{angle}: at {}", near.p_a.z);
+            assert!((near.distance - (2.5 - sigma)).abs() < 1e-14, "{angle}: {}", near.distance);
+            assert_eq!(got.isolated.len(), 1, "{angle}: {got:?}");
+            // A tilt of 1e-9 over 20 mm moves things by far less than the tolerance, 1e-3 by far more.
+            assert_eq!(got.family.is_some(), angle < 2e-4, "{angle}: {got:?}");
+        }
+    }
+    // Tilted within their plane the distance is affine, and the axes meet far away.
+    let tilted = rod([0.0, 3.0, 0.0], [0.0, 1e-9, 1.0], 1.0);
+    let got = critical_pairs(&rod([0.0; 3], [0.0, 0.0, 1.0], 0.5), &tilted, D_MAX, TOL, EXTENT);
+    assert_eq!(got.family, Some(Family::One), "{got:?}");
+    for c in &got.isolated {
+        assert!(c.p_a.z.abs() > 1e9, "no invented pair: {c:?}");
+    }
+}
+
+#[test]
+fn cones_use_one_nappe_only() {
+    // A ball beside a cone: one pair on the near side, one through the axis; the other nappe gives nothing.
+    let a = cone([0.0; 3], [0.0, 0.0, 1.0], 0.6);
+    for (z, sides) in [(5.0, 2), (-9.0, 0)] {
+        let got = critical_pairs(&a, &ball([2.0, 0.0, z], 0.0), 1e3, 1e3, EXTENT);
+        assert_eq!(got.isolated.len(), sides, "z = {z}: {got:?}");
+    }
+    // Rebased to the middle of a frustum nothing changes.
+    let b = ring([0.3, 0.2, 5.0], [0.1, 0.2, 1.0], 6.0, 0.5);
+    let near = critical_pairs(&a.rebased(&P3::new(1.0, 1.0, 5.0)), &b, D_MAX, TOL, EXTENT);
+    let far = critical_pairs(&a, &b, D_MAX, TOL, EXTENT);
+    assert!(near.isolated.len() == far.isolated.len() && !far.isolated.is_empty(), "{near:?} {far:?}");
+    for (x, y) in near.isolated.iter().zip(&far.isolated) {
+        assert!(apart(x, y) < 1e-12, "{x:?} {y:?}");
+    }
 }
