@@ -3,11 +3,13 @@
 //! Beside the stored data stands what every query needs and no file should hold twice: the oriented-sphere
 //! primitive of each canonical feature, its extent, the areas of each feature, and the shells.
 
+use crate::interfere::probes::Probes;
 use crate::point_in_solid::{interior_points, shell_points};
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P3, V3};
 use feeler_hierarchy::{Area, Edge, Face, Feature, FeatureType, Hierarchy, Node, Vertex};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Why a hierarchy cannot be queried.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,6 +53,7 @@ pub struct Body {
     shell_points: Vec<(P3, V3)>,
     /// Points inside the solid, one behind each of them where one was found.
     interior_points: Vec<P3>,
+    probes: OnceLock<Probes>,
     cone_slack: f64,
     deviation: f64,
 }
@@ -153,6 +156,7 @@ impl Body {
             reach,
             shell_points: Vec::new(),
             interior_points: Vec::new(),
+            probes: OnceLock::new(),
             cone_slack: cone_slack.min(MAX_CONE_SLACK),
             deviation,
         };
@@ -225,6 +229,11 @@ impl Body {
     /// A point of each shell with its outward normal.
     pub(crate) fn shell_points(&self) -> &[(P3, V3)] {
         &self.shell_points
+    }
+
+    /// Samples for the interference test.
+    pub(crate) fn probes(&self) -> &Probes {
+        self.probes.get_or_init(|| Probes::new(self))
     }
 
     /// Points inside.

@@ -85,10 +85,7 @@ fn touching_directions(
     foot: &feeler_geom::P3,
     tangent: Option<V3>,
 ) -> impl Iterator<Item = V3> {
-    let other = match free {
-        Which::A => Which::B,
-        Which::B => Which::A,
-    };
+    let other = free.other();
     let across = match canonical {
         Feature::Edge(e) => {
             let curve = &ctx.body(other).edge(e).curve;

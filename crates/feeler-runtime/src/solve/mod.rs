@@ -43,7 +43,24 @@ pub(crate) enum Which {
     B,
 }
 
+impl Which {
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+        }
+    }
+}
+
 impl Context<'_> {
+    /// A point of a solid (its own frame) in the frame of A.
+    pub(crate) fn in_a(&self, which: Which, p: &P3) -> P3 {
+        match which {
+            Which::A => *p,
+            Which::B => self.pose_ab * p,
+        }
+    }
+
     pub(crate) fn body(&self, which: Which) -> &Body {
         match which {
             Which::A => self.a,

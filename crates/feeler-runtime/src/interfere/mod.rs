@@ -1,0 +1,431 @@
+//! Do the interiors of the two solids meet?
+//!
+//! If they do, then a shell of one lies inside the other, or an edge of one passes through a face of the other, or two
+//! faces cross in a closed curve that meets no edge; two canonical faces then have a critical pair with a negative
+//! distance. Each of these gives a suspect: a point of one boundary that may be inside the other solid. Only a ray cast
+//! on the exact solid convicts it.
+//!
+//! # Guarantees
+//! `true` is certain: some point of one solid, on its boundary or inside, is inside the other one and off its boundary by more
+//! than the tolerance. `false` means that none of the three kinds of suspects was found; edges are followed by
+//! samples, [`probes::SAMPLES`] a trimming piece with refinement about each smallest one, free-form areas by probes.
+//! Penetrations of less than a few tolerances count as touching.
+
+pub(crate) mod probes;
+
+use crate::Body;
+use crate::point_in_solid::contains;
+use crate::solve::{Context, Solved, Which};
+use crate::trim::outward_normal;
+use feeler_geom::obb::{PoseMatrix, separated, separated_in_frame};
+use feeler_geom::skeleton::{Primitive, critical_pairs, signed_distance};
+use feeler_geom::trim::Side;
+use feeler_geom::{Obb, P2, P3, Pose, V3};
+use feeler_hierarchy::Feature;
+use probes::{PROBES, Probe, SAMPLES, Track};
+
+/// Points of one free-form area that are tried.
+const MAX_TRIALS: usize = 4;
+/// Depth (in tolerances) of a point behind a crossing that is tried.
+const DEPTHS: [f64; 2] = [8.0, 200.0];
+
+/// A point of one solid that may be inside the other one, frame of A.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Suspect {
+    /// Whose inside is in doubt.
+    pub inside: Which,
+    pub p: P3,
+}
+
+/// Whether the interiors meet.
+pub(crate) fn interiors_meet(ctx: &Context<'_>, solved: &Solved) -> bool {
+    let (box_a, box_b) = (ctx.a.bounds(), ctx.b.bounds());
+    if box_a.is_empty() || box_b.is_empty() {
+        return false;
+    }
+    let placed = Obb::from_aabb(box_b).transformed(&ctx.pose_ab);
+    if separated_in_frame(&Obb::from_aabb(box_a), &placed, 0.0, u8::MAX).is_some() {
+        return false;
+    }
+    let convicted = |s: &Suspect| {
+        let p = if s.inside == Which::A { s.p } else { ctx.pose_ba * s.p };
+        contains(ctx.body(s.inside), &p, ctx.tol.tol) == Some(true)
+    };
+    if solved.suspects.iter().any(convicted) || shells(ctx).any(|s| convicted(&s)) {
+        return true;
+    }
+    // Every crossing of the boundaries runs through overlapping boxes.
+    let mut overlaps = overlapping_faces(ctx);
+    if overlaps.is_empty() {
+        return false;
+    }
+    overlaps.sort_unstable_by_key(|&(i, j)| (ctx.a.area_key(i), ctx.b.area_key(j)));
+    edges_through_faces(ctx, Which::A, &overlaps, &convicted)
+        || edges_through_faces(ctx, Which::B, &overlaps, &convicted)
+        || closed_crossings(ctx, &overlaps, &convicted)
+}
+
+/// A point of every shell, and one behind it: two solids in one place have no boundary point inside.
+fn shells<'a>(ctx: &'a Context<'_>) -> impl Iterator<Item = Suspect> + 'a {
+    let points = |body: &'a Body| body.shell_points().iter().map(|(p, _)| p).chain(body.interior_points());
+    let of_a = points(ctx.a).map(|p| Suspect { inside: Which::B, p: *p });
+    let of_b = points(ctx.b).map(|p| Suspect { inside: Which::A, p: ctx.pose_ab * p });
+    of_a.chain(of_b)
+}
+
+/// Points behind the other face for pairs of faces whose boxes overlap. Canonical against canonical by critical pairs
+/// with negative distance, else by the probes of the free-form area.
+fn closed_crossings(
+    ctx: &Context<'_>,
+    overlaps: &[(u32, u32)],
+    convicted: &dyn Fn(&Suspect) -> bool,
+) -> bool {
+    let feature_pair = |&(i, j): &(u32, u32)| (ctx.a.area(i).feature, ctx.b.area(j).feature);
+    overlaps.chunk_by(|p, q| feature_pair(p) == feature_pair(q)).any(|group| {
+        let (fa, fb) = feature_pair(&group[0]);
+        match (ctx.a.data(fa).primitive, ctx.primitive(Which::B, fb)) {
+            (Some(a), Some(b)) => canonical_crossing(ctx, (fa, &a), (fb, &b), convicted),
+            (Some(a), None) => {
+                let a = a.transformed(&ctx.pose_ba);
+                group.iter().any(|p| grid_behind(ctx, Which::B, p.1, (fa, &a), convicted))
+            }
+            (None, Some(b)) => group.iter().any(|p| grid_behind(ctx, Which::A, p.0, (fb, &b), convicted)),
+            (None, None) => group.iter().any(|p| grids_behind(ctx, *p, convicted)),
+        }
+    })
+}
+
+/// Pairs of face areas with overlapping boxes.
+fn overlapping_faces(ctx: &Context<'_>) -> Vec<(u32, u32)> {
+    let (a, b) = (ctx.a, ctx.b);
+    let pose = PoseMatrix::from(&ctx.pose_ab);
+    let mut out = Vec::new();
+    if a.hierarchy().nodes.is_empty() || b.hierarchy().nodes.is_empty() {
+        return out;
+    }
+    let is_face = |body: &Body, area: u32| matches!(body.area(area).feature, Feature::Face(_));
+    let mut stack = vec![(0, 0)];
+    while let Some((i, j)) = stack.pop() {
+        let (node_a, node_b) = (a.node(i), b.node(j));
+        if separated(&node_a.obb, &node_b.obb, &pose, 0.0, u8::MAX).is_some() {
+            continue;
+        }
+        match (node_a.children(), node_b.children()) {
+            (None, None) => {
+                if let (Some(p), Some(q)) = (node_a.area(), node_b.area())
+                    && is_face(a, p)
+                    && is_face(b, q)
+                {
+                    out.push((p, q));
+                }
+            }
+            (Some([l, r]), other) if other.is_none() || node_a.obb.radius() > node_b.obb.radius() => {
+                stack.extend([(r, j), (l, j)]);
+            }
+            (_, Some([l, r])) => stack.extend([(i, r), (i, l)]),
+            (Some(_), None) => {}
+        }
+    }
+    out
+}
+
+fn canonical_crossing(
+    ctx: &Context<'_>,
+    (fa, a): (Feature, &Primitive),
+    (fb, b): (Feature, &Primitive),
+    convicted: &dyn Fn(&Suspect) -> bool,
+) -> bool {
+    let extent = ctx.extent(fa, fb);
+    // Shrunk, B is that much farther away: negative distances become positive ones.
+    let depth = 0.5 * extent;
+    let found = critical_pairs(a, &shrunk(b, depth), depth - 2.0 * ctx.tol.tol, ctx.tol.tol, extent);
+    found.isolated.iter().any(|c| {
+        let p_b = c.p_b - c.n * depth;
+        on_boundary(ctx, (Which::A, fa), &c.p_a) && convicted(&Suspect { inside: Which::B, p: c.p_a })
+            || on_boundary(ctx, (Which::B, fb), &p_b) && convicted(&Suspect { inside: Which::A, p: p_b })
+    })
+}
+
+/// Probes of a free-form area behind a canonical face (in the free side's frame).
+fn grid_behind(
+    ctx: &Context<'_>,
+    free: Which,
+    area: u32,
+    (other, primitive): (Feature, &Primitive),
+    convicted: &dyn Fn(&Suspect) -> bool,
+) -> bool {
+    let (Some(grid), Feature::Face(g)) = (ctx.body(free).probes().grid_of(area), other) else { return false };
+    let facing = ctx.body(free.other()).face(g);
+    let mut tried = 0;
+    grid.iter().filter(|q| q.inside).any(|q| {
+        let Some(d) = signed_distance(primitive, &q.p) else { return false };
+        if d.value >= -2.0 * ctx.tol.tol || tried >= MAX_TRIALS {
+            return false;
+        }
+        let foot = facing.surface.invert(&(ctx.pose_to_other(free) * d.foot), None, None);
+        if facing.trim.classify(foot) != Side::Inside {
+            return false;
+        }
+        tried += 1;
+        convicted(&Suspect { inside: free.other(), p: ctx.in_a(free, &q.p) })
+    })
+}
+
+/// Probes of each of two free-form areas behind the tangent plane of the other one's nearest probe.
+fn grids_behind(ctx: &Context<'_>, (i, j): (u32, u32), convicted: &dyn Fn(&Suspect) -> bool) -> bool {
+    let (Some(on_a), Some(on_b)) = (ctx.a.probes().grid_of(i), ctx.b.probes().grid_of(j)) else {
+        return false;
+    };
+    let on_b: [Probe; PROBES] =
+        on_b.map(|q| Probe { p: ctx.pose_ab * q.p, n: ctx.pose_ab * q.n, inside: q.inside });
+    let behind = |own: &[Probe; PROBES], other: &[Probe; PROBES], inside: Which| {
+        let deepest = own.iter().filter(|o| o.inside).filter_map(|o| {
+            let sq = |x: &Probe| (x.p - o.p).norm_squared();
+            let near = other.iter().min_by(|x, y| sq(x).total_cmp(&sq(y)))?;
+            Some(((o.p - near.p).dot(&near.n), o.p)).filter(|_| near.inside)
+        });
+        let deepest = deepest.min_by(|x, y| x.0.total_cmp(&y.0));
+        deepest.is_some_and(|(d, p)| d < -2.0 * ctx.tol.tol && convicted(&Suspect { inside, p }))
+    };
+    behind(on_a, &on_b, Which::B) || behind(&on_b, on_a, Which::A)
+}
+
+/// The primitive with its surface moved into the material.
+fn shrunk(p: &Primitive, by: f64) -> Primitive {
+    match *p {
+        Primitive::Plane { origin, normal } => Primitive::Plane { origin: origin - normal * by, normal },
+        Primitive::Point { center, sigma } => Primitive::Point { center, sigma: sigma - by },
+        Primitive::Line { origin, dir, sigma, slope } => {
+            Primitive::Line { origin, dir, sigma: sigma - by, slope }
+        }
+        Primitive::Circle { frame, radius, sigma } => Primitive::Circle { frame, radius, sigma: sigma - by },
+    }
+}
+
+/// Whether a point (frame of A) is in the trimmed domain of a face.
+fn on_boundary(ctx: &Context<'_>, (which, feature): (Which, Feature), p: &P3) -> bool {
+    let Feature::Face(f) = feature else { return false };
+    let p = if which == Which::A { *p } else { ctx.pose_ba * p };
+    let face = ctx.body(which).face(f);
+    let uv = face.surface.invert(&p, None, None);
+    (face.surface.point(uv) - p).norm() <= ctx.tol.tol && face.trim.classify(uv) == Side::Inside
+}
+
+/// Whether an edge of one solid passes through a face of the other one into its inside.
+fn edges_through_faces(
+    ctx: &Context<'_>,
+    own: Which,
+    overlaps: &[(u32, u32)],
+    convicted: &dyn Fn(&Suspect) -> bool,
+) -> bool {
+    let other = own.other();
+    let (body, facing) = (ctx.body(own), ctx.body(other));
+    // An edge against a canonical face as a whole, or against a free-form area.
+    let mut meetings: Vec<(u32, Feature, u32)> = Vec::new();
+    for &(i, j) in overlaps {
+        let (mine, theirs) = if own == Which::A { (i, j) } else { (j, i) };
+        let feature = facing.area(theirs).feature;
+        let whole = facing.data(feature).primitive.is_some();
+        let target = if whole { u32::MAX } else { theirs };
+        meetings.extend(body.probes().tracks_of(mine).iter().map(|&t| (t, feature, target)));
+    }
+    meetings.sort_unstable();
+    meetings.dedup();
+    meetings.iter().any(|&(t, feature, target)| {
+        let Feature::Face(f) = feature else { return false };
+        let track = Moved { body, track: &body.probes().tracks[t as usize], pose: ctx.pose_to_other(own) };
+        let mut hit = |p: P3| convicted(&Suspect { inside: other, p: ctx.in_a(other, &p) });
+        if target == u32::MAX {
+            crosses_face(ctx, facing, f, &track, &mut hit)
+        } else {
+            crosses_area(ctx, facing, target, &track, &mut hit)
+        }
+    })
+}
+
+/// An edge in the frame of the other solid.
+struct Moved<'a> {
+    body: &'a Body,
+    track: &'a Track,
+    pose: &'a Pose,
+}
+
+impl Moved<'_> {
+    fn point(&self, s: f64) -> P3 {
+        self.pose * self.track.point(self.body, s)
+    }
+
+    /// Parameters and points of the samples.
+    fn samples(&self) -> [(f64, P3); SAMPLES] {
+        std::array::from_fn(|i| (STEPS[i], self.pose * self.track.samples[i]))
+    }
+}
+
+const STEPS: [f64; SAMPLES] = [0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0];
+
+/// Where the signed distance to a canonical face changes sign inside its trims, points a little behind are tried.
+fn crosses_face(
+    ctx: &Context<'_>,
+    body: &Body,
+    f: u32,
+    track: &Moved<'_>,
+    convicted: &mut dyn FnMut(P3) -> bool,
+) -> bool {
+    let Some(primitive) = body.data(Feature::Face(f)).primitive else { return false };
+    let face = body.face(f);
+    let value = |p: &P3| signed_distance(&primitive, p).map_or(0.0, |d| d.value);
+    let tol = ctx.tol.tol;
+    let samples = track.samples().map(|(s, p)| (s, value(&p)));
+    let mut try_between = |outer: f64, inner: f64, deepest: f64| {
+        DEPTHS.map(|d| (d * tol).min(0.9 * -deepest)).into_iter().any(|depth| {
+            let (mut lo, mut hi) = (outer, inner);
+            for _ in 0..40 {
+                let m = 0.5 * (lo + hi);
+                if value(&track.point(m)) > -depth {
+                    lo = m;
+                } else {
+                    hi = m;
+                }
+            }
+            let p = track.point(hi);
+            let uv = face.surface.invert(&p, None, None);
+            face.trim.classify(uv) == Side::Inside && convicted(p)
+        })
+    };
+    for w in samples.windows(2) {
+        let ((s, v), (t, x)) = (w[0], w[1]);
+        if (v < -tol) != (x < -tol) && (if v < x { try_between(t, s, v) } else { try_between(s, t, x) }) {
+            return true;
+        }
+    }
+    // A dip between samples: about each smallest one, when the parabola through its neighbours goes below zero.
+    for i in 0..SAMPLES {
+        let (l, r) = (i.saturating_sub(1), (i + 1).min(SAMPLES - 1));
+        let (vl, v, vr) = (samples[l].1, samples[i].1, samples[r].1);
+        let bend = (vl - v).max(vr - v) + track.track.sagitta;
+        if v < -tol || v > vl || v > vr || v > bend {
+            continue;
+        }
+        let (s, lowest) = smallest(&|s| value(&track.point(s)), samples[l].0, samples[r].0);
+        if lowest < -2.0 * tol
+            && (try_between(samples[l].0, s, lowest) || try_between(samples[r].0, s, lowest))
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// Golden-section search: parameter and value of a smallest value in a bracket.
+fn smallest(f: &dyn Fn(f64) -> f64, mut lo: f64, mut hi: f64) -> (f64, f64) {
+    let golden = 0.618_033_988_749_894_9;
+    let (mut x, mut y) = (hi - golden * (hi - lo), lo + golden * (hi - lo));
+    let (mut fx, mut fy) = (f(x), f(y));
+    for _ in 0..16 {
+        if fx < fy {
+            (hi, y, fy) = (y, x, fx);
+            x = hi - golden * (hi - lo);
+            fx = f(x);
+        } else {
+            (lo, x, fx) = (x, y, fy);
+            y = lo + golden * (hi - lo);
+            fy = f(y);
+        }
+    }
+    if fx < fy { (x, fx) } else { (y, fy) }
+}
+
+/// Newton for the point where the edge meets a free-form area; points a little behind are tried.
+fn crosses_area(
+    ctx: &Context<'_>,
+    body: &Body,
+    area: u32,
+    track: &Moved<'_>,
+    convicted: &mut dyn FnMut(P3) -> bool,
+) -> bool {
+    let data = body.area(area);
+    let Feature::Face(f) = data.feature else { return false };
+    let face = body.face(f);
+    let obb = &body.node(body.leaf_of_area(area)).obb;
+    for w in track.samples().windows(2) {
+        if !segment_meets(obb, &w[0].1, &w[1].1, track.track.sagitta + ctx.tol.tol) {
+            continue;
+        }
+        let Some((s, uv)) = meet(body, area, track, w[0], w[1]) else { continue };
+        if face.trim.classify(uv) == Side::Outside {
+            continue;
+        }
+        let n = outward_normal(face, uv);
+        let along = track.point((s + 1e-4).min(1.0)) - track.point((s - 1e-4).max(0.0));
+        // The side on which the edge is behind the surface.
+        let sign = if along.dot(&n) > 0.0 { -1.0 } else { 1.0 };
+        for step in [1e-3, 1e-2, 0.05] {
+            let p = track.point((s + sign * step).clamp(0.0, 1.0));
+            if (p - face.surface.point(uv)).dot(&n) < -2.0 * ctx.tol.tol && convicted(p) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Whether a segment meets a box enlarged by `slack`.
+fn segment_meets(obb: &Obb, p: &P3, q: &P3, slack: f64) -> bool {
+    let (d, e) = (q - p, p - obb.center);
+    let (mut lo, mut hi) = (0.0_f64, 1.0_f64);
+    for k in 0..3 {
+        let (c, v) = (obb.axes[k].dot(&e), obb.axes[k].dot(&d));
+        let half = obb.half[k] + slack;
+        if v.abs() <= f64::MIN_POSITIVE {
+            if c.abs() > half {
+                return false;
+            }
+            continue;
+        }
+        let (s, t) = ((-half - c) / v, (half - c) / v);
+        lo = lo.max(s.min(t));
+        hi = hi.min(s.max(t));
+    }
+    lo <= hi
+}
+
+/// The meeting point of the edge between two of its samples with a free-form area.
+fn meet(
+    body: &Body,
+    area: u32,
+    track: &Moved<'_>,
+    (s0, p0): (f64, P3),
+    (s1, p1): (f64, P3),
+) -> Option<(f64, P2)> {
+    let data = body.area(area);
+    let Feature::Face(f) = data.feature else { return None };
+    let (surface, rect) = (&body.face(f).surface, &data.rect);
+    let mut uv = P2::new(0.5 * (rect.u0 + rect.u1), 0.5 * (rect.v0 + rect.v1));
+    let (mut s, h) = (0.5 * (s0 + s1), s1 - s0);
+    let (wu, wv) = (rect.u1 - rect.u0, rect.v1 - rect.v0);
+    let scale = (p1 - p0).norm();
+    let tangent: V3 = (p1 - p0) / h;
+    for _ in 0..16 {
+        let d = surface.derivs(uv);
+        let r: V3 = d.p - track.point(s);
+        if r.norm() <= 1e-9 * scale {
+            let inside = (s0 - 1e-9..=s1 + 1e-9).contains(&s)
+                && (rect.u0..=rect.u1).contains(&uv.x)
+                && (rect.v0..=rect.v1).contains(&uv.y);
+            return inside.then_some((s, uv));
+        }
+        // The chord's direction instead of the tangent: linear convergence, no derivative of the edge.
+        let step = nalgebra::Matrix3::from_columns(&[d.du, d.dv, -tangent]).try_inverse()? * r;
+        let (u, v) = (uv.x - step.x, uv.y - step.y);
+        // Far outside there is no meeting.
+        if u < rect.u0 - wu || u > rect.u1 + wu || v < rect.v0 - wv || v > rect.v1 + wv {
+            return None;
+        }
+        uv = P2::new(
+            u.clamp(rect.u0 - 0.1 * wu, rect.u1 + 0.1 * wu),
+            v.clamp(rect.v0 - 0.1 * wv, rect.v1 + 0.1 * wv),
+        );
+        s = (s - step.z).clamp(s0 - 0.5 * h, s1 + 0.5 * h);
+    }
+    None
+}

@@ -1,0 +1,142 @@
+//! What the interference test needs of a solid in any pose: samples along its edges and over its free-form areas. Made at
+//! the first use.
+
+use crate::Body;
+use crate::body::index;
+use crate::solve::patch::at;
+use crate::trim::outward_normal;
+use feeler_geom::trim::{Side, TrimPiece};
+use feeler_geom::{P2, P3, Rect, V3};
+use feeler_hierarchy::Feature;
+use std::ops::Range;
+
+/// Samples along a trimming piece, ends included.
+pub(crate) const SAMPLES: usize = 9;
+/// Probes along each parameter of a free-form area.
+const SIDE: usize = 3;
+/// Probes of an area.
+pub(crate) const PROBES: usize = SIDE * SIDE;
+
+/// A trimming piece of a face; each edge is here once, on the first of its two faces.
+#[derive(Clone, Debug)]
+pub(crate) struct Track {
+    pub face: u32,
+    pub piece: u32,
+    /// Points in equal steps of the piece's parameter, the solid's frame.
+    pub samples: [P3; SAMPLES],
+    /// How far (mm) the curve strays from the chords between samples, about.
+    pub sagitta: f64,
+}
+
+impl Track {
+    /// The point at a parameter in [0, 1].
+    pub(crate) fn point(&self, body: &Body, s: f64) -> P3 {
+        let face = body.face(self.face);
+        face.surface.point(face.trim.pieces[self.piece as usize].eval(s))
+    }
+}
+
+/// A point of a free-form area.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probe {
+    pub p: P3,
+    /// Outward normal.
+    pub n: V3,
+    /// Inside the trims.
+    pub inside: bool,
+}
+
+/// Samples of one solid.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Probes {
+    pub tracks: Vec<Track>,
+    tracks_of_area: Vec<Range<usize>>,
+    track_ids: Vec<u32>,
+    grid_of_area: Vec<Option<u32>>,
+    grids: Vec<[Probe; PROBES]>,
+}
+
+impl Probes {
+    pub(crate) fn new(body: &Body) -> Self {
+        let h = body.hierarchy();
+        let mut tracks: Vec<Track> = Vec::new();
+        let mut of_face: Vec<Range<usize>> = Vec::new();
+        let mut owner: std::collections::BTreeMap<u32, u32> = std::collections::BTreeMap::new();
+        for (f, face) in h.faces.iter().enumerate() {
+            let (start, f) = (tracks.len(), index(f));
+            for (i, piece) in face.trim.pieces.iter().enumerate() {
+                // The largest index marks artificial cuts.
+                if piece.edge == u32::MAX || *owner.entry(piece.edge).or_insert(f) == f {
+                    if piece.edge != u32::MAX {
+                        tracks.push(track(body, f, index(i), piece));
+                    }
+                }
+            }
+            of_face.push(start..tracks.len());
+        }
+        let mut probes = Self { tracks, ..Self::default() };
+        for area in &h.areas {
+            let start = probes.track_ids.len();
+            let mut grid = None;
+            if let Feature::Face(f) = area.feature {
+                let face = body.face(f);
+                let period = (face.trim.u_period, face.trim.v_period);
+                for t in of_face[f as usize].clone() {
+                    let piece = &face.trim.pieces[probes.tracks[t].piece as usize];
+                    if overlap(&piece.bounds(), &area.rect, period) {
+                        probes.track_ids.push(index(t));
+                    }
+                }
+                if !face.surface.is_canonical() {
+                    grid = Some(index(probes.grids.len()));
+                    probes.grids.push(std::array::from_fn(|k| {
+                        let step = |i: usize| [0.0, 0.5, 1.0][i];
+                        probe(body, f, at(&area.rect, step(k / SIDE), step(k % SIDE)))
+                    }));
+                }
+            }
+            probes.tracks_of_area.push(start..probes.track_ids.len());
+            probes.grid_of_area.push(grid);
+        }
+        probes
+    }
+
+    /// Tracks that may run through a face area.
+    pub(crate) fn tracks_of(&self, area: u32) -> &[u32] {
+        &self.track_ids[self.tracks_of_area[area as usize].clone()]
+    }
+
+    /// Probes of a free-form area.
+    pub(crate) fn grid_of(&self, area: u32) -> Option<&[Probe; PROBES]> {
+        self.grid_of_area[area as usize].map(|g| &self.grids[g as usize])
+    }
+}
+
+fn track(body: &Body, face: u32, piece_index: u32, piece: &TrimPiece) -> Track {
+    let surface = &body.face(face).surface;
+    let steps = [0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0];
+    let samples = steps.map(|s| surface.point(piece.eval(s)));
+    // An eighth of the second difference is the sagitta; twice that for what bends in between.
+    let second = samples.windows(3).map(|w| (w[0].coords + w[2].coords - w[1].coords * 2.0).norm());
+    let sagitta = 0.25 * second.fold(0.0, f64::max);
+    Track { face, piece: piece_index, samples, sagitta }
+}
+
+fn probe(body: &Body, f: u32, uv: P2) -> Probe {
+    let face = body.face(f);
+    Probe {
+        p: face.surface.point(uv),
+        n: outward_normal(face, uv),
+        inside: face.trim.classify(uv) == Side::Inside,
+    }
+}
+
+/// Whether two parameter rectangles meet, one of them shifted by up to one period.
+fn overlap(a: &Rect, b: &Rect, (u_period, v_period): (Option<f64>, Option<f64>)) -> bool {
+    let meet = |a0: f64, a1: f64, b0: f64, b1: f64, period: Option<f64>| {
+        let slack = 1e-9 * (a1 - a0 + b1 - b0);
+        let hit = |shift: f64| a0 + shift <= b1 + slack && b0 <= a1 + shift + slack;
+        hit(0.0) || period.is_some_and(|p| hit(p) || hit(-p))
+    };
+    meet(a.u0, a.u1, b.u0, b.u1, u_period) && meet(a.v0, a.v1, b.v0, b.v1, v_period)
+}
