@@ -20,7 +20,19 @@ fn main() {
     }
     println!(
         "{:<36} {:>6} {:>6} {:>6} {:>6} | {:>7} {:>7} {:>7} {:>7} {:>5} | {:>8} {:>8} {:>8}",
-        "file", "solids", "faces", "s.face", "s.edge", "f.leaf", "e.leaf", "v.leaf", "all-dir", "depth", "read", "build", "prepare"
+        "file",
+        "solids",
+        "faces",
+        "s.face",
+        "s.edge",
+        "f.leaf",
+        "e.leaf",
+        "v.leaf",
+        "all-dir",
+        "depth",
+        "read",
+        "build",
+        "prepare"
     );
     for path in &args {
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -65,7 +77,15 @@ fn main() {
         let c = total;
         println!(
             "{name:<36} {:>6} {:>6} {:>6} {:>6} | {:>7} {:>7} {:>7} {:>7} {:>5} | {read:>8.1?} {build:>8.1?} {prepare:>8.1?}",
-            import.solids.len(), c.faces, c.super_faces, c.super_edges, c.leaves[0], c.leaves[1], c.leaves[2], c.unbounded, c.depth
+            import.solids.len(),
+            c.faces,
+            c.super_faces,
+            c.super_edges,
+            c.leaves[0],
+            c.leaves[1],
+            c.leaves[2],
+            format!("{}/{}/{}", c.unbounded[0], c.unbounded[1], c.unbounded[2]),
+            c.depth
         );
         for f in failures.iter().take(2) {
             println!("    {}", f.chars().take(160).collect::<String>());
@@ -79,7 +99,7 @@ struct Counts {
     super_faces: u32,
     super_edges: u32,
     leaves: [usize; 3],
-    unbounded: usize,
+    unbounded: [usize; 3],
     depth: usize,
 }
 
@@ -95,7 +115,7 @@ impl Counts {
                 Feature::Vertex(_) => 2,
             };
             self.leaves[kind] += 1;
-            self.unbounded += usize::from(a.cone.is_all());
+            self.unbounded[kind] += usize::from(a.cone.is_all());
         }
         self.depth = self.depth.max(usize::BITS as usize - h.areas.len().leading_zeros() as usize);
     }

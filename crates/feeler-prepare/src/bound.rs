@@ -120,18 +120,19 @@ fn halve(cx: &EdgeContext<'_>, t0: f64, t1: f64, depth: u32, out: &mut Vec<Leaf>
     let limit = 0.5 * cx.flatness * (1.0 + 1e-9);
     let flat = |c: &RevolutionCone| c.half_angle <= limit;
     let tangents = cx.edge.curve.tangent_cone(t0, t1);
+    let mid = 0.5 * (t0 + t1);
+    if tangents.is_some_and(|c| !flat(&c)) && depth < MAX_HALVINGS && t0 < mid && mid < t1 {
+        // Bounding the faces' normals costs much more.
+        halve(cx, t0, mid, depth + 1, out);
+        halve(cx, mid, t1, depth + 1, out);
+        return;
+    }
     let hull = cx.edge.curve.hull_points(t0, t1);
-    let piece = PieceOfEdge {
-        solid: cx.solid,
-        edge: cx.edge,
-        hull: &hull,
-        t0,
-        t1,
-        deviation: cx.span.deviation,
-    };
+    let piece =
+        PieceOfEdge { solid: cx.solid, edge: cx.edge, hull: &hull, t0, t1, deviation: cx.span.deviation };
     let mut generators: Option<Vec<V3>> = Some(vec![]);
     let mut slack = 0.0_f64;
-    let (mut turns, mut unbounded) = (!tangents.is_some_and(|c| flat(&c)), tangents.is_none());
+    let (mut turns, mut unbounded) = (tangents.is_none(), tangents.is_none());
     for (side, (face, _)) in cx.edge.sides.iter().enumerate() {
         let normals = side_normals(&piece, &cx.features.faces[*face as usize], side);
         slack = slack.max(normals.slack);
@@ -148,7 +149,6 @@ fn halve(cx: &EdgeContext<'_>, t0: f64, t1: f64, depth: u32, out: &mut Vec<Leaf>
         }
     }
     let max_depth = if unbounded { MAX_UNBOUNDED_HALVINGS } else { MAX_HALVINGS };
-    let mid = 0.5 * (t0 + t1);
     if turns && depth < max_depth && t0 < mid && mid < t1 {
         halve(cx, t0, mid, depth + 1, out);
         halve(cx, mid, t1, depth + 1, out);
@@ -160,7 +160,9 @@ fn halve(cx: &EdgeContext<'_>, t0: f64, t1: f64, depth: u32, out: &mut Vec<Leaf>
     }
     let rect = Rect { u0: t0, u1: t1, v0: 0.0, v1: 0.0 };
     let chord = cx.edge.curve.point(t1) - cx.edge.curve.point(t0);
-    let axes = Some(complete_basis(&chord.normalize())).filter(|_| chord.norm() > 0.0).map(|(e, f)| [e, f, e.cross(&f)]);
+    let axes = Some(complete_basis(&chord.normalize()))
+        .filter(|_| chord.norm() > 0.0)
+        .map(|(e, f)| [e, f, e.cross(&f)]);
     out.push(Leaf::new(cx.feature, rect, hull, axes, cx.span.deviation, poly));
 }
 

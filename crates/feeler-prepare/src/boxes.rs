@@ -83,11 +83,17 @@ mod tests {
                     break f;
                 }
             };
-            let half = V3::new(rng.random_range(0.0..9.0), rng.random_range(0.0..3.0), rng.random_range(0.0..1.0));
+            let half =
+                V3::new(rng.random_range(0.0..9.0), rng.random_range(0.0..3.0), rng.random_range(0.0..1.0));
             let points: Vec<P3> = (0..8)
                 .map(|k| {
                     let s = |bit: u32| if k >> bit & 1 == 0 { -1.0 } else { 1.0 };
-                    P3::from(V3::new(100.0, 0.0, 0.0) + axes[0] * (half.x * s(0)) + axes[1] * (half.y * s(1)) + axes[2] * (half.z * s(2)))
+                    P3::from(
+                        V3::new(100.0, 0.0, 0.0)
+                            + axes[0] * (half.x * s(0))
+                            + axes[1] * (half.y * s(1))
+                            + axes[2] * (half.z * s(2)),
+                    )
                 })
                 .collect();
             let b = boxed(&points, &[axes]);

@@ -44,7 +44,11 @@ pub(crate) fn build(leaves: Vec<Leaf>, types: &dyn Fn(&Leaf) -> u16) -> (Vec<Are
 }
 
 const BLANK: Node = Node {
-    obb: Obb { center: P3::new(0.0, 0.0, 0.0), axes: [V3::new(0.0, 0.0, 0.0); 3], half: V3::new(0.0, 0.0, 0.0) },
+    obb: Obb {
+        center: P3::new(0.0, 0.0, 0.0),
+        axes: [V3::new(0.0, 0.0, 0.0); 3],
+        half: V3::new(0.0, 0.0, 0.0),
+    },
     cone: RevolutionCone { axis: V3::new(0.0, 0.0, 1.0), half_angle: 0.0 },
     types: 0,
     link: 0,

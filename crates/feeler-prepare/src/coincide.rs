@@ -60,7 +60,12 @@ pub(crate) enum SurfaceMap {
 /// How parameters of the canonical surface `from` become those of `to`, with a bound of the distance (mm) by which
 /// points of `from` over `extent` are displaced. `None` when the surfaces differ by more than `tol` there.
 /// Orientation is not looked at.
-pub(crate) fn surface_map(from: &Surface, to: &Surface, extent: &Rect, tol: f64) -> Option<(SurfaceMap, f64)> {
+pub(crate) fn surface_map(
+    from: &Surface,
+    to: &Surface,
+    extent: &Rect,
+    tol: f64,
+) -> Option<(SurfaceMap, f64)> {
     if from == to {
         return Some((SurfaceMap::Affine(UvMap::IDENTITY), 0.0));
     }
@@ -126,7 +131,8 @@ fn plane_map(a: &Frame, b: &Frame, extent: &Rect) -> (SurfaceMap, f64) {
     if axis_angle(&a.z, &b.z).is_none() {
         return (SurfaceMap::Refit, f64::INFINITY);
     }
-    let corners = [(extent.u0, extent.v0), (extent.u1, extent.v0), (extent.u0, extent.v1), (extent.u1, extent.v1)];
+    let corners =
+        [(extent.u0, extent.v0), (extent.u1, extent.v0), (extent.u0, extent.v1), (extent.u1, extent.v1)];
     let deviation = corners.iter().map(|&(u, v)| b.local(&a.point(u, v, 0.0)).z.abs()).fold(0.0, f64::max);
     let origin = b.local(&a.origin);
     let m = [[a.x.dot(&b.x), a.y.dot(&b.x)], [a.x.dot(&b.y), a.y.dot(&b.y)]];
@@ -399,10 +405,17 @@ mod tests {
         let tilted = Frame::from_z(P3::origin(), V3::new(1e-9, 0.0, 1.0), Some(V3::x())).unwrap();
         let (a, b) = (Surface::Plane { frame: f }, Surface::Plane { frame: tilted });
         let rect = |s: f64| Rect { u0: -s, u1: s, v0: -s, v1: s };
-        assert!(surface_map(&a, &b, &rect(1.0), 1e-8).is_some(), "1 nm at a metre is nothing at a millimetre");
-        assert!(surface_map(&a, &b, &rect(100.0), 1e-8).is_none(), "100 mm away the planes differ by 1e-7 mm");
+        assert!(
+            surface_map(&a, &b, &rect(1.0), 1e-8).is_some(),
+            "1 nm at a metre is nothing at a millimetre"
+        );
+        assert!(
+            surface_map(&a, &b, &rect(100.0), 1e-8).is_none(),
+            "100 mm away the planes differ by 1e-7 mm"
+        );
         let wide = Surface::Cylinder { frame: f, radius: 3.0 + 1e-6 };
-        let (a, b) = (Surface::Cylinder { frame: f, radius: 3.0 }, Surface::Cylinder { frame: tilted, radius: 3.0 });
+        let (a, b) =
+            (Surface::Cylinder { frame: f, radius: 3.0 }, Surface::Cylinder { frame: tilted, radius: 3.0 });
         assert!(surface_map(&a, &b, &rect(1.0), 1e-8).is_some(), "same cylinder");
         assert!(surface_map(&a, &b, &rect(100.0), 1e-8).is_none(), "axes apart at the ends");
         assert!(surface_map(&a, &wide, &rect(1.0), 1e-8).is_none(), "radii apart");

@@ -135,7 +135,9 @@ impl Chord {
         let e = self.error;
         let d = self.to - self.from;
         let (mut s0, mut s1) = (0.0_f64, 1.0_f64);
-        for (x, dx, lo, hi) in [(self.from.x, d.x, r.u0 - e, r.u1 + e), (self.from.y, d.y, r.v0 - e, r.v1 + e)] {
+        for (x, dx, lo, hi) in
+            [(self.from.x, d.x, r.u0 - e, r.u1 + e), (self.from.y, d.y, r.v0 - e, r.v1 + e)]
+        {
             if dx.abs() < 1e-300 {
                 if x < lo || x > hi {
                     return None;
@@ -175,7 +177,8 @@ impl Local<'_> {
 
     /// Bounding box of the domain in `r`: of the boundary in it and of the corners of `r` that are inside.
     fn tight(&self, r: &Rect, chords: &[Chord]) -> Option<Rect> {
-        let mut b = Rect { u0: f64::INFINITY, u1: f64::NEG_INFINITY, v0: f64::INFINITY, v1: f64::NEG_INFINITY };
+        let mut b =
+            Rect { u0: f64::INFINITY, u1: f64::NEG_INFINITY, v0: f64::INFINITY, v1: f64::NEG_INFINITY };
         let mut add = |p: P2, e: f64| {
             b.u0 = b.u0.min(p.x - e);
             b.u1 = b.u1.max(p.x + e);
@@ -243,7 +246,11 @@ impl Local<'_> {
         let (a, b) = self.cut(&tight, &near);
         let parts = [self.split(&a, &near, depth + 1), self.split(&b, &near, depth + 1)];
         let cost: f64 = parts.iter().flatten().map(|p| p.1).sum();
-        if cost < own { Some((parts.into_iter().flatten().flat_map(|p| p.0).collect(), cost)) } else { Some(leaf) }
+        if cost < own {
+            Some((parts.into_iter().flatten().flat_map(|p| p.0).collect(), cost))
+        } else {
+            Some(leaf)
+        }
     }
 
     /// The two halves of the cut after which the shrunk halves are smallest; of the longer side when none gains.
@@ -273,7 +280,8 @@ impl Local<'_> {
             corners.sort_by(f64::total_cmp);
             corners.dedup_by(|a, b| *a - *b < 1e-12 * len);
             let n = corners.len();
-            let chosen = (0..n.min(CANDIDATES)).map(|k| corners[if n <= CANDIDATES { k } else { (2 * k + 1) * n / (2 * CANDIDATES) }]);
+            let chosen = (0..n.min(CANDIDATES))
+                .map(|k| corners[if n <= CANDIDATES { k } else { (2 * k + 1) * n / (2 * CANDIDATES) }]);
             for at in chosen.chain([lo + 0.5 * len]) {
                 let (a, b) = halve(across_u, at);
                 let shrunk = |r: &Rect| self.tight(r, chords).map_or(0.0, |t| size(&t));
@@ -285,7 +293,11 @@ impl Local<'_> {
             }
         }
         if !found {
-            best = if w * self.cost.aspect >= h { halve(true, r.u0 + 0.5 * w) } else { halve(false, r.v0 + 0.5 * h) };
+            best = if w * self.cost.aspect >= h {
+                halve(true, r.u0 + 0.5 * w)
+            } else {
+                halve(false, r.v0 + 0.5 * h)
+            };
         }
         best
     }
@@ -321,7 +333,10 @@ mod tests {
                 let j = (i + 1) % 4;
                 let p = |a: (f64, f64), b: (f64, f64), s: f64| P2::new(x + a.0 + s * b.0, y + a.1 + s * b.1);
                 let zero = (0.0, 0.0);
-                let piece = TrimPiece::new([p(q[i], zero, 0.0), p(q[i], t[i], 1.0), p(q[j], t[j], -1.0), p(q[j], zero, 0.0)], 1);
+                let piece = TrimPiece::new(
+                    [p(q[i], zero, 0.0), p(q[i], t[i], 1.0), p(q[j], t[j], -1.0), p(q[j], zero, 0.0)],
+                    1,
+                );
                 if hole { piece.reversed() } else { piece }
             })
             .collect()
@@ -373,7 +388,8 @@ mod tests {
         let rects = cover(&triangle, 0.1);
         assert!((2..=3).contains(&rects.len()), "a triangle: {rects:?}");
         covered(&triangle, &rects, 1);
-        let l = cells(&polygon(&[[0.0, 0.0], [10.0, 0.0], [10.0, 1.0], [1.0, 1.0], [1.0, 10.0], [0.0, 10.0]], 0));
+        let l =
+            cells(&polygon(&[[0.0, 0.0], [10.0, 0.0], [10.0, 1.0], [1.0, 1.0], [1.0, 10.0], [0.0, 10.0]], 0));
         let rects = cover(&l, 0.1);
         assert_eq!(rects.len(), 2, "an L is two rectangles: {rects:?}");
         let (filled, inside) = covered(&l, &rects, 2);

@@ -45,7 +45,12 @@ pub(crate) fn guide(solid: &Solid, edge: &EdgeGroup, side: usize, surface: &Surf
 }
 
 /// The source edge's side that became side `side` of the supermaximal edge.
-fn source_side<'a>(edge: &EdgeGroup, side: usize, info: &'a EdgeInfo, reversed: bool) -> Option<&'a EdgeSide> {
+fn source_side<'a>(
+    edge: &EdgeGroup,
+    side: usize,
+    info: &'a EdgeInfo,
+    reversed: bool,
+) -> Option<&'a EdgeSide> {
     let forward = edge.sides[side].1 != reversed;
     info.sides.iter().find(|s| s.forward == forward).or_else(|| info.sides.get(side))
 }
@@ -67,11 +72,8 @@ fn walk(curve: &Curve, side: &EdgeSide, surface: &Surface) -> Vec<[f64; 3]> {
         let mut from = start;
         for t in stops {
             // A piece is not parametrised like the curve: its inside only guesses.
-            let uv = if t < b {
-                sample(curve, surface, t, piece.eval((t - a) / (b - a)))
-            } else {
-                piece.end()
-            };
+            let uv =
+                if t < b { sample(curve, surface, t, piece.eval((t - a) / (b - a))) } else { piece.end() };
             refine(curve, surface, from, (t, uv), 0, &mut out);
             from = (t, uv);
         }

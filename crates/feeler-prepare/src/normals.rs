@@ -63,7 +63,8 @@ pub(crate) fn side_normals(piece: &PieceOfEdge<'_>, face: &FaceGroup, side: usiz
                 // cos φ ρ - sin φ |ρ| z with |ρ| = tan φ height.
                 (r - frame.z * height) * c - frame.z * (s * s / c * height)
             };
-            let radius = hull.iter().map(|p| (p - frame.origin).dot(&frame.z) * s / c).fold(f64::INFINITY, f64::min);
+            let radius =
+                hull.iter().map(|p| (p - frame.origin).dot(&frame.z) * s / c).fold(f64::INFINITY, f64::min);
             (Some(hull.iter().map(normal).collect()), slack_at(radius.max(off)))
         }
         Surface::Torus { minor, .. } => {
@@ -90,12 +91,13 @@ fn torus_rect(face: &FaceGroup, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3]
     let mean = local.iter().sum::<V3>();
     let m = math::hypot(mean.x, mean.y);
     let (mx, my) = (mean.x / m, mean.y / m);
-    let mut rect = Rect { u0: f64::INFINITY, u1: f64::NEG_INFINITY, v0: f64::INFINITY, v1: f64::NEG_INFINITY };
+    let mut rect =
+        Rect { u0: f64::INFINITY, u1: f64::NEG_INFINITY, v0: f64::INFINITY, v1: f64::NEG_INFINITY };
     let (mut lo, mut hi) = (V3::repeat(f64::INFINITY), V3::repeat(f64::NEG_INFINITY));
     for p in &local {
         let (along, across) = (p.x * mx + p.y * my, p.y * mx - p.x * my);
         // A direction more than a right angle from the mean, or none: no bound.
-        if !(along > 0.0) {
+        if along <= 0.0 || !along.is_finite() {
             return None;
         }
         let angle = math::atan2(across, along);
@@ -117,12 +119,13 @@ fn torus_rect(face: &FaceGroup, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3]
     }
     let (turn, sign) = if inner { (math::atan2(-my, -mx), -1.0) } else { (math::atan2(my, mx), 1.0) };
     (rect.u0, rect.u1) = (rect.u0 + turn, rect.u1 + turn);
-    let corners = [(lo.x, lo.z), (hi.x, lo.z), (lo.x, hi.z), (hi.x, hi.z)].map(|(r, z)| (sign * r - major, z));
+    let corners =
+        [(lo.x, lo.z), (hi.x, lo.z), (lo.x, hi.z), (hi.x, hi.z)].map(|(r, z)| (sign * r - major, z));
     let (cx, cz) = corners.iter().fold((0.0, 0.0), |c, p| (c.0 + 0.25 * p.0, c.1 + 0.25 * p.1));
     let middle = math::atan2(cz, cx);
     for (x, z) in corners {
         let angle = math::atan2(z * cx - x * cz, x * cx + z * cz);
-        if !(angle.abs() < FRAC_PI_2) {
+        if angle.abs() >= FRAC_PI_2 || angle.is_nan() {
             return None;
         }
         rect.v0 = rect.v0.min(middle + angle);
@@ -147,7 +150,7 @@ pub(crate) fn normals_over(surface: &Surface, rect: &Rect) -> Option<Vec<V3>> {
     let natural = surface.natural_domain();
     let widened = |a: f64, b: f64, lo: f64, hi: f64, wraps: bool| {
         let missing = 0.5 * (MIN_WIDTH * (hi - lo) - (b - a));
-        if !(missing > 0.0) {
+        if missing <= 0.0 {
             return (a, b);
         }
         let (a, b) = (a - missing, b + missing);
@@ -215,7 +218,7 @@ fn side_rects(curve: &Curve, side: &EdgeSide, surface: &Surface, range: (f64, f6
     for (k, p) in side.pcurve.iter().enumerate() {
         let (Some(&j0), Some(&j1)) = (side.joints.get(k), side.joints.get(k + 1)) else { continue };
         let (a, b) = (range.0.max(j0), range.1.min(j1));
-        if !(a < b) {
+        if a >= b {
             continue;
         }
         // The piece runs monotonically with the curve but not at its pace: look its parameters up.
@@ -232,17 +235,15 @@ fn side_rects(curve: &Curve, side: &EdgeSide, surface: &Surface, range: (f64, f6
         let (s0, s1) = (s0.min(s1), s0.max(s1));
         let margin = PIECE_MARGIN * (s1 - s0);
         let (s0, s1) = ((s0 - margin).max(0.0), (s1 + margin).min(1.0));
-        if !(s0 < s1) {
+        if s0 >= s1 {
             continue;
         }
         let mut r = p.part(s0, s1).bounds();
         let d = surface.derivs(p.eval(0.5 * (s0 + s1)));
         let off = p.deviation.max(side.deviation);
         let margin = |speed: f64, width: f64| (off / speed).min(0.01 * width);
-        let (mu, mv) = (
-            margin(d.du.norm(), natural.u1 - natural.u0),
-            margin(d.dv.norm(), natural.v1 - natural.v0),
-        );
+        let (mu, mv) =
+            (margin(d.du.norm(), natural.u1 - natural.u0), margin(d.dv.norm(), natural.v1 - natural.v0));
         r = Rect { u0: r.u0 - mu, u1: r.u1 + mu, v0: r.v0 - mv, v1: r.v1 + mv };
         if surface.u_period().is_none() {
             (r.u0, r.u1) = (r.u0.max(natural.u0), r.u1.min(natural.u1));

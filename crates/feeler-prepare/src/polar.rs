@@ -44,7 +44,8 @@ fn rays_within(units: &[V3], tol: f64) -> Option<Vec<V3>> {
         }
     }
     // The rays of a cone that holds a line, or of a half-plane, do not span it.
-    let pointed = rays.iter().enumerate().all(|(i, r)| rays[i + 1..].iter().all(|s| r.dot(s) > RAY_TOL - 1.0));
+    let pointed =
+        rays.iter().enumerate().all(|(i, r)| rays[i + 1..].iter().all(|s| r.dot(s) > RAY_TOL - 1.0));
     (pointed && !rays.is_empty()).then_some(rays)
 }
 
@@ -104,7 +105,8 @@ mod tests {
         for _ in 0..300 {
             let n = rng.random_range(3..9);
             let down = random_unit(&mut rng);
-            let constraints: Vec<V3> = (0..n).map(|_| (random_unit(&mut rng) + down * 0.9).normalize()).collect();
+            let constraints: Vec<V3> =
+                (0..n).map(|_| (random_unit(&mut rng) + down * 0.9).normalize()).collect();
             let Some(rays) = extreme_rays(&constraints) else { continue };
             for _ in 0..200 {
                 let d = random_unit(&mut rng);

@@ -5,11 +5,15 @@ use feeler_geom::{Curve, Surface};
 use feeler_hierarchy::{
     Edge, Face, Feature, FeatureType, Hierarchy, Instance, Model, Options, Side, SolidInfo, Span, Vertex,
 };
+use std::f64::consts::FRAC_PI_2;
 use thiserror::Error;
 
 use crate::bound::{Leaf, leaves};
 use crate::group::{EdgeGroup, FaceGroup, Features, Role, VertexPick, group};
 use crate::guide::guide;
+
+/// Finest flatness (rad): below, leaves would outnumber any use of them (a ball has 10^5 there).
+const MIN_FLATNESS: f64 = 0.01;
 
 /// Why a solid cannot be prepared.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -47,7 +51,14 @@ pub fn prepare_model(
         .iter()
         .flat_map(|s| s.warnings.iter().map(|w| format!("solid #{} '{}': {w}", s.source, s.name)))
         .collect();
-    Ok(Model { input: input.to_owned(), input_hash, options: *options, solids: hierarchies, instances, warnings })
+    Ok(Model {
+        input: input.to_owned(),
+        input_hash,
+        options: *options,
+        solids: hierarchies,
+        instances,
+        warnings,
+    })
 }
 
 /// Groups, splits, bounds and builds: the hierarchy of one solid.
@@ -55,7 +66,7 @@ pub fn prepare_model(
 /// # Errors
 /// [`PrepareError`]; nothing else in a [`Solid`] made by `feeler_brep` can fail.
 pub fn prepare_solid(solid: &Solid, options: &Options) -> Result<Hierarchy, PrepareError> {
-    if !(0.01..=1.5708).contains(&options.flatness) {
+    if !(MIN_FLATNESS..=FRAC_PI_2).contains(&options.flatness) {
         return Err(PrepareError::Flatness(options.flatness));
     }
     let mut features = group(solid);

@@ -137,13 +137,21 @@ fn patches(surface: &Surface, domain: &Rect) -> Vec<Rect> {
     out
 }
 
-fn halve(surface: &Surface, coverage: &Coverage<'_>, rect: &Rect, flatness: f64, depth: u32, out: &mut Vec<FacePart>) {
+fn halve(
+    surface: &Surface,
+    coverage: &Coverage<'_>,
+    rect: &Rect,
+    flatness: f64,
+    depth: u32,
+    out: &mut Vec<FacePart>,
+) {
     let Some(tight) = coverage.shrink(rect) else { return };
     let samples = Samples::new(surface, &tight);
     let flat = |c: &RevolutionCone| c.half_angle <= 0.5 * flatness;
     // Bounding costs much more than sampling: not before the samples are almost flat.
     let sampled_flat = flat(&RevolutionCone::around(&samples.normals));
-    let generators = if sampled_flat || depth >= MAX_SINGULAR_HALVINGS { normals_over(surface, &tight) } else { None };
+    let generators =
+        if sampled_flat || depth >= MAX_SINGULAR_HALVINGS { normals_over(surface, &tight) } else { None };
     let bounded_flat = generators.as_ref().is_some_and(|g| flat(&RevolutionCone::around(g)));
     let limit = if sampled_flat && generators.is_none() { MAX_SINGULAR_HALVINGS } else { MAX_HALVINGS };
     if bounded_flat || depth >= limit {
@@ -184,6 +192,10 @@ impl Samples {
                 along_v += (at(i, j + 1) - at(i, j)).norm();
             }
         }
-        if (along_u - along_v).abs() <= 1e-6 * (along_u + along_v) { aspect(surface, r) >= 1.0 } else { along_u > along_v }
+        if (along_u - along_v).abs() <= 1e-6 * (along_u + along_v) {
+            aspect(surface, r) >= 1.0
+        } else {
+            along_u > along_v
+        }
     }
 }

@@ -1,4 +1,6 @@
 //! Small solids with known features.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod common;
 
 use common::Checker;

@@ -126,7 +126,8 @@ pub(super) fn join_spans(
         if a.group != b.group || a.at_end == b.at_end {
             continue;
         }
-        let (EdgeEnd { span: from, group, .. }, EdgeEnd { span: to, .. }) = if a.at_end { (a, b) } else { (b, a) };
+        let (EdgeEnd { span: from, group, .. }, EdgeEnd { span: to, .. }) =
+            if a.at_end { (a, b) } else { (b, a) };
         let group_ref = &groups[*group];
         let around = &solid.vertices[v].faces;
         let between = around.iter().all(|f| group_ref.sides.iter().any(|s| s.0 == face_of[*f as usize]));

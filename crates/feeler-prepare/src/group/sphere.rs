@@ -46,7 +46,14 @@ impl Path<'_> {
         (e > 1e-8 * h).then(|| (image, V2::new(velocity.dot(&g.du) / e, velocity.dot(&g.dv) / h)))
     }
 
-    fn fit(&self, a: (f64, Hermite), b: (f64, Hermite), tol: f64, depth: u32, out: &mut Vec<TrimPiece>) -> Option<()> {
+    fn fit(
+        &self,
+        a: (f64, Hermite),
+        b: (f64, Hermite),
+        tol: f64,
+        depth: u32,
+        out: &mut Vec<TrimPiece>,
+    ) -> Option<()> {
         let h = b.0 - a.0;
         let mut end = b.1;
         // The longitude is followed from the start; a span that could turn by half is halved first.

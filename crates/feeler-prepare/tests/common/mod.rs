@@ -1,13 +1,13 @@
 //! Checks of a hierarchy against the solid that it was made from, by random points.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use feeler_brep::{EdgeStatus, Solid, VertexPolar};
+use feeler_brep::Solid;
 use feeler_geom::trim::{Side, TrimCells};
 use feeler_geom::{P2, P3, Rect, Surface, V3, math};
-use std::f64::consts::TAU;
 use feeler_hierarchy::{Face, Feature, Hierarchy, Node};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
+use std::f64::consts::TAU;
 
 /// Random points per feature, and the size that tolerances refer to.
 pub(crate) struct Checker<'a> {
@@ -25,11 +25,15 @@ fn inside(r: &Rect, p: P2, eps: f64) -> bool {
     r.u0 - eps <= p.x && p.x <= r.u1 + eps && r.v0 - eps <= p.y && p.y <= r.v1 + eps
 }
 
+fn id(k: usize) -> u32 {
+    u32::try_from(k).expect("test models are small")
+}
+
 impl<'a> Checker<'a> {
     pub(crate) fn new(solid: &'a Solid, h: &'a Hierarchy, samples: usize) -> Self {
         let mut by_feature = std::collections::BTreeMap::<Feature, Vec<u32>>::new();
         for (k, a) in h.areas.iter().enumerate() {
-            by_feature.entry(a.feature).or_default().push(k as u32);
+            by_feature.entry(a.feature).or_default().push(id(k));
         }
         let (parents, leaf_node) = tree(h);
         Self {
@@ -75,7 +79,11 @@ impl<'a> Checker<'a> {
         for (k, n) in self.path(area).iter().enumerate() {
             assert!(n.obb.contains(p, eps), "{what}: {p:?} is outside the box {k} levels up, {:?}", n.obb);
             for d in directions {
-                assert!(n.cone.contains(d, 1e-9), "{what}: {d:?} is outside the cone {k} levels up, {:?}", n.cone);
+                assert!(
+                    n.cone.contains(d, 1e-9),
+                    "{what}: {d:?} is outside the cone {k} levels up, {:?}",
+                    n.cone
+                );
             }
         }
     }
@@ -101,11 +109,11 @@ impl<'a> Checker<'a> {
                         let n = face.surface.normal(uv);
                         let n = if face.outward { n } else { -n };
                         let p = face.surface.point(uv);
-                        self.bounded(k as u32, &p, &[n], &format!("face {f} {uv:?}"));
+                        self.bounded(id(k), &p, &[n], &format!("face {f} {uv:?}"));
                     }
                     Feature::Edge(e) => {
                         let p = self.h.edges[e as usize].curve.point(uv.x);
-                        self.bounded(k as u32, &p, &[], &format!("edge {e} {uv:?}"));
+                        self.bounded(id(k), &p, &[], &format!("edge {e} {uv:?}"));
                     }
                     Feature::Vertex(_) => {}
                 }
@@ -117,7 +125,7 @@ impl<'a> Checker<'a> {
     pub(crate) fn faces(&mut self) {
         for f in 0..self.h.faces.len() {
             let face = &self.h.faces[f];
-            let areas = self.by_feature.get(&Feature::Face(f as u32)).cloned().unwrap_or_default();
+            let areas = self.by_feature.get(&Feature::Face(id(f))).cloned().unwrap_or_default();
             for k in 0..self.samples {
                 // Half of them where the domain is, should it fill little of its rectangle.
                 let rect = if k % 2 == 0 || areas.is_empty() {
@@ -152,7 +160,7 @@ impl<'a> Checker<'a> {
     pub(crate) fn edges(&mut self) {
         for e in 0..self.h.edges.len() {
             let edge = &self.h.edges[e];
-            let areas = self.by_feature.get(&Feature::Edge(e as u32)).cloned().unwrap_or_default();
+            let areas = self.by_feature.get(&Feature::Edge(id(e))).cloned().unwrap_or_default();
             assert!(edge.sides[0].forward || !edge.sides[1].forward, "the side on the left comes first");
             for span in &edge.spans {
                 assert!(span.t0 < span.t1, "edge {e}: empty span {span:?}");
@@ -201,7 +209,7 @@ impl<'a> Checker<'a> {
     pub(crate) fn vertices(&mut self) {
         for v in 0..self.h.vertices.len() {
             let vertex = &self.h.vertices[v];
-            let areas = &self.by_feature[&Feature::Vertex(v as u32)];
+            let areas = &self.by_feature[&Feature::Vertex(id(v))];
             assert_eq!(areas.len(), 1, "a vertex has one leaf");
             for _ in 0..self.samples {
                 let d = V3::from_fn(|_, _| self.rng.random_range(-1.0..1.0));
@@ -219,11 +227,8 @@ impl<'a> Checker<'a> {
         for (k, info) in self.solid.faces.iter().enumerate() {
             let source = &self.solid.shell.faces[k];
             let own = TrimCells::build(&info.domain).0;
-            let candidates: Vec<&Face> = h
-                .faces
-                .iter()
-                .filter(|f| f.sources.iter().any(|s| s.0 == info.source))
-                .collect();
+            let candidates: Vec<&Face> =
+                h.faces.iter().filter(|f| f.sources.iter().any(|s| s.0 == info.source)).collect();
             assert!(!candidates.is_empty(), "face #{} is in no supermaximal face", info.source);
             for _ in 0..self.samples {
                 let uv = self.random_in(&own.rect);
@@ -305,19 +310,4 @@ fn tree(h: &Hierarchy) -> (Vec<u32>, Vec<u32>) {
     }
     assert_eq!(seen, h.nodes.len(), "every node is reached once");
     (parents, leaf)
-}
-
-/// Number of features of a status, for expectations.
-pub(crate) fn n_edges(solid: &Solid, status: EdgeStatus) -> usize {
-    solid.edges.iter().filter(|e| e.status == status).count()
-}
-
-/// Whether a polar is empty.
-pub(crate) fn is_empty(p: &VertexPolar) -> bool {
-    matches!(p, VertexPolar::Empty)
-}
-
-/// Angle between directions.
-pub(crate) fn angle(a: &V3, b: &V3) -> f64 {
-    math::atan2(a.cross(b).norm(), a.dot(b))
 }
