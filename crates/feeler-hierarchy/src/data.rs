@@ -107,26 +107,27 @@ pub struct Face {
 pub struct Edge {
     /// Curve.
     pub curve: Curve,
-    /// Disjoint spans; a closed edge of a periodic curve has one span of a full period and `closed`.
+    /// Disjoint spans by increasing parameter; a closed edge of a periodic curve has one span of a full period and
+    /// `closed`. Spans of a periodic curve may reach over the end of its period.
     pub spans: Vec<Span>,
     /// One span that closes on itself smoothly: the ends are interior points.
     pub closed: bool,
-    /// The two faces.
+    /// The two faces, the one on the left (`forward`) first. Both may be one Bézier face, at a crease where it closes.
     pub sides: [Side; 2],
     /// Smooth (G¹) edges carry quasi-LMDs only.
     pub quasi_only: bool,
 }
 
-/// One source edge of a supermaximal edge.
+/// A connected part of a supermaximal edge: source edges joined where nothing else ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     /// Start parameter.
     pub t0: f64,
     /// End parameter.
     pub t1: f64,
-    /// Entity id.
+    /// Entity id of the first source edge.
     pub source: u64,
-    /// Measured deviation of the edge from its faces (mm).
+    /// Largest measured deviation of the source edges from their faces (mm).
     pub deviation: f64,
 }
 
@@ -137,8 +138,9 @@ pub struct Side {
     pub face: u32,
     /// Whether the face, seen from outside, is on the left of the edge in the curve's direction.
     pub forward: bool,
-    /// Samples `(t, u, v)` in increasing `t` from which to invert edge points on a Bézier surface; empty for
-    /// canonical surfaces.
+    /// Samples `(t, u, v)` in increasing `t` from which to invert edge points on a Bézier surface: so dense that
+    /// Newton converges from linear interpolation. Parameters may leave the surface's period. Empty for canonical
+    /// surfaces.
     pub guide: Vec<[f64; 3]>,
 }
 
