@@ -1,11 +1,11 @@
 //! Trimmed domains from the assembled loops.
 
-use feeler_geom::P2;
 use feeler_geom::trim::{Inconsistent, TrimCells, TrimDomain, TrimPiece};
+use feeler_geom::{P2, Surface};
 
 use super::draft::Face;
 use super::host::Host;
-use super::pcurve::Pcurve;
+use super::pcurve::{Pcurve, cubic};
 
 /// Owner of pieces that belong to no edge: they run along a side of the parameter rectangle that is one point.
 pub const NO_EDGE: u32 = u32::MAX;
@@ -15,6 +15,14 @@ pub(super) struct FaceDomain {
     pub(super) domain: TrimDomain,
     pub(super) cells: TrimCells,
     pub(super) inconsistent: Vec<Inconsistent>,
+    /// The loops enclose the unbounded side of the surface.
+    pub(super) reversed: bool,
+}
+
+impl FaceDomain {
+    pub(super) fn is_consistent(&self) -> bool {
+        self.inconsistent.is_empty() && !self.reversed
+    }
 }
 
 /// Builds the domain of a face whose pcurves are assembled.
@@ -35,10 +43,38 @@ pub(super) fn domain(face: &Face, host: &Host<'_>) -> FaceDomain {
             }
         }
     }
+    let reversed = encloses_the_rest(host, &pieces);
     let origin = origin(host, &pieces, &corners);
     let domain = TrimDomain::new(&pieces, host.natural, host.u_period, host.v_period, origin);
     let (cells, inconsistent) = TrimCells::build(&domain);
-    FaceDomain { domain, cells, inconsistent }
+    FaceDomain { domain, cells, inconsistent, reversed }
+}
+
+/// Whether loops with the material on their left enclose what no face can be: all of a surface but a hole in it. The
+/// area `-∮ v du` (on grids periodic in v only `∮ u dv`) is positive for loops on surfaces whose sides no face
+/// reaches without edges, also when the loops wind around; poles may be inside, so spheres say nothing.
+fn encloses_the_rest(host: &Host<'_>, pieces: &[TrimPiece]) -> bool {
+    let applies = match host.surface {
+        Surface::Plane { .. } | Surface::Cylinder { .. } | Surface::Cone { .. } => true,
+        Surface::Sphere { .. } | Surface::Torus { .. } => false,
+        Surface::Bezier(b) => host.singular.is_empty() && !(b.u_periodic && b.v_periodic),
+    };
+    if !applies || pieces.is_empty() {
+        return false;
+    }
+    let by_v = host.v_period.is_some();
+    // Gauss–Legendre with 3 points: exact for the products of cubics and their derivatives.
+    let nodes = [(0.5 - 0.15_f64.sqrt(), 5.0 / 18.0), (0.5, 8.0 / 18.0), (0.5 + 0.15_f64.sqrt(), 5.0 / 18.0)];
+    // About a point among the pieces: far from the origin, digits would cancel. A cone's v is measured from its apex,
+    // which may be inside without pieces.
+    let o = if matches!(host.surface, Surface::Cone { .. }) { P2::origin() } else { pieces[0].control[0] };
+    let integral = |p: &TrimPiece| {
+        nodes.iter().fold(0.0, |sum, (s, w)| {
+            let (at, d) = cubic(&p.control, *s);
+            sum + w * if by_v { (at.x - o.x) * d.y } else { -(at.y - o.y) * d.x }
+        })
+    };
+    pieces.iter().map(integral).sum::<f64>() < 0.0
 }
 
 /// Edges that a face walks in both directions along the same line of its parameter plane: they bound nothing.

@@ -141,6 +141,56 @@ impl Draft {
     }
 }
 
+impl Draft {
+    /// Leaves out edges that no loop walks and vertices that nothing touches.
+    pub(super) fn drop_unused(&mut self) {
+        let mut edge_used = vec![false; self.edges.len()];
+        let mut vertex_used = vec![false; self.vertices.len()];
+        for f in &self.faces {
+            for u in f.loops.iter().flatten() {
+                edge_used[u.edge as usize] = true;
+            }
+            for v in &f.vertex_loops {
+                vertex_used[*v as usize] = true;
+            }
+        }
+        for (e, _) in self.edges.iter().zip(&edge_used).filter(|(_, used)| **used) {
+            vertex_used[e.vertices.0 as usize] = true;
+            vertex_used[e.vertices.1 as usize] = true;
+        }
+        let (edge_map, vertex_map) = (new_indices(&edge_used), new_indices(&vertex_used));
+        let mut keep = edge_used.iter();
+        self.edges.retain(|_| keep.next().copied().unwrap_or(false));
+        let mut keep = vertex_used.iter();
+        self.vertices.retain(|_| keep.next().copied().unwrap_or(false));
+        for e in &mut self.edges {
+            e.vertices = (vertex_map[e.vertices.0 as usize], vertex_map[e.vertices.1 as usize]);
+        }
+        for f in &mut self.faces {
+            f.loops.iter_mut().flatten().for_each(|u| u.edge = edge_map[u.edge as usize]);
+            f.vertex_loops.iter_mut().for_each(|v| *v = vertex_map[*v as usize]);
+        }
+    }
+
+    /// Vertices where a use starts and ends.
+    pub(super) fn ends(&self, u: &Use) -> (u32, u32) {
+        let (a, b) = self.edges[u.edge as usize].vertices;
+        if u.forward { (a, b) } else { (b, a) }
+    }
+}
+
+/// New index of every used entry (0 for unused ones, which nothing refers to).
+fn new_indices(used: &[bool]) -> Vec<u32> {
+    let mut next = 0;
+    used.iter()
+        .map(|used| {
+            let i = next;
+            next += u32::from(*used);
+            if *used { i } else { 0 }
+        })
+        .collect()
+}
+
 #[expect(clippy::cast_possible_truncation, reason = "sources are indexed by u32")]
 pub(super) fn index(i: usize) -> u32 {
     i as u32

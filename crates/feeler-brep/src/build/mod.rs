@@ -174,7 +174,10 @@ pub enum Problem {
         /// Edges.
         edges: Vec<u64>,
     },
-    /// Area or volume is not positive.
+    /// Faces and shells keep contradicting each other about what is inside after turning those that seemed wrong.
+    #[error("inside and outside cannot be told apart; check the orientation of faces and shells")]
+    InsideOut,
+    /// Area or volume is not a positive number.
     #[error(
         "area {area:.6e} mm² and volume {volume:.6e} mm³ are not those of a solid; check face orientations"
     )]
@@ -212,8 +215,6 @@ fn summary(problems: &[Problem]) -> String {
 struct Report {
     problems: Vec<Problem>,
     warnings: Vec<String>,
-    /// Shells have been turned inside out already.
-    turned: bool,
 }
 
 impl Report {
@@ -234,19 +235,29 @@ impl Report {
 /// [`BuildError`] with all problems of the source that could not be repaired. Repairs are listed in
 /// [`Solid::warnings`].
 pub fn build_solid(source: &SolidSource, options: &BuildOptions) -> Result<Solid, BuildError> {
-    let mut report = Report::default();
-    match build(source, options, &mut report) {
-        Some(Built::Solid(solid)) if report.problems.is_empty() => Ok(*solid),
-        Some(Built::InsideOut(shells)) if report.problems.is_empty() => {
-            let mut report = Report::default();
-            let turned = repair::turned(source, &shells, &mut report);
-            match build(&turned, options, &mut report) {
-                Some(Built::Solid(solid)) if report.problems.is_empty() => Ok(*solid),
-                _ => Err(error(source, report)),
-            }
+    let mut corrected = None;
+    // Faces first, then shells, then once more to see that all is well.
+    for _ in 0..3 {
+        let mut report = Report::default();
+        if let Some((_, warnings)) = &corrected {
+            report.warnings.clone_from(warnings);
         }
-        _ => Err(error(source, report)),
+        let current: &SolidSource = corrected.as_ref().map_or(source, |c: &(SolidSource, Vec<String>)| &c.0);
+        match build(current, options, &mut report) {
+            Some(Built::Solid(solid)) if report.problems.is_empty() => return Ok(*solid),
+            Some(Built::Wrong(wrong)) => {
+                let mut notes = corrected.as_ref().map_or_else(Vec::new, |c| c.1.clone());
+                let mut fix = Report::default();
+                let next = repair::corrected(current, &wrong, &mut fix);
+                notes.append(&mut fix.warnings);
+                corrected = Some((next, notes));
+            }
+            _ => return Err(error(source, report)),
+        }
     }
+    let mut report = Report::default();
+    report.fail(Problem::InsideOut);
+    Err(error(source, report))
 }
 
 fn error(source: &SolidSource, report: Report) -> BuildError {
@@ -256,8 +267,8 @@ fn error(source: &SolidSource, report: Report) -> BuildError {
 /// What one pass over the source gives.
 enum Built {
     Solid(Box<Solid>),
-    /// These shells enclose the wrong side of themselves.
-    InsideOut(Vec<u32>),
+    /// Not yet: something can be put right.
+    Wrong(repair::Wrong),
 }
 
 fn build(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> Option<Built> {
@@ -268,7 +279,11 @@ fn build(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> O
     }
     split_at_kinks(&mut draft, options);
     split_at_singular_points(&mut draft, &tol);
-    repair::flip_loops(&mut draft, &tol, report);
+    let unknown = repair::reconnect_loops(&mut draft, report);
+    repair::flip_loops(&mut draft, &unknown, &tol, report);
+    repair::drop_flat_faces(&mut draft, &tol, report);
+    repair::pair_up_edges(&mut draft, &tol, report);
+    draft.drop_unused();
     adjacency::check(&draft, &draft.uses(), report);
     loops::fit_all(&mut draft, &tol, report);
     if !report.problems.is_empty() {
@@ -342,7 +357,10 @@ fn finish(
     let hosts: Vec<Host<'_>> = draft.faces.iter().map(|f| loops::host(draft, f)).collect();
     let domains: Vec<FaceDomain> =
         draft.faces.iter().zip(&hosts).map(|(f, h)| domain::domain(f, h)).collect();
-    report_contradictions(draft, &domains, report);
+    let reversed = report_contradictions(draft, &domains, tol, report);
+    if report.problems.is_empty() && !reversed.is_empty() {
+        return Some(Built::Wrong(repair::Wrong { faces: reversed, ..Default::default() }));
+    }
     let bounds = bounds(draft, &domains);
     let shells = shell_masses(draft, &domains, &bounds, options);
     let inside_out: Vec<u32> =
@@ -356,11 +374,7 @@ fn finish(
         return None;
     }
     if !inside_out.is_empty() {
-        if report.turned {
-            report.fail(Problem::NotASolid { area, volume });
-            return None;
-        }
-        return Some(Built::InsideOut(inside_out));
+        return Some(Built::Wrong(repair::Wrong { shells: inside_out, ..Default::default() }));
     }
     let (edges, statuses) = edge_infos(draft, &hosts, &uses, report);
     let vertices = vertex_infos(draft, &hosts, &statuses, tol);
@@ -414,9 +428,21 @@ fn shell_masses(
     out
 }
 
-fn report_contradictions(draft: &Draft, domains: &[FaceDomain], report: &mut Report) {
-    for (f, d) in draft.faces.iter().zip(domains) {
-        if d.inconsistent.is_empty() {
+/// Reports faces whose loops contradict each other; returns the ids of those that would not if their normal were the
+/// other one.
+fn report_contradictions(
+    draft: &Draft,
+    domains: &[FaceDomain],
+    tol: &Tolerances,
+    report: &mut Report,
+) -> Vec<u64> {
+    let mut reversed = vec![];
+    for (i, (f, d)) in draft.faces.iter().zip(domains).enumerate() {
+        if d.is_consistent() {
+            continue;
+        }
+        if repair::is_better_reversed(draft, i, tol) {
+            reversed.push(f.id);
             continue;
         }
         let mut edges: Vec<u64> = d
@@ -429,6 +455,7 @@ fn report_contradictions(draft: &Draft, domains: &[FaceDomain], report: &mut Rep
         edges.dedup();
         report.fail(Problem::LoopsContradict { face: f.id, edges });
     }
+    reversed
 }
 
 fn edge_infos(

@@ -209,9 +209,9 @@ impl TangentCone {
             return VertexPolar::Constraints(constraints);
         }
         let sum = rays.iter().fold(V3::zeros(), |s, r| s + r);
-        let Some(middle) = sum.try_normalize(1e-9).filter(|m| !self.is_inward(m)) else {
+        if sum.try_normalize(1e-9).is_none_or(|m| self.is_inward(&m)) {
             return VertexPolar::Empty;
-        };
+        }
         // A ray or a blade needs constraints that do not touch it: the edge down from a concave corner of a flat top
         // keeps the downward normal out.
         if exact.len() < 3 {

@@ -1,13 +1,218 @@
-//! Repairs of orientations that contradict each other, each with a warning.
+//! Repairs of topology that is wrong in a way with one plausible meaning, each with a warning.
+//!
+//! Loops whose edges are listed in order but with wrong senses, edges that lead nowhere, faces without area, edges
+//! that several pairs of faces share (a body that touches itself), loops and shells that run the wrong way round.
 
-use super::draft::{Draft, Face};
+use feeler_geom::{V3, math};
+
+use super::draft::{Draft, Edge, Face, Use, UseAt, index};
 use super::loops::{self, Tolerances};
 use super::{Report, domain};
 use crate::source::{LoopSource, SolidSource};
 
-/// Turns single loops round that run against all their neighbours and contradict the other loops of their face.
-pub(super) fn flip_loops(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
-    let accused = accused_loops(draft);
+/// Connects loops whose listed senses do not: leaves out edges that end in nowhere, or takes the senses from the
+/// vertices. Returns the loops of the second kind as (face, loop): their direction is not known.
+pub(super) fn reconnect_loops(draft: &mut Draft, report: &mut Report) -> Vec<(usize, usize)> {
+    let mut reoriented = vec![];
+    let mut degree = vec![0_usize; draft.vertices.len()];
+    for e in &draft.edges {
+        degree[e.vertices.0 as usize] += 1;
+        degree[e.vertices.1 as usize] += 1;
+    }
+    for face in 0..draft.faces.len() {
+        for ring in 0..draft.faces[face].loops.len() {
+            let l = &draft.faces[face].loops[ring];
+            if is_connected(draft, l) {
+                continue;
+            }
+            let id = draft.faces[face].id;
+            let leads_nowhere = |u: &Use| {
+                let (a, b) = draft.ends(u);
+                degree[a as usize] == 1 || degree[b as usize] == 1
+            };
+            let shorter: Vec<Use> = l.iter().filter(|u| !leads_nowhere(u)).cloned().collect();
+            if !shorter.is_empty() && shorter.len() < l.len() && is_connected(draft, &shorter) {
+                report.warn(format!("face #{id}: edges that lead nowhere were left out of a loop"));
+                draft.faces[face].loops[ring] = shorter;
+            } else if let Some(walk) = in_listed_order(draft, l) {
+                report
+                    .warn(format!("face #{id}: the senses of a loop's edges were taken from their vertices"));
+                draft.faces[face].loops[ring] = walk;
+                reoriented.push((face, ring));
+            }
+        }
+    }
+    reoriented
+}
+
+fn is_connected(draft: &Draft, ring: &[Use]) -> bool {
+    (0..ring.len()).all(|k| draft.ends(&ring[k]).1 == draft.ends(&ring[(k + 1) % ring.len()]).0)
+}
+
+/// The loop's edges in their order with the senses that connect them, if there are such.
+fn in_listed_order(draft: &Draft, ring: &[Use]) -> Option<Vec<Use>> {
+    [true, false].into_iter().find_map(|first| {
+        let mut walk: Vec<Use> = Vec::with_capacity(ring.len());
+        for u in ring {
+            let mut u = u.clone();
+            match walk.last() {
+                None => u.forward = first,
+                Some(last) => {
+                    let at = draft.ends(last).1;
+                    u.forward = draft.edges[u.edge as usize].vertices.0 == at;
+                }
+            }
+            walk.push(u);
+        }
+        is_connected(draft, &walk).then_some(walk)
+    })
+}
+
+/// Leaves out faces that lie between two edges on one curve.
+pub(super) fn drop_flat_faces(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
+    let mut gone = vec![false; draft.faces.len()];
+    for (face, f) in draft.faces.clone().iter().enumerate() {
+        let [ring] = f.loops.as_slice() else { continue };
+        let [a, b] = ring.as_slice() else { continue };
+        if a.edge == b.edge || !f.vertex_loops.is_empty() {
+            continue;
+        }
+        let Some(same_way) = coincide(draft, a.edge, b.edge, tol.fit.singular_tol) else { continue };
+        report.warn(format!("face #{} has no area and was left out", f.id));
+        gone[face] = true;
+        // What was walked along the one is now walked along the other.
+        for u in draft.faces.iter_mut().flat_map(|f| &mut f.loops).flatten().filter(|u| u.edge == b.edge) {
+            u.edge = a.edge;
+            u.forward = u.forward == same_way;
+        }
+    }
+    let mut keep = gone.iter().map(|g| !g);
+    draft.faces.retain(|_| keep.next().unwrap_or(true));
+}
+
+/// Whether two edges between the same vertices run along the same curve, and then whether in the same direction.
+fn coincide(draft: &Draft, a: u32, b: u32, tol: f64) -> Option<bool> {
+    let (e, f) = (&draft.edges[a as usize], &draft.edges[b as usize]);
+    let same_way = e.vertices == f.vertices;
+    if !same_way && e.vertices != (f.vertices.1, f.vertices.0) {
+        return None;
+    }
+    let on = |x: &Edge, y: &Edge| {
+        (1..8).all(|k| {
+            let p = x.curve.point(x.range.0 + (x.range.1 - x.range.0) * f64::from(k) / 8.0);
+            let t = y.curve.project(&p, y.range.0, y.range.1);
+            (y.curve.point(t) - p).norm() <= tol
+        })
+    };
+    if !(on(e, f) && on(f, e)) {
+        return None;
+    }
+    if e.vertices.0 == e.vertices.1 {
+        let t = f.curve.project(&e.curve.point(e.mid()), f.range.0, f.range.1);
+        return Some(e.curve.derivs(e.mid()).d1.dot(&f.curve.derivs(t).d1) > 0.0);
+    }
+    Some(same_way)
+}
+
+/// Where edges on one curve are not walked once in each direction, pairs up the walks anew: one edge for every wedge
+/// of material. Covers edges that exist twice and edges where a body touches itself.
+pub(super) fn pair_up_edges(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
+    let uses = draft.uses();
+    let wrong = |at: &[UseAt]| match at {
+        [a, b] => draft.at(*a).forward == draft.at(*b).forward,
+        _ => true,
+    };
+    let mut open: Vec<u32> = (0..draft.edges.len()).filter(|e| wrong(&uses[*e])).map(index).collect();
+    let key = |e: u32| {
+        let (a, b) = draft.edges[e as usize].vertices;
+        (a.min(b), a.max(b), e)
+    };
+    open.sort_by_key(|e| key(*e));
+    let mut groups: Vec<Vec<(u32, bool)>> = vec![];
+    let mut taken = vec![false; draft.edges.len()];
+    for (i, e) in open.iter().enumerate() {
+        if taken[*e as usize] {
+            continue;
+        }
+        let mut group = vec![(*e, true)];
+        let (a, b, _) = key(*e);
+        for f in open[i + 1..].iter().take_while(|f| (key(**f).0, key(**f).1) == (a, b)) {
+            if let Some(same_way) =
+                coincide(draft, *e, *f, tol.fit.singular_tol).filter(|_| !taken[*f as usize])
+            {
+                taken[*f as usize] = true;
+                group.push((*f, same_way));
+            }
+        }
+        groups.push(group);
+    }
+    for group in groups {
+        // Every walk with its sense along the first edge of the group.
+        let walks: Vec<(UseAt, bool)> = group
+            .iter()
+            .flat_map(|(e, same_way)| {
+                uses[*e as usize].iter().map(|at| (*at, draft.at(*at).forward == *same_way))
+            })
+            .collect();
+        let forward = walks.iter().filter(|w| w.1).count();
+        if walks.len() < 2 || 2 * forward != walks.len() {
+            continue;
+        }
+        let Some(pairs) = wedges(draft, group[0].0, &walks) else { continue };
+        let source = draft.edges[group[0].0 as usize].source;
+        report.warn(format!("edge #{source}: {} walks along it were paired up anew", walks.len()));
+        let template = draft.edges[group[0].0 as usize].clone();
+        for (k, (back, forth)) in pairs.into_iter().enumerate() {
+            let edge = if k == 0 {
+                group[0].0
+            } else {
+                draft.edges.push(template.clone());
+                index(draft.edges.len() - 1)
+            };
+            for (at, along) in [(back, false), (forth, true)] {
+                let u = &mut draft.faces[at.face].loops[at.ring][at.pos];
+                (u.edge, u.forward) = (edge, along);
+            }
+        }
+    }
+}
+
+/// Pairs of a backward and a forward walk with material between their faces: going round the edge, material begins
+/// behind the face of a backward walk and ends at that of a forward one. `None` when the faces contradict that.
+fn wedges(draft: &Draft, edge: u32, walks: &[(UseAt, bool)]) -> Option<Vec<(UseAt, UseAt)>> {
+    if let [a, b] = walks {
+        return Some(vec![if a.1 { (b.0, a.0) } else { (a.0, b.0) }]);
+    }
+    let e = &draft.edges[edge as usize];
+    let (p, t) = (e.curve.point(e.mid()), e.curve.tangent(e.mid())?);
+    let x = t.cross(&if t.x.abs() < 0.6 { V3::x() } else { V3::y() }).normalize();
+    let y = t.cross(&x);
+    let mut around: Vec<(f64, UseAt, bool)> = walks
+        .iter()
+        .map(|(at, along)| {
+            let f = &draft.faces[at.face];
+            let n = f.surface.normal(f.surface.invert(&p, None, None));
+            let n = if f.outward { n } else { -n };
+            let into = if *along { n.cross(&t) } else { t.cross(&n) };
+            (math::atan2(into.dot(&y), into.dot(&x)), *at, *along)
+        })
+        .collect();
+    around.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let start = around.iter().position(|w| !w.2)?;
+    around.rotate_left(start);
+    around.chunks(2).map(|c| (!c[0].2 && c[1].2).then_some((c[0].1, c[1].1))).collect()
+}
+
+/// Turns single loops round that run against all their neighbours (or whose direction is not known) and contradict
+/// the other loops of their face, or their surface.
+pub(super) fn flip_loops(
+    draft: &mut Draft,
+    unknown: &[(usize, usize)],
+    tol: &Tolerances,
+    report: &mut Report,
+) {
+    let mut accused = accused_loops(draft);
+    accused.extend(unknown);
     if accused.is_empty() {
         return;
     }
@@ -18,11 +223,22 @@ pub(super) fn flip_loops(draft: &mut Draft, tol: &Tolerances, report: &mut Repor
         let f = &trial.faces[face];
         let mut flipped = f.clone();
         flip(&mut flipped, ring);
-        if !is_consistent(&trial, f.clone(), tol) && is_consistent(&trial, flipped, tol) {
-            report.warn(format!("face #{}: a loop ran against its neighbours and was turned round", f.id));
+        if !is_consistent(&trial, f.clone(), tol) && is_consistent(&trial, flipped.clone(), tol) {
+            if !unknown.contains(&(face, ring)) {
+                report
+                    .warn(format!("face #{}: a loop ran against its neighbours and was turned round", f.id));
+            }
             flip(&mut draft.faces[face], ring);
+            trial.faces[face] = flipped;
         }
     }
+}
+
+/// Whether a face whose loops contradict each other would not if its outward normal were the other one.
+pub(super) fn is_better_reversed(draft: &Draft, face: usize, tol: &Tolerances) -> bool {
+    let mut f = draft.faces[face].clone();
+    f.outward = !f.outward;
+    is_consistent(draft, f, tol)
 }
 
 /// Loops all of whose edges are walked in the same direction by some other loop.
@@ -54,22 +270,38 @@ fn flip(face: &mut Face, ring: usize) {
 fn is_consistent(draft: &Draft, mut face: Face, tol: &Tolerances) -> bool {
     let mut report = Report::default();
     loops::assemble_face(&draft.edges, &mut face, draft.size, tol, &mut report);
-    report.problems.is_empty() && domain::domain(&face, &loops::host(draft, &face)).inconsistent.is_empty()
+    report.problems.is_empty() && domain::domain(&face, &loops::host(draft, &face)).is_consistent()
 }
 
-/// The source with some shells inside out.
-pub(super) fn turned(source: &SolidSource, shells: &[u32], report: &mut Report) -> SolidSource {
+/// What one look at a whole solid shows to be wrong.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Wrong {
+    /// Shells inside out.
+    pub(super) shells: Vec<u32>,
+    /// Ids of faces with the wrong outward normal.
+    pub(super) faces: Vec<u64>,
+}
+
+/// The source with that put right.
+pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report) -> SolidSource {
     let mut out = source.clone();
-    for shell in shells {
+    for shell in &wrong.shells {
         report.warn(format!("shell {shell} was inside out and has been turned"));
     }
-    report.turned = true;
-    for f in out.faces.iter_mut().filter(|f| shells.contains(&f.shell)) {
-        f.outward = !f.outward;
-        for l in &mut f.loops {
-            if let LoopSource::Edges(walk) = l {
-                walk.reverse();
-                walk.iter_mut().for_each(|u| u.1 = !u.1);
+    for f in &wrong.faces {
+        report.warn(format!("face #{f}: its loops enclose the other side of its surface, which was taken"));
+    }
+    for f in &mut out.faces {
+        if wrong.faces.contains(&f.id) {
+            f.outward = !f.outward;
+        }
+        if wrong.shells.contains(&f.shell) {
+            f.outward = !f.outward;
+            for l in &mut f.loops {
+                if let LoopSource::Edges(walk) = l {
+                    walk.reverse();
+                    walk.iter_mut().for_each(|u| u.1 = !u.1);
+                }
             }
         }
     }
