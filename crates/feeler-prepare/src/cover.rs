@@ -424,9 +424,7 @@ mod tests {
         }
         assert_eq!(n, 200, "holes");
         let disc = cells(&pieces);
-        let t = std::time::Instant::now();
         let rects = cover(&disc, 0.1 / (1.0 + 4.0 * 200.0));
-        eprintln!("{:?}", t.elapsed());
         let (filled, inside) = covered(&disc, &rects, 4);
         assert!((200..3000).contains(&rects.len()), "{} leaves", rects.len());
         assert!(filled < 1.5 * inside, "{filled} for {inside}");
