@@ -11,7 +11,7 @@ use feeler_geom::{P2, SurfaceDerivs, V3};
 use crate::entities::{Res, bad};
 
 /// Wanted deviation (mm).
-const WANTED: f64 = 1e-5;
+const WANTED: f64 = 1e-4;
 /// Accepted deviation (mm), when the wanted one needs too many pieces.
 const ACCEPTED: f64 = 1e-2;
 /// Largest number of pieces in all.
@@ -33,14 +33,16 @@ pub(super) fn offset(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurfac
             for (j, v) in &vs {
                 let at = |uv: P2| derivs(grid, (*i, *j), uv, d);
                 let piece = BezierSurface::hermite(u, v, at);
-                let error = deviation(&piece, u, v, at);
+                let (error, along_u, along_v) = deviation(&piece, u, v, at);
                 if !error.is_finite() {
                     return bad(id, "is an OFFSET_SURFACE of a surface without a normal somewhere");
                 }
                 worst = worst.max(error);
                 if error > WANTED {
-                    more_u[*i] = true;
-                    more_v[*j] = true;
+                    // The rim's error tells the direction; inside, both add up.
+                    let neither = along_u.max(along_v) <= 0.5 * WANTED;
+                    more_u[*i] |= neither || along_u > 0.5 * WANTED;
+                    more_v[*j] |= neither || along_v > 0.5 * WANTED;
                 }
                 control.extend(piece.control);
             }
@@ -89,19 +91,32 @@ fn refined(breaks: &[f64], cuts: &[usize]) -> Vec<(usize, [f64; 2])> {
     out
 }
 
-/// Largest distance at equal parameters between a piece and the parallel surface, at points inside and on its rim.
-fn deviation(piece: &BezierSurface, u: &[f64; 2], v: &[f64; 2], exact: impl Fn(P2) -> SurfaceDerivs) -> f64 {
+/// Largest distance at equal parameters between a piece and the parallel surface, at points inside and on its rim;
+/// on the two sides along u; on those along v.
+fn deviation(
+    piece: &BezierSurface,
+    u: &[f64; 2],
+    v: &[f64; 2],
+    exact: impl Fn(P2) -> SurfaceDerivs,
+) -> (f64, f64, f64) {
     const AT: [f64; 5] = [0.0, 0.21, 0.5, 0.79, 1.0];
-    let mut worst = 0.0_f64;
-    for s in AT {
-        for t in AT {
+    // max() would swallow NaN.
+    let larger = |a: f64, b: f64| if b <= a { a } else { b };
+    let (mut worst, mut along_u, mut along_v) = (0.0, 0.0, 0.0);
+    for (i, s) in AT.iter().enumerate() {
+        for (j, t) in AT.iter().enumerate() {
             let uv = P2::new(u[0] + s * (u[1] - u[0]), v[0] + t * (v[1] - v[0]));
             let error = (piece.patch_derivs((0, 0), uv).p - exact(uv).p).norm();
-            // max() would swallow NaN.
-            worst = if error <= worst { worst } else { error };
+            worst = larger(worst, error);
+            if j == 0 || j == AT.len() - 1 {
+                along_u = larger(along_u, error);
+            }
+            if i == 0 || i == AT.len() - 1 {
+                along_v = larger(along_v, error);
+            }
         }
     }
-    worst
+    (worst, along_u, along_v)
 }
 
 /// Point, first derivatives and twist of the parallel surface, from one patch (extrapolated at its rim).
