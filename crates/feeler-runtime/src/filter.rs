@@ -45,8 +45,8 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
         return None;
     }
     let basis = complete_basis(&c.n);
-    let a = side(ctx, Which::A, c.feature_a, &c.p_a, &c.n, &basis, c.hint_a)?;
-    let b = side(ctx, Which::B, c.feature_b, &c.p_b, &-c.n, &basis, c.hint_b)?;
+    let a = side(ctx, Which::A, c.feature_a, &c.p_a, &c.n, &basis, c.hint_a, &ctx.tol)?;
+    let b = side(ctx, Which::B, c.feature_b, &c.p_b, &-c.n, &basis, c.hint_b, &ctx.tol)?;
     let extent = ctx.extent(c.feature_a, c.feature_b);
     let class = match definiteness(ctx, &a, &b, c.distance, extent) {
         SecondOrder::Indefinite => return None,
@@ -91,6 +91,7 @@ pub(crate) fn side(
     n: &V3,
     basis: &(V3, V3),
     hint: Option<P2>,
+    tol: &Tolerances,
 ) -> Option<Side> {
     let body = ctx.body(which);
     // Into the solid's own frame.
@@ -100,17 +101,20 @@ pub(crate) fn side(
     };
     match feature {
         Feature::Face(i) => {
-            let located = locate_on_face(body, i, &p, &n, hint, &ctx.tol)?;
+            let located = locate_on_face(body, i, &p, &n, hint, tol)?;
             let face = body.face(i);
             let uv = P2::new(located.place.uv[0], located.place.uv[1]);
             let shape = SideShape::face(&face.surface, uv, face.outward, &basis)?;
             Some(Side { located, polar: Polar::Exact, shape })
         }
         Feature::Edge(i) => {
-            let located = locate_on_edge(body, i, &p, hint.map(|h| h.x), &ctx.tol)?;
+            let located = locate_on_edge(body, i, &p, hint.map(|h| h.x), tol)?;
             let t = located.place.uv[0];
             let normals = edge_normals(body, i, t)?;
-            let polar = normals.test(&n, ctx.tol.angle, ctx.alpha);
+            if normals.tangent.dot(&n).abs() > tol.critical {
+                return None;
+            }
+            let polar = normals.test(&n, tol.angle, ctx.alpha);
             if polar == Polar::Outside {
                 return None;
             }
@@ -122,10 +126,10 @@ pub(crate) fn side(
         }
         Feature::Vertex(i) => {
             let vertex = body.vertex(i);
-            if (vertex.point - p).norm() > ctx.tol.trim {
+            if (vertex.point - p).norm() > tol.trim {
                 return None;
             }
-            let polar = test_vertex(vertex, &n, ctx.tol.angle, ctx.alpha);
+            let polar = test_vertex(vertex, &n, tol.angle, ctx.alpha);
             if polar == Polar::Outside {
                 return None;
             }

@@ -26,6 +26,10 @@ const SAME_REL: f64 = 1e-6;
 /// smallest real margin (1e-6 rad) away may.
 const ANGLE: f64 = 1e-9;
 
+/// Slack (rad) of criticality. Solvers end a thousand times below; only pairs that are not critical at all (an edge
+/// that pierces a face has distance 0 there) must fail.
+const CRITICAL: f64 = 1e-6;
+
 /// The tolerances of one query. Lengths in mm, angles in rad.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerances {
@@ -41,6 +45,8 @@ pub struct Tolerances {
     pub same: f64,
     /// Slack of exact polars.
     pub angle: f64,
+    /// Slack of what makes a pair critical: normals opposite, tangents orthogonal to them.
+    pub critical: f64,
 }
 
 impl Tolerances {
@@ -56,6 +62,7 @@ impl Tolerances {
             tol: TOL_REL * size + EPS_REL * reach,
             same: SAME_REL * size + EPS_REL * reach,
             angle: ANGLE,
+            critical: CRITICAL,
         }
     }
 }

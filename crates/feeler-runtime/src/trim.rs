@@ -34,12 +34,13 @@ pub(crate) fn locate_on_face(
 ) -> Option<Located> {
     let face = body.face(index);
     let uv = hint.unwrap_or_else(|| face.surface.invert(p, None, None));
-    // On another nappe or sheet of the same surface the inverted point is elsewhere or faces the other way.
+    // On another nappe or sheet of the same surface the inverted point is elsewhere or faces the other way; a normal that
+    // differs makes no critical pair.
     if (face.surface.point(uv) - p).norm() > tol.trim {
         return None;
     }
     let normal = outward_normal(face, uv);
-    if normal.dot(n) <= 0.5 {
+    if (normal - n).norm() > tol.critical {
         return None;
     }
     let slack = domain_slack(face, &face.trim, uv, body.data(Feature::Face(index)).deviation, tol)?;

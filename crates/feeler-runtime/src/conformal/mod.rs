@@ -21,6 +21,7 @@ mod march;
 
 use crate::filter::{Accepted, Side, definiteness, lies_on, side};
 use crate::solve::{Context, FamilyPair, Solved, Which};
+use crate::tolerance::Tolerances;
 use crate::{LmdClass, QueryOptions};
 use feeler_geom::contact::SecondOrder;
 use feeler_geom::frame::complete_basis;
@@ -115,8 +116,12 @@ impl<'a> FamilySet<'a> {
             return None;
         }
         let basis = complete_basis(&c.n);
-        let a = side(ctx, Which::A, self.feature_a, &c.p_a, &c.n, &basis, None)?;
-        let b = side(ctx, Which::B, self.feature_b, &c.p_b, &-c.n, &basis, None)?;
+        // Near an exact family its members are critical to what the tolerance makes of an angle.
+        let bent = (8.0 * ctx.tol.tol / self.extent).min(1e-3);
+        let tol =
+            Tolerances { critical: ctx.tol.critical.max(bent), angle: ctx.tol.angle.max(bent), ..ctx.tol };
+        let a = side(ctx, Which::A, self.feature_a, &c.p_a, &c.n, &basis, None, &tol)?;
+        let b = side(ctx, Which::B, self.feature_b, &c.p_b, &-c.n, &basis, None, &tol)?;
         let flat = definiteness(ctx, &a, &b, c.distance, self.extent) != SecondOrder::Indefinite;
         flat.then_some((a, b))
     }

@@ -56,6 +56,19 @@ pub fn query(a: &Arc<Body>, b: &Arc<Body>, pose_a: &Pose, pose_b: &Pose, options
     found
 }
 
+/// Queries by traversal alone.
+pub fn traverse(
+    a: &Arc<Body>,
+    b: &Arc<Body>,
+    pose_a: &Pose,
+    pose_b: &Pose,
+    options: &QueryOptions,
+) -> Vec<Lmd> {
+    let found = ContactPair::new(a.clone(), b.clone()).query(pose_a, pose_b, options).to_vec();
+    check_contracts(&found, options);
+    found
+}
+
 /// What every LMD promises by itself.
 pub fn check_contracts(lmds: &[Lmd], options: &QueryOptions) {
     for l in lmds {
