@@ -65,6 +65,30 @@ impl<'a> Host<'a> {
 
     /// Parameters of the surface point nearest to `p`, near `hint`.
     pub(super) fn invert(&self, p: &P3, hint: P2) -> P2 {
+        if let Surface::Bezier(b) = self.surface {
+            // Edges that are off the surface end Newton's steps at its border, where only a search is sure: let it be
+            // a local one.
+            let r = b.domain();
+            let reach = V2::new(0.06 * r.width(), 0.06 * r.height());
+            let span = |x: f64, reach: f64, period: Option<f64>, lo: f64, hi: f64| match period {
+                Some(_) => (x - reach, x + reach),
+                None => ((x - reach).max(lo), (x + reach).min(hi)),
+            };
+            let (u0, u1) = span(hint.x, reach.x, self.u_period, r.u0, r.u1);
+            let (v0, v1) = span(hint.y, reach.y, self.v_period, r.v0, r.v1);
+            let near = Rect { u0, u1, v0, v1 };
+            if u0 < u1 && v0 < v1 {
+                let uv = self.surface.invert(p, Some(hint), Some(&near));
+                let cut = |x: f64, lo: f64, hi: f64, at: f64, reach: f64| {
+                    (x <= lo && lo > at - 1.001 * reach && lo < at - 0.999 * reach)
+                        || (x >= hi && hi < at + 1.001 * reach && hi > at + 0.999 * reach)
+                };
+                let cut = cut(uv.x, u0, u1, hint.x, reach.x) || cut(uv.y, v0, v1, hint.y, reach.y);
+                if !cut {
+                    return uv;
+                }
+            }
+        }
         self.unwrapped(self.surface.invert(p, Some(hint), None), hint)
     }
 

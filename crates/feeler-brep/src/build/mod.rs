@@ -65,7 +65,7 @@ impl Default for BuildOptions {
             max_fit_depth: 10,
             gap_tolerance: 1e-3,
             kink_angle: 1e-5,
-            mass_tolerance: 1e-9,
+            mass_tolerance: 1e-8,
         }
     }
 }

@@ -187,7 +187,8 @@ impl TangentCone {
             return VertexPolar::Empty;
         }
         let exact = extreme_rays(&directions, 1e-9);
-        let rays = if exact.is_empty() { extreme_rays(&directions, NEARLY) } else { exact.clone() };
+        let loose = extreme_rays(&directions, NEARLY);
+        let rays = if exact.is_empty() { loose.clone() } else { exact.clone() };
         if let Some(inner) = planar_rays(&directions) {
             // All in one plane without filling it: a needle or a blade. Its polar holds the plane's normals too.
             let middle = inner.iter().fold(V3::zeros(), |s, r| s + r).try_normalize(1e-9).unwrap_or(inner[0]);
@@ -197,10 +198,11 @@ impl TangentCone {
                 VertexPolar::Constraints(directions)
             };
         }
-        let flat = rays.iter().any(|r| r.dot(&rays[0]) < -1.0 + 1e-9);
+        // Tangent planes of a file agree to NEARLY at best: a line up to that is a flat vertex.
+        let flat = loose.iter().any(|r| r.dot(&loose[0]) < -1.0 + 1e-9);
         if flat {
             // A line: the normal ray stays, the opposite one points into the material.
-            let up = if self.is_inward(&rays[0]) { -rays[0] } else { rays[0] };
+            let up = if self.is_inward(&loose[0]) { -loose[0] } else { loose[0] };
             if self.is_inward(&up) {
                 return VertexPolar::Empty;
             }
@@ -213,8 +215,8 @@ impl TangentCone {
             return VertexPolar::Empty;
         }
         // A ray or a blade needs constraints that do not touch it: the edge down from a concave corner of a flat top
-        // keeps the downward normal out.
-        if exact.len() < 3 {
+        // keeps the downward normal out. Noise makes several rays of one.
+        if !spans_space(&exact) {
             return VertexPolar::Constraints(directions);
         }
         // A facet of a polar with an interior has two extreme rays.
@@ -251,6 +253,13 @@ fn extreme_rays(directions: &[V3], tol: f64) -> Vec<V3> {
         }
     }
     rays
+}
+
+/// Whether three of the directions are clearly independent.
+fn spans_space(directions: &[V3]) -> bool {
+    let Some(a) = directions.first() else { return false };
+    let across = directions.iter().map(|b| a.cross(b)).max_by(|p, q| p.norm().total_cmp(&q.norm()));
+    across.is_some_and(|n| directions.iter().any(|c| n.dot(c).abs() > 1e-3))
 }
 
 /// For directions that lie in one plane: the extreme rays of their polar *in* that plane, `None` when they do not lie
