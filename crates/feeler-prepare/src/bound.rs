@@ -169,7 +169,10 @@ fn halve(cx: &EdgeContext<'_>, t0: f64, t1: f64, depth: u32, out: &mut Vec<Leaf>
 fn vertex_leaf(feature: Feature, solid: &Solid, pick: &VertexPick) -> Leaf {
     let point = solid.shell.vertices[pick.vertex as usize];
     let poly = match &solid.vertices[pick.vertex as usize].polar {
-        VertexPolar::Constraints(c) => extreme_rays(c).and_then(|rays| PolyCone::hull(&rays)),
+        VertexPolar::Constraints(c) => extreme_rays(c).and_then(|(rays, slack)| {
+            let hull = PolyCone::hull(&rays)?;
+            if slack > NEGLIGIBLE { hull.dilated(slack) } else { Some(hull) }
+        }),
         VertexPolar::Empty => None,
     };
     let rect = Rect { u0: 0.0, u1: 0.0, v0: 0.0, v1: 0.0 };

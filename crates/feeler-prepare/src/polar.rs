@@ -10,21 +10,21 @@ use feeler_geom::frame::unit;
 /// interior, and rounding must not empty them.
 const RAY_TOL: f64 = 1e-9;
 
-/// The second attempt, for files whose tangent planes agree only to single precision; below the dilation that every
-/// cone gets.
-const NOISY_RAY_TOL: f64 = 1e-7;
+/// The second attempt, for files whose tangent planes agree only to single precision: what the import still takes for
+/// a polar with a direction in it.
+const NOISY_RAY_TOL: f64 = 1.1e-5;
 
 /// Constraints that are more parallel than this (sine) have no well-defined common normal.
 const PARALLEL_TOL: f64 = 1e-7;
 
-/// Unit directions whose conical hull is `{d : ⟨d, v⟩ ≤ 0 for all v}`, up to rounding. `None` when the polar is not
+/// Unit directions whose conical hull is `{d : ⟨d, v⟩ ≤ 0 for all v}`, up to the angle returned beside them. `None` when the polar is not
 /// pointed (it holds a line) or no ray could be found: all directions must be assumed then.
-pub(crate) fn extreme_rays(constraints: &[V3]) -> Option<Vec<V3>> {
+pub(crate) fn extreme_rays(constraints: &[V3]) -> Option<(Vec<V3>, f64)> {
     let units: Vec<V3> = constraints.iter().filter_map(|v| unit(*v)).collect();
     if !spans_space(&units) {
         return None;
     }
-    [RAY_TOL, NOISY_RAY_TOL].into_iter().find_map(|tol| rays_within(&units, tol))
+    [RAY_TOL, NOISY_RAY_TOL].into_iter().find_map(|tol| Some((rays_within(&units, tol)?, tol)))
 }
 
 fn rays_within(units: &[V3], tol: f64) -> Option<Vec<V3>> {
@@ -59,7 +59,7 @@ fn spans_space(units: &[V3]) -> bool {
 
 /// Whether the polar is one direction (a flat vertex).
 pub(crate) fn is_ray(constraints: &[V3]) -> bool {
-    extreme_rays(constraints).is_some_and(|rays| rays.iter().all(|r| (r - rays[0]).norm() < 1e-3))
+    extreme_rays(constraints).is_some_and(|(rays, _)| rays.iter().all(|r| (r - rays[0]).norm() < 1e-3))
 }
 
 #[cfg(test)]
@@ -81,15 +81,15 @@ mod tests {
     fn polars_of_the_usual_vertices() {
         let (x, y, z) = (V3::x(), V3::y(), V3::z());
         // The corner of a block in the octant of negative coordinates.
-        let corner = extreme_rays(&[-x, -y, -z]).unwrap();
+        let corner = extreme_rays(&[-x, -y, -z]).unwrap().0;
         assert_eq!(corner.len(), 3, "{corner:?}");
         assert!(corner.iter().all(|r| r.min() > -1e-12), "{corner:?}");
         // A point of a flat face with outward normal z.
         let flat = [x, -x, y, -y, x + y, -z];
         assert!(is_ray(&flat), "a flat vertex keeps its normal");
-        assert!((extreme_rays(&flat).unwrap()[0] - z).norm() < 1e-12, "the outward one");
+        assert!((extreme_rays(&flat).unwrap().0[0] - z).norm() < 1e-12, "the outward one");
         // A point of a straight convex edge along y between the faces with normals x and z.
-        let edge = extreme_rays(&[y, -y, -x, -z]).unwrap();
+        let edge = extreme_rays(&[y, -y, -x, -z]).unwrap().0;
         assert_eq!(edge.len(), 2, "{edge:?}");
         assert!(!is_ray(&[y, -y, -x, -z]), "a sector is more than a ray");
         assert!(extreme_rays(&[x]).is_none(), "a half-space is not pointed");
@@ -107,7 +107,7 @@ mod tests {
             let down = random_unit(&mut rng);
             let constraints: Vec<V3> =
                 (0..n).map(|_| (random_unit(&mut rng) + down * 0.9).normalize()).collect();
-            let Some(rays) = extreme_rays(&constraints) else { continue };
+            let Some((rays, _)) = extreme_rays(&constraints) else { continue };
             for _ in 0..200 {
                 let d = random_unit(&mut rng);
                 let inside = constraints.iter().all(|v| d.dot(v) <= 0.0);
