@@ -280,6 +280,7 @@ fn build(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> O
     split_at_kinks(&mut draft, options);
     split_at_singular_points(&mut draft, &tol);
     let unknown = repair::reconnect_loops(&mut draft, report);
+    repair::flip_faces(&mut draft, &tol, report);
     repair::flip_loops(&mut draft, &unknown, &tol, report);
     repair::drop_flat_faces(&mut draft, &tol, report);
     repair::pair_up_edges(&mut draft, &tol, report);

@@ -203,6 +203,70 @@ fn wedges(draft: &Draft, edge: u32, walks: &[(UseAt, bool)]) -> Option<Vec<(UseA
     around.chunks(2).map(|c| (!c[0].2 && c[1].2).then_some((c[0].1, c[1].1))).collect()
 }
 
+/// Where turning some faces of a connected shell round makes every edge be walked in both directions, turns the
+/// smaller part round: all loops, and the normal too when the loops would contradict the surface otherwise.
+pub(super) fn flip_faces(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
+    let to_flip = minority(draft);
+    if to_flip.is_empty() {
+        return;
+    }
+    let mut trial = draft.clone();
+    loops::fit_all(&mut trial, tol, &mut Report::default());
+    for face in to_flip {
+        let turn = |f: &mut Face| (0..f.loops.len()).for_each(|ring| flip(f, ring));
+        let mut flipped = trial.faces[face].clone();
+        turn(&mut flipped);
+        let f = &mut draft.faces[face];
+        turn(f);
+        if !is_consistent(&trial, flipped, tol) {
+            f.outward = !f.outward;
+        }
+        report.warn(format!("face #{} ran against its neighbours and was turned round", f.id));
+    }
+}
+
+/// Faces in the smaller one of the two parts into which wrong edges divide a connected set of faces. Sets that are
+/// not divided consistently, or in halves, are left alone.
+fn minority(draft: &Draft) -> Vec<usize> {
+    let mut neighbours: Vec<Vec<(usize, bool)>> = vec![vec![]; draft.faces.len()];
+    for at in &draft.uses() {
+        let [a, b] = at.as_slice() else { continue };
+        if a.face != b.face {
+            let wrong = draft.at(*a).forward == draft.at(*b).forward;
+            neighbours[a.face].push((b.face, wrong));
+            neighbours[b.face].push((a.face, wrong));
+        }
+    }
+    let mut part: Vec<Option<bool>> = vec![None; draft.faces.len()];
+    let mut out = vec![];
+    for start in 0..draft.faces.len() {
+        if part[start].is_some() {
+            continue;
+        }
+        part[start] = Some(false);
+        let mut members = vec![start];
+        let mut divided = true;
+        let mut next = 0;
+        while let Some(&face) = members.get(next) {
+            next += 1;
+            for &(other, wrong) in &neighbours[face] {
+                let expected = part[face].map(|p| p != wrong);
+                if part[other].is_none() {
+                    part[other] = expected;
+                    members.push(other);
+                } else {
+                    divided &= part[other] == expected;
+                }
+            }
+        }
+        let (a, b): (Vec<usize>, Vec<usize>) = members.iter().partition(|f| part[**f] == Some(true));
+        if divided && a.len() != b.len() {
+            out.extend(if a.len() < b.len() { a } else { b });
+        }
+    }
+    out
+}
+
 /// Turns single loops round that run against all their neighbours (or whose direction is not known) and contradict
 /// the other loops of their face, or their surface.
 pub(super) fn flip_loops(

@@ -549,3 +549,129 @@ fn an_edge_is_split_where_it_turns_from_convex_to_concave() {
     let cut = vertex_at(&solid, [0.0, 0.0, 2.0]);
     assert!(cut.smooth, "the cut is no feature of its own");
 }
+
+#[test]
+fn faces_that_run_against_their_neighbours_are_turned_round() {
+    // A side of a block, given from behind.
+    let mut source = fixtures::block([0.0; 3], [1.0, 2.0, 3.0]);
+    let f = &mut source.faces[2];
+    f.outward = !f.outward;
+    for l in &mut f.loops {
+        let LoopSource::Edges(walk) = l else { unreachable!("edges") };
+        walk.reverse();
+        walk.iter_mut().for_each(|u| u.1 = !u.1);
+    }
+    let solid = built(&source);
+    assert_close(solid.volume, 6.0, "volume");
+    assert_eq!(solid.warnings.len(), 1, "{:?}", solid.warnings);
+
+    // Only the normal of a side is wrong.
+    let mut source = fixtures::cylinder_halves(2.0, 5.0);
+    source.faces[1].outward = false;
+    let solid = built(&source);
+    assert_close(solid.volume, 20.0 * PI, "volume");
+    assert_eq!(solid.warnings.len(), 1, "{:?}", solid.warnings);
+}
+
+#[test]
+fn senses_that_do_not_connect_come_from_the_vertices() {
+    let mut source = fixtures::block([0.0; 3], [1.0, 2.0, 3.0]);
+    for f in &mut source.faces {
+        let LoopSource::Edges(walk) = &mut f.loops[0] else { unreachable!("edges") };
+        walk.iter_mut().for_each(|u| u.1 = true);
+    }
+    let solid = built(&source);
+    assert_close(solid.volume, 6.0, "volume");
+    assert_close(solid.area, 22.0, "area");
+}
+
+#[test]
+fn edges_that_exist_twice_are_joined() {
+    // Every face of a block with edges of its own.
+    let mut source = fixtures::block([0.0; 3], [1.0, 2.0, 3.0]);
+    let mut used = vec![false; source.edges.len()];
+    let mut edges = source.edges.clone();
+    for f in &mut source.faces {
+        let LoopSource::Edges(walk) = &mut f.loops[0] else { unreachable!("edges") };
+        for u in walk {
+            if std::mem::replace(&mut used[u.0 as usize], true) {
+                let mut copy = edges[u.0 as usize].clone();
+                copy.id += 1000;
+                u.0 = draft::index(edges.len());
+                edges.push(copy);
+            }
+        }
+    }
+    source.edges = edges;
+    let solid = built(&source);
+    assert_close(solid.volume, 6.0, "volume");
+    assert_eq!(solid.edges.len(), 12, "each edge once");
+}
+
+#[test]
+fn two_blocks_that_touch_at_an_edge_are_two_wedges() {
+    // Diagonal neighbours share the upright edge at the origin, which four faces use.
+    let mut b = SourceBuilder::new();
+    let ring = |b: &mut SourceBuilder, z: f64, shared: Option<[u32; 2]>, s: f64| {
+        let o = shared.map_or_else(|| b.vertex(0.0, 0.0, z), |v| v[usize::from(z > 0.5)]);
+        [o, b.vertex(s, 0.0, z), b.vertex(s, s, z), b.vertex(0.0, s, z)]
+    };
+    let mut shared = None;
+    for s in [1.0, -1.0] {
+        let low = ring(&mut b, 0.0, shared, s);
+        let high = ring(&mut b, 1.0, shared, s);
+        shared = Some([low[0], high[0]]);
+        let mut bottom = low;
+        bottom.reverse();
+        b.polygon(&[&bottom]);
+        b.polygon(&[&high]);
+        for i in 0..4 {
+            let j = (i + 1) % 4;
+            b.polygon(&[&[low[i], low[j], high[j], high[i]]]);
+        }
+    }
+    let source = b.finish("diagonal blocks");
+    assert_eq!(source.edges.len(), 23, "one edge is shared");
+    let solid = built(&source);
+    assert_close(solid.volume, 2.0, "volume");
+    assert_eq!(solid.edges.len(), 24, "one edge for each block");
+    assert_eq!(statuses(&solid), [24, 0, 0, 0], "each wedge is convex");
+}
+
+#[test]
+fn flat_faces_and_dead_ends_are_left_out() {
+    let mut source = fixtures::block([0.0; 3], [1.0, 2.0, 3.0]);
+    // A sliver between an edge and its copy, and an edge from a corner into nowhere in two loops.
+    let id = 1000;
+    let LoopSource::Edges(walk) = source.faces[0].loops[0].clone() else { unreachable!("edges") };
+    let (e, along) = walk[0];
+    let copy = crate::source::EdgeSource { id, ..source.edges[e as usize].clone() };
+    let copy_index = draft::index(source.edges.len());
+    source.edges.push(copy);
+    let LoopSource::Edges(first) = &mut source.faces[0].loops[0] else { unreachable!("edges") };
+    first[0].0 = copy_index;
+    let mut flat = source.faces[0].clone();
+    flat.id = id + 1;
+    flat.loops = vec![LoopSource::Edges(vec![(e, along), (copy_index, !along)])];
+    source.faces.push(flat);
+    let corner = source.edges[e as usize].start;
+    source.vertices.push(crate::source::VertexSource { id: id + 2, point: P3::new(0.1, 0.0, 0.0) });
+    let spur = crate::source::EdgeSource {
+        id: id + 3,
+        curve: Curve::Line { origin: P3::origin(), dir: V3::x() },
+        range: None,
+        start: corner,
+        end: draft::index(source.vertices.len() - 1),
+        same_sense: true,
+    };
+    source.vertices[corner as usize].point = P3::origin();
+    source.edges.push(spur);
+    let spur = draft::index(source.edges.len() - 1);
+    let LoopSource::Edges(walk) = &mut source.faces[1].loops[0] else { unreachable!("edges") };
+    walk.insert(0, (spur, true));
+    let solid = built(&source);
+    assert_close(solid.volume, 6.0, "volume");
+    assert_eq!(solid.edges.len(), 12, "no more edges than a block has");
+    assert_eq!(solid.shell.faces.len(), 6, "no more faces than a block has");
+    assert_eq!(solid.warnings.len(), 2, "{:?}", solid.warnings);
+}
