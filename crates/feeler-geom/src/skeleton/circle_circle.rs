@@ -50,15 +50,14 @@ pub(super) fn solve(job: &mut Job<'_>) {
     tangent_family(job, &first, &second);
 
     let Some(angles) = candidates(job, &first, &second) else { return };
-    let mut found = Solutions::new(job);
-    let len = radius_a.min(radius_b);
+    let mut found = Solutions::new(job, radius_a.min(radius_b));
     for phi in angles {
-        starts(&first, &second, phi, &mut |start| found.try_start(start, len, GATE));
+        starts(&first, &second, phi, &mut |start| found.try_start(start, GATE));
     }
-    if !found.balanced() {
+    if job.out.family.is_none() && !found.balanced() {
         for k in 0..SAMPLES {
             starts(&first, &second, TAU * f64::from(k) / f64::from(SAMPLES), &mut |start| {
-                found.try_start(start, len, f64::INFINITY);
+                found.try_start(start, f64::INFINITY);
             });
         }
     }
@@ -183,15 +182,20 @@ fn distance_along(fixed: &Circle, moving: &Circle, far: bool, tol: f64) -> Optio
 /// The circles touching each other: every normal of the common cross-section is one of a pair.
 fn tangent_family(job: &mut Job<'_>, first: &Circle, second: &Circle) {
     let (sigma_a, sigma_b) = (sample(job.a, 0.0).sigma, sample(job.b, 0.0).sigma);
-    if sigma_a == 0.0 && sigma_b == 0.0 {
-        return;
-    }
     let len = first.radius.min(second.radius).min(job.extent);
     for (s, t) in parallel_tangents(first, second) {
         let (a, b) = (sample(job.a, s), sample(job.b, t));
         let h = (b.c - a.c).norm();
         if 2.0 * h <= job.tol && a.d1.cross(&b.d1).norm() * len <= job.tol {
-            job.add_family(Family::One, -sigma_a - sigma_b - h, -sigma_a - sigma_b + h);
+            if sigma_a == 0.0 && sigma_b == 0.0 {
+                // Edges that touch to rounding: one pair, whose normal is free. In a circle's plane it tells inside
+                // from outside. (Coinciding circles touch everywhere.)
+                if job.out.family.is_none() && h.max(a.d1.cross(&b.d1).norm() * len) <= job.noise {
+                    job.add(&Pair { s, t, n: b.d2.normalize() });
+                }
+            } else {
+                job.add_family(Family::One, -sigma_a - sigma_b - h, -sigma_a - sigma_b + h);
+            }
         }
     }
 }

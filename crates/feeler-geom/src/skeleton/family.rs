@@ -195,7 +195,10 @@ fn parallel_tangents(a: &Primitive, b: &Primitive) -> ArrayVec<(f64, f64), 8> {
         (Primitive::Circle { .. }, Primitive::Line { .. }) => {
             parallel_tangents(b, a).into_iter().map(|(s, t)| (t, s)).collect()
         }
-        (&Primitive::Circle { frame, radius, .. }, &Primitive::Circle { frame: frame_b, radius: radius_b, .. }) => {
+        (
+            &Primitive::Circle { frame, radius, .. },
+            &Primitive::Circle { frame: frame_b, radius: radius_b, .. },
+        ) => {
             let second = circle_circle::Circle { frame: frame_b, radius: radius_b };
             circle_circle::parallel_tangents(&circle_circle::Circle { frame, radius }, &second)
         }

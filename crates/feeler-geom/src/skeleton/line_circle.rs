@@ -39,15 +39,15 @@ pub(super) fn solve(job: &mut Job<'_>) {
     coaxial_family(job, &poses);
     tangent_family(job, &poses);
 
-    let mut found = Solutions::new(job);
+    let mut found = Solutions::new(job, radius);
     let Some(angles) = candidates(job, &poses) else { return };
     for theta in angles {
-        starts(&poses, theta, &mut |start| found.try_start(start, radius, GATE));
+        starts(&poses, theta, &mut |start| found.try_start(start, GATE));
     }
-    if !found.balanced() {
+    if job.out.family.is_none() && !found.balanced() {
         for k in 0..SAMPLES {
             starts(&poses, TAU * f64::from(k) / f64::from(SAMPLES), &mut |start| {
-                found.try_start(start, radius, f64::INFINITY);
+                found.try_start(start, f64::INFINITY);
             });
         }
     }
@@ -134,13 +134,17 @@ fn coaxial_family(job: &mut Job<'_>, p: &Poses) {
     let sigma = sample(job.a, 0.0).sigma + sample(job.b, 0.0).sigma;
     for side in [1.0, -1.0] {
         let (mut lo, mut hi, mut used) = (f64::INFINITY, f64::NEG_INFINITY, false);
-        for k in 0..16 {
+        // Opposite points first: they tell at once that there is no family.
+        for k in [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15] {
             let (sin, cos) = math::sin_cos(TAU * f64::from(k) / 16.0);
             let x = p.frame.origin + (p.frame.x * cos + p.frame.y * sin) * p.radius - p.origin;
             let dist = side * across(&x, &p.u).norm();
             let along = x.dot(&p.u);
             let d = p.cos_phi * dist - p.slope * along - sigma;
             (lo, hi) = (lo.min(d), hi.max(d));
+            if hi - lo > job.tol {
+                break;
+            }
             used |= on_nappe(&sample(job.a, along + p.slope * dist / p.cos_phi), job.tol);
         }
         if hi - lo <= job.tol && used {
@@ -153,14 +157,22 @@ fn coaxial_family(job: &mut Job<'_>, p: &Poses) {
 fn tangent_family(job: &mut Job<'_>, p: &Poses) {
     let (sigma_a, sigma_b) = (sample(job.a, 0.0).sigma, sample(job.b, 0.0).sigma);
     let len = p.radius.min(job.extent);
-    if (sigma_a == 0.0 && sigma_b == 0.0) || p.slope.abs() * len > job.tol {
+    if p.slope.abs() * len > job.tol {
         return;
     }
     for (s, t) in parallel_tangents(&p.origin, &p.u, &p.frame, p.radius) {
         let (a, b) = (sample(job.a, s), sample(job.b, t));
         let dist = (b.c - a.c).norm();
         if 2.0 * dist <= job.tol && a.d1.cross(&b.d1).norm() * len <= job.tol {
-            job.add_family(Family::One, -sigma_a - sigma_b - dist, -sigma_a - sigma_b + dist);
+            if sigma_a == 0.0 && sigma_b == 0.0 {
+                // Edges that touch to rounding: one pair, whose normal is free. In the circle's plane it tells inside
+                // from outside.
+                if dist.max(a.d1.cross(&b.d1).norm() * len) <= job.noise {
+                    job.add(&Pair { s, t, n: b.d2.normalize() });
+                }
+            } else {
+                job.add_family(Family::One, -sigma_a - sigma_b - dist, -sigma_a - sigma_b + dist);
+            }
         }
     }
 }

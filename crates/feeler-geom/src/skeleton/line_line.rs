@@ -117,7 +117,8 @@ fn families(job: &mut Job<'_>, l: &Lines) {
     // Past the point where the axes meet, rulings of cones go over into those of the other side, on the other nappe.
     let meet = (l.sin > 0.0).then(|| -q_across.dot(&l.v_across) / (l.sin * l.sin));
     let shortest = 0.5 * job.extent;
-    let parts = [Some(range), meet.map(|t| [range[0], t.min(range[1])]), meet.map(|t| [t.max(range[0]), range[1]])];
+    let parts =
+        [Some(range), meet.map(|t| [range[0], t.min(range[1])]), meet.map(|t| [t.max(range[0]), range[1]])];
     for side in [1.0, -1.0] {
         let value = |t: f64| side * cos_phi * offset(t).norm() + base + slope * t;
         for part in parts.iter().flatten().filter(|p| p[1] - p[0] >= shortest) {
@@ -131,7 +132,13 @@ fn families(job: &mut Job<'_>, l: &Lines) {
 
 /// Smallest and largest value of `± |x_⊥| + slope t` (scaled by the closure) over an interval: at its ends, and at the
 /// stationary point, where `ratio`, the affine slope over that of `± |x_⊥|`, is balanced.
-fn extremes(l: &Lines, q_across: &V3, ratio: f64, part: &[f64; 2], value: &impl Fn(f64) -> f64) -> (f64, f64) {
+fn extremes(
+    l: &Lines,
+    q_across: &V3,
+    ratio: f64,
+    part: &[f64; 2],
+    value: &impl Fn(f64) -> f64,
+) -> (f64, f64) {
     let (first, last) = (value(part[0]), value(part[1]));
     let (mut lo, mut hi) = (first.min(last), first.max(last));
     if ratio.abs() < l.sin {

@@ -106,11 +106,12 @@ pub(super) fn system(a: &Primitive, b: &Primitive, x: &Pair, len: f64) -> System
 }
 
 /// Solves `j x = r` with full pivoting. Returns the solution, the sign of the determinant and the ratio of the
-/// last pivot to the first; `None` when a pivot vanishes. With `short` the unknown of the last pivot stays zero.
-fn solve4(mut j: [[f64; 4]; 4], mut r: [f64; 4], short: bool) -> Option<([f64; 4], f64, f64)> {
+/// last pivot to the first. Unknowns of vanishing pivots stay zero, with `short` that of the last pivot too.
+fn solve4(mut j: [[f64; 4]; 4], mut r: [f64; 4], short: bool) -> ([f64; 4], f64, f64) {
     let mut column = [0, 1, 2, 3];
     let mut sign = 1.0;
     let (mut first, mut last) = (0.0, 0.0);
+    let mut rank = 0;
     for k in 0..4 {
         let (mut pr, mut pc, mut best) = (k, k, 0.0);
         for (i, row) in j.iter().enumerate().skip(k) {
@@ -120,8 +121,9 @@ fn solve4(mut j: [[f64; 4]; 4], mut r: [f64; 4], short: bool) -> Option<([f64; 4
                 }
             }
         }
-        if !(best > 0.0 && best.is_finite()) {
-            return None;
+        last = best;
+        if best == 0.0 {
+            break;
         }
         if pr != k {
             j.swap(pr, k);
@@ -138,7 +140,7 @@ fn solve4(mut j: [[f64; 4]; 4], mut r: [f64; 4], short: bool) -> Option<([f64; 4
         if k == 0 {
             first = best;
         }
-        last = best;
+        rank = k + 1;
         let pivot_row = j[k];
         sign *= pivot_row[k].signum();
         for i in k + 1..4 {
@@ -150,15 +152,16 @@ fn solve4(mut j: [[f64; 4]; 4], mut r: [f64; 4], short: bool) -> Option<([f64; 4
         }
     }
     let mut y = [0.0; 4];
-    for k in (0..4).rev() {
+    let solved = if short { rank.min(3) } else { rank };
+    for k in (0..solved).rev() {
         let tail: f64 = (k + 1..4).map(|c| j[k][c] * y[c]).sum();
-        y[k] = if short && k == 3 { 0.0 } else { (r[k] - tail) / j[k][k] };
+        y[k] = (r[k] - tail) / j[k][k];
     }
     let mut x = [0.0; 4];
     for k in 0..4 {
         x[column[k]] = y[k];
     }
-    Some((x, sign, last / first))
+    (x, sign, if rank == 4 { last / first } else { 0.0 })
 }
 
 /// A pair after Newton's iteration.
@@ -170,6 +173,20 @@ pub(super) struct Refined {
     pub(super) sign: f64,
     /// Ratio of the smallest to the largest pivot: how isolated the pair is.
     pub(super) isolation: f64,
+    /// Residual at rounding level here.
+    pub(super) accept: f64,
+}
+
+impl Refined {
+    /// How far (in units of the length scale) rounding can have moved the pair along its weakest direction.
+    fn scatter(&self) -> f64 {
+        (4.0 * self.accept / self.isolation).min(0.1)
+    }
+
+    /// Whether the pair belongs to a continuous family, as far as can be told.
+    fn is_loose(&self) -> bool {
+        self.isolation < 1e3 * self.accept
+    }
 }
 
 /// Moves a pair by a step of the system's unknowns.
@@ -187,13 +204,13 @@ pub(super) fn worst(r: &[f64; 4]) -> f64 {
 }
 
 /// Newton's iteration from `start`, both primitives being lines or circles. Stops when the residual no longer
-/// decreases, after 16 steps at most; `None` unless the smallest residual is then at rounding (`accept`,
-/// dimensionless) and the pair isolated to rounding.
+/// decreases, after 40 steps at most (multiple solutions are approached by a constant factor a step); `None` unless the
+/// smallest residual is then at rounding (`accept`, dimensionless).
 pub(super) fn refine(a: &Primitive, b: &Primitive, start: Pair, len: f64, accept: f64) -> Option<Refined> {
     let mut x = start;
     let mut best: Option<(f64, Refined)> = None;
     let mut idle = 0;
-    for k in 0..16 {
+    for k in 0..40 {
         let sys = system(a, b, &x, len);
         let size = worst(&sys.r);
         if !size.is_finite() {
@@ -203,10 +220,10 @@ pub(super) fn refine(a: &Primitive, b: &Primitive, start: Pair, len: f64, accept
         // direction after each repairs it.
         let nearly_singular = best.is_some_and(|(_, f)| f.isolation < 1e-5);
         let short = nearly_singular && k % 2 == 1;
-        let (step, sign, isolation) = solve4(sys.j, sys.r.map(|v| -v), short)?;
+        let (step, sign, isolation) = solve4(sys.j, sys.r.map(|v| -v), short);
         idle += 1;
         if size <= accept && best.is_none_or(|(least, _)| size < least) {
-            best = Some((size, Refined { pair: x, sign, isolation }));
+            best = Some((size, Refined { pair: x, sign, isolation, accept }));
             idle = 0;
         }
         if best.is_some() && idle > if nearly_singular { 4 } else { 0 } {
@@ -217,11 +234,8 @@ pub(super) fn refine(a: &Primitive, b: &Primitive, start: Pair, len: f64, accept
         let damp = if turn > 0.5 { 0.5 / turn } else { 1.0 };
         x = moved(&x, &step.map(|v| v * damp), &sys.basis, len);
     }
-    best.map(|(_, f)| f).filter(|f| f.isolation > ISOLATED)
+    best.map(|(_, f)| f)
 }
-
-/// Pivot ratio below which a solution of the system belongs to a continuous family, to rounding.
-const ISOLATED: f64 = 64.0 * f64::EPSILON;
 
 /// A request and the results found so far; A and B are ordered by kind.
 pub(super) struct Job<'a> {
@@ -293,21 +307,22 @@ pub(super) struct Solutions<'a> {
     even: bool,
     reach: f64,
     noise: f64,
+    len: f64,
     list: ArrayVec<Refined, 24>,
 }
 
 impl<'a> Solutions<'a> {
-    /// An empty set.
-    pub(super) fn new(job: &Job<'a>) -> Self {
+    /// An empty set; `len` scales lengths.
+    pub(super) fn new(job: &Job<'a>, len: f64) -> Self {
         let even =
             [job.a, job.b].iter().all(|p| !matches!(p, Primitive::Line { slope, .. } if *slope != 0.0));
         let reach = job.a.reach() + job.b.reach();
-        Self { a: job.a, b: job.b, even, reach, noise: job.noise, list: ArrayVec::new() }
+        Self { a: job.a, b: job.b, even, reach, noise: job.noise, len, list: ArrayVec::new() }
     }
 
-    /// Refines a start and keeps what it leads to. `len` scales lengths; starts with a residual above `gate` are
-    /// not worth the iteration.
-    pub(super) fn try_start(&mut self, start: Pair, len: f64, gate: f64) {
+    /// Refines a start and keeps what it leads to. Starts with a residual above `gate` are not worth the iteration.
+    pub(super) fn try_start(&mut self, start: Pair, gate: f64) {
+        let len = self.len;
         if worst(&system(self.a, self.b, &start, len).r) > gate {
             return;
         }
@@ -320,27 +335,38 @@ impl<'a> Solutions<'a> {
 
     fn keep(&mut self, found: Refined) {
         let (ca, cb) = (sample(self.a, found.pair.s).c, sample(self.b, found.pair.t).c);
-        let near = SAME * self.reach;
-        let known = self.list.iter().any(|f| {
-            let turned = if self.even { (f.pair.n + found.pair.n).norm() <= SAME } else { false };
+        let known = self.list.iter().position(|f| {
+            let near = (SAME * self.reach).max(self.len * f.scatter().max(found.scatter()));
+            let turn = SAME.max(f.scatter()).max(found.scatter());
+            let turned = self.even && (f.pair.n + found.pair.n).norm() <= turn;
             (sample(self.a, f.pair.s).c - ca).norm() <= near
                 && (sample(self.b, f.pair.t).c - cb).norm() <= near
-                && (turned || (f.pair.n - found.pair.n).norm() <= SAME)
+                && (turned || (f.pair.n - found.pair.n).norm() <= turn)
         });
-        if !known {
-            let _ = self.list.try_push(found);
+        match known {
+            None => {
+                let _ = self.list.try_push(found);
+            }
+            // Of a solution met twice the better determined one stays.
+            Some(i) if found.isolation > self.list[i].isolation => self.list[i] = found,
+            Some(_) => {}
         }
     }
 
     /// Whether the indices of the solutions add up to zero, as those of all critical points of a function on a
-    /// torus (or a cylinder, growing at both ends) must: if they do not, a solution is missing.
+    /// torus (or a cylinder, growing at both ends) must: if they do not, a solution is missing. Nearly multiple
+    /// solutions have no index to rely on, and pass.
     pub(super) fn balanced(&self) -> bool {
-        self.list.iter().map(|f| f.sign).sum::<f64>().abs() < 0.5
+        self.list.iter().any(|f| f.isolation < 1e-7)
+            || self.list.iter().map(|f| f.sign).sum::<f64>().abs() < 0.5
     }
 
     /// Hands the solutions to the collection of results.
     pub(super) fn finish(self, job: &mut Job<'a>) {
-        for f in &self.list {
+        // Beside a family, what is not isolated from it to rounding is one of its members.
+        let is_member = |f: &Refined| job.out.family.is_some() && f.is_loose();
+        let kept: ArrayVec<Refined, 24> = self.list.iter().filter(|f| !is_member(f)).copied().collect();
+        for f in &kept {
             job.add(&f.pair);
             if self.even {
                 job.add(&f.pair.mirrored());
@@ -349,6 +375,6 @@ impl<'a> Solutions<'a> {
     }
 }
 
-/// Two solutions closer than this (relative to the sizes, radians) are one: Newton's limit at a nearly double root
-/// is exact to the square root of rounding only.
+/// Two solutions closer than this (relative to the sizes, radians) are one: a nearly double root is exact to the square
+/// root of rounding only.
 const SAME: f64 = 3e-8;

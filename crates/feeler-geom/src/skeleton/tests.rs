@@ -10,6 +10,8 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 const TOL: f64 = 1e-7;
 const EXTENT: f64 = 10.0;
 const D_MAX: f64 = 12.0;
+/// Random pairs of primitives; more for a thorough run.
+const ROUNDS: usize = 1500;
 
 fn random_unit(rng: &mut SmallRng) -> V3 {
     loop {
@@ -221,12 +223,9 @@ fn biased_pose(rng: &mut SmallRng) -> Pose {
 
 #[test]
 fn results_satisfy_the_equations_and_brute_force_finds_no_more() {
-    let mut rng = SmallRng::seed_from_u64(std::env::var("SEED").map_or(7, |v| v.parse().unwrap()));
-    let (mut matched, mut most) = (0, 0);
-    let mut total = 0;
-    let mut stats = std::collections::BTreeMap::new();
-    let rounds: usize = std::env::var("ROUNDS").map_or(1500, |v| v.parse().unwrap());
-    for round in 0..rounds {
+    let mut rng = SmallRng::seed_from_u64(7);
+    let (mut matched, mut listed, mut most) = (0, 0, 0);
+    for round in 0..ROUNDS {
         let (ka, kb) = (rng.random_range(0..5), rng.random_range(0..5));
         let world = random_pose(&mut rng, if round % 2 == 0 { 0.0 } else { 20.0 });
         let generic = rng.random_bool(0.4);
@@ -239,48 +238,74 @@ fn results_satisfy_the_equations_and_brute_force_finds_no_more() {
         let a = shape(ka, &mut rng).transformed(&world);
         let b = shape(kb, &mut rng).transformed(&(world * relative));
         let got = critical_pairs(&a, &b, D_MAX, TOL, EXTENT);
+        let swapped = critical_pairs(&b, &a, D_MAX, TOL, EXTENT);
+        let motion = random_pose(&mut rng, 10.0);
+        let (a_moved, b_moved) = (a.transformed(&motion), b.transformed(&motion));
+        let moved = critical_pairs(&a_moved, &b_moved, D_MAX, TOL, EXTENT);
+
         let label = format!("round {round}, kinds {ka} {kb}");
         check_each(&a, &b, &got, &label);
-        most = most.max(got.isolated.len());
-
-        let swapped = critical_pairs(&b, &a, D_MAX, TOL, EXTENT);
         check_each(&b, &a, &swapped, &label);
+        check_each(&a_moved, &b_moved, &moved, &label);
         assert_eq!(got.family, swapped.family, "{label}: family under exchange\n{a:?}\n{b:?}");
+        assert_eq!(got.family, moved.family, "{label}: family under motion\n{a:?}\n{b:?}");
 
-        let mut nb = 0;
         for f in brute_force(&a, &b, if ka + kb >= 7 { 150 } else { 60 }, &mut rng) {
             // Distances near the ends of the range, and solutions of a family or nearly so, are nobody's.
-            let d = f.pair.distance;
-            if f.regular < 1e-5 || !(-0.5 * TOL..D_MAX - 1e-6).contains(&d) {
+            if f.regular < 1e-5 || !(-0.5 * TOL..D_MAX - 1e-6).contains(&f.pair.distance) {
                 continue;
             }
-            let near = got.isolated.iter().map(|c| apart(c, &f.pair)).fold(9.0, f64::min);
+            let back = |c: &Critical| Critical {
+                p_a: motion.inverse() * c.p_a,
+                p_b: motion.inverse() * c.p_b,
+                n: motion.inverse() * c.n,
+                distance: c.distance,
+            };
+            let nearest = |list: &Criticals, map: &dyn Fn(&Critical) -> Critical| {
+                list.isolated.iter().map(|c| apart(&map(c), &f.pair)).fold(9.0, f64::min)
+            };
+            let near = nearest(&got, &|c| *c);
+            let misses = [near, nearest(&swapped, &|c| c.swapped()), nearest(&moved, &back)];
             assert!(
-                near < 1e-6,
-                "{label}: missed by {near:e}, regular {:e}\n{:?}\n{a:?}\n{b:?}\n{got:#?}",
-                f.regular,
-                f.pair
-            );
-            let back = swapped.isolated.iter().map(|c| apart(&c.swapped(), &f.pair)).fold(9.0, f64::min);
-            assert!(
-                back < 1e-6,
-                "{label}: missed when exchanged by {back:e}, regular {:e}\n{:?}\n{a:?}\n{b:?}\n{swapped:#?}",
+                misses.iter().all(|&m| m < 1e-6),
+                "{label}: missed by {misses:?} (given, exchanged, moved), regular {:e}\n{:?}\n{a:?}\n{b:?}\n{got:#?}",
                 f.regular,
                 f.pair
             );
             matched += 1;
-            nb += 1;
         }
-        total += got.isolated.len();
-        let key = (ka.min(kb), ka.max(kb));
-        let e = stats.entry(key).or_insert((0, 0, 0, 0));
-        e.0 += 1;
-        e.1 += got.isolated.len();
-        e.2 += nb;
-        e.3 += usize::from(got.family.is_some());
+        listed += got.isolated.len();
+        most = most.max(got.isolated.len());
     }
-    println!("{matched} {total} {most} {stats:?}");
-    assert!(matched > 300 && most >= 10, "the test tested something: {matched} pairs, up to {most} at once");
+    // The search finds nearly all that is listed, or it would prove little.
+    assert!(matched * 10 > listed * 8 && most >= 12, "{matched} of {listed} pairs, up to {most} at once");
+}
+
+/// Just off a family the isolated pairs are those of the perturbation, each once.
+#[test]
+fn nearly_degenerate_poses_list_each_pair_once() {
+    let (z, o) = ([0.0, 0.0, 1.0], [0.0; 3]);
+    for shift in [1e-3, 1e-6, 1e-9] {
+        for (name, a, b, count) in [
+            ("ring on rod", rod(o, z, -3.0), ring([shift, 0.0, 0.0], z, 3.0, -3.0), 4),
+            ("cone in ring", cone([0.0, 0.0, -4.0], z, -0.5), ring([shift, 0.0, 0.0], z, 3.0, -4.0), 4),
+            ("rings, coaxial", ring(o, z, 2.0, -3.0), ring([shift, 0.0, 1.0], z, 3.0, -2.5), 8),
+            ("ball in race", ball([3.0 + shift, 0.0, 0.0], -3.5), ring(o, z, 3.0, -3.0), 4),
+            ("ball in socket", ball(o, -2.0), ball([shift, 0.0, 0.0], -2.0), 2),
+        ] {
+            let mut rng = SmallRng::seed_from_u64(9);
+            for _ in 0..5 {
+                let world = random_pose(&mut rng, 3.0);
+                let got = critical_pairs(&a.transformed(&world), &b.transformed(&world), 20.0, TOL, EXTENT);
+                assert_eq!(got.isolated.len(), count, "{name}, {shift:e}: {got:#?}");
+                assert_eq!(got.family.is_some(), shift < 1e-7, "{name}, {shift:e}");
+            }
+        }
+    }
+    for shift in [0.0, 1e-16, 1e-15] {
+        let got = critical_pairs(&rod(o, z, -3.0), &ring([shift, 0.0, 0.0], z, 3.0, -3.0), 20.0, TOL, EXTENT);
+        assert!(got.isolated.is_empty() && got.family == Some(Family::One), "{shift:e}: {got:#?}");
+    }
 }
 
 #[test]
@@ -306,7 +331,10 @@ fn signed_distances_match_feet_and_differences() {
             if near_focal {
                 continue;
             }
-            assert!(((hi.value - lo.value) / (2.0 * h) - got.gradient[k]).abs() < 1e-7, "round {round}: gradient");
+            assert!(
+                ((hi.value - lo.value) / (2.0 * h) - got.gradient[k]).abs() < 1e-7,
+                "round {round}: gradient"
+            );
             let column = (hi.gradient - lo.gradient) / (2.0 * h);
             assert!((column - got.hessian.column(k)).norm() < 1e-5, "round {round}: Hessian {f:?}");
         }
@@ -364,7 +392,13 @@ fn families() -> Vec<(&'static str, Primitive, Primitive, Family, f64)> {
         ("pin in bore, coaxial", rod(o, z, 1.0), rod([0.0, 0.0, 1.0], z, -1.5), Two, 0.5),
         ("edge on the axis of a bore", rod(o, z, 0.0), rod([0.0, 0.0, 1.0], z, -1.5), Two, 1.5),
         ("cone in conical hole", cone(o, z, s), cone([0.0, 0.0, -1.0], z, -s), Two, s),
-        ("cone on cone along rulings", cone([0.0, 0.0, 0.2], [c, 0.0, s], s), cone(o, [c, 0.0, -s], s), One, 0.2),
+        (
+            "cone on cone along rulings",
+            cone([0.0, 0.0, 0.2], [c, 0.0, s], s),
+            cone(o, [c, 0.0, -s], s),
+            One,
+            0.2,
+        ),
         ("cone on cylinder", cone([0.0, 0.0, 0.2], [c, 0.0, s], s), rod([0.0, 0.0, -2.0], x, 2.0), One, 0.2),
         ("ring on rod", rod(o, z, 1.0), ring([0.0, 0.0, 1.0], z, 3.0, 1.0), One, 1.0),
         ("ring on cone", cone(o, z, s), ring([0.0, 0.0, 1.0], z, 3.0, 0.5), One, 3.0 * c - s - 0.5),
@@ -378,7 +412,13 @@ fn families() -> Vec<(&'static str, Primitive, Primitive, Family, f64)> {
         ("wide ring around a ring", ring(o, z, 3.0, 0.5), ring([3.0, 0.0, 0.0], y, 4.0, 0.2), One, 3.3),
         ("linked rings", ring(o, z, 3.0, 0.5), ring([1.0, 0.0, 0.0], villarceau, 3.0, 0.2), One, 0.3),
         ("rings touching", ring(o, z, 3.0, 0.5), ring([1.0, 0.0, 0.0], z, 2.0, -0.75), One, 0.25),
-        ("rings touching in another plane", ring(o, z, 3.0, 0.5), ring([3.0, 0.0, 2.0], x, 2.0, -0.75), One, 0.25),
+        (
+            "rings touching in another plane",
+            ring(o, z, 3.0, 0.5),
+            ring([3.0, 0.0, 2.0], x, 2.0, -0.75),
+            One,
+            0.25,
+        ),
     ]
 }
 
@@ -390,7 +430,10 @@ fn check_members(name: &str, a: &Primitive, b: &Primitive, distance: f64, rng: &
         let (guess, _) = feature_point(a, x, y);
         let Some(m) = family_foot(a, b, &guess, TOL, EXTENT) else { continue };
         let (off_a, off_b) = (off_feature(a, &m.p_a, &m.n), off_feature(b, &m.p_b, &-m.n));
-        assert!(off_a < 5.0 * TOL && off_b < 5.0 * TOL, "{name}: off by {off_a:e} {off_b:e}\n{a:?}\n{b:?}\n{m:?}");
+        assert!(
+            off_a < 5.0 * TOL && off_b < 5.0 * TOL,
+            "{name}: off by {off_a:e} {off_b:e}\n{a:?}\n{b:?}\n{m:?}"
+        );
         assert!((m.p_b - m.p_a - m.n * m.distance).norm() < 5.0 * TOL, "{name}: along the normal");
         let again = family_foot(a, b, &m.p_a, TOL, EXTENT).map_or(9.0, |again| (again.p_a - m.p_a).norm());
         assert!(again < 1e-4, "{name}: moved by {again:e}\n{a:?}\n{b:?}\n{m:?}");
@@ -423,10 +466,18 @@ fn families_are_told_and_sampled() {
         let mut lost = 0;
         for _ in 0..10 {
             let angle = random_unit(&mut rng) * 1e-4;
-            let jitter = Pose::from_parts(Translation3::from(random_unit(&mut rng) * 1e-4), UnitQuaternion::new(angle));
-            lost += usize::from(critical_pairs(&a0, &b0.transformed(&jitter), D_MAX, TOL, EXTENT).family.is_none());
+            let jitter = Pose::from_parts(
+                Translation3::from(random_unit(&mut rng) * 1e-4),
+                UnitQuaternion::new(angle),
+            );
+            lost += usize::from(
+                critical_pairs(&a0, &b0.transformed(&jitter), D_MAX, TOL, EXTENT).family.is_none(),
+            );
         }
-        assert!(lost >= 8 || name.contains("centre") || name.contains("touching"), "{name}: lost {lost} times of 10");
+        assert!(
+            lost >= 8 || name.contains("centre") || name.contains("touching"),
+            "{name}: lost {lost} times of 10"
+        );
     }
 }
 
@@ -452,7 +503,11 @@ fn poses_without_family_have_none() {
     }
     let touching = critical_pairs(&rod(o, z, 0.0), &rod(o, x, 0.0), D_MAX, TOL, EXTENT);
     assert_eq!(touching.isolated.len(), 2, "both normals of crossing edges: {touching:?}");
-    assert_eq!(critical_pairs(&ball(o, 0.0), &ball(o, 0.0), 1.0, TOL, EXTENT).isolated.len(), 1, "touching vertices");
+    assert_eq!(
+        critical_pairs(&ball(o, 0.0), &ball(o, 0.0), 1.0, TOL, EXTENT).isolated.len(),
+        1,
+        "touching vertices"
+    );
 }
 
 #[test]
@@ -496,5 +551,66 @@ fn cones_use_one_nappe_only() {
     assert!(near.isolated.len() == far.isolated.len() && !far.isolated.is_empty(), "{near:?} {far:?}");
     for (x, y) in near.isolated.iter().zip(&far.isolated) {
         assert!(apart(x, y) < 1e-12, "{x:?} {y:?}");
+    }
+}
+#[test]
+fn multiple_solutions_are_not_lost() {
+    // Projections that touch: the distance grows with the fourth power only, and the equations are singular. Then the
+    // same a little apart, where they are nearly so, and in contact.
+    let (x, z, o) = ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0; 3]);
+    let mut rng = SmallRng::seed_from_u64(4);
+    for height in [0.0, 0.5, 2.0] {
+        for shift in [0.0, 1e-15, 1e-12, 1e-9, 1e-6, -1e-12, -1e-9, -1e-6] {
+            for (name, a, b) in [
+                ("line", rod([-1.5, 3.0 + shift, height], x, 0.0), ring(o, z, 3.0, 0.0)),
+                ("outside", ring([0.0, 5.0 + shift, height], z, 2.0, 0.0), ring(o, z, 3.0, 0.0)),
+                ("inside", ring([0.0, 1.0 + shift, height], z, 2.0, 0.0), ring(o, z, 3.0, 0.0)),
+                ("tube", ring([0.0, 1.0 + shift, height], z, 2.0, 0.25), ring(o, z, 3.0, -0.25)),
+            ] {
+                for turn in 0..4 {
+                    let world = random_pose(&mut rng, if turn == 0 { 0.0 } else { 5.0 });
+                    let (a, b) = (a.transformed(&world), b.transformed(&world));
+                    let got = critical_pairs(&a, &b, D_MAX, TOL, EXTENT);
+                    let label = format!("{name}, height {height}, shift {shift:e}");
+                    check_each(&a, &b, &got, &label);
+                    let near = |c: &&Critical| {
+                        let p = world.inverse() * c.p_a;
+                        math::hypot(p.x, p.y - 3.0) < if name == "tube" { 0.26 } else { 0.01 }
+                    };
+                    let found =
+                        got.isolated.iter().filter(near).map(|c| c.distance.abs()).fold(9.0, f64::min);
+                    let tubes_meet = name == "tube" && height == 0.0 && got.family.is_some();
+                    assert!(tubes_meet || (found - height).abs() < 2e-6, "{label}: {found}\n{got:#?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn bad_numbers_do_no_harm() {
+    let bad = [f64::NAN, f64::INFINITY, 0.0, 1e300, -1.0];
+    let mut all = Vec::new();
+    for v in bad {
+        let frame = Frame { origin: P3::new(v, 0.0, 1.0), ..Frame::identity() };
+        all.push(Primitive::Plane { origin: P3::origin(), normal: V3::new(0.0, 0.0, v) });
+        all.push(ball([v, 0.0, 0.0], 1.0));
+        all.push(ball([0.0; 3], v));
+        all.push(Primitive::Line { origin: P3::origin(), dir: V3::new(v, 0.0, 0.0), sigma: v, slope: 0.0 });
+        all.push(Primitive::Line { origin: P3::origin(), dir: V3::z(), sigma: 0.0, slope: v });
+        all.push(Primitive::Circle { frame: Frame::identity(), radius: v, sigma: 1.0 });
+        all.push(Primitive::Circle { frame, radius: 1.0, sigma: v });
+    }
+    for a in &all {
+        for b in &all {
+            for (d_max, tol, extent) in
+                [(1.0, 1e-7, 10.0), (f64::INFINITY, 0.0, 0.0), (f64::NAN, f64::NAN, f64::NAN)]
+            {
+                let got = critical_pairs(a, b, d_max, tol, extent);
+                assert!(got.isolated.iter().all(|c| c.distance.is_finite()), "{a:?} {b:?} {got:?}");
+                let _ = family_foot(a, b, &P3::new(0.1, 0.2, 0.3), tol, extent);
+                let _ = signed_distance(a, &P3::new(0.1, 0.2, 0.3));
+            }
+        }
     }
 }
