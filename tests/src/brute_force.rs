@@ -90,11 +90,18 @@ impl Domain {
         }
     }
 
+    /// The image of `uv` in the base period: Newton may have walked around several times.
+    fn wrapped(&self, uv: P2) -> P2 {
+        let wrap = |x: f64, lo: f64, period: Option<f64>| period.map_or(x, |p| feeler_geom::math::wrap(x, lo, p));
+        P2::new(wrap(uv.x, self.lo.x, self.u_period), wrap(uv.y, self.lo.y, self.v_period))
+    }
+
     /// First boundary hit of rays in several directions; the side of the hit segment tells inside from outside.
     pub(crate) fn inside(&self, uv: P2) -> bool {
         if self.segments.is_empty() {
             return true;
         }
+        let uv = self.wrapped(uv);
         let span = self.hi - self.lo;
         let mut votes = 0i32;
         for k in 0..7 {
@@ -127,6 +134,7 @@ impl Domain {
 
     /// Distance in space to the boundary, by the metric at `uv`.
     pub(crate) fn boundary_distance(&self, surface: &Surface, uv: P2) -> f64 {
+        let uv = self.wrapped(uv);
         let d = surface.derivs(uv);
         let (e, f, g) = (d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared());
         let mut best = f64::INFINITY;

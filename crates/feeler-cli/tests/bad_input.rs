@@ -1,0 +1,213 @@
+//! Bad input through the program: a clear error on stderr, the right exit status, no output file, no panic.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data").join(name)
+}
+
+fn feeler(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_feeler")).args(args).output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Preprocesses `content` and expects a refusal whose message holds every one of `words`.
+fn refused(file: &str, content: &[u8], words: &[&str]) {
+    let dir = tempfile::tempdir().unwrap();
+    let input = dir.path().join(file);
+    std::fs::write(&input, content).unwrap();
+    let run = feeler(&["preprocess", input.to_str().unwrap()]);
+    let message = text(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{file}: {message}");
+    assert!(message.contains(file), "{file}: the message does not name the file: {message}");
+    assert!(!message.contains("panicked"), "{file}: {message}");
+    for word in words {
+        assert!(message.to_lowercase().contains(&word.to_lowercase()), "{file}: no '{word}' in: {message}");
+    }
+    let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 1, "{file}: files were left behind: {left:?}");
+}
+
+fn box_step() -> String {
+    std::fs::read_to_string(data("box.step")).unwrap()
+}
+
+/// The first entity line that holds `word`.
+fn entity(step: &str, word: &str) -> String {
+    step.split_inclusive(';').find(|e| e.contains(&format!("={word}(")) || e.contains(&format!("= {word}("))).unwrap().trim().to_owned()
+}
+
+#[test]
+fn not_step() {
+    refused("letter.step", b"Dear sir or madam,\n", &["not a STEP file"]);
+    refused("picture.step", &[0x89, b'P', b'N', b'G', 0, 1, 2, 3, 255, 254], &["not a STEP file"]);
+}
+
+#[test]
+fn empty() {
+    refused("empty.step", b"", &["empty"]);
+}
+
+#[test]
+fn truncated_in_the_middle() {
+    let step = box_step();
+    refused("half.step", &step.as_bytes()[..step.len() / 2], &["truncated"]);
+}
+
+#[test]
+fn a_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = feeler(&["preprocess", dir.path().to_str().unwrap()]);
+    assert_eq!(run.status.code(), Some(2), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).contains("folder"), "{}", text(&run.stderr));
+}
+
+#[test]
+fn unreadable() {
+    let run = feeler(&["preprocess", "no/such/file.step"]);
+    assert_eq!(run.status.code(), Some(2), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).contains("no/such/file.step"), "{}", text(&run.stderr));
+}
+
+#[test]
+fn no_solids() {
+    let step = box_step();
+    let solid = entity(&step, "MANIFOLD_SOLID_BREP");
+    let (id, _) = solid.split_once('=').unwrap();
+    let without = step.replace(&solid, &format!("{id}=CARTESIAN_POINT('',(0.,0.,0.));"));
+    refused("nosolid.step", without.as_bytes(), &["no solid"]);
+}
+
+#[test]
+fn only_an_open_shell() {
+    let step = box_step();
+    let solid = entity(&step, "MANIFOLD_SOLID_BREP");
+    let shell = entity(&step, "CLOSED_SHELL");
+    let (id, _) = solid.split_once('=').unwrap();
+    let (shell_id, _) = shell.split_once('=').unwrap();
+    let open = step
+        .replace(&solid, &format!("{id}=SHELL_BASED_SURFACE_MODEL('',({shell_id}));"))
+        .replace("CLOSED_SHELL", "OPEN_SHELL");
+    refused("open.step", open.as_bytes(), &["shell"]);
+}
+
+#[test]
+fn a_missing_face() {
+    // A closed shell that lacks a face is open along four edges.
+    let step = box_step();
+    let shell = entity(&step, "CLOSED_SHELL");
+    let (head, tail) = shell.split_once("',(").unwrap();
+    let (_, rest) = tail.split_once(',').unwrap();
+    refused("five.step", step.replace(&shell, &format!("{head}',({rest}")).as_bytes(), &["open", "#"]);
+}
+
+#[test]
+fn an_edge_used_by_three_faces() {
+    let step = box_step();
+    let shell = entity(&step, "CLOSED_SHELL");
+    let (head, tail) = shell.split_once("',(").unwrap();
+    let (first, _) = tail.split_once(',').unwrap();
+    // The first face once more, under another id, so that its edges are used three times.
+    let face = step.split_inclusive(';').find(|e| e.trim_start().starts_with(&format!("{first} =")) || e.trim_start().starts_with(&format!("{first}="))).unwrap().trim().to_owned();
+    let copy = face.replacen(first, "#99999", 1);
+    let three = step.replace(&shell, &format!("{head}',(#99999,{tail}")).replacen(&face, &format!("{face}\n{copy}"), 1);
+    refused("three.step", three.as_bytes(), &["edge", "#"]);
+}
+
+#[test]
+fn numbers_that_are_none() {
+    let step = box_step();
+    let point = step.split_inclusive(';').filter(|e| e.contains("CARTESIAN_POINT")).nth(6).unwrap().trim().to_owned();
+    let (head, tail) = point.rsplit_once("',(").unwrap();
+    let (_, rest) = tail.split_once(',').unwrap();
+    let id = head.split_whitespace().next().unwrap().trim_end_matches('=').split('=').next().unwrap();
+    refused("huge.step", step.replace(&point, &format!("{head}',(1.E300,{rest}")).as_bytes(), &[id]);
+    refused("nan.step", step.replace(&point, &format!("{head}',(NaN,{rest}")).as_bytes(), &["nan.step"]);
+}
+
+#[test]
+fn a_face_without_surface() {
+    let step = box_step();
+    let plane = entity(&step, "PLANE");
+    refused("nosurface.step", step.replace(&plane, "").as_bytes(), &["#"]);
+}
+
+#[test]
+fn one_bad_file_does_not_stop_the_rest() {
+    let dir = tempfile::tempdir().unwrap();
+    let bad = dir.path().join("bad.step");
+    std::fs::write(&bad, "nothing").unwrap();
+    let run = feeler(&["preprocess", data("box.step").to_str().unwrap(), bad.to_str().unwrap(), "-o", dir.path().to_str().unwrap(), "--json"]);
+    assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
+    assert!(dir.path().join("box.feeler").is_file(), "the good one was not written");
+    assert!(!dir.path().join("bad.feeler").exists(), "the bad one was written");
+}
+
+fn prepared(dir: &Path) -> PathBuf {
+    let out = dir.join("box.feeler");
+    let run = feeler(&["preprocess", data("box.step").to_str().unwrap(), "-o", out.to_str().unwrap()]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    out
+}
+
+#[test]
+fn feeler_files_cut_or_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = std::fs::read(prepared(dir.path())).unwrap();
+    // Through the library's one reader (the program's own), so that thousands of cases stay quick.
+    for k in 0..50 {
+        let cut = whole.len() * k / 50;
+        assert!(feeler_hierarchy::file::decode(&whole[..cut]).is_err(), "cut at {cut} of {}", whole.len());
+    }
+    for i in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[i] ^= 1 << (i % 8);
+        assert!(feeler_hierarchy::file::decode(&bytes).is_err(), "byte {i} flipped");
+    }
+    // And through the program for a few.
+    for (name, bytes) in [("cut.feeler", whole[..whole.len() / 2].to_vec()), ("flip.feeler", { let mut b = whole.clone(); let n = b.len(); b[n - 9] ^= 4; b })] {
+        let file = dir.path().join(name);
+        std::fs::write(&file, bytes).unwrap();
+        let run = feeler(&["inspect", file.to_str().unwrap()]);
+        let message = text(&run.stderr);
+        assert_eq!(run.status.code(), Some(2), "{message}");
+        assert!(message.contains(name) && !message.contains("panicked"), "{message}");
+    }
+}
+
+#[test]
+fn a_newer_format_version() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = prepared(dir.path());
+    let newer = feeler_hierarchy::file::with_version(&std::fs::read(&file).unwrap(), feeler_hierarchy::file::FORMAT_VERSION + 1);
+    std::fs::write(&file, newer).unwrap();
+    let run = feeler(&["inspect", file.to_str().unwrap()]);
+    let message = text(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{message}");
+    assert!(message.contains("version") && message.contains("newer"), "{message}");
+}
+
+#[test]
+fn wrong_usage() {
+    let (a, b) = (data("box.step"), data("sphere.step"));
+    let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
+    for args in [
+        vec!["query", a, b],
+        vec!["query", a, b, "--d-max", "-1"],
+        vec!["query", a, b, "--d-max", "nan"],
+        vec!["query", a, b, "--d-max", "1", "--pose-b", "1,2"],
+        vec!["query", a, b, "--d-max", "1", "--solid-a", "7"],
+        vec!["query", a, b, "--d-max", "1", "--solid-b", "no such name"],
+        vec!["preprocess"],
+        vec!["preprocess", a, b, "-o", "one.feeler"],
+        vec!["frobnicate"],
+    ] {
+        let run = feeler(&args);
+        assert_eq!(run.status.code(), Some(2), "{args:?}: {}", text(&run.stderr));
+        assert!(!run.stderr.is_empty() && run.stdout.is_empty(), "{args:?}");
+    }
+}
