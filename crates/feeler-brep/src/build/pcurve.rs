@@ -180,6 +180,8 @@ struct Trace<'a> {
     nodes: Vec<(f64, P2)>,
     singular: [Option<usize>; 2],
     off_surface: f64,
+    /// Distance from the surface (mm) that is no surprise.
+    sudden: f64,
 }
 
 impl<'a> Trace<'a> {
@@ -204,7 +206,8 @@ impl<'a> Trace<'a> {
             .collect();
         let mid = ts.len() / 2;
         let uv_mid = host.invert_global(&curve.point(ts[mid]));
-        let mut trace = Self { host, curve, range, nodes: vec![], singular, off_surface: 0.0 };
+        let mut trace =
+            Self { host, curve, range, nodes: vec![], singular, off_surface: 0.0, sudden: 10.0 * limits.tol };
         let last = ts.len() - 1;
         let inner = |k: usize| !(k == 0 && singular[0].is_some() || k == last && singular[1].is_some());
         let mut down = vec![];
@@ -230,7 +233,7 @@ impl<'a> Trace<'a> {
 
     /// Steps from a node to parameter `t`, halving where the parameters turn too fast to be unwrapped surely.
     fn walk(&self, from: (f64, P2), t: f64, depth: u32, out: &mut Vec<(f64, P2)>) {
-        let uv = self.host.invert(&self.curve.point(t), from.1);
+        let uv = self.near(t, self.predicted(from, t));
         let far = |d: f64, p: Option<f64>| p.is_some_and(|p| d.abs() > 0.2 * p);
         let d = uv - from.1;
         if depth < 24 && (far(d.x, self.host.u_period) || far(d.y, self.host.v_period)) {
@@ -241,6 +244,37 @@ impl<'a> Trace<'a> {
             return;
         }
         out.push((t, uv));
+    }
+
+    /// Where the edge's velocity leads, or where it was, whichever is nearer to the edge.
+    fn predicted(&self, from: (f64, P2), t: f64) -> P2 {
+        let jacobian = self.host.jacobian(from.1);
+        let Some(v) = pull(&jacobian, &self.curve.derivs(from.0).d1) else { return from.1 };
+        let r = &self.host.natural;
+        let at = from.1 + v * (t - from.0);
+        let inside = |x: f64, period: Option<f64>, lo: f64, hi: f64| {
+            if period.is_some() { x } else { x.clamp(lo, hi) }
+        };
+        let at = P2::new(
+            inside(at.x, self.host.u_period, r.u0, r.u1),
+            inside(at.y, self.host.v_period, r.v0, r.v1),
+        );
+        let p = self.curve.point(t);
+        let off = |uv: P2| (self.host.surface.point(uv) - p).norm();
+        if off(at) < off(from.1) { at } else { from.1 }
+    }
+
+    /// Parameters of the edge's projection at `t`, from a guess. A guess in a place where the surface hardly moves
+    /// may lead to a minimum of the distance that is not the nearest point: a sudden distance asks for a search.
+    fn near(&self, t: f64, hint: P2) -> P2 {
+        let p = self.curve.point(t);
+        let uv = self.host.invert(&p, hint);
+        let off = (self.host.surface.point(uv) - p).norm();
+        if off <= self.sudden.max(4.0 * self.off_surface) || self.host.surface.is_canonical() {
+            return uv;
+        }
+        let found = self.host.unwrapped(self.host.invert_global(&p), hint);
+        if (self.host.surface.point(found) - p).norm() < 0.5 * off { found } else { uv }
     }
 
     /// The free parameter at a singular end is its limit from inside the edge.
@@ -275,7 +309,7 @@ impl<'a> Trace<'a> {
             (None, Some(b)) => b.1,
             (None, None) => P2::origin(),
         };
-        self.host.invert(&self.curve.point(t), hint)
+        self.near(t, hint)
     }
 
     /// Parameter velocity at `t` seen from the side of `inside`.
