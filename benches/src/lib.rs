@@ -13,7 +13,9 @@ pub type Fallible<T> = Result<T, String>;
 #[must_use]
 pub fn spread(values: &mut [f64]) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
-    let at = |q: usize| values.get((values.len() * q / 100).min(values.len().saturating_sub(1))).copied().unwrap_or(0.0);
+    let at = |q: usize| {
+        values.get((values.len() * q / 100).min(values.len().saturating_sub(1))).copied().unwrap_or(0.0)
+    };
     [at(50), at(95), values.last().copied().unwrap_or(0.0)]
 }
 

@@ -79,7 +79,11 @@ impl Domain {
         let segments = d
             .pieces
             .iter()
-            .flat_map(|p| (0..n).map(move |i| (point(p, f64::from(i) / f64::from(n)), point(p, f64::from(i + 1) / f64::from(n)))))
+            .flat_map(|p| {
+                (0..n).map(move |i| {
+                    (point(p, f64::from(i) / f64::from(n)), point(p, f64::from(i + 1) / f64::from(n)))
+                })
+            })
             .collect();
         Self {
             segments,
@@ -92,7 +96,8 @@ impl Domain {
 
     /// The image of `uv` in the base period: Newton may have walked around several times.
     fn wrapped(&self, uv: P2) -> P2 {
-        let wrap = |x: f64, lo: f64, period: Option<f64>| period.map_or(x, |p| feeler_geom::math::wrap(x, lo, p));
+        let wrap =
+            |x: f64, lo: f64, period: Option<f64>| period.map_or(x, |p| feeler_geom::math::wrap(x, lo, p));
         P2::new(wrap(uv.x, self.lo.x, self.u_period), wrap(uv.y, self.lo.y, self.v_period))
     }
 
@@ -106,7 +111,10 @@ impl Domain {
         let mut votes = 0i32;
         for k in 0..7 {
             let angle = 0.3 + f64::from(k) * 0.9;
-            let dir = feeler_geom::V2::new(feeler_geom::math::cos(angle) * span.x, feeler_geom::math::sin(angle) * span.y);
+            let dir = feeler_geom::V2::new(
+                feeler_geom::math::cos(angle) * span.x,
+                feeler_geom::math::sin(angle) * span.y,
+            );
             let mut best = (f64::INFINITY, 0i32);
             for (a, b) in &self.segments {
                 for du in images(self.u_period) {
@@ -144,7 +152,9 @@ impl Domain {
                     let shift = feeler_geom::V2::new(du, dv);
                     let (a, b) = (a + shift - uv, b + shift - uv);
                     let s = b - a;
-                    let q = |x: feeler_geom::V2, y: feeler_geom::V2| e * x.x * y.x + f * (x.x * y.y + x.y * y.x) + g * x.y * y.y;
+                    let q = |x: feeler_geom::V2, y: feeler_geom::V2| {
+                        e * x.x * y.x + f * (x.x * y.y + x.y * y.x) + g * x.y * y.y
+                    };
                     let l2 = q(s, s);
                     let t = if l2 > 0.0 { (-q(a, s) / l2).clamp(0.0, 1.0) } else { 0.0 };
                     let c = a + s * t;
@@ -172,11 +182,16 @@ fn face_cells(surface: &Surface, domain: &Domain, extent: f64) -> Vec<Cell> {
     };
     let (nu, nv) = match surface {
         Surface::Plane { .. } => (4, 4),
-        Surface::Cylinder { .. } | Surface::Cone { .. } => (count(domain.lo.x, domain.hi.x, domain.u_period, false), 3),
-        Surface::Sphere { .. } | Surface::Torus { .. } => {
-            (count(domain.lo.x, domain.hi.x, domain.u_period, false), count(domain.lo.y, domain.hi.y, domain.v_period, false))
+        Surface::Cylinder { .. } | Surface::Cone { .. } => {
+            (count(domain.lo.x, domain.hi.x, domain.u_period, false), 3)
         }
-        Surface::Bezier(b) => ((4 * (b.u_breaks.len() - 1)).clamp(8, 40), (4 * (b.v_breaks.len() - 1)).clamp(8, 40)),
+        Surface::Sphere { .. } | Surface::Torus { .. } => (
+            count(domain.lo.x, domain.hi.x, domain.u_period, false),
+            count(domain.lo.y, domain.hi.y, domain.v_period, false),
+        ),
+        Surface::Bezier(b) => {
+            ((4 * (b.u_breaks.len() - 1)).clamp(8, 40), (4 * (b.v_breaks.len() - 1)).clamp(8, 40))
+        }
     };
     let mut cells = Vec::new();
     for i in 0..nu {
@@ -189,10 +204,19 @@ fn face_cells(surface: &Surface, domain: &Domain, extent: f64) -> Vec<Cell> {
             };
             let uv = at(0.5, 0.5);
             let p = surface.point(uv);
-            let r = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (0.5, 0.0), (0.0, 0.5), (1.0, 0.5), (0.5, 1.0)]
-                .iter()
-                .map(|&(s, t)| (surface.point(at(s, t)) - p).norm())
-                .fold(0.0, f64::max);
+            let r = [
+                (0.0, 0.0),
+                (1.0, 0.0),
+                (0.0, 1.0),
+                (1.0, 1.0),
+                (0.5, 0.0),
+                (0.0, 0.5),
+                (1.0, 0.5),
+                (0.5, 1.0),
+            ]
+            .iter()
+            .map(|&(s, t)| (surface.point(at(s, t)) - p).norm())
+            .fold(0.0, f64::max);
             if p.coords.iter().all(|c| c.is_finite()) && r.is_finite() && r <= 4.0 * extent {
                 cells.push(Cell { x: [uv.x, uv.y], p, r: r * 1.1 });
             }
@@ -211,7 +235,8 @@ fn edge_cells(curve: &Curve, t0: f64, t1: f64) -> Vec<Cell> {
         .map(|i| {
             let at = |s: f64| t0 + (t1 - t0) * (i as f64 + s) / n as f64;
             let p = curve.point(at(0.5));
-            let r = [0.0, 0.25, 0.75, 1.0].iter().map(|&s| (curve.point(at(s)) - p).norm()).fold(0.0, f64::max);
+            let r =
+                [0.0, 0.25, 0.75, 1.0].iter().map(|&s| (curve.point(at(s)) - p).norm()).fold(0.0, f64::max);
             Cell { x: [at(0.5), 0.0], p, r: r * 1.1 }
         })
         .collect()
@@ -274,10 +299,8 @@ fn directions_around(solid: &Solid, vertex: usize, p: &P3) -> (Vec<V3>, Vec<V3>)
         let (edge, info) = (&solid.shell.edges[e as usize], &solid.edges[e as usize]);
         let (t0, t1) = info.range;
         for (end, t, sign) in [(edge.vertices.0, t0, 1.0), (edge.vertices.1, t1, -1.0)] {
-            if end == vertex {
-                if let Some(tangent) = edge.curve.tangent(t) {
-                    around.push(tangent * sign);
-                }
+            if let Some(tangent) = edge.curve.tangent(t).filter(|_| end == vertex) {
+                around.push(tangent * sign);
             }
         }
     }
@@ -297,7 +320,12 @@ fn directions_around(solid: &Solid, vertex: usize, p: &P3) -> (Vec<V3>, Vec<V3>)
                 P2::new(angle, foot.y + sign * v)
             } else {
                 // A step of length h in the tangent plane.
-                let m = nalgebra::Matrix2::new(d.du.norm_squared(), d.du.dot(&d.dv), d.du.dot(&d.dv), d.dv.norm_squared());
+                let m = nalgebra::Matrix2::new(
+                    d.du.norm_squared(),
+                    d.du.dot(&d.dv),
+                    d.du.dot(&d.dv),
+                    d.dv.norm_squared(),
+                );
                 let (e1, n) = (d.du.normalize(), face.surface.normal(foot));
                 let w = (e1 * c + n.cross(&e1) * s) * h;
                 let rhs = nalgebra::Vector2::new(w.dot(&d.du), w.dot(&d.dv));
@@ -321,7 +349,11 @@ fn evaluate(shape: &Shape<'_>, pose: &Pose, x: &[f64]) -> (P3, Vec<V3>, Vec<Vec<
     match shape {
         Shape::Face { surface, .. } => {
             let d = surface.derivs(P2::new(x[0], x[1]));
-            (pose * d.p, vec![pose * d.du, pose * d.dv], vec![vec![pose * d.duu, pose * d.duv], vec![pose * d.duv, pose * d.dvv]])
+            (
+                pose * d.p,
+                vec![pose * d.du, pose * d.dv],
+                vec![vec![pose * d.duu, pose * d.duv], vec![pose * d.duv, pose * d.dvv]],
+            )
         }
         Shape::Edge { curve, .. } => {
             let d = curve.derivs(x[0]);
@@ -340,7 +372,12 @@ fn dimension(shape: &Shape<'_>) -> usize {
 }
 
 /// Gradient and Hessian of half the squared distance, and the pair of points.
-fn model(a: &Shape<'_>, b: &Shape<'_>, pose_b: &Pose, x: &[f64]) -> (P3, P3, DVector<f64>, DMatrix<f64>, Vec<f64>) {
+fn model(
+    a: &Shape<'_>,
+    b: &Shape<'_>,
+    pose_b: &Pose,
+    x: &[f64],
+) -> (P3, P3, DVector<f64>, DMatrix<f64>, Vec<f64>) {
     let (na, nb) = (dimension(a), dimension(b));
     let (pa, ja, ha) = evaluate(a, &Pose::identity(), &x[..na]);
     let (pb, jb, hb) = evaluate(b, pose_b, &x[na..]);
@@ -381,7 +418,7 @@ fn minimise(a: &Shape<'_>, b: &Shape<'_>, pose_b: &Pose, start: &[f64], size: f6
         }
         let mut damped = h.clone();
         for i in 0..n {
-            damped[(i, i)] += lambda * len[i].max(1e-9).powi_like();
+            damped[(i, i)] += lambda * len[i].max(1e-9) * len[i].max(1e-9);
         }
         let step = damped.cholesky().map(|c| -c.solve(&g));
         let Some(step) = step else {
@@ -418,16 +455,6 @@ fn minimise(a: &Shape<'_>, b: &Shape<'_>, pose_b: &Pose, start: &[f64], size: f6
     (scaled < 1e-9 * size).then_some(x)
 }
 
-/// `x²` under a name that the lint on `powi` leaves alone.
-trait Square {
-    fn powi_like(self) -> f64;
-}
-impl Square for f64 {
-    fn powi_like(self) -> f64 {
-        self * self
-    }
-}
-
 /// Outcome of a test with a margin.
 #[derive(Clone, Copy, PartialEq)]
 enum Verdict {
@@ -448,7 +475,13 @@ fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, size: f64) -> Verdict {
             }
             let near = domain.boundary_distance(surface, uv);
             let inside = domain.inside(uv);
-            if near < 1e-4 * size { Verdict::Borderline("trim") } else if inside { Verdict::Yes } else { Verdict::No }
+            if near < 1e-4 * size {
+                Verdict::Borderline("trim")
+            } else if inside {
+                Verdict::Yes
+            } else {
+                Verdict::No
+            }
         }
         Shape::Edge { curve, t0, t1, closed, sides } => {
             let mut t = x[0];
@@ -524,13 +557,16 @@ pub fn all_minima(a: &Solid, b: &Solid, pose_b: &Pose, d_max: f64) -> Vec<Minimu
                     if (pose_b * cb.p - ca.p).norm() > d_max + ca.r + cb.r {
                         continue;
                     }
-                    let start: Vec<f64> =
-                        ca.x[..dimension(&x.shape)].iter().chain(&cb.x[..dimension(&y.shape)]).copied().collect();
+                    let start: Vec<f64> = ca.x[..dimension(&x.shape)]
+                        .iter()
+                        .chain(&cb.x[..dimension(&y.shape)])
+                        .copied()
+                        .collect();
                     let Some(end) = minimise(&x.shape, &y.shape, pose_b, &start, size) else { continue };
-                    if let Some(m) = judge(x, y, pose_b, &end, d_max, size) {
-                        if !local.iter().any(|o| same(o, &m, size)) {
-                            local.push(m);
-                        }
+                    if let Some(m) = judge(x, y, pose_b, &end, d_max, size)
+                        && !local.iter().any(|o| same(o, &m, size))
+                    {
+                        local.push(m);
                     }
                 }
             }
@@ -540,7 +576,11 @@ pub fn all_minima(a: &Solid, b: &Solid, pose_b: &Pose, d_max: f64) -> Vec<Minimu
     }
     // The same pair of points on features of lower dimension is the same minimum; prefer decided ones.
     found.sort_by(|(ra, ma), (rb, mb)| {
-        ma.borderline.is_some().cmp(&mb.borderline.is_some()).then(rb.cmp(ra)).then(ma.distance.total_cmp(&mb.distance))
+        ma.borderline
+            .is_some()
+            .cmp(&mb.borderline.is_some())
+            .then(rb.cmp(ra))
+            .then(ma.distance.total_cmp(&mb.distance))
     });
     let mut out: Vec<Minimum> = Vec::new();
     for (_, m) in found {
@@ -556,7 +596,14 @@ fn same(m: &Minimum, o: &Minimum, size: f64) -> bool {
     (m.p_a - o.p_a).norm() < 1e-5 * size && (m.p_b - o.p_b).norm() < 1e-5 * size
 }
 
-fn judge(a: &Feature<'_>, b: &Feature<'_>, pose_b: &Pose, x: &[f64], d_max: f64, size: f64) -> Option<Minimum> {
+fn judge(
+    a: &Feature<'_>,
+    b: &Feature<'_>,
+    pose_b: &Pose,
+    x: &[f64],
+    d_max: f64,
+    size: f64,
+) -> Option<Minimum> {
     let na = dimension(&a.shape);
     let (p_a, p_b, _, h, lengths) = model(&a.shape, &b.shape, pose_b, x);
     let distance = (p_b - p_a).norm();
@@ -580,7 +627,8 @@ fn judge(a: &Feature<'_>, b: &Feature<'_>, pose_b: &Pose, x: &[f64], d_max: f64,
         if lengths.iter().any(|l| *l < 1e-9) {
             borderline = Some("singular");
         }
-        let scaled = DMatrix::from_fn(h.nrows(), h.ncols(), |i, k| h[(i, k)] / (lengths[i] * lengths[k]).max(1e-300));
+        let scaled =
+            DMatrix::from_fn(h.nrows(), h.ncols(), |i, k| h[(i, k)] / (lengths[i] * lengths[k]).max(1e-300));
         min_eigenvalue = scaled.symmetric_eigenvalues().min();
         if min_eigenvalue < -EIGEN_MARGIN {
             return None;
@@ -589,5 +637,13 @@ fn judge(a: &Feature<'_>, b: &Feature<'_>, pose_b: &Pose, x: &[f64], d_max: f64,
             borderline = Some("second order");
         }
     }
-    Some(Minimum { distance, p_a, p_b, feature_a: a.name.clone(), feature_b: b.name.clone(), borderline, min_eigenvalue })
+    Some(Minimum {
+        distance,
+        p_a,
+        p_b,
+        feature_a: a.name.clone(),
+        feature_b: b.name.clone(),
+        borderline,
+        min_eigenvalue,
+    })
 }

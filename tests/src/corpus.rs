@@ -1,8 +1,8 @@
 //! Reading the shared corpus: which of our solids a record means, and whether a point lies on a solid.
 
 use crate::brute_force::Domain;
-use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_brep::Solid;
+use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_geom::{P3, Pose};
 use feeler_hierarchy::Options;
 use feeler_runtime::Body;
@@ -51,10 +51,12 @@ pub fn find_part(path: &Path, facts: &Facts) -> crate::Part {
             best = Some((cost, solid, place.pose));
         }
     }
-    let (cost, solid, pose) = best.unwrap_or_else(|| panic!("{}: no solid has {} faces", path.display(), facts.faces));
+    let (cost, solid, pose) =
+        best.unwrap_or_else(|| panic!("{}: no solid has {} faces", path.display(), facts.faces));
     assert!(cost < 0.2, "{}: the best fit is off by {cost}", path.display());
     let hierarchy =
-        feeler_prepare::prepare_solid(&solid, &Options { flatness: feeler_cli::import::DEFAULT_FLATNESS }).expect("prepares");
+        feeler_prepare::prepare_solid(&solid, &Options { flatness: feeler_cli::import::DEFAULT_FLATNESS })
+            .expect("prepares");
     crate::Part { body: Arc::new(Body::new(hierarchy).expect("well formed")), solid, pose }
 }
 

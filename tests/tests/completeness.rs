@@ -18,7 +18,15 @@ struct Case {
     poses: u64,
 }
 
-fn case(a: &'static str, b: &'static str, t: [f64; 3], r: [f64; 3], dt: f64, dr: f64, d_max: f64, poses: u64) -> Case {
+fn case(
+    (a, b): (&'static str, &'static str),
+    t: [f64; 3],
+    r: [f64; 3],
+    dt: f64,
+    dr: f64,
+    d_max: f64,
+    poses: u64,
+) -> Case {
     let base = Pose::from_parts(Translation3::from(t), UnitQuaternion::from_scaled_axis(Vector3::from(r)));
     Case { a, b, base, dt, dr, d_max, poses }
 }
@@ -26,23 +34,23 @@ fn case(a: &'static str, b: &'static str, t: [f64; 3], r: [f64; 3], dt: f64, dr:
 /// Pairs that cover every canonical pair of BREP Table 4.1 and free form.
 fn cases() -> Vec<Case> {
     vec![
-        case("box", "cylinder", [0.0, 0.0, 62.0], [0.0; 3], 22.0, PI, 14.0, 36),
-        case("cylinder", "cylinder", [44.0, 0.0, 0.0], [0.0; 3], 20.0, PI, 16.0, 32),
-        case("cylinder", "torus", [40.0, 0.0, 10.0], [0.0; 3], 8.0, PI, 14.0, 28),
-        case("cone", "sphere", [20.0, 0.0, 12.0], [0.0; 3], 8.0, PI, 12.0, 20),
-        case("cone", "half-cone", [30.0, 0.0, 12.0], [0.0; 3], 10.0, PI, 14.0, 32),
-        case("cone", "torus", [37.0, 0.0, 10.0], [0.0; 3], 8.0, PI, 14.0, 25),
-        case("torus", "ring", [0.0, 0.0, 20.0], [0.0; 3], 8.0, PI, 12.0, 25),
-        case("sphere", "torus-without-edges", [10.0, 0.0, 26.0], [0.0; 3], 8.0, PI, 14.0, 18),
-        case("sphere-without-edges", "sphere", [10.0, 8.0, 20.0], [0.0; 3], 6.0, PI, 12.0, 5),
-        case("half-cone", "box", [0.0, 45.0, 15.0], [0.0; 3], 12.0, PI, 12.0, 25),
-        case("socket", "plug", [0.0, 0.0, 0.1], [0.0; 3], 0.03, 6e-4, 0.12, 20),
-        case("stepped-seat", "stepped-cone", [0.0, 0.0, 0.2], [0.0; 3], 0.08, 1.5e-3, 0.3, 20),
-        case("spool", "spool", [1.3, 0.0, 0.0], [FRAC_PI_2, 0.0, 0.0], 0.05, 0.05, 0.5, 20),
-        case("shaft", "ring", [0.0, 0.0, 30.0], [0.0; 3], 0.1, 0.02, 0.4, 20),
-        case("race", "ball", [13.0, 0.0, 0.0], [0.0; 3], 0.08, PI, 0.3, 20),
-        case("loft", "torus", [0.0, 0.0, 34.0], [0.0; 3], 8.0, PI, 8.0, 12),
-        case("wave", "sphere", [0.0, 0.0, 20.0], [0.0; 3], 6.0, PI, 8.0, 12),
+        case(("box", "cylinder"), [0.0, 0.0, 62.0], [0.0; 3], 22.0, PI, 14.0, 36),
+        case(("cylinder", "cylinder"), [44.0, 0.0, 0.0], [0.0; 3], 20.0, PI, 16.0, 32),
+        case(("cylinder", "torus"), [40.0, 0.0, 10.0], [0.0; 3], 8.0, PI, 14.0, 28),
+        case(("cone", "sphere"), [20.0, 0.0, 12.0], [0.0; 3], 8.0, PI, 12.0, 20),
+        case(("cone", "half-cone"), [30.0, 0.0, 12.0], [0.0; 3], 10.0, PI, 14.0, 32),
+        case(("cone", "torus"), [37.0, 0.0, 10.0], [0.0; 3], 8.0, PI, 14.0, 25),
+        case(("torus", "ring"), [0.0, 0.0, 20.0], [0.0; 3], 8.0, PI, 12.0, 25),
+        case(("sphere", "torus-without-edges"), [10.0, 0.0, 26.0], [0.0; 3], 8.0, PI, 14.0, 18),
+        case(("sphere-without-edges", "sphere"), [10.0, 8.0, 20.0], [0.0; 3], 6.0, PI, 12.0, 5),
+        case(("half-cone", "box"), [0.0, 45.0, 15.0], [0.0; 3], 12.0, PI, 12.0, 25),
+        case(("socket", "plug"), [0.0, 0.0, 0.1], [0.0; 3], 0.03, 6e-4, 0.12, 20),
+        case(("stepped-seat", "stepped-cone"), [0.0, 0.0, 0.2], [0.0; 3], 0.08, 1.5e-3, 0.3, 20),
+        case(("spool", "spool"), [1.3, 0.0, 0.0], [FRAC_PI_2, 0.0, 0.0], 0.05, 0.05, 0.5, 20),
+        case(("shaft", "ring"), [0.0, 0.0, 30.0], [0.0; 3], 0.1, 0.02, 0.4, 20),
+        case(("race", "ball"), [13.0, 0.0, 0.0], [0.0; 3], 0.08, PI, 0.3, 20),
+        case(("loft", "torus"), [0.0, 0.0, 34.0], [0.0; 3], 8.0, PI, 8.0, 12),
+        case(("wave", "sphere"), [0.0, 0.0, 20.0], [0.0; 3], 6.0, PI, 8.0, 12),
     ]
 }
 
@@ -69,7 +77,12 @@ fn differences(c: &Case, (a, b): &(Part, Part), seed: u64) -> (usize, Vec<String
             out.push(format!(
                 "{} of {} / {}: d = {:.9}, {} and {}, eigenvalue {:.2e}",
                 if n == 0 { "lost".to_owned() } else { format!("{n} times") },
-                c.a, c.b, m.distance, m.feature_a, m.feature_b, m.min_eigenvalue
+                c.a,
+                c.b,
+                m.distance,
+                m.feature_a,
+                m.feature_b,
+                m.min_eigenvalue
             ));
         }
     }
@@ -77,7 +90,14 @@ fn differences(c: &Case, (a, b): &(Part, Part), seed: u64) -> (usize, Vec<String
         if !expected.iter().any(|m| near(m, l)) {
             out.push(format!(
                 "invented {} / {}: d = {:.9}, {:?} #{} and {:?} #{} at {:?}",
-                c.a, c.b, l.distance, l.feature_a.kind, l.feature_a.source, l.feature_b.kind, l.feature_b.source, l.point_a
+                c.a,
+                c.b,
+                l.distance,
+                l.feature_a.kind,
+                l.feature_a.source,
+                l.feature_b.kind,
+                l.feature_b.source,
+                l.point_a
             ));
         }
     }
@@ -88,8 +108,11 @@ fn differences(c: &Case, (a, b): &(Part, Part), seed: u64) -> (usize, Vec<String
 fn every_minimum_is_found_once_and_none_is_invented() {
     let cases = cases();
     let parts: Vec<(Part, Part)> = cases.iter().map(|c| (model(c.a), model(c.b))).collect();
-    let jobs: Vec<(usize, u64)> =
-        cases.iter().enumerate().flat_map(|(i, c)| (0..c.poses).map(move |k| (i, 1000 * i as u64 + k))).collect();
+    let jobs: Vec<(usize, u64)> = cases
+        .iter()
+        .enumerate()
+        .flat_map(|(i, c)| (0..c.poses).map(move |k| (i, 1000 * i as u64 + k)))
+        .collect();
     let next = std::sync::atomic::AtomicUsize::new(0);
     let results = std::sync::Mutex::new(Vec::new());
     std::thread::scope(|s| {
@@ -108,7 +131,11 @@ fn every_minimum_is_found_once_and_none_is_invented() {
     results.sort_by_key(|r| (r.0, r.1));
     let compared: Vec<_> = results.iter().filter(|r| r.2 != usize::MAX).collect();
     let minima: usize = compared.iter().map(|r| r.2).sum();
-    println!("{} poses compared ({} interfere), {minima} decided minima", compared.len(), results.len() - compared.len());
+    println!(
+        "{} poses compared ({} interfere), {minima} decided minima",
+        compared.len(),
+        results.len() - compared.len()
+    );
     let wrong: Vec<String> =
         compared.iter().flat_map(|r| r.3.iter().map(move |d| format!("seed {}: {d}", r.1))).collect();
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));

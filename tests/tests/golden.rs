@@ -34,13 +34,17 @@ fn smallest_distance_equals_the_other_kernels() {
     for pair in &golden.pairs {
         let (a, b) = (model(&pair.a), model(&pair.b));
         let size = a.solid.bounds.diagonal().max(b.solid.bounds.diagonal());
-        let deviation = a.body.hierarchy().info.max_trim_deviation + b.body.hierarchy().info.max_trim_deviation;
+        let deviation =
+            a.body.hierarchy().info.max_trim_deviation + b.body.hierarchy().info.max_trim_deviation;
         for (i, g) in pair.poses.iter().enumerate() {
             let options = QueryOptions { d_max: g.distance * 1.5, ..QueryOptions::default() };
             let result = query(&a, &b, &Pose::identity(), &pose_of_matrix(&g.pose_b), &options);
             poses += 1;
             let Some(d) = result.min_distance() else {
-                wrong.push(format!("{} / {} pose {i}: nothing found, expected {}", pair.a, pair.b, g.distance));
+                wrong.push(format!(
+                    "{} / {} pose {i}: nothing found, expected {}",
+                    pair.a, pair.b, g.distance
+                ));
                 continue;
             };
             let tol = 1e-7 * size + deviation;
@@ -51,17 +55,29 @@ fn smallest_distance_equals_the_other_kernels() {
                 let off = boundary_distance(&a.solid, &(a.pose.inverse() * l.point_a))
                     .max(boundary_distance(&b.solid, &(world_b.inverse() * l.point_b)));
                 if off <= tol {
-                    println!("{} / {} pose {i}: {d:.9} is below the other kernel's {:.9}, footpoints on the solids to {off:.1e}", pair.a, pair.b, g.distance);
+                    println!(
+                        "{} / {} pose {i}: {d:.9} is below the other kernel's {:.9}, footpoints on the solids to {off:.1e}",
+                        pair.a, pair.b, g.distance
+                    );
                     missed += 1;
                     continue;
                 }
             }
             if (d - g.distance).abs() > tol {
-                wrong.push(format!("{} / {} pose {i}: {d:.9}, expected {:.9} ({:?})", pair.a, pair.b, g.distance, result.lmds()[0]));
+                wrong.push(format!(
+                    "{} / {} pose {i}: {d:.9}, expected {:.9} ({:?})",
+                    pair.a,
+                    pair.b,
+                    g.distance,
+                    result.lmds()[0]
+                ));
             }
         }
     }
-    println!("{poses} poses of {} pairs; the other kernel missed the smallest distance in {missed}", golden.pairs.len());
+    println!(
+        "{poses} poses of {} pairs; the other kernel missed the smallest distance in {missed}",
+        golden.pairs.len()
+    );
     assert!(poses >= 380, "the golden file holds only {poses} poses");
     assert!(wrong.is_empty(), "{} of {poses} differ:\n{}", wrong.len(), wrong.join("\n"));
 }

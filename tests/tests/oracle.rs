@@ -82,7 +82,8 @@ fn known_differences() -> BTreeMap<String, String> {
 /// The list can only shrink: a listed case that agrees fails the test as well.
 fn settle(what: &str, prefix: &str, failures: &BTreeMap<String, String>) {
     let known = known_differences();
-    let new: Vec<_> = failures.iter().filter(|(k, _)| !known.contains_key(*k)).map(|(k, v)| format!("{k}: {v}")).collect();
+    let new: Vec<_> =
+        failures.iter().filter(|(k, _)| !known.contains_key(*k)).map(|(k, v)| format!("{k}: {v}")).collect();
     let gone: Vec<_> = known.keys().filter(|k| k.starts_with(prefix) && !failures.contains_key(*k)).collect();
     assert!(new.is_empty(), "{} new differences in {what}:\n{}", new.len(), new.join("\n"));
     assert!(gone.is_empty(), "listed differences that agree now, take them off the list: {gone:?}");
@@ -101,7 +102,8 @@ fn sizes(a: &Part, b: &Part) -> (f64, f64) {
 #[test]
 fn smallest_distances() {
     let Some(dir) = shared_dir() else { return println!("no shared corpus beside the repository: skipped") };
-    let pairs: Pairs = serde_json::from_str(&std::fs::read_to_string(dir.join("oracle/pairs.json")).unwrap()).unwrap();
+    let pairs: Pairs =
+        serde_json::from_str(&std::fs::read_to_string(dir.join("oracle/pairs.json")).unwrap()).unwrap();
     let mut failures = BTreeMap::new();
     for pair in &pairs.pairs {
         let (a, b) = parts(&dir, pair);
@@ -126,12 +128,23 @@ fn smallest_distances() {
                 .max(boundary_distance(&b.solid, &((m * b.pose).inverse() * l.point_b)));
             if difference < 0.0 && off <= tol + deviation {
                 smaller += 1;
-                println!("{key}: {:.9} is below the other kernel's {:.9}; footpoints {:?} {:?} are on the solids to {off:.1e}",
-                    l.distance, pose.ocp_distance, l.point_a, l.point_b);
+                println!(
+                    "{key}: {:.9} is below the other kernel's {:.9}; footpoints {:?} {:?} are on the solids to {off:.1e}",
+                    l.distance, pose.ocp_distance, l.point_a, l.point_b
+                );
             } else {
-                failures.insert(key, format!(
-                    "{:.9}, expected {:.9}, {:?} #{} / {:?} #{}, footpoints off by {off:.1e}",
-                    l.distance, pose.ocp_distance, l.feature_a.kind, l.feature_a.source, l.feature_b.kind, l.feature_b.source));
+                failures.insert(
+                    key,
+                    format!(
+                        "{:.9}, expected {:.9}, {:?} #{} / {:?} #{}, footpoints off by {off:.1e}",
+                        l.distance,
+                        pose.ocp_distance,
+                        l.feature_a.kind,
+                        l.feature_a.source,
+                        l.feature_b.kind,
+                        l.feature_b.source
+                    ),
+                );
             }
         }
         println!("{}: {equal} equal, {smaller} smaller, of {}", pair.id, pair.poses.len());
@@ -142,16 +155,22 @@ fn smallest_distances() {
 #[test]
 fn complete_sets() {
     let Some(dir) = shared_dir() else { return println!("no shared corpus beside the repository: skipped") };
-    let pairs: Pairs = serde_json::from_str(&std::fs::read_to_string(dir.join("oracle/pairs.json")).unwrap()).unwrap();
-    let sets: Vec<Set> = serde_json::from_str(&std::fs::read_to_string(dir.join("oracle/lmd_sets.json")).unwrap()).unwrap();
+    let pairs: Pairs =
+        serde_json::from_str(&std::fs::read_to_string(dir.join("oracle/pairs.json")).unwrap()).unwrap();
+    let sets: Vec<Set> =
+        serde_json::from_str(&std::fs::read_to_string(dir.join("oracle/lmd_sets.json")).unwrap()).unwrap();
     let mut failures = BTreeMap::new();
     let mut cache: BTreeMap<String, (Part, Part)> = BTreeMap::new();
     for set in &sets {
         let group = set.case.rsplit_once('-').expect("cases are named pair-number").0.to_owned();
-        let (a, b) = cache.entry(group.clone()).or_insert_with(|| match pairs.pairs.iter().find(|p| p.id == group) {
-            Some(pair) => parts(&dir, pair),
-            None => (part(&dir.join("scenarios").join(&set.a), 0), part(&dir.join("scenarios").join(&set.b), 0)),
-        });
+        let (a, b) =
+            cache.entry(group.clone()).or_insert_with(|| match pairs.pairs.iter().find(|p| p.id == group) {
+                Some(pair) => parts(&dir, pair),
+                None => (
+                    part(&dir.join("scenarios").join(&set.a), 0),
+                    part(&dir.join("scenarios").join(&set.b), 0),
+                ),
+            });
         let (size, _) = sizes(a, b);
         let options = QueryOptions { d_max: set.d_max, ..QueryOptions::default() };
         let result = query(a, b, &Pose::identity(), &pose_of_matrix(&set.pose_b), &options);
@@ -167,17 +186,32 @@ fn complete_sets() {
         for k in set.lmds.iter().filter(|k| k.borderline.is_empty()) {
             if !result.lmds().iter().any(|l| matches(k, l)) {
                 let why = explain(result.lmds(), k);
-                wrong.push(format!("lost {:.9} {} {} / {} {} at {:?} ({why})", k.distance, k.feature_a.kind, k.feature_a.ty,
-                    k.feature_b.kind, k.feature_b.ty, k.point_a));
+                wrong.push(format!(
+                    "lost {:.9} {} {} / {} {} at {:?} ({why})",
+                    k.distance, k.feature_a.kind, k.feature_a.ty, k.feature_b.kind, k.feature_b.ty, k.point_a
+                ));
             }
         }
         for l in result.lmds().iter().filter(|l| l.class == LmdClass::Strict) {
             if !set.lmds.iter().chain(&set.near_misses).any(|k| matches(k, l)) {
-                wrong.push(format!("invented {:.9} {:?} #{} / {:?} #{} at {:?}", l.distance, l.feature_a.kind, l.feature_a.source,
-                    l.feature_b.kind, l.feature_b.source, l.point_a));
+                wrong.push(format!(
+                    "invented {:.9} {:?} #{} / {:?} #{} at {:?}",
+                    l.distance,
+                    l.feature_a.kind,
+                    l.feature_a.source,
+                    l.feature_b.kind,
+                    l.feature_b.source,
+                    l.point_a
+                ));
             }
         }
-        println!("{}: {} of theirs, {} of ours, {} differences", set.case, set.lmds.len(), result.lmds().len(), wrong.len());
+        println!(
+            "{}: {} of theirs, {} of ours, {} differences",
+            set.case,
+            set.lmds.len(),
+            result.lmds().len(),
+            wrong.len()
+        );
         if !wrong.is_empty() {
             failures.insert(format!("set {}", set.case), wrong.join("; "));
         }
@@ -190,7 +224,15 @@ fn explain(lmds: &[Lmd], k: &Known) -> String {
     lmds.iter()
         .map(|l| ((P3::from(k.point_a) - l.point_a).norm() + (P3::from(k.point_b) - l.point_b).norm(), l))
         .min_by(|x, y| x.0.total_cmp(&y.0))
-        .map_or_else(|| "nothing found".to_owned(), |(off, l)| format!("nearest is {:.9}, off by {off:.1e}, {:?}/{:?}", l.distance, l.feature_a.kind, l.feature_b.kind))
+        .map_or_else(
+            || "nothing found".to_owned(),
+            |(off, l)| {
+                format!(
+                    "nearest is {:.9}, off by {off:.1e}, {:?}/{:?}",
+                    l.distance, l.feature_a.kind, l.feature_b.kind
+                )
+            },
+        )
 }
 
 #[test]
@@ -202,7 +244,9 @@ fn scenario_reference_distances() {
     }
     let Some(dir) = shared_dir() else { return println!("no shared corpus beside the repository: skipped") };
     let mut failures = BTreeMap::new();
-    for (name, a, b) in [("s1", "s1_receptacle.step", "s1_plug.step"), ("s2", "s2_receptacle.step", "s2_stab.step")] {
+    for (name, a, b) in
+        [("s1", "s1_receptacle.step", "s1_plug.step"), ("s2", "s2_receptacle.step", "s2_stab.step")]
+    {
         let text = std::fs::read_to_string(dir.join("scenarios").join(format!("{name}.json"))).unwrap();
         let scenario: Scenario = serde_json::from_str(&text).unwrap();
         let (a, b) = (part(&dir.join("scenarios").join(a), 0), part(&dir.join("scenarios").join(b), 0));
@@ -218,7 +262,8 @@ fn scenario_reference_distances() {
             let d = result.min_distance().unwrap_or(f64::INFINITY);
             // The references are printed to 1e-6 mm.
             if (d - expected).abs() > 1e-7 * size + deviation + 1e-6 {
-                failures.insert(format!("scenario {name}-{index}"), format!("{d:.9}, expected {expected:.9}"));
+                failures
+                    .insert(format!("scenario {name}-{index}"), format!("{d:.9}, expected {expected:.9}"));
             }
         }
         println!("{name}: {} reference poses", scenario.reference_min_distance.len());

@@ -86,9 +86,27 @@ fn main() -> ExitCode {
         let r = report(file, &manifest);
         println!(
             "{:4} {:1} {:36} solids {:3}/{:<3} faces {:5} edges {:5} area {:8.1e} volume {:8.1e} import {:6.3} s build {:6.3} s prepare {:6.3} s leaves {:7} bytes {:9} {}",
-            if r.ok { "ok" } else if r.expected { "FAIL" } else { "-" },
-            r.category, r.file, r.solids[0], r.solids[1], r.faces, r.edges, r.worst[0], r.worst[1],
-            r.seconds[0], r.seconds[1], r.seconds[2], r.leaves, r.bytes, r.reason
+            if r.ok {
+                "ok"
+            } else if r.expected {
+                "FAIL"
+            } else {
+                "-"
+            },
+            r.category,
+            r.file,
+            r.solids[0],
+            r.solids[1],
+            r.faces,
+            r.edges,
+            r.worst[0],
+            r.worst[1],
+            r.seconds[0],
+            r.seconds[1],
+            r.seconds[2],
+            r.leaves,
+            r.bytes,
+            r.reason
         );
         rows.push(r);
     }
@@ -149,7 +167,10 @@ fn report(path: &Path, manifest: &BTreeMap<String, Record>) -> Row {
         row.faces += solid.faces.len();
         row.edges += solid.edges.len();
         let clock = Instant::now();
-        match feeler_prepare::prepare_solid(&solid, &Options { flatness: feeler_cli::import::DEFAULT_FLATNESS }) {
+        match feeler_prepare::prepare_solid(
+            &solid,
+            &Options { flatness: feeler_cli::import::DEFAULT_FLATNESS },
+        ) {
             Ok(h) => {
                 row.seconds[2] += clock.elapsed().as_secs_f64();
                 row.leaves += h.areas.len();
@@ -190,7 +211,9 @@ fn compare(
     let mut left: Vec<Facts> = facts.clone();
     for instance in &import.instances {
         let Some((area, volume, canonical)) = built[instance.solid] else { continue };
-        let off = |f: &Facts| [((area - f.area_mm2) / f.area_mm2).abs(), ((volume - f.volume_mm3) / f.volume_mm3).abs()];
+        let off = |f: &Facts| {
+            [((area - f.area_mm2) / f.area_mm2).abs(), ((volume - f.volume_mm3) / f.volume_mm3).abs()]
+        };
         let Some(best) = (0..left.len()).min_by(|&i, &j| {
             let (x, y) = (off(&left[i]), off(&left[j]));
             (x[0] + x[1]).total_cmp(&(y[0] + y[1]))
@@ -200,9 +223,7 @@ fn compare(
         let f = left.swap_remove(best);
         let d = off(&f);
         let tol = if canonical { 1e-6 } else { 1e-5 };
-        for k in 0..2 {
-            row.worst[k] = row.worst[k].max(d[k]);
-        }
+        row.worst = [row.worst[0].max(d[0]), row.worst[1].max(d[1])];
         if d[0] > tol + claimed[0] || d[1] > tol + claimed[1] {
             reasons.push(format!(
                 "solid #{}: area {area} against {}, volume {volume} against {}",

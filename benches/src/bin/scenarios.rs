@@ -4,7 +4,7 @@
 //! cargo run --release -p feeler-benches --bin scenarios -- FOLDER [--every N]
 //! ```
 //!
-//! FOLDER holds `s1.json`, `s2.json` and their models. One thread; d_max = 2 × clearance.
+//! FOLDER holds `s1.json`, `s2.json` and their models. One thread; `d_max` = 2 × clearance.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, first_body, prepare, spread};
@@ -26,7 +26,12 @@ struct Scenario {
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let every = args.iter().position(|a| a == "--every").and_then(|i| args.get(i + 1)).and_then(|n| n.parse().ok()).unwrap_or(1);
+    let every = args
+        .iter()
+        .position(|a| a == "--every")
+        .and_then(|i| args.get(i + 1))
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(1);
     let Some(dir) = args.first() else {
         eprintln!("give the folder of the scenarios");
         return ExitCode::from(2);
@@ -54,7 +59,9 @@ fn run(dir: &Path, name: &str, every: usize) -> Fallible<()> {
         let loaded = clock.elapsed().as_secs_f64();
         println!(
             "{name}: {file}: prepared in {prepared:.3} s, {} bytes, loaded in {:.3} ms, {} leaves",
-            bytes.len(), loaded * 1e3, model.solids[0].areas.len()
+            bytes.len(),
+            loaded * 1e3,
+            model.solids[0].areas.len()
         );
         bodies.push(first_body(&model)?);
     }
@@ -80,7 +87,12 @@ fn run(dir: &Path, name: &str, every: usize) -> Fallible<()> {
         let [median, p95, max] = spread(&mut ms);
         println!(
             "{name} {phase:12} {:3} poses: median {median:8.3} ms, p95 {p95:8.3}, max {max:8.3}; LMDs {:.0} (max {:.0}); nodes {:.0}, leaf pairs {:.0}, solves {:.0} (medians)",
-            ms.len(), spread(&mut count)[0], spread(&mut count)[2], spread(&mut nodes)[0], spread(&mut pairs)[0], spread(&mut solves)[0]
+            ms.len(),
+            spread(&mut count)[0],
+            spread(&mut count)[2],
+            spread(&mut nodes)[0],
+            spread(&mut pairs)[0],
+            spread(&mut solves)[0]
         );
     }
     Ok(())

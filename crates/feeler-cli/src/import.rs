@@ -75,8 +75,14 @@ pub fn prepare_bytes(name: &str, bytes: &[u8], options: &Options) -> anyhow::Res
         })
         .collect();
     warnings.extend(refused.iter().map(|r| format!("left out: {r}")));
-    let model =
-        Model { input: name.to_owned(), input_hash: fnv1a(bytes), options: *options, solids, instances, warnings };
+    let model = Model {
+        input: name.to_owned(),
+        input_hash: fnv1a(bytes),
+        options: *options,
+        solids,
+        instances,
+        warnings,
+    };
     Ok(Prepared { model, refused })
 }
 
@@ -86,7 +92,9 @@ pub fn prepare_bytes(name: &str, bytes: &[u8], options: &Options) -> anyhow::Res
 /// As [`prepare_step`] and [`feeler_hierarchy::file::decode`], with the file's name.
 pub fn load(path: &Path) -> anyhow::Result<(Model, Option<String>)> {
     let bytes = read(path)?;
-    if feeler_hierarchy::file::is_feeler(&bytes) || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("feeler")) {
+    if feeler_hierarchy::file::is_feeler(&bytes)
+        || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("feeler"))
+    {
         let model = feeler_hierarchy::file::decode(&bytes).with_context(|| path.display().to_string())?;
         return Ok((model, None));
     }

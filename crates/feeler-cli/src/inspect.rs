@@ -51,7 +51,19 @@ pub(crate) fn run(args: &Inspect, out: &mut dyn Write) -> anyhow::Result<Outcome
         })
         .collect();
     let header = [
-        "#", "name", "solid", "area mm2", "volume mm3", "faces", "super", "edges", "super", "vertices", "leaves", "depth", "trim dev",
+        "#",
+        "name",
+        "solid",
+        "area mm2",
+        "volume mm3",
+        "faces",
+        "super",
+        "edges",
+        "super",
+        "vertices",
+        "leaves",
+        "depth",
+        "trim dev",
     ];
     write!(out, "{}", table::render(&header, &rows))?;
     for w in &model.warnings {
@@ -102,7 +114,12 @@ fn document(model: &Model) -> Value {
 }
 
 fn named(names: &[&str], counts: &[u32]) -> Value {
-    names.iter().zip(counts).map(|(n, c)| ((*n).to_owned(), json!(c))).collect::<serde_json::Map<_, _>>().into()
+    names
+        .iter()
+        .zip(counts)
+        .map(|(n, c)| ((*n).to_owned(), json!(c)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 /// Number of levels; a lone leaf has one.

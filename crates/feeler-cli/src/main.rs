@@ -14,7 +14,9 @@ fn main() -> ExitCode {
     match outcome {
         Ok(o) => o.into(),
         Err(e) => {
-            let broken_pipe = e.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe);
+            let broken_pipe = e
+                .downcast_ref::<std::io::Error>()
+                .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe);
             if broken_pipe {
                 return ExitCode::SUCCESS;
             }

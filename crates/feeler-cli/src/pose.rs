@@ -14,8 +14,9 @@ const MAX_DEVIATION: f64 = 1e-3;
 pub fn parse(text: &str) -> anyhow::Result<Pose> {
     if let Some(path) = text.strip_prefix('@') {
         let json = std::fs::read_to_string(path).with_context(|| format!("{path}: cannot read the pose"))?;
-        let rows: [[f64; 4]; 4] = serde_json::from_str(&json)
-            .with_context(|| format!("{path}: a pose file holds a 4x4 row-major matrix, [[…],[…],[…],[0,0,0,1]]"))?;
+        let rows: [[f64; 4]; 4] = serde_json::from_str(&json).with_context(|| {
+            format!("{path}: a pose file holds a 4x4 row-major matrix, [[…],[…],[…],[0,0,0,1]]")
+        })?;
         return from_matrix(&rows).with_context(|| path.to_owned());
     }
     let values: Vec<f64> = text
@@ -53,7 +54,12 @@ pub fn from_matrix(m: &[[f64; 4]; 4]) -> anyhow::Result<Pose> {
         "the matrix is no rotation (off by {off:.1e}, determinant {:.3}); scaling and mirroring are not poses",
         r.determinant()
     );
-    let q = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_eps(&r, 1e-15, 100, Rotation3::identity()));
+    let q = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_eps(
+        &r,
+        1e-15,
+        100,
+        Rotation3::identity(),
+    ));
     Ok(Pose::from_parts(Translation3::from(Vector3::new(m[0][3], m[1][3], m[2][3])), q))
 }
 
@@ -74,10 +80,13 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_pose() {
-        for bad in ["", "1,2", "1,2,x", "1,2,nan", "0,0,0,0,0,0,0", "0,0,0,0,0,0.9,0", "@/nonexistent/pose.json"] {
+        for bad in
+            ["", "1,2", "1,2,x", "1,2,nan", "0,0,0,0,0,0,0", "0,0,0,0,0,0.9,0", "@/nonexistent/pose.json"]
+        {
             assert!(parse(bad).is_err(), "{bad:?} was accepted");
         }
-        let mut mirror = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+        let mut mirror =
+            [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
         assert!(from_matrix(&mirror).is_err(), "a mirror was accepted");
         mirror[2][2] = 1.0;
         assert!(from_matrix(&mirror).is_ok(), "the identity was refused");

@@ -30,10 +30,9 @@ struct Report {
 pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
     let outputs = plan_outputs(args)?;
     let options = Options { flatness: args.flatness };
-    let jobs = args.jobs.map_or_else(
-        || std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-        usize::from,
-    );
+    let jobs = args
+        .jobs
+        .map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), usize::from);
     let next = AtomicUsize::new(0);
     let mut reports: Vec<Option<Report>> = args.inputs.iter().map(|_| None).collect();
     std::thread::scope(|scope| -> anyhow::Result<()> {
@@ -74,7 +73,14 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
             .map(|r| {
                 vec![
                     r.path.clone(),
-                    if r.ok { "ok" } else if r.output.is_some() { "partly" } else { "failed" }.into(),
+                    if r.ok {
+                        "ok"
+                    } else if r.output.is_some() {
+                        "partly"
+                    } else {
+                        "failed"
+                    }
+                    .into(),
                     r.solids.to_string(),
                     r.instances.to_string(),
                     r.faces.to_string(),
@@ -84,7 +90,14 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
                 ]
             })
             .collect();
-        write!(out, "{}", table::render(&["input", "result", "solids", "instances", "faces", "bytes", "s", "output"], &rows))?;
+        write!(
+            out,
+            "{}",
+            table::render(
+                &["input", "result", "solids", "instances", "faces", "bytes", "s", "output"],
+                &rows
+            )
+        )?;
     }
     Ok(if reports.iter().all(|r| r.ok) {
         Outcome::Done
@@ -109,7 +122,11 @@ fn plan_outputs(args: &Preprocess) -> anyhow::Result<Vec<PathBuf>> {
                     .map(|i| o.join(i.with_extension("feeler").file_name().unwrap_or_default()))
                     .collect()
             } else {
-                ensure!(args.inputs.len() == 1, "{}: with several inputs, -o must name a folder", o.display());
+                ensure!(
+                    args.inputs.len() == 1,
+                    "{}: with several inputs, -o must name a folder",
+                    o.display()
+                );
                 vec![o.clone()]
             }
         }

@@ -42,7 +42,12 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
 }
 
 /// One solid of a file, ready for queries, with the pose that the file gives it.
-fn load_solid(path: &Path, which: &str, quiet: bool, err: &mut dyn Write) -> anyhow::Result<(Arc<Body>, Pose)> {
+fn load_solid(
+    path: &Path,
+    which: &str,
+    quiet: bool,
+    err: &mut dyn Write,
+) -> anyhow::Result<(Arc<Body>, Pose)> {
     let (mut model, note) = import::load(path)?;
     if let Some(note) = note.filter(|_| !quiet) {
         writeln!(err, "feeler: {note}")?;
@@ -68,7 +73,8 @@ fn find_solid(model: &Model, which: &str) -> anyhow::Result<usize> {
         }
         bail!("no solid {i}: the file has {n}, numbered from 0; `feeler inspect` lists them");
     }
-    let named: Vec<usize> = (0..n).filter(|&i| model.instances[i].name == which || model.instances[i].path == which).collect();
+    let named: Vec<usize> =
+        (0..n).filter(|&i| model.instances[i].name == which || model.instances[i].path == which).collect();
     match named.as_slice() {
         [i] => Ok(*i),
         [] => bail!("no solid is called '{which}'; `feeler inspect` lists the names"),
@@ -138,7 +144,12 @@ fn write_table(pair: &ContactPair, d_max: f64, wall_us: f64, out: &mut dyn Write
             lmds.len(),
             wall_us / 1e3
         )?,
-        None => writeln!(out, "{}: nothing within {d_max} mm ({:.2} ms)", status_name(pair.status()), wall_us / 1e3)?,
+        None => writeln!(
+            out,
+            "{}: nothing within {d_max} mm ({:.2} ms)",
+            status_name(pair.status()),
+            wall_us / 1e3
+        )?,
     }
     if lmds.is_empty() {
         return Ok(());
@@ -161,7 +172,8 @@ fn write_table(pair: &ContactPair, d_max: f64, wall_us: f64, out: &mut dyn Write
             ]
         })
         .collect();
-    let header = ["#", "distance", "gap", "class", "feature of A", "feature of B", "point on A", "point on B"];
+    let header =
+        ["#", "distance", "gap", "class", "feature of A", "feature of B", "point on A", "point on B"];
     write!(out, "{}", table::render(&header, &rows))?;
     Ok(())
 }

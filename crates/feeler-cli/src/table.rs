@@ -7,11 +7,16 @@ use std::fmt::Write as _;
 #[must_use]
 pub fn render(header: &[&str], rows: &[Vec<String>]) -> String {
     let width = |i: usize| {
-        rows.iter().filter_map(|r| r.get(i)).map(|c| c.chars().count()).fold(header[i].chars().count(), usize::max)
+        rows.iter()
+            .filter_map(|r| r.get(i))
+            .map(|c| c.chars().count())
+            .fold(header[i].chars().count(), usize::max)
     };
     let widths: Vec<usize> = (0..header.len()).map(width).collect();
     let numeric = |i: usize| {
-        rows.iter().filter_map(|r| r.get(i)).all(|c| c.is_empty() || c == "-" || c.trim_end_matches(['%']).parse::<f64>().is_ok())
+        rows.iter()
+            .filter_map(|r| r.get(i))
+            .all(|c| c.is_empty() || c == "-" || c.trim_end_matches(['%']).parse::<f64>().is_ok())
     };
     let right: Vec<bool> = (0..header.len()).map(numeric).collect();
     let mut out = String::new();
@@ -35,7 +40,8 @@ pub fn render(header: &[&str], rows: &[Vec<String>]) -> String {
 mod tests {
     #[test]
     fn aligns_numbers_right_and_text_left() {
-        let t = super::render(&["n", "name"], &[vec!["5".into(), "a".into()], vec!["12".into(), "bb".into()]]);
+        let t =
+            super::render(&["n", "name"], &[vec!["5".into(), "a".into()], vec!["12".into(), "bb".into()]]);
         assert_eq!(t, " n  name\n 5  a\n12  bb\n");
     }
 }

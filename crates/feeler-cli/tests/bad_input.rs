@@ -1,4 +1,5 @@
 //! Bad input through the program: a clear error on stderr, the right exit status, no output file, no panic.
+#![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -38,7 +39,11 @@ fn box_step() -> String {
 
 /// The first entity line that holds `word`.
 fn entity(step: &str, word: &str) -> String {
-    step.split_inclusive(';').find(|e| e.contains(&format!("={word}(")) || e.contains(&format!("= {word}("))).unwrap().trim().to_owned()
+    step.split_inclusive(';')
+        .find(|e| e.contains(&format!("={word}(")) || e.contains(&format!("= {word}(")))
+        .unwrap()
+        .trim()
+        .to_owned()
 }
 
 #[test]
@@ -112,16 +117,29 @@ fn an_edge_used_by_three_faces() {
     let (head, tail) = shell.split_once("',(").unwrap();
     let (first, _) = tail.split_once(',').unwrap();
     // The first face once more, under another id, so that its edges are used three times.
-    let face = step.split_inclusive(';').find(|e| e.trim_start().starts_with(&format!("{first} =")) || e.trim_start().starts_with(&format!("{first}="))).unwrap().trim().to_owned();
+    let face = step
+        .split_inclusive(';')
+        .find(|e| {
+            e.trim_start().starts_with(&format!("{first} ="))
+                || e.trim_start().starts_with(&format!("{first}="))
+        })
+        .unwrap()
+        .trim()
+        .to_owned();
     let copy = face.replacen(first, "#99999", 1);
-    let three = step.replace(&shell, &format!("{head}',(#99999,{tail}")).replacen(&face, &format!("{face}\n{copy}"), 1);
+    let three = step.replace(&shell, &format!("{head}',(#99999,{tail}")).replacen(
+        &face,
+        &format!("{face}\n{copy}"),
+        1,
+    );
     refused("three.step", three.as_bytes(), &["edge", "#"]);
 }
 
 #[test]
 fn numbers_that_are_none() {
     let step = box_step();
-    let point = step.split_inclusive(';').filter(|e| e.contains("CARTESIAN_POINT")).nth(6).unwrap().trim().to_owned();
+    let point =
+        step.split_inclusive(';').filter(|e| e.contains("CARTESIAN_POINT")).nth(6).unwrap().trim().to_owned();
     let (head, tail) = point.rsplit_once("',(").unwrap();
     let (_, rest) = tail.split_once(',').unwrap();
     let id = head.split_whitespace().next().unwrap().trim_end_matches('=').split('=').next().unwrap();
@@ -141,7 +159,14 @@ fn one_bad_file_does_not_stop_the_rest() {
     let dir = tempfile::tempdir().unwrap();
     let bad = dir.path().join("bad.step");
     std::fs::write(&bad, "nothing").unwrap();
-    let run = feeler(&["preprocess", data("box.step").to_str().unwrap(), bad.to_str().unwrap(), "-o", dir.path().to_str().unwrap(), "--json"]);
+    let run = feeler(&[
+        "preprocess",
+        data("box.step").to_str().unwrap(),
+        bad.to_str().unwrap(),
+        "-o",
+        dir.path().to_str().unwrap(),
+        "--json",
+    ]);
     assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
     assert!(dir.path().join("box.feeler").is_file(), "the good one was not written");
     assert!(!dir.path().join("bad.feeler").exists(), "the bad one was written");
@@ -169,7 +194,15 @@ fn feeler_files_cut_or_damaged() {
         assert!(feeler_hierarchy::file::decode(&bytes).is_err(), "byte {i} flipped");
     }
     // And through the program for a few.
-    for (name, bytes) in [("cut.feeler", whole[..whole.len() / 2].to_vec()), ("flip.feeler", { let mut b = whole.clone(); let n = b.len(); b[n - 9] ^= 4; b })] {
+    for (name, bytes) in [
+        ("cut.feeler", whole[..whole.len() / 2].to_vec()),
+        ("flip.feeler", {
+            let mut b = whole.clone();
+            let n = b.len();
+            b[n - 9] ^= 4;
+            b
+        }),
+    ] {
         let file = dir.path().join(name);
         std::fs::write(&file, bytes).unwrap();
         let run = feeler(&["inspect", file.to_str().unwrap()]);
@@ -183,7 +216,10 @@ fn feeler_files_cut_or_damaged() {
 fn a_newer_format_version() {
     let dir = tempfile::tempdir().unwrap();
     let file = prepared(dir.path());
-    let newer = feeler_hierarchy::file::with_version(&std::fs::read(&file).unwrap(), feeler_hierarchy::file::FORMAT_VERSION + 1);
+    let newer = feeler_hierarchy::file::with_version(
+        &std::fs::read(&file).unwrap(),
+        feeler_hierarchy::file::FORMAT_VERSION + 1,
+    );
     std::fs::write(&file, newer).unwrap();
     let run = feeler(&["inspect", file.to_str().unwrap()]);
     let message = text(&run.stderr);

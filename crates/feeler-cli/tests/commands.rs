@@ -1,4 +1,5 @@
 //! The commands as a user runs them: files, tables, JSON.
+#![allow(clippy::unwrap_used, reason = "test code")]
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,12 @@ fn json(args: &[&str]) -> Value {
 fn a_file_gives_what_the_step_file_gives() {
     let dir = tempfile::tempdir().unwrap();
     let report = json(&[
-        "preprocess", data("socket.step").to_str().unwrap(), data("plug.step").to_str().unwrap(), "-o", dir.path().to_str().unwrap(), "--json",
+        "preprocess",
+        data("socket.step").to_str().unwrap(),
+        data("plug.step").to_str().unwrap(),
+        "-o",
+        dir.path().to_str().unwrap(),
+        "--json",
     ]);
     assert!(report["inputs"].as_array().unwrap().iter().all(|i| i["ok"] == true), "{report}");
     let pose = "0.02,0.01,0.1,0.0002,0.0001,0,1";
@@ -31,16 +37,33 @@ fn a_file_gives_what_the_step_file_gives() {
         v
     };
     let from_step = strip(json(&[
-        "query", data("socket.step").to_str().unwrap(), data("plug.step").to_str().unwrap(), "--d-max", "0.2", "--pose-b", pose, "--json",
+        "query",
+        data("socket.step").to_str().unwrap(),
+        data("plug.step").to_str().unwrap(),
+        "--d-max",
+        "0.2",
+        "--pose-b",
+        pose,
+        "--json",
     ]));
     let (a, b) = (dir.path().join("socket.feeler"), dir.path().join("plug.feeler"));
-    let from_file = strip(json(&["query", a.to_str().unwrap(), b.to_str().unwrap(), "--d-max", "0.2", "--pose-b", pose, "--json"]));
+    let from_file = strip(json(&[
+        "query",
+        a.to_str().unwrap(),
+        b.to_str().unwrap(),
+        "--d-max",
+        "0.2",
+        "--pose-b",
+        pose,
+        "--json",
+    ]));
     assert_eq!(from_step, from_file, "the file and the STEP input disagree");
     assert_eq!(from_file["status"], "separated", "{from_file}");
     let lmds = from_file["lmds"].as_array().unwrap();
     assert!(!lmds.is_empty(), "no contact");
     for l in lmds {
-        let v = |k: &str| -> Vec<f64> { l[k].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect() };
+        let v =
+            |k: &str| -> Vec<f64> { l[k].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect() };
         let (p, q, n) = (v("point_a"), v("point_b"), v("normal"));
         let d = l["distance"].as_f64().unwrap();
         for i in 0..3 {
@@ -55,10 +78,20 @@ fn the_same_input_gives_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let file = |n: &str| dir.path().join(n);
     for n in ["one.feeler", "two.feeler"] {
-        let run = feeler(&["preprocess", data("shaft.step").to_str().unwrap(), "-o", file(n).to_str().unwrap(), "-q"]);
+        let run = feeler(&[
+            "preprocess",
+            data("shaft.step").to_str().unwrap(),
+            "-o",
+            file(n).to_str().unwrap(),
+            "-q",
+        ]);
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     }
-    assert_eq!(std::fs::read(file("one.feeler")).unwrap(), std::fs::read(file("two.feeler")).unwrap(), "bytes differ");
+    assert_eq!(
+        std::fs::read(file("one.feeler")).unwrap(),
+        std::fs::read(file("two.feeler")).unwrap(),
+        "bytes differ"
+    );
 }
 
 #[test]
@@ -69,7 +102,7 @@ fn inspect_knows_area_and_volume() {
     assert!((s["volume"].as_f64().unwrap() - 12916.9639).abs() < 1e-3, "{s}");
     assert_eq!(s["faces"], 10, "{s}");
     let v = json(&["inspect", data("torus-without-edges.step").to_str().unwrap(), "--json"]);
-    let expected = 2.0 * std::f64::consts::PI.powi(2) * 12.0 * 16.0;
+    let expected = 2.0 * std::f64::consts::PI * std::f64::consts::PI * 12.0 * 16.0;
     assert!((v["solids"][0]["volume"].as_f64().unwrap() / expected - 1.0).abs() < 1e-9, "{v}");
     assert_eq!(v["solids"][0]["faces_by_type"]["torus"], 1, "{v}");
 }
@@ -77,14 +110,39 @@ fn inspect_knows_area_and_volume() {
 #[test]
 fn known_distances() {
     // Two spheres of radius 10 and 7.5, centres 30 apart.
-    let v = json(&["query", data("sphere.step").to_str().unwrap(), data("sphere-without-edges.step").to_str().unwrap(), "--d-max", "20", "--pose-b", "0,18,24", "--json"]);
+    let v = json(&[
+        "query",
+        data("sphere.step").to_str().unwrap(),
+        data("sphere-without-edges.step").to_str().unwrap(),
+        "--d-max",
+        "20",
+        "--pose-b",
+        "0,18,24",
+        "--json",
+    ]);
     assert_eq!(v["lmds"].as_array().unwrap().len(), 1, "{v}");
     assert!((v["min_distance"].as_f64().unwrap() - 12.5).abs() < 1e-12, "{v}");
     // Far away: nothing within reach.
-    let v = json(&["query", data("sphere.step").to_str().unwrap(), data("box.step").to_str().unwrap(), "--d-max", "1", "--pose-b", "500,0,0", "--json"]);
+    let v = json(&[
+        "query",
+        data("sphere.step").to_str().unwrap(),
+        data("box.step").to_str().unwrap(),
+        "--d-max",
+        "1",
+        "--pose-b",
+        "500,0,0",
+        "--json",
+    ]);
     assert!(v["min_distance"].is_null() && v["status"] == "separated", "{v}");
     // One inside the other.
-    let run = feeler(&["query", data("box.step").to_str().unwrap(), data("ball.step").to_str().unwrap(), "--d-max", "1", "--json"]);
+    let run = feeler(&[
+        "query",
+        data("box.step").to_str().unwrap(),
+        data("ball.step").to_str().unwrap(),
+        "--d-max",
+        "1",
+        "--json",
+    ]);
     let v: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(v["status"], "interfering", "{v}");
     assert_eq!(run.status.code(), Some(1), "{v}");
