@@ -6,6 +6,7 @@
 use crate::polar::{Polar, edge_normals, test_vertex};
 use crate::solve::{Candidate, Context, Which};
 use crate::tolerance::Tolerances;
+use crate::touching;
 use crate::trim::{Located, locate_on_edge, locate_on_face, on_face, outward_normal};
 use crate::{FeatureKind, FeatureRef, LmdClass};
 use feeler_geom::contact::{SecondOrder, SideShape, second_order};
@@ -44,9 +45,10 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
     if !(-ctx.tol.tol <= c.distance && c.distance <= ctx.d_max) {
         return None;
     }
+    let c = &Candidate { n: touching::direction(ctx, c).unwrap_or(c.n), ..*c };
     let basis = complete_basis(&c.n);
-    let a = side(ctx, Which::A, c.feature_a, &c.p_a, &c.n, &basis, c.hint_a, &ctx.tol)?;
-    let b = side(ctx, Which::B, c.feature_b, &c.p_b, &-c.n, &basis, c.hint_b, &ctx.tol)?;
+    let a = side(ctx, Which::A, c.feature_a, &Foot { p: &c.p_a, n: c.n, basis, hint: c.hint_a }, &ctx.tol)?;
+    let b = side(ctx, Which::B, c.feature_b, &Foot { p: &c.p_b, n: -c.n, basis, hint: c.hint_b }, &ctx.tol)?;
     let extent = ctx.extent(c.feature_a, c.feature_b);
     let class = match definiteness(ctx, &a, &b, c.distance, extent) {
         SecondOrder::Indefinite => return None,
@@ -82,21 +84,31 @@ pub(crate) fn definiteness(ctx: &Context<'_>, a: &Side, b: &Side, distance: f64,
 /// Turn of the normal (rad) over the extent of a feature above which the feature is not flat, however small it is.
 const FLAT_ANGLE: f64 = 1e-6;
 
-/// One side of a pair: `p`, the outward direction `n` and a basis of the plane across it in the frame of A.
+/// A footpoint to be looked at, frame of A.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Foot<'a> {
+    pub p: &'a P3,
+    /// Outward direction.
+    pub n: V3,
+    /// Basis of the plane across the direction, the same for both sides.
+    pub basis: (V3, V3),
+    /// Parameters, where they are known.
+    pub hint: Option<P2>,
+}
+
+/// One side of a pair, when the footpoint is on its feature with the direction in its polar.
 pub(crate) fn side(
     ctx: &Context<'_>,
     which: Which,
     feature: Feature,
-    p: &P3,
-    n: &V3,
-    basis: &(V3, V3),
-    hint: Option<P2>,
+    foot: &Foot<'_>,
     tol: &Tolerances,
 ) -> Option<Side> {
     let body = ctx.body(which);
     // Into the solid's own frame.
+    let Foot { p, n, basis, hint } = *foot;
     let (p, n, basis) = match which {
-        Which::A => (*p, *n, *basis),
+        Which::A => (*p, n, basis),
         Which::B => (ctx.pose_ba * p, ctx.pose_ba * n, (ctx.pose_ba * basis.0, ctx.pose_ba * basis.1)),
     };
     match feature {

@@ -25,6 +25,7 @@ mod dedupe;
 mod filter;
 mod interfere;
 mod point_in_solid;
+mod touching;
 
 pub use body::{Body, BodyError};
 pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats, Status};

@@ -57,7 +57,7 @@ fn tilted_pin_in_a_bore() {
         let l = query(&block, &pin, &at(0.0, 0.0, 0.0), &pose, &within(0.2));
         assert!(!l.is_empty(), "tilt {tilt}");
         // At the end of the bore the axis is off by 2 tan(tilt).
-        let expected = 0.1 - 2.0 * tilt.to_radians().tan();
+        let expected = 0.1 - 2.0 * feeler_geom::math::tan(tilt.to_radians());
         assert!(
             (l[0].distance - expected).abs() < 2e-4 * tilt + 2e-6,
             "tilt {tilt}: {} {expected} {l:?}",

@@ -9,7 +9,7 @@
 //! BREP §4.3.2, MATH §9, §2 (pairs of lower features inside a set are its samples).
 //!
 //! # Guarantees
-//! A set that is wider than a [`MIN_STEP`]th of the smaller feature's extent gets at least one sample, and all members of
+//! A set that is wider than a [`march::MIN_STEP`]th of the smaller feature's extent gets at least one sample, and all members of
 //! a set are at the same distance within the tolerance: the smallest distance is not lost. Corners are within the
 //! tolerance of the set's. Deterministic.
 //!
@@ -19,7 +19,7 @@
 
 mod march;
 
-use crate::filter::{Accepted, Side, definiteness, lies_on, side};
+use crate::filter::{Accepted, Foot, Side, definiteness, lies_on, side};
 use crate::solve::{Context, FamilyPair, Solved, Which};
 use crate::tolerance::Tolerances;
 use crate::{LmdClass, QueryOptions};
@@ -120,8 +120,8 @@ impl<'a> FamilySet<'a> {
         let bent = (8.0 * ctx.tol.tol / self.extent).min(1e-3);
         let tol =
             Tolerances { critical: ctx.tol.critical.max(bent), angle: ctx.tol.angle.max(bent), ..ctx.tol };
-        let a = side(ctx, Which::A, self.feature_a, &c.p_a, &c.n, &basis, None, &tol)?;
-        let b = side(ctx, Which::B, self.feature_b, &c.p_b, &-c.n, &basis, None, &tol)?;
+        let a = side(ctx, Which::A, self.feature_a, &Foot { p: &c.p_a, n: c.n, basis, hint: None }, &tol)?;
+        let b = side(ctx, Which::B, self.feature_b, &Foot { p: &c.p_b, n: -c.n, basis, hint: None }, &tol)?;
         let flat = definiteness(ctx, &a, &b, c.distance, self.extent) != SecondOrder::Indefinite;
         flat.then_some((a, b))
     }

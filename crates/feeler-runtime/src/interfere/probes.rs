@@ -66,10 +66,8 @@ impl Probes {
             let (start, f) = (tracks.len(), index(f));
             for (i, piece) in face.trim.pieces.iter().enumerate() {
                 // The largest index marks artificial cuts.
-                if piece.edge == u32::MAX || *owner.entry(piece.edge).or_insert(f) == f {
-                    if piece.edge != u32::MAX {
-                        tracks.push(track(body, f, index(i), piece));
-                    }
+                if piece.edge != u32::MAX && *owner.entry(piece.edge).or_insert(f) == f {
+                    tracks.push(track(body, f, index(i), piece));
                 }
             }
             of_face.push(start..tracks.len());

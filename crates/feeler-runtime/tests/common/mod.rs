@@ -12,35 +12,41 @@ use rand::Rng as _;
 use rand::rngs::SmallRng;
 use std::sync::Arc;
 
-pub fn body(source: &SolidSource) -> Arc<Body> {
+pub(crate) fn body(source: &SolidSource) -> Arc<Body> {
     let solid = build_solid(source, &BuildOptions::default()).expect("a sound solid");
     let hierarchy = feeler_prepare::prepare_solid(&solid, &Options { flatness: 0.5 }).expect("a hierarchy");
     Arc::new(Body::new(hierarchy).expect("a body"))
 }
 
-pub fn at(x: f64, y: f64, z: f64) -> Pose {
+pub(crate) fn at(x: f64, y: f64, z: f64) -> Pose {
     Pose::translation(x, y, z)
 }
 
 /// Rotation vector in degrees, applied before the translation.
-pub fn turned(x: f64, y: f64, z: f64, rx: f64, ry: f64, rz: f64) -> Pose {
+pub(crate) fn turned(x: f64, y: f64, z: f64, rx: f64, ry: f64, rz: f64) -> Pose {
     let r = V3::new(rx.to_radians(), ry.to_radians(), rz.to_radians());
     Pose::from_parts(Translation3::new(x, y, z), UnitQuaternion::from_scaled_axis(r))
 }
 
-pub fn random_rotation(rng: &mut SmallRng) -> UnitQuaternion<f64> {
+pub(crate) fn random_rotation(rng: &mut SmallRng) -> UnitQuaternion<f64> {
     let axis = V3::new(rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0));
     UnitQuaternion::from_scaled_axis(axis * 3.0)
 }
 
-pub fn random_pose(rng: &mut SmallRng, reach: f64) -> Pose {
+pub(crate) fn random_pose(rng: &mut SmallRng, reach: f64) -> Pose {
     let mut x = || rng.random_range(-reach..reach);
     let t = Translation3::new(x(), x(), x());
     Pose::from_parts(t, random_rotation(rng))
 }
 
 /// Queries by traversal and by brute force, demands the same result, and returns it.
-pub fn query(a: &Arc<Body>, b: &Arc<Body>, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> Vec<Lmd> {
+pub(crate) fn query(
+    a: &Arc<Body>,
+    b: &Arc<Body>,
+    pose_a: &Pose,
+    pose_b: &Pose,
+    options: &QueryOptions,
+) -> Vec<Lmd> {
     let mut pair = ContactPair::new(a.clone(), b.clone());
     let slow = QueryOptions { brute_force: true, ..*options };
     let expected = pair.query(pose_a, pose_b, &slow).to_vec();
@@ -57,7 +63,7 @@ pub fn query(a: &Arc<Body>, b: &Arc<Body>, pose_a: &Pose, pose_b: &Pose, options
 }
 
 /// Queries by traversal alone.
-pub fn traverse(
+pub(crate) fn traverse(
     a: &Arc<Body>,
     b: &Arc<Body>,
     pose_a: &Pose,
@@ -70,7 +76,7 @@ pub fn traverse(
 }
 
 /// What every LMD promises by itself.
-pub fn check_contracts(lmds: &[Lmd], options: &QueryOptions) {
+pub(crate) fn check_contracts(lmds: &[Lmd], options: &QueryOptions) {
     for l in lmds {
         assert!((l.normal.norm() - 1.0).abs() < 1e-12, "unit normal {l:?}");
         assert!(
@@ -84,7 +90,7 @@ pub fn check_contracts(lmds: &[Lmd], options: &QueryOptions) {
 }
 
 /// A spool: a concave torus (tube radius `minor`, ring radius `major`) around z, cut off at `± cut`.
-pub fn spool(major: f64, minor: f64, cut: f64) -> SolidSource {
+pub(crate) fn spool(major: f64, minor: f64, cut: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
     let r = major - (minor * minor - cut * cut).sqrt();
     let level = |z: f64| Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() };
