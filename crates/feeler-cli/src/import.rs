@@ -22,17 +22,16 @@ pub struct Prepared {
 /// The file cannot be read, is not STEP, or none of its solids could be prepared. Messages name the file, the
 /// entity and what to do.
 pub fn prepare_step(path: &Path, options: &Options) -> anyhow::Result<Prepared> {
-    let bytes = read(path)?;
-    let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-    prepare_bytes(&name, &bytes, options).with_context(|| path.display().to_string())
+    prepare_bytes(&path.display().to_string(), &read(path)?, options)
 }
 
-/// [`prepare_step`] on bytes; `name` is the input's base name.
+/// [`prepare_step`] on bytes; `file` is the input's name as errors should show it, a path or not.
 ///
 /// # Errors
-/// As [`prepare_step`], without the file's name.
-pub fn prepare_bytes(name: &str, bytes: &[u8], options: &Options) -> anyhow::Result<Prepared> {
-    let import = feeler_step::read_step_bytes(name, bytes)?;
+/// As [`prepare_step`].
+pub fn prepare_bytes(file: &str, bytes: &[u8], options: &Options) -> anyhow::Result<Prepared> {
+    let input = Path::new(file).file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+    let import = feeler_step::read_step_bytes(file, bytes)?;
     let mut warnings: Vec<String> = import.problems.iter().map(ToString::to_string).collect();
     let mut refused = Vec::new();
     let mut solids = Vec::new();
@@ -41,24 +40,25 @@ pub fn prepare_bytes(name: &str, bytes: &[u8], options: &Options) -> anyhow::Res
     for (i, source) in import.solids.iter().enumerate() {
         let label = if source.name.is_empty() { String::new() } else { format!(" '{}'", source.name) };
         let prepared = feeler_brep::build::build_solid(source, &feeler_brep::build::BuildOptions::default())
-            .map_err(anyhow::Error::from)
+            .map_err(|e| e.to_string())
             .and_then(|solid| {
                 warnings.extend(solid.warnings.iter().map(|w| format!("solid #{}{label}: {w}", source.id)));
-                Ok(feeler_prepare::prepare_solid(&solid, options)?)
+                feeler_prepare::prepare_solid(&solid, options)
+                    .map_err(|e| format!("solid #{}{label}: {e}", source.id))
             });
         match prepared {
             Ok(h) => {
                 place[i] = Some(u32::try_from(solids.len()).context("too many solids")?);
                 solids.push(h);
             }
-            Err(e) => refused.push(format!("solid #{}{label}: {e:#}", source.id)),
+            Err(e) => refused.push(e),
         }
     }
     if solids.is_empty() {
         if refused.is_empty() {
-            bail!("no solids in this file");
+            bail!("{file}: no solids in this file");
         }
-        bail!("no solid could be prepared: {}", refused.join("; "));
+        bail!("{file}: no solid could be prepared: {}", refused.join("; "));
     }
     let instances = import
         .instances
@@ -75,14 +75,7 @@ pub fn prepare_bytes(name: &str, bytes: &[u8], options: &Options) -> anyhow::Res
         })
         .collect();
     warnings.extend(refused.iter().map(|r| format!("left out: {r}")));
-    let model = Model {
-        input: name.to_owned(),
-        input_hash: fnv1a(bytes),
-        options: *options,
-        solids,
-        instances,
-        warnings,
-    };
+    let model = Model { input, input_hash: fnv1a(bytes), options: *options, solids, instances, warnings };
     Ok(Prepared { model, refused })
 }
 
@@ -99,9 +92,8 @@ pub fn load(path: &Path) -> anyhow::Result<(Model, Option<String>)> {
         return Ok((model, None));
     }
     let clock = std::time::Instant::now();
-    let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-    let prepared = prepare_bytes(&name, &bytes, &Options { flatness: DEFAULT_FLATNESS })
-        .with_context(|| path.display().to_string())?;
+    let options = Options { flatness: DEFAULT_FLATNESS };
+    let prepared = prepare_bytes(&path.display().to_string(), &bytes, &options)?;
     let mut note = format!(
         "{}: prepared in memory in {:.2} s; run `feeler preprocess` once to load it at once",
         path.display(),

@@ -48,8 +48,8 @@ fn entity(step: &str, word: &str) -> String {
 
 #[test]
 fn not_step() {
-    refused("letter.step", b"Dear sir or madam,\n", &["not a STEP file"]);
-    refused("picture.step", &[0x89, b'P', b'N', b'G', 0, 1, 2, 3, 255, 254], &["not a STEP file"]);
+    refused("letter.step", b"Dear sir or madam,\n", &["no STEP file"]);
+    refused("picture.step", &[0x89, b'P', b'N', b'G', 0, 1, 2, 3, 255, 254], &["no STEP file"]);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn empty() {
 #[test]
 fn truncated_in_the_middle() {
     let step = box_step();
-    refused("half.step", &step.as_bytes()[..step.len() / 2], &["truncated"]);
+    refused("half.step", &step.as_bytes()[..step.len() / 2], &["cut off"]);
 }
 
 #[test]
