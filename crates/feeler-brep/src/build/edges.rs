@@ -3,6 +3,7 @@
 use feeler_geom::{Aabb, Curve, P3, V3, math};
 
 use super::draft::{Draft, Edge, Face, Use, Vertex, index};
+use super::validate::{is_good_curve, is_good_point, is_good_surface};
 use super::{BuildOptions, Problem, Report};
 use crate::source::{EdgeSource, LoopSource, SolidSource};
 
@@ -127,14 +128,17 @@ fn is_well_formed(source: &SolidSource, report: &mut Report) -> bool {
         report.fail(Problem::NoFaces);
     }
     for v in &source.vertices {
-        if !v.point.coords.iter().all(|c| c.is_finite()) {
-            report.fail(Problem::NotFinite { entity: v.id });
+        if !is_good_point(&v.point) {
+            report.fail(Problem::BadNumber { entity: v.id });
         }
     }
     let n_vertices = source.vertices.len();
     for e in &source.edges {
         if e.start as usize >= n_vertices || e.end as usize >= n_vertices {
             report.fail(Problem::BadIndex { entity: e.id });
+        }
+        if !is_good_curve(&e.curve) {
+            report.fail(Problem::BadNumber { entity: e.id });
         }
     }
     for f in &source.faces {
@@ -144,6 +148,9 @@ fn is_well_formed(source: &SolidSource, report: &mut Report) -> bool {
         });
         if bad {
             report.fail(Problem::BadIndex { entity: f.id });
+        }
+        if !is_good_surface(&f.surface) {
+            report.fail(Problem::BadNumber { entity: f.id });
         }
     }
     report.problems.len() == before

@@ -20,6 +20,8 @@ mod polar;
 mod repair;
 mod singular;
 mod status;
+mod validate;
+
 #[cfg(test)]
 mod tests;
 
@@ -94,10 +96,12 @@ pub enum Problem {
         /// The entity with the reference.
         entity: u64,
     },
-    /// A number is infinite or not a number.
-    #[error("#{entity} has a coordinate that is not a finite number")]
-    NotFinite {
-        /// The entity.
+    /// A coordinate, radius, angle, weight or knot is not finite, not positive or absurdly large.
+    #[error(
+        "#{entity} has a number that is not finite, or has no place there (a radius of 0); export it again"
+    )]
+    BadNumber {
+        /// The vertex, the edge with the curve, or the face with the surface.
         entity: u64,
     },
     /// A vertex is too far from the end of an edge.

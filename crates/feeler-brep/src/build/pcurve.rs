@@ -133,6 +133,7 @@ pub(super) fn fit(host: &Host<'_>, curve: &Curve, range: (f64, f64), limits: &Fi
             }
         }
     }
+    debug_assert_eq!(out.joints.len(), out.pieces.len() + 1, "every span gives at least one piece");
     out
 }
 
@@ -143,12 +144,14 @@ pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), pcurve:
         let (a, b) = (joints[k], joints[k + 1]);
         // Newton may leave the span a little at its ends, not the edge.
         let (lo, hi) = ((a - 0.2 * (b - a)).max(range.0), (b + 0.2 * (b - a)).min(range.1));
-        let n = 8;
-        piece.deviation = (0..=n).fold(0.0, |worst: f64, i| {
-            let s = f64::from(i) / f64::from(n);
-            let p = host.surface.point(cubic(&piece.control, s).0);
-            worst.max(distance_to_curve(curve, &p, a + (b - a) * s, lo, hi))
-        });
+        // Errors of cubics peak near a fifth and between: 17 samples miss less than the margin of 5 %.
+        let n = 16;
+        piece.deviation = 1.05
+            * (0..=n).fold(0.0, |worst: f64, i| {
+                let s = f64::from(i) / f64::from(n);
+                let p = host.surface.point(cubic(&piece.control, s).0);
+                worst.max(distance_to_curve(curve, &p, a + (b - a) * s, lo, hi))
+            });
     }
 }
 

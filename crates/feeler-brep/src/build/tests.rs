@@ -286,7 +286,7 @@ fn polars_agree_with_the_tangent_cone_of_the_material() {
 /// or as a hole in a square plate.
 fn horn(hole: bool) -> SolidSource {
     let mut b = SourceBuilder::new();
-    let mut rim = |b: &mut SourceBuilder, z: f64| {
+    let rim = |b: &mut SourceBuilder, z: f64| {
         let [tip, inner, outer] =
             [b.vertex(0.0, 0.0, z), b.vertex(1.0, 1.0, z), b.vertex(1.0, 3.0_f64.sqrt(), z)];
         let circle = |r: f64| Curve::Circle {
@@ -431,7 +431,7 @@ fn broken_solids_are_refused_with_all_their_problems() {
     assert!(build_solid(&far, &BuildOptions::default()).is_err(), "a vertex is off its edges");
     far.vertices[0].point.x = f64::NAN;
     let error = build_solid(&far, &BuildOptions::default()).unwrap_err();
-    assert_eq!(error.problems, vec![Problem::NotFinite { entity: far.vertices[0].id }]);
+    assert_eq!(error.problems, vec![Problem::BadNumber { entity: far.vertices[0].id }]);
 
     let mut nowhere = fixtures::block([0.0; 3], [1.0; 3]);
     nowhere.faces[2].loops.push(LoopSource::Edges(vec![(99, true)]));
@@ -674,4 +674,386 @@ fn flat_faces_and_dead_ends_are_left_out() {
     assert_eq!(solid.edges.len(), 12, "no more edges than a block has");
     assert_eq!(solid.shell.faces.len(), 6, "no more faces than a block has");
     assert_eq!(solid.warnings.len(), 2, "{:?}", solid.warnings);
+}
+
+/// Largest distance from dense samples of a pcurve to the edge's curve by brute force.
+fn sampled_deviation(solid: &Solid, edge: usize, side: &EdgeSide) -> f64 {
+    let curve = &solid.shell.edges[edge].curve;
+    let surface = &solid.shell.faces[side.face as usize].surface;
+    let mut worst: f64 = 0.0;
+    for (piece, t) in side.pcurve.iter().zip(side.joints.windows(2)) {
+        for k in 0..=20 {
+            let s = f64::from(k) / 20.0;
+            let p = surface.point(pcurve::cubic(&piece.control, s).0);
+            let q = curve.project(&p, t[0], t[1]);
+            worst = worst.max((curve.point(q) - p).norm());
+        }
+    }
+    worst
+}
+
+#[test]
+fn trimming_curves_are_as_near_as_they_say_and_not_more_pieces_than_needed() {
+    for (source, most) in [
+        (fixtures::block_with_hole(3.0, 4.0, 1.0), 16),
+        (fixtures::stadium(4.0, 1.0, 3.0), 8),
+        (fixtures::ball_wedge(3.0, 1.0), 16),
+        (horn(true), 8),
+    ] {
+        let solid = built(&source);
+        let tol = 1e-8 * solid.bounds.diagonal();
+        for (i, e) in solid.edges.iter().enumerate() {
+            for side in &e.sides {
+                assert!(side.pcurve.len() <= most, "{}: {} pieces", source.name, side.pcurve.len());
+                let sampled = sampled_deviation(&solid, i, side);
+                assert!(
+                    sampled <= 1.05 * side.deviation + 1e-13,
+                    "{}: {sampled} {}",
+                    source.name,
+                    side.deviation
+                );
+                assert!(side.deviation <= 2.0 * tol, "{}: {}", source.name, side.deviation);
+            }
+        }
+    }
+}
+
+/// A cylinder of radius 1 cut off at the bottom by `z = 0` and on top by `z = 2 + slope x`.
+fn oblique_cylinder(slope: f64, lift: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let level = |z: f64| Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() };
+    let stretch = math::hypot(1.0, slope);
+    let x = V3::new(1.0, 0.0, slope) / stretch;
+    let ellipse = Frame { origin: P3::new(0.0, 0.0, 2.0 + lift), x, y: V3::y(), z: x.cross(&V3::y()) };
+    let (low, high) = (b.vertex(0.0, 1.0, 0.0), b.vertex(0.0, 1.0, 2.0 + lift));
+    let bottom = b.circle(level(0.0), 1.0, low);
+    let top = b.edge(Curve::Ellipse { frame: ellipse, semi_x: stretch, semi_y: 1.0 }, high, high);
+    let ring = |e: u32, along: bool| LoopSource::Edges(vec![(e, along)]);
+    let side = vec![ring(bottom, true), ring(top, false)];
+    b.face(Surface::Cylinder { frame: level(0.0), radius: 1.0 }, true, side);
+    b.face(Surface::Plane { frame: level(0.0) }, false, vec![ring(bottom, false)]);
+    let cut = Frame { origin: P3::new(0.0, 0.0, 2.0), ..ellipse };
+    b.face(Surface::Plane { frame: cut }, true, vec![ring(top, true)]);
+    b.finish("oblique cylinder")
+}
+
+#[test]
+fn an_ellipse_on_a_cylinder_is_fitted_and_a_loose_edge_only_measured() {
+    let solid = built(&oblique_cylinder(0.5, 0.0));
+    assert_close(solid.volume, 2.0 * PI, "volume");
+    assert_close(solid.area, 4.0 * PI + PI + PI * math::hypot(1.0, 0.5), "area");
+    let exact = &solid.edges[1].sides;
+    assert!(exact.iter().all(|s| s.deviation < 1e-7), "{exact:?}");
+    // The same edge 1e-4 off its plane, along its normal: as many pieces, a deviation of just that.
+    let loose = built(&oblique_cylinder(0.5, 1e-4));
+    for (a, b) in exact.iter().zip(&loose.edges[1].sides) {
+        assert_eq!(a.pcurve.len(), b.pcurve.len(), "the distance drives no pieces");
+    }
+    let off = 1e-4 / math::hypot(1.0, 0.5);
+    let on_plane = &loose.edges[1].sides[1];
+    assert!(
+        off <= on_plane.deviation && on_plane.deviation < 1.06 * off,
+        "{} is not {off}",
+        on_plane.deviation
+    );
+    assert_eq!(statuses(&loose), [2, 0, 0, 0], "still convex");
+}
+
+/// A drop-shaped prism whose side is one spline face that meets itself in a sharp edge.
+fn drop_prism(close_smoothly: bool) -> SolidSource {
+    use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
+    let mut b = SourceBuilder::new();
+    // Counter-clockwise from the tip at the origin; the smooth variant leaves and arrives along one line.
+    let p = if close_smoothly {
+        [[0.0, 0.0], [2.0, -1.5], [3.0, 1.0], [1.0, 2.0], [-0.5, 0.375], [0.0, 0.0]]
+    } else {
+        [[0.0, 0.0], [2.0, -1.5], [3.0, 0.0], [2.0, 1.5], [1.0, 1.0], [0.0, 0.0]]
+    };
+    let at = |k: usize, z: f64| P3::new(p[k][0], p[k][1], z);
+    let spline = |z: f64| BezierSpline {
+        degree: 5,
+        breaks: vec![0.0, 1.0],
+        control: (0..6).map(|k| homogeneous(&at(k, z), 1.0)).collect(),
+        periodic: close_smoothly,
+    };
+    let control =
+        (0..6).flat_map(|k| [homogeneous(&at(k, 0.0), 1.0), homogeneous(&at(k, 1.0), 1.0)]).collect();
+    let side = BezierSurface {
+        u_degree: 5,
+        v_degree: 1,
+        u_breaks: vec![0.0, 1.0],
+        v_breaks: vec![0.0, 1.0],
+        control,
+        u_periodic: close_smoothly,
+        v_periodic: false,
+    };
+    let (low, high) = (b.vertex(0.0, 0.0, 0.0), b.vertex(0.0, 0.0, 1.0));
+    let bottom = b.edge(Curve::Bezier(spline(0.0)), low, low);
+    let top = b.edge(Curve::Bezier(spline(1.0)), high, high);
+    let (seam, _) = b.line(low, high);
+    let ring = vec![LoopSource::Edges(vec![(bottom, true), (seam, true), (top, false), (seam, false)])];
+    b.face(Surface::Bezier(side), true, ring);
+    let level =
+        |z: f64| Surface::Plane { frame: Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() } };
+    b.face(level(0.0), false, vec![LoopSource::Edges(vec![(bottom, false)])]);
+    b.face(level(1.0), true, vec![LoopSource::Edges(vec![(top, true)])]);
+    b.finish("drop")
+}
+
+#[test]
+fn a_face_may_meet_itself_in_a_sharp_edge() {
+    let area_of = |source: &SolidSource| {
+        let Curve::Bezier(s) = &source.edges[0].curve else { unreachable!("a spline") };
+        // ½ ∮ x dy - y dx by a fine polygon.
+        let n = 200_000;
+        let at = |k: i32| Curve::Bezier(s.clone()).point(f64::from(k) / f64::from(n));
+        (0..n).map(|k| 0.5 * (at(k).x * at(k + 1).y - at(k).y * at(k + 1).x)).sum::<f64>()
+    };
+    let sharp = drop_prism(false);
+    let solid = built(&sharp);
+    assert_close(solid.volume, area_of(&sharp), "volume of the drop");
+    assert_eq!(statuses(&solid), [3, 0, 0, 0], "the seam is a real edge");
+    let seam = &solid.edges[2];
+    let us: Vec<f64> = seam.sides.iter().map(|s| s.pcurve[0].control[0].x).collect();
+    assert_eq!(seam.sides[0].face, seam.sides[1].face, "one face on both sides");
+    assert!((us[0] - us[1]).abs() > 0.999, "on two sides of the parameter plane: {us:?}");
+    assert_eq!(vertex_kinds(&solid), [2, 0, 0], "its ends are real vertices");
+
+    let smooth = drop_prism(true);
+    let solid = built(&smooth);
+    assert_close(solid.volume, area_of(&smooth), "volume of the smooth drop");
+    assert_eq!(statuses(&solid), [2, 0, 0, 1], "the seam is none");
+    assert_eq!(vertex_kinds(&solid), [0, 2, 0], "nor are its ends vertices");
+    let seam = &solid.edges[2];
+    let us: Vec<f64> = seam.sides.iter().map(|s| s.pcurve[0].control[0].x).collect();
+    assert!(((us[0] - us[1]).abs() - 1.0).abs() < 1e-9, "one period apart: {us:?}");
+}
+
+#[test]
+fn splines_are_split_at_kinks_and_closed_ones_started_anywhere() {
+    use feeler_geom::bezier::{BezierSpline, homogeneous};
+    // A square outline as one closed spline of degree 1 and as one that starts in the middle of a side.
+    let corners = [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0], [0.0, 0.0]];
+    for start in [[0.0, 0.0], [1.0, 0.0]] {
+        let mut b = SourceBuilder::new();
+        let mut rim = |z: f64| {
+            let control = corners
+                .windows(2)
+                .flat_map(|w| [w[0], w[1]])
+                .map(|p| homogeneous(&P3::new(p[0], p[1], z), 1.0))
+                .collect();
+            let breaks = (0..5).map(f64::from).collect();
+            let spline = BezierSpline { degree: 1, breaks, control, periodic: false };
+            let v = b.vertex(start[0], start[1], z);
+            b.edge(Curve::Bezier(spline), v, v)
+        };
+        let (bottom, top) = (rim(0.0), rim(3.0));
+        let level =
+            |z: f64| Surface::Plane { frame: Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() } };
+        b.face(level(0.0), false, vec![LoopSource::Edges(vec![(bottom, false)])]);
+        b.face(level(3.0), true, vec![LoopSource::Edges(vec![(top, true)])]);
+        let mut source = b.finish("outlines");
+        // No sides: the shell is open, but both outlines are split.
+        let options = BuildOptions::default();
+        let mut report = Report::default();
+        let mut draft = edges::draft(&source, &options, &mut report).unwrap();
+        split_at_kinks(&mut draft, &options);
+        let expected = if start[0] > 0.5 { 10 } else { 8 };
+        assert_eq!(draft.edges.len(), expected, "{start:?}");
+        assert!(report.problems.is_empty(), "{:?}", report.problems);
+        adjacency::check(&draft, &draft.uses(), &mut report);
+        assert!(
+            report.problems.iter().all(|p| matches!(p, Problem::OpenShell { .. })),
+            "{:?}",
+            report.problems
+        );
+        source.faces.pop();
+    }
+}
+
+#[test]
+fn patches_with_sides_that_are_points_close() {
+    use feeler_geom::bezier::{BezierSurface, homogeneous};
+    // A wedge of a cone over a quarter disc as a patch whose side u = 0 is the apex at (0, 0, 2); v turns.
+    let w = 0.5_f64.sqrt();
+    let arc = [([1.0, 0.0], 1.0), ([1.0, 1.0], w), ([0.0, 1.0], 1.0)];
+    let apex = P3::new(0.0, 0.0, 2.0);
+    let mut control: Vec<_> = arc.iter().map(|(_, w)| homogeneous(&apex, *w)).collect();
+    control.extend(arc.iter().map(|(p, w)| homogeneous(&P3::new(p[0], p[1], 0.0), *w)));
+    let surface = BezierSurface {
+        u_degree: 1,
+        v_degree: 2,
+        u_breaks: vec![0.0, 1.0],
+        v_breaks: vec![0.0, 1.0],
+        control,
+        u_periodic: false,
+        v_periodic: false,
+    };
+    let mut b = SourceBuilder::new();
+    let [o, x, y, tip] =
+        [b.vertex(0.0, 0.0, 0.0), b.vertex(1.0, 0.0, 0.0), b.vertex(0.0, 1.0, 0.0), b.vertex(0.0, 0.0, 2.0)];
+    let rim = b.edge(Curve::Circle { frame: Frame::identity(), radius: 1.0 }, x, y);
+    let ((up_x, _), (up_y, _)) = (b.line(x, tip), b.line(y, tip));
+    // u runs down, v to the right: the natural normal points outwards.
+    b.face(
+        Surface::Bezier(surface),
+        true,
+        vec![LoopSource::Edges(vec![(rim, true), (up_y, true), (up_x, false)])],
+    );
+    let (from_o, along) = b.line(o, x);
+    let (to_o, back) = b.line(y, o);
+    let base = LoopSource::Edges(vec![(to_o, !back), (rim, false), (from_o, !along)]);
+    b.face(Surface::Plane { frame: Frame::identity() }, false, vec![base]);
+    b.polygon(&[&[o, x, tip]]);
+    b.polygon(&[&[o, tip, y]]);
+    let solid = built(&b.finish("quarter cone"));
+    assert_close(solid.volume, PI / 6.0, "volume");
+    assert_eq!(statuses(&solid), [6, 0, 0, 0], "all convex");
+    let tip = vertex_at(&solid, [0.0, 0.0, 2.0]);
+    for d in random_directions(9, 2000) {
+        let most = if d.x >= 0.0 && d.y >= 0.0 { math::hypot(d.x, d.y) } else { d.x.max(d.y) };
+        let margin = (2.0 * d.z - most.max(0.0)).min(d.z);
+        if margin.abs() > 5e-3 {
+            assert_eq!(accepts(&tip.polar, &d), margin > 0.0, "{d}");
+        }
+    }
+}
+
+#[test]
+fn nothing_depends_on_place_or_unit() {
+    let mut rng = SmallRng::seed_from_u64(11);
+    for source in [
+        fixtures::block_with_hole(3.0, 4.0, 1.0),
+        fixtures::cone_with_seam(1.0, 2.0),
+        fixtures::half_cone(1.0, 2.0),
+        fixtures::hollow_sphere(3.0, 1.0),
+        fixtures::torus_with_seams(5.0, 2.0),
+        fixtures::apple(1.0, 2.0),
+        fixtures::ball_wedge(3.0, 5.0),
+        fixtures::stadium(4.0, 1.0, 3.0),
+        oblique_cylinder(0.5, 0.0),
+        drop_prism(false),
+    ] {
+        let reference = built(&source);
+        for f in [1e-3, 1.0, 1e3] {
+            let mut random = || rng.random_range(-1.0..1.0);
+            let axis = V3::new(random(), random(), random());
+            let pose = feeler_geom::Pose::new(V3::new(random(), random(), random()) * (20.0 * f), axis * 3.0);
+            let mut moved = source.clone();
+            for v in &mut moved.vertices {
+                v.point = pose * P3::from(v.point.coords * f);
+            }
+            for e in &mut moved.edges {
+                e.curve = e.curve.scaled(f).transformed(&pose);
+            }
+            for face in &mut moved.faces {
+                face.surface = face.surface.scaled(f).transformed(&pose);
+            }
+            let solid = built(&moved);
+            let what = format!("{} × {f}", source.name);
+            assert_close(solid.volume / (f * f * f), reference.volume, &what);
+            assert_close(solid.area / (f * f), reference.area, &what);
+            assert_eq!(statuses(&solid), statuses(&reference), "{what}");
+            assert_eq!(vertex_kinds(&solid), vertex_kinds(&reference), "{what}");
+        }
+    }
+}
+
+#[test]
+fn nonsense_is_refused_without_a_panic() {
+    let fixtures = [
+        fixtures::block([0.0; 3], [1.0, 2.0, 3.0]),
+        fixtures::block_with_hole(3.0, 4.0, 1.0),
+        fixtures::cone_with_seam(1.0, 2.0),
+        fixtures::half_cone(1.0, 2.0),
+        fixtures::torus_with_seams(5.0, 2.0),
+        fixtures::apple(1.0, 2.0),
+        fixtures::ball_wedge(3.0, 5.0),
+        fixtures::stadium(4.0, 1.0, 3.0),
+        drop_prism(false),
+        drop_prism(true),
+    ];
+    let mut rng = SmallRng::seed_from_u64(12);
+    let mut refused = 0;
+    for round in 0..600 {
+        let mut s = fixtures[round % fixtures.len()].clone();
+        for _ in 0..rng.random_range(1..4) {
+            mutate(&mut s, &mut rng);
+        }
+        match build_solid(&s, &BuildOptions::default()) {
+            Ok(solid) => assert!(solid.volume > 0.0 && solid.volume.is_finite(), "{}", solid.volume),
+            Err(e) => {
+                refused += 1;
+                assert!(!e.problems.is_empty() && e.to_string().len() > 20, "a reason is given: {e}");
+            }
+        }
+    }
+    assert!(refused > 100, "{refused}");
+}
+
+fn mutate(s: &mut SolidSource, rng: &mut SmallRng) {
+    let wild =
+        |rng: &mut SmallRng| [0.0, -1.0, 1e-300, 1e300, f64::NAN, f64::INFINITY, 0.7][rng.random_range(0..7)];
+    let n_edges = draft::index(s.edges.len());
+    let n_vertices = draft::index(s.vertices.len());
+    let pick = |n: usize, rng: &mut SmallRng| rng.random_range(0..n.max(1));
+    match rng.random_range(0..9) {
+        0 if n_vertices > 0 => {
+            let (i, k) = (pick(s.vertices.len(), rng), rng.random_range(0..3));
+            s.vertices[i].point[k] += wild(rng);
+        }
+        1 if n_edges > 0 => {
+            let i = pick(s.edges.len(), rng);
+            s.edges[i].same_sense ^= true;
+        }
+        2 if n_edges > 0 => {
+            let i = pick(s.edges.len(), rng);
+            s.edges[i].start = rng.random_range(0..n_vertices + 1);
+        }
+        3 if n_edges > 0 => {
+            let i = pick(s.edges.len(), rng);
+            match &mut s.edges[i].curve {
+                Curve::Circle { radius, .. } => *radius *= wild(rng),
+                Curve::Line { dir, .. } => *dir *= wild(rng),
+                Curve::Bezier(b) => {
+                    let k = pick(b.control.len(), rng);
+                    b.control[k].x = wild(rng);
+                }
+                _ => {}
+            }
+        }
+        4 if !s.faces.is_empty() => {
+            let i = pick(s.faces.len(), rng);
+            s.faces[i].outward ^= true;
+        }
+        5 if !s.faces.is_empty() => {
+            let i = pick(s.faces.len(), rng);
+            match &mut s.faces[i].surface {
+                Surface::Cylinder { radius, .. } | Surface::Sphere { radius, .. } => *radius *= wild(rng),
+                Surface::Torus { major, .. } => *major *= wild(rng),
+                Surface::Cone { half_angle, .. } => *half_angle *= wild(rng),
+                Surface::Plane { frame } => frame.z *= wild(rng),
+                Surface::Bezier(b) => {
+                    let k = pick(b.control.len(), rng);
+                    b.control[k].w = wild(rng);
+                }
+            }
+        }
+        6 if !s.faces.is_empty() => {
+            let i = pick(s.faces.len(), rng);
+            s.faces.remove(i);
+        }
+        7 if !s.faces.is_empty() => {
+            let i = pick(s.faces.len(), rng);
+            s.faces[i].loops.pop();
+        }
+        _ if !s.faces.is_empty() => {
+            let i = pick(s.faces.len(), rng);
+            if let Some(LoopSource::Edges(walk)) = s.faces[i].loops.first_mut() {
+                let k = pick(walk.len(), rng);
+                walk[k] = (rng.random_range(0..n_edges + 1), rng.random_range(0..2) == 0);
+            }
+        }
+        _ => {}
+    }
 }
