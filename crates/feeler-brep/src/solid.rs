@@ -38,8 +38,9 @@ pub struct FaceInfo {
     pub source: u64,
     /// Shell index, 0 is the outer one.
     pub shell: u32,
-    /// Trimmed domain. `TrimPiece::edge` is the index of the edge; pieces run with the material on the left in the
-    /// parameter plane of the *natural* normal (they are reversed when the outward normal is the opposite one).
+    /// Trimmed domain. `TrimPiece::edge` is the index of the edge, or [`NO_EDGE`](crate::build::NO_EDGE) along a side of
+    /// a patch that is one point; pieces run with the material on the left in the parameter plane of the *natural*
+    /// normal (they are reversed when the outward normal is the opposite one).
     pub domain: TrimDomain,
     /// Vertices that are loops of their own (apices, poles).
     pub vertex_loops: Vec<u32>,
@@ -54,24 +55,27 @@ pub struct EdgeSide {
     pub face: u32,
     /// Whether the face, seen from outside, is on the left of the edge walked along its curve's direction.
     pub forward: bool,
-    /// The edge in the face's parameter plane (unwrapped), along the *curve's* direction.
+    /// The edge in the face's parameter plane (unwrapped, continuous along the loop), along the *curve's* direction.
     pub pcurve: Vec<TrimPiece>,
     /// Curve parameters at the joints of `pcurve`, one more than there are pieces.
     pub joints: Vec<f64>,
-    /// Measured distance between the edge's curve and the face's surface (mm).
+    /// Measured distance between the edge's curve and the face's surface, and between the curve and `pcurve` mapped to
+    /// the surface (mm).
     pub deviation: f64,
 }
 
 /// How the two faces meet along an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeStatus {
-    /// The material's dihedral angle is below π somewhere and nowhere above: can carry an LMD.
+    /// The material's dihedral angle is below π somewhere and nowhere above (but for the noise of the file): can carry
+    /// an LMD.
     Convex,
-    /// The material's dihedral angle is above π everywhere: cannot carry an LMD.
+    /// The material's dihedral angle is nowhere below π and more than 1e-3 rad above it somewhere: cannot carry an LMD.
     Concave,
-    /// Tangent planes agree along the whole edge: carries quasi-LMDs only.
+    /// Tangent planes agree along the whole edge to 1e-7 rad (to 1e-3 on the concave side): carries quasi-LMDs only.
     Smooth,
-    /// Both faces are the same one (a seam), or of one surface: no feature at all.
+    /// Both faces are the same one, which is smooth there (a seam, an edge that leads nowhere): no feature at all. A
+    /// face that meets itself in a sharp edge has one of the other statuses.
     Seam,
 }
 
@@ -104,7 +108,7 @@ pub enum VertexPolar {
 pub struct VertexInfo {
     /// Entity id.
     pub source: u64,
-    /// Edges that end here (a closed edge twice).
+    /// Edges that end here, seams included (a closed edge twice).
     pub edges: Vec<u32>,
     /// Faces around, those with a vertex loop included.
     pub faces: Vec<u32>,

@@ -1,10 +1,10 @@
 //! `SolidSource` → `Solid`.
 //!
-//! The steps, each a module: [`edges`] finds parameter ranges, [`singular`] the points where surfaces collapse,
-//! [`pcurve`] the edges in parameter planes ([`host`] knows how a parameter plane closes on itself), [`adjacency`]
-//! checks the shells, [`status`] how faces meet along edges, [`loops`] joins pcurves into closed walks, [`domain`]
-//! makes trimmed domains of them, [`polar`] the tangent cones at vertices. Problems are collected over all steps
-//! and decide at the end.
+//! The steps, each a module: `validate` looks at every number, `edges` finds parameter ranges, `singular` the points
+//! where surfaces collapse, `repair` what is wrong in a way with one plausible meaning, `adjacency` checks the shells,
+//! `pcurve` fits the edges in parameter planes (`host` knows how a parameter plane closes on itself), `status` tells
+//! how faces meet along edges, `loops` joins pcurves into closed walks, `domain` makes trimmed domains of them,
+//! `polar` the tangent cones at vertices. Problems are collected over all steps and decide at the end.
 //!
 //! # Source
 //! MATH §1, §4 (edges), §6, §7 (vertex polar).
