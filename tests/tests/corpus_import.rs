@@ -13,12 +13,27 @@ use serde::Deserialize;
 const CANONICAL: f64 = 1e-6;
 const FREE_FORM: f64 = 1e-5;
 
-/// Solids on which the other kernel is further from the file than we are, with the reason.
-const OTHER_KERNEL_IS_OFF: &[(&str, u64, &str)] = &[(
-    "boxed-sphere.step",
-    11,
-    "its parameter curves are 0.06 mm off the edges; integrating inside the edges' projections gives our area",
-)];
+/// Solids whose numbers differ by more, each with its cause. The list can only shrink.
+const KNOWN_DIFFERENCES: &[(&str, u64, &str)] = &[
+    (
+        "boxed-sphere.step",
+        11,
+        "the other kernel is off: its parameter curves are 0.06 mm off the edges; finer and finer meshes tend to 210.05 mm3, \
+         our 210.0499, not to its 208.59",
+    ),
+    ("beer-bottle.step", 15, "free-form offset surfaces, approximated to 2e-4 mm: 1.0 mm3 of 58440"),
+    (
+        "frame-proe.step",
+        11550,
+        "edges are off their faces by 2e-2 mm, which leaves the volume undetermined to about 1e-5; meshes tend to a value \
+         between the two",
+    ),
+    (
+        "satellite-body-catia.step",
+        25,
+        "edges are off their free-form faces by more than 1e-3 mm: 0.8 mm3 of 72808; meshes scatter by 3 mm3",
+    ),
+];
 
 #[derive(Deserialize)]
 struct Model {
@@ -42,16 +57,6 @@ fn corpus() -> Option<(PathBuf, Vec<Model>)> {
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/models");
     let text = std::fs::read_to_string(models.join("manifest.json")).ok()?;
     Some((models, serde_json::from_str(&text).expect("the manifest is JSON")))
-}
-
-/// How much area (mm²) lies between the edges and the faces' borders: the part that a kernel may put on either side.
-fn slack(solid: &Solid) -> f64 {
-    let width = |e: &feeler_brep::EdgeInfo| e.sides.iter().map(|s| s.deviation).fold(0.0, f64::max);
-    let length = |e: &feeler_brep::EdgeInfo, curve: &feeler_geom::Curve| {
-        let at = |k: u32| curve.point(e.range.0 + (e.range.1 - e.range.0) * f64::from(k) / 16.0);
-        (0..16).map(|k| (at(k + 1) - at(k)).norm()).sum::<f64>()
-    };
-    solid.edges.iter().zip(&solid.shell.edges).map(|(e, c)| width(e) * length(e, &c.curve)).sum()
 }
 
 #[test]
@@ -126,11 +131,8 @@ fn check_solid(file: &str, model: &Model, solid: &Solid, failures: &mut Vec<Stri
     let (area, volume) = off(facts);
     let canonical = solid.shell.faces.iter().all(|f| f.surface.is_canonical());
     let tol = if canonical { CANONICAL } else { FREE_FORM };
-    let slack = slack(solid);
-    let area_tol = tol.max(slack / facts.area_mm2);
-    let volume_tol = tol.max(slack * solid.bounds.diagonal() / (3.0 * facts.volume_mm3));
-    let known = OTHER_KERNEL_IS_OFF.iter().find(|k| k.0 == file && k.1 == solid.source);
-    let good = area <= area_tol && volume <= volume_tol;
+    let known = KNOWN_DIFFERENCES.iter().find(|k| k.0 == file && k.1 == solid.source);
+    let good = area <= tol && volume <= tol;
     println!(
         "{file} #{}: area off {area:.1e} volume off {volume:.1e} {}{}",
         solid.source,
@@ -139,7 +141,7 @@ fn check_solid(file: &str, model: &Model, solid: &Solid, failures: &mut Vec<Stri
     );
     match (good, known) {
         (false, None) => failures.push(format!(
-            "{file} #{}: area off {area:.2e} (allowed {area_tol:.1e}), volume off {volume:.2e} ({volume_tol:.1e})",
+            "{file} #{}: area off {area:.2e}, volume off {volume:.2e}, allowed {tol:.0e}",
             solid.source
         )),
         (true, Some(_)) => {
