@@ -65,6 +65,8 @@ pub(crate) struct FeatureData {
     pub feature: Feature,
     /// Oriented spheres, in the solid's frame; `None` for free-form geometry.
     pub primitive: Option<Primitive>,
+    /// Box of its areas, the solid's frame.
+    pub bounds: Aabb,
     /// Diagonal of its box (mm).
     pub extent: f64,
     /// Largest deviation of a span or trimming piece (mm).
@@ -136,6 +138,7 @@ impl Body {
                 feature,
                 // Near-degenerate poses are measured around a line's origin.
                 primitive: primitive.map(|p| if bbox.is_empty() { p } else { p.rebased(&bbox.center()) }),
+                bounds: bbox,
                 extent: bbox.diagonal(),
                 deviation: if deviation.is_finite() { deviation.max(0.0) } else { 0.0 },
                 areas: start..next,

@@ -10,7 +10,9 @@ use feeler_hierarchy::Feature;
 use std::f64::consts::TAU;
 
 /// The smallest step is this part of the way.
-pub(crate) const MIN_STEP: f64 = 1.0 / 256.0;
+pub(crate) const MIN_STEP: f64 = 1.0 / 64.0;
+/// The smallest step along a trim that coincides with one of the other solid.
+const SHARED_STEP: f64 = 1.0 / 16.0;
 /// Part of the distance to the nearest trim that one step goes: surfaces bend, and their metric changes on the way.
 const STEP: f64 = 0.5;
 /// Bisections of a crossing: to 2⁻⁴⁰ of a step.
@@ -31,10 +33,10 @@ pub(crate) fn along_family(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOpt
         match Track::through(&points, set.ctx.tol.same) {
             Track::Point(p) => out.extend(set.member(&p).and_then(|m| set.sample(&m, true))),
             Track::Line { origin, dir, range } => {
-                walk(set, &|s| origin + dir * s, range, options, true, out);
+                walk(set, &|s| origin + dir * s, range, options, None, out);
             }
             Track::Circle { center, x, y } => {
-                walk(set, &|s| center + x * math::cos(s) + y * math::sin(s), (0.0, TAU), options, true, out);
+                walk(set, &|s| center + x * math::cos(s) + y * math::sin(s), (0.0, TAU), options, None, out);
             }
         }
     }
@@ -42,7 +44,7 @@ pub(crate) fn along_family(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOpt
 
 /// Two-dimensional family: the seeds inside, and the trims of both faces.
 pub(crate) fn along_trims(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOptions, out: &mut Vec<Sample>) {
-    for seed in seeds {
+    for seed in seeds.iter().filter(|s| set.may_face(s, 0.0)) {
         out.extend(set.member(seed).and_then(|m| set.sample(&m, false)));
     }
     for (which, feature) in [(Which::A, set.feature_a), (Which::B, set.feature_b)] {
@@ -53,7 +55,11 @@ pub(crate) fn along_trims(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOpti
                 let p = face.surface.point(piece.eval(s));
                 if which == Which::A { p } else { set.ctx.pose_ab * p }
             };
-            walk(set, &point, (0.0, 1.0), options, false, out);
+            // No farther from its middle than three times the half chords: monotone pieces do not wind.
+            let (a, m, b) = (point(0.0), point(0.5), point(1.0));
+            if set.may_face(&m, 3.0 * (a - m).norm().max((b - m).norm())) {
+                walk(set, &point, (0.0, 1.0), options, Some(which), out);
+            }
         }
     }
 }
@@ -65,7 +71,7 @@ fn walk(
     point: &dyn Fn(f64) -> P3,
     (s0, s1): (f64, f64),
     options: &QueryOptions,
-    both: bool,
+    own: Option<Which>,
     out: &mut Vec<Sample>,
 ) {
     let width = s1 - s0;
@@ -111,21 +117,29 @@ fn walk(
             return;
         }
         last = Some((s, inside));
-        let free = member.map_or(0.0, |m| clearance(set, &m, both));
-        s = (s + (STEP * free / length).clamp(MIN_STEP.min(longest), longest)).min(1.0);
+        let free = member.map_or(0.0, |m| clearance(set, &m, own, length / STEP));
+        if !inside && STEP * free >= (1.0 - s) * length {
+            // Nothing is met on the rest of the way.
+            return;
+        }
+        let smallest = if free <= set.ctx.tol.same { SHARED_STEP } else { MIN_STEP };
+        s = (s + (STEP * free / length).clamp(smallest.min(longest), longest)).min(1.0);
     }
 }
 
-/// How far (mm) a member may move before it can cross a trim of the sides that count: both, or (on a trim of one
-/// solid) the other one. On its own trim the distance is zero all along.
-fn clearance(set: &FamilySet<'_>, m: &Member, both: bool) -> f64 {
+/// How far (mm, at most `max`) a member may move before it can cross a trim: of both solids, or (on a trim of one of
+/// them) of the other one.
+fn clearance(set: &FamilySet<'_>, m: &Member, own: Option<Which>, max: f64) -> f64 {
     let of = |which, feature, p: &P3| {
+        if own == Some(which) {
+            return max;
+        }
         let p = if which == Which::A { *p } else { set.ctx.pose_ba * p };
-        clearance_on(set.ctx.body(which), feature, &p, set.extent)
+        clearance_on(set.ctx.body(which), feature, &p, max)
     };
     let a = of(Which::A, set.feature_a, &m.pair.p_a);
     let b = of(Which::B, set.feature_b, &m.pair.p_b);
-    if both { a.min(b) } else { a.max(b) }
+    a.min(b)
 }
 
 fn order(p: &P3, q: &P3) -> std::cmp::Ordering {

@@ -26,7 +26,7 @@ use crate::{LmdClass, QueryOptions};
 use feeler_geom::contact::SecondOrder;
 use feeler_geom::frame::complete_basis;
 use feeler_geom::skeleton::{Critical, Family, Primitive, family_foot};
-use feeler_geom::{P2, P3};
+use feeler_geom::{Aabb, P2, P3};
 use feeler_hierarchy::Feature;
 
 /// Reused memory.
@@ -101,6 +101,16 @@ impl<'a> FamilySet<'a> {
             b: ctx.primitive(Which::B, fb)?,
             extent: ctx.extent(fa, fb),
         })
+    }
+
+    /// Whether a point (frame of A) may be within `radius` of a footpoint of a member on both solids: footpoints are no
+    /// farther than the largest distance from both features' boxes.
+    pub(crate) fn may_face(&self, p: &P3, radius: f64) -> bool {
+        let ctx = self.ctx;
+        let reach = radius + ctx.d_max + ctx.tol.same + ctx.a.deviation() + ctx.b.deviation();
+        let near = |bounds: &Aabb, p: &P3| bounds.inflated(reach).contains(p);
+        near(&ctx.a.data(self.feature_a).bounds, p)
+            && near(&ctx.b.data(self.feature_b).bounds, &(ctx.pose_ba * p))
     }
 
     /// The member nearest to a point on or near A.
