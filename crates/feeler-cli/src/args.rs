@@ -75,7 +75,7 @@ pub struct Query {
     /// Solid of B
     #[arg(long, value_name = "S", default_value = "0")]
     pub solid_b: String,
-    /// Motion of A: tx,ty,tz[,qx,qy,qz,qw] or @FILE with a 4x4 matrix
+    /// Motion of A: tx,ty,tz or tx,ty,tz,qx,qy,qz,qw or @FILE with a 4x4 matrix
     #[arg(long, value_name = "POSE", default_value = "0,0,0", allow_hyphen_values = true)]
     pub pose_a: String,
     /// Motion of B

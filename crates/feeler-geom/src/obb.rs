@@ -294,7 +294,7 @@ impl Relative {
     }
 
     /// Gap along `a_i × b_j` less the rounding error, and the squared length of that vector. In A's axes the vector
-    /// has the components −r[i2][j] along i1 and r[i1][j] along i2, so its length comes without cancellation.
+    /// has the components `−r[i2][j]` along i1 and `r[i1][j]` along i2, so its length comes without cancellation.
     #[inline]
     fn cross_gap(&self, i: usize, j: usize) -> (f64, f64) {
         let (r, t, ha, hb) = (&self.r, &self.t, &self.ha, &self.hb);
