@@ -3,7 +3,7 @@
 /// Options of a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueryOptions {
-    /// Largest distance (mm) of interest, ≥ 0 and finite.
+    /// Largest distance (mm) of interest, ≥ 0; infinite for all LMDs.
     pub d_max: f64,
     /// Angle (rad) by which the polars of edges and vertices are dilated for quasi-LMDs, in [0, π/4]; 0 gives none.
     pub alpha: f64,
@@ -33,6 +33,9 @@ impl Default for QueryOptions {
     }
 }
 
+/// Farther than anything (mm), and finite.
+const EVERYTHING: f64 = 1e12;
+
 impl QueryOptions {
     /// Options with the given largest distance, else the defaults.
     #[must_use]
@@ -40,13 +43,14 @@ impl QueryOptions {
         Self { d_max, ..Self::default() }
     }
 
-    /// The options with everything that makes no sense replaced: a `d_max` or dilation that is not finite by 0,
-    /// negative values by 0, an angle above π/4 by π/4.
+    /// The options with everything that makes no sense replaced: a `d_max` that is no number or negative by 0, a dilation
+    /// that is not finite by 0, an angle outside its range by the nearest one inside.
     #[must_use]
     pub(crate) fn sanitized(&self) -> Self {
         let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
         Self {
-            d_max: finite(self.d_max).max(0.0),
+            // Infinite: everything. NaN gives 0.
+            d_max: self.d_max.clamp(0.0, EVERYTHING).max(0.0),
             alpha: finite(self.alpha).clamp(0.0, std::f64::consts::FRAC_PI_4),
             dilation_a: finite(self.dilation_a),
             dilation_b: finite(self.dilation_b),

@@ -191,3 +191,17 @@ fn identity((a, b): (Feature, Feature), branch: u64) -> u64 {
     // 53 bits, so that the number survives a JSON reader that knows doubles only.
     bytes.fold(0xcbf2_9ce4_8422_2325, |h: u64, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)) >> 11
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bodies are shared among threads, pairs move between them.
+    #[test]
+    fn send_and_sync() {
+        fn shared<T: Send + Sync>() {}
+        fn sent<T: Send>() {}
+        shared::<Body>();
+        sent::<ContactPair>();
+    }
+}

@@ -15,12 +15,16 @@ pub(crate) const MIN_STEP: f64 = 1.0 / 64.0;
 const SHARED_STEP: f64 = 1.0 / 16.0;
 /// Part of the distance to the nearest trim that one step goes: surfaces bend, and their metric changes on the way.
 const STEP: f64 = 0.5;
+/// Seeds from which the branches of a one-dimensional family are found.
+const MAX_SEEDS: usize = 64;
 /// Bisections of a crossing: to 2⁻⁴⁰ of a step.
 const BISECTIONS: u32 = 40;
 
 /// One-dimensional family: its own line or circle is followed.
 pub(crate) fn along_family(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOptions, out: &mut Vec<Sample>) {
-    let mut members: Vec<Critical> = seeds.iter().filter_map(|s| set.member(s)).map(|m| m.pair).collect();
+    // A branch is a whole line or circle: some seeds are enough to meet it.
+    let stride = seeds.len().div_ceil(MAX_SEEDS).max(1);
+    let mut members: Vec<Critical> = seeds.iter().step_by(stride).filter_map(|s| set.pair(s)).collect();
     // Branches (the near and the far ruling of two tubes) differ in distance.
     members.sort_by(|x, y| x.distance.total_cmp(&y.distance).then_with(|| order(&x.p_a, &y.p_a)));
     let same = 10.0 * set.ctx.tol.tol;
@@ -32,7 +36,8 @@ pub(crate) fn along_family(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOpt
         let points: Vec<P3> = branch.iter().map(|m| m.p_a).collect();
         match Track::through(&points, set.ctx.tol.same) {
             Track::Point(p) => out.extend(set.member(&p).and_then(|m| set.sample(&m, true))),
-            Track::Line { origin, dir, range } => {
+            Track::Line { origin, dir } => {
+                let range = set.range_along(&origin, &dir);
                 walk(set, &|s| origin + dir * s, range, options, None, out);
             }
             Track::Circle { center, x, y } => {
@@ -155,7 +160,7 @@ fn order(p: &P3, q: &P3) -> std::cmp::Ordering {
 #[derive(Clone, Copy, Debug)]
 enum Track {
     Point(P3),
-    Line { origin: P3, dir: V3, range: (f64, f64) },
+    Line { origin: P3, dir: V3 },
     Circle { center: P3, x: V3, y: V3 },
 }
 
@@ -174,10 +179,7 @@ impl Track {
         };
         let third = far(&off);
         if off(&third) <= tol + 1e-9 * (second - first).norm() {
-            let along = |p: &P3| (p - first).dot(&dir);
-            let lo = points.iter().map(along).fold(0.0, f64::min);
-            let hi = points.iter().map(along).fold(0.0, f64::max);
-            return Self::Line { origin: first, dir, range: (lo, hi) };
+            return Self::Line { origin: first, dir };
         }
         // Circumcircle.
         let (u, v) = (second - first, third - first);
@@ -211,8 +213,8 @@ mod tests {
         }
         let line: Vec<P3> = [0.0, 2.0, -1.0].map(|t| P3::new(t, 2.0 * t, 1.0)).to_vec();
         match Track::through(&line, 1e-9) {
-            Track::Line { range, .. } => {
-                assert!((range.1 - range.0 - 3.0 * 5.0_f64.sqrt()).abs() < 1e-14, "{range:?}")
+            Track::Line { dir, .. } => {
+                assert!(dir.cross(&V3::new(1.0, 2.0, 0.0)).norm() < 1e-14, "{dir}");
             }
             other => panic!("{other:?}"),
         }

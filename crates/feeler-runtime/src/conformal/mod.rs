@@ -26,7 +26,7 @@ use crate::{LmdClass, QueryOptions};
 use feeler_geom::contact::SecondOrder;
 use feeler_geom::frame::complete_basis;
 use feeler_geom::skeleton::{Critical, Family, Primitive, family_foot};
-use feeler_geom::{Aabb, P2, P3};
+use feeler_geom::{Aabb, Obb, P2, P3, V3};
 use feeler_hierarchy::Feature;
 
 /// Reused memory.
@@ -53,6 +53,7 @@ pub(crate) fn sample(
     scratch: &mut Scratch,
     accepted: &mut Vec<Accepted>,
 ) {
+    thin_out_solved(ctx, options.conformal_spacing, scratch, accepted);
     scratch.sets.clear();
     for family in &solved.families {
         let Some(set) = FamilySet::new(ctx, family) else { continue };
@@ -64,12 +65,34 @@ pub(crate) fn sample(
         }
         if !scratch.samples.is_empty() {
             scratch.sets.push((family.feature_a, family.feature_b));
-            let cap = if options.conformal_spacing.is_some() { MAX_DENSE } else { MAX_SAMPLES };
-            thin_out(ctx, &mut scratch.samples, options.conformal_spacing, cap, accepted);
+            thin_out(ctx, &mut scratch.samples, options.conformal_spacing, accepted);
         }
     }
     let sets = &scratch.sets;
     accepted.retain(|x| !sets.iter().any(|set| covers(ctx, *set, x)));
+}
+
+/// Free-form features in conformal contact give a sample for every pair of leaves: as many are kept as of other sets.
+fn thin_out_solved(
+    ctx: &Context<'_>,
+    spacing: Option<f64>,
+    scratch: &mut Scratch,
+    accepted: &mut Vec<Accepted>,
+) {
+    let mut solved: Vec<Accepted> = Vec::new();
+    accepted.retain(|x| {
+        let conformal = x.class == LmdClass::Conformal;
+        if conformal {
+            solved.push(*x);
+        }
+        !conformal
+    });
+    solved.sort_by_key(|x| (x.feature_a, x.feature_b));
+    for group in solved.chunk_by(|x, y| (x.feature_a, x.feature_b) == (y.feature_a, y.feature_b)) {
+        scratch.samples.clear();
+        scratch.samples.extend(group.iter().map(|pair| Sample { pair: *pair, corner: false }));
+        thin_out(ctx, &mut scratch.samples, spacing, accepted);
+    }
 }
 
 /// A family with what its members are tested with.
@@ -115,9 +138,28 @@ impl<'a> FamilySet<'a> {
 
     /// The member nearest to a point on or near A.
     pub(crate) fn member(&self, guess: &P3) -> Option<Member> {
-        let tol = &self.ctx.tol;
-        let pair = family_foot(&self.a, &self.b, guess, tol.tol, self.extent)?;
+        let pair = self.pair(guess)?;
         Some(Member { pair, sides: self.sides(&pair) })
+    }
+
+    /// As [`FamilySet::member`], whether or not it lies on the solids.
+    pub(crate) fn pair(&self, guess: &P3) -> Option<Critical> {
+        family_foot(&self.a, &self.b, guess, self.ctx.tol.tol, self.extent)
+    }
+
+    /// The part of a line that runs through both features' boxes, by their shadows on it.
+    pub(crate) fn range_along(&self, origin: &P3, dir: &V3) -> (f64, f64) {
+        let ctx = self.ctx;
+        let shadow = |which: Which, feature: Feature| {
+            let corners = Obb::from_aabb(&ctx.body(which).data(feature).bounds).corners();
+            let along = corners.iter().map(|c| dir.dot(&(ctx.in_a(which, c) - origin)));
+            along.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), s| (l.min(s), h.max(s)))
+        };
+        let (a, b) = (shadow(Which::A, self.feature_a), shadow(Which::B, self.feature_b));
+        let (lo, hi) = (a.0.max(b.0), a.1.min(b.1));
+        // Rounding of boxes that touch, and what trims accept beyond them.
+        let slack = ctx.tol.same + ctx.a.deviation() + ctx.b.deviation();
+        if lo <= hi { (lo - slack, hi + slack) } else { (0.5 * (lo + hi) - slack, 0.5 * (lo + hi) + slack) }
     }
 
     fn sides(&self, c: &Critical) -> Option<(Side, Side)> {
@@ -216,7 +258,7 @@ fn covers(ctx: &Context<'_>, (fa, fb): (Feature, Feature), x: &Accepted) -> bool
     if dim(x.feature_a) + dim(x.feature_b) >= dim(fa) + dim(fb) {
         return false;
     }
-    let on = |which, feature, own: Feature, p: &P3, n: &feeler_geom::V3| {
+    let on = |which, feature, own: Feature, p: &P3, n: &V3| {
         own == feature || lies_on(ctx, which, feature, p, n, COVER_ANGLE, COVER_LENGTH * ctx.tol.tol)
     };
     on(Which::A, fa, x.feature_a, &x.p_a, &x.n) && on(Which::B, fb, x.feature_b, &x.p_b, &-x.n)
@@ -233,13 +275,8 @@ fn dim(f: Feature) -> u8 {
 /// Keeps the corners of the set, then always the sample farthest from all kept ones, until they are denser than the
 /// spacing (default: a quarter of the set's diameter) or `cap` is reached. The nearest pair stays if it is nearer than
 /// the others by more than rounding.
-fn thin_out(
-    ctx: &Context<'_>,
-    samples: &mut Vec<Sample>,
-    spacing: Option<f64>,
-    cap: usize,
-    out: &mut Vec<Accepted>,
-) {
+fn thin_out(ctx: &Context<'_>, samples: &mut Vec<Sample>, spacing: Option<f64>, out: &mut Vec<Accepted>) {
+    let cap = if spacing.is_some() { MAX_DENSE } else { MAX_SAMPLES };
     samples.sort_by(|x, y| {
         let key = |z: &Sample| [z.pair.distance, z.pair.p_a.x, z.pair.p_a.y, z.pair.p_a.z];
         let (k, l) = (key(x), key(y));

@@ -4,15 +4,16 @@
 //! MATH §8 (Newton on the full Hessian of half the squared distance), BREP Algorithm 12.
 //!
 //! # Deviations
-//! Starts are the pairs of grid points that no neighbouring pair beats, nearest first, instead of one guess from corner
-//! tetrahedra.
+//! Besides the guess from corner tetrahedra (where they are apart) Newton starts from the pairs of grid points that no
+//! neighbouring pair beats, nearest first.
 
-use super::newton::{Eval, Outcome, minimise};
+use super::newton::{Eval, Outcome as Ended, minimise};
 use super::patch::{GRID, MARGIN, NOISE, at, border_margin, grid};
 use super::{Candidate, Context, Solved, Which};
 use crate::trim::outward_normal;
 use crate::{Body, Stats};
 use arrayvec::ArrayVec;
+use feeler_convex::{Outcome, PointSet, Request, distance};
 use feeler_geom::{Curve, P2, P3, Pose, Rect, Surface, V3};
 use feeler_hierarchy::Feature;
 use nalgebra::{SMatrix, SVector};
@@ -164,16 +165,18 @@ fn solve_n<const N: usize>(
     let params_a: ArrayVec<[f64; 2], 25> = a.grid().collect();
     let params_b: ArrayVec<[f64; 2], 25> = b.grid().collect();
     let mut found: ArrayVec<(P3, P3), STARTS> = ArrayVec::new();
-    for k in 0..out.scratch.starts.len().min(STARTS) {
-        let (_, i, j) = out.scratch.starts[k];
-        let start =
-            SVector::<f64, N>::from_fn(
-                |r, _| if r < split { params_a[i][r] } else { params_b[j][r - split] },
-            );
+    let join = |x: &[f64; 2], y: &[f64; 2]| {
+        SVector::<f64, N>::from_fn(|r, _| if r < split { x[r] } else { y[r - split] })
+    };
+    let guess = tetrahedron_guess(a, b).map(|(x, y)| join(&x, &y));
+    let grid_starts =
+        out.scratch.starts.iter().take(STARTS).map(|&(_, i, j)| join(&params_a[i], &params_b[j]));
+    let starts: ArrayVec<SVector<f64, N>, { STARTS + 1 }> = guess.into_iter().chain(grid_starts).collect();
+    for start in starts {
         let (x, undecided) = match minimise(&mut eval, start, MARGIN, ACCEPT_EPS * ctx.tol.eps) {
-            Outcome::Minimum(x) => (x, false),
-            Outcome::Outside => continue,
-            Outcome::Stalled(x) => (x, true),
+            Ended::Minimum(x) => (x, false),
+            Ended::Outside => continue,
+            Ended::Stalled(x) => (x, true),
         };
         if (0..N).any(|r| x[r] < -border[r] || x[r] > 1.0 + border[r]) {
             continue;
@@ -211,6 +214,23 @@ fn solve_n<const N: usize>(
             });
         }
     }
+}
+
+/// Parameters of the closest points of the corner tetrahedra (for a curve: of four of its points) when these are apart.
+fn tetrahedron_guess(a: &Leaf<'_>, b: &Leaf<'_>) -> Option<([f64; 2], [f64; 2])> {
+    let corners = |leaf: &Leaf<'_>| match leaf.dim() {
+        1 => [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0].map(|t| [t, 0.0]),
+        _ => [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]],
+    };
+    let (corners_a, corners_b) = (corners(a), corners(b));
+    let (points_a, points_b) = (corners_a.map(|x| a.point(&x)), corners_b.map(|x| b.point(&x)));
+    let request = Request { rel_tol: 1e-3, max_iterations: 16, ..Request::default() };
+    let (set_a, set_b) = (PointSet::new(&points_a)?, PointSet::new(&points_b)?);
+    let Outcome::Separated { witness, .. } = distance(&set_a, &set_b, &request) else { return None };
+    let mean = |corners: &[[f64; 2]; 4], weights: [f64; 4]| {
+        [0, 1].map(|k| corners.iter().zip(weights).map(|(c, w)| c[k] * w).sum())
+    };
+    Some((mean(&corners_a, witness.weights_a()), mean(&corners_b, witness.weights_b())))
 }
 
 /// A's outward direction at a critical pair: a face's normal where there is one, else the difference of the footpoints,
