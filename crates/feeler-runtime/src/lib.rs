@@ -1,7 +1,7 @@
 //! All local minimal distances between two posed solids.
 //!
 //! A [`Body`] is a hierarchy taken into use, shared among any number of [`ContactPair`]s; a pair holds the scratch and
-//! the results of its queries. One module a step of BREP Figure 4.1: [`front`](self) finds pairs of leaves, `solve`
+//! the results of its queries. One module a step of BREP Figure 4.1: `front` finds pairs of leaves, `solve`
 //! their critical pairs, `trim` and `polar` what lies on the solids, `filter` what is a minimum, `conformal` samples
 //! the sets that are no points, `dedupe` reports each once, `interfere` tells when the interiors meet.
 //!
