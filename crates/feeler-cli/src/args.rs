@@ -15,7 +15,7 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Turn STEP files into .feeler files
+    /// Turn STEP files, or whole folders of them, into .feeler files
     Preprocess(Preprocess),
     /// Show what a .feeler (or STEP) file holds
     Inspect(Inspect),
@@ -24,12 +24,13 @@ pub enum Command {
 }
 
 /// `feeler preprocess`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct Preprocess {
-    /// STEP files
+    /// STEP files, and folders to search for *.step, *.stp and *.p21
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// Output file (one input) or folder; default: NAME.feeler beside each input
+    /// Output file (one input) or folder, which is made if need be and mirrors input folders; default: NAME.feeler
+    /// beside each input
     #[arg(short, long, value_name = "FILE or DIR")]
     pub output: Option<PathBuf>,
     /// Largest apex angle (rad) of the normals within one area; smaller: more and tighter areas
@@ -38,6 +39,16 @@ pub struct Preprocess {
     /// Files prepared at the same time; default: one per core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
+    /// Memory that files prepared at the same time may take together, as estimated from their sizes; a larger file is
+    /// prepared alone; default: three quarters of what is free
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub memory: Option<u64>,
+    /// Prepare also what is up to date: same bytes, options and version of feeler
+    #[arg(long)]
+    pub force: bool,
+    /// Write the JSON document to this file, too
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// One JSON document on stdout instead of a table
     #[arg(long)]
     pub json: bool,

@@ -1,8 +1,11 @@
 //! STEP file → solids → hierarchies: the one place where the offline stages are chained.
 
 use anyhow::{Context as _, bail};
-use feeler_hierarchy::{Instance, Model, Options};
+use feeler_hierarchy::{Instance, Model, Options, Origin};
 use std::path::Path;
+
+/// The program that makes hierarchies: those of another version are made again.
+const PROGRAM: &str = concat!("feeler ", env!("CARGO_PKG_VERSION"));
 
 /// Default of `--flatness` (rad), MATH §6.
 pub const DEFAULT_FLATNESS: f64 = 0.5;
@@ -75,8 +78,31 @@ pub fn prepare_bytes(file: &str, bytes: &[u8], options: &Options) -> anyhow::Res
         })
         .collect();
     warnings.extend(refused.iter().map(|r| format!("left out: {r}")));
-    let model = Model { input, input_hash: fnv1a(bytes), options: *options, solids, instances, warnings };
+    let origin = Origin { program: PROGRAM.to_owned(), references: Vec::new(), left_out: refused.clone() };
+    let model = Model {
+        input,
+        input_hash: fnv1a(bytes),
+        options: *options,
+        solids,
+        instances,
+        components: Vec::new(),
+        warnings,
+        origin,
+    };
     Ok(Prepared { model, refused })
+}
+
+/// The model at `output` and its size in bytes, if preparing the input would give exactly that: a whole file made from
+/// the same bytes, with the same options, by this version of the program.
+#[must_use]
+pub fn up_to_date(input: &Path, bytes: &[u8], output: &Path, options: &Options) -> Option<(Model, u64)> {
+    let size = std::fs::metadata(output).ok()?.len();
+    let model = feeler_hierarchy::file::read_model(output).ok()?;
+    let same = model.origin.program == PROGRAM
+        && model.options == *options
+        && model.input_hash == fnv1a(bytes)
+        && input.file_name().is_some_and(|n| n.to_string_lossy() == model.input);
+    same.then_some((model, size))
 }
 
 /// Loads a `.feeler` file, or prepares a STEP file in memory; the note says which, for stderr.
@@ -105,7 +131,7 @@ pub fn load(path: &Path) -> anyhow::Result<(Model, Option<String>)> {
     Ok((prepared.model, Some(note)))
 }
 
-fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     if path.is_dir() {
         bail!("{}: is a folder; give a STEP or .feeler file", path.display());
     }

@@ -6,6 +6,7 @@
 pub mod args;
 pub mod import;
 pub mod inspect;
+mod interrupt;
 pub mod pose;
 pub mod preprocess;
 pub mod query;

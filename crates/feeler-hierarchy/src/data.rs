@@ -17,8 +17,49 @@ pub struct Model {
     pub solids: Vec<Hierarchy>,
     /// Solids in their places.
     pub instances: Vec<Instance>,
+    /// The assembly tree, parents before their children; empty when the input has none.
+    pub components: Vec<Component>,
     /// What the import had to say.
     pub warnings: Vec<String>,
+    /// What the file was made by and from, besides the input.
+    pub origin: Origin,
+}
+
+/// What a file was made by and from, besides its input: whether it is still up to date can be told from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The program and its version.
+    pub program: String,
+    /// Other files that the input refers to.
+    pub references: Vec<Reference>,
+    /// One message for each solid of the input that could not be prepared.
+    pub left_out: Vec<String>,
+}
+
+/// Another file that an input refers to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reference {
+    /// Its path as the input names it, from the input's folder.
+    pub path: String,
+    /// FNV-1a hash of its bytes; none: it was not there.
+    pub hash: Option<u64>,
+}
+
+/// A node of the assembly tree: a product in its place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Component {
+    /// Name of the product, numbered where a parent uses it several times.
+    pub name: String,
+    /// Entity id of its use in the parent, or of the product at a root.
+    pub source: u64,
+    /// Index of the component it is in; none for a root.
+    pub parent: Option<u32>,
+    /// Translation (mm) from its own coordinates to its parent's.
+    pub translation: [f64; 3],
+    /// Unit quaternion x, y, z, w, likewise.
+    pub rotation: [f64; 4],
+    /// Indices of the instances that are directly in it.
+    pub instances: Vec<u32>,
 }
 
 /// Options of the preparation.

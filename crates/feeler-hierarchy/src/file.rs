@@ -20,13 +20,14 @@
 
 use crate::data::{Hierarchy, Model};
 use crate::validate::{IllFormed, check_well_formed};
+use crate::whole::write_whole;
 use bincode::error::DecodeError;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Version of the format that this code writes, and the only one it reads.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 const MAGIC: [u8; 8] = *b"FEELER\r\n";
 const HEADER: usize = 64;
@@ -382,57 +383,10 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, FileError> {
 pub fn write_model(path: &Path, model: &Model) -> Result<u64, FileError> {
     let write = || {
         let bytes = encode(model)?;
-        let temporary = Temporary::create(path)?;
-        temporary.commit(&bytes, path)?;
+        write_whole(path, &bytes).map_err(|e| FileError::Io { action: e.action, source: e.source })?;
         Ok(bytes.len() as u64)
     };
     write().map_err(|e: FileError| e.at(path))
-}
-
-/// A file that vanishes unless it is committed.
-struct Temporary {
-    path: PathBuf,
-    file: File,
-}
-
-impl Temporary {
-    /// A new file beside `target`.
-    fn create(target: &Path) -> Result<Self, FileError> {
-        let io = |source| FileError::Io { action: "create a temporary file beside it", source };
-        let name = target.file_name().ok_or_else(|| io(io::ErrorKind::InvalidFilename.into()))?;
-        for attempt in 0..100_u32 {
-            let mut temporary = std::ffi::OsString::from(".");
-            temporary.push(name);
-            // The process tells writers apart, the attempt what a killed one left behind.
-            temporary.push(format!(".{}-{attempt}.tmp", std::process::id()));
-            let path = target.with_file_name(temporary);
-            match File::options().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok(Self { path, file }),
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(io(e)),
-            }
-        }
-        Err(io(io::ErrorKind::AlreadyExists.into()))
-    }
-
-    fn commit(mut self, bytes: &[u8], target: &Path) -> Result<(), FileError> {
-        let io = |action| move |source| FileError::Io { action, source };
-        // On the disk before it takes the name, or a power cut could leave a name without content.
-        self.file.write_all(bytes).and_then(|()| self.file.sync_all()).map_err(io("write"))?;
-        fs::rename(&self.path, target).map_err(io("put the written file in place"))?;
-        // Nothing is at the temporary name any more.
-        self.path.clear();
-        Ok(())
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if !self.path.as_os_str().is_empty() {
-            // Failing to tidy up must not hide the error that led here.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
 }
 
 /// Checksum of a file but for the field that holds it.

@@ -1,7 +1,8 @@
 //! A made-up model with every kind of surface, curve and feature, for the tests of this crate.
 
 use crate::data::{
-    Area, Edge, Face, Feature, Hierarchy, Instance, Model, Node, Options, Side, SolidInfo, Span, Vertex,
+    Area, Component, Edge, Face, Feature, Hierarchy, Instance, Model, Node, Options, Origin, Reference, Side,
+    SolidInfo, Span, Vertex,
 };
 use feeler_geom::bezier::{BezierSpline, BezierSurface, H4};
 use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
@@ -153,12 +154,26 @@ pub(crate) fn model() -> Model {
         translation: [1.0, 2.0, 3.0],
         rotation: [0.6, 0.0, 0.0, 0.8],
     };
+    let component = |parent, instances| Component {
+        name: "root".to_owned(),
+        source: 5,
+        parent,
+        translation: [0.0, 0.0, 1.0],
+        rotation: [0.0, 0.0, 0.0, 1.0],
+        instances,
+    };
     Model {
         input: "made-up.step".to_owned(),
         input_hash: 0x0123_4567_89AB_CDEF,
         options: Options { flatness: 0.5 },
         solids: vec![hierarchy(), hierarchy()],
         instances: vec![instance(0), instance(1), instance(0)],
+        components: vec![component(None, vec![1]), component(Some(0), vec![0, 2])],
         warnings: vec!["face #3: something".to_owned()],
+        origin: Origin {
+            program: "feeler 0".to_owned(),
+            references: vec![Reference { path: "other.step".to_owned(), hash: Some(7) }],
+            left_out: vec!["solid #7: open".to_owned()],
+        },
     }
 }

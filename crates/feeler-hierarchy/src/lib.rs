@@ -7,6 +7,7 @@ pub mod data;
 pub mod file;
 pub mod mask;
 pub mod validate;
+pub mod whole;
 
 #[cfg(test)]
 mod fixture;

@@ -4,7 +4,7 @@
 //! finite and of a sensible size, so that the code that reads a model need not look again. Tightness and containment
 //! of the bounds are not checked here; they belong to the tests of the preparation.
 
-use crate::data::{Area, Edge, Face, Feature, Hierarchy, Instance, Model, Node, Vertex};
+use crate::data::{Area, Component, Edge, Face, Feature, Hierarchy, Instance, Model, Node, Vertex};
 use feeler_geom::bezier::{BezierSpline, BezierSurface, H4, MAX_DEGREE};
 use feeler_geom::trim::TrimCells;
 use feeler_geom::{Curve, Frame, Obb, PolyCone, Rect, RevolutionCone, Surface, V3};
@@ -50,6 +50,10 @@ pub fn check_well_formed(model: &Model) -> Check {
     }
     for (i, instance) in model.instances.iter().enumerate() {
         check_instance(instance, model.solids.len()).at(format_args!("instance {i}"))?;
+    }
+    let mut placed = vec![false; model.instances.len()];
+    for (i, component) in model.components.iter().enumerate() {
+        check_component(component, i, &mut placed).at(format_args!("component {i}"))?;
     }
     Ok(())
 }
@@ -116,9 +120,25 @@ fn is_unit(v: &V3) -> bool {
 
 fn check_instance(instance: &Instance, n_solids: usize) -> Check {
     require((instance.solid as usize) < n_solids, "names a solid that is not there")?;
-    require(instance.translation.iter().all(|x| sized(*x)), NOT_FINITE).at("translation")?;
-    let norm_sq: f64 = instance.rotation.iter().map(|q| q * q).sum();
+    check_motion(&instance.translation, &instance.rotation)
+}
+
+fn check_motion(translation: &[f64; 3], rotation: &[f64; 4]) -> Check {
+    require(translation.iter().all(|x| sized(*x)), NOT_FINITE).at("translation")?;
+    let norm_sq: f64 = rotation.iter().map(|q| q * q).sum();
     require((norm_sq - 1.0).abs() <= AXIS_TOL, "must be a unit quaternion").at("rotation")
+}
+
+/// Parents come first, so the components are trees; every instance is in one at most.
+fn check_component(component: &Component, index: usize, placed: &mut [bool]) -> Check {
+    let parent_first = component.parent.is_none_or(|p| (p as usize) < index);
+    require(parent_first, "its parent does not come before it")?;
+    for i in &component.instances {
+        let seen = placed.get_mut(*i as usize);
+        let first = seen.is_some_and(|s| !std::mem::replace(s, true));
+        require(first, "names an instance that is not there or in another component")?;
+    }
+    check_motion(&component.translation, &component.rotation)
 }
 
 fn check_face(face: &Face) -> Check {

@@ -3,7 +3,8 @@
 use feeler_brep::{EdgeStatus, Solid, VertexPolar};
 use feeler_geom::{Curve, Surface};
 use feeler_hierarchy::{
-    Edge, Face, Feature, FeatureType, Hierarchy, Instance, Model, Options, Side, SolidInfo, Span, Vertex,
+    Edge, Face, Feature, FeatureType, Hierarchy, Instance, Model, Options, Origin, Side, SolidInfo, Span,
+    Vertex,
 };
 use std::f64::consts::FRAC_PI_2;
 use thiserror::Error;
@@ -57,7 +58,9 @@ pub fn prepare_model(
         options: *options,
         solids: hierarchies,
         instances,
+        components: Vec::new(),
         warnings,
+        origin: Origin::default(),
     })
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::fixture;
+use std::fs;
 
 #[test]
 fn round_trip_gives_the_same_model_and_the_same_bytes() {
@@ -11,7 +12,7 @@ fn round_trip_gives_the_same_model_and_the_same_bytes() {
     assert_eq!(encode(&back).unwrap(), bytes, "bytes");
     let solids: usize = model.solids.iter().map(encoded_size).sum();
     assert!(0 < solids && solids < bytes.len(), "{solids} of {}", bytes.len());
-    let empty = Model { solids: Vec::new(), instances: Vec::new(), ..model };
+    let empty = Model { solids: Vec::new(), instances: Vec::new(), components: Vec::new(), ..model };
     assert_eq!(decode(&encode(&empty).unwrap()).unwrap(), empty, "no solids");
 }
 

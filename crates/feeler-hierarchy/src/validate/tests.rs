@@ -17,6 +17,10 @@ fn the_fixture_is_well_formed() {
 #[test]
 fn indices_out_of_range_are_refused() {
     refused(|m| m.instances[2].solid = 2, "instance 2");
+    refused(|m| m.components[1].parent = Some(1), "component 1");
+    refused(|m| m.components[0].instances[0] = 3, "component 0");
+    refused(|m| m.components[0].instances[0] = 2, "component 1");
+    refused(|m| m.components[0].rotation[3] = 0.5, "component 0: rotation");
     refused(|m| m.solids[1].areas[3].feature = Feature::Face(6), "solid 1: area 3");
     refused(|m| m.solids[0].areas[3].feature = Feature::Edge(u32::MAX), "solid 0: area 3");
     refused(|m| m.solids[0].areas[3].feature = Feature::Vertex(1), "area 3");

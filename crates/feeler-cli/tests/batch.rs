@@ -1,0 +1,212 @@
+//! Folders of files: each on its own, in order, skipped when up to date, and whole or absent whatever happens.
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use rand::{Rng as _, SeedableRng as _, rngs::SmallRng};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data")
+}
+
+fn command(input: &Path, output: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_feeler"));
+    command.arg("preprocess").arg(input).arg("-o").arg(output).args(["--json", "--quiet"]);
+    command
+}
+
+fn document(run: &Output) -> Value {
+    serde_json::from_slice(&run.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&run.stderr)))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Every file below a folder with its bytes.
+fn listing(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(f) = folders.pop() {
+        for entry in std::fs::read_dir(&f).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.insert(path.strip_prefix(folder).unwrap().to_owned(), std::fs::read(&path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+/// The document without what may differ from run to run.
+fn timeless(mut v: Value, folder: &Path) -> String {
+    v["summary"] = Value::Null;
+    for i in v["inputs"].as_array_mut().unwrap() {
+        i["wall_s"] = Value::Null;
+    }
+    v.to_string().replace(folder.to_str().unwrap(), "OUT")
+}
+
+/// A few files of `data`, one of them in a folder of its own, and two bad ones.
+fn folder(root: &Path) -> PathBuf {
+    let input = root.join("in");
+    std::fs::create_dir_all(input.join("sub")).unwrap();
+    for name in ["bore.step", "cone.step", "plug.step", "torus-without-edges.step"] {
+        std::fs::copy(data().join(name), input.join(name)).unwrap();
+    }
+    std::fs::copy(data().join("box.step"), input.join("sub/box.stp")).unwrap();
+    std::fs::write(input.join("bad.step"), "nothing").unwrap();
+    std::fs::write(input.join("sub/empty.step"), "").unwrap();
+    std::fs::write(input.join("readme.txt"), "no model").unwrap();
+    input
+}
+
+#[test]
+fn bytes_and_order_do_not_depend_on_the_number_of_jobs() {
+    let dir = tempfile::tempdir().unwrap();
+    let input = folder(dir.path());
+    let mut before: Option<(BTreeMap<PathBuf, Vec<u8>>, String, String)> = None;
+    for (jobs, memory) in [("1", "100000"), ("4", "100000"), ("4", "1")] {
+        let output = dir.path().join(format!("out-{jobs}-{memory}"));
+        let run = command(&input, &output).args(["--jobs", jobs, "--memory", memory]).output().unwrap();
+        assert_eq!(run.status.code(), Some(1), "two are bad: {}", text(&run.stderr));
+        let v = document(&run);
+        assert_eq!(v["summary"]["prepared"], 5, "{v}");
+        assert_eq!(v["summary"]["failed"], 2, "{v}");
+        let peak = &v["summary"]["peak_memory_bytes"];
+        assert!(peak.is_null() || peak.as_u64().unwrap() > 1 << 20, "{v}");
+        let now = (listing(&output), timeless(v, &output), text(&run.stderr));
+        assert_eq!(now.0.len(), 5, "{:?}", now.0.keys());
+        assert!(now.0.contains_key(Path::new("sub/box.feeler")), "the folders are mirrored");
+        if let Some(before) = &before {
+            assert!(before.0 == now.0, "bytes differ with {jobs} jobs");
+            assert_eq!(before.1, now.1, "reports differ with {jobs} jobs");
+            assert_eq!(before.2, now.2, "messages differ with {jobs} jobs");
+        }
+        before = Some(now);
+    }
+}
+
+#[test]
+fn what_is_up_to_date_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, output) = (folder(dir.path()), dir.path().join("out"));
+    let report = dir.path().join("report.json");
+    let run = |more: &[&str]| {
+        let run = command(&input, &output).args(more).arg("--report").arg(&report).output().unwrap();
+        assert_eq!(run.status.code(), Some(1), "two are bad: {}", text(&run.stderr));
+        let v = document(&run);
+        let from_file: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
+        assert_eq!(v, from_file, "the report is the document");
+        let unchanged: Vec<String> = v["inputs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|i| i["unchanged"] == true)
+            .map(|i| Path::new(i["path"].as_str().unwrap()).file_stem().unwrap().to_str().unwrap().to_owned())
+            .collect();
+        (unchanged.join(" "), timeless(v, &output).replace("\"unchanged\":true", "\"unchanged\":false"))
+    };
+    let (unchanged, first) = run(&[]);
+    assert_eq!(unchanged, "");
+    let written = listing(&output);
+    let modified = |name: &str| std::fs::metadata(output.join(name)).unwrap().modified().unwrap();
+    let stamp = modified("cone.feeler");
+    let (unchanged, again) = run(&[]);
+    assert_eq!(unchanged, "bore cone plug box torus-without-edges");
+    assert_eq!(first, again, "the facts of what is skipped are those of what was prepared");
+    assert_eq!(modified("cone.feeler"), stamp, "written again");
+    // Another input, a damaged output, one of another input of the same name, and a missing one.
+    let step = std::fs::read_to_string(input.join("cone.step")).unwrap();
+    std::fs::write(input.join("cone.step"), step.replace("ENDSEC;", "ENDSEC; ")).unwrap();
+    let mut damaged = written[Path::new("bore.feeler")].clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    std::fs::write(output.join("bore.feeler"), damaged).unwrap();
+    std::fs::write(output.join("plug.feeler"), &written[Path::new("bore.feeler")]).unwrap();
+    std::fs::remove_file(output.join("sub/box.feeler")).unwrap();
+    assert_eq!(run(&[]).0, "torus-without-edges");
+    let mut now = listing(&output);
+    assert_ne!(now[Path::new("cone.feeler")], written[Path::new("cone.feeler")], "another hash");
+    now.insert("cone.feeler".into(), written[Path::new("cone.feeler")].clone());
+    assert!(now == written, "bytes differ");
+    // Other options, and on demand.
+    assert_eq!(run(&["--flatness", "0.4"]).0, "");
+    assert_eq!(run(&["--flatness", "0.4"]).0, "bore cone plug box torus-without-edges");
+    assert_eq!(run(&["--flatness", "0.4", "--force"]).0, "");
+}
+
+#[test]
+fn killed_and_started_again_it_ends_with_the_same_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let input = folder(dir.path());
+    let (undisturbed, output) = (dir.path().join("undisturbed"), dir.path().join("out"));
+    let run = command(&input, &undisturbed).args(["--jobs", "2"]).output().unwrap();
+    let whole = document(&run)["summary"]["wall_s"].as_f64().unwrap();
+    let mut rng = SmallRng::seed_from_u64(11);
+    for _ in 0..5 {
+        let mut child = command(&input, &output)
+            .args(["--jobs", "2", "--force"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_secs_f64(rng.random_range(0.0..1.2 * whole)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for (name, bytes) in listing(&output) {
+            if name.extension().is_some_and(|e| e == "feeler") {
+                assert!(feeler_hierarchy::file::decode(&bytes).is_ok(), "{} is not whole", name.display());
+            }
+        }
+    }
+    // A leftover of a killed run, should none of those have left one.
+    std::fs::create_dir_all(&output).unwrap();
+    std::fs::write(output.join(".box.feeler.4000000-0.tmp"), "half").unwrap();
+    let run = command(&input, &output).output().unwrap();
+    assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
+    let (a, b) = (listing(&undisturbed), listing(&output));
+    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>(), "files");
+    assert!(a == b, "bytes differ");
+}
+
+/// Ctrl-C while a file is being prepared: exit 130, a message, and no temporary file.
+#[cfg(unix)]
+#[test]
+fn interrupted_it_leaves_whole_files_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, output) = (dir.path().join("in"), dir.path().join("out"));
+    std::fs::create_dir(&input).unwrap();
+    // So many copies that it cannot be done before the signal comes.
+    for i in 0..2000 {
+        std::fs::copy(data().join("bore.step"), input.join(format!("{i}.step"))).unwrap();
+    }
+    for signal in ["-INT", "-TERM"] {
+        let child = command(&input, &output)
+            .arg("--force")
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let started = std::time::Instant::now();
+        // The first files are there: the handler is in place.
+        while listing(&output).len() < 3 && started.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let run = child.wait_with_output().unwrap();
+        assert_eq!(run.status.code(), Some(130), "{signal}: {}", text(&run.stderr));
+        assert!(text(&run.stderr).contains("interrupted"), "{signal}: {}", text(&run.stderr));
+        let left = listing(&output);
+        assert!(left.len() < 2000, "it was done before the signal");
+        for (name, bytes) in left {
+            assert_eq!(name.extension().unwrap(), "feeler", "{} is left", name.display());
+            assert!(feeler_hierarchy::file::decode(&bytes).is_ok(), "{} is not whole", name.display());
+        }
+        std::fs::remove_dir_all(&output).unwrap();
+    }
+}
