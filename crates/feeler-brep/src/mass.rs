@@ -45,7 +45,7 @@ pub fn face_integrals(
 ) -> FaceIntegrals {
     let c = reference;
     let [area, volume, x, y, z] = match surface {
-        Surface::Plane { frame } => plane(frame, cells, c, rel_tol),
+        Surface::Plane { frame } => plane(frame, cells, c),
         Surface::Cylinder { frame, radius } => {
             let profile = |v: f64| Profile { a: *radius, da: 0.0, b: v, db: 1.0 };
             revolution(frame, &profile, cells, c, rel_tol)
@@ -76,7 +76,7 @@ pub fn face_integrals(
 }
 
 /// A plane: `d·n` is constant, `d` linear.
-fn plane(frame: &Frame, cells: &TrimCells, c: &P3, rel_tol: f64) -> [f64; 5] {
+fn plane(frame: &Frame, cells: &TrimCells, c: &P3) -> [f64; 5] {
     let u0 = cells.rect.u0;
     // Moments about the rectangle's corner keep their digits when the frame's origin is far away.
     let v0 = cells.rect.v0;
@@ -84,7 +84,7 @@ fn plane(frame: &Frame, cells: &TrimCells, c: &P3, rel_tol: f64) -> [f64; 5] {
         let (u, v) = (p.x - u0, p.y - v0);
         [u, 0.5 * u * u, u * v]
     };
-    let [area, mu, mv] = cells.integrate(&f, (&[], &[]), rel_tol);
+    let [area, mu, mv] = cells.integrate_quadratic(&f);
     let corner = frame.point(u0, v0, 0.0) - c;
     let h = corner.dot(&frame.z);
     let d = corner * area + frame.x * mu + frame.y * mv;
@@ -136,9 +136,9 @@ fn revolution(
 fn grid(surface: &Surface, cells: &TrimCells, c: &P3, rel_tol: f64) -> [f64; 5] {
     let (us, vs) = surface.breaks(&cells.rect);
     let f = |p: P2| {
-        let s = surface.derivs(p);
-        let n = s.du.cross(&s.dv);
-        let d = s.p - c;
+        let (at, du, dv) = surface.first_derivs(p);
+        let n = du.cross(&dv);
+        let d = at - c;
         let flux = d.dot(&n);
         let m = d * (0.25 * flux);
         [n.norm(), flux / 3.0, m.x, m.y, m.z]
@@ -148,12 +148,12 @@ fn grid(surface: &Surface, cells: &TrimCells, c: &P3, rel_tol: f64) -> [f64; 5] 
     let r = cells.rect;
     let (mut density, mut reach) = (0.0_f64, 0.0_f64);
     for (i, j) in (0..5).flat_map(|i| (0..5).map(move |j| (i, j))) {
-        let s = surface.derivs(P2::new(
+        let (p, du, dv) = surface.first_derivs(P2::new(
             r.u0 + (r.u1 - r.u0) * 0.25 * f64::from(i),
             r.v0 + (r.v1 - r.v0) * 0.25 * f64::from(j),
         ));
-        density = density.max(s.du.cross(&s.dv).norm());
-        reach = reach.max((s.p - c).norm());
+        density = density.max(du.cross(&dv).norm());
+        reach = reach.max((p - c).norm());
     }
     let area = density * (r.u1 - r.u0) * (r.v1 - r.v0) * 1e-3 * rel_tol;
     let moment = area * reach * reach * 0.25;

@@ -109,8 +109,8 @@ impl<'a> Host<'a> {
 
     /// First derivatives.
     pub(super) fn jacobian(&self, uv: P2) -> (V3, V3) {
-        let d = self.surface.derivs(uv);
-        (d.du, d.dv)
+        let (_, du, dv) = self.surface.first_derivs(uv);
+        (du, dv)
     }
 }
 

@@ -72,6 +72,8 @@ pub(super) fn curve_h(control: &[H4], s: f64) -> [H4; 3] {
     let n = control.len() - 1;
     if n < 4 {
         contract(n, &Basis::<4>::new(n, s), |i| control[i])
+    } else if n < 8 {
+        contract(n, &Basis::<8>::new(n, s), |i| control[i])
     } else {
         contract(n, &Basis::<ROOM>::new(n, s), |i| control[i])
     }
@@ -83,9 +85,48 @@ pub(super) fn patch_h(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [
         patch_room::<4>(control, nu, nv, s, t)
     } else if nu < 8 && nv < 8 {
         patch_room::<8>(control, nu, nv, s, t)
+    } else if nu < 16 && nv < 16 {
+        patch_room::<16>(control, nu, nv, s, t)
     } else {
         patch_room::<ROOM>(control, nu, nv, s, t)
     }
+}
+
+/// `[h, h_u, h_v]` of one patch at local parameters.
+fn patch_h1(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [H4; 3] {
+    if nu < 4 && nv < 4 {
+        patch_room1::<4>(control, nu, nv, s, t)
+    } else if nu < 8 && nv < 8 {
+        patch_room1::<8>(control, nu, nv, s, t)
+    } else if nu < 16 && nv < 16 {
+        patch_room1::<16>(control, nu, nv, s, t)
+    } else {
+        patch_room1::<ROOM>(control, nu, nv, s, t)
+    }
+}
+
+fn patch_room1<const N: usize>(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [H4; 3] {
+    let bv = Basis::<N>::new(nv, t);
+    let bu = Basis::<N>::new(nu, s);
+    let (mut h, mut hu, mut hv) = (H4::zeros(), H4::zeros(), H4::zeros());
+    let mut prev = H4::zeros();
+    for (a, c) in control.chunks_exact(nv + 1).enumerate() {
+        let mut row = c[0] * bv.b0[0];
+        let mut row_v = H4::zeros();
+        for b in 1..=nv {
+            row += c[b] * bv.b0[b];
+            row_v += (c[b] - c[b - 1]) * bv.b1[b - 1];
+        }
+        h += row * bu.b0[a];
+        hv += row_v * bu.b0[a];
+        if a > 0 {
+            hu += (row - prev) * bu.b1[a - 1];
+        }
+        prev = row;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "degrees are small")]
+    let (nu, nv) = (nu as f64, nv as f64);
+    [h, hu * nu, hv * nv]
 }
 
 fn patch_room<const N: usize>(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [H4; 6] {
@@ -169,6 +210,24 @@ impl BezierSurface {
     pub fn derivs(&self, uv: P2) -> SurfaceDerivs {
         let uv = self.wrapped(uv);
         self.patch_derivs(self.patch(uv), uv)
+    }
+
+    /// Point and first derivatives at `uv`: about half the work of [`BezierSurface::derivs`].
+    #[must_use]
+    pub fn first_derivs(&self, uv: P2) -> (P3, V3, V3) {
+        let uv = self.wrapped(uv);
+        let (i, j) = self.patch(uv);
+        let (u0, v0) = (self.u_breaks[i], self.v_breaks[j]);
+        let iu = 1.0 / (self.u_breaks[i + 1] - u0);
+        let iv = 1.0 / (self.v_breaks[j + 1] - v0);
+        let c = self.patch_control((i, j));
+        let (nu, nv) = (self.u_degree as usize, self.v_degree as usize);
+        let [h, hu, hv] = patch_h1(c, nu, nv, (uv.x - u0) * iu, (uv.y - v0) * iv);
+        let inv_w = 1.0 / h.w;
+        let p = h.xyz() * inv_w;
+        let du = (hu.xyz() - p * hu.w) * (iu * inv_w);
+        let dv = (hv.xyz() - p * hv.w) * (iv * inv_w);
+        (P3::from(p), du, dv)
     }
 
     /// Point and derivatives of patch `(i, j)`, extrapolated when `uv` is outside it.

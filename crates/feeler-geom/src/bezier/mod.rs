@@ -263,8 +263,8 @@ impl BezierSurface {
         let uv = self.wrapped(uv);
         let (i, j) = self.patch(uv);
         let (hu, hv) = (self.u_breaks[i + 1] - self.u_breaks[i], self.v_breaks[j + 1] - self.v_breaks[j]);
-        let d = self.patch_derivs((i, j), uv);
-        let (du, dv) = (d.du * hu, d.dv * hv);
+        let (_, du, dv) = self.first_derivs(uv);
+        let (du, dv) = (du * hu, dv * hv);
         let n = du.cross(&dv);
         let c = self.patch_control((i, j));
         let (nv, last) = (self.v_degree as usize, c.len() - 1);
@@ -276,6 +276,7 @@ impl BezierSurface {
             return n.normalize();
         }
         // First order: the change of ∂u × ∂v towards the centre of the patch.
+        let d = self.patch_derivs((i, j), uv);
         let center = P2::new(self.u_breaks[i] + 0.5 * hu, self.v_breaks[j] + 0.5 * hv);
         let (a, b) = ((center.x - uv.x) / hu, (center.y - uv.y) / hv);
         let (duu, duv, dvv) = (d.duu * (hu * hu), d.duv * (hu * hv), d.dvv * (hv * hv));

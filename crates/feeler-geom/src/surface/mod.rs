@@ -110,7 +110,17 @@ impl Surface {
     /// Point at `(u, v)`.
     #[must_use]
     pub fn point(&self, uv: P2) -> P3 {
-        self.derivs(uv).p
+        self.first_derivs(uv).0
+    }
+
+    /// Point, ∂/∂u and ∂/∂v; on patches about half the work of [`Surface::derivs`], and equal to it but for rounding.
+    #[must_use]
+    pub fn first_derivs(&self, uv: P2) -> (P3, V3, V3) {
+        if let Self::Bezier(grid) = self {
+            return grid.first_derivs(uv);
+        }
+        let d = self.derivs(uv);
+        (d.p, d.du, d.dv)
     }
 
     /// Point and derivatives up to the second order.

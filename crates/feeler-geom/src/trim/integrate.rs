@@ -7,12 +7,13 @@
 //! MATH §6 (self-check at import).
 
 use std::f64::consts::PI;
+use std::sync::LazyLock;
 
 use super::cells::extent;
 use super::piece::solve_monotone;
 use super::tree::{self, UvBox};
 use super::{TrimCells, TrimPiece};
-use crate::{P2, math};
+use crate::{P2, Rect, math};
 
 /// Halvings of one smooth interval at most: after them the estimate is taken as it is.
 const MAX_DEPTH: u32 = 14;
@@ -85,7 +86,7 @@ fn interval(lines: &[f64], x: f64) -> usize {
 impl TrimCells {
     /// ∬ f du dv over the domain for several integrands at once, given their antiderivatives in u:
     /// `antiderivative(u, v)[k] = ∫_{rect.u0}^{u} f_k(s, v) ds` with `u` in `[rect.u0, rect.u1]`. Gauss–Legendre
-    /// along each piece, halved until two orders agree to `rel_tol` of the sum of absolute contributions;
+    /// along each piece, of rising order and halved until two orders agree to `rel_tol` of the sum of absolute contributions;
     /// `breaks` are the parameters `(us, vs)` where the integrands are not smooth.
     #[must_use]
     pub fn integrate<const K: usize>(
@@ -101,15 +102,38 @@ impl TrimCells {
         let mut segments = self.piece_segments(&grid);
         let last = grid.u.len() - 1;
         self.push_line(self.rect.u1, &self.right_border(), &grid, last.max(1) - 1, &mut segments);
-        let rules = Rules::new();
-        line_integrals(self, &segments, &|_, p| antiderivative(p), &rules, rel_tol, [0.0; K])
+        line_integrals(self, &segments, &|_, p| antiderivative(p), rel_tol, [0.0; K])
+    }
+
+    /// As [`TrimCells::integrate`] without breaks, for antiderivatives that are polynomials of degree 2 in `(u, v)`
+    /// together: exact but for rounding, in one pass.
+    #[must_use]
+    pub fn integrate_quadratic<const K: usize>(&self, antiderivative: &dyn Fn(P2) -> [f64; K]) -> [f64; K] {
+        if !self.is_bounded() {
+            return [f64::NAN; K];
+        }
+        let mut sum = Sum::new();
+        // A quadratic along a cubic times its derivative has degree 8; 5 nodes are exact to degree 9.
+        for p in &self.pieces {
+            sum.add(&along_piece(&self.rect, p, (0.0, 1.0), RULES.exact(), antiderivative));
+        }
+        for (a, b) in self.right_border() {
+            let mut out = [0.0; K];
+            for (x, w) in RULES.exact() {
+                let y = antiderivative(P2::new(self.rect.u1, a + (b - a) * x));
+                (0..K).for_each(|k| out[k] += w * (b - a) * y[k]);
+            }
+            sum.add(&out);
+        }
+        sum.value()
     }
 
     /// ∬ f du dv over the domain for several integrands at once, without antiderivatives: products of
-    /// Gauss–Legendre rules on the cells of the grid of `breaks` that lie wholly inside, Green's theorem with an
-    /// inner integral along u on those that hold boundary. To `rel_tol` of the sums of absolute contributions where
-    /// the integrands are smooth within the cells, but never finer than to `floor`: the round-off of integrands that
-    /// are differences of larger numbers, summed over the domain, below which no refinement converges.
+    /// Gauss–Legendre rules on the cells of the grid of `breaks` that lie wholly inside; on those that hold boundary
+    /// Green's theorem, with the antiderivative of the polynomial through the same nodes. To `rel_tol` of the sums of
+    /// absolute contributions where the integrands are smooth within the cells, but never finer than to `floor`: the
+    /// round-off of integrands that are differences of larger numbers, summed over the domain, below which no
+    /// refinement converges.
     #[must_use]
     pub fn integrate_density<const K: usize>(
         &self,
@@ -126,7 +150,6 @@ impl TrimCells {
         if grid.u.len() < 2 || grid.v.len() < 2 {
             return [0.0; K];
         }
-        let rules = Rules::new();
         let mut segments = self.piece_segments(&grid);
         let mut has_boundary = vec![false; nu * nv];
         for s in &segments {
@@ -155,43 +178,44 @@ impl TrimCells {
             cells.extend((0..nv).filter(|j| has_boundary[i * nv + j]).map(|j| (i, j, false)));
         }
         let rect = |i: usize, j: usize| [grid.u[i], grid.u[i + 1], grid.v[j], grid.v[j + 1]];
-        let coarse: Vec<[f64; K]> =
-            cells.iter().map(|&(i, j, _)| product(density, rect(i, j), &rules.low, 1)).collect();
+        let coarse: Vec<Samples<K>> =
+            cells.iter().map(|&(i, j, _)| Samples::new(density, rect(i, j), 0, 1)).collect();
         let mut size = [0.0; K];
-        for c in &coarse {
+        for c in coarse.iter().map(Samples::integral) {
             for k in 0..K {
                 size[k] += c[k].abs();
             }
         }
         let share = 1.0 / as_f64(cells.len().max(1));
         let mut sum = Sum::new();
-        // (order, parts along u) for the inner integrals of each cell.
-        let mut inner_rule = vec![(0_u8, 1_usize); nu * nv];
-        for (&(i, j, is_whole), coarse) in cells.iter().zip(&coarse) {
-            let r = rect(i, j);
-            let mut last = *coarse;
-            let mut rule = (0, 1);
-            for next in [(1, 1), (2, 1), (2, 2), (2, 4), (2, 8)] {
-                let value = product(density, r, rules.order(next.0), next.1);
+        // Antiderivatives on the cells with boundary.
+        let mut inner: Vec<Option<Antiderivative<K>>> = vec![];
+        inner.resize_with(nu * nv, || None);
+        for (&(i, j, is_whole), coarse) in cells.iter().zip(coarse) {
+            let mut last = coarse.integral();
+            let mut samples = coarse;
+            for (order, parts) in [(1, 1), (2, 1), (3, 1), (3, 2), (3, 4), (3, 8)] {
+                samples = Samples::new(density, rect(i, j), order, parts);
+                let value = samples.integral();
                 let good = (0..K).all(|k| {
                     let tol = rel_tol * (value[k].abs() + share * size[k]);
                     (value[k] - last[k]).abs() <= tol.max(share * floor[k])
                 });
-                (last, rule) = (value, next);
+                last = value;
                 if good {
                     break;
                 }
             }
-            inner_rule[i * nv + j] = rule;
             if is_whole {
                 sum.add(&last);
+            } else {
+                inner[i * nv + j] = Some(Antiderivative::new(&samples));
             }
         }
-        let inner = |s: &Segment, p: P2| {
-            let (order, parts) = inner_rule[s.column * nv + s.row];
-            along(density, grid.u[s.column], p.x, p.y, rules.order(order), parts)
-        };
-        sum.add(&line_integrals(self, &segments, &inner, &rules, rel_tol, floor));
+        let nothing = [0.0; K];
+        let integrand =
+            |s: &Segment, p: P2| inner[s.column * nv + s.row].as_ref().map_or(nothing, |a| a.value(p));
+        sum.add(&line_integrals(self, &segments, &integrand, rel_tol, floor));
         sum.value()
     }
 
@@ -199,7 +223,7 @@ impl TrimCells {
     #[must_use]
     pub fn area_uv(&self) -> f64 {
         let u0 = self.rect.u0;
-        self.integrate(&|p| [p.x - u0], (&[], &[]), 1e-13)[0]
+        self.integrate_quadratic(&|p| [p.x - u0])[0]
     }
 
     fn is_bounded(&self) -> bool {
@@ -301,24 +325,203 @@ fn push_interval(out: &mut Vec<(f64, f64)>, a: f64, b: f64) {
 }
 
 /// Gauss–Legendre rules of rising order.
+static RULES: LazyLock<Rules> = LazyLock::new(|| Rules {
+    by_order: [4, 6, 10, 16].map(gauss_legendre),
+    exact: gauss_legendre(5),
+    legendre: [4, 6, 10, 16].map(|n| {
+        let rule = gauss_legendre(n);
+        (0..n)
+            .flat_map(|k| {
+                let scale = as_f64(2 * k + 1);
+                rule.iter()
+                    .map(move |(x, w)| scale * w * legendre_values(n, 2.0 * x - 1.0)[k])
+                    .collect::<Vec<_>>()
+            })
+            .collect()
+    }),
+});
+
 struct Rules {
-    low: Vec<(f64, f64)>,
-    mid: Vec<(f64, f64)>,
-    high: Vec<(f64, f64)>,
+    by_order: [Vec<(f64, f64)>; 4],
+    exact: Vec<(f64, f64)>,
+    /// For each order `n`: the `n × n` matrix from values at the nodes to Legendre coefficients, row by row.
+    legendre: [Vec<f64>; 4],
 }
 
 impl Rules {
-    fn new() -> Self {
-        Self { low: gauss_legendre(6), mid: gauss_legendre(10), high: gauss_legendre(16) }
+    fn order(&self, k: usize) -> &[(f64, f64)] {
+        &self.by_order[k]
     }
 
-    fn order(&self, k: u8) -> &[(f64, f64)] {
-        match k {
-            0 => &self.low,
-            1 => &self.mid,
-            _ => &self.high,
-        }
+    /// The rule that is exact to degree 9.
+    fn exact(&self) -> &[(f64, f64)] {
+        &self.exact
     }
+}
+
+/// Most nodes of any rule.
+const MOST: usize = 16;
+
+/// `P_0 … P_n` at `x` in [-1, 1].
+fn legendre_values(n: usize, x: f64) -> [f64; MOST + 1] {
+    let mut p = [0.0; MOST + 1];
+    p[0] = 1.0;
+    p[1] = x;
+    for k in 1..n {
+        p[k + 1] = (as_f64(2 * k + 1) * x * p[k] - as_f64(k) * p[k - 1]) / as_f64(k + 1);
+    }
+    p
+}
+
+/// Values of the integrands at the nodes of `parts × parts` product rules on a rectangle.
+struct Samples<const K: usize> {
+    rect: [f64; 4],
+    order: usize,
+    parts: usize,
+    /// Part (i, j) starts at `(i parts + j) n²`; within it node (a, b) along u and v is at `a n + b`.
+    values: Vec<[f64; K]>,
+}
+
+impl<const K: usize> Samples<K> {
+    fn new(density: &dyn Fn(P2) -> [f64; K], rect: [f64; 4], order: usize, parts: usize) -> Self {
+        let rule = RULES.order(order);
+        let [u0, u1, v0, v1] = rect;
+        let (hu, hv) = ((u1 - u0) / as_f64(parts), (v1 - v0) / as_f64(parts));
+        let mut values = Vec::with_capacity(parts * parts * rule.len() * rule.len());
+        for (i, j) in (0..parts).flat_map(|i| (0..parts).map(move |j| (i, j))) {
+            let (a, b) = (u0 + hu * as_f64(i), v0 + hv * as_f64(j));
+            for (x, _) in rule {
+                values.extend(rule.iter().map(|(y, _)| density(P2::new(a + hu * x, b + hv * y))));
+            }
+        }
+        Self { rect, order, parts, values }
+    }
+
+    /// The integral over the whole rectangle.
+    fn integral(&self) -> [f64; K] {
+        let rule = RULES.order(self.order);
+        let [u0, u1, v0, v1] = self.rect;
+        let area = (u1 - u0) * (v1 - v0) / as_f64(self.parts * self.parts);
+        let mut out = [0.0; K];
+        let weights = rule.iter().flat_map(|(_, a)| rule.iter().map(move |(_, b)| a * b));
+        for (value, w) in self.values.iter().zip(weights.cycle()) {
+            (0..K).for_each(|k| out[k] += w * value[k]);
+        }
+        out.map(|x| x * area)
+    }
+}
+
+/// `∫_{u0}^{u} f(s, v) ds` of the polynomials through samples of `f`, part by part, as Legendre series.
+struct Antiderivative<const K: usize> {
+    rect: [f64; 4],
+    parts: usize,
+    series: Vec<Series<K>>,
+}
+
+/// Coefficients of one part: `coefficients[a * n_v + b]` belongs to `P_a(x) P_b(y)`.
+struct Series<const K: usize> {
+    n_u: usize,
+    n_v: usize,
+    coefficients: Vec<[f64; K]>,
+}
+
+impl<const K: usize> Antiderivative<K> {
+    fn new(samples: &Samples<K>) -> Self {
+        let n = RULES.order(samples.order).len();
+        let matrix = &RULES.legendre[samples.order];
+        let series =
+            samples.values.chunks_exact(n * n).map(|values| Series::new(values, n, matrix)).collect();
+        Self { rect: samples.rect, parts: samples.parts, series }
+    }
+
+    fn value(&self, p: P2) -> [f64; K] {
+        let [u0, u1, v0, v1] = self.rect;
+        // Part and place in it, in [-1, 1].
+        let place = |x: f64, lo: f64, hi: f64| {
+            let at = (x - lo) / (hi - lo) * as_f64(self.parts);
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful of parts")]
+            let part = (at.max(0.0) as usize).min(self.parts - 1);
+            (part, (2.0 * (at - as_f64(part)) - 1.0).clamp(-1.0, 1.0))
+        };
+        let ((i, x), (j, y)) = (place(p.x, u0, u1), place(p.y, v0, v1));
+        let mut out = [0.0; K];
+        let part = |i: usize| &self.series[i * self.parts + j];
+        let py = legendre_values(part(i).n_v, y);
+        // All of the parts to the left: P_0 alone has a mean.
+        for s in (0..i).map(part) {
+            let row = s.row(0, &legendre_values(s.n_v, y));
+            (0..K).for_each(|k| out[k] += 2.0 * row[k]);
+        }
+        let s = part(i);
+        let px = legendre_values(s.n_u, x);
+        for a in 0..s.n_u {
+            // ∫_{-1}^{x} P_a
+            let weight = if a == 0 { x + 1.0 } else { (px[a + 1] - px[a - 1]) / as_f64(2 * a + 1) };
+            let row = s.row(a, &py);
+            (0..K).for_each(|k| out[k] += weight * row[k]);
+        }
+        let half = 0.5 * (u1 - u0) / as_f64(self.parts);
+        out.map(|x| x * half)
+    }
+}
+
+impl<const K: usize> Series<K> {
+    fn new(values: &[[f64; K]], n: usize, matrix: &[f64]) -> Self {
+        // Along v, then along u.
+        let mut half = vec![[0.0; K]; n * n];
+        for (a, b) in (0..n).flat_map(|a| (0..n).map(move |b| (a, b))) {
+            let h = &mut half[a * n + b];
+            for (m, value) in matrix[b * n..(b + 1) * n].iter().zip(&values[a * n..(a + 1) * n]) {
+                (0..K).for_each(|k| h[k] += m * value[k]);
+            }
+        }
+        let mut all = vec![[0.0; K]; n * n];
+        for (a, c) in (0..n).flat_map(|a| (0..n).map(move |c| (a, c))) {
+            let m = matrix[a * n + c];
+            for b in 0..n {
+                (0..K).for_each(|k| all[a * n + b][k] += m * half[c * n + b][k]);
+            }
+        }
+        // Most series end long before their room does.
+        let mut tiny = [0.0; K];
+        for c in &all {
+            (0..K).for_each(|k| tiny[k] = f64::max(tiny[k], c[k].abs()));
+        }
+        let counts = |c: &[f64; K]| (0..K).any(|k| c[k].abs() > 1e-16 * tiny[k]);
+        let n_u = (0..n).rev().find(|a| (0..n).any(|b| counts(&all[a * n + b]))).map_or(1, |a| a + 1);
+        let n_v = (0..n).rev().find(|b| (0..n).any(|a| counts(&all[a * n + b]))).map_or(1, |b| b + 1);
+        let coefficients = (0..n_u).flat_map(|a| all[a * n..a * n + n_v].iter().copied()).collect();
+        Self { n_u, n_v, coefficients }
+    }
+
+    /// The coefficient of `P_a(x)` at given `P_b(y)`.
+    fn row(&self, a: usize, py: &[f64; MOST + 1]) -> [f64; K] {
+        let mut out = [0.0; K];
+        for (c, p) in self.coefficients[a * self.n_v..(a + 1) * self.n_v].iter().zip(py) {
+            (0..K).for_each(|k| out[k] += p * c[k]);
+        }
+        out
+    }
+}
+
+/// `∫ F dv` along a part of a piece by one rule.
+fn along_piece<const K: usize>(
+    rect: &Rect,
+    p: &TrimPiece,
+    (a, b): (f64, f64),
+    rule: &[(f64, f64)],
+    integrand: &dyn Fn(P2) -> [f64; K],
+) -> [f64; K] {
+    let mut out = [0.0; K];
+    for (x, w) in rule {
+        let t = a + (b - a) * x;
+        let dv = p.derivative(t).y * (b - a);
+        // Rounding must not take the integrand out of its range.
+        let at = p.eval(t);
+        let y = integrand(P2::new(at.x.max(rect.u0).min(rect.u1), at.y.max(rect.v0).min(rect.v1)));
+        (0..K).for_each(|k| out[k] += w * dv * y[k]);
+    }
+    out
 }
 
 /// Compensated sums: thousands of contributions cancel around small volumes.
@@ -345,80 +548,32 @@ impl<const K: usize> Sum<K> {
     }
 }
 
-/// `∫_{u0}^{u1} f(u, v) du` by a rule on each of `parts` equal parts.
-fn along<const K: usize>(
-    f: &dyn Fn(P2) -> [f64; K],
-    u0: f64,
-    u1: f64,
-    v: f64,
-    rule: &[(f64, f64)],
-    parts: usize,
-) -> [f64; K] {
-    let mut out = [0.0; K];
-    let h = (u1 - u0) / as_f64(parts);
-    for part in 0..parts {
-        let a = u0 + h * as_f64(part);
-        for (x, w) in rule {
-            let y = f(P2::new(a + h * x, v));
-            for k in 0..K {
-                out[k] += h * w * y[k];
-            }
-        }
-    }
-    out
-}
-
-/// `∬ f` over a rectangle `[u0, u1, v0, v1]` by the product of a rule with itself on `parts²` equal parts.
-fn product<const K: usize>(
-    f: &dyn Fn(P2) -> [f64; K],
-    [u0, u1, v0, v1]: [f64; 4],
-    rule: &[(f64, f64)],
-    parts: usize,
-) -> [f64; K] {
-    let mut out = [0.0; K];
-    let h = (v1 - v0) / as_f64(parts);
-    for part in 0..parts {
-        let a = v0 + h * as_f64(part);
-        for (x, w) in rule {
-            let y = along(f, u0, u1, a + h * x, rule, parts);
-            for k in 0..K {
-                out[k] += h * w * y[k];
-            }
-        }
-    }
-    out
-}
-
 /// The sum of `∫ F dv` over all segments.
 fn line_integrals<const K: usize>(
     cells: &TrimCells,
     segments: &[Segment],
     integrand: &dyn Fn(&Segment, P2) -> [f64; K],
-    rules: &Rules,
     rel_tol: f64,
     floor: [f64; K],
 ) -> [f64; K] {
     let rect = &cells.rect;
     let level = 4.0 * f64::EPSILON * extent(rect)[1];
-    let part = |s: &Segment, a: f64, b: f64, rule: &[(f64, f64)]| -> [f64; K] {
-        let mut out = [0.0; K];
-        for (x, w) in rule {
-            let t = a + (b - a) * x;
-            let (p, dv) = match s.path {
-                Path::Piece { piece, .. } => {
-                    let p: &TrimPiece = &cells.pieces[piece];
-                    (p.eval(t), p.derivative(t).y * (b - a))
+    let part = |s: &Segment, a: f64, b: f64, order: usize| -> [f64; K] {
+        match s.path {
+            Path::Piece { piece, .. } => {
+                along_piece(rect, &cells.pieces[piece], (a, b), RULES.order(order), &|p| integrand(s, p))
+            }
+            Path::Up { u, .. } => {
+                let u = u.max(rect.u0).min(rect.u1);
+                let mut out = [0.0; K];
+                for (x, w) in RULES.order(order) {
+                    let v = (a + (b - a) * x).max(rect.v0).min(rect.v1);
+                    let y = integrand(s, P2::new(u, v));
+                    (0..K).for_each(|k| out[k] += w * (b - a) * y[k]);
                 }
-                Path::Up { u, .. } => (P2::new(u, t), b - a),
-            };
-            // Rounding must not take the integrand out of its range.
-            let p = P2::new(p.x.max(rect.u0).min(rect.u1), p.y.max(rect.v0).min(rect.v1));
-            let y = integrand(s, p);
-            for k in 0..K {
-                out[k] += w * dv * y[k];
+                out
             }
         }
-        out
     };
     let range = |s: &Segment| match s.path {
         Path::Piece { t0, t1, .. } => (t0, t1),
@@ -437,7 +592,7 @@ fn line_integrals<const K: usize>(
         .iter()
         .map(|s| {
             let (a, b) = range(s);
-            part(s, a, b, &rules.low)
+            part(s, a, b, 0)
         })
         .collect();
     let mut size = [0.0; K];
@@ -453,19 +608,27 @@ fn line_integrals<const K: usize>(
         let (a, b) = range(s);
         stack.push((a, b, *coarse, 0));
         while let Some((a, b, coarse, depth)) = stack.pop() {
-            let fine = part(s, a, b, &rules.mid);
-            // Round-off is all that is left long before this depth unless the integrand is singular.
-            let good = depth >= MAX_DEPTH
-                || (0..K).all(|k| {
+            let agree = |fine: &[f64; K], coarse: &[f64; K]| {
+                (0..K).all(|k| {
                     let tol = share * (rel_tol * size[k]).max(floor[k]);
                     (fine[k] - coarse[k]).abs() <= tol + 1e-15 * fine[k].abs()
-                });
+                })
+            };
+            let mut fine = part(s, a, b, 1);
+            let mut good = agree(&fine, &coarse);
+            if !good {
+                let finer = part(s, a, b, 2);
+                good = agree(&finer, &fine);
+                fine = finer;
+            }
+            // Round-off is all that is left long before this depth unless the integrand is singular.
+            good |= depth >= MAX_DEPTH;
             if good {
                 sum.add(&fine);
             } else {
                 let m = 0.5 * (a + b);
                 for (a, b) in [(m, b), (a, m)] {
-                    stack.push((a, b, part(s, a, b, &rules.low), depth + 1));
+                    stack.push((a, b, part(s, a, b, 0), depth + 1));
                 }
             }
         }

@@ -69,7 +69,7 @@ fn extrema(c: [f64; 4]) -> ArrayVec<f64, 2> {
 
 /// Parameter in [0, 1] where the monotone cubic with Bernstein coefficients `c` takes the value `x`; the nearer end
 /// when it does not. Newton inside a shrinking bracket, bisection when Newton does not halve the residual; stops at
-/// one unit in the last place of the parameter, after 80 steps at the latest.
+/// one unit in the last place of the parameter or half a unit of the values' range, after 80 steps at the latest.
 pub(super) fn solve_monotone(c: [f64; 4], x: f64) -> f64 {
     let sign = if c[3] >= c[0] { 1.0 } else { -1.0 };
     let f = c.map(|c| sign * (c - x));
@@ -82,9 +82,11 @@ pub(super) fn solve_monotone(c: [f64; 4], x: f64) -> f64 {
     let (mut a, mut b) = (0.0_f64, 1.0_f64);
     let mut t = -f[0] / (f[3] - f[0]);
     let mut last = f64::INFINITY;
+    // Values below this are rounding: their signs would only send the search astray.
+    let noise = f64::EPSILON * 0.5 * (f[3] - f[0]);
     for _ in 0..80 {
         let (y, dy) = bernstein3_d(f, t);
-        if y == 0.0 {
+        if y.abs() <= noise {
             return t;
         }
         if y < 0.0 {
