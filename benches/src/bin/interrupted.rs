@@ -55,16 +55,14 @@ fn campaign(input: &Path, kills: usize, jobs: usize) -> Fallible<()> {
     let mut rng = SmallRng::seed_from_u64(20);
     let mut killed = 0;
     let mut attempts = 0;
-    // The moments lie in the time that an undisturbed run takes, spread so that all of it is hit before the work is done.
+    // Several kills hit one folder's work, and some come late enough for its largest files.
     while killed < kills {
         attempts += 1;
         if attempts > 4 * kills {
             return Err("the runs end before they can be killed; give a larger folder".to_owned());
         }
         let mut child = start(input, &output, jobs)?;
-        #[expect(clippy::cast_precision_loss, reason = "a small count")]
-        let share = 2.0 * whole / kills as f64;
-        std::thread::sleep(Duration::from_secs_f64(rng.random_range(0.0..share)));
+        std::thread::sleep(Duration::from_secs_f64(rng.random_range(0.0..0.3 * whole)));
         child.kill().map_err(|e| e.to_string())?;
         if child.wait().map_err(|e| e.to_string())?.code().is_some() {
             // It was done: start over, or nothing more would be interrupted.

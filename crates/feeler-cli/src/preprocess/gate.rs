@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Memory that a byte of a STEP file may take while it is prepared: the largest seen over many real files is below
 /// this (see `benches/RESULTS.md`).
-const PER_BYTE: u64 = 100;
+const PER_BYTE: u64 = 40;
 /// Memory that any file may take.
 const PER_FILE: u64 = 32 << 20;
 
