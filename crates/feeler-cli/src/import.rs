@@ -1,7 +1,10 @@
 //! STEP file → solids → hierarchies: the one place where the offline stages are chained.
 
 use anyhow::{Context as _, bail};
-use feeler_hierarchy::{Instance, Model, Options, Origin};
+use feeler_geom::Pose;
+use feeler_hierarchy::{Component, Instance, Model, Options, Origin, Reference};
+use feeler_step::Severity;
+use std::cell::RefCell;
 use std::path::Path;
 
 /// The program that makes hierarchies: those of another version are made again.
@@ -15,43 +18,68 @@ pub const DEFAULT_FLATNESS: f64 = 0.5;
 pub struct Prepared {
     /// Solids that could be prepared, in their places.
     pub model: Model,
-    /// One message for each solid of the file that had to be left out.
+    /// One message for each solid, or component of the assembly, that had to be left out.
     pub refused: Vec<String>,
 }
 
-/// Imports and prepares a STEP file.
+/// Imports and prepares a STEP file, with the files in its folder that it refers to.
 ///
 /// # Errors
 /// The file cannot be read, is not STEP, or none of its solids could be prepared. Messages name the file, the
 /// entity and what to do.
 pub fn prepare_step(path: &Path, options: &Options) -> anyhow::Result<Prepared> {
-    prepare_bytes(&path.display().to_string(), &read(path)?, options)
+    prepare_read(path, &read(path)?, options)
 }
 
-/// [`prepare_step`] on bytes; `file` is the input's name as errors should show it, a path or not.
+/// [`prepare_step`] on a file that has been read.
+pub(crate) fn prepare_read(path: &Path, bytes: &[u8], options: &Options) -> anyhow::Result<Prepared> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    prepare(&path.display().to_string(), bytes, options, &|other| feeler_step::read_below(folder, other))
+}
+
+/// [`prepare_step`] on bytes; `file` is the input's name as errors should show it. Parts that are in other files are
+/// left out.
 ///
 /// # Errors
 /// As [`prepare_step`].
 pub fn prepare_bytes(file: &str, bytes: &[u8], options: &Options) -> anyhow::Result<Prepared> {
+    prepare(file, bytes, options, &|_| None)
+}
+
+fn prepare(
+    file: &str,
+    bytes: &[u8],
+    options: &Options,
+    resolve: feeler_step::Resolve<'_>,
+) -> anyhow::Result<Prepared> {
     let input = Path::new(file).file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-    let import = feeler_step::read_step_bytes(file, bytes)?;
-    let mut warnings: Vec<String> = import.problems.iter().map(ToString::to_string).collect();
-    let mut refused = Vec::new();
+    let references = RefCell::new(Vec::new());
+    let import = feeler_step::read_step_with(file, bytes, &|other| {
+        let found = resolve(other);
+        references.borrow_mut().push(Reference { path: other.to_owned(), hash: found.as_deref().map(fnv1a) });
+        found
+    })?;
+    let (mut warnings, mut refused) = (Vec::new(), Vec::new());
+    for p in &import.problems {
+        let list = if p.severity == Severity::Error { &mut refused } else { &mut warnings };
+        list.push(p.to_string());
+    }
     let mut solids = Vec::new();
     // Index of each imported solid among the prepared ones.
     let mut place = vec![None; import.solids.len()];
     for (i, source) in import.solids.iter().enumerate() {
-        let label = if source.name.is_empty() { String::new() } else { format!(" '{}'", source.name) };
+        let other = import.files[i].as_ref().map_or_else(String::new, |f| format!("{f}: "));
+        let name = if source.name.is_empty() { String::new() } else { format!(" '{}'", source.name) };
+        let label = format!("{other}solid #{}{name}", source.id);
         let prepared = feeler_brep::build::build_solid(source, &feeler_brep::build::BuildOptions::default())
-            .map_err(|e| e.to_string())
+            .map_err(|e| format!("{other}{e}"))
             .and_then(|solid| {
-                warnings.extend(solid.warnings.iter().map(|w| format!("solid #{}{label}: {w}", source.id)));
-                feeler_prepare::prepare_solid(&solid, options)
-                    .map_err(|e| format!("solid #{}{label}: {e}", source.id))
+                warnings.extend(solid.warnings.iter().map(|w| format!("{label}: {w}")));
+                feeler_prepare::prepare_solid(&solid, options).map_err(|e| format!("{label}: {e}"))
             });
         match prepared {
             Ok(h) => {
-                place[i] = Some(u32::try_from(solids.len()).context("too many solids")?);
+                place[i] = Some(index(solids.len())?);
                 solids.push(h);
             }
             Err(e) => refused.push(e),
@@ -63,37 +91,59 @@ pub fn prepare_bytes(file: &str, bytes: &[u8], options: &Options) -> anyhow::Res
         }
         bail!("{file}: no solid could be prepared: {}", refused.join("; "));
     }
-    let instances = import
-        .instances
-        .iter()
-        .filter_map(|i| {
-            let q = i.pose.rotation.coords;
-            Some(Instance {
-                solid: place[i.solid]?,
-                name: i.name.clone(),
-                path: i.path.clone(),
-                translation: i.pose.translation.vector.into(),
-                rotation: [q.x, q.y, q.z, q.w],
-            })
-        })
-        .collect();
+    let mut components = Vec::with_capacity(import.components.len());
+    for c in &import.components {
+        let (translation, rotation) = numbers(&c.pose);
+        components.push(Component {
+            name: c.name.clone(),
+            source: c.id,
+            parent: c.parent.map(index).transpose()?,
+            mirrored: c.mirrored,
+            translation,
+            rotation,
+            instances: Vec::new(),
+        });
+    }
+    let mut instances = Vec::new();
+    for i in &import.instances {
+        let Some(solid) = place[i.solid] else { continue };
+        if let Some(c) = i.component {
+            components[c].instances.push(index(instances.len())?);
+        }
+        let (translation, rotation) = numbers(&i.pose);
+        instances.push(Instance { solid, name: i.name.clone(), path: i.path.clone(), translation, rotation });
+    }
     warnings.extend(refused.iter().map(|r| format!("left out: {r}")));
-    let origin = Origin { program: PROGRAM.to_owned(), references: Vec::new(), left_out: refused.clone() };
+    let origin = Origin {
+        program: PROGRAM.to_owned(),
+        references: references.into_inner(),
+        left_out: refused.clone(),
+    };
     let model = Model {
         input,
         input_hash: fnv1a(bytes),
         options: *options,
         solids,
         instances,
-        components: Vec::new(),
+        components,
         warnings,
         origin,
     };
     Ok(Prepared { model, refused })
 }
 
+fn index(i: usize) -> anyhow::Result<u32> {
+    u32::try_from(i).context("too many solids or instances")
+}
+
+/// Translation, and quaternion as x, y, z, w.
+fn numbers(pose: &Pose) -> ([f64; 3], [f64; 4]) {
+    let q = pose.rotation.coords;
+    (pose.translation.vector.into(), [q.x, q.y, q.z, q.w])
+}
+
 /// The model at `output` and its size in bytes, if preparing the input would give exactly that: a whole file made from
-/// the same bytes, with the same options, by this version of the program.
+/// the same bytes, those of the files it refers to included, with the same options, by this version of the program.
 #[must_use]
 pub fn up_to_date(input: &Path, bytes: &[u8], output: &Path, options: &Options) -> Option<(Model, u64)> {
     let size = std::fs::metadata(output).ok()?.len();
@@ -102,7 +152,9 @@ pub fn up_to_date(input: &Path, bytes: &[u8], output: &Path, options: &Options) 
         && model.options == *options
         && model.input_hash == fnv1a(bytes)
         && input.file_name().is_some_and(|n| n.to_string_lossy() == model.input);
-    same.then_some((model, size))
+    let folder = input.parent().unwrap_or(Path::new(""));
+    let unchanged = |r: &Reference| r.hash == feeler_step::read_below(folder, &r.path).as_deref().map(fnv1a);
+    (same && model.origin.references.iter().all(unchanged)).then_some((model, size))
 }
 
 /// Loads a `.feeler` file, or prepares a STEP file in memory; the note says which, for stderr.
@@ -119,7 +171,7 @@ pub fn load(path: &Path) -> anyhow::Result<(Model, Option<String>)> {
     }
     let clock = std::time::Instant::now();
     let options = Options { flatness: DEFAULT_FLATNESS };
-    let prepared = prepare_bytes(&path.display().to_string(), &bytes, &options)?;
+    let prepared = prepare_read(path, &bytes, &options)?;
     let mut note = format!(
         "{}: prepared in memory in {:.2} s; run `feeler preprocess` once to load it at once",
         path.display(),

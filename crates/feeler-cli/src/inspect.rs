@@ -1,7 +1,7 @@
 //! `feeler inspect`.
 
 use crate::args::Inspect;
-use crate::{Outcome, import, table};
+use crate::{Outcome, import, table, tree};
 use feeler_hierarchy::{Hierarchy, Model};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -66,6 +66,14 @@ pub(crate) fn run(args: &Inspect, out: &mut dyn Write) -> anyhow::Result<Outcome
         "trim dev",
     ];
     write!(out, "{}", table::render(&header, &rows))?;
+    // The table says all there is to say about a part.
+    if model.components.len() > 1 {
+        write!(
+            out,
+            "\nassembly, with the instances of each component in brackets and its place in its parent in mm:\n"
+        )?;
+        write!(out, "{}", tree::render(&model))?;
+    }
     for w in &model.warnings {
         writeln!(out, "warning: {w}")?;
     }
@@ -74,6 +82,33 @@ pub(crate) fn run(args: &Inspect, out: &mut dyn Write) -> anyhow::Result<Outcome
 
 /// The JSON document of INTERFACE.
 fn document(model: &Model) -> Value {
+    let mut component_of = vec![None; model.instances.len()];
+    for (c, component) in model.components.iter().enumerate() {
+        for i in &component.instances {
+            component_of[*i as usize] = Some(c);
+        }
+    }
+    let components: Vec<Value> = model
+        .components
+        .iter()
+        .enumerate()
+        .map(|(index, c)| {
+            json!({
+                "index": index,
+                "name": c.name,
+                "source": format!("#{}", c.source),
+                "parent": c.parent,
+                "pose": { "translation": c.translation, "rotation": c.rotation, "mirrored": c.mirrored },
+                "instances": c.instances,
+            })
+        })
+        .collect();
+    let references: Vec<Value> = model
+        .origin
+        .references
+        .iter()
+        .map(|r| json!({ "path": r.path, "hash": r.hash.map(|h| format!("{h:016x}")) }))
+        .collect();
     let solids: Vec<Value> = model
         .instances
         .iter()
@@ -87,6 +122,7 @@ fn document(model: &Model) -> Value {
                 "solid": instance.solid,
                 "source": format!("#{}", s.source),
                 "instance_path": instance.path,
+                "component": component_of[index],
                 "pose": { "translation": instance.translation, "rotation": instance.rotation },
                 "bbox_min": s.bbox_min, "bbox_max": s.bbox_max,
                 "area": s.area, "volume": s.volume,
@@ -108,7 +144,11 @@ fn document(model: &Model) -> Value {
         "input": model.input,
         "input_hash": format!("{:016x}", model.input_hash),
         "options": { "flatness": model.options.flatness },
+        "program": model.origin.program,
+        "references": references,
         "warnings": model.warnings,
+        "left_out": model.origin.left_out,
+        "components": components,
         "solids": solids,
     })
 }

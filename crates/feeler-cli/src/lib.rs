@@ -11,6 +11,7 @@ pub mod pose;
 pub mod preprocess;
 pub mod query;
 pub mod table;
+mod tree;
 
 use std::process::ExitCode;
 

@@ -32,7 +32,7 @@ pub struct Origin {
     pub program: String,
     /// Other files that the input refers to.
     pub references: Vec<Reference>,
-    /// One message for each solid of the input that could not be prepared.
+    /// One message for each solid or component of the input that could not be prepared.
     pub left_out: Vec<String>,
 }
 
@@ -54,6 +54,8 @@ pub struct Component {
     pub source: u64,
     /// Index of the component it is in; none for a root.
     pub parent: Option<u32>,
+    /// The first coordinate changes its sign before it is moved.
+    pub mirrored: bool,
     /// Translation (mm) from its own coordinates to its parent's.
     pub translation: [f64; 3],
     /// Unit quaternion x, y, z, w, likewise.

@@ -158,6 +158,7 @@ pub(crate) fn model() -> Model {
         name: "root".to_owned(),
         source: 5,
         parent,
+        mirrored: parent.is_some(),
         translation: [0.0, 0.0, 1.0],
         rotation: [0.0, 0.0, 0.0, 1.0],
         instances,

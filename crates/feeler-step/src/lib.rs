@@ -12,10 +12,12 @@
 mod assembly;
 mod entities;
 mod error;
+mod files;
 mod geometry;
 mod read;
 mod topology;
 mod units;
 
 pub use error::{Problem, Severity, StepError};
-pub use read::{Import, SolidInstance, read_step, read_step_bytes};
+pub use files::{Resolve, read_below};
+pub use read::{ComponentSource, Import, SolidInstance, read_step, read_step_bytes, read_step_with};

@@ -8,9 +8,10 @@ use std::path::Path;
 use feeler_brep::SolidSource;
 use feeler_geom::Pose;
 
-use crate::assembly::{self, Placed};
+use crate::assembly::{self, Component, External, Placed};
 use crate::entities::Entities;
 use crate::error::{Problem, Severity, StepError};
+use crate::files::{self, Resolve, read_below};
 use crate::topology;
 
 /// Remarks of one kind beyond this many are only counted.
@@ -19,10 +20,15 @@ const MAX_NOTES: usize = 20;
 /// What a STEP file holds.
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// Distinct solids, each in the millimetres of its own representation, in the order of their ids.
+    /// Distinct solids, each in the millimetres of its own representation: the file's in the order of their ids, then
+    /// those of the files that it refers to. One that is placed mirrored comes a second time, mirrored.
     pub solids: Vec<SolidSource>,
-    /// Their places, in the order of the assembly tree.
+    /// For each solid the other file that it is from, as a path from this file's folder; none: it is from this file.
+    pub files: Vec<Option<String>>,
+    /// Their places, in the order of the assembly tree, those from other files last.
     pub instances: Vec<SolidInstance>,
+    /// The assembly tree: parents come before their children. Only what holds solids is in it.
+    pub components: Vec<ComponentSource>,
     /// What was odd, approximated or left out.
     pub problems: Vec<Problem>,
     /// Schema of the file.
@@ -46,9 +52,26 @@ pub struct SolidInstance {
     pub path: String,
     /// From the solid's coordinates to the world (mm).
     pub pose: Pose,
+    /// Index in [`Import::components`] of the one that it is directly in; none for a solid outside all products.
+    pub component: Option<usize>,
 }
 
-/// Reads the STEP file at `path`.
+/// A product in its place.
+#[derive(Clone, Debug)]
+pub struct ComponentSource {
+    /// Name of the product, numbered where the parent uses it several times.
+    pub name: String,
+    /// Entity id of its use in the parent, or of the product definition at a root.
+    pub id: u64,
+    /// Index of the component that it is in.
+    pub parent: Option<usize>,
+    /// From its coordinates (mirrored, if so) to its parent's (mm).
+    pub pose: Pose,
+    /// The first coordinate changes its sign before the pose.
+    pub mirrored: bool,
+}
+
+/// Reads the STEP file at `path`, with the files in its folder that it refers to.
 ///
 /// # Errors
 /// See [`StepError`].
@@ -64,23 +87,57 @@ pub fn read_step(path: &Path) -> Result<Import, StepError> {
         Ok(bytes) => bytes,
         Err(e) => return Err(StepError::Unreadable { path: shown, reason: format!("cannot be read: {e}") }),
     };
-    read_step_bytes(&shown, &bytes)
+    let folder = path.parent().unwrap_or(Path::new(""));
+    read_step_with(&shown, &bytes, &|other| read_below(folder, other))
 }
 
-/// Reads a STEP file from memory; `name` stands for it in messages.
+/// Reads a STEP file from memory; `name` stands for it in messages. Parts that are in other files are left out, with a
+/// problem that says so.
 ///
 /// # Errors
 /// See [`StepError`].
 pub fn read_step_bytes(name: &str, bytes: &[u8]) -> Result<Import, StepError> {
+    read_step_with(name, bytes, &|_| None)
+}
+
+/// [`read_step_bytes`], with the files that it refers to.
+///
+/// # Errors
+/// See [`StepError`].
+pub fn read_step_with(name: &str, bytes: &[u8], resolve: Resolve<'_>) -> Result<Import, StepError> {
     // Nothing below is meant to panic. Should a dependency do so on some file, the caller still gets an error.
-    let result = catch_unwind(AssertUnwindSafe(|| {
-        let graph = parse(name, bytes)?;
-        import(name, graph)
-    }));
+    let result = catch_unwind(AssertUnwindSafe(|| files::read_all(name, bytes, resolve)));
     result.unwrap_or_else(|_| {
         let reason = "reading it failed unexpectedly; please report this file".to_owned();
         Err(StepError::Syntax { name: name.to_owned(), reason })
     })
+}
+
+/// What one file holds, before the files that it refers to are added.
+#[derive(Debug)]
+pub(crate) struct Content {
+    pub(crate) solids: Vec<SolidSource>,
+    /// Index of a solid in `solids`, by its id.
+    pub(crate) place: BTreeMap<u64, usize>,
+    pub(crate) instances: Vec<Placed>,
+    pub(crate) components: Vec<Component>,
+    pub(crate) externals: Vec<External>,
+    pub(crate) problems: Vec<Problem>,
+    /// One for each solid that cannot be used.
+    pub(crate) refused: Vec<Problem>,
+    /// What there is beside solids.
+    pub(crate) beside: Option<Problem>,
+    /// What there is instead of solids, and what to do about it.
+    pub(crate) found: String,
+    pub(crate) schema: String,
+    pub(crate) file_faces: usize,
+    pub(crate) file_edge_curves: usize,
+    pub(crate) file_entities: usize,
+}
+
+/// Reads one file.
+pub(crate) fn content_of(name: &str, bytes: &[u8]) -> Result<Content, StepError> {
+    Ok(content(parse(name, bytes)?))
 }
 
 fn parse(name: &str, bytes: &[u8]) -> Result<step_io::parser::Graph, StepError> {
@@ -141,7 +198,7 @@ fn end_mark(text: &[u8]) -> Option<usize> {
     text[from..].windows(END.len()).rposition(|w| w.eq_ignore_ascii_case(END)).map(|at| from + at)
 }
 
-fn import(name: &str, graph: step_io::parser::Graph) -> Result<Import, StepError> {
+fn content(graph: step_io::parser::Graph) -> Content {
     let schema = graph.schema.raw.join(", ");
     let external = graph.external_references.len();
     let warning = |entity, message| Problem { entity, severity: Severity::Warning, message };
@@ -152,9 +209,7 @@ fn import(name: &str, graph: step_io::parser::Graph) -> Result<Import, StepError
     }
     let entities = Entities::new(graph);
     let layout = assembly::layout(&entities, &mut problems);
-    if layout.solids.is_empty() {
-        return Err(StepError::NoSolids { name: name.to_owned(), found: whats_there(&entities, external) });
-    }
+    let found = if layout.solids.is_empty() { whats_there(&entities, external) } else { String::new() };
 
     // A solid without a name goes by its product's.
     let mut names = BTreeMap::new();
@@ -192,36 +247,26 @@ fn import(name: &str, graph: step_io::parser::Graph) -> Result<Import, StepError
             }
         }
     }
-    if solids.is_empty() {
-        return Err(StepError::AllRefused { name: name.to_owned(), problems: refused });
-    }
-    problems.extend(refused);
     let beside = listed(&counts_of(&entities, 0)[..N_SHAPES]);
-    if !beside.is_empty() {
-        problems.push(warning(
-            None,
-            format!("the file also holds {beside}, which are no B-rep solids and left out"),
-        ));
-    }
-
-    let instances = layout
-        .instances
-        .into_iter()
-        .filter_map(|Placed { solid, name, path, pose }| {
-            let solid = *place.get(&solid)?;
-            Some(SolidInstance { solid, name, path, pose })
-        })
-        .collect();
+    let beside = (!beside.is_empty()).then(|| {
+        warning(None, format!("the file also holds {beside}, which are no B-rep solids and left out"))
+    });
     let count = |kinds: &[&str]| entities.iter().filter(|r| kinds.contains(&r.name)).count();
-    Ok(Import {
+    Content {
         solids,
-        instances,
+        place,
+        instances: layout.instances,
+        components: layout.components,
+        externals: layout.externals,
         problems,
+        refused,
+        beside,
+        found,
         schema,
         file_faces: count(&["ADVANCED_FACE", "FACE_SURFACE"]),
         file_edge_curves: count(&["EDGE_CURVE"]),
         file_entities: entities.len(),
-    })
+    }
 }
 
 /// What a file may hold beside the solids that this crate reads; the last kind are references to other files.

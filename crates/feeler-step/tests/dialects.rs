@@ -678,15 +678,21 @@ fn assemblies_by_mapped_items() {
     let shape = f.add(format!("SHAPE_REPRESENTATION('',(#{placed},#{turned},#{mirrored},#{scaled}),#{mm})"));
     f.product("rack", shape);
     let import = read(&f);
-    assert_eq!((import.solids.len(), import.instances.len()), (1, 2));
+    assert_eq!((import.solids.len(), import.instances.len()), (2, 3));
     let p = import.instances[0].pose * P3::new(1.0, 0.0, 0.0);
     assert!((p - P3::new(10.0, 1.0, 0.0)).norm() < 1e-15, "{p}");
     let q = import.instances[1].pose * P3::new(1.0, 2.0, 3.0);
     assert!((q - P3::new(1.0, 17.0, 2.0)).norm() < 1e-15, "{q}");
     let errors: Vec<_> = import.problems.iter().filter(|p| p.severity == Severity::Error).collect();
-    assert_eq!(errors.iter().map(|p| p.entity).collect::<Vec<_>>(), [Some(mirror), Some(scale)]);
-    assert!(errors[0].message.contains("mirrors"), "{}", errors[0]);
-    assert!(errors[1].message.contains("scales by 2"), "{}", errors[1]);
+    assert_eq!(errors.iter().map(|p| p.entity).collect::<Vec<_>>(), [Some(scale)]);
+    // The mirrored one: x goes along x, y along z, z along y, so the corner (1, 2, 3) comes to rest at (1, 23, 2).
+    let m = &import.instances[2];
+    assert_ne!(m.solid, import.instances[0].solid, "mirrored");
+    let image = &import.solids[m.solid];
+    let corners: Vec<P3> = image.vertices.iter().map(|v| m.pose * v.point).collect();
+    let there = |p: P3| corners.iter().any(|c| (c - p).norm() < 1e-14);
+    assert!(there(P3::new(1.0, 23.0, 2.0)) && there(P3::new(0.0, 20.0, 0.0)), "{corners:?}");
+    assert!(errors[0].message.contains("scales by 2"), "{}", errors[0]);
 }
 
 /// An assembly that contains itself, and a mapped item that shows its own representation.

@@ -216,7 +216,7 @@ fn prepare_one(input: &Path, output: &Path, args: &Preprocess) -> anyhow::Result
     {
         return Ok(Report { unchanged: true, ..report(input, output, &model, size) });
     }
-    let model = import::prepare_bytes(&input.display().to_string(), &bytes, &options)?.model;
+    let model = import::prepare_read(input, &bytes, &options)?.model;
     if let Some(folder) = output.parent() {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;

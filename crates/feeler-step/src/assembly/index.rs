@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use feeler_geom::Pose;
-
+use super::motion::Motion;
 use super::transform;
 use crate::entities::{Entities, Record, Res, bad};
 use crate::topology::is_solid;
@@ -41,6 +40,8 @@ pub(super) struct Relation {
 pub(super) struct Part {
     pub(super) name: String,
     pub(super) reps: Vec<u64>,
+    /// Other files that are said to describe it.
+    pub(super) files: Vec<String>,
 }
 
 /// The use of a part in another one.
@@ -87,7 +88,9 @@ impl<'a> Index<'a> {
             shape_of,
             shapes,
             contexts,
+            documents,
         } = scan;
+        documents.assign(&mut parts);
 
         // Which product definition a shape belongs to, and which usage.
         let mut usage_reps: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
@@ -203,13 +206,23 @@ impl<'a> Index<'a> {
         direct || self.usages.contains_key(&part)
     }
 
+    /// Whether a part has its shape in this file.
+    pub(super) fn has_shape(&self, part: u64) -> bool {
+        let own = |r: &u64| {
+            let holds = self.reps.get(r).is_some_and(|r| !r.solids.is_empty() || !r.mapped.is_empty());
+            let relations = self.relations.get(r).map_or(&[][..], Vec::as_slice);
+            holds || relations.iter().any(|r| !r.placed_by_usage)
+        };
+        self.parts.get(&part).is_some_and(|p| p.reps.iter().any(own)) || self.usages.contains_key(&part)
+    }
+
     pub(super) fn mapped_source(&self, mapped: u64) -> Option<u64> {
         let item = self.entities.find(mapped)?.flattened();
         self.entities.find(item.maybe_reference(1)?)?.maybe_reference(1)
     }
 
     /// The representation that a mapped item shows, and where in `rep`.
-    pub(super) fn mapping(&self, mapped: u64, rep: u64) -> Res<(u64, Pose)> {
+    pub(super) fn mapping(&self, mapped: u64, rep: u64) -> Res<(u64, Motion)> {
         let item = self.entities.get(mapped, rep)?.flattened();
         let map_id = item.reference(1, "mapping_source")?;
         let map = self.entities.get(map_id, mapped)?.flattened();
@@ -222,8 +235,8 @@ impl<'a> Index<'a> {
     }
 
     /// From the coordinates of `from` (one of the two) to those of the other representation.
-    pub(super) fn relation_pose(&self, relation: &Relation, from: u64) -> Res<Pose> {
-        let Some(id) = relation.transformation else { return Ok(Pose::identity()) };
+    pub(super) fn relation_pose(&self, relation: &Relation, from: u64) -> Res<Motion> {
+        let Some(id) = relation.transformation else { return Ok(Motion::identity()) };
         let r = self.entities.get(id, relation.id)?.flattened();
         let (units_1, units_2) = (self.units(relation.rep_1)?, self.units(relation.rep_2)?);
         let forward = if r.name == "ITEM_DEFINED_TRANSFORMATION" {
@@ -246,7 +259,7 @@ impl<'a> Index<'a> {
     }
 
     /// Where a usage places `component` in `parent`.
-    pub(super) fn component_pose(&self, relation: &Relation, parent: u64, component: u64) -> Res<Pose> {
+    pub(super) fn component_pose(&self, relation: &Relation, parent: u64, component: u64) -> Res<Motion> {
         let owner = |rep: u64| self.reps.get(&rep).and_then(|r| r.part);
         // The component should come first; some writers turn it round.
         let turned = owner(relation.rep_1) == Some(parent) && owner(relation.rep_2) == Some(component);
@@ -269,6 +282,67 @@ struct Scan {
     /// Product definition shape and representation of every shape definition representation.
     shapes: Vec<(u64, u64)>,
     contexts: Vec<u64>,
+    documents: Documents,
+}
+
+/// References to other files, as the implementor forum's recommended practice writes them.
+#[derive(Default)]
+struct Documents {
+    /// Names of document files by their own ids.
+    files: BTreeMap<u64, String>,
+    /// Names by the external identification of a document, which is the better one.
+    identified: BTreeMap<u64, String>,
+    /// Document and what it is about: a product definition, or the formation that it is one of.
+    about: Vec<(u64, u64)>,
+    /// Product definitions by their formations.
+    by_formation: BTreeMap<u64, Vec<u64>>,
+}
+
+impl Documents {
+    fn entity(&mut self, entities: &Entities, r: &Record<'_>) {
+        match r.name {
+            "DOCUMENT_FILE" => {
+                let name = if r.text(0).trim().is_empty() { r.text(1) } else { r.text(0) };
+                self.files.insert(r.id, name.trim().to_owned());
+            }
+            "APPLIED_EXTERNAL_IDENTIFICATION_ASSIGNMENT" => {
+                let name = r.text(0).trim();
+                for item in r.any_references(3) {
+                    let is_file = entities.find(item).is_some_and(|i| i.is("DOCUMENT_FILE"));
+                    if is_file && !name.is_empty() {
+                        self.identified.insert(item, name.to_owned());
+                    }
+                }
+            }
+            "APPLIED_DOCUMENT_REFERENCE" => {
+                if let Some(document) = r.maybe_reference(0) {
+                    self.about.extend(r.any_references(2).map(|item| (document, item)));
+                }
+            }
+            "PRODUCT_DEFINITION" | "PRODUCT_DEFINITION_WITH_ASSOCIATED_DOCUMENTS" => {
+                if let Some(formation) = r.maybe_reference(2) {
+                    self.by_formation.entry(formation).or_default().push(r.id);
+                }
+                self.about.extend(r.any_references(4).map(|document| (document, r.id)));
+            }
+            _ => {}
+        }
+    }
+
+    fn assign(&self, parts: &mut BTreeMap<u64, Part>) {
+        for (document, item) in &self.about {
+            let name = self.identified.get(document).or_else(|| self.files.get(document));
+            let Some(name) = name.filter(|n| !n.is_empty()) else { continue };
+            let one = [*item];
+            for id in self.by_formation.get(item).map_or(&one[..], Vec::as_slice) {
+                if let Some(part) = parts.get_mut(id)
+                    && !part.files.contains(name)
+                {
+                    part.files.push(name.clone());
+                }
+            }
+        }
+    }
 }
 
 impl Scan {
@@ -281,6 +355,7 @@ impl Scan {
             self.contexts.push(r.id);
             return;
         }
+        self.documents.entity(entities, r);
         match r.name {
             "SHAPE_DEFINITION_REPRESENTATION" => {
                 let ids = (r.maybe_reference(0), r.maybe_reference(1));
@@ -303,7 +378,7 @@ impl Scan {
             }
             "PRODUCT_DEFINITION" | "PRODUCT_DEFINITION_WITH_ASSOCIATED_DOCUMENTS" => {
                 let name = product_name(entities, r).unwrap_or_default();
-                self.parts.insert(r.id, Part { name, reps: Vec::new() });
+                self.parts.insert(r.id, Part { name, reps: Vec::new(), files: Vec::new() });
                 return;
             }
             // Thousands of these hold curves in parameter planes.

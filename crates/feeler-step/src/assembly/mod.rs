@@ -8,19 +8,19 @@
 //! ISO 10303-41, -43, -44; the implementor forum's recommended practice for assemblies.
 
 mod index;
+mod motion;
 mod transform;
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use feeler_geom::Pose;
 
 use crate::entities::{Entities, Res};
 use crate::error::{Problem, Severity};
 use crate::units::Units;
 use index::{Index, Relation, Usage};
+pub(crate) use motion::{Motion, mirrored};
 
 /// Instances beyond this are taken for a mistake in the file.
-const MAX_INSTANCES: usize = 100_000;
+pub(crate) const MAX_INSTANCES: usize = 100_000;
 /// Assemblies nested deeper are taken for a mistake in the file.
 const MAX_LEVELS: usize = 64;
 
@@ -34,7 +34,37 @@ pub(crate) struct Placed {
     pub(crate) solid: u64,
     pub(crate) name: String,
     pub(crate) path: String,
-    pub(crate) pose: Pose,
+    /// In the file's coordinates.
+    pub(crate) motion: Motion,
+    /// Index of the component that it is directly in.
+    pub(crate) component: Option<usize>,
+}
+
+/// A product in its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Component {
+    /// Name, numbered where the parent uses the product several times.
+    pub(crate) name: String,
+    /// Entity id of its usage, or of the product definition at a root.
+    pub(crate) id: u64,
+    /// Index of the component that it is in, which comes first.
+    pub(crate) parent: Option<usize>,
+    /// In the parent's coordinates.
+    pub(crate) local: Motion,
+}
+
+/// A product whose shape is in another file.
+#[derive(Debug)]
+pub(crate) struct External {
+    /// Names of the file, as written.
+    pub(crate) files: Vec<String>,
+    /// Entity id of the product definition.
+    pub(crate) id: u64,
+    /// Index of the component that it is.
+    pub(crate) component: usize,
+    pub(crate) path: String,
+    /// In the file's coordinates.
+    pub(crate) motion: Motion,
 }
 
 /// All solids of a file and their places.
@@ -43,6 +73,8 @@ pub(crate) struct Layout {
     /// Units of each distinct solid's representation, or why they are not known.
     pub(crate) solids: BTreeMap<u64, Res<Units>>,
     pub(crate) instances: Vec<Placed>,
+    pub(crate) components: Vec<Component>,
+    pub(crate) externals: Vec<External>,
 }
 
 /// Finds the solids of a file and their places.
@@ -53,6 +85,9 @@ pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout
         index: &index,
         problems: Vec::new(),
         instances: Vec::new(),
+        components: Vec::new(),
+        externals: Vec::new(),
+        here: None,
         refused: BTreeSet::new(),
         overflow: false,
         steps: 0,
@@ -60,7 +95,7 @@ pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout
     };
     walk.all(&solids);
     problems.append(&mut walk.problems);
-    Layout { solids, instances: walk.instances }
+    Layout { solids, instances: walk.instances, components: walk.components, externals: walk.externals }
 }
 
 /// The units that each solid counts in: those of the first representation that holds it.
@@ -117,6 +152,10 @@ struct Walk<'a> {
     index: &'a Index<'a>,
     problems: Vec<Problem>,
     instances: Vec<Placed>,
+    components: Vec<Component>,
+    externals: Vec<External>,
+    /// The component that the walk is in.
+    here: Option<usize>,
     /// Solids of which some instance had to be left out.
     refused: BTreeSet<u64>,
     overflow: bool,
@@ -153,7 +192,8 @@ impl Walk<'_> {
         let mut placed: BTreeSet<u64> = index.usages.values().flatten().map(|u| u.part).collect();
         placed.extend(index.mapped_parts());
         for part in index.parts.keys().filter(|p| !placed.contains(p)) {
-            self.part(*part, Pose::identity(), &index.parts[part].name);
+            let name = &index.parts[part].name;
+            self.within(name, *part, Motion::identity(), |walk| walk.part(*part, Motion::identity(), name));
         }
         // Geometry without products: representations that nothing else shows.
         let done: BTreeSet<u64> =
@@ -165,7 +205,7 @@ impl Walk<'_> {
             if loose && holds {
                 self.place_content(
                     &[*rep_id],
-                    &Pose::identity(),
+                    &Motion::identity(),
                     &rep.name,
                     &rep.name,
                     &BTreeSet::new(),
@@ -182,7 +222,7 @@ impl Walk<'_> {
                 Severity::Warning,
                 "is a solid that nothing places; it stays where it is written",
             );
-            self.push(*id, Pose::identity(), self.index.solid_name(*id), self.index.solid_name(*id));
+            self.push(*id, Motion::identity(), self.index.solid_name(*id), self.index.solid_name(*id));
         }
         if self.overflow {
             let message =
@@ -191,16 +231,28 @@ impl Walk<'_> {
         }
     }
 
-    fn push(&mut self, solid: u64, pose: Pose, name: String, path: String) {
+    fn push(&mut self, solid: u64, pose: Motion, name: String, path: String) {
         if self.instances.len() >= MAX_INSTANCES {
             self.overflow = true;
             return;
         }
-        self.instances.push(Placed { solid, name, path, pose });
+        self.instances.push(Placed { solid, name, path, motion: pose, component: self.here });
+    }
+
+    /// Does something inside a new component, which is kept if it comes to hold anything.
+    fn within(&mut self, name: &str, id: u64, local: Motion, f: impl FnOnce(&mut Self)) {
+        let before = (self.components.len(), self.instances.len(), self.externals.len());
+        let outside = self.here.replace(before.0);
+        self.components.push(Component { name: name.to_owned(), id, parent: outside, local });
+        f(self);
+        self.here = outside;
+        if (self.instances.len(), self.externals.len()) == (before.1, before.2) {
+            self.components.truncate(before.0);
+        }
     }
 
     /// Places a part: its own content, then what it uses.
-    fn part(&mut self, id: u64, pose: Pose, path: &str) {
+    fn part(&mut self, id: u64, pose: Motion, path: &str) {
         if self.stack.contains(&id) || self.stack.len() >= MAX_LEVELS {
             self.problem(
                 id,
@@ -220,6 +272,16 @@ impl Walk<'_> {
         let placed: BTreeSet<u64> =
             usages.iter().filter(|u| !u.placements.is_empty()).map(|u| u.part).collect();
         let own = &index.parts[&id];
+        // Documents about a part that has its shape here are only documents.
+        if let (false, false, Some(component)) = (own.files.is_empty(), index.has_shape(id), self.here) {
+            self.externals.push(External {
+                files: own.files.clone(),
+                id,
+                component,
+                path: path.to_owned(),
+                motion: pose,
+            });
+        }
         let mapped = self.place_content(&own.reps, &pose, &own.name, path, &placed, None);
         let mut count: BTreeMap<&str, usize> = BTreeMap::new();
         for usage in usages {
@@ -233,17 +295,27 @@ impl Walk<'_> {
             *k += 1;
             let step = if same_name > 1 { format!("{name}:{k}") } else { name.to_owned() };
             let path = joined(path, &step);
-            self.usage(usage, id, &pose, &path, &mapped);
+            self.usage(usage, id, &pose, (&path, &step), &mapped);
         }
         self.stack.pop();
     }
 
-    fn usage(&mut self, usage: &Usage, parent: u64, pose: &Pose, path: &str, mapped: &BTreeSet<u64>) {
+    fn usage(
+        &mut self,
+        usage: &Usage,
+        parent: u64,
+        pose: &Motion,
+        (path, name): (&str, &str),
+        mapped: &BTreeSet<u64>,
+    ) {
         let index = self.index;
-        if usage.placements.is_empty() {
+        let Some(relation) = usage.placements.first() else {
+            let here = Motion::identity();
             if !usage.reps.is_empty() {
-                let name = &index.parts[&usage.part].name;
-                self.place_content(&usage.reps, pose, name, path, &BTreeSet::new(), None);
+                let part_name = &index.parts[&usage.part].name;
+                self.within(name, usage.id, here, |walk| {
+                    walk.place_content(&usage.reps, pose, part_name, path, &BTreeSet::new(), None);
+                });
             } else if !mapped.contains(&usage.part) {
                 if index.shows_something(usage.part) {
                     self.problem(
@@ -252,14 +324,15 @@ impl Walk<'_> {
                         "is a component without a placement; it stays at its parent's origin",
                     );
                 }
-                self.part(usage.part, *pose, path);
+                self.within(name, usage.id, here, |walk| walk.part(usage.part, *pose, path));
             }
             return;
-        }
+        };
         // A usage has one placement; some writers repeat it.
-        let relation = &usage.placements[0];
         match index.component_pose(relation, parent, usage.part) {
-            Ok(local) => self.part(usage.part, pose * local, path),
+            Ok(local) => {
+                self.within(name, usage.id, local, |walk| walk.part(usage.part, *pose * local, path));
+            }
             Err(e) => {
                 self.problem(
                     e.id,
@@ -280,7 +353,7 @@ impl Walk<'_> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
         for rep in index.parts.get(&part).map_or(&[][..], |p| &p.reps) {
-            self.content(*rep, &Pose::identity(), 0, &mut seen, &mut found);
+            self.content(*rep, &Motion::identity(), 0, &mut seen, &mut found);
         }
         for (item, _) in found {
             match item {
@@ -299,7 +372,7 @@ impl Walk<'_> {
     fn place_content(
         &mut self,
         reps: &[u64],
-        pose: &Pose,
+        pose: &Motion,
         part_name: &str,
         path: &str,
         placed_otherwise: &BTreeSet<u64>,
@@ -308,11 +381,11 @@ impl Walk<'_> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
         for rep in reps {
-            self.content(*rep, &Pose::identity(), 0, &mut seen, &mut found);
+            self.content(*rep, &Motion::identity(), 0, &mut seen, &mut found);
         }
         // Some writers list a solid in two representations of one part.
-        let mut unique: Vec<(Item, Pose)> = Vec::new();
-        let mut poses_of: BTreeMap<u64, Vec<Pose>> = BTreeMap::new();
+        let mut unique: Vec<(Item, Motion)> = Vec::new();
+        let mut poses_of: BTreeMap<u64, Vec<Motion>> = BTreeMap::new();
         for (item, local) in found {
             if let Item::Solid(s) = item {
                 let poses = poses_of.entry(s).or_default();
@@ -349,13 +422,14 @@ impl Walk<'_> {
                     };
                     let path = joined(path, &step);
                     let name = if own.is_empty() { part_name.to_owned() } else { own };
-                    self.push(s, pose * local, name, path);
+                    self.push(s, *pose * local, name, path);
                 }
                 Item::Part(p) => {
                     mapped.insert(p);
                     if !placed_otherwise.contains(&p) {
-                        let path = joined(path, &self.index.parts[&p].name);
-                        self.part(p, pose * local, &path);
+                        let name = &self.index.parts[&p].name;
+                        let path = joined(path, name);
+                        self.within(name, p, local, |walk| walk.part(p, *pose * local, &path));
                     }
                 }
             }
@@ -367,10 +441,10 @@ impl Walk<'_> {
     fn content(
         &mut self,
         rep_id: u64,
-        pose: &Pose,
+        pose: &Motion,
         depth: usize,
         seen: &mut BTreeSet<u64>,
-        found: &mut Vec<(Item, Pose)>,
+        found: &mut Vec<(Item, Motion)>,
     ) {
         if !self.step() || !seen.insert(rep_id) {
             return;
@@ -385,7 +459,7 @@ impl Walk<'_> {
         for mapped in &rep.mapped {
             match index.mapping(*mapped, rep_id) {
                 Ok((source, local)) => {
-                    let pose = pose * local;
+                    let pose = *pose * local;
                     let owner = index.reps.get(&source).and_then(|r| r.part);
                     match owner {
                         Some(part) if !self.stack.contains(&part) => found.push((Item::Part(part), pose)),
@@ -415,7 +489,7 @@ impl Walk<'_> {
                 continue;
             }
             match index.relation_pose(relation, other) {
-                Ok(local) => self.content(other, &(pose * local), depth + 1, seen, found),
+                Ok(local) => self.content(other, &(*pose * local), depth + 1, seen, found),
                 Err(e) => self.problem(e.id, Severity::Error, format!("{}; #{other} is left out", e.message)),
             }
         }
@@ -428,7 +502,7 @@ impl Walk<'_> {
     }
 }
 
-fn joined(path: &str, step: &str) -> String {
+pub(crate) fn joined(path: &str, step: &str) -> String {
     match (path.is_empty(), step.is_empty()) {
         (_, true) => path.to_owned(),
         (true, false) => step.to_owned(),
@@ -436,8 +510,12 @@ fn joined(path: &str, step: &str) -> String {
     }
 }
 
-fn same_pose(a: &Pose, b: &Pose) -> bool {
-    (a.translation.vector - b.translation.vector).norm() <= 1e-9 && a.rotation.angle_to(&b.rotation) <= 1e-9
+fn same_pose(a: &Motion, b: &Motion) -> bool {
+    let mirrored = a.mirrored == b.mirrored;
+    let (a, b) = (&a.pose, &b.pose);
+    mirrored
+        && (a.translation.vector - b.translation.vector).norm() <= 1e-9
+        && a.rotation.angle_to(&b.rotation) <= 1e-9
 }
 
 impl Relation {

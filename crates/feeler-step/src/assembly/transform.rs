@@ -1,8 +1,9 @@
-//! Placements and transformation operators as rigid motions.
+//! Placements and transformation operators as motions.
 
 use feeler_geom::{Frame, P3, Pose, V3};
 use nalgebra::{Matrix3, Rotation3, Translation3, UnitQuaternion};
 
+use super::motion::Motion;
 use crate::entities::{Entities, Record, Res, bad};
 use crate::geometry::Geometry;
 use crate::units::Units;
@@ -11,13 +12,13 @@ use crate::units::Units;
 const SCALE_TOL: f64 = 1e-9;
 
 /// The motion from the world's frame to the placement or operator `id`.
-pub(super) fn placed(entities: &Entities, id: u64, by: u64, units: Units) -> Res<Pose> {
+pub(super) fn placed(entities: &Entities, id: u64, by: u64, units: Units) -> Res<Motion> {
     let r = entities.get(id, by)?.flattened();
     let geometry = Geometry::new(entities, units);
     if r.name.starts_with("CARTESIAN_TRANSFORMATION_OPERATOR") {
         return operator(&geometry, &r);
     }
-    Ok(pose_of(&geometry.placement(id, by)?))
+    Ok(pose_of(&geometry.placement(id, by)?).into())
 }
 
 fn pose_of(f: &Frame) -> Pose {
@@ -28,7 +29,7 @@ fn pose_of(f: &Frame) -> Pose {
 
 /// `CARTESIAN_TRANSFORMATION_OPERATOR_3D`: axis 1, axis 2, origin, scale, axis 3. Writers disagree on how many names
 /// come first; the origin is the only point.
-fn operator(geometry: &Geometry<'_>, r: &Record<'_>) -> Res<Pose> {
+fn operator(geometry: &Geometry<'_>, r: &Record<'_>) -> Res<Motion> {
     let is_point = |i: &usize| {
         let entity = r.maybe_reference(*i).and_then(|id| geometry.entities.find(id));
         entity.is_some_and(|e| e.is("CARTESIAN_POINT"))
@@ -43,18 +44,20 @@ fn operator(geometry: &Geometry<'_>, r: &Record<'_>) -> Res<Pose> {
     if (scale - 1.0).abs() > SCALE_TOL {
         return bad(r.id, format!("scales by {scale}; write the scaled geometry into the file instead"));
     }
-    rigid(r.id, origin, axis_1, axis_2, axis_3)
+    motion(r.id, origin, axis_1, axis_2, axis_3)
 }
 
-/// ISO 10303-42's `base_axis`: z from axis 3, x from axis 1 across it, y from axis 2 across both.
-fn rigid(id: u64, origin: P3, axis_1: Option<V3>, axis_2: Option<V3>, axis_3: Option<V3>) -> Res<Pose> {
+/// ISO 10303-42's `base_axis`: z from axis 3, x from axis 1 across it, y from axis 2 across both, on whichever side.
+fn motion(id: u64, origin: P3, axis_1: Option<V3>, axis_2: Option<V3>, axis_3: Option<V3>) -> Res<Motion> {
     // Without axis 3, a right-handed system from the other two is what writers mean.
     let z = axis_3.or_else(|| Some(axis_1?.cross(&axis_2?))).unwrap_or_else(V3::z);
     let Some(frame) = Frame::from_z(origin, z, axis_1) else {
         return bad(id, "is a transformation without directions");
     };
-    if axis_2.is_some_and(|y| y.dot(&frame.y) < 0.0) {
-        return bad(id, "mirrors; write the mirrored geometry into the file instead");
+    if axis_2.is_none_or(|y| y.dot(&frame.y) >= 0.0) {
+        return Ok(pose_of(&frame).into());
     }
-    Ok(pose_of(&frame))
+    // The axes x, -y, z are those of a reflection of the first coordinate and then of -x, -y, z.
+    let turned = Frame { x: -frame.x, y: -frame.y, ..frame };
+    Ok(Motion { pose: pose_of(&turned), mirrored: true })
 }

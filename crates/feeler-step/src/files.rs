@@ -1,0 +1,337 @@
+//! A file with the files that it refers to, as one assembly.
+//!
+//! # Source
+//! The implementor forum's recommended practice for external references: a product without a shape of its own and with
+//! a document file stands for that file's content, in the same coordinates.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::rc::Rc;
+
+use crate::assembly::{Component, External, MAX_INSTANCES, Motion, joined, mirrored};
+use crate::error::{Problem, Severity, StepError};
+use crate::read::{ComponentSource, Content, Import, SolidInstance, content_of};
+
+/// Extensions of the files that are read.
+const EXTENSIONS: [&str; 3] = ["step", "stp", "p21"];
+/// Uses of other files beyond this many are taken for a mistake: a few files can describe any number.
+const MAX_USES: usize = 10_000;
+/// Files that refer to each other in a longer chain are taken for a mistake.
+const MAX_CHAIN: usize = 16;
+
+/// Gives the bytes of a file that another one refers to, by its path from the first file's folder with `/` between
+/// folders; none: it is not there.
+pub type Resolve<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
+
+/// Finds files below a folder: by their path, or else by a name that differs in case only.
+#[must_use]
+pub fn read_below(folder: &Path, path: &str) -> Option<Vec<u8>> {
+    let exact = folder.join(path);
+    if let Ok(bytes) = std::fs::read(&exact) {
+        return Some(bytes);
+    }
+    let wanted = exact.file_name()?.to_str()?;
+    let mut names: Vec<_> =
+        std::fs::read_dir(exact.parent()?).ok()?.flatten().map(|e| e.file_name()).collect();
+    names.sort();
+    let found = names.iter().find(|n| n.to_str().is_some_and(|n| n.eq_ignore_ascii_case(wanted)))?;
+    std::fs::read(exact.with_file_name(found)).ok()
+}
+
+/// Reads a file and all that it refers to.
+pub(crate) fn read_all(name: &str, bytes: &[u8], resolve: Resolve<'_>) -> Result<Import, StepError> {
+    let first = Rc::new(content_of(name, bytes)?);
+    let mut assembly = Assembly {
+        resolve,
+        files: vec![File { path: String::new(), content: Rc::clone(&first) }],
+        known: BTreeMap::new(),
+        told: BTreeSet::new(),
+        problems: Vec::new(),
+        components: Vec::new(),
+        instances: Vec::new(),
+        chain: vec![0],
+        uses: 0,
+    };
+    assembly.add(&first, 0, None);
+    assembly.finish(name)
+}
+
+/// A file that has been read.
+struct File {
+    /// Path from the first file's folder; empty for the first file.
+    path: String,
+    content: Rc<Content>,
+}
+
+/// Where a file's content goes.
+struct Place {
+    component: usize,
+    path: String,
+    motion: Motion,
+}
+
+/// A solid of one of the files in its place.
+struct Placed {
+    file: usize,
+    /// Index in the file's content.
+    solid: usize,
+    name: String,
+    path: String,
+    motion: Motion,
+    component: Option<usize>,
+}
+
+struct Assembly<'a> {
+    resolve: Resolve<'a>,
+    files: Vec<File>,
+    /// Files by path, or why they cannot be used.
+    known: BTreeMap<String, Result<usize, String>>,
+    /// References (file, entity) whose failure has been told.
+    told: BTreeSet<(usize, u64)>,
+    problems: Vec<Problem>,
+    components: Vec<Component>,
+    instances: Vec<Placed>,
+    /// Files on the way from the first one.
+    chain: Vec<usize>,
+    uses: usize,
+}
+
+impl Assembly<'_> {
+    /// Adds a file's content.
+    fn add(&mut self, content: &Content, file: usize, at: Option<&Place>) {
+        // The one product of a file is the product that refers to it.
+        let mut roots = content.components.iter().filter(|c| c.parent.is_none());
+        let merged = match (at, roots.next(), roots.next()) {
+            (Some(_), Some(root), None) => {
+                root.local == Motion::identity() && content.instances.iter().all(|i| i.component.is_some())
+            }
+            _ => false,
+        };
+        let under = at.map(|p| p.component);
+        let mut place = Vec::with_capacity(content.components.len());
+        for c in &content.components {
+            if let (true, None, Some(component)) = (merged, c.parent, under) {
+                place.push(component);
+                continue;
+            }
+            place.push(self.components.len());
+            let parent = c.parent.map(|p| place[p]).or(under);
+            self.components.push(Component { parent, ..c.clone() });
+        }
+        let path_of = |path: &str| {
+            let Some(at) = at else { return path.to_owned() };
+            let step = if merged { path.split_once('/').map_or("", |(_, rest)| rest) } else { path };
+            joined(&at.path, step)
+        };
+        let base = at.map_or_else(Motion::identity, |p| p.motion);
+        for i in &content.instances {
+            if self.instances.len() >= MAX_INSTANCES {
+                self.overflow();
+                return;
+            }
+            let Some(solid) = content.place.get(&i.solid) else { continue };
+            self.instances.push(Placed {
+                file,
+                solid: *solid,
+                name: i.name.clone(),
+                path: path_of(&i.path),
+                motion: base * i.motion,
+                component: i.component.map(|c| place[c]).or(under),
+            });
+        }
+        for e in &content.externals {
+            let motion = base * e.motion;
+            let at = Place { component: place[e.component], path: path_of(&e.path), motion };
+            self.external(e, file, &at);
+        }
+    }
+
+    fn overflow(&mut self) {
+        let message = format!("the assembly has more than {MAX_INSTANCES} instances; the rest is left out");
+        if !self.problems.iter().any(|p| p.message == message) {
+            self.problems.push(Problem { entity: None, severity: Severity::Error, message });
+        }
+    }
+
+    fn external(&mut self, e: &External, file: usize, at: &Place) {
+        self.uses += 1;
+        if self.uses > MAX_USES {
+            self.overflow();
+            return;
+        }
+        match self.load(e, file) {
+            Ok(other) => {
+                let content = Rc::clone(&self.files[other].content);
+                self.chain.push(other);
+                self.add(&content, other, Some(at));
+                self.chain.pop();
+            }
+            Err(message) => {
+                if self.told.insert((file, e.id)) {
+                    let problem = Problem { entity: Some(e.id), severity: Severity::Error, message };
+                    self.problems.push(self.named(file, &problem));
+                }
+            }
+        }
+    }
+
+    /// Index of the file that a product refers to.
+    fn load(&mut self, e: &External, file: usize) -> Result<usize, String> {
+        let listed = e.files.join(", ");
+        let readable = |n: &&String| {
+            let extension = Path::new(n.as_str()).extension();
+            extension.is_some_and(|x| EXTENSIONS.iter().any(|k| x.eq_ignore_ascii_case(k)))
+        };
+        let mut readable = e.files.iter().filter(readable).peekable();
+        if readable.peek().is_none() {
+            return Err(format!("has its shape in {listed}, which is no STEP file; export that as STEP"));
+        }
+        for name in readable {
+            for path in candidates(&self.files[file].path, name) {
+                match self.known.get(&path).cloned() {
+                    Some(known) => return known.and_then(|k| self.outside_chain(k, &path)),
+                    None => {
+                        let Some(bytes) = (self.resolve)(&path) else { continue };
+                        let read = content_of(&path, &bytes)
+                            .map_err(|e| format!("has its shape in another file, which cannot be used: {e}"));
+                        let index = read.map(|content| {
+                            self.files.push(File { path: path.clone(), content: Rc::new(content) });
+                            self.files.len() - 1
+                        });
+                        self.known.insert(path.clone(), index.clone());
+                        return index.and_then(|k| self.outside_chain(k, &path));
+                    }
+                }
+            }
+        }
+        Err(format!(
+            "has its shape in {listed}, which is not there; put it beside this file, or export the assembly as one file"
+        ))
+    }
+
+    fn outside_chain(&self, file: usize, path: &str) -> Result<usize, String> {
+        if self.chain.contains(&file) {
+            return Err(format!("has its shape in {path}, which refers back to this file"));
+        }
+        if self.chain.len() >= MAX_CHAIN {
+            return Err(format!("has its shape in {path}, at the end of too long a chain of files"));
+        }
+        Ok(file)
+    }
+
+    /// A problem with the name of its file; the first file's are plain.
+    fn named(&self, file: usize, problem: &Problem) -> Problem {
+        match self.files[file].path.as_str() {
+            "" => problem.clone(),
+            path => Problem { entity: None, message: format!("{path}: {problem}"), ..problem.clone() },
+        }
+    }
+
+    fn finish(mut self, name: &str) -> Result<Import, StepError> {
+        let first = Rc::clone(&self.files[0].content);
+        // Every solid once as it is, unless it is only seen mirrored, and once mirrored if it is seen so.
+        let mut used: BTreeMap<(usize, usize), [bool; 2]> = BTreeMap::new();
+        for i in &self.instances {
+            used.entry((i.file, i.solid)).or_default()[usize::from(i.motion.mirrored)] = true;
+        }
+        let (mut solids, mut files) = (Vec::new(), Vec::new());
+        let mut place = BTreeMap::new();
+        for (k, file) in self.files.iter().enumerate() {
+            for (s, solid) in file.content.solids.iter().enumerate() {
+                let [plain, image] = used.get(&(k, s)).copied().unwrap_or([true, false]);
+                for (wanted, is_image) in [(plain, false), (image, true)] {
+                    if wanted {
+                        place.insert((k, s, is_image), solids.len());
+                        solids.push(if is_image { mirrored(solid) } else { solid.clone() });
+                        files.push((!file.path.is_empty()).then(|| file.path.clone()));
+                    }
+                }
+            }
+        }
+        let of_all = |problems: fn(&Content) -> &[Problem]| -> Vec<Problem> {
+            let all = self.files.iter().enumerate();
+            all.flat_map(|(k, f)| problems(&f.content).iter().map(move |p| (k, p)))
+                .map(|(k, p)| self.named(k, p))
+                .collect()
+        };
+        let refused = of_all(|c| &c.refused);
+        if solids.is_empty() {
+            let name = name.to_owned();
+            return Err(if !refused.is_empty() {
+                StepError::AllRefused { name, problems: refused }
+            } else if self.problems.is_empty() {
+                StepError::NoSolids { name, found: first.found.clone() }
+            } else {
+                let problems = self.problems.iter().map(ToString::to_string).collect::<Vec<_>>();
+                StepError::NoSolids { name, found: problems.join("; ") }
+            });
+        }
+        let mut problems = of_all(|c| &c.problems);
+        problems.extend(refused);
+        problems.extend(of_all(|c| c.beside.as_slice()));
+        problems.append(&mut self.problems);
+        let pose = |m: &Motion| (m.pose, m.mirrored);
+        Ok(Import {
+            solids,
+            files,
+            instances: self
+                .instances
+                .into_iter()
+                .filter_map(|i| {
+                    let solid = *place.get(&(i.file, i.solid, i.motion.mirrored))?;
+                    let (name, path, pose) = (i.name, i.path, i.motion.pose);
+                    Some(SolidInstance { solid, name, path, pose, component: i.component })
+                })
+                .collect(),
+            components: self
+                .components
+                .into_iter()
+                .map(|c| {
+                    let (pose, mirrored) = pose(&c.local);
+                    ComponentSource { name: c.name, id: c.id, parent: c.parent, pose, mirrored }
+                })
+                .collect(),
+            problems,
+            schema: first.schema.clone(),
+            file_faces: first.file_faces,
+            file_edge_curves: first.file_edge_curves,
+            file_entities: first.file_entities,
+        })
+    }
+}
+
+/// Where a file may be, from the first file's folder: where the reference says, seen from the file that refers, or
+/// simply beside that. References out of the folder are not followed.
+fn candidates(from: &str, name: &str) -> Vec<String> {
+    let name = name.replace('\\', "/");
+    let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let last = name.rsplit('/').next().unwrap_or_default().to_owned();
+    let outside = name.starts_with('/')
+        || name.contains(':')
+        || name.split('/').any(|step| step == ".." || step.is_empty());
+    let mut out = Vec::new();
+    for step in [(!outside).then_some(name), Some(last)].into_iter().flatten() {
+        let path = joined(folder, step.trim_start_matches("./"));
+        if !path.is_empty() && !out.contains(&path) {
+            out.push(path);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::candidates;
+
+    #[test]
+    fn references_stay_below_the_folder() {
+        assert_eq!(candidates("", "a.stp"), ["a.stp"]);
+        assert_eq!(candidates("", "./a.stp"), ["a.stp"]);
+        assert_eq!(candidates("", "parts\\a.stp"), ["parts/a.stp", "a.stp"]);
+        assert_eq!(candidates("sub/b.stp", "parts/a.stp"), ["sub/parts/a.stp", "sub/a.stp"]);
+        assert_eq!(candidates("", "C:\\cad\\a.stp"), ["a.stp"]);
+        assert_eq!(candidates("", "/etc/a.stp"), ["a.stp"]);
+        assert_eq!(candidates("sub/b.stp", "../../a.stp"), ["sub/a.stp"]);
+        assert_eq!(candidates("", ""), [""; 0]);
+    }
+}
