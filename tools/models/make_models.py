@@ -242,6 +242,137 @@ END-ISO-10303-21;
 """
 
 
+# ------------------------------------------------------------------------------------------------ assemblies
+
+def rack():
+    """Two shelves, each a block with two pins in it, one of them turned; and a ball beside them."""
+    block = Workplane("XY").box(60, 30, 10).faces(">Z").workplane().pushPoints([(-15, 0), (15, 0)]).hole(8)
+    pin = Workplane("XY").circle(3.9).extrude(20).faces(">Z").chamfer(0.5)
+    shelf = cq.Assembly(name="shelf")
+    shelf.add(block, name="block")
+    shelf.add(pin, name="pin_left", loc=cq.Location((-15, 0, -10)))
+    shelf.add(pin, name="pin_right", loc=cq.Location((15, 0, -10), (1, 0, 0), 180))
+    rack = cq.Assembly(name="rack")
+    rack.add(shelf, name="lower")
+    rack.add(shelf, name="upper", loc=cq.Location((10, 0, 50), (0, 0, 1), 90))
+    rack.add(Workplane("XY").sphere(5), name="ball", loc=cq.Location((100, 0, 0)))
+    return rack
+
+
+def hand():
+    """A part without any symmetry: a slanted prism with a round boss."""
+    prism = Workplane("XY").polyline([(0, 0), (30, 0), (22, 14), (0, 10)]).close().extrude(8, taper=5)
+    return prism.union(Workplane("XY").circle(3).extrude(12).translate((6, 5, 0))).val()
+
+
+def next_id(text):
+    return max(int(n) for n in re.findall(r"^#(\d+) *=", text, re.M)) + 1
+
+
+def find(text, pattern):
+    return re.search(pattern, text, re.M | re.S).group(1)
+
+
+def pair_of_hands(text):
+    """Adds to a part's file a product that shows it three times by mapped items: as it is, mirrored in the plane
+    x = -10, and mirrored in its own z = 0 and moved by 40 along y."""
+    rep = find(text, r"^(#\d+) *= *ADVANCED_BREP_SHAPE_REPRESENTATION")
+    context = find(text, r"^#\d+ *= *ADVANCED_BREP_SHAPE_REPRESENTATION\('[^']*',\([^)]*\),(#\d+)\)")
+    product_context = find(text, r"^(#\d+) *= *PRODUCT_CONTEXT")
+    definition_context = find(text, r"^(#\d+) *= *PRODUCT_DEFINITION_CONTEXT")
+    n = next_id(text)
+    i = {k: f"#{n + j}" for j, k in enumerate(
+        "product formation definition shape sdr rep map o home x y z nx nz left up right top p1 p2 m0 m1 m2".split())}
+    lines = f"""{i['product']}=PRODUCT('hands','hands','',({product_context}));
+{i['formation']}=PRODUCT_DEFINITION_FORMATION('','',{i['product']});
+{i['definition']}=PRODUCT_DEFINITION('design','',{i['formation']},{definition_context});
+{i['shape']}=PRODUCT_DEFINITION_SHAPE('','',{i['definition']});
+{i['sdr']}=SHAPE_DEFINITION_REPRESENTATION({i['shape']},{i['rep']});
+{i['rep']}=SHAPE_REPRESENTATION('hands',({i['m0']},{i['m1']},{i['m2']}),{context});
+{i['map']}=REPRESENTATION_MAP({i['home']},{rep});
+{i['o']}=CARTESIAN_POINT('',(0.,0.,0.));
+{i['home']}=AXIS2_PLACEMENT_3D('',{i['o']},{i['z']},{i['x']});
+{i['x']}=DIRECTION('',(1.,0.,0.));
+{i['y']}=DIRECTION('',(0.,1.,0.));
+{i['z']}=DIRECTION('',(0.,0.,1.));
+{i['nx']}=DIRECTION('',(-1.,0.,0.));
+{i['nz']}=DIRECTION('',(0.,0.,-1.));
+{i['p1']}=CARTESIAN_POINT('',(-20.,0.,0.));
+{i['p2']}=CARTESIAN_POINT('',(0.,40.,0.));
+{i['left']}=CARTESIAN_TRANSFORMATION_OPERATOR_3D('',$,$,{i['nx']},{i['y']},{i['p1']},1.,{i['z']});
+{i['up']}=CARTESIAN_TRANSFORMATION_OPERATOR_3D('',$,$,{i['x']},{i['y']},{i['p2']},1.,{i['nz']});
+{i['m0']}=MAPPED_ITEM('',{i['map']},{i['home']});
+{i['m1']}=MAPPED_ITEM('',{i['map']},{i['left']});
+{i['m2']}=MAPPED_ITEM('',{i['map']},{i['up']});
+"""
+    at = text.index("ENDSEC;", text.index("DATA;"))
+    return text[:at] + lines + text[at:]
+
+
+def with_references():
+    """A frame whose two feet, and a part that is not there, are in other files; lengths in metres."""
+    def part(n, name, file):
+        return f"""#{n}=PRODUCT('{name}','{name}','',(#2));
+#{n + 1}=PRODUCT_DEFINITION_FORMATION('','',#{n});
+#{n + 2}=PRODUCT_DEFINITION('design','',#{n + 1},#5);
+#{n + 3}=PRODUCT_DEFINITION_SHAPE('','',#{n + 2});
+#{n + 4}=SHAPE_DEFINITION_REPRESENTATION(#{n + 3},#{n + 5});
+#{n + 5}=SHAPE_REPRESENTATION('{name}',(#14),#20);
+""" + (f"""#{n + 6}=DOCUMENT_FILE('{file}','','',#7,'',$);
+#{n + 7}=EXTERNAL_SOURCE(IDENTIFIER(''));
+#{n + 8}=APPLIED_EXTERNAL_IDENTIFICATION_ASSIGNMENT('{file}',#8,#{n + 7},(#{n + 6}));
+#{n + 9}=APPLIED_DOCUMENT_REFERENCE(#{n + 6},'',(#{n + 2}));
+""" if file else "")
+
+    def use(n, part, target):
+        return f"""#{n}=NEXT_ASSEMBLY_USAGE_OCCURRENCE('{n}','','',#32,#{part + 2},$);
+#{n + 1}=PRODUCT_DEFINITION_SHAPE('','',#{n});
+#{n + 2}=ITEM_DEFINED_TRANSFORMATION('','',#14,#{target});
+#{n + 3}=(REPRESENTATION_RELATIONSHIP('','',#{part + 5},#35)REPRESENTATION_RELATIONSHIP_WITH_TRANSFORMATION(#{n + 2})SHAPE_REPRESENTATION_RELATIONSHIP());
+#{n + 4}=CONTEXT_DEPENDENT_SHAPE_REPRESENTATION(#{n + 3},#{n + 1});
+"""
+
+    return f"""ISO-10303-21;
+HEADER;
+FILE_DESCRIPTION(('an assembly whose parts are in other files'),'2;1');
+FILE_NAME('frame','',(''),(''),'','','');
+FILE_SCHEMA(('AUTOMOTIVE_DESIGN {{ 1 0 10303 214 1 1 1 1 }}'));
+ENDSEC;
+DATA;
+#1=APPLICATION_CONTEXT('automotive design');
+#2=PRODUCT_CONTEXT('',#1,'mechanical');
+#5=PRODUCT_DEFINITION_CONTEXT('part definition',#1,'design');
+#7=DOCUMENT_TYPE('geometry');
+#8=IDENTIFICATION_ROLE('external document id and location',$);
+#14=AXIS2_PLACEMENT_3D('',#15,#16,#17);
+#15=CARTESIAN_POINT('',(0.,0.,0.));
+#16=DIRECTION('',(0.,0.,1.));
+#17=DIRECTION('',(1.,0.,0.));
+#18=AXIS2_PLACEMENT_3D('',#19,#25,#17);
+#19=CARTESIAN_POINT('',(0.1,0.,0.02));
+#20=(GEOMETRIC_REPRESENTATION_CONTEXT(3)GLOBAL_UNIT_ASSIGNED_CONTEXT((#21,#22,#23))REPRESENTATION_CONTEXT('',''));
+#21=(LENGTH_UNIT()NAMED_UNIT(*)SI_UNIT($,.METRE.));
+#22=(NAMED_UNIT(*)PLANE_ANGLE_UNIT()SI_UNIT($,.RADIAN.));
+#23=(NAMED_UNIT(*)SI_UNIT($,.STERADIAN.)SOLID_ANGLE_UNIT());
+#25=DIRECTION('',(0.,1.,0.));
+#26=AXIS2_PLACEMENT_3D('',#27,#16,#17);
+#27=CARTESIAN_POINT('',(0.,0.05,0.));
+{part(30, 'frame', None)}{part(40, 'foot', 'PARTS/Foot.stp')}{part(50, 'rack', 'rack.step')}{part(60, 'lost', 'lost.stp')}{use(70, 40, 14)}{use(80, 40, 18)}{use(90, 50, 26)}{use(100, 60, 14)}ENDSEC;
+END-ISO-10303-21;
+"""
+
+
+def write_assemblies(out):
+    (out / "parts").mkdir(parents=True, exist_ok=True)
+    Interface_Static.SetCVal_s("write.step.unit", "MM")
+    rack().export(str(out / "rack.step"), "STEP")
+    normalise(out / "rack.step")
+    write(hand(), out / "hands.step", "MM")
+    (out / "hands.step").write_text(pair_of_hands((out / "hands.step").read_text().replace("'hands'", "'hand'")))
+    write(hand(), out / "parts" / "foot.stp", "INCH")
+    (out / "frame.step").write_text(with_references())
+
+
 MODELS = {
     "box": box, "cylinder": cylinder, "cone": cone, "half-cone": half_cone, "sphere": sphere, "torus": torus,
     "pin": pin, "pin-short": pin_short, "bore": bore, "blind-bore": blind_bore, "plug": plug, "socket": socket,
@@ -267,6 +398,10 @@ def write(shape, path, unit):
     writer = STEPControl_Writer()
     writer.Transfer(shape.wrapped, STEPControl_AsIs)
     writer.Write(str(path))
+    normalise(path)
+
+
+def normalise(path):
     text = path.read_text()
     # Dates and product counters would change from run to run.
     text = re.sub(r"FILE_NAME\(.*?\);", f"FILE_NAME('{path.stem}','',(''),(''),'','','');", text, count=1, flags=re.S)
@@ -285,6 +420,7 @@ def main():
         print(f"{name:24} {len(solids[0].Faces()):4} faces  {solids[0].Volume():14.6f} mm3")
     for name, entity in TEXT.items():
         (out / f"{name}.step").write_text(without_edges(entity, name))
+    write_assemblies(out / "assemblies")
 
 
 if __name__ == "__main__":

@@ -210,3 +210,30 @@ fn interrupted_it_leaves_whole_files_only() {
         std::fs::remove_dir_all(&output).unwrap();
     }
 }
+
+#[test]
+fn files_that_an_input_refers_to_count() {
+    let dir = tempfile::tempdir().unwrap();
+    let input = dir.path().join("in");
+    std::fs::create_dir_all(input.join("parts")).unwrap();
+    for name in ["frame.step", "rack.step", "parts/foot.stp"] {
+        std::fs::copy(data().join("assemblies").join(name), input.join(name)).unwrap();
+    }
+    let output = dir.path().join("frame.feeler");
+    let run = || {
+        let run = command(&input.join("frame.step"), &output).output().unwrap();
+        let v = document(&run);
+        let i = &v["inputs"][0];
+        (run.status.code().unwrap(), i["unchanged"] == true, i["solids"].as_u64().unwrap())
+    };
+    assert_eq!(run(), (1, false, 4), "one file is not there");
+    assert_eq!(run(), (1, true, 4), "nothing has changed");
+    // Another content, the missing file comes, and all are gone.
+    std::fs::copy(data().join("box.step"), input.join("parts/foot.stp")).unwrap();
+    assert_eq!(run(), (1, false, 4), "another foot");
+    std::fs::copy(data().join("ball.step"), input.join("lost.stp")).unwrap();
+    assert_eq!(run(), (0, false, 5), "complete");
+    assert_eq!(run(), (0, true, 5), "nothing has changed");
+    std::fs::remove_file(input.join("rack.step")).unwrap();
+    assert_eq!(run(), (1, false, 2), "without the rack");
+}

@@ -147,3 +147,29 @@ fn known_distances() {
     assert_eq!(v["status"], "interfering", "{v}");
     assert_eq!(run.status.code(), Some(1), "{v}");
 }
+
+#[test]
+fn inspect_shows_the_assembly() {
+    let frame = data("assemblies/frame.step");
+    let v = json(&["inspect", frame.to_str().unwrap(), "--json"]);
+    let components = v["components"].as_array().unwrap();
+    let named = |n: &str| components.iter().find(|c| c["name"] == n).unwrap();
+    assert!(named("frame")["parent"].is_null(), "{v}");
+    assert_eq!(components[named("upper")["parent"].as_u64().unwrap() as usize]["name"], "rack", "{v}");
+    assert_eq!(named("rack")["pose"]["translation"], serde_json::json!([0.0, 50.0, 0.0]), "{v}");
+    let held = named("foot:2")["instances"][0].as_u64().unwrap() as usize;
+    assert_eq!(v["solids"][held]["component"], named("foot:2")["index"], "{v}");
+    assert!(v["left_out"][0].as_str().unwrap().contains("lost.stp"), "{v}");
+    let run = feeler(&["inspect", frame.to_str().unwrap()]);
+    let text = String::from_utf8(run.stdout).unwrap();
+    assert!(text.contains("└─ ") && text.contains("foot:2 [1]  turned 90°"), "{text}");
+}
+
+#[test]
+fn a_mirrored_instance_is_where_its_image_is() {
+    // A wall at x = 0 and its image in the plane x = -10.
+    let hands = data("assemblies/hands.step");
+    let hands = hands.to_str().unwrap();
+    let v = json(&["query", hands, hands, "--d-max", "25", "--solid-a", "0", "--solid-b", "1", "--json"]);
+    assert!((v["min_distance"].as_f64().unwrap() - 20.0).abs() < 1e-9, "{v}");
+}

@@ -5,6 +5,7 @@
 //! a document file stands for that file's content, in the same coordinates.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -23,19 +24,22 @@ const MAX_CHAIN: usize = 16;
 /// folders; none: it is not there.
 pub type Resolve<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
 
-/// Finds files below a folder: by their path, or else by a name that differs in case only.
+/// Finds files below a folder: by their path, or else by one that differs in case only.
 #[must_use]
 pub fn read_below(folder: &Path, path: &str) -> Option<Vec<u8>> {
-    let exact = folder.join(path);
-    if let Ok(bytes) = std::fs::read(&exact) {
+    if let Ok(bytes) = std::fs::read(folder.join(path)) {
         return Some(bytes);
     }
-    let wanted = exact.file_name()?.to_str()?;
-    let mut names: Vec<_> =
-        std::fs::read_dir(exact.parent()?).ok()?.flatten().map(|e| e.file_name()).collect();
-    names.sort();
-    let found = names.iter().find(|n| n.to_str().is_some_and(|n| n.eq_ignore_ascii_case(wanted)))?;
-    std::fs::read(exact.with_file_name(found)).ok()
+    let mut found = folder.to_owned();
+    for step in path.split('/') {
+        let here = if found.as_os_str().is_empty() { Path::new(".") } else { &found };
+        let mut names: Vec<_> = std::fs::read_dir(here).ok()?.flatten().map(|e| e.file_name()).collect();
+        names.sort();
+        let same = |n: &&OsString| n.to_str().is_some_and(|n| n.eq_ignore_ascii_case(step));
+        let name = names.iter().find(|n| n.to_str() == Some(step)).or_else(|| names.iter().find(same))?;
+        found.push(name);
+    }
+    std::fs::read(found).ok()
 }
 
 /// Reads a file and all that it refers to.
