@@ -153,11 +153,12 @@ fn inspect_shows_the_assembly() {
     let frame = data("assemblies/frame.step");
     let v = json(&["inspect", frame.to_str().unwrap(), "--json"]);
     let components = v["components"].as_array().unwrap();
+    let index = |v: &Value| usize::try_from(v.as_u64().unwrap()).unwrap();
     let named = |n: &str| components.iter().find(|c| c["name"] == n).unwrap();
     assert!(named("frame")["parent"].is_null(), "{v}");
-    assert_eq!(components[named("upper")["parent"].as_u64().unwrap() as usize]["name"], "rack", "{v}");
+    assert_eq!(components[index(&named("upper")["parent"])]["name"], "rack", "{v}");
     assert_eq!(named("rack")["pose"]["translation"], serde_json::json!([0.0, 50.0, 0.0]), "{v}");
-    let held = named("foot:2")["instances"][0].as_u64().unwrap() as usize;
+    let held = index(&named("foot:2")["instances"][0]);
     assert_eq!(v["solids"][held]["component"], named("foot:2")["index"], "{v}");
     assert!(v["left_out"][0].as_str().unwrap().contains("lost.stp"), "{v}");
     let run = feeler(&["inspect", frame.to_str().unwrap()]);
