@@ -56,6 +56,13 @@ impl<'a> Host<'a> {
         host
     }
 
+    /// Whether `uv` is on a side where the surface meets itself without a period.
+    pub(super) fn is_on_closed_side(&self, uv: P2) -> bool {
+        let r = &self.natural;
+        let near = |x: f64, lo: f64, hi: f64| x - lo <= 1e-6 * (hi - lo) || hi - x <= 1e-6 * (hi - lo);
+        (self.u_closed && near(uv.x, r.u0, r.u1)) || (self.v_closed && near(uv.y, r.v0, r.v1))
+    }
+
     /// `uv` shifted by whole periods to be near another point.
     pub(super) fn unwrapped(&self, uv: P2, near: P2) -> P2 {
         let v_turn = if spindle_angle(self.surface).is_some() { Some(TAU) } else { self.v_period };
@@ -63,9 +70,15 @@ impl<'a> Host<'a> {
         P2::new(shift(uv.x, near.x, self.u_period), shift(uv.y, near.y, v_turn))
     }
 
-    /// Parameters of the surface point nearest to `p`, near `hint`.
-    pub(super) fn invert(&self, p: &P3, hint: P2) -> P2 {
+    /// Parameters of the surface point nearest to `p`, near `hint`. A point within `expected` (mm) of `p` is taken
+    /// without further search.
+    pub(super) fn invert(&self, p: &P3, hint: P2, expected: f64) -> P2 {
         if let Surface::Bezier(b) = self.surface {
+            if let Some((uv, off)) = b.descend(p, hint)
+                && off <= expected
+            {
+                return self.unwrapped(uv, hint);
+            }
             // Edges that are off the surface end Newton's steps at its border, where only a search is sure: let it be
             // a local one.
             let r = b.domain();

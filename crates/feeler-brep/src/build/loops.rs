@@ -4,7 +4,7 @@ use feeler_geom::{P2, Surface, V2};
 
 use super::draft::{Draft, Edge, Face, Use};
 use super::host::{Host, push};
-use super::pcurve::{FitLimits, Pcurve, fit, measure};
+use super::pcurve::{FitLimits, Known, Pcurve, fit, measure};
 use super::singular::Singular;
 use super::{BuildOptions, Problem, Report};
 
@@ -56,9 +56,14 @@ pub(super) fn fit_all(draft: &mut Draft, tol: &Tolerances, report: &mut Report) 
         let mut loops = std::mem::take(&mut face.loops);
         let host = host_of(&draft.edges, &face.surface, &face.singular, &loops, draft.size);
         for ring in &mut loops {
-            for u in ring.iter_mut().filter(|u| u.pcurve.is_none()) {
+            for k in 0..ring.len() {
+                if ring[k].pcurve.is_some() {
+                    continue;
+                }
+                let known = end_before(ring, k);
+                let u = &mut ring[k];
                 let e = &draft.edges[u.edge as usize];
-                let pcurve = fit(&host, &e.curve, e.range, &tol.fit);
+                let pcurve = fit(&host, &e.curve, e.range, known, &tol.fit);
                 if pcurve.off_surface.is_nan() || pcurve.off_surface > tol.gap {
                     let distance = pcurve.off_surface;
                     report.fail(Problem::EdgeOffSurface { edge: e.source, face: face.id, distance });
@@ -69,6 +74,14 @@ pub(super) fn fit_all(draft: &mut Draft, tol: &Tolerances, report: &mut Report) 
         face.loops = loops;
     }
     draft.faces = faces;
+}
+
+/// Where use `k` of a loop begins, if the use before it says so.
+fn end_before(ring: &[Use], k: usize) -> Option<Known> {
+    let before = &ring[k.checked_sub(1)?];
+    let p = before.pcurve.as_ref()?;
+    let uv = if before.forward { p.end() } else { p.start() };
+    Some(Known { upper: !ring[k].forward, uv, off: p.off_surface })
 }
 
 /// Puts the pcurves of every loop into one continuous walk, closes the corners and measures the deviations.

@@ -9,7 +9,9 @@
 //! MATH §6 "Trimming curves"; cubic Hermite pieces whose two tangent lengths are adjusted by Gauss–Newton (the
 //! circle's well-known optimum `4/3 tan(θ/4)` comes out as a special case), error O(h⁶) instead of O(h⁴).
 
-use feeler_geom::{Curve, P2, P3, V2, V3};
+use std::cell::Cell;
+
+use feeler_geom::{Curve, P2, P3, Surface, V2, V3, math};
 
 use super::host::{Host, pull, push};
 
@@ -31,6 +33,9 @@ pub(super) struct Pcurve {
     pub(super) joints: Vec<f64>,
     /// Largest distance between the edge and the surface (mm).
     pub(super) off_surface: f64,
+    /// Curve parameters with the parameters of the nearest surface points (up to periods): where the edge was
+    /// looked at first, in order.
+    pub(super) nodes: Vec<(f64, P2)>,
     /// Index of the singular point at the start and at the end.
     pub(super) singular: [Option<usize>; 2],
 }
@@ -51,9 +56,21 @@ impl Pcurve {
         cubic(&self.pieces[k].control, ((t - a) / (b - a)).clamp(0.0, 1.0)).0
     }
 
+    /// Parameters of the nearest surface point at one of the nodes.
+    pub(super) fn at_node(&self, t: f64) -> Option<P2> {
+        let i = self.nodes.partition_point(|n| n.0 < t);
+        self.nodes.get(i).filter(|n| n.0 <= t).map(|n| n.1)
+    }
+
+    /// Distance from the surface (mm) that is no surprise for a point of the edge.
+    pub(super) fn expected(&self) -> f64 {
+        4.0 * self.off_surface
+    }
+
     /// Moves everything by whole periods.
     pub(super) fn shift(&mut self, by: V2) {
-        for p in self.pieces.iter_mut().flat_map(|p| &mut p.control) {
+        let nodes = self.nodes.iter_mut().map(|n| &mut n.1);
+        for p in self.pieces.iter_mut().flat_map(|p| &mut p.control).chain(nodes) {
             *p += by;
         }
     }
@@ -107,11 +124,31 @@ pub(super) struct FitLimits {
     pub(super) max_depth: u32,
 }
 
+/// What is known about an end of an edge: whether it is the upper end of its range, its place, and how far (mm) the
+/// surface may be from it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    pub(super) upper: bool,
+    pub(super) uv: P2,
+    pub(super) off: f64,
+}
+
 /// Fits an edge in a parameter plane.
-pub(super) fn fit(host: &Host<'_>, curve: &Curve, range: (f64, f64), limits: &FitLimits) -> Pcurve {
-    let trace = Trace::new(host, curve, range, limits);
-    let singular = [trace.singular[0], trace.singular[1]];
-    let mut out = Pcurve { pieces: vec![], joints: vec![range.0], off_surface: trace.off_surface, singular };
+pub(super) fn fit(
+    host: &Host<'_>,
+    curve: &Curve,
+    range: (f64, f64),
+    known: Option<Known>,
+    limits: &FitLimits,
+) -> Pcurve {
+    let trace = Trace::new(host, curve, range, known, limits);
+    let mut out = Pcurve {
+        pieces: vec![],
+        joints: vec![range.0],
+        off_surface: trace.off_surface,
+        nodes: vec![],
+        singular: trace.singular,
+    };
     if let Some(control) = trace.straight(limits.tol) {
         out.pieces.push(Piece { control, straight: true, deviation: 0.0 });
         out.joints.push(range.1);
@@ -129,10 +166,16 @@ pub(super) fn fit(host: &Host<'_>, curve: &Curve, range: (f64, f64), limits: &Fi
             let at =
                 |k: u32| if k == n { ab[1] } else { ab[0] + (ab[1] - ab[0]) * f64::from(k) / f64::from(n) };
             for k in 0..n {
-                trace.fit_span(at(k), at(k + 1), limits.max_depth, limits, &mut out);
+                let (ta, tb) = (at(k), at(k + 1));
+                let ends = [(ta, tb), (tb, ta)].map(|(t, inside)| {
+                    let uv = trace.at(t);
+                    Joint { t, uv, velocity: trace.velocity(t, uv, inside) }
+                });
+                trace.fit_span(&ends, [None; 5], limits.max_depth, limits, &mut out);
             }
         }
     }
+    out.nodes = trace.nodes;
     debug_assert_eq!(out.joints.len(), out.pieces.len() + 1, "every span gives at least one piece");
     out
 }
@@ -144,8 +187,15 @@ pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), pcurve:
         let (a, b) = (joints[k], joints[k + 1]);
         // Newton may leave the span a little at its ends, not the edge.
         let (lo, hi) = ((a - 0.2 * (b - a)).max(range.0), (b + 0.2 * (b - a)).min(range.1));
-        // Errors of cubics peak near a fifth and between: 17 samples miss less than the margin of 5 %.
-        let n = 16;
+        // The distance of two points that run straight is convex: largest at an end. Else, errors of cubics peak near
+        // a fifth and between: 17 samples miss less than the margin of 5 %.
+        let is_ruling = piece.straight && piece.control[0].x.to_bits() == piece.control[3].x.to_bits();
+        let affine = match (curve, host.surface) {
+            (Curve::Line { .. }, Surface::Plane { .. }) => piece.straight,
+            (Curve::Line { .. }, Surface::Cylinder { .. } | Surface::Cone { .. }) => is_ruling,
+            _ => false,
+        };
+        let n = if affine { 1 } else { 16 };
         piece.deviation = 1.05
             * (0..=n).fold(0.0, |worst: f64, i| {
                 let s = f64::from(i) / f64::from(n);
@@ -158,6 +208,17 @@ pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), pcurve:
 /// Distance from `p` to the nearest curve point around `t` within `[lo, hi]`.
 fn distance_to_curve(curve: &Curve, p: &P3, mut t: f64, lo: f64, hi: f64) -> f64 {
     let mut best = f64::INFINITY;
+    if let Curve::Line { origin, dir } = curve {
+        let t = (p - origin).dot(dir).max(lo).min(hi);
+        return (origin + dir * t - p).norm();
+    }
+    if let Curve::Circle { frame, radius } = curve {
+        let q = frame.local(p);
+        let at = math::unwrap_near(math::atan2(q.y, q.x), t, std::f64::consts::TAU);
+        if lo <= at && at <= hi {
+            return math::hypot(math::hypot(q.x, q.y) - radius, q.z);
+        }
+    }
     // Newton on the squared distance; the best value seen counts, so a wild step does no harm.
     for _ in 0..8 {
         let d = curve.derivs(t);
@@ -183,12 +244,20 @@ struct Trace<'a> {
     nodes: Vec<(f64, P2)>,
     singular: [Option<usize>; 2],
     off_surface: f64,
-    /// Distance from the surface (mm) that is no surprise.
-    sudden: f64,
+    /// Distance from the surface (mm) that is no surprise: what searches of the whole surface have found.
+    usual: Cell<f64>,
+    /// A search of the whole surface has found a nearer point than the way along the edge.
+    jumped: Cell<bool>,
 }
 
 impl<'a> Trace<'a> {
-    fn new(host: &'a Host<'a>, curve: &'a Curve, range: (f64, f64), limits: &FitLimits) -> Self {
+    fn new(
+        host: &'a Host<'a>,
+        curve: &'a Curve,
+        range: (f64, f64),
+        known: Option<Known>,
+        limits: &FitLimits,
+    ) -> Self {
         let (t0, t1) = range;
         let at_singular = |t: f64| {
             let p = curve.point(t);
@@ -201,41 +270,92 @@ impl<'a> Trace<'a> {
         let ts: Vec<f64> = ts
             .windows(2)
             .flat_map(|ab| {
-                let n = if ts.len() > 9 { 4 } else { 16 };
+                let n = match (curve, host.surface) {
+                    // Straight and at constant speed, whatever is between.
+                    (Curve::Line { .. }, Surface::Plane { .. }) => 2,
+                    (Curve::Line { .. }, s) if s.is_canonical() => 8,
+                    _ if ts.len() > 9 => 4,
+                    _ => 16,
+                };
                 let (a, b) = (ab[0], ab[1]);
                 (0..n).map(move |k| a + (b - a) * f64::from(k) / f64::from(n))
             })
             .chain([t1])
             .collect();
-        let mid = ts.len() / 2;
-        let uv_mid = host.invert_global(&curve.point(ts[mid]));
-        let mut trace =
-            Self { host, curve, range, nodes: vec![], singular, off_surface: 0.0, sudden: 10.0 * limits.tol };
-        let last = ts.len() - 1;
-        let inner = |k: usize| !(k == 0 && singular[0].is_some() || k == last && singular[1].is_some());
-        let mut down = vec![];
-        let mut at = (ts[mid], uv_mid);
-        for k in (0..mid).rev().filter(|k| inner(*k)) {
-            trace.walk(at, ts[k], 0, &mut down);
-            at = down[down.len() - 1];
+        let mut trace = Self {
+            host,
+            curve,
+            range,
+            nodes: vec![],
+            singular,
+            off_surface: 0.0,
+            usual: Cell::new(10.0 * limits.tol),
+            jumped: Cell::new(false),
+        };
+        let start = known.and_then(|k| trace.at_known_end(&ts, k));
+        let from_end = start.is_some();
+        trace.follow(&ts, start);
+        if from_end && trace.jumped.get() {
+            // The end was another place than it seemed: where the surface meets itself, or nearly.
+            trace.usual.set(10.0 * limits.tol);
+            trace.off_surface = 0.0;
+            trace.follow(&ts, None);
         }
-        let mut up = vec![];
-        at = (ts[mid], uv_mid);
-        for k in (mid + 1..ts.len()).filter(|k| inner(*k)) {
-            trace.walk(at, ts[k], 0, &mut up);
-            at = up[up.len() - 1];
-        }
-        trace.nodes = down.into_iter().rev().chain([(ts[mid], uv_mid)]).chain(up).collect();
         trace.add_singular_ends();
-        for (t, uv) in &trace.nodes {
-            let off = (host.surface.point(*uv) - curve.point(*t)).norm();
-            trace.off_surface = trace.off_surface.max(off);
-        }
         trace
     }
 
+    /// The end of the edge that is known, unless the surface may meet itself there.
+    fn at_known_end(&self, ts: &[f64], known: Known) -> Option<(usize, P2)> {
+        let Surface::Bezier(b) = self.host.surface else { return None };
+        if self.singular[usize::from(known.upper)].is_some() {
+            return None;
+        }
+        let i = if known.upper { ts.len() - 1 } else { 0 };
+        let (uv, off) = b.descend(&self.curve.point(ts[i]), known.uv)?;
+        if off > self.usual.get().max(4.0 * known.off) || self.host.is_on_closed_side(uv) {
+            return None;
+        }
+        self.usual.set(self.usual.get().max(4.0 * off));
+        Some((i, uv))
+    }
+
+    /// Walks along the edge in both directions, from the middle unless a start is given.
+    fn follow(&mut self, ts: &[f64], start: Option<(usize, P2)>) {
+        let (start, uv) = start.unwrap_or_else(|| {
+            let mid = ts.len() / 2;
+            let p = self.curve.point(ts[mid]);
+            let uv = self.host.invert_global(&p);
+            self.usual.set(self.usual.get().max(4.0 * (self.host.surface.point(uv) - p).norm()));
+            (mid, uv)
+        });
+        let last = ts.len() - 1;
+        let singular = self.singular;
+        let inner = |k: usize| !(k == 0 && singular[0].is_some() || k == last && singular[1].is_some());
+        self.note(ts[start], uv);
+        let mut down = vec![];
+        let mut at = (ts[start], uv);
+        for k in (0..start).rev().filter(|k| inner(*k)) {
+            self.walk(at, ts[k], 0, &mut down);
+            at = down[down.len() - 1];
+        }
+        let mut up = vec![];
+        at = (ts[start], uv);
+        for k in (start + 1..ts.len()).filter(|k| inner(*k)) {
+            self.walk(at, ts[k], 0, &mut up);
+            at = up[up.len() - 1];
+        }
+        self.nodes = down.into_iter().rev().chain([(ts[start], uv)]).chain(up).collect();
+    }
+
+    /// Takes the distance at a node into account.
+    fn note(&mut self, t: f64, uv: P2) {
+        let off = (self.host.surface.point(uv) - self.curve.point(t)).norm();
+        self.off_surface = if off.is_nan() { off } else { self.off_surface.max(off) };
+    }
+
     /// Steps from a node to parameter `t`, halving where the parameters turn too fast to be unwrapped surely.
-    fn walk(&self, from: (f64, P2), t: f64, depth: u32, out: &mut Vec<(f64, P2)>) {
+    fn walk(&mut self, from: (f64, P2), t: f64, depth: u32, out: &mut Vec<(f64, P2)>) {
         let uv = self.near(t, self.predicted(from, t));
         let far = |d: f64, p: Option<f64>| p.is_some_and(|p| d.abs() > 0.2 * p);
         let d = uv - from.1;
@@ -246,11 +366,15 @@ impl<'a> Trace<'a> {
             self.walk(at, t, depth + 1, out);
             return;
         }
+        self.note(t, uv);
         out.push((t, uv));
     }
 
     /// Where the edge's velocity leads, or where it was, whichever is nearer to the edge.
     fn predicted(&self, from: (f64, P2), t: f64) -> P2 {
+        if self.host.surface.is_canonical() {
+            return from.1;
+        }
         let jacobian = self.host.jacobian(from.1);
         let Some(v) = pull(&jacobian, &self.curve.derivs(from.0).d1) else { return from.1 };
         let r = &self.host.natural;
@@ -271,13 +395,23 @@ impl<'a> Trace<'a> {
     /// may lead to a minimum of the distance that is not the nearest point: a sudden distance asks for a search.
     fn near(&self, t: f64, hint: P2) -> P2 {
         let p = self.curve.point(t);
-        let uv = self.host.invert(&p, hint);
+        let uv = self.host.invert(&p, hint, self.usual.get());
+        if self.host.surface.is_canonical() {
+            return uv;
+        }
         let off = (self.host.surface.point(uv) - p).norm();
-        if off <= self.sudden.max(4.0 * self.off_surface) || self.host.surface.is_canonical() {
+        if off <= self.usual.get() {
             return uv;
         }
         let found = self.host.unwrapped(self.host.invert_global(&p), hint);
-        if (self.host.surface.point(found) - p).norm() < 0.5 * off { found } else { uv }
+        let least = (self.host.surface.point(found) - p).norm();
+        self.usual.set(self.usual.get().max(4.0 * least));
+        if least < 0.5 * off {
+            self.jumped.set(true);
+            found
+        } else {
+            uv
+        }
     }
 
     /// The free parameter at a singular end is its limit from inside the edge.
@@ -375,26 +509,43 @@ impl<'a> Trace<'a> {
         }
     }
 
-    fn fit_span(&self, ta: f64, tb: f64, depth: u32, limits: &FitLimits, out: &mut Pcurve) {
-        let (a, b) = (self.at(ta), self.at(tb));
-        let h = tb - ta;
-        let (va, vb) = (self.velocity(ta, a, tb) * (h / 3.0), self.velocity(tb, b, ta) * (h / 3.0));
+    /// Fits one cubic between two joints, or halves the span. `known` are samples at sixths that a larger span had.
+    fn fit_span(
+        &self,
+        [a, b]: &[Joint; 2],
+        known: [Option<P2>; 5],
+        depth: u32,
+        limits: &FitLimits,
+        out: &mut Pcurve,
+    ) {
+        let h = b.t - a.t;
+        let (va, vb) = (a.velocity * (h / 3.0), b.velocity * (h / 3.0));
         let mut samples = [Sample::default(); 5];
-        for (s, k) in samples.iter_mut().zip(1..) {
+        for ((s, k), known) in samples.iter_mut().zip(1..).zip(known) {
             s.s = f64::from(k) / 6.0;
-            s.uv = self.at(ta + h * s.s);
+            s.uv = known.unwrap_or_else(|| self.at(a.t + h * s.s));
             s.jacobian = self.host.jacobian(s.uv);
         }
-        let (control, error) = adjust([a, a + va, b - vb, b], &mut samples);
+        let (control, error) = adjust([a.uv, a.uv + va, b.uv - vb, b.uv], &mut samples);
         if error <= limits.tol || depth == 0 {
             out.pieces.push(Piece { control, straight: false, deviation: 0.0 });
-            out.joints.push(tb);
+            out.joints.push(b.t);
             return;
         }
-        let mid = 0.5 * (ta + tb);
-        self.fit_span(ta, mid, depth - 1, limits, out);
-        self.fit_span(mid, tb, depth - 1, limits, out);
+        let t = 0.5 * (a.t + b.t);
+        let [s1, s2, mid, s4, s5] = samples.map(|s| s.uv);
+        let mid = Joint { t, uv: mid, velocity: self.velocity(t, mid, b.t) };
+        self.fit_span(&[*a, mid], [None, Some(s1), None, Some(s2), None], depth - 1, limits, out);
+        self.fit_span(&[mid, *b], [None, Some(s4), None, Some(s5), None], depth - 1, limits, out);
     }
+}
+
+/// An end of a span.
+#[derive(Clone, Copy, Debug)]
+struct Joint {
+    t: f64,
+    uv: P2,
+    velocity: V2,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -128,6 +128,8 @@ impl TangentCone {
         self.sharp |= !s.smooth;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
         let n = match if s.u_free { host.u_period } else { host.v_period } {
+            // All in one plane: as a sector of any other point.
+            _ if s.smooth => 8,
             Some(period) => (width / period * TAU / STEP).ceil().clamp(1.0, 256.0) as u32,
             // No angle: a patch's own parameter.
             None => 32,
@@ -241,12 +243,21 @@ impl Arc {
 /// than `tol`.
 fn extreme_rays(directions: &[V3], tol: f64) -> Vec<V3> {
     let mut rays: Vec<V3> = vec![];
+    // What spoils one ray mostly spoils the next one, too.
+    let mut spoiler = 0;
     for (i, a) in directions.iter().enumerate() {
         for b in &directions[i + 1..] {
             let Some(axis) = a.cross(b).try_normalize(1e-7) else { continue };
             for ray in [axis, -axis] {
-                let fits = directions.iter().all(|d| d.dot(&ray) <= tol);
-                if fits && !rays.iter().any(|r| (r - ray).norm() <= 1e-9) {
+                let spoils = |d: &V3| d.dot(&ray) > tol;
+                if directions.get(spoiler).is_some_and(spoils) {
+                    continue;
+                }
+                if let Some(k) = directions.iter().position(spoils) {
+                    spoiler = k;
+                    continue;
+                }
+                if !rays.iter().any(|r| (r - ray).norm() <= 1e-9) {
                     rays.push(ray);
                 }
             }

@@ -186,7 +186,8 @@ pub(super) fn locate(breaks: &[f64], t: f64) -> usize {
 /// `t` wrapped into the range when that is periodic and `t` lies outside.
 pub(super) fn wrap_range(breaks: &[f64], periodic: bool, t: f64) -> f64 {
     let (lo, hi) = (breaks[0], breaks[breaks.len() - 1]);
-    if periodic && !(lo <= t && t <= hi) { math::wrap(t, lo, hi - lo) } else { t }
+    // Rounding must not lead out of the range again: another wrap would find another piece.
+    if periodic && !(lo <= t && t <= hi) { math::wrap(t, lo, hi - lo).max(lo).min(hi) } else { t }
 }
 
 impl BezierSpline {
@@ -245,5 +246,25 @@ impl BezierSurface {
         h[4] *= iu * iv;
         h[5] *= iv * iv;
         project_surface(&h)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapping_never_leaves_the_range() {
+        let breaks = [1.229_713_588_429e-14, 87.964_594_300_514];
+        let (lo, hi) = (breaks[0], breaks[1]);
+        let period = hi - lo;
+        for k in -3..=3 {
+            for ulps in -40..=40 {
+                let t = lo + period * f64::from(k);
+                let t = t + f64::from(ulps) * f64::EPSILON * 128.0;
+                let x = wrap_range(&breaks, true, t);
+                assert!(lo <= x && x <= hi, "{t:e} {x:e}");
+            }
+        }
     }
 }

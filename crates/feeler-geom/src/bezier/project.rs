@@ -255,6 +255,20 @@ impl BezierSurface {
         finish(self.search(p, &search))
     }
 
+    /// The minimum of the distance from `p` downhill from `hint` over the whole grid, and that distance; no search, so
+    /// another place may be nearer. `None` when the descent does not settle.
+    #[must_use]
+    pub fn descend(&self, p: &P3, hint: P2) -> Option<(P2, f64)> {
+        let domain = self.domain();
+        let inf = f64::INFINITY;
+        let side = |periodic: bool, lo: f64, hi: f64| if periodic { (-inf, inf) } else { (lo, hi) };
+        let (u0, u1) = side(self.u_periodic, domain.u0, domain.u1);
+        let (v0, v1) = side(self.v_periodic, domain.v0, domain.v1);
+        let free = Rect { u0, u1, v0, v1 };
+        let (uv, dist_sq) = self.newton(p, free.clamp(hint), &free, &|uv| self.derivs(uv))?;
+        Some((uv, dist_sq.sqrt()))
+    }
+
     /// Branch and bound: patches are cut until they are too far away, or the squared distance is convex on them and
     /// Newton finds their one minimum. Every patch for itself: a joint may be a crease.
     fn search(&self, p: &P3, rect: &Rect) -> P2 {
@@ -262,24 +276,33 @@ impl BezierSurface {
         let mut best = Best { at: start, dist_sq: (self.derivs(start).p - p).norm_squared() };
         let (nu, nv) = (self.u_degree as usize, self.v_degree as usize);
         let (us, vs) = self.parts(rect);
-        let mut roots = Vec::with_capacity(us.len() * vs.len());
-        let mut heap = BinaryHeap::with_capacity(us.len() * vs.len());
-        for u in &us {
-            for v in &vs {
+        // Whole patches' boxes cost no subdivision; in the order of their distances most patches are never cut.
+        let mut near: Vec<(f64, usize, usize)> = Vec::with_capacity(us.len() * vs.len());
+        for (i, u) in us.iter().enumerate() {
+            for (j, v) in vs.iter().enumerate() {
                 let patch = (u.piece, v.piece);
-                let rect = Rect { u0: u.t0, u1: u.t1, v0: v.t0, v1: v.t1 };
-                // The whole patch's box costs no subdivision and rules most patches out.
-                let inside = self.patch_rect(patch).contains(rect.corners()[0])
-                    && self.patch_rect(patch).contains(rect.corners()[2]);
-                if inside && control_box(self.patch_control(patch)).distance_sq(p) >= best.dist_sq {
-                    continue;
-                }
-                let root = Root { patch, rect, shift: V2::new(u.shift, v.shift) };
-                let control = self.sub_control(patch, &rect);
-                roots.push(root);
-                let cell = Cell { root: roots.len() - 1, rect, depth: 0, control, lower_sq: 0.0 };
-                heap.push(offered(cell, &roots, nv, p, &mut best));
+                let whole = self.patch_rect(patch);
+                let inside = whole.u0 <= u.t0 && u.t1 <= whole.u1 && whole.v0 <= v.t0 && v.t1 <= whole.v1;
+                let lower_sq =
+                    if inside { control_box(self.patch_control(patch)).distance_sq(p) } else { 0.0 };
+                near.push((lower_sq, i, j));
             }
+        }
+        near.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        let mut roots = Vec::new();
+        let mut heap = BinaryHeap::new();
+        for (lower_sq, i, j) in near {
+            if lower_sq >= best.dist_sq {
+                break;
+            }
+            let (u, v) = (&us[i], &vs[j]);
+            let patch = (u.piece, v.piece);
+            let rect = Rect { u0: u.t0, u1: u.t1, v0: v.t0, v1: v.t1 };
+            let root = Root { patch, rect, shift: V2::new(u.shift, v.shift) };
+            let control = self.sub_control(patch, &rect);
+            roots.push(root);
+            let cell = Cell { root: roots.len() - 1, rect, depth: 0, control, lower_sq: 0.0 };
+            heap.push(offered(cell, &roots, nv, p, &mut best));
         }
         let mut idle = 0;
         while let Some(cell) = heap.pop() {
