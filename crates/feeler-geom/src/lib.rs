@@ -9,6 +9,8 @@ pub mod math;
 
 pub mod aabb;
 pub mod bezier;
+#[cfg(feature = "serde")]
+pub mod bulk;
 pub mod cone;
 pub mod contact;
 pub mod curve;

@@ -1,5 +1,7 @@
 //! Features, areas, nodes.
 
+use feeler_geom::bulk::{Bytes, Record};
+use feeler_geom::record;
 use feeler_geom::trim::TrimCells;
 use feeler_geom::{Curve, Obb, P3, PolyCone, Rect, RevolutionCone, Surface, V3};
 use serde::{Deserialize, Serialize};
@@ -98,8 +100,10 @@ pub struct Hierarchy {
     /// Vertices that can carry an LMD.
     pub vertices: Vec<Vertex>,
     /// Leaves.
+    #[serde(with = "feeler_geom::bulk")]
     pub areas: Vec<Area>,
     /// Binary tree; node 0 is the root. Children of an inner node are adjacent.
+    #[serde(with = "feeler_geom::bulk")]
     pub nodes: Vec<Node>,
 }
 
@@ -152,6 +156,7 @@ pub struct Edge {
     pub curve: Curve,
     /// Disjoint spans by increasing parameter; a closed edge of a periodic curve has one span of a full period and
     /// `closed`. Spans of a periodic curve may reach over the end of its period.
+    #[serde(with = "feeler_geom::bulk")]
     pub spans: Vec<Span>,
     /// One span that closes on itself smoothly: the ends are interior points.
     pub closed: bool,
@@ -184,6 +189,7 @@ pub struct Side {
     /// Samples `(t, u, v)` in increasing `t` from which to invert edge points on a Bézier surface: so dense that
     /// Newton converges from linear interpolation. Parameters may leave the surface's period. Empty for canonical
     /// surfaces.
+    #[serde(with = "feeler_geom::bulk")]
     pub guide: Vec<[f64; 3]>,
 }
 
@@ -235,6 +241,36 @@ pub struct Node {
     pub types: u16,
     /// Leaf: index of the area with the top bit set. Inner: index of the first child, the second is next to it.
     pub link: u32,
+}
+
+record!(Span { t0: f64, t1: f64, source: u64, deviation: f64 });
+record!(Area { feature: Feature, rect: Rect, cone: PolyCone });
+record!(Node { obb: Obb, cone: RevolutionCone, types: u16, link: u32 });
+
+impl Record for Feature {
+    const SIZE: usize = 8;
+
+    #[inline]
+    fn put(&self, out: &mut Vec<u8>) {
+        let (kind, index) = match self {
+            Self::Face(i) => (0_u32, i),
+            Self::Edge(i) => (1, i),
+            Self::Vertex(i) => (2, i),
+        };
+        kind.put(out);
+        index.put(out);
+    }
+
+    #[inline]
+    fn take(from: &mut Bytes<'_>) -> Option<Self> {
+        let (kind, index) = (u32::take(from)?, u32::take(from)?);
+        match kind {
+            0 => Some(Self::Face(index)),
+            1 => Some(Self::Edge(index)),
+            2 => Some(Self::Vertex(index)),
+            _ => None,
+        }
+    }
 }
 
 impl Node {

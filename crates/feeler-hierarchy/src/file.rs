@@ -14,9 +14,22 @@
 //! | 52..56 | instances |
 //! | 56..64 | areas of all solids |
 //!
-//! The payload is the [`Model`] in bincode with fixed-width little-endian integers. The codec is this module's private
+//! The payload is the [`Model`] in bincode with fixed-width little-endian integers; long lists of small records are runs
+//! of plain bytes in it ([`feeler_geom::bulk`]), so that loading is one validated copy. The codec is this module's private
 //! matter. A reader first compares lengths, then the checksum, then decodes under a limit of allocation, and last checks
 //! that the model is [well formed](crate::validate).
+//!
+//! # Versions
+//!
+//! - The magic and the place of the version never change: every release can say whether a file is older or newer.
+//! - [`FORMAT_VERSION`] goes up by one with every change to the bytes or to what they mean: a field added, removed or
+//!   moved, a number with another meaning, a rule of [`validate`](crate::validate) that files of today break. It stays
+//!   when only the numbers get better (tighter bounds, other trees): then the program's version in the file differs.
+//! - A release reads and writes one version. A `.feeler` file is made from an input that is still there, so there is no
+//!   code for the versions of the past, each of which would be one more door to defend: an older file is refused with the
+//!   advice to prepare the input again, which `feeler preprocess` does by itself, a newer one with the advice to update.
+//! - Before 1.0 any release may raise the version; from 1.0 on, a release that raises it raises its own minor version,
+//!   and the change log says so.
 
 use crate::data::{Hierarchy, Model};
 use crate::validate::{IllFormed, check_well_formed};
@@ -27,7 +40,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Version of the format that this code writes, and the only one it reads.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 const MAGIC: [u8; 8] = *b"FEELER\r\n";
 const HEADER: usize = 64;
@@ -391,26 +404,31 @@ pub fn write_model(path: &Path, model: &Model) -> Result<u64, FileError> {
 
 /// Checksum of a file but for the field that holds it.
 ///
-/// Words go into the state one by one, each through a step that is one-to-one in the state and in the word, so a
-/// change within one word always changes the result; other changes slip through once in 2⁶⁴.
+/// Words go in turn into one of several states, so that a processor can work on them at the same time, each through a
+/// step that is one-to-one in the state and in the word; so do the states into the last one. A change within one word
+/// thus always changes the result; other changes slip through once in 2⁶⁴.
 fn checksum(bytes: &[u8]) -> u64 {
-    // An odd multiplier (the golden ratio's fraction) mixes upwards, the shift downwards; both can be undone.
-    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut state = bytes.len() as u64;
-    let mut take = |word: u64| {
-        state = (state ^ word).wrapping_mul(ODD);
-        state ^= state >> 29;
-    };
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (i, word) in words.iter().enumerate() {
-        if i != 3 {
-            take(u64::from_le_bytes(*word));
+    const LANES: usize = 4;
+    fn step(state: u64, word: u64) -> u64 {
+        // An odd multiplier (the golden ratio's fraction) mixes upwards, the shift downwards; both can be undone.
+        const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+        let mixed = (state ^ word).wrapping_mul(ODD);
+        mixed ^ (mixed >> 29)
+    }
+    let (words, last) = bytes.as_chunks::<8>();
+    let word = |w: &[u8; 8]| u64::from_le_bytes(*w);
+    let mut states = [1, 2, 3, 4];
+    let (blocks, rest) = words.as_chunks::<LANES>();
+    for (i, block) in blocks.iter().enumerate() {
+        for (k, (state, w)) in states.iter_mut().zip(block).enumerate() {
+            // The fourth word is where the checksum goes.
+            *state = step(*state, if i == 0 && k == 3 { 0 } else { word(w) });
         }
     }
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    take(u64::from_le_bytes(last));
-    state
+    let mut end = [0; 8];
+    end[..last.len()].copy_from_slice(last);
+    let tail = rest.iter().map(word).chain([word(&end), bytes.len() as u64]);
+    states.into_iter().chain(tail).fold(0, step)
 }
 
 #[cfg(test)]

@@ -25,8 +25,10 @@ pub struct BezierSpline {
     /// Degree, 1 ..= [`MAX_DEGREE`].
     pub degree: u32,
     /// Increasing parameters, one more than there are pieces.
+    #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub breaks: Vec<f64>,
     /// `(degree + 1)` control points a piece, piece after piece.
+    #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub control: Vec<H4>,
     /// The end meets the start with a common tangent, and parameters may wrap.
     pub periodic: bool,
@@ -41,11 +43,14 @@ pub struct BezierSurface {
     /// Degree in v.
     pub v_degree: u32,
     /// Increasing parameters in u.
+    #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub u_breaks: Vec<f64>,
     /// Increasing parameters in v.
+    #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub v_breaks: Vec<f64>,
     /// Patch (i, j) starts at `(i * n_v + j) * (u_degree + 1) * (v_degree + 1)`, with `n_v` patches along v; within
     /// a patch control point (a, b) is at `a * (v_degree + 1) + b`.
+    #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub control: Vec<H4>,
     /// The two u sides coincide with common tangent planes, and u may wrap.
     pub u_periodic: bool,

@@ -37,6 +37,31 @@ pub struct PolyCone {
     pub generators: ArrayVec<V3, 4>,
 }
 
+#[cfg(feature = "serde")]
+impl crate::bulk::Record for PolyCone {
+    const SIZE: usize = 4 + 4 * V3::SIZE;
+
+    #[inline]
+    fn put(&self, out: &mut Vec<u8>) {
+        let mut all = [V3::zeros(); 4];
+        all[..self.generators.len()].copy_from_slice(&self.generators);
+        u32::try_from(self.generators.len()).unwrap_or(u32::MAX).put(out);
+        all.put(out);
+    }
+
+    #[inline]
+    fn take(from: &mut crate::bulk::Bytes<'_>) -> Option<Self> {
+        let n = usize::try_from(u32::take(from)?).ok()?;
+        let all = <[V3; 4]>::take(from)?;
+        let mut generators = ArrayVec::from(all);
+        if n > all.len() {
+            return None;
+        }
+        generators.truncate(n);
+        Some(Self { generators })
+    }
+}
+
 /// Angle (rad) by which a hull is dilated to give it an interior. Products of two such angles (the volume spanned by
 /// the generators around a single direction) must stand clear of rounding, hence not smaller; flatness is five
 /// orders larger, hence no gain in tightness from less.

@@ -34,22 +34,31 @@ pub struct TrimCells {
     /// Period in v.
     pub v_period: Option<f64>,
     /// All pieces, cut to be monotone in u and v.
+    #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub pieces: Vec<TrimPiece>,
     /// Borders of the strips, increasing.
+    #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) strip_v: Vec<f64>,
     /// Winding at the left border of each strip.
+    #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) strip_base: Vec<i32>,
     /// First entry of each strip in `node_refs`, and their number.
+    #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) strip_nodes: Vec<u32>,
     /// Nodes of the strips.
+    #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) node_refs: Vec<u32>,
     /// First group of each node, and their number.
+    #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) node_groups: Vec<u32>,
     /// Groups by increasing u; the last one of each node is empty, at the far right.
+    #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) groups: Vec<Group>,
     /// Pieces of the groups.
+    #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) members: Vec<u32>,
     /// Boxes of the tree over `pieces`.
+    #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) boxes: Vec<UvBox>,
 }
 
@@ -66,6 +75,9 @@ pub(super) struct Group {
     /// First entry in `members`; the next group's `first` is the end.
     pub(super) first: u32,
 }
+
+#[cfg(feature = "serde")]
+crate::record!(Group { lo: f64, hi: f64, before: i32, first: u32 });
 
 /// What is wrong with a set of boundary pieces.
 #[derive(Clone, Debug, PartialEq)]

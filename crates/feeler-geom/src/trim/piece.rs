@@ -20,6 +20,9 @@ pub struct TrimPiece {
     pub deviation: f64,
 }
 
+#[cfg(feature = "serde")]
+crate::record!(TrimPiece { control: [P2; 4], edge: u32, deviation: f64 });
+
 /// `a + t (b - a)`: exact for equal ends, so that pieces on a line of constant u or v stay on it bit for bit.
 fn lerp(a: f64, b: f64, t: f64) -> f64 {
     a + t * (b - a)
