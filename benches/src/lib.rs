@@ -3,7 +3,7 @@
 use feeler_geom::Pose;
 use feeler_hierarchy::{Model, Options};
 use feeler_runtime::Body;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A result whose error is a message: the programs here only print them.
@@ -19,14 +19,46 @@ pub fn spread(values: &mut [f64]) -> [f64; 3] {
     [at(50), at(95), values.last().copied().unwrap_or(0.0)]
 }
 
+/// The STEP files among `inputs` and in the folders among them, sorted.
+#[must_use]
+pub fn step_files<'a>(inputs: impl IntoIterator<Item = &'a Path>) -> Vec<PathBuf> {
+    let is_step = |p: &PathBuf| {
+        p.extension().is_some_and(|e| e.eq_ignore_ascii_case("step") || e.eq_ignore_ascii_case("stp"))
+    };
+    let mut out = Vec::new();
+    for input in inputs {
+        match std::fs::read_dir(input) {
+            Ok(entries) => out.extend(entries.flatten().map(|e| e.path()).filter(is_step)),
+            Err(_) => out.push(input.to_owned()),
+        }
+    }
+    out.sort();
+    out
+}
+
 /// Prepares a STEP file with the default options.
 ///
 /// # Errors
 /// As [`feeler_cli::import::prepare_step`].
 pub fn prepare(path: &Path) -> Fallible<Model> {
-    Ok(feeler_cli::import::prepare_step(path, &Options { flatness: feeler_cli::import::DEFAULT_FLATNESS })
-        .map_err(|e| format!("{e:#}"))?
-        .model)
+    prepare_with(path, feeler_cli::import::DEFAULT_FLATNESS)
+}
+
+/// Prepares a STEP file with another flatness (rad).
+///
+/// # Errors
+/// As [`feeler_cli::import::prepare_step`].
+pub fn prepare_with(path: &Path, flatness: f64) -> Fallible<Model> {
+    let prepared =
+        feeler_cli::import::prepare_step(path, &Options { flatness }).map_err(|e| format!("{e:#}"))?;
+    Ok(prepared.model)
+}
+
+/// The number after `name` among arguments.
+#[must_use]
+pub fn number_after<T: std::str::FromStr>(args: &[String], name: &str) -> Option<T> {
+    let at = args.iter().position(|a| a == name)?;
+    args.get(at + 1)?.parse().ok()
 }
 
 /// The first solid of a model, and where its file puts it.

@@ -1,13 +1,13 @@
 //! Cold queries on insertion scenarios:
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin scenarios -- FOLDER [--every N]
+//! cargo run --release -p feeler-benches --bin scenarios -- FOLDER [--every N] [--flatness RAD]
 //! ```
 //!
 //! FOLDER holds `s1.json`, `s2.json` and their models. One thread; `d_max` = 2 × clearance.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
-use feeler_benches::{Fallible, first_body, prepare, spread};
+use feeler_benches::{Fallible, first_body, number_after, prepare_with, spread};
 use feeler_geom::Pose;
 use feeler_runtime::{ContactPair, QueryOptions};
 use serde::Deserialize;
@@ -26,18 +26,14 @@ struct Scenario {
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let every = args
-        .iter()
-        .position(|a| a == "--every")
-        .and_then(|i| args.get(i + 1))
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(1);
+    let every = number_after(&args, "--every").unwrap_or(1);
+    let flatness = number_after(&args, "--flatness").unwrap_or(feeler_cli::import::DEFAULT_FLATNESS);
     let Some(dir) = args.first() else {
         eprintln!("give the folder of the scenarios");
         return ExitCode::from(2);
     };
     for name in ["s1", "s2"] {
-        if let Err(e) = run(Path::new(dir), name, every) {
+        if let Err(e) = run(Path::new(dir), name, every, flatness) {
             eprintln!("{name}: {e}");
             return ExitCode::from(1);
         }
@@ -45,13 +41,13 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn run(dir: &Path, name: &str, every: usize) -> Fallible<()> {
+fn run(dir: &Path, name: &str, every: usize, flatness: f64) -> Fallible<()> {
     let text = std::fs::read_to_string(dir.join(format!("{name}.json"))).map_err(|e| e.to_string())?;
     let s: Scenario = serde_json::from_str(&text).map_err(|e| e.to_string())?;
     let mut bodies = Vec::new();
     for file in [&s.a, &s.b] {
         let clock = Instant::now();
-        let model = prepare(&dir.join(file))?;
+        let model = prepare_with(&dir.join(file), flatness)?;
         let prepared = clock.elapsed().as_secs_f64();
         let bytes = feeler_hierarchy::file::encode(&model).map_err(|e| e.to_string())?;
         let clock = Instant::now();

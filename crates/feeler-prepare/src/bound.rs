@@ -4,11 +4,11 @@
 //! BREP §2.4.2, §3.3; MATH §7.
 
 use feeler_brep::{Solid, VertexPolar};
-use feeler_geom::frame::complete_basis;
-use feeler_geom::{Obb, P2, P3, PolyCone, Rect, RevolutionCone, V3};
+use feeler_geom::frame::{complete_basis, unit};
+use feeler_geom::{Curve, Obb, P2, P3, PolyCone, Rect, RevolutionCone, Surface, V3};
 use feeler_hierarchy::Feature;
 
-use crate::boxes::{boxed, frame};
+use crate::boxes::{WORLD, boxed, frame};
 use crate::group::{EdgeGroup, FaceGroup, Features, SpanGroup, VertexPick};
 use crate::normals::{PieceOfEdge, side_normals};
 use crate::polar::extreme_rays;
@@ -22,6 +22,8 @@ pub(crate) struct Leaf {
     /// At most eight points in whose convex hull the area lies.
     pub(crate) points: Vec<P3>,
     pub(crate) obb: Obb,
+    /// Directions whose conical hull holds the area's, where that fits a half-space.
+    pub(crate) spread: Vec<V3>,
     pub(crate) poly: PolyCone,
     pub(crate) cone: RevolutionCone,
 }
@@ -53,40 +55,98 @@ pub(crate) fn leaves(solid: &Solid, features: &Features, flatness: f64) -> Vec<L
     out
 }
 
+/// What a leaf's box may be aligned with.
+#[derive(Clone, Copy, Debug)]
+enum Axes {
+    /// No other axes can do better.
+    Best([V3; 3]),
+    /// Worth trying beside the usual ones.
+    Try([V3; 3]),
+    /// Nothing is known.
+    Unknown,
+}
+
+/// Cones around a leaf's directions.
+#[derive(Clone, Debug)]
+struct Cones {
+    spread: Vec<V3>,
+    poly: PolyCone,
+    cap: RevolutionCone,
+}
+
+impl Cones {
+    /// Around the conical hull of directions, enlarged by an angle; `None` when that leaves no half-space.
+    fn around(directions: Vec<V3>, slack: f64) -> Option<Self> {
+        let (mut poly, mut cap) = PolyCone::hull_and_cap(&directions)?;
+        let mut spread = directions;
+        if slack > NEGLIGIBLE {
+            (poly, cap) = (poly.dilated(slack)?, cap.dilated(slack));
+        }
+        if slack > NEGLIGIBLE || spread.len() > MAX_SPREAD {
+            spread = poly.generators.to_vec();
+        }
+        Some(Self { spread, poly, cap })
+    }
+}
+
+/// Longer lists of directions are replaced by the few of their polyhedral cone.
+const MAX_SPREAD: usize = 8;
+
 impl Leaf {
     fn new(
         feature: Feature,
         rect: Rect,
         mut points: Vec<P3>,
-        axes: Option<[V3; 3]>,
+        axes: Axes,
         deviation: f64,
-        poly: Option<PolyCone>,
+        cones: Option<Cones>,
     ) -> Self {
-        let mut obb = boxed(&points, axes.as_slice());
+        let mut obb = match axes {
+            Axes::Best(axes) => Obb::around(&points, axes),
+            Axes::Try(axes) => boxed(&points, &[axes]),
+            Axes::Unknown => boxed(&points, &[]),
+        };
         obb.half.add_scalar_mut(deviation);
         if points.len() > 8 || deviation > 0.0 {
             points = obb.corners().to_vec();
         }
-        let poly = poly.unwrap_or_else(PolyCone::all);
-        let cone = if poly.is_all() { RevolutionCone::all() } else { poly.revolution() };
-        Self { feature, rect, points, obb, poly, cone }
+        let Cones { spread, poly, cap: cone } = cones.unwrap_or_else(|| Cones {
+            spread: vec![],
+            poly: PolyCone::all(),
+            cap: RevolutionCone::all(),
+        });
+        Self { feature, rect, points, obb, spread, poly, cone }
     }
 }
 
 fn face_leaves(feature: Feature, face: &FaceGroup, flatness: f64, out: &mut Vec<Leaf>) {
     // A footpoint is accepted within the deviation of the boundary next to it.
     let deviation = face.cells.pieces.iter().fold(0.0, |m: f64, p| m.max(p.deviation));
+    // Neighbours above each other on a cylinder and all parts of a plane have the same directions.
+    let mut last: Option<(Vec<V3>, Option<Cones>)> = None;
     for FacePart { rect, generators } in split_face(face, flatness) {
-        let generators = generators.map(|mut g| {
+        let cones = generators.and_then(|mut g| {
             if !face.outward {
                 g.iter_mut().for_each(|d| *d = -*d);
             }
-            g
+            match &last {
+                Some((same, cones)) if *same == g => cones.clone(),
+                _ => {
+                    let cones = Cones::around(g.clone(), 0.0);
+                    last = Some((g, cones.clone()));
+                    cones
+                }
+            }
         });
-        let poly = generators.and_then(|g| PolyCone::hull(&g));
-        let middle = face.surface.derivs(P2::new(0.5 * (rect.u0 + rect.u1), 0.5 * (rect.v0 + rect.v1)));
-        let axes = frame(middle.du, middle.dv);
-        out.push(Leaf::new(feature, rect, face.surface.hull_points(&rect), axes, deviation, poly));
+        let axes = match &face.surface {
+            Surface::Plane { frame } => Axes::Best([frame.x, frame.y, frame.z]),
+            surface => {
+                let middle =
+                    surface.derivs(P2::new(0.5 * (rect.u0 + rect.u1), 0.5 * (rect.v0 + rect.v1)));
+                frame(middle.du, middle.dv).map_or(Axes::Unknown, Axes::Try)
+            }
+        };
+        out.push(Leaf::new(feature, rect, face.surface.hull_points(&rect), axes, deviation, cones));
     }
 }
 
@@ -154,27 +214,37 @@ fn halve(cx: &EdgeContext<'_>, t0: f64, t1: f64, depth: u32, out: &mut Vec<Leaf>
         halve(cx, mid, t1, depth + 1, out);
         return;
     }
-    let mut poly = generators.and_then(|g| PolyCone::hull(&g));
-    if slack > NEGLIGIBLE {
-        poly = poly.and_then(|p| p.dilated(slack));
-    }
+    let cones = generators.and_then(|g| Cones::around(g, slack));
     let rect = Rect { u0: t0, u1: t1, v0: 0.0, v1: 0.0 };
-    let chord = cx.edge.curve.point(t1) - cx.edge.curve.point(t0);
-    let axes = Some(complete_basis(&chord.normalize()))
-        .filter(|_| chord.norm() > 0.0)
-        .map(|(e, f)| [e, f, e.cross(&f)]);
-    out.push(Leaf::new(cx.feature, rect, hull, axes, cx.span.deviation, poly));
+    let axes = edge_axes(&cx.edge.curve, t0, t1);
+    out.push(Leaf::new(cx.feature, rect, hull, axes, cx.span.deviation, cones));
+}
+
+/// Axes along the chord and, for curves in a plane, across it.
+fn edge_axes(curve: &Curve, t0: f64, t1: f64) -> Axes {
+    let chord = curve.point(t1) - curve.point(t0);
+    let across = match curve {
+        Curve::Line { .. } => {
+            return unit(chord).map_or(Axes::Unknown, |x| {
+                let (e, f) = complete_basis(&x);
+                Axes::Best([x, e, f])
+            });
+        }
+        Curve::Circle { frame, .. }
+        | Curve::Ellipse { frame, .. }
+        | Curve::Parabola { frame, .. }
+        | Curve::Hyperbola { frame, .. } => frame.z.cross(&chord),
+        Curve::Bezier(_) => curve.derivs(0.5 * (t0 + t1)).d2,
+    };
+    frame(chord, across).map_or(Axes::Unknown, Axes::Try)
 }
 
 fn vertex_leaf(feature: Feature, solid: &Solid, pick: &VertexPick) -> Leaf {
     let point = solid.shell.vertices[pick.vertex as usize];
-    let poly = match &solid.vertices[pick.vertex as usize].polar {
-        VertexPolar::Constraints(c) => extreme_rays(c).and_then(|(rays, slack)| {
-            let hull = PolyCone::hull(&rays)?;
-            if slack > NEGLIGIBLE { hull.dilated(slack) } else { Some(hull) }
-        }),
+    let cones = match &solid.vertices[pick.vertex as usize].polar {
+        VertexPolar::Constraints(c) => extreme_rays(c).and_then(|(rays, slack)| Cones::around(rays, slack)),
         VertexPolar::Empty => None,
     };
     let rect = Rect { u0: 0.0, u1: 0.0, v0: 0.0, v1: 0.0 };
-    Leaf::new(feature, rect, vec![point], None, pick.deviation, poly)
+    Leaf::new(feature, rect, vec![point], Axes::Best(WORLD), pick.deviation, cones)
 }

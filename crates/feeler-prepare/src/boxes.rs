@@ -11,7 +11,8 @@
 use feeler_geom::{Obb, P3, V3};
 use nalgebra::{Matrix3, SymmetricEigen};
 
-const WORLD: [V3; 3] = [V3::new(1.0, 0.0, 0.0), V3::new(0.0, 1.0, 0.0), V3::new(0.0, 0.0, 1.0)];
+/// The axes of the coordinates.
+pub(crate) const WORLD: [V3; 3] = [V3::new(1.0, 0.0, 0.0), V3::new(0.0, 1.0, 0.0), V3::new(0.0, 0.0, 1.0)];
 
 /// A box around points (not empty): the smallest by surface among the given right-handed orthonormal axes and the
 /// usual ones. Points that are not finite give an infinite box.
@@ -19,18 +20,25 @@ pub(crate) fn boxed(points: &[P3], known: &[[V3; 3]]) -> Obb {
     if !points.iter().all(|p| p.coords.iter().all(|c| c.is_finite())) {
         return Obb::fit(points);
     }
-    let principal = principal_axes(points.iter().copied());
-    let mut best = Obb::around(points, WORLD);
-    let mut area = best.surface_area();
-    for axes in known.iter().chain([&principal]) {
-        let b = Obb::around(points, *axes);
-        // A relative step, so that rounding does not choose among equals.
-        if b.surface_area() < area * (1.0 - 1e-10) {
-            area = b.surface_area();
-            best = b;
+    let mut best = (WORLD, Obb::area_around(points, &WORLD));
+    let mut offer = |axes: &[V3; 3]| {
+        if same_directions(&best.0, axes) {
+            return;
         }
-    }
-    best
+        let area = Obb::area_around(points, axes);
+        // A relative step, so that rounding does not choose among equals.
+        if area < best.1 * (1.0 - 1e-10) {
+            best = (*axes, area);
+        }
+    };
+    known.iter().for_each(&mut offer);
+    offer(&principal_axes(points.iter().copied()));
+    Obb::around(points, best.0)
+}
+
+/// Whether each axis of one frame is one of the other's, to rounding.
+fn same_directions(a: &[V3; 3], b: &[V3; 3]) -> bool {
+    a.iter().all(|x| b.iter().any(|y| x.dot(y).abs() > 1.0 - 1e-15))
 }
 
 /// Right-handed axes along which points spread, most spread first; the world's for a single point.

@@ -120,7 +120,7 @@ impl Builder<'_> {
             return *union;
         }
         let leaves = || self.order[from..to].iter().map(|&i| &self.leaves[i]);
-        let generators: Vec<V3> = leaves().flat_map(|l| l.poly.generators.iter().copied()).collect();
+        let generators: Vec<V3> = leaves().flat_map(|l| l.spread.iter().copied()).collect();
         let mut direct = RevolutionCone::around(&generators);
         // Only a cone narrower than a half-space is convex and holds what its generators span.
         if direct.half_angle > FRAC_PI_2 - 1e-6 {

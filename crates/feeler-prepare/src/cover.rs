@@ -133,10 +133,15 @@ impl Chord {
     /// The part in `r` enlarged by the chord's error.
     fn clipped(&self, r: &Rect) -> Option<(P2, P2)> {
         let e = self.error;
+        let (lo, hi) = (P2::new(r.u0 - e, r.v0 - e), P2::new(r.u1 + e, r.v1 + e));
+        let within = |p: &P2| lo.x <= p.x && p.x <= hi.x && lo.y <= p.y && p.y <= hi.y;
+        if within(&self.from) && within(&self.to) {
+            return Some((self.from, self.to));
+        }
         let d = self.to - self.from;
         let (mut s0, mut s1) = (0.0_f64, 1.0_f64);
         for (x, dx, lo, hi) in
-            [(self.from.x, d.x, r.u0 - e, r.u1 + e), (self.from.y, d.y, r.v0 - e, r.v1 + e)]
+            [(self.from.x, d.x, lo.x, hi.x), (self.from.y, d.y, lo.y, hi.y)]
         {
             if dx.abs() < 1e-300 {
                 if x < lo || x > hi {
@@ -175,34 +180,26 @@ impl Local<'_> {
         self.cells.classify(uv) == Side::Inside
     }
 
+    /// Which corners of a rectangle are inside.
+    fn corners(&self, r: &Rect) -> Corners {
+        Corners([
+            self.inside(r.u0, r.v0),
+            self.inside(r.u1, r.v0),
+            self.inside(r.u0, r.v1),
+            self.inside(r.u1, r.v1),
+        ])
+    }
+
     /// Bounding box of the domain in `r`: of the boundary in it and of the corners of `r` that are inside.
     fn tight(&self, r: &Rect, chords: &[Chord]) -> Option<Rect> {
-        let mut b =
-            Rect { u0: f64::INFINITY, u1: f64::NEG_INFINITY, v0: f64::INFINITY, v1: f64::NEG_INFINITY };
-        let mut add = |p: P2, e: f64| {
-            b.u0 = b.u0.min(p.x - e);
-            b.u1 = b.u1.max(p.x + e);
-            b.v0 = b.v0.min(p.y - e);
-            b.v1 = b.v1.max(p.y + e);
-        };
-        let mut any = false;
+        let mut hull = Hull::EMPTY;
         for c in chords {
             if let Some((p, q)) = c.clipped(r) {
-                any = true;
-                add(p, c.error);
-                add(q, c.error);
+                hull.add(p, c.error);
+                hull.add(q, c.error);
             }
         }
-        for (u, v) in [(r.u0, r.v0), (r.u1, r.v0), (r.u0, r.v1), (r.u1, r.v1)] {
-            if self.inside(u, v) {
-                if !any {
-                    return Some(*r);
-                }
-                add(P2::new(u, v), 0.0);
-            }
-        }
-        let b = Rect { u0: b.u0.max(r.u0), u1: b.u1.min(r.u1), v0: b.v0.max(r.v0), v1: b.v1.min(r.v1) };
-        (b.u0 <= b.u1 && b.v0 <= b.v1).then_some(b)
+        hull.closed(r, &self.corners(r))
     }
 
     /// Area of the domain in `r` (to the accuracy of the chords), by Green's theorem: `∮ (u - u0) dv` along the
@@ -263,12 +260,15 @@ impl Local<'_> {
                 (Rect { v1: at, ..*r }, Rect { v0: at, ..*r })
             }
         };
+        let clips: Vec<Chord> =
+            chords.iter().filter_map(|c| c.clipped(r).map(|(from, to)| Chord { from, to, ..*c })).collect();
+        let corners = self.corners(r);
         let mut best = halve(w * self.cost.aspect >= h, 0.0);
         let (mut best_score, mut found) = (size(r) * (1.0 - 1e-6), false);
         for across_u in [true, false] {
             let (lo, len) = if across_u { (r.u0, w) } else { (r.v0, h) };
             // Just beside a corner: a side of the boundary that lies on the cut belongs to one half only.
-            let mut corners: Vec<f64> = chords
+            let mut places: Vec<f64> = chords
                 .iter()
                 .filter(|c| c.corner)
                 .flat_map(|c| {
@@ -277,16 +277,16 @@ impl Local<'_> {
                 })
                 .filter(|x| lo + 0.02 * len < *x && *x < lo + 0.98 * len)
                 .collect();
-            corners.sort_by(f64::total_cmp);
-            corners.dedup_by(|a, b| *a - *b < 1e-12 * len);
-            let n = corners.len();
+            places.sort_by(f64::total_cmp);
+            places.dedup_by(|a, b| *a - *b < 1e-12 * len);
+            let n = places.len();
             let chosen = (0..n.min(CANDIDATES))
-                .map(|k| corners[if n <= CANDIDATES { k } else { (2 * k + 1) * n / (2 * CANDIDATES) }]);
+                .map(|k| places[if n <= CANDIDATES { k } else { (2 * k + 1) * n / (2 * CANDIDATES) }]);
             for at in chosen.chain([lo + 0.5 * len]) {
                 let (a, b) = halve(across_u, at);
-                let shrunk = |r: &Rect| self.tight(r, chords).map_or(0.0, |t| size(&t));
                 // Among equal gains the more even cut.
-                let score = shrunk(&a) + shrunk(&b) + 1e-3 * size(r) * ((at - lo) / len - 0.5).abs();
+                let score = self.halves((&a, &b), across_u, at, &clips, &corners)
+                    + 1e-3 * size(r) * ((at - lo) / len - 0.5).abs();
                 if score < best_score {
                     (best, best_score, found) = ((a, b), score, true);
                 }
@@ -300,6 +300,91 @@ impl Local<'_> {
             };
         }
         best
+    }
+
+    /// Total size of two halves after both have been shrunk; `clips` are the chords within the whole.
+    fn halves(
+        &self,
+        (a, b): (&Rect, &Rect),
+        across_u: bool,
+        at: f64,
+        clips: &[Chord],
+        corners: &Corners,
+    ) -> f64 {
+        let axis = usize::from(!across_u);
+        let (mut low, mut high) = (Hull::EMPTY, Hull::EMPTY);
+        for c in clips {
+            let (x, y) = (c.from[axis], c.to[axis]);
+            let (first, last) = if x <= y { (c.from, c.to) } else { (c.to, c.from) };
+            let (x, y) = (first[axis], last[axis]);
+            let on = |border: f64| first + (last - first) * ((border - x) / (y - x));
+            if x <= at + c.error {
+                low.add(first, c.error);
+                low.add(if y <= at + c.error { last } else { on(at + c.error) }, c.error);
+            }
+            if y >= at - c.error {
+                high.add(last, c.error);
+                high.add(if x >= at - c.error { first } else { on(at - c.error) }, c.error);
+            }
+        }
+        let [k00, k10, k01, k11] = corners.0;
+        let (of_low, of_high) = if across_u {
+            let (p, q) = (self.inside(at, a.v0), self.inside(at, a.v1));
+            ([k00, p, k01, q], [p, k10, q, k11])
+        } else {
+            let (p, q) = (self.inside(a.u0, at), self.inside(a.u1, at));
+            ([k00, k10, p, q], [p, q, k01, k11])
+        };
+        let shrunk = |hull: &Hull, r: &Rect, corners| hull.closed(r, &Corners(corners)).map_or(0.0, |t| size(&t));
+        shrunk(&low, a, of_low) + shrunk(&high, b, of_high)
+    }
+}
+
+/// Which corners of a rectangle are inside the domain: `(u0, v0)`, `(u1, v0)`, `(u0, v1)`, `(u1, v1)`.
+#[derive(Clone, Copy, Debug)]
+struct Corners([bool; 4]);
+
+/// A growing box.
+#[derive(Clone, Copy, Debug)]
+struct Hull {
+    lo: P2,
+    hi: P2,
+}
+
+impl Hull {
+    const EMPTY: Self = Self {
+        lo: P2::new(f64::INFINITY, f64::INFINITY),
+        hi: P2::new(f64::NEG_INFINITY, f64::NEG_INFINITY),
+    };
+
+    /// Grows around everything within `e` of `p`.
+    fn add(&mut self, p: P2, e: f64) {
+        for k in 0..2 {
+            self.lo[k] = if p[k] - e < self.lo[k] { p[k] - e } else { self.lo[k] };
+            self.hi[k] = if p[k] + e > self.hi[k] { p[k] + e } else { self.hi[k] };
+        }
+    }
+
+    /// The box around the boundary's part in `r` (this hull) and the corners of `r` that are inside; all of `r` where
+    /// there is no boundary.
+    fn closed(mut self, r: &Rect, corners: &Corners) -> Option<Rect> {
+        let all = [(r.u0, r.v0), (r.u1, r.v0), (r.u0, r.v1), (r.u1, r.v1)];
+        let any = self.lo.x <= self.hi.x;
+        for ((u, v), inside) in all.into_iter().zip(corners.0) {
+            if inside && !any {
+                return Some(*r);
+            }
+            if inside {
+                self.add(P2::new(u, v), 0.0);
+            }
+        }
+        let b = Rect {
+            u0: self.lo.x.max(r.u0),
+            u1: self.hi.x.min(r.u1),
+            v0: self.lo.y.max(r.v0),
+            v1: self.hi.y.min(r.v1),
+        };
+        (b.u0 <= b.u1 && b.v0 <= b.v1).then_some(b)
     }
 }
 

@@ -21,6 +21,11 @@ pub(super) fn units(directions: &[V3]) -> Option<Vec<V3>> {
 /// Unit axis of a small cap around unit `dirs` (not empty): the smallest one, up to rounding, where they fit an open
 /// half-space. Elsewhere any axis. The radius is left to the caller, to round it outward.
 pub(super) fn min_cap_axis(dirs: &[V3]) -> V3 {
+    match dirs {
+        [d] => return *d,
+        [a, b] => return unit(a + b).unwrap_or(*a),
+        _ => {}
+    }
     let mean = unit(dirs.iter().sum()).unwrap_or(dirs[0]);
     let exact = grown(dirs, mean);
     if farthest(dirs, &exact).1 <= farthest(dirs, &mean).1 { exact } else { mean }
@@ -63,7 +68,7 @@ impl ChordCap {
 }
 
 /// The direction farthest from an axis, and its squared chord.
-fn farthest(dirs: &[V3], axis: &V3) -> (V3, f64) {
+pub(super) fn farthest(dirs: &[V3], axis: &V3) -> (V3, f64) {
     let mut out = (dirs[0], -1.0);
     for d in dirs {
         let chord_sq = (d - axis).norm_squared();

@@ -18,7 +18,7 @@
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
-use super::min_cap::{min_cap_axis, units};
+use super::min_cap::units;
 use super::revolution::RevolutionCone;
 use crate::frame::{complete_basis, unit};
 use crate::obb::planar_hull;
@@ -95,15 +95,22 @@ impl PolyCone {
     /// among others are passed over: they add nothing to a conical hull.
     #[must_use]
     pub fn hull(directions: &[V3]) -> Option<Self> {
+        Self::hull_and_cap(directions).map(|cones| cones.0)
+    }
+
+    /// [`PolyCone::hull`] together with the smallest cone of revolution around the same directions, which is narrower
+    /// than the one around the polyhedral cone.
+    #[must_use]
+    pub fn hull_and_cap(directions: &[V3]) -> Option<(Self, RevolutionCone)> {
         let dirs = units(directions).filter(|d| !d.is_empty())?;
-        let axis = min_cap_axis(&dirs);
-        let map = Gnomonic::new(axis);
+        let cap = RevolutionCone::around_units(&dirs);
+        let map = Gnomonic::new(cap.axis);
         let mut points = Vec::with_capacity(dirs.len());
         for d in &dirs {
             points.push(map.project(d)?);
         }
         let hull = Hull::new(&map, planar_hull(points));
-        hull.smallest()
+        Some((hull.smallest()?, cap))
     }
 
     /// A cone around a cone of revolution: a circumscribed square pyramid. `None` for half-angles of π/2 and more
@@ -476,7 +483,9 @@ impl<'a> Hull<'a> {
                 }
             }
         };
-        for m in &normals {
+        // The two sides of a segment ask for one rectangle.
+        let n = if normals.len() == 2 { 1 } else { normals.len() };
+        for m in &normals[..n] {
             let t = V2::new(-m.y, m.x);
             offer(&[*m, t, -m, -t].map(|m| self.line(m)));
         }

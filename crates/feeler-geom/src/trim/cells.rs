@@ -22,6 +22,8 @@
 use super::tree::{self, UvBox};
 use super::{TrimDomain, TrimPiece};
 use crate::{P2, Rect};
+use std::cell::Cell;
+use std::cmp::Ordering;
 
 /// The classification structure of BREP §4.4.1: strips in v, cells in u.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,11 +179,24 @@ impl TrimCells {
 
     /// One node a strip.
     fn store_flat(&mut self, spans: &[(usize, usize)]) {
-        let mut here: Vec<Vec<u32>> = vec![Vec::new(); self.n_strips()];
-        for (i, &(a, b)) in spans.iter().enumerate() {
-            here[a..b].iter_mut().for_each(|h| h.push(i as u32));
+        // Counted first: one list for all strips instead of one each.
+        let mut ends = vec![0_usize; self.n_strips() + 1];
+        for &(a, b) in spans {
+            ends[a + 1..=b].iter_mut().for_each(|n| *n += 1);
         }
-        for (k, pieces) in here.iter().enumerate() {
+        for k in 0..self.n_strips() {
+            ends[k + 1] += ends[k];
+        }
+        let mut here = vec![0_u32; ends[self.n_strips()]];
+        let mut next = ends.clone();
+        for (i, &(a, b)) in spans.iter().enumerate() {
+            for n in &mut next[a..b] {
+                here[*n] = i as u32;
+                *n += 1;
+            }
+        }
+        for k in 0..self.n_strips() {
+            let pieces = &here[ends[k]..ends[k + 1]];
             if !pieces.is_empty() {
                 self.node_refs.push(self.node_groups.len() as u32 - 1);
                 self.store_node(self.strip_v[k], self.strip_v[k + 1], pieces);
@@ -639,6 +654,35 @@ impl<'a> Labels<'a> {
         (outside + inside > 0).then(|| i32::from(inside > outside))
     }
 
+    /// The lowest or highest piece that meets the column `u`: (v, whether the domain is above, edge). Only pieces that
+    /// may still beat the best one are solved for.
+    fn outermost(&self, u: f64, top: bool) -> Option<(f64, bool, u32)> {
+        let cells = self.cells;
+        let beats = |v: f64, edge: u32, best: &Option<(f64, bool, u32)>| {
+            best.is_none_or(|b| match v.total_cmp(&b.0) {
+                Ordering::Equal => (edge > b.2) == top,
+                order => (order == Ordering::Greater) == top,
+            })
+        };
+        let best = Cell::new(None);
+        let enter = |b: &UvBox| {
+            let reach = if top { b[3] } else { b[2] };
+            b[0] <= u && u <= b[1] && beats(reach, if top { u32::MAX } else { 0 }, &best.get())
+        };
+        tree::visit(&cells.boxes, cells.pieces.len(), enter, |i| {
+            let p = &cells.pieces[i];
+            let (a, b) = (p.start().x, p.end().x);
+            if a.min(b) <= u && u < a.max(b) && enter(&tree::piece_box(p)) {
+                let v = p.v_at_u(u);
+                if beats(v, p.edge, &best.get()) {
+                    best.set(Some((v, b > a, p.edge)));
+                }
+            }
+            false
+        });
+        best.get()
+    }
+
     /// Reports pieces from which the domain goes on to an infinite side.
     fn ask_far_sides(&mut self) {
         if self.domain.v_period.is_some() || !self.reports.is_empty() {
@@ -653,8 +697,7 @@ impl<'a> Labels<'a> {
             let far: Vec<(P2, u32)> = self
                 .columns()
                 .filter_map(|u| {
-                    let hits = self.column(u);
-                    let (v, above, edge) = *if top { hits.last() } else { hits.first() }?;
+                    let (v, above, edge) = self.outermost(u, top)?;
                     (above == top).then_some((P2::new(u, v), edge))
                 })
                 .collect();

@@ -97,10 +97,6 @@ impl<'a> Checker<'a> {
     pub(crate) fn areas(&mut self) {
         for k in 0..self.h.areas.len() {
             let a = &self.h.areas[k];
-            for g in &a.cone.generators {
-                let n = &self.h.nodes[self.leaf_node[k] as usize];
-                assert!(n.cone.contains(g, 1e-12), "the leaf's generators are inside its cone of revolution");
-            }
             for _ in 0..4 {
                 let uv = self.random_in(&a.rect);
                 match a.feature {
