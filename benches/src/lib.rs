@@ -1,6 +1,8 @@
 //! What the comparison programs share.
 
-use feeler_geom::Pose;
+use feeler_brep::fixtures::SourceBuilder;
+use feeler_brep::{LoopSource, SolidSource};
+use feeler_geom::{Frame, P3, Pose, Surface};
 use feeler_hierarchy::{Model, Options};
 use feeler_runtime::Body;
 use std::path::{Path, PathBuf};
@@ -59,6 +61,48 @@ pub fn prepare_with(path: &Path, flatness: f64) -> Fallible<Model> {
 pub fn number_after<T: std::str::FromStr>(args: &[String], name: &str) -> Option<T> {
     let at = args.iter().position(|a| a == name)?;
     args.get(at + 1)?.parse().ok()
+}
+
+/// A square plate with a grid of round holes, the grid turned against the plane's axes.
+#[must_use]
+pub fn plate(holes: u32) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let side = (1..).find(|n| n * n >= holes).unwrap_or(1);
+    let (pitch, radius, height) = (10.0, 3.0, 5.0);
+    let (s, c) = feeler_geom::math::sin_cos(0.3);
+    // The turned grid's corners stay inside.
+    let half = 0.5 * pitch * f64::from(side + 1) * (s + c);
+    let level = |x: f64, y: f64, z: f64| Frame { origin: P3::new(x, y, z), ..Frame::identity() };
+    let corners = [(-half, -half), (half, -half), (half, half), (-half, half)];
+    let low = corners.map(|(x, y)| b.vertex(x, y, 0.0));
+    let high = corners.map(|(x, y)| b.vertex(x, y, height));
+    for k in 0..4 {
+        let next = (k + 1) % 4;
+        b.polygon(&[&[low[k], low[next], high[next], high[k]]]);
+    }
+    let (mut bottom, mut top) = (vec![], vec![]);
+    bottom.push(b.ring(&[low[3], low[2], low[1], low[0]]));
+    top.push(b.ring(&high));
+    for k in 0..holes {
+        let middle = |n: u32| pitch * (f64::from(n) - 0.5 * f64::from(side - 1));
+        let (u, v) = (middle(k % side), middle(k / side));
+        let (x, y) = (c * u - s * v, s * u + c * v);
+        let rims = [0.0, height].map(|z| {
+            let start = b.vertex(x + radius, y, z);
+            b.circle(level(x, y, z), radius, start)
+        });
+        let around = |rim: u32, forward: bool| LoopSource::Edges(vec![(rim, forward)]);
+        b.face(
+            Surface::Cylinder { frame: level(x, y, 0.0), radius },
+            false,
+            vec![around(rims[0], false), around(rims[1], true)],
+        );
+        bottom.push(around(rims[0], true));
+        top.push(around(rims[1], false));
+    }
+    b.face(Surface::Plane { frame: level(0.0, 0.0, 0.0) }, false, bottom);
+    b.face(Surface::Plane { frame: level(0.0, 0.0, height) }, true, top);
+    b.finish("plate")
 }
 
 /// The first solid of a model, and where its file puts it.

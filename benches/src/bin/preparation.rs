@@ -74,7 +74,8 @@ fn main() -> ExitCode {
                 here[usize::from(!canonical)].add(&sum);
             }
         }
-        for (kind, sum) in ["canonical", "free-form"].iter().zip(&here).filter(|(_, s)| each && s.solids > 0) {
+        for (kind, sum) in ["canonical", "free-form"].iter().zip(&here).filter(|(_, s)| each && s.solids > 0)
+        {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             println!("{name:36} {kind}: {}", sum.line());
         }

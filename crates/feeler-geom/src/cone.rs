@@ -8,6 +8,7 @@
 
 mod min_cap;
 mod poly;
+mod reduce;
 mod revolution;
 
 pub use poly::{HULL_DILATION, PolyCone, separated};

@@ -141,8 +141,7 @@ fn face_leaves(feature: Feature, face: &FaceGroup, flatness: f64, out: &mut Vec<
         let axes = match &face.surface {
             Surface::Plane { frame } => Axes::Best([frame.x, frame.y, frame.z]),
             surface => {
-                let middle =
-                    surface.derivs(P2::new(0.5 * (rect.u0 + rect.u1), 0.5 * (rect.v0 + rect.v1)));
+                let middle = surface.derivs(P2::new(0.5 * (rect.u0 + rect.u1), 0.5 * (rect.v0 + rect.v1)));
                 frame(middle.du, middle.dv).map_or(Axes::Unknown, Axes::Try)
             }
         };

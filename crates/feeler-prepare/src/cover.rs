@@ -140,9 +140,7 @@ impl Chord {
         }
         let d = self.to - self.from;
         let (mut s0, mut s1) = (0.0_f64, 1.0_f64);
-        for (x, dx, lo, hi) in
-            [(self.from.x, d.x, lo.x, hi.x), (self.from.y, d.y, lo.y, hi.y)]
-        {
+        for (x, dx, lo, hi) in [(self.from.x, d.x, lo.x, hi.x), (self.from.y, d.y, lo.y, hi.y)] {
             if dx.abs() < 1e-300 {
                 if x < lo || x > hi {
                     return None;
@@ -335,7 +333,8 @@ impl Local<'_> {
             let (p, q) = (self.inside(a.u0, at), self.inside(a.u1, at));
             ([k00, k10, p, q], [p, q, k01, k11])
         };
-        let shrunk = |hull: &Hull, r: &Rect, corners| hull.closed(r, &Corners(corners)).map_or(0.0, |t| size(&t));
+        let shrunk =
+            |hull: &Hull, r: &Rect, corners| hull.closed(r, &Corners(corners)).map_or(0.0, |t| size(&t));
         shrunk(&low, a, of_low) + shrunk(&high, b, of_high)
     }
 }
@@ -352,10 +351,8 @@ struct Hull {
 }
 
 impl Hull {
-    const EMPTY: Self = Self {
-        lo: P2::new(f64::INFINITY, f64::INFINITY),
-        hi: P2::new(f64::NEG_INFINITY, f64::NEG_INFINITY),
-    };
+    const EMPTY: Self =
+        Self { lo: P2::new(f64::INFINITY, f64::INFINITY), hi: P2::new(f64::NEG_INFINITY, f64::NEG_INFINITY) };
 
     /// Grows around everything within `e` of `p`.
     fn add(&mut self, p: P2, e: f64) {

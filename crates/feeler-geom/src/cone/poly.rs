@@ -8,8 +8,8 @@
 //! - The spherical hull is a planar hull after gnomonic projection about the axis of the smallest cap, which maps
 //!   great circles to lines. The tiny dilation that gives an interior is a radius at every projected point, so arcs
 //!   and single directions need no case of their own.
-//! - Algorithm 11 takes one guess an edge. Here rectangles about every edge, and polygons whose sides are three or
-//!   four sides of the hull, compete by solid angle. Each is checked against all hull directions before it counts.
+//! - Algorithm 11 takes one guess an edge; [`super::reduce`] finds the smallest cone. Each is checked against all
+//!   hull directions before it counts.
 //! - Algorithm 6 is not conservative. MATH §7 turns the plane of two neighbours by asin(sin α / cos(θ/2)); that holds
 //!   the dilated arc between those two but can cut what a third, nearly coplanar generator dilates to. The turn is
 //!   therefore solved for all generators together.
@@ -19,10 +19,11 @@
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
 use super::min_cap::units;
+use super::reduce::{Gnomonic, Hull};
 use super::revolution::RevolutionCone;
-use crate::frame::{complete_basis, unit};
+use crate::frame::unit;
 use crate::obb::planar_hull;
-use crate::{P2, V2, V3, math};
+use crate::{V2, V3, math};
 use arrayvec::ArrayVec;
 use nalgebra::Matrix3;
 
@@ -68,10 +69,7 @@ impl crate::bulk::Record for PolyCone {
 pub const HULL_DILATION: f64 = 1e-6;
 
 /// Cosine of the widest half-angle of a cap whose directions are still given a cone.
-const MIN_COS: f64 = 1e-4;
-
-/// Hulls with more sides are thinned greedily to this many before all choices of three and four are tried.
-const MAX_SIDES: usize = 8;
+pub(super) const MIN_COS: f64 = 1e-4;
 
 /// Bound of the error of a triple product of unit vectors that are themselves off by a few roundings.
 const TRIPLE_EPS: f64 = 16.0 * f64::EPSILON;
@@ -386,160 +384,4 @@ fn dilated_face(g: &[V3], i: usize, sin_alpha: f64) -> Option<V3> {
 /// Solid angle of the cone of three unit vectors (Van Oosterom and Strackee).
 fn triangle_solid_angle(a: &V3, b: &V3, c: &V3) -> f64 {
     2.0 * math::atan2(a.dot(&b.cross(c)).abs(), 1.0 + a.dot(b) + b.dot(c) + c.dot(a))
-}
-
-/// Central projection onto the plane tangent to the sphere at `axis`.
-struct Gnomonic {
-    axis: V3,
-    x: V3,
-    y: V3,
-}
-
-impl Gnomonic {
-    fn new(axis: V3) -> Self {
-        let (x, y) = complete_basis(&axis);
-        Self { axis, x, y }
-    }
-
-    /// `None` beyond (nearly) a quarter turn.
-    fn project(&self, d: &V3) -> Option<P2> {
-        let w = d.dot(&self.axis);
-        (w > MIN_COS).then(|| P2::new(d.dot(&self.x) / w, d.dot(&self.y) / w))
-    }
-
-    fn lift(&self, q: &V2) -> V3 {
-        (self.axis + self.x * q.x + self.y * q.y).normalize()
-    }
-}
-
-/// A line ⟨m, q⟩ = h of the plane with the hull on its lower side.
-#[derive(Clone, Copy)]
-struct Line {
-    m: V2,
-    h: f64,
-}
-
-impl Line {
-    fn meet(&self, next: &Self) -> Option<V2> {
-        let det = self.m.perp(&next.m);
-        // Nearly parallel sides have no reliable corner.
-        (det > 1e-9).then(|| {
-            V2::new(self.h * next.m.y - next.h * self.m.y, self.m.x * next.h - next.m.x * self.h) / det
-        })
-    }
-}
-
-/// The projected hull, each point with the radius of its dilation.
-struct Hull<'a> {
-    map: &'a Gnomonic,
-    points: Vec<P2>,
-    radii: Vec<f64>,
-    dirs: Vec<V3>,
-}
-
-impl<'a> Hull<'a> {
-    fn new(map: &'a Gnomonic, points: Vec<P2>) -> Self {
-        // A cap of radius δ at the angle φ from the axis reaches tan(φ + δ) − tan φ = sin δ / (cos φ cos(φ + δ)) in the
-        // radial direction and less in all others.
-        let radius = |q: &P2| {
-            let cos = 1.0 / (1.0 + q.coords.norm_squared()).sqrt();
-            1.001 * HULL_DILATION / (cos * (cos - HULL_DILATION))
-        };
-        let radii = points.iter().map(radius).collect();
-        let dirs = points.iter().map(|q| map.lift(&q.coords)).collect();
-        Self { map, points, radii, dirs }
-    }
-
-    /// The supporting line with outward normal `m` of the dilated hull.
-    fn line(&self, m: V2) -> Line {
-        let h = self
-            .points
-            .iter()
-            .zip(&self.radii)
-            .fold(f64::NEG_INFINITY, |h: f64, (q, r)| h.max(m.dot(&q.coords) + r));
-        Line { m, h }
-    }
-
-    /// Outward normals of the sides, counter-clockwise; of a segment its two sides, of a point any.
-    fn normals(&self) -> Vec<V2> {
-        let n = self.points.len();
-        let side = |i: usize| {
-            let e = self.points[(i + 1) % n] - self.points[i];
-            let len = e.norm();
-            (len > 0.0).then(|| V2::new(e.y, -e.x) / len)
-        };
-        let out: Vec<V2> = (0..n).filter_map(side).collect();
-        if out.is_empty() { vec![V2::x()] } else { out }
-    }
-
-    fn smallest(&self) -> Option<PolyCone> {
-        let normals = self.normals();
-        let mut best: Option<(f64, PolyCone)> = None;
-        let mut offer = |lines: &[Line]| {
-            if let Some(cone) = self.cone_of(lines) {
-                let omega = cone.solid_angle();
-                if best.as_ref().is_none_or(|b| omega < b.0) {
-                    best = Some((omega, cone));
-                }
-            }
-        };
-        // The two sides of a segment ask for one rectangle.
-        let n = if normals.len() == 2 { 1 } else { normals.len() };
-        for m in &normals[..n] {
-            let t = V2::new(-m.y, m.x);
-            offer(&[*m, t, -m, -t].map(|m| self.line(m)));
-        }
-        if normals.len() >= 3 {
-            let sides = thinned(normals.iter().map(|m| self.line(*m)).collect());
-            let n = sides.len();
-            for i in 0..n {
-                for j in i + 1..n {
-                    for k in j + 1..n {
-                        offer(&[sides[i], sides[j], sides[k]]);
-                        for l in k + 1..n {
-                            offer(&[sides[i], sides[j], sides[k], sides[l]]);
-                        }
-                    }
-                }
-            }
-        }
-        best.map(|b| b.1)
-    }
-
-    /// The cone over the polygon between counter-clockwise lines, if it is bounded, clearly convex, and proves to
-    /// hold every direction of the hull with part of the dilation to spare.
-    fn cone_of(&self, lines: &[Line]) -> Option<PolyCone> {
-        let n = lines.len();
-        let mut generators = ArrayVec::new();
-        for i in 0..n {
-            generators.push(self.map.lift(&lines[i].meet(&lines[(i + 1) % n])?));
-        }
-        let cone = PolyCone { generators };
-        let spare = -0.25 * HULL_DILATION;
-        let sound = cone.is_convex()
-            && cone.generators.iter().all(|g| g.dot(&self.map.axis) > 0.1 * MIN_COS)
-            && cone.faces().all(|f| self.dirs.iter().all(|d| f.dot(d) <= spare));
-        sound.then_some(cone)
-    }
-}
-
-/// Removes sides of a convex polygon, each time the one whose neighbours then enclose the least additional area, until
-/// at most [`MAX_SIDES`] remain.
-fn thinned(mut sides: Vec<Line>) -> Vec<Line> {
-    while sides.len() > MAX_SIDES {
-        let n = sides.len();
-        let added = |i: usize| {
-            let (prev, this, next) = (&sides[(i + n - 1) % n], &sides[i], &sides[(i + 1) % n]);
-            let Some(tip) = prev.meet(next) else { return f64::INFINITY };
-            match (prev.meet(this), this.meet(next)) {
-                (Some(p), Some(q)) => 0.5 * (q - p).perp(&(tip - p)).abs(),
-                // Nearly parallel to a neighbour: one of the two is superfluous.
-                _ => 0.0,
-            }
-        };
-        let cost: Vec<f64> = (0..n).map(added).collect();
-        let Some(i) = (0..n).min_by(|&i, &j| cost[i].total_cmp(&cost[j])) else { break };
-        sides.remove(i);
-    }
-    sides
 }

@@ -418,3 +418,83 @@ fn large_sets_give_their_caps() {
     assert!(PolyCone::hull(&everywhere).is_none(), "no half-space");
     assert!(RevolutionCone::around(&everywhere).half_angle > FRAC_PI_2, "more than a half-space");
 }
+
+/// Solid angle of the cone between the supporting great circles whose normals, seen along `axis`, have the angles
+/// `turns`; infinite where they enclose nothing.
+fn enclosed(dirs: &[V3], axis: &V3, turns: &[f64; 4]) -> f64 {
+    let (x, y) = complete_basis(axis);
+    let flat = |d: &V3| [d.dot(&x) / d.dot(axis), d.dot(&y) / d.dot(axis)];
+    let lines = turns.map(|t| {
+        let (s, c) = math::sin_cos(t);
+        let h = dirs.iter().map(flat).fold(f64::NEG_INFINITY, |h, q| h.max(c * q[0] + s * q[1]));
+        [c, s, h]
+    });
+    let mut g = [V3::zeros(); 4];
+    for i in 0..4 {
+        let ([a, b, h], [c, d, k]) = (lines[i], lines[(i + 1) % 4]);
+        let det = a * d - b * c;
+        if det < 1e-9 {
+            return f64::INFINITY;
+        }
+        g[i] = (axis + x * ((h * d - k * b) / det) + y * ((a * k - c * h) / det)).normalize();
+    }
+    PolyCone { generators: g.into_iter().collect() }.solid_angle()
+}
+
+#[test]
+fn four_sides_are_within_two_percent_of_the_smallest() {
+    let mut rng = SmallRng::seed_from_u64(31);
+    let (mut worst, mut sum, mut count) = (0.0_f64, 0.0, 0.0);
+    for round in 0..150 {
+        let axis = direction(&mut rng);
+        let half = [0.05, 0.2, 0.4, 0.8][round % 4];
+        let (x, y) = complete_basis(&axis);
+        let dirs: Vec<V3> = match round % 3 {
+            // A cloud, a ring, and a patch of a sphere or torus.
+            0 => (0..rng.random_range(5..16)).map(|_| in_cap(&mut rng, &axis, half)).collect(),
+            1 => (0..rng.random_range(5..16)).map(|_| off_axis(&mut rng, &axis, half)).collect(),
+            _ => {
+                let (w, v0, h) = (rng.random_range(0.2..1.0), rng.random_range(-1.0..1.0), half);
+                let at = |i: u32| half * (f64::from(i) / 3.0 - 1.0) * w;
+                let turn = |u: f64, v: f64| {
+                    let ((su, cu), (sv, cv)) = (math::sin_cos(u), math::sin_cos(v));
+                    axis * (cu * cv) + x * (su * cv) + y * sv
+                };
+                (0..7).flat_map(|i| [turn(at(i), v0), turn(at(i), v0 + h)]).collect()
+            }
+        };
+        let middle = RevolutionCone::around(&dirs).axis;
+        let ours = PolyCone::hull(&dirs).unwrap().solid_angle();
+        let mut best = f64::INFINITY;
+        for _ in 0..60 {
+            let mut turns = [0; 4].map(|_| rng.random_range(0.0..2.0 * PI));
+            turns.sort_by(f64::total_cmp);
+            let mut here = enclosed(&dirs, &middle, &turns);
+            let mut step = 0.5;
+            while step > 1e-4 {
+                let mut better = false;
+                for k in 0..4 {
+                    for d in [-step, step] {
+                        let mut t = turns;
+                        t[k] += d;
+                        let there = enclosed(&dirs, &middle, &t);
+                        if there < here {
+                            (turns, here, better) = (t, there, true);
+                        }
+                    }
+                }
+                if !better {
+                    step *= 0.5;
+                }
+            }
+            best = best.min(here);
+        }
+        assert!(best.is_finite(), "the search found a cone");
+        let ratio = ours / best;
+        assert!(ratio < 1.02, "{ratio}: {ours} for {best} around {dirs:?}");
+        worst = worst.max(ratio);
+        sum += ratio;
+        count += 1.0;
+    }
+    assert!(sum / count < 1.003, "mean ratio {}, worst {worst}", sum / count);
+}

@@ -280,7 +280,9 @@ fn tree(h: &Hierarchy) -> (Vec<u32>, Vec<u32>) {
     let mut next_area = 0;
     let mut stack = vec![(0_u32, 1_u32)];
     let mut seen = 0;
-    let max_depth = 1 + h.areas.len().next_power_of_two().trailing_zeros();
+    // Free to a depth of 32, halves of equal number below.
+    let max_depth = 33 + h.areas.len().next_power_of_two().trailing_zeros();
+    assert!(max_depth <= feeler_hierarchy::validate::MAX_DEPTH, "what files may have");
     while let Some((k, depth)) = stack.pop() {
         seen += 1;
         assert!(depth <= max_depth, "depth {depth} of {} leaves", h.areas.len());

@@ -1,24 +1,31 @@
 //! The tree above the leaves.
 //!
 //! # Source
-//! BREP §2.4.4 (top-down: the median along the direction in which the leaves' centres spread most).
+//! BREP §2.4.4 (top-down).
 //!
 //! # Deviations
-//! Halving by count bounds the depth by `ceil(log2(number of leaves))`, at most 31, whatever the geometry.
+//! Where to divide is decided by a cost instead of at the median ([`divide`]).
+
+mod divide;
 
 use feeler_geom::{Obb, P3, RevolutionCone, V3};
 use feeler_hierarchy::{Area, Node};
 use std::f64::consts::FRAC_PI_2;
 
 use crate::bound::Leaf;
-use crate::boxes::{boxed, principal_axes};
+use crate::boxes::boxed;
+use divide::{Item, divide};
 
 /// Cones of this many leaves are enclosed at once; above, the union of the children's is taken. A direct enclosure is
 /// tighter, a union costs the same at any height.
-const DIRECT: usize = 16;
+const DIRECT: usize = 8;
 
 /// A box is fitted around the corners of the boxes this many levels below it, at most.
-const LEVELS: u32 = 2;
+const LEVELS: u32 = 1;
+
+/// Deeper than this, halves of equal number keep the tree's depth below what files may have: a cut leaves at least an
+/// eighth on each side, so that only millions of leaves in a very uneven model come here.
+const FREE_DEPTH: u32 = 32;
 
 /// Areas in the order of the leaves, and nodes.
 pub(crate) fn build(leaves: Vec<Leaf>, types: &dyn Fn(&Leaf) -> u16) -> (Vec<Area>, Vec<Node>) {
@@ -26,18 +33,20 @@ pub(crate) fn build(leaves: Vec<Leaf>, types: &dyn Fn(&Leaf) -> u16) -> (Vec<Are
     let mut builder = Builder {
         leaves: &leaves,
         types,
-        order: (0..n).collect(),
+        items: leaves.iter().map(Item::new).collect(),
+        order: (0..crate::group::index(n)).collect(),
+        scratch: Vec::new(),
         nodes: Vec::with_capacity((2 * n).saturating_sub(1)),
     };
     if n > 0 {
         builder.nodes.push(BLANK);
-        builder.fill(0, 0, n);
+        builder.fill(0, 0, n, 1);
     }
     let (order, nodes) = (builder.order, builder.nodes);
     let mut slots: Vec<Option<Leaf>> = leaves.into_iter().map(Some).collect();
     let areas = order
         .iter()
-        .filter_map(|&i| slots[i].take())
+        .filter_map(|&i| slots[i as usize].take())
         .map(|l| Area { feature: l.feature, rect: l.rect, cone: l.poly })
         .collect();
     (areas, nodes)
@@ -57,15 +66,17 @@ const BLANK: Node = Node {
 struct Builder<'a> {
     leaves: &'a [Leaf],
     types: &'a dyn Fn(&Leaf) -> u16,
-    order: Vec<usize>,
+    items: Vec<Item>,
+    order: Vec<u32>,
+    scratch: Vec<u32>,
     nodes: Vec<Node>,
 }
 
 impl Builder<'_> {
     /// Fills node `at` with the leaves `order[from..to]`. Recursion depth: that of the tree.
-    fn fill(&mut self, at: usize, from: usize, to: usize) {
+    fn fill(&mut self, at: usize, from: usize, to: usize, depth: u32) {
         if to - from == 1 {
-            let leaf = &self.leaves[self.order[from]];
+            let leaf = self.leaf(from);
             self.nodes[at] = Node {
                 obb: leaf.obb,
                 cone: leaf.cone,
@@ -74,12 +85,12 @@ impl Builder<'_> {
             };
             return;
         }
-        let mid = from + (to - from).div_ceil(2);
-        self.partition(from, mid, to);
+        let part = &mut self.order[from..to];
+        let mid = from + divide(&self.items, part, depth > FREE_DEPTH, &mut self.scratch);
         let child = self.nodes.len();
         self.nodes.extend([BLANK, BLANK]);
-        self.fill(child, from, mid);
-        self.fill(child + 1, mid, to);
+        self.fill(child, from, mid, depth + 1);
+        self.fill(child + 1, mid, to, depth + 1);
         let mut points = Vec::new();
         self.gather(child, LEVELS, &mut points);
         self.gather(child + 1, LEVELS, &mut points);
@@ -92,21 +103,16 @@ impl Builder<'_> {
         };
     }
 
-    /// Puts the smaller half (along the direction of largest spread) of `order[from..to]` before `mid`.
-    fn partition(&mut self, from: usize, mid: usize, to: usize) {
-        let leaves = self.leaves;
-        let order = &mut self.order[from..to];
-        let axis = spread(order.iter().map(|&i| leaves[i].obb.center));
-        let key = |i: usize| leaves[i].obb.center.coords.dot(&axis);
-        // Ties by index: the tree must not depend on the order of equals.
-        order.select_nth_unstable_by(mid - from, |&a, &b| key(a).total_cmp(&key(b)).then(a.cmp(&b)));
+    /// The leaf at a place in the order.
+    fn leaf(&self, at: usize) -> &Leaf {
+        &self.leaves[self.order[at] as usize]
     }
 
     /// Points in whose hull the node's content lies.
     fn gather(&self, node: usize, levels: u32, out: &mut Vec<P3>) {
         let n = &self.nodes[node];
         match (n.area(), n.children()) {
-            (Some(area), _) => out.extend(&self.leaves[self.order[area as usize]].points),
+            (Some(area), _) => out.extend(&self.leaf(area as usize).points),
             (None, Some([a, b])) if levels > 0 => {
                 self.gather(a as usize, levels - 1, out);
                 self.gather(b as usize, levels - 1, out);
@@ -119,7 +125,7 @@ impl Builder<'_> {
         if to - from > DIRECT || union.is_all() {
             return *union;
         }
-        let leaves = || self.order[from..to].iter().map(|&i| &self.leaves[i]);
+        let leaves = || (from..to).map(|k| self.leaf(k));
         let generators: Vec<V3> = leaves().flat_map(|l| l.spread.iter().copied()).collect();
         let mut direct = RevolutionCone::around(&generators);
         // Only a cone narrower than a half-space is convex and holds what its generators span.
@@ -134,9 +140,4 @@ impl Builder<'_> {
 
 fn angle(a: &V3, b: &V3) -> f64 {
     feeler_geom::math::atan2(a.cross(b).norm(), a.dot(b))
-}
-
-/// Direction in which points spread most.
-fn spread(points: impl Iterator<Item = P3> + Clone) -> V3 {
-    principal_axes(points)[0]
 }

@@ -1,0 +1,95 @@
+//! How the cost of preparation grows with the number of faces: a plate with 10, 100, 1,000 and 10,000 holes, on a grid
+//! that is turned against the plane's axes so that no two holes share a row.
+//!
+//! ```text
+//! cargo run --release -p feeler-benches --bin growth [-- MAX_HOLES]
+//! ```
+//!
+//! Prints for each step (building the solid with its self-check, preparing, encoding, decoding) the time a face, and
+//! the exponent between neighbouring sizes.
+#![expect(clippy::print_stdout, reason = "a program that reports")]
+#![expect(clippy::cast_precision_loss, reason = "counts in a report")]
+
+use feeler_benches::{Fallible, plate};
+use feeler_brep::build::{BuildOptions, build_solid};
+use feeler_hierarchy::{Instance, Model, Options, file};
+use std::process::ExitCode;
+use std::time::Instant;
+
+const STEPS: [&str; 4] = ["build", "prepare", "encode", "decode"];
+
+fn main() -> ExitCode {
+    let max = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(10_000);
+    let mut last: Option<(usize, [f64; 4])> = None;
+    let mut holes = 10;
+    while holes <= max {
+        let (faces, seconds, bytes, leaves) = match run(holes) {
+            Ok(r) => r,
+            Err(e) => {
+                println!("{holes} holes: {e}");
+                return ExitCode::from(1);
+            }
+        };
+        print!(
+            "{holes:6} holes, {faces:6} faces, {leaves:7} leaves, {:6.0} bytes a face",
+            bytes as f64 / faces as f64
+        );
+        for (k, step) in STEPS.iter().enumerate() {
+            print!("; {step} {:8.2} us a face", seconds[k] * 1e6 / faces as f64);
+            if let Some((n, before)) = last {
+                print!(" (exponent {:.2})", exponent(seconds[k] / before[k], faces as f64 / n as f64));
+            }
+        }
+        println!();
+        last = Some((faces, seconds));
+        holes *= 10;
+    }
+    ExitCode::SUCCESS
+}
+
+#[expect(clippy::disallowed_methods, reason = "a logarithm in a report")]
+fn exponent(time: f64, size: f64) -> f64 {
+    time.ln() / size.ln()
+}
+
+/// Number of faces, seconds of each step (the fastest of a few runs), bytes, leaves.
+fn run(holes: u32) -> Fallible<(usize, [f64; 4], usize, usize)> {
+    let source = plate(holes);
+    let options = Options { flatness: feeler_cli::import::DEFAULT_FLATNESS };
+    let mut best = [f64::INFINITY; 4];
+    let (mut size, mut leaves) = (0, 0);
+    let runs = (2000 / holes).clamp(2, 20);
+    for _ in 0..runs {
+        let mut took = |k: usize, clock: Instant| best[k] = best[k].min(clock.elapsed().as_secs_f64());
+        let clock = Instant::now();
+        let solid = build_solid(&source, &BuildOptions::default()).map_err(|e| e.to_string())?;
+        took(0, clock);
+        let clock = Instant::now();
+        let hierarchy = feeler_prepare::prepare_solid(&solid, &options).map_err(|e| e.to_string())?;
+        took(1, clock);
+        leaves = hierarchy.areas.len();
+        let instance = Instance {
+            solid: 0,
+            name: String::new(),
+            path: String::new(),
+            translation: [0.0; 3],
+            rotation: [0.0, 0.0, 0.0, 1.0],
+        };
+        let model = Model {
+            input: String::new(),
+            input_hash: 0,
+            options,
+            solids: vec![hierarchy],
+            instances: vec![instance],
+            warnings: vec![],
+        };
+        let clock = Instant::now();
+        let bytes = file::encode(&model).map_err(|e| e.to_string())?;
+        took(2, clock);
+        size = bytes.len();
+        let clock = Instant::now();
+        file::decode(&bytes).map_err(|e| e.to_string())?;
+        took(3, clock);
+    }
+    Ok((source.faces.len(), best, size, leaves))
+}

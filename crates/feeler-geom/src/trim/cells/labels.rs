@@ -1,0 +1,356 @@
+//! Which side of the boundary is inside, strip by strip, and where the boundary contradicts itself.
+//!
+//! # Source
+//! MATH §6 (inside and outside come from the orientation of the pieces).
+
+use super::{Inconsistent, SLIVER, TrimCells, extent, step};
+use crate::P2;
+use crate::trim::tree::{self, UvBox};
+use crate::trim::{TrimDomain, TrimPiece};
+use std::cell::Cell;
+use std::cmp::Ordering;
+
+/// Crossings per piece that are looked at in search of contradictions where labels do not need them.
+const CHECKED_PER_PIECE: usize = 48;
+/// Cells narrower than this share of the width say nothing about what is inside.
+const THIN: f64 = 1e-12;
+/// Columns in which the pieces above and below a strip are asked.
+const CASTS: u32 = 16;
+/// Reports beyond this number say nothing new.
+const MAX_REPORTS: usize = 32;
+
+/// The larger extent of each edge, as a share of the domain's size; by tag.
+fn edge_extents(pieces: &[TrimPiece], size: [f64; 2]) -> Vec<(u32, f64)> {
+    let mut all: Vec<(u32, UvBox)> = pieces.iter().map(|p| (p.edge, tree::piece_box(p))).collect();
+    all.sort_by_key(|a| a.0);
+    all.chunk_by(|a, b| a.0 == b.0)
+        .map(|same| {
+            let b = same.iter().map(|s| s.1).fold(tree::EMPTY, tree::joined);
+            (same[0].0, ((b[1] - b[0]) / size[0]).max((b[3] - b[2]) / size[1]))
+        })
+        .collect()
+}
+
+/// Finds the winding at the left border of every strip.
+pub(super) struct Labels<'a> {
+    cells: &'a TrimCells,
+    domain: &'a TrimDomain,
+    size: [f64; 2],
+    /// Edges with their extents as shares of the domain's size, by tag.
+    edges: Vec<(u32, f64)>,
+    reports: Vec<Inconsistent>,
+}
+
+/// A piece at the height of a strip's middle.
+#[derive(Clone, Copy)]
+struct Crossing {
+    u: f64,
+    piece: u32,
+}
+
+impl<'a> Labels<'a> {
+    pub(super) fn new(cells: &'a TrimCells, domain: &'a TrimDomain) -> Self {
+        let size = extent(&cells.rect);
+        Self { cells, domain, size, edges: edge_extents(&cells.pieces, size), reports: Vec::new() }
+    }
+
+    /// Windings, and what contradicts itself.
+    pub(super) fn run(mut self, spans: &[(usize, usize)]) -> (Vec<i32>, Vec<Inconsistent>) {
+        let n = self.cells.n_strips();
+        if self.cells.pieces.is_empty() {
+            return (vec![1; n], self.reports);
+        }
+        let mut starting: Vec<Vec<u32>> = vec![Vec::new(); n];
+        for (i, &(a, b)) in spans.iter().enumerate() {
+            if a < b {
+                starting[a].push(i as u32);
+            }
+        }
+        // Where the base is known anyhow, a crowd of strips is checked for contradictions in a sample only.
+        let entries: usize = spans.iter().map(|(a, b)| b - a).sum();
+        let stride = entries / (CHECKED_PER_PIECE * self.cells.pieces.len()) + 1;
+        let mut bases: Vec<Option<i32>> = Vec::with_capacity(n);
+        let mut sides: Vec<f64> = Vec::with_capacity(n);
+        let mut active: Vec<Crossing> = Vec::new();
+        for (k, starting) in starting.iter().enumerate() {
+            active.retain(|c| spans[c.piece as usize].1 > k);
+            active.extend(starting.iter().map(|&piece| Crossing { u: 0.0, piece }));
+            if k % stride != 0 {
+                let total = || active.iter().map(|c| step(&self.cells.pieces[c.piece as usize])).sum();
+                if let Some(base) = self.forced_base(total) {
+                    bases.push(Some(base));
+                    sides.push(0.0);
+                    continue;
+                }
+            }
+            let v = self.mid(k);
+            for c in &mut active {
+                c.u = self.cells.pieces[c.piece as usize].u_at_v(v);
+            }
+            // Stable and quick on what is almost sorted already.
+            active.sort_by(|a, b| a.u.total_cmp(&b.u));
+            let base = self.base_of_crossings(k, v, &active);
+            bases.push(base);
+            sides.push(self.inside_share(base.unwrap_or(0), &active));
+        }
+        for (k, base) in bases.iter_mut().enumerate() {
+            if base.is_none() {
+                *base = self.base_of_casts(k);
+            }
+        }
+        // Nothing above or below anywhere (a gap at a pole): as most of the next strip.
+        for k in 0..n {
+            if bases[k].is_none() {
+                let near = (1..n)
+                    .flat_map(|d| [k.checked_sub(d), Some(k + d).filter(|j| *j < n)])
+                    .flatten()
+                    .find(|j| bases[*j].is_some());
+                bases[k] = Some(
+                    near.map_or(1, |j| i32::from(sides[j] > 0.5 || (sides[j] < 0.0 && bases[j] > Some(0)))),
+                );
+            }
+        }
+        self.ask_far_sides();
+        (bases.into_iter().map(|b| b.unwrap_or(1)).collect(), self.reports)
+    }
+
+    /// The base where the domain cannot reach an infinite side; `total` is the change over the whole strip.
+    fn forced_base(&self, total: impl Fn() -> i32) -> Option<i32> {
+        if self.domain.u_period.is_some() {
+            None
+        } else if self.domain.natural.u0 == f64::NEG_INFINITY {
+            Some(0)
+        } else if self.domain.natural.u1 == f64::INFINITY {
+            Some(-total())
+        } else {
+            None
+        }
+    }
+
+    fn mid(&self, k: usize) -> f64 {
+        let v = &self.cells.strip_v;
+        0.5 * v[k] + 0.5 * v[k + 1]
+    }
+
+    /// Share of the width that is inside; negative when nothing crosses.
+    fn inside_share(&self, base: i32, active: &[Crossing]) -> f64 {
+        if active.is_empty() {
+            return -1.0;
+        }
+        let (mut w, mut u, mut sum) = (base, self.cells.rect.u0, 0.0);
+        for c in active {
+            if w > 0 {
+                sum += c.u - u;
+            }
+            w += step(&self.cells.pieces[c.piece as usize]);
+            u = c.u;
+        }
+        if w > 0 {
+            sum += self.cells.rect.u1 - u;
+        }
+        sum / self.size[0]
+    }
+
+    /// The base that makes the windings of all cells 0 or 1; with contradictions, of most of the width. `None` when
+    /// nothing tells inside from outside.
+    fn base_of_crossings(&mut self, k: usize, v: f64, active: &[Crossing]) -> Option<i32> {
+        let rect = self.cells.rect;
+        // Relative winding and width of each cell.
+        let mut w = 0;
+        let mut u = rect.u0;
+        let (mut min, mut max) = (i32::MAX, i32::MIN);
+        let mut tally: Vec<(i32, f64)> = Vec::with_capacity(active.len() + 1);
+        for i in 0..=active.len() {
+            let next = active.get(i).map_or(rect.u1, |c| c.u);
+            let width = (next - u) / self.size[0];
+            if width > THIN {
+                (min, max) = (min.min(w), max.max(w));
+            }
+            tally.push((w, width.max(0.0)));
+            if let Some(c) = active.get(i) {
+                w += step(&self.cells.pieces[c.piece as usize]);
+                u = c.u;
+            }
+        }
+        let total = w;
+        let u_free = self.domain.u_period.is_none();
+        let base = match self.forced_base(|| total) {
+            Some(b) => b,
+            None if max <= min => {
+                // Nothing but pieces on the borders, or cuts: only the former say on which side the domain is.
+                let m = if max < min { 0 } else { min };
+                let label = if m != 0 {
+                    i32::from(m > 0)
+                } else if total != 0 {
+                    i32::from(total < 0)
+                } else {
+                    return None;
+                };
+                label - m
+            }
+            None => {
+                // Ties go to the smaller base: outside.
+                let share = |b: i32| -> f64 {
+                    tally.iter().filter(|(w, _)| (0..=1).contains(&(b + w))).map(|(_, d)| d).sum()
+                };
+                (-max..=1 - min)
+                    .map(|b| (b, share(b)))
+                    .fold((0, -1.0), |a, b| if b.1 > a.1 { b } else { a })
+                    .0
+            }
+        };
+        let height = (self.cells.strip_v[k + 1] - self.cells.strip_v[k]) / self.size[1];
+        if height > THIN {
+            for (i, (w, width)) in tally.iter().enumerate() {
+                if !(0..=1).contains(&(base + w)) {
+                    self.report_cell(v, active, i, width.min(height));
+                }
+            }
+            let open = if u_free {
+                (self.domain.natural.u1 == f64::INFINITY && base + total != 0)
+                    || (self.domain.natural.u0 == f64::NEG_INFINITY && base != 0)
+            } else {
+                total != 0
+            };
+            if open && height > SLIVER {
+                let ends = [active.first(), active.last()];
+                let edges = ends.into_iter().flatten().map(|c| self.cells.pieces[c.piece as usize].edge);
+                let edges = edges.collect();
+                self.report(P2::new(rect.u1, v), edges);
+            }
+        }
+        Some(base)
+    }
+
+    /// Reports cell `i` of a strip unless it is a sliver between inexact curves.
+    fn report_cell(&mut self, v: f64, active: &[Crossing], i: usize, thickness: f64) {
+        let edge = |c: &Crossing| self.cells.pieces[c.piece as usize].edge;
+        let left = i.checked_sub(1).and_then(|j| active.get(j));
+        let right = active.get(i);
+        let length = |e: u32| self.edges.binary_search_by_key(&e, |x| x.0).map_or(0.0, |k| self.edges[k].1);
+        let beside = [left, right].into_iter().flatten().map(|c| length(edge(c))).fold(0.0, f64::max);
+        if thickness <= SLIVER * beside {
+            return;
+        }
+        let (a, b) = (left.map_or(self.cells.rect.u0, |c| c.u), right.map_or(self.cells.rect.u1, |c| c.u));
+        let edges = [left, right].into_iter().flatten().map(edge).collect();
+        self.report(P2::new(0.5 * a + 0.5 * b, v), edges);
+    }
+
+    fn report(&mut self, at: P2, mut edges: Vec<u32>) {
+        edges.sort_unstable();
+        edges.dedup();
+        if self.reports.len() < MAX_REPORTS && self.reports.iter().all(|r| r.edges != edges) {
+            self.reports.push(Inconsistent { at, edges });
+        }
+    }
+
+    /// u of the columns in which pieces above and below are looked for: spread evenly, away from round numbers.
+    fn columns(&self) -> impl Iterator<Item = f64> + use<> {
+        let rect = self.cells.rect;
+        (0..CASTS).map(move |i| {
+            let f = (f64::from(i) + 0.5) * 0.618_033_988_749_895;
+            rect.u0 + (f - f.floor()) * (rect.u1 - rect.u0)
+        })
+    }
+
+    /// Pieces that meet the column `u`: (v, whether the domain is above, edge).
+    fn column(&self, u: f64) -> Vec<(f64, bool, u32)> {
+        let cells = self.cells;
+        let mut out = Vec::new();
+        let hits = |b: &UvBox| b[0] <= u && u <= b[1];
+        tree::visit(&cells.boxes, cells.pieces.len(), hits, |i| {
+            let p = &cells.pieces[i];
+            let (a, b) = (p.start().x, p.end().x);
+            if a.min(b) <= u && u < a.max(b) {
+                out.push((p.v_at_u(u), b > a, p.edge));
+            }
+            false
+        });
+        out.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
+        out
+    }
+
+    /// Votes of the nearest pieces above and below.
+    fn base_of_casts(&mut self, k: usize) -> Option<i32> {
+        let v = self.mid(k);
+        let (mut votes, mut against) = ([0_usize; 2], [None, None]);
+        for u in self.columns() {
+            let hits = self.column(u);
+            let n = hits.partition_point(|h| h.0 < v);
+            let (mut below, mut above) = (n.checked_sub(1).map(|i| hits[i]), hits.get(n).copied());
+            if self.domain.v_period.is_some() {
+                below = below.or(hits.last().copied());
+                above = above.or(hits.first().copied());
+            }
+            for (inside, edge) in
+                [below.map(|h| (h.1, h.2)), above.map(|h| (!h.1, h.2))].into_iter().flatten()
+            {
+                votes[usize::from(inside)] += 1;
+                against[usize::from(inside)] = Some((u, edge));
+            }
+        }
+        let height = (self.cells.strip_v[k + 1] - self.cells.strip_v[k]) / self.size[1];
+        let (outside, inside) = (votes[0], votes[1]);
+        if outside.min(inside) >= 2 && height > SLIVER {
+            let loser = usize::from(inside < outside);
+            if let (Some((u, a)), Some((_, b))) = (against[loser], against[1 - loser]) {
+                self.report(P2::new(u, v), vec![a, b]);
+            }
+        }
+        (outside + inside > 0).then(|| i32::from(inside > outside))
+    }
+
+    /// The lowest or highest piece that meets the column `u`: (v, whether the domain is above, edge). Only pieces that
+    /// may still beat the best one are solved for.
+    fn outermost(&self, u: f64, top: bool) -> Option<(f64, bool, u32)> {
+        let cells = self.cells;
+        let beats = |v: f64, edge: u32, best: &Option<(f64, bool, u32)>| {
+            best.is_none_or(|b| match v.total_cmp(&b.0) {
+                Ordering::Equal => (edge > b.2) == top,
+                order => (order == Ordering::Greater) == top,
+            })
+        };
+        let best = Cell::new(None);
+        let enter = |b: &UvBox| {
+            let reach = if top { b[3] } else { b[2] };
+            b[0] <= u && u <= b[1] && beats(reach, if top { u32::MAX } else { 0 }, &best.get())
+        };
+        tree::visit(&cells.boxes, cells.pieces.len(), enter, |i| {
+            let p = &cells.pieces[i];
+            let (a, b) = (p.start().x, p.end().x);
+            if a.min(b) <= u && u < a.max(b) && enter(&tree::piece_box(p)) {
+                let v = p.v_at_u(u);
+                if beats(v, p.edge, &best.get()) {
+                    best.set(Some((v, b > a, p.edge)));
+                }
+            }
+            false
+        });
+        best.get()
+    }
+
+    /// Reports pieces from which the domain goes on to an infinite side.
+    fn ask_far_sides(&mut self) {
+        if self.domain.v_period.is_some() || !self.reports.is_empty() {
+            return;
+        }
+        let natural = self.domain.natural;
+        for (top, infinite) in [(false, natural.v0 == f64::NEG_INFINITY), (true, natural.v1 == f64::INFINITY)]
+        {
+            if !infinite {
+                continue;
+            }
+            let far: Vec<(P2, u32)> = self
+                .columns()
+                .filter_map(|u| {
+                    let (v, above, edge) = self.outermost(u, top)?;
+                    (above == top).then_some((P2::new(u, v), edge))
+                })
+                .collect();
+            if 2 * far.len() >= CASTS as usize {
+                self.report(far[0].0, far.iter().map(|f| f.1).collect());
+            }
+        }
+    }
+}
