@@ -15,6 +15,8 @@ pub(crate) struct Checker<'a> {
     pub(crate) h: &'a Hierarchy,
     pub(crate) rng: SmallRng,
     pub(crate) samples: usize,
+    /// Points that were compared with the bounds above them.
+    pub(crate) checked: std::cell::Cell<u64>,
     parents: Vec<u32>,
     leaf_node: Vec<u32>,
     by_feature: std::collections::BTreeMap<Feature, Vec<u32>>,
@@ -41,6 +43,7 @@ impl<'a> Checker<'a> {
             h,
             rng: SmallRng::seed_from_u64(17),
             samples,
+            checked: std::cell::Cell::new(0),
             parents,
             leaf_node,
             by_feature,
@@ -71,6 +74,7 @@ impl<'a> Checker<'a> {
     }
 
     fn bounded(&self, area: u32, p: &P3, directions: &[V3], what: &str) {
+        self.checked.set(self.checked.get() + 1);
         let a = &self.h.areas[area as usize];
         let eps = 1e-12 * (self.size + p.coords.amax());
         for d in directions {
