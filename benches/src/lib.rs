@@ -1,7 +1,8 @@
 //! What the comparison programs share.
 
+use feeler_brep::SolidSource;
 use feeler_brep::fixtures::SourceBuilder;
-use feeler_brep::{LoopSource, SolidSource};
+use feeler_brep::source::LoopSource;
 use feeler_geom::{Frame, P3, Pose, Surface};
 use feeler_hierarchy::{Model, Options};
 use feeler_runtime::Body;

@@ -12,7 +12,7 @@
 
 use feeler_benches::{Fallible, plate};
 use feeler_brep::build::{BuildOptions, build_solid};
-use feeler_hierarchy::{Instance, Model, Options, file};
+use feeler_hierarchy::{Options, file};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -65,24 +65,10 @@ fn run(holes: u32) -> Fallible<(usize, [f64; 4], usize, usize)> {
         let solid = build_solid(&source, &BuildOptions::default()).map_err(|e| e.to_string())?;
         took(0, clock);
         let clock = Instant::now();
-        let hierarchy = feeler_prepare::prepare_solid(&solid, &options).map_err(|e| e.to_string())?;
+        let model =
+            feeler_prepare::prepare_model("", 0, &[solid], vec![], &options).map_err(|e| e.to_string())?;
         took(1, clock);
-        leaves = hierarchy.areas.len();
-        let instance = Instance {
-            solid: 0,
-            name: String::new(),
-            path: String::new(),
-            translation: [0.0; 3],
-            rotation: [0.0, 0.0, 0.0, 1.0],
-        };
-        let model = Model {
-            input: String::new(),
-            input_hash: 0,
-            options,
-            solids: vec![hierarchy],
-            instances: vec![instance],
-            warnings: vec![],
-        };
+        leaves = model.solids[0].areas.len();
         let clock = Instant::now();
         let bytes = file::encode(&model).map_err(|e| e.to_string())?;
         took(2, clock);

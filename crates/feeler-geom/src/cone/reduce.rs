@@ -7,7 +7,7 @@
 //!
 //! # Source
 //! BREP §4.2.2, Algorithms 10 and 11 (one guess an edge; the smallest cone is left open there). The rule of the
-//! midpoint is that of DePano and Aggarwal for the smallest k-gon around a polygon.
+//! midpoint is that of `DePano` and Aggarwal for the smallest k-gon around a polygon.
 //!
 //! # Deviations
 //! Area in the plane stands for the solid angle while candidates compete; the best few are compared by solid angle. A
