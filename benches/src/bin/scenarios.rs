@@ -1,10 +1,11 @@
 //! Cold queries on insertion scenarios:
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin scenarios -- FOLDER [--every N] [--flatness RAD]
+//! cargo run --release -p feeler-benches --bin scenarios -- FOLDER [--every N] [--flatness RAD] [--warm]
 //! ```
 //!
-//! FOLDER holds `s1.json`, `s2.json` and their models. One thread; `d_max` = 2 × clearance.
+//! With `--warm` one pair of bodies goes through all poses of a phase, else every query gets a new one. FOLDER holds
+//! `s1.json`, `s2.json` and their models. One thread; `d_max` = 2 × clearance.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, first_body, number_after, prepare_with, spread};
@@ -28,12 +29,13 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let every = number_after(&args, "--every").unwrap_or(1);
     let flatness = number_after(&args, "--flatness").unwrap_or(feeler_cli::import::DEFAULT_FLATNESS);
+    let warm = args.iter().any(|a| a == "--warm");
     let Some(dir) = args.first() else {
         eprintln!("give the folder of the scenarios");
         return ExitCode::from(2);
     };
     for name in ["s1", "s2"] {
-        if let Err(e) = run(Path::new(dir), name, every, flatness) {
+        if let Err(e) = run(Path::new(dir), name, (every, warm), flatness) {
             eprintln!("{name}: {e}");
             return ExitCode::from(1);
         }
@@ -41,7 +43,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn run(dir: &Path, name: &str, every: usize, flatness: f64) -> Fallible<()> {
+fn run(dir: &Path, name: &str, (every, warm): (usize, bool), flatness: f64) -> Fallible<()> {
     let text = std::fs::read_to_string(dir.join(format!("{name}.json"))).map_err(|e| e.to_string())?;
     let s: Scenario = serde_json::from_str(&text).map_err(|e| e.to_string())?;
     let mut bodies = Vec::new();
@@ -65,12 +67,15 @@ fn run(dir: &Path, name: &str, every: usize, flatness: f64) -> Fallible<()> {
     let options = QueryOptions { d_max: 2.0 * s.clearance, ..QueryOptions::default() };
     for (phase, from, to) in &s.phases {
         let (mut ms, mut count, mut nodes, mut pairs, mut solves) = (vec![], vec![], vec![], vec![], vec![]);
+        let mut pair = ContactPair::new(a.clone(), b.clone());
         for p in s.poses_b[*from..*to].iter().step_by(every) {
             let pose = Pose::from_parts(
                 nalgebra::Translation3::new(p[0], p[1], p[2]),
                 nalgebra::UnitQuaternion::from_quaternion(nalgebra::Quaternion::new(p[6], p[3], p[4], p[5])),
             );
-            let mut pair = ContactPair::new(a.clone(), b.clone());
+            if !warm {
+                pair = ContactPair::new(a.clone(), b.clone());
+            }
             let clock = Instant::now();
             pair.query(&pose_a, &(pose * own_b), &options);
             ms.push(clock.elapsed().as_secs_f64() * 1e3);

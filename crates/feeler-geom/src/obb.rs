@@ -218,6 +218,31 @@ pub fn separated_in_frame(a: &Obb, b: &Obb, margin: f64, hint: u8) -> Option<u8>
     Relative::new(a, &b.center.coords, &b.axes, b.half, 0.0).separated(margin, hint)
 }
 
+/// [`separated_in_frame`] with the size of the proof: the axis and the gap along it (mm, > `margin`, rounded down). A
+/// motion that moves no point of either box by more than `gap - margin` leaves the boxes separated.
+#[must_use]
+pub fn gap_in_frame(a: &Obb, b: &Obb, margin: f64, hint: u8) -> Option<(u8, f64)> {
+    let rel = Relative::new(a, &b.center.coords, &b.axes, b.half, 0.0);
+    rel.separated(margin, hint).map(|axis| (axis, rel.gap(axis)))
+}
+
+/// Whether one of the fifteen axes proves that no point of box `b` is a point of box `a` displaced by an allowed vector,
+/// both in one frame; `extent` gives for a unit axis the largest component (mm, ≥ 0) of an allowed displacement along
+/// it, to either side. Returns by how much (mm) the proof holds.
+#[must_use]
+pub fn unreachable_in_frame(a: &Obb, b: &Obb, extent: impl Fn(&V3) -> f64) -> Option<f64> {
+    let rel = Relative::new(a, &b.center.coords, &b.axes, b.half, 0.0);
+    (0..SAT_AXES).find_map(|k| {
+        let axis = match usize::from(k) {
+            k @ 0..3 => Some(a.axes[k]),
+            k @ 3..6 => Some(b.axes[k - 3]),
+            k => a.axes[(k - 6) / 3].cross(&b.axes[(k - 6) % 3]).try_normalize(MIN_CROSS_SQ.sqrt()),
+        };
+        let spare = rel.gap(k) - extent(&axis?);
+        (spare > 0.0).then_some(spare)
+    })
+}
+
 /// Box B seen from box A.
 struct Relative {
     /// `r[i][j] = a_i · b_j`.

@@ -5,6 +5,7 @@
 
 use crate::interfere::probes::Probes;
 use crate::point_in_solid::{interior_points, shell_points};
+use crate::tree::{FeatureTypes, TreeNode};
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P3, V3};
 use feeler_hierarchy::{Area, Edge, Face, Feature, FeatureType, Hierarchy, Node, Vertex};
@@ -44,8 +45,8 @@ pub struct Body {
     areas: Vec<u32>,
     /// For each area the node that is its leaf.
     leaf_of_area: Vec<u32>,
-    /// For each node the bits of the [`FeatureType`]s below: those that carry LMDs, and all. (The stored ones are all.)
-    types: Vec<[u16; 2]>,
+    /// The nodes for traversals.
+    tree: Vec<TreeNode>,
     /// Conservative box in the solid's own frame.
     bounds: Aabb,
     reach: f64,
@@ -154,7 +155,7 @@ impl Body {
             features,
             areas,
             leaf_of_area,
-            types: Vec::new(),
+            tree: Vec::new(),
             bounds,
             reach,
             shell_points: Vec::new(),
@@ -163,15 +164,15 @@ impl Body {
             cone_slack: cone_slack.min(MAX_CONE_SLACK),
             deviation,
         };
-        body.types = body.collect_types();
+        body.tree = body.collect_tree();
         body.shell_points = shell_points(&body);
         body.interior_points = interior_points(&body);
         Ok(body)
     }
 
-    /// Types below each node; children stand behind their parents.
-    fn collect_types(&self) -> Vec<[u16; 2]> {
-        let mut types = vec![[0; 2]; self.hierarchy.nodes.len()];
+    /// The tree with the feature types below each node; children stand behind their parents.
+    fn collect_tree(&self) -> Vec<TreeNode> {
+        let mut types = vec![FeatureTypes::default(); self.hierarchy.nodes.len()];
         for (i, node) in self.hierarchy.nodes.iter().enumerate().rev() {
             types[i] = match (node.area(), node.children()) {
                 (Some(area), _) => {
@@ -184,16 +185,14 @@ impl Body {
                         Feature::Edge(e) => FeatureType::of_curve(&self.edge(e).curve),
                         Feature::Vertex(_) => FeatureType::Vertex,
                     };
-                    [if self.data(area.feature).quasi_only { 0 } else { of.bit() }, of.bit()]
+                    let quasi_only = self.data(area.feature).quasi_only;
+                    FeatureTypes { strict: if quasi_only { 0 } else { of.bit() }, all: of.bit() }
                 }
-                (None, Some([l, r])) => {
-                    let (l, r) = (types[l as usize], types[r as usize]);
-                    [l[0] | r[0], l[1] | r[1]]
-                }
-                (None, None) => [0; 2],
+                (None, Some([l, r])) => types[l as usize].union(types[r as usize]),
+                (None, None) => FeatureTypes::default(),
             };
         }
-        types
+        self.hierarchy.nodes.iter().zip(types).map(|(n, t)| TreeNode::new(n, t)).collect()
     }
 
     /// The stored data.
@@ -285,9 +284,9 @@ impl Body {
         &self.hierarchy.areas[i as usize]
     }
 
-    /// Bits of the feature types below a node, those that carry quasi-LMDs only included on demand.
-    pub(crate) fn types(&self, node: u32, with_quasi: bool) -> u16 {
-        self.types[node as usize][usize::from(with_quasi)]
+    /// The nodes as traversals read them.
+    pub(crate) fn tree(&self) -> &[TreeNode] {
+        &self.tree
     }
 
     pub(crate) fn face(&self, i: u32) -> &Face {

@@ -13,6 +13,7 @@ mod lmd;
 mod options;
 mod pair;
 mod tolerance;
+mod tree;
 
 mod front;
 mod solve;

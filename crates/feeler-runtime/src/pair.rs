@@ -3,14 +3,14 @@
 use crate::conformal;
 use crate::dedupe::dedupe;
 use crate::filter::{Accepted, filter};
+use crate::front::Front;
+use crate::front::brute::all_pairs;
 use crate::front::cull::CullContext;
-use crate::front::traverse::{all_pairs, traverse};
 use crate::interfere;
 use crate::solve::{Context, Solved, solve_all};
 use crate::tolerance::Tolerances;
 use crate::{Body, FeatureKind, Lmd, QueryOptions, Stats, Status};
 use feeler_geom::Pose;
-use feeler_geom::obb::PoseMatrix;
 use feeler_hierarchy::Feature;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct ContactPair {
     stats: Stats,
     tolerances: Tolerances,
     leaf_pairs: Vec<(u32, u32)>,
-    stack: Vec<(u32, u32)>,
+    front: Front,
     solved: Solved,
     accepted: Vec<Accepted>,
     kept: Vec<Accepted>,
@@ -44,7 +44,7 @@ impl ContactPair {
             stats: Stats::default(),
             tolerances,
             leaf_pairs: Vec::new(),
-            stack: Vec::new(),
+            front: Front::default(),
             solved: Solved::default(),
             accepted: Vec::new(),
             kept: Vec::new(),
@@ -91,15 +91,12 @@ impl ContactPair {
         if options.brute_force {
             all_pairs(&self.a, &self.b, with_quasi, &mut self.leaf_pairs, &mut self.stats);
         } else {
-            let pose = PoseMatrix::from(&pose_ab);
-            let reach = options.d_max + self.a.deviation() + self.b.deviation() + 2.0 * ctx.tol.same;
-            let cull = CullContext::new(&self.a, &self.b, pose, reach, options.alpha);
-            traverse(
-                &self.a,
-                &self.b,
-                &cull,
-                with_quasi,
-                &mut self.stack,
+            let cull =
+                CullContext::new(&self.a, &self.b, &pose_ab, &ctx.tol, options.d_max, options.alpha);
+            self.front.update(
+                (&self.a, &self.b),
+                &pose_ab,
+                (&cull, options.alpha),
                 &mut self.leaf_pairs,
                 &mut self.stats,
             );

@@ -1,19 +1,26 @@
-//! The culling tests on a pair of nodes, cheapest first: masks, cones of revolution, boxes; polyhedral cones at
-//! leaves.
+//! The culling tests on a pair of nodes, cheapest first: masks, cones of revolution, boxes; at leaves polyhedral cones
+//! and boxes seen along the normals.
+//!
+//! Each test that culls says with what margin: how far B may move (see [`super::motion`]) before it must be asked again.
 //!
 //! # Source
 //! BREP §2.4.3, §4.2.2; MATH §7 (the user's angle as a run-time margin), §10 (order).
 //!
 //! # Deviations
 //! Cones get a slack for footpoints that are accepted within a trim's deviation outside their area, boxes likewise:
-//! culling must never lose what brute force finds.
+//! culling must never lose what brute force finds. The footpoints of a minimum differ by a vector along their common
+//! normal, no longer than the reach: at leaves boxes are compared with reach in the directions of the cones only.
 
-use crate::Body;
+use crate::tree::TreeNode;
+use crate::{Body, Tolerances};
 use arrayvec::ArrayVec;
-use feeler_geom::cone::separated as cones_separated;
-use feeler_geom::obb::{PoseMatrix, separated as boxes_separated};
-use feeler_geom::{PolyCone, RevolutionCone, V3, math};
+use feeler_geom::cone::{Cap, separated as cones_separated};
+use feeler_geom::obb::{PoseMatrix, gap_in_frame, unreachable_in_frame};
+use feeler_geom::{PolyCone, Pose, V3, math};
 use feeler_hierarchy::{conformal_compatible, strict_compatible};
+
+/// Angle (rad) by which polyhedral cones are enlarged for a first try, whose success then lasts that long.
+const CONE_MARGIN: f64 = 0.02;
 
 /// What the tests of one query share.
 #[derive(Clone, Copy, Debug)]
@@ -22,39 +29,97 @@ pub(crate) struct CullContext {
     pub pose: PoseMatrix,
     /// Distance (mm) beyond which boxes are apart.
     pub reach: f64,
-    /// Angle (rad) by which the cones of each side are enlarged.
-    pub angle: f64,
-    /// Sine of the same angle.
-    pub sin_angle: f64,
+    /// The part of the reach (mm) that has any direction: what a footpoint may be outside its box.
+    pub slack: f64,
+    /// Sine and cosine of the angle by which the cones of both sides together are enlarged.
+    both: (f64, f64),
+    /// The same for the angle of one side and for that enlarged by [`CONE_MARGIN`].
+    one: (f64, f64),
+    sin_wide: f64,
+    /// Motion (mm) that a radian counts.
+    pub arm: f64,
+    /// Whether features that carry quasi-LMDs only take part.
+    pub with_quasi: bool,
 }
 
 impl CullContext {
-    /// `reach` is the largest distance (mm) of interest with everything that a footpoint may be outside its box.
-    pub(crate) fn new(a: &Body, b: &Body, pose: PoseMatrix, reach: f64, alpha: f64) -> Self {
+    /// For two bodies at a pose, LMDs up to `d_max`, polars dilated by `alpha`.
+    pub(crate) fn new(a: &Body, b: &Body, pose_ab: &Pose, tol: &Tolerances, d_max: f64, alpha: f64) -> Self {
+        let slack = a.deviation() + b.deviation() + 2.0 * tol.same;
+        let reach = d_max + slack;
         let angle = alpha + a.cone_slack().max(b.cone_slack());
-        Self { pose, reach, angle, sin_angle: math::sin(angle) }
-    }
-
-    /// Whether two nodes certainly hold no minimum together.
-    pub(crate) fn nodes(&self, a: (&Body, u32), b: (&Body, u32), with_quasi: bool) -> bool {
-        let (types_a, types_b) = (a.0.types(a.1, with_quasi), b.0.types(b.1, with_quasi));
-        if !strict_compatible(types_a, types_b) && !conformal_compatible(types_a, types_b) {
-            return true;
+        Self {
+            pose: PoseMatrix::from(pose_ab),
+            reach,
+            slack: slack + tol.tol,
+            both: math::sin_cos(2.0 * angle),
+            one: math::sin_cos(angle),
+            sin_wide: math::sin(angle + CONE_MARGIN),
+            arm: reach.min(a.size() + b.size()).max(0.5 * b.size()),
+            with_quasi: alpha > 0.0,
         }
-        let (node_a, node_b) = (a.0.node(a.1), b.0.node(b.1));
-        !self.may_face(&node_a.cone, &node_b.cone)
-            || boxes_separated(&node_a.obb, &node_b.obb, &self.pose, self.reach, u8::MAX).is_some()
     }
 
-    /// Whether a direction of one cone may be opposite to one of the other.
-    fn may_face(&self, a: &RevolutionCone, b: &RevolutionCone) -> bool {
-        let b = RevolutionCone { axis: self.pose.rotation * b.axis, half_angle: b.half_angle };
-        a.may_be_antipodal(&b, 2.0 * self.angle)
+    /// How far B may move until two nodes, B's being placed in the frame of A, can hold a minimum together; `None`
+    /// when they already may.
+    pub(crate) fn nodes(&self, a: &TreeNode, b: &TreeNode) -> Option<f64> {
+        let (types_a, types_b) = (a.types.of(self.with_quasi), b.types.of(self.with_quasi));
+        if !strict_compatible(types_a, types_b) && !conformal_compatible(types_a, types_b) {
+            return Some(f64::INFINITY);
+        }
+        self.cannot_face(&a.cap, &b.cap)
+            .or_else(|| gap_in_frame(&a.obb, &b.obb, self.reach, u8::MAX).map(|(_, gap)| gap - self.reach))
     }
 
-    /// As [`CullContext::nodes`] with the polyhedral cones of two leaves.
-    pub(crate) fn poly_cones(&self, a: &PolyCone, b: &PolyCone) -> bool {
-        let turned: ArrayVec<V3, 4> = b.generators.iter().map(|g| self.pose.rotation * g).collect();
-        cones_separated(&a.generators, &turned, self.sin_angle, u8::MAX).is_some()
+    /// [`CullContext::nodes`] for what remains to be tested of two leaves; cones in the frames of their solids.
+    pub(crate) fn leaves(&self, a: &TreeNode, b: &TreeNode, cone_a: &PolyCone, cone_b: &PolyCone) -> Option<f64> {
+        self.out_of_sight(a, b).or_else(|| {
+            let turned: ArrayVec<V3, 4> = cone_b.generators.iter().map(|g| self.pose.rotation * g).collect();
+            let apart = |sin| cones_separated(&cone_a.generators, &turned, sin, u8::MAX).is_some();
+            if apart(self.sin_wide) {
+                Some(self.arm * CONE_MARGIN)
+            } else {
+                apart(self.one.0).then_some(0.0)
+            }
+        })
     }
+
+    /// Whether no direction of one cone can be opposite to one of the other.
+    fn cannot_face(&self, a: &Cap, b: &Cap) -> Option<f64> {
+        // Angles add up to the reach of both cones; past π every direction is reached. With an obtuse one the sum
+        // must not pass 2π unnoticed.
+        let with_a = sum((a.sin, a.cos), self.both);
+        let (sin, cos) = sum(with_a, (b.sin, b.cos));
+        let obtuse = (b.cos < 0.0 && with_a.1 < 0.0)
+            || (a.cos < 0.0 && sum((b.sin, b.cos), self.both).1 < 0.0);
+        let wide = obtuse || sin <= COS_SLACK;
+        let spare = cos - COS_SLACK + a.axis.dot(&b.axis);
+        // The difference of two angles is at least that of their cosines.
+        (!wide && spare > 0.0).then_some(self.arm * spare)
+    }
+
+    /// Whether B's box cannot be reached from A's along a common normal.
+    fn out_of_sight(&self, a: &TreeNode, b: &TreeNode) -> Option<f64> {
+        let along = |cap: &Cap, axis: &V3| {
+            let (sin, cos) = sum((cap.sin, cap.cos), self.one);
+            let c = cap.axis.dot(axis).abs();
+            // The axis is inside the cone (or its opposite), or the cone is no cone.
+            if cap.cos < 0.0 || cos <= COS_SLACK || sin <= 0.0 || c >= cos {
+                1.0
+            } else {
+                (c * cos + (1.0 - c * c).max(0.0).sqrt() * sin).min(1.0)
+            }
+        };
+        let extent =
+            |axis: &V3| self.slack + self.reach * along(&a.cap, axis).min(along(&b.cap, axis));
+        unreachable_in_frame(&a.obb, &b.obb, extent).map(|spare| 0.5 * spare)
+    }
+}
+
+/// Rounding allowance of cosines.
+const COS_SLACK: f64 = 1e-12;
+
+/// Sine and cosine of the sum of two angles.
+fn sum((s, c): (f64, f64), (t, d): (f64, f64)) -> (f64, f64) {
+    (s * d + c * t, c * d - s * t)
 }

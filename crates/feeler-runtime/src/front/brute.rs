@@ -1,0 +1,17 @@
+//! All pairs of leaves: what the traversal must not lose anything of.
+
+use super::LeafPair;
+use crate::{Body, Stats};
+
+/// All pairs of areas.
+pub(crate) fn all_pairs(a: &Body, b: &Body, with_quasi: bool, out: &mut Vec<LeafPair>, stats: &mut Stats) {
+    out.clear();
+    for fa in a.features().iter().filter(|f| with_quasi || !f.quasi_only) {
+        for fb in b.features().iter().filter(|f| with_quasi || !f.quasi_only) {
+            for &i in a.areas_of(fa) {
+                out.extend(b.areas_of(fb).iter().map(|&j| (i, j)));
+            }
+        }
+    }
+    stats.leaf_pairs += out.len() as u64;
+}

@@ -1,0 +1,98 @@
+//! The hierarchy of one solid as traversals read it: everything a culling test needs of a node side by side.
+//!
+//! # Source
+//! BREP §2.4; MATH §10 (memory layout).
+
+use feeler_geom::Obb;
+use feeler_geom::cone::Cap;
+use feeler_geom::obb::PoseMatrix;
+use feeler_hierarchy::Node;
+
+/// Bits of the feature types below a node.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FeatureTypes {
+    /// Of features that carry LMDs.
+    pub strict: u16,
+    /// Of all features, those that carry quasi-LMDs only included.
+    pub all: u16,
+}
+
+impl FeatureTypes {
+    pub(crate) fn union(self, other: Self) -> Self {
+        Self { strict: self.strict | other.strict, all: self.all | other.all }
+    }
+
+    pub(crate) fn of(self, with_quasi: bool) -> u16 {
+        if with_quasi { self.all } else { self.strict }
+    }
+}
+
+/// A node. Children of an inner node are adjacent and behind their parent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TreeNode {
+    /// Conservative box.
+    pub obb: Obb,
+    /// Conservative cone of the polars.
+    pub cap: Cap,
+    /// Half the diagonal of the box (mm).
+    pub radius: f64,
+    /// Feature types below.
+    pub types: FeatureTypes,
+    /// As in the stored node.
+    link: u32,
+}
+
+impl TreeNode {
+    pub(crate) fn new(node: &Node, types: FeatureTypes) -> Self {
+        Self { obb: node.obb, cap: node.cone.cap(0.0), radius: node.obb.radius(), types, link: node.link }
+    }
+
+    /// The area of a leaf.
+    pub(crate) fn area(&self) -> Option<u32> {
+        (self.link & Node::LEAF != 0).then_some(self.link & !Node::LEAF)
+    }
+
+    /// First of the two children of an inner node.
+    pub(crate) fn children(&self) -> Option<u32> {
+        (self.link & Node::LEAF == 0).then_some(self.link)
+    }
+
+    /// The node moved by a pose.
+    pub(crate) fn placed(&self, pose: &PoseMatrix) -> Self {
+        let cap = Cap { axis: pose.rotation * self.cap.axis, ..self.cap };
+        Self { obb: self.obb.placed(pose), cap, ..*self }
+    }
+}
+
+/// Nodes of a tree moved by one pose, each when it is first asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PlacedTree {
+    nodes: Vec<TreeNode>,
+    /// The pose (by number) that a node was last moved by.
+    stamps: Vec<u32>,
+    current: u32,
+}
+
+impl PlacedTree {
+    /// Forgets the last pose.
+    pub(crate) fn restart(&mut self, tree: &[TreeNode]) {
+        if self.nodes.len() != tree.len() || self.current == u32::MAX {
+            self.nodes.clear();
+            self.nodes.extend_from_slice(tree);
+            self.stamps.clear();
+            self.stamps.resize(tree.len(), 0);
+            self.current = 0;
+        }
+        self.current += 1;
+    }
+
+    /// Node `i` of `tree` moved by `pose`: the same tree and pose until the next [`PlacedTree::restart`].
+    pub(crate) fn get(&mut self, tree: &[TreeNode], pose: &PoseMatrix, i: u32) -> &TreeNode {
+        let k = i as usize;
+        if self.stamps[k] != self.current {
+            self.stamps[k] = self.current;
+            self.nodes[k] = tree[k].placed(pose);
+        }
+        &self.nodes[k]
+    }
+}
