@@ -11,7 +11,7 @@ mod poly;
 mod reduce;
 mod revolution;
 
-pub use poly::{HULL_DILATION, PolyCone, separated};
+pub use poly::{HULL_DILATION, PolyCone, separated, separated_along};
 pub use revolution::{Cap, RevolutionCone};
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use crate::interfere::probes::Probes;
 use crate::point_in_solid::{interior_points, shell_points};
+use crate::samples::{Grid, Samples};
 use crate::tree::{FeatureTypes, TreeNode};
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P3, V3};
@@ -55,6 +56,7 @@ pub struct Body {
     /// Points inside the solid, one behind each of them where one was found.
     interior_points: Vec<P3>,
     probes: OnceLock<Probes>,
+    samples: Samples,
     cone_slack: f64,
     deviation: f64,
 }
@@ -150,6 +152,7 @@ impl Body {
             if bounds.is_empty() { 0.0 } else { bounds.min.coords.amax().max(bounds.max.coords.amax()) };
         let deviation = features.iter().fold(0.0, |m: f64, f| m.max(f.deviation));
         let cone_slack = features.iter().fold(1e-9, |m: f64, f| m.max(f.deviation * curvature_bound(f)));
+        let samples = Samples::new(hierarchy.areas.len());
         let mut body = Self {
             hierarchy,
             features,
@@ -161,6 +164,7 @@ impl Body {
             shell_points: Vec::new(),
             interior_points: Vec::new(),
             probes: OnceLock::new(),
+            samples,
             cone_slack: cone_slack.min(MAX_CONE_SLACK),
             deviation,
         };
@@ -236,6 +240,11 @@ impl Body {
     /// Samples for the interference test.
     pub(crate) fn probes(&self) -> &Probes {
         self.probes.get_or_init(|| Probes::new(self))
+    }
+
+    /// Points on a grid over a free-form area.
+    pub(crate) fn grid_of(&self, area: u32) -> &Grid {
+        self.samples.get(self, area)
     }
 
     /// Points inside.

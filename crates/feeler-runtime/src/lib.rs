@@ -12,6 +12,7 @@ mod body;
 mod lmd;
 mod options;
 mod pair;
+mod samples;
 mod tolerance;
 mod tree;
 

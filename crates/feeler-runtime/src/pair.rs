@@ -91,8 +91,7 @@ impl ContactPair {
         if options.brute_force {
             all_pairs(&self.a, &self.b, with_quasi, &mut self.leaf_pairs, &mut self.stats);
         } else {
-            let cull =
-                CullContext::new(&self.a, &self.b, &pose_ab, &ctx.tol, options.d_max, options.alpha);
+            let cull = CullContext::new(&self.a, &self.b, &pose_ab, &ctx.tol, options.d_max, options.alpha);
             self.front.update(
                 (&self.a, &self.b),
                 &pose_ab,

@@ -11,6 +11,7 @@
 use crate::Body;
 use crate::body::index;
 use crate::trim::outward_normal;
+use feeler_geom::cone::Cap;
 use feeler_geom::roots::poly_roots;
 use feeler_geom::trim::Side;
 use feeler_geom::{Frame, Obb, P2, P3, Rect, Surface, V3, math};
@@ -109,12 +110,12 @@ impl Ray {
         let mut sum = 0;
         let mut stack: Vec<u32> = if h.nodes.is_empty() { Vec::new() } else { vec![0] };
         while let Some(i) = stack.pop() {
-            let node = body.node(i);
+            let node = &body.tree()[i as usize];
             if !self.meets(&node.obb, tol + body.deviation()) {
                 continue;
             }
-            if let Some(children) = node.children() {
-                stack.extend(children);
+            if let Some(first) = node.children() {
+                stack.extend([first, first + 1]);
                 continue;
             }
             let Some(area) = node.area() else { continue };
@@ -122,7 +123,7 @@ impl Ray {
                 if body.face(f).surface.is_canonical() {
                     faces.push(f);
                 } else {
-                    sum += self.cross_area(body, f, &body.area(area).rect, tol)?;
+                    sum += self.cross_area(body, f, (&body.area(area).rect, &node.cap), tol)?;
                 }
             }
         }
@@ -248,11 +249,10 @@ impl Ray {
     }
 
     /// Crossing of an almost flat Bézier area; `None` when the ray may graze it.
-    fn cross_area(&self, body: &Body, f: u32, rect: &Rect, tol: f64) -> Option<i32> {
+    fn cross_area(&self, body: &Body, f: u32, (rect, cap): (&Rect, &Cap), tol: f64) -> Option<i32> {
         let surface = &body.face(f).surface;
-        let cone = surface.normal_cone(rect)?;
-        let angle = math::acos(cone.axis.dot(&self.dir).abs());
-        if angle + cone.half_angle > std::f64::consts::FRAC_PI_2 - 1e-3 {
+        // The ray keeps clear of every tangent plane: its sine to the cone's axis is above that of the half-angle.
+        if cap.cos <= 0.0 || cap.axis.dot(&self.dir).abs() < cap.sin + 1e-3 {
             return None;
         }
         // Across the ray the area is a graph: at most one crossing.

@@ -241,6 +241,21 @@ pub fn separated(a: &[V3], b: &[V3], sin_alpha: f64, hint: u8) -> Option<u8> {
     if sin_alpha > 0.0 { pair.separated_by(sin_alpha, hint) } else { pair.separated(hint) }
 }
 
+/// Whether the plane of a `code` that [`separated`] returned for two cones separates them with angle α too, `sin_alpha`
+/// > 0. One plane is tried, not all.
+#[must_use]
+pub fn separated_along(a: &[V3], b: &[V3], sin_alpha: f64, code: u8) -> bool {
+    if !(a.len() >= 3 && b.len() >= 3 && a.len() <= 4 && b.len() <= 4) {
+        return false;
+    }
+    let pair = Pair::new(a, b);
+    if code == 0 {
+        return unit(-pair.sum()).is_some_and(|n| pair.clears(&n, sin_alpha));
+    }
+    let (i, j) = (usize::from(code / 8), usize::from(code % 8));
+    i != j && pair.exists(i) && pair.exists(j) && pair.tilted_holds(i, j, sin_alpha)
+}
+
 /// The generators of both cones; A's in 0..4, B's in 4..8.
 struct Pair {
     g: [V3; 8],
@@ -317,6 +332,11 @@ impl Pair {
         {
             return Some(0);
         }
+        // What nothing separates without an angle, nothing separates with one; what does is likely to do with one too.
+        let found = self.separated(u8::MAX)?;
+        if found != 0 && self.tilted_holds(usize::from(found / 8), usize::from(found % 8), sin_alpha) {
+            return Some(found);
+        }
         for i in self.all() {
             for j in self.all() {
                 if i != j && self.tilted_holds(i, j, sin_alpha) {
@@ -330,7 +350,8 @@ impl Pair {
     /// Whether ⟨n, g⟩ ≤ −sin α for all generators and the unit normal `n`.
     fn clears(&self, n: &V3, sin_alpha: f64) -> bool {
         let bound = -(sin_alpha + TRIPLE_EPS);
-        self.all().all(|k| n.dot(&self.g[k]) <= bound)
+        let clear = |g: &[V3]| g.iter().all(|g| n.dot(g) <= bound);
+        clear(&self.g[..self.n_a]) && clear(&self.g[4..4 + self.n_b])
     }
 
     /// The plane with `⟨n, g_i⟩ = ⟨n, g_j⟩ = −sin α` on the side of `g_i × g_j`. The feasible unit normals are an

@@ -14,12 +14,12 @@
 use crate::tree::TreeNode;
 use crate::{Body, Tolerances};
 use arrayvec::ArrayVec;
-use feeler_geom::cone::{Cap, separated as cones_separated};
+use feeler_geom::cone::{Cap, separated as cones_separated, separated_along};
 use feeler_geom::obb::{PoseMatrix, gap_in_frame, unreachable_in_frame};
 use feeler_geom::{PolyCone, Pose, V3, math};
 use feeler_hierarchy::{conformal_compatible, strict_compatible};
 
-/// Angle (rad) by which polyhedral cones are enlarged for a first try, whose success then lasts that long.
+/// Angle (rad) that a plane between two polyhedral cones is tried to be off them; its success lasts for turns by as much.
 const CONE_MARGIN: f64 = 0.02;
 
 /// What the tests of one query share.
@@ -72,15 +72,19 @@ impl CullContext {
     }
 
     /// [`CullContext::nodes`] for what remains to be tested of two leaves; cones in the frames of their solids.
-    pub(crate) fn leaves(&self, a: &TreeNode, b: &TreeNode, cone_a: &PolyCone, cone_b: &PolyCone) -> Option<f64> {
+    pub(crate) fn leaves(
+        &self,
+        a: &TreeNode,
+        b: &TreeNode,
+        cone_a: &PolyCone,
+        cone_b: &PolyCone,
+    ) -> Option<f64> {
         self.out_of_sight(a, b).or_else(|| {
             let turned: ArrayVec<V3, 4> = cone_b.generators.iter().map(|g| self.pose.rotation * g).collect();
-            let apart = |sin| cones_separated(&cone_a.generators, &turned, sin, u8::MAX).is_some();
-            if apart(self.sin_wide) {
-                Some(self.arm * CONE_MARGIN)
-            } else {
-                apart(self.one.0).then_some(0.0)
-            }
+            let (a, b) = (&cone_a.generators, &turned);
+            let plane = cones_separated(a, b, self.one.0, u8::MAX)?;
+            let lasts = separated_along(a, b, self.sin_wide, plane);
+            Some(if lasts { self.arm * CONE_MARGIN } else { 0.0 })
         })
     }
 
@@ -90,8 +94,8 @@ impl CullContext {
         // must not pass 2π unnoticed.
         let with_a = sum((a.sin, a.cos), self.both);
         let (sin, cos) = sum(with_a, (b.sin, b.cos));
-        let obtuse = (b.cos < 0.0 && with_a.1 < 0.0)
-            || (a.cos < 0.0 && sum((b.sin, b.cos), self.both).1 < 0.0);
+        let obtuse =
+            (b.cos < 0.0 && with_a.1 < 0.0) || (a.cos < 0.0 && sum((b.sin, b.cos), self.both).1 < 0.0);
         let wide = obtuse || sin <= COS_SLACK;
         let spare = cos - COS_SLACK + a.axis.dot(&b.axis);
         // The difference of two angles is at least that of their cosines.
@@ -110,8 +114,7 @@ impl CullContext {
                 (c * cos + (1.0 - c * c).max(0.0).sqrt() * sin).min(1.0)
             }
         };
-        let extent =
-            |axis: &V3| self.slack + self.reach * along(&a.cap, axis).min(along(&b.cap, axis));
+        let extent = |axis: &V3| self.slack + self.reach * along(&a.cap, axis).min(along(&b.cap, axis));
         unreachable_in_frame(&a.obb, &b.obb, extent).map(|spare| 0.5 * spare)
     }
 }

@@ -124,7 +124,14 @@ impl Front {
         stats.leaf_pairs += out.len() as u64;
     }
 
-    fn down(&mut self, k: u32, (a, b): (&Body, &Body), cull: &CullContext, out: &mut Vec<LeafPair>, stats: &mut Stats) {
+    fn down(
+        &mut self,
+        k: u32,
+        (a, b): (&Body, &Body),
+        cull: &CullContext,
+        out: &mut Vec<LeafPair>,
+        stats: &mut Stats,
+    ) {
         let pair = self.pairs[k as usize];
         if self.odometer.total() < pair.expiry {
             return;
@@ -143,8 +150,7 @@ impl Front {
             margin = cull.leaves(node_a, node_b, &a.area(i).cone, &b.area(j).cone);
             if margin.is_none() {
                 out.push((i, j));
-                self.pairs[k as usize] =
-                    PairNode { state: State::Active, expiry: f64::NEG_INFINITY, ..pair };
+                self.pairs[k as usize] = PairNode { state: State::Active, expiry: f64::NEG_INFINITY, ..pair };
                 return;
             }
         }

@@ -19,7 +19,8 @@ pub(crate) struct Odometer {
 impl Odometer {
     /// For pairs whose B is `b`; an angle of one radian counts `min_arm` (mm) or more.
     pub(crate) fn new(b: &Body, min_arm: f64) -> Self {
-        let corners = if b.bounds().is_empty() { Vec::new() } else { Obb::from_aabb(b.bounds()).corners().to_vec() };
+        let corners =
+            if b.bounds().is_empty() { Vec::new() } else { Obb::from_aabb(b.bounds()).corners().to_vec() };
         Self { last: None, corners, arm: min_arm.max(0.5 * b.size()), total: 0.0 }
     }
 

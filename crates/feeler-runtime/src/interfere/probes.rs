@@ -3,7 +3,7 @@
 
 use crate::Body;
 use crate::body::index;
-use crate::solve::patch::at;
+use crate::samples::at;
 use crate::trim::outward_normal;
 use feeler_geom::trim::{Side, TrimPiece};
 use feeler_geom::{P2, P3, Rect, V3};

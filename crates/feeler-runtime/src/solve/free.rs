@@ -4,16 +4,17 @@
 //! MATH §8 (Newton on the full Hessian of half the squared distance), BREP Algorithm 12.
 //!
 //! # Deviations
-//! Besides the guess from corner tetrahedra (where they are apart) Newton starts from the pairs of grid points that no
-//! neighbouring pair beats, nearest first.
+//! Instead of one guess from corner tetrahedra, Newton starts from every point of a grid over one leaf whose distance from
+//! the other leaf no neighbour beats, together with its foot there: flatness does not promise one minimum a pair of
+//! leaves (BREP §1.5.1.3), and the closest pair of two grids is an accident of how they meet.
 
 use super::newton::{Eval, Outcome as Ended, minimise};
-use super::patch::{GRID, MARGIN, NOISE, at, border_margin, grid};
+use super::patch::{MARGIN, NOISE, border_margin};
 use super::{Candidate, Context, Solved, Which};
+use crate::samples::{Grid, ROOM, at};
 use crate::trim::outward_normal;
 use crate::{Body, Stats};
 use arrayvec::ArrayVec;
-use feeler_convex::{Outcome, PointSet, Request, distance};
 use feeler_geom::{Curve, P2, P3, Pose, Rect, Surface, V3};
 use feeler_hierarchy::Feature;
 use nalgebra::{SMatrix, SVector};
@@ -22,13 +23,6 @@ use nalgebra::{SMatrix, SVector};
 const STARTS: usize = 8;
 /// Largest residual of a converged point, relative to rounding.
 const ACCEPT_EPS: f64 = 1e3;
-
-/// Reused memory.
-#[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    starts: Vec<(f64, usize, usize)>,
-    dist_sq: Vec<f64>,
-}
 
 /// A free side: its geometry and leaf.
 #[derive(Clone, Copy)]
@@ -44,6 +38,9 @@ struct Leaf<'a> {
     /// Takes the shape's coordinates to the frame of A; `None` for A itself.
     pose: Option<&'a Pose>,
 }
+
+/// Squared distance, unit-box parameters in A and in B.
+type Start = (f64, [f64; 2], [f64; 2]);
 
 /// A point with derivatives by the unit-box parameters, frame of A.
 struct Jet {
@@ -114,27 +111,6 @@ impl<'a> Leaf<'a> {
         }
         jet
     }
-
-    /// Parameters of the grid points and how many there are.
-    fn grid(&self) -> impl Iterator<Item = [f64; 2]> {
-        let columns = if self.dim() == 2 { GRID } else { 1 };
-        (0..GRID).flat_map(move |i| (0..columns).map(move |j| [grid(i), grid(j)]))
-    }
-
-    /// Indices of the neighbours of grid point `k`.
-    fn neighbours(&self, k: usize) -> ArrayVec<usize, 8> {
-        let columns = if self.dim() == 2 { GRID } else { 1 };
-        let (i, j) = (k / columns, k % columns);
-        let mut out = ArrayVec::new();
-        for a in i.saturating_sub(1)..=(i + 1).min(GRID - 1) {
-            for b in j.saturating_sub(1)..=(j + 1).min(columns - 1) {
-                if (a, b) != (i, j) {
-                    out.push(a * columns + b);
-                }
-            }
-        }
-        out
-    }
 }
 
 /// All minima found between two free-form areas.
@@ -157,22 +133,17 @@ fn solve_n<const N: usize>(
 ) {
     let split = a.dim();
     let mut eval = |x: &SVector<f64, N>| evaluate(a, b, split, x, ctx.tol.eps);
-    collect_starts(a, b, &mut out.scratch);
+    let starts = starts(ctx, (area_a, a.dim()), (area_b, b.dim()));
+    if starts.is_empty() {
+        return;
+    }
     let border: ArrayVec<f64, 4> = [(Which::A, area_a, a), (Which::B, area_b, b)]
         .into_iter()
         .flat_map(|(which, area, leaf)| border_of(ctx, which, area, leaf))
         .collect();
-    let params_a: ArrayVec<[f64; 2], 25> = a.grid().collect();
-    let params_b: ArrayVec<[f64; 2], 25> = b.grid().collect();
     let mut found: ArrayVec<(P3, P3), STARTS> = ArrayVec::new();
-    let join = |x: &[f64; 2], y: &[f64; 2]| {
-        SVector::<f64, N>::from_fn(|r, _| if r < split { x[r] } else { y[r - split] })
-    };
-    let guess = tetrahedron_guess(a, b).map(|(x, y)| join(&x, &y));
-    let grid_starts =
-        out.scratch.starts.iter().take(STARTS).map(|&(_, i, j)| join(&params_a[i], &params_b[j]));
-    let starts: ArrayVec<SVector<f64, N>, { STARTS + 1 }> = guess.into_iter().chain(grid_starts).collect();
-    for start in starts {
+    for (_, in_a, in_b) in starts {
+        let start = SVector::<f64, N>::from_fn(|r, _| if r < split { in_a[r] } else { in_b[r - split] });
         let (x, undecided) = match minimise(&mut eval, start, MARGIN, ACCEPT_EPS * ctx.tol.eps) {
             Ended::Minimum(x) => (x, false),
             Ended::Outside => continue,
@@ -214,23 +185,6 @@ fn solve_n<const N: usize>(
             });
         }
     }
-}
-
-/// Parameters of the closest points of the corner tetrahedra (for a curve: of four of its points) when these are apart.
-fn tetrahedron_guess(a: &Leaf<'_>, b: &Leaf<'_>) -> Option<([f64; 2], [f64; 2])> {
-    let corners = |leaf: &Leaf<'_>| match leaf.dim() {
-        1 => [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0].map(|t| [t, 0.0]),
-        _ => [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]],
-    };
-    let (corners_a, corners_b) = (corners(a), corners(b));
-    let (points_a, points_b) = (corners_a.map(|x| a.point(&x)), corners_b.map(|x| b.point(&x)));
-    let request = Request { rel_tol: 1e-3, max_iterations: 16, ..Request::default() };
-    let (set_a, set_b) = (PointSet::new(&points_a)?, PointSet::new(&points_b)?);
-    let Outcome::Separated { witness, .. } = distance(&set_a, &set_b, &request) else { return None };
-    let mean = |corners: &[[f64; 2]; 4], weights: [f64; 4]| {
-        [0, 1].map(|k| corners.iter().zip(weights).map(|(c, w)| c[k] * w).sum())
-    };
-    Some((mean(&corners_a, witness.weights_a()), mean(&corners_b, witness.weights_b())))
 }
 
 /// A's outward direction at a critical pair: a face's normal where there is one, else the difference of the footpoints,
@@ -277,34 +231,38 @@ fn border_of(ctx: &Context<'_>, which: Which, area: u32, leaf: &Leaf<'_>) -> Arr
     }
 }
 
-/// Pairs of grid points that no neighbouring pair beats, nearest first.
-fn collect_starts(a: &Leaf<'_>, b: &Leaf<'_>, scratch: &mut Scratch) {
-    let points_a: ArrayVec<P3, 25> = a.grid().map(|x| a.point(&x)).collect();
-    let points_b: ArrayVec<P3, 25> = b.grid().map(|x| b.point(&x)).collect();
-    let n_b = points_b.len();
-    let dist = &mut scratch.dist_sq;
-    dist.clear();
-    for p in &points_a {
-        dist.extend(points_b.iter().map(|q| (q - p).norm_squared()));
+/// Unit-box parameters in A and in B to start from, by increasing distance; none when everything is too far away.
+fn starts(
+    ctx: &Context<'_>,
+    (area_a, dim_a): (u32, usize),
+    (area_b, dim_b): (u32, usize),
+) -> ArrayVec<Start, STARTS> {
+    let on_a = ctx.a.grid_of(area_a);
+    let on_b = ctx.b.grid_of(area_b).placed(&ctx.pose_ab);
+    // Feet on the patch where the other one is a curve.
+    let swap = dim_a > dim_b;
+    let (over, onto): (&Grid, &Grid) = if swap { (&on_b, on_a) } else { (on_a, &on_b) };
+    let mut values = [f64::INFINITY; ROOM];
+    let mut feet = [[0.0; 2]; ROOM];
+    for (k, p) in over.points().iter().enumerate() {
+        (feet[k], values[k]) = onto.foot(p);
     }
-    let neighbours_b: ArrayVec<ArrayVec<usize, 8>, 25> = (0..n_b).map(|j| b.neighbours(j)).collect();
-    scratch.starts.clear();
-    for i in 0..points_a.len() {
-        let around = a.neighbours(i);
-        for j in 0..n_b {
-            let d = dist[i * n_b + j];
-            let beaten = |k: usize, l: usize| {
-                let e = dist[k * n_b + l];
-                e < d || (e <= d && (k, l) < (i, j))
-            };
-            let minimal = !neighbours_b[j].iter().any(|&l| beaten(i, l))
-                && !around.iter().any(|&k| beaten(k, j) || neighbours_b[j].iter().any(|&l| beaten(k, l)));
-            if minimal {
-                scratch.starts.push((d, i, j));
+    let reach = ctx.d_max + over.radius;
+    let mut out: ArrayVec<Start, STARTS> = ArrayVec::new();
+    for k in (0..over.len()).filter(|&k| values[k] <= reach * reach && over.is_minimum(&values, k)) {
+        let (x, y) = (over.params(k), feet[k]);
+        let start = if swap { (values[k], y, x) } else { (values[k], x, y) };
+        if out.is_full() {
+            let worst = (0..out.len()).max_by(|&i, &j| out[i].0.total_cmp(&out[j].0)).unwrap_or(0);
+            if out[worst].0 > start.0 {
+                out[worst] = start;
             }
+        } else {
+            out.push(start);
         }
     }
-    scratch.starts.sort_by(|x, y| x.0.total_cmp(&y.0).then((x.1, x.2).cmp(&(y.1, y.2))));
+    out.sort_by(|p, q| p.0.total_cmp(&q.0));
+    out
 }
 
 /// Half the squared distance of the two points, with derivatives.

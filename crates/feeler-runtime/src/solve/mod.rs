@@ -129,7 +129,6 @@ pub(crate) struct Solved {
     pub families: Vec<FamilyPair>,
     /// Points of free-form features behind the other side's surface.
     pub suspects: Vec<Suspect>,
-    pub scratch: free::Scratch,
 }
 
 /// Solves all pairs of areas, sorted by features. `pairs` is sorted and deduplicated here.
@@ -205,7 +204,7 @@ fn reduced_solves(
         let area_data = body.area(area);
         match area_data.feature {
             Feature::Edge(e) => curve::solve(ctx, feature, &objective, free, e, &area_data.rect, out),
-            Feature::Face(f) => patch::solve(ctx, feature, &objective, free, f, &area_data.rect, out, stats),
+            Feature::Face(f) => patch::solve(ctx, feature, &objective, free, (f, area), out, stats),
             Feature::Vertex(_) => {}
         }
     }

@@ -6,7 +6,7 @@
 //!
 //! # Guarantees
 //! The value never rises by more than rounding. A result is [`Outcome::Minimum`] only where the residual has stopped
-//! falling at or below the accepted level and the Hessian is positive semidefinite; at most [`MAX_STEPS`] evaluations.
+//! falling at or below the accepted level and the Hessian is positive semidefinite; at most [`MAX_EVALUATIONS`] evaluations.
 
 use nalgebra::{SMatrix, SVector};
 
@@ -37,7 +37,12 @@ pub(crate) enum Outcome<const N: usize> {
 }
 
 /// Cap on evaluations: quadratic convergence takes five to eight, a bad start some twenty.
-const MAX_STEPS: usize = 80;
+const MAX_EVALUATIONS: usize = 80;
+/// Cap on the shortenings of one step.
+const MAX_HALVINGS: usize = 40;
+
+/// Steps in a row after which a parameter that is held at the border is not waited for.
+const HELD: f64 = 2.0;
 
 /// Minimises from `start` over the box `[-margin, 1 + margin]^N`. `accept` is the largest residual (gradient component
 /// over length) of a converged point.
@@ -50,17 +55,23 @@ pub(crate) fn minimise<const N: usize>(
     let (lo, hi) = (-margin, 1.0 + margin);
     let mut x = start.map(|c| c.clamp(lo, hi));
     let Some(mut e) = eval(&x) else { return Outcome::Stalled(x) };
-    let mut mu = 0.0;
+    let mut evaluations = 1;
     let mut polished = 0;
     let mut nudged = false;
-    for _ in 0..MAX_STEPS {
+    let mut held_for = SVector::<f64, N>::zeros();
+    'steps: while evaluations < MAX_EVALUATIONS {
         let free = SVector::<f64, N>::from_fn(|i, _| {
             let held = (x[i] <= lo && e.grad[i] > 0.0) || (x[i] >= hi && e.grad[i] < 0.0);
             if held { 0.0 } else { 1.0 }
         });
+        // Held again after the others have moved: the minimum is beyond that border.
+        held_for = SVector::from_fn(|i, _| if free[i] > 0.5 { 0.0 } else { held_for[i] + 1.0 });
+        if held_for.max() >= HELD {
+            return Outcome::Outside;
+        }
         let residual = residual_of(&e, &free);
-        let (h, g) = restricted(&e, &free);
         let scale = SVector::<f64, N>::from_fn(|i, _| (e.len[i] * e.len[i]).max(f64::MIN_POSITIVE));
+        let (h, _) = restricted(&e, &free);
         if residual <= accept && !positive(&h, &scale, &free) {
             // A stationary point that is no minimum: start Newton again beside it, once.
             if nudged || free.sum() < 0.5 {
@@ -69,47 +80,73 @@ pub(crate) fn minimise<const N: usize>(
             nudged = true;
             x = SVector::from_fn(|i, _| (x[i] + if i % 2 == 0 { 0.031 } else { -0.043 }).clamp(lo, hi));
             let Some(again) = eval(&x) else { return Outcome::Stalled(x) };
+            evaluations += 1;
             e = again;
             continue;
         }
-        let (step, used) = newton_step(&h, &g, &scale, &free, mu);
-        mu = used;
-        let y = (x + step).map(|c| c.clamp(lo, hi));
-        let Some(next) = eval(&y) else {
-            mu = grown(mu);
-            continue;
-        };
-        let noise = e.noise.max(next.noise);
-        if residual <= accept {
-            // Round-off reached when a further Newton step no longer helps.
-            polished += 1;
-            let better = residual_of(&next, &free) < 0.5 * residual && next.f <= e.f + noise;
-            if !better || polished > 12 {
-                return if free.sum() < N as f64 { Outcome::Outside } else { Outcome::Minimum(x) };
+        let step = direction(&e, &x, &scale, free, (lo, hi));
+        // Along the step, no farther than the border: cutting off single components would leave a curved valley.
+        let mut t = within(&x, &step, (lo, hi));
+        let slope = e.grad.dot(&step);
+        for _ in 0..MAX_HALVINGS {
+            let y = (x + step * t).map(|c| c.clamp(lo, hi));
+            evaluations += 1;
+            let Some(next) = eval(&y) else {
+                t *= 0.5;
+                continue;
+            };
+            let noise = e.noise.max(next.noise);
+            if residual <= accept {
+                // Round-off reached when a further Newton step no longer helps.
+                polished += 1;
+                let better = residual_of(&next, &free) < 0.5 * residual && next.f <= e.f + noise;
+                if !better || polished > 12 {
+                    return if free.sum() < N as f64 { Outcome::Outside } else { Outcome::Minimum(x) };
+                }
+                (x, e) = (y, next);
+                continue 'steps;
             }
-            (x, e) = (y, next);
-            continue;
+            // Where the value cannot tell any more, the residual does.
+            if next.f < e.f - noise || (next.f <= e.f + noise && residual_of(&next, &free) < residual) {
+                (x, e) = (y, next);
+                continue 'steps;
+            }
+            // The minimum of the parabola through both values with the known slope.
+            let excess = next.f - e.f - slope * t;
+            let best = if excess > 0.0 { -0.5 * slope * t / excess } else { 0.5 };
+            t *= if best.is_finite() { best.clamp(0.1, 0.5) } else { 0.5 };
         }
-        // Where the value cannot tell any more, the residual does.
-        if next.f < e.f - noise || (next.f <= e.f + noise && residual_of(&next, &free) < residual) {
-            (x, e) = (y, next);
-            mu *= 0.05;
-            if mu < 1e-4 {
-                mu = 0.0;
-            }
-        } else {
-            mu = grown(mu);
-            if mu > 1e18 {
-                break;
-            }
-        }
+        break;
     }
     let held = (0..N).any(|i| (x[i] <= lo && e.grad[i] > 0.0) || (x[i] >= hi && e.grad[i] < 0.0));
     if held { Outcome::Outside } else { Outcome::Stalled(x) }
 }
 
-fn grown(mu: f64) -> f64 {
-    if mu > 0.0 { 8.0 * mu } else { 1e-6 }
+/// The largest part ≤ 1 of a step that stays in the box.
+fn within<const N: usize>(x: &SVector<f64, N>, step: &SVector<f64, N>, (lo, hi): (f64, f64)) -> f64 {
+    (0..N).fold(1.0, |t: f64, i| {
+        let room = if step[i] > 0.0 { hi - x[i] } else { x[i] - lo };
+        if step[i].abs() > room { t.min(room / step[i].abs()) } else { t }
+    })
+}
+
+/// The Newton step of the parameters that are free to move; one at the border that it would push outside is held too.
+fn direction<const N: usize>(
+    e: &Eval<N>,
+    x: &SVector<f64, N>,
+    scale: &SVector<f64, N>,
+    mut free: SVector<f64, N>,
+    (lo, hi): (f64, f64),
+) -> SVector<f64, N> {
+    loop {
+        let (h, g) = restricted(e, &free);
+        let step = newton_step(&h, &g, scale, &free);
+        let pushed = (0..N).find(|&i| (x[i] <= lo && step[i] < 0.0) || (x[i] >= hi && step[i] > 0.0));
+        match pushed {
+            Some(i) => free[i] = 0.0,
+            None => return step,
+        }
+    }
 }
 
 /// Largest gradient component over its length.
@@ -144,34 +181,30 @@ fn positive<const N: usize>(h: &SMatrix<f64, N, N>, scale: &SVector<f64, N>, fre
     shifted.cholesky().is_some()
 }
 
-/// The Newton step with the smallest damping ≥ `mu` (relative to the Hessian's size, in arc length) that makes the
-/// Hessian positive definite, shortened to half the box; and that damping.
+/// The Newton step with the first damping (relative to the Hessian's size, in arc length) that makes the Hessian positive
+/// definite, shortened to half the box; zero when there is none. It goes downhill.
 fn newton_step<const N: usize>(
     h: &SMatrix<f64, N, N>,
     g: &SVector<f64, N>,
     scale: &SVector<f64, N>,
     free: &SVector<f64, N>,
-    mu: f64,
-) -> (SVector<f64, N>, f64) {
+) -> SVector<f64, N> {
     let size = (0..N).fold(f64::MIN_POSITIVE, |m: f64, i| {
         (0..N).fold(m, |m, j| m.max(h[(i, j)].abs() / (scale[i] * scale[j]).sqrt()))
     });
-    let mut mu = mu;
-    loop {
+    let mut mu = 0.0;
+    while mu <= 1e9 {
         let damped = h + SMatrix::from_diagonal(&(scale * (mu * size)));
         if let Some(c) = damped.cholesky() {
             let step = c.solve(&-g).component_mul(free);
             let longest = step.amax();
             if longest.is_finite() {
-                return (if longest > 0.5 { step * (0.5 / longest) } else { step }, mu);
+                return if longest > 0.5 { step * (0.5 / longest) } else { step };
             }
-        }
-        if mu > 1e9 {
-            // Nothing is finite or everything is flat: no step.
-            return (SVector::zeros(), 1e19);
         }
         mu = if mu > 0.0 { 4.0 * mu } else { 1e-3 };
     }
+    SVector::zeros()
 }
 
 #[cfg(test)]

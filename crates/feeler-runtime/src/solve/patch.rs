@@ -11,14 +11,13 @@ use super::newton::{Eval, Outcome, minimise};
 use super::reduced::Reduced;
 use super::{Context, Solved, Which, candidate_of, suspect};
 use crate::Stats;
+use crate::samples::{ROOM, at};
 use crate::trim::outward_normal;
 use arrayvec::ArrayVec;
-use feeler_geom::{P2, Rect, Surface, V3};
+use feeler_geom::{Rect, Surface, V3};
 use feeler_hierarchy::Feature;
 use nalgebra::{Matrix2, Vector2};
 
-/// Points of the starting grid along each parameter.
-pub(crate) const GRID: usize = 5;
 /// Newton runs this far (of the leaf's rectangle) outside the leaf before it gives up.
 pub(crate) const MARGIN: f64 = 0.05;
 /// Largest sine between gradient and normal of a converged point; polishing goes on to round-off.
@@ -29,91 +28,77 @@ const ACCEPT_EPS: f64 = 1e3;
 /// Rounding of a value relative to that of a footpoint after hundreds of operations.
 pub(crate) const NOISE: f64 = 0.05;
 
-/// All minima found over `rect` of free face `face`.
-#[expect(clippy::too_many_arguments, reason = "the operands of a pair kernel")]
+/// All minima found over `area` of free face `face`.
 pub(crate) fn solve(
     ctx: &Context<'_>,
     canonical: Feature,
     objective: &Reduced,
     free: Which,
-    face: u32,
-    rect: &Rect,
+    (face, area): (u32, u32),
     out: &mut Solved,
     stats: &mut Stats,
 ) {
     let body = ctx.body(free);
+    let rect = &body.area(area).rect;
     let face_data = body.face(face);
     let surface = &face_data.surface;
     let accept = if objective.squared { ACCEPT_EPS * ctx.tol.eps } else { ACCEPT_SINE };
     let mut eval = |x: &Vector2<f64>| evaluate(objective, surface, rect, x, ctx.tol.eps);
-    let mut values = [[f64::INFINITY; GRID]; GRID];
-    for (i, row) in values.iter_mut().enumerate() {
-        for (j, v) in row.iter_mut().enumerate() {
-            let p = surface.point(at(rect, grid(i), grid(j)));
-            if let Some(q) = objective.probe(&p) {
-                *v = q.f;
-            }
-        }
+    let samples = body.grid_of(area);
+    let mut values = [f64::INFINITY; ROOM];
+    for (v, p) in values.iter_mut().zip(samples.points()) {
+        *v = objective.probe(p).map_or(f64::INFINITY, |q| q.f);
+    }
+    // The distance changes by no more than the way.
+    let lowest = values.iter().fold(f64::INFINITY, |m, v| m.min(*v));
+    let nearest = if objective.squared { (2.0 * lowest.max(0.0)).sqrt() } else { lowest };
+    if nearest > ctx.d_max + samples.radius {
+        return;
     }
     let mut found: ArrayVec<Vector2<f64>, 16> = ArrayVec::new();
     let border = border_margin(ctx, body.data(Feature::Face(face)).deviation, surface, rect);
-    for i in 0..GRID {
-        for j in 0..GRID {
-            if !is_grid_minimum(&values, i, j) {
-                continue;
-            }
-            let start = Vector2::new(grid(i), grid(j));
-            let (x, undecided) = match minimise(&mut eval, start, MARGIN, accept) {
-                Outcome::Minimum(x) => (x, false),
-                Outcome::Outside => continue,
-                Outcome::Stalled(x) => (x, true),
-            };
-            // Further out it belongs to the neighbour leaf.
-            if (0..2).any(|k| x[k] < -border[k] || x[k] > 1.0 + border[k]) {
-                continue;
-            }
-            if found.iter().any(|y| same_place(surface, rect, &x, y, ctx.tol.same)) || found.is_full() {
-                continue;
-            }
-            found.push(x);
-            let uv = at(rect, x[0], x[1]);
-            let p = surface.point(uv);
-            let Some(q) = objective.probe(&p) else { continue };
-            // The patch's own normal is better conditioned than the difference of the footpoints.
-            let n = -outward_normal(face_data, uv);
-            let d = (p - q.foot).dot(&n);
-            let tangential = (p - q.foot - n * d).norm();
-            if !objective.squared
-                && q.f < -2.0 * ctx.tol.tol
-                && face_data.trim.classify(uv) == feeler_geom::trim::Side::Inside
-            {
-                suspect(ctx, free, &p, out);
-            }
-            if !(-ctx.tol.tol <= d && d <= ctx.d_max) || tangential > ctx.tol.tol.max(1e-6 * d.abs()) {
-                continue;
-            }
-            if undecided {
-                stats.stalled += 1;
-            }
-            out.candidates.push(candidate_of(
-                ctx,
-                canonical,
-                (free, Feature::Face(face), uv),
-                (q.foot, p, n),
-                undecided,
-            ));
+    for k in (0..samples.len()).filter(|&k| samples.is_minimum(&values, k)) {
+        let start = Vector2::from(samples.params(k));
+        let (x, undecided) = match minimise(&mut eval, start, MARGIN, accept) {
+            Outcome::Minimum(x) => (x, false),
+            Outcome::Outside => continue,
+            Outcome::Stalled(x) => (x, true),
+        };
+        // Further out it belongs to the neighbour leaf.
+        if (0..2).any(|k| x[k] < -border[k] || x[k] > 1.0 + border[k]) {
+            continue;
         }
+        if found.iter().any(|y| same_place(surface, rect, &x, y, ctx.tol.same)) || found.is_full() {
+            continue;
+        }
+        found.push(x);
+        let uv = at(rect, x[0], x[1]);
+        let p = surface.point(uv);
+        let Some(q) = objective.probe(&p) else { continue };
+        // The patch's own normal is better conditioned than the difference of the footpoints.
+        let n = -outward_normal(face_data, uv);
+        let d = (p - q.foot).dot(&n);
+        let tangential = (p - q.foot - n * d).norm();
+        if !objective.squared
+            && q.f < -2.0 * ctx.tol.tol
+            && face_data.trim.classify(uv) == feeler_geom::trim::Side::Inside
+        {
+            suspect(ctx, free, &p, out);
+        }
+        if !(-ctx.tol.tol <= d && d <= ctx.d_max) || tangential > ctx.tol.tol.max(1e-6 * d.abs()) {
+            continue;
+        }
+        if undecided {
+            stats.stalled += 1;
+        }
+        out.candidates.push(candidate_of(
+            ctx,
+            canonical,
+            (free, Feature::Face(face), uv),
+            (q.foot, p, n),
+            undecided,
+        ));
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a grid index")]
-pub(crate) fn grid(i: usize) -> f64 {
-    i as f64 / (GRID - 1) as f64
-}
-
-/// Parameters of a point of the unit box.
-pub(crate) fn at(rect: &Rect, x: f64, y: f64) -> P2 {
-    P2::new(rect.u0 + x * (rect.u1 - rect.u0), rect.v0 + y * (rect.v1 - rect.v0))
 }
 
 /// How far outside the unit box a solution still counts as the leaf's: what the trim test may accept, in parameters.
@@ -133,20 +118,6 @@ pub(crate) fn same_place(
 ) -> bool {
     (x - y).norm() < 1e-9
         || (surface.point(at(rect, x[0], x[1])) - surface.point(at(rect, y[0], y[1]))).norm() < tol
-}
-
-/// No neighbour has a smaller value; ties go to the first.
-pub(crate) fn is_grid_minimum(values: &[[f64; GRID]; GRID], i: usize, j: usize) -> bool {
-    let v = values[i][j];
-    if !v.is_finite() {
-        return false;
-    }
-    let near = |c: usize| c.saturating_sub(1)..=(c + 1).min(GRID - 1);
-    let beats = |k: usize, l: usize| {
-        let w = values[k][l];
-        w < v || (w <= v && (k, l) < (i, j))
-    };
-    !near(i).any(|k| near(j).any(|l| beats(k, l)))
 }
 
 fn evaluate(
