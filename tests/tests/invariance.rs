@@ -216,3 +216,46 @@ fn minima_move_continuously() {
     println!("{followed} steps of single minima followed");
     assert!(followed > 300, "only {followed} steps could be followed");
 }
+
+/// A pair that is asked again and again along a motion with small steps, pauses and jumps finds what a new pair finds.
+#[test]
+fn a_warm_pair_finds_what_a_cold_one_finds() {
+    let (mut compared, mut most_reused) = (0, 0.0_f64);
+    for (i, (a, b, t, dt, dr, d_max)) in PAIRS.iter().enumerate() {
+        let (pa, pb) = (model(a), model(b));
+        let size = pa.solid.bounds.diagonal().max(pb.solid.bounds.diagonal());
+        let base = Pose::translation(t[0], t[1], t[2]);
+        let (from, to) =
+            (random_pose(i as u64, &base, *dt, *dr), random_pose(i as u64 + 100, &base, *dt, *dr));
+        let mut warm = ContactPair::new(pa.body.clone(), pb.body.clone());
+        for k in 0..40_u32 {
+            // Steps of many sizes: B swings between two poses, with every tenth pose somewhere else.
+            let s = 0.5 - 0.5 * feeler_geom::math::cos(f64::from(k * k) * 0.004);
+            let jump = k % 10 == 9;
+            let pose =
+                if jump { random_pose(u64::from(k) + 7, &base, *dt, *dr) } else { from.lerp_slerp(&to, s) };
+            let options =
+                QueryOptions { d_max: if k == 25 { 0.5 * d_max } else { *d_max }, ..QueryOptions::default() };
+            let (status, cold) = {
+                let mut cold = ContactPair::new(pa.body.clone(), pb.body.clone());
+                cold.query(&Pose::identity(), &pose, &options);
+                most_reused =
+                    most_reused.max(to_f64(cold.stats().bvtt_nodes) - to_f64(warm.stats().bvtt_nodes));
+                (cold.status(), decided(&cold))
+            };
+            warm.query(&Pose::identity(), &pose, &options);
+            let what = format!("{a}/{b} step {k}");
+            assert_eq!(warm.status(), status, "{what}");
+            let own = |l: &Lmd| (l.point_a, l.point_b);
+            assert_same(&what, &cold, &decided(&warm), own, 1e-9 * size, options.d_max);
+            compared += cold.len();
+        }
+    }
+    println!("{compared} minima compared");
+    assert!(compared > 300 && most_reused > 100.0, "{compared} {most_reused}");
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts")]
+fn to_f64(n: u64) -> f64 {
+    n as f64
+}

@@ -205,3 +205,47 @@ fn offset(i: usize, center: usize) -> f64 {
 fn lagrange(s: f64) -> ([f64; 3], [f64; 3]) {
     ([0.5 * s * (s - 1.0), 1.0 - s * s, 0.5 * s * (s + 1.0)], [s - 0.5, -2.0 * s, s + 0.5])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_geom::math;
+
+    /// On a grid over half a radian of a torus the foot is that of the torus but for a small part of a cell.
+    #[test]
+    fn feet_are_near_the_feet_of_the_surface() {
+        let torus = |u: f64, v: f64| {
+            let ((su, cu), (sv, cv)) = (math::sin_cos(u), math::sin_cos(v));
+            P3::new((3.0 + cv) * cu, (3.0 + cv) * su, sv)
+        };
+        let mut points = [P3::origin(); ROOM];
+        for (k, p) in points.iter_mut().enumerate() {
+            *p = torus(0.5 * step(k / SIDE, SIDE), 0.5 * step(k % SIDE, SIDE));
+        }
+        let grid = Grid { points, shape: [SIDE, SIDE], radius: 0.0 };
+        for i in 0..10_i32 {
+            for j in 0..10_i32 {
+                let (u, v) = (0.05 * f64::from(i) + 0.02, 0.05 * f64::from(j) + 0.02);
+                let p = torus(u, v);
+                let n = (p - P3::new(3.0 * math::cos(u), 3.0 * math::sin(u), 0.0)).normalize();
+                let (x, d) = grid.foot(&(p + n * 0.1));
+                assert!((d.sqrt() - 0.1).abs() < 1e-4, "{u} {v}: {}", d.sqrt());
+                assert!((x[0] - 2.0 * u).abs() < 0.01 && (x[1] - 2.0 * v).abs() < 0.01, "{u} {v}: {x:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_grid_point_of_a_basin_is_its_minimum() {
+        let grid = Grid { points: [P3::origin(); ROOM], shape: [SIDE, SIDE], radius: 0.0 };
+        let values: [f64; ROOM] = std::array::from_fn(|k| {
+            let [x, y] = grid.params(k);
+            (x - 0.3).powi(2) + (y - 0.8).powi(2)
+        });
+        let minima: Vec<usize> = (0..grid.len()).filter(|&k| grid.is_minimum(&values, k)).collect();
+        assert_eq!(minima, [SIDE + 3]);
+        assert!(!grid.is_minimum(&[f64::NAN; ROOM], 0), "what is not finite is no minimum");
+        let flat: Vec<usize> = (0..grid.len()).filter(|&k| grid.is_minimum(&[1.0; ROOM], k)).collect();
+        assert_eq!(flat, [0], "ties go to the first");
+    }
+}

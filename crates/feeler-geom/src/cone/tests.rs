@@ -498,3 +498,31 @@ fn four_sides_are_within_two_percent_of_the_smallest() {
     }
     assert!(sum / count < 1.003, "mean ratio {}, worst {worst}", sum / count);
 }
+
+#[test]
+fn a_plane_that_separates_with_an_angle_is_recognised() {
+    let mut rng = SmallRng::seed_from_u64(45);
+    let mut kept = 0;
+    for _ in 0..2000 {
+        let cone = |rng: &mut SmallRng| {
+            let axis = V3::from_fn(|_, _| rng.random_range(-1.0..1.0)).normalize();
+            let (x, y) = complete_basis(&axis);
+            let w = rng.random_range(0.05..0.8);
+            [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)]
+                .map(|(s, t)| (axis + (x * s + y * t) * w).normalize())
+        };
+        let (a, b) = (cone(&mut rng), cone(&mut rng));
+        let Some(code) = separated(&a, &b, 1e-9, u8::MAX) else { continue };
+        assert!(separated_along(&a, &b, 1e-9, code), "the plane that was found");
+        if separated_along(&a, &b, 0.1, code) {
+            kept += 1;
+            assert!(separated(&a, &b, 0.1, u8::MAX).is_some(), "found by the full search too");
+            // Turned by less than the angle, the cones stay separated.
+            let turn =
+                nalgebra::UnitQuaternion::from_scaled_axis(V3::from_fn(|_, _| rng.random_range(-0.05..0.05)));
+            let turned = b.map(|g| turn * g);
+            assert!(separated(&a, &turned, 1e-9, u8::MAX).is_some(), "{turn}");
+        }
+    }
+    assert!(kept > 300, "{kept}");
+}

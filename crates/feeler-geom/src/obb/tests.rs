@@ -187,3 +187,32 @@ fn known_distances() {
     let nan = Obb { center: P3::new(f64::NAN, 0.0, 0.0), ..unit_box };
     assert!(separated_in_frame(&unit_box, &nan, 0.0, 99).is_none(), "not finite");
 }
+
+#[test]
+fn gaps_and_sight_lines_are_lower_bounds() {
+    let mut rng = SmallRng::seed_from_u64(44);
+    let (mut gaps, mut unseen) = (0, 0);
+    for _ in 0..2000 {
+        let (a, b) = (random_box(&mut rng), random_box(&mut rng));
+        let margin = rng.random_range(0.0..0.5);
+        if let Some((axis, gap)) = gap_in_frame(&a, &b, margin, u8::MAX) {
+            gaps += 1;
+            assert!(
+                axis < SAT_AXES && gap > margin && gap <= distance(&a, &b) + 1e-12,
+                "{gap} of {}",
+                distance(&a, &b)
+            );
+        }
+        // Displacements along one direction, to either side.
+        let (direction, reach) = (vec3(&mut rng).normalize(), rng.random_range(0.0..3.0));
+        let Some(spare) = unreachable_in_frame(&a, &b, |axis| reach * axis.dot(&direction).abs()) else {
+            continue;
+        };
+        unseen += 1;
+        for k in -20..=20 {
+            let moved = Obb { center: a.center + direction * (reach * f64::from(k) / 20.0), ..a };
+            assert!(distance(&moved, &b) >= spare - 1e-12, "{} < {spare}", distance(&moved, &b));
+        }
+    }
+    assert!(gaps > 300 && unseen > 300, "{gaps} {unseen}");
+}

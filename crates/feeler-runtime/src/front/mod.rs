@@ -105,7 +105,7 @@ impl Front {
             self.odometer = Odometer::new(b, cull.arm);
         }
         let step = self.odometer.advance(pose_ab);
-        if !(step <= BIG_JUMP * b.size()) {
+        if step > BIG_JUMP * b.size() {
             self.pairs.clear();
             self.free.clear();
         }
