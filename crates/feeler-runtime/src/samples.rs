@@ -240,7 +240,7 @@ mod tests {
         let grid = Grid { points: [P3::origin(); ROOM], shape: [SIDE, SIDE], radius: 0.0 };
         let values: [f64; ROOM] = std::array::from_fn(|k| {
             let [x, y] = grid.params(k);
-            (x - 0.3).powi(2) + (y - 0.8).powi(2)
+            (x - 0.3) * (x - 0.3) + (y - 0.8) * (y - 0.8)
         });
         let minima: Vec<usize> = (0..grid.len()).filter(|&k| grid.is_minimum(&values, k)).collect();
         assert_eq!(minima, [SIDE + 3]);
