@@ -1,0 +1,72 @@
+//! Distances of hard pairs of small hulls, every answer checked by proof.
+//!
+//! `convex_campaign [PAIRS]`: PAIRS pairs (10⁷ without a number) of all kinds. Prints, per kind, the largest errors and the
+//! largest number of steps; every wrong answer with its points. Exit code 1 when there is one.
+
+use feeler_convex::reference::cases::{KINDS, Random, hard_pair, judge};
+use feeler_convex::{Outcome, PointSet, Request, distance};
+use std::process::ExitCode;
+
+#[derive(Clone, Copy, Default)]
+struct Row {
+    pairs: u64,
+    apart: u64,
+    touching: u64,
+    relative_far: f64,
+    relative: f64,
+    to_size: f64,
+    above: u64,
+    steps: u32,
+}
+
+#[expect(clippy::print_stdout, reason = "a program that prints a table")]
+fn main() -> ExitCode {
+    let n: u64 = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(10_000_000);
+    let mut rows = [Row::default(); KINDS.len()];
+    let mut wrong = 0;
+    let mut rng = Random(2017);
+    for round in 0..n {
+        #[expect(clippy::cast_possible_truncation, reason = "below nine")]
+        let kind = (round % KINDS.len() as u64) as usize;
+        let (a, b) = hard_pair(&mut rng, kind);
+        let (Ok(set_a), Ok(set_b)) = (PointSet::new(&a), PointSet::new(&b)) else { continue };
+        let answer = distance(&set_a, &set_b, &Request::default());
+        let row = &mut rows[kind];
+        row.pairs += 1;
+        row.apart += u64::from(answer.outcome == Outcome::Separated);
+        row.touching += u64::from(answer.outcome == Outcome::Touching);
+        row.steps = row.steps.max(answer.iterations);
+        match judge(&a, &b, &answer) {
+            Ok(v) => {
+                if answer.outcome == Outcome::Separated {
+                    row.to_size = row.to_size.max(v.to_size);
+                }
+                if v.gap > 1e-3 {
+                    row.relative_far = row.relative_far.max(v.relative);
+                }
+                if v.to_size >= f64::EPSILON {
+                    row.relative = row.relative.max(v.relative);
+                }
+                row.above += u64::from(v.relative > 1e-12);
+            }
+            Err(e) => {
+                wrong += 1;
+                if wrong <= 20 {
+                    println!("{}: {e}\n  {a:?}\n  {b:?}\n  {answer:?}", KINDS[kind]);
+                }
+            }
+        }
+    }
+    println!(
+        "| kind | pairs | apart | touching | most steps | relative error, gap > 1e-3 | error / size | relative error above 1e-12 | of these, error ≥ 2.2e-16 size: largest |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (r, kind) in rows.iter().zip(KINDS) {
+        println!(
+            "| {kind} | {} | {} | {} | {} | {:.1e} | {:.1e} | {} | {:.1e} |",
+            r.pairs, r.apart, r.touching, r.steps, r.relative_far, r.to_size, r.above, r.relative
+        );
+    }
+    println!("wrong: {wrong}");
+    ExitCode::from(u8::from(wrong > 0))
+}

@@ -1,0 +1,196 @@
+//! The simplex of a search: at most four pairs of support points and the point of their hull nearest to the origin.
+
+use super::types::{Witness, WitnessVertex};
+use crate::double_double::{two_product, two_sum};
+use crate::signed_volumes::Nearest;
+use crate::support::{Support, SupportPoint};
+use arrayvec::ArrayVec;
+use feeler_geom::{P3, V3};
+
+/// Both shapes, seen as their difference B − A, times a power of two.
+pub(crate) struct Pair<'s, A: ?Sized, B: ?Sized> {
+    pub(crate) a: &'s A,
+    pub(crate) b: &'s B,
+    pub(crate) scale: f64,
+}
+
+/// A point of the difference and where it comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Vertex {
+    pub(crate) w: V3,
+    pub(crate) a: SupportPoint,
+    pub(crate) b: SupportPoint,
+}
+
+impl Vertex {
+    const NONE: Self = Self {
+        w: V3::new(0.0, 0.0, 0.0),
+        a: SupportPoint::plain(P3::new(0.0, 0.0, 0.0)),
+        b: SupportPoint::plain(P3::new(0.0, 0.0, 0.0)),
+    };
+
+    /// The largest coordinate it was computed from.
+    #[inline]
+    pub(crate) fn size(&self, scale: f64) -> f64 {
+        scale * self.a.point.coords.amax().max(self.b.point.coords.amax())
+    }
+}
+
+impl<A: Support + ?Sized, B: Support + ?Sized> Pair<'_, A, B> {
+    /// The point of the difference that is nearest along a direction: there A reaches furthest towards B.
+    #[inline]
+    pub(crate) fn take(&self, along: &V3) -> Vertex {
+        self.vertex(self.a.support(along), self.b.support(&-along))
+    }
+
+    #[inline]
+    pub(crate) fn take_near(&self, along: &V3, last: [u32; 2]) -> Vertex {
+        self.vertex(self.a.support_near(along, last[0]), self.b.support_near(&-along, last[1]))
+    }
+
+    #[inline]
+    pub(crate) fn vertex(&self, a: SupportPoint, b: SupportPoint) -> Vertex {
+        Vertex { w: (b.point - a.point) * self.scale, a, b }
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct Simplex {
+    pub(crate) n: usize,
+    /// Points of the difference; the newest is the last.
+    pub(crate) w: [V3; 4],
+    pub(crate) vertices: [Vertex; 4],
+    pub(crate) weights: [f64; 4],
+    /// The nearest point.
+    pub(crate) v: V3,
+}
+
+impl Simplex {
+    pub(crate) fn of(vertex: Vertex) -> Self {
+        let mut out = Self {
+            n: 0,
+            w: [V3::zeros(); 4],
+            vertices: [Vertex::NONE; 4],
+            weights: [1.0, 0.0, 0.0, 0.0],
+            v: vertex.w,
+        };
+        out.push(vertex);
+        out
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, vertex: Vertex) {
+        self.w[self.n] = vertex.w;
+        self.vertices[self.n] = vertex;
+        self.n += 1;
+    }
+
+    pub(crate) fn points(&self) -> &[V3] {
+        &self.w[..self.n]
+    }
+
+    /// Whether a point of the difference is one of its vertices already.
+    #[inline]
+    pub(crate) fn holds(&self, w: &V3) -> bool {
+        self.points().contains(w)
+    }
+
+    /// Keeps what the nearest point needs.
+    #[inline]
+    pub(crate) fn reduce(&mut self, to: &Nearest) {
+        for (k, (j, weight)) in to.vertices().iter().zip(to.weights()).enumerate() {
+            // Positions ascend: none is overwritten before it is read.
+            self.w[k] = self.w[*j];
+            self.vertices[k] = self.vertices[*j];
+            self.weights[k] = *weight;
+        }
+        self.n = to.vertices().len();
+        self.v = to.point();
+    }
+
+    /// The direction of the nearest point, made perpendicular to the simplex to rounding of its own length. As a sum of
+    /// vertices it has an error of their size: at a small distance that would turn it, and the search with it.
+    #[inline]
+    pub(crate) fn direction(&self, size: f64) -> V3 {
+        if self.v.norm_squared() > 1e-6 * size * size { self.v } else { self.perpendicular() }
+    }
+
+    fn perpendicular(&self) -> V3 {
+        let v = self.v;
+        let out = match *self.points() {
+            [a, b] => across(v, b - a),
+            [a, b, c] => {
+                let (n, edges, long) = normal(&a, &b, &c);
+                // The normal of a needle is rounding; its long edge is not.
+                if n.norm_squared() > 1e-16 * edges[long].norm_squared() * edges[long].norm_squared() {
+                    n * (n.dot(&v).signum() * v.norm() / n.norm())
+                } else {
+                    across(v, edges[long])
+                }
+            }
+            _ => v,
+        };
+        if out.norm_squared() > 0.0 { out } else { v }
+    }
+
+    /// The nearest point again, with the differences and the sum in doubled precision: for distances small against the
+    /// coordinates.
+    pub(crate) fn refined(&self, scale: f64) -> V3 {
+        let x = V3::from_fn(|k, _| {
+            let difference = |i: usize| {
+                let v = &self.vertices[i];
+                two_sum(scale * v.b.point[k], -scale * v.a.point[k])
+            };
+            let w0 = difference(0);
+            let mut sum = w0;
+            for i in 1..self.n {
+                let w = difference(i);
+                // Edges from the first vertex: the weights' own sum drops out.
+                let (hi, err) = two_sum(w.0, -w0.0);
+                let edge = two_sum(hi, err + (w.1 - w0.1));
+                let (p, e) = two_product(self.weights[i], edge.0);
+                let (s, t) = two_sum(sum.0, p);
+                sum = two_sum(s, t + (sum.1 + e + self.weights[i] * edge.1));
+            }
+            sum.0 + sum.1
+        });
+        // What is left along the simplex is the rounding of the weights.
+        match *self.points() {
+            [a, b] => across(x, b - a),
+            [a, b, c] => {
+                let (_, edges, long) = normal(&a, &b, &c);
+                let e = edges[long];
+                let h = across(edges[(long + 1) % 3], e);
+                across(across(x, e), across(h, e))
+            }
+            _ => x,
+        }
+    }
+
+    /// The points of both cores.
+    pub(crate) fn witness(&self) -> Witness {
+        let mut vertices = ArrayVec::new();
+        let (mut a, mut b) = (V3::zeros(), V3::zeros());
+        for (v, weight) in self.vertices[..self.n].iter().zip(self.weights) {
+            vertices.push(WitnessVertex { a: v.a, b: v.b, weight });
+            a += v.a.point.coords * weight;
+            b += v.b.point.coords * weight;
+        }
+        Witness { point_a: P3::from(a), point_b: P3::from(b), vertices }
+    }
+}
+
+/// A vector without its part along `t`.
+fn across(v: V3, t: V3) -> V3 {
+    let along = v.dot(&t) / t.norm_squared();
+    if along.is_finite() { v - t * along } else { v }
+}
+
+/// Normal and edges of a triangle, and which edge is the longest.
+fn normal(a: &V3, b: &V3, c: &V3) -> (V3, [V3; 3], usize) {
+    let edges = [b - a, c - b, a - c];
+    let l = edges.map(|e| e.norm_squared());
+    let long = (0..3).fold(0, |m, i| if l[i] > l[m] { i } else { m });
+    (edges[0].cross(&edges[1]), edges, long)
+}

@@ -1,0 +1,89 @@
+//! The same question answered by trying every face: slower, for simplices whose signs are rounding.
+
+use super::{Nearest, s1d};
+use feeler_geom::V3;
+
+/// Whether no vertex lies nearer along the way from the origin, up to rounding: the condition that makes a point of a
+/// simplex its nearest one.
+pub(crate) fn is_optimal(s: &[V3], found: &Nearest) -> bool {
+    let size = s.iter().fold(0.0, |m: f64, v| m.max(v.amax()));
+    if found.n == 4 {
+        return found.point.amax() <= 4.0 * f64::EPSILON * size;
+    }
+    let x = found.point;
+    let slack = 16.0 * f64::EPSILON * x.norm() * size;
+    s.iter().all(|v| x.dot(v) >= x.norm_squared() - slack)
+}
+
+/// The nearest of all candidates: vertices, edges, triangles and the whole, each a true combination of vertices.
+pub(crate) fn exhaustive(s: &[V3]) -> Nearest {
+    let n = s.len().min(4);
+    let mut best = Nearest::vertex(s, 0);
+    for i in 0..n {
+        best = best.nearer(Nearest::vertex(s, i));
+        for j in i + 1..n {
+            best = best.nearer(s1d(s, [i, j]));
+            for k in j + 1..n {
+                if let Some(inside) = triangle(s, [i, j, k]) {
+                    best = best.nearer(inside);
+                }
+            }
+        }
+    }
+    if n == 4
+        && let Some(inside) = whole(s)
+    {
+        best = best.nearer(inside);
+    }
+    best
+}
+
+/// Least squares over the triangle's plane, by orthogonal edges: the longest first, so that a needle keeps the digits
+/// along it. `None` when a weight is not positive.
+fn triangle(s: &[V3], v: [usize; 3]) -> Option<Nearest> {
+    let p = v.map(|i| s[i]);
+    let lengths = [p[1] - p[2], p[2] - p[0], p[0] - p[1]].map(|e| e.norm_squared());
+    let far = (0..3).fold(0, |m, i| if lengths[i] > lengths[m] { i } else { m });
+    // The longest edge runs from r to q, opposite to `far`.
+    let (q, r) = ((far + 1) % 3, (far + 2) % 3);
+    let (e, f) = (p[q] - p[r], p[far] - p[r]);
+    let ee = e.norm_squared();
+    let h = f - e * (f.dot(&e) / ee);
+    let hh = h.norm_squared();
+    let mut weights = [0.0; 3];
+    let mut x = p[r];
+    for _ in 0..3 {
+        let t = -x.dot(&h) / hh;
+        weights[far] += t;
+        weights[q] += -(x + f * t).dot(&e) / ee;
+        weights[r] = 1.0 - weights[far] - weights[q];
+        x = p[0] * weights[0] + p[1] * weights[1] + p[2] * weights[2];
+    }
+    weights.iter().all(|w| *w > 0.0).then(|| Nearest::triangle(s, v, weights))
+}
+
+/// The origin as a combination of a tetrahedron's vertices. In flat tetrahedra the weights of Cramer's rule miss it by
+/// far more than rounding; each correction multiplies the miss by the same small factor. `None` when the miss stays,
+/// or a weight does not stay positive: the origin is then outside or on a face.
+fn whole(s: &[V3]) -> Option<Nearest> {
+    let (det, c) = super::volumes(s);
+    let size = s.iter().fold(0.0, |m: f64, v| m.max(v.amax()));
+    let e = [s[1] - s[0], s[2] - s[0], s[3] - s[0]];
+    // Gradients of the weights of vertices 1, 2 and 3; `volumes` counts the other way round.
+    let g = [e[1].cross(&e[2]) / -det, e[2].cross(&e[0]) / -det, e[0].cross(&e[1]) / -det];
+    let mut weights = c.map(|c| c / det);
+    for _ in 0..4 {
+        let sum: f64 = weights.iter().sum();
+        let w = weights.map(|w| w / sum);
+        if !w.iter().all(|w| *w > 0.0) {
+            return None;
+        }
+        let found = Nearest::whole(s, w);
+        if found.point.amax() <= 4.0 * f64::EPSILON * size {
+            return Some(found);
+        }
+        let d = g.map(|g| g.dot(&found.point));
+        weights = [w[0] + d[0] + d[1] + d[2], w[1] - d[0], w[2] - d[1], w[3] - d[2]];
+    }
+    None
+}

@@ -1,0 +1,259 @@
+//! The point of a simplex nearest to the origin.
+//!
+//! # Source
+//! DIST §3.1 and §3.2.2, Algorithms 1 to 4 (S3D, S2D, S1D), Eqs. (3.2) to (3.8).
+//!
+//! # Deviations
+//! - The errata of MATH §12: (3.8) projects with a minus; every face whose sign is *not the same* as the whole's is
+//!   searched, not only those with the opposite sign, or exactly coplanar points get no search at all; S1D falls back
+//!   to the nearer end point.
+//! - With plain signs, volumes and areas are taken from edges instead of from coordinates: equal in exact arithmetic,
+//!   but a common translation of the vertices costs no digits. Weights are the signed volumes over their own sum.
+//! - With exact signs, a tetrahedron of volume zero is covered by its faces of either sign alone (Radon's partition):
+//!   the smaller of the two sets is searched, one face in Figure 4.6.
+//! - [`nearest_to_origin`] checks its result for optimality and tries all faces where rounding misled the signs.
+
+mod exhaustive;
+mod signs;
+
+pub(crate) use exhaustive::{exhaustive, is_optimal};
+use feeler_geom::V3;
+pub(crate) use signs::volumes;
+use signs::{area_signs, exact_volumes};
+
+/// How signs of volumes and areas are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Signs {
+    /// In plain double precision: fastest; on degenerate simplices it may search more faces than needed.
+    #[default]
+    Double,
+    /// Exactly, by adaptive predicates: the shortest search on degenerate simplices.
+    Adaptive,
+}
+
+/// What is known about the order of the vertices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Newest {
+    /// Nothing: all faces are candidates.
+    #[default]
+    Unknown,
+    /// The last vertex was added to a simplex whose nearest point is known, and is beyond it as seen towards the
+    /// origin: only faces that hold it are candidates (DIST §3.2.2).
+    Last,
+}
+
+/// The nearest point of a simplex: the smallest set of vertices that holds it, with their positive weights.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Nearest {
+    point: V3,
+    n: usize,
+    vertices: [usize; 4],
+    weights: [f64; 4],
+}
+
+impl Nearest {
+    /// The point.
+    #[must_use]
+    pub const fn point(&self) -> V3 {
+        self.point
+    }
+
+    /// Positions of the vertices in the given simplex, ascending.
+    #[must_use]
+    pub fn vertices(&self) -> &[usize] {
+        &self.vertices[..self.n]
+    }
+
+    /// Positive weights of these vertices; their sum is 1 up to rounding.
+    #[must_use]
+    pub fn weights(&self) -> &[f64] {
+        &self.weights[..self.n]
+    }
+
+    pub(crate) fn vertex(s: &[V3], i: usize) -> Self {
+        Self { point: s[i], n: 1, vertices: [i, 0, 0, 0], weights: [1.0, 0.0, 0.0, 0.0] }
+    }
+
+    pub(crate) fn edge(s: &[V3], [i, j]: [usize; 2], [wi, wj]: [f64; 2]) -> Self {
+        Self { point: s[i] * wi + s[j] * wj, n: 2, vertices: [i, j, 0, 0], weights: [wi, wj, 0.0, 0.0] }
+    }
+
+    pub(crate) fn triangle(s: &[V3], [i, j, k]: [usize; 3], [wi, wj, wk]: [f64; 3]) -> Self {
+        let point = s[i] * wi + s[j] * wj + s[k] * wk;
+        Self { point, n: 3, vertices: [i, j, k, 0], weights: [wi, wj, wk, 0.0] }
+    }
+
+    pub(crate) fn whole(s: &[V3], w: [f64; 4]) -> Self {
+        let point = s[0] * w[0] + s[1] * w[1] + s[2] * w[2] + s[3] * w[3];
+        Self { point, n: 4, vertices: [0, 1, 2, 3], weights: w }
+    }
+
+    /// Of the vertices whose bits are set, with their weights.
+    #[cfg(any(test, feature = "reference"))]
+    pub(crate) fn of_set(s: &[V3], set: usize, weight: impl Fn(usize) -> f64) -> Self {
+        let mut out = Self { point: V3::zeros(), n: 0, vertices: [0; 4], weights: [0.0; 4] };
+        for i in (0..s.len()).filter(|i| set >> i & 1 == 1) {
+            out.vertices[out.n] = i;
+            out.weights[out.n] = weight(i);
+            out.point += s[i] * out.weights[out.n];
+            out.n += 1;
+        }
+        out
+    }
+
+    fn nearer(self, other: Self) -> Self {
+        if other.point.norm_squared() < self.point.norm_squared() { other } else { self }
+    }
+}
+
+/// Watches which faces are searched. The unit type watches nothing and costs nothing.
+pub(crate) trait Watch {
+    fn face(&mut self, _vertices: &[usize]) {}
+}
+
+impl Watch for () {}
+
+/// Point of the convex hull of one to four points nearest to the origin; `None` for no or more points. Points may
+/// coincide, or lie on one line or plane. Coordinates must be finite, and small enough for their cubes to be.
+#[must_use]
+pub fn nearest_to_origin(s: &[V3]) -> Option<Nearest> {
+    let found = signed_volumes(s, Signs::Double, Newest::Unknown)?;
+    Some(if is_optimal(s, &found) { found } else { exhaustive(s).nearer(found) })
+}
+
+/// Algorithm 1 alone, without a check of its result: [`nearest_to_origin`] for simplices that may be degenerate.
+#[must_use]
+pub fn signed_volumes(s: &[V3], signs: Signs, newest: Newest) -> Option<Nearest> {
+    signed_volumes_watched(s, signs, newest, &mut ())
+}
+
+#[inline]
+pub(crate) fn signed_volumes_watched<W: Watch>(
+    s: &[V3],
+    signs: Signs,
+    newest: Newest,
+    watch: &mut W,
+) -> Option<Nearest> {
+    match s.len() {
+        1 => Some(Nearest::vertex(s, 0)),
+        2 => Some(s1d(s, [0, 1])),
+        3 => Some(s2d(s, [0, 1, 2], signs, newest, watch)),
+        4 => Some(s3d(s, signs, newest, watch)),
+        _ => None,
+    }
+}
+
+/// Eq. (3.4): the same sign, neither of them zero or NaN.
+#[inline]
+fn same_sign(a: f64, b: f64) -> bool {
+    (a > 0.0 && b > 0.0) || (a < 0.0 && b < 0.0)
+}
+
+/// Algorithm 2.
+#[inline]
+fn s3d<W: Watch>(s: &[V3], signs: Signs, newest: Newest, watch: &mut W) -> Nearest {
+    const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]];
+    let (det, c) = match signs {
+        Signs::Double => volumes(s),
+        Signs::Adaptive => exact_volumes(s),
+    };
+    if c.iter().all(|c| same_sign(det, *c)) {
+        let sum = c[0] + c[1] + c[2] + c[3];
+        return Nearest::whole(s, c.map(|c| c / sum));
+    }
+    // The face without the newest vertex is the last.
+    let n_faces = if newest == Newest::Last { 3 } else { 4 };
+    let wanted = if signs == Signs::Adaptive && det == 0.0 {
+        flat_cover(&c, n_faces)
+    } else {
+        c.map(|c| !same_sign(det, c))
+    };
+    let mut best: Option<Nearest> = None;
+    for j in 0..n_faces {
+        if wanted[j] {
+            watch.face(&FACES[j]);
+            let face_newest = if j < 3 { newest } else { Newest::Unknown };
+            let found = s2d(s, FACES[j], signs, face_newest, watch);
+            best = Some(match best {
+                Some(b) => b.nearer(found),
+                None => found,
+            });
+        }
+    }
+    // Rounding alone says that only the old face is left.
+    best.unwrap_or_else(|| s2d(s, FACES[3], signs, Newest::Unknown, watch))
+}
+
+/// Faces that cover a tetrahedron of volume zero. Its signed volumes add up to zero: the faces of either sign are one
+/// triangulation of the flat hull. When the plane holds the origin all are zero and all faces are candidates.
+fn flat_cover(c: &[f64; 4], n_faces: usize) -> [bool; 4] {
+    let count = |positive: bool| {
+        let picked = c.map(|c| if positive { c > 0.0 } else { c < 0.0 });
+        // A set that needs a face which is no candidate covers nothing.
+        let whole = picked[n_faces..].iter().all(|p| !p);
+        (picked, picked.iter().filter(|p| **p).count(), whole)
+    };
+    let (p, n) = (count(true), count(false));
+    if p.1 == 0 || n.1 == 0 {
+        return [true; 4];
+    }
+    match (p.2, n.2) {
+        (true, false) => p.0,
+        (false, true) => n.0,
+        _ if p.1 <= n.1 => p.0,
+        _ => n.0,
+    }
+}
+
+/// Algorithm 3. The last of `v` is the newest vertex, if that is known.
+#[inline]
+fn s2d<W: Watch>(s: &[V3], v: [usize; 3], signs: Signs, newest: Newest, watch: &mut W) -> Nearest {
+    let [a, b, c] = v.map(|i| s[i]);
+    // Edges from the newest vertex, c.
+    let (ca, cb) = (a - c, b - c);
+    let n = ca.cross(&cb);
+    let (mu, areas) = match signs {
+        Signs::Double => {
+            // ⟨n, x × y⟩: the areas towards the projection of the origin, which is parallel to n and drops out.
+            let (area_a, area_b) = (n.dot(&cb.cross(&c)), n.dot(&c.cross(&ca)));
+            let mu = n.norm_squared();
+            (mu, [area_a, area_b, n.dot(&a.cross(&(b - a)))])
+        }
+        Signs::Adaptive => area_signs([a, b, c], &n),
+    };
+    let inside = areas.map(|c| same_sign(mu, c));
+    if inside == [true; 3] {
+        let sum = areas[0] + areas[1] + areas[2];
+        return Nearest::triangle(s, v, areas.map(|c| c / sum));
+    }
+    let mut best: Option<Nearest> = None;
+    let n_edges = if newest == Newest::Last { 2 } else { 3 };
+    for (inside, edge) in inside.iter().zip([[v[1], v[2]], [v[0], v[2]], [v[0], v[1]]]).take(n_edges) {
+        if !inside {
+            watch.face(&edge);
+            let found = s1d(s, edge);
+            best = Some(match best {
+                Some(b) => b.nearer(found),
+                None => found,
+            });
+        }
+    }
+    best.unwrap_or_else(|| s1d(s, [v[0], v[1]]))
+}
+
+/// Algorithm 4. With t = b − a the projections onto the line, ⟨−a, t⟩ and ⟨b, t⟩, have the signs of the two fictitious
+/// segments, on any Cartesian axis; computed so they need no division.
+#[inline]
+fn s1d(s: &[V3], v: [usize; 2]) -> Nearest {
+    let (a, b) = (s[v[0]], s[v[1]]);
+    let t = b - a;
+    let (towards_b, towards_a) = (-a.dot(&t), b.dot(&t));
+    if towards_a > 0.0 && towards_b > 0.0 {
+        let sum = towards_a + towards_b;
+        return Nearest::edge(s, v, [towards_a / sum, towards_b / sum]);
+    }
+    Nearest::vertex(s, if a.norm_squared() <= b.norm_squared() { v[0] } else { v[1] })
+}
+
+#[cfg(test)]
+mod tests;

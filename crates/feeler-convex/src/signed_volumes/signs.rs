@@ -1,0 +1,47 @@
+//! Signed volumes and areas of a simplex and of its fictitious simplices (the origin in place of one vertex).
+
+use feeler_geom::V3;
+use robust::{Coord, Coord3D};
+
+/// Six times the volume of the tetrahedron and of its four fictitious ones, from edges: Eq. (3.6) translated to the
+/// last vertex.
+#[inline]
+pub(crate) fn volumes(s: &[V3]) -> (f64, [f64; 4]) {
+    let d = s[3];
+    let e = [s[0] - d, s[1] - d, s[2] - d];
+    let n = [e[1].cross(&e[2]), e[2].cross(&e[0]), e[0].cross(&e[1])];
+    let old = (s[1] - s[0]).cross(&(s[2] - s[0]));
+    (e[0].dot(&n[0]), [-d.dot(&n[0]), -d.dot(&n[1]), -d.dot(&n[2]), s[0].dot(&old)])
+}
+
+/// The same with exact signs.
+pub(super) fn exact_volumes(s: &[V3]) -> (f64, [f64; 4]) {
+    let o = V3::zeros();
+    // With the origin in place of vertex j; of none for j = 4.
+    let at = |j: usize| [0, 1, 2, 3].map(|i| if i == j { o } else { s[i] });
+    (volume(&at(4)), [0, 1, 2, 3].map(|j| volume(&at(j))))
+}
+
+fn volume(s: &[V3; 4]) -> f64 {
+    let [a, b, c, d] = s.map(|v| Coord3D { x: v.x, y: v.y, z: v.z });
+    robust::orient3d(a, b, c, d)
+}
+
+/// Algorithm 3, lines 3 to 13: areas on the Cartesian plane on which the triangle casts the largest shadow, with exact
+/// signs for the given projection of the origin.
+pub(super) fn area_signs(v: [V3; 3], n: &V3) -> (f64, [f64; 3]) {
+    let p = n * (v[2].dot(n) / n.norm_squared());
+    if !p.iter().all(|c| c.is_finite()) {
+        // No normal, no projection: Eq. (3.4) takes NaN for a sign of its own.
+        return (f64::NAN, [f64::NAN; 3]);
+    }
+    let j = n.iamax();
+    let (k, l) = ((j + 1) % 3, (j + 2) % 3);
+    let flat = |v: &V3| Coord { x: v[k], y: v[l] };
+    let [a, b, c] = v.map(|v| flat(&v));
+    let p = flat(&p);
+    (
+        robust::orient2d(a, b, c),
+        [robust::orient2d(p, b, c), robust::orient2d(a, p, c), robust::orient2d(a, b, p)],
+    )
+}

@@ -1,0 +1,152 @@
+//! Shapes made of shapes.
+//!
+//! # Source
+//! DIST (2.8), (2.9).
+
+use super::{ShapeError, Support, SupportPoint, finite, lengths};
+use feeler_geom::{P3, Pose, V3};
+use nalgebra::Matrix3;
+
+/// A shape under a rigid motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moved<S> {
+    shape: S,
+    rotation: Matrix3<f64>,
+    translation: V3,
+}
+
+impl<S: Support> Moved<S> {
+    /// # Errors
+    /// A pose that is not finite.
+    pub fn new(shape: S, pose: &Pose) -> Result<Self, ShapeError> {
+        let rotation = pose.rotation.to_rotation_matrix().into_inner();
+        finite(rotation.iter().chain(pose.translation.vector.iter()))?;
+        Ok(Self { shape, rotation, translation: pose.translation.vector })
+    }
+}
+
+impl<S: Support> Support for Moved<S> {
+    fn support(&self, direction: &V3) -> SupportPoint {
+        let SupportPoint { point, index } = self.shape.support(&self.rotation.tr_mul(direction));
+        SupportPoint { point: self.rotation * point + self.translation, index }
+    }
+    fn support_near(&self, direction: &V3, start: u32) -> SupportPoint {
+        let SupportPoint { point, index } = self.shape.support_near(&self.rotation.tr_mul(direction), start);
+        SupportPoint { point: self.rotation * point + self.translation, index }
+    }
+    fn radius(&self) -> f64 {
+        self.shape.radius()
+    }
+    fn center(&self) -> P3 {
+        self.rotation * self.shape.center() + self.translation
+    }
+    fn numbered(&self, index: u32) -> Option<P3> {
+        self.shape.numbered(index).map(|p| self.rotation * p + self.translation)
+    }
+}
+
+/// The image of a shape's core under x ↦ M x + t. The shape's radius is kept as it is: a ball stays a ball.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Affine<S> {
+    shape: S,
+    linear: Matrix3<f64>,
+    translation: V3,
+}
+
+impl<S: Support> Affine<S> {
+    /// # Errors
+    /// Numbers that are not finite. The matrix may be singular.
+    pub fn new(shape: S, linear: Matrix3<f64>, translation: V3) -> Result<Self, ShapeError> {
+        finite(linear.iter().chain(translation.iter()))?;
+        Ok(Self { shape, linear, translation })
+    }
+}
+
+impl<S: Support> Support for Affine<S> {
+    fn support(&self, direction: &V3) -> SupportPoint {
+        let SupportPoint { point, index } = self.shape.support(&self.linear.tr_mul(direction));
+        SupportPoint { point: self.linear * point + self.translation, index }
+    }
+    fn support_near(&self, direction: &V3, start: u32) -> SupportPoint {
+        let SupportPoint { point, index } = self.shape.support_near(&self.linear.tr_mul(direction), start);
+        SupportPoint { point: self.linear * point + self.translation, index }
+    }
+    fn radius(&self) -> f64 {
+        self.shape.radius()
+    }
+    fn center(&self) -> P3 {
+        self.linear * self.shape.center() + self.translation
+    }
+    fn numbered(&self, index: u32) -> Option<P3> {
+        self.shape.numbered(index).map(|p| self.linear * p + self.translation)
+    }
+}
+
+/// The Minkowski sum { a + b }.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sum<A, B>(pub A, pub B);
+
+impl<A: Support, B: Support> Support for Sum<A, B> {
+    fn support(&self, direction: &V3) -> SupportPoint {
+        let (a, b) = (self.0.support(direction), self.1.support(direction));
+        SupportPoint::plain(a.point + b.point.coords)
+    }
+    fn radius(&self) -> f64 {
+        self.0.radius() + self.1.radius()
+    }
+    fn center(&self) -> P3 {
+        self.0.center() + self.1.center().coords
+    }
+}
+
+/// The Minkowski difference { a − b } (DIST's configuration space obstacle (2.11)): it holds the origin where the two
+/// meet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference<A, B>(pub A, pub B);
+
+impl<A: Support, B: Support> Support for Difference<A, B> {
+    fn support(&self, direction: &V3) -> SupportPoint {
+        let (a, b) = (self.0.support(direction), self.1.support(&-direction));
+        SupportPoint::plain(a.point - b.point.coords)
+    }
+    fn radius(&self) -> f64 {
+        self.0.radius() + self.1.radius()
+    }
+    fn center(&self) -> P3 {
+        self.0.center() - self.1.center().coords
+    }
+}
+
+/// All points within a radius of a shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dilated<S> {
+    shape: S,
+    by: f64,
+}
+
+impl<S: Support> Dilated<S> {
+    /// # Errors
+    /// A radius that is not finite or negative.
+    pub fn new(shape: S, by: f64) -> Result<Self, ShapeError> {
+        lengths(&[by])?;
+        Ok(Self { shape, by })
+    }
+}
+
+impl<S: Support> Support for Dilated<S> {
+    fn support(&self, direction: &V3) -> SupportPoint {
+        self.shape.support(direction)
+    }
+    fn support_near(&self, direction: &V3, start: u32) -> SupportPoint {
+        self.shape.support_near(direction, start)
+    }
+    fn radius(&self) -> f64 {
+        self.shape.radius() + self.by
+    }
+    fn center(&self) -> P3 {
+        self.shape.center()
+    }
+    fn numbered(&self, index: u32) -> Option<P3> {
+        self.shape.numbered(index)
+    }
+}

@@ -1,0 +1,147 @@
+//! Hulls of few points: every point is looked at.
+
+use super::{ShapeError, Support, SupportPoint, finite};
+use feeler_geom::bezier::{BezierSpline, BezierSurface};
+use feeler_geom::{P3, V3};
+
+/// The farthest of numbered points along a direction; the first of equals.
+#[inline]
+pub(super) fn farthest(points: &[P3], direction: &V3) -> SupportPoint {
+    let mut best = f64::NEG_INFINITY;
+    let mut index = 0;
+    for (i, p) in points.iter().enumerate() {
+        let s = p.coords.dot(direction);
+        // Selected, not branched on: which point is a record is close to random.
+        let better = s > best;
+        best = if better { s } else { best };
+        index = if better { i } else { index };
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "checked when the set was made")]
+    SupportPoint { point: points[index], index: index as u32 }
+}
+
+pub(super) fn check_points(points: &[P3]) -> Result<(), ShapeError> {
+    if points.is_empty() {
+        return Err(ShapeError::Empty);
+    }
+    if u32::try_from(points.len()).is_err() {
+        return Err(ShapeError::TooManyPoints);
+    }
+    finite(points.iter().flat_map(|p| p.coords.iter()))
+}
+
+fn mean(points: &[P3]) -> P3 {
+    #[expect(clippy::cast_precision_loss, reason = "a number of points")]
+    let share = 1.0 / points.len() as f64;
+    P3::from(points.iter().fold(V3::zeros(), |sum, p| sum + p.coords * share))
+}
+
+/// The convex hull of borrowed points.
+#[derive(Clone, Copy, Debug)]
+pub struct PointSet<'a> {
+    points: &'a [P3],
+}
+
+impl<'a> PointSet<'a> {
+    /// # Errors
+    /// No point, more than `u32` can count, or one that is not finite.
+    pub fn new(points: &'a [P3]) -> Result<Self, ShapeError> {
+        check_points(points)?;
+        Ok(Self { points })
+    }
+}
+
+impl Support for PointSet<'_> {
+    fn support(&self, direction: &V3) -> SupportPoint {
+        farthest(self.points, direction)
+    }
+    fn center(&self) -> P3 {
+        mean(self.points)
+    }
+    fn numbered(&self, index: u32) -> Option<P3> {
+        self.points.get(index as usize).copied()
+    }
+}
+
+/// The convex hull of a fixed number of points, which may coincide.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hull<const N: usize> {
+    points: [P3; N],
+}
+
+/// A segment.
+pub type Segment = Hull<2>;
+/// A triangle.
+pub type Triangle = Hull<3>;
+/// A tetrahedron.
+pub type Tetrahedron = Hull<4>;
+
+impl<const N: usize> Hull<N> {
+    /// # Errors
+    /// No point, or one that is not finite.
+    pub fn new(points: [P3; N]) -> Result<Self, ShapeError> {
+        check_points(&points)?;
+        Ok(Self { points })
+    }
+}
+
+impl<const N: usize> Support for Hull<N> {
+    fn support(&self, direction: &V3) -> SupportPoint {
+        farthest(&self.points, direction)
+    }
+    fn center(&self) -> P3 {
+        mean(&self.points)
+    }
+    fn numbered(&self, index: u32) -> Option<P3> {
+        self.points.get(index as usize).copied()
+    }
+}
+
+/// The hull of the control points of a rational Bézier curve or patch: it holds the curve or patch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ControlHull {
+    points: Vec<P3>,
+}
+
+impl ControlHull {
+    /// # Errors
+    /// No point or one that is not finite.
+    pub fn of_curve(curve: &BezierSpline) -> Result<Self, ShapeError> {
+        Self::new(curve.points())
+    }
+
+    /// # Errors
+    /// No point or one that is not finite.
+    pub fn of_surface(surface: &BezierSurface) -> Result<Self, ShapeError> {
+        Self::new(surface.points())
+    }
+
+    /// Of homogeneous control points, (w x, w y, w z, w).
+    ///
+    /// # Errors
+    /// No point, one that is not finite, or a weight that is not positive.
+    pub fn of_homogeneous(control: &[feeler_geom::bezier::H4]) -> Result<Self, ShapeError> {
+        finite(control.iter().flat_map(|h| h.iter()))?;
+        if !control.iter().all(|h| h.w > 0.0) {
+            return Err(ShapeError::Weight);
+        }
+        Self::new(control.iter().map(feeler_geom::bezier::dehomogenized).collect())
+    }
+
+    fn new(points: Vec<P3>) -> Result<Self, ShapeError> {
+        check_points(&points)?;
+        Ok(Self { points })
+    }
+}
+
+impl Support for ControlHull {
+    fn support(&self, direction: &V3) -> SupportPoint {
+        farthest(&self.points, direction)
+    }
+    fn center(&self) -> P3 {
+        mean(&self.points)
+    }
+    fn numbered(&self, index: u32) -> Option<P3> {
+        self.points.get(index as usize).copied()
+    }
+}

@@ -1,0 +1,209 @@
+//! Boxes and quadrics, centred and along their own axes: place them with [`Moved`](super::Moved).
+//!
+//! # Source
+//! DIST (2.5), (2.6).
+
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+
+use super::{ShapeError, Support, SupportPoint, finite, lengths};
+use feeler_geom::{P3, V3};
+
+fn towards(x: f64, length: f64) -> f64 {
+    if x < 0.0 { -length } else { length }
+}
+
+/// A point at `radius` along (x, y), and any there when both vanish.
+fn rim(direction: &V3, radius: f64) -> (f64, f64) {
+    let size = direction.x.abs().max(direction.y.abs());
+    if !(size > 0.0) {
+        return (radius, 0.0);
+    }
+    // Scaled: the squares of small components vanish.
+    let (x, y) = (direction.x / size, direction.y / size);
+    let f = radius / (x * x + y * y).sqrt();
+    (x * f, y * f)
+}
+
+/// A ball around a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ball {
+    center: P3,
+    radius: f64,
+}
+
+impl Ball {
+    /// # Errors
+    /// Numbers that are not finite, a negative radius. Zero is a point.
+    pub fn new(center: P3, radius: f64) -> Result<Self, ShapeError> {
+        finite(center.coords.iter())?;
+        lengths(&[radius])?;
+        Ok(Self { center, radius })
+    }
+}
+
+impl Support for Ball {
+    fn support(&self, _direction: &V3) -> SupportPoint {
+        SupportPoint::plain(self.center)
+    }
+    fn radius(&self) -> f64 {
+        self.radius
+    }
+    fn numbered(&self, _index: u32) -> Option<P3> {
+        Some(self.center)
+    }
+}
+
+/// All points within a radius of a segment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Capsule {
+    ends: [P3; 2],
+    radius: f64,
+}
+
+impl Capsule {
+    /// # Errors
+    /// Numbers that are not finite, a negative radius. Ends may coincide.
+    pub fn new(ends: [P3; 2], radius: f64) -> Result<Self, ShapeError> {
+        finite(ends.iter().flat_map(|p| p.coords.iter()))?;
+        lengths(&[radius])?;
+        Ok(Self { ends, radius })
+    }
+}
+
+impl Support for Capsule {
+    fn support(&self, direction: &V3) -> SupportPoint {
+        super::points::farthest(&self.ends, direction)
+    }
+    fn radius(&self) -> f64 {
+        self.radius
+    }
+    fn center(&self) -> P3 {
+        nalgebra::center(&self.ends[0], &self.ends[1])
+    }
+    fn numbered(&self, index: u32) -> Option<P3> {
+        self.ends.get(index as usize).copied()
+    }
+}
+
+/// A box, centred at the origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cuboid {
+    half: V3,
+}
+
+impl Cuboid {
+    /// From half its edge lengths (mm).
+    ///
+    /// # Errors
+    /// Lengths that are not finite or negative. Zero is a rectangle, a segment or a point.
+    pub fn new(half: V3) -> Result<Self, ShapeError> {
+        lengths(half.as_slice())?;
+        Ok(Self { half })
+    }
+}
+
+impl Support for Cuboid {
+    fn support(&self, d: &V3) -> SupportPoint {
+        let negative = [d.x < 0.0, d.y < 0.0, d.z < 0.0];
+        let index = u32::from(negative[0]) | u32::from(negative[1]) << 1 | u32::from(negative[2]) << 2;
+        let h = self.half;
+        SupportPoint { point: P3::new(towards(d.x, h.x), towards(d.y, h.y), towards(d.z, h.z)), index }
+    }
+    fn center(&self) -> P3 {
+        P3::origin()
+    }
+    fn numbered(&self, index: u32) -> Option<P3> {
+        let signs = V3::from_fn(|i, _| if index >> i & 1 == 1 { -1.0 } else { 1.0 });
+        (index < 8).then(|| P3::from(self.half.component_mul(&signs)))
+    }
+}
+
+/// An ellipsoid, centred at the origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ellipsoid {
+    semi: V3,
+}
+
+impl Ellipsoid {
+    /// From its semi-axes (mm).
+    ///
+    /// # Errors
+    /// Lengths that are not finite or negative. Zero is an elliptic disc, a segment or a point.
+    pub fn new(semi: V3) -> Result<Self, ShapeError> {
+        lengths(semi.as_slice())?;
+        Ok(Self { semi })
+    }
+}
+
+impl Support for Ellipsoid {
+    fn support(&self, direction: &V3) -> SupportPoint {
+        let scaled = self.semi.component_mul(direction);
+        let size = scaled.amax();
+        if !(size > 0.0) {
+            return SupportPoint::plain(P3::origin());
+        }
+        let unit = (scaled / size).normalize();
+        SupportPoint::plain(P3::from(self.semi.component_mul(&unit)))
+    }
+    fn center(&self) -> P3 {
+        P3::origin()
+    }
+}
+
+/// A cylinder along z, centred at the origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cylinder {
+    radius: f64,
+    half_height: f64,
+}
+
+impl Cylinder {
+    /// # Errors
+    /// Lengths that are not finite or negative. Zero is a disc, a segment or a point.
+    pub fn new(radius: f64, half_height: f64) -> Result<Self, ShapeError> {
+        lengths(&[radius, half_height])?;
+        Ok(Self { radius, half_height })
+    }
+}
+
+impl Support for Cylinder {
+    fn support(&self, direction: &V3) -> SupportPoint {
+        let (x, y) = rim(direction, self.radius);
+        SupportPoint::plain(P3::new(x, y, towards(direction.z, self.half_height)))
+    }
+    fn center(&self) -> P3 {
+        P3::origin()
+    }
+}
+
+/// A cone along z: apex at `half_height`, base disc at `−half_height`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cone {
+    radius: f64,
+    half_height: f64,
+}
+
+impl Cone {
+    /// # Errors
+    /// Lengths that are not finite or negative. Zero is a disc, a segment or a point.
+    pub fn new(radius: f64, half_height: f64) -> Result<Self, ShapeError> {
+        lengths(&[radius, half_height])?;
+        Ok(Self { radius, half_height })
+    }
+}
+
+impl Support for Cone {
+    fn support(&self, direction: &V3) -> SupportPoint {
+        let (x, y) = rim(direction, self.radius);
+        let apex = direction.z * self.half_height;
+        let base = direction.x * x + direction.y * y - apex;
+        SupportPoint::plain(if apex >= base {
+            P3::new(0.0, 0.0, self.half_height)
+        } else {
+            P3::new(x, y, -self.half_height)
+        })
+    }
+    fn center(&self) -> P3 {
+        P3::new(0.0, 0.0, -0.5 * self.half_height)
+    }
+}

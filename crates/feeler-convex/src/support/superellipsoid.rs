@@ -1,0 +1,110 @@
+//! Superellipsoids, centred at the origin, and their cousins with six semi-axes.
+//!
+//! # Source
+//! POLY §3.5.2, Eqs. (3.30), (3.31).
+//!
+//! # Deviations
+//! MATH §13: in (3.31) y carries α₂^{ε₂/2}; the formula for α₂ is the one given there. Computed by homogeneous powers
+//! of n scaled to 1, without the angles, so that no power overflows.
+
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+
+use super::{ShapeError, Support, SupportPoint, lengths};
+use feeler_geom::math::powf;
+use feeler_geom::{P3, V3};
+
+/// |x/a|^{2/ε₁} + |y/b|^{2/ε₁}, to the power ε₁/ε₂, plus |z/c|^{2/ε₂}, at most 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Superellipsoid {
+    inner: PolySuperellipsoid,
+}
+
+impl Superellipsoid {
+    /// From semi-axes (mm) and the exponents ε₁ (around z) and ε₂ (along z), in (0, 2]: near 0 a box, 1 an ellipsoid, 2
+    /// an octahedron.
+    ///
+    /// # Errors
+    /// Lengths that are not finite or negative, exponents outside (0, 2].
+    pub fn new(semi: V3, exponents: [f64; 2]) -> Result<Self, ShapeError> {
+        PolySuperellipsoid::new(semi, semi, exponents).map(|inner| Self { inner })
+    }
+}
+
+impl Support for Superellipsoid {
+    fn support(&self, direction: &V3) -> SupportPoint {
+        self.inner.support(direction)
+    }
+    fn center(&self) -> P3 {
+        P3::origin()
+    }
+}
+
+/// Eight octants of superellipsoids with common exponents, joined along the coordinate planes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PolySuperellipsoid {
+    positive: V3,
+    negative: V3,
+    exponents: [f64; 2],
+}
+
+impl PolySuperellipsoid {
+    /// From the semi-axes on the positive and on the negative sides (mm), and the exponents, in (0, 2].
+    ///
+    /// # Errors
+    /// Lengths that are not finite or negative, exponents outside (0, 2].
+    pub fn new(positive: V3, negative: V3, exponents: [f64; 2]) -> Result<Self, ShapeError> {
+        lengths(positive.as_slice())?;
+        lengths(negative.as_slice())?;
+        if exponents.iter().all(|e| 0.0 < *e && *e <= 2.0) {
+            Ok(Self { positive, negative, exponents })
+        } else {
+            Err(ShapeError::Exponent)
+        }
+    }
+}
+
+/// The point (u, v) of |u|^{2/ε} + |v|^{2/ε} = 1 that is farthest along (a, b), both ≥ 0: its coordinates to the power
+/// 2/ε are cos² and sin² of an angle with tan² = (b/a)^{2/(2−ε)}. Returns ⟨(a, b), (u, v)⟩ too.
+fn superellipse(a: f64, b: f64, e: f64) -> ([f64; 2], f64) {
+    let swap = b > a;
+    let (large, small) = if swap { (b, a) } else { (a, b) };
+    if !(large > 0.0) {
+        return ([1.0, 0.0], 0.0);
+    }
+    // At ε = 2 the sides are straight: the power is infinite, and r < 1 goes to a corner.
+    let r = small / large;
+    let tan_sq = if e < 2.0 {
+        powf(r, 2.0 / (2.0 - e))
+    } else if r < 1.0 {
+        0.0
+    } else {
+        1.0
+    };
+    let cos_sq = 1.0 / (1.0 + tan_sq);
+    let (u, v) = (powf(cos_sq, 0.5 * e), powf(tan_sq * cos_sq, 0.5 * e));
+    let along = large * u + small * v;
+    (if swap { [v, u] } else { [u, v] }, along)
+}
+
+impl Support for PolySuperellipsoid {
+    fn support(&self, direction: &V3) -> SupportPoint {
+        let semi = V3::from_fn(|i, _| {
+            let sign = if direction[i] < 0.0 { -1.0 } else { 1.0 };
+            sign * if direction[i] < 0.0 { self.negative[i] } else { self.positive[i] }
+        });
+        // Along the axes of a unit superellipsoid, all ≥ 0, the largest 1.
+        let n = semi.component_mul(direction);
+        let size = n.amax();
+        if !(size > 0.0) {
+            return SupportPoint::plain(P3::origin());
+        }
+        let n = n / size;
+        // A section at constant z is a superellipse times a length; the outline (length, z) is one too.
+        let ([x, y], around) = superellipse(n.x, n.y, self.exponents[0]);
+        let ([r, z], _) = superellipse(around, n.z, self.exponents[1]);
+        SupportPoint::plain(P3::new(semi.x * r * x, semi.y * r * y, semi.z * z))
+    }
+    fn center(&self) -> P3 {
+        P3::from((self.positive - self.negative) * 0.5)
+    }
+}
