@@ -269,7 +269,8 @@ fn worst_cases() {
         [-0.724740065959726, -0.3804833600002955, -0.2577074319832333],
     ];
     let (a, b) = (a.map(P3::from), b.map(P3::from));
-    for (a, b) in [(&a[..], &b[..])] {
+    let cases: Vec<(&[P3], &[P3])> = vec![(&a, &b)];
+    for (a, b) in cases {
         let answer = distance(&PointSet::new(a).unwrap(), &PointSet::new(b).unwrap(), &Request::default());
         let verdict = judge(a, b, &answer).unwrap();
         assert!(verdict.relative < 1e-12 || verdict.to_size < f64::EPSILON, "{verdict:?} {answer:?}");

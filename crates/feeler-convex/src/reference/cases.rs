@@ -177,7 +177,7 @@ pub fn judge(a: &[P3], b: &[P3], answer: &crate::Answer) -> Result<Verdict, Stri
     let touch = 16.0 * f64::EPSILON * size;
     let pairs: Vec<(usize, usize)> =
         answer.witness.vertices.iter().map(|v| (v.a.index as usize, v.b.index as usize)).collect();
-    let near = |exact: &exact::Exact| exact.upper.value() <= touch * 1.01;
+    let near = |exact: &exact::Exact| exact.upper.value() <= touch * 1.25;
     match answer.outcome {
         Outcome::Overlapping => {
             if let [i, j, k, l] = pairs[..]
@@ -200,7 +200,7 @@ pub fn judge(a: &[P3], b: &[P3], answer: &crate::Answer) -> Result<Verdict, Stri
             let gap = exact::gap(&a, &b, &answer.direction);
             if !near(&exact) {
                 Err(format!("touching, at a distance of {:e}", exact.upper.value()))
-            } else if !(gap >= -1.01 * touch) {
+            } else if !(gap >= -1.25 * touch) {
                 Err(format!("touching, but {gap:e} deep"))
             } else {
                 Ok(Verdict { relative: 0.0, to_size: exact.upper.value() / size, gap: 0.0 })
