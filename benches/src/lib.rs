@@ -1,5 +1,8 @@
 //! What the comparison programs share.
 
+pub mod damage;
+pub mod endure;
+
 use feeler_brep::SolidSource;
 use feeler_brep::fixtures::SourceBuilder;
 use feeler_brep::source::LoopSource;
