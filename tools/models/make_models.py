@@ -14,6 +14,7 @@ from pathlib import Path
 
 import cadquery as cq
 from cadquery import Solid, Vector, Workplane
+from OCP.BRepBuilderAPI import BRepBuilderAPI_NurbsConvert
 from OCP.Interface import Interface_Static
 from OCP.STEPControl import STEPControl_AsIs, STEPControl_Writer
 
@@ -49,6 +50,11 @@ def sphere():
 
 def torus():
     return Solid.makeTorus(20, 5)
+
+
+def nurbs(make):
+    """The same solid with every surface and curve written as a B-spline."""
+    return lambda: Solid(BRepBuilderAPI_NurbsConvert(make().wrapped).Shape())
 
 
 # ---------------------------------------------------------------------------------------- functional contacts
@@ -380,6 +386,8 @@ MODELS = {
     "race": race, "ball": ball, "perforated-plate": perforated_plate, "bayonet-plug": bayonet_plug,
     "bayonet-socket": bayonet_socket, "loft": loft, "swept": swept, "wave": wave, "void": void_body,
     "inch-bracket": inch_bracket,
+    "box-nurbs": nurbs(box), "cylinder-nurbs": nurbs(cylinder), "cone-nurbs": nurbs(cone),
+    "sphere-nurbs": nurbs(sphere), "torus-nurbs": nurbs(torus), "shaft-nurbs": nurbs(shaft),
 }
 INCH = {"inch-bracket"}
 WITHOUT_PCURVES = {"perforated-plate", "bayonet-socket", "race", "stepped-seat"}

@@ -86,6 +86,8 @@ pub struct EdgeInfo {
     pub source: u64,
     /// Parameter range on the curve, `t0 < t1`.
     pub range: (f64, f64),
+    /// Distance between the curve and the file's own (mm).
+    pub curve_deviation: f64,
     /// The two uses (two of one face for a seam).
     pub sides: SmallVec<[EdgeSide; 2]>,
     /// Status.

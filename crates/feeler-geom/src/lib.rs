@@ -11,6 +11,7 @@ pub mod aabb;
 pub mod bezier;
 #[cfg(feature = "serde")]
 pub mod bulk;
+pub mod canonical;
 pub mod cone;
 pub mod contact;
 pub mod curve;

@@ -20,6 +20,8 @@ pub(super) struct Vertex {
 pub(super) struct Edge {
     pub(super) source: u64,
     pub(super) curve: Curve,
+    /// Distance between the curve and the file's own (mm).
+    pub(super) curve_deviation: f64,
     pub(super) range: (f64, f64),
     pub(super) vertices: (u32, u32),
 }

@@ -1,6 +1,6 @@
 //! Source topology → draft: parameter ranges from the vertices, curve directions, zero-length edges.
 
-use feeler_geom::{Aabb, Curve, P3, V3, math};
+use feeler_geom::{Aabb, Curve, P3, Surface, V3, math};
 
 use super::draft::{Draft, Edge, Face, Use, Vertex, index};
 use super::validate::{is_good_curve, is_good_point, is_good_surface};
@@ -20,8 +20,14 @@ pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut R
     // What every source edge became: its parts along the *source* edge with the sense of each.
     let mut parts: Vec<Vec<(u32, bool)>> = Vec::with_capacity(source.edges.len());
     let mut merged: Vec<u32> = (0..index(vertices.len())).collect();
+    let mut disguised = Disguised::default();
     for e in &source.edges {
-        match ranges(e, source, size, options, report) {
+        let recognised = disguised.curve(&e.curve, options.canonical_tolerance * size);
+        // Parameters of a spline say nothing about those of the curve that it is.
+        let range = if recognised.is_some() { None } else { e.range };
+        let (curve, curve_deviation) = recognised.unwrap_or_else(|| (e.curve.clone(), 0.0));
+        let e = EdgeSource { curve, range, ..*e };
+        match ranges(&e, source, size, options, report) {
             Ranges::Nothing => {
                 let (a, b) = (root(&merged, e.start), root(&merged, e.end));
                 if a != b {
@@ -33,7 +39,7 @@ pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut R
             Ranges::One { range, forward } => {
                 let ends = if forward { (e.start, e.end) } else { (e.end, e.start) };
                 parts.push(vec![(index(edges.len()), forward)]);
-                edges.push(Edge { source: e.id, curve: e.curve.clone(), range, vertices: ends });
+                edges.push(Edge { source: e.id, curve: e.curve, curve_deviation, range, vertices: ends });
             }
             Ranges::Two { first, second, forward } => {
                 let (from, to) = if forward { (e.start, e.end) } else { (e.end, e.start) };
@@ -43,12 +49,14 @@ pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut R
                 edges.push(Edge {
                     source: e.id,
                     curve: e.curve.clone(),
+                    curve_deviation,
                     range: first,
                     vertices: (from, joint),
                 });
                 edges.push(Edge {
                     source: e.id,
-                    curve: e.curve.clone(),
+                    curve: e.curve,
+                    curve_deviation,
                     range: second,
                     vertices: (joint, to),
                 });
@@ -75,8 +83,46 @@ pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut R
             }
         }
     }
-    let faces = source.faces.iter().map(|f| face(f, &parts, &merged)).collect();
+    let mut faces: Vec<Face> = source.faces.iter().map(|f| face(f, &parts, &merged)).collect();
+    for f in &mut faces {
+        disguised.surface(f, options.canonical_tolerance * size);
+    }
+    if disguised.n_curves + disguised.n_surfaces > 0 && disguised.deviation > options.coincidence_tol(size) {
+        report.warn(format!(
+            "{} free-form faces and {} splines were taken for the canonical surfaces and curves that they are to within {:.1e} mm",
+            disguised.n_surfaces, disguised.n_curves, disguised.deviation
+        ));
+    }
     Some(Draft { vertices, edges, faces, size })
+}
+
+/// Free-form geometry that was found to be canonical.
+#[derive(Debug, Default)]
+struct Disguised {
+    n_curves: usize,
+    n_surfaces: usize,
+    /// Largest deviation (mm).
+    deviation: f64,
+}
+
+impl Disguised {
+    fn curve(&mut self, curve: &Curve, tol: f64) -> Option<(Curve, f64)> {
+        let Curve::Bezier(spline) = curve else { return None };
+        let found = spline.recognised(tol)?;
+        self.n_curves += 1;
+        self.deviation = self.deviation.max(found.deviation);
+        Some((found.shape, found.deviation))
+    }
+
+    fn surface(&mut self, f: &mut Face, tol: f64) {
+        let Surface::Bezier(grid) = &f.surface else { return };
+        let Some(found) = grid.recognised(tol) else { return };
+        self.n_surfaces += 1;
+        self.deviation = self.deviation.max(found.deviation);
+        f.surface = found.shape;
+        f.surface_deviation += found.deviation;
+        f.outward = f.outward == found.same_normal;
+    }
 }
 
 fn face(f: &crate::source::FaceSource, parts: &[Vec<(u32, bool)>], merged: &[u32]) -> Face {

@@ -119,7 +119,11 @@ pub(super) fn assemble_face(
         for u in ring.iter_mut() {
             let e = &edges[u.edge as usize];
             if let Some(p) = u.pcurve.as_mut() {
-                measure(&host, &e.curve, e.range, p);
+                measure(&host, &e.curve, e.range, tol.fit.tol, p);
+                let distance = p.deviation();
+                if distance.is_nan() || distance > tol.gap {
+                    report.fail(Problem::EdgeOffSurface { edge: e.source, face: face.id, distance });
+                }
             }
         }
     }

@@ -58,6 +58,10 @@ pub struct BuildOptions {
     pub kink_angle: f64,
     /// Relative accuracy asked of area and volume.
     pub mass_tolerance: f64,
+    /// Splines and patches within this share of the solid's size of a line, circle, ellipse, plane, cylinder, cone,
+    /// sphere or torus become that; 0 leaves them as they are. Deviations are stored ([`FaceInfo::surface_deviation`])
+    /// and, where they are more than rounding, reported. Larger changes the shape by as much.
+    pub canonical_tolerance: f64,
 }
 
 impl Default for BuildOptions {
@@ -68,6 +72,7 @@ impl Default for BuildOptions {
             gap_tolerance: 1e-3,
             kink_angle: 1e-5,
             mass_tolerance: 1e-8,
+            canonical_tolerance: 1e-7,
         }
     }
 }
@@ -496,7 +501,14 @@ fn edge_infos(
             };
             let sides: SmallVec<[EdgeSide; 2]> = uses[i].iter().map(|at| side(draft, *at)).collect();
             let dihedral = dihedral.map_or((0.0, 0.0), |d| (d.min, d.max));
-            EdgeInfo { source: e.source, range: e.range, sides, status, dihedral }
+            EdgeInfo {
+                source: e.source,
+                range: e.range,
+                curve_deviation: e.curve_deviation,
+                sides,
+                status,
+                dihedral,
+            }
         })
         .collect();
     let statuses = infos.iter().map(|e| e.status).collect();

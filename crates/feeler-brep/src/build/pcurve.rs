@@ -181,8 +181,11 @@ pub(super) fn fit(
 }
 
 /// Measures the distance of every piece from the edge, after the ends have been moved.
-pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), pcurve: &mut Pcurve) {
+/// `fit_tol` (mm) is what was asked of the fit.
+pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), fit_tol: f64, pcurve: &mut Pcurve) {
+    let usual = 2.0 * (pcurve.off_surface + fit_tol);
     let joints = &pcurve.joints;
+    let nodes = &pcurve.nodes;
     for (k, piece) in pcurve.pieces.iter_mut().enumerate() {
         let (a, b) = (joints[k], joints[k + 1]);
         // Newton may leave the span a little at its ends, not the edge.
@@ -200,7 +203,13 @@ pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), pcurve:
             * (0..=n).fold(0.0, |worst: f64, i| {
                 let s = f64::from(i) / f64::from(n);
                 let p = host.surface.point(cubic(&piece.control, s).0);
-                worst.max(distance_to_curve(curve, &p, a + (b - a) * s, lo, hi))
+                let mut off = distance_to_curve(curve, &p, a + (b - a) * s, lo, hi);
+                if off > usual {
+                    // The piece does not run at the curve's speed: over more than a turn the start may be a wrong one.
+                    let inside = nodes.iter().map(|n| n.0).filter(|t| lo <= *t && *t <= hi);
+                    off = inside.fold(off, |m, t| m.min(distance_to_curve(curve, &p, t, lo, hi)));
+                }
+                worst.max(off)
             });
     }
 }
@@ -372,7 +381,7 @@ impl<'a> Trace<'a> {
 
     /// Where the edge's velocity leads, or where it was, whichever is nearer to the edge.
     fn predicted(&self, from: (f64, P2), t: f64) -> P2 {
-        if self.host.surface.is_canonical() {
+        if matches!(self.host.surface, Surface::Plane { .. }) {
             return from.1;
         }
         let jacobian = self.host.jacobian(from.1);

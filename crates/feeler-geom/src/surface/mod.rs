@@ -461,7 +461,7 @@ impl Rect {
 }
 
 /// Principal curvatures from derivatives and the unit natural normal `n`.
-fn principal_of(d: &SurfaceDerivs, n: &V3) -> Principal {
+pub(crate) fn principal_of(d: &SurfaceDerivs, n: &V3) -> Principal {
     // An orthonormal tangent basis with the larger derivative first keeps the change of basis well conditioned.
     let e1 = if d.du.norm_squared() >= d.dv.norm_squared() { unit(d.du) } else { unit(d.dv) };
     let e1 = e1.unwrap_or_else(|| complete_basis(n).0);

@@ -1,0 +1,146 @@
+//! Least-squares fit of signed distances, to round-off.
+
+use nalgebra::{DMatrix, DVector, Rotation3};
+
+use crate::{Frame, P3, V3, math};
+
+/// A surface with an axis or a centre, while it is being fitted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Round {
+    Sphere { centre: P3, radius: f64 },
+    Cylinder { frame: Frame, radius: f64 },
+    Cone { frame: Frame, half_angle: f64 },
+    Torus { frame: Frame, major: f64, minor: f64 },
+}
+
+/// Unknowns: shift of the origin along the axes of the frame, tilt of its z about x and y, two shape parameters.
+const UNKNOWNS: usize = 7;
+/// Steps at most; the fit converges quadratically from guesses that are good to a thousandth.
+const STEPS: usize = 12;
+
+impl Round {
+    /// Signed distance from a point, positive outside.
+    pub(super) fn distance(&self, p: &P3) -> f64 {
+        self.row(p, 1.0).0
+    }
+
+    /// Signed distance, and its derivatives by the unknowns; angles in units of `1 / size`.
+    fn row(&self, p: &P3, size: f64) -> (f64, [f64; UNKNOWNS]) {
+        // A unit direction of zero length is as good as any other on the axis.
+        let over = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
+        match self {
+            Self::Sphere { centre, radius } => {
+                let q = p - centre;
+                let d = q.norm();
+                (d - radius, [-over(q.x, d), -over(q.y, d), -over(q.z, d), 0.0, 0.0, -1.0, 0.0])
+            }
+            Self::Cylinder { frame, radius } => {
+                let q = frame.local(p);
+                let rho = math::hypot(q.x, q.y);
+                let (c, s) = (over(q.x, rho), over(q.y, rho));
+                (rho - radius, [-c, -s, 0.0, s * q.z / size, -c * q.z / size, -1.0, 0.0])
+            }
+            Self::Cone { frame, half_angle } => {
+                let q = frame.local(p);
+                let rho = math::hypot(q.x, q.y);
+                let (c, s) = (over(q.x, rho), over(q.y, rho));
+                let (sin, cos) = math::sin_cos(*half_angle);
+                let row = [
+                    -cos * c,
+                    -cos * s,
+                    sin,
+                    (cos * s * q.z + sin * q.y) / size,
+                    -(cos * c * q.z + sin * q.x) / size,
+                    -(rho * sin + q.z * cos) / size,
+                    0.0,
+                ];
+                (rho * cos - q.z * sin, row)
+            }
+            Self::Torus { frame, major, minor } => {
+                let q = frame.local(p);
+                let rho = math::hypot(q.x, q.y);
+                let (c, s) = (over(q.x, rho), over(q.y, rho));
+                let m = math::hypot(rho - major, q.z);
+                let (cr, cz) = (over(rho - major, m), over(q.z, m));
+                let row = [
+                    -cr * c,
+                    -cr * s,
+                    -cz,
+                    (cr * s * q.z - cz * q.y) / size,
+                    (cz * q.x - cr * c * q.z) / size,
+                    -cr,
+                    -1.0,
+                ];
+                (m - minor, row)
+            }
+        }
+    }
+
+    fn moved(&self, x: &DVector<f64>, size: f64) -> Option<Self> {
+        let turned = |frame: &Frame| {
+            let shift = frame.vector(x[0], x[1], x[2]);
+            let tilt = frame.vector(x[3] / size, x[4] / size, 0.0);
+            let z = Rotation3::from_scaled_axis(tilt) * frame.z;
+            Frame::from_z(frame.origin + shift, z, Some(frame.x))
+        };
+        Some(match self {
+            Self::Sphere { centre, radius } => {
+                Self::Sphere { centre: centre + V3::new(x[0], x[1], x[2]), radius: radius + x[5] }
+            }
+            Self::Cylinder { frame, radius } => {
+                Self::Cylinder { frame: turned(frame)?, radius: radius + x[5] }
+            }
+            Self::Cone { frame, half_angle } => {
+                Self::Cone { frame: turned(frame)?, half_angle: half_angle + x[5] / size }
+            }
+            Self::Torus { frame, major, minor } => {
+                Self::Torus { frame: turned(frame)?, major: major + x[5], minor: minor + x[6] }
+            }
+        })
+    }
+
+    fn worst(&self, points: &[P3]) -> f64 {
+        points.iter().fold(0.0, |m: f64, p| {
+            let d = self.distance(p).abs();
+            if d.is_nan() { f64::INFINITY } else { m.max(d) }
+        })
+    }
+
+    /// The best one near a guess by Gauss–Newton, as long as the largest distance falls; and that distance.
+    pub(super) fn fitted(self, points: &[P3], size: f64) -> (Self, f64) {
+        let (mut best, mut worst) = (self, self.worst(points));
+        for _ in 0..STEPS {
+            let mut rows = DMatrix::zeros(points.len(), UNKNOWNS);
+            let mut rest = DVector::zeros(points.len());
+            for (i, p) in points.iter().enumerate() {
+                let (d, row) = best.row(p, size);
+                rest[i] = -d;
+                (0..UNKNOWNS).for_each(|k| rows[(i, k)] = row[k]);
+            }
+            if rows.iter().chain(rest.iter()).any(|x| !x.is_finite()) {
+                break;
+            }
+            // What the points do not determine stays as it is.
+            let Ok(x) = rows.svd(true, true).solve(&rest, 1e-11) else { break };
+            let Some(next) = best.moved(&x, size) else { break };
+            let next_worst = next.worst(points);
+            if next_worst >= worst {
+                break;
+            }
+            (best, worst) = (next, next_worst);
+        }
+        (best, worst)
+    }
+}
+
+/// Centre and axis of the circle through three points; `None` when they lie on a line.
+pub(super) fn circle_through([a, b, c]: [P3; 3]) -> Option<(P3, V3)> {
+    let (u, v) = (b - a, c - a);
+    let n = u.cross(&v);
+    let area = n.norm_squared();
+    if area.is_nan() || area <= 1e-24 * u.norm_squared() * v.norm_squared() {
+        return None;
+    }
+    let to_centre = (n.cross(&u) * v.norm_squared() + v.cross(&n) * u.norm_squared()) / (2.0 * area);
+    Some((a + to_centre, n / area.sqrt()))
+}

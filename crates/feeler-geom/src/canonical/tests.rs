@@ -1,0 +1,200 @@
+//! Exact forms of every kind are found to round-off, perturbed ones within the tolerance only, free-form ones never.
+
+use std::f64::consts::TAU;
+
+use rand::Rng;
+
+use super::*;
+use crate::bezier::{BezierSpline, BezierSurface};
+use crate::testing::{frame, nurbs_curve, nurbs_surface, rng, unit};
+use crate::{Frame, P2, P3, V3, math};
+
+/// Part of a meridian turned through part of a turn, and what it is. The pieces run in a random direction.
+fn disguised(kind: usize, r: &mut rand::rngs::SmallRng) -> (BezierSurface, Surface) {
+    let f: Frame = frame(r);
+    let scale = math::powf(10.0, r.random_range(-1.0..2.0));
+    let u0 = r.random_range(0.0..TAU);
+    let u1 = if r.random_bool(0.3) { u0 + TAU } else { u0 + r.random_range(0.4..TAU) };
+    let meridian = Frame { origin: f.origin, x: f.x, y: f.z, z: f.x.cross(&f.z) };
+    let segment = |a: (f64, f64), b: (f64, f64)| {
+        BezierSpline::segment(&f.point(a.0, 0.0, a.1), &f.point(b.0, 0.0, b.1), 0.0, 1.0)
+    };
+    let (profile, shape) = match kind {
+        0 => {
+            let (a, b) = (r.random_range(0.1..1.0) * scale, r.random_range(1.2..2.0) * scale);
+            (segment((a, 0.0), (b, 0.0)), Surface::Plane { frame: f })
+        }
+        1 => {
+            let radius = r.random_range(0.5..2.0) * scale;
+            let h = r.random_range(0.5..3.0) * scale;
+            (segment((radius, -h), (radius, h)), Surface::Cylinder { frame: f, radius })
+        }
+        2 => {
+            let half_angle = r.random_range(0.05..1.4);
+            let (a, b) = (r.random_range(0.2..0.9) * scale, r.random_range(1.0..2.0) * scale);
+            let k = math::tan(half_angle);
+            (segment((a * k, a), (b * k, b)), Surface::Cone { frame: f, half_angle })
+        }
+        3 => {
+            let radius = r.random_range(0.5..2.0) * scale;
+            let whole = r.random_bool(0.4);
+            let (a, b) = if whole {
+                (-TAU / 4.0, TAU / 4.0)
+            } else {
+                (r.random_range(-1.2..0.0), r.random_range(0.3..1.4))
+            };
+            (BezierSpline::arc(&meridian, radius, radius, a, b), Surface::Sphere { frame: f, radius })
+        }
+        _ => {
+            let (major, minor) = (r.random_range(1.2..3.0) * scale, r.random_range(0.2..1.0) * scale);
+            let tube = Frame { origin: f.point(major, 0.0, 0.0), ..meridian };
+            let a = r.random_range(0.0..TAU);
+            let b = if r.random_bool(0.3) { a + TAU } else { a + r.random_range(0.5..TAU) };
+            (BezierSpline::arc(&tube, minor, minor, a, b), Surface::Torus { frame: f, major, minor })
+        }
+    };
+    (BezierSurface::revolution(&profile, &f.origin, &f.z, u0, u1), shape)
+}
+
+fn near(a: f64, b: f64, tol: f64) -> bool {
+    (a - b).abs() <= tol
+}
+
+#[test]
+fn exact_forms_are_found_to_round_off() {
+    let mut r = rng(5);
+    for case in 0..400 {
+        let (grid, shape) = disguised(case % 5, &mut r);
+        let size = crate::Aabb::of_points(grid.points().iter()).diagonal();
+        let found = grid.recognised(1e-8 * size).unwrap_or_else(|| panic!("{case} {shape:?}"));
+        // The farther its axis or apex is, the less a patch says about it.
+        assert!(found.deviation <= 1e-12 * size, "{case} {:e}", found.deviation / size);
+        let tol = 1e-8 * size;
+        let same = match (&found.shape, &shape) {
+            (Surface::Plane { frame: a }, Surface::Plane { frame: b }) => a.z.cross(&b.z).norm() < 1e-10,
+            (Surface::Cylinder { radius: a, .. }, Surface::Cylinder { radius: b, .. })
+            | (Surface::Sphere { radius: a, .. }, Surface::Sphere { radius: b, .. }) => near(*a, *b, tol),
+            (Surface::Cone { half_angle: a, .. }, Surface::Cone { half_angle: b, .. }) => near(*a, *b, 1e-8),
+            (Surface::Torus { major: a, minor: c, .. }, Surface::Torus { major: b, minor: d, .. }) => {
+                near(*a, *b, tol) && near(*c, *d, tol)
+            }
+            _ => false,
+        };
+        assert!(same, "{case} {:?} {shape:?}", found.shape);
+        for _ in 0..10 {
+            let d = grid.domain();
+            let uv = P2::new(r.random_range(d.u0..d.u1), r.random_range(d.v0..d.v1));
+            let (p, n) = (grid.derivs(uv).p, grid.normal(uv));
+            let foot = found.shape.invert(&p, None, None);
+            assert!((found.shape.point(foot) - p).norm() <= 2e-12 * size, "{case}");
+            let same = found.shape.normal(foot).dot(&n);
+            assert!(near(same, if found.same_normal { 1.0 } else { -1.0 }, 1e-6), "{case} {same}");
+        }
+    }
+}
+
+#[test]
+fn perturbed_forms_are_found_within_the_tolerance_only() {
+    let mut r = rng(6);
+    for case in 0..100 {
+        let (mut grid, shape) = disguised(case % 5, &mut r);
+        let size = crate::Aabb::of_points(grid.points().iter()).diagonal();
+        let bump = 1e-4 * size;
+        // A control point of the inside, off the surface.
+        let inner = grid.control.len() / 2;
+        let p = crate::bezier::dehomogenized(&grid.control[inner]);
+        let n = shape.normal(shape.invert(&p, None, None));
+        let w = grid.control[inner].w;
+        grid.control[inner] = crate::bezier::homogeneous(&(p + n * bump), w);
+        assert!(grid.recognised(1e-7 * size).is_none(), "{case} {shape:?}");
+        if let Some(found) = grid.recognised(1e-3 * size) {
+            assert!(found.deviation <= 1e-3 * size && found.deviation > 1e-7 * size, "{case}");
+        }
+    }
+}
+
+#[test]
+fn free_form_grids_are_none_of_them() {
+    let mut r = rng(7);
+    for _ in 0..200 {
+        let grid = nurbs_surface(&mut r).to_bezier().unwrap();
+        let size = crate::Aabb::of_points(grid.points().iter()).diagonal();
+        assert!(grid.recognised(1e-6 * size).is_none());
+    }
+    // Nearly round: an ellipse's cylinder, a parabola turned.
+    let f = Frame::identity();
+    let arc = BezierSpline::arc(&f, 1.0, 1.0 + 1e-4, 0.0, 2.0);
+    assert!(BezierSurface::extrusion(&arc, &V3::z(), 0.0, 1.0).recognised(1e-6).is_none());
+    let parabola = Curve::Parabola { frame: Frame { x: f.z, y: f.x, z: f.y, ..f }, focal: 0.5 };
+    let profile = BezierSpline::of_curve(&parabola, 0.2, 1.0);
+    assert!(
+        BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, 3.0).recognised(1e-6).is_none()
+    );
+}
+
+#[test]
+fn curves_are_found_with_their_direction() {
+    let mut r = rng(8);
+    for case in 0..400 {
+        let f = frame(&mut r);
+        let scale = math::powf(10.0, r.random_range(-1.0..2.0));
+        let t0 = r.random_range(-3.0..3.0);
+        let t1 = if r.random_bool(0.3) { t0 + TAU } else { t0 + r.random_range(0.3..6.0) };
+        let semi = scale * r.random_range(0.2..0.9);
+        let curve = match case % 3 {
+            0 => Curve::Line { origin: f.origin, dir: unit(&mut r) },
+            1 => Curve::Circle { frame: f, radius: scale },
+            _ => Curve::Ellipse { frame: f, semi_x: scale, semi_y: semi },
+        };
+        let spline = BezierSpline::of_curve(&curve, t0, t1).elevated(if case % 2 == 0 { 3 } else { 2 });
+        let size = crate::Aabb::of_points(spline.points().iter()).diagonal();
+        let found = spline.recognised(1e-8 * size).unwrap_or_else(|| panic!("{case} {curve:?} {t0} {t1}"));
+        assert!(found.deviation <= 2e-11 * size, "{case} {:e}", found.deviation / size);
+        let same = match (&found.shape, &curve) {
+            (Curve::Line { .. }, Curve::Line { .. }) => true,
+            (Curve::Circle { radius: a, .. }, Curve::Circle { radius: b, .. }) => near(*a, *b, 1e-8 * scale),
+            (Curve::Ellipse { semi_x: a, semi_y: c, .. }, Curve::Ellipse { semi_x: b, semi_y: d, .. }) => {
+                let (a, c) = (a.max(*c), a.min(*c));
+                near(a, *b, 1e-6 * scale) && near(c, *d, 1e-6 * scale)
+            }
+            _ => false,
+        };
+        assert!(same, "{case} {:?} {curve:?}", found.shape);
+        for k in 1..20 {
+            let d = spline.derivs(t0 + (t1 - t0) * f64::from(k) / 20.0);
+            let t = match &found.shape {
+                Curve::Line { origin, dir } => (d.p - origin).dot(dir),
+                s => s.project(&d.p, 0.0, TAU),
+            };
+            let e = found.shape.derivs(t);
+            assert!((e.p - d.p).norm() <= 3e-11 * size, "{case}");
+            assert!(e.d1.dot(&d.d1) > 0.0, "{case}: runs the other way");
+        }
+    }
+}
+
+#[test]
+fn other_curves_are_none_of_them() {
+    let mut r = rng(9);
+    for _ in 0..200 {
+        let spline = nurbs_curve(&mut r).to_bezier().unwrap();
+        let size = crate::Aabb::of_points(spline.points().iter()).diagonal();
+        // One span of degree 1 or 2 may well be a line or an ellipse.
+        assert!(spline.recognised(1e-6 * size).is_none() || (spline.n_pieces() == 1 && spline.degree <= 2));
+    }
+    // There and back again; more than once around.
+    let p = |x: f64| crate::bezier::homogeneous(&P3::new(x, 0.0, 0.0), 1.0);
+    let back = BezierSpline {
+        degree: 2,
+        breaks: vec![0.0, 1.0],
+        control: vec![p(0.0), p(3.0), p(1.0)],
+        periodic: false,
+    };
+    assert!(back.recognised(1e-6).is_none());
+    let f = Frame::identity();
+    let (a, b) = (BezierSpline::arc(&f, 1.0, 1.0, 0.0, 4.0), BezierSpline::arc(&f, 1.0, 1.0, 4.0, 8.0));
+    let mut twice = a.clone();
+    twice.breaks.extend(&b.breaks[1..]);
+    twice.control.extend(&b.control);
+    assert!(twice.recognised(1e-6).is_none() && a.recognised(1e-6).is_some());
+}
