@@ -1,7 +1,7 @@
 //! Distance between convex shapes: support mappings, Signed Volumes, GJK, penetration depth.
 //!
 //! A shape is what its support mapping says: the point farthest along a direction. [`distance`] finds the closest
-//! points of two shapes, with barycentric weights on the points they came from; [`penetration`] how deep one is in the
+//! points of two shapes, with barycentric weights on the points they came from; [`penetration()`] how deep one is in the
 //! other.
 //!
 //! Poses are shapes too: [`Moved`] brings a shape into the common frame. This crate knows no files and no solids.

@@ -1,7 +1,7 @@
 //! Closest points of two convex shapes.
 //!
 //! # Source
-//! DIST §3.2, Algorithm 5, with [Signed Volumes](crate::signed_volumes) as its sub-algorithm.
+//! DIST §3.2, Algorithm 5, with [Signed Volumes](mod@crate::signed_volumes) as its sub-algorithm.
 //!
 //! # Deviations
 //! - `continue` in Algorithm 5 means: leave the loop (MATH §12).

@@ -109,7 +109,7 @@ pub enum Outcome {
     /// Their distance and their penetration are both zero, up to rounding or the requested tolerance.
     Touching,
     /// Their interiors meet. The witness points agree up to rounding, or lie within the other shape's radius: for the
-    /// depth ask [`penetration`](crate::penetration).
+    /// depth ask [`penetration`](crate::penetration()).
     Overlapping,
     /// Further apart than the request's limit, as the lower bound proves.
     Beyond,

@@ -4,7 +4,7 @@
 //! BREP §2.4.4 (top-down).
 //!
 //! # Deviations
-//! Where to divide is decided by a cost instead of at the median ([`divide`]).
+//! Where to divide is decided by a cost instead of at the median ([`mod@divide`]).
 
 mod divide;
 
