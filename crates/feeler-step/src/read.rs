@@ -9,7 +9,7 @@ use feeler_brep::SolidSource;
 use feeler_geom::Pose;
 
 use crate::assembly::{self, Component, External, Placed};
-use crate::entities::Entities;
+use crate::entities::{Bad, Entities};
 use crate::error::{Problem, Severity, StepError};
 use crate::files::{self, Resolve, read_below};
 use crate::topology;
@@ -223,7 +223,7 @@ fn content(graph: step_io::parser::Graph) -> Content {
     for (id, units) in &layout.solids {
         let converted = match units {
             Ok(units) => topology::convert_solid(&entities, *id, *units),
-            Err(e) => Err(e.clone()),
+            Err(e) => Err(vec![e.clone()]),
         };
         match converted {
             Ok(converted) => {
@@ -240,11 +240,11 @@ fn content(graph: step_io::parser::Graph) -> Content {
                 place.insert(*id, solids.len());
                 solids.push(solid);
             }
-            Err(e) => {
-                let because =
-                    if e.id == *id { e.message } else { format!("cannot be used: #{} {}", e.id, e.message) };
-                refused.push(Problem { entity: Some(*id), severity: Severity::Error, message: because });
-            }
+            Err(all) => refused.push(Problem {
+                entity: Some(*id),
+                severity: Severity::Error,
+                message: because(*id, &all),
+            }),
         }
     }
     let beside = listed(&counts_of(&entities, 0)[..N_SHAPES]);
@@ -267,6 +267,20 @@ fn content(graph: step_io::parser::Graph) -> Content {
         file_edge_curves: count(&["EDGE_CURVE"]),
         file_entities: entities.len(),
     }
+}
+
+/// Why a solid cannot be used: everything that was found, in the order of the faces.
+fn because(id: u64, all: &[Bad]) -> String {
+    let (own, others): (Vec<&Bad>, Vec<&Bad>) = all.iter().partition(|e| e.id == id);
+    let mut text: Vec<String> = own.iter().map(|e| e.message.clone()).collect();
+    if !others.is_empty() {
+        let shown = others.iter().take(MAX_NOTES).map(|e| format!("#{} {}", e.id, e.message));
+        let list: Vec<String> = shown.collect();
+        let more = others.len() - list.len();
+        let more = if more > 0 { format!("; and {more} more problems") } else { String::new() };
+        text.push(format!("cannot be used: {}{more}", list.join("; ")));
+    }
+    text.join("; ")
 }
 
 /// What a file may hold beside the solids that this crate reads; the last kind are references to other files.

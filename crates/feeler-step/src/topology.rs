@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use feeler_brep::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
 use feeler_geom::{Curve, Frame, P3, Surface, V3};
 
-use crate::entities::{Entities, Record, Res, bad};
+use crate::entities::{Bad, Entities, Record, Res, bad};
 use crate::geometry::{Geometry, Near, ReadSurface};
 use crate::units::Units;
 
@@ -26,9 +26,11 @@ pub(crate) struct Converted {
     pub(crate) notes: Vec<(u64, String)>,
 }
 
-/// Converts the solid `id`, whose representation counts in `units`.
-pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Res<Converted> {
-    let record = entities.get(id, id)?;
+/// Converts the solid `id`, whose representation counts in `units`. Everything that keeps it from being used is told,
+/// each entity once.
+pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Result<Converted, Vec<Bad>> {
+    let one = |e: Bad| vec![e];
+    let record = entities.get(id, id).map_err(one)?;
     let mut reader = SolidReader {
         geometry: Geometry::new(entities, units),
         entities,
@@ -40,11 +42,16 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Res<C
         poly_vertex_of: HashMap::new(),
         poly_edge_of: HashMap::new(),
         turned_loops: Vec::new(),
+        bad: Vec::new(),
     };
-    let (name, outer, voids) = solid_parts(&record)?;
-    reader.shell(outer, id, 0)?;
-    for (i, void) in (1..).zip(voids) {
-        reader.shell(void, id, i)?;
+    let (name, outer, voids) = solid_parts(&record).map_err(one)?;
+    for (i, shell) in (0..).zip(std::iter::once(outer).chain(voids)) {
+        if let Err(e) = reader.shell(shell, id, i) {
+            reader.tell(e);
+        }
+    }
+    if !reader.bad.is_empty() {
+        return Err(reader.bad);
     }
     if let Some(first) = reader.turned_loops.first() {
         let message = format!(
@@ -93,9 +100,18 @@ struct SolidReader<'a> {
     poly_edge_of: HashMap<(u32, u32), u32>,
     /// Edge loops whose edges had to be turned around to connect.
     turned_loops: Vec<u64>,
+    /// What keeps the solid from being used.
+    bad: Vec<Bad>,
 }
 
 impl SolidReader<'_> {
+    /// Remembers an error, once: an edge is read by two faces.
+    fn tell(&mut self, e: Bad) {
+        if !self.bad.contains(&e) {
+            self.bad.push(e);
+        }
+    }
+
     fn shell(&mut self, id: u64, by: u64, index: u32) -> Res<()> {
         let (mut id, mut by, mut forward) = (id, by, true);
         for _ in 0..MAX_WRAPS {
@@ -115,7 +131,9 @@ impl SolidReader<'_> {
                         return bad(id, "is a shell without faces");
                     }
                     for face in faces {
-                        self.face(face, id, index, forward)?;
+                        if let Err(e) = self.face(face, id, index, forward) {
+                            self.tell(e);
+                        }
                     }
                     return Ok(());
                 }
@@ -214,7 +232,21 @@ impl SolidReader<'_> {
                     self.geometry.note(id, "is an EDGE_LOOP without edges; it is taken as no boundary");
                     return Ok(None);
                 }
-                let mut uses = ids.iter().map(|e| self.edge_use(*e, id)).collect::<Res<Vec<_>>>()?;
+                let mut uses = Vec::with_capacity(ids.len());
+                let mut failed = None;
+                for e in &ids {
+                    match self.edge_use(*e, id) {
+                        Ok(u) => uses.push(u),
+                        Err(e) => {
+                            if let Some(before) = failed.replace(e) {
+                                self.tell(before);
+                            }
+                        }
+                    }
+                }
+                if let Some(e) = failed {
+                    return Err(e);
+                }
                 if !self.connected(&uses)
                     && let Some(turned) = self.turned_to_connect(&uses)
                 {
