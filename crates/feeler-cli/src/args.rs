@@ -21,6 +21,8 @@ pub enum Command {
     Inspect(Inspect),
     /// All local minimal distances between two posed solids
     Query(Query),
+    /// The minima along a trajectory
+    Sweep(Sweep),
 }
 
 /// `feeler preprocess`.
@@ -68,9 +70,9 @@ pub struct Inspect {
     pub json: bool,
 }
 
-/// `feeler query`.
+/// Two solids and what is asked of them: shared by the commands that query.
 #[derive(Debug, Args)]
-pub struct Query {
+pub struct PairArgs {
     /// First file: .feeler, or STEP to be prepared in memory
     #[arg(value_name = "A")]
     pub a: PathBuf,
@@ -86,12 +88,6 @@ pub struct Query {
     /// Solid of B
     #[arg(long, value_name = "S", default_value = "0")]
     pub solid_b: String,
-    /// Motion of A: tx,ty,tz or tx,ty,tz,qx,qy,qz,qw or @FILE with a 4x4 matrix
-    #[arg(long, value_name = "POSE", default_value = "0,0,0", allow_hyphen_values = true)]
-    pub pose_a: String,
-    /// Motion of B
-    #[arg(long, value_name = "POSE", default_value = "0,0,0", allow_hyphen_values = true)]
-    pub pose_b: String,
     /// Dilate the polars of edges and vertices by this angle (rad) and report quasi-minima too
     #[arg(long, value_name = "RAD", default_value_t = 0.0, value_parser = non_negative)]
     pub quasi: f64,
@@ -104,6 +100,9 @@ pub struct Query {
     /// Largest spacing (mm) of the samples of a conformal contact; default: a quarter of its extent
     #[arg(long, value_name = "MM", value_parser = positive)]
     pub conformal_spacing: Option<f64>,
+    /// Threads of one query; the result does not depend on it
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: u16,
     /// Skip the hierarchies and solve every pair of features: slow, for checking
     #[arg(long)]
     pub brute_force: bool,
@@ -113,6 +112,37 @@ pub struct Query {
     /// No messages on stderr but errors
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// `feeler query`.
+#[derive(Debug, Args)]
+pub struct Query {
+    /// The solids.
+    #[command(flatten)]
+    pub pair: PairArgs,
+    /// Motion of A: tx,ty,tz or tx,ty,tz,qx,qy,qz,qw or @FILE with a 4x4 matrix
+    #[arg(long, value_name = "POSE", default_value = "0,0,0", allow_hyphen_values = true)]
+    pub pose_a: String,
+    /// Motion of B
+    #[arg(long, value_name = "POSE", default_value = "0,0,0", allow_hyphen_values = true)]
+    pub pose_b: String,
+}
+
+/// `feeler sweep`.
+#[derive(Debug, Args)]
+pub struct Sweep {
+    /// The solids.
+    #[command(flatten)]
+    pub pair: PairArgs,
+    /// Poses of B, and of A if it moves: {"unit":"mm","dt":S,"poses_b":[[tx,ty,tz,qx,qy,qz,qw],…],"poses_a":[…]}
+    #[arg(long, value_name = "FILE")]
+    pub trajectory: PathBuf,
+    /// Forget everything between two steps
+    #[arg(long)]
+    pub cold: bool,
+    /// Draw time, number of minima and smallest distance of every step
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
 }
 
 fn finite(s: &str) -> Result<f64, String> {

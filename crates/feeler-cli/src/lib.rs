@@ -7,9 +7,11 @@ pub mod args;
 pub mod import;
 pub mod inspect;
 mod interrupt;
+mod plot;
 pub mod pose;
 pub mod preprocess;
 pub mod query;
+pub mod sweep;
 pub mod table;
 mod tree;
 
@@ -49,5 +51,6 @@ pub fn run(
         args::Command::Preprocess(a) => preprocess::run(a, out, err),
         args::Command::Inspect(a) => inspect::run(a, out),
         args::Command::Query(a) => query::run(a, out, err),
+        args::Command::Sweep(a) => sweep::run(a, out, err),
     }
 }

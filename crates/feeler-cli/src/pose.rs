@@ -27,16 +27,26 @@ pub fn parse(text: &str) -> anyhow::Result<Pose> {
     match *values.as_slice() {
         [x, y, z] => Ok(Pose::translation(x, y, z)),
         [x, y, z, qx, qy, qz, qw] => {
-            let q = Quaternion::new(qw, qx, qy, qz);
-            ensure!(
-                (q.norm() - 1.0).abs() <= MAX_DEVIATION,
-                "pose '{text}': the quaternion's norm is {}, not 1; give qx,qy,qz,qw of a rotation",
-                q.norm()
-            );
-            Ok(Pose::from_parts(Translation3::new(x, y, z), UnitQuaternion::from_quaternion(q)))
+            from_values(&[x, y, z, qx, qy, qz, qw]).with_context(|| format!("pose '{text}'"))
         }
         _ => bail!("pose '{text}': {} values; give tx,ty,tz or tx,ty,tz,qx,qy,qz,qw or @FILE", values.len()),
     }
+}
+
+/// Pose of `tx, ty, tz` (mm) and a quaternion `qx, qy, qz, qw`, which is normalised.
+///
+/// # Errors
+/// Values that are not finite, a quaternion that is no rotation.
+pub fn from_values(values: &[f64; 7]) -> anyhow::Result<Pose> {
+    ensure!(values.iter().all(|x| x.is_finite()), "every value must be finite");
+    let [x, y, z, qx, qy, qz, qw] = *values;
+    let q = Quaternion::new(qw, qx, qy, qz);
+    ensure!(
+        (q.norm() - 1.0).abs() <= MAX_DEVIATION,
+        "the quaternion's norm is {}, not 1; give qx,qy,qz,qw of a rotation",
+        q.norm()
+    );
+    Ok(Pose::from_parts(Translation3::new(x, y, z), UnitQuaternion::from_quaternion(q)))
 }
 
 /// Pose of a row-major homogeneous matrix.

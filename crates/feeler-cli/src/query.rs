@@ -1,6 +1,6 @@
 //! `feeler query`.
 
-use crate::args::Query;
+use crate::args::{PairArgs, Query};
 use crate::{Outcome, import, pose, table};
 use anyhow::{Context as _, bail};
 use feeler_geom::Pose;
@@ -17,28 +17,58 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
     // Arguments first: a typo in a pose should not wait for two files to be prepared.
     let user_a = pose::parse(&args.pose_a)?;
     let user_b = pose::parse(&args.pose_b)?;
+    let two = load(&args.pair, err)?;
+    let options = options(&args.pair);
+    let pool = threads(&args.pair)?;
+    let mut pair = ContactPair::new(two.body_a, two.body_b);
+    let clock = Instant::now();
+    pool.install(|| {
+        pair.query(&(user_a * two.own_a), &(user_b * two.own_b), &options);
+    });
+    let wall_us = clock.elapsed().as_secs_f64() * 1e6;
+    if args.pair.json {
+        serde_json::to_writer(&mut *out, &document(&pair, args.pair.d_max, wall_us))?;
+        writeln!(out)?;
+    } else {
+        write_table(&pair, args.pair.d_max, wall_us, out)?;
+    }
+    Ok(if pair.status() == Status::Interfering { Outcome::Partly } else { Outcome::Done })
+}
+
+/// The solids of a command line.
+pub(crate) struct Two {
+    pub body_a: Arc<Body>,
+    /// Takes A's coordinates to where its file puts it.
+    pub own_a: Pose,
+    pub body_b: Arc<Body>,
+    pub own_b: Pose,
+}
+
+/// Loads both solids.
+pub(crate) fn load(args: &PairArgs, err: &mut dyn Write) -> anyhow::Result<Two> {
     let (body_a, own_a) = load_solid(&args.a, &args.solid_a, args.quiet, err)?;
     let (body_b, own_b) = load_solid(&args.b, &args.solid_b, args.quiet, err)?;
-    let options = QueryOptions {
+    Ok(Two { body_a, own_a, body_b, own_b })
+}
+
+/// What the command line asks of a query.
+pub(crate) fn options(args: &PairArgs) -> QueryOptions {
+    QueryOptions {
         d_max: args.d_max,
         alpha: args.quasi,
         dilation_a: args.dilation_a,
         dilation_b: args.dilation_b,
         brute_force: args.brute_force,
         conformal_spacing: args.conformal_spacing,
+        parallel: args.threads > 1,
         ..QueryOptions::default()
-    };
-    let mut pair = ContactPair::new(body_a, body_b);
-    let clock = Instant::now();
-    pair.query(&(user_a * own_a), &(user_b * own_b), &options);
-    let wall_us = clock.elapsed().as_secs_f64() * 1e6;
-    if args.json {
-        serde_json::to_writer(&mut *out, &document(&pair, args.d_max, wall_us))?;
-        writeln!(out)?;
-    } else {
-        write_table(&pair, args.d_max, wall_us, out)?;
     }
-    Ok(if pair.status() == Status::Interfering { Outcome::Partly } else { Outcome::Done })
+}
+
+/// The threads of a command line.
+pub(crate) fn threads(args: &PairArgs) -> anyhow::Result<rayon::ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(args.threads));
+    pool.build().context("cannot start the threads of --threads")
 }
 
 /// One solid of a file, ready for queries, with the pose that the file gives it.
@@ -90,7 +120,7 @@ fn class_name(class: LmdClass) -> &'static str {
     }
 }
 
-fn status_name(status: Status) -> &'static str {
+pub(crate) fn status_name(status: Status) -> &'static str {
     match status {
         Status::Separated => "separated",
         Status::Touching => "touching",
@@ -113,25 +143,26 @@ fn feature_json(f: &FeatureRef) -> Value {
 /// The JSON document of INTERFACE.
 #[must_use]
 pub fn document(pair: &ContactPair, d_max: f64, wall_us: f64) -> Value {
-    let lmds: Vec<Value> = pair
-        .lmds()
-        .iter()
-        .map(|l: &Lmd| {
-            json!({
-                "distance": l.distance, "gap": l.gap,
-                "point_a": <[f64; 3]>::from(l.point_a), "point_b": <[f64; 3]>::from(l.point_b),
-                "normal": <[f64; 3]>::from(l.normal),
-                "class": class_name(l.class), "id": l.id,
-                "feature_a": feature_json(&l.feature_a), "feature_b": feature_json(&l.feature_b),
-            })
-        })
-        .collect();
     let s = pair.stats();
     json!({
         "unit": "mm", "d_max": d_max, "status": status_name(pair.status()), "min_distance": pair.min_distance(),
-        "lmds": lmds,
+        "lmds": lmds_json(pair),
         "stats": { "wall_us": wall_us, "bvtt_nodes": s.bvtt_nodes, "leaf_pairs": s.leaf_pairs, "exact_solves": s.exact_solves },
     })
+}
+
+/// The minima of the last query as INTERFACE lists them.
+pub(crate) fn lmds_json(pair: &ContactPair) -> Value {
+    let one = |l: &Lmd| {
+        json!({
+            "distance": l.distance, "gap": l.gap,
+            "point_a": <[f64; 3]>::from(l.point_a), "point_b": <[f64; 3]>::from(l.point_b),
+            "normal": <[f64; 3]>::from(l.normal),
+            "class": class_name(l.class), "id": l.id,
+            "feature_a": feature_json(&l.feature_a), "feature_b": feature_json(&l.feature_b),
+        })
+    };
+    pair.lmds().iter().map(one).collect()
 }
 
 fn write_table(pair: &ContactPair, d_max: f64, wall_us: f64, out: &mut dyn Write) -> anyhow::Result<()> {

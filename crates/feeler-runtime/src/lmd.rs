@@ -93,3 +93,16 @@ pub struct Stats {
     /// Solves that ended above round-off without being ruled out.
     pub stalled: u64,
 }
+
+impl Stats {
+    /// Adds the counters of a part of the work.
+    pub(crate) fn add(&mut self, part: &Self) {
+        self.bvtt_nodes += part.bvtt_nodes;
+        self.leaf_pairs += part.leaf_pairs;
+        self.feature_pairs += part.feature_pairs;
+        self.exact_solves += part.exact_solves;
+        self.candidates += part.candidates;
+        self.accepted += part.accepted;
+        self.stalled += part.stalled;
+    }
+}

@@ -13,6 +13,8 @@ pub struct QueryOptions {
     pub dilation_b: f64,
     /// Look at all pairs of features instead of traversing the hierarchies: slow, and the same result.
     pub brute_force: bool,
+    /// Share the work out in the current thread pool of `rayon`. The result is the same to the bit.
+    pub parallel: bool,
     /// Whether to decide if the interiors meet. Without it the status is never `Interfering`.
     pub detect_interference: bool,
     /// Largest spacing (mm) of the samples of a conformal set; `None`: a quarter of the set's extent.
@@ -27,6 +29,7 @@ impl Default for QueryOptions {
             dilation_a: 0.0,
             dilation_b: 0.0,
             brute_force: false,
+            parallel: false,
             detect_interference: true,
             conformal_spacing: None,
         }

@@ -100,14 +100,23 @@ impl ContactPair {
                 &mut self.stats,
             );
         }
-        solve_all(&ctx, &mut self.leaf_pairs, &mut self.solved, &mut self.stats);
+        let (pairs, solved, stats) = (&mut self.leaf_pairs, &mut self.solved, &mut self.stats);
+        let mut minima = || solve_all(&ctx, pairs, options.parallel, solved, stats);
+        let boundaries_cross = || options.detect_interference && interfere::boundaries_cross(&ctx);
+        let crossing = if options.parallel {
+            rayon::join(minima, boundaries_cross).1
+        } else {
+            minima();
+            boundaries_cross()
+        };
         self.accepted.clear();
         self.accepted.extend(self.solved.candidates.iter().filter_map(|c| filter(&ctx, c)));
         conformal::sample(&ctx, &self.solved, &options, &mut self.conformal, &mut self.accepted);
         self.stats.accepted = self.accepted.len() as u64;
         dedupe(&ctx, &mut self.accepted, &mut self.kept);
         let nearest = self.kept.first().map(|k| k.distance);
-        self.status = if options.detect_interference && interfere::interiors_meet(&ctx, &self.solved) {
+        let inside = |s| options.detect_interference && interfere::is_inside(&ctx, s);
+        self.status = if crossing || self.solved.suspects.iter().any(inside) {
             Status::Interfering
         } else if nearest.is_some_and(|d| d <= ctx.tol.tol) {
             Status::Touching

@@ -15,7 +15,7 @@ pub(crate) mod probes;
 
 use crate::Body;
 use crate::point_in_solid::contains;
-use crate::solve::{Context, Solved, Which};
+use crate::solve::{Context, Which};
 use crate::trim::outward_normal;
 use feeler_geom::obb::{PoseMatrix, separated, separated_in_frame};
 use feeler_geom::skeleton::{Primitive, critical_pairs, signed_distance};
@@ -37,8 +37,15 @@ pub(crate) struct Suspect {
     pub p: P3,
 }
 
-/// Whether the interiors meet.
-pub(crate) fn interiors_meet(ctx: &Context<'_>, solved: &Solved) -> bool {
+/// Whether a suspect is inside for certain.
+pub(crate) fn is_inside(ctx: &Context<'_>, suspect: &Suspect) -> bool {
+    let p = if suspect.inside == Which::A { suspect.p } else { ctx.pose_ba * suspect.p };
+    contains(ctx.body(suspect.inside), &p, ctx.tol.tol) == Some(true)
+}
+
+/// Whether a shell of one solid is inside the other one or the boundaries cross. With the suspects that the
+/// solves met, this decides whether the interiors meet.
+pub(crate) fn boundaries_cross(ctx: &Context<'_>) -> bool {
     let (box_a, box_b) = (ctx.a.bounds(), ctx.b.bounds());
     if box_a.is_empty() || box_b.is_empty() {
         return false;
@@ -47,11 +54,8 @@ pub(crate) fn interiors_meet(ctx: &Context<'_>, solved: &Solved) -> bool {
     if separated_in_frame(&Obb::from_aabb(box_a), &placed, 0.0, u8::MAX).is_some() {
         return false;
     }
-    let convicted = |s: &Suspect| {
-        let p = if s.inside == Which::A { s.p } else { ctx.pose_ba * s.p };
-        contains(ctx.body(s.inside), &p, ctx.tol.tol) == Some(true)
-    };
-    if solved.suspects.iter().any(convicted) || shells(ctx).any(|s| convicted(&s)) {
+    let convicted = |s: &Suspect| is_inside(ctx, s);
+    if shells(ctx).any(|s| convicted(&s)) {
         return true;
     }
     // Every crossing of the boundaries runs through overlapping boxes.

@@ -22,6 +22,7 @@ use crate::{Body, Stats};
 use feeler_geom::skeleton::{Family, Primitive};
 use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::Feature;
+use rayon::prelude::*;
 
 /// What all steps of a query share. Everything is in the frame of A unless it says otherwise.
 #[derive(Clone, Copy, Debug)]
@@ -131,52 +132,109 @@ pub(crate) struct Solved {
     pub suspects: Vec<Suspect>,
 }
 
+impl Solved {
+    fn clear(&mut self) {
+        self.candidates.clear();
+        self.families.clear();
+        self.suspects.clear();
+    }
+
+    fn append(&mut self, mut part: Self) {
+        self.candidates.append(&mut part.candidates);
+        self.families.append(&mut part.families);
+        self.suspects.append(&mut part.suspects);
+    }
+}
+
+/// Pairs of free-form areas that one thread takes at a time: some tens of microseconds of work.
+const BATCH: usize = 16;
+/// Pairs of areas below which a query is not shared out.
+const MIN_PARALLEL: usize = 256;
+
 /// Solves all pairs of areas, sorted by features. `pairs` is sorted and deduplicated here.
-pub(crate) fn solve_all(ctx: &Context<'_>, pairs: &mut Vec<(u32, u32)>, out: &mut Solved, stats: &mut Stats) {
-    out.candidates.clear();
-    out.families.clear();
-    out.suspects.clear();
+///
+/// In parallel the batches and the order in which their results are joined do not depend on the number of threads.
+pub(crate) fn solve_all(
+    ctx: &Context<'_>,
+    pairs: &mut Vec<(u32, u32)>,
+    parallel: bool,
+    out: &mut Solved,
+    stats: &mut Stats,
+) {
+    out.clear();
     let key = |&(i, j): &(u32, u32)| (ctx.a.area_key(i), ctx.b.area_key(j));
     pairs.sort_unstable_by_key(|p| {
         let ((fa, i), (fb, j)) = key(p);
         (fa, fb, i, j)
     });
     pairs.dedup();
-    for group in pairs.chunk_by(|p, q| {
+    let groups = pairs.chunk_by(|p, q| {
         let (((fa, _), (fb, _)), ((ga, _), (gb, _))) = (key(p), key(q));
         (fa, fb) == (ga, gb)
-    }) {
-        stats.feature_pairs += 1;
-        let (area_a, area_b) = (ctx.a.area(group[0].0), ctx.b.area(group[0].1));
-        let (fa, fb) = (area_a.feature, area_b.feature);
-        match (ctx.a.data(fa).primitive, ctx.primitive(Which::B, fb)) {
-            (Some(pa), Some(pb)) => {
-                stats.exact_solves += 1;
-                canonical::solve(ctx, (fa, &pa), (fb, &pb), out);
-            }
-            (Some(pa), None) => {
-                // In the frame of the free side, whose geometry then is evaluated as stored.
-                let pa = pa.transformed(&ctx.pose_ba);
-                let mut areas: Vec<u32> = group.iter().map(|p| p.1).collect();
-                areas.sort_unstable();
-                areas.dedup();
-                reduced_solves(ctx, (fa, &pa), Which::B, &areas, out, stats);
-            }
-            (None, Some(pb)) => {
-                // Grouped by A's area already.
-                let mut areas: Vec<u32> = group.iter().map(|p| p.0).collect();
-                areas.dedup();
-                reduced_solves(ctx, (fb, &pb), Which::A, &areas, out, stats);
-            }
-            (None, None) => {
-                for &(i, j) in group {
-                    stats.exact_solves += 1;
-                    free::solve(ctx, i, j, out, stats);
-                }
-            }
+    });
+    if parallel && pairs.len() >= MIN_PARALLEL {
+        let mut batches: Vec<&[(u32, u32)]> = Vec::new();
+        for group in groups {
+            stats.feature_pairs += 1;
+            // Only pairs of free-form areas are solved one by one.
+            batches.extend(group.chunks(if both_free(ctx, group[0]) { BATCH } else { group.len() }));
+        }
+        let solved: Vec<(Solved, Stats)> = batches
+            .par_iter()
+            .map(|batch| {
+                let mut part = (Solved::default(), Stats::default());
+                solve_group(ctx, batch, &mut part.0, &mut part.1);
+                part
+            })
+            .collect();
+        for (part, counted) in solved {
+            out.append(part);
+            stats.add(&counted);
+        }
+    } else {
+        for group in groups {
+            stats.feature_pairs += 1;
+            solve_group(ctx, group, out, stats);
         }
     }
     stats.candidates += out.candidates.len() as u64;
+}
+
+fn both_free(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
+    let free = |body: &Body, area: u32| body.data(body.area(area).feature).primitive.is_none();
+    free(ctx.a, i) && free(ctx.b, j)
+}
+
+/// Solves pairs of areas of one pair of features.
+fn solve_group(ctx: &Context<'_>, group: &[(u32, u32)], out: &mut Solved, stats: &mut Stats) {
+    let (area_a, area_b) = (ctx.a.area(group[0].0), ctx.b.area(group[0].1));
+    let (fa, fb) = (area_a.feature, area_b.feature);
+    match (ctx.a.data(fa).primitive, ctx.primitive(Which::B, fb)) {
+        (Some(pa), Some(pb)) => {
+            stats.exact_solves += 1;
+            canonical::solve(ctx, (fa, &pa), (fb, &pb), out);
+        }
+        (Some(pa), None) => {
+            // In the frame of the free side, whose geometry then is evaluated as stored.
+            let pa = pa.transformed(&ctx.pose_ba);
+            let mut areas: Vec<u32> = group.iter().map(|p| p.1).collect();
+            areas.sort_unstable();
+            areas.dedup();
+            reduced_solves(ctx, (fa, &pa), Which::B, &areas, out, stats);
+        }
+        (None, Some(pb)) => {
+            // Grouped by A's area already.
+            let mut areas: Vec<u32> = group.iter().map(|p| p.0).collect();
+            areas.dedup();
+            reduced_solves(ctx, (fb, &pb), Which::A, &areas, out, stats);
+        }
+        (None, None) => {
+            for &(i, j) in group {
+                stats.exact_solves += 1;
+                free::solve(ctx, i, j, out, stats);
+            }
+        }
+    }
 }
 
 /// A primitive (in the frame of the free side) against areas of a free-form feature.

@@ -1,0 +1,135 @@
+//! `feeler sweep` as a user runs it.
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn feeler(args: &[&str]) -> Output {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
+    Command::new(env!("CARGO_BIN_EXE_feeler"))
+        .current_dir(data)
+        .args(args)
+        .output()
+        .expect("the program starts")
+}
+
+/// A plug that settles in its socket.
+fn trajectory(dir: &Path, name: &str, value: &Value) -> PathBuf {
+    let path = dir.join(name);
+    std::fs::write(&path, value.to_string()).unwrap();
+    path
+}
+
+fn settling() -> Value {
+    let poses: Vec<[f64; 7]> = (0..12)
+        .map(|i| [0.001 * f64::from(i), 0.015, 0.1 - 0.008 * f64::from(i), 0.0003, 0.0002, 0.0001, 1.0])
+        .collect();
+    json!({ "unit": "mm", "dt": 0.01, "poses_b": poses })
+}
+
+/// Frames without what a clock measured.
+fn frames(args: &[&str]) -> Vec<Value> {
+    let run = feeler(args);
+    assert!(run.status.success(), "{args:?}: {}", String::from_utf8_lossy(&run.stderr));
+    let mut document: Value = serde_json::from_slice(&run.stdout).unwrap();
+    for key in ["wall_us_median", "wall_us_p95", "wall_us_max", "lmds_median"] {
+        assert!(document["summary"][key].is_number(), "{key}");
+    }
+    let frames = document["frames"].as_array_mut().unwrap();
+    for f in frames.iter_mut() {
+        assert!(f["wall_us"].is_number(), "{f}");
+        f["wall_us"] = Value::Null;
+    }
+    frames.clone()
+}
+
+#[test]
+fn every_step_is_what_a_query_gives() {
+    let dir = tempfile::tempdir().unwrap();
+    let t = trajectory(dir.path(), "t.json", &settling());
+    let svg = dir.path().join("t.svg");
+    let base = ["sweep", "bayonet-socket.step", "bayonet-plug.step", "--d-max", "0.2", "--quiet"];
+    let run =
+        |more: &[&str]| frames(&[&base[..], &["--json", "--trajectory", t.to_str().unwrap()], more].concat());
+    let warm = run(&["--plot", svg.to_str().unwrap()]);
+    assert_eq!(warm.len(), 12, "a frame for each pose");
+    assert!(warm.iter().all(|f| f["lmds"].as_array().is_some_and(|l| !l.is_empty())), "no contacts");
+    assert_eq!(warm, run(&["--cold"]), "warm and cold");
+    assert_eq!(warm, run(&["--threads", "3"]), "one thread and three");
+    let svg = std::fs::read_to_string(svg).unwrap();
+    assert!(svg.contains("time (s)") && svg.contains("(mm)") && svg.contains("(ms)"), "axes have units");
+    // The last step as a query.
+    let pose = "0.011,0.015,0.012,0.0003,0.0002,0.0001,1";
+    let one = feeler(&[&["query"], &base[1..], &["--json", "--pose-b", pose]].concat());
+    let one: Value = serde_json::from_slice(&one.stdout).unwrap();
+    let of = |v: &Value| {
+        v["lmds"].as_array().unwrap().iter().map(|l| l["distance"].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    let (last, query) = (of(&warm[11]), of(&one));
+    assert_eq!(last.len(), query.len());
+    assert!(last.iter().zip(&query).all(|(a, b)| (a - b).abs() < 1e-9), "{last:?} {query:?}");
+}
+
+#[test]
+fn a_table_for_people_and_one_for_interference() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut deep = settling();
+    deep["poses_b"][3] = json!([0.0, 0.0, -5.0, 0, 0, 0, 1]);
+    let t = trajectory(dir.path(), "t.json", &deep);
+    let run = feeler(&[
+        "sweep",
+        "bayonet-socket.step",
+        "bayonet-plug.step",
+        "--d-max",
+        "0.2",
+        "--trajectory",
+        t.to_str().unwrap(),
+    ]);
+    assert_eq!(run.status.code(), Some(1), "an interference");
+    let table = String::from_utf8(run.stdout).unwrap();
+    assert!(table.contains("interfering") && table.contains("12 steps: time median"), "{table}");
+}
+
+#[test]
+fn a_bad_trajectory_is_refused_with_its_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = settling();
+    let with = |key: &str, value: Value| {
+        let mut t = good.clone();
+        t[key] = value;
+        t
+    };
+    let cases = [
+        ("unit", with("unit", json!("inch")), "unit"),
+        ("dt", with("dt", json!(-1.0)), "dt"),
+        ("empty", with("poses_b", json!([])), "empty"),
+        ("short", with("poses_b", json!([[0, 0, 0]])), "poses_b"),
+        ("no-rotation", with("poses_b", json!([[0, 0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 0, 2]])), "poses_b[1]"),
+        ("count", with("poses_a", json!([[0, 0, 0, 0, 0, 0, 1]])), "poses of A"),
+        ("nothing", json!({}), "poses_b"),
+    ];
+    for (name, value, reason) in cases {
+        let file = format!("{name}.json");
+        let t = trajectory(dir.path(), &file, &value);
+        let svg = dir.path().join("never.svg");
+        let run = feeler(&[
+            "sweep",
+            "box.step",
+            "ball.step",
+            "--d-max",
+            "1",
+            "--plot",
+            svg.to_str().unwrap(),
+            "--trajectory",
+            t.to_str().unwrap(),
+        ]);
+        let message = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert_eq!(run.status.code(), Some(2), "{name}: {message}");
+        assert!(message.contains(&file) && message.contains(reason), "{name}: {message}");
+        assert!(!svg.exists() && run.stdout.is_empty(), "{name}: nothing is written");
+    }
+    let gone =
+        feeler(&["sweep", "box.step", "ball.step", "--d-max", "1", "--trajectory", "/nonexistent/t.json"]);
+    assert_eq!(gone.status.code(), Some(2));
+}
