@@ -148,6 +148,15 @@ fn the_same_query_gives_the_same_bits_again() {
         pair.query(&Pose::identity(), &Pose::translation(5.0, 1.0, 40.0), &options);
         pair.query(&(Pose::identity() * a.pose), &(pose * b.pose), &options);
         assert_eq!(first, pair.lmds(), "{what}");
+        // All pairs of features, so that there is enough to share out.
+        let all = QueryOptions { brute_force: true, ..options };
+        let one_thread = query(a, b, &Pose::identity(), &pose, &all).lmds().to_vec();
+        for threads in [2, 5] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let parallel = QueryOptions { parallel: true, ..all };
+            let several = pool.install(|| query(a, b, &Pose::identity(), &pose, &parallel).lmds().to_vec());
+            assert_eq!(one_thread, several, "{what}: {threads} threads");
+        }
     });
 }
 
