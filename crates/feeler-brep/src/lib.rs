@@ -9,6 +9,8 @@ pub mod fixtures;
 pub mod mass;
 pub mod solid;
 pub mod source;
+#[cfg(feature = "truck-modeling")]
+pub mod truck;
 
 pub use solid::{EdgeInfo, EdgeSide, EdgeStatus, FaceInfo, Solid, VertexInfo, VertexPolar};
 pub use source::SolidSource;

@@ -1,0 +1,285 @@
+//! Solids of truck-modeling as input.
+//!
+//! The topology is taken over as it is: truck's compressed shells hold indices like ours. Lines and planes stay what
+//! they are; lines that are revolved become planes, cylinders and cones; other curves and surfaces become NURBS, exactly.
+//! Ids are indices: vertices, edges and faces count from 1 over all shells of the solid.
+//!
+//! # Source
+//! Revolution as rational quadratics: Piegl & Tiller, *The NURBS Book*, §8.5.
+
+use std::f64::consts::FRAC_PI_2;
+
+use feeler_geom::nurbs::{NurbsCurve, NurbsSurface};
+use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
+use truck_modeling as truck;
+use truck_modeling::Transformed as _;
+use truck_modeling::{BoundedCurve as _, ParametricSurface as _, SquareMatrix as _};
+
+use crate::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
+
+/// Directions nearer than this (rad) are one; points on an axis are nearer to it than this share of the size.
+const TOL: f64 = 1e-9;
+
+/// Why a solid cannot be taken over.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TruckError {
+    /// A curve without an exact form here: an intersection of surfaces.
+    #[error("edge {edge}: {what}")]
+    Curve {
+        /// Number of the edge, from 1.
+        edge: u64,
+        /// What is the matter with it.
+        what: String,
+    },
+    /// A surface without an exact form here, or one that is none.
+    #[error("face {face}: {what}")]
+    Surface {
+        /// Number of the face, from 1.
+        face: u64,
+        /// What is the matter with it.
+        what: String,
+    },
+}
+
+/// Takes over a solid; its lengths are millimetres. [`build_solid`](crate::build::build_solid) makes the result a
+/// [`Solid`](crate::Solid).
+///
+/// # Errors
+/// [`TruckError`]: a curve or surface has no exact form here.
+pub fn solid_source(name: &str, solid: &truck::Solid) -> Result<SolidSource, TruckError> {
+    let mut out = SolidSource {
+        name: name.to_owned(),
+        id: 0,
+        vertices: Vec::new(),
+        edges: Vec::new(),
+        faces: Vec::new(),
+        uncertainty: 0.0,
+    };
+    for (k, shell) in solid.compress().boundaries.into_iter().enumerate() {
+        let (first_vertex, first_edge) = (count(out.vertices.len()), count(out.edges.len()));
+        for p in &shell.vertices {
+            out.vertices.push(VertexSource { id: out.vertices.len() as u64 + 1, point: point(*p) });
+        }
+        for e in &shell.edges {
+            let id = out.edges.len() as u64 + 1;
+            let (start, end) = (first_vertex + count(e.vertices.0), first_vertex + count(e.vertices.1));
+            let what = |what| TruckError::Curve { edge: id, what };
+            let (curve, range) = curve(&e.curve).map_err(what)?;
+            out.edges.push(EdgeSource { id, curve, range: Some(range), start, end, same_sense: true });
+        }
+        for f in &shell.faces {
+            let id = out.faces.len() as u64 + 1;
+            let (surface, natural) =
+                surface(&f.surface).map_err(|what| TruckError::Surface { face: id, what })?;
+            let loops = f.boundaries.iter().map(|wire| {
+                let uses = wire.iter().map(|e| (first_edge + count(e.index), e.orientation));
+                // A compressed face has its boundaries as its surface sees them.
+                let uses: Vec<_> =
+                    if f.orientation { uses.collect() } else { uses.rev().map(|(e, o)| (e, !o)).collect() };
+                LoopSource::Edges(uses)
+            });
+            out.faces.push(FaceSource {
+                id,
+                shell: count(k),
+                surface,
+                surface_deviation: 0.0,
+                outward: f.orientation == natural,
+                loops: loops.collect(),
+            });
+        }
+    }
+    Ok(out)
+}
+
+/// Counts of a solid in memory fit.
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+fn point(p: truck::Point3) -> P3 {
+    P3::new(p.x, p.y, p.z)
+}
+
+fn vector(v: truck::Vector3) -> V3 {
+    V3::new(v.x, v.y, v.z)
+}
+
+/// A curve and the part of it that truck means.
+fn curve(c: &truck::Curve) -> Result<(Curve, (f64, f64)), String> {
+    if let truck::Curve::Line(line) = c {
+        let (a, b) = (point(line.0), point(line.1));
+        let length = (b - a).norm();
+        if !(length > 0.0 && length.is_finite()) {
+            return Err("is a line without length".to_owned());
+        }
+        return Ok((Curve::Line { origin: a, dir: (b - a) / length }, (0.0, length)));
+    }
+    let nurbs = nurbs_curve(c)?;
+    let spline = nurbs.to_bezier().map_err(|e| e.to_string())?;
+    let (from, to) = (spline.breaks[0], spline.breaks[spline.breaks.len() - 1]);
+    Ok((Curve::Bezier(spline), (from, to)))
+}
+
+fn nurbs_curve(c: &truck::Curve) -> Result<NurbsCurve, String> {
+    if matches!(c, truck::Curve::IntersectionCurve(_)) {
+        return Err("is an intersection of surfaces; approximate it by a B-spline first".to_owned());
+    }
+    let lifted = c.clone().lift_up();
+    let (points, weights) = lifted.control_points().iter().map(projected).unzip();
+    Ok(NurbsCurve { degree: count(lifted.degree()), knots: lifted.knot_vec().to_vec(), points, weights })
+}
+
+/// Point and weight of a homogeneous control point.
+fn projected(h: &truck::Vector4) -> (P3, f64) {
+    (P3::new(h.x / h.w, h.y / h.w, h.z / h.w), h.w)
+}
+
+/// A surface, and whether its natural normal is truck's.
+fn surface(s: &truck::Surface) -> Result<(Surface, bool), String> {
+    match s {
+        truck::Surface::Plane(plane) => {
+            let (x, z) = (vector(plane.u_axis()), vector(plane.normal()));
+            let frame = Frame::from_z(point(plane.origin()), z, Some(x));
+            frame
+                .map(|frame| (Surface::Plane { frame }, true))
+                .ok_or_else(|| "is a plane without a normal".to_owned())
+        }
+        truck::Surface::BSplineSurface(s) => {
+            let rows =
+                s.control_points().iter().map(|r| r.iter().map(|p| (point(*p), 1.0)).collect()).collect();
+            nurbs_surface(&s.knot_vecs().0, &s.knot_vecs().1, rows)
+        }
+        truck::Surface::NurbsSurface(s) => {
+            let s = s.non_rationalized();
+            let rows = s.control_points().iter().map(|r| r.iter().map(projected).collect()).collect();
+            nurbs_surface(&s.knot_vecs().0, &s.knot_vecs().1, rows)
+        }
+        truck::Surface::RevolutedCurve(processed) => revolved(processed),
+    }
+}
+
+fn nurbs_surface(u: &[f64], v: &[f64], rows: Vec<Vec<(P3, f64)>>) -> Result<(Surface, bool), String> {
+    let (n_u, n_v) = (rows.len(), rows.first().map_or(0, Vec::len));
+    let degree = |knots: &[f64], n: usize| count(knots.len().saturating_sub(n + 1));
+    let (points, weights): (Vec<P3>, Vec<f64>) = rows.into_iter().flatten().unzip();
+    let nurbs = NurbsSurface {
+        u_degree: degree(u, n_u),
+        v_degree: degree(v, n_v),
+        u_knots: u.to_vec(),
+        v_knots: v.to_vec(),
+        n_v,
+        points,
+        weights,
+    };
+    let grid = nurbs.to_bezier().map_err(|e| e.to_string())?;
+    Ok((Surface::Bezier(grid), true))
+}
+
+type Revolved = truck::Processor<truck::RevolutedCurve<truck::Curve>, truck::Matrix4>;
+
+/// A curve that turns around an axis, moved by a transformation.
+fn revolved(processed: &Revolved) -> Result<(Surface, bool), String> {
+    let m = *processed.transform();
+    let entity = processed.entity();
+    let profile = entity.entity_curve().transformed(m);
+    // Whatever moves the curve moves the axis; a mirror image turns the other way round.
+    let origin = point(truck::Transform::transform_point(&m, entity.origin()));
+    let axis = vector(truck::Transform::transform_vector(&m, entity.axis()));
+    let turn = if m.determinant() < 0.0 { -axis } else { axis };
+    let Some(frame) = Frame::from_z(origin, turn, None) else {
+        return Err("turns around no axis".to_owned());
+    };
+    let of_line = match &profile {
+        truck::Curve::Line(line) => revolved_line(&frame, point(line.0), point(line.1)),
+        _ => None,
+    };
+    let surface = match of_line {
+        Some(surface) => surface,
+        None => revolved_curve(&frame, &nurbs_curve(&profile)?)?,
+    };
+    // Which side the natural normal is on is asked where the surface is regular.
+    let (u0, u1) = profile.range_tuple();
+    let mut best: Option<(f64, bool)> = None;
+    for k in 1..8 {
+        let u = u0 + (u1 - u0) * f64::from(k) / 8.0;
+        // Turned inside out, truck's surface has its parameters the other way round.
+        let (s, t) = if processed.orientation() { (u, 0.3) } else { (0.3, u) };
+        let p = point(processed.subs(s, t));
+        let n = vector(processed.uder(s, t).cross(processed.vder(s, t)));
+        let here = surface.derivs(surface.invert(&p, None, None));
+        let side = here.du.cross(&here.dv).normalize().dot(&n);
+        if best.is_none_or(|(size, _)| side.abs() > size) && side.is_finite() {
+            best = Some((side.abs(), side > 0.0));
+        }
+    }
+    best.map(|(_, same)| (surface, same)).ok_or_else(|| "is a surface without a normal".to_owned())
+}
+
+/// A line that turns around the frame's z: a plane, a cylinder or a cone; none: a hyperboloid.
+fn revolved_line(frame: &Frame, a: P3, b: P3) -> Option<Surface> {
+    let (a, b) = (frame.local(&a), frame.local(&b));
+    let size = a.norm().max(b.norm());
+    let d = b - a;
+    // The line and the axis lie in one plane.
+    if (a.x * b.y - a.y * b.x).abs() > TOL * size * size {
+        return None;
+    }
+    let radius = |p: &V3| math::hypot(p.x, p.y);
+    let outer = if radius(&a) >= radius(&b) { a } else { b };
+    let out = V3::new(outer.x, outer.y, 0.0) / radius(&outer).max(f64::MIN_POSITIVE);
+    let (r_a, r_b) = (a.dot(&out), b.dot(&out));
+    if r_a.min(r_b) < -TOL * size {
+        return None;
+    }
+    let at = |z: f64| frame.point(0.0, 0.0, z);
+    if d.z.abs() <= TOL * d.norm() {
+        return Some(Surface::Plane { frame: Frame { origin: at(a.z), ..*frame } });
+    }
+    if (r_b - r_a).abs() <= TOL * d.norm() {
+        return Some(Surface::Cylinder { frame: *frame, radius: r_a });
+    }
+    // The apex, from where the cone opens towards the line.
+    let slope = (r_b - r_a) / d.z;
+    let apex = a.z - r_a / slope;
+    let up = slope > 0.0;
+    let z = if up { frame.z } else { -frame.z };
+    let frame = Frame::from_z(at(apex), z, Some(frame.x))?;
+    Some(Surface::Cone { frame, half_angle: math::atan2(slope.abs(), 1.0) })
+}
+
+/// The exact surface of a NURBS curve that turns fully around the frame's z: u along the curve, v around.
+fn revolved_curve(frame: &Frame, profile: &NurbsCurve) -> Result<Surface, String> {
+    const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
+    // The square around the circle: corners carry the weight cos 45°.
+    let square = [
+        (1., 0., 1.),
+        (1., 1., HALF),
+        (0., 1., 1.),
+        (-1., 1., HALF),
+        (-1., 0., 1.),
+        (-1., -1., HALF),
+        (0., -1., 1.),
+        (1., -1., HALF),
+        (1., 0., 1.),
+    ];
+    let rows = profile
+        .points
+        .iter()
+        .enumerate()
+        .map(|(i, p)| {
+            let q = frame.local(p);
+            let w = profile.weights.get(i).copied().unwrap_or(1.0);
+            // Radius and the direction across to it.
+            square
+                .iter()
+                .map(|(c, s, h)| (frame.point(q.x * c - q.y * s, q.x * s + q.y * c, q.z), w * h))
+                .collect()
+        })
+        .collect();
+    let knots: Vec<f64> =
+        [0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4].iter().map(|k| f64::from(*k) * FRAC_PI_2).collect();
+    nurbs_surface(&profile.knots, &knots, rows).map(|(s, _)| s)
+}
+
+#[cfg(test)]
+mod tests;
