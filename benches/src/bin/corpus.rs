@@ -5,7 +5,7 @@
 //! ```
 //!
 //! For each file: ok or the reason, counts, area and volume against `manifest.json` when the folder has one,
-//! preparation time, bytes.
+//! supermaximal features (BREP Tables 5.1 and 5.2), preparation time, bytes.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
@@ -52,6 +52,8 @@ struct Row {
     seconds: [f64; 3],
     bytes: usize,
     leaves: usize,
+    /// Supermaximal faces and edges.
+    supermaximal: [u32; 2],
 }
 
 fn main() -> ExitCode {
@@ -85,7 +87,7 @@ fn main() -> ExitCode {
     for file in &files {
         let r = report(file, &manifest);
         println!(
-            "{:4} {:1} {:36} solids {:3}/{:<3} faces {:5} edges {:5} area {:8.1e} volume {:8.1e} import {:6.3} s build {:6.3} s prepare {:6.3} s leaves {:7} bytes {:9} {}",
+            "{:4} {:1} {:36} solids {:3}/{:<3} faces {:5} ({:5} supermaximal) edges {:5} ({:5}) area {:8.1e} volume {:8.1e} import {:6.3} s build {:6.3} s prepare {:6.3} s leaves {:7} bytes {:9} {}",
             if r.ok {
                 "ok"
             } else if r.expected {
@@ -98,7 +100,9 @@ fn main() -> ExitCode {
             r.solids[0],
             r.solids[1],
             r.faces,
+            r.supermaximal[0],
             r.edges,
+            r.supermaximal[1],
             r.worst[0],
             r.worst[1],
             r.seconds[0],
@@ -109,6 +113,18 @@ fn main() -> ExitCode {
             r.reason
         );
         rows.push(r);
+    }
+    println!("supermaximal features by category (faces, supermaximal; edges, supermaximal):");
+    let categories: std::collections::BTreeSet<&str> = rows.iter().map(|r| r.category.as_str()).collect();
+    for c in categories {
+        let here = || rows.iter().filter(|r| r.category == c);
+        println!(
+            "    {c}: {:6} {:6}; {:6} {:6}",
+            here().map(|r| r.faces).sum::<usize>(),
+            here().map(|r| r.supermaximal[0]).sum::<u32>(),
+            here().map(|r| r.edges).sum::<usize>(),
+            here().map(|r| r.supermaximal[1]).sum::<u32>()
+        );
     }
     let expected = rows.iter().filter(|r| r.expected).count();
     let ok = rows.iter().filter(|r| r.expected && r.ok).count();
@@ -139,6 +155,7 @@ fn report(path: &Path, manifest: &BTreeMap<String, Record>) -> Row {
         seconds: [0.0; 3],
         bytes: 0,
         leaves: 0,
+        supermaximal: [0; 2],
         file,
     };
     let clock = Instant::now();
@@ -175,6 +192,8 @@ fn report(path: &Path, manifest: &BTreeMap<String, Record>) -> Row {
             Ok(h) => {
                 row.seconds[2] += clock.elapsed().as_secs_f64();
                 row.leaves += h.areas.len();
+                row.supermaximal[0] += h.info.supermaximal[0];
+                row.supermaximal[1] += h.info.supermaximal[1];
                 row.bytes += feeler_hierarchy::file::encoded_size(&h);
             }
             Err(e) => reasons.push(format!("solid #{}: {e}", source.id)),

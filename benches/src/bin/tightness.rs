@@ -6,13 +6,14 @@
 //!
 //! For each kind of area the mean solid angle (msr) of the leaf's cone of revolution, of the cone over the hull of its
 //! generators, of the stored cone with at most four sides, and of the hull of sampled normals: no cone can be smaller.
-//! A plane's and a cylinder's normals fill no solid angle; what their cones have is the dilation.
+//! A plane's and a cylinder's normals fill no solid angle; what their cones have is the dilation. Last comes the area of
+//! the rectangles that cover planar faces, relative to the faces' own: a triangle's box has at least twice its area.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
 use feeler_benches::{prepare, step_files};
 use feeler_geom::frame::complete_basis;
-use feeler_geom::{P2, RevolutionCone, V3, math};
+use feeler_geom::{P2, RevolutionCone, Surface, V3, math};
 use feeler_hierarchy::{Area, Edge, Face, Feature, Hierarchy};
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     let mut rows: BTreeMap<&'static str, Row> = BTreeMap::new();
+    let mut planes = [0.0; 2];
     for file in &files {
         // Refusals are the corpus program's matter.
         let Ok(model) = prepare(file) else { continue };
@@ -51,7 +53,15 @@ fn main() -> ExitCode {
                     cones[a as usize] = n.cone;
                 }
             }
+            for face in h.faces.iter().filter(|f| matches!(f.surface, Surface::Plane { .. })) {
+                planes[1] += flat_area(face);
+            }
             for (area, cone) in h.areas.iter().zip(&cones) {
+                if let Feature::Face(f) = area.feature
+                    && let Surface::Plane { .. } = h.faces[f as usize].surface
+                {
+                    planes[0] += area.rect.width() * (area.rect.v1 - area.rect.v0);
+                }
                 measure(h, area, cone, &mut rows);
             }
         }
@@ -60,16 +70,29 @@ fn main() -> ExitCode {
     for (kind, r) in &rows {
         let mean = |x: f64| 1e3 * x / (r.leaves - r.unbounded).max(1) as f64;
         println!(
-            "{kind:10} {:7} {:9} {:11.4} {:11.4} {:11.4} {:11.4}",
+            "{kind:10} {:7} {:9} {} {} {} {}",
             r.leaves,
             r.unbounded,
-            mean(r.revolution),
-            mean(r.hull),
-            mean(r.four),
-            mean(r.exact)
+            shown(mean(r.revolution)),
+            shown(mean(r.hull)),
+            shown(mean(r.four)),
+            shown(mean(r.exact))
         );
     }
+    println!("rectangles of planar faces: {:.3} times the area of the faces", planes[0] / planes[1]);
     ExitCode::SUCCESS
+}
+
+/// Area of a planar face, by polylines around it.
+fn flat_area(face: &Face) -> f64 {
+    let r = face.trim.rect;
+    let lines = face.trim.polylines(1e-4 * (r.width() + r.v1 - r.v0));
+    let cross = |w: &[P2]| w[0].x * w[1].y - w[1].x * w[0].y;
+    0.5 * lines.iter().flat_map(|l| l.windows(2).map(cross)).sum::<f64>()
+}
+
+fn shown(x: f64) -> String {
+    if x.is_nan() { format!("{:>11}", "-") } else { format!("{x:11.4}") }
 }
 
 fn measure(h: &Hierarchy, area: &Area, cone: &RevolutionCone, rows: &mut BTreeMap<&'static str, Row>) {
@@ -98,7 +121,6 @@ fn measure(h: &Hierarchy, area: &Area, cone: &RevolutionCone, rows: &mut BTreeMa
 }
 
 fn kind_of(face: &Face) -> &'static str {
-    use feeler_geom::Surface;
     match face.surface {
         Surface::Plane { .. } => "plane",
         Surface::Cylinder { .. } => "cylinder",

@@ -11,7 +11,7 @@ use std::path::Path;
 const PROGRAM: &str = concat!("feeler ", env!("CARGO_PKG_VERSION"));
 
 /// Default of `--flatness` (rad), MATH §6.
-pub const DEFAULT_FLATNESS: f64 = 0.5;
+pub const DEFAULT_FLATNESS: f64 = 0.8;
 
 /// A prepared input, with what the user should hear about it.
 #[derive(Debug)]

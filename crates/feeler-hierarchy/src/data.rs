@@ -69,7 +69,7 @@ pub struct Component {
 /// Options of the preparation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
-    /// Largest apex angle (rad) of the normals of an area.
+    /// Largest apex angle (rad) of the normals of an area; those of free-form areas stay at 0.5 or below.
     pub flatness: f64,
 }
 

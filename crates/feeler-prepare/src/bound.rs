@@ -12,7 +12,7 @@ use crate::boxes::{WORLD, boxed, frame};
 use crate::group::{EdgeGroup, FaceGroup, Features, SpanGroup, VertexPick};
 use crate::normals::{PieceOfEdge, side_normals};
 use crate::polar::extreme_rays;
-use crate::split::{FacePart, parts, split_face};
+use crate::split::{FREE_FORM_FLATNESS, FacePart, parts, split_face};
 
 /// A leaf before the tree is built.
 #[derive(Clone, Debug)]
@@ -45,6 +45,8 @@ pub(crate) fn leaves(solid: &Solid, features: &Features, flatness: f64) -> Vec<L
     }
     for (k, edge) in features.edges.iter().enumerate() {
         let feature = Feature::Edge(crate::group::index(k));
+        let solved = matches!(edge.curve, Curve::Line { .. } | Curve::Circle { .. });
+        let flatness = if solved { flatness } else { flatness.min(FREE_FORM_FLATNESS) };
         for span in &edge.spans {
             edge_leaves(&EdgeContext { solid, features, edge, span, feature, flatness }, &mut out);
         }

@@ -197,8 +197,8 @@ impl TMap {
     }
 }
 
-/// How parameters of `from` become those of `to`, with the displacement (mm) of its points over `range`. Lines and
-/// circles are compared within `tol`; of the other curves only identical ones are equal.
+/// How parameters of `from` become those of `to`, with a bound of the displacement (mm) of its points over `range`.
+/// Canonical curves are compared within `tol`; of the other curves only identical ones are equal.
 pub(crate) fn curve_map(from: &Curve, to: &Curve, range: (f64, f64), tol: f64) -> Option<(TMap, f64)> {
     if from == to {
         return Some((TMap::IDENTITY, 0.0));
@@ -216,9 +216,43 @@ pub(crate) fn curve_map(from: &Curve, to: &Curve, range: (f64, f64), tol: f64) -
             let (sign, angle) = axis_angle(&a.z, &b.z)?;
             (TMap { sign, shift: turn_of(a, b) }, (a.origin - b.origin).norm() + (ra - rb).abs() + ra * angle)
         }
+        (
+            Curve::Ellipse { frame: a, semi_x: ax, semi_y: ay },
+            Curve::Ellipse { frame: b, semi_x: bx, semi_y: by },
+        ) => {
+            // The major axes may point opposite ways.
+            let (map, turn) = axes_map(a, b)?;
+            let off = (a.origin - b.origin).norm() + (ax - bx).abs() + (ay - by).abs() + ax.max(*ay) * turn;
+            (map, off)
+        }
+        (Curve::Parabola { frame: a, focal: fa }, Curve::Parabola { frame: b, focal: fb }) => {
+            let (map, turn) = axes_map(a, b).filter(|m| m.0.shift < 1.0)?;
+            let t = range.0.abs().max(range.1.abs());
+            let reach = (from.point(range.0) - a.origin).norm().max((from.point(range.1) - a.origin).norm());
+            (map, (a.origin - b.origin).norm() + (fa - fb).abs() * (t * t + 2.0 * t) + reach * turn)
+        }
+        (
+            Curve::Hyperbola { frame: a, semi: sa, semi_imag: ia },
+            Curve::Hyperbola { frame: b, semi: sb, semi_imag: ib },
+        ) => {
+            let (map, turn) = axes_map(a, b).filter(|m| m.0.shift < 1.0)?;
+            let t = range.0.abs().max(range.1.abs());
+            let reach = (from.point(range.0) - a.origin).norm().max((from.point(range.1) - a.origin).norm());
+            let size = ((sa - sb).abs() + (ia - ib).abs()) * math::exp(t);
+            (map, (a.origin - b.origin).norm() + size + reach * turn)
+        }
         _ => return None,
     };
     (deviation <= tol).then_some((map, deviation))
+}
+
+/// Map between the parameters of two conics whose frames agree up to the signs of their axes, and the angle (rad) by
+/// which the axes differ. A turned first axis shifts the parameter by half a turn, which only an ellipse allows.
+fn axes_map(a: &Frame, b: &Frame) -> Option<(TMap, f64)> {
+    let (sign, tilt) = axis_angle(&a.z, &b.z)?;
+    let (along, turn) = axis_angle(&a.x, &b.x)?;
+    let shift = if along < 0.0 { std::f64::consts::PI } else { 0.0 };
+    Some((TMap { sign, shift }, tilt + turn))
 }
 
 /// Numbers that agree (within [`key_tolerance`]) for equal surfaces; the first one tells types apart. Positions are
@@ -446,6 +480,27 @@ mod tests {
                 for t in [-1.0, 0.3, 2.0] {
                     assert!((a.point(t) - b.point(map.apply(t))).norm() < 1e-11, "{a:?} to {b:?}");
                     assert!((map.invert(map.apply(t)) - t).abs() < 1e-12, "inverse");
+                }
+            }
+            // Conics: the same axes, each with either sign.
+            for (x, z) in [(f.x, -f.z), (-f.x, f.z), (-f.x, -f.z)] {
+                let g = Frame::from_z(f.origin, z, Some(x)).unwrap();
+                let ellipse = |frame| Curve::Ellipse { frame, semi_x: 3.0, semi_y: 2.0 };
+                let parabola = |frame| Curve::Parabola { frame, focal: 0.7 };
+                let hyperbola = |frame| Curve::Hyperbola { frame, semi: 1.5, semi_imag: 0.8 };
+                for (a, b) in
+                    [(ellipse(f), ellipse(g)), (parabola(f), parabola(g)), (hyperbola(f), hyperbola(g))]
+                {
+                    let map = curve_map(&a, &b, (-1.0, 2.0), 1e-9);
+                    let opposite = x.dot(&f.x) < 0.0;
+                    let open = !matches!(a, Curve::Ellipse { .. });
+                    assert_eq!(map.is_none(), opposite && open, "{a:?} to {b:?}");
+                    let Some((map, _)) = map else { continue };
+                    for t in [-1.0, 0.3, 2.0] {
+                        assert!((a.point(t) - b.point(map.apply(t))).norm() < 1e-11, "{a:?} to {b:?}");
+                    }
+                    let off = ellipse(Frame { origin: f.origin + f.y * 1e-6, ..f });
+                    assert!(curve_map(&ellipse(f), &off, (-1.0, 2.0), 1e-9).is_none(), "apart");
                 }
             }
         }

@@ -37,6 +37,11 @@ const MAX_HALVINGS: u32 = 12;
 /// point never get one, however small.
 const MAX_SINGULAR_HALVINGS: u32 = 6;
 
+/// Largest flatness (rad) of free-form areas, whatever is asked for: their minima are found by iteration from a few
+/// starts an area, and with 0.8 one of the oracle's (a face against an edge of two threads) was lost. Canonical areas
+/// are solved in closed form over their whole feature; their size matters to culling only.
+pub(crate) const FREE_FORM_FLATNESS: f64 = 0.5;
+
 /// An almost flat rectangle.
 #[derive(Clone, Debug)]
 pub(crate) struct FacePart {
@@ -48,6 +53,7 @@ pub(crate) struct FacePart {
 /// Rectangles of one face that together hold its trimmed domain, each with normals within a cone of apex angle
 /// `flatness` (rad), except at singular points of patches.
 pub(crate) fn split_face(face: &FaceGroup, flatness: f64) -> Vec<FacePart> {
+    let flatness = if face.surface.is_canonical() { flatness } else { flatness.min(FREE_FORM_FLATNESS) };
     let domain = face.cells.rect;
     let coverage = Coverage::new(&face.cells);
     // A cylinder's or cone's two ends are loops as well.

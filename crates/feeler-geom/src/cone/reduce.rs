@@ -29,6 +29,9 @@ const FINALISTS: usize = 4;
 /// A corner of a hull's own three or four sides may stand this many dilations off the hull: no needle.
 const MITRE: f64 = 8.0;
 
+/// Sides that turn by less (sine) are one.
+const PARALLEL: f64 = 1e-6;
+
 /// Central projection onto the plane tangent to the sphere at `axis`.
 pub(super) struct Gnomonic {
     axis: V3,
@@ -125,7 +128,15 @@ impl<'a> Hull<'a> {
             let len = e.norm();
             (len > 0.0).then(|| self.line(V2::new(e.y, -e.x) / len))
         };
-        let out: Vec<Line> = (0..n).filter_map(side).collect();
+        let mut out: Vec<Line> = (0..n).filter_map(side).collect();
+        // Points of an arc are in line but for rounding. Every line supports all points: one of two is enough.
+        let one = |a: &Line, b: &Line| a.m.perp(&b.m).abs() < PARALLEL && a.m.dot(&b.m) > 0.0;
+        out.dedup_by(|b, a| one(a, b));
+        if let [first, .., last] = out.as_slice()
+            && one(first, last)
+        {
+            out.pop();
+        }
         if out.is_empty() { vec![self.line(V2::x())] } else { out }
     }
 

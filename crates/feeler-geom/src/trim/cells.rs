@@ -92,7 +92,7 @@ pub struct Inconsistent {
 }
 
 /// Up to this many entries per piece the strips list their pieces themselves.
-const FLAT_PER_PIECE: usize = 24;
+const FLAT_PER_PIECE: usize = 6;
 /// Cells narrower or lower than this share of the larger of the edges beside them are gaps and overlaps of inexact
 /// curves, no contradictions.
 const SLIVER: f64 = 1e-3;

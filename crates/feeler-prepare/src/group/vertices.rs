@@ -54,12 +54,12 @@ pub(super) fn pick_vertices(
         if info.smooth || joined[v] || is_inside_face(faces, face_of, &info.faces, ends.at(v), point) {
             continue;
         }
-        let only_quasi_edges = ends.at(v).iter().all(|e| groups[e.group].role == Role::Quasi);
-        let has_edges = !ends.at(v).is_empty();
+        let around = ends.at(v);
+        let only_quasi_edges = || around.iter().all(|e| groups[e.group].role == Role::Quasi);
         out.push(VertexPick {
             vertex: index(v),
             deviation: deviation(solid, v, &info.edges),
-            quasi_only: has_edges && only_quasi_edges && polar::is_ray(constraints),
+            quasi_only: !around.is_empty() && only_quasi_edges() && polar::is_ray(constraints),
         });
     }
     out
