@@ -178,18 +178,13 @@ impl SolidReader<'_> {
         let mut loops = Vec::with_capacity(bounds.len());
         let mut polygons = Vec::new();
         for bound_id in bounds {
-            let bound = self.entities.get(*bound_id, r.id)?.flattened();
-            if !matches!(bound.name, "FACE_BOUND" | "FACE_OUTER_BOUND") {
-                return bad(*bound_id, format!("is a {}; a FACE_BOUND is needed here", bound.label()));
+            match self.face_bound(*bound_id, r.id, &mut polygons) {
+                // Bounds run around the face's own normal; where the shell turns that over, they run the other way.
+                Ok(Some((l, along))) => loops.push(if along == forward { l } else { reversed(l) }),
+                Ok(None) => {}
+                // The surface may be bad as well: it is read all the same.
+                Err(e) => self.tell(e),
             }
-            // Bounds run around the face's own normal; where the shell turns that over, they run the other way.
-            let orientation = bound.boolean(2, "orientation")?;
-            let n_polygons = polygons.len();
-            let read = self.bound(bound.reference(1, "bound")?, *bound_id, &mut polygons)?;
-            if !orientation {
-                polygons[n_polygons..].iter_mut().for_each(|p: &mut Vec<P3>| p.reverse());
-            }
-            loops.extend(read.map(|l| if orientation == forward { l } else { reversed(l) }));
         }
         let near = self.points_around(&loops);
         let (surface_id, same_sense) =
@@ -216,6 +211,26 @@ impl SolidReader<'_> {
             loops,
         });
         Ok(())
+    }
+
+    /// A bound of a face: its loop, and whether it runs as written; `polygons` receives the corners of a polygon.
+    fn face_bound(
+        &mut self,
+        id: u64,
+        by: u64,
+        polygons: &mut Vec<Vec<P3>>,
+    ) -> Res<Option<(LoopSource, bool)>> {
+        let bound = self.entities.get(id, by)?.flattened();
+        if !matches!(bound.name, "FACE_BOUND" | "FACE_OUTER_BOUND") {
+            return bad(id, format!("is a {}; a FACE_BOUND is needed here", bound.label()));
+        }
+        let along = bound.boolean(2, "orientation")?;
+        let n_polygons = polygons.len();
+        let read = self.bound(bound.reference(1, "bound")?, id, polygons)?;
+        if !along {
+            polygons[n_polygons..].iter_mut().for_each(|p: &mut Vec<P3>| p.reverse());
+        }
+        Ok(read.map(|l| (l, along)))
     }
 
     /// A loop as written; `polygons` receives the corners of a polygon.

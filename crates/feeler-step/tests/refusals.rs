@@ -77,6 +77,22 @@ fn entities_that_are_not_there() {
 }
 
 #[test]
+fn everything_that_is_wrong_is_told_at_once() {
+    // Two faces lose their surfaces, a third one an edge.
+    let text = block().text();
+    let planes: Vec<&str> =
+        text.lines().filter(|l| l.contains("=PLANE(")).map(|l| l.split('=').next().unwrap()).collect();
+    let edge = text.lines().find(|l| l.contains("=EDGE_CURVE(")).unwrap();
+    let gone = [planes[0], planes[5], edge.split('=').next().unwrap()];
+    let is_gone = |l: &&str| gone.contains(&l.split('=').next().unwrap());
+    let rest: Vec<&str> = text.lines().filter(|l| !is_gone(l)).collect();
+    let e = read(&rest.join("\n")).unwrap_err().to_string();
+    for id in gone {
+        assert!(e.contains(&format!("refers to {id}, which the file does not contain")), "{id} in: {e}");
+    }
+}
+
+#[test]
 fn files_without_solids_say_what_they_hold() {
     let mut f = File::new();
     let faces = f.block([0., 0., 0.], [1., 2., 3.]);
