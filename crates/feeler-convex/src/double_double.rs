@@ -11,16 +11,24 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (s, (a - (s - t)) + (b - t))
 }
 
-/// a · b, exactly (unless the error is below the range of numbers).
+/// A number and its upper and lower half of digits.
 #[inline]
+pub(crate) fn split(x: f64) -> [f64; 3] {
+    let c = 134_217_729.0 * x;
+    let hi = c - (c - x);
+    [x, hi, x - hi]
+}
+
+/// a · b, exactly (unless the error is below the range of numbers).
+#[cfg(any(test, feature = "reference"))]
 pub(crate) fn two_product(a: f64, b: f64) -> (f64, f64) {
-    let split = |x: f64| {
-        let c = 134_217_729.0 * x;
-        let hi = c - (c - x);
-        (hi, x - hi)
-    };
+    two_product_split(split(a), split(b))
+}
+
+/// The same for numbers that are split already.
+#[inline]
+pub(crate) fn two_product_split([a, ah, al]: [f64; 3], [b, bh, bl]: [f64; 3]) -> (f64, f64) {
     let p = a * b;
-    let ((ah, al), (bh, bl)) = (split(a), split(b));
     (p, ((ah * bh - p) + ah * bl + al * bh) + al * bl)
 }
 

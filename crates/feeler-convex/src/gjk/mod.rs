@@ -9,6 +9,7 @@
 //! - The loop also ends when a support point comes again or when a step brings nothing nearer; where rounding misled
 //!   the sub-algorithm, all faces of the simplex are tried before a step counts as one that brings nothing.
 //! - A distance that is small against the coordinates is computed again from the last simplex in doubled precision.
+//! - An answer whose bounds stay further apart than rounding makes them is sought a second time, from its own direction.
 //! - Coordinates outside the range in which their sixth powers are numbers are scaled by a power of two.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
@@ -60,14 +61,28 @@ pub fn distance_with<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
 ) -> Answer {
     let mut pair = Pair { a, b, scale: 1.0 };
     let mut search = Search::new(&pair, request, sub_algorithm);
-    let answer = search.run();
-    let size = search.size;
-    if (1e-40 < size && size < 1e40) || !(0.0 < size && size < f64::INFINITY) {
-        return answer;
+    let mut answer = search.run();
+    let mut size = search.size;
+    let ordinary = 1e-40 < size && size < 1e40;
+    if !ordinary && 0.0 < size && size < f64::INFINITY {
+        pair.scale = crate::power_of_two((-crate::exponent(size)).clamp(-1020, 1020));
+        search = Search::new(&pair, request, sub_algorithm);
+        answer = search.run();
+        size = search.size / pair.scale;
     }
-    // In two halves where one power of two is beyond the range of numbers.
-    pair.scale = crate::power_of_two((-crate::exponent(size)).clamp(-1020, 1020));
-    Search::new(&pair, request, sub_algorithm).run()
+    let rounding = 64.0 * ROUNDING * size;
+    let asked = (request.rel_tol * answer.distance).max(request.abs_tol);
+    if answer.outcome == Outcome::Separated && answer.distance - answer.lower_bound > asked.max(rounding) {
+        // The bounds are further apart than asked for and than rounding makes them: the last simplex was a needle.
+        // Begun afresh along the direction found, the simplices are others.
+        let again = Request { start: Start::Direction(answer.direction), ..*request };
+        let other = Search::new(&pair, &again, sub_algorithm).run();
+        let iterations = answer.iterations + other.iterations;
+        let surer = other.distance < answer.distance - rounding
+            || (other.distance < answer.distance + rounding && other.lower_bound > answer.lower_bound);
+        answer = Answer { iterations, ..if surer { other } else { answer } };
+    }
+    answer
 }
 
 /// How the loop ended.
@@ -105,6 +120,7 @@ const MOST_MISSES: u32 = 16;
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'s, 'p, A, B, S> {
+    #[inline]
     fn new(pair: &'s Pair<'p, A, B>, request: &'s Request, sub_algorithm: &'s S) -> Self {
         let simplex = start(pair, &request.start);
         let size = simplex.vertices[..simplex.n].iter().fold(0.0, |m: f64, v| m.max(v.size(pair.scale)));
@@ -125,11 +141,13 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         }
     }
 
+    #[inline]
     fn run(&mut self) -> Answer {
         let end = if self.radius.is_finite() { self.descend() } else { End::Invalid };
         self.answer(&end)
     }
 
+    #[inline]
     fn descend(&mut self) -> End {
         let scale = self.pair.scale;
         let (rel_tol, abs_tol) = (self.request.rel_tol, self.request.abs_tol * scale);
@@ -145,12 +163,18 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
             if !(d > ROUNDING * self.size) {
                 return if d.is_nan() { End::Invalid } else { End::Contact };
             }
-            let along = self.simplex.direction(self.size);
+            // Most often the nearest point itself, whose length is known.
+            let (along, length) = if d > 1e-3 * self.size {
+                (self.simplex.v, d)
+            } else {
+                let along = self.simplex.direction(self.size);
+                (along, along.norm())
+            };
             self.along = along;
             let last = self.simplex.vertices[self.simplex.n - 1];
             let vertex = self.pair.take_near(&along, [last.a.index, last.b.index]);
             self.size = self.size.max(vertex.size(scale));
-            let bound = along.dot(&vertex.w) / along.norm();
+            let bound = along.dot(&vertex.w) / length;
             if !bound.is_finite() {
                 // An overflow looks the same as an infinite point: the first is scaled away and tried again.
                 return End::Invalid;
@@ -203,6 +227,7 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         quick.filter(|n| *misses <= MOST_MISSES && level(n))
     }
 
+    #[inline]
     fn answer(&self, end: &End) -> Answer {
         let touch = (self.request.touch_tol * self.pair.scale).max(ROUNDING * self.size);
         match end {
@@ -239,9 +264,18 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
 
     /// Cores at a distance of zero: does a direction separate the shapes?
     fn contact(&self, touch: f64) -> Answer {
-        let n = self.along.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(V3::x);
         if self.radius <= touch {
-            let n = [n, -n].into_iter().find(|n| self.pair.take(n).w.dot(n) >= -touch);
+            let last = self.simplex.vertices[self.simplex.n - 1];
+            let separates = |n: &V3| {
+                let vertex = self.pair.take_near(n, [last.a.index, last.b.index]);
+                vertex.w.dot(n) >= -touch
+            };
+            // The simplex's own direction, which at this distance is its normal or noise, and the one before.
+            let n = [self.simplex.direction(self.size), self.along]
+                .into_iter()
+                .map(|n| n.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(V3::x))
+                .flat_map(|n| [n, -n])
+                .find(separates);
             if let Some(n) = n.or_else(|| depth_of_contact(self.pair, &self.simplex, touch)) {
                 return self.finish(Outcome::Touching, 0.0, n);
             }
@@ -258,6 +292,7 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         gap <= wanted || (matches!(end, End::Converged) && gap <= 1e-7 * self.size.max(d))
     }
 
+    #[inline]
     fn finish(&self, outcome: Outcome, distance: f64, direction: V3) -> Answer {
         let back = 1.0 / self.pair.scale;
         let mut witness = self.simplex.witness();
@@ -294,6 +329,7 @@ fn clearance(s: &[V3]) -> f64 {
 }
 
 /// The first simplex.
+#[inline]
 fn start<A: Support + ?Sized, B: Support + ?Sized>(pair: &Pair<'_, A, B>, start: &Start) -> Simplex {
     let usable = |d: &V3| d.norm_squared() > 0.0 && d.norm_squared().is_finite();
     let cold = || {

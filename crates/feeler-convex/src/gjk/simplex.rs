@@ -1,7 +1,7 @@
 //! The simplex of a search: at most four pairs of support points and the point of their hull nearest to the origin.
 
 use super::types::{Witness, WitnessVertex};
-use crate::double_double::{two_product, two_sum};
+use crate::double_double::{split, two_product_split, two_sum};
 use crate::signed_volumes::Nearest;
 use crate::support::{Support, SupportPoint};
 use arrayvec::ArrayVec;
@@ -67,6 +67,7 @@ pub(crate) struct Simplex {
 }
 
 impl Simplex {
+    #[inline]
     pub(crate) fn of(vertex: Vertex) -> Self {
         let mut out = Self {
             n: 0,
@@ -136,8 +137,11 @@ impl Simplex {
 
     /// The nearest point again, with the differences and the sum in doubled precision: for distances small against the
     /// coordinates.
+    #[inline]
     pub(crate) fn refined(&self, scale: f64) -> V3 {
-        let x = V3::from_fn(|k, _| {
+        let factors = self.weights.map(split);
+        let mut x = V3::zeros();
+        for k in 0..3 {
             let difference = |i: usize| {
                 let v = &self.vertices[i];
                 two_sum(scale * v.b.point[k], -scale * v.a.point[k])
@@ -147,14 +151,13 @@ impl Simplex {
             for i in 1..self.n {
                 let w = difference(i);
                 // Edges from the first vertex: the weights' own sum drops out.
-                let (hi, err) = two_sum(w.0, -w0.0);
-                let edge = two_sum(hi, err + (w.1 - w0.1));
-                let (p, e) = two_product(self.weights[i], edge.0);
+                let (edge, err) = two_sum(w.0, -w0.0);
+                let (p, e) = two_product_split(factors[i], split(edge));
                 let (s, t) = two_sum(sum.0, p);
-                sum = two_sum(s, t + (sum.1 + e + self.weights[i] * edge.1));
+                sum = (s, sum.1 + (t + (e + self.weights[i] * (err + (w.1 - w0.1)))));
             }
-            sum.0 + sum.1
-        });
+            x[k] = sum.0 + sum.1;
+        }
         // What is left along the simplex is the rounding of the weights.
         match *self.points() {
             [a, b] => across(x, b - a),
@@ -169,6 +172,7 @@ impl Simplex {
     }
 
     /// The points of both cores.
+    #[inline]
     pub(crate) fn witness(&self) -> Witness {
         let mut vertices = ArrayVec::new();
         let (mut a, mut b) = (V3::zeros(), V3::zeros());

@@ -2,10 +2,12 @@
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
+mod algorithm_5;
 pub mod cases;
 pub mod exact;
 mod johnson;
 mod voronoi;
 
+pub use algorithm_5::{Plain, algorithm_5};
 pub use johnson::Johnson;
 pub use voronoi::Voronoi;

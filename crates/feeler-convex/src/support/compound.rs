@@ -26,10 +26,12 @@ impl<S: Support> Moved<S> {
 }
 
 impl<S: Support> Support for Moved<S> {
+    #[inline]
     fn support(&self, direction: &V3) -> SupportPoint {
         let SupportPoint { point, index } = self.shape.support(&self.rotation.tr_mul(direction));
         SupportPoint { point: self.rotation * point + self.translation, index }
     }
+    #[inline]
     fn support_near(&self, direction: &V3, start: u32) -> SupportPoint {
         let SupportPoint { point, index } = self.shape.support_near(&self.rotation.tr_mul(direction), start);
         SupportPoint { point: self.rotation * point + self.translation, index }
@@ -40,6 +42,7 @@ impl<S: Support> Support for Moved<S> {
     fn center(&self) -> P3 {
         self.rotation * self.shape.center() + self.translation
     }
+    #[inline]
     fn numbered(&self, index: u32) -> Option<P3> {
         self.shape.numbered(index).map(|p| self.rotation * p + self.translation)
     }

@@ -193,6 +193,7 @@ impl Walk {
 }
 
 impl Support for Polytope {
+    #[inline]
     fn support(&self, direction: &V3) -> SupportPoint {
         match &self.walk {
             Some(walk) => self.answer(walk.climb(&self.vertices, direction, walk.start(direction))),
@@ -200,6 +201,7 @@ impl Support for Polytope {
         }
     }
 
+    #[inline]
     fn support_near(&self, direction: &V3, start: u32) -> SupportPoint {
         match &self.walk {
             Some(walk) => self.answer(walk.climb(&self.vertices, direction, self.position(start))),
@@ -211,6 +213,7 @@ impl Support for Polytope {
         self.center
     }
 
+    #[inline]
     fn numbered(&self, index: u32) -> Option<P3> {
         let i = self.position(index);
         (self.numbers[i] == index).then(|| self.vertices[i])

@@ -1,0 +1,48 @@
+//! GJK as the text has it, without anything that hides a sub-algorithm's errors.
+//!
+//! # Source
+//! DIST §3.2.3, Algorithm 5; `continue` leaves the loop (MATH §12).
+
+use crate::gjk::SubAlgorithm;
+use crate::support::Support;
+use feeler_geom::V3;
+
+/// What the loop ended with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plain {
+    /// ‖v‖ of the last simplex.
+    pub distance: f64,
+    /// Steps taken.
+    pub iterations: u32,
+    /// The sub-algorithm gave no answer, or the steps ran out.
+    pub failed: bool,
+}
+
+/// Algorithm 5 with relative tolerance `rel` on ‖v‖² and tolerance `tol` on the simplex.
+pub fn algorithm_5<A: Support, B: Support, S: SubAlgorithm>(
+    a: &A,
+    b: &B,
+    sub_algorithm: &S,
+    (rel, tol): (f64, f64),
+) -> Plain {
+    let take = |v: &V3| b.support(&-v).point - a.support(v).point;
+    let mut v = b.center() - a.center();
+    let mut s: Vec<V3> = Vec::with_capacity(4);
+    for iterations in 1..=200 {
+        let w = take(&v);
+        if !s.is_empty() && v.norm_squared() - v.dot(&w) <= rel * v.norm_squared() {
+            return Plain { distance: v.norm(), iterations, failed: false };
+        }
+        s.push(w);
+        let Some(nearest) = sub_algorithm.nearest(&s) else {
+            return Plain { distance: v.norm(), iterations, failed: true };
+        };
+        v = nearest.point();
+        s = nearest.vertices().iter().map(|i| s[*i]).collect();
+        let size = s.iter().map(|y| y.norm_squared()).fold(0.0, f64::max);
+        if s.len() == 4 || v.norm_squared() <= tol * tol * size {
+            return Plain { distance: v.norm(), iterations, failed: false };
+        }
+    }
+    Plain { distance: v.norm(), iterations: 200, failed: true }
+}
