@@ -2,8 +2,8 @@
 //!
 //! `gjk [PAIRS]`: PAIRS pairs (200 without a number) of hulls of 10, 100 and 1,000 points on spheres, distant, near (gap
 //! 1e-4), touching and overlapping, cold and from the answer for a pose a little different. Prints medians over the pairs
-//! of the time of a query, and the largest relative errors against exact distances. `gjk --one ours|parry N GAP` repeats
-//! one cold query 2,000 times, to count instructions.
+//! of the time of a query, and the largest relative errors against exact distances. `gjk --one ours|parry N GAP TIMES` asks
+//! for 20 pairs TIMES times (100 without a number), cold, to count instructions.
 
 use feeler_convex::reference::cases::Random;
 use feeler_convex::reference::exact;
@@ -175,15 +175,16 @@ fn main() {
     }
 }
 
-/// `--one ENGINE N GAP`.
+/// `--one ENGINE N GAP TIMES`.
 fn one(arguments: &[String]) {
     let n = arguments.get(3).and_then(|a| a.parse().ok()).unwrap_or(100);
     let gap = arguments.get(4).and_then(|a| a.parse().ok()).unwrap_or(1e-4);
+    let times = arguments.get(5).and_then(|a| a.parse().ok()).unwrap_or(100);
     let mut rng = Random(7);
     for _ in 0..20 {
         let Some(pair) = make(&mut rng, n, gap) else { continue };
         let there = parry_pose(&pair.pose);
-        for _ in 0..100 {
+        for _ in 0..times {
             match arguments.get(2).map(String::as_str) {
                 Some("parry") => {
                     black_box(parry(black_box(&pair), &there, None));

@@ -32,7 +32,11 @@ impl Vertex {
     /// The largest coordinate it was computed from.
     #[inline]
     pub(crate) fn size(&self, scale: f64) -> f64 {
-        scale * self.a.point.coords.amax().max(self.b.point.coords.amax())
+        // One instruction each, unlike the maximum that minds NaN; a NaN ends the search by its bound.
+        let larger = |m: f64, c: f64| if c.abs() > m { c.abs() } else { m };
+        let (a, b) = (&self.a.point, &self.b.point);
+        let of = |p: &P3| larger(larger(larger(0.0, p.x), p.y), p.z);
+        scale * larger(of(a), of(b))
     }
 }
 
@@ -102,8 +106,10 @@ impl Simplex {
     pub(crate) fn reduce(&mut self, to: &Nearest) {
         for (k, (j, weight)) in to.vertices().iter().zip(to.weights()).enumerate() {
             // Positions ascend: none is overwritten before it is read.
-            self.w[k] = self.w[*j];
-            self.vertices[k] = self.vertices[*j];
+            if k != *j {
+                self.w[k] = self.w[*j];
+                self.vertices[k] = self.vertices[*j];
+            }
             self.weights[k] = *weight;
         }
         self.n = to.vertices().len();
@@ -148,11 +154,11 @@ impl Simplex {
             };
             let w0 = difference(0);
             let mut sum = w0;
-            for i in 1..self.n {
+            for (i, factor) in factors.iter().enumerate().take(self.n).skip(1) {
                 let w = difference(i);
                 // Edges from the first vertex: the weights' own sum drops out.
                 let (edge, err) = two_sum(w.0, -w0.0);
-                let (p, e) = two_product_split(factors[i], split(edge));
+                let (p, e) = two_product_split(*factor, split(edge));
                 let (s, t) = two_sum(sum.0, p);
                 sum = (s, sum.1 + (t + (e + self.weights[i] * (err + (w.1 - w0.1)))));
             }

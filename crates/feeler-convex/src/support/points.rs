@@ -7,15 +7,33 @@ use feeler_geom::{P3, V3};
 /// The farthest of numbered points along a direction; the first of equals.
 #[inline]
 pub(super) fn farthest(points: &[P3], direction: &V3) -> SupportPoint {
-    let mut best = f64::NEG_INFINITY;
-    let mut index = 0;
-    for (i, p) in points.iter().enumerate() {
-        let s = p.coords.dot(direction);
-        // Selected, not branched on: which point is a record is close to random.
-        let better = s > best;
-        best = if better { s } else { best };
-        index = if better { i } else { index };
+    // Four records side by side, so that no comparison waits for the last; selected, not branched on: which point is a
+    // record is close to random.
+    let mut best = [f64::NEG_INFINITY; 4];
+    let mut index = [0_usize; 4];
+    let height = |p: &P3| p.x * direction.x + p.y * direction.y + p.z * direction.z;
+    let (fours, rest) = points.as_chunks::<4>();
+    let mut update = |k: usize, s: f64, i: usize| {
+        let better = s > best[k];
+        best[k] = if better { s } else { best[k] };
+        index[k] = if better { i } else { index[k] };
+    };
+    for (i, four) in fours.iter().enumerate() {
+        let s = [height(&four[0]), height(&four[1]), height(&four[2]), height(&four[3])];
+        for (k, s) in s.into_iter().enumerate() {
+            update(k, s, 4 * i + k);
+        }
     }
+    for (k, p) in rest.iter().enumerate() {
+        update(k, height(p), 4 * fours.len() + k);
+    }
+    let first = |(s, i): (f64, usize), (t, j): (f64, usize)| {
+        if t > s || (t >= s && j < i) { (t, j) } else { (s, i) }
+    };
+    let (_, index) = first(
+        first((best[0], index[0]), (best[1], index[1])),
+        first((best[2], index[2]), (best[3], index[3])),
+    );
     #[expect(clippy::cast_possible_truncation, reason = "checked when the set was made")]
     SupportPoint { point: points[index], index: index as u32 }
 }
