@@ -160,8 +160,7 @@ fn main() {
                 }));
             }
             let [a, b, c, d] = t.each_mut().map(|t| feeler_benches::spread(t)[0]);
-            #[expect(clippy::cast_precision_loss, reason = "a number of pairs")]
-            let mean = steps.map(|s| s / made as f64);
+            let mean = steps.map(|s| s / f64::from(made));
             println!(
                 "| {n} | {name} | {a:.0} | {b:.0} | {:.2} | {c:.0} | {d:.0} | {:.2} | {:.1}, {:.1} | {:.0e}, {:.0e} | {told} of {made} |",
                 b / a,

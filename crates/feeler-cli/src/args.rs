@@ -134,7 +134,7 @@ pub struct Sweep {
     /// The solids.
     #[command(flatten)]
     pub pair: PairArgs,
-    /// Poses of B, and of A if it moves: {"unit":"mm","dt":S,"poses_b":[[tx,ty,tz,qx,qy,qz,qw],…],"poses_a":[…]}
+    /// Poses of B, and of A if it moves: `{"unit":"mm","dt":S,"poses_b":[[tx,ty,tz,qx,qy,qz,qw],…],"poses_a":[…]}`
     #[arg(long, value_name = "FILE")]
     pub trajectory: PathBuf,
     /// Forget everything between two steps

@@ -270,10 +270,11 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
                 let vertex = self.pair.take_near(n, [last.a.index, last.b.index]);
                 vertex.w.dot(n) >= -touch
             };
-            // The simplex's own direction, which at this distance is its normal or noise, and the one before.
-            let n = [self.simplex.direction(self.size), self.along]
+            // The normal of the face that is at the origin; the simplex's own direction, which at this distance is its
+            // normal or noise; and the one before.
+            let n = [nearest_face(self.simplex.points()), self.simplex.direction(self.size), self.along]
                 .into_iter()
-                .map(|n| n.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(V3::x))
+                .filter_map(|n| n.try_normalize(f64::MIN_POSITIVE))
                 .flat_map(|n| [n, -n])
                 .find(separates);
             if let Some(n) = n.or_else(|| depth_of_contact(self.pair, &self.simplex, touch)) {
@@ -320,12 +321,30 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
 
 /// Distance of the origin from the nearest face of a tetrahedron around it; zero for a flat one.
 fn clearance(s: &[V3]) -> f64 {
-    let face = |i: usize, j: usize, k: usize| {
-        let n = (s[j] - s[i]).cross(&(s[k] - s[i]));
-        (s[i].dot(&n) / n.norm()).abs()
-    };
-    let all = [face(0, 1, 2), face(0, 1, 3), face(0, 2, 3), face(1, 2, 3)];
-    if all.iter().all(|d| d.is_finite()) { all.into_iter().fold(f64::INFINITY, f64::min) } else { 0.0 }
+    nearest_plane(s).map_or(0.0, |(d, _)| d)
+}
+
+/// A normal of the face of a tetrahedron that is nearest to the origin, zero where there is none.
+fn nearest_face(s: &[V3]) -> V3 {
+    nearest_plane(s).map_or_else(V3::zeros, |(_, n)| n)
+}
+
+/// The distance of the origin from the nearest face of a tetrahedron, and the face's normal; `None` when a face has
+/// none.
+fn nearest_plane(s: &[V3]) -> Option<(f64, V3)> {
+    let [a, b, c, d] = *s else { return None };
+    let mut best = (f64::INFINITY, V3::zeros());
+    for (p, q, r) in [(a, b, c), (a, b, d), (a, c, d), (b, c, d)] {
+        let n = (q - p).cross(&(r - p));
+        let height = (n.dot(&p) / n.norm()).abs();
+        if !height.is_finite() {
+            return None;
+        }
+        if height < best.0 {
+            best = (height, n);
+        }
+    }
+    Some(best)
 }
 
 /// The first simplex.
