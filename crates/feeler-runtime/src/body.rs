@@ -6,7 +6,7 @@
 use crate::interfere::probes::Probes;
 use crate::point_in_solid::{interior_points, shell_points};
 use crate::samples::{Grid, Samples};
-use crate::tree::{FeatureTypes, TreeNode};
+use crate::tree::{Allowance, FeatureTypes, TreeNode};
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P3, V3};
 use feeler_hierarchy::{Area, Edge, Face, Feature, FeatureType, Hierarchy, Node, Vertex};
@@ -57,7 +57,6 @@ pub struct Body {
     interior_points: Vec<P3>,
     probes: OnceLock<Probes>,
     samples: Samples,
-    cone_slack: f64,
     deviation: f64,
 }
 
@@ -151,7 +150,6 @@ impl Body {
         let reach =
             if bounds.is_empty() { 0.0 } else { bounds.min.coords.amax().max(bounds.max.coords.amax()) };
         let deviation = features.iter().fold(0.0, |m: f64, f| m.max(f.deviation));
-        let cone_slack = features.iter().fold(1e-9, |m: f64, f| m.max(f.deviation * curvature_bound(f)));
         let samples = Samples::new(hierarchy.areas.len());
         let mut body = Self {
             hierarchy,
@@ -165,7 +163,6 @@ impl Body {
             interior_points: Vec::new(),
             probes: OnceLock::new(),
             samples,
-            cone_slack: cone_slack.min(MAX_CONE_SLACK),
             deviation,
         };
         body.tree = body.collect_tree();
@@ -174,29 +171,38 @@ impl Body {
         Ok(body)
     }
 
-    /// The tree with the feature types below each node; children stand behind their parents.
+    /// The tree with what culling knows about the features below each node; children stand behind their parents.
     fn collect_tree(&self) -> Vec<TreeNode> {
-        let mut types = vec![FeatureTypes::default(); self.hierarchy.nodes.len()];
-        for (i, node) in self.hierarchy.nodes.iter().enumerate().rev() {
-            types[i] = match (node.area(), node.children()) {
-                (Some(area), _) => {
-                    let area = self.area(area);
-                    let of = match area.feature {
-                        Feature::Face(f) => {
-                            let face = self.face(f);
-                            FeatureType::of_surface(&face.surface, face.outward, &face.trim.rect)
-                        }
-                        Feature::Edge(e) => FeatureType::of_curve(&self.edge(e).curve),
-                        Feature::Vertex(_) => FeatureType::Vertex,
-                    };
-                    let quasi_only = self.data(area.feature).quasi_only;
-                    FeatureTypes { strict: if quasi_only { 0 } else { of.bit() }, all: of.bit() }
+        let nodes = &self.hierarchy.nodes;
+        let mut below = vec![(FeatureTypes::default(), Allowance::default()); nodes.len()];
+        for (i, node) in nodes.iter().enumerate().rev() {
+            below[i] = match (node.area(), node.children()) {
+                (Some(area), _) => self.of_feature(self.area(area).feature),
+                (None, Some([l, r])) => {
+                    let (l, r) = (below[l as usize], below[r as usize]);
+                    (l.0.union(r.0), l.1.union(r.1))
                 }
-                (None, Some([l, r])) => types[l as usize].union(types[r as usize]),
-                (None, None) => FeatureTypes::default(),
+                (None, None) => Default::default(),
             };
         }
-        self.hierarchy.nodes.iter().zip(types).map(|(n, t)| TreeNode::new(n, t)).collect()
+        nodes.iter().zip(below).map(|(n, (types, allowance))| TreeNode::new(n, types, allowance)).collect()
+    }
+
+    fn of_feature(&self, feature: Feature) -> (FeatureTypes, Allowance) {
+        let data = self.data(feature);
+        let of = match feature {
+            Feature::Face(f) => {
+                let face = self.face(f);
+                FeatureType::of_surface(&face.surface, face.outward, &face.trim.rect)
+            }
+            Feature::Edge(e) => FeatureType::of_curve(&self.edge(e).curve),
+            Feature::Vertex(_) => FeatureType::Vertex,
+        };
+        let types = FeatureTypes { strict: if data.quasi_only { 0 } else { of.bit() }, all: of.bit() };
+        let has_sets = data.primitive.is_some() && data.extent > 0.0;
+        let inverse_extent = if has_sets { 1.0 / data.extent } else { 0.0 };
+        let turn = (1e-9 + data.deviation * curvature_bound(data)).min(MAX_CONE_SLACK);
+        (types, Allowance::new(data.deviation, turn, inverse_extent))
     }
 
     /// The stored data.
@@ -220,11 +226,6 @@ impl Body {
     /// Largest absolute coordinate (mm).
     pub(crate) fn reach(&self) -> f64 {
         self.reach
-    }
-
-    /// Angle (rad) that a normal can turn between an area's border and a footpoint accepted beyond it.
-    pub(crate) fn cone_slack(&self) -> f64 {
-        self.cone_slack
     }
 
     /// Largest deviation of any trim, span or vertex (mm).

@@ -12,6 +12,8 @@ use feeler_geom::Pose;
 
 /// Relative rounding of a footpoint: some hundred operations on coordinates.
 const EPS_REL: f64 = 1e-13;
+/// The bits of a positive number that make it a power of two.
+const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
 /// Relative rounding allowed at a trim. Parameters are rounded, inverted and mapped through cubic pieces on top of
 /// [`EPS_REL`]; a footpoint this close to a trim is on it.
 const TRIM_REL: f64 = 1e-9;
@@ -29,6 +31,9 @@ const ANGLE: f64 = 1e-9;
 /// Slack (rad) of criticality. Solvers end a thousand times below; only pairs that are not critical at all (an edge
 /// that pierces a face has distance 0 there) must fail.
 const CRITICAL: f64 = 1e-6;
+
+/// Largest angle (rad) of a conformal contact, however small the features.
+const MAX_BENT: f64 = 1e-3;
 
 /// The tolerances of one query. Lengths in mm, angles in rad.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +59,9 @@ impl Tolerances {
     #[must_use]
     pub fn new(a: &Body, b: &Body, pose_ab: &Pose) -> Self {
         let size = a.size().max(b.size()).max(f64::MIN_POSITIVE);
+        // A power of two: small motions leave the tolerances as they are.
         let reach = size + a.reach().max(b.reach()).max(pose_ab.translation.vector.norm());
+        let reach = 2.0 * f64::from_bits(reach.to_bits() & EXPONENT);
         Self {
             size,
             eps: EPS_REL * reach,
@@ -64,5 +71,12 @@ impl Tolerances {
             angle: ANGLE,
             critical: CRITICAL,
         }
+    }
+
+    /// Angle (rad) within which features of an extent (given inversely, 1/mm) are in conformal contact: what the
+    /// tolerance makes of it over the extent.
+    #[must_use]
+    pub(crate) fn bent(&self, inverse_extent: f64) -> f64 {
+        (8.0 * self.tol * inverse_extent).min(MAX_BENT)
     }
 }

@@ -27,6 +27,38 @@ impl FeatureTypes {
     }
 }
 
+/// What footpoints below a node may be outside its box and cone: trims accept them within a deviation, and members of
+/// conformal sets are members within an angle.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Allowance {
+    /// Length (mm) outside the box.
+    pub length: f32,
+    /// Angle (rad) outside the cone: the turn of the normal over that length.
+    pub angle: f32,
+    /// Inverse extent (1/mm) of the smallest feature with conformal sets.
+    pub inverse_extent: f32,
+}
+
+impl Allowance {
+    /// Rounded up.
+    pub(crate) fn new(length: f64, angle: f64, inverse_extent: f64) -> Self {
+        Self { length: up(length), angle: up(angle), inverse_extent: up(inverse_extent) }
+    }
+
+    pub(crate) fn union(self, other: Self) -> Self {
+        Self {
+            length: self.length.max(other.length),
+            angle: self.angle.max(other.angle),
+            inverse_extent: self.inverse_extent.max(other.inverse_extent),
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the next larger number in few digits is meant")]
+fn up(x: f64) -> f32 {
+    (x as f32).next_up()
+}
+
 /// A node. Children of an inner node are adjacent and behind their parent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TreeNode {
@@ -38,13 +70,16 @@ pub(crate) struct TreeNode {
     pub radius: f64,
     /// Feature types below.
     pub types: FeatureTypes,
+    /// What its box and cone leave out.
+    pub allowance: Allowance,
     /// As in the stored node.
     link: u32,
 }
 
 impl TreeNode {
-    pub(crate) fn new(node: &Node, types: FeatureTypes) -> Self {
-        Self { obb: node.obb, cap: node.cone.cap(0.0), radius: node.obb.radius(), types, link: node.link }
+    pub(crate) fn new(node: &Node, types: FeatureTypes, allowance: Allowance) -> Self {
+        let (obb, cap) = (node.obb, node.cone.cap(0.0));
+        Self { obb, cap, radius: obb.radius(), types, allowance, link: node.link }
     }
 
     /// The area of a leaf.

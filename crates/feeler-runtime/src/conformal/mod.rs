@@ -169,7 +169,7 @@ impl<'a> FamilySet<'a> {
         }
         let basis = complete_basis(&c.n);
         // Near an exact family its members are critical to what the tolerance makes of an angle.
-        let bent = (8.0 * ctx.tol.tol / self.extent).min(1e-3);
+        let bent = ctx.tol.bent(1.0 / self.extent);
         let tol =
             Tolerances { critical: ctx.tol.critical.max(bent), angle: ctx.tol.angle.max(bent), ..ctx.tol };
         let a = side(ctx, Which::A, self.feature_a, &Foot { p: &c.p_a, n: c.n, basis, hint: None }, &tol)?;

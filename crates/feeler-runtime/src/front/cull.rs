@@ -7,8 +7,9 @@
 //! BREP §2.4.3, §4.2.2; MATH §7 (the user's angle as a run-time margin), §10 (order).
 //!
 //! # Deviations
-//! Cones get a slack for footpoints that are accepted within a trim's deviation outside their area, boxes likewise:
-//! culling must never lose what brute force finds. The footpoints of a minimum differ by a vector along their common
+//! Cones get a slack for footpoints that are accepted within a trim's deviation outside their area, boxes likewise, and
+//! cones one for members of conformal sets ([`Allowance`](crate::tree::Allowance)): culling must never lose what brute
+//! force finds. The footpoints of a minimum differ by a vector along their common
 //! normal, no longer than the reach: at leaves boxes are compared with reach in the directions of the cones only.
 
 use crate::tree::TreeNode;
@@ -27,15 +28,12 @@ const CONE_MARGIN: f64 = 0.02;
 pub(crate) struct CullContext {
     /// Takes coordinates of B to those of A.
     pub pose: PoseMatrix,
-    /// Distance (mm) beyond which boxes are apart.
+    /// Distance (mm) beyond which boxes without allowance are apart.
     pub reach: f64,
-    /// The part of the reach (mm) that has any direction: what a footpoint may be outside its box.
-    pub slack: f64,
-    /// Sine and cosine of the angle by which the cones of both sides together are enlarged.
+    tol: Tolerances,
+    /// Sine and cosine of the angle by which the polars of both sides together are dilated, and of that of one side.
     both: (f64, f64),
-    /// The same for the angle of one side and for that enlarged by [`CONE_MARGIN`].
     one: (f64, f64),
-    sin_wide: f64,
     /// Motion (mm) that a radian counts.
     pub arm: f64,
     /// Whether features that carry quasi-LMDs only take part.
@@ -45,18 +43,25 @@ pub(crate) struct CullContext {
 impl CullContext {
     /// For two bodies at a pose, LMDs up to `d_max`, polars dilated by `alpha`.
     pub(crate) fn new(a: &Body, b: &Body, pose_ab: &Pose, tol: &Tolerances, d_max: f64, alpha: f64) -> Self {
-        let slack = a.deviation() + b.deviation() + 2.0 * tol.same;
-        let reach = d_max + slack;
-        let angle = alpha + a.cone_slack().max(b.cone_slack());
+        let reach = d_max + 2.0 * tol.same;
         Self {
             pose: PoseMatrix::from(pose_ab),
             reach,
-            slack: slack + tol.tol,
-            both: math::sin_cos(2.0 * angle),
-            one: math::sin_cos(angle),
-            sin_wide: math::sin(angle + CONE_MARGIN),
+            tol: *tol,
+            both: math::sin_cos(2.0 * alpha),
+            one: math::sin_cos(alpha),
             arm: reach.min(a.size() + b.size()).max(0.5 * b.size()),
             with_quasi: alpha > 0.0,
+        }
+    }
+
+    /// What two nodes leave out.
+    fn spare(&self, a: &TreeNode, b: &TreeNode) -> Spare {
+        let (a, b) = (&a.allowance, &b.allowance);
+        let bent = self.tol.bent(f64::from(a.inverse_extent.max(b.inverse_extent)));
+        Spare {
+            length: f64::from(a.length) + f64::from(b.length),
+            angles: [f64::from(a.angle) + bent, f64::from(b.angle) + bent],
         }
     }
 
@@ -67,8 +72,10 @@ impl CullContext {
         if !strict_compatible(types_a, types_b) && !conformal_compatible(types_a, types_b) {
             return Some(f64::INFINITY);
         }
-        self.cannot_face(&a.cap, &b.cap)
-            .or_else(|| gap_in_frame(&a.obb, &b.obb, self.reach, u8::MAX).map(|(_, gap)| gap - self.reach))
+        let spare = self.spare(a, b);
+        let reach = self.reach + spare.length;
+        self.cannot_face(&a.cap, &b.cap, spare.angles[0] + spare.angles[1])
+            .or_else(|| gap_in_frame(&a.obb, &b.obb, reach, u8::MAX).map(|(_, gap)| gap - reach))
     }
 
     /// [`CullContext::nodes`] for what remains to be tested of two leaves; cones in the frames of their solids.
@@ -79,17 +86,20 @@ impl CullContext {
         cone_a: &PolyCone,
         cone_b: &PolyCone,
     ) -> Option<f64> {
-        self.out_of_sight(a, b).or_else(|| {
+        let spare = self.spare(a, b);
+        self.out_of_sight(a, b, &spare).or_else(|| {
             let turned: ArrayVec<V3, 4> = cone_b.generators.iter().map(|g| self.pose.rotation * g).collect();
             let (a, b) = (&cone_a.generators, &turned);
-            let plane = cones_separated(a, b, self.one.0, u8::MAX)?;
-            let lasts = separated_along(a, b, self.sin_wide, plane);
+            // The sine of a sum is at most that of its first part and the rest.
+            let sin = self.one.0 + spare.angles[0].max(spare.angles[1]);
+            let plane = cones_separated(a, b, sin, u8::MAX)?;
+            let lasts = separated_along(a, b, sin + CONE_MARGIN, plane);
             Some(if lasts { self.arm * CONE_MARGIN } else { 0.0 })
         })
     }
 
-    /// Whether no direction of one cone can be opposite to one of the other.
-    fn cannot_face(&self, a: &Cap, b: &Cap) -> Option<f64> {
+    /// Whether no direction of one cone can be opposite to one of the other, `angle` (rad) being left out.
+    fn cannot_face(&self, a: &Cap, b: &Cap, angle: f64) -> Option<f64> {
         // Angles add up to the reach of both cones; past π every direction is reached. With an obtuse one the sum
         // must not pass 2π unnoticed.
         let with_a = sum((a.sin, a.cos), self.both);
@@ -97,26 +107,40 @@ impl CullContext {
         let obtuse =
             (b.cos < 0.0 && with_a.1 < 0.0) || (a.cos < 0.0 && sum((b.sin, b.cos), self.both).1 < 0.0);
         let wide = obtuse || sin <= COS_SLACK;
-        let spare = cos - COS_SLACK + a.axis.dot(&b.axis);
         // The difference of two angles is at least that of their cosines.
+        let spare = cos - COS_SLACK - angle + a.axis.dot(&b.axis);
         (!wide && spare > 0.0).then_some(self.arm * spare)
     }
 
     /// Whether B's box cannot be reached from A's along a common normal.
-    fn out_of_sight(&self, a: &TreeNode, b: &TreeNode) -> Option<f64> {
-        let along = |cap: &Cap, axis: &V3| {
+    fn out_of_sight(&self, a: &TreeNode, b: &TreeNode, spare: &Spare) -> Option<f64> {
+        let reach = self.reach + spare.length;
+        // Direction is no matter for what footpoints may be outside their boxes.
+        let slack = spare.length + 2.0 * self.tol.same + self.tol.tol;
+        let along = |cap: &Cap, axis: &V3, angle: f64| {
             let (sin, cos) = sum((cap.sin, cap.cos), self.one);
             let c = cap.axis.dot(axis).abs();
             // The axis is inside the cone (or its opposite), or the cone is no cone.
             if cap.cos < 0.0 || cos <= COS_SLACK || sin <= 0.0 || c >= cos {
                 1.0
             } else {
-                (c * cos + (1.0 - c * c).max(0.0).sqrt() * sin).min(1.0)
+                (c * cos + (1.0 - c * c).max(0.0).sqrt() * sin + angle).min(1.0)
             }
         };
-        let extent = |axis: &V3| self.slack + self.reach * along(&a.cap, axis).min(along(&b.cap, axis));
+        let extent = |axis: &V3| {
+            let by_a = along(&a.cap, axis, spare.angles[0]);
+            slack + reach * by_a.min(along(&b.cap, axis, spare.angles[1]))
+        };
         unreachable_in_frame(&a.obb, &b.obb, extent).map(|spare| 0.5 * spare)
     }
+}
+
+/// What a pair of nodes leaves out: see [`Allowance`](crate::tree::Allowance).
+struct Spare {
+    /// Length (mm), both sides together.
+    length: f64,
+    /// Angles (rad) of the sides.
+    angles: [f64; 2],
 }
 
 /// Rounding allowance of cosines.
