@@ -148,7 +148,7 @@ pub(crate) fn depth_of_contact<A: Support + ?Sized, B: Support + ?Sized>(
 ) -> Option<V3> {
     let mut expansion = Expansion::new(pair);
     // Points that are known already spare a few steps.
-    expansion.seeds = simplex.vertices[..simplex.n].to_vec();
+    expansion.seeds = simplex.vertices().collect();
     let wanted = Wanted { rel_tol: 0.0, abs_tol: 0.25 * touch, radius: 0.0, enough: Some(touch) };
     expansion.run(&wanted, 500);
     (expansion.upper.height <= touch).then_some(-expansion.upper.normal)
@@ -346,7 +346,7 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized> Expansion<'s, 'p, A, B> {
                 return points;
             }
             let away = -normal * (height * 1.125);
-            let pulled = Pulled { core: Core(self.pair.b), by: away };
+            let pulled = Pulled { shape: self.pair.b, by: away };
             let request =
                 Request { start: Start::Direction(-normal), max_iterations: 200, ..Request::default() };
             let answer = distance(&Core(self.pair.a), &pulled, &request);
@@ -366,23 +366,23 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized> Expansion<'s, 'p, A, B> {
     }
 }
 
-/// A shape moved by a vector.
-struct Pulled<'s, S: ?Sized> {
-    core: Core<'s, S>,
-    by: V3,
+/// A shape's core moved by a vector.
+pub(crate) struct Pulled<'s, S: ?Sized> {
+    pub(crate) shape: &'s S,
+    pub(crate) by: V3,
 }
 
 impl<S: Support + ?Sized> Support for Pulled<'_, S> {
     fn support(&self, direction: &V3) -> SupportPoint {
-        let SupportPoint { point, index } = self.core.support(direction);
+        let SupportPoint { point, index } = self.shape.support(direction);
         SupportPoint { point: point + self.by, index }
     }
     fn support_near(&self, direction: &V3, start: u32) -> SupportPoint {
-        let SupportPoint { point, index } = self.core.support_near(direction, start);
+        let SupportPoint { point, index } = self.shape.support_near(direction, start);
         SupportPoint { point: point + self.by, index }
     }
     fn center(&self) -> P3 {
-        self.core.center() + self.by
+        self.shape.center() + self.by
     }
 }
 

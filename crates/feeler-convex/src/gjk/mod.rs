@@ -20,10 +20,11 @@ mod types;
 pub(crate) use simplex::{Pair, Simplex, Vertex};
 pub use types::{Answer, Outcome, Request, Start, Warm, Witness, WitnessVertex};
 
-use crate::penetration::depth_of_contact;
+use crate::penetration::{Pulled, depth_of_contact};
 use crate::signed_volumes::{Nearest, Newest, Signs, exhaustive, is_optimal, signed_volumes};
 use crate::support::Support;
-use feeler_geom::V3;
+use arrayvec::ArrayVec;
+use feeler_geom::{P3, V3};
 
 /// Finds the point of a simplex nearest to the origin, inside a search.
 pub trait SubAlgorithm {
@@ -59,30 +60,43 @@ pub fn distance_with<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
     request: &Request,
     sub_algorithm: &S,
 ) -> Answer {
-    let mut pair = Pair { a, b, scale: 1.0 };
+    let pair = Pair { a, b, scale: 1.0 };
     let mut search = Search::new(&pair, request, sub_algorithm);
-    let mut answer = search.run();
-    let mut size = search.size;
-    let ordinary = 1e-40 < size && size < 1e40;
-    if !ordinary && 0.0 < size && size < f64::INFINITY {
-        pair.scale = crate::power_of_two((-crate::exponent(size)).clamp(-1020, 1020));
-        search = Search::new(&pair, request, sub_algorithm);
-        answer = search.run();
-        size = search.size / pair.scale;
+    let end = search.descend();
+    if search.is_ordinary() && !search.is_doubtful(&end) {
+        return search.answer(&end);
     }
-    let rounding = 64.0 * ROUNDING * size;
-    let asked = (request.rel_tol * answer.distance).max(request.abs_tol);
-    if answer.outcome == Outcome::Separated && answer.distance - answer.lower_bound > asked.max(rounding) {
-        // The bounds are further apart than asked for and than rounding makes them: the last simplex was a needle.
-        // Begun afresh along the direction found, the simplices are others.
-        let again = Request { start: Start::Direction(answer.direction), ..*request };
-        let other = Search::new(&pair, &again, sub_algorithm).run();
-        let iterations = answer.iterations + other.iterations;
-        let surer = other.distance < answer.distance - rounding
-            || (other.distance < answer.distance + rounding && other.lower_bound > answer.lower_bound);
-        answer = Answer { iterations, ..if surer { other } else { answer } };
+    with_more_care(&search, &end)
+}
+
+/// Searches again where the numbers have left their range or the bounds are far apart.
+#[cold]
+fn with_more_care<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
+    first: &Search<'_, '_, A, B, S>,
+    end: &End,
+) -> Answer {
+    let (request, sub_algorithm) = (first.request, first.sub_algorithm);
+    let mut pair = Pair { a: first.pair.a, b: first.pair.b, scale: 1.0 };
+    let (answer, doubtful, size) = if first.is_ordinary() {
+        (first.answer(end), true, first.size)
+    } else {
+        pair.scale = crate::power_of_two((-crate::exponent(first.size)).clamp(-1020, 1020));
+        let mut search = Search::new(&pair, request, sub_algorithm);
+        let end = search.descend();
+        (search.answer(&end), search.is_doubtful(&end), search.size / pair.scale)
+    };
+    if !doubtful || answer.outcome != Outcome::Separated {
+        return answer;
     }
-    answer
+    let again = Request { start: Start::Direction(answer.direction), ..*request };
+    let mut search = Search::new(&pair, &again, sub_algorithm);
+    let end = search.descend();
+    let other = search.answer(&end);
+    let rounding = DOUBT * size;
+    let surer = other.distance < answer.distance - rounding
+        || (other.distance < answer.distance + rounding && other.lower_bound > answer.lower_bound);
+    let iterations = answer.iterations + other.iterations;
+    Answer { iterations, ..if surer { other } else { answer } }
 }
 
 /// How the loop ended.
@@ -119,46 +133,67 @@ const MOST_MISSES: u32 = 16;
 /// Rounding of a difference of coordinates, relative to these.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
+/// Bounds that are further apart than this, relative to the coordinates, are further apart than rounding makes them.
+const DOUBT: f64 = 64.0 * ROUNDING;
+
 impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'s, 'p, A, B, S> {
     #[inline]
     fn new(pair: &'s Pair<'p, A, B>, request: &'s Request, sub_algorithm: &'s S) -> Self {
-        let simplex = start(pair, &request.start);
-        let size = simplex.vertices[..simplex.n].iter().fold(0.0, |m: f64, v| m.max(v.size(pair.scale)));
         let radius = (pair.a.radius() + pair.b.radius()) * pair.scale;
-        let size = size.max(radius);
         // A radius of one shape must not hide the other's being negative.
         let valid = pair.a.radius() >= 0.0 && pair.b.radius() >= 0.0;
-        Self {
+        let mut out = Self {
             pair,
             request,
             sub_algorithm,
-            along: simplex.v,
-            simplex,
+            simplex: Simplex::empty(),
             radius: if valid { radius } else { f64::NAN },
-            size,
+            size: radius,
             lower_bound: 0.0,
+            along: V3::zeros(),
             iterations: 1,
-        }
+        };
+        start(pair, &request.start, &mut out.simplex);
+        out.size = out.simplex.vertices().fold(radius, |m: f64, v| m.max(v.size(pair.scale)));
+        out.along = out.simplex.v;
+        out
     }
 
+    /// Whether sixth powers of the coordinates are numbers, or no scale makes them so.
     #[inline]
-    fn run(&mut self) -> Answer {
-        let end = if self.radius.is_finite() { self.descend() } else { End::Invalid };
-        self.answer(&end)
+    fn is_ordinary(&self) -> bool {
+        (1e-40 < self.size && self.size < 1e40) || !(0.0 < self.size && self.size < f64::INFINITY)
+    }
+
+    /// Whether the bounds are further apart than asked for and than rounding makes them: the last simplex was a needle.
+    /// Begun afresh along the direction found, the simplices are others.
+    #[inline]
+    fn is_doubtful(&self, end: &End) -> bool {
+        let d = self.simplex.v.norm();
+        matches!(end, End::Converged) && d - self.lower_bound > self.wanted(d).max(DOUBT * self.size)
+    }
+
+    /// The largest error asked for at a distance of the cores.
+    #[inline]
+    fn wanted(&self, d: f64) -> f64 {
+        (self.request.rel_tol * (d - self.radius).abs()).max(self.request.abs_tol * self.pair.scale)
     }
 
     #[inline]
     fn descend(&mut self) -> End {
+        if !self.radius.is_finite() {
+            return End::Invalid;
+        }
         let scale = self.pair.scale;
-        let (rel_tol, abs_tol) = (self.request.rel_tol, self.request.abs_tol * scale);
         let max_distance = self.request.max_distance * scale + self.radius;
         let mut misses = 0;
         if self.simplex.n == 4 {
             return End::Inside;
         }
         let mut d_sq = self.simplex.v.norm_squared();
-        for iteration in 1..=self.request.max_iterations {
-            self.iterations = iteration;
+        self.iterations = 0;
+        while self.iterations < self.request.max_iterations {
+            self.iterations += 1;
             let d = d_sq.sqrt();
             if !(d > ROUNDING * self.size) {
                 return if d.is_nan() { End::Invalid } else { End::Contact };
@@ -171,8 +206,7 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
                 (along, along.norm())
             };
             self.along = along;
-            let last = self.simplex.vertices[self.simplex.n - 1];
-            let vertex = self.pair.take_near(&along, [last.a.index, last.b.index]);
+            let vertex = self.pair.take_near(&along, self.simplex.last());
             self.size = self.size.max(vertex.size(scale));
             let bound = along.dot(&vertex.w) / length;
             if !bound.is_finite() {
@@ -183,18 +217,24 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
             if self.lower_bound > max_distance {
                 return End::Beyond;
             }
-            if d - self.lower_bound <= (rel_tol * (d - self.radius).abs()).max(abs_tol)
-                || self.simplex.holds(&vertex.w)
-            {
+            if d - self.lower_bound <= self.wanted(d) || self.simplex.holds(&vertex.w) {
                 return End::Converged;
             }
             let before = self.simplex.n;
-            self.simplex.push(vertex);
-            let Some(nearest) = self.nearest(d_sq, &mut misses) else {
-                self.simplex.n = before;
-                return End::Converged;
-            };
-            self.simplex.reduce(&nearest);
+            self.simplex.push(&vertex);
+            let quick = self.sub_algorithm.nearest(self.simplex.points());
+            match &quick {
+                Some(n) if n.vertices().len() < 4 && n.point().norm_squared() < d_sq => {
+                    self.simplex.reduce(n)
+                }
+                _ => {
+                    let Some(n) = self.checked(quick, d_sq, &mut misses) else {
+                        self.simplex.n = before;
+                        return End::Converged;
+                    };
+                    self.simplex.reduce(&n);
+                }
+            }
             if self.simplex.n == 4 {
                 return End::Inside;
             }
@@ -203,12 +243,10 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         End::Exhausted
     }
 
-    /// The new nearest point, `None` when it is not nearer than the last.
-    #[inline]
-    fn nearest(&self, d_sq: f64, misses: &mut u32) -> Option<Nearest> {
+    /// The new nearest point, given what the sub-algorithm found; `None` when it is not nearer than the last.
+    fn checked(&self, quick: Option<Nearest>, d_sq: f64, misses: &mut u32) -> Option<Nearest> {
         let s = self.simplex.points();
-        let sound = |n: &Nearest| n.vertices().len() < 4 || is_optimal(s, n);
-        let quick = self.sub_algorithm.nearest(s).filter(sound);
+        let quick = quick.filter(|n| n.vertices().len() < 4 || is_optimal(s, n));
         if let Some(n) = quick
             && n.point().norm_squared() < d_sq
         {
@@ -264,58 +302,84 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
 
     /// Cores at a distance of zero: does a direction separate the shapes?
     fn contact(&self, touch: f64) -> Answer {
-        if self.radius <= touch {
-            let last = self.simplex.vertices[self.simplex.n - 1];
-            let separates = |n: &V3| {
-                let vertex = self.pair.take_near(n, [last.a.index, last.b.index]);
-                vertex.w.dot(n) >= -touch
-            };
-            // The normal of the face that is at the origin; the simplex's own direction, which at this distance is its
-            // normal or noise; and the one before.
-            let n = [nearest_face(self.simplex.points()), self.simplex.direction(self.size), self.along]
-                .into_iter()
-                .filter_map(|n| n.try_normalize(f64::MIN_POSITIVE))
-                .flat_map(|n| [n, -n])
-                .find(separates);
-            if let Some(n) = n.or_else(|| depth_of_contact(self.pair, &self.simplex, touch)) {
-                return self.finish(Outcome::Touching, 0.0, n);
-            }
+        if self.radius <= touch
+            && let Some(n) =
+                self.separating(touch).or_else(|| depth_of_contact(self.pair, &self.simplex, touch))
+        {
+            return self.finish(Outcome::Touching, 0.0, n);
         }
         self.finish(Outcome::Overlapping, 0.0, V3::zeros())
+    }
+
+    /// A direction along which the cores are no deeper than `touch`, where a few trials find one.
+    fn separating(&self, touch: f64) -> Option<V3> {
+        let depth = |n: &V3| -self.pair.take_near(n, self.simplex.last()).w.dot(n);
+        let mut best = (f64::INFINITY, V3::zeros());
+        // The normal of the face that is at the origin; the simplex's own direction, which at this distance is its
+        // normal or noise; and the one before. A direction that separates has no point of the difference behind it.
+        let inward = |n: V3| if n.dot(&self.along) < 0.0 { -n } else { n };
+        let face = nearest_plane(self.simplex.points()).map_or_else(V3::zeros, |(_, n)| n);
+        let own = inward(self.simplex.direction(self.size));
+        for n in [face, own, self.along, -own] {
+            let Some(n) = n.try_normalize(f64::MIN_POSITIVE) else { continue };
+            let depth = depth(&n);
+            if depth <= touch {
+                return Some(n);
+            }
+            if depth < best.0 {
+                best = (depth, n);
+            }
+        }
+        // Pulled apart along the best of them and a little further, the closest points show a better one.
+        for _ in 0..4 {
+            let (deep, n) = best;
+            let pulled = Pulled { shape: self.pair.b, by: n * (1.125 * deep / self.pair.scale) };
+            let pair = Pair { a: self.pair.a, b: &pulled, scale: self.pair.scale };
+            let request = Request { start: Start::Direction(n), max_iterations: 50, ..Request::default() };
+            let mut apart = Search::new(&pair, &request, self.sub_algorithm);
+            if !matches!(apart.descend(), End::Converged) {
+                return None;
+            }
+            let n = apart.simplex.direction(apart.size).try_normalize(f64::MIN_POSITIVE)?;
+            let depth = depth(&n);
+            if depth <= touch {
+                return Some(n);
+            }
+            if !(depth < 0.75 * deep) {
+                return None;
+            }
+            best = (depth, n);
+        }
+        None
     }
 
     /// Whether the bounds close. They stay apart by half the digits where the simplex is a needle, or where the
     /// distance is small; what is left above that is a failure.
     fn has_converged(&self, end: &End, d: f64) -> bool {
-        let (rel_tol, abs_tol) = (self.request.rel_tol, self.request.abs_tol * self.pair.scale);
-        let wanted = (rel_tol * (d - self.radius).abs()).max(abs_tol);
         let gap = d - self.lower_bound;
-        gap <= wanted || (matches!(end, End::Converged) && gap <= 1e-7 * self.size.max(d))
+        gap <= self.wanted(d) || (matches!(end, End::Converged) && gap <= 1e-7 * self.size.max(d))
     }
 
     #[inline]
     fn finish(&self, outcome: Outcome, distance: f64, direction: V3) -> Answer {
         let back = 1.0 / self.pair.scale;
-        let mut witness = self.simplex.witness();
-        // From the cores to the surfaces.
-        witness.point_a += direction * self.pair.a.radius();
-        witness.point_b -= direction * self.pair.b.radius();
-        let lower_bound = match outcome {
-            Outcome::Separated | Outcome::Beyond | Outcome::Stalled => self.lower_bound - self.radius,
-            _ => 0.0,
-        };
-        let distance = match outcome {
-            Outcome::Separated | Outcome::Beyond | Outcome::Stalled => distance,
-            _ => 0.0,
-        };
-        Answer {
+        let apart = matches!(outcome, Outcome::Separated | Outcome::Beyond | Outcome::Stalled);
+        let (distance, lower_bound) =
+            if apart { (distance, self.lower_bound - self.radius) } else { (0.0, 0.0) };
+        let origin = P3::new(0.0, 0.0, 0.0);
+        let mut out = Answer {
             outcome,
             distance: distance * back,
             lower_bound: (lower_bound * back).min(distance * back).max(0.0),
-            witness,
+            witness: Witness { point_a: origin, point_b: origin, vertices: ArrayVec::new_const() },
             direction,
             iterations: self.iterations,
-        }
+        };
+        self.simplex.tell(&mut out.witness);
+        // From the cores to the surfaces.
+        out.witness.point_a += direction * self.pair.a.radius();
+        out.witness.point_b -= direction * self.pair.b.radius();
+        out
     }
 }
 
@@ -324,32 +388,32 @@ fn clearance(s: &[V3]) -> f64 {
     nearest_plane(s).map_or(0.0, |(d, _)| d)
 }
 
-/// A normal of the face of a tetrahedron that is nearest to the origin, zero where there is none.
-fn nearest_face(s: &[V3]) -> V3 {
-    nearest_plane(s).map_or_else(V3::zeros, |(_, n)| n)
-}
-
-/// The distance of the origin from the nearest face of a tetrahedron, and the face's normal; `None` when a face has
-/// none.
+/// The distance of the origin from the nearest face of a tetrahedron, and the face's inward normal; `None` when a face
+/// has none.
 fn nearest_plane(s: &[V3]) -> Option<(f64, V3)> {
     let [a, b, c, d] = *s else { return None };
-    let mut best = (f64::INFINITY, V3::zeros());
-    for (p, q, r) in [(a, b, c), (a, b, d), (a, c, d), (b, c, d)] {
+    let mut best = (f64::INFINITY, V3::zeros(), a);
+    for [p, q, r, apex] in [[a, b, c, d], [a, b, d, c], [a, c, d, b], [b, c, d, a]] {
         let n = (q - p).cross(&(r - p));
         let height = (n.dot(&p) / n.norm()).abs();
         if !height.is_finite() {
             return None;
         }
         if height < best.0 {
-            best = (height, n);
+            best = (height, n, apex - p);
         }
     }
-    Some(best)
+    let (height, n, up) = best;
+    Some((height, if n.dot(&up) < 0.0 { -n } else { n }))
 }
 
 /// The first simplex.
 #[inline]
-fn start<A: Support + ?Sized, B: Support + ?Sized>(pair: &Pair<'_, A, B>, start: &Start) -> Simplex {
+fn start<A: Support + ?Sized, B: Support + ?Sized>(
+    pair: &Pair<'_, A, B>,
+    start: &Start,
+    simplex: &mut Simplex,
+) {
     let usable = |d: &V3| d.norm_squared() > 0.0 && d.norm_squared().is_finite();
     let cold = || {
         let d = pair.b.center() - pair.a.center();
@@ -357,32 +421,31 @@ fn start<A: Support + ?Sized, B: Support + ?Sized>(pair: &Pair<'_, A, B>, start:
         if size > 0.0 && size.is_finite() { d / size } else { V3::x() }
     };
     match start {
-        Start::Cold => Simplex::of(pair.take(&cold())),
-        Start::Direction(d) => Simplex::of(pair.take(&if usable(d) { *d } else { cold() })),
+        Start::Cold => simplex.set(&pair.take(&cold())),
+        Start::Direction(d) => simplex.set(&pair.take(&if usable(d) { *d } else { cold() })),
         Start::Warm(warm) => {
             let vertex = |[i, j]: [u32; 2]| {
                 let point = |p, index| crate::support::SupportPoint { point: p, index };
                 Some(pair.vertex(point(pair.a.numbered(i)?, i), point(pair.b.numbered(j)?, j)))
             };
-            let mut simplex: Option<Simplex> = None;
             for indices in &warm.indices[..warm.n.min(4)] {
-                let Some(vertex) = vertex(*indices) else {
-                    let d = if usable(&warm.direction) { warm.direction } else { cold() };
-                    return Simplex::of(pair.take_near(&d, *indices));
-                };
-                match &mut simplex {
-                    Some(s) if s.holds(&vertex.w) => {}
-                    Some(s) => s.push(vertex),
-                    None => simplex = Some(Simplex::of(vertex)),
+                match vertex(*indices) {
+                    None => {
+                        let d = if usable(&warm.direction) { warm.direction } else { cold() };
+                        return simplex.set(&pair.take_near(&d, *indices));
+                    }
+                    Some(v) if simplex.n == 0 => simplex.set(&v),
+                    Some(v) if simplex.holds(&v.w) => {}
+                    Some(v) => simplex.push(&v),
                 }
             }
-            let Some(mut simplex) = simplex else { return Simplex::of(pair.take(&cold())) };
-            if simplex.n > 1
+            if simplex.n == 0 {
+                simplex.set(&pair.take(&cold()));
+            } else if simplex.n > 1
                 && let Some(n) = crate::nearest_to_origin(simplex.points())
             {
                 simplex.reduce(&n);
             }
-            simplex
         }
     }
 }

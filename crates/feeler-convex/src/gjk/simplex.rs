@@ -4,7 +4,6 @@ use super::types::{Witness, WitnessVertex};
 use crate::double_double::{split, two_product_split, two_sum};
 use crate::signed_volumes::Nearest;
 use crate::support::{Support, SupportPoint};
-use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 
 /// Both shapes, seen as their difference B − A, times a power of two.
@@ -23,12 +22,6 @@ pub(crate) struct Vertex {
 }
 
 impl Vertex {
-    const NONE: Self = Self {
-        w: V3::new(0.0, 0.0, 0.0),
-        a: SupportPoint::plain(P3::new(0.0, 0.0, 0.0)),
-        b: SupportPoint::plain(P3::new(0.0, 0.0, 0.0)),
-    };
-
     /// The largest coordinate it was computed from.
     #[inline]
     pub(crate) fn size(&self, scale: f64) -> f64 {
@@ -63,8 +56,9 @@ impl<A: Support + ?Sized, B: Support + ?Sized> Pair<'_, A, B> {
 pub(crate) struct Simplex {
     pub(crate) n: usize,
     /// Points of the difference; the newest is the last.
-    pub(crate) w: [V3; 4],
-    pub(crate) vertices: [Vertex; 4],
+    w: [V3; 4],
+    /// Where they come from, on A and on B.
+    from: [[SupportPoint; 2]; 4],
     pub(crate) weights: [f64; 4],
     /// The nearest point.
     pub(crate) v: V3,
@@ -72,23 +66,36 @@ pub(crate) struct Simplex {
 
 impl Simplex {
     #[inline]
-    pub(crate) fn of(vertex: Vertex) -> Self {
-        let mut out = Self {
-            n: 0,
-            w: [V3::zeros(); 4],
-            vertices: [Vertex::NONE; 4],
-            weights: [1.0, 0.0, 0.0, 0.0],
-            v: vertex.w,
-        };
-        out.push(vertex);
-        out
+    pub(crate) const fn empty() -> Self {
+        const NONE: SupportPoint = SupportPoint::plain(P3::new(0.0, 0.0, 0.0));
+        let v = V3::new(0.0, 0.0, 0.0);
+        Self { n: 0, w: [v; 4], from: [[NONE; 2]; 4], weights: [0.0; 4], v }
+    }
+
+    /// Of one vertex.
+    #[inline]
+    pub(crate) fn set(&mut self, vertex: &Vertex) {
+        self.n = 0;
+        self.v = vertex.w;
+        self.weights[0] = 1.0;
+        self.push(vertex);
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, vertex: Vertex) {
+    pub(crate) fn push(&mut self, vertex: &Vertex) {
         self.w[self.n] = vertex.w;
-        self.vertices[self.n] = vertex;
+        self.from[self.n] = [vertex.a, vertex.b];
         self.n += 1;
+    }
+
+    pub(crate) fn vertices(&self) -> impl Iterator<Item = Vertex> {
+        self.w.iter().zip(&self.from).take(self.n).map(|(w, [a, b])| Vertex { w: *w, a: *a, b: *b })
+    }
+
+    /// The numbers of the newest vertex.
+    #[inline]
+    pub(crate) fn last(&self) -> [u32; 2] {
+        self.from[self.n.saturating_sub(1).min(3)].map(|p| p.index)
     }
 
     pub(crate) fn points(&self) -> &[V3] {
@@ -108,7 +115,7 @@ impl Simplex {
             // Positions ascend: none is overwritten before it is read.
             if k != *j {
                 self.w[k] = self.w[*j];
-                self.vertices[k] = self.vertices[*j];
+                self.from[k] = self.from[*j];
             }
             self.weights[k] = *weight;
         }
@@ -149,8 +156,8 @@ impl Simplex {
         let mut x = V3::zeros();
         for k in 0..3 {
             let difference = |i: usize| {
-                let v = &self.vertices[i];
-                two_sum(scale * v.b.point[k], -scale * v.a.point[k])
+                let [a, b] = &self.from[i];
+                two_sum(scale * b.point[k], -scale * a.point[k])
             };
             let w0 = difference(0);
             let mut sum = w0;
@@ -179,15 +186,15 @@ impl Simplex {
 
     /// The points of both cores.
     #[inline]
-    pub(crate) fn witness(&self) -> Witness {
-        let mut vertices = ArrayVec::new();
+    pub(crate) fn tell(&self, witness: &mut Witness) {
         let (mut a, mut b) = (V3::zeros(), V3::zeros());
-        for (v, weight) in self.vertices[..self.n].iter().zip(self.weights) {
-            vertices.push(WitnessVertex { a: v.a, b: v.b, weight });
-            a += v.a.point.coords * weight;
-            b += v.b.point.coords * weight;
+        for ([on_a, on_b], weight) in self.from[..self.n].iter().zip(self.weights) {
+            witness.vertices.push(WitnessVertex { a: *on_a, b: *on_b, weight });
+            a += on_a.point.coords * weight;
+            b += on_b.point.coords * weight;
         }
-        Witness { point_a: P3::from(a), point_b: P3::from(b), vertices }
+        witness.point_a = P3::from(a);
+        witness.point_b = P3::from(b);
     }
 }
 

@@ -20,7 +20,8 @@ impl<S: Support> Moved<S> {
     /// A pose that is not finite.
     pub fn new(shape: S, pose: &Pose) -> Result<Self, ShapeError> {
         let rotation = pose.rotation.to_rotation_matrix().into_inner();
-        finite(rotation.iter().chain(pose.translation.vector.iter()))?;
+        finite(rotation.as_slice())?;
+        finite(pose.translation.vector.as_slice())?;
         Ok(Self { shape, rotation, translation: pose.translation.vector })
     }
 }

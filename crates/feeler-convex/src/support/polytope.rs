@@ -8,7 +8,7 @@
 //!   digits, edges still tell up from down.
 //! - A search without a guess starts from a table of directions.
 
-use super::points::{check_points, farthest};
+use super::points::{Fours, check_points};
 use super::{ShapeError, Support, SupportPoint};
 use crate::hull::convex_hull;
 use feeler_geom::{P3, V3};
@@ -24,6 +24,8 @@ pub struct Polytope {
     numbers: Vec<u32>,
     center: P3,
     facets: Vec<[u32; 3]>,
+    /// For polytopes without a walk.
+    fours: Fours,
     walk: Option<Walk>,
 }
 
@@ -61,7 +63,8 @@ impl Polytope {
         #[expect(clippy::cast_precision_loss, reason = "a number of points")]
         let share = 1.0 / vertices.len() as f64;
         let center = P3::from(vertices.iter().fold(V3::zeros(), |sum, p| sum + p.coords * share));
-        let mut out = Self { vertices, numbers, center, facets: hull.unwrap_or_default(), walk: None };
+        let fours = Fours::new(&vertices);
+        let mut out = Self { vertices, numbers, center, facets: hull.unwrap_or_default(), fours, walk: None };
         if out.vertices.len() >= WALK_FROM && !out.facets.is_empty() {
             out.walk = Some(Walk::new(&out));
         }
@@ -169,7 +172,7 @@ impl Walk {
     }
 
     /// From a vertex to its neighbour farthest up, until none is higher: on a convex body that is the top.
-    #[inline]
+    #[inline(never)]
     fn climb(&self, vertices: &[P3], direction: &V3, start: usize) -> usize {
         let mut at = start;
         // Every step goes up, so none comes back, except by rounding.
@@ -197,7 +200,7 @@ impl Support for Polytope {
     fn support(&self, direction: &V3) -> SupportPoint {
         match &self.walk {
             Some(walk) => self.answer(walk.climb(&self.vertices, direction, walk.start(direction))),
-            None => self.answer(farthest(&self.vertices, direction).index as usize),
+            None => self.answer(self.fours.farthest(direction)),
         }
     }
 
@@ -205,7 +208,7 @@ impl Support for Polytope {
     fn support_near(&self, direction: &V3, start: u32) -> SupportPoint {
         match &self.walk {
             Some(walk) => self.answer(walk.climb(&self.vertices, direction, self.position(start))),
-            None => self.answer(farthest(&self.vertices, direction).index as usize),
+            None => self.answer(self.fours.farthest(direction)),
         }
     }
 
