@@ -17,6 +17,7 @@
 mod simplex;
 mod types;
 
+use simplex::SMALL;
 pub(crate) use simplex::{Pair, Simplex, Vertex};
 pub use types::{Answer, Outcome, Request, Start, Warm, Witness, WitnessVertex};
 
@@ -196,10 +197,10 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
             self.iterations += 1;
             let d = d_sq.sqrt();
             if !(d > ROUNDING * self.size) {
-                return if d.is_nan() { End::Invalid } else { End::Contact };
+                return if d.is_finite() && self.size.is_finite() { End::Contact } else { End::Invalid };
             }
             // Most often the nearest point itself, whose length is known.
-            let (along, length) = if d > 1e-3 * self.size {
+            let (along, length) = if d > SMALL * self.size {
                 (self.simplex.v, d)
             } else {
                 let along = self.simplex.direction(self.size);
@@ -275,7 +276,7 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
             }
             End::Contact | End::Inside => self.contact(touch),
             End::Converged | End::Exhausted | End::Beyond => {
-                let small = self.simplex.v.norm_squared() < self.size * self.size / 4096.0;
+                let small = self.simplex.v.norm_squared() < (SMALL * SMALL) * self.size * self.size;
                 let v = if small { self.simplex.refined(self.pair.scale) } else { self.simplex.v };
                 let d = v.norm();
                 // The last digits of v may be lost; those of the direction need not be.

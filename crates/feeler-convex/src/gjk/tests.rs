@@ -268,11 +268,197 @@ fn worst_cases() {
         [-0.7247400475094682, -0.38048334485160074, -0.2577074202992504],
         [-0.724740065959726, -0.3804833600002955, -0.2577074319832333],
     ];
-    let (a, b) = (a.map(P3::from), b.map(P3::from));
-    let cases: Vec<(&[P3], &[P3])> = vec![(&a, &b)];
-    for (a, b) in cases {
-        let answer = distance(&PointSet::new(a).unwrap(), &PointSet::new(b).unwrap(), &Request::default());
-        let verdict = judge(a, b, &answer).unwrap();
+    // Needles that miss the direction by the rounding of their vertices, once 1.8e-12 and 1.2e-12 too long.
+    let boxes = (
+        [
+            [-0.5614751616011653, 0.004105727276180748, 0.17320335405161855],
+            [-0.4297606353789897, -0.391830645708926, 0.08393543535494816],
+            [-0.3776950353253742, 0.19568797743538283, -0.40536809411208574],
+            [-0.24598050910319855, -0.2002483955497239, -0.49463601280875613],
+            [0.24598050910319855, 0.2002483955497239, 0.49463601280875613],
+            [0.3776950353253742, -0.19568797743538283, 0.40536809411208574],
+            [0.4297606353789897, 0.391830645708926, -0.08393543535494816],
+            [0.5614751616011653, -0.004105727276180748, -0.17320335405161855],
+        ],
+        [
+            [0.0025254139797805664, -0.14038612798292505, -0.39645779976827455],
+            [0.46310380252220185, -1.5248935309644907, -0.7086092026628634],
+            [0.21622892009205863, 0.08238985654579167, -1.0692331945544105],
+            [0.6768073086344781, -1.3021175464357775, -1.3813845974489993],
+            [0.3801361838407562, -0.04865900703181225, -0.2461381746353375],
+            [0.8407145723831775, -1.4331664100133779, -0.5582895775299264],
+            [0.5938396899530343, 0.17411697749690447, -0.9189135694214734],
+            [1.0544180784954538, -1.2103904254846647, -1.2310649723160623],
+        ],
+    );
+    let flat = (
+        [
+            [0.027730620940212017, 0.10389282635680332, 0.20355253486644026],
+            [0.716025676988445, -0.023619887540648837, 0.40688739907152705],
+            [0.8919959117794365, -0.39536695611543954, -0.14881192272703506],
+            [-0.43659153024980024, 0.42865192215786824, 0.49415680273844936],
+        ],
+        [
+            [0.004960359135022685, 0.03042493505552102, 0.4439930240025127],
+            [-0.4371161373819419, 0.5077037075904194, 0.28555584852831295],
+            [-0.9789919938093554, 1.092728800893589, 0.09135126894436318],
+            [0.25957454886196274, -0.244464023982772, 0.5352449982056697],
+        ],
+    );
+    let points = |p: &[[f64; 3]]| -> Vec<P3> { p.iter().map(|p| P3::from(*p)).collect() };
+    for (a, b) in
+        [(points(&a), points(&b)), (points(&boxes.0), points(&boxes.1)), (points(&flat.0), points(&flat.1))]
+    {
+        let answer = distance(&PointSet::new(&a).unwrap(), &PointSet::new(&b).unwrap(), &Request::default());
+        let verdict = judge(&a, &b, &answer).unwrap();
         assert!(verdict.relative < 1e-12 || verdict.to_size < f64::EPSILON, "{verdict:?} {answer:?}");
+    }
+}
+
+/// Two gear teeth approach until they touch (DIST §4.8.3): every distance is right down to the rounding of the
+/// coordinates.
+#[test]
+fn gear_teeth() {
+    use crate::reference::exact;
+    use feeler_geom::math::{cos, powi, sin};
+    let mut a = Vec::new();
+    for z in [-2.0, -1.0, 0.0, 1.0, 2.0] {
+        for i in 0..8 {
+            let t = 1.2 * f64::from(i) / 7.0;
+            let (x, y) = (cos(t), 2.0 * sin(t) * (1.0 - 0.01 * z * z));
+            a.extend([P3::new(x, y, z), P3::new(-x, y, z)]);
+        }
+    }
+    for tilt in [V3::zeros(), V3::new(0.02, 0.01, 0.1)] {
+        let turn = nalgebra::Rotation3::new(tilt) * nalgebra::Rotation3::new(V3::z() * std::f64::consts::PI);
+        let b = |gap: f64| -> Vec<P3> { a.iter().map(|p| turn * p + V3::new(0.7, gap, 0.3)).collect() };
+        let exact = |gap: f64| exact::distance(&a, &b(gap), &[]).upper.value();
+        let (mut lo, mut hi) = (0.0, 6.0);
+        for _ in 0..60 {
+            let mid = 0.5 * (lo + hi);
+            if exact(mid) > 1e-20 { hi = mid } else { lo = mid }
+        }
+        let mut last = f64::INFINITY;
+        for k in 0..50 {
+            let gap = hi + powi(0.5, k);
+            let (b, exact) = (b(gap), exact(gap));
+            let answer =
+                distance(&PointSet::new(&a).unwrap(), &PointSet::new(&b).unwrap(), &Request::default());
+            if answer.outcome == Outcome::Touching {
+                assert!(exact < 64.0 * f64::EPSILON * 3.0, "{exact:e}");
+            } else {
+                assert_eq!(answer.outcome, Outcome::Separated, "{exact:e}");
+                assert!(
+                    (answer.distance - exact).abs() <= 1e-12 * exact + f64::EPSILON,
+                    "{exact:e} {answer:?}"
+                );
+                assert!(answer.distance <= last, "monotonic");
+                last = answer.distance;
+            }
+        }
+        assert!(last < 128.0 * f64::EPSILON * 3.0, "measured down to {last:e}");
+    }
+}
+
+/// A shape that answers with whatever a function says.
+struct Strange<F: Fn(&V3) -> V3>(F, f64);
+
+impl<F: Fn(&V3) -> V3> Support for Strange<F> {
+    fn support(&self, direction: &V3) -> crate::SupportPoint {
+        crate::SupportPoint::plain(P3::from((self.0)(direction)))
+    }
+    fn radius(&self) -> f64 {
+        self.1
+    }
+}
+
+#[test]
+fn shapes_that_are_none_are_said_to_be_invalid() {
+    use crate::support::{Ball, Cuboid};
+    let ball = Ball::new(P3::new(5.0, 0.0, 0.0), 1.0).unwrap();
+    let point = |_: &V3| V3::zeros();
+    for radius in [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let bad = Strange(point, radius);
+        assert_eq!(distance(&bad, &ball, &Request::default()).outcome, Outcome::Invalid, "radius {radius}");
+        assert_eq!(distance(&ball, &bad, &Request::default()).outcome, Outcome::Invalid, "radius {radius}");
+    }
+    let cube = Cuboid::new(V3::repeat(1.0)).unwrap();
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let always = Strange(move |_: &V3| V3::new(bad, 0.0, 0.0), 0.0);
+        let sometimes =
+            Strange(move |d: &V3| if d.x < 0.0 { V3::new(0.0, bad, 0.0) } else { V3::x() * 9.0 }, 0.0);
+        for answer in [
+            distance(&always, &cube, &Request::default()),
+            distance(&cube, &always, &Request::default()),
+            distance(&cube, &sometimes, &Request::default()),
+            distance(&sometimes, &cube, &Request::default()),
+        ] {
+            assert_eq!(answer.outcome, Outcome::Invalid, "{bad} {answer:?}");
+        }
+    }
+}
+
+/// Support mappings that contradict themselves end, with any outcome and numbers that are numbers.
+#[test]
+fn lying_shapes_end() {
+    use std::cell::Cell;
+    let mut outcomes = Vec::new();
+    for seed in 0..2000 {
+        let state = Cell::new(SmallRng::seed_from_u64(seed));
+        let lie = Strange(
+            |_: &V3| {
+                let mut rng = state.replace(SmallRng::seed_from_u64(0));
+                let v = V3::from_fn(|_, _| rng.random_range(-1.0..1.0_f64))
+                    * [1.0, 1e9, 1e-9][rng.random_range(0..3)];
+                state.set(rng);
+                v
+            },
+            if seed % 2 == 0 { 0.0 } else { 0.5 },
+        );
+        let point = Strange(|_: &V3| V3::new(0.3, 0.2, 0.1), 0.0);
+        let request = Request { max_iterations: 300, ..Request::default() };
+        let answer = distance(&lie, &point, &request);
+        assert!(answer.iterations <= 2 * 300, "{answer:?}");
+        assert!(answer.distance >= 0.0 && answer.lower_bound <= answer.distance, "{answer:?}");
+        if !outcomes.contains(&answer.outcome) {
+            outcomes.push(answer.outcome);
+        }
+    }
+    assert!(outcomes.len() > 1, "{outcomes:?}");
+}
+
+/// Shapes of no size are points, segments and discs: every pair has its distance, and a depth of zero at none.
+#[test]
+fn shapes_of_no_size() {
+    use crate::support::{
+        Ball, Capsule, Cone, Cuboid, Cylinder, Dilated, Ellipsoid, Moved, Polytope, Segment, Superellipsoid,
+    };
+    use crate::{Depth, PenetrationRequest, penetration};
+    let o = P3::origin();
+    let shapes: Vec<(&str, Box<dyn Support>)> = vec![
+        ("ball", Box::new(Ball::new(o, 0.0).unwrap())),
+        ("capsule", Box::new(Capsule::new([o, o], 0.0).unwrap())),
+        ("cuboid", Box::new(Cuboid::new(V3::zeros()).unwrap())),
+        ("cylinder", Box::new(Cylinder::new(0.0, 0.0).unwrap())),
+        ("cone", Box::new(Cone::new(0.0, 0.0).unwrap())),
+        ("ellipsoid", Box::new(Ellipsoid::new(V3::zeros()).unwrap())),
+        ("superellipsoid", Box::new(Superellipsoid::new(V3::zeros(), [0.5, 1.5]).unwrap())),
+        ("segment", Box::new(Segment::new([o, o]).unwrap())),
+        ("polytope", Box::new(Polytope::new(&[o; 7]).unwrap())),
+        ("dilated", Box::new(Dilated::new(Segment::new([o, o]).unwrap(), 0.0).unwrap())),
+    ];
+    for (name_a, a) in &shapes {
+        for (name_b, b) in &shapes {
+            let (a, b): (&dyn Support, &dyn Support) = (&**a, &**b);
+            let away = Moved::new(b, &feeler_geom::Pose::translation(1.0, 2.0, 2.0)).unwrap();
+            let apart = distance(a, &away, &Request::default());
+            assert_eq!(apart.outcome, Outcome::Separated, "{name_a} {name_b}");
+            assert!((apart.distance - 3.0).abs() < 1e-15, "{name_a} {name_b}: {apart:?}");
+            let here = distance(a, b, &Request::default());
+            assert_eq!(here.outcome, Outcome::Touching, "{name_a} {name_b}");
+            let depth = penetration(a, b, &PenetrationRequest::default());
+            assert!(matches!(depth.outcome, Depth::Found | Depth::Separated), "{name_a} {name_b}: {depth:?}");
+            assert!(depth.depth < 1e-300, "{name_a} {name_b}: {depth:?}");
+        }
     }
 }
