@@ -4,10 +4,12 @@
 
 mod algorithm_5;
 pub mod cases;
+mod drop;
 pub mod exact;
 mod johnson;
 mod voronoi;
 
 pub use algorithm_5::{Plain, algorithm_5};
+pub use drop::Drop;
 pub use johnson::Johnson;
 pub use voronoi::Voronoi;

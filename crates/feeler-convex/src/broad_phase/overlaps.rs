@@ -1,0 +1,140 @@
+//! All pairs of overlapping boxes, by a tree of them.
+
+use feeler_geom::P3;
+
+/// A box along the axes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) lo: P3,
+    pub(super) hi: P3,
+}
+
+impl Bounds {
+    fn meets(&self, other: &Self) -> bool {
+        (0..3).all(|k| self.lo[k] <= other.hi[k] && other.lo[k] <= self.hi[k])
+    }
+
+    fn around(self, other: &Self) -> Self {
+        Self { lo: self.lo.inf(&other.lo), hi: self.hi.sup(&other.hi) }
+    }
+
+    /// Distance of two boxes; 0 where they meet.
+    pub(super) fn gap(&self, other: &Self) -> f64 {
+        let along = |k: usize| (other.lo[k] - self.hi[k]).max(self.lo[k] - other.hi[k]).max(0.0);
+        feeler_geom::V3::new(along(0), along(1), along(2)).norm()
+    }
+}
+
+/// Most boxes of a leaf: below, testing all pairs is cheaper than another level.
+const LEAF: usize = 8;
+
+struct Node {
+    bounds: Bounds,
+    /// Range of `order`.
+    first: usize,
+    end: usize,
+    /// The two halves are neighbours; 0 for a leaf.
+    left: usize,
+}
+
+/// Pairs (i, j), i < j, in ascending order. Boxes must be finite. N log N for boxes that overlap few others.
+pub(super) fn overlaps(boxes: &[Bounds]) -> Vec<(u32, u32)> {
+    let mut pairs = Vec::new();
+    if boxes.is_empty() {
+        return pairs;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "bodies are counted in u32")]
+    let mut order: Vec<u32> = (0..boxes.len() as u32).collect();
+    let nodes = build(boxes, &mut order);
+    let mut open = vec![(0, 0)];
+    while let Some((a, b)) = open.pop() {
+        let (p, q) = (&nodes[a], &nodes[b]);
+        if a == b {
+            if p.left == 0 {
+                for i in p.first..p.end {
+                    test(boxes, order[i], &order[i + 1..p.end], &mut pairs);
+                }
+            } else {
+                open.extend([(p.left, p.left), (p.left + 1, p.left + 1), (p.left, p.left + 1)]);
+            }
+        } else if p.bounds.meets(&q.bounds) {
+            // Halves of a node differ by one in number: the larger is the one higher up.
+            if p.left != 0 && (q.left == 0 || p.end - p.first >= q.end - q.first) {
+                open.extend([(p.left, b), (p.left + 1, b)]);
+            } else if q.left != 0 {
+                open.extend([(a, q.left), (a, q.left + 1)]);
+            } else {
+                for i in p.first..p.end {
+                    test(boxes, order[i], &order[q.first..q.end], &mut pairs);
+                }
+            }
+        }
+    }
+    pairs.sort_unstable();
+    pairs
+}
+
+fn test(boxes: &[Bounds], i: u32, others: &[u32], pairs: &mut Vec<(u32, u32)>) {
+    let own = &boxes[i as usize];
+    let met = others.iter().filter(|j| own.meets(&boxes[**j as usize]));
+    pairs.extend(met.map(|j| (i.min(*j), i.max(*j))));
+}
+
+/// Halves at the median along the widest axis: the depth is log₂ of the number of boxes.
+fn build(boxes: &[Bounds], order: &mut [u32]) -> Vec<Node> {
+    let bound = |range: &[u32]| {
+        let first = boxes[range[0] as usize];
+        range.iter().fold(first, |b, i| b.around(&boxes[*i as usize]))
+    };
+    let mut nodes = vec![Node { bounds: bound(order), first: 0, end: order.len(), left: 0 }];
+    let mut next = 0;
+    while next < nodes.len() {
+        let Node { bounds, first, end, .. } = nodes[next];
+        if end - first > LEAF {
+            let axis = (bounds.hi - bounds.lo).imax();
+            let center = |i: &u32| boxes[*i as usize].lo[axis] + boxes[*i as usize].hi[axis];
+            let middle = (end - first) / 2;
+            order[first..end]
+                .select_nth_unstable_by(middle, |i, j| center(i).total_cmp(&center(j)).then(i.cmp(j)));
+            nodes[next].left = nodes.len();
+            for (first, end) in [(first, first + middle), (first + middle, end)] {
+                nodes.push(Node { bounds: bound(&order[first..end]), first, end, left: 0 });
+            }
+        }
+        next += 1;
+    }
+    nodes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::cases::Random;
+    use feeler_geom::V3;
+
+    #[test]
+    fn all_pairs_and_no_others() {
+        let mut rng = Random(61);
+        for n in [0_usize, 1, 2, 7, 8, 9, 40, 300] {
+            for size in [0.0, 0.05, 0.3, 2.0] {
+                let boxes: Vec<Bounds> = (0..n)
+                    .map(|_| {
+                        // On a grid, so that many touch and coincide.
+                        let lo = P3::from(rng.vector().map(|c| (c * 8.0).round() / 8.0));
+                        Bounds { lo, hi: lo + V3::repeat(size * rng.between(0.0, 1.0)) }
+                    })
+                    .collect();
+                let mut expected = Vec::new();
+                for j in 0..n {
+                    for i in 0..j {
+                        if boxes[i].gap(&boxes[j]) == 0.0 {
+                            expected.push((u32::try_from(i).unwrap(), u32::try_from(j).unwrap()));
+                        }
+                    }
+                }
+                expected.sort_unstable();
+                assert_eq!(overlaps(&boxes), expected, "{n} {size}");
+            }
+        }
+    }
+}
