@@ -5,7 +5,7 @@
 
 use crate::interfere::probes::Probes;
 use crate::point_in_solid::{interior_points, shell_points};
-use crate::samples::{Grid, Samples};
+use crate::samples::{CurveSamples, Grid, Samples};
 use crate::tree::{Allowance, FeatureTypes, TreeNode};
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P3, V3};
@@ -55,6 +55,8 @@ pub struct Body {
     shell_points: Vec<(P3, V3)>,
     /// Points inside the solid, one behind each of them where one was found.
     interior_points: Vec<P3>,
+    /// See [`Body::far_points`].
+    far_points: Vec<P3>,
     probes: OnceLock<Probes>,
     samples: Samples,
     deviation: f64,
@@ -161,6 +163,7 @@ impl Body {
             reach,
             shell_points: Vec::new(),
             interior_points: Vec::new(),
+            far_points: Vec::new(),
             probes: OnceLock::new(),
             samples,
             deviation,
@@ -168,6 +171,7 @@ impl Body {
         body.tree = body.collect_tree();
         body.shell_points = shell_points(&body);
         body.interior_points = interior_points(&body);
+        body.far_points = far_points(&body);
         Ok(body)
     }
 
@@ -233,6 +237,12 @@ impl Body {
         self.deviation
     }
 
+    /// Points of the boundary, when that is one shell, that lie farthest out along the axes: when one of them is outside a box,
+    /// the solid is not inside it.
+    pub(crate) fn far_points(&self) -> &[P3] {
+        &self.far_points
+    }
+
     /// A point of each shell with its outward normal.
     pub(crate) fn shell_points(&self) -> &[(P3, V3)] {
         &self.shell_points
@@ -246,6 +256,13 @@ impl Body {
     /// Points on a grid over a free-form area.
     pub(crate) fn grid_of(&self, area: u32) -> &Grid {
         self.samples.get(self, area)
+    }
+
+    /// Samples with derivatives along an area of an edge.
+    pub(crate) fn curve_samples_of(&self, area: u32) -> &CurveSamples {
+        let data = self.area(area);
+        let Feature::Edge(e) = data.feature else { unreachable!("an area of an edge") };
+        self.samples.along(&self.edge(e).curve, area, &data.rect)
     }
 
     /// Points inside.
@@ -314,6 +331,17 @@ impl Body {
 
 /// Largest normal curvature (1/mm) that a canonical feature has away from singular points, 0 for free-form ones:
 /// these bend little over a deviation, or their files are beyond help.
+/// Of the ends of all edges those that are farthest out along each axis; none for several shells.
+fn far_points(body: &Body) -> Vec<P3> {
+    let ends = body.hierarchy.edges.iter().flat_map(|e| {
+        e.spans.iter().flat_map(|s| [s.t0, 0.5 * (s.t0 + s.t1), s.t1]).map(|t| e.curve.point(t))
+    });
+    let points: Vec<P3> = if body.shell_points.len() == 1 { ends.collect() } else { Vec::new() };
+    let farthest = |k: usize| points.iter().copied().max_by(|p, q| p[k].total_cmp(&q[k]));
+    let nearest = |k: usize| points.iter().copied().min_by(|p, q| p[k].total_cmp(&q[k]));
+    (0..3).flat_map(|k| [farthest(k), nearest(k)]).flatten().collect()
+}
+
 fn curvature_bound(data: &FeatureData) -> f64 {
     let inverse = |r: f64| if r > 0.0 { 1.0 / r } else { 0.0 };
     match (data.feature, data.primitive) {

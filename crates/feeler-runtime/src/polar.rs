@@ -72,12 +72,18 @@ impl EdgeNormals {
         math::atan2(left.cross(right).dot(&self.tangent), left.dot(right))
     }
 
+    /// The middle of the polar and the angle (rad) from it to its ends: of a concave edge, whose polar is {0}, 0.
+    pub(crate) fn middle(&self) -> (V3, f64) {
+        let half = 0.5 * self.dihedral();
+        let (s, c) = math::sin_cos(half);
+        (self.normals[0] * c + self.tangent.cross(&self.normals[0]) * s, half.max(0.0))
+    }
+
     /// Where the outward direction `n` (unit, across the tangent) stands to the polar.
     pub(crate) fn test(&self, n: &V3, slack: f64, alpha: f64) -> Polar {
         let omega = self.dihedral();
         // Measured from the bisector: at a razor edge the two normals are opposite, and angles from one of them jump.
-        let (s, c) = math::sin_cos(0.5 * omega);
-        let bisector = self.normals[0] * c + self.tangent.cross(&self.normals[0]) * s;
+        let (bisector, _) = self.middle();
         let phi = math::atan2(bisector.cross(n).dot(&self.tangent), bisector.dot(n));
         // The margin by which n is inside; on a concave edge it is negative everywhere (its polar is {0}).
         let margin = 0.5 * omega - phi.abs();

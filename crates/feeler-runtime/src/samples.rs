@@ -1,14 +1,24 @@
-//! Points on a grid over each free-form area: where solvers look first. Made at the first use, then shared.
+//! Points and directions on a grid over each free-form area: where solvers look first. Made at the first use, then shared.
 
 use crate::Body;
-use feeler_geom::{P2, P3, Pose, Rect, V3};
+use crate::polar::edge_normals;
+use crate::trim::outward_normal;
+use feeler_geom::curve::CurveDerivs;
+use feeler_geom::{Curve, P2, P3, Pose, Rect, V3};
 use feeler_hierarchy::Feature;
+use std::f64::consts::PI;
 use std::sync::OnceLock;
 
 /// Points along each parameter of a patch.
 pub(crate) const SIDE: usize = 5;
+/// Steps of the grid along each parameter of a patch.
+const STEPS_ALONG: f64 = 4.0;
+/// Steps along a curve.
+pub(crate) const CURVE_STEPS: usize = 8;
 /// Points along a curve.
-const ALONG: usize = 9;
+const ALONG: usize = CURVE_STEPS + 1;
+/// What feet on grids are off, in unit-box parameters, together with what solvers look at beyond an area.
+const FEET: f64 = 0.15;
 /// Room for the points of an area.
 pub(crate) const ROOM: usize = SIDE * SIDE;
 
@@ -16,21 +26,71 @@ pub(crate) const ROOM: usize = SIDE * SIDE;
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
     points: [P3; ROOM],
+    /// Outward normals at the points; of an edge the middle of its polar.
+    normals: [V3; ROOM],
+    /// Directions of the polar are within this angle (rad) of the normal; π where nothing is known.
+    pub spread: f64,
+    /// Lengths (mm) of the area along its parameters, through its middle.
+    pub lengths: [f64; 2],
+    /// Largest second difference (mm) of neighbours.
+    pub bend: f64,
     /// Points along each parameter: the second is 1 for a curve.
     pub shape: [usize; 2],
     /// No point of the area is farther (mm, about) from its nearest grid point.
     pub radius: f64,
 }
 
+/// A foot on a grid.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GridFoot {
+    /// Unit-box parameters.
+    pub params: [f64; 2],
+    /// The same of the foot on the area continued beyond its border, as far as a step of the search tells.
+    pub beyond: [f64; 2],
+    /// Interpolated normal.
+    pub normal: V3,
+    /// From the point to the foot (mm).
+    pub offset: V3,
+}
+
+impl GridFoot {
+    /// Height (mm) of the point above the area: the error is that of the interpolation and, beyond the border of an area
+    /// with the given second differences (mm), of the tangent plane there.
+    pub(crate) fn height(&self, bend: f64) -> (f64, f64) {
+        let outside = self.beyond.iter().fold(0.0, |m: f64, x| m.max(-x).max(x - 1.0));
+        let steps = outside * STEPS_ALONG;
+        (-self.offset.dot(&self.normal), bend * (0.05 + 0.5 * steps * steps))
+    }
+
+    /// Which sides of its area (low, high by low, high in the other parameter) the foot is clearly beyond.
+    pub(crate) fn sides(&self) -> [bool; 4] {
+        let [x, y] = self.beyond;
+        [x < -FEET, x > 1.0 + FEET, y < -FEET, y > 1.0 + FEET]
+    }
+}
+
 /// The grids of a solid's free-form areas.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     grids: Vec<OnceLock<Box<Grid>>>,
+    curves: Vec<OnceLock<Box<CurveSamples>>>,
 }
+
+/// Points of an edge's area in equal steps of its parameter, with derivatives.
+pub(crate) type CurveSamples = [CurveDerivs; ALONG];
 
 impl Samples {
     pub(crate) fn new(areas: usize) -> Self {
-        Self { grids: (0..areas).map(|_| OnceLock::new()).collect() }
+        Self {
+            grids: (0..areas).map(|_| OnceLock::new()).collect(),
+            curves: (0..areas).map(|_| OnceLock::new()).collect(),
+        }
+    }
+
+    /// The samples of an area of an edge, in the solid's own frame.
+    pub(crate) fn along(&self, curve: &Curve, area: u32, rect: &Rect) -> &CurveSamples {
+        self.curves[area as usize]
+            .get_or_init(|| Box::new(std::array::from_fn(|i| curve.derivs(at(rect, step(i, ALONG), 0.0).x))))
     }
 
     /// The grid of a free-form area, in the solid's own frame.
@@ -53,20 +113,50 @@ fn step(i: usize, n: usize) -> f64 {
 impl Grid {
     fn of_area(body: &Body, area: u32) -> Self {
         let area = body.area(area);
-        let (shape, point): (_, &dyn Fn(P2) -> P3) = match area.feature {
-            Feature::Face(f) => ([SIDE, SIDE], &move |uv| body.face(f).surface.point(uv)),
-            Feature::Edge(e) => ([ALONG, 1], &move |uv| body.edge(e).curve.point(uv.x)),
+        let rect = &area.rect;
+        let shape = match area.feature {
+            Feature::Face(_) => [SIDE, SIDE],
+            Feature::Edge(_) => [ALONG, 1],
             Feature::Vertex(_) => unreachable!("a vertex is canonical"),
         };
-        let points = std::array::from_fn(|k| {
-            let (i, j) = (k / shape[1], k % shape[1]);
-            if i < shape[0] {
-                point(at(&area.rect, step(i, shape[0]), step(j, shape[1])))
-            } else {
-                P3::origin()
+        let mut grid = Self {
+            points: [P3::origin(); ROOM],
+            normals: [V3::zeros(); ROOM],
+            spread: 0.0,
+            lengths: [0.0; 2],
+            bend: 0.0,
+            shape,
+            radius: 0.0,
+        };
+        for k in 0..grid.len() {
+            let [x, y] = grid.params(k);
+            let uv = at(rect, x, y);
+            let (p, n, spread) = match area.feature {
+                Feature::Face(f) => {
+                    let face = body.face(f);
+                    (face.surface.point(uv), outward_normal(face, uv), 0.0)
+                }
+                Feature::Edge(e) => {
+                    let (n, spread) = edge_normals(body, e, uv.x).map_or((V3::zeros(), PI), |e| e.middle());
+                    (body.edge(e).curve.point(uv.x), n, spread)
+                }
+                Feature::Vertex(_) => unreachable!("a vertex is canonical"),
+            };
+            (grid.points[k], grid.normals[k]) = (p, n);
+            // Not a number where a patch collapses.
+            grid.spread = if n.norm_squared() > 0.5 { grid.spread.max(spread) } else { PI };
+        }
+        let middle = at(rect, 0.5, 0.5);
+        grid.lengths = match area.feature {
+            Feature::Face(f) => {
+                let d = body.face(f).surface.derivs(middle);
+                [d.du.norm() * (rect.u1 - rect.u0), d.dv.norm() * (rect.v1 - rect.v0)]
             }
-        });
-        let mut grid = Self { points, shape, radius: 0.0 };
+            Feature::Edge(e) => {
+                [body.edge(e).curve.derivs(middle.x).d1.norm() * (rect.u1 - rect.u0), f64::INFINITY]
+            }
+            Feature::Vertex(_) => [f64::INFINITY; 2],
+        };
         let mut longest = 0.0_f64;
         for k in 0..grid.len() {
             let (i, j) = (k / shape[1], k % shape[1]);
@@ -79,6 +169,19 @@ impl Grid {
                 longest = longest.max(to(k + 1));
             }
         }
+        for k in 0..grid.len() {
+            let (i, j) = (k / shape[1], k % shape[1]);
+            let second = |step: usize| {
+                (grid.points[k - step].coords - grid.points[k].coords * 2.0 + grid.points[k + step].coords)
+                    .norm()
+            };
+            if 0 < i && i + 1 < shape[0] {
+                grid.bend = grid.bend.max(second(shape[1]));
+            }
+            if 0 < j && j + 1 < shape[1] {
+                grid.bend = grid.bend.max(second(1));
+            }
+        }
         // A tenth for the bend of a cell.
         grid.radius = 0.55 * longest;
         grid
@@ -89,8 +192,9 @@ impl Grid {
         let mut out = self.clone();
         let n = self.len();
         let r = pose.rotation.to_rotation_matrix();
-        for p in &mut out.points[..n] {
+        for (p, v) in out.points[..n].iter_mut().zip(&mut out.normals) {
             *p = r * *p + pose.translation.vector;
+            *v = r * *v;
         }
         out
     }
@@ -101,6 +205,47 @@ impl Grid {
 
     pub(crate) fn points(&self) -> &[P3] {
         &self.points[..self.len()]
+    }
+
+    /// Outward normals, in the order of the points.
+    pub(crate) fn normals(&self) -> &[V3] {
+        &self.normals[..self.len()]
+    }
+
+    /// Grid points of the three by three (or three) around grid point `k`, itself included; at the border fewer.
+    fn around(&self, k: usize) -> impl Iterator<Item = usize> + Clone {
+        let [rows, columns] = self.shape;
+        let (i, j) = (k / columns, k % columns);
+        let near = |c: usize, n: usize| c.saturating_sub(1)..=(c + 1).min(n - 1);
+        near(i, rows).flat_map(move |a| near(j, columns).map(move |b| a * columns + b))
+    }
+
+    /// Whether feet, found for the grid points, may be in the area they are on somewhere between `k` and its
+    /// neighbours.
+    pub(crate) fn may_face(&self, beyond: &[[f64; 2]; ROOM], k: usize) -> bool {
+        (0..2).all(|c| {
+            let (lo, hi) = self
+                .around(k)
+                .map(|l| beyond[l][c])
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)));
+            lo <= 1.0 + FEET && hi >= -FEET
+        })
+    }
+
+    /// Whether a vector field that is given at the grid points may be as short as `length` between `k` and its
+    /// neighbours: it is taken for linear there but for twice its second differences.
+    pub(crate) fn may_vanish(&self, field: &[V3; ROOM], k: usize, length: f64) -> bool {
+        let v = field[k];
+        let size = v.norm();
+        let [rows, columns] = self.shape;
+        let (ci, cj) = (center(k / columns, rows), center(k % columns, columns));
+        let c = ci * columns + cj;
+        let second = |step: usize| (field[c - step] - field[c] * 2.0 + field[c + step]).norm();
+        let bend = second(columns) + if columns > 1 { second(1) } else { 0.0 };
+        // Seen along the field at the point, it is as long at all of them.
+        let lowest = self.around(k).map(|l| field[l].dot(&v)).fold(f64::INFINITY, f64::min);
+        let needed = (length + 0.25 * bend) * size;
+        lowest <= needed || lowest.is_nan() || needed.is_nan()
     }
 
     /// Unit-box parameters of grid point `k`.
@@ -114,19 +259,12 @@ impl Grid {
         if !v.is_finite() {
             return false;
         }
-        let (i, j) = (k / self.shape[1], k % self.shape[1]);
-        let near = |c: usize, n: usize| c.saturating_sub(1)..=(c + 1).min(n - 1);
-        !near(i, self.shape[0]).any(|a| {
-            near(j, self.shape[1]).any(|b| {
-                let l = a * self.shape[1] + b;
-                values[l] < v || (values[l] <= v && l < k)
-            })
-        })
+        !self.around(k).any(|l| values[l] < v || (values[l] <= v && l < k))
     }
 
-    /// About the nearest point of the area to `p`: unit-box parameters and squared distance. The area is taken for
-    /// the quadratic interpolant of the grid points around the nearest one.
-    pub(crate) fn foot(&self, p: &P3) -> ([f64; 2], f64) {
+    /// About the nearest point of the area to `p`. The area is taken for the quadratic interpolant of the grid points
+    /// around the nearest one.
+    pub(crate) fn foot(&self, p: &P3) -> GridFoot {
         let mut nearest = (f64::INFINITY, 0);
         for (k, q) in self.points().iter().enumerate() {
             let d = (q - p).norm_squared();
@@ -138,14 +276,15 @@ impl Grid {
         let (i, j) = (nearest.1 / columns, nearest.1 % columns);
         let (ci, cj) = (center(i, rows), center(j, columns));
         let mut x = [offset(i, ci), offset(j, cj)];
-        let mut best = (nearest.0, x);
+        let mut best = (nearest.0, x, self.points[nearest.1] - p);
+        let mut free = x;
         // Two steps: the start is within half a cell or so of the foot.
         for round in 0..3 {
             let (q, du, dv) = self.interpolant((ci, cj), x);
             let r = q - p;
             let d = r.norm_squared();
             if d < best.0 {
-                best = (d, x);
+                best = (d, x, r);
             }
             if round == 2 {
                 break;
@@ -158,10 +297,29 @@ impl Grid {
             } else {
                 (if a > 0.0 { e / a } else { 0.0 }, 0.0)
             };
-            x = [(x[0] - s).clamp(-1.0, 1.0), (x[1] - t).clamp(-1.0, 1.0)];
+            free = [x[0] - s, x[1] - t];
+            x = free.map(|c| c.clamp(-1.0, 1.0));
         }
         let unit = |c: usize, s: f64, n: usize| if n < 2 { 0.0 } else { step(c, n) + s * step(1, n) };
-        ([unit(ci, best.1[0], rows), unit(cj, best.1[1], columns)], best.0)
+        let x = best.1;
+        GridFoot {
+            params: [unit(ci, x[0], rows), unit(cj, x[1], columns)],
+            beyond: [unit(ci, free[0], rows), unit(cj, free[1], columns)],
+            normal: self.mixed(&self.normals, (ci, cj), (&lagrange(x[0]).0, &lagrange(x[1]).0)),
+            offset: best.2,
+        }
+    }
+
+    /// Vectors at the three by three (or three) grid points about one, with weights.
+    fn mixed(&self, v: &[V3; ROOM], (ci, cj): (usize, usize), (ws, wt): (&[f64; 3], &[f64; 3])) -> V3 {
+        let columns = self.shape[1];
+        (0..3).fold(V3::zeros(), |sum, i| {
+            if columns == 1 {
+                return sum + v[ci + i - 1] * ws[i];
+            }
+            let row = (ci + i - 1) * columns + cj - 1;
+            sum + (v[row] * wt[0] + v[row + 1] * wt[1] + v[row + 2] * wt[2]) * ws[i]
+        })
     }
 
     /// Point and tangents, by steps of the grid, of the interpolant about a grid point.
@@ -211,6 +369,41 @@ mod tests {
     use super::*;
     use feeler_geom::math;
 
+    fn empty() -> Grid {
+        Grid {
+            points: [P3::origin(); ROOM],
+            normals: [V3::zeros(); ROOM],
+            spread: 0.0,
+            lengths: [1.0; 2],
+            bend: 0.0,
+            shape: [SIDE, SIDE],
+            radius: 0.0,
+        }
+    }
+
+    /// A field with a zero between grid points is told from one without.
+    #[test]
+    fn fields_that_vanish() {
+        let grid = empty();
+        let field = |x0: f64, y0: f64, lift: f64| -> [V3; ROOM] {
+            std::array::from_fn(|k| {
+                let [x, y] = grid.params(k);
+                let (x, y) = (x - x0, y - y0);
+                V3::new(x + 0.3 * x * y, y - 0.2 * x * x, lift)
+            })
+        };
+        let cells = |f: &[V3; ROOM]| (0..ROOM).filter(|&k| grid.may_vanish(f, k, 1e-3)).count();
+        for (x0, y0) in [(0.3, 0.8), (0.0, 0.0), (0.5, 0.5), (0.99, 0.01)] {
+            let f = field(x0, y0, 0.0);
+            let nearest = (0..ROOM).min_by(|&k, &l| f[k].norm().total_cmp(&f[l].norm())).unwrap();
+            assert!(grid.may_vanish(&f, nearest, 1e-3), "{x0} {y0}");
+            assert!(cells(&f) <= 16, "{x0} {y0}: {}", cells(&f));
+        }
+        assert_eq!(cells(&field(0.5, 0.5, 0.2)), 0, "nowhere short");
+        assert_eq!(cells(&field(-1.0, 0.5, 0.0)), 0, "short outside");
+        assert_eq!(cells(&[V3::repeat(f64::NAN); ROOM]), ROOM, "what is not known may vanish");
+    }
+
     /// On a grid over half a radian of a torus the foot is that of the torus but for a small part of a cell.
     #[test]
     fn feet_are_near_the_feet_of_the_surface() {
@@ -218,18 +411,24 @@ mod tests {
             let ((su, cu), (sv, cv)) = (math::sin_cos(u), math::sin_cos(v));
             P3::new((3.0 + cv) * cu, (3.0 + cv) * su, sv)
         };
-        let mut points = [P3::origin(); ROOM];
-        for (k, p) in points.iter_mut().enumerate() {
-            *p = torus(0.5 * step(k / SIDE, SIDE), 0.5 * step(k % SIDE, SIDE));
+        let normal = |u: f64, v: f64| {
+            let ((su, cu), (sv, cv)) = (math::sin_cos(u), math::sin_cos(v));
+            V3::new(cv * cu, cv * su, sv)
+        };
+        let mut grid = empty();
+        for k in 0..ROOM {
+            let (u, v) = (0.5 * step(k / SIDE, SIDE), 0.5 * step(k % SIDE, SIDE));
+            (grid.points[k], grid.normals[k]) = (torus(u, v), normal(u, v));
         }
-        let grid = Grid { points, shape: [SIDE, SIDE], radius: 0.0 };
         for i in 0..10_i32 {
             for j in 0..10_i32 {
                 let (u, v) = (0.05 * f64::from(i) + 0.02, 0.05 * f64::from(j) + 0.02);
                 let p = torus(u, v);
                 let n = (p - P3::new(3.0 * math::cos(u), 3.0 * math::sin(u), 0.0)).normalize();
-                let (x, d) = grid.foot(&(p + n * 0.1));
-                assert!((d.sqrt() - 0.1).abs() < 1e-4, "{u} {v}: {}", d.sqrt());
+                let foot = grid.foot(&(p + n * 0.1));
+                let (x, d) = (foot.params, foot.offset.norm());
+                assert!((d - 0.1).abs() < 1e-4, "{u} {v}: {d}");
+                assert!((foot.normal - n).norm() < 5e-3, "{u} {v}: {}", (foot.normal - n).norm());
                 assert!((x[0] - 2.0 * u).abs() < 0.01 && (x[1] - 2.0 * v).abs() < 0.01, "{u} {v}: {x:?}");
             }
         }
@@ -237,7 +436,7 @@ mod tests {
 
     #[test]
     fn one_grid_point_of_a_basin_is_its_minimum() {
-        let grid = Grid { points: [P3::origin(); ROOM], shape: [SIDE, SIDE], radius: 0.0 };
+        let grid = empty();
         let values: [f64; ROOM] = std::array::from_fn(|k| {
             let [x, y] = grid.params(k);
             (x - 0.3) * (x - 0.3) + (y - 0.8) * (y - 0.8)

@@ -8,13 +8,14 @@
 //! # Guarantees
 //! `true` is certain: some point of one solid, on its boundary or inside, is inside the other one and off its boundary by more
 //! than the tolerance. `false` means that none of the three kinds of suspects was found; edges are followed by
-//! samples, [`probes::SAMPLES`] a trimming piece with refinement about each smallest one, free-form areas by probes.
+//! samples, [`probes::SAMPLES`] or more a trimming piece with refinement about each smallest one, free-form areas by probes.
 //! Penetrations of less than a few tolerances count as touching.
 
 pub(crate) mod probes;
 
 use crate::Body;
 use crate::point_in_solid::contains;
+use crate::samples::{Grid, GridFoot};
 use crate::solve::{Context, Which};
 use crate::trim::outward_normal;
 use feeler_geom::obb::{PoseMatrix, separated, separated_in_frame};
@@ -22,7 +23,7 @@ use feeler_geom::skeleton::{Primitive, critical_pairs, signed_distance};
 use feeler_geom::trim::Side;
 use feeler_geom::{Obb, P2, P3, Pose, V3};
 use feeler_hierarchy::Feature;
-use probes::{PROBES, Probe, SAMPLES, Track};
+use probes::{PROBES, Probe, SAMPLES, STEPS, Track};
 
 /// Points of one free-form area that are tried.
 const MAX_TRIALS: usize = 4;
@@ -69,12 +70,17 @@ pub(crate) fn boundaries_cross(ctx: &Context<'_>) -> bool {
         || closed_crossings(ctx, &overlaps, &convicted)
 }
 
-/// A point of every shell, and one behind it: two solids in one place have no boundary point inside.
+/// A point of every shell, unless the solid reaches out of the other one's box, and one behind it: two solids in one place
+/// have no boundary point inside.
 fn shells<'a>(ctx: &'a Context<'_>) -> impl Iterator<Item = Suspect> + 'a {
-    let points = |body: &'a Body| body.shell_points().iter().map(|(p, _)| p).chain(body.interior_points());
-    let of_a = points(ctx.a).map(|p| Suspect { inside: Which::B, p: *p });
-    let of_b = points(ctx.b).map(|p| Suspect { inside: Which::A, p: ctx.pose_ab * p });
-    of_a.chain(of_b)
+    [Which::A, Which::B].into_iter().flat_map(move |own| {
+        let (body, other) = (ctx.body(own), ctx.body(own.other()));
+        let bounds = other.bounds().inflated(ctx.tol.tol);
+        let reaches_out = body.far_points().iter().any(|p| !bounds.contains(&(ctx.pose_to_other(own) * p)));
+        let on_boundary = body.shell_points().iter().map(|(p, _)| p).filter(move |_| !reaches_out);
+        let points = on_boundary.chain(body.interior_points());
+        points.map(move |p| Suspect { inside: own.other(), p: ctx.in_a(own, p) })
+    })
 }
 
 /// Points behind the other face for pairs of faces whose boxes overlap. Canonical against canonical by critical pairs
@@ -224,28 +230,35 @@ fn edges_through_faces(
 ) -> bool {
     let other = own.other();
     let (body, facing) = (ctx.body(own), ctx.body(other));
-    // An edge against a canonical face as a whole, or against a free-form area.
-    let mut meetings: Vec<(u32, Feature, u32)> = Vec::new();
+    // An edge against a canonical face as a whole, or against a free-form area: track and target in one number, which is
+    // quick to sort.
+    let mut meetings: Vec<u64> = Vec::new();
     for &(i, j) in overlaps {
         let (mine, theirs) = if own == Which::A { (i, j) } else { (j, i) };
-        let feature = facing.area(theirs).feature;
-        let whole = facing.data(feature).primitive.is_some();
-        let target = if whole { u32::MAX } else { theirs };
-        meetings.extend(body.probes().tracks_of(mine).iter().map(|&t| (t, feature, target)));
+        let target = match facing.area(theirs).feature {
+            Feature::Face(f) if facing.face(f).surface.is_canonical() => WHOLE | f,
+            _ => theirs,
+        };
+        meetings
+            .extend(body.probes().tracks_of(mine).iter().map(|&t| (u64::from(t) << 32) | u64::from(target)));
     }
     meetings.sort_unstable();
     meetings.dedup();
-    meetings.iter().any(|&(t, feature, target)| {
-        let Feature::Face(f) = feature else { return false };
+    meetings.iter().any(|&m| {
+        #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
+        let (t, target) = ((m >> 32) as u32, m as u32);
         let track = Moved { body, track: &body.probes().tracks[t as usize], pose: ctx.pose_to_other(own) };
         let mut hit = |p: P3| convicted(&Suspect { inside: other, p: ctx.in_a(other, &p) });
-        if target == u32::MAX {
-            crosses_face(ctx, facing, f, &track, &mut hit)
-        } else {
+        if target & WHOLE == 0 {
             crosses_area(ctx, facing, target, &track, &mut hit)
+        } else {
+            crosses_face(ctx, facing, target & !WHOLE, &track, &mut hit)
         }
     })
 }
+
+/// Marks a face among areas.
+const WHOLE: u32 = 1 << 31;
 
 /// An edge in the frame of the other solid.
 struct Moved<'a> {
@@ -264,8 +277,6 @@ impl Moved<'_> {
         std::array::from_fn(|i| (STEPS[i], self.pose * self.track.samples[i]))
     }
 }
-
-const STEPS: [f64; SAMPLES] = [0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0];
 
 /// Where the signed distance to a canonical face changes sign inside its trims, points a little behind are tried.
 fn crosses_face(
@@ -351,8 +362,16 @@ fn crosses_area(
     let Feature::Face(f) = data.feature else { return false };
     let face = body.face(f);
     let obb = &body.node(body.leaf_of_area(area)).obb;
-    for w in track.samples().windows(2) {
-        if !segment_meets(obb, &w[0].1, &w[1].1, track.track.sagitta + ctx.tol.tol) {
+    let grid = body.grid_of(area);
+    let slack = track.track.sagitta + ctx.tol.tol;
+    let samples = track.samples();
+    let mut feet: [Option<GridFoot>; SAMPLES] = [None; SAMPLES];
+    for (i, w) in samples.windows(2).enumerate() {
+        if !segment_meets(obb, &w[0].1, &w[1].1, slack) {
+            continue;
+        }
+        let mut foot = |k: usize| *feet[k].get_or_insert_with(|| grid.foot(&samples[k].1));
+        if stays_off(grid, [foot(i), foot(i + 1)], slack) {
             continue;
         }
         let Some((s, uv)) = meet(body, area, track, w[0], w[1]) else { continue };
@@ -371,6 +390,15 @@ fn crosses_area(
         }
     }
     false
+}
+
+/// Whether a segment with the given feet of its ends stays on one side of a free-form area, or beside it.
+fn stays_off(grid: &Grid, feet: [GridFoot; 2], slack: f64) -> bool {
+    let [p, q] = feet.map(|f| f.sides());
+    let [(h, e), (l, d)] = feet.map(|f| f.height(grid.bend));
+    p.iter().zip(&q).any(|(a, b)| *a && *b)
+        || (h > e + slack && l > d + slack)
+        || (h < -e - slack && l < -d - slack)
 }
 
 /// Whether a segment meets a box enlarged by `slack`.

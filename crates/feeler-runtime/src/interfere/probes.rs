@@ -10,18 +10,26 @@ use feeler_geom::{P2, P3, Rect, V3};
 use feeler_hierarchy::Feature;
 use std::ops::Range;
 
-/// Samples along a trimming piece, ends included.
-pub(crate) const SAMPLES: usize = 9;
+/// Samples along a track, ends included.
+pub(crate) const SAMPLES: usize = 5;
+/// Sagitta between samples, relative to the size of the solid, above which a track is halved: where an edge runs beside
+/// a face, only a clearance below the sagitta needs a closer look.
+const FINE: f64 = 2e-4;
+/// Most halvings of a trimming piece.
+const MAX_HALVINGS: u32 = 5;
 /// Probes along each parameter of a free-form area.
 const SIDE: usize = 3;
 /// Probes of an area.
 pub(crate) const PROBES: usize = SIDE * SIDE;
 
-/// A trimming piece of a face; each edge is here once, on the first of its two faces.
+/// Parameters of the samples of a track.
+pub(crate) const STEPS: [f64; SAMPLES] = [0.0, 0.25, 0.5, 0.75, 1.0];
+
+/// A part of a trimming piece of a face; each edge is here once, on the first of its two faces.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
-    pub face: u32,
-    pub piece: u32,
+    face: u32,
+    piece: TrimPiece,
     /// Points in equal steps of the piece's parameter, the solid's frame.
     pub samples: [P3; SAMPLES],
     /// How far (mm) the curve strays from the chords between samples, about.
@@ -31,8 +39,7 @@ pub(crate) struct Track {
 impl Track {
     /// The point at a parameter in [0, 1].
     pub(crate) fn point(&self, body: &Body, s: f64) -> P3 {
-        let face = body.face(self.face);
-        face.surface.point(face.trim.pieces[self.piece as usize].eval(s))
+        body.face(self.face).surface.point(self.piece.eval(s))
     }
 }
 
@@ -64,10 +71,10 @@ impl Probes {
         let mut owner: std::collections::BTreeMap<u32, u32> = std::collections::BTreeMap::new();
         for (f, face) in h.faces.iter().enumerate() {
             let (start, f) = (tracks.len(), index(f));
-            for (i, piece) in face.trim.pieces.iter().enumerate() {
+            for piece in &face.trim.pieces {
                 // The largest index marks artificial cuts.
                 if piece.edge != u32::MAX && *owner.entry(piece.edge).or_insert(f) == f {
-                    tracks.push(track(body, f, index(i), piece));
+                    halve(body, f, *piece, MAX_HALVINGS, &mut tracks);
                 }
             }
             of_face.push(start..tracks.len());
@@ -80,8 +87,7 @@ impl Probes {
                 let face = body.face(f);
                 let period = (face.trim.u_period, face.trim.v_period);
                 for t in of_face[f as usize].clone() {
-                    let piece = &face.trim.pieces[probes.tracks[t].piece as usize];
-                    if overlap(&piece.bounds(), &area.rect, period) {
+                    if overlap(&probes.tracks[t].piece.bounds(), &area.rect, period) {
                         probes.track_ids.push(index(t));
                     }
                 }
@@ -110,14 +116,25 @@ impl Probes {
     }
 }
 
-fn track(body: &Body, face: u32, piece_index: u32, piece: &TrimPiece) -> Track {
+/// Tracks along a piece, halved until they are fine.
+fn halve(body: &Body, face: u32, piece: TrimPiece, halvings: u32, out: &mut Vec<Track>) {
+    let track = track(body, face, piece);
+    if halvings == 0 || track.sagitta <= FINE * body.size() {
+        out.push(track);
+        return;
+    }
+    let (first, second) = piece.split(0.5);
+    halve(body, face, first, halvings - 1, out);
+    halve(body, face, second, halvings - 1, out);
+}
+
+fn track(body: &Body, face: u32, piece: TrimPiece) -> Track {
     let surface = &body.face(face).surface;
-    let steps = [0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0];
-    let samples = steps.map(|s| surface.point(piece.eval(s)));
+    let samples = STEPS.map(|s| surface.point(piece.eval(s)));
     // An eighth of the second difference is the sagitta; twice that for what bends in between.
     let second = samples.windows(3).map(|w| (w[0].coords + w[2].coords - w[1].coords * 2.0).norm());
     let sagitta = 0.25 * second.fold(0.0, f64::max);
-    Track { face, piece: piece_index, samples, sagitta }
+    Track { face, piece, samples, sagitta }
 }
 
 fn probe(body: &Body, f: u32, uv: P2) -> Probe {

@@ -10,36 +10,39 @@
 
 use super::reduced::Reduced;
 use super::{Context, Solved, Which, candidate_of};
-use feeler_geom::{Curve, P2, Rect, V3};
+use crate::samples::CURVE_STEPS;
+use feeler_geom::curve::CurveDerivs;
+use feeler_geom::{Curve, P2, V3};
 use feeler_hierarchy::Feature;
 
-/// Pieces to start with.
-const PIECES: u32 = 8;
 /// Halvings of a piece.
 const DEPTH: u32 = 6;
 
-/// All minima over the interval `[rect.u0, rect.u1]` of free edge `edge`.
+/// All minima over `area` of free edge `edge`.
 pub(crate) fn solve(
     ctx: &Context<'_>,
     canonical: Feature,
     objective: &Reduced,
     free: Which,
-    edge: u32,
-    rect: &Rect,
+    (edge, area): (u32, u32),
     out: &mut Solved,
 ) {
-    let curve = &ctx.body(free).edge(edge).curve;
+    let body = ctx.body(free);
+    let rect = &body.area(area).rect;
+    let curve = &body.edge(edge).curve;
     let feature = Feature::Edge(edge);
     // Beyond the ends by what the trim test may accept: a neighbour leaf or a vertex then has it too.
-    let slack = ctx.body(free).data(feature).deviation + ctx.tol.trim;
-    let speed = curve.derivs(0.5 * (rect.u0 + rect.u1)).d1.norm();
+    let slack = body.data(feature).deviation + ctx.tol.trim;
+    let samples = body.curve_samples_of(area);
+    let speed = samples[CURVE_STEPS / 2].d1.norm();
     let margin = if speed > 0.0 { (slack / speed).min(0.05 * (rect.u1 - rect.u0)) } else { 0.0 };
-    let f = |t: f64| -> Option<Jet> {
-        let c = curve.derivs(t);
+    let jet = |c: &CurveDerivs| -> Option<Jet> {
         let q = objective.probe(&c.p)?;
         Some(Jet { d1: q.grad.dot(&c.d1), d2: c.d1.dot(&(q.hess * c.d1)) + q.grad.dot(&c.d2) })
     };
-    minima(&f, rect.u0 - margin, rect.u1 + margin, &mut |t| {
+    let f = |t: f64| jet(&curve.derivs(t));
+    let known = samples.each_ref().map(jet);
+    minima(&f, (rect.u0, rect.u1), &known, margin, &mut |t| {
         push(ctx, canonical, objective, (free, feature), curve, t, out);
     });
 }
@@ -114,20 +117,47 @@ pub(crate) struct Jet {
     pub d2: f64,
 }
 
-/// Reports all local minima strictly inside `(t0, t1)`.
-pub(crate) fn minima(f: &dyn Fn(f64) -> Option<Jet>, t0: f64, t1: f64, report: &mut dyn FnMut(f64)) {
-    let h = (t1 - t0) / f64::from(PIECES);
+/// Reports all local minima strictly inside `(t0 - margin, t1 + margin)`; `known` holds the function at equal steps from
+/// `t0` to `t1`, as far as it could be told.
+pub(crate) fn minima(
+    f: &dyn Fn(f64) -> Option<Jet>,
+    (t0, t1): (f64, f64),
+    known: &[Option<Jet>; CURVE_STEPS + 1],
+    margin: f64,
+    report: &mut dyn FnMut(f64),
+) {
+    #[expect(clippy::cast_precision_loss, reason = "a small count")]
+    let h = (t1 - t0) / CURVE_STEPS as f64;
     if !(h > 0.0 && h.is_finite()) {
         return;
     }
     // On the focal set there is no direction; beside it there is.
-    let sample = |t: f64| f(t).or_else(|| f(t + 1e-7 * h)).or_else(|| f(t - 1e-7 * h));
-    let mut left = (t0, sample(t0));
-    for i in 1..=PIECES {
-        let t = if i == PIECES { t1 } else { t0 + f64::from(i) * h };
-        let right = (t, sample(t));
-        if let (Some(l), Some(r)) = (left.1, right.1) {
-            piece(f, (left.0, l), (right.0, r), DEPTH, report);
+    let beside = |t: f64| f(t + 1e-7 * h).or_else(|| f(t - 1e-7 * h));
+    let sample = |i: usize| {
+        #[expect(clippy::cast_precision_loss, reason = "a small count")]
+        let t = if i == CURVE_STEPS { t1 } else { t0 + i as f64 * h };
+        (t, known[i].or_else(|| beside(t)))
+    };
+    let mut between = |l: (f64, Option<Jet>), r: (f64, Option<Jet>)| {
+        if let (Some(a), Some(b)) = (l.1, r.1) {
+            piece(f, (l.0, a), (r.0, b), DEPTH, report);
+        }
+    };
+    // Beyond the ends there is a root only where the derivative is small already.
+    let reaches = |end: &(f64, Option<Jet>), next: &(f64, Option<Jet>)| {
+        let (Some(a), Some(b)) = (end.1, next.1) else { return true };
+        margin > 1e-3 * h || a.d1.abs() <= 4.0 * margin * (a.d2.abs() + b.d2.abs())
+    };
+    let outside = |t: f64| (t, f(t).or_else(|| beside(t)));
+    let mut left = sample(0);
+    for i in 1..=CURVE_STEPS {
+        let right = sample(i);
+        if i == 1 && margin > 0.0 && reaches(&left, &right) {
+            between(outside(t0 - margin), left);
+        }
+        between(left, right);
+        if i == CURVE_STEPS && margin > 0.0 && reaches(&right, &left) {
+            between(right, outside(t1 + margin));
         }
         left = right;
     }
@@ -188,16 +218,32 @@ fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet)) -> f64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_precision_loss, reason = "small counts")]
 mod tests {
     use super::*;
     use feeler_geom::math;
+
+    /// A minimum on an end, or beyond it by less than the margin, is found once.
+    #[test]
+    fn finds_minima_in_the_margin() {
+        for (x, expected) in
+            [(0.0, 1), (-0.5e-6, 1), (-2e-6, 0), (1.0, 1), (1.0 + 0.5e-6, 1), (1.0 + 2e-6, 0)]
+        {
+            let f = |t: f64| Some(Jet { d1: math::sin(t - x), d2: math::cos(t - x) });
+            let known = std::array::from_fn(|i| f(i as f64 / CURVE_STEPS as f64));
+            let mut found = Vec::new();
+            minima(&f, (0.0, 1.0), &known, 1e-6, &mut |t| found.push(t));
+            assert_eq!(found.len(), expected, "{x}: {found:?}");
+        }
+    }
 
     #[test]
     fn finds_all_minima_of_a_wave() {
         // f = cos(9 t): minima at (2k + 1) π / 9.
         let f = |t: f64| Some(Jet { d1: -9.0 * math::sin(9.0 * t), d2: -81.0 * math::cos(9.0 * t) });
         let mut found = Vec::new();
-        minima(&f, 0.0, 3.0, &mut |t| found.push(t));
+        let known = std::array::from_fn(|i| f(3.0 * i as f64 / CURVE_STEPS as f64));
+        minima(&f, (0.0, 3.0), &known, 0.0, &mut |t| found.push(t));
         let pi = std::f64::consts::PI;
         let expected: Vec<f64> = (0..4).map(|k| (2.0 * f64::from(k) + 1.0) * pi / 9.0).collect();
         assert_eq!(found.len(), expected.len(), "{found:?}");

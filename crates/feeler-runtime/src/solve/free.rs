@@ -21,6 +21,8 @@ use nalgebra::{SMatrix, SVector};
 
 /// Newton runs a pair of leaves at most.
 const STARTS: usize = 8;
+/// What feet and normals on grids are off (rad).
+const NORMALS: f64 = 2e-3;
 /// Largest residual of a converged point, relative to rounding.
 const ACCEPT_EPS: f64 = 1e3;
 
@@ -137,10 +139,8 @@ fn solve_n<const N: usize>(
     if starts.is_empty() {
         return;
     }
-    let border: ArrayVec<f64, 4> = [(Which::A, area_a, a), (Which::B, area_b, b)]
-        .into_iter()
-        .flat_map(|(which, area, leaf)| border_of(ctx, which, area, leaf))
-        .collect();
+    let border: ArrayVec<f64, 4> =
+        border(ctx, Which::A, area_a).chain(border(ctx, Which::B, area_b)).collect();
     let mut found: ArrayVec<(P3, P3), STARTS> = ArrayVec::new();
     for (_, in_a, in_b) in starts {
         let start = SVector::<f64, N>::from_fn(|r, _| if r < split { in_a[r] } else { in_b[r - split] });
@@ -216,19 +216,12 @@ fn directions(
     out.into_iter()
 }
 
-fn border_of(ctx: &Context<'_>, which: Which, area: u32, leaf: &Leaf<'_>) -> ArrayVec<f64, 2> {
+/// How far outside the unit box a solution still counts as the leaf's.
+fn border(ctx: &Context<'_>, which: Which, area: u32) -> impl Iterator<Item = f64> {
     let body = ctx.body(which);
-    let deviation = body.data(body.area(area).feature).deviation;
-    match leaf.shape {
-        Shape::Patch(s) => border_margin(ctx, deviation, s, leaf.rect).into(),
-        Shape::Curve(c) => {
-            let length =
-                c.derivs(0.5 * (leaf.rect.u0 + leaf.rect.u1)).d1.norm() * (leaf.rect.u1 - leaf.rect.u0);
-            let part =
-                if length > 0.0 { ((deviation + ctx.tol.same) / length).clamp(1e-9, MARGIN) } else { MARGIN };
-            [part].into_iter().collect()
-        }
-    }
+    let feature = body.area(area).feature;
+    let dim = if matches!(feature, Feature::Face(_)) { 2 } else { 1 };
+    border_margin(ctx, body.data(feature).deviation, &body.grid_of(area).lengths).into_iter().take(dim)
 }
 
 /// Unit-box parameters in A and in B to start from, by increasing distance; none when everything is too far away.
@@ -244,12 +237,23 @@ fn starts(
     let (over, onto): (&Grid, &Grid) = if swap { (&on_b, on_a) } else { (on_a, &on_b) };
     let mut values = [f64::INFINITY; ROOM];
     let mut feet = [[0.0; 2]; ROOM];
-    for (k, p) in over.points().iter().enumerate() {
-        (feet[k], values[k]) = onto.foot(p);
+    let mut beyond = [[0.0; 2]; ROOM];
+    // The normals of a minimum are opposite, but for what edges and the user's angle leave open.
+    let mut sums = [V3::zeros(); ROOM];
+    for (k, (p, n)) in over.points().iter().zip(over.normals()).enumerate() {
+        let foot = onto.foot(p);
+        (feet[k], beyond[k]) = (foot.params, foot.beyond);
+        (values[k], sums[k]) = (foot.offset.norm_squared(), n + foot.normal);
     }
+    let open = on_a.spread + on_b.spread + 2.0 * ctx.alpha + NORMALS;
     let reach = ctx.d_max + over.radius;
     let mut out: ArrayVec<Start, STARTS> = ArrayVec::new();
-    for k in (0..over.len()).filter(|&k| values[k] <= reach * reach && over.is_minimum(&values, k)) {
+    let near = |k: usize| values[k] <= reach * reach;
+    let possible = |k: usize| near(k) && over.may_face(&beyond, k) && over.may_vanish(&sums, k, open);
+    if !(0..over.len()).any(possible) {
+        return out;
+    }
+    for k in (0..over.len()).filter(|&k| near(k) && over.is_minimum(&values, k)) {
         let (x, y) = (over.params(k), feet[k]);
         let start = if swap { (values[k], y, x) } else { (values[k], x, y) };
         if out.is_full() {

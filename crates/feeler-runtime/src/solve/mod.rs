@@ -261,7 +261,7 @@ fn reduced_solves(
         stats.exact_solves += 1;
         let area_data = body.area(area);
         match area_data.feature {
-            Feature::Edge(e) => curve::solve(ctx, feature, &objective, free, e, &area_data.rect, out),
+            Feature::Edge(e) => curve::solve(ctx, feature, &objective, free, (e, area), out),
             Feature::Face(f) => patch::solve(ctx, feature, &objective, free, (f, area), out, stats),
             Feature::Vertex(_) => {}
         }

@@ -89,7 +89,7 @@ pub(crate) fn minimise<const N: usize>(
         let mut t = within(&x, &step, (lo, hi));
         let slope = e.grad.dot(&step);
         for _ in 0..MAX_HALVINGS {
-            let y = (x + step * t).map(|c| c.clamp(lo, hi));
+            let y = (x + step * t).map(|c| snapped(c, (lo, hi)));
             evaluations += 1;
             let Some(next) = eval(&y) else {
                 t *= 0.5;
@@ -120,6 +120,18 @@ pub(crate) fn minimise<const N: usize>(
     }
     let held = (0..N).any(|i| (x[i] <= lo && e.grad[i] > 0.0) || (x[i] >= hi && e.grad[i] < 0.0));
     if held { Outcome::Outside } else { Outcome::Stalled(x) }
+}
+
+/// In the box, and on its border where rounding alone keeps it off: a step would have no room to it.
+fn snapped(c: f64, (lo, hi): (f64, f64)) -> f64 {
+    let near = 1e-12 * (hi - lo);
+    if c <= lo + near {
+        lo
+    } else if c >= hi - near {
+        hi
+    } else {
+        c
+    }
 }
 
 /// The largest part ≤ 1 of a step that stays in the box.
@@ -251,6 +263,23 @@ mod tests {
             minimise(&mut bowl(Vector2::new(1.5, 0.5)), Vector2::new(0.5, 0.5), 0.05, 1e-9),
             Outcome::Outside
         );
+    }
+
+    /// A step that ends on the border ends there exactly: the run is over in a few evaluations, wherever it began.
+    #[test]
+    fn borders_are_reached() {
+        for i in 0..200 {
+            let start = Vector2::new(0.3 + 0.002 * f64::from(i), 0.7);
+            let c = Vector2::new(1.5, -0.4 - 0.01 * f64::from(i));
+            let mut evaluations = 0;
+            let mut f = bowl(c);
+            let mut counted = |x: &Vector2<f64>| {
+                evaluations += 1;
+                f(x)
+            };
+            assert_eq!(minimise(&mut counted, start, 0.05, 1e-9), Outcome::Outside, "{start} {c}");
+            assert!(evaluations <= 12, "{evaluations} from {start} to {c}");
+        }
     }
 
     #[test]

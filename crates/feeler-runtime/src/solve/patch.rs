@@ -56,7 +56,7 @@ pub(crate) fn solve(
         return;
     }
     let mut found: ArrayVec<Vector2<f64>, 16> = ArrayVec::new();
-    let border = border_margin(ctx, body.data(Feature::Face(face)).deviation, surface, rect);
+    let border = border_margin(ctx, body.data(Feature::Face(face)).deviation, &samples.lengths);
     for k in (0..samples.len()).filter(|&k| samples.is_minimum(&values, k)) {
         let start = Vector2::from(samples.params(k));
         let (x, undecided) = match minimise(&mut eval, start, MARGIN, accept) {
@@ -102,11 +102,10 @@ pub(crate) fn solve(
 }
 
 /// How far outside the unit box a solution still counts as the leaf's: what the trim test may accept, in parameters.
-pub(crate) fn border_margin(ctx: &Context<'_>, deviation: f64, surface: &Surface, rect: &Rect) -> [f64; 2] {
-    let d = surface.derivs(at(rect, 0.5, 0.5));
+/// `lengths` (mm) are those of the leaf along its parameters.
+pub(crate) fn border_margin(ctx: &Context<'_>, deviation: f64, lengths: &[f64; 2]) -> [f64; 2] {
     let slack = deviation + ctx.tol.same;
-    let part = |length: f64| if length > 0.0 { (slack / length).clamp(1e-9, MARGIN) } else { MARGIN };
-    [part(d.du.norm() * (rect.u1 - rect.u0)), part(d.dv.norm() * (rect.v1 - rect.v0))]
+    lengths.map(|length| if length > 0.0 { (slack / length).clamp(1e-9, MARGIN) } else { MARGIN })
 }
 
 pub(crate) fn same_place(
