@@ -2,7 +2,8 @@
 //!
 //! `gjk [PAIRS]`: PAIRS pairs (200 without a number) of hulls of 10, 100 and 1,000 points on spheres, distant, near (gap
 //! 1e-4), touching and overlapping, cold and from the answer for a pose a little different. Prints medians over the pairs
-//! of the time of a query, and the largest relative errors against exact distances. `gjk --one ours|parry N GAP TIMES` asks
+//! of the time of a query, and the largest relative errors against exact distances; then the
+//! mean time of the same queries asked in turn. `gjk --one ours|parry N GAP TIMES` asks
 //! for 20 pairs TIMES times (100 without a number), cold, to count instructions.
 
 use feeler_convex::reference::cases::Random;
@@ -15,6 +16,9 @@ use parry3d_f64::query::gjk::VoronoiSimplex;
 use parry3d_f64::shape::ConvexPolyhedron;
 use std::hint::black_box;
 use std::time::Instant;
+
+const CONFIGURATIONS: [(&str, f64); 4] =
+    [("distant", 1.0), ("near", 1e-4), ("touching", 0.0), ("overlapping", -0.3)];
 
 struct Pair {
     ours: [Polytope; 2],
@@ -123,7 +127,7 @@ fn main() {
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for n in [10, 100, 1000] {
-        for (name, gap) in [("distant", 1.0), ("near", 1e-4), ("touching", 0.0), ("overlapping", -0.3)] {
+        for (name, gap) in CONFIGURATIONS {
             let mut rng = Random(7);
             let mut t: [Vec<f64>; 4] = Default::default();
             let (mut steps, mut worst, mut told) = ([0.0_f64; 2], [0.0_f64; 2], 0);
@@ -175,6 +179,55 @@ fn main() {
                 worst[0],
                 worst[1]
             );
+        }
+    }
+    in_turn(n_pairs);
+}
+
+/// The same queries, each pair once and then the next: branches cannot be learned, nor the bodies kept near.
+#[expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "a program that prints a table")]
+fn in_turn(n_pairs: usize) {
+    println!(
+        "\n| vertices | configuration | ours cold | parry cold | ratio | ours warm | parry warm | ratio |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    for n in [10, 100, 1000] {
+        for (name, gap) in CONFIGURATIONS {
+            let mut rng = Random(7);
+            let pairs: Vec<Pair> = (0..n_pairs).filter_map(|_| make(&mut rng, n, gap)).collect();
+            let prepared: Vec<_> = pairs
+                .iter()
+                .map(|pair| {
+                    let last = ours(pair, &pair.before, Start::Cold);
+                    let d = last.direction;
+                    let theirs = (d.norm() > 0.0).then(|| -Vector::new(d.x, d.y, d.z));
+                    (pair, parry_pose(&pair.pose), Start::Warm(last.warm()), theirs)
+                })
+                .collect();
+            let mut t = [f64::INFINITY; 4];
+            for _ in 0..9 {
+                let mut run = |k: usize, query: &dyn Fn(usize)| {
+                    let start = Instant::now();
+                    for i in 0..prepared.len() {
+                        query(i);
+                    }
+                    t[k] = t[k].min(start.elapsed().as_nanos() as f64 / prepared.len() as f64);
+                };
+                run(0, &|i| {
+                    black_box(&ours(prepared[i].0, &prepared[i].0.pose, Start::Cold));
+                });
+                run(1, &|i| {
+                    black_box(parry(prepared[i].0, &prepared[i].1, None));
+                });
+                run(2, &|i| {
+                    black_box(&ours(prepared[i].0, &prepared[i].0.pose, prepared[i].2));
+                });
+                run(3, &|i| {
+                    black_box(parry(prepared[i].0, &prepared[i].1, prepared[i].3));
+                });
+            }
+            let [a, b, c, d] = t;
+            println!("| {n} | {name} | {a:.0} | {b:.0} | {:.2} | {c:.0} | {d:.0} | {:.2} |", b / a, d / c);
         }
     }
 }

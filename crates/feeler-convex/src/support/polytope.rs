@@ -8,13 +8,16 @@
 //!   digits, edges still tell up from down.
 //! - A search without a guess starts from a table of directions.
 
-use super::points::{Fours, check_points};
+use super::points::{check_points, position_of_farthest};
 use super::{ShapeError, Support, SupportPoint};
 use crate::hull::convex_hull;
 use feeler_geom::{P3, V3};
 
 /// Fewest vertices for which walking beats looking at all of them (`benches/src/bin/gjk.rs`).
 const WALK_FROM: usize = 24;
+
+/// Fewest vertices for which the table beats a walk from an earlier answer that was not near (same bench, in turn).
+const TABLE_FROM: usize = 256;
 
 /// The convex hull of owned points. Points inside the hull are dropped; numbers are those of the given points.
 #[derive(Clone, Debug)]
@@ -24,8 +27,6 @@ pub struct Polytope {
     numbers: Vec<u32>,
     center: P3,
     facets: Vec<[u32; 3]>,
-    /// For polytopes without a walk.
-    fours: Fours,
     walk: Option<Walk>,
 }
 
@@ -34,7 +35,7 @@ struct Walk {
     /// Neighbours of vertex i: `neighbours[offsets[i]..offsets[i + 1]]`.
     offsets: Vec<u32>,
     neighbours: Vec<u32>,
-    /// Vertices to start from: per side of a cube `per_side`² cells of directions.
+    /// Vertices to start from: for `per_side`² cells of directions.
     table: Vec<u32>,
     per_side: usize,
 }
@@ -63,8 +64,7 @@ impl Polytope {
         #[expect(clippy::cast_precision_loss, reason = "a number of points")]
         let share = 1.0 / vertices.len() as f64;
         let center = P3::from(vertices.iter().fold(V3::zeros(), |sum, p| sum + p.coords * share));
-        let fours = Fours::new(&vertices);
-        let mut out = Self { vertices, numbers, center, facets: hull.unwrap_or_default(), fours, walk: None };
+        let mut out = Self { vertices, numbers, center, facets: hull.unwrap_or_default(), walk: None };
         if out.vertices.len() >= WALK_FROM && !out.facets.is_empty() {
             out.walk = Some(Walk::new(&out));
         }
@@ -126,11 +126,10 @@ impl Walk {
             }
         }
         // About as many cells as vertices.
-        let per_side = (1..32).find(|k| 6 * k * k >= n).unwrap_or(32);
-        let mut walk =
-            Self { offsets, neighbours, table: Vec::with_capacity(6 * per_side * per_side), per_side };
+        let per_side = (1..80).find(|k| k * k >= n).unwrap_or(80);
+        let mut walk = Self { offsets, neighbours, table: Vec::with_capacity(per_side * per_side), per_side };
         let mut last = 0;
-        for cell in 0..6 * per_side * per_side {
+        for cell in 0..per_side * per_side {
             last = walk.climb(&of.vertices, &walk.direction(cell), last);
             #[expect(clippy::cast_possible_truncation, reason = "numbers of points are u32")]
             walk.table.push(last as u32);
@@ -138,37 +137,47 @@ impl Walk {
         walk
     }
 
-    /// Cells count along the second axis after the side's own, then the third, then the sides: +x, +y, +z, −x, −y, −z.
+    /// The middle of a cell. Directions are laid out as the octahedron |x| + |y| + |z| = 1 seen along z, the faces below
+    /// folded outwards: a square, here of `per_side`² cells.
     fn direction(&self, cell: usize) -> V3 {
-        let k = self.per_side;
-        let (side, i, j) = (cell / (k * k), cell / k % k, cell % k);
-        #[expect(clippy::cast_precision_loss, reason = "below 32")]
-        let at = |i: usize| (2 * i + 1) as f64 / k as f64 - 1.0;
-        let axis = side % 3;
-        let mut d = V3::zeros();
-        d[axis] = if side < 3 { 1.0 } else { -1.0 };
-        d[(axis + 1) % 3] = at(i);
-        d[(axis + 2) % 3] = at(j);
-        d
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let at = |i: usize| (2 * i + 1) as f64 / self.per_side as f64 - 1.0;
+        let (u, v) = (at(cell / self.per_side), at(cell % self.per_side));
+        let z = 1.0 - u.abs() - v.abs();
+        if z < 0.0 { V3::new(fold(u, v), fold(v, u), z) } else { V3::new(u, v, z) }
     }
 
     #[inline]
     fn start(&self, d: &V3) -> usize {
-        let axis = d.iamax();
-        let k = self.per_side;
-        #[expect(clippy::cast_precision_loss, reason = "below 32")]
-        let half = 0.5 * k as f64;
-        let f = half / d[axis].abs();
+        let f = 1.0 / (d.x.abs() + d.y.abs() + d.z.abs());
+        let (u, v) = (d.x * f, d.y * f);
+        let (u, v) = if d.z < 0.0 { (fold(u, v), fold(v, u)) } else { (u, v) };
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let half = 0.5 * self.per_side as f64;
         // A zero direction gives NaN, and with it cell 0.
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "saturates, then clamped"
         )]
-        let cell = |c: f64| ((c * f + half) as usize).min(k - 1);
-        let side = if d[axis] < 0.0 { axis + 3 } else { axis };
-        let cell = (side * k + cell(d[(axis + 1) % 3])) * k + cell(d[(axis + 2) % 3]);
-        self.table[cell] as usize
+        let cell = |c: f64| ((c + 1.0) * half) as usize;
+        let most = self.per_side - 1;
+        self.table[cell(u).min(most) * self.per_side + cell(v).min(most)] as usize
+    }
+
+    /// [`Self::climb`] from an earlier answer, or from the table where that was not near.
+    #[inline(never)]
+    fn climb_near(&self, vertices: &[P3], direction: &V3, start: usize) -> usize {
+        let next = self.highest_around(vertices, direction, start);
+        if next == start {
+            return start;
+        }
+        if vertices.len() < TABLE_FROM {
+            return self.climb(vertices, direction, next);
+        }
+        let table = self.start(direction);
+        let up = (vertices[table] - vertices[next]).dot(direction);
+        self.climb(vertices, direction, if up > 0.0 { table } else { next })
     }
 
     /// From a vertex to its neighbour farthest up, until none is higher: on a convex body that is the top.
@@ -177,22 +186,35 @@ impl Walk {
         let mut at = start;
         // Every step goes up, so none comes back, except by rounding.
         for _ in 0..vertices.len() {
-            let from = vertices[at];
-            let mut best = (0.0, at);
-            let neighbours = &self.neighbours[self.offsets[at] as usize..self.offsets[at + 1] as usize];
-            for i in neighbours {
-                let up = (vertices[*i as usize] - from).dot(direction);
-                if up > best.0 {
-                    best = (up, *i as usize);
-                }
-            }
-            if best.1 == at {
+            let next = self.highest_around(vertices, direction, at);
+            if next == at {
                 return at;
             }
-            at = best.1;
+            at = next;
         }
         at
     }
+
+    /// The highest of a vertex and its neighbours.
+    #[inline]
+    fn highest_around(&self, vertices: &[P3], direction: &V3, at: usize) -> usize {
+        let from = vertices[at];
+        let mut best = (0.0, at);
+        for i in &self.neighbours[self.offsets[at] as usize..self.offsets[at + 1] as usize] {
+            let up = (vertices[*i as usize] - from).dot(direction);
+            // Selected by a mask: which neighbour is highest is close to random.
+            let higher = usize::from(up > best.0).wrapping_neg();
+            best.0 = if up > best.0 { up } else { best.0 };
+            best.1 = (*i as usize & higher) | (best.1 & !higher);
+        }
+        best.1
+    }
+}
+
+/// The coordinate of a folded face's point.
+#[inline]
+fn fold(u: f64, v: f64) -> f64 {
+    (1.0 - v.abs()).copysign(u)
 }
 
 impl Support for Polytope {
@@ -200,15 +222,15 @@ impl Support for Polytope {
     fn support(&self, direction: &V3) -> SupportPoint {
         match &self.walk {
             Some(walk) => self.answer(walk.climb(&self.vertices, direction, walk.start(direction))),
-            None => self.answer(self.fours.farthest(direction)),
+            None => self.answer(position_of_farthest(&self.vertices, direction)),
         }
     }
 
     #[inline]
     fn support_near(&self, direction: &V3, start: u32) -> SupportPoint {
         match &self.walk {
-            Some(walk) => self.answer(walk.climb(&self.vertices, direction, self.position(start))),
-            None => self.answer(self.fours.farthest(direction)),
+            Some(walk) => self.answer(walk.climb_near(&self.vertices, direction, self.position(start))),
+            None => self.answer(position_of_farthest(&self.vertices, direction)),
         }
     }
 
