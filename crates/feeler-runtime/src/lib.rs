@@ -31,6 +31,6 @@ mod touching;
 
 pub use body::{Body, BodyError};
 pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats, Status};
-pub use options::QueryOptions;
+pub use options::{QueryOptions, Savings};
 pub use pair::ContactPair;
 pub use tolerance::Tolerances;

@@ -1,5 +1,26 @@
 //! What a query is asked for.
 
+/// What saves work in a query. Results do not depend on it: for measuring what each brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "switches that are independent of each other")]
+pub struct Savings {
+    /// Nodes whose cones of revolution hold no opposite directions are culled.
+    pub cones_of_revolution: bool,
+    /// Pairs of leaves whose polyhedral cones hold no opposite directions, or whose boxes do not see each other along
+    /// the normals, are culled.
+    pub polyhedral_cones: bool,
+    /// One exact solve for a pair of canonical supermaximal features instead of one for each pair of their leaves.
+    pub supermaximal: bool,
+    /// What earlier queries of the pair have culled with a margin stays culled.
+    pub coherence: bool,
+}
+
+impl Default for Savings {
+    fn default() -> Self {
+        Self { cones_of_revolution: true, polyhedral_cones: true, supermaximal: true, coherence: true }
+    }
+}
+
 /// Options of a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueryOptions {
@@ -19,6 +40,8 @@ pub struct QueryOptions {
     pub detect_interference: bool,
     /// Largest spacing (mm) of the samples of a conformal set; `None`: a quarter of the set's extent.
     pub conformal_spacing: Option<f64>,
+    /// What saves work.
+    pub savings: Savings,
 }
 
 impl Default for QueryOptions {
@@ -32,6 +55,7 @@ impl Default for QueryOptions {
             parallel: false,
             detect_interference: true,
             conformal_spacing: None,
+            savings: Savings::default(),
         }
     }
 }

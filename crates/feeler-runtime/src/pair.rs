@@ -91,7 +91,10 @@ impl ContactPair {
         if options.brute_force {
             all_pairs(&self.a, &self.b, with_quasi, &mut self.leaf_pairs, &mut self.stats);
         } else {
-            let cull = CullContext::new(&self.a, &self.b, &pose_ab, &ctx.tol, options.d_max, options.alpha);
+            let cull = CullContext::new(&self.a, &self.b, &pose_ab, &ctx.tol, &options);
+            if !options.savings.coherence {
+                self.front.clear();
+            }
             self.front.update(
                 (&self.a, &self.b),
                 &pose_ab,
@@ -101,7 +104,7 @@ impl ContactPair {
             );
         }
         let (pairs, solved, stats) = (&mut self.leaf_pairs, &mut self.solved, &mut self.stats);
-        let mut minima = || solve_all(&ctx, pairs, options.parallel, solved, stats);
+        let mut minima = || solve_all(&ctx, pairs, &options, solved, stats);
         let boundaries_cross = || options.detect_interference && interfere::boundaries_cross(&ctx);
         let crossing = if options.parallel {
             rayon::join(minima, boundaries_cross).1

@@ -5,7 +5,7 @@ mod common;
 use common::{at, body, query, random_pose, random_rotation};
 use feeler_brep::fixtures;
 use feeler_geom::Pose;
-use feeler_runtime::{Body, Lmd, LmdClass, QueryOptions};
+use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Savings};
 use rand::SeedableRng as _;
 use rand::rngs::SmallRng;
 use std::sync::Arc;
@@ -72,4 +72,29 @@ fn any_pose() {
         }
     }
     assert!(total > 150, "{total}");
+}
+
+/// What saves work changes no result.
+#[test]
+fn savings() {
+    let zoo = zoo();
+    let mut rng = SmallRng::seed_from_u64(12);
+    let all = Savings::default();
+    for (i, (name_a, a)) in zoo.iter().enumerate() {
+        for (name_b, b) in &zoo[i..] {
+            let mut pair = ContactPair::new(a.clone(), b.clone());
+            let pose = random_pose(&mut rng, 2.2);
+            let options = QueryOptions::within(1.5);
+            let expected = pair.query(&Pose::identity(), &pose, &options).to_vec();
+            for savings in [
+                Savings { cones_of_revolution: false, ..all },
+                Savings { polyhedral_cones: false, ..all },
+                Savings { supermaximal: false, ..all },
+                Savings { coherence: false, ..all },
+            ] {
+                let found = pair.query(&Pose::identity(), &pose, &QueryOptions { savings, ..options });
+                assert_eq!(found, expected, "{name_a} / {name_b}: {savings:?}");
+            }
+        }
+    }
 }

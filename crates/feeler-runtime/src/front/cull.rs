@@ -13,7 +13,7 @@
 //! normal, no longer than the reach: at leaves boxes are compared with reach in the directions of the cones only.
 
 use crate::tree::TreeNode;
-use crate::{Body, Tolerances};
+use crate::{Body, QueryOptions, Savings, Tolerances};
 use arrayvec::ArrayVec;
 use feeler_geom::cone::{Cap, separated as cones_separated, separated_along};
 use feeler_geom::obb::{PoseMatrix, gap_in_frame, unreachable_in_frame};
@@ -38,11 +38,13 @@ pub(crate) struct CullContext {
     pub arm: f64,
     /// Whether features that carry quasi-LMDs only take part.
     pub with_quasi: bool,
+    savings: Savings,
 }
 
 impl CullContext {
-    /// For two bodies at a pose, LMDs up to `d_max`, polars dilated by `alpha`.
-    pub(crate) fn new(a: &Body, b: &Body, pose_ab: &Pose, tol: &Tolerances, d_max: f64, alpha: f64) -> Self {
+    /// For two bodies at a pose.
+    pub(crate) fn new(a: &Body, b: &Body, pose_ab: &Pose, tol: &Tolerances, options: &QueryOptions) -> Self {
+        let &QueryOptions { d_max, alpha, savings, .. } = options;
         let reach = d_max + 2.0 * tol.same;
         Self {
             pose: PoseMatrix::from(pose_ab),
@@ -52,6 +54,7 @@ impl CullContext {
             one: math::sin_cos(alpha),
             arm: reach.min(a.size() + b.size()).max(0.5 * b.size()),
             with_quasi: alpha > 0.0,
+            savings,
         }
     }
 
@@ -74,8 +77,10 @@ impl CullContext {
         }
         let spare = self.spare(a, b);
         let reach = self.reach + spare.length;
-        self.cannot_face(&a.cap, &b.cap, spare.angles[0] + spare.angles[1])
-            .or_else(|| gap_in_frame(&a.obb, &b.obb, reach, u8::MAX).map(|(_, gap)| gap - reach))
+        let angle = spare.angles[0] + spare.angles[1];
+        let facing =
+            if self.savings.cones_of_revolution { self.cannot_face(&a.cap, &b.cap, angle) } else { None };
+        facing.or_else(|| gap_in_frame(&a.obb, &b.obb, reach, u8::MAX).map(|(_, gap)| gap - reach))
     }
 
     /// [`CullContext::nodes`] for what remains to be tested of two leaves; cones in the frames of their solids.
@@ -86,6 +91,9 @@ impl CullContext {
         cone_a: &PolyCone,
         cone_b: &PolyCone,
     ) -> Option<f64> {
+        if !self.savings.polyhedral_cones {
+            return None;
+        }
         let spare = self.spare(a, b);
         self.out_of_sight(a, b, &spare).or_else(|| {
             let turned: ArrayVec<V3, 4> = cone_b.generators.iter().map(|g| self.pose.rotation * g).collect();

@@ -18,7 +18,7 @@ pub(crate) mod reduced;
 
 use crate::interfere::Suspect;
 use crate::tolerance::Tolerances;
-use crate::{Body, Stats};
+use crate::{Body, QueryOptions, Stats};
 use feeler_geom::skeleton::{Family, Primitive};
 use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::Feature;
@@ -157,7 +157,7 @@ const MIN_PARALLEL: usize = 256;
 pub(crate) fn solve_all(
     ctx: &Context<'_>,
     pairs: &mut Vec<(u32, u32)>,
-    parallel: bool,
+    options: &QueryOptions,
     out: &mut Solved,
     stats: &mut Stats,
 ) {
@@ -168,11 +168,12 @@ pub(crate) fn solve_all(
         (fa, fb, i, j)
     });
     pairs.dedup();
+    let together = options.savings.supermaximal;
     let groups = pairs.chunk_by(|p, q| {
         let (((fa, _), (fb, _)), ((ga, _), (gb, _))) = (key(p), key(q));
-        (fa, fb) == (ga, gb)
+        together && (fa, fb) == (ga, gb)
     });
-    if parallel && pairs.len() >= MIN_PARALLEL {
+    if options.parallel && pairs.len() >= MIN_PARALLEL {
         let mut batches: Vec<&[(u32, u32)]> = Vec::new();
         for group in groups {
             stats.feature_pairs += 1;
@@ -197,6 +198,7 @@ pub(crate) fn solve_all(
             solve_group(ctx, group, out, stats);
         }
     }
+    out.families.dedup_by_key(|f| (f.feature_a, f.feature_b));
     stats.candidates += out.candidates.len() as u64;
 }
 
