@@ -14,14 +14,14 @@ use std::cmp::Ordering;
 
 /// Sorts by distance and removes duplicates.
 pub(crate) fn dedupe(ctx: &Context<'_>, all: &mut [Accepted], kept: &mut Vec<Accepted>) {
-    all.sort_by(|x, y| priority(x).cmp(&priority(y)).then_with(|| by_place(x, y)));
+    all.sort_unstable_by(|x, y| priority(x).cmp(&priority(y)).then_with(|| by_place(x, y)));
     kept.clear();
     for x in all.iter() {
         if !kept.iter().any(|y| same(ctx, x, y)) {
             kept.push(*x);
         }
     }
-    kept.sort_by(|x, y| x.distance.total_cmp(&y.distance).then_with(|| by_place(x, y)));
+    kept.sort_unstable_by(|x, y| x.distance.total_cmp(&y.distance).then_with(|| by_place(x, y)));
 }
 
 fn dim(kind: FeatureKind) -> u8 {

@@ -29,6 +29,7 @@ pub struct ContactPair {
     accepted: Vec<Accepted>,
     kept: Vec<Accepted>,
     conformal: conformal::Scratch,
+    interfere: interfere::Scratch,
 }
 
 impl ContactPair {
@@ -49,6 +50,7 @@ impl ContactPair {
             accepted: Vec::new(),
             kept: Vec::new(),
             conformal: conformal::Scratch::default(),
+            interfere: interfere::Scratch::default(),
         }
     }
 
@@ -105,7 +107,9 @@ impl ContactPair {
         }
         let (pairs, solved, stats) = (&mut self.leaf_pairs, &mut self.solved, &mut self.stats);
         let mut minima = || solve_all(&ctx, pairs, &options, solved, stats);
-        let boundaries_cross = || options.detect_interference && interfere::boundaries_cross(&ctx);
+        let scratch = &mut self.interfere;
+        let mut boundaries_cross =
+            || options.detect_interference && interfere::boundaries_cross(&ctx, scratch);
         let crossing = if options.parallel {
             rayon::join(minima, boundaries_cross).1
         } else {
@@ -118,7 +122,7 @@ impl ContactPair {
         self.stats.accepted = self.accepted.len() as u64;
         dedupe(&ctx, &mut self.accepted, &mut self.kept);
         let nearest = self.kept.first().map(|k| k.distance);
-        let inside = |s| options.detect_interference && interfere::is_inside(&ctx, s);
+        let inside = |s| options.detect_interference && interfere::is_inside(&ctx, s, &self.interfere);
         self.status = if crossing || self.solved.suspects.iter().any(inside) {
             Status::Interfering
         } else if nearest.is_some_and(|d| d <= ctx.tol.tol) {

@@ -11,6 +11,7 @@
 use crate::Body;
 use crate::body::index;
 use crate::trim::outward_normal;
+use arrayvec::ArrayVec;
 use feeler_geom::cone::Cap;
 use feeler_geom::roots::poly_roots;
 use feeler_geom::trim::Side;
@@ -30,14 +31,21 @@ const RAYS: [[f64; 3]; 6] = [
 /// Sine of the angle between ray and surface below which a crossing counts as a tangency.
 const TANGENT: f64 = 1e-4;
 
+/// Reused memory of rays.
+#[derive(Debug, Default)]
+pub(crate) struct RayScratch {
+    stack: Vec<u32>,
+    faces: Vec<u32>,
+}
+
 /// Whether `p` (the solid's frame) is inside, deeper than `tol` (mm); `None` when it is too near to the boundary.
-pub(crate) fn contains(body: &Body, p: &P3, tol: f64) -> Option<bool> {
+pub(crate) fn contains(body: &Body, p: &P3, tol: f64, scratch: &mut RayScratch) -> Option<bool> {
     if !body.bounds().contains(p) {
         return Some(false);
     }
     RAYS.iter().find_map(|d| {
         let ray = Ray { origin: *p, dir: V3::from(*d).normalize() };
-        match ray.count(body, tol)? {
+        match ray.count(body, tol, scratch)? {
             0 => Some(false),
             1 => Some(true),
             _ => None,
@@ -90,11 +98,13 @@ pub(crate) fn shell_points(body: &Body) -> Vec<(P3, V3)> {
 /// A point inside the solid behind each shell point, as deep as a few trials find.
 pub(crate) fn interior_points(body: &Body) -> Vec<P3> {
     let tol = 1e-7 * body.size();
+    let mut scratch = RayScratch::default();
     let depths = [0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5];
-    let behind = |(p, n): &(P3, V3)| {
-        depths.iter().map(|d| p - n * (d * body.size())).find(|q| contains(body, q, tol) == Some(true))
+    let mut behind = |(p, n): &(P3, V3)| {
+        let mut tried = depths.iter().map(|d| p - n * (d * body.size()));
+        tried.find(|q| contains(body, q, tol, &mut scratch) == Some(true))
     };
-    body.shell_points().iter().filter_map(behind).collect()
+    body.shell_points().iter().filter_map(&mut behind).collect()
 }
 
 struct Ray {
@@ -104,11 +114,11 @@ struct Ray {
 
 impl Ray {
     /// Leaving minus entering crossings, `None` when any is doubtful.
-    fn count(&self, body: &Body, tol: f64) -> Option<i32> {
-        let h = body.hierarchy();
-        let mut faces: Vec<u32> = Vec::new();
+    fn count(&self, body: &Body, tol: f64, RayScratch { stack, faces }: &mut RayScratch) -> Option<i32> {
         let mut sum = 0;
-        let mut stack: Vec<u32> = if h.nodes.is_empty() { Vec::new() } else { vec![0] };
+        faces.clear();
+        stack.clear();
+        stack.extend((!body.tree().is_empty()).then_some(0));
         while let Some(i) = stack.pop() {
             let node = &body.tree()[i as usize];
             if !self.meets(&node.obb, tol + body.deviation()) {
@@ -129,7 +139,7 @@ impl Ray {
         }
         faces.sort_unstable();
         faces.dedup();
-        for f in faces {
+        for &f in faces.iter() {
             sum += self.cross_face(body, f, tol)?;
         }
         Some(sum)
@@ -196,7 +206,7 @@ impl Ray {
     }
 
     /// All crossings of the ray's line with a canonical surface, `None` when they are too uncertain.
-    fn parameters(&self, surface: &Surface) -> Option<Vec<f64>> {
+    fn parameters(&self, surface: &Surface) -> Option<ArrayVec<f64, 4>> {
         let local = |frame: &Frame| (frame.local(&self.origin), frame.local_vector(&self.dir));
         let quadratic = |a: f64, b: f64, c: f64| {
             // a t² + 2 b t + c.
@@ -206,7 +216,7 @@ impl Ray {
                 return None;
             }
             if disc < 0.0 {
-                return Some(Vec::new());
+                return Some(ArrayVec::new());
             }
             let q = -(b + disc.sqrt().copysign(b));
             // With a = 0 (a ray along a cone's ruling) one crossing is at infinity.
@@ -215,7 +225,7 @@ impl Ray {
         match surface {
             Surface::Plane { frame } => {
                 let (o, d) = local(frame);
-                (d.z.abs() > TANGENT).then(|| vec![-o.z / d.z])
+                (d.z.abs() > TANGENT).then(|| [-o.z / d.z].into_iter().collect())
             }
             Surface::Cylinder { frame, radius } => {
                 let (o, d) = local(frame);

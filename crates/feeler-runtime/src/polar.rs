@@ -11,6 +11,7 @@
 use crate::Body;
 use feeler_geom::{P2, P3, V3, math};
 use feeler_hierarchy::{Side, Vertex};
+use smallvec::SmallVec;
 
 use crate::trim::outward_normal;
 
@@ -108,9 +109,12 @@ pub(crate) fn test_vertex(vertex: &Vertex, n: &V3, slack: f64, alpha: f64) -> Po
     Polar::Outside
 }
 
+/// Constraints of a vertex; more of them than a solid's corner usually has are put on the heap.
+pub(crate) type Few = SmallVec<[V3; 24]>;
+
 /// Angle (rad) between `n` and the cone `{d : ⟨d, v⟩ ≤ 0}`; π/2 when the nearest point of the cone is its apex.
 fn angle_to_polar(constraints: &[V3], n: &V3) -> f64 {
-    let unit: Vec<V3> = constraints.iter().filter_map(|v| v.try_normalize(f64::MIN_POSITIVE)).collect();
+    let unit: Few = constraints.iter().filter_map(|v| v.try_normalize(f64::MIN_POSITIVE)).collect();
     let feasible = |d: &V3| unit.iter().all(|v| d.dot(v) <= 1e-12 * (1.0 + d.norm()));
     // The projection lies inside, on one plane or on the line of two: the longest feasible one is the nearest.
     let mut longest = 0.0_f64;

@@ -6,7 +6,7 @@
 //! # Source
 //! MATH §2 (BREP 1.23 at d = 0).
 
-use crate::polar::edge_normals;
+use crate::polar::{Few, edge_normals};
 use crate::solve::{Candidate, Context, Which};
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
@@ -23,14 +23,14 @@ pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<V3> {
     {
         return None;
     }
-    let mut constraints = Vec::new();
+    let mut constraints = Few::new();
     collect(ctx, Which::A, c.feature_a, &c.p_a, &mut constraints)?;
     collect(ctx, Which::B, c.feature_b, &c.p_b, &mut constraints)?;
     feasible(&constraints)
 }
 
 /// Vectors `v` (frame of A) with ⟨n, v⟩ ≤ 0 for every direction from A to B in the polar of one side.
-fn collect(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, out: &mut Vec<V3>) -> Option<()> {
+fn collect(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, out: &mut Few) -> Option<()> {
     let body = ctx.body(which);
     let mut add = |v: V3| {
         out.push(match which {
@@ -62,7 +62,7 @@ fn collect(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, out: &mut 
 
 /// A unit vector near the middle of `{n : ⟨n, v⟩ ≤ 0}`, `None` when that is {0}: the mean of its extreme rays.
 fn feasible(constraints: &[V3]) -> Option<V3> {
-    let unit: Vec<V3> = constraints.iter().filter_map(|v| v.try_normalize(f64::MIN_POSITIVE)).collect();
+    let unit: Few = constraints.iter().filter_map(|v| v.try_normalize(f64::MIN_POSITIVE)).collect();
     let holds = |n: &V3| unit.iter().all(|v| n.dot(v) <= 1e-9);
     let mut sum = V3::zeros();
     let mut one = None;

@@ -20,21 +20,36 @@ const MAX_SEEDS: usize = 64;
 /// Bisections of a crossing: to 2⁻⁴⁰ of a step.
 const BISECTIONS: u32 = 40;
 
+/// Reused memory.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    members: Vec<Critical>,
+    points: Vec<P3>,
+}
+
 /// One-dimensional family: its own line or circle is followed.
-pub(crate) fn along_family(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOptions, out: &mut Vec<Sample>) {
+pub(crate) fn along_family(
+    set: &FamilySet<'_>,
+    seeds: &[P3],
+    options: &QueryOptions,
+    Scratch { members, points }: &mut Scratch,
+    out: &mut Vec<Sample>,
+) {
     // A branch is a whole line or circle: some seeds are enough to meet it.
     let stride = seeds.len().div_ceil(MAX_SEEDS).max(1);
-    let mut members: Vec<Critical> = seeds.iter().step_by(stride).filter_map(|s| set.pair(s)).collect();
+    members.clear();
+    members.extend(seeds.iter().step_by(stride).filter_map(|s| set.pair(s)));
     // Branches (the near and the far ruling of two tubes) differ in distance.
-    members.sort_by(|x, y| x.distance.total_cmp(&y.distance).then_with(|| order(&x.p_a, &y.p_a)));
+    members.sort_unstable_by(|x, y| x.distance.total_cmp(&y.distance).then_with(|| order(&x.p_a, &y.p_a)));
     let same = 10.0 * set.ctx.tol.tol;
     for branch in members.chunk_by(|x, y| y.distance - x.distance <= same) {
         let d = branch[0].distance;
         if d < -same || d > set.ctx.d_max + same {
             continue;
         }
-        let points: Vec<P3> = branch.iter().map(|m| m.p_a).collect();
-        match Track::through(&points, set.ctx.tol.same) {
+        points.clear();
+        points.extend(branch.iter().map(|m| m.p_a));
+        match Track::through(points, set.ctx.tol.same) {
             Track::Point(p) => out.extend(set.member(&p).and_then(|m| set.sample(&m, true))),
             Track::Line { origin, dir } => {
                 let range = set.range_along(&origin, &dir);

@@ -35,6 +35,9 @@ pub(crate) struct Scratch {
     sets: Vec<(Feature, Feature)>,
     seeds: Vec<P3>,
     samples: Vec<Sample>,
+    solved: Vec<Accepted>,
+    gap: Vec<f64>,
+    march: march::Scratch,
 }
 
 /// Samples a set keeps at most without a spacing from the user.
@@ -60,12 +63,15 @@ pub(crate) fn sample(
         scratch.samples.clear();
         collect_seeds(ctx, family, options.conformal_spacing, &mut scratch.seeds);
         match family.family {
-            Family::One => march::along_family(&set, &scratch.seeds, options, &mut scratch.samples),
+            Family::One => {
+                march::along_family(&set, &scratch.seeds, options, &mut scratch.march, &mut scratch.samples)
+            }
             Family::Two => march::along_trims(&set, &scratch.seeds, options, &mut scratch.samples),
         }
         if !scratch.samples.is_empty() {
             scratch.sets.push((family.feature_a, family.feature_b));
-            thin_out(ctx, &mut scratch.samples, options.conformal_spacing, accepted);
+            let Scratch { samples, gap, .. } = scratch;
+            thin_out(ctx, samples, gap, options.conformal_spacing, accepted);
         }
     }
     let sets = &scratch.sets;
@@ -79,7 +85,8 @@ fn thin_out_solved(
     scratch: &mut Scratch,
     accepted: &mut Vec<Accepted>,
 ) {
-    let mut solved: Vec<Accepted> = Vec::new();
+    let Scratch { solved, samples, gap, .. } = scratch;
+    solved.clear();
     accepted.retain(|x| {
         let conformal = x.class == LmdClass::Conformal;
         if conformal {
@@ -87,11 +94,11 @@ fn thin_out_solved(
         }
         !conformal
     });
-    solved.sort_by_key(|x| (x.feature_a, x.feature_b));
+    solved.sort_unstable_by_key(|x| (x.feature_a, x.feature_b));
     for group in solved.chunk_by(|x, y| (x.feature_a, x.feature_b) == (y.feature_a, y.feature_b)) {
-        scratch.samples.clear();
-        scratch.samples.extend(group.iter().map(|pair| Sample { pair: *pair, corner: false }));
-        thin_out(ctx, &mut scratch.samples, spacing, accepted);
+        samples.clear();
+        samples.extend(group.iter().map(|pair| Sample { pair: *pair, corner: false }));
+        thin_out(ctx, samples, gap, spacing, accepted);
     }
 }
 
@@ -275,9 +282,15 @@ fn dim(f: Feature) -> u8 {
 /// Keeps the corners of the set, then always the sample farthest from all kept ones, until they are denser than the
 /// spacing (default: a quarter of the set's diameter) or `cap` is reached. The nearest pair stays if it is nearer than
 /// the others by more than rounding.
-fn thin_out(ctx: &Context<'_>, samples: &mut Vec<Sample>, spacing: Option<f64>, out: &mut Vec<Accepted>) {
+fn thin_out(
+    ctx: &Context<'_>,
+    samples: &mut Vec<Sample>,
+    gap: &mut Vec<f64>,
+    spacing: Option<f64>,
+    out: &mut Vec<Accepted>,
+) {
     let cap = if spacing.is_some() { MAX_DENSE } else { MAX_SAMPLES };
-    samples.sort_by(|x, y| {
+    samples.sort_unstable_by(|x, y| {
         let key = |z: &Sample| [z.pair.distance, z.pair.p_a.x, z.pair.p_a.y, z.pair.p_a.z];
         let (k, l) = (key(x), key(y));
         let order = k.iter().skip(1).zip(l.iter().skip(1)).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne());
@@ -290,7 +303,8 @@ fn thin_out(ctx: &Context<'_>, samples: &mut Vec<Sample>, spacing: Option<f64>, 
     let n_corners = samples.partition_point(|s| s.corner);
     let diameter = samples.iter().map(|s| apart(s, &samples[0])).fold(0.0, f64::max);
     let limit = spacing.unwrap_or(f64::INFINITY).min(0.25 * diameter);
-    let mut gap = vec![f64::INFINITY; n];
+    gap.clear();
+    gap.resize(n, f64::INFINITY);
     // The kept ones are moved to the front: first corners only, then any.
     let mut kept = 0;
     for (end, limit) in [(n_corners, ctx.tol.same), (n, limit)] {

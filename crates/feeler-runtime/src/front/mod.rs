@@ -198,6 +198,8 @@ impl Front {
         }
         let first = crate::body::index(self.pairs.len());
         self.pairs.extend(nodes);
+        // All of them can become unused: no surprise then.
+        self.free.reserve(self.pairs.capacity() / 2 - self.free.len());
         first
     }
 }

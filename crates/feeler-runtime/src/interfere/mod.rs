@@ -14,7 +14,7 @@
 pub(crate) mod probes;
 
 use crate::Body;
-use crate::point_in_solid::contains;
+use crate::point_in_solid::{RayScratch, contains};
 use crate::samples::{Grid, GridFoot};
 use crate::solve::{Context, Which};
 use crate::trim::outward_normal;
@@ -24,6 +24,7 @@ use feeler_geom::trim::Side;
 use feeler_geom::{Obb, P2, P3, Pose, V3};
 use feeler_hierarchy::Feature;
 use probes::{PROBES, Probe, SAMPLES, STEPS, Track};
+use std::cell::RefCell;
 
 /// Points of one free-form area that are tried.
 const MAX_TRIALS: usize = 4;
@@ -38,15 +39,28 @@ pub(crate) struct Suspect {
     pub p: P3,
 }
 
+/// Reused memory.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    overlaps: Vec<(u32, u32)>,
+    stack: Vec<(u32, u32)>,
+    meetings: Vec<u64>,
+    rays: RefCell<RayScratch>,
+}
+
 /// Whether a suspect is inside for certain.
-pub(crate) fn is_inside(ctx: &Context<'_>, suspect: &Suspect) -> bool {
+pub(crate) fn is_inside(ctx: &Context<'_>, suspect: &Suspect, scratch: &Scratch) -> bool {
+    convicts(ctx, suspect, &scratch.rays)
+}
+
+fn convicts(ctx: &Context<'_>, suspect: &Suspect, rays: &RefCell<RayScratch>) -> bool {
     let p = if suspect.inside == Which::A { suspect.p } else { ctx.pose_ba * suspect.p };
-    contains(ctx.body(suspect.inside), &p, ctx.tol.tol) == Some(true)
+    contains(ctx.body(suspect.inside), &p, ctx.tol.tol, &mut rays.borrow_mut()) == Some(true)
 }
 
 /// Whether a shell of one solid is inside the other one or the boundaries cross. With the suspects that the
 /// solves met, this decides whether the interiors meet.
-pub(crate) fn boundaries_cross(ctx: &Context<'_>) -> bool {
+pub(crate) fn boundaries_cross(ctx: &Context<'_>, scratch: &mut Scratch) -> bool {
     let (box_a, box_b) = (ctx.a.bounds(), ctx.b.bounds());
     if box_a.is_empty() || box_b.is_empty() {
         return false;
@@ -55,19 +69,20 @@ pub(crate) fn boundaries_cross(ctx: &Context<'_>) -> bool {
     if separated_in_frame(&Obb::from_aabb(box_a), &placed, 0.0, u8::MAX).is_some() {
         return false;
     }
-    let convicted = |s: &Suspect| is_inside(ctx, s);
+    let Scratch { overlaps, stack, meetings, rays } = scratch;
+    let convicted = |s: &Suspect| convicts(ctx, s, rays);
     if shells(ctx).any(|s| convicted(&s)) {
         return true;
     }
     // Every crossing of the boundaries runs through overlapping boxes.
-    let mut overlaps = overlapping_faces(ctx);
+    overlapping_faces(ctx, stack, overlaps);
     if overlaps.is_empty() {
         return false;
     }
     overlaps.sort_unstable_by_key(|&(i, j)| (ctx.a.area_key(i), ctx.b.area_key(j)));
-    edges_through_faces(ctx, Which::A, &overlaps, &convicted)
-        || edges_through_faces(ctx, Which::B, &overlaps, &convicted)
-        || closed_crossings(ctx, &overlaps, &convicted)
+    edges_through_faces(ctx, Which::A, overlaps, meetings, &convicted)
+        || edges_through_faces(ctx, Which::B, overlaps, meetings, &convicted)
+        || closed_crossings(ctx, overlaps, &convicted)
 }
 
 /// A point of every shell, unless the solid reaches out of the other one's box, and one behind it: two solids in one place
@@ -105,16 +120,17 @@ fn closed_crossings(
     })
 }
 
-/// Pairs of face areas with overlapping boxes.
-fn overlapping_faces(ctx: &Context<'_>) -> Vec<(u32, u32)> {
+/// Pairs of face areas with overlapping boxes, into `out`.
+fn overlapping_faces(ctx: &Context<'_>, stack: &mut Vec<(u32, u32)>, out: &mut Vec<(u32, u32)>) {
     let (a, b) = (ctx.a, ctx.b);
     let pose = PoseMatrix::from(&ctx.pose_ab);
-    let mut out = Vec::new();
+    out.clear();
     if a.hierarchy().nodes.is_empty() || b.hierarchy().nodes.is_empty() {
-        return out;
+        return;
     }
     let is_face = |body: &Body, area: u32| matches!(body.area(area).feature, Feature::Face(_));
-    let mut stack = vec![(0, 0)];
+    stack.clear();
+    stack.push((0, 0));
     while let Some((i, j)) = stack.pop() {
         let (node_a, node_b) = (a.node(i), b.node(j));
         if separated(&node_a.obb, &node_b.obb, &pose, 0.0, u8::MAX).is_some() {
@@ -136,7 +152,6 @@ fn overlapping_faces(ctx: &Context<'_>) -> Vec<(u32, u32)> {
             (Some(_), None) => {}
         }
     }
-    out
 }
 
 fn canonical_crossing(
@@ -226,13 +241,14 @@ fn edges_through_faces(
     ctx: &Context<'_>,
     own: Which,
     overlaps: &[(u32, u32)],
+    meetings: &mut Vec<u64>,
     convicted: &dyn Fn(&Suspect) -> bool,
 ) -> bool {
     let other = own.other();
     let (body, facing) = (ctx.body(own), ctx.body(other));
     // An edge against a canonical face as a whole, or against a free-form area: track and target in one number, which is
     // quick to sort.
-    let mut meetings: Vec<u64> = Vec::new();
+    meetings.clear();
     for &(i, j) in overlaps {
         let (mine, theirs) = if own == Which::A { (i, j) } else { (j, i) };
         let target = match facing.area(theirs).feature {

@@ -130,6 +130,8 @@ pub(crate) struct Solved {
     pub families: Vec<FamilyPair>,
     /// Points of free-form features behind the other side's surface.
     pub suspects: Vec<Suspect>,
+    /// Areas of one group.
+    areas: Vec<u32>,
 }
 
 impl Solved {
@@ -219,16 +221,22 @@ fn solve_group(ctx: &Context<'_>, group: &[(u32, u32)], out: &mut Solved, stats:
         (Some(pa), None) => {
             // In the frame of the free side, whose geometry then is evaluated as stored.
             let pa = pa.transformed(&ctx.pose_ba);
-            let mut areas: Vec<u32> = group.iter().map(|p| p.1).collect();
+            let mut areas = std::mem::take(&mut out.areas);
+            areas.clear();
+            areas.extend(group.iter().map(|p| p.1));
             areas.sort_unstable();
             areas.dedup();
             reduced_solves(ctx, (fa, &pa), Which::B, &areas, out, stats);
+            out.areas = areas;
         }
         (None, Some(pb)) => {
             // Grouped by A's area already.
-            let mut areas: Vec<u32> = group.iter().map(|p| p.0).collect();
+            let mut areas = std::mem::take(&mut out.areas);
+            areas.clear();
+            areas.extend(group.iter().map(|p| p.0));
             areas.dedup();
             reduced_solves(ctx, (fb, &pb), Which::A, &areas, out, stats);
+            out.areas = areas;
         }
         (None, None) => {
             for &(i, j) in group {

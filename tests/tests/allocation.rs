@@ -1,0 +1,61 @@
+//! Queries allocate nothing once their memory has grown to what a trajectory needs.
+#![expect(clippy::print_stdout, reason = "the test reports what it counted")]
+
+use feeler_geom::Pose;
+use feeler_runtime::{ContactPair, QueryOptions};
+use feeler_tests::corpus::scenarios;
+use feeler_tests::{model, random_pose};
+
+/// Two models, where B is, its spread in mm and radians, `d_max`.
+type Case = (&'static str, &'static str, [f64; 3], f64, f64, f64);
+
+const CASES: [Case; 8] = [
+    ("socket", "plug", [0.0, 0.0, 0.1], 0.03, 6e-4, 0.12),
+    ("stepped-seat", "stepped-cone", [0.0, 0.0, 0.2], 0.08, 1.5e-3, 0.3),
+    ("bayonet-socket", "bayonet-plug", [0.0, 0.0, 0.0], 0.04, 1e-3, 0.3),
+    // Deep in each other, and conformal.
+    ("box", "half-cone", [0.0, 0.0, 5.0], 8.0, 3.0, 10.0),
+    ("bore", "pin", [0.0, 0.0, 0.0], 0.0, 0.0, 1.0),
+    ("race", "ball", [13.0, 0.0, 0.0], 0.08, 3.0, 0.3),
+    ("perforated-plate", "pin-short", [4.0, 4.0, 16.0], 3.0, 0.3, 3.0),
+    ("wave", "torus", [0.0, 0.0, 24.0], 5.0, 3.0, 8.0),
+];
+
+/// Allocations in each of three passes over the poses.
+fn passes(pair: &mut ContactPair, poses: &[Pose], options: &QueryOptions) -> [u64; 3] {
+    [0, 1, 2].map(|_| {
+        let counted = allocation_counter::measure(|| {
+            for pose in poses {
+                pair.query(&Pose::identity(), pose, options);
+            }
+        });
+        counted.count_total
+    })
+}
+
+#[test]
+fn second_passes_allocate_nothing() {
+    for (a, b, t, dt, dr, d_max) in CASES {
+        let mut pair = ContactPair::new(model(a).body, model(b).body);
+        let base = Pose::translation(t[0], t[1], t[2]);
+        let poses: Vec<Pose> = (0..20).map(|k| random_pose(k, &base, dt, dr)).collect();
+        for alpha in [0.0, 0.02] {
+            let options = QueryOptions { alpha, ..QueryOptions::within(d_max) };
+            let counts = passes(&mut pair, &poses, &options);
+            println!("{a}/{b} alpha {alpha}: {counts:?}");
+            assert_eq!(counts[1..], [0, 0], "{a}/{b} alpha {alpha}");
+        }
+    }
+}
+
+/// The insertion scenarios, where they are found.
+#[test]
+fn trajectories_allocate_nothing_the_second_time() {
+    for s in scenarios() {
+        let mut pair = ContactPair::new(s.a.clone(), s.b.clone());
+        let poses: Vec<Pose> = s.poses.iter().copied().step_by(3).collect();
+        let counts = passes(&mut pair, &poses, &QueryOptions::within(2.0 * s.clearance));
+        println!("{}: {counts:?}", s.name);
+        assert_eq!(counts[1..], [0, 0], "{}", s.name);
+    }
+}
