@@ -137,7 +137,7 @@ pub struct Sweep {
     /// Poses of B, and of A if it moves: `{"unit":"mm","dt":S,"poses_b":[[tx,ty,tz,qx,qy,qz,qw],…],"poses_a":[…]}`
     #[arg(long, value_name = "FILE")]
     pub trajectory: PathBuf,
-    /// Forget everything between two steps
+    /// Forget everything between two steps; minima are then new in each
     #[arg(long)]
     pub cold: bool,
     /// Draw time, number of minima and smallest distance of every step

@@ -158,7 +158,7 @@ pub(crate) fn lmds_json(pair: &ContactPair) -> Value {
             "distance": l.distance, "gap": l.gap,
             "point_a": <[f64; 3]>::from(l.point_a), "point_b": <[f64; 3]>::from(l.point_b),
             "normal": <[f64; 3]>::from(l.normal),
-            "class": class_name(l.class), "id": l.id,
+            "class": class_name(l.class), "id": l.id, "age": l.age,
             "feature_a": feature_json(&l.feature_a), "feature_b": feature_json(&l.feature_b),
         })
     };

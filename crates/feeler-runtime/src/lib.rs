@@ -14,6 +14,7 @@ mod options;
 mod pair;
 mod samples;
 mod tolerance;
+mod track;
 mod tree;
 
 mod front;

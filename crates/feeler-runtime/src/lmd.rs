@@ -48,12 +48,24 @@ pub struct Lmd {
     pub point_a: P3,
     /// Footpoint on B.
     pub point_b: P3,
+    /// Footpoint on A in A's own coordinates.
+    pub local_a: P3,
+    /// Footpoint on B in B's own coordinates.
+    pub local_b: P3,
     /// Unit vector from A to B; at distance 0 A's outward normal.
     pub normal: V3,
+    /// Smallest and largest normal curvature (1/mm) of A at its footpoint, positive where it bulges: of a face the
+    /// principal curvatures, infinite across an edge and at a vertex.
+    pub curvature_a: [f64; 2],
+    /// The same of B.
+    pub curvature_b: [f64; 2],
     /// Class.
     pub class: LmdClass,
-    /// Identity: the pair of features and the branch among the LMDs of that pair.
+    /// Identity: the pair of features and the branch among the LMDs of that pair. It stays the same from query to query of
+    /// one [`ContactPair`](crate::ContactPair) for as long as the minimum stays on its features.
     pub id: u64,
+    /// Queries in a row that have found it before this one.
+    pub age: u32,
     /// Where the footpoint lies on A.
     pub feature_a: FeatureRef,
     /// Where the footpoint lies on B.

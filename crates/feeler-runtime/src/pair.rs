@@ -9,8 +9,9 @@ use crate::front::cull::CullContext;
 use crate::interfere;
 use crate::solve::{Context, Solved, solve_all};
 use crate::tolerance::Tolerances;
-use crate::{Body, FeatureKind, Lmd, QueryOptions, Stats, Status};
-use feeler_geom::Pose;
+use crate::track::Tracks;
+use crate::{Body, FeatureRef, Lmd, QueryOptions, Stats, Status};
+use feeler_geom::{P2, Pose, V3};
 use feeler_hierarchy::Feature;
 use std::sync::Arc;
 
@@ -30,6 +31,7 @@ pub struct ContactPair {
     kept: Vec<Accepted>,
     conformal: conformal::Scratch,
     interfere: interfere::Scratch,
+    tracks: Tracks,
 }
 
 impl ContactPair {
@@ -51,6 +53,7 @@ impl ContactPair {
             kept: Vec::new(),
             conformal: conformal::Scratch::default(),
             interfere: interfere::Scratch::default(),
+            tracks: Tracks::default(),
         }
     }
 
@@ -69,7 +72,8 @@ impl ContactPair {
     /// All LMDs with distance ≤ `d_max`, sorted by distance, in world coordinates. The poses take each solid's own
     /// coordinates to the world. Poses that are not finite give no LMD.
     ///
-    /// Results depend on the arguments only, never on earlier queries.
+    /// Results depend on the arguments only, never on earlier queries, but for [`Lmd::id`] and [`Lmd::age`], which
+    /// follow minima from query to query.
     pub fn query(&mut self, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> &[Lmd] {
         self.lmds.clear();
         self.stats = Stats::default();
@@ -77,6 +81,7 @@ impl ContactPair {
         let options = options.sanitized();
         let pose_ab = pose_a.inv_mul(pose_b);
         if !is_finite(pose_a) || !is_finite(&pose_ab) {
+            self.tracks.clear();
             return &self.lmds;
         }
         self.tolerances = Tolerances::new(&self.a, &self.b, &pose_ab);
@@ -130,8 +135,15 @@ impl ContactPair {
         } else {
             Status::Separated
         };
-        report(&self.kept, pose_a, &options, &mut self.lmds);
+        self.tracks.advance(&self.kept, &ctx.pose_ba);
+        report(&ctx, &self.kept, &self.tracks, pose_a, &options, &mut self.lmds);
         &self.lmds
+    }
+
+    /// Begins a new motion: what the next query finds is new.
+    pub fn forget(&mut self) {
+        self.tracks.clear();
+        self.front.clear();
     }
 
     /// The LMDs of the last query.
@@ -172,36 +184,53 @@ fn is_finite(pose: &Pose) -> bool {
 }
 
 /// Into world coordinates, with identities.
-fn report(kept: &[Accepted], pose_a: &Pose, options: &QueryOptions, out: &mut Vec<Lmd>) {
-    for (i, k) in kept.iter().enumerate() {
-        // Results are sorted by distance: the branch is the rank within the pair of features.
-        let pair = (k.feature_a, k.feature_b);
-        let branch = kept[..i].iter().filter(|o| (o.feature_a, o.feature_b) == pair).count() as u64;
-        out.push(Lmd {
+fn report(
+    ctx: &Context<'_>,
+    kept: &[Accepted],
+    tracks: &Tracks,
+    pose_a: &Pose,
+    options: &QueryOptions,
+    out: &mut Vec<Lmd>,
+) {
+    out.extend(kept.iter().enumerate().map(|(i, k)| {
+        let identity = tracks.identity(i);
+        let local_b = ctx.pose_ba * k.p_b;
+        Lmd {
             distance: k.distance,
             gap: k.distance - options.dilation_a - options.dilation_b,
             point_a: pose_a * k.p_a,
             point_b: pose_a * k.p_b,
+            local_a: k.p_a,
+            local_b,
             normal: pose_a * k.n,
+            curvature_a: curvature(ctx.a, k.feature_a, &k.place_a, &k.n),
+            curvature_b: curvature(ctx.b, k.feature_b, &k.place_b, &(ctx.pose_ba * -k.n)),
             class: k.class,
-            id: identity(pair, branch),
+            id: identity.id,
+            age: identity.age,
             feature_a: k.place_a,
             feature_b: k.place_b,
             undecided: k.undecided,
-        });
-    }
+        }
+    }));
 }
 
-/// FNV-1a over the pair of features and the branch.
-fn identity((a, b): (Feature, Feature), branch: u64) -> u64 {
-    let words = |f: Feature| match f {
-        Feature::Face(i) => [FeatureKind::Face as u64, u64::from(i)],
-        Feature::Edge(i) => [FeatureKind::Edge as u64, u64::from(i)],
-        Feature::Vertex(i) => [FeatureKind::Vertex as u64, u64::from(i)],
-    };
-    let bytes = words(a).into_iter().chain(words(b)).chain([branch]).flat_map(u64::to_le_bytes);
-    // 53 bits, so that the number survives a JSON reader that knows doubles only.
-    bytes.fold(0xcbf2_9ce4_8422_2325, |h: u64, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)) >> 11
+/// Normal curvatures at a footpoint with the outward direction `n`, the solid's frame.
+fn curvature(body: &Body, feature: Feature, place: &FeatureRef, n: &V3) -> [f64; 2] {
+    let sorted = |x: f64, y: f64| if x <= y { [x, y] } else { [y, x] };
+    match feature {
+        Feature::Face(f) => {
+            let face = body.face(f);
+            let p = face.surface.principal(P2::new(place.uv[0], place.uv[1]));
+            let sign = if face.outward { 1.0 } else { -1.0 };
+            sorted(sign * p.k1, sign * p.k2)
+        }
+        Feature::Edge(e) => {
+            let d = body.edge(e).curve.derivs(place.uv[0]);
+            sorted(-n.dot(&d.d2) / d.d1.norm_squared(), f64::INFINITY)
+        }
+        Feature::Vertex(_) => [f64::INFINITY; 2],
+    }
 }
 
 #[cfg(test)]

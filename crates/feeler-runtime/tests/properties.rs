@@ -92,6 +92,7 @@ fn savings() {
                 Savings { supermaximal: false, ..all },
                 Savings { coherence: false, ..all },
             ] {
+                pair.forget();
                 let found = pair.query(&Pose::identity(), &pose, &QueryOptions { savings, ..options });
                 assert_eq!(found, expected, "{name_a} / {name_b}: {savings:?}");
             }

@@ -1,0 +1,188 @@
+//! Who is who from one query to the next.
+//!
+//! Minima of one pair of features are told apart by a branch number. A minimum takes over the branch, and with it the
+//! identity, of the nearest one of the last query between the same features, both footpoints being seen from their own
+//! solids; each branch is taken over once, nearest first. What is new gets the smallest number that is free.
+//!
+//! # Source
+//! MATH §10 (an identity that persists from step to step: pair of features and branch).
+//!
+//! # Guarantees
+//! No two minima of one query share an identity. Without an earlier query branches are ranks by distance. Deterministic in
+//! the sequence of queries.
+
+use crate::FeatureKind;
+use crate::filter::Accepted;
+use feeler_geom::{P3, Pose};
+use feeler_hierarchy::Feature;
+
+/// A minimum of the last query.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    features: (Feature, Feature),
+    /// Footpoints in their own solids' frames.
+    places: (P3, P3),
+    branch: u32,
+    age: u32,
+}
+
+/// What identifies a minimum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// Pair of features and branch in one number of 53 bits.
+    pub id: u64,
+    /// Queries in a row that have found it, this one not counted.
+    pub age: u32,
+}
+
+/// The minima of the last query of a pair.
+#[derive(Debug, Default)]
+pub(crate) struct Tracks {
+    last: Vec<Known>,
+    now: Vec<Known>,
+    /// Squared distance, index among the new ones, index among the last ones.
+    matches: Vec<(f64, u32, u32)>,
+    taken: Vec<bool>,
+}
+
+/// Minima of one pair of features above which they are numbered by rank: dense samples of a conformal set.
+const MAX_TRACKED: usize = 64;
+
+/// A branch that is not given yet.
+const UNKNOWN: u32 = u32::MAX;
+
+impl Tracks {
+    /// Forgets everything: the next query begins a new motion.
+    pub(crate) fn clear(&mut self) {
+        self.last.clear();
+    }
+
+    /// Takes the next minima, sorted by distance; `pose_ba` takes coordinates of A to those of B.
+    pub(crate) fn advance(&mut self, found: &[Accepted], pose_ba: &Pose) {
+        self.now.clear();
+        self.now.extend(found.iter().map(|x| Known {
+            features: (x.feature_a, x.feature_b),
+            places: (x.p_a, pose_ba * x.p_b),
+            branch: UNKNOWN,
+            age: 0,
+        }));
+        let crowded = |all: &[Known], f| all.iter().filter(|k| k.features == f).count() > MAX_TRACKED;
+        self.matches.clear();
+        for (i, n) in (0..).zip(&self.now) {
+            if self.now.len() > MAX_TRACKED && crowded(&self.now, n.features) {
+                continue;
+            }
+            for (j, l) in (0..).zip(&self.last) {
+                if l.features == n.features {
+                    let way =
+                        (n.places.0 - l.places.0).norm_squared() + (n.places.1 - l.places.1).norm_squared();
+                    self.matches.push((way, i, j));
+                }
+            }
+        }
+        self.matches.sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then_with(|| (x.1, x.2).cmp(&(y.1, y.2))));
+        self.taken.clear();
+        self.taken.resize(self.last.len(), false);
+        for &(_, i, j) in &self.matches {
+            let (n, l) = (&mut self.now[i as usize], &self.last[j as usize]);
+            if n.branch == UNKNOWN && !self.taken[j as usize] {
+                self.taken[j as usize] = true;
+                (n.branch, n.age) = (l.branch, l.age.saturating_add(1));
+            }
+        }
+        for i in 0..self.now.len() {
+            if self.now[i].branch == UNKNOWN {
+                let features = self.now[i].features;
+                let used = |b| self.now.iter().any(|k| k.features == features && k.branch == b);
+                self.now[i].branch = (0..).find(|b| !used(*b)).unwrap_or(0);
+            }
+        }
+        std::mem::swap(&mut self.last, &mut self.now);
+    }
+
+    /// Identity of the `i`-th minimum of the last query.
+    pub(crate) fn identity(&self, i: usize) -> Identity {
+        let k = &self.last[i];
+        Identity { id: hash(k.features, k.branch), age: k.age }
+    }
+}
+
+/// FNV-1a over the pair of features and the branch.
+fn hash((a, b): (Feature, Feature), branch: u32) -> u64 {
+    let words = |f: Feature| match f {
+        Feature::Face(i) => [FeatureKind::Face as u64, u64::from(i)],
+        Feature::Edge(i) => [FeatureKind::Edge as u64, u64::from(i)],
+        Feature::Vertex(i) => [FeatureKind::Vertex as u64, u64::from(i)],
+    };
+    let all = words(a).into_iter().chain(words(b)).chain([u64::from(branch)]);
+    let bytes = all.flat_map(u64::to_le_bytes);
+    // 53 bits, so that the number survives a JSON reader that knows doubles only.
+    bytes.fold(0xcbf2_9ce4_8422_2325, |h: u64, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)) >> 11
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FeatureRef, LmdClass};
+    use feeler_geom::V3;
+
+    fn minimum(face: u32, x: f64, distance: f64) -> Accepted {
+        let place = FeatureRef { kind: FeatureKind::Face, index: face, source: 0, uv: [0.0; 2] };
+        Accepted {
+            feature_a: Feature::Face(face),
+            feature_b: Feature::Face(0),
+            p_a: P3::new(x, 0.0, 0.0),
+            p_b: P3::new(x, 0.0, distance),
+            n: V3::z(),
+            distance,
+            class: LmdClass::Strict,
+            place_a: place,
+            place_b: place,
+            slack_a: 0.0,
+            slack_b: 0.0,
+            undecided: false,
+        }
+    }
+
+    fn ids(tracks: &Tracks, n: usize) -> Vec<(u64, u32)> {
+        (0..n).map(|i| tracks.identity(i)).map(|x| (x.id, x.age)).collect()
+    }
+
+    #[test]
+    fn identities_follow_places_not_ranks() {
+        let mut tracks = Tracks::default();
+        let still = Pose::identity();
+        tracks.advance(&[minimum(1, 0.0, 0.1), minimum(1, 5.0, 0.2), minimum(2, 0.0, 0.3)], &still);
+        let first = ids(&tracks, 3);
+        assert!(first.iter().all(|x| x.1 == 0), "new");
+        assert!(
+            first[0].0 != first[1].0 && first[0].0 != first[2].0 && first[1].0 != first[2].0,
+            "{first:?}"
+        );
+        // The second one is nearer now, and both have moved.
+        tracks.advance(&[minimum(1, 4.5, 0.1), minimum(1, 0.4, 0.2)], &still);
+        let second = ids(&tracks, 2);
+        assert_eq!(second, [(first[1].0, 1), (first[0].0, 1)]);
+        // One is gone, one is new far away: the one that is left keeps its own.
+        tracks.advance(&[minimum(1, 4.0, 0.1)], &still);
+        assert_eq!(ids(&tracks, 1), [(first[1].0, 2)]);
+        tracks.advance(&[minimum(1, 9.0, 0.05), minimum(1, 4.0, 0.1), minimum(2, 0.0, 0.3)], &still);
+        let last = ids(&tracks, 3);
+        assert_eq!(last[1], (first[1].0, 3));
+        assert_eq!(last[0], (first[0].0, 0), "the free branch is used again, by a new one");
+        assert_eq!(last[2], (first[2].0, 0), "away for two queries");
+        tracks.clear();
+        tracks.advance(&[minimum(1, 4.0, 0.1)], &still);
+        assert_eq!(ids(&tracks, 1), [(first[0].0, 0)], "a new motion");
+    }
+
+    #[test]
+    fn crowds_are_numbered_by_rank() {
+        let mut tracks = Tracks::default();
+        let many: Vec<Accepted> = (0..200).map(|i| minimum(1, f64::from(i), 0.1)).collect();
+        tracks.advance(&many, &Pose::identity());
+        let first = ids(&tracks, 200);
+        tracks.advance(&many, &Pose::identity());
+        assert_eq!(first, ids(&tracks, 200), "not tracked, the same ranks");
+    }
+}
