@@ -7,6 +7,7 @@ use crate::interfere::probes::Probes;
 use crate::point_in_solid::{interior_points, shell_points};
 use crate::samples::{CurveSamples, Grid, Samples};
 use crate::tree::{Allowance, FeatureTypes, TreeNode};
+use feeler_convex::Polytope;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P3, V3};
 use feeler_hierarchy::{Area, Edge, Face, Feature, FeatureType, Hierarchy, Node, Vertex};
@@ -58,6 +59,7 @@ pub struct Body {
     /// See [`Body::far_points`].
     far_points: Vec<P3>,
     probes: OnceLock<Probes>,
+    hull: OnceLock<Polytope>,
     samples: Samples,
     deviation: f64,
 }
@@ -80,6 +82,9 @@ pub(crate) struct FeatureData {
     /// Carries quasi-LMDs only.
     pub quasi_only: bool,
 }
+
+/// Boxes under the hull of a body: more make it tighter and its support points dearer.
+const HULL_BOXES: usize = 64;
 
 /// Largest angle (rad) that culling adds to cones for footpoints which a trim's deviation puts outside their area.
 const MAX_CONE_SLACK: f64 = 0.05;
@@ -165,6 +170,7 @@ impl Body {
             interior_points: Vec::new(),
             far_points: Vec::new(),
             probes: OnceLock::new(),
+            hull: OnceLock::new(),
             samples,
             deviation,
         };
@@ -235,6 +241,27 @@ impl Body {
     /// Largest deviation of any trim, span or vertex (mm).
     pub(crate) fn deviation(&self) -> f64 {
         self.deviation
+    }
+
+    /// Corners of boxes that together hold the solid; none of a body without features.
+    pub(crate) fn hull_points(&self) -> Vec<P3> {
+        let mut boxes: Vec<&TreeNode> = self.tree.first().into_iter().collect();
+        while boxes.len() < HULL_BOXES {
+            let inner = (0..boxes.len()).filter(|&i| boxes[i].children().is_some());
+            let Some(largest) = inner.max_by(|&i, &j| boxes[i].radius.total_cmp(&boxes[j].radius)) else {
+                break;
+            };
+            let Some(first) = boxes[largest].children() else { break };
+            boxes[largest] = &self.tree[first as usize];
+            boxes.push(&self.tree[first as usize + 1]);
+        }
+        boxes.iter().flat_map(|n| n.obb.corners()).collect()
+    }
+
+    /// A convex polytope that holds the solid up to [`Body::deviation`]; of a body that has features.
+    pub(crate) fn hull(&self) -> &Polytope {
+        self.hull
+            .get_or_init(|| Polytope::new(&self.hull_points()).expect("boxes are finite and there is one"))
     }
 
     /// Points of the boundary, when that is one shell, that lie farthest out along the axes: when one of them is outside a box,

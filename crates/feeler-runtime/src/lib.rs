@@ -1,7 +1,7 @@
 //! All local minimal distances between two posed solids.
 //!
 //! A [`Body`] is a hierarchy taken into use, shared among any number of [`ContactPair`]s; a pair holds the scratch and
-//! the results of its queries. One module a step of BREP Figure 4.1: `front` finds pairs of leaves, `solve`
+//! the results of its queries; a [`Scene`] finds the near pairs of many bodies and queries them. One module a step of BREP Figure 4.1: `front` finds pairs of leaves, `solve`
 //! their critical pairs, `trim` and `polar` what lies on the solids, `filter` what is a minimum, `conformal` samples
 //! the sets that are no points, `dedupe` reports each once, `interfere` tells when the interiors meet.
 //!
@@ -13,6 +13,7 @@ mod lmd;
 mod options;
 mod pair;
 mod samples;
+mod scene;
 mod tolerance;
 mod track;
 mod tree;
@@ -34,4 +35,5 @@ pub use body::{Body, BodyError};
 pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats, Status};
 pub use options::{QueryOptions, Savings};
 pub use pair::ContactPair;
+pub use scene::{NearPair, Scene, SceneError};
 pub use tolerance::Tolerances;
