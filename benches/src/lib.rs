@@ -2,6 +2,8 @@
 
 pub mod damage;
 pub mod endure;
+pub mod insertion;
+pub mod tessellate;
 
 use feeler_brep::SolidSource;
 use feeler_brep::fixtures::SourceBuilder;

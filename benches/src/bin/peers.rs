@@ -1,0 +1,272 @@
+//! Side by side with triangles: feeler and parry3d-f64 on one trajectory, one thread each.
+//!
+//! ```text
+//! cargo run --release -p feeler-benches --bin peers -- FOLDER [--scenario s2] [--every N] [--parts 1,4,10] [--json]
+//! ```
+//!
+//! feeler queries every pose of a phase in turn with one `ContactPair`, `d_max` = 2 × clearance, with and without deciding
+//! whether the interiors meet. parry gets our own triangles of the same solids, with chord errors of the clearance over each of
+//! `--parts`, and is asked for `distance` and for `contact_manifolds` (prediction = `d_max`, manifolds and workspace kept from pose
+//! to pose) at every Nth pose (10) and at the poses whose distance the scenario's file tells.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
+
+use feeler_benches::insertion::Insertion;
+use feeler_benches::tessellate::tessellate;
+use feeler_benches::{Fallible, number_after, spread};
+use feeler_geom::Pose;
+use feeler_runtime::{Body, ContactPair, QueryOptions, Status};
+use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
+use parry3d_f64::query::{self, ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher};
+use parry3d_f64::shape::TriMesh;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some(folder) = args.first().filter(|a| !a.starts_with("--")) else {
+        eprintln!("give the folder of the scenarios");
+        return ExitCode::from(2);
+    };
+    let wanted: Option<String> = number_after(&args, "--scenario");
+    let every = number_after(&args, "--every").unwrap_or(10);
+    let parts = number_after::<String>(&args, "--parts").unwrap_or_else(|| "1,4,10".into());
+    let Ok(parts) = parts.split(',').map(str::parse).collect::<Result<Vec<f64>, _>>() else {
+        eprintln!("--parts takes numbers with commas between");
+        return ExitCode::from(2);
+    };
+    let json = args.iter().any(|a| a == "--json");
+    let mut out = Vec::new();
+    for name in ["s1", "s2"] {
+        if wanted.as_deref().is_some_and(|w| w != name) {
+            continue;
+        }
+        match run(Path::new(folder), name, every.max(1), &parts) {
+            Ok(result) => {
+                if !json {
+                    print(&result);
+                }
+                out.push(result);
+            }
+            Err(e) => {
+                eprintln!("{name}: {e}");
+                return ExitCode::from(1);
+            }
+        }
+    }
+    if json {
+        println!("{}", Value::Array(out));
+    }
+    ExitCode::SUCCESS
+}
+
+/// One query of one engine.
+struct Answer {
+    us: f64,
+    /// Contacts, where the engine finds any.
+    contacts: Option<usize>,
+    /// Smallest distance; none when nothing is within reach.
+    distance: Option<f64>,
+    /// Whether the engine says that the parts touch or overlap. They never do.
+    collides: bool,
+}
+
+/// What one engine did in one phase.
+fn row(
+    phase: &str,
+    engine: &str,
+    chord: Option<f64>,
+    answers: &[(usize, Answer)],
+    scene: &Insertion,
+    reach: f64,
+) -> Value {
+    let [median, p95, max] = spread(&mut answers.iter().map(|(_, a)| a.us).collect::<Vec<_>>());
+    let mut contacts: Vec<f64> = answers.iter().filter_map(|(_, a)| a.contacts).map(to_f64).collect();
+    let [usual, _, most] = spread(&mut contacts);
+    let (mut compared, mut worst) = (0, 0.0_f64);
+    for (pose, answer) in answers {
+        let Some(&exact) = scene.trajectory.reference_min_distance.get(pose) else { continue };
+        compared += 1;
+        // Beyond reach every engine must find nothing.
+        worst = worst.max(match answer.distance {
+            Some(d) => (d - exact).abs(),
+            None if exact > reach => 0.0,
+            None => f64::INFINITY,
+        });
+    }
+    json!({
+        "phase": phase, "engine": engine, "chord_mm": chord, "poses": answers.len(),
+        "us_median": median, "us_p95": p95, "us_max": max,
+        "contacts_median": if contacts.is_empty() { Value::Null } else { json!(usual) },
+        "contacts_max": if contacts.is_empty() { Value::Null } else { json!(most) },
+        "reference_poses": compared,
+        "largest_error_mm": if compared > 0 && worst.is_finite() { json!(worst) } else { Value::Null },
+        "colliding_poses": answers.iter().filter(|(_, a)| a.collides).count(),
+        "missed": worst.is_infinite(),
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts in a report")]
+fn to_f64(n: usize) -> f64 {
+    n as f64
+}
+
+fn timed<T>(query: impl FnOnce() -> T) -> (f64, T) {
+    let clock = Instant::now();
+    let result = query();
+    (clock.elapsed().as_secs_f64() * 1e6, result)
+}
+
+fn run(folder: &Path, name: &str, every: usize, parts: &[f64]) -> Fallible<Value> {
+    let scene = Insertion::load(folder, name, feeler_cli::import::DEFAULT_FLATNESS)?;
+    let clearance = scene.trajectory.clearance;
+    let d_max = 2.0 * clearance;
+    let mut meshes = Vec::new();
+    let mut facts = Vec::new();
+    for part in parts {
+        let chord = clearance / part;
+        let pair = [
+            trimesh(&scene.a.0, &scene.trajectory.a, chord, &mut facts)?,
+            trimesh(&scene.b.0, &scene.trajectory.b, chord, &mut facts)?,
+        ];
+        meshes.push((chord, pair));
+    }
+    let mut rows = Vec::new();
+    for (phase, from, to) in &scene.trajectory.phases {
+        for (engine, detect_interference) in [("feeler", true), ("feeler, minima only", false)] {
+            let options = QueryOptions { detect_interference, ..QueryOptions::within(d_max) };
+            let answers = ours(&scene, *from..*to, &options);
+            rows.push(row(phase, engine, None, &answers, &scene, d_max));
+        }
+        let of_reference = |i: &usize| scene.trajectory.reference_min_distance.contains_key(i);
+        let some: Vec<usize> = (*from..*to).filter(|i| (i - from) % every == 0 || of_reference(i)).collect();
+        for (chord, pair) in &meshes {
+            let answers = manifolds(&scene, pair, &some, d_max)?;
+            rows.push(row(phase, "parry contact_manifolds", Some(*chord), &answers, &scene, d_max));
+            let answers = distances(&scene, pair, &some)?;
+            rows.push(row(phase, "parry distance", Some(*chord), &answers, &scene, f64::INFINITY));
+        }
+    }
+    Ok(json!({
+        "scenario": name, "clearance_mm": clearance, "d_max_mm": d_max, "every": every, "meshes": facts, "rows": rows,
+    }))
+}
+
+fn trimesh(body: &Body, file: &str, chord: f64, facts: &mut Vec<Value>) -> Fallible<TriMesh> {
+    let solid = body.hierarchy();
+    let mesh = tessellate(solid, chord)?;
+    let relative = |ours: f64, exact: f64| (ours - exact) / exact;
+    facts.push(json!({
+        "solid": file, "chord_mm": chord, "triangles": mesh.triangles.len(),
+        "area_error": relative(mesh.area(), solid.info.area), "volume_error": relative(mesh.volume(), solid.info.volume),
+        "crossings": mesh.crossings,
+    }));
+    let points = mesh.points.iter().map(|p| Vector::new(p.x, p.y, p.z)).collect();
+    TriMesh::new(points, mesh.triangles).map_err(|e| e.to_string())
+}
+
+fn ours(scene: &Insertion, poses: std::ops::Range<usize>, options: &QueryOptions) -> Vec<(usize, Answer)> {
+    let mut pair = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
+    poses
+        .map(|i| {
+            let (us, contacts) = timed(|| pair.query(&scene.a.1, &scene.poses[i], options).len());
+            (
+                i,
+                Answer {
+                    us,
+                    contacts: Some(contacts),
+                    distance: pair.min_distance(),
+                    collides: pair.status() != Status::Separated,
+                },
+            )
+        })
+        .collect()
+}
+
+fn parry_pose(pose: &Pose) -> ParryPose {
+    let (t, q) = (pose.translation.vector, pose.rotation.coords);
+    ParryPose::from_parts(Vector::new(t.x, t.y, t.z), Rotation::from_xyzw(q.x, q.y, q.z, q.w))
+}
+
+fn manifolds(
+    scene: &Insertion,
+    [a, b]: &[TriMesh; 2],
+    poses: &[usize],
+    prediction: f64,
+) -> Fallible<Vec<(usize, Answer)>> {
+    let mut found: Vec<ContactManifold<(), ()>> = Vec::new();
+    let mut workspace = None;
+    let mut out = Vec::new();
+    for &i in poses {
+        let pose = parry_pose(&scene.a.1.inv_mul(&scene.poses[i]));
+        let (us, done) = timed(|| {
+            DefaultQueryDispatcher.contact_manifolds(&pose, a, b, prediction, &mut found, &mut workspace)
+        });
+        done.map_err(|e| e.to_string())?;
+        let near = || found.iter().flat_map(|m| &m.points).map(|p| p.dist).filter(|d| *d <= prediction);
+        let distance = near().min_by(f64::total_cmp);
+        let collides = distance.is_some_and(|d| d <= 0.0);
+        let answer = Answer { us, contacts: Some(near().count()), distance, collides };
+        out.push((i, answer));
+    }
+    Ok(out)
+}
+
+fn distances(scene: &Insertion, [a, b]: &[TriMesh; 2], poses: &[usize]) -> Fallible<Vec<(usize, Answer)>> {
+    let pose_a = parry_pose(&scene.a.1);
+    let one = |&i: &usize| {
+        let pose_b = parry_pose(&scene.poses[i]);
+        let (us, distance) = timed(|| query::distance(&pose_a, a, &pose_b, b));
+        let distance = distance.map_err(|e| e.to_string())?.distance;
+        Ok((i, Answer { us, contacts: None, distance: Some(distance), collides: distance <= 0.0 }))
+    };
+    poses.iter().map(one).collect()
+}
+
+fn print(result: &Value) {
+    let text = |v: &Value| match v {
+        Value::Null => "-".to_owned(),
+        Value::String(s) => s.clone(),
+        other => other.to_string(),
+    };
+    let number =
+        |v: &Value, digits: usize| v.as_f64().map_or_else(|| "-".into(), |x| format!("{x:.digits$}"));
+    println!("{}, every {} poses for parry:", text(&result["scenario"]), result["every"]);
+    for m in result["meshes"].as_array().into_iter().flatten() {
+        println!(
+            "  {}: chord error {} mm: {} triangles, area {:+.1e}, volume {:+.1e}, {} crossings",
+            text(&m["solid"]),
+            number(&m["chord_mm"], 4),
+            m["triangles"],
+            m["area_error"].as_f64().unwrap_or(f64::NAN),
+            m["volume_error"].as_f64().unwrap_or(f64::NAN),
+            m["crossings"]
+        );
+    }
+    println!(
+        "| phase | engine | chord mm | poses | median µs | 95 % | max | contacts (median, max) | distance off by (mm; poses) | colliding |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    for r in result["rows"].as_array().into_iter().flatten() {
+        let error = match (&r["missed"], r["largest_error_mm"].as_f64()) {
+            (Value::Bool(true), _) => "missed".into(),
+            (_, Some(e)) => format!("{e:.1e}"),
+            _ => "-".into(),
+        };
+        println!(
+            "| {} | {} | {} | {} | {} | {} | {} | {}, {} | {error}; {} | {} |",
+            text(&r["phase"]),
+            text(&r["engine"]),
+            number(&r["chord_mm"], 4),
+            r["poses"],
+            number(&r["us_median"], 0),
+            number(&r["us_p95"], 0),
+            number(&r["us_max"], 0),
+            number(&r["contacts_median"], 0),
+            number(&r["contacts_max"], 0),
+            r["reference_poses"],
+            r["colliding_poses"]
+        );
+    }
+}
