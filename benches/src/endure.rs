@@ -45,10 +45,14 @@ fn last_panic() -> Option<String> {
     PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
 }
 
-/// Remembers panics instead of printing them. Call once, before the first case.
+/// Remembers panics, and what called what, instead of printing them. Call once, before the first case.
 pub fn watch_panics() {
     panic::set_hook(Box::new(|info| {
-        *PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(info.to_string());
+        let trace = std::backtrace::Backtrace::force_capture().to_string();
+        // The standard library's checks panic far from where they are called.
+        let ours = trace.lines().filter(|l| l.contains("/feeler-"));
+        let message = ours.take(6).fold(info.to_string(), |all, line| format!("{all}\n    {}", line.trim()));
+        *PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(message);
     }));
 }
 

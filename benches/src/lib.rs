@@ -27,6 +27,16 @@ pub fn spread(values: &mut [f64]) -> [f64; 3] {
     [at(50), at(95), values.last().copied().unwrap_or(0.0)]
 }
 
+/// Time (s) that this thread has computed, from an arbitrary start. Other work on the machine does not count, unlike on a
+/// clock.
+#[must_use]
+pub fn cpu_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    #[expect(clippy::cast_precision_loss, reason = "a time in a report")]
+    let seconds = time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64;
+    seconds
+}
+
 /// The STEP files among `inputs` and in the folders among them, sorted.
 #[must_use]
 pub fn step_files<'a>(inputs: impl IntoIterator<Item = &'a Path>) -> Vec<PathBuf> {

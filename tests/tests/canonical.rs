@@ -42,6 +42,11 @@ fn splines_have_the_hierarchy_of_what_they_are() {
     for name in TWINS {
         let (twin, nurbs) = (model(name), model(&format!("{name}-nurbs")));
         assert_eq!(counts(&twin), counts(&nurbs), "{name}");
+        let sizes = |p: &Part| {
+            let h = p.body.hierarchy();
+            [h.faces.len(), h.edges.len(), h.vertices.len()]
+        };
+        assert_eq!(sizes(&twin), sizes(&nurbs), "{name}");
         let (a, b) = (&twin.body.hierarchy().info, &nurbs.body.hierarchy().info);
         assert_eq!(a.supermaximal, b.supermaximal, "{name}");
         assert_eq!(a.source_counts, b.source_counts, "{name}");

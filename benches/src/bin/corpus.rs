@@ -5,7 +5,7 @@
 //! ```
 //!
 //! For each file: ok or the reason, counts, area and volume against `manifest.json` when the folder has one,
-//! supermaximal features (BREP Tables 5.1 and 5.2), preparation time, bytes.
+//! supermaximal features (BREP Tables 5.1 and 5.2), preparation time, bytes. Then the sums by category and CAD system.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
@@ -21,6 +21,8 @@ use std::time::Instant;
 struct Record {
     file: String,
     category: String,
+    #[serde(default)]
+    cad_system: String,
     #[serde(default)]
     solids: Option<usize>,
     #[serde(default)]
@@ -42,7 +44,10 @@ struct Facts {
 struct Row {
     file: String,
     category: String,
+    system: String,
     expected: bool,
+    /// Every solid is prepared.
+    prepared: bool,
     ok: bool,
     reason: String,
     solids: [usize; 2],
@@ -114,18 +119,8 @@ fn main() -> ExitCode {
         );
         rows.push(r);
     }
-    println!("supermaximal features by category (faces, supermaximal; edges, supermaximal):");
-    let categories: std::collections::BTreeSet<&str> = rows.iter().map(|r| r.category.as_str()).collect();
-    for c in categories {
-        let here = || rows.iter().filter(|r| r.category == c);
-        println!(
-            "    {c}: {:6} {:6}; {:6} {:6}",
-            here().map(|r| r.faces).sum::<usize>(),
-            here().map(|r| r.supermaximal[0]).sum::<u32>(),
-            here().map(|r| r.edges).sum::<usize>(),
-            here().map(|r| r.supermaximal[1]).sum::<u32>()
-        );
-    }
+    table("category", &rows, |r| &r.category);
+    table("CAD system", &rows, |r| &r.system);
     let expected = rows.iter().filter(|r| r.expected).count();
     let ok = rows.iter().filter(|r| r.expected && r.ok).count();
     let faces: usize = rows.iter().map(|r| r.faces).sum();
@@ -140,11 +135,35 @@ fn main() -> ExitCode {
     if ok == expected { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
+/// Sums over the files that have the same `key`.
+fn table(title: &str, rows: &[Row], key: impl Fn(&Row) -> &str) {
+    println!(
+        "| {title} | files with solids | prepared | as the other kernel | faces | supermaximal | edges | supermaximal |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    let keys: std::collections::BTreeSet<&str> = rows.iter().map(&key).collect();
+    for k in keys {
+        let here = || rows.iter().filter(|r| key(r) == k && r.expected);
+        println!(
+            "| {k} | {} | {} | {} | {} | {} | {} | {} |",
+            here().count(),
+            here().filter(|r| r.prepared).count(),
+            here().filter(|r| r.ok).count(),
+            here().map(|r| r.faces).sum::<usize>(),
+            here().map(|r| r.supermaximal[0]).sum::<u32>(),
+            here().map(|r| r.edges).sum::<usize>(),
+            here().map(|r| r.supermaximal[1]).sum::<u32>()
+        );
+    }
+}
+
 fn report(path: &Path, manifest: &BTreeMap<String, Record>) -> Row {
     let file = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     let record = manifest.get(&file);
     let mut row = Row {
         category: record.map_or_else(|| "?".into(), |r| r.category.clone()),
+        system: record.map_or_else(|| "?".into(), |r| r.cad_system.clone()),
+        prepared: false,
         expected: record.is_none_or(|r| r.solids.is_some_and(|n| n > 0)),
         ok: false,
         reason: String::new(),
@@ -199,6 +218,7 @@ fn report(path: &Path, manifest: &BTreeMap<String, Record>) -> Row {
             Err(e) => reasons.push(format!("solid #{}: {e}", source.id)),
         }
     }
+    row.prepared = reasons.is_empty() && !built.is_empty();
     row.solids[0] = import.instances.iter().filter(|i| built[i.solid].is_some()).count();
     if let Some(r) = record {
         let (faces, edges) = (import.file_faces, import.file_edge_curves);

@@ -10,11 +10,10 @@
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
-use feeler_benches::{Fallible, plate};
+use feeler_benches::{Fallible, cpu_seconds, plate};
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_hierarchy::{Options, file};
 use std::process::ExitCode;
-use std::time::Instant;
 
 const STEPS: [&str; 4] = ["build", "prepare", "encode", "decode"];
 
@@ -52,7 +51,7 @@ fn exponent(time: f64, size: f64) -> f64 {
     time.ln() / size.ln()
 }
 
-/// Number of faces, seconds of each step (the fastest of a few runs), bytes, leaves.
+/// Number of faces, seconds of computing of each step (the fastest of a few runs), bytes, leaves.
 fn run(holes: u32) -> Fallible<(usize, [f64; 4], usize, usize)> {
     let source = plate(holes);
     let options = Options { flatness: feeler_cli::import::DEFAULT_FLATNESS };
@@ -60,22 +59,22 @@ fn run(holes: u32) -> Fallible<(usize, [f64; 4], usize, usize)> {
     let (mut size, mut leaves) = (0, 0);
     let runs = (2000 / holes).clamp(2, 20);
     for _ in 0..runs {
-        let mut took = |k: usize, clock: Instant| best[k] = best[k].min(clock.elapsed().as_secs_f64());
-        let clock = Instant::now();
+        let mut took = |k: usize, begun: f64| best[k] = best[k].min(cpu_seconds() - begun);
+        let begun = cpu_seconds();
         let solid = build_solid(&source, &BuildOptions::default()).map_err(|e| e.to_string())?;
-        took(0, clock);
-        let clock = Instant::now();
+        took(0, begun);
+        let begun = cpu_seconds();
         let model =
             feeler_prepare::prepare_model("", 0, &[solid], vec![], &options).map_err(|e| e.to_string())?;
-        took(1, clock);
+        took(1, begun);
         leaves = model.solids[0].areas.len();
-        let clock = Instant::now();
+        let begun = cpu_seconds();
         let bytes = file::encode(&model).map_err(|e| e.to_string())?;
-        took(2, clock);
+        took(2, begun);
         size = bytes.len();
-        let clock = Instant::now();
+        let begun = cpu_seconds();
         file::decode(&bytes).map_err(|e| e.to_string())?;
-        took(3, clock);
+        took(3, begun);
     }
     Ok((source.faces.len(), best, size, leaves))
 }

@@ -62,7 +62,7 @@ fn campaign(input: &Path, kills: usize, jobs: usize) -> Fallible<()> {
             return Err("the runs end before they can be killed; give a larger folder".to_owned());
         }
         let mut child = start(input, &output, jobs)?;
-        std::thread::sleep(Duration::from_secs_f64(rng.random_range(0.0..0.3 * whole)));
+        std::thread::sleep(Duration::from_secs_f64(rng.random_range(0.0..whole)));
         child.kill().map_err(|e| e.to_string())?;
         if child.wait().map_err(|e| e.to_string())?.code().is_some() {
             // It was done: start over, or nothing more would be interrupted.

@@ -9,13 +9,12 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
-use feeler_benches::{number_after, step_files};
+use feeler_benches::{cpu_seconds, number_after, step_files};
 use feeler_brep::Solid;
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_hierarchy::Options;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Sums over the solids of one kind.
 #[derive(Clone, Copy, Default)]
@@ -91,9 +90,9 @@ fn measure(solid: &Solid, repeat: usize, flatness: f64) -> Option<Sum> {
     let options = Options { flatness };
     let mut best: Option<Sum> = None;
     for _ in 0..repeat.max(1) {
-        let clock = Instant::now();
+        let begun = cpu_seconds();
         let hierarchy = feeler_prepare::prepare_solid(solid, &options).ok()?;
-        let seconds = clock.elapsed().as_secs_f64();
+        let seconds = cpu_seconds() - begun;
         if best.is_none_or(|b| seconds < b.seconds) {
             best = Some(Sum {
                 solids: 1,

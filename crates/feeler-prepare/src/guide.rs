@@ -1,5 +1,7 @@
 //! Samples along an edge from which points of it are inverted on a Bézier surface.
 
+use std::cell::Cell;
+
 use feeler_brep::{EdgeInfo, EdgeSide, Solid};
 use feeler_geom::{Curve, P2, Surface, V2};
 
@@ -12,6 +14,9 @@ const CLOSE: f64 = 0.05;
 
 /// Halvings between two samples at most.
 const MAX_HALVINGS: u32 = 6;
+
+/// Searches along one edge at most: where Newton's steps hardly ever settle, a guide to start them from is of little use.
+const MAX_SEARCHES: u32 = 200;
 
 /// Samples `(t, u, v)` by `t`, in the parameters of the supermaximal edge; nothing for canonical surfaces.
 pub(crate) fn guide(solid: &Solid, edge: &EdgeGroup, side: usize, surface: &Surface) -> Vec<[f64; 3]> {
@@ -58,9 +63,11 @@ fn source_side<'a>(
 /// Samples along one source edge, by its own parameters.
 fn walk(curve: &Curve, side: &EdgeSide, surface: &Surface) -> Vec<[f64; 3]> {
     let mut out: Vec<[f64; 3]> = Vec::new();
+    let mut sampler = Sampler { curve, surface, off: 0.0, searches: Cell::new(0) };
     for (k, piece) in side.pcurve.iter().enumerate() {
         let (Some(&a), Some(&b)) = (side.joints.get(k), side.joints.get(k + 1)) else { continue };
         let start = (a, piece.start());
+        sampler.off = 2.0 * piece.deviation.max(side.deviation);
         if out.is_empty() {
             out.push([a, start.1.x, start.1.y]);
         }
@@ -72,33 +79,58 @@ fn walk(curve: &Curve, side: &EdgeSide, surface: &Surface) -> Vec<[f64; 3]> {
         let mut from = start;
         for t in stops {
             // A piece is not parametrised like the curve: its inside only guesses.
-            let uv =
-                if t < b { sample(curve, surface, t, piece.eval((t - a) / (b - a))) } else { piece.end() };
-            refine(curve, surface, from, (t, uv), 0, &mut out);
+            let uv = if t < b { sampler.at(t, piece.eval((t - a) / (b - a))) } else { piece.end() };
+            sampler.refine(from, (t, uv), 0, &mut out);
             from = (t, uv);
         }
     }
     out
 }
 
-fn sample(curve: &Curve, surface: &Surface, t: f64, guess: P2) -> P2 {
-    unwrapped(surface, surface.invert(&curve.point(t), Some(guess), None), guess)
+/// Inverts points of an edge on one of its faces.
+struct Sampler<'a> {
+    curve: &'a Curve,
+    surface: &'a Surface,
+    /// Distance (mm) from the surface that is no surprise.
+    off: f64,
+    /// Searches of the whole surface until now.
+    searches: Cell<u32>,
 }
 
-/// Adds the samples after `a` up to `b`.
-fn refine(curve: &Curve, surface: &Surface, a: (f64, P2), b: (f64, P2), depth: u32, out: &mut Vec<[f64; 3]>) {
-    let t = 0.5 * (a.0 + b.0);
-    if depth < MAX_HALVINGS && a.0 < t && t < b.0 {
-        let guess: P2 = nalgebra::center(&a.1, &b.1);
-        let uv = sample(curve, surface, t, guess);
-        let d = surface.derivs(uv);
-        let length = |x: V2| (d.du * x.x + d.dv * x.y).norm();
-        if length(guess - uv) > CLOSE * length(b.1 - a.1) {
-            refine(curve, surface, a, (t, uv), depth + 1, out);
-            refine(curve, surface, (t, uv), b, depth + 1, out);
-            return;
-        }
-        out.push([t, uv.x, uv.y]);
+impl Sampler<'_> {
+    fn at(&self, t: f64, guess: P2) -> P2 {
+        let p = self.curve.point(t);
+        // Where edges are off their surfaces Newton's steps end at its border; a search would not find better.
+        let near = match self.surface {
+            Surface::Bezier(b) => b.descend(&p, guess).filter(|(_, off)| *off <= self.off),
+            _ => None,
+        };
+        let uv = match near {
+            Some((uv, _)) => uv,
+            None if self.searches.get() >= MAX_SEARCHES => guess,
+            None => {
+                self.searches.set(self.searches.get() + 1);
+                self.surface.invert(&p, Some(guess), None)
+            }
+        };
+        unwrapped(self.surface, uv, guess)
     }
-    out.push([b.0, b.1.x, b.1.y]);
+
+    /// Adds the samples after `a` up to `b`.
+    fn refine(&self, a: (f64, P2), b: (f64, P2), depth: u32, out: &mut Vec<[f64; 3]>) {
+        let t = 0.5 * (a.0 + b.0);
+        if depth < MAX_HALVINGS && a.0 < t && t < b.0 {
+            let guess: P2 = nalgebra::center(&a.1, &b.1);
+            let uv = self.at(t, guess);
+            let d = self.surface.derivs(uv);
+            let length = |x: V2| (d.du * x.x + d.dv * x.y).norm();
+            if length(guess - uv) > CLOSE * length(b.1 - a.1) {
+                self.refine(a, (t, uv), depth + 1, out);
+                self.refine((t, uv), b, depth + 1, out);
+                return;
+            }
+            out.push([t, uv.x, uv.y]);
+        }
+        out.push([b.0, b.1.x, b.1.y]);
+    }
 }

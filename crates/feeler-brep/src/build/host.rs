@@ -70,15 +70,22 @@ impl<'a> Host<'a> {
         P2::new(shift(uv.x, near.x, self.u_period), shift(uv.y, near.y, v_turn))
     }
 
+    /// Parameters of the surface point near `hint` that Newton's steps find, if it is within `expected` (mm) of `p`.
+    pub(super) fn descend(&self, p: &P3, hint: P2, expected: f64) -> Option<P2> {
+        let Surface::Bezier(b) = self.surface else { return None };
+        let (uv, _) = b.descend(p, hint).filter(|(_, off)| *off <= expected)?;
+        Some(self.unwrapped(uv, hint))
+    }
+
     /// Parameters of the surface point nearest to `p`, near `hint`. A point within `expected` (mm) of `p` is taken
     /// without further search.
     pub(super) fn invert(&self, p: &P3, hint: P2, expected: f64) -> P2 {
+        self.descend(p, hint, expected).unwrap_or_else(|| self.search_near(p, hint))
+    }
+
+    /// Parameters of the surface point nearest to `p`, around `hint`.
+    pub(super) fn search_near(&self, p: &P3, hint: P2) -> P2 {
         if let Surface::Bezier(b) = self.surface {
-            if let Some((uv, off)) = b.descend(p, hint)
-                && off <= expected
-            {
-                return self.unwrapped(uv, hint);
-            }
             // Edges that are off the surface end Newton's steps at its border, where only a search is sure: let it be
             // a local one.
             let r = b.domain();

@@ -257,7 +257,14 @@ struct Trace<'a> {
     usual: Cell<f64>,
     /// A search of the whole surface has found a nearer point than the way along the edge.
     jumped: Cell<bool>,
+    /// Searches until now.
+    searches: Cell<u32>,
 }
+
+/// Searches along one edge at most, each thousands of times as long as Newton's steps. Parametrisations where those
+/// do not settle (by weights of a million, say) would need one for every sample; from here on samples stay where they
+/// are guessed, and the measured deviation tells what that is worth.
+const MAX_SEARCHES: u32 = 200;
 
 impl<'a> Trace<'a> {
     fn new(
@@ -300,6 +307,7 @@ impl<'a> Trace<'a> {
             off_surface: 0.0,
             usual: Cell::new(10.0 * limits.tol),
             jumped: Cell::new(false),
+            searches: Cell::new(0),
         };
         let start = known.and_then(|k| trace.at_known_end(&ts, k));
         let from_end = start.is_some();
@@ -404,10 +412,17 @@ impl<'a> Trace<'a> {
     /// may lead to a minimum of the distance that is not the nearest point: a sudden distance asks for a search.
     fn near(&self, t: f64, hint: P2) -> P2 {
         let p = self.curve.point(t);
-        let uv = self.host.invert(&p, hint, self.usual.get());
         if self.host.surface.is_canonical() {
+            return self.host.invert(&p, hint, self.usual.get());
+        }
+        if let Some(uv) = self.host.descend(&p, hint, self.usual.get()) {
             return uv;
         }
+        if self.searches.get() >= MAX_SEARCHES {
+            return hint;
+        }
+        self.searches.set(self.searches.get() + 1);
+        let uv = self.host.search_near(&p, hint);
         let off = (self.host.surface.point(uv) - p).norm();
         if off <= self.usual.get() {
             return uv;

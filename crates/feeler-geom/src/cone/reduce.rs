@@ -23,6 +23,10 @@ use arrayvec::ArrayVec;
 /// Hulls with more sides are thinned greedily to this many before all choices of them are tried.
 const MAX_SIDES: usize = 12;
 
+/// Hulls with more points are thinned likewise before anything else: the work grows with the square of their number. A
+/// circle gains 0.3 %.
+const MAX_POINTS: usize = 32;
+
 /// Candidates that are compared by solid angle.
 const FINALISTS: usize = 4;
 
@@ -152,12 +156,31 @@ impl<'a> Hull<'a> {
         if sides.len() <= 2 {
             return self.cone_of(&self.rectangle(sides[0].m)?, &dirs);
         }
-        let mut all: Vec<Polygon> = sides.iter().filter_map(|s| self.rectangle(s.m)).collect();
-        self.around_sides(&thinned(sides), &mut all);
+        let coarse = (sides.len() > MAX_POINTS).then(|| self.coarse(&sides)).flatten();
+        let mut all = match coarse {
+            Some(hull) => hull.candidates(hull.sides()),
+            None => self.candidates(sides),
+        };
         all.sort_by(|a, b| a.area.total_cmp(&b.area));
         let sound = all.iter().filter_map(|p| self.cone_of(p, &dirs)).take(FINALISTS);
         let by_size = sound.map(|c| (c.solid_angle(), c)).min_by(|a, b| a.0.total_cmp(&b.0));
         by_size.map(|c| c.1)
+    }
+
+    /// A hull with fewer points around this one.
+    fn coarse(&self, sides: &[Line]) -> Option<Self> {
+        let sides = thinned(sides.to_vec(), MAX_POINTS);
+        let n = sides.len();
+        let corner = |i: usize| sides[i].meet(&sides[(i + 1) % n]).map(P2::from);
+        let points = (0..n).map(corner).collect::<Option<Vec<P2>>>()?;
+        Some(Self::new(self.map, points))
+    }
+
+    /// Few-sided polygons around the hull, the smallest among them.
+    fn candidates(&self, sides: Vec<Line>) -> Vec<Polygon> {
+        let mut all = sides.iter().filter_map(|s| self.rectangle(s.m)).collect();
+        self.around_sides(&thinned(sides, MAX_SIDES), &mut all);
+        all
     }
 
     /// The hull itself where it has no more than four sides and no needle for a corner: nothing is smaller.
@@ -183,18 +206,20 @@ impl<'a> Hull<'a> {
     /// Triangles and quadrilaterals on sides of the hull, with one side that touches in its midpoint or none.
     fn around_sides(&self, sides: &[Line], out: &mut Vec<Polygon>) {
         let n = sides.len();
+        // Between two neighbours that do not meet the triangle is open.
+        let closing: Vec<Option<Line>> = (0..n * n)
+            .map(|k| (&sides[k / n], &sides[k % n]))
+            .map(|(c, a)| if c.m.perp(&a.m) < 1e-6 { self.balanced(c, a) } else { None })
+            .collect();
         for i in 0..n {
             for j in i + 1..n {
                 for k in j + 1..n {
-                    let three = [sides[i], sides[j], sides[k]];
-                    out.extend(Polygon::of(&three));
-                    // Between two neighbours that do not meet the triangle is open.
+                    let three = [i, j, k];
+                    out.extend(Polygon::of(&three.map(|x| sides[x])));
                     for turn in 0..3 {
                         let [a, b, c] = std::array::from_fn(|x| three[(x + turn) % 3]);
-                        if c.m.perp(&a.m) < 1e-6
-                            && let Some(d) = self.balanced(&c, &a)
-                        {
-                            out.extend(Polygon::of(&[a, b, c, d]));
+                        if let Some(d) = closing[c * n + a] {
+                            out.extend(Polygon::of(&[sides[a], sides[b], sides[c], d]));
                         }
                     }
                     for l in k + 1..n {
@@ -207,20 +232,28 @@ impl<'a> Hull<'a> {
 
     /// The supporting line between `from` and `to` that touches the hull in the middle between them.
     fn balanced(&self, from: &Line, to: &Line) -> Option<Line> {
-        self.points.iter().zip(&self.radii).find_map(|(p, r)| {
-            // The far end x on `to` and its mirror image 2p − x on `from`: ⟨to, x⟩ and ⟨from, x⟩ are given.
-            let det = from.m.perp(&to.m);
-            if !(det.abs() > 1e-9) {
-                return None;
-            }
+        // The far end x on `to` and its mirror image 2p − x on `from`: ⟨to, x⟩ and ⟨from, x⟩ are given.
+        let det = from.m.perp(&to.m);
+        if !(det.abs() > 1e-9) {
+            return None;
+        }
+        let n = self.points.len();
+        (0..n).find_map(|i| {
+            let (p, r) = (&self.points[i], self.radii[i]);
             let (f, t) = (2.0 * from.m.dot(&p.coords) - from.h, to.h);
             let x = V2::new(f * to.m.y - t * from.m.y, from.m.x * t - to.m.x * f) / det;
             let along = (x - p.coords).try_normalize(1e-300)?;
             let m = V2::new(along.y, -along.x);
+            // It supports the hull at p, with its normal between the neighbours'. The points beside p exclude nearly
+            // all that does not.
+            let most = m.dot(&p.coords) + 2.0 * r;
+            let below = |k: usize| m.dot(&self.points[k].coords) + self.radii[k] <= most;
+            let between = from.m.perp(&m) > 1e-9 && m.perp(&to.m) > 1e-9;
+            if !(between && below((i + 1) % n) && below((i + n - 1) % n)) {
+                return None;
+            }
             let line = self.line(m);
-            // It supports the hull at p, with its normal between the neighbours'.
-            let supports = line.h <= m.dot(&p.coords) + 2.0 * r;
-            (supports && from.m.perp(&m) > 1e-9 && m.perp(&to.m) > 1e-9).then_some(line)
+            (line.h <= most).then_some(line)
         })
     }
 
@@ -243,22 +276,27 @@ impl<'a> Hull<'a> {
 }
 
 /// Removes sides of a convex polygon, each time the one whose neighbours then enclose the least additional area, until
-/// at most [`MAX_SIDES`] remain.
-fn thinned(mut sides: Vec<Line>) -> Vec<Line> {
-    while sides.len() > MAX_SIDES {
+/// at most `most` remain.
+fn thinned(mut sides: Vec<Line>, most: usize) -> Vec<Line> {
+    let added = |sides: &[Line], i: usize| {
         let n = sides.len();
-        let added = |i: usize| {
-            let (prev, this, next) = (&sides[(i + n - 1) % n], &sides[i], &sides[(i + 1) % n]);
-            let Some(tip) = prev.meet(next) else { return f64::INFINITY };
-            match (prev.meet(this), this.meet(next)) {
-                (Some(p), Some(q)) => 0.5 * (q - p).perp(&(tip - p)).abs(),
-                // Nearly parallel to a neighbour: one of the two is superfluous.
-                _ => 0.0,
-            }
-        };
-        let cost: Vec<f64> = (0..n).map(added).collect();
-        let Some(i) = (0..n).min_by(|&i, &j| cost[i].total_cmp(&cost[j])) else { break };
+        let (prev, this, next) = (&sides[(i + n - 1) % n], &sides[i], &sides[(i + 1) % n]);
+        let Some(tip) = prev.meet(next) else { return f64::INFINITY };
+        match (prev.meet(this), this.meet(next)) {
+            (Some(p), Some(q)) => 0.5 * (q - p).perp(&(tip - p)).abs(),
+            // Nearly parallel to a neighbour: one of the two is superfluous.
+            _ => 0.0,
+        }
+    };
+    let mut cost: Vec<f64> = (0..sides.len()).map(|i| added(&sides, i)).collect();
+    while sides.len() > most {
+        let Some(i) = (0..sides.len()).min_by(|&i, &j| cost[i].total_cmp(&cost[j])) else { break };
         sides.remove(i);
+        cost.remove(i);
+        let n = sides.len();
+        for k in [(i + n - 1) % n, i % n] {
+            cost[k] = added(&sides, k);
+        }
     }
     sides
 }

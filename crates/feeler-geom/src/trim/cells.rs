@@ -321,7 +321,7 @@ impl TrimCells {
             && period(self.v_period)
             && self.pieces.iter().all(TrimPiece::is_finite)
             && self.boxes.len() == tree::n_boxes(self.pieces.len())
-            && self.boxes.iter().flatten().all(|x| !x.is_nan());
+            && self.boxes.iter().all(|b| (b[0] <= b[1] && b[2] <= b[3]) || *b == tree::EMPTY);
         let lists = n_strips > 0
             && self.strip_v.len() == n_strips + 1
             && self.strip_v.windows(2).all(|w| w[0] <= w[1])

@@ -813,6 +813,12 @@ fn bad_input_does_no_harm() {
     let mut c = plane(&square(0.0, 0.0, 1.0, 0));
     c.members[0] = 99;
     assert!(!c.check());
+    for side in 0..4 {
+        let mut c = plane(&square(0.0, 0.0, 1.0, 0));
+        assert!(c.check());
+        c.boxes[1][side] = if side % 2 == 0 { 2.0 } else { -2.0 };
+        assert!(!c.check(), "a box turned inside out");
+    }
 }
 
 #[test]

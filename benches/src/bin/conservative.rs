@@ -1,0 +1,221 @@
+//! Looks for points and directions outside the bounds that hold them:
+//!
+//! ```text
+//! cargo run --release -p feeler-benches --bin conservative -- FOLDER… [--points N]
+//! ```
+//!
+//! N random points (10,000,000) of the features of all solids, shared out evenly over the leaves: points of faces with
+//! their outward normals, points of edges with both faces' normals and a direction between, vertices with directions of
+//! their polars. Each must lie in the box, the cone of revolution and the polyhedral cone of its leaf, and in the boxes
+//! and cones of all nodes above. Half of a face's points are drawn from the whole of its trimmed domain and must be in
+//! some leaf's rectangle.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
+
+use feeler_benches::{Fallible, number_after, prepare, step_files};
+use feeler_geom::trim::Side;
+use feeler_geom::{P2, P3, Rect, Surface, V3};
+use feeler_hierarchy::{Edge, Face, Feature, Hierarchy};
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Angle (rad) that rounding may put a direction outside a cone.
+const ANGLE: f64 = 1e-9;
+/// Distance that rounding may put a point outside a box, relative to the coordinates.
+const ROUNDING: f64 = 1e-12;
+
+/// Counts of one kind of feature.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    points: u64,
+    directions: u64,
+    outside_box: u64,
+    outside_cone: u64,
+    outside_poly: u64,
+    /// Points of a trimmed domain in no leaf's rectangle.
+    homeless: u64,
+}
+
+impl Tally {
+    fn failures(&self) -> u64 {
+        self.outside_box + self.outside_cone + self.outside_poly + self.homeless
+    }
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let wanted = number_after(&args, "--points").unwrap_or(10_000_000_u64);
+    let files = step_files(args.iter().take_while(|a| !a.starts_with("--")).map(Path::new));
+    let clock = Instant::now();
+    let mut models = Vec::new();
+    for file in &files {
+        // Refusals are the corpus program's matter.
+        if let Ok(model) = prepare(file) {
+            models.push((file, model));
+        }
+    }
+    let leaves: u64 = models.iter().flat_map(|(_, m)| &m.solids).map(|h| h.areas.len() as u64).sum();
+    if leaves == 0 {
+        eprintln!("give folders with STEP files");
+        return ExitCode::from(2);
+    }
+    println!("{} files, {leaves} leaves, prepared in {:.1} s", models.len(), clock.elapsed().as_secs_f64());
+    let mut rng = SmallRng::seed_from_u64(7);
+    let mut tallies = [Tally::default(); 3];
+    let mut done = 0;
+    // Rounds over all leaves until there are enough: many points fall outside trimmed domains and polars.
+    while done < wanted {
+        let each = ((wanted - done) / leaves + 1).min(100);
+        for (file, model) in &models {
+            for h in &model.solids {
+                if let Err(e) = check(h, each, &mut rng, &mut tallies) {
+                    println!("{}: {e}", file.display());
+                    return ExitCode::from(1);
+                }
+            }
+        }
+        done = tallies.iter().map(|t| t.points).sum();
+    }
+    println!("              points   directions  outside box  cone  polyhedral cone  in no leaf");
+    for (kind, t) in ["faces", "edges", "vertices"].iter().zip(&tallies) {
+        println!(
+            "{kind:9} {:10} {:12} {:12} {:5} {:16} {:11}",
+            t.points, t.directions, t.outside_box, t.outside_cone, t.outside_poly, t.homeless
+        );
+    }
+    println!("{done} points, {:.0} s", clock.elapsed().as_secs_f64());
+    if tallies.iter().all(|t| t.failures() == 0) { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+/// `each` tries for every leaf of a solid.
+fn check(h: &Hierarchy, each: u64, rng: &mut SmallRng, tallies: &mut [Tally; 3]) -> Fallible<()> {
+    let bounds = Bounds::new(h)?;
+    for (k, area) in h.areas.iter().enumerate() {
+        let k = u32::try_from(k).map_err(|e| e.to_string())?;
+        for i in 0..each {
+            match area.feature {
+                Feature::Face(f) => {
+                    let (face, whole) = (&h.faces[f as usize], i % 2 == 1);
+                    let uv = random_in(rng, if whole { &face.trim.rect } else { &area.rect });
+                    if face.trim.classify(uv) == Side::Outside {
+                        continue;
+                    }
+                    let leaf = if whole { bounds.leaf_at(f, uv) } else { Some(k) };
+                    let Some(leaf) = leaf else {
+                        tallies[0].homeless += 1;
+                        continue;
+                    };
+                    bounds.hold(leaf, &face.surface.point(uv), &[outward(face, uv)], &mut tallies[0]);
+                }
+                Feature::Edge(e) => {
+                    let edge = &h.edges[e as usize];
+                    let t = random_in(rng, &area.rect).x;
+                    let p = edge.curve.point(t);
+                    let [a, b] = edge_normals(h, edge, t, &p);
+                    let between = a.lerp(&b, rng.random_range(0.0..=1.0));
+                    // Nearly opposite normals have no direction between them.
+                    let all = [a, b, between];
+                    let n = if between.norm() > 1e-3 { 3 } else { 2 };
+                    bounds.hold(k, &p, &all[..n], &mut tallies[1]);
+                }
+                Feature::Vertex(v) => {
+                    let vertex = &h.vertices[v as usize];
+                    let d = V3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+                    if vertex.constraints.iter().all(|c| c.dot(&d) <= 0.0) {
+                        bounds.hold(k, &vertex.point, &[d], &mut tallies[2]);
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A hierarchy with the ways up from its leaves.
+struct Bounds<'a> {
+    h: &'a Hierarchy,
+    parents: Vec<u32>,
+    node_of: Vec<u32>,
+    /// Leaves of each face.
+    of_face: Vec<Vec<u32>>,
+    size: f64,
+}
+
+impl<'a> Bounds<'a> {
+    fn new(h: &'a Hierarchy) -> Fallible<Self> {
+        let mut parents = vec![0; h.nodes.len()];
+        let mut node_of = vec![0; h.areas.len()];
+        let mut of_face = vec![Vec::new(); h.faces.len()];
+        for (k, node) in h.nodes.iter().enumerate() {
+            let k = u32::try_from(k).map_err(|e| e.to_string())?;
+            if let Some(a) = node.area() {
+                node_of[a as usize] = k;
+                if let Feature::Face(f) = h.areas[a as usize].feature {
+                    of_face[f as usize].push(a);
+                }
+            }
+            for child in node.children().into_iter().flatten() {
+                parents[child as usize] = k;
+            }
+        }
+        let (low, high) = (P3::from(h.info.bbox_min), P3::from(h.info.bbox_max));
+        Ok(Self { h, parents, node_of, of_face, size: (high - low).norm() })
+    }
+
+    fn leaf_at(&self, face: u32, uv: P2) -> Option<u32> {
+        self.of_face[face as usize].iter().copied().find(|a| self.h.areas[*a as usize].rect.contains(uv))
+    }
+
+    /// Compares a point of a leaf and directions there with all bounds.
+    fn hold(&self, leaf: u32, p: &P3, directions: &[V3], tally: &mut Tally) {
+        tally.points += 1;
+        tally.directions += directions.len() as u64;
+        let eps = ROUNDING * (self.size + p.coords.amax());
+        let poly = &self.h.areas[leaf as usize].cone;
+        tally.outside_poly += u64::from(!directions.iter().all(|d| poly.contains(d, ANGLE)));
+        let mut at = self.node_of[leaf as usize];
+        loop {
+            let node = &self.h.nodes[at as usize];
+            tally.outside_box += u64::from(!node.obb.contains(p, eps));
+            tally.outside_cone += u64::from(!directions.iter().all(|d| node.cone.contains(d, ANGLE)));
+            if at == 0 {
+                return;
+            }
+            at = self.parents[at as usize];
+        }
+    }
+}
+
+fn random_in(rng: &mut SmallRng, r: &Rect) -> P2 {
+    let mut one = |a: f64, b: f64| if a < b { rng.random_range(a..=b) } else { a };
+    P2::new(one(r.u0, r.u1), one(r.v0, r.v1))
+}
+
+fn outward(face: &Face, uv: P2) -> V3 {
+    let n = face.surface.normal(uv);
+    if face.outward { n } else { -n }
+}
+
+/// Outward normals of both faces where an edge point is nearest to them.
+fn edge_normals(h: &Hierarchy, edge: &Edge, t: f64, p: &P3) -> [V3; 2] {
+    std::array::from_fn(|i| {
+        let side = &edge.sides[i];
+        let face = &h.faces[side.face as usize];
+        let k = side.guide.partition_point(|g| g[0] <= t);
+        let (a, b) = (side.guide.get(k.wrapping_sub(1)), side.guide.get(k));
+        let hint = match (a, b) {
+            (Some(a), Some(b)) => {
+                let s = (t - a[0]) / (b[0] - a[0]);
+                Some(P2::new(a[1] + (b[1] - a[1]) * s, a[2] + (b[2] - a[2]) * s))
+            }
+            (one, None) | (None, one) => one.map(|g| P2::new(g[1], g[2])),
+        };
+        let near = match (&face.surface, hint) {
+            (Surface::Bezier(patches), Some(hint)) => patches.descend(p, hint).map(|found| found.0),
+            _ => None,
+        };
+        outward(face, near.unwrap_or_else(|| face.surface.invert(p, hint, None)))
+    })
+}
