@@ -44,7 +44,7 @@ fn splines_have_the_hierarchy_of_what_they_are() {
         assert_eq!(counts(&twin), counts(&nurbs), "{name}");
         let sizes = |p: &Part| {
             let h = p.body.hierarchy();
-            [h.faces.len(), h.edges.len(), h.vertices.len()]
+            [h.faces.len(), h.edges.len(), h.vertices.len(), h.areas.len(), h.nodes.len()]
         };
         assert_eq!(sizes(&twin), sizes(&nurbs), "{name}");
         let (a, b) = (&twin.body.hierarchy().info, &nurbs.body.hierarchy().info);

@@ -77,7 +77,9 @@ fn plane(grid: &BezierSurface, samples: &[Sample; 4], tol: f64) -> Option<Recogn
     // Through the middle of all.
     let heights = points.iter().map(|p| (p - a).dot(&normal));
     let (lo, hi) = heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), h| (lo.min(h), hi.max(h)));
-    let frame = Frame::from_z(a + normal * (0.5 * (lo + hi)), normal, Some(along))?;
+    // As the grid lies, which as a rule is along the face's edges: rectangles then fit it best.
+    let x = unit(grid.first_derivs(grid.domain().center()).1).unwrap_or(along);
+    let frame = Frame::from_z(a + normal * (0.5 * (lo + hi)), normal, Some(x))?;
     // A grid that folds has normals on both sides.
     let upright = samples.iter().all(|s| s.n.dot(&normal) > 0.0);
     upright.then_some(Recognised {
