@@ -1,5 +1,6 @@
 //! What the comparison programs share.
 
+pub mod bars;
 pub mod damage;
 pub mod endure;
 pub mod insertion;
@@ -79,15 +80,37 @@ pub fn number_after<T: std::str::FromStr>(args: &[String], name: &str) -> Option
     args.get(at + 1)?.parse().ok()
 }
 
+const PITCH: f64 = 10.0;
+
+/// Holes in a row of a [`plate`].
+fn plate_side(holes: u32) -> u32 {
+    (1..).find(|n| n * n >= holes).unwrap_or(1)
+}
+
+/// Axis of hole `k` of a [`plate`].
+fn plate_axis(side: u32, k: u32) -> [f64; 2] {
+    let (s, c) = feeler_geom::math::sin_cos(0.3);
+    let middle = |n: u32| PITCH * (f64::from(n) - 0.5 * f64::from(side - 1));
+    let (u, v) = (middle(k % side), middle(k / side));
+    [c * u - s * v, s * u + c * v]
+}
+
+/// Where a hole near the middle of a [`plate`] has its axis.
+#[must_use]
+pub fn plate_hole(holes: u32) -> [f64; 2] {
+    let side = plate_side(holes);
+    plate_axis(side, holes / side / 2 * side + side / 2)
+}
+
 /// A square plate with a grid of round holes, the grid turned against the plane's axes.
 #[must_use]
 pub fn plate(holes: u32) -> SolidSource {
     let mut b = SourceBuilder::new();
-    let side = (1..).find(|n| n * n >= holes).unwrap_or(1);
-    let (pitch, radius, height) = (10.0, 3.0, 5.0);
+    let side = plate_side(holes);
+    let (radius, height) = (3.0, 5.0);
     let (s, c) = feeler_geom::math::sin_cos(0.3);
     // The turned grid's corners stay inside.
-    let half = 0.5 * pitch * f64::from(side + 1) * (s + c);
+    let half = 0.5 * PITCH * f64::from(side + 1) * (s + c);
     let level = |x: f64, y: f64, z: f64| Frame { origin: P3::new(x, y, z), ..Frame::identity() };
     let corners = [(-half, -half), (half, -half), (half, half), (-half, half)];
     let low = corners.map(|(x, y)| b.vertex(x, y, 0.0));
@@ -100,9 +123,7 @@ pub fn plate(holes: u32) -> SolidSource {
     bottom.push(b.ring(&[low[3], low[2], low[1], low[0]]));
     top.push(b.ring(&high));
     for k in 0..holes {
-        let middle = |n: u32| pitch * (f64::from(n) - 0.5 * f64::from(side - 1));
-        let (u, v) = (middle(k % side), middle(k / side));
-        let (x, y) = (c * u - s * v, s * u + c * v);
+        let [x, y] = plate_axis(side, k);
         let rims = [0.0, height].map(|z| {
             let start = b.vertex(x + radius, y, z);
             b.circle(level(x, y, z), radius, start)

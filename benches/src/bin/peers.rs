@@ -1,7 +1,8 @@
 //! Side by side with triangles: feeler and parry3d-f64 on one trajectory, one thread each.
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin peers -- FOLDER [--scenario s2] [--every N] [--parts 1,4,10] [--json]
+//! cargo run --release -p feeler-benches --bin peers -- FOLDER [--scenario s2] [--every N] [--parts 1,4,10]
+//!     [--manifolds-only] [--json]
 //! ```
 //!
 //! feeler queries every pose of a phase in turn with one `ContactPair`, `d_max` = 2 × clearance, with and without deciding
@@ -19,6 +20,7 @@ use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d_f64::query::{self, ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher};
 use parry3d_f64::shape::TriMesh;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -36,13 +38,14 @@ fn main() -> ExitCode {
         eprintln!("--parts takes numbers with commas between");
         return ExitCode::from(2);
     };
+    let distance = !args.iter().any(|a| a == "--manifolds-only");
     let json = args.iter().any(|a| a == "--json");
     let mut out = Vec::new();
     for name in ["s1", "s2"] {
         if wanted.as_deref().is_some_and(|w| w != name) {
             continue;
         }
-        match run(Path::new(folder), name, every.max(1), &parts) {
+        match run(Path::new(folder), name, (every.max(1), distance), &parts) {
             Ok(result) => {
                 if !json {
                     print(&result);
@@ -72,13 +75,20 @@ struct Answer {
     collides: bool,
 }
 
+/// A phase, and what feeler found in it.
+struct Phase<'a> {
+    name: &'a str,
+    scene: &'a Insertion,
+    /// feeler's smallest distance by pose.
+    feeler: BTreeMap<usize, f64>,
+}
+
 /// What one engine did in one phase.
 fn row(
-    phase: &str,
+    phase: &Phase<'_>,
     engine: &str,
     chord: Option<f64>,
     answers: &[(usize, Answer)],
-    scene: &Insertion,
     reach: f64,
 ) -> Value {
     let [median, p95, max] = spread(&mut answers.iter().map(|(_, a)| a.us).collect::<Vec<_>>());
@@ -86,7 +96,7 @@ fn row(
     let [usual, _, most] = spread(&mut contacts);
     let (mut compared, mut worst) = (0, 0.0_f64);
     for (pose, answer) in answers {
-        let Some(&exact) = scene.trajectory.reference_min_distance.get(pose) else { continue };
+        let Some(&exact) = phase.scene.trajectory.reference_min_distance.get(pose) else { continue };
         compared += 1;
         // Beyond reach every engine must find nothing.
         worst = worst.max(match answer.distance {
@@ -95,14 +105,19 @@ fn row(
             None => f64::INFINITY,
         });
     }
+    let apart = |(i, answer): &(usize, Answer)| Some(answer.distance? - phase.feeler.get(i)?);
+    let apart: Vec<f64> = answers.iter().filter_map(apart).collect();
     json!({
-        "phase": phase, "engine": engine, "chord_mm": chord, "poses": answers.len(),
+        "phase": phase.name, "engine": engine, "chord_mm": chord, "poses": answers.len(),
         "us_median": median, "us_p95": p95, "us_max": max,
         "contacts_median": if contacts.is_empty() { Value::Null } else { json!(usual) },
         "contacts_max": if contacts.is_empty() { Value::Null } else { json!(most) },
         "reference_poses": compared,
         "largest_error_mm": if compared > 0 && worst.is_finite() { json!(worst) } else { Value::Null },
         "colliding_poses": answers.iter().filter(|(_, a)| a.collides).count(),
+        "minus_feeler_poses": apart.len(),
+        "minus_feeler_min_mm": apart.iter().copied().min_by(f64::total_cmp),
+        "minus_feeler_max_mm": apart.iter().copied().max_by(f64::total_cmp),
         "missed": worst.is_infinite(),
     })
 }
@@ -118,7 +133,7 @@ fn timed<T>(query: impl FnOnce() -> T) -> (f64, T) {
     (clock.elapsed().as_secs_f64() * 1e6, result)
 }
 
-fn run(folder: &Path, name: &str, every: usize, parts: &[f64]) -> Fallible<Value> {
+fn run(folder: &Path, name: &str, (every, distance): (usize, bool), parts: &[f64]) -> Fallible<Value> {
     let scene = Insertion::load(folder, name, feeler_cli::import::DEFAULT_FLATNESS)?;
     let clearance = scene.trajectory.clearance;
     let d_max = 2.0 * clearance;
@@ -134,18 +149,22 @@ fn run(folder: &Path, name: &str, every: usize, parts: &[f64]) -> Fallible<Value
     }
     let mut rows = Vec::new();
     for (phase, from, to) in &scene.trajectory.phases {
+        let mut phase = Phase { name: phase, scene: &scene, feeler: BTreeMap::new() };
         for (engine, detect_interference) in [("feeler", true), ("feeler, minima only", false)] {
             let options = QueryOptions { detect_interference, ..QueryOptions::within(d_max) };
             let answers = ours(&scene, *from..*to, &options);
-            rows.push(row(phase, engine, None, &answers, &scene, d_max));
+            phase.feeler = answers.iter().filter_map(|(i, a)| Some((*i, a.distance?))).collect();
+            rows.push(row(&phase, engine, None, &answers, d_max));
         }
         let of_reference = |i: &usize| scene.trajectory.reference_min_distance.contains_key(i);
         let some: Vec<usize> = (*from..*to).filter(|i| (i - from) % every == 0 || of_reference(i)).collect();
         for (chord, pair) in &meshes {
             let answers = manifolds(&scene, pair, &some, d_max)?;
-            rows.push(row(phase, "parry contact_manifolds", Some(*chord), &answers, &scene, d_max));
-            let answers = distances(&scene, pair, &some)?;
-            rows.push(row(phase, "parry distance", Some(*chord), &answers, &scene, f64::INFINITY));
+            rows.push(row(&phase, "parry contact_manifolds", Some(*chord), &answers, d_max));
+            if distance {
+                let answers = distances(&scene, pair, &some)?;
+                rows.push(row(&phase, "parry distance", Some(*chord), &answers, f64::INFINITY));
+            }
         }
     }
     Ok(json!({
@@ -245,9 +264,9 @@ fn print(result: &Value) {
         );
     }
     println!(
-        "| phase | engine | chord mm | poses | median µs | 95 % | max | contacts (median, max) | distance off by (mm; poses) | colliding |"
+        "| phase | engine | chord mm | poses | median µs | 95 % | max | contacts (median, max) | distance off by (mm; poses) | minus feeler's (mm; poses) | colliding |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for r in result["rows"].as_array().into_iter().flatten() {
         let error = match (&r["missed"], r["largest_error_mm"].as_f64()) {
             (Value::Bool(true), _) => "missed".into(),
@@ -255,7 +274,7 @@ fn print(result: &Value) {
             _ => "-".into(),
         };
         println!(
-            "| {} | {} | {} | {} | {} | {} | {} | {}, {} | {error}; {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {}, {} | {error}; {} | {}, {}; {} | {} |",
             text(&r["phase"]),
             text(&r["engine"]),
             number(&r["chord_mm"], 4),
@@ -266,6 +285,9 @@ fn print(result: &Value) {
             number(&r["contacts_median"], 0),
             number(&r["contacts_max"], 0),
             r["reference_poses"],
+            number(&r["minus_feeler_min_mm"], 4),
+            number(&r["minus_feeler_max_mm"], 4),
+            r["minus_feeler_poses"],
             r["colliding_poses"]
         );
     }
