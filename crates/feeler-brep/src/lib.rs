@@ -7,6 +7,7 @@
 pub mod build;
 pub mod fixtures;
 pub mod mass;
+pub mod sheet;
 pub mod solid;
 pub mod source;
 #[cfg(feature = "truck-modeling")]

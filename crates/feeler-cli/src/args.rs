@@ -38,6 +38,10 @@ pub struct Preprocess {
     /// Largest apex angle (rad) of the normals within one area; smaller: more and tighter areas
     #[arg(long, value_name = "RAD", default_value_t = crate::import::DEFAULT_FLATNESS, value_parser = flatness)]
     pub flatness: f64,
+    /// Prepare surface models as well: closed ones as solids, open ones as sheets without thickness that have a front and a
+    /// back
+    #[arg(long)]
+    pub open_shells: bool,
     /// Files prepared at the same time; default: one per core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,

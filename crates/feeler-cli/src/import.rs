@@ -3,12 +3,17 @@
 use anyhow::{Context as _, bail};
 use feeler_geom::Pose;
 use feeler_hierarchy::{Component, Instance, Model, Options, Origin, Reference};
-use feeler_step::Severity;
+use feeler_step::{ReadOptions, Severity};
 use std::cell::RefCell;
 use std::path::Path;
 
 /// The program that makes hierarchies: those of another version are made again.
 const PROGRAM: &str = concat!("feeler ", env!("CARGO_PKG_VERSION"));
+
+/// The program, with what it was asked of the import.
+fn program(open_shells: bool) -> &'static str {
+    if open_shells { concat!("feeler ", env!("CARGO_PKG_VERSION"), " --open-shells") } else { PROGRAM }
+}
 
 /// Default of `--flatness` (rad), MATH §6.
 pub const DEFAULT_FLATNESS: f64 = 0.8;
@@ -28,13 +33,19 @@ pub struct Prepared {
 /// The file cannot be read, is not STEP, or none of its solids could be prepared. Messages name the file, the
 /// entity and what to do.
 pub fn prepare_step(path: &Path, options: &Options) -> anyhow::Result<Prepared> {
-    prepare_read(path, &read(path)?, options)
+    prepare_read(path, &read(path)?, options, false)
 }
 
-/// [`prepare_step`] on a file that has been read.
-pub(crate) fn prepare_read(path: &Path, bytes: &[u8], options: &Options) -> anyhow::Result<Prepared> {
+/// [`prepare_step`] on a file that has been read, with its surface models as well if `open_shells`.
+pub(crate) fn prepare_read(
+    path: &Path,
+    bytes: &[u8],
+    options: &Options,
+    open_shells: bool,
+) -> anyhow::Result<Prepared> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    prepare(&path.display().to_string(), bytes, options, &|other| feeler_step::read_below(folder, other))
+    let resolve = |other: &str| feeler_step::read_below(folder, other);
+    prepare(&path.display().to_string(), bytes, options, &ReadOptions { resolve: &resolve, open_shells })
 }
 
 /// [`prepare_step`] on bytes; `file` is the input's name as errors should show it. Parts that are in other files are
@@ -43,22 +54,23 @@ pub(crate) fn prepare_read(path: &Path, bytes: &[u8], options: &Options) -> anyh
 /// # Errors
 /// As [`prepare_step`].
 pub fn prepare_bytes(file: &str, bytes: &[u8], options: &Options) -> anyhow::Result<Prepared> {
-    prepare(file, bytes, options, &|_| None)
+    prepare(file, bytes, options, &ReadOptions { resolve: &|_| None, open_shells: false })
 }
 
 fn prepare(
     file: &str,
     bytes: &[u8],
     options: &Options,
-    resolve: feeler_step::Resolve<'_>,
+    reading: &ReadOptions<'_>,
 ) -> anyhow::Result<Prepared> {
     let input = Path::new(file).file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     let references = RefCell::new(Vec::new());
-    let import = feeler_step::read_step_with(file, bytes, &|other| {
-        let found = resolve(other);
+    let resolve = |other: &str| {
+        let found = (reading.resolve)(other);
         references.borrow_mut().push(Reference { path: other.to_owned(), hash: found.as_deref().map(fnv1a) });
         found
-    })?;
+    };
+    let import = feeler_step::read_step_with(file, bytes, &ReadOptions { resolve: &resolve, ..*reading })?;
     let (mut warnings, mut refused) = (Vec::new(), Vec::new());
     for p in &import.problems {
         let list = if p.severity == Severity::Error { &mut refused } else { &mut warnings };
@@ -115,7 +127,7 @@ fn prepare(
     }
     warnings.extend(refused.iter().map(|r| format!("left out: {r}")));
     let origin = Origin {
-        program: PROGRAM.to_owned(),
+        program: program(reading.open_shells).to_owned(),
         references: references.into_inner(),
         left_out: refused.clone(),
     };
@@ -145,10 +157,16 @@ fn numbers(pose: &Pose) -> ([f64; 3], [f64; 4]) {
 /// The model at `output` and its size in bytes, if preparing the input would give exactly that: a whole file made from
 /// the same bytes, those of the files it refers to included, with the same options, by this version of the program.
 #[must_use]
-pub fn up_to_date(input: &Path, bytes: &[u8], output: &Path, options: &Options) -> Option<(Model, u64)> {
+pub fn up_to_date(
+    input: &Path,
+    bytes: &[u8],
+    output: &Path,
+    options: &Options,
+    open_shells: bool,
+) -> Option<(Model, u64)> {
     let size = std::fs::metadata(output).ok()?.len();
     let model = feeler_hierarchy::file::read_model(output).ok()?;
-    let same = model.origin.program == PROGRAM
+    let same = model.origin.program == program(open_shells)
         && model.options == *options
         && model.input_hash == fnv1a(bytes)
         && input.file_name().is_some_and(|n| n.to_string_lossy() == model.input);
@@ -171,7 +189,7 @@ pub fn load(path: &Path) -> anyhow::Result<(Model, Option<String>)> {
     }
     let clock = std::time::Instant::now();
     let options = Options { flatness: DEFAULT_FLATNESS };
-    let prepared = prepare_read(path, &bytes, &options)?;
+    let prepared = prepare_read(path, &bytes, &options, false)?;
     let mut note = format!(
         "{}: prepared in memory in {:.2} s; run `feeler preprocess` once to load it at once",
         path.display(),

@@ -174,3 +174,66 @@ fn a_mirrored_instance_is_where_its_image_is() {
     let v = json(&["query", hands, hands, "--d-max", "25", "--solid-a", "0", "--solid-b", "1", "--json"]);
     assert!((v["min_distance"].as_f64().unwrap() - 20.0).abs() < 1e-9, "{v}");
 }
+
+/// A box without one side, as a surface model: met from inside, from outside, and at its rim.
+#[test]
+fn open_shells() {
+    let dir = tempfile::tempdir().unwrap();
+    let step = std::fs::read_to_string(data("box.step")).unwrap();
+    let line = |kind: &str| step.lines().find(|l| l.contains(&format!("{kind}("))).unwrap().to_owned();
+    let (solid, shell) = (line("MANIFOLD_SOLID_BREP"), line("CLOSED_SHELL"));
+    let (solid_id, shell_id) = (solid.split_once('=').unwrap().0, shell.split_once('=').unwrap().0);
+    // The first face is that at x = -20.
+    let (head, faces) = shell.split_once("',(").unwrap();
+    let faces = faces.split_once(',').unwrap().1;
+    let open = step
+        .replace(&solid, &format!("{solid_id}= SHELL_BASED_SURFACE_MODEL('tub',({}));", shell_id.trim()))
+        .replace(&shell, &format!("{}',({faces}", head.replace("CLOSED_SHELL", "OPEN_SHELL")));
+    let file = dir.path().join("tub.step");
+    std::fs::write(&file, open).unwrap();
+    let refused = feeler(&["preprocess", file.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(text.contains("surface model") && text.contains("open shells"), "{text}");
+    assert!(!dir.path().join("tub.feeler").exists(), "no output");
+
+    let report = json(&["preprocess", file.to_str().unwrap(), "--open-shells", "--json"]);
+    let input = &report["inputs"][0];
+    assert_eq!((&input["ok"], &input["faces"]), (&Value::from(true), &Value::from(10)), "{report}");
+    assert!(input["warnings"][0].as_str().unwrap().contains("4 open edges"), "{report}");
+    let tub = dir.path().join("tub.feeler");
+    // Asked for again in the same way it is up to date, in another way it is refused as before.
+    let again = json(&["preprocess", file.to_str().unwrap(), "--open-shells", "--json"]);
+    assert_eq!(again["inputs"][0]["unchanged"], true, "{again}");
+
+    // The ball's radius is 3.1; the box reaches to ±20, ±15, ±10.
+    let distances = |pose: &str, d_max: &str| -> Vec<f64> {
+        let v = json(&[
+            "query",
+            tub.to_str().unwrap(),
+            data("ball.step").to_str().unwrap(),
+            "--d-max",
+            d_max,
+            "--pose-b",
+            pose,
+            "--json",
+        ]);
+        assert_eq!(v["status"], "separated", "{v}");
+        v["lmds"].as_array().unwrap().iter().map(|l| l["distance"].as_f64().unwrap()).collect()
+    };
+    let near = |found: Vec<f64>, expected: &[f64]| {
+        assert!(
+            found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9),
+            "{found:?} instead of {expected:?}"
+        );
+    };
+    near(distances("3,1,2", "20"), &[4.9, 8.9, 10.9, 12.9, 13.9]);
+    near(distances("3,1,16", "5"), &[2.9]);
+    near(distances("30,0,0", "8"), &[6.9]);
+    // Before the open side: the rim is nearest at its four sides, and the bottom of the tub is seen through it.
+    let side = |a: f64, b: f64| (a * a + b * b).sqrt() - 3.1;
+    near(
+        distances("-30,1,2", "60"),
+        &[side(10.0, 8.0), side(10.0, 12.0), side(10.0, 14.0), side(10.0, 16.0), 46.9],
+    );
+}

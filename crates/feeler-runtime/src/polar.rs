@@ -36,6 +36,9 @@ pub(crate) struct EdgeNormals {
     pub normals: [V3; 2],
 }
 
+/// Angles nearer to π than this (rad) have no certain sign.
+const RAZOR: f64 = std::f64::consts::PI - 1e-6;
+
 /// Normals beside edge `index` at `t`; `None` at a singular point of the curve.
 pub(crate) fn edge_normals(body: &Body, index: u32, t: f64) -> Option<EdgeNormals> {
     let edge = body.edge(index);
@@ -70,7 +73,9 @@ impl EdgeNormals {
     /// Signed dihedral angle ω: from the left face's normal to the right one's about the tangent, positive where convex.
     pub(crate) fn dihedral(&self) -> f64 {
         let [left, right] = &self.normals;
-        math::atan2(left.cross(right).dot(&self.tangent), left.dot(right))
+        let omega = math::atan2(left.cross(right).dot(&self.tangent), left.dot(right));
+        // Of opposite normals the sign is noise. Concave edges carry nothing: what is here is a razor.
+        if omega < -RAZOR { -omega } else { omega }
     }
 
     /// The middle of the polar and the angle (rad) from it to its ends: of a concave edge, whose polar is {0}, 0.

@@ -30,11 +30,18 @@ pub(crate) fn bad<T>(id: u64, message: impl Into<String>) -> Res<T> {
 #[derive(Debug)]
 pub(crate) struct Entities {
     map: BTreeMap<u64, RawEntity>,
+    /// Whether surface models count as solids.
+    open_shells: bool,
 }
 
 impl Entities {
-    pub(crate) fn new(graph: Graph) -> Self {
-        Self { map: graph.entities }
+    pub(crate) fn new(graph: Graph, open_shells: bool) -> Self {
+        Self { map: graph.entities, open_shells }
+    }
+
+    /// Whether surface models count as solids.
+    pub(crate) fn open_shells(&self) -> bool {
+        self.open_shells
     }
 
     pub(crate) fn len(&self) -> usize {

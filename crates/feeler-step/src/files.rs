@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use crate::assembly::{Component, External, MAX_INSTANCES, Motion, joined, mirrored};
 use crate::error::{Problem, Severity, StepError};
-use crate::read::{ComponentSource, Content, Import, SolidInstance, content_of};
+use crate::read::{ComponentSource, Content, Import, ReadOptions, SolidInstance, content_of};
 
 /// Extensions of the files that are read.
 const EXTENSIONS: [&str; 3] = ["step", "stp", "p21"];
@@ -43,10 +43,10 @@ pub fn read_below(folder: &Path, path: &str) -> Option<Vec<u8>> {
 }
 
 /// Reads a file and all that it refers to.
-pub(crate) fn read_all(name: &str, bytes: &[u8], resolve: Resolve<'_>) -> Result<Import, StepError> {
-    let first = Rc::new(content_of(name, bytes)?);
+pub(crate) fn read_all(name: &str, bytes: &[u8], options: &ReadOptions<'_>) -> Result<Import, StepError> {
+    let first = Rc::new(content_of(name, bytes, options.open_shells)?);
     let mut assembly = Assembly {
-        resolve,
+        options: *options,
         files: vec![File { path: String::new(), content: Rc::clone(&first) }],
         known: BTreeMap::new(),
         told: BTreeSet::new(),
@@ -86,7 +86,7 @@ struct Placed {
 }
 
 struct Assembly<'a> {
-    resolve: Resolve<'a>,
+    options: ReadOptions<'a>,
     files: Vec<File>,
     /// Files by path, or why they cannot be used.
     known: BTreeMap<String, Result<usize, String>>,
@@ -195,8 +195,8 @@ impl Assembly<'_> {
                 match self.known.get(&path).cloned() {
                     Some(known) => return known.and_then(|k| self.outside_chain(k, &path)),
                     None => {
-                        let Some(bytes) = (self.resolve)(&path) else { continue };
-                        let read = content_of(&path, &bytes)
+                        let Some(bytes) = (self.options.resolve)(&path) else { continue };
+                        let read = content_of(&path, &bytes, self.options.open_shells)
                             .map_err(|e| format!("has its shape in another file, which cannot be used: {e}"));
                         let index = read.map(|content| {
                             self.files.push(File { path: path.clone(), content: Rc::new(content) });

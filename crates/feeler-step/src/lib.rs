@@ -20,4 +20,6 @@ mod units;
 
 pub use error::{Problem, Severity, StepError};
 pub use files::{Resolve, read_below};
-pub use read::{ComponentSource, Import, SolidInstance, read_step, read_step_bytes, read_step_with};
+pub use read::{
+    ComponentSource, Import, ReadOptions, SolidInstance, read_step, read_step_bytes, read_step_with,
+};

@@ -88,7 +88,11 @@ pub fn read_step(path: &Path) -> Result<Import, StepError> {
         Err(e) => return Err(StepError::Unreadable { path: shown, reason: format!("cannot be read: {e}") }),
     };
     let folder = path.parent().unwrap_or(Path::new(""));
-    read_step_with(&shown, &bytes, &|other| read_below(folder, other))
+    read_step_with(
+        &shown,
+        &bytes,
+        &ReadOptions { resolve: &|other| read_below(folder, other), open_shells: false },
+    )
 }
 
 /// Reads a STEP file from memory; `name` stands for it in messages. Parts that are in other files are left out, with a
@@ -97,16 +101,31 @@ pub fn read_step(path: &Path) -> Result<Import, StepError> {
 /// # Errors
 /// See [`StepError`].
 pub fn read_step_bytes(name: &str, bytes: &[u8]) -> Result<Import, StepError> {
-    read_step_with(name, bytes, &|_| None)
+    read_step_with(name, bytes, &ReadOptions { resolve: &|_| None, open_shells: false })
 }
 
-/// [`read_step_bytes`], with the files that it refers to.
+/// How a file is read.
+#[derive(Clone, Copy)]
+pub struct ReadOptions<'a> {
+    /// Gives the files that it refers to.
+    pub resolve: Resolve<'a>,
+    /// Whether surface models are read as well: closed ones as solids, open ones as sheets without thickness.
+    pub open_shells: bool,
+}
+
+impl std::fmt::Debug for ReadOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReadOptions").field("open_shells", &self.open_shells).finish_non_exhaustive()
+    }
+}
+
+/// [`read_step_bytes`] with options.
 ///
 /// # Errors
 /// See [`StepError`].
-pub fn read_step_with(name: &str, bytes: &[u8], resolve: Resolve<'_>) -> Result<Import, StepError> {
+pub fn read_step_with(name: &str, bytes: &[u8], options: &ReadOptions<'_>) -> Result<Import, StepError> {
     // Nothing below is meant to panic. Should a dependency do so on some file, the caller still gets an error.
-    let result = catch_unwind(AssertUnwindSafe(|| files::read_all(name, bytes, resolve)));
+    let result = catch_unwind(AssertUnwindSafe(|| files::read_all(name, bytes, options)));
     result.unwrap_or_else(|_| {
         let reason = "reading it failed unexpectedly; please report this file".to_owned();
         Err(StepError::Syntax { name: name.to_owned(), reason })
@@ -136,8 +155,8 @@ pub(crate) struct Content {
 }
 
 /// Reads one file.
-pub(crate) fn content_of(name: &str, bytes: &[u8]) -> Result<Content, StepError> {
-    Ok(content(parse(name, bytes)?))
+pub(crate) fn content_of(name: &str, bytes: &[u8], open_shells: bool) -> Result<Content, StepError> {
+    Ok(content(parse(name, bytes)?, open_shells))
 }
 
 fn parse(name: &str, bytes: &[u8]) -> Result<step_io::parser::Graph, StepError> {
@@ -198,7 +217,7 @@ fn end_mark(text: &[u8]) -> Option<usize> {
     text[from..].windows(END.len()).rposition(|w| w.eq_ignore_ascii_case(END)).map(|at| from + at)
 }
 
-fn content(graph: step_io::parser::Graph) -> Content {
+fn content(graph: step_io::parser::Graph, open_shells: bool) -> Content {
     let schema = graph.schema.raw.join(", ");
     let external = graph.external_references.len();
     let warning = |entity, message| Problem { entity, severity: Severity::Warning, message };
@@ -207,7 +226,7 @@ fn content(graph: step_io::parser::Graph) -> Content {
     if graph.warnings.len() > MAX_NOTES {
         problems.push(warning(None, format!("{} more such warnings", graph.warnings.len() - MAX_NOTES)));
     }
-    let entities = Entities::new(graph);
+    let entities = Entities::new(graph, open_shells);
     let layout = assembly::layout(&entities, &mut problems);
     let found = if layout.solids.is_empty() { whats_there(&entities, external) } else { String::new() };
 
@@ -247,7 +266,11 @@ fn content(graph: step_io::parser::Graph) -> Content {
             }),
         }
     }
-    let beside = listed(&counts_of(&entities, 0)[..N_SHAPES]);
+    let mut counts = counts_of(&entities, 0);
+    if open_shells {
+        counts[SURFACE_MODELS] = 0;
+    }
+    let beside = listed(&counts[..N_SHAPES]);
     let beside = (!beside.is_empty()).then(|| {
         warning(None, format!("the file also holds {beside}, which are no B-rep solids and left out"))
     });
@@ -303,6 +326,8 @@ const KINDS: [(&str, &str); 16] = [
     ("GEOMETRIC_CURVE_SET", "set of curves"),
     ("DOCUMENT_FILE", "reference to another file"),
 ];
+/// Place of what [`ReadOptions::open_shells`] reads among [`KINDS`].
+const SURFACE_MODELS: usize = 0;
 /// So many of [`KINDS`] are shapes of their own.
 const N_SHAPES: usize = 8;
 
@@ -337,6 +362,7 @@ fn whats_there(entities: &Entities, external: usize) -> String {
     } else if counts[KINDS.len() - 1] > 0 {
         format!("only {found}; give the files it refers to, or export the assembly as one file")
     } else {
-        format!("only {found}; close the surfaces to a solid and export that")
+        let sheets = if counts[SURFACE_MODELS] > 0 { ", or ask for open shells" } else { "" };
+        format!("only {found}; close the surfaces to a solid and export that{sheets}")
     }
 }

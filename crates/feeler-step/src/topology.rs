@@ -9,10 +9,12 @@ use crate::entities::{Bad, Entities, Record, Res, bad};
 use crate::geometry::{Geometry, Near, ReadSurface};
 use crate::units::Units;
 
-/// Whether `r` is a solid that this crate converts.
-pub(crate) fn is_solid(r: &Record<'_>) -> bool {
-    SOLIDS.iter().any(|kind| r.is(kind))
+/// Whether `r` is a solid that this crate converts, or a surface model that is asked for.
+pub(crate) fn is_solid(entities: &Entities, r: &Record<'_>) -> bool {
+    SOLIDS.iter().any(|kind| r.is(kind)) || entities.open_shells() && r.is(SURFACE_MODEL)
 }
+
+const SURFACE_MODEL: &str = "SHELL_BASED_SURFACE_MODEL";
 
 const SOLIDS: [&str; 3] = ["MANIFOLD_SOLID_BREP", "BREP_WITH_VOIDS", "FACETED_BREP"];
 
@@ -43,9 +45,16 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
         poly_edge_of: HashMap::new(),
         turned_loops: Vec::new(),
         bad: Vec::new(),
+        may_be_open: false,
     };
-    let (name, outer, voids) = solid_parts(&record).map_err(one)?;
-    for (i, shell) in (0..).zip(std::iter::once(outer).chain(voids)) {
+    let (name, shells) = if record.is(SURFACE_MODEL) {
+        reader.may_be_open = true;
+        surface_parts(&record).map_err(one)?
+    } else {
+        let (name, outer, voids) = solid_parts(&record).map_err(one)?;
+        (name, (0..).zip(std::iter::once(outer).chain(voids)).collect())
+    };
+    for (i, shell) in shells {
         if let Err(e) = reader.shell(shell, id, i) {
             reader.tell(e);
         }
@@ -60,7 +69,9 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
         );
         reader.geometry.notes.push((*first, message));
     }
-    reader.check_uses();
+    if !reader.may_be_open {
+        reader.check_uses();
+    }
     let solid = SolidSource {
         name,
         id,
@@ -69,7 +80,28 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
         faces: reader.faces,
         uncertainty: units.uncertainty,
     };
-    Ok(Converted { solid, notes: reader.geometry.notes })
+    if !reader.may_be_open {
+        return Ok(Converted { solid, notes: reader.geometry.notes });
+    }
+    let sheets = feeler_brep::sheet::both_sides(solid)
+        .map_err(|e| vec![Bad { id: e.edge, message: e.to_string() }])?;
+    if sheets.open_edges > 0 {
+        let message = format!(
+            "is a surface model with {} open edges; it is prepared as a sheet without thickness, with a front and a back",
+            sheets.open_edges
+        );
+        reader.geometry.notes.push((id, message));
+    }
+    Ok(Converted { solid: sheets.solid, notes: reader.geometry.notes })
+}
+
+/// Name and shells of a surface model: all of them are outer ones.
+fn surface_parts(r: &Record<'_>) -> Res<(String, Vec<(u32, u64)>)> {
+    let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.text(0).to_owned(), |p| p.text(0).to_owned());
+    let Some(own) = r.own(SURFACE_MODEL, 1) else {
+        return bad(r.id, format!("is a {}, no surface model", r.label()));
+    };
+    Ok((name, own.references(0, "sbsm_boundary")?.into_iter().map(|s| (0, s)).collect()))
 }
 
 /// Name, outer shell and voids, of a plain or a complex instance.
@@ -102,6 +134,8 @@ struct SolidReader<'a> {
     turned_loops: Vec<u64>,
     /// What keeps the solid from being used.
     bad: Vec<Bad>,
+    /// Shells need not be closed.
+    may_be_open: bool,
 }
 
 impl SolidReader<'_> {
@@ -123,7 +157,7 @@ impl SolidReader<'_> {
                     forward = forward == r.boolean(3, "orientation")?;
                 }
                 "CLOSED_SHELL" | "OPEN_SHELL" | "CONNECTED_FACE_SET" => {
-                    if r.name == "OPEN_SHELL" {
+                    if r.name == "OPEN_SHELL" && !self.may_be_open {
                         self.geometry.note(id, "is an OPEN_SHELL where a solid needs a CLOSED_SHELL");
                     }
                     let faces = r.references(1, "cfs_faces")?;

@@ -3,7 +3,7 @@
 
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_geom::P3;
-use feeler_step::{Import, Severity, StepError, read_step, read_step_bytes, read_step_with};
+use feeler_step::{Import, ReadOptions, Severity, StepError, read_step, read_step_bytes, read_step_with};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -173,13 +173,14 @@ fn other_files_that_cannot_be_used() {
     }
     let part = std::fs::read(data().join("box.step")).unwrap();
     // One is the assembly once more, with a part of its own that refers to itself, one is no STEP file, and one is good.
-    let import = read_step_with("frame.step", &frame, &|name| match name {
+    let resolve = |name: &str| match name {
         "rack.step" => Some(frame.clone()),
         "PARTS/Foot.stp" => Some(b"nothing".to_vec()),
         "lost.stp" => Some(part.clone()),
         _ => None,
-    })
-    .unwrap();
+    };
+    let options = ReadOptions { resolve: &resolve, open_shells: false };
+    let import = read_step_with("frame.step", &frame, &options).unwrap();
     assert_eq!((import.solids.len(), import.instances.len()), (1, 2), "{:?}", import.problems);
     let errors: Vec<String> =
         import.problems.iter().filter(|p| p.severity == Severity::Error).map(ToString::to_string).collect();

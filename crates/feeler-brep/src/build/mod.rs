@@ -373,8 +373,14 @@ fn finish(
     }
     let bounds = bounds(draft, &domains);
     let shells = shell_masses(draft, &domains, &bounds, options);
-    let inside_out: Vec<u32> =
-        shells.iter().filter(|s| (s.shell == 0) != (s.volume > 0.0)).map(|s| s.shell).collect();
+    // A sheet has no volume, and no inside to be out.
+    let has_volume = |s: &&ShellMass| s.volume.abs() > SHEET * s.area * bounds.diagonal();
+    let inside_out: Vec<u32> = shells
+        .iter()
+        .filter(has_volume)
+        .filter(|s| (s.shell == 0) != (s.volume > 0.0))
+        .map(|s| s.shell)
+        .collect();
     let area: f64 = shells.iter().map(|s| s.area).sum();
     let volume: f64 = shells.iter().map(|s| s.volume).sum();
     if !(area.is_finite() && volume.is_finite()) || shells.iter().any(|s| s.area <= 0.0) {
@@ -412,6 +418,9 @@ fn finish(
         warnings: std::mem::take(&mut report.warnings),
     })))
 }
+
+/// Shells with less volume than this, relative to their area and size, are sheets.
+const SHEET: f64 = 1e-9;
 
 /// Area and volume of one shell.
 struct ShellMass {

@@ -91,7 +91,9 @@ pub(super) fn dihedral(draft: &Draft, hosts: &[Host<'_>], [a, b]: [UseAt; 2]) ->
         let p = h1.surface.point(h1.invert(&into, guess(draft, left, t)?, 0.0));
         let foot = h2.surface.point(h2.invert(&p, guess(draft, right, t)?, 0.0));
         let height = (p - foot).dot(&n2);
-        Some(if height.abs() <= 1e-12 * draft.size { angle } else { -angle.abs().copysign(height) })
+        // Without height it is a sheet, whose rim is a razor.
+        let slit = height > 1e-12 * draft.size;
+        Some(if slit { -angle.abs() } else { angle.abs() })
     };
     let (t0, t1) = e.range;
     // Where the surfaces' nearest points are known already, on the side that was looked at more closely.

@@ -212,11 +212,11 @@ fn prepare_one(input: &Path, output: &Path, args: &Preprocess) -> anyhow::Result
     let options = Options { flatness: args.flatness };
     let bytes = import::read(input)?;
     if !args.force
-        && let Some((model, size)) = import::up_to_date(input, &bytes, output, &options)
+        && let Some((model, size)) = import::up_to_date(input, &bytes, output, &options, args.open_shells)
     {
         return Ok(Report { unchanged: true, ..report(input, output, &model, size) });
     }
-    let model = import::prepare_read(input, &bytes, &options)?.model;
+    let model = import::prepare_read(input, &bytes, &options, args.open_shells)?.model;
     if let Some(folder) = output.parent() {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;

@@ -347,7 +347,7 @@ impl Documents {
 
 impl Scan {
     fn entity(&mut self, entities: &Entities, r: &Record<'_>) {
-        if is_solid(r) {
+        if is_solid(entities, r) {
             self.solids.push(r.id);
             return;
         }
@@ -442,7 +442,7 @@ fn representation(entities: &Entities, r: &Record<'_>) -> Option<Rep> {
     for item in own.any_references(1) {
         let first = rep.items.insert(item);
         match entities.find(item) {
-            Some(i) if first && is_solid(&i) => rep.solids.push(item),
+            Some(i) if first && is_solid(entities, &i) => rep.solids.push(item),
             Some(i) if first && i.is("MAPPED_ITEM") => rep.mapped.push(item),
             _ => {}
         }
