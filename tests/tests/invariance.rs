@@ -268,3 +268,38 @@ fn a_warm_pair_finds_what_a_cold_one_finds() {
 fn to_f64(n: u64) -> f64 {
     n as f64
 }
+
+/// Found by `benches/src/bin/continuity.rs`: a minimum that was there before and after this pose, and an apex that had entered
+/// a cylinder through its side.
+#[test]
+fn what_small_steps_have_found() {
+    let pose = |p: [f64; 7]| {
+        let q = nalgebra::Quaternion::new(p[6], p[3], p[4], p[5]);
+        Pose::from_parts(Translation3::new(p[0], p[1], p[2]), UnitQuaternion::from_quaternion(q))
+    };
+    let (loft, swept) = (model("loft"), model("swept"));
+    let at = pose([
+        64.896_080_843,
+        3.202_354_364,
+        2.576_999_580,
+        -0.495_975_002,
+        -0.350_416_342,
+        0.408_250_120,
+        0.681_578_333,
+    ]);
+    let pair = query(&loft, &swept, &Pose::identity(), &at, &QueryOptions::within(20.0));
+    assert!(pair.min_distance().is_some_and(|d| (d - 17.712_121).abs() < 1e-5), "{:?}", pair.min_distance());
+
+    let (cone, cylinder) = (model("cone"), model("cylinder"));
+    let at = pose([
+        5.860_826_789,
+        -0.250_474_292,
+        38.286_575_979,
+        0.028_877_002,
+        -0.539_442_411,
+        -0.241_906_255,
+        0.806_008_293,
+    ]);
+    let pair = query(&cone, &cylinder, &Pose::identity(), &at, &QueryOptions::within(20.0));
+    assert_eq!(pair.status(), Status::Interfering, "the apex is inside");
+}

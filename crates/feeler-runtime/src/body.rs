@@ -58,6 +58,8 @@ pub struct Body {
     interior_points: Vec<P3>,
     /// See [`Body::far_points`].
     far_points: Vec<P3>,
+    /// See [`Body::tips`].
+    tips: Vec<P3>,
     probes: OnceLock<Probes>,
     hull: OnceLock<Polytope>,
     samples: Samples,
@@ -169,6 +171,7 @@ impl Body {
             shell_points: Vec::new(),
             interior_points: Vec::new(),
             far_points: Vec::new(),
+            tips: Vec::new(),
             probes: OnceLock::new(),
             hull: OnceLock::new(),
             samples,
@@ -178,6 +181,7 @@ impl Body {
         body.shell_points = shell_points(&body);
         body.interior_points = interior_points(&body);
         body.far_points = far_points(&body);
+        body.tips = tips(&body);
         Ok(body)
     }
 
@@ -270,6 +274,11 @@ impl Body {
         &self.far_points
     }
 
+    /// Vertices at which no edge ends: apices. They can enter another solid through a face before any edge does.
+    pub(crate) fn tips(&self) -> &[P3] {
+        &self.tips
+    }
+
     /// A point of each shell with its outward normal.
     pub(crate) fn shell_points(&self) -> &[(P3, V3)] {
         &self.shell_points
@@ -358,6 +367,22 @@ impl Body {
 
 /// Largest normal curvature (1/mm) that a canonical feature has away from singular points, 0 for free-form ones:
 /// these bend little over a deviation, or their files are beyond help.
+fn tips(body: &Body) -> Vec<P3> {
+    let h = &body.hierarchy;
+    let mut ends: Vec<P3> = h
+        .edges
+        .iter()
+        .flat_map(|e| e.spans.iter().flat_map(|s| [s.t0, s.t1]).map(|t| e.curve.point(t)))
+        .collect();
+    ends.sort_unstable_by(|p, q| p.x.total_cmp(&q.x));
+    let tol = 1e-6 * body.size() + 2.0 * body.deviation;
+    let is_end = |v: &P3| {
+        let first = ends.partition_point(|p| p.x < v.x - tol);
+        ends[first..].iter().take_while(|p| p.x <= v.x + tol).any(|p| (p - v).norm() <= tol)
+    };
+    h.vertices.iter().map(|v| v.point).filter(|p| !is_end(p)).collect()
+}
+
 /// Of the ends of all edges those that are farthest out along each axis; none for several shells.
 fn far_points(body: &Body) -> Vec<P3> {
     let ends = body.hierarchy.edges.iter().flat_map(|e| {

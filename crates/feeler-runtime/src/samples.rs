@@ -34,6 +34,8 @@ pub(crate) struct Grid {
     pub lengths: [f64; 2],
     /// Largest second difference (mm) of neighbours.
     pub bend: f64,
+    /// Largest curvature (1/mm, about), changes of speed along the parameters included.
+    curvature: f64,
     /// Points along each parameter: the second is 1 for a curve.
     pub shape: [usize; 2],
     /// No point of the area is farther (mm, about) from its nearest grid point.
@@ -125,6 +127,7 @@ impl Grid {
             spread: 0.0,
             lengths: [0.0; 2],
             bend: 0.0,
+            curvature: 0.0,
             shape,
             radius: 0.0,
         };
@@ -171,15 +174,15 @@ impl Grid {
         }
         for k in 0..grid.len() {
             let (i, j) = (k / shape[1], k % shape[1]);
-            let second = |step: usize| {
-                (grid.points[k - step].coords - grid.points[k].coords * 2.0 + grid.points[k + step].coords)
-                    .norm()
-            };
-            if 0 < i && i + 1 < shape[0] {
-                grid.bend = grid.bend.max(second(shape[1]));
-            }
-            if 0 < j && j + 1 < shape[1] {
-                grid.bend = grid.bend.max(second(1));
+            for (inside, step) in [(0 < i && i + 1 < shape[0], shape[1]), (0 < j && j + 1 < shape[1], 1)] {
+                if inside {
+                    let before = grid.points[k] - grid.points[k - step];
+                    let after = grid.points[k + step] - grid.points[k];
+                    let second = (after - before).norm();
+                    grid.bend = grid.bend.max(second);
+                    let steps = (before.norm() * after.norm()).max(f64::MIN_POSITIVE);
+                    grid.curvature = grid.curvature.max(second / steps);
+                }
             }
         }
         // A tenth for the bend of a cell.
@@ -218,6 +221,12 @@ impl Grid {
         let (i, j) = (k / columns, k % columns);
         let near = |c: usize, n: usize| c.saturating_sub(1)..=(c + 1).min(n - 1);
         near(i, rows).flat_map(move |a| near(j, columns).map(move |b| a * columns + b))
+    }
+
+    /// Whether a foot at this distance (mm) is found: the steps of the search, which leave out curvature, shrink by this
+    /// product.
+    pub(crate) fn finds_feet(&self, distance: f64) -> bool {
+        distance * self.curvature < 0.25
     }
 
     /// Whether feet, found for the grid points, may be in the area they are on somewhere between `k` and its
@@ -376,6 +385,7 @@ mod tests {
             spread: 0.0,
             lengths: [1.0; 2],
             bend: 0.0,
+            curvature: 0.0,
             shape: [SIDE, SIDE],
             radius: 0.0,
         }

@@ -1,13 +1,13 @@
 //! Do the interiors of the two solids meet?
 //!
-//! If they do, then a shell of one lies inside the other, or an edge of one passes through a face of the other, or two
+//! If they do, then a shell or a tip of one lies inside the other, or an edge of one passes through a face of the other, or two
 //! faces cross in a closed curve that meets no edge; two canonical faces then have a critical pair with a negative
 //! distance. Each of these gives a suspect: a point of one boundary that may be inside the other solid. Only a ray cast
 //! on the exact solid convicts it.
 //!
 //! # Guarantees
 //! `true` is certain: some point of one solid, on its boundary or inside, is inside the other one and off its boundary by more
-//! than the tolerance. `false` means that none of the three kinds of suspects was found; edges are followed by
+//! than the tolerance. `false` means that no suspect of these kinds was found; edges are followed by
 //! samples, [`probes::SAMPLES`] or more a trimming piece with refinement about each smallest one, free-form areas by probes.
 //! Penetrations of less than a few tolerances count as touching.
 
@@ -85,15 +85,15 @@ pub(crate) fn boundaries_cross(ctx: &Context<'_>, scratch: &mut Scratch) -> bool
         || closed_crossings(ctx, overlaps, &convicted)
 }
 
-/// A point of every shell, unless the solid reaches out of the other one's box, and one behind it: two solids in one place
-/// have no boundary point inside.
+/// A point of every shell, unless the solid reaches out of the other one's box, one behind it (two solids in one place have
+/// no boundary point inside), and all tips.
 fn shells<'a>(ctx: &'a Context<'_>) -> impl Iterator<Item = Suspect> + 'a {
     [Which::A, Which::B].into_iter().flat_map(move |own| {
         let (body, other) = (ctx.body(own), ctx.body(own.other()));
         let bounds = other.bounds().inflated(ctx.tol.tol);
         let reaches_out = body.far_points().iter().any(|p| !bounds.contains(&(ctx.pose_to_other(own) * p)));
         let on_boundary = body.shell_points().iter().map(|(p, _)| p).filter(move |_| !reaches_out);
-        let points = on_boundary.chain(body.interior_points());
+        let points = on_boundary.chain(body.interior_points()).chain(body.tips());
         points.map(move |p| Suspect { inside: own.other(), p: ctx.in_a(own, p) })
     })
 }
@@ -163,7 +163,7 @@ fn canonical_crossing(
     let extent = ctx.extent(fa, fb);
     // Shrunk, B is that much farther away: negative distances become positive ones.
     let depth = 0.5 * extent;
-    let found = critical_pairs(a, &shrunk(b, depth), depth - 2.0 * ctx.tol.tol, ctx.tol.tol, extent);
+    let found = critical_pairs(a, &shrunk(b, depth), depth - ctx.tol.tol, ctx.tol.tol, extent);
     found.isolated.iter().any(|c| {
         let p_b = c.p_b - c.n * depth;
         on_boundary(ctx, (Which::A, fa), &c.p_a) && convicted(&Suspect { inside: Which::B, p: c.p_a })
@@ -410,6 +410,9 @@ fn crosses_area(
 
 /// Whether a segment with the given feet of its ends stays on one side of a free-form area, or beside it.
 fn stays_off(grid: &Grid, feet: [GridFoot; 2], slack: f64) -> bool {
+    if feet.iter().any(|f| !grid.finds_feet(f.offset.norm())) {
+        return false;
+    }
     let [p, q] = feet.map(|f| f.sides());
     let [(h, e), (l, d)] = feet.map(|f| f.height(grid.bend));
     p.iter().zip(&q).any(|(a, b)| *a && *b)

@@ -230,11 +230,12 @@ fn starts(
     (area_a, dim_a): (u32, usize),
     (area_b, dim_b): (u32, usize),
 ) -> ArrayVec<Start, STARTS> {
-    let on_a = ctx.a.grid_of(area_a);
-    let on_b = ctx.b.grid_of(area_b).placed(&ctx.pose_ab);
+    let (on_a, on_b) = (ctx.a.grid_of(area_a), ctx.b.grid_of(area_b));
     // Feet on the patch where the other one is a curve.
     let swap = dim_a > dim_b;
-    let (over, onto): (&Grid, &Grid) = if swap { (&on_b, on_a) } else { (on_a, &on_b) };
+    let (over, onto, pose) = if swap { (on_b, on_a, &ctx.pose_ab) } else { (on_a, on_b, &ctx.pose_ba) };
+    // In the frame of the larger grid.
+    let over: &Grid = &over.placed(pose);
     let mut values = [f64::INFINITY; ROOM];
     let mut feet = [[0.0; 2]; ROOM];
     let mut beyond = [[0.0; 2]; ROOM];
@@ -249,7 +250,11 @@ fn starts(
     let reach = ctx.d_max + over.radius;
     let mut out: ArrayVec<Start, STARTS> = ArrayVec::new();
     let near = |k: usize| values[k] <= reach * reach;
-    let possible = |k: usize| near(k) && over.may_face(&beyond, k) && over.may_vanish(&sums, k, open);
+    let possible = |k: usize| {
+        near(k)
+            && (!onto.finds_feet(values[k].sqrt())
+                || over.may_face(&beyond, k) && over.may_vanish(&sums, k, open))
+    };
     if !(0..over.len()).any(possible) {
         return out;
     }

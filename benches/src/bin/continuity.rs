@@ -1,0 +1,216 @@
+//! Small steps along smooth random motions: nothing may jump or flicker (MATH §14.4).
+//!
+//! ```text
+//! cargo run --release -p feeler-benches --bin continuity -- data [--steps N] [--seed N]
+//! ```
+//!
+//! B swings about a place near contact, in steps of about 1e-4 of the size. At every step
+//!
+//! - the smallest distance changes by no more than any point has moved;
+//! - a strict minimum that is there in one step and the next but one, at about one place, is there in the step between: real
+//!   minima come and go once, not for one step (a *flicker*);
+//! - a pair that has followed the motion and a new one find the same, to the bit (every 50th step).
+//!
+//! Exit status 1 when something of this fails.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
+
+use feeler_benches::{Fallible, first_body, number_after, prepare};
+use feeler_geom::{P3, Pose, math};
+use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Status};
+use nalgebra::{Translation3, UnitQuaternion, Vector3};
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Two models, where B is, how far it swings (mm, rad), `d_max`.
+type Case = (&'static str, &'static str, [f64; 3], f64, f64, f64);
+
+const CASES: [Case; 14] = [
+    ("socket", "plug", [0.0, 0.0, 0.1], 0.03, 6e-4, 0.12),
+    ("stepped-seat", "stepped-cone", [0.0, 0.0, 0.2], 0.08, 1.5e-3, 0.3),
+    ("bayonet-socket", "bayonet-plug", [0.0, 0.0, 0.0], 0.04, 1e-3, 0.3),
+    ("box", "half-cone", [0.0, 0.0, 30.0], 8.0, 3.0, 10.0),
+    ("box", "sphere", [0.0, 0.0, 30.0], 12.0, 1.0, 15.0),
+    ("box", "torus", [0.0, 0.0, 36.0], 10.0, 2.0, 20.0),
+    ("race", "ball", [13.0, 0.0, 0.0], 0.08, 3.0, 0.3),
+    ("shaft", "ring", [0.0, 0.0, 38.0], 0.05, 5e-3, 0.6),
+    ("perforated-plate", "pin-short", [4.0, 4.0, 16.0], 3.0, 0.3, 3.0),
+    ("wave", "torus", [0.0, 0.0, 24.0], 5.0, 3.0, 8.0),
+    ("loft", "swept", [60.0, 0.0, 0.0], 12.0, 2.0, 20.0),
+    ("spool", "spool", [0.0, 0.0, 40.0], 8.0, 2.0, 15.0),
+    ("cone", "cylinder", [0.0, 0.0, 45.0], 12.0, 2.0, 20.0),
+    ("torus-nurbs", "wave", [0.0, 0.0, 40.0], 8.0, 2.0, 15.0),
+];
+
+/// Steps of one motion.
+const MOTION: u32 = 500;
+
+#[derive(Default)]
+struct Counts {
+    steps: u64,
+    minima: u64,
+    flickers: Vec<String>,
+    jumps: Vec<String>,
+    differences: Vec<String>,
+    events: u64,
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some(dir) = args.first() else {
+        eprintln!("give the folder of the models");
+        return ExitCode::from(2);
+    };
+    let steps: u64 = number_after(&args, "--steps").unwrap_or(100_000);
+    let seed: u64 = number_after(&args, "--seed").unwrap_or(1);
+    let mut bad = 0;
+    println!(
+        "{:36} {:>7} {:>9} {:>7} {:>6} {:>9} {:>12}",
+        "pair", "steps", "minima", "events", "jumps", "flickers", "differences"
+    );
+    for (i, case) in CASES.iter().enumerate() {
+        match run(Path::new(dir), case, steps / CASES.len() as u64, seed * 1000 + i as u64) {
+            Ok(c) => {
+                let name = format!("{} / {}", case.0, case.1);
+                println!(
+                    "{name:36} {:7} {:9} {:7} {:6} {:9} {:12}",
+                    c.steps,
+                    c.minima,
+                    c.events,
+                    c.jumps.len(),
+                    c.flickers.len(),
+                    c.differences.len()
+                );
+                for x in c.jumps.iter().chain(&c.flickers).chain(&c.differences).take(5) {
+                    println!("    {x}");
+                }
+                bad += c.jumps.len() + c.flickers.len() + c.differences.len();
+            }
+            Err(e) => {
+                eprintln!("{} / {}: {e}", case.0, case.1);
+                return ExitCode::from(2);
+            }
+        }
+    }
+    println!("{bad} failures");
+    ExitCode::from(u8::from(bad > 0))
+}
+
+fn run(dir: &Path, &(a, b, t, mm, rad, d_max): &Case, steps: u64, seed: u64) -> Fallible<Counts> {
+    let body = |name: &str| first_body(&prepare(&dir.join(format!("{name}.step")))?);
+    let ((body_a, own_a), (body_b, own_b)) = (body(a)?, body(b)?);
+    let mut rng = SmallRng::seed_from_u64(seed);
+    let options = QueryOptions::within(d_max);
+    let mut counts = Counts::default();
+    while counts.steps < steps {
+        motion((&body_a, &own_a), (&body_b, &own_b), (t, mm, rad), &options, &mut rng, &mut counts);
+    }
+    Ok(counts)
+}
+
+/// One motion: three sines for the place, three for the turn.
+fn motion(
+    (a, own_a): (&Arc<Body>, &Pose),
+    (b, own_b): (&Arc<Body>, &Pose),
+    (t, mm, rad): ([f64; 3], f64, f64),
+    options: &QueryOptions,
+    rng: &mut SmallRng,
+    counts: &mut Counts,
+) {
+    let waves: [[f64; 2]; 6] =
+        std::array::from_fn(|_| [rng.random_range(0.0..6.3), rng.random_range(0.3..1.0)]);
+    let start = rng.random_range(0.0..6.3);
+    let pose_at = |k: u32| {
+        let s = start + f64::from(k) * 4e-4;
+        let w: [f64; 6] = std::array::from_fn(|i| math::sin(waves[i][0] + waves[i][1] * 6.0 * s));
+        let place = Vector3::from(t) + Vector3::new(w[0], w[1], w[2]) * (0.6 * mm);
+        let turn = UnitQuaternion::from_scaled_axis(Vector3::new(w[3], w[4], w[5]) * (0.6 * rad));
+        Pose::from_parts(Translation3::from(place), turn) * own_b
+    };
+    let size = a.size().max(b.size());
+    let corner = b.bounds().max.coords.abs().sup(&b.bounds().min.coords.abs()).norm();
+    let mut pair = ContactPair::new(a.clone(), b.clone());
+    let mut past: Vec<(Vec<Lmd>, Status)> = Vec::new();
+    let mut last: Option<(Pose, Option<f64>)> = None;
+    for k in 0..MOTION {
+        let pose = pose_at(k);
+        pair.query(own_a, &pose, options);
+        counts.steps += 1;
+        let now: Vec<Lmd> =
+            pair.lmds().iter().filter(|l| l.class == LmdClass::Strict && !l.undecided).copied().collect();
+        counts.minima += now.len() as u64;
+        let status = pair.status();
+        if k % 50 == 7 {
+            let mut cold = ContactPair::new(a.clone(), b.clone());
+            cold.query(own_a, &pose, options);
+            let timeless =
+                |l: &[Lmd]| -> Vec<Lmd> { l.iter().map(|l| Lmd { id: 0, age: 0, ..*l }).collect() };
+            if timeless(cold.lmds()) != timeless(pair.lmds()) || cold.status() != status {
+                counts.differences.push(format!("warm and cold differ at step {k}, {}", shown(&pose)));
+            }
+        }
+        let moved = last.map_or(0.0, |(old, _)| {
+            let change = old.inverse() * pose;
+            change.translation.vector.norm() + change.rotation.angle() * corner
+        });
+        let free = |s: Status| s == Status::Separated;
+        if let Some((_, old_min)) = last
+            && free(status)
+            && past.last().is_some_and(|p| free(p.1))
+        {
+            let slack = moved * (1.0 + 1e-9) + 2e-7 * size;
+            let ok = match (old_min, pair.min_distance()) {
+                (Some(x), Some(y)) => (x - y).abs() <= slack,
+                (Some(x), None) | (None, Some(x)) => x >= options.d_max - slack,
+                (None, None) => true,
+            };
+            if !ok {
+                let found = (old_min, pair.min_distance());
+                counts.jumps.push(format!(
+                    "{found:?} though nothing moved more than {moved:.2e}, step {k}, {}",
+                    shown(&pose)
+                ));
+            }
+        }
+        if let [.., (before, s0), (between, s1)] = past.as_slice()
+            && free(*s0)
+            && free(*s1)
+            && free(status)
+        {
+            counts.events += u64::from(between.len() != now.len());
+            // Footpoints run faster than the motion where contact is flat: a generous idea of one place.
+            let near = 20.0 * moved + 1e-6 * size;
+            let inside = |l: &Lmd| l.distance < options.d_max - 4.0 * moved - 1e-6 * size;
+            let at = |set: &[Lmd], p: &P3, q: &P3, within: f64| {
+                set.iter().any(|o| (o.point_a - p).norm() < within && (o.point_b - q).norm() < within)
+            };
+            for l in before.iter().filter(|l| inside(l)) {
+                let (p, q) = (&l.point_a, &l.point_b);
+                if at(&now, p, q, 2.0 * near) && !at(between, p, q, 4.0 * near) {
+                    counts.flickers.push(format!(
+                        "{:.6} {:?} {} / {:?} {} is gone for one step, {k}, before {}",
+                        l.distance,
+                        l.feature_a.kind,
+                        l.feature_a.index,
+                        l.feature_b.kind,
+                        l.feature_b.index,
+                        shown(&pose)
+                    ));
+                }
+            }
+        }
+        past.push((now, status));
+        if past.len() > 2 {
+            past.remove(0);
+        }
+        last = Some((pose, pair.min_distance()));
+    }
+}
+
+/// The pose as the command line takes it.
+fn shown(pose: &Pose) -> String {
+    let (t, q) = (pose.translation.vector, pose.rotation.coords);
+    format!("{},{},{},{},{},{},{}", t.x, t.y, t.z, q.x, q.y, q.z, q.w)
+}
