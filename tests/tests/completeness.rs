@@ -104,14 +104,17 @@ fn differences(c: &Case, (a, b): &(Part, Part), seed: u64) -> (usize, Vec<String
     (expected.iter().filter(|m| m.borderline.is_none()).count(), out)
 }
 
+/// Other random poses than the usual ones with `FEELER_OTHER_POSES=1`, 2, and so on.
 #[test]
 fn every_minimum_is_found_once_and_none_is_invented() {
     let cases = cases();
     let parts: Vec<(Part, Part)> = cases.iter().map(|c| (model(c.a), model(c.b))).collect();
+    let other_poses: u64 =
+        std::env::var("FEELER_OTHER_POSES").map_or(0, |n| 100_000 * n.parse::<u64>().expect("a number"));
     let jobs: Vec<(usize, u64)> = cases
         .iter()
         .enumerate()
-        .flat_map(|(i, c)| (0..c.poses).map(move |k| (i, 1000 * i as u64 + k)))
+        .flat_map(|(i, c)| (0..c.poses).map(move |k| (i, 1000 * i as u64 + k + other_poses)))
         .collect();
     let next = std::sync::atomic::AtomicUsize::new(0);
     let results = std::sync::Mutex::new(Vec::new());

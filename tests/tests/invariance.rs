@@ -303,3 +303,15 @@ fn what_small_steps_have_found() {
     let pair = query(&cone, &cylinder, &Pose::identity(), &at, &QueryOptions::within(20.0));
     assert_eq!(pair.status(), Status::Interfering, "the apex is inside");
 }
+
+/// Found by the completeness test with other poses: two minima so near each other on one spline that no grid point lies
+/// between them.
+#[test]
+fn two_minima_of_one_area() {
+    let (loft, torus) = (model("loft"), model("torus"));
+    let at = random_pose(115_007, &Pose::translation(0.0, 0.0, 34.0), 8.0, std::f64::consts::PI);
+    let pair = query(&loft, &torus, &Pose::identity(), &at, &QueryOptions::within(8.0));
+    let found: Vec<f64> = pair.lmds().iter().map(|l| l.distance).collect();
+    assert!(found.len() == 2 && (found[0] - 2.927_803).abs() < 1e-5, "{found:?}");
+    assert!((found[1] - 3.170_488).abs() < 1e-5, "{found:?}");
+}

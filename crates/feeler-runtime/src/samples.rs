@@ -4,7 +4,7 @@ use crate::Body;
 use crate::polar::edge_normals;
 use crate::trim::outward_normal;
 use feeler_geom::curve::CurveDerivs;
-use feeler_geom::{Curve, P2, P3, Pose, Rect, V3};
+use feeler_geom::{Curve, P2, P3, Rect, V3};
 use feeler_hierarchy::Feature;
 use std::f64::consts::PI;
 use std::sync::OnceLock;
@@ -17,6 +17,8 @@ const STEPS_ALONG: f64 = 4.0;
 pub(crate) const CURVE_STEPS: usize = 8;
 /// Points along a curve.
 const ALONG: usize = CURVE_STEPS + 1;
+/// How far (relative) the derivatives in a cell may leave the range of those at its corners.
+const CELL_ROOM: f64 = 0.2;
 /// What feet on grids are off, in unit-box parameters, together with what solvers look at beyond an area.
 const FEET: f64 = 0.15;
 /// Room for the points of an area.
@@ -28,6 +30,8 @@ pub(crate) struct Grid {
     points: [P3; ROOM],
     /// Outward normals at the points; of an edge the middle of its polar.
     normals: [V3; ROOM],
+    /// Tangents at the points of a patch, for one step of the grid.
+    tangents: [[V3; 2]; ROOM],
     /// Directions of the polar are within this angle (rad) of the normal; π where nothing is known.
     pub spread: f64,
     /// Lengths (mm) of the area along its parameters, through its middle.
@@ -124,6 +128,7 @@ impl Grid {
         let mut grid = Self {
             points: [P3::origin(); ROOM],
             normals: [V3::zeros(); ROOM],
+            tangents: [[V3::zeros(); 2]; ROOM],
             spread: 0.0,
             lengths: [0.0; 2],
             bend: 0.0,
@@ -137,7 +142,11 @@ impl Grid {
             let (p, n, spread) = match area.feature {
                 Feature::Face(f) => {
                     let face = body.face(f);
-                    (face.surface.point(uv), outward_normal(face, uv), 0.0)
+                    let d = face.surface.derivs(uv);
+                    let step = step(1, SIDE);
+                    grid.tangents[k] =
+                        [d.du * (step * (rect.u1 - rect.u0)), d.dv * (step * (rect.v1 - rect.v0))];
+                    (d.p, outward_normal(face, uv), 0.0)
                 }
                 Feature::Edge(e) => {
                     let (n, spread) = edge_normals(body, e, uv.x).map_or((V3::zeros(), PI), |e| e.middle());
@@ -190,18 +199,6 @@ impl Grid {
         grid
     }
 
-    /// The grid moved by a pose.
-    pub(crate) fn placed(&self, pose: &Pose) -> Self {
-        let mut out = self.clone();
-        let n = self.len();
-        let r = pose.rotation.to_rotation_matrix();
-        for (p, v) in out.points[..n].iter_mut().zip(&mut out.normals) {
-            *p = r * *p + pose.translation.vector;
-            *v = r * *v;
-        }
-        out
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.shape[0] * self.shape[1]
     }
@@ -227,6 +224,52 @@ impl Grid {
     /// product.
     pub(crate) fn finds_feet(&self, distance: f64) -> bool {
         distance * self.curvature < 0.25
+    }
+
+    /// Derivatives, for one step of the grid, of a function with the gradient `g` (by the point) at point `k` of a patch.
+    pub(crate) fn slopes(&self, k: usize, g: &V3) -> [f64; 2] {
+        self.tangents[k].map(|t| g.dot(&t))
+    }
+
+    /// Unit-box parameters to start from in cells of a patch whose corners leave room for a minimum of a function with
+    /// these derivatives: finer than comparing values, which tells two minima only with a grid point between them.
+    pub(crate) fn cells_with_minimum(&self, slopes: &[[f64; 2]; ROOM]) -> impl Iterator<Item = [f64; 2]> {
+        let [rows, columns] = self.shape;
+        (0..rows - 1).flat_map(move |i| (0..columns.saturating_sub(1)).map(move |j| (i, j))).filter_map(
+            move |(i, j)| {
+                let k = i * columns + j;
+                let [a, b, c, d] = [k, k + columns, k + 1, k + columns + 1].map(|l| slopes[l]);
+                let passes_zero = |x: usize| {
+                    let all = [a[x], b[x], c[x], d[x]];
+                    let (lo, hi) = all
+                        .iter()
+                        .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), s| (lo.min(*s), hi.max(*s)));
+                    let room = CELL_ROOM * (hi - lo);
+                    lo - room <= 0.0 && hi + room >= 0.0
+                };
+                if !(passes_zero(0) && passes_zero(1)) {
+                    return None;
+                }
+                // The Hessian of the linear model of the derivatives.
+                let along = |x: usize| 0.5 * (b[x] + d[x] - a[x] - c[x]);
+                let across = |x: usize| 0.5 * (c[x] + d[x] - a[x] - b[x]);
+                let (uu, vv, uv) = (along(0), across(1), 0.5 * (across(0) + along(1)));
+                let (trace, det) = (uu + vv, uu * vv - uv * uv);
+                if trace <= 0.0 || det < -CELL_ROOM * trace * trace {
+                    return None;
+                }
+                let mean = |x: usize| 0.25 * (a[x] + b[x] + c[x] + d[x]);
+                let (g, h) = (mean(0), mean(1));
+                let (s, t) = if det > CELL_ROOM * CELL_ROOM * trace * trace {
+                    ((uv * h - vv * g) / det, (uv * g - uu * h) / det)
+                } else {
+                    (0.0, 0.0)
+                };
+                let [x, y] = self.params(k);
+                let within = |s: f64| (0.5 + s).clamp(0.0, 1.0);
+                Some([x + within(s) * step(1, rows), y + within(t) * step(1, columns)])
+            },
+        )
     }
 
     /// Whether feet, found for the grid points, may be in the area they are on somewhere between `k` and its
@@ -382,6 +425,7 @@ mod tests {
         Grid {
             points: [P3::origin(); ROOM],
             normals: [V3::zeros(); ROOM],
+            tangents: [[V3::zeros(); 2]; ROOM],
             spread: 0.0,
             lengths: [1.0; 2],
             bend: 0.0,

@@ -11,7 +11,7 @@
 use super::newton::{Eval, Outcome as Ended, minimise};
 use super::patch::{MARGIN, NOISE, border_margin};
 use super::{Candidate, Context, Solved, Which};
-use crate::samples::{Grid, ROOM, at};
+use crate::samples::{ROOM, at};
 use crate::trim::outward_normal;
 use crate::{Body, Stats};
 use arrayvec::ArrayVec;
@@ -235,14 +235,15 @@ fn starts(
     let swap = dim_a > dim_b;
     let (over, onto, pose) = if swap { (on_b, on_a, &ctx.pose_ab) } else { (on_a, on_b, &ctx.pose_ba) };
     // In the frame of the larger grid.
-    let over: &Grid = &over.placed(pose);
+    let (rotation, translation) = (pose.rotation.to_rotation_matrix(), pose.translation.vector);
     let mut values = [f64::INFINITY; ROOM];
     let mut feet = [[0.0; 2]; ROOM];
     let mut beyond = [[0.0; 2]; ROOM];
     // The normals of a minimum are opposite, but for what edges and the user's angle leave open.
     let mut sums = [V3::zeros(); ROOM];
     for (k, (p, n)) in over.points().iter().zip(over.normals()).enumerate() {
-        let foot = onto.foot(p);
+        let (p, n) = (rotation * p + translation, rotation * n);
+        let foot = onto.foot(&p);
         (feet[k], beyond[k]) = (foot.params, foot.beyond);
         (values[k], sums[k]) = (foot.offset.norm_squared(), n + foot.normal);
     }

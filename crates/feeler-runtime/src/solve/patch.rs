@@ -5,7 +5,8 @@
 //!
 //! # Deviations
 //! Instead of one guess from corner tetrahedra, Newton starts from every local minimum of the objective on a grid over
-//! the leaf: flatness does not promise one minimum a leaf (BREP §1.5.1.3).
+//! the leaf, and from every cell of it whose corners' derivatives leave room for one: flatness does not promise one minimum a
+//! leaf (BREP §1.5.1.3).
 
 use super::newton::{Eval, Outcome, minimise};
 use super::reduced::Reduced;
@@ -46,8 +47,11 @@ pub(crate) fn solve(
     let mut eval = |x: &Vector2<f64>| evaluate(objective, surface, rect, x, ctx.tol.eps);
     let samples = body.grid_of(area);
     let mut values = [f64::INFINITY; ROOM];
-    for (v, p) in values.iter_mut().zip(samples.points()) {
-        *v = objective.probe(p).map_or(f64::INFINITY, |q| q.f);
+    let mut slopes = [[f64::NAN; 2]; ROOM];
+    for (k, p) in samples.points().iter().enumerate() {
+        if let Some(q) = objective.probe(p) {
+            (values[k], slopes[k]) = (q.f, samples.slopes(k, &q.grad));
+        }
     }
     // The distance changes by no more than the way.
     let lowest = values.iter().fold(f64::INFINITY, |m, v| m.min(*v));
@@ -57,8 +61,10 @@ pub(crate) fn solve(
     }
     let mut found: ArrayVec<Vector2<f64>, 16> = ArrayVec::new();
     let border = border_margin(ctx, body.data(Feature::Face(face)).deviation, &samples.lengths);
-    for k in (0..samples.len()).filter(|&k| samples.is_minimum(&values, k)) {
-        let start = Vector2::from(samples.params(k));
+    let lowest_points =
+        (0..samples.len()).filter(|&k| samples.is_minimum(&values, k)).map(|k| samples.params(k));
+    for start in lowest_points.chain(samples.cells_with_minimum(&slopes)) {
+        let start = Vector2::from(start);
         let (x, undecided) = match minimise(&mut eval, start, MARGIN, accept) {
             Outcome::Minimum(x) => (x, false),
             Outcome::Outside => continue,
