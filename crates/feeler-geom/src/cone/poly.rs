@@ -238,6 +238,9 @@ pub fn separated(a: &[V3], b: &[V3], sin_alpha: f64, hint: u8) -> Option<u8> {
         return None;
     }
     let pair = Pair::new(a, b);
+    if pair.middles_meet() {
+        return None;
+    }
     if sin_alpha > 0.0 { pair.separated_by(sin_alpha, hint) } else { pair.separated(hint) }
 }
 
@@ -281,6 +284,17 @@ impl Pair {
 
     fn sum(&self) -> V3 {
         self.g.iter().sum()
+    }
+
+    /// Whether the middle of one cone is opposite to an inner direction of the other: nothing separates them then, and all
+    /// planes need not be tried to know.
+    fn middles_meet(&self) -> bool {
+        let (a, b) = (&self.g[..self.n_a], &self.g[4..4 + self.n_b]);
+        let opposite_is_inside = |d: &[V3], cone: &[V3]| {
+            let middle: V3 = d.iter().sum();
+            (0..cone.len()).all(|i| cone[i].cross(&cone[(i + 1) % cone.len()]).dot(&middle) < 0.0)
+        };
+        opposite_is_inside(a, b) || opposite_is_inside(b, a)
     }
 
     fn separated(&self, hint: u8) -> Option<u8> {
