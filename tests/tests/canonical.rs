@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use feeler_geom::{Curve, Pose, Surface};
+use feeler_geom::{Curve, Pose};
 use feeler_runtime::{LmdClass, QueryOptions};
 use feeler_tests::{Part, model, query, random_pose};
 
@@ -13,14 +13,7 @@ fn counts(part: &Part) -> BTreeMap<String, usize> {
     let s = &part.solid;
     let mut out = BTreeMap::new();
     for f in &s.shell.faces {
-        let kind = match f.surface {
-            Surface::Plane { .. } => "plane",
-            Surface::Cylinder { .. } => "cylinder",
-            Surface::Cone { .. } => "cone",
-            Surface::Sphere { .. } => "sphere",
-            Surface::Torus { .. } => "torus",
-            Surface::Bezier(_) => "bezier",
-        };
+        let kind = f.surface.type_name();
         *out.entry(kind.to_owned()).or_default() += 1;
     }
     for (e, info) in s.shell.edges.iter().zip(&s.edges) {

@@ -99,7 +99,7 @@ fn measure(h: &Hierarchy, area: &Area, cone: &RevolutionCone, rows: &mut BTreeMa
     let (kind, generators, sampled) = match area.feature {
         Feature::Face(f) => {
             let face = &h.faces[f as usize];
-            (kind_of(face), face.surface.normal_generators(&area.rect), normals(face, area))
+            (face.surface.type_name(), face.surface.normal_generators(&area.rect), normals(face, area))
         }
         Feature::Edge(e) => {
             let edge = &h.edges[e as usize];
@@ -118,17 +118,6 @@ fn measure(h: &Hierarchy, area: &Area, cone: &RevolutionCone, rows: &mut BTreeMa
     row.four += area.cone.solid_angle();
     row.hull += generators.map_or(f64::NAN, |g| hull_angle(&g, &cone.axis));
     row.exact += if sampled.is_empty() { f64::NAN } else { hull_angle(&sampled, &cone.axis) };
-}
-
-fn kind_of(face: &Face) -> &'static str {
-    match face.surface {
-        Surface::Plane { .. } => "plane",
-        Surface::Cylinder { .. } => "cylinder",
-        Surface::Cone { .. } => "cone",
-        Surface::Sphere { .. } => "sphere",
-        Surface::Torus { .. } => "torus",
-        Surface::Bezier(_) => "bezier",
-    }
 }
 
 fn steps(a: f64, b: f64) -> impl Iterator<Item = f64> {

@@ -117,17 +117,18 @@ fn users(solid: &SolidSource) -> Vec<Vec<usize>> {
 /// For each face the first one that it hangs together with.
 fn parts(faces: usize, users: &[Vec<usize>]) -> Vec<usize> {
     let mut first: Vec<usize> = (0..faces).collect();
-    let root = |first: &[usize], mut f: usize| {
+    let root = |first: &mut [usize], mut f: usize| {
         while first[f] != f {
+            first[f] = first[first[f]];
             f = first[f];
         }
         f
     };
     for pair in users.iter().filter(|u| u.len() == 2) {
-        let (a, b) = (root(&first, pair[0]), root(&first, pair[1]));
+        let (a, b) = (root(&mut first, pair[0]), root(&mut first, pair[1]));
         first[a.max(b)] = a.min(b);
     }
-    (0..faces).map(|f| root(&first, f)).collect()
+    (0..faces).map(|f| root(&mut first, f)).collect()
 }
 
 /// Counts of a solid in memory fit.

@@ -248,7 +248,7 @@ impl Body {
     }
 
     /// Corners of boxes that together hold the solid; none of a body without features.
-    pub(crate) fn hull_points(&self) -> Vec<P3> {
+    fn hull_points(&self) -> Vec<P3> {
         let mut boxes: Vec<&TreeNode> = self.tree.first().into_iter().collect();
         while boxes.len() < HULL_BOXES {
             let inner = (0..boxes.len()).filter(|&i| boxes[i].children().is_some());

@@ -67,7 +67,7 @@ impl Scene {
     /// # Errors
     /// [`SceneError::Empty`]; [`SceneError::BroadPhase`] for a `d_max` that is no finite number ≥ 0.
     pub fn new(bodies: Vec<Arc<Body>>, options: QueryOptions) -> Result<Self, SceneError> {
-        if let Some(i) = bodies.iter().position(|b| b.hull_points().is_empty()) {
+        if let Some(i) = bodies.iter().position(|b| b.tree().is_empty()) {
             return Err(SceneError::Empty(i));
         }
         let shapes = bodies.iter().map(|b| HullOf(b.clone())).collect();

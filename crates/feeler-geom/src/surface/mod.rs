@@ -107,6 +107,19 @@ pub struct Principal {
 }
 
 impl Surface {
+    /// Name of its type, as reports show it.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::Plane { .. } => "plane",
+            Self::Cylinder { .. } => "cylinder",
+            Self::Cone { .. } => "cone",
+            Self::Sphere { .. } => "sphere",
+            Self::Torus { .. } => "torus",
+            Self::Bezier(_) => "bezier",
+        }
+    }
+
     /// Point at `(u, v)`.
     #[must_use]
     pub fn point(&self, uv: P2) -> P3 {

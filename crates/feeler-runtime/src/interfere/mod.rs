@@ -251,8 +251,9 @@ fn edges_through_faces(
     meetings.clear();
     for &(i, j) in overlaps {
         let (mine, theirs) = if own == Which::A { (i, j) } else { (j, i) };
-        let target = match facing.area(theirs).feature {
-            Feature::Face(f) if facing.face(f).surface.is_canonical() => WHOLE | f,
+        let feature = facing.area(theirs).feature;
+        let target = match feature {
+            Feature::Face(f) if facing.data(feature).primitive.is_some() => WHOLE | f,
             _ => theirs,
         };
         meetings
