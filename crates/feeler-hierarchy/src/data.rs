@@ -147,6 +147,23 @@ pub struct Face {
     pub trim: TrimCells,
     /// Source faces: entity ids, with their own domains when there are several.
     pub sources: Vec<(u64, Option<TrimCells>)>,
+    /// Of a free-form surface that is almost canonical: where to look for its minima.
+    pub near: Option<NearCanonical<Surface>>,
+}
+
+/// A canonical surface or curve that a free-form one follows, with what it is off, measured at samples.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NearCanonical<T> {
+    /// The canonical surface or curve.
+    pub shape: T,
+    /// Whether the outward normal is the natural one of a surface; `true` for curves.
+    pub outward: bool,
+    /// Largest distance (mm).
+    pub deviation: f64,
+    /// Largest angle (rad) between the normals, of curves between the tangents.
+    pub angle: f64,
+    /// Largest difference (1/mm) of normal curvatures in one direction, of curves that of the curvature vectors.
+    pub curvature: f64,
 }
 
 /// A supermaximal edge: spans of one curve between the same two supermaximal faces.
@@ -164,6 +181,8 @@ pub struct Edge {
     pub sides: [Side; 2],
     /// Smooth (G¹) edges carry quasi-LMDs only.
     pub quasi_only: bool,
+    /// Of a free-form curve that is almost canonical: where to look for its minima.
+    pub near: Option<NearCanonical<Curve>>,
 }
 
 /// A connected part of a supermaximal edge: source edges joined where nothing else ends.

@@ -1,7 +1,7 @@
 //! A made-up model with every kind of surface, curve and feature, for the tests of this crate.
 
 use crate::data::{
-    Area, Component, Edge, Face, Feature, Hierarchy, Instance, Model, Node, Options, Origin, Reference, Side,
+    Area, Component, Edge, Face, Feature, Hierarchy, Instance, Model, NearCanonical, Node, Options, Origin, Reference, Side,
     SolidInfo, Span, Vertex,
 };
 use feeler_geom::bezier::{BezierSpline, BezierSurface, H4};
@@ -75,18 +75,27 @@ fn curves() -> Vec<Curve> {
     ]
 }
 
+fn near<T>(shape: T) -> NearCanonical<T> {
+    NearCanonical { shape, outward: true, deviation: 1e-5, angle: 1e-4, curvature: 1e-3 }
+}
+
 /// A solid with one area a feature.
 pub(crate) fn hierarchy() -> Hierarchy {
     let sources = |i: u64| vec![(100 + i, None), (200 + i, (i == 0).then(trim))];
     let faces: Vec<Face> = surfaces()
         .into_iter()
         .zip(0..)
-        .map(|(surface, i)| Face { surface, outward: i % 2 == 0, trim: trim(), sources: sources(i) })
+        .map(|(surface, i)| {
+            let sphere = Surface::Sphere { frame: frame(), radius: 2.0 };
+            let near = (!surface.is_canonical()).then(|| near(sphere));
+            Face { surface, outward: i % 2 == 0, trim: trim(), sources: sources(i), near }
+        })
         .collect();
     let side = |face: u32| Side { face, forward: face == 0, guide: vec![[0.0, 0.1, 0.2], [1.0, 0.3, 0.4]] };
     let edges: Vec<Edge> = curves()
         .into_iter()
         .map(|curve| Edge {
+            near: matches!(curve, Curve::Bezier(_)).then(|| near(Curve::Circle { frame: frame(), radius: 2.0 })),
             curve,
             spans: vec![Span { t0: 0.0, t1: 1.0, source: 7, deviation: 1e-7 }],
             closed: false,

@@ -4,7 +4,7 @@
 //! finite and of a sensible size, so that the code that reads a model need not look again. Tightness and containment
 //! of the bounds are not checked here; they belong to the tests of the preparation.
 
-use crate::data::{Area, Component, Edge, Face, Feature, Hierarchy, Instance, Model, Node, Vertex};
+use crate::data::{Area, Component, Edge, Face, Feature, Hierarchy, Instance, Model, NearCanonical, Node, Vertex};
 use feeler_geom::bezier::{BezierSpline, BezierSurface, H4, MAX_DEGREE};
 use feeler_geom::trim::TrimCells;
 use feeler_geom::{Curve, Frame, Obb, PolyCone, Rect, RevolutionCone, Surface, V3};
@@ -144,12 +144,24 @@ fn check_component(component: &Component, index: usize, placed: &mut [bool]) -> 
 fn check_face(face: &Face) -> Check {
     check_surface(&face.surface).at("surface")?;
     check_trim(&face.trim).at("trimmed domain")?;
+    if let Some(near) = &face.near {
+        check_surface(&near.shape)
+            .and_then(|()| check_near(near, near.shape.is_canonical() && !face.surface.is_canonical()))
+            .at("nearly canonical surface")?;
+    }
     for (i, (_, trim)) in face.sources.iter().enumerate() {
         if let Some(trim) = trim {
             check_trim(trim).at(format_args!("source {i}: trimmed domain"))?;
         }
     }
     Ok(())
+}
+
+/// `fits`: the shape is canonical and the one that follows it is not.
+fn check_near<T>(near: &NearCanonical<T>, fits: bool) -> Check {
+    require(fits, "must be a canonical shape beside a free-form one")?;
+    let off = [near.deviation, near.angle, near.curvature];
+    require(off.iter().all(|x| 0.0 <= *x && sized(*x)), "deviations must be finite and not negative")
 }
 
 fn check_trim(trim: &TrimCells) -> Check {
@@ -258,6 +270,12 @@ fn check_control<const N: usize>(control: &[H4], factors: [usize; N]) -> Check {
 
 fn check_edge(edge: &Edge, faces: &[Face]) -> Check {
     check_curve(&edge.curve).at("curve")?;
+    if let Some(near) = &edge.near {
+        let round = matches!(near.shape, Curve::Line { .. } | Curve::Circle { .. });
+        check_curve(&near.shape)
+            .and_then(|()| check_near(near, round && matches!(edge.curve, Curve::Bezier(_))))
+            .at("nearly canonical curve")?;
+    }
     require(!edge.spans.is_empty(), "has no span")?;
     require(!edge.closed || edge.spans.len() == 1, "is closed and has several spans")?;
     for (i, span) in edge.spans.iter().enumerate() {

@@ -1,10 +1,11 @@
 //! The steps in order, and the records that they end in.
 
 use feeler_brep::{EdgeStatus, Solid, VertexPolar};
+use feeler_geom::canonical::Nearly;
 use feeler_geom::{Curve, Surface};
 use feeler_hierarchy::{
-    Edge, Face, Feature, FeatureType, Hierarchy, Instance, Model, Options, Origin, Side, SolidInfo, Span,
-    Vertex,
+    Edge, Face, Feature, FeatureType, Hierarchy, Instance, Model, NearCanonical, Options, Origin, Side,
+    SolidInfo, Span, Vertex,
 };
 use std::f64::consts::FRAC_PI_2;
 use thiserror::Error;
@@ -106,9 +107,28 @@ fn type_bits(leaf: &Leaf, features: &Features) -> u16 {
     kind.bit()
 }
 
+/// How far (relative to the size of the solid) a free-form shape may be off a canonical one that tells where its
+/// minima are: the waves of fillets that a modeller writes as splines, and no more.
+const NEAR: f64 = 1e-5;
+
+fn near<T>(found: Nearly<T>, outward: bool) -> NearCanonical<T> {
+    NearCanonical {
+        shape: found.shape,
+        outward: outward == found.same_normal,
+        deviation: found.deviation,
+        angle: found.angle,
+        curvature: found.curvature,
+    }
+}
+
 fn face_record(solid: &Solid, face: FaceGroup) -> Face {
     let id = |f: u32| solid.faces[f as usize].source;
+    let near = match &face.surface {
+        Surface::Bezier(grid) => grid.nearly(NEAR * solid.bounds.diagonal()).map(|n| near(n, face.outward)),
+        _ => None,
+    };
     Face {
+        near,
         surface: face.surface,
         outward: face.outward,
         trim: face.cells,
@@ -127,7 +147,12 @@ fn edge_record(solid: &Solid, features: &Features, edge: &EdgeGroup) -> Edge {
         let (face, forward) = edge.sides[k];
         Side { face, forward, guide: guide(solid, edge, k, &features.faces[face as usize].surface) }
     };
+    let near = match &edge.curve {
+        Curve::Bezier(spline) => spline.nearly(NEAR * solid.bounds.diagonal()).map(|n| near(n, true)),
+        _ => None,
+    };
     Edge {
+        near,
         curve: edge.curve.clone(),
         spans: edge.spans.iter().map(span).collect(),
         closed: edge.closed,

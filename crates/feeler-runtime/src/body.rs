@@ -10,7 +10,7 @@ use crate::tree::{Allowance, FeatureTypes, TreeNode};
 use feeler_convex::Polytope;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P3, V3};
-use feeler_hierarchy::{Area, Edge, Face, Feature, FeatureType, Hierarchy, Node, Vertex};
+use feeler_hierarchy::{Area, Edge, Face, Feature, FeatureType, Hierarchy, NearCanonical, Node, Vertex};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -73,6 +73,8 @@ pub(crate) struct FeatureData {
     pub feature: Feature,
     /// Oriented spheres, in the solid's frame; `None` for free-form geometry.
     pub primitive: Option<Primitive>,
+    /// Of a free-form feature, the canonical one that it follows.
+    pub near: Option<Near>,
     /// Box of its areas, the solid's frame.
     pub bounds: Aabb,
     /// Diagonal of its box (mm).
@@ -83,6 +85,19 @@ pub(crate) struct FeatureData {
     pub areas: Range<usize>,
     /// Carries quasi-LMDs only.
     pub quasi_only: bool,
+}
+
+/// What a free-form feature follows; see [`feeler_hierarchy::NearCanonical`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Near {
+    /// Oriented spheres, in the solid's frame.
+    pub primitive: Primitive,
+    /// Largest distance (mm).
+    pub deviation: f64,
+    /// Largest angle between normals, of curves between tangents (rad).
+    pub angle: f64,
+    /// Largest difference of curvatures (1/mm).
+    pub curvature: f64,
 }
 
 /// Boxes under the hull of a body: more make it tighter and its support points dearer.
@@ -145,10 +160,12 @@ impl Body {
                     (Some(Primitive::of_point(v.point)), v.deviation, v.quasi_only)
                 }
             };
+            // Near-degenerate poses are measured around a line's origin.
+            let rebased = |p: Primitive| if bbox.is_empty() { p } else { p.rebased(&bbox.center()) };
             features.push(FeatureData {
                 feature,
-                // Near-degenerate poses are measured around a line's origin.
-                primitive: primitive.map(|p| if bbox.is_empty() { p } else { p.rebased(&bbox.center()) }),
+                primitive: primitive.map(rebased),
+                near: near(&hierarchy, feature).map(|n| Near { primitive: rebased(n.primitive), ..n }),
                 bounds: bbox,
                 extent: bbox.diagonal(),
                 deviation: if deviation.is_finite() { deviation.max(0.0) } else { 0.0 },
@@ -365,8 +382,26 @@ impl Body {
     }
 }
 
-/// Largest normal curvature (1/mm) that a canonical feature has away from singular points, 0 for free-form ones:
-/// these bend little over a deviation, or their files are beyond help.
+/// The canonical feature that a free-form one follows.
+fn near(hierarchy: &Hierarchy, feature: Feature) -> Option<Near> {
+    fn of<T>(near: &NearCanonical<T>, primitive: Option<Primitive>) -> Option<Near> {
+        let &NearCanonical { deviation, angle, curvature, .. } = near;
+        primitive.map(|primitive| Near { primitive, deviation, angle, curvature })
+    }
+    match feature {
+        Feature::Face(f) => {
+            let near = hierarchy.faces[f as usize].near.as_ref()?;
+            of(near, Primitive::of_surface(&near.shape, near.outward))
+        }
+        Feature::Edge(e) => {
+            let near = hierarchy.edges[e as usize].near.as_ref()?;
+            of(near, Primitive::of_curve(&near.shape))
+        }
+        Feature::Vertex(_) => None,
+    }
+}
+
+/// Ends of no edge: see [`Body::tips`].
 fn tips(body: &Body) -> Vec<P3> {
     let h = &body.hierarchy;
     let mut ends: Vec<P3> = h
@@ -394,6 +429,8 @@ fn far_points(body: &Body) -> Vec<P3> {
     (0..3).flat_map(|k| [farthest(k), nearest(k)]).flatten().collect()
 }
 
+/// Largest normal curvature (1/mm) that a canonical feature has away from singular points, 0 for free-form ones:
+/// these bend little over a deviation, or their files are beyond help.
 fn curvature_bound(data: &FeatureData) -> f64 {
     let inverse = |r: f64| if r > 0.0 { 1.0 / r } else { 0.0 };
     match (data.feature, data.primitive) {

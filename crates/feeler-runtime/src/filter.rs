@@ -52,7 +52,7 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
     let extent = ctx.extent(c.feature_a, c.feature_b);
     let class = match definiteness(ctx, &a, &b, c.distance, extent) {
         SecondOrder::Indefinite => return None,
-        SecondOrder::Semidefinite => LmdClass::Conformal,
+        SecondOrder::Semidefinite { .. } => LmdClass::Conformal,
         SecondOrder::Strict { .. } => LmdClass::Strict,
     };
     let quasi = a.polar == Polar::Dilated

@@ -14,6 +14,7 @@
 
 mod curve;
 mod fit;
+mod near;
 mod surface;
 
 #[cfg(test)]
@@ -21,6 +22,8 @@ mod tests;
 
 use crate::bezier::{BezierSpline, BezierSurface};
 use crate::{Curve, Surface};
+
+pub use near::Nearly;
 
 /// What a spline or a grid is, within a tolerance.
 #[derive(Clone, Debug)]
@@ -44,6 +47,13 @@ impl BezierSpline {
     pub fn recognised(&self, tol: f64) -> Option<Recognised<Curve>> {
         if tol > 0.0 { curve::recognised(self, tol) } else { None }
     }
+
+    /// The line or circle that the spline follows within `tol` (mm), with what directions and curvatures are off; `None`
+    /// when there is none. Where [`BezierSpline::recognised`] replaces a shape, this only accompanies it.
+    #[must_use]
+    pub fn nearly(&self, tol: f64) -> Option<Nearly<Curve>> {
+        near::nearly_curve(self, tol)
+    }
 }
 
 impl BezierSurface {
@@ -51,6 +61,13 @@ impl BezierSurface {
     #[must_use]
     pub fn recognised(&self, tol: f64) -> Option<Recognised<Surface>> {
         if tol > 0.0 { surface::recognised(self, tol) } else { None }
+    }
+
+    /// The canonical surface that the grid follows within `tol` (mm), with what normals and curvatures are off; `None`
+    /// when there is none. Where [`BezierSurface::recognised`] replaces a shape, this only accompanies it.
+    #[must_use]
+    pub fn nearly(&self, tol: f64) -> Option<Nearly<Surface>> {
+        near::nearly_surface(self, tol)
     }
 }
 

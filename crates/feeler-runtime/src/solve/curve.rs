@@ -43,11 +43,12 @@ pub(crate) fn solve(
     let f = |t: f64| jet(&curve.derivs(t));
     let known = samples.each_ref().map(jet);
     minima(&f, (rect.u0, rect.u1), &known, margin, &mut |t| {
-        push(ctx, canonical, objective, (free, feature), curve, t, out);
+        report(ctx, canonical, objective, (free, feature), curve, t, out);
     });
 }
 
-fn push(
+/// Takes in a minimum at a parameter.
+pub(crate) fn report(
     ctx: &Context<'_>,
     canonical: Feature,
     objective: &Reduced,

@@ -78,7 +78,10 @@ impl<'a> Leaf<'a> {
     }
 
     fn point(&self, x: &[f64]) -> P3 {
-        let uv = self.uv(x);
+        self.point_at(self.uv(x))
+    }
+
+    fn point_at(&self, uv: P2) -> P3 {
         let p = match self.shape {
             Shape::Curve(c) => c.point(uv.x),
             Shape::Patch(s) => s.point(uv),
@@ -161,29 +164,75 @@ fn solve_n<const N: usize>(
             continue;
         }
         found.push((p_a, p_b));
-        if undecided {
-            stats.stalled += 1;
+        report(ctx, (area_a, a.uv(xa)), (area_b, b.uv(xb)), undecided, out, stats);
+    }
+}
+
+/// Takes in a minimum at parameters of two areas.
+pub(crate) fn report(
+    ctx: &Context<'_>,
+    (area_a, uv_a): (u32, P2),
+    (area_b, uv_b): (u32, P2),
+    undecided: bool,
+    out: &mut Solved,
+    stats: &mut Stats,
+) {
+    let (a, b) = (Leaf::new(ctx.a, area_a, None), Leaf::new(ctx.b, area_b, Some(&ctx.pose_ab)));
+    let (p_a, p_b) = (a.point_at(uv_a), b.point_at(uv_b));
+    if undecided {
+        stats.stalled += 1;
+    }
+    let (fa, fb) = (ctx.a.area(area_a).feature, ctx.b.area(area_b).feature);
+    for n in directions(ctx, (fa, uv_a), (fb, uv_b), &p_a, &p_b) {
+        let distance = (p_b - p_a).dot(&n);
+        let tangential = (p_b - p_a - n * distance).norm();
+        if distance < -ctx.tol.tol || tangential > ctx.tol.tol.max(1e-6 * distance.abs()) {
+            continue;
         }
-        let (fa, fb) = (ctx.a.area(area_a).feature, ctx.b.area(area_b).feature);
-        let (uv_a, uv_b) = (a.uv(xa), b.uv(xb));
-        for n in directions(ctx, (fa, uv_a), (fb, uv_b), &p_a, &p_b) {
-            let distance = (p_b - p_a).dot(&n);
-            let tangential = (p_b - p_a - n * distance).norm();
-            if distance < -ctx.tol.tol || tangential > ctx.tol.tol.max(1e-6 * distance.abs()) {
-                continue;
-            }
-            out.candidates.push(Candidate {
-                feature_a: fa,
-                feature_b: fb,
-                p_a,
-                p_b,
-                n,
-                distance,
-                hint_a: Some(uv_a),
-                hint_b: Some(uv_b),
-                undecided,
-            });
+        out.candidates.push(Candidate {
+            feature_a: fa,
+            feature_b: fb,
+            p_a,
+            p_b,
+            n,
+            distance,
+            hint_a: Some(uv_a),
+            hint_b: Some(uv_b),
+            undecided,
+        });
+    }
+}
+
+/// The minimum of two areas next to unit-box parameters of theirs: parameters of their curves and surfaces.
+pub(crate) fn descend(
+    ctx: &Context<'_>,
+    (area_a, in_a): (u32, [f64; 2]),
+    (area_b, in_b): (u32, [f64; 2]),
+    margin: f64,
+) -> Option<(P2, P2)> {
+    let (a, b) = (Leaf::new(ctx.a, area_a, None), Leaf::new(ctx.b, area_b, Some(&ctx.pose_ab)));
+    match (a.dim(), b.dim()) {
+        (1, 1) => descend_n::<2>(ctx, (&a, in_a), (&b, in_b), margin),
+        (2, 2) => descend_n::<4>(ctx, (&a, in_a), (&b, in_b), margin),
+        _ => descend_n::<3>(ctx, (&a, in_a), (&b, in_b), margin),
+    }
+}
+
+fn descend_n<const N: usize>(
+    ctx: &Context<'_>,
+    (a, in_a): (&Leaf<'_>, [f64; 2]),
+    (b, in_b): (&Leaf<'_>, [f64; 2]),
+    margin: f64,
+) -> Option<(P2, P2)> {
+    let split = a.dim();
+    let mut eval = |x: &SVector<f64, N>| evaluate(a, b, split, x, ctx.tol.eps);
+    let start = SVector::<f64, N>::from_fn(|r, _| if r < split { in_a[r] } else { in_b[r - split] });
+    match minimise(&mut eval, start, margin, ACCEPT_EPS * ctx.tol.eps) {
+        Ended::Minimum(x) => {
+            let (xa, xb) = x.as_slice().split_at(split);
+            Some((a.uv(xa), b.uv(xb)))
         }
+        Ended::Outside | Ended::Stalled(_) => None,
     }
 }
 

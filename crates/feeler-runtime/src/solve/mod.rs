@@ -6,12 +6,15 @@
 //! | free curve | | [`free`]: 2 unknowns | [`free`]: 3 unknowns |
 //! | Bézier patch | | | [`free`]: 4 unknowns |
 //!
+//! Patches that follow a canonical surface are first tried as such ([`near`]).
+//!
 //! # Source
 //! BREP §4.3.1, Table 4.1; MATH §3, §8.
 
 pub(crate) mod canonical;
 pub(crate) mod curve;
 pub(crate) mod free;
+pub(crate) mod near;
 pub(crate) mod newton;
 pub(crate) mod patch;
 pub(crate) mod reduced;
@@ -132,6 +135,8 @@ pub(crate) struct Solved {
     pub suspects: Vec<Suspect>,
     /// Areas of one group.
     areas: Vec<u32>,
+    /// Pairs of areas of one group.
+    rest: Vec<(u32, u32)>,
 }
 
 impl Solved {
@@ -211,8 +216,18 @@ fn both_free(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
 
 /// Solves pairs of areas of one pair of features.
 fn solve_group(ctx: &Context<'_>, group: &[(u32, u32)], out: &mut Solved, stats: &mut Stats) {
-    let (area_a, area_b) = (ctx.a.area(group[0].0), ctx.b.area(group[0].1));
-    let (fa, fb) = (area_a.feature, area_b.feature);
+    let mut rest = std::mem::take(&mut out.rest);
+    rest.clear();
+    near::solve(ctx, group, &mut rest, out, stats);
+    if !rest.is_empty() {
+        solve_areas(ctx, &rest, out, stats);
+    }
+    out.rest = rest;
+}
+
+/// Solves pairs of areas of one pair of features, each as what it is.
+fn solve_areas(ctx: &Context<'_>, group: &[(u32, u32)], out: &mut Solved, stats: &mut Stats) {
+    let (fa, fb) = (ctx.a.area(group[0].0).feature, ctx.b.area(group[0].1).feature);
     match (ctx.a.data(fa).primitive, ctx.primitive(Which::B, fb)) {
         (Some(pa), Some(pb)) => {
             stats.exact_solves += 1;

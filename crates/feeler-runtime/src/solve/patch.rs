@@ -15,7 +15,7 @@ use crate::Stats;
 use crate::samples::{ROOM, at};
 use crate::trim::outward_normal;
 use arrayvec::ArrayVec;
-use feeler_geom::{Rect, Surface, V3};
+use feeler_geom::{P2, Rect, Surface, V3};
 use feeler_hierarchy::Feature;
 use nalgebra::{Matrix2, Vector2};
 
@@ -43,7 +43,7 @@ pub(crate) fn solve(
     let rect = &body.area(area).rect;
     let face_data = body.face(face);
     let surface = &face_data.surface;
-    let accept = if objective.squared { ACCEPT_EPS * ctx.tol.eps } else { ACCEPT_SINE };
+    let accept = accepted(ctx, objective);
     let mut eval = |x: &Vector2<f64>| evaluate(objective, surface, rect, x, ctx.tol.eps);
     let samples = body.grid_of(area);
     let mut values = [f64::INFINITY; ROOM];
@@ -78,33 +78,41 @@ pub(crate) fn solve(
             continue;
         }
         found.push(x);
-        let uv = at(rect, x[0], x[1]);
-        let p = surface.point(uv);
-        let Some(q) = objective.probe(&p) else { continue };
-        // The patch's own normal is better conditioned than the difference of the footpoints.
-        let n = -outward_normal(face_data, uv);
-        let d = (p - q.foot).dot(&n);
-        let tangential = (p - q.foot - n * d).norm();
-        if !objective.squared
-            && q.f < -2.0 * ctx.tol.tol
-            && face_data.trim.classify(uv) == feeler_geom::trim::Side::Inside
-        {
-            suspect(ctx, free, &p, out);
-        }
-        if !(-ctx.tol.tol <= d && d <= ctx.d_max) || tangential > ctx.tol.tol.max(1e-6 * d.abs()) {
-            continue;
-        }
-        if undecided {
-            stats.stalled += 1;
-        }
-        out.candidates.push(candidate_of(
-            ctx,
-            canonical,
-            (free, Feature::Face(face), uv),
-            (q.foot, p, n),
-            undecided,
-        ));
+        report(ctx, canonical, objective, (free, face, at(rect, x[0], x[1])), undecided, out, stats);
     }
+}
+
+/// Takes in a minimum at parameters of face `face`.
+pub(crate) fn report(
+    ctx: &Context<'_>,
+    canonical: Feature,
+    objective: &Reduced,
+    (free, face, uv): (Which, u32, P2),
+    undecided: bool,
+    out: &mut Solved,
+    stats: &mut Stats,
+) {
+    let face_data = ctx.body(free).face(face);
+    let p = face_data.surface.point(uv);
+    let Some(q) = objective.probe(&p) else { return };
+    // The patch's own normal is better conditioned than the difference of the footpoints.
+    let n = -outward_normal(face_data, uv);
+    let d = (p - q.foot).dot(&n);
+    let tangential = (p - q.foot - n * d).norm();
+    if !objective.squared
+        && q.f < -2.0 * ctx.tol.tol
+        && face_data.trim.classify(uv) == feeler_geom::trim::Side::Inside
+    {
+        suspect(ctx, free, &p, out);
+    }
+    if !(-ctx.tol.tol <= d && d <= ctx.d_max) || tangential > ctx.tol.tol.max(1e-6 * d.abs()) {
+        return;
+    }
+    if undecided {
+        stats.stalled += 1;
+    }
+    let place = (free, Feature::Face(face), uv);
+    out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, n), undecided));
 }
 
 /// How far outside the unit box a solution still counts as the leaf's: what the trim test may accept, in parameters.
@@ -112,6 +120,11 @@ pub(crate) fn solve(
 pub(crate) fn border_margin(ctx: &Context<'_>, deviation: f64, lengths: &[f64; 2]) -> [f64; 2] {
     let slack = deviation + ctx.tol.same;
     lengths.map(|length| if length > 0.0 { (slack / length).clamp(1e-9, MARGIN) } else { MARGIN })
+}
+
+/// Residual of a converged point.
+pub(crate) fn accepted(ctx: &Context<'_>, objective: &Reduced) -> f64 {
+    if objective.squared { ACCEPT_EPS * ctx.tol.eps } else { ACCEPT_SINE }
 }
 
 pub(crate) fn same_place(
@@ -125,7 +138,8 @@ pub(crate) fn same_place(
         || (surface.point(at(rect, x[0], x[1])) - surface.point(at(rect, y[0], y[1]))).norm() < tol
 }
 
-fn evaluate(
+/// The objective over a rectangle of a surface.
+pub(crate) fn evaluate(
     objective: &Reduced,
     surface: &Surface,
     rect: &Rect,

@@ -1,0 +1,329 @@
+//! Free-form faces and edges that follow a canonical one: closed forms tell where minima are, Newton finds them on the
+//! geometry as it is.
+//!
+//! Modellers write fillets and their borders as splines that wave about a torus and its circles by little more than
+//! rounding. Their normals are off those of the canonical surface by an angle θ, their curvatures by κ, both measured when
+//! the solid was prepared. A minimum of the free-form feature is then a place where the gradient of the canonical distance
+//! is at most θ; beside a critical pair whose smallest relative curvature λ is clearly above κ there is exactly one, within
+//! θ / λ, and beside one with λ clearly below −κ there is none.
+//!
+//! # Source
+//! MATH §3 (closed forms), §8 (Newton).
+//!
+//! # Deviations
+//! Where this does not decide, the pairs of leaves are solved as those of any free-form feature: within 4 θ / |λ| of a
+//! critical pair that is flat to within κ, and all of them for a family to within θ over the features' extent, or where
+//! Newton does not come back from close by. Not looked for are minima that the waves make where the gradient of the canonical distance falls to θ
+//! without a zero: it does so within a range of poses as narrow as θ.
+
+use super::newton::{Eval, Outcome, minimise};
+use super::{Context, Solved, Which, curve, free, patch, reduced::Reduced};
+use crate::body::Near;
+use crate::samples::at;
+use crate::{Body, Stats};
+use arrayvec::ArrayVec;
+use feeler_geom::contact::{SecondOrder, SideShape, second_order};
+use feeler_geom::frame::complete_basis;
+use feeler_geom::skeleton::{Critical, Primitive, critical_pairs, signed_distance};
+use feeler_geom::{Curve, P2, P3, Rect, V3};
+use feeler_hierarchy::Feature;
+use nalgebra::{Matrix1, Matrix2, SVector, Vector1, Vector2};
+
+/// How clearly relative curvatures must be above those of the waves.
+const CLEARLY: f64 = 2.0;
+/// How far (of the areas' rectangles) Newton may run outside them.
+const MARGIN: f64 = 0.5;
+/// What else may be between a critical pair of the canonical features and that of the free-form ones, in ways θ / λ.
+const WAYS: f64 = 4.0;
+/// Largest radius about a flat critical pair, relative to the extent of the features, within which other minima are
+/// looked for.
+const WIDE: f64 = 0.25;
+
+/// One side of a pair.
+struct Shape {
+    feature: Feature,
+    /// Frame of A.
+    primitive: Primitive,
+    near: Option<Near>,
+}
+
+/// Solves a pair of features as what they follow; the pairs of areas for which this does not decide where minima are go
+/// into `rest`: all of them unless one or both features follow a canonical one and the others are canonical.
+pub(crate) fn solve(
+    ctx: &Context<'_>,
+    group: &[(u32, u32)],
+    rest: &mut Vec<(u32, u32)>,
+    out: &mut Solved,
+    stats: &mut Stats,
+) {
+    let (fa, fb) = (ctx.a.area(group[0].0).feature, ctx.b.area(group[0].1).feature);
+    let (first, counted) = (out.candidates.len(), *stats);
+    let flat = match (shape(ctx, Which::A, fa), shape(ctx, Which::B, fb)) {
+        (Some(a), Some(b)) if a.near.is_some() || b.near.is_some() => decided(ctx, group, (&a, &b), out, stats),
+        _ => None,
+    };
+    match flat {
+        Some(zones) if zones.is_empty() => {}
+        Some(zones) => rest.extend(group.iter().filter(|pair| zones.iter().any(|z| z.meets(ctx, **pair)))),
+        None => {
+            out.candidates.truncate(first);
+            *stats = counted;
+            rest.extend_from_slice(group);
+        }
+    }
+}
+
+/// Where minima may be beside a flat critical pair.
+struct Zone {
+    /// Footpoints, each in its solid's own frame.
+    p_a: P3,
+    p_b: P3,
+    /// Distance (mm) from them.
+    radius: f64,
+}
+
+impl Zone {
+    fn meets(&self, ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
+        let near = |body: &Body, area: u32, p: &P3| {
+            let obb = &body.node(body.leaf_of_area(area)).obb;
+            let from = p - obb.center;
+            (0..3).all(|k| obb.axes[k].dot(&from).abs() <= obb.half[k] + self.radius)
+        };
+        near(ctx.a, i, &self.p_a) && near(ctx.b, j, &self.p_b)
+    }
+}
+
+/// Critical pairs of two primitives at most.
+const MOST: usize = 16;
+
+fn shape(ctx: &Context<'_>, which: Which, feature: Feature) -> Option<Shape> {
+    if let Some(primitive) = ctx.primitive(which, feature) {
+        return Some(Shape { feature, primitive, near: None });
+    }
+    let near = ctx.body(which).data(feature).near?;
+    let primitive = match which {
+        Which::A => near.primitive,
+        Which::B => near.primitive.transformed(&ctx.pose_ab),
+    };
+    Some(Shape { feature, primitive, near: Some(near) })
+}
+
+/// Takes in the minima beside clear ones of the canonical features; returns where others may be, `None` when anywhere.
+fn decided(
+    ctx: &Context<'_>,
+    group: &[(u32, u32)],
+    (a, b): (&Shape, &Shape),
+    out: &mut Solved,
+    stats: &mut Stats,
+) -> Option<ArrayVec<Zone, MOST>> {
+    let off = |of: fn(&Near) -> f64| a.near.as_ref().map_or(0.0, of) + b.near.as_ref().map_or(0.0, of);
+    let (deviation, angle, curvature) = (off(|n| n.deviation), off(|n| n.angle), off(|n| n.curvature));
+    let extent = ctx.extent(a.feature, b.feature);
+    stats.exact_solves += 1;
+    let reach = ctx.d_max + deviation;
+    let flat = ctx.tol.tol.max(deviation + angle * extent);
+    let found = critical_pairs(&a.primitive, &b.primitive, reach, flat, extent);
+    if found.family.is_some() || found.isolated.is_full() {
+        return None;
+    }
+    // A length over the extent, as second orders are judged.
+    let bend = CLEARLY * curvature * extent * extent + ctx.tol.tol;
+    let mut zones = ArrayVec::new();
+    for c in &found.isolated {
+        let (strict, min_eig) = match order(a, b, c, extent, bend)? {
+            SecondOrder::Indefinite => continue,
+            SecondOrder::Semidefinite { min_eig } => (false, min_eig.abs()),
+            SecondOrder::Strict { min_eig } => (true, min_eig),
+        };
+        let radius = WAYS * angle / min_eig + deviation + ctx.tol.same;
+        let (p_a, p_b) = (c.p_a, ctx.pose_ba * c.p_b);
+        let beside = |body: &Body, feature, p: &P3| {
+            let data = body.data(feature);
+            data.bounds.inflated(radius + data.deviation).contains(p)
+        };
+        if !(beside(ctx.a, a.feature, &p_a) && beside(ctx.b, b.feature, &p_b)) {
+            continue;
+        }
+        if !strict {
+            // Beyond, the second order says nothing about the gradient.
+            if radius.is_nan() || radius > WIDE * extent {
+                return None;
+            }
+            zones.push(Zone { p_a, p_b, radius });
+            continue;
+        }
+        match (a.near.is_some(), b.near.is_some()) {
+            (true, true) => both(ctx, group, c, radius, out, stats)?,
+            (true, false) => one(ctx, (Which::A, a), b, group, (c, radius), out, stats)?,
+            _ => one(ctx, (Which::B, b), a, group, (c, radius), out, stats)?,
+        }
+    }
+    Some(zones)
+}
+
+/// What a critical pair of the canonical features is.
+fn order(a: &Shape, b: &Shape, c: &Critical, extent: f64, bend: f64) -> Option<SecondOrder> {
+    let basis = complete_basis(&c.n);
+    let shape_a = side(a, &c.p_a, &c.n, &basis)?;
+    let shape_b = side(b, &c.p_b, &-c.n, &basis)?;
+    Some(second_order(&shape_a, &shape_b, c.distance.max(0.0), extent, bend))
+}
+
+/// The local shape of a canonical feature at a point with an outward direction.
+fn side(shape: &Shape, p: &P3, outward: &V3, basis: &(V3, V3)) -> Option<SideShape> {
+    match (shape.feature, shape.primitive) {
+        (Feature::Face(_), primitive) => {
+            let h = signed_distance(&primitive, p)?.hessian;
+            let (s, t) = basis;
+            let (hs, ht) = (h * s, h * t);
+            Some(SideShape::Face { shape: Matrix2::new(s.dot(&hs), s.dot(&ht), t.dot(&hs), t.dot(&ht)) })
+        }
+        (Feature::Edge(_), Primitive::Line { dir, .. }) => {
+            Some(SideShape::edge(&dir, &V3::zeros(), outward, basis))
+        }
+        (Feature::Edge(_), Primitive::Circle { frame, radius, .. }) => {
+            let radial = (p - frame.origin) / radius;
+            Some(SideShape::edge(&frame.z.cross(&radial), &(-radial / radius), outward, basis))
+        }
+        (Feature::Edge(_), _) => None,
+        (Feature::Vertex(_), _) => Some(SideShape::Vertex),
+    }
+}
+
+/// Of the areas the one with the foot nearest to a point (frame of A), and the unit-box parameters of that foot; none
+/// when the point is farther from all their boxes than `way` and what grids are off.
+fn start(
+    ctx: &Context<'_>,
+    which: Which,
+    areas: impl Iterator<Item = u32>,
+    p: &P3,
+    way: f64,
+) -> Option<(u32, [f64; 2])> {
+    let p = if which == Which::A { *p } else { ctx.pose_ba * p };
+    let body = ctx.body(which);
+    let mut best: Option<(f64, u32, [f64; 2])> = None;
+    let mut last = None;
+    for area in areas {
+        if last.replace(area) == Some(area) {
+            continue;
+        }
+        let grid = body.grid_of(area);
+        let obb = &body.node(body.leaf_of_area(area)).obb;
+        let from = p - obb.center;
+        if (0..3).any(|k| obb.axes[k].dot(&from).abs() > obb.half[k] + way + grid.bend) {
+            continue;
+        }
+        let foot = grid.foot(&p);
+        let distance = foot.offset.norm();
+        if best.is_none_or(|b| distance < b.0) {
+            best = Some((distance, area, foot.params));
+        }
+    }
+    best.map(|(_, area, params)| (area, params))
+}
+
+/// The minimum next to a critical pair, one side being canonical; nothing where none of the areas is, `None` when it is
+/// not found.
+fn one(
+    ctx: &Context<'_>,
+    (which, free): (Which, &Shape),
+    canonical: &Shape,
+    group: &[(u32, u32)],
+    (c, way): (&Critical, f64),
+    out: &mut Solved,
+    stats: &mut Stats,
+) -> Option<()> {
+    let (p, areas): (_, fn(&(u32, u32)) -> u32) = match which {
+        Which::A => (c.p_a, |g| g.0),
+        Which::B => (c.p_b, |g| g.1),
+    };
+    let Some((area, params)) = start(ctx, which, group.iter().map(areas), &p, way) else { return Some(()) };
+    let body = ctx.body(which);
+    let rect = &body.area(area).rect;
+    let own = match which {
+        Which::A => canonical.primitive,
+        Which::B => canonical.primitive.transformed(&ctx.pose_ba),
+    };
+    let objective = Reduced::new(&own);
+    let accept = patch::accepted(ctx, &objective);
+    match free.feature {
+        Feature::Face(face) => {
+            let surface = &body.face(face).surface;
+            let mut eval = |x: &Vector2<f64>| patch::evaluate(&objective, surface, rect, x, ctx.tol.eps);
+            let x = minimum(minimise(&mut eval, Vector2::from(params), MARGIN, accept))?;
+            let uv = at(rect, x[0], x[1]);
+            close(ctx, which, &surface.point(uv), &p, way)?;
+            patch::report(ctx, canonical.feature, &objective, (which, face, uv), false, out, stats);
+        }
+        Feature::Edge(edge) => {
+            let along = &body.edge(edge).curve;
+            let mut eval = |x: &Vector1<f64>| on_curve(&objective, along, rect, x, ctx.tol.eps);
+            let x = minimum(minimise(&mut eval, Vector1::new(params[0]), MARGIN, accept))?;
+            let t = at(rect, x[0], 0.0).x;
+            close(ctx, which, &along.point(t), &p, way)?;
+            curve::report(ctx, canonical.feature, &objective, (which, free.feature), along, t, out);
+        }
+        Feature::Vertex(_) => return None,
+    }
+    Some(())
+}
+
+/// The objective over an interval of a curve.
+fn on_curve(
+    objective: &Reduced,
+    curve: &Curve,
+    rect: &Rect,
+    x: &Vector1<f64>,
+    eps: f64,
+) -> Option<Eval<1>> {
+    let d = curve.derivs(at(rect, x[0], 0.0).x);
+    let q = objective.probe(&d.p)?;
+    let w = rect.u1 - rect.u0;
+    Some(Eval {
+        f: q.f,
+        grad: Vector1::new(q.grad.dot(&d.d1) * w),
+        hess: Matrix1::new((d.d1.dot(&(q.hess * d.d1)) + q.grad.dot(&d.d2)) * w * w),
+        len: Vector1::new(d.d1.norm() * w),
+        noise: patch::NOISE * eps * if objective.squared { q.grad.norm() + eps } else { 1.0 },
+    })
+}
+
+/// The minimum next to a critical pair of two free-form features.
+fn both(
+    ctx: &Context<'_>,
+    group: &[(u32, u32)],
+    c: &Critical,
+    way: f64,
+    out: &mut Solved,
+    stats: &mut Stats,
+) -> Option<()> {
+    let Some(in_a) = start(ctx, Which::A, group.iter().map(|g| g.0), &c.p_a, way) else { return Some(()) };
+    let Some(in_b) = start(ctx, Which::B, group.iter().map(|g| g.1), &c.p_b, way) else { return Some(()) };
+    let (uv_a, uv_b) = free::descend(ctx, in_a, in_b, MARGIN)?;
+    close(ctx, Which::A, &point(ctx, Which::A, in_a.0, uv_a), &c.p_a, way)?;
+    close(ctx, Which::B, &point(ctx, Which::B, in_b.0, uv_b), &c.p_b, way)?;
+    free::report(ctx, (in_a.0, uv_a), (in_b.0, uv_b), false, out, stats);
+    Some(())
+}
+
+/// A point of the feature of an area, in the solid's own frame.
+fn point(ctx: &Context<'_>, which: Which, area: u32, uv: P2) -> P3 {
+    let body = ctx.body(which);
+    match body.area(area).feature {
+        Feature::Face(f) => body.face(f).surface.point(uv),
+        Feature::Edge(e) => body.edge(e).curve.point(uv.x),
+        Feature::Vertex(v) => body.vertex(v).point,
+    }
+}
+
+fn minimum<const N: usize>(outcome: Outcome<N>) -> Option<SVector<f64, N>> {
+    match outcome {
+        Outcome::Minimum(x) => Some(x),
+        Outcome::Outside | Outcome::Stalled(_) => None,
+    }
+}
+
+/// Whether Newton has come to a place (the solid's own frame) no farther than it should be.
+fn close(ctx: &Context<'_>, which: Which, found: &P3, p: &P3, way: f64) -> Option<()> {
+    ((ctx.in_a(which, found) - p).norm() <= 2.0 * way).then_some(())
+}
