@@ -113,6 +113,9 @@ impl FeatureType {
         T::FreeForm,
     ];
 
+    /// The bits of all faces.
+    pub const FACES: u16 = ALL & !union(&[T::StraightEdge, T::CurvedEdge, T::Vertex]);
+
     /// The bit of this type.
     #[must_use]
     pub const fn bit(self) -> u16 {

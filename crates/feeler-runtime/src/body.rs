@@ -3,9 +3,10 @@
 //! Beside the stored data stands what every query needs and no file should hold twice: the oriented-sphere
 //! primitive of each canonical feature, its extent, the areas of each feature, and the shells.
 
+use crate::interfere::apart::{along, part};
 use crate::interfere::probes::Probes;
 use crate::point_in_solid::{interior_points, shell_points};
-use crate::samples::{CurveSamples, Grid, Samples};
+use crate::samples::{CurveSamples, Grid, Samples, at};
 use crate::tree::{Allowance, FeatureTypes, TreeNode};
 use feeler_convex::Polytope;
 use feeler_geom::skeleton::Primitive;
@@ -47,6 +48,8 @@ pub struct Body {
     areas: Vec<u32>,
     /// For each area the node that is its leaf.
     leaf_of_area: Vec<u32>,
+    /// For each area the position of its feature when that is canonical or follows a canonical one.
+    round_of_area: Vec<Option<u32>>,
     /// The nodes for traversals.
     tree: Vec<TreeNode>,
     /// Conservative box in the solid's own frame.
@@ -75,6 +78,10 @@ pub(crate) struct FeatureData {
     pub primitive: Option<Primitive>,
     /// Of a free-form feature, the canonical one that it follows.
     pub near: Option<Near>,
+    /// Of a face around a line (its primitive's or that of what it follows): the range of the line's parameter (mm).
+    pub along: [f64; 2],
+    /// Likewise of a face around a circle: see [`part`].
+    pub part: [f64; 2],
     /// Box of its areas, the solid's frame.
     pub bounds: Aabb,
     /// Diagonal of its box (mm).
@@ -162,10 +169,19 @@ impl Body {
             };
             // Near-degenerate poses are measured around a line's origin.
             let rebased = |p: Primitive| if bbox.is_empty() { p } else { p.rebased(&bbox.center()) };
+            let primitive = primitive.map(rebased);
+            let near = near(&hierarchy, feature).map(|n| Near { primitive: rebased(n.primitive), ..n });
+            let boxes = areas[start..next]
+                .iter()
+                .map(|&a| &hierarchy.nodes[leaf_of_area[a as usize] as usize].obb);
+            let around = primitive.as_ref().or(near.as_ref().map(|n| &n.primitive));
+            let points = areas[start..next].iter().flat_map(|&a| outline(&hierarchy, a));
             features.push(FeatureData {
                 feature,
-                primitive: primitive.map(rebased),
-                near: near(&hierarchy, feature).map(|n| Near { primitive: rebased(n.primitive), ..n }),
+                along: along(around, boxes),
+                part: part(around, points),
+                primitive,
+                near,
                 bounds: bbox,
                 extent: bbox.diagonal(),
                 deviation: if deviation.is_finite() { deviation.max(0.0) } else { 0.0 },
@@ -177,11 +193,17 @@ impl Body {
             if bounds.is_empty() { 0.0 } else { bounds.min.coords.amax().max(bounds.max.coords.amax()) };
         let deviation = features.iter().fold(0.0, |m: f64, f| m.max(f.deviation));
         let samples = Samples::new(hierarchy.areas.len());
+        let round = |f: Feature| {
+            let data: &FeatureData = &features[dense(f)];
+            (data.primitive.is_some() || data.near.is_some()).then(|| index(dense(f)))
+        };
+        let round_of_area = hierarchy.areas.iter().map(|a| round(a.feature)).collect();
         let mut body = Self {
             hierarchy,
             features,
             areas,
             leaf_of_area,
+            round_of_area,
             tree: Vec::new(),
             bounds,
             reach,
@@ -351,6 +373,12 @@ impl Body {
         self.leaf_of_area[area as usize]
     }
 
+    /// The position of an area's feature in [`Body::features`] when it is canonical or follows a canonical one: closed
+    /// forms then tell about all of its areas at once.
+    pub(crate) fn round_of(&self, area: u32) -> Option<u32> {
+        self.round_of_area[area as usize]
+    }
+
     /// Sorts areas by feature.
     pub(crate) fn area_key(&self, area: u32) -> (u32, u32) {
         (self.dense(self.area(area).feature), area)
@@ -399,6 +427,19 @@ fn near(hierarchy: &Hierarchy, feature: Feature) -> Option<Near> {
         }
         Feature::Vertex(_) => None,
     }
+}
+
+/// Points of an area of a face: on a grid with its corners.
+fn outline(hierarchy: &Hierarchy, area: u32) -> impl Iterator<Item = P3> + '_ {
+    let area = &hierarchy.areas[area as usize];
+    let surface = match area.feature {
+        Feature::Face(f) => Some(&hierarchy.faces[f as usize].surface),
+        _ => None,
+    };
+    surface.into_iter().flat_map(move |s| {
+        let steps = [0.0, 0.25, 0.5, 0.75, 1.0];
+        steps.into_iter().flat_map(move |x| steps.map(|y| s.point(at(&area.rect, x, y))))
+    })
 }
 
 /// Ends of no edge: see [`Body::tips`].

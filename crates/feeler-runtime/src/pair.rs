@@ -93,22 +93,23 @@ impl ContactPair {
             tol: self.tolerances,
             d_max: options.d_max,
             alpha: options.alpha,
+            cull: (!options.brute_force)
+                .then(|| CullContext::new(&self.a, &self.b, &pose_ab, &self.tolerances, &options)),
         };
         let with_quasi = options.alpha > 0.0;
-        if options.brute_force {
-            all_pairs(&self.a, &self.b, with_quasi, &mut self.leaf_pairs, &mut self.stats);
-        } else {
-            let cull = CullContext::new(&self.a, &self.b, &pose_ab, &ctx.tol, &options);
+        if let Some(cull) = &ctx.cull {
             if !options.savings.coherence {
                 self.front.clear();
             }
             self.front.update(
                 (&self.a, &self.b),
                 &pose_ab,
-                (&cull, options.alpha),
+                (cull, options.alpha),
                 &mut self.leaf_pairs,
                 &mut self.stats,
             );
+        } else {
+            all_pairs(&self.a, &self.b, with_quasi, &mut self.leaf_pairs, &mut self.stats);
         }
         let (pairs, solved, stats) = (&mut self.leaf_pairs, &mut self.solved, &mut self.stats);
         let mut minima = || solve_all(&ctx, pairs, &options, solved, stats);

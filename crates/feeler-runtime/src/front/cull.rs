@@ -58,6 +58,19 @@ impl CullContext {
         }
     }
 
+    /// Whether one pair of areas stands for two features that closed forms solve.
+    pub(crate) fn solves_whole_features(&self) -> bool {
+        self.savings.supermaximal
+    }
+
+    /// Whether two areas may hold a minimum together.
+    pub(crate) fn areas(&self, (a, i): (&Body, u32), (b, j): (&Body, u32)) -> bool {
+        let node_a = &a.tree()[a.leaf_of_area(i) as usize];
+        let node_b = b.tree()[b.leaf_of_area(j) as usize].placed(&self.pose);
+        self.nodes(node_a, &node_b).is_none()
+            && self.leaves(node_a, &node_b, &a.area(i).cone, &b.area(j).cone).is_none()
+    }
+
     /// What two nodes leave out.
     fn spare(&self, a: &TreeNode, b: &TreeNode) -> Spare {
         let (a, b) = (&a.allowance, &b.allowance);

@@ -18,7 +18,7 @@
 
 pub(crate) mod brute;
 pub(crate) mod cull;
-mod motion;
+pub(crate) mod motion;
 
 use crate::tree::{PlacedTree, TreeNode};
 use crate::{Body, Stats};
@@ -51,6 +51,50 @@ enum State {
     Open(u32),
 }
 
+/// Which pairs of features closed forms are to solve as a whole, in this query: one of their pairs of areas is enough.
+///
+/// A table in which a pair may push out another one, which costs a test or two and nothing else.
+#[derive(Clone, Debug)]
+struct Chosen {
+    /// Number of the query and pair of features.
+    slots: Vec<(u32, (u32, u32))>,
+    query: u32,
+}
+
+impl Default for Chosen {
+    fn default() -> Self {
+        Self { slots: vec![(0, (0, 0)); 1 << CHOSEN_BITS], query: 0 }
+    }
+}
+
+/// Slots of [`Chosen`], as a power of two: several times as many as there are pairs of features near each other.
+const CHOSEN_BITS: u32 = 11;
+
+impl Chosen {
+    fn restart(&mut self) {
+        if self.query == u32::MAX {
+            *self = Self::default();
+        }
+        self.query += 1;
+    }
+
+    /// Fibonacci hashing.
+    fn slot(&mut self, (a, b): (u32, u32)) -> &mut (u32, (u32, u32)) {
+        let key = (u64::from(a) << 32) | u64::from(b);
+        let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - CHOSEN_BITS);
+        &mut self.slots[hash as usize]
+    }
+
+    fn contains(&mut self, pair: (u32, u32)) -> bool {
+        let query = self.query;
+        *self.slot(pair) == (query, pair)
+    }
+
+    fn insert(&mut self, pair: (u32, u32)) {
+        *self.slot(pair) = (self.query, pair);
+    }
+}
+
 /// The tree of pairs of one pair of bodies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Front {
@@ -62,6 +106,7 @@ pub(crate) struct Front {
     /// What culling depends on beside the pose: reach, angle.
     valid_for: Option<[f64; 2]>,
     stack: Vec<Visit>,
+    chosen: Chosen,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +129,8 @@ impl Front {
         self.valid_for = None;
     }
 
-    /// All pairs of leaves that pass the culling tests at `pose_ab`, into `out`.
+    /// All pairs of leaves that pass the culling tests at `pose_ab`, into `out`; of two features that closed forms solve as
+    /// a whole (canonical ones and such as follow them) at least one pair.
     pub(crate) fn update(
         &mut self,
         (a, b): (&Body, &Body),
@@ -98,6 +144,7 @@ impl Front {
             return;
         }
         self.placed.restart(b.tree());
+        self.chosen.restart();
         let key = Some([cull.reach, alpha]);
         if self.valid_for != key {
             self.clear();
@@ -147,9 +194,18 @@ impl Front {
         if margin.is_none()
             && let (Some(i), Some(j)) = (node_a.area(), node_b.area())
         {
-            margin = cull.leaves(node_a, node_b, &a.area(i).cone, &b.area(j).cone);
+            let whole = if cull.solves_whole_features() { a.round_of(i).zip(b.round_of(j)) } else { None };
+            let chosen = whole.is_some_and(|w| self.chosen.contains(w));
+            if !chosen {
+                margin = cull.leaves(node_a, node_b, &a.area(i).cone, &b.area(j).cone);
+            }
             if margin.is_none() {
-                out.push((i, j));
+                if !chosen {
+                    out.push((i, j));
+                    if let Some(w) = whole {
+                        self.chosen.insert(w);
+                    }
+                }
                 self.pairs[k as usize] = PairNode { state: State::Active, expiry: f64::NEG_INFINITY, ..pair };
                 return;
             }

@@ -11,18 +11,22 @@
 //! samples, [`probes::SAMPLES`] or more a trimming piece with refinement about each smallest one, free-form areas by probes.
 //! Penetrations of less than a few tolerances count as touching.
 
+pub(crate) mod apart;
+mod coaxial;
 pub(crate) mod probes;
 
 use crate::Body;
 use crate::point_in_solid::{RayScratch, contains};
 use crate::samples::{Grid, GridFoot};
 use crate::solve::{Context, Which};
+use crate::tree::{PlacedTree, TreeNode};
 use crate::trim::outward_normal;
-use feeler_geom::obb::{PoseMatrix, separated, separated_in_frame};
+use feeler_geom::obb::{PoseMatrix, separated_in_frame};
 use feeler_geom::skeleton::{Primitive, critical_pairs, signed_distance};
 use feeler_geom::trim::Side;
 use feeler_geom::{Obb, P2, P3, Pose, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{Feature, FeatureType};
+use apart::{Round, apart, misses};
 use probes::{PROBES, Probe, SAMPLES, STEPS, Track};
 use std::cell::RefCell;
 
@@ -43,6 +47,7 @@ pub(crate) struct Suspect {
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     overlaps: Vec<(u32, u32)>,
+    placed: PlacedTree,
     stack: Vec<(u32, u32)>,
     meetings: Vec<u64>,
     rays: RefCell<RayScratch>,
@@ -69,17 +74,21 @@ pub(crate) fn boundaries_cross(ctx: &Context<'_>, scratch: &mut Scratch) -> bool
     if separated_in_frame(&Obb::from_aabb(box_a), &placed, 0.0, u8::MAX).is_some() {
         return false;
     }
-    let Scratch { overlaps, stack, meetings, rays } = scratch;
+    let Scratch { overlaps, placed, stack, meetings, rays } = scratch;
     let convicted = |s: &Suspect| convicts(ctx, s, rays);
     if shells(ctx).any(|s| convicted(&s)) {
         return true;
     }
     // Every crossing of the boundaries runs through overlapping boxes.
-    overlapping_faces(ctx, stack, overlaps);
+    overlapping_faces(ctx, placed, stack, overlaps);
     if overlaps.is_empty() {
         return false;
     }
     overlaps.sort_unstable_by_key(|&(i, j)| (ctx.a.area_key(i), ctx.b.area_key(j)));
+    leave_out_apart(ctx, overlaps);
+    if overlaps.is_empty() {
+        return false;
+    }
     edges_through_faces(ctx, Which::A, overlaps, meetings, &convicted)
         || edges_through_faces(ctx, Which::B, overlaps, meetings, &convicted)
         || closed_crossings(ctx, overlaps, &convicted)
@@ -121,37 +130,64 @@ fn closed_crossings(
 }
 
 /// Pairs of face areas with overlapping boxes, into `out`.
-fn overlapping_faces(ctx: &Context<'_>, stack: &mut Vec<(u32, u32)>, out: &mut Vec<(u32, u32)>) {
-    let (a, b) = (ctx.a, ctx.b);
+fn overlapping_faces(
+    ctx: &Context<'_>,
+    placed: &mut PlacedTree,
+    stack: &mut Vec<(u32, u32)>,
+    out: &mut Vec<(u32, u32)>,
+) {
+    let (a, b) = (ctx.a.tree(), ctx.b.tree());
     let pose = PoseMatrix::from(&ctx.pose_ab);
     out.clear();
-    if a.hierarchy().nodes.is_empty() || b.hierarchy().nodes.is_empty() {
+    if a.is_empty() || b.is_empty() {
         return;
     }
-    let is_face = |body: &Body, area: u32| matches!(body.area(area).feature, Feature::Face(_));
+    placed.restart(b);
+    let has_faces = |n: &TreeNode| n.types.all & FeatureType::FACES != 0;
     stack.clear();
     stack.push((0, 0));
     while let Some((i, j)) = stack.pop() {
-        let (node_a, node_b) = (a.node(i), b.node(j));
-        if separated(&node_a.obb, &node_b.obb, &pose, 0.0, u8::MAX).is_some() {
+        let (node_a, node_b) = (&a[i as usize], placed.get(b, &pose, j));
+        if !(has_faces(node_a) && has_faces(node_b))
+            || separated_in_frame(&node_a.obb, &node_b.obb, 0.0, u8::MAX).is_some()
+        {
             continue;
         }
         match (node_a.children(), node_b.children()) {
-            (None, None) => {
-                if let (Some(p), Some(q)) = (node_a.area(), node_b.area())
-                    && is_face(a, p)
-                    && is_face(b, q)
-                {
-                    out.push((p, q));
-                }
+            (None, None) => out.extend(node_a.area().zip(node_b.area())),
+            (Some(l), other) if other.is_none() || node_a.radius > node_b.radius => {
+                stack.extend([(l + 1, j), (l, j)]);
             }
-            (Some([l, r]), other) if other.is_none() || node_a.obb.radius() > node_b.obb.radius() => {
-                stack.extend([(r, j), (l, j)]);
-            }
-            (_, Some([l, r])) => stack.extend([(i, r), (i, l)]),
+            (_, Some(l)) => stack.extend([(i, l + 1), (i, l)]),
             (Some(_), None) => {}
         }
     }
+}
+
+/// Leaves out the pairs of areas, sorted by features, whose faces are apart, and those of which one's surface does not
+/// come into the other one's box.
+fn leave_out_apart(ctx: &Context<'_>, overlaps: &mut Vec<(u32, u32)>) {
+    let pose = PoseMatrix::from(&ctx.pose_ab);
+    let tol = ctx.tol.tol;
+    let mut last = None;
+    let (mut on_a, mut on_b) = (None, None);
+    let mut are_apart = false;
+    let misses = |from: &Option<Round>, b: &Obb| {
+        from.as_ref().is_some_and(|from| misses(&from.primitive, b, from.off + 2.0 * tol))
+    };
+    overlaps.retain(|&(i, j)| {
+        let (fa, fb) = (ctx.a.area(i).feature, ctx.b.area(j).feature);
+        if last != Some((fa, fb)) {
+            if last.is_none_or(|l| l.0 != fa) {
+                on_a = Round::of(ctx, Which::A, fa);
+            }
+            on_b = Round::of(ctx, Which::B, fb);
+            last = Some((fa, fb));
+            are_apart = on_a.as_ref().zip(on_b.as_ref()).is_some_and(|(a, b)| apart(a, b, tol));
+        }
+        let obb = |body: &Body, area: u32| body.node(body.leaf_of_area(area)).obb;
+        !(are_apart || misses(&on_a, &obb(ctx.b, j).placed(&pose)) || misses(&on_b, &obb(ctx.a, i)))
+    });
 }
 
 fn canonical_crossing(
@@ -289,6 +325,11 @@ impl Moved<'_> {
         self.pose * self.track.point(self.body, s)
     }
 
+    /// The sample in the middle.
+    fn middle(&self) -> P3 {
+        self.pose * self.track.samples[SAMPLES / 2]
+    }
+
     /// Parameters and points of the samples.
     fn samples(&self) -> [(f64, P3); SAMPLES] {
         std::array::from_fn(|i| (STEPS[i], self.pose * self.track.samples[i]))
@@ -307,6 +348,10 @@ fn crosses_face(
     let face = body.face(f);
     let value = |p: &P3| signed_distance(&primitive, p).map_or(0.0, |d| d.value);
     let tol = ctx.tol.tol;
+    // The distance changes by no more than the way.
+    if value(&track.middle()).abs() > track.track.radius + tol {
+        return false;
+    }
     let samples = track.samples().map(|(s, p)| (s, value(&p)));
     let mut try_between = |outer: f64, inner: f64, deepest: f64| {
         DEPTHS.map(|d| (d * tol).min(0.9 * -deepest)).into_iter().any(|depth| {

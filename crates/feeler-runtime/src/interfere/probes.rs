@@ -34,6 +34,8 @@ pub(crate) struct Track {
     pub samples: [P3; SAMPLES],
     /// How far (mm) the curve strays from the chords between samples, about.
     pub sagitta: f64,
+    /// No point is farther (mm, about) from the sample in the middle.
+    pub radius: f64,
 }
 
 impl Track {
@@ -134,7 +136,9 @@ fn track(body: &Body, face: u32, piece: TrimPiece) -> Track {
     // An eighth of the second difference is the sagitta; twice that for what bends in between.
     let second = samples.windows(3).map(|w| (w[0].coords + w[2].coords - w[1].coords * 2.0).norm());
     let sagitta = 0.25 * second.fold(0.0, f64::max);
-    Track { face, piece, samples, sagitta }
+    let middle = samples[SAMPLES / 2];
+    let radius = samples.iter().fold(0.0, |m: f64, p| m.max((p - middle).norm())) + sagitta;
+    Track { face, piece, samples, sagitta, radius }
 }
 
 fn probe(body: &Body, f: u32, uv: P2) -> Probe {

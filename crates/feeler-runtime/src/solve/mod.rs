@@ -19,6 +19,7 @@ pub(crate) mod newton;
 pub(crate) mod patch;
 pub(crate) mod reduced;
 
+use crate::front::cull::CullContext;
 use crate::interfere::Suspect;
 use crate::tolerance::Tolerances;
 use crate::{Body, QueryOptions, Stats};
@@ -38,6 +39,8 @@ pub(crate) struct Context<'a> {
     pub tol: Tolerances,
     pub d_max: f64,
     pub alpha: f64,
+    /// What culls pairs of areas; `None` for brute force.
+    pub cull: Option<CullContext>,
 }
 
 /// One of the two solids.
@@ -191,7 +194,7 @@ pub(crate) fn solve_all(
             .par_iter()
             .map(|batch| {
                 let mut part = (Solved::default(), Stats::default());
-                solve_group(ctx, batch, &mut part.0, &mut part.1);
+                solve_group(ctx, batch, together, &mut part.0, &mut part.1);
                 part
             })
             .collect();
@@ -202,7 +205,7 @@ pub(crate) fn solve_all(
     } else {
         for group in groups {
             stats.feature_pairs += 1;
-            solve_group(ctx, group, out, stats);
+            solve_group(ctx, group, together, out, stats);
         }
     }
     out.families.dedup_by_key(|f| (f.feature_a, f.feature_b));
@@ -214,11 +217,21 @@ fn both_free(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
     free(ctx.a, i) && free(ctx.b, j)
 }
 
-/// Solves pairs of areas of one pair of features.
-fn solve_group(ctx: &Context<'_>, group: &[(u32, u32)], out: &mut Solved, stats: &mut Stats) {
+/// Solves pairs of areas of one pair of features, `together` when one stands for all of them.
+fn solve_group(
+    ctx: &Context<'_>,
+    group: &[(u32, u32)],
+    together: bool,
+    out: &mut Solved,
+    stats: &mut Stats,
+) {
     let mut rest = std::mem::take(&mut out.rest);
     rest.clear();
-    near::solve(ctx, group, &mut rest, out, stats);
+    if together {
+        near::solve(ctx, group, &mut rest, out, stats);
+    } else {
+        rest.extend_from_slice(group);
+    }
     if !rest.is_empty() {
         solve_areas(ctx, &rest, out, stats);
     }

@@ -35,6 +35,8 @@ const CLEARLY: f64 = 2.0;
 const MARGIN: f64 = 0.5;
 /// What else may be between a critical pair of the canonical features and that of the free-form ones, in ways θ / λ.
 const WAYS: f64 = 4.0;
+/// Feet are looked for in boxes that a point is this far outside of, relative to their size.
+const BESIDE: f64 = 0.01;
 /// Largest radius about a flat critical pair, relative to the extent of the features, within which other minima are
 /// looked for.
 const WIDE: f64 = 0.25;
@@ -58,17 +60,40 @@ pub(crate) fn solve(
 ) {
     let (fa, fb) = (ctx.a.area(group[0].0).feature, ctx.b.area(group[0].1).feature);
     let (first, counted) = (out.candidates.len(), *stats);
-    let flat = match (shape(ctx, Which::A, fa), shape(ctx, Which::B, fb)) {
-        (Some(a), Some(b)) if a.near.is_some() || b.near.is_some() => decided(ctx, group, (&a, &b), out, stats),
-        _ => None,
+    let (Some(a), Some(b)) = (shape(ctx, Which::A, fa), shape(ctx, Which::B, fb)) else {
+        rest.extend_from_slice(group);
+        return;
     };
-    match flat {
+    if a.near.is_none() && b.near.is_none() {
+        rest.extend_from_slice(group);
+        return;
+    }
+    match decided(ctx, (&a, &b), out, stats) {
         Some(zones) if zones.is_empty() => {}
-        Some(zones) => rest.extend(group.iter().filter(|pair| zones.iter().any(|z| z.meets(ctx, **pair)))),
-        None => {
-            out.candidates.truncate(first);
-            *stats = counted;
-            rest.extend_from_slice(group);
+        zones => {
+            if zones.is_none() {
+                out.candidates.truncate(first);
+                *stats = counted;
+            }
+            areas_in(ctx, (fa, fb), zones.as_deref(), rest);
+        }
+    }
+}
+
+/// Pairs of areas of two features that may hold a minimum, in one of the zones when there are some.
+fn areas_in(
+    ctx: &Context<'_>,
+    (fa, fb): (Feature, Feature),
+    zones: Option<&[Zone]>,
+    out: &mut Vec<(u32, u32)>,
+) {
+    for &i in ctx.a.areas_of(ctx.a.data(fa)) {
+        for &j in ctx.b.areas_of(ctx.b.data(fb)) {
+            if zones.is_none_or(|z| z.iter().any(|z| z.meets(ctx, (i, j))))
+                && ctx.cull.is_none_or(|cull| cull.areas((ctx.a, i), (ctx.b, j)))
+            {
+                out.push((i, j));
+            }
         }
     }
 }
@@ -111,7 +136,6 @@ fn shape(ctx: &Context<'_>, which: Which, feature: Feature) -> Option<Shape> {
 /// Takes in the minima beside clear ones of the canonical features; returns where others may be, `None` when anywhere.
 fn decided(
     ctx: &Context<'_>,
-    group: &[(u32, u32)],
     (a, b): (&Shape, &Shape),
     out: &mut Solved,
     stats: &mut Stats,
@@ -153,9 +177,9 @@ fn decided(
             continue;
         }
         match (a.near.is_some(), b.near.is_some()) {
-            (true, true) => both(ctx, group, c, radius, out, stats)?,
-            (true, false) => one(ctx, (Which::A, a), b, group, (c, radius), out, stats)?,
-            _ => one(ctx, (Which::B, b), a, group, (c, radius), out, stats)?,
+            (true, true) => both(ctx, (a, b), (c, radius), out, stats)?,
+            (true, false) => one(ctx, (Which::A, a), b, (c, radius), out, stats)?,
+            _ => one(ctx, (Which::B, b), a, (c, radius), out, stats)?,
         }
     }
     Some(zones)
@@ -190,30 +214,26 @@ fn side(shape: &Shape, p: &P3, outward: &V3, basis: &(V3, V3)) -> Option<SideSha
     }
 }
 
-/// Of the areas the one with the foot nearest to a point (frame of A), and the unit-box parameters of that foot; none
-/// when the point is farther from all their boxes than `way` and what grids are off.
+/// Of the areas of a feature the one with the foot nearest to a point (frame of A), and the unit-box parameters of that
+/// foot; none when the point is farther from all their boxes than `way` and what grids are off.
 fn start(
     ctx: &Context<'_>,
     which: Which,
-    areas: impl Iterator<Item = u32>,
+    feature: Feature,
     p: &P3,
     way: f64,
 ) -> Option<(u32, [f64; 2])> {
     let p = if which == Which::A { *p } else { ctx.pose_ba * p };
     let body = ctx.body(which);
     let mut best: Option<(f64, u32, [f64; 2])> = None;
-    let mut last = None;
-    for area in areas {
-        if last.replace(area) == Some(area) {
-            continue;
-        }
-        let grid = body.grid_of(area);
+    for &area in body.areas_of(body.data(feature)) {
         let obb = &body.node(body.leaf_of_area(area)).obb;
         let from = p - obb.center;
-        if (0..3).any(|k| obb.axes[k].dot(&from).abs() > obb.half[k] + way + grid.bend) {
+        let slack = way + BESIDE * obb.half.max();
+        if (0..3).any(|k| obb.axes[k].dot(&from).abs() > obb.half[k] + slack) {
             continue;
         }
-        let foot = grid.foot(&p);
+        let foot = body.grid_of(area).foot(&p);
         let distance = foot.offset.norm();
         if best.is_none_or(|b| distance < b.0) {
             best = Some((distance, area, foot.params));
@@ -228,16 +248,12 @@ fn one(
     ctx: &Context<'_>,
     (which, free): (Which, &Shape),
     canonical: &Shape,
-    group: &[(u32, u32)],
     (c, way): (&Critical, f64),
     out: &mut Solved,
     stats: &mut Stats,
 ) -> Option<()> {
-    let (p, areas): (_, fn(&(u32, u32)) -> u32) = match which {
-        Which::A => (c.p_a, |g| g.0),
-        Which::B => (c.p_b, |g| g.1),
-    };
-    let Some((area, params)) = start(ctx, which, group.iter().map(areas), &p, way) else { return Some(()) };
+    let p = if which == Which::A { c.p_a } else { c.p_b };
+    let Some((area, params)) = start(ctx, which, free.feature, &p, way) else { return Some(()) };
     let body = ctx.body(which);
     let rect = &body.area(area).rect;
     let own = match which {
@@ -291,14 +307,13 @@ fn on_curve(
 /// The minimum next to a critical pair of two free-form features.
 fn both(
     ctx: &Context<'_>,
-    group: &[(u32, u32)],
-    c: &Critical,
-    way: f64,
+    (a, b): (&Shape, &Shape),
+    (c, way): (&Critical, f64),
     out: &mut Solved,
     stats: &mut Stats,
 ) -> Option<()> {
-    let Some(in_a) = start(ctx, Which::A, group.iter().map(|g| g.0), &c.p_a, way) else { return Some(()) };
-    let Some(in_b) = start(ctx, Which::B, group.iter().map(|g| g.1), &c.p_b, way) else { return Some(()) };
+    let Some(in_a) = start(ctx, Which::A, a.feature, &c.p_a, way) else { return Some(()) };
+    let Some(in_b) = start(ctx, Which::B, b.feature, &c.p_b, way) else { return Some(()) };
     let (uv_a, uv_b) = free::descend(ctx, in_a, in_b, MARGIN)?;
     close(ctx, Which::A, &point(ctx, Which::A, in_a.0, uv_a), &c.p_a, way)?;
     close(ctx, Which::B, &point(ctx, Which::B, in_b.0, uv_b), &c.p_b, way)?;

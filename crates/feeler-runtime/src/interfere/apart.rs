@@ -1,0 +1,479 @@
+//! Faces that plainly do not meet, though their boxes do: a plug in a bore.
+//!
+//! A canonical face is covered by the spheres around its skeleton. The signed distance from another face's surface changes
+//! by no more than the way, so over the face it is within a sphere's radius of its values on the skeleton, and these have
+//! closed bounds: nested cylinders, cones and tori with any play come out as apart, whatever the size of their boxes.
+//!
+//! # Source
+//! MATH §3 (oriented spheres).
+//!
+//! # Guarantees
+//! `true` is certain up to rounding: the trimmed faces have no common point. `false` means nothing.
+
+use super::coaxial::{self, Part};
+use crate::solve::{Context, Which};
+use feeler_geom::skeleton::{Primitive, signed_distance};
+use feeler_geom::{Obb, P3, V3, math};
+use feeler_hierarchy::Feature;
+use std::f64::consts::TAU;
+
+/// A face that is canonical or follows a canonical one, frame of A.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Round {
+    pub primitive: Primitive,
+    /// How far (mm) the face may be off the primitive.
+    pub off: f64,
+    /// Of a line the range of its parameter (mm from the origin) in which the face lies.
+    pub along: [f64; 2],
+    /// Of a circle the part of the meridian in which the face lies.
+    pub part: Part,
+    /// The face is in here.
+    bounds: Obb,
+}
+
+impl Round {
+    /// `None` for a free-form face.
+    pub(crate) fn of(ctx: &Context<'_>, which: Which, feature: Feature) -> Option<Self> {
+        let data = ctx.body(which).data(feature);
+        let (primitive, off) = match (data.primitive, &data.near) {
+            (Some(p), _) => (p, 0.0),
+            (None, Some(near)) => (near.primitive, near.deviation),
+            (None, None) => return None,
+        };
+        let bounds = Obb::from_aabb(&data.bounds);
+        let (primitive, bounds) = match which {
+            Which::A => (primitive, bounds),
+            Which::B => (primitive.transformed(&ctx.pose_ab), bounds.transformed(&ctx.pose_ab)),
+        };
+        Some(Self { primitive, off, along: data.along, part: data.part, bounds })
+    }
+}
+
+/// Where a feature with the primitive of a line lies along it: the range of its boxes.
+pub(crate) fn along<'a>(primitive: Option<&Primitive>, boxes: impl Iterator<Item = &'a Obb>) -> [f64; 2] {
+    let Some(Primitive::Line { origin, dir, .. }) = primitive else { return [0.0; 2] };
+    boxes.fold([f64::INFINITY, f64::NEG_INFINITY], |[lo, hi], b| {
+        let middle = (b.center - origin).dot(dir);
+        let half = (0..3).fold(0.0, |s, k| s + b.half[k] * b.axes[k].dot(dir).abs());
+        [lo.min(middle - half), hi.max(middle + half)]
+    })
+}
+
+/// Whether two faces have no common point, by the primitives that they are on.
+pub(crate) fn apart(a: &Round, b: &Round, tol: f64) -> bool {
+    let margin = a.off + b.off + 2.0 * tol;
+    let beyond = |[lo, hi]: [f64; 2]| lo > margin || hi < -margin;
+    coaxial::range(a, b).is_some_and(beyond)
+        || coaxial::range(b, a).is_some_and(beyond)
+        || beyond(range(&a.primitive, b))
+        || beyond(range(&b.primitive, a))
+}
+
+/// The part of the meridian of a torus in which a face lies: angles at points of it, from outside up, a little more for
+/// what is between them.
+pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P3>) -> Part {
+    let Some(Primitive::Circle { frame, radius, .. }) = primitive else { return coaxial::WHOLE };
+    let angle = |p: P3| {
+        let q = frame.local(&p);
+        math::atan2(q.z, q.x.hypot(q.y) - radius).rem_euclid(TAU)
+    };
+    let mut angles: Vec<f64> = points.map(angle).collect();
+    angles.sort_unstable_by(f64::total_cmp);
+    let (Some(first), Some(last)) = (angles.first(), angles.last()) else { return coaxial::WHOLE };
+    // The face is in what remains beside the widest gap.
+    let mut widest = (first + TAU - last, *first);
+    for w in angles.windows(2) {
+        if w[1] - w[0] > widest.0 {
+            widest = (w[1] - w[0], w[1]);
+        }
+    }
+    let (gap, from) = widest;
+    let turn = TAU - gap;
+    if gap.is_nan() || gap < LEAST_GAP { coaxial::WHOLE } else { [from - ROOM * turn, turn * (1.0 + 2.0 * ROOM)] }
+}
+
+/// A gap (rad) between angles of points that is more than that between samples.
+const LEAST_GAP: f64 = 1.0;
+/// What is beyond the outermost samples, relative to the part.
+const ROOM: f64 = 1e-3;
+
+/// Everything: nothing is known.
+const ALL: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
+
+/// Bounds of the signed distance from `from` over the primitive that `face` is on, where the face is.
+fn range(from: &Primitive, face: &Round) -> [f64; 2] {
+    match *from {
+        Primitive::Plane { origin, normal } => {
+            let by_box = over_box(&origin, &normal, &face.bounds);
+            let by_form = over_form(&origin, &normal, face);
+            [by_box[0].max(by_form[0]), by_box[1].min(by_form[1])]
+        }
+        Primitive::Point { center, sigma } => {
+            let distance = match face.primitive {
+                Primitive::Plane { .. } => return ALL,
+                Primitive::Point { center: c, .. } => [(c - center).norm(); 2],
+                Primitive::Line { origin, dir, .. } => {
+                    let side = side_of(sigma, 0.0);
+                    let value = |t: f64| side * (origin + dir * t - center).norm() - sigma;
+                    let t = (center - origin).dot(&dir).max(face.along[0]).min(face.along[1]);
+                    return along_line(face, face.along.map(value), side, value(t));
+                }
+                Primitive::Circle { frame, radius, .. } => {
+                    let q = frame.local(&center);
+                    let rho = q.x.hypot(q.y);
+                    [(rho - radius).hypot(q.z), (rho + radius).hypot(q.z)]
+                }
+            };
+            widened(signed(distance, sigma), face)
+        }
+        Primitive::Line { origin, dir, sigma, slope } => {
+            let side = side_of(sigma, slope);
+            let cos = (1.0 - slope * slope).sqrt();
+            let [rho, along] = match face.primitive {
+                Primitive::Plane { .. } => return ALL,
+                Primitive::Point { center, .. } => around(&origin, &dir, &center, None),
+                Primitive::Circle { frame, radius, .. } => {
+                    around(&origin, &dir, &frame.origin, Some((&frame.z, radius)))
+                }
+                Primitive::Line { origin: o, dir: d, .. } => {
+                    let ends = face.along.map(|t| {
+                        let x = o + d * t - origin;
+                        let h = x.dot(&dir);
+                        (side * cos * (x - dir * h).norm() - sigma, slope * h)
+                    });
+                    let way = ordered(ends[0].1, ends[1].1);
+                    let extreme = side * cos * nearest(&origin, &dir, face) - sigma;
+                    let extreme = extreme - if side > 0.0 { way[1] } else { way[0] };
+                    return along_line(face, ends.map(|(v, w)| v - w), side, extreme);
+                }
+            };
+            let (r, h) = (ordered(side * cos * rho[0], side * cos * rho[1]), along.map(|h| slope * h));
+            let h = ordered(h[0], h[1]);
+            widened([r[0] - sigma - h[1], r[1] - sigma - h[0]], face)
+        }
+        Primitive::Circle { frame, radius, sigma } => {
+            let [rho, height] = match face.primitive {
+                Primitive::Plane { .. } => return ALL,
+                Primitive::Point { center, .. } => around(&frame.origin, &frame.z, &center, None),
+                Primitive::Circle { frame: other, radius: r, .. } => {
+                    around(&frame.origin, &frame.z, &other.origin, Some((&other.z, r)))
+                }
+                Primitive::Line { origin, dir, .. } => {
+                    let ends = face.along.map(|t| {
+                        let x = origin + dir * t - frame.origin;
+                        let h = x.dot(&frame.z);
+                        ((x - frame.z * h).norm(), h)
+                    });
+                    let lowest = nearest(&frame.origin, &frame.z, face);
+                    [[lowest, ends[0].0.max(ends[1].0)], ordered(ends[0].1, ends[1].1)]
+                }
+            };
+            let r = absolute([rho[0] - radius, rho[1] - radius]);
+            let h = absolute(height);
+            widened(signed([r[0].hypot(h[0]), r[1].hypot(h[1])], sigma), face)
+        }
+    }
+}
+
+/// Whether a primitive does not come into a box, to within a margin (mm).
+pub(crate) fn misses(primitive: &Primitive, b: &Obb, margin: f64) -> bool {
+    if let Primitive::Plane { origin, normal } = primitive {
+        let [lo, hi] = over_box(origin, normal, b);
+        return lo > margin || hi < -margin;
+    }
+    let Some(at) = signed_distance(primitive, &b.center) else { return false };
+    // The distance changes by no more than the way; linearly, but for what the curvature over the box makes of it.
+    let radius = b.half.norm();
+    let linear = (0..3).fold(0.0, |s, k| s + b.half[k] * b.axes[k].dot(&at.gradient).abs());
+    let nearest = match *primitive {
+        Primitive::Plane { .. } => f64::INFINITY,
+        Primitive::Point { sigma, .. } => (at.value + sigma).abs(),
+        Primitive::Line { origin, dir, .. } => {
+            let x = b.center - origin;
+            (x - dir * x.dot(&dir)).norm()
+        }
+        Primitive::Circle { frame, sigma, .. } => {
+            let q = frame.local(&b.center);
+            (at.value + sigma).abs().min(q.x.hypot(q.y))
+        }
+    };
+    let bend = if nearest > radius { 0.5 * radius * radius / (nearest - radius) } else { f64::INFINITY };
+    at.value.abs() > margin + radius.min(linear + bend)
+}
+
+/// Signed heights of a box above a plane.
+fn over_box(origin: &P3, normal: &V3, b: &Obb) -> [f64; 2] {
+    let middle = (b.center - origin).dot(normal);
+    let half = (0..3).fold(0.0, |s, k| s + b.half[k] * b.axes[k].dot(normal).abs());
+    [middle - half, middle + half]
+}
+
+/// Signed heights of a whole form above a plane.
+fn over_form(origin: &P3, normal: &V3, face: &Round) -> [f64; 2] {
+    let across = |axis: &V3| axis.cross(normal).norm();
+    match face.primitive {
+        Primitive::Plane { .. } => ALL,
+        Primitive::Point { center, sigma } => {
+            let middle = (center - origin).dot(normal);
+            [middle - sigma.abs(), middle + sigma.abs()]
+        }
+        Primitive::Line { origin: o, dir, sigma, slope } => {
+            // Between the two circles at its ends.
+            let tilt = across(&dir) / (1.0 - slope * slope).sqrt();
+            let ends = face.along.map(|t| {
+                let middle = (o + dir * t - origin).dot(normal);
+                let reach = (sigma + slope * t).abs() * tilt;
+                [middle - reach, middle + reach]
+            });
+            [ends[0][0].min(ends[1][0]), ends[0][1].max(ends[1][1])]
+        }
+        Primitive::Circle { frame, radius, sigma } => {
+            let middle = (frame.origin - origin).dot(normal);
+            let reach = radius * across(&frame.z) + sigma.abs();
+            [middle - reach, middle + reach]
+        }
+    }
+}
+
+/// Distances from an axis, and places along it, of a point or a circle with an axis and a radius.
+fn around(origin: &P3, dir: &V3, center: &P3, circle: Option<(&V3, f64)>) -> [[f64; 2]; 2] {
+    let x = center - origin;
+    let h = x.dot(dir);
+    let off = (x - dir * h).norm();
+    let Some((axis, radius)) = circle else { return [[off; 2], [h; 2]] };
+    let (cos, sin) = (axis.dot(dir).abs(), axis.cross(dir).norm());
+    // Seen along the axis the circle is an ellipse with this smaller half-axis.
+    let nearest = (off - radius).max(radius * cos - off).max(0.0);
+    [[nearest, off + radius], [h - radius * sin, h + radius * sin]]
+}
+
+/// Smallest distance from an axis of the piece of a line that a face is around.
+fn nearest(origin: &P3, dir: &V3, face: &Round) -> f64 {
+    let Primitive::Line { origin: o, dir: d, .. } = face.primitive else { return 0.0 };
+    let flat = |v: V3| v - dir * v.dot(dir);
+    let (x, d) = (flat(o - origin), flat(d));
+    let d_sq = d.norm_squared();
+    let t = if d_sq > 0.0 { -x.dot(&d) / d_sq } else { 0.0 };
+    let [lo, hi] = face.along;
+    if lo.is_nan() || hi.is_nan() || lo > hi {
+        return 0.0;
+    }
+    (x + d * t.clamp(lo, hi)).norm()
+}
+
+/// Bounds over the spheres along a line of a signed distance with these values at its ends: a convex function along it
+/// (`side` positive) with this lower bound, or a concave one with this upper bound.
+fn along_line(face: &Round, ends: [f64; 2], side: f64, extreme: f64) -> [f64; 2] {
+    let Primitive::Line { sigma, slope, .. } = face.primitive else { return ALL };
+    // Their radii are linear along it.
+    let [r, q] = face.along.map(|t| sigma + slope * t);
+    if r * q < 0.0 {
+        return ALL;
+    }
+    let (r, q) = (r.abs(), q.abs());
+    if side > 0.0 {
+        [extreme - r.max(q), (ends[0] + r).max(ends[1] + q)]
+    } else {
+        [(ends[0] - r).min(ends[1] - q), extreme + r.max(q)]
+    }
+}
+
+pub(super) fn side_of(sigma: f64, slope: f64) -> f64 {
+    let s = if slope == 0.0 { sigma } else { slope };
+    if s < 0.0 { -1.0 } else { 1.0 }
+}
+
+/// Signed distances from spheres of a signed radius by distances from their centres.
+fn signed(distance: [f64; 2], sigma: f64) -> [f64; 2] {
+    let side = side_of(sigma, 0.0);
+    ordered(side * distance[0] - sigma, side * distance[1] - sigma)
+}
+
+/// By the largest radius of a face's spheres.
+fn widened([lo, hi]: [f64; 2], face: &Round) -> [f64; 2] {
+    let radius = match face.primitive {
+        Primitive::Plane { .. } => return ALL,
+        Primitive::Point { sigma, .. } | Primitive::Circle { sigma, .. } => sigma.abs(),
+        Primitive::Line { sigma, slope, .. } => {
+            face.along.iter().fold(0.0, |m: f64, t| m.max((sigma + slope * t).abs()))
+        }
+    };
+    [lo - radius, hi + radius]
+}
+
+fn ordered(x: f64, y: f64) -> [f64; 2] {
+    if x <= y { [x, y] } else { [y, x] }
+}
+
+/// Of the absolute values of a range.
+fn absolute([lo, hi]: [f64; 2]) -> [f64; 2] {
+    if lo > 0.0 {
+        [lo, hi]
+    } else if hi < 0.0 {
+        [-hi, -lo]
+    } else {
+        [0.0, hi.max(-lo)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_geom::{Aabb, Frame};
+    use rand::rngs::SmallRng;
+    use rand::{Rng, SeedableRng};
+
+    fn direction(rng: &mut SmallRng) -> V3 {
+        loop {
+            let v = V3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+            if v.norm() > 0.1 && v.norm() < 1.0 {
+                return v.normalize();
+            }
+        }
+    }
+
+    fn point(rng: &mut SmallRng) -> P3 {
+        P3::from(V3::from_fn(|_, _| rng.random_range(-2.0..2.0)))
+    }
+
+    /// A form, often nearly coaxial with the z-axis, with points of it.
+    fn form(rng: &mut SmallRng) -> (Round, Vec<P3>) {
+        let tilt = [0.0, 1e-6, 1e-2, 2.0][rng.random_range(0..4)];
+        let z = (V3::z() + direction(rng) * tilt).normalize();
+        let o = P3::from(direction(rng) * [0.0, 1e-3, 0.1, 3.0][rng.random_range(0..4)]);
+        let frame = Frame::from_z(o, z, None).expect("a direction");
+        let sign = if rng.random_bool(0.5) { 1.0 } else { -1.0 };
+        let r = rng.random_range(0.1..2.0);
+        let mut along = [0.0; 2];
+        let mut part = coaxial::WHOLE;
+        let mut points = Vec::new();
+        let (s, t) = (rng.random_range(-2.0..2.0), rng.random_range(0.1..3.0));
+        let primitive = match rng.random_range(0..5) {
+            0 => {
+                for _ in 0..40 {
+                    points.push(frame.point(rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0), 0.0));
+                }
+                Primitive::Plane { origin: o, normal: z }
+            }
+            1 => {
+                for _ in 0..40 {
+                    points.push(o + direction(rng) * r);
+                }
+                Primitive::Point { center: o, sigma: sign * r }
+            }
+            2 | 3 => {
+                along = [s, s + t];
+                let slope: f64 = if rng.random_bool(0.5) { 0.0 } else { sign * rng.random_range(0.01..0.9) };
+                // The nappe on which the radius has the sign of the slope.
+                let sigma = if slope == 0.0 { sign * r } else { sign * r - slope * s };
+                for i in 0..80 {
+                    let h = s + t * f64::from(i % 8) / 7.0;
+                    let a = TAU * rng.random_range(0.0..1.0);
+                    let (sin, cos) = a.sin_cos();
+                    let n = (frame.x * cos + frame.y * sin) * (1.0 - slope * slope).sqrt() - z * slope;
+                    points.push(o + z * h + n * (sigma + slope * h));
+                }
+                Primitive::Line { origin: o, dir: z, sigma, slope }
+            }
+            _ => {
+                let major = r + rng.random_range(0.1..2.0);
+                if rng.random_bool(0.7) {
+                    part = [rng.random_range(-7.0..7.0), rng.random_range(0.1..5.0)];
+                }
+                for _ in 0..80 {
+                    let (sin, cos) = (TAU * rng.random_range(0.0..1.0)).sin_cos();
+                    let (l, k) = (part[0] + part[1] * rng.random_range(0.0..=1.0)).sin_cos();
+                    let e = frame.x * cos + frame.y * sin;
+                    points.push(o + e * major + (e * k + z * l) * r);
+                }
+                Primitive::Circle { frame, radius: major, sigma: sign * r }
+            }
+        };
+        let bounds = Obb::from_aabb(&Aabb::of_points(points.iter()));
+        (Round { primitive, off: 0.0, along, part, bounds }, points)
+    }
+
+    /// No point of a form is outside the range of distances from another one.
+    #[test]
+    fn ranges_hold() {
+        let mut rng = SmallRng::seed_from_u64(5);
+        let mut finite = 0;
+        for _ in 0..20_000 {
+            let ((from, _), (face, points)) = (form(&mut rng), form(&mut rng));
+            let [lo, hi] = range(&from.primitive, &face);
+            finite += usize::from(lo.is_finite() || hi.is_finite());
+            let coaxial = coaxial::range(&from, &face).unwrap_or(ALL);
+            for p in &points {
+                let Some(d) = signed_distance(&from.primitive, p) else { continue };
+                assert!(
+                    lo - 1e-12 <= d.value && d.value <= hi + 1e-12,
+                    "{} not in [{lo}, {hi}]: {:?} over {face:?}",
+                    d.value,
+                    from.primitive
+                );
+                let [lo, hi] = coaxial;
+                assert!(
+                    lo - 1e-12 <= d.value && d.value <= hi + 1e-12,
+                    "{} not in [{lo}, {hi}] by profiles: {:?} over {face:?}",
+                    d.value,
+                    from.primitive
+                );
+            }
+        }
+        assert!(finite > 10_000, "{finite}");
+    }
+
+    /// Boxes that a primitive is found to miss have its points on neither side.
+    #[test]
+    fn missed_boxes_hold_no_point() {
+        let mut rng = SmallRng::seed_from_u64(7);
+        let mut missed = 0;
+        for _ in 0..20_000 {
+            let (from, _) = form(&mut rng);
+            let frame = Frame::from_z(point(&mut rng), direction(&mut rng), None).expect("a direction");
+            let half = V3::from_fn(|_, _| rng.random_range(0.0..0.5));
+            let b = Obb { center: frame.origin, axes: [frame.x, frame.y, frame.z], half };
+            if !misses(&from.primitive, &b, 1e-6) {
+                continue;
+            }
+            missed += 1;
+            let middle = signed_distance(&from.primitive, &b.center).map_or(0.0, |d| d.value);
+            for _ in 0..30 {
+                let q = half.map(|h| h * [-1.0, 1.0, rng.random_range(-1.0..1.0)][rng.random_range(0..3)]);
+                let p = frame.point(q.x, q.y, q.z);
+                let d = signed_distance(&from.primitive, &p).map_or(0.0, |d| d.value);
+                assert!(d * middle > 0.0, "{d} and {middle}: {:?} in {b:?}", from.primitive);
+            }
+        }
+        assert!(missed > 4000, "{missed}");
+    }
+
+    /// What fits with a play is apart, to rounding.
+    #[test]
+    fn nested_forms_are_apart() {
+        let mut rng = SmallRng::seed_from_u64(6);
+        for _ in 0..1000 {
+            let frame = Frame::from_z(point(&mut rng), direction(&mut rng), None).expect("a direction");
+            let play = 1e-3;
+            let line = |sigma: f64, slope: f64| Primitive::Line { origin: frame.origin, dir: frame.z, sigma, slope };
+            let circle = |sigma: f64| Primitive::Circle { frame, radius: 5.0, sigma };
+            let sphere = |sigma: f64| Primitive::Point { center: frame.origin, sigma };
+            for (inner, outer) in [
+                (line(2.0, 0.0), line(-2.0 - play, 0.0)),
+                (line(2.0, 0.3), line(-2.0 - play, -0.3)),
+                (circle(2.0), circle(-2.0 - play)),
+                (sphere(2.0), sphere(-2.0 - play)),
+                (circle(2.0), line(-7.0 - play, 0.0)),
+                (sphere(2.0), line(-2.0 - play, 0.0)),
+                (line(3.0 - play, 0.0), circle(2.0)),
+            ] {
+                let bounds = Obb::from_aabb(&Aabb::of_points(&[frame.origin]));
+                let round =
+                    |primitive| Round { primitive, off: 0.0, along: [-1.0, 4.0], part: coaxial::WHOLE, bounds };
+                let (a, b) = (round(inner), round(outer));
+                assert!(apart(&a, &b, 0.1 * play) && apart(&b, &a, 0.1 * play), "{inner:?} {outer:?}");
+                assert!(!apart(&a, &b, play), "no more than there is");
+            }
+        }
+    }
+}
