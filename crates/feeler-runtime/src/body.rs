@@ -227,18 +227,25 @@ impl Body {
     /// The tree with what culling knows about the features below each node; children stand behind their parents.
     fn collect_tree(&self) -> Vec<TreeNode> {
         let nodes = &self.hierarchy.nodes;
-        let mut below = vec![(FeatureTypes::default(), Allowance::default()); nodes.len()];
+        let mut below = vec![(FeatureTypes::default(), Allowance::default(), TreeNode::MIXED); nodes.len()];
         for (i, node) in nodes.iter().enumerate().rev() {
             below[i] = match (node.area(), node.children()) {
-                (Some(area), _) => self.of_feature(self.area(area).feature),
+                (Some(area), _) => {
+                    let (types, allowance) = self.of_feature(self.area(area).feature);
+                    (types, allowance, self.round_of(area).unwrap_or(TreeNode::MIXED))
+                }
                 (None, Some([l, r])) => {
                     let (l, r) = (below[l as usize], below[r as usize]);
-                    (l.0.union(r.0), l.1.union(r.1))
+                    (l.0.union(r.0), l.1.union(r.1), if l.2 == r.2 { l.2 } else { TreeNode::MIXED })
                 }
-                (None, None) => Default::default(),
+                (None, None) => continue,
             };
         }
-        nodes.iter().zip(below).map(|(n, (types, allowance))| TreeNode::new(n, types, allowance)).collect()
+        nodes
+            .iter()
+            .zip(below)
+            .map(|(n, (types, allowance, whole))| TreeNode::new(n, types, allowance, whole))
+            .collect()
     }
 
     fn of_feature(&self, feature: Feature) -> (FeatureTypes, Allowance) {
@@ -371,6 +378,16 @@ impl Body {
 
     pub(crate) fn leaf_of_area(&self, area: u32) -> u32 {
         self.leaf_of_area[area as usize]
+    }
+
+    /// The oriented spheres of a feature (by its position), or those that it follows, with what it may be off them (mm).
+    pub(crate) fn round(&self, feature: u32) -> Option<(&Primitive, f64)> {
+        let data = &self.features[feature as usize];
+        match (&data.primitive, &data.near) {
+            (Some(p), _) => Some((p, 0.0)),
+            (None, Some(near)) => Some((&near.primitive, near.deviation)),
+            (None, None) => None,
+        }
     }
 
     /// The position of an area's feature in [`Body::features`] when it is canonical or follows a canonical one: closed

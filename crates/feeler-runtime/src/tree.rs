@@ -1,11 +1,14 @@
-//! The hierarchy of one solid as traversals read it: everything a culling test needs of a node side by side.
+//! The hierarchy of one solid as traversals read it: everything a culling test needs of a node side by side, and what
+//! traversals remember within one query.
 //!
 //! # Source
 //! BREP §2.4; MATH §10 (memory layout).
 
-use feeler_geom::Obb;
+use crate::Body;
 use feeler_geom::cone::Cap;
 use feeler_geom::obb::PoseMatrix;
+use feeler_geom::skeleton::Primitive;
+use feeler_geom::{Obb, Pose};
 use feeler_hierarchy::Node;
 
 /// Bits of the feature types below a node.
@@ -72,14 +75,25 @@ pub(crate) struct TreeNode {
     pub types: FeatureTypes,
     /// What its box and cone leave out.
     pub allowance: Allowance,
+    /// Position of the feature that everything below is of, when it is canonical or follows a canonical one; or
+    /// [`MIXED`](Self::MIXED).
+    whole: u32,
     /// As in the stored node.
     link: u32,
 }
 
 impl TreeNode {
-    pub(crate) fn new(node: &Node, types: FeatureTypes, allowance: Allowance) -> Self {
+    /// Several features, or a free-form one.
+    pub(crate) const MIXED: u32 = u32::MAX;
+
+    pub(crate) fn new(node: &Node, types: FeatureTypes, allowance: Allowance, whole: u32) -> Self {
         let (obb, cap) = (node.obb, node.cone.cap(0.0));
-        Self { obb, cap, radius: obb.radius(), types, allowance, link: node.link }
+        Self { obb, cap, radius: obb.radius(), types, allowance, whole, link: node.link }
+    }
+
+    /// Position of the one feature below that closed forms tell about as a whole.
+    pub(crate) fn whole(&self) -> Option<u32> {
+        (self.whole != Self::MIXED).then_some(self.whole)
     }
 
     /// The area of a leaf.
@@ -129,5 +143,78 @@ impl PlacedTree {
             self.nodes[k] = tree[k].placed(pose);
         }
         &self.nodes[k]
+    }
+}
+
+/// The primitives of a body's features moved by one pose, each when it is first asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PlacedRounds {
+    /// The number of the pose, the primitive and what the feature may be off it.
+    items: Vec<(u32, Option<(Primitive, f64)>)>,
+    current: u32,
+}
+
+impl PlacedRounds {
+    /// Forgets the last pose.
+    pub(crate) fn restart(&mut self, body: &Body) {
+        let n = body.features().len();
+        if self.items.len() != n || self.current == u32::MAX {
+            self.items.clear();
+            self.items.resize(n, (0, None));
+            self.current = 0;
+        }
+        self.current += 1;
+    }
+
+    /// [`Body::round`] of a feature moved by `pose`: the same body and pose until the next [`PlacedRounds::restart`].
+    pub(crate) fn get(&mut self, body: &Body, pose: &Pose, feature: u32) -> Option<&(Primitive, f64)> {
+        let item = &mut self.items[feature as usize];
+        if item.0 != self.current {
+            *item = (self.current, body.round(feature).map(|(p, off)| (p.transformed(pose), off)));
+        }
+        item.1.as_ref()
+    }
+}
+
+/// What is known of pairs of features in one query. A pair may push out another one, whose value then is unknown again:
+/// this costs whoever asks some work and nothing else.
+#[derive(Clone, Debug)]
+pub(crate) struct PairTable<T> {
+    /// Number of the query, pair, value.
+    slots: Vec<(u32, (u32, u32), T)>,
+    query: u32,
+}
+
+impl<T: Copy + Default> Default for PairTable<T> {
+    fn default() -> Self {
+        Self { slots: vec![(0, (0, 0), T::default()); 1 << PAIR_BITS], query: 0 }
+    }
+}
+
+/// Slots of a [`PairTable`] as a power of two: several times as many as there are pairs of features near each other.
+const PAIR_BITS: u32 = 11;
+
+impl<T: Copy + Default> PairTable<T> {
+    /// Forgets everything.
+    pub(crate) fn restart(&mut self) {
+        if self.query == u32::MAX {
+            *self = Self::default();
+        }
+        self.query += 1;
+    }
+
+    pub(crate) fn get(&self, pair: (u32, u32)) -> Option<T> {
+        let (query, stored, value) = self.slots[Self::slot(pair)];
+        (query == self.query && stored == pair).then_some(value)
+    }
+
+    pub(crate) fn set(&mut self, pair: (u32, u32), value: T) {
+        self.slots[Self::slot(pair)] = (self.query, pair, value);
+    }
+
+    /// Fibonacci hashing.
+    fn slot((a, b): (u32, u32)) -> usize {
+        let key = (u64::from(a) << 32) | u64::from(b);
+        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PAIR_BITS)) as usize
     }
 }

@@ -28,6 +28,7 @@ mod circle_circle;
 mod family;
 mod line_circle;
 mod line_line;
+mod over_box;
 mod plane_any;
 mod point_any;
 mod signed_distance;
@@ -40,6 +41,7 @@ use crate::{Curve, Frame, P3, Pose, Rect, Surface, V3, math};
 use arrayvec::ArrayVec;
 
 pub use family::family_foot;
+pub use over_box::range_over_box;
 pub use signed_distance::{SignedDistance, signed_distance};
 
 /// A canonical feature as seen from outside the material: a plane, or an envelope of oriented spheres.

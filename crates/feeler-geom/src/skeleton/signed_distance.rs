@@ -75,7 +75,7 @@ pub fn signed_distance(primitive: &Primitive, p: &P3) -> Option<SignedDistance> 
 }
 
 /// +1 where the material is inside the spheres (edges and vertices too), -1 where it is outside.
-fn sheet(sigma: f64) -> f64 {
+pub(super) fn sheet(sigma: f64) -> f64 {
     if sigma < 0.0 { -1.0 } else { 1.0 }
 }
 

@@ -17,7 +17,8 @@ use crate::{Body, QueryOptions, Savings, Tolerances};
 use arrayvec::ArrayVec;
 use feeler_geom::cone::{Cap, separated as cones_separated, separated_along};
 use feeler_geom::obb::{PoseMatrix, gap_in_frame, unreachable_in_frame};
-use feeler_geom::{PolyCone, Pose, V3, math};
+use feeler_geom::skeleton::{Primitive, range_over_box};
+use feeler_geom::{Obb, PolyCone, Pose, V3, math};
 use feeler_hierarchy::{conformal_compatible, strict_compatible};
 
 /// Angle (rad) that a plane between two polyhedral cones is tried to be off them; its success lasts for turns by as much.
@@ -94,6 +95,19 @@ impl CullContext {
         let facing =
             if self.savings.cones_of_revolution { self.cannot_face(&a.cap, &b.cap, angle) } else { None };
         facing.or_else(|| gap_in_frame(&a.obb, &b.obb, reach, u8::MAX).map(|(_, gap)| gap - reach))
+    }
+
+    /// How far B may move until the box of one of two nodes, of those on the other side of the pair, comes within reach
+    /// of the primitive that everything in the other node is on, but for `off` (mm); all in one frame.
+    pub(crate) fn from_primitive(
+        &self,
+        (primitive, off): (&Primitive, f64),
+        (a, b): (&TreeNode, &TreeNode),
+        other: &Obb,
+    ) -> Option<f64> {
+        let length = f64::from(a.allowance.length) + f64::from(b.allowance.length);
+        let spare = range_over_box(primitive, other)[0] - off - length - self.reach;
+        (spare > 0.0).then_some(spare)
     }
 
     /// [`CullContext::nodes`] for what remains to be tested of two leaves; cones in the frames of their solids.

@@ -20,7 +20,7 @@ pub(crate) mod brute;
 pub(crate) mod cull;
 pub(crate) mod motion;
 
-use crate::tree::{PlacedTree, TreeNode};
+use crate::tree::{PairTable, PlacedRounds, PlacedTree, TreeNode};
 use crate::{Body, Stats};
 use cull::CullContext;
 use feeler_geom::Pose;
@@ -51,50 +51,6 @@ enum State {
     Open(u32),
 }
 
-/// Which pairs of features closed forms are to solve as a whole, in this query: one of their pairs of areas is enough.
-///
-/// A table in which a pair may push out another one, which costs a test or two and nothing else.
-#[derive(Clone, Debug)]
-struct Chosen {
-    /// Number of the query and pair of features.
-    slots: Vec<(u32, (u32, u32))>,
-    query: u32,
-}
-
-impl Default for Chosen {
-    fn default() -> Self {
-        Self { slots: vec![(0, (0, 0)); 1 << CHOSEN_BITS], query: 0 }
-    }
-}
-
-/// Slots of [`Chosen`], as a power of two: several times as many as there are pairs of features near each other.
-const CHOSEN_BITS: u32 = 11;
-
-impl Chosen {
-    fn restart(&mut self) {
-        if self.query == u32::MAX {
-            *self = Self::default();
-        }
-        self.query += 1;
-    }
-
-    /// Fibonacci hashing.
-    fn slot(&mut self, (a, b): (u32, u32)) -> &mut (u32, (u32, u32)) {
-        let key = (u64::from(a) << 32) | u64::from(b);
-        let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - CHOSEN_BITS);
-        &mut self.slots[hash as usize]
-    }
-
-    fn contains(&mut self, pair: (u32, u32)) -> bool {
-        let query = self.query;
-        *self.slot(pair) == (query, pair)
-    }
-
-    fn insert(&mut self, pair: (u32, u32)) {
-        *self.slot(pair) = (self.query, pair);
-    }
-}
-
 /// The tree of pairs of one pair of bodies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Front {
@@ -106,7 +62,9 @@ pub(crate) struct Front {
     /// What culling depends on beside the pose: reach, angle.
     valid_for: Option<[f64; 2]>,
     stack: Vec<Visit>,
-    chosen: Chosen,
+    /// Pairs of features that closed forms are to solve as a whole: one of their pairs of areas is enough.
+    chosen: PairTable<()>,
+    rounds: PlacedRounds,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -145,6 +103,7 @@ impl Front {
         }
         self.placed.restart(b.tree());
         self.chosen.restart();
+        self.rounds.restart(b);
         let key = Some([cull.reach, alpha]);
         if self.valid_for != key {
             self.clear();
@@ -163,7 +122,7 @@ impl Front {
         self.stack.push(Visit::Down(0));
         while let Some(visit) = self.stack.pop() {
             match visit {
-                Visit::Down(k) => self.down(k, (a, b), cull, out, stats),
+                Visit::Down(k) => self.down(k, (a, b), (cull, pose_ab), out, stats),
                 Visit::Opened(k) => self.pairs[k as usize].expiry = self.expiry_below(k),
                 Visit::Up(k) => self.up(k, (a, b), cull, stats),
             }
@@ -175,7 +134,7 @@ impl Front {
         &mut self,
         k: u32,
         (a, b): (&Body, &Body),
-        cull: &CullContext,
+        (cull, pose_ab): (&CullContext, &Pose),
         out: &mut Vec<LeafPair>,
         stats: &mut Stats,
     ) {
@@ -183,28 +142,40 @@ impl Front {
         if self.odometer.total() < pair.expiry {
             return;
         }
+        let node_a = &a.tree()[pair.a as usize];
+        let of_b = b.tree()[pair.b as usize].whole();
+        let whole = if cull.solves_whole_features() { node_a.whole().zip(of_b) } else { None };
+        if whole.is_some_and(|w| self.chosen.get(w).is_some()) {
+            // What is below needs no look now, and has to be looked at the next time.
+            let state = if let State::Open(_) = pair.state { pair.state } else { State::Active };
+            self.pairs[k as usize] = PairNode { state, expiry: f64::NEG_INFINITY, ..pair };
+            return;
+        }
         if let State::Open(first) = pair.state {
             self.stack.extend([Visit::Up(k), Visit::Down(first + 1), Visit::Down(first)]);
             return;
         }
         stats.bvtt_nodes += 1;
-        let node_a = &a.tree()[pair.a as usize];
         let node_b = self.placed.get(b.tree(), &cull.pose, pair.b);
         let mut margin = cull.nodes(node_a, node_b);
         if margin.is_none()
+            && let Some((p, off)) = node_a.whole().and_then(|f| a.round(f))
+        {
+            margin = cull.from_primitive((p, off), (node_a, node_b), &node_b.obb);
+        }
+        if margin.is_none()
+            && let Some((p, off)) = of_b.and_then(|f| self.rounds.get(b, pose_ab, f))
+        {
+            margin = cull.from_primitive((p, *off), (node_a, node_b), &node_a.obb);
+        }
+        if margin.is_none()
             && let (Some(i), Some(j)) = (node_a.area(), node_b.area())
         {
-            let whole = if cull.solves_whole_features() { a.round_of(i).zip(b.round_of(j)) } else { None };
-            let chosen = whole.is_some_and(|w| self.chosen.contains(w));
-            if !chosen {
-                margin = cull.leaves(node_a, node_b, &a.area(i).cone, &b.area(j).cone);
-            }
+            margin = cull.leaves(node_a, node_b, &a.area(i).cone, &b.area(j).cone);
             if margin.is_none() {
-                if !chosen {
-                    out.push((i, j));
-                    if let Some(w) = whole {
-                        self.chosen.insert(w);
-                    }
+                out.push((i, j));
+                if let Some(w) = whole {
+                    self.chosen.set(w, ());
                 }
                 self.pairs[k as usize] = PairNode { state: State::Active, expiry: f64::NEG_INFINITY, ..pair };
                 return;

@@ -12,9 +12,8 @@
 
 use super::coaxial::{self, Part};
 use crate::solve::{Context, Which};
-use feeler_geom::skeleton::{Primitive, signed_distance};
+use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, P3, V3, math};
-use feeler_hierarchy::Feature;
 use std::f64::consts::TAU;
 
 /// A face that is canonical or follows a canonical one, frame of A.
@@ -33,13 +32,9 @@ pub(crate) struct Round {
 
 impl Round {
     /// `None` for a free-form face.
-    pub(crate) fn of(ctx: &Context<'_>, which: Which, feature: Feature) -> Option<Self> {
-        let data = ctx.body(which).data(feature);
-        let (primitive, off) = match (data.primitive, &data.near) {
-            (Some(p), _) => (p, 0.0),
-            (None, Some(near)) => (near.primitive, near.deviation),
-            (None, None) => return None,
-        };
+    pub(crate) fn of(ctx: &Context<'_>, which: Which, feature: u32) -> Option<Self> {
+        let data = &ctx.body(which).features()[feature as usize];
+        let (&primitive, off) = ctx.body(which).round(feature)?;
         let bounds = Obb::from_aabb(&data.bounds);
         let (primitive, bounds) = match which {
             Which::A => (primitive, bounds),
@@ -104,7 +99,7 @@ const ALL: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 fn range(from: &Primitive, face: &Round) -> [f64; 2] {
     match *from {
         Primitive::Plane { origin, normal } => {
-            let by_box = over_box(&origin, &normal, &face.bounds);
+            let by_box = range_over_box(from, &face.bounds);
             let by_form = over_form(&origin, &normal, face);
             [by_box[0].max(by_form[0]), by_box[1].min(by_form[1])]
         }
@@ -173,39 +168,6 @@ fn range(from: &Primitive, face: &Round) -> [f64; 2] {
             widened(signed([r[0].hypot(h[0]), r[1].hypot(h[1])], sigma), face)
         }
     }
-}
-
-/// Whether a primitive does not come into a box, to within a margin (mm).
-pub(crate) fn misses(primitive: &Primitive, b: &Obb, margin: f64) -> bool {
-    if let Primitive::Plane { origin, normal } = primitive {
-        let [lo, hi] = over_box(origin, normal, b);
-        return lo > margin || hi < -margin;
-    }
-    let Some(at) = signed_distance(primitive, &b.center) else { return false };
-    // The distance changes by no more than the way; linearly, but for what the curvature over the box makes of it.
-    let radius = b.half.norm();
-    let linear = (0..3).fold(0.0, |s, k| s + b.half[k] * b.axes[k].dot(&at.gradient).abs());
-    let nearest = match *primitive {
-        Primitive::Plane { .. } => f64::INFINITY,
-        Primitive::Point { sigma, .. } => (at.value + sigma).abs(),
-        Primitive::Line { origin, dir, .. } => {
-            let x = b.center - origin;
-            (x - dir * x.dot(&dir)).norm()
-        }
-        Primitive::Circle { frame, sigma, .. } => {
-            let q = frame.local(&b.center);
-            (at.value + sigma).abs().min(q.x.hypot(q.y))
-        }
-    };
-    let bend = if nearest > radius { 0.5 * radius * radius / (nearest - radius) } else { f64::INFINITY };
-    at.value.abs() > margin + radius.min(linear + bend)
-}
-
-/// Signed heights of a box above a plane.
-fn over_box(origin: &P3, normal: &V3, b: &Obb) -> [f64; 2] {
-    let middle = (b.center - origin).dot(normal);
-    let half = (0..3).fold(0.0, |s, k| s + b.half[k] * b.axes[k].dot(normal).abs());
-    [middle - half, middle + half]
 }
 
 /// Signed heights of a whole form above a plane.
@@ -319,6 +281,7 @@ fn absolute([lo, hi]: [f64; 2]) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use feeler_geom::skeleton::signed_distance;
     use feeler_geom::{Aabb, Frame};
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
@@ -421,31 +384,6 @@ mod tests {
             }
         }
         assert!(finite > 10_000, "{finite}");
-    }
-
-    /// Boxes that a primitive is found to miss have its points on neither side.
-    #[test]
-    fn missed_boxes_hold_no_point() {
-        let mut rng = SmallRng::seed_from_u64(7);
-        let mut missed = 0;
-        for _ in 0..20_000 {
-            let (from, _) = form(&mut rng);
-            let frame = Frame::from_z(point(&mut rng), direction(&mut rng), None).expect("a direction");
-            let half = V3::from_fn(|_, _| rng.random_range(0.0..0.5));
-            let b = Obb { center: frame.origin, axes: [frame.x, frame.y, frame.z], half };
-            if !misses(&from.primitive, &b, 1e-6) {
-                continue;
-            }
-            missed += 1;
-            let middle = signed_distance(&from.primitive, &b.center).map_or(0.0, |d| d.value);
-            for _ in 0..30 {
-                let q = half.map(|h| h * [-1.0, 1.0, rng.random_range(-1.0..1.0)][rng.random_range(0..3)]);
-                let p = frame.point(q.x, q.y, q.z);
-                let d = signed_distance(&from.primitive, &p).map_or(0.0, |d| d.value);
-                assert!(d * middle > 0.0, "{d} and {middle}: {:?} in {b:?}", from.primitive);
-            }
-        }
-        assert!(missed > 4000, "{missed}");
     }
 
     /// What fits with a play is apart, to rounding.

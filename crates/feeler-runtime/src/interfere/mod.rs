@@ -19,14 +19,14 @@ use crate::Body;
 use crate::point_in_solid::{RayScratch, contains};
 use crate::samples::{Grid, GridFoot};
 use crate::solve::{Context, Which};
-use crate::tree::{PlacedTree, TreeNode};
+use crate::tree::{PairTable, PlacedRounds, PlacedTree, TreeNode};
 use crate::trim::outward_normal;
 use feeler_geom::obb::{PoseMatrix, separated_in_frame};
-use feeler_geom::skeleton::{Primitive, critical_pairs, signed_distance};
+use feeler_geom::skeleton::{Primitive, critical_pairs, range_over_box, signed_distance};
 use feeler_geom::trim::Side;
 use feeler_geom::{Obb, P2, P3, Pose, V3};
 use feeler_hierarchy::{Feature, FeatureType};
-use apart::{Round, apart, misses};
+use apart::{Round, apart};
 use probes::{PROBES, Probe, SAMPLES, STEPS, Track};
 use std::cell::RefCell;
 
@@ -46,11 +46,19 @@ pub(crate) struct Suspect {
 /// Reused memory.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    overlaps: Vec<(u32, u32)>,
-    placed: PlacedTree,
-    stack: Vec<(u32, u32)>,
+    overlaps: Overlaps,
     meetings: Vec<u64>,
     rays: RefCell<RayScratch>,
+}
+
+/// What the search for pairs of areas that may meet uses and finds.
+#[derive(Debug, Default)]
+struct Overlaps {
+    pairs: Vec<(u32, u32)>,
+    placed: PlacedTree,
+    rounds: PlacedRounds,
+    apart: PairTable<bool>,
+    stack: Vec<(u32, u32)>,
 }
 
 /// Whether a suspect is inside for certain.
@@ -74,21 +82,18 @@ pub(crate) fn boundaries_cross(ctx: &Context<'_>, scratch: &mut Scratch) -> bool
     if separated_in_frame(&Obb::from_aabb(box_a), &placed, 0.0, u8::MAX).is_some() {
         return false;
     }
-    let Scratch { overlaps, placed, stack, meetings, rays } = scratch;
+    let Scratch { overlaps, meetings, rays } = scratch;
     let convicted = |s: &Suspect| convicts(ctx, s, rays);
     if shells(ctx).any(|s| convicted(&s)) {
         return true;
     }
     // Every crossing of the boundaries runs through overlapping boxes.
-    overlapping_faces(ctx, placed, stack, overlaps);
+    overlapping_faces(ctx, overlaps);
+    let overlaps = &mut overlaps.pairs;
     if overlaps.is_empty() {
         return false;
     }
     overlaps.sort_unstable_by_key(|&(i, j)| (ctx.a.area_key(i), ctx.b.area_key(j)));
-    leave_out_apart(ctx, overlaps);
-    if overlaps.is_empty() {
-        return false;
-    }
     edges_through_faces(ctx, Which::A, overlaps, meetings, &convicted)
         || edges_through_faces(ctx, Which::B, overlaps, meetings, &convicted)
         || closed_crossings(ctx, overlaps, &convicted)
@@ -129,21 +134,25 @@ fn closed_crossings(
     })
 }
 
-/// Pairs of face areas with overlapping boxes, into `out`.
-fn overlapping_faces(
-    ctx: &Context<'_>,
-    placed: &mut PlacedTree,
-    stack: &mut Vec<(u32, u32)>,
-    out: &mut Vec<(u32, u32)>,
-) {
+/// Pairs of face areas that may meet, into the scratch memory: their boxes overlap, the surface of neither passes by the
+/// box of the other one, and the faces are not plainly apart.
+fn overlapping_faces(ctx: &Context<'_>, scratch: &mut Overlaps) {
     let (a, b) = (ctx.a.tree(), ctx.b.tree());
-    let pose = PoseMatrix::from(&ctx.pose_ab);
-    out.clear();
+    let Overlaps { pairs, placed, rounds, apart: known, stack } = scratch;
+    pairs.clear();
     if a.is_empty() || b.is_empty() {
         return;
     }
+    let pose = PoseMatrix::from(&ctx.pose_ab);
+    let tol = 2.0 * ctx.tol.tol;
     placed.restart(b);
+    rounds.restart(ctx.b);
+    known.restart();
     let has_faces = |n: &TreeNode| n.types.all & FeatureType::FACES != 0;
+    let misses = |(primitive, off): (&Primitive, f64), other: &Obb| {
+        let [lo, hi] = range_over_box(primitive, other);
+        lo > off + tol || hi < -off - tol
+    };
     stack.clear();
     stack.push((0, 0));
     while let Some((i, j)) = stack.pop() {
@@ -153,8 +162,27 @@ fn overlapping_faces(
         {
             continue;
         }
+        let (of_a, of_b) = (node_a.whole(), node_b.whole());
+        if of_a.and_then(|f| ctx.a.round(f)).is_some_and(|r| misses(r, &node_b.obb))
+            || of_b
+                .and_then(|f| rounds.get(ctx.b, &ctx.pose_ab, f))
+                .is_some_and(|(p, off)| misses((p, *off), &node_a.obb))
+        {
+            continue;
+        }
+        if let Some(pair) = of_a.zip(of_b) {
+            let are_apart = known.get(pair).unwrap_or_else(|| {
+                let sides = Round::of(ctx, Which::A, pair.0).zip(Round::of(ctx, Which::B, pair.1));
+                let are_apart = sides.is_some_and(|(a, b)| apart(&a, &b, ctx.tol.tol));
+                known.set(pair, are_apart);
+                are_apart
+            });
+            if are_apart {
+                continue;
+            }
+        }
         match (node_a.children(), node_b.children()) {
-            (None, None) => out.extend(node_a.area().zip(node_b.area())),
+            (None, None) => pairs.extend(node_a.area().zip(node_b.area())),
             (Some(l), other) if other.is_none() || node_a.radius > node_b.radius => {
                 stack.extend([(l + 1, j), (l, j)]);
             }
@@ -162,32 +190,6 @@ fn overlapping_faces(
             (Some(_), None) => {}
         }
     }
-}
-
-/// Leaves out the pairs of areas, sorted by features, whose faces are apart, and those of which one's surface does not
-/// come into the other one's box.
-fn leave_out_apart(ctx: &Context<'_>, overlaps: &mut Vec<(u32, u32)>) {
-    let pose = PoseMatrix::from(&ctx.pose_ab);
-    let tol = ctx.tol.tol;
-    let mut last = None;
-    let (mut on_a, mut on_b) = (None, None);
-    let mut are_apart = false;
-    let misses = |from: &Option<Round>, b: &Obb| {
-        from.as_ref().is_some_and(|from| misses(&from.primitive, b, from.off + 2.0 * tol))
-    };
-    overlaps.retain(|&(i, j)| {
-        let (fa, fb) = (ctx.a.area(i).feature, ctx.b.area(j).feature);
-        if last != Some((fa, fb)) {
-            if last.is_none_or(|l| l.0 != fa) {
-                on_a = Round::of(ctx, Which::A, fa);
-            }
-            on_b = Round::of(ctx, Which::B, fb);
-            last = Some((fa, fb));
-            are_apart = on_a.as_ref().zip(on_b.as_ref()).is_some_and(|(a, b)| apart(a, b, tol));
-        }
-        let obb = |body: &Body, area: u32| body.node(body.leaf_of_area(area)).obb;
-        !(are_apart || misses(&on_a, &obb(ctx.b, j).placed(&pose)) || misses(&on_b, &obb(ctx.a, i)))
-    });
 }
 
 fn canonical_crossing(

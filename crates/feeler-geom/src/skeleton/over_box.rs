@@ -1,0 +1,96 @@
+//! Bounds of the signed distance from a primitive over a box.
+
+use super::Primitive;
+use super::signed_distance::{across, sheet};
+use crate::Obb;
+
+/// Bounds of [`signed_distance`](super::signed_distance) over an oriented box, to rounding: exact for a plane, else by the
+/// value and the gradient in the middle and what curvature makes of them, or by the way alone, whichever is tighter.
+#[must_use]
+pub fn range_over_box(primitive: &Primitive, b: &Obb) -> [f64; 2] {
+    let radius = b.half.norm();
+    // Value, gradient, and the distance of the middle from the places without a gradient.
+    let (value, gradient, nearest) = match *primitive {
+        Primitive::Plane { origin, normal } => ((b.center - origin).dot(&normal), normal, f64::INFINITY),
+        Primitive::Point { center, sigma } => {
+            let (side, x) = (sheet(sigma), b.center - center);
+            let len = x.norm();
+            (side * len - sigma, x * (side / len), len)
+        }
+        Primitive::Line { origin, dir, sigma, slope } => {
+            let side = if slope == 0.0 { sheet(sigma) } else { sheet(slope) };
+            let cos = (1.0 - slope * slope).sqrt();
+            let x = b.center - origin;
+            let along = x.dot(&dir);
+            let radial = across(&x, &dir);
+            let len = radial.norm();
+            let value = side * cos * len - sigma - slope * along;
+            (value, radial * (side * cos / len) - dir * slope, len)
+        }
+        Primitive::Circle { frame, radius: major, sigma } => {
+            let side = sheet(sigma);
+            let x = b.center - frame.origin;
+            let height = x.dot(&frame.z);
+            let radial = across(&x, &frame.z);
+            let rho = radial.norm();
+            let to = radial * ((rho - major) / rho) + frame.z * height;
+            let len = to.norm();
+            (side * len - sigma, to * (side / len), len.min(rho))
+        }
+    };
+    let by_way = if nearest > 0.0 && nearest.is_finite() && nearest <= radius {
+        // No gradient to rely on somewhere in the box.
+        radius
+    } else {
+        let linear = (0..3).fold(0.0, |s, k| s + b.half[k] * b.axes[k].dot(&gradient).abs());
+        let bend = if nearest.is_finite() { 0.5 * radius * radius / (nearest - radius) } else { 0.0 };
+        // Not a number on the skeleton itself.
+        (linear + bend).min(radius)
+    };
+    [value - by_way, value + by_way]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::signed_distance;
+    use super::*;
+    use crate::testing::{frame, rng, unit};
+    use crate::{P3, V3};
+    use rand::Rng;
+
+    #[test]
+    fn ranges_hold_and_are_tight() {
+        let mut r = rng(11);
+        let (mut widest, mut n) = (0.0_f64, 0);
+        for _ in 0..30_000 {
+            let f = frame(&mut r);
+            let sign = if r.random_bool(0.5) { 1.0 } else { -1.0 };
+            let primitive = match r.random_range(0..5) {
+                0 => Primitive::Plane { origin: f.origin, normal: f.z },
+                1 => Primitive::Point { center: f.origin, sigma: sign * r.random_range(0.0..2.0) },
+                2 => Primitive::Line { origin: f.origin, dir: f.z, sigma: sign * r.random_range(0.0..2.0), slope: 0.0 },
+                3 => Primitive::Line { origin: f.origin, dir: f.z, sigma: 0.0, slope: sign * r.random_range(0.01..0.9) },
+                _ => Primitive::Circle { frame: f, radius: 2.0, sigma: sign * r.random_range(0.0..1.5) },
+            };
+            let g = frame(&mut r);
+            let size = [1e-3, 0.1, 1.0][r.random_range(0..3)];
+            let half = V3::from_fn(|_, _| size * r.random_range(0.0..1.0));
+            let center: P3 = f.origin + unit(&mut r) * r.random_range(0.0..4.0);
+            let b = Obb { center, axes: [g.x, g.y, g.z], half };
+            let [lo, hi] = range_over_box(&primitive, &b);
+            for _ in 0..20 {
+                let q = half.map(|h| h * [-1.0, 1.0, r.random_range(-1.0..1.0)][r.random_range(0..3)]);
+                let p = center + g.x * q.x + g.y * q.y + g.z * q.z;
+                let Some(d) = signed_distance(&primitive, &p) else { continue };
+                assert!(lo - 1e-12 <= d.value && d.value <= hi + 1e-12, "{} not in [{lo}, {hi}]: {primitive:?}", d.value);
+            }
+            if size < 0.01 {
+                let at = signed_distance(&primitive, &center).expect("off the focal set");
+                let linear: f64 = (0..3).map(|k| half[k] * b.axes[k].dot(&at.gradient).abs()).sum();
+                widest = widest.max(0.5 * (hi - lo) / linear.max(1e-6));
+                n += 1;
+            }
+        }
+        assert!(n > 5000 && widest < 200.0, "{widest}");
+    }
+}
