@@ -253,6 +253,10 @@ mod tests {
     const EXTENT: f64 = 10.0;
     const TOL: f64 = 1e-9;
 
+    fn flat(order: SecondOrder) -> bool {
+        matches!(order, SecondOrder::Semidefinite { .. })
+    }
+
     fn random_side(rng: &mut SmallRng) -> SideShape {
         let mut kappa = || [0.0, 0.1, -0.1, rng.random_range(-2.0..2.0)][rng.random_range(0..4)];
         let (k1, k2, k) = (kappa(), kappa(), kappa());
@@ -393,11 +397,7 @@ mod tests {
             let exact = 1.0 / 9.95 / (1.0 + d / 9.95) - 0.1;
             // The larger footpoint displacement has the smaller derivative.
             assert!(d > 0.03 || (got - exact).abs() < 1e-5, "{got} {exact}");
-            assert_eq!(
-                second_order(&pin(1.0 / 9.95), &bore, d, 20.0, 1e-6),
-                SecondOrder::Semidefinite,
-                "parallel"
-            );
+            assert!(flat(second_order(&pin(1.0 / 9.95), &bore, d, 20.0, 1e-6)), "parallel");
             assert_eq!(second_order(&pin(0.05), &bore, d, 20.0, 1e-6), SecondOrder::Indefinite, "too thick");
             let spool = SideShape::Face { shape: Matrix2::new(-1.0, 0.0, 0.0, 2.0) };
             let across = SideShape::Face { shape: Matrix2::new(2.0, 0.0, 0.0, -1.0) };
@@ -423,11 +423,7 @@ mod tests {
         let test = |a: &SideShape, b: &SideShape, d: f64| second_order(a, b, d, 10.0, 1e-6);
         for d in [0.0, 1e-9, 1.0] {
             assert!(flat(test(&edge(0.0, 0.0), &edge(0.0, 0.0), d)), "parallel");
-            assert_eq!(
-                test(&edge(0.0, 0.0), &edge(1e-9, 0.0), d),
-                SecondOrder::Semidefinite,
-                "nearly parallel"
-            );
+            assert!(flat(test(&edge(0.0, 0.0), &edge(1e-9, 0.0), d)), "nearly parallel");
             let crossing = test(&edge(0.0, 0.0), &edge(1.0, 0.0), d);
             assert!(matches!(crossing, SecondOrder::Strict { .. }), "crossing");
             let rolling = test(&edge(0.0, 0.2), &edge(0.0, -0.1), d);

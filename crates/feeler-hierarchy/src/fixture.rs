@@ -1,8 +1,8 @@
 //! A made-up model with every kind of surface, curve and feature, for the tests of this crate.
 
 use crate::data::{
-    Area, Component, Edge, Face, Feature, Hierarchy, Instance, Model, NearCanonical, Node, Options, Origin, Reference, Side,
-    SolidInfo, Span, Vertex,
+    Area, Component, Edge, Face, Feature, Hierarchy, Instance, Model, NearCanonical, Node, Options, Origin,
+    Reference, Side, SolidInfo, Span, Vertex,
 };
 use feeler_geom::bezier::{BezierSpline, BezierSurface, H4};
 use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
@@ -95,7 +95,8 @@ pub(crate) fn hierarchy() -> Hierarchy {
     let edges: Vec<Edge> = curves()
         .into_iter()
         .map(|curve| Edge {
-            near: matches!(curve, Curve::Bezier(_)).then(|| near(Curve::Circle { frame: frame(), radius: 2.0 })),
+            near: matches!(curve, Curve::Bezier(_))
+                .then(|| near(Curve::Circle { frame: frame(), radius: 2.0 })),
             curve,
             spans: vec![Span { t0: 0.0, t1: 1.0, source: 7, deviation: 1e-7 }],
             closed: false,

@@ -4,7 +4,9 @@
 //! finite and of a sensible size, so that the code that reads a model need not look again. Tightness and containment
 //! of the bounds are not checked here; they belong to the tests of the preparation.
 
-use crate::data::{Area, Component, Edge, Face, Feature, Hierarchy, Instance, Model, NearCanonical, Node, Vertex};
+use crate::data::{
+    Area, Component, Edge, Face, Feature, Hierarchy, Instance, Model, NearCanonical, Node, Vertex,
+};
 use feeler_geom::bezier::{BezierSpline, BezierSurface, H4, MAX_DEGREE};
 use feeler_geom::trim::TrimCells;
 use feeler_geom::{Curve, Frame, Obb, PolyCone, Rect, RevolutionCone, Surface, V3};

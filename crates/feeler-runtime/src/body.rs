@@ -171,9 +171,8 @@ impl Body {
             let rebased = |p: Primitive| if bbox.is_empty() { p } else { p.rebased(&bbox.center()) };
             let primitive = primitive.map(rebased);
             let near = near(&hierarchy, feature).map(|n| Near { primitive: rebased(n.primitive), ..n });
-            let boxes = areas[start..next]
-                .iter()
-                .map(|&a| &hierarchy.nodes[leaf_of_area[a as usize] as usize].obb);
+            let boxes =
+                areas[start..next].iter().map(|&a| &hierarchy.nodes[leaf_of_area[a as usize] as usize].obb);
             let around = primitive.as_ref().or(near.as_ref().map(|n| &n.primitive));
             let points = areas[start..next].iter().flat_map(|&a| outline(&hierarchy, a));
             features.push(FeatureData {

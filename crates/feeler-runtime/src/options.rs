@@ -11,7 +11,8 @@ pub struct Savings {
     pub polyhedral_cones: bool,
     /// One exact solve for a pair of canonical supermaximal features instead of one for each pair of their leaves.
     pub supermaximal: bool,
-    /// What earlier queries of the pair have culled with a margin stays culled.
+    /// What earlier queries of the pair have culled with a margin stays culled, and what they have found apart stays
+    /// apart, until the motion since then has used up the margin.
     pub coherence: bool,
 }
 

@@ -6,11 +6,12 @@ use crate::filter::{Accepted, filter};
 use crate::front::Front;
 use crate::front::brute::all_pairs;
 use crate::front::cull::CullContext;
+use crate::front::motion::Odometer;
 use crate::interfere;
 use crate::solve::{Context, Solved, solve_all};
 use crate::tolerance::Tolerances;
 use crate::track::Tracks;
-use crate::{Body, FeatureRef, Lmd, QueryOptions, Stats, Status};
+use crate::{Body, FeatureRef, Lmd, LmdClass, QueryOptions, Stats, Status};
 use feeler_geom::{P2, Pose, V3};
 use feeler_hierarchy::Feature;
 use std::sync::Arc;
@@ -32,6 +33,9 @@ pub struct ContactPair {
     conformal: conformal::Scratch,
     interfere: interfere::Scratch,
     tracks: Tracks,
+    odometer: Odometer,
+    /// Summed motion (mm) below which the boundaries cannot have met since they were found apart.
+    apart_until: f64,
 }
 
 impl ContactPair {
@@ -39,6 +43,7 @@ impl ContactPair {
     #[must_use]
     pub fn new(a: Arc<Body>, b: Arc<Body>) -> Self {
         let tolerances = Tolerances::new(&a, &b, &Pose::identity());
+        let odometer = Odometer::new(&b, 0.0);
         Self {
             a,
             b,
@@ -54,6 +59,8 @@ impl ContactPair {
             conformal: conformal::Scratch::default(),
             interfere: interfere::Scratch::default(),
             tracks: Tracks::default(),
+            odometer,
+            apart_until: f64::NEG_INFINITY,
         }
     }
 
@@ -73,7 +80,8 @@ impl ContactPair {
     /// coordinates to the world. Poses that are not finite give no LMD.
     ///
     /// Results depend on the arguments only, never on earlier queries, but for [`Lmd::id`] and [`Lmd::age`], which
-    /// follow minima from query to query.
+    /// follow minima from query to query. Whether the interiors meet is not asked again as long as B has moved less than
+    /// the smallest distance since it was found apart: it cannot have come through.
     pub fn query(&mut self, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> &[Lmd] {
         self.lmds.clear();
         self.stats = Stats::default();
@@ -111,11 +119,13 @@ impl ContactPair {
         } else {
             all_pairs(&self.a, &self.b, with_quasi, &mut self.leaf_pairs, &mut self.stats);
         }
+        self.odometer.advance(&pose_ab);
+        let still_apart = options.savings.coherence && self.odometer.total() < self.apart_until;
+        let decide = options.detect_interference && !still_apart;
         let (pairs, solved, stats) = (&mut self.leaf_pairs, &mut self.solved, &mut self.stats);
         let mut minima = || solve_all(&ctx, pairs, &options, solved, stats);
         let scratch = &mut self.interfere;
-        let mut boundaries_cross =
-            || options.detect_interference && interfere::boundaries_cross(&ctx, scratch);
+        let mut boundaries_cross = || decide && interfere::boundaries_cross(&ctx, scratch);
         let crossing = if options.parallel {
             rayon::join(minima, boundaries_cross).1
         } else {
@@ -128,7 +138,7 @@ impl ContactPair {
         self.stats.accepted = self.accepted.len() as u64;
         dedupe(&ctx, &mut self.accepted, &mut self.kept);
         let nearest = self.kept.first().map(|k| k.distance);
-        let inside = |s| options.detect_interference && interfere::is_inside(&ctx, s, &self.interfere);
+        let inside = |s| decide && interfere::is_inside(&ctx, s, &self.interfere);
         self.status = if crossing || self.solved.suspects.iter().any(inside) {
             Status::Interfering
         } else if nearest.is_some_and(|d| d <= ctx.tol.tol) {
@@ -136,15 +146,28 @@ impl ContactPair {
         } else {
             Status::Separated
         };
+        if decide || still_apart {
+            let clearance =
+                self.kept.iter().find(|k| k.class != LmdClass::Quasi).map_or(ctx.d_max, |k| k.distance);
+            let certain = if self.status == Status::Separated { clearance - self.open(&ctx) } else { 0.0 };
+            self.apart_until = self.odometer.total() + certain;
+        }
         self.tracks.advance(&self.kept, &ctx.pose_ba);
         report(&ctx, &self.kept, &self.tracks, pose_a, &options, &mut self.lmds);
         &self.lmds
+    }
+
+    /// Length (mm) by which boundaries may be nearer than their smallest distance says: rounding, and gaps between edges
+    /// and faces.
+    fn open(&self, ctx: &Context<'_>) -> f64 {
+        4.0 * ctx.tol.tol + 2.0 * (self.a.deviation() + self.b.deviation())
     }
 
     /// Begins a new motion: what the next query finds is new.
     pub fn forget(&mut self) {
         self.tracks.clear();
         self.front.clear();
+        self.apart_until = f64::NEG_INFINITY;
     }
 
     /// The LMDs of the last query.
@@ -157,7 +180,7 @@ impl ContactPair {
     /// no minima.
     #[must_use]
     pub fn min_distance(&self) -> Option<f64> {
-        self.lmds.iter().find(|l| l.class != crate::LmdClass::Quasi).map(|l| l.distance)
+        self.lmds.iter().find(|l| l.class != LmdClass::Quasi).map(|l| l.distance)
     }
 
     /// How the solids stood in the last query.

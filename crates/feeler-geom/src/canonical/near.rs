@@ -10,8 +10,8 @@ use crate::bezier::{BezierSpline, BezierSurface};
 use crate::contact::shape_operator;
 use crate::frame::{complete_basis, unit};
 use crate::{Curve, P2, Surface, V3};
-use std::f64::consts::TAU;
 use nalgebra::SymmetricEigen;
+use std::f64::consts::TAU;
 
 /// A canonical shape that a free-form one follows. What it is off is measured at samples on every piece, with a margin
 /// of a half.

@@ -68,8 +68,18 @@ mod tests {
             let primitive = match r.random_range(0..5) {
                 0 => Primitive::Plane { origin: f.origin, normal: f.z },
                 1 => Primitive::Point { center: f.origin, sigma: sign * r.random_range(0.0..2.0) },
-                2 => Primitive::Line { origin: f.origin, dir: f.z, sigma: sign * r.random_range(0.0..2.0), slope: 0.0 },
-                3 => Primitive::Line { origin: f.origin, dir: f.z, sigma: 0.0, slope: sign * r.random_range(0.01..0.9) },
+                2 => Primitive::Line {
+                    origin: f.origin,
+                    dir: f.z,
+                    sigma: sign * r.random_range(0.0..2.0),
+                    slope: 0.0,
+                },
+                3 => Primitive::Line {
+                    origin: f.origin,
+                    dir: f.z,
+                    sigma: 0.0,
+                    slope: sign * r.random_range(0.01..0.9),
+                },
                 _ => Primitive::Circle { frame: f, radius: 2.0, sigma: sign * r.random_range(0.0..1.5) },
             };
             let g = frame(&mut r);
@@ -82,7 +92,11 @@ mod tests {
                 let q = half.map(|h| h * [-1.0, 1.0, r.random_range(-1.0..1.0)][r.random_range(0..3)]);
                 let p = center + g.x * q.x + g.y * q.y + g.z * q.z;
                 let Some(d) = signed_distance(&primitive, &p) else { continue };
-                assert!(lo - 1e-12 <= d.value && d.value <= hi + 1e-12, "{} not in [{lo}, {hi}]: {primitive:?}", d.value);
+                assert!(
+                    lo - 1e-12 <= d.value && d.value <= hi + 1e-12,
+                    "{} not in [{lo}, {hi}]: {primitive:?}",
+                    d.value
+                );
             }
             if size < 0.01 {
                 let at = signed_distance(&primitive, &center).expect("off the focal set");

@@ -84,7 +84,11 @@ pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P
     }
     let (gap, from) = widest;
     let turn = TAU - gap;
-    if gap.is_nan() || gap < LEAST_GAP { coaxial::WHOLE } else { [from - ROOM * turn, turn * (1.0 + 2.0 * ROOM)] }
+    if gap.is_nan() || gap < LEAST_GAP {
+        coaxial::WHOLE
+    } else {
+        [from - ROOM * turn, turn * (1.0 + 2.0 * ROOM)]
+    }
 }
 
 /// A gap (rad) between angles of points that is more than that between samples.
@@ -393,7 +397,8 @@ mod tests {
         for _ in 0..1000 {
             let frame = Frame::from_z(point(&mut rng), direction(&mut rng), None).expect("a direction");
             let play = 1e-3;
-            let line = |sigma: f64, slope: f64| Primitive::Line { origin: frame.origin, dir: frame.z, sigma, slope };
+            let line =
+                |sigma: f64, slope: f64| Primitive::Line { origin: frame.origin, dir: frame.z, sigma, slope };
             let circle = |sigma: f64| Primitive::Circle { frame, radius: 5.0, sigma };
             let sphere = |sigma: f64| Primitive::Point { center: frame.origin, sigma };
             for (inner, outer) in [
@@ -406,8 +411,13 @@ mod tests {
                 (line(3.0 - play, 0.0), circle(2.0)),
             ] {
                 let bounds = Obb::from_aabb(&Aabb::of_points(&[frame.origin]));
-                let round =
-                    |primitive| Round { primitive, off: 0.0, along: [-1.0, 4.0], part: coaxial::WHOLE, bounds };
+                let round = |primitive| Round {
+                    primitive,
+                    off: 0.0,
+                    along: [-1.0, 4.0],
+                    part: coaxial::WHOLE,
+                    bounds,
+                };
                 let (a, b) = (round(inner), round(outer));
                 assert!(apart(&a, &b, 0.1 * play) && apart(&b, &a, 0.1 * play), "{inner:?} {outer:?}");
                 assert!(!apart(&a, &b, play), "no more than there is");

@@ -21,12 +21,12 @@ use crate::samples::{Grid, GridFoot};
 use crate::solve::{Context, Which};
 use crate::tree::{PairTable, PlacedRounds, PlacedTree, TreeNode};
 use crate::trim::outward_normal;
+use apart::{Round, apart};
 use feeler_geom::obb::{PoseMatrix, separated_in_frame};
 use feeler_geom::skeleton::{Primitive, critical_pairs, range_over_box, signed_distance};
 use feeler_geom::trim::Side;
 use feeler_geom::{Obb, P2, P3, Pose, V3};
 use feeler_hierarchy::{Feature, FeatureType};
-use apart::{Round, apart};
 use probes::{PROBES, Probe, SAMPLES, STEPS, Track};
 use std::cell::RefCell;
 
@@ -294,8 +294,15 @@ fn edges_through_faces(
             Feature::Face(f) if facing.data(feature).primitive.is_some() => WHOLE | f,
             _ => theirs,
         };
-        meetings
-            .extend(body.probes().tracks_of(mine).iter().map(|&t| (u64::from(t) << 32) | u64::from(target)));
+        let obb = &facing.node(facing.leaf_of_area(theirs)).obb;
+        let slack = ctx.tol.tol + facing.data(feature).deviation;
+        let near = body.probes().tracks_of(mine).iter().filter(|&&t| {
+            let track = &body.probes().tracks[t as usize];
+            let from = ctx.pose_to_other(own) * track.samples[SAMPLES / 2] - obb.center;
+            let reach = track.radius + slack;
+            (0..3).all(|k| obb.axes[k].dot(&from).abs() <= obb.half[k] + reach)
+        });
+        meetings.extend(near.map(|&t| (u64::from(t) << 32) | u64::from(target)));
     }
     meetings.sort_unstable();
     meetings.dedup();

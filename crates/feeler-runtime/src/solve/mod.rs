@@ -218,13 +218,7 @@ fn both_free(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
 }
 
 /// Solves pairs of areas of one pair of features, `together` when one stands for all of them.
-fn solve_group(
-    ctx: &Context<'_>,
-    group: &[(u32, u32)],
-    together: bool,
-    out: &mut Solved,
-    stats: &mut Stats,
-) {
+fn solve_group(ctx: &Context<'_>, group: &[(u32, u32)], together: bool, out: &mut Solved, stats: &mut Stats) {
     let mut rest = std::mem::take(&mut out.rest);
     rest.clear();
     if together {

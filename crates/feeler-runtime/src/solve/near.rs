@@ -11,7 +11,7 @@
 //! MATH §3 (closed forms), §8 (Newton).
 //!
 //! # Deviations
-//! Where this does not decide, the pairs of leaves are solved as those of any free-form feature: within 4 θ / |λ| of a
+//! Where this does not decide, the pairs of leaves are solved as those of any free-form feature: within 2 θ / |λ| of a
 //! critical pair that is flat to within κ, and all of them for a family to within θ over the features' extent, or where
 //! Newton does not come back from close by. Not looked for are minima that the waves make where the gradient of the canonical distance falls to θ
 //! without a zero: it does so within a range of poses as narrow as θ.
@@ -34,7 +34,7 @@ const CLEARLY: f64 = 2.0;
 /// How far (of the areas' rectangles) Newton may run outside them.
 const MARGIN: f64 = 0.5;
 /// What else may be between a critical pair of the canonical features and that of the free-form ones, in ways θ / λ.
-const WAYS: f64 = 4.0;
+const WAYS: f64 = 2.0;
 /// Feet are looked for in boxes that a point is this far outside of, relative to their size.
 const BESIDE: f64 = 0.01;
 /// Largest radius about a flat critical pair, relative to the extent of the features, within which other minima are
@@ -88,8 +88,12 @@ fn areas_in(
     out: &mut Vec<(u32, u32)>,
 ) {
     for &i in ctx.a.areas_of(ctx.a.data(fa)) {
+        if zones.is_some_and(|z| !z.iter().any(|z| z.meets(ctx.a, i, &z.p_a))) {
+            continue;
+        }
         for &j in ctx.b.areas_of(ctx.b.data(fb)) {
-            if zones.is_none_or(|z| z.iter().any(|z| z.meets(ctx, (i, j))))
+            let meets = |z: &Zone| z.meets(ctx.a, i, &z.p_a) && z.meets(ctx.b, j, &z.p_b);
+            if zones.is_none_or(|z| z.iter().any(meets))
                 && ctx.cull.is_none_or(|cull| cull.areas((ctx.a, i), (ctx.b, j)))
             {
                 out.push((i, j));
@@ -108,13 +112,11 @@ struct Zone {
 }
 
 impl Zone {
-    fn meets(&self, ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
-        let near = |body: &Body, area: u32, p: &P3| {
-            let obb = &body.node(body.leaf_of_area(area)).obb;
-            let from = p - obb.center;
-            (0..3).all(|k| obb.axes[k].dot(&from).abs() <= obb.half[k] + self.radius)
-        };
-        near(ctx.a, i, &self.p_a) && near(ctx.b, j, &self.p_b)
+    /// Whether an area comes near one of the footpoints.
+    fn meets(&self, body: &Body, area: u32, p: &P3) -> bool {
+        let obb = &body.node(body.leaf_of_area(area)).obb;
+        let from = p - obb.center;
+        (0..3).all(|k| obb.axes[k].dot(&from).abs() <= obb.half[k] + self.radius)
     }
 }
 
@@ -216,13 +218,7 @@ fn side(shape: &Shape, p: &P3, outward: &V3, basis: &(V3, V3)) -> Option<SideSha
 
 /// Of the areas of a feature the one with the foot nearest to a point (frame of A), and the unit-box parameters of that
 /// foot; none when the point is farther from all their boxes than `way` and what grids are off.
-fn start(
-    ctx: &Context<'_>,
-    which: Which,
-    feature: Feature,
-    p: &P3,
-    way: f64,
-) -> Option<(u32, [f64; 2])> {
+fn start(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, way: f64) -> Option<(u32, [f64; 2])> {
     let p = if which == Which::A { *p } else { ctx.pose_ba * p };
     let body = ctx.body(which);
     let mut best: Option<(f64, u32, [f64; 2])> = None;
@@ -285,13 +281,7 @@ fn one(
 }
 
 /// The objective over an interval of a curve.
-fn on_curve(
-    objective: &Reduced,
-    curve: &Curve,
-    rect: &Rect,
-    x: &Vector1<f64>,
-    eps: f64,
-) -> Option<Eval<1>> {
+fn on_curve(objective: &Reduced, curve: &Curve, rect: &Rect, x: &Vector1<f64>, eps: f64) -> Option<Eval<1>> {
     let d = curve.derivs(at(rect, x[0], 0.0).x);
     let q = objective.probe(&d.p)?;
     let w = rect.u1 - rect.u0;
