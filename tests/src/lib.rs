@@ -11,6 +11,7 @@ pub mod corpus;
 
 use feeler_brep::Solid;
 use feeler_brep::build::{BuildOptions, build_solid};
+use feeler_brep::source::SolidSource;
 use feeler_geom::Pose;
 use feeler_hierarchy::Options;
 use feeler_runtime::{Body, ContactPair, QueryOptions};
@@ -61,12 +62,21 @@ pub fn part(path: &Path, instance: usize) -> Part {
 pub fn part_with(path: &Path, instance: usize, flatness: f64) -> Part {
     let import = feeler_step::read_step(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let place = &import.instances[instance];
-    let solid = build_solid(&import.solids[place.solid], &BuildOptions::default())
-        .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    Part { pose: place.pose, ..part_of(&import.solids[place.solid], flatness) }
+}
+
+/// Builds and prepares a solid where it is.
+///
+/// # Panics
+/// As [`part`].
+#[must_use]
+pub fn part_of(source: &SolidSource, flatness: f64) -> Part {
+    let solid =
+        build_solid(source, &BuildOptions::default()).unwrap_or_else(|e| panic!("{}: {e}", source.name));
     let hierarchy = feeler_prepare::prepare_solid(&solid, &Options { flatness })
-        .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let body = Body::new(hierarchy).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    Part { solid, body: Arc::new(body), pose: place.pose }
+        .unwrap_or_else(|e| panic!("{}: {e}", source.name));
+    let body = Body::new(hierarchy).unwrap_or_else(|e| panic!("{}: {e}", source.name));
+    Part { solid, body: Arc::new(body), pose: Pose::identity() }
 }
 
 /// A model of `data/` by name.

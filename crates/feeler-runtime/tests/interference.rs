@@ -129,3 +129,33 @@ fn random_poses_against_points() {
     }
     assert!(seen[0] > 20 && seen[1] > 10, "{seen:?}");
 }
+
+/// Two faces that cross in one small closed curve, beside the apex of one.
+#[test]
+fn a_cone_dips_into_a_ring() {
+    use nalgebra::{Quaternion, Translation3, UnitQuaternion};
+    let (ring, cone) = (body(&fixtures::torus_with_seams(1.2, 0.4)), body(&fixtures::cone(0.8, 1.5)));
+    let turn = Quaternion::new(0.65044974954050, 0.39068130861462, -0.38344948489273, -0.52654508919689);
+    let pose = Pose::from_parts(
+        Translation3::new(1.27397122496456, 1.67369440189248, -0.86904019771626),
+        UnitQuaternion::from_quaternion(turn),
+    );
+    // As deep as points of the cone are in the ring's tube.
+    let depth = |p: feeler_geom::P3| 0.4 - (p.x.hypot(p.y) - 1.2).hypot(p.z);
+    let deepest = (0..720 * 150).map(|k| {
+        let (angle, h) = (f64::from(k % 720) * std::f64::consts::TAU / 720.0, 0.01 * f64::from(k / 720));
+        let r = 0.8 * (1.0 - h / 1.5);
+        depth(pose * feeler_geom::P3::new(r * angle.cos(), r * angle.sin(), h))
+    });
+    assert!((deepest.fold(f64::MIN, f64::max) - 0.014).abs() < 1e-3, "what the test is about");
+    assert_eq!(status(&ring, &cone, &pose), Status::Interfering);
+}
+
+#[test]
+fn a_rod_through_a_plate() {
+    let rod = body(&fixtures::cylinder_without_seam(0.3, 10.0));
+    let plate = body(&fixtures::block([-2.0, -2.0, -0.2], [2.0, 2.0, 0.2]));
+    for z in [-5.0, -3.3, -1.0] {
+        assert_eq!(status(&plate, &rod, &at(0.1, 0.2, z)), Status::Interfering, "{z}");
+    }
+}

@@ -117,10 +117,10 @@ pub enum Family {
 /// All critical pairs of two primitives.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Criticals {
-    /// Isolated pairs with distance in `[-tol, d_max]`, by increasing distance.
+    /// Isolated pairs with distance in the range asked for, by increasing distance.
     pub isolated: ArrayVec<Critical, 16>,
     /// Set when the pair has (within `tol`, a length over `extent`) a continuous family of critical pairs with
-    /// distances in `[-tol, d_max]`; [`family_foot`] samples it.
+    /// distances in the range; [`family_foot`] samples it.
     pub family: Option<Family>,
 }
 
@@ -238,9 +238,21 @@ impl Primitive {
 /// come: the isolated ones are then samples of the family.
 #[must_use]
 pub fn critical_pairs(a: &Primitive, b: &Primitive, d_max: f64, tol: f64, extent: f64) -> Criticals {
+    critical_pairs_between(a, b, [-tol, d_max], tol, extent)
+}
+
+/// [`critical_pairs`] with signed distance in another range: negative distances are depths of penetration.
+#[must_use]
+pub fn critical_pairs_between(
+    a: &Primitive,
+    b: &Primitive,
+    range: [f64; 2],
+    tol: f64,
+    extent: f64,
+) -> Criticals {
     let mirrored = a.kind() > b.kind();
     let (first, second) = if mirrored { (b, a) } else { (a, b) };
-    let mut job = solve::Job::new(first, second, d_max, tol, extent);
+    let mut job = solve::Job::new(first, second, range, tol, extent);
     match (first, second) {
         (Primitive::Plane { origin, normal }, other) => {
             plane_any::solve(&mut job, *origin, *normal, other);

@@ -243,8 +243,8 @@ pub(super) struct Job<'a> {
     pub(super) a: &'a Primitive,
     /// Second primitive.
     pub(super) b: &'a Primitive,
-    /// Largest distance.
-    pub(super) d_max: f64,
+    /// Smallest and largest distance.
+    range: [f64; 2],
     /// Tolerance (mm).
     pub(super) tol: f64,
     /// Size of the features (mm).
@@ -259,14 +259,14 @@ pub(super) struct Job<'a> {
 
 impl<'a> Job<'a> {
     /// An empty collection.
-    pub(super) fn new(a: &'a Primitive, b: &'a Primitive, d_max: f64, tol: f64, extent: f64) -> Self {
+    pub(super) fn new(a: &'a Primitive, b: &'a Primitive, range: [f64; 2], tol: f64, extent: f64) -> Self {
         let noise = 16.0 * f64::EPSILON * (a.reach() + b.reach());
-        Self { a, b, d_max, tol, extent, noise, out: Criticals::default(), found: ArrayVec::new() }
+        Self { a, b, range, tol, extent, noise, out: Criticals::default(), found: ArrayVec::new() }
     }
 
     /// Whether distances from `lo` to `hi` meet the requested range.
     pub(super) fn in_range(&self, lo: f64, hi: f64) -> bool {
-        lo <= self.d_max && hi >= -self.tol
+        lo <= self.range[1] && hi >= self.range[0]
     }
 
     /// Notes a family with distances from `lo` to `hi`.

@@ -22,7 +22,7 @@ pub(crate) struct Round {
     pub primitive: Primitive,
     /// How far (mm) the face may be off the primitive.
     pub off: f64,
-    /// Of a line the range of its parameter (mm from the origin) in which the face lies.
+    /// Of a line the range along it (mm from the origin) in which the face lies.
     pub along: [f64; 2],
     /// Of a circle the part of the meridian in which the face lies.
     pub part: Part,
@@ -52,6 +52,15 @@ pub(crate) fn along<'a>(primitive: Option<&Primitive>, boxes: impl Iterator<Item
         let half = (0..3).fold(0.0, |s, k| s + b.half[k] * b.axes[k].dot(dir).abs());
         [lo.min(middle - half), hi.max(middle + half)]
     })
+}
+
+impl Round {
+    /// The part of a line on which the centres of the spheres are that touch the face from inside: those of a cone are
+    /// farther along than the points where they touch it.
+    fn centers(&self) -> [f64; 2] {
+        let Primitive::Line { sigma, slope, .. } = self.primitive else { return self.along };
+        self.along.map(|h| (h + slope * sigma) / (1.0 - slope * slope))
+    }
 }
 
 /// Whether two faces have no common point, by the primitives that they are on.
@@ -114,8 +123,9 @@ fn range(from: &Primitive, face: &Round) -> [f64; 2] {
                 Primitive::Line { origin, dir, .. } => {
                     let side = side_of(sigma, 0.0);
                     let value = |t: f64| side * (origin + dir * t - center).norm() - sigma;
-                    let t = (center - origin).dot(&dir).max(face.along[0]).min(face.along[1]);
-                    return along_line(face, face.along.map(value), side, value(t));
+                    let [first, last] = face.centers();
+                    let t = (center - origin).dot(&dir).max(first).min(last);
+                    return along_line(face, [value(first), value(last)], side, value(t));
                 }
                 Primitive::Circle { frame, radius, .. } => {
                     let q = frame.local(&center);
@@ -135,7 +145,7 @@ fn range(from: &Primitive, face: &Round) -> [f64; 2] {
                     around(&origin, &dir, &frame.origin, Some((&frame.z, radius)))
                 }
                 Primitive::Line { origin: o, dir: d, .. } => {
-                    let ends = face.along.map(|t| {
+                    let ends = face.centers().map(|t| {
                         let x = o + d * t - origin;
                         let h = x.dot(&dir);
                         (side * cos * (x - dir * h).norm() - sigma, slope * h)
@@ -158,7 +168,7 @@ fn range(from: &Primitive, face: &Round) -> [f64; 2] {
                     around(&frame.origin, &frame.z, &other.origin, Some((&other.z, r)))
                 }
                 Primitive::Line { origin, dir, .. } => {
-                    let ends = face.along.map(|t| {
+                    let ends = face.centers().map(|t| {
                         let x = origin + dir * t - frame.origin;
                         let h = x.dot(&frame.z);
                         ((x - frame.z * h).norm(), h)
@@ -184,7 +194,7 @@ fn over_form(origin: &P3, normal: &V3, face: &Round) -> [f64; 2] {
             [middle - sigma.abs(), middle + sigma.abs()]
         }
         Primitive::Line { origin: o, dir, sigma, slope } => {
-            // Between the two circles at its ends.
+            // Between the circles at its ends, which are wider than the radii there of the spheres.
             let tilt = across(&dir) / (1.0 - slope * slope).sqrt();
             let ends = face.along.map(|t| {
                 let middle = (o + dir * t - origin).dot(normal);
@@ -220,7 +230,7 @@ fn nearest(origin: &P3, dir: &V3, face: &Round) -> f64 {
     let (x, d) = (flat(o - origin), flat(d));
     let d_sq = d.norm_squared();
     let t = if d_sq > 0.0 { -x.dot(&d) / d_sq } else { 0.0 };
-    let [lo, hi] = face.along;
+    let [lo, hi] = face.centers();
     if lo.is_nan() || hi.is_nan() || lo > hi {
         return 0.0;
     }
@@ -232,7 +242,7 @@ fn nearest(origin: &P3, dir: &V3, face: &Round) -> f64 {
 fn along_line(face: &Round, ends: [f64; 2], side: f64, extreme: f64) -> [f64; 2] {
     let Primitive::Line { sigma, slope, .. } = face.primitive else { return ALL };
     // Their radii are linear along it.
-    let [r, q] = face.along.map(|t| sigma + slope * t);
+    let [r, q] = face.centers().map(|t| sigma + slope * t);
     if r * q < 0.0 {
         return ALL;
     }
@@ -261,7 +271,7 @@ fn widened([lo, hi]: [f64; 2], face: &Round) -> [f64; 2] {
         Primitive::Plane { .. } => return ALL,
         Primitive::Point { sigma, .. } | Primitive::Circle { sigma, .. } => sigma.abs(),
         Primitive::Line { sigma, slope, .. } => {
-            face.along.iter().fold(0.0, |m: f64, t| m.max((sigma + slope * t).abs()))
+            face.centers().iter().fold(0.0, |m: f64, t| m.max((sigma + slope * t).abs()))
         }
     };
     [lo - radius, hi + radius]
@@ -329,7 +339,6 @@ mod tests {
                 Primitive::Point { center: o, sigma: sign * r }
             }
             2 | 3 => {
-                along = [s, s + t];
                 let slope: f64 = if rng.random_bool(0.5) { 0.0 } else { sign * rng.random_range(0.01..0.9) };
                 // The nappe on which the radius has the sign of the slope.
                 let sigma = if slope == 0.0 { sign * r } else { sign * r - slope * s };
@@ -340,6 +349,10 @@ mod tests {
                     let n = (frame.x * cos + frame.y * sin) * (1.0 - slope * slope).sqrt() - z * slope;
                     points.push(o + z * h + n * (sigma + slope * h));
                 }
+                along = points
+                    .iter()
+                    .map(|p| (p - o).dot(&z))
+                    .fold([f64::INFINITY, f64::NEG_INFINITY], |[l, h], x| [l.min(x), h.max(x)]);
                 Primitive::Line { origin: o, dir: z, sigma, slope }
             }
             _ => {

@@ -23,7 +23,7 @@ use crate::tree::{PairTable, PlacedRounds, PlacedTree, TreeNode};
 use crate::trim::outward_normal;
 use apart::{Round, apart};
 use feeler_geom::obb::{PoseMatrix, separated_in_frame};
-use feeler_geom::skeleton::{Primitive, critical_pairs, range_over_box, signed_distance};
+use feeler_geom::skeleton::{Primitive, critical_pairs_between, range_over_box, signed_distance};
 use feeler_geom::trim::Side;
 use feeler_geom::{Obb, P2, P3, Pose, V3};
 use feeler_hierarchy::{Feature, FeatureType};
@@ -199,13 +199,10 @@ fn canonical_crossing(
     convicted: &dyn Fn(&Suspect) -> bool,
 ) -> bool {
     let extent = ctx.extent(fa, fb);
-    // Shrunk, B is that much farther away: negative distances become positive ones.
-    let depth = 0.5 * extent;
-    let found = critical_pairs(a, &shrunk(b, depth), depth - ctx.tol.tol, ctx.tol.tol, extent);
+    let found = critical_pairs_between(a, b, [-extent, -2.0 * ctx.tol.tol], ctx.tol.tol, extent);
     found.isolated.iter().any(|c| {
-        let p_b = c.p_b - c.n * depth;
         on_boundary(ctx, (Which::A, fa), &c.p_a) && convicted(&Suspect { inside: Which::B, p: c.p_a })
-            || on_boundary(ctx, (Which::B, fb), &p_b) && convicted(&Suspect { inside: Which::A, p: p_b })
+            || on_boundary(ctx, (Which::B, fb), &c.p_b) && convicted(&Suspect { inside: Which::A, p: c.p_b })
     })
 }
 
@@ -251,18 +248,6 @@ fn grids_behind(ctx: &Context<'_>, (i, j): (u32, u32), convicted: &dyn Fn(&Suspe
         deepest.is_some_and(|(d, p)| d < -2.0 * ctx.tol.tol && convicted(&Suspect { inside, p }))
     };
     behind(on_a, &on_b, Which::B) || behind(&on_b, on_a, Which::A)
-}
-
-/// The primitive with its surface moved into the material.
-fn shrunk(p: &Primitive, by: f64) -> Primitive {
-    match *p {
-        Primitive::Plane { origin, normal } => Primitive::Plane { origin: origin - normal * by, normal },
-        Primitive::Point { center, sigma } => Primitive::Point { center, sigma: sigma - by },
-        Primitive::Line { origin, dir, sigma, slope } => {
-            Primitive::Line { origin, dir, sigma: sigma - by, slope }
-        }
-        Primitive::Circle { frame, radius, sigma } => Primitive::Circle { frame, radius, sigma: sigma - by },
-    }
 }
 
 /// Whether a point (frame of A) is in the trimmed domain of a face.
