@@ -147,9 +147,9 @@ impl ContactPair {
             Status::Separated
         };
         if decide || still_apart {
-            let clearance =
-                self.kept.iter().find(|k| k.class != LmdClass::Quasi).map_or(ctx.d_max, |k| k.distance);
-            let certain = if self.status == Status::Separated { clearance - self.open(&ctx) } else { 0.0 };
+            // Without a minimum in reach nothing vouches for the outcome but itself.
+            let nearest = self.kept.iter().find(|k| k.class != LmdClass::Quasi).map_or(0.0, |k| k.distance);
+            let certain = if self.status == Status::Separated { nearest - self.open(&ctx) } else { 0.0 };
             self.apart_until = self.odometer.total() + certain;
         }
         self.tracks.advance(&self.kept, &ctx.pose_ba);

@@ -199,7 +199,7 @@ fn canonical_crossing(
     convicted: &dyn Fn(&Suspect) -> bool,
 ) -> bool {
     let extent = ctx.extent(fa, fb);
-    let found = critical_pairs_between(a, b, [-extent, -2.0 * ctx.tol.tol], ctx.tol.tol, extent);
+    let found = critical_pairs_between(a, b, [-extent, -ctx.tol.tol], ctx.tol.tol, extent);
     found.isolated.iter().any(|c| {
         on_boundary(ctx, (Which::A, fa), &c.p_a) && convicted(&Suspect { inside: Which::B, p: c.p_a })
             || on_boundary(ctx, (Which::B, fb), &c.p_b) && convicted(&Suspect { inside: Which::A, p: c.p_b })
