@@ -27,7 +27,8 @@ fn wave(control: &mut [H4], size: f64) {
 
 /// The part with waves on all its surfaces and curves.
 fn with_waves(name: &str) -> Part {
-    let import = feeler_step::read_step(&data_dir().join(format!("{name}-nurbs.step"))).unwrap();
+    let import = feeler_step::read_step(&data_dir().join(format!("{name}-nurbs.step")));
+    let import = import.expect("a model of the data folder");
     let mut source = import.solids[0].clone();
     let size = Aabb::of_points(source.vertices.iter().map(|v| &v.point)).diagonal().max(20.0);
     for f in &mut source.faces {

@@ -141,11 +141,13 @@ fn a_cone_dips_into_a_ring() {
         UnitQuaternion::from_quaternion(turn),
     );
     // As deep as points of the cone are in the ring's tube.
-    let depth = |p: feeler_geom::P3| 0.4 - (p.x.hypot(p.y) - 1.2).hypot(p.z);
+    let hypot = feeler_geom::math::hypot;
+    let depth = |p: feeler_geom::P3| 0.4 - hypot(hypot(p.x, p.y) - 1.2, p.z);
     let deepest = (0..720 * 150).map(|k| {
         let (angle, h) = (f64::from(k % 720) * std::f64::consts::TAU / 720.0, 0.01 * f64::from(k / 720));
         let r = 0.8 * (1.0 - h / 1.5);
-        depth(pose * feeler_geom::P3::new(r * angle.cos(), r * angle.sin(), h))
+        let (sin, cos) = feeler_geom::math::sin_cos(angle);
+        depth(pose * feeler_geom::P3::new(r * cos, r * sin, h))
     });
     assert!((deepest.fold(f64::MIN, f64::max) - 0.014).abs() < 1e-3, "what the test is about");
     assert_eq!(status(&ring, &cone, &pose), Status::Interfering);

@@ -4,7 +4,7 @@ use super::Primitive;
 use super::signed_distance::{across, sheet};
 use crate::Obb;
 
-/// Bounds of [`signed_distance`](super::signed_distance) over an oriented box, to rounding: exact for a plane, else by the
+/// Bounds of [`signed_distance`](super::signed_distance()) over an oriented box, to rounding: exact for a plane, else by the
 /// value and the gradient in the middle and what curvature makes of them, or by the way alone, whichever is tighter.
 #[must_use]
 pub fn range_over_box(primitive: &Primitive, b: &Obb) -> [f64; 2] {

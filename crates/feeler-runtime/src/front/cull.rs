@@ -99,7 +99,7 @@ impl CullContext {
 
     /// How far B may move until the box of one of two nodes, of those on the other side of the pair, comes within reach
     /// of the primitive that everything in the other node is on, but for `off` (mm); all in one frame.
-    pub(crate) fn from_primitive(
+    pub(crate) fn off_primitive(
         &self,
         (primitive, off): (&Primitive, f64),
         (a, b): (&TreeNode, &TreeNode),

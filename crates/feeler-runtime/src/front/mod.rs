@@ -161,12 +161,12 @@ impl Front {
         if margin.is_none()
             && let Some((p, off)) = node_a.whole().and_then(|f| a.round(f))
         {
-            margin = cull.from_primitive((p, off), (node_a, node_b), &node_b.obb);
+            margin = cull.off_primitive((p, off), (node_a, node_b), &node_b.obb);
         }
         if margin.is_none()
             && let Some((p, off)) = of_b.and_then(|f| self.rounds.get(b, pose_ab, f))
         {
-            margin = cull.from_primitive((p, *off), (node_a, node_b), &node_a.obb);
+            margin = cull.off_primitive((p, *off), (node_a, node_b), &node_a.obb);
         }
         if margin.is_none()
             && let (Some(i), Some(j)) = (node_a.area(), node_b.area())

@@ -79,7 +79,7 @@ pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P
     let Some(Primitive::Circle { frame, radius, .. }) = primitive else { return coaxial::WHOLE };
     let angle = |p: P3| {
         let q = frame.local(&p);
-        math::atan2(q.z, q.x.hypot(q.y) - radius).rem_euclid(TAU)
+        math::atan2(q.z, math::hypot(q.x, q.y) - radius).rem_euclid(TAU)
     };
     let mut angles: Vec<f64> = points.map(angle).collect();
     angles.sort_unstable_by(f64::total_cmp);
@@ -129,8 +129,8 @@ fn range(from: &Primitive, face: &Round) -> [f64; 2] {
                 }
                 Primitive::Circle { frame, radius, .. } => {
                     let q = frame.local(&center);
-                    let rho = q.x.hypot(q.y);
-                    [(rho - radius).hypot(q.z), (rho + radius).hypot(q.z)]
+                    let rho = math::hypot(q.x, q.y);
+                    [math::hypot(rho - radius, q.z), math::hypot(rho + radius, q.z)]
                 }
             };
             widened(signed(distance, sigma), face)
@@ -179,7 +179,7 @@ fn range(from: &Primitive, face: &Round) -> [f64; 2] {
             };
             let r = absolute([rho[0] - radius, rho[1] - radius]);
             let h = absolute(height);
-            widened(signed([r[0].hypot(h[0]), r[1].hypot(h[1])], sigma), face)
+            widened(signed([math::hypot(r[0], h[0]), math::hypot(r[1], h[1])], sigma), face)
         }
     }
 }
@@ -345,7 +345,7 @@ mod tests {
                 for i in 0..80 {
                     let h = s + t * f64::from(i % 8) / 7.0;
                     let a = TAU * rng.random_range(0.0..1.0);
-                    let (sin, cos) = a.sin_cos();
+                    let (sin, cos) = math::sin_cos(a);
                     let n = (frame.x * cos + frame.y * sin) * (1.0 - slope * slope).sqrt() - z * slope;
                     points.push(o + z * h + n * (sigma + slope * h));
                 }
@@ -361,8 +361,8 @@ mod tests {
                     part = [rng.random_range(-7.0..7.0), rng.random_range(0.1..5.0)];
                 }
                 for _ in 0..80 {
-                    let (sin, cos) = (TAU * rng.random_range(0.0..1.0)).sin_cos();
-                    let (l, k) = (part[0] + part[1] * rng.random_range(0.0..=1.0)).sin_cos();
+                    let (sin, cos) = math::sin_cos(TAU * rng.random_range(0.0..1.0));
+                    let (l, k) = math::sin_cos(part[0] + part[1] * rng.random_range(0.0..=1.0));
                     let e = frame.x * cos + frame.y * sin;
                     points.push(o + e * major + (e * k + z * l) * r);
                 }

@@ -5,7 +5,7 @@
 //! other moves points of that half-plane by a bounded way, and signed distances change by no more than the way.
 //!
 //! # Guarantees
-//! As of [`super::apart`].
+//! As of [`super::apart()`].
 
 use super::apart::Round;
 use feeler_geom::math;
@@ -55,7 +55,7 @@ pub(super) fn range(from: &Round, face: &Round) -> Option<[f64; 2]> {
     };
     let off = across(lowest).max(across(highest));
     let radius = f.outline.radius();
-    let way = (off + radius * bent).hypot(radius * sin + lowest.abs().max(highest.abs()) * bent);
+    let way = math::hypot(off + radius * bent, radius * sin + lowest.abs().max(highest.abs()) * bent);
     let [lo, hi] = match g.outline {
         Outline::Segment { ends, normal } => outline.extent(&normal).map(|v| v - ends[0].dot(&normal)),
         Outline::Arc { center, sigma, .. } => {
@@ -144,7 +144,7 @@ impl Outline {
                 let [lo, hi] = cosines(from - math::atan2(delta.y, delta.x), turn);
                 let size = delta.norm();
                 // (δ − r)² + 2 δ r (1 + cos) keeps its digits.
-                let of = |cos: f64| ((size - r).powi(2) + 2.0 * size * r * (1.0 + cos)).max(0.0).sqrt();
+                let of = |cos: f64| ((size - r) * (size - r) + 2.0 * size * r * (1.0 + cos)).max(0.0).sqrt();
                 [of(lo), of(hi)]
             }
         }
