@@ -3,7 +3,8 @@
 //! If they do, then a shell or a tip of one lies inside the other, or an edge of one passes through a face of the other, or two
 //! faces cross in a closed curve that meets no edge; two canonical faces then have a critical pair with a negative
 //! distance. Each of these gives a suspect: a point of one boundary that may be inside the other solid. Only a ray cast
-//! on the exact solid convicts it.
+//! on the exact solid convicts it. Pairs of faces whose boxes overlap though they plainly do not meet, as those of a plug in
+//! a bore, are left out first, by closed bounds of their distance ([`mod@apart`]).
 //!
 //! # Guarantees
 //! `true` is certain: some point of one solid, on its boundary or inside, is inside the other one and off its boundary by more

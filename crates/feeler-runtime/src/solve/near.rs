@@ -13,8 +13,8 @@
 //! # Deviations
 //! Where this does not decide, the pairs of leaves are solved as those of any free-form feature: within 2 θ / |λ| of a
 //! critical pair that is flat to within κ, and all of them for a family to within θ over the features' extent, or where
-//! Newton does not come back from close by. Not looked for are minima that the waves make where the gradient of the canonical distance falls to θ
-//! without a zero: it does so within a range of poses as narrow as θ.
+//! Newton does not come back from close by. Not looked for are minima that the waves make where the gradient of the
+//! canonical distance falls to θ without a zero: it does so within a range of poses as narrow as θ.
 
 use super::newton::{Eval, Outcome, minimise};
 use super::{Context, Solved, Which, curve, free, patch, reduced::Reduced};
