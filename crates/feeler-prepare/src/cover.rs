@@ -14,8 +14,13 @@
 //! the margin of the chords), a rectangular face is one leaf, and nothing depends on a triangulation that fails where
 //! chords cross.
 
+mod cut;
+
 use feeler_geom::trim::{Side, TrimCells, TrimPiece};
 use feeler_geom::{P2, Rect};
+use std::ops::Range;
+
+use cut::{Hull, best_cut, corners, size};
 
 /// Largest distance of a chord from its arc, relative to the rectangle: only the tightness depends on it.
 const CHORD: f64 = 2e-3;
@@ -23,17 +28,18 @@ const CHORD: f64 = 2e-3;
 /// Cuts at most in a row: `2^-24` of a rectangle is below any feature worth a leaf.
 const MAX_DEPTH: u32 = 24;
 
-/// Corners tried as places of a cut, for each direction.
-const CANDIDATES: usize = 12;
-
 /// Rounding of parameters, relative to the rectangle.
 const ROUND: f64 = 1e-9;
+
+/// Share of a rectangle's width that its area may miss; above the rounding of chords.
+const HAIR: f64 = 1e-7;
 
 /// A trimmed domain made ready to be covered.
 #[derive(Debug)]
 pub(crate) struct Coverage<'a> {
     cells: &'a TrimCells,
     bounds: Vec<Rect>,
+    lists: Lists,
 }
 
 /// How to cover.
@@ -45,42 +51,64 @@ pub(crate) struct CoverCost {
     pub(crate) aspect: f64,
 }
 
+/// Lists that are filled again and again.
+#[derive(Debug, Default)]
+struct Lists {
+    /// Chords near each of the rectangles under work, one rectangle's after the other's.
+    chords: Vec<Chord>,
+    /// The parts of one rectangle's chords in it.
+    clips: Vec<Chord>,
+    /// Heights at which the right side of a rectangle changes sides.
+    crossings: Vec<f64>,
+    /// Places of cuts.
+    places: Vec<f64>,
+    /// The cover.
+    rects: Vec<Rect>,
+}
+
 impl<'a> Coverage<'a> {
     pub(crate) fn new(cells: &'a TrimCells) -> Self {
-        Self { cells, bounds: cells.pieces.iter().map(TrimPiece::bounds).collect() }
+        let bounds = cells.pieces.iter().map(TrimPiece::bounds).collect();
+        Self { cells, bounds, lists: Lists::default() }
     }
 
     /// Disjoint rectangles (but for a margin) within `rect` that together hold all points of the domain in `rect`.
-    pub(crate) fn cover(&self, rect: &Rect, cost: &CoverCost) -> Vec<Rect> {
+    pub(crate) fn cover(&mut self, rect: &Rect, cost: &CoverCost) -> &[Rect] {
+        self.lists.rects.clear();
         if !self.cells.may_touch(rect) {
-            return vec![];
+            return &[];
         }
+        self.find_chords(rect);
         let local = Local { cells: self.cells, rect, cost };
-        let chords = self.chords(rect);
-        if chords.is_empty() {
-            return vec![*rect];
+        let lists = &mut self.lists;
+        let all = 0..lists.chords.len();
+        if all.is_empty() {
+            lists.rects.push(*rect);
+        } else if let Some(part) = local.part(&UNIT, all, 0, lists) {
+            local.split(&part, 0, f64::INFINITY, lists);
+            for r in &mut lists.rects {
+                *r = local.in_domain(r);
+            }
         }
-        let (mut unit, _) = local.split(&UNIT, &chords, 0).unwrap_or_default();
-        for r in &mut unit {
-            *r = local.in_domain(r);
-        }
-        unit
+        &lists.rects
     }
 
     /// The smallest rectangle within `rect` that holds all points of the domain in it.
-    pub(crate) fn shrink(&self, rect: &Rect) -> Option<Rect> {
+    pub(crate) fn shrink(&mut self, rect: &Rect) -> Option<Rect> {
         if !self.cells.may_touch(rect) {
             return None;
         }
+        self.find_chords(rect);
         let local = Local { cells: self.cells, rect, cost: &CoverCost { leaf: f64::INFINITY, aspect: 1.0 } };
-        let chords = self.chords(rect);
-        if chords.is_empty() { Some(*rect) } else { local.tight(&UNIT, &chords).map(|r| local.in_domain(&r)) }
+        let chords = &self.lists.chords;
+        if chords.is_empty() { Some(*rect) } else { local.tight(&UNIT, chords).map(|r| local.in_domain(&r)) }
     }
 
-    /// Chords near `rect`, in coordinates in which it is the unit square.
-    fn chords(&self, rect: &Rect) -> Vec<Chord> {
+    /// Lists the chords near `rect`, in coordinates in which it is the unit square.
+    fn find_chords(&mut self, rect: &Rect) {
         let (w, h) = (rect.u1 - rect.u0, rect.v1 - rect.v0);
-        let mut out = Vec::new();
+        let out = &mut self.lists.chords;
+        out.clear();
         for (piece, b) in self.cells.pieces.iter().zip(&self.bounds) {
             let apart = b.u1 < rect.u0 - ROUND * w
                 || b.u0 > rect.u1 + ROUND * w
@@ -107,7 +135,6 @@ impl<'a> Coverage<'a> {
                 from = to;
             }
         }
-        out
     }
 }
 
@@ -155,6 +182,19 @@ impl Chord {
     }
 }
 
+/// A rectangle shrunk to its content.
+struct Part {
+    tight: Rect,
+    /// The chords near it.
+    chords: Range<usize>,
+    /// Its cost as one leaf.
+    own: f64,
+    /// No cover of it costs less.
+    least: f64,
+    /// Whether dividing it can save anything.
+    divisible: bool,
+}
+
 struct Local<'a> {
     cells: &'a TrimCells,
     rect: &'a Rect,
@@ -178,16 +218,6 @@ impl Local<'_> {
         self.cells.classify(uv) == Side::Inside
     }
 
-    /// Which corners of a rectangle are inside.
-    fn corners(&self, r: &Rect) -> Corners {
-        Corners([
-            self.inside(r.u0, r.v0),
-            self.inside(r.u1, r.v0),
-            self.inside(r.u0, r.v1),
-            self.inside(r.u1, r.v1),
-        ])
-    }
-
     /// Bounding box of the domain in `r`: of the boundary in it and of the corners of `r` that are inside.
     fn tight(&self, r: &Rect, chords: &[Chord]) -> Option<Rect> {
         let mut hull = Hull::EMPTY;
@@ -197,14 +227,18 @@ impl Local<'_> {
                 hull.add(q, c.error);
             }
         }
-        hull.closed(r, &self.corners(r))
+        // What the boundary reaches anyhow need not be asked.
+        hull.closed(r, corners(r).map(|p| !hull.holds(&p) && self.inside(p.x, p.y)))
     }
 
     /// Area of the domain in `r` (to the accuracy of the chords), by Green's theorem: `∮ (u - u0) dv` along the
-    /// boundary in `r` and along the right side of `r` where that is inside.
-    fn area(&self, r: &Rect, chords: &[Chord]) -> f64 {
+    /// boundary in `r` and along the right side of `r` where that is inside. A hair is left out on the right, so that a
+    /// boundary along the right side does not count as well.
+    fn area(&self, r: &Rect, chords: &[Chord], crossings: &mut Vec<f64>) -> f64 {
+        let r = &Rect { u1: r.u1 - HAIR * (r.u1 - r.u0), ..*r };
         let mut area = 0.0;
-        let mut crossings = vec![r.v0, r.v1];
+        crossings.clear();
+        crossings.extend([r.v0, r.v1]);
         for c in chords {
             let exact = Chord { error: 0.0, ..*c };
             if let Some((p, q)) = exact.clipped(r) {
@@ -220,173 +254,89 @@ impl Local<'_> {
         }
         crossings.sort_by(f64::total_cmp);
         for w in crossings.windows(2) {
-            // A hair inside: on the border itself a boundary may run along.
-            if w[1] - w[0] > 1e-12 && self.inside(r.u1 - 1e-9 * (r.u1 - r.u0), 0.5 * (w[0] + w[1])) {
+            if w[1] - w[0] > 1e-12 && self.inside(r.u1, 0.5 * (w[0] + w[1])) {
                 area += (r.u1 - r.u0) * (w[1] - w[0]);
             }
         }
         area
     }
 
-    /// Rectangles for `r` and their cost, nothing when the domain is not in it.
-    fn split(&self, r: &Rect, chords: &[Chord], depth: u32) -> Option<(Vec<Rect>, f64)> {
-        let tight = self.tight(r, chords)?;
-        let near: Vec<Chord> = chords.iter().filter(|c| c.clipped(&tight).is_some()).copied().collect();
-        let area = size(&tight);
-        let own = area + self.cost.leaf;
-        let leaf = (vec![tight], own);
-        if depth == MAX_DEPTH || area <= self.cost.leaf || area - self.area(&tight, &near) <= self.cost.leaf {
-            return Some(leaf);
-        }
-        let (a, b) = self.cut(&tight, &near);
-        let parts = [self.split(&a, &near, depth + 1), self.split(&b, &near, depth + 1)];
-        let cost: f64 = parts.iter().flatten().map(|p| p.1).sum();
-        if cost < own {
-            Some((parts.into_iter().flatten().flat_map(|p| p.0).collect(), cost))
-        } else {
-            Some(leaf)
-        }
-    }
-
-    /// The two halves of the cut after which the shrunk halves are smallest; of the longer side when none gains.
-    fn cut(&self, r: &Rect, chords: &[Chord]) -> (Rect, Rect) {
-        let (w, h) = (r.u1 - r.u0, r.v1 - r.v0);
-        let halve = |across_u: bool, at: f64| {
-            if across_u {
-                (Rect { u1: at, ..*r }, Rect { u0: at, ..*r })
-            } else {
-                (Rect { v1: at, ..*r }, Rect { v0: at, ..*r })
-            }
-        };
-        let clips: Vec<Chord> =
-            chords.iter().filter_map(|c| c.clipped(r).map(|(from, to)| Chord { from, to, ..*c })).collect();
-        let corners = self.corners(r);
-        let mut best = halve(w * self.cost.aspect >= h, 0.0);
-        let (mut best_score, mut found) = (size(r) * (1.0 - 1e-6), false);
-        for across_u in [true, false] {
-            let (lo, len) = if across_u { (r.u0, w) } else { (r.v0, h) };
-            // Just beside a corner: a side of the boundary that lies on the cut belongs to one half only.
-            let mut places: Vec<f64> = chords
-                .iter()
-                .filter(|c| c.corner)
-                .flat_map(|c| {
-                    let x = if across_u { c.to.x } else { c.to.y };
-                    [x - 4.0 * c.error, x + 4.0 * c.error]
-                })
-                .filter(|x| lo + 0.02 * len < *x && *x < lo + 0.98 * len)
-                .collect();
-            places.sort_by(f64::total_cmp);
-            places.dedup_by(|a, b| *a - *b < 1e-12 * len);
-            let n = places.len();
-            let chosen = (0..n.min(CANDIDATES))
-                .map(|k| places[if n <= CANDIDATES { k } else { (2 * k + 1) * n / (2 * CANDIDATES) }]);
-            for at in chosen.chain([lo + 0.5 * len]) {
-                let (a, b) = halve(across_u, at);
-                // Among equal gains the more even cut.
-                let score = self.halves((&a, &b), across_u, at, &clips, &corners)
-                    + 1e-3 * size(r) * ((at - lo) / len - 0.5).abs();
-                if score < best_score {
-                    (best, best_score, found) = ((a, b), score, true);
-                }
+    /// `r` shrunk to its content; nothing when the domain is not in it.
+    fn part(&self, r: &Rect, chords: Range<usize>, depth: u32, lists: &mut Lists) -> Option<Part> {
+        let tight = self.tight(r, &lists.chords[chords.clone()])?;
+        let first = lists.chords.len();
+        for k in chords {
+            let chord = lists.chords[k];
+            if chord.clipped(&tight).is_some() {
+                lists.chords.push(chord);
             }
         }
-        if !found {
-            best = if w * self.cost.aspect >= h {
-                halve(true, r.u0 + 0.5 * w)
-            } else {
-                halve(false, r.v0 + 0.5 * h)
-            };
+        let near = first..lists.chords.len();
+        let (area, leaf) = (size(&tight), self.cost.leaf);
+        let own = area + leaf;
+        let one = Part { tight, chords: near.clone(), own, least: own, divisible: false };
+        if depth == MAX_DEPTH || area <= leaf {
+            return Some(one);
         }
-        best
+        let content = self.area(&tight, &lists.chords[near], &mut lists.crossings);
+        if area - content <= leaf {
+            return Some(one);
+        }
+        // Two leaves at least, without any waste; a little less, for rounding.
+        Some(Part { least: (content + 2.0 * leaf).min(own) * (1.0 - 1e-9), divisible: true, ..one })
     }
 
-    /// Total size of two halves after both have been shrunk; `clips` are the chords within the whole.
-    fn halves(
+    /// Adds the rectangles of `part` to the cover when they cost less than `limit`, and returns their cost.
+    fn split(&self, part: &Part, depth: u32, limit: f64, lists: &mut Lists) -> Option<f64> {
+        if part.divisible {
+            let (n_rects, n_chords) = (lists.rects.len(), lists.chords.len());
+            let (a, b) = self.cut(part, lists);
+            let halves = [a, b].map(|r| self.part(&r, part.chords.clone(), depth + 1, lists));
+            let cost = self.split_both(&halves, depth + 1, part.own.min(limit), lists);
+            lists.chords.truncate(n_chords);
+            if cost.is_some() {
+                return cost;
+            }
+            lists.rects.truncate(n_rects);
+        }
+        (part.own < limit).then(|| {
+            lists.rects.push(part.tight);
+            part.own
+        })
+    }
+
+    /// [`Local::split`] for what two halves cost together. A half is not looked into when what the other one costs at
+    /// least leaves it no room.
+    fn split_both(
         &self,
-        (a, b): (&Rect, &Rect),
-        across_u: bool,
-        at: f64,
-        clips: &[Chord],
-        corners: &Corners,
-    ) -> f64 {
-        let axis = usize::from(!across_u);
-        let (mut low, mut high) = (Hull::EMPTY, Hull::EMPTY);
-        for c in clips {
-            let (x, y) = (c.from[axis], c.to[axis]);
-            let (first, last) = if x <= y { (c.from, c.to) } else { (c.to, c.from) };
-            let (x, y) = (first[axis], last[axis]);
-            let on = |border: f64| first + (last - first) * ((border - x) / (y - x));
-            if x <= at + c.error {
-                low.add(first, c.error);
-                low.add(if y <= at + c.error { last } else { on(at + c.error) }, c.error);
-            }
-            if y >= at - c.error {
-                high.add(last, c.error);
-                high.add(if x >= at - c.error { first } else { on(at - c.error) }, c.error);
-            }
+        halves: &[Option<Part>; 2],
+        depth: u32,
+        limit: f64,
+        lists: &mut Lists,
+    ) -> Option<f64> {
+        let [mut cost, least] = halves.each_ref().map(|h| h.as_ref().map_or(0.0, |p| p.least));
+        if cost + least >= limit {
+            return None;
         }
-        let [k00, k10, k01, k11] = corners.0;
-        let (of_low, of_high) = if across_u {
-            let (p, q) = (self.inside(at, a.v0), self.inside(at, a.v1));
-            ([k00, p, k01, q], [p, k10, q, k11])
-        } else {
-            let (p, q) = (self.inside(a.u0, at), self.inside(a.u1, at));
-            ([k00, k10, p, q], [p, q, k01, k11])
-        };
-        let shrunk =
-            |hull: &Hull, r: &Rect, corners| hull.closed(r, &Corners(corners)).map_or(0.0, |t| size(&t));
-        shrunk(&low, a, of_low) + shrunk(&high, b, of_high)
-    }
-}
-
-/// Which corners of a rectangle are inside the domain: `(u0, v0)`, `(u1, v0)`, `(u0, v1)`, `(u1, v1)`.
-#[derive(Clone, Copy, Debug)]
-struct Corners([bool; 4]);
-
-/// A growing box.
-#[derive(Clone, Copy, Debug)]
-struct Hull {
-    lo: P2,
-    hi: P2,
-}
-
-impl Hull {
-    const EMPTY: Self =
-        Self { lo: P2::new(f64::INFINITY, f64::INFINITY), hi: P2::new(f64::NEG_INFINITY, f64::NEG_INFINITY) };
-
-    /// Grows around everything within `e` of `p`.
-    fn add(&mut self, p: P2, e: f64) {
-        for k in 0..2 {
-            self.lo[k] = if p[k] - e < self.lo[k] { p[k] - e } else { self.lo[k] };
-            self.hi[k] = if p[k] + e > self.hi[k] { p[k] + e } else { self.hi[k] };
+        let [a, b] = halves;
+        if let Some(a) = a {
+            cost = self.split(a, depth, limit - least, lists)?;
         }
+        if let Some(b) = b {
+            cost += self.split(b, depth, limit - cost, lists)?;
+        }
+        (cost < limit).then_some(cost)
     }
 
-    /// The box around the boundary's part in `r` (this hull) and the corners of `r` that are inside; all of `r` where
-    /// there is no boundary.
-    fn closed(mut self, r: &Rect, corners: &Corners) -> Option<Rect> {
-        let all = [(r.u0, r.v0), (r.u1, r.v0), (r.u0, r.v1), (r.u1, r.v1)];
-        let any = self.lo.x <= self.hi.x;
-        for ((u, v), inside) in all.into_iter().zip(corners.0) {
-            if inside && !any {
-                return Some(*r);
-            }
-            if inside {
-                self.add(P2::new(u, v), 0.0);
-            }
-        }
-        let b = Rect {
-            u0: self.lo.x.max(r.u0),
-            u1: self.hi.x.min(r.u1),
-            v0: self.lo.y.max(r.v0),
-            v1: self.hi.y.min(r.v1),
-        };
-        (b.u0 <= b.u1 && b.v0 <= b.v1).then_some(b)
+    /// The two halves of the best cut of a part.
+    fn cut(&self, part: &Part, lists: &mut Lists) -> (Rect, Rect) {
+        let Lists { chords, clips, places, .. } = lists;
+        let chords = &chords[part.chords.clone()];
+        let clip = |c: &Chord| c.clipped(&part.tight).map(|(from, to)| Chord { from, to, ..*c });
+        clips.clear();
+        clips.extend(chords.iter().filter_map(clip));
+        best_cut(&part.tight, chords, clips, self.cost.aspect, places, |p| self.inside(p.x, p.y))
     }
-}
-
-fn size(r: &Rect) -> f64 {
-    (r.u1 - r.u0) * (r.v1 - r.v0)
 }
 
 #[cfg(test)]
@@ -456,7 +406,7 @@ mod tests {
     }
 
     fn cover(cells: &TrimCells, leaf: f64) -> Vec<Rect> {
-        Coverage::new(cells).cover(&cells.rect, &CoverCost { leaf, aspect: 1.0 })
+        Coverage::new(cells).cover(&cells.rect, &CoverCost { leaf, aspect: 1.0 }).to_vec()
     }
 
     #[test]
@@ -470,6 +420,9 @@ mod tests {
         let rects = cover(&triangle, 0.1);
         assert!((2..=3).contains(&rects.len()), "a triangle: {rects:?}");
         covered(&triangle, &rects, 1);
+        let mirrored = cells(&polygon(&[[0.0, 0.0], [3.0, 0.0], [3.0, 2.0]], 0));
+        let rects = cover(&mirrored, 0.1);
+        assert!((2..=3).contains(&rects.len()), "a triangle's mirror image: {rects:?}");
         let l =
             cells(&polygon(&[[0.0, 0.0], [10.0, 0.0], [10.0, 1.0], [1.0, 1.0], [1.0, 10.0], [0.0, 10.0]], 0));
         let rects = cover(&l, 0.1);

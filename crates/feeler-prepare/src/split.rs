@@ -55,13 +55,12 @@ pub(crate) struct FacePart {
 pub(crate) fn split_face(face: &FaceGroup, flatness: f64) -> Vec<FacePart> {
     let flatness = if face.surface.is_canonical() { flatness } else { flatness.min(FREE_FORM_FLATNESS) };
     let domain = face.cells.rect;
-    let coverage = Coverage::new(&face.cells);
+    let mut coverage = Coverage::new(&face.cells);
     // A cylinder's or cone's two ends are loops as well.
     let plain_loops = if face.surface.u_period().is_some() { 2 } else { 1 };
     let holes = face.n_loops.saturating_sub(plain_loops).min(MAX_HOLES);
     #[expect(clippy::cast_precision_loss, reason = "at most 1000")]
     let leaf = LEAF_COST / (1.0 + COST_PER_HOLE * holes as f64);
-    let cover = |rect: &Rect| coverage.cover(rect, &CoverCost { leaf, aspect: aspect(&face.surface, rect) });
     let rects: Vec<Rect> = match &face.surface {
         Surface::Plane { .. } => vec![domain],
         Surface::Cylinder { .. } => columns(&domain, flatness),
@@ -76,13 +75,18 @@ pub(crate) fn split_face(face: &FaceGroup, flatness: f64) -> Vec<FacePart> {
         Surface::Bezier(_) => {
             let mut out = Vec::new();
             for rect in patches(&face.surface, &domain) {
-                halve(&face.surface, &coverage, &rect, flatness, 0, &mut out);
+                halve(&face.surface, &mut coverage, &rect, flatness, 0, &mut out);
             }
             return out;
         }
     };
     let part = |rect: Rect| FacePart { rect, generators: face.surface.normal_generators(&rect) };
-    rects.iter().flat_map(cover).map(part).collect()
+    let mut out = Vec::new();
+    for rect in &rects {
+        let cost = CoverCost { leaf, aspect: aspect(&face.surface, rect) };
+        out.extend(coverage.cover(rect, &cost).iter().copied().map(part));
+    }
+    out
 }
 
 /// Width over height in space at the middle of a rectangle.
@@ -145,7 +149,7 @@ fn patches(surface: &Surface, domain: &Rect) -> Vec<Rect> {
 
 fn halve(
     surface: &Surface,
-    coverage: &Coverage<'_>,
+    coverage: &mut Coverage<'_>,
     rect: &Rect,
     flatness: f64,
     depth: u32,
