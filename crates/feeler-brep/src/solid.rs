@@ -1,6 +1,6 @@
 //! The solid that the offline stage works on.
 
-use feeler_geom::trim::{TrimDomain, TrimPiece};
+use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
 use feeler_geom::{Aabb, Curve, P3, Surface, V3};
 use smallvec::SmallVec;
 use truck_topology::compress::CompressedShell;
@@ -42,6 +42,8 @@ pub struct FaceInfo {
     /// a patch that is one point; pieces run with the material on the left in the parameter plane of the *natural*
     /// normal (they are reversed when the outward normal is the opposite one).
     pub domain: TrimDomain,
+    /// Classification structure of `domain`, free of contradictions.
+    pub cells: TrimCells,
     /// Vertices that are loops of their own (apices, poles).
     pub vertex_loops: Vec<u32>,
     /// Distance between the surface and the file's own (mm).

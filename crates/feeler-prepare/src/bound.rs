@@ -3,6 +3,7 @@
 //! # Source
 //! BREP §2.4.2, §3.3; MATH §7.
 
+use arrayvec::ArrayVec;
 use feeler_brep::{Solid, VertexPolar};
 use feeler_geom::frame::{complete_basis, unit};
 use feeler_geom::{Curve, Obb, P2, P3, PolyCone, Rect, RevolutionCone, Surface, V3};
@@ -19,11 +20,11 @@ use crate::split::{FREE_FORM_FLATNESS, FacePart, parts, split_face};
 pub(crate) struct Leaf {
     pub(crate) feature: Feature,
     pub(crate) rect: Rect,
-    /// At most eight points in whose convex hull the area lies.
-    pub(crate) points: Vec<P3>,
+    /// Points in whose convex hull the area lies.
+    pub(crate) points: ArrayVec<P3, 8>,
     pub(crate) obb: Obb,
-    /// Directions whose conical hull holds the area's, where that fits a half-space.
-    pub(crate) spread: Vec<V3>,
+    /// Unit directions whose conical hull holds the area's, where that fits a half-space.
+    pub(crate) spread: ArrayVec<V3, MAX_SPREAD>,
     pub(crate) poly: PolyCone,
     pub(crate) cone: RevolutionCone,
 }
@@ -71,23 +72,21 @@ enum Axes {
 /// Cones around a leaf's directions.
 #[derive(Clone, Debug)]
 struct Cones {
-    spread: Vec<V3>,
+    spread: ArrayVec<V3, MAX_SPREAD>,
     poly: PolyCone,
     cap: RevolutionCone,
 }
 
 impl Cones {
     /// Around the conical hull of directions, enlarged by an angle; `None` when that leaves no half-space.
-    fn around(directions: Vec<V3>, slack: f64) -> Option<Self> {
-        let (mut poly, mut cap) = PolyCone::hull_and_cap(&directions)?;
-        let mut spread = directions;
+    fn around(directions: &[V3], slack: f64) -> Option<Self> {
+        let (mut poly, mut cap) = PolyCone::hull_and_cap(directions)?;
         if slack > NEGLIGIBLE {
             (poly, cap) = (poly.dilated(slack)?, cap.dilated(slack));
         }
-        if slack > NEGLIGIBLE || spread.len() > MAX_SPREAD {
-            spread = poly.generators.to_vec();
-        }
-        Some(Self { spread, poly, cap })
+        let few = slack <= NEGLIGIBLE && directions.len() <= MAX_SPREAD;
+        let spread = if few { directions } else { &poly.generators };
+        Some(Self { spread: spread.iter().filter_map(|d| unit(*d)).collect(), poly, cap })
     }
 }
 
@@ -98,22 +97,24 @@ impl Leaf {
     fn new(
         feature: Feature,
         rect: Rect,
-        mut points: Vec<P3>,
+        points: &[P3],
         axes: Axes,
         deviation: f64,
         cones: Option<Cones>,
     ) -> Self {
         let mut obb = match axes {
-            Axes::Best(axes) => Obb::around(&points, axes),
-            Axes::Try(axes) => boxed(&points, &[axes]),
-            Axes::Unknown => boxed(&points, &[]),
+            Axes::Best(axes) => Obb::around(points, axes),
+            Axes::Try(axes) => boxed(points, &[axes]),
+            Axes::Unknown => boxed(points, &[]),
         };
         obb.half.add_scalar_mut(deviation);
-        if points.len() > 8 || deviation > 0.0 {
-            points = obb.corners().to_vec();
-        }
+        let points = if points.len() > 8 || deviation > 0.0 {
+            ArrayVec::from(obb.corners())
+        } else {
+            points.iter().copied().collect()
+        };
         let Cones { spread, poly, cap: cone } = cones.unwrap_or_else(|| Cones {
-            spread: vec![],
+            spread: ArrayVec::new(),
             poly: PolyCone::all(),
             cap: RevolutionCone::all(),
         });
@@ -134,7 +135,7 @@ fn face_leaves(feature: Feature, face: &FaceGroup, flatness: f64, out: &mut Vec<
             match &last {
                 Some((same, cones)) if *same == g => cones.clone(),
                 _ => {
-                    let cones = Cones::around(g.clone(), 0.0);
+                    let cones = Cones::around(&g, 0.0);
                     last = Some((g, cones.clone()));
                     cones
                 }
@@ -147,7 +148,7 @@ fn face_leaves(feature: Feature, face: &FaceGroup, flatness: f64, out: &mut Vec<
                 frame(middle.du, middle.dv).map_or(Axes::Unknown, Axes::Try)
             }
         };
-        out.push(Leaf::new(feature, rect, face.surface.hull_points(&rect), axes, deviation, cones));
+        out.push(Leaf::new(feature, rect, &face.surface.hull_points(&rect), axes, deviation, cones));
     }
 }
 
@@ -215,10 +216,10 @@ fn halve(cx: &EdgeContext<'_>, t0: f64, t1: f64, depth: u32, out: &mut Vec<Leaf>
         halve(cx, mid, t1, depth + 1, out);
         return;
     }
-    let cones = generators.and_then(|g| Cones::around(g, slack));
+    let cones = generators.and_then(|g| Cones::around(&g, slack));
     let rect = Rect { u0: t0, u1: t1, v0: 0.0, v1: 0.0 };
     let axes = edge_axes(&cx.edge.curve, t0, t1);
-    out.push(Leaf::new(cx.feature, rect, hull, axes, cx.span.deviation, cones));
+    out.push(Leaf::new(cx.feature, rect, &hull, axes, cx.span.deviation, cones));
 }
 
 /// Axes along the chord and, for curves in a plane, across it.
@@ -243,9 +244,9 @@ fn edge_axes(curve: &Curve, t0: f64, t1: f64) -> Axes {
 fn vertex_leaf(feature: Feature, solid: &Solid, pick: &VertexPick) -> Leaf {
     let point = solid.shell.vertices[pick.vertex as usize];
     let cones = match &solid.vertices[pick.vertex as usize].polar {
-        VertexPolar::Constraints(c) => extreme_rays(c).and_then(|(rays, slack)| Cones::around(rays, slack)),
+        VertexPolar::Constraints(c) => extreme_rays(c).and_then(|(rays, slack)| Cones::around(&rays, slack)),
         VertexPolar::Empty => None,
     };
     let rect = Rect { u0: 0.0, u1: 0.0, v0: 0.0, v1: 0.0 };
-    Leaf::new(feature, rect, vec![point], Axes::Best(WORLD), pick.deviation, cones)
+    Leaf::new(feature, rect, &[point], Axes::Best(WORLD), pick.deviation, cones)
 }

@@ -406,6 +406,7 @@ fn finish(
                 source: f.id,
                 shell: f.shell,
                 domain: d.domain,
+                cells: d.cells,
                 vertex_loops: f.vertex_loops.clone(),
                 surface_deviation: f.surface_deviation,
             })

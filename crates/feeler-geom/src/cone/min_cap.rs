@@ -19,16 +19,18 @@ pub(super) fn units(directions: &[V3]) -> Option<Vec<V3>> {
 }
 
 /// Unit axis of a small cap around unit `dirs` (not empty): the smallest one, up to rounding, where they fit an open
-/// half-space. Elsewhere any axis. The radius is left to the caller, to round it outward.
-pub(super) fn min_cap_axis(dirs: &[V3]) -> V3 {
+/// half-space, elsewhere any; with it the direction farthest from it and its squared chord. The radius is left to the
+/// caller, to round it outward.
+pub(super) fn min_cap_axis(dirs: &[V3]) -> (V3, (V3, f64)) {
+    let with_farthest = |axis: V3| (axis, farthest(dirs, &axis));
     match dirs {
-        [d] => return *d,
-        [a, b] => return unit(a + b).unwrap_or(*a),
+        [d] => return with_farthest(*d),
+        [a, b] => return with_farthest(unit(a + b).unwrap_or(*a)),
         _ => {}
     }
-    let mean = unit(dirs.iter().sum()).unwrap_or(dirs[0]);
-    let exact = grown(dirs, mean);
-    if farthest(dirs, &exact).1 <= farthest(dirs, &mean).1 { exact } else { mean }
+    let mean = with_farthest(unit(dirs.iter().sum()).unwrap_or(dirs[0]));
+    let exact = with_farthest(grown(dirs, mean.1.0));
+    if exact.1.1 <= mean.1.1 { exact } else { mean }
 }
 
 /// Cap by its axis and the squared chord from the axis to its border: chords tell small caps apart where cosines
@@ -84,9 +86,8 @@ const MAX_STEPS: usize = 64;
 
 /// Grows a cap by the direction farthest from its axis until it holds them all. The cap is always the smallest around
 /// the two or three directions on its border and therefore never larger than the smallest around all; each step makes
-/// it larger, so none comes back.
-fn grown(dirs: &[V3], start: V3) -> V3 {
-    let first = farthest(dirs, &start).0;
+/// it larger, so none comes back. Starts from one of them.
+fn grown(dirs: &[V3], first: V3) -> V3 {
     let mut support: ArrayVec<V3, 4> = ArrayVec::new();
     support.push(first);
     let mut cap = ChordCap { axis: first, chord_sq: 0.0 };
@@ -106,21 +107,21 @@ fn grown(dirs: &[V3], start: V3) -> V3 {
     cap.axis
 }
 
-/// The smallest cap around two to four directions, and those on its border.
+/// The smallest cap around two to four directions, and those on its border. The last one is outside the smallest cap
+/// around the others, hence on the border.
 fn smallest(dirs: &[V3]) -> Option<(ChordCap, ArrayVec<V3, 4>)> {
+    let (last, others) = dirs.split_last()?;
     let mut best: Option<(ChordCap, ArrayVec<V3, 4>)> = None;
     let mut offer = |cap: ChordCap, border: &[V3]| {
         if dirs.iter().all(|d| cap.holds(d)) && best.as_ref().is_none_or(|b| cap.chord_sq < b.0.chord_sq) {
             best = Some((cap, border.iter().copied().collect()));
         }
     };
-    for (i, a) in dirs.iter().enumerate() {
-        for (j, b) in dirs.iter().enumerate().skip(i + 1) {
-            offer(ChordCap::two(*a, *b), &[*a, *b]);
-            for c in &dirs[j + 1..] {
-                if let Some(cap) = ChordCap::three(*a, *b, *c) {
-                    offer(cap, &[*a, *b, *c]);
-                }
+    for (i, a) in others.iter().enumerate() {
+        offer(ChordCap::two(*a, *last), &[*a, *last]);
+        for b in &others[i + 1..] {
+            if let Some(cap) = ChordCap::three(*a, *b, *last) {
+                offer(cap, &[*a, *b, *last]);
             }
         }
     }

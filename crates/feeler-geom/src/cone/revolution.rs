@@ -5,7 +5,7 @@
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
-use super::min_cap::{farthest, min_cap_axis, units};
+use super::min_cap::{min_cap_axis, units};
 use crate::frame::{complete_basis, unit};
 use crate::{V3, math};
 use nalgebra::Matrix3;
@@ -42,13 +42,16 @@ impl RevolutionCone {
     /// all directions. Deterministic.
     #[must_use]
     pub fn around(directions: &[V3]) -> Self {
-        units(directions).filter(|d| !d.is_empty()).map_or_else(Self::all, |dirs| Self::around_units(&dirs))
+        units(directions).map_or_else(Self::all, |dirs| Self::around_units(&dirs))
     }
 
-    /// [`RevolutionCone::around`] unit directions, at least one.
-    pub(super) fn around_units(dirs: &[V3]) -> Self {
-        let axis = min_cap_axis(dirs);
-        let (far, chord_sq) = farthest(dirs, &axis);
+    /// [`RevolutionCone::around`] directions that are of unit length and finite; all directions around none.
+    #[must_use]
+    pub fn around_units(dirs: &[V3]) -> Self {
+        if dirs.is_empty() {
+            return Self::all();
+        }
+        let (axis, (far, chord_sq)) = min_cap_axis(dirs);
         // Chords resolve all angles but those near a half turn, and an arc tangent costs twenty of them.
         let half = if chord_sq < 3.9 {
             angle(&axis, &far)

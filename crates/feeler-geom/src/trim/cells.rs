@@ -118,13 +118,10 @@ impl TrimCells {
     #[must_use]
     pub fn build(domain: &TrimDomain) -> (Self, Vec<Inconsistent>) {
         let rect = domain.rect;
-        let mut pieces: Vec<TrimPiece> = domain
-            .pieces
-            .iter()
-            .filter(|p| p.is_finite())
-            .flat_map(TrimPiece::monotone_parts)
-            .filter(|p| p.start() != p.end())
-            .collect();
+        let mut pieces: Vec<TrimPiece> = Vec::with_capacity(domain.pieces.len() + domain.pieces.len() / 4);
+        for p in domain.pieces.iter().filter(|p| p.is_finite()) {
+            pieces.extend(p.monotone_parts().into_iter().filter(|p| p.start() != p.end()));
+        }
         let boxes = tree::build(&mut pieces, extent(&rect));
         let mut cells = Self {
             rect,

@@ -300,16 +300,20 @@ fn loose_ends(pieces: &[TrimPiece], plane: &Periods) -> (Vec<Loose>, Vec<Loose>)
 /// are returned.
 fn close_gaps(pieces: &mut [TrimPiece], plane: &Periods, scale: [f64; 2]) -> Vec<TrimPiece> {
     let mut bridges = Vec::new();
+    let (mut ends, mut starts) = loose_ends(pieces, plane);
     for tol in WELD {
-        let (ends, mut starts) = loose_ends(pieces, plane);
+        let mut welded = false;
         for e in &ends {
             if let Some(k) = nearest_start(e, &starts, plane, scale, tol) {
                 starts[k].used = true;
                 weld(pieces, e.piece, starts[k].piece, plane);
+                welded = true;
             }
         }
+        if welded {
+            (ends, starts) = loose_ends(pieces, plane);
+        }
     }
-    let (mut ends, mut starts) = loose_ends(pieces, plane);
     for tol in BRIDGE {
         for e in ends.iter_mut().filter(|e| !e.used) {
             let Some(k) = nearest_start(e, &starts, plane, scale, tol) else { continue };

@@ -188,14 +188,19 @@ impl TrimPiece {
     #[must_use]
     pub fn split_at(&self, cuts: &[f64]) -> Vec<Self> {
         let mut out = Vec::with_capacity(cuts.len() + 1);
+        self.split_into(cuts, |part| out.push(part));
+        out
+    }
+
+    /// Hands over the parts of [`TrimPiece::split_at`] one by one.
+    fn split_into(&self, cuts: &[f64], mut part: impl FnMut(Self)) {
         let (mut rest, mut t0) = (*self, 0.0);
         for &t in cuts {
             let (a, b) = rest.split((t - t0) / (1.0 - t0));
-            out.push(a);
+            part(a);
             (rest, t0) = (b, t);
         }
-        out.push(rest);
-        out
+        part(rest);
     }
 
     /// The part over `[t0, t1]`, `0 ≤ t0 < t1 ≤ 1`.
@@ -264,8 +269,10 @@ impl TrimPiece {
 
     /// Parts monotone in u and in v.
     #[must_use]
-    pub fn monotone_parts(&self) -> Vec<Self> {
-        self.split_at(&self.monotone_cuts())
+    pub fn monotone_parts(&self) -> ArrayVec<Self, 5> {
+        let mut out = ArrayVec::new();
+        self.split_into(&self.monotone_cuts(), |part| out.push(part));
+        out
     }
 
     /// The u where a v-monotone piece has the given v; that of the nearer end beyond its ends.

@@ -40,66 +40,76 @@ impl Item {
         let reach = b.axes[0].abs() * b.half.x + b.axes[1].abs() * b.half.y + b.axes[2].abs() * b.half.z;
         let spread = if c.half_angle < 1.5 { feeler_geom::math::sin(c.half_angle) } else { 2.0 };
         let extent = Extent {
-            lo: b.center.coords - reach,
-            hi: b.center.coords + reach,
-            dir_lo: c.axis.add_scalar(-spread),
-            dir_hi: c.axis.add_scalar(spread),
+            low: six(b.center.coords - reach, c.axis.add_scalar(-spread)),
+            high: six(b.center.coords + reach, c.axis.add_scalar(spread)),
             n: 1,
         };
         Self { center: b.center.coords, extent }
     }
 }
 
-/// A box around leaves and one around their directions.
+fn six(a: V3, b: V3) -> [f64; 6] {
+    [a.x, a.y, a.z, b.x, b.y, b.z]
+}
+
+/// A box around leaves and one around their directions: two of three coordinates.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
-    lo: V3,
-    hi: V3,
-    dir_lo: V3,
-    dir_hi: V3,
+    low: [f64; 6],
+    high: [f64; 6],
     n: usize,
 }
 
 impl Extent {
-    const EMPTY: Self = Self {
-        lo: V3::new(f64::INFINITY, f64::INFINITY, f64::INFINITY),
-        hi: V3::new(f64::NEG_INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY),
-        dir_lo: V3::new(f64::INFINITY, f64::INFINITY, f64::INFINITY),
-        dir_hi: V3::new(f64::NEG_INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY),
-        n: 0,
-    };
+    const EMPTY: Self = Self { low: [f64::INFINITY; 6], high: [f64::NEG_INFINITY; 6], n: 0 };
 
     fn join(&mut self, other: &Self) {
-        for k in 0..3 {
-            self.lo[k] = if other.lo[k] < self.lo[k] { other.lo[k] } else { self.lo[k] };
-            self.hi[k] = if other.hi[k] > self.hi[k] { other.hi[k] } else { self.hi[k] };
-            self.dir_lo[k] = if other.dir_lo[k] < self.dir_lo[k] { other.dir_lo[k] } else { self.dir_lo[k] };
-            self.dir_hi[k] = if other.dir_hi[k] > self.dir_hi[k] { other.dir_hi[k] } else { self.dir_hi[k] };
+        for (a, b) in self.low.iter_mut().zip(&other.low) {
+            *a = if *b < *a { *b } else { *a };
+        }
+        for (a, b) in self.high.iter_mut().zip(&other.high) {
+            *a = if *b > *a { *b } else { *a };
         }
         self.n += other.n;
     }
 
     /// Expected work below; the number of leaves times chances up to a common factor.
     fn cost(&self) -> f64 {
-        let e = self.hi - self.lo;
-        let area = e.x * e.y + e.y * e.z + e.z * e.x;
+        let e: [f64; 6] = std::array::from_fn(|k| self.high[k] - self.low[k]);
+        let area = e[0] * e[1] + e[1] * e[2] + e[2] * e[0];
         // Half the squared chord of half the spread is 1 - cos of the half-angle, the share of the sphere.
-        let cap = (0.125 * (self.dir_hi - self.dir_lo).norm_squared()).min(2.0);
+        let cap = (0.125 * (e[3] * e[3] + e[4] * e[4] + e[5] * e[5])).min(2.0);
         #[expect(clippy::cast_precision_loss, reason = "a count")]
         let n = self.n as f64;
         n * area * (FLAT_WEIGHT + cap)
     }
 }
 
+/// What is filled again and again.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    bins: [Extent; BINS],
+    above: [(f64, usize); BINS],
+    moved: Vec<u32>,
+}
+
+impl Scratch {
+    pub(super) fn new() -> Self {
+        Self { bins: [Extent::EMPTY; BINS], above: [(0.0, 0); BINS], moved: Vec::new() }
+    }
+}
+
 /// Puts one part of `order` before the other and returns the number of the first. At least two items; `halve` asks
 /// for halves of equal number.
-pub(super) fn divide(items: &[Item], order: &mut [u32], halve: bool, scratch: &mut Vec<u32>) -> usize {
+pub(super) fn divide(items: &[Item], order: &mut [u32], halve: bool, scratch: &mut Scratch) -> usize {
     let n = order.len();
     if n == 2 {
         return 1;
     }
-    let Some(best) = best_cut(items, order).filter(|_| !halve) else { return median(items, order) };
-    scratch.clear();
+    let best = if halve { None } else { best_cut(items, order, scratch) };
+    let Some(best) = best else { return median(items, order) };
+    let moved = &mut scratch.moved;
+    moved.clear();
     let mut kept = 0;
     for at in 0..n {
         let i = order[at];
@@ -107,10 +117,10 @@ pub(super) fn divide(items: &[Item], order: &mut [u32], halve: bool, scratch: &m
             order[kept] = i;
             kept += 1;
         } else {
-            scratch.push(i);
+            moved.push(i);
         }
     }
-    order[kept..].copy_from_slice(scratch);
+    order[kept..].copy_from_slice(moved);
     kept
 }
 
@@ -154,7 +164,7 @@ impl Cut {
     }
 }
 
-fn best_cut(items: &[Item], order: &[u32]) -> Option<Cut> {
+fn best_cut(items: &[Item], order: &[u32], scratch: &mut Scratch) -> Option<Cut> {
     let [lo, hi] = centers(items, order);
     let n_bins = (2 * order.len()).min(BINS);
     let least = (order.len() / MIN_SHARE).max(1);
@@ -166,31 +176,41 @@ fn best_cut(items: &[Item], order: &[u32]) -> Option<Cut> {
             continue;
         }
         let cut = Cut { axis, lo: lo[axis], scale, bins: n_bins, at: 0 };
-        let mut bins = [Extent::EMPTY; BINS];
-        let bins = &mut bins[..n_bins];
+        let bins = &mut scratch.bins[..n_bins];
+        bins.iter_mut().for_each(|b| b.n = 0);
         for &i in order {
             let item = &items[i as usize];
-            bins[cut.bin(item)].join(&item.extent);
+            let bin = &mut bins[cut.bin(item)];
+            if bin.n == 0 {
+                *bin = item.extent;
+            } else {
+                bin.join(&item.extent);
+            }
         }
-        let mut above = [(0.0, 0); BINS];
+        let above = &mut scratch.above;
         let mut part = Extent::EMPTY;
         for k in (1..n_bins).rev() {
-            part.join(&bins[k]);
-            above[k] = (part.cost(), part.n);
+            if bins[k].n > 0 {
+                part.join(&bins[k]);
+                above[k] = (part.cost(), part.n);
+            } else {
+                above[k] = above.get(k + 1).copied().filter(|_| part.n > 0).unwrap_or((0.0, 0));
+            }
         }
         part = Extent::EMPTY;
         for at in 1..n_bins {
-            let added = bins[at - 1].n > 0;
-            part.join(&bins[at - 1]);
             // After an empty bin the parts are those of the cut before.
-            if !added || above[at].1 == 0 {
+            if bins[at - 1].n == 0 {
                 continue;
             }
-            let smaller = part.n.min(above[at].1);
-            let cut = Cut { at, ..cut };
-            let cost = part.cost() + above[at].0;
-            if smaller >= least && best.is_none_or(|b| cost < b.0) {
-                best = Some((cost, cut));
+            part.join(&bins[at - 1]);
+            let (cost_above, n_above) = above[at];
+            if part.n.min(n_above) < least {
+                continue;
+            }
+            let cost = part.cost() + cost_above;
+            if best.is_none_or(|b| cost < b.0) {
+                best = Some((cost, Cut { at, ..cut }));
             }
         }
     }

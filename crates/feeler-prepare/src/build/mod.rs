@@ -14,7 +14,7 @@ use std::f64::consts::FRAC_PI_2;
 
 use crate::bound::Leaf;
 use crate::boxes::boxed;
-use divide::{Item, divide};
+use divide::{Item, Scratch, divide};
 
 /// Cones of this many leaves are enclosed at once; above, the union of the children's is taken. A direct enclosure is
 /// tighter, a union costs the same at any height.
@@ -35,7 +35,9 @@ pub(crate) fn build(leaves: Vec<Leaf>, types: &dyn Fn(&Leaf) -> u16) -> (Vec<Are
         types,
         items: leaves.iter().map(Item::new).collect(),
         order: (0..crate::group::index(n)).collect(),
-        scratch: Vec::new(),
+        scratch: Scratch::new(),
+        points: Vec::new(),
+        generators: Vec::new(),
         nodes: Vec::with_capacity((2 * n).saturating_sub(1)),
     };
     if n > 0 {
@@ -68,7 +70,9 @@ struct Builder<'a> {
     types: &'a dyn Fn(&Leaf) -> u16,
     items: Vec<Item>,
     order: Vec<u32>,
-    scratch: Vec<u32>,
+    scratch: Scratch,
+    points: Vec<P3>,
+    generators: Vec<V3>,
     nodes: Vec<Node>,
 }
 
@@ -91,7 +95,8 @@ impl Builder<'_> {
         self.nodes.extend([BLANK, BLANK]);
         self.fill(child, from, mid, depth + 1);
         self.fill(child + 1, mid, to, depth + 1);
-        let mut points = Vec::new();
+        let mut points = std::mem::take(&mut self.points);
+        points.clear();
         self.gather(child, LEVELS, &mut points);
         self.gather(child + 1, LEVELS, &mut points);
         let (a, b) = (self.nodes[child], self.nodes[child + 1]);
@@ -101,6 +106,7 @@ impl Builder<'_> {
             types: a.types | b.types,
             link: crate::group::index(child),
         };
+        self.points = points;
     }
 
     /// The leaf at a place in the order.
@@ -112,7 +118,7 @@ impl Builder<'_> {
     fn gather(&self, node: usize, levels: u32, out: &mut Vec<P3>) {
         let n = &self.nodes[node];
         match (n.area(), n.children()) {
-            (Some(area), _) => out.extend(&self.leaf(area as usize).points),
+            (Some(area), _) => out.extend_from_slice(&self.leaf(area as usize).points),
             (None, Some([a, b])) if levels > 0 => {
                 self.gather(a as usize, levels - 1, out);
                 self.gather(b as usize, levels - 1, out);
@@ -121,19 +127,22 @@ impl Builder<'_> {
         }
     }
 
-    fn cone(&self, from: usize, to: usize, union: &RevolutionCone) -> RevolutionCone {
+    fn cone(&mut self, from: usize, to: usize, union: &RevolutionCone) -> RevolutionCone {
         if to - from > DIRECT || union.is_all() {
             return *union;
         }
+        let mut generators = std::mem::take(&mut self.generators);
+        generators.clear();
         let leaves = || (from..to).map(|k| self.leaf(k));
-        let generators: Vec<V3> = leaves().flat_map(|l| l.spread.iter().copied()).collect();
-        let mut direct = RevolutionCone::around(&generators);
+        leaves().for_each(|l| generators.extend_from_slice(&l.spread));
+        let mut direct = RevolutionCone::around_units(&generators);
         // Only a cone narrower than a half-space is convex and holds what its generators span.
         if direct.half_angle > FRAC_PI_2 - 1e-6 {
             let reach = |c: &RevolutionCone| angle(&direct.axis, &c.axis) + c.half_angle;
             let half = leaves().fold(0.0, |m: f64, l| m.max(reach(&l.cone)));
             direct.half_angle = half + 1e-12;
         }
+        self.generators = generators;
         if direct.half_angle < union.half_angle { direct } else { *union }
     }
 }

@@ -1,24 +1,25 @@
 //! Supermaximal faces.
 
 use feeler_brep::Solid;
-use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
+use feeler_geom::trim::{TrimDomain, TrimPiece};
 use feeler_geom::{P2, Surface};
+use std::borrow::Cow;
 
 use super::{FaceGroup, Scale, consistent_cells, sphere};
 use crate::cluster::clusters;
 use crate::coincide::{SurfaceMap, inner_sheet, key_tolerance, surface_key, surface_map};
 
 /// A face re-expressed on the reference surface.
-struct Member {
+struct Member<'a> {
     face: u32,
-    pieces: Vec<TrimPiece>,
+    pieces: Cow<'a, [TrimPiece]>,
 }
 
 /// Supermaximal faces and, for each source face, the index of its own.
 pub(super) fn group_faces(solid: &Solid, scale: &Scale) -> (Vec<FaceGroup>, Vec<u32>) {
     let keys: Vec<[f64; 12]> =
         solid.shell.faces.iter().map(|f| surface_key(&f.surface, f.orientation, &scale.center)).collect();
-    let mut groups: Vec<Vec<Member>> = Vec::new();
+    let mut groups: Vec<Vec<Member<'_>>> = Vec::new();
     for class in clusters(&keys, &key_tolerance(scale.size, scale.tol)) {
         let first = groups.len();
         for &face in &class {
@@ -28,8 +29,11 @@ pub(super) fn group_faces(solid: &Solid, scale: &Scale) -> (Vec<FaceGroup>, Vec<
                 Some((g, pieces))
             });
             match found {
-                Some((g, pieces)) => groups[g].push(Member { face, pieces }),
-                None => groups.push(vec![Member { face, pieces: own_pieces(solid, face) }]),
+                Some((g, pieces)) => groups[g].push(Member { face, pieces: pieces.into() }),
+                None => {
+                    let own = &solid.faces[face as usize].domain.pieces;
+                    groups.push(vec![Member { face, pieces: own.into() }]);
+                }
             }
         }
     }
@@ -48,10 +52,6 @@ pub(super) fn group_faces(solid: &Solid, scale: &Scale) -> (Vec<FaceGroup>, Vec<
         }
     }
     (built, face_of)
-}
-
-fn own_pieces(solid: &Solid, face: u32) -> Vec<TrimPiece> {
-    solid.faces[face as usize].domain.pieces.clone()
 }
 
 /// Boundary of a face in the parameters of another one's surface; `None` when they do not belong together.
@@ -92,19 +92,17 @@ fn same_side(a: &Surface, a_outward: bool, b: &Surface, b_outward: bool) -> bool
 
 fn single(solid: &Solid, face: u32) -> FaceGroup {
     let source = &solid.shell.faces[face as usize];
-    // Contradictions were reported at import; the structure decides by the majority there.
-    let (cells, _) = TrimCells::build(&solid.faces[face as usize].domain);
     FaceGroup {
         surface: source.surface.clone(),
         outward: source.orientation,
-        cells,
+        cells: solid.faces[face as usize].cells.clone(),
         members: vec![(face, None)],
         n_loops: source.boundaries.len(),
     }
 }
 
 /// The supermaximal face of a group, `None` when the boundaries do not fit together.
-fn merged(solid: &Solid, group: &[Member]) -> Option<FaceGroup> {
+fn merged(solid: &Solid, group: &[Member<'_>]) -> Option<FaceGroup> {
     let reference = group[0].face;
     if group.len() == 1 {
         return Some(single(solid, reference));
@@ -120,12 +118,12 @@ fn merged(solid: &Solid, group: &[Member]) -> Option<FaceGroup> {
         })
     };
     let rest: Vec<TrimPiece> =
-        group.iter().flat_map(|m| &m.pieces).filter(|p| !vanishes(p.edge)).copied().collect();
+        group.iter().flat_map(|m| m.pieces.iter()).filter(|p| !vanishes(p.edge)).copied().collect();
     let cells = consistent_cells(&domain_like(solid, reference, &rest))?;
-    let members = group
-        .iter()
-        .map(|m| Some((m.face, Some(consistent_cells(&domain_like(solid, reference, &m.pieces))?))))
-        .collect::<Option<Vec<_>>>()?;
+    let mut members = vec![(reference, Some(solid.faces[reference as usize].cells.clone()))];
+    for m in &group[1..] {
+        members.push((m.face, Some(consistent_cells(&domain_like(solid, reference, &m.pieces))?)));
+    }
     let source = &solid.shell.faces[reference as usize];
     Some(FaceGroup {
         surface: source.surface.clone(),

@@ -341,13 +341,19 @@ impl<'a> Labels<'a> {
             if !infinite {
                 continue;
             }
-            let far: Vec<(P2, u32)> = self
-                .columns()
-                .filter_map(|u| {
-                    let (v, above, edge) = self.outermost(u, top)?;
-                    (above == top).then_some((P2::new(u, v), edge))
-                })
-                .collect();
+            let (mut far, mut left) = (Vec::new(), CASTS as usize);
+            for u in self.columns() {
+                left -= 1;
+                if let Some((v, above, edge)) = self.outermost(u, top)
+                    && above == top
+                {
+                    far.push((P2::new(u, v), edge));
+                }
+                // No majority any more.
+                if 2 * (far.len() + left) < CASTS as usize {
+                    break;
+                }
+            }
             if 2 * far.len() >= CASTS as usize {
                 self.report(far[0].0, far.iter().map(|f| f.1).collect());
             }
