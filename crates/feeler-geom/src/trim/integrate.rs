@@ -6,6 +6,8 @@
 //! # Source
 //! MATH §6 (self-check at import).
 
+mod series;
+
 use std::f64::consts::PI;
 use std::sync::LazyLock;
 
@@ -14,6 +16,7 @@ use super::piece::solve_monotone;
 use super::tree::{self, UvBox};
 use super::{TrimCells, TrimPiece};
 use crate::{P2, Rect, math};
+use series::{Antiderivative, Samples};
 
 /// Halvings of one smooth interval at most: after them the estimate is taken as it is.
 const MAX_DEPTH: u32 = 14;
@@ -371,137 +374,6 @@ fn legendre_values(n: usize, x: f64) -> [f64; MOST + 1] {
         p[k + 1] = (as_f64(2 * k + 1) * x * p[k] - as_f64(k) * p[k - 1]) / as_f64(k + 1);
     }
     p
-}
-
-/// Values of the integrands at the nodes of `parts × parts` product rules on a rectangle.
-struct Samples<const K: usize> {
-    rect: [f64; 4],
-    order: usize,
-    parts: usize,
-    /// Part (i, j) starts at `(i parts + j) n²`; within it node (a, b) along u and v is at `a n + b`.
-    values: Vec<[f64; K]>,
-}
-
-impl<const K: usize> Samples<K> {
-    fn new(density: &dyn Fn(P2) -> [f64; K], rect: [f64; 4], order: usize, parts: usize) -> Self {
-        let rule = RULES.order(order);
-        let [u0, u1, v0, v1] = rect;
-        let (hu, hv) = ((u1 - u0) / as_f64(parts), (v1 - v0) / as_f64(parts));
-        let mut values = Vec::with_capacity(parts * parts * rule.len() * rule.len());
-        for (i, j) in (0..parts).flat_map(|i| (0..parts).map(move |j| (i, j))) {
-            let (a, b) = (u0 + hu * as_f64(i), v0 + hv * as_f64(j));
-            for (x, _) in rule {
-                values.extend(rule.iter().map(|(y, _)| density(P2::new(a + hu * x, b + hv * y))));
-            }
-        }
-        Self { rect, order, parts, values }
-    }
-
-    /// The integral over the whole rectangle.
-    fn integral(&self) -> [f64; K] {
-        let rule = RULES.order(self.order);
-        let [u0, u1, v0, v1] = self.rect;
-        let area = (u1 - u0) * (v1 - v0) / as_f64(self.parts * self.parts);
-        let mut out = [0.0; K];
-        let weights = rule.iter().flat_map(|(_, a)| rule.iter().map(move |(_, b)| a * b));
-        for (value, w) in self.values.iter().zip(weights.cycle()) {
-            (0..K).for_each(|k| out[k] += w * value[k]);
-        }
-        out.map(|x| x * area)
-    }
-}
-
-/// `∫_{u0}^{u} f(s, v) ds` of the polynomials through samples of `f`, part by part, as Legendre series.
-struct Antiderivative<const K: usize> {
-    rect: [f64; 4],
-    parts: usize,
-    series: Vec<Series<K>>,
-}
-
-/// Coefficients of one part: `coefficients[a * n_v + b]` belongs to `P_a(x) P_b(y)`.
-struct Series<const K: usize> {
-    n_u: usize,
-    n_v: usize,
-    coefficients: Vec<[f64; K]>,
-}
-
-impl<const K: usize> Antiderivative<K> {
-    fn new(samples: &Samples<K>) -> Self {
-        let n = RULES.order(samples.order).len();
-        let matrix = &RULES.legendre[samples.order];
-        let series =
-            samples.values.chunks_exact(n * n).map(|values| Series::new(values, n, matrix)).collect();
-        Self { rect: samples.rect, parts: samples.parts, series }
-    }
-
-    fn value(&self, p: P2) -> [f64; K] {
-        let [u0, u1, v0, v1] = self.rect;
-        // Part and place in it, in [-1, 1].
-        let place = |x: f64, lo: f64, hi: f64| {
-            let at = (x - lo) / (hi - lo) * as_f64(self.parts);
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful of parts")]
-            let part = (at.max(0.0) as usize).min(self.parts - 1);
-            (part, (2.0 * (at - as_f64(part)) - 1.0).clamp(-1.0, 1.0))
-        };
-        let ((i, x), (j, y)) = (place(p.x, u0, u1), place(p.y, v0, v1));
-        let mut out = [0.0; K];
-        let part = |i: usize| &self.series[i * self.parts + j];
-        let py = legendre_values(part(i).n_v, y);
-        // All of the parts to the left: P_0 alone has a mean.
-        for s in (0..i).map(part) {
-            let row = s.row(0, &legendre_values(s.n_v, y));
-            (0..K).for_each(|k| out[k] += 2.0 * row[k]);
-        }
-        let s = part(i);
-        let px = legendre_values(s.n_u, x);
-        for a in 0..s.n_u {
-            // ∫_{-1}^{x} P_a
-            let weight = if a == 0 { x + 1.0 } else { (px[a + 1] - px[a - 1]) / as_f64(2 * a + 1) };
-            let row = s.row(a, &py);
-            (0..K).for_each(|k| out[k] += weight * row[k]);
-        }
-        let half = 0.5 * (u1 - u0) / as_f64(self.parts);
-        out.map(|x| x * half)
-    }
-}
-
-impl<const K: usize> Series<K> {
-    fn new(values: &[[f64; K]], n: usize, matrix: &[f64]) -> Self {
-        // Along v, then along u.
-        let mut half = vec![[0.0; K]; n * n];
-        for (a, b) in (0..n).flat_map(|a| (0..n).map(move |b| (a, b))) {
-            let h = &mut half[a * n + b];
-            for (m, value) in matrix[b * n..(b + 1) * n].iter().zip(&values[a * n..(a + 1) * n]) {
-                (0..K).for_each(|k| h[k] += m * value[k]);
-            }
-        }
-        let mut all = vec![[0.0; K]; n * n];
-        for (a, c) in (0..n).flat_map(|a| (0..n).map(move |c| (a, c))) {
-            let m = matrix[a * n + c];
-            for b in 0..n {
-                (0..K).for_each(|k| all[a * n + b][k] += m * half[c * n + b][k]);
-            }
-        }
-        // Most series end long before their room does.
-        let mut tiny = [0.0; K];
-        for c in &all {
-            (0..K).for_each(|k| tiny[k] = f64::max(tiny[k], c[k].abs()));
-        }
-        let counts = |c: &[f64; K]| (0..K).any(|k| c[k].abs() > 1e-16 * tiny[k]);
-        let n_u = (0..n).rev().find(|a| (0..n).any(|b| counts(&all[a * n + b]))).map_or(1, |a| a + 1);
-        let n_v = (0..n).rev().find(|b| (0..n).any(|a| counts(&all[a * n + b]))).map_or(1, |b| b + 1);
-        let coefficients = (0..n_u).flat_map(|a| all[a * n..a * n + n_v].iter().copied()).collect();
-        Self { n_u, n_v, coefficients }
-    }
-
-    /// The coefficient of `P_a(x)` at given `P_b(y)`.
-    fn row(&self, a: usize, py: &[f64; MOST + 1]) -> [f64; K] {
-        let mut out = [0.0; K];
-        for (c, p) in self.coefficients[a * self.n_v..(a + 1) * self.n_v].iter().zip(py) {
-            (0..K).for_each(|k| out[k] += p * c[k]);
-        }
-        out
-    }
 }
 
 /// `∫ F dv` along a part of a piece by one rule.

@@ -1,0 +1,150 @@
+//! What can be wrong with a solid.
+
+/// What makes a solid unusable. Numbers after `#` are entity ids of the source.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Problem {
+    /// The source lists no face.
+    #[error("the solid has no face")]
+    NoFaces,
+    /// An index in the source points nowhere.
+    #[error("#{entity} refers to something that is not there; the importer must resolve or drop it")]
+    BadIndex {
+        /// The entity with the reference.
+        entity: u64,
+    },
+    /// A coordinate, radius, angle, weight or knot is not finite, not positive or absurdly large.
+    #[error(
+        "#{entity} has a number that is not finite, or has no place there (a radius of 0); export it again"
+    )]
+    BadNumber {
+        /// The vertex, the edge with the curve, or the face with the surface.
+        entity: u64,
+    },
+    /// A vertex is too far from the end of an edge.
+    #[error("vertex #{vertex} is {distance:.3e} mm off its edge #{edge}; re-export with a tighter tolerance")]
+    VertexOffCurve {
+        /// Vertex.
+        vertex: u64,
+        /// Edge.
+        edge: u64,
+        /// Distance (mm).
+        distance: f64,
+    },
+    /// An edge is too far from the surface of a face that uses it.
+    #[error(
+        "edge #{edge} is {distance:.3e} mm off the surface of face #{face}; heal the model in its CAD system"
+    )]
+    EdgeOffSurface {
+        /// Edge.
+        edge: u64,
+        /// Face.
+        face: u64,
+        /// Distance (mm).
+        distance: f64,
+    },
+    /// Only one face uses an edge.
+    #[error(
+        "the shell is open at edge #{edge}: only face #{face} uses it; sew the faces into a closed solid"
+    )]
+    OpenShell {
+        /// Edge.
+        edge: u64,
+        /// Face.
+        face: u64,
+    },
+    /// More than two faces use an edge.
+    #[error("edge #{edge} is used {} times (faces {faces:?}); split the solid so that two faces meet", faces.len())]
+    ManyFaces {
+        /// Edge.
+        edge: u64,
+        /// Faces, one entry a use.
+        faces: Vec<u64>,
+    },
+    /// Two faces walk an edge in the same direction.
+    #[error("faces #{} and #{} disagree on inside and outside at edge #{edge}", faces[0], faces[1])]
+    SameDirection {
+        /// Edge.
+        edge: u64,
+        /// Faces.
+        faces: [u64; 2],
+    },
+    /// Consecutive edges of a loop do not share a vertex.
+    #[error("a loop of face #{face} is not connected between edges #{} and #{}", edges.0, edges.1)]
+    Disconnected {
+        /// Face.
+        face: u64,
+        /// Edges.
+        edges: (u64, u64),
+    },
+    /// A loop does not close in the parameter plane.
+    #[error("a loop of face #{face} has a gap of {distance:.3e} mm between edges #{} and #{}", edges.0, edges.1)]
+    LoopGap {
+        /// Face.
+        face: u64,
+        /// Edges.
+        edges: (u64, u64),
+        /// Gap (mm).
+        distance: f64,
+    },
+    /// The loops of a face contradict each other about what is inside.
+    #[error("the loops of face #{face} contradict each other (edges {edges:?}); check their orientation")]
+    LoopsContradict {
+        /// Face.
+        face: u64,
+        /// Edges.
+        edges: Vec<u64>,
+    },
+    /// Faces and shells keep contradicting each other about what is inside after turning those that seemed wrong.
+    #[error("inside and outside cannot be told apart; check the orientation of faces and shells")]
+    InsideOut,
+    /// Area or volume is not a positive number.
+    #[error(
+        "area {area:.6e} mm² and volume {volume:.6e} mm³ are not those of a solid; check face orientations"
+    )]
+    NotASolid {
+        /// Area (mm²).
+        area: f64,
+        /// Volume (mm³).
+        volume: f64,
+    },
+}
+
+/// A solid that cannot be used, with everything that is wrong with it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("solid #{id} {name:?}: {}", summary(problems))]
+pub struct BuildError {
+    /// Entity id of the solid.
+    pub id: u64,
+    /// Its name.
+    pub name: String,
+    /// All problems found.
+    pub problems: Vec<Problem>,
+}
+
+fn summary(problems: &[Problem]) -> String {
+    const SHOWN: usize = 5;
+    let mut text: Vec<String> = problems.iter().take(SHOWN).map(ToString::to_string).collect();
+    if problems.len() > SHOWN {
+        text.push(format!("and {} more problems", problems.len() - SHOWN));
+    }
+    text.join("; ")
+}
+
+/// Problems and warnings while they are collected.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    pub(super) problems: Vec<Problem>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Report {
+    pub(super) fn fail(&mut self, problem: Problem) {
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    pub(super) fn warn(&mut self, text: String) {
+        self.warnings.push(text);
+    }
+}
