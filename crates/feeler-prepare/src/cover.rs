@@ -405,6 +405,13 @@ mod tests {
         (total / size(&r), n_in / n)
     }
 
+    impl Coverage<'_> {
+        fn lists_near(mut self, rect: &Rect) -> Lists {
+            self.find_chords(rect);
+            self.lists
+        }
+    }
+
     fn cover(cells: &TrimCells, leaf: f64) -> Vec<Rect> {
         Coverage::new(cells).cover(&cells.rect, &CoverCost { leaf, aspect: 1.0 }).to_vec()
     }
@@ -429,6 +436,55 @@ mod tests {
         assert_eq!(rects.len(), 2, "an L is two rectangles: {rects:?}");
         let (filled, inside) = covered(&l, &rects, 2);
         assert!(filled < 1.02 * inside, "{filled} against {inside}");
+    }
+
+    /// The cheapest cover by looking into all halves of all cuts.
+    fn exhaustive(local: &Local<'_>, part: &Part, depth: u32, lists: &mut Lists) -> (Vec<Rect>, f64) {
+        if part.divisible {
+            let (a, b) = local.cut(part, lists);
+            let halves = [a, b].map(|r| local.part(&r, part.chords.clone(), depth + 1, lists));
+            let (mut rects, mut cost) = (vec![], 0.0);
+            for half in halves.iter().flatten() {
+                let (more, c) = exhaustive(local, half, depth + 1, lists);
+                rects.extend(more);
+                cost += c;
+            }
+            if cost < part.own {
+                return (rects, cost);
+            }
+        }
+        (vec![part.tight], part.own)
+    }
+
+    #[test]
+    fn halves_that_are_passed_over_would_not_have_helped() {
+        let mut rng = SmallRng::seed_from_u64(8);
+        for _ in 0..60 {
+            let mut pieces = circle(0.0, 0.0, 10.0, false);
+            if rng.random_bool(0.5) {
+                pieces = polygon(&[[-9.0, -8.0], [10.0, -3.0], [10.0, 9.0], [-2.0, 6.0]], 0);
+            }
+            for _ in 0..rng.random_range(0..6) {
+                let (x, y) = (rng.random_range(-4.0..4.0), rng.random_range(-4.0..4.0));
+                pieces.extend(circle(x, y, rng.random_range(0.2..1.0), true));
+            }
+            // Overlapping holes are no domain, but no reason to differ either.
+            let inf = f64::INFINITY;
+            let natural = Rect { u0: -inf, u1: inf, v0: -inf, v1: inf };
+            let cells = TrimCells::build(&TrimDomain::new(&pieces, natural, None, None, P2::origin())).0;
+            for leaf in [0.1, 0.02, 0.005] {
+                let cost = CoverCost { leaf, aspect: 1.0 };
+                let mut coverage = Coverage::new(&cells);
+                let rects = coverage.cover(&cells.rect, &cost).to_vec();
+                let local = Local { cells: &cells, rect: &cells.rect, cost: &cost };
+                let mut lists = Coverage::new(&cells).lists_near(&cells.rect);
+                let all = 0..lists.chords.len();
+                let whole = local.part(&UNIT, all, 0, &mut lists).expect("the domain is not empty");
+                let expected = exhaustive(&local, &whole, 0, &mut lists).0;
+                let expected: Vec<Rect> = expected.iter().map(|r| local.in_domain(r)).collect();
+                assert_eq!(rects, expected, "leaf {leaf}");
+            }
+        }
     }
 
     #[test]

@@ -216,3 +216,59 @@ impl Hull {
         (b.u0 <= b.u1 && b.v0 <= b.v1).then_some(b)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::rngs::SmallRng;
+    use rand::{Rng, SeedableRng};
+
+    /// The parts of chords below and above a place, one place at a time.
+    fn one_place(axis: usize, at: f64, clips: &[Chord]) -> [Hull; 2] {
+        let [mut low, mut high] = [Hull::EMPTY; 2];
+        for c in clips {
+            let (first, last) = if c.from[axis] <= c.to[axis] { (c.from, c.to) } else { (c.to, c.from) };
+            let on = |x: f64| first + (last - first) * ((x - first[axis]) / (last[axis] - first[axis]));
+            if first[axis] <= at + c.error {
+                low.add(first, c.error);
+                low.add(if last[axis] <= at + c.error { last } else { on(at + c.error) }, c.error);
+            }
+            if last[axis] >= at - c.error {
+                high.add(last, c.error);
+                high.add(if first[axis] >= at - c.error { first } else { on(at - c.error) }, c.error);
+            }
+        }
+        [low, high]
+    }
+
+    #[test]
+    fn one_sweep_gives_what_each_place_gives() {
+        let mut rng = SmallRng::seed_from_u64(3);
+        for _ in 0..300 {
+            let clips: Vec<Chord> = (0..rng.random_range(0..12))
+                .map(|_| {
+                    let mut x = || 0.25 * f64::from(rng.random_range(0..5));
+                    let mut p = || P2::new(x(), x());
+                    let (from, to) = (p(), p());
+                    Chord { from, to, error: rng.random_range(0.0..0.1), corner: true }
+                })
+                .collect();
+            let mut at: Vec<f64> =
+                (0..rng.random_range(1..=PLACES)).map(|_| rng.random_range(0.0..1.0)).collect();
+            // Ends of chords on places, too.
+            at[0] = 0.5;
+            at.sort_by(f64::total_cmp);
+            for axis in 0..2 {
+                let sides = Sides::new(axis, &at, &clips);
+                for (k, x) in at.iter().enumerate() {
+                    let expected = one_place(axis, *x, &clips);
+                    let found = [sides.low[k], sides.high[k]];
+                    assert!(
+                        found.iter().zip(&expected).all(|(a, b)| a.lo == b.lo && a.hi == b.hi),
+                        "{k} of {at:?}"
+                    );
+                }
+            }
+        }
+    }
+}
