@@ -1,15 +1,17 @@
 //! Cold queries on insertion scenarios:
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin scenarios -- FOLDER [--every N] [--flatness RAD] [--warm]
+//! cargo run --release -p feeler-benches --bin scenarios -- FOLDER [--every N] [--flatness RAD] [--warm] [--between N]
 //! ```
 //!
-//! With `--warm` one pair of bodies goes through all poses of a phase, else every query gets a new one. FOLDER holds
+//! With `--warm` one pair of bodies goes through all poses of a phase, else every query gets a new one. `--between` divides
+//! the way between two poses into as many equal steps, as a simulator would, and measures all of them. FOLDER holds
 //! `s1.json`, `s2.json` and their models. One thread; `d_max` = 2 × clearance.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::insertion::Insertion;
 use feeler_benches::{Fallible, number_after, spread};
+use feeler_geom::Pose;
 use feeler_runtime::{ContactPair, QueryOptions};
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,12 +22,13 @@ fn main() -> ExitCode {
     let every = number_after(&args, "--every").unwrap_or(1);
     let flatness = number_after(&args, "--flatness").unwrap_or(feeler_cli::import::DEFAULT_FLATNESS);
     let warm = args.iter().any(|a| a == "--warm");
+    let between = number_after(&args, "--between").unwrap_or(1).max(1);
     let Some(dir) = args.first() else {
         eprintln!("give the folder of the scenarios");
         return ExitCode::from(2);
     };
     for name in ["s1", "s2"] {
-        if let Err(e) = run(Path::new(dir), name, (every, warm), flatness) {
+        if let Err(e) = run(Path::new(dir), name, (every, between, warm), flatness) {
             eprintln!("{name}: {e}");
             return ExitCode::from(1);
         }
@@ -33,7 +36,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn run(dir: &Path, name: &str, (every, warm): (usize, bool), flatness: f64) -> Fallible<()> {
+fn run(dir: &Path, name: &str, (every, between, warm): (usize, usize, bool), flatness: f64) -> Fallible<()> {
     let clock = Instant::now();
     let scene = Insertion::load(dir, name, flatness)?;
     println!(
@@ -47,7 +50,8 @@ fn run(dir: &Path, name: &str, (every, warm): (usize, bool), flatness: f64) -> F
     for (phase, from, to) in &scene.trajectory.phases {
         let (mut ms, mut count, mut nodes, mut pairs, mut solves) = (vec![], vec![], vec![], vec![], vec![]);
         let mut pair = ContactPair::new(a.clone(), b.clone());
-        for pose in scene.poses[*from..*to].iter().step_by(every) {
+        let poses: Vec<Pose> = scene.poses[*from..*to].iter().step_by(every).copied().collect();
+        for pose in &divided(&poses, between) {
             if !warm {
                 pair = ContactPair::new(a.clone(), b.clone());
             }
@@ -72,6 +76,14 @@ fn run(dir: &Path, name: &str, (every, warm): (usize, bool), flatness: f64) -> F
         );
     }
     Ok(())
+}
+
+/// The poses with the ways between them divided into `n` steps.
+fn divided(poses: &[Pose], n: usize) -> Vec<Pose> {
+    let parts = |w: &[Pose]| -> Vec<Pose> {
+        (0..n).map(|k| w[0].lerp_slerp(&w[1], to_f64(k as u64) / to_f64(n as u64))).collect()
+    };
+    poses.windows(2).flat_map(parts).chain(poses.last().copied()).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts in a report")]
