@@ -1,4 +1,4 @@
-//! What the end-to-end tests share: where models are, how they are prepared, the brute-force oracle.
+//! What the end-to-end tests share: where models are, how they are prepared, the brute-force oracle, pairs for it.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -7,6 +7,7 @@
 )]
 
 pub mod brute_force;
+pub mod cases;
 pub mod corpus;
 
 use feeler_brep::Solid;

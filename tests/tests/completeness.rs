@@ -4,55 +4,8 @@
 use feeler_geom::Pose;
 use feeler_runtime::{LmdClass, QueryOptions, Status};
 use feeler_tests::brute_force::{Minimum, all_minima};
+use feeler_tests::cases::{Case, cases};
 use feeler_tests::{Part, model, query, random_pose};
-use nalgebra::{Translation3, UnitQuaternion, Vector3};
-use std::f64::consts::{FRAC_PI_2, PI};
-
-struct Case {
-    a: &'static str,
-    b: &'static str,
-    base: Pose,
-    dt: f64,
-    dr: f64,
-    d_max: f64,
-    poses: u64,
-}
-
-fn case(
-    (a, b): (&'static str, &'static str),
-    t: [f64; 3],
-    r: [f64; 3],
-    dt: f64,
-    dr: f64,
-    d_max: f64,
-    poses: u64,
-) -> Case {
-    let base = Pose::from_parts(Translation3::from(t), UnitQuaternion::from_scaled_axis(Vector3::from(r)));
-    Case { a, b, base, dt, dr, d_max, poses }
-}
-
-/// Pairs that cover every canonical pair of BREP Table 4.1 and free form.
-fn cases() -> Vec<Case> {
-    vec![
-        case(("box", "cylinder"), [0.0, 0.0, 62.0], [0.0; 3], 22.0, PI, 14.0, 36),
-        case(("cylinder", "cylinder"), [44.0, 0.0, 0.0], [0.0; 3], 20.0, PI, 16.0, 32),
-        case(("cylinder", "torus"), [40.0, 0.0, 10.0], [0.0; 3], 8.0, PI, 14.0, 28),
-        case(("cone", "sphere"), [20.0, 0.0, 12.0], [0.0; 3], 8.0, PI, 12.0, 20),
-        case(("cone", "half-cone"), [30.0, 0.0, 12.0], [0.0; 3], 10.0, PI, 14.0, 32),
-        case(("cone", "torus"), [37.0, 0.0, 10.0], [0.0; 3], 8.0, PI, 14.0, 25),
-        case(("torus", "ring"), [0.0, 0.0, 20.0], [0.0; 3], 8.0, PI, 12.0, 25),
-        case(("sphere", "torus-without-edges"), [10.0, 0.0, 26.0], [0.0; 3], 8.0, PI, 14.0, 18),
-        case(("sphere-without-edges", "sphere"), [10.0, 8.0, 20.0], [0.0; 3], 6.0, PI, 12.0, 5),
-        case(("half-cone", "box"), [0.0, 45.0, 15.0], [0.0; 3], 12.0, PI, 12.0, 25),
-        case(("socket", "plug"), [0.0, 0.0, 0.1], [0.0; 3], 0.03, 6e-4, 0.12, 20),
-        case(("stepped-seat", "stepped-cone"), [0.0, 0.0, 0.2], [0.0; 3], 0.08, 1.5e-3, 0.3, 20),
-        case(("spool", "spool"), [1.3, 0.0, 0.0], [FRAC_PI_2, 0.0, 0.0], 0.05, 0.05, 0.5, 20),
-        case(("shaft", "ring"), [0.0, 0.0, 30.0], [0.0; 3], 0.1, 0.02, 0.4, 20),
-        case(("race", "ball"), [13.0, 0.0, 0.0], [0.0; 3], 0.08, PI, 0.3, 20),
-        case(("loft", "torus"), [0.0, 0.0, 34.0], [0.0; 3], 8.0, PI, 8.0, 12),
-        case(("wave", "sphere"), [0.0, 0.0, 20.0], [0.0; 3], 6.0, PI, 8.0, 12),
-    ]
-}
 
 /// What differs, in words; empty when the sets agree.
 fn differences(c: &Case, (a, b): &(Part, Part), seed: u64) -> (usize, Vec<String>) {
@@ -110,11 +63,11 @@ fn every_minimum_is_found_once_and_none_is_invented() {
     let cases = cases();
     let parts: Vec<(Part, Part)> = cases.iter().map(|c| (model(c.a), model(c.b))).collect();
     let other_poses: u64 =
-        std::env::var("FEELER_OTHER_POSES").map_or(0, |n| 100_000 * n.parse::<u64>().expect("a number"));
+        std::env::var("FEELER_OTHER_POSES").map_or(0, |n| n.parse::<u64>().expect("a number"));
     let jobs: Vec<(usize, u64)> = cases
         .iter()
         .enumerate()
-        .flat_map(|(i, c)| (0..c.poses).map(move |k| (i, 1000 * i as u64 + k + other_poses)))
+        .flat_map(|(i, c)| (0..c.poses).map(move |k| (i, Case::seed(i, k, other_poses))))
         .collect();
     let next = std::sync::atomic::AtomicUsize::new(0);
     let results = std::sync::Mutex::new(Vec::new());

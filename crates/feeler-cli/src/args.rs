@@ -110,6 +110,9 @@ pub struct PairArgs {
     /// Skip the hierarchies and solve every pair of features: slow, for checking
     #[arg(long)]
     pub brute_force: bool,
+    /// Prove that every minimum with a free-form side has been found, or say what is undecided
+    #[arg(long)]
+    pub certified: bool,
     /// One JSON document on stdout instead of a table
     #[arg(long)]
     pub json: bool,

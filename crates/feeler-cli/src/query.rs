@@ -5,7 +5,9 @@ use crate::{Outcome, import, pose, table};
 use anyhow::{Context as _, bail};
 use feeler_geom::Pose;
 use feeler_hierarchy::Model;
-use feeler_runtime::{Body, ContactPair, FeatureKind, FeatureRef, Lmd, LmdClass, QueryOptions, Status};
+use feeler_runtime::{
+    Body, ContactPair, FeatureKind, FeatureRef, Lmd, LmdClass, QueryOptions, Stats, Status,
+};
 use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -27,10 +29,17 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
     });
     let wall_us = clock.elapsed().as_secs_f64() * 1e6;
     if args.pair.json {
-        serde_json::to_writer(&mut *out, &document(&pair, args.pair.d_max, wall_us))?;
+        let mut document = document(&pair, args.pair.d_max, wall_us);
+        if args.pair.certified {
+            document["certificate"] = Certificate::of(&pair.stats()).json();
+        }
+        serde_json::to_writer(&mut *out, &document)?;
         writeln!(out)?;
     } else {
         write_table(&pair, args.pair.d_max, wall_us, out)?;
+        if args.pair.certified {
+            writeln!(out, "{}", Certificate::of(&pair.stats()))?;
+        }
     }
     Ok(if pair.status() == Status::Interfering { Outcome::Partly } else { Outcome::Done })
 }
@@ -59,6 +68,7 @@ pub(crate) fn options(args: &PairArgs) -> QueryOptions {
         dilation_a: args.dilation_a,
         dilation_b: args.dilation_b,
         brute_force: args.brute_force,
+        certified: args.certified,
         conformal_spacing: args.conformal_spacing,
         parallel: args.threads > 1,
         ..QueryOptions::default()
@@ -112,6 +122,36 @@ fn find_solid(model: &Model, which: &str) -> anyhow::Result<usize> {
     }
 }
 
+/// What certified queries have proven.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Certificate {
+    /// Solves with a free-form side.
+    pub solves: u64,
+    /// Those that may have more minima than were found.
+    pub undecided: u64,
+}
+
+impl Certificate {
+    pub(crate) fn of(stats: &Stats) -> Self {
+        Self { solves: stats.certified_pairs, undecided: stats.undecided_pairs }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        json!({ "complete": self.undecided == 0, "solves": self.solves, "undecided": self.undecided })
+    }
+}
+
+impl std::fmt::Display for Certificate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { solves, undecided } = self;
+        if *undecided == 0 {
+            write!(f, "certified: all of {solves} solves with a free-form side are complete")
+        } else {
+            write!(f, "undecided: {undecided} of {solves} solves with a free-form side may have more minima")
+        }
+    }
+}
+
 fn class_name(class: LmdClass) -> &'static str {
     match class {
         LmdClass::Strict => "strict",
@@ -158,7 +198,7 @@ pub(crate) fn lmds_json(pair: &ContactPair) -> Value {
             "distance": l.distance, "gap": l.gap,
             "point_a": <[f64; 3]>::from(l.point_a), "point_b": <[f64; 3]>::from(l.point_b),
             "normal": <[f64; 3]>::from(l.normal),
-            "class": class_name(l.class), "id": l.id, "age": l.age,
+            "class": class_name(l.class), "id": l.id, "age": l.age, "undecided": l.undecided,
             "feature_a": feature_json(&l.feature_a), "feature_b": feature_json(&l.feature_b),
         })
     };

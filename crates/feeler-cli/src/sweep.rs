@@ -1,7 +1,8 @@
 //! `feeler sweep`: queries along a trajectory.
 
 use crate::args::Sweep;
-use crate::{Outcome, plot, pose, query, table};
+use crate::query::{self, Certificate};
+use crate::{Outcome, plot, pose, table};
 use anyhow::{Context as _, ensure};
 use feeler_geom::Pose;
 use feeler_runtime::{ContactPair, Status};
@@ -40,6 +41,8 @@ struct Frame {
     status: Status,
     count: usize,
     lmds: Value,
+    /// Of a certified sweep.
+    certificate: Option<Certificate>,
 }
 
 pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
@@ -64,6 +67,7 @@ pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> any
             status: pair.status(),
             count: pair.lmds().len(),
             lmds: if args.pair.json { query::lmds_json(&pair) } else { Value::Null },
+            certificate: args.pair.certified.then(|| Certificate::of(&pair.stats())),
         });
     }
     if let Some(file) = &args.plot {
@@ -127,19 +131,35 @@ fn document(frames: &[Frame]) -> Value {
         .iter()
         .enumerate()
         .map(|(i, f)| {
-            json!({
+            let mut frame = json!({
                 "index": i, "wall_us": f.wall_us, "min_distance": f.min_distance,
                 "status": query::status_name(f.status), "lmds": f.lmds,
-            })
+            });
+            if let Some(c) = &f.certificate {
+                frame["certificate"] = c.json();
+            }
+            frame
         })
         .collect();
-    json!({
+    let mut document = json!({
         "frames": each,
         "summary": {
             "wall_us_median": median, "wall_us_p95": p95, "wall_us_max": max,
             "lmds_median": spread(frames.iter().map(count))[0],
         },
-    })
+    });
+    if let Some(c) = all_certificates(frames) {
+        document["summary"]["certificate"] = c.json();
+    }
+    document
+}
+
+/// Those of all steps together.
+fn all_certificates(frames: &[Frame]) -> Option<Certificate> {
+    frames
+        .iter()
+        .filter_map(|f| f.certificate)
+        .reduce(|a, b| Certificate { solves: a.solves + b.solves, undecided: a.undecided + b.undecided })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a count of minima")]
@@ -168,6 +188,9 @@ fn write_table(frames: &[Frame], out: &mut dyn Write) -> anyhow::Result<()> {
     match nearest {
         Some(d) => writeln!(out, "; smallest distance {d:.9} mm")?,
         None => writeln!(out, "; nothing within reach")?,
+    }
+    if let Some(c) = all_certificates(frames) {
+        writeln!(out, "{c}")?;
     }
     Ok(())
 }

@@ -237,3 +237,32 @@ fn open_shells() {
         &[side(10.0, 8.0), side(10.0, 12.0), side(10.0, 14.0), side(10.0, 16.0), 46.9],
     );
 }
+
+/// `--certified` says what is proven; the minima are those of the ordinary query.
+#[test]
+fn certified_queries_tell_what_is_proven() {
+    let (wave, ball) = (data("wave.step"), data("sphere.step"));
+    let base = [
+        "query",
+        wave.to_str().unwrap(),
+        ball.to_str().unwrap(),
+        "--d-max",
+        "8",
+        "--pose-b",
+        "1,2,16",
+        "--quiet",
+    ];
+    let ordinary = json(&[&base[..], &["--json"]].concat());
+    let certified = json(&[&base[..], &["--json", "--certified"]].concat());
+    assert!(ordinary.get("certificate").is_none(), "{ordinary}");
+    let c = &certified["certificate"];
+    assert_eq!((&c["complete"], &c["undecided"]), (&Value::from(true), &Value::from(0)), "{c}");
+    assert!(c["solves"].as_u64().unwrap() > 0, "a free-form side: {c}");
+    assert!(!ordinary["lmds"].as_array().unwrap().is_empty(), "{ordinary}");
+    assert_eq!(ordinary["lmds"], certified["lmds"], "the minima");
+    assert!(certified["lmds"].as_array().unwrap().iter().all(|l| l["undecided"] == false), "{certified}");
+    let table = feeler(&[&base[..], &["--certified"]].concat());
+    let text = String::from_utf8_lossy(&table.stdout);
+    let line = format!("certified: all of {} solves", c["solves"]);
+    assert!(text.contains(&line), "{text}");
+}

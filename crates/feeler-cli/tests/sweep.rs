@@ -159,3 +159,23 @@ fn a_bad_trajectory_is_refused_with_its_reason() {
         feeler(&["sweep", "box.step", "ball.step", "--d-max", "1", "--trajectory", "/nonexistent/t.json"]);
     assert_eq!(gone.status.code(), Some(2));
 }
+
+#[test]
+fn certified_sweeps_count_over_all_steps() {
+    let dir = tempfile::tempdir().unwrap();
+    let poses: Vec<[f64; 7]> = (0..3).map(|i| [0.5 * f64::from(i), 2.0, 16.0, 0.0, 0.0, 0.0, 1.0]).collect();
+    let t = trajectory(dir.path(), "t.json", &json!({ "unit": "mm", "poses_b": poses }));
+    let base =
+        ["sweep", "wave.step", "sphere.step", "--d-max", "8", "--quiet", "--trajectory", t.to_str().unwrap()];
+    let run = feeler(&[&base[..], &["--certified", "--json"]].concat());
+    let document: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let solves = |v: &Value| v["certificate"]["solves"].as_u64().unwrap();
+    let each = document["frames"].as_array().unwrap().iter().map(solves);
+    assert_eq!(each.sum::<u64>(), solves(&document["summary"]), "{document}");
+    assert!(solves(&document["summary"]) > 0, "{document}");
+    assert_eq!(document["summary"]["certificate"]["complete"], true, "{document}");
+    let table = feeler(&[&base[..], &["--certified"]].concat());
+    assert!(String::from_utf8_lossy(&table.stdout).contains("certified: all of"), "{table:?}");
+    assert!(document["frames"][0].get("certificate").is_some(), "{document}");
+    assert!(frames(&[&base[..], &["--json"]].concat())[0].get("certificate").is_none(), "an ordinary sweep");
+}

@@ -1,4 +1,4 @@
-//! Numbers and shapes: frames, intervals, curves, surfaces, trimmed parameter domains, oriented-sphere
+//! Numbers and shapes: frames, intervals, balls of vectors, curves, surfaces, trimmed parameter domains, oriented-sphere
 //! skeletons, differential geometry, boxes and direction cones.
 //!
 //! Lengths in millimetres, angles in radians, `f64` throughout. This crate knows neither files nor solids:
@@ -8,6 +8,7 @@ pub mod frame;
 pub mod math;
 
 pub mod aabb;
+pub mod ball;
 pub mod bezier;
 #[cfg(feature = "serde")]
 pub mod bulk;
@@ -27,6 +28,7 @@ pub mod trim;
 mod testing;
 
 pub use aabb::Aabb;
+pub use ball::Ball;
 pub use cone::{PolyCone, RevolutionCone};
 pub use curve::{Curve, CurveDerivs};
 pub use frame::Frame;

@@ -346,6 +346,11 @@ impl Body {
         self.samples.along(&self.edge(e).curve, area, &data.rect)
     }
 
+    /// Third derivatives over a free-form area by its unit-box parameters.
+    pub(crate) fn third_derivatives_of(&self, area: u32) -> &[feeler_geom::Ball; 4] {
+        self.samples.third_derivatives(self, area)
+    }
+
     /// Points inside.
     pub(crate) fn interior_points(&self) -> &[P3] {
         &self.interior_points

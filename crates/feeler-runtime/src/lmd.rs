@@ -70,7 +70,8 @@ pub struct Lmd {
     pub feature_a: FeatureRef,
     /// Where the footpoint lies on B.
     pub feature_b: FeatureRef,
-    /// The solver stopped above round-off: the footpoints are good to a millionth of the size only.
+    /// The solver stopped above round-off: the footpoints are good to a millionth of the size only. In a certified query also:
+    /// whether its pair of areas has other minima is undecided.
     pub undecided: bool,
 }
 
@@ -104,6 +105,14 @@ pub struct Stats {
     pub accepted: u64,
     /// Solves that ended above round-off without being ruled out.
     pub stalled: u64,
+    /// Solves with a free-form side that a certified query has looked into: a canonical feature with an area, or two areas.
+    pub certified_pairs: u64,
+    /// Those of them that may have more minima than were found.
+    pub undecided_pairs: u64,
+    /// Minima that only the certificate has found, before deduplication.
+    pub certified_added: u64,
+    /// Cells of parameters that the certificates took.
+    pub certified_cells: u64,
 }
 
 impl Stats {
@@ -116,5 +125,9 @@ impl Stats {
         self.candidates += part.candidates;
         self.accepted += part.accepted;
         self.stalled += part.stalled;
+        self.certified_pairs += part.certified_pairs;
+        self.undecided_pairs += part.undecided_pairs;
+        self.certified_added += part.certified_added;
+        self.certified_cells += part.certified_cells;
     }
 }

@@ -24,6 +24,7 @@ impl Default for Savings {
 
 /// Options of a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "switches that are independent of each other")]
 pub struct QueryOptions {
     /// Largest distance (mm) of interest, ≥ 0; infinite for all LMDs.
     pub d_max: f64,
@@ -39,6 +40,10 @@ pub struct QueryOptions {
     pub parallel: bool,
     /// Whether to decide if the interiors meet. Without it the status is never `Interfering`.
     pub detect_interference: bool,
+    /// Prove for every solve with a free-form side that it has found all minima, and find what it has missed. What stays open is
+    /// told by [`Stats::undecided_pairs`](crate::Stats::undecided_pairs) and [`Lmd::undecided`](crate::Lmd::undecided): where
+    /// there is none, the set of minima is complete.
+    pub certified: bool,
     /// Largest spacing (mm) of the samples of a conformal set; `None`: a quarter of the set's extent.
     pub conformal_spacing: Option<f64>,
     /// What saves work.
@@ -55,6 +60,7 @@ impl Default for QueryOptions {
             brute_force: false,
             parallel: false,
             detect_interference: true,
+            certified: false,
             conformal_spacing: None,
             savings: Savings::default(),
         }

@@ -8,6 +8,7 @@ use crate::front::brute::all_pairs;
 use crate::front::cull::CullContext;
 use crate::front::motion::Odometer;
 use crate::interfere;
+use crate::solve::certify::certify;
 use crate::solve::{Context, Solved, solve_all};
 use crate::tolerance::Tolerances;
 use crate::track::Tracks;
@@ -123,7 +124,12 @@ impl ContactPair {
         let still_apart = options.savings.coherence && self.odometer.total() < self.apart_until;
         let decide = options.detect_interference && !still_apart;
         let (pairs, solved, stats) = (&mut self.leaf_pairs, &mut self.solved, &mut self.stats);
-        let mut minima = || solve_all(&ctx, pairs, &options, solved, stats);
+        let mut minima = || {
+            solve_all(&ctx, pairs, &options, solved, stats);
+            if options.certified {
+                certify(&ctx, pairs, &options, solved, stats);
+            }
+        };
         let scratch = &mut self.interfere;
         let mut boundaries_cross = || decide && interfere::boundaries_cross(&ctx, scratch);
         let crossing = if options.parallel {

@@ -2,10 +2,11 @@
 
 use crate::Body;
 use crate::polar::edge_normals;
+use crate::solve::patch::MARGIN;
 use crate::trim::outward_normal;
 use feeler_geom::curve::CurveDerivs;
-use feeler_geom::{Curve, P2, P3, Rect, V3};
-use feeler_hierarchy::Feature;
+use feeler_geom::{Ball, Curve, P2, P3, Rect, V3};
+use feeler_hierarchy::{Area, Feature};
 use std::f64::consts::PI;
 use std::sync::OnceLock;
 
@@ -80,6 +81,7 @@ impl GridFoot {
 pub(crate) struct Samples {
     grids: Vec<OnceLock<Box<Grid>>>,
     curves: Vec<OnceLock<Box<CurveSamples>>>,
+    thirds: Vec<OnceLock<Box<[Ball; 4]>>>,
 }
 
 /// Points of an edge's area in equal steps of its parameter, with derivatives.
@@ -90,6 +92,7 @@ impl Samples {
         Self {
             grids: (0..areas).map(|_| OnceLock::new()).collect(),
             curves: (0..areas).map(|_| OnceLock::new()).collect(),
+            thirds: (0..areas).map(|_| OnceLock::new()).collect(),
         }
     }
 
@@ -97,6 +100,38 @@ impl Samples {
     pub(crate) fn along(&self, curve: &Curve, area: u32, rect: &Rect) -> &CurveSamples {
         self.curves[area as usize]
             .get_or_init(|| Box::new(std::array::from_fn(|i| curve.derivs(at(rect, step(i, ALONG), 0.0).x))))
+    }
+
+    /// Third derivatives by the unit-box parameters of a free-form area (uuu, uuv, uvv, vvv; of an edge the first), over it and
+    /// [`MARGIN`] beyond.
+    pub(crate) fn third_derivatives(&self, body: &Body, area: u32) -> &[Ball; 4] {
+        self.thirds[area as usize].get_or_init(|| {
+            let Area { feature, rect, .. } = body.area(area);
+            let (wu, wv) = (rect.width(), rect.height());
+            let wide = Rect {
+                u0: rect.u0 - MARGIN * wu,
+                u1: rect.u1 + MARGIN * wu,
+                v0: rect.v0 - MARGIN * wv,
+                v1: rect.v1 + MARGIN * wv,
+            };
+            Box::new(match feature {
+                Feature::Edge(e) => {
+                    let third = body.edge(*e).curve.third_derivatives(wide.u0, wide.u1);
+                    [third.times(wu * wu * wu); 4]
+                }
+                Feature::Face(f) => {
+                    let third = body.face(*f).surface.third_derivatives(&wide);
+                    let [a, b, c, d] = third.unwrap_or([Ball::everything(); 4]);
+                    [
+                        a.times(wu * wu * wu),
+                        b.times(wu * wu * wv),
+                        c.times(wu * wv * wv),
+                        d.times(wv * wv * wv),
+                    ]
+                }
+                Feature::Vertex(_) => unreachable!("a vertex is canonical"),
+            })
+        })
     }
 
     /// The grid of a free-form area, in the solid's own frame.

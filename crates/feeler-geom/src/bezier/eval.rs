@@ -195,7 +195,12 @@ impl BezierSpline {
     #[must_use]
     pub fn derivs(&self, t: f64) -> CurveDerivs {
         let t = self.wrapped(t);
-        let i = locate(&self.breaks, t);
+        self.piece_derivs(locate(&self.breaks, t), t)
+    }
+
+    /// Point and first two derivatives of piece `i`, extrapolated when `t` is outside it.
+    #[must_use]
+    pub fn piece_derivs(&self, i: usize, t: f64) -> CurveDerivs {
         let (t0, t1) = (self.breaks[i], self.breaks[i + 1]);
         let inv = 1.0 / (t1 - t0);
         let mut h = curve_h(self.piece_control(i), (t - t0) * inv);

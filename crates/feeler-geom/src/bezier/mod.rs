@@ -6,6 +6,7 @@ mod build;
 mod eval;
 mod project;
 mod subdivide;
+mod third;
 
 pub(crate) use bounds::box_of;
 pub use subdivide::Part;

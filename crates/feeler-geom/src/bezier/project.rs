@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::{BezierSpline, BezierSurface, H4, bernstein, dehomogenized, eval, subdivide};
+use super::{BezierSpline, BezierSurface, H4, bernstein, dehomogenized, subdivide};
 use crate::frame::unit;
 use crate::{Aabb, P2, P3, Rect, SurfaceDerivs, V2, V3, math};
 
@@ -164,16 +164,6 @@ impl BezierSpline {
             t = next;
         }
         t
-    }
-
-    /// Derivatives of piece `i`, extrapolated outside.
-    fn piece_derivs(&self, i: usize, t: f64) -> crate::CurveDerivs {
-        let (t0, t1) = (self.breaks[i], self.breaks[i + 1]);
-        let inv = 1.0 / (t1 - t0);
-        let mut h = eval::curve_h(self.piece_control(i), (t - t0) * inv);
-        h[1] *= inv;
-        h[2] *= inv * inv;
-        eval::project_curve(&h)
     }
 }
 

@@ -12,7 +12,7 @@ use std::f64::consts::TAU;
 
 use crate::bezier::BezierSpline;
 use crate::frame::unit;
-use crate::{Aabb, Frame, P3, Pose, RevolutionCone, V3, math};
+use crate::{Aabb, Ball, Frame, P3, Pose, RevolutionCone, V3, math};
 
 /// A curve with its ISO 10303-42 parametrisation (angles in radians).
 #[derive(Clone, Debug, PartialEq)]
@@ -105,6 +105,24 @@ impl Curve {
                 CurveDerivs { p: frame.origin + d2, d1: frame.vector(a * sh, b * ch, 0.0), d2 }
             }
             Self::Bezier(spline) => spline.derivs(t),
+        }
+    }
+
+    /// A ball around the third derivatives over `[t0, t1]`; of a spline, those of the piece that holds the middle, continued
+    /// beyond its breaks.
+    #[must_use]
+    pub fn third_derivatives(&self, t0: f64, t1: f64) -> Ball {
+        match self {
+            Self::Line { .. } | Self::Parabola { .. } => Ball::exact(V3::zeros()),
+            Self::Circle { radius, .. } => Ball::new(V3::zeros(), *radius).widened(0.0),
+            Self::Ellipse { semi_x, semi_y, .. } => Ball::new(V3::zeros(), semi_x.max(*semi_y)).widened(0.0),
+            Self::Hyperbola { semi, semi_imag, .. } => {
+                // Both functions are largest where the parameter is.
+                let t = t0.abs().max(t1.abs());
+                let (ch, sh) = (math::cosh(t), math::sinh(t));
+                Ball::new(V3::zeros(), math::hypot(semi * sh, semi_imag * ch)).widened(0.0)
+            }
+            Self::Bezier(spline) => spline.third_derivatives(t0, t1),
         }
     }
 

@@ -15,7 +15,7 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 
 use crate::bezier::BezierSurface;
 use crate::frame::{complete_basis, unit};
-use crate::{Aabb, Frame, P2, P3, PolyCone, Pose, RevolutionCone, V3, math};
+use crate::{Aabb, Ball, Frame, P2, P3, PolyCone, Pose, RevolutionCone, V3, math};
 
 /// An axis-parallel rectangle of parameters `[u0, u1] × [v0, v1]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -178,6 +178,16 @@ impl Surface {
             Self::Sphere { frame, radius } => torus_derivs(frame, 0.0, *radius, u, v),
             Self::Torus { frame, major, minor } => torus_derivs(frame, *major, *minor, u, v),
             Self::Bezier(grid) => grid.derivs(uv),
+        }
+    }
+
+    /// Balls around the third derivatives uuu, uuv, uvv, vvv over `rect` of the patch that holds the middle of it, continued
+    /// beyond its breaks; `None` for canonical surfaces.
+    #[must_use]
+    pub fn third_derivatives(&self, rect: &Rect) -> Option<[Ball; 4]> {
+        match self {
+            Self::Bezier(grid) => Some(grid.third_derivatives(rect)),
+            _ => None,
         }
     }
 

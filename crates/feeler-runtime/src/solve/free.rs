@@ -238,7 +238,7 @@ fn descend_n<const N: usize>(
 
 /// A's outward direction at a critical pair: a face's normal where there is one, else the difference of the footpoints,
 /// else (touching edges) both directions across the tangents.
-fn directions(
+pub(super) fn directions(
     ctx: &Context<'_>,
     (fa, uv_a): (Feature, P2),
     (fb, uv_b): (Feature, P2),

@@ -12,6 +12,7 @@
 //! BREP §4.3.1, Table 4.1; MATH §3, §8.
 
 pub(crate) mod canonical;
+pub(crate) mod certify;
 pub(crate) mod curve;
 pub(crate) mod free;
 pub(crate) mod near;

@@ -1,0 +1,253 @@
+//! The certified mode: what it proves, what the ordinary mode misses, and what it costs.
+//!
+//! ```text
+//! cargo run --release -p feeler-benches --bin certified -- [SCENARIOS] [--poses N] [--other N] [--every N] [--no-oracle]
+//! ```
+//!
+//! Every pair of our models with free-form features is queried in random poses, with and without certificates, and both
+//! answers are compared with the brute force. SCENARIOS holds `s1.json`, `s2.json` and their models: queries in place, with and
+//! without. One thread, processor time, cold queries. Exit status 1 when the certified mode loses a minimum that the brute
+//! force finds, without saying that it is undecided.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
+
+use feeler_benches::insertion::Insertion;
+use feeler_benches::{Fallible, cpu_seconds, number_after};
+use feeler_geom::Pose;
+use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Stats, Status};
+use feeler_tests::brute_force::{Minimum, all_minima};
+use feeler_tests::cases::{Case, case, cases};
+use feeler_tests::{Part, model, random_pose};
+use std::f64::consts::PI;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Pairs with free-form features on both sides or one, beside those of the completeness test.
+fn more() -> Vec<Case> {
+    vec![
+        case(("wave", "torus"), [0.0, 0.0, 24.0], [0.0; 3], 5.0, PI, 8.0, 12),
+        case(("loft", "swept"), [60.0, 0.0, 0.0], [0.0; 3], 12.0, PI, 20.0, 12),
+        case(("loft", "wave"), [0.0, 0.0, 50.0], [0.0; 3], 10.0, PI, 12.0, 12),
+        case(("wave", "wave"), [0.0, 0.0, 14.0], [PI, 0.0, 0.0], 3.0, 0.4, 4.0, 12),
+        case(("bayonet-socket", "bayonet-plug"), [0.0, 0.0, 0.0], [0.0; 3], 0.04, 1e-3, 0.3, 12),
+    ]
+}
+
+#[derive(Default)]
+struct Counts {
+    poses: u64,
+    stats: Stats,
+    /// Queries with something undecided.
+    open: u64,
+    minima: u64,
+    /// Minima that only the certified mode reports.
+    new: Vec<String>,
+    /// Decided minima of the brute force.
+    expected: u64,
+    lost: u64,
+    lost_certified: Vec<String>,
+    /// As `lost_certified`, in queries that say that they are undecided.
+    lost_open: u64,
+    seconds: [f64; 2],
+}
+
+struct Query<'a> {
+    a: (&'a Arc<Body>, Pose),
+    b: (&'a Arc<Body>, Pose),
+    d_max: f64,
+}
+
+impl Query<'_> {
+    /// A cold query, and the better time (s) of two.
+    fn run(&self, certified: bool) -> (ContactPair, f64) {
+        let options = QueryOptions { certified, ..QueryOptions::within(self.d_max) };
+        let mut best = f64::INFINITY;
+        let mut last = None;
+        for _ in 0..2 {
+            let mut pair = ContactPair::new(self.a.0.clone(), self.b.0.clone());
+            let clock = cpu_seconds();
+            pair.query(&self.a.1, &self.b.1, &options);
+            best = best.min(cpu_seconds() - clock);
+            last = Some(pair);
+        }
+        (last.expect("two queries were made"), best)
+    }
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let poses = number_after(&args, "--poses").unwrap_or(u64::MAX);
+    let other = number_after(&args, "--other").unwrap_or(0);
+    let every = number_after(&args, "--every").unwrap_or(1);
+    let oracle = !args.iter().any(|a| a == "--no-oracle");
+    let only = args.iter().position(|a| a == "--only").and_then(|k| args.get(k + 1));
+    let mut bad = 0;
+    println!("{}", HEADER);
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    for (i, c) in cases().iter().chain(&more()).enumerate() {
+        let name = format!("{} / {}", c.a, c.b);
+        if only.is_some_and(|o| !name.contains(o.as_str())) {
+            continue;
+        }
+        let counts = run(i, c, (poses.min(c.poses), other), oracle);
+        if counts.stats.certified_pairs == 0 {
+            continue;
+        }
+        print(&name, &counts, oracle);
+        bad += counts.lost_certified.len();
+    }
+    if let Some(dir) = args.first().filter(|a| !a.starts_with("--")) {
+        for name in ["s1", "s2"] {
+            match scenario(Path::new(dir), name, every) {
+                Ok(counts) => print(&format!("{name}, in place"), &counts, false),
+                Err(e) => {
+                    eprintln!("{name}: {e}");
+                    return ExitCode::from(2);
+                }
+            }
+        }
+    }
+    ExitCode::from(u8::from(bad > 0))
+}
+
+const HEADER: &str = "| pair | poses | minima | solves looked into | undecided | queries with an undecided solve | cells a solve | new minima | decided minima of the brute force | lost by the ordinary mode | lost by the certified mode | time with and without (ms), ratio |";
+
+#[expect(clippy::cast_precision_loss, reason = "counts in a report")]
+fn print(name: &str, c: &Counts, oracle: bool) {
+    let s = &c.stats;
+    let cells = s.certified_cells as f64 / s.certified_pairs.max(1) as f64;
+    let [plain, certified] = c.seconds.map(|t| 1e3 * t / c.poses.max(1) as f64);
+    let compared = if oracle {
+        format!(
+            "{} | {} | {} (+ {} in undecided queries)",
+            c.expected,
+            c.lost,
+            c.lost_certified.len(),
+            c.lost_open
+        )
+    } else {
+        "– | – | –".to_owned()
+    };
+    println!(
+        "| {name} | {} | {} | {} | {} | {} | {cells:.1} | {} | {compared} | {certified:.3}, {plain:.3}, {:.2} |",
+        c.poses,
+        c.minima,
+        s.certified_pairs,
+        s.undecided_pairs,
+        c.open,
+        c.new.len(),
+        certified / plain,
+    );
+    for line in c.new.iter().chain(&c.lost_certified).take(20) {
+        println!("    {line}");
+    }
+}
+
+fn run(index: usize, c: &Case, (poses, other): (u64, u64), oracle: bool) -> Counts {
+    let (a, b) = (model(c.a), model(c.b));
+    let mut counts = Counts::default();
+    for k in 0..poses {
+        let seed = Case::seed(index, k, other);
+        let pose = random_pose(seed, &c.base, c.dt, c.dr);
+        let query = Query { a: (&a.body, a.pose), b: (&b.body, pose * b.pose), d_max: c.d_max };
+        let (plain, certified) = compare(&query, &format!("seed {seed}"), &mut counts);
+        // Where nothing is free-form the certified mode is the ordinary one.
+        if oracle && certified.stats().certified_pairs > 0 && plain.status() == Status::Separated {
+            judge((&a, &b), (&pose, c.d_max), (&plain, &certified), &format!("seed {seed}"), &mut counts);
+        }
+    }
+    counts
+}
+
+fn compare(query: &Query<'_>, what: &str, counts: &mut Counts) -> (ContactPair, ContactPair) {
+    // The first query of a body makes its samples.
+    query.run(true);
+    let ((plain, t0), (certified, t1)) = (query.run(false), query.run(true));
+    counts.poses += 1;
+    counts.seconds[0] += t0;
+    counts.seconds[1] += t1;
+    let s = certified.stats();
+    let sum = &mut counts.stats;
+    sum.certified_pairs += s.certified_pairs;
+    sum.undecided_pairs += s.undecided_pairs;
+    sum.certified_added += s.certified_added;
+    sum.certified_cells += s.certified_cells;
+    counts.open += u64::from(s.undecided_pairs > 0);
+    counts.minima += certified.lmds().len() as u64;
+    let same = plain.tolerances().same;
+    let equal = |l: &Lmd, m: &Lmd| {
+        (l.point_a - m.point_a).norm() <= 3.0 * same && (l.point_b - m.point_b).norm() <= 3.0 * same
+    };
+    for l in certified.lmds().iter().filter(|l| !plain.lmds().iter().any(|m| equal(l, m))) {
+        counts.new.push(format!(
+            "new, {what}: {:?} {:.9} {:?} {} and {:?} {} at {:.6?}, undecided {}",
+            l.class,
+            l.distance,
+            l.feature_a.kind,
+            l.feature_a.index,
+            l.feature_b.kind,
+            l.feature_b.index,
+            <[f64; 3]>::from(l.point_a),
+            l.undecided,
+        ));
+    }
+    for l in plain.lmds().iter().filter(|l| !certified.lmds().iter().any(|m| equal(l, m))) {
+        counts.lost_certified.push(format!(
+            "gone, {what}: {:?} {:.9} {:?} {} and {:?} {}",
+            l.class, l.distance, l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index
+        ));
+    }
+    (plain, certified)
+}
+
+/// Against the brute force.
+fn judge(
+    (a, b): (&Part, &Part),
+    (pose, d_max): (&Pose, f64),
+    (plain, certified): (&ContactPair, &ContactPair),
+    what: &str,
+    counts: &mut Counts,
+) {
+    let pose_b = a.pose.inverse() * pose * b.pose;
+    let expected = all_minima(&a.solid, &b.solid, &pose_b, d_max);
+    let size = a.solid.bounds.diagonal().max(b.solid.bounds.diagonal());
+    let to_a = a.pose.inverse();
+    let near = |m: &Minimum, l: &Lmd| {
+        (m.p_a - to_a * l.point_a).norm() < 1e-5 * size && (m.p_b - to_a * l.point_b).norm() < 1e-5 * size
+    };
+    for m in expected.iter().filter(|m| m.borderline.is_none()) {
+        counts.expected += 1;
+        let has = |pair: &ContactPair| pair.lmds().iter().any(|l| near(m, l));
+        counts.lost += u64::from(!has(plain));
+        if !has(certified) {
+            if certified.stats().undecided_pairs > 0 {
+                counts.lost_open += 1;
+            } else {
+                let line = format!("lost, {what}: {:.9} {} and {}", m.distance, m.feature_a, m.feature_b);
+                counts.lost_certified.push(line);
+            }
+        }
+    }
+    for l in certified.lmds().iter().filter(|l| l.class == LmdClass::Strict) {
+        if !expected.iter().any(|m| near(m, l)) {
+            counts.lost_certified.push(format!("invented, {what}: {:.9}", l.distance));
+        }
+    }
+}
+
+fn scenario(dir: &Path, name: &str, every: usize) -> Fallible<Counts> {
+    let scene = Insertion::load(dir, name, feeler_cli::import::DEFAULT_FLATNESS)?;
+    let d_max = 2.0 * scene.trajectory.clearance;
+    let (_, from, to) = scene
+        .trajectory
+        .phases
+        .iter()
+        .find(|(phase, ..)| phase == "inplace")
+        .ok_or("there is no phase in place")?;
+    let mut counts = Counts::default();
+    for (k, pose) in scene.poses[*from..*to].iter().enumerate().step_by(every) {
+        let query = Query { a: (&scene.a.0, scene.a.1), b: (&scene.b.0, *pose), d_max };
+        compare(&query, &format!("pose {}", from + k), &mut counts);
+    }
+    Ok(counts)
+}

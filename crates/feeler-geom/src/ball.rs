@@ -1,0 +1,159 @@
+//! Balls of vectors: what is known of a vector that varies.
+//!
+//! Every operation returns a ball that holds all exact results for vectors in its arguments: radii grow by a bound of the
+//! rounding of the centre. Coarser than intervals by coordinate for a single operation, but the same in every frame, and dot
+//! products of nearly orthogonal vectors stay small.
+//!
+//! # Source
+//! Midpoint-radius arithmetic; used by the uniqueness certificates of MATH §8.
+
+use crate::V3;
+
+/// All vectors within `radius` of `center`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ball {
+    /// Centre.
+    pub center: V3,
+    /// Radius, ≥ 0; infinite where nothing is known.
+    pub radius: f64,
+}
+
+/// Rounding of one operation on three coordinates, relative.
+const ROUND: f64 = 8.0 * f64::EPSILON;
+
+impl Ball {
+    /// A ball.
+    #[must_use]
+    pub fn new(center: V3, radius: f64) -> Self {
+        Self { center, radius }
+    }
+
+    /// One vector, taken as exact.
+    #[must_use]
+    pub fn exact(v: V3) -> Self {
+        Self { center: v, radius: 0.0 }
+    }
+
+    /// Nothing is known.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self { center: V3::zeros(), radius: f64::INFINITY }
+    }
+
+    /// Smallest ball about the middle of the box of some vectors that holds their convex hull; the zero vector for none.
+    #[must_use]
+    pub fn around(vectors: &[V3]) -> Self {
+        let Some(first) = vectors.first() else { return Self::exact(V3::zeros()) };
+        let (lo, hi) = vectors.iter().fold((*first, *first), |(lo, hi), v| (lo.inf(v), hi.sup(v)));
+        let center = (lo + hi) * 0.5;
+        let radius = vectors.iter().fold(0.0, |m: f64, v| m.max((v - center).norm()));
+        Self::rounded(center, radius, center.norm())
+    }
+
+    fn rounded(center: V3, radius: f64, magnitude: f64) -> Self {
+        let radius = radius * (1.0 + ROUND) + ROUND * magnitude;
+        if radius.is_finite() { Self { center, radius } } else { Self::everything() }
+    }
+
+    /// Largest length.
+    #[must_use]
+    pub fn norm(&self) -> f64 {
+        (self.center.norm() + self.radius) * (1.0 + ROUND)
+    }
+
+    /// The ball enlarged by a radius ≥ 0.
+    #[must_use]
+    pub fn widened(&self, by: f64) -> Self {
+        Self::rounded(self.center, self.radius + by, 0.0)
+    }
+
+    /// Sums.
+    #[must_use]
+    pub fn plus(&self, o: &Self) -> Self {
+        let magnitude = self.center.norm() + o.center.norm();
+        Self::rounded(self.center + o.center, self.radius + o.radius, magnitude)
+    }
+
+    /// Differences.
+    #[must_use]
+    pub fn minus(&self, o: &Self) -> Self {
+        self.plus(&o.times(-1.0))
+    }
+
+    /// Multiples.
+    #[must_use]
+    pub fn times(&self, f: f64) -> Self {
+        Self::rounded(self.center * f, self.radius * f.abs(), self.center.norm() * f.abs())
+    }
+
+    /// Middle and radius of the dot products.
+    #[must_use]
+    pub fn dot(&self, o: &Self) -> (f64, f64) {
+        let (a, b) = (self.center.norm(), o.center.norm());
+        let radius = a * o.radius + self.radius * b + self.radius * o.radius;
+        let radius = radius * (1.0 + ROUND) + ROUND * a * b;
+        (self.center.dot(&o.center), if radius.is_finite() { radius } else { f64::INFINITY })
+    }
+
+    /// Largest absolute dot product.
+    #[must_use]
+    pub fn dot_bound(&self, o: &Self) -> f64 {
+        let (middle, radius) = self.dot(o);
+        middle.abs() + radius
+    }
+
+    /// Cross products.
+    #[must_use]
+    pub fn cross(&self, o: &Self) -> Self {
+        let (a, b) = (self.center.norm(), o.center.norm());
+        let radius = a * o.radius + self.radius * b + self.radius * o.radius;
+        Self::rounded(self.center.cross(&o.center), radius, a * b)
+    }
+
+    /// Whether `v` is inside.
+    #[must_use]
+    pub fn contains(&self, v: &V3) -> bool {
+        (v - self.center).norm() <= self.radius
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{rng, unit};
+    use rand::Rng;
+
+    #[test]
+    fn operations_hold_what_they_should() {
+        let mut r = rng(91);
+        for _ in 0..20_000 {
+            let mut pair = || {
+                let size = [1e-6, 1.0, 1e3][r.random_range(0..3)];
+                let ball = Ball::new(unit(&mut r) * size, size * r.random_range(0.0..2.0));
+                let inside = ball.center + unit(&mut r) * (ball.radius * r.random_range(0.0..1.0));
+                (ball, inside)
+            };
+            let ((a, x), (b, y)) = (pair(), pair());
+            let slack = |b: Ball| b.widened(1e-15 * (a.norm() + b.norm()));
+            assert!(slack(a.plus(&b)).contains(&(x + y)), "sum of {a:?} and {b:?}");
+            assert!(slack(a.minus(&b)).contains(&(x - y)), "difference of {a:?} and {b:?}");
+            assert!(slack(a.times(-0.7)).contains(&(x * -0.7)), "multiple of {a:?}");
+            assert!(a.cross(&b).widened(1e-15 * a.norm() * b.norm()).contains(&x.cross(&y)), "{a:?} × {b:?}");
+            let (middle, radius) = a.dot(&b);
+            assert!((x.dot(&y) - middle).abs() <= radius + 1e-15 * a.norm() * b.norm(), "{a:?} · {b:?}");
+            assert!(x.dot(&y).abs() <= a.dot_bound(&b) && x.norm() <= a.norm(), "{a:?}");
+        }
+        assert!(!Ball::everything().cross(&Ball::exact(V3::zeros())).radius.is_nan(), "nothing known");
+    }
+
+    #[test]
+    fn a_ball_around_vectors_holds_them() {
+        let mut r = rng(92);
+        for n in 1..20 {
+            let all: Vec<V3> = (0..n).map(|_| unit(&mut r) * r.random_range(0.1..5.0)).collect();
+            let ball = Ball::around(&all);
+            assert!(all.iter().all(|v| ball.contains(v)), "{all:?}");
+        }
+        assert!(Ball::around(&[]).radius < 1e-300, "none");
+    }
+}

@@ -1,0 +1,329 @@
+//! Free-form against free-form: two curves, a curve and a patch, two patches.
+//!
+//! # Source
+//! MATH §8; BREP (2.6).
+//!
+//! # Deviations
+//! With a patch the equations are not the gradient of the distance, whose derivative is singular where the areas touch, but
+//! that the way to the other side is normal to the patch and the patch's normal is normal to the other side:
+//!
+//! ```text
+//! (q − p)·p_i = 0,   (p_u × p_v)·q_k = 0.
+//! ```
+//!
+//! Their Jacobian is regular at distance 0 wherever the contact is not flat (MATH §2, the Schur complement), so cells need not
+//! shrink with the gap.
+
+use super::leaf::{Leaf, Over, is_outside};
+use super::reduced::keep_minima;
+use super::search::{Cell, Look, Model, System};
+use crate::solve::{Candidate, Context, Solved, free};
+use feeler_geom::Ball;
+use nalgebra::{SMatrix, SVector};
+
+/// The pair, in the frame of A.
+pub(super) struct Pair<'a, const N: usize> {
+    ctx: &'a Context<'a>,
+    a: Leaf<'a>,
+    b: Leaf<'a>,
+    known: Vec<SVector<f64, N>>,
+    lengths: SVector<f64, N>,
+    found: &'a mut Solved,
+}
+
+/// One side of the equations: what is known of it, and where its parameters begin.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    over: &'a Over,
+    from: usize,
+    dim: usize,
+}
+
+impl<'a, const N: usize> Pair<'a, N> {
+    /// Two areas; `known`: unit-box parameters of minima that the solver has found.
+    pub(super) fn new(
+        ctx: &'a Context<'a>,
+        (a, b): (Leaf<'a>, Leaf<'a>),
+        known: Vec<SVector<f64, N>>,
+        found: &'a mut Solved,
+    ) -> Self {
+        Self { ctx, a, b, known, lengths: SVector::repeat(f64::INFINITY), found }
+    }
+
+    /// Whether distance and directions rule out a minimum.
+    fn is_hopeless(&self, a: &Over, b: &Over) -> bool {
+        let tol = &self.ctx.tol;
+        let (delta, open) = (b.p - a.p, a.reach + b.reach);
+        let length = delta.norm();
+        if length - open > self.ctx.d_max + tol.tol {
+            return true;
+        }
+        let sides = [(&self.a, a), (&self.b, b)];
+        // From one side to the other, where they are apart.
+        if length - open > 2.0 * tol.tol {
+            let (n, turn) = (delta / length, open / length);
+            if sides.iter().zip([n, -n]).any(|((l, _), n)| is_outside(&l.cap, &n, turn, l.cap_slack)) {
+                return true;
+            }
+        }
+        // A patch's normals against what the other side can answer.
+        let normals = sides.map(|(l, o)| l.is_patch().then(|| normal(o).times(l.outward)));
+        for (n, other) in normals.iter().zip([&self.b, &self.a]) {
+            let Some(n) = n.filter(|n| n.center.norm() > n.radius) else { continue };
+            let size = n.center.norm();
+            if is_outside(&other.cap, &(-n.center / size), n.radius / size, other.cap_slack) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn model(&self, a: &Over, b: &Over, radius: &SVector<f64, N>) -> Model<N> {
+        let side_a = Side { over: a, from: 0, dim: self.a.dim() };
+        let side_b = Side { over: b, from: self.a.dim(), dim: self.b.dim() };
+        let eps = self.ctx.tol.eps;
+        if self.a.is_patch() {
+            with_patch(&side_a, &side_b, radius, eps)
+        } else if self.b.is_patch() {
+            with_patch(&side_b, &side_a, radius, eps)
+        } else {
+            of_curves(a, b, radius, eps)
+        }
+    }
+
+    fn overs(&self, cell: &Cell<N>, eps: f64) -> (Over, Over) {
+        (self.a.over_cell(cell, 0, eps), self.b.over_cell(cell, self.a.dim(), eps))
+    }
+
+    fn lengths_of(&self, a: &Over, b: &Over) -> SVector<f64, N> {
+        let n = self.a.dim();
+        SVector::from_fn(|i, _| if i < n { a.first[i].norm() } else { b.first[i - n].norm() })
+    }
+
+    /// The zero that Newton's steps find from `x`, when they stay within `reach`.
+    fn polish(&self, x: &SVector<f64, N>, reach: &SVector<f64, N>) -> Option<SVector<f64, N>> {
+        let mut cell = Cell { middle: *x, radius: SVector::zeros(), unique: false };
+        let mut last = f64::INFINITY;
+        for _ in 0..30 {
+            let (a, b) = self.overs(&cell, 0.0);
+            let m = self.model(&a, &b, &cell.radius);
+            let step = m.jacobian.try_inverse()? * m.value;
+            cell.middle -= step;
+            if !(0..N).all(|i| (cell.middle[i] - x[i]).abs() <= reach[i]) {
+                return None;
+            }
+            let size = step.amax();
+            if size <= 4.0 * f64::EPSILON || (size < 1e-9 && size >= 0.5 * last) {
+                return Some(cell.middle);
+            }
+            last = size;
+        }
+        None
+    }
+
+    fn report(&mut self, x: &SVector<f64, N>) -> bool {
+        let start = self.found.candidates.len();
+        let ctx = self.ctx;
+        let (xa, xb) = x.as_slice().split_at(self.a.dim());
+        let still = [0.0; 2];
+        let (p_a, p_b) =
+            (self.a.over(xa, &still[..xa.len()], 0.0).p, self.b.over(xb, &still[..xb.len()], 0.0).p);
+        let (uv_a, uv_b) = (self.a.uv(xa), self.b.uv(xb));
+        let (fa, fb) = (self.a.feature, self.b.feature);
+        for n in free::directions(ctx, (fa, uv_a), (fb, uv_b), &p_a, &p_b) {
+            self.found.candidates.push(Candidate {
+                feature_a: fa,
+                feature_b: fb,
+                p_a,
+                p_b,
+                n,
+                distance: (p_b - p_a).dot(&n),
+                hint_a: Some(uv_a),
+                hint_b: Some(uv_b),
+                undecided: false,
+            });
+        }
+        keep_minima(ctx, self.found, start)
+    }
+}
+
+/// Natural normals, not of unit length.
+fn normal(over: &Over) -> Ball {
+    over.first[0].cross(&over.first[1])
+}
+
+/// The way from a patch to another side is normal to both: rows 0 and 1 by the patch's tangents, the others by its normal.
+fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, N>, eps: f64) -> Model<N> {
+    let (po, qo) = (p.over, q.over);
+    let way = Ball::new(qo.p - po.p, po.reach + qo.reach);
+    let n = normal(po);
+    // ∂N/∂j and ∂²N/∂j∂l.
+    let n1: [Ball; 2] =
+        [0, 1].map(|j| po.two(0, j).cross(&po.first[1]).plus(&po.first[0].cross(po.two(1, j))));
+    let n2 = |j: usize, l: usize| {
+        let outer = po.three(0, j, l).cross(&po.first[1]).plus(&po.first[0].cross(po.three(1, j, l)));
+        outer.plus(&po.two(0, j).cross(po.two(1, l))).plus(&po.two(0, l).cross(po.two(1, j)))
+    };
+    let n2: [Ball; 3] = [n2(0, 0), n2(0, 1), n2(1, 1)];
+    let (in_p, in_q) = (
+        |m: usize| (p.from..p.from + 2).contains(&m).then(|| m - p.from),
+        |m: usize| (q.from..q.from + q.dim).contains(&m).then(|| m - q.from),
+    );
+    let (size_p, size_q) = (po.first.map(|t| t.norm()), qo.first.map(|t| t.norm()));
+    let long = size_p[0] + size_p[1];
+    let entry = |row: usize, m: usize| -> f64 {
+        match (row < 2, in_p(m), in_q(m)) {
+            (true, Some(j), _) => {
+                way.center.dot(&po.two(row, j).center) - po.first[j].center.dot(&po.first[row].center)
+            }
+            (true, _, Some(k)) => qo.first[k].center.dot(&po.first[row].center),
+            (false, Some(j), _) => n1[j].center.dot(&qo.first[row - 2].center),
+            (false, _, Some(l)) => n.center.dot(&qo.two(row - 2, l).center),
+            _ => 0.0,
+        }
+    };
+    // Second derivatives of the equations.
+    let second = |row: usize, m: usize, o: usize| -> f64 {
+        match (in_p(m), in_p(o)) {
+            (Some(j), Some(l)) if row < 2 => {
+                let tangents = po.two(j, l).dot_bound(&po.first[row])
+                    + po.first[j].dot_bound(po.two(row, l))
+                    + po.first[l].dot_bound(po.two(row, j));
+                tangents + way.dot_bound(po.three(row, j, l))
+            }
+            (Some(j), Some(l)) => n2[j + l].dot_bound(&qo.first[row - 2]),
+            (None, None) => {
+                let (k, l) = (m - q.from, o - q.from);
+                if row < 2 {
+                    qo.two(k, l).dot_bound(&po.first[row])
+                } else {
+                    n.dot_bound(qo.three(row - 2, k, l))
+                }
+            }
+            (Some(j), None) | (None, Some(j)) => {
+                let k = if in_p(m).is_some() { o - q.from } else { m - q.from };
+                if row < 2 {
+                    qo.first[k].dot_bound(po.two(row, j))
+                } else {
+                    n1[j].dot_bound(qo.two(row - 2, k))
+                }
+            }
+        }
+    };
+    let rounding = |row: usize, m: usize| -> f64 {
+        match (row < 2, in_p(m), in_q(m)) {
+            (true, Some(j), _) => size_p[row] + size_p[j] + way.norm() + po.two(row, j).norm(),
+            (true, _, Some(k)) => size_p[row] + size_q[k],
+            (false, Some(j), _) => {
+                let bends = po.two(0, j).norm() + po.two(1, j).norm();
+                (bends + long) * size_q[row - 2] + n1[j].norm()
+            }
+            (false, _, Some(l)) => n.norm() + long * qo.two(row - 2, l).norm(),
+            _ => 0.0,
+        }
+    };
+    Model {
+        value: SVector::from_fn(|row, _| {
+            if row < 2 {
+                way.center.dot(&po.first[row].center)
+            } else {
+                n.center.dot(&qo.first[row - 2].center)
+            }
+        }),
+        noise: SVector::from_fn(|row, _| {
+            let size = if row < 2 {
+                2.0 * size_p[row] + way.norm()
+            } else {
+                n.norm() + 2.0 * long * size_q[row - 2]
+            };
+            2.0 * eps * size
+        }),
+        jacobian: SMatrix::from_fn(entry),
+        spread: SMatrix::from_fn(|row, m| {
+            let change: f64 = (0..N).map(|o| second(row, m, o) * radius[o]).sum();
+            change * (1.0 + 1e-12) + 4.0 * eps * rounding(row, m)
+        }),
+        // Where the normal of a point of the patch meets the other one; the foot of a point of the curve.
+        given: Some(if q.dim == 2 { [q.from, q.from + 1] } else { [p.from, p.from + 1] }),
+    }
+}
+
+/// Gradient and Hessian of half the squared distance of two curves.
+fn of_curves<const N: usize>(a: &Over, b: &Over, radius: &SVector<f64, N>, eps: f64) -> Model<N> {
+    let way = Ball::new(b.p - a.p, a.reach + b.reach);
+    let (t, s) = (a.first[0], b.first[0]);
+    let (k, l) = (a.second[0], b.second[0]);
+    let center = |x: &Ball, y: &Ball| x.center.dot(&y.center);
+    let second = |i: usize, j: usize, m: usize| match i + j + m {
+        0 => 3.0 * t.dot_bound(&k) + way.dot_bound(&a.third[0]),
+        1 => k.dot_bound(&s),
+        2 => t.dot_bound(&l),
+        _ => 3.0 * s.dot_bound(&l) + way.dot_bound(&b.third[0]),
+    };
+    let size = [t.norm(), s.norm()];
+    let bend = [k.norm(), l.norm()];
+    Model {
+        value: SVector::from_fn(|i, _| if i == 0 { -center(&way, &t) } else { center(&way, &s) }),
+        noise: SVector::from_fn(|i, _| 2.0 * eps * (2.0 * size[i] + way.norm())),
+        jacobian: SMatrix::from_fn(|i, j| match i + j {
+            0 => center(&t, &t) - center(&way, &k),
+            1 => -center(&t, &s),
+            _ => center(&s, &s) + center(&way, &l),
+        }),
+        spread: SMatrix::from_fn(|i, j| {
+            let change: f64 = (0..N).map(|m| second(i, j, m) * radius[m]).sum();
+            let rounding = size[i] + size[j] + if i == j { way.norm() + bend[i] } else { 0.0 };
+            change * (1.0 + 1e-12) + 4.0 * eps * rounding
+        }),
+        given: None,
+    }
+}
+
+impl<const N: usize> System<N> for Pair<'_, N> {
+    fn look(&mut self, cell: &Cell<N>) -> Look<N> {
+        let split = self.a.dim();
+        let (middle, radius) = (cell.middle.as_slice(), cell.radius.as_slice());
+        if self.a.is_trimmed_off(&middle[..split], &radius[..split])
+            || self.b.is_trimmed_off(&middle[split..], &radius[split..])
+        {
+            return Look::Nothing;
+        }
+        let (a, b) = self.overs(cell, self.ctx.tol.eps);
+        self.lengths = self.lengths_of(&a, &b);
+        if self.is_hopeless(&a, &b) {
+            return Look::Nothing;
+        }
+        let model = self.model(&a, &b, &cell.radius);
+        let down = |i: usize| model.jacobian[(i, i)] + model.spread[(i, i)] < 0.0;
+        // Of curves the Jacobian is a Hessian.
+        if !self.a.is_patch() && !self.b.is_patch() && (0..N).any(down) {
+            return Look::Nothing;
+        }
+        Look::Model(model)
+    }
+
+    fn lengths(&self) -> SVector<f64, N> {
+        self.lengths
+    }
+
+    fn is_known(&self, cell: &Cell<N>) -> bool {
+        self.known.iter().any(|x| (0..N).all(|i| (x[i] - cell.middle[i]).abs() <= cell.radius[i]))
+    }
+
+    fn settle(&mut self, cell: &Cell<N>) -> bool {
+        let same = self.ctx.tol.same;
+        let near = |x: &SVector<f64, N>| {
+            (0..N).all(|i| (x[i] - cell.middle[i]).abs() * self.lengths[i] <= 0.5 * same)
+        };
+        if self.known.iter().any(near) {
+            return true;
+        }
+        let reach = self.lengths.map(|l| 0.5 * same / l);
+        let Some(x) = self.polish(&cell.middle, &reach) else { return false };
+        if self.report(&x) {
+            self.known.push(x);
+            return true;
+        }
+        cell.unique
+    }
+}

@@ -1,0 +1,231 @@
+//! A free-form area as the certificates see it: its point and derivatives over a cell of parameters, as balls.
+//!
+//! # Source
+//! Taylor's theorem with the bounds of third derivatives of `feeler_geom`.
+//!
+//! # Deviations
+//! Beyond its rectangle an area is that of its own piece or patch, continued, also where the solver's evaluation goes over to
+//! the next one: what lies there is the next area's.
+
+use super::search::Cell;
+use crate::Body;
+use crate::samples::at;
+use crate::solve::patch::border_margin;
+use crate::solve::{Context, Which};
+use feeler_geom::bezier::{BezierSpline, BezierSurface};
+use feeler_geom::cone::Cap;
+use feeler_geom::trim::TrimCells;
+use feeler_geom::{Ball, Curve, P2, P3, Pose, Rect, V2, V3};
+use feeler_hierarchy::Feature;
+
+/// Relative rounding of derivatives.
+const ROUND: f64 = 1e-13;
+
+/// Geometry of an area.
+#[derive(Clone, Copy)]
+enum Shape<'a> {
+    Curve(&'a Curve),
+    /// A piece of a spline, with what takes parameters of the area into the spline's range.
+    Piece(&'a BezierSpline, usize, f64),
+    /// A patch of a grid, with what takes parameters of the area into the grid's range.
+    Patch(&'a BezierSurface, (usize, usize), V2),
+}
+
+/// A free-form area.
+#[derive(Clone, Copy)]
+pub(super) struct Leaf<'a> {
+    pub feature: Feature,
+    pub rect: &'a Rect,
+    /// Cone of its polars, in the frame that it is seen in.
+    pub cap: Cap,
+    /// What the cone leaves out (rad).
+    pub cap_slack: f64,
+    /// How far outside its rectangle (unit-box parameters) minima are looked for.
+    pub border: [f64; 2],
+    /// +1 where the natural normal is the outward one.
+    pub outward: f64,
+    trim: Option<&'a TrimCells>,
+    shape: Shape<'a>,
+    third: &'a [Ball; 4],
+    /// Takes its own coordinates to those it is seen in.
+    pose: Option<Pose>,
+}
+
+/// Point and derivatives (by unit-box parameters) at the middle of a cell, and balls around them over it. Mixed derivatives are
+/// numbered by how often they are by the second parameter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Over {
+    /// The point at the middle.
+    pub p: P3,
+    /// No point of the cell is farther (mm) from it.
+    pub reach: f64,
+    pub first: [Ball; 2],
+    pub second: [Ball; 3],
+    pub third: [Ball; 4],
+}
+
+impl Over {
+    /// Derivatives by two parameters.
+    pub(super) fn two(&self, i: usize, j: usize) -> &Ball {
+        &self.second[i + j]
+    }
+
+    /// Derivatives by three parameters.
+    pub(super) fn three(&self, i: usize, j: usize, k: usize) -> &Ball {
+        &self.third[i + j + k]
+    }
+}
+
+impl<'a> Leaf<'a> {
+    /// An area of a solid, seen in the frame that `pose` takes its own coordinates to.
+    pub(super) fn new(ctx: &Context<'a>, which: Which, area: u32, pose: Option<Pose>) -> Self {
+        let body: &'a Body = match which {
+            Which::A => ctx.a,
+            Which::B => ctx.b,
+        };
+        let data = body.area(area);
+        let rect = &data.rect;
+        let (shape, trim, outward) = match data.feature {
+            Feature::Edge(e) => {
+                let shape = match &body.edge(e).curve {
+                    Curve::Bezier(spline) => {
+                        let middle = 0.5 * (rect.u0 + rect.u1);
+                        Shape::Piece(spline, spline.piece(middle), spline.wrapped(middle) - middle)
+                    }
+                    curve => Shape::Curve(curve),
+                };
+                (shape, None, 1.0)
+            }
+            Feature::Face(f) => {
+                let face = body.face(f);
+                let feeler_geom::Surface::Bezier(grid) = &face.surface else {
+                    unreachable!("other surfaces are canonical")
+                };
+                let middle = rect.center();
+                let inside = grid.wrapped(middle);
+                let shape = Shape::Patch(grid, grid.patch(middle), inside - middle);
+                (shape, Some(&face.trim), if face.outward { 1.0 } else { -1.0 })
+            }
+            Feature::Vertex(_) => unreachable!("a vertex is canonical"),
+        };
+        let node = &body.tree()[body.leaf_of_area(area) as usize];
+        let axis = pose.as_ref().map_or(node.cap.axis, |m| m * node.cap.axis);
+        let border = border_margin(ctx, body.data(data.feature).deviation, &body.grid_of(area).lengths);
+        Self {
+            feature: data.feature,
+            rect,
+            cap: Cap { axis, ..node.cap },
+            cap_slack: ctx.alpha + f64::from(node.allowance.angle) + ctx.tol.critical,
+            border,
+            outward,
+            trim,
+            shape,
+            third: body.third_derivatives_of(area),
+            pose,
+        }
+    }
+
+    pub(super) fn dim(&self) -> usize {
+        match self.shape {
+            Shape::Curve(_) | Shape::Piece(..) => 1,
+            Shape::Patch(..) => 2,
+        }
+    }
+
+    pub(super) fn is_patch(&self) -> bool {
+        self.dim() == 2
+    }
+
+    /// The area's own parameters at unit-box parameters.
+    pub(super) fn uv(&self, x: &[f64]) -> P2 {
+        match self.shape {
+            Shape::Curve(_) | Shape::Piece(..) => P2::new(self.rect.u0 + x[0] * self.rect.width(), 0.0),
+            Shape::Patch(..) => at(self.rect, x[0], x[1]),
+        }
+    }
+
+    /// Unit-box parameters of the area's own.
+    pub(super) fn unit(&self, uv: &P2) -> [f64; 2] {
+        let u = (uv.x - self.rect.u0) / self.rect.width();
+        [u, if self.is_patch() { (uv.y - self.rect.v0) / self.rect.height() } else { 0.0 }]
+    }
+
+    /// Whether a part of the unit box is outside the trims for certain.
+    pub(super) fn is_trimmed_off(&self, middle: &[f64], radius: &[f64]) -> bool {
+        let Some(trim) = self.trim else { return false };
+        // A footpoint may be outside by what the border is wide, in the middle of the area.
+        let r = [radius[0] + 2.0 * self.border[0], radius[1] + 2.0 * self.border[1]];
+        let (lo, hi) = (
+            at(self.rect, middle[0] - r[0], middle[1] - r[1]),
+            at(self.rect, middle[0] + r[0], middle[1] + r[1]),
+        );
+        !trim.may_touch(&Rect { u0: lo.x, u1: hi.x, v0: lo.y, v1: hi.y })
+    }
+
+    /// The area over a part of the unit box. `eps` is the rounding of a footpoint (mm).
+    pub(super) fn over(&self, middle: &[f64], radius: &[f64], eps: f64) -> Over {
+        let uv = self.uv(middle);
+        let (wu, wv) = (self.rect.width(), self.rect.height());
+        let zero = V3::zeros();
+        let (mut p, mut first, mut second) = match self.shape {
+            Shape::Curve(c) => {
+                let d = c.derivs(uv.x);
+                (d.p, [d.d1 * wu, zero], [d.d2 * (wu * wu), zero, zero])
+            }
+            Shape::Piece(s, piece, shift) => {
+                let d = s.piece_derivs(piece, uv.x + shift);
+                (d.p, [d.d1 * wu, zero], [d.d2 * (wu * wu), zero, zero])
+            }
+            Shape::Patch(s, patch, shift) => {
+                let d = s.patch_derivs(patch, uv + shift);
+                (d.p, [d.du * wu, d.dv * wv], [d.duu * (wu * wu), d.duv * (wu * wv), d.dvv * (wv * wv)])
+            }
+        };
+        let mut third = *self.third;
+        if let Some(m) = &self.pose {
+            p = m * p;
+            first.iter_mut().chain(&mut second).for_each(|v| *v = m * *v);
+            third.iter_mut().for_each(|b| b.center = m * b.center);
+        }
+        let n = self.dim();
+        let sum = |f: &dyn Fn(usize) -> f64| (0..n).map(|k| f(k) * radius[k]).sum::<f64>();
+        let around = |v: V3, r: f64| Ball::new(v, r * (1.0 + 1e-12) + ROUND * v.norm() + eps);
+        let mut out = Over {
+            p,
+            reach: 0.0,
+            first: [Ball::exact(zero); 2],
+            second: [Ball::exact(zero); 3],
+            third: if n == 1 {
+                [third[0], Ball::exact(zero), Ball::exact(zero), Ball::exact(zero)]
+            } else {
+                third
+            },
+        };
+        for s in 0..if n == 1 { 1 } else { 3 } {
+            out.second[s] = around(second[s], sum(&|k| out.third[s + k].norm()));
+        }
+        for i in 0..n {
+            out.first[i] = around(first[i], sum(&|k| out.second[i + k].norm()));
+        }
+        // To the first order along the tangents at the middle, the rest by second derivatives.
+        let bent = 0.5 * sum(&|i| sum(&|j| out.second[i + j].norm()));
+        let straight = sum(&|i| first[i].norm());
+        out.reach = ((straight + bent).min(sum(&|i| out.first[i].norm()))) * (1.0 + 1e-12) + eps;
+        out
+    }
+
+    /// [`Leaf::over`] a cell of a search, whose parameters from `from` on are the area's.
+    pub(super) fn over_cell<const N: usize>(&self, cell: &Cell<N>, from: usize, eps: f64) -> Over {
+        let n = self.dim();
+        self.over(&cell.middle.as_slice()[from..from + n], &cell.radius.as_slice()[from..from + n], eps)
+    }
+}
+
+/// Whether all directions within `turn` (sine of an angle, ≤ 1) of the unit vector `n` are outside a cone that is widened by
+/// `slack` (rad).
+pub(super) fn is_outside(cap: &Cap, n: &V3, turn: f64, slack: f64) -> bool {
+    use feeler_geom::math::{acos, asin};
+    let half = feeler_geom::math::atan2(cap.sin, cap.cos);
+    let angle = acos(n.dot(&cap.axis).clamp(-1.0, 1.0));
+    angle > half + asin(turn.clamp(0.0, 1.0)) + slack + 1e-7
+}

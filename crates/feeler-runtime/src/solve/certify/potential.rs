@@ -1,0 +1,207 @@
+//! What a canonical feature makes points of the other side minimise, with bounds of its derivatives over balls.
+//!
+//! # Source
+//! MATH §8: the signed distance `s` to a primitive. Its critical points along a surface or curve are those of
+//! `± ½ |p − c|²` about a point, of `± ½ ρ²` about an axis and of `± ½ ((ρ − R)² + z²)` about a circle, whose derivatives stay
+//! finite on the skeleton; the sign makes minima of minima. Planes and cones are taken as they are.
+
+use feeler_geom::skeleton::Primitive;
+use feeler_geom::{P3, V3};
+use nalgebra::Matrix3;
+
+/// Norm of the third derivative of ρ, the distance to an axis, times ρ²: the largest 3 cos a sin² a.
+const THIRD_OF_RADIUS: f64 = 1.1548;
+
+/// The potential about a point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Near {
+    /// Gradient of the signed distance: unit.
+    pub normal: V3,
+    /// How far that is from the same anywhere in the ball; ≥ 1 where nothing is known.
+    pub turn: f64,
+    /// Gradient of the potential.
+    pub gradient: V3,
+    /// Hessian of the potential.
+    pub hessian: Matrix3<f64>,
+    /// Largest norm of the second derivative in the ball.
+    pub second: f64,
+    /// Largest norm of the third derivative in the ball.
+    pub third: f64,
+}
+
+/// Signed distance, positive outside the material; the same everywhere as that of `feeler_geom`, and defined on the focal set.
+pub(super) fn distance(primitive: &Primitive, p: &P3) -> f64 {
+    match *primitive {
+        Primitive::Plane { origin, normal } => (p - origin).dot(&normal),
+        Primitive::Point { center, sigma } => sheet(sigma) * (p - center).norm() - sigma,
+        Primitive::Line { origin, dir, sigma, slope } => {
+            let x = p - origin;
+            let z = x.dot(&dir);
+            let side = sheet(if slope == 0.0 { sigma } else { slope });
+            side * (1.0 - slope * slope).sqrt() * (x - dir * z).norm() - sigma - slope * z
+        }
+        Primitive::Circle { frame, radius, sigma } => {
+            let q = frame.local(p);
+            let rho = feeler_geom::math::hypot(q.x, q.y);
+            sheet(sigma) * feeler_geom::math::hypot(rho - radius, q.z) - sigma
+        }
+    }
+}
+
+/// +1 where minima of the distance are minima of the square, −1 where they are its maxima.
+fn sheet(sigma: f64) -> f64 {
+    if sigma < 0.0 { -1.0 } else { 1.0 }
+}
+
+/// The potential about `p` with bounds over the ball of radius `reach`; `None` where that meets points without derivatives
+/// (axes of circles and of cones).
+pub(super) fn near(primitive: &Primitive, p: &P3, reach: f64) -> Option<Near> {
+    // Unit vectors along x and y differ by no more than |x − y| over the shorter of the two.
+    let turn_of = |len: f64| if len > reach { reach / (len - reach) } else { f64::INFINITY };
+    let unit = |v: &V3| v.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(V3::zeros);
+    let square = |x: V3, side: f64, hessian: Matrix3<f64>| Near {
+        normal: unit(&x) * side,
+        turn: turn_of(x.norm()),
+        gradient: x * side,
+        hessian: hessian * side,
+        second: 1.0,
+        third: 0.0,
+    };
+    let identity = Matrix3::identity();
+    Some(match *primitive {
+        Primitive::Plane { normal, .. } => {
+            Near { normal, turn: 0.0, gradient: normal, hessian: Matrix3::zeros(), second: 0.0, third: 0.0 }
+        }
+        Primitive::Point { center, sigma } => square(p - center, sheet(sigma), identity),
+        Primitive::Line { origin, dir, sigma, slope } if slope == 0.0 => {
+            let x = p - origin;
+            square(x - dir * x.dot(&dir), sheet(sigma), identity - dir * dir.transpose())
+        }
+        Primitive::Line { origin, dir, slope, .. } => {
+            let (side, cos) = (sheet(slope), (1.0 - slope * slope).sqrt());
+            let x = p - origin;
+            let across = x - dir * x.dot(&dir);
+            let rho = across.norm();
+            let least = rho - reach;
+            if least <= 0.0 {
+                return None;
+            }
+            let e = across / rho;
+            let around = dir.cross(&e);
+            let gradient = e * (side * cos) - dir * slope;
+            Near {
+                normal: gradient,
+                turn: cos * reach / least,
+                gradient,
+                hessian: around * around.transpose() * (side * cos / rho),
+                second: cos / least,
+                third: THIRD_OF_RADIUS * cos / (least * least),
+            }
+        }
+        Primitive::Circle { frame, radius, sigma } => {
+            let side = sheet(sigma);
+            let x = p - frame.origin;
+            let across = x - frame.z * x.dot(&frame.z);
+            let rho = across.norm();
+            let least = rho - reach;
+            if least <= 0.0 {
+                return None;
+            }
+            let e = across / rho;
+            let around = frame.z.cross(&e);
+            let gradient = x - e * radius;
+            let len = gradient.norm();
+            let bend = |rho: f64| (1.0 - radius / rho).abs();
+            Near {
+                normal: unit(&gradient) * side,
+                turn: if len > reach {
+                    reach * (1.0 / (len - reach)).max(1.0 / least)
+                } else {
+                    f64::INFINITY
+                },
+                gradient: gradient * side,
+                hessian: (identity - around * around.transpose() * (radius / rho)) * side,
+                second: bend(least).max(bend(rho + reach)).max(1.0),
+                third: THIRD_OF_RADIUS * radius / (least * least),
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_geom::Frame;
+    use feeler_geom::skeleton::signed_distance;
+    use rand::rngs::SmallRng;
+    use rand::{Rng, SeedableRng};
+
+    fn vector(rng: &mut SmallRng) -> V3 {
+        V3::from_fn(|_, _| rng.random_range(-1.0..1.0))
+    }
+
+    fn primitives(rng: &mut SmallRng) -> Vec<Primitive> {
+        let frame = Frame::from_z(P3::from(vector(rng)), vector(rng), None).unwrap();
+        let mut out = vec![Primitive::Plane { origin: frame.origin, normal: frame.z }];
+        for sigma in [0.0, 0.4, -0.4] {
+            out.push(Primitive::Point { center: frame.origin, sigma });
+            out.push(Primitive::Line { origin: frame.origin, dir: frame.z, sigma, slope: 0.0 });
+            out.push(Primitive::Circle { frame, radius: 0.9, sigma });
+        }
+        out.extend([0.3, -0.7].map(|slope| Primitive::Line {
+            origin: frame.origin,
+            dir: frame.z,
+            sigma: 0.0,
+            slope,
+        }));
+        out
+    }
+
+    /// Values, normals and derivatives against the library's signed distance and differences; bounds over balls.
+    #[test]
+    fn bounds_hold() {
+        let mut rng = SmallRng::seed_from_u64(31);
+        let mut decided = 0;
+        for _ in 0..300 {
+            for primitive in primitives(&mut rng) {
+                let p = P3::from(vector(&mut rng) * 2.0);
+                let s = signed_distance(&primitive, &p).unwrap();
+                assert!((distance(&primitive, &p) - s.value).abs() < 1e-14, "{primitive:?}");
+                let reach = rng.random_range(0.01..0.5);
+                let Some(n) = near(&primitive, &p, reach) else { continue };
+                assert!((n.normal - s.gradient).norm() < 1e-12, "{primitive:?}");
+                // Along the normal, and with the same tangential Hessian up to the factor.
+                let factor = n.gradient.norm();
+                assert!((n.gradient - s.gradient * factor).norm() < 1e-12, "{primitive:?}");
+                for _ in 0..5 {
+                    let d = vector(&mut rng);
+                    let q = p + d * (reach / 1.8);
+                    let step = (q - p).norm();
+                    let Some(m) = near(&primitive, &q, 0.0) else { continue };
+                    if n.turn < 1.0 {
+                        assert!((m.normal - n.normal).norm() <= n.turn + 1e-12, "{primitive:?} {n:?}");
+                        decided += 1;
+                    }
+                    let mean = (m.gradient - n.gradient).norm() / step;
+                    assert!(mean <= n.second + 1e-12, "{primitive:?}: {mean} {n:?}");
+                    let change = (m.hessian - n.hessian).symmetric_eigenvalues().amax() / step;
+                    assert!(change <= n.third + 1e-9, "{primitive:?}: {change} {n:?}");
+                }
+                let h = 1e-6;
+                for i in 0..3 {
+                    let mut e = V3::zeros();
+                    e[i] = h;
+                    let (a, b) = (near(&primitive, &(p - e), 0.0), near(&primitive, &(p + e), 0.0));
+                    let (Some(a), Some(b)) = (a, b) else { continue };
+                    let column = (b.gradient - a.gradient) / (2.0 * h);
+                    let size = 1.0 + n.third + n.hessian.amax() * n.hessian.amax();
+                    assert!(
+                        (column - n.hessian.column(i)).norm() < 1e-7 * size,
+                        "{primitive:?}: {column} {n:?}"
+                    );
+                }
+            }
+        }
+        assert!(decided > 3000, "{decided}");
+    }
+}

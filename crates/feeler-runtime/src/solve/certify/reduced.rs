@@ -1,0 +1,278 @@
+//! A canonical feature against a free-form area: one or two unknowns.
+//!
+//! # Source
+//! MATH §8. With `F` the potential of the feature and `p(x)` the area, the equations are the gradient of `f(x) = F(p(x))`; the
+//! change of its Hessian over a cell is bounded by third derivatives,
+//!
+//! ```text
+//! f_ijk = F‴[p_i, p_j, p_k] + F″[p_ij, p_k] + F″[p_ik, p_j] + F″[p_jk, p_i] + F′ p_ijk.
+//! ```
+
+use super::leaf::{Leaf, Over, is_outside};
+use super::potential::{self, Near};
+use super::search::{Cell, Look, Model, System};
+use crate::filter::filter;
+use crate::solve::reduced::Reduced;
+use crate::solve::{Context, Solved, Which, candidate_of, curve};
+use crate::tree::TreeNode;
+use crate::trim::outward_normal;
+use feeler_geom::obb::PoseMatrix;
+use feeler_geom::skeleton::Primitive;
+use feeler_geom::{Ball, Obb, P3};
+use feeler_hierarchy::Feature;
+use nalgebra::{SMatrix, SVector};
+
+/// The pair, in the frame of the free-form side.
+pub(super) struct Pair<'a, const N: usize> {
+    ctx: &'a Context<'a>,
+    free: Which,
+    leaf: Leaf<'a>,
+    feature: Feature,
+    primitive: Primitive,
+    objective: Reduced,
+    /// Leaves of the canonical feature that the area may have to do with.
+    partners: Vec<TreeNode>,
+    known: Vec<SVector<f64, N>>,
+    lengths: SVector<f64, N>,
+    found: &'a mut Solved,
+}
+
+impl<'a, const N: usize> Pair<'a, N> {
+    /// An area against a canonical feature, of which only the areas `partners` count. `known`: unit-box parameters of minima
+    /// that the solver has found.
+    pub(super) fn new(
+        ctx: &'a Context<'a>,
+        (free, leaf): (Which, Leaf<'a>),
+        (feature, partners): (Feature, &[u32]),
+        known: Vec<SVector<f64, N>>,
+        found: &'a mut Solved,
+    ) -> Option<Self> {
+        let other = free.other();
+        let body = ctx.body(other);
+        let pose = ctx.pose_to_other(other);
+        let primitive = body.data(feature).primitive?.transformed(pose);
+        let pose = PoseMatrix::from(pose);
+        let placed = |&area: &u32| body.tree()[body.leaf_of_area(area) as usize].placed(&pose);
+        Some(Self {
+            ctx,
+            free,
+            leaf,
+            feature,
+            primitive,
+            objective: Reduced::new(&primitive),
+            partners: partners.iter().map(placed).collect(),
+            known,
+            lengths: SVector::repeat(f64::INFINITY),
+            found,
+        })
+    }
+
+    /// Whether an edge or a vertex: there is no direction at distance 0.
+    fn is_thin(&self) -> bool {
+        !matches!(self.feature, Feature::Face(_))
+    }
+
+    /// Whether distance, directions and places rule out a minimum.
+    fn is_hopeless(&self, over: &Over, s: f64, near: Option<&Near>) -> bool {
+        let (tol, reach) = (&self.ctx.tol, over.reach);
+        if s - reach > self.ctx.d_max + tol.tol || s + reach < -2.0 * tol.tol {
+            return true;
+        }
+        let known = near.filter(|n| n.turn < 1.0 && (!self.is_thin() || s - reach > 2.0 * tol.tol));
+        if let Some(n) = known {
+            let towards = Ball::new(n.normal, n.turn);
+            if self.leaf.is_patch() {
+                let (x, r) = over.first[0].cross(&over.first[1]).dot(&towards);
+                if x * self.leaf.outward > r {
+                    return true;
+                }
+            }
+            if is_outside(&self.leaf.cap, &-n.normal, n.turn, self.leaf.cap_slack) {
+                return true;
+            }
+        }
+        let near_enough = |node: &TreeNode| {
+            let slack = f64::from(node.allowance.length) + 2.0 * tol.same;
+            if distance_to(&node.obb, &over.p) > self.ctx.d_max + reach + slack {
+                return false;
+            }
+            let Some(n) = known else { return true };
+            let open = self.ctx.alpha + f64::from(node.allowance.angle) + tol.critical;
+            let foot = over.p - n.normal * s;
+            distance_to(&node.obb, &foot) <= 2.0 * reach + (s.abs() + reach) * n.turn + slack
+                && !is_outside(&node.cap, &n.normal, n.turn, open)
+        };
+        !self.partners.iter().any(near_enough)
+    }
+
+    fn model(&self, over: &Over, near: &Near, radius: &SVector<f64, N>) -> Model<N> {
+        let eps = self.ctx.tol.eps;
+        let gradient = Ball::new(near.gradient, near.second * over.reach);
+        // F″ p_i.
+        let turned: [Ball; 2] = over.first.map(|t| {
+            let change = near.second * t.radius + near.third * over.reach * t.norm();
+            Ball::new(near.hessian * t.center, change)
+        });
+        let first = |i: usize| &over.first[i];
+        let third = |i: usize, j: usize, k: usize| {
+            near.third * first(i).norm() * first(j).norm() * first(k).norm()
+                + over.two(i, j).dot_bound(&turned[k])
+                + over.two(i, k).dot_bound(&turned[j])
+                + over.two(j, k).dot_bound(&turned[i])
+                + gradient.dot_bound(over.three(i, j, k))
+        };
+        let size = gradient.norm();
+        let rounding = |i: usize, j: usize| {
+            near.second * (first(i).norm() + first(j).norm() + eps) * eps
+                + near.third * eps * first(i).norm() * first(j).norm()
+                + eps * over.two(i, j).norm()
+                + size * eps
+        };
+        Model {
+            value: SVector::from_fn(|i, _| near.gradient.dot(&first(i).center)),
+            noise: SVector::from_fn(|i, _| 2.0 * eps * (near.second * first(i).norm() + size)),
+            jacobian: SMatrix::from_fn(|i, j| {
+                first(i).center.dot(&turned[j].center) + near.gradient.dot(&over.two(i, j).center)
+            }),
+            spread: SMatrix::from_fn(|i, j| {
+                (0..N).map(|k| third(i, j, k) * radius[k]).sum::<f64>() * (1.0 + 1e-12) + 2.0 * rounding(i, j)
+            }),
+            given: None,
+        }
+    }
+
+    /// The zero that Newton's steps find from `x`, when they stay within `reach` (unit-box parameters).
+    fn polish(&self, x: &SVector<f64, N>, reach: &SVector<f64, N>) -> Option<SVector<f64, N>> {
+        let still = SVector::<f64, N>::zeros();
+        let mut y = *x;
+        let mut last = f64::INFINITY;
+        for _ in 0..30 {
+            let over = self.leaf.over(y.as_slice(), still.as_slice(), 0.0);
+            let near = potential::near(&self.primitive, &over.p, 0.0)?;
+            let m = self.model(&over, &near, &still);
+            let step = m.jacobian.try_inverse()? * m.value;
+            y -= step;
+            if !(0..N).all(|i| (y[i] - x[i]).abs() <= reach[i]) {
+                return None;
+            }
+            let size = step.amax();
+            if size <= 4.0 * f64::EPSILON || (size < 1e-10 && size >= 0.5 * last) {
+                return Some(y);
+            }
+            last = size;
+        }
+        None
+    }
+
+    /// Reports the minima at unit-box parameters, as far as they are some.
+    fn report(&mut self, x: &SVector<f64, N>) -> bool {
+        let start = self.found.candidates.len();
+        let uv = self.leaf.uv(x.as_slice());
+        let ctx = self.ctx;
+        match self.leaf.feature {
+            Feature::Edge(e) => {
+                let c = &ctx.body(self.free).edge(e).curve;
+                let place = (self.free, self.leaf.feature);
+                curve::report(ctx, self.feature, &self.objective, place, c, uv.x, self.found);
+            }
+            Feature::Face(f) => {
+                let face = ctx.body(self.free).face(f);
+                let p = face.surface.point(uv);
+                if let Some(q) = self.objective.probe(&p) {
+                    let n = -outward_normal(face, uv);
+                    let place = (self.free, self.leaf.feature, uv);
+                    self.found.candidates.push(candidate_of(ctx, self.feature, place, (q.foot, p, n), false));
+                }
+            }
+            Feature::Vertex(_) => {}
+        }
+        keep_minima(ctx, self.found, start)
+    }
+}
+
+/// Drops candidates from `start` on that are no minima; `true` when some remain.
+pub(super) fn keep_minima(ctx: &Context<'_>, found: &mut Solved, start: usize) -> bool {
+    let mut k = start;
+    while k < found.candidates.len() {
+        let c = &found.candidates[k];
+        let along = (c.p_b - c.p_a - c.n * c.distance).norm() <= ctx.tol.tol.max(1e-6 * c.distance.abs());
+        if along && filter(ctx, c).is_some() {
+            k += 1;
+        } else {
+            found.candidates.remove(k);
+        }
+    }
+    k > start
+}
+
+/// Distance from a point to a box.
+fn distance_to(obb: &Obb, p: &P3) -> f64 {
+    let x = p - obb.center;
+    let outside = |k: usize| (x.dot(&obb.axes[k]).abs() - obb.half[k]).max(0.0);
+    feeler_geom::V3::new(outside(0), outside(1), outside(2)).norm()
+}
+
+impl<const N: usize> System<N> for Pair<'_, N> {
+    fn look(&mut self, cell: &Cell<N>) -> Look<N> {
+        if self.leaf.is_trimmed_off(cell.middle.as_slice(), cell.radius.as_slice()) {
+            return Look::Nothing;
+        }
+        let over = self.leaf.over_cell(cell, 0, self.ctx.tol.eps);
+        self.lengths = SVector::from_fn(|i, _| over.first[i].norm());
+        let s = potential::distance(&self.primitive, &over.p);
+        let near = potential::near(&self.primitive, &over.p, over.reach);
+        if self.is_hopeless(&over, s, near.as_ref()) {
+            return Look::Nothing;
+        }
+        let Some(near) = near else { return Look::Unknown };
+        let model = self.model(&over, &near, &cell.radius);
+        if is_no_minimum(&model) { Look::Nothing } else { Look::Model(model) }
+    }
+
+    fn lengths(&self) -> SVector<f64, N> {
+        self.lengths
+    }
+
+    fn is_known(&self, cell: &Cell<N>) -> bool {
+        self.known.iter().any(|x| (0..N).all(|i| (x[i] - cell.middle[i]).abs() <= cell.radius[i]))
+    }
+
+    fn settle(&mut self, cell: &Cell<N>) -> bool {
+        let same = self.ctx.tol.same;
+        let near = |x: &SVector<f64, N>, within: f64| {
+            (0..N).all(|i| (x[i] - cell.middle[i]).abs() * self.lengths[i] <= within)
+        };
+        if self.known.iter().any(|x| near(x, 0.5 * same)) {
+            return true;
+        }
+        let reach = self.lengths.map(|l| 0.5 * same / l);
+        let Some(x) = self.polish(&cell.middle, &reach) else { return false };
+        if self.report(&x) {
+            self.known.push(x);
+            return true;
+        }
+        cell.unique
+    }
+}
+
+/// Whether the Hessian has a negative direction everywhere in a cell.
+fn is_no_minimum<const N: usize>(m: &Model<N>) -> bool {
+    let bends_down = |v: &SVector<f64, N>| {
+        let w = v.abs();
+        v.dot(&(m.jacobian * v)) + w.dot(&(m.spread * w)) < 0.0
+    };
+    if (0..N).any(|i| m.jacobian[(i, i)] + m.spread[(i, i)] < 0.0) {
+        return true;
+    }
+    if N != 2 {
+        return false;
+    }
+    // The eigenvector of the smaller eigenvalue.
+    let (a, b, d) = (m.jacobian[(0, 0)], m.jacobian[(0, 1)], m.jacobian[(1, 1)]);
+    let smaller = 0.5 * (a + d) - feeler_geom::math::hypot(0.5 * (a - d), b);
+    let mut v = SVector::<f64, N>::zeros();
+    let (x, y) =
+        if (a - smaller).abs() > (d - smaller).abs() { (-b, a - smaller) } else { (d - smaller, -b) };
+    (v[0], v[1]) = (x, y);
+    smaller < 0.0 && bends_down(&v)
+}

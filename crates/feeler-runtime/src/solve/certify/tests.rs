@@ -1,0 +1,365 @@
+//! Certificates on small solids with known minima, and against the solver.
+
+use super::super::{Solved, solve_all};
+use super::*;
+use crate::filter::{Accepted, filter};
+use crate::front::brute::all_pairs;
+use crate::tolerance::Tolerances;
+use crate::{Body, ContactPair, Lmd, LmdClass};
+use feeler_brep::build::{BuildOptions, build_solid};
+use feeler_brep::fixtures::{self, SourceBuilder};
+use feeler_brep::source::{LoopSource, SolidSource};
+use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
+use feeler_geom::{Curve, P3, Pose, Surface, V3};
+use nalgebra::{Translation3, UnitQuaternion};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use std::sync::Arc;
+
+fn body(source: &SolidSource, flatness: f64) -> Arc<Body> {
+    let solid = build_solid(source, &BuildOptions::default()).unwrap();
+    let hierarchy = feeler_prepare::prepare_solid(&solid, &feeler_hierarchy::Options { flatness }).unwrap();
+    Arc::new(Body::new(hierarchy).unwrap())
+}
+
+/// Half the side of the solids here.
+const HALF: f64 = 2.0;
+
+/// A block under z = 0 with a patch on top of it that has the given heights of control points inside and height 0 along its
+/// straight border; weights ≠ 1 make it rational.
+fn bump(heights: &[&[f64]], weight: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let (nu, nv) = (heights.len() + 1, heights[0].len() + 1);
+    let corners = [(-HALF, -HALF), (HALF, -HALF), (HALF, HALF), (-HALF, HALF)];
+    let low = corners.map(|(x, y)| b.vertex(x, y, -1.0));
+    let high = corners.map(|(x, y)| b.vertex(x, y, 0.0));
+    for k in 0..4 {
+        let next = (k + 1) % 4;
+        b.polygon(&[&[low[k], low[next], high[next], high[k]]]);
+    }
+    b.polygon(&[&[low[3], low[2], low[1], low[0]]]);
+    let place = |i: usize, n: usize| -HALF + 2.0 * HALF * i as f64 / n as f64;
+    let mut control = Vec::new();
+    for i in 0..=nu {
+        for j in 0..=nv {
+            let inside = (1..nu).contains(&i) && (1..nv).contains(&j);
+            let z = if inside { heights[i - 1][j - 1] } else { 0.0 };
+            let w = if inside { weight } else { 1.0 };
+            control.push(homogeneous(&P3::new(place(i, nu), place(j, nv), z), w));
+        }
+    }
+    let patch = BezierSurface {
+        u_degree: u32::try_from(nu).unwrap(),
+        v_degree: u32::try_from(nv).unwrap(),
+        u_breaks: vec![0.0, 1.0],
+        v_breaks: vec![0.0, 1.0],
+        control,
+        u_periodic: false,
+        v_periodic: false,
+    };
+    let ring = b.ring(&high);
+    b.face(Surface::Bezier(patch), true, vec![ring]);
+    b.finish("bump")
+}
+
+/// A block with a parabolic ridge along y: its crest is a straight line at the height 0.5 `rise`.
+fn ridge(rise: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let corners = [(-HALF, -HALF), (HALF, -HALF), (HALF, HALF), (-HALF, HALF)];
+    let low = corners.map(|(x, y)| b.vertex(x, y, -1.0));
+    let high = corners.map(|(x, y)| b.vertex(x, y, 0.0));
+    let row =
+        |y: f64| [(-HALF, 0.0), (0.0, rise), (HALF, 0.0)].map(|(x, z)| homogeneous(&P3::new(x, y, z), 1.0));
+    let [front, back] = [(-HALF, high[0], high[1]), (HALF, high[3], high[2])].map(|(y, from, to)| {
+        let curve =
+            BezierSpline { degree: 2, breaks: vec![0.0, 1.0], control: row(y).to_vec(), periodic: false };
+        b.edge(Curve::Bezier(curve), from, to)
+    });
+    let (left, right) = (b.line(high[3], high[0]), b.line(high[1], high[2]));
+    let down = |b: &mut SourceBuilder, k: usize| b.line(high[k], low[k]);
+    let sides = [0, 1, 2, 3].map(|k| down(&mut b, k));
+    let bottom = [0, 1, 2, 3].map(|k| b.line(low[k], low[(k + 1) % 4]));
+    let up = |(e, forward): (u32, bool)| (e, !forward);
+    let plane = |b: &SourceBuilder, k: u32, z: V3| Surface::Plane {
+        frame: feeler_geom::Frame::from_z(b.point(k), z, None).unwrap(),
+    };
+    let edges = |list: [(u32, bool); 4]| vec![LoopSource::Edges(list.to_vec())];
+    let surface = plane(&b, low[0], -V3::y());
+    b.face(surface, true, edges([bottom[0], up(sides[1]), (front, false), sides[0]]));
+    let surface = plane(&b, low[1], V3::x());
+    b.face(surface, true, edges([bottom[1], up(sides[2]), up(right), sides[1]]));
+    let surface = plane(&b, low[2], V3::y());
+    b.face(surface, true, edges([bottom[2], up(sides[3]), (back, true), sides[2]]));
+    let surface = plane(&b, low[3], -V3::x());
+    b.face(surface, true, edges([bottom[3], up(sides[0]), up(left), sides[3]]));
+    let surface = plane(&b, low[0], -V3::z());
+    b.face(surface, true, edges([up(bottom[3]), up(bottom[2]), up(bottom[1]), up(bottom[0])]));
+    let control = (0..3).flat_map(|i| [row(-HALF)[i], row(HALF)[i]]).collect();
+    let patch = BezierSurface {
+        u_degree: 2,
+        v_degree: 1,
+        u_breaks: vec![0.0, 1.0],
+        v_breaks: vec![0.0, 1.0],
+        control,
+        u_periodic: false,
+        v_periodic: false,
+    };
+    b.face(Surface::Bezier(patch), true, edges([(front, true), right, (back, false), left]));
+    b.finish("ridge")
+}
+
+/// What the solver accepts, what solver and certificate accept, and what the certificate accepts that is given nothing.
+struct Sets {
+    solver: Vec<Accepted>,
+    both: Vec<Accepted>,
+    alone: Vec<Accepted>,
+    stats: Stats,
+    same: f64,
+}
+
+/// Minima with a free-form side.
+fn sets(a: &Body, b: &Body, pose_ab: &Pose, d_max: f64) -> Sets {
+    let ctx = Context {
+        a,
+        b,
+        pose_ab: *pose_ab,
+        pose_ba: pose_ab.inverse(),
+        tol: Tolerances::new(a, b, pose_ab),
+        d_max,
+        alpha: 0.0,
+    };
+    let options = QueryOptions::within(d_max);
+    let mut pairs = Vec::new();
+    let mut stats = Stats::default();
+    all_pairs(a, b, false, &mut pairs, &mut stats);
+    let mut solved = Solved::default();
+    solve_all(&ctx, &mut pairs, &options, &mut solved, &mut stats);
+    let is_canonical = |c: &Candidate| {
+        ctx.a.data(c.feature_a).primitive.is_some() && ctx.b.data(c.feature_b).primitive.is_some()
+    };
+    let minima = |solved: &Solved| -> Vec<Accepted> {
+        let mut out: Vec<Accepted> = Vec::new();
+        for c in solved.candidates.iter().filter(|c| !is_canonical(c)) {
+            if let Some(m) = filter(&ctx, c)
+                && !has(&out, &m, ctx.tol.same)
+            {
+                out.push(m);
+            }
+        }
+        out
+    };
+    let solver = minima(&solved);
+    let mut alone = Solved::default();
+    alone.candidates.extend(solved.candidates.iter().filter(|c| is_canonical(c)));
+    let mut counted = Stats::default();
+    certify(&ctx, &pairs, &options, &mut solved, &mut counted);
+    certify(&ctx, &pairs, &options, &mut alone, &mut stats);
+    Sets { solver, both: minima(&solved), alone: minima(&alone), stats: counted, same: ctx.tol.same }
+}
+
+fn has(set: &[Accepted], m: &Accepted, same: f64) -> bool {
+    set.iter()
+        .any(|x| (x.p_a - m.p_a).norm() <= same && (x.p_b - m.p_b).norm() <= same && x.n.dot(&m.n) > 0.0)
+}
+
+fn faces(set: &[Accepted]) -> Vec<&Accepted> {
+    let is_face = |f: Feature| matches!(f, Feature::Face(_));
+    set.iter().filter(|m| is_face(m.feature_a) && is_face(m.feature_b)).collect()
+}
+
+fn above(z: f64) -> Pose {
+    Pose::translation(0.0, 0.0, z)
+}
+
+fn slab() -> Arc<Body> {
+    body(&fixtures::block([-5.0, -5.0, 0.0], [5.0, 5.0, 1.0]), 0.5)
+}
+
+#[test]
+fn a_paraboloid_under_a_plane() {
+    for (weight, flatness) in [(1.0, 1.5), (1.0, 0.1), (2.5, 0.5)] {
+        let dome = body(&bump(&[&[0.4]], weight), flatness);
+        let s = sets(&dome, &slab(), &above(0.3), 0.5);
+        // The middle of the patch: the mean with the weights 1 and w, of 3/4 and 1/4.
+        let top = 0.4 * weight / (3.0 + weight);
+        for set in [&s.both, &s.alone] {
+            let found = faces(set);
+            assert_eq!(found.len(), 1, "{weight} {flatness}: {found:?}");
+            assert!((found[0].distance - (0.3 - top)).abs() < 1e-12, "{found:?}");
+            assert!(found[0].p_a.x.abs() < 1e-7 && found[0].p_a.y.abs() < 1e-7, "{found:?}");
+        }
+        assert_eq!(s.stats.undecided_pairs, 0, "{:?}", s.stats);
+        assert!(s.stats.certified_pairs > 0, "{:?}", s.stats);
+    }
+}
+
+/// Two tops on one area with a saddle between them.
+#[test]
+fn two_minima_of_one_area() {
+    let row: &[f64] = &[0.02];
+    let none: &[f64] = &[-0.03];
+    let camel = body(&bump(&[row, row, none, row, row], 1.0), 1.5);
+    let patches =
+        camel.features().iter().filter(|f| f.primitive.is_none()).map(|f| f.areas.len()).sum::<usize>();
+    assert_eq!(patches, 1, "one area");
+    let s = sets(&camel, &slab(), &above(0.1), 0.5);
+    for set in [&s.both, &s.alone] {
+        let found = faces(set);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!((found[0].distance - found[1].distance).abs() < 1e-12, "as high: {found:?}");
+        assert!((found[0].p_a.x + found[1].p_a.x).abs() < 1e-6 && found[0].p_a.x.abs() > 0.1, "{found:?}");
+    }
+    assert_eq!(s.stats.undecided_pairs, 0, "{:?}", s.stats);
+    // A pit between them is no minimum, a ball in it may be.
+    let ball = body(&fixtures::sphere(0.5), 0.5);
+    let s = sets(&camel, &ball, &above(0.6), 0.2);
+    assert_eq!((faces(&s.alone).len(), s.stats.undecided_pairs), (faces(&s.both).len(), 0), "{:?}", s.stats);
+}
+
+/// A top where four areas meet is found, and one on the border of the solid belongs to its edge.
+#[test]
+fn minima_on_borders() {
+    let dome = body(&bump(&[&[1.5, 1.5], &[1.5, 1.5]], 1.0), 0.5);
+    let areas = dome.features().iter().map(|f| f.areas.len()).max().unwrap();
+    assert!(areas > 4, "several areas: {areas}");
+    let s = sets(&dome, &slab(), &above(1.0), 0.5);
+    assert_eq!((faces(&s.both).len(), faces(&s.alone).len()), (1, 1), "{:?} {:?}", s.both, s.alone);
+    assert_eq!(s.stats.undecided_pairs, 0, "{:?}", s.stats);
+    // Tilted so that the nearest place is an edge, which is straight: nothing is left for the patch.
+    let flat = body(&bump(&[&[0.02]], 1.0), 0.5);
+    let tilt = UnitQuaternion::from_axis_angle(&V3::y_axis(), 0.2);
+    let pose = Pose::from_parts(Translation3::new(0.0, 0.0, 0.6), tilt);
+    let s = sets(&flat, &slab(), &pose, 2.0);
+    assert_eq!((s.both.len(), s.alone.len(), s.stats.undecided_pairs), (0, 0, 0), "{:?}", s.stats);
+}
+
+#[test]
+fn touching_is_proven() {
+    let dome = body(&bump(&[&[0.4, 0.5], &[0.3, 0.6]], 1.0), 0.5);
+    // As far down as the top is high.
+    let far = sets(&dome, &slab(), &above(1.0), 1.0);
+    let gap = faces(&far.both)[0].distance;
+    let s = sets(&dome, &slab(), &above(1.0 - gap), 0.1);
+    for set in [&s.both, &s.alone] {
+        assert_eq!(faces(set).len(), 1, "{set:?}");
+        assert!(faces(set)[0].distance.abs() < 1e-12, "{set:?}");
+    }
+    assert_eq!(s.stats.undecided_pairs, 0, "{:?}", s.stats);
+    // Two free-form sides that touch in a point.
+    let other = Pose::from_parts(
+        Translation3::new(0.1, 0.05, 1.5),
+        UnitQuaternion::from_axis_angle(&V3::x_axis(), std::f64::consts::PI),
+    );
+    let far = sets(&dome, &dome, &other, 2.0);
+    let (first, n) = (faces(&far.both)[0].distance, faces(&far.both)[0].n);
+    let down = Pose::from_parts(Translation3::from(other.translation.vector - n * first), other.rotation);
+    let s = sets(&dome, &dome, &down, 0.05);
+    assert!(faces(&s.alone).iter().any(|m| m.distance.abs() < 1e-9), "{:?}", s.alone);
+    assert_eq!(faces(&s.both).len(), faces(&s.alone).len(), "{:?} {:?}", s.both, s.alone);
+    assert_eq!(s.stats.undecided_pairs, 0, "{:?}", s.stats);
+}
+
+/// A ridge parallel to a plane has a line of minima, which nothing can prove to be a number of points; tilted it has one.
+#[test]
+fn lines_of_minima_are_undecided() {
+    let ridge = body(&ridge(0.6), 0.5);
+    let slab = slab();
+    let s = sets(&ridge, &slab, &above(0.5), 0.4);
+    assert!(s.stats.undecided_pairs > 0, "{:?}", s.stats);
+    let mut pair = ContactPair::new(ridge.clone(), slab.clone());
+    let options = QueryOptions { certified: true, ..QueryOptions::within(0.4) };
+    let found = pair.query(&Pose::identity(), &above(0.5), &options).to_vec();
+    assert!(!found.is_empty(), "the ordinary samples");
+    assert!(found.iter().any(|l| l.undecided), "{found:?}");
+    assert!(pair.stats().undecided_pairs > 0, "{:?}", pair.stats());
+    for angle in [1e-3, 0.1] {
+        let tilt = UnitQuaternion::from_axis_angle(&V3::x_axis(), angle);
+        let pose = Pose::from_parts(Translation3::new(0.0, 0.0, 0.6), tilt);
+        let s = sets(&ridge, &slab, &pose, 0.8);
+        assert_eq!(s.stats.undecided_pairs, 0, "{angle}: {:?}", s.stats);
+        assert_eq!((s.solver.len(), s.both.len(), s.alone.len()), (1, 1, 1), "{angle}: {:?}", s.both);
+    }
+}
+
+fn random_bump(rng: &mut SmallRng) -> SolidSource {
+    let (nu, nv) = (rng.random_range(1..5), rng.random_range(1..4));
+    let rows: Vec<Vec<f64>> =
+        (0..nu).map(|_| (0..nv).map(|_| rng.random_range(-0.7..1.2)).collect()).collect();
+    let weight = if rng.random_bool(0.5) { 1.0 } else { rng.random_range(0.5..2.0) };
+    bump(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), weight)
+}
+
+/// The certificate that is given nothing finds all that the solver finds, and no more than the one that is given the solver's
+/// minima: what it accepts by these is right.
+#[test]
+fn certificates_find_what_the_solver_finds() {
+    let mut rng = SmallRng::seed_from_u64(61);
+    let others = [
+        body(&fixtures::sphere(0.8), 0.5),
+        body(&fixtures::cylinder(0.5, 1.5), 0.5),
+        body(&fixtures::cone(0.7, 1.2), 0.5),
+        body(&fixtures::torus(0.9, 0.35), 0.5),
+        body(&fixtures::block_with_hole(1.2, 0.8, 0.7), 0.5),
+        body(&ridge(0.5), 0.5),
+    ];
+    let (mut minima, mut pairs, mut undecided) = (0, 0, 0);
+    for round in 0..60 {
+        let a = body(&random_bump(&mut rng), [0.3, 0.5, 1.0][round % 3]);
+        let b =
+            if round % 2 == 0 { others[round / 2 % 6].clone() } else { body(&random_bump(&mut rng), 0.5) };
+        let turn = V3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+        let flip = if round % 2 == 0 { V3::zeros() } else { V3::x() * std::f64::consts::PI };
+        let turn = UnitQuaternion::from_scaled_axis(turn * if round % 2 == 0 { 3.0 } else { 0.4 })
+            * UnitQuaternion::from_scaled_axis(flip);
+        let place = Translation3::new(
+            rng.random_range(-1.0..1.0),
+            rng.random_range(-1.0..1.0),
+            rng.random_range(1.2..2.6),
+        );
+        let s = sets(&a, &b, &Pose::from_parts(place, turn), 1.5);
+        let what = format!("round {round}: {:?}", s.stats);
+        for m in &s.solver {
+            assert!(has(&s.both, m, s.same), "lost by completing, {what}: {m:?}");
+        }
+        undecided += s.stats.undecided_pairs;
+        pairs += s.stats.certified_pairs;
+        if s.stats.undecided_pairs > 0 {
+            continue;
+        }
+        minima += s.both.len();
+        for m in &s.both {
+            assert!(has(&s.alone, m, 2.0 * s.same), "not found alone, {what}: {m:?}");
+        }
+        for m in &s.alone {
+            assert!(has(&s.both, m, 2.0 * s.same), "taken for known, {what}: {m:?}");
+        }
+    }
+    assert!(minima > 30 && pairs > 1000, "{minima} minima, {pairs} pairs");
+    assert!(undecided * 200 <= pairs, "{undecided} of {pairs} undecided");
+}
+
+/// Certified queries give the same bits on one thread and on several, and the ordinary ones in the same places.
+#[test]
+fn threads_change_nothing() {
+    let mut rng = SmallRng::seed_from_u64(62);
+    let a = body(&random_bump(&mut rng), 0.4);
+    let b = body(&random_bump(&mut rng), 0.4);
+    let mut seen = 0;
+    for k in 0..6 {
+        let turn = UnitQuaternion::from_axis_angle(&V3::x_axis(), std::f64::consts::PI + 0.05 * f64::from(k));
+        let pose = Pose::from_parts(Translation3::new(0.1, 0.2, 1.4), turn);
+        let query = |certified: bool, parallel: bool| -> Vec<Lmd> {
+            let options =
+                QueryOptions { certified, parallel, detect_interference: false, ..QueryOptions::within(1.5) };
+            ContactPair::new(a.clone(), b.clone()).query(&Pose::identity(), &pose, &options).to_vec()
+        };
+        let (plain, one, many) = (query(false, false), query(true, false), query(true, true));
+        assert_eq!(one, many, "{k}");
+        let same = |l: &Lmd, m: &Lmd| (l.point_a - m.point_a).norm() < 1e-5 && l.class == m.class;
+        for l in plain.iter().filter(|l| l.class == LmdClass::Strict) {
+            assert!(one.iter().any(|m| same(l, m)), "{k}: {l:?} is not in {one:?}");
+        }
+        seen += one.len();
+    }
+    assert!(seen > 5, "{seen}");
+}
