@@ -249,7 +249,7 @@ fn certified_queries_tell_what_is_proven() {
         "--d-max",
         "8",
         "--pose-b",
-        "1,2,16",
+        "1,2,20",
         "--quiet",
     ];
     let ordinary = json(&[&base[..], &["--json"]].concat());

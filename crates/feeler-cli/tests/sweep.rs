@@ -163,7 +163,7 @@ fn a_bad_trajectory_is_refused_with_its_reason() {
 #[test]
 fn certified_sweeps_count_over_all_steps() {
     let dir = tempfile::tempdir().unwrap();
-    let poses: Vec<[f64; 7]> = (0..3).map(|i| [0.5 * f64::from(i), 2.0, 16.0, 0.0, 0.0, 0.0, 1.0]).collect();
+    let poses: Vec<[f64; 7]> = (0..3).map(|i| [0.5 * f64::from(i), 2.0, 20.0, 0.0, 0.0, 0.0, 1.0]).collect();
     let t = trajectory(dir.path(), "t.json", &json!({ "unit": "mm", "poses_b": poses }));
     let base =
         ["sweep", "wave.step", "sphere.step", "--d-max", "8", "--quiet", "--trajectory", t.to_str().unwrap()];

@@ -201,11 +201,12 @@ impl<'a> Leaf<'a> {
                 third
             },
         };
-        for s in 0..if n == 1 { 1 } else { 3 } {
-            out.second[s] = around(second[s], sum(&|k| out.third[s + k].norm()));
+        // One of a curve.
+        for (s, v) in second.iter().enumerate().take(2 * n - 1) {
+            out.second[s] = around(*v, sum(&|k| out.third[s + k].norm()));
         }
-        for i in 0..n {
-            out.first[i] = around(first[i], sum(&|k| out.second[i + k].norm()));
+        for (i, v) in first.iter().enumerate().take(n) {
+            out.first[i] = around(*v, sum(&|k| out.second[i + k].norm()));
         }
         // To the first order along the tangents at the middle, the rest by second derivatives.
         let bent = 0.5 * sum(&|i| sum(&|j| out.second[i + j].norm()));

@@ -73,7 +73,7 @@ pub(super) fn near(primitive: &Primitive, p: &P3, reach: f64) -> Option<Near> {
             Near { normal, turn: 0.0, gradient: normal, hessian: Matrix3::zeros(), second: 0.0, third: 0.0 }
         }
         Primitive::Point { center, sigma } => square(p - center, sheet(sigma), identity),
-        Primitive::Line { origin, dir, sigma, slope } if slope == 0.0 => {
+        Primitive::Line { origin, dir, sigma, slope: 0.0 } => {
             let x = p - origin;
             square(x - dir * x.dot(&dir), sheet(sigma), identity - dir * dir.transpose())
         }
