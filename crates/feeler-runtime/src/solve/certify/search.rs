@@ -268,7 +268,8 @@ mod tests {
             let out = search(&mut waves, &lo, &hi, 1e-6, 100_000);
             // Multiples of π / a in [0.1, 3].
             let count = |a: f64| (3.0 * a / pi).floor() - (0.1 * a / pi).ceil() + 1.0;
-            assert_eq!(waves.found.len() as f64, count(a) * count(b), "{k}: {out:?}");
+            let found = f64::from(u32::try_from(waves.found.len()).unwrap());
+            assert!((found - count(a) * count(b)).abs() < 0.5, "{k}: {found} {out:?}");
             assert_eq!(out.undecided, 0, "{k}: {out:?}");
         }
     }
