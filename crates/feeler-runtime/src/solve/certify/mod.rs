@@ -33,9 +33,7 @@ mod tests;
 
 use super::{Candidate, Context, Solved, Which};
 use crate::filter::filter;
-use crate::front::cull::CullContext;
-use crate::tree::TreeNode;
-use crate::{Body, QueryOptions, Stats};
+use crate::{QueryOptions, Stats};
 use feeler_hierarchy::Feature;
 use leaf::Leaf;
 use nalgebra::SVector;
@@ -68,7 +66,7 @@ pub(crate) fn certify(
     solved: &mut Solved,
     stats: &mut Stats,
 ) {
-    let (jobs, partners) = jobs(ctx, &all_areas(ctx, pairs, options));
+    let (jobs, partners) = jobs(ctx, &all_areas(ctx, pairs));
     let key = |c: &Candidate| (ctx.a.dense(c.feature_a), ctx.b.dense(c.feature_b));
     let mut order: Vec<usize> = (0..solved.candidates.len()).collect();
     order.sort_by_key(|&k| key(&solved.candidates[k]));
@@ -107,11 +105,8 @@ pub(crate) fn certify(
 
 /// All pairs of areas, of which culling leaves a minimum possible, of the pairs of features with a free-form side among
 /// `pairs`: a solve may need no more than one pair of areas for two features.
-fn all_areas(ctx: &Context<'_>, pairs: &[(u32, u32)], options: &QueryOptions) -> Vec<(u32, u32)> {
-    if options.brute_force {
-        return pairs.to_vec();
-    }
-    let cull = CullContext::new(ctx.a, ctx.b, &ctx.pose_ab, &ctx.tol, options);
+fn all_areas(ctx: &Context<'_>, pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let Some(cull) = &ctx.cull else { return pairs.to_vec() };
     let features = |&(i, j): &(u32, u32)| (ctx.a.area(i).feature, ctx.b.area(j).feature);
     let mut out = Vec::new();
     for group in pairs.chunk_by(|p, q| features(p) == features(q)) {
@@ -120,16 +115,9 @@ fn all_areas(ctx: &Context<'_>, pairs: &[(u32, u32)], options: &QueryOptions) ->
         if of_a.primitive.is_some() && of_b.primitive.is_some() {
             continue;
         }
-        let leaf = |body: &Body, area: u32| body.tree()[body.leaf_of_area(area) as usize];
-        let placed = |&j: &u32| (j, leaf(ctx.b, j).placed(&cull.pose));
-        let on_b: Vec<(u32, TreeNode)> = ctx.b.areas_of(of_b).iter().map(placed).collect();
         for &i in ctx.a.areas_of(of_a) {
-            let node = leaf(ctx.a, i);
-            let possible = |(j, other): &&(u32, TreeNode)| {
-                let cones = (&ctx.a.area(i).cone, &ctx.b.area(*j).cone);
-                cull.nodes(&node, other).is_none() && cull.leaves(&node, other, cones.0, cones.1).is_none()
-            };
-            out.extend(on_b.iter().filter(possible).map(|(j, _)| (i, *j)));
+            let all = ctx.b.areas_of(of_b).iter().map(|&j| (i, j));
+            out.extend(all.filter(|&(i, j)| cull.areas((ctx.a, i), (ctx.b, j))));
         }
     }
     out

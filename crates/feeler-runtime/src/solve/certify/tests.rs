@@ -127,6 +127,7 @@ fn sets(a: &Body, b: &Body, pose_ab: &Pose, d_max: f64) -> Sets {
         tol: Tolerances::new(a, b, pose_ab),
         d_max,
         alpha: 0.0,
+        cull: None,
     };
     let options = QueryOptions::within(d_max);
     let mut pairs = Vec::new();
