@@ -8,6 +8,7 @@ use crate::front::brute::all_pairs;
 use crate::front::cull::CullContext;
 use crate::front::motion::Odometer;
 use crate::interfere;
+use crate::phases::{PhaseTimes, timed};
 use crate::solve::certify::certify;
 use crate::solve::{Context, Solved, solve_all};
 use crate::tolerance::Tolerances;
@@ -16,6 +17,7 @@ use crate::{Body, FeatureRef, Lmd, LmdClass, QueryOptions, Stats, Status};
 use feeler_geom::{P2, Pose, V3};
 use feeler_hierarchy::Feature;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Two bodies, the scratch of their queries and the last results. `Send`; make one a thread.
 #[derive(Debug)]
@@ -25,6 +27,7 @@ pub struct ContactPair {
     lmds: Vec<Lmd>,
     status: Status,
     stats: Stats,
+    times: PhaseTimes,
     tolerances: Tolerances,
     leaf_pairs: Vec<(u32, u32)>,
     front: Front,
@@ -51,6 +54,7 @@ impl ContactPair {
             lmds: Vec::new(),
             status: Status::default(),
             stats: Stats::default(),
+            times: PhaseTimes::default(),
             tolerances,
             leaf_pairs: Vec::new(),
             front: Front::default(),
@@ -86,6 +90,7 @@ impl ContactPair {
     pub fn query(&mut self, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> &[Lmd] {
         self.lmds.clear();
         self.stats = Stats::default();
+        self.times = PhaseTimes::default();
         self.status = Status::Separated;
         let options = options.sanitized();
         let pose_ab = pose_a.inv_mul(pose_b);
@@ -93,6 +98,7 @@ impl ContactPair {
             self.tracks.clear();
             return &self.lmds;
         }
+        let clock = Instant::now();
         self.tolerances = Tolerances::new(&self.a, &self.b, &pose_ab);
         let ctx = Context {
             a: &self.a,
@@ -123,29 +129,35 @@ impl ContactPair {
         self.odometer.advance(&pose_ab);
         let still_apart = options.savings.coherence && self.odometer.total() < self.apart_until;
         let decide = options.detect_interference && !still_apart;
+        self.times.traversal = clock.elapsed();
         let (pairs, solved, stats) = (&mut self.leaf_pairs, &mut self.solved, &mut self.stats);
-        let mut minima = || {
+        let minima = || {
             solve_all(&ctx, pairs, &options, solved, stats);
             if options.certified {
                 certify(&ctx, pairs, &options, solved, stats);
             }
         };
         let scratch = &mut self.interfere;
-        let mut boundaries_cross = || decide && interfere::boundaries_cross(&ctx, scratch);
-        let crossing = if options.parallel {
-            rayon::join(minima, boundaries_cross).1
+        let boundaries_cross = || decide && interfere::boundaries_cross(&ctx, scratch);
+        let (((), solves), (crossing, interference)) = if options.parallel {
+            rayon::join(|| timed(minima), || timed(boundaries_cross))
         } else {
-            minima();
-            boundaries_cross()
+            (timed(minima), timed(boundaries_cross))
         };
+        let clock = Instant::now();
         self.accepted.clear();
         self.accepted.extend(self.solved.candidates.iter().filter_map(|c| filter(&ctx, c)));
         conformal::sample(&ctx, &self.solved, &options, &mut self.conformal, &mut self.accepted);
         self.stats.accepted = self.accepted.len() as u64;
         dedupe(&ctx, &mut self.accepted, &mut self.kept);
+        self.tracks.advance(&self.kept, &ctx.pose_ba);
+        report(&ctx, &self.kept, &self.tracks, pose_a, &options, &mut self.lmds);
+        let filtering = clock.elapsed();
         let nearest = self.kept.first().map(|k| k.distance);
         let inside = |s| decide && interfere::is_inside(&ctx, s, &self.interfere);
-        self.status = if crossing || self.solved.suspects.iter().any(inside) {
+        let (meet, suspects) = timed(|| crossing || self.solved.suspects.iter().any(inside));
+        self.times = PhaseTimes { solves, filtering, interference: interference + suspects, ..self.times };
+        self.status = if meet {
             Status::Interfering
         } else if nearest.is_some_and(|d| d <= ctx.tol.tol) {
             Status::Touching
@@ -158,8 +170,6 @@ impl ContactPair {
             let certain = if self.status == Status::Separated { nearest - self.open(&ctx) } else { 0.0 };
             self.apart_until = self.odometer.total() + certain;
         }
-        self.tracks.advance(&self.kept, &ctx.pose_ba);
-        report(&ctx, &self.kept, &self.tracks, pose_a, &options, &mut self.lmds);
         &self.lmds
     }
 
@@ -199,6 +209,12 @@ impl ContactPair {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.stats
+    }
+
+    /// How long the phases of the last query took.
+    #[must_use]
+    pub fn phase_times(&self) -> PhaseTimes {
+        self.times
     }
 
     /// Tolerances of the last query.

@@ -1,0 +1,129 @@
+//! Where the time of a query goes: its phases with one thread and with several, on the insertion scenarios in place.
+//!
+//! ```text
+//! cargo run --release -p feeler-benches --bin phases -- FOLDER [--poses N] [--passes N] [--threads N] [--plot FILE.svg]
+//! ```
+//!
+//! One pair of bodies goes N times (3) through the first N poses (all) of the phase; medians over all queries but those of the
+//! first pass, once in sequence and once shared out among 1 … N threads (2). Every row must give the minima of the first
+//! one, bit by bit.
+//!
+//! # Source
+//! BREP Figures 5.9 to 5.11.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
+
+use feeler_benches::bars::{Group, chart};
+use feeler_benches::insertion::Insertion;
+use feeler_benches::{Fallible, number_after, spread};
+use feeler_runtime::{ContactPair, Lmd, QueryOptions};
+use std::ops::Range;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some(folder) = args.first().filter(|a| !a.starts_with("--")) else {
+        eprintln!("give the folder of the scenarios");
+        return ExitCode::from(2);
+    };
+    let poses = number_after(&args, "--poses").unwrap_or(usize::MAX);
+    let passes = number_after(&args, "--passes").unwrap_or(3_usize).max(1);
+    let threads = number_after(&args, "--threads").unwrap_or(2);
+    let mut groups = Vec::new();
+    let mut same = true;
+    for name in ["s1", "s2"] {
+        match run(Path::new(folder), name, (poses, passes, threads), &mut groups) {
+            Ok(equal) => same &= equal,
+            Err(e) => {
+                eprintln!("{name}: {e}");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    if let Some(file) = number_after::<String>(&args, "--plot")
+        && let Err(e) =
+            std::fs::write(&file, chart(&groups, "median time of the phases of a warm query (ms)"))
+    {
+        eprintln!("{file}: {e}");
+        return ExitCode::from(2);
+    }
+    ExitCode::from(u8::from(!same))
+}
+
+/// The columns.
+const PHASES: [&str; 5] = ["traversal", "exact solves", "filtering", "interference", "whole query"];
+
+/// Whether all rows agree.
+fn run(
+    folder: &Path,
+    name: &str,
+    (poses, passes, threads): (usize, usize, usize),
+    groups: &mut Vec<Group>,
+) -> Fallible<bool> {
+    let scene = Insertion::load(folder, name, feeler_cli::import::DEFAULT_FLATNESS)?;
+    let phase = scene.trajectory.phases.iter().find(|(phase, ..)| phase == "inplace");
+    let &(_, from, to) = phase.ok_or("there is no phase 'inplace'")?;
+    let range = from..to.min(from.saturating_add(poses));
+    println!("| {name}, medians in ms | {} | as the first row |", PHASES.join(" | "));
+    println!("|---|---|---|---|---|---|---|");
+    let mut first: Option<Vec<Vec<Lmd>>> = None;
+    let mut all_equal = true;
+    for shared in std::iter::once(None).chain((1..=threads).map(Some)) {
+        let (mut ms, lmds) = match shared {
+            None => pass(&scene, &range, passes, false),
+            Some(n) => {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build();
+                pool.map_err(|e| e.to_string())?.install(|| pass(&scene, &range, passes, true))
+            }
+        };
+        let equal = *first.get_or_insert_with(|| lmds.clone()) == lmds;
+        all_equal &= equal;
+        let label = match shared {
+            None => "in sequence".to_owned(),
+            Some(1) => "1 thread".to_owned(),
+            Some(n) => format!("{n} threads"),
+        };
+        let medians = ms.each_mut().map(|values| spread(values)[0]);
+        let cells: Vec<String> = medians.iter().map(|m| format!("{m:.3}")).collect();
+        println!("| {label} | {} | {} |", cells.join(" | "), if equal { "yes" } else { "NO" });
+        let bars = PHASES.iter().map(|p| (*p).to_owned()).zip(medians).collect();
+        groups.push(Group { title: format!("{name} in place, {label}"), bars });
+    }
+    println!();
+    Ok(all_equal)
+}
+
+/// Times (ms) of each phase of each warm query, and the minima of the last pass.
+fn pass(
+    scene: &Insertion,
+    poses: &Range<usize>,
+    passes: usize,
+    parallel: bool,
+) -> ([Vec<f64>; 5], Vec<Vec<Lmd>>) {
+    let options = QueryOptions { parallel, ..QueryOptions::within(2.0 * scene.trajectory.clearance) };
+    let mut pair = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
+    let mut ms: [Vec<f64>; 5] = Default::default();
+    let mut lmds = Vec::new();
+    for round in 0..=passes {
+        lmds.clear();
+        for pose in &scene.poses[poses.clone()] {
+            let clock = Instant::now();
+            pair.query(&scene.a.1, pose, &options);
+            let whole = clock.elapsed();
+            lmds.push(pair.lmds().to_vec());
+            if round > 0 {
+                let t = pair.phase_times();
+                let all = [t.traversal, t.solves, t.filtering, t.interference, whole];
+                for (values, time) in ms.iter_mut().zip(all) {
+                    values.push(milliseconds(time));
+                }
+            }
+        }
+    }
+    (ms, lmds)
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
