@@ -8,6 +8,7 @@
 
 pub mod brute_force;
 pub mod cases;
+pub mod conformal;
 pub mod corpus;
 
 use feeler_brep::Solid;

@@ -1,7 +1,8 @@
 //! One report for each minimum.
 //!
 //! Two results are the same LMD when both footpoints agree within the tolerance, widened by what the model leaves open
-//! where they lie on different features of a solid (a face and the edge beside it). The one on features of the higher
+//! where they lie on different features of a solid (a face and the edge beside it), and for quasi-LMDs by what their angle
+//! makes of the distance. The one on features of the higher
 //! dimension stays.
 //!
 //! # Source
@@ -59,11 +60,13 @@ fn by_place(x: &Accepted, y: &Accepted) -> Ordering {
         })
 }
 
-/// Same LMD?
+/// Same LMD? `y` comes first in the order in which results are kept.
 fn same(ctx: &Context<'_>, x: &Accepted, y: &Accepted) -> bool {
     let open_a = if x.feature_a == y.feature_a { 0.0 } else { x.slack_a + y.slack_a };
     let open_b = if x.feature_b == y.feature_b { 0.0 } else { x.slack_b + y.slack_b };
     // A footpoint that moves by a gap on one solid moves its partner about as far.
-    let near = ctx.tol.same + 2.0 * (open_a + open_b);
+    // What holds up to an angle only holds up to that angle times the distance beside it.
+    let quasi = if x.class == LmdClass::Quasi { ctx.alpha * x.distance.abs() } else { 0.0 };
+    let near = ctx.tol.same + 2.0 * (open_a + open_b) + quasi;
     (x.p_a - y.p_a).norm() <= near && (x.p_b - y.p_b).norm() <= near && x.n.dot(&y.n) > 0.0
 }

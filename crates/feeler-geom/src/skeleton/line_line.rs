@@ -114,6 +114,14 @@ fn families(job: &mut Job<'_>, l: &Lines) {
         job.add_family(family, at - job.tol, at + job.tol);
         return;
     }
+    // Axes that cross at less than some tolerances over the range: distances differ about as much around the axes as along
+    // them, and a ruling is no better than its neighbours.
+    let nearest = (l.sin > 0.0)
+        .then(|| -q_across.dot(&l.v_across) / (l.sin * l.sin))
+        .map_or(q_across.norm(), |t| offset(t.clamp(range[0], range[1])).norm());
+    if widest <= NEARLY_COAXIAL * job.tol && nearest <= 0.5 * widest {
+        return;
+    }
     // Past the point where the axes meet, rulings of cones go over into those of the other side, on the other nappe.
     let meet = (l.sin > 0.0).then(|| -q_across.dot(&l.v_across) / (l.sin * l.sin));
     let shortest = 0.5 * job.extent;
@@ -129,6 +137,9 @@ fn families(job: &mut Job<'_>, l: &Lines) {
         }
     }
 }
+
+/// Distance of two axes (in tolerances) below which they have no families of dimension one when they cross.
+const NEARLY_COAXIAL: f64 = 16.0;
 
 /// Smallest and largest value of `± |x_⊥| + slope t` (scaled by the closure) over an interval: at its ends, and at the
 /// stationary point, where `ratio`, the affine slope over that of `± |x_⊥|`, is balanced.

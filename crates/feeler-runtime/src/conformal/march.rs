@@ -17,20 +17,23 @@ const SHARED_STEP: f64 = 1.0 / 16.0;
 const STEP: f64 = 0.5;
 /// Seeds from which the branches of a one-dimensional family are found.
 const MAX_SEEDS: usize = 64;
+/// Curves are sampled at fixed places at least this turn (rad) apart (an eighth of a circle, to rounding), at most so many.
+const STATION_TURN: f64 = 0.25 * std::f64::consts::PI * (1.0 + 1e-6);
+const MAX_STATIONS: u32 = 8;
 /// Bisections of a crossing: to 2⁻⁴⁰ of a step.
 const BISECTIONS: u32 = 40;
 
 /// Reused memory.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    members: Vec<Critical>,
+    members: Vec<(usize, Critical)>,
     points: Vec<P3>,
 }
 
 /// One-dimensional family: its own line or circle is followed.
 pub(crate) fn along_family(
     set: &FamilySet<'_>,
-    seeds: &[P3],
+    seeds: &[(Which, P3)],
     options: &QueryOptions,
     Scratch { members, points }: &mut Scratch,
     out: &mut Vec<Sample>,
@@ -38,17 +41,21 @@ pub(crate) fn along_family(
     // A branch is a whole line or circle: some seeds are enough to meet it.
     let stride = seeds.len().div_ceil(MAX_SEEDS).max(1);
     members.clear();
-    members.extend(seeds.iter().step_by(stride).filter_map(|s| set.pair(s)));
+    members.extend(
+        seeds.iter().step_by(stride).enumerate().filter_map(|(i, (_, s))| set.pair(s).map(|m| (i, m))),
+    );
     // Branches (the near and the far ruling of two tubes) differ in distance.
-    members.sort_unstable_by(|x, y| x.distance.total_cmp(&y.distance).then_with(|| order(&x.p_a, &y.p_a)));
+    members.sort_unstable_by(|(i, x), (j, y)| x.distance.total_cmp(&y.distance).then_with(|| i.cmp(j)));
     let same = 10.0 * set.ctx.tol.tol;
-    for branch in members.chunk_by(|x, y| y.distance - x.distance <= same) {
-        let d = branch[0].distance;
+    for branch in members.chunk_by_mut(|x, y| y.1.distance - x.1.distance <= same) {
+        let d = branch[0].1.distance;
         if d < -same || d > set.ctx.d_max + same {
             continue;
         }
+        // Not by distance: of about equal ones rounding would choose where the track begins.
+        branch.sort_unstable_by_key(|m| m.0);
         points.clear();
-        points.extend(branch.iter().map(|m| m.p_a));
+        points.extend(branch.iter().map(|m| m.1.p_a));
         match Track::through(points, set.ctx.tol.same) {
             Track::Point(p) => out.extend(set.member(&p).and_then(|m| set.sample(&m, true))),
             Track::Line { origin, dir } => {
@@ -63,9 +70,14 @@ pub(crate) fn along_family(
 }
 
 /// Two-dimensional family: the seeds inside, and the trims of both faces.
-pub(crate) fn along_trims(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOptions, out: &mut Vec<Sample>) {
-    for seed in seeds.iter().filter(|s| set.may_face(s, 0.0)) {
-        out.extend(set.member(seed).and_then(|m| set.sample(&m, false)));
+pub(crate) fn along_trims(
+    set: &FamilySet<'_>,
+    seeds: &[(Which, P3)],
+    options: &QueryOptions,
+    out: &mut Vec<Sample>,
+) {
+    for (which, seed) in seeds.iter().filter(|s| set.may_face(&s.1, 0.0)) {
+        out.extend(set.member_at(*which, seed).and_then(|m| set.sample(&m, false)));
     }
     for (which, feature) in [(Which::A, set.feature_a), (Which::B, set.feature_b)] {
         let Feature::Face(f) = feature else { continue };
@@ -85,7 +97,7 @@ pub(crate) fn along_trims(set: &FamilySet<'_>, seeds: &[P3], options: &QueryOpti
 }
 
 /// Follows a curve of guesses and reports members on both solids: those passed, and the last one before each crossing
-/// of a trim.
+/// of a trim. `own`: the curve is a trim of that side.
 fn walk(
     set: &FamilySet<'_>,
     point: &dyn Fn(f64) -> P3,
@@ -95,22 +107,22 @@ fn walk(
     out: &mut Vec<Sample>,
 ) {
     let width = s1 - s0;
-    // Length by a chain of chords; steps need no more.
-    let chords = 8;
-    let length: f64 = (0..chords)
-        .map(|i| {
-            let at = |k: i32| point(s0 + width * f64::from(k) / f64::from(chords));
-            (at(i + 1) - at(i)).norm()
-        })
-        .sum();
+    let at = |s: f64| {
+        let p = point(s0 + width * s);
+        own.map_or_else(|| set.member(&p), |which| set.member_at(which, &p))
+    };
+    let (length, turn) = extent_of(&|s| point(s0 + width * s));
     if length <= 0.0 || !length.is_finite() {
-        out.extend(set.member(&point(s0)).and_then(|m| set.sample(&m, false)));
+        out.extend(at(0.0).and_then(|m| set.sample(&m, false)));
         return;
     }
     let longest =
         options.conformal_spacing.map_or(0.25, |spacing| (spacing / length).min(0.25)).max(MIN_STEP * 0.0625);
+    // The ends, and where the curve bends places in between.
+    let stations = (1..=MAX_STATIONS).find(|n| turn <= f64::from(*n) * STATION_TURN).unwrap_or(MAX_STATIONS);
+    let station = |k: u32| f64::from(k) / f64::from(stations);
+    let mut next = 0;
     let mut s = 0.0;
-    let at = |s: f64| set.member(&point(s0 + width * s));
     let mut last: Option<(f64, bool)> = None;
     loop {
         let member = at(s);
@@ -130,9 +142,9 @@ fn walk(
             }
             out.extend(at(hit).and_then(|m| set.sample(&m, true)));
         }
-        // A trim's joints are its corners; a family's own line ends where seeds end.
-        let corner = s <= 0.0 || s >= 1.0;
-        out.extend(member.as_ref().and_then(|m| set.sample(m, corner)));
+        let is_station = s >= station(next);
+        next += u32::from(is_station);
+        out.extend(member.as_ref().and_then(|m| set.sample(m, is_station)));
         if s >= 1.0 {
             return;
         }
@@ -143,8 +155,30 @@ fn walk(
             return;
         }
         let smallest = if free <= set.ctx.tol.same { SHARED_STEP } else { MIN_STEP };
-        s = (s + (STEP * free / length).clamp(smallest.min(longest), longest)).min(1.0);
+        s = (s + (STEP * free / length).clamp(smallest.min(longest), longest)).min(station(next));
     }
+}
+
+/// Length and turn (rad) of a curve over `0..1` by a chain of chords; steps need no more.
+fn extent_of(point: &dyn Fn(f64) -> P3) -> (f64, f64) {
+    const CHORDS: i32 = 8;
+    let (mut length, mut turn) = (0.0, 0.0);
+    let mut last: Option<(P3, V3)> = None;
+    for i in 0..=CHORDS {
+        let p = point(f64::from(i) / f64::from(CHORDS));
+        let Some((from, before)) = last else {
+            last = Some((p, V3::zeros()));
+            continue;
+        };
+        let chord = p - from;
+        length += chord.norm();
+        if before != V3::zeros() {
+            turn += math::atan2(before.cross(&chord).norm(), before.dot(&chord));
+        }
+        last = Some((p, chord));
+    }
+    // Between the chords' middles it turns by that much, over the whole by an eighth more.
+    (length, turn * f64::from(CHORDS) / f64::from(CHORDS - 1))
 }
 
 /// How far (mm, at most `max`) a member may move before it can cross a trim: of both solids, or (on a trim of one of
@@ -160,15 +194,6 @@ fn clearance(set: &FamilySet<'_>, m: &Member, own: Option<Which>, max: f64) -> f
     let a = of(Which::A, set.feature_a, &m.pair.p_a);
     let b = of(Which::B, set.feature_b, &m.pair.p_b);
     a.min(b)
-}
-
-fn order(p: &P3, q: &P3) -> std::cmp::Ordering {
-    p.coords
-        .iter()
-        .zip(&q.coords)
-        .map(|(a, b)| a.total_cmp(b))
-        .find(|o| o.is_ne())
-        .unwrap_or(std::cmp::Ordering::Equal)
 }
 
 /// What a one-dimensional family looks like: the orbit of a translation or of a rotation.

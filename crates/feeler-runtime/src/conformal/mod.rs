@@ -8,6 +8,10 @@
 //! # Source
 //! BREP §4.3.2, MATH §9, §2 (pairs of lower features inside a set are its samples).
 //!
+//! Near an exact family a member is a point of one solid with the nearest one of the other: both footpoints are on
+//! their solids and the distance is theirs. Round trims and circles are sampled at fixed places, straight ones at their ends,
+//! so that samples stay where they are when a pose changes a little.
+//!
 //! # Guarantees
 //! A set that is wider than a [`march::MIN_STEP`]th of the smaller feature's extent gets at least one sample, and all members of
 //! a set are at the same distance within the tolerance: the smallest distance is not lost. Corners are within the
@@ -19,13 +23,13 @@
 
 mod march;
 
-use crate::filter::{Accepted, Foot, Side, definiteness, lies_on, side};
+use crate::filter::{Accepted, Foot, Side, lies_on, side};
 use crate::solve::{Context, FamilyPair, Solved, Which};
 use crate::tolerance::Tolerances;
 use crate::{LmdClass, QueryOptions};
-use feeler_geom::contact::SecondOrder;
+use feeler_geom::contact::{SecondOrder, second_order};
 use feeler_geom::frame::complete_basis;
-use feeler_geom::skeleton::{Critical, Family, Primitive, family_foot};
+use feeler_geom::skeleton::{Critical, Family, Primitive, family_foot, signed_distance};
 use feeler_geom::{Aabb, Obb, P2, P3, V3};
 use feeler_hierarchy::Feature;
 
@@ -33,7 +37,7 @@ use feeler_hierarchy::Feature;
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     sets: Vec<(Feature, Feature)>,
-    seeds: Vec<P3>,
+    seeds: Vec<(Which, P3)>,
     samples: Vec<Sample>,
     solved: Vec<Accepted>,
     gap: Vec<f64>,
@@ -41,9 +45,13 @@ pub(crate) struct Scratch {
 }
 
 /// Samples a set keeps at most without a spacing from the user.
-const MAX_SAMPLES: usize = 24;
+const MAX_SAMPLES: usize = 32;
 /// Samples a set keeps at most with one.
 const MAX_DENSE: usize = 4096;
+/// Turn of the normals against one another (rad) over the extent of a family below which its members are no maxima.
+const FLAT_ANGLE: f64 = 1e-4;
+/// Members farther apart than the nearest one by more than so many tolerances are none: those on the other side.
+const SPREAD: f64 = 2.0;
 /// Angle (rad) and multiple of the tolerance within which a footpoint of a lower feature belongs to a set.
 const COVER_ANGLE: f64 = 1e-5;
 const COVER_LENGTH: f64 = 10.0;
@@ -68,9 +76,12 @@ pub(crate) fn sample(
             }
             Family::Two => march::along_trims(&set, &scratch.seeds, options, &mut scratch.samples),
         }
+        let lowest = scratch.samples.iter().fold(f64::INFINITY, |d, s| d.min(s.pair.distance));
+        scratch.samples.retain(|s| s.pair.distance <= lowest + SPREAD * ctx.tol.tol);
         if !scratch.samples.is_empty() {
             scratch.sets.push((family.feature_a, family.feature_b));
             let Scratch { samples, gap, .. } = scratch;
+            accepted.retain(|x| !is_member(ctx, samples, x));
             thin_out(ctx, samples, gap, options.conformal_spacing, accepted);
         }
     }
@@ -97,7 +108,7 @@ fn thin_out_solved(
     solved.sort_unstable_by_key(|x| (x.feature_a, x.feature_b));
     for group in solved.chunk_by(|x, y| (x.feature_a, x.feature_b) == (y.feature_a, y.feature_b)) {
         samples.clear();
-        samples.extend(group.iter().map(|pair| Sample { pair: *pair, corner: false }));
+        samples.extend(group.iter().map(|pair| Sample { pair: *pair, corner: false, found: 0 }));
         thin_out(ctx, samples, gap, spacing, accepted);
     }
 }
@@ -145,13 +156,43 @@ impl<'a> FamilySet<'a> {
 
     /// The member nearest to a point on or near A.
     pub(crate) fn member(&self, guess: &P3) -> Option<Member> {
-        let pair = self.pair(guess)?;
+        self.checked(self.pair(guess)?)
+    }
+
+    /// The member of a family of dimension two at a point of one of the features.
+    pub(crate) fn member_at(&self, own: Which, p: &P3) -> Option<Member> {
+        self.checked(self.facing(own, p)?)
+    }
+
+    fn checked(&self, pair: Critical) -> Option<Member> {
         Some(Member { pair, sides: self.sides(&pair) })
     }
 
     /// As [`FamilySet::member`], whether or not it lies on the solids.
     pub(crate) fn pair(&self, guess: &P3) -> Option<Critical> {
-        family_foot(&self.a, &self.b, guess, self.ctx.tol.tol, self.extent)
+        let pair = family_foot(&self.a, &self.b, guess, self.ctx.tol.tol, self.extent)?;
+        // Near an exact family the solution is right to the tolerance: one footpoint stays, the other one faces it.
+        match (&self.a, &self.b) {
+            (Primitive::Plane { .. }, _) | (_, Primitive::Plane { .. }) => Some(pair),
+            (a, b) => match (is_thin(a), is_thin(b)) {
+                (true, true) => Some(pair),
+                (false, true) => self.facing(Which::B, &pair.p_b).or(Some(pair)),
+                (_, false) => self.facing(Which::A, &pair.p_a).or(Some(pair)),
+            },
+        }
+    }
+
+    /// A point of one feature (frame of A) and the nearest one of the other's surface.
+    fn facing(&self, own: Which, p: &P3) -> Option<Critical> {
+        let other = match own {
+            Which::A => &self.b,
+            Which::B => &self.a,
+        };
+        let s = signed_distance(other, p)?;
+        Some(match own {
+            Which::A => Critical { p_a: *p, p_b: s.foot, n: -s.gradient, distance: s.value },
+            Which::B => Critical { p_a: s.foot, p_b: *p, n: s.gradient, distance: s.value },
+        })
     }
 
     /// The part of a line that runs through both features' boxes, by their shadows on it.
@@ -181,8 +222,9 @@ impl<'a> FamilySet<'a> {
             Tolerances { critical: ctx.tol.critical.max(bent), angle: ctx.tol.angle.max(bent), ..ctx.tol };
         let a = side(ctx, Which::A, self.feature_a, &Foot { p: &c.p_a, n: c.n, basis, hint: None }, &tol)?;
         let b = side(ctx, Which::B, self.feature_b, &Foot { p: &c.p_b, n: -c.n, basis, hint: None }, &tol)?;
-        let flat = definiteness(ctx, &a, &b, c.distance, self.extent) != SecondOrder::Indefinite;
-        flat.then_some((a, b))
+        // The far side of a tilted pin is a maximum around the axis, by as little as the tolerance allows.
+        let flat = second_order(&a.shape, &b.shape, c.distance, self.extent, FLAT_ANGLE * self.extent);
+        (flat != SecondOrder::Indefinite).then_some((a, b))
     }
 
     /// The member as a result.
@@ -192,7 +234,7 @@ impl<'a> FamilySet<'a> {
             || self.ctx.b.data(self.feature_b).quasi_only
             || a.polar != crate::polar::Polar::Exact
             || b.polar != crate::polar::Polar::Exact;
-        // Near an exact family the pair is critical up to the tolerance only: the footpoints rule.
+        // Edges near an exact family are critical up to the tolerance only: the footpoints rule.
         let delta = m.pair.p_b - m.pair.p_a;
         let (n, distance) = if m.pair.distance > self.ctx.tol.tol {
             (delta.normalize(), delta.norm())
@@ -213,13 +255,13 @@ impl<'a> FamilySet<'a> {
             slack_b: b.located.slack,
             undecided: false,
         };
-        Some(Sample { pair, corner })
+        Some(Sample { pair, corner, found: 0 })
     }
 }
 
 /// Points on both features from which members are found: corners, mid-sides and centres of all areas, so that the samples
 /// do not depend on what the traversal culled.
-fn collect_seeds(ctx: &Context<'_>, family: &FamilyPair, spacing: Option<f64>, out: &mut Vec<P3>) {
+fn collect_seeds(ctx: &Context<'_>, family: &FamilyPair, spacing: Option<f64>, out: &mut Vec<(Which, P3)>) {
     out.clear();
     for (which, feature) in [(Which::A, family.feature_a), (Which::B, family.feature_b)] {
         let body = ctx.body(which);
@@ -238,10 +280,10 @@ const MAX_GRID: usize = 64;
     clippy::cast_precision_loss,
     reason = "small counts, clamped before the cast"
 )]
-fn area_points(ctx: &Context<'_>, which: Which, area: u32, spacing: Option<f64>, out: &mut Vec<P3>) {
+fn area_points(ctx: &Context<'_>, which: Which, area: u32, spacing: Option<f64>, out: &mut Vec<(Which, P3)>) {
     let body = ctx.body(which);
     let data = body.area(area);
-    let back = |p: P3| if which == Which::A { p } else { ctx.pose_ab * p };
+    let back = |p: P3| (which, ctx.in_a(which, &p));
     let length = 2.0 * body.node(body.leaf_of_area(area)).obb.half.amax();
     let n = spacing.map_or(2, |s| (length / s).ceil().clamp(2.0, MAX_GRID as f64) as usize);
     let at = |i: usize, x0: f64, x1: f64| x0 + (x1 - x0) * i as f64 / n as f64;
@@ -257,6 +299,27 @@ fn area_points(ctx: &Context<'_>, which: Which, area: u32, spacing: Option<f64>,
                 );
             }
         }
+    }
+}
+
+/// Whether a semidefinite result of the same features is a member of a set with these samples. What is nearer than all
+/// of them by more than rounding stays.
+fn is_member(ctx: &Context<'_>, samples: &[Sample], x: &Accepted) -> bool {
+    let Some(first) = samples.first().map(|s| &s.pair) else { return false };
+    if x.class != LmdClass::Conformal || (x.feature_a, x.feature_b) != (first.feature_a, first.feature_b) {
+        return false;
+    }
+    let distances = || samples.iter().map(|s| s.pair.distance);
+    let (low, high) = distances().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), d| (l.min(d), h.max(d)));
+    low - 0.01 * ctx.tol.tol <= x.distance && x.distance <= high + ctx.tol.tol
+}
+
+/// Whether the feature is an edge or a vertex.
+fn is_thin(p: &Primitive) -> bool {
+    match p {
+        Primitive::Plane { .. } => false,
+        Primitive::Point { sigma, .. } | Primitive::Circle { sigma, .. } => *sigma == 0.0,
+        Primitive::Line { sigma, slope, .. } => *sigma == 0.0 && *slope == 0.0,
     }
 }
 
@@ -282,6 +345,8 @@ fn dim(f: Feature) -> u8 {
 /// Keeps the corners of the set, then always the sample farthest from all kept ones, until they are denser than the
 /// spacing (default: a quarter of the set's diameter) or `cap` is reached. The nearest pair stays if it is nearer than
 /// the others by more than rounding.
+///
+/// Of samples that are about equally far the one that was found first is taken, so that rounding chooses nothing.
 fn thin_out(
     ctx: &Context<'_>,
     samples: &mut Vec<Sample>,
@@ -290,34 +355,34 @@ fn thin_out(
     out: &mut Vec<Accepted>,
 ) {
     let cap = if spacing.is_some() { MAX_DENSE } else { MAX_SAMPLES };
-    samples.sort_unstable_by(|x, y| {
-        let key = |z: &Sample| [z.pair.distance, z.pair.p_a.x, z.pair.p_a.y, z.pair.p_a.z];
-        let (k, l) = (key(x), key(y));
-        let order = k.iter().skip(1).zip(l.iter().skip(1)).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne());
-        y.corner.cmp(&x.corner).then_with(|| order.unwrap_or_else(|| k[0].total_cmp(&l[0])))
-    });
+    let same = ctx.tol.same;
     let nearest = samples.iter().min_by(|x, y| x.pair.distance.total_cmp(&y.pair.distance)).copied();
     let apart =
         |x: &Sample, y: &Sample| (x.pair.p_a - y.pair.p_a).norm().max((x.pair.p_b - y.pair.p_b).norm());
     let n = samples.len();
-    let n_corners = samples.partition_point(|s| s.corner);
+    // Corners first.
+    let mut n_corners = 0;
+    for i in 0..n {
+        samples[i].found = i;
+        if samples[i].corner {
+            samples.swap(i, n_corners);
+            n_corners += 1;
+        }
+    }
     let diameter = samples.iter().map(|s| apart(s, &samples[0])).fold(0.0, f64::max);
     let limit = spacing.unwrap_or(f64::INFINITY).min(0.25 * diameter);
     gap.clear();
     gap.resize(n, f64::INFINITY);
     // The kept ones are moved to the front: first corners only, then any.
     let mut kept = 0;
-    for (end, limit) in [(n_corners, ctx.tol.same), (n, limit)] {
+    for (end, limit) in [(n_corners, same), (n, limit + same)] {
         while kept < cap.min(end) {
-            let mut next = kept;
-            for i in kept..end {
-                if gap[i] > gap[next] {
-                    next = i;
-                }
-            }
-            if gap[next] <= limit {
+            let widest = gap[kept..end].iter().fold(0.0, |m: f64, g| m.max(*g));
+            if widest <= limit {
                 break;
             }
+            let about = (kept..end).filter(|i| gap[*i] >= widest - same);
+            let Some(next) = about.min_by_key(|i| samples[*i].found) else { break };
             samples.swap(kept, next);
             gap.swap(kept, next);
             let newest = samples[kept];
@@ -340,6 +405,8 @@ fn thin_out(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub pair: Accepted,
-    /// The set ends here.
+    /// The set ends here, or it is one of the places where it is always sampled.
     pub corner: bool,
+    /// Number in the order in which the samples of a set were found.
+    found: usize,
 }

@@ -348,6 +348,18 @@ fn crosses_face(
         return false;
     }
     let samples = track.samples().map(|(s, p)| (s, value(&p)));
+    // Behind the face as a whole, from one end at the face on: the crossing is at the end, too shallow to be tried.
+    let behind = samples.iter().fold(f64::NEG_INFINITY, |m, x| m.max(x.1));
+    if (-4.0 * DEPTHS[0] * tol..-tol).contains(&behind)
+        && let Some((s, deepest)) = samples.into_iter().min_by(|x, y| x.1.total_cmp(&y.1))
+        && deepest < 2.0 * behind
+    {
+        let p = track.point(s);
+        let uv = face.surface.invert(&p, None, None);
+        if face.trim.classify(uv) == Side::Inside && convicted(p) {
+            return true;
+        }
+    }
     let mut try_between = |outer: f64, inner: f64, deepest: f64| {
         DEPTHS.map(|d| (d * tol).min(0.9 * -deepest)).into_iter().any(|depth| {
             let (mut lo, mut hi) = (outer, inner);

@@ -1,0 +1,396 @@
+//! Conformal contact through near-conformal poses, against closed forms (MATH §9, §14.4).
+//!
+//! A pair of solids is in touch along a line, a circle or a surface, and is tilted out of it by the smallest angles and back.
+//! What must hold is known without the program under test: the distance of any point to either solid, the smallest
+//! distance, and where the contact lies ([`scenarios`], [`shapes`]).
+//!
+//! Demanded of every pose ([`check`]) in which the solids do not overlap, with `tol` = 1e-7 of the size:
+//!
+//! - *pair*: both footpoints lie on their solids, and each is as near to the other solid as the pair says: strict minima to
+//!   1e-9 of the size, samples of conformal sets to `tol`;
+//! - *minimum*: the smallest distance is right to `tol`, and no point of B nearby is nearer to A by 16 `tol`;
+//! - *span*: while the tilt moves nothing of B by more than `tol` / 4 (the pose is conformal), the hull of the footpoints
+//!   holds the overlap; later it holds the points that are as low as the lowest to 1e-10 of the size: the lowest
+//!   corner, edge or ruling. Round borders of an overlap may be cut by the sagitta of the spacing of samples ([`sagitta`]);
+//! - *quasi*: with α twice the tilt, all corners of flat faces stay in contact;
+//! - *status*: interiors that do not meet are not said to, and those that overlap by 100 `tol` are.
+//!
+//! And along a ramp of growing tilts ([`Ramp`]):
+//!
+//! - *step*: the smallest distance changes by no more than the motion and rounding;
+//! - *flicker*: contacts never come back that were left: not as many as before at the same places (to a twentieth of B's size)
+//!   after another number. That the number alone comes back, with contacts elsewhere, is counted ([`Seen::returns`]): a
+//!   face's contact goes over into those of its edges, then into a corner;
+//! - *warm*: a pair that has followed the ramp finds what a new one finds, to the bit.
+
+pub mod scenarios;
+pub mod shapes;
+
+use crate::part_of;
+use feeler_geom::{P3, Pose, V3};
+use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Status};
+use nalgebra::{Translation3, UnitQuaternion};
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+pub use scenarios::{Axis, Effect, Scenario, all};
+use std::sync::Arc;
+
+/// Something that does not hold: which demand, and the circumstances.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// Name of the demand.
+    pub demand: &'static str,
+    /// The circumstances.
+    pub text: String,
+}
+
+/// What was seen, for reports. Lengths in parts of the size.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seen {
+    /// Poses in which the solids do not overlap.
+    pub poses: u64,
+    /// Contacts in them.
+    pub contacts: u64,
+    /// Largest distance of a footpoint to its solid.
+    pub off: f64,
+    /// Largest error of the distance of a strict minimum.
+    pub strict: f64,
+    /// The same of a conformal sample.
+    pub conformal: f64,
+    /// Largest error of the smallest distance.
+    pub minimum: f64,
+    /// Largest lack of span of contacts with corners.
+    pub lack: f64,
+    /// Largest lack of span of round contacts, in parts of their radius.
+    pub round_lack: f64,
+    /// Largest number of contacts in a pose.
+    pub most: usize,
+    /// Most changes of the number of contacts along a ramp.
+    pub changes: usize,
+    /// Times that a number of contacts came back, with contacts elsewhere.
+    pub returns: usize,
+}
+
+impl Seen {
+    /// Of both.
+    pub fn add(&mut self, other: &Self) {
+        self.poses += other.poses;
+        self.contacts += other.contacts;
+        for (x, y) in [
+            (&mut self.off, other.off),
+            (&mut self.strict, other.strict),
+            (&mut self.conformal, other.conformal),
+            (&mut self.minimum, other.minimum),
+            (&mut self.lack, other.lack),
+            (&mut self.round_lack, other.round_lack),
+        ] {
+            *x = x.max(y);
+        }
+        self.most = self.most.max(other.most);
+        self.changes = self.changes.max(other.changes);
+        self.returns += other.returns;
+    }
+}
+
+/// A scenario ready for queries.
+#[derive(Debug)]
+pub struct Rig {
+    /// The scenario.
+    pub scenario: Scenario,
+    a: Arc<Body>,
+    b: Arc<Body>,
+    /// Points of B's boundary.
+    boundary: Vec<P3>,
+    /// The farthest corner of B's box from its origin (mm).
+    corner: f64,
+    /// Where A is in the world.
+    world: Pose,
+    directions: Vec<V3>,
+}
+
+/// A way of asking, the same along a ramp.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask {
+    /// For the number of contacts: α.
+    pub alpha: f64,
+    /// Largest spacing of samples (mm).
+    pub spacing: Option<f64>,
+}
+
+/// Points of a tilted contact whose distance is this part of the size above the smallest one are as low.
+const LOWEST: f64 = 1e-10;
+/// No surface here is bent less than with this radius (mm), where it matters.
+const RADIUS: f64 = 6.0;
+/// Only distances up to this are asked for (mm).
+const D_MAX: f64 = 0.3;
+
+impl Rig {
+    /// Prepares both solids; they stand in the world as a seed says (0: as they are).
+    #[must_use]
+    pub fn new(scenario: Scenario, seed: u64) -> Self {
+        let body = |shape: &shapes::Shape| part_of(&shape.source(), feeler_cli::import::DEFAULT_FLATNESS).body;
+        let (a, b) = (body(&scenario.a), body(&scenario.b));
+        let mut rng = SmallRng::seed_from_u64(seed);
+        let mut vector = |x: f64| V3::from_fn(|_, _| rng.random_range(-x..x));
+        let world = if seed == 0 {
+            Pose::identity()
+        } else {
+            Pose::from_parts(Translation3::from(vector(30.0)), UnitQuaternion::from_scaled_axis(vector(2.0)))
+        };
+        let axes = [V3::x(), V3::y(), V3::z()];
+        let mut directions: Vec<V3> = axes.iter().flat_map(|v| [*v, -*v]).collect();
+        directions.extend((0..20).map(|_| vector(1.0).normalize()));
+        let boundary = scenario.b.boundary(0.03 * b.size());
+        let corner = b.bounds().max.coords.abs().sup(&b.bounds().min.coords.abs()).norm();
+        Self { scenario, a, b, boundary, corner, world, directions }
+    }
+
+    /// A pair for a ramp.
+    #[must_use]
+    pub fn pair(&self) -> ContactPair {
+        ContactPair::new(self.a.clone(), self.b.clone())
+    }
+
+    /// The size in tolerances (mm).
+    #[must_use]
+    pub fn size(&self) -> f64 {
+        self.a.size().max(self.b.size())
+    }
+
+    /// Queries with B posed in the frame of A.
+    pub fn query<'a>(&self, pair: &'a mut ContactPair, pose: &Pose, ask: &Ask) -> &'a [Lmd] {
+        let options =
+            QueryOptions { alpha: ask.alpha, conformal_spacing: ask.spacing, ..QueryOptions::within(D_MAX) };
+        pair.query(&self.world, &(self.world * pose), &options)
+    }
+}
+
+/// By how much of its radius a round border may be cut: samples are at most a quarter of the diameter apart from the kept ones, or
+/// the spacing, so that neighbours are at most twice that apart.
+#[must_use]
+pub fn sagitta(radius: f64, spacing: Option<f64>) -> f64 {
+    let chord = 2.0 * spacing.unwrap_or(f64::INFINITY).min(0.5 * radius);
+    // A fifth more, for the steps between candidates.
+    1.2 * chord * chord / (8.0 * radius)
+}
+
+/// Looks at one pose that the pair was asked about, with its axis and angle (rad) of tilt.
+#[must_use]
+pub fn check(
+    rig: &Rig,
+    pair: &ContactPair,
+    pose: &Pose,
+    (axis, tilt): (&Axis, f64),
+    ask: &Ask,
+) -> (Vec<Fault>, Seen) {
+    let mut faults = Vec::new();
+    let mut seen = Seen::default();
+    let mut fault = |demand, text: String| faults.push(Fault { demand, text });
+    let s = &rig.scenario;
+    let size = rig.size();
+    let tol = 1e-7 * size;
+    let lowest = (s.lowest)(pose);
+    let meet = pair.status() == Status::Interfering;
+    if lowest < -1e-12 * size {
+        if lowest < -100.0 * tol && !meet {
+            fault("status", format!("{lowest:.1e} deep, but {:?}", pair.status()));
+        }
+        return (faults, seen);
+    }
+    if meet {
+        fault("status", format!("interfering at a distance of {lowest:.1e}"));
+    }
+    let lmds = pair.lmds();
+    seen.poses = 1;
+    seen.contacts = lmds.len() as u64;
+    seen.most = lmds.len();
+    for l in lmds {
+        let (p_a, p_b) = (l.local_a, pose * l.local_b);
+        let shown = || {
+            format!(
+                "{:?} {:?} {} / {:?} {} at {p_b:.6}",
+                l.class, l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index
+            )
+        };
+        let off = s.a.distance(&p_a).abs().max(s.b.distance(&l.local_b).abs()) / size;
+        seen.off = seen.off.max(off);
+        if off > 2e-9 || ((p_b - p_a).norm() - l.distance.abs()).abs() > 1e-11 * size {
+            fault("pair", format!("{off:.1e} of the size off: {}", shown()));
+        }
+        if l.class == LmdClass::Quasi {
+            continue;
+        }
+        let back = s.b.distance(&(pose.inverse() * p_a)).abs();
+        let error = (s.a.distance(&p_b).abs() - l.distance).abs().max((back - l.distance).abs()) / size;
+        let (worst, allowed) = match l.class {
+            LmdClass::Strict => (&mut seen.strict, 1e-9),
+            _ => (&mut seen.conformal, 1e-7),
+        };
+        *worst = worst.max(error);
+        if error > allowed {
+            fault("pair", format!("distance off by {error:.1e} of the size: {}", shown()));
+        }
+        let near = 0.1 * rig.b.size();
+        let nearer = rig.boundary.iter().filter(|q| (*q - l.local_b).norm() < near);
+        let least = nearer.map(|q| s.a.distance(&(pose * q))).fold(f64::INFINITY, f64::min);
+        if least < l.distance - 16.0 * tol {
+            fault("minimum", format!("{:.1e} mm below beside {}", l.distance - least, shown()));
+        }
+    }
+    match pair.min_distance() {
+        None => fault("minimum", format!("nothing is found at a distance of {lowest:.3e}")),
+        Some(d) => {
+            seen.minimum = (d - lowest).abs() / size;
+            if (d - lowest).abs() > tol {
+                fault("minimum", format!("{d:.9} instead of {lowest:.9}"));
+            }
+        }
+    }
+    let overlap = (s.overlap)(pose);
+    let moved = tilt.abs() * rig.b.size();
+    let conformal = (axis.effect == Effect::None || moved <= 0.25 * tol)
+        && overlap.iter().all(|q| s.a.distance(q).abs() <= lowest + 0.25 * tol);
+    let (within, slack) = if conformal {
+        (tol, 0.0)
+    } else {
+        let within = LOWEST * size;
+        (within, lowest_width(s, axis.effect, tilt.abs(), within))
+    };
+    let low: Vec<P3> = overlap.iter().copied().filter(|q| s.a.distance(q).abs() <= lowest + within).collect();
+    let found: Vec<P3> =
+        lmds.iter().filter(|l| l.class != LmdClass::Quasi).map(|l| pose * l.local_b).collect();
+    let lack = lack_of_span(rig, &low, &found);
+    let allowed = if s.round > 0.0 && conformal {
+        seen.round_lack = lack / s.round;
+        sagitta(s.round, ask.spacing) + 1e-6 * size
+    } else {
+        seen.lack = (lack - slack).max(0.0) / size;
+        slack + 1e-6 * size
+    };
+    if lack > allowed {
+        let how = if conformal { "conformal" } else { "tilted" };
+        let text =
+            format!("{how}: {lack:.2e} mm of {} lowest points are not spanned by {}", low.len(), found.len());
+        fault("span", text);
+    }
+    if s.polygon && ask.alpha >= 2.0 * tilt.abs() && ask.alpha > 0.0 {
+        let any: Vec<P3> = lmds.iter().map(|l| pose * l.local_b).collect();
+        let lack = lack_of_span(rig, &overlap, &any);
+        // Footpoints on both solids are a distance apart, along a tilted normal.
+        let farthest = lmds.iter().fold(0.0, |d: f64, l| d.max(l.distance));
+        if lack > 1e-6 * size + 2.0 * farthest * tilt.abs() {
+            fault("quasi", format!("{lack:.2e} mm of the whole overlap are not spanned by {}", any.len()));
+        }
+    }
+    (faults, seen)
+}
+
+/// Whether every point of each set has one of the other near it.
+fn same_places(x: &[P3], y: &[P3], near: f64) -> bool {
+    let all = |x: &[P3], y: &[P3]| x.iter().all(|p| y.iter().any(|q| (p - q).norm() <= near));
+    all(x, y) && all(y, x)
+}
+
+/// How far (mm) a tilted contact reaches where distances are within a length of the smallest one.
+fn lowest_width(s: &Scenario, effect: Effect, tilt: f64, within: f64) -> f64 {
+    // Along a straight border, and along a round one that is tilted against a plane.
+    let straight = within / tilt;
+    let round = (2.0 * s.round * straight).sqrt();
+    match effect {
+        Effect::None => 0.0,
+        Effect::First => 2.0 * straight.max(round),
+        // Distances grow with the square of tilt times way, over a radius.
+        Effect::Second => 2.0 * (2.0 * within * RADIUS).sqrt() / tilt,
+    }
+}
+
+/// How far (mm) points reach beyond the hull of others, in some directions.
+fn lack_of_span(rig: &Rig, points: &[P3], hull: &[P3]) -> f64 {
+    let reach = |set: &[P3], v: &V3| set.iter().map(|p| p.coords.dot(v)).fold(f64::NEG_INFINITY, f64::max);
+    rig.directions.iter().map(|v| reach(points, v) - reach(hull, v)).fold(0.0, f64::max)
+}
+
+/// Tilts from 0 up: 0, then from 1e-12 to `largest` with some steps per decade.
+#[must_use]
+pub fn tilts(largest: f64, per_decade: u32) -> Vec<f64> {
+    let mut out = vec![0.0];
+    for decade in -12..0 {
+        for k in 0..per_decade {
+            let tilt =
+                feeler_geom::math::powf(10.0, f64::from(decade) + f64::from(k) / f64::from(per_decade));
+            if tilt <= largest * (1.0 + 1e-9) {
+                out.push(tilt);
+            }
+        }
+    }
+    out
+}
+
+/// Queries along growing tilts.
+#[must_use]
+pub fn ramp(
+    rig: &Rig,
+    axis: &Axis,
+    sign: f64,
+    gap: f64,
+    tilts: &[f64],
+    ask: &Ask,
+) -> (Vec<Fault>, Seen, Vec<usize>) {
+    let mut faults = Vec::new();
+    let mut seen = Seen::default();
+    let mut sets: Vec<Vec<P3>> = Vec::new();
+    let mut pair = rig.pair();
+    let mut last: Option<(Pose, f64)> = None;
+    let size = rig.size();
+    for (k, tilt) in tilts.iter().enumerate() {
+        let pose = rig.scenario.place(&axis.dir, sign * tilt, gap);
+        rig.query(&mut pair, &pose, ask);
+        let (some, now) = check(rig, &pair, &pose, (axis, *tilt), ask);
+        let at = |f: Fault| Fault { text: format!("tilt {:.3e}: {}", sign * tilt, f.text), ..f };
+        faults.extend(some.into_iter().map(at));
+        seen.add(&now);
+        if now.poses == 0 {
+            last = None;
+            continue;
+        }
+        sets.push(pair.lmds().iter().map(|l| l.local_b).collect());
+        if let (Some((before, d)), Some(e)) = (last, pair.min_distance()) {
+            let change = before.inverse() * pose;
+            let moved = change.translation.vector.norm() + change.rotation.angle() * rig.corner;
+            if (d - e).abs() > moved + 1e-7 * size {
+                faults.push(Fault {
+                    demand: "step",
+                    text: format!("tilt {tilt:.3e}: {d:.9} to {e:.9} in a motion of {moved:.1e}"),
+                });
+            }
+        }
+        last = pair.min_distance().map(|d| (pose, d));
+        if k % 9 == 4 {
+            let mut cold = rig.pair();
+            rig.query(&mut cold, &pose, ask);
+            let timeless =
+                |l: &[Lmd]| -> Vec<Lmd> { l.iter().map(|l| Lmd { id: 0, age: 0, ..*l }).collect() };
+            if timeless(cold.lmds()) != timeless(pair.lmds()) || cold.status() != pair.status() {
+                faults.push(Fault { demand: "warm", text: format!("tilt {tilt:.3e}: warm and cold differ") });
+            }
+        }
+    }
+    // First and last set of every run of equal numbers.
+    let runs: Vec<&[Vec<P3>]> = sets.chunk_by(|x, y| x.len() == y.len()).collect();
+    let counts: Vec<usize> = runs.iter().map(|r| r[0].len()).collect();
+    seen.changes = counts.len().saturating_sub(1);
+    for (i, first) in runs.iter().enumerate() {
+        for later in &runs[i + 1..] {
+            let (Some(left), Some(back)) = (first.last(), later.first()) else { continue };
+            if left.len() != back.len() {
+                continue;
+            }
+            if same_places(left, back, 0.05 * rig.b.size()) {
+                faults.push(Fault { demand: "flicker", text: format!("numbers of contacts {counts:?}") });
+            } else {
+                seen.returns += 1;
+            }
+        }
+    }
+    (faults, seen, counts)
+}
