@@ -118,7 +118,7 @@ fn families(job: &mut Job<'_>, l: &Lines) {
     // them, and a ruling is no better than its neighbours.
     let nearest = (l.sin > 0.0)
         .then(|| -q_across.dot(&l.v_across) / (l.sin * l.sin))
-        .map_or(q_across.norm(), |t| offset(t.clamp(range[0], range[1])).norm());
+        .map_or(q_across.norm(), |t| offset(t.max(range[0]).min(range[1])).norm());
     if widest <= NEARLY_COAXIAL * job.tol && nearest <= 0.5 * widest {
         return;
     }
