@@ -527,7 +527,8 @@ fn plug_in_seat(name: &'static str, gap: f64, seat: f64, plug: f64) -> Scenario 
         settle: Some((V3::z(), sin)),
         lowest: Box::new(lowest),
         overlap: moved(on_plug.iter().flat_map(|z| circle(at(*z), *z)).collect()),
-        round: radius,
+        // The smaller rim is the rounder one.
+        round: at(ends[0]),
         polygon: false,
     }
 }
