@@ -15,7 +15,7 @@
 //! - *quasi*: with α twice the tilt, all corners of flat faces stay in contact;
 //! - *status*: interiors that do not meet are not said to, and those that overlap by 100 `tol` are.
 //!
-//! And along a ramp of growing tilts ([`Ramp`]):
+//! And along a ramp of growing tilts:
 //!
 //! - *step*: the smallest distance changes by no more than the motion and rounding;
 //! - *flicker*: contacts never come back that were left: not as many as before at the same places (to a twentieth of B's size)
