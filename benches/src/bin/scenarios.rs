@@ -66,13 +66,14 @@ fn run(dir: &Path, name: &str, (every, between, warm): (usize, usize, bool), fla
         }
         let [median, p95, max] = spread(&mut ms);
         println!(
-            "{name} {phase:12} {:3} poses: median {median:8.3} ms, p95 {p95:8.3}, max {max:8.3}; LMDs {:.0} (max {:.0}); nodes {:.0}, leaf pairs {:.0}, solves {:.0} (medians)",
+            "{name} {phase:12} {:3} poses: median {median:8.3} ms, p95 {p95:8.3}, max {max:8.3}; LMDs {:.0} (max {:.0}); nodes {:.0}, leaf pairs {:.0}, solves {:.0} (medians; max {:.0})",
             ms.len(),
             spread(&mut count)[0],
             spread(&mut count)[2],
             spread(&mut nodes)[0],
             spread(&mut pairs)[0],
-            spread(&mut solves)[0]
+            spread(&mut solves)[0],
+            spread(&mut solves)[2]
         );
     }
     Ok(())
