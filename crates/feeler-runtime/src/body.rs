@@ -177,8 +177,8 @@ impl Body {
             let points = areas[start..next].iter().flat_map(|&a| outline(&hierarchy, a));
             features.push(FeatureData {
                 feature,
-                along: along(around, boxes),
-                part: part(around, points),
+                along: along(around, near.as_ref().map_or(0.0, |n| n.deviation), boxes),
+                part: part(around, points, if near.is_some() { NEAR_ROOM } else { ROOM }),
                 primitive,
                 near,
                 bounds: bbox,
@@ -384,14 +384,18 @@ impl Body {
         self.leaf_of_area[area as usize]
     }
 
-    /// The oriented spheres of a feature (by its position), or those that it follows, with what it may be off them (mm).
+    /// The oriented spheres of a feature (by its position), or those that it follows, with what it may be off them (mm):
+    /// their signed distance is that of the feature. `None` for spindle tori, too, whose inner sheets touch the spheres on
+    /// the other side of the axis.
     pub(crate) fn round(&self, feature: u32) -> Option<(&Primitive, f64)> {
         let data = &self.features[feature as usize];
-        match (&data.primitive, &data.near) {
-            (Some(p), _) => Some((p, 0.0)),
-            (None, Some(near)) => Some((&near.primitive, near.deviation)),
-            (None, None) => None,
-        }
+        let (primitive, off) = match (&data.primitive, &data.near) {
+            (Some(p), _) => (p, 0.0),
+            (None, Some(near)) => (&near.primitive, near.deviation),
+            (None, None) => return None,
+        };
+        let spindle = matches!(primitive, Primitive::Circle { radius, sigma, .. } if *radius < sigma.abs());
+        (!spindle).then_some((primitive, off))
     }
 
     /// The position of an area's feature in [`Body::features`] when it is canonical or follows a canonical one: closed
@@ -450,6 +454,13 @@ fn near(hierarchy: &Hierarchy, feature: Feature) -> Option<Near> {
     }
 }
 
+/// What a torus's face is beyond the outermost of its sampled points, relative to its part of the meridian: rounding.
+const ROOM: f64 = 1e-6;
+/// The same of a face that follows one, whose parameters do not run along meridians.
+const NEAR_ROOM: f64 = 0.05;
+/// Largest angle (rad) between sampled points of a torus.
+const OUTLINE_STEP: f64 = 0.3;
+
 /// Points of an area of a face: on a grid with its corners.
 fn outline(hierarchy: &Hierarchy, area: u32) -> impl Iterator<Item = P3> + '_ {
     let area = &hierarchy.areas[area as usize];
@@ -458,8 +469,12 @@ fn outline(hierarchy: &Hierarchy, area: u32) -> impl Iterator<Item = P3> + '_ {
         _ => None,
     };
     surface.into_iter().flat_map(move |s| {
-        let steps = [0.0, 0.25, 0.5, 0.75, 1.0];
-        steps.into_iter().flat_map(move |x| steps.map(|y| s.point(at(&area.rect, x, y))))
+        let turn = if s.is_canonical() { area.rect.v1 - area.rect.v0 } else { 8.0 * OUTLINE_STEP };
+        let n = (turn / OUTLINE_STEP).clamp(1.0, 64.0).ceil();
+        let steps = move || {
+            std::iter::successors(Some(0.0), move |k| (k + 1.0 <= n).then_some(k + 1.0)).map(move |k| k / n)
+        };
+        steps().flat_map(move |x| steps().map(move |y| s.point(at(&area.rect, x, y))))
     })
 }
 

@@ -38,8 +38,8 @@ pub struct ContactPair {
     interfere: interfere::Scratch,
     tracks: Tracks,
     odometer: Odometer,
-    /// Summed motion (mm) below which the boundaries cannot have met since they were found apart.
-    apart_until: f64,
+    /// Motion (mm) that is left until the boundaries can have met since they were found apart.
+    apart_for: f64,
 }
 
 impl ContactPair {
@@ -65,7 +65,7 @@ impl ContactPair {
             interfere: interfere::Scratch::default(),
             tracks: Tracks::default(),
             odometer,
-            apart_until: f64::NEG_INFINITY,
+            apart_for: 0.0,
         }
     }
 
@@ -86,7 +86,7 @@ impl ContactPair {
     ///
     /// Results depend on the arguments only, never on earlier queries, but for [`Lmd::id`] and [`Lmd::age`], which
     /// follow minima from query to query. Whether the interiors meet is not asked again as long as B has moved less than
-    /// the smallest distance since it was found apart: it cannot have come through.
+    /// the smallest distance since it was found apart: it cannot have come through, if none nearer was missed.
     pub fn query(&mut self, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> &[Lmd] {
         self.lmds.clear();
         self.stats = Stats::default();
@@ -126,8 +126,8 @@ impl ContactPair {
         } else {
             all_pairs(&self.a, &self.b, with_quasi, &mut self.leaf_pairs, &mut self.stats);
         }
-        self.odometer.advance(&pose_ab);
-        let still_apart = options.savings.coherence && self.odometer.total() < self.apart_until;
+        self.apart_for -= self.odometer.advance(&pose_ab);
+        let still_apart = options.savings.coherence && self.apart_for > 0.0;
         let decide = options.detect_interference && !still_apart;
         self.times.traversal = clock.elapsed();
         let (pairs, solved, stats) = (&mut self.leaf_pairs, &mut self.solved, &mut self.stats);
@@ -165,10 +165,11 @@ impl ContactPair {
             Status::Separated
         };
         if decide || still_apart {
-            // Without a minimum in reach nothing vouches for the outcome but itself.
-            let nearest = self.kept.iter().find(|k| k.class != LmdClass::Quasi).map_or(0.0, |k| k.distance);
-            let certain = if self.status == Status::Separated { nearest - self.open(&ctx) } else { 0.0 };
-            self.apart_until = self.odometer.total() + certain;
+            // Without a minimum in reach, or with a doubtful one, nothing vouches for the outcome but itself.
+            let doubtful = self.kept.iter().any(|k| k.undecided);
+            let certain = self.status == Status::Separated && !doubtful;
+            let nearest = if certain { nearest.unwrap_or(0.0) } else { 0.0 };
+            self.apart_for = nearest - self.open(&ctx);
         }
         &self.lmds
     }
@@ -183,7 +184,7 @@ impl ContactPair {
     pub fn forget(&mut self) {
         self.tracks.clear();
         self.front.clear();
-        self.apart_until = f64::NEG_INFINITY;
+        self.apart_for = 0.0;
     }
 
     /// The LMDs of the last query.

@@ -114,6 +114,8 @@ impl Front {
         if step > BIG_JUMP * b.size() {
             self.pairs.clear();
             self.free.clear();
+            // Long ways would swallow the small steps after them.
+            self.odometer.restart();
         }
         if self.pairs.is_empty() {
             self.pairs.push(PairNode { a: 0, b: 0, state: State::New, expiry: f64::NEG_INFINITY });

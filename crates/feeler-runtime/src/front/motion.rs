@@ -29,6 +29,11 @@ impl Odometer {
         self.total
     }
 
+    /// Counts from zero again.
+    pub(crate) fn restart(&mut self) {
+        self.total = 0.0;
+    }
+
     /// Takes the next relative pose; returns the motion (mm) since the last one, infinite at the first.
     pub(crate) fn advance(&mut self, pose_ab: &Pose) -> f64 {
         let step = self.last.map_or(f64::INFINITY, |last| {

@@ -8,7 +8,8 @@
 //! MATH §3 (oriented spheres).
 //!
 //! # Guarantees
-//! `true` is certain up to rounding: the trimmed faces have no common point. `false` means nothing.
+//! `true` is certain up to rounding, and of faces that follow a canonical one as certain as what they were measured to be
+//! off it: the trimmed faces have no common point. `false` means nothing.
 
 use super::coaxial::{self, Part};
 use crate::solve::{Context, Which};
@@ -44,14 +45,21 @@ impl Round {
     }
 }
 
-/// Where a feature with the primitive of a line lies along it: the range of its boxes.
-pub(crate) fn along<'a>(primitive: Option<&Primitive>, boxes: impl Iterator<Item = &'a Obb>) -> [f64; 2] {
-    let Some(Primitive::Line { origin, dir, .. }) = primitive else { return [0.0; 2] };
-    boxes.fold([f64::INFINITY, f64::NEG_INFINITY], |[lo, hi], b| {
+/// Where a feature with the primitive of a line lies along it, but for what it is `off` (mm): the range of its boxes, a
+/// cone's on its own nappe.
+pub(crate) fn along<'a>(
+    primitive: Option<&Primitive>,
+    off: f64,
+    boxes: impl Iterator<Item = &'a Obb>,
+) -> [f64; 2] {
+    let Some(Primitive::Line { origin, dir, sigma, slope }) = primitive else { return [0.0; 2] };
+    let apex = if *slope == 0.0 { f64::NEG_INFINITY } else { -sigma / slope };
+    let [lo, hi] = boxes.fold([f64::INFINITY, f64::NEG_INFINITY], |[lo, hi], b| {
         let middle = (b.center - origin).dot(dir);
         let half = (0..3).fold(0.0, |s, k| s + b.half[k] * b.axes[k].dot(dir).abs());
         [lo.min(middle - half), hi.max(middle + half)]
-    })
+    });
+    [lo - off, hi + off].map(|h| h.max(apex))
 }
 
 impl Round {
@@ -73,9 +81,9 @@ pub(crate) fn apart(a: &Round, b: &Round, tol: f64) -> bool {
         || beyond(range(&b.primitive, a))
 }
 
-/// The part of the meridian of a torus in which a face lies: angles at points of it, from outside up, a little more for
-/// what is between them.
-pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P3>) -> Part {
+/// The part of the meridian of a torus in which a face lies: angles at points of it, from outside up, and this `room`
+/// (relative to the part) for what is beyond the outermost ones.
+pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P3>, room: f64) -> Part {
     let Some(Primitive::Circle { frame, radius, .. }) = primitive else { return coaxial::WHOLE };
     let angle = |p: P3| {
         let q = frame.local(&p);
@@ -96,14 +104,12 @@ pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P
     if gap.is_nan() || gap < LEAST_GAP {
         coaxial::WHOLE
     } else {
-        [from - ROOM * turn, turn * (1.0 + 2.0 * ROOM)]
+        [from - room * turn, turn * (1.0 + 2.0 * room)]
     }
 }
 
 /// A gap (rad) between angles of points that is more than that between samples.
 const LEAST_GAP: f64 = 1.0;
-/// What is beyond the outermost samples, relative to the part.
-const ROOM: f64 = 1e-3;
 
 /// Everything: nothing is known.
 const ALL: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
@@ -321,7 +327,6 @@ mod tests {
         let frame = Frame::from_z(o, z, None).expect("a direction");
         let sign = if rng.random_bool(0.5) { 1.0 } else { -1.0 };
         let r = rng.random_range(0.1..2.0);
-        let mut along = [0.0; 2];
         let mut part = coaxial::WHOLE;
         let mut points = Vec::new();
         let (s, t) = (rng.random_range(-2.0..2.0), rng.random_range(0.1..3.0));
@@ -349,10 +354,6 @@ mod tests {
                     let n = (frame.x * cos + frame.y * sin) * (1.0 - slope * slope).sqrt() - z * slope;
                     points.push(o + z * h + n * (sigma + slope * h));
                 }
-                along = points
-                    .iter()
-                    .map(|p| (p - o).dot(&z))
-                    .fold([f64::INFINITY, f64::NEG_INFINITY], |[l, h], x| [l.min(x), h.max(x)]);
                 Primitive::Line { origin: o, dir: z, sigma, slope }
             }
             _ => {
@@ -370,6 +371,8 @@ mod tests {
             }
         };
         let bounds = Obb::from_aabb(&Aabb::of_points(points.iter()));
+        // The box reaches beyond the points, beyond a cone's apex too.
+        let along = along(Some(&primitive), 0.0, std::iter::once(&bounds));
         (Round { primitive, off: 0.0, along, part, bounds }, points)
     }
 

@@ -26,8 +26,8 @@ struct Profile {
 
 /// What a face of revolution is in the half-plane; normals are outward.
 enum Outline {
-    /// Points between both ends; signed distance along the unit normal.
-    Segment { ends: [Place; 2], normal: Place },
+    /// Points between both ends; signed distance along the unit normal, which is `at` on all of them.
+    Segment { ends: [Place; 2], normal: Place, at: f64 },
     /// Points at angles from the first for the given turn, about the centre; signed radius.
     Arc { center: Place, sigma: f64, from: f64, turn: f64 },
 }
@@ -57,7 +57,7 @@ pub(super) fn range(from: &Round, face: &Round) -> Option<[f64; 2]> {
     let radius = f.outline.radius();
     let way = math::hypot(off + radius * bent, radius * sin + lowest.abs().max(highest.abs()) * bent);
     let [lo, hi] = match g.outline {
-        Outline::Segment { ends, normal } => outline.extent(&normal).map(|v| v - ends[0].dot(&normal)),
+        Outline::Segment { normal, at, .. } => outline.extent(&normal).map(|v| v - at),
         Outline::Arc { center, sigma, .. } => {
             let [near, far] = outline.distances(&center);
             let side = if sigma < 0.0 { -1.0 } else { 1.0 };
@@ -77,7 +77,7 @@ fn profile(round: &Round) -> Option<Profile> {
             let normal = Place::new(side * cos, -slope);
             let end = |h: f64| Place::new((sigma + slope * h).abs() / cos, h);
             let ends = round.along.map(end);
-            Some(Profile { origin, axis: dir, outline: Outline::Segment { ends, normal } })
+            Some(Profile { origin, axis: dir, outline: Outline::Segment { ends, normal, at: sigma } })
         }
         Primitive::Circle { frame, radius, sigma } => {
             let [from, turn] = round.part;
@@ -93,9 +93,10 @@ impl Outline {
     fn moved(&self, sign: f64, by: f64) -> Self {
         let place = |p: &Place| Place::new(p.x, sign * p.y + by);
         match *self {
-            Self::Segment { ends, normal } => Self::Segment {
+            Self::Segment { ends, normal, at } => Self::Segment {
                 ends: [place(&ends[0]), place(&ends[1])],
                 normal: Place::new(normal.x, sign * normal.y),
+                at: at + sign * by * normal.y,
             },
             Self::Arc { center, sigma, from, turn } => {
                 let from = if sign < 0.0 { -(from + turn) } else { from };

@@ -189,7 +189,8 @@ pub(crate) fn solve_all(
         for group in groups {
             stats.feature_pairs += 1;
             // Only pairs of free-form areas are solved one by one.
-            batches.extend(group.chunks(if both_free(ctx, group[0]) { BATCH } else { group.len() }));
+            let one_by_one = both_free(ctx, group[0]) && !(together && both_round(ctx, group[0]));
+            batches.extend(group.chunks(if one_by_one { BATCH } else { group.len() }));
         }
         let solved: Vec<(Solved, Stats)> = batches
             .par_iter()
@@ -216,6 +217,11 @@ pub(crate) fn solve_all(
 fn both_free(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
     let free = |body: &Body, area: u32| body.data(body.area(area).feature).primitive.is_none();
     free(ctx.a, i) && free(ctx.b, j)
+}
+
+/// Whether closed forms tell about both features as wholes.
+fn both_round(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
+    ctx.a.round_of(i).is_some() && ctx.b.round_of(j).is_some()
 }
 
 /// Solves pairs of areas of one pair of features, `together` when one stands for all of them.

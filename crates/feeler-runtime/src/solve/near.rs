@@ -37,6 +37,8 @@ const MARGIN: f64 = 0.5;
 const WAYS: f64 = 2.0;
 /// Feet are looked for in boxes that a point is this far outside of, relative to their size.
 const BESIDE: f64 = 0.01;
+/// Half of the smallest eigenvalue of ½ distance² that the second order tells from zero.
+const LEAST_ORDER: f64 = 5e-5;
 /// Largest radius about a flat critical pair, relative to the extent of the features, within which other minima are
 /// looked for.
 const WIDE: f64 = 0.25;
@@ -156,12 +158,19 @@ fn decided(
     let bend = CLEARLY * curvature * extent * extent + ctx.tol.tol;
     let mut zones = ArrayVec::new();
     for c in &found.isolated {
+        // Second orders that are no second derivatives of the distance are told apart to this only.
+        if curvature * c.distance > LEAST_ORDER {
+            return None;
+        }
         let (strict, min_eig) = match order(a, b, c, extent, bend)? {
             SecondOrder::Indefinite => continue,
             SecondOrder::Semidefinite { min_eig } => (false, min_eig.abs()),
             SecondOrder::Strict { min_eig } => (true, min_eig),
         };
         let radius = WAYS * angle / min_eig + deviation + ctx.tol.same;
+        if radius.is_nan() {
+            return None;
+        }
         let (p_a, p_b) = (c.p_a, ctx.pose_ba * c.p_b);
         let beside = |body: &Body, feature, p: &P3| {
             let data = body.data(feature);
@@ -172,7 +181,7 @@ fn decided(
         }
         if !strict {
             // Beyond, the second order says nothing about the gradient.
-            if radius.is_nan() || radius > WIDE * extent {
+            if radius > WIDE * extent {
                 return None;
             }
             zones.push(Zone { p_a, p_b, radius });
