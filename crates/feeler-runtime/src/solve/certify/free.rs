@@ -16,7 +16,7 @@
 
 use super::leaf::{Leaf, Over, is_outside};
 use super::reduced::keep_minima;
-use super::search::{Cell, Look, Model, System};
+use super::search::{Cell, Look, Model, System, holds_one, is_beside_one};
 use crate::solve::{Candidate, Context, Solved, free};
 use feeler_geom::Ball;
 use nalgebra::{SMatrix, SVector};
@@ -307,15 +307,12 @@ impl<const N: usize> System<N> for Pair<'_, N> {
     }
 
     fn is_known(&self, cell: &Cell<N>) -> bool {
-        self.known.iter().any(|x| (0..N).all(|i| (x[i] - cell.middle[i]).abs() <= cell.radius[i]))
+        holds_one(cell, &self.known)
     }
 
     fn settle(&mut self, cell: &Cell<N>) -> bool {
         let same = self.ctx.tol.same;
-        let near = |x: &SVector<f64, N>| {
-            (0..N).all(|i| (x[i] - cell.middle[i]).abs() * self.lengths[i] <= 0.5 * same)
-        };
-        if self.known.iter().any(near) {
+        if is_beside_one(cell, &self.known, &self.lengths, 0.5 * same) {
             return true;
         }
         let reach = self.lengths.map(|l| 0.5 * same / l);

@@ -61,6 +61,23 @@ pub(super) trait System<const N: usize> {
     fn settle(&mut self, cell: &Cell<N>) -> bool;
 }
 
+/// Whether a known zero is in a cell.
+pub(super) fn holds_one<const N: usize>(cell: &Cell<N>, known: &[SVector<f64, N>]) -> bool {
+    known.iter().any(|x| (0..N).all(|i| (x[i] - cell.middle[i]).abs() <= cell.radius[i]))
+}
+
+/// Whether a known zero is within a distance (mm, along each parameter) of the middle of a cell over which unit steps
+/// have these lengths (mm).
+pub(super) fn is_beside_one<const N: usize>(
+    cell: &Cell<N>,
+    known: &[SVector<f64, N>],
+    lengths: &SVector<f64, N>,
+    distance: f64,
+) -> bool {
+    let near = |x: &SVector<f64, N>| (0..N).all(|i| (x[i] - cell.middle[i]).abs() * lengths[i] <= distance);
+    known.iter().any(near)
+}
+
 /// What a search has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
