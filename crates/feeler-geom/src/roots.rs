@@ -1,7 +1,7 @@
 //! All real roots of small polynomials and trigonometric polynomials.
 //!
 //! Both are cut into charts in Bernstein form; subdivision isolates the sign changes by the variation-diminishing
-//! property, a safeguarded Newton iteration refines each. Where all coefficients of a piece sink into the rounding
+//! property, a safeguarded Newton iteration on the chart's power form refines each. Where all coefficients of a piece sink into the rounding
 //! error the piece is reported as a root, so a nearly double root is never lost: it comes once or twice, and may be
 //! no root at all by an amount of the order of rounding. Callers check it in their original formulation.
 //!
@@ -152,13 +152,22 @@ pub fn trig_roots(p: &TrigPoly, noise: f64) -> Option<TrigRoots> {
     let table: &ArcTable = if degree <= 2 { &ARC2 } else { &ARC4 };
     let mut flat = FlatPieces::default();
     for chart in 0..4 {
-        let (bernstein, center) = table.chart(p, chart);
+        let bernstein = table.form(&table.bernstein, p, chart);
+        let center = ArcTable::center(chart);
         let angle = |x: f64| center + 2.0 * math::atan(TAN_PI_8 * (2.0 * x - 1.0));
+        // Made when the first root asks for it: most arcs have none.
+        let mut power: Option<Chart> = None;
         isolate(&bernstein, 2 * table.degree, noise, &mut |piece| match piece {
-            Piece::Sign(lo, hi) => {
-                if let Some(r) = bracketed(|t| p.eval2(t), angle(lo), angle(hi)) {
-                    let _ = roots.try_push(r);
-                }
+            Piece::Sign { ends, values } => {
+                let c = power.get_or_insert_with(|| table.form(&table.power, p, chart));
+                let ends = ends.map(|x| 2.0 * x - 1.0);
+                // Known degrees make for unrolled loops.
+                let y = if table.degree == 2 {
+                    simple_root(|y| horner2(&c[..5], y), ends, values)
+                } else {
+                    simple_root(|y| horner2(c, y), ends, values)
+                };
+                let _ = roots.try_push(center + 2.0 * math::atan(TAN_PI_8 * y));
             }
             Piece::Flat(lo, hi) => flat.add(angle(lo), angle(hi), &mut roots),
         });
@@ -211,7 +220,7 @@ pub fn poly_roots(coeffs: &[f64]) -> Option<PolyRoots> {
         let mut found = PolyRoots::new();
         let x_of = |t: f64| 2.0 * t - 1.0;
         isolate(&bernstein_of_power(&chart, n), n, noise, &mut |piece| match piece {
-            Piece::Sign(lo, hi) => {
+            Piece::Sign { ends: [lo, hi], .. } => {
                 if let Some(r) = bracketed(|x| horner2(&chart[..=n], x), x_of(lo), x_of(hi)) {
                     let _ = found.try_push(r);
                 }
@@ -239,6 +248,8 @@ fn horner2(c: &[f64], x: f64) -> (f64, f64) {
 
 /// Coefficients of a Bernstein form of degree up to 8 over [0, 1].
 type Bernstein = [f64; 9];
+/// Coefficients of a power form of degree up to 8 over [-1, 1].
+type Chart = [f64; 9];
 
 /// Binomial coefficients.
 const CHOOSE: [[f64; 9]; 9] = {
@@ -279,11 +290,16 @@ const TAN_PI_8: f64 = std::f64::consts::SQRT_2 - 1.0;
 /// Charts start here: away from the multiples of π/4 that are the usual roots in CAD poses.
 const OFFSET: f64 = 0.137;
 
-/// Bernstein forms of `e^{ik(ψ + offset)} W^n`, ψ in [-π/4, π/4], k ≤ n, with `W = 1 + tan²(ψ/2)`.
+/// `e^{ik(ψ + offset)} W^n`, ψ in [-π/4, π/4], k ≤ n, with `W = 1 + tan²(ψ/2)`: real and imaginary parts.
+type ArcForms = [([f64; 9], [f64; 9]); TRIG_DEGREE + 1];
+
+/// The arc's functions as polynomials of degree 2n in `y = tan(ψ/2) / tan(π/8)`.
 struct ArcTable {
     degree: usize,
-    re: [Bernstein; TRIG_DEGREE + 1],
-    im: [Bernstein; TRIG_DEGREE + 1],
+    /// Bernstein forms in `(y + 1) / 2`.
+    bernstein: ArcForms,
+    /// Power forms in `y`.
+    power: ArcForms,
 }
 
 static ARC2: LazyLock<ArcTable> = LazyLock::new(|| ArcTable::new(2));
@@ -295,9 +311,23 @@ impl ArcTable {
         // Coefficients scaled by the binomials, where multiplication is a plain convolution.
         let w = ([1.0 + x2, 2.0 * (1.0 - x2), 1.0 + x2], [0.0; 3]);
         let z = ([1.0 - x2, 2.0 * (1.0 + x2), 1.0 - x2], [-2.0 * TAN_PI_8, 0.0, 2.0 * TAN_PI_8]);
-        let mut table = Self { degree, re: [[0.0; 9]; 5], im: [[0.0; 9]; 5] };
+        let mut bernstein = Self::products(degree, &w, &z);
+        for (re, im) in &mut bernstein {
+            for (i, binomial) in CHOOSE[2 * degree].iter().enumerate().take(2 * degree + 1) {
+                re[i] /= binomial;
+                im[i] /= binomial;
+            }
+        }
+        let w = ([1.0, 0.0, x2], [0.0; 3]);
+        let z = ([1.0, 0.0, -x2], [0.0, 2.0 * TAN_PI_8, 0.0]);
+        Self { degree, bernstein, power: Self::products(degree, &w, &z) }
+    }
+
+    /// `e^{ik offset} z^k w^(n - k)` for k ≤ n.
+    fn products(degree: usize, w: &([f64; 3], [f64; 3]), z: &([f64; 3], [f64; 3])) -> ArcForms {
+        let mut out = [([0.0; 9], [0.0; 9]); TRIG_DEGREE + 1];
         let mut angle = 0.0;
-        for k in 0..=degree {
+        for (k, form) in out.iter_mut().enumerate().take(degree + 1) {
             let (sin, cos) = math::sin_cos(angle);
             let (mut re, mut im) = ([0.0; 9], [0.0; 9]);
             (re[0], im[0]) = (cos, sin);
@@ -312,40 +342,50 @@ impl ArcTable {
                 }
                 (re, im) = (nr, ni);
             }
-            for (i, binomial) in CHOOSE[2 * degree].iter().enumerate().take(2 * degree + 1) {
-                table.re[k][i] = re[i] / binomial;
-                table.im[k][i] = im[i] / binomial;
-            }
+            *form = (re, im);
             angle += OFFSET;
         }
-        table
+        out
     }
 
-    /// The polynomial (times `W^n`, which is at least 1) over quarter arc number `chart`, and the arc's centre.
-    fn chart(&self, p: &TrigPoly, chart: usize) -> (Bernstein, f64) {
+    /// The polynomial times `W^n` (which is at least 1) over quarter arc number `chart`.
+    fn form(&self, arcs: &ArcForms, p: &TrigPoly, chart: usize) -> [f64; 9] {
         let mut out = [0.0; 9];
+        for (k, (re, im)) in arcs.iter().enumerate().take(self.degree + 1) {
+            // (a - ib) i^(k chart): turned by quarter turns exactly.
+            let (a, b) = (p.cos[k], if k == 0 { 0.0 } else { -p.sin[k] });
+            let (a, b) = match (k * chart) % 4 {
+                0 => (a, b),
+                1 => (-b, a),
+                2 => (-a, -b),
+                _ => (b, -a),
+            };
+            for ((v, re), im) in out.iter_mut().zip(re).zip(im) {
+                *v += a * re - b * im;
+            }
+        }
+        out
+    }
+
+    /// Angle in the middle of quarter arc number `chart`.
+    fn center(chart: usize) -> f64 {
         let mut center = OFFSET;
         for _ in 0..chart {
             center += FRAC_PI_2;
         }
-        for k in 0..=self.degree {
-            // (a - ib) i^(k chart): turned by quarter turns exactly.
-            let (mut a, mut b) = (p.cos[k], if k == 0 { 0.0 } else { -p.sin[k] });
-            for _ in 0..(k * chart) % 4 {
-                (a, b) = (-b, a);
-            }
-            for (i, v) in out.iter_mut().enumerate().take(2 * self.degree + 1) {
-                *v += a * self.re[k][i] - b * self.im[k][i];
-            }
-        }
-        (out, center)
+        center
     }
 }
 
 /// What isolation finds in a piece of [0, 1].
 enum Piece {
-    /// Exactly one sign change, the values at the ends are beyond the noise.
-    Sign(f64, f64),
+    /// Exactly one sign change; the values at the ends are beyond the noise.
+    Sign {
+        /// Where the piece begins and ends.
+        ends: [f64; 2],
+        /// Values there.
+        values: [f64; 2],
+    },
     /// Values within the noise.
     Flat(f64, f64),
 }
@@ -359,13 +399,26 @@ const MAX_PIECES: usize = 8192;
 
 /// Reports, from left to right, all pieces of [0, 1] where the form of degree `n` has a root or stays within `noise`.
 fn isolate(coeffs: &Bernstein, n: usize, noise: f64, report: &mut impl FnMut(Piece)) {
+    // Known degrees make for unrolled loops.
+    match n {
+        4 => isolate_degree(coeffs, 4, noise, report),
+        8 => isolate_degree(coeffs, 8, noise, report),
+        _ => isolate_degree(coeffs, n, noise, report),
+    }
+}
+
+#[inline(always)]
+fn isolate_degree(coeffs: &Bernstein, n: usize, noise: f64, report: &mut impl FnMut(Piece)) {
     let mut stack: ArrayVec<(Bernstein, f64, f64), 64> = ArrayVec::new();
-    stack.push((*coeffs, 0.0, 1.0));
+    let mut next = Some((*coeffs, 0.0, 1.0));
     let mut budget = MAX_PIECES;
-    while let Some((c, lo, hi)) = stack.pop() {
+    while let Some((mut c, lo, hi)) = next.take().or_else(|| stack.pop()) {
         let c_used = &c[..=n];
-        let min = c_used.iter().copied().fold(f64::INFINITY, f64::min);
-        let max = c_used.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
+        for &v in c_used {
+            min = if v < min { v } else { min };
+            max = if v > max { v } else { max };
+        }
         if min > noise || max < -noise {
             continue;
         }
@@ -379,13 +432,13 @@ fn isolate(coeffs: &Bernstein, n: usize, noise: f64, report: &mut impl FnMut(Pie
         }
         let (first, last) = (c[0], c[n]);
         if first * last < 0.0 && first.abs() > noise && last.abs() > noise && variations(c_used) == 1 {
-            report(Piece::Sign(lo, hi));
+            report(Piece::Sign { ends: [lo, hi], values: [first, last] });
             continue;
         }
-        let (left, right) = cut(&c, n);
+        let left = cut(&mut c, n);
         let mid = lo + CUT * (hi - lo);
-        stack.push((right, mid, hi));
-        stack.push((left, lo, mid));
+        stack.push((c, mid, hi));
+        next = Some((left, lo, mid));
     }
 }
 
@@ -404,17 +457,39 @@ fn variations(c: &[f64]) -> usize {
     count
 }
 
-/// De Casteljau's subdivision at [`CUT`].
-fn cut(c: &Bernstein, n: usize) -> (Bernstein, Bernstein) {
-    let (mut left, mut right) = (*c, *c);
-    for (k, edge) in left.iter_mut().enumerate().take(n + 1).skip(1) {
-        for i in 0..=n - k {
-            right[i] = (1.0 - CUT) * right[i] + CUT * right[i + 1];
-        }
-        *edge = right[0];
+/// De Casteljau's subdivision at [`CUT`]: leaves the right half in place and returns the left one.
+#[inline(always)]
+fn cut(right: &mut Bernstein, n: usize) -> Bernstein {
+    /// The levels with their points written out, which keeps all points in registers.
+    macro_rules! levels {
+        ($($level:literal: $($i:literal)*;)*) => {{
+            let mut points = *right;
+            let mut left = points;
+            $(
+                $( points[$i] = (1.0 - CUT) * points[$i] + CUT * points[$i + 1]; )*
+                left[$level] = points[0];
+            )*
+            *right = points;
+            left
+        }};
     }
-    // Point i of `right` was last written at level n - i, which makes it the right half in place.
-    (left, right)
+    // Point i on the right is last written at level n - i.
+    match n {
+        4 => levels! { 1: 0 1 2 3; 2: 0 1 2; 3: 0 1; 4: 0; },
+        8 => levels! {
+            1: 0 1 2 3 4 5 6 7; 2: 0 1 2 3 4 5 6; 3: 0 1 2 3 4 5; 4: 0 1 2 3 4; 5: 0 1 2 3; 6: 0 1 2; 7: 0 1; 8: 0;
+        },
+        _ => {
+            let mut left = *right;
+            for (k, edge) in left.iter_mut().enumerate().take(n + 1).skip(1) {
+                for i in 0..=n - k {
+                    right[i] = (1.0 - CUT) * right[i] + CUT * right[i + 1];
+                }
+                *edge = right[0];
+            }
+            left
+        }
+    }
 }
 
 /// Joins neighbouring flat pieces before they are reported.
@@ -444,6 +519,42 @@ impl FlatPieces {
         }
     }
 }
+
+/// The root of `f` (value and derivative, in units of the arc) in a piece over which it changes its sign once, from the
+/// values at the ends: Newton's iteration from the chord's root, kept inside the shrinking bracket by bisection.
+///
+/// A step of `d` leaves an error of about `d² f'' / (2 f')`: below [`CONVERGED`] that is less than what the rounding of the
+/// values makes.
+fn simple_root(f: impl Fn(f64) -> (f64, f64), ends: [f64; 2], values: [f64; 2]) -> f64 {
+    let [mut lo, mut hi] = ends;
+    let rising = values[0] < 0.0;
+    let mut x = lo + (hi - lo) * (values[0] / (values[0] - values[1]));
+    let mut last_step = hi - lo;
+    for _ in 0..100 {
+        let (v, d) = f(x);
+        if v == 0.0 {
+            break;
+        }
+        if (v < 0.0) == rising {
+            lo = x;
+        } else {
+            hi = x;
+        }
+        let newton = x - v / d;
+        // Newton must at least halve the step, or bisection takes over.
+        let good = lo < newton && newton < hi && (newton - x).abs() < 0.5 * last_step;
+        let next = if good { newton } else { 0.5 * (lo + hi) };
+        last_step = (next - x).abs();
+        x = next;
+        if last_step <= if good { CONVERGED } else { f64::EPSILON } {
+            break;
+        }
+    }
+    x
+}
+
+/// Last step of Newton's iteration on an arc.
+const CONVERGED: f64 = 1e-9;
 
 /// The root of `f` (value and derivative) between two points of opposite signs: Newton's iteration kept inside the
 /// shrinking bracket by bisection, to the last bits or 100 steps. `None` when the signs agree.

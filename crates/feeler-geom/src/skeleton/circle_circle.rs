@@ -6,6 +6,7 @@
 //! (all eight occur). Where `P` lies on the first circle's axis, every point of it is a partner by the first condition,
 //! and the second one, `R_1 e_r·e = (O_2 - O_1)·e`, chooses.
 
+use super::simple::{Doubt, Guess, Places, State, settled};
 use super::solve::{Job, Pair, Solutions, sample};
 use super::{Family, Primitive};
 use crate::roots::{TrigPoly, TrigRoots, trig_roots};
@@ -51,17 +52,153 @@ pub(super) fn solve(job: &mut Job<'_>) {
 
     let Some(angles) = candidates(job, &first, &second) else { return };
     let mut found = Solutions::new(job, radius_a.min(radius_b));
-    for phi in angles {
-        starts(&first, &second, phi, &mut |start| found.try_start(start, GATE));
+    if job.out.family.is_some() || all_simple(job, &first, &second, &angles, &mut found).is_err() {
+        found.clear();
+        try_everything(job, &first, &second, &angles, &mut found);
+    }
+    found.finish(job);
+}
+
+/// Finds the solutions in the range when all there are, in range or not, are simple.
+///
+/// `½ |w|²` is a function on the torus of pairs of points. With a point's partner, two derivatives by the arc lengths
+/// tell whether a root is a critical point and of which index, and only what is asked for is refined.
+fn all_simple(
+    job: &Job<'_>,
+    first: &Circle,
+    second: &Circle,
+    angles: &[f64],
+    found: &mut Solutions<'_>,
+) -> Result<(), Doubt> {
+    let radius_sum = sample(job.a, 0.0).sigma + sample(job.b, 0.0).sigma;
+    // Solutions on the near side and on the far side of the first circle.
+    let mut of_side: [Places; 2] = Default::default();
+    for &phi in angles {
+        let foot = Foot::at(first, second, phi);
+        let mut is_root = false;
+        for (side, places) in [1.0, -1.0].into_iter().zip(&mut of_side) {
+            let guess = OnSide { first, second, side, foot };
+            let Some((OnSide { foot, .. }, state)) = settled(guess)? else { continue };
+            is_root = true;
+            if !places.add((foot.sin, foot.cos), &state)? {
+                continue;
+            }
+            let w = foot.connection(first, side);
+            let h = w.norm();
+            if !(job.may_be_in_range(h - radius_sum) || job.may_be_in_range(-h - radius_sum)) {
+                continue;
+            }
+            let tangents = foot.e_1.cross(&foot.e_2);
+            let use_w = h > NEAR * first.radius || tangents.norm() < PARALLEL;
+            let n = if use_w { w / h } else { tangents.normalize() };
+            let e = foot.e_r1 * side;
+            let theta = math::atan2(e.dot(&first.frame.y), e.dot(&first.frame.x));
+            found.refine_simple(Pair { s: theta * first.radius, t: foot.phi * second.radius, n })?;
+        }
+        if !is_root {
+            return Err(Doubt);
+        }
+    }
+    if Places::are_complete(&of_side, 4) { Ok(()) } else { Err(Doubt) }
+}
+
+/// Distance (in radii) of points whose connection is the normal whatever the tangents.
+const NEAR: f64 = 1e-3;
+/// Sine below which tangents are too parallel to give the normal.
+const PARALLEL: f64 = 0.05;
+
+/// A point of the second circle and its partners on the first one.
+#[derive(Clone, Copy)]
+struct Foot {
+    phi: f64,
+    sin: f64,
+    cos: f64,
+    /// Unit radius and tangent of the second circle.
+    e_r2: V3,
+    e_2: V3,
+    /// The same on the first circle, at the nearest point.
+    e_r1: V3,
+    e_1: V3,
+    /// Distances from the first circle's axis and plane.
+    rho: f64,
+    height: f64,
+}
+
+impl Foot {
+    fn at(first: &Circle, second: &Circle, phi: f64) -> Self {
+        let (sin, cos) = math::sin_cos(phi);
+        let (f, g) = (&first.frame, &second.frame);
+        let e_r2 = g.x * cos + g.y * sin;
+        let x = (g.origin - f.origin) + e_r2 * second.radius;
+        let (u, v) = (x.dot(&f.x), x.dot(&f.y));
+        let rho = (u * u + v * v).sqrt();
+        let (u, v) = (u / rho, v / rho);
+        Self {
+            phi,
+            sin,
+            cos,
+            e_r2,
+            e_2: g.y * cos - g.x * sin,
+            e_r1: f.x * u + f.y * v,
+            e_1: f.y * u - f.x * v,
+            rho,
+            height: x.dot(&f.z),
+        }
+    }
+
+    /// From the partner on a side of the first circle to the point.
+    fn connection(&self, first: &Circle, side: f64) -> V3 {
+        self.e_r1 * (self.rho - side * first.radius) + first.frame.z * self.height
+    }
+}
+
+/// A guess of a critical point of `½ |w|²` with the partner on one side of the first circle.
+#[derive(Clone, Copy)]
+struct OnSide<'a> {
+    first: &'a Circle,
+    second: &'a Circle,
+    side: f64,
+    foot: Foot,
+}
+
+impl Guess for OnSide<'_> {
+    fn state(&self) -> Option<State> {
+        let (foot, r1, r2) = (&self.foot, self.first.radius, self.second.radius);
+        if foot.rho <= NEAR * r1 {
+            return None;
+        }
+        // Bounds all derivatives by the angles, over the product of the radii.
+        let size = 1.0 + (self.second.frame.origin - self.first.frame.origin).norm() / r1.min(r2);
+        // Second derivatives by the arc lengths; the first one by the first length vanishes.
+        let w = foot.connection(self.first, self.side);
+        let twist = foot.e_1.dot(&foot.e_2);
+        let (by_s, by_t) = (self.side * foot.rho / r1, 1.0 - w.dot(&foot.e_r2) / r2);
+        let det = by_s * by_t - twist * twist;
+        let slope = w.dot(&foot.e_2) / det;
+        let (ds, dt) = (slope * twist / r1, -slope * by_s / r2);
+        // Where tangents are nearly parallel, the connection must be known to give the normal.
+        let is_crossing = foot.e_1.cross(&foot.e_2).norm() >= PARALLEL;
+        let allowed = if is_crossing { f64::INFINITY } else { NEAR * w.norm() / r1 };
+        Some(State { step: dt, size: ds.abs().max(dt.abs()), det, curving: size * size, allowed })
+    }
+
+    fn stepped(&self, state: &State) -> Self {
+        Self { foot: Foot::at(self.first, self.second, self.foot.phi + state.step), ..*self }
+    }
+}
+
+/// The solutions that any candidate leads to, and any point of the second circle when one seems to be missing.
+fn try_everything(job: &Job<'_>, first: &Circle, second: &Circle, angles: &[f64], found: &mut Solutions<'_>) {
+    for &phi in angles {
+        starts(first, second, phi, &mut |start| found.try_start(start, GATE));
     }
     if job.out.family.is_none() && !found.balanced() {
         for k in 0..SAMPLES {
-            starts(&first, &second, TAU * f64::from(k) / f64::from(SAMPLES), &mut |start| {
+            starts(first, second, TAU * f64::from(k) / f64::from(SAMPLES), &mut |start| {
                 found.try_start(start, f64::INFINITY);
             });
         }
     }
-    found.finish(job);
 }
 
 /// Residual above which a candidate does not belong to this root: roots are known to 1e-4 at worst (fourfold).
@@ -139,6 +276,9 @@ fn equidistant_families(job: &mut Job<'_>, first: &Circle, second: &Circle) {
     let (sigma_a, sigma_b) = (sample(job.a, 0.0).sigma, sample(job.b, 0.0).sigma);
     let mid = -sigma_a - sigma_b;
     for (fixed, moving) in [(first, second), (second, first)] {
+        if !may_be_equidistant(fixed, moving, job.tol + job.noise) {
+            continue;
+        }
         for far in [false, true] {
             let Some((lo, hi)) = distance_along(fixed, moving, far, job.tol) else { continue };
             if hi <= job.tol {
@@ -150,6 +290,17 @@ fn equidistant_families(job: &mut Job<'_>, first: &Circle, second: &Circle) {
             }
         }
     }
+}
+
+/// Whether two opposite points of `moving` have a distance from `fixed` in common, to the nearest or the farthest point.
+fn may_be_equidistant(fixed: &Circle, moving: &Circle, tol: f64) -> bool {
+    let [first, last] = [moving.radius, -moving.radius].map(|r| {
+        let x = fixed.frame.local(&(moving.frame.origin + moving.frame.x * r));
+        let rho = (x.x * x.x + x.y * x.y).sqrt();
+        [rho - fixed.radius, rho + fixed.radius].map(|v| (v * v + x.z * x.z).sqrt())
+    });
+    let apart = |h: f64, other: f64| (h - other).abs() > tol;
+    first.iter().any(|&h| last.iter().any(|&other| !apart(h, other)))
 }
 
 /// Range of the distance from points of `moving` to their partner on `fixed`, continued from the nearest (or farthest)
@@ -181,6 +332,9 @@ fn distance_along(fixed: &Circle, moving: &Circle, far: bool, tol: f64) -> Optio
 
 /// The circles touching each other: every normal of the common cross-section is one of a pair.
 fn tangent_family(job: &mut Job<'_>, first: &Circle, second: &Circle) {
+    if !may_touch(first, second, job.tol + job.noise) {
+        return;
+    }
     let (sigma_a, sigma_b) = (sample(job.a, 0.0).sigma, sample(job.b, 0.0).sigma);
     let len = first.radius.min(second.radius).min(job.extent);
     for (s, t) in parallel_tangents(first, second) {
@@ -198,6 +352,28 @@ fn tangent_family(job: &mut Job<'_>, first: &Circle, second: &Circle) {
             }
         }
     }
+}
+
+/// Whether points of [`parallel_tangents`] are within a distance.
+fn may_touch(first: &Circle, second: &Circle, distance: f64) -> bool {
+    let line = first.frame.z.cross(&second.frame.z);
+    let centers = second.frame.origin - first.frame.origin;
+    let radius_along = |c: &Circle, v: &V3| {
+        let (x, y) = (v.dot(&c.frame.x), v.dot(&c.frame.y));
+        let len = (x * x + y * y).sqrt();
+        // Without a direction the angle is taken as zero.
+        let e = if len == 0.0 { c.frame.x } else { c.frame.x * (x / len) + c.frame.y * (y / len) };
+        e * c.radius
+    };
+    let rays = [(first.frame.z.cross(&line), second.frame.z.cross(&line)), (centers, centers)];
+    rays.iter().any(|(r1, r2)| {
+        let (p, q) = (radius_along(first, r1), radius_along(second, r2));
+        let apart = |v: V3| v.norm() > distance;
+        !(apart(centers + q - p)
+            && apart(centers - q - p)
+            && apart(centers + q + p)
+            && apart(centers - q + p))
+    })
 }
 
 /// Arc lengths on both circles where tangents are parallel: they lie along the line where the planes meet. In parallel

@@ -6,6 +6,7 @@
 //! `cos²φ (w_⊥·e)² = m² |w_⊥|² (u·e)²`. Points where the axis meets the circle are roots of both.
 
 use super::signed_distance::across;
+use super::simple::{Doubt, Guess, Places, State, settled};
 use super::solve::{Job, Pair, Solutions, on_nappe, sample};
 use super::{Family, Primitive};
 use crate::roots::{TrigPoly, TrigRoots, trig_roots};
@@ -41,17 +42,115 @@ pub(super) fn solve(job: &mut Job<'_>) {
 
     let mut found = Solutions::new(job, radius);
     let Some(angles) = candidates(job, &poses) else { return };
-    for theta in angles {
-        starts(&poses, theta, &mut |start| found.try_start(start, GATE));
+    if job.out.family.is_some() || all_simple(job, &poses, &angles, &mut found).is_err() {
+        found.clear();
+        try_everything(job, &poses, &angles, &mut found);
+    }
+    found.finish(job);
+}
+
+/// Finds the solutions in the range when all there are, in range or not, are simple.
+///
+/// On each side of the line the distance `±cos φ |w_⊥| - m w·u` is a function on the circle with as many minima as
+/// maxima. Two derivatives tell whether a root is one of them, and only what is asked for is refined.
+fn all_simple(job: &Job<'_>, p: &Poses, angles: &[f64], found: &mut Solutions<'_>) -> Result<(), Doubt> {
+    let radius_sum = sample(job.a, 0.0).sigma + sample(job.b, 0.0).sigma;
+    // With a constant radius both sides have the same roots, and each solution stands for both.
+    let sides: &[f64] = if p.slope == 0.0 { &[1.0] } else { &[1.0, -1.0] };
+    let mut of_side: [Places; 2] = Default::default();
+    for &theta in angles {
+        let foot = Foot::at(p, theta);
+        let mut is_root = false;
+        for (&side, places) in sides.iter().zip(&mut of_side) {
+            let Some((OnSide { foot, .. }, state)) = settled(OnSide { poses: p, side, foot })? else {
+                continue;
+            };
+            is_root = true;
+            if !places.add((foot.sin, foot.cos), &state)? {
+                continue;
+            }
+            let distance = side * p.cos_phi * foot.dist - p.slope * foot.along;
+            let s = foot.along + p.slope * side * foot.dist / p.cos_phi;
+            let wanted = job.may_be_in_range(distance - radius_sum)
+                || p.slope == 0.0 && job.may_be_in_range(-distance - radius_sum);
+            if wanted && job.may_be_on_nappe(&sample(job.a, s)) {
+                let n = foot.across * (side * p.cos_phi / foot.dist) - p.u * p.slope;
+                found.refine_simple(Pair { s, t: foot.theta * p.radius, n: n.normalize() })?;
+            }
+        }
+        if !is_root {
+            return Err(Doubt);
+        }
+    }
+    let are_complete = |places| Places::are_complete(std::slice::from_ref(places), 2);
+    if of_side[..sides.len()].iter().all(are_complete) { Ok(()) } else { Err(Doubt) }
+}
+
+/// A point of the circle seen from the line.
+#[derive(Clone, Copy)]
+struct Foot {
+    theta: f64,
+    sin: f64,
+    cos: f64,
+    /// Unit radius and tangent of the circle.
+    e_r: V3,
+    e: V3,
+    /// From the axis to the point, its length, and the place along the axis.
+    across: V3,
+    dist: f64,
+    along: f64,
+}
+
+impl Foot {
+    fn at(p: &Poses, theta: f64) -> Self {
+        let (sin, cos) = math::sin_cos(theta);
+        let e_r = p.frame.x * cos + p.frame.y * sin;
+        let e = p.frame.y * cos - p.frame.x * sin;
+        let w = across(&(e_r * p.radius - p.offset), &p.u);
+        let along = (p.frame.origin + e_r * p.radius - p.origin).dot(&p.u);
+        Self { theta, sin, cos, e_r, e, across: w, dist: w.norm(), along }
+    }
+}
+
+/// A guess of a critical point of the distance on one side of the line.
+#[derive(Clone, Copy)]
+struct OnSide<'a> {
+    poses: &'a Poses,
+    side: f64,
+    foot: Foot,
+}
+
+impl Guess for OnSide<'_> {
+    fn state(&self) -> Option<State> {
+        let (p, foot) = (self.poses, &self.foot);
+        // First and second derivative by θ, over the radius.
+        let g = foot.across * (self.side * p.cos_phi / foot.dist) - p.u * p.slope;
+        // The part of the tangent that turns around the axis.
+        let turning = p.u.cross(&foot.across).dot(&foot.e) / foot.dist;
+        let bending = p.radius / foot.dist;
+        let det = self.side * p.cos_phi * bending * turning * turning - g.dot(&foot.e_r);
+        let step = -g.dot(&foot.e) / det;
+        let size = 1.0 + bending;
+        Some(State { step, size: step.abs(), det, curving: size * size, allowed: f64::INFINITY })
+    }
+
+    fn stepped(&self, state: &State) -> Self {
+        Self { foot: Foot::at(self.poses, self.foot.theta + state.step), ..*self }
+    }
+}
+
+/// The solutions that any candidate leads to, and any point of the circle when one seems to be missing.
+fn try_everything(job: &Job<'_>, p: &Poses, angles: &[f64], found: &mut Solutions<'_>) {
+    for &theta in angles {
+        starts(p, theta, &mut |start| found.try_start(start, GATE));
     }
     if job.out.family.is_none() && !found.balanced() {
         for k in 0..SAMPLES {
-            starts(&poses, TAU * f64::from(k) / f64::from(SAMPLES), &mut |start| {
+            starts(p, TAU * f64::from(k) / f64::from(SAMPLES), &mut |start| {
                 found.try_start(start, f64::INFINITY);
             });
         }
     }
-    found.finish(job);
 }
 
 /// Residual above which a candidate does not belong to this root: roots are known to 1e-4 at worst (fourfold).
@@ -132,6 +231,15 @@ fn starts(p: &Poses, theta: f64, try_start: &mut impl FnMut(Pair)) {
 /// The circle at constant distance from the line's surface: coaxial poses.
 fn coaxial_family(job: &mut Job<'_>, p: &Poses) {
     let sigma = sample(job.a, 0.0).sigma + sample(job.b, 0.0).sigma;
+    // Nearly always two points tell, for both sides.
+    let [first, last] = [p.radius, -p.radius].map(|r| {
+        let x = p.frame.origin + p.frame.x * r - p.origin;
+        (p.cos_phi * across(&x, &p.u).norm(), p.slope * x.dot(&p.u))
+    });
+    let differ = |side: f64| (side * (first.0 - last.0) - (first.1 - last.1)).abs() > job.tol + job.noise;
+    if differ(1.0) && differ(-1.0) {
+        return;
+    }
     for side in [1.0, -1.0] {
         let (mut lo, mut hi, mut used) = (f64::INFINITY, f64::NEG_INFINITY, false);
         // Opposite points first: they tell at once that there is no family.

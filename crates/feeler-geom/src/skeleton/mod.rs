@@ -10,7 +10,8 @@
 //!
 //! Everything here solves these equations, one file a pair of skeletons; both signs of `h` and `h = 0` (the
 //! skeletons meet: crossing or coaxial axes) included. Each isolated pair is finished by Newton steps in the
-//! skeletons' parameters and `n` (`solve.rs`), which stay regular at `d = 0` and at `h = 0`.
+//! skeletons' parameters and `n` (`solve.rs`), which stay regular at `d = 0` and at `h = 0`; of a circle's pairs, those out of
+//! the range are left alone where all are told to be simple (`simple.rs`).
 //!
 //! # Source
 //! MATH §3; BREP §4.3.1, Table 4.1.
@@ -32,6 +33,7 @@ mod over_box;
 mod plane_any;
 mod point_any;
 mod signed_distance;
+mod simple;
 mod solve;
 
 #[cfg(test)]

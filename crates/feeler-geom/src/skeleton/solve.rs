@@ -6,6 +6,7 @@
 //! hence the regularity at distance 0; the determinant of the system is minus that of the Hessian of `½|w|²`
 //! when the slopes vanish, hence the regularity at `h = 0`.
 
+use super::simple::Doubt;
 use super::{Critical, Criticals, Family, Primitive};
 use crate::frame::complete_basis;
 use crate::{P3, V3, math};
@@ -220,14 +221,14 @@ pub(super) fn refine(a: &Primitive, b: &Primitive, start: Pair, len: f64, accept
         // direction after each repairs it.
         let nearly_singular = best.is_some_and(|(_, f)| f.isolation < 1e-5);
         let short = nearly_singular && k % 2 == 1;
-        let (step, sign, isolation) = solve4(sys.j, sys.r.map(|v| -v), short);
-        idle += 1;
-        if size <= accept && best.is_none_or(|(least, _)| size < least) {
-            best = Some((size, Refined { pair: x, sign, isolation, accept }));
-            idle = 0;
-        }
+        let better = size <= accept && best.is_none_or(|(least, _)| size < least);
+        idle = if better { 0 } else { idle + 1 };
         if best.is_some() && idle > if nearly_singular { 4 } else { 0 } {
             break;
+        }
+        let (step, sign, isolation) = solve4(sys.j, sys.r.map(|v| -v), short);
+        if better {
+            best = Some((size, Refined { pair: x, sign, isolation, accept }));
         }
         // Far from the solution a full step in n means nothing.
         let turn = math::hypot(step[2], step[3]);
@@ -267,6 +268,17 @@ impl<'a> Job<'a> {
     /// Whether distances from `lo` to `hi` meet the requested range.
     pub(super) fn in_range(&self, lo: f64, hi: f64) -> bool {
         lo <= self.range[1] && hi >= self.range[0]
+    }
+
+    /// Whether a solution at about this distance, before its refinement, may turn out to be in the range.
+    pub(super) fn may_be_in_range(&self, distance: f64) -> bool {
+        let margin = MARGIN * (self.a.reach() + self.b.reach());
+        self.in_range(distance - margin, distance + margin)
+    }
+
+    /// Whether a sphere belongs to the used nappe of a cone or may turn out to.
+    pub(super) fn may_be_on_nappe(&self, x: &Sample) -> bool {
+        on_nappe(x, MARGIN * (self.a.reach() + self.b.reach()))
     }
 
     /// Notes a family with distances from `lo` to `hi`.
@@ -322,15 +334,25 @@ impl<'a> Solutions<'a> {
 
     /// Refines a start and keeps what it leads to. Starts with a residual above `gate` are not worth the iteration.
     pub(super) fn try_start(&mut self, start: Pair, gate: f64) {
-        let len = self.len;
-        if worst(&system(self.a, self.b, &start, len).r) > gate {
-            return;
+        if gate == f64::INFINITY || worst(&system(self.a, self.b, &start, self.len).r) <= gate {
+            // What leads to nothing is no loss.
+            let _ = self.refine_simple(start);
         }
+    }
+
+    /// Refines a start that is known to be next to a solution.
+    pub(super) fn refine_simple(&mut self, start: Pair) -> Result<(), Doubt> {
+        let len = self.len;
         let travel = 16.0 * f64::EPSILON * (start.s.abs() + start.t.abs());
         let accept = 16.0 * f64::EPSILON + 0.5 * (self.noise + travel) / len;
-        if let Some(found) = refine(self.a, self.b, start, len, accept) {
-            self.keep(found);
-        }
+        let refined = refine(self.a, self.b, start, len, accept).ok_or(Doubt)?;
+        self.keep(refined);
+        Ok(())
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.list.clear();
     }
 
     fn keep(&mut self, found: Refined) {
@@ -378,3 +400,6 @@ impl<'a> Solutions<'a> {
 /// Two solutions closer than this (relative to the sizes, radians) are one: a nearly double root is exact to the square
 /// root of rounding only.
 const SAME: f64 = 3e-8;
+
+/// What a simple solution may move by when it is refined, relative to the sizes: many times as much as it does.
+const MARGIN: f64 = 1e-6;
