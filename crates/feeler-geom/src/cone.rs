@@ -10,9 +10,11 @@ mod min_cap;
 mod poly;
 mod reduce;
 mod revolution;
+mod zone;
 
 pub use poly::{HULL_DILATION, PolyCone, separated, separated_along};
 pub use revolution::{Cap, RevolutionCone};
+pub use zone::Zone;
 
 #[cfg(test)]
 mod tests;

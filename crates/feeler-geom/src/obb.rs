@@ -225,19 +225,32 @@ pub fn gap_in_frame(a: &Obb, b: &Obb, margin: f64, hint: u8) -> Option<(u8, f64)
 }
 
 /// Whether one of the fifteen axes proves that no point of box `b` is a point of box `a` displaced by an allowed vector,
-/// both in one frame; `extent` gives for a unit axis the largest component (mm, ≥ 0) of an allowed displacement along
-/// it, to either side. Returns by how much (mm) the proof holds.
+/// both in one frame; `extent` gives for a unit axis the largest component (mm) of an allowed displacement along
+/// it, to either side, at least `least` (≥ 0) for all axes. Returns by how much (mm) the proof holds.
 #[must_use]
-pub fn unreachable_in_frame(a: &Obb, b: &Obb, extent: impl Fn(&V3) -> f64) -> Option<f64> {
+pub fn unreachable_in_frame(a: &Obb, b: &Obb, least: f64, extent: impl Fn(&V3) -> f64) -> Option<f64> {
     let rel = Relative::new(a, &b.center.coords, &b.axes, b.half, 0.0);
-    (0..SAT_AXES).find_map(|k| {
-        let axis = match usize::from(k) {
-            k @ 0..3 => Some(a.axes[k]),
-            k @ 3..6 => Some(b.axes[k - 3]),
-            k => a.axes[(k - 6) / 3].cross(&b.axes[(k - 6) % 3]).try_normalize(MIN_CROSS_SQ.sqrt()),
-        };
-        let spare = rel.gap(k) - extent(&axis?);
+    let least = least.max(0.0);
+    let spare = |gap: f64, axis: &V3| {
+        let spare = gap - extent(axis);
         (spare > 0.0).then_some(spare)
+    };
+    let of_faces = (0..6_u8).find_map(|k| {
+        let gap = rel.gap(k);
+        let axis = if k < 3 { &a.axes[usize::from(k)] } else { &b.axes[usize::from(k) - 3] };
+        if gap > least { spare(gap, axis) } else { None }
+    });
+    of_faces.or_else(|| {
+        (0..9).find_map(|k| {
+            let (i, j) = (k / 3, k % 3);
+            let (gap, len_sq) = rel.cross_gap(i, j);
+            // Compared by squares, to save most roots.
+            if !(gap > 0.0 && gap * gap > least * least * len_sq && len_sq > MIN_CROSS_SQ) {
+                return None;
+            }
+            let gap = gap / len_sq.sqrt() * (1.0 - 4.0 * f64::EPSILON);
+            spare(gap, &a.axes[i].cross(&b.axes[j]).try_normalize(MIN_CROSS_SQ.sqrt())?)
+        })
     })
 }
 

@@ -4,11 +4,13 @@
 //! primitive of each canonical feature, its extent, the areas of each feature, and the shells.
 
 use crate::interfere::apart::{along, part};
+use crate::interfere::face_tree::{FaceNode, face_tree};
 use crate::interfere::probes::Probes;
 use crate::point_in_solid::{interior_points, shell_points};
 use crate::samples::{CurveSamples, Grid, Samples, at};
 use crate::tree::{Allowance, FeatureTypes, TreeNode};
 use feeler_convex::Polytope;
+use feeler_geom::cone::{PolyCone, Zone};
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P3, V3};
 use feeler_hierarchy::{Area, Edge, Face, Feature, FeatureType, Hierarchy, NearCanonical, Node, Vertex};
@@ -48,10 +50,12 @@ pub struct Body {
     areas: Vec<u32>,
     /// For each area the node that is its leaf.
     leaf_of_area: Vec<u32>,
-    /// For each area the position of its feature when that is canonical or follows a canonical one.
-    round_of_area: Vec<Option<u32>>,
+    /// See [`Body::whole_of`].
+    whole_of_area: Vec<Option<u32>>,
     /// The nodes for traversals.
     tree: Vec<TreeNode>,
+    /// Those of faces alone.
+    faces: Vec<FaceNode>,
     /// Conservative box in the solid's own frame.
     bounds: Aabb,
     reach: f64,
@@ -82,6 +86,8 @@ pub(crate) struct FeatureData {
     pub along: [f64; 2],
     /// Likewise of a face around a circle: see [`part`].
     pub part: [f64; 2],
+    /// Directions of its polars; of a feature that is canonical or follows a canonical one they are about its axis.
+    pub zone: Zone,
     /// Box of its areas, the solid's frame.
     pub bounds: Aabb,
     /// Diagonal of its box (mm).
@@ -92,6 +98,19 @@ pub(crate) struct FeatureData {
     pub areas: Range<usize>,
     /// Carries quasi-LMDs only.
     pub quasi_only: bool,
+}
+
+impl FeatureData {
+    /// Whether it is canonical or follows a canonical feature.
+    pub(crate) fn is_round(&self) -> bool {
+        self.primitive.is_some() || self.near.is_some()
+    }
+}
+
+/// Whether one pair of areas stands for two features that are known by [`Body::whole_of`]: closed forms tell about both, or
+/// one is canonical and the other a free edge, whose areas are solved one by one.
+pub(crate) fn solved_whole(a: &FeatureData, b: &FeatureData) -> bool {
+    a.primitive.is_some() || b.primitive.is_some() || (a.near.is_some() && b.near.is_some())
 }
 
 /// What a free-form feature follows; see [`feeler_hierarchy::NearCanonical`].
@@ -106,6 +125,9 @@ pub(crate) struct Near {
     /// Largest difference of curvatures (1/mm).
     pub curvature: f64,
 }
+
+/// Areas of a free-form edge that are sooner looked at one by one than sought in the hierarchy.
+const FEW_AREAS: usize = 24;
 
 /// Boxes under the hull of a body: more make it tighter and its support points dearer.
 const HULL_BOXES: usize = 64;
@@ -179,6 +201,7 @@ impl Body {
                 feature,
                 along: along(around, near.as_ref().map_or(0.0, |n| n.deviation), boxes),
                 part: part(around, points, if near.is_some() { NEAR_ROOM } else { ROOM }),
+                zone: zone(around, areas[start..next].iter().map(|&a| &hierarchy.areas[a as usize].cone)),
                 primitive,
                 near,
                 bounds: bbox,
@@ -192,18 +215,20 @@ impl Body {
             if bounds.is_empty() { 0.0 } else { bounds.min.coords.amax().max(bounds.max.coords.amax()) };
         let deviation = features.iter().fold(0.0, |m: f64, f| m.max(f.deviation));
         let samples = Samples::new(hierarchy.areas.len());
-        let round = |f: Feature| {
+        let whole = |f: Feature| {
             let data: &FeatureData = &features[dense(f)];
-            (data.primitive.is_some() || data.near.is_some()).then(|| index(dense(f)))
+            let is_whole = data.is_round() || matches!(f, Feature::Edge(_)) && data.areas.len() <= FEW_AREAS;
+            is_whole.then(|| index(dense(f)))
         };
-        let round_of_area = hierarchy.areas.iter().map(|a| round(a.feature)).collect();
+        let whole_of_area = hierarchy.areas.iter().map(|a| whole(a.feature)).collect();
         let mut body = Self {
             hierarchy,
             features,
             areas,
             leaf_of_area,
-            round_of_area,
+            whole_of_area,
             tree: Vec::new(),
+            faces: Vec::new(),
             bounds,
             reach,
             shell_points: Vec::new(),
@@ -216,6 +241,7 @@ impl Body {
             deviation,
         };
         body.tree = body.collect_tree();
+        body.faces = face_tree(&body);
         body.shell_points = shell_points(&body);
         body.interior_points = interior_points(&body);
         body.far_points = far_points(&body);
@@ -231,7 +257,7 @@ impl Body {
             below[i] = match (node.area(), node.children()) {
                 (Some(area), _) => {
                     let (types, allowance) = self.of_feature(self.area(area).feature);
-                    (types, allowance, self.round_of(area).unwrap_or(TreeNode::MIXED))
+                    (types, allowance, self.whole_of(area).unwrap_or(TreeNode::MIXED))
                 }
                 (None, Some([l, r])) => {
                     let (l, r) = (below[l as usize], below[r as usize]);
@@ -398,10 +424,10 @@ impl Body {
         (!spindle).then_some((primitive, off))
     }
 
-    /// The position of an area's feature in [`Body::features`] when it is canonical or follows a canonical one: closed
-    /// forms then tell about all of its areas at once.
-    pub(crate) fn round_of(&self, area: u32) -> Option<u32> {
-        self.round_of_area[area as usize]
+    /// The position of an area's feature in [`Body::features`] when it may be solved as a whole ([`solved_whole`]): it is
+    /// canonical, follows a canonical one, or is an edge of few areas.
+    pub(crate) fn whole_of(&self, area: u32) -> Option<u32> {
+        self.whole_of_area[area as usize]
     }
 
     /// Sorts areas by feature.
@@ -422,6 +448,11 @@ impl Body {
         &self.tree
     }
 
+    /// The faces as the search for crossings reads them.
+    pub(crate) fn faces(&self) -> &[FaceNode] {
+        &self.faces
+    }
+
     pub(crate) fn face(&self, i: u32) -> &Face {
         &self.hierarchy.faces[i as usize]
     }
@@ -433,6 +464,17 @@ impl Body {
     pub(crate) fn vertex(&self, i: u32) -> &Vertex {
         &self.hierarchy.vertices[i as usize]
     }
+}
+
+/// The directions of cones: about the axis of a feature of revolution, else about the first cone's.
+fn zone<'a>(around: Option<&Primitive>, cones: impl Iterator<Item = &'a PolyCone> + Clone) -> Zone {
+    let axis = match around {
+        Some(Primitive::Plane { normal, .. }) => *normal,
+        Some(Primitive::Line { dir, .. }) => *dir,
+        Some(Primitive::Circle { frame, .. }) => frame.z,
+        Some(Primitive::Point { .. }) | None => cones.clone().next().map_or(V3::z(), |c| c.revolution().axis),
+    };
+    Zone::around(&axis, cones)
 }
 
 /// The canonical feature that a free-form one follows.

@@ -47,8 +47,17 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
     }
     let c = &Candidate { n: touching::direction(ctx, c).unwrap_or(c.n), ..*c };
     let basis = complete_basis(&c.n);
-    let a = side(ctx, Which::A, c.feature_a, &Foot { p: &c.p_a, n: c.n, basis, hint: c.hint_a }, &ctx.tol)?;
-    let b = side(ctx, Which::B, c.feature_b, &Foot { p: &c.p_b, n: -c.n, basis, hint: c.hint_b }, &ctx.tol)?;
+    let of_a =
+        || side(ctx, Which::A, c.feature_a, &Foot { p: &c.p_a, n: c.n, basis, hint: c.hint_a }, &ctx.tol);
+    let of_b =
+        || side(ctx, Which::B, c.feature_b, &Foot { p: &c.p_b, n: -c.n, basis, hint: c.hint_b }, &ctx.tol);
+    // Vertices are quick to refuse.
+    let (a, b) = if let Feature::Vertex(_) = c.feature_b {
+        let b = of_b()?;
+        (of_a()?, b)
+    } else {
+        (of_a()?, of_b()?)
+    };
     let extent = ctx.extent(c.feature_a, c.feature_b);
     let class = match definiteness(ctx, &a, &b, c.distance, extent) {
         SecondOrder::Indefinite => return None,

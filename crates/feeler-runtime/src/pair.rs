@@ -42,12 +42,15 @@ pub struct ContactPair {
     apart_for: f64,
 }
 
+/// Motion in one step, relative to the size of B, beyond which starting again at the roots is quicker.
+const BIG_JUMP: f64 = 0.1;
+
 impl ContactPair {
     /// A pair of bodies.
     #[must_use]
     pub fn new(a: Arc<Body>, b: Arc<Body>) -> Self {
         let tolerances = Tolerances::new(&a, &b, &Pose::identity());
-        let odometer = Odometer::new(&b, 0.0);
+        let odometer = Odometer::new(&b);
         Self {
             a,
             b,
@@ -108,17 +111,23 @@ impl ContactPair {
             tol: self.tolerances,
             d_max: options.d_max,
             alpha: options.alpha,
-            cull: (!options.brute_force)
-                .then(|| CullContext::new(&self.a, &self.b, &pose_ab, &self.tolerances, &options)),
+            cull: (!options.brute_force).then(|| CullContext::new(&pose_ab, &self.tolerances, &options)),
         };
         let with_quasi = options.alpha > 0.0;
+        let step = self.odometer.advance(&pose_ab);
+        if step.way > BIG_JUMP * self.b.size() {
+            // Long ways would swallow the small steps after them.
+            self.odometer.restart();
+        }
+        if !options.savings.coherence || step.way > BIG_JUMP * self.b.size() {
+            self.front.clear();
+            self.interfere.clear();
+        }
+        let moved = self.odometer.total();
         if let Some(cull) = &ctx.cull {
-            if !options.savings.coherence {
-                self.front.clear();
-            }
             self.front.update(
                 (&self.a, &self.b),
-                &pose_ab,
+                (&pose_ab, moved),
                 (cull, options.alpha),
                 &mut self.leaf_pairs,
                 &mut self.stats,
@@ -126,7 +135,7 @@ impl ContactPair {
         } else {
             all_pairs(&self.a, &self.b, with_quasi, &mut self.leaf_pairs, &mut self.stats);
         }
-        self.apart_for -= self.odometer.advance(&pose_ab);
+        self.apart_for -= step.way;
         let still_apart = options.savings.coherence && self.apart_for > 0.0;
         let decide = options.detect_interference && !still_apart;
         self.times.traversal = clock.elapsed();
@@ -138,7 +147,7 @@ impl ContactPair {
             }
         };
         let scratch = &mut self.interfere;
-        let boundaries_cross = || decide && interfere::boundaries_cross(&ctx, scratch);
+        let boundaries_cross = || decide && interfere::boundaries_cross(&ctx, moved, scratch);
         let (((), solves), (crossing, interference)) = if options.parallel {
             rayon::join(|| timed(minima), || timed(boundaries_cross))
         } else {
@@ -184,6 +193,7 @@ impl ContactPair {
     pub fn forget(&mut self) {
         self.tracks.clear();
         self.front.clear();
+        self.interfere.clear();
         self.apart_for = 0.0;
     }
 

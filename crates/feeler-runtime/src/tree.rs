@@ -75,7 +75,7 @@ pub(crate) struct TreeNode {
     pub types: FeatureTypes,
     /// What its box and cone leave out.
     pub allowance: Allowance,
-    /// Position of the feature that everything below is of, when it is canonical or follows a canonical one; or
+    /// Position of the feature that everything below is of, when it may be solved as a whole; or
     /// [`MIXED`](Self::MIXED).
     whole: u32,
     /// As in the stored node.
@@ -83,7 +83,7 @@ pub(crate) struct TreeNode {
 }
 
 impl TreeNode {
-    /// Several features, or a free-form one.
+    /// Several features, or a free-form face.
     pub(crate) const MIXED: u32 = u32::MAX;
 
     pub(crate) fn new(node: &Node, types: FeatureTypes, allowance: Allowance, whole: u32) -> Self {
@@ -91,7 +91,7 @@ impl TreeNode {
         Self { obb, cap, radius: obb.radius(), types, allowance, whole, link: node.link }
     }
 
-    /// Position of the one feature below that closed forms tell about as a whole.
+    /// Position of the one feature below: see [`Body::whole_of`].
     pub(crate) fn whole(&self) -> Option<u32> {
         (self.whole != Self::MIXED).then_some(self.whole)
     }
@@ -105,26 +105,39 @@ impl TreeNode {
     pub(crate) fn children(&self) -> Option<u32> {
         (self.link & Node::LEAF == 0).then_some(self.link)
     }
+}
 
-    /// The node moved by a pose.
-    pub(crate) fn placed(&self, pose: &PoseMatrix) -> Self {
+/// What moves with a solid.
+pub(crate) trait Placed: Copy {
+    /// The same moved by a pose.
+    fn placed(&self, pose: &PoseMatrix) -> Self;
+}
+
+impl Placed for TreeNode {
+    fn placed(&self, pose: &PoseMatrix) -> Self {
         let cap = Cap { axis: pose.rotation * self.cap.axis, ..self.cap };
         Self { obb: self.obb.placed(pose), cap, ..*self }
     }
 }
 
 /// Nodes of a tree moved by one pose, each when it is first asked for.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PlacedTree {
-    nodes: Vec<TreeNode>,
+#[derive(Clone, Debug)]
+pub(crate) struct PlacedTree<N> {
+    nodes: Vec<N>,
     /// The pose (by number) that a node was last moved by.
     stamps: Vec<u32>,
     current: u32,
 }
 
-impl PlacedTree {
+impl<N> Default for PlacedTree<N> {
+    fn default() -> Self {
+        Self { nodes: Vec::new(), stamps: Vec::new(), current: 0 }
+    }
+}
+
+impl<N: Placed> PlacedTree<N> {
     /// Forgets the last pose.
-    pub(crate) fn restart(&mut self, tree: &[TreeNode]) {
+    pub(crate) fn restart(&mut self, tree: &[N]) {
         if self.nodes.len() != tree.len() || self.current == u32::MAX {
             self.nodes.clear();
             self.nodes.extend_from_slice(tree);
@@ -136,7 +149,7 @@ impl PlacedTree {
     }
 
     /// Node `i` of `tree` moved by `pose`: the same tree and pose until the next [`PlacedTree::restart`].
-    pub(crate) fn get(&mut self, tree: &[TreeNode], pose: &PoseMatrix, i: u32) -> &TreeNode {
+    pub(crate) fn get(&mut self, tree: &[N], pose: &PoseMatrix, i: u32) -> &N {
         let k = i as usize;
         if self.stamps[k] != self.current {
             self.stamps[k] = self.current;

@@ -205,7 +205,7 @@ fn gaps_and_sight_lines_are_lower_bounds() {
         }
         // Displacements along one direction, to either side.
         let (direction, reach) = (vec3(&mut rng).normalize(), rng.random_range(0.0..3.0));
-        let Some(spare) = unreachable_in_frame(&a, &b, |axis| reach * axis.dot(&direction).abs()) else {
+        let Some(spare) = unreachable_in_frame(&a, &b, 0.0, |axis| reach * axis.dot(&direction).abs()) else {
             continue;
         };
         unseen += 1;

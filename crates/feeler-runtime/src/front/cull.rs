@@ -12,10 +12,11 @@
 //! force finds. The footpoints of a minimum differ by a vector along their common
 //! normal, no longer than the reach: at leaves boxes are compared with reach in the directions of the cones only.
 
-use crate::tree::TreeNode;
+use super::motion::Motion;
+use crate::tree::{Placed, TreeNode};
 use crate::{Body, QueryOptions, Savings, Tolerances};
 use arrayvec::ArrayVec;
-use feeler_geom::cone::{Cap, separated as cones_separated, separated_along};
+use feeler_geom::cone::{Cap, Zone, separated as cones_separated, separated_along};
 use feeler_geom::obb::{PoseMatrix, gap_in_frame, unreachable_in_frame};
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, PolyCone, Pose, V3, math};
@@ -35,8 +36,7 @@ pub(crate) struct CullContext {
     /// Sine and cosine of the angle by which the polars of both sides together are dilated, and of that of one side.
     both: (f64, f64),
     one: (f64, f64),
-    /// Motion (mm) that a radian counts.
-    pub arm: f64,
+    alpha: f64,
     /// Whether features that carry quasi-LMDs only take part.
     pub with_quasi: bool,
     savings: Savings,
@@ -44,7 +44,7 @@ pub(crate) struct CullContext {
 
 impl CullContext {
     /// For two bodies at a pose.
-    pub(crate) fn new(a: &Body, b: &Body, pose_ab: &Pose, tol: &Tolerances, options: &QueryOptions) -> Self {
+    pub(crate) fn new(pose_ab: &Pose, tol: &Tolerances, options: &QueryOptions) -> Self {
         let &QueryOptions { d_max, alpha, savings, .. } = options;
         let reach = d_max + 2.0 * tol.same;
         Self {
@@ -53,7 +53,7 @@ impl CullContext {
             tol: *tol,
             both: math::sin_cos(2.0 * alpha),
             one: math::sin_cos(alpha),
-            arm: reach.min(a.size() + b.size()).max(0.5 * b.size()),
+            alpha,
             with_quasi: alpha > 0.0,
             savings,
         }
@@ -84,17 +84,18 @@ impl CullContext {
 
     /// How far B may move until two nodes, B's being placed in the frame of A, can hold a minimum together; `None`
     /// when they already may.
-    pub(crate) fn nodes(&self, a: &TreeNode, b: &TreeNode) -> Option<f64> {
+    pub(crate) fn nodes(&self, a: &TreeNode, b: &TreeNode) -> Option<Motion> {
         let (types_a, types_b) = (a.types.of(self.with_quasi), b.types.of(self.with_quasi));
         if !strict_compatible(types_a, types_b) && !conformal_compatible(types_a, types_b) {
-            return Some(f64::INFINITY);
+            return Some(Motion::ANY);
         }
         let spare = self.spare(a, b);
         let reach = self.reach + spare.length;
         let angle = spare.angles[0] + spare.angles[1];
         let facing =
             if self.savings.cones_of_revolution { self.cannot_face(&a.cap, &b.cap, angle) } else { None };
-        facing.or_else(|| gap_in_frame(&a.obb, &b.obb, reach, u8::MAX).map(|(_, gap)| gap - reach))
+        let by_boxes = || gap_in_frame(&a.obb, &b.obb, reach, u8::MAX);
+        facing.or_else(|| by_boxes().map(|(_, gap)| Motion::of_way(gap - reach)))
     }
 
     /// How far B may move until the box of one of two nodes, of those on the other side of the pair, comes within reach
@@ -104,10 +105,21 @@ impl CullContext {
         (primitive, off): (&Primitive, f64),
         (a, b): (&TreeNode, &TreeNode),
         other: &Obb,
-    ) -> Option<f64> {
+    ) -> Option<Motion> {
         let length = f64::from(a.allowance.length) + f64::from(b.allowance.length);
         let spare = range_over_box(primitive, other)[0] - off - length - self.reach;
-        (spare > 0.0).then_some(spare)
+        (spare > 0.0).then_some(Motion::of_way(spare))
+    }
+
+    /// How far B may move until two features can hold a minimum together by the directions of their polars, given nodes
+    /// below them (B's placed in the frame of A); `None` when they already may.
+    pub(crate) fn zones(&self, (za, a): (&Zone, &TreeNode), (zb, b): (&Zone, &TreeNode)) -> Option<Motion> {
+        if !self.savings.cones_of_revolution {
+            return None;
+        }
+        let angles = self.spare(a, b).angles.map(|angle| angle + self.alpha);
+        let spare = za.spare(zb, &(self.pose.rotation * zb.axis), angles);
+        (spare > 0.0).then_some(Motion::of_turn(spare))
     }
 
     /// [`CullContext::nodes`] for what remains to be tested of two leaves; cones in the frames of their solids.
@@ -117,7 +129,7 @@ impl CullContext {
         b: &TreeNode,
         cone_a: &PolyCone,
         cone_b: &PolyCone,
-    ) -> Option<f64> {
+    ) -> Option<Motion> {
         if !self.savings.polyhedral_cones {
             return None;
         }
@@ -129,12 +141,12 @@ impl CullContext {
             let sin = self.one.0 + spare.angles[0].max(spare.angles[1]);
             let plane = cones_separated(a, b, sin, u8::MAX)?;
             let lasts = separated_along(a, b, sin + CONE_MARGIN, plane);
-            Some(if lasts { self.arm * CONE_MARGIN } else { 0.0 })
+            Some(if lasts { Motion::of_turn(CONE_MARGIN) } else { Motion::ZERO })
         })
     }
 
     /// Whether no direction of one cone can be opposite to one of the other, `angle` (rad) being left out.
-    fn cannot_face(&self, a: &Cap, b: &Cap, angle: f64) -> Option<f64> {
+    fn cannot_face(&self, a: &Cap, b: &Cap, angle: f64) -> Option<Motion> {
         // Angles add up to the reach of both cones; past π every direction is reached. With an obtuse one the sum
         // must not pass 2π unnoticed.
         let with_a = sum((a.sin, a.cos), self.both);
@@ -144,11 +156,11 @@ impl CullContext {
         let wide = obtuse || sin <= COS_SLACK;
         // The difference of two angles is at least that of their cosines.
         let spare = cos - COS_SLACK - angle + a.axis.dot(&b.axis);
-        (!wide && spare > 0.0).then_some(self.arm * spare)
+        (!wide && spare > 0.0).then_some(Motion::of_turn(spare))
     }
 
     /// Whether B's box cannot be reached from A's along a common normal.
-    fn out_of_sight(&self, a: &TreeNode, b: &TreeNode, spare: &Spare) -> Option<f64> {
+    fn out_of_sight(&self, a: &TreeNode, b: &TreeNode, spare: &Spare) -> Option<Motion> {
         let reach = self.reach + spare.length;
         // Direction is no matter for what footpoints may be outside their boxes.
         let slack = spare.length + 2.0 * self.tol.same + self.tol.tol;
@@ -166,7 +178,9 @@ impl CullContext {
             let by_a = along(&a.cap, axis, spare.angles[0]);
             slack + reach * by_a.min(along(&b.cap, axis, spare.angles[1]))
         };
-        unreachable_in_frame(&a.obb, &b.obb, extent).map(|spare| 0.5 * spare)
+        // Boxes come nearer by the way, and axes turn against cones.
+        unreachable_in_frame(&a.obb, &b.obb, slack, extent)
+            .map(|spare| Motion { way: 0.5 * spare, turn: 0.5 * spare / reach })
     }
 }
 

@@ -14,20 +14,24 @@
 
 pub(crate) mod apart;
 mod coaxial;
+pub(crate) mod face_tree;
 pub(crate) mod probes;
 
 use crate::Body;
+use crate::front::motion::Motion;
+use crate::front::pair_tree::{PairTree, Pairs, Verdict, opened};
 use crate::point_in_solid::{RayScratch, contains};
 use crate::samples::{Grid, GridFoot};
 use crate::solve::{Context, Which};
-use crate::tree::{PairTable, PlacedRounds, PlacedTree, TreeNode};
+use crate::tree::{PairTable, PlacedRounds, PlacedTree};
 use crate::trim::outward_normal;
 use apart::{Round, apart};
-use feeler_geom::obb::{PoseMatrix, separated_in_frame};
+use face_tree::FaceNode;
+use feeler_geom::obb::{PoseMatrix, gap_in_frame, separated_in_frame};
 use feeler_geom::skeleton::{Primitive, critical_pairs_between, range_over_box, signed_distance};
 use feeler_geom::trim::Side;
 use feeler_geom::{Obb, P2, P3, Pose, V3};
-use feeler_hierarchy::{Feature, FeatureType};
+use feeler_hierarchy::Feature;
 use probes::{PROBES, Probe, SAMPLES, STEPS, Track};
 use std::cell::RefCell;
 
@@ -56,10 +60,19 @@ pub(crate) struct Scratch {
 #[derive(Debug, Default)]
 struct Overlaps {
     pairs: Vec<(u32, u32)>,
-    placed: PlacedTree,
+    placed: PlacedTree<FaceNode>,
     rounds: PlacedRounds,
     apart: PairTable<bool>,
-    stack: Vec<(u32, u32)>,
+    tree: PairTree,
+    /// The tolerance that the tree was made with.
+    valid_for: Option<f64>,
+}
+
+impl Scratch {
+    /// Forgets earlier queries.
+    pub(crate) fn clear(&mut self) {
+        self.overlaps.tree.clear();
+    }
 }
 
 /// Whether a suspect is inside for certain.
@@ -73,8 +86,8 @@ fn convicts(ctx: &Context<'_>, suspect: &Suspect, rays: &RefCell<RayScratch>) ->
 }
 
 /// Whether a shell of one solid is inside the other one or the boundaries cross. With the suspects that the
-/// solves met, this decides whether the interiors meet.
-pub(crate) fn boundaries_cross(ctx: &Context<'_>, scratch: &mut Scratch) -> bool {
+/// solves met, this decides whether the interiors meet. `moved` is how far B has moved in all.
+pub(crate) fn boundaries_cross(ctx: &Context<'_>, moved: Motion, scratch: &mut Scratch) -> bool {
     let (box_a, box_b) = (ctx.a.bounds(), ctx.b.bounds());
     if box_a.is_empty() || box_b.is_empty() {
         return false;
@@ -89,7 +102,7 @@ pub(crate) fn boundaries_cross(ctx: &Context<'_>, scratch: &mut Scratch) -> bool
         return true;
     }
     // Every crossing of the boundaries runs through overlapping boxes.
-    overlapping_faces(ctx, overlaps);
+    overlapping_faces(ctx, moved, overlaps);
     let overlaps = &mut overlaps.pairs;
     if overlaps.is_empty() {
         return false;
@@ -137,59 +150,93 @@ fn closed_crossings(
 
 /// Pairs of face areas that may meet, into the scratch memory: their boxes overlap, the surface of neither passes by the
 /// box of the other one, and the faces are not plainly apart.
-fn overlapping_faces(ctx: &Context<'_>, scratch: &mut Overlaps) {
-    let (a, b) = (ctx.a.tree(), ctx.b.tree());
-    let Overlaps { pairs, placed, rounds, apart: known, stack } = scratch;
-    pairs.clear();
-    if a.is_empty() || b.is_empty() {
+fn overlapping_faces(ctx: &Context<'_>, moved: Motion, scratch: &mut Overlaps) {
+    scratch.pairs.clear();
+    if ctx.a.faces().is_empty() || ctx.b.faces().is_empty() {
         return;
     }
+    scratch.placed.restart(ctx.b.faces());
+    scratch.rounds.restart(ctx.b);
+    scratch.apart.restart();
+    if scratch.valid_for != Some(ctx.tol.tol) {
+        scratch.tree.clear();
+        scratch.valid_for = Some(ctx.tol.tol);
+    }
+    let Overlaps { tree, pairs, placed, rounds, apart, .. } = scratch;
     let pose = PoseMatrix::from(&ctx.pose_ab);
-    let tol = 2.0 * ctx.tol.tol;
-    placed.restart(b);
-    rounds.restart(ctx.b);
-    known.restart();
-    let has_faces = |n: &TreeNode| n.types.all & FeatureType::FACES != 0;
-    let misses = |(primitive, off): (&Primitive, f64), other: &Obb| {
-        let [lo, hi] = range_over_box(primitive, other);
-        lo > off + tol || hi < -off - tol
-    };
-    stack.clear();
-    stack.push((0, 0));
-    while let Some((i, j)) = stack.pop() {
-        let (node_a, node_b) = (&a[i as usize], placed.get(b, &pose, j));
-        if !(has_faces(node_a) && has_faces(node_b))
-            || separated_in_frame(&node_a.obb, &node_b.obb, 0.0, u8::MAX).is_some()
-        {
-            continue;
+    tree.walk(moved, &mut Meetings { ctx, pose, pairs, placed, rounds, apart });
+}
+
+/// One query's walk down the faces of both solids.
+struct Meetings<'a> {
+    ctx: &'a Context<'a>,
+    pose: PoseMatrix,
+    pairs: &'a mut Vec<(u32, u32)>,
+    placed: &'a mut PlacedTree<FaceNode>,
+    rounds: &'a mut PlacedRounds,
+    apart: &'a mut PairTable<bool>,
+}
+
+impl Meetings<'_> {
+    /// Whether two faces as wholes are plainly apart.
+    fn are_apart(&mut self, pair: (u32, u32)) -> bool {
+        self.apart.get(pair).unwrap_or_else(|| {
+            let (ctx, tol) = (self.ctx, self.ctx.tol.tol);
+            let sides = Round::of(ctx, Which::A, pair.0).zip(Round::of(ctx, Which::B, pair.1));
+            let are_apart = sides.is_some_and(|(a, b)| apart(&a, &b, tol));
+            self.apart.set(pair, are_apart);
+            are_apart
+        })
+    }
+
+    /// How far B may move until the boxes of two nodes, the second one's as placed, can meet.
+    fn boxes(&mut self, (i, j): (u32, u32)) -> Option<Motion> {
+        let node_b = self.placed.get(self.ctx.b.faces(), &self.pose, j);
+        let gap = gap_in_frame(&self.ctx.a.faces()[i as usize].obb, &node_b.obb, 0.0, u8::MAX)?;
+        Some(Motion::of_way(gap.1))
+    }
+}
+
+impl Pairs for Meetings<'_> {
+    fn settled(&mut self, _: (u32, u32)) -> bool {
+        false
+    }
+
+    fn test(&mut self, pair: (u32, u32)) -> Verdict {
+        if let Some(margin) = self.boxes(pair) {
+            return Verdict::Culled(margin);
         }
-        let (of_a, of_b) = (node_a.whole(), node_b.whole());
-        if of_a.and_then(|f| ctx.a.round(f)).is_some_and(|r| misses(r, &node_b.obb))
-            || of_b
-                .and_then(|f| rounds.get(ctx.b, &ctx.pose_ab, f))
-                .is_some_and(|(p, off)| misses((p, *off), &node_a.obb))
-        {
-            continue;
+        let ctx = self.ctx;
+        let node_a = &ctx.a.faces()[pair.0 as usize];
+        let node_b = *self.placed.get(ctx.b.faces(), &self.pose, pair.1);
+        let (of_a, of_b) = (node_a.face(), node_b.face());
+        let misses = |(primitive, off): (&Primitive, f64), other: &Obb| {
+            let [lo, hi] = range_over_box(primitive, other);
+            let spare = lo.max(-hi) - off - 2.0 * ctx.tol.tol;
+            (spare > 0.0).then_some(Motion::of_way(spare))
+        };
+        let missed = of_a.and_then(|f| ctx.a.round(f)).and_then(|r| misses(r, &node_b.obb)).or_else(|| {
+            let (p, off) = of_b.and_then(|f| self.rounds.get(ctx.b, &ctx.pose_ab, f))?;
+            misses((p, *off), &node_a.obb)
+        });
+        if let Some(margin) = missed {
+            return Verdict::Culled(margin);
         }
-        if let Some(pair) = of_a.zip(of_b) {
-            let are_apart = known.get(pair).unwrap_or_else(|| {
-                let sides = Round::of(ctx, Which::A, pair.0).zip(Round::of(ctx, Which::B, pair.1));
-                let are_apart = sides.is_some_and(|(a, b)| apart(&a, &b, ctx.tol.tol));
-                known.set(pair, are_apart);
-                are_apart
-            });
-            if are_apart {
-                continue;
-            }
+        if of_a.zip(of_b).is_some_and(|pair| self.are_apart(pair)) {
+            return Verdict::Culled(Motion::ZERO);
         }
-        match (node_a.children(), node_b.children()) {
-            (None, None) => pairs.extend(node_a.area().zip(node_b.area())),
-            (Some(l), other) if other.is_none() || node_a.radius > node_b.radius => {
-                stack.extend([(l + 1, j), (l, j)]);
-            }
-            (_, Some(l)) => stack.extend([(i, l + 1), (i, l)]),
-            (Some(_), None) => {}
-        }
+        let Some(areas) = node_a.area().zip(node_b.area()) else { return Verdict::Open };
+        self.pairs.push(areas);
+        Verdict::Active
+    }
+
+    fn prune(&mut self, pair: (u32, u32)) -> Option<Motion> {
+        self.boxes(pair)
+    }
+
+    fn children(&self, (i, j): (u32, u32)) -> [(u32, u32); 2] {
+        let (a, b) = (&self.ctx.a.faces()[i as usize], &self.ctx.b.faces()[j as usize]);
+        opened((i, a.children(), a.radius), (j, b.children(), b.radius))
     }
 }
 
@@ -360,25 +407,22 @@ fn crosses_face(
             return true;
         }
     }
-    let mut try_between = |outer: f64, inner: f64, deepest: f64| {
-        DEPTHS.map(|d| (d * tol).min(0.9 * -deepest)).into_iter().any(|depth| {
-            let (mut lo, mut hi) = (outer, inner);
-            for _ in 0..40 {
-                let m = 0.5 * (lo + hi);
-                if value(&track.point(m)) > -depth {
-                    lo = m;
-                } else {
-                    hi = m;
-                }
-            }
-            let p = track.point(hi);
+    let bounds = Obb::from_aabb(&body.data(Feature::Face(f)).bounds);
+    let mut try_between = |outer: (f64, f64), inner: (f64, f64)| {
+        // Most crossings are with the surface beyond the face.
+        if !segment_meets(&bounds, &track.point(outer.0), &track.point(inner.0), track.track.sagitta + tol) {
+            return false;
+        }
+        DEPTHS.map(|d| (d * tol).min(0.9 * -inner.1)).into_iter().any(|depth| {
+            let p = track.point(at_depth(&|s| value(&track.point(s)), outer, inner, depth));
             let uv = face.surface.invert(&p, None, None);
             face.trim.classify(uv) == Side::Inside && convicted(p)
         })
     };
     for w in samples.windows(2) {
-        let ((s, v), (t, x)) = (w[0], w[1]);
-        if (v < -tol) != (x < -tol) && (if v < x { try_between(t, s, v) } else { try_between(s, t, x) }) {
+        let (v, x) = (w[0].1, w[1].1);
+        let (outer, inner) = if v < x { (w[1], w[0]) } else { (w[0], w[1]) };
+        if (v < -tol) != (x < -tol) && try_between(outer, inner) {
             return true;
         }
     }
@@ -391,13 +435,34 @@ fn crosses_face(
             continue;
         }
         let (s, lowest) = smallest(&|s| value(&track.point(s)), samples[l].0, samples[r].0);
-        if lowest < -2.0 * tol
-            && (try_between(samples[l].0, s, lowest) || try_between(samples[r].0, s, lowest))
-        {
+        let lowest = (s, lowest);
+        if lowest.1 < -2.0 * tol && (try_between(samples[l], lowest) || try_between(samples[r], lowest)) {
             return true;
         }
     }
     false
+}
+
+/// A parameter between one with a larger and one with a smaller value (with these values) at which a value is below `-depth`
+/// (positive) by no more than half of it, or as near to that as 40 steps come.
+fn at_depth(value: &dyn Fn(f64) -> f64, outer: (f64, f64), inner: (f64, f64), depth: f64) -> f64 {
+    let (mut lo, mut hi) = (outer, inner);
+    for k in 0..40 {
+        // The secant aims at the middle of what will do; bisection sees to it that the bracket shrinks.
+        let part = (lo.1 + 1.25 * depth) / (lo.1 - hi.1);
+        let m = if k % 3 == 2 || !(0.0..1.0).contains(&part) { 0.5 } else { part.clamp(0.01, 0.99) };
+        let m = lo.0 + m * (hi.0 - lo.0);
+        let v = value(m);
+        if v > -depth {
+            lo = (m, v);
+        } else {
+            hi = (m, v);
+            if v >= -1.5 * depth {
+                break;
+            }
+        }
+    }
+    hi.0
 }
 
 /// Golden-section search: parameter and value of a smallest value in a bracket.

@@ -20,12 +20,13 @@ pub(crate) mod newton;
 pub(crate) mod patch;
 pub(crate) mod reduced;
 
+use crate::body::{FeatureData, solved_whole};
 use crate::front::cull::CullContext;
 use crate::interfere::Suspect;
 use crate::tolerance::Tolerances;
 use crate::{Body, QueryOptions, Stats};
-use feeler_geom::skeleton::{Family, Primitive};
-use feeler_geom::{P2, P3, Pose, V3};
+use feeler_geom::skeleton::{Family, Primitive, SignedDistance, signed_distance};
+use feeler_geom::{P2, P3, Pose, V3, math};
 use feeler_hierarchy::Feature;
 use rayon::prelude::*;
 
@@ -189,7 +190,7 @@ pub(crate) fn solve_all(
         for group in groups {
             stats.feature_pairs += 1;
             // Only pairs of free-form areas are solved one by one.
-            let one_by_one = both_free(ctx, group[0]) && !(together && both_round(ctx, group[0]));
+            let one_by_one = both_free(ctx, group[0]) && !(together && as_whole(ctx, group[0]));
             batches.extend(group.chunks(if one_by_one { BATCH } else { group.len() }));
         }
         let solved: Vec<(Solved, Stats)> = batches
@@ -219,24 +220,47 @@ fn both_free(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
     free(ctx.a, i) && free(ctx.b, j)
 }
 
-/// Whether closed forms tell about both features as wholes.
-fn both_round(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
-    ctx.a.round_of(i).is_some() && ctx.b.round_of(j).is_some()
+/// Whether a pair of areas stands for its features.
+fn as_whole(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
+    let (a, b) = (ctx.a.data(ctx.a.area(i).feature), ctx.b.data(ctx.b.area(j).feature));
+    ctx.a.whole_of(i).is_some() && ctx.b.whole_of(j).is_some() && solved_whole(a, b)
 }
 
 /// Solves pairs of areas of one pair of features, `together` when one stands for all of them.
 fn solve_group(ctx: &Context<'_>, group: &[(u32, u32)], together: bool, out: &mut Solved, stats: &mut Stats) {
     let mut rest = std::mem::take(&mut out.rest);
     rest.clear();
-    if together {
-        near::solve(ctx, group, &mut rest, out, stats);
-    } else {
+    if !together {
         rest.extend_from_slice(group);
+    } else if let Some(free) = free_edge(ctx, group[0]) {
+        let (i, j) = group[0];
+        match free {
+            Which::A => rest.extend(areas_of(ctx.a, i).iter().map(|&i| (i, j))),
+            Which::B => rest.extend(areas_of(ctx.b, j).iter().map(|&j| (i, j))),
+        }
+    } else {
+        near::solve(ctx, group, &mut rest, out, stats);
     }
     if !rest.is_empty() {
         solve_areas(ctx, &rest, out, stats);
     }
     out.rest = rest;
+}
+
+/// Which feature of a pair is an edge that follows nothing, the other one being canonical, when one pair of areas stands for
+/// all.
+fn free_edge(ctx: &Context<'_>, (i, j): (u32, u32)) -> Option<Which> {
+    let (a, b) = (ctx.a.data(ctx.a.area(i).feature), ctx.b.data(ctx.b.area(j).feature));
+    let free = |f: &FeatureData| matches!(f.feature, Feature::Edge(_)) && !f.is_round();
+    if b.primitive.is_some() && free(a) && ctx.a.whole_of(i).is_some() {
+        Some(Which::A)
+    } else {
+        (a.primitive.is_some() && free(b) && ctx.b.whole_of(j).is_some()).then_some(Which::B)
+    }
+}
+
+fn areas_of(body: &Body, area: u32) -> &[u32] {
+    body.areas_of(body.data(body.area(area).feature))
 }
 
 /// Solves pairs of areas of one pair of features, each as what it is.
@@ -287,13 +311,20 @@ fn reduced_solves(
 ) {
     let body = ctx.body(free);
     let objective = reduced::Reduced::new(primitive);
+    let other = ctx.body(free.other()).data(feature);
+    let (bounds, open) = (other.bounds.inflated(ctx.d_max + ctx.tol.same), other.deviation);
     for &area in areas {
         // The signed distance changes by no more than the way: far from its box, inside or outside, nothing is found.
         let obb = &body.node(body.leaf_of_area(area)).obb;
         let reach = obb.radius() + ctx.tol.tol;
-        if let Some(s) = feeler_geom::skeleton::signed_distance(primitive, &obb.center)
+        let near = bounds.inflated(reach + open + body.data(body.area(area).feature).deviation);
+        if !near.contains(&(ctx.pose_to_other(free) * obb.center)) {
+            continue;
+        }
+        if let Some(s) = signed_distance(primitive, &obb.center)
             && (s.value - reach > ctx.d_max
-                || s.value + reach < -ctx.body(free).data(body.area(area).feature).extent)
+                || s.value + reach < -ctx.body(free).data(body.area(area).feature).extent
+                || ctx.cull.is_some() && faces_away(ctx, (body, area), &s, reach))
         {
             continue;
         }
@@ -305,6 +336,25 @@ fn reduced_solves(
             Feature::Vertex(_) => {}
         }
     }
+}
+
+/// Whether no normal of a primitive at its feet of points of an area's box, of this radius and with this signed distance in
+/// the middle, is opposite to a polar of the area.
+fn faces_away(ctx: &Context<'_>, (body, area): (&Body, u32), middle: &SignedDistance, radius: f64) -> bool {
+    let node = &body.tree()[body.leaf_of_area(area) as usize];
+    // The gradient turns by no more than the way over the distance from the skeleton, which shrinks by the way.
+    let way = radius * middle.hessian.norm();
+    let turn = way / (1.0 - way);
+    let allowed = f64::from(node.allowance.angle) + ctx.tol.bent(f64::from(node.allowance.inverse_extent));
+    let slack = allowed + ctx.alpha + ctx.tol.critical + turn;
+    let (sin, cos) = math::sin_cos(slack);
+    // Cosine of the cone's half-angle and the slack together; past a half turn every direction is reached.
+    let (sum_sin, sum_cos) =
+        (node.cap.sin * cos + node.cap.cos * sin, node.cap.cos * cos - node.cap.sin * sin);
+    way < 1.0
+        && slack < std::f64::consts::FRAC_PI_2
+        && sum_sin > 0.0
+        && -middle.gradient.dot(&node.cap.axis) < sum_cos - 1e-12
 }
 
 /// Notes a point of the free side (its own frame) that lies behind the other side's surface.

@@ -16,6 +16,8 @@
 //! Newton does not come back from close by. Not looked for are minima that the waves make where the gradient of the
 //! canonical distance falls to θ without a zero: it does so within a range of poses as narrow as θ.
 
+mod polar_range;
+
 use super::newton::{Eval, Outcome, minimise};
 use super::{Context, Solved, Which, curve, free, patch, reduced::Reduced};
 use crate::body::Near;
@@ -177,6 +179,9 @@ fn decided(
             data.bounds.inflated(radius + data.deviation).contains(p)
         };
         if !(beside(ctx.a, a.feature, &p_a) && beside(ctx.b, b.feature, &p_b)) {
+            continue;
+        }
+        if !polar_range::may_hold(ctx, (a, b), c, radius) {
             continue;
         }
         if !strict {

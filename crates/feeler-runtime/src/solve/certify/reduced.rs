@@ -14,7 +14,7 @@ use super::search::{Cell, Look, Model, System, holds_one, is_beside_one};
 use crate::filter::filter;
 use crate::solve::reduced::Reduced;
 use crate::solve::{Context, Solved, Which, candidate_of, curve};
-use crate::tree::TreeNode;
+use crate::tree::{Placed, TreeNode};
 use crate::trim::outward_normal;
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::Primitive;

@@ -1,0 +1,178 @@
+//! Zones of the sphere of directions: all directions between two angles from an axis.
+//!
+//! The normals of a surface of revolution turn about its axis and keep their angle to it. A cone of revolution around them
+//! is filled and holds nearly every direction; the zone is as thin as the meridian's part is straight.
+//!
+//! # Source
+//! MATH §7 for what is bounded; the inequalities are those of the spherical triangle.
+
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+
+use super::poly::PolyCone;
+use super::revolution::angle;
+use crate::V3;
+use crate::frame::unit;
+use std::f64::consts::PI;
+
+/// All directions at angles from `lo` to `hi` from `axis`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Zone {
+    /// Unit axis.
+    pub axis: V3,
+    /// Smallest angle (rad).
+    pub lo: f64,
+    /// Largest angle (rad), at most π.
+    pub hi: f64,
+}
+
+/// What every zone is widened by (rad), far above the rounding of the angles involved.
+const SLACK: f64 = 1e-12;
+
+impl Zone {
+    /// The thinnest zone about `axis` (any length) around cones; all directions when the axis has no direction, and for no
+    /// cones.
+    #[must_use]
+    pub fn around<'a>(axis: &V3, cones: impl Iterator<Item = &'a PolyCone>) -> Self {
+        let Some(axis) = unit(*axis) else { return Self { axis: V3::z(), lo: 0.0, hi: PI } };
+        let (mut lo, mut hi) = (PI, 0.0_f64);
+        for cone in cones {
+            let [a, b] = range(&axis, cone);
+            (lo, hi) = (lo.min(a), hi.max(b));
+        }
+        if lo <= hi {
+            Self { axis, lo: (lo - SLACK).max(0.0), hi: (hi + SLACK).min(PI) }
+        } else {
+            Self { axis, lo: 0.0, hi: PI }
+        }
+    }
+
+    /// Angle (rad) by which one of two zones, the other's axis given in this one's frame, can be turned before a direction of
+    /// this one widened by `slack[0]` (rad, ≥ 0) can be opposite to one of the other widened by `slack[1]`; negative when
+    /// one may be already. Positive is certain.
+    #[must_use]
+    pub fn spare(&self, other: &Self, other_axis: &V3, slack: [f64; 2]) -> f64 {
+        let between = angle(&self.axis, other_axis);
+        let (a0, a1) = (self.lo - slack[0], self.hi + slack[0]);
+        // Opposite directions of the other's are at these angles from its axis.
+        let (b0, b1) = (PI - other.hi - slack[1], PI - other.lo + slack[1]);
+        // Of the sides of a spherical triangle none is longer than the other two, and all are no more than a full turn.
+        let apart = (a0 - b1).max(b0 - a1) - between;
+        let short = between - (a1 + b1);
+        let round = (a0 + b0 + between) - 2.0 * PI;
+        apart.max(short).max(round) - SLACK
+    }
+}
+
+/// Smallest and largest angle between the unit vector `axis` and directions of a cone.
+fn range(axis: &V3, cone: &PolyCone) -> [f64; 2] {
+    let g = &cone.generators;
+    if g.len() < 3 {
+        return [0.0, PI];
+    }
+    let (mut lo, mut hi) = (PI, 0.0_f64);
+    let mut take = |a: f64| (lo, hi) = (lo.min(a), hi.max(a));
+    for i in 0..g.len() {
+        let (p, q) = (&g[i], &g[(i + 1) % g.len()]);
+        take(angle(axis, p));
+        let Some(pole) = unit(p.cross(q)) else { return [0.0, PI] };
+        // Where the great circle of the side is nearest to the axis, and opposite there.
+        let near = axis - pole * axis.dot(&pole);
+        let on_side = |v: &V3| !(p.cross(v).dot(&pole) < -SLACK) && !(v.cross(q).dot(&pole) < -SLACK);
+        if on_side(&near) {
+            take(angle(axis, &near));
+        }
+        if on_side(&-near) {
+            take(angle(axis, &-near));
+        }
+    }
+    if cone.contains(axis, SLACK) {
+        lo = 0.0;
+    }
+    if cone.contains(&-axis, SLACK) {
+        hi = PI;
+    }
+    [lo, hi]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math;
+    use crate::testing::{rng, unit as random_unit};
+    use rand::Rng;
+
+    /// A direction at an angle from an axis.
+    fn at(axis: &V3, angle: f64, turn: f64) -> V3 {
+        let (x, y) = crate::frame::complete_basis(axis);
+        let (s, c) = math::sin_cos(angle);
+        let (st, ct) = math::sin_cos(turn);
+        axis * c + (x * ct + y * st) * s
+    }
+
+    /// Directions of a cone are in its zone, and the zone is not much wider than they need.
+    #[test]
+    fn holds_cones_tightly() {
+        let mut r = rng(5);
+        for k in 0..4000 {
+            let axis = random_unit(&mut r);
+            let middle = match k % 4 {
+                0 => at(&axis, r.random_range(0.0..0.1), 1.0),
+                1 => at(&axis, PI - r.random_range(0.0..0.1), 2.0),
+                _ => random_unit(&mut r),
+            };
+            let size = [1e-3, 0.1, 0.6][r.random_range(0..3)];
+            let dirs: Vec<V3> = (0..6).map(|_| middle + random_unit(&mut r) * size).collect();
+            let Some(cone) = PolyCone::hull(&dirs) else { continue };
+            let zone = Zone::around(&axis, std::iter::once(&cone));
+            let (mut lo, mut hi) = (PI, 0.0_f64);
+            for _ in 0..400 {
+                let v: V3 = cone.generators.iter().map(|g| g * math::powi(r.random_range(0.0..1.0), 3)).sum();
+                let a = angle(&axis, &v);
+                assert!(zone.lo <= a && a <= zone.hi, "{a} not in [{}, {}]", zone.lo, zone.hi);
+                (lo, hi) = (lo.min(a), hi.max(a));
+            }
+            assert!(
+                lo - zone.lo < 0.6 * size + 1e-5 && zone.hi - hi < 0.6 * size + 1e-5,
+                "{zone:?}, {lo} {hi}"
+            );
+        }
+    }
+
+    /// Zones that are told apart hold no opposite directions, and those that are not do.
+    #[test]
+    fn tells_zones_apart() {
+        let mut r = rng(6);
+        let mut seen = [0, 0];
+        for k in 0..4000 {
+            let axis = random_unit(&mut r);
+            let tilt = [0.0, 1e-3, 0.1, 1.5, PI - 1e-3, PI][r.random_range(0..6)];
+            let other = at(&axis, tilt, r.random_range(0.0..6.0));
+            let mut zone = |axis: V3| {
+                let lo = r.random_range(0.0..PI);
+                let width = [0.0, 1e-3, 0.3, 2.0][r.random_range(0..4)];
+                Zone { axis, lo, hi: (lo + width).min(PI) }
+            };
+            let (a, b) = (zone(axis), zone(other));
+            let slack = if k % 2 == 0 { [0.0; 2] } else { [0.01, 0.02] };
+            let spare = a.spare(&b, &other, slack);
+            // Directions of the second zone, all around, against the first one.
+            let mut nearest = f64::INFINITY;
+            let (lo, hi) = ((b.lo - slack[1]).max(0.0), (b.hi + slack[1]).min(PI));
+            for i in 0..=60 {
+                for j in 0..60 {
+                    let v = at(&other, lo + (hi - lo) * f64::from(i) / 60.0, f64::from(j) * PI / 30.0);
+                    let from = angle(&axis, &-v);
+                    nearest = nearest.min((a.lo - slack[0] - from).max(from - a.hi - slack[0]));
+                }
+            }
+            if spare > 0.0 {
+                seen[0] += 1;
+                assert!(nearest >= spare - 1e-9, "{spare} {nearest}: {a:?} {b:?} {tilt}");
+            } else {
+                seen[1] += 1;
+                assert!(nearest < 0.12, "{spare} {nearest}: {a:?} {b:?} {tilt}");
+            }
+        }
+        assert!(seen[0] > 1000 && seen[1] > 500, "{seen:?}");
+    }
+}

@@ -1,0 +1,130 @@
+//! The faces of a solid, and below each face its areas: what the search for crossings walks down.
+//!
+//! In the hierarchy of a solid the areas of all features are mixed, so a pair of nested faces is met in many pairs of nodes
+//! before their primitives can tell about it. Here each pair of faces is met once.
+//!
+//! # Source
+//! BREP §2.4 (hierarchies of boxes).
+
+use crate::Body;
+use crate::body::index;
+use crate::tree::Placed;
+use feeler_geom::obb::PoseMatrix;
+use feeler_geom::{Aabb, Obb, P3};
+use feeler_hierarchy::{Feature, Node};
+
+/// A node: a box around faces, a face, or areas of one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FaceNode {
+    /// Conservative box.
+    pub obb: Obb,
+    /// Half its diagonal (mm).
+    pub radius: f64,
+    /// The face that everything below is of, or [`FaceNode::MANY`].
+    face: u32,
+    /// First of two adjacent children, which stand behind their parent, or the area of a leaf.
+    link: u32,
+}
+
+impl FaceNode {
+    const MANY: u32 = u32::MAX;
+
+    /// Position in [`Body::features`] of the one face below.
+    pub(crate) fn face(&self) -> Option<u32> {
+        (self.face != Self::MANY).then_some(self.face)
+    }
+
+    /// The area of a leaf.
+    pub(crate) fn area(&self) -> Option<u32> {
+        (self.link & Node::LEAF != 0).then_some(self.link & !Node::LEAF)
+    }
+
+    /// First of the two children of an inner node.
+    pub(crate) fn children(&self) -> Option<u32> {
+        (self.link & Node::LEAF == 0).then_some(self.link)
+    }
+}
+
+impl Placed for FaceNode {
+    fn placed(&self, pose: &PoseMatrix) -> Self {
+        Self { obb: self.obb.placed(pose), ..*self }
+    }
+}
+
+/// What is below a node that is being made.
+struct Item {
+    bounds: Aabb,
+    center: P3,
+    /// A face (by its position) that has several areas, or an area of a face.
+    of: Result<u32, (u32, u32)>,
+}
+
+/// The tree of a solid; empty without faces.
+pub(crate) fn face_tree(body: &Body) -> Vec<FaceNode> {
+    let mut items: Vec<Item> = Vec::new();
+    for data in body.features() {
+        if let (Feature::Face(f), areas) = (data.feature, body.areas_of(data)) {
+            match areas {
+                [] => {}
+                [area] => items.push(Item::of_area(body, f, *area)),
+                _ => items.push(Item { bounds: data.bounds, center: data.bounds.center(), of: Ok(f) }),
+            }
+        }
+    }
+    let mut out = Vec::new();
+    if !items.is_empty() {
+        out.push(FaceNode { obb: Obb::from_aabb(body.bounds()), radius: 0.0, face: 0, link: 0 });
+        fill(body, 0, items, &mut out);
+    }
+    out
+}
+
+impl Item {
+    fn of_area(body: &Body, face: u32, area: u32) -> Self {
+        let obb = &body.node(body.leaf_of_area(area)).obb;
+        Self { bounds: Aabb::of_points(&obb.corners()), center: obb.center, of: Err((face, area)) }
+    }
+}
+
+/// Makes node `k` and all below it from its items, at least one.
+fn fill(body: &Body, k: usize, items: Vec<Item>, out: &mut Vec<FaceNode>) {
+    if let [Item { of, bounds, .. }] = items.as_slice() {
+        match *of {
+            Err((face, area)) => {
+                let obb = body.node(body.leaf_of_area(area)).obb;
+                out[k] = FaceNode { obb, radius: obb.radius(), face, link: Node::LEAF | area };
+            }
+            Ok(face) => {
+                let obb = Obb::from_aabb(bounds);
+                out[k] = FaceNode { obb, radius: obb.radius(), face, link: 0 };
+                let areas = body.areas_of(body.data(Feature::Face(face)));
+                split(body, k, areas.iter().map(|&a| Item::of_area(body, face, a)).collect(), out);
+            }
+        }
+        return;
+    }
+    let bounds = items.iter().fold(Aabb::empty(), |b, i| b.union(&i.bounds));
+    let face_of = |i: &Item| match i.of {
+        Ok(_) => None,
+        Err((face, _)) => Some(face),
+    };
+    let first = face_of(&items[0]).filter(|f| items.iter().all(|i| face_of(i) == Some(*f)));
+    let obb = Obb::from_aabb(&bounds);
+    out[k] = FaceNode { obb, radius: obb.radius(), face: first.unwrap_or(FaceNode::MANY), link: 0 };
+    split(body, k, items, out);
+}
+
+/// Gives node `k` its children: halves of two items or more, along the axis on which their centres are spread most.
+fn split(body: &Body, k: usize, mut items: Vec<Item>, out: &mut Vec<FaceNode>) {
+    let spread = items.iter().fold(Aabb::empty(), |b, i| b.union(&Aabb::of_points(&[i.center])));
+    let axis = (spread.max - spread.min).imax();
+    // Of equal places the order of the file stays.
+    items.sort_by(|x, y| x.center[axis].total_cmp(&y.center[axis]));
+    let right = items.split_off(items.len() / 2);
+    let child = out.len();
+    out[k].link = index(child);
+    let blank = out[k];
+    out.extend([blank, blank]);
+    fill(body, child, items, out);
+    fill(body, child + 1, right, out);
+}
