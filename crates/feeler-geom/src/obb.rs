@@ -219,9 +219,14 @@ pub fn separated_in_frame(a: &Obb, b: &Obb, margin: f64, hint: u8) -> Option<u8>
 /// [`separated_in_frame`] with the size of the proof: the axis and the gap along it (mm, > `margin`, rounded down). A
 /// motion that moves no point of either box by more than `gap - margin` leaves the boxes separated.
 #[must_use]
-pub fn gap_in_frame(a: &Obb, b: &Obb, margin: f64, hint: u8) -> Option<(u8, f64)> {
+pub fn gap_in_frame(a: &Obb, b: &Obb, margin: f64) -> Option<(u8, f64)> {
     let rel = Relative::new(a, &b.center.coords, &b.axes, b.half, 0.0);
-    rel.separated(margin, hint).map(|axis| (axis, rel.gap(axis)))
+    let widest =
+        (0..6_u8).map(|k| (k, rel.gap(k))).fold((0, f64::NEG_INFINITY), |w, g| if g.1 > w.1 { g } else { w });
+    if widest.1 > margin.max(0.0) {
+        return Some(widest);
+    }
+    rel.crossed(margin).map(|axis| (axis, rel.gap(axis)))
 }
 
 /// Whether one of the fifteen axes proves that no point of box `b` is a point of box `a` displaced by an allowed vector,
@@ -305,6 +310,12 @@ impl Relative {
                 return Some(AXIS[3 + j]);
             }
         }
+        self.crossed(margin)
+    }
+
+    /// The first axis across edges of both along which they are apart by more than `margin` (≥ 0).
+    fn crossed(&self, margin: f64) -> Option<u8> {
+        let margin = margin.max(0.0);
         for i in 0..3 {
             for j in 0..3 {
                 let (gap, len_sq) = self.cross_gap(i, j);

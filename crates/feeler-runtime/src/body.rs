@@ -3,16 +3,17 @@
 //! Beside the stored data stands what every query needs and no file should hold twice: the oriented-sphere
 //! primitive of each canonical feature, its extent, the areas of each feature, and the shells.
 
-use crate::interfere::apart::{along, part};
+use crate::interfere::apart::{along, apex, part};
 use crate::interfere::face_tree::{FaceNode, face_tree};
 use crate::interfere::probes::Probes;
+use crate::interfere::ring::{Ring, ring};
 use crate::point_in_solid::{interior_points, shell_points};
 use crate::samples::{CurveSamples, Grid, Samples, at};
 use crate::tree::{Allowance, FeatureTypes, TreeNode};
 use feeler_convex::Polytope;
 use feeler_geom::cone::{PolyCone, Zone};
 use feeler_geom::skeleton::Primitive;
-use feeler_geom::{Aabb, P3, V3};
+use feeler_geom::{Aabb, P2, P3, V3};
 use feeler_hierarchy::{Area, Edge, Face, Feature, FeatureType, Hierarchy, NearCanonical, Node, Vertex};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -86,6 +87,8 @@ pub(crate) struct FeatureData {
     pub along: [f64; 2],
     /// Likewise of a face around a circle: see [`part`].
     pub part: [f64; 2],
+    /// Of a planar face: where it lies about a point.
+    pub ring: Option<Ring>,
     /// Directions of its polars; of a feature that is canonical or follows a canonical one they are about its axis.
     pub zone: Zone,
     /// Box of its areas, the solid's frame.
@@ -197,9 +200,15 @@ impl Body {
                 areas[start..next].iter().map(|&a| &hierarchy.nodes[leaf_of_area[a as usize] as usize].obb);
             let around = primitive.as_ref().or(near.as_ref().map(|n| &n.primitive));
             let points = areas[start..next].iter().flat_map(|&a| outline(&hierarchy, a));
+            let off = near.as_ref().map_or(0.0, |n| n.deviation);
             features.push(FeatureData {
                 feature,
-                along: along(around, near.as_ref().map_or(0.0, |n| n.deviation), boxes),
+                along: exact_along(&hierarchy, feature, primitive.as_ref())
+                    .unwrap_or_else(|| along(around, off, boxes)),
+                ring: match feature {
+                    Feature::Face(f) => ring(&hierarchy.faces[f as usize]),
+                    _ => None,
+                },
                 part: part(around, points, if near.is_some() { NEAR_ROOM } else { ROOM }),
                 zone: zone(around, areas[start..next].iter().map(|&a| &hierarchy.areas[a as usize].cone)),
                 primitive,
@@ -464,6 +473,17 @@ impl Body {
     pub(crate) fn vertex(&self, i: u32) -> &Vertex {
         &self.hierarchy.vertices[i as usize]
     }
+}
+
+/// The range of a canonical face along its line by its parameters.
+fn exact_along(hierarchy: &Hierarchy, feature: Feature, primitive: Option<&Primitive>) -> Option<[f64; 2]> {
+    let Feature::Face(f) = feature else { return None };
+    let Some(Primitive::Line { origin, dir, sigma, slope }) = primitive else { return None };
+    let face = &hierarchy.faces[f as usize];
+    let rect = &face.trim.rect;
+    let [a, b] = [rect.v0, rect.v1].map(|v| (face.surface.point(P2::new(rect.u0, v)) - origin).dot(dir));
+    let slack = 1e-12 * (a.abs() + b.abs());
+    Some([a.min(b) - slack, a.max(b) + slack].map(|h| h.max(apex(*sigma, *slope))))
 }
 
 /// The directions of cones: about the axis of a feature of revolution, else about the first cone's.

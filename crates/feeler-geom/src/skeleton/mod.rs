@@ -252,7 +252,11 @@ pub fn critical_pairs_between(
     tol: f64,
     extent: f64,
 ) -> Criticals {
-    let mirrored = a.kind() > b.kind();
+    let mirrored = match (a, b) {
+        // Along the smaller circle critical points are spread, along the larger one they can be crowded together.
+        (Primitive::Circle { radius: r, .. }, Primitive::Circle { radius: q, .. }) => r < q,
+        _ => a.kind() > b.kind(),
+    };
     let (first, second) = if mirrored { (b, a) } else { (a, b) };
     let mut job = solve::Job::new(first, second, range, tol, extent);
     match (first, second) {

@@ -94,7 +94,7 @@ impl CullContext {
         let angle = spare.angles[0] + spare.angles[1];
         let facing =
             if self.savings.cones_of_revolution { self.cannot_face(&a.cap, &b.cap, angle) } else { None };
-        let by_boxes = || gap_in_frame(&a.obb, &b.obb, reach, u8::MAX);
+        let by_boxes = || gap_in_frame(&a.obb, &b.obb, reach);
         facing.or_else(|| by_boxes().map(|(_, gap)| Motion::of_way(gap - reach)))
     }
 

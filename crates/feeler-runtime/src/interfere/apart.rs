@@ -12,6 +12,7 @@
 //! off it: the trimmed faces have no common point. `false` means nothing.
 
 use super::coaxial::{self, Part};
+use super::ring::Ring;
 use crate::solve::{Context, Which};
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, P3, V3, math};
@@ -27,6 +28,8 @@ pub(crate) struct Round {
     pub along: [f64; 2],
     /// Of a circle the part of the meridian in which the face lies.
     pub part: Part,
+    /// Of a plane, where the face lies about a point.
+    pub ring: Option<Ring>,
     /// The face is in here.
     bounds: Obb,
 }
@@ -41,7 +44,8 @@ impl Round {
             Which::A => (primitive, bounds),
             Which::B => (primitive.transformed(&ctx.pose_ab), bounds.transformed(&ctx.pose_ab)),
         };
-        Some(Self { primitive, off, along: data.along, part: data.part, bounds })
+        let ring = data.ring.map(|r| Ring { center: ctx.in_a(which, &r.center), ..r });
+        Some(Self { primitive, off, along: data.along, part: data.part, ring, bounds })
     }
 }
 
@@ -53,13 +57,18 @@ pub(crate) fn along<'a>(
     boxes: impl Iterator<Item = &'a Obb>,
 ) -> [f64; 2] {
     let Some(Primitive::Line { origin, dir, sigma, slope }) = primitive else { return [0.0; 2] };
-    let apex = if *slope == 0.0 { f64::NEG_INFINITY } else { -sigma / slope };
+    let apex = apex(*sigma, *slope);
     let [lo, hi] = boxes.fold([f64::INFINITY, f64::NEG_INFINITY], |[lo, hi], b| {
         let middle = (b.center - origin).dot(dir);
         let half = (0..3).fold(0.0, |s, k| s + b.half[k] * b.axes[k].dot(dir).abs());
         [lo.min(middle - half), hi.max(middle + half)]
     });
     [lo - off, hi + off].map(|h| h.max(apex))
+}
+
+/// Where along its line a cone ends.
+pub(crate) fn apex(sigma: f64, slope: f64) -> f64 {
+    if slope == 0.0 { f64::NEG_INFINITY } else { -sigma / slope }
 }
 
 impl Round {
@@ -75,7 +84,8 @@ impl Round {
 pub(crate) fn apart(a: &Round, b: &Round, tol: f64) -> bool {
     let margin = a.off + b.off + 2.0 * tol;
     let beyond = |[lo, hi]: [f64; 2]| lo > margin || hi < -margin;
-    coaxial::range(a, b).is_some_and(beyond)
+    coaxial::distance(a, b).is_some_and(|d| d > margin)
+        || coaxial::range(a, b).is_some_and(beyond)
         || coaxial::range(b, a).is_some_and(beyond)
         || beyond(range(&a.primitive, b))
         || beyond(range(&b.primitive, a))
@@ -327,14 +337,17 @@ mod tests {
         let frame = Frame::from_z(o, z, None).expect("a direction");
         let sign = if rng.random_bool(0.5) { 1.0 } else { -1.0 };
         let r = rng.random_range(0.1..2.0);
-        let mut part = coaxial::WHOLE;
+        let (mut part, mut ring) = (coaxial::WHOLE, None);
         let mut points = Vec::new();
-        let (s, t) = (rng.random_range(-2.0..2.0), rng.random_range(0.1..3.0));
+        let (s, t): (f64, f64) = (rng.random_range(-2.0..2.0), rng.random_range(0.1..3.0));
         let primitive = match rng.random_range(0..5) {
             0 => {
-                for _ in 0..40 {
-                    points.push(frame.point(rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0), 0.0));
+                for i in 0..40 {
+                    let (sin, cos) = math::sin_cos(TAU * f64::from(i) / 40.0);
+                    let rho = s.abs() + t * rng.random_range(0.0..=1.0);
+                    points.push(frame.point(rho * cos, rho * sin, 0.0));
                 }
+                ring = Some(Ring { center: o, radii: [s.abs(), s.abs() + t] });
                 Primitive::Plane { origin: o, normal: z }
             }
             1 => {
@@ -373,19 +386,24 @@ mod tests {
         let bounds = Obb::from_aabb(&Aabb::of_points(points.iter()));
         // The box reaches beyond the points, beyond a cone's apex too.
         let along = along(Some(&primitive), 0.0, std::iter::once(&bounds));
-        (Round { primitive, off: 0.0, along, part, bounds }, points)
+        (Round { primitive, off: 0.0, along, part, ring, bounds }, points)
     }
 
     /// No point of a form is outside the range of distances from another one.
     #[test]
     fn ranges_hold() {
         let mut rng = SmallRng::seed_from_u64(5);
-        let mut finite = 0;
+        let (mut finite, mut positive) = (0, 0);
         for _ in 0..20_000 {
-            let ((from, _), (face, points)) = (form(&mut rng), form(&mut rng));
+            let ((from, others), (face, points)) = (form(&mut rng), form(&mut rng));
             let [lo, hi] = range(&from.primitive, &face);
             finite += usize::from(lo.is_finite() || hi.is_finite());
             let coaxial = coaxial::range(&from, &face).unwrap_or(ALL);
+            let least = coaxial::distance(&from, &face).unwrap_or(0.0);
+            positive += usize::from(least > 0.0);
+            let sampled = others.iter().flat_map(|p| points.iter().map(move |q| (p - q).norm()));
+            let nearest = sampled.fold(f64::INFINITY, f64::min);
+            assert!(least <= nearest + 1e-12, "{least} > {nearest}: {from:?} and {face:?}");
             for p in &points {
                 let Some(d) = signed_distance(&from.primitive, p) else { continue };
                 assert!(
@@ -403,7 +421,7 @@ mod tests {
                 );
             }
         }
-        assert!(finite > 10_000, "{finite}");
+        assert!(finite > 10_000 && positive > 2000, "{finite} {positive}");
     }
 
     /// What fits with a play is apart, to rounding.
@@ -432,6 +450,7 @@ mod tests {
                     off: 0.0,
                     along: [-1.0, 4.0],
                     part: coaxial::WHOLE,
+                    ring: None,
                     bounds,
                 };
                 let (a, b) = (round(inner), round(outer));

@@ -8,11 +8,12 @@
 //! As of [`super::apart()`].
 
 use super::apart::Round;
+use super::ring::Ring;
 use feeler_geom::math;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{P3, V3};
 use nalgebra::Vector2;
-use std::f64::consts::TAU;
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 /// Radius and height about an axis.
 type Place = Vector2<f64>;
@@ -40,22 +41,8 @@ pub(super) const WHOLE: Part = [0.0, TAU];
 
 /// Bounds of the signed distance from the surface of `from` over a face, when both are of revolution.
 pub(super) fn range(from: &Round, face: &Round) -> Option<[f64; 2]> {
-    let (g, f) = (profile(from)?, profile(face)?);
-    let cos = f.axis.dot(&g.axis);
-    let (sign, sin) = (if cos < 0.0 { -1.0 } else { 1.0 }, f.axis.cross(&g.axis).norm());
-    // Of a square, not of a difference from 1.
-    let bent = sin * sin / (1.0 + cos.abs());
-    let x = f.origin - g.origin;
-    let height = x.dot(&g.axis);
-    let outline = f.outline.moved(sign, height);
-    let [lowest, highest] = f.outline.heights();
-    let across = |h: f64| {
-        let y = x + f.axis * h;
-        (y - g.axis * y.dot(&g.axis)).norm()
-    };
-    let off = across(lowest).max(across(highest));
-    let radius = f.outline.radius();
-    let way = math::hypot(off + radius * bent, radius * sin + lowest.abs().max(highest.abs()) * bent);
+    let (g, f) = profiles(from, face)?;
+    let (outline, way) = f.seen_from(&g);
     let [lo, hi] = match g.outline {
         Outline::Segment { normal, at, .. } => outline.extent(&normal).map(|v| v - at),
         Outline::Arc { center, sigma, .. } => {
@@ -68,7 +55,30 @@ pub(super) fn range(from: &Round, face: &Round) -> Option<[f64; 2]> {
     Some([lo - way, hi + way])
 }
 
-fn profile(round: &Round) -> Option<Profile> {
+/// A distance (mm) that two faces of revolution have at least: that of their profiles less what the axes are off each other.
+pub(super) fn distance(a: &Round, b: &Round) -> Option<f64> {
+    let (g, f) = profiles(a, b)?;
+    let (outline, way) = f.seen_from(&g);
+    Some(g.outline.distance(&outline) - way)
+}
+
+fn profiles(a: &Round, b: &Round) -> Option<(Profile, Profile)> {
+    let (of_a, of_b) = (axis(a), axis(b));
+    Some((profile(a, &of_b.or(of_a)?)?, profile(b, &of_a.or(of_b)?)?))
+}
+
+/// The axis of a face that has one.
+fn axis(round: &Round) -> Option<V3> {
+    match round.primitive {
+        Primitive::Line { dir, .. } => Some(dir),
+        Primitive::Circle { frame, .. } => Some(frame.z),
+        Primitive::Plane { normal, .. } => round.ring.map(|_| normal),
+        Primitive::Point { .. } => None,
+    }
+}
+
+/// The profile of a face; spheres turn about any axis, so about `other`.
+fn profile(round: &Round, other: &V3) -> Option<Profile> {
     match round.primitive {
         Primitive::Line { origin, dir, sigma, slope } => {
             // Points of the surface about the ends of the axis.
@@ -84,7 +94,38 @@ fn profile(round: &Round) -> Option<Profile> {
             let outline = Outline::Arc { center: Place::new(radius, 0.0), sigma, from, turn };
             Some(Profile { origin: frame.origin, axis: frame.z, outline })
         }
-        Primitive::Plane { .. } | Primitive::Point { .. } => None,
+        Primitive::Plane { normal, .. } => {
+            let Ring { center, radii } = round.ring?;
+            let ends = radii.map(|r| Place::new(r, 0.0));
+            let outline = Outline::Segment { ends, normal: Place::y(), at: 0.0 };
+            Some(Profile { origin: center, axis: normal, outline })
+        }
+        Primitive::Point { center, sigma } => {
+            let outline = Outline::Arc { center: Place::zeros(), sigma, from: -FRAC_PI_2, turn: PI };
+            Some(Profile { origin: center, axis: *other, outline })
+        }
+    }
+}
+
+impl Profile {
+    /// The outline in the half-plane about another axis, and how far (mm) points of the face can be from there.
+    fn seen_from(&self, g: &Self) -> (Outline, f64) {
+        let f = self;
+        let cos = f.axis.dot(&g.axis);
+        let (sign, sin) = (if cos < 0.0 { -1.0 } else { 1.0 }, f.axis.cross(&g.axis).norm());
+        // Of a square, not of a difference from 1.
+        let bent = sin * sin / (1.0 + cos.abs());
+        let x = f.origin - g.origin;
+        let height = x.dot(&g.axis);
+        let [lowest, highest] = f.outline.heights();
+        let across = |h: f64| {
+            let y = x + f.axis * h;
+            (y - g.axis * y.dot(&g.axis)).norm()
+        };
+        let off = across(lowest).max(across(highest));
+        let radius = f.outline.radius();
+        let way = math::hypot(off + radius * bent, radius * sin + lowest.abs().max(highest.abs()) * bent);
+        (f.outline.moved(sign, height), way)
     }
 }
 
@@ -152,6 +193,120 @@ impl Outline {
     }
 }
 
+impl Outline {
+    /// Smallest distance of two outlines.
+    fn distance(&self, other: &Self) -> f64 {
+        match (self, other) {
+            (Self::Segment { ends: e, .. }, Self::Segment { ends: f, .. }) => {
+                if cross(e, f) {
+                    return 0.0;
+                }
+                let to = |s: &[Place; 2], p: &Place| (p - nearest_of(s, p)).norm();
+                to(e, &f[0]).min(to(e, &f[1])).min(to(f, &e[0])).min(to(f, &e[1]))
+            }
+            (Self::Segment { ends, .. }, arc @ Self::Arc { center, sigma, .. })
+            | (arc @ Self::Arc { center, sigma, .. }, Self::Segment { ends, .. }) => {
+                // A smallest distance is at an end of the segment, at an end of the arc, along the normal of the segment
+                // through the centre, or 0 where they meet.
+                let foot = nearest_of(ends, center);
+                let at_ends = ends.iter().fold(f64::INFINITY, |m, e| m.min(arc.to_point(e)));
+                let of_arc =
+                    arc.ends().iter().fold(f64::INFINITY, |m, e| m.min((e - nearest_of(ends, e)).norm()));
+                let meets = on_circle(ends, center, sigma.abs()).iter().flatten().any(|p| arc.looks_at(p));
+                if meets { 0.0 } else { at_ends.min(of_arc).min(arc.to_point(&foot)) }
+            }
+            (Self::Arc { center, sigma, .. }, Self::Arc { center: c, sigma: s, .. }) => {
+                let ends =
+                    |of: &Self, to: &Self| of.ends().iter().fold(f64::INFINITY, |m, e| m.min(to.to_point(e)));
+                let (d, r, q) = (c - center, sigma.abs(), s.abs());
+                let len = d.norm();
+                let mut least = ends(self, other).min(ends(other, self));
+                // Along the line of the centres; concentric circles are at one distance everywhere.
+                let dir = if len > 0.0 { d / len } else { Place::x() };
+                for (i, j) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
+                    let (p, t) = (center + dir * (i * r), c + dir * (j * q));
+                    if len <= f64::EPSILON * (r + q) || (self.looks_at(&p) && other.looks_at(&t)) {
+                        least = least.min((p - t).norm());
+                    }
+                }
+                let meet = (r - q).abs() <= len && len <= r + q && len > 0.0;
+                if meet {
+                    let x = (len * len + r * r - q * q) / (2.0 * len);
+                    let y = (r * r - x * x).max(0.0).sqrt();
+                    for y in [y, -y] {
+                        let p = center + dir * x + Place::new(-dir.y, dir.x) * y;
+                        if self.looks_at(&p) && other.looks_at(&p) {
+                            return 0.0;
+                        }
+                    }
+                }
+                least
+            }
+        }
+    }
+
+    /// Of an arc: whether a place is in the directions that it covers from its centre.
+    fn looks_at(&self, p: &Place) -> bool {
+        let Self::Arc { center, from, turn, .. } = self else { return false };
+        let d = p - center;
+        // A little over: a place beyond an end by rounding is as far as the end.
+        (math::atan2(d.y, d.x) - from + ANGLE_SLACK).rem_euclid(TAU) <= turn + 2.0 * ANGLE_SLACK
+    }
+
+    /// Of an arc: its distance from a place.
+    fn to_point(&self, p: &Place) -> f64 {
+        let Self::Arc { center, sigma, .. } = self else { return 0.0 };
+        if self.looks_at(p) {
+            return ((p - center).norm() - sigma.abs()).abs();
+        }
+        self.ends().iter().fold(f64::INFINITY, |m, e| m.min((p - e).norm()))
+    }
+
+    /// Of an arc: its ends.
+    fn ends(&self) -> [Place; 2] {
+        match *self {
+            Self::Segment { ends, .. } => ends,
+            Self::Arc { center, sigma, from, turn } => [from, from + turn].map(|a| {
+                let (s, c) = math::sin_cos(a);
+                center + Place::new(c, s) * sigma.abs()
+            }),
+        }
+    }
+}
+
+/// Rounding of an angle.
+const ANGLE_SLACK: f64 = 1e-12;
+
+/// The place of a segment nearest to one.
+fn nearest_of([a, b]: &[Place; 2], p: &Place) -> Place {
+    let (d, x) = (b - a, p - a);
+    let d_sq = d.norm_squared();
+    let t = if d_sq > 0.0 { (x.dot(&d) / d_sq).clamp(0.0, 1.0) } else { 0.0 };
+    a + d * t
+}
+
+/// Whether two segments meet in one place.
+fn cross([a, b]: &[Place; 2], [c, d]: &[Place; 2]) -> bool {
+    let (e, f) = (b - a, d - c);
+    let sides = |o: &Place, e: &Place, p: &Place, q: &Place| e.perp(&(p - o)) * e.perp(&(q - o));
+    sides(a, &e, c, d) <= 0.0 && sides(c, &f, a, b) <= 0.0
+        // Parallel ones have distances of their ends.
+        && e.perp(&f) != 0.0
+}
+
+/// Where a segment meets a circle.
+fn on_circle([a, b]: &[Place; 2], center: &Place, radius: f64) -> [Option<Place>; 2] {
+    let (d, x) = (b - a, a - center);
+    let (p, q, r) = (d.norm_squared(), x.dot(&d), x.norm_squared() - radius * radius);
+    let disc = q * q - p * r;
+    let inside = |t: f64| (0.0..=1.0).contains(&t).then(|| a + d * t);
+    if disc < 0.0 || p <= 0.0 {
+        return [None; 2];
+    }
+    let root = disc.sqrt();
+    [inside((-q - root) / p), inside((-q + root) / p)]
+}
+
 /// Range of the cosine over angles from `from` for `turn`.
 fn cosines(from: f64, turn: f64) -> [f64; 2] {
     let start = from.rem_euclid(TAU);
@@ -161,7 +316,7 @@ fn cosines(from: f64, turn: f64) -> [f64; 2] {
     };
     let ends = [math::cos(start), math::cos(start + turn)];
     [
-        if passes(std::f64::consts::PI) { -1.0 } else { ends[0].min(ends[1]) },
+        if passes(PI) { -1.0 } else { ends[0].min(ends[1]) },
         if passes(0.0) { 1.0 } else { ends[0].max(ends[1]) },
     ]
 }

@@ -16,6 +16,7 @@ pub(crate) mod apart;
 mod coaxial;
 pub(crate) mod face_tree;
 pub(crate) mod probes;
+pub(crate) mod ring;
 
 use crate::Body;
 use crate::front::motion::Motion;
@@ -192,7 +193,7 @@ impl Meetings<'_> {
     /// How far B may move until the boxes of two nodes, the second one's as placed, can meet.
     fn boxes(&mut self, (i, j): (u32, u32)) -> Option<Motion> {
         let node_b = self.placed.get(self.ctx.b.faces(), &self.pose, j);
-        let gap = gap_in_frame(&self.ctx.a.faces()[i as usize].obb, &node_b.obb, 0.0, u8::MAX)?;
+        let gap = gap_in_frame(&self.ctx.a.faces()[i as usize].obb, &node_b.obb, 0.0)?;
         Some(Motion::of_way(gap.1))
     }
 }
