@@ -9,7 +9,7 @@ use crate::interfere::probes::Probes;
 use crate::interfere::ring::{Ring, ring};
 use crate::point_in_solid::{interior_points, shell_points};
 use crate::samples::{CurveSamples, Grid, Samples, at};
-use crate::tree::{Allowance, FeatureTypes, TreeNode};
+use crate::tree::{Allowance, FeatureTypes, Form, TreeNode};
 use feeler_convex::Polytope;
 use feeler_geom::cone::{PolyCone, Zone};
 use feeler_geom::skeleton::Primitive;
@@ -104,16 +104,15 @@ pub(crate) struct FeatureData {
 }
 
 impl FeatureData {
-    /// Whether it is canonical or follows a canonical feature.
-    pub(crate) fn is_round(&self) -> bool {
-        self.primitive.is_some() || self.near.is_some()
+    /// What it is to solves.
+    pub(crate) fn form(&self) -> Form {
+        match self {
+            Self { primitive: Some(_), .. } => Form::Canonical,
+            Self { near: Some(_), .. } => Form::Near,
+            Self { feature: Feature::Edge(_), areas, .. } if areas.len() <= FEW_AREAS => Form::FreeEdge,
+            _ => Form::Free,
+        }
     }
-}
-
-/// Whether one pair of areas stands for two features that are known by [`Body::whole_of`]: closed forms tell about both, or
-/// one is canonical and the other a free edge, whose areas are solved one by one.
-pub(crate) fn solved_whole(a: &FeatureData, b: &FeatureData) -> bool {
-    a.primitive.is_some() || b.primitive.is_some() || (a.near.is_some() && b.near.is_some())
 }
 
 /// What a free-form feature follows; see [`feeler_hierarchy::NearCanonical`].
@@ -224,11 +223,7 @@ impl Body {
             if bounds.is_empty() { 0.0 } else { bounds.min.coords.amax().max(bounds.max.coords.amax()) };
         let deviation = features.iter().fold(0.0, |m: f64, f| m.max(f.deviation));
         let samples = Samples::new(hierarchy.areas.len());
-        let whole = |f: Feature| {
-            let data: &FeatureData = &features[dense(f)];
-            let is_whole = data.is_round() || matches!(f, Feature::Edge(_)) && data.areas.len() <= FEW_AREAS;
-            is_whole.then(|| index(dense(f)))
-        };
+        let whole = |f: Feature| (features[dense(f)].form() != Form::Free).then(|| index(dense(f)));
         let whole_of_area = hierarchy.areas.iter().map(|a| whole(a.feature)).collect();
         let mut body = Self {
             hierarchy,
@@ -278,7 +273,10 @@ impl Body {
         nodes
             .iter()
             .zip(below)
-            .map(|(n, (types, allowance, whole))| TreeNode::new(n, types, allowance, whole))
+            .map(|(n, (types, allowance, whole))| {
+                let form = self.features.get(whole as usize).map_or(Form::Free, FeatureData::form);
+                TreeNode::new(n, (types, allowance), (whole, form))
+            })
             .collect()
     }
 
@@ -433,7 +431,7 @@ impl Body {
         (!spindle).then_some((primitive, off))
     }
 
-    /// The position of an area's feature in [`Body::features`] when it may be solved as a whole ([`solved_whole`]): it is
+    /// The position of an area's feature in [`Body::features`] when it may be solved as a whole ([`Form`]): it is
     /// canonical, follows a canonical one, or is an edge of few areas.
     pub(crate) fn whole_of(&self, area: u32) -> Option<u32> {
         self.whole_of_area[area as usize]

@@ -46,6 +46,14 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
         return None;
     }
     let c = &Candidate { n: touching::direction(ctx, c).unwrap_or(c.n), ..*c };
+    // Brute force is to know nothing of bounds.
+    let by_zones = ctx.cull.is_some();
+    if by_zones
+        && !(in_zone(ctx, (Which::A, c.feature_a), &c.n, 0.0)
+            && in_zone(ctx, (Which::B, c.feature_b), &-c.n, 0.0))
+    {
+        return None;
+    }
     let basis = complete_basis(&c.n);
     let of_a =
         || side(ctx, Which::A, c.feature_a, &Foot { p: &c.p_a, n: c.n, basis, hint: c.hint_a }, &ctx.tol);
@@ -82,6 +90,21 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
         slack_b: b.located.slack,
         undecided: c.undecided,
     })
+}
+
+/// Whether an outward direction `n` (frame of A), off by an angle of no more than `spread`, may be in the polars of a feature by
+/// the zone of all of them. `false` is certain.
+pub(crate) fn in_zone(ctx: &Context<'_>, (which, feature): (Which, Feature), n: &V3, spread: f64) -> bool {
+    let body = ctx.body(which);
+    let data = body.data(feature);
+    let Some(&area) = body.areas_of(data).first() else { return true };
+    let allowance = body.tree()[body.leaf_of_area(area) as usize].allowance;
+    let bent = ctx.tol.bent(f64::from(allowance.inverse_extent));
+    let slack = spread + f64::from(allowance.angle) + bent + ctx.tol.critical + ctx.alpha;
+    let n = if which == Which::A { *n } else { ctx.pose_ba * n };
+    // What is no number leaves everything open.
+    let beyond = data.zone.off(&n) - slack;
+    beyond.is_nan() || beyond <= 0.0
 }
 
 /// The second-order test, with a threshold in length over the `extent` (mm) of the smaller feature.

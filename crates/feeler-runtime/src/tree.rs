@@ -78,22 +78,58 @@ pub(crate) struct TreeNode {
     /// Position of the feature that everything below is of, when it may be solved as a whole; or
     /// [`MIXED`](Self::MIXED).
     whole: u32,
+    /// What that feature is to solves.
+    form: Form,
     /// As in the stored node.
     link: u32,
+}
+
+/// What a feature is to solves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Closed forms exist.
+    Canonical,
+    /// It follows a canonical feature: closed forms tell nearly all.
+    Near,
+    /// A free-form edge of few areas.
+    FreeEdge,
+    /// Anything else, and several features.
+    Free,
+}
+
+impl Form {
+    /// Whether one pair of areas stands for two features: closed forms tell about both, or one is canonical and the other a
+    /// free edge, whose areas are solved one by one.
+    pub(crate) fn solved_whole_with(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Free, _) | (_, Self::Free) => false,
+            (Self::Canonical, _) | (_, Self::Canonical) => true,
+            (a, b) => a == Self::Near && b == Self::Near,
+        }
+    }
 }
 
 impl TreeNode {
     /// Several features, or a free-form face.
     pub(crate) const MIXED: u32 = u32::MAX;
 
-    pub(crate) fn new(node: &Node, types: FeatureTypes, allowance: Allowance, whole: u32) -> Self {
+    pub(crate) fn new(
+        node: &Node,
+        (types, allowance): (FeatureTypes, Allowance),
+        (whole, form): (u32, Form),
+    ) -> Self {
         let (obb, cap) = (node.obb, node.cone.cap(0.0));
-        Self { obb, cap, radius: obb.radius(), types, allowance, whole, link: node.link }
+        Self { obb, cap, radius: obb.radius(), types, allowance, whole, form, link: node.link }
     }
 
     /// Position of the one feature below: see [`Body::whole_of`].
     pub(crate) fn whole(&self) -> Option<u32> {
         (self.whole != Self::MIXED).then_some(self.whole)
+    }
+
+    /// The features below this node and one of another solid, when they are solved as wholes.
+    pub(crate) fn whole_with(&self, other: &Self) -> Option<(u32, u32)> {
+        (self.form.solved_whole_with(other.form)).then_some((self.whole, other.whole))
     }
 
     /// The area of a leaf.

@@ -238,10 +238,15 @@ pub fn separated(a: &[V3], b: &[V3], sin_alpha: f64, hint: u8) -> Option<u8> {
         return None;
     }
     let pair = Pair::new(a, b);
+    let (i, j) = (usize::from(hint / 8), usize::from(hint % 8));
+    let is_pair = hint != 0 && i != j && pair.exists(i) && pair.exists(j);
+    if is_pair && if sin_alpha > 0.0 { pair.tilted_holds(i, j, sin_alpha) } else { pair.plane_holds(i, j) } {
+        return Some(hint);
+    }
     if pair.middles_meet() {
         return None;
     }
-    if sin_alpha > 0.0 { pair.separated_by(sin_alpha, hint) } else { pair.separated(hint) }
+    if sin_alpha > 0.0 { pair.separated_by(sin_alpha) } else { pair.separated() }
 }
 
 /// Whether the plane of a `code` that [`separated`] returned for two cones separates them with angle α too, `sin_alpha`
@@ -297,11 +302,7 @@ impl Pair {
         opposite_is_inside(a, b) || opposite_is_inside(b, a)
     }
 
-    fn separated(&self, hint: u8) -> Option<u8> {
-        let (i, j) = (usize::from(hint / 8), usize::from(hint % 8));
-        if hint != 0 && i != j && self.exists(i) && self.exists(j) && self.plane_holds(i, j) {
-            return Some(hint);
-        }
+    fn separated(&self) -> Option<u8> {
         let sum = self.sum();
         // A plane across the sum: strict on every generator, so no direction of one cone has its opposite in the other.
         if self.all().all(|k| self.g[k].dot(&sum) > TRIPLE_EPS * 8.0) {
@@ -336,18 +337,14 @@ impl Pair {
         self.all().all(|k| k == i || k == j || n.dot(&self.g[k]) < -TRIPLE_EPS)
     }
 
-    fn separated_by(&self, sin_alpha: f64, hint: u8) -> Option<u8> {
-        let (i, j) = (usize::from(hint / 8), usize::from(hint % 8));
-        if hint != 0 && i != j && self.exists(i) && self.exists(j) && self.tilted_holds(i, j, sin_alpha) {
-            return Some(hint);
-        }
+    fn separated_by(&self, sin_alpha: f64) -> Option<u8> {
         if let Some(n) = unit(-self.sum())
             && self.clears(&n, sin_alpha)
         {
             return Some(0);
         }
         // What nothing separates without an angle, nothing separates with one; what does is likely to do with one too.
-        let found = self.separated(u8::MAX)?;
+        let found = self.separated()?;
         if found != 0 && self.tilted_holds(usize::from(found / 8), usize::from(found % 8), sin_alpha) {
             return Some(found);
         }

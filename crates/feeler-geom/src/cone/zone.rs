@@ -63,6 +63,15 @@ impl Zone {
     }
 }
 
+impl Zone {
+    /// Angle (rad) from a direction (of any length) to the nearest one of the zone; 0 or less inside.
+    #[must_use]
+    pub fn off(&self, direction: &V3) -> f64 {
+        let a = angle(&self.axis, direction);
+        (self.lo - a).max(a - self.hi)
+    }
+}
+
 /// Smallest and largest angle between the unit vector `axis` and directions of a cone.
 fn range(axis: &V3, cone: &PolyCone) -> [f64; 2] {
     let g = &cone.generators;

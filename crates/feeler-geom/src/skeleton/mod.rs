@@ -44,7 +44,9 @@ use arrayvec::ArrayVec;
 
 pub use family::family_foot;
 pub use over_box::range_over_box;
-pub use signed_distance::{SignedDistance, signed_distance};
+pub use signed_distance::{
+    Bending, SignedDistance, SignedDistanceForm, signed_distance, signed_distance_form,
+};
 
 /// A canonical feature as seen from outside the material: a plane, or an envelope of oriented spheres.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -26,27 +26,70 @@ pub struct SignedDistance {
 /// direction, to rounding.
 #[must_use]
 pub fn signed_distance(primitive: &Primitive, p: &P3) -> Option<SignedDistance> {
+    let SignedDistanceForm { value, gradient, bending } = signed_distance_form(primitive, p)?;
+    Some(SignedDistance { value, gradient, hessian: bending.matrix(), foot: p - gradient * value })
+}
+
+/// [`SignedDistance`] with the Hessian as a form: for those who ask for it in one direction or not at all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SignedDistanceForm {
+    /// Signed distance.
+    pub value: f64,
+    /// Unit gradient.
+    pub gradient: V3,
+    /// Second derivatives.
+    pub bending: Bending,
+}
+
+/// The quadratic form `k (|d|² - (n·d)² - (t·d)²) + l (t·d)²` with unit vectors n and t, or zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bending {
+    /// Direction without second derivative.
+    pub n: V3,
+    /// Direction with its own one.
+    pub t: V3,
+    /// Second derivative in all other directions.
+    pub k: f64,
+    /// Second derivative along `t`.
+    pub l: f64,
+}
+
+impl Bending {
+    /// Second derivative along a vector.
+    #[must_use]
+    pub fn along(&self, d: &V3) -> f64 {
+        let (n, t) = (self.n.dot(d), self.t.dot(d));
+        self.k * (d.norm_squared() - n * n - t * t) + self.l * t * t
+    }
+
+    /// The matrix of the form.
+    #[must_use]
+    pub fn matrix(&self) -> Matrix3<f64> {
+        let (nn, tt) = (self.n * self.n.transpose(), self.t * self.t.transpose());
+        (Matrix3::identity() - nn - tt) * self.k + tt * self.l
+    }
+}
+
+/// [`signed_distance`] as a form.
+#[must_use]
+pub fn signed_distance_form(primitive: &Primitive, p: &P3) -> Option<SignedDistanceForm> {
     // Below this length a difference of the coordinates has no direction.
     let rounding = 4.0 * f64::EPSILON * (p.coords.amax() + primitive.reach());
     let direction = |v: &V3| {
         let len = v.norm();
         (len > rounding && len.is_finite()).then(|| (len, v / len))
     };
-    let made = |value: f64, gradient: V3, hessian: Matrix3<f64>| SignedDistance {
-        value,
-        gradient,
-        hessian,
-        foot: p - gradient * value,
-    };
+    let made = |value: f64, gradient: V3, bending: Bending| SignedDistanceForm { value, gradient, bending };
     match *primitive {
         Primitive::Plane { origin, normal } => {
-            Some(made((p - origin).dot(&normal), normal, Matrix3::zeros()))
+            let flat = Bending { n: normal, t: V3::zeros(), k: 0.0, l: 0.0 };
+            Some(made((p - origin).dot(&normal), normal, flat))
         }
         Primitive::Point { center, sigma } => {
             let side = sheet(sigma);
             let (len, r) = direction(&(p - center))?;
-            let hessian = (Matrix3::identity() - r * r.transpose()) * (side / len);
-            Some(made(side * len - sigma, r * side, hessian))
+            let round = Bending { n: r, t: V3::zeros(), k: side / len, l: 0.0 };
+            Some(made(side * len - sigma, r * side, round))
         }
         Primitive::Line { origin, dir, sigma, slope } => {
             let side = if slope == 0.0 { sheet(sigma) } else { sheet(slope) };
@@ -55,9 +98,9 @@ pub fn signed_distance(primitive: &Primitive, p: &P3) -> Option<SignedDistance> 
             let along = x.dot(&dir);
             let (len, e) = direction(&across(&x, &dir))?;
             let gradient = e * (side * cos_phi) - dir * slope;
-            let projector = Matrix3::identity() - dir * dir.transpose() - e * e.transpose();
             let value = side * cos_phi * len - sigma - slope * along;
-            Some(made(value, gradient, projector * (side * cos_phi / len)))
+            let round = Bending { n: e, t: dir.cross(&e), k: 0.0, l: side * cos_phi / len };
+            Some(made(value, gradient, round))
         }
         Primitive::Circle { frame, radius, sigma } => {
             let side = sheet(sigma);
@@ -65,11 +108,9 @@ pub fn signed_distance(primitive: &Primitive, p: &P3) -> Option<SignedDistance> 
             let height = x.dot(&frame.z);
             let (rho, e_r) = direction(&across(&x, &frame.z))?;
             let (len, n) = direction(&(e_r * (rho - radius) + frame.z * height))?;
-            let e_phi = frame.z.cross(&e_r);
-            let meridian = e_phi.cross(&n);
-            let hessian = (meridian * meridian.transpose()) * (side / len)
-                + (e_phi * e_phi.transpose()) * (side * (rho - radius) / (len * rho));
-            Some(made(side * len - sigma, n * side, hessian))
+            let around =
+                Bending { n, t: frame.z.cross(&e_r), k: side / len, l: side * (rho - radius) / (len * rho) };
+            Some(made(side * len - sigma, n * side, around))
         }
     }
 }

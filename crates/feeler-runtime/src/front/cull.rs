@@ -13,6 +13,7 @@
 //! normal, no longer than the reach: at leaves boxes are compared with reach in the directions of the cones only.
 
 use super::motion::Motion;
+use super::pair_tree::NO_HINT;
 use crate::tree::{Placed, TreeNode};
 use crate::{Body, QueryOptions, Savings, Tolerances};
 use arrayvec::ArrayVec;
@@ -69,7 +70,7 @@ impl CullContext {
         let node_a = &a.tree()[a.leaf_of_area(i) as usize];
         let node_b = b.tree()[b.leaf_of_area(j) as usize].placed(&self.pose);
         self.nodes(node_a, &node_b).is_none()
-            && self.leaves(node_a, &node_b, &a.area(i).cone, &b.area(j).cone).is_none()
+            && self.leaves((node_a, &a.area(i).cone), (&node_b, &b.area(j).cone), &mut { NO_HINT }).is_none()
     }
 
     /// What two nodes leave out.
@@ -122,27 +123,33 @@ impl CullContext {
         (spare > 0.0).then_some(Motion::of_turn(spare))
     }
 
-    /// [`CullContext::nodes`] for what remains to be tested of two leaves; cones in the frames of their solids.
+    /// [`CullContext::nodes`] for what remains to be tested of two leaves; cones in the frames of their solids. Whether the cones
+    /// are apart is looked for first where `hint` says that it was found last, and then noted there.
     pub(crate) fn leaves(
         &self,
-        a: &TreeNode,
-        b: &TreeNode,
-        cone_a: &PolyCone,
-        cone_b: &PolyCone,
+        (a, cone_a): (&TreeNode, &PolyCone),
+        (b, cone_b): (&TreeNode, &PolyCone),
+        hint: &mut u8,
     ) -> Option<Motion> {
         if !self.savings.polyhedral_cones {
             return None;
         }
         let spare = self.spare(a, b);
-        self.out_of_sight(a, b, &spare).or_else(|| {
+        let cones = |hint: &mut u8| {
             let turned: ArrayVec<V3, 4> = cone_b.generators.iter().map(|g| self.pose.rotation * g).collect();
             let (a, b) = (&cone_a.generators, &turned);
             // The sine of a sum is at most that of its first part and the rest.
             let sin = self.one.0 + spare.angles[0].max(spare.angles[1]);
-            let plane = cones_separated(a, b, sin, u8::MAX)?;
-            let lasts = separated_along(a, b, sin + CONE_MARGIN, plane);
+            let plane = cones_separated(a, b, sin, *hint);
+            *hint = plane.unwrap_or(NO_HINT);
+            let lasts = separated_along(a, b, sin + CONE_MARGIN, plane?);
             Some(if lasts { Motion::of_turn(CONE_MARGIN) } else { Motion::ZERO })
-        })
+        };
+        if *hint == NO_HINT {
+            self.out_of_sight(a, b, &spare).or_else(|| cones(hint))
+        } else {
+            cones(hint).or_else(|| self.out_of_sight(a, b, &spare))
+        }
     }
 
     /// Whether no direction of one cone can be opposite to one of the other, `angle` (rad) being left out.

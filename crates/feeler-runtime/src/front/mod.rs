@@ -15,13 +15,13 @@ pub(crate) mod cull;
 pub(crate) mod motion;
 pub(crate) mod pair_tree;
 
-use crate::body::solved_whole;
-use crate::tree::{PairTable, PlacedRounds, PlacedTree, TreeNode};
+use crate::tree::{PlacedRounds, PlacedTree, TreeNode};
 use crate::{Body, Stats};
 use cull::CullContext;
 use feeler_geom::Pose;
 use motion::Motion;
 use pair_tree::{PairTree, Pairs, Verdict, opened};
+use std::collections::BTreeMap;
 
 /// A pair of areas that may hold a minimum.
 pub(crate) type LeafPair = (u32, u32);
@@ -29,25 +29,65 @@ pub(crate) type LeafPair = (u32, u32);
 /// The pairs of nodes of one pair of bodies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Front {
-    tree: PairTree,
+    tree: PairTree<u32>,
     placed: PlacedTree<TreeNode>,
     /// What culling depends on beside the pose: reach, angle.
     valid_for: Option<[f64; 2]>,
-    /// Pairs of features that closed forms tell about as a whole.
-    wholes: PairTable<Whole>,
+    /// Pairs of features that are solved as wholes.
+    wholes: Wholes,
     rounds: PlacedRounds,
 }
 
-/// What a query knows of two features that closed forms tell about as a whole.
-#[derive(Clone, Copy, Debug, Default)]
+/// Pairs of features that are solved as wholes, by numbers.
+#[derive(Clone, Debug, Default)]
+struct Wholes {
+    numbers: BTreeMap<(u32, u32), u32>,
+    /// The query in which it was found, and what.
+    found: Vec<(u32, Whole)>,
+    query: u32,
+}
+
+/// No pair of features that is solved as a whole.
+const NONE: u32 = u32::MAX;
+
+/// What a query knows of two features that are solved as a whole.
+#[derive(Clone, Copy, Debug)]
 enum Whole {
     /// A pair of their areas may hold a minimum: one is enough.
     Chosen,
     /// Their polars hold no opposite directions until B has moved this far.
     Averse(Motion),
     /// Neither.
-    #[default]
     Open,
+}
+
+impl Wholes {
+    /// Forgets what was found.
+    fn restart(&mut self) {
+        if self.query == u32::MAX {
+            self.query = 0;
+            self.found.iter_mut().for_each(|f| f.0 = 0);
+        }
+        self.query += 1;
+    }
+
+    fn number(&mut self, features: (u32, u32)) -> u32 {
+        let next = crate::body::index(self.found.len());
+        let number = *self.numbers.entry(features).or_insert(next);
+        if number == next {
+            self.found.push((0, Whole::Open));
+        }
+        number
+    }
+
+    fn get(&self, number: u32) -> Option<Whole> {
+        let (query, whole) = *self.found.get(number as usize)?;
+        (query == self.query).then_some(whole)
+    }
+
+    fn set(&mut self, number: u32, whole: Whole) {
+        self.found[number as usize] = (self.query, whole);
+    }
 }
 
 impl Front {
@@ -91,41 +131,39 @@ struct Walk<'a> {
     cull: &'a CullContext,
     pose_ab: &'a Pose,
     placed: &'a mut PlacedTree<TreeNode>,
-    wholes: &'a mut PairTable<Whole>,
+    wholes: &'a mut Wholes,
     rounds: &'a mut PlacedRounds,
     out: &'a mut Vec<LeafPair>,
     stats: &'a mut Stats,
 }
 
-impl Walk<'_> {
-    /// The features below two nodes that are solved as wholes.
-    fn whole(&self, (i, j): (u32, u32)) -> Option<(u32, u32)> {
-        let (a, b) = (self.a, self.b);
-        let whole = a.tree()[i as usize].whole().zip(b.tree()[j as usize].whole());
-        whole.filter(|w| {
-            self.cull.solves_whole_features()
-                && solved_whole(&a.features()[w.0 as usize], &b.features()[w.1 as usize])
-        })
-    }
-}
-
 impl Pairs for Walk<'_> {
-    fn settled(&mut self, pair: (u32, u32)) -> bool {
-        self.whole(pair).is_some_and(|w| matches!(self.wholes.get(w), Some(Whole::Chosen)))
+    /// Number of the features below that are solved as wholes, or [`NONE`].
+    type Note = u32;
+
+    fn note(&mut self, (i, j): (u32, u32)) -> u32 {
+        let whole = self.a.tree()[i as usize].whole_with(&self.b.tree()[j as usize]);
+        whole.map_or(NONE, |features| self.wholes.number(features))
     }
 
-    fn test(&mut self, pair: (u32, u32)) -> Verdict {
+    fn settled(&self, note: u32) -> bool {
+        self.cull.solves_whole_features() && matches!(self.wholes.get(note), Some(Whole::Chosen))
+    }
+
+    fn test(&mut self, pair: (u32, u32), note: u32, hint: &mut u8) -> Verdict {
         self.stats.bvtt_nodes += 1;
         let (a, b, cull) = (self.a, self.b, self.cull);
-        let whole = self.whole(pair);
+        let whole = note != NONE && cull.solves_whole_features();
         let node_a = &a.tree()[pair.0 as usize];
         let node_b = self.placed.get(b.tree(), &cull.pose, pair.1);
-        let averse = match whole.map(|w| (w, self.wholes.get(w))) {
-            Some((_, Some(Whole::Averse(margin)))) => Some(margin),
-            Some((w, None)) => {
-                let zone = |body: &Body, f: u32| body.features()[f as usize].zone;
-                let margin = cull.zones((&zone(a, w.0), node_a), (&zone(b, w.1), node_b));
-                self.wholes.set(w, margin.map_or(Whole::Open, Whole::Averse));
+        let averse = match self.wholes.get(note) {
+            Some(Whole::Averse(margin)) => Some(margin),
+            None if whole => {
+                let zone =
+                    |body: &Body, node: &TreeNode| node.whole().map(|f| body.features()[f as usize].zone);
+                let zones = zone(a, node_a).zip(zone(b, node_b));
+                let margin = zones.and_then(|(of_a, of_b)| cull.zones((&of_a, node_a), (&of_b, node_b)));
+                self.wholes.set(note, margin.map_or(Whole::Open, Whole::Averse));
                 margin
             }
             _ => None,
@@ -142,12 +180,12 @@ impl Pairs for Walk<'_> {
             return Verdict::Culled(margin);
         }
         let (Some(i), Some(j)) = (node_a.area(), node_b.area()) else { return Verdict::Open };
-        if let Some(margin) = cull.leaves(node_a, node_b, &a.area(i).cone, &b.area(j).cone) {
+        if let Some(margin) = cull.leaves((node_a, &a.area(i).cone), (node_b, &b.area(j).cone), hint) {
             return Verdict::Culled(margin);
         }
         self.out.push((i, j));
-        if let Some(w) = whole {
-            self.wholes.set(w, Whole::Chosen);
+        if whole {
+            self.wholes.set(note, Whole::Chosen);
         }
         Verdict::Active
     }

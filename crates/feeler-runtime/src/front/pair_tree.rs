@@ -20,15 +20,23 @@ type Nodes = (u32, u32);
 
 /// What a walk asks about pairs of nodes.
 pub(crate) trait Pairs {
-    /// Whether what is at and below a pair needs no look in this walk: it gets one in the next.
-    fn settled(&mut self, pair: Nodes) -> bool;
-    /// What a pair is.
-    fn test(&mut self, pair: Nodes) -> Verdict;
+    /// Something about a pair that is kept for later walks.
+    type Note: Copy;
+
+    /// Makes the note of a pair.
+    fn note(&mut self, pair: Nodes) -> Self::Note;
+    /// Whether what is at and below a pair with this note needs no look in this walk: it gets one in the next.
+    fn settled(&self, note: Self::Note) -> bool;
+    /// What a pair is. `hint` is what the last test of the pair has left there, [`NO_HINT`] before the first one.
+    fn test(&mut self, pair: Nodes, note: Self::Note, hint: &mut u8) -> Verdict;
     /// For how long an open pair is culled, both of whose children are.
     fn prune(&mut self, pair: Nodes) -> Option<Motion>;
     /// The pairs below one that is not of two leaves.
     fn children(&self, pair: Nodes) -> [Nodes; 2];
 }
+
+/// No last test.
+pub(crate) const NO_HINT: u8 = u8::MAX;
 
 /// Outcome of the test of a pair.
 pub(crate) enum Verdict {
@@ -47,17 +55,28 @@ struct PairNode {
     parent: u32,
     /// Its place in the front; of an open pair nothing that counts.
     place: u32,
-    /// Whether it is in the front and culled.
-    culled: bool,
+    state: State,
+    hint: u8,
+}
+
+/// What a pair was when it was looked at last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Opened, active, or not looked at yet.
+    Other,
+    Culled,
+    /// In no need of a look.
+    Settled,
 }
 
 /// A pair in the front.
 #[derive(Clone, Copy, Debug)]
-struct Item {
+struct Item<T> {
     /// Summed motion up to which nothing changes here and below.
     expiry: Motion,
     /// Its index in the tree, or [`GONE`].
     pair: u32,
+    note: T,
 }
 
 /// Marks an item that is no pair any more.
@@ -67,19 +86,25 @@ const GONE: u32 = u32::MAX;
 const PRUNE_EVERY: u32 = 8;
 
 /// The tree and its front.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PairTree {
+#[derive(Clone, Debug)]
+pub(crate) struct PairTree<T> {
     pairs: Vec<PairNode>,
     /// First ones of unused siblings.
     free: Vec<u32>,
-    front: Vec<Item>,
+    front: Vec<Item<T>>,
     gone: usize,
     /// Places of second siblings of pairs that were just opened.
     stack: Vec<u32>,
     walks: u32,
 }
 
-impl PairTree {
+impl<T> Default for PairTree<T> {
+    fn default() -> Self {
+        Self { pairs: vec![], free: vec![], front: vec![], gone: 0, stack: vec![], walks: 0 }
+    }
+}
+
+impl<T: Copy> PairTree<T> {
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.pairs.clear();
@@ -89,16 +114,25 @@ impl PairTree {
     }
 
     /// Tests all pairs of the front that can have changed, and what they open: `moved` is the summed motion.
-    pub(crate) fn walk(&mut self, moved: Motion, pairs: &mut impl Pairs) {
+    pub(crate) fn walk(&mut self, moved: Motion, pairs: &mut impl Pairs<Note = T>) {
         if self.pairs.is_empty() {
-            self.pairs.push(PairNode { nodes: (0, 0), parent: GONE, place: 0, culled: false });
-            self.front.push(Item { expiry: Motion::NONE, pair: 0 });
+            self.pairs.push(PairNode {
+                nodes: (0, 0),
+                parent: GONE,
+                place: 0,
+                state: State::Other,
+                hint: NO_HINT,
+            });
+            self.front.push(Item { expiry: Motion::NONE, pair: 0, note: pairs.note((0, 0)) });
         }
         self.walks = self.walks.wrapping_add(1);
         // What is opened goes behind and is looked at at once.
         for place in 0..self.front.len() {
             let item = &self.front[place];
-            if !moved.is_within(item.expiry) && item.pair != GONE {
+            if moved.is_within(item.expiry) || item.pair == GONE {
+                continue;
+            }
+            if !pairs.settled(item.note) || self.is_pruned_in_this_walk(item.pair) {
                 self.look(place, moved, pairs);
             }
         }
@@ -107,29 +141,35 @@ impl PairTree {
         }
     }
 
+    /// Whether it is a pair's turn to be tried to be pruned.
+    fn is_pruned_in_this_walk(&self, pair: u32) -> bool {
+        self.walks.wrapping_add(pair).is_multiple_of(PRUNE_EVERY)
+    }
+
     /// Tests the pair at a place of the front and all that it opens, first children first.
-    fn look(&mut self, place: usize, moved: Motion, pairs: &mut impl Pairs) {
+    fn look(&mut self, place: usize, moved: Motion, pairs: &mut impl Pairs<Note = T>) {
         let mut place = place;
         loop {
-            let k = self.front[place].pair;
-            let nodes = self.pairs[k as usize].nodes;
-            let verdict = if pairs.settled(nodes) { Verdict::Active } else { pairs.test(nodes) };
-            match verdict {
-                Verdict::Open => {
-                    self.open(k, place, pairs.children(nodes));
-                    continue;
-                }
-                Verdict::Culled(margin) => {
-                    self.pairs[k as usize].culled = true;
-                    self.front[place].expiry = moved.plus(margin);
-                    if (self.walks.wrapping_add(k)).is_multiple_of(PRUNE_EVERY) {
-                        self.prune(place, moved, pairs);
+            let Item { pair: k, note, .. } = self.front[place];
+            let (state, expiry) = if pairs.settled(note) {
+                (State::Settled, Motion::NONE)
+            } else {
+                let pair = &mut self.pairs[k as usize];
+                let nodes = pair.nodes;
+                match pairs.test(nodes, note, &mut pair.hint) {
+                    Verdict::Open => {
+                        let children = pairs.children(nodes);
+                        self.open(k, place, children, children.map(|c| pairs.note(c)));
+                        continue;
                     }
+                    Verdict::Culled(margin) => (State::Culled, moved.plus(margin)),
+                    Verdict::Active => (State::Other, Motion::NONE),
                 }
-                Verdict::Active => {
-                    self.pairs[k as usize].culled = false;
-                    self.front[place].expiry = Motion::NONE;
-                }
+            };
+            self.pairs[k as usize].state = state;
+            self.front[place].expiry = expiry;
+            if state != State::Other && self.is_pruned_in_this_walk(k) {
+                self.prune(place, state, moved, pairs);
             }
             match self.stack.pop() {
                 Some(next) => place = next as usize,
@@ -139,9 +179,15 @@ impl PairTree {
     }
 
     /// Puts the children of pair `k` into the front: the first one in its place, the second one behind and on the stack.
-    fn open(&mut self, k: u32, place: usize, children: [Nodes; 2]) {
+    fn open(&mut self, k: u32, place: usize, children: [Nodes; 2], notes: [T; 2]) {
         let places = [index(place), index(self.front.len())];
-        let pair = |c: usize| PairNode { nodes: children[c], parent: k, place: places[c], culled: false };
+        let pair = |c: usize| PairNode {
+            nodes: children[c],
+            parent: k,
+            place: places[c],
+            state: State::Other,
+            hint: NO_HINT,
+        };
         let first = if let Some(first) = self.free.pop() {
             self.pairs[first as usize] = pair(0);
             self.pairs[first as usize + 1] = pair(1);
@@ -153,14 +199,14 @@ impl PairTree {
             self.free.reserve(self.pairs.capacity() / 2 - self.free.len());
             first
         };
-        self.pairs[k as usize].culled = false;
-        self.front[place] = Item { expiry: Motion::NONE, pair: first };
-        self.front.push(Item { expiry: Motion::NONE, pair: first + 1 });
+        self.pairs[k as usize].state = State::Other;
+        self.front[place] = Item { expiry: Motion::NONE, pair: first, note: notes[0] };
+        self.front.push(Item { expiry: Motion::NONE, pair: first + 1, note: notes[1] });
         self.stack.push(places[1]);
     }
 
-    /// Replaces a culled pair and its sibling by the pair above, as far up as these are culled.
-    fn prune(&mut self, place: usize, moved: Motion, pairs: &mut impl Pairs) {
+    /// Replaces a pair and its sibling by the pair above, as far up as all of them are culled, or settled.
+    fn prune(&mut self, place: usize, state: State, moved: Motion, pairs: &mut impl Pairs<Note = T>) {
         loop {
             let k = self.front[place].pair;
             let parent = self.pairs[k as usize].parent;
@@ -168,17 +214,26 @@ impl PairTree {
                 return;
             }
             let sibling = if k % 2 == 1 { k + 1 } else { k - 1 };
-            let PairNode { place: other, culled, .. } = self.pairs[sibling as usize];
-            if !culled {
+            let PairNode { place: other, state: of_sibling, .. } = self.pairs[sibling as usize];
+            if of_sibling != state {
                 return;
             }
-            let Some(margin) = pairs.prune(self.pairs[parent as usize].nodes) else { return };
-            self.front[other as usize] = Item { expiry: Motion::ANY, pair: GONE };
+            let nodes = self.pairs[parent as usize].nodes;
+            let note = pairs.note(nodes);
+            let expiry = match state {
+                State::Settled if pairs.settled(note) => Motion::NONE,
+                State::Culled => match pairs.prune(nodes) {
+                    Some(margin) => moved.plus(margin),
+                    None => return,
+                },
+                _ => return,
+            };
+            self.front[other as usize] = Item { expiry: Motion::ANY, pair: GONE, note };
             self.gone += 1;
             self.free.push(k.min(sibling));
             let above = &mut self.pairs[parent as usize];
-            (above.place, above.culled) = (index(place), true);
-            self.front[place] = Item { expiry: moved.plus(margin), pair: parent };
+            (above.place, above.state) = (index(place), state);
+            self.front[place] = Item { expiry, pair: parent, note };
         }
     }
 

@@ -64,7 +64,7 @@ struct Overlaps {
     placed: PlacedTree<FaceNode>,
     rounds: PlacedRounds,
     apart: PairTable<bool>,
-    tree: PairTree,
+    tree: PairTree<()>,
     /// The tolerance that the tree was made with.
     valid_for: Option<f64>,
 }
@@ -199,11 +199,15 @@ impl Meetings<'_> {
 }
 
 impl Pairs for Meetings<'_> {
-    fn settled(&mut self, _: (u32, u32)) -> bool {
+    type Note = ();
+
+    fn note(&mut self, _: (u32, u32)) {}
+
+    fn settled(&self, (): ()) -> bool {
         false
     }
 
-    fn test(&mut self, pair: (u32, u32)) -> Verdict {
+    fn test(&mut self, pair: (u32, u32), (): (), _: &mut u8) -> Verdict {
         if let Some(margin) = self.boxes(pair) {
             return Verdict::Culled(margin);
         }

@@ -38,7 +38,7 @@ pub(crate) fn solve(
     let margin = if speed > 0.0 { (slack / speed).min(0.05 * (rect.u1 - rect.u0)) } else { 0.0 };
     let jet = |c: &CurveDerivs| -> Option<Jet> {
         let q = objective.probe(&c.p)?;
-        Some(Jet { d1: q.grad.dot(&c.d1), d2: c.d1.dot(&(q.hess * c.d1)) + q.grad.dot(&c.d2) })
+        Some(Jet { d1: q.grad.dot(&c.d1), d2: q.bending.along(&c.d1) + q.grad.dot(&c.d2) })
     };
     let f = |t: f64| jet(&curve.derivs(t));
     let known = samples.each_ref().map(jet);

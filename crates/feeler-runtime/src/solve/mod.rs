@@ -20,10 +20,10 @@ pub(crate) mod newton;
 pub(crate) mod patch;
 pub(crate) mod reduced;
 
-use crate::body::{FeatureData, solved_whole};
 use crate::front::cull::CullContext;
 use crate::interfere::Suspect;
 use crate::tolerance::Tolerances;
+use crate::tree::Form;
 use crate::{Body, QueryOptions, Stats};
 use feeler_geom::skeleton::{Family, Primitive, SignedDistance, signed_distance};
 use feeler_geom::{P2, P3, Pose, V3, math};
@@ -222,8 +222,8 @@ fn both_free(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
 
 /// Whether a pair of areas stands for its features.
 fn as_whole(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
-    let (a, b) = (ctx.a.data(ctx.a.area(i).feature), ctx.b.data(ctx.b.area(j).feature));
-    ctx.a.whole_of(i).is_some() && ctx.b.whole_of(j).is_some() && solved_whole(a, b)
+    let form = |body: &Body, area: u32| body.data(body.area(area).feature).form();
+    form(ctx.a, i).solved_whole_with(form(ctx.b, j))
 }
 
 /// Solves pairs of areas of one pair of features, `together` when one stands for all of them.
@@ -250,12 +250,11 @@ fn solve_group(ctx: &Context<'_>, group: &[(u32, u32)], together: bool, out: &mu
 /// Which feature of a pair is an edge that follows nothing, the other one being canonical, when one pair of areas stands for
 /// all.
 fn free_edge(ctx: &Context<'_>, (i, j): (u32, u32)) -> Option<Which> {
-    let (a, b) = (ctx.a.data(ctx.a.area(i).feature), ctx.b.data(ctx.b.area(j).feature));
-    let free = |f: &FeatureData| matches!(f.feature, Feature::Edge(_)) && !f.is_round();
-    if b.primitive.is_some() && free(a) && ctx.a.whole_of(i).is_some() {
-        Some(Which::A)
-    } else {
-        (a.primitive.is_some() && free(b) && ctx.b.whole_of(j).is_some()).then_some(Which::B)
+    let form = |body: &Body, area: u32| body.data(body.area(area).feature).form();
+    match (form(ctx.a, i), form(ctx.b, j)) {
+        (Form::FreeEdge, Form::Canonical) => Some(Which::A),
+        (Form::Canonical, Form::FreeEdge) => Some(Which::B),
+        _ => None,
     }
 }
 

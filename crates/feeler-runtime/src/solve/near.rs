@@ -302,7 +302,7 @@ fn on_curve(objective: &Reduced, curve: &Curve, rect: &Rect, x: &Vector1<f64>, e
     Some(Eval {
         f: q.f,
         grad: Vector1::new(q.grad.dot(&d.d1) * w),
-        hess: Matrix1::new((d.d1.dot(&(q.hess * d.d1)) + q.grad.dot(&d.d2)) * w * w),
+        hess: Matrix1::new((q.bending.along(&d.d1) + q.grad.dot(&d.d2)) * w * w),
         len: Vector1::new(d.d1.norm() * w),
         noise: patch::NOISE * eps * if objective.squared { q.grad.norm() + eps } else { 1.0 },
     })

@@ -151,7 +151,8 @@ pub(crate) fn evaluate(
     let (wu, wv) = (rect.u1 - rect.u0, rect.v1 - rect.v0);
     let t = [d.du * wu, d.dv * wv];
     let second = [d.duu * (wu * wu), d.duv * (wu * wv), d.dvv * (wv * wv)];
-    let hess = |i: usize, j: usize| t[i].dot(&(q.hess * t[j])) + q.grad.dot(&second[i + j]);
+    let form = q.bending.matrix();
+    let hess = |i: usize, j: usize| t[i].dot(&(form * t[j])) + q.grad.dot(&second[i + j]);
     Some(Eval {
         f: q.f,
         grad: Vector2::new(q.grad.dot(&t[0]), q.grad.dot(&t[1])),

@@ -7,9 +7,8 @@
 //! For points and curves (vertices, straight and circular edges) the distance has a kink at 0; half its square is
 //! minimised instead, which is regular there and has the same minima.
 
-use feeler_geom::skeleton::{Primitive, signed_distance};
+use feeler_geom::skeleton::{Bending, Primitive, signed_distance_form};
 use feeler_geom::{P3, V3};
-use nalgebra::Matrix3;
 
 /// Objective of one primitive.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +24,7 @@ pub(crate) struct Probe {
     /// Signed distance or half the squared distance.
     pub f: f64,
     pub grad: V3,
-    pub hess: Matrix3<f64>,
+    pub bending: Bending,
     /// Footpoint on the primitive.
     pub foot: P3,
 }
@@ -43,18 +42,19 @@ impl Reduced {
     /// `None` on the focal set.
     pub(crate) fn probe(&self, p: &P3) -> Option<Probe> {
         if !self.squared {
-            let s = signed_distance(&self.primitive, p)?;
-            return Some(Probe { f: s.value, grad: s.gradient, hess: s.hessian, foot: s.foot });
+            let s = signed_distance_form(&self.primitive, p)?;
+            let foot = p - s.gradient * s.value;
+            return Some(Probe { f: s.value, grad: s.gradient, bending: s.bending, foot });
         }
-        let from = |foot: P3, hess: Matrix3<f64>| {
+        // Second derivatives are 1 but along the curve.
+        let from = |foot: P3, t: V3, l: f64| {
             let grad = p - foot;
-            Some(Probe { f: 0.5 * grad.norm_squared(), grad, hess, foot })
+            let bending = Bending { n: V3::zeros(), t, k: 1.0, l };
+            Some(Probe { f: 0.5 * grad.norm_squared(), grad, bending, foot })
         };
         match self.primitive {
-            Primitive::Point { center, .. } => from(center, Matrix3::identity()),
-            Primitive::Line { origin, dir, .. } => {
-                from(origin + dir * dir.dot(&(p - origin)), Matrix3::identity() - dir * dir.transpose())
-            }
+            Primitive::Point { center, .. } => from(center, V3::zeros(), 0.0),
+            Primitive::Line { origin, dir, .. } => from(origin + dir * dir.dot(&(p - origin)), dir, 0.0),
             Primitive::Circle { frame, radius, .. } => {
                 let q = frame.local(p);
                 let radial = frame.vector(q.x, q.y, 0.0);
@@ -63,10 +63,8 @@ impl Reduced {
                     return None;
                 }
                 let e = radial / rho;
-                let around = frame.z.cross(&e);
                 // ½((ρ − R)² + z²): the angular curvature is (1 − R/ρ).
-                let hess = Matrix3::identity() - around * around.transpose() * (radius / rho);
-                from(frame.origin + e * radius, hess)
+                from(frame.origin + e * radius, frame.z.cross(&e), 1.0 - radius / rho)
             }
             Primitive::Plane { .. } => None,
         }
@@ -102,7 +100,10 @@ mod tests {
                 e[i] = h;
                 let (u, v) = (r.probe(&(p + e)).unwrap(), r.probe(&(p - e)).unwrap());
                 assert!(((u.f - v.f) / (2.0 * h) - probe.grad[i]).abs() < 1e-9, "gradient");
-                assert!(((u.grad - v.grad) / (2.0 * h) - probe.hess.column(i)).norm() < 1e-8, "Hessian");
+                assert!(
+                    ((u.grad - v.grad) / (2.0 * h) - probe.bending.matrix().column(i)).norm() < 1e-8,
+                    "Hessian"
+                );
             }
         }
     }

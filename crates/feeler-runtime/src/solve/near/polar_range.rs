@@ -11,6 +11,7 @@
 //! eccentricity and tilt make of the distance from the axis, both a unit of way.
 
 use super::{Near, Shape};
+use crate::filter::in_zone;
 use crate::solve::{Context, Which};
 use feeler_geom::math;
 use feeler_geom::skeleton::{Critical, Primitive};
@@ -23,21 +24,8 @@ const SAFETY: f64 = 2.0;
 /// polars. `false` is certain up to what the features are measured to be off their canonical ones.
 pub(super) fn may_hold(ctx: &Context<'_>, (a, b): (&Shape, &Shape), c: &Critical, reach: f64) -> bool {
     let Some(spread) = spread(ctx, (a, b), c, reach) else { return true };
-    within(ctx, (Which::A, a), &c.n, spread[0]) && within(ctx, (Which::B, b), &-c.n, spread[1])
-}
-
-/// Whether an outward direction `n`, off by an angle of no more than `spread`, is in the zone of a feature's polars.
-fn within(ctx: &Context<'_>, (which, shape): (Which, &Shape), n: &V3, spread: f64) -> bool {
-    let body = ctx.body(which);
-    let data = body.data(shape.feature);
-    let Some(&area) = body.areas_of(data).first() else { return true };
-    let allowance = body.tree()[body.leaf_of_area(area) as usize].allowance;
-    let bent = ctx.tol.bent(f64::from(allowance.inverse_extent));
-    let slack = spread + f64::from(allowance.angle) + bent + ctx.tol.angle + ctx.alpha;
-    let n = if which == Which::A { *n } else { ctx.pose_ba * n };
-    let angle = math::atan2(data.zone.axis.cross(&n).norm(), data.zone.axis.dot(&n));
-    // A spread that is no number leaves everything open.
-    !(angle < data.zone.lo - slack || angle > data.zone.hi + slack)
+    in_zone(ctx, (Which::A, a.feature), &c.n, spread[0])
+        && in_zone(ctx, (Which::B, b.feature), &-c.n, spread[1])
 }
 
 /// Angles (rad) by which the angles between the direction and the axes of A and B can change within the way `reach`; `None`
