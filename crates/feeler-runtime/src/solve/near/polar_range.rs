@@ -23,16 +23,16 @@ const SAFETY: f64 = 2.0;
 /// Whether a minimum within the way `reach` (mm) of a critical pair, along the features, can have its direction in both
 /// polars. `false` is certain up to what the features are measured to be off their canonical ones.
 pub(super) fn may_hold(ctx: &Context<'_>, (a, b): (&Shape, &Shape), c: &Critical, reach: f64) -> bool {
-    let Some(spread) = spread(ctx, (a, b), c, reach) else { return true };
+    let Some(spread) = spread((a, b), c, reach, ctx.tol.same) else { return true };
     in_zone(ctx, (Which::A, a.feature), &c.n, spread[0])
         && in_zone(ctx, (Which::B, b.feature), &-c.n, spread[1])
 }
 
-/// Angles (rad) by which the angles between the direction and the axes of A and B can change within the way `reach`; `None`
-/// where nothing bounds them.
-fn spread(ctx: &Context<'_>, (a, b): (&Shape, &Shape), c: &Critical, reach: f64) -> Option<[f64; 2]> {
+/// Angles (rad) by which the angles between the direction and the axes of A and B can change within the way `reach`, places
+/// being known to `same` (mm); `None` where nothing bounds them.
+fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Option<[f64; 2]> {
     let off = |of: fn(&Near) -> f64| a.near.as_ref().map_or(0.0, of) + b.near.as_ref().map_or(0.0, of);
-    let (deviation, turn) = (off(|n| n.deviation) + ctx.tol.same, off(|n| n.angle));
+    let (deviation, turn) = (off(|n| n.deviation) + same, off(|n| n.angle));
     match (&a.primitive, &b.primitive) {
         (Primitive::Circle { frame, radius, sigma }, Primitive::Circle { frame: g, radius: r, sigma: s }) => {
             let (from, to) = (c.p_a - c.n * *sigma, c.p_b + c.n * *s);
@@ -43,12 +43,17 @@ fn spread(ctx: &Context<'_>, (a, b): (&Shape, &Shape), c: &Critical, reach: f64)
                 along(frame, &x, tilt, &(to - frame.origin), g),
                 along(g, &-x, tilt, &(from - g.origin), frame),
             ];
-            let rate = rates[0].max(rates[1]);
-            let stretch = (radius / r).max(r / radius);
+            let rate = rates[0] + rates[1];
+            // Footpoints on the inner side of a torus are nearer to the axis than its circle, whose point moves farther.
+            let wider = |f: &Frame, p: &P3, radius: f64| {
+                let x = p - f.origin;
+                radius / (x - f.z * x.dot(&f.z)).norm()
+            };
+            let reach = reach * wider(frame, &c.p_a, *radius).max(wider(g, &c.p_b, *r)).max(1.0);
             let left = h - reach * rate;
             // In cosines, then as angles: the polars' zones are away from their poles, or this is wide.
             let off = (deviation + turn * (sigma.abs() + s.abs())) / left + turn;
-            let change = reach * (rate + SAFETY * stretch * tilt) / left;
+            let change = reach * (rate + SAFETY * tilt) / left;
             (left > 0.5 * h)
                 .then(|| [&frame.z, &g.z].map(|z| SAFETY * off + angle_of(z.dot(&c.n).abs(), change)))
         }
@@ -95,5 +100,84 @@ fn turned(line: &Primitive, frame: &Frame, p: &P3, reach: f64) -> Option<f64> {
         }
         Primitive::Plane { .. } => Some(0.0),
         Primitive::Point { .. } | Primitive::Circle { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_geom::skeleton::critical_pairs_between;
+    use feeler_hierarchy::Feature;
+    use rand::rngs::SmallRng;
+    use rand::{Rng, SeedableRng};
+
+    fn shape(primitive: Primitive) -> Shape {
+        Shape { feature: Feature::Face(0), primitive, near: None }
+    }
+
+    /// Angle between a direction and an axis.
+    fn angle(n: &V3, axis: &V3) -> f64 {
+        math::atan2(n.cross(axis).norm(), n.dot(axis))
+    }
+
+    /// Along the valley of two circles or tori and of a cone and a circle, directions to the nearest partner keep their
+    /// angles to both axes within what is told, and this is less than what a normal turns by.
+    #[test]
+    fn directions_stay_in_range() {
+        let mut rng = SmallRng::seed_from_u64(17);
+        let (mut told, mut narrow) = (0, 0);
+        for k in 0..3000 {
+            let mut vector = |size: f64| V3::from_fn(|_, _| rng.random_range(-1.0..1.0)) * size;
+            let frame = Frame::from_z(P3::from(vector(1.0)), vector(1.0), None);
+            let (tilted, moved) = (vector(3e-3), vector(0.1));
+            let Some(frame) = frame else { continue };
+            let Some(other) = Frame::from_z(frame.origin + moved, frame.z + tilted, None) else { continue };
+            let radius = rng.random_range(5.0..30.0);
+            let height = frame.z * rng.random_range(-3.0..3.0);
+            let sigma = if k % 2 == 0 { 0.0 } else { rng.random_range(-2.0..2.0) };
+            let at = Frame { origin: other.origin + height, ..other };
+            let second = Primitive::Circle { frame: at, radius, sigma };
+            let first = if k % 3 == 0 {
+                let slope: f64 = rng.random_range(-0.7..0.7);
+                Primitive::Line { origin: frame.origin, dir: frame.z, sigma: radius + 3.0, slope }
+            } else {
+                let (r, sigma) = (radius + rng.random_range(-3.0..3.0), rng.random_range(0.0..2.0));
+                Primitive::Circle { frame, radius: r, sigma }
+            };
+            let (a, b) = (shape(first), shape(second));
+            for c in &critical_pairs_between(&first, &second, [-1.0, 4.0], 1e-6, 20.0).isolated {
+                let reach = rng.random_range(0.01..3.0);
+                let Some(spread) = spread((&a, &b), c, reach, 0.0) else { continue };
+                told += 1;
+                narrow += usize::from(spread[1] < 0.3 * reach / radius);
+                for i in -10..=10 {
+                    let way = reach * f64::from(i) / 10.0;
+                    // Along B's circle, with the nearest place of A's skeleton.
+                    let from = at.local(&(c.p_b + c.n * sigma));
+                    let (sin, cos) = math::sin_cos(math::atan2(from.y, from.x) + way / radius);
+                    let p = at.point(radius * cos, radius * sin, 0.0);
+                    let n = match first {
+                        Primitive::Line { origin, dir, slope, .. } => {
+                            let x = p - origin;
+                            let e = (x - dir * x.dot(&dir)).normalize();
+                            let side = e.dot(&c.n).signum();
+                            e * (side * (1.0 - slope * slope).sqrt()) - dir * slope
+                        }
+                        Primitive::Circle { frame, radius, .. } => {
+                            let q = frame.local(&p);
+                            let rho = math::hypot(q.x, q.y);
+                            let w = p - frame.point(q.x / rho * radius, q.y / rho * radius, 0.0);
+                            w.normalize() * w.dot(&c.n).signum()
+                        }
+                        _ => continue,
+                    };
+                    for (axis, most) in [(&frame.z, spread[0]), (&at.z, spread[1])] {
+                        let change = (angle(&n, axis) - angle(&c.n, axis)).abs();
+                        assert!(change <= most + 1e-9, "{change} > {most} at {way}: {first:?}, {second:?}");
+                    }
+                }
+            }
+        }
+        assert!(told > 2000 && narrow > 500, "{told} {narrow}");
     }
 }
