@@ -202,7 +202,7 @@ impl Body {
             let off = near.as_ref().map_or(0.0, |n| n.deviation);
             features.push(FeatureData {
                 feature,
-                along: exact_along(&hierarchy, feature, primitive.as_ref())
+                along: exact_along(&hierarchy, feature, primitive.as_ref(), deviation)
                     .unwrap_or_else(|| along(around, off, boxes)),
                 ring: match feature {
                     Feature::Face(f) => ring(&hierarchy.faces[f as usize]),
@@ -473,14 +473,19 @@ impl Body {
     }
 }
 
-/// The range of a canonical face along its line by its parameters.
-fn exact_along(hierarchy: &Hierarchy, feature: Feature, primitive: Option<&Primitive>) -> Option<[f64; 2]> {
+/// The range of a canonical face along its line by its parameters, and what its borders may be off them (mm).
+fn exact_along(
+    hierarchy: &Hierarchy,
+    feature: Feature,
+    primitive: Option<&Primitive>,
+    deviation: f64,
+) -> Option<[f64; 2]> {
     let Feature::Face(f) = feature else { return None };
     let Some(Primitive::Line { origin, dir, sigma, slope }) = primitive else { return None };
     let face = &hierarchy.faces[f as usize];
     let rect = &face.trim.rect;
     let [a, b] = [rect.v0, rect.v1].map(|v| (face.surface.point(P2::new(rect.u0, v)) - origin).dot(dir));
-    let slack = 1e-12 * (a.abs() + b.abs());
+    let slack = deviation.max(0.0) + 1e-12 * (a.abs() + b.abs());
     Some([a.min(b) - slack, a.max(b) + slack].map(|h| h.max(apex(*sigma, *slope))))
 }
 

@@ -44,6 +44,8 @@ pub struct ContactPair {
 
 /// Motion in one step, relative to the size of B, beyond which starting again at the roots is quicker.
 const BIG_JUMP: f64 = 0.1;
+/// Summed motion, in sizes of B and in radians, after which summing starts again.
+const LONG_WAY: f64 = 1e4;
 
 impl ContactPair {
     /// A pair of bodies.
@@ -89,7 +91,8 @@ impl ContactPair {
     ///
     /// Results depend on the arguments only, never on earlier queries, but for [`Lmd::id`] and [`Lmd::age`], which
     /// follow minima from query to query. Whether the interiors meet is not asked again as long as B has moved less than
-    /// the smallest distance since it was found apart: it cannot have come through, if none nearer was missed.
+    /// the smallest distance since it was found apart: it cannot have come through, if none nearer was missed. Where pairs of
+    /// areas are passed over because of what earlier queries have found, nothing is there to be found.
     pub fn query(&mut self, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> &[Lmd] {
         self.lmds.clear();
         self.stats = Stats::default();
@@ -115,11 +118,15 @@ impl ContactPair {
         };
         let with_quasi = options.alpha > 0.0;
         let step = self.odometer.advance(&pose_ab);
-        if step.way > BIG_JUMP * self.b.size() {
-            // Long ways would swallow the small steps after them.
+        // Long ways would swallow the small steps after them.
+        let total = self.odometer.total();
+        let restart = step.way > BIG_JUMP * self.b.size()
+            || total.way > LONG_WAY * self.b.size()
+            || total.turn > LONG_WAY;
+        if restart {
             self.odometer.restart();
         }
-        if !options.savings.coherence || step.way > BIG_JUMP * self.b.size() {
+        if restart || !options.savings.coherence {
             self.front.clear();
             self.interfere.clear();
         }

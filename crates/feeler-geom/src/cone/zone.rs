@@ -46,6 +46,13 @@ impl Zone {
         }
     }
 
+    /// Angle (rad) from a direction (of any length) to the nearest one of the zone; 0 or less inside.
+    #[must_use]
+    pub fn off(&self, direction: &V3) -> f64 {
+        let a = angle(&self.axis, direction);
+        (self.lo - a).max(a - self.hi)
+    }
+
     /// Angle (rad) by which one of two zones, the other's axis given in this one's frame, can be turned before a direction of
     /// this one widened by `slack[0]` (rad, ≥ 0) can be opposite to one of the other widened by `slack[1]`; negative when
     /// one may be already. Positive is certain.
@@ -60,15 +67,6 @@ impl Zone {
         let short = between - (a1 + b1);
         let round = (a0 + b0 + between) - 2.0 * PI;
         apart.max(short).max(round) - SLACK
-    }
-}
-
-impl Zone {
-    /// Angle (rad) from a direction (of any length) to the nearest one of the zone; 0 or less inside.
-    #[must_use]
-    pub fn off(&self, direction: &V3) -> f64 {
-        let a = angle(&self.axis, direction);
-        (self.lo - a).max(a - self.hi)
     }
 }
 

@@ -43,7 +43,7 @@ use crate::{Curve, Frame, P3, Pose, Rect, Surface, V3, math};
 use arrayvec::ArrayVec;
 
 pub use family::family_foot;
-pub use over_box::range_over_box;
+pub use over_box::{gradient_over_ball, range_over_box};
 pub use signed_distance::{
     Bending, SignedDistance, SignedDistanceForm, signed_distance, signed_distance_form,
 };

@@ -2,25 +2,21 @@
 
 use super::Primitive;
 use super::signed_distance::{across, sheet};
-use crate::Obb;
+use crate::{Obb, P3, V3};
 
-/// Bounds of [`signed_distance`](super::signed_distance()) over an oriented box, to rounding: exact for a plane, else by the
-/// value and the gradient in the middle and what curvature makes of them, or by the way alone, whichever is tighter.
-#[must_use]
-pub fn range_over_box(primitive: &Primitive, b: &Obb) -> [f64; 2] {
-    let radius = b.half.norm();
-    // Value, gradient, and the distance of the middle from the places without a gradient.
-    let (value, gradient, nearest) = match *primitive {
-        Primitive::Plane { origin, normal } => ((b.center - origin).dot(&normal), normal, f64::INFINITY),
+/// Value and gradient of the signed distance at a point, and the distance of that point from the places without a gradient.
+fn middle(primitive: &Primitive, p: &P3) -> (f64, V3, f64) {
+    match *primitive {
+        Primitive::Plane { origin, normal } => ((p - origin).dot(&normal), normal, f64::INFINITY),
         Primitive::Point { center, sigma } => {
-            let (side, x) = (sheet(sigma), b.center - center);
+            let (side, x) = (sheet(sigma), p - center);
             let len = x.norm();
             (side * len - sigma, x * (side / len), len)
         }
         Primitive::Line { origin, dir, sigma, slope } => {
             let side = if slope == 0.0 { sheet(sigma) } else { sheet(slope) };
             let cos = (1.0 - slope * slope).sqrt();
-            let x = b.center - origin;
+            let x = p - origin;
             let along = x.dot(&dir);
             let radial = across(&x, &dir);
             let len = radial.norm();
@@ -29,7 +25,7 @@ pub fn range_over_box(primitive: &Primitive, b: &Obb) -> [f64; 2] {
         }
         Primitive::Circle { frame, radius: major, sigma } => {
             let side = sheet(sigma);
-            let x = b.center - frame.origin;
+            let x = p - frame.origin;
             let height = x.dot(&frame.z);
             let radial = across(&x, &frame.z);
             let rho = radial.norm();
@@ -37,7 +33,15 @@ pub fn range_over_box(primitive: &Primitive, b: &Obb) -> [f64; 2] {
             let len = to.norm();
             (side * len - sigma, to * (side / len), len.min(rho))
         }
-    };
+    }
+}
+
+/// Bounds of [`signed_distance`](super::signed_distance()) over an oriented box, to rounding: exact for a plane, else by the
+/// value and the gradient in the middle and what curvature makes of them, or by the way alone, whichever is tighter.
+#[must_use]
+pub fn range_over_box(primitive: &Primitive, b: &Obb) -> [f64; 2] {
+    let radius = b.half.norm();
+    let (value, gradient, nearest) = middle(primitive, &b.center);
     let by_way = if nearest > 0.0 && nearest.is_finite() && nearest <= radius {
         // No gradient to rely on somewhere in the box.
         radius
@@ -50,13 +54,56 @@ pub fn range_over_box(primitive: &Primitive, b: &Obb) -> [f64; 2] {
     [value - by_way, value + by_way]
 }
 
+/// Value and gradient of [`signed_distance`](super::signed_distance()) at a point, and an angle (rad) that the gradients at
+/// points no farther than `radius` are within; `None` where that ball meets places without a gradient.
+#[must_use]
+pub fn gradient_over_ball(primitive: &Primitive, center: &P3, radius: f64) -> Option<(f64, V3, f64)> {
+    let (value, gradient, nearest) = middle(primitive, center);
+    // The Hessian is no larger than the inverse distance from those places.
+    let turn = if nearest.is_finite() { radius / (nearest - radius) } else { 0.0 };
+    (radius < nearest).then_some((value, gradient, turn))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::signed_distance;
     use super::*;
     use crate::testing::{frame, rng, unit};
-    use crate::{P3, V3};
     use rand::Rng;
+
+    /// Gradients in a ball are within the angle, cones of any slope and places far above circles included.
+    #[test]
+    fn gradients_stay_within_the_angle() {
+        let mut r = rng(12);
+        let mut told = 0;
+        for _ in 0..40_000 {
+            let f = frame(&mut r);
+            let sigma = r.random_range(-1.0..1.0);
+            let primitive = match r.random_range(0..4) {
+                0 => Primitive::Plane { origin: f.origin, normal: f.z },
+                1 => Primitive::Point { center: f.origin, sigma },
+                2 => Primitive::Line {
+                    origin: f.origin,
+                    dir: f.z,
+                    sigma: 0.0,
+                    slope: [-0.99, -0.5, 0.2, 0.9, 0.99][r.random_range(0..5)],
+                },
+                _ => Primitive::Circle { frame: f, radius: 1.0, sigma },
+            };
+            let (near, far) = (r.random_range(0.0..1.5), [0.3, 2.0, 10.0][r.random_range(0..3)]);
+            let center: P3 = f.origin + unit(&mut r) * near + f.z * far;
+            let radius = r.random_range(0.0..1.2);
+            let Some((_, gradient, turn)) = gradient_over_ball(&primitive, &center, radius) else { continue };
+            told += 1;
+            for _ in 0..20 {
+                let p = center + unit(&mut r) * (radius * r.random_range(0.0..=1.0));
+                let Some(d) = signed_distance(&primitive, &p) else { continue };
+                let angle = crate::math::atan2(gradient.cross(&d.gradient).norm(), gradient.dot(&d.gradient));
+                assert!(angle <= turn + 1e-9, "{angle} > {turn}: {primitive:?}, {center}, {radius}");
+            }
+        }
+        assert!(told > 10_000, "{told}");
+    }
 
     #[test]
     fn ranges_hold_and_are_tight() {

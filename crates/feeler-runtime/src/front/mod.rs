@@ -47,6 +47,9 @@ struct Wholes {
     query: u32,
 }
 
+/// Pairs of features above which their numbers are forgotten with the tree.
+const MANY_WHOLES: usize = 1 << 16;
+
 /// No pair of features that is solved as a whole.
 const NONE: u32 = u32::MAX;
 
@@ -94,6 +97,10 @@ impl Front {
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.tree.clear();
+        // Only the tree knows their numbers. A few are kept, with their memory.
+        if self.wholes.found.len() > MANY_WHOLES {
+            self.wholes = Wholes::default();
+        }
     }
 
     /// All pairs of leaves that pass the culling tests at `pose_ab`, into `out`; of two features that are solved as wholes at
@@ -111,13 +118,13 @@ impl Front {
             return;
         }
         self.placed.restart(b.tree());
-        self.wholes.restart();
         self.rounds.restart(b);
         let key = Some([cull.reach, alpha]);
         if self.valid_for != key {
-            self.tree.clear();
+            self.clear();
             self.valid_for = key;
         }
+        self.wholes.restart();
         let Self { tree, placed, wholes, rounds, .. } = self;
         tree.walk(moved, &mut Walk { a, b, cull, pose_ab, placed, wholes, rounds, out, stats });
         stats.leaf_pairs += out.len() as u64;

@@ -174,11 +174,9 @@ impl Outline {
     /// Range of the distance from a place.
     fn distances(&self, place: &Place) -> [f64; 2] {
         match *self {
-            Self::Segment { ends: [a, b], .. } => {
-                let (d, x) = (b - a, place - a);
-                let d_sq = d.norm_squared();
-                let t = if d_sq > 0.0 { (x.dot(&d) / d_sq).clamp(0.0, 1.0) } else { 0.0 };
-                [(x - d * t).norm(), x.norm().max((place - b).norm())]
+            Self::Segment { ends, .. } => {
+                let far = ends.iter().fold(0.0, |m: f64, e| m.max((e - place).norm()));
+                [(nearest_of(&ends, place) - place).norm(), far]
             }
             Self::Arc { center, sigma, from, turn } => {
                 // |δ + r e(a)|² = δ² + r² + 2 δ r cos(a − angle of δ).
@@ -278,7 +276,7 @@ impl Outline {
 const ANGLE_SLACK: f64 = 1e-12;
 
 /// The place of a segment nearest to one.
-fn nearest_of([a, b]: &[Place; 2], p: &Place) -> Place {
+pub(super) fn nearest_of([a, b]: &[Place; 2], p: &Place) -> Place {
     let (d, x) = (b - a, p - a);
     let d_sq = d.norm_squared();
     let t = if d_sq > 0.0 { (x.dot(&d) / d_sq).clamp(0.0, 1.0) } else { 0.0 };

@@ -414,8 +414,9 @@ fn crosses_face(
     }
     let bounds = Obb::from_aabb(&body.data(Feature::Face(f)).bounds);
     let mut try_between = |outer: (f64, f64), inner: (f64, f64)| {
-        // Most crossings are with the surface beyond the face.
-        if !segment_meets(&bounds, &track.point(outer.0), &track.point(inner.0), track.track.sagitta + tol) {
+        // Most crossings are with the surface beyond the face. Up to two intervals between samples have four sagittas.
+        let slack = 4.0 * track.track.sagitta + tol;
+        if !segment_meets(&bounds, &track.point(outer.0), &track.point(inner.0), slack) {
             return false;
         }
         DEPTHS.map(|d| (d * tol).min(0.9 * -inner.1)).into_iter().any(|depth| {

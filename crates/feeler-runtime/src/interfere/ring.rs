@@ -1,5 +1,6 @@
 //! Planar faces about a point, as rings: what a step of a turned part is.
 
+use super::coaxial::nearest_of;
 use feeler_geom::trim::{Side, TrimPiece};
 use feeler_geom::{P2, P3, Surface};
 use feeler_hierarchy::Face;
@@ -74,12 +75,7 @@ fn distances(piece: &TrimPiece, c: &P2, halvings: u32) -> [f64; 2] {
     }
     // In the hull of its control points, which is no farther from the chord than they are.
     let [a, p, q, b] = piece.control;
-    let to_chord = |p: &P2| {
-        let (d, x) = (b - a, p - a);
-        let d_sq = d.norm_squared();
-        let t = if d_sq > 0.0 { (x.dot(&d) / d_sq).clamp(0.0, 1.0) } else { 0.0 };
-        (x - d * t).norm()
-    };
+    let to_chord = |p: &P2| (nearest_of(&[a.coords, b.coords], &p.coords) - p.coords).norm();
     let lo = to_chord(c) - to_chord(&p).max(to_chord(&q));
     [lo, piece.control.iter().fold(0.0, |m: f64, p| m.max((p - c).norm()))]
 }

@@ -25,7 +25,7 @@ use crate::interfere::Suspect;
 use crate::tolerance::Tolerances;
 use crate::tree::Form;
 use crate::{Body, QueryOptions, Stats};
-use feeler_geom::skeleton::{Family, Primitive, SignedDistance, signed_distance};
+use feeler_geom::skeleton::{Family, Primitive, gradient_over_ball, signed_distance};
 use feeler_geom::{P2, P3, Pose, V3, math};
 use feeler_hierarchy::Feature;
 use rayon::prelude::*;
@@ -311,19 +311,22 @@ fn reduced_solves(
     let body = ctx.body(free);
     let objective = reduced::Reduced::new(primitive);
     let other = ctx.body(free.other()).data(feature);
-    let (bounds, open) = (other.bounds.inflated(ctx.d_max + ctx.tol.same), other.deviation);
+    let (bounds, open) = (other.bounds.inflated(ctx.d_max + 2.0 * ctx.tol.same), other.deviation);
     for &area in areas {
         // The signed distance changes by no more than the way: far from its box, inside or outside, nothing is found.
         let obb = &body.node(body.leaf_of_area(area)).obb;
         let reach = obb.radius() + ctx.tol.tol;
-        let near = bounds.inflated(reach + open + body.data(body.area(area).feature).deviation);
-        if !near.contains(&(ctx.pose_to_other(free) * obb.center)) {
-            continue;
+        if ctx.cull.is_some() {
+            let near = bounds.inflated(reach + open + body.data(body.area(area).feature).deviation);
+            if !near.contains(&(ctx.pose_to_other(free) * obb.center))
+                || faces_away(ctx, (body, area), primitive)
+            {
+                continue;
+            }
         }
         if let Some(s) = signed_distance(primitive, &obb.center)
             && (s.value - reach > ctx.d_max
-                || s.value + reach < -ctx.body(free).data(body.area(area).feature).extent
-                || ctx.cull.is_some() && faces_away(ctx, (body, area), &s, reach))
+                || s.value + reach < -ctx.body(free).data(body.area(area).feature).extent)
         {
             continue;
         }
@@ -337,23 +340,21 @@ fn reduced_solves(
     }
 }
 
-/// Whether no normal of a primitive at its feet of points of an area's box, of this radius and with this signed distance in
-/// the middle, is opposite to a polar of the area.
-fn faces_away(ctx: &Context<'_>, (body, area): (&Body, u32), middle: &SignedDistance, radius: f64) -> bool {
+/// Whether no normal of a primitive (in the frame of the free side) at the feet of points of an area's box is opposite to a
+/// polar of the area.
+fn faces_away(ctx: &Context<'_>, (body, area): (&Body, u32), primitive: &Primitive) -> bool {
     let node = &body.tree()[body.leaf_of_area(area) as usize];
-    // The gradient turns by no more than the way over the distance from the skeleton, which shrinks by the way.
-    let way = radius * middle.hessian.norm();
-    let turn = way / (1.0 - way);
+    let radius = node.radius + ctx.tol.tol;
+    let Some((_, gradient, turn)) = gradient_over_ball(primitive, &node.obb.center, radius) else {
+        return false;
+    };
     let allowed = f64::from(node.allowance.angle) + ctx.tol.bent(f64::from(node.allowance.inverse_extent));
     let slack = allowed + ctx.alpha + ctx.tol.critical + turn;
     let (sin, cos) = math::sin_cos(slack);
     // Cosine of the cone's half-angle and the slack together; past a half turn every direction is reached.
     let (sum_sin, sum_cos) =
         (node.cap.sin * cos + node.cap.cos * sin, node.cap.cos * cos - node.cap.sin * sin);
-    way < 1.0
-        && slack < std::f64::consts::FRAC_PI_2
-        && sum_sin > 0.0
-        && -middle.gradient.dot(&node.cap.axis) < sum_cos - 1e-12
+    slack < std::f64::consts::FRAC_PI_2 && sum_sin > 0.0 && -gradient.dot(&node.cap.axis) < sum_cos - 1e-12
 }
 
 /// Notes a point of the free side (its own frame) that lies behind the other side's surface.

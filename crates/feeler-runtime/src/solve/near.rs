@@ -14,7 +14,8 @@
 //! Where this does not decide, the pairs of leaves are solved as those of any free-form feature: within 2 θ / |λ| of a
 //! critical pair that is flat to within κ, and all of them for a family to within θ over the features' extent, or where
 //! Newton does not come back from close by. Not looked for are minima that the waves make where the gradient of the
-//! canonical distance falls to θ without a zero: it does so within a range of poses as narrow as θ.
+//! canonical distance falls to θ without a zero: it does so within a range of poses as narrow as θ. Critical pairs with no
+//! direction near them in both polars are left out unsolved ([`polar_range`]).
 
 mod polar_range;
 
@@ -73,31 +74,31 @@ pub(crate) fn solve(
         return;
     }
     match decided(ctx, (&a, &b), out, stats) {
-        Some(zones) if zones.is_empty() => {}
-        zones => {
-            if zones.is_none() {
+        Some(spots) if spots.is_empty() => {}
+        spots => {
+            if spots.is_none() {
                 out.candidates.truncate(first);
                 *stats = counted;
             }
-            areas_in(ctx, (fa, fb), zones.as_deref(), rest);
+            areas_in(ctx, (fa, fb), spots.as_deref(), rest);
         }
     }
 }
 
-/// Pairs of areas of two features that may hold a minimum, in one of the zones when there are some.
+/// Pairs of areas of two features that may hold a minimum, in one of the spots when there are some.
 fn areas_in(
     ctx: &Context<'_>,
     (fa, fb): (Feature, Feature),
-    zones: Option<&[Zone]>,
+    spots: Option<&[Spot]>,
     out: &mut Vec<(u32, u32)>,
 ) {
     for &i in ctx.a.areas_of(ctx.a.data(fa)) {
-        if zones.is_some_and(|z| !z.iter().any(|z| z.meets(ctx.a, i, &z.p_a))) {
+        if spots.is_some_and(|z| !z.iter().any(|z| z.meets(ctx.a, i, &z.p_a))) {
             continue;
         }
         for &j in ctx.b.areas_of(ctx.b.data(fb)) {
-            let meets = |z: &Zone| z.meets(ctx.a, i, &z.p_a) && z.meets(ctx.b, j, &z.p_b);
-            if zones.is_none_or(|z| z.iter().any(meets))
+            let meets = |z: &Spot| z.meets(ctx.a, i, &z.p_a) && z.meets(ctx.b, j, &z.p_b);
+            if spots.is_none_or(|z| z.iter().any(meets))
                 && ctx.cull.is_none_or(|cull| cull.areas((ctx.a, i), (ctx.b, j)))
             {
                 out.push((i, j));
@@ -107,7 +108,7 @@ fn areas_in(
 }
 
 /// Where minima may be beside a flat critical pair.
-struct Zone {
+struct Spot {
     /// Footpoints, each in its solid's own frame.
     p_a: P3,
     p_b: P3,
@@ -115,7 +116,7 @@ struct Zone {
     radius: f64,
 }
 
-impl Zone {
+impl Spot {
     /// Whether an area comes near one of the footpoints.
     fn meets(&self, body: &Body, area: u32, p: &P3) -> bool {
         let obb = &body.node(body.leaf_of_area(area)).obb;
@@ -145,7 +146,7 @@ fn decided(
     (a, b): (&Shape, &Shape),
     out: &mut Solved,
     stats: &mut Stats,
-) -> Option<ArrayVec<Zone, MOST>> {
+) -> Option<ArrayVec<Spot, MOST>> {
     let off = |of: fn(&Near) -> f64| a.near.as_ref().map_or(0.0, of) + b.near.as_ref().map_or(0.0, of);
     let (deviation, angle, curvature) = (off(|n| n.deviation), off(|n| n.angle), off(|n| n.curvature));
     let extent = ctx.extent(a.feature, b.feature);
@@ -158,7 +159,7 @@ fn decided(
     }
     // A length over the extent, as second orders are judged.
     let bend = CLEARLY * curvature * extent * extent + ctx.tol.tol;
-    let mut zones = ArrayVec::new();
+    let mut spots = ArrayVec::new();
     for c in &found.isolated {
         // Second orders that are no second derivatives of the distance are told apart to this only.
         if curvature * c.distance > LEAST_ORDER {
@@ -181,7 +182,7 @@ fn decided(
         if !(beside(ctx.a, a.feature, &p_a) && beside(ctx.b, b.feature, &p_b)) {
             continue;
         }
-        if !polar_range::may_hold(ctx, (a, b), c, radius) {
+        if ctx.cull.is_some() && !polar_range::may_hold(ctx, (a, b), c, radius) {
             continue;
         }
         if !strict {
@@ -189,7 +190,7 @@ fn decided(
             if radius > WIDE * extent {
                 return None;
             }
-            zones.push(Zone { p_a, p_b, radius });
+            spots.push(Spot { p_a, p_b, radius });
             continue;
         }
         match (a.near.is_some(), b.near.is_some()) {
@@ -198,7 +199,7 @@ fn decided(
             _ => one(ctx, (Which::B, b), a, (c, radius), out, stats)?,
         }
     }
-    Some(zones)
+    Some(spots)
 }
 
 /// What a critical pair of the canonical features is.

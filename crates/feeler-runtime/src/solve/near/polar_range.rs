@@ -20,6 +20,9 @@ use feeler_geom::{Frame, P3, V3};
 /// What estimates of first order are taken times.
 const SAFETY: f64 = 2.0;
 
+/// Largest ratio of lengths that is taken for an angle, with [`SAFETY`].
+const MOST_OFF: f64 = 0.5;
+
 /// Whether a minimum within the way `reach` (mm) of a critical pair, along the features, can have its direction in both
 /// polars. `false` is certain up to what the features are measured to be off their canonical ones.
 pub(super) fn may_hold(ctx: &Context<'_>, (a, b): (&Shape, &Shape), c: &Critical, reach: f64) -> bool {
@@ -47,14 +50,15 @@ fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Opti
             // Footpoints on the inner side of a torus are nearer to the axis than its circle, whose point moves farther.
             let wider = |f: &Frame, p: &P3, radius: f64| {
                 let x = p - f.origin;
-                radius / (x - f.z * x.dot(&f.z)).norm()
+                let rho = (x - f.z * x.dot(&f.z)).norm() - reach;
+                (rho > 0.0).then_some(radius / rho)
             };
-            let reach = reach * wider(frame, &c.p_a, *radius).max(wider(g, &c.p_b, *r)).max(1.0);
+            let reach = reach * wider(frame, &c.p_a, *radius)?.max(wider(g, &c.p_b, *r)?).max(1.0);
             let left = h - reach * rate;
             // In cosines, then as angles: the polars' zones are away from their poles, or this is wide.
             let off = (deviation + turn * (sigma.abs() + s.abs())) / left + turn;
             let change = reach * (rate + SAFETY * tilt) / left;
-            (left > 0.5 * h)
+            (left > 0.5 * h && off < MOST_OFF)
                 .then(|| [&frame.z, &g.z].map(|z| SAFETY * off + angle_of(z.dot(&c.n).abs(), change)))
         }
         (Primitive::Circle { frame, .. }, line) => {
