@@ -161,7 +161,7 @@ impl Solved {
 /// Pairs of free-form areas that one thread takes at a time: some tens of microseconds of work.
 const BATCH: usize = 16;
 /// Pairs of areas below which a query is not shared out.
-const MIN_PARALLEL: usize = 256;
+const MIN_PARALLEL: usize = 64;
 
 /// Solves all pairs of areas, sorted by features. `pairs` is sorted and deduplicated here.
 ///
