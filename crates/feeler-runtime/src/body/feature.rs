@@ -1,0 +1,156 @@
+//! What queries need of one feature beside what is stored: its oriented spheres, where it lies about them, its directions.
+
+use crate::interfere::apart::apex;
+use crate::interfere::ring::Ring;
+use crate::samples::at;
+use crate::tree::Form;
+use feeler_geom::cone::{PolyCone, Zone};
+use feeler_geom::skeleton::Primitive;
+use feeler_geom::{Aabb, P2, P3, V3};
+use feeler_hierarchy::{Feature, Hierarchy, NearCanonical};
+use std::ops::Range;
+
+/// What the runtime knows about one feature.
+#[derive(Clone, Debug)]
+pub(crate) struct FeatureData {
+    /// The feature.
+    pub feature: Feature,
+    /// Oriented spheres, in the solid's frame; `None` for free-form geometry.
+    pub primitive: Option<Primitive>,
+    /// Of a free-form feature, the canonical one that it follows.
+    pub near: Option<Near>,
+    /// Of a face around a line (its primitive's or that of what it follows): the range of the line's parameter (mm).
+    pub along: [f64; 2],
+    /// Likewise of a face around a circle: see [`part`](crate::interfere::apart::part).
+    pub part: [f64; 2],
+    /// Of a planar face: where it lies about a point.
+    pub ring: Option<Ring>,
+    /// Directions of its polars; of a feature that is canonical or follows a canonical one they are about its axis.
+    pub zone: Zone,
+    /// Box of its areas, the solid's frame.
+    pub bounds: Aabb,
+    /// Diagonal of its box (mm).
+    pub extent: f64,
+    /// Largest deviation of a span or trimming piece (mm).
+    pub deviation: f64,
+    /// Its areas: a range of those of the body.
+    pub areas: Range<usize>,
+    /// Carries quasi-LMDs only.
+    pub quasi_only: bool,
+}
+
+impl FeatureData {
+    /// What it is to solves.
+    pub(crate) fn form(&self) -> Form {
+        match self {
+            Self { primitive: Some(_), .. } => Form::Canonical,
+            Self { near: Some(_), .. } => Form::Near,
+            Self { feature: Feature::Edge(_), areas, .. } if areas.len() <= FEW_AREAS => Form::FreeEdge,
+            _ => Form::Free,
+        }
+    }
+}
+
+/// What a free-form feature follows; see [`feeler_hierarchy::NearCanonical`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Near {
+    /// Oriented spheres, in the solid's frame.
+    pub primitive: Primitive,
+    /// Largest distance (mm).
+    pub deviation: f64,
+    /// Largest angle between normals, of curves between tangents (rad).
+    pub angle: f64,
+    /// Largest difference of curvatures (1/mm).
+    pub curvature: f64,
+}
+
+/// Areas of a free-form edge that are sooner looked at one by one than sought in the hierarchy.
+const FEW_AREAS: usize = 24;
+
+/// The range of a canonical face along its line by its parameters, and what its borders may be off them (mm).
+pub(super) fn exact_along(
+    hierarchy: &Hierarchy,
+    feature: Feature,
+    primitive: Option<&Primitive>,
+    deviation: f64,
+) -> Option<[f64; 2]> {
+    let Feature::Face(f) = feature else { return None };
+    let Some(Primitive::Line { origin, dir, sigma, slope }) = primitive else { return None };
+    let face = &hierarchy.faces[f as usize];
+    let rect = &face.trim.rect;
+    let [a, b] = [rect.v0, rect.v1].map(|v| (face.surface.point(P2::new(rect.u0, v)) - origin).dot(dir));
+    let slack = deviation.max(0.0) + 1e-12 * (a.abs() + b.abs());
+    Some([a.min(b) - slack, a.max(b) + slack].map(|h| h.max(apex(*sigma, *slope))))
+}
+
+/// The directions of cones: about the axis of a feature of revolution, else about the first cone's.
+pub(super) fn zone<'a>(
+    around: Option<&Primitive>,
+    cones: impl Iterator<Item = &'a PolyCone> + Clone,
+) -> Zone {
+    let axis = match around {
+        Some(Primitive::Plane { normal, .. }) => *normal,
+        Some(Primitive::Line { dir, .. }) => *dir,
+        Some(Primitive::Circle { frame, .. }) => frame.z,
+        Some(Primitive::Point { .. }) | None => cones.clone().next().map_or(V3::z(), |c| c.revolution().axis),
+    };
+    Zone::around(&axis, cones)
+}
+
+/// The canonical feature that a free-form one follows.
+pub(super) fn near(hierarchy: &Hierarchy, feature: Feature) -> Option<Near> {
+    fn of<T>(near: &NearCanonical<T>, primitive: Option<Primitive>) -> Option<Near> {
+        let &NearCanonical { deviation, angle, curvature, .. } = near;
+        primitive.map(|primitive| Near { primitive, deviation, angle, curvature })
+    }
+    match feature {
+        Feature::Face(f) => {
+            let near = hierarchy.faces[f as usize].near.as_ref()?;
+            of(near, Primitive::of_surface(&near.shape, near.outward))
+        }
+        Feature::Edge(e) => {
+            let near = hierarchy.edges[e as usize].near.as_ref()?;
+            of(near, Primitive::of_curve(&near.shape))
+        }
+        Feature::Vertex(_) => None,
+    }
+}
+
+/// What a torus's face is beyond the outermost of its sampled points, relative to its part of the meridian: rounding.
+pub(super) const ROOM: f64 = 1e-6;
+/// The same of a face that follows one, whose parameters do not run along meridians.
+pub(super) const NEAR_ROOM: f64 = 0.05;
+/// Largest angle (rad) between sampled points of a torus.
+const OUTLINE_STEP: f64 = 0.3;
+
+/// Points of an area of a face: on a grid with its corners.
+pub(super) fn outline(hierarchy: &Hierarchy, area: u32) -> impl Iterator<Item = P3> + '_ {
+    let area = &hierarchy.areas[area as usize];
+    let surface = match area.feature {
+        Feature::Face(f) => Some(&hierarchy.faces[f as usize].surface),
+        _ => None,
+    };
+    surface.into_iter().flat_map(move |s| {
+        let turn = if s.is_canonical() { area.rect.v1 - area.rect.v0 } else { 8.0 * OUTLINE_STEP };
+        let n = (turn / OUTLINE_STEP).clamp(1.0, 64.0).ceil();
+        let steps = move || {
+            std::iter::successors(Some(0.0), move |k| (k + 1.0 <= n).then_some(k + 1.0)).map(move |k| k / n)
+        };
+        steps().flat_map(move |x| steps().map(move |y| s.point(at(&area.rect, x, y))))
+    })
+}
+
+/// Largest normal curvature (1/mm) that a canonical feature has away from singular points, 0 for free-form ones:
+/// these bend little over a deviation, or their files are beyond help.
+pub(super) fn curvature_bound(data: &FeatureData) -> f64 {
+    let inverse = |r: f64| if r > 0.0 { 1.0 / r } else { 0.0 };
+    match (data.feature, data.primitive) {
+        (Feature::Face(_), Some(Primitive::Point { sigma, .. } | Primitive::Circle { sigma, .. })) => {
+            inverse(sigma.abs())
+        }
+        (Feature::Face(_), Some(Primitive::Line { sigma, slope, .. })) if slope.abs() < f64::EPSILON => {
+            inverse(sigma.abs())
+        }
+        _ => 0.0,
+    }
+}
