@@ -47,8 +47,7 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
     }
     let c = &Candidate { n: touching::direction(ctx, c).unwrap_or(c.n), ..*c };
     // Brute force is to know nothing of bounds.
-    let by_zones = ctx.cull.is_some();
-    if by_zones
+    if ctx.cull.is_some()
         && !(in_zone(ctx, (Which::A, c.feature_a), &c.n, 0.0)
             && in_zone(ctx, (Which::B, c.feature_b), &-c.n, 0.0))
     {
@@ -99,8 +98,7 @@ pub(crate) fn in_zone(ctx: &Context<'_>, (which, feature): (Which, Feature), n: 
     let data = body.data(feature);
     let Some(&area) = body.areas_of(data).first() else { return true };
     let allowance = body.tree()[body.leaf_of_area(area) as usize].allowance;
-    let bent = ctx.tol.bent(f64::from(allowance.inverse_extent));
-    let slack = spread + f64::from(allowance.angle) + bent + ctx.tol.critical + ctx.alpha;
+    let slack = ctx.polar_slack(&allowance) + spread;
     let n = if which == Which::A { *n } else { ctx.pose_ba * n };
     // What is no number leaves everything open.
     let beyond = data.zone.off(&n) - slack;

@@ -604,3 +604,27 @@ fn meet(
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A place just behind a surface is found on straight, flat and steep ways to it, in any direction.
+    #[test]
+    fn finds_the_depth() {
+        let ways: [&dyn Fn(f64) -> f64; 4] = [
+            &|s| 1.0 - 3.0 * s,
+            &|s| 1e-3 - s * s * s,
+            &|s| 40.0 * (0.7 - s) * (0.7 - s) * (0.7 - s),
+            &|s| 5.0 * s - 1.0,
+        ];
+        for (k, value) in ways.iter().enumerate() {
+            let (p, q) = ((0.0, value(0.0)), (1.0, value(1.0)));
+            let (outer, inner) = if p.1 > q.1 { (p, q) } else { (q, p) };
+            for depth in [1e-9, 1e-4, 0.1] {
+                let found = value(at_depth(value, outer, inner, depth));
+                assert!((-1.5 * depth..=-depth).contains(&found), "{found} for {depth}, way {k}");
+            }
+        }
+    }
+}

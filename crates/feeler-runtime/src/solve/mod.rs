@@ -23,7 +23,7 @@ pub(crate) mod reduced;
 use crate::front::cull::CullContext;
 use crate::interfere::Suspect;
 use crate::tolerance::Tolerances;
-use crate::tree::Form;
+use crate::tree::{Allowance, Form};
 use crate::{Body, QueryOptions, Stats};
 use feeler_geom::skeleton::{Family, Primitive, gradient_over_ball, signed_distance};
 use feeler_geom::{P2, P3, Pose, V3, math};
@@ -92,6 +92,12 @@ impl Context<'_> {
             Which::A => p,
             Which::B => p.transformed(&self.pose_ab),
         })
+    }
+
+    /// Angle (rad) outside its stored cone at which a direction can still count as in a polar.
+    pub(crate) fn polar_slack(&self, allowance: &Allowance) -> f64 {
+        let bent = self.tol.bent(f64::from(allowance.inverse_extent));
+        f64::from(allowance.angle) + bent + self.tol.critical + self.alpha
     }
 
     /// Extent (mm) over which a pair of features can be flat: that of the smaller one, vertices aside.
@@ -348,8 +354,7 @@ fn faces_away(ctx: &Context<'_>, (body, area): (&Body, u32), primitive: &Primiti
     let Some((_, gradient, turn)) = gradient_over_ball(primitive, &node.obb.center, radius) else {
         return false;
     };
-    let allowed = f64::from(node.allowance.angle) + ctx.tol.bent(f64::from(node.allowance.inverse_extent));
-    let slack = allowed + ctx.alpha + ctx.tol.critical + turn;
+    let slack = ctx.polar_slack(&node.allowance) + turn;
     let (sin, cos) = math::sin_cos(slack);
     // Cosine of the cone's half-angle and the slack together; past a half turn every direction is reached.
     let (sum_sin, sum_cos) =
