@@ -4,9 +4,11 @@
 //! MATH §8.
 //!
 //! # Guarantees
-//! The derivative is followed over the interval: it is halved until the signs of the first two derivatives at the ends
-//! of each piece leave room for at most one root, or [`DEPTH`] is reached. This finds all minima unless the derivative
-//! turns twice within a 512th of an almost flat leaf. Roots are bisected with Newton steps to round-off.
+//! The derivative is followed over the interval, which is halved first of all: a piece is left when the cubic through the
+//! derivative's values and slopes at its ends stays off zero by several times what it bends; others are halved until the
+//! signs of the first two derivatives at the ends leave room for at most one root, or [`DEPTH`] is reached. This finds all
+//! minima unless the derivative turns twice within a half of an almost flat leaf, unseen from the ends, or within a 512th of
+//! it. Roots are bisected with Newton steps to round-off.
 
 use super::reduced::Reduced;
 use super::{Context, Solved, Which, candidate_of};
@@ -41,7 +43,7 @@ pub(crate) fn solve(
         Some(Jet { d1: q.grad.dot(&c.d1), d2: q.bending.along(&c.d1) + q.grad.dot(&c.d2) })
     };
     let f = |t: f64| jet(&curve.derivs(t));
-    let known = samples.each_ref().map(jet);
+    let known = |i: usize| jet(&samples[i]);
     minima(&f, (rect.u0, rect.u1), &known, margin, &mut |t| {
         report(ctx, canonical, objective, (free, feature), curve, t, out);
     });
@@ -118,12 +120,12 @@ pub(crate) struct Jet {
     pub d2: f64,
 }
 
-/// Reports all local minima strictly inside `(t0 - margin, t1 + margin)`; `known` holds the function at equal steps from
-/// `t0` to `t1`, as far as it could be told.
+/// Reports all local minima strictly inside `(t0 - margin, t1 + margin)`; `known` tells the function at equal steps from
+/// `t0` to `t1`, as far as it can be told there.
 pub(crate) fn minima(
     f: &dyn Fn(f64) -> Option<Jet>,
     (t0, t1): (f64, f64),
-    known: &[Option<Jet>; CURVE_STEPS + 1],
+    known: &dyn Fn(usize) -> Option<Jet>,
     margin: f64,
     report: &mut dyn FnMut(f64),
 ) {
@@ -137,30 +139,66 @@ pub(crate) fn minima(
     let sample = |i: usize| {
         #[expect(clippy::cast_precision_loss, reason = "a small count")]
         let t = if i == CURVE_STEPS { t1 } else { t0 + i as f64 * h };
-        (t, known[i].or_else(|| beside(t)))
-    };
-    let mut between = |l: (f64, Option<Jet>), r: (f64, Option<Jet>)| {
-        if let (Some(a), Some(b)) = (l.1, r.1) {
-            piece(f, (l.0, a), (r.0, b), DEPTH, report);
-        }
-    };
-    // Beyond the ends there is a root only where the derivative is small already.
-    let reaches = |end: &(f64, Option<Jet>), next: &(f64, Option<Jet>)| {
-        let (Some(a), Some(b)) = (end.1, next.1) else { return true };
-        margin > 1e-3 * h || a.d1.abs() <= 4.0 * margin * (a.d2.abs() + b.d2.abs())
+        (t, known(i).or_else(|| beside(t)))
     };
     let outside = |t: f64| (t, f(t).or_else(|| beside(t)));
-    let mut left = sample(0);
-    for i in 1..=CURVE_STEPS {
-        let right = sample(i);
-        if i == 1 && margin > 0.0 && reaches(&left, &right) {
-            between(outside(t0 - margin), left);
-        }
-        between(left, right);
-        if i == CURVE_STEPS && margin > 0.0 && reaches(&right, &left) {
-            between(right, outside(t1 + margin));
-        }
-        left = right;
+    // Beyond the ends there is a root only where the derivative is small already.
+    let reaches = |end: &Sample, next: &Sample| {
+        let (Some(a), Some(b)) = (end.1, next.1) else { return true };
+        margin > 0.0
+            && (margin > 1e-3 * h || a.d1.abs() <= 4.0 * margin * (a.d2.abs() + b.d2.abs()))
+    };
+    const MIDDLE: usize = CURVE_STEPS / 2;
+    let [first, middle, last] = [0, MIDDLE, CURVE_STEPS].map(sample);
+    if reaches(&first, &middle) {
+        between(f, outside(t0 - margin), first, report);
+    }
+    steps(f, &sample, (0, first), (MIDDLE, middle), report);
+    steps(f, &sample, (MIDDLE, middle), (CURVE_STEPS, last), report);
+    if reaches(&last, &middle) {
+        between(f, last, outside(t1 + margin), report);
+    }
+}
+
+/// The function at a parameter.
+type Sample = (f64, Option<Jet>);
+
+/// Halves the steps between two samples, given with their numbers, until there is plainly no root, or a single step is left.
+fn steps(
+    f: &dyn Fn(f64) -> Option<Jet>,
+    sample: &dyn Fn(usize) -> Sample,
+    (i, l): (usize, Sample),
+    (j, r): (usize, Sample),
+    report: &mut dyn FnMut(f64),
+) {
+    if let (Some(a), Some(b)) = (l.1, r.1)
+        && has_no_root(&a, &b, r.0 - l.0)
+    {
+        return;
+    }
+    if j == i + 1 {
+        between(f, l, r, report);
+        return;
+    }
+    let k = usize::midpoint(i, j);
+    let middle = sample(k);
+    steps(f, sample, (i, l), (k, middle), report);
+    steps(f, sample, (k, middle), (j, r), report);
+}
+
+/// Whether the derivative stays off zero over a step of this length by what its values and slopes at the ends tell. The cubic
+/// through them is off its chord by at most 4/27 of the sum of what the slopes at the ends differ from the chord's; it is
+/// given several times as much room.
+fn has_no_root(a: &Jet, b: &Jet, step: f64) -> bool {
+    const ROOM: f64 = 0.75;
+    let chord = (b.d1 - a.d1) / step;
+    let bend = step * ((a.d2 - chord).abs() + (b.d2 - chord).abs());
+    (a.d1 > 0.0) == (b.d1 > 0.0) && a.d1.abs().min(b.d1.abs()) > ROOM * bend
+}
+
+fn between(f: &dyn Fn(f64) -> Option<Jet>, l: Sample, r: Sample, report: &mut dyn FnMut(f64)) {
+    if let (Some(a), Some(b)) = (l.1, r.1) {
+        piece(f, (l.0, a), (r.0, b), DEPTH, report);
     }
 }
 
@@ -231,7 +269,7 @@ mod tests {
             [(0.0, 1), (-0.5e-6, 1), (-2e-6, 0), (1.0, 1), (1.0 + 0.5e-6, 1), (1.0 + 2e-6, 0)]
         {
             let f = |t: f64| Some(Jet { d1: math::sin(t - x), d2: math::cos(t - x) });
-            let known = std::array::from_fn(|i| f(i as f64 / CURVE_STEPS as f64));
+            let known = |i: usize| f(i as f64 / CURVE_STEPS as f64);
             let mut found = Vec::new();
             minima(&f, (0.0, 1.0), &known, 1e-6, &mut |t| found.push(t));
             assert_eq!(found.len(), expected, "{x}: {found:?}");
@@ -243,7 +281,7 @@ mod tests {
         // f = cos(9 t): minima at (2k + 1) π / 9.
         let f = |t: f64| Some(Jet { d1: -9.0 * math::sin(9.0 * t), d2: -81.0 * math::cos(9.0 * t) });
         let mut found = Vec::new();
-        let known = std::array::from_fn(|i| f(3.0 * i as f64 / CURVE_STEPS as f64));
+        let known = |i: usize| f(3.0 * i as f64 / CURVE_STEPS as f64);
         minima(&f, (0.0, 3.0), &known, 0.0, &mut |t| found.push(t));
         let pi = std::f64::consts::PI;
         let expected: Vec<f64> = (0..4).map(|k| (2.0 * f64::from(k) + 1.0) * pi / 9.0).collect();
