@@ -20,6 +20,8 @@ pub(crate) const CURVE_STEPS: usize = 8;
 const ALONG: usize = CURVE_STEPS + 1;
 /// How far (relative) the derivatives in a cell may leave the range of those at its corners.
 const CELL_ROOM: f64 = 0.2;
+/// The same about a grid point with the smallest value of its neighbours.
+const AROUND_ROOM: f64 = 0.5;
 /// What feet on grids are off, in unit-box parameters, together with what solvers look at beyond an area.
 const FEET: f64 = 0.15;
 /// Room for the points of an area.
@@ -305,6 +307,19 @@ impl Grid {
                 Some([x + within(s) * step(1, rows), y + within(t) * step(1, columns)])
             },
         )
+    }
+
+    /// Whether a function with these derivatives may have a critical point about grid point `k` of a patch, half a step beyond
+    /// its neighbours included.
+    pub(crate) fn may_be_critical(&self, slopes: &[[f64; 2]; ROOM], k: usize) -> bool {
+        (0..2).all(|x| {
+            let around = self.around(k).map(|l| slopes[l][x]);
+            let (lo, hi) = around
+                .clone()
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), s| (lo.min(s), hi.max(s)));
+            let room = AROUND_ROOM * (hi - lo);
+            around.clone().any(f64::is_nan) || lo - room <= 0.0 && hi + room >= 0.0
+        })
     }
 
     /// Whether feet, found for the grid points, may be in the area they are on somewhere between `k` and its

@@ -61,8 +61,9 @@ pub(crate) fn solve(
     }
     let mut found: ArrayVec<Vector2<f64>, 16> = ArrayVec::new();
     let border = border_margin(ctx, body.data(Feature::Face(face)).deviation, &samples.lengths);
-    let lowest_points =
-        (0..samples.len()).filter(|&k| samples.is_minimum(&values, k)).map(|k| samples.params(k));
+    let lowest_points = (0..samples.len())
+        .filter(|&k| samples.is_minimum(&values, k) && samples.may_be_critical(&slopes, k))
+        .map(|k| samples.params(k));
     for start in lowest_points.chain(samples.cells_with_minimum(&slopes)) {
         let start = Vector2::from(start);
         let (x, undecided) = match minimise(&mut eval, start, MARGIN, accept) {
