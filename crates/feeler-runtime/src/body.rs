@@ -4,8 +4,10 @@
 //! primitive of each canonical feature, its extent, the areas of each feature, and the shells.
 
 mod feature;
+mod regions;
 
 pub(crate) use feature::{FeatureData, Near};
+pub(crate) use regions::BoxNode;
 
 use crate::interfere::apart::{along, part};
 use crate::interfere::face_tree::{FaceNode, face_tree};
@@ -19,6 +21,7 @@ use feeler_convex::Polytope;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P3, V3};
 use feeler_hierarchy::{Area, Edge, Face, Feature, FeatureType, Hierarchy, Node, Vertex};
+use regions::{cut, divide};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -61,6 +64,8 @@ pub struct Body {
     tree: Vec<TreeNode>,
     /// Those of faces alone.
     faces: Vec<FaceNode>,
+    /// See [`Body::regions`].
+    regions: Vec<[P3; 8]>,
     /// Conservative box in the solid's own frame.
     bounds: Aabb,
     reach: f64,
@@ -80,6 +85,9 @@ pub struct Body {
 
 /// Boxes under the hull of a body: more make it tighter and its support points dearer.
 const HULL_BOXES: usize = 64;
+
+/// Regions of each tree: more of them tell ways better, and cost more in every query.
+const REGIONS: usize = 64;
 
 /// Largest angle (rad) that culling adds to cones for footpoints which a trim's deviation puts outside their area.
 const MAX_CONE_SLACK: f64 = 0.05;
@@ -180,6 +188,7 @@ impl Body {
             whole_of_area,
             tree: Vec::new(),
             faces: Vec::new(),
+            regions: Vec::new(),
             bounds,
             reach,
             shell_points: Vec::new(),
@@ -193,6 +202,8 @@ impl Body {
         };
         body.tree = body.collect_tree();
         body.faces = face_tree(&body);
+        divide(&mut body.tree, REGIONS, &mut body.regions);
+        divide(&mut body.faces, REGIONS, &mut body.regions);
         body.shell_points = shell_points(&body);
         body.interior_points = interior_points(&body);
         body.far_points = far_points(&body);
@@ -274,17 +285,13 @@ impl Body {
 
     /// Corners of boxes that together hold the solid; none of a body without features.
     fn hull_points(&self) -> Vec<P3> {
-        let mut boxes: Vec<&TreeNode> = self.tree.first().into_iter().collect();
-        while boxes.len() < HULL_BOXES {
-            let inner = (0..boxes.len()).filter(|&i| boxes[i].children().is_some());
-            let Some(largest) = inner.max_by(|&i, &j| boxes[i].radius.total_cmp(&boxes[j].radius)) else {
-                break;
-            };
-            let Some(first) = boxes[largest].children() else { break };
-            boxes[largest] = &self.tree[first as usize];
-            boxes.push(&self.tree[first as usize + 1]);
-        }
-        boxes.iter().flat_map(|n| n.obb.corners()).collect()
+        cut(&self.tree, HULL_BOXES).iter().flat_map(|&i| self.tree[i as usize].obb.corners()).collect()
+    }
+
+    /// Corners of the boxes of the regions, of nodes of the tree and then of the tree of faces; region `i` of a node is at
+    /// `i - 1`. Each of the two holds the solid up to [`Body::deviation`].
+    pub(crate) fn regions(&self) -> &[[P3; 8]] {
+        &self.regions
     }
 
     /// A convex polytope that holds the solid up to [`Body::deviation`]; of a body that has features.

@@ -119,7 +119,7 @@ impl ContactPair {
         let with_quasi = options.alpha > 0.0;
         let step = self.odometer.advance(&pose_ab);
         // Long ways would swallow the small steps after them.
-        let total = self.odometer.total();
+        let total = self.odometer.total().of(0);
         let restart = step.way > BIG_JUMP * self.b.size()
             || total.way > LONG_WAY * self.b.size()
             || total.turn > LONG_WAY;

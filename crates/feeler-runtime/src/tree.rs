@@ -5,6 +5,7 @@
 //! BREP §2.4; MATH §10 (memory layout).
 
 use crate::Body;
+use crate::body::BoxNode;
 use feeler_geom::cone::Cap;
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::Primitive;
@@ -82,6 +83,7 @@ pub(crate) struct TreeNode {
     form: Form,
     /// As in the stored node.
     link: u32,
+    region: u8,
 }
 
 /// What a feature is to solves.
@@ -119,7 +121,7 @@ impl TreeNode {
         (whole, form): (u32, Form),
     ) -> Self {
         let (obb, cap) = (node.obb, node.cone.cap(0.0));
-        Self { obb, cap, radius: obb.radius(), types, allowance, whole, form, link: node.link }
+        Self { obb, cap, radius: obb.radius(), types, allowance, whole, form, link: node.link, region: 0 }
     }
 
     /// Position of the one feature below: see [`Body::whole_of`].
@@ -132,6 +134,11 @@ impl TreeNode {
         (self.form.solved_whole_with(other.form)).then_some((self.whole, other.whole))
     }
 
+    /// The region of the solid that it belongs to: see [`Body::regions`].
+    pub(crate) fn region(&self) -> u8 {
+        self.region
+    }
+
     /// The area of a leaf.
     pub(crate) fn area(&self) -> Option<u32> {
         (self.link & Node::LEAF != 0).then_some(self.link & !Node::LEAF)
@@ -140,6 +147,24 @@ impl TreeNode {
     /// First of the two children of an inner node.
     pub(crate) fn children(&self) -> Option<u32> {
         (self.link & Node::LEAF == 0).then_some(self.link)
+    }
+}
+
+impl BoxNode for TreeNode {
+    fn obb(&self) -> &Obb {
+        &self.obb
+    }
+
+    fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    fn children(&self) -> Option<u32> {
+        self.children()
+    }
+
+    fn set_region(&mut self, region: u8) {
+        self.region = region;
     }
 }
 

@@ -19,7 +19,7 @@ use crate::tree::{PlacedRounds, PlacedTree, TreeNode};
 use crate::{Body, Stats};
 use cull::CullContext;
 use feeler_geom::Pose;
-use motion::Motion;
+use motion::{Motion, Travelled};
 use pair_tree::{PairTree, Pairs, Verdict, opened};
 use std::collections::BTreeMap;
 
@@ -108,7 +108,7 @@ impl Front {
     pub(crate) fn update(
         &mut self,
         (a, b): (&Body, &Body),
-        (pose_ab, moved): (&Pose, Motion),
+        (pose_ab, moved): (&Pose, &Travelled),
         (cull, alpha): (&CullContext, f64),
         out: &mut Vec<LeafPair>,
         stats: &mut Stats,
@@ -148,13 +148,21 @@ impl Pairs for Walk<'_> {
     /// Number of the features below that are solved as wholes, or [`NONE`].
     type Note = u32;
 
+    fn region(&self, (_, j): (u32, u32)) -> u8 {
+        self.b.tree()[j as usize].region()
+    }
+
     fn note(&mut self, (i, j): (u32, u32)) -> u32 {
         let whole = self.a.tree()[i as usize].whole_with(&self.b.tree()[j as usize]);
         whole.map_or(NONE, |features| self.wholes.number(features))
     }
 
-    fn settled(&self, note: u32) -> bool {
-        self.cull.solves_whole_features() && matches!(self.wholes.get(note), Some(Whole::Chosen))
+    fn group(&self, note: u32) -> Option<u32> {
+        (note != NONE).then_some(note)
+    }
+
+    fn settled(&self, group: u32) -> bool {
+        self.cull.solves_whole_features() && matches!(self.wholes.get(group), Some(Whole::Chosen))
     }
 
     fn test(&mut self, pair: (u32, u32), note: u32, hint: &mut u8) -> Verdict {

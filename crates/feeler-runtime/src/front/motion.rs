@@ -1,15 +1,16 @@
 //! How far B has moved in the frame of A, summed over a pair's queries.
 //!
 //! A culling test that has held with a margin holds for as long as B has moved less than the margin. Ways of points and
-//! angles are summed apart: what distance tells does not run out by turning.
+//! angles are summed apart: what distance tells does not run out by turning. Ways are summed for parts of B: those near the axis
+//! of a turn move little.
 
 use crate::Body;
-use feeler_geom::{Obb, P3, Pose, math};
+use feeler_geom::{P3, Pose, math};
 
 /// A motion of B, or what a test leaves for one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Motion {
-    /// Largest way (mm) of a point of B's box.
+    /// Largest way (mm) of a point of B, or of a part of it.
     pub way: f64,
     /// Angle (rad).
     pub turn: f64,
@@ -38,54 +39,104 @@ impl Motion {
         Self { way: self.way + other.way, turn: self.turn + other.turn }
     }
 
+    /// What is left of it after another one.
+    pub(crate) fn minus(self, other: Self) -> Self {
+        Self { way: self.way - other.way, turn: self.turn - other.turn }
+    }
+
     /// Whether the way and the turn are both less.
     pub(crate) fn is_within(self, other: Self) -> bool {
         self.way < other.way && self.turn < other.turn
     }
 }
 
-/// The summed motion.
+/// The summed motion, of B as a whole and of its [regions](crate::body::Regions).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Odometer {
     last: Option<Pose>,
-    corners: Vec<P3>,
     size: f64,
-    total: Motion,
+    /// Largest way that a point outside the boxes can be from them.
+    deviation: f64,
+    /// Corners of the boxes of the regions.
+    corners: Vec<[P3; 8]>,
+    total: Travelled,
+}
+
+/// How far B has come.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Travelled {
+    turn: f64,
+    /// Largest ways (mm), of all B first, then by regions.
+    ways: Vec<f64>,
+    /// Length (mm) of a turn by one radian in sums of turns and ways.
+    lever: f64,
+}
+
+impl Travelled {
+    /// Of a region; 0 for B as a whole.
+    pub(crate) fn of(&self, region: u8) -> Motion {
+        Motion { way: self.ways[usize::from(region)], turn: self.turn }
+    }
+
+    /// A single number for all motion (mm): see [`Travelled::due`].
+    pub(crate) fn sum(&self) -> f64 {
+        self.ways[0] + self.lever * self.turn
+    }
+
+    /// The [`sum`](Travelled::sum) up to which no motion by as much as `margin` can have happened, in any region.
+    pub(crate) fn due(&self, margin: Motion) -> f64 {
+        // A little less, for sums are rounded otherwise than their terms.
+        self.sum() + (1.0 - 1e-6) * margin.way.min(self.lever * margin.turn)
+    }
+
+    /// Of one region alone, as a whole.
+    #[cfg(test)]
+    pub(crate) fn uniformly(motion: Motion) -> Self {
+        Self { turn: motion.turn, ways: vec![motion.way], lever: 1.0 }
+    }
 }
 
 impl Odometer {
     /// For pairs whose B is `b`.
     pub(crate) fn new(b: &Body) -> Self {
-        let corners =
-            if b.bounds().is_empty() { Vec::new() } else { Obb::from_aabb(b.bounds()).corners().to_vec() };
-        Self { last: None, corners, size: b.size(), total: Motion::ZERO }
+        let corners = b.regions().to_vec();
+        let total = Travelled { turn: 0.0, ways: vec![0.0; corners.len() + 1], lever: b.size() };
+        Self { last: None, size: b.size(), deviation: b.deviation(), corners, total }
     }
 
     /// Motion so far.
-    pub(crate) fn total(&self) -> Motion {
-        self.total
+    pub(crate) fn total(&self) -> &Travelled {
+        &self.total
     }
 
     /// Counts from zero again.
     pub(crate) fn restart(&mut self) {
-        self.total = Motion::ZERO;
+        self.total.turn = 0.0;
+        self.total.ways.fill(0.0);
     }
 
-    /// Takes the next relative pose; returns the motion since the last one, infinite at the first.
+    /// Takes the next relative pose; returns the motion of B as a whole since the last one, infinite at the first.
     pub(crate) fn advance(&mut self, pose_ab: &Pose) -> Motion {
-        let step = self.last.map_or(Motion::ANY, |last| {
-            // The way of a point is a convex function of the point: largest at a corner.
-            let way = self.corners.iter().map(|p| (pose_ab * p - last * p).norm()).fold(0.0, f64::max);
-            let scale = pose_ab.translation.vector.norm() + 2.0 * self.size;
-            let turn = last.rotation.rotation_to(&pose_ab.rotation);
-            // Not the arc cosine, which loses small angles.
-            let angle = 2.0 * math::atan2(turn.imag().norm(), turn.w.abs());
-            Motion { way: way + 16.0 * f64::EPSILON * scale, turn: angle + 16.0 * f64::EPSILON }
-        });
-        self.last = Some(*pose_ab);
-        if step.is_within(Motion::ANY) {
-            self.total = self.total.plus(step);
+        let last = self.last.replace(*pose_ab);
+        let Some(last) = last else { return Motion::ANY };
+        let by = last.rotation.rotation_to(&pose_ab.rotation);
+        // Not the arc cosine, which loses small angles.
+        let turn = 2.0 * math::atan2(by.imag().norm(), by.w.abs()) + 16.0 * f64::EPSILON;
+        let scale = pose_ab.translation.vector.norm() + 2.0 * self.size;
+        let spare = 16.0 * f64::EPSILON * scale + self.deviation * turn;
+        let matrix = |pose: &Pose| pose.rotation.to_rotation_matrix().into_inner();
+        let turned = matrix(pose_ab) - matrix(&last);
+        let shifted = pose_ab.translation.vector - last.translation.vector;
+        // The way of a point is a convex function of the point: largest at a corner.
+        let way_sq = |p: &P3| (turned * p.coords + shifted).norm_squared();
+        let mut whole = 0.0_f64;
+        for (corners, total) in self.corners.iter().zip(&mut self.total.ways[1..]) {
+            let way = corners.iter().map(way_sq).fold(0.0, f64::max).sqrt() + spare;
+            *total += way;
+            whole = whole.max(way);
         }
-        step
+        self.total.ways[0] += whole;
+        self.total.turn += turn;
+        Motion { way: whole, turn }
     }
 }

@@ -12,7 +12,7 @@
 //! have changed is not tested. The array is not kept sorted, the pairs above the front are kept as a tree: pruning
 //! looks at two siblings, and at each only in one walk of [`PRUNE_EVERY`].
 
-use super::motion::Motion;
+use super::motion::{Motion, Travelled};
 use crate::body::index;
 
 /// A pair of nodes.
@@ -23,10 +23,14 @@ pub(crate) trait Pairs {
     /// Something about a pair that is kept for later walks.
     type Note: Copy;
 
+    /// The region of B whose way counts for a pair.
+    fn region(&self, pair: Nodes) -> u8;
     /// Makes the note of a pair.
     fn note(&mut self, pair: Nodes) -> Self::Note;
-    /// Whether what is at and below a pair with this note needs no look in this walk: it gets one in the next.
-    fn settled(&self, note: Self::Note) -> bool;
+    /// Number of the group of pairs with this note, of which one active pair stands for all; `None` without a group.
+    fn group(&self, note: Self::Note) -> Option<u32>;
+    /// Whether what is at and below a pair of this group needs no look in this walk.
+    fn settled(&self, group: u32) -> bool;
     /// What a pair is. `hint` is what the last test of the pair has left there, [`NO_HINT`] before the first one.
     fn test(&mut self, pair: Nodes, note: Self::Note, hint: &mut u8) -> Verdict;
     /// For how long an open pair is culled, both of whose children are.
@@ -77,6 +81,7 @@ struct Item<T> {
     /// Its index in the tree, or [`GONE`].
     pair: u32,
     note: T,
+    region: u8,
 }
 
 /// Marks an item that is no pair any more.
@@ -92,6 +97,14 @@ pub(crate) struct PairTree<T> {
     /// First ones of unused siblings.
     free: Vec<u32>,
     front: Vec<Item<T>>,
+    /// For each item of the front the sum of motion below which it need not be looked at: all that most walks read of most items.
+    due: Vec<f64>,
+    /// Places that a walk looks at.
+    now: Vec<u32>,
+    /// Of each group the pairs that are settled while it is, among others that were once.
+    parked: Vec<Vec<u32>>,
+    /// Groups that have any.
+    groups: Vec<u32>,
     gone: usize,
     /// Places of second siblings of pairs that were just opened.
     stack: Vec<u32>,
@@ -100,7 +113,7 @@ pub(crate) struct PairTree<T> {
 
 impl<T> Default for PairTree<T> {
     fn default() -> Self {
-        Self { pairs: vec![], free: vec![], front: vec![], gone: 0, stack: vec![], walks: 0 }
+        Self { pairs: vec![], free: vec![], front: vec![], due: vec![], now: vec![], parked: vec![], groups: vec![], gone: 0, stack: vec![], walks: 0 }
     }
 }
 
@@ -110,11 +123,14 @@ impl<T: Copy> PairTree<T> {
         self.pairs.clear();
         self.free.clear();
         self.front.clear();
+        self.due.clear();
+        self.parked.iter_mut().for_each(Vec::clear);
+        self.groups.clear();
         (self.gone, self.walks) = (0, 0);
     }
 
     /// Tests all pairs of the front that can have changed, and what they open: `moved` is the summed motion.
-    pub(crate) fn walk(&mut self, moved: Motion, pairs: &mut impl Pairs<Note = T>) {
+    pub(crate) fn walk(&mut self, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
         if self.pairs.is_empty() {
             self.pairs.push(PairNode {
                 nodes: (0, 0),
@@ -123,22 +139,60 @@ impl<T: Copy> PairTree<T> {
                 state: State::Other,
                 hint: NO_HINT,
             });
-            self.front.push(Item { expiry: Motion::NONE, pair: 0, note: pairs.note((0, 0)) });
+            self.front.push(Item {
+                expiry: Motion::NONE,
+                pair: 0,
+                note: pairs.note((0, 0)),
+                region: pairs.region((0, 0)),
+            });
+            self.due.push(f64::NEG_INFINITY);
         }
         self.walks = self.walks.wrapping_add(1);
+        let sum = moved.sum();
         // What is opened goes behind and is looked at at once.
-        for place in 0..self.front.len() {
+        let mut now = std::mem::take(&mut self.now);
+        now.clear();
+        now.extend(self.due.iter().enumerate().filter(|(_, due)| sum >= **due).map(|(place, _)| index(place)));
+        for &place in &now {
+            let place = place as usize;
             let item = &self.front[place];
-            if moved.is_within(item.expiry) || item.pair == GONE {
+            let so_far = moved.of(item.region);
+            if so_far.is_within(item.expiry) {
+                self.due[place] = moved.due(item.expiry.minus(so_far));
                 continue;
             }
-            if !pairs.settled(item.note) || self.is_pruned_in_this_walk(item.pair) {
+            if item.pair != GONE {
                 self.look(place, moved, pairs);
             }
         }
+        self.now = now;
+        for i in 0..self.groups.len() {
+            let group = self.groups[i];
+            if !pairs.settled(group) {
+                self.look_at_parked(group as usize, moved, pairs);
+            }
+        }
+        let Self { groups, parked, .. } = self;
+        groups.retain(|g| !parked[*g as usize].is_empty());
         if self.gone > self.front.len() / 8 {
             self.close_up();
         }
+    }
+
+    /// Tests the pairs of a group that are settled no more.
+    fn look_at_parked(&mut self, group: usize, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
+        // What is parked again goes behind.
+        let n = self.parked[group].len();
+        for i in 0..n {
+            let k = self.parked[group][i];
+            let PairNode { place, state, .. } = self.pairs[k as usize];
+            // Some have been pruned since, and their numbers may be those of other pairs now.
+            let place = place as usize;
+            if state == State::Settled && self.front.get(place).is_some_and(|item| item.pair == k) {
+                self.look(place, moved, pairs);
+            }
+        }
+        self.parked[group].drain(..n);
     }
 
     /// Whether it is a pair's turn to be tried to be pruned.
@@ -147,28 +201,34 @@ impl<T: Copy> PairTree<T> {
     }
 
     /// Tests the pair at a place of the front and all that it opens, first children first.
-    fn look(&mut self, place: usize, moved: Motion, pairs: &mut impl Pairs<Note = T>) {
+    fn look(&mut self, place: usize, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
         let mut place = place;
         loop {
-            let Item { pair: k, note, .. } = self.front[place];
-            let (state, expiry) = if pairs.settled(note) {
-                (State::Settled, Motion::NONE)
+            let Item { pair: k, note, region, .. } = self.front[place];
+            let group = pairs.group(note);
+            let (state, margin) = if group.is_some_and(|g| pairs.settled(g)) {
+                (State::Settled, Motion::ANY)
             } else {
                 let pair = &mut self.pairs[k as usize];
                 let nodes = pair.nodes;
                 match pairs.test(nodes, note, &mut pair.hint) {
                     Verdict::Open => {
                         let children = pairs.children(nodes);
-                        self.open(k, place, children, children.map(|c| pairs.note(c)));
+                        let notes = children.map(|c| (pairs.note(c), pairs.region(c)));
+                        self.open(k, place, children, notes);
                         continue;
                     }
-                    Verdict::Culled(margin) => (State::Culled, moved.plus(margin)),
+                    Verdict::Culled(margin) => (State::Culled, margin),
                     Verdict::Active => (State::Other, Motion::NONE),
                 }
             };
             self.pairs[k as usize].state = state;
-            self.front[place].expiry = expiry;
-            if state != State::Other && self.is_pruned_in_this_walk(k) {
+            self.front[place].expiry = moved.of(region).plus(margin);
+            self.due[place] = moved.due(margin);
+            if let (State::Settled, Some(group)) = (state, group) {
+                self.park(k, group);
+                self.prune(place, state, moved, pairs);
+            } else if state == State::Culled && self.is_pruned_in_this_walk(k) {
                 self.prune(place, state, moved, pairs);
             }
             match self.stack.pop() {
@@ -179,7 +239,7 @@ impl<T: Copy> PairTree<T> {
     }
 
     /// Puts the children of pair `k` into the front: the first one in its place, the second one behind and on the stack.
-    fn open(&mut self, k: u32, place: usize, children: [Nodes; 2], notes: [T; 2]) {
+    fn open(&mut self, k: u32, place: usize, children: [Nodes; 2], notes: [(T, u8); 2]) {
         let places = [index(place), index(self.front.len())];
         let pair = |c: usize| PairNode {
             nodes: children[c],
@@ -200,13 +260,30 @@ impl<T: Copy> PairTree<T> {
             first
         };
         self.pairs[k as usize].state = State::Other;
-        self.front[place] = Item { expiry: Motion::NONE, pair: first, note: notes[0] };
-        self.front.push(Item { expiry: Motion::NONE, pair: first + 1, note: notes[1] });
+        let item = |c: u32| {
+            let (note, region) = notes[c as usize];
+            Item { expiry: Motion::NONE, pair: first + c, note, region }
+        };
+        self.front[place] = item(0);
+        self.front.push(item(1));
+        self.due.push(f64::NEG_INFINITY);
         self.stack.push(places[1]);
     }
 
+    /// Remembers a pair that is settled.
+    fn park(&mut self, k: u32, group: u32) {
+        let group = group as usize;
+        if self.parked.len() <= group {
+            self.parked.resize_with(group + 1, Vec::new);
+        }
+        if self.parked[group].is_empty() {
+            self.groups.push(index(group));
+        }
+        self.parked[group].push(k);
+    }
+
     /// Replaces a pair and its sibling by the pair above, as far up as all of them are culled, or settled.
-    fn prune(&mut self, place: usize, state: State, moved: Motion, pairs: &mut impl Pairs<Note = T>) {
+    fn prune(&mut self, place: usize, state: State, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
         loop {
             let k = self.front[place].pair;
             let parent = self.pairs[k as usize].parent;
@@ -219,27 +296,44 @@ impl<T: Copy> PairTree<T> {
                 return;
             }
             let nodes = self.pairs[parent as usize].nodes;
-            let note = pairs.note(nodes);
-            let expiry = match state {
-                State::Settled if pairs.settled(note) => Motion::NONE,
-                State::Culled => match pairs.prune(nodes) {
-                    Some(margin) => moved.plus(margin),
+            let (note, region) = (pairs.note(nodes), pairs.region(nodes));
+            let margin = match state {
+                State::Settled => match pairs.group(note).filter(|g| pairs.settled(*g)) {
+                    Some(group) => {
+                        self.park(parent, group);
+                        Motion::ANY
+                    }
                     None => return,
                 },
-                _ => return,
+                State::Culled => match pairs.prune(nodes) {
+                    Some(margin) => margin,
+                    None => return,
+                },
+                State::Other => return,
             };
-            self.front[other as usize] = Item { expiry: Motion::ANY, pair: GONE, note };
+            self.due[other as usize] = f64::INFINITY;
+            self.front[other as usize] = Item { expiry: Motion::ANY, pair: GONE, note, region };
             self.gone += 1;
             self.free.push(k.min(sibling));
             let above = &mut self.pairs[parent as usize];
             (above.place, above.state) = (index(place), state);
-            self.front[place] = Item { expiry, pair: parent, note };
+            let expiry = moved.of(region).plus(margin);
+            self.front[place] = Item { expiry, pair: parent, note, region };
+            self.due[place] = moved.due(margin);
         }
     }
 
     /// Removes what is gone from the front.
     fn close_up(&mut self) {
-        self.front.retain(|i| i.pair != GONE);
+        let mut place = 0;
+        for k in 0..self.front.len() {
+            if self.front[k].pair != GONE {
+                (self.front[place], self.due[place]) = (self.front[k], self.due[k]);
+                place += 1;
+            }
+        }
+        self.front.truncate(place);
+        self.due.truncate(place);
         for (place, item) in self.front.iter().enumerate() {
             self.pairs[item.pair as usize].place = index(place);
         }
@@ -316,12 +410,20 @@ mod tests {
     impl Pairs for Intervals {
         type Note = Option<(u32, u32)>;
 
+        fn region(&self, _: Nodes) -> u8 {
+            0
+        }
+
         fn note(&mut self, (i, j): Nodes) -> Self::Note {
             group(i).zip(group(j)).filter(|_| self.grouped)
         }
 
-        fn settled(&self, note: Self::Note) -> bool {
-            note.is_some_and(|n| self.chosen.contains(&n))
+        fn group(&self, note: Self::Note) -> Option<u32> {
+            note.map(|(i, j)| 64 * i + j)
+        }
+
+        fn settled(&self, group: u32) -> bool {
+            self.chosen.contains(&(group / 64, group % 64))
         }
 
         fn test(&mut self, pair: Nodes, note: Self::Note, _: &mut u8) -> Verdict {
@@ -369,7 +471,7 @@ mod tests {
                 }
                 pairs.chosen.clear();
                 pairs.out.clear();
-                tree.walk(moved, &mut pairs);
+                tree.walk(&Travelled::uniformly(moved), &mut pairs);
                 let leaves = || LEAVES - 1..2 * LEAVES - 1;
                 for pair in leaves().flat_map(|i| leaves().map(move |j| (i, j))) {
                     let found = pairs.out.contains(&pair);
@@ -377,7 +479,7 @@ mod tests {
                     if pairs.gap(pair) > 0.0 {
                         assert!(!found, "{pair:?} does not touch");
                     } else {
-                        assert!(found || pairs.settled(note), "{pair:?} is lost at step {step}, seed {seed}");
+                        assert!(found || note.is_some_and(|n| pairs.chosen.contains(&n)), "{pair:?} is lost at step {step}, seed {seed}");
                     }
                 }
                 largest = largest.max(tree.front.len());

@@ -7,7 +7,7 @@
 //! BREP §2.4 (hierarchies of boxes).
 
 use crate::Body;
-use crate::body::index;
+use crate::body::{BoxNode, index};
 use crate::tree::Placed;
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::{Aabb, Obb, P3};
@@ -24,6 +24,7 @@ pub(crate) struct FaceNode {
     face: u32,
     /// First of two adjacent children, which stand behind their parent, or the area of a leaf.
     link: u32,
+    region: u8,
 }
 
 impl FaceNode {
@@ -34,6 +35,11 @@ impl FaceNode {
         (self.face != Self::MANY).then_some(self.face)
     }
 
+    /// The region of the solid that it belongs to: see [`Body::regions`].
+    pub(crate) fn region(&self) -> u8 {
+        self.region
+    }
+
     /// The area of a leaf.
     pub(crate) fn area(&self) -> Option<u32> {
         (self.link & Node::LEAF != 0).then_some(self.link & !Node::LEAF)
@@ -42,6 +48,24 @@ impl FaceNode {
     /// First of the two children of an inner node.
     pub(crate) fn children(&self) -> Option<u32> {
         (self.link & Node::LEAF == 0).then_some(self.link)
+    }
+}
+
+impl BoxNode for FaceNode {
+    fn obb(&self) -> &Obb {
+        &self.obb
+    }
+
+    fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    fn children(&self) -> Option<u32> {
+        self.children()
+    }
+
+    fn set_region(&mut self, region: u8) {
+        self.region = region;
     }
 }
 
@@ -73,7 +97,7 @@ pub(crate) fn face_tree(body: &Body) -> Vec<FaceNode> {
     }
     let mut out = Vec::new();
     if !items.is_empty() {
-        out.push(FaceNode { obb: Obb::from_aabb(body.bounds()), radius: 0.0, face: 0, link: 0 });
+        out.push(FaceNode { obb: Obb::from_aabb(body.bounds()), radius: 0.0, face: 0, link: 0, region: 0 });
         fill(body, 0, items, &mut out);
     }
     out
@@ -92,11 +116,11 @@ fn fill(body: &Body, k: usize, items: Vec<Item>, out: &mut Vec<FaceNode>) {
         match *of {
             Err((face, area)) => {
                 let obb = body.node(body.leaf_of_area(area)).obb;
-                out[k] = FaceNode { obb, radius: obb.radius(), face, link: Node::LEAF | area };
+                out[k] = FaceNode { obb, radius: obb.radius(), face, link: Node::LEAF | area, region: 0 };
             }
             Ok(face) => {
                 let obb = Obb::from_aabb(bounds);
-                out[k] = FaceNode { obb, radius: obb.radius(), face, link: 0 };
+                out[k] = FaceNode { obb, radius: obb.radius(), face, link: 0, region: 0 };
                 let areas = body.areas_of(body.data(Feature::Face(face)));
                 split(body, k, areas.iter().map(|&a| Item::of_area(body, face, a)).collect(), out);
             }
@@ -110,7 +134,8 @@ fn fill(body: &Body, k: usize, items: Vec<Item>, out: &mut Vec<FaceNode>) {
     };
     let first = face_of(&items[0]).filter(|f| items.iter().all(|i| face_of(i) == Some(*f)));
     let obb = Obb::from_aabb(&bounds);
-    out[k] = FaceNode { obb, radius: obb.radius(), face: first.unwrap_or(FaceNode::MANY), link: 0 };
+    let face = first.unwrap_or(FaceNode::MANY);
+    out[k] = FaceNode { obb, radius: obb.radius(), face, link: 0, region: 0 };
     split(body, k, items, out);
 }
 

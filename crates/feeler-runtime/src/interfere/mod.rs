@@ -19,7 +19,7 @@ pub(crate) mod probes;
 pub(crate) mod ring;
 
 use crate::Body;
-use crate::front::motion::Motion;
+use crate::front::motion::{Motion, Travelled};
 use crate::front::pair_tree::{PairTree, Pairs, Verdict, opened};
 use crate::point_in_solid::{RayScratch, contains};
 use crate::samples::{Grid, GridFoot};
@@ -88,7 +88,7 @@ fn convicts(ctx: &Context<'_>, suspect: &Suspect, rays: &RefCell<RayScratch>) ->
 
 /// Whether a shell of one solid is inside the other one or the boundaries cross. With the suspects that the
 /// solves met, this decides whether the interiors meet. `moved` is how far B has moved in all.
-pub(crate) fn boundaries_cross(ctx: &Context<'_>, moved: Motion, scratch: &mut Scratch) -> bool {
+pub(crate) fn boundaries_cross(ctx: &Context<'_>, moved: &Travelled, scratch: &mut Scratch) -> bool {
     let (box_a, box_b) = (ctx.a.bounds(), ctx.b.bounds());
     if box_a.is_empty() || box_b.is_empty() {
         return false;
@@ -151,7 +151,7 @@ fn closed_crossings(
 
 /// Pairs of face areas that may meet, into the scratch memory: their boxes overlap, the surface of neither passes by the
 /// box of the other one, and the faces are not plainly apart.
-fn overlapping_faces(ctx: &Context<'_>, moved: Motion, scratch: &mut Overlaps) {
+fn overlapping_faces(ctx: &Context<'_>, moved: &Travelled, scratch: &mut Overlaps) {
     scratch.pairs.clear();
     if ctx.a.faces().is_empty() || ctx.b.faces().is_empty() {
         return;
@@ -201,9 +201,17 @@ impl Meetings<'_> {
 impl Pairs for Meetings<'_> {
     type Note = ();
 
+    fn region(&self, (_, j): (u32, u32)) -> u8 {
+        self.ctx.b.faces()[j as usize].region()
+    }
+
     fn note(&mut self, _: (u32, u32)) {}
 
-    fn settled(&self, (): ()) -> bool {
+    fn group(&self, (): ()) -> Option<u32> {
+        None
+    }
+
+    fn settled(&self, _: u32) -> bool {
         false
     }
 
