@@ -80,15 +80,19 @@ impl Round {
     }
 }
 
-/// Whether two faces have no common point, by the primitives that they are on.
-pub(crate) fn apart(a: &Round, b: &Round, tol: f64) -> bool {
+/// By how much (mm) more than the tolerance two faces are apart at least, by the primitives that they are on; when the first
+/// bounds tell that they have no common point, the others are not asked. Not positive: nothing is known.
+pub(crate) fn apart(a: &Round, b: &Round, tol: f64) -> f64 {
     let margin = a.off + b.off + 2.0 * tol;
-    let beyond = |[lo, hi]: [f64; 2]| lo > margin || hi < -margin;
-    coaxial::distance(a, b).is_some_and(|d| d > margin)
-        || coaxial::range(a, b).is_some_and(beyond)
-        || coaxial::range(b, a).is_some_and(beyond)
-        || beyond(range(&a.primitive, b))
-        || beyond(range(&b.primitive, a))
+    let beyond = |[lo, hi]: [f64; 2]| lo.max(-hi);
+    let bounds: [&dyn Fn() -> f64; 5] = [
+        &|| coaxial::distance(a, b).unwrap_or(f64::NEG_INFINITY),
+        &|| coaxial::range(a, b).map_or(f64::NEG_INFINITY, beyond),
+        &|| coaxial::range(b, a).map_or(f64::NEG_INFINITY, beyond),
+        &|| beyond(range(&a.primitive, b)),
+        &|| beyond(range(&b.primitive, a)),
+    ];
+    bounds.iter().map(|bound| bound() - margin).find(|spare| *spare > 0.0).unwrap_or(f64::NEG_INFINITY)
 }
 
 /// The part of the meridian of a torus in which a face lies: angles at points of it, from outside up, and this `room`
@@ -454,8 +458,8 @@ mod tests {
                     bounds,
                 };
                 let (a, b) = (round(inner), round(outer));
-                assert!(apart(&a, &b, 0.1 * play) && apart(&b, &a, 0.1 * play), "{inner:?} {outer:?}");
-                assert!(!apart(&a, &b, play), "no more than there is");
+                assert!(apart(&a, &b, 0.1 * play) > 0.0 && apart(&b, &a, 0.1 * play) > 0.0, "{inner:?} {outer:?}");
+                assert!(apart(&a, &b, play) <= 0.0, "no more than there is");
             }
         }
     }

@@ -63,7 +63,7 @@ struct Overlaps {
     pairs: Vec<(u32, u32)>,
     placed: PlacedTree<FaceNode>,
     rounds: PlacedRounds,
-    apart: PairTable<bool>,
+    apart: PairTable<f64>,
     tree: PairTree<()>,
     /// The tolerance that the tree was made with.
     valid_for: Option<f64>,
@@ -104,13 +104,13 @@ pub(crate) fn boundaries_cross(ctx: &Context<'_>, moved: &Travelled, scratch: &m
     }
     // Every crossing of the boundaries runs through overlapping boxes.
     overlapping_faces(ctx, moved, overlaps);
-    let overlaps = &mut overlaps.pairs;
+    let Overlaps { pairs: overlaps, apart, .. } = overlaps;
     if overlaps.is_empty() {
         return false;
     }
     overlaps.sort_unstable_by_key(|&(i, j)| (ctx.a.area_key(i), ctx.b.area_key(j)));
-    edges_through_faces(ctx, Which::A, overlaps, meetings, &convicted)
-        || edges_through_faces(ctx, Which::B, overlaps, meetings, &convicted)
+    edges_through_faces(ctx, Which::A, (overlaps, apart), meetings, &convicted)
+        || edges_through_faces(ctx, Which::B, (overlaps, apart), meetings, &convicted)
         || closed_crossings(ctx, overlaps, &convicted)
 }
 
@@ -175,21 +175,20 @@ struct Meetings<'a> {
     pairs: &'a mut Vec<(u32, u32)>,
     placed: &'a mut PlacedTree<FaceNode>,
     rounds: &'a mut PlacedRounds,
-    apart: &'a mut PairTable<bool>,
+    apart: &'a mut PairTable<f64>,
+}
+
+/// By how much (mm) two faces as wholes are plainly apart: see [`apart()`].
+fn spare(ctx: &Context<'_>, known: &mut PairTable<f64>, pair: (u32, u32)) -> f64 {
+    known.get(pair).unwrap_or_else(|| {
+        let sides = Round::of(ctx, Which::A, pair.0).zip(Round::of(ctx, Which::B, pair.1));
+        let spare = sides.map_or(f64::NEG_INFINITY, |(a, b)| apart(&a, &b, ctx.tol.tol));
+        known.set(pair, spare);
+        spare
+    })
 }
 
 impl Meetings<'_> {
-    /// Whether two faces as wholes are plainly apart.
-    fn are_apart(&mut self, pair: (u32, u32)) -> bool {
-        self.apart.get(pair).unwrap_or_else(|| {
-            let (ctx, tol) = (self.ctx, self.ctx.tol.tol);
-            let sides = Round::of(ctx, Which::A, pair.0).zip(Round::of(ctx, Which::B, pair.1));
-            let are_apart = sides.is_some_and(|(a, b)| apart(&a, &b, tol));
-            self.apart.set(pair, are_apart);
-            are_apart
-        })
-    }
-
     /// How far B may move until the boxes of two nodes, the second one's as placed, can meet.
     fn boxes(&mut self, (i, j): (u32, u32)) -> Option<Motion> {
         let node_b = self.placed.get(self.ctx.b.faces(), &self.pose, j);
@@ -235,7 +234,7 @@ impl Pairs for Meetings<'_> {
         if let Some(margin) = missed {
             return Verdict::Culled(margin);
         }
-        if of_a.zip(of_b).is_some_and(|pair| self.are_apart(pair)) {
+        if of_a.zip(of_b).is_some_and(|pair| spare(ctx, self.apart, pair) > 0.0) {
             return Verdict::Culled(Motion::ZERO);
         }
         let Some(areas) = node_a.area().zip(node_b.area()) else { return Verdict::Open };
@@ -324,7 +323,7 @@ fn on_boundary(ctx: &Context<'_>, (which, feature): (Which, Feature), p: &P3) ->
 fn edges_through_faces(
     ctx: &Context<'_>,
     own: Which,
-    overlaps: &[(u32, u32)],
+    (overlaps, apart): (&[(u32, u32)], &mut PairTable<f64>),
     meetings: &mut Vec<u64>,
     convicted: &dyn Fn(&Suspect) -> bool,
 ) -> bool {
@@ -346,7 +345,14 @@ fn edges_through_faces(
             let track = &body.probes().tracks[t as usize];
             let from = ctx.pose_to_other(own) * track.samples[SAMPLES / 2] - obb.center;
             let reach = track.radius + slack;
-            (0..3).all(|k| obb.axes[k].dot(&from).abs() <= obb.half[k] + reach)
+            if (0..3).any(|k| obb.axes[k].dot(&from).abs() > obb.half[k] + reach) {
+                return false;
+            }
+            // An edge is on both its faces, but for its deviation.
+            !track.faces.iter().any(|f| {
+                let pair = (body.dense(Feature::Face(*f)), facing.dense(feature));
+                spare(ctx, apart, if own == Which::A { pair } else { (pair.1, pair.0) }) > track.deviation
+            })
         });
         meetings.extend(near.map(|&t| (u64::from(t) << 32) | u64::from(target)));
     }

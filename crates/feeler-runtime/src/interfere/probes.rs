@@ -28,7 +28,10 @@ pub(crate) const STEPS: [f64; SAMPLES] = [0.0, 0.25, 0.5, 0.75, 1.0];
 /// A part of a trimming piece of a face; each edge is here once, on the first of its two faces.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
-    face: u32,
+    /// The faces beside the edge, that with the piece first; one that closes on itself twice.
+    pub faces: [u32; 2],
+    /// How far (mm) it may be off them.
+    pub deviation: f64,
     piece: TrimPiece,
     /// Points in equal steps of the piece's parameter, the solid's frame.
     pub samples: [P3; SAMPLES],
@@ -41,7 +44,7 @@ pub(crate) struct Track {
 impl Track {
     /// The point at a parameter in [0, 1].
     pub(crate) fn point(&self, body: &Body, s: f64) -> P3 {
-        body.face(self.face).surface.point(self.piece.eval(s))
+        body.face(self.faces[0]).surface.point(self.piece.eval(s))
     }
 }
 
@@ -70,16 +73,30 @@ impl Probes {
         let h = body.hierarchy();
         let mut tracks: Vec<Track> = Vec::new();
         let mut of_face: Vec<Range<usize>> = Vec::new();
-        let mut owner: std::collections::BTreeMap<u32, u32> = std::collections::BTreeMap::new();
+        // Of each edge its first and last face, and the largest deviation there; the edges of the tracks.
+        let mut owner: std::collections::BTreeMap<u32, (u32, u32, f64)> = std::collections::BTreeMap::new();
+        let mut edges: Vec<u32> = Vec::new();
         for (f, face) in h.faces.iter().enumerate() {
             let (start, f) = (tracks.len(), index(f));
             for piece in &face.trim.pieces {
                 // The largest index marks artificial cuts.
-                if piece.edge != u32::MAX && *owner.entry(piece.edge).or_insert(f) == f {
+                if piece.edge == u32::MAX {
+                    continue;
+                }
+                let own = owner.entry(piece.edge).or_insert((f, f, 0.0));
+                own.2 = piece.deviation.max(own.2);
+                if own.0 == f {
                     halve(body, f, *piece, MAX_HALVINGS, &mut tracks);
+                    edges.resize(tracks.len(), piece.edge);
+                } else {
+                    own.1 = f;
                 }
             }
             of_face.push(start..tracks.len());
+        }
+        for (track, edge) in tracks.iter_mut().zip(edges) {
+            let (first, second, deviation) = owner[&edge];
+            (track.faces, track.deviation) = ([first, second], deviation);
         }
         let mut probes = Self { tracks, ..Self::default() };
         for area in &h.areas {
@@ -138,7 +155,7 @@ fn track(body: &Body, face: u32, piece: TrimPiece) -> Track {
     let sagitta = 0.25 * second.fold(0.0, f64::max);
     let middle = samples[SAMPLES / 2];
     let radius = samples.iter().fold(0.0, |m: f64, p| m.max((p - middle).norm())) + sagitta;
-    Track { face, piece, samples, sagitta, radius }
+    Track { faces: [face; 2], deviation: piece.deviation, piece, samples, sagitta, radius }
 }
 
 fn probe(body: &Body, f: u32, uv: P2) -> Probe {
