@@ -205,6 +205,15 @@ impl Pairs for Walk<'_> {
         Verdict::Active
     }
 
+    fn keep(&mut self, (i, j): (u32, u32), note: u32) -> bool {
+        let areas = self.a.tree()[i as usize].area().zip(self.b.tree()[j as usize].area());
+        self.out.extend(areas);
+        if note != NONE && self.cull.solves_whole_features() {
+            self.wholes.set(note, Whole::Chosen);
+        }
+        true
+    }
+
     fn prune(&mut self, (i, j): (u32, u32)) -> Option<Motion> {
         self.stats.bvtt_nodes += 1;
         let node_b = self.placed.get(self.b.tree(), &self.cull.pose, j);

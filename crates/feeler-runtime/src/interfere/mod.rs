@@ -242,6 +242,10 @@ impl Pairs for Meetings<'_> {
         Verdict::Active
     }
 
+    fn keep(&mut self, _: (u32, u32), (): ()) -> bool {
+        false
+    }
+
     fn prune(&mut self, pair: (u32, u32)) -> Option<Motion> {
         self.boxes(pair)
     }
