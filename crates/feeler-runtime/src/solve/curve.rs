@@ -237,7 +237,10 @@ fn piece(
 /// The sign change of the derivative between `l` (negative) and `r`, by Newton steps kept in the bracket.
 fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet)) -> f64 {
     let (mut lo, mut hi) = (l.0, r.0);
-    let mut t = 0.5 * (lo + hi);
+    let width = r.0 - l.0;
+    // Where the chord is zero.
+    let mut t = l.0 + width * (l.1.d1 / (l.1.d1 - r.1.d1)).clamp(0.05, 0.95);
+    let mut last = f64::INFINITY;
     // Bisection alone ends within 60 steps of any bracket of doubles; Newton is given the same number.
     for _ in 0..120 {
         let Some(j) = f(t) else { return t };
@@ -247,10 +250,17 @@ fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet)) -> f64 {
             hi = t;
         }
         let newton = t - j.d1 / j.d2;
-        let next = if j.d2 > 0.0 && lo < newton && newton < hi { newton } else { 0.5 * (lo + hi) };
-        if (next - t).abs() <= f64::EPSILON * t.abs().max(1e-3 * (r.0 - l.0)) || next <= lo || next >= hi {
+        let is_newton = j.d2 > 0.0 && lo < newton && newton < hi;
+        let next = if is_newton { newton } else { 0.5 * (lo + hi) };
+        let step = (next - t).abs();
+        if step <= f64::EPSILON * t.abs().max(1e-3 * width) || next <= lo || next >= hi {
             return next;
         }
+        // A step that is this much shorter than the one before leaves an error as much shorter again.
+        if is_newton && step <= 1e-5 * last && step <= 1e-9 * width {
+            return next;
+        }
+        last = if is_newton { step } else { f64::INFINITY };
         t = next;
     }
     t
