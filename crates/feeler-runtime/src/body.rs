@@ -58,6 +58,8 @@ pub struct Body {
     areas: Vec<u32>,
     /// For each area the node that is its leaf.
     leaf_of_area: Vec<u32>,
+    /// For each area the position of its feature.
+    feature_of_area: Vec<u32>,
     /// See [`Body::whole_of`].
     whole_of_area: Vec<Option<u32>>,
     /// The nodes for traversals.
@@ -179,12 +181,14 @@ impl Body {
         let deviation = features.iter().fold(0.0, |m: f64, f| m.max(f.deviation));
         let samples = Samples::new(hierarchy.areas.len());
         let whole = |f: Feature| (features[dense(f)].form() != Form::Free).then(|| index(dense(f)));
+        let feature_of_area = hierarchy.areas.iter().map(|a| dense(a.feature)).map(index).collect();
         let whole_of_area = hierarchy.areas.iter().map(|a| whole(a.feature)).collect();
         let mut body = Self {
             hierarchy,
             features,
             areas,
             leaf_of_area,
+            feature_of_area,
             whole_of_area,
             tree: Vec::new(),
             faces: Vec::new(),
@@ -393,7 +397,7 @@ impl Body {
 
     /// Sorts areas by feature.
     pub(crate) fn area_key(&self, area: u32) -> (u32, u32) {
-        (self.dense(self.area(area).feature), area)
+        (self.feature_of_area[area as usize], area)
     }
 
     pub(crate) fn node(&self, i: u32) -> &Node {
