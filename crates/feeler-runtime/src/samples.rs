@@ -314,9 +314,8 @@ impl Grid {
     pub(crate) fn may_be_critical(&self, slopes: &[[f64; 2]; ROOM], k: usize) -> bool {
         (0..2).all(|x| {
             let around = self.around(k).map(|l| slopes[l][x]);
-            let (lo, hi) = around
-                .clone()
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), s| (lo.min(s), hi.max(s)));
+            let (lo, hi) =
+                around.clone().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), s| (lo.min(s), hi.max(s)));
             let room = AROUND_ROOM * (hi - lo);
             around.clone().any(f64::is_nan) || lo - room <= 0.0 && hi + room >= 0.0
         })

@@ -128,6 +128,8 @@ impl Front {
         let Self { tree, placed, wholes, rounds, .. } = self;
         tree.walk(moved, &mut Walk { a, b, cull, pose_ab, placed, wholes, rounds, out, stats });
         stats.leaf_pairs += out.len() as u64;
+        // Which pairs are taken for active depends on earlier walks: a pass over the same poses may meet more of them.
+        out.reserve(out.len());
     }
 }
 

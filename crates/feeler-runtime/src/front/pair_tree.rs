@@ -63,6 +63,8 @@ struct PairNode {
     place: u32,
     state: State,
     hint: u8,
+    /// Before and behind it in a list of settled pairs.
+    list: [u32; 2],
 }
 
 /// What a pair was when it was looked at last.
@@ -95,6 +97,74 @@ const TEST_EVERY: u32 = 8;
 /// Walks after which a pair that stays culled is tried to be pruned with its sibling: a test that fails more often than not.
 const PRUNE_EVERY: u32 = 8;
 
+/// The settled pairs of each group, as lists through the pairs, which cost no memory of their own.
+#[derive(Clone, Debug, Default)]
+struct Parked {
+    /// First pairs of the lists, or [`GONE`]: of what is about to be looked at, then by groups.
+    first: Vec<u32>,
+    /// Groups that have any.
+    groups: Vec<u32>,
+}
+
+impl Parked {
+    /// In the place of the pair before the first one the number of the list.
+    const LIST: u32 = 1 << 31;
+
+    fn clear(&mut self) {
+        self.first.fill(GONE);
+        self.groups.clear();
+    }
+
+    fn add(&mut self, pairs: &mut [PairNode], group: u32, k: u32) {
+        let list = group + 1;
+        if self.first.len() <= list as usize {
+            self.first.resize(list as usize + 1, GONE);
+            self.groups.reserve(self.first.capacity() - self.groups.len());
+        }
+        let first = &mut self.first[list as usize];
+        if *first == GONE && !self.groups.contains(&group) {
+            self.groups.push(group);
+        }
+        if *first != GONE {
+            pairs[*first as usize].list[0] = k;
+        }
+        pairs[k as usize].list = [Self::LIST | list, *first];
+        *first = k;
+    }
+
+    /// Takes a pair out of the list that it is in.
+    fn remove(&mut self, pairs: &mut [PairNode], k: u32) {
+        let [before, behind] = pairs[k as usize].list;
+        if before & Self::LIST == 0 {
+            pairs[before as usize].list[1] = behind;
+        } else {
+            self.first[(before & !Self::LIST) as usize] = behind;
+        }
+        if behind != GONE {
+            pairs[behind as usize].list[0] = before;
+        }
+    }
+
+    /// Makes the list of a group that which is about to be looked at.
+    fn rename(&mut self, pairs: &mut [PairNode], group: u32) {
+        let first = std::mem::replace(&mut self.first[group as usize + 1], GONE);
+        self.first[0] = first;
+        if first != GONE {
+            pairs[first as usize].list[0] = Self::LIST;
+        }
+    }
+
+    /// A pair that is about to be looked at.
+    fn any_renamed(&self) -> Option<u32> {
+        self.first.first().copied().filter(|k| *k != GONE)
+    }
+
+    fn forget_empty_groups(&mut self) {
+        let first = &self.first;
+        self.groups.retain(|g| first[*g as usize + 1] != GONE);
+    }
+}
+
 /// The tree and its front.
 #[derive(Clone, Debug)]
 pub(crate) struct PairTree<T> {
@@ -106,10 +176,7 @@ pub(crate) struct PairTree<T> {
     due: Vec<f64>,
     /// Places that a walk looks at.
     now: Vec<u32>,
-    /// Of each group the pairs that are settled while it is, among others that were once.
-    parked: Vec<Vec<u32>>,
-    /// Groups that have any.
-    groups: Vec<u32>,
+    parked: Parked,
     gone: usize,
     /// Places of second siblings of pairs that were just opened.
     stack: Vec<u32>,
@@ -118,7 +185,17 @@ pub(crate) struct PairTree<T> {
 
 impl<T> Default for PairTree<T> {
     fn default() -> Self {
-        Self { pairs: vec![], free: vec![], front: vec![], due: vec![], now: vec![], parked: vec![], groups: vec![], gone: 0, stack: vec![], walks: 0 }
+        Self {
+            pairs: vec![],
+            free: vec![],
+            front: vec![],
+            due: vec![],
+            now: vec![],
+            parked: Parked::default(),
+            gone: 0,
+            stack: vec![],
+            walks: 0,
+        }
     }
 }
 
@@ -129,8 +206,7 @@ impl<T: Copy> PairTree<T> {
         self.free.clear();
         self.front.clear();
         self.due.clear();
-        self.parked.iter_mut().for_each(Vec::clear);
-        self.groups.clear();
+        self.parked.clear();
         (self.gone, self.walks) = (0, 0);
     }
 
@@ -143,6 +219,7 @@ impl<T: Copy> PairTree<T> {
                 place: 0,
                 state: State::Other,
                 hint: NO_HINT,
+                list: [GONE; 2],
             });
             self.front.push(Item {
                 expiry: Motion::NONE,
@@ -157,7 +234,11 @@ impl<T: Copy> PairTree<T> {
         // What is opened goes behind and is looked at at once.
         let mut now = std::mem::take(&mut self.now);
         now.clear();
-        now.extend(self.due.iter().enumerate().filter(|(_, due)| sum >= **due).map(|(place, _)| index(place)));
+        // All of them can be due at once: no surprise then.
+        now.reserve(self.due.capacity());
+        now.extend(
+            self.due.iter().enumerate().filter(|(_, due)| sum >= **due).map(|(place, _)| index(place)),
+        );
         for &place in &now {
             let place = place as usize;
             let item = &self.front[place];
@@ -171,33 +252,26 @@ impl<T: Copy> PairTree<T> {
             }
         }
         self.now = now;
-        for i in 0..self.groups.len() {
-            let group = self.groups[i];
+        for i in 0..self.parked.groups.len() {
+            let group = self.parked.groups[i];
             if !pairs.settled(group) {
-                self.look_at_parked(group as usize, moved, pairs);
+                self.look_at_parked(group, moved, pairs);
             }
         }
-        let Self { groups, parked, .. } = self;
-        groups.retain(|g| !parked[*g as usize].is_empty());
+        self.parked.forget_empty_groups();
         if self.gone > self.front.len() / 8 {
             self.close_up();
         }
     }
 
     /// Tests the pairs of a group that are settled no more.
-    fn look_at_parked(&mut self, group: usize, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
-        // What is parked again goes behind.
-        let n = self.parked[group].len();
-        for i in 0..n {
-            let k = self.parked[group][i];
-            let PairNode { place, state, .. } = self.pairs[k as usize];
-            // Some have been pruned since, and their numbers may be those of other pairs now.
-            let place = place as usize;
-            if state == State::Settled && self.front.get(place).is_some_and(|item| item.pair == k) {
-                self.look(place, moved, pairs);
-            }
+    fn look_at_parked(&mut self, group: u32, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
+        // What is parked again goes to the list of the group.
+        self.parked.rename(&mut self.pairs, group);
+        while let Some(k) = self.parked.any_renamed() {
+            self.parked.remove(&mut self.pairs, k);
+            self.look(self.pairs[k as usize].place as usize, moved, pairs);
         }
-        self.parked[group].drain(..n);
     }
 
     /// Whether it is a pair's turn to be tried to be pruned.
@@ -239,7 +313,7 @@ impl<T: Copy> PairTree<T> {
             self.front[place].expiry = moved.of(region).plus(margin);
             self.due[place] = moved.due(margin);
             if let (State::Settled, Some(group)) = (state, group) {
-                self.park(k, group);
+                self.parked.add(&mut self.pairs, group, k);
                 self.prune(place, state, moved, pairs);
             } else if state == State::Culled && self.is_pruned_in_this_walk(k) {
                 self.prune(place, state, moved, pairs);
@@ -260,6 +334,7 @@ impl<T: Copy> PairTree<T> {
             place: places[c],
             state: State::Other,
             hint: NO_HINT,
+            list: [GONE; 2],
         };
         let first = if let Some(first) = self.free.pop() {
             self.pairs[first as usize] = pair(0);
@@ -283,18 +358,6 @@ impl<T: Copy> PairTree<T> {
         self.stack.push(places[1]);
     }
 
-    /// Remembers a pair that is settled.
-    fn park(&mut self, k: u32, group: u32) {
-        let group = group as usize;
-        if self.parked.len() <= group {
-            self.parked.resize_with(group + 1, Vec::new);
-        }
-        if self.parked[group].is_empty() {
-            self.groups.push(index(group));
-        }
-        self.parked[group].push(k);
-    }
-
     /// Replaces a pair and its sibling by the pair above, as far up as all of them are culled, or settled.
     fn prune(&mut self, place: usize, state: State, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
         loop {
@@ -313,7 +376,10 @@ impl<T: Copy> PairTree<T> {
             let margin = match state {
                 State::Settled => match pairs.group(note).filter(|g| pairs.settled(*g)) {
                     Some(group) => {
-                        self.park(parent, group);
+                        // The two are of this group, too.
+                        self.parked.remove(&mut self.pairs, k);
+                        self.parked.remove(&mut self.pairs, sibling);
+                        self.parked.add(&mut self.pairs, group, parent);
                         Motion::ANY
                     }
                     None => return,
@@ -502,7 +568,10 @@ mod tests {
                         assert!(!found || touched, "{pair:?} does not touch at step {step}, seed {seed}");
                     } else {
                         touched_at.insert(pair, step);
-                        assert!(found || note.is_some_and(|n| pairs.chosen.contains(&n)), "{pair:?} is lost at step {step}, seed {seed}");
+                        assert!(
+                            found || note.is_some_and(|n| pairs.chosen.contains(&n)),
+                            "{pair:?} is lost at step {step}, seed {seed}"
+                        );
                     }
                 }
                 largest = largest.max(tree.front.len());

@@ -458,7 +458,10 @@ mod tests {
                     bounds,
                 };
                 let (a, b) = (round(inner), round(outer));
-                assert!(apart(&a, &b, 0.1 * play) > 0.0 && apart(&b, &a, 0.1 * play) > 0.0, "{inner:?} {outer:?}");
+                assert!(
+                    apart(&a, &b, 0.1 * play) > 0.0 && apart(&b, &a, 0.1 * play) > 0.0,
+                    "{inner:?} {outer:?}"
+                );
                 assert!(apart(&a, &b, play) <= 0.0, "no more than there is");
             }
         }

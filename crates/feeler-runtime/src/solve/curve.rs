@@ -145,8 +145,7 @@ pub(crate) fn minima(
     // Beyond the ends there is a root only where the derivative is small already.
     let reaches = |end: &Sample, next: &Sample| {
         let (Some(a), Some(b)) = (end.1, next.1) else { return true };
-        margin > 0.0
-            && (margin > 1e-3 * h || a.d1.abs() <= 4.0 * margin * (a.d2.abs() + b.d2.abs()))
+        margin > 0.0 && (margin > 1e-3 * h || a.d1.abs() <= 4.0 * margin * (a.d2.abs() + b.d2.abs()))
     };
     const MIDDLE: usize = CURVE_STEPS / 2;
     let [first, middle, last] = [0, MIDDLE, CURVE_STEPS].map(sample);
