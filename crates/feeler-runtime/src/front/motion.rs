@@ -50,7 +50,7 @@ impl Motion {
     }
 }
 
-/// The summed motion, of B as a whole and of its [regions](crate::body::Regions).
+/// The summed motion, of B as a whole and of its regions ([`Body::regions`]).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Odometer {
     last: Option<Pose>,
