@@ -336,6 +336,7 @@ fn edges_through_faces(
     // An edge against a canonical face as a whole, or against a free-form area: track and target in one number, which is
     // quick to sort.
     meetings.clear();
+    let to_own = &PoseMatrix::from(ctx.pose_to_other(other));
     for &(i, j) in overlaps {
         let (mine, theirs) = if own == Which::A { (i, j) } else { (j, i) };
         let feature = facing.area(theirs).feature;
@@ -343,11 +344,12 @@ fn edges_through_faces(
             Feature::Face(f) if facing.data(feature).primitive.is_some() => WHOLE | f,
             _ => theirs,
         };
-        let obb = &facing.node(facing.leaf_of_area(theirs)).obb;
+        // To the tracks, which are more.
+        let obb = facing.node(facing.leaf_of_area(theirs)).obb.placed(to_own);
         let slack = ctx.tol.tol + facing.data(feature).deviation;
         let near = body.probes().tracks_of(mine).iter().filter(|&&t| {
             let track = &body.probes().tracks[t as usize];
-            let from = ctx.pose_to_other(own) * track.samples[SAMPLES / 2] - obb.center;
+            let from = track.samples[SAMPLES / 2] - obb.center;
             let reach = track.radius + slack;
             if (0..3).any(|k| obb.axes[k].dot(&from).abs() > obb.half[k] + reach) {
                 return false;
