@@ -250,6 +250,8 @@ pub(super) struct Job<'a> {
     pub(super) tol: f64,
     /// Size of the features (mm).
     pub(super) extent: f64,
+    /// Sizes and places of both (mm).
+    reach: f64,
     /// Rounding errors of lengths here (mm).
     pub(super) noise: f64,
     /// Results.
@@ -261,8 +263,9 @@ pub(super) struct Job<'a> {
 impl<'a> Job<'a> {
     /// An empty collection.
     pub(super) fn new(a: &'a Primitive, b: &'a Primitive, range: [f64; 2], tol: f64, extent: f64) -> Self {
-        let noise = 16.0 * f64::EPSILON * (a.reach() + b.reach());
-        Self { a, b, range, tol, extent, noise, out: Criticals::default(), found: ArrayVec::new() }
+        let reach = a.reach() + b.reach();
+        let noise = 16.0 * f64::EPSILON * reach;
+        Self { a, b, range, tol, extent, reach, noise, out: Criticals::default(), found: ArrayVec::new() }
     }
 
     /// Whether distances from `lo` to `hi` meet the requested range.
@@ -272,13 +275,13 @@ impl<'a> Job<'a> {
 
     /// Whether a solution at about this distance, before its refinement, may turn out to be in the range.
     pub(super) fn may_be_in_range(&self, distance: f64) -> bool {
-        let margin = MARGIN * (self.a.reach() + self.b.reach());
+        let margin = MARGIN * self.reach;
         self.in_range(distance - margin, distance + margin)
     }
 
     /// Whether a sphere belongs to the used nappe of a cone or may turn out to.
     pub(super) fn may_be_on_nappe(&self, x: &Sample) -> bool {
-        on_nappe(x, MARGIN * (self.a.reach() + self.b.reach()))
+        on_nappe(x, MARGIN * self.reach)
     }
 
     /// Notes a family with distances from `lo` to `hi`.
@@ -298,7 +301,7 @@ impl<'a> Job<'a> {
         if !(on_nappe(&sa, self.noise) && on_nappe(&sb, self.noise)) {
             return;
         }
-        let near = SAME * (self.a.reach() + self.b.reach());
+        let near = SAME * self.reach;
         let same = |f: &(P3, P3, V3)| {
             (f.0 - sa.c).norm() <= near && (f.1 - sb.c).norm() <= near && (f.2 - x.n).norm() <= SAME
         };
@@ -328,8 +331,7 @@ impl<'a> Solutions<'a> {
     pub(super) fn new(job: &Job<'a>, len: f64) -> Self {
         let even =
             [job.a, job.b].iter().all(|p| !matches!(p, Primitive::Line { slope, .. } if *slope != 0.0));
-        let reach = job.a.reach() + job.b.reach();
-        Self { a: job.a, b: job.b, even, reach, noise: job.noise, len, list: ArrayVec::new() }
+        Self { a: job.a, b: job.b, even, reach: job.reach, noise: job.noise, len, list: ArrayVec::new() }
     }
 
     /// Refines a start and keeps what it leads to. Starts with a residual above `gate` are not worth the iteration.
