@@ -309,15 +309,17 @@ impl Grid {
         )
     }
 
-    /// Whether a function with these derivatives may have a critical point about grid point `k` of a patch, half a step beyond
-    /// its neighbours included.
+    /// Whether a function with these derivatives and a smallest value at grid point `k` of a patch may have a critical point there:
+    /// not where `k` is on the border and the derivative across it, about there, stays off zero up to half a step beyond.
     pub(crate) fn may_be_critical(&self, slopes: &[[f64; 2]; ROOM], k: usize) -> bool {
+        let [rows, columns] = self.shape;
+        let on_border = [(k / columns).is_multiple_of(rows - 1), (k % columns).is_multiple_of(columns - 1)];
         (0..2).all(|x| {
             let around = self.around(k).map(|l| slopes[l][x]);
             let (lo, hi) =
                 around.clone().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), s| (lo.min(s), hi.max(s)));
             let room = AROUND_ROOM * (hi - lo);
-            around.clone().any(f64::is_nan) || lo - room <= 0.0 && hi + room >= 0.0
+            !on_border[x] || around.clone().any(f64::is_nan) || lo - room <= 0.0 && hi + room >= 0.0
         })
     }
 

@@ -28,8 +28,8 @@ pub(crate) fn cut(tree: &[impl BoxNode], n: usize) -> Vec<u32> {
     nodes
 }
 
-/// Divides a tree into at most `n` regions with numbers behind those of `regions`, which are the corners of their boxes; 0
-/// stands for the whole solid and is what nodes above the regions get.
+/// Divides a tree into at most `n` regions, and appends the corners of their boxes to `regions`. The number of a region is its
+/// position there and one more; nodes above the regions get 0, which stands for the whole solid.
 pub(super) fn divide(tree: &mut [impl BoxNode], n: usize, regions: &mut Vec<[P3; 8]>) {
     let roots = cut(tree, n);
     let mut of_node = vec![0_u8; tree.len()];

@@ -103,7 +103,7 @@ impl Front {
         }
     }
 
-    /// All pairs of leaves that pass the culling tests at `pose_ab`, into `out`; of two features that are solved as wholes at
+    /// All pairs of leaves that pass the culling tests at `pose_ab`, and some that did a few queries ago, into `out`; of two features that are solved as wholes at
     /// least one pair. `moved` is how far B has moved in all.
     pub(crate) fn update(
         &mut self,

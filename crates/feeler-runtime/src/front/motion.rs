@@ -55,7 +55,7 @@ impl Motion {
 pub(crate) struct Odometer {
     last: Option<Pose>,
     size: f64,
-    /// Largest way that a point outside the boxes can be from them.
+    /// Largest distance (mm) of a point of B from the boxes.
     deviation: f64,
     /// Corners of the boxes of the regions.
     corners: Vec<[P3; 8]>,
@@ -86,7 +86,8 @@ impl Travelled {
     /// The [`sum`](Travelled::sum) up to which no motion by as much as `margin` can have happened, in any region.
     pub(crate) fn due(&self, margin: Motion) -> f64 {
         // A little less, for sums are rounded otherwise than their terms.
-        self.sum() + (1.0 - 1e-6) * margin.way.min(self.lever * margin.turn)
+        let sum = self.sum();
+        sum - 8.0 * f64::EPSILON * sum + (1.0 - 1e-6) * margin.way.min(self.lever * margin.turn)
     }
 
     /// Of one region alone, as a whole.
@@ -127,6 +128,10 @@ impl Odometer {
         let matrix = |pose: &Pose| pose.rotation.to_rotation_matrix().into_inner();
         let turned = matrix(pose_ab) - matrix(&last);
         let shifted = pose_ab.translation.vector - last.translation.vector;
+        // What is no number anywhere is none here.
+        if !(turned.sum() + shifted.sum() + turn).is_finite() {
+            return Motion::ANY;
+        }
         // The way of a point is a convex function of the point: largest at a corner.
         let way_sq = |p: &P3| (turned * p.coords + shifted).norm_squared();
         let mut whole = 0.0_f64;
@@ -138,5 +143,62 @@ impl Odometer {
         self.total.ways[0] += whole;
         self.total.turn += turn;
         Motion { way: whole, turn }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_geom::V3;
+    use rand::rngs::SmallRng;
+    use rand::{Rng, SeedableRng};
+
+    /// Whatever is left of a margin in a region, an item is due no later than when nothing is left.
+    #[test]
+    fn nothing_is_due_too_late() {
+        let mut rng = SmallRng::seed_from_u64(1);
+        let mut late = 0;
+        for _ in 0..200 {
+            let corners: Vec<[P3; 8]> = (0..3)
+                .map(|_| {
+                    let c = V3::from_fn(|_, _| rng.random_range(-5.0..5.0));
+                    std::array::from_fn(|_| P3::from(c + V3::from_fn(|_, _| rng.random_range(-1.0..1.0))))
+                })
+                .collect();
+            let total = Travelled { turn: 0.0, ways: vec![0.0; 4], lever: rng.random_range(0.0..10.0) };
+            let mut odometer = Odometer { last: None, size: 10.0, deviation: 0.0, corners, total };
+            let mut pose = Pose::identity();
+            assert_eq!(odometer.advance(&pose), Motion::ANY, "nothing to compare with");
+            let mut items: Vec<(u8, Motion, f64)> = Vec::new();
+            for _ in 0..50 {
+                let before = (pose, odometer.total.clone());
+                let step = V3::from_fn(|_, _| rng.random_range(-0.1..0.1));
+                let turn = V3::from_fn(|_, _| rng.random_range(-0.02..0.02));
+                pose = Pose::new(step, turn) * pose;
+                let whole = odometer.advance(&pose);
+                let total = odometer.total();
+                for (i, corners) in (1_u8..).zip(&odometer.corners) {
+                    let way = total.of(i).way - before.1.of(i).way;
+                    let moved = corners.iter().map(|p| (pose * p - before.0 * p).norm()).fold(0.0, f64::max);
+                    assert!(moved <= way + 1e-13 && way < moved + 1e-11, "{moved} {way}");
+                    assert!(way <= whole.way + 1e-12, "{way} {whole:?}");
+                }
+                for (region, expiry, due) in &items {
+                    let expired = !total.of(*region).is_within(*expiry);
+                    assert!(!expired || total.sum() >= *due, "{expiry:?} {due}");
+                    late += usize::from(!expired && total.sum() >= *due);
+                }
+                let region = rng.random_range(0..4);
+                let way = rng.random_range(0.0..1.0);
+                let turn = [f64::INFINITY, rng.random_range(0.0..0.1)][rng.random_range(0..2)];
+                let margin = Motion { way, turn };
+                items.push((region, total.of(region).plus(margin), total.due(margin)));
+            }
+        }
+        assert!(late > 100, "regions tell more than the whole: {late}");
+        let no_number = Pose::translation(f64::NAN, 0.0, 0.0);
+        let mut odometer = Odometer { last: Some(no_number), ..Odometer::default() };
+        assert_eq!(odometer.advance(&Pose::identity()), Motion::ANY, "no number");
+        assert!(odometer.total.turn < 1e-12, "nothing is added");
     }
 }

@@ -1,8 +1,8 @@
 //! The pairs of nodes that a walk down two trees met, kept from query to query.
 //!
 //! The front is the list of pairs below which nothing was opened. Each that was culled carries the summed motion up to which
-//! it stays culled: the next walk passes over the list and tests only pairs whose time has come and the pairs of leaves that
-//! are not culled. The first one starts from a front of one pair.
+//! it stays culled: the next walk passes over the list and tests only pairs whose time has come and, once in a few walks, the
+//! pairs of leaves that are not culled. The first one starts from a front of one pair.
 //!
 //! # Source
 //! BREP §4.5.1 (front tracking: one array; descend, and prune partially).
@@ -63,7 +63,7 @@ struct PairNode {
     place: u32,
     state: State,
     hint: u8,
-    /// Before and behind it in a list of settled pairs.
+    /// Before and behind it in a list of settled pairs: see [`Parked`].
     list: [u32; 2],
 }
 
@@ -97,32 +97,33 @@ const TEST_EVERY: u32 = 8;
 /// Walks after which a pair that stays culled is tried to be pruned with its sibling: a test that fails more often than not.
 const PRUNE_EVERY: u32 = 8;
 
-/// The settled pairs of each group, as lists through the pairs, which cost no memory of their own.
+/// The settled pairs of each group, as lists through the pairs, which cost no memory of their own. List 0 is that of pairs which
+/// are about to be looked at, list `g + 1` that of group `g`.
 #[derive(Clone, Debug, Default)]
 struct Parked {
-    /// First pairs of the lists, or [`GONE`]: of what is about to be looked at, then by groups.
-    first: Vec<u32>,
-    /// Groups that have any.
+    /// Of each list the first pair, or [`GONE`], and whether it is among `groups`.
+    lists: Vec<(u32, bool)>,
+    /// Groups whose lists may have pairs.
     groups: Vec<u32>,
 }
 
 impl Parked {
-    /// In the place of the pair before the first one the number of the list.
+    /// Tags the number of a list, which stands for what is before its first pair.
     const LIST: u32 = 1 << 31;
 
     fn clear(&mut self) {
-        self.first.fill(GONE);
+        self.lists.fill((GONE, false));
         self.groups.clear();
     }
 
     fn add(&mut self, pairs: &mut [PairNode], group: u32, k: u32) {
         let list = group + 1;
-        if self.first.len() <= list as usize {
-            self.first.resize(list as usize + 1, GONE);
-            self.groups.reserve(self.first.capacity() - self.groups.len());
+        if self.lists.len() <= list as usize {
+            self.lists.resize(list as usize + 1, (GONE, false));
+            self.groups.reserve(self.lists.capacity() - self.groups.len());
         }
-        let first = &mut self.first[list as usize];
-        if *first == GONE && !self.groups.contains(&group) {
+        let (first, is_listed) = &mut self.lists[list as usize];
+        if !std::mem::replace(is_listed, true) {
             self.groups.push(group);
         }
         if *first != GONE {
@@ -138,30 +139,36 @@ impl Parked {
         if before & Self::LIST == 0 {
             pairs[before as usize].list[1] = behind;
         } else {
-            self.first[(before & !Self::LIST) as usize] = behind;
+            self.lists[(before & !Self::LIST) as usize].0 = behind;
         }
         if behind != GONE {
             pairs[behind as usize].list[0] = before;
         }
     }
 
-    /// Makes the list of a group that which is about to be looked at.
-    fn rename(&mut self, pairs: &mut [PairNode], group: u32) {
-        let first = std::mem::replace(&mut self.first[group as usize + 1], GONE);
-        self.first[0] = first;
+    /// Makes all pairs of a group those that are about to be looked at.
+    fn take_out(&mut self, pairs: &mut [PairNode], group: u32) {
+        let first = std::mem::replace(&mut self.lists[group as usize + 1].0, GONE);
+        self.lists[0].0 = first;
         if first != GONE {
             pairs[first as usize].list[0] = Self::LIST;
         }
     }
 
-    /// A pair that is about to be looked at.
-    fn any_renamed(&self) -> Option<u32> {
-        self.first.first().copied().filter(|k| *k != GONE)
+    /// The next pair to be looked at, taken out of its list.
+    fn next_taken(&mut self, pairs: &mut [PairNode]) -> Option<u32> {
+        let k = self.lists.first().map(|l| l.0).filter(|k| *k != GONE)?;
+        self.remove(pairs, k);
+        Some(k)
     }
 
     fn forget_empty_groups(&mut self) {
-        let first = &self.first;
-        self.groups.retain(|g| first[*g as usize + 1] != GONE);
+        let lists = &mut self.lists;
+        self.groups.retain(|g| {
+            let (first, is_listed) = &mut lists[*g as usize + 1];
+            *is_listed = *first != GONE;
+            *is_listed
+        });
     }
 }
 
@@ -234,8 +241,6 @@ impl<T: Copy> PairTree<T> {
         // What is opened goes behind and is looked at at once.
         let mut now = std::mem::take(&mut self.now);
         now.clear();
-        // All of them can be due at once: no surprise then.
-        now.reserve(self.due.capacity());
         now.extend(
             self.due.iter().enumerate().filter(|(_, due)| sum >= **due).map(|(place, _)| index(place)),
         );
@@ -251,6 +256,9 @@ impl<T: Copy> PairTree<T> {
                 self.look(place, moved, pairs);
             }
         }
+        now.clear();
+        // All of them can be due at once: no surprise then.
+        now.reserve(self.due.capacity());
         self.now = now;
         for i in 0..self.parked.groups.len() {
             let group = self.parked.groups[i];
@@ -267,9 +275,8 @@ impl<T: Copy> PairTree<T> {
     /// Tests the pairs of a group that are settled no more.
     fn look_at_parked(&mut self, group: u32, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
         // What is parked again goes to the list of the group.
-        self.parked.rename(&mut self.pairs, group);
-        while let Some(k) = self.parked.any_renamed() {
-            self.parked.remove(&mut self.pairs, k);
+        self.parked.take_out(&mut self.pairs, group);
+        while let Some(k) = self.parked.next_taken(&mut self.pairs) {
             self.look(self.pairs[k as usize].place as usize, moved, pairs);
         }
     }

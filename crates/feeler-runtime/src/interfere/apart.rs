@@ -8,8 +8,8 @@
 //! MATH §3 (oriented spheres).
 //!
 //! # Guarantees
-//! `true` is certain up to rounding, and of faces that follow a canonical one as certain as what they were measured to be
-//! off it: the trimmed faces have no common point. `false` means nothing.
+//! A length is certain up to rounding, and of faces that follow a canonical one as certain as what they were measured to be
+//! off it: the trimmed faces have no common point, nor points that are nearer.
 
 use super::coaxial::{self, Part};
 use super::ring::Ring;

@@ -354,11 +354,9 @@ fn edges_through_faces(
             if (0..3).any(|k| obb.axes[k].dot(&from).abs() > obb.half[k] + reach) {
                 return false;
             }
-            // An edge is on both its faces, but for its deviation.
-            !track.faces.iter().any(|f| {
-                let pair = (body.dense(Feature::Face(*f)), facing.dense(feature));
-                spare(ctx, apart, if own == Which::A { pair } else { (pair.1, pair.0) }) > track.deviation
-            })
+            // An edge is on both its faces, but for what it is off them.
+            let pair = (body.dense(Feature::Face(track.beside)), facing.dense(feature));
+            spare(ctx, apart, if own == Which::A { pair } else { (pair.1, pair.0) }) <= track.off
         });
         meetings.extend(near.map(|&t| (u64::from(t) << 32) | u64::from(target)));
     }

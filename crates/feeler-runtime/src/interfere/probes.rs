@@ -28,10 +28,11 @@ pub(crate) const STEPS: [f64; SAMPLES] = [0.0, 0.25, 0.5, 0.75, 1.0];
 /// A part of a trimming piece of a face; each edge is here once, on the first of its two faces.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
-    /// The faces beside the edge, that with the piece first; one that closes on itself twice.
-    pub faces: [u32; 2],
-    /// How far (mm) it may be off them.
-    pub deviation: f64,
+    face: u32,
+    /// The face on the other side of the edge, the last one where there are several; that with the piece where there is none.
+    pub beside: u32,
+    /// How far (mm) the track may be off that face.
+    pub off: f64,
     piece: TrimPiece,
     /// Points in equal steps of the piece's parameter, the solid's frame.
     pub samples: [P3; SAMPLES],
@@ -44,7 +45,7 @@ pub(crate) struct Track {
 impl Track {
     /// The point at a parameter in [0, 1].
     pub(crate) fn point(&self, body: &Body, s: f64) -> P3 {
-        body.face(self.faces[0]).surface.point(self.piece.eval(s))
+        body.face(self.face).surface.point(self.piece.eval(s))
     }
 }
 
@@ -73,8 +74,8 @@ impl Probes {
         let h = body.hierarchy();
         let mut tracks: Vec<Track> = Vec::new();
         let mut of_face: Vec<Range<usize>> = Vec::new();
-        // Of each edge its first and last face, and the largest deviation there; the edges of the tracks.
-        let mut owner: std::collections::BTreeMap<u32, (u32, u32, f64)> = std::collections::BTreeMap::new();
+        // Of each edge its first and last face, and the largest distances of their borders from it; the edges of the tracks.
+        let mut owner: std::collections::BTreeMap<u32, [(u32, f64); 2]> = std::collections::BTreeMap::new();
         let mut edges: Vec<u32> = Vec::new();
         for (f, face) in h.faces.iter().enumerate() {
             let (start, f) = (tracks.len(), index(f));
@@ -83,20 +84,21 @@ impl Probes {
                 if piece.edge == u32::MAX {
                     continue;
                 }
-                let own = owner.entry(piece.edge).or_insert((f, f, 0.0));
-                own.2 = piece.deviation.max(own.2);
-                if own.0 == f {
+                let sides = owner.entry(piece.edge).or_insert([(f, 0.0); 2]);
+                if sides[0].0 == f {
                     halve(body, f, *piece, MAX_HALVINGS, &mut tracks);
                     edges.resize(tracks.len(), piece.edge);
-                } else {
-                    own.1 = f;
+                } else if sides[1].0 != f {
+                    sides[1] = (f, 0.0);
                 }
+                let side = &mut sides[usize::from(sides[0].0 != f)];
+                side.1 = piece.deviation.max(side.1);
             }
             of_face.push(start..tracks.len());
         }
         for (track, edge) in tracks.iter_mut().zip(edges) {
-            let (first, second, deviation) = owner[&edge];
-            (track.faces, track.deviation) = ([first, second], deviation);
+            let [(_, to_edge), (beside, from_edge)] = owner[&edge];
+            (track.beside, track.off) = (beside, to_edge + from_edge);
         }
         let mut probes = Self { tracks, ..Self::default() };
         for area in &h.areas {
@@ -155,7 +157,7 @@ fn track(body: &Body, face: u32, piece: TrimPiece) -> Track {
     let sagitta = 0.25 * second.fold(0.0, f64::max);
     let middle = samples[SAMPLES / 2];
     let radius = samples.iter().fold(0.0, |m: f64, p| m.max((p - middle).norm())) + sagitta;
-    Track { faces: [face; 2], deviation: piece.deviation, piece, samples, sagitta, radius }
+    Track { face, beside: face, off: f64::INFINITY, piece, samples, sagitta, radius }
 }
 
 fn probe(body: &Body, f: u32, uv: P2) -> Probe {

@@ -4,11 +4,12 @@
 //! MATH §8.
 //!
 //! # Guarantees
-//! The derivative is followed over the interval, which is halved first of all: a piece is left when the cubic through the
-//! derivative's values and slopes at its ends stays off zero by several times what it bends; others are halved until the
+//! The derivative is followed over the interval, which is halved first of all: a piece is done with when the cubic through the
+//! derivative's values and slopes at its ends stays off zero by several times what it bends and the piece is short against
+//! its distance from where the objective has no derivatives; others are halved until the
 //! signs of the first two derivatives at the ends leave room for at most one root, or [`DEPTH`] is reached. This finds all
-//! minima unless the derivative turns twice within a half of an almost flat leaf, unseen from the ends, or within a 512th of
-//! it. Roots are bisected with Newton steps to round-off.
+//! minima unless the curve itself makes the derivative turn twice within a half of an almost flat leaf, unseen from the ends,
+//! or the derivative turns twice within a 512th of it. Roots are bisected with Newton steps to round-off.
 
 use super::reduced::Reduced;
 use super::{Context, Solved, Which, candidate_of};
@@ -40,7 +41,8 @@ pub(crate) fn solve(
     let margin = if speed > 0.0 { (slack / speed).min(0.05 * (rect.u1 - rect.u0)) } else { 0.0 };
     let jet = |c: &CurveDerivs| -> Option<Jet> {
         let q = objective.probe(&c.p)?;
-        Some(Jet { d1: q.grad.dot(&c.d1), d2: q.bending.along(&c.d1) + q.grad.dot(&c.d2) })
+        let d2 = q.bending.along(&c.d1) + q.grad.dot(&c.d2);
+        Some(Jet { d1: q.grad.dot(&c.d1), d2, sharpness: q.sharpness * c.d1.norm() })
     };
     let f = |t: f64| jet(&curve.derivs(t));
     let known = |i: usize| jet(&samples[i]);
@@ -118,6 +120,8 @@ fn touching_directions(
 pub(crate) struct Jet {
     pub d1: f64,
     pub d2: f64,
+    /// As of [`Probe`](super::reduced::Probe), by the parameter.
+    pub sharpness: f64,
 }
 
 /// Reports all local minima strictly inside `(t0 - margin, t1 + margin)`; `known` tells the function at equal steps from
@@ -144,7 +148,7 @@ pub(crate) fn minima(
     let outside = |t: f64| (t, f(t).or_else(|| beside(t)));
     // Beyond the ends there is a root only where the derivative is small already.
     let reaches = |end: &Sample, next: &Sample| {
-        let (Some(a), Some(b)) = (end.1, next.1) else { return true };
+        let (Some(a), Some(b)) = (end.1, next.1) else { return margin > 0.0 };
         margin > 0.0 && (margin > 1e-3 * h || a.d1.abs() <= 4.0 * margin * (a.d2.abs() + b.d2.abs()))
     };
     const MIDDLE: usize = CURVE_STEPS / 2;
@@ -187,13 +191,19 @@ fn steps(
 
 /// Whether the derivative stays off zero over a step of this length by what its values and slopes at the ends tell. The cubic
 /// through them is off its chord by at most 4/27 of the sum of what the slopes at the ends differ from the chord's; it is
-/// given several times as much room.
+/// given [`ROOM`] instead. It says nothing over steps in which the objective may be sharp: beside the thin tube of a torus the
+/// derivative leaves a constant value and comes back to it.
 fn has_no_root(a: &Jet, b: &Jet, step: f64) -> bool {
-    const ROOM: f64 = 0.75;
+    let smooth = a.sharpness.max(b.sharpness) * step <= SMOOTH;
     let chord = (b.d1 - a.d1) / step;
     let bend = step * ((a.d2 - chord).abs() + (b.d2 - chord).abs());
-    (a.d1 > 0.0) == (b.d1 > 0.0) && a.d1.abs().min(b.d1.abs()) > ROOM * bend
+    smooth && (a.d1 > 0.0) == (b.d1 > 0.0) && a.d1.abs().min(b.d1.abs()) > ROOM * bend
 }
+
+/// What a derivative may be off its chord, in sums of what the slopes at the ends are: five times as much as a cubic.
+const ROOM: f64 = 0.75;
+/// Longest step over which derivatives at the ends tell what is between, in distances from where there are none.
+const SMOOTH: f64 = 0.5;
 
 fn between(f: &dyn Fn(f64) -> Option<Jet>, l: Sample, r: Sample, report: &mut dyn FnMut(f64)) {
     if let (Some(a), Some(b)) = (l.1, r.1) {
@@ -239,7 +249,7 @@ fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet)) -> f64 {
     let width = r.0 - l.0;
     // Where the chord is zero.
     let mut t = l.0 + width * (l.1.d1 / (l.1.d1 - r.1.d1)).clamp(0.05, 0.95);
-    let mut last = f64::INFINITY;
+    let mut last = 0.0;
     // Bisection alone ends within 60 steps of any bracket of doubles; Newton is given the same number.
     for _ in 0..120 {
         let Some(j) = f(t) else { return t };
@@ -259,7 +269,7 @@ fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet)) -> f64 {
         if is_newton && step <= 1e-5 * last && step <= 1e-9 * width {
             return next;
         }
-        last = if is_newton { step } else { f64::INFINITY };
+        last = if is_newton { step } else { 0.0 };
         t = next;
     }
     t
@@ -269,7 +279,10 @@ fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet)) -> f64 {
 #[expect(clippy::cast_precision_loss, reason = "small counts")]
 mod tests {
     use super::*;
-    use feeler_geom::math;
+    use feeler_geom::skeleton::Primitive;
+    use feeler_geom::{Frame, P3, math};
+    use rand::rngs::SmallRng;
+    use rand::{Rng, SeedableRng};
 
     /// A minimum on an end, or beyond it by less than the margin, is found once.
     #[test]
@@ -277,7 +290,7 @@ mod tests {
         for (x, expected) in
             [(0.0, 1), (-0.5e-6, 1), (-2e-6, 0), (1.0, 1), (1.0 + 0.5e-6, 1), (1.0 + 2e-6, 0)]
         {
-            let f = |t: f64| Some(Jet { d1: math::sin(t - x), d2: math::cos(t - x) });
+            let f = |t: f64| Some(Jet { d1: math::sin(t - x), d2: math::cos(t - x), sharpness: 0.0 });
             let known = |i: usize| f(i as f64 / CURVE_STEPS as f64);
             let mut found = Vec::new();
             minima(&f, (0.0, 1.0), &known, 1e-6, &mut |t| found.push(t));
@@ -288,7 +301,9 @@ mod tests {
     #[test]
     fn finds_all_minima_of_a_wave() {
         // f = cos(9 t): minima at (2k + 1) π / 9.
-        let f = |t: f64| Some(Jet { d1: -9.0 * math::sin(9.0 * t), d2: -81.0 * math::cos(9.0 * t) });
+        let f = |t: f64| {
+            Some(Jet { d1: -9.0 * math::sin(9.0 * t), d2: -81.0 * math::cos(9.0 * t), sharpness: 0.0 })
+        };
         let mut found = Vec::new();
         let known = |i: usize| f(3.0 * i as f64 / CURVE_STEPS as f64);
         minima(&f, (0.0, 3.0), &known, 0.0, &mut |t| found.push(t));
@@ -298,5 +313,58 @@ mod tests {
         for (a, b) in found.iter().zip(&expected) {
             assert!((a - b).abs() < 1e-14, "{a} {b}");
         }
+    }
+
+    /// Straight edges beside tori, cylinders and cones, inside and outside: all minima that dense samples show.
+    #[test]
+    fn finds_minima_beside_thin_tubes() {
+        let mut rng = SmallRng::seed_from_u64(9);
+        let mut found = 0;
+        for k in 0..20_000 {
+            let mut random = |scale: f64| V3::from_fn(|_, _| scale * rng.random_range(-1.0..1.0));
+            let (origin, direction) = (P3::from(random(9.0)), random(1.0));
+            let frame = Frame::identity();
+            let sigma = if k % 2 == 0 { 0.2 } else { -0.2 };
+            let primitive = match k % 5 {
+                0..3 => Primitive::Circle { frame, radius: 6.0, sigma },
+                3 => Primitive::Line { origin: frame.origin, dir: frame.z, sigma, slope: 0.0 },
+                _ => Primitive::Line { origin: frame.origin, dir: frame.z, sigma, slope: 0.3 * sigma },
+            };
+            let Some(direction) = direction.try_normalize(1e-3) else { continue };
+            let objective = Reduced::new(&primitive);
+            let f = |t: f64| {
+                let q = objective.probe(&(origin + direction * t))?;
+                let d2 = q.bending.along(&direction);
+                Some(Jet { d1: q.grad.dot(&direction), d2, sharpness: q.sharpness })
+            };
+            let (t0, t1) = (-9.0, 9.0);
+            let known = |i: usize| f(t0 + (t1 - t0) * i as f64 / CURVE_STEPS as f64);
+            let mut minima_found = Vec::new();
+            minima(&f, (t0, t1), &known, 0.0, &mut |t| minima_found.push(t));
+            // Those that an eighth of the leaf separates: what the steps promise.
+            let fine: Vec<(f64, f64)> = (0..=2000)
+                .filter_map(|i| {
+                    let t = t0 + (t1 - t0) * f64::from(i) / 2000.0;
+                    f(t).map(|j| (t, j.d1))
+                })
+                .collect();
+            for w in fine.windows(2).filter(|w| w[0].1 < 0.0 && w[1].1 >= 0.0 && w[1].1 - w[0].1 < 0.5) {
+                let at = w[0].0;
+                let wide = (t1 - t0) / 8.0;
+                let others = fine.windows(2).filter(|v| {
+                    let away = (v[0].0 - at).abs();
+                    (v[0].1 < 0.0) != (v[1].1 < 0.0) && 0.0 < away && away < 2.0 * wide
+                });
+                if others.count() > 0 {
+                    continue;
+                }
+                found += 1;
+                assert!(
+                    minima_found.iter().any(|t| (t - at).abs() < 0.02),
+                    "{at} of {primitive:?} along {origin} {direction}: {minima_found:?}"
+                );
+            }
+        }
+        assert!(found > 3000, "{found}");
     }
 }

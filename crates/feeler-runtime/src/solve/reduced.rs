@@ -27,6 +27,9 @@ pub(crate) struct Probe {
     pub bending: Bending,
     /// Footpoint on the primitive.
     pub foot: P3,
+    /// Inverse (1/mm) of about the distance from the nearest place where the objective has no derivatives: within that distance
+    /// they can change by any amount.
+    pub sharpness: f64,
 }
 
 impl Reduced {
@@ -44,17 +47,18 @@ impl Reduced {
         if !self.squared {
             let s = signed_distance_form(&self.primitive, p)?;
             let foot = p - s.gradient * s.value;
-            return Some(Probe { f: s.value, grad: s.gradient, bending: s.bending, foot });
+            let sharpness = s.bending.k.abs().max(s.bending.l.abs());
+            return Some(Probe { f: s.value, grad: s.gradient, bending: s.bending, foot, sharpness });
         }
         // Second derivatives are 1 but along the curve.
-        let from = |foot: P3, t: V3, l: f64| {
+        let from = |foot: P3, t: V3, l: f64, sharpness: f64| {
             let grad = p - foot;
             let bending = Bending { n: V3::zeros(), t, k: 1.0, l };
-            Some(Probe { f: 0.5 * grad.norm_squared(), grad, bending, foot })
+            Some(Probe { f: 0.5 * grad.norm_squared(), grad, bending, foot, sharpness })
         };
         match self.primitive {
-            Primitive::Point { center, .. } => from(center, V3::zeros(), 0.0),
-            Primitive::Line { origin, dir, .. } => from(origin + dir * dir.dot(&(p - origin)), dir, 0.0),
+            Primitive::Point { center, .. } => from(center, V3::zeros(), 0.0, 0.0),
+            Primitive::Line { origin, dir, .. } => from(origin + dir * dir.dot(&(p - origin)), dir, 0.0, 0.0),
             Primitive::Circle { frame, radius, .. } => {
                 let q = frame.local(p);
                 let radial = frame.vector(q.x, q.y, 0.0);
@@ -64,7 +68,7 @@ impl Reduced {
                 }
                 let e = radial / rho;
                 // ½((ρ − R)² + z²): the angular curvature is (1 − R/ρ).
-                from(frame.origin + e * radius, frame.z.cross(&e), 1.0 - radius / rho)
+                from(frame.origin + e * radius, frame.z.cross(&e), 1.0 - radius / rho, 1.0 / rho)
             }
             Primitive::Plane { .. } => None,
         }
