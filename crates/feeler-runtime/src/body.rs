@@ -67,7 +67,7 @@ pub struct Body {
     /// Those of faces alone.
     faces: Vec<FaceNode>,
     /// See [`Body::regions`].
-    regions: Vec<[P3; 8]>,
+    regions: Vec<(P3, f64)>,
     /// Conservative box in the solid's own frame.
     bounds: Aabb,
     reach: f64,
@@ -292,9 +292,9 @@ impl Body {
         cut(&self.tree, HULL_BOXES).iter().flat_map(|&i| self.tree[i as usize].obb.corners()).collect()
     }
 
-    /// Corners of the boxes of the regions, of nodes of the tree and then of the tree of faces; region `i` of a node is at
+    /// Centres and radii of the regions, of nodes of the tree and then of the tree of faces; region `i` of a node is at
     /// `i - 1`. Each of the two holds the solid up to [`Body::deviation`].
-    pub(crate) fn regions(&self) -> &[[P3; 8]] {
+    pub(crate) fn regions(&self) -> &[(P3, f64)] {
         &self.regions
     }
 

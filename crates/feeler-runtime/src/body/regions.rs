@@ -28,14 +28,15 @@ pub(crate) fn cut(tree: &[impl BoxNode], n: usize) -> Vec<u32> {
     nodes
 }
 
-/// Divides a tree into at most `n` regions, and appends the corners of their boxes to `regions`. The number of a region is its
+/// Divides a tree into at most `n` regions, and appends the centres and radii of their boxes to `regions`. The number of a region is its
 /// position there and one more; nodes above the regions get 0, which stands for the whole solid.
-pub(super) fn divide(tree: &mut [impl BoxNode], n: usize, regions: &mut Vec<[P3; 8]>) {
+pub(super) fn divide(tree: &mut [impl BoxNode], n: usize, regions: &mut Vec<(P3, f64)>) {
     let roots = cut(tree, n);
     let mut of_node = vec![0_u8; tree.len()];
     for root in roots {
         let Ok(number) = u8::try_from(regions.len() + 1) else { break };
-        regions.push(tree[root as usize].obb().corners());
+        let node = &tree[root as usize];
+        regions.push((node.obb().center, node.radius()));
         of_node[root as usize] = number;
     }
     for i in 0..tree.len() {

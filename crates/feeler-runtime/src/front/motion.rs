@@ -57,8 +57,8 @@ pub(crate) struct Odometer {
     size: f64,
     /// Largest distance (mm) of a point of B from the boxes.
     deviation: f64,
-    /// Corners of the boxes of the regions.
-    corners: Vec<[P3; 8]>,
+    /// Centres and radii of the regions.
+    regions: Vec<(P3, f64)>,
     total: Travelled,
 }
 
@@ -100,9 +100,9 @@ impl Travelled {
 impl Odometer {
     /// For pairs whose B is `b`.
     pub(crate) fn new(b: &Body) -> Self {
-        let corners = b.regions().to_vec();
-        let total = Travelled { turn: 0.0, ways: vec![0.0; corners.len() + 1], lever: b.size() };
-        Self { last: None, size: b.size(), deviation: b.deviation(), corners, total }
+        let regions = b.regions().to_vec();
+        let total = Travelled { turn: 0.0, ways: vec![0.0; regions.len() + 1], lever: b.size() };
+        Self { last: None, size: b.size(), deviation: b.deviation(), regions, total }
     }
 
     /// Motion so far.
@@ -132,11 +132,10 @@ impl Odometer {
         if !(turned.sum() + shifted.sum() + turn).is_finite() {
             return Motion::ANY;
         }
-        // The way of a point is a convex function of the point: largest at a corner.
-        let way_sq = |p: &P3| (turned * p.coords + shifted).norm_squared();
         let mut whole = 0.0_f64;
-        for (corners, total) in self.corners.iter().zip(&mut self.total.ways[1..]) {
-            let way = corners.iter().map(way_sq).fold(0.0, f64::max).sqrt() + spare;
+        for ((center, radius), total) in self.regions.iter().zip(&mut self.total.ways[1..]) {
+            // About its centre a region turns by no more than the angle.
+            let way = (turned * center.coords + shifted).norm() + radius * turn + spare;
             *total += way;
             whole = whole.max(way);
         }
@@ -159,14 +158,14 @@ mod tests {
         let mut rng = SmallRng::seed_from_u64(1);
         let mut late = 0;
         for _ in 0..200 {
-            let corners: Vec<[P3; 8]> = (0..3)
+            let regions: Vec<(P3, f64)> = (0..3)
                 .map(|_| {
                     let c = V3::from_fn(|_, _| rng.random_range(-5.0..5.0));
-                    std::array::from_fn(|_| P3::from(c + V3::from_fn(|_, _| rng.random_range(-1.0..1.0))))
+                    (P3::from(c), rng.random_range(0.1..1.0))
                 })
                 .collect();
             let total = Travelled { turn: 0.0, ways: vec![0.0; 4], lever: rng.random_range(0.0..10.0) };
-            let mut odometer = Odometer { last: None, size: 10.0, deviation: 0.0, corners, total };
+            let mut odometer = Odometer { last: None, size: 10.0, deviation: 0.0, regions, total };
             let mut pose = Pose::identity();
             assert_eq!(odometer.advance(&pose), Motion::ANY, "nothing to compare with");
             let mut items: Vec<(u8, Motion, f64)> = Vec::new();
@@ -177,10 +176,15 @@ mod tests {
                 pose = Pose::new(step, turn) * pose;
                 let whole = odometer.advance(&pose);
                 let total = odometer.total();
-                for (i, corners) in (1_u8..).zip(&odometer.corners) {
+                for (i, (center, radius)) in (1_u8..).zip(&odometer.regions) {
                     let way = total.of(i).way - before.1.of(i).way;
-                    let moved = corners.iter().map(|p| (pose * p - before.0 * p).norm()).fold(0.0, f64::max);
-                    assert!(moved <= way + 1e-13 && way < moved + 1e-11, "{moved} {way}");
+                    for _ in 0..8 {
+                        let v = V3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+                        let p = center + v * (radius / v.norm());
+                        let moved = (pose * p - before.0 * p).norm();
+                        assert!(moved <= way + 1e-13, "{moved} {way}");
+                        assert!(way < moved + 2.0 * radius * whole.turn + 1e-11, "{moved} {way}");
+                    }
                     assert!(way <= whole.way + 1e-12, "{way} {whole:?}");
                 }
                 for (region, expiry, due) in &items {
