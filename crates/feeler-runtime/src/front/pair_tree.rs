@@ -94,7 +94,8 @@ const GONE: u32 = u32::MAX;
 
 /// Walks after which a pair that was active is tested again: most are still active, and those that are not do no harm.
 const TEST_EVERY: u32 = 8;
-/// Walks after which a pair that stays culled is tried to be pruned with its sibling: a test that fails more often than not.
+/// Walks after which a pair that stays culled is tried to be pruned with its sibling: a test that fails more often than not. (Those
+/// that are settled are tried at once.)
 const PRUNE_EVERY: u32 = 8;
 
 /// The settled pairs of each group, as lists through the pairs, which cost no memory of their own. List 0 is that of pairs which
@@ -256,9 +257,6 @@ impl<T: Copy> PairTree<T> {
                 self.look(place, moved, pairs);
             }
         }
-        now.clear();
-        // All of them can be due at once: no surprise then.
-        now.reserve(self.due.capacity());
         self.now = now;
         for i in 0..self.parked.groups.len() {
             let group = self.parked.groups[i];
@@ -267,6 +265,9 @@ impl<T: Copy> PairTree<T> {
             }
         }
         self.parked.forget_empty_groups();
+        // All of them can be due at once: no surprise then.
+        self.now.clear();
+        self.now.reserve(self.due.capacity());
         if self.gone > self.front.len() / 8 {
             self.close_up();
         }
