@@ -7,7 +7,6 @@ mod feature;
 mod regions;
 
 pub(crate) use feature::{FeatureData, Near};
-pub(crate) use regions::BoxNode;
 
 use crate::interfere::apart::{along, part};
 use crate::interfere::face_tree::{FaceNode, face_tree};
@@ -206,8 +205,11 @@ impl Body {
         };
         body.tree = body.collect_tree();
         body.faces = face_tree(&body);
-        divide(&mut body.tree, REGIONS, &mut body.regions);
-        divide(&mut body.faces, REGIONS, &mut body.regions);
+        let of_tree = divide(&body.boxes(), REGIONS, &mut body.regions);
+        body.tree.iter_mut().zip(of_tree).for_each(|(n, region)| n.region = region);
+        let boxes: Vec<_> = body.faces.iter().map(|n| (n.obb.center, n.radius, n.children())).collect();
+        let of_faces = divide(&boxes, REGIONS, &mut body.regions);
+        body.faces.iter_mut().zip(of_faces).for_each(|(n, region)| n.region = region);
         body.shell_points = shell_points(&body);
         body.interior_points = interior_points(&body);
         body.far_points = far_points(&body);
@@ -287,9 +289,14 @@ impl Body {
         self.deviation
     }
 
+    /// The tree as [`regions`] see it.
+    fn boxes(&self) -> Vec<regions::Node> {
+        self.tree.iter().map(|n| (n.obb.center, n.radius, n.children())).collect()
+    }
+
     /// Corners of boxes that together hold the solid; none of a body without features.
     fn hull_points(&self) -> Vec<P3> {
-        cut(&self.tree, HULL_BOXES).iter().flat_map(|&i| self.tree[i as usize].obb.corners()).collect()
+        cut(&self.boxes(), HULL_BOXES).iter().flat_map(|&i| self.tree[i as usize].obb.corners()).collect()
     }
 
     /// Centres and radii of the regions, of nodes of the tree and then of the tree of faces; region `i` of a node is at

@@ -5,7 +5,6 @@
 //! BREP §2.4; MATH §10 (memory layout).
 
 use crate::Body;
-use crate::body::BoxNode;
 use feeler_geom::cone::Cap;
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::Primitive;
@@ -83,7 +82,8 @@ pub(crate) struct TreeNode {
     form: Form,
     /// As in the stored node.
     link: u32,
-    region: u8,
+    /// The region of the solid that it belongs to: see [`Body::regions`].
+    pub region: u8,
 }
 
 /// What a feature is to solves.
@@ -134,11 +134,6 @@ impl TreeNode {
         (self.form.solved_whole_with(other.form)).then_some((self.whole, other.whole))
     }
 
-    /// The region of the solid that it belongs to: see [`Body::regions`].
-    pub(crate) fn region(&self) -> u8 {
-        self.region
-    }
-
     /// The area of a leaf.
     pub(crate) fn area(&self) -> Option<u32> {
         (self.link & Node::LEAF != 0).then_some(self.link & !Node::LEAF)
@@ -147,24 +142,6 @@ impl TreeNode {
     /// First of the two children of an inner node.
     pub(crate) fn children(&self) -> Option<u32> {
         (self.link & Node::LEAF == 0).then_some(self.link)
-    }
-}
-
-impl BoxNode for TreeNode {
-    fn obb(&self) -> &Obb {
-        &self.obb
-    }
-
-    fn radius(&self) -> f64 {
-        self.radius
-    }
-
-    fn children(&self) -> Option<u32> {
-        self.children()
-    }
-
-    fn set_region(&mut self, region: u8) {
-        self.region = region;
     }
 }
 

@@ -151,7 +151,7 @@ impl Pairs for Walk<'_> {
     type Note = u32;
 
     fn region(&self, (_, j): (u32, u32)) -> u8 {
-        self.b.tree()[j as usize].region()
+        self.b.tree()[j as usize].region
     }
 
     fn note(&mut self, (i, j): (u32, u32)) -> u32 {

@@ -7,7 +7,7 @@
 //! BREP §2.4 (hierarchies of boxes).
 
 use crate::Body;
-use crate::body::{BoxNode, index};
+use crate::body::index;
 use crate::tree::Placed;
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::{Aabb, Obb, P3};
@@ -24,7 +24,8 @@ pub(crate) struct FaceNode {
     face: u32,
     /// First of two adjacent children, which stand behind their parent, or the area of a leaf.
     link: u32,
-    region: u8,
+    /// The region of the solid that it belongs to: see [`Body::regions`].
+    pub region: u8,
 }
 
 impl FaceNode {
@@ -35,11 +36,6 @@ impl FaceNode {
         (self.face != Self::MANY).then_some(self.face)
     }
 
-    /// The region of the solid that it belongs to: see [`Body::regions`].
-    pub(crate) fn region(&self) -> u8 {
-        self.region
-    }
-
     /// The area of a leaf.
     pub(crate) fn area(&self) -> Option<u32> {
         (self.link & Node::LEAF != 0).then_some(self.link & !Node::LEAF)
@@ -48,24 +44,6 @@ impl FaceNode {
     /// First of the two children of an inner node.
     pub(crate) fn children(&self) -> Option<u32> {
         (self.link & Node::LEAF == 0).then_some(self.link)
-    }
-}
-
-impl BoxNode for FaceNode {
-    fn obb(&self) -> &Obb {
-        &self.obb
-    }
-
-    fn radius(&self) -> f64 {
-        self.radius
-    }
-
-    fn children(&self) -> Option<u32> {
-        self.children()
-    }
-
-    fn set_region(&mut self, region: u8) {
-        self.region = region;
     }
 }
 

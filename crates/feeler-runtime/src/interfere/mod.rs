@@ -198,7 +198,7 @@ impl Pairs for Meetings<'_> {
     type Note = ();
 
     fn region(&self, (_, j): (u32, u32)) -> u8 {
-        self.ctx.b.faces()[j as usize].region()
+        self.ctx.b.faces()[j as usize].region
     }
 
     fn note(&mut self, _: (u32, u32)) {}
