@@ -42,8 +42,9 @@ const RAZOR: f64 = std::f64::consts::PI - 1e-6;
 /// Normals beside edge `index` at `t`; `None` at a singular point of the curve.
 pub(crate) fn edge_normals(body: &Body, index: u32, t: f64) -> Option<EdgeNormals> {
     let edge = body.edge(index);
-    let tangent = edge.curve.tangent(t)?;
-    let p = edge.curve.point(t);
+    let d = edge.curve.derivs(t);
+    let tangent = edge.curve.tangent_of(t, &d)?;
+    let p = d.p;
     let normals = [0, 1].map(|i| side_normal(body, &edge.sides[i], &p, t));
     let left_first = edge.sides[0].forward || !edge.sides[1].forward;
     Some(EdgeNormals { tangent, normals: if left_first { normals } else { [normals[1], normals[0]] } })

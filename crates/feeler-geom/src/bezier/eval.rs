@@ -1,7 +1,8 @@
 //! Evaluation with Bernstein values on the stack.
 //!
 //! # Source
-//! Piegl & Tiller, *The NURBS Book*, §1.3–1.5: Bernstein recurrence, hodographs, quotient rule.
+//! Piegl & Tiller, *The NURBS Book*, §1.3–1.5: Bernstein polynomials (by powers and binomials, not by their recurrence, which takes
+//! the square of the degree), hodographs, quotient rule.
 
 use nalgebra::Vector3;
 
@@ -11,59 +12,82 @@ use crate::{CurveDerivs, P2, P3, SurfaceDerivs, V3, math};
 /// Room for the largest degree.
 pub(super) const ROOM: usize = MAX_DEGREE as usize + 1;
 
-/// Bernstein values of degrees `n`, `n - 1`, `n - 2` at one parameter (unused entries stay zero).
+/// Weights of what follows the first control point: of the point for the value, of its difference from the one before for the
+/// first derivative, of the second difference for the second one.
+type Weights = [f64; 3];
+
+/// The numbers in the weights that are the same for all parameters, by degree.
+static FACTORS: [[Weights; ROOM]; ROOM] = factors();
+
+const fn factors() -> [[Weights; ROOM]; ROOM] {
+    let mut out = [[[0.0; 3]; ROOM]; ROOM];
+    let mut n = 1;
+    while n < ROOM {
+        let mut i = 0;
+        while i < n {
+            let (nf, rest) = (n as f64, (n - 1) as f64);
+            out[n][i][0] = binomial(n, i + 1);
+            out[n][i][1] = nf * binomial(n - 1, i);
+            if i > 0 {
+                out[n][i][2] = nf * rest * binomial(n - 2, i - 1);
+            }
+            i += 1;
+        }
+        n += 1;
+    }
+    out
+}
+
+const fn binomial(n: usize, k: usize) -> f64 {
+    let (mut value, mut i) = (1_u64, 0);
+    while i < k {
+        value = value * (n - i) as u64 / (i as u64 + 1);
+        i += 1;
+    }
+    value as f64
+}
+
+/// Bernstein weights of degree `n` at one parameter.
 struct Basis<const N: usize> {
-    b0: [f64; N],
-    b1: [f64; N],
-    b2: [f64; N],
+    /// Of the first control point.
+    first: f64,
+    /// Of the others, in order.
+    rest: [Weights; N],
 }
 
 impl<const N: usize> Basis<N> {
     fn new(n: usize, s: f64) -> Self {
-        let mut b = [0.0; N];
-        b[0] = 1.0;
-        let mut out = Self { b0: [0.0; N], b1: [0.0; N], b2: [0.0; N] };
         let r = 1.0 - s;
-        for k in 1..=n {
-            if k + 1 == n {
-                out.b2 = b;
-            }
-            if k == n {
-                out.b1 = b;
-            }
-            // Raise degree k - 1 to k, from the top so that old values are still there.
-            for i in (1..=k).rev() {
-                b[i] = r * b[i] + s * b[i - 1];
-            }
-            b[0] *= r;
+        // Downwards, that the powers of r come from its first one.
+        let mut powers = [1.0; N];
+        for i in 1..n {
+            powers[i] = powers[i - 1] * s;
         }
-        out.b0 = b;
-        out
+        let mut rest = [[0.0; 3]; N];
+        let mut of_r = 1.0;
+        for i in (0..n).rev() {
+            let f = &FACTORS[n][i];
+            let before = if i > 0 { powers[i - 1] } else { 0.0 };
+            rest[i] = [f[0] * (powers[i] * s * of_r), f[1] * (powers[i] * of_r), f[2] * (before * of_r)];
+            of_r *= r;
+        }
+        Self { first: of_r, rest }
     }
 }
 
 /// Homogeneous value and first two derivatives by the local parameter.
 #[inline]
-fn contract<const N: usize>(n: usize, basis: &Basis<N>, control: impl Fn(usize) -> H4) -> [H4; 3] {
-    let mut h = [H4::zeros(); 3];
-    let mut prev = control(0);
+fn contract<'a, const N: usize>(basis: &Basis<N>, mut control: impl Iterator<Item = &'a H4>) -> [H4; 3] {
+    let mut prev = control.next().copied().unwrap_or_default();
     let mut prev_diff = H4::zeros();
-    h[0] += prev * basis.b0[0];
-    for i in 1..=n {
-        let c = control(i);
+    let mut h = [prev * basis.first, H4::zeros(), H4::zeros()];
+    for (c, w) in control.zip(&basis.rest) {
         let diff = c - prev;
-        h[0] += c * basis.b0[i];
-        h[1] += diff * basis.b1[i - 1];
-        if i >= 2 {
-            h[2] += (diff - prev_diff) * basis.b2[i - 2];
-        }
-        prev = c;
-        prev_diff = diff;
+        h[0] += c * w[0];
+        h[1] += diff * w[1];
+        h[2] += (diff - prev_diff) * w[2];
+        (prev, prev_diff) = (*c, diff);
     }
-    #[expect(clippy::cast_precision_loss, reason = "degrees are small")]
-    let nf = n as f64;
-    h[1] *= nf;
-    h[2] *= nf * (nf - 1.0);
     h
 }
 
@@ -71,11 +95,13 @@ fn contract<const N: usize>(n: usize, basis: &Basis<N>, control: impl Fn(usize) 
 pub(super) fn curve_h(control: &[H4], s: f64) -> [H4; 3] {
     let n = control.len() - 1;
     if n < 4 {
-        contract(n, &Basis::<4>::new(n, s), |i| control[i])
+        contract(&Basis::<4>::new(n, s), control.iter())
     } else if n < 8 {
-        contract(n, &Basis::<8>::new(n, s), |i| control[i])
+        contract(&Basis::<8>::new(n, s), control.iter())
+    } else if n < 16 {
+        contract(&Basis::<16>::new(n, s), control.iter())
     } else {
-        contract(n, &Basis::<ROOM>::new(n, s), |i| control[i])
+        contract(&Basis::<ROOM>::new(n, s), control.iter())
     }
 }
 
@@ -108,37 +134,34 @@ fn patch_h1(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [H4; 3] {
 fn patch_room1<const N: usize>(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [H4; 3] {
     let bv = Basis::<N>::new(nv, t);
     let bu = Basis::<N>::new(nu, s);
-    let (mut h, mut hu, mut hv) = (H4::zeros(), H4::zeros(), H4::zeros());
+    let mut out = [H4::zeros(); 3];
     let mut prev = H4::zeros();
-    for (a, c) in control.chunks_exact(nv + 1).enumerate() {
-        let mut row = c[0] * bv.b0[0];
-        let mut row_v = H4::zeros();
-        for b in 1..=nv {
-            row += c[b] * bv.b0[b];
-            row_v += (c[b] - c[b - 1]) * bv.b1[b - 1];
+    let by_row = [bu.first].into_iter().zip([0.0]).chain(bu.rest.iter().map(|w| (w[0], w[1])));
+    for (c, (weight, of_diff)) in control.chunks_exact(nv + 1).zip(by_row) {
+        let (mut row, mut row_v) = (c[0] * bv.first, H4::zeros());
+        for (pair, w) in c.windows(2).zip(&bv.rest) {
+            row += pair[1] * w[0];
+            row_v += (pair[1] - pair[0]) * w[1];
         }
-        h += row * bu.b0[a];
-        hv += row_v * bu.b0[a];
-        if a > 0 {
-            hu += (row - prev) * bu.b1[a - 1];
-        }
+        out[0] += row * weight;
+        out[1] += (row - prev) * of_diff;
+        out[2] += row_v * weight;
         prev = row;
     }
-    #[expect(clippy::cast_precision_loss, reason = "degrees are small")]
-    let (nu, nv) = (nu as f64, nv as f64);
-    [h, hu * nu, hv * nv]
+    out
 }
 
 fn patch_room<const N: usize>(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [H4; 6] {
     let bv = Basis::<N>::new(nv, t);
     let mut rows = [[H4::zeros(); 3]; N];
     for (row, c) in rows.iter_mut().zip(control.chunks_exact(nv + 1)) {
-        *row = contract(nv, &bv, |b| c[b]);
+        *row = contract(&bv, c.iter());
     }
     let bu = Basis::<N>::new(nu, s);
-    let [h, hu, huu] = contract(nu, &bu, |a| rows[a][0]);
-    let [hv, huv, _] = contract(nu, &bu, |a| rows[a][1]);
-    let [hvv, _, _] = contract(nu, &bu, |a| rows[a][2]);
+    let rows = &rows[..=nu];
+    let [h, hu, huu] = contract(&bu, rows.iter().map(|r| &r[0]));
+    let [hv, huv, _] = contract(&bu, rows.iter().map(|r| &r[1]));
+    let [hvv, _, _] = contract(&bu, rows.iter().map(|r| &r[2]));
     [h, hu, hv, huu, huv, hvv]
 }
 
@@ -257,6 +280,43 @@ impl BezierSurface {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The weights against the recurrence of Bernstein polynomials, inside and a little outside; exact at the ends.
+    #[test]
+    fn weights_are_bernstein_polynomials() {
+        let bernstein = |n: usize, s: f64| {
+            let mut b = vec![1.0];
+            for _ in 0..n {
+                let mut next = vec![0.0; b.len() + 1];
+                for (i, x) in b.iter().enumerate() {
+                    next[i] += (1.0 - s) * x;
+                    next[i + 1] += s * x;
+                }
+                b = next;
+            }
+            b
+        };
+        for n in 1..ROOM {
+            let nf = f64::from(u8::try_from(n).expect("a small degree"));
+            for s in [0.0, 1e-17, 0.1, 0.37, 0.5, 0.93, 1.0, -0.04, 1.05] {
+                let basis = Basis::<ROOM>::new(n, s);
+                let [b0, b1] = [bernstein(n, s), bernstein(n - 1, s)];
+                let near = |x: f64, y: f64| (x - y).abs() <= 1e-14 * (1.0 + y.abs());
+                assert!(near(basis.first, b0[0]), "{n} {s}");
+                for i in 0..n {
+                    let [value, first, second] = basis.rest[i];
+                    assert!(near(value, b0[i + 1]) && near(first / nf, b1[i]), "{n} {s} {i}");
+                    if n > 1 {
+                        let expected = if i > 0 { bernstein(n - 2, s)[i - 1] } else { 0.0 };
+                        assert!(near(second / (nf * (nf - 1.0)), expected), "{n} {s} {i}");
+                    }
+                }
+            }
+            let [start, end] = [0.0, 1.0].map(|s| Basis::<ROOM>::new(n, s));
+            assert_eq!((start.first, end.rest[n - 1][0]), (1.0, 1.0), "ends are control points");
+            assert_eq!((start.rest[0][0], end.first), (0.0, 0.0), "and nothing else");
+        }
+    }
 
     #[test]
     fn wrapping_never_leaves_the_range() {

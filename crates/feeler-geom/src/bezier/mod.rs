@@ -139,10 +139,14 @@ impl BezierSpline {
     /// Unit tangent; see [`crate::Curve::tangent`].
     #[must_use]
     pub fn tangent(&self, t: f64) -> Option<V3> {
+        self.tangent_of(t, self.derivs(t).d1)
+    }
+
+    /// [`BezierSpline::tangent`] where the derivative is known.
+    pub(crate) fn tangent_of(&self, t: f64, d1: V3) -> Option<V3> {
         let t = self.wrapped(t);
         let i = self.piece(t);
         let (t0, t1) = (self.breaks[i], self.breaks[i + 1]);
-        let d1 = self.derivs(t).d1;
         if d1.norm() * (t1 - t0) > 1e-7 * self.piece_size(i) {
             return unit(d1);
         }

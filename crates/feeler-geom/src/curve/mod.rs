@@ -132,7 +132,16 @@ impl Curve {
     pub fn tangent(&self, t: f64) -> Option<V3> {
         match self {
             Self::Bezier(spline) => spline.tangent(t),
-            _ => unit(self.derivs(t).d1),
+            _ => self.tangent_of(t, &self.derivs(t)),
+        }
+    }
+
+    /// [`Curve::tangent`] at `t` where the derivatives there are known.
+    #[must_use]
+    pub fn tangent_of(&self, t: f64, derivs: &CurveDerivs) -> Option<V3> {
+        match self {
+            Self::Bezier(spline) => spline.tangent_of(t, derivs.d1),
+            _ => unit(derivs.d1),
         }
     }
 
