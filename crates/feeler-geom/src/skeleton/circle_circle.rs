@@ -6,6 +6,7 @@
 //! (all eight occur). Where `P` lies on the first circle's axis, every point of it is a partner by the first condition,
 //! and the second one, `R_1 e_r·e = (O_2 - O_1)·e`, chooses.
 
+use super::around::{self, polished};
 use super::simple::{Doubt, Guess, Places, State, settled};
 use super::solve::{Job, Pair, Solutions, sample};
 use super::{Family, Primitive};
@@ -48,6 +49,9 @@ pub(super) fn solve(job: &mut Job<'_>) {
     let first = Circle { frame: frame_a, radius: radius_a };
     let second = Circle { frame: frame_b, radius: radius_b };
     equidistant_families(job, &first, &second);
+    if job.out.family.is_none() && around::circle(job, &first, &second).is_some() {
+        return;
+    }
     tangent_family(job, &first, &second);
 
     let Some(angles) = candidates(job, &first, &second) else { return };
@@ -62,7 +66,7 @@ pub(super) fn solve(job: &mut Job<'_>) {
 /// Finds the solutions in the range when all there are, in range or not, are simple.
 ///
 /// `½ |w|²` is a function on the torus of pairs of points. With a point's partner, two derivatives by the arc lengths
-/// tell whether a root is a critical point and of which index, and only what is asked for is refined.
+/// tell whether a root is a critical point and of which index, and only what is asked for is brought to rounding.
 fn all_simple(
     job: &Job<'_>,
     first: &Circle,
@@ -78,22 +82,22 @@ fn all_simple(
         let mut is_root = false;
         for (side, places) in [1.0, -1.0].into_iter().zip(&mut of_side) {
             let guess = OnSide { first, second, side, foot };
-            let Some((OnSide { foot, .. }, state)) = settled(guess)? else { continue };
+            let Some((guess, state)) = settled(guess)? else { continue };
+            let foot = guess.foot;
             is_root = true;
             if !places.add((foot.sin, foot.cos), &state)? {
                 continue;
             }
             let w = foot.connection(first, side);
             let h = w.norm();
-            if !(job.may_be_in_range(h - radius_sum) || job.may_be_in_range(-h - radius_sum)) {
+            if !(job.may_be_in_range(h - radius_sum, 0.0) || job.may_be_in_range(-h - radius_sum, 0.0)) {
                 continue;
             }
-            let tangents = foot.e_1.cross(&foot.e_2);
-            let use_w = h > NEAR * first.radius || tangents.norm() < PARALLEL;
-            let n = if use_w { w / h } else { tangents.normalize() };
-            let e = foot.e_r1 * side;
-            let theta = math::atan2(e.dot(&first.frame.y), e.dot(&first.frame.x));
-            found.refine_simple(Pair { s: theta * first.radius, t: foot.phi * second.radius, n })?;
+            if guess.is_told_by_connection() {
+                found.add_exact(polished(guess).ok_or(Doubt)?.pair());
+            } else {
+                found.refine_simple(guess.pair())?;
+            }
         }
         if !is_root {
             return Err(Doubt);
@@ -154,11 +158,40 @@ impl Foot {
 
 /// A guess of a critical point of `½ |w|²` with the partner on one side of the first circle.
 #[derive(Clone, Copy)]
-struct OnSide<'a> {
+pub(super) struct OnSide<'a> {
     first: &'a Circle,
     second: &'a Circle,
     side: f64,
     foot: Foot,
+}
+
+impl<'a> OnSide<'a> {
+    pub(super) fn at(first: &'a Circle, second: &'a Circle, side: f64, phi: f64) -> Self {
+        Self { first, second, side, foot: Foot::at(first, second, phi) }
+    }
+
+    /// The square of the length between the places.
+    pub(super) fn distance_sq(&self) -> f64 {
+        self.foot.connection(self.first, self.side).norm_squared()
+    }
+
+    /// Whether the places are far enough from each other for their difference to be the normal to rounding.
+    pub(super) fn is_told_by_connection(&self) -> bool {
+        self.distance_sq() > NEAR * NEAR * self.first.radius * self.first.radius
+    }
+
+    /// The places on both, and the normal.
+    pub(super) fn pair(&self) -> Pair {
+        let Self { first, second, side, foot } = self;
+        let w = foot.connection(first, *side);
+        let h = w.norm();
+        let tangents = foot.e_1.cross(&foot.e_2);
+        let use_w = h > NEAR * first.radius || tangents.norm() < PARALLEL;
+        let n = if use_w { w / h } else { tangents.normalize() };
+        let e = foot.e_r1 * *side;
+        let theta = math::atan2(e.dot(&first.frame.y), e.dot(&first.frame.x));
+        Pair { s: theta * first.radius, t: foot.phi * second.radius, n }
+    }
 }
 
 impl Guess for OnSide<'_> {

@@ -5,6 +5,7 @@
 //! that is a trigonometric polynomial of degree 2 in θ, else one of degree 4 after squaring:
 //! `cos²φ (w_⊥·e)² = m² |w_⊥|² (u·e)²`. Points where the axis meets the circle are roots of both.
 
+use super::around::{self, polished};
 use super::signed_distance::across;
 use super::simple::{Doubt, Guess, Places, State, settled};
 use super::solve::{Job, Pair, Solutions, on_nappe, sample};
@@ -14,17 +15,24 @@ use crate::{Frame, P3, V3, math};
 use std::f64::consts::{PI, TAU};
 
 /// The line's and the circle's data.
-struct Poses {
+pub(super) struct Poses {
     /// Axis: point, direction, slope of the radius.
     origin: P3,
     u: V3,
-    slope: f64,
-    cos_phi: f64,
+    pub(super) slope: f64,
+    pub(super) cos_phi: f64,
     /// Circle.
     frame: Frame,
-    radius: f64,
+    pub(super) radius: f64,
     /// From the circle's centre to the nearest point of the axis.
     offset: V3,
+}
+
+impl Poses {
+    pub(super) fn new(origin: &P3, u: &V3, slope: f64, frame: Frame, radius: f64) -> Self {
+        let offset = across(&(origin - frame.origin), u);
+        Self { origin: *origin, u: *u, slope, cos_phi: (1.0 - slope * slope).sqrt(), frame, radius, offset }
+    }
 }
 
 /// Line (A) against circle (B).
@@ -34,14 +42,16 @@ pub(super) fn solve(job: &mut Job<'_>) {
     else {
         return;
     };
-    let cos_phi = (1.0 - slope * slope).sqrt();
-    let offset = across(&(origin - frame.origin), &u);
-    let poses = Poses { origin, u, slope, cos_phi, frame, radius, offset };
+    let poses = Poses::new(&origin, &u, slope, frame, radius);
     coaxial_family(job, &poses);
+    let forms = Forms::new(&poses);
+    if job.out.family.is_none() && around::line(job, &poses, &forms).is_some() {
+        return;
+    }
     tangent_family(job, &poses);
 
     let mut found = Solutions::new(job, radius);
-    let Some(angles) = candidates(job, &poses) else { return };
+    let Some(angles) = candidates(job, &poses, &forms) else { return };
     if job.out.family.is_some() || all_simple(job, &poses, &angles, &mut found).is_err() {
         found.clear();
         try_everything(job, &poses, &angles, &mut found);
@@ -52,7 +62,7 @@ pub(super) fn solve(job: &mut Job<'_>) {
 /// Finds the solutions in the range when all there are, in range or not, are simple.
 ///
 /// On each side of the line the distance `±cos φ |w_⊥| - m w·u` is a function on the circle with as many minima as
-/// maxima. Two derivatives tell whether a root is one of them, and only what is asked for is refined.
+/// maxima. Two derivatives tell whether a root is one of them, and only what is asked for is brought to rounding.
 fn all_simple(job: &Job<'_>, p: &Poses, angles: &[f64], found: &mut Solutions<'_>) -> Result<(), Doubt> {
     let radius_sum = sample(job.a, 0.0).sigma + sample(job.b, 0.0).sigma;
     // With a constant radius both sides have the same roots, and each solution stands for both.
@@ -62,20 +72,22 @@ fn all_simple(job: &Job<'_>, p: &Poses, angles: &[f64], found: &mut Solutions<'_
         let foot = Foot::at(p, theta);
         let mut is_root = false;
         for (&side, places) in sides.iter().zip(&mut of_side) {
-            let Some((OnSide { foot, .. }, state)) = settled(OnSide { poses: p, side, foot })? else {
-                continue;
-            };
+            let Some((guess, state)) = settled(OnSide { poses: p, side, foot })? else { continue };
+            let foot = guess.foot;
             is_root = true;
             if !places.add((foot.sin, foot.cos), &state)? {
                 continue;
             }
-            let distance = side * p.cos_phi * foot.dist - p.slope * foot.along;
-            let s = foot.along + p.slope * side * foot.dist / p.cos_phi;
-            let wanted = job.may_be_in_range(distance - radius_sum)
-                || p.slope == 0.0 && job.may_be_in_range(-distance - radius_sum);
-            if wanted && job.may_be_on_nappe(&sample(job.a, s)) {
-                let n = foot.across * (side * p.cos_phi / foot.dist) - p.u * p.slope;
-                found.refine_simple(Pair { s, t: foot.theta * p.radius, n: n.normalize() })?;
+            let distance = guess.distance();
+            let wanted = job.may_be_in_range(distance - radius_sum, 0.0)
+                || p.slope == 0.0 && job.may_be_in_range(-distance - radius_sum, 0.0);
+            if !(wanted && job.may_be_on_nappe(&sample(job.a, guess.pair().s))) {
+                continue;
+            }
+            if foot.dist > job.coarse(NEAR) {
+                found.add_exact(polished(guess).ok_or(Doubt)?.pair());
+            } else {
+                found.refine_simple(guess.pair())?;
             }
         }
         if !is_root {
@@ -85,6 +97,9 @@ fn all_simple(job: &Job<'_>, p: &Poses, angles: &[f64], found: &mut Solutions<'_
     let are_complete = |places| Places::are_complete(std::slice::from_ref(places), 2);
     if of_side[..sides.len()].iter().all(are_complete) { Ok(()) } else { Err(Doubt) }
 }
+
+/// Distance from the axis, relative to the sizes, from which on the direction from it is the normal to nearly all digits.
+const NEAR: f64 = 1e-3;
 
 /// A point of the circle seen from the line.
 #[derive(Clone, Copy)]
@@ -114,10 +129,29 @@ impl Foot {
 
 /// A guess of a critical point of the distance on one side of the line.
 #[derive(Clone, Copy)]
-struct OnSide<'a> {
+pub(super) struct OnSide<'a> {
     poses: &'a Poses,
     side: f64,
     foot: Foot,
+}
+
+impl<'a> OnSide<'a> {
+    pub(super) fn at(poses: &'a Poses, side: f64, theta: f64) -> Self {
+        Self { poses, side, foot: Foot::at(poses, theta) }
+    }
+
+    /// Signed distance, but for the constant radii.
+    pub(super) fn distance(&self) -> f64 {
+        self.side * self.poses.cos_phi * self.foot.dist - self.poses.slope * self.foot.along
+    }
+
+    /// The places on both, and the normal.
+    pub(super) fn pair(&self) -> Pair {
+        let Self { poses: p, side, foot } = self;
+        let s = foot.along + p.slope * side * foot.dist / p.cos_phi;
+        let n = foot.across * (side * p.cos_phi / foot.dist) - p.u * p.slope;
+        Pair { s, t: foot.theta * p.radius, n: n.normalize() }
+    }
 }
 
 impl Guess for OnSide<'_> {
@@ -158,36 +192,52 @@ const GATE: f64 = 0.05;
 /// Points of the circle tried when the indices show that a solution is missing.
 const SAMPLES: u32 = 64;
 
+/// What the equation is made of, as functions of θ.
+pub(super) struct Forms {
+    /// `w_⊥·e`.
+    pub(super) across_e: TrigPoly,
+    /// `u·e`.
+    pub(super) along_e: TrigPoly,
+    /// `|w_⊥|²`.
+    pub(super) across_sq: TrigPoly,
+}
+
+impl Forms {
+    pub(super) fn new(p: &Poses) -> Self {
+        let (ux, uy) = (p.u.dot(&p.frame.x), p.u.dot(&p.frame.y));
+        let (ox, oy) = (p.offset.dot(&p.frame.x), p.offset.dot(&p.frame.y));
+        let r = p.radius;
+        // -o·e - r (u·e_r)(u·e)
+        let mut across_e = TrigPoly::linear(0.0, -oy, ox);
+        across_e.cos[2] = -r * ux * uy;
+        across_e.sin[2] = -0.5 * r * (uy - ux) * (uy + ux);
+        let along_e = TrigPoly::linear(0.0, uy, -ux);
+        // r² + o² - 2 r o·e_r - r² (u·e_r)²
+        let mut across_sq = TrigPoly::linear(r * r + p.offset.norm_squared(), -2.0 * r * ox, -2.0 * r * oy);
+        across_sq.cos[0] -= 0.5 * r * r * (ux * ux + uy * uy);
+        across_sq.cos[2] = -0.5 * r * r * (ux - uy) * (ux + uy);
+        across_sq.sin[2] = -r * r * ux * uy;
+        Self { across_e, along_e, across_sq }
+    }
+}
+
 /// Angles of the circle where a pair can be; `None` for coaxial poses, which have no isolated pairs.
-fn candidates(job: &Job<'_>, p: &Poses) -> Option<TrigRoots> {
-    let (ux, uy) = (p.u.dot(&p.frame.x), p.u.dot(&p.frame.y));
-    let (ox, oy) = (p.offset.dot(&p.frame.x), p.offset.dot(&p.frame.y));
-    let r = p.radius;
-    // w_⊥·e = -o·e - r (u·e_r)(u·e)
-    let mut across_e = TrigPoly::linear(0.0, -oy, ox);
-    across_e.cos[2] = -r * ux * uy;
-    across_e.sin[2] = -0.5 * r * (uy - ux) * (uy + ux);
-    // u·e
-    let along_e = TrigPoly::linear(0.0, uy, -ux);
-    if across_e.size() + p.slope.abs() * r * along_e.size() <= job.noise {
+fn candidates(job: &Job<'_>, p: &Poses, forms: &Forms) -> Option<TrigRoots> {
+    let Forms { across_e, along_e, across_sq } = forms;
+    if across_e.size() + p.slope.abs() * p.radius * along_e.size() <= job.noise {
         return None;
     }
     if p.slope == 0.0 {
-        return trig_roots(&across_e, 0.0);
+        return trig_roots(across_e, 0.0);
     }
-    // |w_⊥|² = r² + o² - 2 r o·e_r - r² (u·e_r)²
-    let mut across_sq = TrigPoly::linear(r * r + p.offset.norm_squared(), -2.0 * r * ox, -2.0 * r * oy);
-    across_sq.cos[0] -= 0.5 * r * r * (ux * ux + uy * uy);
-    across_sq.cos[2] = -0.5 * r * r * (ux - uy) * (ux + uy);
-    across_sq.sin[2] = -r * r * ux * uy;
     let left = across_e.scale(p.cos_phi);
     let right = along_e.scale(p.slope);
-    let poly = left.mul(&left).add(&right.mul(&right).mul(&across_sq).scale(-1.0));
+    let poly = left.mul(&left).add(&right.mul(&right).mul(across_sq).scale(-1.0));
     let size = left.size() * left.size() + right.size() * right.size() * across_sq.size();
     trig_roots(&poly, 64.0 * f64::EPSILON * size).or_else(|| {
         // The square vanishes identically: zeros of its factors remain.
-        let mut roots = trig_roots(&across_e, 0.0).unwrap_or_default();
-        for root in trig_roots(&along_e, 0.0).unwrap_or_default() {
+        let mut roots = trig_roots(across_e, 0.0).unwrap_or_default();
+        for root in trig_roots(along_e, 0.0).unwrap_or_default() {
             let _ = roots.try_push(root);
         }
         Some(roots)

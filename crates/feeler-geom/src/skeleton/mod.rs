@@ -9,9 +9,10 @@
 //! ```
 //!
 //! Everything here solves these equations, one file a pair of skeletons; both signs of `h` and `h = 0` (the
-//! skeletons meet: crossing or coaxial axes) included. Each isolated pair is finished by Newton steps in the
-//! skeletons' parameters and `n` (`solve.rs`), which stay regular at `d = 0` and at `h = 0`; of a circle's pairs, those out of
-//! the range are left alone where all are told to be simple (`simple.rs`).
+//! skeletons meet: crossing or coaxial axes) included. Each isolated pair is finished by Newton steps: in the
+//! skeletons' parameters and `n` (`solve.rs`), which stay regular at `d = 0` and at `h = 0`, or in one angle where the skeletons are
+//! well apart. Of a circle's pairs, those out of the range are left alone where all are told to be simple (`simple.rs`) or known to
+//! be as few as there can be (`around.rs`).
 //!
 //! # Source
 //! MATH §3; BREP §4.3.1, Table 4.1.
@@ -25,6 +26,7 @@
 //! edge (or two edges that touch along a line): every unit vector orthogonal to the tangents is a normal; one is
 //! returned, and whoever needs one inside given polars must choose it.
 
+mod around;
 mod circle_circle;
 mod family;
 mod line_circle;

@@ -273,9 +273,14 @@ impl<'a> Job<'a> {
         lo <= self.range[1] && hi >= self.range[0]
     }
 
-    /// Whether a solution at about this distance, before its refinement, may turn out to be in the range.
-    pub(super) fn may_be_in_range(&self, distance: f64) -> bool {
-        let margin = MARGIN * self.reach;
+    /// A length (mm), relative to the sizes.
+    pub(super) fn coarse(&self, relative: f64) -> f64 {
+        relative * self.reach
+    }
+
+    /// Whether a solution at this distance, give or take `way` and what its refinement does, may turn out to be in the range.
+    pub(super) fn may_be_in_range(&self, distance: f64, way: f64) -> bool {
+        let margin = MARGIN * self.reach + way;
         self.in_range(distance - margin, distance + margin)
     }
 
@@ -350,6 +355,12 @@ impl<'a> Solutions<'a> {
         let refined = refine(self.a, self.b, start, len, accept).ok_or(Doubt)?;
         self.keep(refined);
         Ok(())
+    }
+
+    /// Keeps a simple solution that needs no refinement.
+    pub(super) fn add_exact(&mut self, pair: Pair) {
+        let _ =
+            self.list.try_push(Refined { pair, sign: 0.0, isolation: 1.0, accept: self.noise / self.len });
     }
 
     /// Forgets all.
