@@ -58,8 +58,13 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
         || side(ctx, Which::A, c.feature_a, &Foot { p: &c.p_a, n: c.n, basis, hint: c.hint_a }, &ctx.tol);
     let of_b =
         || side(ctx, Which::B, c.feature_b, &Foot { p: &c.p_b, n: -c.n, basis, hint: c.hint_b }, &ctx.tol);
-    // Vertices are quick to refuse.
-    let (a, b) = if let Feature::Vertex(_) = c.feature_b {
+    // What has fewer dimensions is refused sooner, and by fewer operations.
+    let dimension = |f: Feature| match f {
+        Feature::Vertex(_) => 0,
+        Feature::Edge(_) => 1,
+        Feature::Face(_) => 2,
+    };
+    let (a, b) = if dimension(c.feature_b) < dimension(c.feature_a) {
         let b = of_b()?;
         (of_a()?, b)
     } else {

@@ -223,26 +223,29 @@ impl TrimCells {
     #[expect(clippy::cast_possible_truncation, reason = "tree nodes fit u32")]
     fn nearest_from(&self, from: P2, metric: &Metric, best: &mut Nearest) {
         let leaves = self.boxes.len() / 2;
+        // Most boxes are far from all that is asked for, which is told sooner than how far.
+        let reach = metric.reach(from, best.sq);
+        let bound = |b: &UvBox| if meets(&reach, b) { metric.box_sq(from, b) } else { f64::INFINITY };
         let mut stack = [(0.0_f64, 0_u32); 40];
         let mut top = 1;
-        stack[0] = (metric.box_sq(from, &self.boxes[1]), 1);
+        stack[0] = (bound(&self.boxes[1]), 1);
         while top > 0 {
             top -= 1;
-            let (bound, k) = stack[top];
-            if bound >= best.sq {
+            let (least, k) = stack[top];
+            if least >= best.sq {
                 continue;
             }
             let k = k as usize;
             if k >= leaves {
                 for i in tree::range(k, self.pieces.len()) {
                     let p = &self.pieces[i];
-                    if metric.box_sq(from, &tree::piece_box(p)) < best.sq {
+                    if bound(&tree::piece_box(p)) < best.sq {
                         nearest_on_piece(p, i, from, metric, best);
                     }
                 }
             } else {
                 let (a, b) = (2 * k, 2 * k + 1);
-                let (da, db) = (metric.box_sq(from, &self.boxes[a]), metric.box_sq(from, &self.boxes[b]));
+                let (da, db) = (bound(&self.boxes[a]), bound(&self.boxes[b]));
                 let (near, far) = if da <= db { ((da, a), (db, b)) } else { ((db, b), (da, a)) };
                 stack[top] = (far.0, far.1 as u32);
                 stack[top + 1] = (near.0, near.1 as u32);
@@ -359,6 +362,19 @@ impl Metric {
         self.dot(a, a).max(0.0)
     }
 
+    /// A box around all points whose squared distance from `p` is at most `sq`.
+    fn reach(&self, p: P2, sq: f64) -> UvBox {
+        let det = self.e * self.g - self.f * self.f;
+        let half = |diagonal: f64, x: f64| {
+            // Where the tangents are parallel, or one is zero, points far away can be near.
+            let half =
+                if det > 1e-6 * self.e * self.g { (sq * diagonal / det).sqrt() } else { f64::INFINITY };
+            half * (1.0 + 1e-9) + 8.0 * f64::EPSILON * x.abs()
+        };
+        let (u, v) = (half(self.g, p.x), half(self.e, p.y));
+        [p.x - u, p.x + u, p.y - v, p.y + v]
+    }
+
     /// Lower bound of the squared distance between a point and a box; infinite for the empty box.
     fn box_sq(&self, p: P2, b: &UvBox) -> f64 {
         let (x0, x1, y0, y1) = (b[0] - p.x, b[1] - p.x, b[2] - p.y, b[3] - p.y);
@@ -380,6 +396,11 @@ impl Metric {
         let reach = [x0.abs().max(x1.abs()), y0.abs().max(y1.abs())];
         min - 1e-14 * (self.e * reach[0] * reach[0] + self.g * reach[1] * reach[1])
     }
+}
+
+/// Whether two boxes have a common point.
+fn meets(a: &UvBox, b: &UvBox) -> bool {
+    a[0] <= b[1] && b[0] <= a[1] && a[2] <= b[3] && b[2] <= a[3]
 }
 
 /// Global minimum of the distance to one piece. The squared distance is a polynomial of degree 6 in Bernstein form:
