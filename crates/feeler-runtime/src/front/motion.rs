@@ -62,6 +62,10 @@ pub(crate) struct Odometer {
     total: Travelled,
 }
 
+/// [`Travelled::sum`]'s length of a turn by one radian, in sizes of B: about what a point moves when a slim solid turns about its
+/// axis, as it does in what it is plugged into.
+const LEVER: f64 = 0.2;
+
 /// How far B has come.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Travelled {
@@ -101,7 +105,7 @@ impl Odometer {
     /// For pairs whose B is `b`.
     pub(crate) fn new(b: &Body) -> Self {
         let regions = b.regions().to_vec();
-        let total = Travelled { turn: 0.0, ways: vec![0.0; regions.len() + 1], lever: b.size() };
+        let total = Travelled { turn: 0.0, ways: vec![0.0; regions.len() + 1], lever: LEVER * b.size() };
         Self { last: None, size: b.size(), deviation: b.deviation(), regions, total }
     }
 

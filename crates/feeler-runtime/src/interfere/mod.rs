@@ -185,12 +185,44 @@ fn spare(ctx: &Context<'_>, known: &mut PairTable<f64>, pair: (u32, u32)) -> f64
     })
 }
 
+/// Number of the tests that can cull a pair.
+const TESTS: u8 = 4;
+/// Successes in a row of the last one, which has no margin, after which the others are tried again.
+const TRIES: u8 = 8;
+
 impl Meetings<'_> {
     /// How far B may move until the boxes of two nodes, the second one's as placed, can meet.
     fn boxes(&mut self, (i, j): (u32, u32)) -> Option<Motion> {
         let node_b = self.placed.get(self.ctx.b.faces(), &self.pose, j);
         let gap = gap_in_frame(&self.ctx.a.faces()[i as usize].obb, &node_b.obb, 0.0)?;
         Some(Motion::of_way(gap.1))
+    }
+
+    /// How far B may move until a pair can meet by one of the tests, from cheap to dear: by the boxes, by the surface of A or of B
+    /// and the box of the other, by the faces as wholes.
+    fn culled(&mut self, pair: (u32, u32), test: u8) -> Option<Motion> {
+        let ctx = self.ctx;
+        let (node_a, node_b) = (&ctx.a.faces()[pair.0 as usize], &ctx.b.faces()[pair.1 as usize]);
+        let misses = |(primitive, off): (&Primitive, f64), other: &Obb| {
+            let [lo, hi] = range_over_box(primitive, other);
+            let spare = lo.max(-hi) - off - 2.0 * ctx.tol.tol;
+            (spare > 0.0).then_some(Motion::of_way(spare))
+        };
+        match test {
+            0 => self.boxes(pair),
+            1 => {
+                let round = ctx.a.round(node_a.face()?)?;
+                misses(round, &self.placed.get(ctx.b.faces(), &self.pose, pair.1).obb)
+            }
+            2 => {
+                let (p, off) = self.rounds.get(ctx.b, &ctx.pose_ab, node_b.face()?)?;
+                misses((p, *off), &node_a.obb)
+            }
+            _ => {
+                let faces = node_a.face().zip(node_b.face())?;
+                (spare(ctx, self.apart, faces) > 0.0).then_some(Motion::ZERO)
+            }
+        }
     }
 }
 
@@ -211,29 +243,21 @@ impl Pairs for Meetings<'_> {
         false
     }
 
-    fn test(&mut self, pair: (u32, u32), (): (), _: &mut u8) -> Verdict {
-        if let Some(margin) = self.boxes(pair) {
+    /// `hint` tells which test has culled the pair last, the last test counting how often.
+    fn test(&mut self, pair: (u32, u32), (): (), hint: &mut u8) -> Verdict {
+        const LAST: u8 = TESTS - 1;
+        let first = (*hint < LAST + TRIES).then(|| (*hint).min(LAST));
+        if let Some(margin) = first.and_then(|test| self.culled(pair, test)) {
+            *hint += u8::from(first == Some(LAST));
             return Verdict::Culled(margin);
         }
-        let ctx = self.ctx;
-        let node_a = &ctx.a.faces()[pair.0 as usize];
-        let node_b = *self.placed.get(ctx.b.faces(), &self.pose, pair.1);
-        let (of_a, of_b) = (node_a.face(), node_b.face());
-        let misses = |(primitive, off): (&Primitive, f64), other: &Obb| {
-            let [lo, hi] = range_over_box(primitive, other);
-            let spare = lo.max(-hi) - off - 2.0 * ctx.tol.tol;
-            (spare > 0.0).then_some(Motion::of_way(spare))
-        };
-        let missed = of_a.and_then(|f| ctx.a.round(f)).and_then(|r| misses(r, &node_b.obb)).or_else(|| {
-            let (p, off) = of_b.and_then(|f| self.rounds.get(ctx.b, &ctx.pose_ab, f))?;
-            misses((p, *off), &node_a.obb)
-        });
-        if let Some(margin) = missed {
-            return Verdict::Culled(margin);
+        for test in (0..TESTS).filter(|test| Some(*test) != first) {
+            if let Some(margin) = self.culled(pair, test) {
+                *hint = test;
+                return Verdict::Culled(margin);
+            }
         }
-        if of_a.zip(of_b).is_some_and(|pair| spare(ctx, self.apart, pair) > 0.0) {
-            return Verdict::Culled(Motion::ZERO);
-        }
+        let (node_a, node_b) = (&self.ctx.a.faces()[pair.0 as usize], &self.ctx.b.faces()[pair.1 as usize]);
         let Some(areas) = node_a.area().zip(node_b.area()) else { return Verdict::Open };
         self.pairs.push(areas);
         Verdict::Active
