@@ -69,8 +69,9 @@ fn run(
     println!("|---|---|---|---|---|---|---|");
     let mut first: Option<Vec<Vec<Lmd>>> = None;
     let mut all_equal = true;
+    let mut of_newton = [0.0; 2];
     for shared in std::iter::once(None).chain((1..=threads).map(Some)) {
-        let (mut ms, lmds) = match shared {
+        let (mut ms, evaluations, lmds) = match shared {
             None => pass(&scene, &range, passes, false),
             Some(n) => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build();
@@ -87,24 +88,32 @@ fn run(
         let medians = ms.each_mut().map(|values| spread(values)[0]);
         let cells: Vec<String> = medians.iter().map(|m| format!("{m:.3}")).collect();
         println!("| {label} | {} | {} |", cells.join(" | "), if equal { "yes" } else { "NO" });
+        if shared.is_none() {
+            of_newton = evaluations;
+        }
         let bars = PHASES.iter().map(|p| (*p).to_owned()).zip(medians).collect();
         groups.push(Group { title: format!("{name} in place, {label}"), bars });
     }
-    println!();
+    let [all, to_minima] = of_newton;
+    println!(
+        "\n{name}: {all:.1} Newton evaluations a query, {to_minima:.1} of them in runs that end in a minimum\n"
+    );
     Ok(all_equal)
 }
 
-/// Times (ms) of each phase of each warm query, and the minima of the last pass.
+/// Times (ms) of each phase of each warm query, evaluations of Newton runs a query and those in runs to minima, and the minima
+/// of the last pass.
 fn pass(
     scene: &Insertion,
     poses: &Range<usize>,
     passes: usize,
     parallel: bool,
-) -> ([Vec<f64>; 5], Vec<Vec<Lmd>>) {
+) -> ([Vec<f64>; 5], [f64; 2], Vec<Vec<Lmd>>) {
     let options = QueryOptions { parallel, ..QueryOptions::within(2.0 * scene.trajectory.clearance) };
     let mut pair = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
     let mut ms: [Vec<f64>; 5] = Default::default();
     let mut lmds = Vec::new();
+    let mut evaluations = [0; 2];
     for round in 0..=passes {
         lmds.clear();
         for pose in &scene.poses[poses.clone()] {
@@ -113,6 +122,9 @@ fn pass(
             let whole = clock.elapsed();
             lmds.push(pair.lmds().to_vec());
             if round > 0 {
+                let stats = pair.stats();
+                evaluations[0] += stats.evaluations;
+                evaluations[1] += stats.evaluations_to_minima;
                 let t = pair.phase_times();
                 let all = [t.traversal, t.solves, t.filtering, t.interference, whole];
                 for (values, time) in ms.iter_mut().zip(all) {
@@ -121,7 +133,9 @@ fn pass(
             }
         }
     }
-    (ms, lmds)
+    #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+    let each = evaluations.map(|n| n as f64 / ms[0].len() as f64);
+    (ms, each, lmds)
 }
 
 fn milliseconds(time: Duration) -> f64 {

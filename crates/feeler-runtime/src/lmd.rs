@@ -103,6 +103,10 @@ pub struct Stats {
     pub candidates: u64,
     /// Pairs that passed trims, polars and the second order, before deduplication.
     pub accepted: u64,
+    /// Evaluations of Newton runs over free-form features.
+    pub evaluations: u64,
+    /// Those of runs that ended in a minimum: a perfect guess of where last query's minima have gone would leave one of each run.
+    pub evaluations_to_minima: u64,
     /// Solves that ended above round-off without being ruled out.
     pub stalled: u64,
     /// Solves with a free-form side that a certified query has looked into: a canonical feature with an area, or two areas.
@@ -124,6 +128,8 @@ impl Stats {
         self.exact_solves += part.exact_solves;
         self.candidates += part.candidates;
         self.accepted += part.accepted;
+        self.evaluations += part.evaluations;
+        self.evaluations_to_minima += part.evaluations_to_minima;
         self.stalled += part.stalled;
         self.certified_pairs += part.certified_pairs;
         self.undecided_pairs += part.undecided_pairs;

@@ -65,12 +65,16 @@ impl CullContext {
         self.savings.supermaximal
     }
 
-    /// Whether two areas may hold a minimum together.
-    pub(crate) fn areas(&self, (a, i): (&Body, u32), (b, j): (&Body, u32)) -> bool {
+    /// The leaf of an area of B in the frame of A.
+    pub(crate) fn placed(&self, b: &Body, area: u32) -> TreeNode {
+        b.tree()[b.leaf_of_area(area) as usize].placed(&self.pose)
+    }
+
+    /// Whether two areas may hold a minimum together, given B's leaf as [`placed`](Self::placed).
+    pub(crate) fn areas(&self, (a, i): (&Body, u32), (b, j): (&Body, u32), node_b: &TreeNode) -> bool {
         let node_a = &a.tree()[a.leaf_of_area(i) as usize];
-        let node_b = b.tree()[b.leaf_of_area(j) as usize].placed(&self.pose);
-        self.nodes(node_a, &node_b).is_none()
-            && self.leaves((node_a, &a.area(i).cone), (&node_b, &b.area(j).cone), &mut { NO_HINT }).is_none()
+        self.nodes(node_a, node_b).is_none()
+            && self.leaves((node_a, &a.area(i).cone), (node_b, &b.area(j).cone), &mut { NO_HINT }).is_none()
     }
 
     /// What two nodes leave out.

@@ -9,7 +9,7 @@
 //! leaves (BREP §1.5.1.3), and the closest pair of two grids is an accident of how they meet.
 
 use super::newton::{Eval, Outcome as Ended, minimise};
-use super::patch::{MARGIN, NOISE, border_margin};
+use super::patch::{MARGIN, NOISE, border_margin, squared_goal};
 use super::{Candidate, Context, Solved, Which};
 use crate::samples::{ROOM, at};
 use crate::trim::outward_normal;
@@ -23,8 +23,6 @@ use nalgebra::{SMatrix, SVector};
 const STARTS: usize = 8;
 /// What feet and normals on grids are off (rad).
 const NORMALS: f64 = 2e-3;
-/// Largest residual of a converged point, relative to rounding.
-const ACCEPT_EPS: f64 = 1e3;
 
 /// A free side: its geometry and leaf.
 #[derive(Clone, Copy)]
@@ -147,7 +145,7 @@ fn solve_n<const N: usize>(
     let mut found: ArrayVec<(P3, P3), STARTS> = ArrayVec::new();
     for (_, in_a, in_b) in starts {
         let start = SVector::<f64, N>::from_fn(|r, _| if r < split { in_a[r] } else { in_b[r - split] });
-        let (x, undecided) = match minimise(&mut eval, start, MARGIN, ACCEPT_EPS * ctx.tol.eps) {
+        let (x, undecided) = match minimise(&mut eval, start, MARGIN, squared_goal(ctx), stats) {
             Ended::Minimum(x) => (x, false),
             Ended::Outside => continue,
             Ended::Stalled(x) => (x, true),
@@ -209,12 +207,13 @@ pub(crate) fn descend(
     (area_a, in_a): (u32, [f64; 2]),
     (area_b, in_b): (u32, [f64; 2]),
     margin: f64,
+    stats: &mut Stats,
 ) -> Option<(P2, P2)> {
     let (a, b) = (Leaf::new(ctx.a, area_a, None), Leaf::new(ctx.b, area_b, Some(&ctx.pose_ab)));
     match (a.dim(), b.dim()) {
-        (1, 1) => descend_n::<2>(ctx, (&a, in_a), (&b, in_b), margin),
-        (2, 2) => descend_n::<4>(ctx, (&a, in_a), (&b, in_b), margin),
-        _ => descend_n::<3>(ctx, (&a, in_a), (&b, in_b), margin),
+        (1, 1) => descend_n::<2>(ctx, (&a, in_a), (&b, in_b), margin, stats),
+        (2, 2) => descend_n::<4>(ctx, (&a, in_a), (&b, in_b), margin, stats),
+        _ => descend_n::<3>(ctx, (&a, in_a), (&b, in_b), margin, stats),
     }
 }
 
@@ -223,11 +222,12 @@ fn descend_n<const N: usize>(
     (a, in_a): (&Leaf<'_>, [f64; 2]),
     (b, in_b): (&Leaf<'_>, [f64; 2]),
     margin: f64,
+    stats: &mut Stats,
 ) -> Option<(P2, P2)> {
     let split = a.dim();
     let mut eval = |x: &SVector<f64, N>| evaluate(a, b, split, x, ctx.tol.eps);
     let start = SVector::<f64, N>::from_fn(|r, _| if r < split { in_a[r] } else { in_b[r - split] });
-    match minimise(&mut eval, start, margin, ACCEPT_EPS * ctx.tol.eps) {
+    match minimise(&mut eval, start, margin, squared_goal(ctx), stats) {
         Ended::Minimum(x) => {
             let (xa, xb) = x.as_slice().split_at(split);
             Some((a.uv(xa), b.uv(xb)))

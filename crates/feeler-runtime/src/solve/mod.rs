@@ -25,8 +25,9 @@ use crate::interfere::Suspect;
 use crate::tolerance::Tolerances;
 use crate::tree::{Allowance, Form};
 use crate::{Body, QueryOptions, Stats};
-use feeler_geom::skeleton::{Family, Primitive, gradient_over_ball, signed_distance};
-use feeler_geom::{P2, P3, Pose, V3, math};
+use feeler_geom::cone::Cap;
+use feeler_geom::skeleton::{Family, Primitive, gradient_over_ball, signed_distance_form};
+use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::Feature;
 use rayon::prelude::*;
 
@@ -148,6 +149,8 @@ pub(crate) struct Solved {
     areas: Vec<u32>,
     /// Pairs of areas of one group.
     rest: Vec<(u32, u32)>,
+    /// Areas of one group beside critical pairs.
+    beside: near::Beside,
 }
 
 impl Solved {
@@ -319,21 +322,21 @@ fn reduced_solves(
     let other = ctx.body(free.other()).data(feature);
     let (bounds, open) = (other.bounds.inflated(ctx.d_max + 2.0 * ctx.tol.same), other.deviation);
     for &area in areas {
+        let data = body.data(body.area(area).feature);
         // The signed distance changes by no more than the way: far from its box, inside or outside, nothing is found.
         let obb = &body.node(body.leaf_of_area(area)).obb;
         let reach = obb.radius() + ctx.tol.tol;
+        let around = gradient_over_ball(primitive, &obb.center, reach);
         if ctx.cull.is_some() {
-            let near = bounds.inflated(reach + open + body.data(body.area(area).feature).deviation);
+            let near = bounds.inflated(reach + open + data.deviation);
             if !near.contains(&(ctx.pose_to_other(free) * obb.center))
-                || faces_away(ctx, (body, area), primitive)
+                || around.is_some_and(|(_, gradient, turn)| faces_away(ctx, (body, area), &gradient, turn))
             {
                 continue;
             }
         }
-        if let Some(s) = signed_distance(primitive, &obb.center)
-            && (s.value - reach > ctx.d_max
-                || s.value + reach < -ctx.body(free).data(body.area(area).feature).extent)
-        {
+        let value = around.map(|g| g.0).or_else(|| Some(signed_distance_form(primitive, &obb.center)?.value));
+        if value.is_some_and(|d| d - reach > ctx.d_max || d + reach < -data.extent) {
             continue;
         }
         stats.exact_solves += 1;
@@ -346,20 +349,18 @@ fn reduced_solves(
     }
 }
 
-/// Whether no normal of a primitive (in the frame of the free side) at the feet of points of an area's box is opposite to a
-/// polar of the area.
-fn faces_away(ctx: &Context<'_>, (body, area): (&Body, u32), primitive: &Primitive) -> bool {
+/// Whether no normal of a primitive at the feet of points of an area's box, all within an angle of `turn` (rad) from `gradient` (the
+/// free side's frame), is opposite to a polar of the area.
+fn faces_away(ctx: &Context<'_>, (body, area): (&Body, u32), gradient: &V3, turn: f64) -> bool {
     let node = &body.tree()[body.leaf_of_area(area) as usize];
-    let radius = node.radius + ctx.tol.tol;
-    let Some((_, gradient, turn)) = gradient_over_ball(primitive, &node.obb.center, radius) else {
-        return false;
-    };
     let slack = ctx.polar_slack(&node.allowance) + turn;
-    let (sin, cos) = math::sin_cos(slack);
-    // Cosine of the cone's half-angle and the slack together; past a half turn every direction is reached.
-    let (sum_sin, sum_cos) =
-        (node.cap.sin * cos + node.cap.cos * sin, node.cap.cos * cos - node.cap.sin * sin);
-    slack < std::f64::consts::FRAC_PI_2 && sum_sin > 0.0 && -gradient.dot(&node.cap.axis) < sum_cos - 1e-12
+    // No less than the sine of the slack, and no more than its cosine.
+    let (sin, cos) = (slack, 1.0 - 0.5 * slack * slack);
+    // Bounds of the sine and the cosine of the cone's half-angle and the slack together; past a half turn every direction is reached.
+    let Cap { sin: of_cap, cos: along_cap, axis } = &node.cap;
+    let sum_sin = of_cap * cos + along_cap.min(0.0) * sin;
+    let sum_cos = along_cap * if *along_cap > 0.0 { cos } else { 1.0 } - of_cap * sin;
+    slack < 1.0 && sum_sin > 0.0 && -gradient.dot(axis) < sum_cos - 1e-12
 }
 
 /// Notes a point of the free side (its own frame) that lies behind the other side's surface.

@@ -23,6 +23,7 @@ use super::newton::{Eval, Outcome, minimise};
 use super::{Context, Solved, Which, curve, free, patch, reduced::Reduced};
 use crate::body::Near;
 use crate::samples::at;
+use crate::tree::TreeNode;
 use crate::{Body, Stats};
 use arrayvec::ArrayVec;
 use feeler_geom::contact::{SecondOrder, SideShape, second_order};
@@ -80,7 +81,7 @@ pub(crate) fn solve(
                 out.candidates.truncate(first);
                 *stats = counted;
             }
-            areas_in(ctx, (fa, fb), spots.as_deref(), rest);
+            areas_in(ctx, (fa, fb), spots.as_deref(), &mut out.beside, rest);
         }
     }
 }
@@ -90,22 +91,36 @@ fn areas_in(
     ctx: &Context<'_>,
     (fa, fb): (Feature, Feature),
     spots: Option<&[Spot]>,
+    beside: &mut Beside,
     out: &mut Vec<(u32, u32)>,
 ) {
-    for &i in ctx.a.areas_of(ctx.a.data(fa)) {
-        if spots.is_some_and(|z| !z.iter().any(|z| z.meets(ctx.a, i, &z.p_a))) {
-            continue;
-        }
-        for &j in ctx.b.areas_of(ctx.b.data(fb)) {
-            let meets = |z: &Spot| z.meets(ctx.a, i, &z.p_a) && z.meets(ctx.b, j, &z.p_b);
-            if spots.is_none_or(|z| z.iter().any(meets))
-                && ctx.cull.is_none_or(|cull| cull.areas((ctx.a, i), (ctx.b, j)))
-            {
-                out.push((i, j));
-            }
+    // Which spots an area comes near, as bits.
+    let near = |body: &Body, area: u32, place: fn(&Spot) -> &P3| {
+        spots.map_or(u16::MAX, |spots| {
+            let bits = spots.iter().enumerate().map(|(k, z)| u16::from(z.meets(body, area, place(z))) << k);
+            bits.fold(0, |all, bit| all | bit)
+        })
+    };
+    beside.clear();
+    beside.reserve(ctx.b.areas_of(ctx.b.data(fb)).len());
+    for &j in ctx.b.areas_of(ctx.b.data(fb)) {
+        let bits = near(ctx.b, j, |z| &z.p_b);
+        if bits != 0 {
+            beside.push((j, bits, ctx.cull.map(|cull| cull.placed(ctx.b, j))));
         }
     }
+    for &i in ctx.a.areas_of(ctx.a.data(fa)) {
+        let bits = near(ctx.a, i, |z| &z.p_a);
+        let partners = beside.iter().filter(|(j, of_b, node)| {
+            let may_hold = |node| ctx.cull.is_none_or(|cull| cull.areas((ctx.a, i), (ctx.b, *j), node));
+            bits & of_b != 0 && node.as_ref().is_none_or(may_hold)
+        });
+        out.extend(partners.map(|(j, ..)| (i, *j)));
+    }
 }
+
+/// Areas of B with the spots that they come near, as bits, and their leaves in the frame of A where pairs are culled.
+pub(super) type Beside = Vec<(u32, u16, Option<TreeNode>)>;
 
 /// Where minima may be beside a flat critical pair.
 struct Spot {
@@ -125,8 +140,8 @@ impl Spot {
     }
 }
 
-/// Critical pairs of two primitives at most.
-const MOST: usize = 16;
+/// Critical pairs of two primitives at most: one a bit.
+const MOST: usize = u16::BITS as usize;
 
 fn shape(ctx: &Context<'_>, which: Which, feature: Feature) -> Option<Shape> {
     if let Some(primitive) = ctx.primitive(which, feature) {
@@ -272,12 +287,12 @@ fn one(
         Which::B => canonical.primitive.transformed(&ctx.pose_ba),
     };
     let objective = Reduced::new(&own);
-    let accept = patch::accepted(ctx, &objective);
+    let goal = patch::goal(ctx, &objective);
     match free.feature {
         Feature::Face(face) => {
             let surface = &body.face(face).surface;
             let mut eval = |x: &Vector2<f64>| patch::evaluate(&objective, surface, rect, x, ctx.tol.eps);
-            let x = minimum(minimise(&mut eval, Vector2::from(params), MARGIN, accept))?;
+            let x = minimum(minimise(&mut eval, Vector2::from(params), MARGIN, goal, stats))?;
             let uv = at(rect, x[0], x[1]);
             close(ctx, which, &surface.point(uv), &p, way)?;
             patch::report(ctx, canonical.feature, &objective, (which, face, uv), false, out, stats);
@@ -285,7 +300,7 @@ fn one(
         Feature::Edge(edge) => {
             let along = &body.edge(edge).curve;
             let mut eval = |x: &Vector1<f64>| on_curve(&objective, along, rect, x, ctx.tol.eps);
-            let x = minimum(minimise(&mut eval, Vector1::new(params[0]), MARGIN, accept))?;
+            let x = minimum(minimise(&mut eval, Vector1::new(params[0]), MARGIN, goal, stats))?;
             let t = at(rect, x[0], 0.0).x;
             close(ctx, which, &along.point(t), &p, way)?;
             curve::report(ctx, canonical.feature, &objective, (which, free.feature), along, t, out);
@@ -319,7 +334,7 @@ fn both(
 ) -> Option<()> {
     let Some(in_a) = start(ctx, Which::A, a.feature, &c.p_a, way) else { return Some(()) };
     let Some(in_b) = start(ctx, Which::B, b.feature, &c.p_b, way) else { return Some(()) };
-    let (uv_a, uv_b) = free::descend(ctx, in_a, in_b, MARGIN)?;
+    let (uv_a, uv_b) = free::descend(ctx, in_a, in_b, MARGIN, stats)?;
     close(ctx, Which::A, &point(ctx, Which::A, in_a.0, uv_a), &c.p_a, way)?;
     close(ctx, Which::B, &point(ctx, Which::B, in_b.0, uv_b), &c.p_b, way)?;
     free::report(ctx, (in_a.0, uv_a), (in_b.0, uv_b), false, out, stats);

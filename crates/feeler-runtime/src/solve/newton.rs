@@ -5,9 +5,10 @@
 //! gradient at round-off level.
 //!
 //! # Guarantees
-//! The value never rises by more than rounding. A result is [`Outcome::Minimum`] only where the residual has stopped
-//! falling at or below the accepted level and the Hessian is positive semidefinite; at most [`MAX_EVALUATIONS`] evaluations.
+//! The value never rises by more than rounding. A result is [`Outcome::Minimum`] only where the residual is at rounding, or has
+//! stopped falling at or below the accepted level, and the Hessian is positive semidefinite; at most [`MAX_EVALUATIONS`] evaluations.
 
+use crate::Stats;
 use nalgebra::{SMatrix, SVector};
 
 /// The objective at a point, by the unit-box parameters.
@@ -36,8 +37,17 @@ pub(crate) enum Outcome<const N: usize> {
     Stalled(SVector<f64, N>),
 }
 
+/// Residuals (gradient component over length) of a converged point.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Goal {
+    /// Largest one of a minimum.
+    pub accept: f64,
+    /// At rounding, and no larger than `accept`: further steps are not worth it.
+    pub done: f64,
+}
+
 /// Cap on evaluations: quadratic convergence takes five to eight, a bad start some twenty.
-const MAX_EVALUATIONS: usize = 80;
+const MAX_EVALUATIONS: u64 = 80;
 /// Cap on the shortenings of one step.
 const MAX_HALVINGS: usize = 40;
 
@@ -48,22 +58,38 @@ const LEAST_DAMPING: f64 = 1e-9;
 /// Steps in a row after which a parameter that is held at the border is not waited for.
 const HELD: f64 = 2.0;
 
-/// Minimises from `start` over the box `[-margin, 1 + margin]^N`. `accept` is the largest residual (gradient component
-/// over length) of a converged point.
+/// Minimises from `start` over the box `[-margin, 1 + margin]^N`.
 pub(crate) fn minimise<const N: usize>(
     eval: &mut dyn FnMut(&SVector<f64, N>) -> Option<Eval<N>>,
     start: SVector<f64, N>,
     margin: f64,
-    accept: f64,
+    goal: Goal,
+    stats: &mut Stats,
+) -> Outcome<N> {
+    let mut evaluations = 0;
+    let outcome = descend(eval, start, margin, goal, &mut evaluations);
+    stats.evaluations += evaluations;
+    if let Outcome::Minimum(_) = outcome {
+        stats.evaluations_to_minima += evaluations;
+    }
+    outcome
+}
+
+fn descend<const N: usize>(
+    eval: &mut dyn FnMut(&SVector<f64, N>) -> Option<Eval<N>>,
+    start: SVector<f64, N>,
+    margin: f64,
+    Goal { accept, done }: Goal,
+    evaluations: &mut u64,
 ) -> Outcome<N> {
     let (lo, hi) = (-margin, 1.0 + margin);
     let mut x = start.map(|c| c.clamp(lo, hi));
+    *evaluations = 1;
     let Some(mut e) = eval(&x) else { return Outcome::Stalled(x) };
-    let mut evaluations = 1;
     let mut polished = 0;
     let mut nudged = false;
     let mut held_for = SVector::<f64, N>::zeros();
-    'steps: while evaluations < MAX_EVALUATIONS {
+    'steps: while *evaluations < MAX_EVALUATIONS {
         let free = SVector::<f64, N>::from_fn(|i, _| {
             let held = (x[i] <= lo && e.grad[i] > 0.0) || (x[i] >= hi && e.grad[i] < 0.0);
             if held { 0.0 } else { 1.0 }
@@ -84,9 +110,12 @@ pub(crate) fn minimise<const N: usize>(
             nudged = true;
             x = SVector::from_fn(|i, _| (x[i] + if i % 2 == 0 { 0.031 } else { -0.043 }).clamp(lo, hi));
             let Some(again) = eval(&x) else { return Outcome::Stalled(x) };
-            evaluations += 1;
+            *evaluations += 1;
             e = again;
             continue;
+        }
+        if residual <= done {
+            return if free.sum() < N as f64 { Outcome::Outside } else { Outcome::Minimum(x) };
         }
         let step = direction(&e, &x, &scale, free, (lo, hi));
         // Along the step, no farther than the border: cutting off single components would leave a curved valley.
@@ -94,7 +123,7 @@ pub(crate) fn minimise<const N: usize>(
         let slope = e.grad.dot(&step);
         for _ in 0..MAX_HALVINGS {
             let y = (x + step * t).map(|c| snapped(c, (lo, hi)));
-            evaluations += 1;
+            *evaluations += 1;
             let Some(next) = eval(&y) else {
                 t *= 0.5;
                 continue;
@@ -228,6 +257,8 @@ mod tests {
     use super::*;
     use nalgebra::{Matrix2, Vector2};
 
+    const GOAL: Goal = Goal { accept: 1e-9, done: 1e-15 };
+
     fn bowl(center: Vector2<f64>) -> impl FnMut(&Vector2<f64>) -> Option<Eval<2>> {
         move |x| {
             let d = x - center;
@@ -255,7 +286,7 @@ mod tests {
     #[test]
     fn finds_the_minimum_to_round_off() {
         let c = Vector2::new(0.3, 0.8);
-        match minimise(&mut bowl(c), Vector2::new(1.0, 0.0), 0.05, 1e-9) {
+        match minimise(&mut bowl(c), Vector2::new(1.0, 0.0), 0.05, GOAL, &mut Stats::default()) {
             Outcome::Minimum(x) => assert!((x - c).norm() < 1e-15, "{x}"),
             other => panic!("{other:?}"),
         }
@@ -264,7 +295,13 @@ mod tests {
     #[test]
     fn says_when_the_minimum_is_outside() {
         assert_eq!(
-            minimise(&mut bowl(Vector2::new(1.5, 0.5)), Vector2::new(0.5, 0.5), 0.05, 1e-9),
+            minimise(
+                &mut bowl(Vector2::new(1.5, 0.5)),
+                Vector2::new(0.5, 0.5),
+                0.05,
+                GOAL,
+                &mut Stats::default()
+            ),
             Outcome::Outside
         );
     }
@@ -281,7 +318,11 @@ mod tests {
                 evaluations += 1;
                 f(x)
             };
-            assert_eq!(minimise(&mut counted, start, 0.05, 1e-9), Outcome::Outside, "{start} {c}");
+            assert_eq!(
+                minimise(&mut counted, start, 0.05, GOAL, &mut Stats::default()),
+                Outcome::Outside,
+                "{start} {c}"
+            );
             assert!(evaluations <= 12, "{evaluations} from {start} to {c}");
         }
     }
@@ -301,7 +342,10 @@ mod tests {
                 noise: 1e-15,
             })
         };
-        assert_eq!(minimise(&mut f, Vector2::new(0.1, 0.4), 0.05, 1e-9), Outcome::Outside);
+        assert_eq!(
+            minimise(&mut f, Vector2::new(0.1, 0.4), 0.05, GOAL, &mut Stats::default()),
+            Outcome::Outside
+        );
         assert!(evaluations < 12, "{evaluations}");
     }
 
@@ -318,7 +362,7 @@ mod tests {
                 noise: 1e-15,
             })
         };
-        match minimise(&mut f, Vector2::new(0.5, 0.5), 0.05, 1e-9) {
+        match minimise(&mut f, Vector2::new(0.5, 0.5), 0.05, GOAL, &mut Stats::default()) {
             Outcome::Minimum(p) => assert!(((p.x - 0.5).abs() - 1.0 / 3.0).abs() < 1e-12, "{p}"),
             other => panic!("{other:?}"),
         }

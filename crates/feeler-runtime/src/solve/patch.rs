@@ -8,7 +8,7 @@
 //! the leaf, and from every cell of it whose corners' derivatives leave room for one: flatness does not promise one minimum a
 //! leaf (BREP §1.5.1.3).
 
-use super::newton::{Eval, Outcome, minimise};
+use super::newton::{Eval, Goal, Outcome, minimise};
 use super::reduced::Reduced;
 use super::{Context, Solved, Which, candidate_of, suspect};
 use crate::Stats;
@@ -21,10 +21,14 @@ use nalgebra::{Matrix2, Vector2};
 
 /// Newton runs this far (of the leaf's rectangle) outside the leaf before it gives up.
 pub(crate) const MARGIN: f64 = 0.05;
-/// Largest sine between gradient and normal of a converged point; polishing goes on to round-off.
+/// Largest sine between gradient and normal of a converged point.
 const ACCEPT_SINE: f64 = 1e-9;
-/// As [`ACCEPT_SINE`], in length relative to rounding, for squared objectives.
+/// The same at rounding.
+const DONE_SINE: f64 = 1e-14;
+/// As [`ACCEPT_SINE`], in length relative to [`Tolerances::eps`](crate::Tolerances::eps), for squared objectives.
 const ACCEPT_EPS: f64 = 1e3;
+/// The same at rounding: what is left tilts the direction between footpoints that are near each other.
+const DONE_EPS: f64 = 1e-3;
 
 /// Rounding of a value relative to that of a footpoint after hundreds of operations.
 pub(crate) const NOISE: f64 = 0.05;
@@ -43,7 +47,7 @@ pub(crate) fn solve(
     let rect = &body.area(area).rect;
     let face_data = body.face(face);
     let surface = &face_data.surface;
-    let accept = accepted(ctx, objective);
+    let goal = goal(ctx, objective);
     let mut eval = |x: &Vector2<f64>| evaluate(objective, surface, rect, x, ctx.tol.eps);
     let samples = body.grid_of(area);
     let mut values = [f64::INFINITY; ROOM];
@@ -66,7 +70,7 @@ pub(crate) fn solve(
         .map(|k| samples.params(k));
     for start in lowest_points.chain(samples.cells_with_minimum(&slopes)) {
         let start = Vector2::from(start);
-        let (x, undecided) = match minimise(&mut eval, start, MARGIN, accept) {
+        let (x, undecided) = match minimise(&mut eval, start, MARGIN, goal, stats) {
             Outcome::Minimum(x) => (x, false),
             Outcome::Outside => continue,
             Outcome::Stalled(x) => (x, true),
@@ -123,9 +127,14 @@ pub(crate) fn border_margin(ctx: &Context<'_>, deviation: f64, lengths: &[f64; 2
     lengths.map(|length| if length > 0.0 { (slack / length).clamp(1e-9, MARGIN) } else { MARGIN })
 }
 
-/// Residual of a converged point.
-pub(crate) fn accepted(ctx: &Context<'_>, objective: &Reduced) -> f64 {
-    if objective.squared { ACCEPT_EPS * ctx.tol.eps } else { ACCEPT_SINE }
+/// When an objective has converged.
+pub(crate) fn goal(ctx: &Context<'_>, objective: &Reduced) -> Goal {
+    if objective.squared { squared_goal(ctx) } else { Goal { accept: ACCEPT_SINE, done: DONE_SINE } }
+}
+
+/// When half a squared distance has converged.
+pub(crate) fn squared_goal(ctx: &Context<'_>) -> Goal {
+    Goal { accept: ACCEPT_EPS * ctx.tol.eps, done: DONE_EPS * ctx.tol.eps }
 }
 
 pub(crate) fn same_place(

@@ -117,7 +117,7 @@ fn all_areas(ctx: &Context<'_>, pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
         }
         for &i in ctx.a.areas_of(of_a) {
             let all = ctx.b.areas_of(of_b).iter().map(|&j| (i, j));
-            out.extend(all.filter(|&(i, j)| cull.areas((ctx.a, i), (ctx.b, j))));
+            out.extend(all.filter(|&(i, j)| cull.areas((ctx.a, i), (ctx.b, j), &cull.placed(ctx.b, j))));
         }
     }
     out
