@@ -10,6 +10,7 @@ pub mod math;
 pub mod aabb;
 pub mod ball;
 pub mod bezier;
+mod binomial;
 #[cfg(feature = "serde")]
 pub mod bulk;
 pub mod canonical;

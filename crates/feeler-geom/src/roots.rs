@@ -9,6 +9,7 @@
 //! MATH §3 (trigonometric polynomials of degree ≤ 4). Isolation by Bernstein subdivision after Lane and Riesenfeld;
 //! ours: charts of the circle by rational quarter arcs, so that no root is at infinity.
 
+use crate::binomial::pascal;
 use crate::math;
 use arrayvec::ArrayVec;
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -252,20 +253,7 @@ type Bernstein = [f64; 9];
 type Chart = [f64; 9];
 
 /// Binomial coefficients.
-const CHOOSE: [[f64; 9]; 9] = {
-    let mut c = [[0.0; 9]; 9];
-    let mut n = 0;
-    while n < 9 {
-        c[n][0] = 1.0;
-        let mut k = 1;
-        while k <= n {
-            c[n][k] = c[n - 1][k - 1] + if k < n { c[n - 1][k] } else { 0.0 };
-            k += 1;
-        }
-        n += 1;
-    }
-    c
-};
+const CHOOSE: [[f64; 9]; 9] = pascal();
 
 /// Bernstein form over x in [-1, 1] by multiplying out `Σ c_k x^k ((1 - t) + t)^(n - k)`, `x = t - (1 - t)`.
 fn bernstein_of_power(c: &[f64; 9], n: usize) -> Bernstein {

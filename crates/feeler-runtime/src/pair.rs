@@ -90,10 +90,12 @@ impl ContactPair {
     /// coordinates to the world. Poses that are not finite give no LMD.
     ///
     /// The set of minima depends on the arguments only, never on earlier queries, and their numbers on those by no more than
-    /// rounding; [`Lmd::id`] and [`Lmd::age`] follow minima from query to query. The same queries give the same bits. Whether the interiors meet is not asked again as long as B has moved less than
-    /// the smallest distance since it was found apart: it cannot have come through, if none nearer was missed. Where pairs of
-    /// areas are passed over because of what earlier queries have found, nothing is there to be found; pairs that are looked at
-    /// because they were near lately add nothing that is not one.
+    /// rounding; [`Lmd::id`] and [`Lmd::age`] follow minima from query to query. The same queries give the same bits.
+    ///
+    /// Whether the interiors meet is not asked again as long as B has moved less than the smallest distance since it was found
+    /// apart: it cannot have come through, if none nearer was missed. Where pairs of areas are passed over because of what
+    /// earlier queries have found, nothing is there to be found; pairs that are looked at because they were near lately add
+    /// nothing that is not one.
     pub fn query(&mut self, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> &[Lmd] {
         self.lmds.clear();
         self.stats = Stats::default();

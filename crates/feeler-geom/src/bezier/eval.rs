@@ -7,6 +7,7 @@
 use nalgebra::Vector3;
 
 use super::{BezierSpline, BezierSurface, H4, MAX_DEGREE};
+use crate::binomial::pascal;
 use crate::{CurveDerivs, P2, P3, SurfaceDerivs, V3, math};
 
 /// Room for the largest degree.
@@ -20,31 +21,23 @@ type Weights = [f64; 3];
 static FACTORS: [[Weights; ROOM]; ROOM] = factors();
 
 const fn factors() -> [[Weights; ROOM]; ROOM] {
+    let binomials = pascal::<ROOM>();
     let mut out = [[[0.0; 3]; ROOM]; ROOM];
     let mut n = 1;
     while n < ROOM {
         let mut i = 0;
         while i < n {
             let (nf, rest) = (n as f64, (n - 1) as f64);
-            out[n][i][0] = binomial(n, i + 1);
-            out[n][i][1] = nf * binomial(n - 1, i);
+            out[n][i][0] = binomials[n][i + 1];
+            out[n][i][1] = nf * binomials[n - 1][i];
             if i > 0 {
-                out[n][i][2] = nf * rest * binomial(n - 2, i - 1);
+                out[n][i][2] = nf * rest * binomials[n - 2][i - 1];
             }
             i += 1;
         }
         n += 1;
     }
     out
-}
-
-const fn binomial(n: usize, k: usize) -> f64 {
-    let (mut value, mut i) = (1_u64, 0);
-    while i < k {
-        value = value * (n - i) as u64 / (i as u64 + 1);
-        i += 1;
-    }
-    value as f64
 }
 
 /// Bernstein weights of degree `n` at one parameter.

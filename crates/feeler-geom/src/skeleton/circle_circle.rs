@@ -186,7 +186,7 @@ impl<'a> OnSide<'a> {
         let w = foot.connection(first, *side);
         let h = w.norm();
         let tangents = foot.e_1.cross(&foot.e_2);
-        let use_w = h > NEAR * first.radius || tangents.norm() < PARALLEL;
+        let use_w = self.is_told_by_connection() || tangents.norm() < PARALLEL;
         let n = if use_w { w / h } else { tangents.normalize() };
         let e = foot.e_r1 * *side;
         let theta = math::atan2(e.dot(&first.frame.y), e.dot(&first.frame.x));

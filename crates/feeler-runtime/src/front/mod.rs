@@ -103,8 +103,8 @@ impl Front {
         }
     }
 
-    /// All pairs of leaves that pass the culling tests at `pose_ab`, and some that did a few queries ago, into `out`; of two features that are solved as wholes at
-    /// least one pair. `moved` is how far B has moved in all.
+    /// All pairs of leaves that pass the culling tests at `pose_ab`, and some that did a few queries ago, into `out`; of two
+    /// features that are solved as wholes at least one pair. `moved` is how far B has moved in all.
     pub(crate) fn update(
         &mut self,
         (a, b): (&Body, &Body),
