@@ -11,6 +11,10 @@
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
+mod along;
+
+pub use along::gap_along;
+
 use crate::frame::{complete_basis, unit};
 use crate::{Aabb, P2, P3, Pose, V3};
 use nalgebra::{Matrix3, SymmetricEigen};

@@ -105,9 +105,7 @@ pub(crate) fn in_zone(ctx: &Context<'_>, (which, feature): (Which, Feature), n: 
     let allowance = body.tree()[body.leaf_of_area(area) as usize].allowance;
     let slack = ctx.polar_slack(&allowance) + spread;
     let n = if which == Which::A { *n } else { ctx.pose_ba * n };
-    // What is no number leaves everything open.
-    let beyond = data.zone.off(&n) - slack;
-    beyond.is_nan() || beyond <= 0.0
+    !data.zone.excludes(&n, slack)
 }
 
 /// The second-order test, with a threshold in length over the `extent` (mm) of the smaller feature.

@@ -13,8 +13,6 @@ use feeler_geom::{P2, P3, V3, math};
 use feeler_hierarchy::{Side, Vertex};
 use smallvec::SmallVec;
 
-use crate::trim::outward_normal;
-
 /// Outcome of a polar test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Polar {
@@ -39,6 +37,14 @@ pub(crate) struct EdgeNormals {
 /// Angles nearer to π than this (rad) have no certain sign.
 const RAZOR: f64 = std::f64::consts::PI - 1e-6;
 
+/// Length of the sum of two normals above which it plainly has a direction.
+const PLAIN: f64 = 0.1;
+/// Sine to the plane across the tangent below which normals, of an edge off its faces, make no more than [`DOUBT`] of it: the square
+/// counts, by the length of the sum.
+const LEANING: f64 = 1e-3;
+/// Angle (rad) beyond the polar from which on a direction is refused without its angle.
+const DOUBT: f64 = 1e-4;
+
 /// Normals beside edge `index` at `t`; `None` at a singular point of the curve.
 pub(crate) fn edge_normals(body: &Body, index: u32, t: f64) -> Option<EdgeNormals> {
     let edge = body.edge(index);
@@ -52,7 +58,8 @@ pub(crate) fn edge_normals(body: &Body, index: u32, t: f64) -> Option<EdgeNormal
 
 fn side_normal(body: &Body, side: &Side, p: &P3, t: f64) -> V3 {
     let face = body.face(side.face);
-    outward_normal(face, face.surface.invert(p, guide_at(&side.guide, t), None))
+    let n = face.surface.normal_beside(p, guide_at(&side.guide, t));
+    if face.outward { n } else { -n }
 }
 
 /// Parameters on the face interpolated from the guide.
@@ -86,14 +93,33 @@ impl EdgeNormals {
         (self.normals[0] * c + self.tangent.cross(&self.normals[0]) * s, half.max(0.0))
     }
 
-    /// Where the outward direction `n` (unit, across the tangent) stands to the polar.
-    pub(crate) fn test(&self, n: &V3, slack: f64, alpha: f64) -> Polar {
-        let omega = self.dihedral();
+    /// Whether an outward direction `n` is so far outside the polar, widened by `slack` (rad), that no angles are needed to tell. The
+    /// cosine of half the angle between the normals is half the length of their sum, and cosines fall by no more than angles grow.
+    fn is_refused(&self, n: &V3, slack: f64) -> bool {
+        let [left, right] = &self.normals;
+        let between = left + right;
+        let of_middle = between.norm();
+        let leaning = [left, right].map(|v| v.dot(&self.tangent).abs());
+        let is_plain = of_middle > PLAIN && leaning.iter().all(|lean| *lean < LEANING);
+        is_plain && between.dot(n) < of_middle * (0.5 * of_middle - slack - DOUBT)
+    }
+
+    /// The angle (rad) by which `n` is inside, given the signed dihedral angle; on a concave edge, whose polar is {0}, it is negative
+    /// everywhere.
+    fn margin(&self, n: &V3, omega: f64) -> f64 {
         // Measured from the bisector: at a razor edge the two normals are opposite, and angles from one of them jump.
         let (bisector, _) = self.middle();
         let phi = math::atan2(bisector.cross(n).dot(&self.tangent), bisector.dot(n));
-        // The margin by which n is inside; on a concave edge it is negative everywhere (its polar is {0}).
-        let margin = 0.5 * omega - phi.abs();
+        0.5 * omega - phi.abs()
+    }
+
+    /// Where the outward direction `n` (unit, across the tangent) stands to the polar.
+    pub(crate) fn test(&self, n: &V3, slack: f64, alpha: f64) -> Polar {
+        if self.is_refused(n, slack + alpha) {
+            return Polar::Outside;
+        }
+        let omega = self.dihedral();
+        let margin = self.margin(n, omega);
         if margin >= -slack {
             Polar::Exact
         } else if alpha > 0.0 && omega >= -slack.max(alpha) && margin >= -slack - alpha {
@@ -139,4 +165,42 @@ fn angle_to_polar(constraints: &[V3], n: &V3) -> f64 {
         }
     }
     math::acos(longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::rngs::SmallRng;
+    use rand::{Rng, SeedableRng};
+
+    /// What is refused at once is outside by angles, also where normals lean along the tangent.
+    #[test]
+    fn quick_refusals_are_right() {
+        let mut rng = SmallRng::seed_from_u64(1);
+        let mut refused = 0;
+        for _ in 0..200_000 {
+            let tangent = V3::z();
+            let lean = [0.0, 1e-4, 9e-4, 5e-3][rng.random_range(0..4)];
+            let leaning = [rng.random_range(-lean..=lean), rng.random_range(-lean..=lean)];
+            let omega = [rng.random_range(-3.0..3.1), rng.random_range(3.0..3.13)][rng.random_range(0..2)];
+            let across = |angle: f64| {
+                let (s, c) = math::sin_cos(angle);
+                V3::new(c, s, 0.0)
+            };
+            let normals = [
+                (across(0.0) + tangent * leaning[0]).normalize(),
+                (across(omega) + tangent * leaning[1]).normalize(),
+            ];
+            let edge = EdgeNormals { tangent, normals };
+            let off = [1e-9, 1e-5, 1e-3, 0.1][rng.random_range(0..4)] * rng.random_range(-1.0..1.0);
+            let n = across([-off, omega + off][rng.random_range(0..2)]);
+            let (slack, alpha) = (1e-9, [0.0, 0.05][rng.random_range(0..2)]);
+            if edge.is_refused(&n, slack + alpha) {
+                refused += 1;
+                let margin = edge.margin(&n, edge.dihedral());
+                assert!(margin < -slack - alpha, "{margin} of {omega}, leaning {leaning:?}");
+            }
+        }
+        assert!(refused > 10_000, "{refused}");
+    }
 }

@@ -10,7 +10,7 @@
 use crate::tolerance::Tolerances;
 use crate::{Body, FeatureKind, FeatureRef};
 use feeler_geom::trim::{Side as TrimSide, TrimCells};
-use feeler_geom::{Curve, P2, P3, Surface, V3, math};
+use feeler_geom::{Curve, P2, P3, SurfaceDerivs, V3, math};
 use feeler_hierarchy::{Edge, Face, Feature};
 
 /// A footpoint that is on its feature.
@@ -36,14 +36,15 @@ pub(crate) fn locate_on_face(
     let uv = hint.unwrap_or_else(|| face.surface.invert(p, None, None));
     // On another nappe or sheet of the same surface the inverted point is elsewhere or faces the other way; a normal that
     // differs makes no critical pair.
-    if (face.surface.point(uv) - p).norm() > tol.trim {
+    let derivs = face.surface.derivs(uv);
+    if (derivs.p - p).norm() > tol.trim {
         return None;
     }
     let normal = outward_normal(face, uv);
     if (normal - n).norm() > tol.critical {
         return None;
     }
-    let slack = domain_slack(face, &face.trim, uv, body.data(Feature::Face(index)).deviation, tol)?;
+    let slack = domain_slack(face, uv, &metric(&derivs), body.data(Feature::Face(index)).deviation, tol)?;
     let source = source_of(face, uv);
     let place = FeatureRef { kind: FeatureKind::Face, index, source, uv: [uv.x, uv.y] };
     Some(Located { place, slack })
@@ -56,16 +57,16 @@ pub(crate) fn outward_normal(face: &Face, uv: P2) -> V3 {
 }
 
 /// First fundamental form.
-fn metric(surface: &Surface, uv: P2) -> [f64; 3] {
-    let d = surface.derivs(uv);
+fn metric(d: &SurfaceDerivs) -> [f64; 3] {
     [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()]
 }
 
 /// `None`: outside. Otherwise the deviation of the trim that the point is on, 0 in the interior.
-fn domain_slack(face: &Face, cells: &TrimCells, uv: P2, deviation: f64, tol: &Tolerances) -> Option<f64> {
+fn domain_slack(face: &Face, uv: P2, metric: &[f64; 3], deviation: f64, tol: &Tolerances) -> Option<f64> {
+    let cells = &face.trim;
     let inside = cells.classify(uv) == TrimSide::Inside;
     let near = cells
-        .nearest(uv, metric(&face.surface, uv), deviation + tol.trim)
+        .nearest(uv, *metric, deviation + tol.trim)
         .map(|(piece, _, dist)| (cells.pieces[piece].deviation, dist))
         .filter(|(dev, dist)| *dist <= dev + tol.trim);
     match near {
@@ -76,7 +77,7 @@ fn domain_slack(face: &Face, cells: &TrimCells, uv: P2, deviation: f64, tol: &To
 
 /// Whether parameters are in a trimmed domain or on its border within the tolerances.
 pub(crate) fn on_face(face: &Face, uv: P2, deviation: f64, tol: &Tolerances) -> bool {
-    domain_slack(face, &face.trim, uv, deviation, tol).is_some()
+    domain_slack(face, uv, &metric(&face.surface.derivs(uv)), deviation, tol).is_some()
 }
 
 /// Distance (mm, to first order) from a point of a feature to the nearest border of its domain, at most `max`. `p` in
@@ -86,7 +87,7 @@ pub(crate) fn clearance_on(body: &Body, feature: Feature, p: &P3, max: f64) -> f
         Feature::Face(i) => {
             let face = body.face(i);
             let uv = face.surface.invert(p, None, None);
-            face.trim.nearest(uv, metric(&face.surface, uv), max).map_or(max, |(_, _, d)| d)
+            face.trim.nearest(uv, metric(&face.surface.derivs(uv)), max).map_or(max, |(_, _, d)| d)
         }
         Feature::Edge(i) => {
             let edge = body.edge(i);

@@ -10,8 +10,8 @@
 
 use super::poly::PolyCone;
 use super::revolution::angle;
-use crate::V3;
 use crate::frame::unit;
+use crate::{V3, math};
 use std::f64::consts::PI;
 
 /// All directions at angles from `lo` to `hi` from `axis`.
@@ -23,34 +23,50 @@ pub struct Zone {
     pub lo: f64,
     /// Largest angle (rad), at most π.
     pub hi: f64,
+    /// Sines and cosines of both.
+    sines: [f64; 2],
+    cosines: [f64; 2],
 }
 
 /// What every zone is widened by (rad), far above the rounding of the angles involved.
 const SLACK: f64 = 1e-12;
 
+/// Room for the rounding of cosines, and for directions that are a little longer or shorter than a unit: rotations that callers hand in
+/// are unit quaternions to their own rounding.
+const COSINE: f64 = 1e-9;
+
 impl Zone {
+    /// All directions at angles from `lo` to `hi` (rad) from a unit axis.
+    #[must_use]
+    pub fn new(axis: V3, lo: f64, hi: f64) -> Self {
+        let [(s0, c0), (s1, c1)] = [lo, hi].map(math::sin_cos);
+        Self { axis, lo, hi, sines: [s0, s1], cosines: [c0, c1] }
+    }
+
     /// The thinnest zone about `axis` (any length) around cones; all directions when the axis has no direction, and for no
     /// cones.
     #[must_use]
     pub fn around<'a>(axis: &V3, cones: impl Iterator<Item = &'a PolyCone>) -> Self {
-        let Some(axis) = unit(*axis) else { return Self { axis: V3::z(), lo: 0.0, hi: PI } };
+        let Some(axis) = unit(*axis) else { return Self::new(V3::z(), 0.0, PI) };
         let (mut lo, mut hi) = (PI, 0.0_f64);
         for cone in cones {
             let [a, b] = range(&axis, cone);
             (lo, hi) = (lo.min(a), hi.max(b));
         }
         if lo <= hi {
-            Self { axis, lo: (lo - SLACK).max(0.0), hi: (hi + SLACK).min(PI) }
+            Self::new(axis, (lo - SLACK).max(0.0), (hi + SLACK).min(PI))
         } else {
-            Self { axis, lo: 0.0, hi: PI }
+            Self::new(axis, 0.0, PI)
         }
     }
 
-    /// Angle (rad) from a direction (of any length) to the nearest one of the zone; 0 or less inside.
+    /// Whether a unit direction is outside by more than an angle of `slack` (rad, ≥ 0); `true` is certain.
     #[must_use]
-    pub fn off(&self, direction: &V3) -> f64 {
-        let a = angle(&self.axis, direction);
-        (self.lo - a).max(a - self.hi)
+    pub fn excludes(&self, direction: &V3, slack: f64) -> bool {
+        let cos = self.axis.dot(direction);
+        // The cosine of a sum is no farther than this from that of its first part.
+        let [at_lo, at_hi] = self.sines.map(|sine| slack * (sine + 0.5 * slack) + COSINE);
+        cos > self.cosines[0] + at_lo || cos < self.cosines[1] - at_hi
     }
 
     /// Angle (rad) by which one of two zones, the other's axis given in this one's frame, can be turned before a direction of
@@ -104,7 +120,6 @@ fn range(axis: &V3, cone: &PolyCone) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math;
     use crate::testing::{rng, unit as random_unit};
     use rand::Rng;
 
@@ -145,6 +160,35 @@ mod tests {
         }
     }
 
+    /// What is excluded is outside, and what is plainly outside is excluded.
+    #[test]
+    fn excludes_what_is_outside() {
+        let mut r = rng(7);
+        let mut seen = [0, 0];
+        for _ in 0..200_000 {
+            let axis = random_unit(&mut r);
+            let lo = [0.0, 1e-6, r.random_range(0.0..PI)][r.random_range(0..3)];
+            let hi = [PI, PI - 1e-6, r.random_range(lo..=PI)][r.random_range(0..3)];
+            let slack = [0.0, 1e-9, 1e-3, 0.3, 2.0][r.random_range(0..5)];
+            let near = [lo - slack, hi + slack][r.random_range(0..2)];
+            let off = [0.0, 1e-12, 1e-6, 1e-3, 1.0][r.random_range(0..5)] * r.random_range(-1.0..1.0);
+            let length = 1.0 + [0.0, 1e-12, -1e-12, 1e-10, -1e-10][r.random_range(0..5)];
+            let direction = at(&axis, (near + off).clamp(0.0, PI), r.random_range(0.0..6.0)) * length;
+            let a = angle(&axis, &direction);
+            let beyond = (lo - a).max(a - hi) - slack;
+            if Zone::new(axis, lo, hi).excludes(&direction, slack) {
+                seen[0] += 1;
+                assert!(beyond > -1e-14, "{beyond} beyond [{lo}, {hi}] + {slack}");
+            } else {
+                seen[1] += 1;
+                // Near the poles cosines tell little, and bounds of large slacks are loose.
+                let loose = if slack < 0.01 { 1e-4 + 2.0 * slack } else { PI };
+                assert!(beyond < loose, "{beyond} beyond [{lo}, {hi}] + {slack}");
+            }
+        }
+        assert!(seen.iter().all(|n| *n > 10_000), "{seen:?}");
+    }
+
     /// Zones that are told apart hold no opposite directions, and those that are not do.
     #[test]
     fn tells_zones_apart() {
@@ -157,7 +201,7 @@ mod tests {
             let mut zone = |axis: V3| {
                 let lo = r.random_range(0.0..PI);
                 let width = [0.0, 1e-3, 0.3, 2.0][r.random_range(0..4)];
-                Zone { axis, lo, hi: (lo + width).min(PI) }
+                Zone::new(axis, lo, (lo + width).min(PI))
             };
             let (a, b) = (zone(axis), zone(other));
             let slack = if k % 2 == 0 { [0.0; 2] } else { [0.01, 0.02] };

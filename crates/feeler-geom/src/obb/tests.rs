@@ -188,6 +188,34 @@ fn known_distances() {
     assert!(separated_in_frame(&unit_box, &nan, 0.0, 99).is_none(), "not finite");
 }
 
+/// Along one axis the gap is that of all axes, but for rounding.
+#[test]
+fn gaps_along_single_axes() {
+    let mut rng = SmallRng::seed_from_u64(45);
+    let mut widest = 0;
+    for _ in 0..4000 {
+        let (a, b, pose_ab) = (random_box(&mut rng), random_box(&mut rng), pose(&mut rng));
+        let placed = b.transformed(&pose_ab);
+        let rel = Relative::new(&a, &placed.center.coords, &placed.axes, placed.half, 0.0);
+        let matrix = PoseMatrix::from(&pose_ab);
+        for axis in 0..SAT_AXES {
+            let (gap, known) = (gap_along(&a, &b, &matrix, axis), rel.gap(axis));
+            let overlap = gap <= 0.0 && known <= 0.0;
+            // Nearly parallel axes have no certain product.
+            let close = (gap - known).abs() < 1e-9 || axis >= 6 && gap.max(known) < 1e-8;
+            assert!(overlap || close, "{gap} {known} along {axis}");
+            widest += usize::from(gap > 0.0);
+        }
+        assert!(gap_along(&a, &b, &matrix, SAT_AXES) < 0.0, "no axis");
+        let d = distance(&a, &placed);
+        assert!(
+            (0..SAT_AXES).all(|axis| gap_along(&a, &b, &matrix, axis) <= d * (1.0 + 1e-12) + 1e-15),
+            "{d}"
+        );
+    }
+    assert!(widest > 10_000, "{widest}");
+}
+
 #[test]
 fn gaps_and_sight_lines_are_lower_bounds() {
     let mut rng = SmallRng::seed_from_u64(44);

@@ -45,9 +45,10 @@ use crate::{Curve, Frame, P3, Pose, Rect, Surface, V3, math};
 use arrayvec::ArrayVec;
 
 pub use family::family_foot;
-pub use over_box::{gradient_over_ball, range_over_box};
+pub use over_box::{gradient_over_ball, range_over_box, signed_distance_value};
 pub use signed_distance::{
     Bending, SignedDistance, SignedDistanceForm, signed_distance, signed_distance_form,
+    signed_distance_within, turn_over_ball,
 };
 
 /// A canonical feature as seen from outside the material: a plane, or an envelope of oriented spheres.
@@ -214,7 +215,8 @@ impl Primitive {
     }
 
     /// Largest magnitude of the numbers that make the primitive: what rounding errors are relative to.
-    fn reach(&self) -> f64 {
+    #[must_use]
+    pub fn reach(&self) -> f64 {
         match *self {
             Self::Plane { origin, .. } => origin.coords.amax(),
             Self::Point { center, sigma } => center.coords.amax() + sigma.abs(),

@@ -1,7 +1,7 @@
 //! Bounds of the signed distance from a primitive over a box.
 
 use super::Primitive;
-use super::signed_distance::{across, sheet};
+use super::signed_distance::{across, sheet, turn_over_ball};
 use crate::{Obb, P3, V3};
 
 /// Value and gradient of the signed distance at a point, and the distance of that point from the places without a gradient.
@@ -36,6 +36,12 @@ fn middle(primitive: &Primitive, p: &P3) -> (f64, V3, f64) {
     }
 }
 
+/// The value of [`signed_distance`](super::signed_distance()) alone; `None` on a circle's axis.
+#[must_use]
+pub fn signed_distance_value(primitive: &Primitive, p: &P3) -> Option<f64> {
+    Some(middle(primitive, p).0).filter(|value| value.is_finite())
+}
+
 /// Bounds of [`signed_distance`](super::signed_distance()) over an oriented box, to rounding: exact for a plane, else by the
 /// value and the gradient in the middle and what curvature makes of them, or by the way alone, whichever is tighter.
 #[must_use]
@@ -59,9 +65,7 @@ pub fn range_over_box(primitive: &Primitive, b: &Obb) -> [f64; 2] {
 #[must_use]
 pub fn gradient_over_ball(primitive: &Primitive, center: &P3, radius: f64) -> Option<(f64, V3, f64)> {
     let (value, gradient, nearest) = middle(primitive, center);
-    // The Hessian is no larger than the inverse distance from those places.
-    let turn = if nearest.is_finite() { radius / (nearest - radius) } else { 0.0 };
-    (radius < nearest).then_some((value, gradient, turn))
+    Some((value, gradient, turn_over_ball(nearest, radius)?))
 }
 
 #[cfg(test)]
@@ -98,6 +102,8 @@ mod tests {
             for _ in 0..20 {
                 let p = center + unit(&mut r) * (radius * r.random_range(0.0..=1.0));
                 let Some(d) = signed_distance(&primitive, &p) else { continue };
+                let alone = signed_distance_value(&primitive, &p).unwrap();
+                assert!((alone - d.value).abs() < 1e-13 * far, "{alone} {}", d.value);
                 let angle = crate::math::atan2(gradient.cross(&d.gradient).norm(), gradient.dot(&d.gradient));
                 assert!(angle <= turn + 1e-9, "{angle} > {turn}: {primitive:?}, {center}, {radius}");
             }

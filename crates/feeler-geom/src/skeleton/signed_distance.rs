@@ -26,7 +26,7 @@ pub struct SignedDistance {
 /// direction, to rounding.
 #[must_use]
 pub fn signed_distance(primitive: &Primitive, p: &P3) -> Option<SignedDistance> {
-    let SignedDistanceForm { value, gradient, bending } = signed_distance_form(primitive, p)?;
+    let SignedDistanceForm { value, gradient, bending, .. } = signed_distance_form(primitive, p)?;
     Some(SignedDistance { value, gradient, hessian: bending.matrix(), foot: p - gradient * value })
 }
 
@@ -39,6 +39,18 @@ pub struct SignedDistanceForm {
     pub gradient: V3,
     /// Second derivatives.
     pub bending: Bending,
+    /// Distance from the nearest place without derivatives, infinite where there is none: no second derivative is larger than the
+    /// inverse.
+    pub nearest: f64,
+}
+
+/// An angle (rad) that the gradients of a signed distance are within at points no farther than `radius` from one that is
+/// `nearest` to a place without derivatives; `None` where there may be such a place.
+#[must_use]
+pub fn turn_over_ball(nearest: f64, radius: f64) -> Option<f64> {
+    // The second derivatives are no larger than the inverse distance from those places.
+    let turn = if nearest.is_finite() { radius / (nearest - radius) } else { 0.0 };
+    (radius < nearest).then_some(turn)
 }
 
 /// The quadratic form `k (|d|² - (n·d)² - (t·d)²) + l (t·d)²` with unit vectors n and t, or zero.
@@ -73,23 +85,34 @@ impl Bending {
 /// [`signed_distance`] as a form.
 #[must_use]
 pub fn signed_distance_form(primitive: &Primitive, p: &P3) -> Option<SignedDistanceForm> {
+    signed_distance_within(primitive, primitive.reach(), p)
+}
+
+/// [`signed_distance_form`], given the primitive's [`reach`](Primitive::reach).
+#[must_use]
+pub fn signed_distance_within(primitive: &Primitive, reach: f64, p: &P3) -> Option<SignedDistanceForm> {
     // Below this length a difference of the coordinates has no direction.
-    let rounding = 4.0 * f64::EPSILON * (p.coords.amax() + primitive.reach());
+    let rounding = 4.0 * f64::EPSILON * (p.coords.amax() + reach);
     let direction = |v: &V3| {
         let len = v.norm();
         (len > rounding && len.is_finite()).then(|| (len, v / len))
     };
-    let made = |value: f64, gradient: V3, bending: Bending| SignedDistanceForm { value, gradient, bending };
+    let made = |value: f64, gradient: V3, bending: Bending, nearest: f64| SignedDistanceForm {
+        value,
+        gradient,
+        bending,
+        nearest,
+    };
     match *primitive {
         Primitive::Plane { origin, normal } => {
             let flat = Bending { n: normal, t: V3::zeros(), k: 0.0, l: 0.0 };
-            Some(made((p - origin).dot(&normal), normal, flat))
+            Some(made((p - origin).dot(&normal), normal, flat, f64::INFINITY))
         }
         Primitive::Point { center, sigma } => {
             let side = sheet(sigma);
             let (len, r) = direction(&(p - center))?;
             let round = Bending { n: r, t: V3::zeros(), k: side / len, l: 0.0 };
-            Some(made(side * len - sigma, r * side, round))
+            Some(made(side * len - sigma, r * side, round, len))
         }
         Primitive::Line { origin, dir, sigma, slope } => {
             let side = if slope == 0.0 { sheet(sigma) } else { sheet(slope) };
@@ -100,7 +123,7 @@ pub fn signed_distance_form(primitive: &Primitive, p: &P3) -> Option<SignedDista
             let gradient = e * (side * cos_phi) - dir * slope;
             let value = side * cos_phi * len - sigma - slope * along;
             let round = Bending { n: e, t: dir.cross(&e), k: 0.0, l: side * cos_phi / len };
-            Some(made(value, gradient, round))
+            Some(made(value, gradient, round, len))
         }
         Primitive::Circle { frame, radius, sigma } => {
             let side = sheet(sigma);
@@ -110,7 +133,7 @@ pub fn signed_distance_form(primitive: &Primitive, p: &P3) -> Option<SignedDista
             let (len, n) = direction(&(e_r * (rho - radius) + frame.z * height))?;
             let around =
                 Bending { n, t: frame.z.cross(&e_r), k: side / len, l: side * (rho - radius) / (len * rho) };
-            Some(made(side * len - sigma, n * side, around))
+            Some(made(side * len - sigma, n * side, around, len.min(rho)))
         }
     }
 }

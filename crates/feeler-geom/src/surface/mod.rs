@@ -217,6 +217,13 @@ impl Surface {
         }
     }
 
+    /// [`Surface::normal`] at the surface point nearest to `p`, without its parameters where a closed form tells it; `hint` is that
+    /// of [`Surface::invert`].
+    #[must_use]
+    pub fn normal_beside(&self, p: &P3, hint: Option<P2>) -> V3 {
+        normals::beside(self, p).unwrap_or_else(|| self.normal(self.invert(p, hint, None)))
+    }
+
     /// Principal curvatures and directions against the natural normal. At a singular point of a patch: those of a
     /// point a little inside; at a cone's apex one is infinite.
     #[must_use]

@@ -13,10 +13,39 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use super::{Rect, Surface};
 use crate::curve::{half_space, sinusoid_range};
 use crate::frame::unit;
-use crate::{Frame, RevolutionCone, V3, math};
+use crate::{Frame, P3, RevolutionCone, V3, math};
 
 /// Room for the rounding of angles, in every cone.
 const SLACK: f64 = 1e-12;
+
+/// The natural normal at the point of a canonical surface that is nearest to `p`; `None` where that is on the axis or in doubt.
+pub(super) fn beside(surface: &Surface, p: &P3) -> Option<V3> {
+    // In the half-plane of `p` the normal has these components across the axis and along it.
+    let in_half_plane = |frame: &Frame, of_place: &dyn Fn(f64, f64) -> Option<(f64, f64)>| {
+        let q = frame.local(p);
+        let rho = (q.x * q.x + q.y * q.y).sqrt();
+        let rounding = 8.0 * f64::EPSILON * (p.coords.amax() + frame.origin.coords.amax());
+        let (across, along) = if rho > rounding { of_place(rho, q.z)? } else { return None };
+        Some(frame.vector(q.x / rho * across, q.y / rho * across, along))
+    };
+    let unit = |x: f64, y: f64| {
+        let length = (x * x + y * y).sqrt();
+        (length > 0.0).then(|| (x / length, y / length))
+    };
+    match surface {
+        Surface::Plane { frame } => Some(frame.z),
+        Surface::Cylinder { frame, .. } => in_half_plane(frame, &|_, _| Some((1.0, 0.0))),
+        Surface::Cone { frame, half_angle } => in_half_plane(frame, &|_, _| {
+            let (sin, cos) = math::sin_cos(*half_angle);
+            Some((cos, -sin))
+        }),
+        Surface::Sphere { frame, .. } => in_half_plane(frame, &unit),
+        Surface::Torus { frame, major, minor } if major >= minor => {
+            in_half_plane(frame, &|rho, z| unit(rho - major, z))
+        }
+        Surface::Torus { .. } | Surface::Bezier(_) => None,
+    }
+}
 
 pub(super) fn normal_cone(surface: &Surface, rect: &Rect) -> Option<RevolutionCone> {
     match surface {

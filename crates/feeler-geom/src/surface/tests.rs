@@ -55,6 +55,34 @@ fn normals_are_crossed_derivatives() {
     }
 }
 
+/// On the surface, off it and beyond its centre: the normal at the nearest point without parameters is that with them.
+#[test]
+fn normals_beside_points() {
+    let mut r = rng(27);
+    let mut singular = 0;
+    for _ in 0..200 {
+        for (s, rect) in surfaces(&mut r) {
+            let uv = inside(&mut r, &rect);
+            for off in [0.0, r.random_range(-5.0..5.0)] {
+                let p = s.point(uv) + s.normal(uv) * off;
+                let foot = s.invert(&p, None, None);
+                let error = (s.normal_beside(&p, None) - s.normal(foot)).norm();
+                // Near the axis longitudes lose digits.
+                singular += usize::from(error > 1e-12);
+                assert!(error < 1e-9, "{error} for {s:?} at {uv}, {off} off");
+            }
+            // On an axis a longitude is as good as another: that of the hint.
+            if let Surface::Cylinder { frame, .. } | Surface::Sphere { frame, .. } = &s {
+                let hint = P2::new(1.0, 0.25);
+                let axis = frame.origin;
+                let of_hint = s.normal(s.invert(&axis, Some(hint), None));
+                assert!((s.normal_beside(&axis, Some(hint)) - of_hint).norm() < 1e-12, "{s:?}");
+            }
+        }
+    }
+    assert!(singular < 20, "{singular}");
+}
+
 /// Shape operator (derivative of the normal) along a tangent direction, by finite differences.
 #[test]
 fn principal_curvatures_are_those_of_the_normal() {
