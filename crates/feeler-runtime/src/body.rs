@@ -3,9 +3,11 @@
 //! Beside the stored data stands what every query needs and no file should hold twice: the oriented-sphere
 //! primitive of each canonical feature, its extent, the areas of each feature, and the shells.
 
+mod axes;
 mod feature;
 mod regions;
 
+pub(crate) use axes::{Axis, MOST as MOST_AXES};
 pub(crate) use feature::{FeatureData, Near};
 
 use crate::interfere::apart::{along, part};
@@ -67,6 +69,8 @@ pub struct Body {
     faces: Vec<FaceNode>,
     /// See [`Body::regions`].
     regions: Vec<(P3, f64)>,
+    /// See [`Body::axes`].
+    axes: Vec<Axis>,
     /// Conservative box in the solid's own frame.
     bounds: Aabb,
     reach: f64,
@@ -88,7 +92,7 @@ pub struct Body {
 const HULL_BOXES: usize = 64;
 
 /// Regions of each tree: more of them tell ways better, and cost more in every query.
-const REGIONS: usize = 64;
+pub(crate) const REGIONS: usize = 64;
 
 /// Largest angle (rad) that culling adds to cones for footpoints which a trim's deviation puts outside their area.
 const MAX_CONE_SLACK: f64 = 0.05;
@@ -166,6 +170,7 @@ impl Body {
                 },
                 part: part(around, points, if near.is_some() { NEAR_ROOM } else { ROOM }),
                 zone: zone(around, areas[start..next].iter().map(|&a| &hierarchy.areas[a as usize].cone)),
+                axis: None,
                 primitive,
                 near,
                 bounds: bbox,
@@ -192,6 +197,7 @@ impl Body {
             tree: Vec::new(),
             faces: Vec::new(),
             regions: Vec::new(),
+            axes: Vec::new(),
             bounds,
             reach,
             shell_points: Vec::new(),
@@ -203,6 +209,9 @@ impl Body {
             samples,
             deviation,
         };
+        let (axes, of_features) = axes::axes(&body.features, body.size(), deviation);
+        body.features.iter_mut().zip(of_features).for_each(|(data, axis)| data.axis = axis);
+        body.axes = axes;
         body.tree = body.collect_tree();
         body.faces = face_tree(&body);
         let of_tree = divide(&body.boxes(), REGIONS, &mut body.regions);
@@ -305,6 +314,11 @@ impl Body {
         &self.regions
     }
 
+    /// Axes of features ([`FeatureData::axis`]).
+    pub(crate) fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
     /// A convex polytope that holds the solid up to [`Body::deviation`]; of a body that has features.
     pub(crate) fn hull(&self) -> &Polytope {
         self.hull
@@ -402,9 +416,9 @@ impl Body {
         self.whole_of_area[area as usize]
     }
 
-    /// Sorts areas by feature.
-    pub(crate) fn area_key(&self, area: u32) -> (u32, u32) {
-        (self.feature_of_area[area as usize], area)
+    /// The position of an area's feature in [`Body::features`].
+    pub(crate) fn feature_of(&self, area: u32) -> u32 {
+        self.feature_of_area[area as usize]
     }
 
     pub(crate) fn node(&self, i: u32) -> &Node {

@@ -52,7 +52,7 @@ impl ContactPair {
     #[must_use]
     pub fn new(a: Arc<Body>, b: Arc<Body>) -> Self {
         let tolerances = Tolerances::new(&a, &b, &Pose::identity());
-        let odometer = Odometer::new(&b);
+        let odometer = Odometer::new(&a, &b);
         Self {
             a,
             b,

@@ -118,9 +118,9 @@ impl Ray {
         let mut sum = 0;
         faces.clear();
         stack.clear();
-        stack.extend((!body.tree().is_empty()).then_some(0));
+        stack.extend((!body.faces().is_empty()).then_some(0));
         while let Some(i) = stack.pop() {
-            let node = &body.tree()[i as usize];
+            let node = &body.faces()[i as usize];
             if !self.meets(&node.obb, tol + body.deviation()) {
                 continue;
             }
@@ -133,7 +133,8 @@ impl Ray {
                 if body.face(f).surface.is_canonical() {
                     faces.push(f);
                 } else {
-                    sum += self.cross_area(body, f, (&body.area(area).rect, &node.cap), tol)?;
+                    let cap = &body.tree()[body.leaf_of_area(area) as usize].cap;
+                    sum += self.cross_area(body, f, (&body.area(area).rect, cap), tol)?;
                 }
             }
         }
@@ -169,6 +170,10 @@ impl Ray {
         let face = body.face(f);
         let mut sum = 0;
         for t in self.parameters(&face.surface)? {
+            // So far behind the start nothing is doubtful.
+            if t * TANGENT < -tol {
+                continue;
+            }
             let p = self.origin + self.dir * t;
             let uv = face.surface.invert(&p, None, None);
             if (face.surface.point(uv) - p).norm() > 1e3 * tol {

@@ -23,6 +23,9 @@ pub(crate) struct FeatureData {
     pub along: [f64; 2],
     /// Likewise of a face around a circle: see [`part`](crate::interfere::apart::part).
     pub part: [f64; 2],
+    /// Position in [`Body::axes`](crate::Body) of the axis about which the feature is of revolution, or a plane's normal; none of
+    /// points, free-form features, and those whose axes few share.
+    pub axis: Option<u8>,
     /// Of a planar face: where it lies about a point.
     pub ring: Option<Ring>,
     /// Directions of its polars; of a feature that is canonical or follows a canonical one they are about its axis.

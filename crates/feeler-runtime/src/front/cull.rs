@@ -18,13 +18,16 @@ use crate::tree::{Placed, TreeNode};
 use crate::{Body, QueryOptions, Savings, Tolerances};
 use arrayvec::ArrayVec;
 use feeler_geom::cone::{Cap, Zone, separated as cones_separated, separated_along};
-use feeler_geom::obb::{PoseMatrix, gap_in_frame, unreachable_in_frame};
+use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame, unreachable_in_frame};
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, PolyCone, Pose, V3, math};
 use feeler_hierarchy::{conformal_compatible, strict_compatible};
 
 /// Angle (rad) that a plane between two polyhedral cones is tried to be off them; its success lasts for turns by as much.
 const CONE_MARGIN: f64 = 0.02;
+
+/// Hints from here on are axes of the test of boxes, those below planes between cones.
+const BOXES: u8 = 128;
 
 /// What the tests of one query share.
 #[derive(Clone, Copy, Debug)]
@@ -90,17 +93,36 @@ impl CullContext {
     /// How far B may move until two nodes, B's being placed in the frame of A, can hold a minimum together; `None`
     /// when they already may.
     pub(crate) fn nodes(&self, a: &TreeNode, b: &TreeNode) -> Option<Motion> {
+        self.facing(a, b, || b.cap.axis).or_else(|| self.boxes(a, b, &mut { NO_HINT }))
+    }
+
+    /// What [`CullContext::nodes`] tells by feature types and cones; `axis_b` is that of B's cone in the frame of A.
+    pub(crate) fn facing(&self, a: &TreeNode, b: &TreeNode, axis_b: impl FnOnce() -> V3) -> Option<Motion> {
         let (types_a, types_b) = (a.types.of(self.with_quasi), b.types.of(self.with_quasi));
         if !strict_compatible(types_a, types_b) && !conformal_compatible(types_a, types_b) {
             return Some(Motion::ANY);
         }
-        let spare = self.spare(a, b);
-        let reach = self.reach + spare.length;
-        let angle = spare.angles[0] + spare.angles[1];
-        let facing =
-            if self.savings.cones_of_revolution { self.cannot_face(&a.cap, &b.cap, angle) } else { None };
-        let by_boxes = || gap_in_frame(&a.obb, &b.obb, reach);
-        facing.or_else(|| by_boxes().map(|(_, gap)| Motion::of_way(gap - reach)))
+        if !self.savings.cones_of_revolution {
+            return None;
+        }
+        let angles = self.spare(a, b).angles;
+        self.cannot_face(&a.cap, &Cap { axis: axis_b(), ..b.cap }, angles[0] + angles[1])
+    }
+
+    /// What [`CullContext::nodes`] tells by boxes. The axis that tells them apart is noted in `hint`.
+    pub(crate) fn boxes(&self, a: &TreeNode, b: &TreeNode, hint: &mut u8) -> Option<Motion> {
+        let reach = self.reach + self.spare(a, b).length;
+        let (axis, gap) = gap_in_frame(&a.obb, &b.obb, reach)?;
+        *hint = BOXES + axis;
+        Some(Motion::of_way(gap - reach))
+    }
+
+    /// What [`CullContext::boxes`] tells along the axis that `hint` notes, B's node being that of its own frame.
+    pub(crate) fn boxes_along(&self, a: &TreeNode, b: &TreeNode, hint: u8) -> Option<Motion> {
+        let axis = hint.checked_sub(BOXES).filter(|axis| *axis < SAT_AXES)?;
+        let reach = self.reach + self.spare(a, b).length;
+        let spare = gap_along(&a.obb, &b.obb, &self.pose, axis) - reach;
+        (spare > 0.0).then_some(Motion::of_way(spare))
     }
 
     /// How far B may move until the box of one of two nodes, of those on the other side of the pair, comes within reach
@@ -149,7 +171,7 @@ impl CullContext {
             let lasts = separated_along(a, b, sin + CONE_MARGIN, plane?);
             Some(if lasts { Motion::of_turn(CONE_MARGIN) } else { Motion::ZERO })
         };
-        if *hint == NO_HINT {
+        if *hint >= BOXES {
             self.out_of_sight(a, b, &spare).or_else(|| cones(hint))
         } else {
             cones(hint).or_else(|| self.out_of_sight(a, b, &spare))

@@ -15,11 +15,12 @@ pub(crate) mod cull;
 pub(crate) mod motion;
 pub(crate) mod pair_tree;
 
+use crate::solve::Which;
 use crate::tree::{PlacedRounds, PlacedTree, TreeNode};
 use crate::{Body, Stats};
 use cull::CullContext;
 use feeler_geom::Pose;
-use motion::{Motion, Travelled};
+use motion::{Clocks, Margin, Travelled};
 use pair_tree::{PairTree, Pairs, Verdict, opened};
 use std::collections::BTreeMap;
 
@@ -59,7 +60,7 @@ enum Whole {
     /// A pair of their areas may hold a minimum: one is enough.
     Chosen,
     /// Their polars hold no opposite directions until B has moved this far.
-    Averse(Motion),
+    Averse(Margin),
     /// Neither.
     Open,
 }
@@ -126,7 +127,8 @@ impl Front {
         }
         self.wholes.restart();
         let Self { tree, placed, wholes, rounds, .. } = self;
-        tree.walk(moved, &mut Walk { a, b, cull, pose_ab, placed, wholes, rounds, out, stats });
+        let clocks = Clocks::new(b, moved);
+        tree.walk(moved, &mut Walk { a, b, cull, clocks, pose_ab, placed, wholes, rounds, out, stats });
         stats.leaf_pairs += out.len() as u64;
         // Which pairs are taken for active depends on earlier walks: a pass over the same poses may meet more of them.
         out.reserve(out.len());
@@ -138,6 +140,7 @@ struct Walk<'a> {
     a: &'a Body,
     b: &'a Body,
     cull: &'a CullContext,
+    clocks: Clocks<'a>,
     pose_ab: &'a Pose,
     placed: &'a mut PlacedTree<TreeNode>,
     wholes: &'a mut Wholes,
@@ -146,13 +149,9 @@ struct Walk<'a> {
     stats: &'a mut Stats,
 }
 
-impl Pairs for Walk<'_> {
+impl<'a> Pairs for Walk<'a> {
     /// Number of the features below that are solved as wholes, or [`NONE`].
     type Note = u32;
-
-    fn region(&self, (_, j): (u32, u32)) -> u8 {
-        self.b.tree()[j as usize].region
-    }
 
     fn note(&mut self, (i, j): (u32, u32)) -> u32 {
         let whole = self.a.tree()[i as usize].whole_with(&self.b.tree()[j as usize]);
@@ -172,33 +171,50 @@ impl Pairs for Walk<'_> {
         let (a, b, cull) = (self.a, self.b, self.cull);
         let whole = note != NONE && cull.solves_whole_features();
         let node_a = &a.tree()[pair.0 as usize];
-        let node_b = self.placed.get(b.tree(), &cull.pose, pair.1);
+        let node_b = &b.tree()[pair.1 as usize];
         let averse = match self.wholes.get(note) {
             Some(Whole::Averse(margin)) => Some(margin),
             None if whole => {
-                let zone =
-                    |body: &Body, node: &TreeNode| node.whole().map(|f| body.features()[f as usize].zone);
-                let zones = zone(a, node_a).zip(zone(b, node_b));
-                let margin = zones.and_then(|(of_a, of_b)| cull.zones((&of_a, node_a), (&of_b, node_b)));
+                let feature =
+                    |body: &'a Body, node: &TreeNode| node.whole().map(|f| &body.features()[f as usize]);
+                let features = feature(a, node_a).zip(feature(b, node_b));
+                let margin = features.and_then(|(of_a, of_b)| {
+                    let motion = cull.zones((&of_a.zone, node_a), (&of_b.zone, node_b))?;
+                    // About their axes zones may turn.
+                    let by_a = self.clocks.of_form(Which::A, of_a, Clocks::WHOLE);
+                    Some(motion.by(self.clocks.of_form(Which::B, of_b, by_a)))
+                });
                 self.wholes.set(note, margin.map_or(Whole::Open, Whole::Averse));
                 margin
             }
             _ => None,
         };
-        let margin = averse.or_else(|| cull.nodes(node_a, node_b)).or_else(|| {
-            let (p, off) = node_a.whole().and_then(|f| a.round(f))?;
-            cull.off_primitive((p, off), (node_a, node_b), &node_b.obb)
+        let at_once = || {
+            let facing = cull.facing(node_a, node_b, || cull.pose.rotation * node_b.cap.axis);
+            Some(facing.or_else(|| cull.boxes_along(node_a, node_b, *hint))?.by(node_b.region))
+        };
+        if let Some(margin) = averse.or_else(at_once) {
+            return Verdict::Culled(margin);
+        }
+        let node_b = self.placed.get(b.tree(), &cull.pose, pair.1);
+        let by_boxes = cull.boxes(node_a, node_b, hint).map(|motion| motion.by(node_b.region));
+        let margin = by_boxes.or_else(|| {
+            let feature = node_a.whole()?;
+            let motion = cull.off_primitive(a.round(feature)?, (node_a, node_b), &node_b.obb)?;
+            Some(motion.by(self.clocks.of_form(Which::A, &a.features()[feature as usize], node_b.region)))
         });
         let margin = margin.or_else(|| {
-            let (p, off) = node_b.whole().and_then(|f| self.rounds.get(b, self.pose_ab, f))?;
-            cull.off_primitive((p, *off), (node_a, node_b), &node_a.obb)
+            let feature = node_b.whole()?;
+            let (p, off) = self.rounds.get(b, self.pose_ab, feature)?;
+            let motion = cull.off_primitive((p, *off), (node_a, node_b), &node_a.obb)?;
+            Some(motion.by(self.clocks.of_form(Which::B, &b.features()[feature as usize], node_b.region)))
         });
         if let Some(margin) = margin {
             return Verdict::Culled(margin);
         }
         let (Some(i), Some(j)) = (node_a.area(), node_b.area()) else { return Verdict::Open };
         if let Some(margin) = cull.leaves((node_a, &a.area(i).cone), (node_b, &b.area(j).cone), hint) {
-            return Verdict::Culled(margin);
+            return Verdict::Culled(margin.by(node_b.region));
         }
         self.out.push((i, j));
         if whole {
@@ -216,10 +232,10 @@ impl Pairs for Walk<'_> {
         true
     }
 
-    fn prune(&mut self, (i, j): (u32, u32)) -> Option<Motion> {
+    fn prune(&mut self, (i, j): (u32, u32)) -> Option<Margin> {
         self.stats.bvtt_nodes += 1;
         let node_b = self.placed.get(self.b.tree(), &self.cull.pose, j);
-        self.cull.nodes(&self.a.tree()[i as usize], node_b)
+        Some(self.cull.nodes(&self.a.tree()[i as usize], node_b)?.by(node_b.region))
     }
 
     fn children(&self, (i, j): (u32, u32)) -> [(u32, u32); 2] {

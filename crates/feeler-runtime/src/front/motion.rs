@@ -1,18 +1,22 @@
 //! How far B has moved in the frame of A, summed over a pair's queries.
 //!
 //! A culling test that has held with a margin holds for as long as B has moved less than the margin. Ways of points and
-//! angles are summed apart: what distance tells does not run out by turning. Ways are summed for parts of B: those near the axis
-//! of a turn move little.
+//! angles are summed apart: what distance tells does not run out by turning. Motion is told by several clocks: one for B as a
+//! whole, one for each of its parts, since those near the axis of a turn move little, and one for each axis of its features of
+//! revolution, whose form does not move as the solid turns about it. What is told by the form of a feature of A does not run out
+//! as B turns about the axis of that one: seen from B, A moves.
 
 use crate::Body;
-use feeler_geom::{P3, Pose, math};
+use crate::body::{Axis, FeatureData, MOST_AXES, REGIONS};
+use crate::solve::Which;
+use feeler_geom::{P3, Pose, V3, math};
 
 /// A motion of B, or what a test leaves for one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Motion {
-    /// Largest way (mm) of a point of B, or of a part of it.
+    /// Largest way (mm) of a point of B, of a part of it, or of a form but for turns about its axis.
     pub way: f64,
-    /// Angle (rad).
+    /// Angle (rad) of B, or of an axis.
     pub turn: f64,
 }
 
@@ -34,6 +38,11 @@ impl Motion {
         Self { turn, ..Self::ANY }
     }
 
+    /// As a clock tells it.
+    pub(crate) fn by(self, clock: u8) -> Margin {
+        Margin { motion: self, clock }
+    }
+
     /// Both, one after the other.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self { way: self.way + other.way, turn: self.turn + other.turn }
@@ -50,15 +59,64 @@ impl Motion {
     }
 }
 
-/// The summed motion, of B as a whole and of its regions ([`Body::regions`]).
+/// What a test leaves for a motion, and the clock that tells it: see [`Clocks`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Margin {
+    pub motion: Motion,
+    pub clock: u8,
+}
+
+impl Margin {
+    /// Any motion.
+    pub(crate) const ANY: Self = Self { motion: Motion::ANY, clock: Clocks::WHOLE };
+    /// What has run out.
+    pub(crate) const NONE: Self = Self { motion: Motion::NONE, clock: Clocks::WHOLE };
+}
+
+/// The numbers of a pair's clocks: 0 is that of B as a whole, those of its regions ([`Body::regions`]) have the numbers of these,
+/// the axes of B and then those of A follow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clocks<'a> {
+    /// Of the first axis of A and of B.
+    first: [usize; 2],
+    moved: &'a Travelled,
+}
+
+// The numbers are bytes. The regions are those of two trees.
+const _: () = assert!(1 + 2 * REGIONS + 2 * MOST_AXES <= CLOCKS, "too many clocks");
+
+impl<'a> Clocks<'a> {
+    /// That of B as a whole.
+    pub(crate) const WHOLE: u8 = 0;
+
+    /// Of pairs whose B is `b` and has `moved` this far.
+    pub(crate) fn new(b: &Body, moved: &'a Travelled) -> Self {
+        let of_b = 1 + b.regions().len();
+        Self { first: [of_b + b.axes().len(), of_b], moved }
+    }
+
+    /// The clock that tells how the form of a feature moves: that of its axis, unless the feature has none or the axis has moved more
+    /// in the last step than what is on the clock `other` tells.
+    #[expect(clippy::cast_possible_truncation, reason = "there are no more than CLOCKS")]
+    pub(crate) fn of_form(&self, which: Which, feature: &FeatureData, other: u8) -> u8 {
+        let Some(axis) = feature.axis else { return other };
+        let clock = (self.first[which as usize] + usize::from(axis)) as u8;
+        if self.moved.step(clock) <= self.moved.step(other) { clock } else { other }
+    }
+}
+
+/// The summed motion by all [`Clocks`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Odometer {
     last: Option<Pose>,
-    size: f64,
+    /// Largest coordinates (mm) of both.
+    reach: f64,
     /// Largest distance (mm) of a point of B from the boxes.
     deviation: f64,
     /// Centres and radii of the regions.
     regions: Vec<(P3, f64)>,
+    /// Axes of B and of A, in their own frames.
+    axes: [Vec<Axis>; 2],
     total: Travelled,
 }
 
@@ -66,47 +124,74 @@ pub(crate) struct Odometer {
 /// axis, as it does in what it is plugged into.
 const LEVER: f64 = 0.2;
 
+/// Clocks of a pair, at most.
+pub(crate) const CLOCKS: usize = 256;
+
+/// [`Travelled::sums`] by clocks.
+pub(crate) type Sums = [f64; CLOCKS];
+
 /// How far B has come.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Travelled {
-    turn: f64,
-    /// Largest ways (mm), of all B first, then by regions.
-    ways: Vec<f64>,
+    /// By clocks.
+    motions: Vec<Motion>,
+    /// The sums in the last step, by clocks.
+    steps: Vec<f64>,
     /// Length (mm) of a turn by one radian in sums of turns and ways.
     lever: f64,
 }
 
 impl Travelled {
-    /// Of a region; 0 for B as a whole.
-    pub(crate) fn of(&self, region: u8) -> Motion {
-        Motion { way: self.ways[usize::from(region)], turn: self.turn }
+    /// By a clock; 0 for B as a whole.
+    pub(crate) fn of(&self, clock: u8) -> Motion {
+        self.motions[usize::from(clock)]
     }
 
-    /// A single number for all motion (mm): see [`Travelled::due`].
-    pub(crate) fn sum(&self) -> f64 {
-        self.ways[0] + self.lever * self.turn
+    /// A single number for the motion by each clock (mm): see [`Travelled::due`].
+    pub(crate) fn sums(&self) -> Sums {
+        let mut sums = [0.0; CLOCKS];
+        for (sum, motion) in sums.iter_mut().zip(&self.motions) {
+            *sum = self.sum(*motion);
+        }
+        sums
     }
 
-    /// The [`sum`](Travelled::sum) up to which no motion by as much as `margin` can have happened, in any region.
-    pub(crate) fn due(&self, margin: Motion) -> f64 {
+    /// The sum in the last step.
+    fn step(&self, clock: u8) -> f64 {
+        self.steps[usize::from(clock)]
+    }
+
+    fn sum(&self, motion: Motion) -> f64 {
+        motion.way + self.lever * motion.turn
+    }
+
+    /// The [sum](Travelled::sums) by a clock up to which no motion by as much as `margin` can have happened.
+    pub(crate) fn due(&self, margin: Margin) -> f64 {
+        let Margin { motion, clock } = margin;
         // A little less, for sums are rounded otherwise than their terms.
-        let sum = self.sum();
-        sum - 8.0 * f64::EPSILON * sum + (1.0 - 1e-6) * margin.way.min(self.lever * margin.turn)
+        let sum = self.sum(self.of(clock));
+        sum - 8.0 * f64::EPSILON * sum + (1.0 - 1e-6) * motion.way.min(self.lever * motion.turn)
     }
 
-    /// Of one region alone, as a whole.
+    /// By these clocks.
     #[cfg(test)]
-    pub(crate) fn uniformly(motion: Motion) -> Self {
-        Self { turn: motion.turn, ways: vec![motion.way], lever: 1.0 }
+    pub(crate) fn by_clocks(motions: Vec<Motion>) -> Self {
+        Self { steps: vec![0.0; motions.len()], motions, lever: 1.0 }
     }
 }
 
 impl Odometer {
-    /// For pairs whose B is `b`.
-    pub(crate) fn new(b: &Body) -> Self {
+    /// For pairs of these two.
+    pub(crate) fn new(a: &Body, b: &Body) -> Self {
         let regions = b.regions().to_vec();
-        let total = Travelled { turn: 0.0, ways: vec![0.0; regions.len() + 1], lever: LEVER * b.size() };
-        Self { last: None, size: b.size(), deviation: b.deviation(), regions, total }
+        let axes = [b, a].map(|body| body.axes().to_vec());
+        let clocks = 1 + regions.len() + axes[0].len() + axes[1].len();
+        let total = Travelled {
+            motions: vec![Motion::ZERO; clocks],
+            steps: vec![0.0; clocks],
+            lever: LEVER * b.size(),
+        };
+        Self { last: None, reach: a.reach() + b.reach(), deviation: b.deviation(), regions, axes, total }
     }
 
     /// Motion so far.
@@ -116,8 +201,7 @@ impl Odometer {
 
     /// Counts from zero again.
     pub(crate) fn restart(&mut self) {
-        self.total.turn = 0.0;
-        self.total.ways.fill(0.0);
+        self.total.motions.fill(Motion::ZERO);
     }
 
     /// Takes the next relative pose; returns the motion of B as a whole since the last one, infinite at the first.
@@ -127,63 +211,106 @@ impl Odometer {
         let by = last.rotation.rotation_to(&pose_ab.rotation);
         // Not the arc cosine, which loses small angles.
         let turn = 2.0 * math::atan2(by.imag().norm(), by.w.abs()) + 16.0 * f64::EPSILON;
-        let scale = pose_ab.translation.vector.norm() + 2.0 * self.size;
-        let spare = 16.0 * f64::EPSILON * scale + self.deviation * turn;
+        // Centres of axes are a few sizes from the solids, no more.
+        let rounding = 32.0 * f64::EPSILON * (pose_ab.translation.vector.norm() + 4.0 * self.reach);
+        let spare = rounding + self.deviation * turn;
         let matrix = |pose: &Pose| pose.rotation.to_rotation_matrix().into_inner();
-        let turned = matrix(pose_ab) - matrix(&last);
+        let (now, before) = (matrix(pose_ab), matrix(&last));
+        let turned = now - before;
         let shifted = pose_ab.translation.vector - last.translation.vector;
         // What is no number anywhere is none here.
         if !(turned.sum() + shifted.sum() + turn).is_finite() {
             return Motion::ANY;
         }
-        let mut whole = 0.0_f64;
-        for ((center, radius), total) in self.regions.iter().zip(&mut self.total.ways[1..]) {
-            // About its centre a region turns by no more than the angle.
-            let way = (turned * center.coords + shifted).norm() + radius * turn + spare;
-            *total += way;
-            whole = whole.max(way);
+        for (step, motion) in self.total.steps.iter_mut().zip(&self.total.motions) {
+            *step = -(motion.way + self.total.lever * motion.turn);
         }
-        self.total.ways[0] += whole;
-        self.total.turn += turn;
-        Motion { way: whole, turn }
+        let [whole, totals @ ..] = self.total.motions.as_mut_slice() else { return Motion::ANY };
+        let (of_regions, of_axes) = totals.split_at_mut(self.regions.len());
+        let mut way = 0.0_f64;
+        for ((center, radius), total) in self.regions.iter().zip(of_regions) {
+            // About its centre a region turns by no more than the angle.
+            let of_region = (turned * center.coords + shifted).norm() + radius * turn + spare;
+            *total = total.plus(Motion { way: of_region, turn });
+            way = way.max(of_region);
+        }
+        let step = Motion { way, turn };
+        *whole = whole.plus(step);
+        // Seen from B, A moves the other way.
+        let back =
+            now.transpose() * pose_ab.translation.vector - before.transpose() * last.translation.vector;
+        let [of_b, of_a] = &self.axes;
+        let turned_a = turned.transpose();
+        let moved_b = of_b.iter().map(|x| (x, turned * x.center.coords + shifted, turned * x.direction));
+        let moved_a = of_a.iter().map(|x| (x, turned_a * x.center.coords - back, turned_a * x.direction));
+        for ((axis, center, direction), total) in moved_b.chain(moved_a).zip(of_axes) {
+            *total = total.plus(of_axis(axis, center, direction, (turn, rounding)));
+        }
+        for (step, motion) in self.total.steps.iter_mut().zip(&self.total.motions) {
+            *step += motion.way + self.total.lever * motion.turn;
+        }
+        step
     }
+}
+
+/// The motion of what is of revolution about an axis when its centre moves by `center` and its direction by `direction`, as the
+/// solid turns by `turn`: lengths (mm) and the angle (rad), and what `rounding` adds (mm).
+fn of_axis(axis: &Axis, center: V3, direction: V3, (turn, rounding): (f64, f64)) -> Motion {
+    let tilt = direction.norm();
+    let way = center.norm() + axis.radius * tilt + axis.off[0] * turn + rounding;
+    let chord = tilt + axis.off[1] * turn + 16.0 * f64::EPSILON;
+    // An angle of no more than a half turn is no longer than this by its chord.
+    Motion { way, turn: turn.min(chord + 0.15 * chord * chord * chord) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use feeler_geom::V3;
+    use feeler_geom::Frame;
+    use feeler_geom::skeleton::{Primitive, signed_distance};
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
 
-    /// Whatever is left of a margin in a region, an item is due no later than when nothing is left.
+    fn vector(rng: &mut SmallRng, scale: f64) -> V3 {
+        V3::from_fn(|_, _| scale * rng.random_range(-1.0..1.0))
+    }
+
+    /// Steps of very different lengths, about the origin and along or about the vertical.
+    fn step(rng: &mut SmallRng) -> Pose {
+        let scale = [1.0, 1e-3, 1e-9][rng.random_range(0..3)];
+        let turn = [vector(rng, 0.02), V3::z() * rng.random_range(-0.5..0.5)][rng.random_range(0..2)];
+        Pose::new(vector(rng, 0.1 * scale), turn * scale)
+    }
+
+    fn odometer(regions: Vec<(P3, f64)>, axes: [Vec<Axis>; 2], lever: f64) -> Odometer {
+        let motions = vec![Motion::ZERO; 1 + regions.len() + axes[0].len() + axes[1].len()];
+        let total = Travelled { steps: vec![0.0; motions.len()], motions, lever };
+        Odometer { last: None, reach: 10.0, deviation: 0.0, regions, axes, total }
+    }
+
+    /// Whatever is left of a margin by a clock, an item is due no later than when nothing is left; ways of regions hold those of their
+    /// points.
     #[test]
     fn nothing_is_due_too_late() {
         let mut rng = SmallRng::seed_from_u64(1);
         let mut spared = 0;
         for _ in 0..200 {
-            let regions: Vec<(P3, f64)> = (0..3)
-                .map(|_| {
-                    let c = V3::from_fn(|_, _| rng.random_range(-5.0..5.0));
-                    (P3::from(c), rng.random_range(0.1..1.0))
-                })
-                .collect();
-            let total = Travelled { turn: 0.0, ways: vec![0.0; 4], lever: rng.random_range(0.0..10.0) };
-            let mut odometer = Odometer { last: None, size: 10.0, deviation: 0.0, regions, total };
+            let regions: Vec<(P3, f64)> =
+                (0..3).map(|_| (P3::from(vector(&mut rng, 5.0)), rng.random_range(0.1..1.0))).collect();
+            let lever = rng.random_range(0.0..10.0);
+            let mut odometer = odometer(regions, [vec![], vec![]], lever);
             let mut pose = Pose::identity();
             assert_eq!(odometer.advance(&pose), Motion::ANY, "nothing to compare with");
-            let mut items: Vec<(u8, Motion, f64)> = Vec::new();
+            let mut items: Vec<(Margin, Motion, f64)> = Vec::new();
             for _ in 0..50 {
                 let before = (pose, odometer.total.clone());
-                let step = V3::from_fn(|_, _| rng.random_range(-0.1..0.1));
-                let turn = V3::from_fn(|_, _| rng.random_range(-0.02..0.02));
-                pose = Pose::new(step, turn) * pose;
+                pose = step(&mut rng) * pose;
                 let whole = odometer.advance(&pose);
                 let total = odometer.total();
                 for (i, (center, radius)) in (1_u8..).zip(&odometer.regions) {
                     let way = total.of(i).way - before.1.of(i).way;
                     for _ in 0..8 {
-                        let v = V3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+                        let v = vector(&mut rng, 1.0);
                         let p = center + v * (radius / v.norm());
                         let moved = (pose * p - before.0 * p).norm();
                         assert!(moved <= way + 1e-13, "{moved} {way}");
@@ -191,22 +318,81 @@ mod tests {
                     }
                     assert!(way <= whole.way + 1e-12, "{way} {whole:?}");
                 }
-                for (region, expiry, due) in &items {
-                    let expired = !total.of(*region).is_within(*expiry);
-                    assert!(!expired || total.sum() >= *due, "{expiry:?} {due}");
-                    spared += usize::from(!expired && total.sum() >= *due);
+                let sums = total.sums();
+                for (margin, expiry, due) in &items {
+                    let expired = !total.of(margin.clock).is_within(*expiry);
+                    let is_due = sums[usize::from(margin.clock)] >= *due;
+                    assert!(!expired || is_due, "{expiry:?} {due}");
+                    spared += usize::from(!expired && sums[0] >= *due);
                 }
-                let region = rng.random_range(0..4);
+                let clock = rng.random_range(0..4);
                 let way = rng.random_range(0.0..1.0);
                 let turn = [f64::INFINITY, rng.random_range(0.0..0.1)][rng.random_range(0..2)];
-                let margin = Motion { way, turn };
-                items.push((region, total.of(region).plus(margin), total.due(margin)));
+                let margin = Motion { way, turn }.by(clock);
+                items.push((margin, total.of(clock).plus(margin.motion), total.due(margin)));
             }
         }
         assert!(spared > 100, "regions tell more than the whole: {spared}");
         let no_number = Pose::translation(f64::NAN, 0.0, 0.0);
-        let mut odometer = Odometer { last: Some(no_number), ..Odometer::default() };
+        let mut odometer = Odometer { last: Some(no_number), ..odometer(vec![], [vec![], vec![]], 1.0) };
         assert_eq!(odometer.advance(&Pose::identity()), Motion::ANY, "no number");
-        assert!(odometer.total.turn < 1e-12, "nothing is added");
+        assert!(odometer.total.of(0).turn < 1e-12, "nothing is added");
+    }
+
+    /// The distance from what is of revolution about an axis, of A or of B, changes by no more than the way by the clock of the axis,
+    /// and its direction by no more than the turn, also where its own axis is a little off; turns about the axis alone are none.
+    #[test]
+    fn forms_move_with_their_axes() {
+        let mut rng = SmallRng::seed_from_u64(2);
+        let mut slow = 0;
+        for k in 0..20_000 {
+            let off = [0.0, 1e-6, 1e-3][rng.random_range(0..3)];
+            let direction = if k % 2 == 0 { V3::z() } else { vector(&mut rng, 1.0) };
+            let Some(direction) = direction.try_normalize(0.1) else { continue };
+            let center = P3::from(if k % 4 == 0 { V3::zeros() } else { vector(&mut rng, 5.0) });
+            let mut axis = Axis { center, direction, radius: 3.0, off: [0.0; 2] };
+            let own = (direction + vector(&mut rng, off)).normalize();
+            let origin = center + vector(&mut rng, off) + own * rng.random_range(-1.0..1.0);
+            axis.off = axis.off_of(Some(&origin), &own);
+            // Within the radius with its tube.
+            let frame =
+                Frame::from_z(origin, if k % 3 == 0 { -own } else { own }, None).expect("a direction");
+            let sigma = rng.random_range(-0.5..0.5);
+            let ring = Primitive::Circle { frame, radius: rng.random_range(0.5..1.5), sigma };
+            let mut pose = Pose::new(vector(&mut rng, 1.0), vector(&mut rng, 1.0));
+            let of_b = k % 5 < 3;
+            let mut odometer =
+                odometer(vec![], if of_b { [vec![axis], vec![]] } else { [vec![], vec![axis]] }, 1.0);
+            let outside = P3::from(vector(&mut rng, 10.0));
+            // What is told of the ring as seen from the other solid.
+            let seen = |pose: &Pose| {
+                let view = if of_b { *pose } else { pose.inverse() };
+                (signed_distance(&ring.transformed(&view), &outside).map(|d| d.value), view * frame.z)
+            };
+            odometer.advance(&pose);
+            let before = seen(&pose);
+            let by = step(&mut rng);
+            let spin = Pose::rotation(direction * rng.random_range(-0.1..0.1));
+            let about = Pose::from(center.coords) * spin * Pose::from(-center.coords);
+            pose = match (k % 7 == 0, of_b) {
+                (true, true) => pose * about,
+                (true, false) => about * pose,
+                (false, _) => by * pose,
+            };
+            let whole = odometer.advance(&pose);
+            let after = seen(&pose);
+            let moved = odometer.total().of(1);
+            let turned = (after.1 - before.1).norm();
+            assert!(turned <= moved.turn, "{turned} {moved:?}");
+            let (Some(before), Some(after)) = (before.0, after.0) else { continue };
+            let way = (after - before).abs();
+            assert!(way <= moved.way, "{way} {moved:?} in step {k}");
+            assert!(moved.turn <= whole.turn * (1.0 + 1e-12), "{moved:?} {whole:?}");
+            if k % 7 == 0 {
+                slow += 1;
+                assert!(moved.way <= 10.0 * off * whole.turn + 1e-12, "{moved:?} {whole:?}");
+            }
+        }
+        assert!(slow > 1000, "{slow}");
     }
 }

@@ -1,8 +1,9 @@
 //! The pairs of nodes that a walk down two trees met, kept from query to query.
 //!
-//! The front is the list of pairs below which nothing was opened. Each that was culled carries the summed motion up to which
-//! it stays culled: the next walk passes over the list and tests only pairs whose time has come and, once in a few walks, the
-//! pairs of leaves that are not culled. The first one starts from a front of one pair.
+//! The front is the list of pairs below which nothing was opened. Each that was culled carries the summed motion, by one of several
+//! clocks, up to which it stays culled: the next walks test only pairs whose time has come and, once in a few walks, the pairs of
+//! leaves that are not culled. The list as a whole is passed over once in a few walks, for what may be due in the next ones. The first
+//! walk starts from a front of one pair.
 //!
 //! # Source
 //! BREP §4.5.1 (front tracking: one array; descend, and prune partially).
@@ -12,7 +13,7 @@
 //! have changed is not tested. The array is not kept sorted, the pairs above the front are kept as a tree: pruning
 //! looks at two siblings, and at each only in one walk of [`PRUNE_EVERY`].
 
-use super::motion::{Motion, Travelled};
+use super::motion::{CLOCKS, Clocks, Margin, Motion, Sums, Travelled};
 use crate::body::index;
 
 /// A pair of nodes.
@@ -23,8 +24,6 @@ pub(crate) trait Pairs {
     /// Something about a pair that is kept for later walks.
     type Note: Copy;
 
-    /// The region of B whose way counts for a pair.
-    fn region(&self, pair: Nodes) -> u8;
     /// Makes the note of a pair.
     fn note(&mut self, pair: Nodes) -> Self::Note;
     /// Number of the group of pairs with this note, of which one active pair stands for all; `None` without a group.
@@ -36,7 +35,7 @@ pub(crate) trait Pairs {
     /// Takes a pair that was active in the last walk for active again, unless it is to be tested.
     fn keep(&mut self, pair: Nodes, note: Self::Note) -> bool;
     /// For how long an open pair is culled, both of whose children are.
-    fn prune(&mut self, pair: Nodes) -> Option<Motion>;
+    fn prune(&mut self, pair: Nodes) -> Option<Margin>;
     /// The pairs below one that is not of two leaves.
     fn children(&self, pair: Nodes) -> [Nodes; 2];
 }
@@ -47,7 +46,7 @@ pub(crate) const NO_HINT: u8 = u8::MAX;
 /// Outcome of the test of a pair.
 pub(crate) enum Verdict {
     /// Nothing here and below until B has moved this far.
-    Culled(Motion),
+    Culled(Margin),
     /// Two leaves that are to be looked at.
     Active,
     /// The children tell.
@@ -81,19 +80,18 @@ enum State {
 /// A pair in the front.
 #[derive(Clone, Copy, Debug)]
 struct Item<T> {
-    /// Summed motion up to which nothing changes here and below.
+    /// Summed motion up to which nothing changes here and below, by the clock of its place.
     expiry: Motion,
     /// Its index in the tree, or [`GONE`].
     pair: u32,
     note: T,
-    region: u8,
 }
 
 /// Marks an item that is no pair any more.
 const GONE: u32 = u32::MAX;
 
 /// Walks after which a pair that was active is tested again: most are still active, and those that are not do no harm.
-const TEST_EVERY: u32 = 8;
+const TEST_EVERY: u32 = 16;
 /// Walks after which a pair that stays culled is tried to be pruned with its sibling: a test that fails more often than not. (Those
 /// that are settled are tried at once.)
 const PRUNE_EVERY: u32 = 8;
@@ -173,6 +171,87 @@ impl Parked {
     }
 }
 
+/// The items of a front that can be due in the next walks. Most others stay what they are for long: the front is passed over as a
+/// whole once in a few walks.
+#[derive(Clone, Debug)]
+struct Outlook {
+    /// Places in the front.
+    soon: Vec<u32>,
+    /// Whether each place is among them.
+    is_listed: Vec<bool>,
+    /// By clocks, the sum of motion up to which nothing else is due.
+    until: Sums,
+    /// The sums in the last walk.
+    last: Sums,
+}
+
+/// Steps like the last one for which the front is not passed over again: with twice as many, or half, queries of inserted parts take
+/// as many operations but for one part in a hundred.
+const STEPS_AHEAD: f64 = 4.0;
+/// The shortest step by any clock that is reckoned with, in steps of B as a whole.
+const LEAST_STEP: f64 = 0.1;
+
+impl Default for Outlook {
+    fn default() -> Self {
+        Self {
+            soon: vec![],
+            is_listed: vec![],
+            until: [f64::NEG_INFINITY; CLOCKS],
+            last: [f64::INFINITY; CLOCKS],
+        }
+    }
+}
+
+impl Outlook {
+    /// Forgets everything: the next walk passes over the front.
+    fn clear(&mut self) {
+        self.soon.clear();
+        self.is_listed.clear();
+        self.until = [f64::NEG_INFINITY; CLOCKS];
+        self.last = [f64::INFINITY; CLOCKS];
+    }
+
+    /// Passes over the front, given by clocks and sums when items are due, if more can be due than what is listed.
+    fn renew(&mut self, sums: &Sums, clocks: &[u8], due: &[f64]) {
+        let Self { soon, is_listed, until, last } = self;
+        if sums.iter().zip(&*until).any(|(sum, until)| sum > until) {
+            let step = |clock: usize| (sums[clock] - last[clock]).max(0.0);
+            // What has stood still may begin to move.
+            let least = LEAST_STEP * step(usize::from(Clocks::WHOLE));
+            for (clock, until) in until.iter_mut().enumerate() {
+                *until = sums[clock] + STEPS_AHEAD * step(clock).max(least);
+            }
+            soon.clear();
+            is_listed.clear();
+            is_listed.extend(clocks.iter().zip(due).map(|(clock, due)| *due <= until[usize::from(*clock)]));
+            let listed = is_listed.iter().enumerate().filter(|(_, is_listed)| **is_listed);
+            soon.extend(listed.map(|(place, _)| index(place)));
+        }
+        *last = *sums;
+    }
+
+    /// Takes out what is due.
+    fn take_due(&mut self, sums: &Sums, clocks: &[u8], due: &[f64], out: &mut Vec<u32>) {
+        let Self { soon, is_listed, .. } = self;
+        soon.retain(|&place| {
+            let k = place as usize;
+            let is_due = sums[usize::from(clocks[k])] >= due[k];
+            if is_due {
+                is_listed[k] = false;
+                out.push(place);
+            }
+            !is_due
+        });
+    }
+
+    /// Takes in the item at a place if it can be due soon.
+    fn add(&mut self, place: usize, clock: u8, due: f64) {
+        if due <= self.until[usize::from(clock)] && !std::mem::replace(&mut self.is_listed[place], true) {
+            self.soon.push(index(place));
+        }
+    }
+}
+
 /// The tree and its front.
 #[derive(Clone, Debug)]
 pub(crate) struct PairTree<T> {
@@ -180,8 +259,11 @@ pub(crate) struct PairTree<T> {
     /// First ones of unused siblings.
     free: Vec<u32>,
     front: Vec<Item<T>>,
-    /// For each item of the front the sum of motion below which it need not be looked at: all that most walks read of most items.
+    /// For each item of the front the clock that tells it the motion, and the sum of motion by that one below which it need not be
+    /// looked at: all that most walks read of most items.
+    clocks: Vec<u8>,
     due: Vec<f64>,
+    outlook: Outlook,
     /// Places that a walk looks at.
     now: Vec<u32>,
     parked: Parked,
@@ -197,7 +279,9 @@ impl<T> Default for PairTree<T> {
             pairs: vec![],
             free: vec![],
             front: vec![],
+            clocks: vec![],
             due: vec![],
+            outlook: Outlook::default(),
             now: vec![],
             parked: Parked::default(),
             gone: 0,
@@ -213,7 +297,9 @@ impl<T: Copy> PairTree<T> {
         self.pairs.clear();
         self.free.clear();
         self.front.clear();
+        self.clocks.clear();
         self.due.clear();
+        self.outlook.clear();
         self.parked.clear();
         (self.gone, self.walks) = (0, 0);
     }
@@ -229,28 +315,22 @@ impl<T: Copy> PairTree<T> {
                 hint: NO_HINT,
                 list: [GONE; 2],
             });
-            self.front.push(Item {
-                expiry: Motion::NONE,
-                pair: 0,
-                note: pairs.note((0, 0)),
-                region: pairs.region((0, 0)),
-            });
-            self.due.push(f64::NEG_INFINITY);
+            self.push(Item { expiry: Motion::NONE, pair: 0, note: pairs.note((0, 0)) });
         }
         self.walks = self.walks.wrapping_add(1);
-        let sum = moved.sum();
+        let sums = moved.sums();
         // What is opened goes behind and is looked at at once.
         let mut now = std::mem::take(&mut self.now);
         now.clear();
-        now.extend(
-            self.due.iter().enumerate().filter(|(_, due)| sum >= **due).map(|(place, _)| index(place)),
-        );
+        self.outlook.renew(&sums, &self.clocks, &self.due);
+        self.outlook.take_due(&sums, &self.clocks, &self.due, &mut now);
         for &place in &now {
             let place = place as usize;
-            let item = &self.front[place];
-            let so_far = moved.of(item.region);
+            let (item, clock) = (&self.front[place], self.clocks[place]);
+            let so_far = moved.of(clock);
             if so_far.is_within(item.expiry) {
-                self.due[place] = moved.due(item.expiry.minus(so_far));
+                self.due[place] = moved.due(Margin { motion: item.expiry.minus(so_far), clock });
+                self.outlook.add(place, clock, self.due[place]);
                 continue;
             }
             if item.pair != GONE {
@@ -268,9 +348,26 @@ impl<T: Copy> PairTree<T> {
         // All of them can be due at once: no surprise then.
         self.now.clear();
         self.now.reserve(self.due.capacity());
+        self.outlook.soon.reserve(self.due.capacity() - self.outlook.soon.len());
         if self.gone > self.front.len() / 8 {
             self.close_up();
         }
+    }
+
+    /// Puts an item behind the others that is due at once.
+    fn push(&mut self, item: Item<T>) {
+        self.front.push(item);
+        self.clocks.push(Clocks::WHOLE);
+        self.due.push(f64::NEG_INFINITY);
+        self.outlook.is_listed.push(false);
+    }
+
+    /// Notes for how long the pair at a place stays what it is.
+    fn set_margin(&mut self, place: usize, moved: &Travelled, margin: Margin) {
+        self.front[place].expiry = moved.of(margin.clock).plus(margin.motion);
+        self.clocks[place] = margin.clock;
+        self.due[place] = moved.due(margin);
+        self.outlook.add(place, margin.clock, self.due[place]);
     }
 
     /// Tests the pairs of a group that are settled no more.
@@ -291,15 +388,16 @@ impl<T: Copy> PairTree<T> {
     fn look(&mut self, place: usize, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
         let mut place = place;
         loop {
-            let Item { pair: k, note, region, .. } = self.front[place];
+            let Item { pair: k, note, .. } = self.front[place];
             let group = pairs.group(note);
             let (state, margin) = if group.is_some_and(|g| pairs.settled(g)) {
-                (State::Settled, Motion::ANY)
+                (State::Settled, Margin::ANY)
             } else {
                 let tests = self.walks.wrapping_add(k).is_multiple_of(TEST_EVERY);
                 let pair = &mut self.pairs[k as usize];
                 let nodes = pair.nodes;
                 if !tests && pair.state == State::Active && pairs.keep(nodes, note) {
+                    self.outlook.add(place, self.clocks[place], self.due[place]);
                     match self.stack.pop() {
                         Some(next) => place = next as usize,
                         None => return,
@@ -309,17 +407,16 @@ impl<T: Copy> PairTree<T> {
                 match pairs.test(nodes, note, &mut pair.hint) {
                     Verdict::Open => {
                         let children = pairs.children(nodes);
-                        let notes = children.map(|c| (pairs.note(c), pairs.region(c)));
+                        let notes = children.map(|c| pairs.note(c));
                         self.open(k, place, children, notes);
                         continue;
                     }
                     Verdict::Culled(margin) => (State::Culled, margin),
-                    Verdict::Active => (State::Active, Motion::NONE),
+                    Verdict::Active => (State::Active, Margin::NONE),
                 }
             };
             self.pairs[k as usize].state = state;
-            self.front[place].expiry = moved.of(region).plus(margin);
-            self.due[place] = moved.due(margin);
+            self.set_margin(place, moved, margin);
             if let (State::Settled, Some(group)) = (state, group) {
                 self.parked.add(&mut self.pairs, group, k);
                 self.prune(place, state, moved, pairs);
@@ -334,7 +431,7 @@ impl<T: Copy> PairTree<T> {
     }
 
     /// Puts the children of pair `k` into the front: the first one in its place, the second one behind and on the stack.
-    fn open(&mut self, k: u32, place: usize, children: [Nodes; 2], notes: [(T, u8); 2]) {
+    fn open(&mut self, k: u32, place: usize, children: [Nodes; 2], notes: [T; 2]) {
         let places = [index(place), index(self.front.len())];
         let pair = |c: usize| PairNode {
             nodes: children[c],
@@ -356,13 +453,9 @@ impl<T: Copy> PairTree<T> {
             first
         };
         self.pairs[k as usize].state = State::Other;
-        let item = |c: u32| {
-            let (note, region) = notes[c as usize];
-            Item { expiry: Motion::NONE, pair: first + c, note, region }
-        };
+        let item = |c: u32| Item { expiry: Motion::NONE, pair: first + c, note: notes[c as usize] };
         self.front[place] = item(0);
-        self.front.push(item(1));
-        self.due.push(f64::NEG_INFINITY);
+        self.push(item(1));
         self.stack.push(places[1]);
     }
 
@@ -380,7 +473,7 @@ impl<T: Copy> PairTree<T> {
                 return;
             }
             let nodes = self.pairs[parent as usize].nodes;
-            let (note, region) = (pairs.note(nodes), pairs.region(nodes));
+            let note = pairs.note(nodes);
             let margin = match state {
                 State::Settled => match pairs.group(note).filter(|g| pairs.settled(*g)) {
                     Some(group) => {
@@ -388,7 +481,7 @@ impl<T: Copy> PairTree<T> {
                         self.parked.remove(&mut self.pairs, k);
                         self.parked.remove(&mut self.pairs, sibling);
                         self.parked.add(&mut self.pairs, group, parent);
-                        Motion::ANY
+                        Margin::ANY
                     }
                     None => return,
                 },
@@ -399,14 +492,13 @@ impl<T: Copy> PairTree<T> {
                 State::Other | State::Active => return,
             };
             self.due[other as usize] = f64::INFINITY;
-            self.front[other as usize] = Item { expiry: Motion::ANY, pair: GONE, note, region };
+            self.front[other as usize] = Item { expiry: Motion::ANY, pair: GONE, note };
             self.gone += 1;
             self.free.push(k.min(sibling));
             let above = &mut self.pairs[parent as usize];
             (above.place, above.state) = (index(place), state);
-            let expiry = moved.of(region).plus(margin);
-            self.front[place] = Item { expiry, pair: parent, note, region };
-            self.due[place] = moved.due(margin);
+            self.front[place] = Item { expiry: Motion::ANY, pair: parent, note };
+            self.set_margin(place, moved, margin);
         }
     }
 
@@ -415,16 +507,19 @@ impl<T: Copy> PairTree<T> {
         let mut place = 0;
         for k in 0..self.front.len() {
             if self.front[k].pair != GONE {
-                (self.front[place], self.due[place]) = (self.front[k], self.due[k]);
+                self.front[place] = self.front[k];
+                (self.clocks[place], self.due[place]) = (self.clocks[k], self.due[k]);
                 place += 1;
             }
         }
         self.front.truncate(place);
+        self.clocks.truncate(place);
         self.due.truncate(place);
         for (place, item) in self.front.iter().enumerate() {
             self.pairs[item.pair as usize].place = index(place);
         }
         self.gone = 0;
+        self.outlook.clear();
     }
 }
 
@@ -444,6 +539,9 @@ mod tests {
     use super::*;
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
+
+    /// Clocks that tell the way of the intervals, one of them as it is and the others more.
+    const CLOCKS_USED: usize = 3;
 
     /// Leaves of a tree of intervals; node i has the children 2 i + 1 and 2 i + 2.
     const LEAVES: u32 = 32;
@@ -497,10 +595,6 @@ mod tests {
     impl Pairs for Intervals {
         type Note = Option<(u32, u32)>;
 
-        fn region(&self, _: Nodes) -> u8 {
-            0
-        }
-
         fn note(&mut self, (i, j): Nodes) -> Self::Note {
             group(i).zip(group(j)).filter(|_| self.grouped)
         }
@@ -532,9 +626,12 @@ mod tests {
             true
         }
 
-        fn prune(&mut self, pair: Nodes) -> Option<Motion> {
+        fn prune(&mut self, pair: Nodes) -> Option<Margin> {
             let gap = self.gap(pair);
-            (gap > 0.0).then_some(Motion::of_way(gap))
+            // Any clock will do, one this time and another one next time.
+            let clock = self.tests % CLOCKS_USED;
+            let clock = u8::try_from(clock).expect("a few");
+            (gap > 0.0).then_some(Motion::of_way(gap).by(clock))
         }
 
         fn children(&self, (i, j): Nodes) -> [Nodes; 2] {
@@ -553,20 +650,24 @@ mod tests {
             let (grouped, chosen, out) = (seed % 2 == 0, vec![], vec![]);
             let mut pairs = Intervals { a, b, shift: 0.0, grouped, chosen, out, tests: 0 };
             let mut tree = PairTree::default();
-            let (mut moved, mut largest) = (Motion::ZERO, 0);
+            let (mut moved, mut largest) = ([Motion::ZERO; CLOCKS_USED], 0);
             let mut touched_at = std::collections::BTreeMap::new();
             for step in 0..600_u32 {
                 let way = [0.01, 0.3, 5.0][rng.random_range(0..3)] * rng.random_range(-1.0..1.0_f64);
                 // About the start, so that they meet again and again.
                 let before = pairs.shift;
                 pairs.shift = 0.98 * before + way;
-                moved = moved.plus(Motion { way: (pairs.shift - before).abs() + 1e-12, turn: 0.0 });
+                for moved in &mut moved {
+                    let more = [1.0, 1.0, 3.0][rng.random_range(0..3)];
+                    let way = more * (pairs.shift - before).abs() + 1e-12;
+                    *moved = moved.plus(Motion { way, turn: 0.0 });
+                }
                 if step % 200 == 199 {
                     tree.clear();
                 }
                 pairs.chosen.clear();
                 pairs.out.clear();
-                tree.walk(&Travelled::uniformly(moved), &mut pairs);
+                tree.walk(&Travelled::by_clocks(moved.to_vec()), &mut pairs);
                 let leaves = || LEAVES - 1..2 * LEAVES - 1;
                 for pair in leaves().flat_map(|i| leaves().map(move |j| (i, j))) {
                     let found = pairs.out.contains(&pair);

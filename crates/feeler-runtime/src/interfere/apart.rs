@@ -80,19 +80,37 @@ impl Round {
     }
 }
 
-/// By how much (mm) more than the tolerance two faces are apart at least, by the primitives that they are on; when the first
-/// bounds tell that they have no common point, the others are not asked. Not positive: nothing is known.
-pub(crate) fn apart(a: &Round, b: &Round, tol: f64) -> f64 {
+/// By how much two faces are apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Apart {
+    /// Length (mm) by which they are at least more than the tolerance apart. Not positive: nothing is known.
+    pub spare: f64,
+    /// Whether this holds for what the face of A, and of B, becomes by turning about its own axis, too.
+    pub turned: [bool; 2],
+}
+
+impl Default for Apart {
+    fn default() -> Self {
+        Self { spare: f64::NEG_INFINITY, turned: [false; 2] }
+    }
+}
+
+/// By how much a face of A and one of B are apart, by the primitives that they are on; when the first bounds tell that they have
+/// no common point, the others are not asked.
+pub(crate) fn apart(a: &Round, b: &Round, tol: f64) -> Apart {
     let margin = a.off + b.off + 2.0 * tol;
     let beyond = |[lo, hi]: [f64; 2]| lo.max(-hi);
-    let bounds: [&dyn Fn() -> f64; 5] = [
-        &|| coaxial::distance(a, b).unwrap_or(f64::NEG_INFINITY),
-        &|| coaxial::range(a, b).map_or(f64::NEG_INFINITY, beyond),
-        &|| coaxial::range(b, a).map_or(f64::NEG_INFINITY, beyond),
-        &|| beyond(range(&a.primitive, b)),
-        &|| beyond(range(&b.primitive, a)),
+    // From a plane the distance is that of the other face's box.
+    let is_round = |r: &Round| !matches!(r.primitive, Primitive::Plane { .. });
+    let bounds: [(&dyn Fn() -> f64, [bool; 2]); 5] = [
+        (&|| coaxial::distance(a, b).unwrap_or(f64::NEG_INFINITY), [true; 2]),
+        (&|| coaxial::range(a, b).map_or(f64::NEG_INFINITY, beyond), [true; 2]),
+        (&|| coaxial::range(b, a).map_or(f64::NEG_INFINITY, beyond), [true; 2]),
+        (&|| beyond(range(&a.primitive, b)), [true, is_round(a)]),
+        (&|| beyond(range(&b.primitive, a)), [is_round(b), true]),
     ];
-    bounds.iter().map(|bound| bound() - margin).find(|spare| *spare > 0.0).unwrap_or(f64::NEG_INFINITY)
+    let apart = bounds.iter().map(|(bound, turned)| Apart { spare: bound() - margin, turned: *turned });
+    apart.into_iter().find(|apart| apart.spare > 0.0).unwrap_or_default()
 }
 
 /// The part of the meridian of a torus in which a face lies: angles at points of it, from outside up, and this `room`
@@ -428,6 +446,58 @@ mod tests {
         assert!(finite > 10_000 && positive > 2000, "{finite} {positive}");
     }
 
+    /// Pieces of forms are as far apart as is told, also after they have turned about their axes, of which planes have many.
+    #[test]
+    fn turned_pieces_are_apart() {
+        let mut rng = SmallRng::seed_from_u64(7);
+        let mut seen = [[0; 2]; 2];
+        for _ in 0..40_000 {
+            let [(mut a, of_a), (mut b, of_b)] = [form(&mut rng), form(&mut rng)];
+            let mut piece = |round: &mut Round, points: Vec<P3>| {
+                let side = direction(&mut rng);
+                let middle = points.iter().fold(0.0, |s, p| s + p.coords.dot(&side)) / 80.0;
+                let points: Vec<P3> = points.into_iter().filter(|p| p.coords.dot(&side) >= middle).collect();
+                round.bounds = Obb::from_aabb(&Aabb::of_points(points.iter()));
+                if rng.random_bool(0.5) {
+                    round.ring = None;
+                }
+                points
+            };
+            let (of_a, of_b) = (piece(&mut a, of_a), piece(&mut b, of_b));
+            let Apart { spare, turned } = apart(&a, &b, 0.0);
+            if spare <= 0.0 {
+                continue;
+            }
+            let mut spun = |round: &Round, points: &[P3]| -> Vec<P3> {
+                let (origin, axis) = match round.primitive {
+                    Primitive::Plane { normal, .. } => {
+                        (round.ring.map_or(point(&mut rng), |r| r.center), normal)
+                    }
+                    Primitive::Point { center, .. } => (center, V3::x()),
+                    Primitive::Line { origin, dir, .. } => (origin, dir),
+                    Primitive::Circle { frame, .. } => (frame.origin, frame.z),
+                };
+                let by = nalgebra::Rotation3::new(axis * rng.random_range(-4.0..4.0));
+                points.iter().map(|p| origin + by * (p - origin)).collect()
+            };
+            for (which, told) in turned.into_iter().enumerate() {
+                seen[which][usize::from(told)] += 1;
+                let moved = [spun(&a, &of_a), spun(&b, &of_b)];
+                let [p, q] = if !told {
+                    [&of_a, &of_b]
+                } else if which == 0 {
+                    [&moved[0], &of_b]
+                } else {
+                    [&of_a, &moved[1]]
+                };
+                let nearest = p.iter().flat_map(|p| q.iter().map(move |q| (p - q).norm()));
+                let nearest = nearest.fold(f64::INFINITY, f64::min);
+                assert!(spare <= nearest + 1e-12, "{spare} > {nearest}: {a:?} and {b:?}, {turned:?}");
+            }
+        }
+        assert!(seen.as_flattened().iter().all(|n| *n > 100), "{seen:?}");
+    }
+
     /// What fits with a play is apart, to rounding.
     #[test]
     fn nested_forms_are_apart() {
@@ -459,10 +529,10 @@ mod tests {
                 };
                 let (a, b) = (round(inner), round(outer));
                 assert!(
-                    apart(&a, &b, 0.1 * play) > 0.0 && apart(&b, &a, 0.1 * play) > 0.0,
+                    apart(&a, &b, 0.1 * play).spare > 0.0 && apart(&b, &a, 0.1 * play).spare > 0.0,
                     "{inner:?} {outer:?}"
                 );
-                assert!(apart(&a, &b, play) <= 0.0, "no more than there is");
+                assert!(apart(&a, &b, play).spare <= 0.0, "no more than there is");
             }
         }
     }

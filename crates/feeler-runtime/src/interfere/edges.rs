@@ -3,15 +3,16 @@
 //! # Guarantees
 //! As of [`super`]: edges are followed by samples.
 
+use super::apart::Apart;
 use super::probes::{SAMPLES, STEPS, Track};
-use super::{Suspect, spare};
+use super::{Suspect, as_wholes};
 use crate::Body;
 use crate::samples::{Grid, GridFoot};
 use crate::solve::{Context, Which};
 use crate::tree::PairTable;
 use crate::trim::outward_normal;
 use feeler_geom::obb::PoseMatrix;
-use feeler_geom::skeleton::signed_distance;
+use feeler_geom::skeleton::signed_distance_value;
 use feeler_geom::trim::Side;
 use feeler_geom::{Obb, P2, P3, Pose, V3};
 use feeler_hierarchy::Feature;
@@ -23,7 +24,7 @@ const DEPTHS: [f64; 2] = [8.0, 200.0];
 pub(super) fn edges_through_faces(
     ctx: &Context<'_>,
     own: Which,
-    (overlaps, apart): (&[(u32, u32)], &mut PairTable<f64>),
+    (overlaps, apart): (&[(u32, u32)], &mut PairTable<Apart>),
     meetings: &mut Vec<u64>,
     convicted: &dyn Fn(&Suspect) -> bool,
 ) -> bool {
@@ -52,7 +53,7 @@ pub(super) fn edges_through_faces(
             }
             // An edge is on both its faces, but for what it is off them.
             let pair = (body.dense(Feature::Face(track.beside)), facing.dense(feature));
-            spare(ctx, apart, if own == Which::A { pair } else { (pair.1, pair.0) }) <= track.off
+            as_wholes(ctx, apart, if own == Which::A { pair } else { (pair.1, pair.0) }).spare <= track.off
         });
         meetings.extend(near.map(|&t| (u64::from(t) << 32) | u64::from(target)));
     }
@@ -107,7 +108,7 @@ fn crosses_face(
 ) -> bool {
     let Some(primitive) = body.data(Feature::Face(f)).primitive else { return false };
     let face = body.face(f);
-    let value = |p: &P3| signed_distance(&primitive, p).map_or(0.0, |d| d.value);
+    let value = |p: &P3| signed_distance_value(&primitive, p).unwrap_or(0.0);
     let tol = ctx.tol.tol;
     // The distance changes by no more than the way.
     if value(&track.middle()).abs() > track.track.radius + tol {

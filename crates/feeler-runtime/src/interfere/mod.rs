@@ -19,15 +19,15 @@ pub(crate) mod face_tree;
 pub(crate) mod probes;
 pub(crate) mod ring;
 
-use crate::front::motion::{Motion, Travelled};
+use crate::front::motion::{Clocks, Margin, Motion, Travelled};
 use crate::front::pair_tree::{PairTree, Pairs, Verdict, opened};
 use crate::point_in_solid::{RayScratch, contains};
-use crate::solve::{Context, Which};
+use crate::solve::{Context, Which, sort_by_features};
 use crate::tree::{PairTable, PlacedRounds, PlacedTree};
-use apart::{Round, apart};
+use apart::{Apart, Round, apart};
 use edges::edges_through_faces;
 use face_tree::FaceNode;
-use feeler_geom::obb::{PoseMatrix, gap_in_frame, separated_in_frame};
+use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame, separated_in_frame};
 use feeler_geom::skeleton::{Primitive, critical_pairs_between, range_over_box, signed_distance};
 use feeler_geom::trim::Side;
 use feeler_geom::{Obb, P3};
@@ -58,9 +58,10 @@ pub(crate) struct Scratch {
 #[derive(Debug, Default)]
 struct Overlaps {
     pairs: Vec<(u32, u32)>,
+    keys: Vec<[u64; 2]>,
     placed: PlacedTree<FaceNode>,
     rounds: PlacedRounds,
-    apart: PairTable<f64>,
+    apart: PairTable<Apart>,
     tree: PairTree<()>,
     /// The tolerance that the tree was made with.
     valid_for: Option<f64>,
@@ -101,11 +102,11 @@ pub(crate) fn boundaries_cross(ctx: &Context<'_>, moved: &Travelled, scratch: &m
     }
     // Every crossing of the boundaries runs through overlapping boxes.
     overlapping_faces(ctx, moved, overlaps);
-    let Overlaps { pairs: overlaps, apart, .. } = overlaps;
+    let Overlaps { pairs: overlaps, apart, keys, .. } = overlaps;
     if overlaps.is_empty() {
         return false;
     }
-    overlaps.sort_unstable_by_key(|&(i, j)| (ctx.a.area_key(i), ctx.b.area_key(j)));
+    sort_by_features(ctx, overlaps, keys);
     edges_through_faces(ctx, Which::A, (overlaps, apart), meetings, &convicted)
         || edges_through_faces(ctx, Which::B, (overlaps, apart), meetings, &convicted)
         || closed_crossings(ctx, overlaps, &convicted)
@@ -162,65 +163,85 @@ fn overlapping_faces(ctx: &Context<'_>, moved: &Travelled, scratch: &mut Overlap
     }
     let Overlaps { tree, pairs, placed, rounds, apart, .. } = scratch;
     let pose = PoseMatrix::from(&ctx.pose_ab);
-    tree.walk(moved, &mut Meetings { ctx, pose, pairs, placed, rounds, apart });
+    let clocks = Clocks::new(ctx.b, moved);
+    tree.walk(moved, &mut Meetings { ctx, pose, clocks, pairs, placed, rounds, apart });
 }
 
 /// One query's walk down the faces of both solids.
 struct Meetings<'a> {
     ctx: &'a Context<'a>,
     pose: PoseMatrix,
+    clocks: Clocks<'a>,
     pairs: &'a mut Vec<(u32, u32)>,
     placed: &'a mut PlacedTree<FaceNode>,
     rounds: &'a mut PlacedRounds,
-    apart: &'a mut PairTable<f64>,
+    apart: &'a mut PairTable<Apart>,
 }
 
-/// By how much (mm) two faces as wholes are plainly apart: see [`apart()`].
-fn spare(ctx: &Context<'_>, known: &mut PairTable<f64>, pair: (u32, u32)) -> f64 {
+/// By how much two faces as wholes are plainly apart.
+fn as_wholes(ctx: &Context<'_>, known: &mut PairTable<Apart>, pair: (u32, u32)) -> Apart {
     known.get(pair).unwrap_or_else(|| {
         let sides = Round::of(ctx, Which::A, pair.0).zip(Round::of(ctx, Which::B, pair.1));
-        let spare = sides.map_or(f64::NEG_INFINITY, |(a, b)| apart(&a, &b, ctx.tol.tol));
-        known.set(pair, spare);
-        spare
+        let apart = sides.map_or(Apart::default(), |(a, b)| apart(&a, &b, ctx.tol.tol));
+        known.set(pair, apart);
+        apart
     })
 }
 
-/// Number of the tests that can cull a pair.
-const TESTS: u8 = 4;
-/// Successes in a row of the last one, which has no margin, after which the others are tried again.
-const TRIES: u8 = 8;
+/// Number of the tests that can cull a pair beside that of the boxes.
+const TESTS: u8 = 3;
+/// From here on the numbers are axes of that one.
+const AXES: u8 = TESTS;
+const END: u8 = AXES + SAT_AXES;
 
 impl Meetings<'_> {
-    /// How far B may move until the boxes of two nodes, the second one's as placed, can meet.
-    fn boxes(&mut self, (i, j): (u32, u32)) -> Option<Motion> {
+    /// How far B may move until the boxes of two nodes can meet, and the axis that tells it.
+    fn boxes(&mut self, (i, j): (u32, u32)) -> Option<(u8, Margin)> {
         let node_b = self.placed.get(self.ctx.b.faces(), &self.pose, j);
-        let gap = gap_in_frame(&self.ctx.a.faces()[i as usize].obb, &node_b.obb, 0.0)?;
-        Some(Motion::of_way(gap.1))
+        let (axis, gap) = gap_in_frame(&self.ctx.a.faces()[i as usize].obb, &node_b.obb, 0.0)?;
+        Some((axis, Motion::of_way(gap).by(node_b.region)))
     }
 
-    /// How far B may move until a pair can meet by one of the tests, from cheap to dear: by the boxes, by the surface of A or of B
-    /// and the box of the other, by the faces as wholes.
-    fn culled(&mut self, pair: (u32, u32), test: u8) -> Option<Motion> {
-        let ctx = self.ctx;
+    /// The same along one axis, which is counted from [`AXES`].
+    fn boxes_along(&self, (i, j): (u32, u32), axis: u8) -> Option<Margin> {
+        let (node_a, node_b) = (&self.ctx.a.faces()[i as usize], &self.ctx.b.faces()[j as usize]);
+        let gap = gap_along(&node_a.obb, &node_b.obb, &self.pose, axis - AXES);
+        (gap > 0.0).then(|| Motion::of_way(gap).by(node_b.region))
+    }
+
+    /// How far B may move until a pair can meet by one of the tests, from cheap to dear: by the surface of A or of B and the box of
+    /// the other, by the faces as wholes.
+    fn culled(&mut self, pair: (u32, u32), test: u8) -> Option<Margin> {
+        let (ctx, clocks) = (self.ctx, &self.clocks);
         let (node_a, node_b) = (&ctx.a.faces()[pair.0 as usize], &ctx.b.faces()[pair.1 as usize]);
+        // By the form of a feature.
+        let by_form = |which: Which, feature: u32, spare: f64| {
+            let data = &ctx.body(which).features()[feature as usize];
+            (spare > 0.0).then(|| Motion::of_way(spare).by(clocks.of_form(which, data, node_b.region)))
+        };
         let misses = |(primitive, off): (&Primitive, f64), other: &Obb| {
             let [lo, hi] = range_over_box(primitive, other);
-            let spare = lo.max(-hi) - off - 2.0 * ctx.tol.tol;
-            (spare > 0.0).then_some(Motion::of_way(spare))
+            lo.max(-hi) - off - 2.0 * ctx.tol.tol
         };
         match test {
-            0 => self.boxes(pair),
-            1 => {
-                let round = ctx.a.round(node_a.face()?)?;
-                misses(round, &self.placed.get(ctx.b.faces(), &self.pose, pair.1).obb)
+            0 => {
+                let face = node_a.face()?;
+                let other = &self.placed.get(ctx.b.faces(), &self.pose, pair.1).obb;
+                by_form(Which::A, face, misses(ctx.a.round(face)?, other))
             }
-            2 => {
-                let (p, off) = self.rounds.get(ctx.b, &ctx.pose_ab, node_b.face()?)?;
-                misses((p, *off), &node_a.obb)
+            1 => {
+                let face = node_b.face()?;
+                let (p, off) = self.rounds.get(ctx.b, &ctx.pose_ab, face)?;
+                by_form(Which::B, face, misses((p, *off), &node_a.obb))
             }
             _ => {
                 let faces = node_a.face().zip(node_b.face())?;
-                (spare(ctx, self.apart, faces) > 0.0).then_some(Motion::ZERO)
+                let Apart { spare, turned } = as_wholes(ctx, self.apart, faces);
+                if turned[Which::B as usize] {
+                    by_form(Which::B, faces.1, spare)
+                } else {
+                    by_form(Which::A, faces.0, spare)
+                }
             }
         }
     }
@@ -228,10 +249,6 @@ impl Meetings<'_> {
 
 impl Pairs for Meetings<'_> {
     type Note = ();
-
-    fn region(&self, (_, j): (u32, u32)) -> u8 {
-        self.ctx.b.faces()[j as usize].region
-    }
 
     fn note(&mut self, _: (u32, u32)) {}
 
@@ -243,15 +260,22 @@ impl Pairs for Meetings<'_> {
         false
     }
 
-    /// `hint` tells which test has culled the pair last, the last test counting how often.
+    /// `hint` tells which test has culled the pair last.
     fn test(&mut self, pair: (u32, u32), (): (), hint: &mut u8) -> Verdict {
-        const LAST: u8 = TESTS - 1;
-        let first = (*hint < LAST + TRIES).then(|| (*hint).min(LAST));
-        if let Some(margin) = first.and_then(|test| self.culled(pair, test)) {
-            *hint += u8::from(first == Some(LAST));
+        let first = *hint;
+        let again = match first {
+            0..TESTS => self.culled(pair, first),
+            AXES..END => self.boxes_along(pair, first),
+            _ => None,
+        };
+        if let Some(margin) = again {
             return Verdict::Culled(margin);
         }
-        for test in (0..TESTS).filter(|test| Some(*test) != first) {
+        if let Some((axis, margin)) = self.boxes(pair) {
+            *hint = AXES + axis;
+            return Verdict::Culled(margin);
+        }
+        for test in (0..TESTS).filter(|test| *test != first) {
             if let Some(margin) = self.culled(pair, test) {
                 *hint = test;
                 return Verdict::Culled(margin);
@@ -263,12 +287,14 @@ impl Pairs for Meetings<'_> {
         Verdict::Active
     }
 
-    fn keep(&mut self, _: (u32, u32), (): ()) -> bool {
-        false
+    fn keep(&mut self, (i, j): (u32, u32), (): ()) -> bool {
+        let areas = self.ctx.a.faces()[i as usize].area().zip(self.ctx.b.faces()[j as usize].area());
+        self.pairs.extend(areas);
+        true
     }
 
-    fn prune(&mut self, pair: (u32, u32)) -> Option<Motion> {
-        self.boxes(pair)
+    fn prune(&mut self, pair: (u32, u32)) -> Option<Margin> {
+        self.boxes(pair).map(|(_, margin)| margin)
     }
 
     fn children(&self, (i, j): (u32, u32)) -> [(u32, u32); 2] {
@@ -339,6 +365,10 @@ fn grids_behind(ctx: &Context<'_>, (i, j): (u32, u32), convicted: &dyn Fn(&Suspe
 fn on_boundary(ctx: &Context<'_>, (which, feature): (Which, Feature), p: &P3) -> bool {
     let Feature::Face(f) = feature else { return false };
     let p = if which == Which::A { *p } else { ctx.pose_ba * p };
+    let data = ctx.body(which).data(feature);
+    if !data.bounds.inflated(ctx.tol.tol + data.deviation).contains(&p) {
+        return false;
+    }
     let face = ctx.body(which).face(f);
     let uv = face.surface.invert(&p, None, None);
     (face.surface.point(uv) - p).norm() <= ctx.tol.tol && face.trim.classify(uv) == Side::Inside

@@ -11,23 +11,32 @@
 //! minima unless the curve itself makes the derivative turn twice within a half of an almost flat leaf, unseen from the ends,
 //! or the derivative turns twice within a 512th of it. Roots are bisected with Newton steps to round-off.
 
-use super::reduced::Reduced;
+use super::reduced::{Probe, Reduced};
 use super::{Context, Solved, Which, candidate_of};
 use crate::samples::CURVE_STEPS;
 use feeler_geom::curve::CurveDerivs;
 use feeler_geom::{Curve, P2, V3};
 use feeler_hierarchy::Feature;
+use std::cell::Cell;
 
 /// Halvings of a piece.
 const DEPTH: u32 = 6;
 
-/// All minima over `area` of free edge `edge`.
+/// The middle one of the samples along an area.
+pub(crate) const MIDDLE: usize = CURVE_STEPS / 2;
+
+/// What the solve of an area leaves for that of its neighbour: the last sample, and what the objective is there.
+pub(crate) type End = Option<(CurveDerivs, Option<Jet>)>;
+
+/// All minima over `area` of free edge `edge`, given what the objective is at the sample in the middle. `end` is what the last area of
+/// the edge has left.
 pub(crate) fn solve(
     ctx: &Context<'_>,
     canonical: Feature,
-    objective: &Reduced,
+    (objective, middle): (&Reduced, Option<Probe>),
     free: Which,
     (edge, area): (u32, u32),
+    end: &mut End,
     out: &mut Solved,
 ) {
     let body = ctx.body(free);
@@ -37,18 +46,26 @@ pub(crate) fn solve(
     // Beyond the ends by what the trim test may accept: a neighbour leaf or a vertex then has it too.
     let slack = body.data(feature).deviation + ctx.tol.trim;
     let samples = body.curve_samples_of(area);
-    let speed = samples[CURVE_STEPS / 2].d1.norm();
+    let speed = samples[MIDDLE].d1.norm();
     let margin = if speed > 0.0 { (slack / speed).min(0.05 * (rect.u1 - rect.u0)) } else { 0.0 };
-    let jet = |c: &CurveDerivs| -> Option<Jet> {
-        let q = objective.probe(&c.p)?;
-        let d2 = q.bending.along(&c.d1) + q.grad.dot(&c.d2);
-        Some(Jet { d1: q.grad.dot(&c.d1), d2, sharpness: q.sharpness * c.d1.norm() })
-    };
+    let jet = |c: &CurveDerivs| Some(Jet::new(&objective.probe(&c.p)?, c));
     let f = |t: f64| jet(&curve.derivs(t));
-    let known = |i: usize| jet(&samples[i]);
+    let first = end.take().filter(|(at, _)| *at == samples[0]);
+    let last = Cell::new(None);
+    let known = |i: usize| match i {
+        0 => first.map_or_else(|| jet(&samples[0]), |(_, jet)| jet),
+        MIDDLE => middle.map(|q| Jet::new(&q, &samples[MIDDLE])),
+        CURVE_STEPS => {
+            let jet = jet(&samples[i]);
+            last.set(Some((samples[i], jet)));
+            jet
+        }
+        _ => jet(&samples[i]),
+    };
     minima(&f, (rect.u0, rect.u1), &known, margin, &mut |t| {
         report(ctx, canonical, objective, (free, feature), curve, t, out);
     });
+    *end = last.get();
 }
 
 /// Takes in a minimum at a parameter.
@@ -120,8 +137,15 @@ fn touching_directions(
 pub(crate) struct Jet {
     pub d1: f64,
     pub d2: f64,
-    /// As of [`Probe`](super::reduced::Probe), by the parameter.
+    /// As of [`Probe`], by the parameter.
     pub sharpness: f64,
+}
+
+impl Jet {
+    fn new(q: &Probe, c: &CurveDerivs) -> Self {
+        let d2 = q.bending.along(&c.d1) + q.grad.dot(&c.d2);
+        Self { d1: q.grad.dot(&c.d1), d2, sharpness: q.sharpness * c.d1.norm() }
+    }
 }
 
 /// Reports all local minima strictly inside `(t0 - margin, t1 + margin)`; `known` tells the function at equal steps from
@@ -151,7 +175,6 @@ pub(crate) fn minima(
         let (Some(a), Some(b)) = (end.1, next.1) else { return margin > 0.0 };
         margin > 0.0 && (margin > 1e-3 * h || a.d1.abs() <= 4.0 * margin * (a.d2.abs() + b.d2.abs()))
     };
-    const MIDDLE: usize = CURVE_STEPS / 2;
     let [first, middle, last] = [0, MIDDLE, CURVE_STEPS].map(sample);
     if reaches(&first, &middle) {
         between(f, outside(t0 - margin), first, report);

@@ -145,6 +145,8 @@ pub(crate) struct Solved {
     pub families: Vec<FamilyPair>,
     /// Points of free-form features behind the other side's surface.
     pub suspects: Vec<Suspect>,
+    /// See [`sort_by_features`].
+    keys: Vec<[u64; 2]>,
     /// Areas of one group.
     areas: Vec<u32>,
     /// Pairs of areas of one group.
@@ -183,17 +185,10 @@ pub(crate) fn solve_all(
     stats: &mut Stats,
 ) {
     out.clear();
-    let key = |&(i, j): &(u32, u32)| (ctx.a.area_key(i), ctx.b.area_key(j));
-    pairs.sort_unstable_by_key(|p| {
-        let ((fa, i), (fb, j)) = key(p);
-        (fa, fb, i, j)
-    });
-    pairs.dedup();
+    sort_by_features(ctx, pairs, &mut out.keys);
     let together = options.savings.supermaximal;
-    let groups = pairs.chunk_by(|p, q| {
-        let (((fa, _), (fb, _)), ((ga, _), (gb, _))) = (key(p), key(q));
-        together && (fa, fb) == (ga, gb)
-    });
+    let features = |&(i, j): &(u32, u32)| (ctx.a.feature_of(i), ctx.b.feature_of(j));
+    let groups = pairs.chunk_by(|p, q| together && features(p) == features(q));
     if options.parallel && pairs.len() >= MIN_PARALLEL {
         let mut batches: Vec<&[(u32, u32)]> = Vec::new();
         for group in groups {
@@ -222,6 +217,18 @@ pub(crate) fn solve_all(
     }
     out.families.dedup_by_key(|f| (f.feature_a, f.feature_b));
     stats.candidates += out.candidates.len() as u64;
+}
+
+/// Sorts pairs of areas by their features, then by themselves, and keeps each once. `keys` is reused memory.
+pub(crate) fn sort_by_features(ctx: &Context<'_>, pairs: &mut Vec<(u32, u32)>, keys: &mut Vec<[u64; 2]>) {
+    let both = |a: u32, b: u32| (u64::from(a) << 32) | u64::from(b);
+    keys.clear();
+    keys.extend(pairs.iter().map(|&(i, j)| [both(ctx.a.feature_of(i), ctx.b.feature_of(j)), both(i, j)]));
+    keys.sort_unstable();
+    keys.dedup();
+    pairs.clear();
+    #[expect(clippy::cast_possible_truncation, reason = "the halves")]
+    pairs.extend(keys.iter().map(|&[_, pair]| ((pair >> 32) as u32, pair as u32)));
 }
 
 fn both_free(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
@@ -321,28 +328,41 @@ fn reduced_solves(
     let objective = reduced::Reduced::new(primitive);
     let other = ctx.body(free.other()).data(feature);
     let (bounds, open) = (other.bounds.inflated(ctx.d_max + 2.0 * ctx.tol.same), other.deviation);
+    let mut shared = None;
     for &area in areas {
         let data = body.data(body.area(area).feature);
-        // The signed distance changes by no more than the way: far from its box, inside or outside, nothing is found.
         let obb = &body.node(body.leaf_of_area(area)).obb;
         let reach = obb.radius() + ctx.tol.tol;
-        let around = gradient_over_ball(primitive, &obb.center, reach);
         if ctx.cull.is_some() {
             let near = bounds.inflated(reach + open + data.deviation);
-            if !near.contains(&(ctx.pose_to_other(free) * obb.center))
-                || around.is_some_and(|(_, gradient, turn)| faces_away(ctx, (body, area), &gradient, turn))
-            {
+            if !near.contains(&(ctx.pose_to_other(free) * obb.center)) {
                 continue;
             }
         }
-        let value = around.map(|g| g.0).or_else(|| Some(signed_distance_form(primitive, &obb.center)?.value));
+        // An edge is followed from its middle on: what is told there serves twice.
+        let edge = matches!(data.feature, Feature::Edge(_));
+        let center = if edge { body.curve_samples_of(area)[curve::MIDDLE].p } else { obb.center };
+        let reach = reach + (center - obb.center).norm();
+        let middle = if edge { objective.probe(&center) } else { None };
+        let around = match &middle {
+            Some(q) if !objective.squared => q.over_ball(reach),
+            _ => gradient_over_ball(primitive, &center, reach),
+        };
+        if ctx.cull.is_some()
+            && around.is_some_and(|(_, gradient, turn)| faces_away(ctx, (body, area), &gradient, turn))
+        {
+            continue;
+        }
+        // The signed distance changes by no more than the way: far from its box, inside or outside, nothing is found.
+        let value = around.map(|g| g.0).or_else(|| Some(signed_distance_form(primitive, &center)?.value));
         if value.is_some_and(|d| d - reach > ctx.d_max || d + reach < -data.extent) {
             continue;
         }
         stats.exact_solves += 1;
-        let area_data = body.area(area);
-        match area_data.feature {
-            Feature::Edge(e) => curve::solve(ctx, feature, &objective, free, (e, area), out),
+        match data.feature {
+            Feature::Edge(e) => {
+                curve::solve(ctx, feature, (&objective, middle), free, (e, area), &mut shared, out);
+            }
             Feature::Face(f) => patch::solve(ctx, feature, &objective, free, (f, area), out, stats),
             Feature::Vertex(_) => {}
         }
