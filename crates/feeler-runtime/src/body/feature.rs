@@ -24,7 +24,7 @@ pub(crate) struct FeatureData {
     /// Likewise of a face around a circle: see [`part`](crate::interfere::apart::part).
     pub part: [f64; 2],
     /// Position in [`Body::axes`](crate::Body) of the axis about which the feature is of revolution, or a plane's normal; none of
-    /// points, free-form features, and those whose axes few share.
+    /// points, free-form features, and those whose axes few share or are far from the solid.
     pub axis: Option<u8>,
     /// Of a planar face: where it lies about a point.
     pub ring: Option<Ring>,
