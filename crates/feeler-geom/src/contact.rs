@@ -20,7 +20,7 @@
 //! (since `√(d² + λ e²) ≤ d + tol`).
 
 use crate::{P2, Surface, V3};
-use nalgebra::{Matrix2, SymmetricEigen, Vector2};
+use nalgebra::{Matrix2, Vector2};
 
 /// The local shape of one side, in an orthonormal basis of the plane orthogonal to the normal of the pair. Curvatures
 /// are signed against the side's *own* outward direction (`n` for A, `-n` for B): positive where the side bends
@@ -221,8 +221,27 @@ impl Test {
     }
 }
 
-fn eigen(s: &Matrix2<f64>) -> SymmetricEigen<f64, nalgebra::Const<2>> {
-    SymmetricEigen::new((s + s.transpose()) * 0.5)
+/// Eigenvalues of the symmetric part of a matrix, the larger one first, and its eigenvectors in columns; in closed form.
+struct Eigen {
+    eigenvalues: Vector2<f64>,
+    eigenvectors: Matrix2<f64>,
+}
+
+fn eigen(s: &Matrix2<f64>) -> Eigen {
+    let (half_sum, half_diff) = (0.5 * (s[(0, 0)] + s[(1, 1)]), 0.5 * (s[(0, 0)] - s[(1, 1)]));
+    let off = 0.5 * (s[(0, 1)] + s[(1, 0)]);
+    let radius = (half_diff * half_diff + off * off).sqrt();
+    // Across the other one: the longer of the two columns that both are multiples of the first eigenvector.
+    let v = if half_diff >= 0.0 {
+        Vector2::new(half_diff + radius, off)
+    } else {
+        Vector2::new(off, radius - half_diff)
+    };
+    let v = v.try_normalize(0.0).unwrap_or_else(Vector2::x);
+    Eigen {
+        eigenvalues: Vector2::new(half_sum + radius, half_sum - radius),
+        eigenvectors: Matrix2::new(v.x, -v.y, v.y, v.x),
+    }
 }
 
 /// Shape operator of a surface against its outward normal (`outward`: the natural one), in an orthonormal basis of
@@ -313,6 +332,30 @@ mod tests {
             };
             (at(1.0, 1.0) - at(1.0, -1.0) - at(-1.0, 1.0) + at(-1.0, -1.0)) / (4.0 * h * h)
         })
+    }
+
+    /// Eigenvalues and eigenvectors make up the symmetric part, equal and very different ones too.
+    #[test]
+    fn eigenvectors_make_up_the_matrix() {
+        for (a, b, c, d) in [
+            (1.0, 0.0, 0.0, 1.0),
+            (0.0, 0.0, 0.0, 0.0),
+            (1.0, 2.0, 0.5, -3.0),
+            (-3.0, -0.1, -0.1, 1.0),
+            (1e-9, 1.0, 1.0, 1e-9),
+            (5.0, 1e-12, 1e-12, -1e9),
+            (2.0, 0.0, 0.0, 7.0),
+        ] {
+            let s = Matrix2::new(a, b, c, d);
+            let e = eigen(&s);
+            let made = e.eigenvectors * Matrix2::from_diagonal(&e.eigenvalues) * e.eigenvectors.transpose();
+            assert!((made - (s + s.transpose()) * 0.5).norm() <= 1e-15 * (1.0 + s.norm()), "{made} of {s}");
+            assert!(
+                (e.eigenvectors.transpose() * e.eigenvectors - Matrix2::identity()).norm() < 1e-15,
+                "{s}"
+            );
+            assert!(e.eigenvalues.x >= e.eigenvalues.y, "the larger one first");
+        }
     }
 
     #[test]

@@ -204,7 +204,7 @@ pub(super) fn polished<G: Guess>(mut guess: G) -> Option<G> {
 #[cfg(test)]
 mod tests {
     use super::super::solve::on_nappe;
-    use super::super::{Primitive, critical_pairs_between};
+    use super::super::{Criticals, Primitive, critical_pairs_between};
     use super::*;
     use crate::testing::{frame, rng, unit};
     use crate::{Frame, P3};
@@ -270,7 +270,8 @@ mod tests {
             let a = Primitive::Line { origin: f.origin, dir: f.z, sigma, slope };
             let b = Primitive::Circle { frame: g, radius, sigma: tube };
             let range = range(&mut r);
-            let mut job = Job::new(&a, &b, range, 1e-9, 10.0);
+            let mut out = Criticals::default();
+            let mut job = Job::new(&a, &b, range, 1e-9, 10.0, &mut out);
             let poses = Poses::new(&f.origin, &f.z, slope, g, radius);
             if line(&mut job, &poses, &Forms::new(&poses)).is_none() {
                 continue;
@@ -316,7 +317,8 @@ mod tests {
             let a = Primitive::Circle { frame: f, radius: radii[0], sigma: sigmas[0] };
             let b = Primitive::Circle { frame: g, radius: radii[1], sigma: sigmas[1] };
             let range = range(&mut r);
-            let mut job = Job::new(&a, &b, range, 1e-9, 10.0);
+            let mut out = Criticals::default();
+            let mut job = Job::new(&a, &b, range, 1e-9, 10.0, &mut out);
             let circles = [Circle { frame: f, radius: radii[0] }, Circle { frame: g, radius: radii[1] }];
             if circle(&mut job, &circles[0], &circles[1]).is_none() {
                 continue;
@@ -347,7 +349,8 @@ mod tests {
             let g = Frame::from_z(P3::new(e, 0.0, 0.5), V3::new(0.0, tilt, 1.0), None).expect("an axis");
             let a = Primitive::Line { origin: f.origin, dir: f.z, sigma: 1.0, slope: 0.0 };
             let b = Primitive::Circle { frame: g, radius, sigma: 0.0 };
-            let mut job = Job::new(&a, &b, [-10.0, 10.0], 1e-9, 10.0);
+            let mut out = Criticals::default();
+            let mut job = Job::new(&a, &b, [-10.0, 10.0], 1e-9, 10.0, &mut out);
             let poses = Poses::new(&f.origin, &f.z, 0.0, g, radius);
             line(&mut job, &poses, &Forms::new(&poses)).is_some()
         };

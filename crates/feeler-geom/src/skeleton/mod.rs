@@ -45,7 +45,7 @@ use crate::{Curve, Frame, P3, Pose, Rect, Surface, V3, math};
 use arrayvec::ArrayVec;
 
 pub use family::family_foot;
-pub use over_box::{gradient_over_ball, range_over_box, signed_distance_value};
+pub use over_box::{gradient_over_ball, range_over_box, signed_distance_gradient, signed_distance_value};
 pub use signed_distance::{
     Bending, SignedDistance, SignedDistanceForm, signed_distance, signed_distance_form,
     signed_distance_within, turn_over_ball,
@@ -264,7 +264,8 @@ pub fn critical_pairs_between(
         _ => a.kind() > b.kind(),
     };
     let (first, second) = if mirrored { (b, a) } else { (a, b) };
-    let mut job = solve::Job::new(first, second, range, tol, extent);
+    let mut out = Criticals::default();
+    let mut job = solve::Job::new(first, second, range, tol, extent, &mut out);
     match (first, second) {
         (Primitive::Plane { origin, normal }, other) => {
             plane_any::solve(&mut job, *origin, *normal, other);
@@ -274,7 +275,6 @@ pub fn critical_pairs_between(
         (Primitive::Line { .. }, _) => line_circle::solve(&mut job),
         _ => circle_circle::solve(&mut job),
     }
-    let mut out = job.out;
     if mirrored {
         for c in &mut out.isolated {
             *c = c.swapped();

@@ -42,6 +42,15 @@ pub fn signed_distance_value(primitive: &Primitive, p: &P3) -> Option<f64> {
     Some(middle(primitive, p).0).filter(|value| value.is_finite())
 }
 
+/// Value and gradient of [`signed_distance`](super::signed_distance()) alone, given the primitive's [`reach`](Primitive::reach);
+/// `None` where it has no gradient, to rounding.
+#[must_use]
+pub fn signed_distance_gradient(primitive: &Primitive, reach: f64, p: &P3) -> Option<(f64, V3)> {
+    let (value, gradient, nearest) = middle(primitive, p);
+    let rounding = 4.0 * f64::EPSILON * (p.coords.amax() + reach);
+    (nearest > rounding && value.is_finite()).then_some((value, gradient))
+}
+
 /// Bounds of [`signed_distance`](super::signed_distance()) over an oriented box, to rounding: exact for a plane, else by the
 /// value and the gradient in the middle and what curvature makes of them, or by the way alone, whichever is tighter.
 #[must_use]
@@ -74,6 +83,33 @@ mod tests {
     use super::*;
     use crate::testing::{frame, rng, unit};
     use rand::Rng;
+
+    /// Value and gradient alone are those of the whole.
+    #[test]
+    fn values_with_gradients() {
+        let mut r = rng(13);
+        for _ in 0..2000 {
+            let (f, sigma) = (frame(&mut r), r.random_range(-1.0..1.0));
+            let p = f.origin + unit(&mut r) * r.random_range(0.0..3.0);
+            for primitive in [
+                Primitive::Plane { origin: f.origin, normal: f.z },
+                Primitive::Point { center: f.origin, sigma },
+                Primitive::Line { origin: f.origin, dir: f.z, sigma, slope: 0.0 },
+                Primitive::Line { origin: f.origin, dir: f.z, sigma, slope: 0.3 },
+                Primitive::Circle { frame: f, radius: 1.5, sigma },
+            ] {
+                let whole = signed_distance(&primitive, &p).unwrap();
+                let (value, gradient) = signed_distance_gradient(&primitive, primitive.reach(), &p).unwrap();
+                let error = (value - whole.value).abs() + (gradient - whole.gradient).norm();
+                assert!(error < 1e-12, "{error} of {primitive:?} at {p}");
+            }
+        }
+        let axis = Primitive::Line { origin: P3::origin(), dir: V3::z(), sigma: 1.0, slope: 0.0 };
+        for x in [0.0, 1e-16] {
+            let p = P3::new(x, 0.0, 2.0);
+            assert_eq!(signed_distance_gradient(&axis, axis.reach(), &p), None, "no direction");
+        }
+    }
 
     /// Gradients in a ball are within the angle, cones of any slope and places far above circles included.
     #[test]

@@ -255,17 +255,24 @@ pub(super) struct Job<'a> {
     /// Rounding errors of lengths here (mm).
     pub(super) noise: f64,
     /// Results.
-    pub(super) out: Criticals,
+    pub(super) out: &'a mut Criticals,
     /// Skeleton points and normals of the isolated results.
     found: ArrayVec<(P3, P3, V3), 16>,
 }
 
 impl<'a> Job<'a> {
-    /// An empty collection.
-    pub(super) fn new(a: &'a Primitive, b: &'a Primitive, range: [f64; 2], tol: f64, extent: f64) -> Self {
+    /// An empty collection; results go to `out`.
+    pub(super) fn new(
+        a: &'a Primitive,
+        b: &'a Primitive,
+        range: [f64; 2],
+        tol: f64,
+        extent: f64,
+        out: &'a mut Criticals,
+    ) -> Self {
         let reach = a.reach() + b.reach();
         let noise = 16.0 * f64::EPSILON * reach;
-        Self { a, b, range, tol, extent, reach, noise, out: Criticals::default(), found: ArrayVec::new() }
+        Self { a, b, range, tol, extent, reach, noise, out, found: ArrayVec::new() }
     }
 
     /// Whether distances from `lo` to `hi` meet the requested range.
