@@ -1,4 +1,5 @@
-//! Step (c) of BREP Figure 4.1: which critical pairs are local minima of the solids.
+//! Step (c) of BREP Figure 4.1: which critical pairs are local minima of the solids. Of canonical features the solves leave out what is
+//! plainly a saddle or a maximum: see [`canonical`](crate::solve::canonical).
 //!
 //! # Source
 //! BREP §4.4, MATH §2.
@@ -110,8 +111,12 @@ pub(crate) fn in_zone(ctx: &Context<'_>, (which, feature): (Which, Feature), n: 
 
 /// The second-order test, with a threshold in length over the `extent` (mm) of the smaller feature.
 pub(crate) fn definiteness(ctx: &Context<'_>, a: &Side, b: &Side, distance: f64, extent: f64) -> SecondOrder {
-    let tol = ctx.tol.tol.min(FLAT_ANGLE * extent);
-    second_order(&a.shape, &b.shape, distance, extent, tol)
+    second_order(&a.shape, &b.shape, distance, extent, flatness(ctx, extent))
+}
+
+/// The threshold of second orders in length (mm) over an extent (mm).
+pub(crate) fn flatness(ctx: &Context<'_>, extent: f64) -> f64 {
+    ctx.tol.tol.min(FLAT_ANGLE * extent)
 }
 
 /// Turn of the normal (rad) over the extent of a feature above which the feature is not flat, however small it is.

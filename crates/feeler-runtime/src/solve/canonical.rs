@@ -1,16 +1,34 @@
 //! Canonical against canonical: closed forms on the skeletons, once a pair of supermaximal features.
 //!
+//! About half of the critical pairs are saddles and maxima, as the far side of a circle in a bore. What they are is plain by the
+//! primitives: the trims of their footpoints need not be asked.
+//!
 //! # Source
-//! BREP §4.2.3 (one solve a pair of supermaximal features), MATH §3.
+//! BREP §4.2.3 (one solve a pair of supermaximal features), MATH §2, §3.
 
 use super::{Candidate, Context, FamilyPair, Solved};
-use feeler_geom::skeleton::{Primitive, critical_pairs};
+use crate::filter::flatness;
+use feeler_geom::contact::{SecondOrder, SideShape, second_order};
+use feeler_geom::frame::complete_basis;
+use feeler_geom::skeleton::{Bending, Critical, Primitive, critical_pairs, signed_distance_form};
+use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
+use nalgebra::Matrix2;
 
-/// All critical pairs of two primitives, both in the frame of A.
+/// All critical pairs of two primitives, both in the frame of A, but for those that are plainly no minima.
 pub(crate) fn solve(ctx: &Context<'_>, a: (Feature, &Primitive), b: (Feature, &Primitive), out: &mut Solved) {
-    let found = critical_pairs(a.1, b.1, ctx.d_max, ctx.tol.tol, ctx.extent(a.0, b.0));
+    let extent = ctx.extent(a.0, b.0);
+    let found = critical_pairs(a.1, b.1, ctx.d_max, ctx.tol.tol, extent);
+    // Beside a vertex next to nothing falls.
+    let may_fall = ![a.0, b.0].iter().any(|f| matches!(f, Feature::Vertex(_)));
     for c in &found.isolated {
+        // In contact the direction is chosen later.
+        if may_fall
+            && c.distance > ctx.tol.tol
+            && order(a, b, c, extent, flatness(ctx, extent)) == Some(SecondOrder::Indefinite)
+        {
+            continue;
+        }
         out.candidates.push(Candidate {
             feature_a: a.0,
             feature_b: b.0,
@@ -25,5 +43,196 @@ pub(crate) fn solve(ctx: &Context<'_>, a: (Feature, &Primitive), b: (Feature, &P
     }
     if let Some(family) = found.family {
         out.families.push(FamilyPair { feature_a: a.0, feature_b: b.0, family });
+    }
+}
+
+/// What a critical pair of two primitives is, with a threshold in length over `extent` (mm); `None` where a curvature is not
+/// finite.
+pub(crate) fn order(
+    a: (Feature, &Primitive),
+    b: (Feature, &Primitive),
+    c: &Critical,
+    extent: f64,
+    threshold: f64,
+) -> Option<SecondOrder> {
+    let basis = complete_basis(&c.n);
+    let shape_a = shape(a, &c.p_a, &c.n, &basis)?;
+    let shape_b = shape(b, &c.p_b, &-c.n, &basis)?;
+    Some(second_order(&shape_a, &shape_b, c.distance.max(0.0), extent, threshold))
+}
+
+/// The local shape of a canonical feature at a point with an outward direction.
+fn shape(
+    (feature, primitive): (Feature, &Primitive),
+    p: &P3,
+    outward: &V3,
+    basis: &(V3, V3),
+) -> Option<SideShape> {
+    match (feature, primitive) {
+        // Of the sphere that touches there: the nearest point of the circle is another one's on the inner sheet of a spindle torus.
+        (Feature::Face(_), &Primitive::Circle { frame, radius, sigma }) => {
+            let center = p - outward * sigma - frame.origin;
+            let radial = (center - frame.z * center.dot(&frame.z)).try_normalize(f64::MIN_POSITIVE)?;
+            let lean = outward.dot(&radial);
+            let (meridian, around) = (1.0 / sigma, lean / (radius + sigma * lean));
+            let bending = Bending { n: *outward, t: frame.z.cross(&radial), k: meridian, l: around };
+            of_face(&bending, basis)
+        }
+        (Feature::Face(_), primitive) => of_face(&signed_distance_form(primitive, p)?.bending, basis),
+        (Feature::Edge(_), Primitive::Line { dir, .. }) => {
+            Some(SideShape::edge(dir, &V3::zeros(), outward, basis))
+        }
+        (Feature::Edge(_), Primitive::Circle { frame, radius, .. }) => {
+            let radial = (p - frame.origin) / *radius;
+            let curvature = -radial / *radius;
+            let is_finite = curvature.iter().all(|x| x.is_finite());
+            is_finite.then(|| SideShape::edge(&frame.z.cross(&radial), &curvature, outward, basis))
+        }
+        (Feature::Edge(_), _) => None,
+        (Feature::Vertex(_), _) => Some(SideShape::Vertex),
+    }
+}
+
+/// The local shape of a face by the second derivatives of the distance from it.
+fn of_face(bending: &Bending, (s, t): &(V3, V3)) -> Option<SideShape> {
+    let (ss, tt) = (bending.along(s), bending.along(t));
+    // By polarisation.
+    let st = 0.5 * (bending.along(&(s + t)) - ss - tt);
+    (ss + st + tt).is_finite().then(|| SideShape::Face { shape: Matrix2::new(ss, st, st, tt) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_geom::skeleton::signed_distance;
+    use feeler_geom::{Frame, P2, Rect, Surface, math};
+    use rand::rngs::SmallRng;
+    use rand::{Rng, SeedableRng};
+
+    fn vector(rng: &mut SmallRng) -> V3 {
+        V3::from_fn(|_, _| rng.random_range(-1.0..1.0))
+    }
+
+    /// A point of a primitive (a face's, or a circular edge's) near a point.
+    fn foot(primitive: &Primitive, p: &P3) -> Option<P3> {
+        match *primitive {
+            Primitive::Circle { frame, radius, sigma: 0.0 } => {
+                let q = frame.local(p);
+                let rho = math::hypot(q.x, q.y);
+                Some(frame.point(radius * q.x / rho, radius * q.y / rho, 0.0))
+            }
+            _ => Some(signed_distance(primitive, p)?.foot),
+        }
+    }
+
+    /// Distance from a point to a primitive, to the nearest place.
+    fn distance(primitive: &Primitive, p: &P3) -> Option<f64> {
+        match primitive {
+            Primitive::Circle { sigma: 0.0, .. } => Some((foot(primitive, p)? - p).norm()),
+            _ => Some(signed_distance(primitive, p)?.value),
+        }
+    }
+
+    /// The shapes of primitives are those of their surfaces; both sheets of spindle tori, and material on either side.
+    #[test]
+    fn shapes_are_those_of_surfaces() {
+        let mut rng = SmallRng::seed_from_u64(32);
+        let frame = Frame::from_z(P3::new(0.3, -0.2, 0.1), V3::new(1.0, 2.0, -0.5), None).expect("an axis");
+        let (mut met, mut on_inner_sheets) = (0, 0);
+        for k in 0..4000 {
+            let surface = match k % 6 {
+                0 => Surface::Plane { frame },
+                1 => Surface::Cylinder { frame, radius: 1.3 },
+                2 => Surface::Cone { frame, half_angle: 0.4 },
+                3 => Surface::Sphere { frame, radius: 1.3 },
+                4 => Surface::Torus { frame, major: 2.0, minor: 0.7 },
+                _ => Surface::Torus { frame, major: 1.0, minor: 1.5 },
+            };
+            let uv = P2::new(rng.random_range(-3.0..3.0), rng.random_range(-3.0..3.0));
+            // Cones have one nappe.
+            let uv = if k % 6 == 2 { P2::new(uv.x, uv.y.abs()) } else { uv };
+            let rect = Rect { u0: uv.x - 1e-6, u1: uv.x + 1e-6, v0: uv.y - 1e-6, v1: uv.y + 1e-6 };
+            let outward = rng.random_range(0..2) == 0;
+            let normal = surface.normal(uv);
+            let n = if outward { normal } else { -normal };
+            let basis = complete_basis(&n);
+            let primitive = Primitive::of_patch(&surface, outward, &rect).expect("it is canonical");
+            let Some(SideShape::Face { shape: expected }) = SideShape::face(&surface, uv, outward, &basis)
+            else {
+                continue;
+            };
+            if expected.norm() > 1e3 {
+                continue;
+            }
+            let p = surface.point(uv);
+            let shape = shape((Feature::Face(0), &primitive), &p, &n, &basis);
+            let Some(SideShape::Face { shape }) = shape else { panic!("no shape of {surface:?} at {uv}") };
+            let error = (shape - expected).norm() / (1.0 + expected.norm());
+            assert!(error < 1e-6, "{shape} instead of {expected} of {surface:?} at {uv}");
+            met += 1;
+            on_inner_sheets += usize::from(k % 6 == 5 && 1.0 + 1.5 * math::cos(uv.y) < 0.0);
+        }
+        assert!(met > 3000 && on_inner_sheets > 100, "{met} {on_inner_sheets}");
+    }
+
+    /// Rims and faces of revolution about nearly the same axis: what falls beside a critical pair does so for small steps along B,
+    /// and nothing else does.
+    #[test]
+    fn what_falls_is_told_by_steps() {
+        let mut rng = SmallRng::seed_from_u64(31);
+        let face = Feature::Face(0);
+        let mut met = [0, 0];
+        for _ in 0..4000 {
+            let near = |rng: &mut SmallRng, tilt: f64| {
+                let axis = V3::z() + vector(rng) * tilt;
+                Frame::from_z(P3::from(vector(rng) * 0.2), axis, None).expect("an axis")
+            };
+            let (f, g) = (near(&mut rng, 0.0), near(&mut rng, 0.1));
+            let mut one = |frame: Frame, radius: f64, sign: f64| {
+                let line = |slope: f64| Primitive::Line {
+                    origin: frame.origin,
+                    dir: frame.z,
+                    sigma: sign * radius,
+                    slope,
+                };
+                match rng.random_range(0..5) {
+                    0 => (face, Primitive::Plane { origin: frame.origin, normal: frame.z * sign }),
+                    1 => (face, line(0.0)),
+                    2 => (face, line(0.2)),
+                    3 => (face, Primitive::Circle { frame, radius, sigma: sign * 0.3 }),
+                    _ => (Feature::Edge(0), Primitive::Circle { frame, radius, sigma: 0.0 }),
+                }
+            };
+            let (a, b) = (one(f, 2.0, -1.0), one(g, 1.5, 1.0));
+            let found = critical_pairs(&a.1, &b.1, 2.0, 1e-9, 4.0);
+            for c in found.isolated.iter().filter(|c| c.distance > 0.01) {
+                // Of A the side that distances are told from.
+                if foot(&a.1, &c.p_b).is_none_or(|p| (p - c.p_a).norm() > 1e-6) {
+                    continue;
+                }
+                let Some(order) = order((a.0, &a.1), (b.0, &b.1), c, 4.0, 1e-9) else { continue };
+                // What half the square of the distance changes by along B, as a quadratic form of the step.
+                let h = 1e-3;
+                let square = |x: f64| x * x;
+                let (s, t) = complete_basis(&c.n);
+                let change = |step: V3| {
+                    let at = |sign: f64| distance(&a.1, &foot(&b.1, &(c.p_b + step * (sign * h)))?);
+                    Some(0.25 * (square(at(1.0)?) + square(at(-1.0)?)) - 0.5 * square(c.distance))
+                };
+                let (Some(along_s), Some(along_t), Some(along_both)) = (change(s), change(t), change(s + t))
+                else {
+                    continue;
+                };
+                let mixed = 0.5 * (along_both - along_s - along_t);
+                let lowest = Matrix2::new(along_s, mixed, mixed, along_t).symmetric_eigenvalues().min();
+                let context = || format!("{lowest:e} of {c:?}, {a:?}, {b:?}");
+                match order {
+                    SecondOrder::Indefinite => assert!(lowest < 5e-12, "{}", context()),
+                    _ => assert!(lowest > -5e-12, "{}", context()),
+                }
+                met[usize::from(order == SecondOrder::Indefinite)] += 1;
+            }
+        }
+        assert!(met.iter().all(|n| *n > 500), "{met:?}");
     }
 }

@@ -19,6 +19,7 @@
 
 mod polar_range;
 
+use super::canonical::order;
 use super::newton::{Eval, Outcome, minimise};
 use super::{Context, Solved, Which, curve, free, patch, reduced::Reduced};
 use crate::body::Near;
@@ -26,12 +27,11 @@ use crate::samples::at;
 use crate::tree::TreeNode;
 use crate::{Body, Stats};
 use arrayvec::ArrayVec;
-use feeler_geom::contact::{SecondOrder, SideShape, second_order};
-use feeler_geom::frame::complete_basis;
-use feeler_geom::skeleton::{Critical, Primitive, critical_pairs, signed_distance};
-use feeler_geom::{Curve, P2, P3, Rect, V3};
+use feeler_geom::contact::SecondOrder;
+use feeler_geom::skeleton::{Critical, Primitive, critical_pairs};
+use feeler_geom::{Curve, P2, P3, Rect};
 use feeler_hierarchy::Feature;
-use nalgebra::{Matrix1, Matrix2, SVector, Vector1, Vector2};
+use nalgebra::{Matrix1, SVector, Vector1, Vector2};
 
 /// How clearly relative curvatures must be above those of the waves.
 const CLEARLY: f64 = 2.0;
@@ -180,11 +180,12 @@ fn decided(
         if curvature * c.distance > LEAST_ORDER {
             return None;
         }
-        let (strict, min_eig) = match order(a, b, c, extent, bend)? {
-            SecondOrder::Indefinite => continue,
-            SecondOrder::Semidefinite { min_eig } => (false, min_eig.abs()),
-            SecondOrder::Strict { min_eig } => (true, min_eig),
-        };
+        let (strict, min_eig) =
+            match order((a.feature, &a.primitive), (b.feature, &b.primitive), c, extent, bend)? {
+                SecondOrder::Indefinite => continue,
+                SecondOrder::Semidefinite { min_eig } => (false, min_eig.abs()),
+                SecondOrder::Strict { min_eig } => (true, min_eig),
+            };
         let radius = WAYS * angle / min_eig + deviation + ctx.tol.same;
         if radius.is_nan() {
             return None;
@@ -215,35 +216,6 @@ fn decided(
         }
     }
     Some(spots)
-}
-
-/// What a critical pair of the canonical features is.
-fn order(a: &Shape, b: &Shape, c: &Critical, extent: f64, bend: f64) -> Option<SecondOrder> {
-    let basis = complete_basis(&c.n);
-    let shape_a = side(a, &c.p_a, &c.n, &basis)?;
-    let shape_b = side(b, &c.p_b, &-c.n, &basis)?;
-    Some(second_order(&shape_a, &shape_b, c.distance.max(0.0), extent, bend))
-}
-
-/// The local shape of a canonical feature at a point with an outward direction.
-fn side(shape: &Shape, p: &P3, outward: &V3, basis: &(V3, V3)) -> Option<SideShape> {
-    match (shape.feature, shape.primitive) {
-        (Feature::Face(_), primitive) => {
-            let h = signed_distance(&primitive, p)?.hessian;
-            let (s, t) = basis;
-            let (hs, ht) = (h * s, h * t);
-            Some(SideShape::Face { shape: Matrix2::new(s.dot(&hs), s.dot(&ht), t.dot(&hs), t.dot(&ht)) })
-        }
-        (Feature::Edge(_), Primitive::Line { dir, .. }) => {
-            Some(SideShape::edge(&dir, &V3::zeros(), outward, basis))
-        }
-        (Feature::Edge(_), Primitive::Circle { frame, radius, .. }) => {
-            let radial = (p - frame.origin) / radius;
-            Some(SideShape::edge(&frame.z.cross(&radial), &(-radial / radius), outward, basis))
-        }
-        (Feature::Edge(_), _) => None,
-        (Feature::Vertex(_), _) => Some(SideShape::Vertex),
-    }
 }
 
 /// Of the areas of a feature the one with the foot nearest to a point (frame of A), and the unit-box parameters of that
