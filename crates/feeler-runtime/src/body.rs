@@ -8,14 +8,14 @@ mod feature;
 mod regions;
 
 pub(crate) use axes::{Axis, MOST as MOST_AXES};
-pub(crate) use feature::{FeatureData, Near};
+pub(crate) use feature::{FeatureData, KINDS, Near};
 
 use crate::interfere::apart::{along, part};
 use crate::interfere::face_tree::{FaceNode, face_tree};
 use crate::interfere::probes::Probes;
 use crate::interfere::ring::ring;
 use crate::point_in_solid::{interior_points, shell_points};
-use crate::samples::{CurveSamples, Grid, Samples};
+use crate::samples::{CurveSamples, Grid, Normals, Samples};
 use crate::tree::{Allowance, FeatureTypes, Form, TreeNode};
 use feature::{NEAR_ROOM, ROOM, curvature_bound, exact_along, near, outline, zone};
 use feeler_convex::Polytope;
@@ -61,6 +61,8 @@ pub struct Body {
     leaf_of_area: Vec<u32>,
     /// For each area the position of its feature.
     feature_of_area: Vec<u32>,
+    /// For each area the [`FeatureData::kind`] of its feature.
+    kind_of_area: Vec<u8>,
     /// See [`Body::whole_of`].
     whole_of_area: Vec<Option<u32>>,
     /// The nodes for traversals.
@@ -186,6 +188,7 @@ impl Body {
         let samples = Samples::new(hierarchy.areas.len());
         let whole = |f: Feature| (features[dense(f)].form() != Form::Free).then(|| index(dense(f)));
         let feature_of_area = hierarchy.areas.iter().map(|a| dense(a.feature)).map(index).collect();
+        let kind_of_area = hierarchy.areas.iter().map(|a| features[dense(a.feature)].kind()).collect();
         let whole_of_area = hierarchy.areas.iter().map(|a| whole(a.feature)).collect();
         let mut body = Self {
             hierarchy,
@@ -193,6 +196,7 @@ impl Body {
             areas,
             leaf_of_area,
             feature_of_area,
+            kind_of_area,
             whole_of_area,
             tree: Vec::new(),
             faces: Vec::new(),
@@ -351,6 +355,11 @@ impl Body {
         self.samples.get(self, area)
     }
 
+    /// Normals at the points of that grid.
+    pub(crate) fn normals_of(&self, area: u32) -> &Normals {
+        self.samples.normals(self, area)
+    }
+
     /// Samples with derivatives along an area of an edge.
     pub(crate) fn curve_samples_of(&self, area: u32) -> &CurveSamples {
         let data = self.area(area);
@@ -419,6 +428,11 @@ impl Body {
     /// The position of an area's feature in [`Body::features`].
     pub(crate) fn feature_of(&self, area: u32) -> u32 {
         self.feature_of_area[area as usize]
+    }
+
+    /// The [`FeatureData::kind`] of an area's feature.
+    pub(crate) fn kind_of(&self, area: u32) -> u8 {
+        self.kind_of_area[area as usize]
     }
 
     pub(crate) fn node(&self, i: u32) -> &Node {

@@ -97,9 +97,10 @@ pub struct Stats {
     /// Pairs of supermaximal features among them.
     pub feature_pairs: u64,
     /// Exact solves: one for a pair of canonical features, one for a pair of a canonical feature and a free-form
-    /// area, one for a pair of free-form areas.
+    /// area, one for a pair of free-form areas. Areas of edges that plainly have no minimum, by what the distance is at their ends and in
+    /// their middle, are not counted.
     pub exact_solves: u64,
-    /// Critical pairs found by the solves.
+    /// Critical pairs found by the solves; of canonical features those that may be minima.
     pub candidates: u64,
     /// Pairs that passed trims, polars and the second order, before deduplication.
     pub accepted: u64,

@@ -31,12 +31,8 @@ pub(crate) const ROOM: usize = SIDE * SIDE;
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
     points: [P3; ROOM],
-    /// Outward normals at the points; of an edge the middle of its polar.
-    normals: [V3; ROOM],
     /// Tangents at the points of a patch, for one step of the grid.
     tangents: [[V3; 2]; ROOM],
-    /// Directions of the polar are within this angle (rad) of the normal; π where nothing is known.
-    pub spread: f64,
     /// Lengths (mm) of the area along its parameters, through its middle.
     pub lengths: [f64; 2],
     /// Largest second difference (mm) of neighbours.
@@ -49,6 +45,16 @@ pub(crate) struct Grid {
     pub radius: f64,
 }
 
+/// Normals of an area at the points of its grid: apart from these, for they take several times as many operations, and those who look
+/// for one foot need none.
+#[derive(Clone, Debug)]
+pub(crate) struct Normals {
+    /// Outward normals; of an edge the middle of its polar.
+    vectors: [V3; ROOM],
+    /// Directions of the polar are within this angle (rad) of the normal; π where nothing is known.
+    pub spread: f64,
+}
+
 /// A foot on a grid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GridFoot {
@@ -56,19 +62,20 @@ pub(crate) struct GridFoot {
     pub params: [f64; 2],
     /// The same of the foot on the area continued beyond its border, as far as a step of the search tells.
     pub beyond: [f64; 2],
-    /// Interpolated normal.
-    pub normal: V3,
     /// From the point to the foot (mm).
     pub offset: V3,
+    /// The grid point about which it is, and where from there, in steps of the grid.
+    about: (usize, usize),
+    steps: [f64; 2],
 }
 
 impl GridFoot {
-    /// Height (mm) of the point above the area: the error is that of the interpolation and, beyond the border of an area
-    /// with the given second differences (mm), of the tangent plane there.
-    pub(crate) fn height(&self, bend: f64) -> (f64, f64) {
+    /// Height (mm) of the point above the area with this normal at the foot: the error is that of the interpolation and, beyond the
+    /// border of an area with the given second differences (mm), of the tangent plane there.
+    pub(crate) fn height(&self, normal: &V3, bend: f64) -> (f64, f64) {
         let outside = self.beyond.iter().fold(0.0, |m: f64, x| m.max(-x).max(x - 1.0));
         let steps = outside * STEPS_ALONG;
-        (-self.offset.dot(&self.normal), bend * (0.05 + 0.5 * steps * steps))
+        (-self.offset.dot(normal), bend * (0.05 + 0.5 * steps * steps))
     }
 
     /// Which sides of its area (low, high by low, high in the other parameter) the foot is clearly beyond.
@@ -78,10 +85,11 @@ impl GridFoot {
     }
 }
 
-/// The grids of a solid's free-form areas.
+/// The grids of a solid's free-form areas, and what else is told at their points.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     grids: Vec<OnceLock<Box<Grid>>>,
+    normals: Vec<OnceLock<Box<Normals>>>,
     curves: Vec<OnceLock<Box<CurveSamples>>>,
     thirds: Vec<OnceLock<Box<[Ball; 4]>>>,
 }
@@ -93,6 +101,7 @@ impl Samples {
     pub(crate) fn new(areas: usize) -> Self {
         Self {
             grids: (0..areas).map(|_| OnceLock::new()).collect(),
+            normals: (0..areas).map(|_| OnceLock::new()).collect(),
             curves: (0..areas).map(|_| OnceLock::new()).collect(),
             thirds: (0..areas).map(|_| OnceLock::new()).collect(),
         }
@@ -140,6 +149,12 @@ impl Samples {
     pub(crate) fn get(&self, body: &Body, area: u32) -> &Grid {
         self.grids[area as usize].get_or_init(|| Box::new(Grid::of_area(body, area)))
     }
+
+    /// The normals at the points of that grid.
+    pub(crate) fn normals(&self, body: &Body, area: u32) -> &Normals {
+        let of_area = || Box::new(Normals::of_area(body, area, self.get(body, area)));
+        self.normals[area as usize].get_or_init(of_area)
+    }
 }
 
 /// Parameters of a point of the unit box.
@@ -153,6 +168,33 @@ fn step(i: usize, n: usize) -> f64 {
     if n < 2 { 0.0 } else { i as f64 / (n - 1) as f64 }
 }
 
+impl Normals {
+    /// In the order of the points; those of an edge are fewer.
+    pub(crate) fn vectors(&self) -> &[V3; ROOM] {
+        &self.vectors
+    }
+
+    fn of_area(body: &Body, area: u32, grid: &Grid) -> Self {
+        let Area { feature, rect, .. } = body.area(area);
+        let mut normals = Self { vectors: [V3::zeros(); ROOM], spread: 0.0 };
+        for k in 0..grid.len() {
+            let [x, y] = grid.params(k);
+            let uv = at(rect, x, y);
+            let (n, spread) = match *feature {
+                Feature::Face(f) => (outward_normal(body.face(f), uv), 0.0),
+                Feature::Edge(e) => {
+                    edge_normals(body, e, uv.x).map_or((V3::zeros(), PI), |normals| normals.middle())
+                }
+                Feature::Vertex(_) => unreachable!("a vertex is canonical"),
+            };
+            normals.vectors[k] = n;
+            // Not a number where a patch collapses.
+            normals.spread = if n.norm_squared() > 0.5 { normals.spread.max(spread) } else { PI };
+        }
+        normals
+    }
+}
+
 impl Grid {
     fn of_area(body: &Body, area: u32) -> Self {
         let area = body.area(area);
@@ -164,9 +206,7 @@ impl Grid {
         };
         let mut grid = Self {
             points: [P3::origin(); ROOM],
-            normals: [V3::zeros(); ROOM],
             tangents: [[V3::zeros(); 2]; ROOM],
-            spread: 0.0,
             lengths: [0.0; 2],
             bend: 0.0,
             curvature: 0.0,
@@ -176,24 +216,17 @@ impl Grid {
         for k in 0..grid.len() {
             let [x, y] = grid.params(k);
             let uv = at(rect, x, y);
-            let (p, n, spread) = match area.feature {
+            grid.points[k] = match area.feature {
                 Feature::Face(f) => {
-                    let face = body.face(f);
-                    let d = face.surface.derivs(uv);
+                    let d = body.face(f).surface.derivs(uv);
                     let step = step(1, SIDE);
                     grid.tangents[k] =
                         [d.du * (step * (rect.u1 - rect.u0)), d.dv * (step * (rect.v1 - rect.v0))];
-                    (d.p, outward_normal(face, uv), 0.0)
+                    d.p
                 }
-                Feature::Edge(e) => {
-                    let (n, spread) = edge_normals(body, e, uv.x).map_or((V3::zeros(), PI), |e| e.middle());
-                    (body.edge(e).curve.point(uv.x), n, spread)
-                }
+                Feature::Edge(e) => body.edge(e).curve.point(uv.x),
                 Feature::Vertex(_) => unreachable!("a vertex is canonical"),
             };
-            (grid.points[k], grid.normals[k]) = (p, n);
-            // Not a number where a patch collapses.
-            grid.spread = if n.norm_squared() > 0.5 { grid.spread.max(spread) } else { PI };
         }
         let middle = at(rect, 0.5, 0.5);
         grid.lengths = match area.feature {
@@ -244,9 +277,10 @@ impl Grid {
         &self.points[..self.len()]
     }
 
-    /// Outward normals, in the order of the points.
-    pub(crate) fn normals(&self) -> &[V3] {
-        &self.normals[..self.len()]
+    /// The interpolated normal at a foot.
+    pub(crate) fn normal(&self, normals: &Normals, foot: &GridFoot) -> V3 {
+        let [x, y] = foot.steps;
+        self.mixed(&normals.vectors, foot.about, (&lagrange(x).0, &lagrange(y).0))
     }
 
     /// Grid points of the three by three (or three) around grid point `k`, itself included; at the border fewer.
@@ -408,8 +442,9 @@ impl Grid {
         GridFoot {
             params: [unit(ci, x[0], rows), unit(cj, x[1], columns)],
             beyond: [unit(ci, free[0], rows), unit(cj, free[1], columns)],
-            normal: self.mixed(&self.normals, (ci, cj), (&lagrange(x[0]).0, &lagrange(x[1]).0)),
             offset: best.2,
+            about: (ci, cj),
+            steps: x,
         }
     }
 
@@ -475,9 +510,7 @@ mod tests {
     fn empty() -> Grid {
         Grid {
             points: [P3::origin(); ROOM],
-            normals: [V3::zeros(); ROOM],
             tangents: [[V3::zeros(); 2]; ROOM],
-            spread: 0.0,
             lengths: [1.0; 2],
             bend: 0.0,
             curvature: 0.0,
@@ -521,9 +554,10 @@ mod tests {
             V3::new(cv * cu, cv * su, sv)
         };
         let mut grid = empty();
+        let mut normals = Normals { vectors: [V3::zeros(); ROOM], spread: 0.0 };
         for k in 0..ROOM {
             let (u, v) = (0.5 * step(k / SIDE, SIDE), 0.5 * step(k % SIDE, SIDE));
-            (grid.points[k], grid.normals[k]) = (torus(u, v), normal(u, v));
+            (grid.points[k], normals.vectors[k]) = (torus(u, v), normal(u, v));
         }
         for i in 0..10_i32 {
             for j in 0..10_i32 {
@@ -533,7 +567,8 @@ mod tests {
                 let foot = grid.foot(&(p + n * 0.1));
                 let (x, d) = (foot.params, foot.offset.norm());
                 assert!((d - 0.1).abs() < 1e-4, "{u} {v}: {d}");
-                assert!((foot.normal - n).norm() < 5e-3, "{u} {v}: {}", (foot.normal - n).norm());
+                let off = (grid.normal(&normals, &foot) - n).norm();
+                assert!(off < 5e-3, "{u} {v}: {off}");
                 assert!((x[0] - 2.0 * u).abs() < 0.01 && (x[1] - 2.0 * v).abs() < 0.01, "{u} {v}: {x:?}");
             }
         }

@@ -10,6 +10,9 @@ use feeler_geom::{Aabb, P2, P3, V3};
 use feeler_hierarchy::{Feature, Hierarchy, NearCanonical};
 use std::ops::Range;
 
+/// Bound of [`FeatureData::kind`].
+pub(crate) const KINDS: u8 = 64;
+
 /// What the runtime knows about one feature.
 #[derive(Clone, Debug)]
 pub(crate) struct FeatureData {
@@ -43,6 +46,25 @@ pub(crate) struct FeatureData {
 }
 
 impl FeatureData {
+    /// A number for what solves of it have in common, below [`KINDS`].
+    pub(crate) fn kind(&self) -> u8 {
+        let dimension = match self.feature {
+            Feature::Vertex(_) => 0,
+            Feature::Edge(_) => 1,
+            Feature::Face(_) => 2,
+        };
+        let around = match self.primitive.as_ref().or(self.near.as_ref().map(|n| &n.primitive)) {
+            None => 0,
+            Some(Primitive::Plane { .. }) => 1,
+            Some(Primitive::Point { .. }) => 2,
+            Some(Primitive::Line { .. }) => 3,
+            Some(Primitive::Circle { .. }) => 4,
+        };
+        let kind = 5 * (4 * dimension + self.form() as u8) + around;
+        debug_assert!(kind < KINDS, "more kinds than numbers");
+        kind
+    }
+
     /// What it is to solves.
     pub(crate) fn form(&self) -> Form {
         match self {

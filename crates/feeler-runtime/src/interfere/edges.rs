@@ -7,7 +7,7 @@ use super::apart::Apart;
 use super::probes::{SAMPLES, STEPS, Track};
 use super::{Suspect, as_wholes};
 use crate::Body;
-use crate::samples::{Grid, GridFoot};
+use crate::samples::{Grid, GridFoot, Normals};
 use crate::solve::{Context, Which};
 use crate::tree::PairTable;
 use crate::trim::outward_normal;
@@ -34,6 +34,9 @@ pub(super) fn edges_through_faces(
     // quick to sort.
     meetings.clear();
     let to_own = &PoseMatrix::from(ctx.pose_to_other(other));
+    // Pairs of an area of A follow each other, and so do the tracks of a face.
+    let mut placed: Option<(u32, Obb)> = None;
+    let mut known: Option<((u32, u32), f64)> = None;
     for &(i, j) in overlaps {
         let (mine, theirs) = if own == Which::A { (i, j) } else { (j, i) };
         let feature = facing.area(theirs).feature;
@@ -42,7 +45,11 @@ pub(super) fn edges_through_faces(
             _ => theirs,
         };
         // To the tracks, which are more.
-        let obb = facing.node(facing.leaf_of_area(theirs)).obb.placed(to_own);
+        let place = || (theirs, facing.node(facing.leaf_of_area(theirs)).obb.placed(to_own));
+        let (_, obb) = *match &mut placed {
+            Some(last) if last.0 == theirs => last,
+            last => last.insert(place()),
+        };
         let slack = ctx.tol.tol + facing.data(feature).deviation;
         let near = body.probes().tracks_of(mine).iter().filter(|&&t| {
             let track = &body.probes().tracks[t as usize];
@@ -53,7 +60,12 @@ pub(super) fn edges_through_faces(
             }
             // An edge is on both its faces, but for what it is off them.
             let pair = (body.dense(Feature::Face(track.beside)), facing.dense(feature));
-            as_wholes(ctx, apart, if own == Which::A { pair } else { (pair.1, pair.0) }).spare <= track.off
+            let pair = if own == Which::A { pair } else { (pair.1, pair.0) };
+            let (_, spare) = *match &mut known {
+                Some(last) if last.0 == pair => last,
+                last => last.insert((pair, as_wholes(ctx, apart, pair).spare)),
+            };
+            spare <= track.off
         });
         meetings.extend(near.map(|&t| (u64::from(t) << 32) | u64::from(target)));
     }
@@ -217,7 +229,7 @@ fn crosses_area(
     let Feature::Face(f) = data.feature else { return false };
     let face = body.face(f);
     let obb = &body.node(body.leaf_of_area(area)).obb;
-    let grid = body.grid_of(area);
+    let (grid, normals) = (body.grid_of(area), body.normals_of(area));
     let slack = track.track.sagitta + ctx.tol.tol;
     let samples = track.samples();
     let mut feet: [Option<GridFoot>; SAMPLES] = [None; SAMPLES];
@@ -226,7 +238,7 @@ fn crosses_area(
             continue;
         }
         let mut foot = |k: usize| *feet[k].get_or_insert_with(|| grid.foot(&samples[k].1));
-        if stays_off(grid, [foot(i), foot(i + 1)], slack) {
+        if stays_off((grid, normals), [foot(i), foot(i + 1)], slack) {
             continue;
         }
         let Some((s, uv)) = meet(body, area, track, w[0], w[1]) else { continue };
@@ -248,12 +260,12 @@ fn crosses_area(
 }
 
 /// Whether a segment with the given feet of its ends stays on one side of a free-form area, or beside it.
-fn stays_off(grid: &Grid, feet: [GridFoot; 2], slack: f64) -> bool {
+fn stays_off((grid, normals): (&Grid, &Normals), feet: [GridFoot; 2], slack: f64) -> bool {
     if feet.iter().any(|f| !grid.finds_feet(f.offset.norm())) {
         return false;
     }
     let [p, q] = feet.map(|f| f.sides());
-    let [(h, e), (l, d)] = feet.map(|f| f.height(grid.bend));
+    let [(h, e), (l, d)] = feet.map(|f| f.height(&grid.normal(normals, &f), grid.bend));
     p.iter().zip(&q).any(|(a, b)| *a && *b)
         || (h > e + slack && l > d + slack)
         || (h < -e - slack && l < -d - slack)

@@ -279,10 +279,12 @@ fn starts(
     (area_a, dim_a): (u32, usize),
     (area_b, dim_b): (u32, usize),
 ) -> ArrayVec<Start, STARTS> {
-    let (on_a, on_b) = (ctx.a.grid_of(area_a), ctx.b.grid_of(area_b));
+    let (of_a, of_b) = ((ctx.a, area_a), (ctx.b, area_b));
     // Feet on the patch where the other one is a curve.
     let swap = dim_a > dim_b;
-    let (over, onto, pose) = if swap { (on_b, on_a, &ctx.pose_ab) } else { (on_a, on_b, &ctx.pose_ba) };
+    let (over, onto, pose) = if swap { (of_b, of_a, &ctx.pose_ab) } else { (of_a, of_b, &ctx.pose_ba) };
+    let [normals_over, normals_onto] = [over, onto].map(|(body, area)| body.normals_of(area));
+    let [over, onto] = [over, onto].map(|(body, area)| body.grid_of(area));
     // In the frame of the larger grid.
     let (rotation, translation) = (pose.rotation.to_rotation_matrix(), pose.translation.vector);
     let mut values = [f64::INFINITY; ROOM];
@@ -290,13 +292,13 @@ fn starts(
     let mut beyond = [[0.0; 2]; ROOM];
     // The normals of a minimum are opposite, but for what edges and the user's angle leave open.
     let mut sums = [V3::zeros(); ROOM];
-    for (k, (p, n)) in over.points().iter().zip(over.normals()).enumerate() {
-        let (p, n) = (rotation * p + translation, rotation * n);
-        let foot = onto.foot(&p);
+    for (k, (p, n)) in over.points().iter().zip(normals_over.vectors()).enumerate() {
+        let foot = onto.foot(&(rotation * p + translation));
         (feet[k], beyond[k]) = (foot.params, foot.beyond);
-        (values[k], sums[k]) = (foot.offset.norm_squared(), n + foot.normal);
+        values[k] = foot.offset.norm_squared();
+        sums[k] = rotation * n + onto.normal(normals_onto, &foot);
     }
-    let open = on_a.spread + on_b.spread + 2.0 * ctx.alpha + NORMALS;
+    let open = normals_over.spread + normals_onto.spread + 2.0 * ctx.alpha + NORMALS;
     let reach = ctx.d_max + over.radius;
     let mut out: ArrayVec<Start, STARTS> = ArrayVec::new();
     let near = |k: usize| values[k] <= reach * reach;

@@ -1,4 +1,5 @@
-//! Step (b) of BREP Figure 4.1: exact critical pairs of two features, before trims and polars.
+//! Step (b) of BREP Figure 4.1: exact critical pairs of two features, before trims and polars; of canonical ones those that may be
+//! minima.
 //!
 //! | | canonical | free curve | Bézier patch |
 //! |---|---|---|---|
@@ -20,6 +21,7 @@ pub(crate) mod newton;
 pub(crate) mod patch;
 pub(crate) mod reduced;
 
+use crate::body::KINDS;
 use crate::front::cull::CullContext;
 use crate::interfere::Suspect;
 use crate::tolerance::Tolerances;
@@ -219,17 +221,36 @@ pub(crate) fn solve_all(
     stats.candidates += out.candidates.len() as u64;
 }
 
-/// Sorts pairs of areas by their features, then by themselves, and keeps each once. `keys` is reused memory.
+/// Sorts pairs of areas by the kinds of their features, by these, then by themselves, and keeps each once: what runs through the same
+/// code follows each other. `keys` is reused memory.
 pub(crate) fn sort_by_features(ctx: &Context<'_>, pairs: &mut Vec<(u32, u32)>, keys: &mut Vec<[u64; 2]>) {
     let both = |a: u32, b: u32| (u64::from(a) << 32) | u64::from(b);
+    let few = ctx.a.features().len().max(ctx.b.features().len()) <= 1 << FEATURE_BITS;
     keys.clear();
-    keys.extend(pairs.iter().map(|&(i, j)| [both(ctx.a.feature_of(i), ctx.b.feature_of(j)), both(i, j)]));
+    keys.extend(pairs.iter().map(|&(i, j)| {
+        let (fa, fb) = (ctx.a.feature_of(i), ctx.b.feature_of(j));
+        let features = if few {
+            let kinds = u64::from(KINDS) * u64::from(ctx.a.kind_of(i)) + u64::from(ctx.b.kind_of(j));
+            (kinds << (2 * FEATURE_BITS)) | (u64::from(fa) << FEATURE_BITS) | u64::from(fb)
+        } else {
+            both(fa, fb)
+        };
+        [features, both(i, j)]
+    }));
     keys.sort_unstable();
     keys.dedup();
     pairs.clear();
     #[expect(clippy::cast_possible_truncation, reason = "the halves")]
     pairs.extend(keys.iter().map(|&[_, pair]| ((pair >> 32) as u32, pair as u32)));
 }
+
+/// Bits of the numbers of features beside two kinds.
+const FEATURE_BITS: u32 = 26;
+
+const _: () = assert!(
+    (KINDS as u64).pow(2) <= 1 << (64 - 2 * FEATURE_BITS),
+    "two kinds and two features in one number"
+);
 
 fn both_free(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
     let free = |body: &Body, area: u32| body.data(body.area(area).feature).primitive.is_none();
@@ -328,7 +349,7 @@ fn reduced_solves(
     let objective = reduced::Reduced::new(primitive);
     let other = ctx.body(free.other()).data(feature);
     let (bounds, open) = (other.bounds.inflated(ctx.d_max + 2.0 * ctx.tol.same), other.deviation);
-    let mut shared = None;
+    let mut end = None;
     for &area in areas {
         let data = body.data(body.area(area).feature);
         let obb = &body.node(body.leaf_of_area(area)).obb;
@@ -339,31 +360,46 @@ fn reduced_solves(
                 continue;
             }
         }
-        // An edge is followed from its middle on: what is told there serves twice.
-        let edge = matches!(data.feature, Feature::Edge(_));
-        let center = if edge { body.curve_samples_of(area)[curve::MIDDLE].p } else { obb.center };
-        let reach = reach + (center - obb.center).norm();
-        let middle = if edge { objective.probe(&center) } else { None };
-        let around = match &middle {
-            Some(q) if !objective.squared => q.over_ball(reach),
-            _ => gradient_over_ball(primitive, &center, reach),
+        // What is in a ball about a point, given what is known of the gradient there: nothing with a normal opposite to a polar of
+        // the area, or nothing in reach. The signed distance changes by no more than the way, inside and outside.
+        let holds_none = |center: &P3, reach: f64, around: Option<(f64, V3, f64)>| {
+            let turned = around.filter(|_| ctx.cull.is_some());
+            let value = || Some(signed_distance_form(primitive, center)?.value);
+            turned.is_some_and(|(_, gradient, turn)| faces_away(ctx, (body, area), &gradient, turn))
+                || around
+                    .map(|g| g.0)
+                    .or_else(value)
+                    .is_some_and(|d| d - reach > ctx.d_max || d + reach < -data.extent)
         };
-        if ctx.cull.is_some()
-            && around.is_some_and(|(_, gradient, turn)| faces_away(ctx, (body, area), &gradient, turn))
-        {
-            continue;
-        }
-        // The signed distance changes by no more than the way: far from its box, inside or outside, nothing is found.
-        let value = around.map(|g| g.0).or_else(|| Some(signed_distance_form(primitive, &center)?.value));
-        if value.is_some_and(|d| d - reach > ctx.d_max || d + reach < -data.extent) {
-            continue;
-        }
-        stats.exact_solves += 1;
         match data.feature {
             Feature::Edge(e) => {
-                curve::solve(ctx, feature, (&objective, middle), free, (e, area), &mut shared, out);
+                // An edge is followed from its middle on: what is told there serves twice.
+                let samples = body.curve_samples_of(area);
+                let center = &samples[curve::MIDDLE].p;
+                let middle = objective.probe(center);
+                let slack = data.deviation + ctx.tol.trim;
+                let along = (samples, &body.area(area).rect);
+                let outline = curve::Outline::new(&objective, middle.as_ref(), along, slack, &mut end);
+                if outline.is_plain() {
+                    continue;
+                }
+                let reach = reach + (center - obb.center).norm();
+                let around = match &middle {
+                    Some(q) if !objective.squared => q.over_ball(reach),
+                    _ => gradient_over_ball(primitive, center, reach),
+                };
+                if !holds_none(center, reach, around) {
+                    stats.exact_solves += 1;
+                    curve::solve(ctx, feature, (&objective, &outline), free, (e, area), out);
+                }
             }
-            Feature::Face(f) => patch::solve(ctx, feature, &objective, free, (f, area), out, stats),
+            Feature::Face(f) => {
+                let around = gradient_over_ball(primitive, &obb.center, reach);
+                if !holds_none(&obb.center, reach, around) {
+                    stats.exact_solves += 1;
+                    patch::solve(ctx, feature, &objective, free, (f, area), out, stats);
+                }
+            }
             Feature::Vertex(_) => {}
         }
     }

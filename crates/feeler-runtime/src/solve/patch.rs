@@ -53,8 +53,8 @@ pub(crate) fn solve(
     let mut values = [f64::INFINITY; ROOM];
     let mut slopes = [[f64::NAN; 2]; ROOM];
     for (k, p) in samples.points().iter().enumerate() {
-        if let Some(q) = objective.probe(p) {
-            (values[k], slopes[k]) = (q.f, samples.slopes(k, &q.grad));
+        if let Some((value, gradient)) = objective.slope(p) {
+            (values[k], slopes[k]) = (value, samples.slopes(k, &gradient));
         }
     }
     // The distance changes by no more than the way.

@@ -7,7 +7,9 @@
 //! For points and curves (vertices, straight and circular edges) the distance has a kink at 0; half its square is
 //! minimised instead, which is regular there and has the same minima.
 
-use feeler_geom::skeleton::{Bending, Primitive, signed_distance_within, turn_over_ball};
+use feeler_geom::skeleton::{
+    Bending, Primitive, signed_distance_gradient, signed_distance_within, turn_over_ball,
+};
 use feeler_geom::{P3, V3};
 
 /// Objective of one primitive.
@@ -52,6 +54,15 @@ impl Reduced {
             Primitive::Line { sigma, slope, .. } => thin(sigma) && thin(slope),
         };
         Self { primitive: *primitive, reach: primitive.reach(), squared }
+    }
+
+    /// The value and the gradient of [`Reduced::probe`] alone.
+    pub(crate) fn slope(&self, p: &P3) -> Option<(f64, V3)> {
+        if self.squared {
+            let q = self.probe(p)?;
+            return Some((q.f, q.grad));
+        }
+        signed_distance_gradient(&self.primitive, self.reach, p)
     }
 
     /// `None` on the focal set.

@@ -135,6 +135,13 @@ fn sets(a: &Body, b: &Body, pose_ab: &Pose, d_max: f64) -> Sets {
     all_pairs(a, b, false, &mut pairs, &mut stats);
     let mut solved = Solved::default();
     solve_all(&ctx, &mut pairs, &options, &mut solved, &mut stats);
+    let features = |&(i, j): &(u32, u32)| (a.feature_of(i), b.feature_of(j));
+    let mut groups: Vec<(u32, u32)> =
+        pairs.chunk_by(|p, q| features(p) == features(q)).map(|group| features(&group[0])).collect();
+    let many = groups.len();
+    groups.sort_unstable();
+    groups.dedup();
+    assert_eq!(groups.len(), many, "pairs of the same features follow each other");
     let is_canonical = |c: &Candidate| {
         ctx.a.data(c.feature_a).primitive.is_some() && ctx.b.data(c.feature_b).primitive.is_some()
     };
