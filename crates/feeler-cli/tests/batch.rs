@@ -193,8 +193,10 @@ fn interrupted_it_leaves_whole_files_only() {
             .spawn()
             .unwrap();
         let started = std::time::Instant::now();
-        // The first files are there: the handler is in place.
-        while listing(&output).len() < 3 && started.elapsed() < Duration::from_secs(60) {
+        // The first files are there: the handler is in place. Names only: a temporary file can be gone before it is read.
+        let is_whole = |e: &std::fs::DirEntry| e.path().extension().is_some_and(|x| x == "feeler");
+        let whole = || std::fs::read_dir(&output).into_iter().flatten().flatten().filter(is_whole).count();
+        while whole() < 3 && started.elapsed() < Duration::from_secs(60) {
             std::thread::sleep(Duration::from_millis(5));
         }
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
