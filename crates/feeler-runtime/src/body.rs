@@ -8,7 +8,7 @@ mod feature;
 mod regions;
 
 pub(crate) use axes::{Axis, MOST as MOST_AXES};
-pub(crate) use feature::{FeatureData, KINDS, Near};
+pub(crate) use feature::{FeatureData, Near};
 
 use crate::interfere::apart::{along, part};
 use crate::interfere::face_tree::{FaceNode, face_tree};

@@ -85,8 +85,7 @@ struct Line {
 }
 
 fn line_of(data: &FeatureData) -> Option<Line> {
-    let primitive = data.primitive.as_ref().or(data.near.as_ref().map(|n| &n.primitive))?;
-    let (origin, direction) = match *primitive {
+    let (origin, direction) = match *data.around()? {
         Primitive::Plane { normal, .. } => (data.ring.map(|r| r.center), normal),
         Primitive::Line { origin, dir, .. } => (Some(origin), dir),
         Primitive::Circle { frame, .. } => (Some(frame.origin), frame.z),

@@ -10,9 +10,6 @@ use feeler_geom::{Aabb, P2, P3, V3};
 use feeler_hierarchy::{Feature, Hierarchy, NearCanonical};
 use std::ops::Range;
 
-/// Bound of [`FeatureData::kind`].
-pub(crate) const KINDS: u8 = 64;
-
 /// What the runtime knows about one feature.
 #[derive(Clone, Debug)]
 pub(crate) struct FeatureData {
@@ -46,23 +43,26 @@ pub(crate) struct FeatureData {
 }
 
 impl FeatureData {
-    /// A number for what solves of it have in common, below [`KINDS`].
+    /// The oriented spheres of the feature, or of the canonical one that it follows.
+    pub(crate) fn around(&self) -> Option<&Primitive> {
+        self.primitive.as_ref().or(self.near.as_ref().map(|n| &n.primitive))
+    }
+
+    /// A number for what solves of it have in common.
     pub(crate) fn kind(&self) -> u8 {
         let dimension = match self.feature {
             Feature::Vertex(_) => 0,
             Feature::Edge(_) => 1,
             Feature::Face(_) => 2,
         };
-        let around = match self.primitive.as_ref().or(self.near.as_ref().map(|n| &n.primitive)) {
+        let around = match self.around() {
             None => 0,
             Some(Primitive::Plane { .. }) => 1,
             Some(Primitive::Point { .. }) => 2,
             Some(Primitive::Line { .. }) => 3,
             Some(Primitive::Circle { .. }) => 4,
         };
-        let kind = 5 * (4 * dimension + self.form() as u8) + around;
-        debug_assert!(kind < KINDS, "more kinds than numbers");
-        kind
+        (dimension << 5) | ((self.form() as u8) << 3) | around
     }
 
     /// What it is to solves.

@@ -229,7 +229,7 @@ fn crosses_area(
     let Feature::Face(f) = data.feature else { return false };
     let face = body.face(f);
     let obb = &body.node(body.leaf_of_area(area)).obb;
-    let (grid, normals) = (body.grid_of(area), body.normals_of(area));
+    let grid = body.grid_of(area);
     let slack = track.track.sagitta + ctx.tol.tol;
     let samples = track.samples();
     let mut feet: [Option<GridFoot>; SAMPLES] = [None; SAMPLES];
@@ -238,7 +238,7 @@ fn crosses_area(
             continue;
         }
         let mut foot = |k: usize| *feet[k].get_or_insert_with(|| grid.foot(&samples[k].1));
-        if stays_off((grid, normals), [foot(i), foot(i + 1)], slack) {
+        if stays_off((grid, body.normals_of(area)), [foot(i), foot(i + 1)], slack) {
             continue;
         }
         let Some((s, uv)) = meet(body, area, track, w[0], w[1]) else { continue };

@@ -58,7 +58,7 @@ pub(crate) struct Scratch {
 #[derive(Debug, Default)]
 struct Overlaps {
     pairs: Vec<(u32, u32)>,
-    keys: Vec<[u64; 2]>,
+    keys: Vec<[u64; 3]>,
     placed: PlacedTree<FaceNode>,
     rounds: PlacedRounds,
     apart: PairTable<Apart>,

@@ -21,7 +21,6 @@ pub(crate) mod newton;
 pub(crate) mod patch;
 pub(crate) mod reduced;
 
-use crate::body::KINDS;
 use crate::front::cull::CullContext;
 use crate::interfere::Suspect;
 use crate::tolerance::Tolerances;
@@ -148,7 +147,7 @@ pub(crate) struct Solved {
     /// Points of free-form features behind the other side's surface.
     pub suspects: Vec<Suspect>,
     /// See [`sort_by_features`].
-    keys: Vec<[u64; 2]>,
+    keys: Vec<[u64; 3]>,
     /// Areas of one group.
     areas: Vec<u32>,
     /// Pairs of areas of one group.
@@ -223,34 +222,19 @@ pub(crate) fn solve_all(
 
 /// Sorts pairs of areas by the kinds of their features, by these, then by themselves, and keeps each once: what runs through the same
 /// code follows each other. `keys` is reused memory.
-pub(crate) fn sort_by_features(ctx: &Context<'_>, pairs: &mut Vec<(u32, u32)>, keys: &mut Vec<[u64; 2]>) {
+pub(crate) fn sort_by_features(ctx: &Context<'_>, pairs: &mut Vec<(u32, u32)>, keys: &mut Vec<[u64; 3]>) {
     let both = |a: u32, b: u32| (u64::from(a) << 32) | u64::from(b);
-    let few = ctx.a.features().len().max(ctx.b.features().len()) <= 1 << FEATURE_BITS;
     keys.clear();
     keys.extend(pairs.iter().map(|&(i, j)| {
-        let (fa, fb) = (ctx.a.feature_of(i), ctx.b.feature_of(j));
-        let features = if few {
-            let kinds = u64::from(KINDS) * u64::from(ctx.a.kind_of(i)) + u64::from(ctx.b.kind_of(j));
-            (kinds << (2 * FEATURE_BITS)) | (u64::from(fa) << FEATURE_BITS) | u64::from(fb)
-        } else {
-            both(fa, fb)
-        };
-        [features, both(i, j)]
+        let kinds = both(ctx.a.kind_of(i).into(), ctx.b.kind_of(j).into());
+        [kinds, both(ctx.a.feature_of(i), ctx.b.feature_of(j)), both(i, j)]
     }));
     keys.sort_unstable();
     keys.dedup();
     pairs.clear();
     #[expect(clippy::cast_possible_truncation, reason = "the halves")]
-    pairs.extend(keys.iter().map(|&[_, pair]| ((pair >> 32) as u32, pair as u32)));
+    pairs.extend(keys.iter().map(|&[.., pair]| ((pair >> 32) as u32, pair as u32)));
 }
-
-/// Bits of the numbers of features beside two kinds.
-const FEATURE_BITS: u32 = 26;
-
-const _: () = assert!(
-    (KINDS as u64).pow(2) <= 1 << (64 - 2 * FEATURE_BITS),
-    "two kinds and two features in one number"
-);
 
 fn both_free(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
     let free = |body: &Body, area: u32| body.data(body.area(area).feature).primitive.is_none();
