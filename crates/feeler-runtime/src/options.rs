@@ -7,7 +7,7 @@ pub struct Savings {
     /// Nodes whose cones of revolution hold no opposite directions are culled.
     pub cones_of_revolution: bool,
     /// Pairs of leaves whose polyhedral cones hold no opposite directions, or whose boxes do not see each other along
-    /// the normals, are culled.
+    /// the normals, are culled, unless their features are solved as wholes.
     pub polyhedral_cones: bool,
     /// One exact solve for a pair of canonical supermaximal features instead of one for each pair of their leaves.
     pub supermaximal: bool,

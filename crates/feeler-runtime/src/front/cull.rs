@@ -1,5 +1,5 @@
-//! The culling tests on a pair of nodes, cheapest first: masks, cones of revolution, boxes; at leaves polyhedral cones
-//! and boxes seen along the normals.
+//! The culling tests on a pair of nodes, cheapest first: masks, cones of revolution, boxes; at leaves, of features that are not solved
+//! as wholes, polyhedral cones and boxes seen along the normals.
 //!
 //! Each test that culls says with what margin: how far B may move (see [`super::motion`]) before it must be asked again.
 //!

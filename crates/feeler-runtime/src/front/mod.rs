@@ -4,7 +4,8 @@
 //! BREP §4.2.1 (Algorithms 8 and 9), §4.5.1 (front tracking, see [`pair_tree`]).
 //!
 //! # Deviations
-//! Of two nodes the one with the larger radius is opened: flat boxes have no volume.
+//! Of two nodes the one with the larger radius is opened: flat boxes have no volume. Leaves of two features that are solved as wholes
+//! are not asked about their polyhedral cones: one solve costs as much as telling a few pairs of leaves apart.
 //!
 //! # Guarantees
 //! Culling never depends on earlier queries in what it may lose: a pair that stays culled by its margin holds no minimum at the
@@ -213,13 +214,13 @@ impl<'a> Pairs for Walk<'a> {
             return Verdict::Culled(margin);
         }
         let (Some(i), Some(j)) = (node_a.area(), node_b.area()) else { return Verdict::Open };
-        if let Some(margin) = cull.leaves((node_a, &a.area(i).cone), (node_b, &b.area(j).cone), hint) {
+        if whole {
+            // One pair of leaves is enough: see above.
+            self.wholes.set(note, Whole::Chosen);
+        } else if let Some(margin) = cull.leaves((node_a, &a.area(i).cone), (node_b, &b.area(j).cone), hint) {
             return Verdict::Culled(margin.by(node_b.region));
         }
         self.out.push((i, j));
-        if whole {
-            self.wholes.set(note, Whole::Chosen);
-        }
         Verdict::Active
     }
 

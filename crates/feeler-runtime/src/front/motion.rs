@@ -69,8 +69,6 @@ pub(crate) struct Margin {
 impl Margin {
     /// Any motion.
     pub(crate) const ANY: Self = Self { motion: Motion::ANY, clock: Clocks::WHOLE };
-    /// What has run out.
-    pub(crate) const NONE: Self = Self { motion: Motion::NONE, clock: Clocks::WHOLE };
 }
 
 /// The numbers of a pair's clocks: 0 is that of B as a whole, those of its regions ([`Body::regions`]) have the numbers of these,
@@ -93,6 +91,11 @@ impl<'a> Clocks<'a> {
     pub(crate) fn new(b: &Body, moved: &'a Travelled) -> Self {
         let of_b = 1 + b.regions().len();
         Self { first: [of_b + b.axes().len(), of_b], moved }
+    }
+
+    /// How far (mm) what a clock is of has moved in all.
+    pub(crate) fn way(&self, clock: u8) -> f64 {
+        self.moved.of(clock).way
     }
 
     /// The clock that tells how the form of a feature moves: that of its axis, unless the feature has none or the axis has moved more

@@ -80,7 +80,8 @@ enum State {
 /// A pair in the front.
 #[derive(Clone, Copy, Debug)]
 struct Item<T> {
-    /// Summed motion up to which nothing changes here and below, by the clock of its place.
+    /// Summed motion up to which nothing changes here and below, by the clock of its place; any of what is active, which has a list of
+    /// its own.
     expiry: Motion,
     /// Its index in the tree, or [`GONE`].
     pair: u32,
@@ -175,14 +176,22 @@ impl Parked {
 /// whole once in a few walks.
 #[derive(Clone, Debug)]
 struct Outlook {
-    /// Places in the front.
-    soon: Vec<u32>,
+    soon: Vec<Soon>,
     /// Whether each place is among them.
     is_listed: Vec<bool>,
     /// By clocks, the sum of motion up to which nothing else is due.
     until: Sums,
     /// The sums in the last walk.
     last: Sums,
+}
+
+/// A place in the front with its clock and the sum of motion by which it is due, so that those that are not yet are passed over side
+/// by side. A place that is listed keeps both until it is taken out, unless it is gone.
+#[derive(Clone, Copy, Debug)]
+struct Soon {
+    due: f64,
+    place: u32,
+    clock: u8,
 }
 
 /// Steps like the last one for which the front is not passed over again: with twice as many, or half, queries of inserted parts take
@@ -225,29 +234,35 @@ impl Outlook {
             is_listed.clear();
             is_listed.extend(clocks.iter().zip(due).map(|(clock, due)| *due <= until[usize::from(*clock)]));
             let listed = is_listed.iter().enumerate().filter(|(_, is_listed)| **is_listed);
-            soon.extend(listed.map(|(place, _)| index(place)));
+            soon.extend(listed.map(|(k, _)| Soon { due: due[k], place: index(k), clock: clocks[k] }));
         }
         *last = *sums;
     }
 
-    /// Takes out what is due.
-    fn take_due(&mut self, sums: &Sums, clocks: &[u8], due: &[f64], out: &mut Vec<u32>) {
+    /// Moves the places that are due to `out`.
+    fn take_due(&mut self, sums: &Sums, out: &mut Vec<u32>) {
         let Self { soon, is_listed, .. } = self;
-        soon.retain(|&place| {
-            let k = place as usize;
-            let is_due = sums[usize::from(clocks[k])] >= due[k];
-            if is_due {
-                is_listed[k] = false;
-                out.push(place);
-            }
-            !is_due
-        });
+        // Which ones are due follows no pattern: all are written to both lists, and the counts tell what stays.
+        out.clear();
+        out.resize(soon.len(), 0);
+        let (mut kept, mut taken) = (0, 0);
+        for k in 0..soon.len() {
+            let item = soon[k];
+            let is_due = sums[usize::from(item.clock)] >= item.due;
+            soon[kept] = item;
+            out[taken] = item.place;
+            is_listed[item.place as usize] = !is_due;
+            kept += usize::from(!is_due);
+            taken += usize::from(is_due);
+        }
+        soon.truncate(kept);
+        out.truncate(taken);
     }
 
     /// Takes in the item at a place if it can be due soon.
     fn add(&mut self, place: usize, clock: u8, due: f64) {
         if due <= self.until[usize::from(clock)] && !std::mem::replace(&mut self.is_listed[place], true) {
-            self.soon.push(index(place));
+            self.soon.push(Soon { due, place: index(place), clock });
         }
     }
 }
@@ -266,6 +281,8 @@ pub(crate) struct PairTree<T> {
     outlook: Outlook,
     /// Places that a walk looks at.
     now: Vec<u32>,
+    /// The active pairs, and those of the last walk.
+    active: [Vec<u32>; 2],
     parked: Parked,
     gone: usize,
     /// Places of second siblings of pairs that were just opened.
@@ -283,6 +300,7 @@ impl<T> Default for PairTree<T> {
             due: vec![],
             outlook: Outlook::default(),
             now: vec![],
+            active: [vec![], vec![]],
             parked: Parked::default(),
             gone: 0,
             stack: vec![],
@@ -300,6 +318,7 @@ impl<T: Copy> PairTree<T> {
         self.clocks.clear();
         self.due.clear();
         self.outlook.clear();
+        self.active.iter_mut().for_each(Vec::clear);
         self.parked.clear();
         (self.gone, self.walks) = (0, 0);
     }
@@ -318,12 +337,12 @@ impl<T: Copy> PairTree<T> {
             self.push(Item { expiry: Motion::NONE, pair: 0, note: pairs.note((0, 0)) });
         }
         self.walks = self.walks.wrapping_add(1);
+        self.look_at_active(moved, pairs);
         let sums = moved.sums();
         // What is opened goes behind and is looked at at once.
         let mut now = std::mem::take(&mut self.now);
-        now.clear();
         self.outlook.renew(&sums, &self.clocks, &self.due);
-        self.outlook.take_due(&sums, &self.clocks, &self.due, &mut now);
+        self.outlook.take_due(&sums, &mut now);
         for &place in &now {
             let place = place as usize;
             let (item, clock) = (&self.front[place], self.clocks[place]);
@@ -346,8 +365,10 @@ impl<T: Copy> PairTree<T> {
         }
         self.parked.forget_empty_groups();
         // All of them can be due at once: no surprise then.
-        self.now.clear();
-        self.now.reserve(self.due.capacity());
+        for places in [&mut self.now, &mut self.active[1]] {
+            places.clear();
+            places.reserve(self.due.capacity());
+        }
         self.outlook.soon.reserve(self.due.capacity() - self.outlook.soon.len());
         if self.gone > self.front.len() / 8 {
             self.close_up();
@@ -368,6 +389,24 @@ impl<T: Copy> PairTree<T> {
         self.clocks[place] = margin.clock;
         self.due[place] = moved.due(margin);
         self.outlook.add(place, margin.clock, self.due[place]);
+    }
+
+    /// Takes the active pairs for active again but for those whose turn it is to be tested. They come first in a walk: others of their
+    /// groups need no look then.
+    fn look_at_active(&mut self, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
+        self.active.swap(0, 1);
+        for i in 0..self.active[1].len() {
+            let k = self.active[1][i];
+            let PairNode { nodes, place, .. } = self.pairs[k as usize];
+            let note = self.front[place as usize].note;
+            let is_tested = self.walks.wrapping_add(k).is_multiple_of(TEST_EVERY);
+            if is_tested || pairs.group(note).is_some_and(|g| pairs.settled(g)) || !pairs.keep(nodes, note) {
+                self.look(place as usize, moved, pairs);
+            } else {
+                self.active[0].push(k);
+            }
+        }
+        self.active[1].clear();
     }
 
     /// Tests the pairs of a group that are settled no more.
@@ -393,17 +432,8 @@ impl<T: Copy> PairTree<T> {
             let (state, margin) = if group.is_some_and(|g| pairs.settled(g)) {
                 (State::Settled, Margin::ANY)
             } else {
-                let tests = self.walks.wrapping_add(k).is_multiple_of(TEST_EVERY);
                 let pair = &mut self.pairs[k as usize];
                 let nodes = pair.nodes;
-                if !tests && pair.state == State::Active && pairs.keep(nodes, note) {
-                    self.outlook.add(place, self.clocks[place], self.due[place]);
-                    match self.stack.pop() {
-                        Some(next) => place = next as usize,
-                        None => return,
-                    }
-                    continue;
-                }
                 match pairs.test(nodes, note, &mut pair.hint) {
                     Verdict::Open => {
                         let children = pairs.children(nodes);
@@ -412,17 +442,23 @@ impl<T: Copy> PairTree<T> {
                         continue;
                     }
                     Verdict::Culled(margin) => (State::Culled, margin),
-                    Verdict::Active => (State::Active, Margin::NONE),
+                    Verdict::Active => {
+                        self.active[0].push(k);
+                        // No motion tells when it is to be looked at.
+                        (State::Active, Margin::ANY)
+                    }
                 }
             };
             self.pairs[k as usize].state = state;
+            let is_tried = match (state, group) {
+                (State::Settled, Some(group)) => {
+                    self.parked.add(&mut self.pairs, group, k);
+                    true
+                }
+                _ => state == State::Culled && self.is_pruned_in_this_walk(k),
+            };
+            let margin = if is_tried { self.prune(place, (state, margin), pairs) } else { margin };
             self.set_margin(place, moved, margin);
-            if let (State::Settled, Some(group)) = (state, group) {
-                self.parked.add(&mut self.pairs, group, k);
-                self.prune(place, state, moved, pairs);
-            } else if state == State::Culled && self.is_pruned_in_this_walk(k) {
-                self.prune(place, state, moved, pairs);
-            }
             match self.stack.pop() {
                 Some(next) => place = next as usize,
                 None => return,
@@ -459,22 +495,27 @@ impl<T: Copy> PairTree<T> {
         self.stack.push(places[1]);
     }
 
-    /// Replaces a pair and its sibling by the pair above, as far up as all of them are culled, or settled.
-    fn prune(&mut self, place: usize, state: State, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
+    /// Replaces a pair and its sibling by the pair above, as far up as all of them are culled, or settled; for how long the last one is.
+    fn prune(
+        &mut self,
+        place: usize,
+        (state, mut margin): (State, Margin),
+        pairs: &mut impl Pairs<Note = T>,
+    ) -> Margin {
         loop {
             let k = self.front[place].pair;
             let parent = self.pairs[k as usize].parent;
             if parent == GONE {
-                return;
+                return margin;
             }
             let sibling = if k % 2 == 1 { k + 1 } else { k - 1 };
             let PairNode { place: other, state: of_sibling, .. } = self.pairs[sibling as usize];
             if of_sibling != state {
-                return;
+                return margin;
             }
             let nodes = self.pairs[parent as usize].nodes;
             let note = pairs.note(nodes);
-            let margin = match state {
+            margin = match state {
                 State::Settled => match pairs.group(note).filter(|g| pairs.settled(*g)) {
                     Some(group) => {
                         // The two are of this group, too.
@@ -483,13 +524,13 @@ impl<T: Copy> PairTree<T> {
                         self.parked.add(&mut self.pairs, group, parent);
                         Margin::ANY
                     }
-                    None => return,
+                    None => return margin,
                 },
                 State::Culled => match pairs.prune(nodes) {
                     Some(margin) => margin,
-                    None => return,
+                    None => return margin,
                 },
-                State::Other | State::Active => return,
+                State::Other | State::Active => return margin,
             };
             self.due[other as usize] = f64::INFINITY;
             self.front[other as usize] = Item { expiry: Motion::ANY, pair: GONE, note };
@@ -498,7 +539,6 @@ impl<T: Copy> PairTree<T> {
             let above = &mut self.pairs[parent as usize];
             (above.place, above.state) = (index(place), state);
             self.front[place] = Item { expiry: Motion::ANY, pair: parent, note };
-            self.set_margin(place, moved, margin);
         }
     }
 
@@ -668,6 +708,8 @@ mod tests {
                 pairs.chosen.clear();
                 pairs.out.clear();
                 tree.walk(&Travelled::by_clocks(moved.to_vec()), &mut pairs);
+                let once: std::collections::BTreeSet<Nodes> = pairs.out.iter().copied().collect();
+                assert_eq!(once.len(), pairs.out.len(), "each pair is told once, step {step}, seed {seed}");
                 let leaves = || LEAVES - 1..2 * LEAVES - 1;
                 for pair in leaves().flat_map(|i| leaves().map(move |j| (i, j))) {
                     let found = pairs.out.contains(&pair);
