@@ -189,6 +189,14 @@ impl Obb {
         (0..3).all(|k| self.axes[k].dot(&d).abs() <= self.half[k] + eps)
     }
 
+    /// Euclidean distance (mm) of a point from the box, to rounding; 0 inside.
+    #[must_use]
+    pub fn distance_to(&self, p: &P3) -> f64 {
+        let d = p - self.center;
+        let beyond = |k: usize| (self.axes[k].dot(&d).abs() - self.half[k]).max(0.0);
+        V3::from_fn(|k, _| beyond(k)).norm()
+    }
+
     /// A lower bound of the Euclidean distance between two boxes in one frame: the largest gap along the fifteen
     /// axes, rounded down; 0 when none shows a gap. Exact up to rounding unless the nearest points are two corners
     /// or a corner and an edge.

@@ -227,18 +227,18 @@ impl PlacedRounds {
     }
 }
 
-/// What is known of pairs of features in one query. A pair may push out another one, whose value then is unknown again:
+/// What is known of pairs of features since the table was restarted. A pair may push out another one, whose value then is unknown again:
 /// this costs whoever asks some work and nothing else.
 #[derive(Clone, Debug)]
 pub(crate) struct PairTable<T> {
-    /// Number of the query, pair, value.
+    /// Number of the restart, pair, value.
     slots: Vec<(u32, (u32, u32), T)>,
-    query: u32,
+    current: u32,
 }
 
 impl<T: Copy + Default> Default for PairTable<T> {
     fn default() -> Self {
-        Self { slots: vec![(0, (0, 0), T::default()); 1 << PAIR_BITS], query: 0 }
+        Self { slots: vec![(0, (0, 0), T::default()); 1 << PAIR_BITS], current: 0 }
     }
 }
 
@@ -248,19 +248,19 @@ const PAIR_BITS: u32 = 11;
 impl<T: Copy + Default> PairTable<T> {
     /// Forgets everything.
     pub(crate) fn restart(&mut self) {
-        if self.query == u32::MAX {
+        if self.current == u32::MAX {
             *self = Self::default();
         }
-        self.query += 1;
+        self.current += 1;
     }
 
     pub(crate) fn get(&self, pair: (u32, u32)) -> Option<T> {
-        let (query, stored, value) = self.slots[Self::slot(pair)];
-        (query == self.query && stored == pair).then_some(value)
+        let (of, stored, value) = self.slots[Self::slot(pair)];
+        (of == self.current && stored == pair).then_some(value)
     }
 
     pub(crate) fn set(&mut self, pair: (u32, u32), value: T) {
-        self.slots[Self::slot(pair)] = (self.query, pair, value);
+        self.slots[Self::slot(pair)] = (self.current, pair, value);
     }
 
     /// Fibonacci hashing.

@@ -153,6 +153,51 @@ fn a_cone_dips_into_a_ring() {
     assert_eq!(status(&ring, &cone, &pose), Status::Interfering);
 }
 
+/// On ways through contact and interference and out again, what earlier queries have found tells what a new pair finds.
+#[test]
+fn ways_in_and_out() {
+    use rand::Rng as _;
+    let plate = body(&fixtures::block_with_hole(4.0, 2.0, 2.0));
+    let ring = body(&fixtures::torus_with_seams(2.5, 0.45));
+    let rounds = [
+        body(&fixtures::cylinder(1.95, 3.0)),
+        body(&fixtures::cylinder_halves(1.95, 3.0)),
+        body(&fixtures::stadium(1.9, 0.98, 3.0)),
+        body(&fixtures::cone(2.5, 4.0)),
+    ];
+    let mut rng = SmallRng::seed_from_u64(6);
+    let mut seen = [0, 0];
+    for (k, (a, b)) in
+        [&plate, &ring].into_iter().flat_map(|a| rounds.iter().map(move |b| (a, b))).enumerate()
+    {
+        let mut pair = ContactPair::new(a.clone(), b.clone());
+        let options = QueryOptions::within(0.1);
+        let (mut place, mut turn) = ([0.0; 3], 0.0);
+        for step in 0..250 {
+            // Large turns about the axis and small ways, as plugs go, about where they fit.
+            for (x, middle) in place.iter_mut().zip([0.0, 0.0, -0.9]) {
+                *x += 0.1 * (middle - *x) + rng.random_range(-0.03..0.03);
+            }
+            turn += rng.random_range(-2.0..4.0);
+            // Now and then it jumps, or begins anew.
+            match step % 50 {
+                20 => place[0] += 1.5,
+                21 => place[0] -= 1.5,
+                35 => turn += 90.0,
+                45 => pair.forget(),
+                _ => {}
+            }
+            let pose = turned(place[0], place[1], place[2], place[0] * 8.0, place[1] * 8.0, turn);
+            pair.query(&Pose::identity(), &pose, &options);
+            let mut fresh = ContactPair::new(a.clone(), b.clone());
+            fresh.query(&Pose::identity(), &pose, &options);
+            assert_eq!(pair.status(), fresh.status(), "pair {k}, step {step}, {pose}");
+            seen[usize::from(fresh.status() == Status::Interfering)] += 1;
+        }
+    }
+    assert!(seen.iter().all(|n| *n > 400), "{seen:?}");
+}
+
 #[test]
 fn a_rod_through_a_plate() {
     let rod = body(&fixtures::cylinder_without_seam(0.3, 10.0));

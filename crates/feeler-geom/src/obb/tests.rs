@@ -109,6 +109,23 @@ fn fit_is_no_worse_than_the_axis_aligned_box() {
     }
 }
 
+/// The nearest point of a box is where its coordinates are cut off at the faces.
+#[test]
+fn distances_of_points() {
+    let mut rng = SmallRng::seed_from_u64(4);
+    let mut outside = 0;
+    for _ in 0..500 {
+        let (b, p) = (random_box(&mut rng), P3::from(vec3(&mut rng) * 3.0));
+        let along = |k: usize| b.axes[k].dot(&(p - b.center)).clamp(-b.half[k], b.half[k]);
+        let nearest = (0..3).fold(b.center, |q, k| q + b.axes[k] * along(k));
+        let distance = b.distance_to(&p);
+        assert!((distance - (p - nearest).norm()).abs() < 1e-14, "{b:?} {p}");
+        assert_eq!(distance <= 0.0, b.contains(&p, 0.0), "{b:?} {p}");
+        outside += usize::from(distance > 0.0);
+    }
+    assert!(outside > 100, "{outside}");
+}
+
 #[test]
 fn union_and_moved_boxes_contain_their_corners() {
     let mut rng = SmallRng::seed_from_u64(3);

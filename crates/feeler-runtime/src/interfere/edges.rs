@@ -3,13 +3,12 @@
 //! # Guarantees
 //! As of [`super`]: edges are followed by samples.
 
-use super::apart::Apart;
 use super::probes::{SAMPLES, STEPS, Track};
-use super::{Suspect, as_wholes};
+use super::{Memory, Suspect};
 use crate::Body;
+use crate::front::motion::Clocks;
 use crate::samples::{Grid, GridFoot, Normals};
 use crate::solve::{Context, Which};
-use crate::tree::PairTable;
 use crate::trim::outward_normal;
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::signed_distance_value;
@@ -24,7 +23,8 @@ const DEPTHS: [f64; 2] = [8.0, 200.0];
 pub(super) fn edges_through_faces(
     ctx: &Context<'_>,
     own: Which,
-    (overlaps, apart): (&[(u32, u32)], &mut PairTable<Apart>),
+    overlaps: &[(u32, u32)],
+    (apart, clocks): (&mut Memory, &Clocks<'_>),
     meetings: &mut Vec<u64>,
     convicted: &dyn Fn(&Suspect) -> bool,
 ) -> bool {
@@ -36,7 +36,6 @@ pub(super) fn edges_through_faces(
     let to_own = &PoseMatrix::from(ctx.pose_to_other(other));
     // Pairs of an area of A follow each other, and so do the tracks of a face.
     let mut placed: Option<(u32, Obb)> = None;
-    let mut known: Option<((u32, u32), f64)> = None;
     for &(i, j) in overlaps {
         let (mine, theirs) = if own == Which::A { (i, j) } else { (j, i) };
         let feature = facing.area(theirs).feature;
@@ -51,23 +50,19 @@ pub(super) fn edges_through_faces(
             last => last.insert(place()),
         };
         let slack = ctx.tol.tol + facing.data(feature).deviation;
-        let near = body.probes().tracks_of(mine).iter().filter(|&&t| {
-            let track = &body.probes().tracks[t as usize];
-            let from = track.samples[SAMPLES / 2] - obb.center;
-            let reach = track.radius + slack;
+        let near = body.probes().tracks_of(mine).iter().filter(|ball| {
+            let from = ball.center - obb.center;
+            let reach = ball.radius + slack;
             if (0..3).any(|k| obb.axes[k].dot(&from).abs() > obb.half[k] + reach) {
                 return false;
             }
+            let track = &body.probes().tracks[ball.track as usize];
             // An edge is on both its faces, but for what it is off them.
             let pair = (body.dense(Feature::Face(track.beside)), facing.dense(feature));
             let pair = if own == Which::A { pair } else { (pair.1, pair.0) };
-            let (_, spare) = *match &mut known {
-                Some(last) if last.0 == pair => last,
-                last => last.insert((pair, as_wholes(ctx, apart, pair).spare)),
-            };
-            spare <= track.off
+            apart.spare(ctx, clocks, pair, track.off).is_none()
         });
-        meetings.extend(near.map(|&t| (u64::from(t) << 32) | u64::from(target)));
+        meetings.extend(near.map(|ball| (u64::from(ball.track) << 32) | u64::from(target)));
     }
     meetings.sort_unstable();
     meetings.dedup();

@@ -16,12 +16,12 @@ pub(crate) mod apart;
 mod coaxial;
 mod edges;
 pub(crate) mod face_tree;
+mod outside;
 pub(crate) mod probes;
 pub(crate) mod ring;
 
 use crate::front::motion::{Clocks, Margin, Motion, Travelled};
 use crate::front::pair_tree::{PairTree, Pairs, Verdict, opened};
-use crate::point_in_solid::{RayScratch, contains};
 use crate::solve::{Context, Which, sort_by_features};
 use crate::tree::{PairTable, PlacedRounds, PlacedTree};
 use apart::{Apart, Round, apart};
@@ -32,6 +32,7 @@ use feeler_geom::skeleton::{Primitive, critical_pairs_between, range_over_box, s
 use feeler_geom::trim::Side;
 use feeler_geom::{Obb, P3};
 use feeler_hierarchy::Feature;
+use outside::Rays;
 use probes::{PROBES, Probe};
 use std::cell::RefCell;
 
@@ -51,7 +52,7 @@ pub(crate) struct Suspect {
 pub(crate) struct Scratch {
     overlaps: Overlaps,
     meetings: Vec<u64>,
-    rays: RefCell<RayScratch>,
+    rays: RefCell<Rays>,
 }
 
 /// What the search for pairs of areas that may meet uses and finds.
@@ -61,7 +62,7 @@ struct Overlaps {
     keys: Vec<[u64; 3]>,
     placed: PlacedTree<FaceNode>,
     rounds: PlacedRounds,
-    apart: PairTable<Apart>,
+    apart: Memory,
     tree: PairTree<()>,
     /// The tolerance that the tree was made with.
     valid_for: Option<f64>,
@@ -71,6 +72,8 @@ impl Scratch {
     /// Forgets earlier queries.
     pub(crate) fn clear(&mut self) {
         self.overlaps.tree.clear();
+        self.overlaps.apart.clear();
+        self.rays.get_mut().clear();
     }
 }
 
@@ -79,9 +82,9 @@ pub(crate) fn is_inside(ctx: &Context<'_>, suspect: &Suspect, scratch: &Scratch)
     convicts(ctx, suspect, &scratch.rays)
 }
 
-fn convicts(ctx: &Context<'_>, suspect: &Suspect, rays: &RefCell<RayScratch>) -> bool {
+fn convicts(ctx: &Context<'_>, suspect: &Suspect, rays: &RefCell<Rays>) -> bool {
     let p = if suspect.inside == Which::A { suspect.p } else { ctx.pose_ba * suspect.p };
-    contains(ctx.body(suspect.inside), &p, ctx.tol.tol, &mut rays.borrow_mut()) == Some(true)
+    rays.borrow_mut().convict(ctx, suspect.inside, &p)
 }
 
 /// Whether a shell of one solid is inside the other one or the boundaries cross. With the suspects that the
@@ -107,8 +110,9 @@ pub(crate) fn boundaries_cross(ctx: &Context<'_>, moved: &Travelled, scratch: &m
         return false;
     }
     sort_by_features(ctx, overlaps, keys);
-    edges_through_faces(ctx, Which::A, (overlaps, apart), meetings, &convicted)
-        || edges_through_faces(ctx, Which::B, (overlaps, apart), meetings, &convicted)
+    let clocks = &Clocks::new(ctx.b, moved);
+    edges_through_faces(ctx, Which::A, overlaps, (apart, clocks), meetings, &convicted)
+        || edges_through_faces(ctx, Which::B, overlaps, (apart, clocks), meetings, &convicted)
         || closed_crossings(ctx, overlaps, &convicted)
 }
 
@@ -156,9 +160,10 @@ fn overlapping_faces(ctx: &Context<'_>, moved: &Travelled, scratch: &mut Overlap
     }
     scratch.placed.restart(ctx.b.faces());
     scratch.rounds.restart(ctx.b);
-    scratch.apart.restart();
+    scratch.apart.begin();
     if scratch.valid_for != Some(ctx.tol.tol) {
         scratch.tree.clear();
+        scratch.apart.clear();
         scratch.valid_for = Some(ctx.tol.tol);
     }
     let Overlaps { tree, pairs, placed, rounds, apart, .. } = scratch;
@@ -175,17 +180,73 @@ struct Meetings<'a> {
     pairs: &'a mut Vec<(u32, u32)>,
     placed: &'a mut PlacedTree<FaceNode>,
     rounds: &'a mut PlacedRounds,
-    apart: &'a mut PairTable<Apart>,
+    apart: &'a mut Memory,
 }
 
-/// By how much two faces as wholes are plainly apart.
-fn as_wholes(ctx: &Context<'_>, known: &mut PairTable<Apart>, pair: (u32, u32)) -> Apart {
-    known.get(pair).unwrap_or_else(|| {
+/// By how much pairs of faces are plainly apart as wholes, kept from query to query.
+#[derive(Debug, Default)]
+struct Memory {
+    known: PairTable<Known>,
+    queries: u32,
+}
+
+/// What is known of a pair of faces.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    /// Way by a clock at which they may meet.
+    until: f64,
+    clock: u8,
+    /// The query from which on it is worth to look again.
+    again: u32,
+}
+
+/// Queries in which two faces that were not plainly apart are taken as not apart without a look: most stay so, and it costs tests only.
+const LOOK_EVERY: u32 = 8;
+
+impl Memory {
+    fn clear(&mut self) {
+        self.known.restart();
+        self.queries = 0;
+    }
+
+    /// Begins a query.
+    fn begin(&mut self) {
+        if self.queries > u32::MAX - 2 * LOOK_EVERY {
+            self.clear();
+        }
+        self.queries += 1;
+    }
+
+    /// How far (mm) B may move by a clock until the faces can be within `room` (mm) and the tolerance, and that clock; `None` where they
+    /// are not known to be apart.
+    fn spare(
+        &mut self,
+        ctx: &Context<'_>,
+        clocks: &Clocks<'_>,
+        pair: (u32, u32),
+        room: f64,
+    ) -> Option<(f64, u8)> {
+        let left = |known: &Known| (known.until - clocks.way(known.clock) - room, known.clock);
+        if let Some(known) = self.known.get(pair) {
+            let (spare, clock) = left(&known);
+            if spare > 0.0 {
+                return Some((spare, clock));
+            }
+            if self.queries < known.again {
+                return None;
+            }
+        }
         let sides = Round::of(ctx, Which::A, pair.0).zip(Round::of(ctx, Which::B, pair.1));
-        let apart = sides.map_or(Apart::default(), |(a, b)| apart(&a, &b, ctx.tol.tol));
-        known.set(pair, apart);
-        apart
-    })
+        let Apart { spare, turned } = sides.map_or(Apart::default(), |(a, b)| apart(&a, &b, ctx.tol.tol));
+        let [of_a, of_b] = [(Which::A, pair.0), (Which::B, pair.1)].map(|(which, feature)| {
+            clocks.of_form(which, &ctx.body(which).features()[feature as usize], Clocks::WHOLE)
+        });
+        let clock = if turned[Which::B as usize] { of_b } else { of_a };
+        let again = self.queries + if spare > 0.0 { 1 } else { LOOK_EVERY };
+        let known = Known { until: clocks.way(clock) + spare, clock, again };
+        self.known.set(pair, known);
+        Some(left(&known)).filter(|left| left.0 > 0.0)
+    }
 }
 
 /// Number of the tests that can cull a pair beside that of the boxes.
@@ -236,12 +297,8 @@ impl Meetings<'_> {
             }
             _ => {
                 let faces = node_a.face().zip(node_b.face())?;
-                let Apart { spare, turned } = as_wholes(ctx, self.apart, faces);
-                if turned[Which::B as usize] {
-                    by_form(Which::B, faces.1, spare)
-                } else {
-                    by_form(Which::A, faces.0, spare)
-                }
+                let (spare, clock) = self.apart.spare(ctx, clocks, faces, 0.0)?;
+                Some(Motion::of_way(spare).by(clock))
             }
         }
     }

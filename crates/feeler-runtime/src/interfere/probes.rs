@@ -49,6 +49,16 @@ impl Track {
     }
 }
 
+/// A ball that a track is in: what most pairs are told by, side by side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TrackBall {
+    /// The sample in the middle, the solid's frame.
+    pub center: P3,
+    pub radius: f64,
+    /// The track's number.
+    pub track: u32,
+}
+
 /// A point of a free-form area.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
@@ -64,7 +74,7 @@ pub(crate) struct Probe {
 pub(crate) struct Probes {
     pub tracks: Vec<Track>,
     tracks_of_area: Vec<Range<usize>>,
-    track_ids: Vec<u32>,
+    balls: Vec<TrackBall>,
     grid_of_area: Vec<Option<u32>>,
     grids: Vec<[Probe; PROBES]>,
 }
@@ -102,14 +112,16 @@ impl Probes {
         }
         let mut probes = Self { tracks, ..Self::default() };
         for area in &h.areas {
-            let start = probes.track_ids.len();
+            let start = probes.balls.len();
             let mut grid = None;
             if let Feature::Face(f) = area.feature {
                 let face = body.face(f);
                 let period = (face.trim.u_period, face.trim.v_period);
                 for t in of_face[f as usize].clone() {
                     if overlap(&probes.tracks[t].piece.bounds(), &area.rect, period) {
-                        probes.track_ids.push(index(t));
+                        let Track { samples, radius, .. } = probes.tracks[t];
+                        let center = samples[SAMPLES / 2];
+                        probes.balls.push(TrackBall { center, radius, track: index(t) });
                     }
                 }
                 if !face.surface.is_canonical() {
@@ -120,15 +132,15 @@ impl Probes {
                     }));
                 }
             }
-            probes.tracks_of_area.push(start..probes.track_ids.len());
+            probes.tracks_of_area.push(start..probes.balls.len());
             probes.grid_of_area.push(grid);
         }
         probes
     }
 
-    /// Tracks that may run through a face area.
-    pub(crate) fn tracks_of(&self, area: u32) -> &[u32] {
-        &self.track_ids[self.tracks_of_area[area as usize].clone()]
+    /// Balls around the tracks that may run through a face area.
+    pub(crate) fn tracks_of(&self, area: u32) -> &[TrackBall] {
+        &self.balls[self.tracks_of_area[area as usize].clone()]
     }
 
     /// Probes of a free-form area.
