@@ -5,7 +5,7 @@
 //! BREP §4.4, MATH §2.
 
 use crate::polar::{Polar, edge_normals, test_vertex};
-use crate::solve::{Candidate, Context, Which};
+use crate::solve::{Candidate, Context, Which, faces_away};
 use crate::tolerance::Tolerances;
 use crate::touching;
 use crate::trim::{Located, locate_on_edge, locate_on_face, on_face, outward_normal};
@@ -149,6 +149,12 @@ pub(crate) fn side(
         Which::A => (*p, n, basis),
         Which::B => (ctx.pose_ba * p, ctx.pose_ba * n, (ctx.pose_ba * basis.0, ctx.pose_ba * basis.1)),
     };
+    let data = body.data(feature);
+    // Brute force is to know nothing of bounds.
+    let is_bounded = ctx.cull.is_some();
+    if is_bounded && !data.bounds.inflated(data.deviation + tol.trim + tol.same).contains(&p) {
+        return None;
+    }
     match feature {
         Feature::Face(i) => {
             let located = locate_on_face(body, i, &p, &n, hint, tol)?;
@@ -160,6 +166,16 @@ pub(crate) fn side(
         Feature::Edge(i) => {
             let located = locate_on_edge(body, i, &p, hint.map(|h| h.x), tol)?;
             let t = located.place.uv[0];
+            // Most are told by the cone of the polars near by.
+            let mut areas = body.areas_of(data).iter().map(|&area| (body, area));
+            let holds = |area: u32| {
+                let rect = &body.area(area).rect;
+                rect.u0 <= t && t <= rect.u1
+            };
+            let around = areas.find(|(_, area)| holds(*area)).filter(|_| is_bounded);
+            if around.is_some_and(|area| faces_away(ctx, area, &-n, tol.angle + tol.critical)) {
+                return None;
+            }
             let normals = edge_normals(body, i, t)?;
             if normals.tangent.dot(&n).abs() > tol.critical {
                 return None;

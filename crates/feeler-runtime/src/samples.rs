@@ -196,8 +196,8 @@ impl Normals {
 }
 
 impl Grid {
-    fn of_area(body: &Body, area: u32) -> Self {
-        let area = body.area(area);
+    fn of_area(body: &Body, index: u32) -> Self {
+        let area = body.area(index);
         let rect = &area.rect;
         let shape = match area.feature {
             Feature::Face(_) => [SIDE, SIDE],
@@ -224,7 +224,7 @@ impl Grid {
                         [d.du * (step * (rect.u1 - rect.u0)), d.dv * (step * (rect.v1 - rect.v0))];
                     d.p
                 }
-                Feature::Edge(e) => body.edge(e).curve.point(uv.x),
+                Feature::Edge(_) => body.curve_samples_of(index)[k].p,
                 Feature::Vertex(_) => unreachable!("a vertex is canonical"),
             };
         }
@@ -234,8 +234,9 @@ impl Grid {
                 let d = body.face(f).surface.derivs(middle);
                 [d.du.norm() * (rect.u1 - rect.u0), d.dv.norm() * (rect.v1 - rect.v0)]
             }
-            Feature::Edge(e) => {
-                [body.edge(e).curve.derivs(middle.x).d1.norm() * (rect.u1 - rect.u0), f64::INFINITY]
+            Feature::Edge(_) => {
+                let middle = body.curve_samples_of(index)[CURVE_STEPS / 2];
+                [middle.d1.norm() * (rect.u1 - rect.u0), f64::INFINITY]
             }
             Feature::Vertex(_) => [f64::INFINITY; 2],
         };
@@ -410,6 +411,9 @@ impl Grid {
             }
         }
         let [rows, columns] = self.shape;
+        if columns == 1 {
+            return self.foot_on_curve(p, nearest);
+        }
         let (i, j) = (nearest.1 / columns, nearest.1 % columns);
         let (ci, cj) = (center(i, rows), center(j, columns));
         let mut x = [offset(i, ci), offset(j, cj)];
@@ -437,7 +441,7 @@ impl Grid {
             free = [x[0] - s, x[1] - t];
             x = free.map(|c| c.clamp(-1.0, 1.0));
         }
-        let unit = |c: usize, s: f64, n: usize| if n < 2 { 0.0 } else { step(c, n) + s * step(1, n) };
+        let unit = |c: usize, s: f64, n: usize| step(c, n) + s * step(1, n);
         let x = best.1;
         GridFoot {
             params: [unit(ci, x[0], rows), unit(cj, x[1], columns)],
@@ -445,6 +449,40 @@ impl Grid {
             offset: best.2,
             about: (ci, cj),
             steps: x,
+        }
+    }
+
+    /// [`Grid::foot`] for a curve, given the squared distance and the number of the nearest grid point.
+    fn foot_on_curve(&self, p: &P3, (nearest, i): (f64, usize)) -> GridFoot {
+        let c = center(i, self.shape[0]);
+        let [before, at, after] = [self.points[c - 1], self.points[c], self.points[c + 1]];
+        // The interpolant as a polynomial of the steps from the middle one.
+        let (first, second) = ((after - before) * 0.5, (after - at + (before - at)) * 0.5);
+        let from = at - p;
+        let mut s = offset(i, c);
+        let mut best = (nearest, s, self.points[i] - p);
+        let mut free = s;
+        for round in 0..3 {
+            let r = from + (first + second * s) * s;
+            let d = r.norm_squared();
+            if d < best.0 {
+                best = (d, s, r);
+            }
+            if round == 2 {
+                break;
+            }
+            let tangent = first + second * (2.0 * s);
+            let length_sq = tangent.norm_squared();
+            free = s - if length_sq > 0.0 { tangent.dot(&r) / length_sq } else { 0.0 };
+            s = free.clamp(-1.0, 1.0);
+        }
+        let unit = |s: f64| step(c, self.shape[0]) + s * step(1, self.shape[0]);
+        GridFoot {
+            params: [unit(best.1), 0.0],
+            beyond: [unit(free), 0.0],
+            offset: best.2,
+            about: (c, 0),
+            steps: [best.1, 0.0],
         }
     }
 
@@ -460,15 +498,10 @@ impl Grid {
         })
     }
 
-    /// Point and tangents, by steps of the grid, of the interpolant about a grid point.
+    /// Point and tangents, by steps of the grid, of a patch's interpolant about a grid point.
     fn interpolant(&self, (ci, cj): (usize, usize), [s, t]: [f64; 2]) -> (P3, V3, V3) {
         let columns = self.shape[1];
         let (ws, ds) = lagrange(s);
-        if columns == 1 {
-            let q = [0, 1, 2].map(|i| self.points[ci + i - 1].coords);
-            let mix = |w: [f64; 3]| q[0] * w[0] + q[1] * w[1] + q[2] * w[2];
-            return (P3::from(mix(ws)), mix(ds), V3::zeros());
-        }
         let (wt, dt) = lagrange(t);
         let (mut p, mut du, mut dv) = (V3::zeros(), V3::zeros(), V3::zeros());
         for i in 0..3 {
@@ -571,6 +604,29 @@ mod tests {
                 assert!(off < 5e-3, "{u} {v}: {off}");
                 assert!((x[0] - 2.0 * u).abs() < 0.01 && (x[1] - 2.0 * v).abs() < 0.01, "{u} {v}: {x:?}");
             }
+        }
+    }
+
+    /// The same along a helix, beyond its ends, too.
+    #[test]
+    fn feet_along_curves() {
+        let helix = |t: f64| P3::new(2.0 * math::cos(t), 2.0 * math::sin(t), 0.7 * t);
+        let mut grid = Grid { shape: [ALONG, 1], ..empty() };
+        for k in 0..ALONG {
+            grid.points[k] = helix(step(k, ALONG));
+        }
+        for i in -2..=22_i32 {
+            let t = 0.05 * f64::from(i);
+            let outward = V3::new(math::cos(t), math::sin(t), 0.0);
+            let foot = grid.foot(&(helix(t) + outward * 0.1));
+            assert_eq!((foot.params[1], foot.beyond[1]), (0.0, 0.0));
+            // A few steps of the search tell it less well beyond the ends.
+            let close = if (0.0..=1.0).contains(&t) { 2e-3 } else { 5e-3 };
+            assert!((foot.beyond[0] - t).abs() < close, "{t}: {foot:?}");
+            let end = t.clamp(0.0, 1.0);
+            assert!((foot.params[0] - end).abs() < 2e-3, "{t}: {foot:?}");
+            let offset = helix(end) - (helix(t) + outward * 0.1);
+            assert!((foot.offset - offset).norm() < 2e-3, "{t}: {foot:?} {offset}");
         }
     }
 

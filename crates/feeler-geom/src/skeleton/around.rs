@@ -19,7 +19,7 @@
 use super::circle_circle::{self, Circle};
 use super::line_circle::{self, Forms, Poses};
 use super::simple::Guess;
-use super::solve::{Job, Pair, sample};
+use super::solve::{Job, Pair, Sample, sample};
 use crate::V3;
 use crate::math;
 use crate::roots::TrigPoly;
@@ -38,9 +38,13 @@ const STEPS: usize = 8;
 /// Last step (radians) of an iteration that has come to rounding.
 const SETTLED: f64 = 1e-9;
 
+fn length([x, y]: [f64; 2]) -> f64 {
+    (x * x + y * y).sqrt()
+}
+
 /// Amplitude of a harmonic.
 fn amplitude(of: &TrigPoly, k: usize) -> f64 {
-    math::hypot(of.cos[k], of.sin[k])
+    length([of.cos[k], of.sin[k]])
 }
 
 /// `|r|`: its middle, its smallest value, what it differs from the middle by, and its largest derivative.
@@ -75,7 +79,7 @@ struct Harmonic {
 impl Harmonic {
     /// The angle of one of its zeros, the other one being opposite, when those of `F` are near them.
     fn zero(&self, floor: f64) -> Option<f64> {
-        let size = math::hypot(self.cos, self.sin);
+        let size = length([self.cos, self.sin]);
         let rules = self.rest <= REST * size && self.rest_rate <= REST_RATE * size && size > floor;
         rules.then(|| math::atan2(-self.cos, self.sin))
     }
@@ -96,9 +100,9 @@ pub(super) fn line(job: &mut Job<'_>, p: &Poses, forms: &Forms) -> Option<()> {
     let double = p.cos_phi * amplitude(&forms.across_e, 2);
     let (rest, rest_rate) =
         (double + by_slope * swing.off, 2.0 * double + by_slope * (swing.off + swing.rate));
-    let radius_sum = sample(job.a, 0.0).sigma + sample(job.b, 0.0).sigma;
+    let radius_sum = job.a.sigma() + job.b.sigma();
     let is_even = p.slope == 0.0;
-    let mut found: ArrayVec<Pair, 4> = ArrayVec::new();
+    let mut found = Found::new();
     for side in [1.0, -1.0] {
         let first = |of: fn(&TrigPoly) -> f64| {
             p.cos_phi * side * of(&forms.across_e) - p.slope * swing.middle * of(&forms.along_e)
@@ -111,7 +115,12 @@ pub(super) fn line(job: &mut Job<'_>, p: &Poses, forms: &Forms) -> Option<()> {
             let distance = start.distance();
             let may_count = |d: f64| job.may_be_in_range(d - radius_sum, change);
             if may_count(distance) || is_even && may_count(-distance) {
-                found.push(near(polished(start)?.pair(), theta * p.radius, p.radius)?);
+                let guess = polished(start)?;
+                if !is_near(guess.theta(), theta) {
+                    return None;
+                }
+                let Pair { s, n, .. } = guess.pair();
+                found.push(([sample(job.a, s), Sample::of_point(guess.point(), job.b.sigma())], n));
             }
         }
         // With a constant radius both sides have the same zeros, and each stands for both.
@@ -131,19 +140,18 @@ pub(super) fn circle(job: &mut Job<'_>, first: &Circle, second: &Circle) -> Opti
     let height = between.dot(&f.z);
     // By the cosine and the sine of φ in products with the radius there; the derivative of these is that with the tangent.
     let in_plane = |v: &V3| [v.dot(&g.x), v.dot(&g.y)];
-    let size = |[x, y]: [f64; 2]| math::hypot(x, y);
     let (d, z) = (in_plane(&between), in_plane(&f.z));
     let across = between - f.z * height;
     let (r, tilt_sq) = (second.radius, z[0] * z[0] + z[1] * z[1]);
     let swing = Swing::new(
         across.norm_squared() + r * r * (1.0 - 0.5 * tilt_sq),
-        [2.0 * r * size(in_plane(&across)), 0.5 * r * r * tilt_sq],
+        [2.0 * r * length(in_plane(&across)), 0.5 * r * r * tilt_sq],
     )?;
     let double = 0.5 * first.radius * r * tilt_sq;
-    let rest = size(d) * swing.off + double;
-    let rest_rate = size(d) * (swing.off + swing.rate) + 2.0 * double;
-    let radius_sum = sample(job.a, 0.0).sigma + sample(job.b, 0.0).sigma;
-    let mut found: ArrayVec<Pair, 4> = ArrayVec::new();
+    let rest = length(d) * swing.off + double;
+    let rest_rate = length(d) * (swing.off + swing.rate) + 2.0 * double;
+    let radius_sum = job.a.sigma() + job.b.sigma();
+    let mut found = Found::new();
     for side in [1.0, -1.0] {
         let (of_d, of_z) = (swing.middle - side * first.radius, side * first.radius * height);
         // v·e = -v·x sin φ + v·y cos φ.
@@ -158,10 +166,12 @@ pub(super) fn circle(job: &mut Job<'_>, first: &Circle, second: &Circle) -> Opti
             let may_count = |d: f64| job.may_be_in_range(d - radius_sum, 0.5 * (hi - lo));
             if may_count(0.5 * (lo + hi)) || may_count(-0.5 * (lo + hi)) {
                 let guess = polished(start)?;
-                if !guess.is_told_by_connection() {
+                if !(guess.is_told_by_connection() && is_near(guess.phi(), phi)) {
                     return None;
                 }
-                found.push(near(guess.pair(), phi * r, r)?);
+                let [p, q] = guess.points();
+                let spheres = [Sample::of_point(p, job.a.sigma()), Sample::of_point(q, job.b.sigma())];
+                found.push((spheres, guess.normal()));
             }
         }
     }
@@ -169,16 +179,19 @@ pub(super) fn circle(job: &mut Job<'_>, first: &Circle, second: &Circle) -> Opti
     Some(())
 }
 
-/// A pair, unless its arc length on the circle is farther from another one than a zero of `F` is from that of the harmonic.
-fn near(pair: Pair, t: f64, radius: f64) -> Option<Pair> {
-    ((pair.t - t).abs() <= 1.1 * REST * radius).then_some(pair)
+/// Spheres and normals of pairs.
+type Found = ArrayVec<([Sample; 2], V3), 4>;
+
+/// Whether an angle is no farther from another one than a zero of `F` is from that of the harmonic.
+fn is_near(angle: f64, other: f64) -> bool {
+    (angle - other).abs() <= 1.1 * REST
 }
 
-fn add(job: &mut Job<'_>, found: &[Pair], is_even: bool) {
-    for pair in found {
-        job.add(pair);
+fn add(job: &mut Job<'_>, found: &Found, is_even: bool) {
+    for ([a, b], n) in found {
+        job.add_between(a, b, *n);
         if is_even {
-            job.add(&pair.mirrored());
+            job.add_between(a, b, -n);
         }
     }
 }
@@ -203,7 +216,7 @@ pub(super) fn polished<G: Guess>(mut guess: G) -> Option<G> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::solve::on_nappe;
+    use super::super::solve::{on_nappe, sample};
     use super::super::{Criticals, Primitive, critical_pairs_between};
     use super::*;
     use crate::testing::{frame, rng, unit};

@@ -74,7 +74,7 @@ fn all_simple(
     angles: &[f64],
     found: &mut Solutions<'_>,
 ) -> Result<(), Doubt> {
-    let radius_sum = sample(job.a, 0.0).sigma + sample(job.b, 0.0).sigma;
+    let radius_sum = job.a.sigma() + job.b.sigma();
     // Solutions on the near side and on the far side of the first circle.
     let mut of_side: [Places; 2] = Default::default();
     for &phi in angles {
@@ -180,17 +180,36 @@ impl<'a> OnSide<'a> {
         self.distance_sq() > NEAR * NEAR * self.first.radius * self.first.radius
     }
 
+    /// The angle on the second circle.
+    pub(super) fn phi(&self) -> f64 {
+        self.foot.phi
+    }
+
+    /// The places on both.
+    pub(super) fn points(&self) -> [P3; 2] {
+        let Self { first, second, side, foot } = self;
+        let on_first = first.frame.origin + foot.e_r1 * (side * first.radius);
+        [on_first, second.frame.origin + foot.e_r2 * second.radius]
+    }
+
+    /// The normal: the direction of the connection, or across both tangents.
+    pub(super) fn normal(&self) -> V3 {
+        let foot = &self.foot;
+        let tangents = foot.e_1.cross(&foot.e_2);
+        if self.is_told_by_connection() || tangents.norm() < PARALLEL {
+            let w = foot.connection(self.first, self.side);
+            w / w.norm()
+        } else {
+            tangents.normalize()
+        }
+    }
+
     /// The places on both, and the normal.
     pub(super) fn pair(&self) -> Pair {
         let Self { first, second, side, foot } = self;
-        let w = foot.connection(first, *side);
-        let h = w.norm();
-        let tangents = foot.e_1.cross(&foot.e_2);
-        let use_w = self.is_told_by_connection() || tangents.norm() < PARALLEL;
-        let n = if use_w { w / h } else { tangents.normalize() };
         let e = foot.e_r1 * *side;
         let theta = math::atan2(e.dot(&first.frame.y), e.dot(&first.frame.x));
-        Pair { s: theta * first.radius, t: foot.phi * second.radius, n }
+        Pair { s: theta * first.radius, t: foot.phi * second.radius, n: self.normal() }
     }
 }
 
@@ -306,7 +325,7 @@ fn starts(first: &Circle, second: &Circle, phi: f64, try_start: &mut impl FnMut(
 /// One circle at constant distance from the other: coaxial circles, meridians and Villarceau circles of a torus
 /// around the other, and the circle itself.
 fn equidistant_families(job: &mut Job<'_>, first: &Circle, second: &Circle) {
-    let (sigma_a, sigma_b) = (sample(job.a, 0.0).sigma, sample(job.b, 0.0).sigma);
+    let (sigma_a, sigma_b) = (job.a.sigma(), job.b.sigma());
     let mid = -sigma_a - sigma_b;
     for (fixed, moving) in [(first, second), (second, first)] {
         if !may_be_equidistant(fixed, moving, job.tol + job.noise) {
@@ -368,7 +387,7 @@ fn tangent_family(job: &mut Job<'_>, first: &Circle, second: &Circle) {
     if !may_touch(first, second, job.tol + job.noise) {
         return;
     }
-    let (sigma_a, sigma_b) = (sample(job.a, 0.0).sigma, sample(job.b, 0.0).sigma);
+    let (sigma_a, sigma_b) = (job.a.sigma(), job.b.sigma());
     let len = first.radius.min(second.radius).min(job.extent);
     for (s, t) in parallel_tangents(first, second) {
         let (a, b) = (sample(job.a, s), sample(job.b, t));

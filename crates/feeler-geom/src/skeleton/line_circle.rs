@@ -64,7 +64,7 @@ pub(super) fn solve(job: &mut Job<'_>) {
 /// On each side of the line the distance `±cos φ |w_⊥| - m w·u` is a function on the circle with as many minima as
 /// maxima. Two derivatives tell whether a root is one of them, and only what is asked for is brought to rounding.
 fn all_simple(job: &Job<'_>, p: &Poses, angles: &[f64], found: &mut Solutions<'_>) -> Result<(), Doubt> {
-    let radius_sum = sample(job.a, 0.0).sigma + sample(job.b, 0.0).sigma;
+    let radius_sum = job.a.sigma() + job.b.sigma();
     // With a constant radius both sides have the same roots, and each solution stands for both.
     let sides: &[f64] = if p.slope == 0.0 { &[1.0] } else { &[1.0, -1.0] };
     let mut of_side: [Places; 2] = Default::default();
@@ -143,6 +143,16 @@ impl<'a> OnSide<'a> {
     /// Signed distance, but for the constant radii.
     pub(super) fn distance(&self) -> f64 {
         self.side * self.poses.cos_phi * self.foot.dist - self.poses.slope * self.foot.along
+    }
+
+    /// The angle on the circle.
+    pub(super) fn theta(&self) -> f64 {
+        self.foot.theta
+    }
+
+    /// The place on the circle.
+    pub(super) fn point(&self) -> P3 {
+        self.poses.frame.origin + self.foot.e_r * self.poses.radius
     }
 
     /// The places on both, and the normal.
@@ -280,7 +290,7 @@ fn starts(p: &Poses, theta: f64, try_start: &mut impl FnMut(Pair)) {
 
 /// The circle at constant distance from the line's surface: coaxial poses.
 fn coaxial_family(job: &mut Job<'_>, p: &Poses) {
-    let sigma = sample(job.a, 0.0).sigma + sample(job.b, 0.0).sigma;
+    let sigma = job.a.sigma() + job.b.sigma();
     // Nearly always two points tell, for both sides.
     let [first, last] = [p.radius, -p.radius].map(|r| {
         let x = p.frame.origin + p.frame.x * r - p.origin;
@@ -313,7 +323,7 @@ fn coaxial_family(job: &mut Job<'_>, p: &Poses) {
 
 /// The axis touching the circle: every normal of the common cross-section is one of a pair.
 fn tangent_family(job: &mut Job<'_>, p: &Poses) {
-    let (sigma_a, sigma_b) = (sample(job.a, 0.0).sigma, sample(job.b, 0.0).sigma);
+    let (sigma_a, sigma_b) = (job.a.sigma(), job.b.sigma());
     let len = p.radius.min(job.extent);
     if p.slope.abs() * len > job.tol {
         return;

@@ -101,7 +101,7 @@ fn families(job: &mut Job<'_>, l: &Lines) {
     let q_across = across(&l.q, &l.u);
     let offset = |t: f64| q_across + l.v_across * t;
     let slope = -(l.slope_a * l.cos + l.slope_b);
-    let sigma = sample(job.a, 0.0).sigma + sample(job.b, 0.0).sigma;
+    let sigma = job.a.sigma() + job.b.sigma();
     let base = -l.slope_a * l.q.dot(&l.u) - sigma;
 
     let widest = offset(range[0]).norm().max(offset(range[1]).norm());

@@ -225,6 +225,14 @@ impl Primitive {
         }
     }
 
+    /// Signed radius of the spheres, of a line's at its origin; a plane has none.
+    fn sigma(&self) -> f64 {
+        match *self {
+            Self::Plane { .. } => 0.0,
+            Self::Point { sigma, .. } | Self::Line { sigma, .. } | Self::Circle { sigma, .. } => sigma,
+        }
+    }
+
     /// Order of the kinds, to solve each unordered pair of kinds once.
     fn kind(&self) -> u8 {
         match self {

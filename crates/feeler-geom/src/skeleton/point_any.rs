@@ -19,7 +19,7 @@ pub(super) fn solve(job: &mut Job<'_>, center: &P3, sigma: f64, other: &Primitiv
                 job.add_family(Family::Two, mid - h, mid + h);
             }
             if h > job.noise {
-                both(job, 0.0, w / h);
+                job.add_both(&Pair { s: 0.0, t: 0.0, n: w / h });
             } else if vertices {
                 job.add(&Pair { s: 0.0, t: 0.0, n: V3::z() });
             }
@@ -72,18 +72,11 @@ pub(super) fn solve(job: &mut Job<'_>, center: &P3, sigma: f64, other: &Primitiv
                 let w = e_r * (side * radius - rho) - frame.z * height;
                 let h = w.norm();
                 if h > job.noise {
-                    both(job, angle * radius, w / h);
+                    job.add_both(&Pair { s: 0.0, t: angle * radius, n: w / h });
                 } else if vertex_edge {
                     job.add(&Pair { s: 0.0, t: angle * radius, n: frame.z });
                 }
             }
         }
     }
-}
-
-/// Adds the pair at `t` with both signs of the normal.
-fn both(job: &mut Job<'_>, t: f64, n: V3) {
-    let pair = Pair { s: 0.0, t, n };
-    job.add(&pair);
-    job.add(&pair.mirrored());
 }

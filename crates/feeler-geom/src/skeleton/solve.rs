@@ -27,6 +27,13 @@ pub(super) struct Sample {
     pub(super) slope: f64,
 }
 
+impl Sample {
+    /// About a point of a circle, or a point: without the derivatives of its centre.
+    pub(super) fn of_point(c: P3, sigma: f64) -> Self {
+        Self { c, d1: V3::zeros(), d2: V3::zeros(), sigma, slope: 0.0 }
+    }
+}
+
 /// The sphere at arc length `t` of a skeleton. A plane has none; its origin stands in and is never asked for.
 pub(super) fn sample(p: &Primitive, t: f64) -> Sample {
     match *p {
@@ -67,13 +74,6 @@ pub(super) struct Pair {
     pub(super) t: f64,
     /// Unit normal from A to B.
     pub(super) n: V3,
-}
-
-impl Pair {
-    /// The same skeleton points with the opposite normal: critical too when both slopes vanish.
-    pub(super) fn mirrored(self) -> Self {
-        Self { n: -self.n, ..self }
-    }
 }
 
 /// The four equations and their Jacobian by `(s / len, t / len, n·e1, n·e2)`, lengths divided by `len`.
@@ -305,24 +305,36 @@ impl<'a> Job<'a> {
 
     /// Adds an isolated pair, unless it is out of range, off the nappe of a cone, or there already.
     pub(super) fn add(&mut self, x: &Pair) {
+        self.add_between(&sample(self.a, x.s), &sample(self.b, x.t), x.n);
+    }
+
+    /// [`Job::add`] for the skeleton points of a pair with its normal and with the opposite one, which makes a critical pair, too, when
+    /// both slopes vanish.
+    pub(super) fn add_both(&mut self, x: &Pair) {
         let (sa, sb) = (sample(self.a, x.s), sample(self.b, x.t));
-        let distance = (sb.c - sa.c).dot(&x.n) - sa.sigma - sb.sigma;
+        self.add_between(&sa, &sb, x.n);
+        self.add_between(&sa, &sb, -x.n);
+    }
+
+    /// [`Job::add`] for two spheres and a normal.
+    pub(super) fn add_between(&mut self, sa: &Sample, sb: &Sample, n: V3) {
+        let distance = (sb.c - sa.c).dot(&n) - sa.sigma - sb.sigma;
         if !(distance.is_finite() && self.in_range(distance, distance)) {
             return;
         }
-        if !(on_nappe(&sa, self.noise) && on_nappe(&sb, self.noise)) {
+        if !(on_nappe(sa, self.noise) && on_nappe(sb, self.noise)) {
             return;
         }
         let near = SAME * self.reach;
         let same = |f: &(P3, P3, V3)| {
-            (f.0 - sa.c).norm() <= near && (f.1 - sb.c).norm() <= near && (f.2 - x.n).norm() <= SAME
+            (f.0 - sa.c).norm() <= near && (f.1 - sb.c).norm() <= near && (f.2 - n).norm() <= SAME
         };
         if self.found.iter().any(same) || self.found.is_full() {
             return;
         }
-        self.found.push((sa.c, sb.c, x.n));
-        let (p_a, p_b) = (sa.c + x.n * sa.sigma, sb.c - x.n * sb.sigma);
-        self.out.isolated.push(Critical { p_a, p_b, n: x.n, distance });
+        self.found.push((sa.c, sb.c, n));
+        let (p_a, p_b) = (sa.c + n * sa.sigma, sb.c - n * sb.sigma);
+        self.out.isolated.push(Critical { p_a, p_b, n, distance });
     }
 }
 
@@ -404,15 +416,11 @@ impl<'a> Solutions<'a> {
     }
 
     /// Hands the solutions to the collection of results.
-    pub(super) fn finish(self, job: &mut Job<'a>) {
+    pub(super) fn finish(&self, job: &mut Job<'a>) {
         // Beside a family, what is not isolated from it to rounding is one of its members.
-        let is_member = |f: &Refined| job.out.family.is_some() && f.is_loose();
-        let kept: ArrayVec<Refined, 24> = self.list.iter().filter(|f| !is_member(f)).copied().collect();
-        for f in &kept {
-            job.add(&f.pair);
-            if self.even {
-                job.add(&f.pair.mirrored());
-            }
+        let beside_family = job.out.family.is_some();
+        for f in self.list.iter().filter(|f| !(beside_family && f.is_loose())) {
+            if self.even { job.add_both(&f.pair) } else { job.add(&f.pair) }
         }
     }
 }

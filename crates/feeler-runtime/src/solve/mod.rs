@@ -391,7 +391,7 @@ fn reduced_solves(
 
 /// Whether no normal of a primitive at the feet of points of an area's box, all within an angle of `turn` (rad) from `gradient` (the
 /// free side's frame), is opposite to a polar of the area.
-fn faces_away(ctx: &Context<'_>, (body, area): (&Body, u32), gradient: &V3, turn: f64) -> bool {
+pub(crate) fn faces_away(ctx: &Context<'_>, (body, area): (&Body, u32), gradient: &V3, turn: f64) -> bool {
     let node = &body.tree()[body.leaf_of_area(area) as usize];
     let slack = ctx.polar_slack(&node.allowance) + turn;
     // No less than the sine of the slack, and no more than its cosine.

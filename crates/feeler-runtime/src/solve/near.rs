@@ -24,7 +24,7 @@ use super::newton::{Eval, Outcome, minimise};
 use super::{Context, Solved, Which, curve, free, patch, reduced::Reduced};
 use crate::body::Near;
 use crate::samples::at;
-use crate::tree::TreeNode;
+use crate::tree::{Form, TreeNode};
 use crate::{Body, Stats};
 use arrayvec::ArrayVec;
 use feeler_geom::contact::SecondOrder;
@@ -65,15 +65,15 @@ pub(crate) fn solve(
     stats: &mut Stats,
 ) {
     let (fa, fb) = (ctx.a.area(group[0].0).feature, ctx.b.area(group[0].1).feature);
-    let (first, counted) = (out.candidates.len(), *stats);
-    let (Some(a), Some(b)) = (shape(ctx, Which::A, fa), shape(ctx, Which::B, fb)) else {
+    let forms = [ctx.a.data(fa).form(), ctx.b.data(fb).form()];
+    let follows =
+        forms.contains(&Form::Near) && !forms.iter().any(|f| matches!(f, Form::Free | Form::FreeEdge));
+    let shapes = follows.then(|| shape(ctx, Which::A, fa).zip(shape(ctx, Which::B, fb))).flatten();
+    let Some((a, b)) = shapes else {
         rest.extend_from_slice(group);
         return;
     };
-    if a.near.is_none() && b.near.is_none() {
-        rest.extend_from_slice(group);
-        return;
-    }
+    let (first, counted) = (out.candidates.len(), *stats);
     match decided(ctx, (&a, &b), out, stats) {
         Some(spots) if spots.is_empty() => {}
         spots => {
