@@ -32,6 +32,9 @@ const RAYS: [[f64; 3]; 6] = [
 /// Sine of the angle between ray and surface below which a crossing counts as a tangency.
 const TANGENT: f64 = 1e-4;
 
+/// No tree of halves of halves is as deep.
+const DEPTH: usize = 64;
+
 /// Reused memory of rays.
 #[derive(Debug, Default)]
 pub(crate) struct RayScratch {
@@ -44,14 +47,18 @@ pub(crate) fn contains(body: &Body, p: &P3, tol: f64, scratch: &mut RayScratch) 
     if !body.bounds().contains(p) {
         return Some(false);
     }
-    RAYS.iter().find_map(|d| {
+    let found = RAYS.iter().find_map(|d| {
         let ray = Ray { origin: *p, dir: V3::from(*d).normalize() };
         match ray.count(body, tol, scratch)? {
             0 => Some(false),
             1 => Some(true),
             _ => None,
         }
-    })
+    });
+    // Which points are asked about depends on earlier queries, what is allocated must not: room for other rays.
+    scratch.faces.reserve(scratch.faces.len().max(64));
+    scratch.stack.reserve(DEPTH);
+    found
 }
 
 /// A length (mm) that a point (the solid's frame) is at least off the solid's boundary, to rounding: not positive where nothing is
@@ -70,8 +77,7 @@ pub(crate) fn clearance(body: &Body, p: &P3, RayScratch { stack, .. }: &mut RayS
     };
     let mut least = f64::INFINITY;
     stack.clear();
-    // Halves of halves: never as deep as this. Which points are asked about depends on earlier queries, what is allocated must not.
-    stack.reserve(64);
+    stack.reserve(DEPTH);
     stack.extend((!faces.is_empty()).then_some(0));
     while let Some(i) = stack.pop() {
         let d = bound(i);

@@ -142,7 +142,7 @@ pub(crate) fn test_vertex(vertex: &Vertex, n: &V3, slack: f64, alpha: f64) -> Po
 }
 
 /// Constraints of a vertex; more of them than a solid's corner usually has are put on the heap.
-pub(crate) type Few = SmallVec<[V3; 24]>;
+pub(crate) type Few = SmallVec<[V3; 64]>;
 
 /// Angle (rad) between `n` and the cone `{d : ⟨d, v⟩ ≤ 0}`; π/2 when the nearest point of the cone is its apex.
 fn angle_to_polar(constraints: &[V3], n: &V3) -> f64 {

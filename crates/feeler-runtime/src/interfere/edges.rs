@@ -64,6 +64,8 @@ pub(super) fn edges_through_faces(
         });
         meetings.extend(near.map(|ball| (u64::from(ball.track) << 32) | u64::from(target)));
     }
+    // As for the pairs of areas.
+    meetings.reserve(meetings.len());
     meetings.sort_unstable();
     meetings.dedup();
     meetings.iter().any(|&m| {

@@ -218,6 +218,10 @@ pub(crate) fn solve_all(
     }
     out.families.dedup_by_key(|f| (f.feature_a, f.feature_b));
     stats.candidates += out.candidates.len() as u64;
+    // More pairs may be looked at in another pass over the same poses.
+    out.candidates.reserve(out.candidates.len());
+    out.families.reserve(out.families.len());
+    out.suspects.reserve(out.suspects.len());
 }
 
 /// Sorts pairs of areas by the kinds of their features, by these, then by themselves, and keeps each once: what runs through the same
@@ -225,6 +229,7 @@ pub(crate) fn solve_all(
 pub(crate) fn sort_by_features(ctx: &Context<'_>, pairs: &mut Vec<(u32, u32)>, keys: &mut Vec<[u64; 3]>) {
     let both = |a: u32, b: u32| (u64::from(a) << 32) | u64::from(b);
     keys.clear();
+    keys.reserve(pairs.capacity());
     keys.extend(pairs.iter().map(|&(i, j)| {
         let kinds = both(ctx.a.kind_of(i).into(), ctx.b.kind_of(j).into());
         [kinds, both(ctx.a.feature_of(i), ctx.b.feature_of(j)), both(i, j)]
