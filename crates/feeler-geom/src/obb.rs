@@ -49,6 +49,14 @@ impl From<&Pose> for PoseMatrix {
     }
 }
 
+impl PoseMatrix {
+    /// A moved point.
+    #[must_use]
+    pub fn point(&self, p: &P3) -> P3 {
+        P3::from(self.rotation * p.coords + self.translation)
+    }
+}
+
 /// Number of axes of the separating-axis test: three of A, three of B, nine cross products.
 pub const SAT_AXES: u8 = 15;
 

@@ -15,7 +15,7 @@ use crate::interfere::face_tree::{FaceNode, face_tree};
 use crate::interfere::probes::Probes;
 use crate::interfere::ring::ring;
 use crate::point_in_solid::{interior_points, shell_points};
-use crate::samples::{CurveSamples, Grid, Normals, Samples};
+use crate::samples::{CurveSamples, Grid, Normals, Samples, Stretch};
 use crate::tree::{Allowance, FeatureTypes, Form, TreeNode};
 use feature::{NEAR_ROOM, ROOM, curvature_bound, exact_along, near, outline, zone};
 use feeler_convex::Polytope;
@@ -185,7 +185,7 @@ impl Body {
         let reach =
             if bounds.is_empty() { 0.0 } else { bounds.min.coords.amax().max(bounds.max.coords.amax()) };
         let deviation = features.iter().fold(0.0, |m: f64, f| m.max(f.deviation));
-        let samples = Samples::new(hierarchy.areas.len());
+        let samples = Samples::new(hierarchy.areas.len(), n_edges);
         let whole = |f: Feature| (features[dense(f)].form() != Form::Free).then(|| index(dense(f)));
         let feature_of_area = hierarchy.areas.iter().map(|a| dense(a.feature)).map(index).collect();
         let kind_of_area = hierarchy.areas.iter().map(|a| features[dense(a.feature)].kind()).collect();
@@ -304,7 +304,7 @@ impl Body {
 
     /// The tree as [`regions`] see it.
     fn boxes(&self) -> Vec<regions::Node> {
-        self.tree.iter().map(|n| (n.obb.center, n.radius, n.children())).collect()
+        self.tree.iter().map(|n| (n.obb.center, n.obb.radius(), n.children())).collect()
     }
 
     /// Corners of boxes that together hold the solid; none of a body without features.
@@ -365,6 +365,11 @@ impl Body {
         let data = self.area(area);
         let Feature::Edge(e) = data.feature else { unreachable!("an area of an edge") };
         self.samples.along(&self.edge(e).curve, area, &data.rect)
+    }
+
+    /// The areas of a free edge, in the order of [`Body::areas_of`].
+    pub(crate) fn stretches_of(&self, edge: u32) -> &[Stretch] {
+        self.samples.stretches(self, edge)
     }
 
     /// Third derivatives over a free-form area by its unit-box parameters.

@@ -91,15 +91,33 @@ pub(crate) struct Samples {
     grids: Vec<OnceLock<Box<Grid>>>,
     normals: Vec<OnceLock<Box<Normals>>>,
     curves: Vec<OnceLock<Box<CurveSamples>>>,
+    /// By edges.
+    stretches: Vec<OnceLock<Box<[Stretch]>>>,
     thirds: Vec<OnceLock<Box<[Ball; 4]>>>,
 }
 
 /// Points of an edge's area in equal steps of its parameter, with derivatives.
 pub(crate) type CurveSamples = [CurveDerivs; ALONG];
 
+/// What is asked of each area of a free edge before anything else, those of one edge side by side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stretch {
+    /// Radius (mm) of a ball about the middle that holds the area, but for its deviation.
+    pub radius: f64,
+    /// Length of the interval.
+    pub width: f64,
+    /// Whether it begins where the area before it in the edge ends, derivatives included.
+    pub is_joined: bool,
+    /// The middle one of its [`CurveSamples`].
+    pub middle: CurveDerivs,
+    /// The last one of them.
+    pub last: CurveDerivs,
+}
+
 impl Samples {
-    pub(crate) fn new(areas: usize) -> Self {
+    pub(crate) fn new(areas: usize, edges: usize) -> Self {
         Self {
+            stretches: (0..edges).map(|_| OnceLock::new()).collect(),
             grids: (0..areas).map(|_| OnceLock::new()).collect(),
             normals: (0..areas).map(|_| OnceLock::new()).collect(),
             curves: (0..areas).map(|_| OnceLock::new()).collect(),
@@ -111,6 +129,22 @@ impl Samples {
     pub(crate) fn along(&self, curve: &Curve, area: u32, rect: &Rect) -> &CurveSamples {
         self.curves[area as usize]
             .get_or_init(|| Box::new(std::array::from_fn(|i| curve.derivs(at(rect, step(i, ALONG), 0.0).x))))
+    }
+
+    /// The areas of a free edge in the order of [`Body::areas_of`], in the solid's own frame.
+    pub(crate) fn stretches(&self, body: &Body, edge: u32) -> &[Stretch] {
+        self.stretches[edge as usize].get_or_init(|| {
+            let mut before = None;
+            let of_area = |&area: &u32| {
+                let samples = body.curve_samples_of(area);
+                let [first, middle, last] = [0, CURVE_STEPS / 2, CURVE_STEPS].map(|i| samples[i]);
+                let is_joined = before.replace(last) == Some(first);
+                let corners = body.node(body.leaf_of_area(area)).obb.corners();
+                let radius = corners.iter().fold(0.0_f64, |r, c| r.max((c - middle.p).norm()));
+                Stretch { radius, width: body.area(area).rect.width(), is_joined, middle, last }
+            };
+            body.areas_of(body.data(Feature::Edge(edge))).iter().map(of_area).collect()
+        })
     }
 
     /// Third derivatives by the unit-box parameters of a free-form area (uuu, uuv, uvv, vvv; of an edge the first), over it and

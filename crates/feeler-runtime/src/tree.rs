@@ -63,14 +63,13 @@ fn up(x: f64) -> f32 {
 }
 
 /// A node. Children of an inner node are adjacent and behind their parent.
+///
+/// Three lines of a cache: what cones tell is in the first one, and what boxes tell in the others.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct TreeNode {
-    /// Conservative box.
-    pub obb: Obb,
     /// Conservative cone of the polars.
     pub cap: Cap,
-    /// Half the diagonal of the box (mm).
-    pub radius: f64,
     /// Feature types below.
     pub types: FeatureTypes,
     /// What its box and cone leave out.
@@ -78,13 +77,17 @@ pub(crate) struct TreeNode {
     /// Position of the feature that everything below is of, when it may be solved as a whole; or
     /// [`MIXED`](Self::MIXED).
     whole: u32,
-    /// What that feature is to solves.
-    form: Form,
     /// As in the stored node.
     link: u32,
+    /// Conservative box.
+    pub obb: Obb,
+    /// What the feature below is to solves.
+    form: Form,
     /// The region of the solid that it belongs to: see [`Body::regions`].
     pub region: u8,
 }
+
+const _: () = assert!(std::mem::offset_of!(TreeNode, obb) == 64 && size_of::<TreeNode>() == 192, "three lines");
 
 /// What a feature is to solves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +124,7 @@ impl TreeNode {
         (whole, form): (u32, Form),
     ) -> Self {
         let (obb, cap) = (node.obb, node.cone.cap(0.0));
-        Self { obb, cap, radius: obb.radius(), types, allowance, whole, form, link: node.link, region: 0 }
+        Self { cap, types, allowance, whole, link: node.link, obb, form, region: 0 }
     }
 
     /// Position of the one feature below: see [`Body::whole_of`].

@@ -48,7 +48,7 @@ pub use family::family_foot;
 pub use over_box::{gradient_over_ball, range_over_box, signed_distance_gradient, signed_distance_value};
 pub use signed_distance::{
     Bending, SignedDistance, SignedDistanceForm, signed_distance, signed_distance_form,
-    signed_distance_within, turn_over_ball,
+    signed_distance_within,
 };
 
 /// A canonical feature as seen from outside the material: a plane, or an envelope of oriented spheres.

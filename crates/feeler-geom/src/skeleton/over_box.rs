@@ -1,7 +1,7 @@
 //! Bounds of the signed distance from a primitive over a box.
 
 use super::Primitive;
-use super::signed_distance::{across, sheet, turn_over_ball};
+use super::signed_distance::{across, sheet};
 use crate::{Obb, P3, V3};
 
 /// Value and gradient of the signed distance at a point, and the distance of that point from the places without a gradient.
@@ -74,7 +74,9 @@ pub fn range_over_box(primitive: &Primitive, b: &Obb) -> [f64; 2] {
 #[must_use]
 pub fn gradient_over_ball(primitive: &Primitive, center: &P3, radius: f64) -> Option<(f64, V3, f64)> {
     let (value, gradient, nearest) = middle(primitive, center);
-    Some((value, gradient, turn_over_ball(nearest, radius)?))
+    // The second derivatives are no larger than the inverse distance from those places.
+    let turn = if nearest.is_finite() { radius / (nearest - radius) } else { 0.0 };
+    (radius < nearest).then_some((value, gradient, turn))
 }
 
 #[cfg(test)]

@@ -39,18 +39,6 @@ pub struct SignedDistanceForm {
     pub gradient: V3,
     /// Second derivatives.
     pub bending: Bending,
-    /// Distance from the nearest place without derivatives, infinite where there is none: no second derivative is larger than the
-    /// inverse.
-    pub nearest: f64,
-}
-
-/// An angle (rad) that the gradients of a signed distance are within at points no farther than `radius` from one that is
-/// `nearest` to a place without derivatives; `None` where there may be such a place.
-#[must_use]
-pub fn turn_over_ball(nearest: f64, radius: f64) -> Option<f64> {
-    // The second derivatives are no larger than the inverse distance from those places.
-    let turn = if nearest.is_finite() { radius / (nearest - radius) } else { 0.0 };
-    (radius < nearest).then_some(turn)
 }
 
 /// The quadratic form `k (|d|² - (n·d)² - (t·d)²) + l (t·d)²` with unit vectors n and t, or zero.
@@ -89,6 +77,7 @@ pub fn signed_distance_form(primitive: &Primitive, p: &P3) -> Option<SignedDista
 }
 
 /// [`signed_distance_form`], given the primitive's [`reach`](Primitive::reach).
+#[inline]
 #[must_use]
 pub fn signed_distance_within(primitive: &Primitive, reach: f64, p: &P3) -> Option<SignedDistanceForm> {
     // Below this length a difference of the coordinates has no direction.
@@ -97,22 +86,17 @@ pub fn signed_distance_within(primitive: &Primitive, reach: f64, p: &P3) -> Opti
         let len = v.norm();
         (len > rounding && len.is_finite()).then(|| (len, v / len))
     };
-    let made = |value: f64, gradient: V3, bending: Bending, nearest: f64| SignedDistanceForm {
-        value,
-        gradient,
-        bending,
-        nearest,
-    };
+    let made = |value: f64, gradient: V3, bending: Bending| SignedDistanceForm { value, gradient, bending };
     match *primitive {
         Primitive::Plane { origin, normal } => {
             let flat = Bending { n: normal, t: V3::zeros(), k: 0.0, l: 0.0 };
-            Some(made((p - origin).dot(&normal), normal, flat, f64::INFINITY))
+            Some(made((p - origin).dot(&normal), normal, flat))
         }
         Primitive::Point { center, sigma } => {
             let side = sheet(sigma);
             let (len, r) = direction(&(p - center))?;
             let round = Bending { n: r, t: V3::zeros(), k: side / len, l: 0.0 };
-            Some(made(side * len - sigma, r * side, round, len))
+            Some(made(side * len - sigma, r * side, round))
         }
         Primitive::Line { origin, dir, sigma, slope } => {
             let side = if slope == 0.0 { sheet(sigma) } else { sheet(slope) };
@@ -123,7 +107,7 @@ pub fn signed_distance_within(primitive: &Primitive, reach: f64, p: &P3) -> Opti
             let gradient = e * (side * cos_phi) - dir * slope;
             let value = side * cos_phi * len - sigma - slope * along;
             let round = Bending { n: e, t: dir.cross(&e), k: 0.0, l: side * cos_phi / len };
-            Some(made(value, gradient, round, len))
+            Some(made(value, gradient, round))
         }
         Primitive::Circle { frame, radius, sigma } => {
             let side = sheet(sigma);
@@ -133,7 +117,7 @@ pub fn signed_distance_within(primitive: &Primitive, reach: f64, p: &P3) -> Opti
             let (len, n) = direction(&(e_r * (rho - radius) + frame.z * height))?;
             let around =
                 Bending { n, t: frame.z.cross(&e_r), k: side / len, l: side * (rho - radius) / (len * rho) };
-            Some(made(side * len - sigma, n * side, around, len.min(rho)))
+            Some(made(side * len - sigma, n * side, around))
         }
     }
 }

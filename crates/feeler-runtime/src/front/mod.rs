@@ -241,6 +241,6 @@ impl<'a> Pairs for Walk<'a> {
 
     fn children(&self, (i, j): (u32, u32)) -> [(u32, u32); 2] {
         let (a, b) = (&self.a.tree()[i as usize], &self.b.tree()[j as usize]);
-        opened((i, a.children(), a.radius), (j, b.children(), b.radius))
+        opened((i, a.children(), a.obb.radius()), (j, b.children(), b.obb.radius()))
     }
 }

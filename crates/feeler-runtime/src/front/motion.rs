@@ -25,9 +25,6 @@ impl Motion {
     pub(crate) const ZERO: Self = Self { way: 0.0, turn: 0.0 };
     /// Any motion: nothing depends on it.
     pub(crate) const ANY: Self = Self { way: f64::INFINITY, turn: f64::INFINITY };
-    /// Less than none: what has run out.
-    pub(crate) const NONE: Self = Self { way: f64::NEG_INFINITY, turn: f64::NEG_INFINITY };
-
     /// Any turn, but points no farther than this.
     pub(crate) fn of_way(way: f64) -> Self {
         Self { way, ..Self::ANY }
@@ -42,15 +39,13 @@ impl Motion {
     pub(crate) fn by(self, clock: u8) -> Margin {
         Margin { motion: self, clock }
     }
+}
 
+#[cfg(test)]
+impl Motion {
     /// Both, one after the other.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self { way: self.way + other.way, turn: self.turn + other.turn }
-    }
-
-    /// What is left of it after another one.
-    pub(crate) fn minus(self, other: Self) -> Self {
-        Self { way: self.way - other.way, turn: self.turn - other.turn }
     }
 
     /// Whether the way and the turn are both less.
@@ -123,40 +118,61 @@ pub(crate) struct Odometer {
     total: Travelled,
 }
 
-/// [`Travelled::sum`]'s length of a turn by one radian, in sizes of B: about what a point moves when a slim solid turns about its
+/// Length of a turn by one radian in sums of ways and turns, in sizes of B: about what a point moves when a slim solid turns about its
 /// axis, as it does in what it is plugged into.
 const LEVER: f64 = 0.2;
 
 /// Clocks of a pair, at most.
-pub(crate) const CLOCKS: usize = 256;
+const CLOCKS: usize = 256;
 
-/// [`Travelled::sums`] by clocks.
-pub(crate) type Sums = [f64; CLOCKS];
+/// The dials of a clock: what it tells of ways (mm), of turns (rad), and of their sums (mm).
+const DIALS: usize = 3;
+const WAY: usize = 0;
+const TURN: usize = 1;
+const SUM: usize = 2;
 
 /// How far B has come.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Travelled {
-    /// By clocks.
-    motions: Vec<Motion>,
+    /// By clocks, and for each by its dials: they never go back but when counting starts again.
+    dials: Vec<[f64; DIALS]>,
     /// The sums in the last step, by clocks.
     steps: Vec<f64>,
     /// Length (mm) of a turn by one radian in sums of turns and ways.
     lever: f64,
 }
 
+/// When a margin has run out: as soon as a dial, given by its number among those of all clocks, tells no less than a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Due {
+    pub dial: u16,
+    pub at: f64,
+}
+
+impl Due {
+    /// At once.
+    pub(crate) const NOW: Self = Self { dial: 0, at: f64::NEG_INFINITY };
+}
+
 impl Travelled {
-    /// By a clock; 0 for B as a whole.
-    pub(crate) fn of(&self, clock: u8) -> Motion {
-        self.motions[usize::from(clock)]
+    fn new(clocks: usize, lever: f64) -> Self {
+        Self { dials: vec![[0.0; DIALS]; clocks], steps: vec![0.0; clocks], lever }
     }
 
-    /// A single number for the motion by each clock (mm): see [`Travelled::due`].
-    pub(crate) fn sums(&self) -> Sums {
-        let mut sums = [0.0; CLOCKS];
-        for (sum, motion) in sums.iter_mut().zip(&self.motions) {
-            *sum = self.sum(*motion);
-        }
-        sums
+    /// By a clock; 0 for B as a whole.
+    pub(crate) fn of(&self, clock: u8) -> Motion {
+        let dials = &self.dials[usize::from(clock)];
+        Motion { way: dials[WAY], turn: dials[TURN] }
+    }
+
+    /// What all dials tell, those of one clock after those of the other.
+    pub(crate) fn dials(&self) -> &[f64] {
+        self.dials.as_flattened()
+    }
+
+    /// The dial of B as a whole that tells the same as another one.
+    pub(crate) fn dial_of_whole(dial: usize) -> usize {
+        dial % DIALS
     }
 
     /// The sum in the last step.
@@ -164,22 +180,39 @@ impl Travelled {
         self.steps[usize::from(clock)]
     }
 
-    fn sum(&self, motion: Motion) -> f64 {
-        motion.way + self.lever * motion.turn
+    /// When a margin will have run out if it begins now; where it is one of both, of ways and of turns, maybe earlier.
+    #[expect(clippy::cast_possible_truncation, reason = "there are no more than CLOCKS")]
+    pub(crate) fn due(&self, margin: Margin) -> Due {
+        let Margin { motion: Motion { way, turn }, clock } = margin;
+        let so_far = &self.dials[usize::from(clock)];
+        let (dial, at) = if turn == f64::INFINITY {
+            (WAY, so_far[WAY] + way)
+        } else if way == f64::INFINITY {
+            (TURN, so_far[TURN] + turn)
+        } else {
+            // A little less, for sums are rounded otherwise than their terms.
+            let sum = so_far[SUM];
+            (SUM, sum - 8.0 * f64::EPSILON * sum + (1.0 - 1e-6) * way.min(self.lever * turn))
+        };
+        Due { dial: (usize::from(clock) * DIALS + dial) as u16, at }
     }
 
-    /// The [sum](Travelled::sums) by a clock up to which no motion by as much as `margin` can have happened.
-    pub(crate) fn due(&self, margin: Margin) -> f64 {
-        let Margin { motion, clock } = margin;
-        // A little less, for sums are rounded otherwise than their terms.
-        let sum = self.sum(self.of(clock));
-        sum - 8.0 * f64::EPSILON * sum + (1.0 - 1e-6) * motion.way.min(self.lever * motion.turn)
+    /// Takes in a motion by a clock.
+    fn add(&mut self, clock: usize, motion: Motion) {
+        let dials = &mut self.dials[clock];
+        let before = dials[SUM];
+        dials[WAY] += motion.way;
+        dials[TURN] += motion.turn;
+        dials[SUM] = dials[WAY] + self.lever * dials[TURN];
+        self.steps[clock] = dials[SUM] - before;
     }
 
     /// By these clocks.
     #[cfg(test)]
-    pub(crate) fn by_clocks(motions: Vec<Motion>) -> Self {
-        Self { steps: vec![0.0; motions.len()], motions, lever: 1.0 }
+    pub(crate) fn by_clocks(motions: &[Motion]) -> Self {
+        let mut travelled = Self::new(motions.len(), 1.0);
+        motions.iter().enumerate().for_each(|(clock, motion)| travelled.add(clock, *motion));
+        travelled
     }
 }
 
@@ -189,11 +222,7 @@ impl Odometer {
         let regions = b.regions().to_vec();
         let axes = [b, a].map(|body| body.axes().to_vec());
         let clocks = 1 + regions.len() + axes[0].len() + axes[1].len();
-        let total = Travelled {
-            motions: vec![Motion::ZERO; clocks],
-            steps: vec![0.0; clocks],
-            lever: LEVER * b.size(),
-        };
+        let total = Travelled::new(clocks, LEVER * b.size());
         Self { last: None, reach: a.reach() + b.reach(), deviation: b.deviation(), regions, axes, total }
     }
 
@@ -204,7 +233,7 @@ impl Odometer {
 
     /// Counts from zero again.
     pub(crate) fn restart(&mut self) {
-        self.total.motions.fill(Motion::ZERO);
+        self.total.dials.fill([0.0; DIALS]);
     }
 
     /// Takes the next relative pose; returns the motion of B as a whole since the last one, infinite at the first.
@@ -225,20 +254,15 @@ impl Odometer {
         if !(turned.sum() + shifted.sum() + turn).is_finite() {
             return Motion::ANY;
         }
-        for (step, motion) in self.total.steps.iter_mut().zip(&self.total.motions) {
-            *step = -(motion.way + self.total.lever * motion.turn);
-        }
-        let [whole, totals @ ..] = self.total.motions.as_mut_slice() else { return Motion::ANY };
-        let (of_regions, of_axes) = totals.split_at_mut(self.regions.len());
         let mut way = 0.0_f64;
-        for ((center, radius), total) in self.regions.iter().zip(of_regions) {
+        for (clock, (center, radius)) in (1..).zip(&self.regions) {
             // About its centre a region turns by no more than the angle.
             let of_region = (turned * center.coords + shifted).norm() + radius * turn + spare;
-            *total = total.plus(Motion { way: of_region, turn });
+            self.total.add(clock, Motion { way: of_region, turn });
             way = way.max(of_region);
         }
         let step = Motion { way, turn };
-        *whole = whole.plus(step);
+        self.total.add(usize::from(Clocks::WHOLE), step);
         // Seen from B, A moves the other way.
         let back =
             now.transpose() * pose_ab.translation.vector - before.transpose() * last.translation.vector;
@@ -246,11 +270,8 @@ impl Odometer {
         let turned_a = turned.transpose();
         let moved_b = of_b.iter().map(|x| (x, turned * x.center.coords + shifted, turned * x.direction));
         let moved_a = of_a.iter().map(|x| (x, turned_a * x.center.coords - back, turned_a * x.direction));
-        for ((axis, center, direction), total) in moved_b.chain(moved_a).zip(of_axes) {
-            *total = total.plus(of_axis(axis, center, direction, (turn, rounding)));
-        }
-        for (step, motion) in self.total.steps.iter_mut().zip(&self.total.motions) {
-            *step += motion.way + self.total.lever * motion.turn;
+        for (clock, (axis, center, direction)) in (1 + self.regions.len()..).zip(moved_b.chain(moved_a)) {
+            self.total.add(clock, of_axis(axis, center, direction, (turn, rounding)));
         }
         step
     }
@@ -286,8 +307,7 @@ mod tests {
     }
 
     fn odometer(regions: Vec<(P3, f64)>, axes: [Vec<Axis>; 2], lever: f64) -> Odometer {
-        let motions = vec![Motion::ZERO; 1 + regions.len() + axes[0].len() + axes[1].len()];
-        let total = Travelled { steps: vec![0.0; motions.len()], motions, lever };
+        let total = Travelled::new(1 + regions.len() + axes[0].len() + axes[1].len(), lever);
         Odometer { last: None, reach: 10.0, deviation: 0.0, regions, axes, total }
     }
 
@@ -304,7 +324,7 @@ mod tests {
             let mut odometer = odometer(regions, [vec![], vec![]], lever);
             let mut pose = Pose::identity();
             assert_eq!(odometer.advance(&pose), Motion::ANY, "nothing to compare with");
-            let mut items: Vec<(Margin, Motion, f64)> = Vec::new();
+            let mut items: Vec<(Margin, Motion, Due)> = Vec::new();
             for _ in 0..50 {
                 let before = (pose, odometer.total.clone());
                 pose = step(&mut rng) * pose;
@@ -321,16 +341,18 @@ mod tests {
                     }
                     assert!(way <= whole.way + 1e-12, "{way} {whole:?}");
                 }
-                let sums = total.sums();
-                for (margin, expiry, due) in &items {
+                for (margin, expiry, Due { dial, at }) in &items {
                     let expired = !total.of(margin.clock).is_within(*expiry);
-                    let is_due = sums[usize::from(margin.clock)] >= *due;
-                    assert!(!expired || is_due, "{expiry:?} {due}");
-                    spared += usize::from(!expired && sums[0] >= *due);
+                    let dial = usize::from(*dial);
+                    let is_due = total.dials()[dial] >= *at;
+                    let is_of_both = margin.motion.way.is_finite() && margin.motion.turn.is_finite();
+                    assert!(expired == is_due || is_of_both && is_due, "{expiry:?} {at}");
+                    spared += usize::from(!expired && total.dials()[Travelled::dial_of_whole(dial)] >= *at);
                 }
                 let clock = rng.random_range(0..4);
-                let way = rng.random_range(0.0..1.0);
-                let turn = [f64::INFINITY, rng.random_range(0.0..0.1)][rng.random_range(0..2)];
+                let [way, turn] = [rng.random_range(0.0..1.0), rng.random_range(0.0..0.1)];
+                let (way, turn) =
+                    [(way, f64::INFINITY), (f64::INFINITY, turn), (way, turn)][rng.random_range(0..3)];
                 let margin = Motion { way, turn }.by(clock);
                 items.push((margin, total.of(clock).plus(margin.motion), total.due(margin)));
             }

@@ -1,7 +1,7 @@
 //! The pairs of nodes that a walk down two trees met, kept from query to query.
 //!
-//! The front is the list of pairs below which nothing was opened. Each that was culled carries the summed motion, by one of several
-//! clocks, up to which it stays culled: the next walks test only pairs whose time has come and, once in a few walks, the pairs of
+//! The front is the list of pairs below which nothing was opened. Each that was culled carries what a dial tells when it may be culled
+//! no longer: the next walks test only pairs whose time has come and, once in a few walks, the pairs of
 //! leaves that are not culled. The list as a whole is passed over once in a few walks, for what may be due in the next ones. The first
 //! walk starts from a front of one pair.
 //!
@@ -13,7 +13,7 @@
 //! have changed is not tested. The array is not kept sorted, the pairs above the front are kept as a tree: pruning
 //! looks at two siblings, and at each only in one walk of [`PRUNE_EVERY`].
 
-use super::motion::{CLOCKS, Clocks, Margin, Motion, Sums, Travelled};
+use super::motion::{Due, Margin, Travelled};
 use crate::body::index;
 
 /// A pair of nodes.
@@ -55,8 +55,9 @@ pub(crate) enum Verdict {
 
 /// A pair in the tree. Two siblings stand side by side, the first one at an odd index; the root is at 0.
 #[derive(Clone, Copy, Debug)]
-struct PairNode {
+struct PairNode<T> {
     nodes: Nodes,
+    note: T,
     parent: u32,
     /// Its place in the front; of an open pair nothing that counts.
     place: u32,
@@ -77,18 +78,7 @@ enum State {
     Settled,
 }
 
-/// A pair in the front.
-#[derive(Clone, Copy, Debug)]
-struct Item<T> {
-    /// Summed motion up to which nothing changes here and below, by the clock of its place; any of what is active, which has a list of
-    /// its own.
-    expiry: Motion,
-    /// Its index in the tree, or [`GONE`].
-    pair: u32,
-    note: T,
-}
-
-/// Marks an item that is no pair any more.
+/// No pair; in the front, one that is there no more.
 const GONE: u32 = u32::MAX;
 
 /// Walks after which a pair that was active is tested again: most are still active, and those that are not do no harm.
@@ -116,7 +106,7 @@ impl Parked {
         self.groups.clear();
     }
 
-    fn add(&mut self, pairs: &mut [PairNode], group: u32, k: u32) {
+    fn add<T>(&mut self, pairs: &mut [PairNode<T>], group: u32, k: u32) {
         let list = group + 1;
         if self.lists.len() <= list as usize {
             self.lists.resize(list as usize + 1, (GONE, false));
@@ -134,7 +124,7 @@ impl Parked {
     }
 
     /// Takes a pair out of the list that it is in.
-    fn remove(&mut self, pairs: &mut [PairNode], k: u32) {
+    fn remove<T>(&mut self, pairs: &mut [PairNode<T>], k: u32) {
         let [before, behind] = pairs[k as usize].list;
         if before & Self::LIST == 0 {
             pairs[before as usize].list[1] = behind;
@@ -147,7 +137,7 @@ impl Parked {
     }
 
     /// Makes all pairs of a group those that are about to be looked at.
-    fn take_out(&mut self, pairs: &mut [PairNode], group: u32) {
+    fn take_out<T>(&mut self, pairs: &mut [PairNode<T>], group: u32) {
         let first = std::mem::replace(&mut self.lists[group as usize + 1].0, GONE);
         self.lists[0].0 = first;
         if first != GONE {
@@ -156,7 +146,7 @@ impl Parked {
     }
 
     /// The next pair to be looked at, taken out of its list.
-    fn next_taken(&mut self, pairs: &mut [PairNode]) -> Option<u32> {
+    fn next_taken<T>(&mut self, pairs: &mut [PairNode<T>]) -> Option<u32> {
         let k = self.lists.first().map(|l| l.0).filter(|k| *k != GONE)?;
         self.remove(pairs, k);
         Some(k)
@@ -172,26 +162,26 @@ impl Parked {
     }
 }
 
-/// The items of a front that can be due in the next walks. Most others stay what they are for long: the front is passed over as a
+/// The pairs of a front that can be due in the next walks. Most others stay what they are for long: the front is passed over as a
 /// whole once in a few walks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Outlook {
     soon: Vec<Soon>,
     /// Whether each place is among them.
     is_listed: Vec<bool>,
-    /// By clocks, the sum of motion up to which nothing else is due.
-    until: Sums,
-    /// The sums in the last walk.
-    last: Sums,
+    /// What the dials tell when anything else can be due.
+    until: Vec<f64>,
+    /// What they told in the last walk.
+    last: Vec<f64>,
 }
 
-/// A place in the front with its clock and the sum of motion by which it is due, so that those that are not yet are passed over side
-/// by side. A place that is listed keeps both until it is taken out, unless it is gone.
+/// A place in the front and when it is due, so that those that are not yet are passed over side by side. A place that is listed keeps
+/// that until it is taken out, unless it is gone.
 #[derive(Clone, Copy, Debug)]
 struct Soon {
-    due: f64,
+    at: f64,
     place: u32,
-    clock: u8,
+    dial: u16,
 }
 
 /// Steps like the last one for which the front is not passed over again: with twice as many, or half, queries of inserted parts take
@@ -200,47 +190,57 @@ const STEPS_AHEAD: f64 = 4.0;
 /// The shortest step by any clock that is reckoned with, in steps of B as a whole.
 const LEAST_STEP: f64 = 0.1;
 
-impl Default for Outlook {
-    fn default() -> Self {
-        Self {
-            soon: vec![],
-            is_listed: vec![],
-            until: [f64::NEG_INFINITY; CLOCKS],
-            last: [f64::INFINITY; CLOCKS],
-        }
-    }
-}
+/// Places of the front that are looked at side by side.
+const BLOCK: usize = 64;
 
 impl Outlook {
     /// Forgets everything: the next walk passes over the front.
     fn clear(&mut self) {
         self.soon.clear();
         self.is_listed.clear();
-        self.until = [f64::NEG_INFINITY; CLOCKS];
-        self.last = [f64::INFINITY; CLOCKS];
+        self.until.clear();
     }
 
-    /// Passes over the front, given by clocks and sums when items are due, if more can be due than what is listed.
-    fn renew(&mut self, sums: &Sums, clocks: &[u8], due: &[f64]) {
+    /// Passes over the front, given by when its pairs are due, if more can be due than what is listed.
+    // One loop over a long list: what is around the call is not to change how it is compiled.
+    #[inline(never)]
+    fn renew(&mut self, told: &[f64], front: &Dues) {
         let Self { soon, is_listed, until, last } = self;
-        if sums.iter().zip(&*until).any(|(sum, until)| sum > until) {
-            let step = |clock: usize| (sums[clock] - last[clock]).max(0.0);
+        let is_known = until.len() == told.len();
+        if !is_known || told.iter().zip(&*until).any(|(told, until)| told > until) {
+            let step = |dial: usize| {
+                let last = last.get(dial).copied().unwrap_or(f64::INFINITY);
+                (told[dial] - last).max(0.0)
+            };
             // What has stood still may begin to move.
-            let least = LEAST_STEP * step(usize::from(Clocks::WHOLE));
-            for (clock, until) in until.iter_mut().enumerate() {
-                *until = sums[clock] + STEPS_AHEAD * step(clock).max(least);
-            }
+            let least = |dial: usize| LEAST_STEP * step(Travelled::dial_of_whole(dial));
+            until.clear();
+            until.extend((0..told.len()).map(|k| told[k] + STEPS_AHEAD * step(k).max(least(k))));
             soon.clear();
             is_listed.clear();
-            is_listed.extend(clocks.iter().zip(due).map(|(clock, due)| *due <= until[usize::from(*clock)]));
-            let listed = is_listed.iter().enumerate().filter(|(_, is_listed)| **is_listed);
-            soon.extend(listed.map(|(k, _)| Soon { due: due[k], place: index(k), clock: clocks[k] }));
+            is_listed.resize(front.at.len(), false);
+            // Which ones are listed follows no pattern: the place of each is written, and the count tells whether it stays.
+            let mut places = [0; BLOCK];
+            let blocks = front.at.chunks(BLOCK).zip(front.dials.chunks(BLOCK)).zip(is_listed.chunks_mut(BLOCK));
+            for (block, ((at, dials), is_listed)) in blocks.enumerate() {
+                let mut n = 0;
+                for (k, ((at, dial), is_listed)) in at.iter().zip(dials).zip(is_listed).enumerate() {
+                    *is_listed = *at <= until[usize::from(*dial)];
+                    places[n] = k;
+                    n += usize::from(*is_listed);
+                }
+                let item = |k: usize| Soon { at: at[k], place: index(block * BLOCK + k), dial: dials[k] };
+                soon.extend(places[..n].iter().map(|k| item(*k)));
+            }
         }
-        *last = *sums;
+        last.clear();
+        last.extend_from_slice(told);
     }
 
     /// Moves the places that are due to `out`.
-    fn take_due(&mut self, sums: &Sums, out: &mut Vec<u32>) {
+    // See above.
+    #[inline(never)]
+    fn take_due(&mut self, told: &[f64], out: &mut Vec<u32>) {
         let Self { soon, is_listed, .. } = self;
         // Which ones are due follows no pattern: all are written to both lists, and the counts tell what stays.
         out.clear();
@@ -248,36 +248,63 @@ impl Outlook {
         let (mut kept, mut taken) = (0, 0);
         for k in 0..soon.len() {
             let item = soon[k];
-            let is_due = sums[usize::from(item.clock)] >= item.due;
+            let is_due = told[usize::from(item.dial)] >= item.at;
             soon[kept] = item;
             out[taken] = item.place;
-            is_listed[item.place as usize] = !is_due;
             kept += usize::from(!is_due);
             taken += usize::from(is_due);
         }
         soon.truncate(kept);
         out.truncate(taken);
+        out.iter().for_each(|place| is_listed[*place as usize] = false);
     }
 
-    /// Takes in the item at a place if it can be due soon.
-    fn add(&mut self, place: usize, clock: u8, due: f64) {
-        if due <= self.until[usize::from(clock)] && !std::mem::replace(&mut self.is_listed[place], true) {
-            self.soon.push(Soon { due, place: index(place), clock });
+    /// Takes in the pair at a place if it can be due soon.
+    fn add(&mut self, place: usize, Due { dial, at }: Due) {
+        let is_soon = self.until.get(usize::from(dial)).is_some_and(|until| at <= *until);
+        if is_soon && !std::mem::replace(&mut self.is_listed[place], true) {
+            self.soon.push(Soon { at, place: index(place), dial });
         }
+    }
+}
+
+/// When the pairs of a front are due: all that most walks read of most of them.
+#[derive(Clone, Debug, Default)]
+struct Dues {
+    dials: Vec<u16>,
+    at: Vec<f64>,
+}
+
+impl Dues {
+    fn get(&self, place: usize) -> Due {
+        Due { dial: self.dials[place], at: self.at[place] }
+    }
+
+    fn set(&mut self, place: usize, due: Due) {
+        (self.dials[place], self.at[place]) = (due.dial, due.at);
+    }
+
+    fn push(&mut self, due: Due) {
+        self.dials.push(due.dial);
+        self.at.push(due.at);
+    }
+
+    fn truncate(&mut self, n: usize) {
+        self.dials.truncate(n);
+        self.at.truncate(n);
     }
 }
 
 /// The tree and its front.
 #[derive(Clone, Debug)]
 pub(crate) struct PairTree<T> {
-    pairs: Vec<PairNode>,
+    pairs: Vec<PairNode<T>>,
     /// First ones of unused siblings.
     free: Vec<u32>,
-    front: Vec<Item<T>>,
-    /// For each item of the front the clock that tells it the motion, and the sum of motion by that one below which it need not be
-    /// looked at: all that most walks read of most items.
-    clocks: Vec<u8>,
-    due: Vec<f64>,
+    /// Pairs below which nothing was opened, and [`GONE`] ones.
+    front: Vec<u32>,
+    /// When each of them is to be looked at again; active ones have a list of their own.
+    due: Dues,
     outlook: Outlook,
     /// Places that a walk looks at.
     now: Vec<u32>,
@@ -296,8 +323,7 @@ impl<T> Default for PairTree<T> {
             pairs: vec![],
             free: vec![],
             front: vec![],
-            clocks: vec![],
-            due: vec![],
+            due: Dues::default(),
             outlook: Outlook::default(),
             now: vec![],
             active: [vec![], vec![]],
@@ -315,8 +341,7 @@ impl<T: Copy> PairTree<T> {
         self.pairs.clear();
         self.free.clear();
         self.front.clear();
-        self.clocks.clear();
-        self.due.clear();
+        self.due.truncate(0);
         self.outlook.clear();
         self.active.iter_mut().for_each(Vec::clear);
         self.parked.clear();
@@ -328,32 +353,25 @@ impl<T: Copy> PairTree<T> {
         if self.pairs.is_empty() {
             self.pairs.push(PairNode {
                 nodes: (0, 0),
+                note: pairs.note((0, 0)),
                 parent: GONE,
                 place: 0,
                 state: State::Other,
                 hint: NO_HINT,
                 list: [GONE; 2],
             });
-            self.push(Item { expiry: Motion::NONE, pair: 0, note: pairs.note((0, 0)) });
+            self.push(0);
         }
         self.walks = self.walks.wrapping_add(1);
         self.look_at_active(moved, pairs);
-        let sums = moved.sums();
+        let told = moved.dials();
         // What is opened goes behind and is looked at at once.
         let mut now = std::mem::take(&mut self.now);
-        self.outlook.renew(&sums, &self.clocks, &self.due);
-        self.outlook.take_due(&sums, &mut now);
+        self.outlook.renew(told, &self.due);
+        self.outlook.take_due(told, &mut now);
         for &place in &now {
-            let place = place as usize;
-            let (item, clock) = (&self.front[place], self.clocks[place]);
-            let so_far = moved.of(clock);
-            if so_far.is_within(item.expiry) {
-                self.due[place] = moved.due(Margin { motion: item.expiry.minus(so_far), clock });
-                self.outlook.add(place, clock, self.due[place]);
-                continue;
-            }
-            if item.pair != GONE {
-                self.look(place, moved, pairs);
+            if self.front[place as usize] != GONE {
+                self.look(place as usize, moved, pairs);
             }
         }
         self.now = now;
@@ -367,28 +385,26 @@ impl<T: Copy> PairTree<T> {
         // All of them can be due at once: no surprise then.
         for places in [&mut self.now, &mut self.active[1]] {
             places.clear();
-            places.reserve(self.due.capacity());
+            places.reserve(self.front.capacity());
         }
-        self.outlook.soon.reserve(self.due.capacity() - self.outlook.soon.len());
+        self.outlook.soon.reserve(self.front.capacity() - self.outlook.soon.len());
         if self.gone > self.front.len() / 8 {
             self.close_up();
         }
     }
 
-    /// Puts an item behind the others that is due at once.
-    fn push(&mut self, item: Item<T>) {
-        self.front.push(item);
-        self.clocks.push(Clocks::WHOLE);
-        self.due.push(f64::NEG_INFINITY);
+    /// Puts a pair behind the others that is due at once.
+    fn push(&mut self, pair: u32) {
+        self.front.push(pair);
+        self.due.push(Due::NOW);
         self.outlook.is_listed.push(false);
     }
 
     /// Notes for how long the pair at a place stays what it is.
     fn set_margin(&mut self, place: usize, moved: &Travelled, margin: Margin) {
-        self.front[place].expiry = moved.of(margin.clock).plus(margin.motion);
-        self.clocks[place] = margin.clock;
-        self.due[place] = moved.due(margin);
-        self.outlook.add(place, margin.clock, self.due[place]);
+        let due = moved.due(margin);
+        self.due.set(place, due);
+        self.outlook.add(place, due);
     }
 
     /// Takes the active pairs for active again but for those whose turn it is to be tested. They come first in a walk: others of their
@@ -397,8 +413,7 @@ impl<T: Copy> PairTree<T> {
         self.active.swap(0, 1);
         for i in 0..self.active[1].len() {
             let k = self.active[1][i];
-            let PairNode { nodes, place, .. } = self.pairs[k as usize];
-            let note = self.front[place as usize].note;
+            let PairNode { nodes, note, place, .. } = self.pairs[k as usize];
             let is_tested = self.walks.wrapping_add(k).is_multiple_of(TEST_EVERY);
             if is_tested || pairs.group(note).is_some_and(|g| pairs.settled(g)) || !pairs.keep(nodes, note) {
                 self.look(place as usize, moved, pairs);
@@ -427,7 +442,8 @@ impl<T: Copy> PairTree<T> {
     fn look(&mut self, place: usize, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
         let mut place = place;
         loop {
-            let Item { pair: k, note, .. } = self.front[place];
+            let k = self.front[place];
+            let note = self.pairs[k as usize].note;
             let group = pairs.group(note);
             let (state, margin) = if group.is_some_and(|g| pairs.settled(g)) {
                 (State::Settled, Margin::ANY)
@@ -471,6 +487,7 @@ impl<T: Copy> PairTree<T> {
         let places = [index(place), index(self.front.len())];
         let pair = |c: usize| PairNode {
             nodes: children[c],
+            note: notes[c],
             parent: k,
             place: places[c],
             state: State::Other,
@@ -489,9 +506,8 @@ impl<T: Copy> PairTree<T> {
             first
         };
         self.pairs[k as usize].state = State::Other;
-        let item = |c: u32| Item { expiry: Motion::NONE, pair: first + c, note: notes[c as usize] };
-        self.front[place] = item(0);
-        self.push(item(1));
+        self.front[place] = first;
+        self.push(first + 1);
         self.stack.push(places[1]);
     }
 
@@ -503,7 +519,7 @@ impl<T: Copy> PairTree<T> {
         pairs: &mut impl Pairs<Note = T>,
     ) -> Margin {
         loop {
-            let k = self.front[place].pair;
+            let k = self.front[place];
             let parent = self.pairs[k as usize].parent;
             if parent == GONE {
                 return margin;
@@ -513,8 +529,7 @@ impl<T: Copy> PairTree<T> {
             if of_sibling != state {
                 return margin;
             }
-            let nodes = self.pairs[parent as usize].nodes;
-            let note = pairs.note(nodes);
+            let PairNode { nodes, note, .. } = self.pairs[parent as usize];
             margin = match state {
                 State::Settled => match pairs.group(note).filter(|g| pairs.settled(*g)) {
                     Some(group) => {
@@ -532,13 +547,13 @@ impl<T: Copy> PairTree<T> {
                 },
                 State::Other | State::Active => return margin,
             };
-            self.due[other as usize] = f64::INFINITY;
-            self.front[other as usize] = Item { expiry: Motion::ANY, pair: GONE, note };
+            self.due.at[other as usize] = f64::INFINITY;
+            self.front[other as usize] = GONE;
             self.gone += 1;
             self.free.push(k.min(sibling));
             let above = &mut self.pairs[parent as usize];
             (above.place, above.state) = (index(place), state);
-            self.front[place] = Item { expiry: Motion::ANY, pair: parent, note };
+            self.front[place] = parent;
         }
     }
 
@@ -546,17 +561,16 @@ impl<T: Copy> PairTree<T> {
     fn close_up(&mut self) {
         let mut place = 0;
         for k in 0..self.front.len() {
-            if self.front[k].pair != GONE {
+            if self.front[k] != GONE {
                 self.front[place] = self.front[k];
-                (self.clocks[place], self.due[place]) = (self.clocks[k], self.due[k]);
+                self.due.set(place, self.due.get(k));
                 place += 1;
             }
         }
         self.front.truncate(place);
-        self.clocks.truncate(place);
         self.due.truncate(place);
-        for (place, item) in self.front.iter().enumerate() {
-            self.pairs[item.pair as usize].place = index(place);
+        for (place, pair) in self.front.iter().enumerate() {
+            self.pairs[*pair as usize].place = index(place);
         }
         self.gone = 0;
         self.outlook.clear();
@@ -707,7 +721,7 @@ mod tests {
                 }
                 pairs.chosen.clear();
                 pairs.out.clear();
-                tree.walk(&Travelled::by_clocks(moved.to_vec()), &mut pairs);
+                tree.walk(&Travelled::by_clocks(&moved), &mut pairs);
                 let once: std::collections::BTreeSet<Nodes> = pairs.out.iter().copied().collect();
                 assert_eq!(once.len(), pairs.out.len(), "each pair is told once, step {step}, seed {seed}");
                 let leaves = || LEAVES - 1..2 * LEAVES - 1;

@@ -11,61 +11,50 @@
 //! minima unless the curve itself makes the derivative turn twice within a half of an almost flat leaf, unseen from the ends,
 //! or the derivative turns twice within a 512th of it. Roots are bisected with Newton steps to round-off.
 
-use super::reduced::{Probe, Reduced};
+use super::reduced::Reduced;
 use super::{Context, Solved, Which, candidate_of};
-use crate::samples::{CURVE_STEPS, CurveSamples};
+use crate::samples::{CURVE_STEPS, Stretch};
 use feeler_geom::curve::CurveDerivs;
-use feeler_geom::{Curve, P2, Rect, V3};
+use feeler_geom::{Curve, P2, V3};
 use feeler_hierarchy::Feature;
 
 /// Halvings of a piece.
 const DEPTH: u32 = 6;
 
 /// The middle one of the samples along an area.
-pub(crate) const MIDDLE: usize = CURVE_STEPS / 2;
+const MIDDLE: usize = CURVE_STEPS / 2;
 
-/// What an area leaves for its neighbour: the last sample, and what the objective is there.
-pub(crate) type End<'a> = Option<(&'a CurveDerivs, Option<Jet>)>;
-
-/// The objective along an area of a free edge: at its first sample, in the middle, and at the last one.
+/// The objective along an area of a free edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outline {
+    /// At the first sample, in the middle, and at the last one.
     jets: [Option<Jet>; 3],
-    /// The interval.
-    t0: f64,
-    t1: f64,
+    /// Length of the interval.
+    width: f64,
     /// How far beyond its ends minima count.
     margin: f64,
 }
 
 impl Outline {
-    /// Of an area with these samples, given what the objective is in the middle. `slack` (mm) is the way beyond the ends that the trim
-    /// test may accept: a neighbour or a vertex then has it, too. `end` is what the last area of the edge has left.
-    pub(crate) fn new<'a>(
-        objective: &Reduced,
-        middle: Option<&Probe>,
-        (samples, rect): (&'a CurveSamples, &Rect),
-        slack: f64,
-        end: &mut End<'a>,
-    ) -> Self {
-        let jet = |c: &CurveDerivs| Some(Jet::new(&objective.probe(&c.p)?, c));
-        let [at_first, at_middle, at_last] = [0, MIDDLE, CURVE_STEPS].map(|i| &samples[i]);
-        let first = match end {
-            Some((at, known)) if *at == at_first => *known,
-            _ => jet(at_first),
-        };
-        let last = jet(at_last);
-        *end = Some((at_last, last));
-        let speed = at_middle.d1.norm();
-        let margin = if speed > 0.0 { (slack / speed).min(0.05 * (rect.u1 - rect.u0)) } else { 0.0 };
-        let jets = [first, middle.map(|q| Jet::new(q, at_middle)), last];
-        Self { jets, t0: rect.u0, t1: rect.u1, margin }
+    /// Given the objective at the first sample. `slack` (mm) is the way beyond the ends that the trim test may accept: a neighbour or a
+    /// vertex then has it, too.
+    pub(crate) fn new(objective: &Reduced, first: Option<Jet>, stretch: &Stretch, slack: f64) -> Self {
+        let Stretch { width, middle, last, .. } = stretch;
+        let speed = middle.d1.norm();
+        let margin = if speed > 0.0 { (slack / speed).min(0.05 * width) } else { 0.0 };
+        let jets = [first, Jet::of(objective, middle), Jet::of(objective, last)];
+        Self { jets, width: *width, margin }
+    }
+
+    /// The objective at the last sample.
+    pub(crate) fn last(&self) -> Option<Jet> {
+        self.jets[2]
     }
 
     /// Whether there is plainly no minimum.
     pub(crate) fn is_plain(&self) -> bool {
         let [Some(first), Some(middle), Some(last)] = &self.jets else { return false };
-        let half = 0.5 * (self.t1 - self.t0);
+        let half = 0.5 * self.width;
         let reaches = |end: &Jet| beyond(end, middle, half / to_f64(MIDDLE), self.margin);
         half > 0.0
             && has_no_root(first, middle, half)
@@ -86,16 +75,16 @@ pub(crate) fn solve(
 ) {
     let body = ctx.body(free);
     let curve = &body.edge(edge).curve;
+    let rect = &body.area(area).rect;
     let samples = body.curve_samples_of(area);
-    let jet = |c: &CurveDerivs| Some(Jet::new(&objective.probe(&c.p)?, c));
-    let f = |t: f64| jet(&curve.derivs(t));
+    let f = |t: f64| Jet::of(objective, &curve.derivs(t));
     let known = |i: usize| match i {
         0 => outline.jets[0],
         MIDDLE => outline.jets[1],
         CURVE_STEPS => outline.jets[2],
-        _ => jet(&samples[i]),
+        _ => Jet::of(objective, &samples[i]),
     };
-    minima(&f, (outline.t0, outline.t1), &known, outline.margin, &mut |t| {
+    minima(&f, (rect.u0, rect.u1), &known, outline.margin, &mut |t| {
         report(ctx, canonical, objective, (free, Feature::Edge(edge)), curve, t, out);
     });
 }
@@ -169,14 +158,16 @@ fn touching_directions(
 pub(crate) struct Jet {
     pub d1: f64,
     pub d2: f64,
-    /// As of [`Probe`], by the parameter.
+    /// As of [`Probe`](super::reduced::Probe), by the parameter.
     pub sharpness: f64,
 }
 
 impl Jet {
-    fn new(q: &Probe, c: &CurveDerivs) -> Self {
+    /// At a point of a curve; `None` on the focal set.
+    pub(crate) fn of(objective: &Reduced, c: &CurveDerivs) -> Option<Self> {
+        let q = objective.probe(&c.p)?;
         let d2 = q.bending.along(&c.d1) + q.grad.dot(&c.d2);
-        Self { d1: q.grad.dot(&c.d1), d2, sharpness: q.sharpness * c.d1.norm() }
+        Some(Self { d1: q.grad.dot(&c.d1), d2, sharpness: q.sharpness * c.d1.norm() })
     }
 }
 
@@ -462,7 +453,7 @@ mod tests {
             // A short piece that is plain rises or falls as a whole.
             let start = rng.random_range(-9.0..8.0);
             let ends = [start, start + 0.25, start + 0.5];
-            let outline = Outline { jets: ends.map(&f), t0: ends[0], t1: ends[2], margin: 0.0 };
+            let outline = Outline { jets: ends.map(&f), width: 0.5, margin: 0.0 };
             if outline.is_plain() {
                 plain += 1;
                 let rises = |k: u32| f(start + 0.5 * f64::from(k) / 100.0).is_none_or(|jet| jet.d1 > 0.0);

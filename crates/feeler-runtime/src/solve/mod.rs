@@ -28,7 +28,8 @@ use crate::tree::{Allowance, Form};
 use crate::{Body, QueryOptions, Stats};
 use feeler_geom::cone::Cap;
 use feeler_geom::skeleton::{Family, Primitive, gradient_over_ball, signed_distance_form};
-use feeler_geom::{P2, P3, Pose, V3};
+use feeler_geom::obb::PoseMatrix;
+use feeler_geom::{Aabb, P2, P3, Pose, V3};
 use feeler_hierarchy::Feature;
 use rayon::prelude::*;
 
@@ -325,7 +326,7 @@ fn solve_areas(ctx: &Context<'_>, group: &[(u32, u32)], out: &mut Solved, stats:
     }
 }
 
-/// A primitive (in the frame of the free side) against areas of a free-form feature.
+/// A primitive (in the frame of the free side) against areas of a free-form feature, in ascending order.
 fn reduced_solves(
     ctx: &Context<'_>,
     (feature, primitive): (Feature, &Primitive),
@@ -334,62 +335,120 @@ fn reduced_solves(
     out: &mut Solved,
     stats: &mut Stats,
 ) {
+    let Some(&first) = areas.first() else { return };
     let body = ctx.body(free);
-    let objective = reduced::Reduced::new(primitive);
-    let other = ctx.body(free.other()).data(feature);
-    let (bounds, open) = (other.bounds.inflated(ctx.d_max + 2.0 * ctx.tol.same), other.deviation);
-    let mut end = None;
-    for &area in areas {
-        let data = body.data(body.area(area).feature);
-        let obb = &body.node(body.leaf_of_area(area)).obb;
-        let reach = obb.radius() + ctx.tol.tol;
-        if ctx.cull.is_some() {
-            let near = bounds.inflated(reach + open + data.deviation);
-            if !near.contains(&(ctx.pose_to_other(free) * obb.center)) {
+    let own = body.area(first).feature;
+    let reduced = ReducedSolve::new(ctx, (feature, primitive), (free, own));
+    match own {
+        Feature::Edge(e) => reduced.edge(e, areas, out, stats),
+        Feature::Face(f) => reduced.face(f, areas, out, stats),
+        Feature::Vertex(_) => {}
+    }
+}
+
+/// What the solves of a primitive (in the frame of the free side) against the areas of one feature share.
+struct ReducedSolve<'a> {
+    ctx: &'a Context<'a>,
+    feature: Feature,
+    primitive: &'a Primitive,
+    objective: reduced::Reduced,
+    free: Which,
+    /// What the free feature may be off its areas (mm), and its extent.
+    deviation: f64,
+    extent: f64,
+    /// Where the canonical feature can be reached from, in its own frame, and what takes points there.
+    bounds: Aabb,
+    to_other: PoseMatrix,
+}
+
+impl<'a> ReducedSolve<'a> {
+    fn new(
+        ctx: &'a Context<'a>,
+        (feature, primitive): (Feature, &'a Primitive),
+        (free, own): (Which, Feature),
+    ) -> Self {
+        let (own, other) = (ctx.body(free).data(own), ctx.body(free.other()).data(feature));
+        let open = other.deviation + own.deviation + ctx.tol.tol;
+        Self {
+            ctx,
+            feature,
+            primitive,
+            objective: reduced::Reduced::new(primitive),
+            free,
+            deviation: own.deviation,
+            extent: own.extent,
+            bounds: other.bounds.inflated(ctx.d_max + 2.0 * ctx.tol.same + open),
+            to_other: PoseMatrix::from(ctx.pose_to_other(free)),
+        }
+    }
+
+    /// Whether nothing in a ball is in reach of the canonical feature.
+    fn is_far(&self, center: &P3, radius: f64) -> bool {
+        self.ctx.cull.is_some() && !self.bounds.inflated(radius).contains(&self.to_other.point(center))
+    }
+
+    /// Whether a ball about a point, given what is known of the gradient there, holds nothing of an area: nothing with a normal opposite
+    /// to a polar of it, or nothing in reach. The signed distance changes by no more than the way, inside and outside.
+    fn holds_none(&self, area: u32, center: &P3, reach: f64, around: Option<(f64, V3, f64)>) -> bool {
+        let Self { ctx, primitive, free, extent, .. } = self;
+        let turned = around.filter(|_| ctx.cull.is_some());
+        let value = || Some(signed_distance_form(primitive, center)?.value);
+        turned.is_some_and(|(_, gradient, turn)| faces_away(ctx, (ctx.body(*free), area), &gradient, turn))
+            || around
+                .map(|g| g.0)
+                .or_else(value)
+                .is_some_and(|d| d - reach > ctx.d_max || d + reach < -extent)
+    }
+
+    fn edge(&self, edge: u32, areas: &[u32], out: &mut Solved, stats: &mut Stats) {
+        let Self { ctx, objective, free, .. } = self;
+        let body = ctx.body(*free);
+        let (all, stretches) = (body.areas_of(body.data(Feature::Edge(edge))), body.stretches_of(edge));
+        let slack = self.deviation + ctx.tol.trim;
+        let mut k = 0;
+        // The place in the edge behind the last area that was looked at, and the objective there.
+        let mut end = None;
+        for &area in areas {
+            while all[k] != area {
+                k += 1;
+            }
+            let stretch = &stretches[k];
+            let center = &stretch.middle.p;
+            if self.is_far(center, stretch.radius) {
                 continue;
             }
+            let first = end
+                .filter(|(place, _)| *place == k && stretch.is_joined)
+                .map_or_else(|| curve::Jet::of(objective, &body.curve_samples_of(area)[0]), |(_, jet)| jet);
+            let outline = curve::Outline::new(objective, first, stretch, slack);
+            end = Some((k + 1, outline.last()));
+            if outline.is_plain() {
+                continue;
+            }
+            let reach = stretch.radius + ctx.tol.tol;
+            let around = gradient_over_ball(self.primitive, center, reach);
+            if !self.holds_none(area, center, reach, around) {
+                stats.exact_solves += 1;
+                curve::solve(ctx, self.feature, (objective, &outline), *free, (edge, area), out);
+            }
         }
-        // What is in a ball about a point, given what is known of the gradient there: nothing with a normal opposite to a polar of
-        // the area, or nothing in reach. The signed distance changes by no more than the way, inside and outside.
-        let holds_none = |center: &P3, reach: f64, around: Option<(f64, V3, f64)>| {
-            let turned = around.filter(|_| ctx.cull.is_some());
-            let value = || Some(signed_distance_form(primitive, center)?.value);
-            turned.is_some_and(|(_, gradient, turn)| faces_away(ctx, (body, area), &gradient, turn))
-                || around
-                    .map(|g| g.0)
-                    .or_else(value)
-                    .is_some_and(|d| d - reach > ctx.d_max || d + reach < -data.extent)
-        };
-        match data.feature {
-            Feature::Edge(e) => {
-                // An edge is followed from its middle on: what is told there serves twice.
-                let samples = body.curve_samples_of(area);
-                let center = &samples[curve::MIDDLE].p;
-                let middle = objective.probe(center);
-                let slack = data.deviation + ctx.tol.trim;
-                let along = (samples, &body.area(area).rect);
-                let outline = curve::Outline::new(&objective, middle.as_ref(), along, slack, &mut end);
-                if outline.is_plain() {
-                    continue;
-                }
-                let reach = reach + (center - obb.center).norm();
-                let around = match &middle {
-                    Some(q) if !objective.squared => q.over_ball(reach),
-                    _ => gradient_over_ball(primitive, center, reach),
-                };
-                if !holds_none(center, reach, around) {
-                    stats.exact_solves += 1;
-                    curve::solve(ctx, feature, (&objective, &outline), free, (e, area), out);
-                }
+    }
+
+    fn face(&self, face: u32, areas: &[u32], out: &mut Solved, stats: &mut Stats) {
+        let Self { ctx, objective, free, .. } = self;
+        let body = ctx.body(*free);
+        for &area in areas {
+            let obb = &body.tree()[body.leaf_of_area(area) as usize].obb;
+            let radius = obb.radius();
+            if self.is_far(&obb.center, radius) {
+                continue;
             }
-            Feature::Face(f) => {
-                let around = gradient_over_ball(primitive, &obb.center, reach);
-                if !holds_none(&obb.center, reach, around) {
-                    stats.exact_solves += 1;
-                    patch::solve(ctx, feature, &objective, free, (f, area), out, stats);
-                }
+            let reach = radius + ctx.tol.tol;
+            let around = gradient_over_ball(self.primitive, &obb.center, reach);
+            if !self.holds_none(area, &obb.center, reach, around) {
+                stats.exact_solves += 1;
+                patch::solve(ctx, self.feature, objective, *free, (face, area), out, stats);
             }
-            Feature::Vertex(_) => {}
         }
     }
 }

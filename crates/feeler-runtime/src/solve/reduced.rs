@@ -8,7 +8,7 @@
 //! minimised instead, which is regular there and has the same minima.
 
 use feeler_geom::skeleton::{
-    Bending, Primitive, signed_distance_gradient, signed_distance_within, turn_over_ball,
+    Bending, Primitive, signed_distance_gradient, signed_distance_within,
 };
 use feeler_geom::{P3, V3};
 
@@ -34,16 +34,6 @@ pub(crate) struct Probe {
     /// Inverse (1/mm) of about the distance from the nearest place where the objective has no derivatives: within that distance
     /// they can change by any amount.
     pub sharpness: f64,
-    /// Distance (mm) from that place, no more than that; 0 for squared objectives.
-    nearest: f64,
-}
-
-impl Probe {
-    /// The signed distance, its gradient, and an angle (rad) that its gradients at points no farther than `radius` (mm) are within;
-    /// `None` where that ball meets places without a gradient, and for squared objectives.
-    pub(crate) fn over_ball(&self, radius: f64) -> Option<(f64, V3, f64)> {
-        Some((self.f, self.grad, turn_over_ball(self.nearest, radius)?))
-    }
 }
 
 impl Reduced {
@@ -77,14 +67,13 @@ impl Reduced {
                 bending: s.bending,
                 foot,
                 sharpness,
-                nearest: s.nearest,
             });
         }
         // Second derivatives are 1 but along the curve.
         let from = |foot: P3, t: V3, l: f64, sharpness: f64| {
             let grad = p - foot;
             let bending = Bending { n: V3::zeros(), t, k: 1.0, l };
-            Some(Probe { f: 0.5 * grad.norm_squared(), grad, bending, foot, sharpness, nearest: 0.0 })
+            Some(Probe { f: 0.5 * grad.norm_squared(), grad, bending, foot, sharpness })
         };
         match self.primitive {
             Primitive::Point { center, .. } => from(center, V3::zeros(), 0.0, 0.0),
@@ -114,33 +103,6 @@ fn thin(sigma: f64) -> bool {
 mod tests {
     use super::*;
     use feeler_geom::Frame;
-    use feeler_geom::skeleton::gradient_over_ball;
-
-    /// What a probe tells of a ball is what the primitive tells.
-    #[test]
-    fn balls_about_probes() {
-        let frame = Frame::from_z(P3::new(0.3, -0.2, 0.1), V3::new(1.0, 2.0, -0.5), None).unwrap();
-        let p = P3::new(0.7, -1.1, 0.4);
-        for (primitive, radius) in [
-            (Primitive::Plane { origin: frame.origin, normal: frame.z }, 9.0),
-            (Primitive::Point { center: frame.origin, sigma: 0.3 }, 0.2),
-            (Primitive::Line { origin: frame.origin, dir: frame.z, sigma: -0.4, slope: 0.0 }, 0.3),
-            (Primitive::Line { origin: frame.origin, dir: frame.z, sigma: 0.4, slope: 0.5 }, 0.3),
-            (Primitive::Circle { frame, radius: 1.7, sigma: 0.1 }, 0.1),
-        ] {
-            let (value, gradient, turn) =
-                Reduced::new(&primitive).probe(&p).unwrap().over_ball(radius).unwrap();
-            let (v, g, t) = gradient_over_ball(&primitive, &p, radius).unwrap();
-            let error = (value - v).abs() + (gradient - g).norm() + (turn - t).abs();
-            assert!(error < 1e-13, "{error} of {primitive:?}");
-            assert!(
-                Reduced::new(&primitive).probe(&p).unwrap().over_ball(1e3).is_none() || turn <= 0.0,
-                "too large"
-            );
-        }
-        let thin = Primitive::Circle { frame, radius: 1.7, sigma: 0.0 };
-        assert!(Reduced::new(&thin).probe(&p).unwrap().over_ball(1e-3).is_none(), "a squared objective");
-    }
 
     /// Gradient and Hessian of the squared forms against central differences.
     #[test]
