@@ -5,10 +5,13 @@
 
 mod axes;
 mod feature;
+mod order;
 mod regions;
 
 pub(crate) use axes::{Axis, MOST as MOST_AXES};
 pub(crate) use feature::{FeatureData, Near};
+use order::MOST_AREAS;
+pub(crate) use order::{SortKey, positions};
 
 use crate::interfere::apart::{along, part};
 use crate::interfere::face_tree::{FaceNode, face_tree};
@@ -47,6 +50,14 @@ pub enum BodyError {
         /// What is not finite.
         what: &'static str,
     },
+    /// More areas than can be numbered.
+    #[error("solid '{name}' has {count} areas, at most {MOST_AREAS} can be loaded; prepare it with a larger flatness")]
+    TooLarge {
+        /// Name of the solid.
+        name: String,
+        /// Number of its areas.
+        count: usize,
+    },
 }
 
 /// A solid, ready for queries. Share it among pairs and threads behind an `Arc`.
@@ -61,8 +72,8 @@ pub struct Body {
     leaf_of_area: Vec<u32>,
     /// For each area the position of its feature.
     feature_of_area: Vec<u32>,
-    /// For each area the [`FeatureData::kind`] of its feature.
-    kind_of_area: Vec<u8>,
+    /// For each area what it is sorted by.
+    sort_keys: Vec<SortKey>,
     /// See [`Body::whole_of`].
     whole_of_area: Vec<Option<u32>>,
     /// The nodes for traversals.
@@ -188,7 +199,13 @@ impl Body {
         let samples = Samples::new(hierarchy.areas.len(), n_edges);
         let whole = |f: Feature| (features[dense(f)].form() != Form::Free).then(|| index(dense(f)));
         let feature_of_area = hierarchy.areas.iter().map(|a| dense(a.feature)).map(index).collect();
-        let kind_of_area = hierarchy.areas.iter().map(|a| features[dense(a.feature)].kind()).collect();
+        let mut sort_keys = vec![SortKey { kind: 0, first: 0, offset: 0 }; areas.len()];
+        for f in &features {
+            for (place, &area) in f.areas.clone().zip(&areas[f.areas.clone()]) {
+                let [first, offset] = [f.areas.start, place - f.areas.start].map(index);
+                sort_keys[area as usize] = SortKey { kind: f.kind(), first, offset };
+            }
+        }
         let whole_of_area = hierarchy.areas.iter().map(|a| whole(a.feature)).collect();
         let mut body = Self {
             hierarchy,
@@ -196,7 +213,7 @@ impl Body {
             areas,
             leaf_of_area,
             feature_of_area,
-            kind_of_area,
+            sort_keys,
             whole_of_area,
             tree: Vec::new(),
             faces: Vec::new(),
@@ -435,9 +452,19 @@ impl Body {
         self.feature_of_area[area as usize]
     }
 
-    /// The [`FeatureData::kind`] of an area's feature.
-    pub(crate) fn kind_of(&self, area: u32) -> u8 {
-        self.kind_of_area[area as usize]
+    /// What an area is sorted by.
+    pub(crate) fn sort_key(&self, area: u32) -> SortKey {
+        self.sort_keys[area as usize]
+    }
+
+    /// The area at a position among all of them, sorted by features.
+    pub(crate) fn area_at(&self, position: usize) -> u32 {
+        self.areas[position]
+    }
+
+    /// The [`FeatureData::form`] of an area's feature.
+    pub(crate) fn form_of(&self, area: u32) -> Form {
+        feature::form_of_kind(self.sort_keys[area as usize].kind)
     }
 
     pub(crate) fn node(&self, i: u32) -> &Node {
@@ -509,6 +536,9 @@ fn ids(n: usize) -> Range<u32> {
 }
 
 fn check(h: &Hierarchy) -> Result<(), BodyError> {
+    if h.areas.len() > MOST_AREAS {
+        return Err(BodyError::TooLarge { name: h.info.name.clone(), count: h.areas.len() });
+    }
     let bad = |what, index| BodyError::Reference { name: h.info.name.clone(), what, index };
     for (i, e) in h.edges.iter().enumerate() {
         if e.sides.iter().any(|s| s.face as usize >= h.faces.len()) || e.spans.is_empty() {

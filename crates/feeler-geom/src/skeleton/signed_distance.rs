@@ -77,7 +77,8 @@ pub fn signed_distance_form(primitive: &Primitive, p: &P3) -> Option<SignedDista
 }
 
 /// [`signed_distance_form`], given the primitive's [`reach`](Primitive::reach).
-#[inline]
+// Those who ask for many points need a part of it each.
+#[inline(always)]
 #[must_use]
 pub fn signed_distance_within(primitive: &Primitive, reach: f64, p: &P3) -> Option<SignedDistanceForm> {
     // Below this length a difference of the coordinates has no direction.

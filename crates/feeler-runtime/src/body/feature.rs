@@ -65,7 +65,7 @@ impl FeatureData {
         (dimension << 5) | ((self.form() as u8) << 3) | around
     }
 
-    /// What it is to solves.
+    /// What it is to solves; see [`form_of_kind`].
     pub(crate) fn form(&self) -> Form {
         match self {
             Self { primitive: Some(_), .. } => Form::Canonical,
@@ -74,6 +74,12 @@ impl FeatureData {
             _ => Form::Free,
         }
     }
+}
+
+/// The form of a feature by its [`kind`](FeatureData::kind).
+pub(super) fn form_of_kind(kind: u8) -> Form {
+    let forms = [Form::Canonical, Form::Near, Form::FreeEdge, Form::Free];
+    forms[usize::from((kind >> 3) & 3)]
 }
 
 /// What a free-form feature follows; see [`feeler_hierarchy::NearCanonical`].

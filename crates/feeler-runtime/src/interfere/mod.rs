@@ -59,7 +59,7 @@ pub(crate) struct Scratch {
 #[derive(Debug, Default)]
 struct Overlaps {
     pairs: Vec<(u32, u32)>,
-    keys: Vec<[u64; 3]>,
+    keys: Vec<u128>,
     placed: PlacedTree<FaceNode>,
     rounds: PlacedRounds,
     apart: Memory,

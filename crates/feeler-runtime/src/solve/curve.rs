@@ -165,7 +165,7 @@ pub(crate) struct Jet {
 impl Jet {
     /// At a point of a curve; `None` on the focal set.
     pub(crate) fn of(objective: &Reduced, c: &CurveDerivs) -> Option<Self> {
-        let q = objective.probe(&c.p)?;
+        let q = objective.probed(&c.p)?;
         let d2 = q.bending.along(&c.d1) + q.grad.dot(&c.d2);
         Some(Self { d1: q.grad.dot(&c.d1), d2, sharpness: q.sharpness * c.d1.norm() })
     }

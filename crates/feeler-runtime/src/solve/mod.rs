@@ -21,6 +21,7 @@ pub(crate) mod newton;
 pub(crate) mod patch;
 pub(crate) mod reduced;
 
+use crate::body::positions;
 use crate::front::cull::CullContext;
 use crate::interfere::Suspect;
 use crate::tolerance::Tolerances;
@@ -148,7 +149,7 @@ pub(crate) struct Solved {
     /// Points of free-form features behind the other side's surface.
     pub suspects: Vec<Suspect>,
     /// See [`sort_by_features`].
-    keys: Vec<[u64; 3]>,
+    keys: Vec<u128>,
     /// Areas of one group.
     areas: Vec<u32>,
     /// Pairs of areas of one group.
@@ -225,21 +226,18 @@ pub(crate) fn solve_all(
     out.suspects.reserve(out.suspects.len());
 }
 
-/// Sorts pairs of areas by the kinds of their features, by these, then by themselves, and keeps each once: what runs through the same
-/// code follows each other. `keys` is reused memory.
-pub(crate) fn sort_by_features(ctx: &Context<'_>, pairs: &mut Vec<(u32, u32)>, keys: &mut Vec<[u64; 3]>) {
-    let both = |a: u32, b: u32| (u64::from(a) << 32) | u64::from(b);
+/// Sorts pairs of areas by [`SortKey`](crate::body::SortKey) and keeps each once. `keys` is reused memory.
+pub(crate) fn sort_by_features(ctx: &Context<'_>, pairs: &mut Vec<(u32, u32)>, keys: &mut Vec<u128>) {
     keys.clear();
     keys.reserve(pairs.capacity());
-    keys.extend(pairs.iter().map(|&(i, j)| {
-        let kinds = both(ctx.a.kind_of(i).into(), ctx.b.kind_of(j).into());
-        [kinds, both(ctx.a.feature_of(i), ctx.b.feature_of(j)), both(i, j)]
-    }));
+    keys.extend(pairs.iter().map(|&(i, j)| ctx.a.sort_key(i).with(ctx.b.sort_key(j))));
     keys.sort_unstable();
     keys.dedup();
     pairs.clear();
-    #[expect(clippy::cast_possible_truncation, reason = "the halves")]
-    pairs.extend(keys.iter().map(|&[.., pair]| ((pair >> 32) as u32, pair as u32)));
+    pairs.extend(keys.iter().map(|&pair| {
+        let [i, j] = positions(pair);
+        (ctx.a.area_at(i), ctx.b.area_at(j))
+    }));
 }
 
 fn both_free(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
@@ -249,8 +247,7 @@ fn both_free(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
 
 /// Whether a pair of areas stands for its features.
 fn as_whole(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
-    let form = |body: &Body, area: u32| body.data(body.area(area).feature).form();
-    form(ctx.a, i).solved_whole_with(form(ctx.b, j))
+    ctx.a.form_of(i).solved_whole_with(ctx.b.form_of(j))
 }
 
 /// Solves pairs of areas of one pair of features, `together` when one stands for all of them.
@@ -277,8 +274,7 @@ fn solve_group(ctx: &Context<'_>, group: &[(u32, u32)], together: bool, out: &mu
 /// Which feature of a pair is an edge that follows nothing, the other one being canonical, when one pair of areas stands for
 /// all.
 fn free_edge(ctx: &Context<'_>, (i, j): (u32, u32)) -> Option<Which> {
-    let form = |body: &Body, area: u32| body.data(body.area(area).feature).form();
-    match (form(ctx.a, i), form(ctx.b, j)) {
+    match (ctx.a.form_of(i), ctx.b.form_of(j)) {
         (Form::FreeEdge, Form::Canonical) => Some(Which::A),
         (Form::Canonical, Form::FreeEdge) => Some(Which::B),
         _ => None,

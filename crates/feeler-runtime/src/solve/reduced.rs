@@ -57,6 +57,12 @@ impl Reduced {
 
     /// `None` on the focal set.
     pub(crate) fn probe(&self, p: &P3) -> Option<Probe> {
+        self.probed(p)
+    }
+
+    /// [`Reduced::probe`], for those who are asked often and need a part of it.
+    #[inline(always)]
+    pub(super) fn probed(&self, p: &P3) -> Option<Probe> {
         if !self.squared {
             let s = signed_distance_within(&self.primitive, self.reach, p)?;
             let foot = p - s.gradient * s.value;
