@@ -224,6 +224,10 @@ impl<'a> Pairs for Walk<'a> {
         Verdict::Active
     }
 
+    fn touch(&self, (i, j): (u32, u32)) -> usize {
+        self.a.tree()[i as usize].touch() ^ self.b.tree()[j as usize].touch()
+    }
+
     fn keep(&mut self, (i, j): (u32, u32), note: u32) -> bool {
         let areas = self.a.tree()[i as usize].area().zip(self.b.tree()[j as usize].area());
         self.out.extend(areas);

@@ -32,6 +32,8 @@ pub(crate) trait Pairs {
     fn settled(&self, group: u32) -> bool;
     /// What a pair is. `hint` is what the last test of the pair has left there, [`NO_HINT`] before the first one.
     fn test(&mut self, pair: Nodes, note: Self::Note, hint: &mut u8) -> Verdict;
+    /// Reads something of each line of memory that a test of the pair will read; what it tells is of no use.
+    fn touch(&self, pair: Nodes) -> usize;
     /// Takes a pair that was active in the last walk for active again, unless it is to be tested.
     fn keep(&mut self, pair: Nodes, note: Self::Note) -> bool;
     /// For how long an open pair is culled, both of whose children are.
@@ -190,8 +192,10 @@ const STEPS_AHEAD: f64 = 4.0;
 /// The shortest step by any clock that is reckoned with, in steps of B as a whole.
 const LEAST_STEP: f64 = 0.1;
 
-/// Places of the front that are looked at side by side.
+/// Places of the front that are passed over side by side.
 const BLOCK: usize = 64;
+/// Places that are touched before they are looked at: a few kilobytes.
+const TOUCHED: usize = 16;
 
 impl Outlook {
     /// Forgets everything: the next walk passes over the front.
@@ -369,9 +373,12 @@ impl<T: Copy> PairTree<T> {
         let mut now = std::mem::take(&mut self.now);
         self.outlook.renew(told, &self.due);
         self.outlook.take_due(told, &mut now);
-        for &place in &now {
-            if self.front[place as usize] != GONE {
-                self.look(place as usize, moved, pairs);
+        for places in now.chunks(TOUCHED) {
+            self.touch(places, pairs);
+            for &place in places {
+                if self.front[place as usize] != GONE {
+                    self.look(place as usize, moved, pairs);
+                }
             }
         }
         self.now = now;
@@ -391,6 +398,16 @@ impl<T: Copy> PairTree<T> {
         if self.gone > self.front.len() / 8 {
             self.close_up();
         }
+    }
+
+    /// Reads something of what will be read at these places, side by side: far apart in memory as it is, each would be waited for.
+    fn touch(&self, places: &[u32], pairs: &impl Pairs<Note = T>) {
+        let read = places.iter().fold(0, |read, &place| {
+            let k = self.front[place as usize];
+            let of_pair = self.pairs.get(k as usize).map_or(0, |pair| pairs.touch(pair.nodes));
+            read ^ of_pair ^ usize::from(self.due.dials[place as usize])
+        });
+        std::hint::black_box(read);
     }
 
     /// Puts a pair behind the others that is due at once.
@@ -672,6 +689,10 @@ mod tests {
             self.out.push(pair);
             self.chosen.extend(note);
             Verdict::Active
+        }
+
+        fn touch(&self, _: Nodes) -> usize {
+            0
         }
 
         fn keep(&mut self, pair: Nodes, note: Self::Note) -> bool {

@@ -36,6 +36,11 @@ impl FaceNode {
         (self.face != Self::MANY).then_some(self.face)
     }
 
+    /// Reads something of its beginning and of its end.
+    pub(crate) fn touch(&self) -> usize {
+        self.obb.center.x.to_bits() as usize ^ self.obb.half.x.to_bits() as usize ^ usize::from(self.region)
+    }
+
     /// The area of a leaf.
     pub(crate) fn area(&self) -> Option<u32> {
         (self.link & Node::LEAF != 0).then_some(self.link & !Node::LEAF)

@@ -346,6 +346,11 @@ impl Pairs for Meetings<'_> {
         Verdict::Active
     }
 
+    fn touch(&self, (i, j): (u32, u32)) -> usize {
+        let (a, b) = (&self.ctx.a.faces()[i as usize], &self.ctx.b.faces()[j as usize]);
+        a.touch() ^ b.touch()
+    }
+
     fn keep(&mut self, (i, j): (u32, u32), (): ()) -> bool {
         let areas = self.ctx.a.faces()[i as usize].area().zip(self.ctx.b.faces()[j as usize].area());
         self.pairs.extend(areas);
