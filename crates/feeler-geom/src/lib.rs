@@ -5,6 +5,7 @@
 //! it depends on nalgebra alone.
 
 pub mod frame;
+pub mod heading;
 pub mod math;
 
 pub mod aabb;

@@ -10,6 +10,7 @@
 //! ours: charts of the circle by rational quarter arcs, so that no root is at infinity.
 
 use crate::binomial::pascal;
+use crate::heading::Heading;
 use crate::math;
 use arrayvec::ArrayVec;
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -21,7 +22,7 @@ pub const TRIG_DEGREE: usize = 4;
 pub const POLY_DEGREE: usize = 8;
 
 /// Room for the roots of a trigonometric polynomial: at most eight, each possibly reported thrice when nearly multiple.
-pub type TrigRoots = ArrayVec<f64, 24>;
+pub type TrigRoots = ArrayVec<Heading, 24>;
 /// Room for the roots of a polynomial.
 pub type PolyRoots = ArrayVec<f64, 24>;
 
@@ -133,7 +134,7 @@ impl TrigPoly {
     }
 }
 
-/// All real roots in `[0, 2π)` in no particular order, or `None` when the polynomial vanishes identically to within
+/// All real roots in no particular order, or `None` when the polynomial vanishes identically to within
 /// `noise` (an absolute error of its values; rounding of the coefficients themselves is added).
 ///
 /// Where the values stay within that error over a piece, the piece is reported by its middle, and by its ends too
@@ -144,6 +145,7 @@ pub fn trig_roots(p: &TrigPoly, noise: f64) -> Option<TrigRoots> {
     let noise = noise.max(32.0 * f64::EPSILON * size);
     let degree = p.degree();
     let mut roots = TrigRoots::new();
+    let mut angles = ArrayVec::new();
     if !size.is_finite() || size <= noise {
         return None;
     }
@@ -154,8 +156,7 @@ pub fn trig_roots(p: &TrigPoly, noise: f64) -> Option<TrigRoots> {
     let mut flat = FlatPieces::default();
     for chart in 0..4 {
         let bernstein = table.form(&table.bernstein, p, chart);
-        let center = ArcTable::center(chart);
-        let angle = |x: f64| center + 2.0 * math::atan(TAN_PI_8 * (2.0 * x - 1.0));
+        let angle = |x: f64| ArcTable::center(chart) + 2.0 * math::atan(TAN_PI_8 * (2.0 * x - 1.0));
         // Made when the first root asks for it: most arcs have none.
         let mut power: Option<Chart> = None;
         isolate(&bernstein, 2 * table.degree, noise, &mut |piece| match piece {
@@ -168,14 +169,14 @@ pub fn trig_roots(p: &TrigPoly, noise: f64) -> Option<TrigRoots> {
                 } else {
                     simple_root(|y| horner2(c, y), ends, values)
                 };
-                let _ = roots.try_push(center + 2.0 * math::atan(TAN_PI_8 * y));
+                let _ = roots.try_push(table.heading(chart).turned(Heading::of_half_tangent(TAN_PI_8 * y)));
             }
-            Piece::Flat(lo, hi) => flat.add(angle(lo), angle(hi), &mut roots),
+            Piece::Flat(lo, hi) => flat.add(angle(lo), angle(hi), &mut angles),
         });
     }
-    flat.finish(&mut roots);
-    for r in &mut roots {
-        *r = math::turn(*r);
+    flat.finish(&mut angles);
+    for angle in angles {
+        let _ = roots.try_push(Heading::of_angle(angle));
     }
     Some(roots)
 }
@@ -284,6 +285,8 @@ type ArcForms = [([f64; 9], [f64; 9]); TRIG_DEGREE + 1];
 /// The arc's functions as polynomials of degree 2n in `y = tan(ψ/2) / tan(π/8)`.
 struct ArcTable {
     degree: usize,
+    /// The middle of the first arc.
+    first: Heading,
     /// Bernstein forms in `(y + 1) / 2`.
     bernstein: ArcForms,
     /// Power forms in `y`.
@@ -308,7 +311,8 @@ impl ArcTable {
         }
         let w = ([1.0, 0.0, x2], [0.0; 3]);
         let z = ([1.0, 0.0, -x2], [0.0, 2.0 * TAN_PI_8, 0.0]);
-        Self { degree, bernstein, power: Self::products(degree, &w, &z) }
+        let first = Heading::of_angle(OFFSET);
+        Self { degree, first, bernstein, power: Self::products(degree, &w, &z) }
     }
 
     /// `e^{ik offset} z^k w^(n - k)` for k ≤ n.
@@ -355,7 +359,12 @@ impl ArcTable {
         out
     }
 
-    /// Angle in the middle of quarter arc number `chart`.
+    /// The middle of quarter arc number `chart`.
+    fn heading(&self, chart: usize) -> Heading {
+        (0..chart).fold(self.first, |heading, _| heading.quarter_turned())
+    }
+
+    /// The same as an angle.
     fn center(chart: usize) -> f64 {
         let mut center = OFFSET;
         for _ in 0..chart {
@@ -487,7 +496,7 @@ struct FlatPieces {
 }
 
 impl FlatPieces {
-    fn add(&mut self, lo: f64, hi: f64, roots: &mut TrigRoots) {
+    fn add(&mut self, lo: f64, hi: f64, roots: &mut PolyRoots) {
         match &mut self.open {
             Some((_, end)) if lo - *end < 1e-9 => *end = hi,
             _ => {
@@ -497,7 +506,7 @@ impl FlatPieces {
         }
     }
 
-    fn finish(&mut self, roots: &mut TrigRoots) {
+    fn finish(&mut self, roots: &mut PolyRoots) {
         if let Some((lo, hi)) = self.open.take() {
             let _ = roots.try_push(0.5 * (lo + hi));
             if hi - lo > 1e-6 {

@@ -431,7 +431,17 @@ impl Grid {
         if !v.is_finite() {
             return false;
         }
-        !self.around(k).any(|l| values[l] < v || (values[l] <= v && l < k))
+        let [rows, columns] = self.shape;
+        let (i, j) = (k / columns, k % columns);
+        let (first, last) = (j.saturating_sub(1), (j + 2).min(columns));
+        for row in i.saturating_sub(1)..(i + 2).min(rows) {
+            for l in row * columns + first..row * columns + last {
+                if values[l] < v || (values[l] <= v && l < k) {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// About the nearest point of the area to `p`. The area is taken for the quadratic interpolant of the grid points

@@ -19,12 +19,11 @@
 use super::circle_circle::{self, Circle};
 use super::line_circle::{self, Forms, Poses};
 use super::simple::Guess;
-use super::solve::{Job, Pair, Sample, sample};
+use super::solve::{Job, Sample};
 use crate::V3;
-use crate::math;
+use crate::heading::Heading;
 use crate::roots::TrigPoly;
 use arrayvec::ArrayVec;
-use std::f64::consts::PI;
 
 /// Largest part of the first harmonic that the rest may be.
 const REST: f64 = 0.25;
@@ -77,11 +76,11 @@ struct Harmonic {
 }
 
 impl Harmonic {
-    /// The angle of one of its zeros, the other one being opposite, when those of `F` are near them.
-    fn zero(&self, floor: f64) -> Option<f64> {
+    /// One of its zeros, the other one being opposite, when those of `F` are near them.
+    fn zero(&self, floor: f64) -> Option<Heading> {
         let size = length([self.cos, self.sin]);
         let rules = self.rest <= REST * size && self.rest_rate <= REST_RATE * size && size > floor;
-        rules.then(|| math::atan2(-self.cos, self.sin))
+        rules.then(|| Heading { cos: self.sin / size, sin: -self.cos / size })
     }
 
     /// What the distance (of a line, by the way over the radius) or half its square (of a circle) changes by at most from a zero of
@@ -110,17 +109,16 @@ pub(super) fn line(job: &mut Job<'_>, p: &Poses, forms: &Forms) -> Option<()> {
         let harmonic = Harmonic { cos: first(|f| f.cos[1]), sin: first(|f| f.sin[1]), rest, rest_rate };
         let zero = harmonic.zero(swing.middle * LEAST)?;
         let change = p.radius * harmonic.change(&swing);
-        for theta in [zero, zero + PI] {
-            let start = line_circle::OnSide::at(p, side, theta);
+        for place in [zero, zero.opposite()] {
+            let start = line_circle::OnSide::at(p, side, place);
             let distance = start.distance();
             let may_count = |d: f64| job.may_be_in_range(d - radius_sum, change);
             if may_count(distance) || is_even && may_count(-distance) {
                 let guess = polished(start)?;
-                if !is_near(guess.theta(), theta) {
+                if !is_near(guess.place(), place) {
                     return None;
                 }
-                let Pair { s, n, .. } = guess.pair();
-                found.push(([sample(job.a, s), Sample::of_point(guess.point(), job.b.sigma())], n));
+                found.push((guess.spheres(job), guess.normal()));
             }
         }
         // With a constant radius both sides have the same zeros, and each stands for both.
@@ -159,19 +157,17 @@ pub(super) fn circle(job: &mut Job<'_>, first: &Circle, second: &Circle) -> Opti
             Harmonic { cos: of_d * d[1] + of_z * z[1], sin: -(of_d * d[0] + of_z * z[0]), rest, rest_rate };
         let zero = harmonic.zero(swing.middle * job.coarse(LEAST))?;
         let change = r * harmonic.change(&swing);
-        for phi in [zero, zero + PI] {
-            let start = circle_circle::OnSide::at(first, second, side, phi);
+        for place in [zero, zero.opposite()] {
+            let start = circle_circle::OnSide::at(first, second, side, place);
             let h_sq = start.distance_sq();
             let [lo, hi] = [h_sq - 2.0 * change, h_sq + 2.0 * change].map(|x| x.max(0.0).sqrt());
             let may_count = |d: f64| job.may_be_in_range(d - radius_sum, 0.5 * (hi - lo));
             if may_count(0.5 * (lo + hi)) || may_count(-0.5 * (lo + hi)) {
                 let guess = polished(start)?;
-                if !(guess.is_told_by_connection() && is_near(guess.phi(), phi)) {
+                if !(guess.is_told_by_connection() && is_near(guess.place(), place)) {
                     return None;
                 }
-                let [p, q] = guess.points();
-                let spheres = [Sample::of_point(p, job.a.sigma()), Sample::of_point(q, job.b.sigma())];
-                found.push((spheres, guess.normal()));
+                found.push((guess.spheres(job), guess.normal()));
             }
         }
     }
@@ -182,9 +178,9 @@ pub(super) fn circle(job: &mut Job<'_>, first: &Circle, second: &Circle) -> Opti
 /// Spheres and normals of pairs.
 type Found = ArrayVec<([Sample; 2], V3), 4>;
 
-/// Whether an angle is no farther from another one than a zero of `F` is from that of the harmonic.
-fn is_near(angle: f64, other: f64) -> bool {
-    (angle - other).abs() <= 1.1 * REST
+/// Whether a place is no farther from another one than a zero of `F` is from that of the harmonic.
+fn is_near(place: Heading, other: Heading) -> bool {
+    place.chord(other) <= 1.1 * REST
 }
 
 fn add(job: &mut Job<'_>, found: &Found, is_even: bool) {
@@ -220,7 +216,7 @@ mod tests {
     use super::super::{Criticals, Primitive, critical_pairs_between};
     use super::*;
     use crate::testing::{frame, rng, unit};
-    use crate::{Frame, P3};
+    use crate::{Frame, P3, math};
     use rand::Rng;
     use rand::rngs::SmallRng;
     use std::f64::consts::TAU;

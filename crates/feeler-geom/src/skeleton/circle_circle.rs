@@ -8,8 +8,9 @@
 
 use super::around::{self, polished};
 use super::simple::{Doubt, Guess, Places, State, settled};
-use super::solve::{Job, Pair, Solutions, sample};
+use super::solve::{Job, Pair, Sample, Solutions, sample};
 use super::{Family, Primitive};
+use crate::heading::Heading;
 use crate::roots::{TrigPoly, TrigRoots, trig_roots};
 use crate::{Frame, P3, V3, math};
 use arrayvec::ArrayVec;
@@ -54,11 +55,11 @@ pub(super) fn solve(job: &mut Job<'_>) {
     }
     tangent_family(job, &first, &second);
 
-    let Some(angles) = candidates(job, &first, &second) else { return };
+    let Some(places) = candidates(job, &first, &second) else { return };
     let mut found = Solutions::new(job, radius_a.min(radius_b));
-    if job.out.family.is_some() || all_simple(job, &first, &second, &angles, &mut found).is_err() {
+    if job.out.family.is_some() || all_simple(job, &first, &second, &places, &mut found).is_err() {
         found.clear();
-        try_everything(job, &first, &second, &angles, &mut found);
+        try_everything(job, &first, &second, &places, &mut found);
     }
     found.finish(job);
 }
@@ -71,21 +72,21 @@ fn all_simple(
     job: &Job<'_>,
     first: &Circle,
     second: &Circle,
-    angles: &[f64],
+    places: &[Heading],
     found: &mut Solutions<'_>,
 ) -> Result<(), Doubt> {
     let radius_sum = job.a.sigma() + job.b.sigma();
     // Solutions on the near side and on the far side of the first circle.
     let mut of_side: [Places; 2] = Default::default();
-    for &phi in angles {
-        let foot = Foot::at(first, second, phi);
+    for &place in places {
+        let foot = Foot::at(first, second, place);
         let mut is_root = false;
         for (side, places) in [1.0, -1.0].into_iter().zip(&mut of_side) {
             let guess = OnSide { first, second, side, foot };
             let Some((guess, state)) = settled(guess)? else { continue };
             let foot = guess.foot;
             is_root = true;
-            if !places.add((foot.sin, foot.cos), &state)? {
+            if !places.add(foot.place, &state)? {
                 continue;
             }
             let w = foot.connection(first, side);
@@ -94,7 +95,8 @@ fn all_simple(
                 continue;
             }
             if guess.is_told_by_connection() {
-                found.add_exact(polished(guess).ok_or(Doubt)?.pair());
+                let guess = polished(guess).ok_or(Doubt)?;
+                found.add_exact(guess.spheres(job), guess.normal());
             } else {
                 found.refine_simple(guess.pair())?;
             }
@@ -114,9 +116,7 @@ const PARALLEL: f64 = 0.05;
 /// A point of the second circle and its partners on the first one.
 #[derive(Clone, Copy)]
 struct Foot {
-    phi: f64,
-    sin: f64,
-    cos: f64,
+    place: Heading,
     /// Unit radius and tangent of the second circle.
     e_r2: V3,
     e_2: V3,
@@ -129,8 +129,8 @@ struct Foot {
 }
 
 impl Foot {
-    fn at(first: &Circle, second: &Circle, phi: f64) -> Self {
-        let (sin, cos) = math::sin_cos(phi);
+    fn at(first: &Circle, second: &Circle, place: Heading) -> Self {
+        let Heading { cos, sin } = place;
         let (f, g) = (&first.frame, &second.frame);
         let e_r2 = g.x * cos + g.y * sin;
         let x = (g.origin - f.origin) + e_r2 * second.radius;
@@ -138,9 +138,7 @@ impl Foot {
         let rho = (u * u + v * v).sqrt();
         let (u, v) = (u / rho, v / rho);
         Self {
-            phi,
-            sin,
-            cos,
+            place,
             e_r2,
             e_2: g.y * cos - g.x * sin,
             e_r1: f.x * u + f.y * v,
@@ -166,8 +164,8 @@ pub(super) struct OnSide<'a> {
 }
 
 impl<'a> OnSide<'a> {
-    pub(super) fn at(first: &'a Circle, second: &'a Circle, side: f64, phi: f64) -> Self {
-        Self { first, second, side, foot: Foot::at(first, second, phi) }
+    pub(super) fn at(first: &'a Circle, second: &'a Circle, side: f64, place: Heading) -> Self {
+        Self { first, second, side, foot: Foot::at(first, second, place) }
     }
 
     /// The square of the length between the places.
@@ -180,16 +178,17 @@ impl<'a> OnSide<'a> {
         self.distance_sq() > NEAR * NEAR * self.first.radius * self.first.radius
     }
 
-    /// The angle on the second circle.
-    pub(super) fn phi(&self) -> f64 {
-        self.foot.phi
+    /// The place on the second circle.
+    pub(super) fn place(&self) -> Heading {
+        self.foot.place
     }
 
-    /// The places on both.
-    pub(super) fn points(&self) -> [P3; 2] {
+    /// The spheres about the places on both.
+    pub(super) fn spheres(&self, job: &Job<'_>) -> [Sample; 2] {
         let Self { first, second, side, foot } = self;
         let on_first = first.frame.origin + foot.e_r1 * (side * first.radius);
-        [on_first, second.frame.origin + foot.e_r2 * second.radius]
+        let on_second = second.frame.origin + foot.e_r2 * second.radius;
+        [Sample::of_point(on_first, job.a.sigma()), Sample::of_point(on_second, job.b.sigma())]
     }
 
     /// The normal: the direction of the connection, or across both tangents.
@@ -209,7 +208,7 @@ impl<'a> OnSide<'a> {
         let Self { first, second, side, foot } = self;
         let e = foot.e_r1 * *side;
         let theta = math::atan2(e.dot(&first.frame.y), e.dot(&first.frame.x));
-        Pair { s: theta * first.radius, t: foot.phi * second.radius, n: self.normal() }
+        Pair { s: theta * first.radius, t: foot.place.angle() * second.radius, n: self.normal() }
     }
 }
 
@@ -235,14 +234,20 @@ impl Guess for OnSide<'_> {
     }
 
     fn stepped(&self, state: &State) -> Self {
-        Self { foot: Foot::at(self.first, self.second, self.foot.phi + state.step), ..*self }
+        Self { foot: Foot::at(self.first, self.second, self.foot.place.stepped(state.step)), ..*self }
     }
 }
 
 /// The solutions that any candidate leads to, and any point of the second circle when one seems to be missing.
-fn try_everything(job: &Job<'_>, first: &Circle, second: &Circle, angles: &[f64], found: &mut Solutions<'_>) {
-    for &phi in angles {
-        starts(first, second, phi, &mut |start| found.try_start(start, GATE));
+fn try_everything(
+    job: &Job<'_>,
+    first: &Circle,
+    second: &Circle,
+    places: &[Heading],
+    found: &mut Solutions<'_>,
+) {
+    for place in places {
+        starts(first, second, place.angle(), &mut |start| found.try_start(start, GATE));
     }
     if job.out.family.is_none() && !found.balanced() {
         for k in 0..SAMPLES {
@@ -258,7 +263,7 @@ const GATE: f64 = 0.05;
 /// Points of the second circle tried when the indices show that a solution is missing.
 const SAMPLES: u32 = 64;
 
-/// Angles of the second circle where a pair can be; `None` for coaxial circles, which have no isolated pairs.
+/// Places of the second circle where a pair can be; `None` for coaxial circles, which have no isolated pairs.
 fn candidates(job: &Job<'_>, first: &Circle, second: &Circle) -> Option<TrigRoots> {
     let d = second.frame.origin - first.frame.origin;
     let (f, g, r2) = (&first.frame, &second.frame, second.radius);

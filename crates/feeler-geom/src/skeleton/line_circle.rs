@@ -8,8 +8,9 @@
 use super::around::{self, polished};
 use super::signed_distance::across;
 use super::simple::{Doubt, Guess, Places, State, settled};
-use super::solve::{Job, Pair, Solutions, on_nappe, sample};
+use super::solve::{Job, Pair, Sample, Solutions, on_nappe, sample};
 use super::{Family, Primitive};
+use crate::heading::Heading;
 use crate::roots::{TrigPoly, TrigRoots, trig_roots};
 use crate::{Frame, P3, V3, math};
 use std::f64::consts::{PI, TAU};
@@ -51,10 +52,10 @@ pub(super) fn solve(job: &mut Job<'_>) {
     tangent_family(job, &poses);
 
     let mut found = Solutions::new(job, radius);
-    let Some(angles) = candidates(job, &poses, &forms) else { return };
-    if job.out.family.is_some() || all_simple(job, &poses, &angles, &mut found).is_err() {
+    let Some(places) = candidates(job, &poses, &forms) else { return };
+    if job.out.family.is_some() || all_simple(job, &poses, &places, &mut found).is_err() {
         found.clear();
-        try_everything(job, &poses, &angles, &mut found);
+        try_everything(job, &poses, &places, &mut found);
     }
     found.finish(job);
 }
@@ -63,29 +64,35 @@ pub(super) fn solve(job: &mut Job<'_>) {
 ///
 /// On each side of the line the distance `±cos φ |w_⊥| - m w·u` is a function on the circle with as many minima as
 /// maxima. Two derivatives tell whether a root is one of them, and only what is asked for is brought to rounding.
-fn all_simple(job: &Job<'_>, p: &Poses, angles: &[f64], found: &mut Solutions<'_>) -> Result<(), Doubt> {
+fn all_simple(
+    job: &Job<'_>,
+    p: &Poses,
+    places: &[Heading],
+    found: &mut Solutions<'_>,
+) -> Result<(), Doubt> {
     let radius_sum = job.a.sigma() + job.b.sigma();
     // With a constant radius both sides have the same roots, and each solution stands for both.
     let sides: &[f64] = if p.slope == 0.0 { &[1.0] } else { &[1.0, -1.0] };
     let mut of_side: [Places; 2] = Default::default();
-    for &theta in angles {
-        let foot = Foot::at(p, theta);
+    for &place in places {
+        let foot = Foot::at(p, place);
         let mut is_root = false;
         for (&side, places) in sides.iter().zip(&mut of_side) {
             let Some((guess, state)) = settled(OnSide { poses: p, side, foot })? else { continue };
             let foot = guess.foot;
             is_root = true;
-            if !places.add((foot.sin, foot.cos), &state)? {
+            if !places.add(foot.place, &state)? {
                 continue;
             }
             let distance = guess.distance();
             let wanted = job.may_be_in_range(distance - radius_sum, 0.0)
                 || p.slope == 0.0 && job.may_be_in_range(-distance - radius_sum, 0.0);
-            if !(wanted && job.may_be_on_nappe(&sample(job.a, guess.pair().s))) {
+            if !(wanted && job.may_be_on_nappe(&sample(job.a, guess.along()))) {
                 continue;
             }
             if foot.dist > job.coarse(NEAR) {
-                found.add_exact(polished(guess).ok_or(Doubt)?.pair());
+                let guess = polished(guess).ok_or(Doubt)?;
+                found.add_exact(guess.spheres(job), guess.normal());
             } else {
                 found.refine_simple(guess.pair())?;
             }
@@ -104,9 +111,7 @@ const NEAR: f64 = 1e-3;
 /// A point of the circle seen from the line.
 #[derive(Clone, Copy)]
 struct Foot {
-    theta: f64,
-    sin: f64,
-    cos: f64,
+    place: Heading,
     /// Unit radius and tangent of the circle.
     e_r: V3,
     e: V3,
@@ -117,13 +122,13 @@ struct Foot {
 }
 
 impl Foot {
-    fn at(p: &Poses, theta: f64) -> Self {
-        let (sin, cos) = math::sin_cos(theta);
+    fn at(p: &Poses, place: Heading) -> Self {
+        let Heading { cos, sin } = place;
         let e_r = p.frame.x * cos + p.frame.y * sin;
         let e = p.frame.y * cos - p.frame.x * sin;
         let w = across(&(e_r * p.radius - p.offset), &p.u);
         let along = (p.frame.origin + e_r * p.radius - p.origin).dot(&p.u);
-        Self { theta, sin, cos, e_r, e, across: w, dist: w.norm(), along }
+        Self { place, e_r, e, across: w, dist: w.norm(), along }
     }
 }
 
@@ -136,8 +141,8 @@ pub(super) struct OnSide<'a> {
 }
 
 impl<'a> OnSide<'a> {
-    pub(super) fn at(poses: &'a Poses, side: f64, theta: f64) -> Self {
-        Self { poses, side, foot: Foot::at(poses, theta) }
+    pub(super) fn at(poses: &'a Poses, side: f64, place: Heading) -> Self {
+        Self { poses, side, foot: Foot::at(poses, place) }
     }
 
     /// Signed distance, but for the constant radii.
@@ -145,22 +150,32 @@ impl<'a> OnSide<'a> {
         self.side * self.poses.cos_phi * self.foot.dist - self.poses.slope * self.foot.along
     }
 
-    /// The angle on the circle.
-    pub(super) fn theta(&self) -> f64 {
-        self.foot.theta
+    /// The place on the circle.
+    pub(super) fn place(&self) -> Heading {
+        self.foot.place
     }
 
-    /// The place on the circle.
-    pub(super) fn point(&self) -> P3 {
-        self.poses.frame.origin + self.foot.e_r * self.poses.radius
+    /// The place on the line.
+    fn along(&self) -> f64 {
+        let Self { poses: p, side, foot } = self;
+        foot.along + p.slope * side * foot.dist / p.cos_phi
+    }
+
+    /// The spheres about the places on both.
+    pub(super) fn spheres(&self, job: &Job<'_>) -> [Sample; 2] {
+        let on_circle = self.poses.frame.origin + self.foot.e_r * self.poses.radius;
+        [sample(job.a, self.along()), Sample::of_point(on_circle, job.b.sigma())]
+    }
+
+    /// The normal.
+    pub(super) fn normal(&self) -> V3 {
+        let Self { poses: p, side, foot } = self;
+        (foot.across * (side * p.cos_phi / foot.dist) - p.u * p.slope).normalize()
     }
 
     /// The places on both, and the normal.
-    pub(super) fn pair(&self) -> Pair {
-        let Self { poses: p, side, foot } = self;
-        let s = foot.along + p.slope * side * foot.dist / p.cos_phi;
-        let n = foot.across * (side * p.cos_phi / foot.dist) - p.u * p.slope;
-        Pair { s, t: foot.theta * p.radius, n: n.normalize() }
+    fn pair(&self) -> Pair {
+        Pair { s: self.along(), t: self.foot.place.angle() * self.poses.radius, n: self.normal() }
     }
 }
 
@@ -179,14 +194,14 @@ impl Guess for OnSide<'_> {
     }
 
     fn stepped(&self, state: &State) -> Self {
-        Self { foot: Foot::at(self.poses, self.foot.theta + state.step), ..*self }
+        Self { foot: Foot::at(self.poses, self.foot.place.stepped(state.step)), ..*self }
     }
 }
 
 /// The solutions that any candidate leads to, and any point of the circle when one seems to be missing.
-fn try_everything(job: &Job<'_>, p: &Poses, angles: &[f64], found: &mut Solutions<'_>) {
-    for &theta in angles {
-        starts(p, theta, &mut |start| found.try_start(start, GATE));
+fn try_everything(job: &Job<'_>, p: &Poses, places: &[Heading], found: &mut Solutions<'_>) {
+    for place in places {
+        starts(p, place.angle(), &mut |start| found.try_start(start, GATE));
     }
     if job.out.family.is_none() && !found.balanced() {
         for k in 0..SAMPLES {
@@ -231,7 +246,7 @@ impl Forms {
     }
 }
 
-/// Angles of the circle where a pair can be; `None` for coaxial poses, which have no isolated pairs.
+/// Places of the circle where a pair can be; `None` for coaxial poses, which have no isolated pairs.
 fn candidates(job: &Job<'_>, p: &Poses, forms: &Forms) -> Option<TrigRoots> {
     let Forms { across_e, along_e, across_sq } = forms;
     if across_e.size() + p.slope.abs() * p.radius * along_e.size() <= job.noise {

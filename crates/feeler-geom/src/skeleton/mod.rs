@@ -266,14 +266,28 @@ pub fn critical_pairs_between(
     tol: f64,
     extent: f64,
 ) -> Criticals {
+    let mut out = Criticals::default();
+    collect_critical_pairs(a, b, range, (tol, extent), &mut out);
+    out
+}
+
+/// [`critical_pairs_between`] into `out`, which is cleared first: the results are long, and not worth a copy.
+pub fn collect_critical_pairs(
+    a: &Primitive,
+    b: &Primitive,
+    range: [f64; 2],
+    (tol, extent): (f64, f64),
+    out: &mut Criticals,
+) {
+    out.isolated.clear();
+    out.family = None;
     let mirrored = match (a, b) {
         // Along the smaller circle critical points are spread, along the larger one they can be crowded together.
         (Primitive::Circle { radius: r, .. }, Primitive::Circle { radius: q, .. }) => r < q,
         _ => a.kind() > b.kind(),
     };
     let (first, second) = if mirrored { (b, a) } else { (a, b) };
-    let mut out = Criticals::default();
-    let mut job = solve::Job::new(first, second, range, tol, extent, &mut out);
+    let mut job = solve::Job::new(first, second, range, tol, extent, out);
     match (first, second) {
         (Primitive::Plane { origin, normal }, other) => {
             plane_any::solve(&mut job, *origin, *normal, other);
@@ -289,5 +303,4 @@ pub fn critical_pairs_between(
         }
     }
     out.isolated.sort_by(|x, y| x.distance.total_cmp(&y.distance));
-    out
 }

@@ -348,6 +348,8 @@ pub(super) struct Solutions<'a> {
     noise: f64,
     len: f64,
     list: ArrayVec<Refined, 24>,
+    /// Simple solutions that need no refinement: the spheres, and the normal.
+    exact: ArrayVec<([Sample; 2], V3), 24>,
 }
 
 impl<'a> Solutions<'a> {
@@ -355,7 +357,8 @@ impl<'a> Solutions<'a> {
     pub(super) fn new(job: &Job<'a>, len: f64) -> Self {
         let even =
             [job.a, job.b].iter().all(|p| !matches!(p, Primitive::Line { slope, .. } if *slope != 0.0));
-        Self { a: job.a, b: job.b, even, reach: job.reach, noise: job.noise, len, list: ArrayVec::new() }
+        let (list, exact) = (ArrayVec::new(), ArrayVec::new());
+        Self { a: job.a, b: job.b, even, reach: job.reach, noise: job.noise, len, list, exact }
     }
 
     /// Refines a start and keeps what it leads to. Starts with a residual above `gate` are not worth the iteration.
@@ -377,14 +380,14 @@ impl<'a> Solutions<'a> {
     }
 
     /// Keeps a simple solution that needs no refinement.
-    pub(super) fn add_exact(&mut self, pair: Pair) {
-        let _ =
-            self.list.try_push(Refined { pair, sign: 0.0, isolation: 1.0, accept: self.noise / self.len });
+    pub(super) fn add_exact(&mut self, spheres: [Sample; 2], n: V3) {
+        let _ = self.exact.try_push((spheres, n));
     }
 
     /// Forgets all.
     pub(super) fn clear(&mut self) {
         self.list.clear();
+        self.exact.clear();
     }
 
     fn keep(&mut self, found: Refined) {
@@ -417,6 +420,12 @@ impl<'a> Solutions<'a> {
 
     /// Hands the solutions to the collection of results.
     pub(super) fn finish(&self, job: &mut Job<'a>) {
+        for ([a, b], n) in &self.exact {
+            job.add_between(a, b, *n);
+            if self.even {
+                job.add_between(a, b, -n);
+            }
+        }
         // Beside a family, what is not isolated from it to rounding is one of its members.
         let beside_family = job.out.family.is_some();
         for f in self.list.iter().filter(|f| !(beside_family && f.is_loose())) {

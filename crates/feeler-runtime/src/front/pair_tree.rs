@@ -607,6 +607,7 @@ pub(crate) fn opened((i, a, r): (u32, Option<u32>, f64), (j, b, q): (u32, Option
 
 #[cfg(test)]
 mod tests {
+    use super::super::motion::Motion;
     use super::*;
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};

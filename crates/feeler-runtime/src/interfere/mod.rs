@@ -28,7 +28,7 @@ use apart::{Apart, Round, apart};
 use edges::edges_through_faces;
 use face_tree::FaceNode;
 use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame, separated_in_frame};
-use feeler_geom::skeleton::{Primitive, critical_pairs_between, range_over_box, signed_distance};
+use feeler_geom::skeleton::{Criticals, Primitive, collect_critical_pairs, range_over_box, signed_distance};
 use feeler_geom::trim::Side;
 use feeler_geom::{Obb, P3};
 use feeler_hierarchy::Feature;
@@ -374,7 +374,9 @@ fn canonical_crossing(
     convicted: &dyn Fn(&Suspect) -> bool,
 ) -> bool {
     let extent = ctx.extent(fa, fb);
-    let found = critical_pairs_between(a, b, [-extent, -ctx.tol.tol], ctx.tol.tol, extent);
+    let mut found = Criticals::default();
+    let range = [-extent, -ctx.tol.tol];
+    collect_critical_pairs(a, b, range, (ctx.tol.tol, extent), &mut found);
     found.isolated.iter().any(|c| {
         on_boundary(ctx, (Which::A, fa), &c.p_a) && convicted(&Suspect { inside: Which::B, p: c.p_a })
             || on_boundary(ctx, (Which::B, fb), &c.p_b) && convicted(&Suspect { inside: Which::A, p: c.p_b })

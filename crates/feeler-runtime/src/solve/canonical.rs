@@ -10,7 +10,9 @@ use super::{Candidate, Context, FamilyPair, Solved};
 use crate::filter::flatness;
 use feeler_geom::contact::{SecondOrder, SideShape, second_order};
 use feeler_geom::frame::complete_basis;
-use feeler_geom::skeleton::{Bending, Critical, Primitive, critical_pairs, signed_distance_form};
+use feeler_geom::skeleton::{
+    Bending, Critical, Criticals, Primitive, collect_critical_pairs, signed_distance_form,
+};
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
 use nalgebra::Matrix2;
@@ -18,7 +20,9 @@ use nalgebra::Matrix2;
 /// All critical pairs of two primitives, both in the frame of A, but for those that are plainly no minima.
 pub(crate) fn solve(ctx: &Context<'_>, a: (Feature, &Primitive), b: (Feature, &Primitive), out: &mut Solved) {
     let extent = ctx.extent(a.0, b.0);
-    let found = critical_pairs(a.1, b.1, ctx.d_max, ctx.tol.tol, extent);
+    let mut found = Criticals::default();
+    let (range, tol) = ([-ctx.tol.tol, ctx.d_max], ctx.tol.tol);
+    collect_critical_pairs(a.1, b.1, range, (tol, extent), &mut found);
     // Beside a vertex next to nothing falls.
     let may_fall = ![a.0, b.0].iter().any(|f| matches!(f, Feature::Vertex(_)));
     for c in &found.isolated {
@@ -104,7 +108,7 @@ fn of_face(bending: &Bending, (s, t): &(V3, V3)) -> Option<SideShape> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use feeler_geom::skeleton::signed_distance;
+    use feeler_geom::skeleton::{critical_pairs, signed_distance};
     use feeler_geom::{Frame, P2, Rect, Surface, math};
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
