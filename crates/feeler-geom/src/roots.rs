@@ -145,7 +145,7 @@ pub fn trig_roots(p: &TrigPoly, noise: f64) -> Option<TrigRoots> {
     let noise = noise.max(32.0 * f64::EPSILON * size);
     let degree = p.degree();
     let mut roots = TrigRoots::new();
-    let mut angles = ArrayVec::new();
+    let mut angles = ArrayVec::<f64, 24>::new();
     if !size.is_finite() || size <= noise {
         return None;
     }
@@ -496,7 +496,7 @@ struct FlatPieces {
 }
 
 impl FlatPieces {
-    fn add(&mut self, lo: f64, hi: f64, roots: &mut PolyRoots) {
+    fn add(&mut self, lo: f64, hi: f64, roots: &mut ArrayVec<f64, 24>) {
         match &mut self.open {
             Some((_, end)) if lo - *end < 1e-9 => *end = hi,
             _ => {
@@ -506,7 +506,7 @@ impl FlatPieces {
         }
     }
 
-    fn finish(&mut self, roots: &mut PolyRoots) {
+    fn finish(&mut self, roots: &mut ArrayVec<f64, 24>) {
         if let Some((lo, hi)) = self.open.take() {
             let _ = roots.try_push(0.5 * (lo + hi));
             if hi - lo > 1e-6 {

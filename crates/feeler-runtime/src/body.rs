@@ -51,7 +51,9 @@ pub enum BodyError {
         what: &'static str,
     },
     /// More areas than can be numbered.
-    #[error("solid '{name}' has {count} areas, at most {MOST_AREAS} can be loaded; prepare it with a larger flatness")]
+    #[error(
+        "solid '{name}' has {count} areas, at most {MOST_AREAS} can be loaded; prepare it with a larger flatness"
+    )]
     TooLarge {
         /// Name of the solid.
         name: String,
@@ -115,7 +117,7 @@ impl Body {
     ///
     /// # Errors
     /// When an index is out of range or a box is not finite: the loader of a file has checked this already, but a
-    /// hierarchy can be made by hand.
+    /// hierarchy can be made by hand. When there are more than 2²⁸ areas.
     pub fn new(hierarchy: Hierarchy) -> Result<Self, BodyError> {
         check(&hierarchy)?;
         let (n_faces, n_edges) = (hierarchy.faces.len(), hierarchy.edges.len());
@@ -384,7 +386,7 @@ impl Body {
         self.samples.along(&self.edge(e).curve, area, &data.rect)
     }
 
-    /// The areas of a free edge, in the order of [`Body::areas_of`].
+    /// The areas of an edge without closed form, in the order of [`Body::areas_of`].
     pub(crate) fn stretches_of(&self, edge: u32) -> &[Stretch] {
         self.samples.stretches(self, edge)
     }

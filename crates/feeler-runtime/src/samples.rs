@@ -16,6 +16,8 @@ pub(crate) const SIDE: usize = 5;
 const STEPS_ALONG: f64 = 4.0;
 /// Steps along a curve.
 pub(crate) const CURVE_STEPS: usize = 8;
+/// The point in the middle of a curve's.
+pub(crate) const MIDDLE: usize = CURVE_STEPS / 2;
 /// Points along a curve.
 const ALONG: usize = CURVE_STEPS + 1;
 /// How far (relative) the derivatives in a cell may leave the range of those at its corners.
@@ -99,10 +101,10 @@ pub(crate) struct Samples {
 /// Points of an edge's area in equal steps of its parameter, with derivatives.
 pub(crate) type CurveSamples = [CurveDerivs; ALONG];
 
-/// What is asked of each area of a free edge before anything else, those of one edge side by side.
+/// What is asked of each area of an edge without closed form before anything else, those of one edge side by side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
-    /// Radius (mm) of a ball about the middle that holds the area, but for its deviation.
+    /// Radius (mm) of a ball about the middle that holds the area, but for its deviation; infinite where the middle is no number.
     pub radius: f64,
     /// Length of the interval.
     pub width: f64,
@@ -131,16 +133,18 @@ impl Samples {
             .get_or_init(|| Box::new(std::array::from_fn(|i| curve.derivs(at(rect, step(i, ALONG), 0.0).x))))
     }
 
-    /// The areas of a free edge in the order of [`Body::areas_of`], in the solid's own frame.
+    /// The areas of an edge, all of them at the first use, in the order of [`Body::areas_of`], in the solid's own frame.
     pub(crate) fn stretches(&self, body: &Body, edge: u32) -> &[Stretch] {
         self.stretches[edge as usize].get_or_init(|| {
             let mut before = None;
             let of_area = |&area: &u32| {
                 let samples = body.curve_samples_of(area);
-                let [first, middle, last] = [0, CURVE_STEPS / 2, CURVE_STEPS].map(|i| samples[i]);
+                let [first, middle, last] = [0, MIDDLE, CURVE_STEPS].map(|i| samples[i]);
                 let is_joined = before.replace(last) == Some(first);
                 let corners = body.node(body.leaf_of_area(area)).obb.corners();
-                let radius = corners.iter().fold(0.0_f64, |r, c| r.max((c - middle.p).norm()));
+                let is_number = middle.p.iter().all(|c| c.is_finite());
+                let farthest = corners.iter().fold(0.0, |r: f64, c| r.max((c - middle.p).norm()));
+                let radius = if is_number { farthest } else { f64::INFINITY };
                 Stretch { radius, width: body.area(area).rect.width(), is_joined, middle, last }
             };
             body.areas_of(body.data(Feature::Edge(edge))).iter().map(of_area).collect()
@@ -269,7 +273,7 @@ impl Grid {
                 [d.du.norm() * (rect.u1 - rect.u0), d.dv.norm() * (rect.v1 - rect.v0)]
             }
             Feature::Edge(_) => {
-                let middle = body.curve_samples_of(index)[CURVE_STEPS / 2];
+                let middle = body.curve_samples_of(index)[MIDDLE];
                 [middle.d1.norm() * (rect.u1 - rect.u0), f64::INFINITY]
             }
             Feature::Vertex(_) => [f64::INFINITY; 2],
@@ -435,10 +439,9 @@ impl Grid {
         let (i, j) = (k / columns, k % columns);
         let (first, last) = (j.saturating_sub(1), (j + 2).min(columns));
         for row in i.saturating_sub(1)..(i + 2).min(rows) {
-            for l in row * columns + first..row * columns + last {
-                if values[l] < v || (values[l] <= v && l < k) {
-                    return false;
-                }
+            let mut of_row = row * columns + first..row * columns + last;
+            if of_row.any(|l| values[l] < v || (values[l] <= v && l < k)) {
+                return false;
             }
         }
         true

@@ -64,7 +64,7 @@ fn up(x: f64) -> f32 {
 
 /// A node. Children of an inner node are adjacent and behind their parent.
 ///
-/// Three lines of a cache: what cones tell is in the first one, and what boxes tell in the others.
+/// Three lines of a cache: cones and what they leave out are in the first one, boxes in the others.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct TreeNode {
@@ -87,7 +87,8 @@ pub(crate) struct TreeNode {
     pub region: u8,
 }
 
-const _: () = assert!(std::mem::offset_of!(TreeNode, obb) == 64 && size_of::<TreeNode>() == 192, "three lines");
+const _: () =
+    assert!(std::mem::offset_of!(TreeNode, obb) == 64 && size_of::<TreeNode>() == 192, "three lines");
 
 /// What a feature is to solves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,8 +140,8 @@ impl TreeNode {
 
     /// Reads something of each of the three lines.
     #[inline]
-    pub(crate) fn touch(&self) -> usize {
-        self.link as usize ^ self.obb.center.x.to_bits() as usize ^ usize::from(self.region)
+    pub(crate) fn touch(&self) -> u64 {
+        u64::from(self.link) ^ self.obb.center.x.to_bits() ^ u64::from(self.region)
     }
 
     /// The area of a leaf.

@@ -64,12 +64,7 @@ pub(super) fn solve(job: &mut Job<'_>) {
 ///
 /// On each side of the line the distance `±cos φ |w_⊥| - m w·u` is a function on the circle with as many minima as
 /// maxima. Two derivatives tell whether a root is one of them, and only what is asked for is brought to rounding.
-fn all_simple(
-    job: &Job<'_>,
-    p: &Poses,
-    places: &[Heading],
-    found: &mut Solutions<'_>,
-) -> Result<(), Doubt> {
+fn all_simple(job: &Job<'_>, p: &Poses, places: &[Heading], found: &mut Solutions<'_>) -> Result<(), Doubt> {
     let radius_sum = job.a.sigma() + job.b.sigma();
     // With a constant radius both sides have the same roots, and each solution stands for both.
     let sides: &[f64] = if p.slope == 0.0 { &[1.0] } else { &[1.0, -1.0] };

@@ -62,7 +62,7 @@ impl FeatureData {
             Some(Primitive::Line { .. }) => 3,
             Some(Primitive::Circle { .. }) => 4,
         };
-        (dimension << 5) | ((self.form() as u8) << 3) | around
+        kind_of(dimension, self.form(), around)
     }
 
     /// What it is to solves; see [`form_of_kind`].
@@ -74,6 +74,11 @@ impl FeatureData {
             _ => Form::Free,
         }
     }
+}
+
+/// The number of a kind: dimension, form, and the primitive that it goes round.
+fn kind_of(dimension: u8, form: Form, around: u8) -> u8 {
+    (dimension << 5) | ((form as u8) << 3) | around
 }
 
 /// The form of a feature by its [`kind`](FeatureData::kind).
@@ -183,5 +188,20 @@ pub(super) fn curvature_bound(data: &FeatureData) -> f64 {
             inverse(sigma.abs())
         }
         _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Kinds are told by numbers that hold the form.
+    #[test]
+    fn kinds_tell_forms() {
+        for form in [Form::Canonical, Form::Near, Form::FreeEdge, Form::Free] {
+            for (dimension, around) in [(0, 2), (1, 4), (2, 0)] {
+                assert_eq!(form_of_kind(kind_of(dimension, form, around)), form);
+            }
+        }
     }
 }

@@ -28,7 +28,6 @@ impl SortKey {
 }
 
 /// The positions of the areas of a pair, given by its number, among those of their solids.
-#[expect(clippy::cast_possible_truncation, reason = "a few bits of it are taken")]
 pub(crate) fn positions(pair: u128) -> [usize; 2] {
     let field = |k: u32| (pair >> (k * BITS)) as usize % MOST_AREAS;
     [field(3) + field(1), field(2) + field(0)]

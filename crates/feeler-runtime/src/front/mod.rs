@@ -182,8 +182,8 @@ impl<'a> Pairs for Walk<'a> {
                 let margin = features.and_then(|(of_a, of_b)| {
                     let motion = cull.zones((&of_a.zone, node_a), (&of_b.zone, node_b))?;
                     // About their axes zones may turn.
-                    let by_a = self.clocks.of_form(Which::A, of_a, Clocks::WHOLE);
-                    Some(motion.by(self.clocks.of_form(Which::B, of_b, by_a)))
+                    let by_a = self.clocks.of_form(motion, Which::A, of_a, Clocks::WHOLE);
+                    Some(motion.by(self.clocks.of_form(motion, Which::B, of_b, by_a)))
                 });
                 self.wholes.set(note, margin.map_or(Whole::Open, Whole::Averse));
                 margin
@@ -202,13 +202,15 @@ impl<'a> Pairs for Walk<'a> {
         let margin = by_boxes.or_else(|| {
             let feature = node_a.whole()?;
             let motion = cull.off_primitive(a.round(feature)?, (node_a, node_b), &node_b.obb)?;
-            Some(motion.by(self.clocks.of_form(Which::A, &a.features()[feature as usize], node_b.region)))
+            let feature = &a.features()[feature as usize];
+            Some(motion.by(self.clocks.of_form(motion, Which::A, feature, node_b.region)))
         });
         let margin = margin.or_else(|| {
             let feature = node_b.whole()?;
             let (p, off) = self.rounds.get(b, self.pose_ab, feature)?;
             let motion = cull.off_primitive((p, *off), (node_a, node_b), &node_a.obb)?;
-            Some(motion.by(self.clocks.of_form(Which::B, &b.features()[feature as usize], node_b.region)))
+            let feature = &b.features()[feature as usize];
+            Some(motion.by(self.clocks.of_form(motion, Which::B, feature, node_b.region)))
         });
         if let Some(margin) = margin {
             return Verdict::Culled(margin);
@@ -224,7 +226,7 @@ impl<'a> Pairs for Walk<'a> {
         Verdict::Active
     }
 
-    fn touch(&self, (i, j): (u32, u32)) -> usize {
+    fn touch(&self, (i, j): (u32, u32)) -> u64 {
         self.a.tree()[i as usize].touch() ^ self.b.tree()[j as usize].touch()
     }
 

@@ -35,6 +35,17 @@ impl Motion {
         Self { turn, ..Self::ANY }
     }
 
+    /// The dial of a clock that tells when it has happened.
+    fn dial(self) -> usize {
+        if self.turn == f64::INFINITY {
+            WAY
+        } else if self.way == f64::INFINITY {
+            TURN
+        } else {
+            SUM
+        }
+    }
+
     /// As a clock tells it.
     pub(crate) fn by(self, clock: u8) -> Margin {
         Margin { motion: self, clock }
@@ -93,13 +104,14 @@ impl<'a> Clocks<'a> {
         self.moved.of(clock).way
     }
 
-    /// The clock that tells how the form of a feature moves: that of its axis, unless the feature has none or the axis has moved more
+    /// The clock that tells a motion of the form of a feature: that of its axis, unless the feature has none or the axis has moved more
     /// in the last step than what is on the clock `other` tells.
     #[expect(clippy::cast_possible_truncation, reason = "there are no more than CLOCKS")]
-    pub(crate) fn of_form(&self, which: Which, feature: &FeatureData, other: u8) -> u8 {
+    pub(crate) fn of_form(&self, motion: Motion, which: Which, feature: &FeatureData, other: u8) -> u8 {
         let Some(axis) = feature.axis else { return other };
         let clock = (self.first[which as usize] + usize::from(axis)) as u8;
-        if self.moved.step(clock) <= self.moved.step(other) { clock } else { other }
+        let step = |clock: u8| self.moved.steps[usize::from(clock)][motion.dial()];
+        if step(clock) <= step(other) { clock } else { other }
     }
 }
 
@@ -136,8 +148,8 @@ const SUM: usize = 2;
 pub(crate) struct Travelled {
     /// By clocks, and for each by its dials: they never go back but when counting starts again.
     dials: Vec<[f64; DIALS]>,
-    /// The sums in the last step, by clocks.
-    steps: Vec<f64>,
+    /// The last step, by clocks and dials.
+    steps: Vec<[f64; DIALS]>,
     /// Length (mm) of a turn by one radian in sums of turns and ways.
     lever: f64,
 }
@@ -156,7 +168,7 @@ impl Due {
 
 impl Travelled {
     fn new(clocks: usize, lever: f64) -> Self {
-        Self { dials: vec![[0.0; DIALS]; clocks], steps: vec![0.0; clocks], lever }
+        Self { dials: vec![[0.0; DIALS]; clocks], steps: vec![[0.0; DIALS]; clocks], lever }
     }
 
     /// By a clock; 0 for B as a whole.
@@ -170,41 +182,36 @@ impl Travelled {
         self.dials.as_flattened()
     }
 
-    /// The dial of B as a whole that tells the same as another one.
-    pub(crate) fn dial_of_whole(dial: usize) -> usize {
-        dial % DIALS
-    }
-
-    /// The sum in the last step.
-    fn step(&self, clock: u8) -> f64 {
-        self.steps[usize::from(clock)]
+    /// The last step of B as a whole, way and turn together, as a dial of any clock would tell it.
+    pub(crate) fn step_of_whole(&self, dial: usize) -> f64 {
+        let sum = self.steps[usize::from(Clocks::WHOLE)][SUM];
+        if dial % DIALS == TURN && self.lever > 0.0 { sum / self.lever } else { sum }
     }
 
     /// When a margin will have run out if it begins now; where it is one of both, of ways and of turns, maybe earlier.
     #[expect(clippy::cast_possible_truncation, reason = "there are no more than CLOCKS")]
     pub(crate) fn due(&self, margin: Margin) -> Due {
-        let Margin { motion: Motion { way, turn }, clock } = margin;
-        let so_far = &self.dials[usize::from(clock)];
-        let (dial, at) = if turn == f64::INFINITY {
-            (WAY, so_far[WAY] + way)
-        } else if way == f64::INFINITY {
-            (TURN, so_far[TURN] + turn)
-        } else {
+        let Margin { motion, clock } = margin;
+        let Motion { way, turn } = motion;
+        let dial = motion.dial();
+        let so_far = self.dials[usize::from(clock)][dial];
+        let at = match dial {
+            WAY => so_far + way,
+            TURN => so_far + turn,
             // A little less, for sums are rounded otherwise than their terms.
-            let sum = so_far[SUM];
-            (SUM, sum - 8.0 * f64::EPSILON * sum + (1.0 - 1e-6) * way.min(self.lever * turn))
+            _ => so_far - 8.0 * f64::EPSILON * so_far + (1.0 - 1e-6) * way.min(self.lever * turn),
         };
         Due { dial: (usize::from(clock) * DIALS + dial) as u16, at }
     }
 
     /// Takes in a motion by a clock.
     fn add(&mut self, clock: usize, motion: Motion) {
+        let sum = motion.way + self.lever * motion.turn;
+        self.steps[clock] = [motion.way, motion.turn, sum];
         let dials = &mut self.dials[clock];
-        let before = dials[SUM];
         dials[WAY] += motion.way;
         dials[TURN] += motion.turn;
         dials[SUM] = dials[WAY] + self.lever * dials[TURN];
-        self.steps[clock] = dials[SUM] - before;
     }
 
     /// By these clocks.
@@ -347,7 +354,7 @@ mod tests {
                     let is_due = total.dials()[dial] >= *at;
                     let is_of_both = margin.motion.way.is_finite() && margin.motion.turn.is_finite();
                     assert!(expired == is_due || is_of_both && is_due, "{expiry:?} {at}");
-                    spared += usize::from(!expired && total.dials()[Travelled::dial_of_whole(dial)] >= *at);
+                    spared += usize::from(!expired && total.dials()[dial % DIALS] >= *at);
                 }
                 let clock = rng.random_range(0..4);
                 let [way, turn] = [rng.random_range(0.0..1.0), rng.random_range(0.0..0.1)];

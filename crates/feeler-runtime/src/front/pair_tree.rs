@@ -32,8 +32,8 @@ pub(crate) trait Pairs {
     fn settled(&self, group: u32) -> bool;
     /// What a pair is. `hint` is what the last test of the pair has left there, [`NO_HINT`] before the first one.
     fn test(&mut self, pair: Nodes, note: Self::Note, hint: &mut u8) -> Verdict;
-    /// Reads something of each line of memory that a test of the pair will read; what it tells is of no use.
-    fn touch(&self, pair: Nodes) -> usize;
+    /// Reads something of each line of memory that both nodes are in; what it tells is of no use.
+    fn touch(&self, pair: Nodes) -> u64;
     /// Takes a pair that was active in the last walk for active again, unless it is to be tested.
     fn keep(&mut self, pair: Nodes, note: Self::Note) -> bool;
     /// For how long an open pair is culled, both of whose children are.
@@ -189,7 +189,7 @@ struct Soon {
 /// Steps like the last one for which the front is not passed over again: with twice as many, or half, queries of inserted parts take
 /// as many operations but for one part in a hundred.
 const STEPS_AHEAD: f64 = 4.0;
-/// The shortest step by any clock that is reckoned with, in steps of B as a whole.
+/// The shortest step by any dial that is reckoned with, in steps of B as a whole.
 const LEAST_STEP: f64 = 0.1;
 
 /// Places of the front that are passed over side by side.
@@ -208,8 +208,9 @@ impl Outlook {
     /// Passes over the front, given by when its pairs are due, if more can be due than what is listed.
     // One loop over a long list: what is around the call is not to change how it is compiled.
     #[inline(never)]
-    fn renew(&mut self, told: &[f64], front: &Dues) {
+    fn renew(&mut self, moved: &Travelled, front: &Dues) {
         let Self { soon, is_listed, until, last } = self;
+        let told = moved.dials();
         let is_known = until.len() == told.len();
         if !is_known || told.iter().zip(&*until).any(|(told, until)| told > until) {
             let step = |dial: usize| {
@@ -217,7 +218,7 @@ impl Outlook {
                 (told[dial] - last).max(0.0)
             };
             // What has stood still may begin to move.
-            let least = |dial: usize| LEAST_STEP * step(Travelled::dial_of_whole(dial));
+            let least = |dial: usize| LEAST_STEP * moved.step_of_whole(dial);
             until.clear();
             until.extend((0..told.len()).map(|k| told[k] + STEPS_AHEAD * step(k).max(least(k))));
             soon.clear();
@@ -225,7 +226,8 @@ impl Outlook {
             is_listed.resize(front.at.len(), false);
             // Which ones are listed follows no pattern: the place of each is written, and the count tells whether it stays.
             let mut places = [0; BLOCK];
-            let blocks = front.at.chunks(BLOCK).zip(front.dials.chunks(BLOCK)).zip(is_listed.chunks_mut(BLOCK));
+            let blocks =
+                front.at.chunks(BLOCK).zip(front.dials.chunks(BLOCK)).zip(is_listed.chunks_mut(BLOCK));
             for (block, ((at, dials), is_listed)) in blocks.enumerate() {
                 let mut n = 0;
                 for (k, ((at, dial), is_listed)) in at.iter().zip(dials).zip(is_listed).enumerate() {
@@ -371,7 +373,7 @@ impl<T: Copy> PairTree<T> {
         let told = moved.dials();
         // What is opened goes behind and is looked at at once.
         let mut now = std::mem::take(&mut self.now);
-        self.outlook.renew(told, &self.due);
+        self.outlook.renew(moved, &self.due);
         self.outlook.take_due(told, &mut now);
         for places in now.chunks(TOUCHED) {
             self.touch(places, pairs);
@@ -394,7 +396,9 @@ impl<T: Copy> PairTree<T> {
             places.clear();
             places.reserve(self.front.capacity());
         }
-        self.outlook.soon.reserve(self.front.capacity() - self.outlook.soon.len());
+        let Outlook { soon, is_listed, .. } = &mut self.outlook;
+        soon.reserve(self.front.capacity() - soon.len());
+        is_listed.reserve(self.front.capacity() - is_listed.len());
         if self.gone > self.front.len() / 8 {
             self.close_up();
         }
@@ -405,7 +409,7 @@ impl<T: Copy> PairTree<T> {
         let read = places.iter().fold(0, |read, &place| {
             let k = self.front[place as usize];
             let of_pair = self.pairs.get(k as usize).map_or(0, |pair| pairs.touch(pair.nodes));
-            read ^ of_pair ^ usize::from(self.due.dials[place as usize])
+            read ^ of_pair ^ u64::from(self.due.dials[place as usize])
         });
         std::hint::black_box(read);
     }
@@ -692,7 +696,7 @@ mod tests {
             Verdict::Active
         }
 
-        fn touch(&self, _: Nodes) -> usize {
+        fn touch(&self, _: Nodes) -> u64 {
             0
         }
 
@@ -707,7 +711,10 @@ mod tests {
             // Any clock will do, one this time and another one next time.
             let clock = self.tests % CLOCKS_USED;
             let clock = u8::try_from(clock).expect("a few");
-            (gap > 0.0).then_some(Motion::of_way(gap).by(clock))
+            // Turns are as long as ways here.
+            let motion = [Motion::of_way(gap), Motion::of_turn(gap), Motion { way: gap, turn: gap }]
+                [self.tests / 2 % 3];
+            (gap > 0.0).then_some(motion.by(clock))
         }
 
         fn children(&self, (i, j): Nodes) -> [Nodes; 2] {
@@ -736,7 +743,7 @@ mod tests {
                 for moved in &mut moved {
                     let more = [1.0, 1.0, 3.0][rng.random_range(0..3)];
                     let way = more * (pairs.shift - before).abs() + 1e-12;
-                    *moved = moved.plus(Motion { way, turn: 0.0 });
+                    *moved = moved.plus(Motion { way, turn: way });
                 }
                 if step % 200 == 199 {
                     tree.clear();

@@ -36,9 +36,9 @@ impl FaceNode {
         (self.face != Self::MANY).then_some(self.face)
     }
 
-    /// Reads something of its beginning and of its end.
-    pub(crate) fn touch(&self) -> usize {
-        self.obb.center.x.to_bits() as usize ^ self.obb.half.x.to_bits() as usize ^ usize::from(self.region)
+    /// Reads something of the lines of memory that it is in.
+    pub(crate) fn touch(&self) -> u64 {
+        self.obb.center.x.to_bits() ^ self.obb.half.x.to_bits() ^ u64::from(self.region)
     }
 
     /// The area of a leaf.

@@ -241,7 +241,8 @@ impl Memory {
         let sides = Round::of(ctx, Which::A, pair.0).zip(Round::of(ctx, Which::B, pair.1));
         let Apart { spare, turned } = sides.map_or(Apart::default(), |(a, b)| apart(&a, &b, ctx.tol.tol));
         let [of_a, of_b] = [(Which::A, pair.0), (Which::B, pair.1)].map(|(which, feature)| {
-            clocks.of_form(which, &ctx.body(which).features()[feature as usize], Clocks::WHOLE)
+            let feature = &ctx.body(which).features()[feature as usize];
+            clocks.of_form(Motion::of_way(spare), which, feature, Clocks::WHOLE)
         });
         let clock = if turned[Which::B as usize] { of_b } else { of_a };
         let again = self.queries + if spare > 0.0 { 1 } else { LOOK_EVERY };
@@ -280,7 +281,8 @@ impl Meetings<'_> {
         // By the form of a feature.
         let by_form = |which: Which, feature: u32, spare: f64| {
             let data = &ctx.body(which).features()[feature as usize];
-            (spare > 0.0).then(|| Motion::of_way(spare).by(clocks.of_form(which, data, node_b.region)))
+            let motion = Motion::of_way(spare);
+            (spare > 0.0).then(|| motion.by(clocks.of_form(motion, which, data, node_b.region)))
         };
         let misses = |(primitive, off): (&Primitive, f64), other: &Obb| {
             let [lo, hi] = range_over_box(primitive, other);
@@ -346,7 +348,7 @@ impl Pairs for Meetings<'_> {
         Verdict::Active
     }
 
-    fn touch(&self, (i, j): (u32, u32)) -> usize {
+    fn touch(&self, (i, j): (u32, u32)) -> u64 {
         let (a, b) = (&self.ctx.a.faces()[i as usize], &self.ctx.b.faces()[j as usize]);
         a.touch() ^ b.touch()
     }

@@ -13,16 +13,13 @@
 
 use super::reduced::Reduced;
 use super::{Context, Solved, Which, candidate_of};
-use crate::samples::{CURVE_STEPS, Stretch};
+use crate::samples::{CURVE_STEPS, MIDDLE, Stretch};
 use feeler_geom::curve::CurveDerivs;
 use feeler_geom::{Curve, P2, V3};
 use feeler_hierarchy::Feature;
 
 /// Halvings of a piece.
 const DEPTH: u32 = 6;
-
-/// The middle one of the samples along an area.
-const MIDDLE: usize = CURVE_STEPS / 2;
 
 /// The objective along an area of a free edge.
 #[derive(Clone, Copy, Debug)]

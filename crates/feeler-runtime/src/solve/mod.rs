@@ -28,8 +28,8 @@ use crate::tolerance::Tolerances;
 use crate::tree::{Allowance, Form};
 use crate::{Body, QueryOptions, Stats};
 use feeler_geom::cone::Cap;
-use feeler_geom::skeleton::{Family, Primitive, gradient_over_ball, signed_distance_form};
 use feeler_geom::obb::PoseMatrix;
+use feeler_geom::skeleton::{Family, Primitive, gradient_over_ball, signed_distance_form};
 use feeler_geom::{Aabb, P2, P3, Pose, V3};
 use feeler_hierarchy::Feature;
 use rayon::prelude::*;
@@ -380,7 +380,8 @@ impl<'a> ReducedSolve<'a> {
 
     /// Whether nothing in a ball is in reach of the canonical feature.
     fn is_far(&self, center: &P3, radius: f64) -> bool {
-        self.ctx.cull.is_some() && !self.bounds.inflated(radius).contains(&self.to_other.point(center))
+        let is_outside = || !self.bounds.inflated(radius).contains(&self.to_other.point(center));
+        self.ctx.cull.is_some() && radius.is_finite() && is_outside()
     }
 
     /// Whether a ball about a point, given what is known of the gradient there, holds nothing of an area: nothing with a normal opposite

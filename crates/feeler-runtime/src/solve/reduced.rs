@@ -7,9 +7,7 @@
 //! For points and curves (vertices, straight and circular edges) the distance has a kink at 0; half its square is
 //! minimised instead, which is regular there and has the same minima.
 
-use feeler_geom::skeleton::{
-    Bending, Primitive, signed_distance_gradient, signed_distance_within,
-};
+use feeler_geom::skeleton::{Bending, Primitive, signed_distance_gradient, signed_distance_within};
 use feeler_geom::{P3, V3};
 
 /// Objective of one primitive.
@@ -60,20 +58,14 @@ impl Reduced {
         self.probed(p)
     }
 
-    /// [`Reduced::probe`], for those who are asked often and need a part of it.
+    /// [`Reduced::probe`], for those who need a part of it often: the rest is left out where it is compiled.
     #[inline(always)]
     pub(super) fn probed(&self, p: &P3) -> Option<Probe> {
         if !self.squared {
             let s = signed_distance_within(&self.primitive, self.reach, p)?;
             let foot = p - s.gradient * s.value;
             let sharpness = s.bending.k.abs().max(s.bending.l.abs());
-            return Some(Probe {
-                f: s.value,
-                grad: s.gradient,
-                bending: s.bending,
-                foot,
-                sharpness,
-            });
+            return Some(Probe { f: s.value, grad: s.gradient, bending: s.bending, foot, sharpness });
         }
         // Second derivatives are 1 but along the curve.
         let from = |foot: P3, t: V3, l: f64, sharpness: f64| {

@@ -371,3 +371,34 @@ fn threads_change_nothing() {
     }
     assert!(seen > 5, "{seen}");
 }
+
+/// What solves ask first of the areas of free edges: balls hold them, and only what begins where the last one has ended is joined.
+#[test]
+fn stretches_hold_their_areas() {
+    let body = body(&ridge(3.0), 0.5);
+    let (mut areas, mut joined) = (0, 0);
+    for (e, edge) in (0..).zip(&body.hierarchy().edges) {
+        let Curve::Bezier(_) = &edge.curve else { continue };
+        let stretches = body.stretches_of(e);
+        let of_edge = body.areas_of(body.data(Feature::Edge(e)));
+        assert_eq!(stretches.len(), of_edge.len());
+        let mut end = None;
+        for (stretch, &area) in stretches.iter().zip(of_edge) {
+            let rect = body.area(area).rect;
+            for k in 0..=100 {
+                let p = edge.curve.point(rect.u0 + rect.width() * f64::from(k) / 100.0);
+                assert!((p - stretch.middle.p).norm() <= stretch.radius, "area {area} reaches out at {k}");
+            }
+            let samples = body.curve_samples_of(area);
+            assert_eq!(stretch.is_joined, end == Some(samples[0]));
+            assert_eq!(
+                (stretch.middle, stretch.last),
+                (samples[samples.len() / 2], samples[samples.len() - 1])
+            );
+            end = Some(stretch.last);
+            areas += 1;
+            joined += usize::from(stretch.is_joined);
+        }
+    }
+    assert!(areas > 4 && joined > 0, "{areas} areas, {joined} joined");
+}
