@@ -288,9 +288,9 @@ fn curvature(body: &Body, feature: Feature, place: &FeatureRef, n: &V3) -> [f64;
     match feature {
         Feature::Face(f) => {
             let face = body.face(f);
-            let p = face.surface.principal(P2::new(place.uv[0], place.uv[1]));
+            let [k1, k2] = face.surface.curvatures(P2::new(place.uv[0], place.uv[1]));
             let sign = if face.outward { 1.0 } else { -1.0 };
-            sorted(sign * p.k1, sign * p.k2)
+            sorted(sign * k1, sign * k2)
         }
         Feature::Edge(e) => {
             let d = body.edge(e).curve.derivs(place.uv[0]);

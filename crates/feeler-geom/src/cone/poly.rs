@@ -280,7 +280,7 @@ impl Pair {
     }
 
     fn exists(&self, k: usize) -> bool {
-        k < self.n_a || (4 <= k && k < 4 + self.n_b)
+        (k < self.n_a) | ((4 <= k) & (k < 4 + self.n_b))
     }
 
     fn all(&self) -> impl Iterator<Item = usize> {
@@ -334,7 +334,10 @@ impl Pair {
     /// have to lie on these two, in one cone or (if one is A's and the other B's) opposite, where n would be zero.
     fn plane_holds(&self, i: usize, j: usize) -> bool {
         let n = self.g[i].cross(&self.g[j]);
-        self.all().all(|k| k == i || k == j || n.dot(&self.g[k]) < -TRIPLE_EPS)
+        // All of them at once: which one fails follows no pattern.
+        let holds = self.g.map(|g| n.dot(&g) < -TRIPLE_EPS);
+        let fails = |(k, holds): (usize, bool)| self.exists(k) & (k != i) & (k != j) & !holds;
+        !holds.into_iter().enumerate().fold(false, |any, of_one| any | fails(of_one))
     }
 
     fn separated_by(&self, sin_alpha: f64) -> Option<u8> {

@@ -224,6 +224,31 @@ impl Surface {
         normals::beside(self, p).unwrap_or_else(|| self.normal(self.invert(p, hint, None)))
     }
 
+    /// The curvatures of [`Surface::principal`] alone, in rising order.
+    #[must_use]
+    pub fn curvatures(&self, uv: P2) -> [f64; 2] {
+        let sorted = |a: f64, b: f64| if a <= b { [a, b] } else { [b, a] };
+        match self {
+            Self::Plane { .. } => [0.0; 2],
+            Self::Cylinder { radius, .. } => sorted(0.0, 1.0 / radius),
+            Self::Cone { half_angle, .. } => {
+                let (sin, cos) = math::sin_cos(*half_angle);
+                sorted(0.0, cos / (uv.y * sin / cos))
+            }
+            Self::Sphere { radius, .. } => [1.0 / radius; 2],
+            Self::Torus { major, minor, .. } => {
+                let cos = math::cos(uv.y);
+                let rho = major + minor * cos;
+                let sign = if rho < 0.0 { -1.0 } else { 1.0 };
+                sorted(sign * cos / rho, sign / minor)
+            }
+            Self::Bezier(_) => {
+                let p = self.principal(uv);
+                [p.k1, p.k2]
+            }
+        }
+    }
+
     /// Principal curvatures and directions against the natural normal. At a singular point of a patch: those of a
     /// point a little inside; at a cone's apex one is infinite.
     #[must_use]

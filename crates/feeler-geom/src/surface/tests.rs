@@ -102,6 +102,8 @@ fn principal_curvatures_are_those_of_the_normal() {
             let k = s.principal(uv);
             let n = s.normal(uv);
             assert!(k.k1 <= k.k2, "order");
+            let alone = s.curvatures(uv);
+            assert!((alone[0] - k.k1).abs() + (alone[1] - k.k2).abs() < 1e-12, "those alone");
             assert!(k.dir1.dot(&k.dir2).abs() < 1e-9 && k.dir1.dot(&n).abs() < 1e-9, "orthogonal");
             assert!(k.dir2.dot(&n).abs() < 1e-9 && (k.dir2.norm() - 1.0).abs() < 1e-9, "unit tangents");
             for (kappa, dir) in [(k.k1, k.dir1), (k.k2, k.dir2)] {

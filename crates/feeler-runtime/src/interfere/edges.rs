@@ -51,9 +51,7 @@ pub(super) fn edges_through_faces(
         };
         let slack = ctx.tol.tol + facing.data(feature).deviation;
         let near = body.probes().tracks_of(mine).iter().filter(|ball| {
-            let from = ball.center - obb.center;
-            let reach = ball.radius + slack;
-            if (0..3).any(|k| obb.axes[k].dot(&from).abs() > obb.half[k] + reach) {
+            if is_off(&obb, &ball.center, ball.radius + slack) {
                 return false;
             }
             let track = &body.probes().tracks[ball.track as usize];
@@ -79,6 +77,14 @@ pub(super) fn edges_through_faces(
             crosses_face(ctx, facing, target & !WHOLE, &track, &mut hit)
         }
     })
+}
+
+/// Whether an axis of a box tells a ball from it.
+fn is_off(obb: &Obb, center: &P3, radius: f64) -> bool {
+    let from = center - obb.center;
+    let [x, y, z] = [0, 1, 2].map(|k| obb.axes[k].dot(&from).abs() > obb.half[k] + radius);
+    // All of them at once: which one tells follows no pattern.
+    x | y | z
 }
 
 /// Marks a face among areas.
