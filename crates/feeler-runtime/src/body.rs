@@ -386,6 +386,11 @@ impl Body {
         self.samples.along(&self.edge(e).curve, area, &data.rect)
     }
 
+    /// Whether [`Body::stretches_of`] an edge were made before.
+    pub(crate) fn has_stretches(&self, edge: u32) -> bool {
+        self.samples.has_stretches(edge)
+    }
+
     /// The areas of an edge without closed form, in the order of [`Body::areas_of`].
     pub(crate) fn stretches_of(&self, edge: u32) -> &[Stretch] {
         self.samples.stretches(self, edge)

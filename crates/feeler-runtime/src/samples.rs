@@ -133,6 +133,11 @@ impl Samples {
             .get_or_init(|| Box::new(std::array::from_fn(|i| curve.derivs(at(rect, step(i, ALONG), 0.0).x))))
     }
 
+    /// Whether [`Samples::stretches`] were made before.
+    pub(crate) fn has_stretches(&self, edge: u32) -> bool {
+        self.stretches[edge as usize].get().is_some()
+    }
+
     /// The areas of an edge, all of them at the first use, in the order of [`Body::areas_of`], in the solid's own frame.
     pub(crate) fn stretches(&self, body: &Body, edge: u32) -> &[Stretch] {
         self.stretches[edge as usize].get_or_init(|| {

@@ -131,8 +131,7 @@ impl Front {
         let clocks = Clocks::new(b, moved);
         tree.walk(moved, &mut Walk { a, b, cull, clocks, pose_ab, placed, wholes, rounds, out, stats });
         stats.leaf_pairs += out.len() as u64;
-        // Which pairs are taken for active depends on earlier walks: a pass over the same poses may meet more of them.
-        out.reserve(out.len());
+        tree.reserve_active(out);
     }
 }
 

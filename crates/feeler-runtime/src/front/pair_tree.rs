@@ -354,6 +354,12 @@ impl<T: Copy> PairTree<T> {
         (self.gone, self.walks) = (0, 0);
     }
 
+    /// Makes room for as many pairs of leaves as there can be before the front grows: which ones are taken for active depends on earlier
+    /// walks, and another pass over the same poses may meet more of them.
+    pub(crate) fn reserve_active<P>(&self, list: &mut Vec<P>) {
+        list.reserve(self.front.capacity().saturating_sub(list.len()));
+    }
+
     /// Tests all pairs of the front that can have changed, and what they open: `moved` is the summed motion.
     pub(crate) fn walk(&mut self, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
         if self.pairs.is_empty() {

@@ -170,8 +170,7 @@ fn overlapping_faces(ctx: &Context<'_>, moved: &Travelled, scratch: &mut Overlap
     let pose = PoseMatrix::from(&ctx.pose_ab);
     let clocks = Clocks::new(ctx.b, moved);
     tree.walk(moved, &mut Meetings { ctx, pose, clocks, pairs, placed, rounds, apart });
-    // Which pairs are taken for active depends on earlier walks: a pass over the same poses may meet more of them.
-    pairs.reserve(pairs.len());
+    tree.reserve_active(pairs);
 }
 
 /// One query's walk down the faces of both solids.

@@ -400,6 +400,14 @@ impl<'a> ReducedSolve<'a> {
     fn edge(&self, edge: u32, areas: &[u32], out: &mut Solved, stats: &mut Stats) {
         let Self { ctx, objective, free, .. } = self;
         let body = ctx.body(*free);
+        let is_far = |area: &u32| {
+            let obb = &body.tree()[body.leaf_of_area(*area) as usize].obb;
+            self.is_far(&obb.center, obb.radius())
+        };
+        // Nothing is made for edges that only were near lately.
+        if !body.has_stretches(edge) && areas.iter().all(is_far) {
+            return;
+        }
         let (all, stretches) = (body.areas_of(body.data(Feature::Edge(edge))), body.stretches_of(edge));
         let slack = self.deviation + ctx.tol.trim;
         let mut k = 0;
