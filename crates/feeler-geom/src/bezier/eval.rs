@@ -1,8 +1,8 @@
-//! Evaluation with Bernstein values on the stack.
+//! Evaluation with Bernstein polynomials on the stack.
 //!
 //! # Source
 //! Piegl & Tiller, *The NURBS Book*, §1.3–1.5: Bernstein polynomials (by powers and binomials, not by their recurrence, which takes
-//! the square of the degree), hodographs, quotient rule.
+//! the square of the degree), the last steps of de Casteljau's scheme, quotient rule.
 
 use nalgebra::Vector3;
 
@@ -13,140 +13,105 @@ use crate::{CurveDerivs, P2, P3, SurfaceDerivs, V3, math};
 /// Room for the largest degree.
 pub(super) const ROOM: usize = MAX_DEGREE as usize + 1;
 
-/// Weights of what follows the first control point: of the point for the value, of its difference from the one before for the
-/// first derivative, of the second difference for the second one.
-type Weights = [f64; 3];
+/// By degree.
+static BINOMIALS: [[f64; ROOM]; ROOM] = pascal();
 
-/// The numbers in the weights that are the same for all parameters, by degree.
-static FACTORS: [[Weights; ROOM]; ROOM] = factors();
-
-const fn factors() -> [[Weights; ROOM]; ROOM] {
-    let binomials = pascal::<ROOM>();
-    let mut out = [[[0.0; 3]; ROOM]; ROOM];
-    let mut n = 1;
-    while n < ROOM {
-        let mut i = 0;
-        while i < n {
-            let (nf, rest) = (n as f64, (n - 1) as f64);
-            out[n][i][0] = binomials[n][i + 1];
-            out[n][i][1] = nf * binomials[n - 1][i];
-            if i > 0 {
-                out[n][i][2] = nf * rest * binomials[n - 2][i - 1];
-            }
-            i += 1;
-        }
-        n += 1;
-    }
-    out
-}
-
-/// Bernstein weights of degree `n` at one parameter.
+/// A Bézier curve at one parameter, as the quadratic one that de Casteljau's scheme comes to last: its control points are sums
+/// of those of the curve with Bernstein polynomials of two degrees less.
 struct Basis<const N: usize> {
-    /// Of the first control point.
-    first: f64,
-    /// Of the others, in order.
-    rest: [Weights; N],
+    /// A line is a quadratic curve whose middle control point is half way.
+    is_line: bool,
+    /// At least two.
+    degree: f64,
+    s: f64,
+    /// Bernstein polynomials, as many as the degree less one; the rest is zero.
+    weights: [f64; N],
 }
 
 impl<const N: usize> Basis<N> {
+    /// Of degree `n` at the parameter `s`.
     // Made in place: some hundred bytes are not worth a copy.
     #[inline(always)]
     fn new(n: usize, s: f64) -> Self {
+        let below = n.max(2) - 2;
         let r = 1.0 - s;
-        // Downwards, that the powers of r come from its first one.
-        let mut powers = [1.0; N];
-        for i in 1..n {
-            powers[i] = powers[i - 1] * s;
+        let mut weights = [0.0; N];
+        let mut of_s = 1.0;
+        for (w, binomial) in weights[..=below].iter_mut().zip(&BINOMIALS[below]) {
+            *w = binomial * of_s;
+            of_s *= s;
         }
-        let mut rest = [[0.0; 3]; N];
         let mut of_r = 1.0;
-        for i in (0..n).rev() {
-            let f = &FACTORS[n][i];
-            let before = if i > 0 { powers[i - 1] } else { 0.0 };
-            rest[i] = [f[0] * (powers[i] * s * of_r), f[1] * (powers[i] * of_r), f[2] * (before * of_r)];
+        for w in weights[..=below].iter_mut().rev() {
+            *w *= of_r;
             of_r *= r;
         }
-        Self { first: of_r, rest }
+        Self { is_line: n < 2, degree: n.max(2) as f64, s, weights }
     }
-}
 
-/// Homogeneous value and first two derivatives by the local parameter.
-#[inline]
-fn contract<'a, const N: usize>(basis: &Basis<N>, mut control: impl Iterator<Item = &'a H4>) -> [H4; 3] {
-    let mut prev = control.next().copied().unwrap_or_default();
-    let mut prev_diff = H4::zeros();
-    let mut h = [prev * basis.first, H4::zeros(), H4::zeros()];
-    for (c, w) in control.zip(&basis.rest) {
-        let diff = c - prev;
-        h[0] += c * w[0];
-        h[1] += diff * w[1];
-        h[2] += (diff - prev_diff) * w[2];
-        (prev, prev_diff) = (*c, diff);
+    /// Homogeneous value and first two derivatives by the local parameter.
+    #[inline(always)]
+    fn contract<'a>(&self, control: impl Iterator<Item = &'a H4>) -> [H4; 3] {
+        // From the nearer end: there the value is its control point to the bit.
+        if self.s <= 0.5 { self.from_end::<false>(control) } else { self.from_end::<true>(control) }
     }
-    h
+
+    /// From the first control point of the quadratic curve, or from its last one. Summed are differences of control points: the
+    /// derivatives are as exact as those.
+    #[inline(always)]
+    fn from_end<'a, const LAST: bool>(&self, mut control: impl Iterator<Item = &'a H4>) -> [H4; 3] {
+        let mut p0 = control.next().copied().unwrap_or_default();
+        let mut p1 = control.next().copied().unwrap_or_default();
+        let mut d0 = p1 - p0;
+        let (mut end, mut e0, mut e1) = (H4::zeros(), H4::zeros(), H4::zeros());
+        if self.is_line {
+            (end, e0, e1) = (if LAST { p1 } else { p0 }, d0 * 0.5, d0 * 0.5);
+        }
+        for (p2, &w) in control.zip(&self.weights) {
+            let d1 = p2 - p1;
+            end += if LAST { *p2 } else { p0 } * w;
+            e0 += d0 * w;
+            e1 += d1 * w;
+            (p0, p1, d0) = (p1, *p2, d1);
+        }
+        let (n, s, r) = (self.degree, self.s, 1.0 - self.s);
+        let value = if LAST {
+            end - (e1 * (r * (1.0 + s)) + e0 * (r * r))
+        } else {
+            end + (e0 * (s * (1.0 + r)) + e1 * (s * s))
+        };
+        [value, (e0 * r + e1 * s) * n, (e1 - e0) * (n * (n - 1.0))]
+    }
 }
 
 /// Homogeneous value and derivatives of one piece at the local parameter `s`.
 pub(super) fn curve_h(control: &[H4], s: f64) -> [H4; 3] {
     let n = control.len() - 1;
-    if n < 4 {
-        contract(&Basis::<4>::new(n, s), control.iter())
-    } else if n < 8 {
-        contract(&Basis::<8>::new(n, s), control.iter())
-    } else if n < 16 {
-        contract(&Basis::<16>::new(n, s), control.iter())
+    if n < 6 {
+        Basis::<4>::new(n, s).contract(control.iter())
+    } else if n < 10 {
+        Basis::<8>::new(n, s).contract(control.iter())
+    } else if n < 18 {
+        Basis::<16>::new(n, s).contract(control.iter())
     } else {
-        contract(&Basis::<ROOM>::new(n, s), control.iter())
+        Basis::<ROOM>::new(n, s).contract(control.iter())
     }
 }
 
 /// `[h, h_u, h_v, h_uu, h_uv, h_vv]` of one patch at local parameters.
 pub(super) fn patch_h(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [H4; 6] {
     // Modellers write blends with arcs across (low degree) in u, the path in v: less room is less to be cleared.
-    if nu < 4 && nv < 4 {
+    if nu < 4 && nv < 6 {
         patch_room::<4, 4>(control, nu, nv, s, t)
-    } else if nu < 4 && nv < 16 {
+    } else if nu < 4 && nv < 18 {
         patch_room::<4, 16>(control, nu, nv, s, t)
-    } else if nu < 8 && nv < 8 {
+    } else if nu < 8 && nv < 10 {
         patch_room::<8, 8>(control, nu, nv, s, t)
-    } else if nu < 16 && nv < 16 {
+    } else if nu < 16 && nv < 18 {
         patch_room::<16, 16>(control, nu, nv, s, t)
     } else {
         patch_room::<ROOM, ROOM>(control, nu, nv, s, t)
     }
-}
-
-/// `[h, h_u, h_v]` of one patch at local parameters.
-fn patch_h1(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [H4; 3] {
-    if nu < 4 && nv < 4 {
-        patch_room1::<4>(control, nu, nv, s, t)
-    } else if nu < 8 && nv < 8 {
-        patch_room1::<8>(control, nu, nv, s, t)
-    } else if nu < 16 && nv < 16 {
-        patch_room1::<16>(control, nu, nv, s, t)
-    } else {
-        patch_room1::<ROOM>(control, nu, nv, s, t)
-    }
-}
-
-fn patch_room1<const N: usize>(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [H4; 3] {
-    let bv = Basis::<N>::new(nv, t);
-    let bu = Basis::<N>::new(nu, s);
-    let mut out = [H4::zeros(); 3];
-    let mut prev = H4::zeros();
-    let by_row = [bu.first].into_iter().zip([0.0]).chain(bu.rest.iter().map(|w| (w[0], w[1])));
-    for (c, (weight, of_diff)) in control.chunks_exact(nv + 1).zip(by_row) {
-        let (mut row, mut row_v) = (c[0] * bv.first, H4::zeros());
-        for (pair, w) in c.windows(2).zip(&bv.rest) {
-            row += pair[1] * w[0];
-            row_v += (pair[1] - pair[0]) * w[1];
-        }
-        out[0] += row * weight;
-        out[1] += (row - prev) * of_diff;
-        out[2] += row_v * weight;
-        prev = row;
-    }
-    out
 }
 
 fn patch_room<const U: usize, const V: usize>(
@@ -156,16 +121,16 @@ fn patch_room<const U: usize, const V: usize>(
     s: f64,
     t: f64,
 ) -> [H4; 6] {
-    let bv = Basis::<V>::new(nv, t);
+    let along_v = Basis::<V>::new(nv, t);
     let mut rows = [[H4::zeros(); 3]; U];
     for (row, c) in rows.iter_mut().zip(control.chunks_exact(nv + 1)) {
-        *row = contract(&bv, c.iter());
+        *row = along_v.contract(c.iter());
     }
-    let bu = Basis::<U>::new(nu, s);
+    let along_u = Basis::<U>::new(nu, s);
     let rows = &rows[..=nu];
-    let [h, hu, huu] = contract(&bu, rows.iter().map(|r| &r[0]));
-    let [hv, huv, _] = contract(&bu, rows.iter().map(|r| &r[1]));
-    let [hvv, _, _] = contract(&bu, rows.iter().map(|r| &r[2]));
+    let [h, hu, huu] = along_u.contract(rows.iter().map(|r| &r[0]));
+    let [hv, huv, _] = along_u.contract(rows.iter().map(|r| &r[1]));
+    let [hvv, _, _] = along_u.contract(rows.iter().map(|r| &r[2]));
     [h, hu, hv, huu, huv, hvv]
 }
 
@@ -245,27 +210,25 @@ impl BezierSurface {
         self.patch_derivs(self.patch(uv), uv)
     }
 
-    /// Point and first derivatives at `uv`: about half the work of [`BezierSurface::derivs`].
+    /// Point and first derivatives at `uv`: those of [`BezierSurface::derivs`] to rounding.
     #[must_use]
     pub fn first_derivs(&self, uv: P2) -> (P3, V3, V3) {
         let uv = self.wrapped(uv);
-        let (i, j) = self.patch(uv);
-        let (u0, v0) = (self.u_breaks[i], self.v_breaks[j]);
-        let iu = 1.0 / (self.u_breaks[i + 1] - u0);
-        let iv = 1.0 / (self.v_breaks[j + 1] - v0);
-        let c = self.patch_control((i, j));
-        let (nu, nv) = (self.u_degree as usize, self.v_degree as usize);
-        let [h, hu, hv] = patch_h1(c, nu, nv, (uv.x - u0) * iu, (uv.y - v0) * iv);
+        let [h, hu, hv, ..] = self.patch_homogeneous(self.patch(uv), uv);
         let inv_w = 1.0 / h.w;
         let p = h.xyz() * inv_w;
-        let du = (hu.xyz() - p * hu.w) * (iu * inv_w);
-        let dv = (hv.xyz() - p * hv.w) * (iv * inv_w);
-        (P3::from(p), du, dv)
+        (P3::from(p), (hu.xyz() - p * hu.w) * inv_w, (hv.xyz() - p * hv.w) * inv_w)
     }
 
     /// Point and derivatives of patch `(i, j)`, extrapolated when `uv` is outside it.
     #[must_use]
-    pub fn patch_derivs(&self, (i, j): (usize, usize), uv: P2) -> SurfaceDerivs {
+    pub fn patch_derivs(&self, patch: (usize, usize), uv: P2) -> SurfaceDerivs {
+        project_surface(&self.patch_homogeneous(patch, uv))
+    }
+
+    /// `[h, h_u, h_v, h_uu, h_uv, h_vv]` of patch `(i, j)`.
+    #[inline]
+    fn patch_homogeneous(&self, (i, j): (usize, usize), uv: P2) -> [H4; 6] {
         let (u0, v0) = (self.u_breaks[i], self.v_breaks[j]);
         let iu = 1.0 / (self.u_breaks[i + 1] - u0);
         let iv = 1.0 / (self.v_breaks[j + 1] - v0);
@@ -277,7 +240,7 @@ impl BezierSurface {
         h[3] *= iu * iu;
         h[4] *= iu * iv;
         h[5] *= iv * iv;
-        project_surface(&h)
+        h
     }
 }
 
@@ -285,40 +248,38 @@ impl BezierSurface {
 mod tests {
     use super::*;
 
-    /// The weights against the recurrence of Bernstein polynomials, inside and a little outside; exact at the ends.
+    /// Against de Casteljau's scheme in full, inside and a little outside; exact at the ends.
     #[test]
-    fn weights_are_bernstein_polynomials() {
-        let bernstein = |n: usize, s: f64| {
-            let mut b = vec![1.0];
-            for _ in 0..n {
-                let mut next = vec![0.0; b.len() + 1];
-                for (i, x) in b.iter().enumerate() {
-                    next[i] += (1.0 - s) * x;
-                    next[i + 1] += s * x;
-                }
-                b = next;
-            }
-            b
-        };
+    fn curves_are_those_of_de_casteljau() {
+        let coordinate = |k: usize| f64::from(u16::try_from(k * 7919 % 1000).expect("small")) * 1e-3;
         for n in 1..ROOM {
+            let of = |k: usize| {
+                H4::new(coordinate(k), coordinate(3 * k + 1), coordinate(5 * k + 2), 1.0 + coordinate(k))
+            };
+            let control: Vec<H4> = (0..=n).map(of).collect();
             let nf = f64::from(u8::try_from(n).expect("a small degree"));
-            for s in [0.0, 1e-17, 0.1, 0.37, 0.5, 0.93, 1.0, -0.04, 1.05] {
-                let basis = Basis::<ROOM>::new(n, s);
-                let [b0, b1] = [bernstein(n, s), bernstein(n - 1, s)];
-                let near = |x: f64, y: f64| (x - y).abs() <= 1e-14 * (1.0 + y.abs());
-                assert!(near(basis.first, b0[0]), "{n} {s}");
-                for i in 0..n {
-                    let [value, first, second] = basis.rest[i];
-                    assert!(near(value, b0[i + 1]) && near(first / nf, b1[i]), "{n} {s} {i}");
-                    if n > 1 {
-                        let expected = if i > 0 { bernstein(n - 2, s)[i - 1] } else { 0.0 };
-                        assert!(near(second / (nf * (nf - 1.0)), expected), "{n} {s} {i}");
+            for s in [0.0, 1e-17, 0.1, 0.37, 0.5, 0.500_001, 0.93, 1.0, -0.04, 1.05] {
+                let mut points = control.clone();
+                let mut expected = [H4::zeros(); 3];
+                while points.len() > 1 {
+                    if points.len() == 3 {
+                        expected[2] = (points[2] - points[1] * 2.0 + points[0]) * (nf * (nf - 1.0));
                     }
+                    if points.len() == 2 {
+                        expected[1] = (points[1] - points[0]) * nf;
+                    }
+                    points = points.windows(2).map(|w| w[0] * (1.0 - s) + w[1] * s).collect();
+                }
+                expected[0] = points[0];
+                for (order, (found, expected)) in curve_h(&control, s).iter().zip(expected).enumerate() {
+                    let tolerance = [4e-15, 4e-15 * nf, 8e-15 * nf * nf][order];
+                    let off = (found - expected).amax();
+                    assert!(off <= tolerance, "degree {n} at {s}, order {order}: {off:e}");
                 }
             }
-            let [start, end] = [0.0, 1.0].map(|s| Basis::<ROOM>::new(n, s));
-            assert_eq!((start.first, end.rest[n - 1][0]), (1.0, 1.0), "ends are control points");
-            assert_eq!((start.rest[0][0], end.first), (0.0, 0.0), "and nothing else");
+            for (s, end) in [(0.0, control[0]), (1.0, control[n])] {
+                assert_eq!(curve_h(&control, s)[0], end, "ends are control points");
+            }
         }
     }
 
