@@ -13,6 +13,7 @@
 
 use super::reduced::Reduced;
 use super::{Context, Solved, Which, candidate_of};
+use crate::Body;
 use crate::samples::{CURVE_STEPS, MIDDLE, Stretch};
 use feeler_geom::curve::CurveDerivs;
 use feeler_geom::{Curve, P2, V3};
@@ -35,7 +36,7 @@ pub(crate) struct Outline {
 impl Outline {
     /// Given the objective at the first sample. `slack` (mm) is the way beyond the ends that the trim test may accept: a neighbour or a
     /// vertex then has it, too.
-    pub(crate) fn new(objective: &Reduced, first: Option<Jet>, stretch: &Stretch, slack: f64) -> Self {
+    fn new(objective: &Reduced, first: Option<Jet>, stretch: &Stretch, slack: f64) -> Self {
         let Stretch { width, middle, last, .. } = stretch;
         let speed = middle.d1.norm();
         let margin = if speed > 0.0 { (slack / speed).min(0.05 * width) } else { 0.0 };
@@ -43,21 +44,48 @@ impl Outline {
         Self { jets, width: *width, margin }
     }
 
-    /// The objective at the last sample.
-    pub(crate) fn last(&self) -> Option<Jet> {
-        self.jets[2]
-    }
-
-    /// Whether there is plainly no minimum.
-    pub(crate) fn is_plain(&self) -> bool {
+    /// Whether there is plainly no minimum, when derivatives may be `off` those of the objective.
+    pub(crate) fn is_plain(&self, off: f64) -> bool {
         let [Some(first), Some(middle), Some(last)] = &self.jets else { return false };
         let half = 0.5 * self.width;
-        let reaches = |end: &Jet| beyond(end, middle, half / to_f64(MIDDLE), self.margin);
+        let reaches = |end: &Jet| beyond(end, middle, half / to_f64(MIDDLE), self.margin, off);
         half > 0.0
-            && has_no_root(first, middle, half)
-            && has_no_root(middle, last, half)
+            && has_no_root(first, middle, half, off)
+            && has_no_root(middle, last, half, off)
             && !reaches(first)
             && !reaches(last)
+    }
+}
+
+/// Tells the outlines of some areas of an edge, given in ascending order, but of those that are left `out`. `slack` is as of
+/// [`Outline::new`].
+#[inline]
+pub(crate) fn each_outline(
+    body: &Body,
+    objective: &Reduced,
+    (edge, areas): (u32, &[u32]),
+    slack: f64,
+    out: &impl Fn(&Stretch) -> bool,
+    tell: &mut impl FnMut(u32, &Stretch, &Outline),
+) {
+    let (all, stretches) = (body.areas_of(body.data(Feature::Edge(edge))), body.stretches_of(edge));
+    let mut k = 0;
+    // The place in the edge behind the last area that was looked at, and the objective there.
+    let mut end = None;
+    for &area in areas {
+        while all[k] != area {
+            k += 1;
+        }
+        let stretch = &stretches[k];
+        if out(stretch) {
+            continue;
+        }
+        let first = end
+            .filter(|(place, _)| *place == k && stretch.is_joined)
+            .map_or_else(|| Jet::of(objective, &body.curve_samples_of(area)[0]), |(_, jet)| jet);
+        let outline = Outline::new(objective, first, stretch, slack);
+        end = Some((k + 1, outline.jets[2]));
+        tell(area, stretch, &outline);
     }
 }
 
@@ -189,7 +217,7 @@ pub(crate) fn minima(
     };
     let outside = |t: f64| (t, f(t).or_else(|| beside(t)));
     let reaches = |end: &Sample, next: &Sample| match (end.1, next.1) {
-        (Some(end), Some(next)) => beyond(&end, &next, h, margin),
+        (Some(end), Some(next)) => beyond(&end, &next, h, margin, 0.0),
         _ => margin > 0.0,
     };
     let [first, middle, last] = [0, MIDDLE, CURVE_STEPS].map(sample);
@@ -203,10 +231,11 @@ pub(crate) fn minima(
     }
 }
 
-/// Whether a root can be within `margin` beyond an end, given the function there and at another sample; samples are `h` apart.
-fn beyond(end: &Jet, next: &Jet, h: f64, margin: f64) -> bool {
+/// Whether a root can be within `margin` beyond an end, given the function, which may be `off`, there and at another sample; samples
+/// are `h` apart.
+fn beyond(end: &Jet, next: &Jet, h: f64, margin: f64, off: f64) -> bool {
     // There is one only where the derivative is small already.
-    let is_small = || end.d1.abs() <= 4.0 * margin * (end.d2.abs() + next.d2.abs());
+    let is_small = || end.d1.abs() <= off + 4.0 * margin * (end.d2.abs() + next.d2.abs());
     margin > 0.0 && (margin > 1e-3 * h || is_small())
 }
 
@@ -227,7 +256,7 @@ fn steps(
     report: &mut dyn FnMut(f64),
 ) {
     if let (Some(a), Some(b)) = (l.1, r.1)
-        && has_no_root(&a, &b, r.0 - l.0)
+        && has_no_root(&a, &b, r.0 - l.0, 0.0)
     {
         return;
     }
@@ -241,15 +270,15 @@ fn steps(
     steps(f, sample, (k, middle), (j, r), report);
 }
 
-/// Whether the derivative stays off zero over a step of this length by what its values and slopes at the ends tell. The cubic
+/// Whether the derivative stays off zero, by more than `off`, over a step of this length by what its values and slopes at the ends tell. The cubic
 /// through them is off its chord by at most 4/27 of the sum of what the slopes at the ends differ from the chord's; it is
 /// given [`ROOM`] instead. It says nothing over steps in which the objective may be sharp: beside the thin tube of a torus the
 /// derivative leaves a constant value and comes back to it.
-fn has_no_root(a: &Jet, b: &Jet, step: f64) -> bool {
+fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64) -> bool {
     let smooth = a.sharpness.max(b.sharpness) * step <= SMOOTH;
     let chord = (b.d1 - a.d1) / step;
     let bend = step * ((a.d2 - chord).abs() + (b.d2 - chord).abs());
-    smooth && (a.d1 > 0.0) == (b.d1 > 0.0) && a.d1.abs().min(b.d1.abs()) > ROOM * bend
+    smooth && (a.d1 > 0.0) == (b.d1 > 0.0) && a.d1.abs().min(b.d1.abs()) > off + ROOM * bend
 }
 
 /// What a derivative may be off its chord, in sums of what the slopes at the ends are: five times as much as a cubic.
@@ -451,7 +480,7 @@ mod tests {
             let start = rng.random_range(-9.0..8.0);
             let ends = [start, start + 0.25, start + 0.5];
             let outline = Outline { jets: ends.map(&f), width: 0.5, margin: 0.0 };
-            if outline.is_plain() {
+            if outline.is_plain(0.0) {
                 plain += 1;
                 let rises = |k: u32| f(start + 0.5 * f64::from(k) / 100.0).is_none_or(|jet| jet.d1 > 0.0);
                 assert!(
@@ -484,5 +513,57 @@ mod tests {
             }
         }
         assert!(found > 3000 && plain > 500, "{found} {plain}");
+    }
+
+    /// Arcs beside a line that waves: where they plainly have no minimum of the distance to the line, with what the wave is off it,
+    /// dense samples show none of the distance to the wave.
+    #[test]
+    fn plain_beside_what_follows_a_line() {
+        let mut rng = SmallRng::seed_from_u64(13);
+        let (d_max, width) = (0.6, 0.3);
+        let line = Primitive::Line { origin: P3::origin(), dir: V3::x(), sigma: 0.0, slope: 0.0 };
+        let objective = Reduced::new(&line);
+        let (mut plain, mut minima) = (0, 0);
+        for _ in 0..4000 {
+            let mut random = |lo: f64, hi: f64| rng.random_range(lo..hi);
+            let (height, frequency, phase) = (random(0.0, 2e-3), random(1.0, 20.0), random(0.0, 6.3));
+            let (angle, deviation) = (height * frequency, height);
+            let wave = |s: f64| V3::new(s, 0.0, height * math::sin(frequency * s + phase));
+            // Almost across to almost along the line.
+            let tilt = random(-0.02, 0.02) * if random(0.0, 1.0) < 0.3 { 30.0 } else { 1.0 };
+            let (p, first) = (V3::new(0.0, random(-0.3, 0.3), random(0.05, 0.5)), V3::new(1.0, tilt, -tilt));
+            let second = V3::new(0.0, random(-0.3, 0.3), random(-0.3, 0.3));
+            let arc = |t: f64| CurveDerivs {
+                p: P3::from(p + first * t + second * (0.5 * t * t)),
+                d1: first + second * t,
+                d2: second,
+            };
+            let jets = [0.0, 0.5 * width, width].map(|t| Jet::of(&objective, &arc(t)));
+            let outline = Outline { jets, width, margin: 0.0 };
+            let off = 2.0 * (angle * d_max + deviation);
+            let is_plain = outline.is_plain(off * arc(0.5 * width).d1.norm());
+            plain += usize::from(is_plain);
+            // The distance to the wave, from its foot by Newton.
+            let distance = |t: f64| {
+                let p = arc(t).p;
+                let mut s = p.x;
+                for _ in 0..8 {
+                    let (sin, cos) = math::sin_cos(frequency * s + phase);
+                    let tangent = V3::new(1.0, 0.0, height * frequency * cos);
+                    let bend = V3::new(0.0, 0.0, -height * frequency * frequency * sin);
+                    let from = wave(s) - p.coords;
+                    s -= from.dot(&tangent) / (tangent.norm_squared() + from.dot(&bend));
+                }
+                (wave(s) - p.coords).norm()
+            };
+            let along: Vec<f64> = (0..=200).map(|i| distance(width * f64::from(i) / 200.0)).collect();
+            let found = along.windows(3).filter(|w| w[1] < w[0] && w[1] < w[2] && w[1] < d_max).count();
+            minima += found;
+            assert!(
+                !is_plain || found == 0,
+                "{found} minima beside {height} {frequency} {phase}: {p} {first} {second}"
+            );
+        }
+        assert!(plain > 500 && minima > 100, "{plain} plain, {minima} minima");
     }
 }

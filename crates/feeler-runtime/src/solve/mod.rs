@@ -24,6 +24,7 @@ pub(crate) mod reduced;
 use crate::body::positions;
 use crate::front::cull::CullContext;
 use crate::interfere::Suspect;
+use crate::samples::Stretch;
 use crate::tolerance::Tolerances;
 use crate::tree::{Allowance, Form};
 use crate::{Body, QueryOptions, Stats};
@@ -408,35 +409,19 @@ impl<'a> ReducedSolve<'a> {
         if !body.has_stretches(edge) && areas.iter().all(is_far) {
             return;
         }
-        let (all, stretches) = (body.areas_of(body.data(Feature::Edge(edge))), body.stretches_of(edge));
         let slack = self.deviation + ctx.tol.trim;
-        let mut k = 0;
-        // The place in the edge behind the last area that was looked at, and the objective there.
-        let mut end = None;
-        for &area in areas {
-            while all[k] != area {
-                k += 1;
+        let is_out = |stretch: &Stretch| self.is_far(&stretch.middle.p, stretch.radius);
+        curve::each_outline(body, objective, (edge, areas), slack, &is_out, &mut |area, stretch, outline| {
+            if outline.is_plain(0.0) {
+                return;
             }
-            let stretch = &stretches[k];
-            let center = &stretch.middle.p;
-            if self.is_far(center, stretch.radius) {
-                continue;
-            }
-            let first = end
-                .filter(|(place, _)| *place == k && stretch.is_joined)
-                .map_or_else(|| curve::Jet::of(objective, &body.curve_samples_of(area)[0]), |(_, jet)| jet);
-            let outline = curve::Outline::new(objective, first, stretch, slack);
-            end = Some((k + 1, outline.last()));
-            if outline.is_plain() {
-                continue;
-            }
-            let reach = stretch.radius + ctx.tol.tol;
+            let (center, reach) = (&stretch.middle.p, stretch.radius + ctx.tol.tol);
             let around = gradient_over_ball(self.primitive, center, reach);
             if !self.holds_none(area, center, reach, around) {
                 stats.exact_solves += 1;
-                curve::solve(ctx, self.feature, (objective, &outline), *free, (edge, area), out);
+                curve::solve(ctx, self.feature, (objective, outline), *free, (edge, area), out);
             }
-        }
+        });
     }
 
     fn face(&self, face: u32, areas: &[u32], out: &mut Solved, stats: &mut Stats) {

@@ -16,6 +16,9 @@
 //! Newton does not come back from close by. Not looked for are minima that the waves make where the gradient of the
 //! canonical distance falls to θ without a zero: it does so within a range of poses as narrow as θ. Critical pairs with no
 //! direction near them in both polars are left out unsolved ([`polar_range`]).
+//!
+//! Edges that follow nothing are solved by pairs of leaves too, but where the derivative of the distance to a plane or a line that the
+//! other feature follows stays off zero by more than what is between the two ([`open_pairs`]).
 
 mod polar_range;
 
@@ -70,7 +73,7 @@ pub(crate) fn solve(
         forms.contains(&Form::Near) && !forms.iter().any(|f| matches!(f, Form::Free | Form::FreeEdge));
     let shapes = follows.then(|| shape(ctx, Which::A, fa).zip(shape(ctx, Which::B, fb))).flatten();
     let Some((a, b)) = shapes else {
-        rest.extend_from_slice(group);
+        open_pairs(ctx, group, &mut out.areas, rest);
         return;
     };
     let (first, counted) = (out.candidates.len(), *stats);
@@ -84,6 +87,47 @@ pub(crate) fn solve(
             areas_in(ctx, (fa, fb), spots.as_deref(), &mut out.beside, rest);
         }
     }
+}
+
+/// Pairs of areas of two free-form features; of an edge that follows nothing, against what follows a plane or a line, those areas only
+/// that leave room for a minimum. `areas` is reused memory.
+///
+/// A minimum is a direction between footpoints d apart that is normal to the edge and, to the angle θ, to the plane or the line; from
+/// the line itself it is seen up to the deviation δ elsewhere. So the derivative of the distance to the plane along the edge is at
+/// most θ there, that of half the square of the distance to the line at most θ d + δ.
+fn open_pairs(ctx: &Context<'_>, group: &[(u32, u32)], areas: &mut Vec<u32>, rest: &mut Vec<(u32, u32)>) {
+    let (fa, fb) = (ctx.a.area(group[0].0).feature, ctx.b.area(group[0].1).feature);
+    let straight = |which: Which, edge: Feature, other: Feature| {
+        let Feature::Edge(e) = edge else { return None };
+        let near = ctx.body(which.other()).data(other).near?;
+        let is_straight = match near.primitive {
+            Primitive::Plane { .. } => true,
+            Primitive::Line { .. } => Reduced::new(&near.primitive).squared,
+            _ => false,
+        };
+        let follows_nothing = ctx.body(which).data(edge).near.is_none() && ctx.cull.is_some();
+        (is_straight && follows_nothing).then_some((which, e, near))
+    };
+    let Some((which, edge, near)) = straight(Which::A, fa, fb).or_else(|| straight(Which::B, fb, fa)) else {
+        rest.extend_from_slice(group);
+        return;
+    };
+    let of_pair = |&(i, j): &(u32, u32)| if which == Which::A { i } else { j };
+    areas.clear();
+    areas.extend(group.iter().map(of_pair));
+    areas.sort_unstable();
+    areas.dedup();
+    // In the frame of the edge.
+    let objective = Reduced::new(&near.primitive.transformed(ctx.pose_to_other(which.other())));
+    // Tangents along an almost flat area are no longer than twice the middle one.
+    let off = 2.0 * if objective.squared { near.angle * ctx.d_max + near.deviation } else { near.angle };
+    let body = ctx.body(which);
+    let slack = body.data(Feature::Edge(edge)).deviation + ctx.tol.trim;
+    curve::each_outline(body, &objective, (edge, areas), slack, &|_| false, &mut |area, stretch, outline| {
+        if !outline.is_plain(off * stretch.middle.d1.norm()) {
+            rest.extend(group.iter().filter(|pair| of_pair(pair) == area));
+        }
+    });
 }
 
 /// Pairs of areas of two features that may hold a minimum, in one of the spots when there are some.
