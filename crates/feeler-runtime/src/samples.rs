@@ -447,6 +447,7 @@ impl Grid {
         let beside = |c: usize, n: usize| c.saturating_sub(1)..(c + 1).min(n - 1);
         passes_zero
             && (on_border == [false; 2]
+                || columns == 1
                 || beside(i, rows).any(|i| {
                     beside(j, columns).any(|j| {
                         let k = i * columns + j;
@@ -753,7 +754,7 @@ mod tests {
         assert_eq!(flat, [0], "ties go to the first");
     }
 
-    /// Minima of functions with derivatives that are almost linear, in basins and long valleys: every one in the patch has a start within
+    /// Minima in basins and in long valleys, straight and bent: every one in the patch has a start within
     /// a step of it, at a grid point or in a cell; most patches with none are left alone.
     #[test]
     fn minima_have_a_start_beside_them() {
@@ -766,21 +767,23 @@ mod tests {
             // The second is the smaller one.
             let second = if k % 3 == 0 { random(1e-4, 1e-2) } else { random(0.05, 1.0) };
             let (sin, cos) = math::sin_cos(random(0.0, 3.2));
-            let (uu, vv) = (cos * cos + second * sin * sin, sin * sin + second * cos * cos);
-            let uv = sin * cos * (1.0 - second);
-            let bend: [f64; 4] = std::array::from_fn(|_| 0.1 * second * random(-1.0, 1.0));
-            let gradient = |x: f64, y: f64| {
+            // Straight valleys and bent ones: ½ (U − κ V²)² + ½ σ V² with axes turned, and a little of the third order.
+            let bend = if k % 2 == 0 { random(0.0, 0.3 / step(1, SIDE)) } else { 0.0 };
+            let third = 0.1 * second * random(-1.0, 1.0);
+            let local = |x: f64, y: f64| {
                 let (x, y) = (x - x0, y - y0);
-                [
-                    uu * x + uv * y + bend[0] * x * x + 2.0 * bend[1] * x * y + bend[2] * y * y,
-                    uv * x + vv * y + bend[1] * x * x + 2.0 * bend[2] * x * y + bend[3] * y * y,
-                ]
+                (cos * x + sin * y, cos * y - sin * x)
             };
             let value = |x: f64, y: f64| {
-                // Along the ray from the minimum the gradient has a linear and a square part.
-                let [ends, middles] = [1.0, 0.5].map(|t| gradient(x0 + t * (x - x0), y0 + t * (y - y0)));
-                let along = |g: [f64; 2]| g[0] * (x - x0) + g[1] * (y - y0);
-                (4.0 * along(middles) + along(ends)) / 6.0
+                let (u, v) = local(x, y);
+                let across = u - bend * v * v;
+                0.5 * across * across + 0.5 * second * v * v + third * v * v * v / 3.0
+            };
+            let gradient = |x: f64, y: f64| {
+                let (u, v) = local(x, y);
+                let across = u - bend * v * v;
+                let along = second * v - 2.0 * bend * v * across + third * v * v;
+                [cos * across - sin * along, sin * across + cos * along]
             };
             let (mut values, mut slopes) = ([0.0; ROOM], [[0.0; 2]; ROOM]);
             for l in 0..ROOM {
@@ -804,6 +807,6 @@ mod tests {
                 left += usize::from(starts.next().is_none());
             }
         }
-        assert!(inside > 3000 && left * 10 > beside * 7, "{inside} inside; {left} of {beside} left alone");
+        assert!(inside > 3000 && left * 5 > beside * 3, "{inside} inside; {left} of {beside} left alone");
     }
 }

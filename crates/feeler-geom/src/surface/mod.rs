@@ -126,7 +126,7 @@ impl Surface {
         self.first_derivs(uv).0
     }
 
-    /// Point, ∂/∂u and ∂/∂v; on patches about half the work of [`Surface::derivs`], and equal to it but for rounding.
+    /// Point, ∂/∂u and ∂/∂v: those of [`Surface::derivs`] to rounding.
     #[must_use]
     pub fn first_derivs(&self, uv: P2) -> (P3, V3, V3) {
         if let Self::Bezier(grid) = self {

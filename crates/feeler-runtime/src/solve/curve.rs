@@ -44,7 +44,7 @@ impl Outline {
         Self { jets, width: *width, margin }
     }
 
-    /// Whether there is plainly no minimum, when derivatives may be `off` those of the objective.
+    /// Whether there is plainly no minimum, when the gradient may be `off` (mm for squared objectives) that of the objective.
     pub(crate) fn is_plain(&self, off: f64) -> bool {
         let [Some(first), Some(middle), Some(last)] = &self.jets else { return false };
         let half = 0.5 * self.width;
@@ -185,6 +185,8 @@ pub(crate) struct Jet {
     pub d2: f64,
     /// As of [`Probe`](super::reduced::Probe), by the parameter.
     pub sharpness: f64,
+    /// Length of the curve's tangent.
+    pub speed: f64,
 }
 
 impl Jet {
@@ -192,7 +194,8 @@ impl Jet {
     pub(crate) fn of(objective: &Reduced, c: &CurveDerivs) -> Option<Self> {
         let q = objective.probed(&c.p)?;
         let d2 = q.bending.along(&c.d1) + q.grad.dot(&c.d2);
-        Some(Self { d1: q.grad.dot(&c.d1), d2, sharpness: q.sharpness * c.d1.norm() })
+        let speed = c.d1.norm();
+        Some(Self { d1: q.grad.dot(&c.d1), d2, sharpness: q.sharpness * speed, speed })
     }
 }
 
@@ -231,11 +234,11 @@ pub(crate) fn minima(
     }
 }
 
-/// Whether a root can be within `margin` beyond an end, given the function, which may be `off`, there and at another sample; samples
-/// are `h` apart.
+/// Whether a root can be within `margin` beyond an end, given the function there and at another sample; samples are `h` apart. The
+/// gradient may be `off` what the function tells.
 fn beyond(end: &Jet, next: &Jet, h: f64, margin: f64, off: f64) -> bool {
     // There is one only where the derivative is small already.
-    let is_small = || end.d1.abs() <= off + 4.0 * margin * (end.d2.abs() + next.d2.abs());
+    let is_small = || end.d1.abs() <= off * end.speed + 4.0 * margin * (end.d2.abs() + next.d2.abs());
     margin > 0.0 && (margin > 1e-3 * h || is_small())
 }
 
@@ -270,7 +273,8 @@ fn steps(
     steps(f, sample, (k, middle), (j, r), report);
 }
 
-/// Whether the derivative stays off zero, by more than `off`, over a step of this length by what its values and slopes at the ends tell. The cubic
+/// Whether the derivative stays off zero over a step of this length by what its values and slopes at the ends tell, the gradient being
+/// `off` by no more than that. The cubic
 /// through them is off its chord by at most 4/27 of the sum of what the slopes at the ends differ from the chord's; it is
 /// given [`ROOM`] instead. It says nothing over steps in which the objective may be sharp: beside the thin tube of a torus the
 /// derivative leaves a constant value and comes back to it.
@@ -278,7 +282,8 @@ fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64) -> bool {
     let smooth = a.sharpness.max(b.sharpness) * step <= SMOOTH;
     let chord = (b.d1 - a.d1) / step;
     let bend = step * ((a.d2 - chord).abs() + (b.d2 - chord).abs());
-    smooth && (a.d1 > 0.0) == (b.d1 > 0.0) && a.d1.abs().min(b.d1.abs()) > off + ROOM * bend
+    let least = (a.d1.abs() - off * a.speed).min(b.d1.abs() - off * b.speed);
+    smooth && (a.d1 > 0.0) == (b.d1 > 0.0) && least > ROOM * bend
 }
 
 /// What a derivative may be off its chord, in sums of what the slopes at the ends are: five times as much as a cubic.
@@ -394,7 +399,8 @@ mod tests {
         for (x, expected) in
             [(0.0, 1), (-0.5e-6, 1), (-2e-6, 0), (1.0, 1), (1.0 + 0.5e-6, 1), (1.0 + 2e-6, 0)]
         {
-            let f = |t: f64| Some(Jet { d1: math::sin(t - x), d2: math::cos(t - x), sharpness: 0.0 });
+            let f =
+                |t: f64| Some(Jet { d1: math::sin(t - x), d2: math::cos(t - x), sharpness: 0.0, speed: 1.0 });
             let known = |i: usize| f(i as f64 / CURVE_STEPS as f64);
             let mut found = Vec::new();
             minima(&f, (0.0, 1.0), &known, 1e-6, &mut |t| found.push(t));
@@ -418,7 +424,7 @@ mod tests {
                 let y = t - zero;
                 let (d1, d2) =
                     (y * (1.0 + y * y * (a + 0.5 + b * y)), 1.0 + y * y * (3.0 * (a + 0.5) + 4.0 * b * y));
-                Some(Jet { d1, d2, sharpness: 0.0 })
+                Some(Jet { d1, d2, sharpness: 0.0, speed: 1.0 })
             };
             let [l, r] = [0.0, 1.0].map(|t| (t, f(t).expect("it has a value")));
             if !(l.1.d1 < 0.0 && r.1.d1 >= 0.0) {
@@ -437,7 +443,12 @@ mod tests {
     fn finds_all_minima_of_a_wave() {
         // f = cos(9 t): minima at (2k + 1) π / 9.
         let f = |t: f64| {
-            Some(Jet { d1: -9.0 * math::sin(9.0 * t), d2: -81.0 * math::cos(9.0 * t), sharpness: 0.0 })
+            Some(Jet {
+                d1: -9.0 * math::sin(9.0 * t),
+                d2: -81.0 * math::cos(9.0 * t),
+                sharpness: 0.0,
+                speed: 1.0,
+            })
         };
         let mut found = Vec::new();
         let known = |i: usize| f(3.0 * i as f64 / CURVE_STEPS as f64);
@@ -470,7 +481,7 @@ mod tests {
             let f = |t: f64| {
                 let q = objective.probe(&(origin + direction * t))?;
                 let d2 = q.bending.along(&direction);
-                Some(Jet { d1: q.grad.dot(&direction), d2, sharpness: q.sharpness })
+                Some(Jet { d1: q.grad.dot(&direction), d2, sharpness: q.sharpness, speed: 1.0 })
             };
             let (t0, t1) = (-9.0, 9.0);
             let known = |i: usize| f(t0 + (t1 - t0) * i as f64 / CURVE_STEPS as f64);
@@ -539,9 +550,8 @@ mod tests {
                 d2: second,
             };
             let jets = [0.0, 0.5 * width, width].map(|t| Jet::of(&objective, &arc(t)));
-            let outline = Outline { jets, width, margin: 0.0 };
-            let off = 2.0 * (angle * d_max + deviation);
-            let is_plain = outline.is_plain(off * arc(0.5 * width).d1.norm());
+            let outline = Outline { jets, width, margin: 1e-5 };
+            let is_plain = outline.is_plain(2.0 * (angle * d_max + deviation));
             plain += usize::from(is_plain);
             // The distance to the wave, from its foot by Newton.
             let distance = |t: f64| {

@@ -153,6 +153,8 @@ pub(crate) struct Solved {
     keys: Vec<u128>,
     /// Areas of one group.
     areas: Vec<u32>,
+    /// Those of them that leave room for a minimum.
+    open: Vec<u32>,
     /// Pairs of areas of one group.
     rest: Vec<(u32, u32)>,
     /// Areas of one group beside critical pairs.

@@ -59,7 +59,7 @@ struct Shape {
 }
 
 /// Solves a pair of features as what they follow; the pairs of areas for which this does not decide where minima are go
-/// into `rest`: all of them unless one or both features follow a canonical one and the others are canonical.
+/// into `rest`: those that [`open_pairs`] leaves unless one or both features follow a canonical one and the others are canonical.
 pub(crate) fn solve(
     ctx: &Context<'_>,
     group: &[(u32, u32)],
@@ -73,7 +73,7 @@ pub(crate) fn solve(
         forms.contains(&Form::Near) && !forms.iter().any(|f| matches!(f, Form::Free | Form::FreeEdge));
     let shapes = follows.then(|| shape(ctx, Which::A, fa).zip(shape(ctx, Which::B, fb))).flatten();
     let Some((a, b)) = shapes else {
-        open_pairs(ctx, group, &mut out.areas, rest);
+        open_pairs(ctx, group, (&mut out.areas, &mut out.open), rest);
         return;
     };
     let (first, counted) = (out.candidates.len(), *stats);
@@ -89,45 +89,59 @@ pub(crate) fn solve(
     }
 }
 
-/// Pairs of areas of two free-form features; of an edge that follows nothing, against what follows a plane or a line, those areas only
-/// that leave room for a minimum. `areas` is reused memory.
+/// Pairs of areas of two features, in their order; of an edge that follows nothing, against what follows a plane or a line, those only
+/// whose area of the edge leaves room for a minimum. `areas` and `open` are reused memory.
 ///
 /// A minimum is a direction between footpoints d apart that is normal to the edge and, to the angle θ, to the plane or the line; from
-/// the line itself it is seen up to the deviation δ elsewhere. So the derivative of the distance to the plane along the edge is at
-/// most θ there, that of half the square of the distance to the line at most θ d + δ.
-fn open_pairs(ctx: &Context<'_>, group: &[(u32, u32)], areas: &mut Vec<u32>, rest: &mut Vec<(u32, u32)>) {
+/// the line itself it is seen up to the deviation δ elsewhere. So along the edge, to its arc length, the derivative of the distance to
+/// the plane is at most θ there, that of half the square of the distance to the line at most θ d + δ.
+fn open_pairs(
+    ctx: &Context<'_>,
+    group: &[(u32, u32)],
+    (areas, open): (&mut Vec<u32>, &mut Vec<u32>),
+    rest: &mut Vec<(u32, u32)>,
+) {
     let (fa, fb) = (ctx.a.area(group[0].0).feature, ctx.b.area(group[0].1).feature);
     let straight = |which: Which, edge: Feature, other: Feature| {
-        let Feature::Edge(e) = edge else { return None };
+        let data = ctx.body(which).data(edge);
         let near = ctx.body(which.other()).data(other).near?;
         let is_straight = match near.primitive {
             Primitive::Plane { .. } => true,
             Primitive::Line { .. } => Reduced::new(&near.primitive).squared,
             _ => false,
         };
-        let follows_nothing = ctx.body(which).data(edge).near.is_none() && ctx.cull.is_some();
-        (is_straight && follows_nothing).then_some((which, e, near))
+        match edge {
+            Feature::Edge(e) if is_straight && data.primitive.is_none() && data.near.is_none() => {
+                Some((which, e, near))
+            }
+            _ => None,
+        }
     };
-    let Some((which, edge, near)) = straight(Which::A, fa, fb).or_else(|| straight(Which::B, fb, fa)) else {
+    let found = straight(Which::A, fa, fb).or_else(|| straight(Which::B, fb, fa));
+    let Some((which, edge, near)) = found.filter(|_| ctx.cull.is_some()) else {
         rest.extend_from_slice(group);
         return;
     };
-    let of_pair = |&(i, j): &(u32, u32)| if which == Which::A { i } else { j };
+    let of_edge = |&(i, j): &(u32, u32)| if which == Which::A { i } else { j };
     areas.clear();
-    areas.extend(group.iter().map(of_pair));
+    areas.extend(group.iter().map(of_edge));
     areas.sort_unstable();
     areas.dedup();
     // In the frame of the edge.
     let objective = Reduced::new(&near.primitive.transformed(ctx.pose_to_other(which.other())));
-    // Tangents along an almost flat area are no longer than twice the middle one.
-    let off = 2.0 * if objective.squared { near.angle * ctx.d_max + near.deviation } else { near.angle };
+    // With what filters accept; twice, for tangents between the samples may be longer than at them.
+    let angle = near.angle + ctx.tol.critical;
+    let off = 2.0 * if objective.squared { angle * ctx.d_max + near.deviation + ctx.tol.tol } else { angle };
     let body = ctx.body(which);
     let slack = body.data(Feature::Edge(edge)).deviation + ctx.tol.trim;
-    curve::each_outline(body, &objective, (edge, areas), slack, &|_| false, &mut |area, stretch, outline| {
-        if !outline.is_plain(off * stretch.middle.d1.norm()) {
-            rest.extend(group.iter().filter(|pair| of_pair(pair) == area));
+    open.clear();
+    open.reserve(areas.len());
+    curve::each_outline(body, &objective, (edge, areas), slack, &|_| false, &mut |area, _, outline| {
+        if !outline.is_plain(off) {
+            open.push(area);
         }
     });
+    rest.extend(group.iter().filter(|pair| open.binary_search(&of_edge(pair)).is_ok()));
 }
 
 /// Pairs of areas of two features that may hold a minimum, in one of the spots when there are some.

@@ -402,3 +402,45 @@ fn stretches_hold_their_areas() {
     }
     assert!(areas > 4 && joined > 0, "{areas} areas, {joined} joined");
 }
+
+/// Parabolas that follow nothing beside edges that follow lines, in both orders: areas that are passed over hold no minimum.
+#[test]
+fn free_edges_have_their_minima_beside_almost_straight_ones() {
+    let (free, straight) = (body(&ridge(3.0), 0.5), body(&ridge(1e-4), 0.5));
+    let h = straight.hierarchy();
+    assert!(h.edges.iter().any(|e| e.near.is_some()));
+    let mut rng = SmallRng::seed_from_u64(64);
+    let mut minima = 0;
+    for k in 0..400 {
+        let mut random = |most: f64| rng.random_range(-most..most);
+        // Bottom up or on its side, over the middle or over a border.
+        let over = UnitQuaternion::from_axis_angle(
+            &V3::x_axis(),
+            std::f64::consts::PI * if k % 3 == 0 { 0.5 } else { 1.0 },
+        );
+        let tilt = UnitQuaternion::from_scaled_axis(V3::from_fn(|_, _| random(0.4)));
+        let middle =
+            Translation3::new(random(2.5), random(4.5), if k % 3 == 0 { 2.4 } else { 1.9 } + random(0.2));
+        let pose = Pose::from_parts(middle, tilt * over);
+        let (a, b, pose) =
+            if k % 2 == 0 { (&straight, &free, pose) } else { (&free, &straight, pose.inverse()) };
+        let find = |supermaximal: bool| {
+            let savings = crate::Savings { supermaximal, ..crate::Savings::default() };
+            let options = QueryOptions { savings, detect_interference: false, ..QueryOptions::within(1.0) };
+            let mut pair = ContactPair::new(a.clone(), b.clone());
+            let strict = |l: &&Lmd| l.class == LmdClass::Strict;
+            let found: Vec<Lmd> =
+                pair.query(&Pose::identity(), &pose, &options).iter().filter(strict).copied().collect();
+            found
+        };
+        let (whole, by_area) = (find(true), find(false));
+        assert_eq!(whole.len(), by_area.len(), "{k}: {whole:?} and {by_area:?}");
+        for l in &by_area {
+            let same =
+                |m: &Lmd| (m.point_a - l.point_a).norm() < 1e-7 && (m.distance - l.distance).abs() < 1e-9;
+            assert!(whole.iter().any(same), "{k}: {l:?} is not in {whole:?}");
+        }
+        minima += by_area.len();
+    }
+    assert!(minima > 200, "{minima} minima");
+}
