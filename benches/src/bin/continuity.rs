@@ -160,7 +160,7 @@ fn motion(
             change.translation.vector.norm() + change.rotation.angle() * corner
         });
         let free = |s: Status| s == Status::Separated;
-        if let Some((_, old_min)) = last
+        if let Some((old_pose, old_min)) = last
             && free(status)
             && past.last().is_some_and(|p| free(p.1))
         {
@@ -173,7 +173,8 @@ fn motion(
             if !ok {
                 let found = (old_min, pair.min_distance());
                 counts.jumps.push(format!(
-                    "{found:?} though nothing moved more than {moved:.2e}, step {k}, {}",
+                    "{found:?} though nothing moved more than {moved:.2e}, step {k}, {} and {}",
+                    shown(&old_pose),
                     shown(&pose)
                 ));
             }
