@@ -273,11 +273,10 @@ fn steps(
     steps(f, sample, (k, middle), (j, r), report);
 }
 
-/// Whether the derivative stays off zero over a step of this length by what its values and slopes at the ends tell, the gradient being
-/// `off` by no more than that. The cubic
-/// through them is off its chord by at most 4/27 of the sum of what the slopes at the ends differ from the chord's; it is
-/// given [`ROOM`] instead. It says nothing over steps in which the objective may be sharp: beside the thin tube of a torus the
-/// derivative leaves a constant value and comes back to it.
+/// Whether the derivative stays off zero over a step of this length by what its values and slopes at the ends tell, when the gradient may
+/// be `off` the one they come from. The cubic through them is off its chord by at most 4/27 of the sum of what the slopes at the ends
+/// differ from the chord's; it is given [`ROOM`] instead. It says nothing over steps in which the objective may be sharp: beside the
+/// thin tube of a torus the derivative leaves a constant value and comes back to it.
 fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64) -> bool {
     let smooth = a.sharpness.max(b.sharpness) * step <= SMOOTH;
     let chord = (b.d1 - a.d1) / step;
