@@ -4,20 +4,22 @@
 //! primitive of each canonical feature, its extent, the areas of each feature, and the shells.
 
 mod axes;
+pub(crate) mod face_tree;
 mod feature;
 mod order;
 mod regions;
+pub(crate) mod tracks;
 
 pub(crate) use axes::{Axis, MOST as MOST_AXES};
 pub(crate) use feature::{FeatureData, Near};
 use order::MOST_AREAS;
 pub(crate) use order::{SortKey, positions};
 
-use crate::interfere::apart::{along, part};
-use crate::interfere::face_tree::{FaceNode, face_tree};
-use crate::interfere::probes::Probes;
-use crate::interfere::ring::ring;
-use crate::point_in_solid::{interior_points, shell_points};
+use crate::profile::apart::{along, part};
+use crate::body::face_tree::{FaceNode, face_tree};
+use crate::body::tracks::Tracks;
+use crate::profile::ring::ring;
+use crate::nearest::membership::shell_points;
 use crate::samples::{CurveSamples, Grid, Normals, Samples, Stretch};
 use crate::tree::{Allowance, FeatureTypes, Form, TreeNode};
 use feature::{NEAR_ROOM, ROOM, curvature_bound, exact_along, near, outline, zone};
@@ -91,13 +93,7 @@ pub struct Body {
     reach: f64,
     /// A point on each shell, in the interior of a face: what containment is decided with.
     shell_points: Vec<(P3, V3)>,
-    /// Points inside the solid, one behind each of them where one was found.
-    interior_points: Vec<P3>,
-    /// See [`Body::far_points`].
-    far_points: Vec<P3>,
-    /// See [`Body::tips`].
-    tips: Vec<P3>,
-    probes: OnceLock<Probes>,
+    tracks: OnceLock<Tracks>,
     hull: OnceLock<Polytope>,
     samples: Samples,
     deviation: f64,
@@ -224,10 +220,7 @@ impl Body {
             bounds,
             reach,
             shell_points: Vec::new(),
-            interior_points: Vec::new(),
-            far_points: Vec::new(),
-            tips: Vec::new(),
-            probes: OnceLock::new(),
+            tracks: OnceLock::new(),
             hull: OnceLock::new(),
             samples,
             deviation,
@@ -243,9 +236,6 @@ impl Body {
         let of_faces = divide(&boxes, REGIONS, &mut body.regions);
         body.faces.iter_mut().zip(of_faces).for_each(|(n, region)| n.region = region);
         body.shell_points = shell_points(&body);
-        body.interior_points = interior_points(&body);
-        body.far_points = far_points(&body);
-        body.tips = tips(&body);
         Ok(body)
     }
 
@@ -348,25 +338,14 @@ impl Body {
             .get_or_init(|| Polytope::new(&self.hull_points()).expect("boxes are finite and there is one"))
     }
 
-    /// Points of the boundary, when that is one shell, that lie farthest out along the axes: when one of them is outside a box,
-    /// the solid is not inside it.
-    pub(crate) fn far_points(&self) -> &[P3] {
-        &self.far_points
-    }
-
-    /// Vertices at which no edge ends: apices. They can enter another solid through a face before any edge does.
-    pub(crate) fn tips(&self) -> &[P3] {
-        &self.tips
-    }
-
     /// A point of each shell with its outward normal.
     pub(crate) fn shell_points(&self) -> &[(P3, V3)] {
         &self.shell_points
     }
 
-    /// Samples for the interference test.
-    pub(crate) fn probes(&self) -> &Probes {
-        self.probes.get_or_init(|| Probes::new(self))
+    /// All trimming curves in space.
+    pub(crate) fn tracks(&self) -> &Tracks {
+        self.tracks.get_or_init(|| Tracks::new(self))
     }
 
     /// Points on a grid over a free-form area.
@@ -399,11 +378,6 @@ impl Body {
     /// Third derivatives over a free-form area by its unit-box parameters.
     pub(crate) fn third_derivatives_of(&self, area: u32) -> &[feeler_geom::Ball; 4] {
         self.samples.third_derivatives(self, area)
-    }
-
-    /// Points inside.
-    pub(crate) fn interior_points(&self) -> &[P3] {
-        &self.interior_points
     }
 
     /// Faces, edges, vertices.
@@ -503,34 +477,6 @@ impl Body {
     pub(crate) fn vertex(&self, i: u32) -> &Vertex {
         &self.hierarchy.vertices[i as usize]
     }
-}
-
-/// Ends of no edge: see [`Body::tips`].
-fn tips(body: &Body) -> Vec<P3> {
-    let h = &body.hierarchy;
-    let mut ends: Vec<P3> = h
-        .edges
-        .iter()
-        .flat_map(|e| e.spans.iter().flat_map(|s| [s.t0, s.t1]).map(|t| e.curve.point(t)))
-        .collect();
-    ends.sort_unstable_by(|p, q| p.x.total_cmp(&q.x));
-    let tol = 1e-6 * body.size() + 2.0 * body.deviation;
-    let is_end = |v: &P3| {
-        let first = ends.partition_point(|p| p.x < v.x - tol);
-        ends[first..].iter().take_while(|p| p.x <= v.x + tol).any(|p| (p - v).norm() <= tol)
-    };
-    h.vertices.iter().map(|v| v.point).filter(|p| !is_end(p)).collect()
-}
-
-/// Of the ends of all edges those that are farthest out along each axis; none for several shells.
-fn far_points(body: &Body) -> Vec<P3> {
-    let ends = body.hierarchy.edges.iter().flat_map(|e| {
-        e.spans.iter().flat_map(|s| [s.t0, 0.5 * (s.t0 + s.t1), s.t1]).map(|t| e.curve.point(t))
-    });
-    let points: Vec<P3> = if body.shell_points.len() == 1 { ends.collect() } else { Vec::new() };
-    let farthest = |k: usize| points.iter().copied().max_by(|p, q| p[k].total_cmp(&q[k]));
-    let nearest = |k: usize| points.iter().copied().min_by(|p, q| p[k].total_cmp(&q[k]));
-    (0..3).flat_map(|k| [farthest(k), nearest(k)]).flatten().collect()
 }
 
 /// A count of stored things as their index type; files hold fewer than 2³¹ of anything.

@@ -7,7 +7,7 @@ use crate::front::Front;
 use crate::front::brute::all_pairs;
 use crate::front::cull::CullContext;
 use crate::front::motion::Odometer;
-use crate::interfere;
+use crate::verdict::{self, Finding};
 use crate::phases::{PhaseTimes, timed};
 use crate::solve::certify::certify;
 use crate::solve::{Context, Solved, solve_all};
@@ -35,11 +35,9 @@ pub struct ContactPair {
     accepted: Vec<Accepted>,
     kept: Vec<Accepted>,
     conformal: conformal::Scratch,
-    interfere: interfere::Scratch,
+    verdict: verdict::Scratch,
     tracks: Tracks,
     odometer: Odometer,
-    /// Motion (mm) that is left until the boundaries can have met since they were found apart.
-    apart_for: f64,
 }
 
 /// Motion in one step, relative to the size of B, beyond which starting again at the roots is quicker.
@@ -67,10 +65,9 @@ impl ContactPair {
             accepted: Vec::new(),
             kept: Vec::new(),
             conformal: conformal::Scratch::default(),
-            interfere: interfere::Scratch::default(),
+            verdict: verdict::Scratch::default(),
             tracks: Tracks::default(),
             odometer,
-            apart_for: 0.0,
         }
     }
 
@@ -92,8 +89,7 @@ impl ContactPair {
     /// The set of minima depends on the arguments only, never on earlier queries, and their numbers on those by no more than
     /// rounding; [`Lmd::id`] and [`Lmd::age`] follow minima from query to query. The same queries give the same bits.
     ///
-    /// Whether the interiors meet is not asked again as long as B has moved less than the smallest distance since it was found
-    /// apart: it cannot have come through, if none nearer was missed. Where pairs of areas are passed over because of what
+    /// Where pairs of areas are passed over because of what
     /// earlier queries have found, nothing is there to be found; pairs that are looked at because they were near lately add
     /// nothing that is not one.
     pub fn query(&mut self, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> &[Lmd] {
@@ -131,7 +127,7 @@ impl ContactPair {
         }
         if restart || !options.savings.coherence {
             self.front.clear();
-            self.interfere.clear();
+            self.verdict.clear();
         }
         let moved = self.odometer.total();
         if let Some(cull) = &ctx.cull {
@@ -145,9 +141,7 @@ impl ContactPair {
         } else {
             all_pairs(&self.a, &self.b, with_quasi, &mut self.leaf_pairs, &mut self.stats);
         }
-        self.apart_for -= step.way;
-        let still_apart = options.savings.coherence && self.apart_for > 0.0;
-        let decide = options.detect_interference && !still_apart;
+        let decide = options.detect_interference;
         self.times.traversal = clock.elapsed();
         let (pairs, solved, stats) = (&mut self.leaf_pairs, &mut self.solved, &mut self.stats);
         let minima = || {
@@ -156,12 +150,13 @@ impl ContactPair {
                 certify(&ctx, pairs, &options, solved, stats);
             }
         };
-        let scratch = &mut self.interfere;
-        let boundaries_cross = || decide && interfere::boundaries_cross(&ctx, moved, scratch);
-        let (((), solves), (crossing, interference)) = if options.parallel {
-            rayon::join(|| timed(minima), || timed(boundaries_cross))
+        let scratch = &mut self.verdict;
+        let moved = (!options.brute_force).then_some(moved);
+        let decision = || decide.then(|| verdict::decide(&ctx, moved, scratch));
+        let (((), solves), (finding, interference)) = if options.parallel {
+            rayon::join(|| timed(minima), || timed(decision))
         } else {
-            (timed(minima), timed(boundaries_cross))
+            (timed(minima), timed(decision))
         };
         let clock = Instant::now();
         self.accepted.clear();
@@ -173,38 +168,22 @@ impl ContactPair {
         report(&ctx, &self.kept, &self.tracks, pose_a, &options, &mut self.lmds);
         let filtering = clock.elapsed();
         let nearest = self.kept.first().map(|k| k.distance);
-        let inside = |s| decide && interfere::is_inside(&ctx, s, &self.interfere);
-        let (meet, suspects) = timed(|| crossing || self.solved.suspects.iter().any(inside));
-        self.times = PhaseTimes { solves, filtering, interference: interference + suspects, ..self.times };
-        self.status = if meet {
-            Status::Interfering
-        } else if nearest.is_some_and(|d| d <= ctx.tol.tol) {
-            Status::Touching
-        } else {
-            Status::Separated
+        self.times = PhaseTimes { solves, filtering, interference, ..self.times };
+        let near = nearest.is_some_and(|d| d <= ctx.tol.tol);
+        self.status = match finding {
+            Some(Finding::Meet(_)) => Status::Interfering,
+            Some(Finding::Touch) => Status::Touching,
+            _ if near => Status::Touching,
+            _ => Status::Separated,
         };
-        if decide || still_apart {
-            // Without a minimum in reach, or with a doubtful one, nothing vouches for the outcome but itself.
-            let doubtful = self.kept.iter().any(|k| k.undecided);
-            let certain = self.status == Status::Separated && !doubtful;
-            let nearest = if certain { nearest.unwrap_or(0.0) } else { 0.0 };
-            self.apart_for = nearest - self.open(&ctx);
-        }
         &self.lmds
-    }
-
-    /// Length (mm) by which boundaries may be nearer than their smallest distance says: rounding, and gaps between edges
-    /// and faces.
-    fn open(&self, ctx: &Context<'_>) -> f64 {
-        4.0 * ctx.tol.tol + 2.0 * (self.a.deviation() + self.b.deviation())
     }
 
     /// Begins a new motion: what the next query finds is new.
     pub fn forget(&mut self) {
         self.tracks.clear();
         self.front.clear();
-        self.interfere.clear();
-        self.apart_for = 0.0;
+        self.verdict.clear();
     }
 
     /// The LMDs of the last query.

@@ -45,7 +45,10 @@ use crate::{Curve, Frame, P3, Pose, Rect, Surface, V3, math};
 use arrayvec::ArrayVec;
 
 pub use family::family_foot;
-pub use over_box::{gradient_over_ball, range_over_box, signed_distance_gradient, signed_distance_value};
+pub use over_box::{
+    gradient_over_ball, range_over_box, signed_distance_gradient, signed_distance_value,
+    signed_distance_with_room,
+};
 pub use signed_distance::{
     Bending, SignedDistance, SignedDistanceForm, signed_distance, signed_distance_form,
     signed_distance_within,

@@ -42,6 +42,21 @@ pub fn signed_distance_value(primitive: &Primitive, p: &P3) -> Option<f64> {
     Some(middle(primitive, p).0).filter(|value| value.is_finite())
 }
 
+/// Value and gradient of [`signed_distance`](super::signed_distance()) at a point, and a length (mm) within which the gradient exists:
+/// in a ball of less than this radius the second derivatives are no larger than the inverse of what is left of it. Where the point has
+/// no gradient the length is 0 and the gradient of no use.
+#[must_use]
+pub fn signed_distance_with_room(primitive: &Primitive, p: &P3) -> (f64, V3, f64) {
+    let (value, gradient, room) = middle(primitive, p);
+    if value.is_finite() && gradient.x.is_finite() && !room.is_nan() {
+        return (value, gradient, room);
+    }
+    // On an axis: the distance itself is known all the same.
+    let beside =
+        p + V3::new(1.0, 1.0, 1.0) * (f64::EPSILON * (1.0 + p.coords.amax() + primitive.reach()) * 64.0);
+    (middle(primitive, &beside).0, V3::zeros(), 0.0)
+}
+
 /// Value and gradient of [`signed_distance`](super::signed_distance()) alone, given the primitive's [`reach`](Primitive::reach);
 /// `None` where it has no gradient, to rounding.
 #[must_use]

@@ -1,7 +1,7 @@
 //! What queries need of one feature beside what is stored: its oriented spheres, where it lies about them, its directions.
 
-use crate::interfere::apart::apex;
-use crate::interfere::ring::Ring;
+use crate::profile::apart::apex;
+use crate::profile::ring::Ring;
 use crate::samples::at;
 use crate::tree::Form;
 use feeler_geom::cone::{PolyCone, Zone};
@@ -21,7 +21,7 @@ pub(crate) struct FeatureData {
     pub near: Option<Near>,
     /// Of a face around a line (its primitive's or that of what it follows): the range of the line's parameter (mm).
     pub along: [f64; 2],
-    /// Likewise of a face around a circle: see [`part`](crate::interfere::apart::part).
+    /// Likewise of a face around a circle: see [`part`](crate::profile::apart::part).
     pub part: [f64; 2],
     /// Position in [`Body::axes`](crate::Body) of the axis about which the feature is of revolution, or a plane's normal; none of
     /// points, free-form features, and those whose axes few share or are far from the solid.

@@ -23,7 +23,6 @@ pub(crate) mod reduced;
 
 use crate::body::positions;
 use crate::front::cull::CullContext;
-use crate::interfere::Suspect;
 use crate::samples::Stretch;
 use crate::tolerance::Tolerances;
 use crate::tree::{Allowance, Form};
@@ -147,8 +146,6 @@ pub(crate) struct FamilyPair {
 pub(crate) struct Solved {
     pub candidates: Vec<Candidate>,
     pub families: Vec<FamilyPair>,
-    /// Points of free-form features behind the other side's surface.
-    pub suspects: Vec<Suspect>,
     /// See [`sort_by_features`].
     keys: Vec<u128>,
     /// Areas of one group.
@@ -165,13 +162,11 @@ impl Solved {
     fn clear(&mut self) {
         self.candidates.clear();
         self.families.clear();
-        self.suspects.clear();
     }
 
     fn append(&mut self, mut part: Self) {
         self.candidates.append(&mut part.candidates);
         self.families.append(&mut part.families);
-        self.suspects.append(&mut part.suspects);
     }
 }
 
@@ -226,7 +221,6 @@ pub(crate) fn solve_all(
     // More pairs may be looked at in another pass over the same poses.
     out.candidates.reserve(out.candidates.len());
     out.families.reserve(out.families.len());
-    out.suspects.reserve(out.suspects.len());
 }
 
 /// Sorts pairs of areas by [`SortKey`](crate::body::SortKey) and keeps each once. `keys` is reused memory.
@@ -457,14 +451,6 @@ pub(crate) fn faces_away(ctx: &Context<'_>, (body, area): (&Body, u32), gradient
     let sum_sin = of_cap * cos + along_cap.min(0.0) * sin;
     let sum_cos = along_cap * if *along_cap > 0.0 { cos } else { 1.0 } - of_cap * sin;
     slack < 1.0 && sum_sin > 0.0 && -gradient.dot(axis) < sum_cos - 1e-12
-}
-
-/// Notes a point of the free side (its own frame) that lies behind the other side's surface.
-pub(crate) fn suspect(ctx: &Context<'_>, free: Which, p: &P3, out: &mut Solved) {
-    out.suspects.push(match free {
-        Which::A => Suspect { inside: Which::B, p: *p },
-        Which::B => Suspect { inside: Which::A, p: ctx.pose_ab * p },
-    });
 }
 
 /// Makes a candidate from a foot on a primitive and a point of the free side, both in the free side's frame. `n` is the

@@ -10,7 +10,7 @@
 
 use super::newton::{Eval, Goal, Outcome, minimise};
 use super::reduced::Reduced;
-use super::{Context, Solved, Which, candidate_of, suspect};
+use super::{Context, Solved, Which, candidate_of};
 use crate::Stats;
 use crate::samples::{ROOM, at};
 use crate::trim::outward_normal;
@@ -104,12 +104,6 @@ pub(crate) fn report(
     let n = -outward_normal(face_data, uv);
     let d = (p - q.foot).dot(&n);
     let tangential = (p - q.foot - n * d).norm();
-    if !objective.squared
-        && q.f < -2.0 * ctx.tol.tol
-        && face_data.trim.classify(uv) == feeler_geom::trim::Side::Inside
-    {
-        suspect(ctx, free, &p, out);
-    }
     if !(-ctx.tol.tol <= d && d <= ctx.d_max) || tangential > ctx.tol.tol.max(1e-6 * d.abs()) {
         return;
     }

@@ -14,7 +14,6 @@ use crate::trim::outward_normal;
 use arrayvec::ArrayVec;
 use feeler_geom::cone::Cap;
 use feeler_geom::roots::poly_roots;
-use feeler_geom::skeleton::signed_distance_value;
 use feeler_geom::trim::Side;
 use feeler_geom::{Frame, Obb, P2, P3, Rect, Surface, V3, math};
 use feeler_hierarchy::Feature;
@@ -61,39 +60,6 @@ pub(crate) fn contains(body: &Body, p: &P3, tol: f64, scratch: &mut RayScratch) 
     found
 }
 
-/// A length (mm) that a point (the solid's frame) is at least off the solid's boundary, to rounding: not positive where nothing is
-/// known, infinite without faces.
-pub(crate) fn clearance(body: &Body, p: &P3, RayScratch { stack, .. }: &mut RayScratch) -> f64 {
-    let faces = body.faces();
-    // The distance of the box, and of the surface where it has a closed form.
-    let bound = |i: u32| {
-        let node = &faces[i as usize];
-        let by_box = node.obb.distance_to(p);
-        let by_surface = node.face().and_then(|face| {
-            let (primitive, off) = body.round(face)?;
-            Some(signed_distance_value(primitive, p)?.abs() - off)
-        });
-        by_surface.map_or(by_box, |d| d.max(by_box)) - body.deviation()
-    };
-    let mut least = f64::INFINITY;
-    stack.clear();
-    stack.reserve(DEPTH);
-    stack.extend((!faces.is_empty()).then_some(0));
-    while let Some(i) = stack.pop() {
-        let d = bound(i);
-        if d >= least {
-            continue;
-        }
-        match faces[i as usize].children() {
-            None => least = d,
-            // The nearer one first.
-            Some(first) if bound(first) < bound(first + 1) => stack.extend([first + 1, first]),
-            Some(first) => stack.extend([first, first + 1]),
-        }
-    }
-    least
-}
-
 /// A point on each shell, in the interior of a face, with the outward normal.
 pub(crate) fn shell_points(body: &Body) -> Vec<(P3, V3)> {
     let h = body.hierarchy();
@@ -134,18 +100,6 @@ pub(crate) fn shell_points(body: &Body) -> Vec<(P3, V3)> {
         }
     }
     points
-}
-
-/// A point inside the solid behind each shell point, as deep as a few trials find.
-pub(crate) fn interior_points(body: &Body) -> Vec<P3> {
-    let tol = 1e-7 * body.size();
-    let mut scratch = RayScratch::default();
-    let depths = [0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5];
-    let mut behind = |(p, n): &(P3, V3)| {
-        let mut tried = depths.iter().map(|d| p - n * (d * body.size()));
-        tried.find(|q| contains(body, q, tol, &mut scratch) == Some(true))
-    };
-    body.shell_points().iter().filter_map(&mut behind).collect()
 }
 
 struct Ray {
@@ -352,50 +306,4 @@ fn on_border(rect: &Rect, uv: P2) -> bool {
     let near = |a: f64, b: f64, w: f64| (a - b).abs() <= 1e-9 * w;
     let (wu, wv) = (rect.u1 - rect.u0, rect.v1 - rect.v0);
     near(uv.x, rect.u0, wu) || near(uv.x, rect.u1, wu) || near(uv.y, rect.v0, wv) || near(uv.y, rect.v1, wv)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use feeler_brep::build::{BuildOptions, build_solid};
-    use feeler_brep::fixtures;
-    use feeler_brep::source::SolidSource;
-    use rand::rngs::SmallRng;
-    use rand::{Rng, SeedableRng};
-
-    fn body(source: &SolidSource) -> Body {
-        let solid = build_solid(source, &BuildOptions::default()).expect("a sound solid");
-        let options = feeler_hierarchy::Options { flatness: 0.5 };
-        Body::new(feeler_prepare::prepare_solid(&solid, &options).expect("a hierarchy")).expect("a body")
-    }
-
-    /// Within the clearance of a point all others are on the same side as it.
-    #[test]
-    fn balls_of_clearance_are_free() {
-        let mut rng = SmallRng::seed_from_u64(5);
-        let mut wide = 0;
-        let solids = [
-            fixtures::block_with_hole(3.0, 4.0, 2.0),
-            fixtures::notched_cube(3.0),
-            fixtures::hollow_sphere(3.0, 2.0),
-            fixtures::cone(2.0, 3.0),
-            fixtures::torus_with_seams(2.0, 0.7),
-        ];
-        for body in solids.iter().map(body) {
-            let mut scratch = RayScratch::default();
-            for _ in 0..200 {
-                let p = P3::from(V3::from_fn(|_, _| rng.random_range(-4.0..4.0)));
-                let radius = clearance(&body, &p, &mut scratch);
-                let Some(inside) = contains(&body, &p, 1e-9, &mut scratch) else { continue };
-                wide += usize::from(radius > 0.3);
-                for _ in 0..20 {
-                    let to = V3::from_fn(|_, _| rng.random_range(-1.0..1.0)).normalize();
-                    let q = p + to * (radius.max(0.0) * rng.random_range(0.9..0.9999));
-                    let other = contains(&body, &q, 1e-9, &mut scratch);
-                    assert!(other.is_none_or(|o| o == inside), "{p} {radius} {q}");
-                }
-            }
-        }
-        assert!(wide > 300, "{wide}");
-    }
 }

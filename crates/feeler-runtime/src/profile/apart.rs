@@ -83,7 +83,7 @@ impl Round {
 /// By how much two faces are apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Apart {
-    /// Length (mm) by which they are at least more than the tolerance apart. Not positive: nothing is known.
+    /// Length (mm) by which B may move until they can cross. Not positive: nothing is known.
     pub spare: f64,
     /// Whether this holds for what the face of A, and of B, becomes by turning about its own axis, too.
     pub turned: [bool; 2],
@@ -95,21 +95,22 @@ impl Default for Apart {
     }
 }
 
-/// By how much a face of A and one of B are apart, by the primitives that they are on; when the first bounds tell that they have
-/// no common point, the others are not asked.
-pub(crate) fn apart(a: &Round, b: &Round, tol: f64) -> Apart {
-    let margin = a.off + b.off + 2.0 * tol;
-    let beyond = |[lo, hi]: [f64; 2]| lo.max(-hi);
+/// By how much a face of A and one of B do not cross: one is above the other by more than `-touch`, or beyond it by more than three
+/// times that, by the primitives that they are on; when the first bounds tell it, the others are not asked.
+pub(crate) fn apart(a: &Round, b: &Round, touch: f64) -> Apart {
+    let off = a.off + b.off;
+    let deep = 3.0 * touch;
+    let beyond = |[lo, hi]: [f64; 2]| (lo + touch).max(-hi - deep);
     // From a plane the distance is that of the other face's box.
     let is_round = |r: &Round| !matches!(r.primitive, Primitive::Plane { .. });
     let bounds: [(&dyn Fn() -> f64, [bool; 2]); 5] = [
-        (&|| coaxial::distance(a, b).unwrap_or(f64::NEG_INFINITY), [true; 2]),
+        (&|| coaxial::distance(a, b).map_or(f64::NEG_INFINITY, |d| d - deep), [true; 2]),
         (&|| coaxial::range(a, b).map_or(f64::NEG_INFINITY, beyond), [true; 2]),
         (&|| coaxial::range(b, a).map_or(f64::NEG_INFINITY, beyond), [true; 2]),
         (&|| beyond(range(&a.primitive, b)), [true, is_round(a)]),
         (&|| beyond(range(&b.primitive, a)), [is_round(b), true]),
     ];
-    let apart = bounds.iter().map(|(bound, turned)| Apart { spare: bound() - margin, turned: *turned });
+    let apart = bounds.iter().map(|(bound, turned)| Apart { spare: bound() - off, turned: *turned });
     apart.into_iter().find(|apart| apart.spare > 0.0).unwrap_or_default()
 }
 
@@ -528,11 +529,12 @@ mod tests {
                     bounds,
                 };
                 let (a, b) = (round(inner), round(outer));
+                let off_by = |plays: f64| apart(&Round { off: plays * play, ..a }, &b, 0.0);
                 assert!(
-                    apart(&a, &b, 0.1 * play).spare > 0.0 && apart(&b, &a, 0.1 * play).spare > 0.0,
+                    off_by(0.2).spare > 0.0 && apart(&b, &a, 0.0).spare > 0.2 * play,
                     "{inner:?} {outer:?}"
                 );
-                assert!(apart(&a, &b, play).spare <= 0.0, "no more than there is");
+                assert!(off_by(2.0).spare <= 0.0, "no more than there is");
             }
         }
     }

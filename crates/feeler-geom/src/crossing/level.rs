@@ -1,0 +1,176 @@
+//! Curves and patches through a level of a closed-form surface: the signed distance is one function of one or two parameters.
+
+use super::{Arc, Patch, Search, halves};
+use crate::skeleton::{Primitive, signed_distance_with_room};
+use crate::{P2, P3, Rect, V3};
+
+/// A level of the signed distance from a surface with a closed form.
+#[derive(Clone, Copy, Debug)]
+pub struct Level<'a> {
+    /// The surface, in the frame of the search.
+    pub primitive: &'a Primitive,
+    /// The signed distance (mm), negative inside the material.
+    pub at: f64,
+    /// Cells that stay above `at - slack`, or below `at + slack`, are done (mm, positive).
+    pub slack: f64,
+}
+
+/// Cuts of one curve or patch: with 2⁶⁰ pieces rounding has taken over.
+const DEPTH: usize = 60;
+
+impl Level<'_> {
+    /// Value above the level, and its derivative along `d`, with the length in which there are no places without derivatives.
+    fn value(&self, p: &P3) -> (f64, V3, f64) {
+        let (value, gradient, room) = signed_distance_with_room(self.primitive, p);
+        (value - self.at, gradient, room)
+    }
+
+    /// Whether values within `reach` of `value` are all on one side, or leave the level by no more than the slack.
+    fn is_done(&self, value: f64, reach: f64) -> bool {
+        value - reach >= -self.slack || value + reach <= self.slack
+    }
+}
+
+/// Hands over the parameters at which a curve passes through a level, at least one for each time it goes below `at - slack` or comes
+/// above `at + slack`.
+pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
+    arc: &Arc<F>,
+    level: &Level<'_>,
+    budget: &mut u32,
+    found: &mut impl FnMut(f64) -> bool,
+) -> Search {
+    let mut stack = [[0.0; 2]; DEPTH];
+    let mut top = 1;
+    stack[0] = arc.range;
+    while top > 0 {
+        top -= 1;
+        let [a, b] = stack[top];
+        if *budget == 0 {
+            return Search::Spent;
+        }
+        *budget -= 1;
+        let (m, h) = (0.5 * (a + b), 0.5 * (b - a));
+        let (p, d) = (arc.eval)(m);
+        let (value, gradient, room) = level.value(&p);
+        let radius = arc.speed * h;
+        if level.is_done(value, radius) {
+            continue;
+        }
+        if radius < 0.5 * room {
+            let slope = gradient.dot(&d);
+            let second = arc.bend + arc.speed * arc.speed / (room - radius);
+            if level.is_done(value, slope.abs() * h + 0.5 * second * h * h) {
+                continue;
+            }
+            if slope.abs() > second * h {
+                let at = |s: f64| level.value(&(arc.eval)(s).0).0;
+                let (fa, fb) = (at(a), at(b));
+                if (fa < 0.0) != (fb < 0.0) && found(root(at, (a, fa), (b, fb), 1e-3 * level.slack)) {
+                    return Search::Stopped;
+                }
+                continue;
+            }
+        }
+        if top + 2 <= DEPTH && a < m && m < b {
+            stack[top] = [m, b];
+            stack[top + 1] = [a, m];
+            top += 2;
+        }
+    }
+    Search::Complete
+}
+
+/// A root of a monotone function between ends of different sign, to a value of less than `noise`.
+fn root(f: impl Fn(f64) -> f64, mut lo: (f64, f64), mut hi: (f64, f64), noise: f64) -> f64 {
+    let mut last = 0.5 * (lo.0 + hi.0);
+    for k in 0..80 {
+        // The secant, and every third time the middle, so that the bracket shrinks.
+        let part = if k % 3 == 2 { 0.5 } else { lo.1 / (lo.1 - hi.1) };
+        let part = if part.is_finite() { part.clamp(0.001, 0.999) } else { 0.5 };
+        last = lo.0 + part * (hi.0 - lo.0);
+        let value = f(last);
+        if value.abs() <= noise {
+            break;
+        }
+        if (value < 0.0) == (lo.1 < 0.0) {
+            lo = (last, value);
+        } else {
+            hi = (last, value);
+        }
+    }
+    last
+}
+
+/// Hands over parameters of points in which a patch passes through a level: at least one of every crossing curve that goes below
+/// `at - slack` and does not reach the border of the patch; of others some, too.
+pub fn patch_through_level(
+    patch: &Patch<'_>,
+    level: &Level<'_>,
+    budget: &mut u32,
+    found: &mut impl FnMut(P2) -> bool,
+) -> Search {
+    let mut stack = [patch.rect; 2 * DEPTH];
+    let mut top = 1;
+    while top > 0 {
+        top -= 1;
+        let rect = stack[top];
+        if *budget == 0 {
+            return Search::Spent;
+        }
+        *budget -= 1;
+        let local = patch.local(&rect);
+        let (value, gradient, room) = level.value(&local.p);
+        let radius = local.radius();
+        if level.is_done(value, radius) {
+            continue;
+        }
+        let mut across_u = local.su * local.hu >= local.sv * local.hv;
+        if radius < 0.5 * room {
+            let focal = 1.0 / (room - radius);
+            let (fu, fv) = (gradient.dot(&local.du), gradient.dot(&local.dv));
+            let fuu = local.suu + local.su * local.su * focal;
+            let fuv = local.suv + local.su * local.sv * focal;
+            let fvv = local.svv + local.sv * local.sv * focal;
+            let (hu, hv) = (local.hu, local.hv);
+            let reach =
+                fu.abs() * hu + fv.abs() * hv + 0.5 * (fuu * hu * hu + 2.0 * fuv * hu * hv + fvv * hv * hv);
+            if level.is_done(value, reach) {
+                continue;
+            }
+            if fu.abs() > fuu * hu + fuv * hv || fv.abs() > fuv * hu + fvv * hv {
+                match sides(patch, &rect, &local, level, budget, found) {
+                    Search::Complete => continue,
+                    other => return other,
+                }
+            }
+            // What keeps the distance from being monotone.
+            across_u = local.across_u(fuu * hu * hu, fvv * hv * hv);
+        }
+        if top + 2 <= stack.len() {
+            for half in halves(&rect, across_u) {
+                stack[top] = half;
+                top += 1;
+            }
+        }
+    }
+    Search::Complete
+}
+
+/// Crossings on the sides of a cell.
+fn sides(
+    patch: &Patch<'_>,
+    rect: &Rect,
+    local: &super::Local,
+    level: &Level<'_>,
+    budget: &mut u32,
+    found: &mut impl FnMut(P2) -> bool,
+) -> Search {
+    for (side, range, speed, bend) in patch.sides(rect, local) {
+        let arc = Arc { eval: |s: f64| patch.eval_side(side, s), range, speed, bend };
+        match curve_through_level(&arc, level, budget, &mut |s| found(side.at(s))) {
+            Search::Complete => {}
+            other => return other,
+        }
+    }
+    Search::Complete
+}

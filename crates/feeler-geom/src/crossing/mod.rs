@@ -1,0 +1,223 @@
+//! Where a curve or a patch passes through a level of the distance from a surface: every place, by subdivision with proofs.
+//!
+//! Whether two boundaries cross is asked at a *level*: the surface G moved into its material by a length. Surfaces that only touch,
+//! as a bolt and the hole that it fills, are apart from one another's levels, so that rounding makes no crossings of nothing.
+//!
+//! A cell of parameters is done when
+//! - values in its middle and bounds of the derivatives show that it does not reach the level, or stays within `slack` of it, or
+//! - no closed curve of crossings fits into it, because the distance is monotone along one parameter (or no two normals are
+//!   parallel); then the crossings on its sides are looked for, in one parameter less;
+//!
+//! else it is cut in two. Thus every crossing curve is found in at least one point, but for such as stay within `slack` of the level
+//! on one side.
+//!
+//! | | of a closed form | patch |
+//! |---|---|---|
+//! | curve | [`curve_through_level`] | [`curve_through_patch`] |
+//! | patch | [`patch_through_level`] | [`patch_through_patch`] |
+//!
+//! # Source
+//! MATH §15, steps 1 and 2. Loops of two patches: Sederberg, Christiansen and Katz, *Improved test for closed loops in surface
+//! intersections*, 1989, with normals that are parallel in either sense.
+
+mod level;
+mod patches;
+
+#[cfg(test)]
+mod tests;
+
+pub use level::{Level, curve_through_level, patch_through_level};
+pub use patches::{Shifted, curve_through_patch, patch_through_patch};
+
+use crate::{P2, P3, Pose, Rect, Surface, V3};
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// All crossings were handed over.
+    Complete,
+    /// Whoever was handed a crossing asked for no more.
+    Stopped,
+    /// The budget of cells ran out first.
+    Spent,
+}
+
+/// A curve over a range of its parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Arc<F> {
+    /// Point and first derivative at a parameter.
+    pub eval: F,
+    /// Range of the parameter.
+    pub range: [f64; 2],
+    /// Bound of the first derivative's length over the range.
+    pub speed: f64,
+    /// Bound of the second derivative's length over the range.
+    pub bend: f64,
+}
+
+/// A surface over a rectangle of its parameters, in some frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Patch<'a> {
+    /// The surface in its own frame; over the rectangle it is smooth.
+    pub surface: &'a Surface,
+    /// Whether the outward normal is the natural one.
+    pub outward: bool,
+    /// Takes the surface's own coordinates to the frame of the search; `None`: the same.
+    pub pose: Option<&'a Pose>,
+    /// The rectangle.
+    pub rect: Rect,
+    /// Bounds of the lengths of the third derivatives uuu, uuv, uvv, vvv over the rectangle.
+    pub third: [f64; 4],
+    /// Axis (unit, the surface's own frame) and sine of the half-angle of a cone around all outward normals, below a quarter turn;
+    /// a sine of 1: nothing is known. About poles and collapsed sides the derivatives tell nothing of them.
+    pub cone: (V3, f64),
+}
+
+/// A patch about the middle of a cell: values there, and bounds of derivatives over the whole cell.
+#[derive(Clone, Copy, Debug)]
+struct Local {
+    p: P3,
+    du: V3,
+    dv: V3,
+    /// Bounds of the first derivatives' lengths.
+    su: f64,
+    sv: f64,
+    /// Bounds of the second derivatives' lengths.
+    suu: f64,
+    suv: f64,
+    svv: f64,
+    hu: f64,
+    hv: f64,
+}
+
+impl Local {
+    /// How far the patch may be off its tangent plane's linear image over the cell.
+    fn bulge(&self) -> f64 {
+        0.5 * (self.suu * self.hu * self.hu
+            + 2.0 * self.suv * self.hu * self.hv
+            + self.svv * self.hv * self.hv)
+    }
+
+    /// No point of the cell is farther from the middle one.
+    fn radius(&self) -> f64 {
+        let linear = self.du.norm() * self.hu + self.dv.norm() * self.hv + self.bulge();
+        linear.min(self.su * self.hu + self.sv * self.hv)
+    }
+
+    /// Half the extent along a unit direction.
+    fn along(&self, w: &V3) -> f64 {
+        self.du.dot(w).abs() * self.hu + self.dv.dot(w).abs() * self.hv + self.bulge()
+    }
+
+    /// Whether to cut across u, given what keeps the cell from being done along u and v: no cell becomes longer than some widths.
+    fn across_u(&self, of_u: f64, of_v: f64) -> bool {
+        let (u, v) = (self.su * self.hu, self.sv * self.hv);
+        if u > SLIM * v || v > SLIM * u { u > v } else { of_u > of_v || (of_u >= of_v && u >= v) }
+    }
+
+    /// The scaled normal, and how far it may turn aside over the cell, both as lengths of cross products.
+    fn normal(&self) -> (V3, f64) {
+        let du = self.suu * self.hu + self.suv * self.hv;
+        let dv = self.suv * self.hu + self.svv * self.hv;
+        (self.du.cross(&self.dv), du * self.sv + self.su * dv)
+    }
+}
+
+impl Patch<'_> {
+    /// The same over another rectangle inside its own.
+    #[must_use]
+    pub fn over(self, rect: Rect) -> Self {
+        Self { rect, ..self }
+    }
+
+    /// Bounds of the lengths of the derivatives u, v, uu, uv, vv over the rectangle.
+    #[must_use]
+    pub fn derivative_bounds(&self) -> [f64; 5] {
+        let Local { su, sv, suu, suv, svv, .. } = self.local(&self.rect);
+        [su, sv, suu, suv, svv]
+    }
+
+    /// Point and first derivatives.
+    fn first(&self, uv: P2) -> (P3, V3, V3) {
+        let (p, du, dv) = self.surface.first_derivs(uv);
+        match self.pose {
+            Some(pose) => (pose * p, pose * du, pose * dv),
+            None => (p, du, dv),
+        }
+    }
+
+    fn local(&self, rect: &Rect) -> Local {
+        let m = rect.center();
+        let (hu, hv) = (0.5 * rect.width(), 0.5 * rect.height());
+        let d = self.surface.derivs(m);
+        let [t0, t1, t2, t3] = self.third;
+        let suu = d.duu.norm() + t0 * hu + t1 * hv;
+        let suv = d.duv.norm() + t1 * hu + t2 * hv;
+        let svv = d.dvv.norm() + t2 * hu + t3 * hv;
+        let su = d.du.norm() + suu * hu + suv * hv;
+        let sv = d.dv.norm() + suv * hu + svv * hv;
+        let placed = |v: V3| self.pose.map_or(v, |pose| pose * v);
+        let p = self.pose.map_or(d.p, |pose| pose * d.p);
+        Local { p, du: placed(d.du), dv: placed(d.dv), su, sv, suu, suv, svv, hu, hv }
+    }
+
+    /// The sides of a cell as curves: parameter along the side, and which one is fixed where.
+    fn sides(&self, rect: &Rect, local: &Local) -> [(Side, [f64; 2], f64, f64); 4] {
+        let Rect { u0, u1, v0, v1 } = *rect;
+        [
+            (Side::AtU(u0), [v0, v1], local.sv, local.svv),
+            (Side::AtV(v0), [u0, u1], local.su, local.suu),
+            (Side::AtU(u1), [v0, v1], local.sv, local.svv),
+            (Side::AtV(v1), [u0, u1], local.su, local.suu),
+        ]
+    }
+
+    fn eval_side(&self, side: Side, s: f64) -> (P3, V3) {
+        let (p, du, dv) = self.first(side.at(s));
+        (p, if matches!(side, Side::AtU(_)) { dv } else { du })
+    }
+}
+
+/// Length of a cell relative to its width above which it is cut across.
+const SLIM: f64 = 64.0;
+
+/// A line of constant u or v.
+#[derive(Clone, Copy, Debug)]
+enum Side {
+    AtU(f64),
+    AtV(f64),
+}
+
+impl Side {
+    fn at(self, s: f64) -> P2 {
+        match self {
+            Self::AtU(u) => P2::new(u, s),
+            Self::AtV(v) => P2::new(s, v),
+        }
+    }
+}
+
+/// Both halves of a rectangle, cut across u or v.
+fn halves(rect: &Rect, across_u: bool) -> [Rect; 2] {
+    let m = rect.center();
+    if across_u {
+        [Rect { u1: m.x, ..*rect }, Rect { u0: m.x, ..*rect }]
+    } else {
+        [Rect { v1: m.y, ..*rect }, Rect { v0: m.y, ..*rect }]
+    }
+}
+
+/// Bounds of the third derivatives of a surface with a closed form over a rectangle; zeros for a grid.
+#[must_use]
+pub fn third_of_closed_form(surface: &Surface, rect: &Rect) -> [f64; 4] {
+    match *surface {
+        Surface::Plane { .. } | Surface::Bezier(_) => [0.0; 4],
+        Surface::Cylinder { radius, .. } => [radius, 0.0, 0.0, 0.0],
+        Surface::Cone { half_angle, .. } => {
+            let k = crate::math::tan(half_angle);
+            [k * rect.v0.abs().max(rect.v1.abs()), k, 0.0, 0.0]
+        }
+        Surface::Sphere { radius, .. } => [radius; 4],
+        Surface::Torus { major, minor, .. } => [major + minor, minor, minor, minor],
+    }
+}

@@ -1,0 +1,247 @@
+//! Curves and patches through patches without closed form: cells of both sides.
+
+use super::{Arc, Local, Patch, Search, Side, halves};
+use crate::{P2, P3, Rect, V3};
+use nalgebra::Matrix3;
+
+/// A patch moved into its material.
+#[derive(Clone, Copy, Debug)]
+pub struct Shifted<'a> {
+    /// The patch.
+    pub patch: Patch<'a>,
+    /// How far (mm) it is moved against its outward normal.
+    pub by: f64,
+    /// As of [`Level::slack`](super::Level::slack).
+    pub slack: f64,
+}
+
+/// A cell of a shifted patch: its middle moved, the outward unit normal there, and how far the patch's normals turn aside (sine, at
+/// most 1).
+struct Placed {
+    local: Local,
+    p: P3,
+    n: V3,
+    turn: f64,
+}
+
+impl Shifted<'_> {
+    fn placed(&self, rect: &Rect) -> Placed {
+        let local = self.patch.local(rect);
+        let (cross, aside) = local.normal();
+        let len = cross.norm();
+        let sign = if self.patch.outward { 1.0 } else { -1.0 };
+        let (axis, sine) = self.patch.cone;
+        let (n, turn) = if aside < sine * len {
+            (cross * (sign / len), aside / len)
+        } else {
+            (self.patch.pose.map_or(axis, |pose| pose * axis), sine)
+        };
+        Placed { p: local.p - n * self.by, n, turn, local }
+    }
+}
+
+impl Placed {
+    /// Half the extent along a unit direction of what was moved: by how much the move differs over the cell is part of it.
+    fn along(&self, w: &V3, by: f64) -> f64 {
+        self.local.along(w) + by * 1.5 * self.turn
+    }
+
+    /// Directions that may tell something from the cell: its normal first.
+    fn axes(&self) -> [V3; 3] {
+        let t = self.local.du.try_normalize(0.0).unwrap_or_else(V3::zeros);
+        [self.n, t, self.n.cross(&t)]
+    }
+}
+
+/// Cuts of one pair.
+const DEPTH: usize = 160;
+
+/// Hands over parameters of a curve and of a patch where the curve passes through the shifted patch; see
+/// [`curve_through_level`](super::curve_through_level).
+pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
+    arc: &Arc<F>,
+    target: &Shifted<'_>,
+    budget: &mut u32,
+    found: &mut impl FnMut(f64, P2) -> bool,
+) -> Search {
+    let mut stack = [(arc.range, target.patch.rect); DEPTH];
+    let mut top = 1;
+    while top > 0 {
+        top -= 1;
+        let ([a, b], rect) = stack[top];
+        if *budget == 0 {
+            return Search::Spent;
+        }
+        *budget -= 1;
+        let (m, h) = (0.5 * (a + b), 0.5 * (b - a));
+        let (p, d) = (arc.eval)(m);
+        let bow = 0.5 * arc.bend * h * h;
+        let cell = target.placed(&rect);
+        let apart = p - cell.p;
+        let reach = |w: &V3| (d.dot(w).abs() * h + bow).min(arc.speed * h) + cell.along(w, target.by);
+        let to = apart.try_normalize(0.0).unwrap_or(cell.n);
+        let [n, t, s] = cell.axes();
+        let height = apart.dot(&n);
+        let reach_n = reach(&n);
+        let off = |w: &V3| apart.dot(w).abs() > reach(w);
+        if height.abs() > reach_n
+            || (cell.turn < 0.5 && (height - reach_n >= -target.slack || height + reach_n <= target.slack))
+            || off(&to)
+            || off(&t)
+            || off(&s)
+        {
+            continue;
+        }
+        // The curve goes through the cell steeply: one crossing at most, which Newton finds.
+        if d.dot(&n).abs() > 1.2 * (arc.bend * h + arc.speed * cell.turn)
+            && let Some(at) = meet(arc, target, (m, rect.center()), ([a, b], &rect))
+        {
+            if let Some((s, uv)) = at
+                && found(s, uv)
+            {
+                return Search::Stopped;
+            }
+            continue;
+        }
+        if top + 2 <= DEPTH {
+            let (of_curve, of_u, of_v) =
+                (arc.speed * h, cell.local.su * cell.local.hu, cell.local.sv * cell.local.hv);
+            let can_cut = a < m && m < b;
+            if can_cut && of_curve >= of_u.max(of_v) {
+                stack[top] = ([m, b], rect);
+                stack[top + 1] = ([a, m], rect);
+            } else {
+                let [first, second] = halves(&rect, of_u >= of_v);
+                stack[top] = ([a, b], second);
+                stack[top + 1] = ([a, b], first);
+            }
+            top += 2;
+        }
+    }
+    Search::Complete
+}
+
+/// Newton's method for the crossing in a cell with one at most: where it is, that it is beside the cell (inner `None`), or that the
+/// method does not settle.
+#[expect(clippy::option_option, reason = "three outcomes of one question")]
+fn meet<F: Fn(f64) -> (P3, V3)>(
+    arc: &Arc<F>,
+    target: &Shifted<'_>,
+    (mut s, mut uv): (f64, P2),
+    (range, rect): ([f64; 2], &Rect),
+) -> Option<Option<(f64, P2)>> {
+    let (ws, wu, wv) = (range[1] - range[0], rect.width(), rect.height());
+    for _ in 0..12 {
+        let (p, d) = (arc.eval)(s);
+        let (q, du, dv) = target.patch.first(uv);
+        let n = du.cross(&dv).try_normalize(0.0)? * if target.patch.outward { 1.0 } else { -1.0 };
+        let r = q - n * target.by - p;
+        if r.norm() <= 1e-2 * target.slack {
+            let slack = 1e-9;
+            let inside = (range[0] - slack * ws..=range[1] + slack * ws).contains(&s)
+                && (rect.u0 - slack * wu..=rect.u1 + slack * wu).contains(&uv.x)
+                && (rect.v0 - slack * wv..=rect.v1 + slack * wv).contains(&uv.y);
+            return Some(inside.then_some((s, uv)));
+        }
+        let step = Matrix3::from_columns(&[du, dv, -d]).try_inverse()? * r;
+        (uv, s) = (P2::new(uv.x - step.x, uv.y - step.y), s - step.z);
+        // Farther than this the bounds of the cell say nothing.
+        let beside = |x: f64, lo: f64, w: f64| x < lo - w || x > lo + 2.0 * w;
+        if beside(s, range[0], ws) || beside(uv.x, rect.u0, wu) || beside(uv.y, rect.v0, wv) {
+            return None;
+        }
+    }
+    None
+}
+
+/// Hands over parameters on both patches of points in which the first one passes through the shifted second one: at least one of
+/// every crossing curve that goes deeper than the slack and reaches the border of neither.
+pub fn patch_through_patch(
+    patch: &Patch<'_>,
+    target: &Shifted<'_>,
+    budget: &mut u32,
+    found: &mut impl FnMut(P2, P2) -> bool,
+) -> Search {
+    let own = Shifted { patch: *patch, by: 0.0, slack: target.slack };
+    let mut stack = vec![(patch.rect, target.patch.rect)];
+    while let Some((first, second)) = stack.pop() {
+        if *budget == 0 {
+            return Search::Spent;
+        }
+        *budget -= 1;
+        let (a, b) = (own.placed(&first), target.placed(&second));
+        let apart = a.p - b.p;
+        let reach = |w: &V3| a.along(w, 0.0) + b.along(w, target.by);
+        let off = |w: &V3| apart.dot(w).abs() > reach(w);
+        let to = apart.try_normalize(0.0).unwrap_or(b.n);
+        let (height, reach_b) = (apart.dot(&b.n), reach(&b.n));
+        if height.abs() > reach_b
+            || (b.turn < 0.5 && (height - reach_b >= -target.slack || height + reach_b <= target.slack))
+            || off(&to)
+            || a.axes().iter().chain(&b.axes()[1..]).any(off)
+        {
+            continue;
+        }
+        // No two normals are parallel, in either sense: no closed curve inside both.
+        let sine = a.n.cross(&b.n).norm();
+        if a.turn < 0.7 && b.turn < 0.7 && sine > a.turn + b.turn {
+            match borders(patch, &first, &a, target, &second, &b, budget, found) {
+                Search::Complete => continue,
+                other => return other,
+            }
+        }
+        // Cut what bulges or turns most.
+        let (of_a, of_b) = (a.local.radius() * a.turn, b.local.radius() * b.turn);
+        let cut_a = of_a > of_b || (of_a >= of_b && a.local.radius() >= b.local.radius());
+        let across_u = |l: &Local| {
+            let (u, v) = ((l.suu * l.sv + l.su * l.suv) * l.hu, (l.suv * l.sv + l.su * l.svv) * l.hv);
+            l.across_u(u, v)
+        };
+        if cut_a {
+            let [x, y] = halves(&first, across_u(&a.local));
+            stack.extend([(y, second), (x, second)]);
+        } else {
+            let [x, y] = halves(&second, across_u(&b.local));
+            stack.extend([(first, y), (first, x)]);
+        }
+    }
+    Search::Complete
+}
+
+/// The sides of each cell through the other one.
+#[expect(clippy::too_many_arguments, reason = "two cells with what is known of them")]
+fn borders(
+    patch: &Patch<'_>,
+    first: &Rect,
+    a: &Placed,
+    target: &Shifted<'_>,
+    second: &Rect,
+    b: &Placed,
+    budget: &mut u32,
+    found: &mut impl FnMut(P2, P2) -> bool,
+) -> Search {
+    let to_second = Shifted { patch: target.patch.over(*second), ..*target };
+    for (side, range, speed, bend) in patch.sides(first, &a.local) {
+        let arc = Arc { eval: |s: f64| patch.eval_side(side, s), range, speed, bend };
+        match curve_through_patch(&arc, &to_second, budget, &mut |s, uv| found(side.at(s), uv)) {
+            Search::Complete => {}
+            other => return other,
+        }
+    }
+    // The other way round the first patch is not moved, but the sides of the second one are.
+    let to_first = Shifted { patch: patch.over(*first), by: 0.0, slack: target.slack };
+    let sign = if target.patch.outward { 1.0 } else { -1.0 };
+    for (side, range, speed, bend) in target.patch.sides(second, &b.local) {
+        let eval = |s: f64| {
+            let (p, du, dv) = target.patch.first(side.at(s));
+            let n = du.cross(&dv).try_normalize(0.0).unwrap_or_else(V3::zeros) * sign;
+            (p - n * target.by, if matches!(side, Side::AtU(_)) { dv } else { du })
+        };
+        let arc = Arc { eval, range, speed, bend };
+        match curve_through_patch(&arc, &to_first, budget, &mut |s, uv| found(uv, side.at(s))) {
+            Search::Complete => {}
+            other => return other,
+        }
+    }
+    Search::Complete
+}

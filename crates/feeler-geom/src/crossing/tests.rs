@@ -1,0 +1,161 @@
+use super::*;
+use crate::skeleton::{Primitive, signed_distance_value};
+use crate::testing::{frame, rng};
+use crate::{Frame, math};
+use rand::Rng;
+use rand::rngs::SmallRng;
+
+fn patch<'a>(surface: &'a Surface, rect: Rect) -> Patch<'a> {
+    Patch {
+        surface,
+        outward: true,
+        pose: None,
+        rect,
+        third: third_of_closed_form(surface, &rect),
+        cone: (V3::zeros(), 1.0),
+    }
+}
+
+fn surfaces(r: &mut SmallRng) -> (Surface, Rect) {
+    let f = {
+        let f = frame(r);
+        Frame { origin: f.origin * r.random_range(0.0..0.2), ..f }
+    };
+    let full = std::f64::consts::TAU;
+    match r.random_range(0..5) {
+        0 => (Surface::Plane { frame: f }, Rect { u0: -2.0, u1: 2.0, v0: -2.0, v1: 2.0 }),
+        1 => (
+            Surface::Cylinder { frame: f, radius: r.random_range(0.2..1.5) },
+            Rect { u0: 0.0, u1: full, v0: -2.0, v1: 2.0 },
+        ),
+        2 => (
+            Surface::Cone { frame: f, half_angle: r.random_range(0.2..1.2) },
+            Rect { u0: 0.0, u1: full, v0: 0.1, v1: 2.0 },
+        ),
+        3 => (
+            Surface::Sphere { frame: f, radius: r.random_range(0.2..1.5) },
+            Rect { u0: 0.0, u1: full, v0: -1.2, v1: 1.2 },
+        ),
+        _ => (
+            Surface::Torus { frame: f, major: r.random_range(0.8..1.5), minor: r.random_range(0.2..0.7) },
+            Rect { u0: 0.0, u1: full, v0: 0.0, v1: full },
+        ),
+    }
+}
+
+/// Signs on a dense grid of a patch: where they change inside, a crossing must have been handed over; where none was, they must
+/// not change by more than the slack.
+#[test]
+fn patches_through_levels() {
+    let mut r = rng(31);
+    let (mut crossed, mut free) = (0, 0);
+    for _ in 0..1500 {
+        let (s, rect) = surfaces(&mut r);
+        let (g, g_rect) = surfaces(&mut r);
+        let primitive = Primitive::of_patch(&g, r.random_bool(0.5), &g_rect).unwrap();
+        let level = Level { primitive: &primitive, at: -1e-3, slack: 5e-4 };
+        let mut budget = 1_000_000;
+        let mut points = Vec::new();
+        let end = patch_through_level(&patch(&s, rect), &level, &mut budget, &mut |uv| {
+            points.push(uv);
+            false
+        });
+        assert_eq!(end, Search::Complete);
+        for uv in &points {
+            let value = signed_distance_value(&primitive, &s.point(*uv)).unwrap();
+            assert!((value + 1e-3).abs() < 1e-6, "{value} is at the level");
+        }
+        let n = 60;
+        let values: Vec<f64> = (0..=n * n)
+            .map(|k| {
+                let (i, j) = (f64::from(k % n) / f64::from(n), f64::from(k / n) / f64::from(n));
+                let uv = P2::new(rect.u0 + i * rect.width(), rect.v0 + j * rect.height());
+                signed_distance_value(&primitive, &s.point(uv)).unwrap() + 1e-3
+            })
+            .collect();
+        let (lo, hi) =
+            values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
+        if lo < -1e-3 && hi > 1e-3 {
+            // On a patch with borders the curve may leave through them before a side of a cell is met.
+            crossed += usize::from(!points.is_empty());
+            free += usize::from(points.is_empty());
+        } else if points.is_empty() {
+            continue;
+        }
+    }
+    assert!(crossed > 150, "{crossed}");
+    assert!(free < 60, "{free} open curves in one cell");
+}
+
+/// Roots along circles and lines against dense sampling.
+#[test]
+fn curves_through_levels() {
+    let mut r = rng(32);
+    let mut roots = 0;
+    for _ in 0..3000 {
+        let (g, g_rect) = surfaces(&mut r);
+        let primitive = Primitive::of_patch(&g, r.random_bool(0.5), &g_rect).unwrap();
+        let f = Frame { origin: frame(&mut r).origin * 0.1, ..frame(&mut r) };
+        let radius = r.random_range(0.1..2.0);
+        let eval = |t: f64| {
+            let (s, c) = math::sin_cos(t);
+            (f.point(radius * c, radius * s, 0.0), f.vector(-radius * s, radius * c, 0.0))
+        };
+        let arc = Arc { eval, range: [0.0, std::f64::consts::TAU], speed: radius, bend: radius };
+        let level = Level { primitive: &primitive, at: -1e-6, slack: 5e-7 };
+        let mut found = 0;
+        let mut budget = 100_000;
+        let end = curve_through_level(&arc, &level, &mut budget, &mut |_| {
+            found += 1;
+            false
+        });
+        assert_eq!(end, Search::Complete);
+        let signs: Vec<bool> = (0..4000)
+            .map(|k| {
+                signed_distance_value(&primitive, &eval(f64::from(k) * arc.range[1] / 4000.0).0).unwrap()
+                    < -1e-6
+            })
+            .collect();
+        let changes = (0..4000).filter(|&k| signs[k] != signs[(k + 1) % 4000]).count();
+        assert!(found >= changes, "{found} of {changes}");
+        roots += changes;
+    }
+    assert!(roots > 200, "{roots}");
+}
+
+/// Patches of closed forms through patches of closed forms: where the test by levels finds crossings, so does that by cells.
+#[test]
+fn patches_through_patches() {
+    let mut r = rng(33);
+    let mut both = 0;
+    for _ in 0..600 {
+        let (s, rect) = surfaces(&mut r);
+        let ball = Surface::Sphere {
+            frame: Frame { origin: frame(&mut r).origin * 0.1, ..frame(&mut r) },
+            radius: r.random_range(0.2..1.0),
+        };
+        let ball_rect = Rect { u0: 0.0, u1: std::f64::consts::TAU, v0: -1.2, v1: 1.2 };
+        let primitive = Primitive::of_surface(&ball, true).unwrap();
+        let (mut x, mut y) = (0, 0);
+        let level = Level { primitive: &primitive, at: -1e-3, slack: 5e-4 };
+        let mut budget = 10_000_000;
+        let _ = patch_through_level(&patch(&s, rect), &level, &mut budget, &mut |_| {
+            x += 1;
+            false
+        });
+        let target = Shifted { patch: patch(&ball, ball_rect), by: 1e-3, slack: 5e-4 };
+        let mut budget = 1_000_000;
+        let end = patch_through_patch(&patch(&s, rect), &target, &mut budget, &mut |uv, q| {
+            let gap = (s.point(uv) - ball.point(q)).norm();
+            assert!((gap - 1e-3).abs() < 1e-4, "{gap}");
+            y += 1;
+            true
+        });
+        assert_ne!(end, Search::Spent, "{s:?} {ball:?}");
+        if x > 0 {
+            both += 1;
+            assert!(y > 0, "{s:?} {ball:?}");
+        }
+    }
+    assert!(both > 10, "{both}");
+}

@@ -1,0 +1,197 @@
+//! The trimming curves of a solid in space, cut into short tracks with bounds of their derivatives: all edges, also those that carry
+//! no minimum because they are smooth or concave. Made at the first use.
+
+use crate::Body;
+use crate::body::index;
+use feeler_geom::crossing::{Patch, third_of_closed_form};
+use feeler_geom::trim::TrimPiece;
+use feeler_geom::{P3, Rect, Surface, V3};
+use feeler_hierarchy::Feature;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Bow (mm) of a track, relative to the size of the solid, above which it is halved.
+const FINE: f64 = 2e-4;
+/// Most halvings of a trimming piece.
+const MAX_HALVINGS: u32 = 6;
+/// Points along a track, ends included.
+pub(crate) const SAMPLES: usize = 5;
+/// Least width of the rectangle about a piece, relative to the patch that it is in: derivatives over less are rounding.
+const LEAST_WIDTH: f64 = 1e-3;
+
+/// A part of a trimming piece of a face; each edge is here once, on the first of its two faces.
+#[derive(Clone, Debug)]
+pub(crate) struct Track {
+    /// The face that the piece belongs to.
+    pub face: u32,
+    /// The face on the other side of the edge, the last one where there are several; that with the piece where there is none.
+    pub beside: u32,
+    /// How far (mm) the track may be off that face.
+    pub off: f64,
+    pub piece: TrimPiece,
+    /// Points in equal steps of the piece's parameter, the solid's frame.
+    pub samples: [P3; SAMPLES],
+    /// Bound of the first derivative (mm) by the piece's parameter in [0, 1].
+    pub speed: f64,
+    /// Bound of the second derivative (mm).
+    pub bend: f64,
+}
+
+impl Track {
+    /// Point and derivative at a parameter in [0, 1], the solid's frame.
+    pub(crate) fn eval(&self, body: &Body, s: f64) -> (P3, V3) {
+        let (p, du, dv) = body.face(self.face).surface.first_derivs(self.piece.eval(s));
+        let d = self.piece.derivative(s);
+        (p, du * d.x + dv * d.y)
+    }
+
+    /// The sample in the middle.
+    pub(crate) fn middle(&self) -> P3 {
+        self.samples[SAMPLES / 2]
+    }
+
+    /// No point of the track is farther (mm) from its middle.
+    pub(crate) fn radius(&self) -> f64 {
+        let ends = (self.samples[0] - self.middle()).norm().max((self.samples[SAMPLES - 1] - self.middle()).norm());
+        // Between the middle and an end the track is no farther from the chord than its bow.
+        (ends + self.bend / 32.0).min(0.5 * self.speed)
+    }
+}
+
+/// A ball that a track is in: what most pairs are told by, side by side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TrackBall {
+    /// The middle of the track, the solid's frame.
+    pub center: P3,
+    pub radius: f64,
+    /// The track's number.
+    pub track: u32,
+}
+
+/// The tracks of one solid.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tracks {
+    pub list: Vec<Track>,
+    of_area: Vec<Range<usize>>,
+    balls: Vec<TrackBall>,
+}
+
+impl Tracks {
+    pub(crate) fn new(body: &Body) -> Self {
+        let h = body.hierarchy();
+        let mut list: Vec<Track> = Vec::new();
+        let mut of_face: Vec<Range<usize>> = Vec::new();
+        // Of each edge its first and last face, and the largest distances of their borders from it; the edges of the tracks.
+        let mut owner: BTreeMap<u32, [(u32, f64); 2]> = BTreeMap::new();
+        let mut edges: Vec<u32> = Vec::new();
+        for (f, face) in h.faces.iter().enumerate() {
+            let (start, f) = (list.len(), index(f));
+            for piece in &face.trim.pieces {
+                // The largest index marks artificial cuts.
+                if piece.edge == u32::MAX {
+                    continue;
+                }
+                let sides = owner.entry(piece.edge).or_insert([(f, 0.0); 2]);
+                if sides[0].0 == f {
+                    halve(body, f, *piece, MAX_HALVINGS, &mut list);
+                    edges.resize(list.len(), piece.edge);
+                } else if sides[1].0 != f {
+                    sides[1] = (f, 0.0);
+                }
+                let side = &mut sides[usize::from(sides[0].0 != f)];
+                side.1 = piece.deviation.max(side.1);
+            }
+            of_face.push(start..list.len());
+        }
+        for (track, edge) in list.iter_mut().zip(edges) {
+            let [(_, to_edge), (beside, from_edge)] = owner[&edge];
+            (track.beside, track.off) = (beside, to_edge + from_edge);
+        }
+        let mut tracks = Self { list, ..Self::default() };
+        for area in &h.areas {
+            let start = tracks.balls.len();
+            if let Feature::Face(f) = area.feature {
+                let face = body.face(f);
+                let period = (face.trim.u_period, face.trim.v_period);
+                for t in of_face[f as usize].clone() {
+                    let track = &tracks.list[t];
+                    if overlap(&track.piece.bounds(), &area.rect, period) {
+                        let ball = TrackBall { center: track.middle(), radius: track.radius(), track: index(t) };
+                        tracks.balls.push(ball);
+                    }
+                }
+            }
+            tracks.of_area.push(start..tracks.balls.len());
+        }
+        tracks
+    }
+
+    /// Balls around the tracks of a face that may run through one of its areas.
+    pub(crate) fn of_area(&self, area: u32) -> &[TrackBall] {
+        &self.balls[self.of_area[area as usize].clone()]
+    }
+}
+
+/// Tracks along a piece, halved until they are fine.
+fn halve(body: &Body, face: u32, piece: TrimPiece, halvings: u32, out: &mut Vec<Track>) {
+    let surface = &body.face(face).surface;
+    let (speed, bend) = bounds_along(surface, &piece);
+    if halvings == 0 || bend <= 8.0 * FINE * body.size() {
+        let samples = [0.0, 0.25, 0.5, 0.75, 1.0].map(|s| surface.point(piece.eval(s)));
+        out.push(Track { face, beside: face, off: f64::INFINITY, piece, samples, speed, bend });
+        return;
+    }
+    let (first, second) = piece.split(0.5);
+    halve(body, face, first, halvings - 1, out);
+    halve(body, face, second, halvings - 1, out);
+}
+
+/// Bounds of the first and second derivative of a piece in space by its parameter.
+fn bounds_along(surface: &Surface, piece: &TrimPiece) -> (f64, f64) {
+    let largest = |c: [f64; 4]| {
+        let steps = [c[1] - c[0], c[2] - c[1], c[3] - c[2]];
+        let first = steps.iter().fold(0.0, |m: f64, d| m.max(d.abs()));
+        let second = (steps[1] - steps[0]).abs().max((steps[2] - steps[1]).abs());
+        (3.0 * first, 6.0 * second)
+    };
+    let ((u1, u2), (v1, v2)) = (largest(piece.us()), largest(piece.vs()));
+    let rect = piece.bounds();
+    let mut bounds = (0.0_f64, 0.0_f64);
+    let mut take = |rect: Rect, third: [f64; 4]| {
+        let patch = Patch { surface, outward: true, pose: None, rect, third, cone: (V3::zeros(), 1.0) };
+        let [su, sv, suu, suv, svv] = patch.derivative_bounds();
+        bounds.0 = bounds.0.max(su * u1 + sv * v1);
+        bounds.1 = bounds.1.max(suu * u1 * u1 + 2.0 * suv * u1 * v1 + svv * v1 * v1 + su * u2 + sv * v2);
+    };
+    match surface {
+        Surface::Bezier(grid) => {
+            let (us, vs) = grid.parts(&rect);
+            for u in &us {
+                for v in &vs {
+                    let whole = grid.patch_rect((u.piece, v.piece));
+                    let widen = |lo: f64, hi: f64, w: f64| {
+                        let grow = (0.5 * (LEAST_WIDTH * w - (hi - lo))).max(0.0);
+                        (lo - grow, hi + grow)
+                    };
+                    let (u0, u1) = widen(u.t0, u.t1, whole.width());
+                    let (v0, v1) = widen(v.t0, v.t1, whole.height());
+                    let part = Rect { u0, u1, v0, v1 };
+                    let third = surface.third_derivatives(&part).map_or([f64::INFINITY; 4], |t| t.map(|b| b.norm()));
+                    take(part, third);
+                }
+            }
+        }
+        _ => take(rect, third_of_closed_form(surface, &rect)),
+    }
+    bounds
+}
+
+/// Whether two parameter rectangles meet, one of them shifted by up to one period.
+fn overlap(a: &Rect, b: &Rect, (u_period, v_period): (Option<f64>, Option<f64>)) -> bool {
+    let meet = |a0: f64, a1: f64, b0: f64, b1: f64, period: Option<f64>| {
+        let slack = 1e-9 * (a1 - a0 + b1 - b0);
+        let hit = |shift: f64| a0 + shift <= b1 + slack && b0 <= a1 + shift + slack;
+        hit(0.0) || period.is_some_and(|p| hit(p) || hit(-p))
+    };
+    meet(a.u0, a.u1, b.u0, b.u1, u_period) && meet(a.v0, a.v1, b.v0, b.v1, v_period)
+}

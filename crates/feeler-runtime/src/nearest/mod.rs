@@ -1,0 +1,194 @@
+//! Where a point is from a solid: the distance of its boundary, and whether it is inside.
+//!
+//! # Source
+//! MATH §15 (the distances of a witness).
+
+pub(crate) mod membership;
+
+use crate::Body;
+use crate::body::tracks::{SAMPLES, Track};
+use crate::trim::outward_normal;
+use feeler_geom::skeleton::signed_distance_value;
+use feeler_geom::trim::Side;
+use feeler_geom::{P2, P3, V3};
+use feeler_hierarchy::Feature;
+
+/// The boundary point nearest to a point, the solid's frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nearest {
+    /// Distance (mm).
+    pub distance: f64,
+    /// The boundary point.
+    pub foot: P3,
+    /// Its face.
+    pub face: u32,
+    /// Parameters on that face.
+    pub uv: P2,
+}
+
+/// Reused memory.
+#[derive(Debug, Default)]
+pub(crate) struct NearScratch {
+    stack: Vec<(f64, u32)>,
+}
+
+/// Most nodes that wait in a descent: each level of the tree leaves one.
+const DEPTH: usize = 64;
+
+/// The nearest boundary point within `limit` (mm) of `p`; `None` when there is none. All in the solid's frame.
+///
+/// Exact to rounding on surfaces with a closed form, whose nearest point is the foot or lies on a trim. Of free-form areas the foot of
+/// each is the nearest of all its points.
+pub(crate) fn nearest(body: &Body, p: &P3, limit: f64, scratch: &mut NearScratch) -> Option<Nearest> {
+    let faces = body.faces();
+    let bound = |i: u32| {
+        let node = &faces[i as usize];
+        let by_box = node.obb.distance_to(p);
+        let by_surface = node.face().and_then(|face| {
+            let (primitive, off) = body.round(face)?;
+            Some(signed_distance_value(primitive, p)?.abs() - off)
+        });
+        by_surface.map_or(by_box, |d| d.max(by_box))
+    };
+    let mut best: Option<Nearest> = None;
+    let mut least = limit;
+    let NearScratch { stack } = scratch;
+    stack.clear();
+    stack.reserve(DEPTH);
+    stack.extend((!faces.is_empty()).then(|| (bound(0), 0)));
+    while let Some((d, i)) = stack.pop() {
+        if d >= least {
+            continue;
+        }
+        let node = &faces[i as usize];
+        if let Some(first) = node.children() {
+            let (x, y) = ((bound(first), first), (bound(first + 1), first + 1));
+            // The nearer one on top.
+            stack.extend(if x.0 < y.0 { [y, x] } else { [x, y] });
+        } else if let Some(found) = node.area().and_then(|area| nearest_on_area(body, area, p, least)) {
+            least = found.distance;
+            best = Some(found);
+        }
+    }
+    best
+}
+
+/// The same of one area: its foot where that is in the trims, else the nearest point of its face's trims about the area.
+fn nearest_on_area(body: &Body, area: u32, p: &P3, limit: f64) -> Option<Nearest> {
+    let data = body.area(area);
+    let Feature::Face(f) = data.feature else { return None };
+    let face = body.face(f);
+    let uv = if face.surface.is_canonical() {
+        face.surface.invert(p, None, Some(&data.rect))
+    } else {
+        let foot = body.grid_of(area).foot(p);
+        let start = crate::samples::at(&data.rect, foot.params[0], foot.params[1]);
+        face.surface.invert(p, Some(start), Some(&data.rect))
+    };
+    let foot = face.surface.point(uv);
+    let distance = (foot - p).norm();
+    let mut best: Option<Nearest> = None;
+    if face.trim.classify(uv) == Side::Inside {
+        return (distance < limit).then_some(Nearest { distance, foot, face: f, uv });
+    }
+    let mut least = limit;
+    for ball in body.tracks().of_area(area) {
+        if (ball.center - p).norm() - ball.radius < least {
+            let track = &body.tracks().list[ball.track as usize];
+            let (s, foot) = nearest_on_track(body, track, p);
+            let distance = (foot - p).norm();
+            if distance < least {
+                least = distance;
+                best = Some(Nearest { distance, foot, face: f, uv: track.piece.eval(s) });
+            }
+        }
+    }
+    best
+}
+
+/// Parameter and point of a track that are nearest to `p`: from the nearest sample by Newton's method between its neighbours.
+fn nearest_on_track(body: &Body, track: &Track, p: &P3) -> (f64, P3) {
+    let sq = |i: usize| (track.samples[i] - p).norm_squared();
+    let k = (0..SAMPLES).min_by(|i, j| sq(*i).total_cmp(&sq(*j))).unwrap_or(0);
+    let step = 1.0 / (SAMPLES - 1) as f64;
+    let at = |i: usize| i as f64 * step;
+    let (mut lo, mut hi) = (at(k.saturating_sub(1)), at((k + 1).min(SAMPLES - 1)));
+    let mut s = at(k);
+    let mut best = (sq(k), s, track.samples[k]);
+    for _ in 0..40 {
+        let (q, d) = track.eval(body, s);
+        let off = q - p;
+        if off.norm_squared() < best.0 {
+            best = (off.norm_squared(), s, q);
+        }
+        // The derivative of half the squared distance tells the side; the track is almost straight.
+        let slope = off.dot(&d);
+        if slope > 0.0 {
+            hi = s;
+        } else {
+            lo = s;
+        }
+        let newton = s - slope / d.norm_squared();
+        let next = if lo < newton && newton < hi { newton } else { 0.5 * (lo + hi) };
+        if (next - s).abs() <= 4.0 * f64::EPSILON || hi - lo <= 4.0 * f64::EPSILON {
+            break;
+        }
+        s = next;
+    }
+    (best.1, best.2)
+}
+
+/// Faces of a solid near a point, with their outward normals there.
+pub(crate) type Around = arrayvec::ArrayVec<(u32, V3), 12>;
+
+/// The faces within `radius` (mm) of a point of the boundary, the solid's frame.
+pub(crate) fn faces_around(body: &Body, p: &P3, radius: f64, scratch: &mut NearScratch) -> Around {
+    let faces = body.faces();
+    let mut out = Around::new();
+    let NearScratch { stack } = scratch;
+    stack.clear();
+    stack.reserve(DEPTH);
+    stack.extend((!faces.is_empty()).then_some((0.0, 0)));
+    while let Some((_, i)) = stack.pop() {
+        let node = &faces[i as usize];
+        if node.obb.distance_to(p) > radius {
+            continue;
+        }
+        if let Some(first) = node.children() {
+            stack.extend([(0.0, first + 1), (0.0, first)]);
+        } else if let Some(area) = node.area() {
+            let Feature::Face(f) = body.area(area).feature else { continue };
+            if out.iter().any(|(g, _)| *g == f) || out.is_full() {
+                continue;
+            }
+            if let Some(uv) = place_near(body, f, area, p, radius) {
+                out.push((f, outward_normal(body.face(f), uv)));
+            }
+        }
+    }
+    out.sort_unstable_by_key(|(f, _)| *f);
+    out
+}
+
+/// Parameters of the point of a face nearest to `p`, when that is within `radius` and in the trims or beside them by no more.
+pub(crate) fn place_near(body: &Body, f: u32, area: u32, p: &P3, radius: f64) -> Option<P2> {
+    let face = body.face(f);
+    let rect = &body.area(area).rect;
+    let uv = if face.surface.is_canonical() {
+        face.surface.invert(p, None, Some(rect))
+    } else {
+        let foot = body.grid_of(area).foot(p);
+        let start = crate::samples::at(rect, foot.params[0], foot.params[1]);
+        face.surface.invert(p, Some(start), Some(rect))
+    };
+    let d = face.surface.derivs(uv);
+    if (d.p - p).norm() > radius {
+        return None;
+    }
+    if face.trim.classify(uv) == Side::Inside {
+        return Some(uv);
+    }
+    let metric = [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()];
+    face.trim.nearest(uv, metric, radius).map(|_| uv)
+}
+

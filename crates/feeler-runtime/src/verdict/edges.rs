@@ -1,0 +1,162 @@
+//! Edges of one solid through faces of the other one.
+
+use super::overlap::Memory;
+use super::{BESIDE, Decision, Evidence, LEVEL, PAIR_BUDGET, Place, SLACK, closed_form, patch_of};
+use crate::Body;
+use crate::body::tracks::Track;
+use crate::front::motion::Clocks;
+use crate::solve::{Context, Which};
+use feeler_geom::crossing::{Arc, Level, Shifted, curve_through_level, curve_through_patch};
+use feeler_geom::obb::PoseMatrix;
+use feeler_geom::trim::Side;
+use feeler_geom::{Obb, P2, P3, V3};
+use feeler_hierarchy::Feature;
+
+/// Marks a face among areas.
+const WHOLE: u32 = 1 << 31;
+
+/// Finds where edges of `own` pass through faces of the other solid; whether the search may end.
+pub(super) fn through_faces(
+    decision: &mut Decision<'_>,
+    own: Which,
+    overlaps: &[(u32, u32)],
+    mut memory: Option<&mut (&mut Memory, Clocks<'_>)>,
+    meetings: &mut Vec<u64>,
+) -> bool {
+    let ctx = decision.ctx;
+    let other = own.other();
+    let (body, facing) = (ctx.body(own), ctx.body(other));
+    // A track against a face with a closed form as a whole, or against an area: both in one number, which is quick to sort.
+    meetings.clear();
+    let to_own = &PoseMatrix::from(ctx.pose_to_other(other));
+    // Pairs of an area of A follow each other, and so do the tracks of a face.
+    let mut placed: Option<(u32, Obb)> = None;
+    for &(i, j) in overlaps {
+        let (mine, theirs) = if own == Which::A { (i, j) } else { (j, i) };
+        let feature = facing.area(theirs).feature;
+        let Feature::Face(f) = feature else { continue };
+        let target = if closed_form(facing, f).is_some() { WHOLE | f } else { theirs };
+        let place = || (theirs, facing.node(facing.leaf_of_area(theirs)).obb.placed(to_own));
+        let (_, obb) = *match &mut placed {
+            Some(last) if last.0 == theirs => last,
+            last => last.insert(place()),
+        };
+        let slack = BESIDE * ctx.tol.tol + facing.data(feature).deviation;
+        let near = body.tracks().of_area(mine).iter().filter(|ball| {
+            let Some((apart, clocks)) = memory.as_mut() else { return true };
+            if is_off(&obb, &ball.center, ball.radius + slack) {
+                return false;
+            }
+            // An edge is on both its faces, up to what it is off them.
+            let track = &body.tracks().list[ball.track as usize];
+            let pair = (body.dense(Feature::Face(track.beside)), facing.dense(feature));
+            let pair = if own == Which::A { pair } else { (pair.1, pair.0) };
+            apart.spare(ctx, clocks, pair, track.off).is_none()
+        });
+        meetings.extend(near.map(|ball| (u64::from(ball.track) << 32) | u64::from(target)));
+    }
+    // Room for other poses: what is allocated must not depend on the step.
+    meetings.reserve(meetings.len());
+    meetings.sort_unstable();
+    meetings.dedup();
+    meetings.iter().any(|&m| {
+        #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
+        let (t, target) = ((m >> 32) as u32, m as u32);
+        through_face(decision, own, &body.tracks().list[t as usize], target)
+    })
+}
+
+/// Whether an axis of a box tells a ball from it.
+fn is_off(obb: &Obb, center: &P3, radius: f64) -> bool {
+    let from = center - obb.center;
+    let [x, y, z] = [0, 1, 2].map(|k| obb.axes[k].dot(&from).abs() > obb.half[k] + radius);
+    // All of them at once: which one tells follows no pattern.
+    x | y | z
+}
+
+/// One track through one face or area.
+fn through_face(decision: &mut Decision<'_>, own: Which, track: &Track, target: u32) -> bool {
+    let ctx = decision.ctx;
+    let (body, facing) = (ctx.body(own), ctx.body(own.other()));
+    let tol = ctx.tol.tol;
+    let arc = Arc { eval: |s: f64| track.eval(body, s), range: [0.0, 1.0], speed: track.speed, bend: track.bend };
+    let given = decision.take();
+    let mut left = given;
+    let pose = ctx.pose_to_other(own.other());
+    let (face, search) = if target & WHOLE == 0 {
+        let Some((f, patch)) = patch_of(facing, target, Some(pose)) else { return false };
+        let shifted = Shifted { patch, by: LEVEL * tol, slack: SLACK * tol };
+        let search = curve_through_patch(&arc, &shifted, &mut left, &mut |s, uv| {
+            crossing(decision, own, track, s, (f, Some(uv)))
+        });
+        (f, search)
+    } else {
+        let f = target & !WHOLE;
+        let Some(primitive) = closed_form(facing, f) else { return false };
+        let primitive = primitive.transformed(pose);
+        let level = Level { primitive: &primitive, at: -LEVEL * tol, slack: SLACK * tol };
+        let search = curve_through_level(&arc, &level, &mut left, &mut |s| {
+            crossing(decision, own, track, s, (f, None))
+        });
+        (f, search)
+    };
+    debug_assert!(given <= PAIR_BUDGET, "one pair's share");
+    decision.settle(given, left, search, || Place {
+        p: ctx.in_a(own, &track.middle()),
+        faces: ordered(own, track.face, face),
+    })
+}
+
+/// Faces of A and B.
+pub(super) fn ordered(own: Which, mine: u32, theirs: u32) -> [u32; 2] {
+    if own == Which::A { [mine, theirs] } else { [theirs, mine] }
+}
+
+/// A crossing of a track with the surface of a face: evidence when it is in the trims.
+fn crossing(
+    decision: &mut Decision<'_>,
+    own: Which,
+    track: &Track,
+    s: f64,
+    (face, uv): (u32, Option<P2>),
+) -> bool {
+    let ctx = decision.ctx;
+    let (p, d) = track.eval(ctx.body(own), s);
+    let Some(deviation) = on_face(ctx, own.other(), face, &(ctx.pose_to_other(own) * p), uv) else {
+        return false;
+    };
+    let turned = |v: V3| if own == Which::A { v } else { ctx.pose_ab * v };
+    decision.weigh(&Evidence {
+        p: ctx.in_a(own, &p),
+        faces: ordered(own, track.face, face),
+        along: d.try_normalize(0.0).map(turned),
+        own,
+        deviation: deviation.max(track.piece.deviation),
+    })
+}
+
+/// Whether a point near a face's surface (the solid's frame; its parameters where they are known) is in the trims or beside them
+/// within what they leave open: the deviation (mm) of the trim that it lies on, 0 in the interior.
+pub(super) fn on_face(ctx: &Context<'_>, which: Which, face: u32, p: &P3, uv: Option<P2>) -> Option<f64> {
+    let body: &Body = ctx.body(which);
+    let data = body.face(face);
+    let uv = uv.unwrap_or_else(|| data.surface.invert(p, None, Some(&data.trim.rect)));
+    let d = data.surface.derivs(uv);
+    let beside = BESIDE * ctx.tol.tol;
+    // On another nappe or sheet the point's parameters are those of another place.
+    if (d.p - p).norm() > beside {
+        return None;
+    }
+    let metric = [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()];
+    let most = body.data(Feature::Face(face)).deviation + beside;
+    let near = data
+        .trim
+        .nearest(uv, metric, most)
+        .map(|(piece, _, distance)| (data.trim.pieces[piece].deviation, distance))
+        .filter(|(deviation, distance)| *distance <= deviation + beside);
+    match near {
+        Some((deviation, _)) => Some(deviation),
+        None => (data.trim.classify(uv) == Side::Inside).then_some(0.0),
+    }
+}
+

@@ -1,0 +1,206 @@
+//! Whether the interiors of the two solids meet: decided, not searched for.
+//!
+//! If they do, then an edge of one passes through a face of the other one, or two faces cross in a closed curve inside both, or a
+//! shell of one lies inside the other solid. All crossings are found ([`feeler_geom::crossing`]), at a level a little inside the
+//! material so that faces that only touch make none. Each is evidence; a [`Witness`], a point farther than the tolerance inside both
+//! solids, confirms it.
+//!
+//! # Guarantees
+//! [`Finding::Meet`] comes with its witness. [`Finding::Apart`] means that there is no evidence, [`Finding::Touch`] that all of it is
+//! shallower than about twice the tolerance or within the deviation of the trims that it lies on, or that no point nearby is inside
+//! both solids. What the budget of cells has not decided is [`Finding::Undecided`].
+//!
+//! # Source
+//! MATH §15.
+//!
+//! # Deviations
+//! Coincidence is not classified piece by piece: the level takes the place of it, and points beside each crossing that of samples of
+//! the pieces.
+
+mod closed_curves;
+mod edges;
+mod overlap;
+mod shells;
+mod witness;
+
+use crate::front::motion::{Clocks, Travelled};
+use crate::nearest::NearScratch;
+use crate::nearest::membership::RayScratch;
+use crate::solve::{Context, Which, sort_by_features};
+use crate::Body;
+use feeler_geom::crossing::{Patch, Search, third_of_closed_form};
+use feeler_geom::obb::separated_in_frame;
+use feeler_geom::skeleton::Primitive;
+use feeler_geom::{Obb, P3, Pose, V3};
+use feeler_hierarchy::Feature;
+use overlap::Overlaps;
+
+/// Depth (in tolerances) of the level at which crossings are looked for.
+const LEVEL: f64 = 1.0;
+/// How far (in tolerances) a crossing must leave the level to be found.
+const SLACK: f64 = 0.5;
+/// How far (in tolerances) from a trim a crossing still counts as on the face.
+const BESIDE: f64 = 4.0;
+/// Cells that one query may take.
+const BUDGET: u32 = 400_000;
+/// Cells that one pair of a curve or area and a face may take.
+const PAIR_BUDGET: u32 = 40_000;
+
+/// What the decision has found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Finding {
+    /// No evidence of crossing.
+    Apart,
+    /// Evidence, none of it deeper than the tolerances.
+    Touch,
+    /// A point inside both.
+    Meet(Witness),
+    /// The budget ran out about this place.
+    Undecided(Place),
+}
+
+/// A point inside both solids, frame of A.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Witness {
+    pub p: P3,
+    /// Distances (mm) to the boundaries of A and B.
+    pub inside: [f64; 2],
+    /// The faces that cross there, of A and B; none where a shell lies inside.
+    pub faces: Option<[u32; 2]>,
+}
+
+/// Where something is undecided, frame of A.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub p: P3,
+    /// Faces of A and B.
+    pub faces: [u32; 2],
+}
+
+/// A crossing of the boundaries, frame of A.
+#[derive(Clone, Copy, Debug)]
+struct Evidence {
+    p: P3,
+    /// Faces of A and B.
+    faces: [u32; 2],
+    /// Unit direction along the edge that crosses, of [`Evidence::own`].
+    along: Option<V3>,
+    /// Whose edge or face crosses the other one's face.
+    own: Which,
+    /// Deviation (mm) of the trims that the crossing lies on.
+    deviation: f64,
+}
+
+/// Reused memory.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    overlaps: Overlaps,
+    meetings: Vec<u64>,
+    shells: shells::Outside,
+    probe: Probe,
+}
+
+/// What asking about points needs.
+#[derive(Debug, Default)]
+struct Probe {
+    rays: RayScratch,
+    near: NearScratch,
+}
+
+impl Scratch {
+    /// Forgets earlier queries.
+    pub(crate) fn clear(&mut self) {
+        self.overlaps.clear();
+        self.shells.clear();
+    }
+}
+
+/// The course of one decision.
+struct Decision<'a> {
+    ctx: &'a Context<'a>,
+    probe: &'a mut Probe,
+    budget: u32,
+    touched: bool,
+    spent: Option<Place>,
+    witness: Option<Witness>,
+}
+
+impl Decision<'_> {
+    /// Takes in evidence; whether the search may end.
+    fn weigh(&mut self, evidence: &Evidence) -> bool {
+        self.touched = true;
+        self.witness = witness::confirm(self.ctx, evidence, self.probe);
+        self.witness.is_some()
+    }
+
+    /// A budget for one pair.
+    fn take(&self) -> u32 {
+        PAIR_BUDGET.min(self.budget)
+    }
+
+    /// Gives back what is left of a pair's budget; whether the search may end.
+    fn settle(&mut self, given: u32, left: u32, search: Search, place: impl Fn() -> Place) -> bool {
+        self.budget -= given - left;
+        if search == Search::Spent && self.spent.is_none() {
+            self.spent = Some(place());
+        }
+        search == Search::Stopped
+    }
+}
+
+/// Decides whether the interiors meet. `moved` is how far B has moved in all; without it all pairs of areas are looked at, whatever
+/// their boxes and earlier queries say.
+pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut Scratch) -> Finding {
+    let Scratch { overlaps, meetings, shells, probe } = scratch;
+    let (box_a, box_b) = (ctx.a.bounds(), ctx.b.bounds());
+    if box_a.is_empty() || box_b.is_empty() {
+        return Finding::Apart;
+    }
+    let placed = Obb::from_aabb(box_b).transformed(&ctx.pose_ab);
+    if separated_in_frame(&Obb::from_aabb(box_a), &placed, 0.0, u8::MAX).is_some() {
+        return Finding::Apart;
+    }
+    let mut decision =
+        Decision { ctx, probe, budget: BUDGET, touched: false, spent: None, witness: None };
+    let done = shells::inside(&mut decision, moved.map(|_| shells)) || {
+        match moved {
+            Some(moved) => overlap::overlapping_faces(ctx, moved, overlaps),
+            None => overlap::all_faces(ctx, overlaps),
+        }
+        let Overlaps { pairs, apart, keys, .. } = overlaps;
+        sort_by_features(ctx, pairs, keys);
+        let mut memory = moved.map(|moved| (apart, Clocks::new(ctx.b, moved)));
+        edges::through_faces(&mut decision, Which::A, pairs, memory.as_mut(), meetings)
+            || edges::through_faces(&mut decision, Which::B, pairs, memory.as_mut(), meetings)
+            || closed_curves::search(&mut decision, pairs)
+    };
+    match (done, decision.witness, decision.spent) {
+        (_, Some(witness), _) => Finding::Meet(witness),
+        (_, None, Some(place)) => Finding::Undecided(place),
+        _ if decision.touched => Finding::Touch,
+        _ => Finding::Apart,
+    }
+}
+
+/// The closed form of a face's surface in the solid's frame, for surfaces whose distance is one function.
+fn closed_form(body: &Body, face: u32) -> Option<&Primitive> {
+    body.round(face).filter(|(_, off)| *off <= 0.0).map(|(p, _)| p)
+}
+
+/// A face area as a patch, in a frame that `pose` takes the solid's coordinates to.
+fn patch_of<'a>(body: &'a Body, area: u32, pose: Option<&'a Pose>) -> Option<(u32, Patch<'a>)> {
+    let data = body.area(area);
+    let Feature::Face(f) = data.feature else { return None };
+    let face = body.face(f);
+    let rect = data.rect;
+    let third = if face.surface.is_canonical() {
+        third_of_closed_form(&face.surface, &rect)
+    } else {
+        let (wu, wv) = (rect.width(), rect.height());
+        let [a, b, c, d] = body.third_derivatives_of(area).each_ref().map(feeler_geom::Ball::norm);
+        [a / (wu * wu * wu), b / (wu * wu * wv), c / (wu * wv * wv), d / (wv * wv * wv)]
+    };
+    let cap = &body.tree()[body.leaf_of_area(area) as usize].cap;
+    let cone = if cap.cos > 0.0 { (cap.axis, cap.sin) } else { (cap.axis, 1.0) };
+    Some((f, Patch { surface: &face.surface, outward: face.outward, pose, rect, third, cone }))
+}

@@ -1,0 +1,273 @@
+//! Pairs of face areas whose crossing is not ruled out by boxes, surfaces and closed bounds of their distance.
+//!
+//! A pair is left out when one face stays above a level of the other one, by [`STAYS_ABOVE`] of the tolerance at the most behind it:
+//! faces that touch, as those of a bolt and its hole, never get to the search for crossings.
+
+use crate::Body;
+use crate::body::face_tree::FaceNode;
+use crate::front::motion::{Clocks, Margin, Motion, Travelled};
+use crate::front::pair_tree::{PairTree, Pairs, Verdict, opened};
+use crate::profile::apart::{Apart, Round, apart};
+use crate::solve::{Context, Which};
+use crate::tree::{PairTable, PlacedRounds, PlacedTree};
+use feeler_geom::Obb;
+use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame};
+use feeler_geom::skeleton::{Primitive, range_over_box};
+use feeler_hierarchy::Feature;
+
+/// What the search for pairs of areas that may meet uses and finds.
+#[derive(Debug, Default)]
+pub(super) struct Overlaps {
+    pub pairs: Vec<(u32, u32)>,
+    pub keys: Vec<u128>,
+    placed: PlacedTree<FaceNode>,
+    rounds: PlacedRounds,
+    pub apart: Memory,
+    tree: PairTree<()>,
+    /// The tolerance that the tree was made with.
+    valid_for: Option<f64>,
+}
+
+impl Overlaps {
+    /// Forgets earlier queries.
+    pub(super) fn clear(&mut self) {
+        self.tree.clear();
+        self.apart.clear();
+    }
+}
+
+/// How far (in tolerances) behind another face a face may stay that is above it: less than the level at which crossings are looked for,
+/// by the slack that these may have.
+const STAYS_ABOVE: f64 = 0.5;
+
+/// All pairs of face areas.
+pub(super) fn all_faces(ctx: &Context<'_>, scratch: &mut Overlaps) {
+    let areas = |body: &Body| {
+        body.features()
+            .iter()
+            .filter(|data| matches!(data.feature, Feature::Face(_)))
+            .flat_map(|data| body.areas_of(data).iter().copied())
+            .collect::<Vec<_>>()
+    };
+    let (of_a, of_b) = (areas(ctx.a), areas(ctx.b));
+    scratch.pairs.clear();
+    scratch.pairs.extend(of_a.iter().flat_map(|i| of_b.iter().map(move |j| (*i, *j))));
+}
+
+/// Pairs of face areas that may meet, into the scratch memory: their boxes overlap, the surface of neither passes by the
+/// box of the other one, and the faces are not plainly apart.
+pub(super) fn overlapping_faces(ctx: &Context<'_>, moved: &Travelled, scratch: &mut Overlaps) {
+    scratch.pairs.clear();
+    if ctx.a.faces().is_empty() || ctx.b.faces().is_empty() {
+        return;
+    }
+    scratch.placed.restart(ctx.b.faces());
+    scratch.rounds.restart(ctx.b);
+    scratch.apart.begin();
+    if scratch.valid_for != Some(ctx.tol.tol) {
+        scratch.tree.clear();
+        scratch.apart.clear();
+        scratch.valid_for = Some(ctx.tol.tol);
+    }
+    let Overlaps { tree, pairs, placed, rounds, apart, .. } = scratch;
+    let pose = PoseMatrix::from(&ctx.pose_ab);
+    let clocks = Clocks::new(ctx.b, moved);
+    tree.walk(moved, &mut Meetings { ctx, pose, clocks, pairs, placed, rounds, apart });
+    tree.reserve_active(pairs);
+}
+
+/// One query's walk down the faces of both solids.
+struct Meetings<'a> {
+    ctx: &'a Context<'a>,
+    pose: PoseMatrix,
+    clocks: Clocks<'a>,
+    pairs: &'a mut Vec<(u32, u32)>,
+    placed: &'a mut PlacedTree<FaceNode>,
+    rounds: &'a mut PlacedRounds,
+    apart: &'a mut Memory,
+}
+
+/// By how much pairs of faces are plainly apart as wholes, kept from query to query.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    known: PairTable<Known>,
+    queries: u32,
+}
+
+/// What is known of a pair of faces.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    /// Way by a clock at which they may meet.
+    until: f64,
+    clock: u8,
+    /// The query from which on it is worth to look again.
+    again: u32,
+}
+
+/// Queries in which two faces that were not plainly apart are taken as not apart without a look: most stay so, and it costs tests only.
+const LOOK_EVERY: u32 = 8;
+
+impl Memory {
+    fn clear(&mut self) {
+        self.known.restart();
+        self.queries = 0;
+    }
+
+    /// Begins a query.
+    fn begin(&mut self) {
+        if self.queries > u32::MAX - 2 * LOOK_EVERY {
+            self.clear();
+        }
+        self.queries += 1;
+    }
+
+    /// How far (mm) B may move by a clock until the faces can be within `room` (mm) and the tolerance, and that clock; `None` where they
+    /// are not known to be apart.
+    pub(super) fn spare(
+        &mut self,
+        ctx: &Context<'_>,
+        clocks: &Clocks<'_>,
+        pair: (u32, u32),
+        room: f64,
+    ) -> Option<(f64, u8)> {
+        let left = |known: &Known| (known.until - clocks.way(known.clock) - room, known.clock);
+        if let Some(known) = self.known.get(pair) {
+            let (spare, clock) = left(&known);
+            if spare > 0.0 {
+                return Some((spare, clock));
+            }
+            if self.queries < known.again {
+                return None;
+            }
+        }
+        let sides = Round::of(ctx, Which::A, pair.0).zip(Round::of(ctx, Which::B, pair.1));
+        let Apart { spare, turned } = sides.map_or(Apart::default(), |(a, b)| apart(&a, &b, STAYS_ABOVE * ctx.tol.tol));
+        let [of_a, of_b] = [(Which::A, pair.0), (Which::B, pair.1)].map(|(which, feature)| {
+            let feature = &ctx.body(which).features()[feature as usize];
+            clocks.of_form(Motion::of_way(spare), which, feature, Clocks::WHOLE)
+        });
+        let clock = if turned[Which::B as usize] { of_b } else { of_a };
+        let again = self.queries + if spare > 0.0 { 1 } else { LOOK_EVERY };
+        let known = Known { until: clocks.way(clock) + spare, clock, again };
+        self.known.set(pair, known);
+        Some(left(&known)).filter(|left| left.0 > 0.0)
+    }
+}
+
+/// Number of the tests that can cull a pair beside that of the boxes.
+const TESTS: u8 = 3;
+/// From here on the numbers are axes of that one.
+const AXES: u8 = TESTS;
+const END: u8 = AXES + SAT_AXES;
+
+impl Meetings<'_> {
+    /// How far B may move until the boxes of two nodes can meet, and the axis that tells it.
+    fn boxes(&mut self, (i, j): (u32, u32)) -> Option<(u8, Margin)> {
+        let node_b = self.placed.get(self.ctx.b.faces(), &self.pose, j);
+        let (axis, gap) = gap_in_frame(&self.ctx.a.faces()[i as usize].obb, &node_b.obb, 0.0)?;
+        Some((axis, Motion::of_way(gap).by(node_b.region)))
+    }
+
+    /// The same along one axis, which is counted from [`AXES`].
+    fn boxes_along(&self, (i, j): (u32, u32), axis: u8) -> Option<Margin> {
+        let (node_a, node_b) = (&self.ctx.a.faces()[i as usize], &self.ctx.b.faces()[j as usize]);
+        let gap = gap_along(&node_a.obb, &node_b.obb, &self.pose, axis - AXES);
+        (gap > 0.0).then(|| Motion::of_way(gap).by(node_b.region))
+    }
+
+    /// How far B may move until a pair can meet by one of the tests, from cheap to dear: by the surface of A or of B and the box of
+    /// the other, by the faces as wholes.
+    fn culled(&mut self, pair: (u32, u32), test: u8) -> Option<Margin> {
+        let (ctx, clocks) = (self.ctx, &self.clocks);
+        let (node_a, node_b) = (&ctx.a.faces()[pair.0 as usize], &ctx.b.faces()[pair.1 as usize]);
+        // By the form of a feature.
+        let by_form = |which: Which, feature: u32, spare: f64| {
+            let data = &ctx.body(which).features()[feature as usize];
+            let motion = Motion::of_way(spare);
+            (spare > 0.0).then(|| motion.by(clocks.of_form(motion, which, data, node_b.region)))
+        };
+        let misses = |(primitive, off): (&Primitive, f64), other: &Obb| {
+            let [lo, hi] = range_over_box(primitive, other);
+            let touch = STAYS_ABOVE * ctx.tol.tol;
+            (lo + touch).max(-hi - 3.0 * touch) - off
+        };
+        match test {
+            0 => {
+                let face = node_a.face()?;
+                let other = &self.placed.get(ctx.b.faces(), &self.pose, pair.1).obb;
+                by_form(Which::A, face, misses(ctx.a.round(face)?, other))
+            }
+            1 => {
+                let face = node_b.face()?;
+                let (p, off) = self.rounds.get(ctx.b, &ctx.pose_ab, face)?;
+                by_form(Which::B, face, misses((p, *off), &node_a.obb))
+            }
+            _ => {
+                let faces = node_a.face().zip(node_b.face())?;
+                let (spare, clock) = self.apart.spare(ctx, clocks, faces, 0.0)?;
+                Some(Motion::of_way(spare).by(clock))
+            }
+        }
+    }
+}
+
+impl Pairs for Meetings<'_> {
+    type Note = ();
+
+    fn note(&mut self, _: (u32, u32)) {}
+
+    fn group(&self, (): ()) -> Option<u32> {
+        None
+    }
+
+    fn settled(&self, _: u32) -> bool {
+        false
+    }
+
+    /// `hint` tells which test has culled the pair last.
+    fn test(&mut self, pair: (u32, u32), (): (), hint: &mut u8) -> Verdict {
+        let first = *hint;
+        let again = match first {
+            0..TESTS => self.culled(pair, first),
+            AXES..END => self.boxes_along(pair, first),
+            _ => None,
+        };
+        if let Some(margin) = again {
+            return Verdict::Culled(margin);
+        }
+        if let Some((axis, margin)) = self.boxes(pair) {
+            *hint = AXES + axis;
+            return Verdict::Culled(margin);
+        }
+        for test in (0..TESTS).filter(|test| *test != first) {
+            if let Some(margin) = self.culled(pair, test) {
+                *hint = test;
+                return Verdict::Culled(margin);
+            }
+        }
+        let (node_a, node_b) = (&self.ctx.a.faces()[pair.0 as usize], &self.ctx.b.faces()[pair.1 as usize]);
+        let Some(areas) = node_a.area().zip(node_b.area()) else { return Verdict::Open };
+        self.pairs.push(areas);
+        Verdict::Active
+    }
+
+    fn touch(&self, (i, j): (u32, u32)) -> u64 {
+        let (a, b) = (&self.ctx.a.faces()[i as usize], &self.ctx.b.faces()[j as usize]);
+        a.touch() ^ b.touch()
+    }
+
+    fn keep(&mut self, (i, j): (u32, u32), (): ()) -> bool {
+        let areas = self.ctx.a.faces()[i as usize].area().zip(self.ctx.b.faces()[j as usize].area());
+        self.pairs.extend(areas);
+        true
+    }
+
+    fn prune(&mut self, pair: (u32, u32)) -> Option<Margin> {
+        self.boxes(pair).map(|(_, margin)| margin)
+    }
+
+    fn children(&self, (i, j): (u32, u32)) -> [(u32, u32); 2] {
+        let (a, b) = (&self.ctx.a.faces()[i as usize], &self.ctx.b.faces()[j as usize]);
+        opened((i, a.children(), a.radius), (j, b.children(), b.radius))
+    }
+}

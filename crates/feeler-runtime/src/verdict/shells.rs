@@ -1,0 +1,60 @@
+//! Shells of one solid inside the other one, where no boundaries cross.
+
+use super::{Decision, witness};
+use crate::nearest::membership::contains;
+use crate::nearest::nearest;
+use crate::solve::Which;
+use feeler_geom::P3;
+
+/// Balls outside a solid, its own frame, one for each shell of the other one: as long as the shell's point is in its ball it is
+/// outside, in all poses.
+#[derive(Debug, Default)]
+pub(super) struct Outside([Vec<Option<(P3, f64)>>; 2]);
+
+impl Outside {
+    pub(super) fn clear(&mut self) {
+        self.0.iter_mut().for_each(Vec::clear);
+    }
+}
+
+/// Asks whether a point of each shell is inside the other solid, or behind it: two solids in one place have no boundary point inside.
+pub(super) fn inside(decision: &mut Decision<'_>, mut known: Option<&mut Outside>) -> bool {
+    let ctx = decision.ctx;
+    for own in [Which::A, Which::B] {
+        let (body, other) = (ctx.body(own), ctx.body(own.other()));
+        let bounds = other.bounds().inflated(ctx.tol.tol);
+        if let Some(Outside(balls)) = known.as_mut() {
+            balls[own as usize].resize(body.shell_points().len(), None);
+        }
+        for (k, (p, n)) in body.shell_points().iter().enumerate() {
+            let q = ctx.pose_to_other(own) * p;
+            if !bounds.contains(&q) {
+                continue;
+            }
+            let ball = known.as_mut().map(|Outside(balls)| &mut balls[own as usize][k]);
+            if let Some(Some((center, radius))) = ball.as_ref().map(|b| **b)
+                && (q - center).norm() < radius
+            {
+                continue;
+            }
+            match contains(other, &q, ctx.tol.tol, &mut decision.probe.rays) {
+                Some(false) => {
+                    if let Some(ball) = ball {
+                        let limit = other.size();
+                        let near = nearest(other, &q, limit, &mut decision.probe.near);
+                        let radius = near.map_or(limit, |n| n.distance) - ctx.tol.tol;
+                        *ball = (radius > 0.0).then_some((q, radius));
+                    }
+                }
+                _ => {
+                    let n = if own == Which::A { *n } else { ctx.pose_ab * n };
+                    decision.witness = witness::behind(ctx, own, &ctx.in_a(own, p), &n, decision.probe);
+                    if decision.witness.is_some() {
+                        return true;
+                    }
+                }
+            }
+        }
+    }
+    false
+}

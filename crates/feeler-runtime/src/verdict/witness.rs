@@ -1,0 +1,138 @@
+//! Points inside both solids.
+//!
+//! About a crossing the two solids are, to first order, cones of their faces' normals; a point inside both lies in a direction against
+//! the normal of a face of each. All such directions are tried at several lengths, and what is found is moved until the sum of its
+//! distances to both boundaries is large: every translation that separates the solids is at least as long.
+
+use super::{BESIDE, Evidence, Probe, Witness};
+use crate::Body;
+use crate::nearest::membership::contains;
+use crate::nearest::{Around, faces_around, nearest};
+use crate::solve::{Context, Which};
+use arrayvec::ArrayVec;
+use feeler_geom::{P3, V3};
+
+/// Lengths (in tolerances) at which directions are tried.
+const LENGTHS: [f64; 6] = [64.0, 1024.0, 4.0, 16_384.0, 16.0, 262_144.0];
+/// Points that the search for a larger sum of distances asks about.
+const TRIALS: u32 = 160;
+
+/// A point inside both solids beside a crossing.
+pub(super) fn confirm(ctx: &Context<'_>, evidence: &Evidence, probe: &mut Probe) -> Option<Witness> {
+    let need = ctx.tol.tol + evidence.deviation;
+    let radius = BESIDE * ctx.tol.tol + evidence.deviation;
+    let of_a = faces_around(ctx.a, &evidence.p, radius, &mut probe.near);
+    let mut of_b = faces_around(ctx.b, &(ctx.pose_ba * evidence.p), radius, &mut probe.near);
+    of_b.iter_mut().for_each(|(_, n)| *n = ctx.pose_ab * *n);
+    let directions = directions(&of_a, &of_b, evidence.along);
+    LENGTHS.iter().flat_map(|l| directions.iter().map(move |d| d * *l)).find_map(|step| {
+        let p = evidence.p + step * ctx.tol.tol;
+        let found = depth(ctx, &p, need, probe)?;
+        Some(deepened(ctx, Witness { faces: Some(evidence.faces), ..found }, need, probe))
+    })
+}
+
+/// A point inside both solids behind a point of a shell, with its outward normal.
+pub(super) fn behind(ctx: &Context<'_>, own: Which, p: &P3, n: &V3, probe: &mut Probe) -> Option<Witness> {
+    let need = ctx.tol.tol;
+    let slope = n.cross(&V3::new(0.3, 0.5, 0.8)).try_normalize(0.0).unwrap_or_else(V3::zeros);
+    let _ = own;
+    LENGTHS.iter().flat_map(|l| [-n, slope - n, -slope - n].map(|d| d * *l)).find_map(|step| {
+        let found = depth(ctx, &(p + step * need), need, probe)?;
+        Some(deepened(ctx, found, need, probe))
+    })
+}
+
+/// Unit directions against the normals of faces of both solids.
+fn directions(of_a: &Around, of_b: &Around, along: Option<V3>) -> ArrayVec<V3, 40> {
+    let mut out: ArrayVec<V3, 40> = ArrayVec::new();
+    let enters = |faces: &Around, d: &V3| faces.iter().any(|(_, n)| n.dot(d) < -1e-9);
+    let mut offer = |d: V3| {
+        if let Some(d) = d.try_normalize(1e-9)
+            && enters(of_a, &d)
+            && enters(of_b, &d)
+            && !out.is_full()
+            && !out.iter().any(|e| (e - d).norm() < 1e-3)
+        {
+            out.push(d);
+        }
+    };
+    let sum = |faces: &Around| faces.iter().fold(V3::zeros(), |s, (_, n)| s + n);
+    let (sum_a, sum_b) = (sum(of_a), sum(of_b));
+    offer(-(sum_a + sum_b));
+    for (_, a) in of_a {
+        for (_, b) in of_b {
+            offer(-(a + b));
+        }
+    }
+    for (_, a) in of_a {
+        offer(-(a + sum_b));
+    }
+    for (_, b) in of_b {
+        offer(-(b + sum_a));
+    }
+    for t in along.iter().flat_map(|t| [*t, -*t]) {
+        offer(t - sum_a - sum_b);
+        offer(t - (sum_a + sum_b) * 0.1);
+    }
+    out
+}
+
+/// The distances of a point (frame of A) to both boundaries when it is inside both by more than `need` (mm).
+fn depth(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witness> {
+    let q = ctx.pose_ba * p;
+    if !is_inside(ctx.b, &q, need, probe) || !is_inside(ctx.a, p, need, probe) {
+        return None;
+    }
+    distances(ctx, p, need, probe)
+}
+
+fn is_inside(body: &Body, p: &P3, need: f64, probe: &mut Probe) -> bool {
+    body.bounds().contains(p) && contains(body, p, 0.25 * need, &mut probe.rays) == Some(true)
+}
+
+/// The distances to both boundaries, when both are more than `need`.
+fn distances(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witness> {
+    let a = nearest(ctx.a, p, f64::INFINITY, &mut probe.near)?.distance;
+    let b = nearest(ctx.b, &(ctx.pose_ba * p), f64::INFINITY, &mut probe.near)?.distance;
+    (a > need && b > need).then_some(Witness { p: *p, inside: [a, b], faces: None })
+}
+
+/// Moves a witness so that the sum of its distances becomes larger.
+fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut Probe) -> Witness {
+    let mut best = start;
+    let mut step = best.inside[0].min(best.inside[1]);
+    let mut trials = TRIALS;
+    while trials > 0 && step > 1e-3 * need {
+        // Against the nearest boundary points of both, then along the axes between.
+        let away = |body: &Body, p: &P3, probe: &mut Probe| {
+            nearest(body, p, f64::INFINITY, &mut probe.near)
+                .and_then(|n| (p - n.foot).try_normalize(0.0))
+                .unwrap_or_else(V3::zeros)
+        };
+        let from_a = away(ctx.a, &best.p, probe);
+        let from_b = ctx.pose_ab * away(ctx.b, &(ctx.pose_ba * best.p), probe);
+        let (e, g) = feeler_geom::frame::complete_basis(&from_a);
+        let tries = [from_a + from_b, from_a, from_b, e, -e, g, -g, e + g, -e - g, e - g, g - e];
+        let mut moved = false;
+        for d in tries.iter().filter_map(|d| d.try_normalize(1e-6)) {
+            if trials == 0 {
+                break;
+            }
+            trials -= 1;
+            let p = best.p + d * step;
+            // Within both balls a point needs no ray.
+            let near = step < best.inside[0] && step < best.inside[1];
+            let found = if near { distances(ctx, &p, need, probe) } else { depth(ctx, &p, need, probe) };
+            if let Some(found) = found
+                && found.inside[0] + found.inside[1] > best.inside[0] + best.inside[1]
+            {
+                best = Witness { faces: best.faces, ..found };
+                moved = true;
+                break;
+            }
+        }
+        step = if moved { 2.0 * step } else { 0.5 * step };
+    }
+    best
+}
