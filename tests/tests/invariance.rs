@@ -145,8 +145,10 @@ fn the_same_query_gives_the_same_bits_again() {
         let mut pair = query(a, b, &Pose::identity(), &pose, &options);
         let first: Vec<_> = pair.lmds().to_vec();
         // Another pose in between must leave no trace.
-        pair.query(&Pose::identity(), &Pose::translation(5.0, 1.0, 40.0), &options);
-        pair.query(&(Pose::identity() * a.pose), &(pose * b.pose), &options);
+        pair.query(&Pose::identity(), &Pose::translation(5.0, 1.0, 40.0), &options)
+            .expect("finite poses and options");
+        pair.query(&(Pose::identity() * a.pose), &(pose * b.pose), &options)
+            .expect("finite poses and options");
         assert_eq!(first, pair.lmds(), "{what}");
         // All pairs of features, so that there is enough to share out.
         let all = QueryOptions { brute_force: true, ..options };
@@ -247,12 +249,12 @@ fn a_warm_pair_finds_what_a_cold_one_finds() {
                 QueryOptions { d_max: if k == 25 { 0.5 * d_max } else { *d_max }, ..QueryOptions::default() };
             let (status, cold) = {
                 let mut cold = ContactPair::new(pa.body.clone(), pb.body.clone());
-                cold.query(&Pose::identity(), &pose, &options);
+                cold.query(&Pose::identity(), &pose, &options).expect("finite poses and options");
                 most_reused =
                     most_reused.max(to_f64(cold.stats().bvtt_nodes) - to_f64(warm.stats().bvtt_nodes));
                 (cold.status(), decided(&cold))
             };
-            warm.query(&Pose::identity(), &pose, &options);
+            warm.query(&Pose::identity(), &pose, &options).expect("finite poses and options");
             let what = format!("{a}/{b} step {k}");
             assert_eq!(warm.status(), status, "{what}");
             let own = |l: &Lmd| (l.point_a, l.point_b);

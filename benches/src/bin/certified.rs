@@ -68,7 +68,7 @@ impl Query<'_> {
         for _ in 0..2 {
             let mut pair = ContactPair::new(self.a.0.clone(), self.b.0.clone());
             let clock = cpu_seconds();
-            pair.query(&self.a.1, &self.b.1, &options);
+            pair.query(&self.a.1, &self.b.1, &options).expect("finite poses and options");
             best = best.min(cpu_seconds() - clock);
             last = Some(pair);
         }

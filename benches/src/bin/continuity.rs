@@ -140,7 +140,7 @@ fn motion(
     let mut last: Option<(Pose, Option<f64>)> = None;
     for k in 0..MOTION {
         let pose = pose_at(k);
-        pair.query(own_a, &pose, options);
+        pair.query(own_a, &pose, options).expect("finite poses and options");
         counts.steps += 1;
         let now: Vec<Lmd> =
             pair.lmds().iter().filter(|l| l.class == LmdClass::Strict && !l.undecided).copied().collect();
@@ -148,7 +148,7 @@ fn motion(
         let status = pair.status();
         if k % 50 == 7 {
             let mut cold = ContactPair::new(a.clone(), b.clone());
-            cold.query(own_a, &pose, options);
+            cold.query(own_a, &pose, options).expect("finite poses and options");
             let timeless =
                 |l: &[Lmd]| -> Vec<Lmd> { l.iter().map(|l| Lmd { id: 0, age: 0, ..*l }).collect() };
             if timeless(cold.lmds()) != timeless(pair.lmds()) || cold.status() != status {

@@ -189,7 +189,9 @@ fn ours(scene: &Insertion, poses: std::ops::Range<usize>, options: &QueryOptions
     let mut pair = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
     poses
         .map(|i| {
-            let (us, contacts) = timed(|| pair.query(&scene.a.1, &scene.poses[i], options).len());
+            let (us, contacts) = timed(|| {
+                pair.query(&scene.a.1, &scene.poses[i], options).expect("finite poses and options").len()
+            });
             (
                 i,
                 Answer {

@@ -24,9 +24,7 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
     let pool = threads(&args.pair)?;
     let mut pair = ContactPair::new(two.body_a, two.body_b);
     let clock = Instant::now();
-    pool.install(|| {
-        pair.query(&(user_a * two.own_a), &(user_b * two.own_b), &options);
-    });
+    pool.install(|| pair.query(&(user_a * two.own_a), &(user_b * two.own_b), &options).map(|_| ()))?;
     let wall_us = clock.elapsed().as_secs_f64() * 1e6;
     if args.pair.json {
         let mut document = document(&pair, args.pair.d_max, wall_us);

@@ -57,9 +57,8 @@ pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> any
             pair = ContactPair::new(two.body_a.clone(), two.body_b.clone());
         }
         let clock = Instant::now();
-        pool.install(|| {
-            pair.query(&(a * two.own_a), &(b * two.own_b), &options);
-        });
+        pool.install(|| pair.query(&(a * two.own_a), &(b * two.own_b), &options).map(|_| ()))
+            .with_context(|| format!("step {}", frames.len()))?;
         let wall_us = clock.elapsed().as_secs_f64() * 1e6;
         frames.push(Frame {
             wall_us,

@@ -9,6 +9,7 @@
 //! radians. This crate knows neither STEP nor solids: it reads hierarchies.
 
 mod body;
+mod error;
 mod lmd;
 mod options;
 mod pair;
@@ -33,6 +34,7 @@ mod point_in_solid;
 mod touching;
 
 pub use body::{Body, BodyError};
+pub use error::QueryError;
 pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats, Status};
 pub use options::{QueryOptions, Savings};
 pub use pair::ContactPair;

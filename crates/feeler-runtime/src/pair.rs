@@ -13,7 +13,7 @@ use crate::solve::certify::certify;
 use crate::solve::{Context, Solved, solve_all};
 use crate::tolerance::Tolerances;
 use crate::track::Tracks;
-use crate::{Body, FeatureRef, Lmd, LmdClass, QueryOptions, Stats, Status};
+use crate::{Body, FeatureRef, Lmd, LmdClass, QueryError, QueryOptions, Stats, Status};
 use feeler_geom::{P2, Pose, V3};
 use feeler_hierarchy::Feature;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl ContactPair {
     }
 
     /// All LMDs with distance ≤ `d_max`, sorted by distance, in world coordinates. The poses take each solid's own
-    /// coordinates to the world. Poses that are not finite give no LMD.
+    /// coordinates to the world.
     ///
     /// The set of minima depends on the arguments only, never on earlier queries, and their numbers on those by no more than
     /// rounding; [`Lmd::id`] and [`Lmd::age`] follow minima from query to query. The same queries give the same bits.
@@ -96,17 +96,23 @@ impl ContactPair {
     /// apart: it cannot have come through, if none nearer was missed. Where pairs of areas are passed over because of what
     /// earlier queries have found, nothing is there to be found; pairs that are looked at because they were near lately add
     /// nothing that is not one.
-    pub fn query(&mut self, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> &[Lmd] {
+    ///
+    /// # Errors
+    /// [`QueryError`] where a pose is not finite or an option makes no sense. The pair's results are empty then; later
+    /// queries are as if this one had not been made.
+    pub fn query(
+        &mut self,
+        pose_a: &Pose,
+        pose_b: &Pose,
+        options: &QueryOptions,
+    ) -> Result<&[Lmd], QueryError> {
         self.lmds.clear();
         self.stats = Stats::default();
         self.times = PhaseTimes::default();
         self.status = Status::Separated;
-        let options = options.sanitized();
-        let pose_ab = pose_a.inv_mul(pose_b);
-        if !is_finite(pose_a) || !is_finite(&pose_ab) {
-            self.tracks.clear();
-            return &self.lmds;
-        }
+        options.check()?;
+        let options = options.bounded();
+        let pose_ab = relative_pose(pose_a, pose_b)?;
         let clock = Instant::now();
         self.tolerances = Tolerances::new(&self.a, &self.b, &pose_ab);
         let ctx = Context {
@@ -190,7 +196,7 @@ impl ContactPair {
             let nearest = if certain { nearest.unwrap_or(0.0) } else { 0.0 };
             self.apart_for = nearest - self.open(&ctx);
         }
-        &self.lmds
+        Ok(&self.lmds)
     }
 
     /// Length (mm) by which boundaries may be nearer than their smallest distance says: rounding, and gaps between edges
@@ -245,7 +251,18 @@ impl ContactPair {
     }
 }
 
-fn is_finite(pose: &Pose) -> bool {
+/// Takes coordinates of B to those of A.
+fn relative_pose(pose_a: &Pose, pose_b: &Pose) -> Result<Pose, QueryError> {
+    let pose_ab = pose_a.inv_mul(pose_b);
+    match (is_finite(pose_a), is_finite(pose_b), is_finite(&pose_ab)) {
+        (false, _, _) => Err(QueryError::PoseA),
+        (_, false, _) => Err(QueryError::PoseB),
+        (_, _, false) => Err(QueryError::PosesTooFarApart),
+        _ => Ok(pose_ab),
+    }
+}
+
+pub(crate) fn is_finite(pose: &Pose) -> bool {
     pose.translation.vector.iter().all(|x| x.is_finite())
         && pose.rotation.coords.iter().all(|x| x.is_finite())
 }

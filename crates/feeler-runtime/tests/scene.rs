@@ -66,8 +66,10 @@ fn near_pairs_are_all_pairs_that_matter() {
         for j in 0..20_u32 {
             for i in 0..j {
                 let mut pair = ContactPair::new(bodies[i as usize].clone(), bodies[j as usize].clone());
-                let expected =
-                    pair.query(&drift.poses[i as usize], &drift.poses[j as usize], &options).to_vec();
+                let expected = pair
+                    .query(&drift.poses[i as usize], &drift.poses[j as usize], &options)
+                    .expect("finite poses and options")
+                    .to_vec();
                 match near.iter().find(|n| n.bodies == (i, j)) {
                     Some(n) => {
                         assert!(timeless(n.contacts.lmds()) == timeless(&expected), "{i} {j}");

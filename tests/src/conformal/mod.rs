@@ -159,10 +159,13 @@ impl Rig {
     }
 
     /// Queries with B posed in the frame of A.
+    ///
+    /// # Panics
+    /// Where the pose is not finite or what is asked makes no sense.
     pub fn query<'a>(&self, pair: &'a mut ContactPair, pose: &Pose, ask: &Ask) -> &'a [Lmd] {
         let options =
             QueryOptions { alpha: ask.alpha, conformal_spacing: ask.spacing, ..QueryOptions::within(D_MAX) };
-        pair.query(&self.world, &(self.world * pose), &options)
+        pair.query(&self.world, &(self.world * pose), &options).expect("finite poses and options")
     }
 }
 
