@@ -157,7 +157,7 @@ fn run(index: usize, c: &Case, rounds: u64, oracle: bool) -> Counts {
         if oracle
             && round == 0
             && certified.stats().certified_pairs > 0
-            && plain.status() == Status::Separated
+            && plain.status() == Some(Status::Separated)
         {
             judge((&a, &b), (&pose, c.d_max), (&plain, &certified), &what, &mut counts);
         }

@@ -136,7 +136,7 @@ fn motion(
     let size = a.size().max(b.size());
     let corner = b.bounds().max.coords.abs().sup(&b.bounds().min.coords.abs()).norm();
     let mut pair = ContactPair::new(a.clone(), b.clone());
-    let mut past: Vec<(Vec<Lmd>, Status)> = Vec::new();
+    let mut past: Vec<(Vec<Lmd>, Option<Status>)> = Vec::new();
     let mut last: Option<(Pose, Option<f64>)> = None;
     for k in 0..MOTION {
         let pose = pose_at(k);
@@ -159,7 +159,7 @@ fn motion(
             let change = old.inverse() * pose;
             change.translation.vector.norm() + change.rotation.angle() * corner
         });
-        let free = |s: Status| s == Status::Separated;
+        let free = |s: Option<Status>| s == Some(Status::Separated);
         if let Some((old_pose, old_min)) = last
             && free(status)
             && past.last().is_some_and(|p| free(p.1))

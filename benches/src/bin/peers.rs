@@ -198,7 +198,10 @@ fn ours(scene: &Insertion, poses: std::ops::Range<usize>, options: &QueryOptions
                     us,
                     contacts: Some(contacts),
                     distance: pair.min_distance(),
-                    collides: pair.status() != Status::Separated,
+                    collides: pair.status().map_or_else(
+                        || pair.min_distance().is_some_and(|d| d <= pair.tolerances().tol),
+                        |s| s != Status::Separated,
+                    ),
                 },
             )
         })

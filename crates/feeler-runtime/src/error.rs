@@ -28,4 +28,7 @@ pub enum QueryError {
     /// `conformal_spacing` is NaN, infinite, 0 or negative.
     #[error("the conformal spacing is {0}; give a finite length above 0 mm, or none for the default")]
     ConformalSpacing(f64),
+    /// `tolerance` is NaN, infinite, 0 or negative.
+    #[error("the tolerance is {0}; give a finite length above 0 mm, or none for 1e-7 of the size")]
+    Tolerance(f64),
 }

@@ -19,6 +19,7 @@ mod scene;
 mod tolerance;
 mod track;
 mod tree;
+mod verdict_types;
 
 mod front;
 mod solve;
@@ -35,9 +36,10 @@ mod touching;
 
 pub use body::{Body, BodyError};
 pub use error::QueryError;
-pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats, Status};
+pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats};
 pub use options::{QueryOptions, Savings};
 pub use pair::ContactPair;
 pub use phases::PhaseTimes;
 pub use scene::{NearPair, Scene, SceneError};
 pub use tolerance::Tolerances;
+pub use verdict_types::{Status, Undecided, Verdict, Widened, Witness};

@@ -40,8 +40,13 @@ pub struct QueryOptions {
     pub brute_force: bool,
     /// Share the work out in the current thread pool of `rayon`. The result is the same to the bit.
     pub parallel: bool,
-    /// Whether to decide if the interiors meet. Without it the status is never `Interfering`.
+    /// Whether to decide how the solids stand to one another. Without it there is no status:
+    /// [`ContactPair::status`](crate::ContactPair::status) is `None`.
     pub detect_interference: bool,
+    /// Lengths (mm) below this are zero: what is nearer touches, what meets less deep does not interfere. `None`: 1e-7 of
+    /// the larger bounding-box diagonal, and rounding. Never less than rounding; the value that was used is
+    /// [`Tolerances::tol`](crate::Tolerances::tol).
+    pub tolerance: Option<f64>,
     /// Prove for every solve with a free-form side that it has found all minima, and find what it has missed. What stays open is
     /// told by [`Stats::undecided_pairs`](crate::Stats::undecided_pairs) and [`Lmd::undecided`](crate::Lmd::undecided): where
     /// there is none, the set of minima is complete.
@@ -62,6 +67,7 @@ impl Default for QueryOptions {
             brute_force: false,
             parallel: false,
             detect_interference: true,
+            tolerance: None,
             certified: false,
             conformal_spacing: None,
             savings: Savings::default(),
@@ -83,15 +89,16 @@ impl QueryOptions {
     ///
     /// # Errors
     /// [`QueryError`] with the first option that does not.
-    pub(crate) fn check(&self) -> Result<(), QueryError> {
+    pub fn check(&self) -> Result<(), QueryError> {
         let alphas = 0.0..=std::f64::consts::FRAC_PI_4;
-        let is_spacing = |s: f64| s.is_finite() && s > 0.0;
+        let is_length = |s: f64| s.is_finite() && s > 0.0;
         match *self {
             Self { d_max, .. } if d_max.is_nan() || d_max < 0.0 => Err(QueryError::DMax(d_max)),
             Self { alpha, .. } if !alphas.contains(&alpha) => Err(QueryError::Alpha(alpha)),
             Self { dilation_a: d, .. } if !d.is_finite() => Err(QueryError::DilationA(d)),
             Self { dilation_b: d, .. } if !d.is_finite() => Err(QueryError::DilationB(d)),
-            Self { conformal_spacing: Some(s), .. } if !is_spacing(s) => Err(QueryError::ConformalSpacing(s)),
+            Self { conformal_spacing: Some(s), .. } if !is_length(s) => Err(QueryError::ConformalSpacing(s)),
+            Self { tolerance: Some(t), .. } if !is_length(t) => Err(QueryError::Tolerance(t)),
             _ => Ok(()),
         }
     }

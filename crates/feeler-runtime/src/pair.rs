@@ -13,7 +13,7 @@ use crate::solve::certify::certify;
 use crate::solve::{Context, Solved, solve_all};
 use crate::tolerance::Tolerances;
 use crate::track::Tracks;
-use crate::{Body, FeatureRef, Lmd, LmdClass, QueryError, QueryOptions, Stats, Status};
+use crate::{Body, FeatureRef, Lmd, LmdClass, QueryError, QueryOptions, Stats, Status, Verdict};
 use feeler_geom::{P2, Pose, V3};
 use feeler_hierarchy::Feature;
 use std::sync::Arc;
@@ -25,7 +25,9 @@ pub struct ContactPair {
     a: Arc<Body>,
     b: Arc<Body>,
     lmds: Vec<Lmd>,
-    status: Status,
+    verdict: Verdict,
+    /// Whether the last query has come to a verdict.
+    has_verdict: bool,
     stats: Stats,
     times: PhaseTimes,
     tolerances: Tolerances,
@@ -40,6 +42,8 @@ pub struct ContactPair {
     odometer: Odometer,
     /// Motion (mm) that is left until the boundaries can have met since they were found apart.
     apart_for: f64,
+    /// `tolerance` and `detect_interference` of the last query: what is known was found with these.
+    known_for: (Option<f64>, bool),
 }
 
 /// Motion in one step, relative to the size of B, beyond which starting again at the roots is quicker.
@@ -51,13 +55,14 @@ impl ContactPair {
     /// A pair of bodies.
     #[must_use]
     pub fn new(a: Arc<Body>, b: Arc<Body>) -> Self {
-        let tolerances = Tolerances::new(&a, &b, &Pose::identity());
+        let tolerances = Tolerances::new(&a, &b, &Pose::identity(), None);
         let odometer = Odometer::new(&a, &b);
         Self {
             a,
             b,
             lmds: Vec::new(),
-            status: Status::default(),
+            verdict: Verdict::new(),
+            has_verdict: false,
             stats: Stats::default(),
             times: PhaseTimes::default(),
             tolerances,
@@ -71,6 +76,7 @@ impl ContactPair {
             tracks: Tracks::default(),
             odometer,
             apart_for: 0.0,
+            known_for: (None, true),
         }
     }
 
@@ -109,12 +115,17 @@ impl ContactPair {
         self.lmds.clear();
         self.stats = Stats::default();
         self.times = PhaseTimes::default();
-        self.status = Status::Separated;
+        self.verdict.clear();
+        self.has_verdict = false;
         options.check()?;
         let options = options.bounded();
         let pose_ab = relative_pose(pose_a, pose_b)?;
         let clock = Instant::now();
-        self.tolerances = Tolerances::new(&self.a, &self.b, &pose_ab);
+        let asked = (options.tolerance, options.detect_interference);
+        if asked != std::mem::replace(&mut self.known_for, asked) {
+            self.forget_places();
+        }
+        self.tolerances = Tolerances::new(&self.a, &self.b, &pose_ab, options.tolerance);
         let ctx = Context {
             a: &self.a,
             b: &self.b,
@@ -182,17 +193,18 @@ impl ContactPair {
         let inside = |s| decide && interfere::is_inside(&ctx, s, &self.interfere);
         let (meet, suspects) = timed(|| crossing || self.solved.suspects.iter().any(inside));
         self.times = PhaseTimes { solves, filtering, interference: interference + suspects, ..self.times };
-        self.status = if meet {
+        self.verdict.status = if meet {
             Status::Interfering
         } else if nearest.is_some_and(|d| d <= ctx.tol.tol) {
             Status::Touching
         } else {
             Status::Separated
         };
+        self.has_verdict = options.detect_interference;
         if decide || still_apart {
             // Without a minimum in reach, or with a doubtful one, nothing vouches for the outcome but itself.
             let doubtful = self.kept.iter().any(|k| k.undecided);
-            let certain = self.status == Status::Separated && !doubtful;
+            let certain = self.verdict.status == Status::Separated && !doubtful;
             let nearest = if certain { nearest.unwrap_or(0.0) } else { 0.0 };
             self.apart_for = nearest - self.open(&ctx);
         }
@@ -208,6 +220,11 @@ impl ContactPair {
     /// Begins a new motion: what the next query finds is new.
     pub fn forget(&mut self) {
         self.tracks.clear();
+        self.forget_places();
+    }
+
+    /// Drops what was found out where the bodies were.
+    fn forget_places(&mut self) {
         self.front.clear();
         self.interfere.clear();
         self.apart_for = 0.0;
@@ -226,10 +243,17 @@ impl ContactPair {
         self.lmds.iter().find(|l| l.class != LmdClass::Quasi).map(|l| l.distance)
     }
 
-    /// How the solids stood in the last query.
+    /// How the solids stood in the last query: `None` before the first one, after an error, and without
+    /// [`QueryOptions::detect_interference`].
     #[must_use]
-    pub fn status(&self) -> Status {
-        self.status
+    pub fn status(&self) -> Option<Status> {
+        self.verdict().map(|v| v.status)
+    }
+
+    /// How the solids stood in the last query, with what proves it; `None` where [`ContactPair::status`] is.
+    #[must_use]
+    pub fn verdict(&self) -> Option<&Verdict> {
+        self.has_verdict.then_some(&self.verdict)
     }
 
     /// Counters of the last query.

@@ -61,7 +61,7 @@ struct Slot {
 pub struct NearPair<'a> {
     /// Numbers of the bodies, ascending.
     pub bodies: (u32, u32),
-    /// Its minima and status; A is the body with the smaller number.
+    /// Its minima and, with [`QueryOptions::detect_interference`], its status; A is the body with the smaller number.
     pub contacts: &'a ContactPair,
 }
 

@@ -40,7 +40,7 @@ fn poses_and_options_that_are_no_numbers() {
         (here, turned, |e| matches!(e, QueryError::PoseB)),
         (far(-1.5e308), far(1.5e308), |e| matches!(e, QueryError::PosesTooFarApart)),
     ];
-    let options: [(QueryOptions, Named); 14] = [
+    let options: [(QueryOptions, Named); 18] = [
         (QueryOptions { d_max: f64::NAN, ..base }, |e| matches!(e, QueryError::DMax(_))),
         (QueryOptions { d_max: -1.0, ..base }, |e| matches!(e, QueryError::DMax(_))),
         (QueryOptions { d_max: f64::NEG_INFINITY, ..base }, |e| matches!(e, QueryError::DMax(_))),
@@ -54,6 +54,10 @@ fn poses_and_options_that_are_no_numbers() {
         (spacing(f64::INFINITY), |e| matches!(e, QueryError::ConformalSpacing(_))),
         (spacing(0.0), |e| matches!(e, QueryError::ConformalSpacing(_))),
         (spacing(-1.0), |e| matches!(e, QueryError::ConformalSpacing(_))),
+        (tolerance(f64::NAN), |e| matches!(e, QueryError::Tolerance(_))),
+        (tolerance(f64::INFINITY), |e| matches!(e, QueryError::Tolerance(_))),
+        (tolerance(0.0), |e| matches!(e, QueryError::Tolerance(_))),
+        (tolerance(-1e-3), |e| matches!(e, QueryError::Tolerance(_))),
         (QueryOptions { d_max: f64::NAN, ..spacing(0.0) }, |e| matches!(e, QueryError::DMax(_))),
     ];
     let of_poses = poses.iter().map(|(p, q, named)| (p, q, &base, named));
@@ -72,6 +76,10 @@ fn poses_and_options_that_are_no_numbers() {
 
 fn spacing(spacing: f64) -> QueryOptions {
     QueryOptions { conformal_spacing: Some(spacing), ..QueryOptions::within(5.0) }
+}
+
+fn tolerance(tolerance: f64) -> QueryOptions {
+    QueryOptions { tolerance: Some(tolerance), ..QueryOptions::within(5.0) }
 }
 
 #[test]
@@ -99,7 +107,7 @@ fn empty_and_broken_hierarchies() {
         let options = QueryOptions { brute_force, ..QueryOptions::within(1.0) };
         let found = pair.query(&Pose::identity(), &Pose::identity(), &options).expect("sound");
         assert!(found.is_empty(), "nothing");
-        assert_eq!(pair.status(), Status::Separated, "from nothing");
+        assert_eq!(pair.status(), Some(Status::Separated), "from nothing");
     }
     let good = ball.hierarchy().clone();
     let mut loops = good.clone();

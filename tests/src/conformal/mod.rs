@@ -194,7 +194,7 @@ pub fn check(
     let size = rig.size();
     let tol = 1e-7 * size;
     let lowest = (s.lowest)(pose);
-    let meet = pair.status() == Status::Interfering;
+    let meet = pair.status() == Some(Status::Interfering);
     if lowest < -1e-12 * size {
         if lowest < -100.0 * tol && !meet {
             fault("status", format!("{lowest:.1e} deep, but {:?}", pair.status()));

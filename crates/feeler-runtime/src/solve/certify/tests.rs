@@ -124,7 +124,7 @@ fn sets(a: &Body, b: &Body, pose_ab: &Pose, d_max: f64) -> Sets {
         b,
         pose_ab: *pose_ab,
         pose_ba: pose_ab.inverse(),
-        tol: Tolerances::new(a, b, pose_ab),
+        tol: Tolerances::new(a, b, pose_ab, None),
         d_max,
         alpha: 0.0,
         cull: None,
