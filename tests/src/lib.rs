@@ -88,10 +88,13 @@ pub fn model(name: &str) -> Part {
 }
 
 /// A fresh query of two parts.
+///
+/// # Panics
+/// Where a pose is not finite or an option makes no sense.
 #[must_use]
 pub fn query(a: &Part, b: &Part, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> ContactPair {
     let mut pair = ContactPair::new(Arc::clone(&a.body), Arc::clone(&b.body));
-    pair.query(&(pose_a * a.pose), &(pose_b * b.pose), options);
+    pair.query(&(pose_a * a.pose), &(pose_b * b.pose), options).expect("finite poses and options");
     pair
 }
 

@@ -12,7 +12,7 @@ fn differences(c: &Case, (a, b): &(Part, Part), seed: u64) -> (usize, Vec<String
     let pose = random_pose(seed, &c.base, c.dt, c.dr);
     let options = QueryOptions { d_max: c.d_max, ..QueryOptions::default() };
     let pair = query(a, b, &Pose::identity(), &pose, &options);
-    if pair.status() != Status::Separated {
+    if pair.status() != Some(Status::Separated) {
         return (usize::MAX, vec![]);
     }
     let pose_b = a.pose.inverse() * pose * b.pose;

@@ -61,7 +61,7 @@ fn compare(a: &Arc<Body>, b: &Arc<Body>, base: &Pose, d_max: f64) -> usize {
             QueryOptions { savings: Savings { supermaximal: false, ..Savings::default() }, ..options };
         let find = |options: &QueryOptions| {
             let mut pair = ContactPair::new(a.clone(), b.clone());
-            pair.query(&Pose::identity(), &pose, options);
+            pair.query(&Pose::identity(), &pose, options).expect("finite poses and options");
             (pair.status(), strict(&pair))
         };
         let ((x_status, x), (y_status, y)) = (find(&options), find(&apart));

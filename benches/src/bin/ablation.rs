@@ -129,7 +129,7 @@ fn pass(scene: &Insertion, poses: std::ops::Range<usize>, options: &QueryOptions
     let mut pair = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
     for pose in &scene.poses[poses] {
         let clock = Instant::now();
-        pair.query(&scene.a.1, pose, options);
+        pair.query(&scene.a.1, pose, options).expect("finite poses and options");
         out.ms.push(clock.elapsed().as_secs_f64() * 1e3);
         let stats = pair.stats();
         out.nodes.push(to_f64(stats.bvtt_nodes));

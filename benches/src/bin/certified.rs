@@ -68,7 +68,7 @@ impl Query<'_> {
         for _ in 0..2 {
             let mut pair = ContactPair::new(self.a.0.clone(), self.b.0.clone());
             let clock = cpu_seconds();
-            pair.query(&self.a.1, &self.b.1, &options);
+            pair.query(&self.a.1, &self.b.1, &options).expect("finite poses and options");
             best = best.min(cpu_seconds() - clock);
             last = Some(pair);
         }
@@ -157,7 +157,7 @@ fn run(index: usize, c: &Case, rounds: u64, oracle: bool) -> Counts {
         if oracle
             && round == 0
             && certified.stats().certified_pairs > 0
-            && plain.status() == Status::Separated
+            && plain.status() == Some(Status::Separated)
         {
             judge((&a, &b), (&pose, c.d_max), (&plain, &certified), &what, &mut counts);
         }

@@ -136,11 +136,11 @@ fn motion(
     let size = a.size().max(b.size());
     let corner = b.bounds().max.coords.abs().sup(&b.bounds().min.coords.abs()).norm();
     let mut pair = ContactPair::new(a.clone(), b.clone());
-    let mut past: Vec<(Vec<Lmd>, Status)> = Vec::new();
+    let mut past: Vec<(Vec<Lmd>, Option<Status>)> = Vec::new();
     let mut last: Option<(Pose, Option<f64>)> = None;
     for k in 0..MOTION {
         let pose = pose_at(k);
-        pair.query(own_a, &pose, options);
+        pair.query(own_a, &pose, options).expect("finite poses and options");
         counts.steps += 1;
         let now: Vec<Lmd> =
             pair.lmds().iter().filter(|l| l.class == LmdClass::Strict && !l.undecided).copied().collect();
@@ -148,7 +148,7 @@ fn motion(
         let status = pair.status();
         if k % 50 == 7 {
             let mut cold = ContactPair::new(a.clone(), b.clone());
-            cold.query(own_a, &pose, options);
+            cold.query(own_a, &pose, options).expect("finite poses and options");
             let timeless =
                 |l: &[Lmd]| -> Vec<Lmd> { l.iter().map(|l| Lmd { id: 0, age: 0, ..*l }).collect() };
             if timeless(cold.lmds()) != timeless(pair.lmds()) || cold.status() != status {
@@ -159,7 +159,7 @@ fn motion(
             let change = old.inverse() * pose;
             change.translation.vector.norm() + change.rotation.angle() * corner
         });
-        let free = |s: Status| s == Status::Separated;
+        let free = |s: Option<Status>| s == Some(Status::Separated);
         if let Some((old_pose, old_min)) = last
             && free(status)
             && past.last().is_some_and(|p| free(p.1))

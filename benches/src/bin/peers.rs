@@ -189,14 +189,19 @@ fn ours(scene: &Insertion, poses: std::ops::Range<usize>, options: &QueryOptions
     let mut pair = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
     poses
         .map(|i| {
-            let (us, contacts) = timed(|| pair.query(&scene.a.1, &scene.poses[i], options).len());
+            let (us, contacts) = timed(|| {
+                pair.query(&scene.a.1, &scene.poses[i], options).expect("finite poses and options").len()
+            });
             (
                 i,
                 Answer {
                     us,
                     contacts: Some(contacts),
                     distance: pair.min_distance(),
-                    collides: pair.status() != Status::Separated,
+                    collides: pair.status().map_or_else(
+                        || pair.min_distance().is_some_and(|d| d <= pair.tolerances().tol),
+                        |s| s != Status::Separated,
+                    ),
                 },
             )
         })

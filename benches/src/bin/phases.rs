@@ -118,7 +118,7 @@ fn pass(
         lmds.clear();
         for pose in &scene.poses[poses.clone()] {
             let clock = Instant::now();
-            pair.query(&scene.a.1, pose, &options);
+            pair.query(&scene.a.1, pose, &options).expect("finite poses and options");
             let whole = clock.elapsed();
             lmds.push(pair.lmds().to_vec());
             if round > 0 {

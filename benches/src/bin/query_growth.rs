@@ -130,10 +130,10 @@ fn pass(
             pair = ContactPair::new(a.clone(), b.clone());
         }
         let clock = Instant::now();
-        pair.query(&Pose::identity(), pose, &options);
+        pair.query(&Pose::identity(), pose, &options).expect("finite poses and options");
         us.push(clock.elapsed().as_secs_f64() * 1e6);
         nodes.push(pair.stats().bvtt_nodes as f64);
-        if pair.status() != Status::Separated {
+        if pair.status().is_some_and(|s| s != Status::Separated) {
             return Err(format!("the parts meet at {pose}"));
         }
         minima.push(pair.lmds().iter().map(|l| l.distance).collect());

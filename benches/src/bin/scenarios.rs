@@ -56,7 +56,7 @@ fn run(dir: &Path, name: &str, (every, between, warm): (usize, usize, bool), fla
                 pair = ContactPair::new(a.clone(), b.clone());
             }
             let clock = Instant::now();
-            pair.query(&pose_a, pose, &options);
+            pair.query(&pose_a, pose, &options).expect("finite poses and options");
             ms.push(clock.elapsed().as_secs_f64() * 1e3);
             count.push(f64::from(u32::try_from(pair.lmds().len()).unwrap_or(u32::MAX)));
             let st = pair.stats();

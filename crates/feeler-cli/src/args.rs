@@ -92,8 +92,12 @@ pub struct PairArgs {
     /// Solid of B
     #[arg(long, value_name = "S", default_value = "0")]
     pub solid_b: String,
+    /// Lengths below this (mm) are zero: solids that are nearer touch, and those that meet less deep do not interfere;
+    /// default: 1e-7 of the larger solid's diagonal
+    #[arg(long, value_name = "MM", value_parser = positive)]
+    pub tolerance: Option<f64>,
     /// Dilate the polars of edges and vertices by this angle (rad) and report quasi-minima too
-    #[arg(long, value_name = "RAD", default_value_t = 0.0, value_parser = non_negative)]
+    #[arg(long, value_name = "RAD", default_value_t = 0.0, value_parser = quasi)]
     pub quasi: f64,
     /// Implicit thickness of A (mm), subtracted from the gap
     #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = finite, allow_hyphen_values = true)]
@@ -154,15 +158,22 @@ pub struct Sweep {
 
 fn finite(s: &str) -> Result<f64, String> {
     let x: f64 = s.trim().parse().map_err(|_| format!("'{s}' is not a number"))?;
-    if x.is_finite() { Ok(x) } else { Err(format!("'{s}' is not finite")) }
+    if x.is_finite() { Ok(x) } else { Err(format!("'{s}' is not finite; give a number")) }
 }
 
 fn non_negative(s: &str) -> Result<f64, String> {
-    finite(s).and_then(|x| if x >= 0.0 { Ok(x) } else { Err(format!("'{s}' is negative")) })
+    finite(s).and_then(|x| if x >= 0.0 { Ok(x) } else { Err(format!("'{s}' is negative; give 0 or more")) })
 }
 
 fn positive(s: &str) -> Result<f64, String> {
-    finite(s).and_then(|x| if x > 0.0 { Ok(x) } else { Err(format!("'{s}' is not above 0")) })
+    finite(s)
+        .and_then(|x| if x > 0.0 { Ok(x) } else { Err(format!("'{s}' is not above 0; give a length in mm")) })
+}
+
+fn quasi(s: &str) -> Result<f64, String> {
+    non_negative(s).and_then(|x| {
+        if x <= std::f64::consts::FRAC_PI_4 { Ok(x) } else { Err(format!("'{s}' is above pi/4 (0.785) rad")) }
+    })
 }
 
 fn flatness(s: &str) -> Result<f64, String> {

@@ -14,6 +14,7 @@ pub mod query;
 pub mod sweep;
 pub mod table;
 mod tree;
+mod verdict;
 
 use std::process::ExitCode;
 

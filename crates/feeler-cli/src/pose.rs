@@ -23,7 +23,10 @@ pub fn parse(text: &str) -> anyhow::Result<Pose> {
         .split(',')
         .map(|s| s.trim().parse::<f64>().with_context(|| format!("pose '{text}': '{s}' is not a number")))
         .collect::<anyhow::Result<_>>()?;
-    ensure!(values.iter().all(|x| x.is_finite()), "pose '{text}': every value must be finite");
+    ensure!(
+        values.iter().all(|x| x.is_finite()),
+        "pose '{text}': every value must be finite; give millimetres and a unit quaternion"
+    );
     match *values.as_slice() {
         [x, y, z] => Ok(Pose::translation(x, y, z)),
         [x, y, z, qx, qy, qz, qw] => {
@@ -38,7 +41,10 @@ pub fn parse(text: &str) -> anyhow::Result<Pose> {
 /// # Errors
 /// Values that are not finite, a quaternion that is no rotation.
 pub fn from_values(values: &[f64; 7]) -> anyhow::Result<Pose> {
-    ensure!(values.iter().all(|x| x.is_finite()), "every value must be finite");
+    ensure!(
+        values.iter().all(|x| x.is_finite()),
+        "every value must be finite; give millimetres and a unit quaternion"
+    );
     let [x, y, z, qx, qy, qz, qw] = *values;
     let q = Quaternion::new(qw, qx, qy, qz);
     ensure!(

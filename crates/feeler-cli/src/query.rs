@@ -1,13 +1,11 @@
 //! `feeler query`.
 
 use crate::args::{PairArgs, Query};
-use crate::{Outcome, import, pose, table};
+use crate::{Outcome, import, pose, table, verdict};
 use anyhow::{Context as _, bail};
 use feeler_geom::Pose;
 use feeler_hierarchy::Model;
-use feeler_runtime::{
-    Body, ContactPair, FeatureKind, FeatureRef, Lmd, LmdClass, QueryOptions, Stats, Status,
-};
+use feeler_runtime::{Body, ContactPair, FeatureKind, FeatureRef, Lmd, LmdClass, QueryOptions, Stats};
 use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -19,14 +17,12 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
     // Arguments first: a typo in a pose should not wait for two files to be prepared.
     let user_a = pose::parse(&args.pose_a)?;
     let user_b = pose::parse(&args.pose_b)?;
+    let options = options(&args.pair)?;
     let two = load(&args.pair, err)?;
-    let options = options(&args.pair);
     let pool = threads(&args.pair)?;
     let mut pair = ContactPair::new(two.body_a, two.body_b);
     let clock = Instant::now();
-    pool.install(|| {
-        pair.query(&(user_a * two.own_a), &(user_b * two.own_b), &options);
-    });
+    pool.install(|| pair.query(&(user_a * two.own_a), &(user_b * two.own_b), &options).map(|_| ()))?;
     let wall_us = clock.elapsed().as_secs_f64() * 1e6;
     if args.pair.json {
         let mut document = document(&pair, args.pair.d_max, wall_us);
@@ -41,7 +37,7 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
             writeln!(out, "{}", Certificate::of(&pair.stats()))?;
         }
     }
-    Ok(if pair.status() == Status::Interfering { Outcome::Partly } else { Outcome::Done })
+    Ok(verdict::outcome([pair.status()]))
 }
 
 /// The solids of a command line.
@@ -61,8 +57,8 @@ pub(crate) fn load(args: &PairArgs, err: &mut dyn Write) -> anyhow::Result<Two> 
 }
 
 /// What the command line asks of a query.
-pub(crate) fn options(args: &PairArgs) -> QueryOptions {
-    QueryOptions {
+pub(crate) fn options(args: &PairArgs) -> anyhow::Result<QueryOptions> {
+    let options = QueryOptions {
         d_max: args.d_max,
         alpha: args.quasi,
         dilation_a: args.dilation_a,
@@ -70,9 +66,12 @@ pub(crate) fn options(args: &PairArgs) -> QueryOptions {
         brute_force: args.brute_force,
         certified: args.certified,
         conformal_spacing: args.conformal_spacing,
+        tolerance: args.tolerance,
         parallel: args.threads > 1,
         ..QueryOptions::default()
-    }
+    };
+    options.check()?;
+    Ok(options)
 }
 
 /// The threads of a command line.
@@ -160,14 +159,6 @@ fn class_name(class: LmdClass) -> &'static str {
     }
 }
 
-pub(crate) fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::Separated => "separated",
-        Status::Touching => "touching",
-        Status::Interfering => "interfering",
-    }
-}
-
 fn kind_name(kind: FeatureKind) -> &'static str {
     match kind {
         FeatureKind::Face => "face",
@@ -176,19 +167,30 @@ fn kind_name(kind: FeatureKind) -> &'static str {
     }
 }
 
-fn feature_json(f: &FeatureRef) -> Value {
+pub(crate) fn feature_json(f: &FeatureRef) -> Value {
     json!({ "kind": kind_name(f.kind), "index": f.index, "source": format!("#{}", f.source), "uv": f.uv })
+}
+
+/// A feature with its entity in the source file.
+pub(crate) fn feature_name(f: &FeatureRef) -> String {
+    format!("{} {} (#{})", kind_name(f.kind), f.index, f.source)
+}
+
+pub(crate) fn point_text(p: &feeler_geom::P3) -> String {
+    format!("{:.6} {:.6} {:.6}", p.x, p.y, p.z)
 }
 
 /// The JSON document of INTERFACE.
 #[must_use]
 pub fn document(pair: &ContactPair, d_max: f64, wall_us: f64) -> Value {
     let s = pair.stats();
-    json!({
-        "unit": "mm", "d_max": d_max, "status": status_name(pair.status()), "min_distance": pair.min_distance(),
+    let mut document = json!({
+        "schema": verdict::SCHEMA, "unit": "mm", "d_max": d_max,
         "lmds": lmds_json(pair),
         "stats": { "wall_us": wall_us, "bvtt_nodes": s.bvtt_nodes, "leaf_pairs": s.leaf_pairs, "exact_solves": s.exact_solves },
-    })
+    });
+    verdict::put_json(pair, &mut document);
+    document
 }
 
 /// The minima of the last query as INTERFACE lists them.
@@ -207,26 +209,22 @@ pub(crate) fn lmds_json(pair: &ContactPair) -> Value {
 
 fn write_table(pair: &ContactPair, d_max: f64, wall_us: f64, out: &mut dyn Write) -> anyhow::Result<()> {
     let lmds = pair.lmds();
+    for line in pair.verdict().iter().flat_map(|v| verdict::lines(v)) {
+        writeln!(out, "{line}")?;
+    }
+    let status = verdict::status_name(pair.status());
+    let ms = wall_us / 1e3;
     match pair.min_distance() {
         Some(d) => writeln!(
             out,
-            "{}: minimum distance {d:.9} mm, {} local minima within {d_max} mm ({:.2} ms)",
-            status_name(pair.status()),
+            "{status}: minimum distance {d:.9} mm, {} local minima within {d_max} mm ({ms:.2} ms)",
             lmds.len(),
-            wall_us / 1e3
         )?,
-        None => writeln!(
-            out,
-            "{}: nothing within {d_max} mm ({:.2} ms)",
-            status_name(pair.status()),
-            wall_us / 1e3
-        )?,
+        None => writeln!(out, "{status}: nothing within {d_max} mm ({ms:.2} ms)")?,
     }
     if lmds.is_empty() {
         return Ok(());
     }
-    let point = |p: &feeler_geom::P3| format!("{:.6} {:.6} {:.6}", p.x, p.y, p.z);
-    let feature = |f: &FeatureRef| format!("{} {} (#{})", kind_name(f.kind), f.index, f.source);
     let rows: Vec<_> = lmds
         .iter()
         .enumerate()
@@ -236,10 +234,10 @@ fn write_table(pair: &ContactPair, d_max: f64, wall_us: f64, out: &mut dyn Write
                 format!("{:.9}", l.distance),
                 format!("{:.9}", l.gap),
                 class_name(l.class).into(),
-                feature(&l.feature_a),
-                feature(&l.feature_b),
-                point(&l.point_a),
-                point(&l.point_b),
+                feature_name(&l.feature_a),
+                feature_name(&l.feature_b),
+                point_text(&l.point_a),
+                point_text(&l.point_b),
             ]
         })
         .collect();

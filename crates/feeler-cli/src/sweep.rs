@@ -2,7 +2,7 @@
 
 use crate::args::Sweep;
 use crate::query::{self, Certificate};
-use crate::{Outcome, plot, pose, table};
+use crate::{Outcome, plot, pose, table, verdict};
 use anyhow::{Context as _, ensure};
 use feeler_geom::Pose;
 use feeler_runtime::{ContactPair, Status};
@@ -38,17 +38,18 @@ struct Steps {
 struct Frame {
     wall_us: f64,
     min_distance: Option<f64>,
-    status: Status,
+    status: Option<Status>,
     count: usize,
-    lmds: Value,
+    /// The members of the JSON document that a query has, too; empty without `--json`.
+    answer: Value,
     /// Of a certified sweep.
     certificate: Option<Certificate>,
 }
 
 pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
     let steps = read(&args.trajectory).with_context(|| args.trajectory.display().to_string())?;
+    let options = query::options(&args.pair)?;
     let two = query::load(&args.pair, err)?;
-    let options = query::options(&args.pair);
     let pool = query::threads(&args.pair)?;
     let mut pair = ContactPair::new(two.body_a.clone(), two.body_b.clone());
     let mut frames = Vec::with_capacity(steps.b.len());
@@ -57,16 +58,15 @@ pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> any
             pair = ContactPair::new(two.body_a.clone(), two.body_b.clone());
         }
         let clock = Instant::now();
-        pool.install(|| {
-            pair.query(&(a * two.own_a), &(b * two.own_b), &options);
-        });
+        pool.install(|| pair.query(&(a * two.own_a), &(b * two.own_b), &options).map(|_| ()))
+            .with_context(|| format!("step {}", frames.len()))?;
         let wall_us = clock.elapsed().as_secs_f64() * 1e6;
         frames.push(Frame {
             wall_us,
             min_distance: pair.min_distance(),
             status: pair.status(),
             count: pair.lmds().len(),
-            lmds: if args.pair.json { query::lmds_json(&pair) } else { Value::Null },
+            answer: if args.pair.json { answer(&pair) } else { Value::Null },
             certificate: args.pair.certified.then(|| Certificate::of(&pair.stats())),
         });
     }
@@ -81,8 +81,7 @@ pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> any
     } else {
         write_table(&frames, out)?;
     }
-    let interfering = frames.iter().any(|f| f.status == Status::Interfering);
-    Ok(if interfering { Outcome::Partly } else { Outcome::Done })
+    Ok(verdict::outcome(frames.iter().map(|f| f.status)))
 }
 
 fn read(path: &Path) -> anyhow::Result<Steps> {
@@ -125,16 +124,22 @@ fn spread(values: impl Iterator<Item = f64>) -> [f64; 3] {
     [50, 95, 100].map(|p| at(p).unwrap_or(0.0))
 }
 
+/// What a query tells of the solids and their minima.
+fn answer(pair: &ContactPair) -> Value {
+    let mut answer = json!({ "lmds": query::lmds_json(pair) });
+    verdict::put_json(pair, &mut answer);
+    answer
+}
+
 fn document(frames: &[Frame]) -> Value {
     let [median, p95, max] = spread(frames.iter().map(|f| f.wall_us));
     let each: Vec<Value> = frames
         .iter()
         .enumerate()
         .map(|(i, f)| {
-            let mut frame = json!({
-                "index": i, "wall_us": f.wall_us, "min_distance": f.min_distance,
-                "status": query::status_name(f.status), "lmds": f.lmds,
-            });
+            let mut frame = f.answer.clone();
+            frame["index"] = i.into();
+            frame["wall_us"] = f.wall_us.into();
             if let Some(c) = &f.certificate {
                 frame["certificate"] = c.json();
             }
@@ -142,6 +147,7 @@ fn document(frames: &[Frame]) -> Value {
         })
         .collect();
     let mut document = json!({
+        "schema": verdict::SCHEMA, "unit": "mm",
         "frames": each,
         "summary": {
             "wall_us_median": median, "wall_us_p95": p95, "wall_us_max": max,
@@ -174,7 +180,7 @@ fn write_table(frames: &[Frame], out: &mut dyn Write) -> anyhow::Result<()> {
         .map(|(i, f)| {
             vec![
                 i.to_string(),
-                query::status_name(f.status).into(),
+                verdict::status_name(f.status).into(),
                 f.min_distance.map_or_else(|| "-".into(), |d| format!("{d:.9}")),
                 f.count.to_string(),
                 format!("{:.1}", f.wall_us),

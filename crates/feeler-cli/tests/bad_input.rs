@@ -238,6 +238,7 @@ fn wrong_usage() {
         vec!["query", a, b, "--d-max", "1", "--pose-b", "1,2"],
         vec!["query", a, b, "--d-max", "1", "--solid-a", "7"],
         vec!["query", a, b, "--d-max", "1", "--solid-b", "no such name"],
+        vec!["query", a, b, "--d-max", "1", "--tolerance", "0"],
         vec!["preprocess"],
         vec!["preprocess", a, b, "-o", "one.feeler"],
         vec!["frobnicate"],
@@ -245,5 +246,43 @@ fn wrong_usage() {
         let run = feeler(&args);
         assert_eq!(run.status.code(), Some(2), "{args:?}: {}", text(&run.stderr));
         assert!(!run.stderr.is_empty() && run.stdout.is_empty(), "{args:?}");
+    }
+}
+
+/// Numbers that are not finite, or out of range: refused with what to give, before a file is read.
+#[test]
+fn numbers_that_make_no_sense() {
+    let dir = tempfile::tempdir().unwrap();
+    let matrix = dir.path().join("far.json");
+    std::fs::write(&matrix, "[[1,0,0,1e999],[0,1,0,0],[0,0,1,0],[0,0,0,1]]").unwrap();
+    let matrix = format!("@{}", matrix.display());
+    let steps = dir.path().join("steps.json");
+    std::fs::write(&steps, r#"{"poses_b":[[0,0,0,0,0,0,1],[1e999,0,0,0,0,0,1]]}"#).unwrap();
+    let steps = steps.to_str().unwrap();
+    let cases: &[(&[&str], &str)] = &[
+        (&["query", "--d-max", "1", "--pose-b", "1,nan,0"], "millimetres"),
+        (&["query", "--d-max", "1", "--pose-a", "inf,0,0,0,0,0,1"], "millimetres"),
+        (&["query", "--d-max", "1", "--pose-b", "0,0,0,0,0,0,-inf"], "unit quaternion"),
+        (&["query", "--d-max", "1", "--pose-b", &matrix], "far.json"),
+        (&["query", "--d-max", "nan"], "give a number"),
+        (&["query", "--d-max=-1"], "give 0 or more"),
+        (&["query", "--d-max", "1", "--quasi", "1"], "pi/4"),
+        (&["query", "--d-max", "1", "--quasi", "nan"], "give a number"),
+        (&["query", "--d-max", "1", "--tolerance", "nan"], "give a number"),
+        (&["query", "--d-max", "1", "--tolerance", "0"], "give a length"),
+        (&["query", "--d-max", "1", "--tolerance=-0.1"], "give a length"),
+        (&["query", "--d-max", "1", "--dilation-a", "inf"], "give a number"),
+        (&["query", "--d-max", "1", "--dilation-b", "nan"], "give a number"),
+        (&["query", "--d-max", "1", "--conformal-spacing", "0"], "give a length"),
+        (&["sweep", "--d-max", "1", "--trajectory", steps], "steps.json"),
+        (&["sweep", "--d-max", "1", "--trajectory", steps, "--tolerance", "inf"], "give a number"),
+    ];
+    for (args, remedy) in cases {
+        let files = ["/nonexistent/a.step", "/nonexistent/b.step"];
+        let run = feeler(&[&args[..1], &files[..], &args[1..]].concat());
+        let message = text(&run.stderr);
+        assert_eq!(run.status.code(), Some(2), "{args:?}: {message}");
+        assert!(message.contains(remedy) && !message.contains("panicked"), "{args:?}: {message}");
+        assert!(run.stdout.is_empty(), "{args:?}");
     }
 }

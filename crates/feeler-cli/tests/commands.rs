@@ -266,3 +266,24 @@ fn certified_queries_tell_what_is_proven() {
     let line = format!("certified: all of {} solves", c["solves"]);
     assert!(text.contains(&line), "{text}");
 }
+
+/// `--tolerance` decides what touches; it is part of the answer.
+#[test]
+fn a_tolerance_of_ones_own() {
+    // Radii 10 and 7.5, and centres 17.51 apart.
+    let (a, b) = (data("sphere.step"), data("sphere-without-edges.step"));
+    let base = ["query", a.to_str().unwrap(), b.to_str().unwrap(), "--d-max", "1", "--pose-b", "0,0,17.51"];
+    let apart = json(&[&base[..], &["--json"]].concat());
+    assert_eq!((&apart["schema"], &apart["status"]), (&Value::from(2), &Value::from("separated")), "{apart}");
+    let default = apart["tolerance"].as_f64().unwrap();
+    assert!(0.0 < default && default < 1e-4, "{apart}");
+    let touching = json(&[&base[..], &["--json", "--tolerance", "0.02"]].concat());
+    assert_eq!(touching["status"], "touching", "{touching}");
+    assert!((touching["tolerance"].as_f64().unwrap() - 0.02).abs() < 1e-12, "{touching}");
+    assert!((touching["min_distance"].as_f64().unwrap() - 0.01).abs() < 1e-9, "{touching}");
+    for evidence in ["undecided", "widened", "witness", "crossing_faces"] {
+        assert!(touching.get(evidence).is_none(), "{evidence}: {touching}");
+    }
+    let table = feeler(&[&base[..], &["--tolerance", "0.02"]].concat());
+    assert!(String::from_utf8_lossy(&table.stdout).starts_with("touching: "), "{table:?}");
+}

@@ -15,11 +15,11 @@ pub(crate) use feature::{FeatureData, Near};
 use order::MOST_AREAS;
 pub(crate) use order::{SortKey, positions};
 
-use crate::profile::apart::{along, part};
 use crate::body::face_tree::{FaceNode, face_tree};
 use crate::body::tracks::Tracks;
-use crate::profile::ring::ring;
 use crate::nearest::membership::shell_points;
+use crate::profile::apart::{along, part};
+use crate::profile::ring::ring;
 use crate::samples::{CurveSamples, Grid, Normals, Samples, Stretch};
 use crate::tree::{Allowance, FeatureTypes, Form, TreeNode};
 use feature::{NEAR_ROOM, ROOM, curvature_bound, exact_along, near, outline, zone};

@@ -9,6 +9,7 @@
 //! radians. This crate knows neither STEP nor solids: it reads hierarchies.
 
 mod body;
+mod error;
 mod lmd;
 mod options;
 mod pair;
@@ -18,6 +19,7 @@ mod scene;
 mod tolerance;
 mod track;
 mod tree;
+mod verdict_types;
 
 mod front;
 mod solve;
@@ -34,9 +36,11 @@ mod touching;
 mod verdict;
 
 pub use body::{Body, BodyError};
-pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats, Status};
+pub use error::QueryError;
+pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats};
 pub use options::{QueryOptions, Savings};
 pub use pair::ContactPair;
 pub use phases::PhaseTimes;
 pub use scene::{NearPair, Scene, SceneError};
 pub use tolerance::Tolerances;
+pub use verdict_types::{Status, Undecided, Verdict, Widened, Witness};

@@ -75,18 +75,6 @@ pub struct Lmd {
     pub undecided: bool,
 }
 
-/// How two posed solids stand to one another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Status {
-    /// The solids are apart.
-    #[default]
-    Separated,
-    /// The smallest distance is below the model tolerance and the interiors do not meet.
-    Touching,
-    /// The interiors meet: no LMD is promised.
-    Interfering,
-}
-
 /// Counters of one query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {

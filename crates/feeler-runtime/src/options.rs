@@ -1,5 +1,7 @@
 //! What a query is asked for.
 
+use crate::QueryError;
+
 /// What saves work in a query. Results do not depend on it: for measuring what each brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "switches that are independent of each other")]
@@ -38,8 +40,13 @@ pub struct QueryOptions {
     pub brute_force: bool,
     /// Share the work out in the current thread pool of `rayon`. The result is the same to the bit.
     pub parallel: bool,
-    /// Whether to decide if the interiors meet. Without it the status is never `Interfering`.
+    /// Whether to decide how the solids stand to one another. Without it there is no status:
+    /// [`ContactPair::status`](crate::ContactPair::status) is `None`.
     pub detect_interference: bool,
+    /// Lengths (mm) below this are zero: what is nearer touches, what meets less deep does not interfere. `None`: 1e-7 of
+    /// the larger bounding-box diagonal, and rounding. Never less than rounding; the value that was used is
+    /// [`Tolerances::tol`](crate::Tolerances::tol).
+    pub tolerance: Option<f64>,
     /// Prove for every solve with a free-form side that it has found all minima, and find what it has missed. What stays open is
     /// told by [`Stats::undecided_pairs`](crate::Stats::undecided_pairs) and [`Lmd::undecided`](crate::Lmd::undecided): where
     /// there is none, the set of minima is complete.
@@ -60,6 +67,7 @@ impl Default for QueryOptions {
             brute_force: false,
             parallel: false,
             detect_interference: true,
+            tolerance: None,
             certified: false,
             conformal_spacing: None,
             savings: Savings::default(),
@@ -77,19 +85,27 @@ impl QueryOptions {
         Self { d_max, ..Self::default() }
     }
 
-    /// The options with everything that makes no sense replaced: a `d_max` that is no number or negative by 0, a dilation
-    /// that is not finite by 0, an angle outside its range by the nearest one inside.
-    #[must_use]
-    pub(crate) fn sanitized(&self) -> Self {
-        let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
-        Self {
-            // Infinite: everything. NaN gives 0.
-            d_max: self.d_max.clamp(0.0, EVERYTHING).max(0.0),
-            alpha: finite(self.alpha).clamp(0.0, std::f64::consts::FRAC_PI_4),
-            dilation_a: finite(self.dilation_a),
-            dilation_b: finite(self.dilation_b),
-            conformal_spacing: self.conformal_spacing.filter(|s| s.is_finite() && *s > 0.0),
-            ..*self
+    /// Whether the options make sense.
+    ///
+    /// # Errors
+    /// [`QueryError`] with the first option that does not.
+    pub fn check(&self) -> Result<(), QueryError> {
+        let alphas = 0.0..=std::f64::consts::FRAC_PI_4;
+        let is_length = |s: f64| s.is_finite() && s > 0.0;
+        match *self {
+            Self { d_max, .. } if d_max.is_nan() || d_max < 0.0 => Err(QueryError::DMax(d_max)),
+            Self { alpha, .. } if !alphas.contains(&alpha) => Err(QueryError::Alpha(alpha)),
+            Self { dilation_a: d, .. } if !d.is_finite() => Err(QueryError::DilationA(d)),
+            Self { dilation_b: d, .. } if !d.is_finite() => Err(QueryError::DilationB(d)),
+            Self { conformal_spacing: Some(s), .. } if !is_length(s) => Err(QueryError::ConformalSpacing(s)),
+            Self { tolerance: Some(t), .. } if !is_length(t) => Err(QueryError::Tolerance(t)),
+            _ => Ok(()),
         }
+    }
+
+    /// The options with a finite `d_max`.
+    #[must_use]
+    pub(crate) fn bounded(&self) -> Self {
+        Self { d_max: self.d_max.min(EVERYTHING), ..*self }
     }
 }

@@ -7,14 +7,18 @@ use crate::front::Front;
 use crate::front::brute::all_pairs;
 use crate::front::cull::CullContext;
 use crate::front::motion::Odometer;
-use crate::verdict::{self, Finding};
 use crate::phases::{PhaseTimes, timed};
 use crate::solve::certify::certify;
 use crate::solve::{Context, Solved, solve_all};
 use crate::tolerance::Tolerances;
 use crate::track::Tracks;
-use crate::{Body, FeatureRef, Lmd, LmdClass, QueryOptions, Stats, Status};
-use feeler_geom::{P2, Pose, V3};
+use crate::trim::place_on_face;
+use crate::verdict::{self, Finding};
+use crate::{
+    Body, FeatureRef, Lmd, LmdClass, QueryError, QueryOptions, Stats, Status, Undecided, Verdict, Widened,
+    Witness,
+};
+use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::Feature;
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,7 +29,9 @@ pub struct ContactPair {
     a: Arc<Body>,
     b: Arc<Body>,
     lmds: Vec<Lmd>,
-    status: Status,
+    verdict: Verdict,
+    /// Whether the last query has come to a verdict.
+    has_verdict: bool,
     stats: Stats,
     times: PhaseTimes,
     tolerances: Tolerances,
@@ -35,9 +41,11 @@ pub struct ContactPair {
     accepted: Vec<Accepted>,
     kept: Vec<Accepted>,
     conformal: conformal::Scratch,
-    verdict: verdict::Scratch,
+    decision: verdict::Scratch,
     tracks: Tracks,
     odometer: Odometer,
+    /// `tolerance` and `detect_interference` of the last query: what is known was found with these.
+    known_for: (Option<f64>, bool),
 }
 
 /// Motion in one step, relative to the size of B, beyond which starting again at the roots is quicker.
@@ -49,13 +57,14 @@ impl ContactPair {
     /// A pair of bodies.
     #[must_use]
     pub fn new(a: Arc<Body>, b: Arc<Body>) -> Self {
-        let tolerances = Tolerances::new(&a, &b, &Pose::identity());
+        let tolerances = Tolerances::new(&a, &b, &Pose::identity(), None);
         let odometer = Odometer::new(&a, &b);
         Self {
             a,
             b,
             lmds: Vec::new(),
-            status: Status::default(),
+            verdict: Verdict::new(),
+            has_verdict: false,
             stats: Stats::default(),
             times: PhaseTimes::default(),
             tolerances,
@@ -65,9 +74,10 @@ impl ContactPair {
             accepted: Vec::new(),
             kept: Vec::new(),
             conformal: conformal::Scratch::default(),
-            verdict: verdict::Scratch::default(),
+            decision: verdict::Scratch::default(),
             tracks: Tracks::default(),
             odometer,
+            known_for: (None, true),
         }
     }
 
@@ -84,7 +94,7 @@ impl ContactPair {
     }
 
     /// All LMDs with distance ≤ `d_max`, sorted by distance, in world coordinates. The poses take each solid's own
-    /// coordinates to the world. Poses that are not finite give no LMD.
+    /// coordinates to the world.
     ///
     /// The set of minima depends on the arguments only, never on earlier queries, and their numbers on those by no more than
     /// rounding; [`Lmd::id`] and [`Lmd::age`] follow minima from query to query. The same queries give the same bits.
@@ -92,19 +102,30 @@ impl ContactPair {
     /// Where pairs of areas are passed over because of what
     /// earlier queries have found, nothing is there to be found; pairs that are looked at because they were near lately add
     /// nothing that is not one.
-    pub fn query(&mut self, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> &[Lmd] {
+    ///
+    /// # Errors
+    /// [`QueryError`] where a pose is not finite or an option makes no sense. The pair's results are empty then; later
+    /// queries are as if this one had not been made.
+    pub fn query(
+        &mut self,
+        pose_a: &Pose,
+        pose_b: &Pose,
+        options: &QueryOptions,
+    ) -> Result<&[Lmd], QueryError> {
         self.lmds.clear();
         self.stats = Stats::default();
         self.times = PhaseTimes::default();
-        self.status = Status::Separated;
-        let options = options.sanitized();
-        let pose_ab = pose_a.inv_mul(pose_b);
-        if !is_finite(pose_a) || !is_finite(&pose_ab) {
-            self.tracks.clear();
-            return &self.lmds;
-        }
+        self.verdict.clear();
+        self.has_verdict = false;
+        options.check()?;
+        let options = options.bounded();
+        let pose_ab = relative_pose(pose_a, pose_b)?;
         let clock = Instant::now();
-        self.tolerances = Tolerances::new(&self.a, &self.b, &pose_ab);
+        let asked = (options.tolerance, options.detect_interference);
+        if asked != std::mem::replace(&mut self.known_for, asked) {
+            self.forget_places();
+        }
+        self.tolerances = Tolerances::new(&self.a, &self.b, &pose_ab, options.tolerance);
         let ctx = Context {
             a: &self.a,
             b: &self.b,
@@ -127,7 +148,7 @@ impl ContactPair {
         }
         if restart || !options.savings.coherence {
             self.front.clear();
-            self.verdict.clear();
+            self.decision.clear();
         }
         let moved = self.odometer.total();
         if let Some(cull) = &ctx.cull {
@@ -150,9 +171,9 @@ impl ContactPair {
                 certify(&ctx, pairs, &options, solved, stats);
             }
         };
-        let scratch = &mut self.verdict;
+        let scratch = &mut self.decision;
         let moved = (!options.brute_force).then_some(moved);
-        let decision = || decide.then(|| verdict::decide(&ctx, moved, scratch));
+        let decision = || if decide { verdict::decide(&ctx, moved, scratch) } else { Finding::Apart };
         let (((), solves), (finding, interference)) = if options.parallel {
             rayon::join(|| timed(minima), || timed(decision))
         } else {
@@ -169,21 +190,22 @@ impl ContactPair {
         let filtering = clock.elapsed();
         let nearest = self.kept.first().map(|k| k.distance);
         self.times = PhaseTimes { solves, filtering, interference, ..self.times };
+        self.has_verdict = options.detect_interference;
         let near = nearest.is_some_and(|d| d <= ctx.tol.tol);
-        self.status = match finding {
-            Some(Finding::Meet(_)) => Status::Interfering,
-            Some(Finding::Touch) => Status::Touching,
-            _ if near => Status::Touching,
-            _ => Status::Separated,
-        };
-        &self.lmds
+        pronounce(&ctx, &finding, near, &self.decision, pose_a, &mut self.verdict);
+        Ok(&self.lmds)
     }
 
     /// Begins a new motion: what the next query finds is new.
     pub fn forget(&mut self) {
         self.tracks.clear();
+        self.forget_places();
+    }
+
+    /// Drops what was found out where the bodies were.
+    fn forget_places(&mut self) {
         self.front.clear();
-        self.verdict.clear();
+        self.decision.clear();
     }
 
     /// The LMDs of the last query.
@@ -199,10 +221,17 @@ impl ContactPair {
         self.lmds.iter().find(|l| l.class != LmdClass::Quasi).map(|l| l.distance)
     }
 
-    /// How the solids stood in the last query.
+    /// How the solids stood in the last query: `None` before the first one, after an error, and without
+    /// [`QueryOptions::detect_interference`].
     #[must_use]
-    pub fn status(&self) -> Status {
-        self.status
+    pub fn status(&self) -> Option<Status> {
+        self.verdict().map(|v| v.status)
+    }
+
+    /// How the solids stood in the last query, with what proves it; `None` where [`ContactPair::status`] is.
+    #[must_use]
+    pub fn verdict(&self) -> Option<&Verdict> {
+        self.has_verdict.then_some(&self.verdict)
     }
 
     /// Counters of the last query.
@@ -224,9 +253,56 @@ impl ContactPair {
     }
 }
 
-fn is_finite(pose: &Pose) -> bool {
+/// Takes coordinates of B to those of A.
+fn relative_pose(pose_a: &Pose, pose_b: &Pose) -> Result<Pose, QueryError> {
+    let pose_ab = pose_a.inv_mul(pose_b);
+    match (is_finite(pose_a), is_finite(pose_b), is_finite(&pose_ab)) {
+        (false, _, _) => Err(QueryError::PoseA),
+        (_, false, _) => Err(QueryError::PoseB),
+        (_, _, false) => Err(QueryError::PosesTooFarApart),
+        _ => Ok(pose_ab),
+    }
+}
+
+pub(crate) fn is_finite(pose: &Pose) -> bool {
     pose.translation.vector.iter().all(|x| x.is_finite())
         && pose.rotation.coords.iter().all(|x| x.is_finite())
+}
+
+/// What the decision has found, in world coordinates; `near` tells that the smallest distance is within the tolerance.
+fn pronounce(
+    ctx: &Context<'_>,
+    finding: &Finding,
+    near: bool,
+    decision: &verdict::Scratch,
+    pose_a: &Pose,
+    out: &mut Verdict,
+) {
+    out.clear();
+    let faces_at = |p: &P3, faces: [u32; 2]| {
+        let [a, b] = faces;
+        (place_on_face(ctx.a, a, p), place_on_face(ctx.b, b, &(ctx.pose_ba * p)))
+    };
+    out.status = match finding {
+        Finding::Meet(_) => Status::Interfering,
+        Finding::Undecided => Status::Undecided,
+        Finding::Touch => Status::Touching,
+        Finding::Apart if near => Status::Touching,
+        Finding::Apart => Status::Separated,
+    };
+    if let Finding::Meet(witness) = finding {
+        let [inside_a, inside_b] = witness.inside;
+        out.witness = Some(Witness { point: pose_a * witness.p, inside_a, inside_b });
+        out.crossing = witness.faces.map(|faces| faces_at(&witness.at, faces));
+    } else {
+        out.widened.extend(decision.widened().iter().map(|(p, by)| Widened { point: pose_a * p, by: *by }));
+    }
+    if *finding == Finding::Undecided {
+        out.undecided.extend(decision.undecided().iter().map(|place| {
+            let (feature_a, feature_b) = faces_at(&place.p, place.faces);
+            Undecided { feature_a, feature_b, point: pose_a * place.p, depth_bound: place.depth }
+        }));
+    }
 }
 
 /// Into world coordinates, with identities.

@@ -7,7 +7,8 @@
 //! The hull that stands for a solid in the broad phase is that of boxes of its hierarchy, not of control points: boxes are
 //! there for every kind of surface and hold the trimmed solid only.
 
-use crate::{Body, ContactPair, QueryOptions};
+use crate::pair::is_finite;
+use crate::{Body, ContactPair, QueryError, QueryOptions};
 use feeler_convex::{
     BroadPhase, BroadPhaseCounts, BroadPhaseError, BroadPhaseRequest, Support, SupportPoint,
 };
@@ -17,7 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Why a scene has no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SceneError {
     /// A body without features has no place.
     #[error("body {0} has no faces")]
@@ -28,6 +29,9 @@ pub enum SceneError {
     /// More or fewer poses than bodies, poses or sizes that are not finite, a `d_max` that is not finite.
     #[error(transparent)]
     BroadPhase(#[from] BroadPhaseError),
+    /// Options that make no sense, or poses of two bodies too far apart.
+    #[error(transparent)]
+    Query(#[from] QueryError),
 }
 
 /// Bodies that move together, and what is known of the pairs that are near.
@@ -57,7 +61,7 @@ struct Slot {
 pub struct NearPair<'a> {
     /// Numbers of the bodies, ascending.
     pub bodies: (u32, u32),
-    /// Its minima and status; A is the body with the smaller number.
+    /// Its minima and, with [`QueryOptions::detect_interference`], its status; A is the body with the smaller number.
     pub contacts: &'a ContactPair,
 }
 
@@ -65,11 +69,13 @@ impl Scene {
     /// Bodies, numbered in this order, and what all queries are asked for. `options.d_max` must be finite.
     ///
     /// # Errors
-    /// [`SceneError::Empty`]; [`SceneError::BroadPhase`] for a `d_max` that is no finite number ≥ 0.
+    /// [`SceneError::Empty`]; [`SceneError::Query`] for options that no query takes; [`SceneError::BroadPhase`] for an
+    /// infinite `d_max`.
     pub fn new(bodies: Vec<Arc<Body>>, options: QueryOptions) -> Result<Self, SceneError> {
         if let Some(i) = bodies.iter().position(|b| b.tree().is_empty()) {
             return Err(SceneError::Empty(i));
         }
+        options.check()?;
         let shapes = bodies.iter().map(|b| HullOf(b.clone())).collect();
         let request = BroadPhaseRequest { d_max: options.d_max, margin: options.d_max };
         Ok(Self {
@@ -89,22 +95,25 @@ impl Scene {
     /// The same bits for any number of threads.
     ///
     /// # Errors
-    /// Not one finite pose for each body; the last step stays.
+    /// [`SceneError::BroadPhase`] for anything but one finite pose for each body; the last step stays.
+    /// [`SceneError::Query`] where two bodies are too far apart for numbers: their pair has no results.
     pub fn step(&mut self, poses: &[Pose], ignored: impl Fn(u32, u32) -> bool) -> Result<(), SceneError> {
         let near = self.broad.step(poses)?;
         self.wanted.clear();
         self.wanted.extend(near.iter().filter(|(i, j)| !ignored(*i, *j)));
-        self.query(poses);
-        Ok(())
+        self.query(poses)
     }
 
     /// As [`Scene::step`], for pairs that the caller has chosen. A pair named twice is queried once.
     ///
     /// # Errors
-    /// [`SceneError::NoPair`], or not one pose for each body; the last step stays.
+    /// [`SceneError::NoPair`], and as [`Scene::step`].
     pub fn step_pairs(&mut self, poses: &[Pose], pairs: &[(u32, u32)]) -> Result<(), SceneError> {
         if poses.len() != self.bodies.len() {
             return Err(BroadPhaseError::Count { given: poses.len(), bodies: self.bodies.len() }.into());
+        }
+        if let Some(i) = poses.iter().position(|p| !is_finite(p)) {
+            return Err(BroadPhaseError::Pose(i).into());
         }
         let there = |i: u32| (i as usize) < self.bodies.len();
         if let Some(&(i, j)) = pairs.iter().find(|(i, j)| i == j || !there(*i) || !there(*j)) {
@@ -114,12 +123,11 @@ impl Scene {
         self.wanted.extend(pairs.iter().map(|&(i, j)| (i.min(j), i.max(j))));
         self.wanted.sort_unstable();
         self.wanted.dedup();
-        self.query(poses);
-        Ok(())
+        self.query(poses)
     }
 
     /// The wanted pairs, ascending.
-    fn query(&mut self, poses: &[Pose]) {
+    fn query(&mut self, poses: &[Pose]) -> Result<(), SceneError> {
         self.active.iter().for_each(|&k| self.slots[k].active = false);
         self.active.clear();
         for &bodies in &self.wanted {
@@ -132,27 +140,33 @@ impl Scene {
             self.slots[k].active = true;
             self.active.push(k);
         }
-        let one = |slot: &mut Slot, options: &QueryOptions| {
+        let one = |slot: &mut Slot, options: &QueryOptions| -> Result<(), QueryError> {
             let (i, j) = slot.bodies;
             let now = (poses[i as usize], poses[j as usize]);
             // What has not moved has kept its minima.
             if slot.poses != Some(now) {
-                slot.pair.query(&now.0, &now.1, options);
+                slot.poses = None;
+                slot.pair.query(&now.0, &now.1, options)?;
                 slot.poses = Some(now);
             }
+            Ok(())
         };
         // Few pairs share out their own work, many are shared out among themselves.
-        if let [k] = self.active[..] {
-            one(&mut self.slots[k], &self.options);
+        let outcome = if let [k] = self.active[..] {
+            one(&mut self.slots[k], &self.options)
         } else {
             let options = QueryOptions { parallel: false, ..self.options };
-            self.slots.par_iter_mut().filter(|s| s.active).for_each(|s| one(s, &options));
-        }
+            // Every pair is queried, also after an error.
+            let failed =
+                self.slots.par_iter_mut().filter(|s| s.active).filter_map(|s| one(s, &options).err());
+            failed.reduce_with(|first, _| first).map_or(Ok(()), Err)
+        };
         // A pair that comes back finds new minima.
         self.slots.iter_mut().filter(|s| !s.active && s.poses.is_some()).for_each(|s| {
             s.pair.forget();
             s.poses = None;
         });
+        Ok(outcome?)
     }
 
     /// The near pairs of the last step, by ascending bodies: some may have nothing within `d_max`.

@@ -44,7 +44,7 @@ pub struct Tolerances {
     pub eps: f64,
     /// Rounding at a trim or at the end of an edge.
     pub trim: f64,
-    /// Lengths below this are zero for the model.
+    /// Lengths below this are zero for the model: what the options say, else 1e-7 of `size`, and rounding.
     pub tol: f64,
     /// Footpoints nearer than this are the same.
     pub same: f64,
@@ -55,18 +55,21 @@ pub struct Tolerances {
 }
 
 impl Tolerances {
-    /// Tolerances for two bodies, `pose_ab` taking coordinates of B to those of A.
+    /// Tolerances for two bodies, `pose_ab` taking coordinates of B to those of A; `tolerance` as in
+    /// [`QueryOptions`](crate::QueryOptions::tolerance).
     #[must_use]
-    pub fn new(a: &Body, b: &Body, pose_ab: &Pose) -> Self {
+    pub fn new(a: &Body, b: &Body, pose_ab: &Pose, tolerance: Option<f64>) -> Self {
         let size = a.size().max(b.size()).max(f64::MIN_POSITIVE);
         // A power of two: small motions leave the tolerances as they are.
         let reach = size + a.reach().max(b.reach()).max(pose_ab.translation.vector.norm());
         let reach = 2.0 * f64::from_bits(reach.to_bits() & EXPONENT);
+        let trim = TRIM_REL * size + EPS_REL * reach;
         Self {
             size,
             eps: EPS_REL * reach,
-            trim: TRIM_REL * size + EPS_REL * reach,
-            tol: TOL_REL * size + EPS_REL * reach,
+            trim,
+            // Parameters are rounded to `trim`: nothing below that can be told.
+            tol: tolerance.map_or(TOL_REL * size + EPS_REL * reach, |t| t.max(trim)),
             same: SAME_REL * size + EPS_REL * reach,
             angle: ANGLE,
             critical: CRITICAL,

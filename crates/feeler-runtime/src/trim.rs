@@ -50,6 +50,13 @@ pub(crate) fn locate_on_face(
     Some(Located { place, slack })
 }
 
+/// Where a point beside a face (the solid's frame) lies on it.
+pub(crate) fn place_on_face(body: &Body, index: u32, p: &P3) -> FeatureRef {
+    let face = body.face(index);
+    let uv = face.surface.invert(p, None, Some(&face.trim.rect));
+    FeatureRef { kind: FeatureKind::Face, index, source: source_of(face, uv), uv: [uv.x, uv.y] }
+}
+
 /// Outward unit normal of a face.
 pub(crate) fn outward_normal(face: &Face, uv: P2) -> V3 {
     let n = face.surface.normal(uv);

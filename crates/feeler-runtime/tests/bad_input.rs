@@ -6,7 +6,8 @@ use common::{at, body};
 use feeler_brep::fixtures;
 use feeler_geom::Pose;
 use feeler_hierarchy::{Hierarchy, Node, SolidInfo};
-use feeler_runtime::{Body, BodyError, ContactPair, QueryOptions, Status};
+use feeler_runtime::{Body, BodyError, ContactPair, Lmd, QueryError, QueryOptions, Stats, Status};
+use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 use std::sync::Arc;
 
 fn empty() -> Hierarchy {
@@ -24,22 +25,77 @@ fn empty() -> Hierarchy {
 fn poses_and_options_that_are_no_numbers() {
     let a = body(&fixtures::sphere(1.0));
     let mut pair = ContactPair::new(a.clone(), a.clone());
-    let nan = Pose::translation(f64::NAN, 0.0, 0.0);
-    for (p, q) in [(&nan, &Pose::identity()), (&Pose::identity(), &nan)] {
-        assert!(pair.query(p, q, &QueryOptions::within(1.0)).is_empty(), "no pose, no answer");
+    let (here, there, base) = (Pose::identity(), at(3.0, 0.0, 0.0), QueryOptions::within(5.0));
+    let expected = pair.query(&here, &there, &base).expect("sound").to_vec();
+    assert!((expected[0].distance - 1.0).abs() < 1e-12, "{expected:?}");
+    let nan = at(f64::NAN, 0.0, 0.0);
+    let far = |x: f64| at(x, 0.0, 0.0);
+    let half_turn = UnitQuaternion::new_unchecked(Quaternion::new(f64::INFINITY, 0.0, 0.0, 0.0));
+    let turned = Pose::from_parts(Translation3::identity(), half_turn);
+    type Named = fn(&QueryError) -> bool;
+    let poses: [(Pose, Pose, Named); 5] = [
+        (nan, there, |e| matches!(e, QueryError::PoseA)),
+        (nan, nan, |e| matches!(e, QueryError::PoseA)),
+        (here, far(f64::INFINITY), |e| matches!(e, QueryError::PoseB)),
+        (here, turned, |e| matches!(e, QueryError::PoseB)),
+        (far(-1.5e308), far(1.5e308), |e| matches!(e, QueryError::PosesTooFarApart)),
+    ];
+    let options: [(QueryOptions, Named); 18] = [
+        (QueryOptions { d_max: f64::NAN, ..base }, |e| matches!(e, QueryError::DMax(_))),
+        (QueryOptions { d_max: -1.0, ..base }, |e| matches!(e, QueryError::DMax(_))),
+        (QueryOptions { d_max: f64::NEG_INFINITY, ..base }, |e| matches!(e, QueryError::DMax(_))),
+        (QueryOptions { alpha: f64::NAN, ..base }, |e| matches!(e, QueryError::Alpha(_))),
+        (QueryOptions { alpha: f64::INFINITY, ..base }, |e| matches!(e, QueryError::Alpha(_))),
+        (QueryOptions { alpha: -1e-9, ..base }, |e| matches!(e, QueryError::Alpha(_))),
+        (QueryOptions { alpha: 0.8, ..base }, |e| matches!(e, QueryError::Alpha(_))),
+        (QueryOptions { dilation_a: f64::INFINITY, ..base }, |e| matches!(e, QueryError::DilationA(_))),
+        (QueryOptions { dilation_b: f64::NAN, ..base }, |e| matches!(e, QueryError::DilationB(_))),
+        (spacing(f64::NAN), |e| matches!(e, QueryError::ConformalSpacing(_))),
+        (spacing(f64::INFINITY), |e| matches!(e, QueryError::ConformalSpacing(_))),
+        (spacing(0.0), |e| matches!(e, QueryError::ConformalSpacing(_))),
+        (spacing(-1.0), |e| matches!(e, QueryError::ConformalSpacing(_))),
+        (tolerance(f64::NAN), |e| matches!(e, QueryError::Tolerance(_))),
+        (tolerance(f64::INFINITY), |e| matches!(e, QueryError::Tolerance(_))),
+        (tolerance(0.0), |e| matches!(e, QueryError::Tolerance(_))),
+        (tolerance(-1e-3), |e| matches!(e, QueryError::Tolerance(_))),
+        (QueryOptions { d_max: f64::NAN, ..spacing(0.0) }, |e| matches!(e, QueryError::DMax(_))),
+    ];
+    let of_poses = poses.iter().map(|(p, q, named)| (p, q, &base, named));
+    let cases = of_poses.chain(options.iter().map(|(o, named)| (&here, &there, o, named)));
+    for (age, (p, q, options, named)) in (1..).zip(cases) {
+        let error = pair.query(p, q, options).expect_err("refused");
+        assert!(named(&error) && error.to_string().contains("; "), "names what to do: {error}");
+        assert!(pair.lmds().is_empty() && pair.min_distance().is_none(), "no results: {error}");
+        assert_eq!(pair.stats(), Stats::default(), "no work: {error}");
+        // As if it had not been asked.
+        let again = pair.query(&here, &there, &base).expect("sound");
+        assert_eq!((again.len(), again[0].age), (1, age), "after {error}");
+        assert_eq!(Lmd { age: 0, ..again[0] }, expected[0], "after {error}");
     }
-    for d_max in [f64::NAN, -1.0, 0.0] {
-        assert!(
-            pair.query(&Pose::identity(), &at(3.0, 0.0, 0.0), &QueryOptions::within(d_max)).is_empty(),
-            "{d_max}"
-        );
-    }
-    let far = at(1e6, 0.0, 0.0);
-    let l = pair.query(&Pose::identity(), &far, &QueryOptions::within(f64::INFINITY));
+}
+
+fn spacing(spacing: f64) -> QueryOptions {
+    QueryOptions { conformal_spacing: Some(spacing), ..QueryOptions::within(5.0) }
+}
+
+fn tolerance(tolerance: f64) -> QueryOptions {
+    QueryOptions { tolerance: Some(tolerance), ..QueryOptions::within(5.0) }
+}
+
+#[test]
+fn limits_that_make_sense() {
+    let a = body(&fixtures::sphere(1.0));
+    let mut pair = ContactPair::new(a.clone(), a.clone());
+    let near = at(3.0, 0.0, 0.0);
+    assert!(
+        pair.query(&Pose::identity(), &near, &QueryOptions::within(0.0)).expect("sound").is_empty(),
+        "nothing at distance 0"
+    );
+    let (far, everything) = (at(1e6, 0.0, 0.0), QueryOptions::within(f64::INFINITY));
+    let l = pair.query(&Pose::identity(), &far, &everything).expect("sound");
     assert!((l[0].distance - (1e6 - 2.0)).abs() < 1e-6, "{l:?}");
-    let options = QueryOptions { alpha: f64::NAN, dilation_a: f64::INFINITY, ..QueryOptions::within(5.0) };
-    let l = pair.query(&Pose::identity(), &at(3.0, 0.0, 0.0), &options);
-    assert!((l[0].gap - 1.0).abs() < 1e-12, "{l:?}");
+    let widest = QueryOptions { alpha: std::f64::consts::FRAC_PI_4, ..QueryOptions::within(5.0) };
+    assert_eq!(pair.query(&Pose::identity(), &near, &widest).expect("sound").len(), 1, "pi/4 is in range");
 }
 
 #[test]
@@ -49,8 +105,9 @@ fn empty_and_broken_hierarchies() {
     let mut pair = ContactPair::new(nothing, ball.clone());
     for brute_force in [false, true] {
         let options = QueryOptions { brute_force, ..QueryOptions::within(1.0) };
-        assert!(pair.query(&Pose::identity(), &Pose::identity(), &options).is_empty(), "nothing");
-        assert_eq!(pair.status(), Status::Separated, "from nothing");
+        let found = pair.query(&Pose::identity(), &Pose::identity(), &options).expect("sound");
+        assert!(found.is_empty(), "nothing");
+        assert_eq!(pair.status(), Some(Status::Separated), "from nothing");
     }
     let good = ball.hierarchy().clone();
     let mut loops = good.clone();

@@ -85,7 +85,8 @@ fn savings() {
             let mut pair = ContactPair::new(a.clone(), b.clone());
             let pose = random_pose(&mut rng, 2.2);
             let options = QueryOptions::within(1.5);
-            let expected = pair.query(&Pose::identity(), &pose, &options).to_vec();
+            let expected =
+                pair.query(&Pose::identity(), &pose, &options).expect("finite poses and options").to_vec();
             for savings in [
                 Savings { cones_of_revolution: false, ..all },
                 Savings { polyhedral_cones: false, ..all },
@@ -93,7 +94,9 @@ fn savings() {
                 Savings { coherence: false, ..all },
             ] {
                 pair.forget();
-                let found = pair.query(&Pose::identity(), &pose, &QueryOptions { savings, ..options });
+                let found = pair
+                    .query(&Pose::identity(), &pose, &QueryOptions { savings, ..options })
+                    .expect("finite poses and options");
                 assert_eq!(found, expected, "{name_a} / {name_b}: {savings:?}");
             }
         }

@@ -159,10 +159,13 @@ impl Rig {
     }
 
     /// Queries with B posed in the frame of A.
+    ///
+    /// # Panics
+    /// Where the pose is not finite or what is asked makes no sense.
     pub fn query<'a>(&self, pair: &'a mut ContactPair, pose: &Pose, ask: &Ask) -> &'a [Lmd] {
         let options =
             QueryOptions { alpha: ask.alpha, conformal_spacing: ask.spacing, ..QueryOptions::within(D_MAX) };
-        pair.query(&self.world, &(self.world * pose), &options)
+        pair.query(&self.world, &(self.world * pose), &options).expect("finite poses and options")
     }
 }
 
@@ -191,7 +194,7 @@ pub fn check(
     let size = rig.size();
     let tol = 1e-7 * size;
     let lowest = (s.lowest)(pose);
-    let meet = pair.status() == Status::Interfering;
+    let meet = pair.status() == Some(Status::Interfering);
     if lowest < -1e-12 * size {
         if lowest < -100.0 * tol && !meet {
             fault("status", format!("{lowest:.1e} deep, but {:?}", pair.status()));

@@ -46,7 +46,10 @@ pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
         top -= 1;
         let [a, b] = stack[top];
         if *budget == 0 {
-            return Search::Spent;
+            let left = stack[..=top]
+                .iter()
+                .map(|[a, b]| arc.speed * 0.5 * (b - a) - level.value(&(arc.eval)(0.5 * (a + b)).0).0);
+            return Search::Spent(left.fold(0.0, f64::max));
         }
         *budget -= 1;
         let (m, h) = (0.5 * (a + b), 0.5 * (b - a));
@@ -115,7 +118,11 @@ pub fn patch_through_level(
         top -= 1;
         let rect = stack[top];
         if *budget == 0 {
-            return Search::Spent;
+            let left = stack[..=top].iter().map(|rect| {
+                let local = patch.local(rect);
+                local.radius() - level.value(&local.p).0
+            });
+            return Search::Spent(left.fold(0.0, f64::max));
         }
         *budget -= 1;
         let local = patch.local(&rect);

@@ -32,14 +32,14 @@ pub use patches::{Shifted, curve_through_patch, patch_through_patch};
 use crate::{P2, P3, Pose, Rect, Surface, V3};
 
 /// How a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Search {
     /// All crossings were handed over.
     Complete,
     /// Whoever was handed a crossing asked for no more.
     Stopped,
-    /// The budget of cells ran out first.
-    Spent,
+    /// The budget of cells ran out first; beyond the level by more than this (mm) there is nothing in what was left.
+    Spent(f64),
 }
 
 /// A curve over a range of its parameter.

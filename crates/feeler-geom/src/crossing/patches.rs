@@ -70,7 +70,12 @@ pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
         top -= 1;
         let ([a, b], rect) = stack[top];
         if *budget == 0 {
-            return Search::Spent;
+            let left = stack[..=top].iter().map(|([a, b], rect)| {
+                let cell = target.placed(rect);
+                let (p, _) = (arc.eval)(0.5 * (a + b));
+                arc.speed * 0.5 * (b - a) + cell.along(&cell.n, target.by) - (p - cell.p).dot(&cell.n)
+            });
+            return Search::Spent(left.fold(0.0, f64::max));
         }
         *budget -= 1;
         let (m, h) = (0.5 * (a + b), 0.5 * (b - a));
@@ -166,7 +171,12 @@ pub fn patch_through_patch(
     let mut stack = vec![(patch.rect, target.patch.rect)];
     while let Some((first, second)) = stack.pop() {
         if *budget == 0 {
-            return Search::Spent;
+            stack.push((first, second));
+            let left = stack.iter().map(|(first, second)| {
+                let (a, b) = (own.placed(first), target.placed(second));
+                a.along(&b.n, 0.0) + b.along(&b.n, target.by) - (a.p - b.p).dot(&b.n)
+            });
+            return Search::Spent(left.fold(0.0, f64::max));
         }
         *budget -= 1;
         let (a, b) = (own.placed(&first), target.placed(&second));

@@ -52,7 +52,8 @@ impl Track {
 
     /// No point of the track is farther (mm) from its middle.
     pub(crate) fn radius(&self) -> f64 {
-        let ends = (self.samples[0] - self.middle()).norm().max((self.samples[SAMPLES - 1] - self.middle()).norm());
+        let ends =
+            (self.samples[0] - self.middle()).norm().max((self.samples[SAMPLES - 1] - self.middle()).norm());
         // Between the middle and an end the track is no farther from the chord than its bow.
         (ends + self.bend / 32.0).min(0.5 * self.speed)
     }
@@ -116,7 +117,8 @@ impl Tracks {
                 for t in of_face[f as usize].clone() {
                     let track = &tracks.list[t];
                     if overlap(&track.piece.bounds(), &area.rect, period) {
-                        let ball = TrackBall { center: track.middle(), radius: track.radius(), track: index(t) };
+                        let ball =
+                            TrackBall { center: track.middle(), radius: track.radius(), track: index(t) };
                         tracks.balls.push(ball);
                     }
                 }
@@ -176,7 +178,8 @@ fn bounds_along(surface: &Surface, piece: &TrimPiece) -> (f64, f64) {
                     let (u0, u1) = widen(u.t0, u.t1, whole.width());
                     let (v0, v1) = widen(v.t0, v.t1, whole.height());
                     let part = Rect { u0, u1, v0, v1 };
-                    let third = surface.third_derivatives(&part).map_or([f64::INFINITY; 4], |t| t.map(|b| b.norm()));
+                    let third =
+                        surface.third_derivatives(&part).map_or([f64::INFINITY; 4], |t| t.map(|b| b.norm()));
                     take(part, third);
                 }
             }

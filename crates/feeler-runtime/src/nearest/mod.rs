@@ -191,4 +191,3 @@ pub(crate) fn place_near(body: &Body, f: u32, area: u32, p: &P3, radius: f64) ->
     let metric = [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()];
     face.trim.nearest(uv, metric, radius).map(|_| uv)
 }
-

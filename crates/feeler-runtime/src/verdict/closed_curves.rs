@@ -1,7 +1,7 @@
 //! Crossing curves of two faces that reach no edge.
 
 use super::edges::{on_face, ordered};
-use super::{Decision, Evidence, LEVEL, Place, SLACK, closed_form, patch_of};
+use super::{Decision, Evidence, LEVEL, SLACK, closed_form, patch_of};
 use crate::solve::{Context, Which};
 use feeler_geom::crossing::{Level, Shifted, patch_through_level, patch_through_patch};
 use feeler_geom::skeleton::Primitive;
@@ -75,8 +75,8 @@ fn of_pair(decision: &mut Decision<'_>, (i, j): (u32, u32)) -> bool {
     decision.settle(given, left, search, place)
 }
 
-fn middle(ctx: &Context<'_>, own: Which, mine: u32, p: &P3, theirs: u32) -> Place {
-    Place { p: ctx.in_a(own, p), faces: ordered(own, mine, theirs) }
+fn middle(ctx: &Context<'_>, own: Which, mine: u32, p: &P3, theirs: u32) -> (P3, [u32; 2]) {
+    (ctx.in_a(own, p), ordered(own, mine, theirs))
 }
 
 /// A point of a face of `own` (its parameters and its place, own frame) on the surface of a face of the other solid.
@@ -87,7 +87,10 @@ fn crossing(
     (face, other_uv): (u32, Option<P2>),
 ) -> bool {
     let ctx = decision.ctx;
-    debug_assert!(matches!(ctx.body(own).features()[mine as usize].feature, Feature::Face(_)), "faces come first");
+    debug_assert!(
+        matches!(ctx.body(own).features()[mine as usize].feature, Feature::Face(_)),
+        "faces come first"
+    );
     let Some(here) = on_face(ctx, own, mine, &p, Some(uv)) else { return false };
     let there = on_face(ctx, own.other(), face, &(ctx.pose_to_other(own) * p), other_uv);
     let Some(there) = there else { return false };
@@ -95,7 +98,6 @@ fn crossing(
         p: ctx.in_a(own, &p),
         faces: ordered(own, mine, face),
         along: None,
-        own,
         deviation: here.max(there),
     })
 }

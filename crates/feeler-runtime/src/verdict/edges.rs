@@ -1,7 +1,7 @@
 //! Edges of one solid through faces of the other one.
 
 use super::overlap::Memory;
-use super::{BESIDE, Decision, Evidence, LEVEL, PAIR_BUDGET, Place, SLACK, closed_form, patch_of};
+use super::{BESIDE, Decision, Evidence, LEVEL, SLACK, closed_form, patch_of};
 use crate::Body;
 use crate::body::tracks::Track;
 use crate::front::motion::Clocks;
@@ -79,7 +79,8 @@ fn through_face(decision: &mut Decision<'_>, own: Which, track: &Track, target: 
     let ctx = decision.ctx;
     let (body, facing) = (ctx.body(own), ctx.body(own.other()));
     let tol = ctx.tol.tol;
-    let arc = Arc { eval: |s: f64| track.eval(body, s), range: [0.0, 1.0], speed: track.speed, bend: track.bend };
+    let arc =
+        Arc { eval: |s: f64| track.eval(body, s), range: [0.0, 1.0], speed: track.speed, bend: track.bend };
     let given = decision.take();
     let mut left = given;
     let pose = ctx.pose_to_other(own.other());
@@ -100,11 +101,7 @@ fn through_face(decision: &mut Decision<'_>, own: Which, track: &Track, target: 
         });
         (f, search)
     };
-    debug_assert!(given <= PAIR_BUDGET, "one pair's share");
-    decision.settle(given, left, search, || Place {
-        p: ctx.in_a(own, &track.middle()),
-        faces: ordered(own, track.face, face),
-    })
+    decision.settle(given, left, search, || (ctx.in_a(own, &track.middle()), ordered(own, track.face, face)))
 }
 
 /// Faces of A and B.
@@ -130,7 +127,6 @@ fn crossing(
         p: ctx.in_a(own, &p),
         faces: ordered(own, track.face, face),
         along: d.try_normalize(0.0).map(turned),
-        own,
         deviation: deviation.max(track.piece.deviation),
     })
 }
@@ -159,4 +155,3 @@ pub(super) fn on_face(ctx: &Context<'_>, which: Which, face: u32, p: &P3, uv: Op
         None => (data.trim.classify(uv) == Side::Inside).then_some(0.0),
     }
 }
-

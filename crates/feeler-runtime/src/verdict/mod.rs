@@ -23,11 +23,11 @@ mod overlap;
 mod shells;
 mod witness;
 
+use crate::Body;
 use crate::front::motion::{Clocks, Travelled};
 use crate::nearest::NearScratch;
 use crate::nearest::membership::RayScratch;
 use crate::solve::{Context, Which, sort_by_features};
-use crate::Body;
 use feeler_geom::crossing::{Patch, Search, third_of_closed_form};
 use feeler_geom::obb::separated_in_frame;
 use feeler_geom::skeleton::Primitive;
@@ -47,7 +47,7 @@ const BUDGET: u32 = 400_000;
 const PAIR_BUDGET: u32 = 40_000;
 
 /// What the decision has found.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Finding {
     /// No evidence of crossing.
     Apart,
@@ -55,18 +55,20 @@ pub(crate) enum Finding {
     Touch,
     /// A point inside both.
     Meet(Witness),
-    /// The budget ran out about this place.
-    Undecided(Place),
+    /// The budget ran out about some places: [`Scratch::undecided`].
+    Undecided,
 }
 
 /// A point inside both solids, frame of A.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Witness {
     pub p: P3,
     /// Distances (mm) to the boundaries of A and B.
     pub inside: [f64; 2],
-    /// The faces that cross there, of A and B; none where a shell lies inside.
+    /// The faces that cross, of A and B; none where a shell lies inside.
     pub faces: Option<[u32; 2]>,
+    /// Where they cross, or the point of the shell.
+    pub at: P3,
 }
 
 /// Where something is undecided, frame of A.
@@ -75,6 +77,8 @@ pub(crate) struct Place {
     pub p: P3,
     /// Faces of A and B.
     pub faces: [u32; 2],
+    /// No penetration there is deeper (mm).
+    pub depth: f64,
 }
 
 /// A crossing of the boundaries, frame of A.
@@ -83,10 +87,8 @@ struct Evidence {
     p: P3,
     /// Faces of A and B.
     faces: [u32; 2],
-    /// Unit direction along the edge that crosses, of [`Evidence::own`].
+    /// Unit direction along the edge that crosses.
     along: Option<V3>,
-    /// Whose edge or face crosses the other one's face.
-    own: Which,
     /// Deviation (mm) of the trims that the crossing lies on.
     deviation: f64,
 }
@@ -98,6 +100,8 @@ pub(crate) struct Scratch {
     meetings: Vec<u64>,
     shells: shells::Outside,
     probe: Probe,
+    places: Vec<Place>,
+    widened: Vec<(P3, f64)>,
 }
 
 /// What asking about points needs.
@@ -113,15 +117,27 @@ impl Scratch {
         self.overlaps.clear();
         self.shells.clear();
     }
+
+    /// Places of the last decision about which the budget ran out.
+    pub(crate) fn undecided(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// Places (frame of A) of the last decision where a common point is inside by no more than the tolerance and the deviation (mm) of a
+    /// trim there.
+    pub(crate) fn widened(&self) -> &[(P3, f64)] {
+        &self.widened
+    }
 }
 
 /// The course of one decision.
 struct Decision<'a> {
     ctx: &'a Context<'a>,
     probe: &'a mut Probe,
+    places: &'a mut Vec<Place>,
+    widened: &'a mut Vec<(P3, f64)>,
     budget: u32,
     touched: bool,
-    spent: Option<Place>,
     witness: Option<Witness>,
 }
 
@@ -129,7 +145,14 @@ impl Decision<'_> {
     /// Takes in evidence; whether the search may end.
     fn weigh(&mut self, evidence: &Evidence) -> bool {
         self.touched = true;
-        self.witness = witness::confirm(self.ctx, evidence, self.probe);
+        let tol = self.ctx.tol.tol;
+        self.witness = witness::confirm(self.ctx, evidence, tol + evidence.deviation, self.probe);
+        if self.witness.is_none()
+            && evidence.deviation > 0.0
+            && let Some(shallow) = witness::confirm(self.ctx, evidence, tol, self.probe)
+        {
+            self.widened.push((shallow.p, evidence.deviation));
+        }
         self.witness.is_some()
     }
 
@@ -139,10 +162,11 @@ impl Decision<'_> {
     }
 
     /// Gives back what is left of a pair's budget; whether the search may end.
-    fn settle(&mut self, given: u32, left: u32, search: Search, place: impl Fn() -> Place) -> bool {
+    fn settle(&mut self, given: u32, left: u32, search: Search, place: impl Fn() -> (P3, [u32; 2])) -> bool {
         self.budget -= given - left;
-        if search == Search::Spent && self.spent.is_none() {
-            self.spent = Some(place());
+        if let Search::Spent(beyond) = search {
+            let (p, faces) = place();
+            self.places.push(Place { p, faces, depth: LEVEL * self.ctx.tol.tol + beyond });
         }
         search == Search::Stopped
     }
@@ -151,7 +175,9 @@ impl Decision<'_> {
 /// Decides whether the interiors meet. `moved` is how far B has moved in all; without it all pairs of areas are looked at, whatever
 /// their boxes and earlier queries say.
 pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut Scratch) -> Finding {
-    let Scratch { overlaps, meetings, shells, probe } = scratch;
+    let Scratch { overlaps, meetings, shells, probe, places, widened } = scratch;
+    places.clear();
+    widened.clear();
     let (box_a, box_b) = (ctx.a.bounds(), ctx.b.bounds());
     if box_a.is_empty() || box_b.is_empty() {
         return Finding::Apart;
@@ -161,7 +187,7 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut
         return Finding::Apart;
     }
     let mut decision =
-        Decision { ctx, probe, budget: BUDGET, touched: false, spent: None, witness: None };
+        Decision { ctx, probe, places, widened, budget: BUDGET, touched: false, witness: None };
     let done = shells::inside(&mut decision, moved.map(|_| shells)) || {
         match moved {
             Some(moved) => overlap::overlapping_faces(ctx, moved, overlaps),
@@ -174,11 +200,12 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut
             || edges::through_faces(&mut decision, Which::B, pairs, memory.as_mut(), meetings)
             || closed_curves::search(&mut decision, pairs)
     };
-    match (done, decision.witness, decision.spent) {
-        (_, Some(witness), _) => Finding::Meet(witness),
-        (_, None, Some(place)) => Finding::Undecided(place),
-        _ if decision.touched => Finding::Touch,
-        _ => Finding::Apart,
+    debug_assert_eq!(done, decision.witness.is_some(), "only a witness ends the search");
+    match decision.witness {
+        Some(witness) => Finding::Meet(witness),
+        None if !decision.places.is_empty() => Finding::Undecided,
+        None if decision.touched => Finding::Touch,
+        None => Finding::Apart,
     }
 }
 

@@ -141,7 +141,8 @@ impl Memory {
             }
         }
         let sides = Round::of(ctx, Which::A, pair.0).zip(Round::of(ctx, Which::B, pair.1));
-        let Apart { spare, turned } = sides.map_or(Apart::default(), |(a, b)| apart(&a, &b, STAYS_ABOVE * ctx.tol.tol));
+        let Apart { spare, turned } =
+            sides.map_or(Apart::default(), |(a, b)| apart(&a, &b, STAYS_ABOVE * ctx.tol.tol));
         let [of_a, of_b] = [(Which::A, pair.0), (Which::B, pair.1)].map(|(which, feature)| {
             let feature = &ctx.body(which).features()[feature as usize];
             clocks.of_form(Motion::of_way(spare), which, feature, Clocks::WHOLE)

@@ -48,7 +48,7 @@ pub(super) fn inside(decision: &mut Decision<'_>, mut known: Option<&mut Outside
                 }
                 _ => {
                     let n = if own == Which::A { *n } else { ctx.pose_ab * n };
-                    decision.witness = witness::behind(ctx, own, &ctx.in_a(own, p), &n, decision.probe);
+                    decision.witness = witness::behind(ctx, &ctx.in_a(own, p), &n, decision.probe);
                     if decision.witness.is_some() {
                         return true;
                     }

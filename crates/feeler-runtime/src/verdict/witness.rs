@@ -8,7 +8,7 @@ use super::{BESIDE, Evidence, Probe, Witness};
 use crate::Body;
 use crate::nearest::membership::contains;
 use crate::nearest::{Around, faces_around, nearest};
-use crate::solve::{Context, Which};
+use crate::solve::Context;
 use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 
@@ -17,29 +17,32 @@ const LENGTHS: [f64; 6] = [64.0, 1024.0, 4.0, 16_384.0, 16.0, 262_144.0];
 /// Points that the search for a larger sum of distances asks about.
 const TRIALS: u32 = 160;
 
-/// A point inside both solids beside a crossing.
-pub(super) fn confirm(ctx: &Context<'_>, evidence: &Evidence, probe: &mut Probe) -> Option<Witness> {
-    let need = ctx.tol.tol + evidence.deviation;
+/// A point beside a crossing that is inside both solids by more than `need` (mm).
+pub(super) fn confirm(
+    ctx: &Context<'_>,
+    evidence: &Evidence,
+    need: f64,
+    probe: &mut Probe,
+) -> Option<Witness> {
     let radius = BESIDE * ctx.tol.tol + evidence.deviation;
     let of_a = faces_around(ctx.a, &evidence.p, radius, &mut probe.near);
     let mut of_b = faces_around(ctx.b, &(ctx.pose_ba * evidence.p), radius, &mut probe.near);
     of_b.iter_mut().for_each(|(_, n)| *n = ctx.pose_ab * *n);
     let directions = directions(&of_a, &of_b, evidence.along);
     LENGTHS.iter().flat_map(|l| directions.iter().map(move |d| d * *l)).find_map(|step| {
-        let p = evidence.p + step * ctx.tol.tol;
+        let p = evidence.p + step * need;
         let found = depth(ctx, &p, need, probe)?;
-        Some(deepened(ctx, Witness { faces: Some(evidence.faces), ..found }, need, probe))
+        Some(deepened(ctx, Witness { faces: Some(evidence.faces), at: evidence.p, ..found }, need, probe))
     })
 }
 
 /// A point inside both solids behind a point of a shell, with its outward normal.
-pub(super) fn behind(ctx: &Context<'_>, own: Which, p: &P3, n: &V3, probe: &mut Probe) -> Option<Witness> {
+pub(super) fn behind(ctx: &Context<'_>, p: &P3, n: &V3, probe: &mut Probe) -> Option<Witness> {
     let need = ctx.tol.tol;
     let slope = n.cross(&V3::new(0.3, 0.5, 0.8)).try_normalize(0.0).unwrap_or_else(V3::zeros);
-    let _ = own;
     LENGTHS.iter().flat_map(|l| [-n, slope - n, -slope - n].map(|d| d * *l)).find_map(|step| {
         let found = depth(ctx, &(p + step * need), need, probe)?;
-        Some(deepened(ctx, found, need, probe))
+        Some(deepened(ctx, Witness { at: *p, ..found }, need, probe))
     })
 }
 
@@ -95,7 +98,7 @@ fn is_inside(body: &Body, p: &P3, need: f64, probe: &mut Probe) -> bool {
 fn distances(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witness> {
     let a = nearest(ctx.a, p, f64::INFINITY, &mut probe.near)?.distance;
     let b = nearest(ctx.b, &(ctx.pose_ba * p), f64::INFINITY, &mut probe.near)?.distance;
-    (a > need && b > need).then_some(Witness { p: *p, inside: [a, b], faces: None })
+    (a > need && b > need).then_some(Witness { p: *p, inside: [a, b], faces: None, at: *p })
 }
 
 /// Moves a witness so that the sum of its distances becomes larger.
@@ -127,7 +130,7 @@ fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut Probe) -> 
             if let Some(found) = found
                 && found.inside[0] + found.inside[1] > best.inside[0] + best.inside[1]
             {
-                best = Witness { faces: best.faces, ..found };
+                best = Witness { faces: best.faces, at: best.at, ..found };
                 moved = true;
                 break;
             }

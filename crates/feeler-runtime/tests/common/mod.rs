@@ -49,8 +49,8 @@ pub(crate) fn query(
 ) -> Vec<Lmd> {
     let mut pair = ContactPair::new(a.clone(), b.clone());
     let slow = QueryOptions { brute_force: true, ..*options };
-    let expected = pair.query(pose_a, pose_b, &slow).to_vec();
-    let found = pair.query(pose_a, pose_b, options).to_vec();
+    let expected = pair.query(pose_a, pose_b, &slow).expect("finite poses and options").to_vec();
+    let found = pair.query(pose_a, pose_b, options).expect("finite poses and options").to_vec();
     assert_eq!(found.len(), expected.len(), "traversal {found:#?}\nbrute force {expected:#?}");
     for (f, e) in found.iter().zip(&expected) {
         if f.class != LmdClass::Conformal {
@@ -70,7 +70,10 @@ pub(crate) fn traverse(
     pose_b: &Pose,
     options: &QueryOptions,
 ) -> Vec<Lmd> {
-    let found = ContactPair::new(a.clone(), b.clone()).query(pose_a, pose_b, options).to_vec();
+    let found = ContactPair::new(a.clone(), b.clone())
+        .query(pose_a, pose_b, options)
+        .expect("finite poses and options")
+        .to_vec();
     check_contracts(&found, options);
     found
 }

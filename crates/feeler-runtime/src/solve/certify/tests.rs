@@ -124,7 +124,7 @@ fn sets(a: &Body, b: &Body, pose_ab: &Pose, d_max: f64) -> Sets {
         b,
         pose_ab: *pose_ab,
         pose_ba: pose_ab.inverse(),
-        tol: Tolerances::new(a, b, pose_ab),
+        tol: Tolerances::new(a, b, pose_ab, None),
         d_max,
         alpha: 0.0,
         cull: None,
@@ -276,7 +276,8 @@ fn lines_of_minima_are_undecided() {
     assert!(s.stats.undecided_pairs > 0, "{:?}", s.stats);
     let mut pair = ContactPair::new(ridge.clone(), slab.clone());
     let options = QueryOptions { certified: true, ..QueryOptions::within(0.4) };
-    let found = pair.query(&Pose::identity(), &above(0.5), &options).to_vec();
+    let found =
+        pair.query(&Pose::identity(), &above(0.5), &options).expect("finite poses and options").to_vec();
     assert!(!found.is_empty(), "the ordinary samples");
     assert!(found.iter().any(|l| l.undecided), "{found:?}");
     assert!(pair.stats().undecided_pairs > 0, "{:?}", pair.stats());
@@ -359,7 +360,10 @@ fn threads_change_nothing() {
         let query = |certified: bool, parallel: bool| -> Vec<Lmd> {
             let options =
                 QueryOptions { certified, parallel, detect_interference: false, ..QueryOptions::within(1.5) };
-            ContactPair::new(a.clone(), b.clone()).query(&Pose::identity(), &pose, &options).to_vec()
+            ContactPair::new(a.clone(), b.clone())
+                .query(&Pose::identity(), &pose, &options)
+                .expect("finite poses and options")
+                .to_vec()
         };
         let (plain, one, many) = (query(false, false), query(true, false), query(true, true));
         assert_eq!(one, many, "{k}");
@@ -429,8 +433,13 @@ fn free_edges_have_their_minima_beside_almost_straight_ones() {
             let options = QueryOptions { savings, detect_interference: false, ..QueryOptions::within(1.0) };
             let mut pair = ContactPair::new(a.clone(), b.clone());
             let strict = |l: &&Lmd| l.class == LmdClass::Strict;
-            let found: Vec<Lmd> =
-                pair.query(&Pose::identity(), &pose, &options).iter().filter(strict).copied().collect();
+            let found: Vec<Lmd> = pair
+                .query(&Pose::identity(), &pose, &options)
+                .expect("finite poses and options")
+                .iter()
+                .filter(strict)
+                .copied()
+                .collect();
             found
         };
         let (whole, by_area) = (find(true), find(false));

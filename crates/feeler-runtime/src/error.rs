@@ -1,0 +1,34 @@
+//! Why a query has no answer.
+
+/// Why [`ContactPair::query`](crate::ContactPair::query) has no answer: each variant says what was given and what to
+/// give instead.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum QueryError {
+    /// The pose of A has a number that is NaN or infinite.
+    #[error("the pose of A is not finite; give finite millimetres and a unit quaternion")]
+    PoseA,
+    /// The pose of B has a number that is NaN or infinite.
+    #[error("the pose of B is not finite; give finite millimetres and a unit quaternion")]
+    PoseB,
+    /// Both poses are finite, but the motion from one to the other overflows.
+    #[error("the poses of A and B are too far apart for numbers; bring both solids nearer to the origin")]
+    PosesTooFarApart,
+    /// `d_max` is NaN or negative.
+    #[error("d_max is {0}; give a distance of 0 mm or more, or infinity for all minima")]
+    DMax(f64),
+    /// `alpha` is NaN or outside [0, π/4].
+    #[error("alpha is {0}; give an angle from 0 to pi/4 (0.785) rad, 0 for no quasi-minima")]
+    Alpha(f64),
+    /// `dilation_a` is NaN or infinite.
+    #[error("the dilation of A is {0}; give a finite thickness in mm, 0 for none")]
+    DilationA(f64),
+    /// `dilation_b` is NaN or infinite.
+    #[error("the dilation of B is {0}; give a finite thickness in mm, 0 for none")]
+    DilationB(f64),
+    /// `conformal_spacing` is NaN, infinite, 0 or negative.
+    #[error("the conformal spacing is {0}; give a finite length above 0 mm, or none for the default")]
+    ConformalSpacing(f64),
+    /// `tolerance` is NaN, infinite, 0 or negative.
+    #[error("the tolerance is {0}; give a finite length above 0 mm, or none for 1e-7 of the size")]
+    Tolerance(f64),
+}

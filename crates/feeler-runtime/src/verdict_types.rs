@@ -1,0 +1,89 @@
+//! What a query finds out about how two posed solids stand to one another. Lengths in mm, points in world coordinates.
+
+use crate::FeatureRef;
+use feeler_geom::P3;
+
+/// How two posed solids stand to one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The solids are apart.
+    Separated,
+    /// The smallest distance is below the tolerance and the interiors do not meet deeper than that.
+    Touching,
+    /// The interiors meet: no LMD is promised.
+    Interfering,
+    /// There is evidence of interference that neither a witness confirms nor a bound proves to be shallower than the
+    /// tolerance: see [`Verdict::undecided`].
+    Undecided,
+}
+
+/// A point that proves that the interiors meet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Witness {
+    /// A point inside both solids.
+    pub point: P3,
+    /// Lower bound of its distance (mm) to the boundary of A; 0 where A is a sheet, which holds the point.
+    pub inside_a: f64,
+    /// The same for B. No translation shorter than `inside_a + inside_b` separates the solids.
+    pub inside_b: f64,
+}
+
+/// A place where interference could neither be confirmed nor excluded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Undecided {
+    /// The feature of A there.
+    pub feature_a: FeatureRef,
+    /// The feature of B there.
+    pub feature_b: FeatureRef,
+    /// Where to look.
+    pub point: P3,
+    /// Upper bound of the depth (mm) to which the interiors meet there.
+    pub depth_bound: f64,
+}
+
+/// A place where an edge is so far off its faces that less than the tolerance could not be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Widened {
+    /// Where.
+    pub point: P3,
+    /// What was added to the tolerance (mm) there.
+    pub by: f64,
+}
+
+/// How two posed solids stand to one another, and what proves it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The outcome.
+    pub status: Status,
+    /// A common interior point. Only of interfering solids, and not of all of them.
+    pub witness: Option<Witness>,
+    /// All places that are [`Status::Undecided`]. Empty with any other status.
+    pub undecided: Vec<Undecided>,
+    /// Places where the status holds for a larger tolerance only.
+    pub widened: Vec<Widened>,
+    /// A feature of A and one of B that cross. Only of interfering solids, and not of all of them: one may hold the other.
+    pub crossing: Option<(FeatureRef, FeatureRef)>,
+}
+
+impl Verdict {
+    /// A verdict without anything found.
+    #[must_use]
+    pub(crate) fn new() -> Self {
+        Self {
+            status: Status::Separated,
+            witness: None,
+            undecided: Vec::new(),
+            widened: Vec::new(),
+            crossing: None,
+        }
+    }
+
+    /// Back to [`Verdict::new`], with the memory of the lists kept.
+    pub(crate) fn clear(&mut self) {
+        self.status = Status::Separated;
+        self.witness = None;
+        self.undecided.clear();
+        self.widened.clear();
+        self.crossing = None;
+    }
+}
