@@ -1,0 +1,11 @@
+//! Is a point inside a solid? Told without anything of the runtime.
+//!
+//! [`Form`] is a solid in closed form with a signed depth; [`Spec`] describes generated solids by their dimensions and
+//! gives the same solid as a form and as a boundary representation ([`Shape`]).
+
+mod form;
+mod shapes;
+mod source;
+
+pub use form::{Form, Outline};
+pub use shapes::{Shape, Spec};
