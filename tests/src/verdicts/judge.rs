@@ -144,11 +144,17 @@ pub fn deepest(
         }
         if chosen.iter().all(|q| (q - p).norm() > 0.04 * size) {
             chosen.push(p);
-            let (d, p) = climb(forms, p, size, effort, enough, &mut rng);
-            if d > best.depth {
-                (best.depth, best.at) = (d, p);
+            let mut top = climb(forms, p, size, effort, enough, &mut rng);
+            if effort > 1 && top.0 <= enough {
+                top = refined(forms, top, size, enough, &mut rng);
+            }
+            if top.0 > best.depth {
+                (best.depth, best.at) = top;
             }
         }
+    }
+    if best.depth <= enough && best.bound >= 0.0 {
+        (best.depth, best.at) = refined(forms, (best.depth, best.at), size, enough, &mut rng);
     }
     best
 }
@@ -222,6 +228,79 @@ fn climb(
         }
     }
     best
+}
+
+/// Uphill where several smooth pieces of the depths meet, at corners and edges: to the highest point under the tangent planes at
+/// places around, in a box that shrinks.
+fn refined(forms: &Forms<'_>, mut best: (f64, P3), size: f64, enough: f64, rng: &mut SmallRng) -> (f64, P3) {
+    let h = 1e-8 * size;
+    let mut reach = 1e-3 * size;
+    for _ in 0..30 {
+        if best.0 > enough || reach < 1e-9 * size {
+            break;
+        }
+        let x = best.1;
+        // Slopes, and heights at x.
+        let mut planes: Vec<(V3, f64)> = Vec::with_capacity(12);
+        for i in 0..6 {
+            let off = V3::from_fn(|_, _| rng.random_range(-1.0..1.0)) * if i == 0 { 0.0 } else { reach };
+            let q = x + off;
+            for (g, d) in forms.slopes(&q, h).into_iter().zip(forms.depths(&q)) {
+                let c = d - g.dot(&off);
+                if planes.iter().all(|(o, e)| (o - g).norm() > 1e-5 || (e - c).abs() > 1e-3 * reach) {
+                    planes.push((g, c));
+                }
+            }
+        }
+        let s = highest(&planes, reach);
+        let next = (forms.depth(&(x + s)), x + s);
+        let moved = s.amax() > 0.9 * reach;
+        if next.0 > best.0 {
+            best = next;
+            reach *= if moved { 1.5 } else { 0.3 };
+        } else {
+            reach *= 0.3;
+        }
+    }
+    best
+}
+
+/// The highest point under planes (slope, height at the origin), within a cube.
+fn highest(planes: &[(V3, f64)], reach: f64) -> V3 {
+    let low = |s: &V3| planes.iter().map(|(g, c)| c + g.dot(s)).fold(f64::INFINITY, f64::min);
+    let mut best = (low(&V3::zeros()), V3::zeros());
+    let mut offer = |s: V3| {
+        if s.amax() <= reach * (1.0 + 1e-9) {
+            let t = low(&s);
+            if t > best.0 {
+                best = (t, s);
+            }
+        }
+    };
+    for i in 0..8 {
+        offer(V3::from_fn(|k, _| if i >> k & 1 == 1 { reach } else { -reach }));
+    }
+    // Three equations ⟨n, s⟩ = e: of planes level with each other, and of sides of the cube.
+    let walls: Vec<(V3, f64)> =
+        (0..6).map(|i| (V3::ith(i / 2, 1.0), if i % 2 == 0 { reach } else { -reach })).collect();
+    for (i, (g, c)) in planes.iter().enumerate() {
+        let mut equations: Vec<(V3, f64)> = planes[i + 1..].iter().map(|(o, e)| (o - g, c - e)).collect();
+        let own = equations.len();
+        equations.extend(&walls);
+        for j in 0..own {
+            for k in j + 1..equations.len() {
+                for l in k + 1..equations.len() {
+                    let [(n0, e0), (n1, e1), (n2, e2)] = [j, k, l].map(|m| equations[m]);
+                    let cross = n1.cross(&n2);
+                    let det = n0.dot(&cross);
+                    if det.abs() > 1e-14 {
+                        offer((cross * e0 + n2.cross(&n0) * e1 + n0.cross(&n1) * e2) / det);
+                    }
+                }
+            }
+        }
+    }
+    best.1
 }
 
 /// What the judge found out about a pair.
