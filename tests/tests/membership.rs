@@ -1,6 +1,7 @@
 //! The closed forms of generated solids are those solids: volumes and boundaries agree with the prepared hierarchies.
 
 use feeler_geom::P3;
+use feeler_tests::membership::Rays;
 use feeler_tests::verdicts::generate::Case;
 use feeler_tests::verdicts::{Model, Pool, boundary_points};
 use rand::rngs::SmallRng;
@@ -68,5 +69,54 @@ fn depths_are_bounds() {
             let change = (m.shape.form.depth(&p) - m.shape.form.depth(&q)).abs();
             assert!(change <= (p - q).norm() * (1.0 + 1e-12), "{:?}: {p} {q}", m.spec);
         }
+    }
+}
+
+/// Rays tell the same as the closed forms, and tell of most points.
+#[test]
+fn rays_agree_with_forms() {
+    let mut rng = SmallRng::seed_from_u64(5);
+    let (mut told, mut doubtful) = (0, 0);
+    for m in models().values().flatten() {
+        let rays = Rays::new(m.body.hierarchy());
+        let bounds = m.body.bounds().inflated(0.1 * m.size());
+        for _ in 0..60 {
+            let p = P3::from(bounds.min.coords.zip_map(&bounds.max.coords, |a, b| rng.random_range(a..b)));
+            let depth = m.shape.form.depth(&p);
+            match rays.contains(&p) {
+                Some(inside) => {
+                    told += 1;
+                    assert_eq!(inside, depth > 0.0, "{:?}: {depth} deep at {p}", m.spec);
+                }
+                None => doubtful += i32::from(depth.abs() > 0.01 * m.size()),
+            }
+        }
+    }
+    assert!(doubtful * 50 < told, "{doubtful} doubtful, {told} told");
+}
+
+/// Volumes of free-form solids by points that rays find inside.
+#[test]
+fn rays_agree_with_volumes() {
+    let mut rng = SmallRng::seed_from_u64(6);
+    for name in ["box-nurbs", "cone-nurbs", "torus-nurbs", "sphere-nurbs", "wave", "loft", "swept"] {
+        let part = feeler_tests::model(name);
+        let solid = part.body.hierarchy();
+        let rays = Rays::new(solid);
+        let (low, high) = (solid.info.bbox_min, solid.info.bbox_max);
+        let (mut inside, mut told) = (0, 0);
+        for _ in 0..4000 {
+            let p = P3::from(nalgebra::Vector3::from_fn(|k, _| rng.random_range(low[k]..high[k])));
+            if let Some(is) = rays.contains(&p) {
+                told += 1;
+                inside += i32::from(is);
+            }
+        }
+        let whole: f64 = (0..3).map(|k| high[k] - low[k]).product();
+        let (share, expected) = (f64::from(inside) / f64::from(told), solid.info.volume / whole);
+        assert!(
+            told > 3700 && (share - expected).abs() < 0.04,
+            "{name}: {share}, not {expected}, {told} told"
+        );
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo run --release -p feeler-benches --bin verdicts -- [--pairs N] [--seed S] [--swap] [--list] [--case NUMBER]
+//! cargo run --release -p feeler-benches --bin verdicts -- --spline data [--pairs N] [--seed S] [--list]
 //! ```
 //!
 //! The judge shares nothing with the runtime: it knows how deep a point is in each solid by formulas, and looks for the point that
@@ -13,15 +14,21 @@
 //!   the solids (*astray*), or does not fit to the status (*against*);
 //! - with `--swap`: B with A gives another status than A with B (*swapped*).
 //!
+//! `--spline` takes free-form solids of a folder instead and judges them by rays: a point that is inside both by several rays proves an
+//! interference, sampled points bound the distance from above.
+//!
 //! `--list` prints all wrong pairs, `--case` one pair with everything about it. Exit status 1 when anything is wrong.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::number_after;
 use feeler_geom::Pose;
+use feeler_tests::verdicts::freeform::{self, Free};
 use feeler_tests::verdicts::generate::{Case, Category};
 use feeler_tests::verdicts::judge::{Fault, Judged, judge};
 use feeler_tests::verdicts::{Answer, Pool, Verdict, ask};
+use feeler_tests::{Part, part};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -38,6 +45,9 @@ fn main() -> ExitCode {
     let flag = |name: &str| args.iter().any(|a| a == name);
     let pairs: u64 = number_after(&args, "--pairs").unwrap_or(100_000);
     let seed: u64 = number_after(&args, "--seed").unwrap_or(1);
+    if let Some(dir) = number_after::<PathBuf>(&args, "--spline") {
+        return splines(&dir, pairs, seed, flag("--list"));
+    }
     let mut pool = Pool::default();
     if let Some(number) = number_after(&args, "--case") {
         let (case, answer, judged) = run(number, &mut pool);
@@ -79,6 +89,61 @@ fn main() -> ExitCode {
     let wrong = total(&tallies);
     println!("{pairs} pairs, {wrong} wrong, {:.0} s", clock.elapsed().as_secs_f64());
     ExitCode::from(u8::from(wrong > 0))
+}
+
+/// Solids of `data` with free-form faces, and two that are round, for `--spline`.
+const SPLINES: [&str; 10] = [
+    "box-nurbs",
+    "cone-nurbs",
+    "cylinder-nurbs",
+    "shaft-nurbs",
+    "sphere-nurbs",
+    "torus-nurbs",
+    "wave",
+    "loft",
+    "swept",
+    "ring",
+];
+
+fn splines(dir: &Path, pairs: u64, seed: u64, list: bool) -> ExitCode {
+    let parts: Vec<Part> = SPLINES.iter().map(|name| part(&dir.join(format!("{name}.step")), 0)).collect();
+    let solids: Vec<Free<'_>> = parts.iter().map(Free::new).collect();
+    let (mut verdicts, mut faults) = (BTreeMap::<Verdict, u64>::new(), BTreeMap::<Fault, u64>::new());
+    let (mut times, mut proven, mut shown_so_far) = (Vec::new(), 0, 0);
+    for i in 0..pairs {
+        let number = (seed << 32) + i;
+        // Two numbers from one, spread over all pairs.
+        let n = SPLINES.len() as u64;
+        let [ia, ib] =
+            [number % (n - 1), number / (n - 1) % n].map(|k| usize::try_from(k).unwrap_or_default());
+        let (a, b) = (&solids[ia], &solids[ib]);
+        let poses = freeform::poses(a, b, number);
+        let size = a.part.body.size().max(b.part.body.size());
+        let d_max = 0.1 * size;
+        let answer = ask(&a.part.body, &b.part.body, &poses[0], &poses[1], d_max);
+        let seen = freeform::judge(a, b, &poses, d_max, &answer);
+        *verdicts.entry(answer.verdict).or_default() += 1;
+        proven += u64::from(answer.verdict == Verdict::Interfering && seen.common.is_some());
+        times.push(answer.seconds);
+        for (fault, why) in &seen.faults {
+            *faults.entry(*fault).or_default() += 1;
+            if list || shown_so_far < 10 {
+                shown_so_far += 1;
+                println!(
+                    "{number}: {} / {}, {:?}, distance {:?}",
+                    SPLINES[ia], SPLINES[ib], answer.verdict, answer.distance
+                );
+                println!("    A at {}", shown(&poses[0]));
+                println!("    B at {}", shown(&poses[1]));
+                println!("    {fault:?}: {why}");
+            }
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    let at = |q: usize| times.get((times.len() * q / 100).min(times.len() - 1)).copied().unwrap_or(0.0) * 1e6;
+    println!("{pairs} pairs: {verdicts:?}, {proven} interferences proven by a point, wrong {faults:?}");
+    println!("median {:.0} µs, p99 {:.0} µs, max {:.0} µs", at(50), at(99), at(100));
+    ExitCode::from(u8::from(!faults.is_empty()))
 }
 
 fn total(tallies: &BTreeMap<Category, Tally>) -> u64 {

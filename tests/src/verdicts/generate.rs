@@ -12,7 +12,7 @@ use std::rc::Rc;
 /// How a pair is put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
-    /// Anyhow, two boundary points near each other.
+    /// Turned anyhow, and moved until they meet.
     Generic,
     /// Two boundary points at one place with opposite normals.
     Tangent,
@@ -82,7 +82,7 @@ fn sign(rng: &mut SmallRng) -> f64 {
 }
 
 /// Nothing, or a power of ten from 1e-12 to 0.1, of either sign.
-fn small(rng: &mut SmallRng) -> f64 {
+pub(super) fn small(rng: &mut SmallRng) -> f64 {
     if rng.random_bool(0.15) { 0.0 } else { sign(rng) * 10_f64.powi(-rng.random_range(1..=12)) }
 }
 
@@ -95,7 +95,7 @@ fn unit(rng: &mut SmallRng) -> V3 {
     }
 }
 
-fn turn(rng: &mut SmallRng) -> UnitQuaternion<f64> {
+pub(super) fn turn(rng: &mut SmallRng) -> UnitQuaternion<f64> {
     UnitQuaternion::from_scaled_axis(unit(rng) * rng.random_range(0.0..3.2))
 }
 
@@ -230,7 +230,7 @@ fn tip(rng: &mut SmallRng) -> Spec {
 }
 
 /// B at a boundary point of A: points together, outward directions opposite.
-fn against(rng: &mut SmallRng, (p, n): (P3, V3), (q, m): (P3, V3)) -> Pose {
+pub(super) fn against(rng: &mut SmallRng, (p, n): (P3, V3), (q, m): (P3, V3)) -> Pose {
     let turn = UnitQuaternion::rotation_between(&m, &-n).unwrap_or_else(|| {
         let (side, _) = feeler_geom::frame::complete_basis(&m);
         UnitQuaternion::from_scaled_axis(side * std::f64::consts::PI)
@@ -240,7 +240,7 @@ fn against(rng: &mut SmallRng, (p, n): (P3, V3), (q, m): (P3, V3)) -> Pose {
     Pose::from_parts(Translation3::from(p - turn * q), turn)
 }
 
-fn placed(t: V3, turn: UnitQuaternion<f64>) -> Pose {
+pub(super) fn placed(t: V3, turn: UnitQuaternion<f64>) -> Pose {
     Pose::from_parts(Translation3::from(t), turn)
 }
 
@@ -291,7 +291,7 @@ impl Case {
             let angle = 10_f64.powi(-rng.random_range(3..=12));
             pose = pose * UnitQuaternion::from_scaled_axis(axis * angle);
         }
-        if rng.random_bool(0.5) {
+        if rng.random_bool(0.4) {
             let axis = if rng.random_bool(0.3) { unit(rng) } else { pick(rng, &[V3::x(), V3::y(), V3::z()]) };
             pose = Translation3::from(axis * (size * small(rng))) * pose;
         }
@@ -315,9 +315,12 @@ impl Case {
         match category {
             Category::Generic => {
                 let (a, b) = two(rng);
-                let (p, q) = (pick(rng, &a.samples).0, pick(rng, &b.samples).0);
-                let turn = turn(rng);
-                (a, b, placed(p - turn * q, turn))
+                let (turn, along) = (turn(rng), unit(rng));
+                let aim = pick(rng, &a.samples).0 - turn * pick(rng, &b.samples).0;
+                let way = a.size() + b.size();
+                let pose = dropped(&a, &b, &placed(aim - along * way, turn), &along, 2.0 * way);
+                let sink = along * (a.size().max(b.size()) * small(rng));
+                (a, b, Translation3::from(sink) * pose)
             }
             Category::Tangent => {
                 let (a, b) = two(rng);
