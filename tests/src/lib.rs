@@ -10,6 +10,8 @@ pub mod brute_force;
 pub mod cases;
 pub mod conformal;
 pub mod corpus;
+pub mod membership;
+pub mod verdicts;
 
 use feeler_brep::Solid;
 use feeler_brep::build::{BuildOptions, build_solid};

@@ -1,0 +1,229 @@
+//! Is the status of a query right? Random pairs of solids near contact, judged by their closed forms.
+//!
+//! ```text
+//! cargo run --release -p feeler-benches --bin verdicts -- [--pairs N] [--seed S] [--swap] [--list] [--case NUMBER]
+//! cargo run --release -p feeler-benches --bin verdicts -- --spline data [--pairs N] [--seed S] [--list]
+//! ```
+//!
+//! The judge shares nothing with the runtime: it knows how deep a point is in each solid by formulas, and looks for the point that
+//! is deepest in both ([`feeler_tests::verdicts`]). A status is wrong when
+//!
+//! - it denies an interference of more than two tolerances (*missed*) or tells of one where the best search finds less than half
+//!   a tolerance (*invented*);
+//! - the smallest distance of solids that do not meet is too large (*far*), too small (*near*), belongs to points that are not on
+//!   the solids (*astray*), or does not fit to the status (*against*);
+//! - with `--swap`: B with A gives another status than A with B (*swapped*).
+//!
+//! `--spline` takes free-form solids of a folder instead and judges them by rays: a point that is inside both by several rays proves an
+//! interference, sampled points bound the distance from above.
+//!
+//! `--list` prints all wrong pairs, `--case` one pair with everything about it. Exit status 1 when anything is wrong.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
+
+use feeler_benches::number_after;
+use feeler_geom::Pose;
+use feeler_tests::verdicts::freeform::{self, Free};
+use feeler_tests::verdicts::generate::{Case, Category};
+use feeler_tests::verdicts::judge::{Fault, Judged, judge};
+use feeler_tests::verdicts::{Answer, Pool, Verdict, ask};
+use feeler_tests::{Part, part};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+#[derive(Default)]
+struct Tally {
+    verdicts: BTreeMap<Verdict, u64>,
+    faults: BTreeMap<Fault, u64>,
+    swapped: u64,
+    times: Vec<f64>,
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let flag = |name: &str| args.iter().any(|a| a == name);
+    let pairs: u64 = number_after(&args, "--pairs").unwrap_or(100_000);
+    let seed: u64 = number_after(&args, "--seed").unwrap_or(1);
+    if let Some(dir) = number_after::<PathBuf>(&args, "--spline") {
+        return splines(&dir, pairs, seed, flag("--list"));
+    }
+    let mut pool = Pool::default();
+    if let Some(number) = number_after(&args, "--case") {
+        let (case, answer, judged) = run(number, &mut pool);
+        print(number, &case, &answer, &judged);
+        return ExitCode::from(u8::from(!judged.faults.is_empty()));
+    }
+    let clock = Instant::now();
+    let mut tallies: BTreeMap<Category, Tally> = BTreeMap::new();
+    let mut shown = 0;
+    for i in 0..pairs {
+        let number = (seed << 32) + i;
+        let (case, answer, judged) = run(number, &mut pool);
+        let tally = tallies.entry(case.category).or_default();
+        *tally.verdicts.entry(answer.verdict).or_default() += 1;
+        tally.times.push(answer.seconds);
+        for (fault, _) in &judged.faults {
+            *tally.faults.entry(*fault).or_default() += 1;
+        }
+        let mut wrong = !judged.faults.is_empty();
+        if flag("--swap") {
+            let back = ask(&case.b.body, &case.a.body, &case.pose_b, &case.pose_a, case.d_max);
+            if back.verdict != answer.verdict {
+                tally.swapped += 1;
+                wrong = true;
+                if flag("--list") {
+                    println!("{number}: {:?}, swapped {:?}", answer.verdict, back.verdict);
+                }
+            }
+        }
+        if wrong && (flag("--list") || shown < 10) {
+            shown += 1;
+            print(number, &case, &answer, &judged);
+        }
+        if (i + 1) % 5000 == 0 {
+            eprintln!("{} pairs, {} wrong, {:.0} s", i + 1, total(&tallies), clock.elapsed().as_secs_f64());
+        }
+    }
+    table(&mut tallies);
+    let wrong = total(&tallies);
+    println!("{pairs} pairs, {wrong} wrong, {:.0} s", clock.elapsed().as_secs_f64());
+    ExitCode::from(u8::from(wrong > 0))
+}
+
+/// Solids of `data` with free-form faces, and two that are round, for `--spline`.
+const SPLINES: [&str; 10] = [
+    "box-nurbs",
+    "cone-nurbs",
+    "cylinder-nurbs",
+    "shaft-nurbs",
+    "sphere-nurbs",
+    "torus-nurbs",
+    "wave",
+    "loft",
+    "swept",
+    "ring",
+];
+
+fn splines(dir: &Path, pairs: u64, seed: u64, list: bool) -> ExitCode {
+    let parts: Vec<Part> = SPLINES.iter().map(|name| part(&dir.join(format!("{name}.step")), 0)).collect();
+    let solids: Vec<Free<'_>> = parts.iter().map(Free::new).collect();
+    let (mut verdicts, mut faults) = (BTreeMap::<Verdict, u64>::new(), BTreeMap::<Fault, u64>::new());
+    let (mut times, mut proven, mut shown_so_far) = (Vec::new(), 0, 0);
+    for i in 0..pairs {
+        let number = (seed << 32) + i;
+        // Two numbers from one, spread over all pairs.
+        let n = SPLINES.len() as u64;
+        let [ia, ib] =
+            [number % (n - 1), number / (n - 1) % n].map(|k| usize::try_from(k).unwrap_or_default());
+        let (a, b) = (&solids[ia], &solids[ib]);
+        let poses = freeform::poses(a, b, number);
+        let size = a.part.body.size().max(b.part.body.size());
+        let d_max = 0.1 * size;
+        let answer = ask(&a.part.body, &b.part.body, &poses[0], &poses[1], d_max);
+        let seen = freeform::judge(a, b, &poses, d_max, &answer);
+        *verdicts.entry(answer.verdict).or_default() += 1;
+        proven += u64::from(answer.verdict == Verdict::Interfering && seen.common.is_some());
+        times.push(answer.seconds);
+        for (fault, why) in &seen.faults {
+            *faults.entry(*fault).or_default() += 1;
+            if list || shown_so_far < 10 {
+                shown_so_far += 1;
+                println!(
+                    "{number}: {} / {}, {:?}, distance {:?}",
+                    SPLINES[ia], SPLINES[ib], answer.verdict, answer.distance
+                );
+                println!("    A at {}", shown(&poses[0]));
+                println!("    B at {}", shown(&poses[1]));
+                println!("    {fault:?}: {why}");
+            }
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    let at = |q: usize| times.get((times.len() * q / 100).min(times.len() - 1)).copied().unwrap_or(0.0) * 1e6;
+    println!("{pairs} pairs: {verdicts:?}, {proven} interferences proven by a point, wrong {faults:?}");
+    println!("median {:.0} µs, p99 {:.0} µs, max {:.0} µs", at(50), at(99), at(100));
+    ExitCode::from(u8::from(!faults.is_empty()))
+}
+
+fn total(tallies: &BTreeMap<Category, Tally>) -> u64 {
+    tallies.values().map(|t| t.faults.values().sum::<u64>() + t.swapped).sum()
+}
+
+fn run(number: u64, pool: &mut Pool) -> (Case, Answer, Judged) {
+    let case = Case::new(number, pool);
+    let answer = ask(&case.a.body, &case.b.body, &case.pose_a, &case.pose_b, case.d_max);
+    let judged = judge(&case.a, &case.b, &case.pose_a, &case.pose_b, case.d_max, &answer);
+    (case, answer, judged)
+}
+
+fn print(number: u64, case: &Case, answer: &Answer, judged: &Judged) {
+    println!("--case {number}: {:?}, {:?}, distance {:?}", case.category, answer.verdict, answer.distance);
+    println!("    A {:?} at {}", case.a.spec, shown(&case.pose_a));
+    println!("    B {:?} at {}", case.b.spec, shown(&case.pose_b));
+    println!("    B from A {}", shown(&case.pose_a.inv_mul(&case.pose_b)));
+    let d = &judged.deepest;
+    println!(
+        "    deepest {:.6e} at {:?} (A's frame), at most {:.1e}, tolerance {:.2e}",
+        d.depth,
+        d.at.coords.as_slice(),
+        d.bound,
+        judged.tol
+    );
+    for (fault, why) in &judged.faults {
+        println!("    {fault:?}: {why}");
+    }
+}
+
+/// The pose as the command line takes it.
+fn shown(pose: &Pose) -> String {
+    let (t, q) = (pose.translation.vector, pose.rotation.coords);
+    format!("{},{},{},{},{},{},{}", t.x, t.y, t.z, q.x, q.y, q.z, q.w)
+}
+
+fn table(tallies: &mut BTreeMap<Category, Tally>) {
+    println!(
+        "{:12} {:>7} {:>9} {:>9} {:>9} {:>9} | {:>7} {:>8} {:>6} {:>6} {:>6} {:>7} {:>7} | {:>9} {:>9} {:>9}",
+        "category",
+        "pairs",
+        "apart",
+        "touching",
+        "meeting",
+        "undecided",
+        "missed",
+        "invented",
+        "far",
+        "near",
+        "astray",
+        "against",
+        "swapped",
+        "median µs",
+        "p99 µs",
+        "max µs"
+    );
+    for (category, t) in tallies {
+        t.times.sort_by(f64::total_cmp);
+        let at = |q: usize| t.times[(t.times.len() * q / 100).min(t.times.len() - 1)] * 1e6;
+        let v = |v: Verdict| t.verdicts.get(&v).copied().unwrap_or(0);
+        let f = |f: Fault| t.faults.get(&f).copied().unwrap_or(0);
+        println!(
+            "{:12} {:7} {:9} {:9} {:9} {:9} | {:7} {:8} {:6} {:6} {:6} {:7} {:7} | {:9.0} {:9.0} {:9.0}",
+            format!("{category:?}"),
+            t.times.len(),
+            v(Verdict::Separated),
+            v(Verdict::Touching),
+            v(Verdict::Interfering),
+            v(Verdict::Undecided),
+            f(Fault::Missed),
+            f(Fault::Invented),
+            f(Fault::TooFar),
+            f(Fault::TooNear),
+            f(Fault::Astray),
+            f(Fault::Contradiction),
+            t.swapped,
+            at(50),
+            at(99),
+            at(100)
+        );
+    }
+}

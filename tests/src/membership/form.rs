@@ -1,0 +1,170 @@
+//! Solids in closed form.
+
+use feeler_geom::{P3, V3};
+
+/// A region of the plane: a simple polygon without disjoint round holes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outline {
+    /// Corners (mm), counter-clockwise.
+    pub corners: Vec<[f64; 2]>,
+    /// Holes: centre and radius (mm), inside the polygon and apart from each other.
+    pub holes: Vec<[f64; 3]>,
+}
+
+/// A solid in closed form. Lengths in mm.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Form {
+    /// A ball.
+    Ball {
+        /// Centre.
+        center: P3,
+        /// Radius.
+        radius: f64,
+    },
+    /// A box along the axes.
+    Block {
+        /// Smallest coordinates.
+        min: [f64; 3],
+        /// Largest coordinates.
+        max: [f64; 3],
+    },
+    /// All points within a radius of a segment on the z axis.
+    Pill {
+        /// Start of the segment.
+        low: f64,
+        /// End of the segment.
+        high: f64,
+        /// Radius.
+        radius: f64,
+    },
+    /// All points whose `(x, y)` is within a radius of a segment on the x axis: without ends along z.
+    Track {
+        /// Half the length of the segment.
+        half: f64,
+        /// Radius.
+        radius: f64,
+    },
+    /// A torus around the z axis; a tube thicker than the ring gives an apple.
+    Torus {
+        /// Radius of the ring.
+        major: f64,
+        /// Radius of the tube.
+        minor: f64,
+    },
+    /// What polygons in the half plane of radius and height sweep around the z axis; a polygon in a polygon is a void.
+    Turned {
+        /// Polygons of `[radius, z]`, radius ≥ 0.
+        profiles: Vec<Vec<[f64; 2]>>,
+    },
+    /// An upright prism.
+    Upright {
+        /// Its section.
+        outline: Outline,
+        /// Bottom.
+        low: f64,
+        /// Top.
+        high: f64,
+    },
+    /// A half space: all points with `⟨normal, p⟩ ≤ offset`.
+    Half {
+        /// Outward unit normal.
+        normal: V3,
+        /// Distance of the plane from the origin along the normal.
+        offset: f64,
+    },
+    /// What is in all of them.
+    And(Vec<Form>),
+    /// What is in none.
+    Not(Box<Form>),
+    /// The first without the second, which lies strictly inside.
+    Hollow(Box<Form>, Box<Form>),
+}
+
+impl Form {
+    /// Signed depth (mm): inside the distance to the boundary or less, outside minus the distance or more. Its sign is right to
+    /// rounding, and between two points it changes by no more than their distance.
+    #[must_use]
+    pub fn depth(&self, p: &P3) -> f64 {
+        match self {
+            Self::Ball { center, radius } => radius - (p - center).norm(),
+            Self::Block { min, max } => slabs([0, 1, 2].map(|k| (p[k] - min[k]).min(max[k] - p[k]))),
+            Self::Pill { low, high, radius } => {
+                let z = p.z - p.z.clamp(*low, *high);
+                radius - (p.x * p.x + p.y * p.y + z * z).sqrt()
+            }
+            Self::Track { half, radius } => radius - (p.x - p.x.clamp(-half, *half)).hypot(p.y),
+            Self::Torus { major, minor } => minor - (p.x.hypot(p.y) - major).hypot(p.z),
+            Self::Turned { profiles } => {
+                let q = [p.x.hypot(p.y), p.z];
+                let (mut near, mut inside) = (f64::INFINITY, false);
+                for profile in profiles {
+                    polygon(profile, q, true, &mut near, &mut inside);
+                }
+                if inside { near } else { -near }
+            }
+            Self::Upright { outline, low, high } => {
+                let d = (p.z - low).min(high - p.z);
+                let s = outline.depth([p.x, p.y]);
+                if s < 0.0 && d < 0.0 { -s.hypot(d) } else { s.min(d) }
+            }
+            Self::Half { normal, offset } => offset - normal.dot(&p.coords),
+            Self::And(parts) => parts.iter().map(|f| f.depth(p)).fold(f64::INFINITY, f64::min),
+            Self::Not(f) => -f.depth(p),
+            Self::Hollow(f, void) => f.depth(p).min(-void.depth(p)),
+        }
+    }
+
+    /// Whether the depth of points that are not inside is minus their distance, not only a bound of it.
+    #[must_use]
+    pub fn is_exact_outside(&self) -> bool {
+        match self {
+            Self::Torus { major, minor } => major >= minor,
+            Self::And(_) => false,
+            Self::Not(f) => !matches!(**f, Self::And(_) | Self::Hollow(..)),
+            Self::Hollow(f, void) => {
+                f.is_exact_outside() && !matches!(**void, Self::And(_) | Self::Hollow(..))
+            }
+            _ => true,
+        }
+    }
+}
+
+impl Outline {
+    /// Signed distance (mm) to the border, positive inside.
+    #[must_use]
+    pub fn depth(&self, q: [f64; 2]) -> f64 {
+        let (mut near, mut inside) = (f64::INFINITY, false);
+        polygon(&self.corners, q, false, &mut near, &mut inside);
+        let outer = if inside { near } else { -near };
+        self.holes.iter().map(|h| (q[0] - h[0]).hypot(q[1] - h[1]) - h[2]).fold(outer, f64::min)
+    }
+}
+
+/// Depth in a box by the depths in its slabs.
+fn slabs(d: [f64; 3]) -> f64 {
+    let inside = d[0].min(d[1]).min(d[2]);
+    if inside >= 0.0 {
+        return inside;
+    }
+    -d.iter().map(|x| x.min(0.0).powi(2)).sum::<f64>().sqrt()
+}
+
+/// Distance to a polygon and whether it is crossed an odd number of times to the right; with `axis`, sides on the second
+/// axis are no border.
+fn polygon(corners: &[[f64; 2]], q: [f64; 2], axis: bool, near: &mut f64, inside: &mut bool) {
+    let mut least = f64::INFINITY;
+    let mut a = corners[corners.len() - 1];
+    for &b in corners {
+        let (d, w) = ([b[0] - a[0], b[1] - a[1]], [q[0] - a[0], q[1] - a[1]]);
+        if !(axis && a[0] <= 0.0 && b[0] <= 0.0) {
+            let t = ((w[0] * d[0] + w[1] * d[1]) / (d[0] * d[0] + d[1] * d[1])).clamp(0.0, 1.0);
+            let off = [w[0] - t * d[0], w[1] - t * d[1]];
+            least = least.min(off[0] * off[0] + off[1] * off[1]);
+            if (a[1] > q[1]) != (b[1] > q[1]) && a[0] + d[0] * (w[1] / d[1]) > q[0] {
+                *inside = !*inside;
+            }
+        }
+        a = b;
+    }
+    *near = near.min(least.sqrt());
+}

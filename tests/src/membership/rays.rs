@@ -1,0 +1,247 @@
+//! Whether a point is inside any solid, by rays against its exact surfaces.
+//!
+//! Faces are cut into almost flat cells; a ray solves for its crossing in every cell whose box it meets. Only points and
+//! derivatives of surfaces and the classification of their trims are asked for. Nothing is proven: rays that come near a tangency,
+//! a trim or their start are left out, the others must all agree.
+
+use feeler_geom::trim::Side;
+use feeler_geom::{Aabb, P2, P3, Rect, V3};
+use feeler_hierarchy::{Face, Hierarchy};
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+
+/// A solid cut into cells.
+#[derive(Debug)]
+pub struct Rays<'a> {
+    solid: &'a Hierarchy,
+    cells: Vec<Cell>,
+    /// Boxes of halves of halves of the cells.
+    nodes: Vec<Node>,
+    size: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    face: usize,
+    rect: Rect,
+    bounds: Aabb,
+}
+
+/// Cells `first..end` and a box around them; the node after all below it.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    first: usize,
+    end: usize,
+    next: usize,
+    bounds: Aabb,
+}
+
+/// Cells that belong together in a leaf.
+const LEAF: usize = 4;
+/// Rays that must be clear.
+const CLEAR: u32 = 3;
+/// Part of the size within which a point is near the boundary.
+pub const NEAR: f64 = 1e-4;
+
+impl<'a> Rays<'a> {
+    /// Cuts the faces of a solid.
+    #[must_use]
+    pub fn new(solid: &'a Hierarchy) -> Self {
+        let (low, high) = (P3::from(solid.info.bbox_min), P3::from(solid.info.bbox_max));
+        let size = (high - low).norm();
+        let mut cells = Vec::new();
+        for (i, face) in solid.faces.iter().enumerate() {
+            let r = face.trim.rect;
+            let (us, vs) = face.surface.breaks(&r);
+            let ends = |a: f64, inner: &[f64], b: f64| -> Vec<f64> {
+                let mut out = vec![a];
+                out.extend(inner.iter().copied().filter(|x| *x > a && *x < b));
+                out.push(b);
+                out
+            };
+            let (us, vs) = (ends(r.u0, &us, r.u1), ends(r.v0, &vs, r.v1));
+            for u in us.windows(2) {
+                for v in vs.windows(2) {
+                    let rect = Rect { u0: u[0], u1: u[1], v0: v[0], v1: v[1] };
+                    cut(face, i, rect, size, 0, &mut cells);
+                }
+            }
+        }
+        let mut rays = Self { solid, cells, nodes: Vec::new(), size };
+        rays.gather(0, rays.cells.len());
+        rays
+    }
+
+    /// Nodes in the order of a walk: the first half follows its parent.
+    fn gather(&mut self, first: usize, end: usize) {
+        let bounds = self.cells[first..end].iter().fold(Aabb::empty(), |b, c| b.union(&c.bounds));
+        let node = self.nodes.len();
+        self.nodes.push(Node { first, end, next: 0, bounds });
+        if end - first > LEAF {
+            let k = (bounds.max - bounds.min).imax();
+            let at = |c: &Cell| c.bounds.min[k] + c.bounds.max[k];
+            self.cells[first..end].sort_by(|x, y| at(x).total_cmp(&at(y)));
+            let middle = usize::midpoint(first, end);
+            self.gather(first, middle);
+            self.gather(middle, end);
+        }
+        self.nodes[node].next = self.nodes.len();
+    }
+
+    /// Whether a point is inside; `None` where it is doubtful or near the boundary.
+    #[must_use]
+    pub fn contains(&self, p: &P3) -> Option<bool> {
+        let mut rng = SmallRng::seed_from_u64(p.coords.iter().fold(1, |s, x| s * 31 + (x.to_bits() >> 12)));
+        let (mut inside, mut outside) = (0, 0);
+        for _ in 0..10 {
+            let Some(d) = V3::from_fn(|_, _| rng.random_range(-1.0..1.0)).try_normalize(0.1) else {
+                continue;
+            };
+            match self.count(p, &d) {
+                Some(0) => outside += 1,
+                Some(1) => inside += 1,
+                _ => {}
+            }
+            if inside + outside == CLEAR {
+                break;
+            }
+        }
+        (inside + outside == CLEAR && inside.min(outside) == 0).then_some(inside > 0)
+    }
+
+    /// Leaving minus entering crossings of a ray; `None` when one is doubtful.
+    fn count(&self, p: &P3, d: &V3) -> Option<i32> {
+        let mut hits: Vec<(usize, f64, i32)> = Vec::new();
+        let mut i = 0;
+        while i < self.nodes.len() {
+            let Node { first, end, next, bounds } = &self.nodes[i];
+            if !meets(bounds, p, d) {
+                i = *next;
+                continue;
+            }
+            i += 1;
+            if end - first > LEAF {
+                continue;
+            }
+            for cell in &self.cells[*first..*end] {
+                if !meets(&cell.bounds, p, d) {
+                    continue;
+                }
+                if let Some((t, sign)) = self.crossing(cell, p, d)? {
+                    let known =
+                        |h: &(usize, f64, i32)| h.0 == cell.face && (h.1 - t).abs() < 1e-7 * self.size;
+                    if !hits.iter().any(known) {
+                        hits.push((cell.face, t, sign));
+                    }
+                }
+            }
+        }
+        Some(hits.iter().map(|h| h.2).sum())
+    }
+
+    /// Where a ray crosses a cell and its sign, `Some(None)` where it does not.
+    fn crossing(&self, cell: &Cell, p: &P3, d: &V3) -> Option<Option<(f64, i32)>> {
+        let face: &Face = &self.solid.faces[cell.face];
+        let r = cell.rect;
+        let (wu, wv) = (r.width(), r.height());
+        let (e, g) = feeler_geom::frame::complete_basis(d);
+        let mut uv = r.center();
+        let mut off = f64::INFINITY;
+        for _ in 0..20 {
+            let s = face.surface.derivs(uv);
+            let w = nalgebra::Vector2::new(e.dot(&(s.p - p)), g.dot(&(s.p - p)));
+            off = w.norm();
+            if off < 1e-11 * self.size {
+                break;
+            }
+            let m = nalgebra::Matrix2::new(e.dot(&s.du), e.dot(&s.dv), g.dot(&s.du), g.dot(&s.dv));
+            let Some(step) = m.try_inverse().map(|m| m * w) else { return None };
+            uv.x = (uv.x - step.x).clamp(r.u0 - 0.5 * wu, r.u1 + 0.5 * wu);
+            uv.y = (uv.y - step.y).clamp(r.v0 - 0.5 * wv, r.v1 + 0.5 * wv);
+        }
+        let beyond = ((r.u0 - uv.x).max(uv.x - r.u1) / wu).max((r.v0 - uv.y).max(uv.y - r.v1) / wv);
+        if beyond > 1e-3 {
+            // In a neighbour, or nowhere; near the cell it should have been clear.
+            return if off < 1e-9 * self.size || beyond > 0.4 { Some(None) } else { None };
+        }
+        if off > 1e-9 * self.size {
+            return None;
+        }
+        let s = face.surface.derivs(uv);
+        let t = (s.p - p).dot(d);
+        let (lu, lv) = (s.du.norm(), s.dv.norm());
+        let near = 0.1 * NEAR * self.size;
+        // Also beside it, all around: the trim is not near.
+        let side = |i: i32, j: i32| {
+            let q =
+                P2::new(uv.x + f64::from(i) * near / lu.max(1e-9), uv.y + f64::from(j) * near / lv.max(1e-9));
+            let whole = face.trim.rect;
+            face.trim.classify(whole.clamp(q)) == Side::Inside
+        };
+        let around = [(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1)];
+        let inside = around.iter().filter(|(i, j)| side(*i, *j)).count();
+        if inside == 0 {
+            return Some(None);
+        }
+        let natural = s.du.cross(&s.dv).try_normalize(1e-12 * self.size * self.size);
+        let n = natural.map(|n| if n.dot(&face.surface.normal(uv)) < 0.0 { -n } else { n });
+        let sine = n?.dot(d) * if face.outward { 1.0 } else { -1.0 };
+        if (t * sine).abs() < NEAR * self.size && t.abs() < 0.1 * self.size {
+            return None;
+        }
+        if t < 0.0 {
+            return Some(None);
+        }
+        if inside < around.len() || sine.abs() < 1e-3 {
+            return None;
+        }
+        Some(Some((t, if sine > 0.0 { 1 } else { -1 })))
+    }
+}
+
+/// Whether a line meets a box (both ways: what is just behind is doubtful, not absent).
+fn meets(b: &Aabb, p: &P3, d: &V3) -> bool {
+    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+    for k in 0..3 {
+        let (s, t) = ((b.min[k] - p[k]) / d[k], (b.max[k] - p[k]) / d[k]);
+        low = low.max(s.min(t));
+        high = high.min(s.max(t));
+    }
+    low <= high
+}
+
+/// Halves a piece of a face until it is almost flat.
+fn cut(face: &Face, index: usize, r: Rect, size: f64, depth: u32, out: &mut Vec<Cell>) {
+    let at = |x: f64, y: f64| face.surface.point(P2::new(r.u0 + x * r.width(), r.v0 + y * r.height()));
+    let grid: Vec<P3> = (0..25).map(|i| at(f64::from(i % 5) * 0.25, f64::from(i / 5) * 0.25)).collect();
+    let corner = |i: usize| grid[i].coords;
+    let bend = (0..25)
+        .map(|i| {
+            let (x, y) = ((i % 5) as f64 * 0.25, (i / 5) as f64 * 0.25);
+            let flat = corner(0) * ((1.0 - x) * (1.0 - y))
+                + corner(4) * (x * (1.0 - y))
+                + corner(20) * ((1.0 - x) * y)
+                + corner(24) * (x * y);
+            (grid[i].coords - flat).norm()
+        })
+        .fold(0.0, f64::max);
+    let bounds = Aabb::of_points(&grid);
+    let extent = bounds.diagonal();
+    let along = |step: usize, to: usize| {
+        (0..4).map(|i| (corner(i * step + to) - corner((i + 1) * step + to)).norm()).sum::<f64>()
+    };
+    if depth >= 24 || bend <= 0.03 * extent && extent < 0.3 * size && depth >= 2 || bend <= 1e-12 * size {
+        out.push(Cell { face: index, rect: r, bounds: bounds.inflated(bend + 1e-9 * size) });
+        return;
+    }
+    let (wide, high) = (along(1, 10), along(5, 2));
+    let m = r.center();
+    let halves = if wide >= high {
+        [Rect { u1: m.x, ..r }, Rect { u0: m.x, ..r }]
+    } else {
+        [Rect { v1: m.y, ..r }, Rect { v0: m.y, ..r }]
+    };
+    for half in halves {
+        cut(face, index, half, size, depth + 1, out);
+    }
+}

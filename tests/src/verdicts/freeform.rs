@@ -1,0 +1,126 @@
+//! Pairs of any solids near contact, judged by rays: for free-form solids, which have no closed form.
+
+use super::generate::{against, placed, small, turn};
+use super::judge::Fault;
+use super::{Answer, Verdict};
+use crate::Part;
+use crate::membership::{NEAR, Rays};
+use feeler_geom::trim::Side;
+use feeler_geom::{P2, P3, Pose, V3};
+use nalgebra::Translation3;
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+
+/// A solid with its rays.
+#[derive(Debug)]
+pub struct Free<'a> {
+    /// The solid.
+    pub part: &'a Part,
+    rays: Rays<'a>,
+    /// Points of the faces with outward normals.
+    samples: Vec<(P3, V3)>,
+}
+
+impl<'a> Free<'a> {
+    /// Samples the faces.
+    #[must_use]
+    pub fn new(part: &'a Part) -> Self {
+        let solid = part.body.hierarchy();
+        let mut rng = SmallRng::seed_from_u64(11);
+        let mut samples = Vec::new();
+        let each = (1500 / solid.faces.len()).max(30);
+        for f in &solid.faces {
+            let r = f.trim.rect;
+            let sign = if f.outward { 1.0 } else { -1.0 };
+            let uv =
+                (0..4 * each).map(|_| P2::new(rng.random_range(r.u0..r.u1), rng.random_range(r.v0..r.v1)));
+            let inside = uv.filter(|uv| f.trim.classify(*uv) == Side::Inside).take(each);
+            samples.extend(inside.map(|uv| (f.surface.point(uv), f.surface.normal(uv) * sign)));
+        }
+        Self { part, rays: Rays::new(solid), samples }
+    }
+
+    fn size(&self) -> f64 {
+        self.part.body.size()
+    }
+}
+
+/// Poses of A and B of a number, near contact.
+#[must_use]
+pub fn poses(a: &Free<'_>, b: &Free<'_>, seed: u64) -> [Pose; 2] {
+    let mut rng = SmallRng::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let rng = &mut rng;
+    let size = a.size().max(b.size());
+    let (p, q) =
+        (a.samples[rng.random_range(0..a.samples.len())], b.samples[rng.random_range(0..b.samples.len())]);
+    let pose = if rng.random_bool(0.2) {
+        let turn = turn(rng);
+        let middle = a.part.body.bounds().center() - turn * b.part.body.bounds().center();
+        placed(middle, turn)
+    } else {
+        against(rng, p, q)
+    };
+    let pose = Translation3::from(p.1 * (size * small(rng).clamp(-0.1, 0.1))) * pose;
+    let pose_a = if rng.random_bool(0.5) { Pose::identity() } else { placed(p.1 * size, turn(rng)) };
+    [pose_a, pose_a * pose]
+}
+
+/// What rays found out.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// A point inside both, more than [`NEAR`] of the size off both boundaries, in world coordinates.
+    pub common: Option<P3>,
+    /// Smallest distance (mm) of sampled points: not below that of the solids.
+    pub nearest: f64,
+    /// What is wrong, and how it shows.
+    pub faults: Vec<(Fault, String)>,
+}
+
+/// Judges an answer about A and B in their poses, with minima up to `d_max` asked for.
+#[must_use]
+pub fn judge(a: &Free<'_>, b: &Free<'_>, [pose_a, pose_b]: &[Pose; 2], d_max: f64, answer: &Answer) -> Seen {
+    let pose_ab = pose_a.inv_mul(pose_b);
+    let pose_ba = pose_ab.inverse();
+    let size = a.size().max(b.size());
+    let tol = 1e-7 * size;
+    let both = |p: &P3| {
+        a.part.body.bounds().contains(p)
+            && b.part.body.bounds().contains(&(pose_ba * p))
+            && a.rays.contains(p) == Some(true)
+            && b.rays.contains(&(pose_ba * p)) == Some(true)
+    };
+    // Just under the skin of one that is in the other's box, and in the middle of the minima.
+    let mut candidates: Vec<P3> = Vec::new();
+    for depth in [10.0 * NEAR * size, 100.0 * NEAR * size] {
+        candidates.extend(a.samples.iter().map(|(p, n)| p - n * depth));
+        candidates.extend(b.samples.iter().map(|(p, n)| pose_ab * (p - n * depth)));
+    }
+    let common = candidates.into_iter().find(both);
+    let placed: Vec<P3> = b.samples.iter().map(|(p, _)| pose_ab * p).collect();
+    let nearest = a
+        .samples
+        .iter()
+        .flat_map(|(p, _)| placed.iter().map(move |q| (p - q).norm_squared()))
+        .fold(f64::INFINITY, f64::min)
+        .sqrt();
+    let mut faults = vec![];
+    if answer.verdict == Verdict::Interfering {
+        // Far apart, and neither in the other.
+        let one_inside = || {
+            let of_b = placed.iter().find_map(|q| a.rays.contains(q));
+            let of_a = a.samples.iter().find_map(|(p, _)| b.rays.contains(&(pose_ba * p)));
+            of_a != Some(false) || of_b != Some(false)
+        };
+        if common.is_none() && nearest > 0.2 * size && !one_inside() {
+            faults.push((Fault::Invented, format!("samples are {nearest:.3e} apart")));
+        }
+    } else if answer.verdict != Verdict::Undecided {
+        if let Some(p) = &common {
+            faults.push((Fault::Missed, format!("{p} (A's frame) is inside both")));
+        } else if answer.distance.unwrap_or(d_max) > nearest + 2.0 * tol {
+            faults
+                .push((Fault::TooFar, format!("{:?}, but samples are {nearest:.9e} apart", answer.distance)));
+        }
+    }
+    Seen { common: common.map(|p| pose_a * p), nearest, faults }
+}

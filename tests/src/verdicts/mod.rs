@@ -1,0 +1,144 @@
+//! Whether the status of a query is right, judged without anything of the runtime: pairs of generated solids near contact
+//! ([`generate`]) and what their closed forms say about them ([`judge`]).
+
+pub mod freeform;
+pub mod generate;
+pub mod judge;
+
+use crate::membership::{Shape, Spec};
+use crate::part_of;
+use feeler_geom::trim::Side;
+use feeler_geom::{P2, P3, Pose, V3};
+use feeler_hierarchy::Hierarchy;
+use feeler_runtime::{Body, ContactPair, LmdClass, QueryOptions, Status};
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What a query says about two solids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Apart.
+    Separated,
+    /// In touch.
+    Touching,
+    /// The interiors meet.
+    Interfering,
+    /// It does not tell.
+    Undecided,
+}
+
+/// The answer of a query. World coordinates, mm.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The status.
+    pub verdict: Verdict,
+    /// Smallest distance, if any within the largest of interest.
+    pub distance: Option<f64>,
+    /// Footpoints of the minima, by distance, at most 16.
+    pub points: Vec<[P3; 2]>,
+    /// Wall time (s).
+    pub seconds: f64,
+}
+
+/// The only place that asks the program under test.
+#[must_use]
+pub fn ask(a: &Arc<Body>, b: &Arc<Body>, pose_a: &Pose, pose_b: &Pose, d_max: f64) -> Answer {
+    let mut pair = ContactPair::new(a.clone(), b.clone());
+    let clock = Instant::now();
+    pair.query(pose_a, pose_b, &QueryOptions::within(d_max));
+    let seconds = clock.elapsed().as_secs_f64();
+    let verdict = match pair.status() {
+        Status::Separated => Verdict::Separated,
+        Status::Touching => Verdict::Touching,
+        Status::Interfering => Verdict::Interfering,
+    };
+    let minima = pair.lmds().iter().filter(|l| l.class != LmdClass::Quasi);
+    let points = minima.take(16).map(|l| [l.point_a, l.point_b]).collect();
+    Answer { verdict, distance: pair.min_distance(), points, seconds }
+}
+
+/// A generated solid ready for queries.
+#[derive(Debug)]
+pub struct Model {
+    /// Its dimensions.
+    pub spec: Spec,
+    /// The solid and its closed form.
+    pub shape: Shape,
+    /// The prepared body.
+    pub body: Arc<Body>,
+    /// Points of the boundary, on faces, edges and vertices, with outward directions.
+    pub samples: Vec<(P3, V3)>,
+}
+
+impl Model {
+    /// Builds and prepares a solid.
+    ///
+    /// # Panics
+    /// When that fails.
+    #[must_use]
+    pub fn new(spec: &Spec) -> Self {
+        let shape = spec.shape();
+        let body = part_of(&shape.source, feeler_cli::import::DEFAULT_FLATNESS).body;
+        let mut rng = SmallRng::seed_from_u64(7);
+        let reach = 1e-3 * body.size();
+        let points = boundary_points(body.hierarchy(), &mut rng);
+        let samples = points
+            .into_iter()
+            .map(|p| {
+                // At edges and vertices some direction between the normals.
+                let mean: V3 = (0..6)
+                    .map(|_| p + V3::from_fn(|_, _| rng.random_range(-reach..reach)))
+                    .map(|q| -judge::slope(&|p: &P3| shape.form.depth(p), &q, reach * 1e-4))
+                    .sum();
+                (p, mean.try_normalize(1e-6).unwrap_or_else(V3::z))
+            })
+            .collect();
+        Self { spec: *spec, shape, body, samples }
+    }
+
+    /// Diagonal of the bounding box (mm).
+    #[must_use]
+    pub fn size(&self) -> f64 {
+        self.body.size()
+    }
+}
+
+/// Points on the exact faces, edges and vertices of a solid.
+#[must_use]
+pub fn boundary_points(solid: &Hierarchy, rng: &mut SmallRng) -> Vec<P3> {
+    let mut out: Vec<P3> = solid.vertices.iter().map(|v| v.point).collect();
+    for e in &solid.edges {
+        for s in &e.spans {
+            out.extend((0..4).map(|_| e.curve.point(rng.random_range(s.t0..s.t1))));
+        }
+    }
+    let each = (120 / solid.faces.len()).clamp(8, 40);
+    for f in &solid.faces {
+        let r = f.trim.rect;
+        let uv = (0..4 * each).map(|_| P2::new(rng.random_range(r.u0..r.u1), rng.random_range(r.v0..r.v1)));
+        out.extend(
+            uv.filter(|uv| f.trim.classify(*uv) == Side::Inside).take(each).map(|uv| f.surface.point(uv)),
+        );
+    }
+    out
+}
+
+/// Generated solids that are prepared already.
+#[derive(Debug, Default)]
+pub struct Pool {
+    models: HashMap<String, Rc<Model>>,
+}
+
+impl Pool {
+    /// The solid, prepared when it is asked for first.
+    pub fn get(&mut self, spec: &Spec) -> Rc<Model> {
+        if self.models.len() > 3000 {
+            self.models.clear();
+        }
+        self.models.entry(format!("{spec:?}")).or_insert_with(|| Rc::new(Model::new(spec))).clone()
+    }
+}

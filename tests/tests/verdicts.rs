@@ -1,0 +1,37 @@
+//! The status of queries against the closed forms of generated solids: a short campaign of that of `verdicts` of the benches.
+
+use feeler_tests::verdicts::generate::Case;
+use feeler_tests::verdicts::judge::judge;
+use feeler_tests::verdicts::{Pool, ask};
+use std::collections::BTreeMap;
+
+const PAIRS: u64 = 300;
+
+/// The list of known failures can only shrink: a listed pair that is right fails the test as well.
+#[test]
+fn closed_forms_agree() {
+    let mut pool = Pool::default();
+    let mut failures = BTreeMap::new();
+    for number in 0..PAIRS {
+        let c = Case::new(number, &mut pool);
+        let answer = ask(&c.a.body, &c.b.body, &c.pose_a, &c.pose_b, c.d_max);
+        let judged = judge(&c.a, &c.b, &c.pose_a, &c.pose_b, c.d_max, &answer);
+        let what = format!("{:?}: {:?} / {:?}, {:?}", c.category, c.a.spec, c.b.spec, judged.faults);
+        let back = ask(&c.b.body, &c.a.body, &c.pose_b, &c.pose_a, c.d_max);
+        if !judged.faults.is_empty() {
+            failures.insert(number, what);
+        } else if back.verdict != answer.verdict {
+            failures.insert(number, format!("{what}, {:?} and {:?} swapped", answer.verdict, back.verdict));
+        }
+    }
+    let known: Vec<u64> = include_str!("../known-verdicts.txt")
+        .lines()
+        .filter(|l| !l.trim().is_empty() && !l.starts_with('#'))
+        .map(|l| l.split(':').next().and_then(|n| n.parse().ok()).expect("lines are `number: reason`"))
+        .collect();
+    let new: Vec<String> =
+        failures.iter().filter(|(n, _)| !known.contains(n)).map(|(n, why)| format!("{n}: {why}")).collect();
+    let gone: Vec<&u64> = known.iter().filter(|n| !failures.contains_key(n)).collect();
+    assert!(new.is_empty(), "{} new wrong verdicts:\n{}", new.len(), new.join("\n"));
+    assert!(gone.is_empty(), "listed pairs that are right now, take them off the list: {gone:?}");
+}
