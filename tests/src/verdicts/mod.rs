@@ -49,12 +49,13 @@ pub struct Answer {
 pub fn ask(a: &Arc<Body>, b: &Arc<Body>, pose_a: &Pose, pose_b: &Pose, d_max: f64) -> Answer {
     let mut pair = ContactPair::new(a.clone(), b.clone());
     let clock = Instant::now();
-    pair.query(pose_a, pose_b, &QueryOptions::within(d_max));
+    pair.query(pose_a, pose_b, &QueryOptions::within(d_max)).expect("finite poses and options");
     let seconds = clock.elapsed().as_secs_f64();
     let verdict = match pair.status() {
-        Status::Separated => Verdict::Separated,
-        Status::Touching => Verdict::Touching,
-        Status::Interfering => Verdict::Interfering,
+        Some(Status::Separated) => Verdict::Separated,
+        Some(Status::Touching) => Verdict::Touching,
+        Some(Status::Interfering) => Verdict::Interfering,
+        Some(Status::Undecided) | None => Verdict::Undecided,
     };
     let minima = pair.lmds().iter().filter(|l| l.class != LmdClass::Quasi);
     let points = minima.take(16).map(|l| [l.point_a, l.point_b]).collect();
