@@ -184,7 +184,7 @@ pub(crate) fn report(
     for n in directions(ctx, (fa, uv_a), (fb, uv_b), &p_a, &p_b) {
         let distance = (p_b - p_a).dot(&n);
         let tangential = (p_b - p_a - n * distance).norm();
-        if distance < -ctx.tol.tol || tangential > ctx.tol.tol.max(1e-6 * distance.abs()) {
+        if distance < ctx.tol.least_distance() || tangential > ctx.tol.tol.max(1e-6 * distance.abs()) {
             continue;
         }
         out.candidates.push(Candidate {

@@ -105,12 +105,12 @@ pub(crate) fn report(
     let d = (p - q.foot).dot(&n);
     let tangential = (p - q.foot - n * d).norm();
     if !objective.squared
-        && q.f < -2.0 * ctx.tol.tol
+        && q.f < ctx.tol.least_distance()
         && face_data.trim.classify(uv) == feeler_geom::trim::Side::Inside
     {
         suspect(ctx, free, &p, out);
     }
-    if !(-ctx.tol.tol <= d && d <= ctx.d_max) || tangential > ctx.tol.tol.max(1e-6 * d.abs()) {
+    if !(ctx.tol.least_distance() <= d && d <= ctx.d_max) || tangential > ctx.tol.tol.max(1e-6 * d.abs()) {
         return;
     }
     if undecided {
