@@ -226,7 +226,7 @@ fn partner(b: &Primitive, c_a: &P3, p_a: &P3, n: &V3) -> f64 {
             let miss = |t: f64| off_normal(sample(b, t).c - c_a).norm();
             let far = t + std::f64::consts::PI * radius;
             // Both lie along the normal when the circles are coaxial: then the one that the normal points to.
-            if miss(far) < 0.5 * miss(t) - 1e-9 * radius { far } else { t }
+            if miss(far) < 0.5 * miss(t) - 1e-9 * radius.abs() { far } else { t }
         }
         _ => 0.0,
     }
