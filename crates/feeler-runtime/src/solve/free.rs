@@ -12,7 +12,7 @@
 
 use super::newton::{Eval, Outcome as Ended, minimise};
 use super::patch::{MARGIN, NOISE, border_margin, squared_goal};
-use super::signed::{self, Signed};
+use super::signed::{self, Place, Signed};
 use super::{Candidate, Context, Solved, Which};
 use crate::samples::{ROOM, at};
 use crate::trim::outward_normal;
@@ -29,6 +29,12 @@ const NORMALS: f64 = 2e-3;
 
 /// Nearer to a patch than this part of a leaf's radius the signed distance is minimised.
 const NEAR: f64 = 0.2;
+
+/// Meridians of a leaf that are tried beside its collapsed side, how far inside they are (towards the middle), and what
+/// part of the other tangent one of a collapsed side is.
+const MERIDIANS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+const ASIDE: f64 = 0.25;
+const COLLAPSED: f64 = 1e-9;
 
 /// A free side: its geometry and leaf.
 #[derive(Clone, Copy)]
@@ -161,9 +167,15 @@ fn solve_n<const N: usize>(
             .map(|grid| grid.radius)
             .iter()
             .fold(f64::INFINITY, |r, x| r.min(*x));
-    for (square, in_a, in_b) in starts {
+    let runs = starts.into_iter().flat_map(|(square, in_a, in_b)| {
+        let is_near = square <= near * near;
+        let fan = if is_near && N == 4 { beside_collapsed(a, in_a) } else { None };
+        let beside = fan.into_iter().flatten().map(move |in_a| (is_near, in_a, in_b));
+        std::iter::once((is_near, in_a, in_b)).chain(beside)
+    });
+    for (is_near, in_a, in_b) in runs {
         let start = SVector::<f64, N>::from_fn(|r, _| if r < split { in_a[r] } else { in_b[r - split] });
-        let ended = if square <= near * near { signed_minimum(ctx, (a, b), &start, stats) } else { None };
+        let ended = if is_near { signed_minimum(ctx, (a, b), &start, stats) } else { None };
         let ended = ended.unwrap_or_else(|| minimise(&mut eval, start, MARGIN, squared_goal(ctx), stats));
         let (x, undecided) = match ended {
             Ended::Minimum(x) => (x, false),
@@ -184,6 +196,15 @@ fn solve_n<const N: usize>(
         found.push((p_a, p_b));
         report(ctx, (area_a, a.uv(xa)), (area_b, b.uv(xb)), undecided, out, stats);
     }
+}
+
+/// Places beside one on a collapsed side of a patch, one of them near any meridian: there all meridians meet, and a saddle is a
+/// minimum along some of them.
+fn beside_collapsed(a: &Leaf<'_>, x: [f64; 2]) -> Option<[[f64; 2]; MERIDIANS.len()]> {
+    let len: ArrayVec<f64, 2> = a.jet(&x).first.iter().map(|t| t.norm()).collect();
+    let turns = (0..2).find(|&k| len[k] <= COLLAPSED * len[1 - k])?;
+    let aside = x[1 - turns] + (0.5 - x[1 - turns]) * ASIDE;
+    Some(MERIDIANS.map(|along| if turns == 0 { [along, aside] } else { [aside, along] }))
 }
 
 /// The minimum by the signed distance from a patch, which is regular at distance 0; `None` without a patch, and where it tells
@@ -207,7 +228,7 @@ fn signed_minimum<const N: usize>(
         1 => signed::minimum::<1>(&mut signed, of_over, stats)?,
         _ => signed::minimum::<2>(&mut signed, of_over, stats)?,
     };
-    let Some((of_over, of_onto)) = found else { return Some(Ended::Outside) };
+    let Place::At(of_over, of_onto) = found else { return Some(Ended::Outside) };
     let (in_a, in_b) = if swap { (of_onto, of_over) } else { (of_over, of_onto) };
     Some(Ended::Minimum(SVector::from_fn(|i, _| if i < split { in_a[i] } else { in_b[i - split] })))
 }

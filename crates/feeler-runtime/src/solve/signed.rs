@@ -20,6 +20,8 @@ const BESIDE: f64 = 1.0;
 /// Steps (in roundings of a footpoint) below which a foot has been found, and is as good as it gets.
 const FOUND: f64 = 100.0;
 const DONE: f64 = 0.1;
+/// What a foot on a collapsed side moves towards the middle of its leaf.
+const ASIDE: f64 = 1e-3;
 /// Square of the sine between tangents below which a patch has no normal.
 const SINGULAR: f64 = 1e-12;
 
@@ -60,7 +62,9 @@ impl<'a> Signed<'a> {
             let off = p - jet.p;
             let first = Matrix2::from_fn(|i, j| tangents[i].dot(&tangents[j]));
             if first.determinant() <= SINGULAR * first[(0, 0)] * first[(1, 1)] {
-                return None;
+                // Beside a collapsed side there are directions again.
+                y += (Vector2::repeat(0.5) - y) * ASIDE;
+                continue;
             }
             let slope = Vector2::new(off.dot(&tangents[0]), off.dot(&tangents[1]));
             let full = first - Matrix2::from_fn(|i, j| off.dot(&jet.second[i + j]));
@@ -105,21 +109,28 @@ impl<'a> Signed<'a> {
     }
 }
 
-/// Unit-box parameters of the minimum next to a start, of a curve or patch and of the foot; inside nothing when it is outside the
-/// leaf, `None` when it is not found.
+/// Where a minimum of the signed distance is.
+pub(super) enum Place {
+    /// Unit-box parameters of the curve or patch, and of the foot.
+    At([f64; 2], [f64; 2]),
+    /// Outside the leaf.
+    Outside,
+}
+
+/// The minimum next to a start; `None` when it is not found.
 pub(super) fn minimum<const N: usize>(
     signed: &mut Signed<'_>,
     start: &[f64],
     stats: &mut Stats,
-) -> Option<Option<([f64; 2], [f64; 2])>> {
+) -> Option<Place> {
     let start = SVector::<f64, N>::from_fn(|i, _| start[i]);
     let goal = Goal { accept: ACCEPT_SINE, done: DONE_SINE };
     match minimise(&mut |x| signed.eval(x), start, MARGIN, goal, stats) {
         Outcome::Minimum(x) => {
             signed.eval(&x)?;
-            Some(Some(([x[0], x.get(1).copied().unwrap_or(0.0)], signed.foot.into())))
+            Some(Place::At([x[0], x.get(1).copied().unwrap_or(0.0)], signed.foot.into()))
         }
-        Outcome::Outside => Some(None),
+        Outcome::Outside => Some(Place::Outside),
         Outcome::Stalled(_) => None,
     }
 }
