@@ -2,7 +2,7 @@
 //! smallest eigenvalue, for every pair of types.
 
 use super::*;
-use feeler_geom::Frame;
+use feeler_geom::{Frame, math};
 use nalgebra::{DMatrix, Matrix2, Matrix2x1};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
