@@ -6,7 +6,7 @@ mod common;
 use common::{body, query, random_rotation};
 use feeler_brep::fixtures::{self, SourceBuilder};
 use feeler_brep::source::{LoopSource, SolidSource};
-use feeler_geom::{Frame, P3, Pose, Surface};
+use feeler_geom::{Frame, P3, Pose, Surface, math};
 use feeler_runtime::{Body, ContactPair, QueryOptions};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
@@ -85,7 +85,7 @@ impl Spindle {
     /// The outer sheet with a hole along the axis.
     fn bored_apple(&self, hole: f64) -> SolidSource {
         let mut b = SourceBuilder::new();
-        let h = (self.minor * self.minor - (hole - self.major).powi(2)).sqrt();
+        let h = (self.minor * self.minor - (hole - self.major) * (hole - self.major)).sqrt();
         let (low, high) = (b.vertex(hole, 0.0, -h), b.vertex(hole, 0.0, h));
         let (bottom, top) = (b.circle(level(-h), hole, low), b.circle(level(h), hole, high));
         b.face(self.surface(), true, vec![forward(bottom), backward(top)]);
@@ -175,7 +175,7 @@ fn both_sheets_keep_their_minima() {
         let thin = Spindle { major: s.major + gap, ..s };
         if thin.major < 0.95 * thin.minor && thin.radius(s.cut) > 0.05 {
             // The sheets are nearest where the bore ends.
-            let nearest = (s.radius(s.cut) + thin.major).hypot(s.cut) - s.minor;
+            let nearest = math::hypot(s.radius(s.cut) + thin.major, s.cut) - s.minor;
             judge.check(
                 &format!("barrel in a bore {s:?}"),
                 (&bore, &body(&thin.barrel())),
@@ -190,7 +190,8 @@ fn both_sheets_keep_their_minima() {
         let z = 0.8 * s.cut * rng.random_range(-1.0..1.0);
         let (rho, way) = (s.radius(z), 0.2 + gap);
         let (lean, rise) = ((rho + s.major) / s.minor, z / s.minor);
-        let place = |k: f64| at((rho + k * lean) * turn.cos(), (rho + k * lean) * turn.sin(), z + k * rise);
+        let place =
+            |k: f64| at((rho + k * lean) * math::cos(turn), (rho + k * lean) * math::sin(turn), z + k * rise);
         judge.check(&format!("ball by a barrel {s:?}"), (&barrel, &small), &place(way), gap);
         if way < 0.7 * rho {
             judge.check(&format!("ball beside the axis of a bore {s:?}"), (&bore, &small), &place(-way), gap);
@@ -211,8 +212,8 @@ fn both_sheets_keep_their_minima() {
                 );
             }
             let x = 0.5 * s.major;
-            let high = (reach * reach - (s.major - x).powi(2)).sqrt();
-            let beside = at(x * turn.cos(), x * turn.sin(), side * high);
+            let high = (reach * reach - (s.major - x) * (s.major - x)).sqrt();
+            let beside = at(x * math::cos(turn), x * math::sin(turn), side * high);
             judge.check(&format!("ball beside the axis of an apple {s:?}"), (&apple, &small), &beside, gap);
         }
     }
