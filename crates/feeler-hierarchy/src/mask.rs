@@ -37,7 +37,7 @@
 //! For edges and vertices the conclusions are the same (checked with their own Hessians in the tests): a vertex or a
 //! straight edge at the centre of a sphere, on a cylinder's axis and so on included.
 
-use feeler_geom::{Curve, Rect, Surface, math};
+use feeler_geom::{Curve, Surface};
 
 /// Type of a feature; its value is the number of its bit in node unions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -122,20 +122,18 @@ impl FeatureType {
         1 << self as u8
     }
 
-    /// The type of a patch of a surface over `rect`; `outward`: the outward normal is the natural one.
+    /// The type of a face; `outward`: the outward normal is the natural one, which on the inner sheet of a spindle torus
+    /// ([`on_inner_sheet`](feeler_geom::trim::on_inner_sheet)) points into the tube.
     #[must_use]
-    pub fn of_surface(surface: &Surface, outward: bool, rect: &Rect) -> Self {
+    pub fn of_surface(surface: &Surface, outward: bool, on_inner_sheet: bool) -> Self {
         let choose = |convex, concave| if outward { convex } else { concave };
         match *surface {
             Surface::Plane { .. } => T::Plane,
             Surface::Cylinder { .. } => choose(T::ConvexCylinder, T::ConcaveCylinder),
             Surface::Cone { .. } => choose(T::ConvexCone, T::ConcaveCone),
             Surface::Sphere { .. } => choose(T::ConvexSphere, T::ConcaveSphere),
-            Surface::Torus { major, minor, .. } => {
-                // On the inner sheet of a spindle torus the natural normal points into the tube.
-                let inner = major + minor * math::cos(0.5 * (rect.v0 + rect.v1)) < 0.0;
-                if outward == inner { T::ConcaveTorus } else { T::ConvexTorus }
-            }
+            Surface::Torus { .. } if outward == on_inner_sheet => T::ConcaveTorus,
+            Surface::Torus { .. } => T::ConvexTorus,
             Surface::Bezier(_) => T::FreeForm,
         }
     }

@@ -156,18 +156,6 @@ fn axis_offset(a: &Frame, b: &Frame, v: f64) -> f64 {
     math::hypot(l.x, l.y)
 }
 
-/// Whether a face uses the inner sheet of a spindle torus, beyond the self-intersection on the axis: told by the
-/// boundary point farthest from the axis. A face without boundary is the outer sheet.
-pub(crate) fn inner_sheet(surface: &Surface, boundary: &[TrimPiece]) -> bool {
-    let Surface::Torus { major, minor, .. } = surface else { return false };
-    if major >= minor {
-        return false;
-    }
-    let from_axis = |p: &P2| major + minor * math::cos(p.y);
-    let ends = boundary.iter().flat_map(|p| [p.eval(0.0), p.eval(0.5), p.eval(1.0)]);
-    ends.map(|p| from_axis(&p)).max_by(|a, b| a.abs().total_cmp(&b.abs())).is_some_and(|d| d < 0.0)
-}
-
 /// Map between the parameters of two equal curves: `t' = sign t + shift`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TMap {

@@ -12,7 +12,6 @@ use feeler_geom::trim::TrimPiece;
 use feeler_geom::{Curve, P2, P3, Rect, Surface, V2, V3, math};
 use std::f64::consts::{FRAC_PI_2, PI};
 
-use crate::coincide::inner_sheet;
 use crate::group::{EdgeGroup, FaceGroup};
 
 /// Normals of one side over a piece of an edge.
@@ -86,7 +85,7 @@ pub(crate) fn side_normals(piece: &PieceOfEdge<'_>, face: &FaceGroup, side: usiz
 fn torus_rect(face: &FaceGroup, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3]) -> Option<Rect> {
     let Surface::Torus { frame, major, minor } = &face.surface else { return None };
     // On the inner sheet of a spindle torus the tube's centre is beyond the axis.
-    let inner = inner_sheet(&face.surface, &face.cells.pieces);
+    let inner = face.cells.on_inner_sheet(&face.surface);
     let local: Vec<V3> = hull.iter().map(|p| frame.local(p)).collect();
     let mean = local.iter().sum::<V3>();
     let m = math::hypot(mean.x, mean.y);

@@ -99,7 +99,7 @@ fn type_bits(leaf: &Leaf, features: &Features) -> u16 {
     let kind = match leaf.feature {
         Feature::Face(k) => {
             let face = &features.faces[k as usize];
-            FeatureType::of_surface(&face.surface, face.outward, &leaf.rect)
+            FeatureType::of_surface(&face.surface, face.outward, face.cells.on_inner_sheet(&face.surface))
         }
         Feature::Edge(k) => FeatureType::of_curve(&features.edges[k as usize].curve),
         Feature::Vertex(_) => FeatureType::Vertex,

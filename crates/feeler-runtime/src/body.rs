@@ -150,7 +150,11 @@ impl Body {
                 Feature::Face(i) => {
                     let f = &hierarchy.faces[i as usize];
                     let deviation = f.trim.pieces.iter().fold(0.0, |m: f64, p| m.max(p.deviation));
-                    (Primitive::of_patch(&f.surface, f.outward, &f.trim.rect), deviation, false)
+                    (
+                        Primitive::of_face(&f.surface, f.outward, f.trim.on_inner_sheet(&f.surface)),
+                        deviation,
+                        false,
+                    )
                 }
                 Feature::Edge(i) => {
                     let e = &hierarchy.edges[i as usize];
@@ -271,7 +275,7 @@ impl Body {
         let of = match feature {
             Feature::Face(f) => {
                 let face = self.face(f);
-                FeatureType::of_surface(&face.surface, face.outward, &face.trim.rect)
+                FeatureType::of_surface(&face.surface, face.outward, face.trim.on_inner_sheet(&face.surface))
             }
             Feature::Edge(e) => FeatureType::of_curve(&self.edge(e).curve),
             Feature::Vertex(_) => FeatureType::Vertex,
@@ -418,7 +422,8 @@ impl Body {
             (None, Some(near)) => (&near.primitive, near.deviation),
             (None, None) => return None,
         };
-        let spindle = matches!(primitive, Primitive::Circle { radius, sigma, .. } if *radius < sigma.abs());
+        let spindle =
+            matches!(primitive, Primitive::Circle { radius, sigma, .. } if radius.abs() < sigma.abs());
         (!spindle).then_some((primitive, off))
     }
 

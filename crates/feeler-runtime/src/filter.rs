@@ -43,7 +43,7 @@ pub(crate) struct Side {
 
 /// Applies trims, polars and the second order.
 pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
-    if !(-ctx.tol.tol <= c.distance && c.distance <= ctx.d_max) {
+    if !(ctx.tol.least_distance() <= c.distance && c.distance <= ctx.d_max) {
         return None;
     }
     let c = &Candidate { n: touching::direction(ctx, c).unwrap_or(c.n), ..*c };

@@ -32,6 +32,9 @@ const ANGLE: f64 = 1e-9;
 /// that pierces a face has distance 0 there) must fail.
 const CRITICAL: f64 = 1e-6;
 
+/// Smallest distance of a minimum in units of the tolerance.
+const LEAST: f64 = -2.0;
+
 /// Largest angle (rad) of a conformal contact, however small the features.
 const MAX_BENT: f64 = 1e-3;
 
@@ -74,6 +77,14 @@ impl Tolerances {
             angle: ANGLE,
             critical: CRITICAL,
         }
+    }
+
+    /// Smallest signed distance (mm) of a minimum. What is pressed in deeper interferes: a point that is farther than the
+    /// tolerance from both boundaries, inside both solids, needs a depth of two. Less deep is contact, and none may be
+    /// lost between the two.
+    #[must_use]
+    pub fn least_distance(&self) -> f64 {
+        LEAST * self.tol
     }
 
     /// Angle (rad) within which features of an extent (given inversely, 1/mm) are in conformal contact: what the

@@ -10,7 +10,7 @@ use nalgebra::{Matrix4, Vector4};
 /// The member near `p_guess` (a point on or near A) of the family of critical pairs that
 /// [`critical_pairs`](super::critical_pairs) reported for the same `tol` and `extent`. The footpoints are on their
 /// features to rounding; `p_b - p_a = distance n` and the conditions on `n` hold to what `tol` over `extent` allows, and
-/// exactly for an exact family. `None` when there is none near, with a distance of at least `-tol`.
+/// exactly for an exact family. `None` when there is none near, with a distance of at least `-2 tol`.
 ///
 /// Starting from the foot of `p_guess`, Newton steps of minimal length lead to the family, along directions that are
 /// not the family's own; so samples keep their place along it.
@@ -75,6 +75,8 @@ fn plane_member(
     })
 }
 
+/// Smallest distance (in tolerances) of a member: more is no contact.
+const LEAST: f64 = -2.0;
 /// How far (in tolerances) a member's residuals may be from zero.
 const SLACK: f64 = 4.0;
 
@@ -124,12 +126,8 @@ fn converged(a: &Primitive, b: &Primitive, mut x: Pair, tol: f64, extent: f64) -
     let (sa, sb) = (sample(a, x.s), sample(b, x.t));
     let fits = r.iter().all(|v| v.abs() * len <= SLACK * tol.max(1e-14 * len));
     let distance = (sb.c - sa.c).dot(&x.n) - sa.sigma - sb.sigma;
-    (fits && is_family && distance >= -tol && on_nappe(&sa, tol) && on_nappe(&sb, tol)).then(|| Critical {
-        p_a: sa.c + x.n * sa.sigma,
-        p_b: sb.c - x.n * sb.sigma,
-        n: x.n,
-        distance,
-    })
+    (fits && is_family && distance >= LEAST * tol && on_nappe(&sa, tol) && on_nappe(&sb, tol))
+        .then(|| Critical { p_a: sa.c + x.n * sa.sigma, p_b: sb.c - x.n * sb.sigma, n: x.n, distance })
 }
 
 /// The step of minimal length that solves the system in its stiff directions, and the number of the others (a point's
@@ -199,8 +197,9 @@ fn parallel_tangents(a: &Primitive, b: &Primitive) -> ArrayVec<(f64, f64), 8> {
             &Primitive::Circle { frame, radius, .. },
             &Primitive::Circle { frame: frame_b, radius: radius_b, .. },
         ) => {
+            let first = circle_circle::Circle { frame, radius };
             let second = circle_circle::Circle { frame: frame_b, radius: radius_b };
-            circle_circle::parallel_tangents(&circle_circle::Circle { frame, radius }, &second)
+            circle_circle::parallel_tangents(&first, &second)
         }
         _ => ArrayVec::new(),
     }
@@ -227,7 +226,7 @@ fn partner(b: &Primitive, c_a: &P3, p_a: &P3, n: &V3) -> f64 {
             let miss = |t: f64| off_normal(sample(b, t).c - c_a).norm();
             let far = t + std::f64::consts::PI * radius;
             // Both lie along the normal when the circles are coaxial: then the one that the normal points to.
-            if miss(far) < 0.5 * miss(t) - 1e-9 * radius { far } else { t }
+            if miss(far) < 0.5 * miss(t) - 1e-9 * radius.abs() { far } else { t }
         }
         _ => 0.0,
     }
@@ -254,9 +253,10 @@ fn arc_length(skeleton: &Primitive, p: &P3, n: Option<&V3>) -> f64 {
             if n.is_some() { (along + slope * sigma) / (1.0 - slope * slope) } else { along }
         }
         Primitive::Circle { frame, radius, sigma } => {
-            let q = n.map_or(*p, |n| p - n * sigma);
+            // The sphere of the inner sheet of a spindle torus has its centre on the other side of the axis.
+            let (q, side) = n.map_or((*p, 1.0), |n| (p - n * sigma, radius.signum()));
             let x = frame.local(&q);
-            math::atan2(x.y, x.x) * radius
+            math::atan2(side * x.y, side * x.x) * radius
         }
     }
 }

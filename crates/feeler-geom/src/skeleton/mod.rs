@@ -41,7 +41,7 @@ mod solve;
 #[cfg(test)]
 mod tests;
 
-use crate::{Curve, Frame, P3, Pose, Rect, Surface, V3, math};
+use crate::{Curve, Frame, P3, Pose, Surface, V3, math};
 use arrayvec::ArrayVec;
 
 pub use family::family_foot;
@@ -87,7 +87,8 @@ pub enum Primitive {
     Circle {
         /// Centre and axes of the circle.
         frame: Frame,
-        /// Radius of the circle.
+        /// Radius of the circle, negative for the inner sheet of a spindle torus: its points belong to the spheres on the
+        /// other side of the axis, about the points at `radius` along their own headings.
         radius: f64,
         /// Signed tube radius.
         sigma: f64,
@@ -136,7 +137,7 @@ pub struct Criticals {
 
 impl Primitive {
     /// The primitive of a canonical surface with the given orientation; `None` for a Bézier grid. A spindle torus is
-    /// taken with its outer sheet ([`Primitive::of_patch`] knows better).
+    /// taken with its outer sheet ([`Primitive::of_face`] knows better).
     #[must_use]
     pub fn of_surface(surface: &Surface, outward: bool) -> Option<Self> {
         let sign = if outward { 1.0 } else { -1.0 };
@@ -159,17 +160,18 @@ impl Primitive {
         })
     }
 
-    /// [`Primitive::of_surface`] for a patch over `rect`: on the inner sheet of a spindle torus (where `R + r cos v`
-    /// is negative) the natural normal points to the tube's circle, and the signed radius changes its sign.
+    /// [`Primitive::of_surface`] for a face, which of a spindle torus is on one of the sheets
+    /// ([`on_inner_sheet`](crate::trim::on_inner_sheet)): on the inner one (where `R + r cos v` is negative) the natural
+    /// normal points to the tube's circle, and both radii change their signs.
     #[must_use]
-    pub fn of_patch(surface: &Surface, outward: bool, rect: &Rect) -> Option<Self> {
-        let inner = match *surface {
-            Surface::Torus { major, minor, .. } if major < minor => {
-                major + minor * math::cos(0.5 * (rect.v0 + rect.v1)) < 0.0
+    pub fn of_face(surface: &Surface, outward: bool, on_inner_sheet: bool) -> Option<Self> {
+        let primitive = Self::of_surface(surface, outward != on_inner_sheet)?;
+        Some(match primitive {
+            Self::Circle { frame, radius, sigma } if on_inner_sheet => {
+                Self::Circle { frame, radius: -radius, sigma }
             }
-            _ => false,
-        };
-        Self::of_surface(surface, outward != inner)
+            other => other,
+        })
     }
 
     /// The primitive of a straight or circular curve; `None` for others.
@@ -224,7 +226,17 @@ impl Primitive {
             Self::Plane { origin, .. } => origin.coords.amax(),
             Self::Point { center, sigma } => center.coords.amax() + sigma.abs(),
             Self::Line { origin, sigma, .. } => origin.coords.amax() + sigma.abs(),
-            Self::Circle { frame, radius, sigma } => frame.origin.coords.amax() + radius + sigma.abs(),
+            Self::Circle { frame, radius, sigma } => frame.origin.coords.amax() + radius.abs() + sigma.abs(),
+        }
+    }
+
+    /// The primitive with the same spheres about a circle of positive radius, if it has a negative one.
+    fn with_both_sheets(&self) -> Option<Self> {
+        match *self {
+            Self::Circle { frame, radius, sigma } if radius < 0.0 => {
+                Some(Self::Circle { frame, radius: -radius, sigma })
+            }
+            _ => None,
         }
     }
 
@@ -249,7 +261,7 @@ impl Primitive {
 
 /// All critical pairs (minima, saddles and maxima) with signed distance in `[-tol, d_max]`: `p_a` on A with outward
 /// normal `n`, `p_b` on B with outward normal `-n`, `p_b - p_a = distance n`, all to rounding of the sizes involved.
-/// On an edge `n` is orthogonal to the tangent, at a vertex it is free.
+/// On an edge `n` is orthogonal to the tangent, at a vertex it is free. Of a spindle torus, pairs on both sheets are returned.
 ///
 /// `extent` (mm) is the size of the features, which lie within about `extent` of the origins of their lines: near-
 /// degenerate poses count as a [`Family`] when the distance along the exact one nearby varies by less than `tol` mm
@@ -284,6 +296,9 @@ pub fn collect_critical_pairs(
 ) {
     out.isolated.clear();
     out.family = None;
+    // The spheres touch both sheets of a spindle torus, and the equations hold for both.
+    let both = [a, b].map(Primitive::with_both_sheets);
+    let (a, b) = (both[0].as_ref().unwrap_or(a), both[1].as_ref().unwrap_or(b));
     let mirrored = match (a, b) {
         // Along the smaller circle critical points are spread, along the larger one they can be crowded together.
         (Primitive::Circle { radius: r, .. }, Primitive::Circle { radius: q, .. }) => r < q,

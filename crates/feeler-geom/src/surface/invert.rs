@@ -71,8 +71,13 @@ fn invert_torus(
     if major >= minor {
         return near;
     }
-    // Spindle: the tube's circle of the opposite longitude reaches over the axis and may pass nearer.
-    let far = P2::new(math::turn(u + PI), latitude(-rho - major));
+    // Spindle: the tube's circle of the opposite longitude reaches over the axis and may pass nearer. Each sheet has its own
+    // rectangle, without a period: latitudes from -π on the outer one, from 0 on the inner one.
+    let on_sheet = |uv: P2| {
+        let is_outer = major + minor * math::cos(uv.y) > 0.0;
+        P2::new(uv.x, if is_outer && uv.y > PI { uv.y - TAU } else { uv.y })
+    };
+    let (near, far) = (on_sheet(near), on_sheet(P2::new(math::turn(u + PI), latitude(-rho - major))));
     let miss = |x: f64| (math::hypot(x, q.z) - minor).abs();
     let (miss_near, miss_far) = (miss(rho - major), miss(-rho - major));
     if let Some(rect) = within {

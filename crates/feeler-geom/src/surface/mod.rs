@@ -345,7 +345,7 @@ impl Surface {
         )
     }
 
-    /// Parameters of the surface point nearest to `p`. Canonical: closed form, `u` in [0, 2π), the nearest sheet
+    /// Parameters of the surface point nearest to `p`. Canonical: closed form, `u` in [0, 2π) (of a spindle torus `v` in the rectangle of its sheet), the nearest sheet
     /// of the used nappe. Bézier: global search over `within` (or the whole grid), then Newton to round-off,
     /// clamped to the domain; `hint` starts Newton directly and falls back to the search when that fails.
     #[must_use]

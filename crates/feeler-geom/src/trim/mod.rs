@@ -14,6 +14,7 @@ mod classify;
 mod domain;
 mod integrate;
 mod piece;
+mod sheet;
 mod tree;
 
 #[cfg(test)]
@@ -24,3 +25,4 @@ pub use classify::Side;
 pub use domain::TrimDomain;
 pub use integrate::gauss_legendre;
 pub use piece::TrimPiece;
+pub use sheet::on_inner_sheet;

@@ -2,7 +2,7 @@
 //! smallest eigenvalue, for every pair of types.
 
 use super::*;
-use feeler_geom::Frame;
+use feeler_geom::{Frame, math};
 use nalgebra::{DMatrix, Matrix2, Matrix2x1};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
@@ -212,19 +212,18 @@ fn conformal_entries_are_cleared_exactly_where_no_singular_minimum_exists() {
 #[test]
 fn types_of_surfaces_and_curves() {
     let frame = Frame::identity();
-    let rect = |v: f64| Rect { u0: 0.0, u1: 1.0, v0: v - 0.1, v1: v + 0.1 };
-    let of = |s: &Surface, outward, v| T::of_surface(s, outward, &rect(v));
-    assert_eq!(of(&Surface::Plane { frame }, false, 0.0), T::Plane, "plane");
-    assert_eq!(of(&Surface::Cylinder { frame, radius: 1.0 }, true, 0.0), T::ConvexCylinder, "pin");
-    assert_eq!(of(&Surface::Cylinder { frame, radius: 1.0 }, false, 0.0), T::ConcaveCylinder, "bore");
-    assert_eq!(of(&Surface::Cone { frame, half_angle: 0.3 }, false, 1.0), T::ConcaveCone, "cone");
-    assert_eq!(of(&Surface::Sphere { frame, radius: 1.0 }, true, 0.0), T::ConvexSphere, "ball");
+    let of = |s: &Surface, outward, inner| T::of_surface(s, outward, inner);
+    assert_eq!(of(&Surface::Plane { frame }, false, false), T::Plane, "plane");
+    assert_eq!(of(&Surface::Cylinder { frame, radius: 1.0 }, true, false), T::ConvexCylinder, "pin");
+    assert_eq!(of(&Surface::Cylinder { frame, radius: 1.0 }, false, false), T::ConcaveCylinder, "bore");
+    assert_eq!(of(&Surface::Cone { frame, half_angle: 0.3 }, false, false), T::ConcaveCone, "cone");
+    assert_eq!(of(&Surface::Sphere { frame, radius: 1.0 }, true, false), T::ConvexSphere, "ball");
     let ring = Surface::Torus { frame, major: 2.0, minor: 1.0 };
-    assert_eq!(of(&ring, true, 3.0), T::ConvexTorus, "inside of a ring");
-    assert_eq!(of(&ring, false, 3.0), T::ConcaveTorus, "groove");
+    assert_eq!(of(&ring, true, false), T::ConvexTorus, "inside of a ring");
+    assert_eq!(of(&ring, false, false), T::ConcaveTorus, "groove");
     let spindle = Surface::Torus { frame, major: 1.0, minor: 2.0 };
-    assert_eq!(of(&spindle, true, 0.0), T::ConvexTorus, "outer sheet");
-    assert_eq!(of(&spindle, false, std::f64::consts::PI), T::ConvexTorus, "lemon");
+    assert_eq!(of(&spindle, true, false), T::ConvexTorus, "outer sheet");
+    assert_eq!(of(&spindle, false, true), T::ConvexTorus, "lemon");
     assert_eq!(T::of_curve(&Curve::Circle { frame, radius: 1.0 }), T::CurvedEdge, "circle");
     let line = Curve::Line { origin: frame.origin, dir: frame.z };
     assert_eq!(T::of_curve(&line), T::StraightEdge, "line");

@@ -1,13 +1,13 @@
 //! Supermaximal faces.
 
 use feeler_brep::Solid;
-use feeler_geom::trim::{TrimDomain, TrimPiece};
+use feeler_geom::trim::{TrimDomain, TrimPiece, on_inner_sheet};
 use feeler_geom::{P2, Surface};
 use std::borrow::Cow;
 
 use super::{FaceGroup, Scale, consistent_cells, sphere};
 use crate::cluster::clusters;
-use crate::coincide::{SurfaceMap, inner_sheet, key_tolerance, surface_key, surface_map};
+use crate::coincide::{SurfaceMap, key_tolerance, surface_key, surface_map};
 
 /// A face re-expressed on the reference surface.
 struct Member<'a> {
@@ -64,7 +64,8 @@ fn on_reference(solid: &Solid, face: u32, reference: u32, tol: f64) -> Option<Ve
         return None;
     }
     if !same_side(&a.surface, a.orientation, &b.surface, b.orientation)
-        || inner_sheet(&a.surface, &domain.pieces) != inner_sheet(&b.surface, &reference_domain.pieces)
+        || on_inner_sheet(&a.surface, &domain.rect, &domain.pieces)
+            != on_inner_sheet(&b.surface, &reference_domain.rect, &reference_domain.pieces)
     {
         return None;
     }

@@ -212,7 +212,7 @@ impl<'a> FamilySet<'a> {
 
     fn sides(&self, c: &Critical) -> Option<(Side, Side)> {
         let ctx = self.ctx;
-        if !(-ctx.tol.tol <= c.distance && c.distance <= ctx.d_max) {
+        if !(ctx.tol.least_distance() <= c.distance && c.distance <= ctx.d_max) {
             return None;
         }
         let basis = complete_basis(&c.n);

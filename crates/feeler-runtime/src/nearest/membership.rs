@@ -170,7 +170,7 @@ impl Ray {
                 continue;
             }
             let p = self.origin + self.dir * t;
-            let uv = face.surface.invert(&p, None, None);
+            let uv = face.surface.invert(&p, None, Some(&face.trim.rect));
             if (face.surface.point(uv) - p).norm() > 1e3 * tol {
                 // On the other nappe or sheet.
                 continue;

@@ -20,10 +20,8 @@ pub(crate) struct Nearest {
     pub distance: f64,
     /// The boundary point.
     pub foot: P3,
-    /// Its face.
-    pub face: u32,
-    /// Parameters on that face.
-    pub uv: P2,
+    /// Outward unit normal there, where the foot is in the interior of its face.
+    pub normal: Option<V3>,
 }
 
 /// Reused memory.
@@ -89,37 +87,38 @@ fn nearest_on_area(body: &Body, area: u32, p: &P3, limit: f64) -> Option<Nearest
     let distance = (foot - p).norm();
     let mut best: Option<Nearest> = None;
     if face.trim.classify(uv) == Side::Inside {
-        return (distance < limit).then_some(Nearest { distance, foot, face: f, uv });
+        let normal = Some(outward_normal(face, uv));
+        return (distance < limit).then_some(Nearest { distance, foot, normal });
     }
     let mut least = limit;
     for ball in body.tracks().of_area(area) {
         if (ball.center - p).norm() - ball.radius < least {
             let track = &body.tracks().list[ball.track as usize];
-            let (s, foot) = nearest_on_track(body, track, p);
+            let foot = nearest_on_track(body, track, p);
             let distance = (foot - p).norm();
             if distance < least {
                 least = distance;
-                best = Some(Nearest { distance, foot, face: f, uv: track.piece.eval(s) });
+                best = Some(Nearest { distance, foot, normal: None });
             }
         }
     }
     best
 }
 
-/// Parameter and point of a track that are nearest to `p`: from the nearest sample by Newton's method between its neighbours.
-fn nearest_on_track(body: &Body, track: &Track, p: &P3) -> (f64, P3) {
+/// The point of a track that is nearest to `p`: from the nearest sample by Newton's method between its neighbours.
+fn nearest_on_track(body: &Body, track: &Track, p: &P3) -> P3 {
     let sq = |i: usize| (track.samples[i] - p).norm_squared();
     let k = (0..SAMPLES).min_by(|i, j| sq(*i).total_cmp(&sq(*j))).unwrap_or(0);
     let step = 1.0 / (SAMPLES - 1) as f64;
     let at = |i: usize| i as f64 * step;
     let (mut lo, mut hi) = (at(k.saturating_sub(1)), at((k + 1).min(SAMPLES - 1)));
     let mut s = at(k);
-    let mut best = (sq(k), s, track.samples[k]);
+    let mut best = (sq(k), track.samples[k]);
     for _ in 0..40 {
         let (q, d) = track.eval(body, s);
         let off = q - p;
         if off.norm_squared() < best.0 {
-            best = (off.norm_squared(), s, q);
+            best = (off.norm_squared(), q);
         }
         // The derivative of half the squared distance tells the side; the track is almost straight.
         let slope = off.dot(&d);
@@ -135,7 +134,7 @@ fn nearest_on_track(body: &Body, track: &Track, p: &P3) -> (f64, P3) {
         }
         s = next;
     }
-    (best.1, best.2)
+    best.1
 }
 
 /// Faces of a solid near a point, with their outward normals there.

@@ -128,7 +128,7 @@ pub(crate) fn report(
     let Some(q) = objective.probe(&p) else { return };
     let place = (free, feature, P2::new(t, 0.0));
     if !objective.squared {
-        if -ctx.tol.tol <= q.f && q.f <= ctx.d_max {
+        if ctx.tol.least_distance() <= q.f && q.f <= ctx.d_max {
             out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, q.grad), false));
         }
         return;

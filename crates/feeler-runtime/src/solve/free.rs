@@ -6,10 +6,13 @@
 //! # Deviations
 //! Instead of one guess from corner tetrahedra, Newton starts from every point of a grid over one leaf whose distance from
 //! the other leaf no neighbour beats, together with its foot there: flatness does not promise one minimum a pair of
-//! leaves (BREP §1.5.1.3), and the closest pair of two grids is an accident of how they meet.
+//! leaves (BREP §1.5.1.3), and the closest pair of two grids is an accident of how they meet. Where a leaf is near a patch, its
+//! signed distance from the patch is minimised over the leaf alone ([`signed`](super::signed)): half the squared distance is as
+//! flat there as the distance is small.
 
 use super::newton::{Eval, Outcome as Ended, minimise};
 use super::patch::{MARGIN, NOISE, border_margin, squared_goal};
+use super::signed::{self, Place, Signed};
 use super::{Candidate, Context, Solved, Which};
 use crate::samples::{ROOM, at};
 use crate::trim::outward_normal;
@@ -24,6 +27,15 @@ const STARTS: usize = 8;
 /// What feet and normals on grids are off (rad).
 const NORMALS: f64 = 2e-3;
 
+/// Nearer to a patch than this part of a leaf's radius the signed distance is minimised.
+const NEAR: f64 = 0.2;
+
+/// Meridians of a leaf that are tried beside its collapsed side, how far inside they are (towards the middle), and what
+/// part of the other tangent one of a collapsed side is.
+const MERIDIANS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+const ASIDE: f64 = 0.25;
+const COLLAPSED: f64 = 1e-9;
+
 /// A free side: its geometry and leaf.
 #[derive(Clone, Copy)]
 enum Shape<'a> {
@@ -32,33 +44,40 @@ enum Shape<'a> {
 }
 
 #[derive(Clone, Copy)]
-struct Leaf<'a> {
+pub(super) struct Leaf<'a> {
     shape: Shape<'a>,
     rect: &'a Rect,
     /// Takes the shape's coordinates to the frame of A; `None` for A itself.
     pose: Option<&'a Pose>,
+    /// 1 where the outward normal of a patch is the natural one, else -1.
+    outward: f64,
 }
 
 /// Squared distance, unit-box parameters in A and in B.
 type Start = (f64, [f64; 2], [f64; 2]);
 
 /// A point with derivatives by the unit-box parameters, frame of A.
-struct Jet {
-    p: P3,
-    first: ArrayVec<V3, 2>,
+pub(super) struct Jet {
+    pub(super) p: P3,
+    pub(super) first: ArrayVec<V3, 2>,
     /// uu; uu, uv, vv.
-    second: ArrayVec<V3, 3>,
+    pub(super) second: ArrayVec<V3, 3>,
 }
 
 impl<'a> Leaf<'a> {
     fn new(body: &'a Body, area: u32, pose: Option<&'a Pose>) -> Self {
         let area = body.area(area);
-        let shape = match area.feature {
-            Feature::Edge(e) => Shape::Curve(&body.edge(e).curve),
-            Feature::Face(f) => Shape::Patch(&body.face(f).surface),
+        let (shape, is_natural) = match area.feature {
+            Feature::Edge(e) => (Shape::Curve(&body.edge(e).curve), true),
+            Feature::Face(f) => (Shape::Patch(&body.face(f).surface), body.face(f).outward),
             Feature::Vertex(_) => unreachable!("a vertex is canonical"),
         };
-        Self { shape, rect: &area.rect, pose }
+        Self { shape, rect: &area.rect, pose, outward: if is_natural { 1.0 } else { -1.0 } }
+    }
+
+    /// 1 where the outward normal of a patch is the natural one, else -1.
+    pub(super) fn outward(&self) -> f64 {
+        self.outward
     }
 
     fn dim(&self) -> usize {
@@ -87,7 +106,7 @@ impl<'a> Leaf<'a> {
         self.pose.map_or(p, |m| m * p)
     }
 
-    fn jet(&self, x: &[f64]) -> Jet {
+    pub(super) fn jet(&self, x: &[f64]) -> Jet {
         let uv = self.uv(x);
         let (wu, wv) = (self.rect.u1 - self.rect.u0, self.rect.v1 - self.rect.v0);
         let mut jet = match self.shape {
@@ -143,9 +162,22 @@ fn solve_n<const N: usize>(
     let border: ArrayVec<f64, 4> =
         border(ctx, Which::A, area_a).chain(border(ctx, Which::B, area_b)).collect();
     let mut found: ArrayVec<(P3, P3), STARTS> = ArrayVec::new();
-    for (_, in_a, in_b) in starts {
+    let near = NEAR
+        * [ctx.a.grid_of(area_a), ctx.b.grid_of(area_b)]
+            .map(|grid| grid.radius)
+            .iter()
+            .fold(f64::INFINITY, |r, x| r.min(*x));
+    let runs = starts.into_iter().flat_map(|(square, in_a, in_b)| {
+        let is_near = square <= near * near;
+        let fan = if is_near && N == 4 { beside_collapsed(a, in_a) } else { None };
+        let beside = fan.into_iter().flatten().map(move |in_a| (is_near, in_a, in_b));
+        std::iter::once((is_near, in_a, in_b)).chain(beside)
+    });
+    for (is_near, in_a, in_b) in runs {
         let start = SVector::<f64, N>::from_fn(|r, _| if r < split { in_a[r] } else { in_b[r - split] });
-        let (x, undecided) = match minimise(&mut eval, start, MARGIN, squared_goal(ctx), stats) {
+        let ended = if is_near { signed_minimum(ctx, (a, b), &start, stats) } else { None };
+        let ended = ended.unwrap_or_else(|| minimise(&mut eval, start, MARGIN, squared_goal(ctx), stats));
+        let (x, undecided) = match ended {
             Ended::Minimum(x) => (x, false),
             Ended::Outside => continue,
             Ended::Stalled(x) => (x, true),
@@ -166,6 +198,41 @@ fn solve_n<const N: usize>(
     }
 }
 
+/// Places beside one on a collapsed side of a patch, one of them near any meridian: there all meridians meet, and a saddle is a
+/// minimum along some of them.
+fn beside_collapsed(a: &Leaf<'_>, x: [f64; 2]) -> Option<[[f64; 2]; MERIDIANS.len()]> {
+    let len: ArrayVec<f64, 2> = a.jet(&x).first.iter().map(|t| t.norm()).collect();
+    let turns = (0..2).find(|&k| len[k] <= COLLAPSED * len[1 - k])?;
+    let aside = x[1 - turns] + (0.5 - x[1 - turns]) * ASIDE;
+    Some(MERIDIANS.map(|along| if turns == 0 { [along, aside] } else { [aside, along] }))
+}
+
+/// The minimum by the signed distance from a patch, which is regular at distance 0; `None` without a patch, and where it tells
+/// nothing.
+fn signed_minimum<const N: usize>(
+    ctx: &Context<'_>,
+    (a, b): (&Leaf<'_>, &Leaf<'_>),
+    start: &SVector<f64, N>,
+    stats: &mut Stats,
+) -> Option<Ended<N>> {
+    let split = a.dim();
+    let (in_a, in_b) = start.as_slice().split_at(split);
+    // Feet on the patch where the other one is a curve.
+    let swap = b.dim() < split;
+    let (over, onto, of_over, of_onto) = if swap { (b, a, in_b, in_a) } else { (a, b, in_a, in_b) };
+    if onto.dim() < 2 {
+        return None;
+    }
+    let mut signed = Signed::new(over, onto, [of_onto[0], of_onto[1]], ctx.tol.eps);
+    let found = match over.dim() {
+        1 => signed::minimum::<1>(&mut signed, of_over, stats)?,
+        _ => signed::minimum::<2>(&mut signed, of_over, stats)?,
+    };
+    let Place::At(of_over, of_onto) = found else { return Some(Ended::Outside) };
+    let (in_a, in_b) = if swap { (of_onto, of_over) } else { (of_over, of_onto) };
+    Some(Ended::Minimum(SVector::from_fn(|i, _| if i < split { in_a[i] } else { in_b[i - split] })))
+}
+
 /// Takes in a minimum at parameters of two areas.
 pub(crate) fn report(
     ctx: &Context<'_>,
@@ -184,7 +251,7 @@ pub(crate) fn report(
     for n in directions(ctx, (fa, uv_a), (fb, uv_b), &p_a, &p_b) {
         let distance = (p_b - p_a).dot(&n);
         let tangential = (p_b - p_a - n * distance).norm();
-        if distance < -ctx.tol.tol || tangential > ctx.tol.tol.max(1e-6 * distance.abs()) {
+        if distance < ctx.tol.least_distance() || tangential > ctx.tol.tol.max(1e-6 * distance.abs()) {
             continue;
         }
         out.candidates.push(Candidate {

@@ -20,6 +20,7 @@ pub(crate) mod near;
 pub(crate) mod newton;
 pub(crate) mod patch;
 pub(crate) mod reduced;
+mod signed;
 
 use crate::body::positions;
 use crate::front::cull::CullContext;

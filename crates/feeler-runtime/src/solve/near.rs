@@ -31,7 +31,7 @@ use crate::tree::{Form, TreeNode};
 use crate::{Body, Stats};
 use arrayvec::ArrayVec;
 use feeler_geom::contact::SecondOrder;
-use feeler_geom::skeleton::{Critical, Primitive, critical_pairs};
+use feeler_geom::skeleton::{Critical, Primitive, critical_pairs_between};
 use feeler_geom::{Curve, P2, P3, Rect};
 use feeler_hierarchy::Feature;
 use nalgebra::{Matrix1, SVector, Vector1, Vector2};
@@ -226,7 +226,8 @@ fn decided(
     stats.exact_solves += 1;
     let reach = ctx.d_max + deviation;
     let flat = ctx.tol.tol.max(deviation + angle * extent);
-    let found = critical_pairs(&a.primitive, &b.primitive, reach, flat, extent);
+    let range = [(ctx.tol.least_distance() - deviation).min(-flat), reach];
+    let found = critical_pairs_between(&a.primitive, &b.primitive, range, flat, extent);
     if found.family.is_some() || found.isolated.is_full() {
         return None;
     }

@@ -22,9 +22,9 @@ use nalgebra::{Matrix2, Vector2};
 /// Newton runs this far (of the leaf's rectangle) outside the leaf before it gives up.
 pub(crate) const MARGIN: f64 = 0.05;
 /// Largest sine between gradient and normal of a converged point.
-const ACCEPT_SINE: f64 = 1e-9;
+pub(super) const ACCEPT_SINE: f64 = 1e-9;
 /// The same at rounding.
-const DONE_SINE: f64 = 1e-14;
+pub(super) const DONE_SINE: f64 = 1e-14;
 /// As [`ACCEPT_SINE`], in length relative to [`Tolerances::eps`](crate::Tolerances::eps), for squared objectives.
 const ACCEPT_EPS: f64 = 1e3;
 /// The same at rounding: what is left tilts the direction between footpoints that are near each other.
@@ -104,7 +104,7 @@ pub(crate) fn report(
     let n = -outward_normal(face_data, uv);
     let d = (p - q.foot).dot(&n);
     let tangential = (p - q.foot - n * d).norm();
-    if !(-ctx.tol.tol <= d && d <= ctx.d_max) || tangential > ctx.tol.tol.max(1e-6 * d.abs()) {
+    if !(ctx.tol.least_distance() <= d && d <= ctx.d_max) || tangential > ctx.tol.tol.max(1e-6 * d.abs()) {
         return;
     }
     if undecided {

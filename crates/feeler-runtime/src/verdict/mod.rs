@@ -144,14 +144,16 @@ struct Decision<'a> {
 impl Decision<'_> {
     /// Takes in evidence; whether the search may end.
     fn weigh(&mut self, evidence: &Evidence) -> bool {
-        self.touched = true;
         let tol = self.ctx.tol.tol;
         self.witness = witness::confirm(self.ctx, evidence, tol + evidence.deviation, self.probe);
-        if self.witness.is_none()
-            && evidence.deviation > 0.0
-            && let Some(shallow) = witness::confirm(self.ctx, evidence, tol, self.probe)
-        {
-            self.widened.push((shallow.p, evidence.deviation));
+        if self.witness.is_none() {
+            if evidence.deviation > 0.0
+                && let Some(shallow) = witness::confirm(self.ctx, evidence, tol, self.probe)
+            {
+                self.widened.push((shallow.p, evidence.deviation));
+                self.touched = true;
+            }
+            self.touched |= witness::touch(self.ctx, evidence, self.probe);
         }
         self.witness.is_some()
     }
@@ -209,9 +211,9 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut
     }
 }
 
-/// The closed form of a face's surface in the solid's frame, for surfaces whose distance is one function.
+/// The closed form of a face's surface in the solid's frame.
 fn closed_form(body: &Body, face: u32) -> Option<&Primitive> {
-    body.round(face).filter(|(_, off)| *off <= 0.0).map(|(p, _)| p)
+    body.features()[face as usize].primitive.as_ref()
 }
 
 /// A face area as a patch, in a frame that `pose` takes the solid's coordinates to.

@@ -4,7 +4,7 @@
 //! the normal of a face of each. All such directions are tried at several lengths, and what is found is moved until the sum of its
 //! distances to both boundaries is large: every translation that separates the solids is at least as long.
 
-use super::{BESIDE, Evidence, Probe, Witness};
+use super::{BESIDE, Evidence, LEVEL, Probe, Witness};
 use crate::Body;
 use crate::nearest::membership::contains;
 use crate::nearest::{Around, faces_around, nearest};
@@ -13,9 +13,19 @@ use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 
 /// Lengths (in tolerances) at which directions are tried.
-const LENGTHS: [f64; 6] = [64.0, 1024.0, 4.0, 16_384.0, 16.0, 262_144.0];
+const LENGTHS: [f64; 5] = [64.0, 1024.0, 4.0, 16_384.0, 262_144.0];
 /// Points that the search for a larger sum of distances asks about.
 const TRIALS: u32 = 160;
+/// Points that the climb from a crossing to a common point asks about.
+const CLIMB: u32 = 120;
+
+/// Whether a crossing is within the tolerance of both boundaries.
+pub(super) fn touch(ctx: &Context<'_>, evidence: &Evidence, probe: &mut Probe) -> bool {
+    // A crossing lies a level behind one of the two faces, and on the other one.
+    let most = 1.01 * LEVEL * ctx.tol.tol;
+    nearest(ctx.a, &evidence.p, most, &mut probe.near).is_some()
+        && nearest(ctx.b, &(ctx.pose_ba * evidence.p), most, &mut probe.near).is_some()
+}
 
 /// A point beside a crossing that is inside both solids by more than `need` (mm).
 pub(super) fn confirm(
@@ -29,11 +39,75 @@ pub(super) fn confirm(
     let mut of_b = faces_around(ctx.b, &(ctx.pose_ba * evidence.p), radius, &mut probe.near);
     of_b.iter_mut().for_each(|(_, n)| *n = ctx.pose_ab * *n);
     let directions = directions(&of_a, &of_b, evidence.along);
-    LENGTHS.iter().flat_map(|l| directions.iter().map(move |d| d * *l)).find_map(|step| {
-        let p = evidence.p + step * need;
-        let found = depth(ctx, &p, need, probe)?;
-        Some(deepened(ctx, Witness { faces: Some(evidence.faces), at: evidence.p, ..found }, need, probe))
-    })
+    let tried = LENGTHS
+        .iter()
+        .flat_map(|l| directions.iter().map(move |d| d * *l))
+        .find_map(|step| depth(ctx, &(evidence.p + step * need), need, probe));
+    let found = tried.or_else(|| climb(ctx, evidence, &directions, need, probe))?;
+    Some(deepened(ctx, Witness { faces: Some(evidence.faces), at: evidence.p, ..found }, need, probe))
+}
+
+/// From a crossing uphill in the smaller one of the depths in both solids, until that is more than `need` (mm): common points of a
+/// thin lens lie across it.
+fn climb(
+    ctx: &Context<'_>,
+    evidence: &Evidence,
+    directions: &[V3],
+    need: f64,
+    probe: &mut Probe,
+) -> Option<Witness> {
+    if directions.is_empty() {
+        return None;
+    }
+    let mut best = (f64::NEG_INFINITY, evidence.p, [V3::zeros(); 2]);
+    best = depths(ctx, &best.1, probe);
+    let mut step = 4.0 * need;
+    let mut left = CLIMB;
+    while left > 0 && step > 0.25 * need {
+        let [a, b] = best.2;
+        let mut moved = false;
+        // Away from both boundaries, then the directions of the faces about the crossing.
+        for d in [-(a + b), -a, -b]
+            .into_iter()
+            .chain(directions.iter().copied())
+            .filter_map(|d| d.try_normalize(1e-9))
+        {
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+            let next = depths(ctx, &(best.1 + d * step), probe);
+            if next.0 > best.0 + 1e-3 * need {
+                best = next;
+                moved = true;
+                if best.0 > need {
+                    return depth(ctx, &best.1, need, probe);
+                }
+                break;
+            }
+        }
+        step = if moved { 2.0 * step } else { 0.25 * step };
+    }
+    None
+}
+
+/// The smaller one of the depths (mm, negative outside) of a point in both solids, the point, and the outward directions at the nearest
+/// boundary points; all in the frame of A.
+fn depths(ctx: &Context<'_>, p: &P3, probe: &mut Probe) -> (f64, P3, [V3; 2]) {
+    let mut of = |body: &Body, q: &P3| {
+        let Some(near) = nearest(body, q, f64::INFINITY, &mut probe.near) else {
+            return (f64::NEG_INFINITY, V3::zeros());
+        };
+        let away = (q - near.foot).try_normalize(0.0).unwrap_or_else(V3::zeros);
+        let inside = match near.normal {
+            Some(n) => n.dot(&away) < 0.0,
+            None => contains(body, q, 0.01 * ctx.tol.tol, &mut probe.rays) == Some(true),
+        };
+        if inside { (near.distance, -away) } else { (-near.distance, away) }
+    };
+    let (da, na) = of(ctx.a, p);
+    let (db, nb) = of(ctx.b, &(ctx.pose_ba * p));
+    (da.min(db), *p, [na, ctx.pose_ab * nb])
 }
 
 /// A point inside both solids behind a point of a shell, with its outward normal.

@@ -122,7 +122,7 @@ pub(super) fn near(primitive: &Primitive, p: &P3, reach: f64) -> Option<Near> {
                 gradient: gradient * side,
                 hessian: (identity - around * around.transpose() * (radius / rho)) * side,
                 second: bend(least).max(bend(rho + reach)).max(1.0),
-                third: THIRD_OF_RADIUS * radius / (least * least),
+                third: THIRD_OF_RADIUS * radius.abs() / (least * least),
             }
         }
     })
@@ -147,6 +147,7 @@ mod tests {
             out.push(Primitive::Point { center: frame.origin, sigma });
             out.push(Primitive::Line { origin: frame.origin, dir: frame.z, sigma, slope: 0.0 });
             out.push(Primitive::Circle { frame, radius: 0.9, sigma });
+            out.push(Primitive::Circle { frame, radius: -0.3, sigma });
         }
         out.extend([0.3, -0.7].map(|slope| Primitive::Line {
             origin: frame.origin,

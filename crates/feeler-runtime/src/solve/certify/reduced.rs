@@ -75,7 +75,7 @@ impl<'a, const N: usize> Pair<'a, N> {
     /// Whether distance, directions and places rule out a minimum.
     fn is_hopeless(&self, over: &Over, s: f64, near: Option<&Near>) -> bool {
         let (tol, reach) = (&self.ctx.tol, over.reach);
-        if s - reach > self.ctx.d_max + tol.tol || s + reach < -2.0 * tol.tol {
+        if s - reach > self.ctx.d_max + tol.tol || s + reach < tol.least_distance() {
             return true;
         }
         let known = near.filter(|n| n.turn < 1.0 && (!self.is_thin() || s - reach > 2.0 * tol.tol));

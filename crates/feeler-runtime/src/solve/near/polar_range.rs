@@ -51,7 +51,7 @@ fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Opti
             let wider = |f: &Frame, p: &P3, radius: f64| {
                 let x = p - f.origin;
                 let rho = (x - f.z * x.dot(&f.z)).norm() - reach;
-                (rho > 0.0).then_some(radius / rho)
+                (rho > 0.0).then_some(radius.abs() / rho)
             };
             let reach = reach * wider(frame, &c.p_a, *radius)?.max(wider(g, &c.p_b, *r)?).max(1.0);
             let left = h - reach * rate;

@@ -1,0 +1,165 @@
+//! Free-form solids that nearly touch over wide areas, and solids that are pressed into one another by no more than two
+//! tolerances: no minimum is lost. The judge knows nothing of splines: ellipsoids are minimised over as what they are.
+
+mod common;
+
+use common::{body, random_rotation};
+use feeler_brep::fixtures;
+use feeler_brep::source::SolidSource;
+use feeler_geom::bezier::{BezierSpline, BezierSurface};
+use feeler_geom::frame::complete_basis;
+use feeler_geom::{Frame, P2, P3, Pose, Surface, V3, math};
+use feeler_runtime::{Body, ContactPair, QueryOptions};
+use nalgebra::{Translation3, UnitQuaternion};
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+use std::sync::Arc;
+
+/// An ellipsoid about the origin as a rational grid, exactly.
+fn grid(half: &V3) -> BezierSurface {
+    let upright = Frame { origin: P3::origin(), x: V3::x(), y: V3::z(), z: -V3::y() };
+    let profile = BezierSpline::arc(&upright, 1.0, 1.0, -FRAC_PI_2, FRAC_PI_2);
+    let mut grid = BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, TAU);
+    for h in &mut grid.control {
+        (h.x, h.y, h.z) = (h.x * half.x, h.y * half.y, h.z * half.z);
+    }
+    grid
+}
+
+/// With the faces of spheres replaced by ellipsoids.
+fn with_ellipsoids(mut source: SolidSource, halves: &[V3]) -> Arc<Body> {
+    for (face, half) in source.faces.iter_mut().zip(halves) {
+        let surface = Surface::Bezier(grid(half));
+        let uv = P2::new(0.4, 0.3);
+        let away = surface.normal(uv).dot(&surface.point(uv).coords) > 0.0;
+        face.outward = face.outward == away;
+        face.surface = surface;
+    }
+    body(&source)
+}
+
+/// Distance from a point inside an ellipsoid to its boundary; negative outside.
+fn depth(half: &V3, p: &P3) -> f64 {
+    let sq = half.component_mul(half);
+    let level = |t: f64| V3::from_fn(|i, _| half[i] * p[i] / (t + sq[i])).norm_squared() - 1.0;
+    let (mut lo, mut hi) = (-sq.min(), half.max() * p.coords.norm());
+    for _ in 0..200 {
+        let t = 0.5 * (lo + hi);
+        if level(t) > 0.0 { lo = t } else { hi = t }
+    }
+    let t = 0.5 * (lo + hi);
+    let foot = P3::from(V3::from_fn(|i, _| sq[i] * p[i] / (t + sq[i])));
+    (foot - p).norm() * if t > 0.0 { -1.0 } else { 1.0 }
+}
+
+/// Smallest gap between an ellipsoid in a pose and the cavity around it: over a grid, then by ever shorter steps from its lowest
+/// places.
+fn smallest_gap(cavity: &V3, ball: &V3, pose: &Pose) -> f64 {
+    let gap = |u: &V3| depth(cavity, &(pose * P3::from(ball.component_mul(u))));
+    let mut places: Vec<(f64, V3)> = (0..48)
+        .flat_map(|i| (0..24).map(move |j| (PI / 24.0 * f64::from(i), PI / 24.0 * (f64::from(j) + 0.5))))
+        .map(|(u, v)| V3::new(math::cos(u) * math::sin(v), math::sin(u) * math::sin(v), math::cos(v)))
+        .map(|u| (gap(&u), u))
+        .collect();
+    places.sort_by(|x, y| x.0.total_cmp(&y.0));
+    let refined = places.iter().take(6).map(|&(mut least, mut u)| {
+        let mut step = 0.1;
+        while step > 1e-8 {
+            let (s, t) = complete_basis(&u);
+            let around = (0..8)
+                .map(|k| PI / 4.0 * f64::from(k))
+                .map(|a| (u + (s * math::cos(a) + t * math::sin(a)) * step).normalize());
+            let best = around.map(|w| (gap(&w), w)).min_by(|x, y| x.0.total_cmp(&y.0)).expect("eight");
+            if best.0 < least { (least, u) = best } else { step *= 0.5 }
+        }
+        least
+    });
+    refined.fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn ellipsoids_in_their_sockets() {
+    let mut rng = SmallRng::seed_from_u64(41);
+    let mut lost = Vec::new();
+    let mut n = 0;
+    for case in 0..10 {
+        let ball = V3::from_fn(|_, _| rng.random_range(5.0..12.0));
+        let cavity = ball.add_scalar(rng.random_range(0.02..0.2));
+        let (a, b) = (
+            with_ellipsoids(fixtures::hollow_sphere(20.0, 10.0), &[V3::repeat(20.0), cavity]),
+            with_ellipsoids(fixtures::sphere(1.0), &[ball]),
+        );
+        let tol = 1e-7 * a.size().max(b.size());
+        // Along an axis of theirs or anywhere, with their seams on one another, opposite or beside.
+        let dir =
+            if case % 2 == 0 { V3::ith(case / 2 % 3, 1.0) } else { random_rotation(&mut rng) * V3::x() };
+        let turn = [0.0, PI, PI + 2e-4][case % 3];
+        let turn = UnitQuaternion::from_scaled_axis(V3::z() * turn);
+        for target in [2e-3, 1e-4, 0.0, -1.5 * tol] {
+            let pose = |s: f64| Pose::from_parts(Translation3::from(dir * s), turn);
+            let off = |s: f64| smallest_gap(&cavity, &ball, &pose(s)) - target;
+            // The gap falls evenly.
+            let (mut s, mut t) = (0.0, 0.01);
+            let (mut at_s, mut at_t) = (off(s), off(t));
+            for _ in 0..12 {
+                if at_t.abs() < 1e-11 {
+                    break;
+                }
+                let next = t - at_t * (t - s) / (at_t - at_s);
+                (s, at_s, t) = (t, at_t, next);
+                at_t = off(t);
+            }
+            assert!(at_t.abs() < 1e-9, "the pose is found: {at_t}");
+            let world = Pose::from_parts(Translation3::new(3.0, -2.0, 1.0), random_rotation(&mut rng));
+            let options = QueryOptions { detect_interference: false, ..QueryOptions::within(1.0) };
+            for swap in [false, true] {
+                let (p, q) = (world, world * pose(t));
+                let mut pair = if swap {
+                    ContactPair::new(b.clone(), a.clone())
+                } else {
+                    ContactPair::new(a.clone(), b.clone())
+                };
+                let found = if swap { pair.query(&q, &p, &options) } else { pair.query(&p, &q, &options) };
+                let least = found.first().map(|l| l.distance);
+                n += 1;
+                if least.is_none_or(|d| (d - target).abs() > 1e-8) {
+                    lost.push(format!("{case}: {least:?} instead of {target:e}, swapped: {swap}"));
+                }
+            }
+        }
+    }
+    assert!(lost.is_empty(), "{} of {n}: {lost:#?}", lost.len());
+}
+
+/// What is pressed into a plane by no more than two tolerances has its minimum; by more, none.
+#[test]
+fn pressed_by_tolerances() {
+    let plate = body(&fixtures::block([-10.0; 3], [10.0, 10.0, 0.0]));
+    let half = V3::new(2.0, 1.5, 1.0);
+    let options = QueryOptions { detect_interference: false, ..QueryOptions::within(1.0) };
+    for (name, solid, reach) in [
+        ("ball", body(&fixtures::sphere(1.0)), 1.0),
+        ("ring", body(&fixtures::torus(2.0, 0.5)), 0.5),
+        ("block", body(&fixtures::block([-1.0; 3], [1.0; 3])), 1.0),
+        ("ellipsoid", with_ellipsoids(fixtures::sphere(1.0), &[half]), 1.0),
+    ] {
+        let tol = 1e-7 * plate.size().max(solid.size());
+        for (depth, is_minimum) in [(0.5, true), (1.5, true), (1.99, true), (2.5, false)] {
+            let pose = Pose::translation(0.3, -0.2, reach - depth * tol);
+            for swap in [false, true] {
+                let still = Pose::identity();
+                let found = if swap {
+                    ContactPair::new(solid.clone(), plate.clone()).query(&pose, &still, &options).to_vec()
+                } else {
+                    ContactPair::new(plate.clone(), solid.clone()).query(&still, &pose, &options).to_vec()
+                };
+                let met = found.iter().any(|l| (l.distance + depth * tol).abs() < 1e-10);
+                assert_eq!(
+                    met, is_minimum,
+                    "{name} pressed by {depth} tolerances, swapped: {swap}: {found:#?}"
+                );
+            }
+        }
+    }
+}
