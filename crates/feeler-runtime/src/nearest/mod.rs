@@ -8,9 +8,10 @@ pub(crate) mod membership;
 use crate::Body;
 use crate::body::tracks::{SAMPLES, Track};
 use crate::trim::outward_normal;
+use arrayvec::ArrayVec;
 use feeler_geom::skeleton::signed_distance_value;
 use feeler_geom::trim::Side;
-use feeler_geom::{P2, P3, V3};
+use feeler_geom::{P2, P3, Surface, V3};
 use feeler_hierarchy::Feature;
 
 /// The boundary point nearest to a point, the solid's frame.
@@ -91,6 +92,14 @@ fn nearest_on_area(body: &Body, area: u32, p: &P3, limit: f64) -> Option<Nearest
         return (distance < limit).then_some(Nearest { distance, foot, normal });
     }
     let mut least = limit;
+    // Where a surface ends in a point, that can be the nearest one without being a foot.
+    for foot in tips(&face.surface) {
+        let distance = (foot - p).norm();
+        if distance < least && body.node(body.leaf_of_area(area)).obb.contains(&foot, 1e-9 * body.size()) {
+            least = distance;
+            best = Some(Nearest { distance, foot, normal: None });
+        }
+    }
     for ball in body.tracks().of_area(area) {
         if (ball.center - p).norm() - ball.radius < least {
             let track = &body.tracks().list[ball.track as usize];
@@ -103,6 +112,18 @@ fn nearest_on_area(body: &Body, area: u32, p: &P3, limit: f64) -> Option<Nearest
         }
     }
     best
+}
+
+/// Points in which a surface ends: a cone's apex, and where a spindle torus meets itself on its axis.
+fn tips(surface: &Surface) -> ArrayVec<P3, 2> {
+    match *surface {
+        Surface::Cone { frame, .. } => [frame.origin].into_iter().collect(),
+        Surface::Torus { frame, major, minor } if major < minor => {
+            let h = (minor * minor - major * major).sqrt();
+            [frame.point(0.0, 0.0, h), frame.point(0.0, 0.0, -h)].into_iter().collect()
+        }
+        _ => ArrayVec::new(),
+    }
 }
 
 /// The point of a track that is nearest to `p`: from the nearest sample by Newton's method between its neighbours.
@@ -138,7 +159,7 @@ fn nearest_on_track(body: &Body, track: &Track, p: &P3) -> P3 {
 }
 
 /// Faces of a solid near a point, with their outward normals there.
-pub(crate) type Around = arrayvec::ArrayVec<(u32, V3), 12>;
+pub(crate) type Around = ArrayVec<(u32, V3), 12>;
 
 /// The faces within `radius` (mm) of a point of the boundary, the solid's frame.
 pub(crate) fn faces_around(body: &Body, p: &P3, radius: f64, scratch: &mut NearScratch) -> Around {

@@ -145,6 +145,9 @@ impl Decision<'_> {
     /// Takes in evidence; whether the search may end.
     fn weigh(&mut self, evidence: &Evidence) -> bool {
         let tol = self.ctx.tol.tol;
+        if std::env::var("FDBG").is_ok() {
+            eprintln!("evidence {evidence:?} tol {tol:e}");
+        }
         self.witness = witness::confirm(self.ctx, evidence, tol + evidence.deviation, self.probe);
         if self.witness.is_none() {
             if evidence.deviation > 0.0

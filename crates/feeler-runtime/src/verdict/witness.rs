@@ -8,7 +8,7 @@ use super::{BESIDE, Evidence, LEVEL, Probe, Witness};
 use crate::Body;
 use crate::nearest::membership::contains;
 use crate::nearest::{Around, faces_around, nearest};
-use crate::solve::Context;
+use crate::solve::{Context, Which};
 use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 
@@ -16,8 +16,8 @@ use feeler_geom::{P3, V3};
 const LENGTHS: [f64; 5] = [64.0, 1024.0, 4.0, 16_384.0, 262_144.0];
 /// Points that the search for a larger sum of distances asks about.
 const TRIALS: u32 = 160;
-/// Points that the climb from a crossing to a common point asks about.
-const CLIMB: u32 = 120;
+/// Points that an ascent along one boundary asks about.
+const CLIMB: u32 = 60;
 
 /// Whether a crossing is within the tolerance of both boundaries.
 pub(super) fn touch(ctx: &Context<'_>, evidence: &Evidence, probe: &mut Probe) -> bool {
@@ -43,47 +43,56 @@ pub(super) fn confirm(
         .iter()
         .flat_map(|l| directions.iter().map(move |d| d * *l))
         .find_map(|step| depth(ctx, &(evidence.p + step * need), need, probe));
-    let found = tried.or_else(|| climb(ctx, evidence, &directions, need, probe))?;
+    let found = tried
+        .or_else(|| ascend(ctx, Which::A, evidence, need, probe))
+        .or_else(|| ascend(ctx, Which::B, evidence, need, probe))?;
     Some(deepened(ctx, Witness { faces: Some(evidence.faces), at: evidence.p, ..found }, need, probe))
 }
 
-/// From a crossing uphill in the smaller one of the depths in both solids, until that is more than `need` (mm): common points of a
-/// thin lens lie across it.
-fn climb(
+/// From a crossing along the boundary of `own` uphill in the depth in the other solid, until a point behind it is inside both by more
+/// than `need` (mm): common points of a thin lens, or behind an edge that dips into a face, lie across it.
+fn ascend(
     ctx: &Context<'_>,
+    own: Which,
     evidence: &Evidence,
-    directions: &[V3],
     need: f64,
     probe: &mut Probe,
 ) -> Option<Witness> {
-    if directions.is_empty() {
-        return None;
-    }
-    let mut best = (f64::NEG_INFINITY, evidence.p, [V3::zeros(); 2]);
-    best = depths(ctx, &best.1, probe);
-    let mut step = 4.0 * need;
+    let (body, other) = (ctx.body(own), ctx.body(own.other()));
+    let (to_other, to_own) = (ctx.pose_to_other(own), ctx.pose_to_other(own.other()));
+    let place = |p: &P3, probe: &mut Probe| Some(nearest(body, p, f64::INFINITY, &mut probe.near)?.foot);
+    let in_own = |v: V3| if own == Which::A { v } else { ctx.pose_ba * v };
+    let start = if own == Which::A { evidence.p } else { ctx.pose_ba * evidence.p };
+    let mut foot = place(&start, probe)?;
+    let (mut deep, mut out) = depth_in(ctx, other, &(to_other * foot), probe);
+    let along = evidence.along.map_or(V3::zeros(), in_own);
+    let mut step = 8.0 * need;
     let mut left = CLIMB;
-    while left > 0 && step > 0.25 * need {
-        let [a, b] = best.2;
+    while left > 0 && step > 0.5 * need {
         let mut moved = false;
-        // Away from both boundaries, then the directions of the faces about the crossing.
-        for d in [-(a + b), -a, -b]
-            .into_iter()
-            .chain(directions.iter().copied())
-            .filter_map(|d| d.try_normalize(1e-9))
-        {
+        for d in [-(to_own * out), along, -along].iter().filter_map(|d| d.try_normalize(1e-9)) {
             if left == 0 {
                 break;
             }
             left -= 1;
-            let next = depths(ctx, &(best.1 + d * step), probe);
-            if next.0 > best.0 + 1e-3 * need {
-                best = next;
+            let next = place(&(foot + d * step), probe)?;
+            let (depth, outward) = depth_in(ctx, other, &(to_other * next), probe);
+            if depth > deep + 1e-3 * need {
+                (foot, deep, out) = (next, depth, outward);
                 moved = true;
-                if best.0 > need {
-                    return depth(ctx, &best.1, need, probe);
-                }
                 break;
+            }
+        }
+        if moved && deep > 2.0 * need {
+            let faces = faces_around(body, &foot, BESIDE * need, &mut probe.near);
+            let sum = faces.iter().fold(V3::zeros(), |s, (_, n)| s + n);
+            for n in
+                [sum].into_iter().chain(faces.iter().map(|(_, n)| *n)).filter_map(|n| n.try_normalize(1e-9))
+            {
+                let p = ctx.in_a(own, &(foot - n * (0.5 * deep)));
+                if let Some(found) = depth(ctx, &p, need, probe) {
+                    return Some(found);
+                }
             }
         }
         step = if moved { 2.0 * step } else { 0.25 * step };
@@ -91,23 +100,17 @@ fn climb(
     None
 }
 
-/// The smaller one of the depths (mm, negative outside) of a point in both solids, the point, and the outward directions at the nearest
-/// boundary points; all in the frame of A.
-fn depths(ctx: &Context<'_>, p: &P3, probe: &mut Probe) -> (f64, P3, [V3; 2]) {
-    let mut of = |body: &Body, q: &P3| {
-        let Some(near) = nearest(body, q, f64::INFINITY, &mut probe.near) else {
-            return (f64::NEG_INFINITY, V3::zeros());
-        };
-        let away = (q - near.foot).try_normalize(0.0).unwrap_or_else(V3::zeros);
-        let inside = match near.normal {
-            Some(n) => n.dot(&away) < 0.0,
-            None => contains(body, q, 0.01 * ctx.tol.tol, &mut probe.rays) == Some(true),
-        };
-        if inside { (near.distance, -away) } else { (-near.distance, away) }
+/// Depth (mm, negative outside) of a point in a solid, both in its frame, and the direction outward from there.
+fn depth_in(ctx: &Context<'_>, body: &Body, q: &P3, probe: &mut Probe) -> (f64, V3) {
+    let Some(near) = nearest(body, q, f64::INFINITY, &mut probe.near) else {
+        return (f64::NEG_INFINITY, V3::zeros());
     };
-    let (da, na) = of(ctx.a, p);
-    let (db, nb) = of(ctx.b, &(ctx.pose_ba * p));
-    (da.min(db), *p, [na, ctx.pose_ab * nb])
+    let away = (q - near.foot).try_normalize(0.0).unwrap_or_else(V3::zeros);
+    let inside = match near.normal {
+        Some(n) => n.dot(&away) < 0.0,
+        None => contains(body, q, 0.01 * ctx.tol.tol, &mut probe.rays) == Some(true),
+    };
+    if inside { (near.distance, -away) } else { (-near.distance, away) }
 }
 
 /// A point inside both solids behind a point of a shell, with its outward normal.
