@@ -11,7 +11,7 @@ pub struct Level<'a> {
     pub primitive: &'a Primitive,
     /// The signed distance (mm), negative inside the material.
     pub at: f64,
-    /// Cells that stay above `at - slack`, or below `at + slack`, are done (mm, positive).
+    /// Cells that stay above `at - slack` are done (mm, positive).
     pub slack: f64,
 }
 
@@ -25,14 +25,14 @@ impl Level<'_> {
         (value - self.at, gradient, room)
     }
 
-    /// Whether values within `reach` of `value` are all on one side, or leave the level by no more than the slack.
+    /// Whether values within `reach` of `value` are all below the level, or go below it by no more than the slack.
     fn is_done(&self, value: f64, reach: f64) -> bool {
-        value - reach >= -self.slack || value + reach <= self.slack
+        value - reach >= -self.slack || value + reach < 0.0
     }
 }
 
-/// Hands over the parameters at which a curve passes through a level, at least one for each time it goes below `at - slack` or comes
-/// above `at + slack`.
+/// Hands over the parameters at which a curve passes through a level, at least one for each time it goes below `at - slack` and for
+/// each time it comes back.
 pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
     arc: &Arc<F>,
     level: &Level<'_>,

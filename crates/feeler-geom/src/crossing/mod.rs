@@ -4,12 +4,12 @@
 //! as a bolt and the hole that it fills, are apart from one another's levels, so that rounding makes no crossings of nothing.
 //!
 //! A cell of parameters is done when
-//! - values in its middle and bounds of the derivatives show that it does not reach the level, or stays within `slack` of it, or
+//! - values in its middle and bounds of the derivatives show that it does not reach the level, or goes below it by no more than `slack`, or
 //! - no closed curve of crossings fits into it, because the distance is monotone along one parameter (or no two normals are
 //!   parallel); then the crossings on its sides are looked for, in one parameter less;
 //!
-//! else it is cut in two. Thus every crossing curve is found in at least one point, but for such as stay within `slack` of the level
-//! on one side.
+//! else it is cut in two. Thus every crossing curve is found in at least one point, except where what it bounds is no deeper than
+//! `slack`.
 //!
 //! | | of a closed form | patch |
 //! |---|---|---|

@@ -90,7 +90,7 @@ pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
         let reach_n = reach(&n);
         let off = |w: &V3| apart.dot(w).abs() > reach(w);
         if height.abs() > reach_n
-            || (cell.turn < 0.5 && (height - reach_n >= -target.slack || height + reach_n <= target.slack))
+            || (cell.turn < 0.5 && (height - reach_n >= -target.slack || height + reach_n < 0.0))
             || off(&to)
             || off(&t)
             || off(&s)
@@ -186,7 +186,7 @@ pub fn patch_through_patch(
         let to = apart.try_normalize(0.0).unwrap_or(b.n);
         let (height, reach_b) = (apart.dot(&b.n), reach(&b.n));
         if height.abs() > reach_b
-            || (b.turn < 0.5 && (height - reach_b >= -target.slack || height + reach_b <= target.slack))
+            || (b.turn < 0.5 && (height - reach_b >= -target.slack || height + reach_b < 0.0))
             || off(&to)
             || a.axes().iter().chain(&b.axes()[1..]).any(off)
         {

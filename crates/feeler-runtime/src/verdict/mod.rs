@@ -194,12 +194,14 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut
     let mut decision =
         Decision { ctx, probe, places, widened, budget: BUDGET, touched: false, witness: None };
     let done = shells::inside(&mut decision, moved.map(|_| shells)) || {
+        if std::env::var("FDBG").is_ok() { eprintln!("decide"); }
         match moved {
             Some(moved) => overlap::overlapping_faces(ctx, moved, overlaps),
             None => overlap::all_faces(ctx, overlaps),
         }
         let Overlaps { pairs, apart, keys, .. } = overlaps;
         sort_by_features(ctx, pairs, keys);
+        if std::env::var("FDBG").is_ok() { eprintln!("pairs {:?}", pairs.len()); }
         let mut memory = moved.map(|moved| (apart, Clocks::new(ctx.b, moved)));
         edges::through_faces(&mut decision, Which::A, pairs, memory.as_mut(), meetings)
             || edges::through_faces(&mut decision, Which::B, pairs, memory.as_mut(), meetings)

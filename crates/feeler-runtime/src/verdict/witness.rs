@@ -60,25 +60,31 @@ fn ascend(
 ) -> Option<Witness> {
     let (body, other) = (ctx.body(own), ctx.body(own.other()));
     let (to_other, to_own) = (ctx.pose_to_other(own), ctx.pose_to_other(own.other()));
-    let place = |p: &P3, probe: &mut Probe| Some(nearest(body, p, f64::INFINITY, &mut probe.near)?.foot);
+    let place = |p: &P3, probe: &mut Probe| {
+        let near = nearest(body, p, f64::INFINITY, &mut probe.near)?;
+        Some((near.foot, near.normal))
+    };
     let in_own = |v: V3| if own == Which::A { v } else { ctx.pose_ba * v };
     let start = if own == Which::A { evidence.p } else { ctx.pose_ba * evidence.p };
-    let mut foot = place(&start, probe)?;
+    let (mut foot, mut normal) = place(&start, probe)?;
     let (mut deep, mut out) = depth_in(ctx, other, &(to_other * foot), probe);
     let along = evidence.along.map_or(V3::zeros(), in_own);
     let mut step = 8.0 * need;
     let mut left = CLIMB;
     while left > 0 && step > 0.5 * need {
         let mut moved = false;
-        for d in [-(to_own * out), along, -along].iter().filter_map(|d| d.try_normalize(1e-9)) {
+        // Into the other solid: along the face where the foot is inside one.
+        let into = -(to_own * out);
+        let tangent = normal.map_or(V3::zeros(), |n| into - n * into.dot(&n));
+        for d in [tangent, into, along, -along].iter().filter_map(|d| d.try_normalize(1e-12)) {
             if left == 0 {
                 break;
             }
             left -= 1;
-            let next = place(&(foot + d * step), probe)?;
+            let (next, on) = place(&(foot + d * step), probe)?;
             let (depth, outward) = depth_in(ctx, other, &(to_other * next), probe);
-            if depth > deep + 1e-3 * need {
-                (foot, deep, out) = (next, depth, outward);
+            if depth > deep + 1e-6 * need {
+                (foot, normal, deep, out) = (next, on, depth, outward);
                 moved = true;
                 break;
             }
