@@ -8,8 +8,10 @@
 //! The judge shares nothing with the runtime: it knows how deep a point is in each solid by formulas, and looks for the point that
 //! is deepest in both ([`feeler_tests::verdicts`]). A status is wrong when
 //!
-//! - it denies an interference of more than two tolerances (*missed*) or tells of one where the best search finds less than half
-//!   a tolerance (*invented*);
+//! - it denies an interference of more than two tolerances (*missed*), or tells of one where the best search finds none
+//!   (*invented*) or one of less than half a tolerance (*hasty*): the radius of the largest ball in both counts, of two planes half
+//!   of what they are in each other;
+//! - the solids touch or are a little in each other, and it says apart (*unseen*);
 //! - the smallest distance of solids that do not meet is too large (*far*), too small (*near*), belongs to points that are not on
 //!   the solids (*astray*), or does not fit to the status (*against*);
 //! - with `--swap`: B with A gives another status than A with B (*swapped*).
@@ -183,7 +185,7 @@ fn shown(pose: &Pose) -> String {
 
 fn table(tallies: &mut BTreeMap<Category, Tally>) {
     println!(
-        "{:12} {:>7} {:>9} {:>9} {:>9} {:>9} | {:>7} {:>8} {:>6} {:>6} {:>6} {:>7} {:>7} | {:>9} {:>9} {:>9}",
+        "{:12} {:>7} {:>9} {:>9} {:>9} {:>9} | {:>7} {:>8} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>7} | {:>9} {:>9} {:>9}",
         "category",
         "pairs",
         "apart",
@@ -192,6 +194,8 @@ fn table(tallies: &mut BTreeMap<Category, Tally>) {
         "undecided",
         "missed",
         "invented",
+        "hasty",
+        "unseen",
         "far",
         "near",
         "astray",
@@ -207,7 +211,7 @@ fn table(tallies: &mut BTreeMap<Category, Tally>) {
         let v = |v: Verdict| t.verdicts.get(&v).copied().unwrap_or(0);
         let f = |f: Fault| t.faults.get(&f).copied().unwrap_or(0);
         println!(
-            "{:12} {:7} {:9} {:9} {:9} {:9} | {:7} {:8} {:6} {:6} {:6} {:7} {:7} | {:9.0} {:9.0} {:9.0}",
+            "{:12} {:7} {:9} {:9} {:9} {:9} | {:7} {:8} {:6} {:6} {:6} {:6} {:6} {:7} {:7} | {:9.0} {:9.0} {:9.0}",
             format!("{category:?}"),
             t.times.len(),
             v(Verdict::Separated),
@@ -216,6 +220,8 @@ fn table(tallies: &mut BTreeMap<Category, Tally>) {
             v(Verdict::Undecided),
             f(Fault::Missed),
             f(Fault::Invented),
+            f(Fault::Hasty),
+            f(Fault::Unnoticed),
             f(Fault::TooFar),
             f(Fault::TooNear),
             f(Fault::Astray),

@@ -1,5 +1,6 @@
 //! Random pairs of generated solids in poses near contact.
 
+use super::judge::{Forms, common_box, deepest};
 use super::{Model, Pool};
 use crate::membership::Spec;
 use feeler_geom::{P3, Pose, V3};
@@ -254,7 +255,7 @@ fn turned_marks(m: &Model, turn: &UnitQuaternion<f64>) -> [Vec<f64>; 3] {
     })
 }
 
-/// Moves B along a direction from the place where it is free of A to where it is not, as far as sampled points tell.
+/// Moves B along a direction from the place where it is free of A to where it is not, until they touch as far as can be found.
 fn dropped(a: &Model, b: &Model, start: &Pose, along: &V3, way: f64) -> Pose {
     let at = |t: f64| Translation3::from(along * t) * start;
     let every = (a.samples.len() / 60).max(1);
@@ -264,13 +265,23 @@ fn dropped(a: &Model, b: &Model, start: &Pose, along: &V3, way: f64) -> Pose {
         a.samples.iter().step_by(every).any(|(p, _)| b.shape.form.depth(&(back * p)) > 0.0)
             || b.samples.iter().step_by(every).any(|(p, _)| a.shape.form.depth(&(pose * p)) > 0.0)
     };
-    let Some(mut high) = (1..=24).map(|i| way * f64::from(i) / 24.0).find(|t| meets(*t)) else {
-        return at(way);
-    };
-    let mut low = high - way / 24.0;
+    let steps = 24;
+    let step = way / f64::from(steps);
+    let Some(mut high) = (1..=steps).map(|i| step * f64::from(i)).find(|t| meets(*t)) else { return at(way) };
+    let mut low = high - step;
     for _ in 0..44 {
         let mid = 0.5 * (low + high);
         if meets(mid) { high = mid } else { low = mid }
+    }
+    // Between the samples they may have met before: back, by what is left in each other.
+    for _ in 0..8 {
+        let pose = at(low);
+        let forms = Forms { a: &a.shape.form, b: &b.shape.form, pose_ba: pose.inverse() };
+        let deep = deepest(&forms, common_box(a, b, &pose), &[], 1, f64::INFINITY).depth;
+        if deep < 1e-12 * a.size() {
+            break;
+        }
+        low -= 2.0 * deep;
     }
     at(low)
 }
