@@ -43,7 +43,7 @@ fn forms_are_their_solids() {
         let mut hits = 0;
         for i in 0..n * n * n {
             let cell = [i % n, i / n % n, i / n / n];
-            let at = |k: usize| {
+            let mut at = |k: usize| {
                 let t = (f64::from(cell[k]) + rng.random_range(0.0..1.0)) / f64::from(n);
                 low[k] + t * (high[k] - low[k])
             };

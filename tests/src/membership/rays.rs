@@ -155,7 +155,7 @@ impl<'a> Rays<'a> {
                 break;
             }
             let m = nalgebra::Matrix2::new(e.dot(&s.du), e.dot(&s.dv), g.dot(&s.du), g.dot(&s.dv));
-            let Some(step) = m.try_inverse().map(|m| m * w) else { return None };
+            let step = m.try_inverse()? * w;
             uv.x = (uv.x - step.x).clamp(r.u0 - 0.5 * wu, r.u1 + 0.5 * wu);
             uv.y = (uv.y - step.y).clamp(r.v0 - 0.5 * wv, r.v1 + 0.5 * wv);
         }

@@ -82,9 +82,14 @@ fn sign(rng: &mut SmallRng) -> f64 {
     if rng.random_bool(0.5) { 1.0 } else { -1.0 }
 }
 
+/// 0.1 to a power.
+fn tenth_to(n: u32) -> f64 {
+    (0..n).fold(1.0, |x, _| 0.1 * x)
+}
+
 /// Nothing, or a power of ten from 1e-12 to 0.1, of either sign.
 pub(super) fn small(rng: &mut SmallRng) -> f64 {
-    if rng.random_bool(0.15) { 0.0 } else { sign(rng) * 10_f64.powi(-rng.random_range(1..=12)) }
+    if rng.random_bool(0.15) { 0.0 } else { sign(rng) * tenth_to(rng.random_range(1..=12)) }
 }
 
 fn unit(rng: &mut SmallRng) -> V3 {
@@ -299,8 +304,8 @@ impl Case {
         let mut pose = pose;
         if rng.random_bool(0.3) {
             let axis = if rng.random_bool(0.5) { unit(rng) } else { pick(rng, &[V3::x(), V3::y(), V3::z()]) };
-            let angle = 10_f64.powi(-rng.random_range(3..=12));
-            pose = pose * UnitQuaternion::from_scaled_axis(axis * angle);
+            let angle = tenth_to(rng.random_range(3..=12));
+            pose *= UnitQuaternion::from_scaled_axis(axis * angle);
         }
         if rng.random_bool(0.4) {
             let axis = if rng.random_bool(0.3) { unit(rng) } else { pick(rng, &[V3::x(), V3::y(), V3::z()]) };

@@ -394,10 +394,9 @@ fn distances(
         }
         return;
     };
-    if (distance > 1.5 * tol) == (answer.verdict == Verdict::Touching) {
-        if answer.verdict == Verdict::Touching || distance < 0.5 * tol {
-            fault(Fault::Contradiction, format!("{:?} at {distance:e}", answer.verdict));
-        }
+    let touching = answer.verdict == Verdict::Touching;
+    if touching && distance > 1.5 * tol || !touching && distance < 0.5 * tol {
+        fault(Fault::Contradiction, format!("{:?} at {distance:e}", answer.verdict));
     }
     let Some([p, q]) = answer.points.first() else { return };
     let ([pa, pb], [qa, qb]) = (forms.depths(&to_a(p)), forms.depths(&to_a(q)));
