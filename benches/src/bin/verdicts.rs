@@ -24,10 +24,11 @@
 
 use feeler_benches::number_after;
 use feeler_geom::Pose;
+use feeler_runtime::QueryOptions;
 use feeler_tests::verdicts::freeform::{self, Free};
 use feeler_tests::verdicts::generate::{Case, Category};
 use feeler_tests::verdicts::judge::{Fault, Judged, judge};
-use feeler_tests::verdicts::{Answer, Pool, Verdict, ask};
+use feeler_tests::verdicts::{Answer, Pool, Verdict, ask, ask_with};
 use feeler_tests::{Part, part};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,9 @@ fn main() -> ExitCode {
     if let Some(number) = number_after(&args, "--case") {
         let (case, answer, judged) = run(number, &mut pool);
         print(number, &case, &answer, &judged);
+        let all = QueryOptions { brute_force: true, ..QueryOptions::within(case.d_max) };
+        let all = ask_with(&case.a.body, &case.b.body, &case.pose_a, &case.pose_b, &all);
+        println!("    by all pairs of features: {:?}, distance {:?}", all.verdict, all.distance);
         return ExitCode::from(u8::from(!judged.faults.is_empty()));
     }
     let clock = Instant::now();

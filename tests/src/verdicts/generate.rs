@@ -278,17 +278,21 @@ fn dropped(a: &Model, b: &Model, start: &Pose, along: &V3, way: f64) -> Pose {
         let mid = 0.5 * (low + high);
         if meets(mid) { high = mid } else { low = mid }
     }
-    // Between the samples they may have met before: back, by what is left in each other.
-    for _ in 0..8 {
-        let pose = at(low);
+    // Between the samples they may have met before.
+    backed(a, b, at(low), &-along)
+}
+
+/// Moves B along a direction while it is in A, by steps of what they are in each other: until they touch, or not long enough.
+fn backed(a: &Model, b: &Model, mut pose: Pose, along: &V3) -> Pose {
+    for _ in 0..12 {
         let forms = Forms { a: &a.shape.form, b: &b.shape.form, pose_ba: pose.inverse() };
         let deep = deepest(&forms, common_box(a, b, &pose), &[], 1, f64::INFINITY).depth;
         if deep < 1e-12 * a.size() {
             break;
         }
-        low -= 2.0 * deep;
+        pose = Translation3::from(along * (2.0 * deep)) * pose;
     }
-    at(low)
+    pose
 }
 
 impl Case {
@@ -300,8 +304,16 @@ impl Case {
         let category = pick(rng, &Category::ALL);
         let (a, b, pose) = Self::relative(category, rng, pool);
         let size = a.size().max(b.size());
-        // Off by a little.
         let mut pose = pose;
+        // Out of each other, and a little back or on.
+        let near = [Category::Generic, Category::Tangent, Category::Tips].contains(&category);
+        if !near && rng.random_bool(0.35) {
+            let other = unit(rng);
+            let along = pick(rng, &[V3::x(), -V3::y(), V3::z(), -V3::z(), other]);
+            let sink = along * (size * small(rng));
+            pose = Translation3::from(sink) * backed(&a, &b, pose, &along);
+        }
+        // Off by a little.
         if rng.random_bool(0.3) {
             let axis = if rng.random_bool(0.5) { unit(rng) } else { pick(rng, &[V3::x(), V3::y(), V3::z()]) };
             let angle = tenth_to(rng.random_range(3..=12));
