@@ -43,7 +43,7 @@ fn forms_are_their_solids() {
         let mut hits = 0;
         for i in 0..n * n * n {
             let cell = [i % n, i / n % n, i / n / n];
-            let at = |k: usize| {
+            let mut at = |k: usize| {
                 let t = (f64::from(cell[k]) + rng.random_range(0.0..1.0)) / f64::from(n);
                 low[k] + t * (high[k] - low[k])
             };
@@ -105,7 +105,7 @@ fn rays_agree_with_volumes() {
         let rays = Rays::new(solid);
         let (low, high) = (solid.info.bbox_min, solid.info.bbox_max);
         let (mut inside, mut told) = (0, 0);
-        for _ in 0..4000 {
+        for _ in 0..2000 {
             let p = P3::from(nalgebra::Vector3::from_fn(|k, _| rng.random_range(low[k]..high[k])));
             if let Some(is) = rays.contains(&p) {
                 told += 1;
@@ -115,7 +115,7 @@ fn rays_agree_with_volumes() {
         let whole: f64 = (0..3).map(|k| high[k] - low[k]).product();
         let (share, expected) = (f64::from(inside) / f64::from(told), solid.info.volume / whole);
         assert!(
-            told > 3700 && (share - expected).abs() < 0.04,
+            told > 1800 && (share - expected).abs() < 0.05,
             "{name}: {share}, not {expected}, {told} told"
         );
     }

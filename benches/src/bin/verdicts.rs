@@ -8,8 +8,10 @@
 //! The judge shares nothing with the runtime: it knows how deep a point is in each solid by formulas, and looks for the point that
 //! is deepest in both ([`feeler_tests::verdicts`]). A status is wrong when
 //!
-//! - it denies an interference of more than two tolerances (*missed*) or tells of one where the best search finds less than half
-//!   a tolerance (*invented*);
+//! - it denies an interference of more than two tolerances (*missed*), or tells of one where the best search finds none
+//!   (*invented*) or one of less than half a tolerance (*hasty*): the radius of the largest ball in both counts, of two planes half
+//!   of what they are in each other;
+//! - the solids touch or are a little in each other, and it says apart (*unseen*);
 //! - the smallest distance of solids that do not meet is too large (*far*), too small (*near*), belongs to points that are not on
 //!   the solids (*astray*), or does not fit to the status (*against*);
 //! - with `--swap`: B with A gives another status than A with B (*swapped*).
@@ -22,10 +24,11 @@
 
 use feeler_benches::number_after;
 use feeler_geom::Pose;
+use feeler_runtime::QueryOptions;
 use feeler_tests::verdicts::freeform::{self, Free};
 use feeler_tests::verdicts::generate::{Case, Category};
 use feeler_tests::verdicts::judge::{Fault, Judged, judge};
-use feeler_tests::verdicts::{Answer, Pool, Verdict, ask};
+use feeler_tests::verdicts::{Answer, Pool, Verdict, ask, ask_with};
 use feeler_tests::{Part, part};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -40,6 +43,9 @@ struct Tally {
     times: Vec<f64>,
 }
 
+/// Wall time (s) from which on `--list` shows a pair.
+const SLOW: f64 = 0.05;
+
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let flag = |name: &str| args.iter().any(|a| a == name);
@@ -52,6 +58,9 @@ fn main() -> ExitCode {
     if let Some(number) = number_after(&args, "--case") {
         let (case, answer, judged) = run(number, &mut pool);
         print(number, &case, &answer, &judged);
+        let all = QueryOptions { brute_force: true, ..QueryOptions::within(case.d_max) };
+        let all = ask_with(&case.a.body, &case.b.body, &case.pose_a, &case.pose_b, &all);
+        println!("    by all pairs of features: {:?}, distance {:?}", all.verdict, all.distance);
         return ExitCode::from(u8::from(!judged.faults.is_empty()));
     }
     let clock = Instant::now();
@@ -76,6 +85,15 @@ fn main() -> ExitCode {
                     println!("{number}: {:?}, swapped {:?}", answer.verdict, back.verdict);
                 }
             }
+        }
+        if flag("--list") && (answer.verdict == Verdict::Undecided || answer.seconds > SLOW) && !wrong {
+            println!(
+                "{:?} in {:.0} ms: {:?} {:?} --case {number}",
+                answer.verdict,
+                1e3 * answer.seconds,
+                case.a.spec,
+                case.b.spec
+            );
         }
         if wrong && (flag("--list") || shown < 10) {
             shown += 1;
@@ -183,7 +201,7 @@ fn shown(pose: &Pose) -> String {
 
 fn table(tallies: &mut BTreeMap<Category, Tally>) {
     println!(
-        "{:12} {:>7} {:>9} {:>9} {:>9} {:>9} | {:>7} {:>8} {:>6} {:>6} {:>6} {:>7} {:>7} | {:>9} {:>9} {:>9}",
+        "{:12} {:>7} {:>9} {:>9} {:>9} {:>9} | {:>7} {:>8} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>7} | {:>9} {:>9} {:>9}",
         "category",
         "pairs",
         "apart",
@@ -192,6 +210,8 @@ fn table(tallies: &mut BTreeMap<Category, Tally>) {
         "undecided",
         "missed",
         "invented",
+        "hasty",
+        "unseen",
         "far",
         "near",
         "astray",
@@ -207,7 +227,7 @@ fn table(tallies: &mut BTreeMap<Category, Tally>) {
         let v = |v: Verdict| t.verdicts.get(&v).copied().unwrap_or(0);
         let f = |f: Fault| t.faults.get(&f).copied().unwrap_or(0);
         println!(
-            "{:12} {:7} {:9} {:9} {:9} {:9} | {:7} {:8} {:6} {:6} {:6} {:7} {:7} | {:9.0} {:9.0} {:9.0}",
+            "{:12} {:7} {:9} {:9} {:9} {:9} | {:7} {:8} {:6} {:6} {:6} {:6} {:6} {:7} {:7} | {:9.0} {:9.0} {:9.0}",
             format!("{category:?}"),
             t.times.len(),
             v(Verdict::Separated),
@@ -216,6 +236,8 @@ fn table(tallies: &mut BTreeMap<Category, Tally>) {
             v(Verdict::Undecided),
             f(Fault::Missed),
             f(Fault::Invented),
+            f(Fault::Hasty),
+            f(Fault::Unnoticed),
             f(Fault::TooFar),
             f(Fault::TooNear),
             f(Fault::Astray),

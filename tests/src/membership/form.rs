@@ -92,10 +92,10 @@ impl Form {
                 let z = p.z - p.z.clamp(*low, *high);
                 radius - (p.x * p.x + p.y * p.y + z * z).sqrt()
             }
-            Self::Track { half, radius } => radius - (p.x - p.x.clamp(-half, *half)).hypot(p.y),
-            Self::Torus { major, minor } => minor - (p.x.hypot(p.y) - major).hypot(p.z),
+            Self::Track { half, radius } => radius - length(p.x - p.x.clamp(-half, *half), p.y),
+            Self::Torus { major, minor } => minor - length(length(p.x, p.y) - major, p.z),
             Self::Turned { profiles } => {
-                let q = [p.x.hypot(p.y), p.z];
+                let q = [length(p.x, p.y), p.z];
                 let (mut near, mut inside) = (f64::INFINITY, false);
                 for profile in profiles {
                     polygon(profile, q, true, &mut near, &mut inside);
@@ -105,7 +105,7 @@ impl Form {
             Self::Upright { outline, low, high } => {
                 let d = (p.z - low).min(high - p.z);
                 let s = outline.depth([p.x, p.y]);
-                if s < 0.0 && d < 0.0 { -s.hypot(d) } else { s.min(d) }
+                if s < 0.0 && d < 0.0 { -length(s, d) } else { s.min(d) }
             }
             Self::Half { normal, offset } => offset - normal.dot(&p.coords),
             Self::And(parts) => parts.iter().map(|f| f.depth(p)).fold(f64::INFINITY, f64::min),
@@ -136,8 +136,12 @@ impl Outline {
         let (mut near, mut inside) = (f64::INFINITY, false);
         polygon(&self.corners, q, false, &mut near, &mut inside);
         let outer = if inside { near } else { -near };
-        self.holes.iter().map(|h| (q[0] - h[0]).hypot(q[1] - h[1]) - h[2]).fold(outer, f64::min)
+        self.holes.iter().map(|h| length(q[0] - h[0], q[1] - h[1]) - h[2]).fold(outer, f64::min)
     }
+}
+
+fn length(x: f64, y: f64) -> f64 {
+    (x * x + y * y).sqrt()
 }
 
 /// Depth in a box by the depths in its slabs.
@@ -146,7 +150,8 @@ fn slabs(d: [f64; 3]) -> f64 {
     if inside >= 0.0 {
         return inside;
     }
-    -d.iter().map(|x| x.min(0.0).powi(2)).sum::<f64>().sqrt()
+    let [x, y, z] = d.map(|x| x.min(0.0));
+    -(x * x + y * y + z * z).sqrt()
 }
 
 /// Distance to a polygon and whether it is crossed an odd number of times to the right; with `axis`, sides on the second

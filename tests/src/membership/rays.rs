@@ -155,7 +155,7 @@ impl<'a> Rays<'a> {
                 break;
             }
             let m = nalgebra::Matrix2::new(e.dot(&s.du), e.dot(&s.dv), g.dot(&s.du), g.dot(&s.dv));
-            let Some(step) = m.try_inverse().map(|m| m * w) else { return None };
+            let step = m.try_inverse()? * w;
             uv.x = (uv.x - step.x).clamp(r.u0 - 0.5 * wu, r.u1 + 0.5 * wu);
             uv.y = (uv.y - step.y).clamp(r.v0 - 0.5 * wv, r.v1 + 0.5 * wv);
         }
@@ -230,7 +230,12 @@ fn cut(face: &Face, index: usize, r: Rect, size: f64, depth: u32, out: &mut Vec<
     let along = |step: usize, to: usize| {
         (0..4).map(|i| (corner(i * step + to) - corner((i + 1) * step + to)).norm()).sum::<f64>()
     };
-    if depth >= 24 || bend <= 0.03 * extent && extent < 0.3 * size && depth >= 2 || bend <= 1e-12 * size {
+    let flat = bend <= 0.03 * extent && (depth >= 2 || extent < 0.05 * size);
+    if depth >= 24
+        || flat && extent < 0.3 * size
+        || bend <= 1e-4 * size && extent < 1e-2 * size
+        || bend <= 1e-12 * size
+    {
         out.push(Cell { face: index, rect: r, bounds: bounds.inflated(bend + 1e-9 * size) });
         return;
     }

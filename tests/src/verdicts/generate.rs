@@ -1,5 +1,6 @@
 //! Random pairs of generated solids in poses near contact.
 
+use super::judge::{Forms, common_box, deepest};
 use super::{Model, Pool};
 use crate::membership::Spec;
 use feeler_geom::{P3, Pose, V3};
@@ -81,9 +82,14 @@ fn sign(rng: &mut SmallRng) -> f64 {
     if rng.random_bool(0.5) { 1.0 } else { -1.0 }
 }
 
+/// 0.1 to a power.
+fn tenth_to(n: u32) -> f64 {
+    (0..n).fold(1.0, |x, _| 0.1 * x)
+}
+
 /// Nothing, or a power of ten from 1e-12 to 0.1, of either sign.
 pub(super) fn small(rng: &mut SmallRng) -> f64 {
-    if rng.random_bool(0.15) { 0.0 } else { sign(rng) * 10_f64.powi(-rng.random_range(1..=12)) }
+    if rng.random_bool(0.15) { 0.0 } else { sign(rng) * tenth_to(rng.random_range(1..=12)) }
 }
 
 fn unit(rng: &mut SmallRng) -> V3 {
@@ -254,7 +260,7 @@ fn turned_marks(m: &Model, turn: &UnitQuaternion<f64>) -> [Vec<f64>; 3] {
     })
 }
 
-/// Moves B along a direction from the place where it is free of A to where it is not, as far as sampled points tell.
+/// Moves B along a direction from the place where it is free of A to where it is not, until they touch as far as can be found.
 fn dropped(a: &Model, b: &Model, start: &Pose, along: &V3, way: f64) -> Pose {
     let at = |t: f64| Translation3::from(along * t) * start;
     let every = (a.samples.len() / 60).max(1);
@@ -264,15 +270,29 @@ fn dropped(a: &Model, b: &Model, start: &Pose, along: &V3, way: f64) -> Pose {
         a.samples.iter().step_by(every).any(|(p, _)| b.shape.form.depth(&(back * p)) > 0.0)
             || b.samples.iter().step_by(every).any(|(p, _)| a.shape.form.depth(&(pose * p)) > 0.0)
     };
-    let Some(mut high) = (1..=24).map(|i| way * f64::from(i) / 24.0).find(|t| meets(*t)) else {
-        return at(way);
-    };
-    let mut low = high - way / 24.0;
+    let steps = 24;
+    let step = way / f64::from(steps);
+    let Some(mut high) = (1..=steps).map(|i| step * f64::from(i)).find(|t| meets(*t)) else { return at(way) };
+    let mut low = high - step;
     for _ in 0..44 {
         let mid = 0.5 * (low + high);
         if meets(mid) { high = mid } else { low = mid }
     }
-    at(low)
+    // Between the samples they may have met before.
+    backed(a, b, at(low), &-along)
+}
+
+/// Moves B along a direction while it is in A, by steps of what they are in each other: until they touch, or not long enough.
+fn backed(a: &Model, b: &Model, mut pose: Pose, along: &V3) -> Pose {
+    for _ in 0..12 {
+        let forms = Forms { a: &a.shape.form, b: &b.shape.form, pose_ba: pose.inverse() };
+        let deep = deepest(&forms, common_box(a, b, &pose), &[], 1, f64::INFINITY).depth;
+        if deep < 1e-12 * a.size() {
+            break;
+        }
+        pose = Translation3::from(along * (2.0 * deep)) * pose;
+    }
+    pose
 }
 
 impl Case {
@@ -284,12 +304,20 @@ impl Case {
         let category = pick(rng, &Category::ALL);
         let (a, b, pose) = Self::relative(category, rng, pool);
         let size = a.size().max(b.size());
-        // Off by a little.
         let mut pose = pose;
+        // Out of each other, and a little back or on.
+        let near = [Category::Generic, Category::Tangent, Category::Tips].contains(&category);
+        if !near && rng.random_bool(0.35) {
+            let other = unit(rng);
+            let along = pick(rng, &[V3::x(), -V3::y(), V3::z(), -V3::z(), other]);
+            let sink = along * (size * small(rng));
+            pose = Translation3::from(sink) * backed(&a, &b, pose, &along);
+        }
+        // Off by a little.
         if rng.random_bool(0.3) {
             let axis = if rng.random_bool(0.5) { unit(rng) } else { pick(rng, &[V3::x(), V3::y(), V3::z()]) };
-            let angle = 10_f64.powi(-rng.random_range(3..=12));
-            pose = pose * UnitQuaternion::from_scaled_axis(axis * angle);
+            let angle = tenth_to(rng.random_range(3..=12));
+            pose *= UnitQuaternion::from_scaled_axis(axis * angle);
         }
         if rng.random_bool(0.4) {
             let axis = if rng.random_bool(0.3) { unit(rng) } else { pick(rng, &[V3::x(), V3::y(), V3::z()]) };

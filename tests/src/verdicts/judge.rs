@@ -15,6 +15,10 @@ pub enum Fault {
     Missed,
     /// The interiors do not meet, and the status says so.
     Invented,
+    /// The status tells of an interference of less than half a tolerance.
+    Hasty,
+    /// In touch or a little in each other, and the status is apart.
+    Unnoticed,
     /// Two points of the solids are nearer than the smallest distance.
     TooFar,
     /// A footpoint is farther from the other solid than the distance.
@@ -346,7 +350,9 @@ pub fn judge(a: &Model, b: &Model, pose_a: &Pose, pose_b: &Pose, d_max: f64, ans
     match answer.verdict {
         Verdict::Interfering => {
             if found.depth < 0.5 * tol {
-                fault(Fault::Invented, format!("deepest {:.3e}, bound {:.1e}", found.depth, found.bound));
+                let kind = if found.depth < 0.05 * tol { Fault::Invented } else { Fault::Hasty };
+                let parts = found.depth / tol;
+                fault(kind, format!("deepest {:.3e} ({parts:.2} tolerances)", found.depth));
             }
         }
         Verdict::Separated | Verdict::Touching => {
@@ -378,7 +384,9 @@ fn distances(
     let [x, y] = forms.depths(&found.at);
     let most = (-x).max(0.0) + (-y).max(0.0);
     if exact && most + 2.0 * tol < answer.distance.unwrap_or(d_max) {
-        fault(Fault::TooFar, format!("{:?}, but {most:.9e} at most", answer.distance));
+        let near = most < 0.5 * tol && answer.verdict == Verdict::Separated;
+        let kind = if near { Fault::Unnoticed } else { Fault::TooFar };
+        fault(kind, format!("{:?}, but {most:.9e} at most", answer.distance));
     }
     let Some(distance) = answer.distance else {
         if answer.verdict == Verdict::Touching {
@@ -386,10 +394,9 @@ fn distances(
         }
         return;
     };
-    if (distance > 1.5 * tol) == (answer.verdict == Verdict::Touching) {
-        if answer.verdict == Verdict::Touching || distance < 0.5 * tol {
-            fault(Fault::Contradiction, format!("{:?} at {distance:e}", answer.verdict));
-        }
+    let touching = answer.verdict == Verdict::Touching;
+    if touching && distance > 1.5 * tol || !touching && distance < 0.5 * tol {
+        fault(Fault::Contradiction, format!("{:?} at {distance:e}", answer.verdict));
     }
     let Some([p, q]) = answer.points.first() else { return };
     let ([pa, pb], [qa, qb]) = (forms.depths(&to_a(p)), forms.depths(&to_a(q)));
@@ -402,7 +409,7 @@ fn distances(
 }
 
 /// Middle and half extents of the box (frame of A) that holds all points in both solids, or one around what is between them.
-fn common_box(a: &Model, b: &Model, pose_ab: &Pose) -> (P3, V3) {
+pub(super) fn common_box(a: &Model, b: &Model, pose_ab: &Pose) -> (P3, V3) {
     let bounds = |m: &Model, pose: &Pose| {
         let c = m.body.bounds();
         let (mid, half) = (nalgebra::center(&c.min, &c.max), (c.max - c.min) * 0.5);

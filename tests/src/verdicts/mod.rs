@@ -44,12 +44,24 @@ pub struct Answer {
     pub seconds: f64,
 }
 
-/// The only place that asks the program under test.
+/// Asks for minima up to `d_max` (mm).
 #[must_use]
 pub fn ask(a: &Arc<Body>, b: &Arc<Body>, pose_a: &Pose, pose_b: &Pose, d_max: f64) -> Answer {
+    ask_with(a, b, pose_a, pose_b, &QueryOptions::within(d_max))
+}
+
+/// The only place that asks the program under test.
+#[must_use]
+pub fn ask_with(
+    a: &Arc<Body>,
+    b: &Arc<Body>,
+    pose_a: &Pose,
+    pose_b: &Pose,
+    options: &QueryOptions,
+) -> Answer {
     let mut pair = ContactPair::new(a.clone(), b.clone());
     let clock = Instant::now();
-    pair.query(pose_a, pose_b, &QueryOptions::within(d_max)).expect("finite poses and options");
+    pair.query(pose_a, pose_b, options).expect("finite poses and options");
     let seconds = clock.elapsed().as_secs_f64();
     let verdict = match pair.status() {
         Some(Status::Separated) => Verdict::Separated,

@@ -46,6 +46,11 @@ const BUDGET: u32 = 400_000;
 /// Cells that one pair of a curve or area and a face may take.
 const PAIR_BUDGET: u32 = 40_000;
 
+/// Distance (relative to the size) from a crossing without a witness below which another one of the same faces is passed over, and
+/// below which it is not searched as thoroughly.
+const SAME_PLACE: f64 = 1e-4;
+const SAME_REGION: f64 = 1e-2;
+
 /// What the decision has found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Finding {
@@ -102,6 +107,8 @@ pub(crate) struct Scratch {
     probe: Probe,
     places: Vec<Place>,
     widened: Vec<(P3, f64)>,
+    /// Evidence that no witness confirms: faces and place.
+    failed: Vec<([u32; 2], P3)>,
 }
 
 /// What asking about points needs.
@@ -136,6 +143,7 @@ struct Decision<'a> {
     probe: &'a mut Probe,
     places: &'a mut Vec<Place>,
     widened: &'a mut Vec<(P3, f64)>,
+    failed: &'a mut Vec<([u32; 2], P3)>,
     budget: u32,
     touched: bool,
     witness: Option<Witness>,
@@ -148,10 +156,19 @@ impl Decision<'_> {
         if std::env::var("FDBG").is_ok() {
             eprintln!("evidence {evidence:?} tol {tol:e}");
         }
-        self.witness = witness::confirm(self.ctx, evidence, tol + evidence.deviation, self.probe);
+        // One crossing curve is met in many points. What is beside a point without a witness is tried less.
+        let of_faces = self.failed.iter().filter(|(faces, _)| *faces == evidence.faces);
+        let beside = of_faces.map(|(_, p)| (p - evidence.p).norm()).fold(f64::INFINITY, f64::min);
+        let is_edge = evidence.along.is_some();
+        if beside <= if is_edge { tol } else { SAME_PLACE * self.ctx.tol.size } {
+            return false;
+        }
+        let thorough = is_edge || beside > SAME_REGION * self.ctx.tol.size;
+        self.failed.push((evidence.faces, evidence.p));
+        self.witness = witness::confirm(self.ctx, evidence, tol + evidence.deviation, thorough, self.probe);
         if self.witness.is_none() {
             if evidence.deviation > 0.0
-                && let Some(shallow) = witness::confirm(self.ctx, evidence, tol, self.probe)
+                && let Some(shallow) = witness::confirm(self.ctx, evidence, tol, false, self.probe)
             {
                 self.widened.push((shallow.p, evidence.deviation));
                 self.touched = true;
@@ -180,8 +197,9 @@ impl Decision<'_> {
 /// Decides whether the interiors meet. `moved` is how far B has moved in all; without it all pairs of areas are looked at, whatever
 /// their boxes and earlier queries say.
 pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut Scratch) -> Finding {
-    let Scratch { overlaps, meetings, shells, probe, places, widened } = scratch;
+    let Scratch { overlaps, meetings, shells, probe, places, widened, failed } = scratch;
     places.clear();
+    failed.clear();
     widened.clear();
     let (box_a, box_b) = (ctx.a.bounds(), ctx.b.bounds());
     if box_a.is_empty() || box_b.is_empty() {
@@ -192,16 +210,20 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut
         return Finding::Apart;
     }
     let mut decision =
-        Decision { ctx, probe, places, widened, budget: BUDGET, touched: false, witness: None };
+        Decision { ctx, probe, places, widened, failed, budget: BUDGET, touched: false, witness: None };
     let done = shells::inside(&mut decision, moved.map(|_| shells)) || {
-        if std::env::var("FDBG").is_ok() { eprintln!("decide"); }
+        if std::env::var("FDBG").is_ok() {
+            eprintln!("decide");
+        }
         match moved {
             Some(moved) => overlap::overlapping_faces(ctx, moved, overlaps),
             None => overlap::all_faces(ctx, overlaps),
         }
         let Overlaps { pairs, apart, keys, .. } = overlaps;
         sort_by_features(ctx, pairs, keys);
-        if std::env::var("FDBG").is_ok() { eprintln!("pairs {:?}", pairs.len()); }
+        if std::env::var("FDBG").is_ok() {
+            eprintln!("pairs {:?}", pairs.len());
+        }
         let mut memory = moved.map(|moved| (apart, Clocks::new(ctx.b, moved)));
         edges::through_faces(&mut decision, Which::A, pairs, memory.as_mut(), meetings)
             || edges::through_faces(&mut decision, Which::B, pairs, memory.as_mut(), meetings)

@@ -27,11 +27,13 @@ pub(super) fn touch(ctx: &Context<'_>, evidence: &Evidence, probe: &mut Probe) -
         && nearest(ctx.b, &(ctx.pose_ba * evidence.p), most, &mut probe.near).is_some()
 }
 
-/// A point beside a crossing that is inside both solids by more than `need` (mm).
+/// A point beside a crossing that is inside both solids by more than `need` (mm): a few places, and when `thorough` also uphill along
+/// both boundaries.
 pub(super) fn confirm(
     ctx: &Context<'_>,
     evidence: &Evidence,
     need: f64,
+    thorough: bool,
     probe: &mut Probe,
 ) -> Option<Witness> {
     let radius = BESIDE * ctx.tol.tol + evidence.deviation;
@@ -43,9 +45,11 @@ pub(super) fn confirm(
         .iter()
         .flat_map(|l| directions.iter().map(move |d| d * *l))
         .find_map(|step| depth(ctx, &(evidence.p + step * need), need, probe));
-    let found = tried
-        .or_else(|| ascend(ctx, Which::A, evidence, need, probe))
-        .or_else(|| ascend(ctx, Which::B, evidence, need, probe))?;
+    let mut uphill = || {
+        let both = [Which::A, Which::B];
+        both.into_iter().filter(|_| thorough).find_map(|own| ascend(ctx, own, evidence, need, probe))
+    };
+    let found = tried.or_else(&mut uphill)?;
     Some(deepened(ctx, Witness { faces: Some(evidence.faces), at: evidence.p, ..found }, need, probe))
 }
 
