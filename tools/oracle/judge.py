@@ -1,0 +1,261 @@
+"""How two solids stand, by an independent kernel (Open CASCADE) in three ways: distance, common volume, points in both.
+
+Shared by `verdicts.py` and `assemblies.py`. Lengths are mm. A pose is tx, ty, tz, qx, qy, qz, qw and moves B; A stays where
+its file puts it.
+
+The verdict, with `size` the longer of the two boxes' diagonals:
+
+* `interfering`: the common volume is above 1e-9 size³, and points say so too;
+* `separated`: the distance is above 1e-6 size and nothing is common;
+* `touching`: anything else.
+
+A row whose three answers contradict each other is marked with the reason; nobody is to be judged by it.
+"""
+
+import math
+import multiprocessing
+import time
+
+import numpy as np
+from OCP.Bnd import Bnd_Box
+from OCP.BRep import BRep_Tool
+from OCP.BRepAlgoAPI import BRepAlgoAPI_Common
+from OCP.BRepBndLib import BRepBndLib
+from OCP.BRepClass3d import BRepClass3d_SolidClassifier
+from OCP.BRepExtrema import BRepExtrema_DistShapeShape
+from OCP.BRepGProp import BRepGProp
+from OCP.gp import gp_Pnt, gp_Quaternion, gp_Trsf, gp_Vec
+from OCP.GProp import GProp_GProps
+from OCP.STEPControl import STEPControl_Reader
+from OCP.TopAbs import TopAbs_IN, TopAbs_SOLID, TopAbs_VERTEX
+from OCP.TopExp import TopExp_Explorer
+from OCP.TopLoc import TopLoc_Location
+from OCP.TopoDS import TopoDS
+
+KERNEL = "Open CASCADE 7.9.3 (cadquery-ocp 7.9.3.1.1)"
+HERE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+# Relative to the size: a distance that is none; relative to its cube: volumes that are rounding, and clear ones.
+TOUCH, NOISE, CLEAR = 1e-6, 1e-12, 1e-9
+# Random points for each row, and the corners of each solid that are looked for in the other one.
+POINTS, CORNERS = 100, 24
+
+
+class Solid:
+    """A solid where its file puts it."""
+
+    def __init__(self, shape):
+        self.shape = shape
+        self.box = tight_box(shape)
+        props = GProp_GProps()
+        BRepGProp.VolumeProperties_s(shape, props, 1e-6)
+        self.volume = props.Mass()
+        c = props.CentreOfMass()
+        self.centroid = np.array([c.X(), c.Y(), c.Z()])
+        self.size = float(np.linalg.norm(self.box[1] - self.box[0]))
+        self._classifier = None
+
+    def holds(self, p, tolerance):
+        """Whether a point lies inside by more than the tolerance."""
+        if self._classifier is None:
+            self._classifier = BRepClass3d_SolidClassifier(self.shape)
+        self._classifier.Perform(gp_Pnt(*map(float, p)), tolerance)
+        return self._classifier.State() == TopAbs_IN
+
+    def corners(self):
+        """Some of its vertices, evenly chosen."""
+        explorer, points = TopExp_Explorer(self.shape, TopAbs_VERTEX), []
+        while explorer.More():
+            p = BRep_Tool.Pnt_s(TopoDS.Vertex_s(explorer.Current()))
+            points.append((p.X(), p.Y(), p.Z()))
+            explorer.Next()
+        points = sorted(set(points))
+        return np.array(points[:: max(1, len(points) // CORNERS)][:CORNERS]).reshape(-1, 3)
+
+
+def opened(path):
+    """A STEP file, all of it transferred."""
+    reader = STEPControl_Reader()
+    assert reader.ReadFile(str(path)) == 1, path
+    reader.TransferRoots()
+    return reader
+
+
+def solids_of(shape):
+    """The solids of a shape, in the kernel's order."""
+    explorer, out = TopExp_Explorer(shape, TopAbs_SOLID), []
+    while explorer.More():
+        out.append(explorer.Current())
+        explorer.Next()
+    return out
+
+
+def read(path):
+    """All placed solids of a STEP file."""
+    return solids_of(opened(path).OneShape())
+
+
+def tight_box(shape):
+    """Smallest and largest coordinates; `None` of nothing."""
+    box = Bnd_Box()
+    BRepBndLib.AddOptimal_s(shape, box, False, False)
+    if box.IsVoid():
+        return None
+    x = box.Get()
+    return np.array([x[:3], x[3:]])
+
+
+def trsf(pose):
+    t = gp_Trsf()
+    t.SetRotation(gp_Quaternion(*pose[3:]))
+    t.SetTranslationPart(gp_Vec(*pose[:3]))
+    return t
+
+
+def rotation(pose):
+    """The turn of a pose as a matrix."""
+    t = trsf(pose)
+    return np.array([[t.Value(i, j) for j in (1, 2, 3)] for i in (1, 2, 3)])
+
+
+def moved(shape, pose):
+    return shape if tuple(pose) == HERE else shape.Moved(TopLoc_Location(trsf(pose)))
+
+
+def distance(a, b, pose):
+    """Distance, the direction from A's footpoint to B's, whether the kernel says that one is in the other."""
+    e = BRepExtrema_DistShapeShape(a.shape, moved(b.shape, pose))
+    if not e.IsDone():
+        return None
+    p, q = e.PointOnShape1(1), e.PointOnShape2(1)
+    return e.Value(), (q.X() - p.X(), q.Y() - p.Y(), q.Z() - p.Z()), bool(e.InnerSolution())
+
+
+def common(a, b, pose):
+    """Volume and box of what is common."""
+    op = BRepAlgoAPI_Common(a.shape, moved(b.shape, pose))
+    if not op.IsDone():  # after errors it is not
+        return None
+    props = GProp_GProps()
+    BRepGProp.VolumeProperties_s(op.Shape(), props, 1e-6)
+    box = tight_box(op.Shape())
+    return props.Mass(), None if box is None else box.tolist()
+
+
+def points(a, b, pose, box, seed):
+    """Random points of a box and corners: how many are inside both solids, of how many."""
+    tolerance = 1e-7 * max(a.size, b.size)
+    r, t = rotation(pose), np.array(pose[:3])
+    low, high = np.array(box)
+    rng = np.random.default_rng([2026, *seed])
+    inside = 0
+    for _ in range(POINTS):
+        p = low + (high - low) * rng.random(3)
+        inside += a.holds(p, tolerance) and b.holds(r.T @ (p - t), tolerance)
+    corners = sum(b.holds(r.T @ (p - t), tolerance) for p in a.corners())
+    corners += sum(a.holds(r @ p + t, tolerance) for p in b.corners())
+    return int(inside), int(corners)
+
+
+STAGES = {"distance": distance, "common": common, "points": points, "box": lambda a, b, pose: tight_box(moved(b.shape, pose))}
+
+
+def _serve(solids, pipe):
+    while True:
+        stage, i, j, rest = pipe.recv()
+        try:
+            pipe.send(STAGES[stage](solids[i], solids[j], *rest))
+        except Exception:  # what the kernel throws has no common kind
+            pipe.send(None)
+
+
+class Judge:
+    """The solids, and a process that asks the kernel about them and is ended when it takes too long."""
+
+    def __init__(self, solids, limit):
+        self.solids, self.limit, self.child = solids, limit, None
+
+    def ask(self, stage, i, j, *rest):
+        """What a stage says; `None` when the kernel fails, dies or takes too long."""
+        if self.child is None:
+            context = multiprocessing.get_context("fork")
+            self.pipe, end = context.Pipe()
+            self.child = context.Process(target=_serve, args=(self.solids, end), daemon=True)
+            self.child.start()
+            end.close()
+        try:
+            self.pipe.send((stage, i, j, rest))
+            if self.pipe.poll(self.limit):
+                return self.pipe.recv()
+        except (EOFError, ConnectionError):
+            pass
+        self.child.kill()
+        self.child.join()
+        self.child = None
+        return None
+
+    def row(self, i, j, pose, seed):
+        """All answers about a pair in a pose, and the verdict."""
+        clock = time.perf_counter()
+        a, b = self.solids[i], self.solids[j]
+        size = max(a.size, b.size)
+        box_b = b.box if tuple(pose) == HERE else self.ask("box", i, j, pose)
+        low, high = np.maximum(a.box[0], box_b[0]), np.minimum(a.box[1], box_b[1])
+        answer = self.ask("distance", i, j, pose)
+        d = None if answer is None else answer[0]
+        volume, inside, corners, fraction = 0.0, 0, 0, None
+        if (low < high).all():
+            answer = self.ask("common", i, j, pose)
+            volume = None if answer is None else answer[0]
+            box = [low.tolist(), high.tolist()]
+            if answer is not None and answer[1] is not None and volume > NOISE * size**3:
+                box = answer[1]
+            answer = self.ask("points", i, j, pose, box, seed)
+            inside, corners = answer if answer is not None else (None, None)
+            extent = math.prod(max(h - l, 0.0) for l, h in zip(*box))
+            if volume is not None and extent > 0.0:
+                fraction = volume / extent
+        row = {"distance": d, "common": volume, "points": inside, "corners": corners}
+        row["verdict"], row["marked"] = verdict(row, size, min(a.volume, b.volume), fraction)
+        row["seconds"] = round(time.perf_counter() - clock, 3)
+        return row
+
+
+def verdict(row, size, smaller, fraction):
+    """The verdict and, where it is not to be trusted, why. `smaller`: the smaller volume, `fraction`: of the sampled box."""
+    d, volume, inside, corners = row["distance"], row["common"], row["points"], row["corners"]
+    hits = None if inside is None else inside + corners
+    near = d is not None and d <= TOUCH * size
+    if volume is not None and volume < -NOISE * size**3:
+        return "interfering", "the common volume is negative"
+    if volume is None:
+        if hits is not None and hits >= 5 and d is not None:
+            return "interfering", None if near else "the boolean failed; points are in both, the distance is positive"
+        if d is not None and not near and hits == 0:
+            return "separated", None
+        return "touching", "the boolean failed"
+    if volume > NOISE * size**3:
+        if volume <= CLEAR * size**3:
+            return "interfering", "the common volume is between noise and threshold"
+        if inside is None:
+            return "interfering", "the classification of points failed"
+        expected = POINTS * min(fraction, 1.0)
+        spread = 6.0 * math.sqrt(max(expected * (1.0 - expected / POINTS), 0.0)) + 3.0
+        if abs(inside - expected) > spread:
+            return "interfering", f"of {POINTS} points {inside} are in both, {expected:.0f} expected by the common volume"
+        if hits == 0:
+            return "interfering", "no point is in both, though there is common volume"
+        if d is None:
+            return "interfering", None
+        if not near and abs(volume - smaller) > 1e-6 * smaller:
+            return "interfering", "the distance is positive, and so is the common volume"
+        return "interfering", None
+    if hits is None:
+        return "touching" if near else "separated", "the classification of points failed"
+    if hits >= 5 and near:
+        # The boolean lost it, the two others agree.
+        return "interfering", None if inside >= 10 else "a few points are in both, without common volume"
+    if hits > 0:
+        return "interfering", "points are in both, without common volume"
+    if d is None:
+        return "touching", "the distance failed"
+    return ("touching" if near else "separated"), None
