@@ -121,7 +121,7 @@ fn ellipsoids_in_their_sockets() {
                     ContactPair::new(a.clone(), b.clone())
                 };
                 let found = if swap { pair.query(&q, &p, &options) } else { pair.query(&p, &q, &options) };
-                let least = found.first().map(|l| l.distance);
+                let least = found.expect("finite poses and options").first().map(|l| l.distance);
                 n += 1;
                 if least.is_none_or(|d| (d - target).abs() > 1e-8) {
                     lost.push(format!("{case}: {least:?} instead of {target:e}, swapped: {swap}"));
@@ -150,9 +150,15 @@ fn pressed_by_tolerances() {
             for swap in [false, true] {
                 let still = Pose::identity();
                 let found = if swap {
-                    ContactPair::new(solid.clone(), plate.clone()).query(&pose, &still, &options).to_vec()
+                    ContactPair::new(solid.clone(), plate.clone())
+                        .query(&pose, &still, &options)
+                        .expect("finite")
+                        .to_vec()
                 } else {
-                    ContactPair::new(plate.clone(), solid.clone()).query(&still, &pose, &options).to_vec()
+                    ContactPair::new(plate.clone(), solid.clone())
+                        .query(&still, &pose, &options)
+                        .expect("finite")
+                        .to_vec()
                 };
                 let met = found.iter().any(|l| (l.distance + depth * tol).abs() < 1e-10);
                 assert_eq!(

@@ -129,9 +129,9 @@ impl Judge {
         for swap in [false, true] {
             let (p, q) = (world, world * pose);
             let found = if swap {
-                ContactPair::new(b.clone(), a.clone()).query(&q, &p, &options).to_vec()
+                ContactPair::new(b.clone(), a.clone()).query(&q, &p, &options).expect("finite").to_vec()
             } else {
-                ContactPair::new(a.clone(), b.clone()).query(&p, &q, &options).to_vec()
+                ContactPair::new(a.clone(), b.clone()).query(&p, &q, &options).expect("finite").to_vec()
             };
             let least = found.first().map(|l| l.distance);
             self.n += 1;

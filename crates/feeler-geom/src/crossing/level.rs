@@ -11,7 +11,7 @@ pub struct Level<'a> {
     pub primitive: &'a Primitive,
     /// The signed distance (mm), negative inside the material.
     pub at: f64,
-    /// Cells that stay above `at - slack` are done (mm, positive).
+    /// A cell that stays within this (mm, positive) of the level is not cut any more: its middle is taken for a crossing.
     pub slack: f64,
 }
 
@@ -25,14 +25,13 @@ impl Level<'_> {
         (value - self.at, gradient, room)
     }
 
-    /// Whether values within `reach` of `value` are all below the level, or go below it by no more than the slack.
-    fn is_done(&self, value: f64, reach: f64) -> bool {
-        value - reach >= -self.slack || value + reach < 0.0
+    /// Whether no value within `reach` of `value` is at the level.
+    fn is_off(value: f64, reach: f64) -> bool {
+        value.abs() > reach
     }
 }
 
-/// Hands over the parameters at which a curve passes through a level, at least one for each time it goes below `at - slack` and for
-/// each time it comes back.
+/// Hands over the parameters at which a curve passes through a level or comes within the slack of it, at least one for each passage.
 pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
     arc: &Arc<F>,
     level: &Level<'_>,
@@ -56,13 +55,15 @@ pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
         let (p, d) = (arc.eval)(m);
         let (value, gradient, room) = level.value(&p);
         let radius = arc.speed * h;
-        if level.is_done(value, radius) {
+        if Level::is_off(value, radius) {
             continue;
         }
+        let mut reach = radius;
         if radius < 0.5 * room {
             let slope = gradient.dot(&d);
             let second = arc.bend + arc.speed * arc.speed / (room - radius);
-            if level.is_done(value, slope.abs() * h + 0.5 * second * h * h) {
+            reach = reach.min(slope.abs() * h + 0.5 * second * h * h);
+            if Level::is_off(value, reach) {
                 continue;
             }
             if slope.abs() > second * h {
@@ -73,6 +74,12 @@ pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
                 }
                 continue;
             }
+        }
+        if value.abs() + reach <= level.slack {
+            if found(m) {
+                return Search::Stopped;
+            }
+            continue;
         }
         if top + 2 <= DEPTH && a < m && m < b {
             stack[top] = [m, b];
@@ -104,8 +111,8 @@ fn root(f: impl Fn(f64) -> f64, mut lo: (f64, f64), mut hi: (f64, f64), noise: f
     last
 }
 
-/// Hands over parameters of points in which a patch passes through a level: at least one of every crossing curve that goes below
-/// `at - slack` and does not reach the border of the patch; of others some, too.
+/// Hands over parameters of points in which a patch passes through a level or comes within the slack of it: at least one of every
+/// crossing curve that does not reach the border of the patch; of others some, too.
 pub fn patch_through_level(
     patch: &Patch<'_>,
     level: &Level<'_>,
@@ -128,9 +135,10 @@ pub fn patch_through_level(
         let local = patch.local(&rect);
         let (value, gradient, room) = level.value(&local.p);
         let radius = local.radius();
-        if level.is_done(value, radius) {
+        if Level::is_off(value, radius) {
             continue;
         }
+        let mut reach = radius;
         let mut across_u = local.su * local.hu >= local.sv * local.hv;
         if radius < 0.5 * room {
             let focal = 1.0 / (room - radius);
@@ -139,9 +147,9 @@ pub fn patch_through_level(
             let fuv = local.suv + local.su * local.sv * focal;
             let fvv = local.svv + local.sv * local.sv * focal;
             let (hu, hv) = (local.hu, local.hv);
-            let reach =
-                fu.abs() * hu + fv.abs() * hv + 0.5 * (fuu * hu * hu + 2.0 * fuv * hu * hv + fvv * hv * hv);
-            if level.is_done(value, reach) {
+            let bow = 0.5 * (fuu * hu * hu + 2.0 * fuv * hu * hv + fvv * hv * hv);
+            reach = reach.min(fu.abs() * hu + fv.abs() * hv + bow);
+            if Level::is_off(value, reach) {
                 continue;
             }
             if fu.abs() > fuu * hu + fuv * hv || fv.abs() > fuv * hu + fvv * hv {
@@ -152,6 +160,12 @@ pub fn patch_through_level(
             }
             // What keeps the distance from being monotone.
             across_u = local.across_u(fuu * hu * hu, fvv * hv * hv);
+        }
+        if value.abs() + reach <= level.slack {
+            if found(rect.center()) {
+                return Search::Stopped;
+            }
+            continue;
         }
         if top + 2 <= stack.len() {
             for half in halves(&rect, across_u) {

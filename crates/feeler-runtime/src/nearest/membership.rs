@@ -171,9 +171,14 @@ impl Ray {
             }
             let p = self.origin + self.dir * t;
             let uv = face.surface.invert(&p, None, Some(&face.trim.rect));
-            if (face.surface.point(uv) - p).norm() > 1e3 * tol {
+            let off = (face.surface.point(uv) - p).norm();
+            if off > 1e3 * tol {
                 // On the other nappe or sheet.
                 continue;
+            }
+            if off > tol {
+                // On the other nappe near the apex, or a root that is not exact.
+                return None;
             }
             sum += self.crossing(body, f, uv, t, tol)?;
         }

@@ -49,23 +49,9 @@ fn of_areas(
         let mut left = given;
         let search = patch_through_level(&patch, &level, &mut left, &mut |uv| {
             let p = patch.surface.point(uv);
-            if std::env::var("FDBG").is_ok() {
-                eprintln!(
-                    "root {uv} {p} here {:?} there {:?}",
-                    on_face(ctx, own, mine, &p, Some(uv)),
-                    on_face(ctx, own.other(), face, &(ctx.pose_to_other(own) * p), None)
-                );
-            }
             crossing(decision, own, (mine, uv, p), (face, None))
         });
         let place = || middle(ctx, own, mine, &patch.surface.point(patch.rect.center()), face);
-        if std::env::var("FDBG").is_ok() {
-            eprintln!(
-                "area {area} of {own:?} face {face} {search:?} cells {} {:?}",
-                given - left,
-                patch.rect
-            );
-        }
         decision.settle(given, left, search, place)
     })
 }

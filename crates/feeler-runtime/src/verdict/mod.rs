@@ -153,9 +153,6 @@ impl Decision<'_> {
     /// Takes in evidence; whether the search may end.
     fn weigh(&mut self, evidence: &Evidence) -> bool {
         let tol = self.ctx.tol.tol;
-        if std::env::var("FDBG").is_ok() {
-            eprintln!("evidence {evidence:?} tol {tol:e}");
-        }
         // One crossing curve is met in many points. What is beside a point without a witness is tried less.
         let of_faces = self.failed.iter().filter(|(faces, _)| *faces == evidence.faces);
         let beside = of_faces.map(|(_, p)| (p - evidence.p).norm()).fold(f64::INFINITY, f64::min);
@@ -212,18 +209,12 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut
     let mut decision =
         Decision { ctx, probe, places, widened, failed, budget: BUDGET, touched: false, witness: None };
     let done = shells::inside(&mut decision, moved.map(|_| shells)) || {
-        if std::env::var("FDBG").is_ok() {
-            eprintln!("decide");
-        }
         match moved {
             Some(moved) => overlap::overlapping_faces(ctx, moved, overlaps),
             None => overlap::all_faces(ctx, overlaps),
         }
         let Overlaps { pairs, apart, keys, .. } = overlaps;
         sort_by_features(ctx, pairs, keys);
-        if std::env::var("FDBG").is_ok() {
-            eprintln!("pairs {:?}", pairs.len());
-        }
         let mut memory = moved.map(|moved| (apart, Clocks::new(ctx.b, moved)));
         edges::through_faces(&mut decision, Which::A, pairs, memory.as_mut(), meetings)
             || edges::through_faces(&mut decision, Which::B, pairs, memory.as_mut(), meetings)

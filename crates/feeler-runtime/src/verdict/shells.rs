@@ -37,12 +37,6 @@ pub(super) fn inside(decision: &mut Decision<'_>, mut known: Option<&mut Outside
             {
                 continue;
             }
-            if std::env::var("FDBG").is_ok() {
-                eprintln!(
-                    "shell {own:?} {k} {q} {:?}",
-                    contains(other, &q, ctx.tol.tol, &mut decision.probe.rays)
-                );
-            }
             match contains(other, &q, ctx.tol.tol, &mut decision.probe.rays) {
                 Some(false) => {
                     if let Some(ball) = ball {
