@@ -95,12 +95,11 @@ impl Default for Apart {
     }
 }
 
-/// By how much a face of A and one of B do not cross: one is above the other by more than `-touch`, or beyond it by more than three
-/// times that, by the primitives that they are on; when the first bounds tell it, the others are not asked.
-pub(crate) fn apart(a: &Round, b: &Round, touch: f64) -> Apart {
+/// By how much a face of A and one of B do not cross: one is above the other by more than `-shallow`, or everywhere behind it by more
+/// than `deep` (mm), by the primitives that they are on; when the first bounds tell it, the others are not asked.
+pub(crate) fn apart(a: &Round, b: &Round, [shallow, deep]: [f64; 2]) -> Apart {
     let off = a.off + b.off;
-    let deep = 3.0 * touch;
-    let beyond = |[lo, hi]: [f64; 2]| (lo + touch).max(-hi - deep);
+    let beyond = |[lo, hi]: [f64; 2]| (lo + shallow).max(-hi - deep);
     // From a plane the distance is that of the other face's box.
     let is_round = |r: &Round| !matches!(r.primitive, Primitive::Plane { .. });
     let bounds: [(&dyn Fn() -> f64, [bool; 2]); 5] = [
@@ -465,7 +464,7 @@ mod tests {
                 points
             };
             let (of_a, of_b) = (piece(&mut a, of_a), piece(&mut b, of_b));
-            let Apart { spare, turned } = apart(&a, &b, 0.0);
+            let Apart { spare, turned } = apart(&a, &b, [0.0; 2]);
             if spare <= 0.0 {
                 continue;
             }
@@ -529,9 +528,9 @@ mod tests {
                     bounds,
                 };
                 let (a, b) = (round(inner), round(outer));
-                let off_by = |plays: f64| apart(&Round { off: plays * play, ..a }, &b, 0.0);
+                let off_by = |plays: f64| apart(&Round { off: plays * play, ..a }, &b, [0.0; 2]);
                 assert!(
-                    off_by(0.2).spare > 0.0 && apart(&b, &a, 0.0).spare > 0.2 * play,
+                    off_by(0.2).spare > 0.0 && apart(&b, &a, [0.0; 2]).spare > 0.2 * play,
                     "{inner:?} {outer:?}"
                 );
                 assert!(off_by(2.0).spare <= 0.0, "no more than there is");

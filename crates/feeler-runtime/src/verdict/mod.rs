@@ -46,10 +46,8 @@ const BUDGET: u32 = 400_000;
 /// Cells that one pair of a curve or area and a face may take.
 const PAIR_BUDGET: u32 = 40_000;
 
-/// Distance (relative to the size) from a crossing without a witness below which another one of the same faces is passed over, and
-/// below which it is not searched as thoroughly.
-const SAME_PLACE: f64 = 1e-4;
-const SAME_REGION: f64 = 1e-2;
+/// Distance (relative to the size) from a crossing without a witness below which another one of the same faces is passed over.
+const SAME_PLACE: f64 = 1e-3;
 
 /// What the decision has found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -153,14 +151,17 @@ impl Decision<'_> {
     /// Takes in evidence; whether the search may end.
     fn weigh(&mut self, evidence: &Evidence) -> bool {
         let tol = self.ctx.tol.tol;
-        // One crossing curve is met in many points. What is beside a point without a witness is tried less.
-        let of_faces = self.failed.iter().filter(|(faces, _)| *faces == evidence.faces);
-        let beside = of_faces.map(|(_, p)| (p - evidence.p).norm()).fold(f64::INFINITY, f64::min);
-        let is_edge = evidence.along.is_some();
-        if beside <= if is_edge { tol } else { SAME_PLACE * self.ctx.tol.size } {
+        // One crossing curve is met in many points: what is beside a point without a witness is tried less, and less the more there are.
+        let (mut beside, mut known) = (f64::INFINITY, 0);
+        for (_, p) in self.failed.iter().filter(|(faces, _)| *faces == evidence.faces) {
+            beside = beside.min((p - evidence.p).norm());
+            known += 1;
+        }
+        let reach = SAME_PLACE * f64::from(1 << (known / 8).min(8)) * self.ctx.tol.size;
+        if beside <= reach {
             return false;
         }
-        let thorough = is_edge || beside > SAME_REGION * self.ctx.tol.size;
+        let thorough = beside > 20.0 * reach;
         self.failed.push((evidence.faces, evidence.p));
         self.witness = witness::confirm(self.ctx, evidence, tol + evidence.deviation, thorough, self.probe);
         if self.witness.is_none() {

@@ -1,8 +1,9 @@
 //! Pairs of face areas whose crossing is not ruled out by boxes, surfaces and closed bounds of their distance.
 //!
-//! A pair is left out when one face stays above a level of the other one, by [`STAYS_ABOVE`] of the tolerance at the most behind it:
+//! A pair is left out when one face stays above the other one, at the most [`SHALLOW`] tolerances behind it:
 //! faces that touch, as those of a bolt and its hole, never get to the search for crossings.
 
+use super::{LEVEL, SLACK};
 use crate::Body;
 use crate::body::face_tree::FaceNode;
 use crate::front::motion::{Clocks, Margin, Motion, Travelled};
@@ -36,9 +37,16 @@ impl Overlaps {
     }
 }
 
-/// How far (in tolerances) behind another face a face may stay that is above it: less than the level at which crossings are looked for,
-/// by the slack that these may have.
-const STAYS_ABOVE: f64 = 0.5;
+/// How far (in tolerances) behind another face a face may stay that is above it: a point inside both by more than the tolerance needs
+/// two.
+const SHALLOW: f64 = 1.9;
+/// How far (in tolerances) behind another face a face is that does not cross it: farther than any crossing that is looked for.
+const DEEP: f64 = LEVEL + SLACK;
+
+/// Both in mm.
+fn limits(ctx: &Context<'_>) -> [f64; 2] {
+    [SHALLOW, DEEP].map(|l| l * ctx.tol.tol)
+}
 
 /// All pairs of face areas.
 pub(super) fn all_faces(ctx: &Context<'_>, scratch: &mut Overlaps) {
@@ -141,8 +149,7 @@ impl Memory {
             }
         }
         let sides = Round::of(ctx, Which::A, pair.0).zip(Round::of(ctx, Which::B, pair.1));
-        let Apart { spare, turned } =
-            sides.map_or(Apart::default(), |(a, b)| apart(&a, &b, STAYS_ABOVE * ctx.tol.tol));
+        let Apart { spare, turned } = sides.map_or(Apart::default(), |(a, b)| apart(&a, &b, limits(ctx)));
         let [of_a, of_b] = [(Which::A, pair.0), (Which::B, pair.1)].map(|(which, feature)| {
             let feature = &ctx.body(which).features()[feature as usize];
             clocks.of_form(Motion::of_way(spare), which, feature, Clocks::WHOLE)
@@ -189,8 +196,8 @@ impl Meetings<'_> {
         };
         let misses = |(primitive, off): (&Primitive, f64), other: &Obb| {
             let [lo, hi] = range_over_box(primitive, other);
-            let touch = STAYS_ABOVE * ctx.tol.tol;
-            (lo + touch).max(-hi - 3.0 * touch) - off
+            let [shallow, deep] = limits(ctx);
+            (lo + shallow).max(-hi - deep) - off
         };
         match test {
             0 => {
