@@ -141,6 +141,7 @@ def main():
                 k, l = (partner[x][0] if x in partner else None for x in (i, j))
                 write({"file": path.name, "a": k, "b": l, "kernel_a": i, "kernel_b": j,
                        "size": max(solids[i].size, solids[j].size), **row})
+            judge.close()
 
 
 if __name__ == "__main__":
