@@ -91,7 +91,7 @@ def match(solids, instances):
             center = own.mean(axis=1)
             low, high = np.array(f["bbox_min"]), np.array(f["bbox_max"])
             within = (center > low - 1e-3 * s.size).all() and (center < high + 1e-3 * s.size).all()
-            if solids[i][1] is None and within and abs(f["volume"] - s.volume) <= 1e-3 * abs(s.volume):
+            if solids[i][1] is None and within and abs(f["volume"] - s.volume) <= 1e-2 * abs(s.volume):
                 out[i] = (k, None)
     return out
 
@@ -141,6 +141,7 @@ def main():
                 k, l = (partner[x][0] if x in partner else None for x in (i, j))
                 write({"file": path.name, "a": k, "b": l, "kernel_a": i, "kernel_b": j,
                        "size": max(solids[i].size, solids[j].size), **row})
+            judge.close()
 
 
 if __name__ == "__main__":

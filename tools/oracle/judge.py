@@ -5,7 +5,8 @@ its file puts it.
 
 The verdict, with `size` the longer of the two boxes' diagonals:
 
-* `interfering`: the common volume is above 1e-9 size³, and points say so too;
+* `interfering`: the common volume is above 1e-9 size³ and points agree, or above 1e-14 size³ and many points agree, or the
+  boolean failed and points say so;
 * `separated`: the distance is above 1e-6 size and nothing is common;
 * `touching`: anything else.
 
@@ -35,9 +36,10 @@ from OCP.TopoDS import TopoDS
 KERNEL = "Open CASCADE 7.9.3 (cadquery-ocp 7.9.3.1.1)"
 HERE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 # Relative to the size: a distance that is none; relative to its cube: volumes that are rounding, and clear ones.
-TOUCH, NOISE, CLEAR = 1e-6, 1e-12, 1e-9
-# Random points for each row, and the corners of each solid that are looked for in the other one.
-POINTS, CORNERS = 100, 24
+TOUCH, NOISE, CLEAR = 1e-6, 1e-14, 1e-9
+# Random points for each row, at most so many where what is common fills little of its box, hits that are expected then, and the
+# corners of each solid that are looked for in the other one.
+POINTS, MOST, HITS, CORNERS = 100, 2000, 25, 24
 
 
 class Solid:
@@ -141,14 +143,14 @@ def common(a, b, pose):
     return props.Mass(), None if box is None else box.tolist()
 
 
-def points(a, b, pose, box, seed):
+def points(a, b, pose, box, n, seed):
     """Random points of a box and corners: how many are inside both solids, of how many."""
     tolerance = 1e-7 * max(a.size, b.size)
     r, t = rotation(pose), np.array(pose[:3])
     low, high = np.array(box)
     rng = np.random.default_rng([2026, *seed])
     inside = 0
-    for _ in range(POINTS):
+    for _ in range(n):
         p = low + (high - low) * rng.random(3)
         inside += a.holds(p, tolerance) and b.holds(r.T @ (p - t), tolerance)
     corners = sum(b.holds(r.T @ (p - t), tolerance) for p in a.corners())
@@ -159,9 +161,13 @@ def points(a, b, pose, box, seed):
 STAGES = {"distance": distance, "common": common, "points": points, "box": lambda a, b, pose: tight_box(moved(b.shape, pose))}
 
 
-def _serve(solids, pipe):
+def _serve(solids, pipe, other):
+    other.close()
     while True:
-        stage, i, j, rest = pipe.recv()
+        try:
+            stage, i, j, rest = pipe.recv()
+        except EOFError:
+            return
         try:
             pipe.send(STAGES[stage](solids[i], solids[j], *rest))
         except Exception:  # what the kernel throws has no common kind
@@ -179,7 +185,7 @@ class Judge:
         if self.child is None:
             context = multiprocessing.get_context("fork")
             self.pipe, end = context.Pipe()
-            self.child = context.Process(target=_serve, args=(self.solids, end), daemon=True)
+            self.child = context.Process(target=_serve, args=(self.solids, end, self.pipe), daemon=True)
             self.child.start()
             end.close()
         try:
@@ -188,10 +194,15 @@ class Judge:
                 return self.pipe.recv()
         except (EOFError, ConnectionError):
             pass
-        self.child.kill()
-        self.child.join()
-        self.child = None
+        self.close()
         return None
+
+    def close(self):
+        """Ends the process."""
+        if self.child is not None:
+            self.child.kill()
+            self.child.join()
+            self.child = None
 
     def row(self, i, j, pose, seed):
         """All answers about a pair in a pose, and the verdict."""
@@ -202,19 +213,19 @@ class Judge:
         low, high = np.maximum(a.box[0], box_b[0]), np.minimum(a.box[1], box_b[1])
         answer = self.ask("distance", i, j, pose)
         d = None if answer is None else answer[0]
-        volume, inside, corners, fraction = 0.0, 0, 0, None
+        volume, inside, corners, fraction, n = 0.0, 0, 0, None, POINTS
         if (low < high).all():
             answer = self.ask("common", i, j, pose)
             volume = None if answer is None else answer[0]
             box = [low.tolist(), high.tolist()]
             if answer is not None and answer[1] is not None and volume > NOISE * size**3:
                 box = answer[1]
-            answer = self.ask("points", i, j, pose, box, seed)
+                extent = math.prod(max(h - l, 0.0) for l, h in zip(*box))
+                fraction = min(volume / extent, 1.0) if extent > 0.0 else 1.0
+                n = min(max(POINTS, round(HITS / fraction)), MOST)
+            answer = self.ask("points", i, j, pose, box, n, seed)
             inside, corners = answer if answer is not None else (None, None)
-            extent = math.prod(max(h - l, 0.0) for l, h in zip(*box))
-            if volume is not None and extent > 0.0:
-                fraction = volume / extent
-        row = {"distance": d, "common": volume, "points": inside, "corners": corners}
+        row = {"distance": d, "common": volume, "points": inside, "of": n, "corners": corners}
         row["verdict"], row["marked"] = verdict(row, size, min(a.volume, b.volume), fraction)
         row["seconds"] = round(time.perf_counter() - clock, 3)
         return row
@@ -235,13 +246,15 @@ def verdict(row, size, smaller, fraction):
         return "touching", "the boolean failed"
     if volume > NOISE * size**3:
         if volume <= CLEAR * size**3:
+            if near and inside is not None and inside >= 10:
+                return "interfering", None  # small beside a big partner, and all three agree
             return "interfering", "the common volume is between noise and threshold"
         if inside is None:
             return "interfering", "the classification of points failed"
-        expected = POINTS * min(fraction, 1.0)
-        spread = 6.0 * math.sqrt(max(expected * (1.0 - expected / POINTS), 0.0)) + 3.0
+        expected = row["of"] * fraction
+        spread = 6.0 * math.sqrt(max(expected * (1.0 - fraction), 0.0)) + 3.0
         if abs(inside - expected) > spread:
-            return "interfering", f"of {POINTS} points {inside} are in both, {expected:.0f} expected by the common volume"
+            return "interfering", f"of {row['of']} points {inside} are in both, {expected:.0f} expected by the common volume"
         if hits == 0:
             return "interfering", "no point is in both, though there is common volume"
         if d is None:

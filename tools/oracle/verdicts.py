@@ -121,6 +121,8 @@ def main():
         for k, (what, pose) in enumerate(wanted):
             row = judge.row(i, j, pose, (i, j, k))
             seconds = row.pop("seconds")
+            if row["of"] == POINTS:
+                del row["of"]
             if row["marked"] is None:
                 del row["marked"]
             for key in ("distance", "common"):
@@ -140,7 +142,7 @@ def write(path, rows):
         "kernel": f"{KERNEL}: BRepExtrema_DistShapeShape, BRepAlgoAPI_Common, BRepClass3d_SolidClassifier",
         "unit": "mm",
         "pose": "tx, ty, tz, qx, qy, qz, qw; moves B, A stays as read",
-        "columns": f"distance; common: volume in mm3; points: of {POINTS} random ones, how many are in both; corners: vertices of "
+        "columns": f"distance; common: volume in mm3; points: of {POINTS} random ones, or of `of`, how many are in both; corners: vertices of "
                    "one that are in the other; marked: why nobody is to be judged by the row; null: the kernel failed",
         "touch": TOUCH, "noise": NOISE, "clear": CLEAR,
     }
