@@ -7,6 +7,7 @@
 //! # Source
 //! BREP §4.4.1, MATH §6.
 
+use crate::nearest::foot_on_face;
 use crate::tolerance::Tolerances;
 use crate::{Body, FeatureKind, FeatureRef};
 use feeler_geom::trim::{Side as TrimSide, TrimCells};
@@ -52,9 +53,8 @@ pub(crate) fn locate_on_face(
 
 /// Where a point beside a face (the solid's frame) lies on it.
 pub(crate) fn place_on_face(body: &Body, index: u32, p: &P3) -> FeatureRef {
-    let face = body.face(index);
-    let uv = face.surface.invert(p, None, Some(&face.trim.rect));
-    FeatureRef { kind: FeatureKind::Face, index, source: source_of(face, uv), uv: [uv.x, uv.y] }
+    let uv = foot_on_face(body, index, p);
+    FeatureRef { kind: FeatureKind::Face, index, source: source_of(body.face(index), uv), uv: [uv.x, uv.y] }
 }
 
 /// Outward unit normal of a face.

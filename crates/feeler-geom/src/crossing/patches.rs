@@ -2,6 +2,7 @@
 
 use super::{Arc, Local, Patch, Search, Side, halves};
 use crate::{P2, P3, Rect, V3};
+use arrayvec::ArrayVec;
 use nalgebra::Matrix3;
 
 /// A patch moved into its material.
@@ -53,7 +54,9 @@ impl Placed {
     }
 }
 
-/// Cuts of one pair.
+/// Cuts of one pair of patches, both parameters of both.
+const PAIR_DEPTH: usize = 240;
+/// Cuts of a curve and a patch.
 const DEPTH: usize = 160;
 
 /// Hands over parameters of a curve and of a patch where the curve passes through the shifted patch; see
@@ -169,7 +172,8 @@ pub fn patch_through_patch(
     found: &mut impl FnMut(P2, P2) -> bool,
 ) -> Search {
     let own = Shifted { patch: *patch, by: 0.0, slack: target.slack };
-    let mut stack = vec![(patch.rect, target.patch.rect)];
+    let mut stack: ArrayVec<(Rect, Rect), PAIR_DEPTH> = ArrayVec::new();
+    stack.push((patch.rect, target.patch.rect));
     while let Some((first, second)) = stack.pop() {
         if *budget == 0 {
             stack.push((first, second));
@@ -203,6 +207,10 @@ pub fn patch_through_patch(
             }
             continue;
         }
+        if stack.len() + 2 > PAIR_DEPTH {
+            *budget = 0;
+            continue;
+        }
         // Cut what bulges or turns most.
         let (of_a, of_b) = (a.local.radius() * a.turn, b.local.radius() * b.turn);
         let cut_a = of_a > of_b || (of_a >= of_b && a.local.radius() >= b.local.radius());
@@ -212,10 +220,12 @@ pub fn patch_through_patch(
         };
         if cut_a {
             let [x, y] = halves(&first, across_u(&a.local));
-            stack.extend([(y, second), (x, second)]);
+            stack.push((y, second));
+            stack.push((x, second));
         } else {
             let [x, y] = halves(&second, across_u(&b.local));
-            stack.extend([(first, y), (first, x)]);
+            stack.push((first, y));
+            stack.push((first, x));
         }
     }
     Search::Complete

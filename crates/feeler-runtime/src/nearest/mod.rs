@@ -7,11 +7,12 @@ pub(crate) mod membership;
 
 use crate::Body;
 use crate::body::tracks::{SAMPLES, Track};
+use crate::samples::at;
 use crate::trim::outward_normal;
 use arrayvec::ArrayVec;
 use feeler_geom::skeleton::signed_distance_value;
 use feeler_geom::trim::Side;
-use feeler_geom::{P2, P3, Surface, V3};
+use feeler_geom::{P2, P3, Rect, Surface, V3};
 use feeler_hierarchy::Feature;
 
 /// The boundary point nearest to a point, the solid's frame.
@@ -77,13 +78,7 @@ fn nearest_on_area(body: &Body, area: u32, p: &P3, limit: f64) -> Option<Nearest
     let data = body.area(area);
     let Feature::Face(f) = data.feature else { return None };
     let face = body.face(f);
-    let uv = if face.surface.is_canonical() {
-        face.surface.invert(p, None, Some(&data.rect))
-    } else {
-        let foot = body.grid_of(area).foot(p);
-        let start = crate::samples::at(&data.rect, foot.params[0], foot.params[1]);
-        face.surface.invert(p, Some(start), Some(&data.rect))
-    };
+    let uv = foot_on_area(body, area, &face.surface, p);
     let foot = face.surface.point(uv);
     let distance = (foot - p).norm();
     let mut best: Option<Nearest> = None;
@@ -114,6 +109,85 @@ fn nearest_on_area(body: &Body, area: u32, p: &P3, limit: f64) -> Option<Nearest
     best
 }
 
+/// Parameters of the point of an area nearest to `p`; of a surface with a closed form, of the whole surface.
+fn foot_on_area(body: &Body, area: u32, surface: &Surface, p: &P3) -> P2 {
+    let rect = &body.area(area).rect;
+    if surface.is_canonical() {
+        return surface.invert(p, None, Some(rect));
+    }
+    let foot = body.grid_of(area).foot(p);
+    descend(surface, rect, at(rect, foot.params[0], foot.params[1]), p)
+}
+
+/// Parameters of the point of a face nearest to `p`; of a surface with a closed form, of the whole surface.
+pub(crate) fn foot_on_face(body: &Body, f: u32, p: &P3) -> P2 {
+    let face = body.face(f);
+    if face.surface.is_canonical() {
+        return face.surface.invert(p, None, Some(&face.trim.rect));
+    }
+    let mut best = (f64::INFINITY, face.trim.rect.center());
+    for &area in body.areas_of(body.data(Feature::Face(f))) {
+        if body.node(body.leaf_of_area(area)).obb.distance_to(p) < best.0 {
+            let uv = foot_on_area(body, area, &face.surface, p);
+            let distance = (face.surface.point(uv) - p).norm();
+            if distance < best.0 {
+                best = (distance, uv);
+            }
+        }
+    }
+    best.1
+}
+
+/// Newton steps downhill in the distance from `p` inside a rectangle, along its sides where the way leads out: an area is so flat that
+/// the nearest of its grid points leads to its nearest point.
+fn descend(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> P2 {
+    let mut uv = start;
+    let mut best = (f64::INFINITY, start);
+    for _ in 0..24 {
+        let d = surface.derivs(uv);
+        let off = d.p - p;
+        let sq = off.norm_squared();
+        if sq < best.0 {
+            best = (sq, uv);
+        } else if sq > best.0 * (1.0 + 1e-12) {
+            // Too far: half the way back.
+            let half = P2::from((uv.coords + best.1.coords) * 0.5);
+            if (half - uv).norm() <= 1e-15 * (1.0 + uv.coords.norm()) {
+                break;
+            }
+            uv = half;
+            continue;
+        }
+        let (gu, gv) = (off.dot(&d.du), off.dot(&d.dv));
+        // What is at a side and leads out stays there.
+        let held = |g: f64, x: f64, lo: f64, hi: f64| (x <= lo && g > 0.0) || (x >= hi && g < 0.0);
+        let (hold_u, hold_v) = (held(gu, uv.x, rect.u0, rect.u1), held(gv, uv.y, rect.v0, rect.v1));
+        let (a, b, c) = (d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared());
+        let (fa, fb, fc) = (a + off.dot(&d.duu), b + off.dot(&d.duv), c + off.dot(&d.dvv));
+        // The full second derivative where it is convex, else that of the tangent plane.
+        let (a, b, c) = if fa > 0.0 && fa * fc > fb * fb { (fa, fb, fc) } else { (a, b, c) };
+        let (su, sv) = match (hold_u, hold_v) {
+            (true, true) => break,
+            (true, false) => (0.0, -gv / c),
+            (false, true) => (-gu / a, 0.0),
+            (false, false) => {
+                let det = a * c - b * b;
+                ((b * gv - c * gu) / det, (b * gu - a * gv) / det)
+            }
+        };
+        if !su.is_finite() || !sv.is_finite() {
+            break;
+        }
+        let next = P2::new((uv.x + su).clamp(rect.u0, rect.u1), (uv.y + sv).clamp(rect.v0, rect.v1));
+        let small = |x: f64, y: f64, w: f64| (x - y).abs() <= 1e-14 * w;
+        if small(next.x, uv.x, rect.width()) && small(next.y, uv.y, rect.height()) {
+            break;
+        }
+        uv = next;
+    }
+    best.1
+}
+
 /// Points in which a surface ends: a cone's apex, and where a spindle torus meets itself on its axis.
 fn tips(surface: &Surface) -> ArrayVec<P3, 2> {
     match *surface {
@@ -131,9 +205,9 @@ fn nearest_on_track(body: &Body, track: &Track, p: &P3) -> P3 {
     let sq = |i: usize| (track.samples[i] - p).norm_squared();
     let k = (0..SAMPLES).min_by(|i, j| sq(*i).total_cmp(&sq(*j))).unwrap_or(0);
     let step = 1.0 / (SAMPLES - 1) as f64;
-    let at = |i: usize| i as f64 * step;
-    let (mut lo, mut hi) = (at(k.saturating_sub(1)), at((k + 1).min(SAMPLES - 1)));
-    let mut s = at(k);
+    let place = |i: usize| i as f64 * step;
+    let (mut lo, mut hi) = (place(k.saturating_sub(1)), place((k + 1).min(SAMPLES - 1)));
+    let mut s = place(k);
     let mut best = (sq(k), track.samples[k]);
     for _ in 0..40 {
         let (q, d) = track.eval(body, s);
@@ -193,14 +267,7 @@ pub(crate) fn faces_around(body: &Body, p: &P3, radius: f64, scratch: &mut NearS
 /// Parameters of the point of a face nearest to `p`, when that is within `radius` and in the trims or beside them by no more.
 pub(crate) fn place_near(body: &Body, f: u32, area: u32, p: &P3, radius: f64) -> Option<P2> {
     let face = body.face(f);
-    let rect = &body.area(area).rect;
-    let uv = if face.surface.is_canonical() {
-        face.surface.invert(p, None, Some(rect))
-    } else {
-        let foot = body.grid_of(area).foot(p);
-        let start = crate::samples::at(rect, foot.params[0], foot.params[1]);
-        face.surface.invert(p, Some(start), Some(rect))
-    };
+    let uv = foot_on_area(body, area, &face.surface, p);
     let d = face.surface.derivs(uv);
     if (d.p - p).norm() > radius {
         return None;

@@ -5,6 +5,7 @@ use super::{BESIDE, Decision, Evidence, LEVEL, SLACK, closed_form, patch_of};
 use crate::Body;
 use crate::body::tracks::Track;
 use crate::front::motion::Clocks;
+use crate::nearest::foot_on_face;
 use crate::solve::{Context, Which};
 use feeler_geom::crossing::{Arc, Level, Shifted, curve_through_level, curve_through_patch};
 use feeler_geom::obb::PoseMatrix;
@@ -136,7 +137,7 @@ fn crossing(
 pub(super) fn on_face(ctx: &Context<'_>, which: Which, face: u32, p: &P3, uv: Option<P2>) -> Option<f64> {
     let body: &Body = ctx.body(which);
     let data = body.face(face);
-    let uv = uv.unwrap_or_else(|| data.surface.invert(p, None, Some(&data.trim.rect)));
+    let uv = uv.unwrap_or_else(|| foot_on_face(body, face, p));
     let d = data.surface.derivs(uv);
     let beside = BESIDE * ctx.tol.tol;
     // On another nappe or sheet the point's parameters are those of another place.
