@@ -1,7 +1,7 @@
 //! Curves and patches through a level of a closed-form surface: the signed distance is one function of one or two parameters.
 
-use super::{Arc, Patch, Search, halves};
-use crate::skeleton::{Primitive, signed_distance_with_room};
+use super::{Arc, Local, Patch, Search, halves};
+use crate::skeleton::{Primitive, signed_distance_form, signed_distance_with_room};
 use crate::{P2, P3, Rect, V3};
 
 /// A level of the signed distance from a surface with a closed form.
@@ -143,9 +143,7 @@ pub fn patch_through_level(
         if radius < 0.5 * room {
             let focal = 1.0 / (room - radius);
             let (fu, fv) = (gradient.dot(&local.du), gradient.dot(&local.dv));
-            let fuu = local.suu + local.su * local.su * focal;
-            let fuv = local.suv + local.su * local.sv * focal;
-            let fvv = local.svv + local.sv * local.sv * focal;
+            let [fuu, fuv, fvv] = second_derivatives(&local, &gradient, level.primitive, focal);
             let (hu, hv) = (local.hu, local.hv);
             let bow = 0.5 * (fuu * hu * hu + 2.0 * fuv * hu * hv + fvv * hv * hv);
             reach = reach.min(fu.abs() * hu + fv.abs() * hv + bow);
@@ -177,11 +175,37 @@ pub fn patch_through_level(
     Search::Complete
 }
 
+/// Bound of the third derivative of a signed distance, in units of the squared inverse of the length in which it is smooth: 3 for the
+/// distance from a point or a line, and less than this for that from a circle.
+const THIRD: f64 = 8.0;
+
+/// Bounds of the second derivatives uu, uv, vv of a signed distance over a cell of a patch: by both curvatures, or by their difference in
+/// the middle and what third derivatives make of it, whichever is less. Surfaces that almost coincide have almost none.
+fn second_derivatives(local: &Local, gradient: &V3, primitive: &Primitive, focal: f64) -> [f64; 3] {
+    let Local { su, sv, suu, suv, svv, hu, hv, du, dv, .. } = *local;
+    let apart = [suu + su * su * focal, suv + su * sv * focal, svv + sv * sv * focal];
+    let Some(form) = signed_distance_form(primitive, &local.p) else { return apart };
+    let bending = form.bending.matrix();
+    let (k, l) = (focal, THIRD * focal * focal);
+    let [t0, t1, t2, t3] = local.third;
+    let uuu = t0 + 3.0 * suu * su * k + su * su * su * l;
+    let uuv = t1 + (2.0 * suv * su + suu * sv) * k + su * su * sv * l;
+    let uvv = t2 + (2.0 * suv * sv + svv * su) * k + su * sv * sv * l;
+    let vvv = t3 + 3.0 * svv * sv * k + sv * sv * sv * l;
+    let middle = |second: &V3, x: &V3, y: &V3| (gradient.dot(second) + x.dot(&(bending * y))).abs();
+    let together = [
+        middle(&local.duu, &du, &du) + uuu * hu + uuv * hv,
+        middle(&local.duv, &du, &dv) + uuv * hu + uvv * hv,
+        middle(&local.dvv, &dv, &dv) + uvv * hu + vvv * hv,
+    ];
+    std::array::from_fn(|i| apart[i].min(together[i]))
+}
+
 /// Crossings on the sides of a cell.
 fn sides(
     patch: &Patch<'_>,
     rect: &Rect,
-    local: &super::Local,
+    local: &Local,
     level: &Level<'_>,
     budget: &mut u32,
     found: &mut impl FnMut(P2) -> bool,

@@ -79,6 +79,9 @@ struct Local {
     p: P3,
     du: V3,
     dv: V3,
+    duu: V3,
+    duv: V3,
+    dvv: V3,
     /// Bounds of the first derivatives' lengths.
     su: f64,
     sv: f64,
@@ -86,6 +89,8 @@ struct Local {
     suu: f64,
     suv: f64,
     svv: f64,
+    /// Bounds of the third derivatives' lengths.
+    third: [f64; 4],
     hu: f64,
     hv: f64,
 }
@@ -158,7 +163,22 @@ impl Patch<'_> {
         let sv = d.dv.norm() + suv * hu + svv * hv;
         let placed = |v: V3| self.pose.map_or(v, |pose| pose * v);
         let p = self.pose.map_or(d.p, |pose| pose * d.p);
-        Local { p, du: placed(d.du), dv: placed(d.dv), su, sv, suu, suv, svv, hu, hv }
+        Local {
+            p,
+            du: placed(d.du),
+            dv: placed(d.dv),
+            duu: placed(d.duu),
+            duv: placed(d.duv),
+            dvv: placed(d.dvv),
+            su,
+            sv,
+            suu,
+            suv,
+            svv,
+            third: self.third,
+            hu,
+            hv,
+        }
     }
 
     /// The sides of a cell as curves: parameter along the side, and which one is fixed where.
