@@ -12,8 +12,8 @@ pub enum Status {
     Touching,
     /// The interiors meet: no LMD is promised.
     Interfering,
-    /// There is evidence of interference that neither a witness confirms nor a bound proves to be shallower than the
-    /// tolerance: see [`Verdict::undecided`].
+    /// The work allowed for one query ran out before interference was found or excluded everywhere: see
+    /// [`Verdict::undecided`].
     Undecided,
 }
 
@@ -55,7 +55,7 @@ pub struct Widened {
 pub struct Verdict {
     /// The outcome.
     pub status: Status,
-    /// A common interior point. Only of interfering solids, and not of all of them.
+    /// A common interior point: of all interfering solids, and of no others.
     pub witness: Option<Witness>,
     /// All places that are [`Status::Undecided`]. Empty with any other status.
     pub undecided: Vec<Undecided>,

@@ -37,7 +37,7 @@ use overlap::Overlaps;
 
 /// Depth (in tolerances) of the level at which crossings are looked for.
 const LEVEL: f64 = 1.0;
-/// How far (in tolerances) a crossing must leave the level to be found.
+/// How far (in tolerances) from the level what counts as a crossing may be.
 const SLACK: f64 = 0.5;
 /// How far (in tolerances) from a trim a crossing still counts as on the face.
 const BESIDE: f64 = 4.0;
