@@ -99,6 +99,9 @@ pub struct Body {
     deviation: f64,
 }
 
+/// Volume, relative to the cube of the size, of a surface whose two sides cancel out to rounding.
+const SHEET: f64 = 1e-14;
+
 /// Boxes under the hull of a body: more make it tighter and its support points dearer.
 const HULL_BOXES: usize = 64;
 
@@ -303,6 +306,12 @@ impl Body {
     #[must_use]
     pub fn size(&self) -> f64 {
         self.bounds.diagonal()
+    }
+
+    /// Whether it has no inside: an open surface, met from both sides.
+    pub(crate) fn is_sheet(&self) -> bool {
+        let size = self.size();
+        self.hierarchy.info.volume.abs() <= SHEET * size * size * size
     }
 
     /// Largest absolute coordinate (mm).

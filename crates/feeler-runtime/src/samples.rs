@@ -12,8 +12,6 @@ use std::sync::OnceLock;
 
 /// Points along each parameter of a patch.
 pub(crate) const SIDE: usize = 5;
-/// Steps of the grid along each parameter of a patch.
-const STEPS_ALONG: f64 = 4.0;
 /// Steps along a curve.
 pub(crate) const CURVE_STEPS: usize = 8;
 /// The point in the middle of a curve's.
@@ -69,22 +67,6 @@ pub(crate) struct GridFoot {
     /// The grid point about which it is, and where from there, in steps of the grid.
     about: (usize, usize),
     steps: [f64; 2],
-}
-
-impl GridFoot {
-    /// Height (mm) of the point above the area with this normal at the foot: the error is that of the interpolation and, beyond the
-    /// border of an area with the given second differences (mm), of the tangent plane there.
-    pub(crate) fn height(&self, normal: &V3, bend: f64) -> (f64, f64) {
-        let outside = self.beyond.iter().fold(0.0, |m: f64, x| m.max(-x).max(x - 1.0));
-        let steps = outside * STEPS_ALONG;
-        (-self.offset.dot(normal), bend * (0.05 + 0.5 * steps * steps))
-    }
-
-    /// Which sides of its area (low, high by low, high in the other parameter) the foot is clearly beyond.
-    pub(crate) fn sides(&self) -> [bool; 4] {
-        let [x, y] = self.beyond;
-        [x < -FEET, x > 1.0 + FEET, y < -FEET, y > 1.0 + FEET]
-    }
 }
 
 /// The grids of a solid's free-form areas, and what else is told at their points.

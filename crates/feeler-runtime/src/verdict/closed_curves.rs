@@ -1,7 +1,7 @@
 //! Crossing curves of two faces that reach no edge.
 
 use super::edges::{on_face, ordered};
-use super::{Decision, Evidence, LEVEL, SLACK, closed_form, patch_of};
+use super::{Decision, Evidence, SLACK, closed_form, patch_of};
 use crate::solve::{Context, Which};
 use feeler_geom::crossing::{Level, Shifted, patch_through_level, patch_through_patch};
 use feeler_geom::skeleton::Primitive;
@@ -36,7 +36,7 @@ fn of_areas(
     let ctx = decision.ctx;
     let tol = ctx.tol.tol;
     let primitive = primitive.transformed(ctx.pose_to_other(own.other()));
-    let level = Level { primitive: &primitive, at: -LEVEL * tol, slack: SLACK * tol };
+    let level = Level { primitive: &primitive, at: -decision.level, slack: SLACK * tol };
     let area_of = |pair: &(u32, u32)| if own == Which::A { pair.0 } else { pair.1 };
     group.iter().enumerate().any(|(k, pair)| {
         let area = area_of(pair);
@@ -65,7 +65,7 @@ fn of_pair(decision: &mut Decision<'_>, (i, j): (u32, u32)) -> bool {
     else {
         return false;
     };
-    let shifted = Shifted { patch: target, by: LEVEL * tol, slack: SLACK * tol };
+    let shifted = Shifted { patch: target, by: decision.level, slack: SLACK * tol };
     let given = decision.take();
     let mut left = given;
     let search = patch_through_patch(&patch, &shifted, &mut left, &mut |uv, other| {

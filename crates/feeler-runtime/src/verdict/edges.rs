@@ -1,7 +1,7 @@
 //! Edges of one solid through faces of the other one.
 
 use super::overlap::Memory;
-use super::{BESIDE, Decision, Evidence, LEVEL, SLACK, closed_form, patch_of};
+use super::{BESIDE, Decision, Evidence, SLACK, closed_form, patch_of};
 use crate::Body;
 use crate::body::tracks::Track;
 use crate::front::motion::Clocks;
@@ -87,7 +87,7 @@ fn through_face(decision: &mut Decision<'_>, own: Which, track: &Track, target: 
     let pose = ctx.pose_to_other(own.other());
     let (face, search) = if target & WHOLE == 0 {
         let Some((f, patch)) = patch_of(facing, target, Some(pose)) else { return false };
-        let shifted = Shifted { patch, by: LEVEL * tol, slack: SLACK * tol };
+        let shifted = Shifted { patch, by: decision.level, slack: SLACK * tol };
         let search = curve_through_patch(&arc, &shifted, &mut left, &mut |s, uv| {
             crossing(decision, own, track, s, (f, Some(uv)))
         });
@@ -96,7 +96,7 @@ fn through_face(decision: &mut Decision<'_>, own: Which, track: &Track, target: 
         let f = target & !WHOLE;
         let Some(primitive) = closed_form(facing, f) else { return false };
         let primitive = primitive.transformed(pose);
-        let level = Level { primitive: &primitive, at: -LEVEL * tol, slack: SLACK * tol };
+        let level = Level { primitive: &primitive, at: -decision.level, slack: SLACK * tol };
         let search = curve_through_level(&arc, &level, &mut left, &mut |s| {
             crossing(decision, own, track, s, (f, None))
         });

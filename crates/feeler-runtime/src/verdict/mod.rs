@@ -35,8 +35,9 @@ use feeler_geom::{Obb, P3, Pose, V3};
 use feeler_hierarchy::Feature;
 use overlap::Overlaps;
 
-/// Depth (in tolerances) of the level at which crossings are looked for.
-const LEVEL: f64 = 1.0;
+/// Depths (in tolerances) of the levels at which crossings are looked for: at the second one where those at the first have no witness.
+/// What is inside both by more than the tolerance may hang together with what is so by less, and reach the first level only there.
+const LEVELS: [f64; 2] = [1.0, 2.5];
 /// How far (in tolerances) from the level what counts as a crossing may be.
 const SLACK: f64 = 0.5;
 /// How far (in tolerances) from a trim a crossing still counts as on the face.
@@ -142,6 +143,8 @@ struct Decision<'a> {
     places: &'a mut Vec<Place>,
     widened: &'a mut Vec<(P3, f64)>,
     failed: &'a mut Vec<([u32; 2], P3)>,
+    /// Depth (mm) of the level.
+    level: f64,
     budget: u32,
     touched: bool,
     witness: Option<Witness>,
@@ -171,7 +174,7 @@ impl Decision<'_> {
                 self.widened.push((shallow.p, evidence.deviation));
                 self.touched = true;
             }
-            self.touched |= witness::touch(self.ctx, evidence, self.probe);
+            self.touched |= witness::touch(self.ctx, &evidence.p, self.probe);
         }
         self.witness.is_some()
     }
@@ -186,7 +189,7 @@ impl Decision<'_> {
         self.budget -= given - left;
         if let Search::Spent(beyond) = search {
             let (p, faces) = place();
-            self.places.push(Place { p, faces, depth: LEVEL * self.ctx.tol.tol + beyond });
+            self.places.push(Place { p, faces, depth: self.level + beyond });
         }
         search == Search::Stopped
     }
@@ -207,9 +210,20 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut
     if separated_in_frame(&Obb::from_aabb(box_a), &placed, 0.0, u8::MAX).is_some() {
         return Finding::Apart;
     }
-    let mut decision =
-        Decision { ctx, probe, places, widened, failed, budget: BUDGET, touched: false, witness: None };
-    let done = shells::inside(&mut decision, moved.map(|_| shells)) || {
+    let level = LEVELS[0] * ctx.tol.tol;
+    let mut decision = Decision {
+        ctx,
+        probe,
+        places,
+        widened,
+        failed,
+        level,
+        budget: BUDGET,
+        touched: false,
+        witness: None,
+    };
+    let mut done = shells::inside(&mut decision, moved.map(|_| shells));
+    if !done {
         match moved {
             Some(moved) => overlap::overlapping_faces(ctx, moved, overlaps),
             None => overlap::all_faces(ctx, overlaps),
@@ -217,10 +231,17 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut
         let Overlaps { pairs, apart, keys, .. } = overlaps;
         sort_by_features(ctx, pairs, keys);
         let mut memory = moved.map(|moved| (apart, Clocks::new(ctx.b, moved)));
-        edges::through_faces(&mut decision, Which::A, pairs, memory.as_mut(), meetings)
-            || edges::through_faces(&mut decision, Which::B, pairs, memory.as_mut(), meetings)
-            || closed_curves::search(&mut decision, pairs)
-    };
+        for level in LEVELS {
+            decision.level = level * ctx.tol.tol;
+            decision.failed.clear();
+            done = edges::through_faces(&mut decision, Which::A, pairs, memory.as_mut(), meetings)
+                || edges::through_faces(&mut decision, Which::B, pairs, memory.as_mut(), meetings)
+                || closed_curves::search(&mut decision, pairs);
+            if done || decision.failed.is_empty() {
+                break;
+            }
+        }
+    }
     debug_assert_eq!(done, decision.witness.is_some(), "only a witness ends the search");
     match decision.witness {
         Some(witness) => Finding::Meet(witness),

@@ -3,7 +3,7 @@
 //! A pair is left out when one face stays above the other one, at the most [`SHALLOW`] tolerances behind it:
 //! faces that touch, as those of a bolt and its hole, never get to the search for crossings.
 
-use super::{LEVEL, SLACK};
+use super::{LEVELS, SLACK};
 use crate::Body;
 use crate::body::face_tree::FaceNode;
 use crate::front::motion::{Clocks, Margin, Motion, Travelled};
@@ -41,7 +41,7 @@ impl Overlaps {
 /// two.
 const SHALLOW: f64 = 1.9;
 /// How far (in tolerances) behind another face a face is that does not cross it: farther than any crossing that is looked for.
-const DEEP: f64 = LEVEL + SLACK;
+const DEEP: f64 = LEVELS[1] + SLACK;
 
 /// Both in mm.
 fn limits(ctx: &Context<'_>) -> [f64; 2] {

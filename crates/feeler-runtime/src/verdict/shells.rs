@@ -52,6 +52,7 @@ pub(super) fn inside(decision: &mut Decision<'_>, mut known: Option<&mut Outside
                     if decision.witness.is_some() {
                         return true;
                     }
+                    decision.touched |= witness::touch(ctx, &ctx.in_a(own, p), decision.probe);
                 }
             }
         }

@@ -4,7 +4,7 @@
 //! the normal of a face of each. All such directions are tried at several lengths, and what is found is moved until the sum of its
 //! distances to both boundaries is large: every translation that separates the solids is at least as long.
 
-use super::{BESIDE, Evidence, LEVEL, Probe, Witness};
+use super::{BESIDE, Evidence, Probe, Witness};
 use crate::Body;
 use crate::nearest::membership::contains;
 use crate::nearest::{Around, faces_around, nearest};
@@ -19,12 +19,10 @@ const TRIALS: u32 = 160;
 /// Points that an ascent along one boundary asks about.
 const CLIMB: u32 = 60;
 
-/// Whether a crossing is within the tolerance of both boundaries.
-pub(super) fn touch(ctx: &Context<'_>, evidence: &Evidence, probe: &mut Probe) -> bool {
-    // A crossing lies a level behind one of the two faces, and on the other one.
-    let most = 1.01 * LEVEL * ctx.tol.tol;
-    nearest(ctx.a, &evidence.p, most, &mut probe.near).is_some()
-        && nearest(ctx.b, &(ctx.pose_ba * evidence.p), most, &mut probe.near).is_some()
+/// Whether a point (frame of A) is in both solids or off them by no more than the tolerance.
+pub(super) fn touch(ctx: &Context<'_>, p: &P3, probe: &mut Probe) -> bool {
+    let most = -1.01 * ctx.tol.tol;
+    depth_in(ctx, ctx.a, p, probe).0 >= most && depth_in(ctx, ctx.b, &(ctx.pose_ba * p), probe).0 >= most
 }
 
 /// A point beside a crossing that is inside both solids by more than `need` (mm): a few places, and when `thorough` also uphill along
@@ -36,6 +34,9 @@ pub(super) fn confirm(
     thorough: bool,
     probe: &mut Probe,
 ) -> Option<Witness> {
+    if ctx.a.is_sheet() && ctx.b.is_sheet() {
+        return sheets_cross(ctx, evidence, need, probe);
+    }
     let radius = BESIDE * ctx.tol.tol + evidence.deviation;
     let of_a = faces_around(ctx.a, &evidence.p, radius, &mut probe.near);
     let mut of_b = faces_around(ctx.b, &(ctx.pose_ba * evidence.p), radius, &mut probe.near);
@@ -47,10 +48,34 @@ pub(super) fn confirm(
         .find_map(|step| depth(ctx, &(evidence.p + step * need), need, probe));
     let mut uphill = || {
         let both = [Which::A, Which::B];
-        both.into_iter().filter(|_| thorough).find_map(|own| ascend(ctx, own, evidence, need, probe))
+        both.into_iter()
+            .filter(|own| thorough && !ctx.body(own.other()).is_sheet())
+            .find_map(|own| ascend(ctx, own, evidence, need, probe))
     };
     let found = tried.or_else(&mut uphill)?;
     Some(deepened(ctx, Witness { faces: Some(evidence.faces), at: evidence.p, ..found }, need, probe))
+}
+
+/// Two sheets cross where each goes on by more than `need` (mm) on both sides of the other one.
+fn sheets_cross(ctx: &Context<'_>, evidence: &Evidence, need: f64, probe: &mut Probe) -> Option<Witness> {
+    let radius = BESIDE * need;
+    let of_a = faces_around(ctx.a, &evidence.p, radius, &mut probe.near);
+    let of_b = faces_around(ctx.b, &(ctx.pose_ba * evidence.p), radius, &mut probe.near);
+    let (n_a, n_b) = (of_a.first()?.1, ctx.pose_ab * of_b.first()?.1);
+    let mut goes_on = |own: Which, n: V3, across: V3| {
+        let along = (across - n * across.dot(&n)).try_normalize(1e-6);
+        along.is_some_and(|d| {
+            [d, -d].iter().all(|d| {
+                let p = evidence.p + d * (8.0 * need);
+                let local = if own == Which::A { p } else { ctx.pose_ba * p };
+                let on = nearest(ctx.body(own), &local, need, &mut probe.near).is_some();
+                on && (8.0 * d.dot(&across)).abs() > 1.0
+            })
+        })
+    };
+    let cross = goes_on(Which::A, n_a, n_b) && goes_on(Which::B, n_b, n_a);
+    let (p, faces) = (evidence.p, Some(evidence.faces));
+    cross.then_some(Witness { p, inside: [0.0; 2], faces, at: p })
 }
 
 /// From a crossing along the boundary of `own` uphill in the depth in the other solid, until a point behind it is inside both by more
@@ -127,7 +152,8 @@ fn depth_in(ctx: &Context<'_>, body: &Body, q: &P3, probe: &mut Probe) -> (f64, 
 pub(super) fn behind(ctx: &Context<'_>, p: &P3, n: &V3, probe: &mut Probe) -> Option<Witness> {
     let need = ctx.tol.tol;
     let slope = n.cross(&V3::new(0.3, 0.5, 0.8)).try_normalize(0.0).unwrap_or_else(V3::zeros);
-    LENGTHS.iter().flat_map(|l| [-n, slope - n, -slope - n].map(|d| d * *l)).find_map(|step| {
+    // The point itself where the shell is a sheet's.
+    [0.0].iter().chain(&LENGTHS).flat_map(|l| [-n, slope - n, -slope - n].map(|d| d * *l)).find_map(|step| {
         let found = depth(ctx, &(p + step * need), need, probe)?;
         Some(deepened(ctx, Witness { at: *p, ..found }, need, probe))
     })
@@ -168,8 +194,22 @@ fn directions(of_a: &Around, of_b: &Around, along: Option<V3>) -> ArrayVec<V3, 4
     out
 }
 
-/// The distances of a point (frame of A) to both boundaries when it is inside both by more than `need` (mm).
+/// The distances of a point (frame of A) to both boundaries when it is inside both by more than `need` (mm). A sheet has no inside: its
+/// point nearest to `p` takes the place of `p`.
 fn depth(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witness> {
+    match (ctx.a.is_sheet(), ctx.b.is_sheet()) {
+        (false, false) => {}
+        (true, true) => return None,
+        (a_is_sheet, _) => {
+            let (sheet, solid) = if a_is_sheet { (Which::A, ctx.b) } else { (Which::B, ctx.a) };
+            let local = if a_is_sheet { *p } else { ctx.pose_ba * p };
+            let foot = nearest(ctx.body(sheet), &local, f64::INFINITY, &mut probe.near)?.foot;
+            let (inside, _) = depth_in(ctx, solid, &(ctx.pose_to_other(sheet) * foot), probe);
+            let p = ctx.in_a(sheet, &foot);
+            let inside_both = if a_is_sheet { [0.0, inside] } else { [inside, 0.0] };
+            return (inside > need).then_some(Witness { p, inside: inside_both, faces: None, at: p });
+        }
+    }
     let q = ctx.pose_ba * p;
     if !is_inside(ctx.b, &q, need, probe) || !is_inside(ctx.a, p, need, probe) {
         return None;
@@ -190,6 +230,9 @@ fn distances(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<
 
 /// Moves a witness so that the sum of its distances becomes larger.
 fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut Probe) -> Witness {
+    if ctx.a.is_sheet() || ctx.b.is_sheet() {
+        return start;
+    }
     let mut best = start;
     let mut step = best.inside[0].min(best.inside[1]);
     let mut trials = TRIALS;
