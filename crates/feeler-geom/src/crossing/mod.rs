@@ -109,9 +109,17 @@ impl Local {
         linear.min(self.su * self.hu + self.sv * self.hv)
     }
 
-    /// Half the extent along a unit direction.
-    fn along(&self, w: &V3) -> f64 {
-        self.du.dot(w).abs() * self.hu + self.dv.dot(w).abs() * self.hv + self.bulge()
+    /// Range along a unit direction, from the middle: by the second derivatives there with their signs and bounds of the third ones,
+    /// so that what bends away from a plane is told from what bends towards it.
+    fn range(&self, w: &V3) -> [f64; 2] {
+        let (hu, hv) = (self.hu, self.hv);
+        let [t0, t1, t2, t3] = self.third;
+        let linear = self.du.dot(w).abs() * hu + self.dv.dot(w).abs() * hv;
+        let mixed = self.duv.dot(w).abs() * hu * hv;
+        let cubic = (t0 * hu * hu * hu + 3.0 * (t1 * hu + t2 * hv) * hu * hv + t3 * hv * hv * hv) / 6.0;
+        let (uu, vv) = (0.5 * self.duu.dot(w) * hu * hu, 0.5 * self.dvv.dot(w) * hv * hv);
+        let off = linear + mixed + cubic;
+        [uu.min(0.0) + vv.min(0.0) - off, uu.max(0.0) + vv.max(0.0) + off]
     }
 
     /// Whether to cut across u, given what keeps the cell from being done along u and v: no cell becomes longer than some widths.

@@ -42,9 +42,11 @@ impl Shifted<'_> {
 }
 
 impl Placed {
-    /// Half the extent along a unit direction of what was moved: by how much the move differs over the cell is part of it.
-    fn along(&self, w: &V3, by: f64) -> f64 {
-        self.local.along(w) + by * 1.5 * self.turn
+    /// Range along a unit direction, from the middle, of what was moved: by how much the move differs over the cell is part of it.
+    fn range(&self, w: &V3, by: f64) -> [f64; 2] {
+        let [lo, hi] = self.local.range(w);
+        let differs = by * 1.5 * self.turn;
+        [lo - differs, hi + differs]
     }
 
     /// Directions that may tell something from the cell: its normal first.
@@ -76,7 +78,7 @@ pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
             let left = stack[..=top].iter().map(|([a, b], rect)| {
                 let cell = target.placed(rect);
                 let (p, _) = (arc.eval)(0.5 * (a + b));
-                arc.speed * 0.5 * (b - a) + cell.along(&cell.n, target.by) - (p - cell.p).dot(&cell.n)
+                arc.speed * 0.5 * (b - a) + cell.range(&cell.n, target.by)[1] - (p - cell.p).dot(&cell.n)
             });
             return Search::Spent(left.fold(0.0, f64::max));
         }
@@ -86,16 +88,21 @@ pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
         let bow = 0.5 * arc.bend * h * h;
         let cell = target.placed(&rect);
         let apart = p - cell.p;
-        let reach = |w: &V3| (d.dot(w).abs() * h + bow).min(arc.speed * h) + cell.along(w, target.by);
+        // From the cell to the curve along a direction.
+        let between = |w: &V3| {
+            let (of_curve, [lo, hi]) =
+                ((d.dot(w).abs() * h + bow).min(arc.speed * h), cell.range(w, target.by));
+            let middle = apart.dot(w);
+            [middle - of_curve - hi, middle + of_curve - lo]
+        };
         let to = apart.try_normalize(0.0).unwrap_or(cell.n);
         let [n, t, s] = cell.axes();
-        let height = apart.dot(&n);
-        let reach_n = reach(&n);
-        let off = |w: &V3| apart.dot(w).abs() > reach(w);
-        if height.abs() > reach_n || off(&to) || off(&t) || off(&s) {
+        let off = |[lo, hi]: [f64; 2]| lo > 0.0 || hi < 0.0;
+        let [low, high] = between(&n);
+        if off([low, high]) || off(between(&to)) || off(between(&t)) || off(between(&s)) {
             continue;
         }
-        if cell.turn < 0.5 && height.abs() + reach_n <= target.slack {
+        if cell.turn < 0.5 && -low <= target.slack && high <= target.slack {
             if found(m, rect.center()) {
                 return Search::Stopped;
             }
@@ -179,18 +186,26 @@ pub fn patch_through_patch(
             stack.push((first, second));
             let left = stack.iter().map(|(first, second)| {
                 let (a, b) = (own.placed(first), target.placed(second));
-                a.along(&b.n, 0.0) + b.along(&b.n, target.by) - (a.p - b.p).dot(&b.n)
+                b.range(&b.n, target.by)[1] - a.range(&b.n, 0.0)[0] - (a.p - b.p).dot(&b.n)
             });
             return Search::Spent(left.fold(0.0, f64::max));
         }
         *budget -= 1;
         let (a, b) = (own.placed(&first), target.placed(&second));
         let apart = a.p - b.p;
-        let reach = |w: &V3| a.along(w, 0.0) + b.along(w, target.by);
-        let off = |w: &V3| apart.dot(w).abs() > reach(w);
+        // From the second to the first one along a direction.
+        let between = |w: &V3| {
+            let ([lo_a, hi_a], [lo_b, hi_b]) = (a.range(w, 0.0), b.range(w, target.by));
+            let middle = apart.dot(w);
+            [middle + lo_a - hi_b, middle + hi_a - lo_b]
+        };
+        let off = |[lo, hi]: [f64; 2]| lo > 0.0 || hi < 0.0;
         let to = apart.try_normalize(0.0).unwrap_or(b.n);
-        let (height, reach_b) = (apart.dot(&b.n), reach(&b.n));
-        if height.abs() > reach_b || off(&to) || a.axes().iter().chain(&b.axes()[1..]).any(off) {
+        let [low, high] = between(&b.n);
+        if off([low, high])
+            || off(between(&to))
+            || a.axes().iter().chain(&b.axes()[1..]).any(|w| off(between(w)))
+        {
             continue;
         }
         // No two normals are parallel, in either sense: no closed curve inside both.
@@ -201,7 +216,7 @@ pub fn patch_through_patch(
                 other => return other,
             }
         }
-        if b.turn < 0.5 && height.abs() + reach_b <= target.slack {
+        if b.turn < 0.5 && -low <= target.slack && high <= target.slack {
             if found(first.center(), second.center()) {
                 return Search::Stopped;
             }

@@ -43,9 +43,9 @@ const SLACK: f64 = 0.5;
 /// How far (in tolerances) from a trim a crossing still counts as on the face.
 const BESIDE: f64 = 4.0;
 /// Cells that one query may take.
-const BUDGET: u32 = 400_000;
+const BUDGET: u32 = 1_000_000;
 /// Cells that one pair of a curve or area and a face may take.
-const PAIR_BUDGET: u32 = 40_000;
+const PAIR_BUDGET: u32 = 200_000;
 
 /// Distance (relative to the size) from a crossing without a witness below which another one of the same faces is passed over.
 const SAME_PLACE: f64 = 1e-3;
