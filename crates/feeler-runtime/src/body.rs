@@ -100,7 +100,7 @@ pub struct Body {
 }
 
 /// Volume, relative to the cube of the size, of a surface whose two sides cancel out to rounding.
-const SHEET: f64 = 1e-14;
+const SHEET: f64 = 1e-12;
 
 /// Boxes under the hull of a body: more make it tighter and its support points dearer.
 const HULL_BOXES: usize = 64;

@@ -1,116 +1,155 @@
-//! What a pair says of how its solids stand: when there is a status, and with what tolerance.
+//! What the verdict comes with, and positions between touching and interfering.
 
 mod common;
 
-use common::{at, body};
+use common::{at, body, random_pose, turned};
 use feeler_brep::fixtures;
-use feeler_geom::Pose;
-use feeler_runtime::{Body, ContactPair, Lmd, QueryOptions, Scene, SceneError, Status};
+use feeler_brep::sheet::both_sides;
+use feeler_geom::{P3, Pose};
+use feeler_runtime::{Body, ContactPair, QueryOptions, Status, Verdict, Witness};
+use rand::SeedableRng as _;
+use rand::rngs::SmallRng;
 use std::sync::Arc;
 
-fn two_balls() -> ContactPair {
-    let ball = body(&fixtures::sphere(1.0));
-    ContactPair::new(ball.clone(), ball)
+fn verdict(a: &Arc<Body>, b: &Arc<Body>, pose_b: &Pose) -> Verdict {
+    let mut pair = ContactPair::new(a.clone(), b.clone());
+    pair.query(&Pose::identity(), pose_b, &QueryOptions::within(0.1)).expect("finite poses and options");
+    let found = pair.verdict().expect("asked for").clone();
+    let mut swapped = ContactPair::new(b.clone(), a.clone());
+    swapped.query(pose_b, &Pose::identity(), &QueryOptions::within(0.1)).expect("finite poses and options");
+    assert_eq!(Some(found.status), swapped.status(), "swapped at {pose_b}");
+    found
 }
 
-fn ask(pair: &mut ContactPair, x: f64, options: &QueryOptions) -> Option<Status> {
-    pair.query(&Pose::identity(), &at(x, 0.0, 0.0), options).expect("finite poses and options");
-    assert_eq!(pair.status(), pair.verdict().map(|v| v.status), "one status");
-    pair.status()
+fn witness(a: &Arc<Body>, b: &Arc<Body>, pose_b: &Pose) -> Witness {
+    let found = verdict(a, b, pose_b);
+    assert_eq!(found.status, Status::Interfering, "at {pose_b}");
+    found.witness.expect("never interfering without a witness")
 }
 
-fn with(tolerance: Option<f64>) -> QueryOptions {
-    QueryOptions { tolerance, ..QueryOptions::within(0.5) }
-}
-
+/// Of two balls the distances add up to the depth; they are those of the point.
 #[test]
-fn a_status_is_claimed_where_it_was_asked_for() {
-    let mut pair = two_balls();
-    assert_eq!(pair.status(), None, "before the first query");
-    let options = with(None);
-    assert_eq!(ask(&mut pair, 2.1, &options), Some(Status::Separated));
-    assert!(pair.query(&Pose::identity(), &at(f64::NAN, 0.0, 0.0), &options).is_err());
-    assert_eq!((pair.status(), pair.verdict()), (None, None), "after an error");
-    assert_eq!(ask(&mut pair, 1.5, &options), Some(Status::Interfering));
-    let unasked = QueryOptions { detect_interference: false, ..options };
-    for x in [1.5, 2.0, 2.1] {
-        assert_eq!(ask(&mut pair, x, &unasked), None, "{x}");
+fn witnesses_of_balls() {
+    let (large, small) = (body(&fixtures::sphere(2.0)), body(&fixtures::sphere(1.0)));
+    for x in [2.99, 2.5, 2.0, 1.5] {
+        let found = witness(&large, &small, &at(0.6 * x, 0.8 * x, 0.0));
+        let depth = 3.0 - x;
+        let sum = found.inside_a + found.inside_b;
+        assert!((sum - depth).abs() < 1e-6 * depth, "{sum} instead of {depth}");
+        assert!((found.inside_a - (2.0 - found.point.coords.norm())).abs() < 1e-9, "{found:?}");
+        let center = P3::new(0.6 * x, 0.8 * x, 0.0);
+        assert!((found.inside_b - (1.0 - (found.point - center).norm())).abs() < 1e-9, "{found:?}");
     }
-    // Steps so small that what was found apart would stay apart, with a step without an answer in between.
-    assert_eq!(ask(&mut pair, 2.01, &options), Some(Status::Separated));
-    assert_eq!(ask(&mut pair, 1.99, &unasked), None);
-    assert_eq!(ask(&mut pair, 1.98, &options), Some(Status::Interfering));
 }
 
+/// Of blocks side by side the sum comes within a twentieth of the overlap.
 #[test]
-fn the_tolerance_is_what_was_asked_for() {
-    let mut pair = two_balls();
-    let size = pair.body_a().size();
-    // (gap, tolerance, status), with one pair: what was found with another tolerance does not count.
-    for (gap, tolerance, expected) in [
-        (0.01, None, Status::Separated),
-        (0.01, Some(0.02), Status::Touching),
-        (0.01, None, Status::Separated),
-        (0.01, Some(0.005), Status::Separated),
-        (1e-5, Some(1e-4), Status::Touching),
-        (1e-5, Some(1e-6), Status::Separated),
-        (1e-5, None, Status::Separated),
-        (-0.1, Some(0.02), Status::Interfering),
-        (-0.1, None, Status::Interfering),
-        (0.1, None, Status::Separated),
-        (0.1, Some(0.2), Status::Touching),
-    ] {
-        let found = ask(&mut pair, 2.0 + gap, &with(tolerance));
-        assert_eq!(found, Some(expected), "gap {gap}, tolerance {tolerance:?}");
-        let tol = pair.tolerances().tol;
-        let asked = tolerance.unwrap_or(1e-7 * size);
-        assert!((tol - asked).abs() <= 1e-5 * asked, "{tol} instead of {asked}");
+fn witnesses_of_blocks() {
+    let block = body(&fixtures::block([-1.0; 3], [1.0; 3]));
+    for overlap in [1e-4, 1e-2, 0.4] {
+        let found = witness(&block, &block, &at(2.0 - overlap, 0.1, 0.2));
+        let sum = found.inside_a + found.inside_b;
+        assert!(sum > 0.95 * overlap && sum < overlap * (1.0 + 1e-9), "{sum} of {overlap}");
     }
-    ask(&mut pair, 2.1, &with(Some(1e-300)));
-    let tol = pair.tolerances().tol;
-    assert!(1e-10 * size < tol && tol < 1e-8 * size, "never below rounding: {tol}");
 }
 
-/// Strict minima well apart do not depend on the tolerance.
+/// A bolt driven into a hole that is too narrow: no edge passes through a face.
 #[test]
-fn a_tolerance_keeps_the_minima() {
-    let (block, ring) = (body(&fixtures::block([-1.0; 3], [1.0; 3])), body(&fixtures::torus(1.2, 0.4)));
-    let pose = common::turned(3.0, 0.4, 0.2, 20.0, 35.0, 10.0);
-    let minima = |tolerance: Option<f64>| -> Vec<Lmd> {
-        let options = QueryOptions { tolerance, ..QueryOptions::within(4.0) };
-        let mut pair = ContactPair::new(block.clone(), ring.clone());
-        pair.query(&Pose::identity(), &pose, &options).expect("finite poses and options").to_vec()
-    };
-    let expected = minima(None);
-    assert!(!expected.is_empty(), "something to compare");
-    for tolerance in [1e-12, 1e-8, 1e-5, 1e-3] {
-        let found = minima(Some(tolerance));
-        assert_eq!(found.len(), expected.len(), "{tolerance}");
-        for (f, e) in found.iter().zip(&expected) {
-            assert!((f.distance - e.distance).abs() < 1e-9, "{tolerance}: {f:?} {e:?}");
+fn a_bolt_in_a_narrow_hole() {
+    let block = body(&fixtures::block_with_hole(6.0, 8.0, 3.3));
+    for radius in [3.301, 3.5, 4.0] {
+        let bolt = body(&fixtures::cylinder(radius, 20.0));
+        let found = witness(&block, &bolt, &at(0.0, 0.0, -5.0));
+        let rho = found.point.xy().coords.norm();
+        assert!(rho > 3.3 && rho < radius, "{found:?}");
+    }
+}
+
+/// Pressed in by one to two tolerances solids touch, by more they interfere.
+#[test]
+fn from_touching_to_interfering() {
+    let plate = body(&fixtures::block([-10.0; 3], [10.0, 10.0, 0.0]));
+    let tol = 1e-7 * plate.size();
+    for solid in [fixtures::sphere(1.0), fixtures::block([-1.0; 3], [1.0; 3]), fixtures::torus(2.0, 1.0)] {
+        let solid = body(&solid);
+        let status = |depth: f64| verdict(&plate, &solid, &at(0.3, 0.2, 1.0 - depth * tol)).status;
+        assert_eq!(status(-1.5), Status::Separated);
+        for depth in [-0.9, 0.0, 0.9, 1.5, 1.9] {
+            assert_eq!(status(depth), Status::Touching, "{depth} tolerances");
+        }
+        for depth in [3.0, 10.0, 1e3] {
+            assert_eq!(status(depth), Status::Interfering, "{depth} tolerances");
         }
     }
 }
 
+/// What hangs deep in the material from a contact that is shallow itself.
 #[test]
-fn a_scene_passes_errors_on() {
-    let bodies: Vec<Arc<Body>> = (0..3).map(|_| body(&fixtures::sphere(1.0))).collect();
-    let refused = Scene::new(bodies.clone(), QueryOptions { alpha: 2.0, ..QueryOptions::within(1.0) });
-    assert!(matches!(refused, Err(SceneError::Query(_))), "{refused:?}");
-    let mut scene = Scene::new(bodies, QueryOptions::within(0.5)).expect("sound options");
-    let poses = [at(0.0, 0.0, 0.0), at(2.1, 0.0, 0.0), at(4.2, 0.0, 0.0)];
-    scene.step_pairs(&poses, &[(0, 1)]).expect("sound poses");
-    let mut bad = poses;
-    bad[2] = at(f64::NAN, 0.0, 0.0);
-    assert!(matches!(scene.step_pairs(&bad, &[(1, 2)]), Err(SceneError::BroadPhase(_))), "a pose");
-    let near: Vec<_> = scene.near().map(|n| (n.bodies, n.contacts.status())).collect();
-    assert_eq!(near, [((0, 1), Some(Status::Separated))], "the last step stays");
-    let far = [at(-1.5e308, 0.0, 0.0), at(1.5e308, 0.0, 0.0), at(0.0, 0.0, 0.0)];
-    assert!(matches!(scene.step_pairs(&far, &[(0, 1)]), Err(SceneError::Query(_))), "too far apart");
-    assert!(
-        scene.near().all(|n| n.contacts.status().is_none() && n.contacts.lmds().is_empty()),
-        "no results"
-    );
-    scene.step_pairs(&poses, &[(0, 1), (1, 2)]).expect("sound poses");
-    assert!(scene.near().all(|n| n.contacts.lmds().len() == 1), "as before");
+fn a_deep_peg_below_a_shallow_plate() {
+    let block = body(&fixtures::block([-10.0, -10.0, -10.0], [10.0, 0.0, 10.0]));
+    let polygon = [
+        [-5.0, 0.0],
+        [-1.0, 0.0],
+        [-1.0, -3.0],
+        [1.0, -3.0],
+        [1.0, 0.0],
+        [5.0, 0.0],
+        [5.0, 1.0],
+        [-5.0, 1.0],
+    ];
+    let pegged = body(&fixtures::prism(&polygon, 4.0));
+    let tol = 1e-7 * block.size();
+    for depth in [0.0, 0.5, 1.2, 1.7, 2.2, 5.0] {
+        let found = verdict(&block, &pegged, &at(0.3, -depth * tol, -2.0));
+        assert_eq!(found.status, Status::Interfering, "{depth} tolerances");
+    }
+}
+
+/// Sheets have no inside: they interfere with what they are in and with what they cross, not with what they lie on.
+#[test]
+fn sheets() {
+    let mut open = fixtures::block([0.0, 0.0, 0.0], [2.0, 3.0, 4.0]);
+    open.faces.pop();
+    let sheet = body(&both_sides(open).expect("two sides").solid);
+    let block = body(&fixtures::block([-9.0; 3], [9.0, 9.0, 0.0]));
+    let status = |z: f64| verdict(&block, &sheet, &at(0.1, 0.2, z)).status;
+    assert_eq!(status(0.5), Status::Separated, "above");
+    assert_eq!(status(0.0), Status::Touching, "on it");
+    assert_eq!(status(-1.0), Status::Interfering, "through the top");
+    assert_eq!(status(-6.0), Status::Interfering, "inside");
+    let small = body(&fixtures::block([0.5; 3], [1.0; 3]));
+    assert_eq!(verdict(&small, &sheet, &at(0.0, 0.0, 0.0)).status, Status::Separated, "in the box of sheets");
+    assert_eq!(verdict(&small, &sheet, &at(0.75, 0.0, 0.0)).status, Status::Interfering, "through a wall");
+    assert_eq!(verdict(&sheet, &sheet, &turned(0.7, 0.4, 0.3, 10.0, 20.0, 30.0)).status, Status::Interfering);
+    assert_eq!(verdict(&sheet, &sheet, &at(0.0, 0.0, 9.0)).status, Status::Separated);
+}
+
+/// The same with the roles swapped, cold and warm, and by all pairs without hierarchy.
+#[test]
+fn the_same_however_asked() {
+    let mut rng = SmallRng::seed_from_u64(7);
+    let solids = [
+        fixtures::block_with_hole(3.0, 4.0, 2.0),
+        fixtures::notched_cube(3.0),
+        fixtures::hollow_sphere(3.0, 2.0),
+        fixtures::cone(2.0, 3.0),
+        fixtures::torus_with_seams(2.0, 0.7),
+    ]
+    .map(|s| body(&s));
+    let mut met = 0;
+    for k in 0..60 {
+        let (a, b) = (&solids[k % 5], &solids[(k / 5) % 5]);
+        let mut warm = ContactPair::new(a.clone(), b.clone());
+        for _ in 0..4 {
+            let pose = random_pose(&mut rng, 4.0);
+            let cold = verdict(a, b, &pose);
+            warm.query(&Pose::identity(), &pose, &QueryOptions::within(0.1)).expect("finite");
+            assert_eq!(warm.verdict(), Some(&cold), "warm");
+            let all = QueryOptions { brute_force: true, ..QueryOptions::within(0.1) };
+            warm.query(&Pose::identity(), &pose, &all).expect("finite");
+            assert_eq!(warm.status(), Some(cold.status), "brute force");
+            met += usize::from(cold.status == Status::Interfering);
+        }
+    }
+    assert!(met > 60, "{met}");
 }

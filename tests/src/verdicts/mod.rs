@@ -45,12 +45,18 @@ pub struct Answer {
 }
 
 /// Asks for minima up to `d_max` (mm).
+///
+/// # Panics
+/// When the poses are not finite.
 #[must_use]
 pub fn ask(a: &Arc<Body>, b: &Arc<Body>, pose_a: &Pose, pose_b: &Pose, d_max: f64) -> Answer {
     ask_with(a, b, pose_a, pose_b, &QueryOptions::within(d_max))
 }
 
 /// The only place that asks the program under test.
+///
+/// # Panics
+/// When the poses or options are not finite.
 #[must_use]
 pub fn ask_with(
     a: &Arc<Body>,

@@ -11,6 +11,7 @@ use crate::nearest::{Around, faces_around, nearest};
 use crate::solve::{Context, Which};
 use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
+use nalgebra::Matrix3;
 
 /// Lengths (in tolerances) at which directions are tried.
 const LENGTHS: [f64; 5] = [64.0, 1024.0, 4.0, 16_384.0, 262_144.0];
@@ -56,24 +57,23 @@ pub(super) fn confirm(
     Some(deepened(ctx, Witness { faces: Some(evidence.faces), at: evidence.p, ..found }, need, probe))
 }
 
-/// Two sheets cross where each goes on by more than `need` (mm) on both sides of the other one.
+/// Two sheets cross where one goes on steeply, by some tolerances, on both sides of the other one.
 fn sheets_cross(ctx: &Context<'_>, evidence: &Evidence, need: f64, probe: &mut Probe) -> Option<Witness> {
     let radius = BESIDE * need;
     let of_a = faces_around(ctx.a, &evidence.p, radius, &mut probe.near);
     let of_b = faces_around(ctx.b, &(ctx.pose_ba * evidence.p), radius, &mut probe.near);
-    let (n_a, n_b) = (of_a.first()?.1, ctx.pose_ab * of_b.first()?.1);
-    let mut goes_on = |own: Which, n: V3, across: V3| {
-        let along = (across - n * across.dot(&n)).try_normalize(1e-6);
-        along.is_some_and(|d| {
-            [d, -d].iter().all(|d| {
-                let p = evidence.p + d * (8.0 * need);
+    let normals = [of_a.first()?.1, ctx.pose_ab * of_b.first()?.1];
+    let cross = [Which::A, Which::B].into_iter().any(|own| {
+        let (n, across) = (normals[own as usize], normals[own.other() as usize]);
+        let within = evidence.along.unwrap_or(across - n * across.dot(&n));
+        let Some(d) = within.try_normalize(1e-6) else { return false };
+        d.dot(&across).abs() > 0.25
+            && [d, -d].iter().all(|d| {
+                let p = evidence.p + d * (16.0 * need);
                 let local = if own == Which::A { p } else { ctx.pose_ba * p };
-                let on = nearest(ctx.body(own), &local, need, &mut probe.near).is_some();
-                on && (8.0 * d.dot(&across)).abs() > 1.0
+                nearest(ctx.body(own), &local, 2.0 * need, &mut probe.near).is_some()
             })
-        })
-    };
-    let cross = goes_on(Which::A, n_a, n_b) && goes_on(Which::B, n_b, n_a);
+    });
     let (p, faces) = (evidence.p, Some(evidence.faces));
     cross.then_some(Witness { p, inside: [0.0; 2], faces, at: p })
 }
@@ -120,10 +120,7 @@ fn ascend(
         }
         if moved && deep > 2.0 * need {
             let faces = faces_around(body, &foot, BESIDE * need, &mut probe.near);
-            let sum = faces.iter().fold(V3::zeros(), |s, (_, n)| s + n);
-            for n in
-                [sum].into_iter().chain(faces.iter().map(|(_, n)| *n)).filter_map(|n| n.try_normalize(1e-9))
-            {
+            for n in faces.iter().map(|(_, n)| *n).chain(outward_of_all(&faces)) {
                 let p = ctx.in_a(own, &(foot - n * (0.5 * deep)));
                 if let Some(found) = depth(ctx, &p, need, probe) {
                     return Some(found);
@@ -133,6 +130,20 @@ fn ascend(
         step = if moved { 2.0 * step } else { 0.25 * step };
     }
     None
+}
+
+/// The shortest vector that goes out of each of the first three faces by one: a step against it is inside an edge or a corner.
+fn outward_of_all(faces: &Around) -> Option<V3> {
+    let normals: ArrayVec<V3, 3> = faces.iter().map(|(_, n)| *n).take(3).collect();
+    match normals.as_slice() {
+        [a, b] => Some((a + b) / (1.0 + a.dot(b))),
+        [a, b, c] => {
+            let rows = Matrix3::from_rows(&[a.transpose(), b.transpose(), c.transpose()]);
+            Some(rows.try_inverse()? * V3::new(1.0, 1.0, 1.0))
+        }
+        _ => None,
+    }
+    .filter(|v| v.norm() < 20.0)
 }
 
 /// Depth (mm, negative outside) of a point in a solid, both in its frame, and the direction outward from there.
@@ -236,13 +247,13 @@ fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut Probe) -> 
     let mut best = start;
     let mut step = best.inside[0].min(best.inside[1]);
     let mut trials = TRIALS;
+    // Away from the nearest boundary point.
+    let away = |body: &Body, p: &P3, probe: &mut Probe| {
+        nearest(body, p, f64::INFINITY, &mut probe.near)
+            .and_then(|n| (p - n.foot).try_normalize(0.0))
+            .unwrap_or_else(V3::zeros)
+    };
     while trials > 0 && step > 1e-3 * need {
-        // Against the nearest boundary points of both, then along the axes between.
-        let away = |body: &Body, p: &P3, probe: &mut Probe| {
-            nearest(body, p, f64::INFINITY, &mut probe.near)
-                .and_then(|n| (p - n.foot).try_normalize(0.0))
-                .unwrap_or_else(V3::zeros)
-        };
         let from_a = away(ctx.a, &best.p, probe);
         let from_b = ctx.pose_ab * away(ctx.b, &(ctx.pose_ba * best.p), probe);
         let (e, g) = feeler_geom::frame::complete_basis(&from_a);
@@ -266,6 +277,23 @@ fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut Probe) -> 
             }
         }
         step = if moved { 2.0 * step } else { 0.5 * step };
+    }
+    // Between two smooth places the sum is a parabola along its gradient.
+    for _ in 0..4 {
+        let from_a = away(ctx.a, &best.p, probe);
+        let from_b = ctx.pose_ab * away(ctx.b, &(ctx.pose_ba * best.p), probe);
+        let gradient = from_a + from_b;
+        let slope = gradient.norm();
+        let Some(d) = gradient.try_normalize(1e-12) else { break };
+        let trial = 0.5 * best.inside[0].min(best.inside[1]);
+        let sum = |w: &Witness| w.inside[0] + w.inside[1];
+        let Some(tried) = distances(ctx, &(best.p + d * trial), need, probe) else { break };
+        let bend = 2.0 * (sum(&best) + slope * trial - sum(&tried)) / (trial * trial);
+        let found = distances(ctx, &(best.p + d * (slope / bend).min(trial)), need, probe);
+        match found.filter(|found| sum(found) > sum(&best)) {
+            Some(found) => best = Witness { faces: best.faces, at: best.at, ..found },
+            None => break,
+        }
     }
     best
 }
