@@ -5,7 +5,7 @@
 //! other moves points of that half-plane by a bounded way, and signed distances change by no more than the way.
 //!
 //! # Guarantees
-//! As of [`super::apart()`].
+//! As of [`mod@super::apart`].
 
 use super::apart::Round;
 use super::ring::Ring;

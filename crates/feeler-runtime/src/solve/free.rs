@@ -7,7 +7,7 @@
 //! Instead of one guess from corner tetrahedra, Newton starts from every point of a grid over one leaf whose distance from
 //! the other leaf no neighbour beats, together with its foot there: flatness does not promise one minimum a pair of
 //! leaves (BREP §1.5.1.3), and the closest pair of two grids is an accident of how they meet. Where a leaf is near a patch, its
-//! signed distance from the patch is minimised over the leaf alone ([`signed`](super::signed)): half the squared distance is as
+//! signed distance from the patch is minimised over the leaf alone ([`super::signed`]): half the squared distance is as
 //! flat there as the distance is small.
 
 use super::newton::{Eval, Outcome as Ended, minimise};

@@ -120,7 +120,8 @@ fn ascend(
         }
         if moved && deep > 2.0 * need {
             let faces = faces_around(body, &foot, BESIDE * need, &mut probe.near);
-            for n in faces.iter().map(|(_, n)| *n).chain(outward_of_all(&faces)) {
+            let sum = faces.iter().fold(V3::zeros(), |s, (_, n)| s + n).try_normalize(1e-9);
+            for n in sum.into_iter().chain(faces.iter().map(|(_, n)| *n)).chain(outward_of_all(&faces)) {
                 let p = ctx.in_a(own, &(foot - n * (0.5 * deep)));
                 if let Some(found) = depth(ctx, &p, need, probe) {
                     return Some(found);
