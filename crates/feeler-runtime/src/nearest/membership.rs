@@ -5,8 +5,8 @@
 //! doubtful (a trim, a tangency, the start itself) is given up for the next one of a fixed set.
 //!
 //! # Guarantees
-//! `Some(inside)` only from a ray that kept clear of all doubt and whose count was 0 or 1; `None` for points within the
-//! tolerance of the boundary, and where no ray was clear.
+//! `Some(inside)` only from rays that kept clear of all doubt and whose counts were 0 or 1: the first two that agree, or the only
+//! one; `None` for points within the tolerance of the boundary, and where no ray was clear.
 
 use crate::Body;
 use crate::body::index;
@@ -46,14 +46,21 @@ pub(crate) fn contains(body: &Body, p: &P3, tol: f64, scratch: &mut RayScratch) 
     if !body.bounds().contains(p) {
         return Some(false);
     }
-    let found = RAYS.iter().find_map(|d| {
-        let ray = Ray { origin: *p, dir: V3::from(*d).normalize() };
-        match ray.count(body, tol, scratch)? {
-            0 => Some(false),
-            1 => Some(true),
-            _ => None,
+    // Outside and inside: two rays must agree, or one is the only clear one. A crossing that a ray misses misleads that ray alone.
+    let mut votes = [0_u32; 2];
+    for d in RAYS {
+        let ray = Ray { origin: *p, dir: V3::from(d).normalize() };
+        if let Some(count @ (0 | 1)) = ray.count(body, tol, scratch) {
+            votes[usize::from(count == 1)] += 1;
         }
-    });
+        if votes.contains(&2) {
+            break;
+        }
+    }
+    let found = match votes {
+        [outside, inside] if outside != inside => Some(inside > outside),
+        _ => None,
+    };
     // Which points are asked about depends on earlier queries, what is allocated must not: room for other rays.
     scratch.faces.reserve(scratch.faces.len().max(64));
     scratch.stack.reserve(DEPTH);
