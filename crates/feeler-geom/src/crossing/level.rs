@@ -112,10 +112,12 @@ fn root(f: impl Fn(f64) -> f64, mut lo: (f64, f64), mut hi: (f64, f64), noise: f
 }
 
 /// Hands over parameters of points in which a patch passes through a level or comes within the slack of it: at least one of every
-/// crossing curve that does not reach the border of the patch; of others some, too.
+/// crossing curve that does not reach the border of the patch; of others some, too. Cells in balls (centre, radius) that are not
+/// `relevant` are left out.
 pub fn patch_through_level(
     patch: &Patch<'_>,
     level: &Level<'_>,
+    relevant: &impl Fn(&P3, f64) -> bool,
     budget: &mut u32,
     found: &mut impl FnMut(P2) -> bool,
 ) -> Search {
@@ -135,7 +137,7 @@ pub fn patch_through_level(
         let local = patch.local(&rect);
         let (value, gradient, room) = level.value(&local.p);
         let radius = local.radius();
-        if Level::is_off(value, radius) {
+        if Level::is_off(value, radius) || !relevant(&local.p, radius) {
             continue;
         }
         let mut reach = radius;

@@ -189,15 +189,11 @@ impl Patch<'_> {
         }
     }
 
-    /// The sides of a cell as curves: parameter along the side, and which one is fixed where.
-    fn sides(&self, rect: &Rect, local: &Local) -> [(Side, [f64; 2], f64, f64); 4] {
+    /// Two sides of a cell as curves, with the range of the parameter along each and bounds of the derivatives. The other two are sides of
+    /// the cells beyond them.
+    fn sides(&self, rect: &Rect, local: &Local) -> [(Side, [f64; 2], f64, f64); 2] {
         let Rect { u0, u1, v0, v1 } = *rect;
-        [
-            (Side::AtU(u0), [v0, v1], local.sv, local.svv),
-            (Side::AtV(v0), [u0, u1], local.su, local.suu),
-            (Side::AtU(u1), [v0, v1], local.sv, local.svv),
-            (Side::AtV(v1), [u0, u1], local.su, local.suu),
-        ]
+        [(Side::AtU(u0), [v0, v1], local.sv, local.svv), (Side::AtV(v0), [u0, u1], local.su, local.suu)]
     }
 
     fn eval_side(&self, side: Side, s: f64) -> (P3, V3) {

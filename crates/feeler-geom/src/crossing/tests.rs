@@ -56,7 +56,7 @@ fn patches_through_levels() {
         let level = Level { primitive: &primitive, at: -1e-3, slack: 5e-4 };
         let mut budget = 1_000_000;
         let mut points = Vec::new();
-        let end = patch_through_level(&patch(&s, rect), &level, &mut budget, &mut |uv| {
+        let end = patch_through_level(&patch(&s, rect), &level, &|_, _| true, &mut budget, &mut |uv| {
             points.push(uv);
             false
         });
@@ -139,7 +139,7 @@ fn patches_through_patches() {
         let (mut x, mut y) = (0, 0);
         let level = Level { primitive: &primitive, at: -1e-3, slack: 5e-4 };
         let mut budget = 10_000_000;
-        let _ = patch_through_level(&patch(&s, rect), &level, &mut budget, &mut |_| {
+        let _ = patch_through_level(&patch(&s, rect), &level, &|_, _| true, &mut budget, &mut |_| {
             x += 1;
             false
         });

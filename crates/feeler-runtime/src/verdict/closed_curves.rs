@@ -1,7 +1,7 @@
 //! Crossing curves of two faces that reach no edge.
 
 use super::edges::{on_face, ordered};
-use super::{Decision, Evidence, SLACK, closed_form, patch_of};
+use super::{BESIDE, Decision, Evidence, SLACK, closed_form, patch_of};
 use crate::solve::{Context, Which};
 use feeler_geom::crossing::{Level, Shifted, patch_through_level, patch_through_patch};
 use feeler_geom::skeleton::Primitive;
@@ -37,6 +37,7 @@ fn of_areas(
     let tol = ctx.tol.tol;
     let primitive = primitive.transformed(ctx.pose_to_other(own.other()));
     let level = Level { primitive: &primitive, at: -decision.level, slack: SLACK * tol };
+    let slack = BESIDE * tol + ctx.body(own.other()).data(Feature::Face(face)).deviation;
     let area_of = |pair: &(u32, u32)| if own == Which::A { pair.0 } else { pair.1 };
     group.iter().enumerate().any(|(k, pair)| {
         let area = area_of(pair);
@@ -47,7 +48,16 @@ fn of_areas(
         let Some((mine, patch)) = patch_of(ctx.body(own), area, None) else { return false };
         let given = decision.take();
         let mut left = given;
-        let search = patch_through_level(&patch, &level, &mut left, &mut |uv| {
+        // Beyond the areas of the other face only its surface goes on.
+        let (other, to_other) = (ctx.body(own.other()), ctx.pose_to_other(own));
+        let relevant = |p: &P3, radius: f64| {
+            let (q, reach) = (to_other * p, radius + slack);
+            group[k..].iter().filter(|pair| area_of(pair) == area).any(|pair| {
+                let theirs = if own == Which::A { pair.1 } else { pair.0 };
+                other.node(other.leaf_of_area(theirs)).obb.distance_to(&q) <= reach
+            })
+        };
+        let search = patch_through_level(&patch, &level, &relevant, &mut left, &mut |uv| {
             let p = patch.surface.point(uv);
             crossing(decision, own, (mine, uv, p), (face, None))
         });
