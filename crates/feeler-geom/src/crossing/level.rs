@@ -81,11 +81,12 @@ pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
             }
             continue;
         }
-        if top + 2 <= DEPTH && a < m && m < b {
-            stack[top] = [m, b];
-            stack[top + 1] = [a, m];
-            top += 2;
+        if top + 2 > DEPTH || !(a < m && m < b) {
+            return Search::Spent((radius - value).max(0.0));
         }
+        stack[top] = [m, b];
+        stack[top + 1] = [a, m];
+        top += 2;
     }
     Search::Complete
 }
@@ -167,11 +168,12 @@ pub fn patch_through_level(
             }
             continue;
         }
-        if top + 2 <= stack.len() {
-            for half in halves(&rect, across_u) {
-                stack[top] = half;
-                top += 1;
-            }
+        if top + 2 > stack.len() {
+            return Search::Spent((radius - value).max(0.0));
+        }
+        for half in halves(&rect, across_u) {
+            stack[top] = half;
+            top += 1;
         }
     }
     Search::Complete

@@ -119,20 +119,21 @@ pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
             }
             continue;
         }
-        if top + 2 <= DEPTH {
-            let (of_curve, of_u, of_v) =
-                (arc.speed * h, cell.local.su * cell.local.hu, cell.local.sv * cell.local.hv);
-            let can_cut = a < m && m < b;
-            if can_cut && of_curve >= of_u.max(of_v) {
-                stack[top] = ([m, b], rect);
-                stack[top + 1] = ([a, m], rect);
-            } else {
-                let [first, second] = halves(&rect, of_u >= of_v);
-                stack[top] = ([a, b], second);
-                stack[top + 1] = ([a, b], first);
-            }
-            top += 2;
+        if top + 2 > DEPTH {
+            return Search::Spent((-low).max(0.0));
         }
+        let (of_curve, of_u, of_v) =
+            (arc.speed * h, cell.local.su * cell.local.hu, cell.local.sv * cell.local.hv);
+        let can_cut = a < m && m < b;
+        if can_cut && of_curve >= of_u.max(of_v) {
+            stack[top] = ([m, b], rect);
+            stack[top + 1] = ([a, m], rect);
+        } else {
+            let [first, second] = halves(&rect, of_u >= of_v);
+            stack[top] = ([a, b], second);
+            stack[top + 1] = ([a, b], first);
+        }
+        top += 2;
     }
     Search::Complete
 }
@@ -171,7 +172,7 @@ fn meet<F: Fn(f64) -> (P3, V3)>(
 }
 
 /// Hands over parameters on both patches of points in which the first one passes through the shifted second one: at least one of
-/// every crossing curve that goes deeper than the slack and reaches the border of neither.
+/// every crossing curve that reaches the border of neither.
 pub fn patch_through_patch(
     patch: &Patch<'_>,
     target: &Shifted<'_>,
@@ -223,8 +224,7 @@ pub fn patch_through_patch(
             continue;
         }
         if stack.len() + 2 > PAIR_DEPTH {
-            *budget = 0;
-            continue;
+            return Search::Spent((-low).max(0.0));
         }
         // Cut what bulges or turns most.
         let (of_a, of_b) = (a.local.radius() * a.turn, b.local.radius() * b.turn);
