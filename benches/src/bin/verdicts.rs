@@ -14,6 +14,7 @@
 //! - the solids touch or are a little in each other, and it says apart (*unseen*);
 //! - the smallest distance of solids that do not meet is too large (*far*), too small (*near*), belongs to points that are not on
 //!   the solids (*astray*), or does not fit to the status (*against*);
+//! - the witness of an interference is not as deep in both as is said, or not deeper than the tolerance (*untrue*);
 //! - with `--swap`: B with A gives another status than A with B (*swapped*).
 //!
 //! `--spline` takes free-form solids of a folder instead and judges them by rays: a point that is inside both by several rays proves an
@@ -201,7 +202,7 @@ fn shown(pose: &Pose) -> String {
 
 fn table(tallies: &mut BTreeMap<Category, Tally>) {
     println!(
-        "{:12} {:>7} {:>9} {:>9} {:>9} {:>9} | {:>7} {:>8} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>7} | {:>9} {:>9} {:>9}",
+        "{:12} {:>7} {:>9} {:>9} {:>9} {:>9} | {:>7} {:>8} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>7} {:>7} | {:>9} {:>9} {:>9}",
         "category",
         "pairs",
         "apart",
@@ -216,6 +217,7 @@ fn table(tallies: &mut BTreeMap<Category, Tally>) {
         "near",
         "astray",
         "against",
+        "untrue",
         "swapped",
         "median µs",
         "p99 µs",
@@ -227,7 +229,7 @@ fn table(tallies: &mut BTreeMap<Category, Tally>) {
         let v = |v: Verdict| t.verdicts.get(&v).copied().unwrap_or(0);
         let f = |f: Fault| t.faults.get(&f).copied().unwrap_or(0);
         println!(
-            "{:12} {:7} {:9} {:9} {:9} {:9} | {:7} {:8} {:6} {:6} {:6} {:6} {:6} {:7} {:7} | {:9.0} {:9.0} {:9.0}",
+            "{:12} {:7} {:9} {:9} {:9} {:9} | {:7} {:8} {:6} {:6} {:6} {:6} {:6} {:7} {:7} {:7} | {:9.0} {:9.0} {:9.0}",
             format!("{category:?}"),
             t.times.len(),
             v(Verdict::Separated),
@@ -242,6 +244,7 @@ fn table(tallies: &mut BTreeMap<Category, Tally>) {
             f(Fault::TooNear),
             f(Fault::Astray),
             f(Fault::Contradiction),
+            f(Fault::Untrue),
             t.swapped,
             at(50),
             at(99),

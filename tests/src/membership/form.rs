@@ -127,6 +127,18 @@ impl Form {
             _ => true,
         }
     }
+
+    /// Whether the depth of points that are inside is their distance to the boundary, not only a bound of it.
+    #[must_use]
+    pub fn is_exact_inside(&self) -> bool {
+        match self {
+            Self::Torus { major, minor } => major >= minor,
+            Self::And(parts) => parts.iter().all(Self::is_exact_inside),
+            Self::Not(f) => f.is_exact_outside(),
+            Self::Hollow(f, void) => f.is_exact_inside() && void.is_exact_outside(),
+            _ => true,
+        }
+    }
 }
 
 impl Outline {

@@ -27,6 +27,8 @@ pub enum Fault {
     Astray,
     /// Apart with a distance below the tolerance, or in touch with a larger one.
     Contradiction,
+    /// The witness of an interference is missing or not as deep as is said.
+    Untrue,
 }
 
 /// Two solids in closed form, in the frame of A.
@@ -337,6 +339,7 @@ pub fn judge(a: &Model, b: &Model, pose_a: &Pose, pose_b: &Pose, d_max: f64, ans
     near.sort_by(|x, y| y.0.total_cmp(&x.0));
     starts.extend(near.iter().take(12).map(|n| n.1));
     let enough = 2.5 * tol;
+    starts.extend(answer.witness.map(|(p, _)| to_a(&p)));
     let mut found = deepest(&forms, region, &starts, 1, enough);
     if answer.verdict == Verdict::Interfering && found.depth < tol && found.bound > 0.5 * tol {
         let more = deepest(&forms, region, &starts, 8, enough);
@@ -349,6 +352,18 @@ pub fn judge(a: &Model, b: &Model, pose_a: &Pose, pose_b: &Pose, d_max: f64, ans
     let mut fault = |f: Fault, why: String| faults.push((f, why));
     match answer.verdict {
         Verdict::Interfering => {
+            match answer.witness {
+                Some((point, said)) => {
+                    let [x, y] = forms.depths(&to_a(&point));
+                    // What is said is off by as little as the feet of nearest points are.
+                    let feet = 0.1 * tol;
+                    let deeper = |said: f64, d: f64, form: &Form| form.is_exact_inside() && said > d + feet;
+                    if x.min(y) < tol - feet || deeper(said[0], x, forms.a) || deeper(said[1], y, forms.b) {
+                        fault(Fault::Untrue, format!("witness {x:e} and {y:e} deep, said to be {said:?}"));
+                    }
+                }
+                None => fault(Fault::Untrue, "no witness".into()),
+            }
             if found.depth < 0.5 * tol {
                 let kind = if found.depth < 0.05 * tol { Fault::Invented } else { Fault::Hasty };
                 let parts = found.depth / tol;

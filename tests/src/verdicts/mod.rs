@@ -40,6 +40,8 @@ pub struct Answer {
     pub distance: Option<f64>,
     /// Footpoints of the minima, by distance, at most 16.
     pub points: Vec<[P3; 2]>,
+    /// The witness of an interference, and how deep it is said to be in A and in B at least (mm).
+    pub witness: Option<(P3, [f64; 2])>,
     /// Wall time (s).
     pub seconds: f64,
 }
@@ -77,7 +79,9 @@ pub fn ask_with(
     };
     let minima = pair.lmds().iter().filter(|l| l.class != LmdClass::Quasi);
     let points = minima.take(16).map(|l| [l.point_a, l.point_b]).collect();
-    Answer { verdict, distance: pair.min_distance(), points, seconds }
+    let witness = pair.verdict().and_then(|v| v.witness);
+    let witness = witness.map(|w| (w.point, [w.inside_a, w.inside_b]));
+    Answer { verdict, distance: pair.min_distance(), points, witness, seconds }
 }
 
 /// A generated solid ready for queries.

@@ -290,7 +290,10 @@ fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut Probe) -> 
         let sum = |w: &Witness| w.inside[0] + w.inside[1];
         let Some(tried) = distances(ctx, &(best.p + d * trial), need, probe) else { break };
         let bend = 2.0 * (sum(&best) + slope * trial - sum(&tried)) / (trial * trial);
-        let found = distances(ctx, &(best.p + d * (slope / bend).min(trial)), need, probe);
+        // Not farther than the balls about the point go: beyond them it may be outside.
+        let top = slope / bend;
+        let step = if 0.0 < top && top < trial { top } else { trial };
+        let found = distances(ctx, &(best.p + d * step), need, probe);
         match found.filter(|found| sum(found) > sum(&best)) {
             Some(found) => best = Witness { faces: best.faces, at: best.at, ..found },
             None => break,
