@@ -13,6 +13,12 @@
 //! At d = 0 that form is singular wherever tangent spaces overlap, so with a face we decide by its Schur complement,
 //! divided by d: the Hessian of the *distance* itself by one footpoint, the other one following. It is regular at d = 0.
 //!
+//! # Negative distances
+//! With `d < 0` the footpoints are pressed into the other side, and the distance along `n` grows with every displacement of a
+//! contact. With both faces that is so if any of three forms is positive definite: the complement by either side, or, deeper than
+//! both are curved, `S_a + S_b` together with `I + d S_a (S_a + S_b)⁻¹ S_b`; where several apply they agree. An edge has two such
+//! forms likewise. An edge against a vertex, or two vertices, are never pressed: they come apart along one of their faces.
+//!
 //! # Thresholds
 //! All are lengths. A form counts as semidefinite when, moving the footpoints by `extent` (the size of the areas), its
 //! weakest direction changes the distance by less than `tol`: `|κ| extent² ≤ tol` for a second derivative κ of the
@@ -83,7 +89,7 @@ pub enum SecondOrder {
 /// apart would otherwise all be "flat" in terms of length.
 const FLATTEST: f64 = 1e-4;
 
-/// Second-order test of a critical pair at distance `d` (mm; slightly negative counts as contact). `extent` is the
+/// Second-order test of a critical pair at distance `d` (mm; negative where the sides are pressed into one another). `extent` is the
 /// size of the areas, `tol` the tolerance, see the module's text.
 #[must_use]
 pub fn second_order(a: &SideShape, b: &SideShape, d: f64, extent: f64, tol: f64) -> SecondOrder {
@@ -99,7 +105,8 @@ pub fn second_order(a: &SideShape, b: &SideShape, d: f64, extent: f64, tol: f64)
             test.face_edge(shape, tangent, *curvature)
         }
         (Face { shape }, Vertex) | (Vertex, Face { shape }) => {
-            test.of_lambda(1.0 + d * eigen(shape).eigenvalues.min())
+            let e = eigen(shape).eigenvalues;
+            test.of_lambda(1.0 + d * if d < 0.0 { e.max() } else { e.min() })
         }
         (Edge { tangent: t_a, curvature: k_a }, Edge { tangent: t_b, curvature: k_b }) => {
             test.edge_edge(t_a, *k_a, t_b, *k_b)
@@ -136,13 +143,33 @@ impl Test {
         };
         match (complement(s_a, s_b), complement(s_b, s_a)) {
             (Some(by_b), Some(by_a)) => self.of_kappa(by_a.min(by_b)),
+            (Some(kappa), None) | (None, Some(kappa)) if self.d < 0.0 => self.of_kappa(kappa),
+            (None, None) if self.d < 0.0 => self.pressed_faces(s_a, s_b),
             _ => SecondOrder::Indefinite,
         }
     }
 
-    /// `I + d S ≻ 0` (λ) and `κ + tᵀ S (I + d S)⁻¹ t > 0`.
+    /// Faces pressed deeper into each other than either is curved: `W = S_a + S_b ≻ 0` and `I + d S_a W⁻¹ S_b ≻ 0`.
+    fn pressed_faces(&self, s_a: &Matrix2<f64>, s_b: &Matrix2<f64>) -> SecondOrder {
+        let sum = s_a + s_b;
+        let kappa = eigen(&sum).eigenvalues.min();
+        match sum.try_inverse() {
+            Some(inverse) if kappa > self.tol_kappa => {
+                let joint = Matrix2::identity() + s_a * inverse * s_b * self.d;
+                let lambda = eigen(&joint).eigenvalues.min();
+                if lambda > 0.0 { SecondOrder::Strict { min_eig: kappa * lambda } } else { SecondOrder::Indefinite }
+            }
+            _ => SecondOrder::Indefinite,
+        }
+    }
+
+    /// `I + d S ≻ 0` (λ) and `κ + tᵀ S (I + d S)⁻¹ t > 0`; of an edge pressed deeper into a face than that is curved, see
+    /// [`Test::pressed_edge`].
     fn face_edge(&self, s: &Matrix2<f64>, t: &Vector2<f64>, curvature: f64) -> SecondOrder {
         let e = eigen(s);
+        if self.d < 0.0 && 1.0 + self.d * e.eigenvalues.max() <= 0.0 {
+            return self.pressed_edge(s, t, curvature);
+        }
         let mut kappa = curvature;
         let mut lambda = f64::INFINITY;
         for i in 0..2 {
@@ -159,6 +186,18 @@ impl Test {
             }
         }
         self.both(self.of_lambda(lambda), self.of_kappa(kappa))
+    }
+
+    /// `w = κ + tᵀ S t > 0` and `I + d (S - S t tᵀ S / w) ≻ 0`.
+    fn pressed_edge(&self, s: &Matrix2<f64>, t: &Vector2<f64>, curvature: f64) -> SecondOrder {
+        let along = s * t;
+        let w = curvature + t.dot(&along);
+        if !(w > self.tol_kappa) {
+            return SecondOrder::Indefinite;
+        }
+        let joint = Matrix2::identity() + (s - along * along.transpose() / w) * self.d;
+        let lambda = eigen(&joint).eigenvalues.min();
+        if lambda > 0.0 { SecondOrder::Strict { min_eig: w * lambda } } else { SecondOrder::Indefinite }
     }
 
     /// `[1 + d κ_a, -c; -c, 1 + d κ_b]`, c the cosine of the tangents' angle.
@@ -490,6 +529,74 @@ mod tests {
         let far =
             second_order(&SideShape::Face { shape: Matrix2::zeros() }, &SideShape::Vertex, 1e3, 1e-3, 1e-6);
         assert!(matches!(far, SecondOrder::Strict { .. }), "a small face far from a vertex is no family");
+    }
+
+    /// Convex sides: the signed distance is the largest over all directions of the gap between supporting planes, whose second
+    /// derivatives are minus the radii of curvature of both and the distance. Edges are tubes, vertices balls of almost no radius.
+    #[test]
+    fn pressed_convex_sides_stay_up_to_the_sum_of_their_radii() {
+        let mut rng = SmallRng::seed_from_u64(7);
+        let mut radii = |thin: usize| {
+            let (s, c) = math::sin_cos(rng.random_range(0.0..7.0));
+            let q = Matrix2::new(c, -s, s, c);
+            let mut r = [rng.random_range(0.2..3.0), rng.random_range(0.2..3.0)];
+            r.iter_mut().take(thin).for_each(|r| *r = 0.0);
+            let form = q * Matrix2::new(r[0], 0.0, 0.0, r[1]) * q.transpose();
+            let shape = match thin {
+                0 => SideShape::Face { shape: form.try_inverse().expect("round") },
+                1 => SideShape::Edge { tangent: q.column(1).into(), curvature: 1.0 / r[1] },
+                _ => SideShape::Vertex,
+            };
+            (form, shape)
+        };
+        let mut met = [0; 2];
+        for k in 0..20_000 {
+            let ((r_a, a), (r_b, b)) = (radii(k % 3), radii(k / 3 % 2));
+            let d = -0.3 * f64::from(u32::try_from(k % 17).expect("small"));
+            let least = (r_a + r_b).symmetric_eigenvalues().min() + d;
+            if least.abs() < 1e-6 || matches!((&a, &b), (SideShape::Vertex, SideShape::Edge { .. })) {
+                continue;
+            }
+            let (one, other) = (second_order(&a, &b, d, EXTENT, TOL), second_order(&b, &a, d, EXTENT, TOL));
+            let strict = |o: SecondOrder| matches!(o, SecondOrder::Strict { .. });
+            assert_eq!(strict(one), least > 0.0, "{one:?} of {a:?} {b:?} at {d}, {least}");
+            assert_eq!(strict(other), least > 0.0, "swapped: {other:?} of {a:?} {b:?} at {d}, {least}");
+            met[usize::from(least > 0.0)] += 1;
+        }
+        assert!(met.iter().all(|n| *n > 2000), "{met:?}");
+    }
+
+    /// Forms of any signs: the gap over points of one side with their feet on the other one, wherever those are regular.
+    #[test]
+    fn pressed_forms_are_those_of_the_distance() {
+        let mut rng = SmallRng::seed_from_u64(8);
+        let mut met = [0; 2];
+        for _ in 0..20_000 {
+            let (a, b) = (random_side(&mut rng), random_side(&mut rng));
+            let (SideShape::Face { shape }, false) = (a, matches!(b, SideShape::Vertex)) else { continue };
+            let d = -rng.random_range(0.05..1.0);
+            let e = shape.symmetric_eigen();
+            if e.eigenvalues.iter().any(|k| 1.0 + d * k < 0.05) {
+                continue;
+            }
+            // The height of A's offset over its tangent plane is as curved as A, moved by the distance.
+            let curved = e.eigenvalues.map(|k| k / (1.0 + d * k));
+            let offset = e.eigenvectors * Matrix2::from_diagonal(&curved) * e.eigenvectors.transpose();
+            let least = match b {
+                SideShape::Face { shape } => (offset + shape).symmetric_eigenvalues().min(),
+                SideShape::Edge { tangent, curvature } => curvature + tangent.dot(&(offset * tangent)),
+                SideShape::Vertex => continue,
+            };
+            if least.abs() < 1e-6 {
+                continue;
+            }
+            for order in [second_order(&a, &b, d, EXTENT, TOL), second_order(&b, &a, d, EXTENT, TOL)] {
+                let strict = matches!(order, SecondOrder::Strict { .. });
+                assert_eq!(strict, least > 0.0, "{order:?} of {a:?} {b:?} at {d}, {least}");
+            }
+            met[usize::from(least > 0.0)] += 1;
+        }
+        assert!(met.iter().all(|n| *n > 1000), "{met:?}");
     }
 
     #[test]
