@@ -6,13 +6,16 @@ use feeler_tests::verdicts::{Pool, ask};
 use std::collections::BTreeMap;
 
 const PAIRS: u64 = 300;
+/// Pairs that showed a fault once: halves of a shaft in a wall; thin lenses of solids that stand on one plane.
+const ONCE_WRONG: [u64; 6] =
+    [433_791_760_118, 433_791_703_492, 433_791_774_934, 433_791_758_279, 433_791_768_162, 8_589_937_018];
 
 /// The list of known failures can only shrink: a listed pair that is right fails the test as well.
 #[test]
 fn closed_forms_agree() {
     let mut pool = Pool::default();
     let mut failures = BTreeMap::new();
-    for number in 0..PAIRS {
+    for number in (0..PAIRS).chain(ONCE_WRONG) {
         let c = Case::new(number, &mut pool);
         let answer = ask(&c.a.body, &c.b.body, &c.pose_a, &c.pose_b, c.d_max);
         let judged = judge(&c.a, &c.b, &c.pose_a, &c.pose_b, c.d_max, &answer);

@@ -157,7 +157,11 @@ impl Test {
             Some(inverse) if kappa > self.tol_kappa => {
                 let joint = Matrix2::identity() + s_a * inverse * s_b * self.d;
                 let lambda = eigen(&joint).eigenvalues.min();
-                if lambda > 0.0 { SecondOrder::Strict { min_eig: kappa * lambda } } else { SecondOrder::Indefinite }
+                if lambda > 0.0 {
+                    SecondOrder::Strict { min_eig: kappa * lambda }
+                } else {
+                    SecondOrder::Indefinite
+                }
             }
             _ => SecondOrder::Indefinite,
         }

@@ -169,18 +169,25 @@ const AXES: u8 = TESTS;
 const END: u8 = AXES + SAT_AXES;
 
 impl Meetings<'_> {
+    /// How far (mm) apart the boxes of faces may be that cross: the levels are as far behind the faces.
+    fn room(&self) -> f64 {
+        limits(self.ctx)[1]
+    }
+
     /// How far B may move until the boxes of two nodes can meet, and the axis that tells it.
     fn boxes(&mut self, (i, j): (u32, u32)) -> Option<(u8, Margin)> {
+        let room = self.room();
         let node_b = self.placed.get(self.ctx.b.faces(), &self.pose, j);
-        let (axis, gap) = gap_in_frame(&self.ctx.a.faces()[i as usize].obb, &node_b.obb, 0.0)?;
-        Some((axis, Motion::of_way(gap).by(node_b.region)))
+        let (axis, gap) = gap_in_frame(&self.ctx.a.faces()[i as usize].obb, &node_b.obb, room)?;
+        Some((axis, Motion::of_way(gap - room).by(node_b.region)))
     }
 
     /// The same along one axis, which is counted from [`AXES`].
     fn boxes_along(&self, (i, j): (u32, u32), axis: u8) -> Option<Margin> {
         let (node_a, node_b) = (&self.ctx.a.faces()[i as usize], &self.ctx.b.faces()[j as usize]);
         let gap = gap_along(&node_a.obb, &node_b.obb, &self.pose, axis - AXES);
-        (gap > 0.0).then(|| Motion::of_way(gap).by(node_b.region))
+        let spare = gap - self.room();
+        (spare > 0.0).then(|| Motion::of_way(spare).by(node_b.region))
     }
 
     /// How far B may move until a pair can meet by one of the tests, from cheap to dear: by the surface of A or of B and the box of

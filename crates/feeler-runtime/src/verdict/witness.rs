@@ -20,10 +20,11 @@ const TRIALS: u32 = 160;
 /// Points that an ascent along one boundary asks about.
 const CLIMB: u32 = 60;
 
-/// Whether a point (frame of A) is in both solids or off them by no more than the tolerance.
+/// Whether a point (frame of A) is so near to both solids that their distance is no more than the tolerance.
 pub(super) fn touch(ctx: &Context<'_>, p: &P3, probe: &mut Probe) -> bool {
-    let most = -1.01 * ctx.tol.tol;
-    depth_in(ctx, ctx.a, p, probe).0 >= most && depth_in(ctx, ctx.b, &(ctx.pose_ba * p), probe).0 >= most
+    let off = |depth: f64| (-depth).max(0.0);
+    let off_a = off(depth_in(ctx, ctx.a, p, probe).0);
+    off_a + off(depth_in(ctx, ctx.b, &(ctx.pose_ba * p), probe).0) <= 1.01 * ctx.tol.tol
 }
 
 /// A point beside a crossing that is inside both solids by more than `need` (mm): a few places, and when `thorough` also uphill along
@@ -202,6 +203,19 @@ fn directions(of_a: &Around, of_b: &Around, along: Option<V3>) -> ArrayVec<V3, 4
     for t in along.iter().flat_map(|t| [*t, -*t]) {
         offer(t - sum_a - sum_b);
         offer(t - (sum_a + sum_b) * 0.1);
+    }
+    // As steeply behind one of three faces as behind the others: in a thin lens no sum of normals stays inside.
+    let all: ArrayVec<(bool, V3), 24> =
+        of_a.iter().map(|(_, n)| (true, *n)).chain(of_b.iter().map(|(_, n)| (false, *n))).collect();
+    for (i, (x, a)) in all.iter().enumerate() {
+        for (j, (y, b)) in all.iter().enumerate().skip(i + 1) {
+            for (z, c) in &all[j + 1..] {
+                if x != z || x != y {
+                    let rows = Matrix3::from_rows(&[a.transpose(), b.transpose(), c.transpose()]);
+                    rows.try_inverse().into_iter().for_each(|m| offer(m * V3::new(-1.0, -1.0, -1.0)));
+                }
+            }
+        }
     }
     out
 }
