@@ -4,6 +4,7 @@
 //! primitive of each canonical feature, its extent, the areas of each feature, and the shells.
 
 mod axes;
+mod concave;
 pub(crate) mod face_tree;
 mod feature;
 mod order;
@@ -94,6 +95,7 @@ pub struct Body {
     /// A point on each shell, in the interior of a face: what containment is decided with.
     shell_points: Vec<(P3, V3)>,
     tracks: OnceLock<Tracks>,
+    concave: OnceLock<Vec<Box<[bool]>>>,
     hull: OnceLock<Polytope>,
     samples: Samples,
     deviation: f64,
@@ -228,6 +230,7 @@ impl Body {
             reach,
             shell_points: Vec::new(),
             tracks: OnceLock::new(),
+            concave: OnceLock::new(),
             hull: OnceLock::new(),
             samples,
             deviation,
@@ -359,6 +362,11 @@ impl Body {
     /// All trimming curves in space.
     pub(crate) fn tracks(&self) -> &Tracks {
         self.tracks.get_or_init(|| Tracks::new(self))
+    }
+
+    /// Whether a trimming piece of a face is a concave edge.
+    pub(crate) fn is_concave(&self, face: u32, piece: usize) -> bool {
+        self.concave.get_or_init(|| concave::concave_trims(self))[face as usize][piece]
     }
 
     /// Points on a grid over a free-form area.

@@ -31,4 +31,20 @@ pub enum QueryError {
     /// `tolerance` is NaN, infinite, 0 or negative.
     #[error("the tolerance is {0}; give a finite length above 0 mm, or none for 1e-7 of the size")]
     Tolerance(f64),
+    /// `penetration` is NaN, infinite or negative.
+    #[error("the penetration is {0}; give a finite depth of 0 mm or more, 0 for none")]
+    Penetration(f64),
+    /// `penetration` is so large that the far sides of thin walls would count as pressed, too.
+    #[error(
+        "the penetration of {penetration} mm is too large for walls of {wall_a} mm in A and {wall_b} mm in B; give less than half \
+         their sum"
+    )]
+    Walls {
+        /// What was asked for.
+        penetration: f64,
+        /// [`Body::wall`](crate::Body::wall) of A (mm).
+        wall_a: f64,
+        /// That of B.
+        wall_b: f64,
+    },
 }

@@ -5,6 +5,7 @@
 //! BREP §4.4, MATH §2.
 
 use crate::polar::{Polar, edge_normals, test_vertex};
+use crate::pressed;
 use crate::solve::{Candidate, Context, Which, faces_away};
 use crate::tolerance::Tolerances;
 use crate::touching;
@@ -43,7 +44,7 @@ pub(crate) struct Side {
 
 /// Applies trims, polars and the second order.
 pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
-    if !(ctx.tol.least_distance() <= c.distance && c.distance <= ctx.d_max) {
+    if !(ctx.least <= c.distance && c.distance <= ctx.d_max) || pressed::is_impossible(ctx, c) {
         return None;
     }
     let c = &Candidate { n: touching::direction(ctx, c).unwrap_or(c.n), ..*c };
@@ -55,10 +56,19 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
         return None;
     }
     let basis = complete_basis(&c.n);
-    let of_a =
-        || side(ctx, Which::A, c.feature_a, &Foot { p: &c.p_a, n: c.n, basis, hint: c.hint_a }, &ctx.tol);
-    let of_b =
-        || side(ctx, Which::B, c.feature_b, &Foot { p: &c.p_b, n: -c.n, basis, hint: c.hint_b }, &ctx.tol);
+    let beside = pressed::beside(ctx, c.distance);
+    let of_a = || {
+        side(ctx, Which::A, c.feature_a, &Foot { p: &c.p_a, n: c.n, basis, hint: c.hint_a, beside }, &ctx.tol)
+    };
+    let of_b = || {
+        side(
+            ctx,
+            Which::B,
+            c.feature_b,
+            &Foot { p: &c.p_b, n: -c.n, basis, hint: c.hint_b, beside },
+            &ctx.tol,
+        )
+    };
     // What has fewer dimensions is refused sooner, and by fewer operations.
     let dimension = |f: Feature| match f {
         Feature::Vertex(_) => 0,
@@ -132,6 +142,8 @@ pub(crate) struct Foot<'a> {
     pub basis: (V3, V3),
     /// Parameters, where they are known.
     pub hint: Option<P2>,
+    /// How far (mm) beyond a concave edge a footpoint counts as on its face: as far as it is pressed.
+    pub beside: f64,
 }
 
 /// One side of a pair, when the footpoint is on its feature with the direction in its polar.
@@ -144,7 +156,7 @@ pub(crate) fn side(
 ) -> Option<Side> {
     let body = ctx.body(which);
     // Into the solid's own frame.
-    let Foot { p, n, basis, hint } = *foot;
+    let Foot { p, n, basis, hint, beside } = *foot;
     let (p, n, basis) = match which {
         Which::A => (*p, n, basis),
         Which::B => (ctx.pose_ba * p, ctx.pose_ba * n, (ctx.pose_ba * basis.0, ctx.pose_ba * basis.1)),
@@ -152,12 +164,12 @@ pub(crate) fn side(
     let data = body.data(feature);
     // Brute force is to know nothing of bounds.
     let is_bounded = ctx.cull.is_some();
-    if is_bounded && !data.bounds.inflated(data.deviation + tol.trim + tol.same).contains(&p) {
+    if is_bounded && !data.bounds.inflated(data.deviation + tol.trim + tol.same + beside).contains(&p) {
         return None;
     }
     match feature {
         Feature::Face(i) => {
-            let located = locate_on_face(body, i, &p, &n, hint, tol)?;
+            let located = locate_on_face(body, i, &p, &n, hint, beside, tol)?;
             let face = body.face(i);
             let uv = P2::new(located.place.uv[0], located.place.uv[1]);
             let shape = SideShape::face(&face.surface, uv, face.outward, &basis)?;

@@ -25,6 +25,7 @@ mod front;
 mod solve;
 
 mod polar;
+mod pressed;
 mod trim;
 
 mod conformal;

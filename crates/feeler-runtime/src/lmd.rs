@@ -40,7 +40,8 @@ pub struct FeatureRef {
 /// A local minimal distance: a pair of footpoints, one on each solid, in world coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lmd {
-    /// Distance between the footpoints (mm); down to minus the rounding tolerance at a contact.
+    /// Signed distance between the footpoints (mm), negative where they are pressed into the other solid: down to minus two
+    /// tolerances at a contact, or to minus [`QueryOptions::penetration`](crate::QueryOptions::penetration).
     pub distance: f64,
     /// `distance` minus both dilations (mm).
     pub gap: f64,
@@ -52,7 +53,8 @@ pub struct Lmd {
     pub local_a: P3,
     /// Footpoint on B in B's own coordinates.
     pub local_b: P3,
-    /// Unit vector from A to B; at distance 0 A's outward normal.
+    /// Unit vector with `point_b - point_a = distance · normal`: from A to B, at a negative distance from B to A. A's outward
+    /// direction at its footpoint, B's inward one.
     pub normal: V3,
     /// Smallest and largest normal curvature (1/mm) of A at its footpoint, positive where it bulges: of a face the
     /// principal curvatures, infinite across an edge and at a vertex.

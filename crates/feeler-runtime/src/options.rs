@@ -47,6 +47,14 @@ pub struct QueryOptions {
     /// the larger bounding-box diagonal, and rounding. Never less than rounding; the value that was used is
     /// [`Tolerances::tol`](crate::Tolerances::tol).
     pub tolerance: Option<f64>,
+    /// Largest depth (mm) of contacts that are reported as minima with negative distances, ≥ 0: how far simulators press solids
+    /// into one another. 0 gives none deeper than the tolerance. Less than half the sum of both
+    /// [`walls`](crate::Body::wall): beyond, the far side of a wall is as near as the side that was pressed.
+    ///
+    /// A contact deeper than the tolerance is reported where a point beside it proves that it is inside both solids, and
+    /// where it continues a contact of the last query. With a depth above 0, results depend on earlier queries in this one way. Sheets
+    /// have no inside, and none.
+    pub penetration: f64,
     /// Prove for every solve with a free-form side that it has found all minima, and find what it has missed. What stays open is
     /// told by [`Stats::undecided_pairs`](crate::Stats::undecided_pairs) and [`Lmd::undecided`](crate::Lmd::undecided): where
     /// there is none, the set of minima is complete.
@@ -68,6 +76,7 @@ impl Default for QueryOptions {
             parallel: false,
             detect_interference: true,
             tolerance: None,
+            penetration: 0.0,
             certified: false,
             conformal_spacing: None,
             savings: Savings::default(),
@@ -99,6 +108,7 @@ impl QueryOptions {
             Self { dilation_b: d, .. } if !d.is_finite() => Err(QueryError::DilationB(d)),
             Self { conformal_spacing: Some(s), .. } if !is_length(s) => Err(QueryError::ConformalSpacing(s)),
             Self { tolerance: Some(t), .. } if !is_length(t) => Err(QueryError::Tolerance(t)),
+            Self { penetration: p, .. } if !(p.is_finite() && p >= 0.0) => Err(QueryError::Penetration(p)),
             _ => Ok(()),
         }
     }

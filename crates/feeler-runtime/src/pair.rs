@@ -8,6 +8,7 @@ use crate::front::brute::all_pairs;
 use crate::front::cull::CullContext;
 use crate::front::motion::Odometer;
 use crate::phases::{PhaseTimes, timed};
+use crate::pressed;
 use crate::solve::certify::certify;
 use crate::solve::{Context, Solved, solve_all};
 use crate::tolerance::Tolerances;
@@ -42,6 +43,7 @@ pub struct ContactPair {
     kept: Vec<Accepted>,
     conformal: conformal::Scratch,
     decision: verdict::Scratch,
+    pressed: pressed::Scratch,
     tracks: Tracks,
     odometer: Odometer,
     /// `tolerance` and `detect_interference` of the last query: what is known was found with these.
@@ -75,6 +77,7 @@ impl ContactPair {
             kept: Vec::new(),
             conformal: conformal::Scratch::default(),
             decision: verdict::Scratch::default(),
+            pressed: pressed::Scratch::default(),
             tracks: Tracks::default(),
             odometer,
             known_for: (None, true),
@@ -133,11 +136,13 @@ impl ContactPair {
             pose_ba: pose_ab.inverse(),
             tol: self.tolerances,
             d_max: options.d_max,
+            least: self.tolerances.least_distance_apart().min(-options.penetration),
             alpha: options.alpha,
             cull: (!options.brute_force).then(|| CullContext::new(&pose_ab, &self.tolerances, &options)),
         };
         let with_quasi = options.alpha > 0.0;
         let step = self.odometer.advance(&pose_ab);
+        let way = step.way;
         // Long ways would swallow the small steps after them.
         let total = self.odometer.total().of(0);
         let restart = step.way > BIG_JUMP * self.b.size()
@@ -183,6 +188,8 @@ impl ContactPair {
         self.accepted.clear();
         self.accepted.extend(self.solved.candidates.iter().filter_map(|c| filter(&ctx, c)));
         conformal::sample(&ctx, &self.solved, &options, &mut self.conformal, &mut self.accepted);
+        let is_apart = decide && !matches!(finding, Finding::Meet(_));
+        pressed::retain(&ctx, is_apart, (&self.tracks, way), &mut self.pressed, &mut self.accepted);
         self.stats.accepted = self.accepted.len() as u64;
         dedupe(&ctx, &mut self.accepted, &mut self.kept);
         self.tracks.advance(&self.kept, &ctx.pose_ba);

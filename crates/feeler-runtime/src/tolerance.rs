@@ -32,8 +32,10 @@ const ANGLE: f64 = 1e-9;
 /// that pierces a face has distance 0 there) must fail.
 const CRITICAL: f64 = 1e-6;
 
-/// Smallest distance of a minimum in units of the tolerance.
+/// Smallest distance of a minimum, in units of the tolerance, where the solids interfere or it is not known whether they do.
 const LEAST: f64 = -2.0;
+/// The same of solids that do not interfere.
+const LEAST_APART: f64 = -8.0;
 
 /// Largest angle (rad) of a conformal contact, however small the features.
 const MAX_BENT: f64 = 1e-3;
@@ -85,6 +87,13 @@ impl Tolerances {
     #[must_use]
     pub fn least_distance(&self) -> f64 {
         LEAST * self.tol
+    }
+
+    /// The same (mm) of solids that do not interfere: two sharp edges have no common point farther than the tolerance from both
+    /// boundaries before they are pressed in by several.
+    #[must_use]
+    pub fn least_distance_apart(&self) -> f64 {
+        LEAST_APART * self.tol
     }
 
     /// Angle (rad) within which features of an extent (given inversely, 1/mm) are in conformal contact: what the

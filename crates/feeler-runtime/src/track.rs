@@ -13,7 +13,7 @@
 
 use crate::FeatureKind;
 use crate::filter::Accepted;
-use feeler_geom::{P3, Pose};
+use feeler_geom::{P3, Pose, V3};
 use feeler_hierarchy::Feature;
 
 /// A minimum of the last query.
@@ -22,6 +22,9 @@ struct Known {
     features: (Feature, Feature),
     /// Footpoints in their own solids' frames.
     places: (P3, P3),
+    /// Direction from A to B, the frame of A.
+    n: V3,
+    distance: f64,
     branch: u32,
     age: u32,
 }
@@ -57,12 +60,24 @@ impl Tracks {
         self.last.clear();
     }
 
+    /// Whether a minimum may be one of the last query, B's points having moved by no more than `way` (mm) since then: on the same
+    /// features, with a signed distance that changes by no more.
+    pub(crate) fn continues(&self, x: &Accepted, way: f64) -> bool {
+        self.last.iter().any(|k| {
+            k.features == (x.feature_a, x.feature_b)
+                && (k.distance - x.distance).abs() <= way
+                && k.n.dot(&x.n) > 0.0
+        })
+    }
+
     /// Takes the next minima, sorted by distance; `pose_ba` takes coordinates of A to those of B.
     pub(crate) fn advance(&mut self, found: &[Accepted], pose_ba: &Pose) {
         self.now.clear();
         self.now.extend(found.iter().map(|x| Known {
             features: (x.feature_a, x.feature_b),
             places: (x.p_a, pose_ba * x.p_b),
+            n: x.n,
+            distance: x.distance,
             branch: UNKNOWN,
             age: 0,
         }));
@@ -124,7 +139,6 @@ fn hash((a, b): (Feature, Feature), branch: u32) -> u64 {
 mod tests {
     use super::*;
     use crate::{FeatureRef, LmdClass};
-    use feeler_geom::V3;
 
     fn minimum(face: u32, x: f64, distance: f64) -> Accepted {
         let place = FeatureRef { kind: FeatureKind::Face, index: face, source: 0, uv: [0.0; 2] };

@@ -24,13 +24,16 @@ pub(crate) struct Located {
 }
 
 /// The footpoint `p` on face `index`; `n` is the outward direction that the face must have there, `hint` its
-/// parameters when they are known. `None` when it is off the surface, on the wrong sheet or outside the trims.
+/// parameters when they are known. `None` when it is off the surface, on the wrong sheet or outside the trims; of these, footpoints
+/// beyond a concave edge by no more than `beside` (mm) count as on the face: what is pressed into a corner is pressed into both of its
+/// faces.
 pub(crate) fn locate_on_face(
     body: &Body,
     index: u32,
     p: &P3,
     n: &V3,
     hint: Option<P2>,
+    beside: f64,
     tol: &Tolerances,
 ) -> Option<Located> {
     let face = body.face(index);
@@ -45,7 +48,9 @@ pub(crate) fn locate_on_face(
     if (normal - n).norm() > tol.critical {
         return None;
     }
-    let slack = domain_slack(face, uv, &metric(&derivs), body.data(Feature::Face(index)).deviation, tol)?;
+    let metric = metric(&derivs);
+    let slack = domain_slack(face, uv, &metric, body.data(Feature::Face(index)).deviation, tol)
+        .or_else(|| is_in_corner(body, index, uv, metric, beside).then_some(0.0))?;
     let source = source_of(face, uv);
     let place = FeatureRef { kind: FeatureKind::Face, index, source, uv: [uv.x, uv.y] };
     Some(Located { place, slack })
@@ -80,6 +85,12 @@ fn domain_slack(face: &Face, uv: P2, metric: &[f64; 3], deviation: f64, tol: &To
         Some((dev, _)) => Some(dev),
         None => inside.then_some(0.0),
     }
+}
+
+/// Whether parameters outside the trims of a face are beyond a concave edge by no more than `beside` (mm).
+fn is_in_corner(body: &Body, index: u32, uv: P2, metric: [f64; 3], beside: f64) -> bool {
+    let cells = &body.face(index).trim;
+    beside > 0.0 && cells.nearest(uv, metric, beside).is_some_and(|(piece, ..)| body.is_concave(index, piece))
 }
 
 /// Whether parameters are in a trimmed domain or on its border within the tolerances.

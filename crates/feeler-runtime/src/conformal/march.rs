@@ -49,7 +49,7 @@ pub(crate) fn along_family(
     let same = 10.0 * set.ctx.tol.tol;
     for branch in members.chunk_by_mut(|x, y| y.1.distance - x.1.distance <= same) {
         let d = branch[0].1.distance;
-        if d < -same || d > set.ctx.d_max + same {
+        if d < set.ctx.least - same || d > set.ctx.d_max + same {
             continue;
         }
         // Not by distance: of about equal ones rounding would choose where the track begins.

@@ -24,6 +24,7 @@
 mod march;
 
 use crate::filter::{Accepted, Foot, Side, lies_on, side};
+use crate::pressed;
 use crate::solve::{Context, FamilyPair, Solved, Which};
 use crate::tolerance::Tolerances;
 use crate::{LmdClass, QueryOptions};
@@ -148,7 +149,7 @@ impl<'a> FamilySet<'a> {
     /// farther than the largest distance from both features' boxes.
     pub(crate) fn may_face(&self, p: &P3, radius: f64) -> bool {
         let ctx = self.ctx;
-        let reach = radius + ctx.d_max + ctx.tol.same + ctx.a.deviation() + ctx.b.deviation();
+        let reach = radius + ctx.reach() + ctx.tol.same + ctx.a.deviation() + ctx.b.deviation();
         let near = |bounds: &Aabb, p: &P3| bounds.inflated(reach).contains(p);
         near(&ctx.a.data(self.feature_a).bounds, p)
             && near(&ctx.b.data(self.feature_b).bounds, &(ctx.pose_ba * p))
@@ -212,16 +213,29 @@ impl<'a> FamilySet<'a> {
 
     fn sides(&self, c: &Critical) -> Option<(Side, Side)> {
         let ctx = self.ctx;
-        if !(ctx.tol.least_distance() <= c.distance && c.distance <= ctx.d_max) {
+        if !(ctx.least <= c.distance && c.distance <= ctx.d_max) {
             return None;
         }
         let basis = complete_basis(&c.n);
+        let beside = pressed::beside(ctx, c.distance);
         // Near an exact family its members are critical to what the tolerance makes of an angle.
         let bent = ctx.tol.bent(1.0 / self.extent);
         let tol =
             Tolerances { critical: ctx.tol.critical.max(bent), angle: ctx.tol.angle.max(bent), ..ctx.tol };
-        let a = side(ctx, Which::A, self.feature_a, &Foot { p: &c.p_a, n: c.n, basis, hint: None }, &tol)?;
-        let b = side(ctx, Which::B, self.feature_b, &Foot { p: &c.p_b, n: -c.n, basis, hint: None }, &tol)?;
+        let a = side(
+            ctx,
+            Which::A,
+            self.feature_a,
+            &Foot { p: &c.p_a, n: c.n, basis, hint: None, beside },
+            &tol,
+        )?;
+        let b = side(
+            ctx,
+            Which::B,
+            self.feature_b,
+            &Foot { p: &c.p_b, n: -c.n, basis, hint: None, beside },
+            &tol,
+        )?;
         // The far side of a tilted pin is a maximum around the axis, by as little as the tolerance allows.
         let flat = second_order(&a.shape, &b.shape, c.distance, self.extent, FLAT_ANGLE * self.extent);
         (flat != SecondOrder::Indefinite).then_some((a, b))

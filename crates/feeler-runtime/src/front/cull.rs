@@ -37,6 +37,8 @@ pub(crate) struct CullContext {
     /// Distance (mm) beyond which boxes without allowance are apart.
     pub reach: f64,
     tol: Tolerances,
+    /// How far (mm) footpoints of pressed minima may be beside their faces: as they are deep.
+    beside: f64,
     /// Sine and cosine of the angle by which the polars of both sides together are dilated, and of that of one side.
     both: (f64, f64),
     one: (f64, f64),
@@ -49,12 +51,13 @@ pub(crate) struct CullContext {
 impl CullContext {
     /// For two bodies at a pose.
     pub(crate) fn new(pose_ab: &Pose, tol: &Tolerances, options: &QueryOptions) -> Self {
-        let &QueryOptions { d_max, alpha, savings, .. } = options;
-        let reach = d_max + 2.0 * tol.same;
+        let &QueryOptions { d_max, penetration, alpha, savings, .. } = options;
+        let reach = d_max.max(penetration) + 2.0 * tol.same;
         Self {
             pose: PoseMatrix::from(pose_ab),
             reach,
             tol: *tol,
+            beside: penetration,
             both: math::sin_cos(2.0 * alpha),
             one: math::sin_cos(alpha),
             alpha,
@@ -85,7 +88,7 @@ impl CullContext {
         let (a, b) = (&a.allowance, &b.allowance);
         let bent = self.tol.bent(f64::from(a.inverse_extent.max(b.inverse_extent)));
         Spare {
-            length: f64::from(a.length) + f64::from(b.length),
+            length: f64::from(a.length) + f64::from(b.length) + self.beside,
             angles: [f64::from(a.angle) + bent, f64::from(b.angle) + bent],
         }
     }
@@ -133,7 +136,7 @@ impl CullContext {
         (a, b): (&TreeNode, &TreeNode),
         other: &Obb,
     ) -> Option<Motion> {
-        let length = f64::from(a.allowance.length) + f64::from(b.allowance.length);
+        let length = f64::from(a.allowance.length) + f64::from(b.allowance.length) + self.beside;
         let spare = range_over_box(primitive, other)[0] - off - length - self.reach;
         (spare > 0.0).then_some(Motion::of_way(spare))
     }

@@ -21,7 +21,7 @@ use nalgebra::Matrix2;
 pub(crate) fn solve(ctx: &Context<'_>, a: (Feature, &Primitive), b: (Feature, &Primitive), out: &mut Solved) {
     let extent = ctx.extent(a.0, b.0);
     let mut found = Criticals::default();
-    let (range, tol) = ([ctx.tol.least_distance(), ctx.d_max], ctx.tol.tol);
+    let (range, tol) = ([ctx.least, ctx.d_max], ctx.tol.tol);
     collect_critical_pairs(a.1, b.1, range, (tol, extent), &mut found);
     // Beside a vertex next to nothing falls.
     let may_fall = ![a.0, b.0].iter().any(|f| matches!(f, Feature::Vertex(_)));
@@ -62,7 +62,7 @@ pub(crate) fn order(
     let basis = complete_basis(&c.n);
     let shape_a = shape(a, &c.p_a, &c.n, &basis)?;
     let shape_b = shape(b, &c.p_b, &-c.n, &basis)?;
-    Some(second_order(&shape_a, &shape_b, c.distance.max(0.0), extent, threshold))
+    Some(second_order(&shape_a, &shape_b, c.distance, extent, threshold))
 }
 
 /// The local shape of a canonical feature at a point with an outward direction.

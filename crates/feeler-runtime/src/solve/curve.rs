@@ -128,17 +128,22 @@ pub(crate) fn report(
     let Some(q) = objective.probe(&p) else { return };
     let place = (free, feature, P2::new(t, 0.0));
     if !objective.squared {
-        if ctx.tol.least_distance() <= q.f && q.f <= ctx.d_max {
+        if ctx.least <= q.f && q.f <= ctx.d_max {
             out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, q.grad), false));
         }
         return;
     }
     let d = q.grad.norm();
-    if d > ctx.d_max {
+    if d > ctx.reach() {
         return;
     }
     if d > ctx.tol.tol {
-        out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, q.grad / d), false));
+        let n = q.grad / d;
+        out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, n), false));
+        // Pressed edges are apart the other way round.
+        if d <= -ctx.least {
+            out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, -n), false));
+        }
     } else {
         // Touching: the direction is across both tangents, and either sign may be in the polars.
         for n in touching_directions(ctx, canonical, free, &q.foot, curve.tangent(t)) {

@@ -187,7 +187,7 @@ fn solve_n<const N: usize>(
         }
         let (xa, xb) = x.as_slice().split_at(split);
         let (p_a, p_b) = (a.point(xa), b.point(xb));
-        if (p_b - p_a).norm() > ctx.d_max
+        if (p_b - p_a).norm() > ctx.reach()
             || found.iter().any(|(p, q)| (p - p_a).norm() < ctx.tol.same && (q - p_b).norm() < ctx.tol.same)
             || found.is_full()
         {
@@ -223,14 +223,96 @@ fn signed_minimum<const N: usize>(
     if onto.dim() < 2 {
         return None;
     }
-    let mut signed = Signed::new(over, onto, [of_onto[0], of_onto[1]], ctx.tol.eps);
-    let found = match over.dim() {
-        1 => signed::minimum::<1>(&mut signed, of_over, stats)?,
-        _ => signed::minimum::<2>(&mut signed, of_over, stats)?,
-    };
+    let found = signed_descent(ctx, (over, of_over), (onto, [of_onto[0], of_onto[1]]), stats)?;
     let Place::At(of_over, of_onto) = found else { return Some(Ended::Outside) };
     let (in_a, in_b) = if swap { (of_onto, of_over) } else { (of_over, of_onto) };
     Some(Ended::Minimum(SVector::from_fn(|i, _| if i < split { in_a[i] } else { in_b[i - split] })))
+}
+
+/// The minimum over one leaf of the signed distance from a patch next to a start: unit-box parameters of both.
+fn signed_descent(
+    ctx: &Context<'_>,
+    (over, of_over): (&Leaf<'_>, &[f64]),
+    (onto, of_onto): (&Leaf<'_>, [f64; 2]),
+    stats: &mut Stats,
+) -> Option<Place> {
+    let mut signed = Signed::new(over, onto, of_onto, ctx.tol.eps);
+    match over.dim() {
+        1 => signed::minimum::<1>(&mut signed, of_over, stats),
+        _ => signed::minimum::<2>(&mut signed, of_over, stats),
+    }
+}
+
+/// Minima of the signed distance from a free-form patch, where an edge or another such patch is pressed into it: half the squared
+/// distance has none there.
+pub(crate) fn solve_pressed(
+    ctx: &Context<'_>,
+    area_a: u32,
+    area_b: u32,
+    out: &mut Solved,
+    stats: &mut Stats,
+) {
+    let both = [(Which::A, area_a, area_b), (Which::B, area_b, area_a)];
+    for (over, own, other) in both {
+        let is_free = |which: Which, area: u32| {
+            let body = ctx.body(which);
+            body.data(body.area(area).feature).primitive.is_none()
+        };
+        let feature = ctx.body(over).area(own).feature;
+        let onto_patch = matches!(ctx.body(over.other()).area(other).feature, Feature::Face(_));
+        let over_fits = match feature {
+            Feature::Face(_) => is_free(over, own),
+            Feature::Edge(_) => true,
+            Feature::Vertex(_) => false,
+        };
+        if onto_patch && over_fits && is_free(over.other(), other) {
+            pressed_over(ctx, over, (own, other), out, stats);
+        }
+    }
+}
+
+/// [`solve_pressed`] over an area of one side, with feet on one of the other side.
+fn pressed_over(
+    ctx: &Context<'_>,
+    which: Which,
+    (own, other): (u32, u32),
+    out: &mut Solved,
+    stats: &mut Stats,
+) {
+    let (body, partner) = (ctx.body(which), ctx.body(which.other()));
+    let (grid, onto_grid, onto_normals) =
+        (body.grid_of(own), partner.grid_of(other), partner.normals_of(other));
+    let to_other = ctx.pose_to_other(which);
+    let mut values = [f64::INFINITY; ROOM];
+    let mut feet = [[0.0; 2]; ROOM];
+    for (k, p) in grid.points().iter().enumerate() {
+        let foot = onto_grid.foot(&(to_other * p));
+        feet[k] = foot.params;
+        values[k] = -foot.offset.dot(&onto_grid.normal(onto_normals, &foot));
+    }
+    let lowest = (0..grid.len()).map(|k| values[k]).fold(f64::INFINITY, f64::min);
+    if !(ctx.least - grid.radius <= lowest && lowest <= grid.radius) {
+        return;
+    }
+    let pose = |which: Which| (which == Which::B).then_some(&ctx.pose_ab);
+    let over = Leaf::new(body, own, pose(which));
+    let onto = Leaf::new(partner, other, pose(which.other()));
+    let margins = |which: Which, area: u32| border(ctx, which, area).collect::<ArrayVec<f64, 2>>();
+    let (of_own, of_other) = (margins(which, own), margins(which.other(), other));
+    let inside = |x: &[f64; 2], borders: &[f64]| {
+        borders.iter().zip(x).all(|(border, x)| -border <= *x && *x <= 1.0 + border)
+    };
+    for k in (0..grid.len()).filter(|&k| grid.is_minimum(&values, k)) {
+        let start = grid.params(k);
+        let found = signed_descent(ctx, (&over, &start[..over.dim()]), (&onto, feet[k]), stats);
+        let Some(Place::At(x, y)) = found else { continue };
+        if !(inside(&x, &of_own) && inside(&y, &of_other)) {
+            continue;
+        }
+        let (of_own, of_other) = ((own, over.uv(&x)), (other, onto.uv(&y)));
+        let (of_a, of_b) = if which == Which::A { (of_own, of_other) } else { (of_other, of_own) };
+        report(ctx, of_a, of_b, false, out, stats);
+    }
 }
 
 /// Takes in a minimum at parameters of two areas.
@@ -251,7 +333,9 @@ pub(crate) fn report(
     for n in directions(ctx, (fa, uv_a), (fb, uv_b), &p_a, &p_b) {
         let distance = (p_b - p_a).dot(&n);
         let tangential = (p_b - p_a - n * distance).norm();
-        if distance < ctx.tol.least_distance() || tangential > ctx.tol.tol.max(1e-6 * distance.abs()) {
+        if !(ctx.least <= distance && distance <= ctx.d_max)
+            || tangential > ctx.tol.tol.max(1e-6 * distance.abs())
+        {
             continue;
         }
         out.candidates.push(Candidate {
@@ -319,7 +403,10 @@ pub(super) fn directions(
         (_, Feature::Face(f)) => out.push(ctx.pose_ab * -outward_normal(ctx.b.face(f), uv_b)),
         (Feature::Edge(e), Feature::Edge(g)) => {
             if delta.norm() > ctx.tol.tol {
-                out.extend(delta.try_normalize(f64::MIN_POSITIVE));
+                let n = delta.try_normalize(f64::MIN_POSITIVE);
+                out.extend(n);
+                // Pressed edges are apart the other way round.
+                out.extend(n.filter(|_| delta.norm() <= -ctx.least).map(|n| -n));
             } else {
                 let s = ctx.a.edge(e).curve.tangent(uv_a.x);
                 let t = ctx.b.edge(g).curve.tangent(uv_b.x).map(|t| ctx.pose_ab * t);

@@ -45,6 +45,8 @@ pub(crate) struct Context<'a> {
     pub pose_ba: Pose,
     pub tol: Tolerances,
     pub d_max: f64,
+    /// Smallest signed distance (mm) of a minimum.
+    pub least: f64,
     pub alpha: f64,
     /// What culls pairs of areas; `None` for brute force.
     pub cull: Option<CullContext>,
@@ -67,6 +69,16 @@ impl Which {
 }
 
 impl Context<'_> {
+    /// No footpoints of a minimum are farther (mm) apart.
+    pub(crate) fn reach(&self) -> f64 {
+        self.d_max.max(-self.least)
+    }
+
+    /// Whether minima deeper than the tolerance are asked for.
+    pub(crate) fn presses(&self) -> bool {
+        self.least < self.tol.least_distance_apart()
+    }
+
     /// A point of a solid (its own frame) in the frame of A.
     pub(crate) fn in_a(&self, which: Which, p: &P3) -> P3 {
         match which {
@@ -318,6 +330,9 @@ fn solve_areas(ctx: &Context<'_>, group: &[(u32, u32)], out: &mut Solved, stats:
             }
         }
     }
+    if ctx.presses() {
+        group.iter().for_each(|&(i, j)| free::solve_pressed(ctx, i, j, out, stats));
+    }
 }
 
 /// A primitive (in the frame of the free side) against areas of a free-form feature, in ascending order.
@@ -371,7 +386,7 @@ impl<'a> ReducedSolve<'a> {
             free,
             deviation: own.deviation,
             extent: own.extent,
-            bounds: other.bounds.inflated(ctx.d_max + 2.0 * ctx.tol.same + open),
+            bounds: other.bounds.inflated(ctx.reach() + 2.0 * ctx.tol.same + open),
             to_other: PoseMatrix::from(ctx.pose_to_other(free)),
         }
     }
@@ -392,7 +407,7 @@ impl<'a> ReducedSolve<'a> {
             || around
                 .map(|g| g.0)
                 .or_else(value)
-                .is_some_and(|d| d - reach > ctx.d_max || d + reach < -extent)
+                .is_some_and(|d| d - reach > ctx.d_max || d + reach < ctx.least.min(-extent))
     }
 
     fn edge(&self, edge: u32, areas: &[u32], out: &mut Solved, stats: &mut Stats) {

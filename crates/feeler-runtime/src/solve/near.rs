@@ -131,7 +131,8 @@ fn open_pairs(
     let objective = Reduced::new(&near.primitive.transformed(ctx.pose_to_other(which.other())));
     // With what filters accept; twice, for tangents between the samples may be longer than at them.
     let angle = near.angle + ctx.tol.critical;
-    let off = 2.0 * if objective.squared { angle * ctx.d_max + near.deviation + ctx.tol.tol } else { angle };
+    let off =
+        2.0 * if objective.squared { angle * ctx.reach() + near.deviation + ctx.tol.tol } else { angle };
     let body = ctx.body(which);
     let slack = body.data(Feature::Edge(edge)).deviation + ctx.tol.trim;
     open.clear();
@@ -226,7 +227,7 @@ fn decided(
     stats.exact_solves += 1;
     let reach = ctx.d_max + deviation;
     let flat = ctx.tol.tol.max(deviation + angle * extent);
-    let range = [(ctx.tol.least_distance() - deviation).min(-flat), reach];
+    let range = [(ctx.least - deviation).min(-flat), reach];
     let found = critical_pairs_between(&a.primitive, &b.primitive, range, flat, extent);
     if found.family.is_some() || found.isolated.is_full() {
         return None;
@@ -235,6 +236,12 @@ fn decided(
     let bend = CLEARLY * curvature * extent * extent + ctx.tol.tol;
     let mut spots = ArrayVec::new();
     for c in &found.isolated {
+        let is_pressed = c.distance < ctx.tol.least_distance();
+        let is_thin = |s: &Shape| s.near.is_none() && Reduced::new(&s.primitive).squared;
+        if is_pressed && (is_thin(a) || is_thin(b) || (a.near.is_some() && b.near.is_some())) {
+            return None;
+        }
+        let c = &Critical { distance: if is_pressed { c.distance } else { c.distance.max(0.0) }, ..*c };
         // Second orders that are no second derivatives of the distance are told apart to this only.
         if curvature * c.distance > LEAST_ORDER {
             return None;

@@ -104,7 +104,7 @@ pub(crate) fn report(
     let n = -outward_normal(face_data, uv);
     let d = (p - q.foot).dot(&n);
     let tangential = (p - q.foot - n * d).norm();
-    if !(ctx.tol.least_distance() <= d && d <= ctx.d_max) || tangential > ctx.tol.tol.max(1e-6 * d.abs()) {
+    if !(ctx.least <= d && d <= ctx.d_max) || tangential > ctx.tol.tol.max(1e-6 * d.abs()) {
         return;
     }
     if undecided {

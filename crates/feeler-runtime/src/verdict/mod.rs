@@ -23,6 +23,8 @@ mod overlap;
 mod shells;
 mod witness;
 
+pub(crate) use witness::outward_of_all;
+
 use crate::Body;
 use crate::front::motion::{Clocks, Travelled};
 use crate::nearest::NearScratch;

@@ -135,7 +135,7 @@ fn ascend(
 }
 
 /// The shortest vector that goes out of each of the first three faces by one: a step against it is inside an edge or a corner.
-fn outward_of_all(faces: &Around) -> Option<V3> {
+pub(crate) fn outward_of_all(faces: &Around) -> Option<V3> {
     let normals: ArrayVec<V3, 3> = faces.iter().map(|(_, n)| *n).take(3).collect();
     match normals.as_slice() {
         [a, b] => Some((a + b) / (1.0 + a.dot(b))),

@@ -126,6 +126,7 @@ fn sets(a: &Body, b: &Body, pose_ab: &Pose, d_max: f64) -> Sets {
         pose_ba: pose_ab.inverse(),
         tol: Tolerances::new(a, b, pose_ab, None),
         d_max,
+        least: -1e-6,
         alpha: 0.0,
         cull: None,
     };

@@ -1,0 +1,45 @@
+//! Which trims of a solid's faces are concave edges: beyond them a face goes on into the solid's own material. Made at the first use.
+
+use crate::Body;
+use crate::trim::outward_normal;
+use feeler_hierarchy::Face;
+use std::collections::BTreeMap;
+
+/// Sine of the angle between two faces above which an edge is plainly concave.
+const PLAIN: f64 = 1e-3;
+
+/// For the trimming pieces of each face whether they are concave edges.
+pub(crate) fn concave_trims(body: &Body) -> Vec<Box<[bool]>> {
+    let faces = &body.hierarchy().faces;
+    let mut faces_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (f, face) in faces.iter().enumerate() {
+        for piece in &face.trim.pieces {
+            let of_edge = faces_of.entry(piece.edge).or_default();
+            if of_edge.last() != Some(&f) {
+                of_edge.push(f);
+            }
+        }
+    }
+    let other = |f: usize, edge: u32| match faces_of.get(&edge).map(Vec::as_slice) {
+        // The largest index marks pieces that are no edge.
+        Some(&[g, h]) if edge != u32::MAX => Some(&faces[if g == f { h } else { g }]),
+        _ => None,
+    };
+    let of_face = |(f, face): (usize, &Face)| {
+        let pieces = face.trim.pieces.iter().enumerate();
+        pieces.map(|(k, piece)| other(f, piece.edge).is_some_and(|g| rises(face, k, g))).collect()
+    };
+    faces.iter().enumerate().map(of_face).collect()
+}
+
+/// Whether a face lies on the outer side of another one beside a trimming piece of its own: it is to the left of the piece.
+fn rises(face: &Face, piece: usize, other: &Face) -> bool {
+    let piece = &face.trim.pieces[piece];
+    let uv = piece.eval(0.5);
+    let derivs = face.surface.derivs(uv);
+    let along = piece.derivative(0.5);
+    let tangent = derivs.du * along.x + derivs.dv * along.y;
+    let into_face = face.surface.normal(uv).cross(&tangent).normalize();
+    let beyond = outward_normal(other, other.surface.invert(&derivs.p, None, None));
+    into_face.dot(&beyond) > PLAIN
+}

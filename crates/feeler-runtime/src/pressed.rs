@@ -1,0 +1,138 @@
+//! Minima at negative distances: where one solid is pressed into the other.
+//!
+//! Two solids that interfere have many critical pairs of their boundaries at negative distances, and most say nothing: the pin in a
+//! deep hole and the wall behind it. A pair is taken for a contact when the solids have common points right beside it, or when it
+//! was one in the last query and has come here by the motion since.
+//!
+//! # Guarantees
+//! What is confirmed lies in common material. An edge against a vertex, or two vertices, are never pressed: a motion that brings
+//! them together passes through a contact of a face or of two edges first.
+//!
+//! # Source
+//! MATH §16.
+
+use crate::filter::Accepted;
+use crate::nearest::membership::{RayScratch, contains};
+use crate::nearest::{NearScratch, faces_around};
+use crate::polar::edge_normals;
+use crate::solve::{Candidate, Context, Which};
+use crate::track::Tracks;
+use crate::verdict::outward_of_all;
+use arrayvec::ArrayVec;
+use feeler_geom::{P3, V3};
+use feeler_hierarchy::Feature;
+
+/// Reused memory.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    near: NearScratch,
+    rays: RayScratch,
+}
+
+/// Steps from a pressed edge or vertex into its own solid, in parts of the depth.
+const STEPS: [f64; 3] = [0.5, 0.1, 0.02];
+/// Faces count as those of a vertex within so many tolerances.
+const BESIDE: f64 = 4.0;
+
+/// Whether a pair of features is never pressed into one another as deep as this candidate.
+pub(crate) fn is_impossible(ctx: &Context<'_>, c: &Candidate) -> bool {
+    let has = |is: fn(&Feature) -> bool| is(&c.feature_a) || is(&c.feature_b);
+    c.distance < ctx.tol.least_distance()
+        && has(|f| matches!(f, Feature::Vertex(_)))
+        && !has(|f| matches!(f, Feature::Face(_)))
+}
+
+/// How far (mm) beyond a concave edge a footpoint at this distance still counts as on its face.
+pub(crate) fn beside(ctx: &Context<'_>, distance: f64) -> f64 {
+    if distance < ctx.tol.least_distance() { -ctx.least } else { 0.0 }
+}
+
+/// Leaves out what is pressed deeper than a contact can be and is neither confirmed by a common point nor continued. `is_apart` tells that
+/// the solids are known not to interfere; `way` (mm) bounds how far points of B have moved since the last query.
+pub(crate) fn retain(
+    ctx: &Context<'_>,
+    is_apart: bool,
+    (tracks, way): (&Tracks, f64),
+    scratch: &mut Scratch,
+    accepted: &mut Vec<Accepted>,
+) {
+    let tol = &ctx.tol;
+    let contact = if is_apart { tol.least_distance_apart() } else { tol.least_distance() };
+    let asked = ctx.presses() && !ctx.a.is_sheet() && !ctx.b.is_sheet();
+    accepted.retain(|x| {
+        x.distance >= contact || asked && (tracks.continues(x, way + tol.tol) || confirmed(ctx, x, scratch))
+    });
+}
+
+/// Whether a point beside a pressed pair is in both solids.
+fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
+    let depth = -x.distance;
+    let middle = nalgebra::center(&x.p_a, &x.p_b);
+    let mut tried: ArrayVec<P3, 12> = ArrayVec::new();
+    match (x.feature_a, x.feature_b) {
+        (Feature::Face(_), Feature::Face(_)) => tried.push(middle),
+        (Feature::Face(_), _) => behind(ctx, Which::B, x, depth, scratch, &mut tried),
+        (_, Feature::Face(_)) => behind(ctx, Which::A, x, depth, scratch, &mut tried),
+        _ => tried.extend([between(ctx, x), Some(middle)].into_iter().flatten()),
+    }
+    tried.iter().any(|p| {
+        let mut inside =
+            |body, p: &P3| contains(body, p, 0.01 * ctx.tol.tol, &mut scratch.rays) == Some(true);
+        inside(ctx.a, p) && inside(ctx.b, &(ctx.pose_ba * p))
+    })
+}
+
+/// Points behind the edge or vertex of one side, in its own solid (frame of A).
+fn behind(
+    ctx: &Context<'_>,
+    own: Which,
+    x: &Accepted,
+    depth: f64,
+    scratch: &mut Scratch,
+    out: &mut ArrayVec<P3, 12>,
+) {
+    let (feature, place, p) = match own {
+        Which::A => (x.feature_a, &x.place_a, x.p_a),
+        Which::B => (x.feature_b, &x.place_b, x.p_b),
+    };
+    let body = ctx.body(own);
+    let local = if own == Which::A { p } else { ctx.pose_ba * p };
+    let mut outward: ArrayVec<V3, 2> = ArrayVec::new();
+    match feature {
+        Feature::Edge(e) => outward.extend(edge_normals(body, e, place.uv[0]).map(|n| n.middle().0)),
+        Feature::Vertex(v) => {
+            // The polar is told by directions into the solid.
+            let into = body.vertex(v).constraints.iter().filter_map(|c| c.try_normalize(0.0));
+            outward.extend((-into.sum::<V3>()).try_normalize(1e-9));
+            let faces = faces_around(body, &local, BESIDE * ctx.tol.tol, &mut scratch.near);
+            outward.extend(outward_of_all(&faces).and_then(|v| v.try_normalize(1e-9)));
+        }
+        Feature::Face(_) => {}
+    }
+    for step in STEPS {
+        for n in &outward {
+            out.extend([ctx.in_a(own, &(local - n * (step * depth)))]);
+        }
+    }
+}
+
+/// The middle of what two pressed edges have in common: the centroid of the four points in which each edge runs through the faces of
+/// the other one, all taken for straight (frame of A).
+fn between(ctx: &Context<'_>, x: &Accepted) -> Option<P3> {
+    let (Feature::Edge(a), Feature::Edge(b)) = (x.feature_a, x.feature_b) else { return None };
+    let of_a = edge_normals(ctx.a, a, x.place_a.uv[0])?;
+    let of_b = edge_normals(ctx.b, b, x.place_b.uv[0])?;
+    let [tangent_b, left, right] = [of_b.tangent, of_b.normals[0], of_b.normals[1]].map(|v| ctx.pose_ab * v);
+    let pierced = |p: P3, t: V3, q: P3, n: V3| {
+        let s = n.dot(&(q - p)) / n.dot(&t);
+        s.is_finite().then(|| (p + t * s).coords)
+    };
+    let mut sum = V3::zeros();
+    for n in [left, right] {
+        sum += pierced(x.p_a, of_a.tangent, x.p_b, n)?;
+    }
+    for n in of_a.normals {
+        sum += pierced(x.p_b, tangent_b, x.p_a, n)?;
+    }
+    Some(P3::from(sum * 0.25))
+}
