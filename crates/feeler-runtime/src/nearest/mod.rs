@@ -209,24 +209,32 @@ fn nearest_on_track(body: &Body, track: &Track, p: &P3) -> P3 {
     let (mut lo, mut hi) = (place(k.saturating_sub(1)), place((k + 1).min(SAMPLES - 1)));
     let mut s = place(k);
     let mut best = (sq(k), track.samples[k]);
-    for _ in 0..40 {
+    // The place before with its slope, and the step from there.
+    let mut last: Option<(f64, f64)> = None;
+    let mut step = hi - lo;
+    for _ in 0..80 {
         let (q, d) = track.eval(body, s);
         let off = q - p;
         if off.norm_squared() < best.0 {
             best = (off.norm_squared(), q);
         }
-        // The derivative of half the squared distance tells the side; the track is almost straight.
+        // The derivative of half the squared distance tells the side.
         let slope = off.dot(&d);
         if slope > 0.0 {
             hi = s;
         } else {
             lo = s;
         }
-        let newton = s - slope / d.norm_squared();
-        let next = if lo < newton && newton < hi { newton } else { 0.5 * (lo + hi) };
-        if (next - s).abs() <= 4.0 * f64::EPSILON || hi - lo <= 4.0 * f64::EPSILON {
+        // A point near the centre of an arc is almost as far from all of it: there only differences of slopes tell the second derivative.
+        let bend = last.map_or(d.norm_squared(), |(t, before)| (slope - before) / (s - t));
+        let secant = s - slope / bend;
+        let is_short = lo < secant && secant < hi && (secant - s).abs() <= 0.5 * step;
+        let next = if is_short { secant } else { 0.5 * (lo + hi) };
+        step = (next - s).abs();
+        if step <= 4.0 * f64::EPSILON || hi - lo <= 4.0 * f64::EPSILON {
             break;
         }
+        last = Some((s, slope));
         s = next;
     }
     best.1
