@@ -10,13 +10,11 @@ use crate::nearest::membership::contains;
 use crate::nearest::{Around, faces_around, nearest};
 use crate::solve::{Context, Which};
 use arrayvec::ArrayVec;
-use feeler_geom::skeleton::Primitive;
 use feeler_geom::{P3, V3};
-use feeler_hierarchy::Feature;
 use nalgebra::Matrix3;
 
 /// Lengths (in tolerances) at which directions are tried.
-const LENGTHS: [f64; 5] = [64.0, 1024.0, 4.0, 16_384.0, 262_144.0];
+const LENGTHS: [f64; 6] = [64.0, 1024.0, 16.0, 4.0, 16_384.0, 262_144.0];
 /// Points that the search for a larger sum of distances asks about.
 const TRIALS: u32 = 160;
 /// Points that an ascent along one boundary asks about.
@@ -45,7 +43,7 @@ pub(super) fn confirm(
     let of_a = faces_around(ctx.a, &evidence.p, radius, &mut probe.near);
     let mut of_b = faces_around(ctx.b, &(ctx.pose_ba * evidence.p), radius, &mut probe.near);
     of_b.iter_mut().for_each(|(_, n)| *n = ctx.pose_ab * *n);
-    let directions = directions(ctx, &of_a, &of_b, evidence.along);
+    let directions = directions(&of_a, &of_b, evidence.along);
     let tried = LENGTHS
         .iter()
         .flat_map(|l| directions.iter().map(move |d| d * *l))
@@ -175,7 +173,7 @@ pub(super) fn behind(ctx: &Context<'_>, p: &P3, n: &V3, probe: &mut Probe) -> Op
 }
 
 /// Unit directions against the normals of faces of both solids.
-fn directions(ctx: &Context<'_>, of_a: &Around, of_b: &Around, along: Option<V3>) -> ArrayVec<V3, 40> {
+fn directions(of_a: &Around, of_b: &Around, along: Option<V3>) -> ArrayVec<V3, 40> {
     let mut out: ArrayVec<V3, 40> = ArrayVec::new();
     let enters = |faces: &Around, d: &V3| faces.iter().any(|(_, n)| n.dot(d) < -1e-9);
     let mut offer = |d: V3| {
@@ -205,19 +203,6 @@ fn directions(ctx: &Context<'_>, of_a: &Around, of_b: &Around, along: Option<V3>
     for t in along.iter().flat_map(|t| [*t, -*t]) {
         offer(t - sum_a - sum_b);
         offer(t - (sum_a + sum_b) * 0.1);
-    }
-    // Near a tip of a face no normal tells the way, its axis does.
-    let axes = |which: Which, faces: &Around| -> ArrayVec<V3, 12> {
-        let axis = |f: u32| match ctx.primitive(which, Feature::Face(f))? {
-            Primitive::Line { dir, .. } => Some(dir),
-            Primitive::Circle { frame, .. } => Some(frame.z),
-            _ => None,
-        };
-        faces.iter().filter_map(|(f, _)| axis(*f)).collect()
-    };
-    for d in axes(Which::A, of_a).into_iter().chain(axes(Which::B, of_b)) {
-        offer(d);
-        offer(-d);
     }
     // As steeply behind one of three faces as behind the others: in a thin lens no sum of normals stays inside.
     let all: ArrayVec<(bool, V3), 24> =
