@@ -105,6 +105,20 @@ pub struct Hierarchy {
     /// Binary tree; node 0 is the root. Children of an inner node are adjacent.
     #[serde(with = "feeler_geom::bulk")]
     pub nodes: Vec<Node>,
+    /// Points (mm) whose convex hull holds the solid, near enough that no extent of it along any direction is more than
+    /// 1 % larger than that of the solid: what bounds a body that moves. Empty only where there are no nodes.
+    #[serde(with = "feeler_geom::bulk")]
+    pub hull: Vec<P3>,
+}
+
+/// Where the mass of a solid of density 1 is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Inertia {
+    /// Centre of mass (mm), in the axes of the part.
+    pub centroid: [f64; 3],
+    /// Inertia tensor (mm⁵) about the centroid, in the axes of the part: moments of inertia on the diagonal, negative
+    /// products of inertia beside it.
+    pub tensor: [[f64; 3]; 3],
 }
 
 /// Facts for people and tolerances for the runtime.
@@ -122,6 +136,10 @@ pub struct SolidInfo {
     pub area: f64,
     /// Volume (mm³).
     pub volume: f64,
+    /// Centroid and inertia; none where there is no volume (open surfaces).
+    pub inertia: Option<Inertia>,
+    /// Smallest thickness of the material (mm); infinite where no two places of the boundary face each other through it.
+    pub wall: f64,
     /// Source counts: faces, edges, vertices.
     pub source_counts: [u32; 3],
     /// Source faces by surface: plane, cylinder, cone, sphere, torus, bezier.

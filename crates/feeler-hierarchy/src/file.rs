@@ -40,7 +40,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Version of the format that this code writes, and the only one it reads.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 
 const MAGIC: [u8; 8] = *b"FEELER\r\n";
 const HEADER: usize = 64;
@@ -85,7 +85,8 @@ pub enum FileError {
     },
     /// Written by an earlier release whose format is no longer read.
     #[error(
-        "written in format version {found}, older than the supported version {supported}; prepare the input again"
+        "written in format version {found}, older than the supported version {supported}; prepare the input again \
+         with `feeler preprocess`"
     )]
     Older {
         /// Version of the file.

@@ -1,8 +1,8 @@
 //! A made-up model with every kind of surface, curve and feature, for the tests of this crate.
 
 use crate::data::{
-    Area, Component, Edge, Face, Feature, Hierarchy, Instance, Model, NearCanonical, Node, Options, Origin,
-    Reference, Side, SolidInfo, Span, Vertex,
+    Area, Component, Edge, Face, Feature, Hierarchy, Inertia, Instance, Model, NearCanonical, Node, Options,
+    Origin, Reference, Side, SolidInfo, Span, Vertex,
 };
 use feeler_geom::bezier::{BezierSpline, BezierSurface, H4};
 use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
@@ -130,9 +130,15 @@ pub(crate) fn hierarchy() -> Hierarchy {
         bbox_max: [2.0; 3],
         area: 10.0,
         volume: 3.0,
+        inertia: Some(Inertia {
+            centroid: [0.5, 0.25, -0.125],
+            tensor: [[3.0, -0.5, 0.25], [-0.5, 4.0, 0.0], [0.25, 0.0, 5.0]],
+        }),
+        wall: 0.75,
         ..SolidInfo::default()
     };
-    Hierarchy { info, faces, edges, vertices: vec![vertex], areas, nodes }
+    let hull = Obb::fit(&[P3::origin(), P3::new(1.0, 2.0, 3.0)]).corners().to_vec();
+    Hierarchy { info, faces, edges, vertices: vec![vertex], areas, nodes, hull }
 }
 
 /// A tree over areas 0, 1, …, each left child a leaf.

@@ -5,7 +5,7 @@
 //! of the bounds are not checked here; they belong to the tests of the preparation.
 
 use crate::data::{
-    Area, Component, Edge, Face, Feature, Hierarchy, Instance, Model, NearCanonical, Node, Vertex,
+    Area, Component, Edge, Face, Feature, Hierarchy, Inertia, Instance, Model, NearCanonical, Node, Vertex,
 };
 use feeler_geom::bezier::{BezierSpline, BezierSurface, H4, MAX_DEGREE};
 use feeler_geom::trim::TrimCells;
@@ -69,6 +69,10 @@ pub fn check_hierarchy(h: &Hierarchy) -> Check {
     let facts = [info.area, info.volume, info.max_trim_deviation];
     require(facts.iter().chain(&info.bbox_min).chain(&info.bbox_max).all(|x| sized(*x)), NOT_FINITE)
         .at("facts")?;
+    check_inertia(info.inertia.as_ref()).at("inertia")?;
+    // Infinite where nothing is opposite.
+    require(info.wall >= 0.0, "must be a length or infinite").at("wall")?;
+    require(h.hull.iter().all(|p| sized_vec(&p.coords)), NOT_FINITE).at("hull")?;
     for (i, face) in h.faces.iter().enumerate() {
         check_face(face).at(format_args!("face {i}"))?;
     }
@@ -84,7 +88,8 @@ pub fn check_hierarchy(h: &Hierarchy) -> Check {
     for (i, node) in h.nodes.iter().enumerate() {
         check_obb(&node.obb).and_then(|()| check_cone(&node.cone)).at(format_args!("node {i}"))?;
     }
-    check_tree(&h.nodes, h.areas.len()).at("tree")
+    check_tree(&h.nodes, h.areas.len()).at("tree")?;
+    require(h.hull.is_empty() == h.nodes.is_empty(), "a tree and a hull belong together").at("hull")
 }
 
 const NOT_FINITE: &str = "a number is not finite or out of all proportion";
@@ -118,6 +123,13 @@ fn sized_vec(v: &V3) -> bool {
 
 fn is_unit(v: &V3) -> bool {
     (v.norm_squared() - 1.0).abs() <= AXIS_TOL
+}
+
+fn check_inertia(inertia: Option<&Inertia>) -> Check {
+    let Some(Inertia { centroid, tensor }) = inertia else { return Ok(()) };
+    require(centroid.iter().chain(tensor.iter().flatten()).all(|x| sized(*x)), NOT_FINITE)?;
+    let [a, b, c] = tensor;
+    require([a[1] - b[0], a[2] - c[0], b[2] - c[1]].iter().all(|x| *x == 0.0), "must be symmetric")
 }
 
 fn check_instance(instance: &Instance, n_solids: usize) -> Check {

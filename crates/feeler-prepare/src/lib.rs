@@ -15,5 +15,6 @@ mod normals;
 mod polar;
 mod prepare;
 mod split;
+mod wall;
 
 pub use prepare::{PrepareError, prepare_model, prepare_solid};

@@ -2,7 +2,7 @@
 
 use feeler_brep::{EdgeStatus, Solid, VertexPolar};
 use feeler_geom::canonical::Nearly;
-use feeler_geom::{Curve, Surface};
+use feeler_geom::{Curve, Obb, Surface};
 use feeler_hierarchy::{
     Edge, Face, Feature, FeatureType, Hierarchy, Instance, Model, NearCanonical, Options, Origin, Side,
     SolidInfo, Span, Vertex,
@@ -92,7 +92,8 @@ pub fn prepare_solid(solid: &Solid, options: &Options) -> Result<Hierarchy, Prep
     let edges = features.edges.iter().map(|e| edge_record(solid, &features, e)).collect();
     let vertices = features.vertices.iter().map(|v| vertex_record(solid, v)).collect();
     let faces = features.faces.into_iter().map(|f| face_record(solid, f)).collect();
-    Ok(Hierarchy { info, faces, edges, vertices, areas, nodes })
+    let hull = Obb::from_aabb(&solid.bounds).corners().to_vec();
+    Ok(Hierarchy { info, faces, edges, vertices, areas, nodes, hull })
 }
 
 fn type_bits(leaf: &Leaf, features: &Features) -> u16 {
@@ -232,6 +233,8 @@ fn info(solid: &Solid, features: &Features) -> SolidInfo {
         bbox_max: solid.bounds.max.into(),
         area: solid.area,
         volume: solid.volume,
+        inertia: None,
+        wall: crate::wall::wall(solid),
         source_counts: [index(solid.shell.faces.len()), n_edges, index(solid.shell.vertices.len())],
         faces_by_type,
         edges_by_curve,

@@ -18,6 +18,7 @@ fn empty() -> Hierarchy {
         vertices: vec![],
         areas: vec![],
         nodes: vec![],
+        hull: vec![],
     }
 }
 

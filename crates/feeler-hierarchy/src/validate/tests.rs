@@ -35,6 +35,9 @@ fn numbers_out_of_range_are_refused() {
         refused(|m| m.instances[0].translation[1] = x, "instance 0: translation");
         refused(|m| m.instances[0].rotation[1] = x, "instance 0: rotation");
         refused(|m| m.solids[0].info.volume = x, "solid 0: facts");
+        refused(|m| m.solids[0].hull[3].y = x, "solid 0: hull");
+        refused(|m| inertia(m).centroid[2] = x, "solid 0: inertia");
+        refused(|m| inertia(m).tensor[2][1] = x, "solid 0: inertia");
         refused(|m| m.solids[0].vertices[0].point.y = x, "vertex 0: point");
         refused(|m| m.solids[0].vertices[0].constraints[1].z = x, "vertex 0: constraints");
         refused(|m| m.solids[0].areas[0].rect.u1 = x, "area 0");
@@ -56,6 +59,22 @@ fn numbers_out_of_range_are_refused() {
             "face 0: source 1",
         );
     }
+}
+
+fn inertia(model: &mut Model) -> &mut Inertia {
+    model.solids[0].info.inertia.as_mut().unwrap()
+}
+
+#[test]
+fn facts_that_cannot_be_are_refused() {
+    refused(|m| inertia(m).tensor[0][1] += 1.0, "solid 0: inertia");
+    for x in [f64::NAN, -1.0, f64::NEG_INFINITY] {
+        refused(|m| m.solids[1].info.wall = x, "solid 1: wall");
+    }
+    refused(|m| m.solids[1].hull.clear(), "solid 1: hull");
+    let mut model = fixture::model();
+    (model.solids[0].info.inertia, model.solids[0].info.wall) = (None, f64::INFINITY);
+    check_well_formed(&model).unwrap();
 }
 
 fn surface(model: &mut Model, i: usize) -> &mut Surface {
@@ -204,5 +223,6 @@ fn trees_that_are_none_are_refused() {
     let mut none = fixture::hierarchy();
     none.areas.clear();
     none.nodes.clear();
+    none.hull.clear();
     assert!(check_hierarchy(&none).is_ok(), "no areas, no nodes");
 }
