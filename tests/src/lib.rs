@@ -11,6 +11,7 @@ pub mod cases;
 pub mod conformal;
 pub mod corpus;
 pub mod membership;
+pub mod pushes;
 pub mod verdicts;
 
 use feeler_brep::Solid;

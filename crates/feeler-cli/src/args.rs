@@ -96,6 +96,9 @@ pub struct PairArgs {
     /// default: 1e-7 of the larger solid's diagonal
     #[arg(long, value_name = "MM", value_parser = positive)]
     pub tolerance: Option<f64>,
+    /// Report contacts at negative distances, too, down to this depth (mm): less than half the sum of both solids' walls
+    #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = non_negative)]
+    pub penetration: f64,
     /// Dilate the polars of edges and vertices by this angle (rad) and report quasi-minima too
     #[arg(long, value_name = "RAD", default_value_t = 0.0, value_parser = quasi)]
     pub quasi: f64,

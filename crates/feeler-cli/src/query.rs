@@ -22,7 +22,8 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
     let pool = threads(&args.pair)?;
     let mut pair = ContactPair::new(two.body_a, two.body_b);
     let clock = Instant::now();
-    pool.install(|| pair.query(&(user_a * two.own_a), &(user_b * two.own_b), &options).map(|_| ()))?;
+    pool.install(|| pair.query(&(user_a * two.own_a), &(user_b * two.own_b), &options).map(|_| ()))
+        .with_context(|| format!("A is {}, B is {}", args.pair.a.display(), args.pair.b.display()))?;
     let wall_us = clock.elapsed().as_secs_f64() * 1e6;
     if args.pair.json {
         let mut document = document(&pair, args.pair.d_max, wall_us);
@@ -67,6 +68,7 @@ pub(crate) fn options(args: &PairArgs) -> anyhow::Result<QueryOptions> {
         certified: args.certified,
         conformal_spacing: args.conformal_spacing,
         tolerance: args.tolerance,
+        penetration: args.penetration,
         parallel: args.threads > 1,
         ..QueryOptions::default()
     };

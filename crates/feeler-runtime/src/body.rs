@@ -311,6 +311,13 @@ impl Body {
         self.bounds.diagonal()
     }
 
+    /// Smallest thickness of the material (mm): the smallest distance between two places with opposite outward normals and
+    /// only material between them. A lower bound of it, infinite where there are no such places.
+    #[must_use]
+    pub fn wall(&self) -> f64 {
+        self.hierarchy.info.wall
+    }
+
     /// Whether it has no inside: an open surface, met from both sides.
     pub(crate) fn is_sheet(&self) -> bool {
         let size = self.size();

@@ -121,6 +121,7 @@ impl ContactPair {
         self.verdict.clear();
         self.has_verdict = false;
         options.check()?;
+        self.check_walls(options.penetration)?;
         let options = options.bounded();
         let pose_ab = relative_pose(pose_a, pose_b)?;
         let clock = Instant::now();
@@ -201,6 +202,15 @@ impl ContactPair {
         let near = nearest.is_some_and(|d| d <= ctx.tol.tol);
         pronounce(&ctx, &finding, near, &self.decision, pose_a, &mut self.verdict);
         Ok(&self.lmds)
+    }
+
+    /// Whether contacts of a depth (mm) are told from the far sides of walls.
+    fn check_walls(&self, penetration: f64) -> Result<(), QueryError> {
+        let [wall_a, wall_b] = [self.a.wall(), self.b.wall()];
+        if penetration > 0.0 && 2.0 * penetration >= wall_a + wall_b {
+            return Err(QueryError::Walls { penetration, wall_a, wall_b });
+        }
+        Ok(())
     }
 
     /// Begins a new motion: what the next query finds is new.

@@ -10,18 +10,24 @@ use nalgebra::{Matrix4, Vector4};
 /// The member near `p_guess` (a point on or near A) of the family of critical pairs that
 /// [`critical_pairs`](super::critical_pairs) reported for the same `tol` and `extent`. The footpoints are on their
 /// features to rounding; `p_b - p_a = distance n` and the conditions on `n` hold to what `tol` over `extent` allows, and
-/// exactly for an exact family. `None` when there is none near, with a distance of at least `-2 tol`.
+/// exactly for an exact family. `None` when there is none near, with a distance of at least `least`.
 ///
 /// Starting from the foot of `p_guess`, Newton steps of minimal length lead to the family, along directions that are
 /// not the family's own; so samples keep their place along it.
 #[must_use]
-pub fn family_foot(a: &Primitive, b: &Primitive, p_guess: &P3, tol: f64, extent: f64) -> Option<Critical> {
+pub fn family_foot(
+    a: &Primitive,
+    b: &Primitive,
+    p_guess: &P3,
+    least: f64,
+    (tol, extent): (f64, f64),
+) -> Option<Critical> {
     match (a, b) {
         (Primitive::Plane { origin, normal }, _) => plane_member(*origin, *normal, b, p_guess, tol, extent),
         (_, Primitive::Plane { origin, normal }) => {
             plane_member(*origin, *normal, a, p_guess, tol, extent).map(Critical::swapped)
         }
-        _ => skeleton_member(a, b, p_guess, tol, extent),
+        _ => skeleton_member(a, b, p_guess, least, (tol, extent)),
     }
 }
 
@@ -75,17 +81,21 @@ fn plane_member(
     })
 }
 
-/// Smallest distance (in tolerances) of a member: more is no contact.
-const LEAST: f64 = -2.0;
 /// How far (in tolerances) a member's residuals may be from zero.
 const SLACK: f64 = 4.0;
 
 /// Points, lines and circles: the member nearest to the guess that any of the starts leads to.
-fn skeleton_member(a: &Primitive, b: &Primitive, p_guess: &P3, tol: f64, extent: f64) -> Option<Critical> {
+fn skeleton_member(
+    a: &Primitive,
+    b: &Primitive,
+    p_guess: &P3,
+    least: f64,
+    (tol, extent): (f64, f64),
+) -> Option<Critical> {
     let mut best: Option<Critical> = None;
     let far = |c: &Critical| ((c.p_a - p_guess).norm(), (c.p_b - p_guess).norm());
     for (k, x) in starts(a, b, p_guess, tol).into_iter().enumerate() {
-        let Some(member) = converged(a, b, x, tol, extent) else { continue };
+        let Some(member) = converged(a, b, x, least, (tol, extent)) else { continue };
         // The first start has the guess's own normal: if that is a member's already, no other one is nearer.
         let own = sample(a, x.s);
         if k == 0 && (member.p_a - own.c - x.n * own.sigma).norm() <= tol {
@@ -104,7 +114,13 @@ fn skeleton_member(a: &Primitive, b: &Primitive, p_guess: &P3, tol: f64, extent:
 }
 
 /// Newton steps of minimal length from `x`; `None` when they do not lead to a member within the tolerance.
-fn converged(a: &Primitive, b: &Primitive, mut x: Pair, tol: f64, extent: f64) -> Option<Critical> {
+fn converged(
+    a: &Primitive,
+    b: &Primitive,
+    mut x: Pair,
+    least: f64,
+    (tol, extent): (f64, f64),
+) -> Option<Critical> {
     let len = extent.max(tol);
     // Directions in which the distance changes by less than the tolerance over the extent are the family's.
     let flat = (SLACK * tol / len).clamp(1e-10, 1e-3);
@@ -126,8 +142,12 @@ fn converged(a: &Primitive, b: &Primitive, mut x: Pair, tol: f64, extent: f64) -
     let (sa, sb) = (sample(a, x.s), sample(b, x.t));
     let fits = r.iter().all(|v| v.abs() * len <= SLACK * tol.max(1e-14 * len));
     let distance = (sb.c - sa.c).dot(&x.n) - sa.sigma - sb.sigma;
-    (fits && is_family && distance >= LEAST * tol && on_nappe(&sa, tol) && on_nappe(&sb, tol))
-        .then(|| Critical { p_a: sa.c + x.n * sa.sigma, p_b: sb.c - x.n * sb.sigma, n: x.n, distance })
+    (fits && is_family && distance >= least && on_nappe(&sa, tol) && on_nappe(&sb, tol)).then(|| Critical {
+        p_a: sa.c + x.n * sa.sigma,
+        p_b: sb.c - x.n * sb.sigma,
+        n: x.n,
+        distance,
+    })
 }
 
 /// The step of minimal length that solves the system in its stiff directions, and the number of the others (a point's

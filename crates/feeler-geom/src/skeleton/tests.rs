@@ -428,14 +428,15 @@ fn check_members(name: &str, a: &Primitive, b: &Primitive, distance: f64, rng: &
     for _ in 0..60 {
         let (x, y) = (rng.random_range(-3.0..3.0), rng.random_range(-3.0..3.0));
         let (guess, _) = feature_point(a, x, y);
-        let Some(m) = family_foot(a, b, &guess, TOL, EXTENT) else { continue };
+        let Some(m) = family_foot(a, b, &guess, -2.0 * TOL, (TOL, EXTENT)) else { continue };
         let (off_a, off_b) = (off_feature(a, &m.p_a, &m.n), off_feature(b, &m.p_b, &-m.n));
         assert!(
             off_a < 5.0 * TOL && off_b < 5.0 * TOL,
             "{name}: off by {off_a:e} {off_b:e}\n{a:?}\n{b:?}\n{m:?}"
         );
         assert!((m.p_b - m.p_a - m.n * m.distance).norm() < 5.0 * TOL, "{name}: along the normal");
-        let again = family_foot(a, b, &m.p_a, TOL, EXTENT).map_or(9.0, |again| (again.p_a - m.p_a).norm());
+        let again = family_foot(a, b, &m.p_a, -2.0 * TOL, (TOL, EXTENT))
+            .map_or(9.0, |again| (again.p_a - m.p_a).norm());
         assert!(again < 1e-4, "{name}: moved by {again:e}\n{a:?}\n{b:?}\n{m:?}");
         met += usize::from((m.distance - distance).abs() < 5.0 * TOL);
     }
@@ -608,7 +609,7 @@ fn bad_numbers_do_no_harm() {
             {
                 let got = critical_pairs(a, b, d_max, tol, extent);
                 assert!(got.isolated.iter().all(|c| c.distance.is_finite()), "{a:?} {b:?} {got:?}");
-                let _ = family_foot(a, b, &P3::new(0.1, 0.2, 0.3), tol, extent);
+                let _ = family_foot(a, b, &P3::new(0.1, 0.2, 0.3), -2.0 * tol, (tol, extent));
                 let _ = signed_distance(a, &P3::new(0.1, 0.2, 0.3));
             }
         }

@@ -171,7 +171,7 @@ impl<'a> FamilySet<'a> {
 
     /// As [`FamilySet::member`], whether or not it lies on the solids.
     pub(crate) fn pair(&self, guess: &P3) -> Option<Critical> {
-        let pair = family_foot(&self.a, &self.b, guess, self.ctx.tol.tol, self.extent)?;
+        let pair = family_foot(&self.a, &self.b, guess, self.ctx.least, (self.ctx.tol.tol, self.extent))?;
         // Near an exact family the solution is right to the tolerance: one footpoint stays, the other one faces it.
         match (&self.a, &self.b) {
             (Primitive::Plane { .. }, _) | (_, Primitive::Plane { .. }) => Some(pair),

@@ -1,0 +1,203 @@
+//! Solids that are pushed together through contact, from a gap to a depth: contacts must live through it.
+
+use feeler_geom::{P3, Pose, V3};
+use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions};
+use nalgebra::{Translation3, UnitQuaternion};
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+use std::sync::Arc;
+
+/// What has become of contacts in pushes.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Pushes that came to a contact.
+    pub pushes: u64,
+    /// Steps.
+    pub steps: u64,
+    /// Contacts that went from a positive to a negative distance.
+    pub crossed: u64,
+    /// Those of them that kept their identity.
+    pub same: u64,
+    /// Contacts that passed on to a neighbouring feature.
+    pub passed_on: u64,
+    /// Contacts that were gone at the ends of the range of distances, or came there.
+    pub at_ends: u64,
+    /// Contacts at positive distances and at zero that were gone without a reason.
+    pub lost: Vec<String>,
+    /// Contacts at positive distances that met a saddle and vanished with it.
+    pub folded: u64,
+    /// Contacts gone at negative distances: at folds, and where the common points beside them end.
+    pub gone_inside: u64,
+    /// Contacts that came at a negative distance, inside.
+    pub born_inside: u64,
+    /// Distances that changed by more than the motion.
+    pub jumps: Vec<String>,
+}
+
+/// A push of B along a random direction in a random orientation.
+#[derive(Debug)]
+pub struct Push {
+    a: Arc<Body>,
+    b: Arc<Body>,
+    own_a: Pose,
+    turn: UnitQuaternion<f64>,
+    toward: V3,
+    /// Where they touch, along the direction.
+    contact: f64,
+    /// Depth (mm) to which it goes.
+    depth: f64,
+    name: String,
+}
+
+const STEPS: u32 = 48;
+
+impl Push {
+    /// The push of a seed; `None` where B does not come to a contact.
+    #[must_use]
+    pub fn new(name: &str, (a, own_a): (&Arc<Body>, &Pose), b: &Arc<Body>, seed: u64) -> Option<Self> {
+        let mut rng = SmallRng::seed_from_u64(seed);
+        let axis = V3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+        let turn = UnitQuaternion::from_scaled_axis(axis * 3.0);
+        let toward = V3::from_fn(|_, _| rng.random_range(-1.0..1.0)).try_normalize(0.1)?;
+        let size = a.size().max(b.size());
+        let most = 0.45 * (a.wall() + b.wall());
+        let mut push = Self {
+            a: a.clone(),
+            b: b.clone(),
+            own_a: *own_a,
+            turn,
+            toward,
+            contact: 0.0,
+            depth: (0.02 * size * rng.random_range(0.05..1.0)).min(most),
+            name: format!("{name}, seed {seed}"),
+        };
+        // Towards each other by the distance, which is never too far.
+        let mut pair = ContactPair::new(a.clone(), b.clone());
+        let mut options =
+            QueryOptions { detect_interference: false, ..QueryOptions::within(8.0 * (a.size() + b.size())) };
+        let mut s = -1.5 * (a.size() + b.size());
+        for _ in 0..400 {
+            pair.query(own_a, &push.pose(s), &options).ok()?;
+            let gap = pair.min_distance()?;
+            if gap < 1e-9 * size {
+                push.contact = s;
+                return Some(push);
+            }
+            s += gap;
+            // Now no farther than before, and the way.
+            options.d_max = 2.0 * gap + 1e-6 * size;
+            if s > 3.0 * (a.size() + b.size()) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Whether a contact at `s` that is gone after `step` more vanishes where its footpoints run without bounds: their speed grows with
+    /// the inverse of the root of what is left.
+    fn folds(&self, contact: &Lmd, s: f64, step: f64) -> bool {
+        let options = QueryOptions { detect_interference: false, ..QueryOptions::within(2.0 * self.depth) };
+        let mut pair = ContactPair::new(self.a.clone(), self.b.clone());
+        let (mut there, mut gone) = (0.0, step);
+        let mut last = (*contact, 0.0);
+        let mut run = 0.0_f64;
+        while gone - there > 1e-9 * step {
+            let t = 0.5 * (there + gone);
+            let found = pair.query(&self.own_a, &self.pose(s + t), &options).expect("finite");
+            let features =
+                |l: &Lmd| (l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index);
+            let away = |l: &Lmd| (l.local_a - last.0.local_a).norm().max((l.local_b - last.0.local_b).norm());
+            let same = found.iter().filter(|l| features(l) == features(contact));
+            match same.min_by(|l, m| away(l).total_cmp(&away(m))).filter(|l| away(l) < 0.05 * self.a.size()) {
+                Some(l) => {
+                    run = away(l) / (t - last.1);
+                    (there, last) = (t, (*l, t));
+                }
+                None => gone = t,
+            }
+        }
+        run > 100.0
+    }
+
+    fn pose(&self, s: f64) -> Pose {
+        let center = self.b.bounds().min + (self.b.bounds().max - self.b.bounds().min) * 0.5;
+        let middle = self.a.bounds().min + (self.a.bounds().max - self.a.bounds().min) * 0.5;
+        let place = self.own_a * middle + self.toward * s - self.turn * center.coords;
+        Pose::from_parts(Translation3::from(place.coords), self.turn)
+    }
+
+    /// Goes from a gap through contact to beyond the depth.
+    ///
+    /// # Panics
+    /// When a query is refused.
+    pub fn run(&self, tally: &mut Tally) {
+        tally.pushes += 1;
+        let (depth, size) = (self.depth, self.a.size().max(self.b.size()));
+        let options = QueryOptions { penetration: depth, ..QueryOptions::within(depth) };
+        let mut pair = ContactPair::new(self.a.clone(), self.b.clone());
+        let moved = 3.0 * depth / f64::from(STEPS);
+        let tol = 1e-7 * size;
+        let mut before: Vec<Lmd> = Vec::new();
+        for k in 0..STEPS {
+            let s = self.contact - depth + moved * f64::from(k);
+            pair.query(&self.own_a, &self.pose(s), &options).expect("finite, and thinner than the walls");
+            tally.steps += 1;
+            let strict = |l: &&Lmd| l.class == LmdClass::Strict && !l.undecided;
+            let now: Vec<Lmd> = pair.lmds().iter().filter(strict).copied().collect();
+            let all = pair.lmds();
+            let near = 20.0 * moved + 10.0 * tol;
+            let beside = |set: &[Lmd], p: &P3, q: &P3| {
+                let is_near = |l: &Lmd| (l.point_a - p).norm() < near && (l.point_b - q).norm() < near;
+                set.iter().any(is_near)
+            };
+            let place = |l: &Lmd| {
+                let of = |f: &feeler_runtime::FeatureRef| format!("{:?} {}", f.kind, f.index);
+                format!(
+                    "{} at step {k}, {} / {}, {:.6e}",
+                    self.name,
+                    of(&l.feature_a),
+                    of(&l.feature_b),
+                    l.distance
+                )
+            };
+            for l in &before {
+                let next = now.iter().find(|n| n.id == l.id);
+                let crosses = l.distance > 0.0 && l.distance < moved;
+                match next {
+                    Some(n) => {
+                        if (n.distance - l.distance).abs() > moved * (1.0 + 1e-9) + 2.0 * tol {
+                            tally.jumps.push(format!(
+                                "{} then {:.6e}, moved {moved:.2e}",
+                                place(l),
+                                n.distance
+                            ));
+                        }
+                        if l.distance > 0.0 && n.distance <= 0.0 {
+                            tally.crossed += 1;
+                            tally.same += 1;
+                        }
+                    }
+                    None if depth - l.distance.abs() <= 2.0 * moved + tol => tally.at_ends += 1,
+                    None if beside(all, &l.point_a, &(l.point_b + self.toward * moved)) => {
+                        tally.passed_on += 1;
+                        tally.crossed += u64::from(crosses);
+                    }
+                    None if l.distance < -2.0 * tol => tally.gone_inside += 1,
+                    None if self.folds(l, s - moved, moved) => tally.folded += 1,
+                    None => tally.lost.push(place(l)),
+                }
+            }
+            if k > 0 {
+                for n in now.iter().filter(|n| n.distance < -2.0 * tol - moved) {
+                    let is_old = before.iter().any(|l| l.id == n.id);
+                    let at_end = depth + n.distance <= 2.0 * moved;
+                    if !is_old && !at_end && !beside(&before, &n.point_a, &(n.point_b - self.toward * moved))
+                    {
+                        tally.born_inside += 1;
+                    }
+                }
+            }
+            before = now;
+        }
+    }
+}
