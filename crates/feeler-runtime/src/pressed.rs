@@ -60,7 +60,8 @@ pub(crate) fn retain(
     let contact = if is_apart { tol.least_distance_apart() } else { tol.least_distance() };
     let asked = ctx.presses() && !ctx.a.is_sheet() && !ctx.b.is_sheet();
     accepted.retain(|x| {
-        x.distance >= contact || asked && (tracks.continues(x, way + tol.tol) || confirmed(ctx, x, scratch))
+        x.distance >= contact
+            || asked && (tracks.continues(x, &ctx.pose_ba, way + tol.tol) || confirmed(ctx, x, scratch))
     });
 }
 

@@ -51,6 +51,9 @@ pub(crate) struct Tracks {
 /// Minima of one pair of features above which they are numbered by rank: dense samples of a conformal set.
 const MAX_TRACKED: usize = 64;
 
+/// How much farther than points of B footpoints may move where a minimum passes on to a neighbouring feature.
+const RUN: f64 = 10.0;
+
 /// A branch that is not given yet.
 const UNKNOWN: u32 = u32::MAX;
 
@@ -60,13 +63,17 @@ impl Tracks {
         self.last.clear();
     }
 
-    /// Whether a minimum may be one of the last query, B's points having moved by no more than `way` (mm) since then: on the same
-    /// features, with a signed distance that changes by no more.
-    pub(crate) fn continues(&self, x: &Accepted, way: f64) -> bool {
+    /// Whether a minimum may be one of the last query, B's points having moved by no more than `way` (mm) since then: with a signed
+    /// distance that changes by no more, on the same features, or passed on to neighbours of them.
+    pub(crate) fn continues(&self, x: &Accepted, pose_ba: &Pose, way: f64) -> bool {
+        let (p_a, p_b) = (x.p_a, pose_ba * x.p_b);
+        // Footpoints run faster than the motion where contact is flat.
+        let near =
+            |k: &Known| (k.places.0 - p_a).norm() <= RUN * way && (k.places.1 - p_b).norm() <= RUN * way;
         self.last.iter().any(|k| {
-            k.features == (x.feature_a, x.feature_b)
-                && (k.distance - x.distance).abs() <= way
+            (k.distance - x.distance).abs() <= way
                 && k.n.dot(&x.n) > 0.0
+                && (k.features == (x.feature_a, x.feature_b) || near(k))
         })
     }
 
