@@ -1,7 +1,7 @@
 //! Is the status of a query right? Random pairs of solids near contact, judged by their closed forms.
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin verdicts -- [--pairs N] [--seed S] [--swap] [--list] [--case NUMBER]
+//! cargo run --release -p feeler-benches --bin verdicts -- [--pairs N] [--seed S] [--swap] [--octree] [--list] [--case NUMBER]
 //! cargo run --release -p feeler-benches --bin verdicts -- --spline data [--pairs N] [--seed S] [--list]
 //! ```
 //!
@@ -17,8 +17,12 @@
 //! - the witness of an interference is not as deep in both as is said, or not deeper than the tolerance (*untrue*);
 //! - with `--swap`: B with A gives another status than A with B (*swapped*).
 //!
+//! With `--octree` an octree of 40,000 cells over the common box proves how deep common points of solids that do not interfere are at
+//! the most: the table that follows counts them by that bound, in sizes.
+//!
 //! `--spline` takes free-form solids of a folder instead and judges them by rays: a point that is inside both by several rays proves an
-//! interference, sampled points bound the distance from above.
+//! interference, sampled points bound the distance from above. A table by decades of the gap (of interfering pairs the depth) in tolerances
+//! follows.
 //!
 //! `--list` prints all wrong pairs, `--case` one pair with everything about it. Exit status 1 when anything is wrong.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
@@ -28,7 +32,7 @@ use feeler_geom::Pose;
 use feeler_runtime::QueryOptions;
 use feeler_tests::verdicts::freeform::{self, Free};
 use feeler_tests::verdicts::generate::{Case, Category};
-use feeler_tests::verdicts::judge::{Fault, Judged, judge};
+use feeler_tests::verdicts::judge::{Fault, Judged, judge, proven};
 use feeler_tests::verdicts::{Answer, Pool, Verdict, ask, ask_with};
 use feeler_tests::{Part, part};
 use std::collections::BTreeMap;
@@ -42,6 +46,15 @@ struct Tally {
     faults: BTreeMap<Fault, u64>,
     swapped: u64,
     times: Vec<f64>,
+}
+
+/// Cells of an octree.
+const CELLS: usize = 40_000;
+
+/// The power of ten below a number; the smallest for what is not above 0.
+#[expect(clippy::cast_possible_truncation, reason = "a small exponent")]
+fn decade(x: f64) -> i32 {
+    if x > 0.0 { x.log10().floor() as i32 } else { i32::MIN }
 }
 
 /// Wall time (s) from which on `--list` shows a pair.
@@ -67,6 +80,7 @@ fn main() -> ExitCode {
     let clock = Instant::now();
     let mut tallies: BTreeMap<Category, Tally> = BTreeMap::new();
     let mut shown = 0;
+    let mut bounds: BTreeMap<i32, u64> = BTreeMap::new();
     for i in 0..pairs {
         let number = (seed << 32) + i;
         let (case, answer, judged) = run(number, &mut pool);
@@ -87,6 +101,11 @@ fn main() -> ExitCode {
                 }
             }
         }
+        if flag("--octree") && matches!(answer.verdict, Verdict::Separated | Verdict::Touching) {
+            let bound = proven(&case.a, &case.b, &case.pose_a, &case.pose_b, CELLS);
+            let size = case.a.size().max(case.b.size());
+            *bounds.entry(decade(bound / size)).or_default() += 1;
+        }
         if flag("--list") && (answer.verdict == Verdict::Undecided || answer.seconds > SLOW) && !wrong {
             println!(
                 "{:?} in {:.0} ms: {:?} {:?} --case {number}",
@@ -105,6 +124,12 @@ fn main() -> ExitCode {
         }
     }
     table(&mut tallies);
+    for (decade, pairs) in &bounds {
+        match decade {
+            &i32::MIN => println!("no common point, proven: {pairs}"),
+            decade => println!("common points no deeper than 1e{} sizes, proven: {pairs}", decade + 1),
+        }
+    }
     let wrong = total(&tallies);
     println!("{pairs} pairs, {wrong} wrong, {:.0} s", clock.elapsed().as_secs_f64());
     ExitCode::from(u8::from(wrong > 0))
@@ -128,7 +153,8 @@ fn splines(dir: &Path, pairs: u64, seed: u64, list: bool) -> ExitCode {
     let parts: Vec<Part> = SPLINES.iter().map(|name| part(&dir.join(format!("{name}.step")), 0)).collect();
     let solids: Vec<Free<'_>> = parts.iter().map(Free::new).collect();
     let (mut verdicts, mut faults) = (BTreeMap::<Verdict, u64>::new(), BTreeMap::<Fault, u64>::new());
-    let (mut times, mut proven, mut shown_so_far) = (Vec::new(), 0, 0);
+    let (mut times, mut in_both, mut shown_so_far) = (Vec::new(), 0, 0);
+    let mut by_gap: BTreeMap<i32, (BTreeMap<Verdict, u64>, f64)> = BTreeMap::new();
     for i in 0..pairs {
         let number = (seed << 32) + i;
         // Two numbers from one, spread over all pairs.
@@ -142,7 +168,11 @@ fn splines(dir: &Path, pairs: u64, seed: u64, list: bool) -> ExitCode {
         let answer = ask(&a.part.body, &b.part.body, &poses[0], &poses[1], d_max);
         let seen = freeform::judge(a, b, &poses, d_max, &answer);
         *verdicts.entry(answer.verdict).or_default() += 1;
-        proven += u64::from(answer.verdict == Verdict::Interfering && seen.common.is_some());
+        in_both += u64::from(answer.verdict == Verdict::Interfering && seen.common.is_some());
+        let gap = answer.witness.map_or(answer.distance.unwrap_or(d_max), |(_, [a, b])| a + b);
+        let row = by_gap.entry(decade(gap.abs() / (1e-7 * size))).or_default();
+        *row.0.entry(answer.verdict).or_default() += 1;
+        row.1 = row.1.max(answer.seconds);
         times.push(answer.seconds);
         for (fault, why) in &seen.faults {
             *faults.entry(*fault).or_default() += 1;
@@ -160,8 +190,17 @@ fn splines(dir: &Path, pairs: u64, seed: u64, list: bool) -> ExitCode {
     }
     times.sort_by(f64::total_cmp);
     let at = |q: usize| times.get((times.len() * q / 100).min(times.len() - 1)).copied().unwrap_or(0.0) * 1e6;
-    println!("{pairs} pairs: {verdicts:?}, {proven} interferences proven by a point, wrong {faults:?}");
+    println!("{pairs} pairs: {verdicts:?}, {in_both} interferences proven by a point, wrong {faults:?}");
     println!("median {:.0} µs, p99 {:.0} µs, max {:.0} µs", at(50), at(99), at(100));
+    println!("gap or depth in tolerances   apart  touching   meeting undecided    max ms");
+    for (decade, (verdicts, slowest)) in &by_gap {
+        let v = |v: Verdict| verdicts.get(&v).copied().unwrap_or(0);
+        let name =
+            if *decade == i32::MIN { "0".to_owned() } else { format!("1e{decade} … 1e{}", decade + 1) };
+        let counts = [Verdict::Separated, Verdict::Touching, Verdict::Interfering, Verdict::Undecided].map(v);
+        let [apart, touching, meeting, undecided] = counts;
+        println!("{name:26} {apart:7} {touching:9} {meeting:9} {undecided:9} {:9.1}", 1e3 * slowest);
+    }
     ExitCode::from(u8::from(!faults.is_empty()))
 }
 

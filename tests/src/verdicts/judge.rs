@@ -165,6 +165,30 @@ pub fn deepest(
     best
 }
 
+/// An octree over the box of points that both solids may have in common: cells whose middle is farther outside one solid than their
+/// corners are away hold none. Returns a bound of how deep (mm) common points are after `cells` cells; below 0 there are none.
+#[must_use]
+pub fn proven(a: &Model, b: &Model, pose_a: &Pose, pose_b: &Pose, cells: usize) -> f64 {
+    let pose_ab = pose_a.inv_mul(pose_b);
+    let forms = Forms { a: &a.shape.form, b: &b.shape.form, pose_ba: pose_ab.inverse() };
+    let (center, half) = common_box(a, b, &pose_ab);
+    let mut heap = BinaryHeap::from([Cell { upper: f64::INFINITY, center, half }]);
+    let mut taken = 0;
+    while let Some(cell) = heap.pop() {
+        if cell.upper < 0.0 || taken >= cells {
+            return cell.upper;
+        }
+        let half = cell.half * 0.5;
+        for k in 0..8 {
+            let step = V3::from_fn(|i, _| if k >> i & 1 == 1 { half[i] } else { -half[i] });
+            let center = cell.center + step;
+            heap.push(Cell { upper: forms.depth(&center) + half.norm(), center, half });
+        }
+        taken += 8;
+    }
+    f64::NEG_INFINITY
+}
+
 /// Makes both depths equal by steps along the difference of their slopes.
 fn equalized(forms: &Forms<'_>, mut p: P3, h: f64) -> (f64, P3) {
     let mut best = (forms.depth(&p), p);
