@@ -1,7 +1,7 @@
 //! Solids that are pushed together through contact, from a gap to a depth: contacts must live through it.
 
-use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions};
+use feeler_geom::{P2, P3, Pose, V3};
+use feeler_runtime::{Body, ContactPair, FeatureKind, FeatureRef, Lmd, LmdClass, QueryOptions};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -93,9 +93,9 @@ impl Push {
         None
     }
 
-    /// Whether a contact at `s` that is gone after `step` more vanishes where its footpoints run without bounds: their speed grows with
-    /// the inverse of the root of what is left.
-    fn folds(&self, contact: &Lmd, s: f64, step: f64) -> bool {
+    /// Whether a contact at `s` that is gone after `step` more meets a saddle: its footpoints run without bounds before (their speed
+    /// grows with the inverse of the root of what is left), or it ends at the border of its feature.
+    fn meets_saddle(&self, contact: &Lmd, s: f64, step: f64) -> bool {
         let options = QueryOptions { detect_interference: false, ..QueryOptions::within(2.0 * self.depth) };
         let mut pair = ContactPair::new(self.a.clone(), self.b.clone());
         let (mut there, mut gone) = (0.0, step);
@@ -116,7 +116,20 @@ impl Push {
                 None => gone = t,
             }
         }
+        let [n, turned] = [last.0.normal, -last.0.normal];
         run > 100.0
+            || is_at_border(
+                &self.a,
+                &last.0.feature_a,
+                &last.0.local_a,
+                &self.own_a.inverse_transform_vector(&n),
+            )
+            || is_at_border(
+                &self.b,
+                &last.0.feature_b,
+                &last.0.local_b,
+                &self.turn.inverse_transform_vector(&turned),
+            )
     }
 
     fn pose(&self, s: f64) -> Pose {
@@ -151,7 +164,7 @@ impl Push {
                 set.iter().any(is_near)
             };
             let place = |l: &Lmd| {
-                let of = |f: &feeler_runtime::FeatureRef| format!("{:?} {}", f.kind, f.index);
+                let of = |f: &FeatureRef| format!("{:?} {}", f.kind, f.index);
                 format!(
                     "{} at step {k}, {} / {}, {:.6e}",
                     self.name,
@@ -183,7 +196,7 @@ impl Push {
                         tally.crossed += u64::from(crosses);
                     }
                     None if l.distance < -2.0 * tol => tally.gone_inside += 1,
-                    None if self.folds(l, s - moved, moved) => tally.folded += 1,
+                    None if self.meets_saddle(l, s - moved, moved) => tally.folded += 1,
                     None => tally.lost.push(place(l)),
                 }
             }
@@ -198,6 +211,31 @@ impl Push {
                 }
             }
             before = now;
+        }
+    }
+}
+
+/// Whether an outward direction at a footpoint (both in the solid's frame) is at the border of the polar of its feature, or the
+/// footpoint at the border of its face: there a minimum can meet a saddle of a neighbour.
+fn is_at_border(body: &Body, feature: &FeatureRef, p: &P3, n: &V3) -> bool {
+    const NEAR: f64 = 1e-5;
+    let h = body.hierarchy();
+    match feature.kind {
+        FeatureKind::Vertex => {
+            let polar = &h.vertices[feature.index as usize].constraints;
+            polar.iter().any(|v| n.dot(v).abs() <= NEAR * v.norm())
+        }
+        FeatureKind::Edge => h.edges[feature.index as usize].sides.iter().any(|side| {
+            let face = &h.faces[side.face as usize];
+            let normal = face.surface.normal(face.surface.invert(p, None, None));
+            (normal * if face.outward { 1.0 } else { -1.0 } - n).norm() <= NEAR
+        }),
+        FeatureKind::Face => {
+            let face = &h.faces[feature.index as usize];
+            let uv = P2::new(feature.uv[0], feature.uv[1]);
+            let d = face.surface.derivs(uv);
+            let metric = [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()];
+            face.trim.nearest(uv, metric, NEAR * body.size()).is_some()
         }
     }
 }
