@@ -237,14 +237,13 @@ fn depth(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witn
         }
     }
     let q = ctx.pose_ba * p;
-    if !is_inside(ctx.b, &q, need, probe) || !is_inside(ctx.a, p, need, probe) {
-        return None;
-    }
-    distances(ctx, p, need, probe)
-}
-
-fn is_inside(body: &Body, p: &P3, need: f64, probe: &mut Probe) -> bool {
-    body.bounds().contains(p) && contains(body, p, 0.25 * need, &mut probe.rays) == Some(true)
+    let mut deep = |body: &Body, p: &P3| {
+        // By the nearest boundary point rather than by a ray: near tips and edges rays are in doubt.
+        let deep = if body.bounds().contains(p) { depth_in(ctx, body, p, probe).0 } else { 0.0 };
+        (deep > need).then_some(deep)
+    };
+    let inside_b = deep(ctx.b, &q)?;
+    Some(Witness { p: *p, inside: [deep(ctx.a, p)?, inside_b], faces: None, at: *p })
 }
 
 /// The distances to both boundaries, when both are more than `need`.
