@@ -237,10 +237,12 @@ fn depth(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witn
         }
     }
     let q = ctx.pose_ba * p;
+    // Near tips and edges all rays are in doubt, and where faces overlap their trims the nearest one may have the wrong side: a point
+    // is inside by the nearest boundary point, and no rays say otherwise.
     let mut deep = |body: &Body, p: &P3| {
-        // By the nearest boundary point rather than by a ray: near tips and edges rays are in doubt.
         let deep = if body.bounds().contains(p) { depth_in(ctx, body, p, probe).0 } else { 0.0 };
-        (deep > need).then_some(deep)
+        let mut is_inside = || contains(body, p, 0.01 * ctx.tol.tol, &mut probe.rays) != Some(false);
+        (deep > need && is_inside()).then_some(deep)
     };
     let inside_b = deep(ctx.b, &q)?;
     Some(Witness { p: *p, inside: [deep(ctx.a, p)?, inside_b], faces: None, at: *p })
