@@ -193,7 +193,7 @@ impl ContactPair {
         pressed::retain(&ctx, is_apart, (&self.tracks, way), &mut self.pressed, &mut self.accepted);
         self.stats.accepted = self.accepted.len() as u64;
         dedupe(&ctx, &mut self.accepted, &mut self.kept);
-        self.tracks.advance(&self.kept, &ctx.pose_ba);
+        self.tracks.advance(&self.kept, &ctx.pose_ba, way + 2.0 * ctx.tol.tol);
         report(&ctx, &self.kept, &self.tracks, pose_a, &options, &mut self.lmds);
         let filtering = clock.elapsed();
         let nearest = self.kept.first().map(|k| k.distance);

@@ -2,7 +2,8 @@
 //!
 //! Minima of one pair of features are told apart by a branch number. A minimum takes over the branch, and with it the
 //! identity, of the nearest one of the last query between the same features, both footpoints being seen from their own
-//! solids; each branch is taken over once, nearest first. What is new gets the smallest number that is free.
+//! solids, if its distance has changed by no more than points have moved; each branch is taken over once, nearest first.
+//! What is new gets the smallest number that was free in the last query, too.
 //!
 //! # Source
 //! MATH §10 (an identity that persists from step to step: pair of features and branch).
@@ -77,8 +78,9 @@ impl Tracks {
         })
     }
 
-    /// Takes the next minima, sorted by distance; `pose_ba` takes coordinates of A to those of B.
-    pub(crate) fn advance(&mut self, found: &[Accepted], pose_ba: &Pose) {
+    /// Takes the next minima, sorted by distance; `pose_ba` takes coordinates of A to those of B, whose points have moved by no more
+    /// than `way` (mm): so much the distance of a minimum changes.
+    pub(crate) fn advance(&mut self, found: &[Accepted], pose_ba: &Pose, way: f64) {
         self.now.clear();
         self.now.extend(found.iter().map(|x| Known {
             features: (x.feature_a, x.feature_b),
@@ -95,7 +97,7 @@ impl Tracks {
                 continue;
             }
             for (j, l) in (0..).zip(&self.last) {
-                if l.features == n.features {
+                if l.features == n.features && (l.distance - n.distance).abs() <= way {
                     let way =
                         (n.places.0 - l.places.0).norm_squared() + (n.places.1 - l.places.1).norm_squared();
                     self.matches.push((way, i, j));
@@ -115,7 +117,11 @@ impl Tracks {
         for i in 0..self.now.len() {
             if self.now[i].branch == UNKNOWN {
                 let features = self.now[i].features;
-                let used = |b| self.now.iter().any(|k| k.features == features && k.branch == b);
+                // Nor that of one which has just gone: a caller would take them for the same.
+                let crowd = self.now.len() > MAX_TRACKED && crowded(&self.now, features);
+                let last: &[Known] = if crowd { &[] } else { &self.last };
+                let all = || self.now.iter().chain(last);
+                let used = |b| all().any(|k| k.features == features && k.branch == b);
                 self.now[i].branch = (0..).find(|b| !used(*b)).unwrap_or(0);
             }
         }
@@ -173,7 +179,11 @@ mod tests {
     fn identities_follow_places_not_ranks() {
         let mut tracks = Tracks::default();
         let still = Pose::identity();
-        tracks.advance(&[minimum(1, 0.0, 0.1), minimum(1, 5.0, 0.2), minimum(2, 0.0, 0.3)], &still);
+        tracks.advance(
+            &[minimum(1, 0.0, 0.1), minimum(1, 5.0, 0.2), minimum(2, 0.0, 0.3)],
+            &still,
+            f64::INFINITY,
+        );
         let first = ids(&tracks, 3);
         assert!(first.iter().all(|x| x.1 == 0), "new");
         assert!(
@@ -181,19 +191,23 @@ mod tests {
             "{first:?}"
         );
         // The second one is nearer now, and both have moved.
-        tracks.advance(&[minimum(1, 4.5, 0.1), minimum(1, 0.4, 0.2)], &still);
+        tracks.advance(&[minimum(1, 4.5, 0.1), minimum(1, 0.4, 0.2)], &still, f64::INFINITY);
         let second = ids(&tracks, 2);
         assert_eq!(second, [(first[1].0, 1), (first[0].0, 1)]);
         // One is gone, one is new far away: the one that is left keeps its own.
-        tracks.advance(&[minimum(1, 4.0, 0.1)], &still);
+        tracks.advance(&[minimum(1, 4.0, 0.1)], &still, f64::INFINITY);
         assert_eq!(ids(&tracks, 1), [(first[1].0, 2)]);
-        tracks.advance(&[minimum(1, 9.0, 0.05), minimum(1, 4.0, 0.1), minimum(2, 0.0, 0.3)], &still);
+        tracks.advance(
+            &[minimum(1, 9.0, 0.05), minimum(1, 4.0, 0.1), minimum(2, 0.0, 0.3)],
+            &still,
+            f64::INFINITY,
+        );
         let last = ids(&tracks, 3);
         assert_eq!(last[1], (first[1].0, 3));
         assert_eq!(last[0], (first[0].0, 0), "the free branch is used again, by a new one");
         assert_eq!(last[2], (first[2].0, 0), "away for two queries");
         tracks.clear();
-        tracks.advance(&[minimum(1, 4.0, 0.1)], &still);
+        tracks.advance(&[minimum(1, 4.0, 0.1)], &still, f64::INFINITY);
         assert_eq!(ids(&tracks, 1), [(first[0].0, 0)], "a new motion");
     }
 
@@ -201,9 +215,9 @@ mod tests {
     fn crowds_are_numbered_by_rank() {
         let mut tracks = Tracks::default();
         let many: Vec<Accepted> = (0..200).map(|i| minimum(1, f64::from(i), 0.1)).collect();
-        tracks.advance(&many, &Pose::identity());
+        tracks.advance(&many, &Pose::identity(), f64::INFINITY);
         let first = ids(&tracks, 200);
-        tracks.advance(&many, &Pose::identity());
+        tracks.advance(&many, &Pose::identity(), f64::INFINITY);
         assert_eq!(first, ids(&tracks, 200), "not tracked, the same ranks");
     }
 }
