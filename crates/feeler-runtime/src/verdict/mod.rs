@@ -18,6 +18,7 @@
 //! the pieces.
 
 mod closed_curves;
+mod deepen;
 mod edges;
 mod overlap;
 mod shells;

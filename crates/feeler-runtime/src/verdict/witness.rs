@@ -4,6 +4,7 @@
 //! the normal of a face of each. All such directions are tried at several lengths, and what is found is moved until the sum of its
 //! distances to both boundaries is large: every translation that separates the solids is at least as long.
 
+use super::deepen::deepened;
 use super::{BESIDE, Evidence, Probe, Witness};
 use crate::Body;
 use crate::nearest::membership::contains;
@@ -15,8 +16,6 @@ use nalgebra::Matrix3;
 
 /// Lengths (in tolerances) at which directions are tried.
 const LENGTHS: [f64; 6] = [64.0, 1024.0, 16.0, 4.0, 16_384.0, 262_144.0];
-/// Points that the search for a larger sum of distances asks about.
-const TRIALS: u32 = 160;
 /// Points that an ascent along one boundary asks about.
 const CLIMB: u32 = 60;
 
@@ -149,7 +148,7 @@ pub(crate) fn outward_of_all(faces: &Around) -> Option<V3> {
 }
 
 /// Depth (mm, negative outside) of a point in a solid, both in its frame, and the direction outward from there.
-fn depth_in(ctx: &Context<'_>, body: &Body, q: &P3, probe: &mut Probe) -> (f64, V3) {
+pub(super) fn depth_in(ctx: &Context<'_>, body: &Body, q: &P3, probe: &mut Probe) -> (f64, V3) {
     let Some(near) = nearest(body, q, f64::INFINITY, &mut probe.near) else {
         return (f64::NEG_INFINITY, V3::zeros());
     };
@@ -222,7 +221,7 @@ fn directions(of_a: &Around, of_b: &Around, along: Option<V3>) -> ArrayVec<V3, 4
 
 /// The distances of a point (frame of A) to both boundaries when it is inside both by more than `need` (mm). A sheet has no inside: its
 /// point nearest to `p` takes the place of `p`.
-fn depth(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witness> {
+pub(super) fn depth(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witness> {
     match (ctx.a.is_sheet(), ctx.b.is_sheet()) {
         (false, false) => {}
         (true, true) => return None,
@@ -246,73 +245,4 @@ fn depth(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witn
     };
     let inside_b = deep(ctx.b, &q)?;
     Some(Witness { p: *p, inside: [deep(ctx.a, p)?, inside_b], faces: None, at: *p })
-}
-
-/// The distances to both boundaries, when both are more than `need`.
-fn distances(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witness> {
-    let a = nearest(ctx.a, p, f64::INFINITY, &mut probe.near)?.distance;
-    let b = nearest(ctx.b, &(ctx.pose_ba * p), f64::INFINITY, &mut probe.near)?.distance;
-    (a > need && b > need).then_some(Witness { p: *p, inside: [a, b], faces: None, at: *p })
-}
-
-/// Moves a witness so that the sum of its distances becomes larger.
-fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut Probe) -> Witness {
-    if ctx.a.is_sheet() || ctx.b.is_sheet() {
-        return start;
-    }
-    let mut best = start;
-    let mut step = best.inside[0].min(best.inside[1]);
-    let mut trials = TRIALS;
-    // Away from the nearest boundary point.
-    let away = |body: &Body, p: &P3, probe: &mut Probe| {
-        nearest(body, p, f64::INFINITY, &mut probe.near)
-            .and_then(|n| (p - n.foot).try_normalize(0.0))
-            .unwrap_or_else(V3::zeros)
-    };
-    while trials > 0 && step > 1e-3 * need {
-        let from_a = away(ctx.a, &best.p, probe);
-        let from_b = ctx.pose_ab * away(ctx.b, &(ctx.pose_ba * best.p), probe);
-        let (e, g) = feeler_geom::frame::complete_basis(&from_a);
-        let tries = [from_a + from_b, from_a, from_b, e, -e, g, -g, e + g, -e - g, e - g, g - e];
-        let mut moved = false;
-        for d in tries.iter().filter_map(|d| d.try_normalize(1e-6)) {
-            if trials == 0 {
-                break;
-            }
-            trials -= 1;
-            let p = best.p + d * step;
-            // Within both balls a point needs no ray.
-            let near = step < best.inside[0] && step < best.inside[1];
-            let found = if near { distances(ctx, &p, need, probe) } else { depth(ctx, &p, need, probe) };
-            if let Some(found) = found
-                && found.inside[0] + found.inside[1] > best.inside[0] + best.inside[1]
-            {
-                best = Witness { faces: best.faces, at: best.at, ..found };
-                moved = true;
-                break;
-            }
-        }
-        step = if moved { 2.0 * step } else { 0.5 * step };
-    }
-    // Between two smooth places the sum is a parabola along its gradient.
-    for _ in 0..4 {
-        let from_a = away(ctx.a, &best.p, probe);
-        let from_b = ctx.pose_ab * away(ctx.b, &(ctx.pose_ba * best.p), probe);
-        let gradient = from_a + from_b;
-        let slope = gradient.norm();
-        let Some(d) = gradient.try_normalize(1e-12) else { break };
-        let trial = 0.5 * best.inside[0].min(best.inside[1]);
-        let sum = |w: &Witness| w.inside[0] + w.inside[1];
-        let Some(tried) = distances(ctx, &(best.p + d * trial), need, probe) else { break };
-        let bend = 2.0 * (sum(&best) + slope * trial - sum(&tried)) / (trial * trial);
-        // Not farther than the balls about the point go: beyond them it may be outside.
-        let top = slope / bend;
-        let step = if 0.0 < top && top < trial { top } else { trial };
-        let found = distances(ctx, &(best.p + d * step), need, probe);
-        match found.filter(|found| sum(found) > sum(&best)) {
-            Some(found) => best = Witness { faces: best.faces, at: best.at, ..found },
-            None => break,
-        }
-    }
-    best
 }

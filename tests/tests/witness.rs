@@ -1,0 +1,133 @@
+//! How deep the witnesses of interference are, against closed forms.
+
+use feeler_convex::{Ball, Cuboid, Cylinder, Depth, Moved, PenetrationRequest, Support, penetration};
+use feeler_geom::{P3, Pose, V3};
+use feeler_runtime::{ContactPair, QueryOptions, Status};
+use feeler_tests::membership::Spec;
+use feeler_tests::random_pose;
+use feeler_tests::verdicts::{Model, Pool};
+use nalgebra::Translation3;
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+
+/// A point inside both solids that makes the sum of its depths large, by formulas: many starts, each improved by steps in random
+/// directions.
+fn largest_sum(a: &Model, b: &Model, pose_b: &Pose, rng: &mut SmallRng) -> f64 {
+    let inverse = pose_b.inverse();
+    let sum = |p: &P3| {
+        let (x, y) = (a.shape.form.depth(p), b.shape.form.depth(&(inverse * p)));
+        if x > 0.0 && y > 0.0 { x + y } else { x.min(y).min(0.0) - 1e3 * a.size() }
+    };
+    let bounds = a.body.bounds();
+    let mut starts: Vec<(f64, P3)> = (0..4000)
+        .map(|_| {
+            let p = P3::from(bounds.min.coords.zip_map(&bounds.max.coords, |l, h| rng.random_range(l..=h)));
+            (sum(&p), p)
+        })
+        .collect();
+    starts.sort_by(|x, y| y.0.total_cmp(&x.0));
+    let mut best = f64::NEG_INFINITY;
+    for (mut value, mut p) in starts.into_iter().take(6) {
+        let mut step = 0.1 * a.size();
+        while step > 1e-5 * a.size() {
+            let mut risen = false;
+            for _ in 0..60 {
+                let q = p + V3::from_fn(|_, _| rng.random_range(-step..step));
+                let v = sum(&q);
+                if v > value {
+                    (value, p, risen) = (v, q, true);
+                }
+            }
+            step *= if risen { 1.0 } else { 0.5 };
+        }
+        best = best.max(value);
+    }
+    best
+}
+
+fn convex(spec: &Spec) -> Box<dyn Support> {
+    let lifted =
+        |h: f64| Pose::from_parts(Translation3::new(0.0, 0.0, 0.5 * h), nalgebra::UnitQuaternion::identity());
+    match *spec {
+        Spec::Block { x, y, z } => Box::new(
+            Moved::new(Cuboid::new(V3::new(0.5 * x, 0.5 * y, 0.5 * z)).unwrap(), &lifted(z)).unwrap(),
+        ),
+        Spec::Cylinder { r, h } => {
+            Box::new(Moved::new(Cylinder::new(r, 0.5 * h).unwrap(), &lifted(h)).unwrap())
+        }
+        Spec::Ball { r } => Box::new(Ball::new(P3::origin(), r).unwrap()),
+        _ => unreachable!("no convex form"),
+    }
+}
+
+/// Two balls: the sum of the radii less the distance of the centres, also with a centre in the other ball and one inside the other.
+#[test]
+fn of_balls_as_deep_as_the_formula() {
+    let mut pool = Pool::default();
+    let mut rng = SmallRng::seed_from_u64(11);
+    for i in 0..60 {
+        let (r, s): (f64, f64) = (rng.random_range(1.0..10.0), rng.random_range(1.0..10.0));
+        let (a, b) = (pool.get(&Spec::Ball { r }), pool.get(&Spec::Ball { r: s }));
+        let direction = V3::from_fn(|_, _| rng.random_range(-1.0..1.0_f64)).normalize();
+        let apart = match i % 3 {
+            0 => rng.random_range((r - s).abs()..r + s),
+            1 => (r + s) * (1.0 - 10.0_f64.powf(rng.random_range(-5.0..-1.0))),
+            _ => rng.random_range(0.0..1.0) * (r - s).abs(),
+        };
+        let pose =
+            Pose::from(Translation3::from(direction * apart)) * random_pose(i, &Pose::identity(), 0.0, 3.0);
+        let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
+        pair.query(&Pose::identity(), &pose, &QueryOptions::within(0.0)).unwrap();
+        let witness = pair.verdict().unwrap().witness.unwrap();
+        let (found, right) = (witness.inside_a + witness.inside_b, r + s - apart);
+        let size = a.size().max(b.size());
+        assert!(
+            (found - right).abs() < 1e-6 * size,
+            "{i}: {found}, not {right}, for radii {r} {s} at {apart}"
+        );
+    }
+}
+
+/// Blocks, cylinders and balls in each other: at least 0.95 of the largest sum that a search in formulas finds.
+#[test]
+fn of_convex_solids_as_deep_as_a_search() {
+    let mut pool = Pool::default();
+    let mut rng = SmallRng::seed_from_u64(12);
+    let (mut n, mut least, mut share, mut mean) = (0, f64::INFINITY, f64::INFINITY, 0.0);
+    for i in 0..400 {
+        let spec = |rng: &mut SmallRng| {
+            let mut l = || 10.0_f64.powf(rng.random_range(0.0..1.3));
+            let (x, y, z) = (l(), l(), l());
+            match rng.random_range(0..5) {
+                0 | 1 => Spec::Block { x, y, z },
+                2 | 3 => Spec::Cylinder { r: x, h: y },
+                _ => Spec::Ball { r: x },
+            }
+        };
+        let (a, b) = (pool.get(&spec(&mut rng)), pool.get(&spec(&mut rng)));
+        let turn = [0.0, 1e-3, 3.0][i as usize % 3];
+        let pose = random_pose(i, &Pose::identity(), 0.45 * (a.size() + b.size()), turn);
+        let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
+        pair.query(&Pose::identity(), &pose, &QueryOptions::within(0.0)).unwrap();
+        if pair.status() != Some(Status::Interfering) {
+            continue;
+        }
+        let witness = pair.verdict().unwrap().witness.unwrap();
+        let found = witness.inside_a + witness.inside_b;
+        let best = largest_sum(&a, &b, &pose, &mut rng);
+        n += 1;
+        assert!(found >= 0.95 * best, "{i}: {found} of {best} for {:?} in {:?}", b.spec, a.spec);
+        least = least.min(found / best);
+        let (of_a, of_b) = (convex(&a.spec), convex(&b.spec));
+        let depth = penetration(&*of_a, &Moved::new(&*of_b, &pose).unwrap(), &PenetrationRequest::default());
+        if depth.outcome == Depth::Found {
+            share = share.min(found / depth.depth);
+            mean += found / depth.depth;
+        }
+    }
+    assert!(n > 80, "{n} pairs");
+    println!(
+        "{n} pairs, {least} of the search or more, {share} of the depth or more, {} on average",
+        mean / f64::from(n)
+    );
+}
