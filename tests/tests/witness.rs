@@ -1,11 +1,13 @@
-//! How deep the witnesses of interference are, against closed forms.
+//! How deep the witnesses of interference are, and how short the translations that part the solids, against closed forms.
 
 use feeler_convex::{Ball, Cuboid, Cylinder, Depth, Moved, PenetrationRequest, Support, penetration};
 use feeler_geom::{P3, Pose, V3};
 use feeler_runtime::{ContactPair, QueryOptions, Status};
 use feeler_tests::membership::Spec;
 use feeler_tests::random_pose;
-use feeler_tests::verdicts::{Model, Pool};
+use feeler_tests::verdicts::generate::Case;
+use feeler_tests::verdicts::judge::{Fault, judge};
+use feeler_tests::verdicts::{Model, Pool, ask};
 use nalgebra::Translation3;
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -94,6 +96,7 @@ fn of_convex_solids_as_deep_as_a_search() {
     let mut pool = Pool::default();
     let mut rng = SmallRng::seed_from_u64(12);
     let (mut n, mut least, mut share, mut mean) = (0, f64::INFINITY, f64::INFINITY, 0.0);
+    let mut longest = (0.0_f64, 0.0);
     for i in 0..400 {
         let spec = |rng: &mut SmallRng| {
             let mut l = || 10.0_f64.powf(rng.random_range(0.0..1.3));
@@ -123,11 +126,49 @@ fn of_convex_solids_as_deep_as_a_search() {
         if depth.outcome == Depth::Found {
             share = share.min(found / depth.depth);
             mean += found / depth.depth;
+            let options = QueryOptions::within(0.0);
+            let way =
+                pair.separating_translation(&Pose::identity(), &pose, &options).unwrap().unwrap().norm();
+            assert!(
+                way >= depth.lower_bound - 5.0 * pair.tolerances().tol,
+                "{i}: {way} is less than the depth {}",
+                depth.depth
+            );
+            assert!(found <= way, "{i}: {found} beyond {way}");
+            assert!(way <= 1.05 * depth.depth, "{i}: {way} for a depth of {}", depth.depth);
+            longest = (longest.0.max(way / depth.depth), longest.1 + way / depth.depth);
         }
     }
     assert!(n > 80, "{n} pairs");
+    println!("ways of {} depths or less, {} on average", longest.0, longest.1 / f64::from(n));
     println!(
         "{n} pairs, {least} of the search or more, {share} of the depth or more, {} on average",
         mean / f64::from(n)
     );
+}
+
+/// Solids of all kinds, moved out of each other: their closed forms agree that they no longer interfere.
+#[test]
+fn translations_part_the_solids() {
+    let mut pool = Pool::default();
+    let (mut n, mut asked) = (0, 0);
+    for seed in 0..150 {
+        let Case { a, b, pose_a, pose_b, d_max, .. } = Case::new(seed, &mut pool);
+        let options = QueryOptions::within(d_max);
+        let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
+        pair.query(&pose_a, &pose_b, &options).unwrap();
+        let way = pair.separating_translation(&pose_a, &pose_b, &options).unwrap();
+        asked += 1;
+        let Some(witness) = pair.verdict().unwrap().witness else {
+            assert_eq!(way, None, "{seed}: {:?}", pair.status());
+            continue;
+        };
+        n += 1;
+        let way = way.expect("interfering solids");
+        assert!(witness.inside_a + witness.inside_b <= way.norm(), "{seed}: {witness:?} {way}");
+        let moved = Translation3::from(way) * pose_b;
+        let judged = judge(&a, &b, &pose_a, &moved, d_max, &ask(&a.body, &b.body, &pose_a, &moved, d_max));
+        assert!(judged.faults.iter().all(|(f, _)| *f != Fault::Missed), "{seed}: {:?}", judged.faults);
+    }
+    assert!(n > 50, "{n} of {asked}");
 }

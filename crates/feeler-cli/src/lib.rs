@@ -11,6 +11,7 @@ mod plot;
 pub mod pose;
 pub mod preprocess;
 pub mod query;
+mod report;
 pub mod sweep;
 pub mod table;
 mod tree;

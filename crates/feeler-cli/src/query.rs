@@ -1,6 +1,7 @@
 //! `feeler query`.
 
 use crate::args::{PairArgs, Query};
+use crate::report::Report;
 use crate::{Outcome, import, pose, table, verdict};
 use anyhow::{Context as _, bail};
 use feeler_geom::Pose;
@@ -21,18 +22,24 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
     let two = load(&args.pair, err)?;
     let pool = threads(&args.pair)?;
     let mut pair = ContactPair::new(two.body_a, two.body_b);
+    let (pose_a, pose_b) = (user_a * two.own_a, user_b * two.own_b);
     let clock = Instant::now();
-    pool.install(|| pair.query(&(user_a * two.own_a), &(user_b * two.own_b), &options).map(|_| ()))
+    pool.install(|| pair.query(&pose_a, &pose_b, &options).map(|_| ()))
         .with_context(|| format!("A is {}, B is {}", args.pair.a.display(), args.pair.b.display()))?;
     let wall_us = clock.elapsed().as_secs_f64() * 1e6;
+    let report = pool.install(|| Report::new(&pair, (&pose_a, &pose_b), &options))?;
     if args.pair.json {
         let mut document = document(&pair, args.pair.d_max, wall_us);
+        report.put_json(&mut document);
         if args.pair.certified {
             document["certificate"] = Certificate::of(&pair.stats()).json();
         }
         serde_json::to_writer(&mut *out, &document)?;
         writeln!(out)?;
     } else {
+        for line in report.lines() {
+            writeln!(out, "{line}")?;
+        }
         write_table(&pair, args.pair.d_max, wall_us, out)?;
         if args.pair.certified {
             writeln!(out, "{}", Certificate::of(&pair.stats()))?;

@@ -33,6 +33,7 @@ mod dedupe;
 mod filter;
 mod nearest;
 mod profile;
+mod report;
 mod touching;
 mod verdict;
 
