@@ -271,7 +271,7 @@ impl ContactPair {
 }
 
 /// Takes coordinates of B to those of A.
-fn relative_pose(pose_a: &Pose, pose_b: &Pose) -> Result<Pose, QueryError> {
+pub(crate) fn relative_pose(pose_a: &Pose, pose_b: &Pose) -> Result<Pose, QueryError> {
     let pose_ab = pose_a.inv_mul(pose_b);
     match (is_finite(pose_a), is_finite(pose_b), is_finite(&pose_ab)) {
         (false, _, _) => Err(QueryError::PoseA),

@@ -50,6 +50,46 @@ pub struct Widened {
     pub by: f64,
 }
 
+/// What two features that touch have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ContactKind {
+    /// A region of one plane.
+    Plane,
+    /// A region of one cylinder: a pin that fills its bore.
+    Cylinder,
+    /// A region of one cone.
+    Cone,
+    /// A region of one sphere.
+    Sphere,
+    /// A region of one torus.
+    Torus,
+    /// A region of a spline surface.
+    FreeForm,
+    /// Lines: of two faces, of an edge and a face, of two edges.
+    Line,
+    /// A point.
+    Point,
+}
+
+/// A contact of two solids that touch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// What the features have in common.
+    pub kind: ContactKind,
+    /// The feature of A, with the parameters of a point of the contact.
+    pub feature_a: FeatureRef,
+    /// The feature of B, likewise.
+    pub feature_b: FeatureRef,
+    /// A point of the contact.
+    pub point: P3,
+    /// Area (mm²) of the region that is on both faces, as a part of A's: only of regions.
+    pub area: Option<f64>,
+    /// Length (mm) of what is on both features: only of lines, and of those that are neither edges nor straight nor round `None`.
+    pub length: Option<f64>,
+    /// Estimated error of the area or length, with what trims are off their edges.
+    pub error: Option<f64>,
+}
+
 /// How two posed solids stand to one another, and what proves it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {

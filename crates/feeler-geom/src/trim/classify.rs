@@ -88,6 +88,30 @@ impl TrimCells {
         out
     }
 
+    /// The parts of the line of constant `v` that are inside, by increasing u, in the base rectangle; none beyond it.
+    #[must_use]
+    pub fn inside_on_row(&self, v: f64) -> Vec<(f64, f64)> {
+        let mut out: Vec<(f64, f64)> = Vec::new();
+        let Some(v) = clamped(v, self.rect.v0, self.rect.v1) else { return out };
+        let (mut winding, mut u) = (self.strip_base[self.strip(v)], self.rect.u0);
+        for (next, change) in self.crossings(v).into_iter().chain([(self.rect.u1, 0)]) {
+            if winding > 0 && u < next {
+                match out.last_mut() {
+                    Some(last) if last.1 >= u => last.1 = next,
+                    _ => out.push((u, next)),
+                }
+            }
+            (winding, u) = (winding + change, u.max(next));
+        }
+        out
+    }
+
+    /// Values of v, increasing, between which every line of constant v meets the same pieces.
+    #[must_use]
+    pub fn rows(&self) -> &[f64] {
+        &self.strip_v
+    }
+
     /// Whether the rectangle (unwrapped or not) may touch the domain: `false` only when it certainly lies wholly
     /// outside, decided by bounds of the pieces, not by samples.
     #[must_use]

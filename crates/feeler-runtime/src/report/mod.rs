@@ -5,4 +5,34 @@
 //! # Source
 //! MATH §15.
 
+mod contacts;
+mod region;
 mod separate;
+mod stretch;
+
+use crate::pair::relative_pose;
+use crate::solve::Context;
+use crate::tolerance::Tolerances;
+use crate::{ContactPair, QueryError, QueryOptions};
+use feeler_geom::Pose;
+
+/// What the numerics of a report need of two posed solids.
+fn context<'a>(
+    pair: &'a ContactPair,
+    (pose_a, pose_b): (&Pose, &Pose),
+    options: &QueryOptions,
+) -> Result<Context<'a>, QueryError> {
+    options.check()?;
+    let pose_ab = relative_pose(pose_a, pose_b)?;
+    let (a, b) = (pair.body_a().as_ref(), pair.body_b().as_ref());
+    Ok(Context {
+        a,
+        b,
+        pose_ab,
+        pose_ba: pose_ab.inverse(),
+        tol: Tolerances::new(a, b, &pose_ab, options.tolerance),
+        d_max: options.d_max,
+        alpha: 0.0,
+        cull: None,
+    })
+}

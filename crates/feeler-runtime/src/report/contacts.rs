@@ -1,0 +1,108 @@
+//! How solids that touch do so: each contact with its features, its kind, and how large it is.
+
+use super::context;
+use super::region::common_area;
+use super::stretch::{common_line, common_stretch};
+use crate::solve::Context;
+use crate::{
+    Contact, ContactKind, ContactPair, FeatureKind, Lmd, LmdClass, QueryError, QueryOptions, Status,
+};
+use feeler_geom::{P3, Pose, Surface};
+use std::sync::Arc;
+
+impl ContactPair {
+    /// The contacts of two solids that touch: one for each pair of features with a connected or scattered set of common points, one for each
+    /// point where features touch in points; by features, then by place. None of solids that are apart, and none of those that
+    /// interfere.
+    ///
+    /// Features that are farther apart than the tolerance of the query nowhere touch. Areas and lengths are measured here, where they
+    /// cost more than a query.
+    ///
+    /// # Errors
+    /// As [`ContactPair::query`].
+    pub fn contacts(
+        &self,
+        pose_a: &Pose,
+        pose_b: &Pose,
+        options: &QueryOptions,
+    ) -> Result<Vec<Contact>, QueryError> {
+        let ctx = context(self, (pose_a, pose_b), options)?;
+        let options = QueryOptions {
+            d_max: ctx.tol.tol,
+            alpha: 0.0,
+            certified: false,
+            conformal_spacing: None,
+            detect_interference: true,
+            ..*options
+        };
+        let mut pair = ContactPair::new(Arc::clone(self.body_a()), Arc::clone(self.body_b()));
+        let mut minima = pair.query(pose_a, pose_b, &options)?.to_vec();
+        if pair.status() != Some(Status::Touching) {
+            return Ok(Vec::new());
+        }
+        minima.retain(|l| l.class != LmdClass::Quasi);
+        let key = |l: &Lmd| (l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index);
+        minima.sort_by_key(key);
+        let mut out = Vec::new();
+        for group in minima.chunk_by(|l, m| key(l) == key(m)) {
+            let (sets, points): (Vec<&Lmd>, Vec<&Lmd>) =
+                group.iter().partition(|l| l.class == LmdClass::Conformal);
+            out.extend(sets.first().map(|_| of_set(&ctx, &sets)));
+            out.extend(points.into_iter().map(of_point));
+        }
+        Ok(out)
+    }
+}
+
+fn of_point(l: &Lmd) -> Contact {
+    Contact {
+        kind: ContactKind::Point,
+        feature_a: l.feature_a,
+        feature_b: l.feature_b,
+        point: l.point_a,
+        area: None,
+        length: None,
+        error: None,
+    }
+}
+
+/// The contact that samples of one pair of features belong to.
+fn of_set(ctx: &Context<'_>, samples: &[&Lmd]) -> Contact {
+    let first = samples[0];
+    let (a, b) = (&first.feature_a, &first.feature_b);
+    let mut contact = of_point(first);
+    let points: Vec<P3> = samples.iter().map(|l| l.local_a).collect();
+    match (a.kind, b.kind) {
+        (FeatureKind::Face, FeatureKind::Face) => {
+            let faces = [a.index, b.index];
+            if let Some((area, error)) = common_area(ctx, faces, &points[0]) {
+                contact.kind = kind_of(&ctx.a.face(a.index).surface, &ctx.b.face(b.index).surface);
+                (contact.area, contact.error) = (Some(area), Some(error));
+            } else {
+                contact.kind = ContactKind::Line;
+                if let Some((length, error)) = common_line(ctx, faces, &points) {
+                    (contact.length, contact.error) = (Some(length), Some(error));
+                }
+            }
+        }
+        (FeatureKind::Vertex, _) | (_, FeatureKind::Vertex) => {}
+        _ => {
+            contact.kind = ContactKind::Line;
+            let (length, error) = common_stretch(ctx, a, b);
+            (contact.length, contact.error) = (Some(length), Some(error));
+        }
+    }
+    contact
+}
+
+/// The kind of contact of faces on one surface.
+fn kind_of(a: &Surface, b: &Surface) -> ContactKind {
+    match (a, b) {
+        (Surface::Bezier(_), _) | (_, Surface::Bezier(_)) => ContactKind::FreeForm,
+        (Surface::Plane { .. }, _) => ContactKind::Plane,
+        (Surface::Cylinder { .. }, _) => ContactKind::Cylinder,
+        (Surface::Cone { .. }, _) => ContactKind::Cone,
+        (Surface::Sphere { .. }, _) => ContactKind::Sphere,
+        (Surface::Torus { .. }, _) => ContactKind::Torus,
+    }
+}

@@ -1,0 +1,348 @@
+//! The common region of two faces on one surface, and its area.
+//!
+//! Lines of constant v of A's parameters are cut into what is inside both faces; the lengths of these parts times the area per parameter
+//! are integrated over v. Where one map of the plane takes B's parameters to A's (planes; cylinders, cones and tori about one axis;
+//! spheres with parallel axes), B's trims are mapped, and the parts are exact. Else a line is walked along, and each change between in
+//! and out is bisected.
+
+use crate::nearest::foot_on_face;
+use crate::solve::Context;
+use feeler_geom::trim::{Side, TrimCells, TrimDomain, TrimPiece, gauss_legendre};
+use feeler_geom::{P2, P3, Surface, V2, V3, math};
+use nalgebra::Matrix2;
+
+/// Distance (in tolerances) of two surfaces that are one.
+const SAME: f64 = 4.0;
+/// Places along a line between which a part of it is noticed: of surfaces with a closed form, of splines.
+const PLACES: [usize; 2] = [512, 64];
+/// Relative accuracy that is aimed at: of mapped trims, of lines that are walked along, of splines.
+const ACCURACY: [f64; 3] = [1e-11, 1e-8, 1e-4];
+/// Halvings of a range of v.
+const HALVINGS: u32 = 40;
+/// Evaluations of lines for one region.
+const LINES: u32 = 40_000;
+
+/// The common area (mm²) of face `faces[0]` of A and `faces[1]` of B, which touch at a point (frame of A), with an estimate of its error;
+/// `None` where the surfaces part.
+pub(super) fn common_area(ctx: &Context<'_>, faces: [u32; 2], at: &P3) -> Option<(f64, f64)> {
+    let (a, b) = (ctx.a.face(faces[0]), ctx.b.face(faces[1]));
+    let placed = b.surface.transformed(&ctx.pose_ab);
+    let region = match coincidence(ctx, &a.surface, &placed, at) {
+        Coincidence::Mapped(map) => {
+            let mapped = map.domain(&b.trim, &a.surface, P2::new(a.trim.rect.u0, a.trim.rect.v0));
+            Region { ctx, faces, mapped: Some(mapped), places: 0 }
+        }
+        Coincidence::Same => Region { ctx, faces, mapped: None, places: PLACES[0] },
+        Coincidence::Unknown => Region { ctx, faces, mapped: None, places: PLACES[1] },
+        Coincidence::Apart => return None,
+    };
+    let accuracy = match (&region.mapped, region.places == PLACES[1]) {
+        (Some(_), _) => ACCURACY[0],
+        (None, false) => ACCURACY[1],
+        (None, true) => ACCURACY[2],
+    };
+    let (area, error) = region.area(accuracy);
+    let error = error + region.off_edges();
+    // Splines that touch along a line have a common region as wide as the tolerance makes it.
+    let thin = matches!(a.surface, Surface::Bezier(_)) || matches!(b.surface, Surface::Bezier(_));
+    let extent = ctx.a.data(feeler_hierarchy::Feature::Face(faces[0])).extent;
+    (!thin || area > 1e-2 * extent * extent).then_some((area, error))
+}
+
+/// How two surfaces lie to one another near a point of both.
+enum Coincidence {
+    /// One surface; parameters of the second one are an affine image of those of the first one.
+    Mapped(Map),
+    /// One surface.
+    Same,
+    /// Splines: to be seen point by point.
+    Unknown,
+    /// They touch in a line or a point.
+    Apart,
+}
+
+/// Takes parameters of B to those of A.
+struct Map {
+    linear: Matrix2<f64>,
+    shift: V2,
+}
+
+impl Map {
+    fn new(rows: [[f64; 2]; 2], shift: [f64; 2]) -> Self {
+        let [[a, b], [c, d]] = rows;
+        Self { linear: Matrix2::new(a, b, c, d), shift: V2::from(shift) }
+    }
+
+    /// A domain in the parameters of another surface, in its window.
+    fn domain(&self, cells: &TrimCells, surface: &Surface, origin: P2) -> TrimCells {
+        let mirrored = self.linear.determinant() < 0.0;
+        let place = |p: &TrimPiece| {
+            let mapped = p.mapped(|q| P2::from(self.linear * q.coords + self.shift));
+            if mirrored { mapped.reversed() } else { mapped }
+        };
+        let pieces: Vec<TrimPiece> = cells.pieces.iter().map(place).collect();
+        let (u, v) = (surface.u_period(), surface.v_period());
+        TrimCells::build(&TrimDomain::new(&pieces, surface.natural_domain(), u, v, origin)).0
+    }
+}
+
+fn coincidence(ctx: &Context<'_>, a: &Surface, b: &Surface, at: &P3) -> Coincidence {
+    let near = SAME * ctx.tol.tol;
+    let angle = near / ctx.tol.size;
+    let along = |x: &V3, y: &V3| x.cross(y).norm() <= angle;
+    // Both about one axis: the angle by which B is turned against A, its sense, and its height.
+    let about = |f: &feeler_geom::Frame, g: &feeler_geom::Frame| {
+        let turned = math::atan2(g.x.dot(&f.y), g.x.dot(&f.x));
+        (turned, g.z.dot(&f.z).signum(), (g.origin - f.origin).dot(&f.z))
+    };
+    let on_axis = |f: &feeler_geom::Frame, p: &P3| (p - f.origin).cross(&f.z).norm() <= near;
+    match (a, b) {
+        (Surface::Plane { frame: f }, Surface::Plane { frame: g }) => {
+            let off = (at - g.origin).dot(&g.z).abs().max((at - f.origin).dot(&f.z).abs());
+            if !along(&f.z, &g.z) || off > near {
+                return Coincidence::Apart;
+            }
+            let o = f.local(&g.origin);
+            let rows = [[f.x.dot(&g.x), f.x.dot(&g.y)], [f.y.dot(&g.x), f.y.dot(&g.y)]];
+            Coincidence::Mapped(Map::new(rows, [o.x, o.y]))
+        }
+        (Surface::Cylinder { frame: f, radius: r }, Surface::Cylinder { frame: g, radius: s }) => {
+            if !along(&f.z, &g.z) || !on_axis(f, &g.origin) || (r - s).abs() > near {
+                return Coincidence::Apart;
+            }
+            let (turned, sense, height) = about(f, g);
+            Coincidence::Mapped(Map::new([[sense, 0.0], [0.0, sense]], [turned, height]))
+        }
+        (Surface::Cone { frame: f, half_angle: r }, Surface::Cone { frame: g, half_angle: s }) => {
+            let (turned, sense, height) = about(f, g);
+            let is_one = along(&f.z, &g.z)
+                && sense > 0.0
+                && on_axis(f, &g.origin)
+                && (r - s).abs() <= angle
+                && height.abs() * math::sin(*r) <= near;
+            if !is_one {
+                return Coincidence::Apart;
+            }
+            Coincidence::Mapped(Map::new([[1.0, 0.0], [0.0, 1.0]], [turned, height]))
+        }
+        (
+            Surface::Torus { frame: f, major: m, minor: r },
+            Surface::Torus { frame: g, major: n, minor: s },
+        ) => {
+            let (turned, sense, height) = about(f, g);
+            let is_one = along(&f.z, &g.z)
+                && on_axis(f, &g.origin)
+                && height.abs() <= near
+                && (m - n).abs() <= near
+                && (r - s).abs() <= near;
+            if !is_one {
+                return Coincidence::Apart;
+            }
+            Coincidence::Mapped(Map::new([[sense, 0.0], [0.0, sense]], [turned, 0.0]))
+        }
+        (Surface::Sphere { frame: f, radius: r }, Surface::Sphere { frame: g, radius: s }) => {
+            if (f.origin - g.origin).norm() > near || (r - s).abs() > near {
+                return Coincidence::Apart;
+            }
+            if !along(&f.z, &g.z) {
+                return Coincidence::Same;
+            }
+            let (turned, sense, _) = about(f, g);
+            Coincidence::Mapped(Map::new([[sense, 0.0], [0.0, sense]], [turned, 0.0]))
+        }
+        (Surface::Bezier(_), _) | (_, Surface::Bezier(_)) => Coincidence::Unknown,
+        _ => Coincidence::Apart,
+    }
+}
+
+/// What is on both faces.
+struct Region<'a> {
+    ctx: &'a Context<'a>,
+    faces: [u32; 2],
+    /// The domain of B's face in A's parameters.
+    mapped: Option<TrimCells>,
+    /// Places along a line where there is none.
+    places: usize,
+}
+
+impl Region<'_> {
+    /// The area (mm²) and an estimate of its error.
+    fn area(&self, accuracy: f64) -> (f64, f64) {
+        let trim = &self.ctx.a.face(self.faces[0]).trim;
+        let (mut low, mut high) = (trim.rect.v0, trim.rect.v1);
+        let mut borders: Vec<f64> = trim.rows().to_vec();
+        if let Some(mapped) = &self.mapped {
+            (low, high) = (low.max(mapped.rect.v0), high.min(mapped.rect.v1));
+            borders.extend(mapped.rows());
+        }
+        borders.extend(self.ctx.a.face(self.faces[0]).surface.breaks(&trim.rect).1);
+        borders.retain(|v| low < *v && *v < high);
+        borders.extend([low, high]);
+        borders.sort_by(f64::total_cmp);
+        borders.dedup();
+        let rules = [gauss_legendre(5), gauss_legendre(8)];
+        let whole = low < high;
+        let mut sum =
+            Sum { region: self, rules: &rules, width: high - low, accuracy, scale: 0.0, left: LINES };
+        sum.scale = if whole { sum.rough(low, high) } else { 0.0 };
+        let (mut area, mut error) = (0.0, 0.0);
+        for w in borders.windows(2).filter(|w| whole && w[0] < w[1]) {
+            let (a, e) = sum.over([w[0], w[1]], [0.0, 1.0], HALVINGS);
+            area += a;
+            error += e;
+        }
+        (area, error)
+    }
+
+    /// What trims within the region, which follow their edges to a measured deviation, leave open of the area (mm²).
+    fn off_edges(&self) -> f64 {
+        let a = self.ctx.a.face(self.faces[0]);
+        let along = |p: &TrimPiece, on: &dyn Fn(P2) -> bool| {
+            let uv = p.eval(0.5);
+            let (_, du, dv) = a.surface.first_derivs(uv);
+            let d = p.end() - p.start();
+            if on(uv) { p.deviation * (du * d.x + dv * d.y).norm() } else { 0.0 }
+        };
+        let of_b = self.mapped.iter().flat_map(|m| &m.pieces);
+        let of_b = of_b.map(|p| along(p, &|uv| a.trim.classify(uv) == Side::Inside)).sum::<f64>();
+        let of_a = a.trim.pieces.iter().map(|p| {
+            along(p, &|uv| {
+                self.mapped.as_ref().map_or_else(|| self.is_on_b(uv), |m| m.classify(uv) == Side::Inside)
+            })
+        });
+        // Of trims that are not mapped as much as of A's.
+        of_b + of_a.sum::<f64>() * if self.mapped.is_some() { 1.0 } else { 2.0 }
+    }
+
+    /// Area per v (mm² for each unit of v) at a line.
+    fn at_row(&self, v: f64, rule: &[(f64, f64)]) -> f64 {
+        let face = self.ctx.a.face(self.faces[0]);
+        let inside = face.trim.inside_on_row(v);
+        let common = match &self.mapped {
+            Some(mapped) => common_parts(&inside, &mapped.inside_on_row(v)),
+            None => inside.iter().flat_map(|part| self.walk(*part, v)).collect(),
+        };
+        let density = |u: f64| {
+            let (_, du, dv) = face.surface.first_derivs(P2::new(u, v));
+            du.cross(&dv).norm()
+        };
+        let breaks = face.surface.breaks(&face.trim.rect).0;
+        let mut sum = 0.0;
+        for (a, b) in common {
+            if face.surface.is_canonical() {
+                sum += (b - a) * density(a);
+                continue;
+            }
+            let inner = breaks.iter().copied().filter(|u| a < *u && *u < b);
+            let stops: Vec<f64> = std::iter::once(a).chain(inner).chain([b]).collect();
+            for w in stops.windows(2) {
+                let part = rule.iter().map(|(x, weight)| weight * density(w[0] + (w[1] - w[0]) * x));
+                sum += (w[1] - w[0]) * part.sum::<f64>();
+            }
+        }
+        sum
+    }
+
+    /// Parts of a line that are on B's face.
+    fn walk(&self, (a, b): (f64, f64), v: f64) -> Vec<(f64, f64)> {
+        let rect = &self.ctx.a.face(self.faces[0]).trim.rect;
+        let share = (b - a) / rect.width();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the places")]
+        let n = ((self.places as f64 * share).ceil() as usize).clamp(4, self.places.max(4));
+        let at = |i: usize| a + (b - a) * i as f64 / n as f64;
+        let on = |u: f64| self.is_on_b(P2::new(u, v));
+        let mut out = Vec::new();
+        let mut start = None;
+        // Not on the border itself.
+        let mut last = a + 1e-9 * (b - a);
+        for i in 0..=n {
+            let u = if i == n { b - 1e-9 * (b - a) } else { at(i).max(last) };
+            match (start, on(u)) {
+                (None, true) => start = Some(if i == 0 { a } else { border(u, last, &on) }),
+                (Some(from), false) => {
+                    out.push((from, border(last, u, &on)));
+                    start = None;
+                }
+                _ => {}
+            }
+            last = u;
+        }
+        out.extend(start.map(|from| (from, b)));
+        out
+    }
+
+    fn is_on_b(&self, uv: P2) -> bool {
+        let (ctx, [fa, fb]) = (self.ctx, self.faces);
+        let p = ctx.pose_ba * ctx.a.face(fa).surface.point(uv);
+        let other = foot_on_face(ctx.b, fb, &p);
+        let face = ctx.b.face(fb);
+        (face.surface.point(other) - p).norm() <= SAME * ctx.tol.tol
+            && face.trim.classify(other) == Side::Inside
+    }
+}
+
+/// Where something ends that holds at one place and not at another one.
+pub(super) fn border(mut inside: f64, mut outside: f64, on: &impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..50 {
+        let middle = 0.5 * (inside + outside);
+        if on(middle) {
+            inside = middle;
+        } else {
+            outside = middle;
+        }
+    }
+    inside
+}
+
+/// What two lists of intervals have in common.
+fn common_parts(x: &[(f64, f64)], y: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let both = |(a, b): &(f64, f64)| {
+        let (a, b) = (*a, *b);
+        y.iter().map(move |(c, d)| (a.max(*c), b.min(*d))).filter(|(l, h)| l < h)
+    };
+    x.iter().flat_map(both).collect()
+}
+
+/// An integral over v by two Gauss rules, halved until they agree.
+struct Sum<'a> {
+    region: &'a Region<'a>,
+    rules: &'a [Vec<(f64, f64)>; 2],
+    width: f64,
+    accuracy: f64,
+    /// About the whole area.
+    scale: f64,
+    left: u32,
+}
+
+impl Sum<'_> {
+    fn rough(&self, low: f64, high: f64) -> f64 {
+        let rule = &self.rules[1];
+        rule.iter().map(|(x, w)| w * (high - low) * self.region.at_row(low + (high - low) * x, rule)).sum()
+    }
+
+    /// The part of `[v0, v1]` between two places in it, with an estimate of its error. Borders end like the square root of v where they
+    /// turn back at an end, which 3t² − 2t³ makes smooth.
+    fn over(&mut self, [v0, v1]: [f64; 2], [t0, t1]: [f64; 2], halvings: u32) -> (f64, f64) {
+        let mut by_rule = [0.0; 2];
+        for (sum, rule) in by_rule.iter_mut().zip(self.rules) {
+            for (x, w) in rule {
+                let t = t0 + (t1 - t0) * x;
+                let v = v0 + (v1 - v0) * t * t * (3.0 - 2.0 * t);
+                let speed = (v1 - v0) * 6.0 * t * (1.0 - t) * (t1 - t0);
+                *sum += w * speed * self.region.at_row(v, rule);
+            }
+        }
+        self.left = self.left.saturating_sub(13);
+        let [coarse, fine] = by_rule;
+        let error = (fine - coarse).abs();
+        let share = (t1 - t0) * (v1 - v0) / self.width;
+        let enough = self.accuracy * (self.scale * share).max(fine.abs()).max(1e-4 * self.scale);
+        if error <= enough || halvings == 0 || self.left == 0 {
+            return (fine, error);
+        }
+        let middle = 0.5 * (t0 + t1);
+        let (a, e) = self.over([v0, v1], [t0, middle], halvings - 1);
+        let (b, f) = self.over([v0, v1], [middle, t1], halvings - 1);
+        (a + b, e + f)
+    }
+}

@@ -1,0 +1,139 @@
+//! How long features touch along a line: the parts of an edge, or of the line or circle in which two faces touch, that are on both.
+
+use super::region;
+use crate::nearest::foot_on_face;
+use crate::solve::{Context, Which};
+use crate::trim::{locate_on_edge, on_face};
+use crate::{FeatureKind, FeatureRef};
+use feeler_geom::{P3, V3, math};
+use std::f64::consts::TAU;
+
+/// Distance (in tolerances) from the other feature within which a point touches it.
+const NEAR: f64 = 4.0;
+/// Places between which a part is noticed.
+const PLACES: usize = 512;
+
+/// A straight or circular place of contact, frame of A.
+enum Line {
+    Straight { origin: P3, dir: V3, range: [f64; 2] },
+    Round { center: P3, x: V3, y: V3, radius: f64 },
+}
+
+impl Line {
+    /// Through points of a contact; faces with closed forms touch along lines and circles only.
+    fn through(ctx: &Context<'_>, points: &[P3], faces: [u32; 2]) -> Option<Self> {
+        let near = NEAR * ctx.tol.tol;
+        let first = points.first()?;
+        let far =
+            |from: &P3| points.iter().copied().max_by(|p, q| (p - from).norm().total_cmp(&(q - from).norm()));
+        let p = far(first)?;
+        let q = far(&p)?;
+        let dir = (q - p).try_normalize(near)?;
+        let off = |r: &P3| (r - p).cross(&dir).norm();
+        let aside = points.iter().copied().max_by(|r, s| off(r).total_cmp(&off(s)))?;
+        if off(&aside) <= near {
+            let bounds = ctx.a.data(feeler_hierarchy::Feature::Face(faces[0])).bounds;
+            let along = feeler_geom::Obb::from_aabb(&bounds).corners().map(|c| dir.dot(&(c - p)));
+            let range = [
+                along.iter().fold(f64::INFINITY, |l: f64, s| l.min(*s)) - near,
+                along.iter().fold(f64::NEG_INFINITY, |h: f64, s| h.max(*s)) + near,
+            ];
+            return Some(Self::Straight { origin: p, dir, range });
+        }
+        let (u, v) = (q - p, aside - p);
+        let normal = u.cross(&v);
+        let out = (normal.cross(&u) * v.norm_squared() + v.cross(&normal) * u.norm_squared())
+            / (2.0 * normal.norm_squared());
+        let (center, radius) = (p + out, out.norm());
+        let x = -out / radius;
+        let y = normal.normalize().cross(&x);
+        let round =
+            |r: &P3| ((r - center).norm() - radius).abs().max((r - center).dot(&normal.normalize()).abs());
+        points.iter().all(|r| round(r) <= near).then_some(Self::Round { center, x, y, radius })
+    }
+
+    fn point(&self, s: f64) -> P3 {
+        match self {
+            Self::Straight { origin, dir, .. } => origin + dir * s,
+            Self::Round { center, x, y, radius } => {
+                let (sin, cos) = math::sin_cos(s);
+                center + x * (radius * cos) + y * (radius * sin)
+            }
+        }
+    }
+}
+
+/// Length (mm) of the line or circle through points of a contact that is on a face of A and one of B, with an estimate of its error;
+/// `None` when the points lie on neither.
+pub(super) fn common_line(ctx: &Context<'_>, faces: [u32; 2], points: &[P3]) -> Option<(f64, f64)> {
+    let line = Line::through(ctx, points, faces)?;
+    let on = |s: f64| {
+        let p = line.point(s);
+        is_on(ctx, Which::A, faces[0], &p) && is_on(ctx, Which::B, faces[1], &p)
+    };
+    let (range, speed) = match line {
+        Line::Straight { range, .. } => (range, 1.0),
+        Line::Round { radius, .. } => ([0.0, TAU], radius),
+    };
+    let parts = parts(range, &on);
+    Some((parts.iter().map(|(a, b)| (b - a) * speed).sum(), ends(ctx, &parts, range)))
+}
+
+/// Length (mm) of the part of an edge that is on the other feature, a face or an edge, with an estimate of its error.
+pub(super) fn common_stretch(ctx: &Context<'_>, a: &FeatureRef, b: &FeatureRef) -> (f64, f64) {
+    let (own, edge, other) =
+        if a.kind == FeatureKind::Edge { (Which::A, a.index, b) } else { (Which::B, b.index, a) };
+    let edge = ctx.body(own).edge(edge);
+    let near = crate::Tolerances { trim: NEAR * ctx.tol.tol, ..ctx.tol };
+    let on = |t: f64| {
+        let p = ctx.in_a(own, &edge.curve.point(t));
+        let local = if own == Which::A { ctx.pose_ba * p } else { p };
+        match other.kind {
+            FeatureKind::Face => is_on(ctx, own.other(), other.index, &p),
+            _ => locate_on_edge(ctx.body(own.other()), other.index, &local, None, &near).is_some(),
+        }
+    };
+    let (mut length, mut error) = (0.0, 0.0);
+    for span in &edge.spans {
+        let range = [span.t0, span.t1];
+        let parts = parts(range, &on);
+        length += parts.iter().map(|(s, t)| edge.curve.arc_length(*s, *t)).sum::<f64>();
+        error += ends(ctx, &parts, range);
+    }
+    (length, error)
+}
+
+/// Whether a point (frame of A) is on a face.
+fn is_on(ctx: &Context<'_>, which: Which, face: u32, p: &P3) -> bool {
+    let body = ctx.body(which);
+    let p = if which == Which::A { *p } else { ctx.pose_ba * p };
+    let uv = foot_on_face(body, face, &p);
+    let data = body.face(face);
+    (data.surface.point(uv) - p).norm() <= NEAR * ctx.tol.tol && on_face(data, uv, 0.0, &ctx.tol)
+}
+
+/// Error (mm) of a length: each end at a trim is where the trim is, to what rounding allows there.
+fn ends(ctx: &Context<'_>, parts: &[(f64, f64)], [low, high]: [f64; 2]) -> f64 {
+    let at_trims = parts.iter().map(|(a, b)| f64::from(u8::from(*a > low)) + f64::from(u8::from(*b < high)));
+    at_trims.sum::<f64>() * ctx.tol.trim + ctx.tol.eps
+}
+
+/// Parts of a range where something holds, noticed at [`PLACES`] and bisected.
+fn parts([low, high]: [f64; 2], on: &impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
+    let at = |i: usize| if i == PLACES { high } else { low + (high - low) * i as f64 / PLACES as f64 };
+    let mut out = Vec::new();
+    let mut start = on(low).then_some(low);
+    for i in 1..=PLACES {
+        let (last, next) = (at(i - 1), at(i));
+        match (start, on(next)) {
+            (None, true) => start = Some(region::border(next, last, on)),
+            (Some(from), false) => {
+                out.push((from, region::border(last, next, on)));
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    out.extend(start.map(|from| (from, high)));
+    out
+}
