@@ -140,6 +140,9 @@ pub struct Query {
     /// Motion of B
     #[arg(long, value_name = "POSE", default_value = "0,0,0", allow_hyphen_values = true)]
     pub pose_b: String,
+    /// Give the curves in which interfering solids cross, as polylines no point of them farther than this (mm) from the curve
+    #[arg(long, value_name = "CHORD", value_parser = positive)]
+    pub curves: Option<f64>,
 }
 
 /// `feeler sweep`.

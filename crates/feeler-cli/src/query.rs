@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
     pool.install(|| pair.query(&pose_a, &pose_b, &options).map(|_| ()))
         .with_context(|| format!("A is {}, B is {}", args.pair.a.display(), args.pair.b.display()))?;
     let wall_us = clock.elapsed().as_secs_f64() * 1e6;
-    let report = pool.install(|| Report::new(&pair, (&pose_a, &pose_b), &options))?;
+    let report = pool.install(|| Report::new(&pair, (&pose_a, &pose_b), &options, args.curves))?;
     if args.pair.json {
         let mut document = document(&pair, args.pair.d_max, wall_us);
         report.put_json(&mut document);

@@ -1,8 +1,12 @@
 //! What `feeler query` tells about the pose beyond the verdict, in words and in JSON.
 
 use crate::query::{feature_json, feature_name, point_text};
+use crate::verdict::crossing_json;
 use feeler_geom::{Pose, V3};
-use feeler_runtime::{Contact, ContactKind, ContactPair, QueryError, QueryOptions, Status};
+use feeler_runtime::{
+    Contact, ContactKind, ContactPair, CrossingCurve, Crossings, FeatureRef, LeftOut, QueryError,
+    QueryOptions, Status,
+};
 use serde_json::{Value, json};
 
 /// What was found out on request about the pose of the last query.
@@ -12,6 +16,10 @@ pub(crate) struct Report {
     translation: Option<V3>,
     /// Of solids that touch.
     contacts: Option<Vec<Contact>>,
+    /// Pairs of faces that cross.
+    crossing: Vec<(FeatureRef, FeatureRef)>,
+    /// The curves in which they do, where they are asked for.
+    crossings: Option<Crossings>,
 }
 
 fn kind_name(kind: ContactKind) -> &'static str {
@@ -25,6 +33,21 @@ fn kind_name(kind: ContactKind) -> &'static str {
         ContactKind::Line => "line",
         ContactKind::Point => "point",
     }
+}
+
+fn curve_json(c: &CrossingCurve) -> Value {
+    let points: Vec<[f64; 3]> = c.points.iter().map(|p| (*p).into()).collect();
+    let mut curve = crossing_json(&c.feature_a, &c.feature_b);
+    curve["closed"] = c.closed.into();
+    curve["points"] = json!(points);
+    curve
+}
+
+fn left_out_json(l: &LeftOut) -> Value {
+    let mut place = crossing_json(&l.feature_a, &l.feature_b);
+    place["point"] = json!(<[f64; 3]>::from(l.point));
+    place["why"] = l.why.into();
+    place
 }
 
 fn contact_json(c: &Contact) -> Value {
@@ -50,13 +73,17 @@ impl Report {
         pair: &ContactPair,
         (pose_a, pose_b): (&Pose, &Pose),
         options: &QueryOptions,
+        chord: Option<f64>,
     ) -> Result<Self, QueryError> {
         let interfering = pair.status() == Some(Status::Interfering);
         let translation =
             if interfering { pair.separating_translation(pose_a, pose_b, options)? } else { None };
         let touching = pair.status() == Some(Status::Touching);
         let contacts = if touching { Some(pair.contacts(pose_a, pose_b, options)?) } else { None };
-        Ok(Self { interfering, translation, contacts })
+        let crossing = if interfering { pair.crossing_faces(pose_a, pose_b, options)? } else { Vec::new() };
+        let crossings =
+            chord.map(|chord| pair.crossing_curves(pose_a, pose_b, options, chord)).transpose()?;
+        Ok(Self { interfering, translation, contacts, crossing, crossings })
     }
 
     /// As members of the document of a query.
@@ -64,6 +91,13 @@ impl Report {
         if self.interfering {
             document["witness"]["separating_translation"] =
                 self.translation.map_or(Value::Null, |t| <[f64; 3]>::from(t).into());
+        }
+        if !self.crossing.is_empty() {
+            document["crossing_faces"] = self.crossing.iter().map(|(a, b)| crossing_json(a, b)).collect();
+        }
+        if let Some(Crossings { curves, left_out }) = &self.crossings {
+            document["curves"] = curves.iter().map(curve_json).collect();
+            document["curves_left_out"] = left_out.iter().map(left_out_json).collect();
         }
         if let Some(contacts) = &self.contacts {
             document["contact"] = contacts.iter().map(contact_json).collect();
@@ -82,6 +116,17 @@ impl Report {
             )
         };
         let contacts = self.contacts.iter().flatten().map(contact_line);
-        self.translation.iter().map(apart).chain(contacts).collect()
+        let others = match self.crossing.len() {
+            0 | 1 => None,
+            n => Some(format!("interfering: {n} pairs of faces cross")),
+        };
+        let curves = self.crossings.as_ref().map(|c| {
+            let sides = |c: &CrossingCurve| c.points.windows(2).map(|w| (w[1] - w[0]).norm()).sum::<f64>();
+            let length: f64 = c.curves.iter().map(sides).sum();
+            let (n, m) = (c.curves.len(), c.left_out.len());
+            format!("interfering: the boundaries cross in {n} curves, {length:.6} mm long; {m} places are left out")
+        });
+        let curves = curves.filter(|_| self.interfering);
+        self.translation.iter().map(apart).chain(others).chain(curves).chain(contacts).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::query::{feature_json, feature_name, point_text};
-use feeler_runtime::{ContactPair, Status, Undecided, Verdict, Widened, Witness};
+use feeler_runtime::{ContactPair, FeatureRef, Status, Undecided, Verdict, Widened, Witness};
 use serde_json::{Value, json};
 
 /// Version of the documents of `query` and `sweep`.
@@ -41,7 +41,7 @@ fn put_evidence(verdict: &Verdict, object: &mut Value) {
             json!({ "point": <[f64; 3]>::from(point), "inside_a": inside_a, "inside_b": inside_b });
     }
     if let Some((a, b)) = &verdict.crossing {
-        object["crossing_faces"] = json!([feature_json(a), feature_json(b)]);
+        object["crossing_faces"] = json!([crossing_json(a, b)]);
     }
     let undecided = |u: &Undecided| {
         json!({
@@ -56,6 +56,11 @@ fn put_evidence(verdict: &Verdict, object: &mut Value) {
     if !verdict.widened.is_empty() {
         object["widened"] = verdict.widened.iter().map(widened).collect();
     }
+}
+
+/// Two features that cross.
+pub(crate) fn crossing_json(a: &FeatureRef, b: &FeatureRef) -> Value {
+    json!({ "feature_a": feature_json(a), "feature_b": feature_json(b) })
 }
 
 /// What there is to tell beside the status, a line each.
@@ -90,7 +95,7 @@ pub(crate) fn lines(verdict: &Verdict) -> Vec<String> {
 mod tests {
     use super::*;
     use feeler_geom::P3;
-    use feeler_runtime::{FeatureKind, FeatureRef};
+    use feeler_runtime::FeatureKind;
 
     fn face(index: u32, source: u64) -> FeatureRef {
         FeatureRef { kind: FeatureKind::Face, index, source, uv: [0.5, 0.25] }
@@ -119,7 +124,7 @@ mod tests {
             object["witness"],
             json!({ "point": [1.0, 2.5, -3.0], "inside_a": 0.35, "inside_b": 0.2 })
         );
-        assert_eq!(object["crossing_faces"][1]["source"], "#12");
+        assert_eq!(object["crossing_faces"][0]["feature_b"]["source"], "#12");
         assert_eq!(
             lines(&met),
             [

@@ -28,6 +28,9 @@ pub enum QueryError {
     /// `conformal_spacing` is NaN, infinite, 0 or negative.
     #[error("the conformal spacing is {0}; give a finite length above 0 mm, or none for the default")]
     ConformalSpacing(f64),
+    /// The chord error of crossing curves is NaN, infinite, 0 or negative.
+    #[error("the chord error is {0}; give a finite length above 0 mm")]
+    Chord(f64),
     /// `tolerance` is NaN, infinite, 0 or negative.
     #[error("the tolerance is {0}; give a finite length above 0 mm, or none for 1e-7 of the size")]
     Tolerance(f64),

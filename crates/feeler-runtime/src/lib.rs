@@ -45,4 +45,6 @@ pub use pair::ContactPair;
 pub use phases::PhaseTimes;
 pub use scene::{NearPair, Scene, SceneError};
 pub use tolerance::Tolerances;
-pub use verdict_types::{Contact, ContactKind, Status, Undecided, Verdict, Widened, Witness};
+pub use verdict_types::{
+    Contact, ContactKind, CrossingCurve, Crossings, LeftOut, Status, Undecided, Verdict, Widened, Witness,
+};

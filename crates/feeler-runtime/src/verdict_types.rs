@@ -50,6 +50,41 @@ pub struct Widened {
     pub by: f64,
 }
 
+/// A curve in which a face of A and one of B cross.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CrossingCurve {
+    /// The face of A, with the parameters of a point of the curve.
+    pub feature_a: FeatureRef,
+    /// The face of B, likewise.
+    pub feature_b: FeatureRef,
+    /// Whether it ends where it begins: the last vertex is the first one.
+    pub closed: bool,
+    /// Vertices of a polyline.
+    pub points: Vec<P3>,
+}
+
+/// A place at which a crossing curve could not be followed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LeftOut {
+    /// The face of A there.
+    pub feature_a: FeatureRef,
+    /// The face of B there.
+    pub feature_b: FeatureRef,
+    /// Where.
+    pub point: P3,
+    /// Why.
+    pub why: &'static str,
+}
+
+/// The curves in which the boundaries of two solids cross.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Crossings {
+    /// One for each connected curve of a pair of faces.
+    pub curves: Vec<CrossingCurve>,
+    /// What is missing.
+    pub left_out: Vec<LeftOut>,
+}
+
 /// What two features that touch have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContactKind {

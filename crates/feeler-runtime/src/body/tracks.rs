@@ -149,7 +149,7 @@ fn halve(body: &Body, face: u32, piece: TrimPiece, halvings: u32, out: &mut Vec<
 }
 
 /// Bounds of the first and second derivative of a piece in space by its parameter.
-fn bounds_along(surface: &Surface, piece: &TrimPiece) -> (f64, f64) {
+pub(crate) fn bounds_along(surface: &Surface, piece: &TrimPiece) -> (f64, f64) {
     let largest = |c: [f64; 4]| {
         let steps = [c[1] - c[0], c[2] - c[1], c[3] - c[2]];
         let first = steps.iter().fold(0.0, |m: f64, d| m.max(d.abs()));

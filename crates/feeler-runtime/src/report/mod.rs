@@ -6,6 +6,7 @@
 //! MATH §15.
 
 mod contacts;
+mod curves;
 mod region;
 mod separate;
 mod stretch;

@@ -254,13 +254,25 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut
     }
 }
 
+/// Pairs of face areas that may cross, sorted by features.
+pub(crate) fn meeting_areas<'s>(
+    ctx: &Context<'_>,
+    moved: &Travelled,
+    scratch: &'s mut Scratch,
+) -> &'s [(u32, u32)] {
+    overlap::overlapping_faces(ctx, moved, &mut scratch.overlaps);
+    let Overlaps { pairs, keys, .. } = &mut scratch.overlaps;
+    sort_by_features(ctx, pairs, keys);
+    pairs
+}
+
 /// The closed form of a face's surface in the solid's frame.
 fn closed_form(body: &Body, face: u32) -> Option<&Primitive> {
     body.features()[face as usize].primitive.as_ref()
 }
 
 /// A face area as a patch, in a frame that `pose` takes the solid's coordinates to.
-fn patch_of<'a>(body: &'a Body, area: u32, pose: Option<&'a Pose>) -> Option<(u32, Patch<'a>)> {
+pub(crate) fn patch_of<'a>(body: &'a Body, area: u32, pose: Option<&'a Pose>) -> Option<(u32, Patch<'a>)> {
     let data = body.area(area);
     let Feature::Face(f) = data.feature else { return None };
     let face = body.face(f);

@@ -1,0 +1,245 @@
+//! Points on all crossing curves of two faces: where their trims pass through the other surface, and points on each closed curve.
+
+use super::march::Faces;
+use crate::body::tracks::bounds_along;
+use crate::solve::Which;
+use crate::verdict::patch_of;
+use feeler_geom::crossing::{
+    Arc, Level, Search, Shifted, curve_through_level, curve_through_patch, patch_through_level,
+    patch_through_patch,
+};
+use feeler_geom::skeleton::Primitive;
+use feeler_geom::trim::TrimPiece;
+use feeler_geom::{P2, P3, V3};
+use feeler_hierarchy::Feature;
+
+/// Cells that all searches of two solids may take together, and one search.
+pub(super) const BUDGET: u32 = 1_000_000;
+const ONE: u32 = 50_000;
+/// How far from a surface (in tolerances) a cell is taken as crossing it: of trims, of areas.
+const SLACK: [f64; 2] = [1e-2, 0.5];
+/// Distance (relative to the size) below which seeds are one.
+const SAME: f64 = 1e-7;
+/// Distance (in longest steps) below which seeds on one curve stand for each other.
+const ALONG: f64 = 0.1;
+/// Seeds of one pair of faces: at trims, and others.
+const MOST: [usize; 2] = [8000, 2000];
+
+/// A point of a crossing curve, frame of A.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seed {
+    pub p: P3,
+    /// A trim passes here.
+    pub at_edge: bool,
+    /// Unit tangent of the curve, in either sense.
+    t: V3,
+    /// Sine of the angle between the surfaces.
+    pub sine: f64,
+    /// Parameters where they are known, else the origin.
+    pub uv: [P2; 2],
+}
+
+impl Seed {
+    /// Whether another one is in the same place, or on the same curve nearby: in the direction of both tangents.
+    fn stands_for(&self, other: &Self, same: f64, nearby: f64) -> bool {
+        let d = other.p - self.p;
+        let length = d.norm();
+        if length <= same {
+            return self.at_edge || !other.at_edge;
+        }
+        !other.at_edge
+            && length <= nearby
+            && self.t.cross(&d).norm() <= 0.1 * length
+            && other.t.cross(&d).norm() <= 0.1 * length
+    }
+}
+
+/// What was found on one pair of faces.
+#[derive(Debug, Default)]
+pub(super) struct Seeds {
+    pub seeds: Vec<Seed>,
+    /// Places where the surfaces meet without crossing: at most one.
+    pub tangent: Option<P3>,
+    /// Where the budget ran out: at most one.
+    pub unfinished: Option<P3>,
+}
+
+/// All seeds of a pair of faces; `areas` are those of their areas that may meet.
+pub(super) fn find(faces: &Faces<'_>, areas: &[(u32, u32)], budget: &mut u32) -> Seeds {
+    let mut finder = Finder { faces, areas, budget, found: Seeds::default(), doubtful: None, at_edges: 0 };
+    finder.of_trims(Which::A);
+    finder.of_trims(Which::B);
+    finder.at_edges = finder.found.seeds.len();
+    finder.of_areas();
+    let Finder { mut found, doubtful, .. } = finder;
+    // Ends of curves first, and then from where surfaces cross steeply.
+    found.seeds.sort_by(|x, y| y.at_edge.cmp(&x.at_edge).then(y.sine.total_cmp(&x.sine)));
+    // Of those that cross somewhere, tangent places are ends of curves, which tell of themselves.
+    if found.seeds.is_empty() {
+        found.tangent = doubtful;
+    }
+    found
+}
+
+struct Finder<'a> {
+    faces: &'a Faces<'a>,
+    areas: &'a [(u32, u32)],
+    budget: &'a mut u32,
+    found: Seeds,
+    /// On both faces, and tangent.
+    doubtful: Option<P3>,
+    /// Seeds at trims, once all of them are found.
+    at_edges: usize,
+}
+
+impl Finder<'_> {
+    /// Runs a search on a part of the budget.
+    fn search(&mut self, at: P3, run: impl FnOnce(&mut Self, &mut u32) -> Search) {
+        let given = ONE.min(*self.budget);
+        let mut left = given;
+        let search = run(self, &mut left);
+        *self.budget -= given - left;
+        if let Search::Spent(_) = search {
+            self.found.unfinished.get_or_insert(at);
+        }
+    }
+
+    /// Takes in a place near a crossing (frame of A).
+    fn offer(&mut self, p: P3, at_edge: bool, uv: [P2; 2]) -> bool {
+        let tol = &self.faces.ctx.tol;
+        match self.faces.onto(&p, None, uv) {
+            Some(on) if (on.p - p).norm() <= 1e-2 * tol.size => {
+                // An edge's point stays where it is: the curve beside it is found from there.
+                let seed = Seed { p: on.p, t: on.t, at_edge, sine: on.sine, uv };
+                let apart = self.faces.most * ALONG;
+                if !self.found.seeds.iter().any(|s| s.stands_for(&seed, SAME * tol.size, apart)) {
+                    self.found.seeds.push(seed);
+                }
+            }
+            _ => {
+                self.doubtful.get_or_insert(p);
+            }
+        }
+        let full = self.found.seeds.len() >= if at_edge { MOST[0] } else { self.at_edges + MOST[1] };
+        if full {
+            self.found.unfinished.get_or_insert(p);
+        }
+        full
+    }
+
+    fn primitive(&self, which: Which) -> Option<Primitive> {
+        self.faces.ctx.primitive(which, Feature::Face(self.faces.numbers[which as usize]))
+    }
+
+    /// Where trims of one face pass through the other surface.
+    fn of_trims(&mut self, own: Which) {
+        let ctx = self.faces.ctx;
+        let other = own.other();
+        let (body, facing) = (ctx.body(own), ctx.body(other));
+        let face = body.face(self.faces.numbers[own as usize]);
+        let to_own = *ctx.pose_to_other(other);
+        let primitive =
+            self.primitive(other).map(|p| if own == Which::A { p } else { p.transformed(&ctx.pose_ba) });
+        let mut theirs: Vec<u32> =
+            self.areas.iter().map(|&(i, j)| if own == Which::A { j } else { i }).collect();
+        theirs.sort_unstable();
+        theirs.dedup();
+        let slack = SLACK[0] * ctx.tol.tol;
+        for piece in face.trim.pieces.iter().filter(|p| p.edge != u32::MAX) {
+            let (speed, bend) = bounds_along(&face.surface, piece);
+            let eval = |s: f64| along(&face.surface, piece, s);
+            let middle = eval(0.5).0;
+            let near = |area: &u32| {
+                let q = ctx.pose_to_other(own) * middle;
+                facing.node(facing.leaf_of_area(*area)).obb.distance_to(&q) <= 0.5 * speed + ctx.tol.tol
+            };
+            let near: Vec<u32> = theirs.iter().copied().filter(|a| near(a)).collect();
+            if near.is_empty() {
+                continue;
+            }
+            let arc = Arc { eval, range: [0.0, 1.0], speed, bend };
+            let at = ctx.in_a(own, &middle);
+            if let Some(primitive) = &primitive {
+                self.search(at, |this, left| {
+                    let level = Level { primitive, at: 0.0, slack };
+                    curve_through_level(&arc, &level, left, &mut |s| {
+                        this.offer(ctx.in_a(own, &eval(s).0), true, [P2::origin(); 2])
+                    })
+                });
+                continue;
+            }
+            for area in near {
+                let Some((_, patch)) = patch_of(facing, area, Some(&to_own)) else { continue };
+                self.search(at, |this, left| {
+                    let target = Shifted { patch, by: 0.0, slack };
+                    curve_through_patch(&arc, &target, left, &mut |s, uv| {
+                        let uv = if own == Which::A { [piece.eval(s), uv] } else { [uv, piece.eval(s)] };
+                        this.offer(ctx.in_a(own, &eval(s).0), true, uv)
+                    })
+                });
+            }
+        }
+    }
+
+    /// Points on each closed curve, and on others.
+    fn of_areas(&mut self) {
+        let ctx = self.faces.ctx;
+        let (a, b) = (self.primitive(Which::A), self.primitive(Which::B));
+        let is_plane = |p: &Option<Primitive>| matches!(p, Some(Primitive::Plane { .. }));
+        match (a, b) {
+            // Two planes cross in a line.
+            _ if is_plane(&a) && is_plane(&b) => {}
+            (Some(form), _) if is_plane(&a) || b.is_none() => self.through_form(Which::B, &form),
+            (_, Some(form)) => self.through_form(Which::A, &form),
+            _ => {
+                for &(i, j) in self.areas {
+                    let (Some((_, patch)), Some((_, target))) =
+                        (patch_of(ctx.a, i, None), patch_of(ctx.b, j, Some(&ctx.pose_ab)))
+                    else {
+                        continue;
+                    };
+                    self.search(patch.surface.point(patch.rect.center()), |this, left| {
+                        let target = Shifted { patch: target, by: 0.0, slack: SLACK[1] * ctx.tol.tol };
+                        patch_through_patch(&patch, &target, left, &mut |uv, other| {
+                            this.offer(patch.surface.point(uv), false, [uv, other])
+                        })
+                    });
+                }
+            }
+        }
+    }
+
+    /// Areas of one face through the other one's closed form (frame of A).
+    fn through_form(&mut self, own: Which, form: &Primitive) {
+        let ctx = self.faces.ctx;
+        let primitive = if own == Which::A { *form } else { form.transformed(&ctx.pose_ba) };
+        let level = Level { primitive: &primitive, at: 0.0, slack: SLACK[1] * ctx.tol.tol };
+        let split = |pair: &(u32, u32)| if own == Which::A { *pair } else { (pair.1, pair.0) };
+        let mut pairs: Vec<(u32, u32)> = self.areas.iter().map(split).collect();
+        pairs.sort_unstable();
+        for group in pairs.chunk_by(|x, y| x.0 == y.0) {
+            let Some((_, patch)) = patch_of(ctx.body(own), group[0].0, None) else { continue };
+            // Beyond the areas of the other face only its surface goes on.
+            let other = ctx.body(own.other());
+            let relevant = |p: &P3, radius: f64| {
+                let q = ctx.pose_to_other(own) * p;
+                let obb = |area: u32| &other.node(other.leaf_of_area(area)).obb;
+                group.iter().any(|(_, area)| obb(*area).distance_to(&q) <= radius + ctx.tol.tol)
+            };
+            let at = ctx.in_a(own, &patch.surface.point(patch.rect.center()));
+            self.search(at, |this, left| {
+                patch_through_level(&patch, &level, &relevant, left, &mut |uv| {
+                    let hints = if own == Which::A { [uv, P2::origin()] } else { [P2::origin(), uv] };
+                    this.offer(ctx.in_a(own, &patch.surface.point(uv)), false, hints)
+                })
+            });
+        }
+    }
+}
+
+/// Point and derivative of a trim in space.
+fn along(surface: &feeler_geom::Surface, piece: &TrimPiece, s: f64) -> (P3, V3) {
+    let (p, du, dv) = surface.first_derivs(piece.eval(s));
+    let d = piece.derivative(s);
+    (p, du * d.x + dv * d.y)
+}

@@ -1,0 +1,175 @@
+//! The curves in which interfering solids cross, against closed forms.
+
+use feeler_geom::{P3, Pose, V3};
+use feeler_runtime::{ContactPair, Crossings, QueryOptions, Status};
+use feeler_tests::membership::Spec;
+use feeler_tests::verdicts::generate::Case;
+use feeler_tests::verdicts::{Model, Pool};
+use nalgebra::{Translation3, UnitQuaternion};
+use std::f64::consts::{FRAC_PI_2, PI};
+
+fn moved(x: f64, y: f64, z: f64) -> Pose {
+    Pose::from(Translation3::new(x, y, z))
+}
+
+fn turned(axis: V3, angle: f64) -> Pose {
+    Pose::from_parts(Translation3::identity(), UnitQuaternion::from_scaled_axis(axis * angle))
+}
+
+fn ask(a: &Model, b: &Model, pose_a: &Pose, pose_b: &Pose, chord: f64) -> (ContactPair, Crossings) {
+    let options = QueryOptions::within(0.0);
+    let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
+    pair.query(pose_a, pose_b, &options).unwrap();
+    let crossings = pair.crossing_curves(pose_a, pose_b, &options, chord).unwrap();
+    let mut faces: Vec<(u32, u32)> =
+        crossings.curves.iter().map(|c| (c.feature_a.index, c.feature_b.index)).collect();
+    faces.sort_unstable();
+    faces.dedup();
+    let mut pairs: Vec<(u32, u32)> = pair
+        .crossing_faces(pose_a, pose_b, &options)
+        .unwrap()
+        .iter()
+        .map(|(f, g)| (f.index, g.index))
+        .collect();
+    pairs.sort_unstable();
+    assert_eq!(faces, pairs, "{:?} {:?}: faces with curves, and faces that cross", a.spec, b.spec);
+    (pair, crossings)
+}
+
+fn length(points: &[P3]) -> f64 {
+    points.windows(2).map(|w| (w[1] - w[0]).norm()).sum()
+}
+
+/// Lengths of the curves, ascending, and how many are closed.
+fn lengths(a: &Spec, b: &Spec, pose_b: &Pose) -> (Vec<f64>, usize) {
+    let mut pool = Pool::default();
+    let (a, b) = (pool.get(a), pool.get(b));
+    let common = Pose::from_parts(
+        Translation3::new(3.0, -5.0, 7.0),
+        UnitQuaternion::from_scaled_axis(V3::new(0.3, -0.7, 1.1)),
+    );
+    let chord = 1e-7 * a.size();
+    let (pair, found) = ask(&a, &b, &common, &(common * pose_b), chord);
+    assert_eq!(pair.status(), Some(Status::Interfering));
+    assert_eq!(found.left_out, [], "{:?} {:?}", a.spec, b.spec);
+    let mut out: Vec<f64> = found.curves.iter().map(|c| length(&c.points)).collect();
+    out.sort_by(f64::total_cmp);
+    let (_, swapped) = ask(&b, &a, &(common * pose_b), &common, chord);
+    let total: f64 = swapped.curves.iter().map(|c| length(&c.points)).sum();
+    assert!(
+        (total - out.iter().sum::<f64>()).abs() < 1e-6 * total,
+        "{:?} {:?}: {total}, not {out:?}",
+        a.spec,
+        b.spec
+    );
+    (out, found.curves.iter().filter(|c| c.closed).count())
+}
+
+#[track_caller]
+fn close(found: &(Vec<f64>, usize), right: &[f64], closed: usize) {
+    assert_eq!((found.0.len(), found.1), (right.len(), closed), "{found:?}");
+    for (f, r) in found.0.iter().zip(right) {
+        assert!((f - r).abs() < 1e-6 * r, "{f}, not {r}");
+    }
+}
+
+/// Circumference of an ellipse, by 4096 places: exact to rounding.
+fn ellipse(a: f64, b: f64) -> f64 {
+    let n = 4096;
+    let speed = |i: i32| {
+        let (s, c) = (2.0 * PI * f64::from(i) / f64::from(n)).sin_cos();
+        (a * a * s * s + b * b * c * c).sqrt()
+    };
+    (0..n).map(speed).sum::<f64>() * 2.0 * PI / f64::from(n)
+}
+
+#[test]
+fn closed_forms() {
+    // Balls of 2 and 1.5 at 2.5: a circle of radius 1.2.
+    let balls = lengths(&Spec::Ball { r: 2.0 }, &Spec::Ball { r: 1.5 }, &moved(0.0, 1.5, 2.0));
+    close(&balls, &[2.0 * PI * 1.2], 1);
+    // A pin through a plate, upright and at 30°.
+    let plate = Spec::Block { x: 8.0, y: 6.0, z: 1.0 };
+    let pin = Spec::Cylinder { r: 0.5, h: 9.0 };
+    close(&lengths(&plate, &pin, &moved(0.3, 0.2, -4.0)), &[PI, PI], 2);
+    let slanted = moved(0.0, 0.0, 0.5) * turned(V3::x(), PI / 6.0) * moved(0.0, 0.0, -4.5);
+    let oval = ellipse(0.5, 0.5 / (PI / 6.0).cos());
+    close(&lengths(&plate, &pin, &slanted), &[oval, oval], 2);
+    // A bar through the wall of a block: a rectangle of four sides.
+    let bar = Spec::Block { x: 1.0, y: 0.5, z: 9.0 };
+    let through = moved(0.0, 0.0, 0.5) * turned(V3::z(), 0.3) * moved(0.0, 0.0, -4.5);
+    close(&lengths(&plate, &bar, &through), &[0.5, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0], 0);
+    // Equal cylinders at a right angle: two ellipses, which meet in tangent points.
+    let rod = Spec::Cylinder { r: 1.0, h: 6.0 };
+    let across = moved(0.0, 3.0, 3.0) * turned(V3::x(), FRAC_PI_2);
+    let steinmetz = ellipse(1.0, 2.0_f64.sqrt());
+    close(&lengths(&rod, &rod, &across), &[steinmetz, steinmetz], 2);
+    // A torus cut by a plane through its axis, and along it half-way up.
+    let torus = Spec::Torus { major: 3.0, minor: 1.0 };
+    let big = Spec::Block { x: 20.0, y: 20.0, z: 10.0 };
+    close(&lengths(&torus, &big, &turned(V3::x(), FRAC_PI_2)), &[2.0 * PI, 2.0 * PI], 2);
+    let h = 0.75_f64.sqrt();
+    close(&lengths(&torus, &big, &moved(0.0, 0.0, 0.5)), &[2.0 * PI * (3.0 - h), 2.0 * PI * (3.0 + h)], 2);
+    // A ball at a block's corner: quarters of a circle on three sides.
+    let ball =
+        lengths(&Spec::Block { x: 4.0, y: 4.0, z: 4.0 }, &Spec::Ball { r: 1.0 }, &moved(2.0, 2.0, 4.0));
+    close(&ball, &[FRAC_PI_2, FRAC_PI_2, FRAC_PI_2], 0);
+}
+
+/// Solids of all kinds: vertices are on both boundaries, no place of a fine polyline is farther from a coarse one than its chord error, and
+/// the lengths agree.
+#[test]
+fn curves_are_on_both_boundaries() {
+    let mut pool = Pool::default();
+    let (mut n, mut curves, mut left_out) = (0, 0, 0);
+    for seed in 0..150 {
+        let Case { a, b, pose_a, pose_b, .. } = Case::new(seed, &mut pool);
+        let size = a.size().max(b.size());
+        let (pair, coarse) = ask(&a, &b, &pose_a, &pose_b, 1e-3 * size);
+        if pair.status() != Some(Status::Interfering) {
+            assert!(coarse.curves.is_empty() && coarse.left_out.is_empty(), "{seed}");
+            continue;
+        }
+        let (_, fine) = ask(&a, &b, &pose_a, &pose_b, 1e-5 * size);
+        n += 1;
+        curves += fine.curves.len();
+        left_out += fine.left_out.len();
+        let (to_a, to_b) = (pose_a.inverse(), pose_b.inverse());
+        // Beyond a trim no farther than it is off its edge.
+        let off_edges = |m: &Model| m.body.hierarchy().info.max_trim_deviation;
+        let near = 2e-9 * size + off_edges(&a).max(off_edges(&b));
+        for p in coarse.curves.iter().chain(&fine.curves).flat_map(|c| &c.points) {
+            let depths = [a.shape.form.depth(&(to_a * p)), b.shape.form.depth(&(to_b * p))];
+            assert!(
+                depths.iter().all(|d| d.abs() < near),
+                "{seed}: {depths:?} {near} {:?} {:?}",
+                a.spec,
+                b.spec
+            );
+        }
+        // Where a search is not finished, what it has found is by the chord error.
+        if !fine.left_out.is_empty() || !coarse.left_out.is_empty() {
+            continue;
+        }
+        assert_eq!(coarse.curves.len(), fine.curves.len(), "{seed}: {:?} {:?}", a.spec, b.spec);
+        for (c, f) in coarse.curves.iter().zip(&fine.curves) {
+            assert_eq!(
+                (c.closed, c.feature_a.index, c.feature_b.index),
+                (f.closed, f.feature_a.index, f.feature_b.index)
+            );
+            let off = |p: &P3| {
+                let sides = c.points.windows(2).map(|w| {
+                    let d = w[1] - w[0];
+                    let s = ((p - w[0]).dot(&d) / d.norm_squared()).clamp(0.0, 1.0);
+                    (w[0] + d * s - p).norm()
+                });
+                sides.fold(f64::INFINITY, f64::min)
+            };
+            for p in &f.points {
+                assert!(off(p) <= 1e-3 * size, "{seed}: {} off {:?} {:?}", off(p), a.spec, b.spec);
+            }
+        }
+    }
+    println!("{n} pairs, {curves} curves, {left_out} places left out");
+    assert!(n > 60 && curves > 300, "{n} pairs, {curves} curves");
+}
