@@ -122,7 +122,7 @@ fn closed_forms() {
 fn curves_are_on_both_boundaries() {
     let mut pool = Pool::default();
     let (mut n, mut curves, mut left_out) = (0, 0, 0);
-    for seed in 0..150 {
+    for seed in 0..120 {
         let Case { a, b, pose_a, pose_b, .. } = Case::new(seed, &mut pool);
         let size = a.size().max(b.size());
         let (pair, coarse) = ask(&a, &b, &pose_a, &pose_b, 1e-3 * size);

@@ -23,7 +23,9 @@ const SAME: f64 = 1e-7;
 /// Distance (in longest steps) below which seeds on one curve stand for each other.
 const ALONG: f64 = 0.1;
 /// Seeds of one pair of faces: at trims, and others.
-const MOST: [usize; 2] = [8000, 2000];
+const MOST: [usize; 2] = [4000, 500];
+/// Sine of the angle to the curve above which an edge passes through it.
+const ALONG_EDGE: f64 = 0.05;
 
 /// A point of a crossing curve, frame of A.
 #[derive(Clone, Copy, Debug)]
@@ -105,11 +107,13 @@ impl Finder<'_> {
     }
 
     /// Takes in a place near a crossing (frame of A).
-    fn offer(&mut self, p: P3, at_edge: bool, uv: [P2; 2]) -> bool {
+    fn offer(&mut self, p: P3, edge: Option<V3>, uv: [P2; 2]) -> bool {
         let tol = &self.faces.ctx.tol;
         match self.faces.onto(&p, None, uv) {
             Some(on) if (on.p - p).norm() <= 1e-2 * tol.size => {
-                // An edge's point stays where it is: the curve beside it is found from there.
+                // An edge that runs along the curve bounds nothing here.
+                let across = |d: V3| d.cross(&on.t).norm() > ALONG_EDGE * d.norm();
+                let at_edge = edge.is_some_and(across);
                 let seed = Seed { p: on.p, t: on.t, at_edge, sine: on.sine, uv };
                 let apart = self.faces.most * ALONG;
                 if !self.found.seeds.iter().any(|s| s.stands_for(&seed, SAME * tol.size, apart)) {
@@ -120,7 +124,7 @@ impl Finder<'_> {
                 self.doubtful.get_or_insert(p);
             }
         }
-        let full = self.found.seeds.len() >= if at_edge { MOST[0] } else { self.at_edges + MOST[1] };
+        let full = self.found.seeds.len() >= if edge.is_some() { MOST[0] } else { self.at_edges + MOST[1] };
         if full {
             self.found.unfinished.get_or_insert(p);
         }
@@ -145,6 +149,7 @@ impl Finder<'_> {
         theirs.sort_unstable();
         theirs.dedup();
         let slack = SLACK[0] * ctx.tol.tol;
+        let turned = |d: V3| if own == Which::A { d } else { ctx.pose_ab * d };
         for piece in face.trim.pieces.iter().filter(|p| p.edge != u32::MAX) {
             let (speed, bend) = bounds_along(&face.surface, piece);
             let eval = |s: f64| along(&face.surface, piece, s);
@@ -163,7 +168,8 @@ impl Finder<'_> {
                 self.search(at, |this, left| {
                     let level = Level { primitive, at: 0.0, slack };
                     curve_through_level(&arc, &level, left, &mut |s| {
-                        this.offer(ctx.in_a(own, &eval(s).0), true, [P2::origin(); 2])
+                        let (p, d) = eval(s);
+                        this.offer(ctx.in_a(own, &p), Some(turned(d)), [P2::origin(); 2])
                     })
                 });
                 continue;
@@ -174,7 +180,8 @@ impl Finder<'_> {
                     let target = Shifted { patch, by: 0.0, slack };
                     curve_through_patch(&arc, &target, left, &mut |s, uv| {
                         let uv = if own == Which::A { [piece.eval(s), uv] } else { [uv, piece.eval(s)] };
-                        this.offer(ctx.in_a(own, &eval(s).0), true, uv)
+                        let (p, d) = eval(s);
+                        this.offer(ctx.in_a(own, &p), Some(turned(d)), uv)
                     })
                 });
             }
@@ -201,7 +208,7 @@ impl Finder<'_> {
                     self.search(patch.surface.point(patch.rect.center()), |this, left| {
                         let target = Shifted { patch: target, by: 0.0, slack: SLACK[1] * ctx.tol.tol };
                         patch_through_patch(&patch, &target, left, &mut |uv, other| {
-                            this.offer(patch.surface.point(uv), false, [uv, other])
+                            this.offer(patch.surface.point(uv), None, [uv, other])
                         })
                     });
                 }
@@ -230,7 +237,7 @@ impl Finder<'_> {
             self.search(at, |this, left| {
                 patch_through_level(&patch, &level, &relevant, left, &mut |uv| {
                     let hints = if own == Which::A { [uv, P2::origin()] } else { [P2::origin(), uv] };
-                    this.offer(ctx.in_a(own, &patch.surface.point(uv)), false, hints)
+                    this.offer(ctx.in_a(own, &patch.surface.point(uv)), None, hints)
                 })
             });
         }

@@ -1,0 +1,104 @@
+//! What `feeler query` tells about solids that touch or interfere.
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// A query of two models of `data/`: its exit status and document.
+fn query(a: &str, b: &str, pose_b: &str, more: &[&str]) -> (i32, Value) {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
+    let run = Command::new(env!("CARGO_BIN_EXE_feeler"))
+        .args(["query", "--d-max", "0.5", "--json", "--quiet", "--pose-b", pose_b])
+        .args([data.join(a), data.join(b)])
+        .args(more)
+        .output()
+        .unwrap();
+    let document = serde_json::from_slice(&run.stdout)
+        .unwrap_or_else(|e| panic!("{a} {b}: {e} {}", String::from_utf8_lossy(&run.stderr)));
+    (run.status.code().unwrap(), document)
+}
+
+fn vector(v: &Value) -> [f64; 3] {
+    std::array::from_fn(|k| v[k].as_f64().unwrap())
+}
+
+fn length(v: [f64; 3]) -> f64 {
+    v.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// Moved by what it says, B is out of A; and no shorter way than the two depths of the witness is named.
+#[test]
+fn interfering_solids_tell_a_way_out() {
+    let pairs = [
+        ("box.step", "cylinder.step", [2.0, 1.0, 0.5]),
+        ("sphere.step", "torus.step", [8.0, 3.0, 1.0]),
+        ("box.step", "box-nurbs.step", [2.0, 1.0, 0.5]),
+        ("plug.step", "wave.step", [2.0, 1.0, 0.5]),
+    ];
+    for (a, b, at) in pairs {
+        let pose = |at: [f64; 3]| format!("{},{},{}", at[0], at[1], at[2]);
+        let (status, found) = query(a, b, &pose(at), &[]);
+        assert_eq!((status, &found["status"]), (1, &Value::from("interfering")), "{a} {b}");
+        let witness = &found["witness"];
+        let way = vector(&witness["separating_translation"]);
+        let deep = witness["inside_a"].as_f64().unwrap() + witness["inside_b"].as_f64().unwrap();
+        assert!(deep <= length(way), "{a} {b}: {deep} and {way:?}");
+        let moved = pose(std::array::from_fn(|k| at[k] + way[k]));
+        let (status, found) = query(a, b, &moved, &[]);
+        assert_eq!(status, 0, "{a} {b} at {moved}: {}", found["status"]);
+    }
+}
+
+/// The curves of a box and a cylinder through it are circles: a polyline is shorter by what its chord error allows.
+#[test]
+fn crossing_curves_are_told_where_asked_for() {
+    let (_, without) = query("box.step", "cylinder.step", "0,0,3", &[]);
+    assert!(without.get("curves").is_none());
+    let (status, found) = query("box.step", "cylinder.step", "0,0,3", &["--curves", "1e-4"]);
+    assert_eq!(status, 1);
+    let curves = found["curves"].as_array().unwrap();
+    assert_eq!(found["curves_left_out"], Value::Array(vec![]));
+    assert!(!curves.is_empty());
+    let pairs = found["crossing_faces"].as_array().unwrap();
+    for curve in curves {
+        let faces = |v: &Value| (v["feature_a"]["index"].clone(), v["feature_b"]["index"].clone());
+        assert!(pairs.iter().any(|p| faces(p) == faces(curve)), "{curve}");
+        let points: Vec<[f64; 3]> = curve["points"].as_array().unwrap().iter().map(vector).collect();
+        if curve["closed"] == true {
+            assert_eq!(points.first(), points.last());
+        }
+        let sides = points.windows(2).map(|w| length(std::array::from_fn(|k| w[1][k] - w[0][k])));
+        let total: f64 = sides.sum();
+        // The cylinder has a radius of 10.
+        assert!((total - 20.0 * std::f64::consts::PI).abs() < 1e-3, "{total}");
+    }
+    let (_, apart) = query("box.step", "cylinder.step", "500,0,0", &["--curves", "0.1"]);
+    assert_eq!(apart["curves"], Value::Array(vec![]));
+}
+
+#[test]
+fn solids_that_touch_tell_their_contacts() {
+    // The pin's radius is the bore's less 0.05.
+    let (status, found) = query("bore.step", "pin.step", "0.05,0,0", &[]);
+    assert_eq!((status, &found["status"]), (0, &Value::from("touching")), "{found}");
+    let contacts = found["contact"].as_array().unwrap();
+    assert_eq!(contacts.len(), 1, "{contacts:?}");
+    assert_eq!(contacts[0]["kind"], "line");
+    assert!(contacts[0]["area"].is_null() && contacts[0]["length"].as_f64().unwrap() > 30.0, "{contacts:?}");
+    let (_, apart) = query("bore.step", "pin.step", "0,0,0", &[]);
+    assert!(apart.get("contact").is_none() && apart.get("witness").is_none());
+}
+
+#[test]
+fn a_chord_error_that_makes_no_sense_is_refused() {
+    for chord in ["0", "-1", "nan"] {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/box.step");
+        let run = Command::new(env!("CARGO_BIN_EXE_feeler"))
+            .args(["query", "--d-max", "1", &format!("--curves={chord}")])
+            .args([&data, &data])
+            .output()
+            .unwrap();
+        assert_eq!(run.status.code(), Some(2), "{chord}: {}", String::from_utf8_lossy(&run.stderr));
+    }
+}
