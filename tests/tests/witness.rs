@@ -1,7 +1,7 @@
 //! How deep the witnesses of interference are, and how short the translations that part the solids, against closed forms.
 
 use feeler_convex::{Ball, Cuboid, Cylinder, Depth, Moved, PenetrationRequest, Support, penetration};
-use feeler_geom::{P3, Pose, V3};
+use feeler_geom::{P3, Pose, V3, math};
 use feeler_runtime::{ContactPair, QueryOptions, Status};
 use feeler_tests::membership::Spec;
 use feeler_tests::random_pose;
@@ -52,12 +52,17 @@ fn convex(spec: &Spec) -> Box<dyn Support> {
         |h: f64| Pose::from_parts(Translation3::new(0.0, 0.0, 0.5 * h), nalgebra::UnitQuaternion::identity());
     match *spec {
         Spec::Block { x, y, z } => Box::new(
-            Moved::new(Cuboid::new(V3::new(0.5 * x, 0.5 * y, 0.5 * z)).unwrap(), &lifted(z)).unwrap(),
+            Moved::new(
+                Cuboid::new(V3::new(0.5 * x, 0.5 * y, 0.5 * z)).expect("finite poses, options and shapes"),
+                &lifted(z),
+            )
+            .expect("finite poses, options and shapes"),
         ),
-        Spec::Cylinder { r, h } => {
-            Box::new(Moved::new(Cylinder::new(r, 0.5 * h).unwrap(), &lifted(h)).unwrap())
-        }
-        Spec::Ball { r } => Box::new(Ball::new(P3::origin(), r).unwrap()),
+        Spec::Cylinder { r, h } => Box::new(
+            Moved::new(Cylinder::new(r, 0.5 * h).expect("finite poses, options and shapes"), &lifted(h))
+                .expect("finite poses, options and shapes"),
+        ),
+        Spec::Ball { r } => Box::new(Ball::new(P3::origin(), r).expect("finite poses, options and shapes")),
         _ => unreachable!("no convex form"),
     }
 }
@@ -73,14 +78,15 @@ fn of_balls_as_deep_as_the_formula() {
         let direction = V3::from_fn(|_, _| rng.random_range(-1.0..1.0_f64)).normalize();
         let apart = match i % 3 {
             0 => rng.random_range((r - s).abs()..r + s),
-            1 => (r + s) * (1.0 - 10.0_f64.powf(rng.random_range(-5.0..-1.0))),
+            1 => (r + s) * (1.0 - math::powf(10.0, rng.random_range(-5.0..-1.0))),
             _ => rng.random_range(0.0..1.0) * (r - s).abs(),
         };
         let pose =
             Pose::from(Translation3::from(direction * apart)) * random_pose(i, &Pose::identity(), 0.0, 3.0);
         let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
-        pair.query(&Pose::identity(), &pose, &QueryOptions::within(0.0)).unwrap();
-        let witness = pair.verdict().unwrap().witness.unwrap();
+        pair.query(&Pose::identity(), &pose, &QueryOptions::within(0.0))
+            .expect("finite poses, options and shapes");
+        let witness = pair.verdict().expect("a verdict").witness.expect("an interfering pair");
         let (found, right) = (witness.inside_a + witness.inside_b, r + s - apart);
         let size = a.size().max(b.size());
         assert!(
@@ -97,9 +103,9 @@ fn of_convex_solids_as_deep_as_a_search() {
     let mut rng = SmallRng::seed_from_u64(12);
     let (mut n, mut least, mut share, mut mean) = (0, f64::INFINITY, f64::INFINITY, 0.0);
     let mut longest = (0.0_f64, 0.0);
-    for i in 0..400 {
+    for i in 0..400_u32 {
         let spec = |rng: &mut SmallRng| {
-            let mut l = || 10.0_f64.powf(rng.random_range(0.0..1.3));
+            let mut l = || math::powf(10.0, rng.random_range(0.0..1.3));
             let (x, y, z) = (l(), l(), l());
             match rng.random_range(0..5) {
                 0 | 1 => Spec::Block { x, y, z },
@@ -109,26 +115,34 @@ fn of_convex_solids_as_deep_as_a_search() {
         };
         let (a, b) = (pool.get(&spec(&mut rng)), pool.get(&spec(&mut rng)));
         let turn = [0.0, 1e-3, 3.0][i as usize % 3];
-        let pose = random_pose(i, &Pose::identity(), 0.45 * (a.size() + b.size()), turn);
+        let pose = random_pose(u64::from(i), &Pose::identity(), 0.45 * (a.size() + b.size()), turn);
         let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
-        pair.query(&Pose::identity(), &pose, &QueryOptions::within(0.0)).unwrap();
+        pair.query(&Pose::identity(), &pose, &QueryOptions::within(0.0))
+            .expect("finite poses, options and shapes");
         if pair.status() != Some(Status::Interfering) {
             continue;
         }
-        let witness = pair.verdict().unwrap().witness.unwrap();
+        let witness = pair.verdict().expect("a verdict").witness.expect("an interfering pair");
         let found = witness.inside_a + witness.inside_b;
         let best = largest_sum(&a, &b, &pose, &mut rng);
         n += 1;
         assert!(found >= 0.95 * best, "{i}: {found} of {best} for {:?} in {:?}", b.spec, a.spec);
         least = least.min(found / best);
         let (of_a, of_b) = (convex(&a.spec), convex(&b.spec));
-        let depth = penetration(&*of_a, &Moved::new(&*of_b, &pose).unwrap(), &PenetrationRequest::default());
+        let depth = penetration(
+            &*of_a,
+            &Moved::new(&*of_b, &pose).expect("finite poses, options and shapes"),
+            &PenetrationRequest::default(),
+        );
         if depth.outcome == Depth::Found {
             share = share.min(found / depth.depth);
             mean += found / depth.depth;
             let options = QueryOptions::within(0.0);
-            let way =
-                pair.separating_translation(&Pose::identity(), &pose, &options).unwrap().unwrap().norm();
+            let way = pair
+                .separating_translation(&Pose::identity(), &pose, &options)
+                .expect("finite poses, options and shapes")
+                .expect("an interfering pair")
+                .norm();
             assert!(
                 way >= depth.lower_bound - 5.0 * pair.tolerances().tol,
                 "{i}: {way} is less than the depth {}",
@@ -140,11 +154,12 @@ fn of_convex_solids_as_deep_as_a_search() {
         }
     }
     assert!(n > 80, "{n} pairs");
-    println!("ways of {} depths or less, {} on average", longest.0, longest.1 / f64::from(n));
-    println!(
-        "{n} pairs, {least} of the search or more, {share} of the depth or more, {} on average",
-        mean / f64::from(n)
+    let (mean, ways) = (mean / f64::from(n), longest.1 / f64::from(n));
+    let found = format!(
+        "{least} of the search, {share} ({mean}) of the depth; ways of {} ({ways}) depths",
+        longest.0
     );
+    assert!(least > 0.99 && mean > 0.9 && ways < 1.01, "{found}");
 }
 
 /// Solids of all kinds, moved out of each other: their closed forms agree that they no longer interfere.
@@ -156,10 +171,12 @@ fn translations_part_the_solids() {
         let Case { a, b, pose_a, pose_b, d_max, .. } = Case::new(seed, &mut pool);
         let options = QueryOptions::within(d_max);
         let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
-        pair.query(&pose_a, &pose_b, &options).unwrap();
-        let way = pair.separating_translation(&pose_a, &pose_b, &options).unwrap();
+        pair.query(&pose_a, &pose_b, &options).expect("finite poses, options and shapes");
+        let way = pair
+            .separating_translation(&pose_a, &pose_b, &options)
+            .expect("finite poses, options and shapes");
         asked += 1;
-        let Some(witness) = pair.verdict().unwrap().witness else {
+        let Some(witness) = pair.verdict().expect("a verdict").witness else {
             assert_eq!(way, None, "{seed}: {:?}", pair.status());
             continue;
         };
