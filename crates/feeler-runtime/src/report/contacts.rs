@@ -30,6 +30,7 @@ impl ContactPair {
         let options = QueryOptions {
             d_max: ctx.tol.tol,
             alpha: 0.0,
+            penetration: 0.0,
             certified: false,
             conformal_spacing: None,
             detect_interference: true,

@@ -26,13 +26,15 @@ fn context<'a>(
     options.check()?;
     let pose_ab = relative_pose(pose_a, pose_b)?;
     let (a, b) = (pair.body_a().as_ref(), pair.body_b().as_ref());
+    let tol = Tolerances::new(a, b, &pose_ab, options.tolerance);
     Ok(Context {
         a,
         b,
         pose_ab,
         pose_ba: pose_ab.inverse(),
-        tol: Tolerances::new(a, b, &pose_ab, options.tolerance),
+        tol,
         d_max: options.d_max,
+        least: tol.least_distance_apart(),
         alpha: 0.0,
         cull: None,
     })

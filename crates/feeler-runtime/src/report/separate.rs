@@ -47,6 +47,7 @@ impl ContactPair {
         let options = QueryOptions {
             d_max: 0.0,
             alpha: 0.0,
+            penetration: 0.0,
             brute_force: false,
             certified: false,
             detect_interference: true,

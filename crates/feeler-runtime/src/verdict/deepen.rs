@@ -70,10 +70,11 @@ pub(super) fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut
             asked.push(next);
         }
         let onward: f64 = next.uphill.iter().map(|d| d.dot(&uphill)).sum();
-        if next.value - best.value > ENOUGH * slope * step && is_inside(ctx, &best, &next, need, probe) {
+        let rises = next.value - best.value > ENOUGH * slope * step;
+        if rises && is_inside(ctx, &best, &next, need, probe) {
             best = next;
             step *= 4.0;
-        } else if onward > 0.5 * slope * slope {
+        } else if rises || onward > 0.5 * slope * slope {
             // It tells nothing new: too far.
             step *= 0.25;
         }

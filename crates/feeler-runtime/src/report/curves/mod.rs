@@ -111,6 +111,7 @@ impl ContactPair {
         let judging = QueryOptions {
             d_max: 0.0,
             alpha: 0.0,
+            penetration: 0.0,
             brute_force: false,
             certified: false,
             detect_interference: true,
