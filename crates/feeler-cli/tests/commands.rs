@@ -236,6 +236,27 @@ fn open_shells() {
         distances("-30,1,2", "60"),
         &[side(10.0, 8.0), side(10.0, 12.0), side(10.0, 14.0), side(10.0, 16.0), 46.9],
     );
+
+    // Two sheets that cross have no way out, a sheet and a ball have one, and both have curves.
+    let interfering = |other: &Path, pose: &str| -> Value {
+        let tub = tub.to_str().unwrap();
+        let query =
+            ["query", tub, other.to_str().unwrap(), "--d-max", "0", "--pose-b", pose, "--curves", "0.01"];
+        let run = feeler(&[&query[..], &["--json", "--quiet"]].concat());
+        assert_eq!(run.status.code(), Some(1), "{}", String::from_utf8_lossy(&run.stdout));
+        serde_json::from_slice(&run.stdout).unwrap()
+    };
+    let sheets = interfering(&tub, "5,4,3,0,0,0.3826834323650898,0.9238795325112867");
+    assert!(
+        sheets["witness"].is_object() && sheets["witness"]["separating_translation"].is_null(),
+        "{sheets}"
+    );
+    assert!(!sheets["curves"].as_array().unwrap().is_empty());
+    // The ball's middle is 1 beyond the wall at x = 20: a circle around it.
+    let ball = interfering(&data("ball.step"), "21,1,2");
+    let way = ball["witness"]["separating_translation"][0].as_f64().unwrap();
+    assert!((way - 2.1).abs() < 1e-4, "{}", ball["witness"]);
+    assert_eq!(ball["curves"][0]["closed"], true);
 }
 
 /// `--certified` says what is proven; the minima are those of the ordinary query.
