@@ -1,19 +1,24 @@
-//! Area, volume and first moments from trimmed patches.
+//! Area, volume, first and second moments from trimmed patches, and inertia.
 //!
-//! By the divergence theorem, with `d = x - c` and any reference point `c`, a solid's volume is `⅓ ∮ d·n dA` and its
-//! first moments `∫ d dV` are `¼ ∮ d (d·n) dA` (the divergence of `d dᵀ` is `4 d`; this form is the same in every
-//! frame). A face contributes its part of these sums. Canonical surfaces are integrated along `u` in closed form and
-//! along the boundary numerically (Green's theorem), Bézier grids cell by cell.
+//! By the divergence theorem, with `d = x - c` and any reference point `c`, a solid's volume is `⅓ ∮ d·n dA`, its first
+//! moments `∫ d dV` are `¼ ∮ d (d·n) dA` (the divergence of `d dᵀ` is `4 d`) and its second moments `∫ d dᵀ dV` are
+//! `⅕ ∮ d dᵀ (d·n) dA`; these forms are the same in every frame. A face contributes its part of these sums. Canonical
+//! surfaces are integrated along `u` in closed form and along the boundary numerically (Green's theorem), Bézier grids
+//! cell by cell.
+//!
+//! A trimming curve follows its edge within a tolerance only. On canonical surfaces the slivers between the two are added,
+//! so that a round hole counts with the area of its circle.
 //!
 //! # Source
-//! MATH §6 (self-check at import).
+//! MATH §6 (self-check at import); docs/MATH.md, inertia.
 
 use std::ops::AddAssign;
 
-use feeler_geom::trim::TrimCells;
-use feeler_geom::{Frame, P2, P3, Surface, V3, math};
+use feeler_geom::trim::{TrimCells, TrimPiece};
+use feeler_geom::{Curve, Frame, P2, P3, Surface, V3, math};
+use nalgebra::Matrix3;
 
-/// A face's part of its solid's area, volume and first moments.
+/// A face's part of its solid's area, volume and moments.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FaceIntegrals {
     /// Area (mm²).
@@ -22,6 +27,8 @@ pub struct FaceIntegrals {
     pub volume: f64,
     /// Contribution to the first moments `∫ (x - c) dV` (mm⁴).
     pub moment: V3,
+    /// Contribution to the second moments `∫ (x - c) (x - c)ᵀ dV` (mm⁵).
+    pub second: Matrix3<f64>,
 }
 
 impl AddAssign for FaceIntegrals {
@@ -29,67 +36,168 @@ impl AddAssign for FaceIntegrals {
         self.area += o.area;
         self.volume += o.volume;
         self.moment += o.moment;
+        self.second += o.second;
     }
 }
 
-/// Integrals of the trimmed face. `outward`: whether the outward normal is the natural one. `reference` should be near
-/// the solid: far from it, the contributions of opposite faces cancel and digits are lost. `rel_tol` is relative to the
-/// sums of absolute values over the parts of the face. NaN when the domain is unbounded.
+/// Where the mass of a solid of density 1 is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Inertia {
+    /// Centre of mass (mm).
+    pub centroid: P3,
+    /// Inertia tensor (mm⁵) about the centroid: moments on the diagonal, negative products beside it.
+    pub tensor: Matrix3<f64>,
+}
+
+impl Inertia {
+    /// From the sums over all faces about the reference point. Only a volume that is not zero has a centroid.
+    #[must_use]
+    pub fn new(sums: &FaceIntegrals, reference: &P3) -> Self {
+        let shift = sums.moment / sums.volume;
+        let central = sums.second - shift * shift.transpose() * sums.volume;
+        let tensor = Matrix3::from_diagonal_element(central.trace()) - central;
+        // The same bits on both sides of the diagonal.
+        let lower = tensor.lower_triangle();
+        let tensor = lower + lower.transpose() - Matrix3::from_diagonal(&tensor.diagonal());
+        Self { centroid: reference + shift, tensor }
+    }
+}
+
+/// Relative accuracy of integrals over canonical surfaces; their integrands are smooth, so it costs next to nothing.
+const CANONICAL: f64 = 1e-13;
+
+/// Area; flux `d·n`; flux times x, y, z; flux times xx, xy, xz, yy, yz, zz. Coordinates are those of a frame, about the
+/// reference point.
+const K: usize = 11;
+type Sums = [f64; K];
+
+/// Curve of the edge that a trimming curve stands for, and its range of parameters.
+pub type EdgeCurve<'a> = (&'a Curve, (f64, f64));
+
+/// Integrals of the trimmed face. `outward`: whether the outward normal is the natural one. `edge`: the curves of
+/// [`TrimPiece::edge`], where they are known. `reference` should be near the solid: far from it, the contributions of
+/// opposite faces cancel and digits are lost. `rel_tol` is relative to the sums of absolute values over the parts of the
+/// face. NaN when the domain is unbounded.
 #[must_use]
-pub fn face_integrals(
+pub fn face_integrals<'a>(
     surface: &Surface,
     outward: bool,
     cells: &TrimCells,
+    edge: &dyn Fn(u32) -> Option<EdgeCurve<'a>>,
     reference: &P3,
     rel_tol: f64,
 ) -> FaceIntegrals {
-    let c = reference;
-    let [area, volume, x, y, z] = match surface {
-        Surface::Plane { frame } => plane(frame, cells, c),
+    let tol = rel_tol.min(CANONICAL);
+    let closed = |frame: &Frame, profile: &dyn Fn(f64) -> Profile| {
+        let r = Revolution { profile, at: frame.local(reference) * -1.0, u0: cells.rect.u0 };
+        let sums = cells.integrate(&|p| r.antiderivative(p), (&[], &[]), tol);
+        (add(sums, slivers(surface, cells, edge, &|p| r.density(p))), *frame)
+    };
+    let (sums, frame) = match surface {
+        Surface::Plane { frame } => {
+            let plane = Plane::new(frame, cells, reference);
+            let sums = cells.integrate_cubic(&|p| plane.antiderivative(p));
+            (add(sums, slivers(surface, cells, edge, &|p| plane.density(p))), *frame)
+        }
         Surface::Cylinder { frame, radius } => {
-            let profile = |v: f64| Profile { a: *radius, da: 0.0, b: v, db: 1.0 };
-            revolution(frame, &profile, cells, c, rel_tol)
+            closed(frame, &|v| Profile { a: *radius, da: 0.0, b: v, db: 1.0 })
         }
         Surface::Cone { frame, half_angle } => {
             let slope = math::tan(*half_angle);
-            let profile = |v: f64| Profile { a: v * slope, da: slope, b: v, db: 1.0 };
-            revolution(frame, &profile, cells, c, rel_tol)
+            closed(frame, &|v| Profile { a: v * slope, da: slope, b: v, db: 1.0 })
         }
-        Surface::Sphere { frame, radius } => {
-            let profile = |v: f64| {
-                let (s, co) = math::sin_cos(v);
-                Profile { a: radius * co, da: -radius * s, b: radius * s, db: radius * co }
-            };
-            revolution(frame, &profile, cells, c, rel_tol)
-        }
-        Surface::Torus { frame, major, minor } => {
-            let profile = |v: f64| {
-                let (s, co) = math::sin_cos(v);
-                Profile { a: major + minor * co, da: -minor * s, b: minor * s, db: minor * co }
-            };
-            revolution(frame, &profile, cells, c, rel_tol)
-        }
-        Surface::Bezier(_) => grid(surface, cells, c, rel_tol),
+        Surface::Sphere { frame, radius } => closed(frame, &|v| {
+            let (s, co) = math::sin_cos(v);
+            Profile { a: radius * co, da: -radius * s, b: radius * s, db: radius * co }
+        }),
+        Surface::Torus { frame, major, minor } => closed(frame, &|v| {
+            let (s, co) = math::sin_cos(v);
+            Profile { a: major + minor * co, da: -minor * s, b: minor * s, db: minor * co }
+        }),
+        Surface::Bezier(_) => (grid(surface, cells, reference, rel_tol), Frame::identity()),
     };
     let sign = if outward { 1.0 } else { -1.0 };
-    FaceIntegrals { area, volume: sign * volume, moment: V3::new(x, y, z) * sign }
+    let [area, flux, x, y, z, xx, xy, xz, yy, yz, zz] = sums;
+    let second = Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
+    let axes = Matrix3::from_columns(&[frame.x, frame.y, frame.z]);
+    FaceIntegrals {
+        area,
+        volume: sign * flux / 3.0,
+        moment: axes * V3::new(x, y, z) * (0.25 * sign),
+        second: axes * second * axes.transpose() * (0.2 * sign),
+    }
+}
+
+fn add(mut a: Sums, b: Sums) -> Sums {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+    a
+}
+
+/// The sums per unit of the parameter plane where the area and the flux are known.
+fn products(area: f64, flux: f64, d: V3) -> Sums {
+    let [x, y, z] = [d.x * flux, d.y * flux, d.z * flux];
+    [area, flux, x, y, z, d.x * x, d.x * y, d.x * z, d.y * y, d.y * z, d.z * z]
+}
+
+/// What lies between the trimming curves and the edges they stand for, to first order in their distance.
+fn slivers<'a>(
+    surface: &Surface,
+    cells: &TrimCells,
+    edge: &dyn Fn(u32) -> Option<EdgeCurve<'a>>,
+    density: &dyn Fn(P2) -> Sums,
+) -> Sums {
+    let period = [surface.u_period(), surface.v_period()];
+    let moved = |piece: &TrimPiece, p: P2| {
+        let (curve, (t0, t1)) = edge(piece.edge)?;
+        if !matches!(curve, Curve::Line { .. } | Curve::Circle { .. } | Curve::Ellipse { .. }) {
+            return None;
+        }
+        let at = curve.point(curve.project(&surface.point(p), t0, t1));
+        let q = surface.invert(&at, Some(p), None);
+        let near = |d: f64, period: Option<f64>| period.map_or(d, |t| d - t * (d / t).round());
+        Some(P2::new(p.x + near(q.x - p.x, period[0]), p.y + near(q.y - p.y, period[1])))
+    };
+    cells.integrate_slivers(density, &moved)
 }
 
 /// A plane: `d·n` is constant, `d` linear.
-fn plane(frame: &Frame, cells: &TrimCells, c: &P3) -> [f64; 5] {
-    let u0 = cells.rect.u0;
-    // Moments about the rectangle's corner keep their digits when the frame's origin is far away.
-    let v0 = cells.rect.v0;
-    let f = |p: P2| {
-        let (u, v) = (p.x - u0, p.y - v0);
-        [u, 0.5 * u * u, u * v]
-    };
-    let [area, mu, mv] = cells.integrate_quadratic(&f);
-    let corner = frame.point(u0, v0, 0.0) - c;
-    let h = corner.dot(&frame.z);
-    let d = corner * area + frame.x * mu + frame.y * mv;
-    let m = d * (0.25 * h);
-    [area, h * area / 3.0, m.x, m.y, m.z]
+struct Plane {
+    /// The corner of the rectangle: coordinates from it keep their digits when the frame's origin is far away.
+    corner: P2,
+    /// The corner in the frame's axes, from the reference point.
+    at: V3,
+}
+
+impl Plane {
+    fn new(frame: &Frame, cells: &TrimCells, c: &P3) -> Self {
+        let corner = P2::new(cells.rect.u0, cells.rect.v0);
+        let d = frame.point(corner.x, corner.y, 0.0) - c;
+        Self { corner, at: V3::new(d.dot(&frame.x), d.dot(&frame.y), d.dot(&frame.z)) }
+    }
+
+    fn antiderivative(&self, p: P2) -> Sums {
+        let (u, v) = (p.x - self.corner.x, p.y - self.corner.y);
+        let (x0, y, h) = (self.at.x, self.at.y + v, self.at.z);
+        let x = u * (x0 + 0.5 * u);
+        let xx = u * (x0 * (x0 + u) + u * u / 3.0);
+        [
+            u,
+            h * u,
+            h * x,
+            h * y * u,
+            h * h * u,
+            h * xx,
+            h * y * x,
+            h * h * x,
+            h * y * y * u,
+            h * h * y * u,
+            h * h * h * u,
+        ]
+    }
+
+    fn density(&self, p: P2) -> Sums {
+        products(1.0, self.at.z, self.at + V3::new(p.x - self.corner.x, p.y - self.corner.y, 0.0))
+    }
 }
 
 /// A meridian at one `v`: distance `a` from the axis, height `b` along it, and their derivatives.
@@ -101,47 +209,65 @@ struct Profile {
 }
 
 /// `o + a(v) (cos u x + sin u y) + b(v) z`, whose normal `∂u × ∂v` is `a (b' (cos u x + sin u y) - a' z)`.
-fn revolution(
-    frame: &Frame,
-    profile: &dyn Fn(f64) -> Profile,
-    cells: &TrimCells,
-    c: &P3,
-    rel_tol: f64,
-) -> [f64; 5] {
-    let q = frame.local(c) * -1.0;
-    let u0 = cells.rect.u0;
-    let (s0, c0) = math::sin_cos(u0);
-    let f = |p: P2| {
-        let Profile { a, da, b, db } = profile(p.y);
-        let (s, co) = math::sin_cos(p.x);
-        let du = p.x - u0;
-        // ∫ cos, sin, cos², cos sin, sin²
-        let (ic, is) = (s - s0, c0 - co);
-        let half = 0.5 * (s * co - s0 * c0);
-        let (icc, ics, iss) = (0.5 * du + half, 0.5 * (s * s - s0 * s0), 0.5 * du - half);
-        // d·n = k + kc cos u + ks sin u
-        let (h, k) = (q.z + b, a * (db * a - da * (q.z + b)));
-        let (kc, ks) = (a * db * q.x, a * db * q.y);
-        let volume = k * du + kc * ic + ks * is;
-        let x = q.x * volume + a * (k * ic + kc * icc + ks * ics);
-        let y = q.y * volume + a * (k * is + kc * ics + ks * iss);
-        [a.abs() * (da * da + db * db).sqrt() * du, volume, x, y, h * volume]
-    };
-    let [area, volume, x, y, z] = cells.integrate(&f, (&[], &[]), rel_tol);
-    let m = frame.vector(x, y, z) * 0.25;
-    [area, volume / 3.0, m.x, m.y, m.z]
+struct Revolution<'a> {
+    profile: &'a dyn Fn(f64) -> Profile,
+    /// The frame's origin in its own axes, from the reference point.
+    at: V3,
+    /// Where antiderivatives are zero.
+    u0: f64,
+}
+
+impl Revolution<'_> {
+    /// Height, and `k`, `kc`, `ks` of the flux `k + kc cos u + ks sin u`.
+    fn flux(&self, m: &Profile) -> (f64, f64, f64, f64) {
+        let h = self.at.z + m.b;
+        (h, m.a * (m.db * m.a - m.da * h), m.a * m.db * self.at.x, m.a * m.db * self.at.y)
+    }
+
+    fn antiderivative(&self, p: P2) -> Sums {
+        let m = (self.profile)(p.y);
+        let (h, k, kc, ks) = self.flux(&m);
+        let ((s, c), (s0, c0)) = (math::sin_cos(p.x), math::sin_cos(self.u0));
+        let du = p.x - self.u0;
+        // Integrals of cos^i sin^j, from the right: 1; c, s; cc, cs, ss; ccc, ccs, css, sss.
+        let (i_c, i_s) = (s - s0, c0 - c);
+        let half = 0.5 * (s * c - s0 * c0);
+        let (i_cc, i_cs, i_ss) = (0.5 * du + half, 0.5 * (s * s - s0 * s0), 0.5 * du - half);
+        let (sines, cosines) = ((s * s * s - s0 * s0 * s0) / 3.0, (c0 * c0 * c0 - c * c * c) / 3.0);
+        let (i_ccc, i_ccs, i_css, i_sss) = (i_c - sines, cosines, sines, i_s - cosines);
+        let f = k * du + kc * i_c + ks * i_s;
+        let (f_c, f_s) = (k * i_c + kc * i_cc + ks * i_cs, k * i_s + kc * i_cs + ks * i_ss);
+        let f_cc = k * i_cc + kc * i_ccc + ks * i_ccs;
+        let f_cs = k * i_cs + kc * i_ccs + ks * i_css;
+        let f_ss = k * i_ss + kc * i_css + ks * i_sss;
+        let (a, ax, ay) = (m.a, self.at.x, self.at.y);
+        let (x, y) = (ax * f + a * f_c, ay * f + a * f_s);
+        let xx = ax * (ax * f + 2.0 * a * f_c) + a * a * f_cc;
+        let xy = ax * (ay * f + a * f_s) + a * (ay * f_c + a * f_cs);
+        let yy = ay * (ay * f + 2.0 * a * f_s) + a * a * f_ss;
+        [self.area(&m) * du, f, x, y, h * f, xx, xy, h * x, yy, h * y, h * h * f]
+    }
+
+    fn density(&self, p: P2) -> Sums {
+        let m = (self.profile)(p.y);
+        let (h, k, kc, ks) = self.flux(&m);
+        let (s, c) = math::sin_cos(p.x);
+        products(self.area(&m), k + kc * c + ks * s, V3::new(self.at.x + m.a * c, self.at.y + m.a * s, h))
+    }
+
+    fn area(&self, m: &Profile) -> f64 {
+        m.a.abs() * (m.da * m.da + m.db * m.db).sqrt()
+    }
 }
 
 /// Any surface with breaks, by its derivatives.
-fn grid(surface: &Surface, cells: &TrimCells, c: &P3, rel_tol: f64) -> [f64; 5] {
+fn grid(surface: &Surface, cells: &TrimCells, c: &P3, rel_tol: f64) -> Sums {
     let (us, vs) = surface.breaks(&cells.rect);
     let f = |p: P2| {
         let (at, du, dv) = surface.first_derivs(p);
         let n = du.cross(&dv);
         let d = at - c;
-        let flux = d.dot(&n);
-        let m = d * (0.25 * flux);
-        [n.norm(), flux / 3.0, m.x, m.y, m.z]
+        products(n.norm(), d.dot(&n), d)
     };
     // A plane through the reference point has a flux of round-off only, a symmetric patch such moments: the scale of
     // the terms that cancel tells when to stop.
@@ -156,317 +282,14 @@ fn grid(surface: &Surface, cells: &TrimCells, c: &P3, rel_tol: f64) -> [f64; 5] 
         reach = reach.max((p - c).norm());
     }
     let area = density * (r.u1 - r.u0) * (r.v1 - r.v0) * 1e-3 * rel_tol;
-    let moment = area * reach * reach * 0.25;
-    cells.integrate_density(&f, (&us, &vs), rel_tol, [area, area * reach / 3.0, moment, moment, moment])
+    let floor: Sums = std::array::from_fn(|k| match k {
+        0 => area,
+        1 => area * reach,
+        2..5 => area * reach * reach,
+        _ => area * reach * reach * reach,
+    });
+    cells.integrate_density(&f, (&us, &vs), rel_tol, floor)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use feeler_geom::Rect;
-    use feeler_geom::bezier::{BezierSurface, homogeneous};
-    use feeler_geom::trim::{TrimDomain, TrimPiece};
-    use rand::{Rng, SeedableRng, rngs::SmallRng};
-    use std::f64::consts::{FRAC_PI_2, PI, TAU};
-
-    const TOL: f64 = 1e-11;
-
-    fn frame(rng: &mut SmallRng) -> Frame {
-        let mut v =
-            || V3::new(rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0));
-        Frame::from_z(P3::from(v() * 5.0), v(), Some(v())).unwrap()
-    }
-
-    fn cells(surface: &Surface, pieces: &[TrimPiece], origin: P2) -> TrimCells {
-        let d =
-            TrimDomain::new(pieces, surface.natural_domain(), surface.u_period(), surface.v_period(), origin);
-        let (c, reports) = TrimCells::build(&d);
-        assert!(reports.is_empty(), "{reports:?}");
-        c
-    }
-
-    /// Straight winding loop at `v`, walked towards +u when `forward`.
-    fn around(v: f64, forward: bool) -> TrimPiece {
-        let l = TrimPiece::line(P2::new(0.7, v), P2::new(0.7 + TAU, v), 0);
-        if forward { l } else { l.reversed() }
-    }
-
-    /// Cubic arcs along an ellipse, counter-clockwise.
-    fn ellipse(c: P2, ru: f64, rv: f64, n: i32) -> Vec<TrimPiece> {
-        let h = TAU / f64::from(n);
-        let k = 4.0 / 3.0 * math::tan(h / 4.0);
-        (0..n)
-            .map(|i| {
-                let ((s0, c0), (s1, c1)) =
-                    (math::sin_cos(h * f64::from(i)), math::sin_cos(h * f64::from((i + 1) % n)));
-                let at = |x: f64, y: f64| P2::new(c.x + ru * x, c.y + rv * y);
-                TrimPiece::new(
-                    [at(c0, s0), at(c0 - k * s0, s0 + k * c0), at(c1 + k * s1, s1 - k * c1), at(c1, s1)],
-                    0,
-                )
-            })
-            .collect()
-    }
-
-    fn sum(faces: &[(Surface, bool, Vec<TrimPiece>)], reference: &P3, origin: P2) -> FaceIntegrals {
-        let mut total = FaceIntegrals::default();
-        for (s, outward, pieces) in faces {
-            total += face_integrals(s, *outward, &cells(s, pieces, origin), reference, TOL);
-        }
-        total
-    }
-
-    /// A solid of revolution against its closed forms, from several reference points and seams.
-    fn check(faces: &[(Surface, bool, Vec<TrimPiece>)], area: f64, volume: f64, centroid: P3, tol: f64) {
-        let size = volume / area;
-        for reference in [centroid, centroid + V3::new(2.0, -3.0, 1.0) * size, P3::origin()] {
-            for origin in [P2::new(0.0, 0.0), P2::new(-2.0, 4.0)] {
-                let got = sum(faces, &reference, origin);
-                let far = 1.0 + (reference - centroid).norm() / size;
-                assert!((got.area - area).abs() < tol * area, "area {} {area}", got.area);
-                assert!((got.volume - volume).abs() < tol * far * volume, "volume {} {volume}", got.volume);
-                let m = got.moment - (centroid - reference) * volume;
-                assert!(m.norm() < tol * far * far * volume * size, "moment off by {m}");
-            }
-        }
-    }
-
-    #[test]
-    fn solids_of_revolution_have_their_closed_forms() {
-        let mut rng = SmallRng::seed_from_u64(1);
-        for _ in 0..4 {
-            let f = frame(&mut rng);
-            let disc = |z: f64, r: f64, up: bool| {
-                let frame = Frame { origin: f.point(0.0, 0.0, z), ..f };
-                (Surface::Plane { frame }, up, ellipse(P2::origin(), r, r, 64))
-            };
-            let (r, h) = (1.7, 3.0);
-            let cylinder = Surface::Cylinder { frame: f, radius: r };
-            let side = (cylinder, true, vec![around(0.0, true), around(h, false)]);
-            check(
-                &[side, disc(0.0, r, false), disc(h, r, true)],
-                TAU * r * (r + h),
-                PI * r * r * h,
-                f.point(0.0, 0.0, h / 2.0),
-                1e-9,
-            );
-            // A whole cone with its apex inside the domain's edge, and a frustum.
-            let phi = 0.4;
-            let (tan, cos) = (math::tan(phi), math::cos(phi));
-            let cone = Surface::Cone { frame: f, half_angle: phi };
-            let r = h * tan;
-            check(
-                &[(cone.clone(), true, vec![around(h, false)]), disc(h, r, true)],
-                PI * r * (r + h / cos),
-                PI * r * r * h / 3.0,
-                f.point(0.0, 0.0, 0.75 * h),
-                1e-9,
-            );
-            let (z1, r1) = (1.0, tan);
-            let volume = PI / 3.0 * (r * r * h - r1 * r1 * z1);
-            let z = (PI / 3.0 * (r * r * h * 0.75 * h - r1 * r1 * z1 * 0.75 * z1)) / volume;
-            check(
-                &[
-                    (cone, true, vec![around(h, false), around(z1, true)]),
-                    disc(h, r, true),
-                    disc(z1, r1, false),
-                ],
-                PI * (r * h - r1 * z1) / cos + PI * (r * r + r1 * r1),
-                volume,
-                f.point(0.0, 0.0, z),
-                1e-9,
-            );
-            // Sphere, hemisphere.
-            let r = 2.5;
-            let sphere = Surface::Sphere { frame: f, radius: r };
-            check(
-                &[(sphere.clone(), true, vec![])],
-                4.0 * PI * r * r,
-                4.0 / 3.0 * PI * r * r * r,
-                f.origin,
-                1e-12,
-            );
-            check(
-                &[(sphere, true, vec![around(0.0, true)]), disc(0.0, r, false)],
-                3.0 * PI * r * r,
-                2.0 / 3.0 * PI * r * r * r,
-                f.point(0.0, 0.0, 0.375 * r),
-                1e-9,
-            );
-            // Torus; its outer half, with a cylinder inside; its upper half, with a ring below.
-            let (big, small) = (4.0, 1.2);
-            let torus = Surface::Torus { frame: f, major: big, minor: small };
-            check(
-                &[(torus.clone(), true, vec![])],
-                TAU * TAU * big * small,
-                0.5 * TAU * TAU * big * small * small,
-                f.origin,
-                1e-12,
-            );
-            let inner = Surface::Cylinder { frame: f, radius: big };
-            let half = vec![around(-FRAC_PI_2, true), around(FRAC_PI_2, false)];
-            check(
-                &[
-                    (torus.clone(), true, half),
-                    (inner, false, vec![around(-small, true), around(small, false)]),
-                ],
-                TAU * (PI * small * big + 2.0 * small * small) + TAU * big * 2.0 * small,
-                PI * small * small / 2.0 * TAU * (big + 4.0 * small / (3.0 * PI)),
-                f.origin,
-                1e-11,
-            );
-            let mut ring = ellipse(P2::origin(), big + small, big + small, 64);
-            ring.extend(
-                ellipse(P2::origin(), big - small, big - small, 64).iter().rev().map(TrimPiece::reversed),
-            );
-            check(
-                &[
-                    (torus, true, vec![around(0.0, true), around(PI, false)]),
-                    (Surface::Plane { frame: f }, false, ring),
-                ],
-                TAU * PI * big * small + 2.0 * TAU * big * small,
-                PI * small * small / 2.0 * TAU * big,
-                f.point(0.0, 0.0, 4.0 * small / (3.0 * PI)),
-                1e-9,
-            );
-        }
-    }
-
-    #[test]
-    fn a_window_in_a_sphere() {
-        // An octant: three right angles, its straight trims exact.
-        let f = Frame::identity();
-        let p = |u, v| P2::new(u, v);
-        let octant = vec![
-            TrimPiece::line(p(0.0, 0.0), p(FRAC_PI_2, 0.0), 0),
-            TrimPiece::line(p(FRAC_PI_2, 0.0), p(FRAC_PI_2, FRAC_PI_2), 1),
-            TrimPiece::line(p(0.0, FRAC_PI_2), p(0.0, 0.0), 2),
-        ];
-        let s = Surface::Sphere { frame: f, radius: 2.0 };
-        for origin in [0.0, 0.3, 1.0, FRAC_PI_2] {
-            let got = face_integrals(&s, true, &cells(&s, &octant, p(origin, 0.0)), &P3::origin(), TOL);
-            assert!((got.area - TAU).abs() < 1e-12 && (got.volume - 2.0 / 3.0 * TAU).abs() < 1e-12);
-            // ¼ r² ∫ n dA, each component of which is a quarter disc's area
-            let m = PI;
-            assert!((got.moment - V3::new(m, m, m)).norm() < 1e-11, "{}", got.moment);
-        }
-    }
-
-    /// The graph of a bicubic over `n × n` patches on the unit square, each an exact copy of `z(x, y)`.
-    fn graph(n: usize, height: &dyn Fn(f64, f64) -> f64, weight: f64) -> Surface {
-        let at = |i: usize| {
-            #[expect(clippy::cast_precision_loss, reason = "small")]
-            let x = i as f64 / (3 * n) as f64;
-            x
-        };
-        let breaks: Vec<f64> = (0..=n).map(|i| at(3 * i)).collect();
-        let mut control = Vec::new();
-        // Bernstein coefficients of the cubic through four equidistant values.
-        let fit = |y: [f64; 4]| {
-            let b = (-5.0 * y[0] + 18.0 * y[1] - 9.0 * y[2] + 2.0 * y[3]) / 6.0;
-            let c = (2.0 * y[0] - 9.0 * y[1] + 18.0 * y[2] - 5.0 * y[3]) / 6.0;
-            [y[0], b, c, y[3]]
-        };
-        for i in 0..n {
-            for j in 0..n {
-                let z: [[f64; 4]; 4] =
-                    std::array::from_fn(|a| std::array::from_fn(|b| height(at(3 * i + a), at(3 * j + b))));
-                let rows = z.map(fit);
-                let columns: [[f64; 4]; 4] =
-                    std::array::from_fn(|b| fit(std::array::from_fn(|a| rows[a][b])));
-                for k in 0..16 {
-                    let (a, b) = (k / 4, k % 4);
-                    let p = P3::new(at(3 * i + a), at(3 * j + b), columns[b][a]);
-                    control.push(homogeneous(&p, weight));
-                }
-            }
-        }
-        Surface::Bezier(BezierSurface {
-            u_degree: 3,
-            v_degree: 3,
-            u_breaks: breaks.clone(),
-            v_breaks: breaks,
-            control,
-            u_periodic: false,
-            v_periodic: false,
-        })
-    }
-
-    fn square() -> Vec<TrimPiece> {
-        let p = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)].map(|(x, y)| P2::new(x, y));
-        (0..4).map(|i| TrimPiece::line(p[i], p[(i + 1) % 4], 0)).collect()
-    }
-
-    #[test]
-    fn grids_have_the_integrals_of_their_polynomials() {
-        // z = 1 + x y³ - x²: flux of (0, 0, z) through the graph is ∬ z; ⅓ d·n is ⅓ (z - x z_x - y z_y).
-        let z = |x: f64, y: f64| 1.0 + x * y * y * y - x * x;
-        let g = |p: P2| {
-            let (x, y) = (p.x, p.y);
-            let (zx, zy) = (y * y * y - 2.0 * x, 3.0 * x * y * y);
-            let flux = z(x, y) - x * zx - y * zy;
-            [
-                (1.0 + zx * zx + zy * zy).sqrt(),
-                flux / 3.0,
-                0.25 * x * flux,
-                0.25 * y * flux,
-                0.25 * z(x, y) * flux,
-            ]
-        };
-        for (n, weight) in [(1, 1.0), (5, 0.7)] {
-            let s = graph(n, &z, weight);
-            let mut holed = square();
-            let hole = ellipse(P2::new(0.55, 0.45), 0.31, 0.22, 12);
-            holed.extend(hole.iter().rev().map(TrimPiece::reversed));
-            for pieces in [square(), hole, holed] {
-                let c = cells(&s, &pieces, P2::origin());
-                let got = face_integrals(&s, true, &c, &P3::origin(), 1e-10);
-                // The same integrals over the parameter plane, with other cells.
-                let exact = c.integrate_density(&g, (&[0.37], &[0.61, 0.8]), 1e-12, [0.0; 5]);
-                let all = [got.area, got.volume, got.moment.x, got.moment.y, got.moment.z];
-                for k in 0..5 {
-                    assert!((all[k] - exact[k]).abs() < 1e-10, "{n} {k}: {} {}", all[k], exact[k]);
-                }
-                if pieces.len() == 4 {
-                    // ∬ z - x z_x - y z_y = 1 + (1 - 1 - 3) / 8 + (2 - 1) / 3
-                    assert!((3.0 * got.volume - (1.0 - 3.0 / 8.0 + 1.0 / 3.0)).abs() < 1e-13);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_large_grid_takes_a_fraction_of_a_second() {
-        let s = graph(50, &|x, y| 0.2 * math::sin(5.0 * x) * math::cos(4.0 * y), 1.0);
-        let mut pieces = square();
-        for i in 0..5 {
-            for j in 0..5 {
-                let c = P2::new(0.1 + 0.2 * f64::from(i), 0.1 + 0.2 * f64::from(j));
-                pieces.extend(ellipse(c, 0.07, 0.06, 4).iter().rev().map(TrimPiece::reversed));
-            }
-        }
-        let c = cells(&s, &pieces, P2::origin());
-        let start = std::time::Instant::now();
-        let got = face_integrals(&s, true, &c, &P3::origin(), 1e-9);
-        let time = start.elapsed();
-        let fine = face_integrals(&s, true, &c, &P3::origin(), 1e-13);
-        assert!((got.area - fine.area).abs() < 1e-9 && (got.volume - fine.volume).abs() < 1e-9);
-        assert!(time.as_secs_f64() < 3.0, "{time:?}");
-    }
-
-    #[test]
-    fn unbounded_domains_have_no_integrals() {
-        let s = Surface::Plane { frame: Frame::identity() };
-        let c = cells(&s, &[], P2::origin());
-        assert!(face_integrals(&s, true, &c, &P3::origin(), TOL).area.is_nan());
-        let r = Rect { u0: 0.0, u1: 0.0, v0: 0.0, v1: 0.0 };
-        let (c, _) = TrimCells::build(&TrimDomain {
-            rect: r,
-            natural: r,
-            u_period: None,
-            v_period: None,
-            pieces: vec![],
-        });
-        assert!(face_integrals(&s, true, &c, &P3::origin(), TOL).area.abs() < f64::MIN_POSITIVE);
-    }
-}
+mod tests;

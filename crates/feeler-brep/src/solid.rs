@@ -1,5 +1,6 @@
 //! The solid that the offline stage works on.
 
+use crate::mass::Inertia;
 use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
 use feeler_geom::{Aabb, Curve, P3, Surface, V3};
 use smallvec::SmallVec;
@@ -27,6 +28,8 @@ pub struct Solid {
     pub area: f64,
     /// Volume from the trimmed patches (mm³).
     pub volume: f64,
+    /// Centroid and inertia at density 1, in the solid's own axes; none for sheets, which have no volume.
+    pub inertia: Option<Inertia>,
     /// What was repaired or looks odd, for the user.
     pub warnings: Vec<String>,
 }

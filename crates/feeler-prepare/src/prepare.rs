@@ -4,8 +4,8 @@ use feeler_brep::{EdgeStatus, Solid, VertexPolar};
 use feeler_geom::canonical::Nearly;
 use feeler_geom::{Curve, Obb, Surface};
 use feeler_hierarchy::{
-    Edge, Face, Feature, FeatureType, Hierarchy, Instance, Model, NearCanonical, Options, Origin, Side,
-    SolidInfo, Span, Vertex,
+    Edge, Face, Feature, FeatureType, Hierarchy, Inertia, Instance, Model, NearCanonical, Options, Origin,
+    Side, SolidInfo, Span, Vertex,
 };
 use std::f64::consts::FRAC_PI_2;
 use thiserror::Error;
@@ -177,6 +177,11 @@ fn vertex_record(solid: &Solid, pick: &VertexPick) -> Vertex {
     }
 }
 
+fn inertia(i: &feeler_brep::mass::Inertia) -> Inertia {
+    let row = |k: usize| [i.tensor[(k, 0)], i.tensor[(k, 1)], i.tensor[(k, 2)]];
+    Inertia { centroid: i.centroid.into(), tensor: [row(0), row(1), row(2)] }
+}
+
 /// Counts and sizes. An edge of the file that was split where its status changes counts once.
 fn info(solid: &Solid, features: &Features) -> SolidInfo {
     let mut by_source: Vec<(u64, u32)> = Vec::with_capacity(solid.edges.len());
@@ -233,7 +238,7 @@ fn info(solid: &Solid, features: &Features) -> SolidInfo {
         bbox_max: solid.bounds.max.into(),
         area: solid.area,
         volume: solid.volume,
-        inertia: None,
+        inertia: solid.inertia.as_ref().map(inertia),
         wall: crate::wall::wall(solid),
         source_counts: [index(solid.shell.faces.len()), n_edges, index(solid.shell.vertices.len())],
         faces_by_type,

@@ -31,7 +31,7 @@ use feeler_geom::{Aabb, Surface};
 use smallvec::SmallVec;
 use truck_topology::compress::{CompressedEdge, CompressedEdgeIndex, CompressedFace, CompressedShell};
 
-use crate::mass::face_integrals;
+use crate::mass::{FaceIntegrals, Inertia, face_integrals};
 use crate::solid::{EdgeInfo, EdgeSide, EdgeStatus, FaceInfo, Solid, VertexInfo, VertexPolar};
 use crate::source::SolidSource;
 use domain::FaceDomain;
@@ -228,16 +228,18 @@ fn finish(
     let bounds = bounds(draft, &domains);
     let shells = shell_masses(draft, &domains, &bounds, options);
     // A sheet has no volume, and no inside to be out.
-    let has_volume = |s: &&ShellMass| s.volume.abs() > SHEET * s.area * bounds.diagonal();
+    let has_volume = |s: &&ShellMass| s.sums.volume.abs() > SHEET * s.sums.area * bounds.diagonal();
     let inside_out: Vec<u32> = shells
         .iter()
         .filter(has_volume)
-        .filter(|s| (s.shell == 0) != (s.volume > 0.0))
+        .filter(|s| (s.shell == 0) != (s.sums.volume > 0.0))
         .map(|s| s.shell)
         .collect();
-    let area: f64 = shells.iter().map(|s| s.area).sum();
-    let volume: f64 = shells.iter().map(|s| s.volume).sum();
-    if !(area.is_finite() && volume.is_finite()) || shells.iter().any(|s| s.area <= 0.0) {
+    let mut sums = FaceIntegrals::default();
+    shells.iter().for_each(|s| sums += s.sums);
+    let FaceIntegrals { area, volume, .. } = sums;
+    let inertia = shells.iter().any(|s| has_volume(&s)).then(|| Inertia::new(&sums, &bounds.center()));
+    if !(area.is_finite() && volume.is_finite()) || shells.iter().any(|s| s.sums.area <= 0.0) {
         report.fail(Problem::NotASolid { area, volume });
     }
     if !report.problems.is_empty() {
@@ -270,6 +272,7 @@ fn finish(
         bounds,
         area,
         volume,
+        inertia,
         warnings: std::mem::take(&mut report.warnings),
     })))
 }
@@ -277,11 +280,10 @@ fn finish(
 /// Shells with less volume than this, relative to their area and size, are sheets.
 const SHEET: f64 = 1e-9;
 
-/// Area and volume of one shell.
+/// Area, volume and moments of one shell about the centre of the solid's box.
 struct ShellMass {
     shell: u32,
-    area: f64,
-    volume: f64,
+    sums: FaceIntegrals,
 }
 
 fn shell_masses(
@@ -291,12 +293,13 @@ fn shell_masses(
     options: &BuildOptions,
 ) -> Vec<ShellMass> {
     let reference = bounds.center();
+    let edge = |e: u32| draft.edges.get(e as usize).map(|e| (&e.curve, e.range));
     let mut out: Vec<ShellMass> = vec![];
     for (f, d) in draft.faces.iter().zip(domains) {
-        let m = face_integrals(&f.surface, f.outward, &d.cells, &reference, options.mass_tolerance);
+        let m = face_integrals(&f.surface, f.outward, &d.cells, &edge, &reference, options.mass_tolerance);
         match out.iter_mut().find(|s| s.shell == f.shell) {
-            Some(s) => (s.area, s.volume) = (s.area + m.area, s.volume + m.volume),
-            None => out.push(ShellMass { shell: f.shell, area: m.area, volume: m.volume }),
+            Some(s) => s.sums += m,
+            None => out.push(ShellMass { shell: f.shell, sums: m }),
         }
     }
     out

@@ -108,15 +108,15 @@ impl TrimCells {
         line_integrals(self, &segments, &|_, p| antiderivative(p), rel_tol, [0.0; K])
     }
 
-    /// As [`TrimCells::integrate`] without breaks, for antiderivatives that are polynomials of degree 2 in `(u, v)`
+    /// As [`TrimCells::integrate`] without breaks, for antiderivatives that are polynomials of degree 3 in `(u, v)`
     /// together: exact but for rounding, in one pass.
     #[must_use]
-    pub fn integrate_quadratic<const K: usize>(&self, antiderivative: &dyn Fn(P2) -> [f64; K]) -> [f64; K] {
+    pub fn integrate_cubic<const K: usize>(&self, antiderivative: &dyn Fn(P2) -> [f64; K]) -> [f64; K] {
         if !self.is_bounded() {
             return [f64::NAN; K];
         }
         let mut sum = Sum::new();
-        // A quadratic along a cubic times its derivative has degree 8; 5 nodes are exact to degree 9.
+        // A cubic along a cubic times its derivative has degree 11; 6 nodes are exact to it.
         for p in &self.pieces {
             sum.add(&along_piece(&self.rect, p, (0.0, 1.0), RULES.exact(), antiderivative));
         }
@@ -222,11 +222,36 @@ impl TrimCells {
         sum.value()
     }
 
+    /// By how much ∬ f du dv changes when the points of the boundary move a little, to first order: `moved` tells where a
+    /// point of a piece goes, `None` where it stays.
+    #[must_use]
+    pub fn integrate_slivers<const K: usize>(
+        &self,
+        density: &dyn Fn(P2) -> [f64; K],
+        moved: &dyn Fn(&TrimPiece, P2) -> Option<P2>,
+    ) -> [f64; K] {
+        let mut sum = Sum::new();
+        for piece in &self.pieces {
+            let mut out = [0.0; K];
+            for (x, w) in RULES.order(2) {
+                let at = piece.eval(*x);
+                let Some(to) = moved(piece, at) else { continue };
+                let (d, along) = (to - at, piece.derivative(*x));
+                // The domain is on the left.
+                let width = w * (d.x * along.y - d.y * along.x);
+                let f = density(at);
+                (0..K).for_each(|k| out[k] += width * f[k]);
+            }
+            sum.add(&out);
+        }
+        sum.value()
+    }
+
     /// Area of the domain in the parameter plane.
     #[must_use]
     pub fn area_uv(&self) -> f64 {
         let u0 = self.rect.u0;
-        self.integrate_quadratic(&|p| [p.x - u0])[0]
+        self.integrate_cubic(&|p| [p.x - u0])[0]
     }
 
     fn is_bounded(&self) -> bool {
@@ -330,7 +355,7 @@ fn push_interval(out: &mut Vec<(f64, f64)>, a: f64, b: f64) {
 /// Gauss–Legendre rules of rising order.
 static RULES: LazyLock<Rules> = LazyLock::new(|| Rules {
     by_order: [4, 6, 10, 16].map(gauss_legendre),
-    exact: gauss_legendre(5),
+    exact: gauss_legendre(6),
     legendre: [4, 6, 10, 16].map(|n| {
         let rule = gauss_legendre(n);
         (0..n)
@@ -356,7 +381,7 @@ impl Rules {
         &self.by_order[k]
     }
 
-    /// The rule that is exact to degree 9.
+    /// The rule that is exact to degree 11.
     fn exact(&self) -> &[(f64, f64)] {
         &self.exact
     }
