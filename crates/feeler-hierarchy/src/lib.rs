@@ -4,6 +4,7 @@
 //! geometric types are feeler-geom's own: one form is stored, validated and read by the runtime.
 
 pub mod data;
+pub mod extent;
 pub mod file;
 pub mod mask;
 pub mod validate;
@@ -13,4 +14,5 @@ pub mod whole;
 mod fixture;
 
 pub use data::*;
+pub use extent::{extent, placed_box};
 pub use mask::{FeatureType, conformal_compatible, strict_compatible};

@@ -11,6 +11,7 @@ mod coincide;
 mod cover;
 mod group;
 mod guide;
+mod hull;
 mod normals;
 mod polar;
 mod prepare;

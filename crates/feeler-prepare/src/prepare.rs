@@ -2,10 +2,10 @@
 
 use feeler_brep::{EdgeStatus, Solid, VertexPolar};
 use feeler_geom::canonical::Nearly;
-use feeler_geom::{Curve, Obb, Surface};
+use feeler_geom::{Curve, Pose, Surface};
 use feeler_hierarchy::{
     Edge, Face, Feature, FeatureType, Hierarchy, Inertia, Instance, Model, NearCanonical, Options, Origin,
-    Side, SolidInfo, Span, Vertex,
+    Side, SolidInfo, Span, Vertex, placed_box,
 };
 use std::f64::consts::FRAC_PI_2;
 use thiserror::Error;
@@ -92,8 +92,11 @@ pub fn prepare_solid(solid: &Solid, options: &Options) -> Result<Hierarchy, Prep
     let edges = features.edges.iter().map(|e| edge_record(solid, &features, e)).collect();
     let vertices = features.vertices.iter().map(|v| vertex_record(solid, v)).collect();
     let faces = features.faces.into_iter().map(|f| face_record(solid, f)).collect();
-    let hull = Obb::from_aabb(&solid.bounds).corners().to_vec();
-    Ok(Hierarchy { info, faces, edges, vertices, areas, nodes, hull })
+    let mut out = Hierarchy { info, faces, edges, vertices, areas, nodes, hull: Vec::new() };
+    let tight = placed_box(&out, &Pose::identity());
+    (out.info.bbox_min, out.info.bbox_max) = (tight.min.into(), tight.max.into());
+    out.hull = crate::hull::hull(&out);
+    Ok(out)
 }
 
 fn type_bits(leaf: &Leaf, features: &Features) -> u16 {

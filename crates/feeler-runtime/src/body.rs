@@ -24,13 +24,13 @@ use crate::profile::ring::ring;
 use crate::samples::{CurveSamples, Grid, Normals, Samples, Stretch};
 use crate::tree::{Allowance, FeatureTypes, Form, TreeNode};
 use feature::{NEAR_ROOM, ROOM, curvature_bound, exact_along, near, outline, zone};
-use feeler_convex::Polytope;
+use feeler_convex::{Polytope, Support};
 use feeler_geom::skeleton::Primitive;
-use feeler_geom::{Aabb, P3, V3};
+use feeler_geom::{Aabb, P3, Pose, V3};
 use feeler_hierarchy::{Area, Edge, Face, Feature, FeatureType, Hierarchy, Node, Vertex};
-use regions::{cut, divide};
+use regions::divide;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Why a hierarchy cannot be queried.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -96,16 +96,14 @@ pub struct Body {
     shell_points: Vec<(P3, V3)>,
     tracks: OnceLock<Tracks>,
     concave: OnceLock<Vec<Box<[bool]>>>,
-    hull: OnceLock<Polytope>,
+    /// See [`Body::hull`].
+    hull: Option<Arc<Polytope>>,
     samples: Samples,
     deviation: f64,
 }
 
 /// Volume, relative to the cube of the size, of a surface whose two sides cancel out to rounding.
 const SHEET: f64 = 1e-12;
-
-/// Boxes under the hull of a body: more make it tighter and its support points dearer.
-const HULL_BOXES: usize = 64;
 
 /// Regions of each tree: more of them tell ways better, and cost more in every query.
 pub(crate) const REGIONS: usize = 64;
@@ -139,8 +137,12 @@ impl Body {
             .map(Feature::Face)
             .chain(ids(n_edges).map(Feature::Edge))
             .chain(ids(hierarchy.vertices.len()).map(Feature::Vertex));
+        let hull = hull_of(&hierarchy)?;
+        let bounds = match &hull {
+            Some(_) => Aabb { min: hierarchy.info.bbox_min.into(), max: hierarchy.info.bbox_max.into() },
+            None => Aabb::empty(),
+        };
         let mut features = Vec::new();
-        let mut bounds = Aabb::empty();
         let mut next = 0;
         for feature in all {
             let start = next;
@@ -150,7 +152,6 @@ impl Body {
                 bbox = bbox.union(&Aabb::of_points(&obb.corners()));
                 next += 1;
             }
-            bounds = bounds.union(&bbox);
             let (primitive, deviation, quasi_only) = match feature {
                 Feature::Face(i) => {
                     let f = &hierarchy.faces[i as usize];
@@ -231,7 +232,7 @@ impl Body {
             shell_points: Vec::new(),
             tracks: OnceLock::new(),
             concave: OnceLock::new(),
-            hull: OnceLock::new(),
+            hull,
             samples,
             deviation,
         };
@@ -339,11 +340,6 @@ impl Body {
         self.tree.iter().map(|n| (n.obb.center, n.obb.radius(), n.children())).collect()
     }
 
-    /// Corners of boxes that together hold the solid; none of a body without features.
-    fn hull_points(&self) -> Vec<P3> {
-        cut(&self.boxes(), HULL_BOXES).iter().flat_map(|&i| self.tree[i as usize].obb.corners()).collect()
-    }
-
     /// Centres and radii of the regions, of nodes of the tree and then of the tree of faces; region `i` of a node is at
     /// `i - 1`. Each of the two holds the solid up to [`Body::deviation`].
     pub(crate) fn regions(&self) -> &[(P3, f64)] {
@@ -355,10 +351,27 @@ impl Body {
         &self.axes
     }
 
-    /// A convex polytope that holds the solid up to [`Body::deviation`]; of a body that has features.
-    pub(crate) fn hull(&self) -> &Polytope {
-        self.hull
-            .get_or_init(|| Polytope::new(&self.hull_points()).expect("boxes are finite and there is one"))
+    /// A convex polytope that holds the solid up to [`Body::deviation`] and exceeds no extent of it by more than 1 %; `None`
+    /// of a body without features.
+    pub(crate) fn hull(&self) -> Option<&Arc<Polytope>> {
+        self.hull.as_ref()
+    }
+
+    /// A box (mm) around the solid in a pose, along the axes that it is posed in: it holds the solid up to the deviation of its
+    /// trims, and along each axis it is at most 1 % longer than the solid. Empty for a body without features. Cheap and without
+    /// allocation, for any rotation.
+    #[must_use]
+    pub fn posed_bounds(&self, pose: &Pose) -> Aabb {
+        let Some(hull) = &self.hull else { return Aabb::empty() };
+        let (mut min, mut max) = (P3::origin(), P3::origin());
+        for k in 0..3 {
+            let d = pose.rotation.inverse_transform_vector(&V3::ith(k, 1.0));
+            let [up, down] = [d, -d].map(|d| d.dot(&hull.support(&d).point.coords));
+            let t = pose.translation.vector[k];
+            let slack = 16.0 * f64::EPSILON * (t.abs() + self.reach);
+            (min[k], max[k]) = (t - down - slack, t + up + slack);
+        }
+        Aabb { min, max }
     }
 
     /// A point of each shell with its outward normal.
@@ -515,6 +528,19 @@ pub(crate) fn index(n: usize) -> u32 {
 
 fn ids(n: usize) -> Range<u32> {
     0..index(n)
+}
+
+/// The stored hull; `None` of a body without features.
+fn hull_of(h: &Hierarchy) -> Result<Option<Arc<Polytope>>, BodyError> {
+    let bad = |what| BodyError::NotFinite { name: h.info.name.clone(), what };
+    if h.nodes.is_empty() {
+        return Ok(None);
+    }
+    let corners = h.info.bbox_min.iter().chain(&h.info.bbox_max);
+    if !corners.into_iter().all(|x| x.is_finite()) {
+        return Err(bad("the bounding box"));
+    }
+    Polytope::new(&h.hull).map(|hull| Some(Arc::new(hull))).map_err(|_| bad("the hull"))
 }
 
 fn check(h: &Hierarchy) -> Result<(), BodyError> {

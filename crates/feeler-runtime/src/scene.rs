@@ -4,13 +4,13 @@
 //! DIST §3.3 for the near pairs ([`BroadPhase`]), BREP §4 for each of them.
 //!
 //! # Deviations
-//! The hull that stands for a solid in the broad phase is that of boxes of its hierarchy, not of control points: boxes are
-//! there for every kind of surface and hold the trimmed solid only.
+//! The hull that stands for a solid in the broad phase is not that of control points: it is stored with the solid, found from
+//! its exact extents, and exceeds none of them by more than 1 %.
 
 use crate::pair::is_finite;
 use crate::{Body, ContactPair, QueryError, QueryOptions};
 use feeler_convex::{
-    BroadPhase, BroadPhaseCounts, BroadPhaseError, BroadPhaseRequest, Support, SupportPoint,
+    BroadPhase, BroadPhaseCounts, BroadPhaseError, BroadPhaseRequest, Polytope, Support, SupportPoint,
 };
 use feeler_geom::{P3, Pose, V3};
 use rayon::prelude::*;
@@ -72,11 +72,12 @@ impl Scene {
     /// [`SceneError::Empty`]; [`SceneError::Query`] for options that no query takes; [`SceneError::BroadPhase`] for an
     /// infinite `d_max`.
     pub fn new(bodies: Vec<Arc<Body>>, options: QueryOptions) -> Result<Self, SceneError> {
-        if let Some(i) = bodies.iter().position(|b| b.tree().is_empty()) {
-            return Err(SceneError::Empty(i));
-        }
+        let hull_of = |(i, body): (usize, &Arc<Body>)| {
+            let hull = body.hull().ok_or(SceneError::Empty(i))?.clone();
+            Ok(HullOf { body: Arc::clone(body), hull })
+        };
+        let shapes = bodies.iter().enumerate().map(hull_of).collect::<Result<_, SceneError>>()?;
         options.check()?;
-        let shapes = bodies.iter().map(|b| HullOf(b.clone())).collect();
         let request = BroadPhaseRequest { d_max: options.d_max, margin: options.d_max };
         Ok(Self {
             broad: BroadPhase::new(shapes, request)?,
@@ -190,24 +191,28 @@ impl Scene {
     }
 }
 
-/// The hull of a body, dilated by what footpoints may be outside its boxes.
+/// The hull of a body, dilated by what footpoints may be outside of it.
 #[derive(Debug)]
-struct HullOf(Arc<Body>);
+struct HullOf {
+    body: Arc<Body>,
+    /// Of the body, which may have none where it is in no scene.
+    hull: Arc<Polytope>,
+}
 
 impl Support for HullOf {
     fn support(&self, direction: &V3) -> SupportPoint {
-        self.0.hull().support(direction)
+        self.hull.support(direction)
     }
     fn support_near(&self, direction: &V3, start: u32) -> SupportPoint {
-        self.0.hull().support_near(direction, start)
+        self.hull.support_near(direction, start)
     }
     fn radius(&self) -> f64 {
-        self.0.deviation() + 1e-6 * self.0.size()
+        self.body.deviation() + 1e-6 * self.body.size()
     }
     fn center(&self) -> P3 {
-        self.0.hull().center()
+        self.hull.center()
     }
     fn numbered(&self, index: u32) -> Option<P3> {
-        self.0.hull().numbered(index)
+        self.hull.numbered(index)
     }
 }

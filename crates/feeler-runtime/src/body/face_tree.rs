@@ -80,7 +80,8 @@ pub(crate) fn face_tree(body: &Body) -> Vec<FaceNode> {
     }
     let mut out = Vec::new();
     if !items.is_empty() {
-        out.push(FaceNode { obb: Obb::from_aabb(body.bounds()), radius: 0.0, face: 0, link: 0, region: 0 });
+        let whole = body.bounds().inflated(body.deviation());
+        out.push(FaceNode { obb: Obb::from_aabb(&whole), radius: 0.0, face: 0, link: 0, region: 0 });
         fill(body, 0, items, &mut out);
     }
     out
