@@ -10,7 +10,7 @@
 //! so that a round hole counts with the area of its circle.
 //!
 //! # Source
-//! MATH §6 (self-check at import); docs/MATH.md, inertia.
+//! MATH §17.
 
 use std::ops::AddAssign;
 

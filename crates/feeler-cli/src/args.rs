@@ -69,6 +69,10 @@ pub struct Inspect {
     /// A .feeler file, or a STEP file to prepare in memory
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// Density (kg/m³) of the solids of that name, path or number, for mass in kg and inertia in kg·mm²; `*`: of all others;
+    /// may be given several times
+    #[arg(long, value_name = "NAME=KG_M3", value_parser = density)]
+    pub density: Vec<(String, f64)>,
     /// One JSON document on stdout instead of a table
     #[arg(long)]
     pub json: bool,
@@ -174,6 +178,16 @@ fn non_negative(s: &str) -> Result<f64, String> {
 fn positive(s: &str) -> Result<f64, String> {
     finite(s)
         .and_then(|x| if x > 0.0 { Ok(x) } else { Err(format!("'{s}' is not above 0; give a length in mm")) })
+}
+
+fn density(s: &str) -> Result<(String, f64), String> {
+    // Names may have an equals sign, numbers have none.
+    let (name, number) =
+        s.rsplit_once('=').ok_or_else(|| format!("'{s}' has no '='; give NAME=KG_M3, as in bolt=7850"))?;
+    match number.trim().parse::<f64>() {
+        Ok(x) if x.is_finite() && x > 0.0 => Ok((name.to_owned(), x)),
+        _ => Err(format!("'{number}' is no density; give a number of kg/m3 above 0, as in bolt=7850")),
+    }
 }
 
 fn quasi(s: &str) -> Result<f64, String> {

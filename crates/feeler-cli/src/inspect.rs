@@ -1,9 +1,12 @@
 //! `feeler inspect`.
 
 use crate::args::Inspect;
+use crate::mass::{self, Mass};
 use crate::{Outcome, import, table, tree};
-use feeler_hierarchy::{Hierarchy, Model};
+use feeler_geom::{Aabb, P3};
+use feeler_hierarchy::{Hierarchy, Instance, Model, placed_box};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::Write;
 
 const SURFACES: [&str; 6] = ["plane", "cylinder", "cone", "sphere", "torus", "bezier"];
@@ -12,8 +15,10 @@ const STATUSES: [&str; 4] = ["convex", "concave", "g1", "mixed"];
 
 pub(crate) fn run(args: &Inspect, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     let (model, _) = import::load(&args.file)?;
+    let densities = mass::densities(&model, &args.file, &args.density)?;
+    let boxes = boxes(&model);
     if args.json {
-        serde_json::to_writer(&mut *out, &document(&model))?;
+        serde_json::to_writer(&mut *out, &document(&model, &boxes, &densities))?;
         writeln!(out)?;
         return Ok(Outcome::Done);
     }
@@ -66,6 +71,8 @@ pub(crate) fn run(args: &Inspect, out: &mut dyn Write) -> anyhow::Result<Outcome
         "trim dev",
     ];
     write!(out, "{}", table::render(&header, &rows))?;
+    write!(out, "\nboxes in mm, in place:\n{}", table::render(&BOX, &box_rows(&model, &boxes)))?;
+    write_masses(&model, &densities, !args.density.is_empty(), out)?;
     // The table says all there is to say about a part.
     if model.components.len() > 1 {
         write!(
@@ -80,8 +87,116 @@ pub(crate) fn run(args: &Inspect, out: &mut dyn Write) -> anyhow::Result<Outcome
     Ok(Outcome::Done)
 }
 
+const BOX: [&str; 8] = ["#", "name", "min x", "min y", "min z", "max x", "max y", "max z"];
+const MASS: [&str; 11] = ["#", "name", "x", "y", "z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz"];
+
+/// The boxes around all instances in their places; computed once for all that are turned alike.
+fn boxes(model: &Model) -> Vec<Aabb> {
+    let mut known: BTreeMap<(u32, [u64; 4]), (Aabb, [f64; 3])> = BTreeMap::new();
+    let mut out = Vec::with_capacity(model.instances.len());
+    for i in &model.instances {
+        let key = (i.solid, i.rotation.map(f64::to_bits));
+        let (at, t) = known
+            .entry(key)
+            .or_insert_with(|| (placed_box(&model.solids[i.solid as usize], &mass::pose(i)), i.translation));
+        let mut moved = *at;
+        if i.translation != *t {
+            for k in 0..3 {
+                let by = i.translation[k] - t[k];
+                let slack = 4.0 * f64::EPSILON * (by.abs() + at.min[k].abs() + at.max[k].abs());
+                (moved.min[k], moved.max[k]) = (at.min[k] + by - slack, at.max[k] + by + slack);
+            }
+        }
+        out.push(moved);
+    }
+    out
+}
+
+fn box_rows(model: &Model, boxes: &[Aabb]) -> Vec<Vec<String>> {
+    let row = |(k, b): (usize, &Aabb)| {
+        let mut row = vec![k.to_string(), model.instances[k].name.clone()];
+        row.extend(b.min.iter().chain(b.max.iter()).map(|x| format!("{x:.6}")));
+        row
+    };
+    boxes.iter().enumerate().map(row).collect()
+}
+
+/// Centroids and inertia, at density 1 and where densities are given with them.
+fn write_masses(
+    model: &Model,
+    densities: &[Option<f64>],
+    given: bool,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    let cells = |m: Option<&Mass>, n: usize| -> Vec<String> {
+        let Some(m) = m else { return vec!["-".to_owned(); n] };
+        let t = &m.tensor;
+        let tensor =
+            [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)].map(|(r, c)| format!("{:.6e}", t[(r, c)]));
+        m.centroid.iter().map(|x| format!("{x:.6}")).chain(tensor).collect()
+    };
+    let rows = |of: &dyn Fn(usize) -> Option<Mass>, extra: bool| -> Vec<Vec<String>> {
+        let row = |(k, i): (usize, &Instance)| {
+            let m = of(k);
+            let mut row = vec![k.to_string(), i.name.clone()];
+            if extra {
+                row.push(m.map_or("-".to_owned(), |m| format!("{:.6e}", m.mass)));
+            }
+            row.extend(cells(m.as_ref(), 9));
+            row
+        };
+        model.instances.iter().enumerate().map(row).collect()
+    };
+    let own = |k: usize| mass::own(model, &model.instances[k]);
+    writeln!(out, "\ncentroid in mm and inertia about it in mm5 at density 1, in the axes of the part:")?;
+    write!(out, "{}", table::render(&MASS, &rows(&own, false)))?;
+    if given {
+        let heavy = |k: usize| Some(own(k)?.times(densities[k]?));
+        let header: Vec<&str> =
+            ["#", "name", "mass kg"].into_iter().chain(MASS[2..].iter().copied()).collect();
+        writeln!(
+            out,
+            "\nmass in kg, centroid in mm and inertia about it in kg mm2, in the axes of the part:"
+        )?;
+        write!(out, "{}", table::render(&header, &rows(&heavy, true)))?;
+    }
+    let mut line = |what: &str, unit: [&str; 2], m: Option<Mass>| match m {
+        Some(m) => writeln!(
+            out,
+            "{what}: {:.6e} {}, {} (centroid in mm; Ixx Iyy Izz Ixy Ixz Iyz in {})",
+            m.mass,
+            unit[0],
+            cells(Some(&m), 9).join(" "),
+            unit[1]
+        ),
+        None => Ok(()),
+    };
+    if model.instances.len() > 1 {
+        let ones = vec![Some(1.0); model.instances.len()];
+        line("\nall in their places, at density 1", ["mm3", "mm5"], mass::all(model, &ones))?;
+        if given && missing(model, densities).is_empty() {
+            line("all in their places", ["kg", "kg mm2"], mass::all(model, densities))?;
+        }
+    }
+    let without = missing(model, densities);
+    if given && !without.is_empty() {
+        writeln!(out, "no density is given for solids {without:?}: there is no mass of all together")?;
+    }
+    let sheets: Vec<usize> = (0..model.instances.len()).filter(|k| own(*k).is_none()).collect();
+    if !sheets.is_empty() {
+        writeln!(out, "open surfaces, without volume, centroid and inertia: solids {sheets:?}")?;
+    }
+    Ok(())
+}
+
+/// Solids with a volume that have no density.
+fn missing(model: &Model, densities: &[Option<f64>]) -> Vec<usize> {
+    let has_volume = |k: &usize| mass::own(model, &model.instances[*k]).is_some();
+    (0..model.instances.len()).filter(|k| densities[*k].is_none()).filter(has_volume).collect()
+}
+
 /// The JSON document of INTERFACE.
-fn document(model: &Model) -> Value {
+fn document(model: &Model, boxes: &[Aabb], densities: &[Option<f64>]) -> Value {
     let mut component_of = vec![None; model.instances.len()];
     for (c, component) in model.components.iter().enumerate() {
         for i in &component.instances {
@@ -116,7 +231,7 @@ fn document(model: &Model) -> Value {
         .map(|(index, instance)| {
             let h = &model.solids[instance.solid as usize];
             let s = &h.info;
-            json!({
+            let mut solid = json!({
                 "index": index,
                 "name": instance.name,
                 "solid": instance.solid,
@@ -125,7 +240,9 @@ fn document(model: &Model) -> Value {
                 "component": component_of[index],
                 "pose": { "translation": instance.translation, "rotation": instance.rotation },
                 "bbox_min": s.bbox_min, "bbox_max": s.bbox_max,
+                "placed_min": boxes[index].min.coords.as_slice(), "placed_max": boxes[index].max.coords.as_slice(),
                 "area": s.area, "volume": s.volume,
+                "centroid": s.inertia.map(|i| i.centroid), "inertia": s.inertia.map(|i| i.tensor),
                 "faces": s.source_counts[0], "supermaximal_faces": s.supermaximal[0],
                 "edges": s.source_counts[1], "supermaximal_edges": s.supermaximal[1],
                 "vertices": s.source_counts[2],
@@ -135,9 +252,30 @@ fn document(model: &Model) -> Value {
                 "leaves": h.areas.len(), "nodes": h.nodes.len(), "depth": depth(h),
                 "max_trim_deviation": s.max_trim_deviation,
                 "bytes": feeler_hierarchy::file::encoded_size(h),
-            })
+            });
+            if let (Some(density), Some(m)) = (densities[index], mass::own(model, instance)) {
+                let m = m.times(density);
+                solid["mass_kg"] = json!(m.mass);
+                solid["inertia_kg_mm2"] = json!(m.rows());
+            }
+            solid
         })
         .collect();
+    let ones = vec![Some(1.0); model.instances.len()];
+    let mut together = match mass::all(model, &ones) {
+        Some(m) => json!({ "volume": m.mass, "centroid": m.centroid.coords.as_slice(), "inertia": m.rows() }),
+        None => json!({ "volume": 0.0, "centroid": null, "inertia": null }),
+    };
+    let around = boxes.iter().fold(Aabb::empty(), |a, b| a.union(b));
+    let corner = |p: P3| (!around.is_empty()).then(|| [p.x, p.y, p.z]);
+    together["bbox_min"] = json!(corner(around.min));
+    together["bbox_max"] = json!(corner(around.max));
+    if densities.iter().any(Option::is_some) {
+        let m = mass::all(model, densities).filter(|_| missing(model, densities).is_empty());
+        together["mass_kg"] = json!(m.map(|m| m.mass));
+        together["mass_centroid"] = json!(m.map(|m| [m.centroid.x, m.centroid.y, m.centroid.z]));
+        together["inertia_kg_mm2"] = json!(m.map(|m| m.rows()));
+    }
     json!({
         "format_version": feeler_hierarchy::file::FORMAT_VERSION,
         "unit": "mm",
@@ -150,6 +288,7 @@ fn document(model: &Model) -> Value {
         "left_out": model.origin.left_out,
         "components": components,
         "solids": solids,
+        "together": together,
     })
 }
 

@@ -7,6 +7,7 @@ pub mod args;
 pub mod import;
 pub mod inspect;
 mod interrupt;
+mod mass;
 mod plot;
 pub mod pose;
 pub mod preprocess;

@@ -308,3 +308,62 @@ fn a_tolerance_of_ones_own() {
     let table = feeler(&[&base[..], &["--tolerance", "0.02"]].concat());
     assert!(String::from_utf8_lossy(&table.stdout).starts_with("touching: "), "{table:?}");
 }
+
+#[test]
+fn inspect_knows_where_the_mass_is() {
+    // A torus of R = 16 and r = 4: volume 2 pi^2 R r^2, moment about its axis V (R^2 + 3/4 r^2).
+    let file = data("torus-without-edges.step");
+    let file = file.to_str().unwrap();
+    let v = json(&["inspect", file, "--json", "--density", "*=7850"]);
+    let s = &v["solids"][0];
+    let pi = std::f64::consts::PI;
+    let volume = 2.0 * pi * pi * 16.0 * 16.0;
+    let zz = volume * (256.0 + 12.0);
+    let close = |v: &Value, x: f64| assert!((v.as_f64().unwrap() / x - 1.0).abs() < 1e-12, "{v} is not {x}");
+    close(&s["inertia"][2][2], zz);
+    close(&s["mass_kg"], volume * 7850e-9);
+    close(&s["inertia_kg_mm2"][2][2], zz * 7850e-9);
+    close(&v["together"]["mass_kg"], volume * 7850e-9);
+    assert!(s["centroid"][0].as_f64().unwrap().abs() < 1e-12, "{s}");
+    close(&s["placed_max"][0], 20.0);
+    let run = feeler(&["inspect", file, "--density", "torus=x"]);
+    assert_eq!(run.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&run.stderr).contains("'x' is no density"), "{run:?}");
+    for bad in ["torus", "torus=-1", "torus=0", "torus=inf", "torus=NaN"] {
+        assert_eq!(feeler(&["inspect", file, "--density", bad]).status.code(), Some(2), "{bad}");
+    }
+    let run = feeler(&["inspect", file, "--density", "nut=1"]);
+    let message = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(2), "{message}");
+    let name = s["name"].as_str().unwrap();
+    assert!(
+        message.contains("torus-without-edges.step") && message.contains("'nut'") && message.contains(name),
+        "{message}"
+    );
+}
+
+#[test]
+fn inspect_adds_up_an_assembly() {
+    let frame = data("assemblies/frame.step");
+    let frame = frame.to_str().unwrap();
+    let v = json(&["inspect", frame, "--json", "--density", "*=1000"]);
+    let solids = v["solids"].as_array().unwrap();
+    assert!(solids.len() > 2, "{v}");
+    let sum = |key: &str| solids.iter().map(|s| s[key].as_f64().unwrap()).sum::<f64>();
+    let together = &v["together"];
+    assert!((together["volume"].as_f64().unwrap() / sum("volume") - 1.0).abs() < 1e-12, "{together}");
+    assert!((together["mass_kg"].as_f64().unwrap() / sum("mass_kg") - 1.0).abs() < 1e-12, "{together}");
+    let corner = |s: &Value, k: usize| s["placed_max"][k].as_f64().unwrap();
+    for k in 0..3 {
+        let most = solids.iter().map(|s| corner(s, k)).fold(f64::MIN, f64::max);
+        assert!((together["bbox_max"][k].as_f64().unwrap() - most).abs() < 1e-12, "{together}");
+    }
+    // With a density for one solid alone there is no mass of all.
+    let v = json(&["inspect", frame, "--json", "--density", "0=1000"]);
+    assert!(v["solids"][0]["mass_kg"].is_f64() && v["solids"][1]["mass_kg"].is_null(), "{v}");
+    assert!(v["together"]["mass_kg"].is_null(), "{v}");
+    let run = feeler(&["inspect", frame, "--density", "0=1000", "--density", "0=2000"]);
+    assert_eq!(run.status.code(), Some(2), "{run:?}");
+    let text = String::from_utf8(feeler(&["inspect", frame, "--density", "0=1000"]).stdout).unwrap();
+    assert!(text.contains("no density is given for solids [1"), "{text}");
+}

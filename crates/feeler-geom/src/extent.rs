@@ -4,6 +4,9 @@
 //! than is asked for: the heights of control points enclose those of the piece, and the room shrinks with the square of
 //! its size. A face is highest in its interior only where its normal points along the direction; else on its edges, which
 //! have their own answers.
+//!
+//! # Source
+//! MATH §18.
 
 use crate::bezier::{BezierSpline, BezierSurface, H4};
 use crate::trim::{Side, TrimCells};

@@ -5,7 +5,7 @@
 //! (the solid goes on beyond them) and borders between faces of one surface.
 //!
 //! # Source
-//! docs/MATH.md, boxes.
+//! MATH §18.
 
 use crate::data::{Feature, Hierarchy};
 use feeler_geom::{Aabb, Extent, Obb, P3, Pose, V3};

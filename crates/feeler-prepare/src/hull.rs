@@ -6,7 +6,7 @@
 //! for too much, the farthest point along its normal joins.
 //!
 //! # Source
-//! docs/MATH.md, boxes; sandwich algorithms for convex bodies.
+//! MATH §18; sandwich algorithms for convex bodies.
 
 use feeler_convex::{Polytope, Support as _};
 use feeler_geom::{Extent, P3, V3};
