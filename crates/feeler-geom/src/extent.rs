@@ -36,7 +36,7 @@ const NEAR: f64 = 1e-9;
 const MOST_HALVINGS: u32 = 60;
 
 /// Cells looked at for one piece at most; the best bound so far is taken then.
-const MOST_CELLS: usize = 200_000;
+const MOST_CELLS: usize = 20_000;
 
 impl Extent {
     fn of_point(point: P3, d: &V3, reach: f64) -> Self {
@@ -146,6 +146,10 @@ fn heights(control: &[H4], d: &V3) -> Vec<Height> {
 fn top(net: &[Height]) -> f64 {
     // Weights of a range outside its piece may leave the positive numbers: then nothing bounds it.
     net.iter().fold(f64::NEG_INFINITY, |m, [h, w]| m.max(if *w > 0.0 { h / w } else { f64::INFINITY }))
+}
+
+fn bottom(net: &[Height]) -> f64 {
+    net.iter().fold(f64::INFINITY, |m, [h, w]| m.min(if *w > 0.0 { h / w } else { f64::NEG_INFINITY }))
 }
 
 /// The two halves of a curve's heights.
@@ -301,6 +305,11 @@ fn of_grid(
         if cell.halvings >= MOST_HALVINGS {
             upper = upper.max(cell.upper);
             continue;
+        }
+        // No cell that is left has a higher bound, and this one's is as good as is asked for.
+        if cell.upper - bottom(&cell.net) <= tol {
+            upper = upper.max(cell.upper);
+            break;
         }
         // Where the height has a slope all over the cell, it is highest on a side. Only sides where patches meet can hold
         // what no other cell sees: the surface may have a crease there.

@@ -50,22 +50,29 @@ pub fn extent(h: &Hierarchy, d: &V3, tol: f64) -> Option<Extent> {
     let fitted = FITTED * 2.0 * root.obb.radius();
     let beyond = |deviation: f64| if deviation > fitted { deviation } else { 0.0 };
     let mut open = BinaryHeap::from([Open { upper: reach(&root.obb, d), node: 0 }]);
+    // Faces come last: what edges and vertices reach spares most of the search on them.
+    let mut faces = BinaryHeap::new();
     let mut best: Option<Extent> = None;
     let mut upper = f64::NEG_INFINITY;
-    while let Some(Open { upper: here, node }) = open.pop() {
+    while let Some(next) = open.pop().map(|o| (o, false)).or_else(|| faces.pop().map(|o| (o, true))) {
+        let (Open { upper: here, node }, at_faces) = next;
         let floor = best.map_or(f64::NEG_INFINITY, |b| b.lower);
         // What deviations have added is not undone by looking at more.
         if here <= upper.max(floor) {
-            break;
+            if at_faces {
+                break;
+            }
+            open.clear();
+            continue;
         }
-        let node = &h.nodes[node as usize];
-        if let Some(children) = node.children() {
+        let of = &h.nodes[node as usize];
+        if let Some(children) = of.children() {
             open.extend(
                 children.map(|c| Open { upper: here.min(reach(&h.nodes[c as usize].obb, d)), node: c }),
             );
             continue;
         }
-        let Some(area) = node.area().map(|a| &h.areas[a as usize]) else { continue };
+        let Some(area) = of.area().map(|a| &h.areas[a as usize]) else { continue };
         let found = match area.feature {
             Feature::Vertex(i) => {
                 let v = &h.vertices[i as usize];
@@ -77,6 +84,10 @@ pub fn extent(h: &Hierarchy, d: &V3, tol: f64) -> Option<Extent> {
                 let deviation = edge.spans.iter().fold(0.0, |m: f64, s| m.max(s.deviation));
                 let e = Extent::of_curve(&edge.curve, (area.rect.u0, area.rect.u1), d, floor, tol);
                 Some(Extent { upper: e.upper + beyond(deviation), ..e })
+            }
+            Feature::Face(_) if !at_faces => {
+                faces.push(Open { upper: here, node });
+                None
             }
             Feature::Face(i) => {
                 let face = &h.faces[i as usize];
