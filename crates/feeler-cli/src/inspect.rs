@@ -100,12 +100,12 @@ fn boxes(model: &Model) -> Vec<Aabb> {
             .entry(key)
             .or_insert_with(|| (placed_box(&model.solids[i.solid as usize], &mass::pose(i)), i.translation));
         let mut moved = *at;
-        if i.translation != *t {
-            for k in 0..3 {
-                let by = i.translation[k] - t[k];
-                let slack = 4.0 * f64::EPSILON * (by.abs() + at.min[k].abs() + at.max[k].abs());
-                (moved.min[k], moved.max[k]) = (at.min[k] + by - slack, at.max[k] + by + slack);
-            }
+        for (k, (now, then)) in i.translation.iter().zip(t.iter()).enumerate() {
+            let by = now - then;
+            // The one that was measured stays as it is.
+            let reach = if by.abs() > 0.0 { by.abs() + at.min[k].abs() + at.max[k].abs() } else { 0.0 };
+            let slack = 4.0 * f64::EPSILON * reach;
+            (moved.min[k], moved.max[k]) = (at.min[k] + by - slack, at.max[k] + by + slack);
         }
         out.push(moved);
     }

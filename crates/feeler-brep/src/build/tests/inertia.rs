@@ -3,7 +3,7 @@
 use crate::SolidSource;
 use crate::build::{BuildOptions, build_solid};
 use crate::fixtures;
-use feeler_geom::{P3, Pose, V3};
+use feeler_geom::{P3, Pose, V3, math};
 use nalgebra::{Matrix3, Translation3, UnitQuaternion};
 use std::f64::consts::PI;
 
@@ -52,16 +52,16 @@ fn ball(r: f64) -> Moments {
 
 fn hemisphere(r: f64) -> Moments {
     let Moments(v, _, s) = ball(r);
-    Moments(0.5 * v, V3::new(0.0, 0.0, 0.25 * PI * r.powi(4)), s * 0.5)
+    Moments(0.5 * v, V3::new(0.0, 0.0, 0.25 * PI * math::powi(r, 4)), s * 0.5)
 }
 
 fn wedge(r: f64, angle: f64) -> Moments {
-    let (s, c) = (angle.sin(), angle.cos());
-    let f = 4.0 / 15.0 * r.powi(5);
+    let (s, c) = math::sin_cos(angle);
+    let f = 4.0 / 15.0 * math::powi(r, 5);
     let (xx, yy, xy) = (f * 0.5 * (angle + s * c), f * 0.5 * (angle - s * c), f * 0.5 * s * s);
-    let m = V3::new(s, 1.0 - c, 0.0) * (PI * r.powi(4) / 8.0);
-    let zz = 2.0 / 15.0 * r.powi(5) * angle;
-    Moments(2.0 / 3.0 * r.powi(3) * angle, m, Matrix3::new(xx, xy, 0.0, xy, yy, 0.0, 0.0, 0.0, zz))
+    let m = V3::new(s, 1.0 - c, 0.0) * (PI * math::powi(r, 4) / 8.0);
+    let zz = 2.0 / 15.0 * math::powi(r, 5) * angle;
+    Moments(2.0 / 3.0 * math::powi(r, 3) * angle, m, Matrix3::new(xx, xy, 0.0, xy, yy, 0.0, 0.0, 0.0, zz))
 }
 
 fn torus(big: f64, r: f64) -> Moments {
@@ -72,10 +72,12 @@ fn torus(big: f64, r: f64) -> Moments {
 
 fn stadium(l: f64, r: f64, h: f64) -> Moments {
     let area = 2.0 * r * l + PI * r * r;
-    let xx =
-        r * l.powi(3) / 6.0 + 0.25 * PI * r * r * l * l + 4.0 / 3.0 * l * r.powi(3) + 0.25 * PI * r.powi(4);
-    let yy = 2.0 / 3.0 * l * r.powi(3) + 0.25 * PI * r.powi(4);
-    symmetric(area * h, V3::new(0.0, 0.0, 0.5 * h), V3::new(h * xx, h * yy, area * h.powi(3) / 12.0))
+    let xx = r * math::powi(l, 3) / 6.0
+        + 0.25 * PI * r * r * l * l
+        + 4.0 / 3.0 * l * math::powi(r, 3)
+        + 0.25 * PI * math::powi(r, 4);
+    let yy = 2.0 / 3.0 * l * math::powi(r, 3) + 0.25 * PI * math::powi(r, 4);
+    symmetric(area * h, V3::new(0.0, 0.0, 0.5 * h), V3::new(h * xx, h * yy, area * math::powi(h, 3) / 12.0))
 }
 
 fn moved(source: &SolidSource, pose: &Pose) -> SolidSource {
