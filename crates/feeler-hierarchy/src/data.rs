@@ -138,7 +138,8 @@ pub struct SolidInfo {
     pub volume: f64,
     /// Centroid and inertia; none where there is no volume (open surfaces).
     pub inertia: Option<Inertia>,
-    /// Smallest thickness of the material (mm); infinite where no two places of the boundary face each other through it.
+    /// Smallest thickness of the material (mm), never more than it: the shortest segment into the material that is normal to
+    /// faces at both ends (docs/MATH.md, §19). Infinite where there is none, and for sheets; 0 where nothing could be proven.
     pub wall: f64,
     /// Source counts: faces, edges, vertices.
     pub source_counts: [u32; 3],

@@ -96,6 +96,7 @@ pub fn prepare_solid(solid: &Solid, options: &Options) -> Result<Hierarchy, Prep
     let tight = placed_box(&out, &Pose::identity());
     (out.info.bbox_min, out.info.bbox_max) = (tight.min.into(), tight.max.into());
     out.hull = crate::hull::hull(&out);
+    out.info.wall = crate::wall::wall(&out);
     Ok(out)
 }
 
@@ -242,7 +243,7 @@ fn info(solid: &Solid, features: &Features) -> SolidInfo {
         area: solid.area,
         volume: solid.volume,
         inertia: solid.inertia.as_ref().map(inertia),
-        wall: crate::wall::wall(solid),
+        wall: f64::INFINITY,
         source_counts: [index(solid.shell.faces.len()), n_edges, index(solid.shell.vertices.len())],
         faces_by_type,
         edges_by_curve,
