@@ -84,6 +84,9 @@ fn closed_forms() {
         Spec::SharpPin { r: 1.0, h: 8.0, tip: 2.0 },
         Spec::Spool { flange: 6.0, core: 1.0, h: 10.0 },
         Spec::HollowBall { outer: 5.0, inner: 4.5 },
+        // What faces itself through air, nearer than through the material.
+        Spec::HollowBall { outer: 5.0, inner: 0.2 },
+        Spec::Channel { a: 6.0, wall: 5.8, h: 30.0 },
         Spec::HollowCan { r: 5.0, h: 9.0, wall: 0.4 },
         Spec::HollowBox { x: 9.0, y: 8.0, z: 7.0, wall: 0.3 },
         Spec::BallInBox { a: 5.0, r: 4.0 },

@@ -34,9 +34,9 @@ const SMALL: (f64, f64) = (0.1, 0.05);
 const THINNEST: f64 = 1e-6;
 
 /// Thinner walls than this share of the size end the search: they are folds and cusps, where every bound is poor.
-const HOPELESS: f64 = 1e-4;
+const HOPELESS: f64 = 1e-5;
 
-/// Rounding of bounds, relative to the size.
+/// Rounding of bounds, relative to the lengths involved.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 /// Halvings of the rectangle of an area.
@@ -110,6 +110,8 @@ struct Search<'a> {
     cells: Vec<Cell>,
     coverage: BTreeMap<u32, Coverage<'a>>,
     size: f64,
+    /// Rounding of lengths.
+    slack: f64,
     /// Smallest upper bound of a pair of small cells.
     upper: f64,
     /// Pairs bounded.
@@ -118,9 +120,18 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(h: &'a Hierarchy) -> Self {
-        let size = h.nodes.first().map_or(0.0, |root| root.obb.radius() + root.obb.center.coords.amax());
-        let mut out =
-            Self { h, cells: Vec::new(), coverage: BTreeMap::new(), size, upper: f64::INFINITY, spent: 0 };
+        let (size, place) =
+            h.nodes.first().map_or((0.0, 0.0), |n| (2.0 * n.obb.radius(), n.obb.center.coords.amax()));
+        let slack = ROUNDING * (size + place);
+        let mut out = Self {
+            h,
+            cells: Vec::new(),
+            coverage: BTreeMap::new(),
+            size,
+            slack,
+            upper: f64::INFINITY,
+            spent: 0,
+        };
         if !h.nodes.is_empty() {
             out.node(0);
         }
@@ -172,7 +183,7 @@ impl<'a> Search<'a> {
             What::Piece { halvings, .. } => halvings >= MAX_HALVINGS,
         };
         let small = |c: &Cell| matches!(c.what, What::Piece { .. }) && c.cap.half_angle <= SMALL.1;
-        let close = pair.far * (1.0 - CLOSE) <= pair.near + ROUNDING * self.size;
+        let close = pair.far * (1.0 - CLOSE) <= pair.near + self.slack;
         let narrow = 2.0 * a.obb.radius().max(b.obb.radius()) <= SMALL.0 * pair.near;
         (close && narrow && small(a) && small(b)) || whole(a) || whole(b)
     }
@@ -294,7 +305,7 @@ impl<'a> Search<'a> {
     fn pair(&mut self, i: u32, j: u32) -> Option<Pair> {
         self.spent += 1;
         let (a, b) = (&self.cells[i as usize], &self.cells[j as usize]);
-        let slack = ROUNDING * self.size;
+        let slack = self.slack;
         // No normals are opposite when the angle between one axis and the other's opposite is larger than both half-angles.
         let together = a.cap.half_angle + b.cap.half_angle;
         let opposite = -a.cap.axis.dot(&b.cap.axis);
@@ -404,7 +415,7 @@ impl Search<'_> {
             What::Node(_) => None,
         };
         let ((fa, ra, a), (fb, rb, b)) = (of(a)?, of(b)?);
-        let slack = ROUNDING * self.size;
+        let slack = self.slack;
         let same = (fa.origin - fb.origin).norm() <= slack
             && (ra - rb).abs() <= slack
             && fa.z.cross(&fb.z).norm() <= ROUNDING
