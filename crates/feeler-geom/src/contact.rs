@@ -196,7 +196,7 @@ impl Test {
     fn pressed_edge(&self, s: &Matrix2<f64>, t: &Vector2<f64>, curvature: f64) -> SecondOrder {
         let along = s * t;
         let w = curvature + t.dot(&along);
-        if !(w > self.tol_kappa) {
+        if w.is_nan() || w <= self.tol_kappa {
             return SecondOrder::Indefinite;
         }
         let joint = Matrix2::identity() + (s - along * along.transpose() / w) * self.d;

@@ -166,7 +166,8 @@ fn ways(judge: &Judge, verdict: &Verdict, (a, b): (&Body, &Body)) -> Vec<(V3, f6
             return;
         }
         let top = |body: &Body, pose: &Pose, d: &V3| {
-            let along = body.hull().vertices().iter().map(|p| d.dot(&(pose * p).coords));
+            let hull = body.hull().into_iter().flat_map(|hull| hull.vertices());
+            let along = hull.map(|p| d.dot(&(pose * p).coords));
             along.fold(f64::NEG_INFINITY, f64::max) + body.deviation()
         };
         let length = top(a, pose_a, &d) + top(b, pose_b, &-d) + 4.0 * tol;
@@ -198,7 +199,9 @@ fn ways(judge: &Judge, verdict: &Verdict, (a, b): (&Body, &Body)) -> Vec<(V3, f6
         offer(n_a - n_b);
     }
     // The shortest way of the hulls.
-    if let (Ok(x), Ok(y)) = (Moved::new(a.hull(), pose_a), Moved::new(b.hull(), pose_b)) {
+    if let Some((hull_a, hull_b)) = a.hull().zip(b.hull())
+        && let (Ok(x), Ok(y)) = (Moved::new(&**hull_a, pose_a), Moved::new(&**hull_b, pose_b))
+    {
         let request =
             PenetrationRequest { rel_tol: 1e-2, max_iterations: 200, ..PenetrationRequest::default() };
         offer(penetration(&x, &y, &request).direction);
