@@ -397,6 +397,12 @@ impl<T: Copy> PairTree<T> {
             }
         }
         self.parked.forget_empty_groups();
+        // Another pass over the same poses may meet a few more, by what was known before.
+        let more = self.front.len() / 4;
+        self.front.reserve(more);
+        self.due.dials.reserve(more);
+        self.due.at.reserve(more);
+        self.pairs.reserve(self.pairs.len() / 4);
         // All of them can be due at once: no surprise then.
         for places in [&mut self.now, &mut self.active[1]] {
             places.clear();
