@@ -19,7 +19,7 @@ const BLURRED: f64 = 0.02;
 /// Curves that come near each other are told apart by small steps: over a side that sine changes by no more than this factor, unless it
 /// falls below the limit at which they are taken to meet.
 const SINE_CHANGE: f64 = 0.4;
-const MEETING: f64 = 1e-5;
+const MEETING: f64 = 4e-5;
 /// Steps of Newton's method.
 const NEWTON: usize = 24;
 /// Largest turn of the direction in one step (cosine).
