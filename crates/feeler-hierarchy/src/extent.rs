@@ -42,7 +42,8 @@ impl Ord for Open {
 }
 
 /// How far a solid reaches along a unit direction in its own coordinates: to rounding where lines, conics and canonical surfaces
-/// decide, to `tol` (mm) where splines do. [`Extent::upper`] is proven, up to the deviations of trims that the preparation fitted itself. Larger deviations, those of the file, are added to it. `None`
+/// decide, to `tol` (mm) where splines do. [`Extent::upper`] is proven, up to the deviations of trims that the preparation
+/// fitted itself. Larger deviations, those of the file, are added to it. `None`
 /// for a hierarchy without nodes.
 #[must_use]
 pub fn extent(h: &Hierarchy, d: &V3, tol: f64) -> Option<Extent> {

@@ -113,6 +113,20 @@ impl QueryOptions {
         }
     }
 
+    /// The options of a query that is asked for its verdict only.
+    #[must_use]
+    pub(crate) fn for_verdict(&self) -> Self {
+        Self {
+            d_max: 0.0,
+            alpha: 0.0,
+            penetration: 0.0,
+            brute_force: false,
+            certified: false,
+            detect_interference: true,
+            ..*self
+        }
+    }
+
     /// The options with a finite `d_max`.
     #[must_use]
     pub(crate) fn bounded(&self) -> Self {

@@ -101,6 +101,7 @@ impl ContactPair {
     ///
     /// The set of minima depends on the arguments only, never on earlier queries, and their numbers on those by no more than
     /// rounding; [`Lmd::id`] and [`Lmd::age`] follow minima from query to query. The same queries give the same bits.
+    /// With [`QueryOptions::penetration`] above 0 contacts of the last query may go on at negative distances, too.
     ///
     /// Where pairs of areas are passed over because of what
     /// earlier queries have found, nothing is there to be found; pairs that are looked at because they were near lately add
@@ -189,7 +190,7 @@ impl ContactPair {
         self.accepted.clear();
         self.accepted.extend(self.solved.candidates.iter().filter_map(|c| filter(&ctx, c)));
         conformal::sample(&ctx, &self.solved, &options, &mut self.conformal, &mut self.accepted);
-        let is_apart = decide && !matches!(finding, Finding::Meet(_));
+        let is_apart = decide && matches!(finding, Finding::Apart | Finding::Touch);
         pressed::retain(&ctx, is_apart, (&self.tracks, way), &mut self.pressed, &mut self.accepted);
         self.stats.accepted = self.accepted.len() as u64;
         dedupe(&ctx, &mut self.accepted, &mut self.kept);

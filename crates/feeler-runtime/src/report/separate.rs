@@ -44,15 +44,7 @@ impl ContactPair {
         if a.is_sheet() && b.is_sheet() {
             return Ok(None);
         }
-        let options = QueryOptions {
-            d_max: 0.0,
-            alpha: 0.0,
-            penetration: 0.0,
-            brute_force: false,
-            certified: false,
-            detect_interference: true,
-            ..*options
-        };
+        let options = options.for_verdict();
         let pair = ContactPair::new(Arc::clone(a), Arc::clone(b));
         let mut judge = Judge { pair, pose_a: *pose_a, pose_b: *pose_b, options, left: DECISIONS };
         judge.ask(&V3::zeros())?;

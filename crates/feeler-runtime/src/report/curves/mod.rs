@@ -108,15 +108,7 @@ impl ContactPair {
         mut each: impl FnMut(&Context<'_>, &Faces<'_>, &Seeds),
     ) -> Result<(), QueryError> {
         let ctx = context(self, (pose_a, pose_b), options)?;
-        let judging = QueryOptions {
-            d_max: 0.0,
-            alpha: 0.0,
-            penetration: 0.0,
-            brute_force: false,
-            certified: false,
-            detect_interference: true,
-            ..*options
-        };
+        let judging = options.for_verdict();
         let mut pair = ContactPair::new(Arc::clone(self.body_a()), Arc::clone(self.body_b()));
         pair.query(pose_a, pose_b, &judging)?;
         if pair.status() != Some(Status::Interfering) {
