@@ -26,7 +26,7 @@ use crate::tree::{Allowance, FeatureTypes, Form, TreeNode};
 use feature::{NEAR_ROOM, ROOM, curvature_bound, exact_along, near, outline, zone};
 use feeler_convex::{Polytope, Support};
 use feeler_geom::skeleton::Primitive;
-use feeler_geom::{Aabb, P3, Pose, V3};
+use feeler_geom::{Aabb, P3, Pose, Rect, V3};
 use feeler_hierarchy::{Area, Edge, Face, Feature, FeatureType, Hierarchy, Node, Vertex};
 use regions::divide;
 use std::ops::Range;
@@ -196,6 +196,7 @@ impl Body {
                 near,
                 bounds: bbox,
                 extent: bbox.diagonal(),
+                rect: around_areas(areas[start..next].iter().map(|&a| &hierarchy.areas[a as usize].rect)),
                 deviation: if deviation.is_finite() { deviation.max(0.0) } else { 0.0 },
                 areas: start..next,
                 quasi_only,
@@ -541,6 +542,20 @@ fn hull_of(h: &Hierarchy) -> Result<Option<Arc<Polytope>>, BodyError> {
         return Err(bad("the bounding box"));
     }
     Polytope::new(&h.hull).map(|hull| Some(Arc::new(hull))).map_err(|_| bad("the hull"))
+}
+
+/// The rectangle around rectangles; nothing around none.
+fn around_areas<'a>(rects: impl Iterator<Item = &'a Rect>) -> Rect {
+    let union = |r: Rect, s: &Rect| Rect {
+        u0: r.u0.min(s.u0),
+        u1: r.u1.max(s.u1),
+        v0: r.v0.min(s.v0),
+        v1: r.v1.max(s.v1),
+    };
+    let mut rects = rects.copied();
+    rects
+        .next()
+        .map_or(Rect { u0: 0.0, u1: 0.0, v0: 0.0, v1: 0.0 }, |first| rects.fold(first, |r, s| union(r, &s)))
 }
 
 fn check(h: &Hierarchy) -> Result<(), BodyError> {

@@ -1,6 +1,6 @@
 //! Curves and patches through a level of a closed-form surface: the signed distance is one function of one or two parameters.
 
-use super::{Arc, Local, Patch, Search, halves};
+use super::{Arc, Local, Patch, Search, Side, halves};
 use crate::skeleton::{Primitive, signed_distance_form, signed_distance_with_room};
 use crate::{P2, P3, Rect, V3};
 
@@ -15,6 +15,19 @@ pub struct Level<'a> {
     pub slack: f64,
 }
 
+/// Cells after which room is asked for no more.
+const PATIENCE: u32 = 2000;
+
+/// Part of the distance in the middle of a cell that must be left as room.
+const PART: f64 = 0.4;
+
+/// Takes in what one cell has to spare.
+fn keep(room: Option<&mut f64>, spare: f64) {
+    if let Some(room) = room {
+        *room = room.min(spare);
+    }
+}
+
 /// Cuts of one curve or patch: with 2⁶⁰ pieces rounding has taken over.
 const DEPTH: usize = 60;
 
@@ -25,19 +38,29 @@ impl Level<'_> {
         (value - self.at, gradient, room)
     }
 
-    /// Whether no value within `reach` of `value` is at the level.
-    fn is_off(value: f64, reach: f64) -> bool {
-        value.abs() > reach
+    /// Whether no value within `reach` of `value` is at the level, and what is to spare. Where that is asked for it must be a part of the
+    /// value: cells that have just enough are cut once more.
+    fn is_off(value: f64, reach: f64, room: Option<&mut f64>) -> bool {
+        let spare = value.abs() - reach;
+        let off = spare > if room.is_some() { PART * value.abs() } else { 0.0 };
+        if off {
+            keep(room, spare);
+        }
+        off
     }
 }
 
 /// Hands over the parameters at which a curve passes through a level or comes within the slack of it, at least one for each passage.
+///
+/// `room`, where it is asked for, becomes no more than what all of the curve stays away from the level (mm), if nothing is handed over.
 pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
     arc: &Arc<F>,
     level: &Level<'_>,
+    mut room: Option<&mut f64>,
     budget: &mut u32,
     found: &mut impl FnMut(f64) -> bool,
 ) -> Search {
+    let mut patience = PATIENCE;
     let mut stack = [[0.0; 2]; DEPTH];
     let mut top = 1;
     stack[0] = arc.range;
@@ -51,29 +74,39 @@ pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
             return Search::Spent(left.fold(0.0, f64::max));
         }
         *budget -= 1;
+        if let Some(known) = room.as_deref_mut() {
+            patience = patience.saturating_sub(1);
+            if patience == 0 {
+                *known = 0.0;
+                room = None;
+            }
+        }
         let (m, h) = (0.5 * (a + b), 0.5 * (b - a));
         let (p, d) = (arc.eval)(m);
-        let (value, gradient, room) = level.value(&p);
+        let (value, gradient, smooth) = level.value(&p);
         let radius = arc.speed * h;
-        if Level::is_off(value, radius) {
+        if Level::is_off(value, radius, room.as_deref_mut()) {
             continue;
         }
         let mut reach = radius;
-        if radius < 0.5 * room {
+        if radius < 0.5 * smooth {
             let slope = gradient.dot(&d);
-            let second = arc.bend + arc.speed * arc.speed / (room - radius);
+            let second = arc.bend + arc.speed * arc.speed / (smooth - radius);
             reach = reach.min(slope.abs() * h + 0.5 * second * h * h);
-            if Level::is_off(value, reach) {
+            if Level::is_off(value, reach, room.as_deref_mut()) {
                 continue;
             }
             if slope.abs() > second * h {
                 let at = |s: f64| level.value(&(arc.eval)(s).0).0;
                 let (fa, fb) = (at(a), at(b));
+                keep(room.as_deref_mut(), fa.abs().min(fb.abs()));
                 if (fa < 0.0) != (fb < 0.0) && found(root(at, (a, fa), (b, fb), 1e-3 * level.slack)) {
                     return Search::Stopped;
                 }
                 continue;
             }
+        } else if Level::is_off(value, reach, room.as_deref_mut()) {
+            continue;
         }
         if value.abs() + reach <= level.slack {
             if found(m) {
@@ -113,15 +146,21 @@ fn root(f: impl Fn(f64) -> f64, mut lo: (f64, f64), mut hi: (f64, f64), noise: f
 }
 
 /// Hands over parameters of points in which a patch passes through a level or comes within the slack of it: at least one of every
-/// crossing curve that does not reach the border of the patch; of others some, too. Cells in balls (centre, radius) that are not
-/// `relevant` are left out.
+/// crossing curve that does not reach the border of the patch; of others some, too. Of `joined` parameters, u and v, the first side of
+/// the patch is searched as well, for curves that go on at the last one, or in another patch. Cells in balls (centre, radius) that are
+/// not `relevant` are left out.
+///
+/// `room`, where it is asked for, becomes no more than what all cells that are not left out stay away from the level (mm), if nothing is
+/// handed over; 0 where this is not known.
 pub fn patch_through_level(
-    patch: &Patch<'_>,
+    (patch, joined): (&Patch<'_>, [bool; 2]),
     level: &Level<'_>,
-    relevant: &impl Fn(&P3, f64) -> bool,
+    mut room: Option<&mut f64>,
+    relevant: &mut impl FnMut(&P3, f64) -> bool,
     budget: &mut u32,
     found: &mut impl FnMut(P2) -> bool,
 ) -> Search {
+    let mut patience = PATIENCE;
     let mut stack = [patch.rect; 2 * DEPTH];
     let mut top = 1;
     while top > 0 {
@@ -135,32 +174,45 @@ pub fn patch_through_level(
             return Search::Spent(left.fold(0.0, f64::max));
         }
         *budget -= 1;
+        if let Some(known) = room.as_deref_mut() {
+            patience = patience.saturating_sub(1);
+            if patience == 0 || *known <= 0.0 {
+                *known = 0.0;
+                room = None;
+            }
+        }
         let local = patch.local(&rect);
-        let (value, gradient, room) = level.value(&local.p);
+        let (value, gradient, smooth) = level.value(&local.p);
         let radius = local.radius();
-        if Level::is_off(value, radius) || !relevant(&local.p, radius) {
+        if Level::is_off(value, radius, room.as_deref_mut()) || !relevant(&local.p, radius) {
             continue;
         }
         let mut reach = radius;
         let mut across_u = local.su * local.hu >= local.sv * local.hv;
-        if radius < 0.5 * room {
-            let focal = 1.0 / (room - radius);
+        if radius < 0.5 * smooth {
+            let focal = 1.0 / (smooth - radius);
             let (fu, fv) = (gradient.dot(&local.du), gradient.dot(&local.dv));
             let [fuu, fuv, fvv] = second_derivatives(&local, &gradient, level.primitive, focal);
             let (hu, hv) = (local.hu, local.hv);
             let bow = 0.5 * (fuu * hu * hu + 2.0 * fuv * hu * hv + fvv * hv * hv);
             reach = reach.min(fu.abs() * hu + fv.abs() * hv + bow);
-            if Level::is_off(value, reach) {
+            if Level::is_off(value, reach, room.as_deref_mut()) {
                 continue;
             }
-            if fu.abs() > fuu * hu + fuv * hv || fv.abs() > fuv * hu + fvv * hv {
-                match sides(patch, &rect, &local, level, budget, found) {
+            let along_u = fu.abs() > fuu * hu + fuv * hv;
+            if along_u || fv.abs() > fuv * hu + fvv * hv {
+                if let Some(room) = room.as_deref_mut().filter(|room| **room > 0.0) {
+                    *room = room.min(room_of_sides(patch, &rect, &local, along_u, level));
+                }
+                match sides((patch, joined), &rect, &local, level, budget, found) {
                     Search::Complete => continue,
                     other => return other,
                 }
             }
             // What keeps the distance from being monotone.
             across_u = local.across_u(fuu * hu * hu, fvv * hv * hv);
+        } else if Level::is_off(value, reach, room.as_deref_mut()) {
+            continue;
         }
         if value.abs() + reach <= level.slack {
             if found(rect.center()) {
@@ -207,19 +259,53 @@ fn second_derivatives(local: &Local, gradient: &V3, primitive: &Primitive, focal
 
 /// Crossings on the sides of a cell.
 fn sides(
-    patch: &Patch<'_>,
+    (patch, joined): (&Patch<'_>, [bool; 2]),
     rect: &Rect,
     local: &Local,
     level: &Level<'_>,
     budget: &mut u32,
     found: &mut impl FnMut(P2) -> bool,
 ) -> Search {
-    for (side, range, speed, bend) in patch.sides(rect, local) {
+    // No curve comes in over the border.
+    let inner = [rect.u0 > patch.rect.u0, rect.v0 > patch.rect.v0];
+    let wanted: [bool; 2] = std::array::from_fn(|k| inner[k] || joined[k]);
+    for ((side, range, speed, bend), _) in
+        patch.sides(rect, local).into_iter().zip(wanted).filter(|(_, w)| *w)
+    {
         let arc = Arc { eval: |s: f64| patch.eval_side(side, s), range, speed, bend };
-        match curve_through_level(&arc, level, budget, &mut |s| found(side.at(s))) {
+        match curve_through_level(&arc, level, None, budget, &mut |s| found(side.at(s))) {
             Search::Complete => {}
             other => return other,
         }
     }
     Search::Complete
+}
+
+/// Cells that [`room_of_sides`] may take.
+const ROOM_BUDGET: u32 = 256;
+
+/// How far a cell stays away from the level over which the distance is monotone along u, else v: no farther than on the sides across, if
+/// it has the same sign on both; 0 where it has not.
+fn room_of_sides(patch: &Patch<'_>, rect: &Rect, local: &Local, along_u: bool, level: &Level<'_>) -> f64 {
+    let at = |u: f64, v: f64| level.value(&patch.first(P2::new(u, v)).0).0;
+    let (first, last) =
+        (at(rect.u0, rect.v0), if along_u { at(rect.u1, rect.v0) } else { at(rect.u0, rect.v1) });
+    let mut room = first.abs().min(last.abs());
+    if (first < 0.0) != (last < 0.0) {
+        return 0.0;
+    }
+    let Rect { u0, u1, v0, v1 } = *rect;
+    let across = if along_u {
+        [Side::AtU(u0), Side::AtU(u1)].map(|side| (side, [v0, v1], local.sv, local.svv))
+    } else {
+        [Side::AtV(v0), Side::AtV(v1)].map(|side| (side, [u0, u1], local.su, local.suu))
+    };
+    let mut budget = ROOM_BUDGET;
+    for (side, range, speed, bend) in across {
+        let arc = Arc { eval: |s: f64| patch.eval_side(side, s), range, speed, bend };
+        if curve_through_level(&arc, level, Some(&mut room), &mut budget, &mut |_| true) != Search::Complete {
+            return 0.0;
+        }
+    }
+    room
 }

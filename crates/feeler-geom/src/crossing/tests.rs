@@ -56,10 +56,17 @@ fn patches_through_levels() {
         let level = Level { primitive: &primitive, at: -1e-3, slack: 5e-4 };
         let mut budget = 1_000_000;
         let mut points = Vec::new();
-        let end = patch_through_level(&patch(&s, rect), &level, &|_, _| true, &mut budget, &mut |uv| {
-            points.push(uv);
-            false
-        });
+        let end = patch_through_level(
+            (&patch(&s, rect), [true; 2]),
+            &level,
+            None,
+            &mut |_, _| true,
+            &mut budget,
+            &mut |uv| {
+                points.push(uv);
+                false
+            },
+        );
         assert_eq!(end, Search::Complete);
         for uv in &points {
             let value = signed_distance_value(&primitive, &s.point(*uv)).unwrap();
@@ -105,7 +112,7 @@ fn curves_through_levels() {
         let level = Level { primitive: &primitive, at: -1e-6, slack: 5e-7 };
         let mut found = 0;
         let mut budget = 100_000;
-        let end = curve_through_level(&arc, &level, &mut budget, &mut |_| {
+        let end = curve_through_level(&arc, &level, None, &mut budget, &mut |_| {
             found += 1;
             false
         });
@@ -139,10 +146,17 @@ fn patches_through_patches() {
         let (mut x, mut y) = (0, 0);
         let level = Level { primitive: &primitive, at: -1e-3, slack: 5e-4 };
         let mut budget = 10_000_000;
-        let _ = patch_through_level(&patch(&s, rect), &level, &|_, _| true, &mut budget, &mut |_| {
-            x += 1;
-            false
-        });
+        let _ = patch_through_level(
+            (&patch(&s, rect), [true; 2]),
+            &level,
+            None,
+            &mut |_, _| true,
+            &mut budget,
+            &mut |_| {
+                x += 1;
+                false
+            },
+        );
         let target = Shifted { patch: patch(&ball, ball_rect), by: 1e-3, slack: 5e-4 };
         let mut budget = 1_000_000;
         let end = patch_through_patch(&patch(&s, rect), &target, &mut budget, &mut |uv, q| {
@@ -158,4 +172,49 @@ fn patches_through_patches() {
         }
     }
     assert!(both > 10, "{both}");
+}
+
+/// What a search leaves as room holds at every point of the patch.
+#[test]
+fn rooms_hold() {
+    let mut r = rng(34);
+    let mut positive = 0;
+    for _ in 0..3000 {
+        let (s, rect) = surfaces(&mut r);
+        let (g, _) = surfaces(&mut r);
+        let primitive = Primitive::of_surface(&g, r.random_bool(0.5)).unwrap();
+        let level = Level { primitive: &primitive, at: -1e-3, slack: 5e-4 };
+        let (mut budget, mut room, mut clear) = (1_000_000, f64::INFINITY, true);
+        let joined = [r.random_bool(0.5), r.random_bool(0.5)];
+        // A part of the surface: whole ones cross in closed curves.
+        let mut part = |lo: f64, hi: f64| {
+            let (a, b) = (r.random_range(0.0..0.8), r.random_range(0.05..0.2));
+            (lo + a * (hi - lo), lo + (a + b) * (hi - lo))
+        };
+        let ((u0, u1), (v0, v1)) = (part(rect.u0, rect.u1), part(rect.v0, rect.v1));
+        let rect = Rect { u0, u1, v0, v1 };
+        let end = patch_through_level(
+            (&patch(&s, rect), joined),
+            &level,
+            Some(&mut room),
+            &mut |_, _| true,
+            &mut budget,
+            &mut |_| {
+                clear = false;
+                false
+            },
+        );
+        if end != Search::Complete || !clear || room <= 0.0 {
+            continue;
+        }
+        positive += 1;
+        let n = 40;
+        for k in 0..=n * n {
+            let (i, j) = (f64::from(k % n) / f64::from(n - 1), f64::from(k / n) / f64::from(n));
+            let uv = P2::new(rect.u0 + i * rect.width(), rect.v0 + j * rect.height());
+            let value = signed_distance_value(&primitive, &s.point(uv)).unwrap() + 1e-3;
+            assert!(value.abs() > room - 1e-12, "{value} within {room}: {s:?} {rect:?} {primitive:?}");
+        }
+    }
+    assert!(positive > 1500, "{positive}");
 }

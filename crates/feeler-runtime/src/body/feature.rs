@@ -6,7 +6,7 @@ use crate::samples::at;
 use crate::tree::Form;
 use feeler_geom::cone::{PolyCone, Zone};
 use feeler_geom::skeleton::Primitive;
-use feeler_geom::{Aabb, P2, P3, V3};
+use feeler_geom::{Aabb, P2, P3, Rect, V3};
 use feeler_hierarchy::{Feature, Hierarchy, NearCanonical};
 use std::ops::Range;
 
@@ -34,6 +34,8 @@ pub(crate) struct FeatureData {
     pub bounds: Aabb,
     /// Diagonal of its box (mm).
     pub extent: f64,
+    /// Of a face, the rectangle of parameters around its areas.
+    pub rect: Rect,
     /// Largest deviation of a span or trimming piece (mm).
     pub deviation: f64,
     /// Its areas: a range of those of the body.

@@ -3,7 +3,7 @@
 
 use crate::Body;
 use crate::body::index;
-use feeler_geom::crossing::{Patch, third_of_closed_form};
+use feeler_geom::crossing::{Arc, Patch, third_of_closed_form};
 use feeler_geom::trim::TrimPiece;
 use feeler_geom::{P3, Rect, Surface, V3};
 use feeler_hierarchy::Feature;
@@ -45,6 +45,11 @@ impl Track {
         (p, du * d.x + dv * d.y)
     }
 
+    /// The same as a curve of its own.
+    pub(crate) fn arc<'a>(&'a self, body: &'a Body) -> Arc<impl Fn(f64) -> (P3, V3) + 'a> {
+        Arc { eval: |s: f64| self.eval(body, s), range: [0.0, 1.0], speed: self.speed, bend: self.bend }
+    }
+
     /// The sample in the middle.
     pub(crate) fn middle(&self) -> P3 {
         self.samples[SAMPLES / 2]
@@ -73,6 +78,8 @@ pub(crate) struct TrackBall {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tracks {
     pub list: Vec<Track>,
+    /// For each face its tracks.
+    of_face: Vec<Range<usize>>,
     of_area: Vec<Range<usize>>,
     balls: Vec<TrackBall>,
 }
@@ -125,7 +132,14 @@ impl Tracks {
             }
             tracks.of_area.push(start..tracks.balls.len());
         }
+        tracks.of_face = of_face;
         tracks
+    }
+
+    /// The numbers of the tracks of a face.
+    pub(crate) fn of_face(&self, face: u32) -> Range<u32> {
+        let Range { start, end } = self.of_face[face as usize];
+        index(start)..index(end)
     }
 
     /// Balls around the tracks of a face that may run through one of its areas.

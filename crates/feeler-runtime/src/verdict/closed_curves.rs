@@ -1,11 +1,15 @@
 //! Crossing curves of two faces that reach no edge.
 
 use super::edges::{on_face, ordered};
+use super::rooms::{Known, Open, Question, Room, off_areas};
 use super::{BESIDE, Decision, Evidence, SLACK, closed_form, patch_of};
+use crate::Body;
 use crate::solve::{Context, Which};
-use feeler_geom::crossing::{Level, Shifted, patch_through_level, patch_through_patch};
+use feeler_geom::crossing::{
+    Level, Patch, Search, Shifted, patch_through_level, patch_through_patch, third_of_closed_form,
+};
 use feeler_geom::skeleton::Primitive;
-use feeler_geom::{P2, P3};
+use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::Feature;
 
 /// Finds a point of every closed crossing curve of two faces; whether the search may end. Pairs of areas are sorted by features.
@@ -19,25 +23,46 @@ pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[(u32, u32)]) -> bo
         match (form_a, form_b) {
             // Two planes cross in a line.
             _ if is_plane(form_a) && is_plane(form_b) => false,
-            (Some(a), b) if is_plane(form_a) || b.is_none() => of_areas(decision, Which::B, group, (fa, a)),
-            (_, Some(b)) => of_areas(decision, Which::A, group, (fb, b)),
-            _ => group.iter().any(|pair| of_pair(decision, *pair)),
+            // Heights above a plane are told best; else the smaller face takes fewer cells.
+            (Some(a), Some(b)) => {
+                let extent = |body: &Body, face: u32| body.features()[face as usize].extent;
+                let b_is_smaller = extent(ctx.b, fb) < extent(ctx.a, fa);
+                if is_plane(form_a) || (b_is_smaller && !is_plane(form_b)) {
+                    of_face(decision, Which::B, fb, (fa, a))
+                } else {
+                    of_face(decision, Which::A, fa, (fb, b))
+                }
+            }
+            (Some(a), None) => of_areas(decision, Which::B, group, (fa, a)),
+            (None, Some(b)) => of_areas(decision, Which::A, group, (fb, b)),
+            (None, None) => group.iter().any(|pair| of_pair(decision, *pair)),
         }
     })
 }
 
-/// The areas of `own` in a group through the surface of one face of the other solid.
-fn of_areas(
-    decision: &mut Decision<'_>,
-    own: Which,
-    group: &[(u32, u32)],
-    (face, primitive): (u32, &Primitive),
-) -> bool {
+/// A face with a closed form through the surface of one of the other solid.
+fn of_face(decision: &mut Decision<'_>, own: Which, mine: u32, face: (u32, &Primitive)) -> bool {
     let ctx = decision.ctx;
-    let tol = ctx.tol.tol;
-    let primitive = primitive.transformed(ctx.pose_to_other(own.other()));
-    let level = Level { primitive: &primitive, at: -decision.level, slack: SLACK * tol };
-    let slack = BESIDE * tol + ctx.body(own.other()).data(Feature::Face(face)).deviation;
+    let body = ctx.body(own);
+    let data = &body.features()[mine as usize];
+    let rect = data.rect;
+    let surface = &body.face(mine).surface;
+    let third = third_of_closed_form(surface, &rect);
+    let patch = Patch { surface, outward: true, pose: None, rect, third, cone: (V3::zeros(), 1.0) };
+    // Where the face closes up, and where a side of the rectangle is one point, curves go on beyond it.
+    let goes_round = |width: f64, period: Option<f64>| period.is_some_and(|p| width > 0.999 * p);
+    let (_, along_u, _) = surface.first_derivs(P2::new(rect.u0, rect.v0));
+    let is_point = along_u.norm() * rect.width() <= ctx.tol.tol;
+    let joined = [
+        goes_round(rect.width(), surface.u_period()),
+        is_point || goes_round(rect.height(), surface.v_period()),
+    ];
+    through_level(decision, Question::Inside(own), (mine, &patch, joined), face, data.areas.len())
+}
+
+/// The areas of a free-form face of `own` in a group through the surface of one face of the other solid.
+fn of_areas(decision: &mut Decision<'_>, own: Which, group: &[(u32, u32)], face: (u32, &Primitive)) -> bool {
+    let ctx = decision.ctx;
     let area_of = |pair: &(u32, u32)| if own == Which::A { pair.0 } else { pair.1 };
     group.iter().enumerate().any(|(k, pair)| {
         let area = area_of(pair);
@@ -46,24 +71,55 @@ fn of_areas(
             return false;
         }
         let Some((mine, patch)) = patch_of(ctx.body(own), area, None) else { return false };
-        let given = decision.take();
-        let mut left = given;
-        // Beyond the areas of the other face only its surface goes on.
-        let (other, to_other) = (ctx.body(own.other()), ctx.pose_to_other(own));
-        let relevant = |p: &P3, radius: f64| {
-            let (q, reach) = (to_other * p, radius + slack);
-            group[k..].iter().filter(|pair| area_of(pair) == area).any(|pair| {
-                let theirs = if own == Which::A { pair.1 } else { pair.0 };
-                other.node(other.leaf_of_area(theirs)).obb.distance_to(&q) <= reach
-            })
-        };
-        let search = patch_through_level(&patch, &level, &relevant, &mut left, &mut |uv| {
-            let p = patch.surface.point(uv);
-            crossing(decision, own, (mine, uv, p), (face, None))
-        });
-        let place = || middle(ctx, own, mine, &patch.surface.point(patch.rect.center()), face);
-        decision.settle(given, left, search, place)
+        through_level(decision, Question::Area(own, area), (mine, &patch, [true; 2]), face, 1)
     })
+}
+
+/// A patch over a number of areas through the surface of one face of the other solid.
+fn through_level(
+    decision: &mut Decision<'_>,
+    question: Question,
+    (mine, patch, joined): (u32, &Patch<'_>, [bool; 2]),
+    (face, primitive): (u32, &Primitive),
+    areas: usize,
+) -> bool {
+    let ctx = decision.ctx;
+    let own = question.own();
+    let known = decision.known(question, [mine, face]);
+    if matches!(known, Known::Clear(_)) {
+        return false;
+    }
+    let tol = ctx.tol.tol;
+    let primitive = primitive.transformed(ctx.pose_to_other(own.other()));
+    let level = Level { primitive: &primitive, at: -decision.level, slack: SLACK * tol };
+    let given = decision.take(areas);
+    let mut left = given;
+    let (other, to_other) = (ctx.body(own.other()), ctx.pose_to_other(own));
+    let slack = BESIDE * tol + other.data(Feature::Face(face)).deviation;
+    let mut room = Room::ALL;
+    // Beyond the areas of the other face only its surface goes on.
+    let asks = matches!(known, Known::Open);
+    let mut relevant = |p: &P3, radius: f64| {
+        // Where room is asked for there must be some.
+        let most = if asks { slack + radius } else { slack };
+        let off = off_areas(other, face, &(to_other * p), radius, most);
+        if off > most {
+            room.areas = room.areas.min(off);
+        }
+        off <= most
+    };
+    let asked = asks.then_some(&mut room.surface);
+    let mut clear = true;
+    let search = patch_through_level((patch, joined), &level, asked, &mut relevant, &mut left, &mut |uv| {
+        clear = false;
+        crossing(decision, own, (mine, uv, patch.surface.point(uv)), (face, None))
+    });
+    if asks {
+        room.surface = if clear && search == Search::Complete { room.surface } else { 0.0 };
+        decision.keep(question, [mine, face], (room, Open::new()));
+    }
+    let place = || middle(ctx, own, mine, &patch.surface.point(patch.rect.center()), face);
+    decision.settle(given, left, search, place)
 }
 
 /// Two areas without closed form.
@@ -76,7 +132,7 @@ fn of_pair(decision: &mut Decision<'_>, (i, j): (u32, u32)) -> bool {
         return false;
     };
     let shifted = Shifted { patch: target, by: decision.level, slack: SLACK * tol };
-    let given = decision.take();
+    let given = decision.take(1);
     let mut left = given;
     let search = patch_through_patch(&patch, &shifted, &mut left, &mut |uv, other| {
         crossing(decision, Which::A, (fa, uv, patch.surface.point(uv)), (fb, Some(other)))

@@ -1,14 +1,16 @@
 //! Edges of one solid through faces of the other one.
 
 use super::overlap::Memory;
+use super::rooms::{Known, Open, Question, Room, off_areas};
 use super::{BESIDE, Decision, Evidence, SLACK, closed_form, patch_of};
 use crate::Body;
 use crate::body::tracks::Track;
 use crate::front::motion::Clocks;
 use crate::nearest::foot_on_face;
 use crate::solve::{Context, Which};
-use feeler_geom::crossing::{Arc, Level, Shifted, curve_through_level, curve_through_patch};
+use feeler_geom::crossing::{Level, Search, Shifted, curve_through_level, curve_through_patch};
 use feeler_geom::obb::PoseMatrix;
+use feeler_geom::skeleton::Primitive;
 use feeler_geom::trim::Side;
 use feeler_geom::{Obb, P2, P3, V3};
 use feeler_hierarchy::Feature;
@@ -32,29 +34,45 @@ pub(super) fn through_faces(
     let to_own = &PoseMatrix::from(ctx.pose_to_other(other));
     // Pairs of an area of A follow each other, and so do the tracks of a face.
     let mut placed: Option<(u32, Obb)> = None;
-    for &(i, j) in overlaps {
-        let (mine, theirs) = if own == Which::A { (i, j) } else { (j, i) };
-        let feature = facing.area(theirs).feature;
-        let Feature::Face(f) = feature else { continue };
-        let target = if closed_form(facing, f).is_some() { WHOLE | f } else { theirs };
-        let place = || (theirs, facing.node(facing.leaf_of_area(theirs)).obb.placed(to_own));
-        let (_, obb) = *match &mut placed {
-            Some(last) if last.0 == theirs => last,
-            last => last.insert(place()),
-        };
-        let slack = BESIDE * ctx.tol.tol + facing.data(feature).deviation;
-        let near = body.tracks().of_area(mine).iter().filter(|ball| {
-            let Some((apart, clocks)) = memory.as_mut() else { return true };
-            if is_off(&obb, &ball.center, ball.radius + slack) {
-                return false;
-            }
-            // An edge is on both its faces, up to what it is off them.
-            let track = &body.tracks().list[ball.track as usize];
-            let pair = (body.dense(Feature::Face(track.beside)), facing.dense(feature));
-            let pair = if own == Which::A { pair } else { (pair.1, pair.0) };
-            apart.spare(ctx, clocks, pair, track.off).is_none()
-        });
-        meetings.extend(near.map(|ball| (u64::from(ball.track) << 32) | u64::from(target)));
+    let faces = |&(i, j): &(u32, u32)| {
+        if own == Which::A {
+            [body.feature_of(i), facing.feature_of(j)]
+        } else {
+            [body.feature_of(j), facing.feature_of(i)]
+        }
+    };
+    for group in overlaps.chunk_by(|p, q| faces(p) == faces(q)) {
+        let [mine, face] = faces(&group[0]);
+        let whole = closed_form(facing, face);
+        let open = whole.and_then(|primitive| open_tracks(decision, own, [mine, face], primitive));
+        if open.as_ref().is_some_and(|open| open.is_empty()) {
+            continue;
+        }
+        let slack = BESIDE * ctx.tol.tol + facing.features()[face as usize].deviation;
+        for &(i, j) in group {
+            let (area, theirs) = if own == Which::A { (i, j) } else { (j, i) };
+            let target = if whole.is_some() { WHOLE | face } else { theirs };
+            let place = || (theirs, facing.node(facing.leaf_of_area(theirs)).obb.placed(to_own));
+            let (_, obb) = *match &mut placed {
+                Some(last) if last.0 == theirs => last,
+                last => last.insert(place()),
+            };
+            let near = body.tracks().of_area(area).iter().filter(|ball| {
+                if open.as_ref().is_some_and(|open| !open.contains(&ball.track)) {
+                    return false;
+                }
+                let Some((apart, clocks)) = memory.as_mut() else { return true };
+                if is_off(&obb, &ball.center, ball.radius + slack) {
+                    return false;
+                }
+                // An edge is on both its faces, up to what it is off them.
+                let track = &body.tracks().list[ball.track as usize];
+                let pair = (body.dense(Feature::Face(track.beside)), face);
+                let pair = if own == Which::A { pair } else { (pair.1, pair.0) };
+                apart.spare(ctx, clocks, pair, track.off).is_none()
+            });
+            meetings.extend(near.map(|ball| (u64::from(ball.track) << 32) | u64::from(target)));
+        }
     }
     // Room for other poses: what is allocated must not depend on the step.
     meetings.reserve(meetings.len());
@@ -66,6 +84,69 @@ pub(super) fn through_faces(
         through_face(decision, own, &body.tracks().list[t as usize], target)
     })
 }
+
+/// Tracks of a face that may cross the surface of one of the other solid, if all others are known not to.
+fn open_tracks(
+    decision: &mut Decision<'_>,
+    own: Which,
+    faces: [u32; 2],
+    primitive: &Primitive,
+) -> Option<Open> {
+    let question = Question::Edges(own);
+    match decision.known(question, faces) {
+        Known::Clear(open) => return Some(open),
+        Known::Unlikely => return None,
+        Known::Open => {}
+    }
+    let ctx = decision.ctx;
+    let [mine, face] = faces;
+    let (body, facing) = (ctx.body(own), ctx.body(own.other()));
+    let tol = ctx.tol.tol;
+    let primitive = primitive.transformed(ctx.pose_to_other(own.other()));
+    let level = Level { primitive: &primitive, at: -decision.level, slack: SLACK * tol };
+    // What is nearer is open.
+    let least = LEAST_ROOM * tol;
+    let mut room = Room::ALL;
+    let mut open = Open::new();
+    for t in body.tracks().of_face(mine) {
+        let track = &body.tracks().list[t as usize];
+        let (center, radius) = (ctx.pose_to_other(own) * track.middle(), track.radius());
+        // Most are far from all of the face.
+        let far = facing.features()[face as usize].bounds.distance_sq(&center).sqrt() - radius;
+        if far > FAR * facing.size() {
+            room.areas = room.areas.min(far);
+            continue;
+        }
+        let arc = track.arc(body);
+        let mut surface = f64::INFINITY;
+        let mut budget = ROOM_BUDGET;
+        let search = curve_through_level(&arc, &level, Some(&mut surface), &mut budget, &mut |_| true);
+        let clear = if search == Search::Complete { surface } else { 0.0 };
+        if clear > least {
+            room.surface = room.surface.min(clear);
+            continue;
+        }
+        let off = off_areas(facing, face, &center, radius, 0.0);
+        if off > least {
+            room.areas = room.areas.min(off);
+        } else if open.try_push(t).is_err() {
+            room.surface = 0.0;
+            break;
+        }
+    }
+    decision.keep(question, faces, (room, open.clone()));
+    match decision.known(question, faces) {
+        Known::Clear(open) => Some(open),
+        _ => None,
+    }
+}
+
+/// Room (in tolerances) with which a track is clear of a surface.
+const LEAST_ROOM: f64 = 32.0;
+/// Distance from a face, in sizes of its solid, from which on a track need not be told from its surface.
+const FAR: f64 = 0.02;
+/// Cells that one track may take for it.
+const ROOM_BUDGET: u32 = 64;
 
 /// Whether an axis of a box tells a ball from it.
 fn is_off(obb: &Obb, center: &P3, radius: f64) -> bool {
@@ -80,9 +161,8 @@ fn through_face(decision: &mut Decision<'_>, own: Which, track: &Track, target: 
     let ctx = decision.ctx;
     let (body, facing) = (ctx.body(own), ctx.body(own.other()));
     let tol = ctx.tol.tol;
-    let arc =
-        Arc { eval: |s: f64| track.eval(body, s), range: [0.0, 1.0], speed: track.speed, bend: track.bend };
-    let given = decision.take();
+    let arc = track.arc(body);
+    let given = decision.take(1);
     let mut left = given;
     let pose = ctx.pose_to_other(own.other());
     let (face, search) = if target & WHOLE == 0 {
@@ -97,7 +177,7 @@ fn through_face(decision: &mut Decision<'_>, own: Which, track: &Track, target: 
         let Some(primitive) = closed_form(facing, f) else { return false };
         let primitive = primitive.transformed(pose);
         let level = Level { primitive: &primitive, at: -decision.level, slack: SLACK * tol };
-        let search = curve_through_level(&arc, &level, &mut left, &mut |s| {
+        let search = curve_through_level(&arc, &level, None, &mut left, &mut |s| {
             crossing(decision, own, track, s, (f, None))
         });
         (f, search)

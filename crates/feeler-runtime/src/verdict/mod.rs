@@ -21,6 +21,7 @@ mod closed_curves;
 mod deepen;
 mod edges;
 mod overlap;
+mod rooms;
 mod shells;
 mod witness;
 
@@ -37,6 +38,7 @@ use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Obb, P3, Pose, V3};
 use feeler_hierarchy::Feature;
 use overlap::Overlaps;
+use rooms::{Known, Open, Question, Room, Rooms};
 
 /// Depths (in tolerances) of the levels at which crossings are looked for: at the second one where those at the first have no witness.
 /// What is inside both by more than the tolerance may hang together with what is so by less, and reach the first level only there.
@@ -104,6 +106,7 @@ struct Evidence {
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     overlaps: Overlaps,
+    rooms: Rooms,
     meetings: Vec<u64>,
     shells: shells::Outside,
     probe: Probe,
@@ -124,6 +127,7 @@ impl Scratch {
     /// Forgets earlier queries.
     pub(crate) fn clear(&mut self) {
         self.overlaps.clear();
+        self.rooms.clear();
         self.shells.clear();
     }
 
@@ -146,6 +150,8 @@ struct Decision<'a> {
     places: &'a mut Vec<Place>,
     widened: &'a mut Vec<(P3, f64)>,
     failed: &'a mut Vec<([u32; 2], P3)>,
+    /// What earlier queries have shown; none where all is looked at.
+    rooms: Option<&'a mut Rooms>,
     /// Depth (mm) of the level.
     level: f64,
     budget: u32,
@@ -182,9 +188,23 @@ impl Decision<'_> {
         self.witness.is_some()
     }
 
-    /// A budget for one pair.
-    fn take(&self) -> u32 {
-        PAIR_BUDGET.min(self.budget)
+    /// What earlier queries have shown of a face of a question's solid and one of the other solid.
+    fn known(&mut self, question: Question, faces: [u32; 2]) -> Known {
+        let ctx = self.ctx;
+        self.rooms.as_mut().map_or(Known::Unlikely, |rooms| rooms.known(ctx, question, faces))
+    }
+
+    /// Keeps it for later ones.
+    fn keep(&mut self, question: Question, faces: [u32; 2], found: (Room, Open)) {
+        let ctx = self.ctx;
+        if let Some(rooms) = &mut self.rooms {
+            rooms.keep(ctx, question, faces, found);
+        }
+    }
+
+    /// A budget for a number of pairs.
+    fn take(&self, pairs: usize) -> u32 {
+        PAIR_BUDGET.saturating_mul(u32::try_from(pairs).unwrap_or(u32::MAX)).min(self.budget)
     }
 
     /// Gives back what is left of a pair's budget; whether the search may end.
@@ -201,7 +221,7 @@ impl Decision<'_> {
 /// Decides whether the interiors meet. `moved` is how far B has moved in all; without it all pairs of areas are looked at, whatever
 /// their boxes and earlier queries say.
 pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut Scratch) -> Finding {
-    let Scratch { overlaps, meetings, shells, probe, places, widened, failed } = scratch;
+    let Scratch { overlaps, rooms, meetings, shells, probe, places, widened, failed } = scratch;
     places.clear();
     failed.clear();
     widened.clear();
@@ -214,12 +234,14 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut
         return Finding::Apart;
     }
     let level = LEVELS[0] * ctx.tol.tol;
+    rooms.begin(ctx.tol.tol);
     let mut decision = Decision {
         ctx,
         probe,
         places,
         widened,
         failed,
+        rooms: moved.map(|_| rooms),
         level,
         budget: BUDGET,
         touched: false,
