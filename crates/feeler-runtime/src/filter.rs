@@ -57,18 +57,9 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
     }
     let basis = complete_basis(&c.n);
     let beside = pressed::beside(ctx, c.distance);
-    let of_a = || {
-        side(ctx, Which::A, c.feature_a, &Foot { p: &c.p_a, n: c.n, basis, hint: c.hint_a, beside }, &ctx.tol)
-    };
-    let of_b = || {
-        side(
-            ctx,
-            Which::B,
-            c.feature_b,
-            &Foot { p: &c.p_b, n: -c.n, basis, hint: c.hint_b, beside },
-            &ctx.tol,
-        )
-    };
+    let foot = |p, n, hint| Foot { p, n, basis, hint, on_trim: None, beside };
+    let of_a = || side(ctx, Which::A, c.feature_a, &foot(&c.p_a, c.n, c.hint_a), &ctx.tol);
+    let of_b = || side(ctx, Which::B, c.feature_b, &foot(&c.p_b, -c.n, c.hint_b), &ctx.tol);
     // What has fewer dimensions is refused sooner, and by fewer operations.
     let dimension = |f: Feature| match f {
         Feature::Vertex(_) => 0,
@@ -142,6 +133,8 @@ pub(crate) struct Foot<'a> {
     pub basis: (V3, V3),
     /// Parameters, where they are known.
     pub hint: Option<P2>,
+    /// Deviation of the trim that it lies on, where this is known.
+    pub on_trim: Option<f64>,
     /// How far (mm) beyond a concave edge a footpoint counts as on its face: as far as it is pressed.
     pub beside: f64,
 }
@@ -156,7 +149,7 @@ pub(crate) fn side(
 ) -> Option<Side> {
     let body = ctx.body(which);
     // Into the solid's own frame.
-    let Foot { p, n, basis, hint, beside } = *foot;
+    let Foot { p, n, basis, hint, on_trim, beside } = *foot;
     let (p, n, basis) = match which {
         Which::A => (*p, n, basis),
         Which::B => (ctx.pose_ba * p, ctx.pose_ba * n, (ctx.pose_ba * basis.0, ctx.pose_ba * basis.1)),
@@ -169,7 +162,7 @@ pub(crate) fn side(
     }
     match feature {
         Feature::Face(i) => {
-            let located = locate_on_face(body, i, &p, &n, hint, beside, tol)?;
+            let located = locate_on_face(body, i, (&p, &n), (hint, on_trim), beside, tol)?;
             let face = body.face(i);
             let uv = P2::new(located.place.uv[0], located.place.uv[1]);
             let shape = SideShape::face(&face.surface, uv, face.outward, &basis)?;
@@ -213,7 +206,7 @@ pub(crate) fn side(
             }
             let place =
                 FeatureRef { kind: FeatureKind::Vertex, index: i, source: vertex.source, uv: [0.0, 0.0] };
-            let located = Located { place, slack: vertex.deviation };
+            let located = Located { place, slack: vertex.deviation, border: false };
             Some(Side { located, polar, shape: SideShape::Vertex })
         }
     }

@@ -21,18 +21,19 @@ pub(crate) struct Located {
     pub place: FeatureRef,
     /// How far (mm) the model itself leaves the footpoint open: the deviation of the trim or edge that it is on, else 0.
     pub slack: f64,
+    /// Whether it is on a trim of its face.
+    pub border: bool,
 }
 
 /// The footpoint `p` on face `index`; `n` is the outward direction that the face must have there, `hint` its
-/// parameters when they are known. `None` when it is off the surface, on the wrong sheet or outside the trims; of these, footpoints
-/// beyond a concave edge by no more than `beside` (mm) count as on the face: what is pressed into a corner is pressed into both of its
-/// faces.
+/// parameters when they are known, and `on_trim` the deviation of the trim that it lies on. `None` when it is off the surface, on the
+/// wrong sheet or outside the trims; of these, footpoints beyond a concave edge by no more than `beside` (mm) count as on the face: what
+/// is pressed into a corner is pressed into both of its faces.
 pub(crate) fn locate_on_face(
     body: &Body,
     index: u32,
-    p: &P3,
-    n: &V3,
-    hint: Option<P2>,
+    (p, n): (&P3, &V3),
+    (hint, on_trim): (Option<P2>, Option<f64>),
     beside: f64,
     tol: &Tolerances,
 ) -> Option<Located> {
@@ -49,11 +50,14 @@ pub(crate) fn locate_on_face(
         return None;
     }
     let metric = metric(&derivs);
-    let slack = domain_slack(face, uv, &metric, body.data(Feature::Face(index)).deviation, tol)
-        .or_else(|| is_in_corner(body, index, uv, metric, beside).then_some(0.0))?;
+    let in_domain = || domain_slack(face, uv, &metric, body.data(Feature::Face(index)).deviation, tol);
+    let (slack, border) = on_trim
+        .map(|deviation| (deviation, true))
+        .or_else(in_domain)
+        .or_else(|| is_in_corner(body, index, uv, metric, beside).then_some((0.0, false)))?;
     let source = source_of(face, uv);
     let place = FeatureRef { kind: FeatureKind::Face, index, source, uv: [uv.x, uv.y] };
-    Some(Located { place, slack })
+    Some(Located { place, slack, border })
 }
 
 /// Where a point beside a face (the solid's frame) lies on it.
@@ -73,17 +77,22 @@ fn metric(d: &SurfaceDerivs) -> [f64; 3] {
     [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()]
 }
 
-/// `None`: outside. Otherwise the deviation of the trim that the point is on, 0 in the interior.
-fn domain_slack(face: &Face, uv: P2, metric: &[f64; 3], deviation: f64, tol: &Tolerances) -> Option<f64> {
+/// `None`: outside. Otherwise the deviation of the trim that the point is on, 0 in the interior, and whether it is on one.
+fn domain_slack(
+    face: &Face,
+    uv: P2,
+    metric: &[f64; 3],
+    deviation: f64,
+    tol: &Tolerances,
+) -> Option<(f64, bool)> {
     let cells = &face.trim;
-    let inside = cells.classify(uv) == TrimSide::Inside;
     let near = cells
         .nearest(uv, *metric, deviation + tol.trim)
         .map(|(piece, _, dist)| (cells.pieces[piece].deviation, dist))
         .filter(|(dev, dist)| *dist <= dev + tol.trim);
     match near {
-        Some((dev, _)) => Some(dev),
-        None => inside.then_some(0.0),
+        Some((dev, _)) => Some((dev, true)),
+        None => (cells.classify(uv) == TrimSide::Inside).then_some((0.0, false)),
     }
 }
 
@@ -161,7 +170,7 @@ pub(crate) fn locate_on_edge(
     let (span, t) = span_at(edge, t, tol)?;
     let span = &edge.spans[span];
     let place = FeatureRef { kind: FeatureKind::Edge, index, source: span.source, uv: [t, 0.0] };
-    Some(Located { place, slack: span.deviation })
+    Some(Located { place, slack: span.deviation, border: false })
 }
 
 /// The span that holds `t`, and `t` unwrapped into it; ends within the deviation count.

@@ -429,16 +429,12 @@ fn meets(a: &UvBox, b: &UvBox) -> bool {
 
 /// Global minimum of the distance to one piece. The squared distance is a polynomial of degree 6 in Bernstein form:
 /// its smallest coefficient is a lower bound, one change of sign of its derivative's coefficients one minimum.
+/// Binomials of degree 3 and 6.
+const BINOMIAL3: [f64; 4] = [1.0, 3.0, 3.0, 1.0];
+const BINOMIAL6: [f64; 7] = [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0];
+
 fn nearest_on_piece(piece: &TrimPiece, index: usize, from: P2, metric: &Metric, best: &mut Nearest) {
-    const BINOMIAL3: [f64; 4] = [1.0, 3.0, 3.0, 1.0];
-    const BINOMIAL6: [f64; 7] = [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0];
     let r = piece.control.map(|c| [c.x - from.x, c.y - from.y]);
-    let mut c = [0.0; 7];
-    for i in 0..4 {
-        for j in 0..4 {
-            c[i + j] += BINOMIAL3[i] * BINOMIAL3[j] * metric.dot(r[i], r[j]) / BINOMIAL6[i + j];
-        }
-    }
     let mut offer = |t: f64| {
         let p = piece.eval(t);
         let sq = metric.sq([p.x - from.x, p.y - from.y]);
@@ -448,6 +444,22 @@ fn nearest_on_piece(piece: &TrimPiece, index: usize, from: P2, metric: &Metric, 
         best.sq
     };
     let mut limit = offer(0.0).min(offer(1.0));
+    // On a straight piece at constant speed the foot is a projection.
+    if let Some(along) = piece.straight() {
+        let along = [along.x, along.y];
+        let (speed_sq, start) = (metric.sq(along), r[0]);
+        let t = -metric.dot(start, along) / speed_sq;
+        if 0.0 < t && t < 1.0 {
+            offer(t);
+        }
+        return;
+    }
+    let mut c = [0.0; 7];
+    for i in 0..4 {
+        for j in 0..4 {
+            c[i + j] += BINOMIAL3[i] * BINOMIAL3[j] * metric.dot(r[i], r[j]) / BINOMIAL6[i + j];
+        }
+    }
     let rounding = 1e-14 * c.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let mut stack: arrayvec::ArrayVec<(f64, f64, [f64; 7]), 64> = arrayvec::ArrayVec::new();
     stack.push((0.0, 1.0, c));

@@ -124,6 +124,15 @@ impl TrimPiece {
         Self::new([a, at(1.0 / 3.0), at(2.0 / 3.0), b], edge)
     }
 
+    /// From start to end, if the piece is straight and at constant speed, to rounding.
+    pub(crate) fn straight(&self) -> Option<V2> {
+        let [a, b, c, d] = self.control;
+        let along = d - a;
+        let off = ((b - a) * 3.0 - along).amax().max(((c - d) * 3.0 + along).amax());
+        let scale = a.coords.amax().max(d.coords.amax());
+        (off <= 16.0 * f64::EPSILON * scale).then_some(along)
+    }
+
     /// The cubic with given ends and derivatives there (with respect to a parameter in [0, 1]).
     #[must_use]
     pub fn hermite(p0: P2, d0: V2, p1: P2, d1: V2, edge: u32) -> Self {

@@ -5,14 +5,14 @@ use crate::QueryOptions;
 use crate::solve::Which;
 use crate::trim::clearance_on;
 use feeler_geom::skeleton::Critical;
-use feeler_geom::{P3, V3, math};
+use feeler_geom::{P2, P3, V3, math};
 use feeler_hierarchy::Feature;
 use std::f64::consts::TAU;
 
 /// The smallest step is this part of the way.
 pub(crate) const MIN_STEP: f64 = 1.0 / 64.0;
 /// The smallest step along a trim that coincides with one of the other solid.
-const SHARED_STEP: f64 = 1.0 / 16.0;
+const SHARED_STEP: f64 = 1.0 / 8.0;
 /// Part of the distance to the nearest trim that one step goes: surfaces bend, and their metric changes on the way.
 const STEP: f64 = 0.5;
 /// Seeds from which the branches of a one-dimensional family are found.
@@ -20,8 +20,9 @@ const MAX_SEEDS: usize = 64;
 /// Curves are sampled at fixed places at least this turn (rad) apart (an eighth of a circle, to rounding), at most so many.
 const STATION_TURN: f64 = 0.25 * std::f64::consts::PI * (1.0 + 1e-6);
 const MAX_STATIONS: u32 = 8;
-/// Bisections of a crossing: to 2⁻⁴⁰ of a step.
+/// Bisections of a crossing, at most, and the part of the tolerance that ends them.
 const BISECTIONS: u32 = 40;
+const NARROW: f64 = 1e-2;
 
 /// Reused memory.
 #[derive(Debug, Default)]
@@ -90,27 +91,32 @@ pub(crate) fn along_trims(
             // No farther from its middle than three times the half chords: monotone pieces do not wind.
             let (a, m, b) = (point(0.0), point(0.5), point(1.0));
             if set.may_face(&m, 3.0 * (a - m).norm().max((b - m).norm())) {
-                walk(set, &point, (0.0, 1.0), options, Some(which), out);
+                let trim = |s: f64| (which, (piece.eval(s), piece.deviation));
+                walk(set, &point, (0.0, 1.0), options, Some(&trim), out);
             }
         }
     }
 }
 
 /// Follows a curve of guesses and reports members on both solids: those passed, and the last one before each crossing
-/// of a trim. `own`: the curve is a trim of that side.
+/// of a trim. `own`: the curve is a trim of that side, with these parameters and deviation.
 fn walk(
     set: &FamilySet<'_>,
     point: &dyn Fn(f64) -> P3,
     (s0, s1): (f64, f64),
     options: &QueryOptions,
-    own: Option<Which>,
+    own: Option<&dyn Fn(f64) -> (Which, (P2, f64))>,
     out: &mut Vec<Sample>,
 ) {
     let width = s1 - s0;
     let at = |s: f64| {
         let p = point(s0 + width * s);
-        own.map_or_else(|| set.member(&p), |which| set.member_at(which, &p))
+        match own.map(|trim| trim(s0 + width * s)) {
+            Some((which, trim)) => set.member_on_trim(which, &p, trim),
+            None => set.member(&p),
+        }
     };
+    let own = own.map(|trim| trim(s0).0);
     let (length, turn) = extent_of(&|s| point(s0 + width * s));
     if length <= 0.0 || !length.is_finite() {
         out.extend(at(0.0).and_then(|m| set.sample(&m, false)));
@@ -132,12 +138,30 @@ fn walk(
         {
             // The border, from its inner side.
             let (mut hit, mut miss) = if was { (before, s) } else { (s, before) };
-            for _ in 0..BISECTIONS {
-                let mid = 0.5 * (hit + miss);
-                if at(mid).is_some_and(|m| m.sides.is_some()) {
-                    hit = mid;
+            let most = 2.0 * (s - before) * length;
+            let gap = |m: Option<Member>| m.map_or(0.0, |m| clearance(set, &m, own, most));
+            let (mut of_hit, mut of_miss) = (gap(at(hit)), gap(at(miss)));
+            for k in 0..3 * BISECTIONS {
+                let narrow = NARROW * set.ctx.tol.tol / ((hit - miss).abs() * length);
+                if narrow >= 1.0 {
+                    break;
+                }
+                // A little before and behind the place that the ways to the border tell; every third time the middle.
+                let told = of_hit / (of_hit + of_miss);
+                let part = match k % 3 {
+                    0 if told.is_finite() => told - 0.4 * narrow,
+                    1 if told.is_finite() => told + 0.4 * narrow,
+                    _ => 0.5,
+                };
+                let part = part.clamp(0.4 * narrow, 1.0 - 0.4 * narrow);
+                let mid = hit + part * (miss - hit);
+                let member = at(mid);
+                let inside = member.as_ref().is_some_and(|m| m.sides.is_some());
+                let of_mid = gap(member);
+                if inside {
+                    (hit, of_hit) = (mid, of_mid);
                 } else {
-                    miss = mid;
+                    (miss, of_miss) = (mid, of_mid);
                 }
             }
             out.extend(at(hit).and_then(|m| set.sample(&m, true)));
@@ -149,12 +173,16 @@ fn walk(
             return;
         }
         last = Some((s, inside));
-        let free = member.map_or(0.0, |m| clearance(set, &m, own, length / STEP));
-        if !inside && STEP * free >= (1.0 - s) * length {
+        // On a trim of the other face there is no way to go freely.
+        let shared = member.as_ref().is_some_and(|m| m.is_on_trim_of_other(own));
+        // Inside no step is longer than this; outside the rest of the way may be free.
+        let most = if inside { longest } else { 1.0 - s } * length / STEP;
+        let free = member.filter(|_| !shared).map_or(0.0, |m| clearance(set, &m, own, most));
+        if !inside && STEP * free >= (1.0 - s) * length * (1.0 - 1e-9) {
             // Nothing is met on the rest of the way.
             return;
         }
-        let smallest = if free <= set.ctx.tol.same { SHARED_STEP } else { MIN_STEP };
+        let smallest = if shared || free <= set.ctx.tol.same { SHARED_STEP } else { MIN_STEP };
         s = (s + (STEP * free / length).clamp(smallest.min(longest), longest)).min(station(next));
     }
 }
@@ -179,6 +207,17 @@ fn extent_of(point: &dyn Fn(f64) -> P3) -> (f64, f64) {
     }
     // Between the chords' middles it turns by that much, over the whole by an eighth more.
     (length, turn * f64::from(CHORDS) / f64::from(CHORDS - 1))
+}
+
+impl Member {
+    /// Whether the footpoint on the other face than the one whose trim is followed is on a trim, too.
+    fn is_on_trim_of_other(&self, own: Option<Which>) -> bool {
+        self.sides.as_ref().is_some_and(|(a, b)| match own {
+            Some(Which::A) => b.located.border,
+            Some(Which::B) => a.located.border,
+            None => false,
+        })
+    }
 }
 
 /// How far (mm, at most `max`) a member may move before it can cross a trim: of both solids, or (on a trim of one of

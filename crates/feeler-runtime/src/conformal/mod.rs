@@ -165,8 +165,16 @@ impl<'a> FamilySet<'a> {
         self.checked(self.facing(own, p)?)
     }
 
+    /// The same at a point of a trim of that feature, given its parameters and the deviation of the trim.
+    pub(crate) fn member_on_trim(&self, own: Which, p: &P3, (uv, deviation): (P2, f64)) -> Option<Member> {
+        let pair = self.facing(own, p)?;
+        let mut known = [None; 2];
+        known[own as usize] = Some((uv, deviation));
+        Some(Member { pair, sides: self.sides(&pair, known) })
+    }
+
     fn checked(&self, pair: Critical) -> Option<Member> {
-        Some(Member { pair, sides: self.sides(&pair) })
+        Some(Member { pair, sides: self.sides(&pair, [None; 2]) })
     }
 
     /// As [`FamilySet::member`], whether or not it lies on the solids.
@@ -211,7 +219,8 @@ impl<'a> FamilySet<'a> {
         if lo <= hi { (lo - slack, hi + slack) } else { (0.5 * (lo + hi) - slack, 0.5 * (lo + hi) + slack) }
     }
 
-    fn sides(&self, c: &Critical) -> Option<(Side, Side)> {
+    /// `known` of A and B: the parameters of a footpoint on a trim, and the trim's deviation.
+    fn sides(&self, c: &Critical, known: [Option<(P2, f64)>; 2]) -> Option<(Side, Side)> {
         let ctx = self.ctx;
         if !(ctx.least <= c.distance && c.distance <= ctx.d_max) {
             return None;
@@ -222,20 +231,19 @@ impl<'a> FamilySet<'a> {
         let bent = ctx.tol.bent(1.0 / self.extent);
         let tol =
             Tolerances { critical: ctx.tol.critical.max(bent), angle: ctx.tol.angle.max(bent), ..ctx.tol };
-        let a = side(
-            ctx,
-            Which::A,
-            self.feature_a,
-            &Foot { p: &c.p_a, n: c.n, basis, hint: None, beside },
-            &tol,
-        )?;
-        let b = side(
-            ctx,
-            Which::B,
-            self.feature_b,
-            &Foot { p: &c.p_b, n: -c.n, basis, hint: None, beside },
-            &tol,
-        )?;
+        let of = |which: Which, feature, p, n| {
+            let (hint, on_trim) = known[which as usize].unzip();
+            side(ctx, which, feature, &Foot { p, n, basis, hint, on_trim, beside }, &tol)
+        };
+        let of_a = || of(Which::A, self.feature_a, &c.p_a, c.n);
+        let of_b = || of(Which::B, self.feature_b, &c.p_b, -c.n);
+        // What is known on its side is asked about first.
+        let (a, b) = if known[1].is_some() {
+            let b = of_b()?;
+            (of_a()?, b)
+        } else {
+            (of_a()?, of_b()?)
+        };
         // The far side of a tilted pin is a maximum around the axis, by as little as the tolerance allows.
         let flat = second_order(&a.shape, &b.shape, c.distance, self.extent, FLAT_ANGLE * self.extent);
         (flat != SecondOrder::Indefinite).then_some((a, b))
