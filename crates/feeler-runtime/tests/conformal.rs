@@ -6,6 +6,7 @@ use common::{at, body, query, turned};
 use feeler_brep::fixtures;
 use feeler_geom::{P3, Pose};
 use feeler_runtime::{FeatureKind, Lmd, LmdClass, QueryOptions};
+use std::f64::consts::{PI, SQRT_2, TAU};
 
 fn within(d_max: f64) -> QueryOptions {
     QueryOptions::within(d_max)
@@ -171,4 +172,55 @@ fn invariance() {
     assert!((still[0].distance - moved[0].distance).abs() < 1e-12, "{still:?} {moved:?}");
     assert!((still[0].distance - swapped[0].distance).abs() < 1e-12, "{still:?} {swapped:?}");
     assert!(all_conformal(&moved) && all_conformal(&swapped), "{moved:?} {swapped:?}");
+}
+
+/// A set has no more than 32 samples, and they reach as far in every direction as the set: to its corners, and on circles to less than
+/// what an eighth of a turn leaves out.
+#[test]
+fn few_samples_keep_the_hull() {
+    let plate = body(&fixtures::block([-2.0, -2.0, -1.0], [2.0, 2.0, 0.0]));
+    let holed = body(&fixtures::block_with_hole(5.0, 4.0, 2.0));
+    let disc = body(&fixtures::cylinder(3.0, 1.0));
+    let pin = body(&fixtures::cylinder(1.9, 10.0));
+    // How far the samples reach in a direction, of which the set's reach is told.
+    let reach = |l: &[Lmd], (x, y): (f64, f64)| {
+        l.iter().map(|l| x * l.point_a.x + y * l.point_a.y).fold(f64::NEG_INFINITY, f64::max)
+    };
+    let directions = || (0..64).map(|k| (f64::from(k) * TAU / 64.0).sin_cos());
+    for gap in [0.0, 0.1] {
+        // Two squares, one turned by an eighth: an octagon, inside both.
+        let l = query(
+            &plate,
+            &plate,
+            &at(0.0, 0.0, 0.0),
+            &turned(0.0, 0.0, 1.0 + gap, 0.0, 0.0, 45.0),
+            &within(0.2),
+        );
+        assert!(all_conformal(&l) && l.len() <= 32, "{l:#?}");
+        let h = 2.0 * (SQRT_2 - 1.0);
+        for (x, y) in directions() {
+            let (a, b) = (x.abs().max(y.abs()), x.abs().min(y.abs()));
+            let exact = 2.0 * a + h * b;
+            assert!((reach(&l, (x, y)) - exact).abs() < 1e-6, "{exact} along {x}, {y}: {l:#?}");
+        }
+        // A disc over a hole: a ring.
+        let l = query(&holed, &disc, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 4.0 + gap), &within(0.2));
+        assert!(all_conformal(&l) && l.len() <= 32, "{l:#?}");
+        let eighth = (PI / 8.0).cos();
+        for (x, y) in directions() {
+            let r = reach(&l, (x, y));
+            assert!(3.0 * eighth - 1e-6 < r && r < 3.0 + 1e-6, "{r} along {x}, {y}: {l:#?}");
+        }
+        assert!(l.iter().any(|l| (l.point_a.xy().coords.norm() - 2.0).abs() < 1e-6), "the hole: {l:#?}");
+    }
+    // A pin in a bore: both rims.
+    let l = query(&holed, &pin, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, -3.0), &within(0.2));
+    assert!(all_conformal(&l) && l.len() <= 32, "{l:#?}");
+    for z in [0.0, 4.0] {
+        let rim: Vec<Lmd> = l.iter().filter(|l| (l.point_a.z - z).abs() < 1e-6).cloned().collect();
+        for (x, y) in directions() {
+            let r = reach(&rim, (x, y));
+            assert!(r > 2.0 * (PI / 8.0).cos() - 1e-6, "{r} along {x}, {y} at {z}: {l:#?}");
+        }
+    }
 }
