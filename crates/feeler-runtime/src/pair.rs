@@ -121,6 +121,7 @@ impl ContactPair {
         self.times = PhaseTimes::default();
         self.verdict.clear();
         self.has_verdict = false;
+        self.conformal.loss = 0.0;
         options.check()?;
         self.check_walls(options.penetration)?;
         let options = options.bounded();
@@ -262,6 +263,14 @@ impl ContactPair {
     #[must_use]
     pub fn phase_times(&self) -> PhaseTimes {
         self.times
+    }
+
+    /// How far (mm) samples of conformal sets of the last query may stay behind the hulls of their sets: no corner of a set is farther
+    /// from one of its samples. 0 unless a set has more corners than samples are kept, which are 32 without
+    /// [`QueryOptions::conformal_spacing`]. Sets of splines, whose corners are not known, do not count.
+    #[must_use]
+    pub fn conformal_loss(&self) -> f64 {
+        self.conformal.loss
     }
 
     /// Tolerances of the last query.

@@ -5,7 +5,7 @@ mod common;
 use common::{at, body, query, turned};
 use feeler_brep::fixtures;
 use feeler_geom::{P3, Pose};
-use feeler_runtime::{FeatureKind, Lmd, LmdClass, QueryOptions};
+use feeler_runtime::{ContactPair, FeatureKind, Lmd, LmdClass, QueryOptions};
 use std::f64::consts::{PI, SQRT_2, TAU};
 
 fn within(d_max: f64) -> QueryOptions {
@@ -221,6 +221,38 @@ fn few_samples_keep_the_hull() {
         for (x, y) in directions() {
             let r = reach(&rim, (x, y));
             assert!(r > 2.0 * (PI / 8.0).cos() - 1e-6, "{r} along {x}, {y} at {z}: {l:#?}");
+        }
+    }
+}
+
+/// A set with more corners than samples tells how far they stay behind its hull; one with fewer has nothing to tell.
+#[test]
+fn many_corners() {
+    let plate = body(&fixtures::block([-4.0, -4.0, -1.0], [4.0, 4.0, 0.0]));
+    for (n, complete) in [(6, true), (24, true), (48, false), (100, false)] {
+        let corner = |k: i32| (f64::from(k) * TAU / f64::from(n)).sin_cos();
+        let corners: Vec<[f64; 2]> = (0..n).map(|k| corner(k)).map(|(s, c)| [2.0 * c, 2.0 * s]).collect();
+        let prism = body(&fixtures::prism(&corners, 1.0));
+        let mut pair = ContactPair::new(plate.clone(), prism);
+        // Thinned by the set, not by the pose.
+        let mut kept: Option<Vec<P3>> = None;
+        for pose in [at(0.0, 0.0, 0.0), at(0.1, 0.2, 0.0), turned(0.3, 0.0, 0.0, 0.0, 0.0, 17.0)] {
+            pair.query(&Pose::identity(), &pose, &within(0.1)).expect("a pose");
+            assert!(all_conformal(pair.lmds()) && pair.lmds().len() <= 33, "{n}: {}", pair.lmds().len());
+            let loss = pair.conformal_loss();
+            assert_eq!(loss == 0.0, complete, "{n}: {loss}");
+            // Two samples are left out side by side at most.
+            assert!(loss < 2.0 * TAU * 3.0 / f64::from(n), "{n}: {loss}");
+            let local: Vec<P3> = pair.lmds().iter().map(|l| pose.inverse() * l.point_a).collect();
+            for [x, y] in &corners {
+                let gap = local.iter().map(|p| (p.x - x).hypot(p.y - y)).fold(f64::INFINITY, f64::min);
+                assert!(gap <= loss + 1e-6, "{n}: {gap} > {loss}");
+            }
+            let first = kept.get_or_insert_with(|| local.clone());
+            assert_eq!(first.len(), local.len(), "{n}");
+            for p in first.iter() {
+                assert!(local.iter().any(|q| (p - q).norm() < 1e-6), "{n}: {p} is left out at {pose}");
+            }
         }
     }
 }

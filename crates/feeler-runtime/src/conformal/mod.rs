@@ -43,6 +43,8 @@ pub(crate) struct Scratch {
     solved: Vec<Accepted>,
     gap: Vec<f64>,
     march: march::Scratch,
+    /// See [`ContactPair::conformal_loss`](crate::ContactPair::conformal_loss).
+    pub loss: f64,
 }
 
 /// Samples a set keeps at most without a spacing from the user.
@@ -65,6 +67,7 @@ pub(crate) fn sample(
     scratch: &mut Scratch,
     accepted: &mut Vec<Accepted>,
 ) {
+    scratch.loss = 0.0;
     thin_out_solved(ctx, options.conformal_spacing, scratch, accepted);
     scratch.sets.clear();
     for family in &solved.families {
@@ -81,9 +84,9 @@ pub(crate) fn sample(
         scratch.samples.retain(|s| s.pair.distance <= lowest + SPREAD * ctx.tol.tol);
         if !scratch.samples.is_empty() {
             scratch.sets.push((family.feature_a, family.feature_b));
-            let Scratch { samples, gap, .. } = scratch;
+            let Scratch { samples, gap, loss, .. } = scratch;
             accepted.retain(|x| !is_member(ctx, samples, x));
-            thin_out(ctx, samples, gap, options.conformal_spacing, accepted);
+            *loss = loss.max(thin_out(ctx, samples, gap, options.conformal_spacing, accepted));
         }
     }
     let sets = &scratch.sets;
@@ -368,14 +371,15 @@ fn dim(f: Feature) -> u8 {
 /// spacing (default: a quarter of the set's diameter) or `cap` is reached. The nearest pair stays if it is nearer than
 /// the others by more than rounding.
 ///
-/// Of samples that are about equally far the one that was found first is taken, so that rounding chooses nothing.
+/// Of samples that are about equally far the one that was found first is taken, so that rounding chooses nothing. Returns how far (mm) a
+/// corner that is not kept is from what is.
 fn thin_out(
     ctx: &Context<'_>,
     samples: &mut Vec<Sample>,
     gap: &mut Vec<f64>,
     spacing: Option<f64>,
     out: &mut Vec<Accepted>,
-) {
+) -> f64 {
     let cap = if spacing.is_some() { MAX_DENSE } else { MAX_SAMPLES };
     let same = ctx.tol.same;
     let nearest = samples.iter().min_by(|x, y| x.pair.distance.total_cmp(&y.pair.distance)).copied();
@@ -414,6 +418,8 @@ fn thin_out(
             }
         }
     }
+    let left_out = samples[kept..].iter().zip(&gap[kept..]).filter(|(s, gap)| s.corner && **gap > same);
+    let loss = left_out.map(|(_, gap)| *gap).fold(0.0, f64::max);
     samples.truncate(kept);
     if let Some(s) = nearest
         && samples.iter().all(|k| k.pair.distance > s.pair.distance + 0.01 * ctx.tol.tol)
@@ -421,6 +427,7 @@ fn thin_out(
         samples.push(s);
     }
     out.extend(samples.iter().map(|s| s.pair));
+    loss
 }
 
 /// A member that is on both solids.
