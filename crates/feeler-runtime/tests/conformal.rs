@@ -4,7 +4,7 @@ mod common;
 
 use common::{at, body, query, turned};
 use feeler_brep::fixtures;
-use feeler_geom::{P3, Pose};
+use feeler_geom::{P3, Pose, math};
 use feeler_runtime::{ContactPair, FeatureKind, Lmd, LmdClass, QueryOptions};
 use std::f64::consts::{PI, SQRT_2, TAU};
 
@@ -58,7 +58,7 @@ fn tilted_pin_in_a_bore() {
         let l = query(&block, &pin, &at(0.0, 0.0, 0.0), &pose, &within(0.2));
         assert!(!l.is_empty(), "tilt {tilt}");
         // At the end of the bore the axis is off by 2 tan(tilt).
-        let expected = 0.1 - 2.0 * feeler_geom::math::tan(tilt.to_radians());
+        let expected = 0.1 - 2.0 * math::tan(tilt.to_radians());
         assert!(
             (l[0].distance - expected).abs() < 2e-4 * tilt + 2e-6,
             "tilt {tilt}: {} {expected} {l:?}",
@@ -186,7 +186,7 @@ fn few_samples_keep_the_hull() {
     let reach = |l: &[Lmd], (x, y): (f64, f64)| {
         l.iter().map(|l| x * l.point_a.x + y * l.point_a.y).fold(f64::NEG_INFINITY, f64::max)
     };
-    let directions = || (0..64).map(|k| (f64::from(k) * TAU / 64.0).sin_cos());
+    let directions = || (0..64).map(|k| math::sin_cos(f64::from(k) * TAU / 64.0));
     for gap in [0.0, 0.1] {
         // Two squares, one turned by an eighth: an octagon, inside both.
         let l = query(
@@ -206,7 +206,7 @@ fn few_samples_keep_the_hull() {
         // A disc over a hole: a ring.
         let l = query(&holed, &disc, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 4.0 + gap), &within(0.2));
         assert!(all_conformal(&l) && l.len() <= 32, "{l:#?}");
-        let eighth = (PI / 8.0).cos();
+        let eighth = math::cos(PI / 8.0);
         for (x, y) in directions() {
             let r = reach(&l, (x, y));
             assert!(3.0 * eighth - 1e-6 < r && r < 3.0 + 1e-6, "{r} along {x}, {y}: {l:#?}");
@@ -220,7 +220,7 @@ fn few_samples_keep_the_hull() {
         let rim: Vec<Lmd> = l.iter().filter(|l| (l.point_a.z - z).abs() < 1e-6).cloned().collect();
         for (x, y) in directions() {
             let r = reach(&rim, (x, y));
-            assert!(r > 2.0 * (PI / 8.0).cos() - 1e-6, "{r} along {x}, {y} at {z}: {l:#?}");
+            assert!(r > 2.0 * math::cos(PI / 8.0) - 1e-6, "{r} along {x}, {y} at {z}: {l:#?}");
         }
     }
 }
@@ -230,8 +230,8 @@ fn few_samples_keep_the_hull() {
 fn many_corners() {
     let plate = body(&fixtures::block([-4.0, -4.0, -1.0], [4.0, 4.0, 0.0]));
     for (n, complete) in [(6, true), (24, true), (48, false), (100, false)] {
-        let corner = |k: i32| (f64::from(k) * TAU / f64::from(n)).sin_cos();
-        let corners: Vec<[f64; 2]> = (0..n).map(|k| corner(k)).map(|(s, c)| [2.0 * c, 2.0 * s]).collect();
+        let corner = |k: i32| math::sin_cos(f64::from(k) * TAU / f64::from(n));
+        let corners: Vec<[f64; 2]> = (0..n).map(corner).map(|(s, c)| [2.0 * c, 2.0 * s]).collect();
         let prism = body(&fixtures::prism(&corners, 1.0));
         let mut pair = ContactPair::new(plate.clone(), prism);
         // Thinned by the set, not by the pose.
@@ -245,7 +245,7 @@ fn many_corners() {
             assert!(loss < 2.0 * TAU * 3.0 / f64::from(n), "{n}: {loss}");
             let local: Vec<P3> = pair.lmds().iter().map(|l| pose.inverse() * l.point_a).collect();
             for [x, y] in &corners {
-                let gap = local.iter().map(|p| (p.x - x).hypot(p.y - y)).fold(f64::INFINITY, f64::min);
+                let gap = local.iter().map(|p| math::hypot(p.x - x, p.y - y)).fold(f64::INFINITY, f64::min);
                 assert!(gap <= loss + 1e-6, "{n}: {gap} > {loss}");
             }
             let first = kept.get_or_insert_with(|| local.clone());

@@ -1,11 +1,11 @@
 //! Marching along trims and families.
 
-use super::{FamilySet, Member, Sample};
+use super::{FamilySet, Member, OnTrim, Sample};
 use crate::QueryOptions;
 use crate::solve::Which;
 use crate::trim::clearance_on;
 use feeler_geom::skeleton::Critical;
-use feeler_geom::{P2, P3, V3, math};
+use feeler_geom::{P3, V3, math};
 use feeler_hierarchy::Feature;
 use std::f64::consts::TAU;
 
@@ -91,8 +91,8 @@ pub(crate) fn along_trims(
             // No farther from its middle than three times the half chords: monotone pieces do not wind.
             let (a, m, b) = (point(0.0), point(0.5), point(1.0));
             if set.may_face(&m, 3.0 * (a - m).norm().max((b - m).norm())) {
-                let trim = |s: f64| (which, (piece.eval(s), piece.deviation));
-                walk(set, &point, (0.0, 1.0), options, Some(&trim), out);
+                let trim = |s: f64| OnTrim { uv: piece.eval(s), deviation: piece.deviation };
+                walk(set, &point, (0.0, 1.0), options, Some((which, &trim)), out);
             }
         }
     }
@@ -105,18 +105,18 @@ fn walk(
     point: &dyn Fn(f64) -> P3,
     (s0, s1): (f64, f64),
     options: &QueryOptions,
-    own: Option<&dyn Fn(f64) -> (Which, (P2, f64))>,
+    own: Option<(Which, &dyn Fn(f64) -> OnTrim)>,
     out: &mut Vec<Sample>,
 ) {
     let width = s1 - s0;
     let at = |s: f64| {
         let p = point(s0 + width * s);
-        match own.map(|trim| trim(s0 + width * s)) {
-            Some((which, trim)) => set.member_on_trim(which, &p, trim),
+        match own {
+            Some((which, trim)) => set.member_on_trim(which, &p, trim(s0 + width * s)),
             None => set.member(&p),
         }
     };
-    let own = own.map(|trim| trim(s0).0);
+    let own = own.map(|(which, _)| which);
     let (length, turn) = extent_of(&|s| point(s0 + width * s));
     if length <= 0.0 || !length.is_finite() {
         out.extend(at(0.0).and_then(|m| set.sample(&m, false)));

@@ -127,6 +127,15 @@ pub(crate) struct FamilySet<'a> {
     pub extent: f64,
 }
 
+/// A point of a trim.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OnTrim {
+    /// Its parameters on the face.
+    pub uv: P2,
+    /// Deviation (mm) of the trim.
+    pub deviation: f64,
+}
+
 /// A member of a family.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
@@ -168,11 +177,11 @@ impl<'a> FamilySet<'a> {
         self.checked(self.facing(own, p)?)
     }
 
-    /// The same at a point of a trim of that feature, given its parameters and the deviation of the trim.
-    pub(crate) fn member_on_trim(&self, own: Which, p: &P3, (uv, deviation): (P2, f64)) -> Option<Member> {
+    /// The same at a point of a trim of that feature.
+    pub(crate) fn member_on_trim(&self, own: Which, p: &P3, trim: OnTrim) -> Option<Member> {
         let pair = self.facing(own, p)?;
         let mut known = [None; 2];
-        known[own as usize] = Some((uv, deviation));
+        known[own as usize] = Some(trim);
         Some(Member { pair, sides: self.sides(&pair, known) })
     }
 
@@ -222,8 +231,8 @@ impl<'a> FamilySet<'a> {
         if lo <= hi { (lo - slack, hi + slack) } else { (0.5 * (lo + hi) - slack, 0.5 * (lo + hi) + slack) }
     }
 
-    /// `known` of A and B: the parameters of a footpoint on a trim, and the trim's deviation.
-    fn sides(&self, c: &Critical, known: [Option<(P2, f64)>; 2]) -> Option<(Side, Side)> {
+    /// `known` of A and B: where footpoints are that lie on a trim.
+    fn sides(&self, c: &Critical, known: [Option<OnTrim>; 2]) -> Option<(Side, Side)> {
         let ctx = self.ctx;
         if !(ctx.least <= c.distance && c.distance <= ctx.d_max) {
             return None;
@@ -235,7 +244,7 @@ impl<'a> FamilySet<'a> {
         let tol =
             Tolerances { critical: ctx.tol.critical.max(bent), angle: ctx.tol.angle.max(bent), ..ctx.tol };
         let of = |which: Which, feature, p, n| {
-            let (hint, on_trim) = known[which as usize].unzip();
+            let (hint, on_trim) = known[which as usize].map(|trim| (trim.uv, trim.deviation)).unzip();
             side(ctx, which, feature, &Foot { p, n, basis, hint, on_trim, beside }, &tol)
         };
         let of_a = || of(Which::A, self.feature_a, &c.p_a, c.n);
