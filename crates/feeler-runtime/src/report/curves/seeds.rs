@@ -167,7 +167,7 @@ impl Finder<'_> {
             if let Some(primitive) = &primitive {
                 self.search(at, |this, left| {
                     let level = Level { primitive, at: 0.0, slack };
-                    curve_through_level(&arc, &level, left, &mut |s| {
+                    curve_through_level(&arc, &level, None, left, &mut |s| {
                         let (p, d) = eval(s);
                         this.offer(ctx.in_a(own, &p), Some(turned(d)), [P2::origin(); 2])
                     })
@@ -228,14 +228,14 @@ impl Finder<'_> {
             let Some((_, patch)) = patch_of(ctx.body(own), group[0].0, None) else { continue };
             // Beyond the areas of the other face only its surface goes on.
             let other = ctx.body(own.other());
-            let relevant = |p: &P3, radius: f64| {
+            let mut relevant = |p: &P3, radius: f64| {
                 let q = ctx.pose_to_other(own) * p;
                 let obb = |area: u32| &other.node(other.leaf_of_area(area)).obb;
                 group.iter().any(|(_, area)| obb(*area).distance_to(&q) <= radius + ctx.tol.tol)
             };
             let at = ctx.in_a(own, &patch.surface.point(patch.rect.center()));
             self.search(at, |this, left| {
-                patch_through_level(&patch, &level, &relevant, left, &mut |uv| {
+                patch_through_level((&patch, [true; 2]), &level, None, &mut relevant, left, &mut |uv| {
                     let hints = if own == Which::A { [uv, P2::origin()] } else { [P2::origin(), uv] };
                     this.offer(ctx.in_a(own, &patch.surface.point(uv)), None, hints)
                 })
