@@ -91,7 +91,8 @@ pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
         let mut reach = radius;
         if radius < 0.5 * smooth {
             let slope = gradient.dot(&d);
-            let second = arc.bend + arc.speed * arc.speed / (smooth - radius);
+            let across = speed_across(level.primitive, &d, arc.speed, arc.bend * h);
+            let second = arc.bend + across * across / (smooth - radius);
             reach = reach.min(slope.abs() * h + 0.5 * second * h * h);
             if Level::is_off(value, reach, room.as_deref_mut()) {
                 continue;
@@ -235,10 +236,21 @@ pub fn patch_through_level(
 /// distance from a point or a line, and less than this for that from a circle.
 const THIRD: f64 = 8.0;
 
+/// The part of a speed that the distance bends along: none of it is along the axis of a cylinder or cone. `d` is the derivative in the
+/// middle, which changes by no more than `change`.
+fn speed_across(primitive: &Primitive, d: &V3, speed: f64, change: f64) -> f64 {
+    match primitive {
+        Primitive::Line { dir, .. } => speed.min((d - dir * d.dot(dir)).norm() + change),
+        _ => speed,
+    }
+}
+
 /// Bounds of the second derivatives uu, uv, vv of a signed distance over a cell of a patch: by both curvatures, or by their difference in
 /// the middle and what third derivatives make of it, whichever is less. Surfaces that almost coincide have almost none.
 fn second_derivatives(local: &Local, gradient: &V3, primitive: &Primitive, focal: f64) -> [f64; 3] {
-    let Local { su, sv, suu, suv, svv, hu, hv, du, dv, .. } = *local;
+    let Local { suu, suv, svv, hu, hv, du, dv, .. } = *local;
+    let su = speed_across(primitive, &du, local.su, suu * hu + suv * hv);
+    let sv = speed_across(primitive, &dv, local.sv, suv * hu + svv * hv);
     let apart = [suu + su * su * focal, suv + su * sv * focal, svv + sv * sv * focal];
     let Some(form) = signed_distance_form(primitive, &local.p) else { return apart };
     let bending = form.bending.matrix();

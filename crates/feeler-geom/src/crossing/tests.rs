@@ -94,6 +94,29 @@ fn patches_through_levels() {
     assert!(free < 60, "{free} open curves in one cell");
 }
 
+/// A pin beside the middle of its hole, both as long as wide, told from a level less than its play away: cells are cut around the axis only.
+#[test]
+fn pins_in_holes_take_few_cells() {
+    let frame = Frame { origin: P3::new(3e-7, 2e-7, 0.0), x: V3::x(), y: V3::y(), z: V3::z() };
+    let pin = Surface::Cylinder { frame, radius: 0.5 };
+    let rect = Rect { u0: 0.0, u1: std::f64::consts::TAU, v0: -1.0, v1: 1.0 };
+    let hole = Primitive::Line { origin: P3::origin(), dir: V3::z(), sigma: -(0.5 + 5e-7), slope: 0.0 };
+    for at in [-3e-7, 1.2e-6] {
+        let level = Level { primitive: &hole, at, slack: 1e-7 };
+        let mut budget = 20_000;
+        let (mut all, mut none) = (|_: &P3, _: f64| true, |_: P2| panic!("the pin is between the levels"));
+        let end = patch_through_level(
+            (&patch(&pin, rect), [true; 2]),
+            &level,
+            None,
+            &mut all,
+            &mut budget,
+            &mut none,
+        );
+        assert_eq!(end, Search::Complete, "{at}: {budget} left");
+    }
+}
+
 /// Roots along circles and lines against dense sampling.
 #[test]
 fn curves_through_levels() {
