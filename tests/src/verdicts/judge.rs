@@ -442,8 +442,8 @@ fn distances(
     if pa.abs() > 2.0 * tol || qb.abs() > 2.0 * tol {
         fault(Fault::Astray, format!("footpoints {pa:e} and {qb:e} deep in their own solids"));
     }
-    // Of edges that are pressed into one another footpoints may be outside.
-    if (-pb).max(-qa) > distance.max(0.0) + 2.0 * tol {
+    // One footpoint is as far from the other one, which is on its solid; of sharp edges pressed into one another both may be outside.
+    if (-pb).max(-qa) > distance.abs() + 2.0 * tol {
         fault(Fault::TooNear, format!("{distance:e}, but footpoints are {:e} and {:e} off", -pb, -qa));
     }
 }

@@ -94,7 +94,9 @@ fn skeleton_member(
 ) -> Option<Critical> {
     let mut best: Option<Critical> = None;
     let far = |c: &Critical| ((c.p_a - p_guess).norm(), (c.p_b - p_guess).norm());
-    for (k, x) in starts(a, b, p_guess, tol).into_iter().enumerate() {
+    // Where two axes are beside each other all rulings are members within some tolerances; only two of them are stationary.
+    let first = usize::from(are_axes_apart(a, b, p_guess, tol));
+    for (k, x) in starts(a, b, p_guess, tol).into_iter().enumerate().skip(first) {
         let Some(member) = converged(a, b, x, least, (tol, extent)) else { continue };
         // The first start has the guess's own normal: if that is a member's already, no other one is nearer.
         let own = sample(a, x.s);
@@ -111,6 +113,15 @@ fn skeleton_member(
         }
     }
     best
+}
+
+/// Whether two lines are farther apart beside a point than lines with the same axis are.
+fn are_axes_apart(a: &Primitive, b: &Primitive, p: &P3, tol: f64) -> bool {
+    let on_axis = |x: &Primitive| match x {
+        Primitive::Line { origin, dir, .. } => Some(origin + dir * (p - origin).dot(dir)),
+        _ => None,
+    };
+    on_axis(a).zip(on_axis(b)).is_some_and(|(p, q)| (p - q).norm() > 0.5 * tol)
 }
 
 /// Newton steps of minimal length from `x`; `None` when they do not lead to a member within the tolerance.

@@ -53,18 +53,24 @@ pub(crate) fn along_family(
         if d < set.ctx.least - same || d > set.ctx.d_max + same {
             continue;
         }
+        // In a hole with hardly any play they do not: there the normals tell them apart.
+        let normal = branch[0].1.n;
+        let is_far = |m: &(usize, Critical)| set.is_of_lines() && m.1.n.dot(&normal) < 0.0;
         // Not by distance: of about equal ones rounding would choose where the track begins.
-        branch.sort_unstable_by_key(|m| m.0);
-        points.clear();
-        points.extend(branch.iter().map(|m| m.1.p_a));
-        match Track::through(points, set.ctx.tol.same) {
-            Track::Point(p) => out.extend(set.member(&p).and_then(|m| set.sample(&m, true))),
-            Track::Line { origin, dir } => {
-                let range = set.range_along(&origin, &dir);
-                walk(set, &|s| origin + dir * s, range, options, None, out);
-            }
-            Track::Circle { center, x, y } => {
-                walk(set, &|s| center + x * math::cos(s) + y * math::sin(s), (0.0, TAU), options, None, out);
+        branch.sort_unstable_by_key(|m| (is_far(m), m.0));
+        for side in branch.chunk_by(|x, y| is_far(x) == is_far(y)) {
+            points.clear();
+            points.extend(side.iter().map(|m| m.1.p_a));
+            match Track::through(points, set.ctx.tol.same) {
+                Track::Point(p) => out.extend(set.member(&p).and_then(|m| set.sample(&m, true))),
+                Track::Line { origin, dir } => {
+                    let range = set.range_along(&origin, &dir);
+                    walk(set, &|s| origin + dir * s, range, options, None, out);
+                }
+                Track::Circle { center, x, y } => {
+                    let point = |s| center + x * math::cos(s) + y * math::sin(s);
+                    walk(set, &point, (0.0, TAU), options, None, out);
+                }
             }
         }
     }

@@ -157,6 +157,12 @@ impl<'a> FamilySet<'a> {
         })
     }
 
+    /// Whether both features are made of lines about an axis or of one line: the family is a set of parallel lines.
+    pub(crate) fn is_of_lines(&self) -> bool {
+        let is_line = |p: &Primitive| matches!(p, Primitive::Line { .. });
+        is_line(&self.a) && is_line(&self.b)
+    }
+
     /// Whether a point (frame of A) may be within `radius` of a footpoint of a member on both solids: footpoints are no
     /// farther than the largest distance from both features' boxes.
     pub(crate) fn may_face(&self, p: &P3, radius: f64) -> bool {
