@@ -75,6 +75,8 @@ fn main() -> ExitCode {
         let all = QueryOptions { brute_force: true, ..QueryOptions::within(case.d_max) };
         let all = ask_with(&case.a.body, &case.b.body, &case.pose_a, &case.pose_b, &all);
         println!("    by all pairs of features: {:?}, distance {:?}", all.verdict, all.distance);
+        let back = ask(&case.b.body, &case.a.body, &case.pose_b, &case.pose_a, case.d_max);
+        println!("    B with A: {:?}, distance {:?}", back.verdict, back.distance);
         return ExitCode::from(u8::from(!judged.faults.is_empty()));
     }
     let clock = Instant::now();

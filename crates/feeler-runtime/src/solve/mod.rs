@@ -199,7 +199,7 @@ pub(crate) fn solve_all(
     stats: &mut Stats,
 ) {
     out.clear();
-    sort_by_features(ctx, pairs, &mut out.keys);
+    sort_by_features(ctx, Which::A, pairs, &mut out.keys);
     let together = options.savings.supermaximal;
     let features = |&(i, j): &(u32, u32)| (ctx.a.feature_of(i), ctx.b.feature_of(j));
     let groups = pairs.chunk_by(|p, q| together && features(p) == features(q));
@@ -236,17 +236,28 @@ pub(crate) fn solve_all(
     out.families.reserve(out.families.len());
 }
 
-/// Sorts pairs of areas by [`SortKey`](crate::body::SortKey) and keeps each once. `keys` is reused memory.
-pub(crate) fn sort_by_features(ctx: &Context<'_>, pairs: &mut Vec<(u32, u32)>, keys: &mut Vec<u128>) {
+/// Sorts pairs of areas by [`SortKey`](crate::body::SortKey), those of `first` first, and keeps each once. `keys` is reused memory.
+pub(crate) fn sort_by_features(
+    ctx: &Context<'_>,
+    first: Which,
+    pairs: &mut Vec<(u32, u32)>,
+    keys: &mut Vec<u128>,
+) {
+    let (x, y) = (ctx.body(first), ctx.body(first.other()));
+    // It is its own inverse.
+    let turned = |(i, j): (u32, u32)| if first == Which::A { (i, j) } else { (j, i) };
     keys.clear();
     keys.reserve(pairs.capacity());
-    keys.extend(pairs.iter().map(|&(i, j)| ctx.a.sort_key(i).with(ctx.b.sort_key(j))));
+    keys.extend(pairs.iter().map(|pair| {
+        let (i, j) = turned(*pair);
+        x.sort_key(i).with(y.sort_key(j))
+    }));
     keys.sort_unstable();
     keys.dedup();
     pairs.clear();
     pairs.extend(keys.iter().map(|&pair| {
         let [i, j] = positions(pair);
-        (ctx.a.area_at(i), ctx.b.area_at(j))
+        turned((x.area_at(i), y.area_at(j)))
     }));
 }
 

@@ -26,7 +26,8 @@ pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[(u32, u32)]) -> bo
             // Heights above a plane are told best; else the smaller face takes fewer cells.
             (Some(a), Some(b)) => {
                 let extent = |body: &Body, face: u32| body.features()[face as usize].extent;
-                let b_is_smaller = extent(ctx.b, fb) < extent(ctx.a, fa);
+                let (of_a, of_b) = (extent(ctx.a, fa), extent(ctx.b, fb));
+                let b_is_smaller = of_b < of_a || (of_b == of_a && decision.first == Which::B);
                 if is_plane(form_a) || (b_is_smaller && !is_plane(form_b)) {
                     of_face(decision, Which::B, fb, (fa, a))
                 } else {
@@ -126,18 +127,21 @@ fn through_level(
 fn of_pair(decision: &mut Decision<'_>, (i, j): (u32, u32)) -> bool {
     let ctx = decision.ctx;
     let tol = ctx.tol.tol;
-    let (Some((fa, patch)), Some((fb, target))) =
-        (patch_of(ctx.a, i, None), patch_of(ctx.b, j, Some(&ctx.pose_ab)))
+    let own = decision.first;
+    let (mine, theirs) = if own == Which::A { (i, j) } else { (j, i) };
+    let pose = ctx.pose_to_other(own.other());
+    let (Some((face, patch)), Some((other, target))) =
+        (patch_of(ctx.body(own), mine, None), patch_of(ctx.body(own.other()), theirs, Some(pose)))
     else {
         return false;
     };
     let shifted = Shifted { patch: target, by: decision.level, slack: SLACK * tol };
     let given = decision.take(1);
     let mut left = given;
-    let search = patch_through_patch(&patch, &shifted, &mut left, &mut |uv, other| {
-        crossing(decision, Which::A, (fa, uv, patch.surface.point(uv)), (fb, Some(other)))
+    let search = patch_through_patch(&patch, &shifted, &mut left, &mut |uv, other_uv| {
+        crossing(decision, own, (face, uv, patch.surface.point(uv)), (other, Some(other_uv)))
     });
-    let place = || middle(ctx, Which::A, fa, &patch.surface.point(patch.rect.center()), fb);
+    let place = || middle(ctx, own, face, &patch.surface.point(patch.rect.center()), other);
     decision.settle(given, left, search, place)
 }
 

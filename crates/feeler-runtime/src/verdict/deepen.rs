@@ -17,6 +17,8 @@ use feeler_geom::{P3, V3};
 
 /// Points that the search asks about.
 const TRIALS: u32 = 100;
+/// The same where one that is inside both is looked for.
+const FEW_TRIALS: u32 = 48;
 /// Points that are remembered.
 const REMEMBERED: usize = 32;
 /// A shortest vector below this length is no direction.
@@ -35,9 +37,9 @@ struct Asked {
     p: P3,
     /// Depths (mm, negative outside) in A and B.
     inside: [f64; 2],
-    /// The sum of the depths, and what is taken off where one is less than the least one.
+    /// The sum of the depths, as far as it counts, and what is taken off where one is less than the least one.
     value: f64,
-    /// Directions (frame of A) in which the depth in A, that in B, and what is taken off grow: unit vectors or zero.
+    /// By how much the parts of the value grow (frame of A): the depth in A, that in B, and what is taken off.
     uphill: [V3; 3],
 }
 
@@ -48,30 +50,72 @@ pub(super) fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut
         return start;
     }
     let least = start.inside[0].min(start.inside[1]).min(2.0 * need);
-    let mut best = ask(ctx, &start.p, least, probe);
+    let step = start.inside[0].max(start.inside[1]);
+    let course = Course { least, sum: 1.0, step, trials: TRIALS };
+    let stays = |best: &Asked, next: &Asked, probe: &mut Probe| is_inside(ctx, best, next, need, probe);
+    let best = uphill(ctx, &start.p, &course, stays, |_| false, probe);
+    let [a, b] = best.inside;
+    if a.min(b) > need && a + b > start.inside[0] + start.inside[1] {
+        Witness { p: best.p, inside: best.inside, ..start }
+    } else {
+        start
+    }
+}
+
+/// A point near a crossing that is inside both solids by more than `need` (mm): in a sharp tip no step along a normal leads there.
+pub(super) fn reached(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witness> {
+    // In a sharp tip both grow together only where the sum shrinks.
+    let course = Course { least: 2.0 * need, sum: 0.0, step: 4.0 * need, trials: FEW_TRIALS };
+    let is_there = |asked: &Asked| asked.inside[0].min(asked.inside[1]) > 1.01 * need;
+    let best = uphill(ctx, p, &course, |_, _, _| true, is_there, probe);
+    if is_there(&best) { depth(ctx, &best.p, need, probe) } else { None }
+}
+
+/// How a search begins and when it gives up.
+#[derive(Clone, Copy, Debug)]
+struct Course {
+    /// Depth (mm) that a point should have in both.
+    least: f64,
+    /// How much the sum of the depths counts beside what is missing to it.
+    sum: f64,
+    /// First step (mm).
+    step: f64,
+    /// Points to ask about.
+    trials: u32,
+}
+
+/// The highest point found, and only by points that `stays` accepts; the first one that is `enough` ends the search.
+fn uphill(
+    ctx: &Context<'_>,
+    start: &P3,
+    course: &Course,
+    mut stays: impl FnMut(&Asked, &Asked, &mut Probe) -> bool,
+    enough: impl Fn(&Asked) -> bool,
+    probe: &mut Probe,
+) -> Asked {
+    let Course { mut step, mut trials, .. } = *course;
+    let mut best = ask(ctx, start, course, probe);
     let mut asked: ArrayVec<Asked, REMEMBERED> = ArrayVec::new();
     asked.push(best);
     let mut oldest = 0;
-    let mut step = start.inside[0].max(start.inside[1]);
-    let mut trials = TRIALS;
-    while trials > 0 && step > LEAST_STEP * ctx.tol.size {
-        let uphill = shortest(&asked, &best.p, 2.0 * step);
-        let slope = uphill.norm();
+    while trials > 0 && step > LEAST_STEP * ctx.tol.size && !enough(&best) {
+        let up = shortest(&asked, &best.p, 2.0 * step);
+        let slope = up.norm();
         if slope < LEVEL_GROUND {
             step *= 0.25;
             continue;
         }
         trials -= 1;
-        let next = ask(ctx, &(best.p + uphill * (step / slope)), least, probe);
+        let next = ask(ctx, &(best.p + up * (step / slope)), course, probe);
         if asked.is_full() {
             asked[oldest] = next;
             oldest = (oldest + 1) % REMEMBERED;
         } else {
             asked.push(next);
         }
-        let onward: f64 = next.uphill.iter().map(|d| d.dot(&uphill)).sum();
+        let onward: f64 = next.uphill.iter().map(|d| d.dot(&up)).sum();
         let rises = next.value - best.value > ENOUGH * slope * step;
-        if rises && is_inside(ctx, &best, &next, need, probe) {
+        if rises && stays(&best, &next, probe) {
             best = next;
             step *= 4.0;
         } else if rises || onward > 0.5 * slope * slope {
@@ -79,12 +123,7 @@ pub(super) fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut
             step *= 0.25;
         }
     }
-    let [a, b] = best.inside;
-    if a.min(b) > need && a + b > start.inside[0] + start.inside[1] {
-        Witness { p: best.p, inside: best.inside, ..start }
-    } else {
-        start
-    }
+    best
 }
 
 /// Whether a point is inside both solids. Within the balls about one that is, it is; else rays may say that it is not, where faces overlap
@@ -95,18 +134,19 @@ fn is_inside(ctx: &Context<'_>, best: &Asked, next: &Asked, need: f64, probe: &m
     c.min(d) > need && ((next.p - best.p).norm() < a.min(b) || depth(ctx, &next.p, need, probe).is_some())
 }
 
-fn ask(ctx: &Context<'_>, p: &P3, least: f64, probe: &mut Probe) -> Asked {
+fn ask(ctx: &Context<'_>, p: &P3, course: &Course, probe: &mut Probe) -> Asked {
     let (a, out_a) = depth_in(ctx, ctx.a, p, probe);
     let (b, out_b) = depth_in(ctx, ctx.b, &(ctx.pose_ba * p), probe);
     let (in_a, in_b) = (-out_a, -(ctx.pose_ab * out_b));
-    let short = (a.min(b) - least).min(0.0);
+    let short = (a.min(b) - course.least).min(0.0);
     let back = match short {
         0.0 => V3::zeros(),
         _ if a < b => in_a,
         _ => in_b,
     };
-    let value = a + b + INSIDE_FIRST * short;
-    Asked { p: *p, inside: [a, b], value, uphill: [in_a, in_b, back * INSIDE_FIRST] }
+    let value = course.sum * (a + b) + INSIDE_FIRST * short;
+    let uphill = [in_a * course.sum, in_b * course.sum, back * INSIDE_FIRST];
+    Asked { p: *p, inside: [a, b], value, uphill }
 }
 
 /// The shortest vector in the sum of the convex hulls of both solids' directions at the points within a radius; by GJK.

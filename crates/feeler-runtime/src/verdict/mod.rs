@@ -39,6 +39,7 @@ use feeler_geom::{Obb, P3, Pose, V3};
 use feeler_hierarchy::Feature;
 use overlap::Overlaps;
 use rooms::{Known, Open, Question, Room, Rooms};
+use std::cmp::Ordering;
 
 /// Depths (in tolerances) of the levels at which crossings are looked for: at the second one where those at the first have no witness.
 /// What is inside both by more than the tolerance may hang together with what is so by less, and reach the first level only there.
@@ -146,6 +147,8 @@ impl Scratch {
 /// The course of one decision.
 struct Decision<'a> {
     ctx: &'a Context<'a>,
+    /// The solid that is looked at first.
+    first: Which,
     probe: &'a mut Probe,
     places: &'a mut Vec<Place>,
     widened: &'a mut Vec<(P3, f64)>,
@@ -175,10 +178,12 @@ impl Decision<'_> {
         }
         let thorough = beside > 20.0 * reach;
         self.failed.push((evidence.faces, evidence.p));
-        self.witness = witness::confirm(self.ctx, evidence, tol + evidence.deviation, thorough, self.probe);
+        let need = tol + evidence.deviation;
+        self.witness = witness::confirm(self.ctx, self.first, evidence, (need, thorough), self.probe);
         if self.witness.is_none() {
             if evidence.deviation > 0.0
-                && let Some(shallow) = witness::confirm(self.ctx, evidence, tol, false, self.probe)
+                && let Some(shallow) =
+                    witness::confirm(self.ctx, self.first, evidence, (tol, false), self.probe)
             {
                 self.widened.push((shallow.p, evidence.deviation));
                 self.touched = true;
@@ -234,9 +239,11 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut
         return Finding::Apart;
     }
     let level = LEVELS[0] * ctx.tol.tol;
+    let first = first_of(ctx);
     rooms.begin(ctx.tol.tol);
     let mut decision = Decision {
         ctx,
+        first,
         probe,
         places,
         widened,
@@ -254,13 +261,13 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut
             None => overlap::all_faces(ctx, overlaps),
         }
         let Overlaps { pairs, apart, keys, .. } = overlaps;
-        sort_by_features(ctx, pairs, keys);
+        sort_by_features(ctx, first, pairs, keys);
         let mut memory = moved.map(|moved| (apart, Clocks::new(ctx.b, moved)));
         for level in LEVELS {
             decision.level = level * ctx.tol.tol;
             decision.failed.clear();
-            done = edges::through_faces(&mut decision, Which::A, pairs, memory.as_mut(), meetings)
-                || edges::through_faces(&mut decision, Which::B, pairs, memory.as_mut(), meetings)
+            done = edges::through_faces(&mut decision, first, pairs, memory.as_mut(), meetings)
+                || edges::through_faces(&mut decision, first.other(), pairs, memory.as_mut(), meetings)
                 || closed_curves::search(&mut decision, pairs);
             if done || decision.failed.is_empty() {
                 break;
@@ -284,8 +291,21 @@ pub(crate) fn meeting_areas<'s>(
 ) -> &'s [(u32, u32)] {
     overlap::overlapping_faces(ctx, moved, &mut scratch.overlaps);
     let Overlaps { pairs, keys, .. } = &mut scratch.overlaps;
-    sort_by_features(ctx, pairs, keys);
+    sort_by_features(ctx, Which::A, pairs, keys);
     pairs
+}
+
+/// The solid that is looked at first: the same one when the roles are swapped, so that the answer is the same.
+fn first_of(ctx: &Context<'_>) -> Which {
+    let key = |body: &Body, to_other: &Pose| {
+        let t = to_other.translation.vector;
+        [body.size(), body.bounds().min.x, t.x, t.y, t.z]
+    };
+    let counts = |body: &Body| [body.features().len(), body.tree().len()];
+    let (x, y) = (key(ctx.a, &ctx.pose_ab), key(ctx.b, &ctx.pose_ba));
+    let by_values = || x.iter().zip(&y).map(|(x, y)| x.total_cmp(y)).find(|order| order.is_ne());
+    let order = counts(ctx.a).cmp(&counts(ctx.b)).then_with(|| by_values().unwrap_or(Ordering::Equal));
+    if order.is_gt() { Which::B } else { Which::A }
 }
 
 /// The closed form of a face's surface in the solid's frame.

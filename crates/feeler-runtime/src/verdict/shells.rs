@@ -20,7 +20,7 @@ impl Outside {
 /// Asks whether a point of each shell is inside the other solid, or behind it: two solids in one place have no boundary point inside.
 pub(super) fn inside(decision: &mut Decision<'_>, mut known: Option<&mut Outside>) -> bool {
     let ctx = decision.ctx;
-    for own in [Which::A, Which::B] {
+    for own in [decision.first, decision.first.other()] {
         let (body, other) = (ctx.body(own), ctx.body(own.other()));
         let bounds = other.bounds().inflated(ctx.tol.tol);
         if let Some(Outside(balls)) = known.as_mut() {

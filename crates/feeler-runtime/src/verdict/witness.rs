@@ -4,7 +4,7 @@
 //! the normal of a face of each. All such directions are tried at several lengths, and what is found is moved until the sum of its
 //! distances to both boundaries is large: every translation that separates the solids is at least as long.
 
-use super::deepen::deepened;
+use super::deepen::{deepened, reached};
 use super::{BESIDE, Evidence, Probe, Witness};
 use crate::Body;
 use crate::nearest::membership::contains;
@@ -27,12 +27,12 @@ pub(super) fn touch(ctx: &Context<'_>, p: &P3, probe: &mut Probe) -> bool {
 }
 
 /// A point beside a crossing that is inside both solids by more than `need` (mm): a few places, and when `thorough` also uphill along
-/// both boundaries.
+/// both boundaries and in the smaller of the depths.
 pub(super) fn confirm(
     ctx: &Context<'_>,
+    first: Which,
     evidence: &Evidence,
-    need: f64,
-    thorough: bool,
+    (need, thorough): (f64, bool),
     probe: &mut Probe,
 ) -> Option<Witness> {
     if ctx.a.is_sheet() && ctx.b.is_sheet() {
@@ -42,14 +42,15 @@ pub(super) fn confirm(
     let of_a = faces_around(ctx.a, &evidence.p, radius, &mut probe.near);
     let mut of_b = faces_around(ctx.b, &(ctx.pose_ba * evidence.p), radius, &mut probe.near);
     of_b.iter_mut().for_each(|(_, n)| *n = ctx.pose_ab * *n);
-    let directions = directions(&of_a, &of_b, evidence.along);
+    let (one, other) = if first == Which::A { (&of_a, &of_b) } else { (&of_b, &of_a) };
+    let directions = directions(one, other, evidence.along);
     let tried = LENGTHS
         .iter()
         .flat_map(|l| directions.iter().map(move |d| d * *l))
         .find_map(|step| depth(ctx, &(evidence.p + step * need), need, probe));
     let mut uphill = || {
-        let both = [Which::A, Which::B];
-        both.into_iter()
+        [first, first.other()]
+            .into_iter()
             .filter(|own| thorough && !ctx.body(own.other()).is_sheet())
             .find_map(|own| ascend(ctx, own, evidence, need, probe))
     };
@@ -79,7 +80,8 @@ fn sheets_cross(ctx: &Context<'_>, evidence: &Evidence, need: f64, probe: &mut P
 }
 
 /// From a crossing along the boundary of `own` uphill in the depth in the other solid, until a point behind it is inside both by more
-/// than `need` (mm): common points of a thin lens, or behind an edge that dips into a face, lie across it.
+/// than `need` (mm), and from the top to where both depths are largest: common points of a thin lens, or behind an edge that dips into a
+/// face, lie across it.
 fn ascend(
     ctx: &Context<'_>,
     own: Which,
@@ -93,11 +95,17 @@ fn ascend(
         let near = nearest(body, p, f64::INFINITY, &mut probe.near)?;
         Some((near.foot, near.normal))
     };
-    let in_own = |v: V3| if own == Which::A { v } else { ctx.pose_ba * v };
     let start = if own == Which::A { evidence.p } else { ctx.pose_ba * evidence.p };
     let (mut foot, mut normal) = place(&start, probe)?;
     let (mut deep, mut out) = depth_in(ctx, other, &(to_other * foot), probe);
-    let along = evidence.along.map_or(V3::zeros(), in_own);
+    let beside = BESIDE * ctx.tol.tol + evidence.deviation;
+    // Of the edge that the foot is beside, which bends on the way.
+    let edge_at = |foot: &P3, probe: &mut Probe| {
+        let faces = faces_around(body, foot, beside, &mut probe.near);
+        let across = faces.iter().flat_map(|(_, m)| faces.iter().map(move |(_, n)| m.cross(n)));
+        across.max_by(|x, y| x.norm_squared().total_cmp(&y.norm_squared())).unwrap_or_else(V3::zeros)
+    };
+    let mut along = edge_at(&foot, probe);
     let mut step = 8.0 * need;
     let mut left = CLIMB;
     while left > 0 && step > 0.5 * need {
@@ -105,7 +113,7 @@ fn ascend(
         // Into the other solid: along the face where the foot is inside one.
         let into = -(to_own * out);
         let tangent = normal.map_or(V3::zeros(), |n| into - n * into.dot(&n));
-        for d in [tangent, into, along, -along].iter().filter_map(|d| d.try_normalize(1e-12)) {
+        for d in [tangent, into, along, -along].iter().filter_map(|d| d.try_normalize(1e-9)) {
             if left == 0 {
                 break;
             }
@@ -117,6 +125,9 @@ fn ascend(
                 moved = true;
                 break;
             }
+        }
+        if moved {
+            along = edge_at(&foot, probe);
         }
         if moved && deep > 2.0 * need {
             let faces = faces_around(body, &foot, BESIDE * need, &mut probe.near);
@@ -130,7 +141,10 @@ fn ascend(
         }
         step = if moved { 2.0 * step } else { 0.25 * step };
     }
-    None
+    // On the boundary itself nothing tells where its inside is.
+    let faces = faces_around(body, &foot, beside, &mut probe.near);
+    let out = faces.iter().fold(V3::zeros(), |s, (_, n)| s + n).try_normalize(1e-9)?;
+    reached(ctx, &ctx.in_a(own, &(foot - out * (0.5 * deep))), need, probe)
 }
 
 /// The shortest vector that goes out of each of the first three faces by one: a step against it is inside an edge or a corner.
