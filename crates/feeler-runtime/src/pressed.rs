@@ -57,11 +57,14 @@ pub(crate) fn retain(
     accepted: &mut Vec<Accepted>,
 ) {
     let tol = &ctx.tol;
-    let contact = if is_apart { tol.least_distance_apart() } else { tol.least_distance() };
-    let asked = ctx.presses() && !ctx.a.is_sheet() && !ctx.b.is_sheet();
+    let solid = !ctx.a.is_sheet() && !ctx.b.is_sheet();
+    let asked = solid && ctx.presses();
     accepted.retain(|x| {
-        x.distance >= contact
-            || asked && (tracks.continues(x, &ctx.pose_ba, way + tol.tol) || confirmed(ctx, x, scratch))
+        x.distance >= tol.least_distance()
+            || asked && tracks.continues(x, &ctx.pose_ba, way + tol.tol)
+            || solid
+                && (asked || is_apart && x.distance >= tol.least_distance_apart())
+                && confirmed(ctx, x, scratch)
     });
 }
 

@@ -35,7 +35,7 @@ const CRITICAL: f64 = 1e-6;
 /// Smallest distance of a minimum, in units of the tolerance, where the solids interfere or it is not known whether they do.
 const LEAST: f64 = -2.0;
 /// The same of solids that do not interfere.
-const LEAST_APART: f64 = -8.0;
+const LEAST_APART: f64 = -32.0;
 
 /// Largest angle (rad) of a conformal contact, however small the features.
 const MAX_BENT: f64 = 1e-3;
@@ -89,8 +89,8 @@ impl Tolerances {
         LEAST * self.tol
     }
 
-    /// The same (mm) of solids that do not interfere: two sharp edges have no common point farther than the tolerance from both
-    /// boundaries before they are pressed in by several.
+    /// The same (mm) of solids that do not interfere: a sharp edge or tip has no point farther than the tolerance inside before it is
+    /// pressed in by several; a tip of half angle α by 1 + 1/sin α.
     #[must_use]
     pub fn least_distance_apart(&self) -> f64 {
         LEAST_APART * self.tol

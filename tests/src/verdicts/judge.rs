@@ -31,6 +31,9 @@ pub enum Fault {
     Untrue,
 }
 
+/// How much deeper than its deepest common point a contact may be: the tips and edges of the generated solids are no sharper.
+const SHARPEST: f64 = 24.0;
+
 /// Two solids in closed form, in the frame of A.
 #[derive(Clone, Copy, Debug)]
 pub struct Forms<'a> {
@@ -436,6 +439,9 @@ fn distances(
     let touching = answer.verdict == Verdict::Touching;
     if touching && distance > 1.5 * tol || !touching && distance < 0.5 * tol {
         fault(Fault::Contradiction, format!("{:?} at {distance:e}", answer.verdict));
+    }
+    if exact && distance < -2.0 * tol && -distance > SHARPEST * found.depth {
+        fault(Fault::Contradiction, format!("{distance:e}, but no point deeper than {:e}", found.depth));
     }
     let Some([p, q]) = answer.points.first() else { return };
     let ([pa, pb], [qa, qb]) = (forms.depths(&to_a(p)), forms.depths(&to_a(q)));
