@@ -40,10 +40,11 @@ pub(crate) fn along_family(
     out: &mut Vec<Sample>,
 ) {
     // A branch is a whole line or circle: some seeds are enough to meet it.
-    let stride = seeds.len().div_ceil(MAX_SEEDS).max(1);
+    // No whole stride: it could meet one row of every area's grid and no other.
+    let count = seeds.len().min(MAX_SEEDS);
     members.clear();
     members.extend(
-        seeds.iter().step_by(stride).enumerate().filter_map(|(i, (_, s))| set.pair(s).map(|m| (i, m))),
+        (0..count).filter_map(|i| set.pair(&seeds[i * seeds.len() / count].1).map(|member| (i, member))),
     );
     // Branches (the near and the far ruling of two tubes) differ in distance.
     members.sort_unstable_by(|(i, x), (j, y)| x.distance.total_cmp(&y.distance).then_with(|| i.cmp(j)));
@@ -61,7 +62,7 @@ pub(crate) fn along_family(
         for side in branch.chunk_by(|x, y| is_far(x) == is_far(y)) {
             points.clear();
             points.extend(side.iter().map(|m| m.1.p_a));
-            match Track::through(points, set.ctx.tol.same) {
+            match Track::through(points, set.is_of_lines(), set.ctx.tol.same) {
                 Track::Point(p) => out.extend(set.member(&p).and_then(|m| set.sample(&m, true))),
                 Track::Line { origin, dir } => {
                     let range = set.range_along(&origin, &dir);
@@ -250,8 +251,9 @@ enum Track {
 }
 
 impl Track {
-    /// Through at least one point; decided by three that are far apart.
-    fn through(points: &[P3], tol: f64) -> Self {
+    /// Through at least one point; decided by three that are far apart. What is `straight` is no circle: near an exact family of lines
+    /// they bend a little.
+    fn through(points: &[P3], straight: bool, tol: f64) -> Self {
         let first = points[0];
         let far = |measure: &dyn Fn(&P3) -> f64| {
             points.iter().max_by(|p, q| measure(p).total_cmp(&measure(q))).copied().unwrap_or(first)
@@ -263,7 +265,7 @@ impl Track {
             (d - dir * d.dot(&dir)).norm()
         };
         let third = far(&off);
-        if off(&third) <= tol + 1e-9 * (second - first).norm() {
+        if straight || off(&third) <= tol + 1e-9 * (second - first).norm() {
             return Self::Line { origin: first, dir };
         }
         // Circumcircle.
@@ -285,7 +287,7 @@ mod tests {
     fn circle_through_points() {
         let at = |t: f64| P3::new(1.0 + 2.0 * math::cos(t), -3.0, 0.5 + 2.0 * math::sin(t));
         let points: Vec<P3> = [0.1, 0.9, 2.0, 3.3, 5.0].map(at).to_vec();
-        match Track::through(&points, 1e-9) {
+        match Track::through(&points, false, 1e-9) {
             Track::Circle { center, x, y } => {
                 assert!((center - P3::new(1.0, -3.0, 0.5)).norm() < 1e-13, "{center}");
                 for p in &points {
@@ -297,7 +299,7 @@ mod tests {
             other => panic!("{other:?}"),
         }
         let line: Vec<P3> = [0.0, 2.0, -1.0].map(|t| P3::new(t, 2.0 * t, 1.0)).to_vec();
-        match Track::through(&line, 1e-9) {
+        match Track::through(&line, false, 1e-9) {
             Track::Line { dir, .. } => {
                 assert!(dir.cross(&V3::new(1.0, 2.0, 0.0)).norm() < 1e-14, "{dir}");
             }
