@@ -64,6 +64,59 @@ pub enum Spec {
 }
 
 impl Spec {
+    /// The same solid `k` times as large.
+    #[must_use]
+    pub fn scaled(&self, k: f64) -> Self {
+        match *self {
+            Self::Block { x, y, z } => Self::Block { x: k * x, y: k * y, z: k * z },
+            Self::Cylinder { r, h } => Self::Cylinder { r: k * r, h: k * h },
+            Self::CylinderWithSeam { r, h } => Self::CylinderWithSeam { r: k * r, h: k * h },
+            Self::CylinderHalves { r, h } => Self::CylinderHalves { r: k * r, h: k * h },
+            Self::Cone { r, h } => Self::Cone { r: k * r, h: k * h },
+            Self::ConeWithSeam { r, h } => Self::ConeWithSeam { r: k * r, h: k * h },
+            Self::HalfCone { r, h } => Self::HalfCone { r: k * r, h: k * h },
+            Self::Frustum { low, high, h } => Self::Frustum { low: k * low, high: k * high, h: k * h },
+            Self::DoubleCone { r, h } => Self::DoubleCone { r: k * r, h: k * h },
+            Self::Ball { r } => Self::Ball { r: k * r },
+            Self::BallWithSeam { r } => Self::BallWithSeam { r: k * r },
+            Self::BallWedge { r, angle } => Self::BallWedge { r: k * r, angle },
+            Self::HalfBall { r } => Self::HalfBall { r: k * r },
+            Self::Bullet { r, h } => Self::Bullet { r: k * r, h: k * h },
+            Self::Torus { major, minor } => Self::Torus { major: k * major, minor: k * minor },
+            Self::TorusWithSeams { major, minor } => {
+                Self::TorusWithSeams { major: k * major, minor: k * minor }
+            }
+            Self::Apple { major, minor } => Self::Apple { major: k * major, minor: k * minor },
+            Self::Tube { outer, inner, h } => Self::Tube { outer: k * outer, inner: k * inner, h: k * h },
+            Self::Countersunk { outer, inner, h } => {
+                Self::Countersunk { outer: k * outer, inner: k * inner, h: k * h }
+            }
+            Self::Cup { outer, inner, h, floor } => {
+                Self::Cup { outer: k * outer, inner: k * inner, h: k * h, floor: k * floor }
+            }
+            Self::SteppedPin { low, high, h } => Self::SteppedPin { low: k * low, high: k * high, h: k * h },
+            Self::SharpPin { r, h, tip } => Self::SharpPin { r: k * r, h: k * h, tip: k * tip },
+            Self::Spool { flange, core, h } => Self::Spool { flange: k * flange, core: k * core, h: k * h },
+            Self::HollowBall { outer, inner } => Self::HollowBall { outer: k * outer, inner: k * inner },
+            Self::HollowCan { r, h, wall } => Self::HollowCan { r: k * r, h: k * h, wall: k * wall },
+            Self::HollowBox { x, y, z, wall } => {
+                Self::HollowBox { x: k * x, y: k * y, z: k * z, wall: k * wall }
+            }
+            Self::BallInBox { a, r } => Self::BallInBox { a: k * a, r: k * r },
+            Self::Drilled { a, h, r } => Self::Drilled { a: k * a, h: k * h, r: k * r },
+            Self::Blind { a, h, r, floor } => Self::Blind { a: k * a, h: k * h, r: k * r, floor: k * floor },
+            Self::Plate { pitch, r, h, columns, rows } => {
+                Self::Plate { pitch: k * pitch, r: k * r, h: k * h, columns, rows }
+            }
+            Self::LPrism { leg, t, h } => Self::LPrism { leg: k * leg, t: k * t, h: k * h },
+            Self::Channel { a, wall, h } => Self::Channel { a: k * a, wall: k * wall, h: k * h },
+            Self::Notched { a } => Self::Notched { a: k * a },
+            Self::Stadium { length, r, h } => Self::Stadium { length: k * length, r: k * r, h: k * h },
+            Self::Hexagon { r, h } => Self::Hexagon { r: k * r, h: k * h },
+            Self::Wedge { x, y, h } => Self::Wedge { x: k * x, y: k * y, h: k * h },
+        }
+    }
+
     /// The solid.
     #[must_use]
     pub fn shape(&self) -> Shape {

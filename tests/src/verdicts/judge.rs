@@ -31,7 +31,8 @@ pub enum Fault {
     Untrue,
 }
 
-/// How much deeper than its deepest common point a contact may be: the tips and edges of the generated solids are no sharper.
+/// How much deeper than its deepest common point a contact may be whose middle is in no common material: the tips and edges of the
+/// generated solids are no sharper.
 const SHARPEST: f64 = 24.0;
 
 /// Two solids in closed form, in the frame of A.
@@ -440,11 +441,12 @@ fn distances(
     if touching && distance > 1.5 * tol || !touching && distance < 0.5 * tol {
         fault(Fault::Contradiction, format!("{:?} at {distance:e}", answer.verdict));
     }
-    if exact && distance < -2.0 * tol && -distance > SHARPEST * found.depth {
-        fault(Fault::Contradiction, format!("{distance:e}, but no point deeper than {:e}", found.depth));
-    }
     let Some([p, q]) = answer.points.first() else { return };
     let ([pa, pb], [qa, qb]) = (forms.depths(&to_a(p)), forms.depths(&to_a(q)));
+    let [x, y] = forms.depths(&to_a(&nalgebra::center(p, q)));
+    if exact && distance < -2.0 * tol && -distance > SHARPEST * found.depth && x.min(y) < -0.05 * tol {
+        fault(Fault::Contradiction, format!("{distance:e}, but no point deeper than {:e}", found.depth));
+    }
     if pa.abs() > 2.0 * tol || qb.abs() > 2.0 * tol {
         fault(Fault::Astray, format!("footpoints {pa:e} and {qb:e} deep in their own solids"));
     }
