@@ -14,6 +14,9 @@ pub(crate) struct Report {
     /// Whether there is a witness that a translation belongs to.
     interfering: bool,
     translation: Option<V3>,
+    /// Of solids that do not interfere, and whether it was searched for beyond the largest distance.
+    nearest: Option<f64>,
+    is_beyond: bool,
     /// Of solids that touch.
     contacts: Option<Vec<Contact>>,
     /// Pairs of faces that cross.
@@ -78,12 +81,19 @@ impl Report {
         let interfering = pair.status() == Some(Status::Interfering);
         let translation =
             if interfering { pair.separating_translation(pose_a, pose_b, options)? } else { None };
+        // Without a verdict it is not known whether the distance means anything.
+        let apart = matches!(pair.status(), Some(Status::Separated | Status::Touching));
+        let nearest = match pair.min_distance() {
+            None if apart => pair.nearest_distance(pose_a, pose_b, options)?,
+            found => found.filter(|_| apart),
+        };
+        let is_beyond = pair.min_distance().is_none();
         let touching = pair.status() == Some(Status::Touching);
         let contacts = if touching { Some(pair.contacts(pose_a, pose_b, options)?) } else { None };
         let crossing = if interfering { pair.crossing_faces(pose_a, pose_b, options)? } else { Vec::new() };
         let crossings =
             chord.map(|chord| pair.crossing_curves(pose_a, pose_b, options, chord)).transpose()?;
-        Ok(Self { interfering, translation, contacts, crossing, crossings })
+        Ok(Self { interfering, translation, nearest, is_beyond, contacts, crossing, crossings })
     }
 
     /// As members of the document of a query.
@@ -91,6 +101,9 @@ impl Report {
         if self.interfering {
             document["witness"]["separating_translation"] =
                 self.translation.map_or(Value::Null, |t| <[f64; 3]>::from(t).into());
+        }
+        if let Some(nearest) = self.nearest {
+            document["nearest_distance"] = nearest.into();
         }
         if !self.crossing.is_empty() {
             document["crossing_faces"] = self.crossing.iter().map(|(a, b)| crossing_json(a, b)).collect();
@@ -127,6 +140,12 @@ impl Report {
             format!("interfering: the boundaries cross in {n} curves, {length:.6} mm long; {m} places are left out")
         });
         let curves = curves.filter(|_| self.interfering);
-        self.translation.iter().map(apart).chain(others).chain(curves).chain(contacts).collect()
+        let far = self.nearest.filter(|_| self.is_beyond).map(|d| format!("separated: {d:.9} mm apart"));
+        far.into_iter()
+            .chain(self.translation.iter().map(apart))
+            .chain(others)
+            .chain(curves)
+            .chain(contacts)
+            .collect()
     }
 }

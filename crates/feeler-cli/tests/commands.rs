@@ -134,6 +134,7 @@ fn known_distances() {
         "--json",
     ]);
     assert!(v["min_distance"].is_null() && v["status"] == "separated", "{v}");
+    assert!(v["nearest_distance"].as_f64().unwrap() > 400.0, "{v}");
     // One inside the other.
     let run = feeler(&[
         "query",

@@ -4,7 +4,7 @@ mod common;
 
 use common::{at, body, query, spool, turned};
 use feeler_brep::fixtures;
-use feeler_runtime::{FeatureKind, LmdClass, QueryOptions};
+use feeler_runtime::{ContactPair, FeatureKind, LmdClass, QueryOptions};
 
 fn within(d_max: f64) -> QueryOptions {
     QueryOptions::within(d_max)
@@ -138,4 +138,26 @@ fn dilations_only_change_the_gap() {
     let l = query(&a, &a, &at(0.0, 0.0, 0.0), &at(0.0, 2.5, 0.0), &options);
     assert!((l[0].distance - 0.5).abs() < 1e-14 && (l[0].gap - 0.2).abs() < 1e-14, "{l:?}");
     assert!((l[0].normal - feeler_geom::V3::y()).norm() < 1e-15, "{l:?}");
+}
+
+/// However far, whichever is A, and one inside the other; hulls that overlap tell nothing.
+#[test]
+fn nearest_distances() {
+    let (ball, hollow) = (body(&fixtures::sphere(2.0)), body(&fixtures::hollow_sphere(50.0, 40.0)));
+    let block = body(&fixtures::block([-1.0; 3], [1.0; 3]));
+    let cases = [
+        (&ball, &ball, at(1e4, 0.0, 0.0), 1e4 - 4.0),
+        (&ball, &block, at(0.0, 300.0, 400.0), (299.0_f64.powi(2) + 399.0_f64.powi(2)).sqrt() - 2.0),
+        (&hollow, &ball, at(3.0, 4.0, 0.0), 33.0),
+        (&hollow, &block, at(10.0, 0.0, 0.0), 40.0 - 123.0_f64.sqrt()),
+        (&ball, &block, at(3.0, 0.0, 0.0), 0.0),
+    ];
+    for (a, b, pose, expected) in cases {
+        for (a, b, pose_a, pose_b) in [(a, b, at(0.0, 0.0, 0.0), pose), (b, a, pose, at(0.0, 0.0, 0.0))] {
+            let pair = ContactPair::new(a.clone(), b.clone());
+            let nearest =
+                pair.nearest_distance(&pose_a, &pose_b, &within(0.1)).expect("finite poses").expect("bodies");
+            assert!((nearest - expected).abs() <= 1e-13 * expected.max(100.0), "{nearest}, not {expected}");
+        }
+    }
 }

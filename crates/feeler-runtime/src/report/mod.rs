@@ -7,6 +7,7 @@
 
 mod contacts;
 mod curves;
+mod distance;
 mod region;
 mod separate;
 mod stretch;

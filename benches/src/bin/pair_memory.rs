@@ -1,0 +1,78 @@
+//! How much memory a pair holds after many varied poses.
+//!
+//! ```text
+//! cargo run --release -p feeler-benches --bin pair_memory [-- POSES]
+//! ```
+//!
+//! Pairs of models of data/, each asked with the default options and with signed contacts in turns. Poses are random: places and
+//! turns of all sizes, from 1e-6 of the solids to all of it, about where both touch or overlap. Prints the bytes that a pair holds after
+//! a tenth of a percent, a percent, a tenth and all of the poses. Bodies are not counted. The exit status is 1 when the last tenfold of
+//! poses makes a pair more than a quarter larger.
+#![expect(clippy::print_stdout, reason = "a program that reports")]
+#![expect(clippy::cast_precision_loss, reason = "counts in a report")]
+
+use feeler_geom::Pose;
+use feeler_runtime::{ContactPair, QueryOptions};
+use feeler_tests::{model, random_pose};
+use peak_alloc::PeakAlloc;
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+const PAIRS: [(&str, &str, [f64; 3]); 6] = [
+    ("socket", "plug", [0.0, 0.0, 0.1]),
+    ("stepped-seat", "stepped-cone", [0.0, 0.0, 0.2]),
+    ("bayonet-socket", "bayonet-plug", [0.0, 0.0, 0.0]),
+    ("perforated-plate", "pin-short", [4.0, 4.0, 16.0]),
+    ("wave", "torus", [0.0, 0.0, 24.0]),
+    ("box", "half-cone", [0.0, 0.0, 5.0]),
+];
+
+fn main() -> ExitCode {
+    let poses: u64 = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(100_000);
+    let mut code = ExitCode::SUCCESS;
+    println!("| pair | {} poses | {} | {} | {poses} |", poses / 1000, poses / 100, poses / 10);
+    println!("|---|---|---|---|---|");
+    for (a, b, t) in PAIRS {
+        let kilobytes = run(a, b, t, poses);
+        let columns: Vec<String> = kilobytes.iter().map(|k| format!("{k:.0} kB")).collect();
+        println!("| {a} / {b} | {} |", columns.join(" | "));
+        if kilobytes[3] > 1.25 * kilobytes[2] {
+            code = ExitCode::from(1);
+        }
+    }
+    code
+}
+
+/// Kilobytes held after a thousandth, a hundredth, a tenth and all of the poses.
+fn run(a: &str, b: &str, t: [f64; 3], poses: u64) -> [f64; 4] {
+    let (a, b) = (model(a).body, model(b).body);
+    let size = a.size().min(b.size());
+    let base = Pose::translation(t[0], t[1], t[2]);
+    // What bodies make at the first use is theirs.
+    let query = |pair: &mut ContactPair, pose: &Pose, k: u64| {
+        let penetration = if k % 2 == 0 { 0.0 } else { 1e-3 * size };
+        let options = QueryOptions { penetration, ..QueryOptions::within(0.02 * size) };
+        pair.query(&Pose::identity(), pose, &options).expect("finite poses and options");
+    };
+    for k in 0..2 {
+        query(&mut ContactPair::new(a.clone(), b.clone()), &base, k);
+    }
+    let before = ALLOCATOR.current_usage();
+    let mut pair = ContactPair::new(a.clone(), b.clone());
+    let mut rng = SmallRng::seed_from_u64(5);
+    let mut out = [0.0; 4];
+    for k in 0..poses {
+        let scale = 0.1_f64.powi(rng.random_range(0..7));
+        query(&mut pair, &random_pose(k, &base, scale * size, 3.0 * scale), k);
+        for (part, kilobytes) in [1000, 100, 10, 1].into_iter().zip(&mut out) {
+            if (k + 1) * part == poses {
+                *kilobytes = (ALLOCATOR.current_usage() - before) as f64 / 1024.0;
+            }
+        }
+    }
+    out
+}
