@@ -5,28 +5,31 @@
 
 mod axes;
 mod concave;
+pub(crate) mod edge_normals;
 pub(crate) mod face_tree;
 mod feature;
 mod order;
 mod regions;
+pub(crate) mod samples;
 pub(crate) mod tracks;
+pub(crate) mod tree;
 
 pub(crate) use axes::{Axis, MOST as MOST_AXES};
 pub(crate) use feature::{FeatureData, Near};
 use order::MOST_AREAS;
 pub(crate) use order::{SortKey, positions};
 
+use crate::Tolerances;
 use crate::body::face_tree::{FaceNode, face_tree};
+use crate::body::samples::{CurveSamples, Grid, Normals, Samples, Stretch};
 use crate::body::tracks::Tracks;
-use crate::nearest::membership::shell_points;
+use crate::body::tree::{Allowance, FeatureTypes, Form, TreeNode};
 use crate::profile::apart::{along, part};
 use crate::profile::ring::ring;
-use crate::samples::{CurveSamples, Grid, Normals, Samples, Stretch};
-use crate::tree::{Allowance, FeatureTypes, Form, TreeNode};
 use feature::{NEAR_ROOM, ROOM, curvature_bound, exact_along, near, outline, zone};
 use feeler_convex::{Polytope, Support};
 use feeler_geom::skeleton::Primitive;
-use feeler_geom::{Aabb, P3, Pose, Rect, V3};
+use feeler_geom::{Aabb, P2, P3, Pose, Rect, V3};
 use feeler_hierarchy::{Area, Edge, Face, Feature, FeatureType, Hierarchy, Node, Vertex};
 use regions::divide;
 use std::ops::Range;
@@ -93,7 +96,7 @@ pub struct Body {
     bounds: Aabb,
     reach: f64,
     /// A point on each shell, in the interior of a face: what containment is decided with.
-    shell_points: Vec<(P3, V3)>,
+    pub(crate) shell_points: Vec<(P3, V3)>,
     tracks: OnceLock<Tracks>,
     concave: OnceLock<Vec<Box<[bool]>>>,
     /// See [`Body::hull`].
@@ -112,12 +115,8 @@ pub(crate) const REGIONS: usize = 64;
 const MAX_CONE_SLACK: f64 = 0.05;
 
 impl Body {
-    /// Takes a hierarchy into use.
-    ///
-    /// # Errors
-    /// When an index is out of range or a box is not finite: the loader of a file has checked this already, but a
-    /// hierarchy can be made by hand. When there are more than 2²⁸ areas.
-    pub fn new(hierarchy: Hierarchy) -> Result<Self, BodyError> {
+    /// All of a body but the points on its shells.
+    pub(crate) fn without_shell_points(hierarchy: Hierarchy) -> Result<Self, BodyError> {
         check(&hierarchy)?;
         let (n_faces, n_edges) = (hierarchy.faces.len(), hierarchy.edges.len());
         let dense = |f: Feature| match f {
@@ -247,7 +246,6 @@ impl Body {
         let boxes: Vec<_> = body.faces.iter().map(|n| (n.obb.center, n.radius, n.children())).collect();
         let of_faces = divide(&boxes, REGIONS, &mut body.regions);
         body.faces.iter_mut().zip(of_faces).for_each(|(n, region)| n.region = region);
-        body.shell_points = shell_points(&body);
         Ok(body)
     }
 
@@ -597,5 +595,22 @@ fn check(h: &Hierarchy) -> Result<(), BodyError> {
     match seen.iter().position(|s| !s) {
         Some(i) => Err(bad("area without a leaf", i)),
         None => Ok(()),
+    }
+}
+
+/// Outward unit normal of a face.
+pub(crate) fn outward_normal(face: &Face, uv: P2) -> V3 {
+    let n = face.surface.normal(uv);
+    if face.outward { n } else { -n }
+}
+
+impl Tolerances {
+    /// Tolerances for two bodies, `pose_ab` taking coordinates of B to those of A; `tolerance` as in
+    /// [`QueryOptions`](crate::QueryOptions::tolerance).
+    #[must_use]
+    pub fn new(a: &Body, b: &Body, pose_ab: &Pose, tolerance: Option<f64>) -> Self {
+        let size = a.size().max(b.size()).max(f64::MIN_POSITIVE);
+        let reach = size + a.reach().max(b.reach()).max(pose_ab.translation.vector.norm());
+        Self::of_lengths(size, reach, tolerance)
     }
 }

@@ -8,8 +8,8 @@
 //! # Source
 //! MATH §2, §10: keys and sorting, never the order of arrival.
 
-use crate::filter::Accepted;
-use crate::solve::Context;
+use crate::query::Accepted;
+use crate::query::Context;
 use crate::{FeatureKind, LmdClass};
 use std::cmp::Ordering;
 

@@ -8,34 +8,44 @@
 //! Kernels work in the frame of A; `pose_ab` takes coordinates of B to those of A. Lengths in millimetres, angles in
 //! radians. This crate knows neither STEP nor solids: it reads hierarchies.
 
-mod body;
 mod error;
 mod lmd;
 mod options;
-mod pair;
 mod phases;
-mod samples;
-mod scene;
+mod side;
 mod tolerance;
-mod track;
-mod tree;
 mod verdict_types;
+
+mod profile;
+
+mod body;
+mod load;
+
+mod nearest;
+
+mod walk;
+
+mod query;
+
+mod footpoint;
 
 mod front;
 mod solve;
 
-mod polar;
-mod pressed;
-mod trim;
-
-mod conformal;
 mod dedupe;
 mod filter;
-mod nearest;
-mod profile;
-mod report;
-mod touching;
+mod track;
+
+mod certify;
+mod conformal;
+mod pressed;
+
 mod verdict;
+
+mod pair;
+mod report;
+
+mod scene;
 
 pub use body::{Body, BodyError};
 pub use error::QueryError;

@@ -1,20 +1,22 @@
 //! Two bodies and everything their queries reuse.
 
+use crate::certify::certify;
 use crate::conformal;
 use crate::dedupe::dedupe;
-use crate::filter::{Accepted, filter};
+use crate::filter::filter;
+use crate::footpoint::trim::place_on_face;
 use crate::front::Front;
 use crate::front::brute::all_pairs;
-use crate::front::cull::CullContext;
-use crate::front::motion::Odometer;
 use crate::phases::{PhaseTimes, timed};
 use crate::pressed;
-use crate::solve::certify::certify;
-use crate::solve::{Context, Solved, solve_all};
+use crate::query::Accepted;
+use crate::query::Context;
+use crate::solve::{Solved, solve_all};
 use crate::tolerance::Tolerances;
 use crate::track::Tracks;
-use crate::trim::place_on_face;
 use crate::verdict::{self, Finding};
+use crate::walk::cull::CullContext;
+use crate::walk::motion::Odometer;
 use crate::{
     Body, FeatureRef, Lmd, LmdClass, QueryError, QueryOptions, Stats, Status, Undecided, Verdict, Widened,
     Witness,

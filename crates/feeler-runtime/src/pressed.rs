@@ -11,13 +11,14 @@
 //! # Source
 //! MATH §16.
 
-use crate::filter::Accepted;
+use crate::body::edge_normals::edge_normals;
 use crate::nearest::membership::{RayScratch, contains};
+use crate::nearest::outward_of_all;
 use crate::nearest::{NearScratch, faces_around};
-use crate::polar::edge_normals;
-use crate::solve::{Candidate, Context, Which};
+use crate::query::Accepted;
+use crate::query::Context;
+use crate::side::Which;
 use crate::track::Tracks;
-use crate::verdict::outward_of_all;
 use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
@@ -33,19 +34,6 @@ pub(crate) struct Scratch {
 const STEPS: [f64; 3] = [0.5, 0.1, 0.02];
 /// Faces count as those of a vertex within so many tolerances.
 const BESIDE: f64 = 4.0;
-
-/// Whether a pair of features is never pressed into one another as deep as this candidate.
-pub(crate) fn is_impossible(ctx: &Context<'_>, c: &Candidate) -> bool {
-    let has = |is: fn(&Feature) -> bool| is(&c.feature_a) || is(&c.feature_b);
-    c.distance < ctx.tol.least_distance()
-        && has(|f| matches!(f, Feature::Vertex(_)))
-        && !has(|f| matches!(f, Feature::Face(_)))
-}
-
-/// How far (mm) beyond a concave edge a footpoint at this distance still counts as on its face.
-pub(crate) fn beside(ctx: &Context<'_>, distance: f64) -> f64 {
-    if distance < ctx.tol.least_distance() { -ctx.least } else { 0.0 }
-}
 
 /// Leaves out what is pressed deeper than a contact can be and is neither confirmed by a common point nor continued. `is_apart` tells that
 /// the solids are known not to interfere; `way` (mm) bounds how far points of B have moved since the last query.

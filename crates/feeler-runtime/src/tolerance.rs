@@ -7,9 +7,6 @@
 //! # Source
 //! MATH §2 ("the size in tolerances"), §6 (trims), §14.2 (1e-7 of the size against another kernel).
 
-use crate::Body;
-use feeler_geom::Pose;
-
 /// Relative rounding of a footpoint: some hundred operations on coordinates.
 const EPS_REL: f64 = 1e-13;
 /// The bits of a positive number that make it a power of two.
@@ -60,13 +57,10 @@ pub struct Tolerances {
 }
 
 impl Tolerances {
-    /// Tolerances for two bodies, `pose_ab` taking coordinates of B to those of A; `tolerance` as in
-    /// [`QueryOptions`](crate::QueryOptions::tolerance).
-    #[must_use]
-    pub fn new(a: &Body, b: &Body, pose_ab: &Pose, tolerance: Option<f64>) -> Self {
-        let size = a.size().max(b.size()).max(f64::MIN_POSITIVE);
+    /// Tolerances for solids whose boxes' diagonals are no longer than `size` (mm) and with coordinates of no more than `reach` (mm) in the
+    /// frame of A; `tolerance` as in [`QueryOptions`](crate::QueryOptions::tolerance).
+    pub(crate) fn of_lengths(size: f64, reach: f64, tolerance: Option<f64>) -> Self {
         // A power of two: small motions leave the tolerances as they are.
-        let reach = size + a.reach().max(b.reach()).max(pose_ab.translation.vector.norm());
         let reach = 2.0 * f64::from_bits(reach.to_bits() & EXPONENT);
         let trim = TRIM_REL * size + EPS_REL * reach;
         Self {

@@ -13,7 +13,7 @@
 //! the sequence of queries.
 
 use crate::FeatureKind;
-use crate::filter::Accepted;
+use crate::query::Accepted;
 use feeler_geom::{P3, Pose, V3};
 use feeler_hierarchy::Feature;
 

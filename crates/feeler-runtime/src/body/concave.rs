@@ -1,7 +1,7 @@
 //! Which trims of a solid's faces are concave edges: beyond them a face goes on into the solid's own material. Made at the first use.
 
 use crate::Body;
-use crate::trim::outward_normal;
+use crate::body::outward_normal;
 use feeler_hierarchy::Face;
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@
 
 use crate::Body;
 use crate::body::index;
-use crate::tree::Placed;
+use crate::body::tree::Placed;
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::{Aabb, Obb, P3};
 use feeler_hierarchy::{Feature, Node};

@@ -1,9 +1,9 @@
 //! What queries need of one feature beside what is stored: its oriented spheres, where it lies about them, its directions.
 
+use crate::body::samples::at;
+use crate::body::tree::Form;
 use crate::profile::apart::apex;
 use crate::profile::ring::Ring;
-use crate::samples::at;
-use crate::tree::Form;
 use feeler_geom::cone::{PolyCone, Zone};
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P2, P3, Rect, V3};

@@ -2,8 +2,8 @@
 
 use super::{FamilySet, Member, OnTrim, Sample};
 use crate::QueryOptions;
-use crate::solve::Which;
-use crate::trim::clearance_on;
+use crate::footpoint::trim::clearance_on;
+use crate::side::Which;
 use feeler_geom::skeleton::Critical;
 use feeler_geom::{P3, V3, math};
 use feeler_hierarchy::Feature;

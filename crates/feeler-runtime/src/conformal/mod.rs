@@ -23,9 +23,11 @@
 
 mod march;
 
-use crate::filter::{Accepted, Foot, Side, lies_on, side};
-use crate::pressed;
-use crate::solve::{Context, FamilyPair, Solved, Which};
+use crate::footpoint::side::{Foot, Side, lies_on, side};
+use crate::query::Accepted;
+use crate::query::{Context, FamilyPair};
+use crate::side::Which;
+use crate::solve::Solved;
 use crate::tolerance::Tolerances;
 use crate::{LmdClass, QueryOptions};
 use feeler_geom::contact::{SecondOrder, second_order};
@@ -244,7 +246,7 @@ impl<'a> FamilySet<'a> {
             return None;
         }
         let basis = complete_basis(&c.n);
-        let beside = pressed::beside(ctx, c.distance);
+        let beside = ctx.beside(c.distance);
         // Near an exact family its members are critical to what the tolerance makes of an angle.
         let bent = ctx.tol.bent(1.0 / self.extent);
         let tol =
@@ -272,8 +274,8 @@ impl<'a> FamilySet<'a> {
         let (a, b) = m.sides?;
         let quasi = self.ctx.a.data(self.feature_a).quasi_only
             || self.ctx.b.data(self.feature_b).quasi_only
-            || a.polar != crate::polar::Polar::Exact
-            || b.polar != crate::polar::Polar::Exact;
+            || a.polar != crate::footpoint::polar::Polar::Exact
+            || b.polar != crate::footpoint::polar::Polar::Exact;
         // Edges near an exact family are critical up to the tolerance only: the footpoints rule.
         let delta = m.pair.p_b - m.pair.p_a;
         let (n, distance) = if m.pair.distance > self.ctx.tol.tol {

@@ -12,17 +12,15 @@
 //! pose of the query. The order of the output does not matter to what follows, which sorts it.
 
 pub(crate) mod brute;
-pub(crate) mod cull;
-pub(crate) mod motion;
-pub(crate) mod pair_tree;
 
-use crate::solve::Which;
-use crate::tree::{PlacedRounds, PlacedTree, TreeNode};
+use crate::body::tree::TreeNode;
+use crate::side::Which;
+use crate::walk::cull::CullContext;
+use crate::walk::motion::{Clocks, Margin, Travelled};
+use crate::walk::pair_tree::{PairTree, Pairs, Verdict, opened};
+use crate::walk::placed::{PlacedRounds, PlacedTree};
 use crate::{Body, Stats};
-use cull::CullContext;
 use feeler_geom::Pose;
-use motion::{Clocks, Margin, Travelled};
-use pair_tree::{PairTree, Pairs, Verdict, opened};
 use std::collections::BTreeMap;
 
 /// A pair of areas that may hold a minimum.

@@ -10,7 +10,7 @@
 
 use crate::Body;
 use crate::body::index;
-use crate::trim::outward_normal;
+use crate::body::outward_normal;
 use arrayvec::ArrayVec;
 use feeler_geom::cone::Cap;
 use feeler_geom::roots::poly_roots;

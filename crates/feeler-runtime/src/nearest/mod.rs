@@ -6,14 +6,15 @@
 pub(crate) mod membership;
 
 use crate::Body;
+use crate::body::outward_normal;
+use crate::body::samples::at;
 use crate::body::tracks::{SAMPLES, Track};
-use crate::samples::at;
-use crate::trim::outward_normal;
 use arrayvec::ArrayVec;
 use feeler_geom::skeleton::signed_distance_value;
 use feeler_geom::trim::Side;
 use feeler_geom::{P2, P3, Rect, Surface, V3};
 use feeler_hierarchy::Feature;
+use nalgebra::Matrix3;
 
 /// The boundary point nearest to a point, the solid's frame.
 #[derive(Clone, Copy, Debug)]
@@ -270,6 +271,20 @@ pub(crate) fn faces_around(body: &Body, p: &P3, radius: f64, scratch: &mut NearS
     }
     out.sort_unstable_by_key(|(f, _)| *f);
     out
+}
+
+/// The shortest vector that goes out of each of the first three faces by one: a step against it is inside an edge or a corner.
+pub(crate) fn outward_of_all(faces: &Around) -> Option<V3> {
+    let normals: ArrayVec<V3, 3> = faces.iter().map(|(_, n)| *n).take(3).collect();
+    match normals.as_slice() {
+        [a, b] => Some((a + b) / (1.0 + a.dot(b))),
+        [a, b, c] => {
+            let rows = Matrix3::from_rows(&[a.transpose(), b.transpose(), c.transpose()]);
+            Some(rows.try_inverse()? * V3::new(1.0, 1.0, 1.0))
+        }
+        _ => None,
+    }
+    .filter(|v| v.norm() < 20.0)
 }
 
 /// Parameters of the point of a face nearest to `p`, when that is within `radius` and in the trims or beside them by no more.

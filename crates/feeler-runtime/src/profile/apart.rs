@@ -11,43 +11,10 @@
 //! A length is certain up to rounding, and of faces that follow a canonical one as certain as what they were measured to be
 //! off it: the trimmed faces have no common point, nor points that are nearer.
 
-use super::coaxial::{self, Part};
-use super::ring::Ring;
-use crate::solve::{Context, Which};
+use super::{Part, Round, WHOLE, coaxial, side_of};
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, P3, V3, math};
 use std::f64::consts::TAU;
-
-/// A face that is canonical or follows a canonical one, frame of A.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Round {
-    pub primitive: Primitive,
-    /// How far (mm) the face may be off the primitive.
-    pub off: f64,
-    /// Of a line the range along it (mm from the origin) in which the face lies.
-    pub along: [f64; 2],
-    /// Of a circle the part of the meridian in which the face lies.
-    pub part: Part,
-    /// Of a plane, where the face lies about a point.
-    pub ring: Option<Ring>,
-    /// The face is in here.
-    bounds: Obb,
-}
-
-impl Round {
-    /// `None` for a free-form face.
-    pub(crate) fn of(ctx: &Context<'_>, which: Which, feature: u32) -> Option<Self> {
-        let data = &ctx.body(which).features()[feature as usize];
-        let (&primitive, off) = ctx.body(which).round(feature)?;
-        let bounds = Obb::from_aabb(&data.bounds);
-        let (primitive, bounds) = match which {
-            Which::A => (primitive, bounds),
-            Which::B => (primitive.transformed(&ctx.pose_ab), bounds.transformed(&ctx.pose_ab)),
-        };
-        let ring = data.ring.map(|r| Ring { center: ctx.in_a(which, &r.center), ..r });
-        Some(Self { primitive, off, along: data.along, part: data.part, ring, bounds })
-    }
-}
 
 /// Where a feature with the primitive of a line lies along it, but for what it is `off` (mm): the range of its boxes, a
 /// cone's on its own nappe.
@@ -116,14 +83,14 @@ pub(crate) fn apart(a: &Round, b: &Round, [shallow, deep]: [f64; 2]) -> Apart {
 /// The part of the meridian of a torus in which a face lies: angles at points of it, from outside up, and this `room`
 /// (relative to the part) for what is beyond the outermost ones.
 pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P3>, room: f64) -> Part {
-    let Some(Primitive::Circle { frame, radius, .. }) = primitive else { return coaxial::WHOLE };
+    let Some(Primitive::Circle { frame, radius, .. }) = primitive else { return WHOLE };
     let angle = |p: P3| {
         let q = frame.local(&p);
         math::atan2(q.z, math::hypot(q.x, q.y) - radius).rem_euclid(TAU)
     };
     let mut angles: Vec<f64> = points.map(angle).collect();
     angles.sort_unstable_by(f64::total_cmp);
-    let (Some(first), Some(last)) = (angles.first(), angles.last()) else { return coaxial::WHOLE };
+    let (Some(first), Some(last)) = (angles.first(), angles.last()) else { return WHOLE };
     // The face is in what remains beside the widest gap.
     let mut widest = (first + TAU - last, *first);
     for w in angles.windows(2) {
@@ -133,11 +100,7 @@ pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P
     }
     let (gap, from) = widest;
     let turn = TAU - gap;
-    if gap.is_nan() || gap < LEAST_GAP {
-        coaxial::WHOLE
-    } else {
-        [from - room * turn, turn * (1.0 + 2.0 * room)]
-    }
+    if gap.is_nan() || gap < LEAST_GAP { WHOLE } else { [from - room * turn, turn * (1.0 + 2.0 * room)] }
 }
 
 /// A gap (rad) between angles of points that is more than that between samples.
@@ -292,11 +255,6 @@ fn along_line(face: &Round, ends: [f64; 2], side: f64, extreme: f64) -> [f64; 2]
     }
 }
 
-pub(super) fn side_of(sigma: f64, slope: f64) -> f64 {
-    let s = if slope == 0.0 { sigma } else { slope };
-    if s < 0.0 { -1.0 } else { 1.0 }
-}
-
 /// Signed distances from spheres of a signed radius by distances from their centres.
 fn signed(distance: [f64; 2], sigma: f64) -> [f64; 2] {
     let side = side_of(sigma, 0.0);
@@ -333,6 +291,7 @@ fn absolute([lo, hi]: [f64; 2]) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::ring::Ring;
     use feeler_geom::skeleton::signed_distance;
     use feeler_geom::{Aabb, Frame};
     use rand::rngs::SmallRng;
@@ -359,7 +318,7 @@ mod tests {
         let frame = Frame::from_z(o, z, None).expect("a direction");
         let sign = if rng.random_bool(0.5) { 1.0 } else { -1.0 };
         let r = rng.random_range(0.1..2.0);
-        let (mut part, mut ring) = (coaxial::WHOLE, None);
+        let (mut part, mut ring) = (WHOLE, None);
         let mut points = Vec::new();
         let (s, t): (f64, f64) = (rng.random_range(-2.0..2.0), rng.random_range(0.1..3.0));
         let primitive = match rng.random_range(0..5) {
@@ -523,7 +482,7 @@ mod tests {
                     primitive,
                     off: 0.0,
                     along: [-1.0, 4.0],
-                    part: coaxial::WHOLE,
+                    part: WHOLE,
                     ring: None,
                     bounds,
                 };

@@ -7,16 +7,12 @@
 //! # Guarantees
 //! As of [`mod@super::apart`].
 
-use super::apart::Round;
-use super::ring::Ring;
+use super::{Place, Round, nearest_of};
+use crate::profile::ring::Ring;
 use feeler_geom::math;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{P3, V3};
-use nalgebra::Vector2;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
-
-/// Radius and height about an axis.
-type Place = Vector2<f64>;
 
 /// A face about its axis.
 struct Profile {
@@ -32,12 +28,6 @@ enum Outline {
     /// Points at angles from the first for the given turn, about the centre; signed radius.
     Arc { center: Place, sigma: f64, from: f64, turn: f64 },
 }
-
-/// A meridian's part: angles about the tube's centre from outside up, the first and how far from there.
-pub(super) type Part = [f64; 2];
-
-/// All of a meridian.
-pub(super) const WHOLE: Part = [0.0, TAU];
 
 /// Bounds of the signed distance from the surface of `from` over a face, when both are of revolution.
 pub(super) fn range(from: &Round, face: &Round) -> Option<[f64; 2]> {
@@ -82,7 +72,7 @@ fn profile(round: &Round, other: &V3) -> Option<Profile> {
     match round.primitive {
         Primitive::Line { origin, dir, sigma, slope } => {
             // Points of the surface about the ends of the axis.
-            let side = super::apart::side_of(sigma, slope);
+            let side = super::side_of(sigma, slope);
             let cos = (1.0 - slope * slope).sqrt();
             let normal = Place::new(side * cos, -slope);
             let end = |h: f64| Place::new((sigma + slope * h).abs() / cos, h);
@@ -274,14 +264,6 @@ impl Outline {
 
 /// Rounding of an angle.
 const ANGLE_SLACK: f64 = 1e-12;
-
-/// The place of a segment nearest to one.
-pub(super) fn nearest_of([a, b]: &[Place; 2], p: &Place) -> Place {
-    let (d, x) = (b - a, p - a);
-    let d_sq = d.norm_squared();
-    let t = if d_sq > 0.0 { (x.dot(&d) / d_sq).clamp(0.0, 1.0) } else { 0.0 };
-    a + d * t
-}
 
 /// Whether two segments meet in one place.
 fn cross([a, b]: &[Place; 2], [c, d]: &[Place; 2]) -> bool {

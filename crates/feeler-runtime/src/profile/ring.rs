@@ -1,6 +1,6 @@
 //! Planar faces about a point, as rings: what a step of a turned part is.
 
-use super::coaxial::nearest_of;
+use super::nearest_of;
 use feeler_geom::trim::{Side, TrimPiece};
 use feeler_geom::{P2, P3, Surface};
 use feeler_hierarchy::Face;

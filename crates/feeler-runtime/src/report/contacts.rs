@@ -3,7 +3,7 @@
 use super::context;
 use super::region::common_area;
 use super::stretch::{common_line, common_stretch};
-use crate::solve::Context;
+use crate::query::Context;
 use crate::{
     Contact, ContactKind, ContactPair, FeatureKind, Lmd, LmdClass, QueryError, QueryOptions, Status,
 };

@@ -13,7 +13,7 @@ mod separate;
 mod stretch;
 
 use crate::pair::relative_pose;
-use crate::solve::Context;
+use crate::query::Context;
 use crate::tolerance::Tolerances;
 use crate::{ContactPair, QueryError, QueryOptions};
 use feeler_geom::Pose;

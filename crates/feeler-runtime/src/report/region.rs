@@ -6,7 +6,7 @@
 //! and out is bisected.
 
 use crate::nearest::foot_on_face;
-use crate::solve::Context;
+use crate::query::Context;
 use feeler_geom::trim::{Side, TrimCells, TrimDomain, TrimPiece, gauss_legendre};
 use feeler_geom::{P2, P3, Surface, V2, V3, math};
 use nalgebra::Matrix2;

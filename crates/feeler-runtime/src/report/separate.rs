@@ -4,8 +4,8 @@
 //! verdict itself. Moving on may bring the solids into one another again, as a pin that crosses the other wall of its bore: therefore
 //! short ways are tried before long ones, and what is returned is only ever a translation that the verdict has accepted.
 
+use crate::body::outward_normal;
 use crate::nearest::{NearScratch, nearest};
-use crate::trim::outward_normal;
 use crate::{Body, ContactPair, FeatureRef, QueryError, QueryOptions, Status, Verdict};
 use feeler_convex::{Moved, PenetrationRequest, penetration};
 use feeler_geom::{P2, Pose, V3};

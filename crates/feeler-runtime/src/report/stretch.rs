@@ -1,9 +1,10 @@
 //! How long features touch along a line: the parts of an edge, or of the line or circle in which two faces touch, that are on both.
 
 use super::region;
+use crate::footpoint::trim::{locate_on_edge, on_face};
 use crate::nearest::foot_on_face;
-use crate::solve::{Context, Which};
-use crate::trim::{locate_on_edge, on_face};
+use crate::query::Context;
+use crate::side::Which;
 use crate::{FeatureKind, FeatureRef};
 use feeler_geom::{P3, V3, math};
 use std::f64::consts::TAU;

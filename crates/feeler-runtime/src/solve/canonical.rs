@@ -6,8 +6,9 @@
 //! # Source
 //! BREP §4.2.3 (one solve a pair of supermaximal features), MATH §2, §3.
 
-use super::{Candidate, Context, FamilyPair, Solved};
-use crate::filter::flatness;
+use super::Solved;
+use crate::footpoint::side::flatness;
+use crate::query::{Candidate, Context, FamilyPair};
 use feeler_geom::contact::{SecondOrder, SideShape, second_order};
 use feeler_geom::frame::complete_basis;
 use feeler_geom::skeleton::{

@@ -12,9 +12,11 @@
 //! or the derivative turns twice within a 512th of it. Roots are bisected with Newton steps to round-off.
 
 use super::reduced::Reduced;
-use super::{Context, Solved, Which, candidate_of};
+use super::{Solved, candidate_of};
 use crate::Body;
-use crate::samples::{CURVE_STEPS, MIDDLE, Stretch};
+use crate::body::samples::{CURVE_STEPS, MIDDLE, Stretch};
+use crate::query::Context;
+use crate::side::Which;
 use feeler_geom::curve::CurveDerivs;
 use feeler_geom::{Curve, P2, V3};
 use feeler_hierarchy::Feature;

@@ -13,146 +13,29 @@
 //! BREP §4.3.1, Table 4.1; MATH §3, §8.
 
 pub(crate) mod canonical;
-pub(crate) mod certify;
 pub(crate) mod curve;
 pub(crate) mod free;
+mod leaf;
 pub(crate) mod near;
 pub(crate) mod newton;
 pub(crate) mod patch;
 pub(crate) mod reduced;
 mod signed;
 
-use crate::body::positions;
-use crate::front::cull::CullContext;
-use crate::samples::Stretch;
-use crate::tolerance::Tolerances;
-use crate::tree::{Allowance, Form};
+use crate::body::samples::Stretch;
+use crate::body::tree::Form;
+use crate::footpoint::bands::faces_away;
+use crate::query::Candidate;
+use crate::query::Context;
+use crate::query::FamilyPair;
+use crate::query::sort_by_features;
+use crate::side::Which;
 use crate::{Body, QueryOptions, Stats};
-use feeler_geom::cone::Cap;
 use feeler_geom::obb::PoseMatrix;
-use feeler_geom::skeleton::{Family, Primitive, gradient_over_ball, signed_distance_form};
-use feeler_geom::{Aabb, P2, P3, Pose, V3};
+use feeler_geom::skeleton::{Primitive, gradient_over_ball, signed_distance_form};
+use feeler_geom::{Aabb, P2, P3, V3};
 use feeler_hierarchy::Feature;
 use rayon::prelude::*;
-
-/// What all steps of a query share. Everything is in the frame of A unless it says otherwise.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Context<'a> {
-    pub a: &'a Body,
-    pub b: &'a Body,
-    /// Takes coordinates of B to those of A.
-    pub pose_ab: Pose,
-    pub pose_ba: Pose,
-    pub tol: Tolerances,
-    pub d_max: f64,
-    /// Smallest signed distance (mm) of a minimum.
-    pub least: f64,
-    pub alpha: f64,
-    /// What culls pairs of areas; `None` for brute force.
-    pub cull: Option<CullContext>,
-}
-
-/// One of the two solids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Which {
-    A,
-    B,
-}
-
-impl Which {
-    pub(crate) fn other(self) -> Self {
-        match self {
-            Self::A => Self::B,
-            Self::B => Self::A,
-        }
-    }
-}
-
-impl Context<'_> {
-    /// No footpoints of a minimum are farther (mm) apart.
-    pub(crate) fn reach(&self) -> f64 {
-        self.d_max.max(-self.least)
-    }
-
-    /// Whether minima deeper than the tolerance are asked for.
-    pub(crate) fn presses(&self) -> bool {
-        self.least < self.tol.least_distance_apart()
-    }
-
-    /// A point of a solid (its own frame) in the frame of A.
-    pub(crate) fn in_a(&self, which: Which, p: &P3) -> P3 {
-        match which {
-            Which::A => *p,
-            Which::B => self.pose_ab * p,
-        }
-    }
-
-    pub(crate) fn body(&self, which: Which) -> &Body {
-        match which {
-            Which::A => self.a,
-            Which::B => self.b,
-        }
-    }
-
-    /// Takes coordinates of a solid to those of the *other* one.
-    pub(crate) fn pose_to_other(&self, which: Which) -> &Pose {
-        match which {
-            Which::A => &self.pose_ba,
-            Which::B => &self.pose_ab,
-        }
-    }
-
-    /// Primitive of a feature in the frame of A.
-    pub(crate) fn primitive(&self, which: Which, feature: Feature) -> Option<Primitive> {
-        let p = self.body(which).data(feature).primitive?;
-        Some(match which {
-            Which::A => p,
-            Which::B => p.transformed(&self.pose_ab),
-        })
-    }
-
-    /// Angle (rad) outside its stored cone at which a direction can still count as in a polar.
-    pub(crate) fn polar_slack(&self, allowance: &Allowance) -> f64 {
-        let bent = self.tol.bent(f64::from(allowance.inverse_extent));
-        f64::from(allowance.angle) + bent + self.tol.critical + self.alpha
-    }
-
-    /// Extent (mm) over which a pair of features can be flat: that of the smaller one, vertices aside.
-    pub(crate) fn extent(&self, a: Feature, b: Feature) -> f64 {
-        let of = |body: &Body, f: Feature| match f {
-            Feature::Vertex(_) => f64::INFINITY,
-            _ => body.data(f).extent,
-        };
-        let e = of(self.a, a).min(of(self.b, b));
-        if e.is_finite() { e } else { self.tol.size }
-    }
-}
-
-/// A critical pair of footpoints of two features' untrimmed geometry, frame of A.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Candidate {
-    pub feature_a: Feature,
-    pub feature_b: Feature,
-    pub p_a: P3,
-    pub p_b: P3,
-    /// Unit direction from A to B, A's outward direction.
-    pub n: V3,
-    /// Signed distance along `n`.
-    pub distance: f64,
-    /// Parameters where the solver knows them (free-form features).
-    pub hint_a: Option<P2>,
-    pub hint_b: Option<P2>,
-    /// The solver stopped above round-off.
-    pub undecided: bool,
-}
-
-/// A pair of features with a continuous family of critical pairs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FamilyPair {
-    pub feature_a: Feature,
-    pub feature_b: Feature,
-    pub family: Family,
-}
 
 /// Output and scratch of the solves.
 #[derive(Debug, Default)]
@@ -234,31 +117,6 @@ pub(crate) fn solve_all(
     // More pairs may be looked at in another pass over the same poses.
     out.candidates.reserve(out.candidates.len());
     out.families.reserve(out.families.len());
-}
-
-/// Sorts pairs of areas by [`SortKey`](crate::body::SortKey), those of `first` first, and keeps each once. `keys` is reused memory.
-pub(crate) fn sort_by_features(
-    ctx: &Context<'_>,
-    first: Which,
-    pairs: &mut Vec<(u32, u32)>,
-    keys: &mut Vec<u128>,
-) {
-    let (x, y) = (ctx.body(first), ctx.body(first.other()));
-    // It is its own inverse.
-    let turned = |(i, j): (u32, u32)| if first == Which::A { (i, j) } else { (j, i) };
-    keys.clear();
-    keys.reserve(pairs.capacity());
-    keys.extend(pairs.iter().map(|pair| {
-        let (i, j) = turned(*pair);
-        x.sort_key(i).with(y.sort_key(j))
-    }));
-    keys.sort_unstable();
-    keys.dedup();
-    pairs.clear();
-    pairs.extend(keys.iter().map(|&pair| {
-        let [i, j] = positions(pair);
-        turned((x.area_at(i), y.area_at(j)))
-    }));
 }
 
 fn both_free(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
@@ -464,20 +322,6 @@ impl<'a> ReducedSolve<'a> {
             }
         }
     }
-}
-
-/// Whether no normal of a primitive at the feet of points of an area's box, all within an angle of `turn` (rad) from `gradient` (the
-/// free side's frame), is opposite to a polar of the area.
-pub(crate) fn faces_away(ctx: &Context<'_>, (body, area): (&Body, u32), gradient: &V3, turn: f64) -> bool {
-    let node = &body.tree()[body.leaf_of_area(area) as usize];
-    let slack = ctx.polar_slack(&node.allowance) + turn;
-    // No less than the sine of the slack, and no more than its cosine.
-    let (sin, cos) = (slack, 1.0 - 0.5 * slack * slack);
-    // Bounds of the sine and the cosine of the cone's half-angle and the slack together; past a half turn every direction is reached.
-    let Cap { sin: of_cap, cos: along_cap, axis } = &node.cap;
-    let sum_sin = of_cap * cos + along_cap.min(0.0) * sin;
-    let sum_cos = along_cap * if *along_cap > 0.0 { cos } else { 1.0 } - of_cap * sin;
-    slack < 1.0 && sum_sin > 0.0 && -gradient.dot(axis) < sum_cos - 1e-12
 }
 
 /// Makes a candidate from a foot on a primitive and a point of the free side, both in the free side's frame. `n` is the

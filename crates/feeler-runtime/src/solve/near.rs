@@ -24,10 +24,13 @@ mod polar_range;
 
 use super::canonical::order;
 use super::newton::{Eval, Outcome, minimise};
-use super::{Context, Solved, Which, curve, free, patch, reduced::Reduced};
+use super::reduced::Reduced;
+use super::{Solved, curve, free, patch};
 use crate::body::Near;
-use crate::samples::at;
-use crate::tree::{Form, TreeNode};
+use crate::body::samples::at;
+use crate::body::tree::{Form, TreeNode};
+use crate::query::Context;
+use crate::side::Which;
 use crate::{Body, Stats};
 use arrayvec::ArrayVec;
 use feeler_geom::contact::SecondOrder;

@@ -10,17 +10,18 @@
 
 use super::newton::{Eval, Goal, Outcome, minimise};
 use super::reduced::Reduced;
-use super::{Context, Solved, Which, candidate_of};
+use super::{Solved, candidate_of};
 use crate::Stats;
-use crate::samples::{ROOM, at};
-use crate::trim::outward_normal;
+use crate::body::outward_normal;
+use crate::body::samples::MARGIN;
+use crate::body::samples::{ROOM, at};
+use crate::query::Context;
+use crate::side::Which;
 use arrayvec::ArrayVec;
 use feeler_geom::{P2, Rect, Surface, V3};
 use feeler_hierarchy::Feature;
 use nalgebra::{Matrix2, Vector2};
 
-/// Newton runs this far (of the leaf's rectangle) outside the leaf before it gives up.
-pub(crate) const MARGIN: f64 = 0.05;
 /// Largest sine between gradient and normal of a converged point.
 pub(super) const ACCEPT_SINE: f64 = 1e-9;
 /// The same at rounding.

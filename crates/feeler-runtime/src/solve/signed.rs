@@ -4,10 +4,11 @@
 //! MATH §8 (regular at d = 0) with the foot on the patch by Newton's steps instead of a closed form; §2: its Hessian is the Schur
 //! complement of the four-parameter form over d.
 
-use super::free::Leaf;
+use super::leaf::Leaf;
 use super::newton::{Eval, Goal, Outcome, minimise};
-use super::patch::{ACCEPT_SINE, DONE_SINE, MARGIN, NOISE};
+use super::patch::{ACCEPT_SINE, DONE_SINE, NOISE};
 use crate::Stats;
+use crate::body::samples::MARGIN;
 use feeler_geom::{P3, V3};
 use nalgebra::{Matrix2, SMatrix, SVector, Vector2};
 

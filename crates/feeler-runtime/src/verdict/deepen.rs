@@ -8,9 +8,9 @@
 //! # Source
 //! A. A. Goldstein, *Optimization of Lipschitz continuous functions*, 1977; C. Lemaréchal's null steps. MATH §15.
 
-use super::witness::{depth, depth_in};
+use super::depth::{depth, depth_in};
 use super::{Probe, Witness};
-use crate::solve::Context;
+use crate::query::Context;
 use arrayvec::ArrayVec;
 use feeler_convex::nearest_to_origin;
 use feeler_geom::{P3, V3};

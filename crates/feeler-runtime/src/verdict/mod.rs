@@ -19,19 +19,19 @@
 
 mod closed_curves;
 mod deepen;
+mod depth;
 mod edges;
 mod overlap;
 mod rooms;
 mod shells;
 mod witness;
 
-pub(crate) use witness::outward_of_all;
-
 use crate::Body;
-use crate::front::motion::{Clocks, Travelled};
 use crate::nearest::NearScratch;
 use crate::nearest::membership::RayScratch;
-use crate::solve::{Context, Which, sort_by_features};
+use crate::query::{Context, sort_by_features};
+use crate::side::Which;
+use crate::walk::motion::{Clocks, Travelled};
 use feeler_geom::crossing::{Patch, Search, third_of_closed_form};
 use feeler_geom::obb::separated_in_frame;
 use feeler_geom::skeleton::Primitive;

@@ -6,11 +6,13 @@
 use super::{LEVELS, SLACK};
 use crate::Body;
 use crate::body::face_tree::FaceNode;
-use crate::front::motion::{Clocks, Margin, Motion, Travelled};
-use crate::front::pair_tree::{PairTree, Pairs, Verdict, opened};
-use crate::profile::apart::{Apart, Round, apart};
-use crate::solve::{Context, Which};
-use crate::tree::{PairTable, PlacedRounds, PlacedTree};
+use crate::profile::Round;
+use crate::profile::apart::{Apart, apart};
+use crate::query::Context;
+use crate::side::Which;
+use crate::walk::motion::{Clocks, Margin, Motion, Travelled};
+use crate::walk::pair_tree::{PairTree, Pairs, Verdict, opened};
+use crate::walk::placed::{PairTable, PlacedRounds, PlacedTree};
 use feeler_geom::Obb;
 use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame};
 use feeler_geom::skeleton::{Primitive, range_over_box};

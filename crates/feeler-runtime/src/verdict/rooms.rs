@@ -10,7 +10,8 @@
 
 use super::{BESIDE, LEVELS};
 use crate::Body;
-use crate::solve::{Context, Which};
+use crate::query::Context;
+use crate::side::Which;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P3, Pose};
 

@@ -3,7 +3,7 @@
 use super::{Decision, witness};
 use crate::nearest::membership::contains;
 use crate::nearest::nearest;
-use crate::solve::Which;
+use crate::side::Which;
 use feeler_geom::P3;
 
 /// Balls outside a solid, its own frame, one for each shell of the other one: as long as the shell's point is in its ball it is

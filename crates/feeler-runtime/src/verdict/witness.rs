@@ -5,11 +5,13 @@
 //! distances to both boundaries is large: every translation that separates the solids is at least as long.
 
 use super::deepen::{deepened, reached};
+use super::depth::depth;
+use super::depth::depth_in;
 use super::{BESIDE, Evidence, Probe, Witness};
-use crate::Body;
-use crate::nearest::membership::contains;
+use crate::nearest::outward_of_all;
 use crate::nearest::{Around, faces_around, nearest};
-use crate::solve::{Context, Which};
+use crate::query::Context;
+use crate::side::Which;
 use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 use nalgebra::Matrix3;
@@ -147,33 +149,6 @@ fn ascend(
     reached(ctx, &ctx.in_a(own, &(foot - out * (0.5 * deep))), need, probe)
 }
 
-/// The shortest vector that goes out of each of the first three faces by one: a step against it is inside an edge or a corner.
-pub(crate) fn outward_of_all(faces: &Around) -> Option<V3> {
-    let normals: ArrayVec<V3, 3> = faces.iter().map(|(_, n)| *n).take(3).collect();
-    match normals.as_slice() {
-        [a, b] => Some((a + b) / (1.0 + a.dot(b))),
-        [a, b, c] => {
-            let rows = Matrix3::from_rows(&[a.transpose(), b.transpose(), c.transpose()]);
-            Some(rows.try_inverse()? * V3::new(1.0, 1.0, 1.0))
-        }
-        _ => None,
-    }
-    .filter(|v| v.norm() < 20.0)
-}
-
-/// Depth (mm, negative outside) of a point in a solid, both in its frame, and the direction outward from there.
-pub(super) fn depth_in(ctx: &Context<'_>, body: &Body, q: &P3, probe: &mut Probe) -> (f64, V3) {
-    let Some(near) = nearest(body, q, f64::INFINITY, &mut probe.near) else {
-        return (f64::NEG_INFINITY, V3::zeros());
-    };
-    let away = (q - near.foot).try_normalize(0.0).unwrap_or_else(V3::zeros);
-    let inside = match near.normal {
-        Some(n) => n.dot(&away) < 0.0,
-        None => contains(body, q, 0.01 * ctx.tol.tol, &mut probe.rays) == Some(true),
-    };
-    if inside { (near.distance, -away) } else { (-near.distance, away) }
-}
-
 /// A point inside both solids behind a point of a shell, with its outward normal.
 pub(super) fn behind(ctx: &Context<'_>, p: &P3, n: &V3, probe: &mut Probe) -> Option<Witness> {
     let need = ctx.tol.tol;
@@ -231,32 +206,4 @@ fn directions(of_a: &Around, of_b: &Around, along: Option<V3>) -> ArrayVec<V3, 4
         }
     }
     out
-}
-
-/// The distances of a point (frame of A) to both boundaries when it is inside both by more than `need` (mm). A sheet has no inside: its
-/// point nearest to `p` takes the place of `p`.
-pub(super) fn depth(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witness> {
-    match (ctx.a.is_sheet(), ctx.b.is_sheet()) {
-        (false, false) => {}
-        (true, true) => return None,
-        (a_is_sheet, _) => {
-            let (sheet, solid) = if a_is_sheet { (Which::A, ctx.b) } else { (Which::B, ctx.a) };
-            let local = if a_is_sheet { *p } else { ctx.pose_ba * p };
-            let foot = nearest(ctx.body(sheet), &local, f64::INFINITY, &mut probe.near)?.foot;
-            let (inside, _) = depth_in(ctx, solid, &(ctx.pose_to_other(sheet) * foot), probe);
-            let p = ctx.in_a(sheet, &foot);
-            let inside_both = if a_is_sheet { [0.0, inside] } else { [inside, 0.0] };
-            return (inside > need).then_some(Witness { p, inside: inside_both, faces: None, at: p });
-        }
-    }
-    let q = ctx.pose_ba * p;
-    // Near tips and edges all rays are in doubt, and where faces overlap their trims the nearest one may have the wrong side: a point
-    // is inside by the nearest boundary point, and no rays say otherwise.
-    let mut deep = |body: &Body, p: &P3| {
-        let deep = if body.bounds().contains(p) { depth_in(ctx, body, p, probe).0 } else { 0.0 };
-        let mut is_inside = || contains(body, p, 0.01 * ctx.tol.tol, &mut probe.rays) != Some(false);
-        (deep > need && is_inside()).then_some(deep)
-    };
-    let inside_b = deep(ctx.b, &q)?;
-    Some(Witness { p: *p, inside: [deep(ctx.a, p)?, inside_b], faces: None, at: *p })
 }

@@ -3,9 +3,10 @@
 //! Points are corrected in space: Newton's method on the signed distances from both surfaces and a plane across the way. It needs no
 //! parameters, and a pole or a seam is like any other place.
 
-use super::seeds::Seed;
-use crate::solve::{Context, Which};
-use crate::trim::on_face;
+use super::seed::Seed;
+use crate::footpoint::trim::on_face;
+use crate::query::Context;
+use crate::side::Which;
 use feeler_geom::skeleton::{Primitive, signed_distance_form};
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::Feature;

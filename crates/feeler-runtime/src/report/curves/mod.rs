@@ -7,13 +7,14 @@
 //! Faces that are nearly tangent have no sharp curve: such places are left out and named.
 
 mod march;
+mod seed;
 mod seeds;
 
 use super::context;
-use crate::front::motion::Odometer;
-use crate::solve::Context;
-use crate::trim::place_on_face;
+use crate::footpoint::trim::place_on_face;
+use crate::query::Context;
 use crate::verdict::{self, meeting_areas};
+use crate::walk::motion::Odometer;
 use crate::{ContactPair, CrossingCurve, Crossings, FeatureRef, LeftOut, QueryError, QueryOptions, Status};
 use feeler_geom::{P3, Pose};
 use march::{End, Faces, Trace};

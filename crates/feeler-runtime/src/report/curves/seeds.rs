@@ -1,8 +1,9 @@
 //! Points on all crossing curves of two faces: where their trims pass through the other surface, and points on each closed curve.
 
 use super::march::Faces;
+use super::seed::Seed;
 use crate::body::tracks::bounds_along;
-use crate::solve::Which;
+use crate::side::Which;
 use crate::verdict::patch_of;
 use feeler_geom::crossing::{
     Arc, Level, Search, Shifted, curve_through_level, curve_through_patch, patch_through_level,
@@ -26,35 +27,6 @@ const ALONG: f64 = 0.1;
 const MOST: [usize; 2] = [4000, 500];
 /// Sine of the angle to the curve above which an edge passes through it.
 const ALONG_EDGE: f64 = 0.05;
-
-/// A point of a crossing curve, frame of A.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Seed {
-    pub p: P3,
-    /// A trim passes here.
-    pub at_edge: bool,
-    /// Unit tangent of the curve, in either sense.
-    t: V3,
-    /// Sine of the angle between the surfaces.
-    pub sine: f64,
-    /// Parameters where they are known, else the origin.
-    pub uv: [P2; 2],
-}
-
-impl Seed {
-    /// Whether another one is in the same place, or on the same curve nearby: in the direction of both tangents.
-    fn stands_for(&self, other: &Self, same: f64, nearby: f64) -> bool {
-        let d = other.p - self.p;
-        let length = d.norm();
-        if length <= same {
-            return self.at_edge || !other.at_edge;
-        }
-        !other.at_edge
-            && length <= nearby
-            && self.t.cross(&d).norm() <= 0.1 * length
-            && other.t.cross(&d).norm() <= 0.1 * length
-    }
-}
 
 /// What was found on one pair of faces.
 #[derive(Debug, Default)]

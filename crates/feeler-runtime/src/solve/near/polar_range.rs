@@ -11,8 +11,9 @@
 //! eccentricity and tilt make of the distance from the axis, both a unit of way.
 
 use super::{Near, Shape};
-use crate::filter::in_zone;
-use crate::solve::{Context, Which};
+use crate::footpoint::bands::in_zone;
+use crate::query::Context;
+use crate::side::Which;
 use feeler_geom::math;
 use feeler_geom::skeleton::{Critical, Primitive};
 use feeler_geom::{Frame, P3, V3};

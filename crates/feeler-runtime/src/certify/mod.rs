@@ -31,8 +31,10 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use super::{Candidate, Context, Solved, Which};
 use crate::filter::filter;
+use crate::query::{Candidate, Context};
+use crate::side::Which;
+use crate::solve::Solved;
 use crate::{QueryOptions, Stats};
 use feeler_hierarchy::Feature;
 use leaf::Leaf;
@@ -47,7 +49,7 @@ const BUDGET: [u64; 4] = [1_000, 4_000, 8_000, 10_000];
 /// it are those of one minimum.
 const SMALLEST: f64 = 0.25;
 /// How far outside the unit box known minima may lie: the solver's margin and rounding.
-const OUTSIDE: f64 = super::patch::MARGIN + 1e-6;
+const OUTSIDE: f64 = crate::body::samples::MARGIN + 1e-6;
 
 /// What is to be certified.
 #[derive(Clone, Debug)]

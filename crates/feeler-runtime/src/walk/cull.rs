@@ -8,13 +8,13 @@
 //!
 //! # Deviations
 //! Cones get a slack for footpoints that are accepted within a trim's deviation outside their area, boxes likewise, and
-//! cones one for members of conformal sets ([`Allowance`](crate::tree::Allowance)): culling must never lose what brute
+//! cones one for members of conformal sets ([`Allowance`](crate::body::tree::Allowance)): culling must never lose what brute
 //! force finds. The footpoints of a minimum differ by a vector along their common
 //! normal, no longer than the reach: at leaves boxes are compared with reach in the directions of the cones only.
 
-use super::motion::Motion;
-use super::pair_tree::NO_HINT;
-use crate::tree::{Placed, TreeNode};
+use crate::body::tree::{Placed, TreeNode};
+use crate::walk::motion::Motion;
+use crate::walk::pair_tree::NO_HINT;
 use crate::{Body, QueryOptions, Savings, Tolerances};
 use arrayvec::ArrayVec;
 use feeler_geom::cone::{Cap, Zone, separated as cones_separated, separated_along};
@@ -220,7 +220,7 @@ impl CullContext {
     }
 }
 
-/// What a pair of nodes leaves out: see [`Allowance`](crate::tree::Allowance).
+/// What a pair of nodes leaves out: see [`Allowance`](crate::body::tree::Allowance).
 struct Spare {
     /// Length (mm), both sides together.
     length: f64,

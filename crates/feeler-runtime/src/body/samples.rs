@@ -1,15 +1,16 @@
 //! Points and directions on a grid over each free-form area: where solvers look first. Made at the first use, then shared.
 
 use crate::Body;
-use crate::polar::edge_normals;
-use crate::solve::patch::MARGIN;
-use crate::trim::outward_normal;
+use crate::body::edge_normals::edge_normals;
+use crate::body::outward_normal;
 use feeler_geom::curve::CurveDerivs;
 use feeler_geom::{Ball, Curve, P2, P3, Rect, V3};
 use feeler_hierarchy::{Area, Feature};
 use std::f64::consts::PI;
 use std::sync::OnceLock;
 
+/// Newton runs this far (of the leaf's rectangle) outside the leaf before it gives up.
+pub(crate) const MARGIN: f64 = 0.05;
 /// Points along each parameter of a patch.
 pub(crate) const SIDE: usize = 5;
 /// Steps along a curve.

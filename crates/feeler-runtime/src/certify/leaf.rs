@@ -7,11 +7,12 @@
 //! Beyond its rectangle an area is that of its own piece or patch, continued, also where the solver's evaluation goes over to
 //! the next one: what lies there is the next area's.
 
-use super::search::Cell;
 use crate::Body;
-use crate::samples::at;
+use crate::body::samples::at;
+use crate::certify::search::Cell;
+use crate::query::Context;
+use crate::side::Which;
 use crate::solve::patch::border_margin;
-use crate::solve::{Context, Which};
 use feeler_geom::bezier::{BezierSpline, BezierSurface};
 use feeler_geom::cone::Cap;
 use feeler_geom::trim::TrimCells;

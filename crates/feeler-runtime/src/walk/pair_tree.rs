@@ -13,8 +13,8 @@
 //! have changed is not tested. The array is not kept sorted, the pairs above the front are kept as a tree: pruning
 //! looks at two siblings, and at each only in one walk of [`PRUNE_EVERY`].
 
-use super::motion::{Due, Margin, Travelled};
 use crate::body::index;
+use crate::walk::motion::{Due, Margin, Travelled};
 
 /// A pair of nodes.
 type Nodes = (u32, u32);

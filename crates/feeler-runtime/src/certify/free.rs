@@ -14,10 +14,11 @@
 //! Their Jacobian is regular at distance 0 wherever the contact is not flat (MATH §2, the Schur complement), so cells need not
 //! shrink with the gap.
 
-use super::leaf::{Leaf, Over, is_outside};
-use super::reduced::keep_minima;
-use super::search::{Cell, Look, Model, System, holds_one, is_beside_one};
-use crate::solve::{Candidate, Context, Solved, free};
+use crate::certify::leaf::{Leaf, Over, is_outside};
+use crate::certify::reduced::keep_minima;
+use crate::certify::search::{Cell, Look, Model, System, holds_one, is_beside_one};
+use crate::query::{Candidate, Context};
+use crate::solve::{Solved, free};
 use feeler_geom::Ball;
 use nalgebra::{SMatrix, SVector};
 

@@ -6,8 +6,10 @@
 //! # Source
 //! MATH §2 (BREP 1.23 at d = 0).
 
-use crate::polar::{Few, edge_normals};
-use crate::solve::{Candidate, Context, Which};
+use crate::body::edge_normals::edge_normals;
+use crate::footpoint::polar::Few;
+use crate::query::{Candidate, Context};
+use crate::side::Which;
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
 
@@ -46,7 +48,7 @@ fn collect(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, out: &mut 
                 Which::A => *p,
                 Which::B => ctx.pose_ba * p,
             };
-            let t = crate::trim::locate_on_edge(body, i, &own, None, &ctx.tol)?.place.uv[0];
+            let t = crate::footpoint::trim::locate_on_edge(body, i, &own, None, &ctx.tol)?.place.uv[0];
             let e = edge_normals(body, i, t)?;
             if e.dihedral() < 0.0 {
                 return None;

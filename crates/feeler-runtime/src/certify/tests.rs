@@ -1,9 +1,10 @@
 //! Certificates on small solids with known minima, and against the solver.
 
-use super::super::{Solved, solve_all};
-use super::*;
-use crate::filter::{Accepted, filter};
+use crate::certify::*;
+use crate::filter::filter;
 use crate::front::brute::all_pairs;
+use crate::query::Accepted;
+use crate::solve::{Solved, solve_all};
 use crate::tolerance::Tolerances;
 use crate::{Body, ContactPair, Lmd, LmdClass};
 use feeler_brep::build::{BuildOptions, build_solid};

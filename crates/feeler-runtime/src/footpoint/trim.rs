@@ -7,6 +7,7 @@
 //! # Source
 //! BREP §4.4.1, MATH §6.
 
+use crate::body::outward_normal;
 use crate::nearest::foot_on_face;
 use crate::tolerance::Tolerances;
 use crate::{Body, FeatureKind, FeatureRef};
@@ -64,12 +65,6 @@ pub(crate) fn locate_on_face(
 pub(crate) fn place_on_face(body: &Body, index: u32, p: &P3) -> FeatureRef {
     let uv = foot_on_face(body, index, p);
     FeatureRef { kind: FeatureKind::Face, index, source: source_of(body.face(index), uv), uv: [uv.x, uv.y] }
-}
-
-/// Outward unit normal of a face.
-pub(crate) fn outward_normal(face: &Face, uv: P2) -> V3 {
-    let n = face.surface.normal(uv);
-    if face.outward { n } else { -n }
 }
 
 /// First fundamental form.

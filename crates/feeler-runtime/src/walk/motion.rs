@@ -8,7 +8,7 @@
 
 use crate::Body;
 use crate::body::{Axis, FeatureData, MOST_AXES, REGIONS};
-use crate::solve::Which;
+use crate::side::Which;
 use feeler_geom::{P3, Pose, V3, math};
 
 /// A motion of B, or what a test leaves for one.

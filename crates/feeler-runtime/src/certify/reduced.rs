@@ -8,14 +8,16 @@
 //! f_ijk = F‴[p_i, p_j, p_k] + F″[p_ij, p_k] + F″[p_ik, p_j] + F″[p_jk, p_i] + F′ p_ijk.
 //! ```
 
-use super::leaf::{Leaf, Over, is_outside};
-use super::potential::{self, Near};
-use super::search::{Cell, Look, Model, System, holds_one, is_beside_one};
+use crate::body::outward_normal;
+use crate::body::tree::{Placed, TreeNode};
+use crate::certify::leaf::{Leaf, Over, is_outside};
+use crate::certify::potential::{self, Near};
+use crate::certify::search::{Cell, Look, Model, System, holds_one, is_beside_one};
 use crate::filter::filter;
+use crate::query::Context;
+use crate::side::Which;
 use crate::solve::reduced::Reduced;
-use crate::solve::{Context, Solved, Which, candidate_of, curve};
-use crate::tree::{Placed, TreeNode};
-use crate::trim::outward_normal;
+use crate::solve::{Solved, candidate_of, curve};
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Ball, Obb, P3};

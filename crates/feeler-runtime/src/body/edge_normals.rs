@@ -1,0 +1,70 @@
+//! Normals of both faces beside an edge.
+//!
+//! # Source
+//! MATH §4 (signed dihedral angle).
+
+use crate::Body;
+use feeler_geom::{P2, P3, V3, math};
+use feeler_hierarchy::Side;
+
+/// Normals of both faces at the edge point with parameter `t`, the one whose face lies to the left of the curve first,
+/// and the unit tangent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EdgeNormals {
+    /// Unit tangent.
+    pub tangent: V3,
+    /// Outward normals.
+    pub normals: [V3; 2],
+}
+
+/// Angles nearer to π than this (rad) have no certain sign.
+const RAZOR: f64 = std::f64::consts::PI - 1e-6;
+
+/// Normals beside edge `index` at `t`; `None` at a singular point of the curve.
+pub(crate) fn edge_normals(body: &Body, index: u32, t: f64) -> Option<EdgeNormals> {
+    let edge = body.edge(index);
+    let d = edge.curve.derivs(t);
+    let tangent = edge.curve.tangent_of(t, &d)?;
+    let p = d.p;
+    let normals = [0, 1].map(|i| side_normal(body, &edge.sides[i], &p, t));
+    let left_first = edge.sides[0].forward || !edge.sides[1].forward;
+    Some(EdgeNormals { tangent, normals: if left_first { normals } else { [normals[1], normals[0]] } })
+}
+
+fn side_normal(body: &Body, side: &Side, p: &P3, t: f64) -> V3 {
+    let face = body.face(side.face);
+    let n = face.surface.normal_beside(p, guide_at(&side.guide, t));
+    if face.outward { n } else { -n }
+}
+
+/// Parameters on the face interpolated from the guide.
+fn guide_at(guide: &[[f64; 3]], t: f64) -> Option<P2> {
+    let (first, last) = (guide.first()?, guide.last()?);
+    let i = guide.partition_point(|g| g[0] <= t);
+    if i == 0 {
+        return Some(P2::new(first[1], first[2]));
+    }
+    if i == guide.len() {
+        return Some(P2::new(last[1], last[2]));
+    }
+    let (a, b) = (guide[i - 1], guide[i]);
+    let s = if b[0] > a[0] { (t - a[0]) / (b[0] - a[0]) } else { 0.0 };
+    Some(P2::new(a[1] + s * (b[1] - a[1]), a[2] + s * (b[2] - a[2])))
+}
+
+impl EdgeNormals {
+    /// Signed dihedral angle ω: from the left face's normal to the right one's about the tangent, positive where convex.
+    pub(crate) fn dihedral(&self) -> f64 {
+        let [left, right] = &self.normals;
+        let omega = math::atan2(left.cross(right).dot(&self.tangent), left.dot(right));
+        // Of opposite normals the sign is noise. Concave edges carry nothing: what is here is a razor.
+        if omega < -RAZOR { -omega } else { omega }
+    }
+
+    /// The middle of the polar and the angle (rad) from it to its ends: of a concave edge, whose polar is {0}, 0.
+    pub(crate) fn middle(&self) -> (V3, f64) {
+        let half = 0.5 * self.dihedral();
+        let (s, c) = math::sin_cos(half);
+        (self.normals[0] * c + self.tangent.cross(&self.normals[0]) * s, half.max(0.0))
+    }
+}

@@ -1,0 +1,158 @@
+//! Where a footpoint stands: on its feature, and its direction in the polar.
+//!
+//! # Source
+//! BREP §4.4, MATH §2.
+
+use super::bands::faces_away;
+use super::polar::{Polar, test_vertex};
+use super::trim::{Located, locate_on_edge, locate_on_face, on_face};
+use crate::body::edge_normals::edge_normals;
+use crate::body::outward_normal;
+use crate::query::Context;
+use crate::side::Which;
+use crate::tolerance::Tolerances;
+use crate::{FeatureKind, FeatureRef};
+use feeler_geom::contact::{SecondOrder, SideShape, second_order};
+use feeler_geom::{P2, P3, V3};
+use feeler_hierarchy::Feature;
+
+/// A footpoint that passed trims and polars.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Side {
+    pub located: Located,
+    pub polar: Polar,
+    pub shape: SideShape,
+}
+
+/// The second-order test, with a threshold in length over the `extent` (mm) of the smaller feature.
+pub(crate) fn definiteness(ctx: &Context<'_>, a: &Side, b: &Side, distance: f64, extent: f64) -> SecondOrder {
+    second_order(&a.shape, &b.shape, distance, extent, flatness(ctx, extent))
+}
+
+/// The threshold of second orders in length (mm) over an extent (mm).
+pub(crate) fn flatness(ctx: &Context<'_>, extent: f64) -> f64 {
+    ctx.tol.tol.min(FLAT_ANGLE * extent)
+}
+
+/// Turn of the normal (rad) over the extent of a feature above which the feature is not flat, however small it is.
+const FLAT_ANGLE: f64 = 1e-6;
+
+/// A footpoint to be looked at, frame of A.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Foot<'a> {
+    pub p: &'a P3,
+    /// Outward direction.
+    pub n: V3,
+    /// Basis of the plane across the direction, the same for both sides.
+    pub basis: (V3, V3),
+    /// Parameters, where they are known.
+    pub hint: Option<P2>,
+    /// Deviation of the trim that it lies on, where this is known.
+    pub on_trim: Option<f64>,
+    /// How far (mm) beyond a concave edge a footpoint counts as on its face: as far as it is pressed.
+    pub beside: f64,
+}
+
+/// One side of a pair, when the footpoint is on its feature with the direction in its polar.
+pub(crate) fn side(
+    ctx: &Context<'_>,
+    which: Which,
+    feature: Feature,
+    foot: &Foot<'_>,
+    tol: &Tolerances,
+) -> Option<Side> {
+    let body = ctx.body(which);
+    // Into the solid's own frame.
+    let Foot { p, n, basis, hint, on_trim, beside } = *foot;
+    let (p, n, basis) = match which {
+        Which::A => (*p, n, basis),
+        Which::B => (ctx.pose_ba * p, ctx.pose_ba * n, (ctx.pose_ba * basis.0, ctx.pose_ba * basis.1)),
+    };
+    let data = body.data(feature);
+    // Brute force is to know nothing of bounds.
+    let is_bounded = ctx.cull.is_some();
+    if is_bounded && !data.bounds.inflated(data.deviation + tol.trim + tol.same + beside).contains(&p) {
+        return None;
+    }
+    match feature {
+        Feature::Face(i) => {
+            let located = locate_on_face(body, i, (&p, &n), (hint, on_trim), beside, tol)?;
+            let face = body.face(i);
+            let uv = P2::new(located.place.uv[0], located.place.uv[1]);
+            let shape = SideShape::face(&face.surface, uv, face.outward, &basis)?;
+            Some(Side { located, polar: Polar::Exact, shape })
+        }
+        Feature::Edge(i) => {
+            let located = locate_on_edge(body, i, &p, hint.map(|h| h.x), tol)?;
+            let t = located.place.uv[0];
+            // Most are told by the cone of the polars near by.
+            let mut areas = body.areas_of(data).iter().map(|&area| (body, area));
+            let holds = |area: u32| {
+                let rect = &body.area(area).rect;
+                rect.u0 <= t && t <= rect.u1
+            };
+            let around = areas.find(|(_, area)| holds(*area)).filter(|_| is_bounded);
+            if around.is_some_and(|area| faces_away(ctx, area, &-n, tol.angle + tol.critical)) {
+                return None;
+            }
+            let normals = edge_normals(body, i, t)?;
+            if normals.tangent.dot(&n).abs() > tol.critical {
+                return None;
+            }
+            let polar = normals.test(&n, tol.angle, ctx.alpha);
+            if polar == Polar::Outside {
+                return None;
+            }
+            let d = body.edge(i).curve.derivs(t);
+            let speed_sq = d.d1.norm_squared();
+            let k = (d.d2 - normals.tangent * normals.tangent.dot(&d.d2)) / speed_sq;
+            let k = if k.norm().is_finite() { k } else { V3::zeros() };
+            Some(Side { located, polar, shape: SideShape::edge(&normals.tangent, &k, &n, &basis) })
+        }
+        Feature::Vertex(i) => {
+            let vertex = body.vertex(i);
+            if (vertex.point - p).norm() > tol.trim {
+                return None;
+            }
+            let polar = test_vertex(vertex, &n, tol.angle, ctx.alpha);
+            if polar == Polar::Outside {
+                return None;
+            }
+            let place =
+                FeatureRef { kind: FeatureKind::Vertex, index: i, source: vertex.source, uv: [0.0, 0.0] };
+            let located = Located { place, slack: vertex.deviation, border: false };
+            Some(Side { located, polar, shape: SideShape::Vertex })
+        }
+    }
+}
+
+/// Whether a footpoint lies on a feature with the given outward direction: what tells members of a conformal set.
+pub(crate) fn lies_on(
+    ctx: &Context<'_>,
+    which: Which,
+    feature: Feature,
+    p: &P3,
+    n: &V3,
+    angle: f64,
+    length: f64,
+) -> bool {
+    let body = ctx.body(which);
+    let (p, n) = match which {
+        Which::A => (*p, *n),
+        Which::B => (ctx.pose_ba * p, ctx.pose_ba * n),
+    };
+    let tol = Tolerances { trim: length, angle, ..ctx.tol };
+    match feature {
+        Feature::Face(i) => {
+            let data = body.face(i);
+            let uv = data.surface.invert(&p, None, None);
+            (data.surface.point(uv) - p).norm() <= length
+                && (outward_normal(data, uv) - n).norm() <= angle
+                && on_face(data, uv, body.data(feature).deviation, &tol)
+        }
+        Feature::Edge(i) => locate_on_edge(body, i, &p, None, &tol).is_some_and(|l| {
+            edge_normals(body, i, l.place.uv[0]).is_some_and(|e| e.test(&n, angle, 0.0) == Polar::Exact)
+        }),
+        Feature::Vertex(i) => (body.vertex(i).point - p).norm() <= length,
+    }
+}

@@ -1,0 +1,18 @@
+//! From a hierarchy to a body that can be queried.
+
+use crate::nearest::membership::shell_points;
+use crate::{Body, BodyError};
+use feeler_hierarchy::Hierarchy;
+
+impl Body {
+    /// Takes a hierarchy into use.
+    ///
+    /// # Errors
+    /// When an index is out of range or a box is not finite: the loader of a file has checked this already, but a
+    /// hierarchy can be made by hand. When there are more than 2²⁸ areas.
+    pub fn new(hierarchy: Hierarchy) -> Result<Self, BodyError> {
+        let mut body = Self::without_shell_points(hierarchy)?;
+        body.shell_points = shell_points(&body);
+        Ok(body)
+    }
+}

@@ -1,0 +1,50 @@
+//! What one step of a query hands to the next one: critical pairs and families of untrimmed geometry, then minima.
+
+use crate::{FeatureRef, LmdClass};
+use feeler_geom::skeleton::Family;
+use feeler_geom::{P2, P3, V3};
+use feeler_hierarchy::Feature;
+
+/// A critical pair of footpoints of two features' untrimmed geometry, frame of A.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    pub feature_a: Feature,
+    pub feature_b: Feature,
+    pub p_a: P3,
+    pub p_b: P3,
+    /// Unit direction from A to B, A's outward direction.
+    pub n: V3,
+    /// Signed distance along `n`.
+    pub distance: f64,
+    /// Parameters where the solver knows them (free-form features).
+    pub hint_a: Option<P2>,
+    pub hint_b: Option<P2>,
+    /// The solver stopped above round-off.
+    pub undecided: bool,
+}
+
+/// A pair of features with a continuous family of critical pairs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FamilyPair {
+    pub feature_a: Feature,
+    pub feature_b: Feature,
+    pub family: Family,
+}
+
+/// A local minimum, frame of A.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Accepted {
+    pub feature_a: Feature,
+    pub feature_b: Feature,
+    pub p_a: P3,
+    pub p_b: P3,
+    pub n: V3,
+    pub distance: f64,
+    pub class: LmdClass,
+    pub place_a: FeatureRef,
+    pub place_b: FeatureRef,
+    /// What the model leaves open (mm) about each footpoint.
+    pub slack_a: f64,
+    pub slack_b: f64,
+    pub undecided: bool,
+}

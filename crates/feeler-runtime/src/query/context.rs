@@ -1,0 +1,109 @@
+//! What all steps of a query share.
+
+use crate::Body;
+use crate::body::tree::Allowance;
+use crate::profile::Round;
+use crate::profile::ring::Ring;
+use crate::side::Which;
+use crate::tolerance::Tolerances;
+use crate::walk::cull::CullContext;
+use feeler_geom::skeleton::Primitive;
+use feeler_geom::{Obb, P3, Pose};
+use feeler_hierarchy::Feature;
+
+/// What all steps of a query share. Everything is in the frame of A unless it says otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context<'a> {
+    pub a: &'a Body,
+    pub b: &'a Body,
+    /// Takes coordinates of B to those of A.
+    pub pose_ab: Pose,
+    pub pose_ba: Pose,
+    pub tol: Tolerances,
+    pub d_max: f64,
+    /// Smallest signed distance (mm) of a minimum.
+    pub least: f64,
+    pub alpha: f64,
+    /// What culls pairs of areas; `None` for brute force.
+    pub cull: Option<CullContext>,
+}
+
+impl Context<'_> {
+    /// No footpoints of a minimum are farther (mm) apart.
+    pub(crate) fn reach(&self) -> f64 {
+        self.d_max.max(-self.least)
+    }
+
+    /// Whether minima deeper than the tolerance are asked for.
+    pub(crate) fn presses(&self) -> bool {
+        self.least < self.tol.least_distance_apart()
+    }
+
+    /// How far (mm) beyond a concave edge a footpoint at this distance still counts as on its face.
+    pub(crate) fn beside(&self, distance: f64) -> f64 {
+        if distance < self.tol.least_distance() { -self.least } else { 0.0 }
+    }
+
+    /// A point of a solid (its own frame) in the frame of A.
+    pub(crate) fn in_a(&self, which: Which, p: &P3) -> P3 {
+        match which {
+            Which::A => *p,
+            Which::B => self.pose_ab * p,
+        }
+    }
+
+    pub(crate) fn body(&self, which: Which) -> &Body {
+        match which {
+            Which::A => self.a,
+            Which::B => self.b,
+        }
+    }
+
+    /// Takes coordinates of a solid to those of the *other* one.
+    pub(crate) fn pose_to_other(&self, which: Which) -> &Pose {
+        match which {
+            Which::A => &self.pose_ba,
+            Which::B => &self.pose_ab,
+        }
+    }
+
+    /// Primitive of a feature in the frame of A.
+    pub(crate) fn primitive(&self, which: Which, feature: Feature) -> Option<Primitive> {
+        let p = self.body(which).data(feature).primitive?;
+        Some(match which {
+            Which::A => p,
+            Which::B => p.transformed(&self.pose_ab),
+        })
+    }
+
+    /// Angle (rad) outside its stored cone at which a direction can still count as in a polar.
+    pub(crate) fn polar_slack(&self, allowance: &Allowance) -> f64 {
+        let bent = self.tol.bent(f64::from(allowance.inverse_extent));
+        f64::from(allowance.angle) + bent + self.tol.critical + self.alpha
+    }
+
+    /// Extent (mm) over which a pair of features can be flat: that of the smaller one, vertices aside.
+    pub(crate) fn extent(&self, a: Feature, b: Feature) -> f64 {
+        let of = |body: &Body, f: Feature| match f {
+            Feature::Vertex(_) => f64::INFINITY,
+            _ => body.data(f).extent,
+        };
+        let e = of(self.a, a).min(of(self.b, b));
+        if e.is_finite() { e } else { self.tol.size }
+    }
+}
+
+impl Round {
+    /// `None` for a free-form face.
+    pub(crate) fn of(ctx: &Context<'_>, which: Which, feature: u32) -> Option<Self> {
+        let data = &ctx.body(which).features()[feature as usize];
+        let (&primitive, off) = ctx.body(which).round(feature)?;
+        let bounds = Obb::from_aabb(&data.bounds);
+        let (primitive, bounds) = match which {
+            Which::A => (primitive, bounds),
+            Which::B => (primitive.transformed(&ctx.pose_ab), bounds.transformed(&ctx.pose_ab)),
+        };
+        let ring = data.ring.map(|r| Ring { center: ctx.in_a(which, &r.center), ..r });
+        Some(Self { primitive, off, along: data.along, part: data.part, ring, bounds })
+    }
+}

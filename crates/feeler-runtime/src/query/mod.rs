@@ -1,0 +1,9 @@
+//! What one query hands from step to step.
+
+mod candidate;
+mod context;
+mod pairs;
+
+pub(crate) use candidate::{Accepted, Candidate, FamilyPair};
+pub(crate) use context::Context;
+pub(crate) use pairs::sort_by_features;

@@ -1,0 +1,30 @@
+//! Pairs of areas in the order in which they are looked at.
+
+use super::Context;
+use crate::body::positions;
+use crate::side::Which;
+
+/// Sorts pairs of areas by [`SortKey`](crate::body::SortKey), those of `first` first, and keeps each once. `keys` is reused memory.
+pub(crate) fn sort_by_features(
+    ctx: &Context<'_>,
+    first: Which,
+    pairs: &mut Vec<(u32, u32)>,
+    keys: &mut Vec<u128>,
+) {
+    let (x, y) = (ctx.body(first), ctx.body(first.other()));
+    // It is its own inverse.
+    let turned = |(i, j): (u32, u32)| if first == Which::A { (i, j) } else { (j, i) };
+    keys.clear();
+    keys.reserve(pairs.capacity());
+    keys.extend(pairs.iter().map(|pair| {
+        let (i, j) = turned(*pair);
+        x.sort_key(i).with(y.sort_key(j))
+    }));
+    keys.sort_unstable();
+    keys.dedup();
+    pairs.clear();
+    pairs.extend(keys.iter().map(|&pair| {
+        let [i, j] = positions(pair);
+        turned((x.area_at(i), y.area_at(j)))
+    }));
+}

@@ -1,0 +1,17 @@
+//! The two solids of a pair.
+
+/// One of the two solids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    A,
+    B,
+}
+
+impl Which {
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+        }
+    }
+}

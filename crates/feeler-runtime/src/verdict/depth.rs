@@ -1,0 +1,50 @@
+//! How deep a point is in both solids.
+
+use super::{Probe, Witness};
+use crate::Body;
+use crate::nearest::membership::contains;
+use crate::nearest::nearest;
+use crate::query::Context;
+use crate::side::Which;
+use feeler_geom::{P3, V3};
+
+/// Depth (mm, negative outside) of a point in a solid, both in its frame, and the direction outward from there.
+pub(super) fn depth_in(ctx: &Context<'_>, body: &Body, q: &P3, probe: &mut Probe) -> (f64, V3) {
+    let Some(near) = nearest(body, q, f64::INFINITY, &mut probe.near) else {
+        return (f64::NEG_INFINITY, V3::zeros());
+    };
+    let away = (q - near.foot).try_normalize(0.0).unwrap_or_else(V3::zeros);
+    let inside = match near.normal {
+        Some(n) => n.dot(&away) < 0.0,
+        None => contains(body, q, 0.01 * ctx.tol.tol, &mut probe.rays) == Some(true),
+    };
+    if inside { (near.distance, -away) } else { (-near.distance, away) }
+}
+
+/// The distances of a point (frame of A) to both boundaries when it is inside both by more than `need` (mm). A sheet has no inside: its
+/// point nearest to `p` takes the place of `p`.
+pub(super) fn depth(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witness> {
+    match (ctx.a.is_sheet(), ctx.b.is_sheet()) {
+        (false, false) => {}
+        (true, true) => return None,
+        (a_is_sheet, _) => {
+            let (sheet, solid) = if a_is_sheet { (Which::A, ctx.b) } else { (Which::B, ctx.a) };
+            let local = if a_is_sheet { *p } else { ctx.pose_ba * p };
+            let foot = nearest(ctx.body(sheet), &local, f64::INFINITY, &mut probe.near)?.foot;
+            let (inside, _) = depth_in(ctx, solid, &(ctx.pose_to_other(sheet) * foot), probe);
+            let p = ctx.in_a(sheet, &foot);
+            let inside_both = if a_is_sheet { [0.0, inside] } else { [inside, 0.0] };
+            return (inside > need).then_some(Witness { p, inside: inside_both, faces: None, at: p });
+        }
+    }
+    let q = ctx.pose_ba * p;
+    // Near tips and edges all rays are in doubt, and where faces overlap their trims the nearest one may have the wrong side: a point
+    // is inside by the nearest boundary point, and no rays say otherwise.
+    let mut deep = |body: &Body, p: &P3| {
+        let deep = if body.bounds().contains(p) { depth_in(ctx, body, p, probe).0 } else { 0.0 };
+        let mut is_inside = || contains(body, p, 0.01 * ctx.tol.tol, &mut probe.rays) != Some(false);
+        (deep > need && is_inside()).then_some(deep)
+    };
+    let inside_b = deep(ctx.b, &q)?;
+    Some(Witness { p: *p, inside: [deep(ctx.a, p)?, inside_b], faces: None, at: *p })
+}

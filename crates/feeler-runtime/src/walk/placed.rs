@@ -1,0 +1,119 @@
+//! What traversals remember within one query: nodes and primitives in the other solid's frame, and pairs of features.
+
+use crate::Body;
+use crate::body::tree::Placed;
+use feeler_geom::Pose;
+use feeler_geom::obb::PoseMatrix;
+use feeler_geom::skeleton::Primitive;
+
+/// Nodes of a tree moved by one pose, each when it is first asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct PlacedTree<N> {
+    nodes: Vec<N>,
+    /// The pose (by number) that a node was last moved by.
+    stamps: Vec<u32>,
+    current: u32,
+}
+
+impl<N> Default for PlacedTree<N> {
+    fn default() -> Self {
+        Self { nodes: Vec::new(), stamps: Vec::new(), current: 0 }
+    }
+}
+
+impl<N: Placed> PlacedTree<N> {
+    /// Forgets the last pose.
+    pub(crate) fn restart(&mut self, tree: &[N]) {
+        if self.nodes.len() != tree.len() || self.current == u32::MAX {
+            self.nodes.clear();
+            self.nodes.extend_from_slice(tree);
+            self.stamps.clear();
+            self.stamps.resize(tree.len(), 0);
+            self.current = 0;
+        }
+        self.current += 1;
+    }
+
+    /// Node `i` of `tree` moved by `pose`: the same tree and pose until the next [`PlacedTree::restart`].
+    pub(crate) fn get(&mut self, tree: &[N], pose: &PoseMatrix, i: u32) -> &N {
+        let k = i as usize;
+        if self.stamps[k] != self.current {
+            self.stamps[k] = self.current;
+            self.nodes[k] = tree[k].placed(pose);
+        }
+        &self.nodes[k]
+    }
+}
+
+/// The primitives of a body's features moved by one pose, each when it is first asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PlacedRounds {
+    /// The number of the pose, the primitive and what the feature may be off it.
+    items: Vec<(u32, Option<(Primitive, f64)>)>,
+    current: u32,
+}
+
+impl PlacedRounds {
+    /// Forgets the last pose.
+    pub(crate) fn restart(&mut self, body: &Body) {
+        let n = body.features().len();
+        if self.items.len() != n || self.current == u32::MAX {
+            self.items.clear();
+            self.items.resize(n, (0, None));
+            self.current = 0;
+        }
+        self.current += 1;
+    }
+
+    /// [`Body::round`] of a feature moved by `pose`: the same body and pose until the next [`PlacedRounds::restart`].
+    pub(crate) fn get(&mut self, body: &Body, pose: &Pose, feature: u32) -> Option<&(Primitive, f64)> {
+        let item = &mut self.items[feature as usize];
+        if item.0 != self.current {
+            *item = (self.current, body.round(feature).map(|(p, off)| (p.transformed(pose), off)));
+        }
+        item.1.as_ref()
+    }
+}
+
+/// What is known of pairs of features since the table was restarted. A pair may push out another one, whose value then is unknown again:
+/// this costs whoever asks some work and nothing else.
+#[derive(Clone, Debug)]
+pub(crate) struct PairTable<T> {
+    /// Number of the restart, pair, value.
+    slots: Vec<(u32, (u32, u32), T)>,
+    current: u32,
+}
+
+impl<T: Copy + Default> Default for PairTable<T> {
+    fn default() -> Self {
+        Self { slots: vec![(0, (0, 0), T::default()); 1 << PAIR_BITS], current: 0 }
+    }
+}
+
+/// Slots of a [`PairTable`] as a power of two: several times as many as there are pairs of features near each other.
+const PAIR_BITS: u32 = 11;
+
+impl<T: Copy + Default> PairTable<T> {
+    /// Forgets everything.
+    pub(crate) fn restart(&mut self) {
+        if self.current == u32::MAX {
+            *self = Self::default();
+        }
+        self.current += 1;
+    }
+
+    pub(crate) fn get(&self, pair: (u32, u32)) -> Option<T> {
+        let (of, stored, value) = self.slots[Self::slot(pair)];
+        (of == self.current && stored == pair).then_some(value)
+    }
+
+    pub(crate) fn set(&mut self, pair: (u32, u32), value: T) {
+        self.slots[Self::slot(pair)] = (self.current, pair, value);
+    }
+
+    /// Fibonacci hashing.
+    fn slot((a, b): (u32, u32)) -> usize {
+        let key = (u64::from(a) << 32) | u64::from(b);
+        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PAIR_BITS)) as usize
+    }
+}
