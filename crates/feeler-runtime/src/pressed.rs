@@ -65,7 +65,12 @@ fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
         (Feature::Face(_), Feature::Face(_)) => tried.push(middle),
         (Feature::Face(_), _) => behind(ctx, Which::B, x, depth, scratch, &mut tried),
         (_, Feature::Face(_)) => behind(ctx, Which::A, x, depth, scratch, &mut tried),
-        _ => tried.extend([between(ctx, x), Some(middle)].into_iter().flatten()),
+        _ => {
+            tried.extend([between(ctx, x), Some(middle)].into_iter().flatten());
+            // On a plane that both end on, the middle is in neither.
+            let out = [Which::A, Which::B].into_iter().filter_map(|own| bisector(ctx, own, x)).sum::<V3>();
+            tried.extend(STEPS.map(|step| middle - out * (step * depth)));
+        }
     }
     tried.iter().any(|p| {
         let mut inside =
@@ -106,6 +111,17 @@ fn behind(
             out.extend([ctx.in_a(own, &(local - n * (step * depth)))]);
         }
     }
+}
+
+/// The outward direction (frame of A) between both faces of the edge of one side.
+fn bisector(ctx: &Context<'_>, own: Which, x: &Accepted) -> Option<V3> {
+    let (feature, place) = match own {
+        Which::A => (x.feature_a, &x.place_a),
+        Which::B => (x.feature_b, &x.place_b),
+    };
+    let Feature::Edge(e) = feature else { return None };
+    let (out, _) = edge_normals(ctx.body(own), e, place.uv[0])?.middle();
+    Some(if own == Which::A { out } else { ctx.pose_ab * out })
 }
 
 /// The middle of what two pressed edges have in common: the centroid of the four points in which each edge runs through the faces of
