@@ -4,6 +4,7 @@
 //! [`import`] is the one place where the offline stages are chained; tests and benches use it too.
 
 pub mod args;
+mod features;
 pub mod import;
 pub mod inspect;
 mod interrupt;

@@ -1,12 +1,13 @@
 //! `feeler query`.
 
 use crate::args::{PairArgs, Query};
+use crate::features::{feature_json, feature_name, point_text};
 use crate::report::Report;
 use crate::{Outcome, import, pose, table, verdict};
 use anyhow::{Context as _, bail};
 use feeler_geom::Pose;
 use feeler_hierarchy::Model;
-use feeler_runtime::{Body, ContactPair, FeatureKind, FeatureRef, Lmd, LmdClass, QueryOptions, Stats};
+use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Stats};
 use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -166,27 +167,6 @@ fn class_name(class: LmdClass) -> &'static str {
         LmdClass::Quasi => "quasi",
         LmdClass::Conformal => "conformal",
     }
-}
-
-fn kind_name(kind: FeatureKind) -> &'static str {
-    match kind {
-        FeatureKind::Face => "face",
-        FeatureKind::Edge => "edge",
-        FeatureKind::Vertex => "vertex",
-    }
-}
-
-pub(crate) fn feature_json(f: &FeatureRef) -> Value {
-    json!({ "kind": kind_name(f.kind), "index": f.index, "source": format!("#{}", f.source), "uv": f.uv })
-}
-
-/// A feature with its entity in the source file.
-pub(crate) fn feature_name(f: &FeatureRef) -> String {
-    format!("{} {} (#{})", kind_name(f.kind), f.index, f.source)
-}
-
-pub(crate) fn point_text(p: &feeler_geom::P3) -> String {
-    format!("{:.6} {:.6} {:.6}", p.x, p.y, p.z)
 }
 
 /// The JSON document of INTERFACE.

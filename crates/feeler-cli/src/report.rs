@@ -1,6 +1,6 @@
 //! What `feeler query` tells about the pose beyond the verdict, in words and in JSON.
 
-use crate::query::{feature_json, feature_name, point_text};
+use crate::features::{feature_json, feature_name, point_text};
 use crate::verdict::crossing_json;
 use feeler_geom::{Pose, V3};
 use feeler_runtime::{

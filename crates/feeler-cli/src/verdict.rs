@@ -1,7 +1,7 @@
 //! How two solids stand to one another, in words and in JSON.
 
 use crate::Outcome;
-use crate::query::{feature_json, feature_name, point_text};
+use crate::features::{feature_json, feature_name, point_text};
 use feeler_runtime::{ContactPair, FeatureRef, Status, Undecided, Verdict, Widened, Witness};
 use serde_json::{Value, json};
 

@@ -10,13 +10,16 @@
 
 mod broad_phase;
 mod double_double;
+mod expansion;
 mod gjk;
 mod hull;
 mod penetration;
 #[cfg(any(test, feature = "reference"))]
 pub mod reference;
 mod signed_volumes;
+mod simplex;
 mod support;
+mod types;
 
 pub use broad_phase::{BroadPhase, BroadPhaseCounts, BroadPhaseError, BroadPhaseRequest};
 pub use gjk::{

@@ -3,8 +3,8 @@
 //! A record has a fixed size and no padding. `#[serde(with = "feeler_geom::bulk")]` on a `Vec` of records stores it as one
 //! run of bytes: a reader copies it field by field, without asking serde about every number.
 
-use crate::bezier::H4;
-use crate::{Obb, P2, P3, Rect, RevolutionCone, V3};
+use crate::{Obb, P2, P3, V3};
+use nalgebra::Vector4;
 use serde::de::{Deserializer, Error, Visitor};
 use serde::ser::Serializer;
 use std::fmt;
@@ -91,7 +91,7 @@ macro_rules! coordinates {
     )*};
 }
 
-coordinates!(P2: 2, P3: 3, V3: 3, H4: 4);
+coordinates!(P2: 2, P3: 3, V3: 3, Vector4<f64>: 4);
 
 /// Makes a struct of records a record: `record!(Type { field: FieldType, … })`, with all fields.
 #[macro_export]
@@ -114,9 +114,7 @@ macro_rules! record {
     };
 }
 
-record!(Rect { u0: f64, u1: f64, v0: f64, v1: f64 });
 record!(Obb { center: P3, axes: [V3; 3], half: V3 });
-record!(RevolutionCone { axis: V3, half_angle: f64 });
 
 /// Stores records as bytes.
 ///

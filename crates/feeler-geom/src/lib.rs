@@ -19,10 +19,12 @@ pub mod cone;
 pub mod contact;
 pub mod crossing;
 pub mod curve;
+mod derivs;
 pub mod extent;
 pub mod interval;
 pub mod nurbs;
 pub mod obb;
+mod rect;
 pub mod roots;
 pub mod skeleton;
 pub mod surface;
@@ -34,11 +36,13 @@ mod testing;
 pub use aabb::Aabb;
 pub use ball::Ball;
 pub use cone::{PolyCone, RevolutionCone};
-pub use curve::{Curve, CurveDerivs};
+pub use curve::Curve;
+pub use derivs::{CurveDerivs, SurfaceDerivs};
 pub use extent::Extent;
 pub use frame::Frame;
 pub use obb::Obb;
-pub use surface::{Rect, Surface, SurfaceDerivs};
+pub use rect::Rect;
+pub use surface::Surface;
 
 /// A point in space (mm).
 pub type P3 = nalgebra::Point3<f64>;

@@ -136,3 +136,8 @@ fn consistent_cells(domain: &TrimDomain) -> Option<TrimCells> {
     let (cells, contradictions) = TrimCells::build(domain);
     contradictions.is_empty().then_some(cells)
 }
+
+/// Largest measured distance of the edge from its faces.
+fn edge_deviation(edge: &feeler_brep::EdgeInfo) -> f64 {
+    edge.sides.iter().fold(0.0, |m, s| s.pcurve.iter().fold(m.max(s.deviation), |m, p| m.max(p.deviation)))
+}

@@ -14,14 +14,10 @@
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
-mod simplex;
-mod types;
+use crate::simplex::{Pair, SMALL, Simplex};
+pub use crate::types::{Answer, Outcome, Request, Start, Warm, Witness, WitnessVertex};
 
-use simplex::SMALL;
-pub(crate) use simplex::{Pair, Simplex, Vertex};
-pub use types::{Answer, Outcome, Request, Start, Warm, Witness, WitnessVertex};
-
-use crate::penetration::{Pulled, depth_of_contact};
+use crate::expansion::{Pulled, depth_of_contact};
 use crate::signed_volumes::{Nearest, Newest, Signs, exhaustive, is_optimal, signed_volumes};
 use crate::support::Support;
 use arrayvec::ArrayVec;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::expansion::normal;
 use crate::{Ball, Capsule, Cuboid, Ellipsoid, Moved, PointSet, Polytope, Segment};
 use feeler_geom::Pose;
 use rand::rngs::SmallRng;

@@ -11,7 +11,7 @@
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 use super::{BezierSpline, BezierSurface, H4, homogeneous};
-use crate::{Curve, Frame, P2, P3, SurfaceDerivs, V3, math};
+use crate::{Frame, P2, P3, SurfaceDerivs, V3, math};
 
 impl BezierSpline {
     /// The segment from `a` to `b` over `[t0, t1]`.
@@ -44,38 +44,6 @@ impl BezierSpline {
             control[last] = control[0];
         }
         Self { degree: 2, breaks, control, periodic }
-    }
-
-    /// Exact rational Bézier form of any curve over `[t0, t1]`, `t0 < t1` (at most one period). Lines, parabolas
-    /// and splines keep their parametrisation; circles, ellipses and hyperbolas at the breaks only.
-    #[must_use]
-    pub fn of_curve(curve: &Curve, t0: f64, t1: f64) -> Self {
-        match curve {
-            Curve::Line { .. } => Self::segment(&curve.point(t0), &curve.point(t1), t0, t1),
-            Curve::Circle { frame, radius } => Self::arc(frame, *radius, *radius, t0, t1),
-            Curve::Ellipse { frame, semi_x, semi_y } => Self::arc(frame, *semi_x, *semi_y, t0, t1),
-            Curve::Parabola { frame, focal: f } => {
-                let middle = frame.point(f * t0 * t1, f * (t0 + t1), 0.0);
-                let control = [curve.point(t0), middle, curve.point(t1)];
-                let control = control.iter().map(|p| homogeneous(p, 1.0)).collect();
-                Self { degree: 2, breaks: vec![t0, t1], control, periodic: false }
-            }
-            Curve::Hyperbola { frame, semi, semi_imag } => {
-                let breaks = even_breaks(t0, t1, 1.0);
-                let mut control = Vec::with_capacity(3 * (breaks.len() - 1));
-                for w in breaks.windows(2) {
-                    let m = 0.5 * (w[0] + w[1]);
-                    let c = math::cosh(0.5 * (w[1] - w[0]));
-                    let p = frame.origin.coords * c
-                        + frame.vector(semi * math::cosh(m), semi_imag * math::sinh(m), 0.0);
-                    control.push(homogeneous(&curve.point(w[0]), 1.0));
-                    control.push(H4::new(p.x, p.y, p.z, c));
-                    control.push(homogeneous(&curve.point(w[1]), 1.0));
-                }
-                Self { degree: 2, breaks, control, periodic: false }
-            }
-            Curve::Bezier(spline) => spline.restricted(t0, t1),
-        }
     }
 
     /// The part over `[t0, t1]`, `t0 < t1`, with its breaks moved by the period where it wraps.
@@ -285,7 +253,7 @@ fn is_turn(angle: f64) -> bool {
     clippy::cast_precision_loss,
     reason = "a small positive count"
 )]
-fn even_breaks(t0: f64, t1: f64, step: f64) -> Vec<f64> {
+pub(crate) fn even_breaks(t0: f64, t1: f64, step: f64) -> Vec<f64> {
     let n = ((t1 - t0) / step * (1.0 - 1e-12)).ceil().clamp(1.0, 1e4) as usize;
     (0..=n).map(|i| if i == n { t1 } else { t0 + (t1 - t0) * (i as f64 / n as f64) }).collect()
 }

@@ -2,7 +2,7 @@
 
 mod bernstein;
 mod bounds;
-mod build;
+pub(crate) mod build;
 mod eval;
 mod project;
 mod subdivide;

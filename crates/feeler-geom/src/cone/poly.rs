@@ -18,6 +18,9 @@
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
+use super::HULL_DILATION;
+use super::MIN_COS;
+use super::PolyCone;
 use super::min_cap::units;
 use super::reduce::{Gnomonic, Hull};
 use super::revolution::RevolutionCone;
@@ -26,17 +29,6 @@ use crate::obb::planar_hull;
 use crate::{V2, V3, math};
 use arrayvec::ArrayVec;
 use nalgebra::Matrix3;
-
-/// Pointed convex cone of at most four unit generators, sorted around the cone; no generator: all directions.
-///
-/// Cones made here have no generator, three or four, and a non-empty interior. Seen from outside, along the cone's
-/// axis towards the origin, generators turn counter-clockwise: `g[i + 1] × g[i]` points out of the cone.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct PolyCone {
-    /// Unit generators in order around the cone.
-    pub generators: ArrayVec<V3, 4>,
-}
 
 #[cfg(feature = "serde")]
 impl crate::bulk::Record for PolyCone {
@@ -62,14 +54,6 @@ impl crate::bulk::Record for PolyCone {
         Some(Self { generators })
     }
 }
-
-/// Angle (rad) by which a hull is dilated to give it an interior. Products of two such angles (the volume spanned by
-/// the generators around a single direction) must stand clear of rounding, hence not smaller; flatness is five
-/// orders larger, hence no gain in tightness from less.
-pub const HULL_DILATION: f64 = 1e-6;
-
-/// Cosine of the widest half-angle of a cap whose directions are still given a cone.
-pub(super) const MIN_COS: f64 = 1e-4;
 
 /// Bound of the error of a triple product of unit vectors that are themselves off by a few roundings.
 const TRIPLE_EPS: f64 = 16.0 * f64::EPSILON;

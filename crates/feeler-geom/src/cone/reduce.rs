@@ -15,7 +15,7 @@
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
-use super::poly::{HULL_DILATION, MIN_COS, PolyCone};
+use super::{HULL_DILATION, MIN_COS, PolyCone};
 use crate::frame::complete_basis;
 use crate::{P2, V2, V3};
 use arrayvec::ArrayVec;

@@ -180,3 +180,6 @@ impl Cap {
 pub(crate) fn angle(a: &V3, b: &V3) -> f64 {
     math::atan2(a.cross(b).norm(), a.dot(b))
 }
+
+#[cfg(feature = "serde")]
+crate::record!(RevolutionCone { axis: V3, half_angle: f64 });

@@ -1,4 +1,3 @@
-use super::poly::HULL_DILATION;
 use super::revolution::angle;
 use super::*;
 use crate::frame::{complete_basis, unit};

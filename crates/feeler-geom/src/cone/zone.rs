@@ -8,7 +8,7 @@
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
-use super::poly::PolyCone;
+use super::PolyCone;
 use super::revolution::angle;
 use crate::frame::unit;
 use crate::{V3, math};

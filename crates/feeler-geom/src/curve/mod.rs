@@ -4,10 +4,12 @@
 //! BREP §2.1 (canonical where it can be, rational Bézier otherwise); parametrisations of ISO 10303-42.
 
 mod bounds;
+mod exact_bezier;
 mod project;
 
 pub(crate) use bounds::{arc_polygon, half_space, sinusoid_range};
 
+use crate::CurveDerivs;
 use std::f64::consts::TAU;
 
 use crate::bezier::BezierSpline;
@@ -59,17 +61,6 @@ pub enum Curve {
     },
     /// Rational Bézier pieces joined over increasing parameters.
     Bezier(BezierSpline),
-}
-
-/// A point of a curve with its first two derivatives by the parameter.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CurveDerivs {
-    /// Point.
-    pub p: P3,
-    /// First derivative.
-    pub d1: V3,
-    /// Second derivative.
-    pub d2: V3,
 }
 
 impl Curve {

@@ -16,8 +16,6 @@
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
-use super::circle_circle::{self, Circle};
-use super::line_circle::{self, Forms, Poses};
 use super::simple::Guess;
 use super::solve::{Job, Sample};
 use crate::V3;
@@ -31,32 +29,32 @@ const REST: f64 = 0.25;
 /// Newton's iteration.
 const REST_RATE: f64 = 0.5;
 /// Smallest first harmonic of `F / |r|`, of a circle's over the sizes, that gives its zeros with most of their digits.
-const LEAST: f64 = 1e-7;
+pub(super) const LEAST: f64 = 1e-7;
 /// Newton steps: the first ones square an error of at most `REST`.
 const STEPS: usize = 8;
 /// Last step (radians) of an iteration that has come to rounding.
 const SETTLED: f64 = 1e-9;
 
-fn length([x, y]: [f64; 2]) -> f64 {
+pub(super) fn length([x, y]: [f64; 2]) -> f64 {
     (x * x + y * y).sqrt()
 }
 
 /// Amplitude of a harmonic.
-fn amplitude(of: &TrigPoly, k: usize) -> f64 {
+pub(super) fn amplitude(of: &TrigPoly, k: usize) -> f64 {
     length([of.cos[k], of.sin[k]])
 }
 
 /// `|r|`: its middle, its smallest value, what it differs from the middle by, and its largest derivative.
-struct Swing {
-    middle: f64,
-    least: f64,
-    off: f64,
-    rate: f64,
+pub(super) struct Swing {
+    pub middle: f64,
+    pub least: f64,
+    pub off: f64,
+    pub rate: f64,
 }
 
 impl Swing {
     /// From the constant part of the square and the amplitudes of its harmonics; `None` where it is not about even.
-    fn new(mean_sq: f64, [first, second]: [f64; 2]) -> Option<Self> {
+    pub(super) fn new(mean_sq: f64, [first, second]: [f64; 2]) -> Option<Self> {
         let least_sq = mean_sq - first - second;
         if !(least_sq > 0.5 * mean_sq) {
             return None;
@@ -68,16 +66,16 @@ impl Swing {
 }
 
 /// The first harmonic of `F` and bounds of the rest and of its derivative.
-struct Harmonic {
-    cos: f64,
-    sin: f64,
-    rest: f64,
-    rest_rate: f64,
+pub(super) struct Harmonic {
+    pub cos: f64,
+    pub sin: f64,
+    pub rest: f64,
+    pub rest_rate: f64,
 }
 
 impl Harmonic {
     /// One of its zeros, the other one being opposite, when those of `F` are near them.
-    fn zero(&self, floor: f64) -> Option<Heading> {
+    pub(super) fn zero(&self, floor: f64) -> Option<Heading> {
         let size = length([self.cos, self.sin]);
         let rules = self.rest <= REST * size && self.rest_rate <= REST_RATE * size && size > floor;
         rules.then(|| Heading { cos: self.sin / size, sin: -self.cos / size })
@@ -85,105 +83,21 @@ impl Harmonic {
 
     /// What the distance (of a line, by the way over the radius) or half its square (of a circle) changes by at most from a zero of
     /// the harmonic to that of `F`, over the radius.
-    fn change(&self, swing: &Swing) -> f64 {
+    pub(super) fn change(&self, swing: &Swing) -> f64 {
         // 2 ρ over an arc of at most 1.1 REST.
         self.rest / swing.least
     }
 }
 
-/// Adds all pairs of a line and a circle in the range; `None`, with nothing added, unless the circle goes round the line evenly.
-pub(super) fn line(job: &mut Job<'_>, p: &Poses, forms: &Forms) -> Option<()> {
-    let square = &forms.across_sq;
-    let swing = Swing::new(square.cos[0], [1, 2].map(|k| amplitude(square, k)))?;
-    let by_slope = p.slope.abs() * amplitude(&forms.along_e, 1);
-    let double = p.cos_phi * amplitude(&forms.across_e, 2);
-    let (rest, rest_rate) =
-        (double + by_slope * swing.off, 2.0 * double + by_slope * (swing.off + swing.rate));
-    let radius_sum = job.a.sigma() + job.b.sigma();
-    let is_even = p.slope == 0.0;
-    let mut found = Found::new();
-    for side in [1.0, -1.0] {
-        let first = |of: fn(&TrigPoly) -> f64| {
-            p.cos_phi * side * of(&forms.across_e) - p.slope * swing.middle * of(&forms.along_e)
-        };
-        let harmonic = Harmonic { cos: first(|f| f.cos[1]), sin: first(|f| f.sin[1]), rest, rest_rate };
-        let zero = harmonic.zero(swing.middle * LEAST)?;
-        let change = p.radius * harmonic.change(&swing);
-        for place in [zero, zero.opposite()] {
-            let start = line_circle::OnSide::at(p, side, place);
-            let distance = start.distance();
-            let may_count = |d: f64| job.may_be_in_range(d - radius_sum, change);
-            if may_count(distance) || is_even && may_count(-distance) {
-                let guess = polished(start)?;
-                if !is_near(guess.place(), place) {
-                    return None;
-                }
-                found.push((guess.spheres(job), guess.normal()));
-            }
-        }
-        // With a constant radius both sides have the same zeros, and each stands for both.
-        if is_even {
-            break;
-        }
-    }
-    add(job, &found, is_even);
-    Some(())
-}
-
-/// Adds all pairs of two circles in the range; `None`, with nothing added, unless the second one goes round the axis of the first
-/// one evenly.
-pub(super) fn circle(job: &mut Job<'_>, first: &Circle, second: &Circle) -> Option<()> {
-    let (f, g) = (&first.frame, &second.frame);
-    let between = g.origin - f.origin;
-    let height = between.dot(&f.z);
-    // By the cosine and the sine of φ in products with the radius there; the derivative of these is that with the tangent.
-    let in_plane = |v: &V3| [v.dot(&g.x), v.dot(&g.y)];
-    let (d, z) = (in_plane(&between), in_plane(&f.z));
-    let across = between - f.z * height;
-    let (r, tilt_sq) = (second.radius, z[0] * z[0] + z[1] * z[1]);
-    let swing = Swing::new(
-        across.norm_squared() + r * r * (1.0 - 0.5 * tilt_sq),
-        [2.0 * r * length(in_plane(&across)), 0.5 * r * r * tilt_sq],
-    )?;
-    let double = 0.5 * first.radius * r * tilt_sq;
-    let rest = length(d) * swing.off + double;
-    let rest_rate = length(d) * (swing.off + swing.rate) + 2.0 * double;
-    let radius_sum = job.a.sigma() + job.b.sigma();
-    let mut found = Found::new();
-    for side in [1.0, -1.0] {
-        let (of_d, of_z) = (swing.middle - side * first.radius, side * first.radius * height);
-        // v·e = -v·x sin φ + v·y cos φ.
-        let harmonic =
-            Harmonic { cos: of_d * d[1] + of_z * z[1], sin: -(of_d * d[0] + of_z * z[0]), rest, rest_rate };
-        let zero = harmonic.zero(swing.middle * job.coarse(LEAST))?;
-        let change = r * harmonic.change(&swing);
-        for place in [zero, zero.opposite()] {
-            let start = circle_circle::OnSide::at(first, second, side, place);
-            let h_sq = start.distance_sq();
-            let [lo, hi] = [h_sq - 2.0 * change, h_sq + 2.0 * change].map(|x| x.max(0.0).sqrt());
-            let may_count = |d: f64| job.may_be_in_range(d - radius_sum, 0.5 * (hi - lo));
-            if may_count(0.5 * (lo + hi)) || may_count(-0.5 * (lo + hi)) {
-                let guess = polished(start)?;
-                if !(guess.is_told_by_connection() && is_near(guess.place(), place)) {
-                    return None;
-                }
-                found.push((guess.spheres(job), guess.normal()));
-            }
-        }
-    }
-    add(job, &found, true);
-    Some(())
-}
-
 /// Spheres and normals of pairs.
-type Found = ArrayVec<([Sample; 2], V3), 4>;
+pub(super) type Found = ArrayVec<([Sample; 2], V3), 4>;
 
 /// Whether a place is no farther from another one than a zero of `F` is from that of the harmonic.
-fn is_near(place: Heading, other: Heading) -> bool {
+pub(super) fn is_near(place: Heading, other: Heading) -> bool {
     place.chord(other) <= 1.1 * REST
 }
 
-fn add(job: &mut Job<'_>, found: &Found, is_even: bool) {
+pub(super) fn add(job: &mut Job<'_>, found: &Found, is_even: bool) {
     for ([a, b], n) in found {
         job.add_between(a, b, *n);
         if is_even {
@@ -212,6 +126,8 @@ pub(super) fn polished<G: Guess>(mut guess: G) -> Option<G> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::circle_circle::{self, Circle};
+    use super::super::line_circle::{self, Forms, Poses};
     use super::super::solve::{on_nappe, sample};
     use super::super::{Criticals, Primitive, critical_pairs_between};
     use super::*;
@@ -282,7 +198,7 @@ mod tests {
             let mut out = Criticals::default();
             let mut job = Job::new(&a, &b, range, 1e-9, 10.0, &mut out);
             let poses = Poses::new(&f.origin, &f.z, slope, g, radius);
-            if line(&mut job, &poses, &Forms::new(&poses)).is_none() {
+            if line_circle::around(&mut job, &poses, &Forms::new(&poses)).is_none() {
                 continue;
             }
             answered += 1;
@@ -329,7 +245,7 @@ mod tests {
             let mut out = Criticals::default();
             let mut job = Job::new(&a, &b, range, 1e-9, 10.0, &mut out);
             let circles = [Circle { frame: f, radius: radii[0] }, Circle { frame: g, radius: radii[1] }];
-            if circle(&mut job, &circles[0], &circles[1]).is_none() {
+            if circle_circle::around(&mut job, &circles[0], &circles[1]).is_none() {
                 continue;
             }
             answered += 1;
@@ -361,7 +277,7 @@ mod tests {
             let mut out = Criticals::default();
             let mut job = Job::new(&a, &b, [-10.0, 10.0], 1e-9, 10.0, &mut out);
             let poses = Poses::new(&f.origin, &f.z, 0.0, g, radius);
-            line(&mut job, &poses, &Forms::new(&poses)).is_some()
+            line_circle::around(&mut job, &poses, &Forms::new(&poses)).is_some()
         };
         assert!(check(0.1, 1e-3, 2.0), "a rim in a bore");
         assert!(!check(0.0, 0.0, 2.0), "coaxial");

@@ -6,7 +6,7 @@
 //! (all eight occur). Where `P` lies on the first circle's axis, every point of it is a partner by the first condition,
 //! and the second one, `R_1 e_r·e = (O_2 - O_1)·e`, chooses.
 
-use super::around::{self, polished};
+use super::around::{Found, Harmonic, LEAST, Swing, add, is_near, length, polished};
 use super::simple::{Doubt, Guess, Places, State, settled};
 use super::solve::{Job, Pair, Sample, Solutions, sample};
 use super::{Family, Primitive};
@@ -50,7 +50,7 @@ pub(super) fn solve(job: &mut Job<'_>) {
     let first = Circle { frame: frame_a, radius: radius_a };
     let second = Circle { frame: frame_b, radius: radius_b };
     equidistant_families(job, &first, &second);
-    if job.out.family.is_none() && around::circle(job, &first, &second).is_some() {
+    if job.out.family.is_none() && around(job, &first, &second).is_some() {
         return;
     }
     tangent_family(job, &first, &second);
@@ -447,4 +447,49 @@ pub(super) fn parallel_tangents(first: &Circle, second: &Circle) -> ArrayVec<(f6
         }
     }
     out
+}
+
+/// Adds all pairs of two circles in the range; `None`, with nothing added, unless the second one goes round the axis of the first
+/// one evenly.
+pub(super) fn around(job: &mut Job<'_>, first: &Circle, second: &Circle) -> Option<()> {
+    let (f, g) = (&first.frame, &second.frame);
+    let between = g.origin - f.origin;
+    let height = between.dot(&f.z);
+    // By the cosine and the sine of φ in products with the radius there; the derivative of these is that with the tangent.
+    let in_plane = |v: &V3| [v.dot(&g.x), v.dot(&g.y)];
+    let (d, z) = (in_plane(&between), in_plane(&f.z));
+    let across = between - f.z * height;
+    let (r, tilt_sq) = (second.radius, z[0] * z[0] + z[1] * z[1]);
+    let swing = Swing::new(
+        across.norm_squared() + r * r * (1.0 - 0.5 * tilt_sq),
+        [2.0 * r * length(in_plane(&across)), 0.5 * r * r * tilt_sq],
+    )?;
+    let double = 0.5 * first.radius * r * tilt_sq;
+    let rest = length(d) * swing.off + double;
+    let rest_rate = length(d) * (swing.off + swing.rate) + 2.0 * double;
+    let radius_sum = job.a.sigma() + job.b.sigma();
+    let mut found = Found::new();
+    for side in [1.0, -1.0] {
+        let (of_d, of_z) = (swing.middle - side * first.radius, side * first.radius * height);
+        // v·e = -v·x sin φ + v·y cos φ.
+        let harmonic =
+            Harmonic { cos: of_d * d[1] + of_z * z[1], sin: -(of_d * d[0] + of_z * z[0]), rest, rest_rate };
+        let zero = harmonic.zero(swing.middle * job.coarse(LEAST))?;
+        let change = r * harmonic.change(&swing);
+        for place in [zero, zero.opposite()] {
+            let start = OnSide::at(first, second, side, place);
+            let h_sq = start.distance_sq();
+            let [lo, hi] = [h_sq - 2.0 * change, h_sq + 2.0 * change].map(|x| x.max(0.0).sqrt());
+            let may_count = |d: f64| job.may_be_in_range(d - radius_sum, 0.5 * (hi - lo));
+            if may_count(0.5 * (lo + hi)) || may_count(-0.5 * (lo + hi)) {
+                let guess = polished(start)?;
+                if !(guess.is_told_by_connection() && is_near(guess.place(), place)) {
+                    return None;
+                }
+                found.push((guess.spheres(job), guess.normal()));
+            }
+        }
+    }
+    add(job, &found, true);
+    Some(())
 }

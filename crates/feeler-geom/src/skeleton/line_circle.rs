@@ -5,7 +5,7 @@
 //! that is a trigonometric polynomial of degree 2 in θ, else one of degree 4 after squaring:
 //! `cos²φ (w_⊥·e)² = m² |w_⊥|² (u·e)²`. Points where the axis meets the circle are roots of both.
 
-use super::around::{self, polished};
+use super::around::{Found, Harmonic, LEAST, Swing, add, amplitude, is_near, polished};
 use super::signed_distance::across;
 use super::simple::{Doubt, Guess, Places, State, settled};
 use super::solve::{Job, Pair, Sample, Solutions, on_nappe, sample};
@@ -46,7 +46,7 @@ pub(super) fn solve(job: &mut Job<'_>) {
     let poses = Poses::new(&origin, &u, slope, frame, radius);
     coaxial_family(job, &poses);
     let forms = Forms::new(&poses);
-    if job.out.family.is_none() && around::line(job, &poses, &forms).is_some() {
+    if job.out.family.is_none() && around(job, &poses, &forms).is_some() {
         return;
     }
     tangent_family(job, &poses);
@@ -363,4 +363,43 @@ pub(super) fn parallel_tangents(origin: &P3, u: &V3, frame: &Frame, radius: f64)
         let p = frame.origin + (frame.x * cos + frame.y * sin) * radius;
         ((p - origin).dot(u), theta * radius)
     })
+}
+
+/// Adds all pairs of a line and a circle in the range; `None`, with nothing added, unless the circle goes round the line evenly.
+pub(super) fn around(job: &mut Job<'_>, p: &Poses, forms: &Forms) -> Option<()> {
+    let square = &forms.across_sq;
+    let swing = Swing::new(square.cos[0], [1, 2].map(|k| amplitude(square, k)))?;
+    let by_slope = p.slope.abs() * amplitude(&forms.along_e, 1);
+    let double = p.cos_phi * amplitude(&forms.across_e, 2);
+    let (rest, rest_rate) =
+        (double + by_slope * swing.off, 2.0 * double + by_slope * (swing.off + swing.rate));
+    let radius_sum = job.a.sigma() + job.b.sigma();
+    let is_even = p.slope == 0.0;
+    let mut found = Found::new();
+    for side in [1.0, -1.0] {
+        let first = |of: fn(&TrigPoly) -> f64| {
+            p.cos_phi * side * of(&forms.across_e) - p.slope * swing.middle * of(&forms.along_e)
+        };
+        let harmonic = Harmonic { cos: first(|f| f.cos[1]), sin: first(|f| f.sin[1]), rest, rest_rate };
+        let zero = harmonic.zero(swing.middle * LEAST)?;
+        let change = p.radius * harmonic.change(&swing);
+        for place in [zero, zero.opposite()] {
+            let start = OnSide::at(p, side, place);
+            let distance = start.distance();
+            let may_count = |d: f64| job.may_be_in_range(d - radius_sum, change);
+            if may_count(distance) || is_even && may_count(-distance) {
+                let guess = polished(start)?;
+                if !is_near(guess.place(), place) {
+                    return None;
+                }
+                found.push((guess.spheres(job), guess.normal()));
+            }
+        }
+        // With a constant radius both sides have the same zeros, and each stands for both.
+        if is_even {
+            break;
+        }
+    }
+    add(job, &found, is_even);
+    Some(())
 }

@@ -11,25 +11,13 @@ mod bounds;
 mod invert;
 mod normals;
 
+use crate::Rect;
+use crate::SurfaceDerivs;
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 use crate::bezier::BezierSurface;
 use crate::frame::{complete_basis, unit};
 use crate::{Aabb, Ball, Frame, P2, P3, PolyCone, Pose, RevolutionCone, V3, math};
-
-/// An axis-parallel rectangle of parameters `[u0, u1] × [v0, v1]`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Rect {
-    /// Smallest u.
-    pub u0: f64,
-    /// Largest u.
-    pub u1: f64,
-    /// Smallest v.
-    pub v0: f64,
-    /// Largest v.
-    pub v1: f64,
-}
 
 /// A surface; its *natural* normal is `∂u × ∂v`, normalised.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,23 +61,6 @@ pub enum Surface {
     },
     /// A grid of rational Bézier patches.
     Bezier(BezierSurface),
-}
-
-/// A surface point with its derivatives up to the second order.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SurfaceDerivs {
-    /// Point.
-    pub p: P3,
-    /// ∂/∂u.
-    pub du: V3,
-    /// ∂/∂v.
-    pub dv: V3,
-    /// ∂²/∂u².
-    pub duu: V3,
-    /// ∂²/∂u∂v.
-    pub duv: V3,
-    /// ∂²/∂v².
-    pub dvv: V3,
 }
 
 /// Principal curvatures against the *natural* normal, positive where the surface bends away from it (a sphere
@@ -456,62 +427,6 @@ impl Principal {
     #[must_use]
     pub fn is_saddle(&self, tol: f64) -> bool {
         self.k1 < -tol && self.k2 > tol
-    }
-}
-
-impl Rect {
-    /// Centre.
-    #[must_use]
-    pub fn center(&self) -> P2 {
-        P2::new(0.5 * (self.u0 + self.u1), 0.5 * (self.v0 + self.v1))
-    }
-
-    /// Length in u.
-    #[must_use]
-    pub fn width(&self) -> f64 {
-        self.u1 - self.u0
-    }
-
-    /// Length in v.
-    #[must_use]
-    pub fn height(&self) -> f64 {
-        self.v1 - self.v0
-    }
-
-    /// Whether `uv` is inside or on the border.
-    #[must_use]
-    pub fn contains(&self, uv: P2) -> bool {
-        self.u0 <= uv.x && uv.x <= self.u1 && self.v0 <= uv.y && uv.y <= self.v1
-    }
-
-    /// Nearest point of the rectangle.
-    #[must_use]
-    pub fn clamp(&self, uv: P2) -> P2 {
-        // Not `f64::clamp`: an empty rectangle must not panic.
-        P2::new(uv.x.min(self.u1).max(self.u0), uv.y.min(self.v1).max(self.v0))
-    }
-
-    /// The four corners, counter-clockwise from `(u0, v0)`.
-    #[must_use]
-    pub fn corners(&self) -> [P2; 4] {
-        [
-            P2::new(self.u0, self.v0),
-            P2::new(self.u1, self.v0),
-            P2::new(self.u1, self.v1),
-            P2::new(self.u0, self.v1),
-        ]
-    }
-
-    /// The common part; sides in reverse order where there is none.
-    #[must_use]
-    pub fn intersection(&self, o: &Self) -> Self {
-        Self { u0: self.u0.max(o.u0), u1: self.u1.min(o.u1), v0: self.v0.max(o.v0), v1: self.v1.min(o.v1) }
-    }
-
-    /// Whether no point is inside.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        !(self.u0 <= self.u1 && self.v0 <= self.v1)
     }
 }
 

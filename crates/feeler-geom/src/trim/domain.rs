@@ -8,24 +8,8 @@
 
 use std::cmp::Ordering;
 
-use super::{TrimCells, TrimPiece};
+use super::{TrimCells, TrimDomain, TrimPiece};
 use crate::{P2, Rect, V2};
-
-/// A trimmed domain.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TrimDomain {
-    /// Parameter rectangle; one full period wide in periodic directions.
-    pub rect: Rect,
-    /// Largest sensible rectangle of the surface: a finite side (a pole, an apex, the side of a patch) may bound the
-    /// domain without pieces, an infinite one never does.
-    pub natural: Rect,
-    /// Period in u.
-    pub u_period: Option<f64>,
-    /// Period in v.
-    pub v_period: Option<f64>,
-    /// Boundary pieces inside `rect`.
-    pub pieces: Vec<TrimPiece>,
-}
 
 /// Coordinates nearer to a period border than this share of the period are rounded onto it.
 const SNAP: f64 = 1e-11;

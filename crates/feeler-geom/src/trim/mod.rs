@@ -8,6 +8,7 @@
 //!
 //! # Source
 //! BREP §2.4.1, §4.4.1 (after Schollmeyer et al.), MATH §6.
+use crate::Rect;
 
 mod cells;
 mod classify;
@@ -17,12 +18,27 @@ mod piece;
 mod sheet;
 mod tree;
 
+/// A trimmed domain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrimDomain {
+    /// Parameter rectangle; one full period wide in periodic directions.
+    pub rect: Rect,
+    /// Largest sensible rectangle of the surface: a finite side (a pole, an apex, the side of a patch) may bound the
+    /// domain without pieces, an infinite one never does.
+    pub natural: Rect,
+    /// Period in u.
+    pub u_period: Option<f64>,
+    /// Period in v.
+    pub v_period: Option<f64>,
+    /// Boundary pieces inside `rect`.
+    pub pieces: Vec<TrimPiece>,
+}
+
 #[cfg(test)]
 mod tests;
 
 pub use cells::{Inconsistent, TrimCells};
 pub use classify::Side;
-pub use domain::TrimDomain;
 pub use integrate::gauss_legendre;
 pub use piece::TrimPiece;
 pub use sheet::on_inner_sheet;

@@ -4,7 +4,7 @@ use feeler_brep::{EdgeInfo, EdgeStatus, Solid};
 use feeler_geom::Curve;
 
 use super::vertices::{EdgeEnd, Ends};
-use super::{EdgeGroup, Role, Scale, SpanGroup, index};
+use super::{EdgeGroup, Role, Scale, SpanGroup, edge_deviation, index};
 use crate::cluster::clusters;
 use crate::coincide::{TMap, curve_key, curve_map, key_tolerance};
 
@@ -20,14 +20,9 @@ fn role(edge: &EdgeInfo, size: f64) -> Role {
         EdgeStatus::Concave | EdgeStatus::Seam => Role::None,
         EdgeStatus::Smooth => {
             let gap = edge.dihedral.1;
-            if gap * size <= deviation(edge).max(SMOOTH_GAP * size) { Role::Quasi } else { Role::Strict }
+            if gap * size <= edge_deviation(edge).max(SMOOTH_GAP * size) { Role::Quasi } else { Role::Strict }
         }
     }
-}
-
-/// Largest measured distance of the edge from its faces.
-pub(super) fn deviation(edge: &EdgeInfo) -> f64 {
-    edge.sides.iter().fold(0.0, |m, s| s.pcurve.iter().fold(m.max(s.deviation), |m, p| m.max(p.deviation)))
 }
 
 /// The two sides on supermaximal faces, the one on the left first. A side that is missing is the other one again.
@@ -96,7 +91,7 @@ pub(super) fn group_edges(solid: &Solid, face_of: &[u32], seam: &[bool], scale: 
                 t1: map.apply(info.range.1),
                 edge: e,
                 ends: [index(source.vertices.0), index(source.vertices.1)],
-                deviation: deviation(info) + off,
+                deviation: edge_deviation(info) + off,
             };
             if map.reverses() {
                 std::mem::swap(&mut span.t0, &mut span.t1);

@@ -3,7 +3,7 @@
 use feeler_brep::{Solid, VertexPolar};
 use feeler_geom::{P3, Surface};
 
-use super::{EdgeGroup, FaceGroup, Role, VertexPick, edges, index};
+use super::{EdgeGroup, FaceGroup, Role, VertexPick, edge_deviation, index};
 use crate::polar;
 
 /// An end of a span of an edge that is not a seam.
@@ -97,7 +97,7 @@ fn deviation(solid: &Solid, v: usize, around: &[u32]) -> f64 {
     around.iter().fold(0.0, |worst: f64, &e| {
         let info = &solid.edges[e as usize];
         let edge = &solid.shell.edges[e as usize];
-        let mut off = edges::deviation(info);
+        let mut off = edge_deviation(info);
         for (vertex, t) in [(edge.vertices.0, info.range.0), (edge.vertices.1, info.range.1)] {
             if vertex == v {
                 off = off.max((edge.curve.point(t) - point).norm());

@@ -3,7 +3,7 @@
 use crate::Body;
 use crate::body::edge_normals::edge_normals;
 use crate::body::outward_normal;
-use feeler_geom::curve::CurveDerivs;
+use feeler_geom::CurveDerivs;
 use feeler_geom::{Ball, Curve, P2, P3, Rect, V3};
 use feeler_hierarchy::{Area, Feature};
 use std::f64::consts::PI;

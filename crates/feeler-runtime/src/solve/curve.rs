@@ -17,7 +17,7 @@ use crate::Body;
 use crate::body::samples::{CURVE_STEPS, MIDDLE, Stretch};
 use crate::query::Context;
 use crate::side::Which;
-use feeler_geom::curve::CurveDerivs;
+use feeler_geom::CurveDerivs;
 use feeler_geom::{Curve, P2, V3};
 use feeler_hierarchy::Feature;
 

@@ -1,9 +1,9 @@
 //! The simplex of a search: at most four pairs of support points and the point of their hull nearest to the origin.
 
-use super::types::{Witness, WitnessVertex};
 use crate::double_double::{split, two_product_split, two_sum};
 use crate::signed_volumes::Nearest;
 use crate::support::{Support, SupportPoint};
+use crate::types::{Witness, WitnessVertex};
 use feeler_geom::{P3, V3};
 
 /// Both shapes, seen as their difference B − A, times a power of two.

@@ -1,0 +1,25 @@
+//! Features and points, in words and in JSON.
+
+use feeler_runtime::{FeatureKind, FeatureRef};
+use serde_json::{Value, json};
+
+fn kind_name(kind: FeatureKind) -> &'static str {
+    match kind {
+        FeatureKind::Face => "face",
+        FeatureKind::Edge => "edge",
+        FeatureKind::Vertex => "vertex",
+    }
+}
+
+pub(crate) fn feature_json(f: &FeatureRef) -> Value {
+    json!({ "kind": kind_name(f.kind), "index": f.index, "source": format!("#{}", f.source), "uv": f.uv })
+}
+
+/// A feature with its entity in the source file.
+pub(crate) fn feature_name(f: &FeatureRef) -> String {
+    format!("{} {} (#{})", kind_name(f.kind), f.index, f.source)
+}
+
+pub(crate) fn point_text(p: &feeler_geom::P3) -> String {
+    format!("{:.6} {:.6} {:.6}", p.x, p.y, p.z)
+}

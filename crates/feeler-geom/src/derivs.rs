@@ -1,0 +1,31 @@
+//! Points of curves and surfaces with their derivatives.
+
+use crate::{P3, V3};
+
+/// A point of a curve with its first two derivatives by the parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurveDerivs {
+    /// Point.
+    pub p: P3,
+    /// First derivative.
+    pub d1: V3,
+    /// Second derivative.
+    pub d2: V3,
+}
+
+/// A surface point with its derivatives up to the second order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SurfaceDerivs {
+    /// Point.
+    pub p: P3,
+    /// ∂/∂u.
+    pub du: V3,
+    /// ∂/∂v.
+    pub dv: V3,
+    /// ∂²/∂u².
+    pub duu: V3,
+    /// ∂²/∂u∂v.
+    pub duv: V3,
+    /// ∂²/∂v².
+    pub dvv: V3,
+}
