@@ -14,7 +14,7 @@ mod zone;
 
 pub use poly::{separated, separated_along};
 pub use revolution::{Cap, RevolutionCone};
-pub use zone::Zone;
+pub use zone::DirectionBand;
 
 use crate::V3;
 use arrayvec::ArrayVec;

@@ -5,8 +5,8 @@
 //! it depends on nalgebra alone.
 
 pub mod frame;
-pub mod heading;
 pub mod math;
+pub mod unit_angle;
 
 pub mod aabb;
 pub mod ball;

@@ -10,8 +10,8 @@
 //! ours: charts of the circle by rational quarter arcs, so that no root is at infinity.
 
 use crate::binomial::pascal;
-use crate::heading::Heading;
 use crate::math;
+use crate::unit_angle::UnitAngle;
 use arrayvec::ArrayVec;
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::sync::LazyLock;
@@ -22,7 +22,7 @@ pub const TRIG_DEGREE: usize = 4;
 pub const POLY_DEGREE: usize = 8;
 
 /// Room for the roots of a trigonometric polynomial: at most eight, each possibly reported thrice when nearly multiple.
-pub type TrigRoots = ArrayVec<Heading, 24>;
+pub type TrigRoots = ArrayVec<UnitAngle, 24>;
 /// Room for the roots of a polynomial.
 pub type PolyRoots = ArrayVec<f64, 24>;
 
@@ -169,14 +169,15 @@ pub fn trig_roots(p: &TrigPoly, noise: f64) -> Option<TrigRoots> {
                 } else {
                     simple_root(|y| horner2(c, y), ends, values)
                 };
-                let _ = roots.try_push(table.heading(chart).turned(Heading::of_half_tangent(TAN_PI_8 * y)));
+                let _ =
+                    roots.try_push(table.unit_angle(chart).turned(UnitAngle::of_half_tangent(TAN_PI_8 * y)));
             }
             Piece::Flat(lo, hi) => flat.add(angle(lo), angle(hi), &mut angles),
         });
     }
     flat.finish(&mut angles);
     for angle in angles {
-        let _ = roots.try_push(Heading::of_angle(angle));
+        let _ = roots.try_push(UnitAngle::of_angle(angle));
     }
     Some(roots)
 }
@@ -286,7 +287,7 @@ type ArcForms = [([f64; 9], [f64; 9]); TRIG_DEGREE + 1];
 struct ArcTable {
     degree: usize,
     /// The middle of the first arc.
-    first: Heading,
+    first: UnitAngle,
     /// Bernstein forms in `(y + 1) / 2`.
     bernstein: ArcForms,
     /// Power forms in `y`.
@@ -311,7 +312,7 @@ impl ArcTable {
         }
         let w = ([1.0, 0.0, x2], [0.0; 3]);
         let z = ([1.0, 0.0, -x2], [0.0, 2.0 * TAN_PI_8, 0.0]);
-        let first = Heading::of_angle(OFFSET);
+        let first = UnitAngle::of_angle(OFFSET);
         Self { degree, first, bernstein, power: Self::products(degree, &w, &z) }
     }
 
@@ -360,8 +361,8 @@ impl ArcTable {
     }
 
     /// The middle of quarter arc number `chart`.
-    fn heading(&self, chart: usize) -> Heading {
-        (0..chart).fold(self.first, |heading, _| heading.quarter_turned())
+    fn unit_angle(&self, chart: usize) -> UnitAngle {
+        (0..chart).fold(self.first, |unit_angle, _| unit_angle.quarter_turned())
     }
 
     /// The same as an angle.

@@ -21,9 +21,9 @@ pub(crate) use order::{SortKey, positions};
 
 use crate::Tolerances;
 use crate::body::face_tree::{FaceNode, face_tree};
-use crate::body::samples::{CurveSamples, Grid, Normals, Samples, Stretch};
-use crate::body::tracks::Tracks;
-use crate::body::tree::{Allowance, FeatureTypes, Form, TreeNode};
+use crate::body::samples::{CurveSamples, EdgeSegment, Grid, Normals, Samples};
+use crate::body::tracks::EdgeArcs;
+use crate::body::tree::{Allowance, FeatureTypes, SolveClass, TreeNode};
 use crate::profile::apart::{along, part};
 use crate::profile::ring::ring;
 use feature::{NEAR_ROOM, ROOM, curvature_bound, exact_along, near, outline, zone};
@@ -97,7 +97,7 @@ pub struct Body {
     reach: f64,
     /// A point on each shell, in the interior of a face: what containment is decided with.
     pub(crate) shell_points: Vec<(P3, V3)>,
-    tracks: OnceLock<Tracks>,
+    tracks: OnceLock<EdgeArcs>,
     concave: OnceLock<Vec<Box<[bool]>>>,
     /// See [`Body::hull`].
     hull: Option<Arc<Polytope>>,
@@ -205,7 +205,7 @@ impl Body {
             if bounds.is_empty() { 0.0 } else { bounds.min.coords.amax().max(bounds.max.coords.amax()) };
         let deviation = features.iter().fold(0.0, |m: f64, f| m.max(f.deviation));
         let samples = Samples::new(hierarchy.areas.len(), n_edges);
-        let whole = |f: Feature| (features[dense(f)].form() != Form::Free).then(|| index(dense(f)));
+        let whole = |f: Feature| (features[dense(f)].form() != SolveClass::Free).then(|| index(dense(f)));
         let feature_of_area = hierarchy.areas.iter().map(|a| dense(a.feature)).map(index).collect();
         let mut sort_keys = vec![SortKey { kind: 0, first: 0, offset: 0 }; areas.len()];
         for f in &features {
@@ -270,7 +270,7 @@ impl Body {
             .iter()
             .zip(below)
             .map(|(n, (types, allowance, whole))| {
-                let form = self.features.get(whole as usize).map_or(Form::Free, FeatureData::form);
+                let form = self.features.get(whole as usize).map_or(SolveClass::Free, FeatureData::form);
                 TreeNode::new(n, (types, allowance), (whole, form))
             })
             .collect()
@@ -379,8 +379,8 @@ impl Body {
     }
 
     /// All trimming curves in space.
-    pub(crate) fn tracks(&self) -> &Tracks {
-        self.tracks.get_or_init(|| Tracks::new(self))
+    pub(crate) fn tracks(&self) -> &EdgeArcs {
+        self.tracks.get_or_init(|| EdgeArcs::new(self))
     }
 
     /// Whether a trimming piece of a face is a concave edge.
@@ -411,7 +411,7 @@ impl Body {
     }
 
     /// The areas of an edge without closed form, in the order of [`Body::areas_of`].
-    pub(crate) fn stretches_of(&self, edge: u32) -> &[Stretch] {
+    pub(crate) fn stretches_of(&self, edge: u32) -> &[EdgeSegment] {
         self.samples.stretches(self, edge)
     }
 
@@ -463,7 +463,7 @@ impl Body {
         (!spindle).then_some((primitive, off))
     }
 
-    /// The position of an area's feature in [`Body::features`] when it may be solved as a whole ([`Form`]): it is
+    /// The position of an area's feature in [`Body::features`] when it may be solved as a whole ([`SolveClass`]): it is
     /// canonical, follows a canonical one, or is an edge of few areas.
     pub(crate) fn whole_of(&self, area: u32) -> Option<u32> {
         self.whole_of_area[area as usize]
@@ -485,8 +485,8 @@ impl Body {
     }
 
     /// The [`FeatureData::form`] of an area's feature.
-    pub(crate) fn form_of(&self, area: u32) -> Form {
-        feature::form_of_kind(self.sort_keys[area as usize].kind)
+    pub(crate) fn form_of(&self, area: u32) -> SolveClass {
+        feature::class_of_kind(self.sort_keys[area as usize].kind)
     }
 
     pub(crate) fn node(&self, i: u32) -> &Node {

@@ -13,10 +13,10 @@ use crate::query::Accepted;
 use crate::query::Context;
 use crate::solve::{Solved, solve_all};
 use crate::tolerance::Tolerances;
-use crate::track::Tracks;
+use crate::track::ContactIds;
 use crate::verdict::{self, Finding};
 use crate::walk::cull::CullContext;
-use crate::walk::motion::Odometer;
+use crate::walk::motion::MotionTracker;
 use crate::{
     Body, FeatureRef, Lmd, LmdClass, QueryError, QueryOptions, Stats, Status, Undecided, Verdict, Widened,
     Witness,
@@ -46,8 +46,8 @@ pub struct ContactPair {
     conformal: conformal::Scratch,
     decision: verdict::Scratch,
     pressed: pressed::Scratch,
-    tracks: Tracks,
-    odometer: Odometer,
+    contact_ids: ContactIds,
+    motion_tracker: MotionTracker,
     /// `tolerance` and `detect_interference` of the last query: what is known was found with these.
     known_for: (Option<f64>, bool),
 }
@@ -62,7 +62,7 @@ impl ContactPair {
     #[must_use]
     pub fn new(a: Arc<Body>, b: Arc<Body>) -> Self {
         let tolerances = Tolerances::new(&a, &b, &Pose::identity(), None);
-        let odometer = Odometer::new(&a, &b);
+        let motion_tracker = MotionTracker::new(&a, &b);
         Self {
             a,
             b,
@@ -80,8 +80,8 @@ impl ContactPair {
             conformal: conformal::Scratch::default(),
             decision: verdict::Scratch::default(),
             pressed: pressed::Scratch::default(),
-            tracks: Tracks::default(),
-            odometer,
+            contact_ids: ContactIds::default(),
+            motion_tracker,
             known_for: (None, true),
         }
     }
@@ -146,21 +146,21 @@ impl ContactPair {
             cull: (!options.brute_force).then(|| CullContext::new(&pose_ab, &self.tolerances, &options)),
         };
         let with_quasi = options.alpha > 0.0;
-        let step = self.odometer.advance(&pose_ab);
-        let way = step.way;
+        let step = self.motion_tracker.advance(&pose_ab);
+        let displacement = step.displacement;
         // Long ways would swallow the small steps after them.
-        let total = self.odometer.total().of(0);
-        let restart = step.way > BIG_JUMP * self.b.size()
-            || total.way > LONG_WAY * self.b.size()
-            || total.turn > LONG_WAY;
+        let total = self.motion_tracker.total().of(0);
+        let restart = step.displacement > BIG_JUMP * self.b.size()
+            || total.displacement > LONG_WAY * self.b.size()
+            || total.rotation > LONG_WAY;
         if restart {
-            self.odometer.restart();
+            self.motion_tracker.restart();
         }
         if restart || !options.savings.coherence {
             self.front.clear();
             self.decision.clear();
         }
-        let moved = self.odometer.total();
+        let moved = self.motion_tracker.total();
         if let Some(cull) = &ctx.cull {
             self.front.update(
                 (&self.a, &self.b),
@@ -194,11 +194,17 @@ impl ContactPair {
         self.accepted.extend(self.solved.candidates.iter().filter_map(|c| filter(&ctx, c)));
         conformal::sample(&ctx, &self.solved, &options, &mut self.conformal, &mut self.accepted);
         let is_apart = decide && matches!(finding, Finding::Apart | Finding::Touch);
-        pressed::retain(&ctx, is_apart, (&self.tracks, way), &mut self.pressed, &mut self.accepted);
+        pressed::retain(
+            &ctx,
+            is_apart,
+            (&self.contact_ids, displacement),
+            &mut self.pressed,
+            &mut self.accepted,
+        );
         self.stats.accepted = self.accepted.len() as u64;
         dedupe(&ctx, &mut self.accepted, &mut self.kept);
-        self.tracks.advance(&self.kept, &ctx.pose_ba, way + 2.0 * ctx.tol.tol);
-        report(&ctx, &self.kept, &self.tracks, pose_a, &options, &mut self.lmds);
+        self.contact_ids.advance(&self.kept, &ctx.pose_ba, displacement + 2.0 * ctx.tol.tol);
+        report(&ctx, &self.kept, &self.contact_ids, pose_a, &options, &mut self.lmds);
         let filtering = clock.elapsed();
         let nearest = self.kept.first().map(|k| k.distance);
         self.times = PhaseTimes { solves, filtering, interference, ..self.times };
@@ -219,7 +225,7 @@ impl ContactPair {
 
     /// Begins a new motion: what the next query finds is new.
     pub fn forget(&mut self) {
-        self.tracks.clear();
+        self.contact_ids.clear();
         self.forget_places();
     }
 
@@ -338,13 +344,13 @@ fn pronounce(
 fn report(
     ctx: &Context<'_>,
     kept: &[Accepted],
-    tracks: &Tracks,
+    contact_ids: &ContactIds,
     pose_a: &Pose,
     options: &QueryOptions,
     out: &mut Vec<Lmd>,
 ) {
     out.extend(kept.iter().enumerate().map(|(i, k)| {
-        let identity = tracks.identity(i);
+        let identity = contact_ids.identity(i);
         let local_b = ctx.pose_ba * k.p_b;
         Lmd {
             distance: k.distance,

@@ -18,7 +18,7 @@ use crate::nearest::{NearScratch, faces_around};
 use crate::query::Accepted;
 use crate::query::Context;
 use crate::side::Which;
-use crate::track::Tracks;
+use crate::track::ContactIds;
 use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
@@ -40,7 +40,7 @@ const BESIDE: f64 = 4.0;
 pub(crate) fn retain(
     ctx: &Context<'_>,
     is_apart: bool,
-    (tracks, way): (&Tracks, f64),
+    (contact_ids, way): (&ContactIds, f64),
     scratch: &mut Scratch,
     accepted: &mut Vec<Accepted>,
 ) {
@@ -49,7 +49,7 @@ pub(crate) fn retain(
     let asked = solid && ctx.presses();
     accepted.retain(|x| {
         x.distance >= tol.least_distance()
-            || asked && tracks.continues(x, &ctx.pose_ba, way + tol.tol)
+            || asked && contact_ids.continues(x, &ctx.pose_ba, way + tol.tol)
             || solid
                 && (asked || is_apart && x.distance >= tol.least_distance_apart())
                 && confirmed(ctx, x, scratch)

@@ -41,7 +41,7 @@ pub(crate) struct Identity {
 
 /// The minima of the last query of a pair.
 #[derive(Debug, Default)]
-pub(crate) struct Tracks {
+pub(crate) struct ContactIds {
     last: Vec<Known>,
     now: Vec<Known>,
     /// Squared distance, index among the new ones, index among the last ones.
@@ -58,7 +58,7 @@ const RUN: f64 = 10.0;
 /// A branch that is not given yet.
 const UNKNOWN: u32 = u32::MAX;
 
-impl Tracks {
+impl ContactIds {
     /// Forgets everything: the next query begins a new motion.
     pub(crate) fn clear(&mut self) {
         self.last.clear();
@@ -171,53 +171,53 @@ mod tests {
         }
     }
 
-    fn ids(tracks: &Tracks, n: usize) -> Vec<(u64, u32)> {
-        (0..n).map(|i| tracks.identity(i)).map(|x| (x.id, x.age)).collect()
+    fn ids(contact_ids: &ContactIds, n: usize) -> Vec<(u64, u32)> {
+        (0..n).map(|i| contact_ids.identity(i)).map(|x| (x.id, x.age)).collect()
     }
 
     #[test]
     fn identities_follow_places_not_ranks() {
-        let mut tracks = Tracks::default();
+        let mut contact_ids = ContactIds::default();
         let still = Pose::identity();
-        tracks.advance(
+        contact_ids.advance(
             &[minimum(1, 0.0, 0.1), minimum(1, 5.0, 0.2), minimum(2, 0.0, 0.3)],
             &still,
             f64::INFINITY,
         );
-        let first = ids(&tracks, 3);
+        let first = ids(&contact_ids, 3);
         assert!(first.iter().all(|x| x.1 == 0), "new");
         assert!(
             first[0].0 != first[1].0 && first[0].0 != first[2].0 && first[1].0 != first[2].0,
             "{first:?}"
         );
         // The second one is nearer now, and both have moved.
-        tracks.advance(&[minimum(1, 4.5, 0.1), minimum(1, 0.4, 0.2)], &still, f64::INFINITY);
-        let second = ids(&tracks, 2);
+        contact_ids.advance(&[minimum(1, 4.5, 0.1), minimum(1, 0.4, 0.2)], &still, f64::INFINITY);
+        let second = ids(&contact_ids, 2);
         assert_eq!(second, [(first[1].0, 1), (first[0].0, 1)]);
         // One is gone, one is new far away: the one that is left keeps its own.
-        tracks.advance(&[minimum(1, 4.0, 0.1)], &still, f64::INFINITY);
-        assert_eq!(ids(&tracks, 1), [(first[1].0, 2)]);
-        tracks.advance(
+        contact_ids.advance(&[minimum(1, 4.0, 0.1)], &still, f64::INFINITY);
+        assert_eq!(ids(&contact_ids, 1), [(first[1].0, 2)]);
+        contact_ids.advance(
             &[minimum(1, 9.0, 0.05), minimum(1, 4.0, 0.1), minimum(2, 0.0, 0.3)],
             &still,
             f64::INFINITY,
         );
-        let last = ids(&tracks, 3);
+        let last = ids(&contact_ids, 3);
         assert_eq!(last[1], (first[1].0, 3));
         assert_eq!(last[0], (first[0].0, 0), "the free branch is used again, by a new one");
         assert_eq!(last[2], (first[2].0, 0), "away for two queries");
-        tracks.clear();
-        tracks.advance(&[minimum(1, 4.0, 0.1)], &still, f64::INFINITY);
-        assert_eq!(ids(&tracks, 1), [(first[0].0, 0)], "a new motion");
+        contact_ids.clear();
+        contact_ids.advance(&[minimum(1, 4.0, 0.1)], &still, f64::INFINITY);
+        assert_eq!(ids(&contact_ids, 1), [(first[0].0, 0)], "a new motion");
     }
 
     #[test]
     fn crowds_are_numbered_by_rank() {
-        let mut tracks = Tracks::default();
+        let mut contact_ids = ContactIds::default();
         let many: Vec<Accepted> = (0..200).map(|i| minimum(1, f64::from(i), 0.1)).collect();
-        tracks.advance(&many, &Pose::identity(), f64::INFINITY);
-        let first = ids(&tracks, 200);
-        tracks.advance(&many, &Pose::identity(), f64::INFINITY);
-        assert_eq!(first, ids(&tracks, 200), "not tracked, the same ranks");
+        contact_ids.advance(&many, &Pose::identity(), f64::INFINITY);
+        let first = ids(&contact_ids, 200);
+        contact_ids.advance(&many, &Pose::identity(), f64::INFINITY);
+        assert_eq!(first, ids(&contact_ids, 200), "not tracked, the same ranks");
     }
 }

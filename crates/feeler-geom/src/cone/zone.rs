@@ -16,7 +16,7 @@ use std::f64::consts::PI;
 
 /// All directions at angles from `lo` to `hi` from `axis`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Zone {
+pub struct DirectionBand {
     /// Unit axis.
     pub axis: V3,
     /// Smallest angle (rad).
@@ -35,7 +35,7 @@ const SLACK: f64 = 1e-12;
 /// are unit quaternions to their own rounding.
 const COSINE: f64 = 1e-9;
 
-impl Zone {
+impl DirectionBand {
     /// All directions at angles from `lo` to `hi` (rad) from a unit axis.
     #[must_use]
     pub fn new(axis: V3, lo: f64, hi: f64) -> Self {
@@ -145,7 +145,7 @@ mod tests {
             let size = [1e-3, 0.1, 0.6][r.random_range(0..3)];
             let dirs: Vec<V3> = (0..6).map(|_| middle + random_unit(&mut r) * size).collect();
             let Some(cone) = PolyCone::hull(&dirs) else { continue };
-            let zone = Zone::around(&axis, std::iter::once(&cone));
+            let zone = DirectionBand::around(&axis, std::iter::once(&cone));
             let (mut lo, mut hi) = (PI, 0.0_f64);
             for _ in 0..400 {
                 let v: V3 = cone.generators.iter().map(|g| g * math::powi(r.random_range(0.0..1.0), 3)).sum();
@@ -176,7 +176,7 @@ mod tests {
             let direction = at(&axis, (near + off).clamp(0.0, PI), r.random_range(0.0..6.0)) * length;
             let a = angle(&axis, &direction);
             let beyond = (lo - a).max(a - hi) - slack;
-            if Zone::new(axis, lo, hi).excludes(&direction, slack) {
+            if DirectionBand::new(axis, lo, hi).excludes(&direction, slack) {
                 seen[0] += 1;
                 assert!(beyond > -1e-14, "{beyond} beyond [{lo}, {hi}] + {slack}");
             } else {
@@ -203,7 +203,7 @@ mod tests {
             let mut zone = |axis: V3| {
                 let lo = r.random_range(0.0..PI);
                 let width = [0.0, 1e-3, 0.3, 2.0][r.random_range(0..4)];
-                Zone::new(axis, lo, (lo + width).min(PI))
+                DirectionBand::new(axis, lo, (lo + width).min(PI))
             };
             let (a, b) = (zone(axis), zone(other));
             let slack = if k % 2 == 0 { [0.0; 2] } else { [0.01, 0.02] };

@@ -19,8 +19,8 @@
 use super::simple::Guess;
 use super::solve::{Job, Sample};
 use crate::V3;
-use crate::heading::Heading;
 use crate::roots::TrigPoly;
+use crate::unit_angle::UnitAngle;
 use arrayvec::ArrayVec;
 
 /// Largest part of the first harmonic that the rest may be.
@@ -75,10 +75,10 @@ pub(super) struct Harmonic {
 
 impl Harmonic {
     /// One of its zeros, the other one being opposite, when those of `F` are near them.
-    pub(super) fn zero(&self, floor: f64) -> Option<Heading> {
+    pub(super) fn zero(&self, floor: f64) -> Option<UnitAngle> {
         let size = length([self.cos, self.sin]);
         let rules = self.rest <= REST * size && self.rest_rate <= REST_RATE * size && size > floor;
-        rules.then(|| Heading { cos: self.sin / size, sin: -self.cos / size })
+        rules.then(|| UnitAngle { cos: self.sin / size, sin: -self.cos / size })
     }
 
     /// What the distance (of a line, by the way over the radius) or half its square (of a circle) changes by at most from a zero of
@@ -93,7 +93,7 @@ impl Harmonic {
 pub(super) type Found = ArrayVec<([Sample; 2], V3), 4>;
 
 /// Whether a place is no farther from another one than a zero of `F` is from that of the harmonic.
-pub(super) fn is_near(place: Heading, other: Heading) -> bool {
+pub(super) fn is_near(place: UnitAngle, other: UnitAngle) -> bool {
     place.chord(other) <= 1.1 * REST
 }
 

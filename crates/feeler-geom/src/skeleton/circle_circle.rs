@@ -10,8 +10,8 @@ use super::around::{Found, Harmonic, LEAST, Swing, add, is_near, length, polishe
 use super::simple::{Doubt, Guess, Places, State, settled};
 use super::solve::{Job, Pair, Sample, Solutions, sample};
 use super::{Family, Primitive};
-use crate::heading::Heading;
 use crate::roots::{TrigPoly, TrigRoots, trig_roots};
+use crate::unit_angle::UnitAngle;
 use crate::{Frame, P3, V3, math};
 use arrayvec::ArrayVec;
 use std::f64::consts::{PI, TAU};
@@ -72,7 +72,7 @@ fn all_simple(
     job: &Job<'_>,
     first: &Circle,
     second: &Circle,
-    places: &[Heading],
+    places: &[UnitAngle],
     found: &mut Solutions<'_>,
 ) -> Result<(), Doubt> {
     let radius_sum = job.a.sigma() + job.b.sigma();
@@ -116,7 +116,7 @@ const PARALLEL: f64 = 0.05;
 /// A point of the second circle and its partners on the first one.
 #[derive(Clone, Copy)]
 struct Foot {
-    place: Heading,
+    place: UnitAngle,
     /// Unit radius and tangent of the second circle.
     e_r2: V3,
     e_2: V3,
@@ -129,8 +129,8 @@ struct Foot {
 }
 
 impl Foot {
-    fn at(first: &Circle, second: &Circle, place: Heading) -> Self {
-        let Heading { cos, sin } = place;
+    fn at(first: &Circle, second: &Circle, place: UnitAngle) -> Self {
+        let UnitAngle { cos, sin } = place;
         let (f, g) = (&first.frame, &second.frame);
         let e_r2 = g.x * cos + g.y * sin;
         let x = (g.origin - f.origin) + e_r2 * second.radius;
@@ -164,7 +164,7 @@ pub(super) struct OnSide<'a> {
 }
 
 impl<'a> OnSide<'a> {
-    pub(super) fn at(first: &'a Circle, second: &'a Circle, side: f64, place: Heading) -> Self {
+    pub(super) fn at(first: &'a Circle, second: &'a Circle, side: f64, place: UnitAngle) -> Self {
         Self { first, second, side, foot: Foot::at(first, second, place) }
     }
 
@@ -179,7 +179,7 @@ impl<'a> OnSide<'a> {
     }
 
     /// The place on the second circle.
-    pub(super) fn place(&self) -> Heading {
+    pub(super) fn place(&self) -> UnitAngle {
         self.foot.place
     }
 
@@ -243,7 +243,7 @@ fn try_everything(
     job: &Job<'_>,
     first: &Circle,
     second: &Circle,
-    places: &[Heading],
+    places: &[UnitAngle],
     found: &mut Solutions<'_>,
 ) {
     for place in places {

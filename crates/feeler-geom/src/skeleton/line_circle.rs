@@ -10,8 +10,8 @@ use super::signed_distance::across;
 use super::simple::{Doubt, Guess, Places, State, settled};
 use super::solve::{Job, Pair, Sample, Solutions, on_nappe, sample};
 use super::{Family, Primitive};
-use crate::heading::Heading;
 use crate::roots::{TrigPoly, TrigRoots, trig_roots};
+use crate::unit_angle::UnitAngle;
 use crate::{Frame, P3, V3, math};
 use std::f64::consts::{PI, TAU};
 
@@ -64,7 +64,12 @@ pub(super) fn solve(job: &mut Job<'_>) {
 ///
 /// On each side of the line the distance `±cos φ |w_⊥| - m w·u` is a function on the circle with as many minima as
 /// maxima. Two derivatives tell whether a root is one of them, and only what is asked for is brought to rounding.
-fn all_simple(job: &Job<'_>, p: &Poses, places: &[Heading], found: &mut Solutions<'_>) -> Result<(), Doubt> {
+fn all_simple(
+    job: &Job<'_>,
+    p: &Poses,
+    places: &[UnitAngle],
+    found: &mut Solutions<'_>,
+) -> Result<(), Doubt> {
     let radius_sum = job.a.sigma() + job.b.sigma();
     // With a constant radius both sides have the same roots, and each solution stands for both.
     let sides: &[f64] = if p.slope == 0.0 { &[1.0] } else { &[1.0, -1.0] };
@@ -106,7 +111,7 @@ const NEAR: f64 = 1e-3;
 /// A point of the circle seen from the line.
 #[derive(Clone, Copy)]
 struct Foot {
-    place: Heading,
+    place: UnitAngle,
     /// Unit radius and tangent of the circle.
     e_r: V3,
     e: V3,
@@ -117,8 +122,8 @@ struct Foot {
 }
 
 impl Foot {
-    fn at(p: &Poses, place: Heading) -> Self {
-        let Heading { cos, sin } = place;
+    fn at(p: &Poses, place: UnitAngle) -> Self {
+        let UnitAngle { cos, sin } = place;
         let e_r = p.frame.x * cos + p.frame.y * sin;
         let e = p.frame.y * cos - p.frame.x * sin;
         let w = across(&(e_r * p.radius - p.offset), &p.u);
@@ -136,7 +141,7 @@ pub(super) struct OnSide<'a> {
 }
 
 impl<'a> OnSide<'a> {
-    pub(super) fn at(poses: &'a Poses, side: f64, place: Heading) -> Self {
+    pub(super) fn at(poses: &'a Poses, side: f64, place: UnitAngle) -> Self {
         Self { poses, side, foot: Foot::at(poses, place) }
     }
 
@@ -146,7 +151,7 @@ impl<'a> OnSide<'a> {
     }
 
     /// The place on the circle.
-    pub(super) fn place(&self) -> Heading {
+    pub(super) fn place(&self) -> UnitAngle {
         self.foot.place
     }
 
@@ -194,7 +199,7 @@ impl Guess for OnSide<'_> {
 }
 
 /// The solutions that any candidate leads to, and any point of the circle when one seems to be missing.
-fn try_everything(job: &Job<'_>, p: &Poses, places: &[Heading], found: &mut Solutions<'_>) {
+fn try_everything(job: &Job<'_>, p: &Poses, places: &[UnitAngle], found: &mut Solutions<'_>) {
     for place in places {
         starts(p, place.angle(), &mut |start| found.try_start(start, GATE));
     }

@@ -6,7 +6,7 @@
 //! derivatives by the sizes). When every root stands for a solution and their indices are those of all critical points of a
 //! function, none is missing. Anything in doubt is for the thorough way.
 
-use crate::heading::Heading;
+use crate::unit_angle::UnitAngle;
 use arrayvec::ArrayVec;
 
 /// Longest Newton step (radians) from a root to the solution it stands for.
@@ -75,13 +75,13 @@ impl State {
 /// Simple solutions by their places on a circle, with the sum of their indices.
 #[derive(Default)]
 pub(super) struct Places {
-    list: ArrayVec<Heading, 8>,
+    list: ArrayVec<UnitAngle, 8>,
     sum: i32,
 }
 
 impl Places {
     /// Adds a solution; `false` when it is one that was found before.
-    pub(super) fn add(&mut self, place: Heading, state: &State) -> Result<bool, Doubt> {
+    pub(super) fn add(&mut self, place: UnitAngle, state: &State) -> Result<bool, Doubt> {
         for known in &self.list {
             let apart = known.chord(place);
             if apart <= state.unique() {

@@ -1,10 +1,10 @@
 //! What queries need of one feature beside what is stored: its oriented spheres, where it lies about them, its directions.
 
 use crate::body::samples::at;
-use crate::body::tree::Form;
+use crate::body::tree::SolveClass;
 use crate::profile::apart::apex;
 use crate::profile::ring::Ring;
-use feeler_geom::cone::{PolyCone, Zone};
+use feeler_geom::cone::{DirectionBand, PolyCone};
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P2, P3, Rect, V3};
 use feeler_hierarchy::{Feature, Hierarchy, NearCanonical};
@@ -29,7 +29,7 @@ pub(crate) struct FeatureData {
     /// Of a planar face: where it lies about a point.
     pub ring: Option<Ring>,
     /// Directions of its polars; of a feature that is canonical or follows a canonical one they are about its axis.
-    pub zone: Zone,
+    pub zone: DirectionBand,
     /// Box of its areas, the solid's frame.
     pub bounds: Aabb,
     /// Diagonal of its box (mm).
@@ -67,25 +67,25 @@ impl FeatureData {
         kind_of(dimension, self.form(), around)
     }
 
-    /// What it is to solves; see [`form_of_kind`].
-    pub(crate) fn form(&self) -> Form {
+    /// What it is to solves; see [`class_of_kind`].
+    pub(crate) fn form(&self) -> SolveClass {
         match self {
-            Self { primitive: Some(_), .. } => Form::Canonical,
-            Self { near: Some(_), .. } => Form::Near,
-            Self { feature: Feature::Edge(_), areas, .. } if areas.len() <= FEW_AREAS => Form::FreeEdge,
-            _ => Form::Free,
+            Self { primitive: Some(_), .. } => SolveClass::Canonical,
+            Self { near: Some(_), .. } => SolveClass::Near,
+            Self { feature: Feature::Edge(_), areas, .. } if areas.len() <= FEW_AREAS => SolveClass::FreeEdge,
+            _ => SolveClass::Free,
         }
     }
 }
 
 /// The number of a kind: dimension, form, and the primitive that it goes round.
-fn kind_of(dimension: u8, form: Form, around: u8) -> u8 {
+fn kind_of(dimension: u8, form: SolveClass, around: u8) -> u8 {
     (dimension << 5) | ((form as u8) << 3) | around
 }
 
 /// The form of a feature by its [`kind`](FeatureData::kind).
-pub(super) fn form_of_kind(kind: u8) -> Form {
-    let forms = [Form::Canonical, Form::Near, Form::FreeEdge, Form::Free];
+pub(super) fn class_of_kind(kind: u8) -> SolveClass {
+    let forms = [SolveClass::Canonical, SolveClass::Near, SolveClass::FreeEdge, SolveClass::Free];
     forms[usize::from((kind >> 3) & 3)]
 }
 
@@ -125,14 +125,14 @@ pub(super) fn exact_along(
 pub(super) fn zone<'a>(
     around: Option<&Primitive>,
     cones: impl Iterator<Item = &'a PolyCone> + Clone,
-) -> Zone {
+) -> DirectionBand {
     let axis = match around {
         Some(Primitive::Plane { normal, .. }) => *normal,
         Some(Primitive::Line { dir, .. }) => *dir,
         Some(Primitive::Circle { frame, .. }) => frame.z,
         Some(Primitive::Point { .. }) | None => cones.clone().next().map_or(V3::z(), |c| c.revolution().axis),
     };
-    Zone::around(&axis, cones)
+    DirectionBand::around(&axis, cones)
 }
 
 /// The canonical feature that a free-form one follows.
@@ -200,9 +200,9 @@ mod tests {
     /// Kinds are told by numbers that hold the form.
     #[test]
     fn kinds_tell_forms() {
-        for form in [Form::Canonical, Form::Near, Form::FreeEdge, Form::Free] {
+        for form in [SolveClass::Canonical, SolveClass::Near, SolveClass::FreeEdge, SolveClass::Free] {
             for (dimension, around) in [(0, 2), (1, 4), (2, 0)] {
-                assert_eq!(form_of_kind(kind_of(dimension, form, around)), form);
+                assert_eq!(class_of_kind(kind_of(dimension, form, around)), form);
             }
         }
     }

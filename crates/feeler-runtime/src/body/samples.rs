@@ -77,7 +77,7 @@ pub(crate) struct Samples {
     normals: Vec<OnceLock<Box<Normals>>>,
     curves: Vec<OnceLock<Box<CurveSamples>>>,
     /// By edges.
-    stretches: Vec<OnceLock<Box<[Stretch]>>>,
+    stretches: Vec<OnceLock<Box<[EdgeSegment]>>>,
     thirds: Vec<OnceLock<Box<[Ball; 4]>>>,
 }
 
@@ -86,7 +86,7 @@ pub(crate) type CurveSamples = [CurveDerivs; ALONG];
 
 /// What is asked of each area of an edge without closed form before anything else, those of one edge side by side.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stretch {
+pub(crate) struct EdgeSegment {
     /// Radius (mm) of a ball about the middle that holds the area, but for its deviation; infinite where the middle is no number.
     pub radius: f64,
     /// Length of the interval.
@@ -122,7 +122,7 @@ impl Samples {
     }
 
     /// The areas of an edge, all of them at the first use, in the order of [`Body::areas_of`], in the solid's own frame.
-    pub(crate) fn stretches(&self, body: &Body, edge: u32) -> &[Stretch] {
+    pub(crate) fn stretches(&self, body: &Body, edge: u32) -> &[EdgeSegment] {
         self.stretches[edge as usize].get_or_init(|| {
             let mut before = None;
             let of_area = |&area: &u32| {
@@ -133,7 +133,7 @@ impl Samples {
                 let is_number = middle.p.iter().all(|c| c.is_finite());
                 let farthest = corners.iter().fold(0.0, |r: f64, c| r.max((c - middle.p).norm()));
                 let radius = if is_number { farthest } else { f64::INFINITY };
-                Stretch { radius, width: body.area(area).rect.width(), is_joined, middle, last }
+                EdgeSegment { radius, width: body.area(area).rect.width(), is_joined, middle, last }
             };
             body.areas_of(body.data(Feature::Edge(edge))).iter().map(of_area).collect()
         })

@@ -21,7 +21,7 @@ const LEAST_WIDTH: f64 = 1e-3;
 
 /// A part of a trimming piece of a face; each edge is here once, on the first of its two faces.
 #[derive(Clone, Debug)]
-pub(crate) struct Track {
+pub(crate) struct EdgeArc {
     /// The face that the piece belongs to.
     pub face: u32,
     /// The face on the other side of the edge, the last one where there are several; that with the piece where there is none.
@@ -37,7 +37,7 @@ pub(crate) struct Track {
     pub bend: f64,
 }
 
-impl Track {
+impl EdgeArc {
     /// Point and derivative at a parameter in [0, 1], the solid's frame.
     pub(crate) fn eval(&self, body: &Body, s: f64) -> (P3, V3) {
         let (p, du, dv) = body.face(self.face).surface.first_derivs(self.piece.eval(s));
@@ -66,7 +66,7 @@ impl Track {
 
 /// A ball that a track is in: what most pairs are told by, side by side.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TrackBall {
+pub(crate) struct EdgeArcBall {
     /// The middle of the track, the solid's frame.
     pub center: P3,
     pub radius: f64,
@@ -76,18 +76,18 @@ pub(crate) struct TrackBall {
 
 /// The tracks of one solid.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tracks {
-    pub list: Vec<Track>,
+pub(crate) struct EdgeArcs {
+    pub list: Vec<EdgeArc>,
     /// For each face its tracks.
     of_face: Vec<Range<usize>>,
     of_area: Vec<Range<usize>>,
-    balls: Vec<TrackBall>,
+    balls: Vec<EdgeArcBall>,
 }
 
-impl Tracks {
+impl EdgeArcs {
     pub(crate) fn new(body: &Body) -> Self {
         let h = body.hierarchy();
-        let mut list: Vec<Track> = Vec::new();
+        let mut list: Vec<EdgeArc> = Vec::new();
         let mut of_face: Vec<Range<usize>> = Vec::new();
         // Of each edge its first and last face, and the largest distances of their borders from it; the edges of the tracks.
         let mut owner: BTreeMap<u32, [(u32, f64); 2]> = BTreeMap::new();
@@ -125,7 +125,7 @@ impl Tracks {
                     let track = &tracks.list[t];
                     if overlap(&track.piece.bounds(), &area.rect, period) {
                         let ball =
-                            TrackBall { center: track.middle(), radius: track.radius(), track: index(t) };
+                            EdgeArcBall { center: track.middle(), radius: track.radius(), track: index(t) };
                         tracks.balls.push(ball);
                     }
                 }
@@ -143,18 +143,18 @@ impl Tracks {
     }
 
     /// Balls around the tracks of a face that may run through one of its areas.
-    pub(crate) fn of_area(&self, area: u32) -> &[TrackBall] {
+    pub(crate) fn of_area(&self, area: u32) -> &[EdgeArcBall] {
         &self.balls[self.of_area[area as usize].clone()]
     }
 }
 
-/// Tracks along a piece, halved until they are fine.
-fn halve(body: &Body, face: u32, piece: TrimPiece, halvings: u32, out: &mut Vec<Track>) {
+/// EdgeArcs along a piece, halved until they are fine.
+fn halve(body: &Body, face: u32, piece: TrimPiece, halvings: u32, out: &mut Vec<EdgeArc>) {
     let surface = &body.face(face).surface;
     let (speed, bend) = bounds_along(surface, &piece);
     if halvings == 0 || bend <= 8.0 * FINE * body.size() {
         let samples = [0.0, 0.25, 0.5, 0.75, 1.0].map(|s| surface.point(piece.eval(s)));
-        out.push(Track { face, beside: face, off: f64::INFINITY, piece, samples, speed, bend });
+        out.push(EdgeArc { face, beside: face, off: f64::INFINITY, piece, samples, speed, bend });
         return;
     }
     let (first, second) = piece.split(0.5);

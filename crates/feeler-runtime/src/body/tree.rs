@@ -79,7 +79,7 @@ pub(crate) struct TreeNode {
     /// Conservative box.
     pub obb: Obb,
     /// What the feature below is to solves.
-    form: Form,
+    form: SolveClass,
     /// The region of the solid that it belongs to: see [`Body::regions`].
     pub region: u8,
 }
@@ -89,7 +89,7 @@ const _: () =
 
 /// What a feature is to solves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum SolveClass {
     /// Closed forms exist.
     Canonical,
     /// It follows a canonical feature: closed forms tell nearly all.
@@ -100,7 +100,7 @@ pub(crate) enum Form {
     Free,
 }
 
-impl Form {
+impl SolveClass {
     /// Whether one pair of areas stands for two features: closed forms tell about both, or one is canonical and the other a
     /// free edge, whose areas are solved one by one.
     pub(crate) fn solved_whole_with(self, other: Self) -> bool {
@@ -119,7 +119,7 @@ impl TreeNode {
     pub(crate) fn new(
         node: &Node,
         (types, allowance): (FeatureTypes, Allowance),
-        (whole, form): (u32, Form),
+        (whole, form): (u32, SolveClass),
     ) -> Self {
         let (obb, cap) = (node.obb, node.cone.cap(0.0));
         Self { cap, types, allowance, whole, link: node.link, obb, form, region: 0 }

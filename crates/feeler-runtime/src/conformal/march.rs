@@ -62,13 +62,13 @@ pub(crate) fn along_family(
         for side in branch.chunk_by(|x, y| is_far(x) == is_far(y)) {
             points.clear();
             points.extend(side.iter().map(|m| m.1.p_a));
-            match Track::through(points, set.is_of_lines(), set.ctx.tol.same) {
-                Track::Point(p) => out.extend(set.member(&p).and_then(|m| set.sample(&m, true))),
-                Track::Line { origin, dir } => {
+            match FamilyCurve::through(points, set.is_of_lines(), set.ctx.tol.same) {
+                FamilyCurve::Point(p) => out.extend(set.member(&p).and_then(|m| set.sample(&m, true))),
+                FamilyCurve::Line { origin, dir } => {
                     let range = set.range_along(&origin, &dir);
                     walk(set, &|s| origin + dir * s, range, options, None, out);
                 }
-                Track::Circle { center, x, y } => {
+                FamilyCurve::Circle { center, x, y } => {
                     let point = |s| center + x * math::cos(s) + y * math::sin(s);
                     walk(set, &point, (0.0, TAU), options, None, out);
                 }
@@ -244,13 +244,13 @@ fn clearance(set: &FamilySet<'_>, m: &Member, own: Option<Which>, max: f64) -> f
 
 /// What a one-dimensional family looks like: the orbit of a translation or of a rotation.
 #[derive(Clone, Copy, Debug)]
-enum Track {
+enum FamilyCurve {
     Point(P3),
     Line { origin: P3, dir: V3 },
     Circle { center: P3, x: V3, y: V3 },
 }
 
-impl Track {
+impl FamilyCurve {
     /// Through at least one point; decided by three that are far apart. What is `straight` is no circle: near an exact family of lines
     /// they bend a little.
     fn through(points: &[P3], straight: bool, tol: f64) -> Self {
@@ -287,8 +287,8 @@ mod tests {
     fn circle_through_points() {
         let at = |t: f64| P3::new(1.0 + 2.0 * math::cos(t), -3.0, 0.5 + 2.0 * math::sin(t));
         let points: Vec<P3> = [0.1, 0.9, 2.0, 3.3, 5.0].map(at).to_vec();
-        match Track::through(&points, false, 1e-9) {
-            Track::Circle { center, x, y } => {
+        match FamilyCurve::through(&points, false, 1e-9) {
+            FamilyCurve::Circle { center, x, y } => {
                 assert!((center - P3::new(1.0, -3.0, 0.5)).norm() < 1e-13, "{center}");
                 for p in &points {
                     let d = p - center;
@@ -299,8 +299,8 @@ mod tests {
             other => panic!("{other:?}"),
         }
         let line: Vec<P3> = [0.0, 2.0, -1.0].map(|t| P3::new(t, 2.0 * t, 1.0)).to_vec();
-        match Track::through(&line, false, 1e-9) {
-            Track::Line { dir, .. } => {
+        match FamilyCurve::through(&line, false, 1e-9) {
+            FamilyCurve::Line { dir, .. } => {
                 assert!(dir.cross(&V3::new(1.0, 2.0, 0.0)).norm() < 1e-14, "{dir}");
             }
             other => panic!("{other:?}"),

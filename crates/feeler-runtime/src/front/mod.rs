@@ -16,9 +16,9 @@ pub(crate) mod brute;
 use crate::body::tree::TreeNode;
 use crate::side::Which;
 use crate::walk::cull::CullContext;
-use crate::walk::motion::{Clocks, Margin, Travelled};
+use crate::walk::motion::{AccumulatedMotion, Margin, MotionChannels};
 use crate::walk::pair_tree::{PairTree, Pairs, Verdict, opened};
-use crate::walk::placed::{PlacedRounds, PlacedTree};
+use crate::walk::placed::{PlacedEnvelopes, PlacedTree};
 use crate::{Body, Stats};
 use feeler_geom::Pose;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub(crate) struct Front {
     valid_for: Option<[f64; 2]>,
     /// Pairs of features that are solved as wholes.
     wholes: Wholes,
-    rounds: PlacedRounds,
+    rounds: PlacedEnvelopes,
 }
 
 /// Pairs of features that are solved as wholes, by numbers.
@@ -108,7 +108,7 @@ impl Front {
     pub(crate) fn update(
         &mut self,
         (a, b): (&Body, &Body),
-        (pose_ab, moved): (&Pose, &Travelled),
+        (pose_ab, moved): (&Pose, &AccumulatedMotion),
         (cull, alpha): (&CullContext, f64),
         out: &mut Vec<LeafPair>,
         stats: &mut Stats,
@@ -126,8 +126,8 @@ impl Front {
         }
         self.wholes.restart();
         let Self { tree, placed, wholes, rounds, .. } = self;
-        let clocks = Clocks::new(b, moved);
-        tree.walk(moved, &mut Walk { a, b, cull, clocks, pose_ab, placed, wholes, rounds, out, stats });
+        let channels = MotionChannels::new(b, moved);
+        tree.walk(moved, &mut Walk { a, b, cull, channels, pose_ab, placed, wholes, rounds, out, stats });
         stats.leaf_pairs += out.len() as u64;
         tree.reserve_active(out);
     }
@@ -138,11 +138,11 @@ struct Walk<'a> {
     a: &'a Body,
     b: &'a Body,
     cull: &'a CullContext,
-    clocks: Clocks<'a>,
+    channels: MotionChannels<'a>,
     pose_ab: &'a Pose,
     placed: &'a mut PlacedTree<TreeNode>,
     wholes: &'a mut Wholes,
-    rounds: &'a mut PlacedRounds,
+    rounds: &'a mut PlacedEnvelopes,
     out: &'a mut Vec<LeafPair>,
     stats: &'a mut Stats,
 }
@@ -179,8 +179,8 @@ impl<'a> Pairs for Walk<'a> {
                 let margin = features.and_then(|(of_a, of_b)| {
                     let motion = cull.zones((&of_a.zone, node_a), (&of_b.zone, node_b))?;
                     // About their axes zones may turn.
-                    let by_a = self.clocks.of_form(motion, Which::A, of_a, Clocks::WHOLE);
-                    Some(motion.by(self.clocks.of_form(motion, Which::B, of_b, by_a)))
+                    let by_a = self.channels.of_form(motion, Which::A, of_a, MotionChannels::WHOLE);
+                    Some(motion.by(self.channels.of_form(motion, Which::B, of_b, by_a)))
                 });
                 self.wholes.set(note, margin.map_or(Whole::Open, Whole::Averse));
                 margin
@@ -200,14 +200,14 @@ impl<'a> Pairs for Walk<'a> {
             let feature = node_a.whole()?;
             let motion = cull.off_primitive(a.round(feature)?, (node_a, node_b), &node_b.obb)?;
             let feature = &a.features()[feature as usize];
-            Some(motion.by(self.clocks.of_form(motion, Which::A, feature, node_b.region)))
+            Some(motion.by(self.channels.of_form(motion, Which::A, feature, node_b.region)))
         });
         let margin = margin.or_else(|| {
             let feature = node_b.whole()?;
             let (p, off) = self.rounds.get(b, self.pose_ab, feature)?;
             let motion = cull.off_primitive((p, *off), (node_a, node_b), &node_a.obb)?;
             let feature = &b.features()[feature as usize];
-            Some(motion.by(self.clocks.of_form(motion, Which::B, feature, node_b.region)))
+            Some(motion.by(self.channels.of_form(motion, Which::B, feature, node_b.region)))
         });
         if let Some(margin) = margin {
             return Verdict::Culled(margin);

@@ -8,7 +8,7 @@ pub(crate) mod membership;
 use crate::Body;
 use crate::body::outward_normal;
 use crate::body::samples::at;
-use crate::body::tracks::{SAMPLES, Track};
+use crate::body::tracks::{EdgeArc, SAMPLES};
 use arrayvec::ArrayVec;
 use feeler_geom::skeleton::signed_distance_value;
 use feeler_geom::trim::Side;
@@ -202,7 +202,7 @@ fn tips(surface: &Surface) -> ArrayVec<P3, 2> {
 }
 
 /// The point of a track that is nearest to `p`: from the nearest sample by Newton's method between its neighbours.
-fn nearest_on_track(body: &Body, track: &Track, p: &P3) -> P3 {
+fn nearest_on_track(body: &Body, track: &EdgeArc, p: &P3) -> P3 {
     let sq = |i: usize| (track.samples[i] - p).norm_squared();
     let k = (0..SAMPLES).min_by(|i, j| sq(*i).total_cmp(&sq(*j))).unwrap_or(0);
     let step = 1.0 / (SAMPLES - 1) as f64;

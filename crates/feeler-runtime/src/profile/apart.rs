@@ -11,7 +11,7 @@
 //! A length is certain up to rounding, and of faces that follow a canonical one as certain as what they were measured to be
 //! off it: the trimmed faces have no common point, nor points that are nearer.
 
-use super::{Part, Round, WHOLE, coaxial, side_of};
+use super::{Part, RevolvedFace, WHOLE, coaxial, side_of};
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, P3, V3, math};
 use std::f64::consts::TAU;
@@ -38,7 +38,7 @@ pub(crate) fn apex(sigma: f64, slope: f64) -> f64 {
     if slope == 0.0 { f64::NEG_INFINITY } else { -sigma / slope }
 }
 
-impl Round {
+impl RevolvedFace {
     /// The part of a line on which the centres of the spheres are that touch the face from inside: those of a cone are
     /// farther along than the points where they touch it.
     fn centers(&self) -> [f64; 2] {
@@ -64,11 +64,11 @@ impl Default for Apart {
 
 /// By how much a face of A and one of B do not cross: one is above the other by more than `-shallow`, or everywhere behind it by more
 /// than `deep` (mm), by the primitives that they are on; when the first bounds tell it, the others are not asked.
-pub(crate) fn apart(a: &Round, b: &Round, [shallow, deep]: [f64; 2]) -> Apart {
+pub(crate) fn apart(a: &RevolvedFace, b: &RevolvedFace, [shallow, deep]: [f64; 2]) -> Apart {
     let off = a.off + b.off;
     let beyond = |[lo, hi]: [f64; 2]| (lo + shallow).max(-hi - deep);
     // From a plane the distance is that of the other face's box.
-    let is_round = |r: &Round| !matches!(r.primitive, Primitive::Plane { .. });
+    let is_round = |r: &RevolvedFace| !matches!(r.primitive, Primitive::Plane { .. });
     let bounds: [(&dyn Fn() -> f64, [bool; 2]); 5] = [
         (&|| coaxial::distance(a, b).map_or(f64::NEG_INFINITY, |d| d - deep), [true; 2]),
         (&|| coaxial::range(a, b).map_or(f64::NEG_INFINITY, beyond), [true; 2]),
@@ -110,7 +110,7 @@ const LEAST_GAP: f64 = 1.0;
 const ALL: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 /// Bounds of the signed distance from `from` over the primitive that `face` is on, where the face is.
-fn range(from: &Primitive, face: &Round) -> [f64; 2] {
+fn range(from: &Primitive, face: &RevolvedFace) -> [f64; 2] {
     match *from {
         Primitive::Plane { origin, normal } => {
             let by_box = range_over_box(from, &face.bounds);
@@ -186,7 +186,7 @@ fn range(from: &Primitive, face: &Round) -> [f64; 2] {
 }
 
 /// Signed heights of a whole form above a plane.
-fn over_form(origin: &P3, normal: &V3, face: &Round) -> [f64; 2] {
+fn over_form(origin: &P3, normal: &V3, face: &RevolvedFace) -> [f64; 2] {
     let across = |axis: &V3| axis.cross(normal).norm();
     match face.primitive {
         Primitive::Plane { .. } => ALL,
@@ -225,7 +225,7 @@ fn around(origin: &P3, dir: &V3, center: &P3, circle: Option<(&V3, f64)>) -> [[f
 }
 
 /// Smallest distance from an axis of the piece of a line that a face is around.
-fn nearest(origin: &P3, dir: &V3, face: &Round) -> f64 {
+fn nearest(origin: &P3, dir: &V3, face: &RevolvedFace) -> f64 {
     let Primitive::Line { origin: o, dir: d, .. } = face.primitive else { return 0.0 };
     let flat = |v: V3| v - dir * v.dot(dir);
     let (x, d) = (flat(o - origin), flat(d));
@@ -240,7 +240,7 @@ fn nearest(origin: &P3, dir: &V3, face: &Round) -> f64 {
 
 /// Bounds over the spheres along a line of a signed distance with these values at its ends: a convex function along it
 /// (`side` positive) with this lower bound, or a concave one with this upper bound.
-fn along_line(face: &Round, ends: [f64; 2], side: f64, extreme: f64) -> [f64; 2] {
+fn along_line(face: &RevolvedFace, ends: [f64; 2], side: f64, extreme: f64) -> [f64; 2] {
     let Primitive::Line { sigma, slope, .. } = face.primitive else { return ALL };
     // Their radii are linear along it.
     let [r, q] = face.centers().map(|t| sigma + slope * t);
@@ -262,7 +262,7 @@ fn signed(distance: [f64; 2], sigma: f64) -> [f64; 2] {
 }
 
 /// By the largest radius of a face's spheres.
-fn widened([lo, hi]: [f64; 2], face: &Round) -> [f64; 2] {
+fn widened([lo, hi]: [f64; 2], face: &RevolvedFace) -> [f64; 2] {
     let radius = match face.primitive {
         Primitive::Plane { .. } => return ALL,
         Primitive::Point { sigma, .. } | Primitive::Circle { sigma, .. } => sigma.abs(),
@@ -311,7 +311,7 @@ mod tests {
     }
 
     /// A form, often nearly coaxial with the z-axis, with points of it.
-    fn form(rng: &mut SmallRng) -> (Round, Vec<P3>) {
+    fn form(rng: &mut SmallRng) -> (RevolvedFace, Vec<P3>) {
         let tilt = [0.0, 1e-6, 1e-2, 2.0][rng.random_range(0..4)];
         let z = (V3::z() + direction(rng) * tilt).normalize();
         let o = P3::from(direction(rng) * [0.0, 1e-3, 0.1, 3.0][rng.random_range(0..4)]);
@@ -367,7 +367,7 @@ mod tests {
         let bounds = Obb::from_aabb(&Aabb::of_points(points.iter()));
         // The box reaches beyond the points, beyond a cone's apex too.
         let along = along(Some(&primitive), 0.0, std::iter::once(&bounds));
-        (Round { primitive, off: 0.0, along, part, ring, bounds }, points)
+        (RevolvedFace { primitive, off: 0.0, along, part, ring, bounds }, points)
     }
 
     /// No point of a form is outside the range of distances from another one.
@@ -412,7 +412,7 @@ mod tests {
         let mut seen = [[0; 2]; 2];
         for _ in 0..40_000 {
             let [(mut a, of_a), (mut b, of_b)] = [form(&mut rng), form(&mut rng)];
-            let mut piece = |round: &mut Round, points: Vec<P3>| {
+            let mut piece = |round: &mut RevolvedFace, points: Vec<P3>| {
                 let side = direction(&mut rng);
                 let middle = points.iter().fold(0.0, |s, p| s + p.coords.dot(&side)) / 80.0;
                 let points: Vec<P3> = points.into_iter().filter(|p| p.coords.dot(&side) >= middle).collect();
@@ -427,7 +427,7 @@ mod tests {
             if spare <= 0.0 {
                 continue;
             }
-            let mut spun = |round: &Round, points: &[P3]| -> Vec<P3> {
+            let mut spun = |round: &RevolvedFace, points: &[P3]| -> Vec<P3> {
                 let (origin, axis) = match round.primitive {
                     Primitive::Plane { normal, .. } => {
                         (round.ring.map_or(point(&mut rng), |r| r.center), normal)
@@ -478,7 +478,7 @@ mod tests {
                 (line(3.0 - play, 0.0), circle(2.0)),
             ] {
                 let bounds = Obb::from_aabb(&Aabb::of_points(&[frame.origin]));
-                let round = |primitive| Round {
+                let round = |primitive| RevolvedFace {
                     primitive,
                     off: 0.0,
                     along: [-1.0, 4.0],
@@ -487,7 +487,7 @@ mod tests {
                     bounds,
                 };
                 let (a, b) = (round(inner), round(outer));
-                let off_by = |plays: f64| apart(&Round { off: plays * play, ..a }, &b, [0.0; 2]);
+                let off_by = |plays: f64| apart(&RevolvedFace { off: plays * play, ..a }, &b, [0.0; 2]);
                 assert!(
                     off_by(0.2).spare > 0.0 && apart(&b, &a, [0.0; 2]).spare > 0.2 * play,
                     "{inner:?} {outer:?}"

@@ -7,7 +7,7 @@
 //! # Guarantees
 //! As of [`mod@super::apart`].
 
-use super::{Place, Round, nearest_of};
+use super::{Place, RevolvedFace, nearest_of};
 use crate::profile::ring::Ring;
 use feeler_geom::math;
 use feeler_geom::skeleton::Primitive;
@@ -30,7 +30,7 @@ enum Outline {
 }
 
 /// Bounds of the signed distance from the surface of `from` over a face, when both are of revolution.
-pub(super) fn range(from: &Round, face: &Round) -> Option<[f64; 2]> {
+pub(super) fn range(from: &RevolvedFace, face: &RevolvedFace) -> Option<[f64; 2]> {
     let (g, f) = profiles(from, face)?;
     let (outline, way) = f.seen_from(&g);
     let [lo, hi] = match g.outline {
@@ -46,19 +46,19 @@ pub(super) fn range(from: &Round, face: &Round) -> Option<[f64; 2]> {
 }
 
 /// A distance (mm) that two faces of revolution have at least: that of their profiles less what the axes are off each other.
-pub(super) fn distance(a: &Round, b: &Round) -> Option<f64> {
+pub(super) fn distance(a: &RevolvedFace, b: &RevolvedFace) -> Option<f64> {
     let (g, f) = profiles(a, b)?;
     let (outline, way) = f.seen_from(&g);
     Some(g.outline.distance(&outline) - way)
 }
 
-fn profiles(a: &Round, b: &Round) -> Option<(Profile, Profile)> {
+fn profiles(a: &RevolvedFace, b: &RevolvedFace) -> Option<(Profile, Profile)> {
     let (of_a, of_b) = (axis(a), axis(b));
     Some((profile(a, &of_b.or(of_a)?)?, profile(b, &of_a.or(of_b)?)?))
 }
 
 /// The axis of a face that has one.
-fn axis(round: &Round) -> Option<V3> {
+fn axis(round: &RevolvedFace) -> Option<V3> {
     match round.primitive {
         Primitive::Line { dir, .. } => Some(dir),
         Primitive::Circle { frame, .. } => Some(frame.z),
@@ -68,7 +68,7 @@ fn axis(round: &Round) -> Option<V3> {
 }
 
 /// The profile of a face; spheres turn about any axis, so about `other`.
-fn profile(round: &Round, other: &V3) -> Option<Profile> {
+fn profile(round: &RevolvedFace, other: &V3) -> Option<Profile> {
     match round.primitive {
         Primitive::Line { origin, dir, sigma, slope } => {
             // Points of the surface about the ends of the axis.

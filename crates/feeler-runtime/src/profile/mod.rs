@@ -12,7 +12,7 @@ use std::f64::consts::TAU;
 
 /// A face that is canonical or follows a canonical one, frame of A.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Round {
+pub(crate) struct RevolvedFace {
     pub primitive: Primitive,
     /// How far (mm) the face may be off the primitive.
     pub off: f64,

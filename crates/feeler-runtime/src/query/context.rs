@@ -2,7 +2,7 @@
 
 use crate::Body;
 use crate::body::tree::Allowance;
-use crate::profile::Round;
+use crate::profile::RevolvedFace;
 use crate::profile::ring::Ring;
 use crate::side::Which;
 use crate::tolerance::Tolerances;
@@ -93,7 +93,7 @@ impl Context<'_> {
     }
 }
 
-impl Round {
+impl RevolvedFace {
     /// `None` for a free-form face.
     pub(crate) fn of(ctx: &Context<'_>, which: Which, feature: u32) -> Option<Self> {
         let data = &ctx.body(which).features()[feature as usize];

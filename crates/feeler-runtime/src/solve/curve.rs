@@ -14,7 +14,7 @@
 use super::reduced::Reduced;
 use super::{Solved, candidate_of};
 use crate::Body;
-use crate::body::samples::{CURVE_STEPS, MIDDLE, Stretch};
+use crate::body::samples::{CURVE_STEPS, EdgeSegment, MIDDLE};
 use crate::query::Context;
 use crate::side::Which;
 use feeler_geom::CurveDerivs;
@@ -26,7 +26,7 @@ const DEPTH: u32 = 6;
 
 /// The objective along an area of a free edge.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Outline {
+pub(crate) struct DerivativeSamples {
     /// At the first sample, in the middle, and at the last one.
     jets: [Option<Jet>; 3],
     /// Length of the interval.
@@ -35,11 +35,11 @@ pub(crate) struct Outline {
     margin: f64,
 }
 
-impl Outline {
+impl DerivativeSamples {
     /// Given the objective at the first sample. `slack` (mm) is the way beyond the ends that the trim test may accept: a neighbour or a
     /// vertex then has it, too.
-    fn new(objective: &Reduced, first: Option<Jet>, stretch: &Stretch, slack: f64) -> Self {
-        let Stretch { width, middle, last, .. } = stretch;
+    fn new(objective: &Reduced, first: Option<Jet>, stretch: &EdgeSegment, slack: f64) -> Self {
+        let EdgeSegment { width, middle, last, .. } = stretch;
         let speed = middle.d1.norm();
         let margin = if speed > 0.0 { (slack / speed).min(0.05 * width) } else { 0.0 };
         let jets = [first, Jet::of(objective, middle), Jet::of(objective, last)];
@@ -60,15 +60,15 @@ impl Outline {
 }
 
 /// Tells the outlines of some areas of an edge, given in ascending order, but of those that are left `out`. `slack` is as of
-/// [`Outline::new`].
+/// [`DerivativeSamples::new`].
 #[inline]
 pub(crate) fn each_outline(
     body: &Body,
     objective: &Reduced,
     (edge, areas): (u32, &[u32]),
     slack: f64,
-    out: &impl Fn(&Stretch) -> bool,
-    tell: &mut impl FnMut(u32, &Stretch, &Outline),
+    out: &impl Fn(&EdgeSegment) -> bool,
+    tell: &mut impl FnMut(u32, &EdgeSegment, &DerivativeSamples),
 ) {
     let (all, stretches) = (body.areas_of(body.data(Feature::Edge(edge))), body.stretches_of(edge));
     let mut k = 0;
@@ -85,7 +85,7 @@ pub(crate) fn each_outline(
         let first = end
             .filter(|(place, _)| *place == k && stretch.is_joined)
             .map_or_else(|| Jet::of(objective, &body.curve_samples_of(area)[0]), |(_, jet)| jet);
-        let outline = Outline::new(objective, first, stretch, slack);
+        let outline = DerivativeSamples::new(objective, first, stretch, slack);
         end = Some((k + 1, outline.jets[2]));
         tell(area, stretch, &outline);
     }
@@ -95,7 +95,7 @@ pub(crate) fn each_outline(
 pub(crate) fn solve(
     ctx: &Context<'_>,
     canonical: Feature,
-    (objective, outline): (&Reduced, &Outline),
+    (objective, outline): (&Reduced, &DerivativeSamples),
     free: Which,
     (edge, area): (u32, u32),
     out: &mut Solved,
@@ -496,7 +496,7 @@ mod tests {
             // A short piece that is plain rises or falls as a whole.
             let start = rng.random_range(-9.0..8.0);
             let ends = [start, start + 0.25, start + 0.5];
-            let outline = Outline { jets: ends.map(&f), width: 0.5, margin: 0.0 };
+            let outline = DerivativeSamples { jets: ends.map(&f), width: 0.5, margin: 0.0 };
             if outline.is_plain(0.0) {
                 plain += 1;
                 let rises = |k: u32| f(start + 0.5 * f64::from(k) / 100.0).is_none_or(|jet| jet.d1 > 0.0);
@@ -556,7 +556,7 @@ mod tests {
                 d2: second,
             };
             let jets = [0.0, 0.5 * width, width].map(|t| Jet::of(&objective, &arc(t)));
-            let outline = Outline { jets, width, margin: 1e-5 };
+            let outline = DerivativeSamples { jets, width, margin: 1e-5 };
             let is_plain = outline.is_plain(2.0 * (angle * d_max + deviation));
             plain += usize::from(is_plain);
             // The distance to the wave, from its foot by Newton.

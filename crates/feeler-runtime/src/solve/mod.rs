@@ -22,8 +22,8 @@ pub(crate) mod patch;
 pub(crate) mod reduced;
 mod signed;
 
-use crate::body::samples::Stretch;
-use crate::body::tree::Form;
+use crate::body::samples::EdgeSegment;
+use crate::body::tree::SolveClass;
 use crate::footpoint::bands::faces_away;
 use crate::query::Candidate;
 use crate::query::Context;
@@ -154,8 +154,8 @@ fn solve_group(ctx: &Context<'_>, group: &[(u32, u32)], together: bool, out: &mu
 /// all.
 fn free_edge(ctx: &Context<'_>, (i, j): (u32, u32)) -> Option<Which> {
     match (ctx.a.form_of(i), ctx.b.form_of(j)) {
-        (Form::FreeEdge, Form::Canonical) => Some(Which::A),
-        (Form::Canonical, Form::FreeEdge) => Some(Which::B),
+        (SolveClass::FreeEdge, SolveClass::Canonical) => Some(Which::A),
+        (SolveClass::Canonical, SolveClass::FreeEdge) => Some(Which::B),
         _ => None,
     }
 }
@@ -291,7 +291,7 @@ impl<'a> ReducedSolve<'a> {
             return;
         }
         let slack = self.deviation + ctx.tol.trim;
-        let is_out = |stretch: &Stretch| self.is_far(&stretch.middle.p, stretch.radius);
+        let is_out = |stretch: &EdgeSegment| self.is_far(&stretch.middle.p, stretch.radius);
         curve::each_outline(body, objective, (edge, areas), slack, &is_out, &mut |area, stretch, outline| {
             if outline.is_plain(0.0) {
                 return;

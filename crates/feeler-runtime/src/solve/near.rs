@@ -28,7 +28,7 @@ use super::reduced::Reduced;
 use super::{Solved, curve, free, patch};
 use crate::body::Near;
 use crate::body::samples::at;
-use crate::body::tree::{Form, TreeNode};
+use crate::body::tree::{SolveClass, TreeNode};
 use crate::query::Context;
 use crate::side::Which;
 use crate::{Body, Stats};
@@ -72,8 +72,8 @@ pub(crate) fn solve(
 ) {
     let (fa, fb) = (ctx.a.area(group[0].0).feature, ctx.b.area(group[0].1).feature);
     let forms = [ctx.a.data(fa).form(), ctx.b.data(fb).form()];
-    let follows =
-        forms.contains(&Form::Near) && !forms.iter().any(|f| matches!(f, Form::Free | Form::FreeEdge));
+    let follows = forms.contains(&SolveClass::Near)
+        && !forms.iter().any(|f| matches!(f, SolveClass::Free | SolveClass::FreeEdge));
     let shapes = follows.then(|| shape(ctx, Which::A, fa).zip(shape(ctx, Which::B, fb))).flatten();
     let Some((a, b)) = shapes else {
         open_pairs(ctx, group, (&mut out.areas, &mut out.open), rest);

@@ -1,14 +1,14 @@
 //! Edges of one solid through faces of the other one.
 
-use super::overlap::Memory;
+use super::overlap::SeparationCache;
 use super::rooms::{Known, Open, Question, Room, off_areas};
 use super::{BESIDE, Decision, Evidence, SLACK, closed_form, patch_of};
 use crate::Body;
-use crate::body::tracks::Track;
+use crate::body::tracks::EdgeArc;
 use crate::nearest::foot_on_face;
 use crate::query::Context;
 use crate::side::Which;
-use crate::walk::motion::Clocks;
+use crate::walk::motion::MotionChannels;
 use feeler_geom::crossing::{Level, Search, Shifted, curve_through_level, curve_through_patch};
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::Primitive;
@@ -24,7 +24,7 @@ pub(super) fn through_faces(
     decision: &mut Decision<'_>,
     own: Which,
     overlaps: &[(u32, u32)],
-    mut memory: Option<&mut (&mut Memory, Clocks<'_>)>,
+    mut memory: Option<&mut (&mut SeparationCache, MotionChannels<'_>)>,
     meetings: &mut Vec<u64>,
 ) -> bool {
     let ctx = decision.ctx;
@@ -62,7 +62,7 @@ pub(super) fn through_faces(
                 if open.as_ref().is_some_and(|open| !open.contains(&ball.track)) {
                     return false;
                 }
-                let Some((apart, clocks)) = memory.as_mut() else { return true };
+                let Some((apart, channels)) = memory.as_mut() else { return true };
                 if is_off(&obb, &ball.center, ball.radius + slack) {
                     return false;
                 }
@@ -70,7 +70,7 @@ pub(super) fn through_faces(
                 let track = &body.tracks().list[ball.track as usize];
                 let pair = (body.dense(Feature::Face(track.beside)), face);
                 let pair = if own == Which::A { pair } else { (pair.1, pair.0) };
-                apart.spare(ctx, clocks, pair, track.off).is_none()
+                apart.spare(ctx, channels, pair, track.off).is_none()
             });
             meetings.extend(near.map(|ball| (u64::from(ball.track) << 32) | u64::from(target)));
         }
@@ -86,7 +86,7 @@ pub(super) fn through_faces(
     })
 }
 
-/// Tracks of a face that may cross the surface of one of the other solid, if all others are known not to.
+/// EdgeArcs of a face that may cross the surface of one of the other solid, if all others are known not to.
 fn open_tracks(
     decision: &mut Decision<'_>,
     own: Which,
@@ -158,7 +158,7 @@ fn is_off(obb: &Obb, center: &P3, radius: f64) -> bool {
 }
 
 /// One track through one face or area.
-fn through_face(decision: &mut Decision<'_>, own: Which, track: &Track, target: u32) -> bool {
+fn through_face(decision: &mut Decision<'_>, own: Which, track: &EdgeArc, target: u32) -> bool {
     let ctx = decision.ctx;
     let (body, facing) = (ctx.body(own), ctx.body(own.other()));
     let tol = ctx.tol.tol;
@@ -195,7 +195,7 @@ pub(super) fn ordered(own: Which, mine: u32, theirs: u32) -> [u32; 2] {
 fn crossing(
     decision: &mut Decision<'_>,
     own: Which,
-    track: &Track,
+    track: &EdgeArc,
     s: f64,
     (face, uv): (u32, Option<P2>),
 ) -> bool {

@@ -31,7 +31,7 @@ use crate::nearest::NearScratch;
 use crate::nearest::membership::RayScratch;
 use crate::query::{Context, sort_by_features};
 use crate::side::Which;
-use crate::walk::motion::{Clocks, Travelled};
+use crate::walk::motion::{AccumulatedMotion, MotionChannels};
 use feeler_geom::crossing::{Patch, Search, third_of_closed_form};
 use feeler_geom::obb::separated_in_frame;
 use feeler_geom::skeleton::Primitive;
@@ -225,7 +225,7 @@ impl Decision<'_> {
 
 /// Decides whether the interiors meet. `moved` is how far B has moved in all; without it all pairs of areas are looked at, whatever
 /// their boxes and earlier queries say.
-pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut Scratch) -> Finding {
+pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scratch: &mut Scratch) -> Finding {
     let Scratch { overlaps, rooms, meetings, shells, probe, places, widened, failed } = scratch;
     places.clear();
     failed.clear();
@@ -262,7 +262,7 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut
         }
         let Overlaps { pairs, apart, keys, .. } = overlaps;
         sort_by_features(ctx, first, pairs, keys);
-        let mut memory = moved.map(|moved| (apart, Clocks::new(ctx.b, moved)));
+        let mut memory = moved.map(|moved| (apart, MotionChannels::new(ctx.b, moved)));
         for level in LEVELS {
             decision.level = level * ctx.tol.tol;
             decision.failed.clear();
@@ -286,7 +286,7 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&Travelled>, scratch: &mut
 /// Pairs of face areas that may cross, sorted by features.
 pub(crate) fn meeting_areas<'s>(
     ctx: &Context<'_>,
-    moved: &Travelled,
+    moved: &AccumulatedMotion,
     scratch: &'s mut Scratch,
 ) -> &'s [(u32, u32)] {
     overlap::overlapping_faces(ctx, moved, &mut scratch.overlaps);

@@ -6,13 +6,13 @@
 use super::{LEVELS, SLACK};
 use crate::Body;
 use crate::body::face_tree::FaceNode;
-use crate::profile::Round;
+use crate::profile::RevolvedFace;
 use crate::profile::apart::{Apart, apart};
 use crate::query::Context;
 use crate::side::Which;
-use crate::walk::motion::{Clocks, Margin, Motion, Travelled};
+use crate::walk::motion::{AccumulatedMotion, Margin, Motion, MotionChannels};
 use crate::walk::pair_tree::{PairTree, Pairs, Verdict, opened};
-use crate::walk::placed::{PairTable, PlacedRounds, PlacedTree};
+use crate::walk::placed::{PairTable, PlacedEnvelopes, PlacedTree};
 use feeler_geom::Obb;
 use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame};
 use feeler_geom::skeleton::{Primitive, range_over_box};
@@ -24,8 +24,8 @@ pub(super) struct Overlaps {
     pub pairs: Vec<(u32, u32)>,
     pub keys: Vec<u128>,
     placed: PlacedTree<FaceNode>,
-    rounds: PlacedRounds,
-    pub apart: Memory,
+    rounds: PlacedEnvelopes,
+    pub apart: SeparationCache,
     tree: PairTree<()>,
     /// The tolerance that the tree was made with.
     valid_for: Option<f64>,
@@ -66,7 +66,7 @@ pub(super) fn all_faces(ctx: &Context<'_>, scratch: &mut Overlaps) {
 
 /// Pairs of face areas that may meet, into the scratch memory: their boxes overlap, the surface of neither passes by the
 /// box of the other one, and the faces are not plainly apart.
-pub(super) fn overlapping_faces(ctx: &Context<'_>, moved: &Travelled, scratch: &mut Overlaps) {
+pub(super) fn overlapping_faces(ctx: &Context<'_>, moved: &AccumulatedMotion, scratch: &mut Overlaps) {
     scratch.pairs.clear();
     if ctx.a.faces().is_empty() || ctx.b.faces().is_empty() {
         return;
@@ -81,8 +81,8 @@ pub(super) fn overlapping_faces(ctx: &Context<'_>, moved: &Travelled, scratch: &
     }
     let Overlaps { tree, pairs, placed, rounds, apart, .. } = scratch;
     let pose = PoseMatrix::from(&ctx.pose_ab);
-    let clocks = Clocks::new(ctx.b, moved);
-    tree.walk(moved, &mut Meetings { ctx, pose, clocks, pairs, placed, rounds, apart });
+    let channels = MotionChannels::new(ctx.b, moved);
+    tree.walk(moved, &mut Meetings { ctx, pose, channels, pairs, placed, rounds, apart });
     tree.reserve_active(pairs);
 }
 
@@ -90,26 +90,26 @@ pub(super) fn overlapping_faces(ctx: &Context<'_>, moved: &Travelled, scratch: &
 struct Meetings<'a> {
     ctx: &'a Context<'a>,
     pose: PoseMatrix,
-    clocks: Clocks<'a>,
+    channels: MotionChannels<'a>,
     pairs: &'a mut Vec<(u32, u32)>,
     placed: &'a mut PlacedTree<FaceNode>,
-    rounds: &'a mut PlacedRounds,
-    apart: &'a mut Memory,
+    rounds: &'a mut PlacedEnvelopes,
+    apart: &'a mut SeparationCache,
 }
 
 /// By how much pairs of faces are plainly apart as wholes, kept from query to query.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
-    known: PairTable<Known>,
+pub(super) struct SeparationCache {
+    known: PairTable<CachedSeparation>,
     queries: u32,
 }
 
 /// What is known of a pair of faces.
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
-    /// Way by a clock at which they may meet.
+struct CachedSeparation {
+    /// Way by a channel at which they may meet.
     until: f64,
-    clock: u8,
+    channel: u8,
     /// The query from which on it is worth to look again.
     again: u32,
 }
@@ -117,7 +117,7 @@ struct Known {
 /// Queries in which two faces that were not plainly apart are taken as not apart without a look: most stay so, and it costs tests only.
 const LOOK_EVERY: u32 = 8;
 
-impl Memory {
+impl SeparationCache {
     fn clear(&mut self) {
         self.known.restart();
         self.queries = 0;
@@ -131,34 +131,36 @@ impl Memory {
         self.queries += 1;
     }
 
-    /// How far (mm) B may move by a clock until the faces can be within `room` (mm) and the tolerance, and that clock; `None` where they
+    /// How far (mm) B may move by a channel until the faces can be within `room` (mm) and the tolerance, and that channel; `None` where they
     /// are not known to be apart.
     pub(super) fn spare(
         &mut self,
         ctx: &Context<'_>,
-        clocks: &Clocks<'_>,
+        channels: &MotionChannels<'_>,
         pair: (u32, u32),
         room: f64,
     ) -> Option<(f64, u8)> {
-        let left = |known: &Known| (known.until - clocks.way(known.clock) - room, known.clock);
+        let left = |known: &CachedSeparation| {
+            (known.until - channels.displacement(known.channel) - room, known.channel)
+        };
         if let Some(known) = self.known.get(pair) {
-            let (spare, clock) = left(&known);
+            let (spare, channel) = left(&known);
             if spare > 0.0 {
-                return Some((spare, clock));
+                return Some((spare, channel));
             }
             if self.queries < known.again {
                 return None;
             }
         }
-        let sides = Round::of(ctx, Which::A, pair.0).zip(Round::of(ctx, Which::B, pair.1));
+        let sides = RevolvedFace::of(ctx, Which::A, pair.0).zip(RevolvedFace::of(ctx, Which::B, pair.1));
         let Apart { spare, turned } = sides.map_or(Apart::default(), |(a, b)| apart(&a, &b, limits(ctx)));
         let [of_a, of_b] = [(Which::A, pair.0), (Which::B, pair.1)].map(|(which, feature)| {
             let feature = &ctx.body(which).features()[feature as usize];
-            clocks.of_form(Motion::of_way(spare), which, feature, Clocks::WHOLE)
+            channels.of_form(Motion::of_displacement(spare), which, feature, MotionChannels::WHOLE)
         });
-        let clock = if turned[Which::B as usize] { of_b } else { of_a };
+        let channel = if turned[Which::B as usize] { of_b } else { of_a };
         let again = self.queries + if spare > 0.0 { 1 } else { LOOK_EVERY };
-        let known = Known { until: clocks.way(clock) + spare, clock, again };
+        let known = CachedSeparation { until: channels.displacement(channel) + spare, channel, again };
         self.known.set(pair, known);
         Some(left(&known)).filter(|left| left.0 > 0.0)
     }
@@ -181,7 +183,7 @@ impl Meetings<'_> {
         let room = self.room();
         let node_b = self.placed.get(self.ctx.b.faces(), &self.pose, j);
         let (axis, gap) = gap_in_frame(&self.ctx.a.faces()[i as usize].obb, &node_b.obb, room)?;
-        Some((axis, Motion::of_way(gap - room).by(node_b.region)))
+        Some((axis, Motion::of_displacement(gap - room).by(node_b.region)))
     }
 
     /// The same along one axis, which is counted from [`AXES`].
@@ -189,19 +191,19 @@ impl Meetings<'_> {
         let (node_a, node_b) = (&self.ctx.a.faces()[i as usize], &self.ctx.b.faces()[j as usize]);
         let gap = gap_along(&node_a.obb, &node_b.obb, &self.pose, axis - AXES);
         let spare = gap - self.room();
-        (spare > 0.0).then(|| Motion::of_way(spare).by(node_b.region))
+        (spare > 0.0).then(|| Motion::of_displacement(spare).by(node_b.region))
     }
 
     /// How far B may move until a pair can meet by one of the tests, from cheap to dear: by the surface of A or of B and the box of
     /// the other, by the faces as wholes.
     fn culled(&mut self, pair: (u32, u32), test: u8) -> Option<Margin> {
-        let (ctx, clocks) = (self.ctx, &self.clocks);
+        let (ctx, channels) = (self.ctx, &self.channels);
         let (node_a, node_b) = (&ctx.a.faces()[pair.0 as usize], &ctx.b.faces()[pair.1 as usize]);
         // By the form of a feature.
         let by_form = |which: Which, feature: u32, spare: f64| {
             let data = &ctx.body(which).features()[feature as usize];
-            let motion = Motion::of_way(spare);
-            (spare > 0.0).then(|| motion.by(clocks.of_form(motion, which, data, node_b.region)))
+            let motion = Motion::of_displacement(spare);
+            (spare > 0.0).then(|| motion.by(channels.of_form(motion, which, data, node_b.region)))
         };
         let misses = |(primitive, off): (&Primitive, f64), other: &Obb| {
             let [lo, hi] = range_over_box(primitive, other);
@@ -221,8 +223,8 @@ impl Meetings<'_> {
             }
             _ => {
                 let faces = node_a.face().zip(node_b.face())?;
-                let (spare, clock) = self.apart.spare(ctx, clocks, faces, 0.0)?;
-                Some(Motion::of_way(spare).by(clock))
+                let (spare, channel) = self.apart.spare(ctx, channels, faces, 0.0)?;
+                Some(Motion::of_displacement(spare).by(channel))
             }
         }
     }

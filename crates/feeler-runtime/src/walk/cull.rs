@@ -17,7 +17,7 @@ use crate::walk::motion::Motion;
 use crate::walk::pair_tree::NO_HINT;
 use crate::{Body, QueryOptions, Savings, Tolerances};
 use arrayvec::ArrayVec;
-use feeler_geom::cone::{Cap, Zone, separated as cones_separated, separated_along};
+use feeler_geom::cone::{Cap, DirectionBand, separated as cones_separated, separated_along};
 use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame, unreachable_in_frame};
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, PolyCone, Pose, V3, math};
@@ -117,7 +117,7 @@ impl CullContext {
         let reach = self.reach + self.spare(a, b).length;
         let (axis, gap) = gap_in_frame(&a.obb, &b.obb, reach)?;
         *hint = BOXES + axis;
-        Some(Motion::of_way(gap - reach))
+        Some(Motion::of_displacement(gap - reach))
     }
 
     /// What [`CullContext::boxes`] tells along the axis that `hint` notes, B's node being that of its own frame.
@@ -125,7 +125,7 @@ impl CullContext {
         let axis = hint.checked_sub(BOXES).filter(|axis| *axis < SAT_AXES)?;
         let reach = self.reach + self.spare(a, b).length;
         let spare = gap_along(&a.obb, &b.obb, &self.pose, axis) - reach;
-        (spare > 0.0).then_some(Motion::of_way(spare))
+        (spare > 0.0).then_some(Motion::of_displacement(spare))
     }
 
     /// How far B may move until the box of one of two nodes, of those on the other side of the pair, comes within reach
@@ -138,18 +138,22 @@ impl CullContext {
     ) -> Option<Motion> {
         let length = f64::from(a.allowance.length) + f64::from(b.allowance.length) + self.beside;
         let spare = range_over_box(primitive, other)[0] - off - length - self.reach;
-        (spare > 0.0).then_some(Motion::of_way(spare))
+        (spare > 0.0).then_some(Motion::of_displacement(spare))
     }
 
     /// How far B may move until two features can hold a minimum together by the directions of their polars, given nodes
     /// below them (B's placed in the frame of A); `None` when they already may.
-    pub(crate) fn zones(&self, (za, a): (&Zone, &TreeNode), (zb, b): (&Zone, &TreeNode)) -> Option<Motion> {
+    pub(crate) fn zones(
+        &self,
+        (za, a): (&DirectionBand, &TreeNode),
+        (zb, b): (&DirectionBand, &TreeNode),
+    ) -> Option<Motion> {
         if !self.savings.cones_of_revolution {
             return None;
         }
         let angles = self.spare(a, b).angles.map(|angle| angle + self.alpha);
         let spare = za.spare(zb, &(self.pose.rotation * zb.axis), angles);
-        (spare > 0.0).then_some(Motion::of_turn(spare))
+        (spare > 0.0).then_some(Motion::of_rotation(spare))
     }
 
     /// [`CullContext::nodes`] for what remains to be tested of two leaves; cones in the frames of their solids. Whether the cones
@@ -172,7 +176,7 @@ impl CullContext {
             let plane = cones_separated(a, b, sin, *hint);
             *hint = plane.unwrap_or(NO_HINT);
             let lasts = separated_along(a, b, sin + CONE_MARGIN, plane?);
-            Some(if lasts { Motion::of_turn(CONE_MARGIN) } else { Motion::ZERO })
+            Some(if lasts { Motion::of_rotation(CONE_MARGIN) } else { Motion::ZERO })
         };
         if *hint >= BOXES {
             self.out_of_sight(a, b, &spare).or_else(|| cones(hint))
@@ -192,7 +196,7 @@ impl CullContext {
         let wide = obtuse || sin <= COS_SLACK;
         // The difference of two angles is at least that of their cosines.
         let spare = cos - COS_SLACK - angle + a.axis.dot(&b.axis);
-        (!wide && spare > 0.0).then_some(Motion::of_turn(spare))
+        (!wide && spare > 0.0).then_some(Motion::of_rotation(spare))
     }
 
     /// Whether B's box cannot be reached from A's along a common normal.
@@ -216,7 +220,7 @@ impl CullContext {
         };
         // Boxes come nearer by the way, and axes turn against cones.
         unreachable_in_frame(&a.obb, &b.obb, slack, extent)
-            .map(|spare| Motion { way: 0.5 * spare, turn: 0.5 * spare / reach })
+            .map(|spare| Motion { displacement: 0.5 * spare, rotation: 0.5 * spare / reach })
     }
 }
 

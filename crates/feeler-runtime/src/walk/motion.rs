@@ -1,10 +1,10 @@
 //! How far B has moved in the frame of A, summed over a pair's queries.
 //!
-//! A culling test that has held with a margin holds for as long as B has moved less than the margin. Ways of points and
-//! angles are summed apart: what distance tells does not run out by turning. Motion is told by several clocks: one for B as a
-//! whole, one for each of its parts, since those near the axis of a turn move little, and one for each axis of its features of
-//! revolution, whose form does not move as the solid turns about it. What is told by the form of a feature of A does not run out
-//! as B turns about the axis of that one: seen from B, A moves.
+//! A culling test that has held with a margin holds for as long as B has moved less than the margin. Displacements of points and
+//! rotation angles are summed apart: a margin in length is not used up by rotation. Motion is accumulated in several channels: one for B
+//! as a whole, one for each of its regions, since those near the axis of a rotation move little, and one for each axis of its features of
+//! revolution, whose surface stays in place as the solid rotates about it. A margin that depends on the surface of a feature of A is not
+//! used up as B rotates about that feature's axis: seen from B, A moves.
 
 use crate::Body;
 use crate::body::{Axis, FeatureData, MOST_AXES, REGIONS};
@@ -14,41 +14,41 @@ use feeler_geom::{P3, Pose, V3, math};
 /// A motion of B, or what a test leaves for one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Motion {
-    /// Largest way (mm) of a point of B, of a part of it, or of a form but for turns about its axis.
-    pub way: f64,
-    /// Angle (rad) of B, or of an axis.
-    pub turn: f64,
+    /// Largest displacement (mm) of a point of B, of a region of it, or of a surface, rotations about its axis left out.
+    pub displacement: f64,
+    /// Rotation angle (rad) of B, or of an axis.
+    pub rotation: f64,
 }
 
 impl Motion {
     /// None at all.
-    pub(crate) const ZERO: Self = Self { way: 0.0, turn: 0.0 };
+    pub(crate) const ZERO: Self = Self { displacement: 0.0, rotation: 0.0 };
     /// Any motion: nothing depends on it.
-    pub(crate) const ANY: Self = Self { way: f64::INFINITY, turn: f64::INFINITY };
-    /// Any turn, but points no farther than this.
-    pub(crate) fn of_way(way: f64) -> Self {
-        Self { way, ..Self::ANY }
+    pub(crate) const ANY: Self = Self { displacement: f64::INFINITY, rotation: f64::INFINITY };
+    /// Any rotation, and displacements up to this.
+    pub(crate) fn of_displacement(displacement: f64) -> Self {
+        Self { displacement, ..Self::ANY }
     }
 
-    /// Any way, but no farther round than this.
-    pub(crate) fn of_turn(turn: f64) -> Self {
-        Self { turn, ..Self::ANY }
+    /// Any displacement, and rotations up to this.
+    pub(crate) fn of_rotation(rotation: f64) -> Self {
+        Self { rotation, ..Self::ANY }
     }
 
-    /// The dial of a clock that tells when it has happened.
-    fn dial(self) -> usize {
-        if self.turn == f64::INFINITY {
-            WAY
-        } else if self.way == f64::INFINITY {
-            TURN
+    /// The component of a channel that reaches this motion.
+    fn component(self) -> usize {
+        if self.rotation == f64::INFINITY {
+            DISPLACEMENT
+        } else if self.displacement == f64::INFINITY {
+            ROTATION
         } else {
-            SUM
+            COMBINED
         }
     }
 
-    /// As a clock tells it.
-    pub(crate) fn by(self, clock: u8) -> Margin {
-        Margin { motion: self, clock }
+    /// As a margin of a channel.
+    pub(crate) fn by(self, channel: u8) -> Margin {
+        Margin { motion: self, channel }
     }
 }
 
@@ -56,68 +56,70 @@ impl Motion {
 impl Motion {
     /// Both, one after the other.
     pub(crate) fn plus(self, other: Self) -> Self {
-        Self { way: self.way + other.way, turn: self.turn + other.turn }
+        Self {
+            displacement: self.displacement + other.displacement,
+            rotation: self.rotation + other.rotation,
+        }
     }
 
-    /// Whether the way and the turn are both less.
+    /// Whether displacement and rotation are both less.
     pub(crate) fn is_within(self, other: Self) -> bool {
-        self.way < other.way && self.turn < other.turn
+        self.displacement < other.displacement && self.rotation < other.rotation
     }
 }
 
-/// What a test leaves for a motion, and the clock that tells it: see [`Clocks`].
+/// The motion that a test leaves room for, and the channel that measures it: see [`MotionChannels`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Margin {
     pub motion: Motion,
-    pub clock: u8,
+    pub channel: u8,
 }
 
 impl Margin {
     /// Any motion.
-    pub(crate) const ANY: Self = Self { motion: Motion::ANY, clock: Clocks::WHOLE };
+    pub(crate) const ANY: Self = Self { motion: Motion::ANY, channel: MotionChannels::WHOLE };
 }
 
-/// The numbers of a pair's clocks: 0 is that of B as a whole, those of its regions ([`Body::regions`]) have the numbers of these,
-/// the axes of B and then those of A follow.
+/// The numbers of a pair's channels: 0 for B as a whole, then its regions ([`Body::regions`]), the axes of B, and those of A.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Clocks<'a> {
+pub(crate) struct MotionChannels<'a> {
     /// Of the first axis of A and of B.
     first: [usize; 2],
-    moved: &'a Travelled,
+    moved: &'a AccumulatedMotion,
 }
 
 // The numbers are bytes. The regions are those of two trees.
-const _: () = assert!(1 + 2 * REGIONS + 2 * MOST_AXES <= CLOCKS, "too many clocks");
+const _: () = assert!(1 + 2 * REGIONS + 2 * MOST_AXES <= CHANNELS, "too many channels");
 
-impl<'a> Clocks<'a> {
+impl<'a> MotionChannels<'a> {
     /// That of B as a whole.
     pub(crate) const WHOLE: u8 = 0;
 
     /// Of pairs whose B is `b` and has `moved` this far.
-    pub(crate) fn new(b: &Body, moved: &'a Travelled) -> Self {
+    pub(crate) fn new(b: &Body, moved: &'a AccumulatedMotion) -> Self {
         let of_b = 1 + b.regions().len();
         Self { first: [of_b + b.axes().len(), of_b], moved }
     }
 
-    /// How far (mm) what a clock is of has moved in all.
-    pub(crate) fn way(&self, clock: u8) -> f64 {
-        self.moved.of(clock).way
+    /// Accumulated displacement (mm) of a channel.
+    pub(crate) fn displacement(&self, channel: u8) -> f64 {
+        self.moved.of(channel).displacement
     }
 
-    /// The clock that tells a motion of the form of a feature: that of its axis, unless the feature has none or the axis has moved more
-    /// in the last step than what is on the clock `other` tells.
-    #[expect(clippy::cast_possible_truncation, reason = "there are no more than CLOCKS")]
+    /// The channel for a motion of a feature's surface: that of its axis, unless the feature has none or the axis has moved more in the last
+    /// step than the channel `other`.
+    #[expect(clippy::cast_possible_truncation, reason = "there are no more than CHANNELS")]
     pub(crate) fn of_form(&self, motion: Motion, which: Which, feature: &FeatureData, other: u8) -> u8 {
         let Some(axis) = feature.axis else { return other };
-        let clock = (self.first[which as usize] + usize::from(axis)) as u8;
-        let step = |clock: u8| self.moved.steps[usize::from(clock)][motion.dial()];
-        if step(clock) <= step(other) { clock } else { other }
+        let channel = (self.first[which as usize] + usize::from(axis)) as u8;
+        let step = |channel: u8| self.moved.steps[usize::from(channel)][motion.component()];
+        if step(channel) <= step(other) { channel } else { other }
     }
 }
 
-/// The summed motion by all [`Clocks`].
+/// The summed motion by all [`MotionChannels`].
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Odometer {
+pub(crate) struct MotionTracker {
     last: Option<Pose>,
     /// Largest coordinates (mm) of both.
     reach: f64,
@@ -127,120 +129,126 @@ pub(crate) struct Odometer {
     regions: Vec<(P3, f64)>,
     /// Axes of B and of A, in their own frames.
     axes: [Vec<Axis>; 2],
-    total: Travelled,
+    total: AccumulatedMotion,
 }
 
-/// Length of a turn by one radian in sums of ways and turns, in sizes of B: about what a point moves when a slim solid turns about its
-/// axis, as it does in what it is plugged into.
+/// Length that a rotation by one radian counts in the combined component, in sizes of B: about the displacement of a point when a slim
+/// solid rotates about its axis, as a plug does in its socket.
 const LEVER: f64 = 0.2;
 
-/// Clocks of a pair, at most.
-const CLOCKS: usize = 256;
+/// MotionChannels of a pair, at most.
+const CHANNELS: usize = 256;
 
-/// The dials of a clock: what it tells of ways (mm), of turns (rad), and of their sums (mm).
-const DIALS: usize = 3;
-const WAY: usize = 0;
-const TURN: usize = 1;
-const SUM: usize = 2;
+/// The components of a channel: displacement (mm), rotation (rad), and both combined (mm).
+const COMPONENTS: usize = 3;
+const DISPLACEMENT: usize = 0;
+const ROTATION: usize = 1;
+const COMBINED: usize = 2;
 
-/// How far B has come.
+/// The motion of B since counting began.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Travelled {
-    /// By clocks, and for each by its dials: they never go back but when counting starts again.
-    dials: Vec<[f64; DIALS]>,
-    /// The last step, by clocks and dials.
-    steps: Vec<[f64; DIALS]>,
-    /// Length (mm) of a turn by one radian in sums of turns and ways.
+pub(crate) struct AccumulatedMotion {
+    /// By channel and component; they never decrease until counting starts again.
+    accumulated: Vec<[f64; COMPONENTS]>,
+    /// The last step, by channel and component.
+    steps: Vec<[f64; COMPONENTS]>,
+    /// Length (mm) that a rotation by one radian counts in the combined component.
     lever: f64,
 }
 
-/// When a margin has run out: as soon as a dial, given by its number among those of all clocks, tells no less than a number.
+/// When a margin is used up: as soon as a component, given by its number among those of all channels, reaches a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Due {
-    pub dial: u16,
+pub(crate) struct Deadline {
+    pub component: u16,
     pub at: f64,
 }
 
-impl Due {
+impl Deadline {
     /// At once.
-    pub(crate) const NOW: Self = Self { dial: 0, at: f64::NEG_INFINITY };
+    pub(crate) const NOW: Self = Self { component: 0, at: f64::NEG_INFINITY };
 }
 
-impl Travelled {
-    fn new(clocks: usize, lever: f64) -> Self {
-        Self { dials: vec![[0.0; DIALS]; clocks], steps: vec![[0.0; DIALS]; clocks], lever }
+impl AccumulatedMotion {
+    fn new(channels: usize, lever: f64) -> Self {
+        Self {
+            accumulated: vec![[0.0; COMPONENTS]; channels],
+            steps: vec![[0.0; COMPONENTS]; channels],
+            lever,
+        }
     }
 
-    /// By a clock; 0 for B as a whole.
-    pub(crate) fn of(&self, clock: u8) -> Motion {
-        let dials = &self.dials[usize::from(clock)];
-        Motion { way: dials[WAY], turn: dials[TURN] }
+    /// In one channel; 0 for B as a whole.
+    pub(crate) fn of(&self, channel: u8) -> Motion {
+        let accumulated = &self.accumulated[usize::from(channel)];
+        Motion { displacement: accumulated[DISPLACEMENT], rotation: accumulated[ROTATION] }
     }
 
-    /// What all dials tell, those of one clock after those of the other.
-    pub(crate) fn dials(&self) -> &[f64] {
-        self.dials.as_flattened()
+    /// All components, channel by channel.
+    pub(crate) fn accumulated(&self) -> &[f64] {
+        self.accumulated.as_flattened()
     }
 
-    /// The last step of B as a whole, way and turn together, as a dial of any clock would tell it.
-    pub(crate) fn step_of_whole(&self, dial: usize) -> f64 {
-        let sum = self.steps[usize::from(Clocks::WHOLE)][SUM];
-        if dial % DIALS == TURN && self.lever > 0.0 { sum / self.lever } else { sum }
+    /// The last step of B as a whole, combined, in the unit of a component.
+    pub(crate) fn step_of_whole(&self, component: usize) -> f64 {
+        let sum = self.steps[usize::from(MotionChannels::WHOLE)][COMBINED];
+        if component % COMPONENTS == ROTATION && self.lever > 0.0 { sum / self.lever } else { sum }
     }
 
-    /// When a margin will have run out if it begins now; where it is one of both, of ways and of turns, maybe earlier.
-    #[expect(clippy::cast_possible_truncation, reason = "there are no more than CLOCKS")]
-    pub(crate) fn due(&self, margin: Margin) -> Due {
-        let Margin { motion, clock } = margin;
-        let Motion { way, turn } = motion;
-        let dial = motion.dial();
-        let so_far = self.dials[usize::from(clock)][dial];
-        let at = match dial {
-            WAY => so_far + way,
-            TURN => so_far + turn,
+    /// When a margin that begins now will be used up; for one of displacement and rotation together maybe earlier.
+    #[expect(clippy::cast_possible_truncation, reason = "there are no more than CHANNELS")]
+    pub(crate) fn due(&self, margin: Margin) -> Deadline {
+        let Margin { motion, channel } = margin;
+        let Motion { displacement, rotation } = motion;
+        let component = motion.component();
+        let so_far = self.accumulated[usize::from(channel)][component];
+        let at = match component {
+            DISPLACEMENT => so_far + displacement,
+            ROTATION => so_far + rotation,
             // A little less, for sums are rounded otherwise than their terms.
-            _ => so_far - 8.0 * f64::EPSILON * so_far + (1.0 - 1e-6) * way.min(self.lever * turn),
+            _ => {
+                so_far - 8.0 * f64::EPSILON * so_far + (1.0 - 1e-6) * displacement.min(self.lever * rotation)
+            }
         };
-        Due { dial: (usize::from(clock) * DIALS + dial) as u16, at }
+        Deadline { component: (usize::from(channel) * COMPONENTS + component) as u16, at }
     }
 
-    /// Takes in a motion by a clock.
-    fn add(&mut self, clock: usize, motion: Motion) {
-        let sum = motion.way + self.lever * motion.turn;
-        self.steps[clock] = [motion.way, motion.turn, sum];
-        let dials = &mut self.dials[clock];
-        dials[WAY] += motion.way;
-        dials[TURN] += motion.turn;
-        dials[SUM] = dials[WAY] + self.lever * dials[TURN];
+    /// Adds a motion to a channel.
+    fn add(&mut self, channel: usize, motion: Motion) {
+        let sum = motion.displacement + self.lever * motion.rotation;
+        self.steps[channel] = [motion.displacement, motion.rotation, sum];
+        let accumulated = &mut self.accumulated[channel];
+        accumulated[DISPLACEMENT] += motion.displacement;
+        accumulated[ROTATION] += motion.rotation;
+        accumulated[COMBINED] = accumulated[DISPLACEMENT] + self.lever * accumulated[ROTATION];
     }
 
-    /// By these clocks.
+    /// With one motion a channel.
     #[cfg(test)]
-    pub(crate) fn by_clocks(motions: &[Motion]) -> Self {
-        let mut travelled = Self::new(motions.len(), 1.0);
-        motions.iter().enumerate().for_each(|(clock, motion)| travelled.add(clock, *motion));
-        travelled
+    pub(crate) fn by_channels(motions: &[Motion]) -> Self {
+        let mut moved = Self::new(motions.len(), 1.0);
+        motions.iter().enumerate().for_each(|(channel, motion)| moved.add(channel, *motion));
+        moved
     }
 }
 
-impl Odometer {
+impl MotionTracker {
     /// For pairs of these two.
     pub(crate) fn new(a: &Body, b: &Body) -> Self {
         let regions = b.regions().to_vec();
         let axes = [b, a].map(|body| body.axes().to_vec());
-        let clocks = 1 + regions.len() + axes[0].len() + axes[1].len();
-        let total = Travelled::new(clocks, LEVER * b.size());
+        let channels = 1 + regions.len() + axes[0].len() + axes[1].len();
+        let total = AccumulatedMotion::new(channels, LEVER * b.size());
         Self { last: None, reach: a.reach() + b.reach(), deviation: b.deviation(), regions, axes, total }
     }
 
     /// Motion so far.
-    pub(crate) fn total(&self) -> &Travelled {
+    pub(crate) fn total(&self) -> &AccumulatedMotion {
         &self.total
     }
 
     /// Counts from zero again.
     pub(crate) fn restart(&mut self) {
-        self.total.dials.fill([0.0; DIALS]);
+        self.total.accumulated.fill([0.0; COMPONENTS]);
     }
 
     /// Takes the next relative pose; returns the motion of B as a whole since the last one, infinite at the first.
@@ -249,36 +257,36 @@ impl Odometer {
         let Some(last) = last else { return Motion::ANY };
         let by = last.rotation.rotation_to(&pose_ab.rotation);
         // Not the arc cosine, which loses small angles.
-        let turn = 2.0 * math::atan2(by.imag().norm(), by.w.abs()) + 16.0 * f64::EPSILON;
+        let rotation = 2.0 * math::atan2(by.imag().norm(), by.w.abs()) + 16.0 * f64::EPSILON;
         // Centres of axes are a few sizes from the solids, no more.
         let rounding = 32.0 * f64::EPSILON * (pose_ab.translation.vector.norm() + 4.0 * self.reach);
-        let spare = rounding + self.deviation * turn;
+        let spare = rounding + self.deviation * rotation;
         let matrix = |pose: &Pose| pose.rotation.to_rotation_matrix().into_inner();
         let (now, before) = (matrix(pose_ab), matrix(&last));
-        let turned = now - before;
+        let rotated = now - before;
         let shifted = pose_ab.translation.vector - last.translation.vector;
         // What is no number anywhere is none here.
-        if !(turned.sum() + shifted.sum() + turn).is_finite() {
+        if !(rotated.sum() + shifted.sum() + rotation).is_finite() {
             return Motion::ANY;
         }
-        let mut way = 0.0_f64;
-        for (clock, (center, radius)) in (1..).zip(&self.regions) {
+        let mut displacement = 0.0_f64;
+        for (channel, (center, radius)) in (1..).zip(&self.regions) {
             // About its centre a region turns by no more than the angle.
-            let of_region = (turned * center.coords + shifted).norm() + radius * turn + spare;
-            self.total.add(clock, Motion { way: of_region, turn });
-            way = way.max(of_region);
+            let of_region = (rotated * center.coords + shifted).norm() + radius * rotation + spare;
+            self.total.add(channel, Motion { displacement: of_region, rotation });
+            displacement = displacement.max(of_region);
         }
-        let step = Motion { way, turn };
-        self.total.add(usize::from(Clocks::WHOLE), step);
+        let step = Motion { displacement, rotation };
+        self.total.add(usize::from(MotionChannels::WHOLE), step);
         // Seen from B, A moves the other way.
         let back =
             now.transpose() * pose_ab.translation.vector - before.transpose() * last.translation.vector;
         let [of_b, of_a] = &self.axes;
-        let turned_a = turned.transpose();
-        let moved_b = of_b.iter().map(|x| (x, turned * x.center.coords + shifted, turned * x.direction));
+        let turned_a = rotated.transpose();
+        let moved_b = of_b.iter().map(|x| (x, rotated * x.center.coords + shifted, rotated * x.direction));
         let moved_a = of_a.iter().map(|x| (x, turned_a * x.center.coords - back, turned_a * x.direction));
-        for (clock, (axis, center, direction)) in (1 + self.regions.len()..).zip(moved_b.chain(moved_a)) {
-            self.total.add(clock, of_axis(axis, center, direction, (turn, rounding)));
+        for (channel, (axis, center, direction)) in (1 + self.regions.len()..).zip(moved_b.chain(moved_a)) {
+            self.total.add(channel, of_axis(axis, center, direction, (rotation, rounding)));
         }
         step
     }
@@ -286,12 +294,12 @@ impl Odometer {
 
 /// The motion of what is of revolution about an axis when its centre moves by `center` and its direction by `direction`, as the
 /// solid turns by `turn`: lengths (mm) and the angle (rad), and what `rounding` adds (mm).
-fn of_axis(axis: &Axis, center: V3, direction: V3, (turn, rounding): (f64, f64)) -> Motion {
+fn of_axis(axis: &Axis, center: V3, direction: V3, (rotation, rounding): (f64, f64)) -> Motion {
     let tilt = direction.norm();
-    let way = center.norm() + axis.radius * tilt + axis.off[0] * turn + rounding;
-    let chord = tilt + axis.off[1] * turn + 16.0 * f64::EPSILON;
+    let displacement = center.norm() + axis.radius * tilt + axis.off[0] * rotation + rounding;
+    let chord = tilt + axis.off[1] * rotation + 16.0 * f64::EPSILON;
     // An angle of no more than a half turn is no longer than this by its chord.
-    Motion { way, turn: turn.min(chord + 0.15 * chord * chord * chord) }
+    Motion { displacement, rotation: rotation.min(chord + 0.15 * chord * chord * chord) }
 }
 
 #[cfg(test)]
@@ -309,16 +317,16 @@ mod tests {
     /// Steps of very different lengths, about the origin and along or about the vertical.
     fn step(rng: &mut SmallRng) -> Pose {
         let scale = [1.0, 1e-3, 1e-9][rng.random_range(0..3)];
-        let turn = [vector(rng, 0.02), V3::z() * rng.random_range(-0.5..0.5)][rng.random_range(0..2)];
-        Pose::new(vector(rng, 0.1 * scale), turn * scale)
+        let rotation = [vector(rng, 0.02), V3::z() * rng.random_range(-0.5..0.5)][rng.random_range(0..2)];
+        Pose::new(vector(rng, 0.1 * scale), rotation * scale)
     }
 
-    fn odometer(regions: Vec<(P3, f64)>, axes: [Vec<Axis>; 2], lever: f64) -> Odometer {
-        let total = Travelled::new(1 + regions.len() + axes[0].len() + axes[1].len(), lever);
-        Odometer { last: None, reach: 10.0, deviation: 0.0, regions, axes, total }
+    fn motion_tracker(regions: Vec<(P3, f64)>, axes: [Vec<Axis>; 2], lever: f64) -> MotionTracker {
+        let total = AccumulatedMotion::new(1 + regions.len() + axes[0].len() + axes[1].len(), lever);
+        MotionTracker { last: None, reach: 10.0, deviation: 0.0, regions, axes, total }
     }
 
-    /// Whatever is left of a margin by a clock, an item is due no later than when nothing is left; ways of regions hold those of their
+    /// Whatever is left of a margin by a channel, an item is due no later than when nothing is left; ways of regions hold those of their
     /// points.
     #[test]
     fn nothing_is_due_too_late() {
@@ -328,50 +336,56 @@ mod tests {
             let regions: Vec<(P3, f64)> =
                 (0..3).map(|_| (P3::from(vector(&mut rng, 5.0)), rng.random_range(0.1..1.0))).collect();
             let lever = rng.random_range(0.0..10.0);
-            let mut odometer = odometer(regions, [vec![], vec![]], lever);
+            let mut motion_tracker = motion_tracker(regions, [vec![], vec![]], lever);
             let mut pose = Pose::identity();
-            assert_eq!(odometer.advance(&pose), Motion::ANY, "nothing to compare with");
-            let mut items: Vec<(Margin, Motion, Due)> = Vec::new();
+            assert_eq!(motion_tracker.advance(&pose), Motion::ANY, "nothing to compare with");
+            let mut items: Vec<(Margin, Motion, Deadline)> = Vec::new();
             for _ in 0..50 {
-                let before = (pose, odometer.total.clone());
+                let before = (pose, motion_tracker.total.clone());
                 pose = step(&mut rng) * pose;
-                let whole = odometer.advance(&pose);
-                let total = odometer.total();
-                for (i, (center, radius)) in (1_u8..).zip(&odometer.regions) {
-                    let way = total.of(i).way - before.1.of(i).way;
+                let whole = motion_tracker.advance(&pose);
+                let total = motion_tracker.total();
+                for (i, (center, radius)) in (1_u8..).zip(&motion_tracker.regions) {
+                    let displacement = total.of(i).displacement - before.1.of(i).displacement;
                     for _ in 0..8 {
                         let v = vector(&mut rng, 1.0);
                         let p = center + v * (radius / v.norm());
                         let moved = (pose * p - before.0 * p).norm();
-                        assert!(moved <= way + 1e-13, "{moved} {way}");
-                        assert!(way < moved + 2.0 * radius * whole.turn + 1e-11, "{moved} {way}");
+                        assert!(moved <= displacement + 1e-13, "{moved} {displacement}");
+                        assert!(
+                            displacement < moved + 2.0 * radius * whole.rotation + 1e-11,
+                            "{moved} {displacement}"
+                        );
                     }
-                    assert!(way <= whole.way + 1e-12, "{way} {whole:?}");
+                    assert!(displacement <= whole.displacement + 1e-12, "{displacement} {whole:?}");
                 }
-                for (margin, expiry, Due { dial, at }) in &items {
-                    let expired = !total.of(margin.clock).is_within(*expiry);
-                    let dial = usize::from(*dial);
-                    let is_due = total.dials()[dial] >= *at;
-                    let is_of_both = margin.motion.way.is_finite() && margin.motion.turn.is_finite();
+                for (margin, expiry, Deadline { component, at }) in &items {
+                    let expired = !total.of(margin.channel).is_within(*expiry);
+                    let component = usize::from(*component);
+                    let is_due = total.accumulated()[component] >= *at;
+                    let is_of_both =
+                        margin.motion.displacement.is_finite() && margin.motion.rotation.is_finite();
                     assert!(expired == is_due || is_of_both && is_due, "{expiry:?} {at}");
-                    spared += usize::from(!expired && total.dials()[dial % DIALS] >= *at);
+                    spared += usize::from(!expired && total.accumulated()[component % COMPONENTS] >= *at);
                 }
-                let clock = rng.random_range(0..4);
-                let [way, turn] = [rng.random_range(0.0..1.0), rng.random_range(0.0..0.1)];
-                let (way, turn) =
-                    [(way, f64::INFINITY), (f64::INFINITY, turn), (way, turn)][rng.random_range(0..3)];
-                let margin = Motion { way, turn }.by(clock);
-                items.push((margin, total.of(clock).plus(margin.motion), total.due(margin)));
+                let channel = rng.random_range(0..4);
+                let [displacement, rotation] = [rng.random_range(0.0..1.0), rng.random_range(0.0..0.1)];
+                let (displacement, rotation) =
+                    [(displacement, f64::INFINITY), (f64::INFINITY, rotation), (displacement, rotation)]
+                        [rng.random_range(0..3)];
+                let margin = Motion { displacement, rotation }.by(channel);
+                items.push((margin, total.of(channel).plus(margin.motion), total.due(margin)));
             }
         }
         assert!(spared > 100, "regions tell more than the whole: {spared}");
         let no_number = Pose::translation(f64::NAN, 0.0, 0.0);
-        let mut odometer = Odometer { last: Some(no_number), ..odometer(vec![], [vec![], vec![]], 1.0) };
-        assert_eq!(odometer.advance(&Pose::identity()), Motion::ANY, "no number");
-        assert!(odometer.total.of(0).turn < 1e-12, "nothing is added");
+        let mut motion_tracker =
+            MotionTracker { last: Some(no_number), ..motion_tracker(vec![], [vec![], vec![]], 1.0) };
+        assert_eq!(motion_tracker.advance(&Pose::identity()), Motion::ANY, "no number");
+        assert!(motion_tracker.total.of(0).rotation < 1e-12, "nothing is added");
     }
 
-    /// The distance from what is of revolution about an axis, of A or of B, changes by no more than the way by the clock of the axis,
+    /// The distance from what is of revolution about an axis, of A or of B, changes by no more than the way by the channel of the axis,
     /// and its direction by no more than the turn, also where its own axis is a little off; turns about the axis alone are none.
     #[test]
     fn forms_move_with_their_axes() {
@@ -393,15 +407,15 @@ mod tests {
             let ring = Primitive::Circle { frame, radius: rng.random_range(0.5..1.5), sigma };
             let mut pose = Pose::new(vector(&mut rng, 1.0), vector(&mut rng, 1.0));
             let of_b = k % 5 < 3;
-            let mut odometer =
-                odometer(vec![], if of_b { [vec![axis], vec![]] } else { [vec![], vec![axis]] }, 1.0);
+            let mut motion_tracker =
+                motion_tracker(vec![], if of_b { [vec![axis], vec![]] } else { [vec![], vec![axis]] }, 1.0);
             let outside = P3::from(vector(&mut rng, 10.0));
             // What is told of the ring as seen from the other solid.
             let seen = |pose: &Pose| {
                 let view = if of_b { *pose } else { pose.inverse() };
                 (signed_distance(&ring.transformed(&view), &outside).map(|d| d.value), view * frame.z)
             };
-            odometer.advance(&pose);
+            motion_tracker.advance(&pose);
             let before = seen(&pose);
             let by = step(&mut rng);
             let spin = Pose::rotation(direction * rng.random_range(-0.1..0.1));
@@ -411,18 +425,18 @@ mod tests {
                 (true, false) => about * pose,
                 (false, _) => by * pose,
             };
-            let whole = odometer.advance(&pose);
+            let whole = motion_tracker.advance(&pose);
             let after = seen(&pose);
-            let moved = odometer.total().of(1);
-            let turned = (after.1 - before.1).norm();
-            assert!(turned <= moved.turn, "{turned} {moved:?}");
+            let moved = motion_tracker.total().of(1);
+            let rotated = (after.1 - before.1).norm();
+            assert!(rotated <= moved.rotation, "{rotated} {moved:?}");
             let (Some(before), Some(after)) = (before.0, after.0) else { continue };
-            let way = (after - before).abs();
-            assert!(way <= moved.way, "{way} {moved:?} in step {k}");
-            assert!(moved.turn <= whole.turn * (1.0 + 1e-12), "{moved:?} {whole:?}");
+            let displacement = (after - before).abs();
+            assert!(displacement <= moved.displacement, "{displacement} {moved:?} in step {k}");
+            assert!(moved.rotation <= whole.rotation * (1.0 + 1e-12), "{moved:?} {whole:?}");
             if k % 7 == 0 {
                 slow += 1;
-                assert!(moved.way <= 10.0 * off * whole.turn + 1e-12, "{moved:?} {whole:?}");
+                assert!(moved.displacement <= 10.0 * off * whole.rotation + 1e-12, "{moved:?} {whole:?}");
             }
         }
         assert!(slow > 1000, "{slow}");

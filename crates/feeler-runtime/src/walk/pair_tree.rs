@@ -1,6 +1,6 @@
 //! The pairs of nodes that a walk down two trees met, kept from query to query.
 //!
-//! The front is the list of pairs below which nothing was opened. Each that was culled carries what a dial tells when it may be culled
+//! The front is the list of pairs below which nothing was opened. Each that was culled carries what a component tells when it may be culled
 //! no longer: the next walks test only pairs whose time has come and, once in a few walks, the pairs of
 //! leaves that are not culled. The list as a whole is passed over once in a few walks, for what may be due in the next ones. The first
 //! walk starts from a front of one pair.
@@ -14,7 +14,7 @@
 //! looks at two siblings, and at each only in one walk of [`PRUNE_EVERY`].
 
 use crate::body::index;
-use crate::walk::motion::{Due, Margin, Travelled};
+use crate::walk::motion::{AccumulatedMotion, Deadline, Margin};
 
 /// A pair of nodes.
 type Nodes = (u32, u32);
@@ -65,7 +65,7 @@ struct PairNode<T> {
     place: u32,
     state: State,
     hint: u8,
-    /// Before and behind it in a list of settled pairs: see [`Parked`].
+    /// Before and behind it in a list of settled pairs: see [`Deferred`].
     list: [u32; 2],
 }
 
@@ -92,14 +92,14 @@ const PRUNE_EVERY: u32 = 8;
 /// The settled pairs of each group, as lists through the pairs, which cost no memory of their own. List 0 is that of pairs which
 /// are about to be looked at, list `g + 1` that of group `g`.
 #[derive(Clone, Debug, Default)]
-struct Parked {
+struct Deferred {
     /// Of each list the first pair, or [`GONE`], and whether it is among `groups`.
     lists: Vec<(u32, bool)>,
     /// Groups whose lists may have pairs.
     groups: Vec<u32>,
 }
 
-impl Parked {
+impl Deferred {
     /// Tags the number of a list, which stands for what is before its first pair.
     const LIST: u32 = 1 << 31;
 
@@ -167,11 +167,11 @@ impl Parked {
 /// The pairs of a front that can be due in the next walks. Most others stay what they are for long: the front is passed over as a
 /// whole once in a few walks.
 #[derive(Clone, Debug, Default)]
-struct Outlook {
-    soon: Vec<Soon>,
+struct UpcomingQueue {
+    soon: Vec<Upcoming>,
     /// Whether each place is among them.
     is_listed: Vec<bool>,
-    /// What the dials tell when anything else can be due.
+    /// What the components tell when anything else can be due.
     until: Vec<f64>,
     /// What they told in the last walk.
     last: Vec<f64>,
@@ -180,16 +180,16 @@ struct Outlook {
 /// A place in the front and when it is due, so that those that are not yet are passed over side by side. A place that is listed keeps
 /// that until it is taken out, unless it is gone.
 #[derive(Clone, Copy, Debug)]
-struct Soon {
+struct Upcoming {
     at: f64,
     place: u32,
-    dial: u16,
+    component: u16,
 }
 
 /// Steps like the last one for which the front is not passed over again: with twice as many, or half, queries of inserted parts take
 /// as many operations but for one part in a hundred.
 const STEPS_AHEAD: f64 = 4.0;
-/// The shortest step by any dial that is reckoned with, in steps of B as a whole.
+/// The shortest step by any component that is reckoned with, in steps of B as a whole.
 const LEAST_STEP: f64 = 0.1;
 
 /// Places of the front that are passed over side by side.
@@ -197,7 +197,7 @@ const BLOCK: usize = 64;
 /// Places that are touched before they are looked at: a few kilobytes.
 const TOUCHED: usize = 16;
 
-impl Outlook {
+impl UpcomingQueue {
     /// Forgets everything: the next walk passes over the front.
     fn clear(&mut self) {
         self.soon.clear();
@@ -208,17 +208,17 @@ impl Outlook {
     /// Passes over the front, given by when its pairs are due, if more can be due than what is listed.
     // One loop over a long list: what is around the call is not to change how it is compiled.
     #[inline(never)]
-    fn renew(&mut self, moved: &Travelled, front: &Dues) {
+    fn renew(&mut self, moved: &AccumulatedMotion, front: &Deadlines) {
         let Self { soon, is_listed, until, last } = self;
-        let told = moved.dials();
+        let told = moved.accumulated();
         let is_known = until.len() == told.len();
         if !is_known || told.iter().zip(&*until).any(|(told, until)| told > until) {
-            let step = |dial: usize| {
-                let last = last.get(dial).copied().unwrap_or(f64::INFINITY);
-                (told[dial] - last).max(0.0)
+            let step = |component: usize| {
+                let last = last.get(component).copied().unwrap_or(f64::INFINITY);
+                (told[component] - last).max(0.0)
             };
             // What has stood still may begin to move.
-            let least = |dial: usize| LEAST_STEP * moved.step_of_whole(dial);
+            let least = |component: usize| LEAST_STEP * moved.step_of_whole(component);
             until.clear();
             until.extend((0..told.len()).map(|k| told[k] + STEPS_AHEAD * step(k).max(least(k))));
             soon.clear();
@@ -227,15 +227,20 @@ impl Outlook {
             // Which ones are listed follows no pattern: the place of each is written, and the count tells whether it stays.
             let mut places = [0; BLOCK];
             let blocks =
-                front.at.chunks(BLOCK).zip(front.dials.chunks(BLOCK)).zip(is_listed.chunks_mut(BLOCK));
-            for (block, ((at, dials), is_listed)) in blocks.enumerate() {
+                front.at.chunks(BLOCK).zip(front.accumulated.chunks(BLOCK)).zip(is_listed.chunks_mut(BLOCK));
+            for (block, ((at, accumulated), is_listed)) in blocks.enumerate() {
                 let mut n = 0;
-                for (k, ((at, dial), is_listed)) in at.iter().zip(dials).zip(is_listed).enumerate() {
-                    *is_listed = *at <= until[usize::from(*dial)];
+                for (k, ((at, component), is_listed)) in at.iter().zip(accumulated).zip(is_listed).enumerate()
+                {
+                    *is_listed = *at <= until[usize::from(*component)];
                     places[n] = k;
                     n += usize::from(*is_listed);
                 }
-                let item = |k: usize| Soon { at: at[k], place: index(block * BLOCK + k), dial: dials[k] };
+                let item = |k: usize| Upcoming {
+                    at: at[k],
+                    place: index(block * BLOCK + k),
+                    component: accumulated[k],
+                };
                 soon.extend(places[..n].iter().map(|k| item(*k)));
             }
         }
@@ -254,7 +259,7 @@ impl Outlook {
         let (mut kept, mut taken) = (0, 0);
         for k in 0..soon.len() {
             let item = soon[k];
-            let is_due = told[usize::from(item.dial)] >= item.at;
+            let is_due = told[usize::from(item.component)] >= item.at;
             soon[kept] = item;
             out[taken] = item.place;
             kept += usize::from(!is_due);
@@ -266,37 +271,37 @@ impl Outlook {
     }
 
     /// Takes in the pair at a place if it can be due soon.
-    fn add(&mut self, place: usize, Due { dial, at }: Due) {
-        let is_soon = self.until.get(usize::from(dial)).is_some_and(|until| at <= *until);
+    fn add(&mut self, place: usize, Deadline { component, at }: Deadline) {
+        let is_soon = self.until.get(usize::from(component)).is_some_and(|until| at <= *until);
         if is_soon && !std::mem::replace(&mut self.is_listed[place], true) {
-            self.soon.push(Soon { at, place: index(place), dial });
+            self.soon.push(Upcoming { at, place: index(place), component });
         }
     }
 }
 
 /// When the pairs of a front are due: all that most walks read of most of them.
 #[derive(Clone, Debug, Default)]
-struct Dues {
-    dials: Vec<u16>,
+struct Deadlines {
+    accumulated: Vec<u16>,
     at: Vec<f64>,
 }
 
-impl Dues {
-    fn get(&self, place: usize) -> Due {
-        Due { dial: self.dials[place], at: self.at[place] }
+impl Deadlines {
+    fn get(&self, place: usize) -> Deadline {
+        Deadline { component: self.accumulated[place], at: self.at[place] }
     }
 
-    fn set(&mut self, place: usize, due: Due) {
-        (self.dials[place], self.at[place]) = (due.dial, due.at);
+    fn set(&mut self, place: usize, due: Deadline) {
+        (self.accumulated[place], self.at[place]) = (due.component, due.at);
     }
 
-    fn push(&mut self, due: Due) {
-        self.dials.push(due.dial);
+    fn push(&mut self, due: Deadline) {
+        self.accumulated.push(due.component);
         self.at.push(due.at);
     }
 
     fn truncate(&mut self, n: usize) {
-        self.dials.truncate(n);
+        self.accumulated.truncate(n);
         self.at.truncate(n);
     }
 }
@@ -310,13 +315,13 @@ pub(crate) struct PairTree<T> {
     /// Pairs below which nothing was opened, and [`GONE`] ones.
     front: Vec<u32>,
     /// When each of them is to be looked at again; active ones have a list of their own.
-    due: Dues,
-    outlook: Outlook,
+    due: Deadlines,
+    outlook: UpcomingQueue,
     /// Places that a walk looks at.
     now: Vec<u32>,
     /// The active pairs, and those of the last walk.
     active: [Vec<u32>; 2],
-    parked: Parked,
+    deferred: Deferred,
     gone: usize,
     /// Places of second siblings of pairs that were just opened.
     stack: Vec<u32>,
@@ -329,11 +334,11 @@ impl<T> Default for PairTree<T> {
             pairs: vec![],
             free: vec![],
             front: vec![],
-            due: Dues::default(),
-            outlook: Outlook::default(),
+            due: Deadlines::default(),
+            outlook: UpcomingQueue::default(),
             now: vec![],
             active: [vec![], vec![]],
-            parked: Parked::default(),
+            deferred: Deferred::default(),
             gone: 0,
             stack: vec![],
             walks: 0,
@@ -350,7 +355,7 @@ impl<T: Copy> PairTree<T> {
         self.due.truncate(0);
         self.outlook.clear();
         self.active.iter_mut().for_each(Vec::clear);
-        self.parked.clear();
+        self.deferred.clear();
         (self.gone, self.walks) = (0, 0);
     }
 
@@ -361,7 +366,7 @@ impl<T: Copy> PairTree<T> {
     }
 
     /// Tests all pairs of the front that can have changed, and what they open: `moved` is the summed motion.
-    pub(crate) fn walk(&mut self, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
+    pub(crate) fn walk(&mut self, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
         if self.pairs.is_empty() {
             self.pairs.push(PairNode {
                 nodes: (0, 0),
@@ -376,7 +381,7 @@ impl<T: Copy> PairTree<T> {
         }
         self.walks = self.walks.wrapping_add(1);
         self.look_at_active(moved, pairs);
-        let told = moved.dials();
+        let told = moved.accumulated();
         // What is opened goes behind and is looked at at once.
         let mut now = std::mem::take(&mut self.now);
         self.outlook.renew(moved, &self.due);
@@ -390,17 +395,17 @@ impl<T: Copy> PairTree<T> {
             }
         }
         self.now = now;
-        for i in 0..self.parked.groups.len() {
-            let group = self.parked.groups[i];
+        for i in 0..self.deferred.groups.len() {
+            let group = self.deferred.groups[i];
             if !pairs.settled(group) {
                 self.look_at_parked(group, moved, pairs);
             }
         }
-        self.parked.forget_empty_groups();
+        self.deferred.forget_empty_groups();
         // Another pass over the same poses may meet a few more, by what was known before.
         let more = self.front.len() / 4;
         self.front.reserve(more);
-        self.due.dials.reserve(more);
+        self.due.accumulated.reserve(more);
         self.due.at.reserve(more);
         self.pairs.reserve(self.pairs.len() / 4);
         // All of them can be due at once: no surprise then.
@@ -408,7 +413,7 @@ impl<T: Copy> PairTree<T> {
             places.clear();
             places.reserve(self.front.capacity());
         }
-        let Outlook { soon, is_listed, .. } = &mut self.outlook;
+        let UpcomingQueue { soon, is_listed, .. } = &mut self.outlook;
         soon.reserve(self.front.capacity() - soon.len());
         is_listed.reserve(self.front.capacity() - is_listed.len());
         if self.gone > self.front.len() / 8 {
@@ -421,7 +426,7 @@ impl<T: Copy> PairTree<T> {
         let read = places.iter().fold(0, |read, &place| {
             let k = self.front[place as usize];
             let of_pair = self.pairs.get(k as usize).map_or(0, |pair| pairs.touch(pair.nodes));
-            read ^ of_pair ^ u64::from(self.due.dials[place as usize])
+            read ^ of_pair ^ u64::from(self.due.accumulated[place as usize])
         });
         std::hint::black_box(read);
     }
@@ -429,12 +434,12 @@ impl<T: Copy> PairTree<T> {
     /// Puts a pair behind the others that is due at once.
     fn push(&mut self, pair: u32) {
         self.front.push(pair);
-        self.due.push(Due::NOW);
+        self.due.push(Deadline::NOW);
         self.outlook.is_listed.push(false);
     }
 
     /// Notes for how long the pair at a place stays what it is.
-    fn set_margin(&mut self, place: usize, moved: &Travelled, margin: Margin) {
+    fn set_margin(&mut self, place: usize, moved: &AccumulatedMotion, margin: Margin) {
         let due = moved.due(margin);
         self.due.set(place, due);
         self.outlook.add(place, due);
@@ -442,7 +447,7 @@ impl<T: Copy> PairTree<T> {
 
     /// Takes the active pairs for active again but for those whose turn it is to be tested. They come first in a walk: others of their
     /// groups need no look then.
-    fn look_at_active(&mut self, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
+    fn look_at_active(&mut self, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
         self.active.swap(0, 1);
         for i in 0..self.active[1].len() {
             let k = self.active[1][i];
@@ -458,10 +463,10 @@ impl<T: Copy> PairTree<T> {
     }
 
     /// Tests the pairs of a group that are settled no more.
-    fn look_at_parked(&mut self, group: u32, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
-        // What is parked again goes to the list of the group.
-        self.parked.take_out(&mut self.pairs, group);
-        while let Some(k) = self.parked.next_taken(&mut self.pairs) {
+    fn look_at_parked(&mut self, group: u32, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
+        // What is deferred again goes to the list of the group.
+        self.deferred.take_out(&mut self.pairs, group);
+        while let Some(k) = self.deferred.next_taken(&mut self.pairs) {
             self.look(self.pairs[k as usize].place as usize, moved, pairs);
         }
     }
@@ -472,7 +477,7 @@ impl<T: Copy> PairTree<T> {
     }
 
     /// Tests the pair at a place of the front and all that it opens, first children first.
-    fn look(&mut self, place: usize, moved: &Travelled, pairs: &mut impl Pairs<Note = T>) {
+    fn look(&mut self, place: usize, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
         let mut place = place;
         loop {
             let k = self.front[place];
@@ -501,7 +506,7 @@ impl<T: Copy> PairTree<T> {
             self.pairs[k as usize].state = state;
             let is_tried = match (state, group) {
                 (State::Settled, Some(group)) => {
-                    self.parked.add(&mut self.pairs, group, k);
+                    self.deferred.add(&mut self.pairs, group, k);
                     true
                 }
                 _ => state == State::Culled && self.is_pruned_in_this_walk(k),
@@ -567,9 +572,9 @@ impl<T: Copy> PairTree<T> {
                 State::Settled => match pairs.group(note).filter(|g| pairs.settled(*g)) {
                     Some(group) => {
                         // The two are of this group, too.
-                        self.parked.remove(&mut self.pairs, k);
-                        self.parked.remove(&mut self.pairs, sibling);
-                        self.parked.add(&mut self.pairs, group, parent);
+                        self.deferred.remove(&mut self.pairs, k);
+                        self.deferred.remove(&mut self.pairs, sibling);
+                        self.deferred.add(&mut self.pairs, group, parent);
                         Margin::ANY
                     }
                     None => return margin,
@@ -628,7 +633,7 @@ mod tests {
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
 
-    /// Clocks that tell the way of the intervals, one of them as it is and the others more.
+    /// MotionChannels that tell the way of the intervals, one of them as it is and the others more.
     const CLOCKS_USED: usize = 3;
 
     /// Leaves of a tree of intervals; node i has the children 2 i + 1 and 2 i + 2.
@@ -720,13 +725,16 @@ mod tests {
 
         fn prune(&mut self, pair: Nodes) -> Option<Margin> {
             let gap = self.gap(pair);
-            // Any clock will do, one this time and another one next time.
-            let clock = self.tests % CLOCKS_USED;
-            let clock = u8::try_from(clock).expect("a few");
+            // Any channel will do, one this time and another one next time.
+            let channel = self.tests % CLOCKS_USED;
+            let channel = u8::try_from(channel).expect("a few");
             // Turns are as long as ways here.
-            let motion = [Motion::of_way(gap), Motion::of_turn(gap), Motion { way: gap, turn: gap }]
-                [self.tests / 2 % 3];
-            (gap > 0.0).then_some(motion.by(clock))
+            let motion = [
+                Motion::of_displacement(gap),
+                Motion::of_rotation(gap),
+                Motion { displacement: gap, rotation: gap },
+            ][self.tests / 2 % 3];
+            (gap > 0.0).then_some(motion.by(channel))
         }
 
         fn children(&self, (i, j): Nodes) -> [Nodes; 2] {
@@ -755,14 +763,14 @@ mod tests {
                 for moved in &mut moved {
                     let more = [1.0, 1.0, 3.0][rng.random_range(0..3)];
                     let way = more * (pairs.shift - before).abs() + 1e-12;
-                    *moved = moved.plus(Motion { way, turn: way });
+                    *moved = moved.plus(Motion { displacement: way, rotation: way });
                 }
                 if step % 200 == 199 {
                     tree.clear();
                 }
                 pairs.chosen.clear();
                 pairs.out.clear();
-                tree.walk(&Travelled::by_clocks(&moved), &mut pairs);
+                tree.walk(&AccumulatedMotion::by_channels(&moved), &mut pairs);
                 let once: std::collections::BTreeSet<Nodes> = pairs.out.iter().copied().collect();
                 assert_eq!(once.len(), pairs.out.len(), "each pair is told once, step {step}, seed {seed}");
                 let leaves = || LEAVES - 1..2 * LEAVES - 1;

@@ -47,13 +47,13 @@ impl<N: Placed> PlacedTree<N> {
 
 /// The primitives of a body's features moved by one pose, each when it is first asked for.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PlacedRounds {
+pub(crate) struct PlacedEnvelopes {
     /// The number of the pose, the primitive and what the feature may be off it.
     items: Vec<(u32, Option<(Primitive, f64)>)>,
     current: u32,
 }
 
-impl PlacedRounds {
+impl PlacedEnvelopes {
     /// Forgets the last pose.
     pub(crate) fn restart(&mut self, body: &Body) {
         let n = body.features().len();
@@ -65,7 +65,7 @@ impl PlacedRounds {
         self.current += 1;
     }
 
-    /// [`Body::round`] of a feature moved by `pose`: the same body and pose until the next [`PlacedRounds::restart`].
+    /// [`Body::round`] of a feature moved by `pose`: the same body and pose until the next [`PlacedEnvelopes::restart`].
     pub(crate) fn get(&mut self, body: &Body, pose: &Pose, feature: u32) -> Option<&(Primitive, f64)> {
         let item = &mut self.items[feature as usize];
         if item.0 != self.current {

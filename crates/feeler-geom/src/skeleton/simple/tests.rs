@@ -2,8 +2,8 @@
 
 use super::super::*;
 use super::{Places, State};
-use crate::heading::Heading;
 use crate::testing::{rng, unit};
+use crate::unit_angle::UnitAngle;
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::{Rng, rngs::SmallRng};
 use std::f64::consts::{PI, TAU};
@@ -144,7 +144,7 @@ fn narrow_ranges_give_the_part_of_the_whole() {
 #[test]
 fn places_tell_twins_from_neighbours() {
     let state = |det: f64| State { step: 0.0, size: 0.0, det, curving: 1.0, allowed: 1.0 };
-    let at = Heading::of_angle;
+    let at = UnitAngle::of_angle;
     let mut places = Places::default();
     for (angle, det) in [(0.0, 0.5), (1.0, -0.5), (3.0, 0.5), (4.0, -0.5)] {
         assert!(matches!(places.add(at(angle), &state(det)), Ok(true)), "{angle}: new");

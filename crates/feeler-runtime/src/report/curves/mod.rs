@@ -14,7 +14,7 @@ use super::context;
 use crate::footpoint::trim::place_on_face;
 use crate::query::Context;
 use crate::verdict::{self, meeting_areas};
-use crate::walk::motion::Odometer;
+use crate::walk::motion::MotionTracker;
 use crate::{ContactPair, CrossingCurve, Crossings, FeatureRef, LeftOut, QueryError, QueryOptions, Status};
 use feeler_geom::{P3, Pose};
 use march::{End, Faces, Trace};
@@ -115,10 +115,10 @@ impl ContactPair {
         if pair.status() != Some(Status::Interfering) {
             return Ok(());
         }
-        let mut odometer = Odometer::new(ctx.a, ctx.b);
-        odometer.advance(&ctx.pose_ab);
+        let mut motion_tracker = MotionTracker::new(ctx.a, ctx.b);
+        motion_tracker.advance(&ctx.pose_ab);
         let mut scratch = verdict::Scratch::default();
-        let areas = meeting_areas(&ctx, odometer.total(), &mut scratch);
+        let areas = meeting_areas(&ctx, motion_tracker.total(), &mut scratch);
         let mut budget = seeds::BUDGET;
         let of = |&(i, j): &(u32, u32)| (ctx.a.feature_of(i), ctx.b.feature_of(j));
         for group in areas.chunk_by(|x, y| of(x) == of(y)) {

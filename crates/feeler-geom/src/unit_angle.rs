@@ -4,14 +4,14 @@ use crate::math;
 
 /// A direction in a plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Heading {
+pub struct UnitAngle {
     /// Cosine of its angle.
     pub cos: f64,
     /// Sine of its angle.
     pub sin: f64,
 }
 
-impl Heading {
+impl UnitAngle {
     /// Of an angle (rad).
     #[must_use]
     pub fn of_angle(angle: f64) -> Self {
@@ -76,22 +76,24 @@ mod tests {
     fn headings_are_angles() {
         for k in -40..40 {
             let angle = 0.1 * f64::from(k);
-            let heading = Heading::of_angle(angle);
-            let is = |other: Heading, angle: f64| other.chord(Heading::of_angle(angle)) < 1e-15;
-            let off = (heading.angle() - angle).rem_euclid(TAU);
+            let unit_angle = UnitAngle::of_angle(angle);
+            let is = |other: UnitAngle, angle: f64| other.chord(UnitAngle::of_angle(angle)) < 1e-15;
+            let off = (unit_angle.angle() - angle).rem_euclid(TAU);
             assert!(off.min(TAU - off) < 1e-14, "{angle}");
-            assert!((0.0..TAU).contains(&heading.angle()), "range");
-            assert!(is(heading.opposite(), angle + PI) && is(heading.quarter_turned(), angle + FRAC_PI_2));
+            assert!((0.0..TAU).contains(&unit_angle.angle()), "range");
+            assert!(
+                is(unit_angle.opposite(), angle + PI) && is(unit_angle.quarter_turned(), angle + FRAC_PI_2)
+            );
             let (sin, cos) = math::sin_cos(0.5 * angle);
-            assert!(is(Heading::of_half_tangent(sin / cos), angle), "{angle}");
-            assert!(is(heading.turned(Heading::of_angle(0.7)), angle + 0.7), "{angle}");
+            assert!(is(UnitAngle::of_half_tangent(sin / cos), angle), "{angle}");
+            assert!(is(unit_angle.turned(UnitAngle::of_angle(0.7)), angle + 0.7), "{angle}");
             for by in [1e-9, -1e-3, 0.1, -0.4] {
-                let stepped = heading.stepped(by);
-                let error = stepped.chord(Heading::of_angle(angle + by));
+                let stepped = unit_angle.stepped(by);
+                let error = stepped.chord(UnitAngle::of_angle(angle + by));
                 assert!(error <= 0.01 * by * by * by * by * by.abs() + 1e-15, "{error} after {by}");
                 assert!((math::hypot(stepped.cos, stepped.sin) - 1.0).abs() < 1e-15, "no growth");
             }
         }
-        assert!((Heading::of_angle(0.0).chord(Heading::of_angle(PI)) - 2.0).abs() < 1e-15);
+        assert!((UnitAngle::of_angle(0.0).chord(UnitAngle::of_angle(PI)) - 2.0).abs() < 1e-15);
     }
 }
