@@ -386,7 +386,10 @@ pub fn judge(a: &Model, b: &Model, pose_a: &Pose, pose_b: &Pose, d_max: f64, ans
                     // What is said is off by as little as the feet of nearest points are.
                     let feet = 0.1 * tol;
                     let deeper = |said: f64, d: f64, form: &Form| form.is_exact_inside() && said > d + feet;
-                    if x.min(y) < tol - feet || deeper(said[0], x, forms.a) || deeper(said[1], y, forms.b) {
+                    // The depth of a notch is a lower bound, of the right sign.
+                    let least = |form: &Form| if form.is_exact_inside() { tol - feet } else { 0.0 };
+                    let shallow = x < least(forms.a) || y < least(forms.b);
+                    if shallow || deeper(said[0], x, forms.a) || deeper(said[1], y, forms.b) {
                         fault(Fault::Untrue, format!("witness {x:e} and {y:e} deep, said to be {said:?}"));
                     }
                 }
