@@ -133,8 +133,8 @@ fn read(kind: Kind, file: &[u8]) -> bool {
     let model: Option<Model> = match kind {
         Kind::Feeler => feeler_hierarchy::file::decode(file).ok(),
         Kind::Step => {
-            let options = Options { flatness: feeler_cli::import::DEFAULT_FLATNESS };
-            feeler_cli::import::prepare_bytes("damaged", file, &options).ok().map(|p| p.model)
+            let options = Options { flatness: feeler_import::DEFAULT_FLATNESS };
+            feeler_import::prepare_bytes_with("damaged", file, &options).ok().map(|p| p.model)
         }
     };
     let Some(model) = model else { return false };

@@ -58,18 +58,18 @@ pub fn step_files<'a>(inputs: impl IntoIterator<Item = &'a Path>) -> Vec<PathBuf
 /// Prepares a STEP file with the default options.
 ///
 /// # Errors
-/// As [`feeler_cli::import::prepare_step`].
+/// As [`feeler_import::prepare_step_with`].
 pub fn prepare(path: &Path) -> Fallible<Model> {
-    prepare_with(path, feeler_cli::import::DEFAULT_FLATNESS)
+    prepare_with(path, feeler_import::DEFAULT_FLATNESS)
 }
 
 /// Prepares a STEP file with another flatness (rad).
 ///
 /// # Errors
-/// As [`feeler_cli::import::prepare_step`].
+/// As [`feeler_import::prepare_step_with`].
 pub fn prepare_with(path: &Path, flatness: f64) -> Fallible<Model> {
     let prepared =
-        feeler_cli::import::prepare_step(path, &Options { flatness }).map_err(|e| format!("{e:#}"))?;
+        feeler_import::prepare_step_with(path, &Options { flatness }).map_err(|e| format!("{e:#}"))?;
     Ok(prepared.model)
 }
 

@@ -55,7 +55,7 @@ pub fn find_part(path: &Path, facts: &Facts) -> crate::Part {
         best.unwrap_or_else(|| panic!("{}: no solid has {} faces", path.display(), facts.faces));
     assert!(cost < 0.2, "{}: the best fit is off by {cost}", path.display());
     let hierarchy =
-        feeler_prepare::prepare_solid(&solid, &Options { flatness: feeler_cli::import::DEFAULT_FLATNESS })
+        feeler_prepare::prepare_solid(&solid, &Options { flatness: feeler_import::DEFAULT_FLATNESS })
             .expect("prepares");
     crate::Part { body: Arc::new(Body::new(hierarchy).expect("well formed")), solid, pose }
 }

@@ -56,7 +56,7 @@ pub struct Part {
 /// When that fails: in a test there is nothing else to do.
 #[must_use]
 pub fn part(path: &Path, instance: usize) -> Part {
-    part_with(path, instance, feeler_cli::import::DEFAULT_FLATNESS)
+    part_with(path, instance, feeler_import::DEFAULT_FLATNESS)
 }
 
 /// [`part`] with a flatness.

@@ -1,9 +1,9 @@
 //! Free-form shapes that wave about canonical ones by a little more than is taken for rounding: solved by closed forms
 //! first, they have the minima that their areas have when these are solved one by one.
 
-use feeler_cli::import::DEFAULT_FLATNESS;
 use feeler_geom::bezier::H4;
 use feeler_geom::{Aabb, Curve, P3, Pose, Surface, V3, math};
+use feeler_import::DEFAULT_FLATNESS;
 use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Savings};
 use feeler_tests::{Part, data_dir, model, part_of, random_pose};
 use std::sync::Arc;

@@ -81,7 +81,7 @@ struct Pass {
 
 /// Label and median time (ms) of each row.
 fn run(folder: &Path, name: &str, poses: usize, threads: usize) -> Fallible<Vec<(String, f64)>> {
-    let scene = Insertion::load(folder, name, feeler_cli::import::DEFAULT_FLATNESS)?;
+    let scene = Insertion::load(folder, name, feeler_import::DEFAULT_FLATNESS)?;
     let phase = scene.trajectory.phases.iter().find(|(phase, ..)| phase == "inplace");
     let &(_, from, to) = phase.ok_or("there is no phase 'inplace'")?;
     let range = from..to.min(from.saturating_add(poses));

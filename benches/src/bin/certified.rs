@@ -267,7 +267,7 @@ fn judge(
 }
 
 fn scenario(dir: &Path, name: &str, every: usize) -> Fallible<Counts> {
-    let scene = Insertion::load(dir, name, feeler_cli::import::DEFAULT_FLATNESS)?;
+    let scene = Insertion::load(dir, name, feeler_import::DEFAULT_FLATNESS)?;
     let d_max = 2.0 * scene.trajectory.clearance;
     let (_, from, to) = scene
         .trajectory

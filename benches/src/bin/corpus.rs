@@ -204,10 +204,7 @@ fn report(path: &Path, manifest: &BTreeMap<String, Record>) -> Row {
         row.faces += solid.faces.len();
         row.edges += solid.edges.len();
         let clock = Instant::now();
-        match feeler_prepare::prepare_solid(
-            &solid,
-            &Options { flatness: feeler_cli::import::DEFAULT_FLATNESS },
-        ) {
+        match feeler_prepare::prepare_solid(&solid, &Options { flatness: feeler_import::DEFAULT_FLATNESS }) {
             Ok(h) => {
                 row.seconds[2] += clock.elapsed().as_secs_f64();
                 row.leaves += h.areas.len();

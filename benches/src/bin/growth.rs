@@ -54,7 +54,7 @@ fn exponent(time: f64, size: f64) -> f64 {
 /// Number of faces, seconds of computing of each step (the fastest of a few runs), bytes, leaves.
 fn run(holes: u32) -> Fallible<(usize, [f64; 4], usize, usize)> {
     let source = plate(holes);
-    let options = Options { flatness: feeler_cli::import::DEFAULT_FLATNESS };
+    let options = Options { flatness: feeler_import::DEFAULT_FLATNESS };
     let mut best = [f64::INFINITY; 4];
     let (mut size, mut leaves) = (0, 0);
     let runs = (2000 / holes).clamp(2, 20);

@@ -134,7 +134,7 @@ fn timed<T>(query: impl FnOnce() -> T) -> (f64, T) {
 }
 
 fn run(folder: &Path, name: &str, (every, distance): (usize, bool), parts: &[f64]) -> Fallible<Value> {
-    let scene = Insertion::load(folder, name, feeler_cli::import::DEFAULT_FLATNESS)?;
+    let scene = Insertion::load(folder, name, feeler_import::DEFAULT_FLATNESS)?;
     let clearance = scene.trajectory.clearance;
     let d_max = 2.0 * clearance;
     let mut meshes = Vec::new();

@@ -61,7 +61,7 @@ fn run(
     (poses, passes, threads): (usize, usize, usize),
     groups: &mut Vec<Group>,
 ) -> Fallible<bool> {
-    let scene = Insertion::load(folder, name, feeler_cli::import::DEFAULT_FLATNESS)?;
+    let scene = Insertion::load(folder, name, feeler_import::DEFAULT_FLATNESS)?;
     let phase = scene.trajectory.phases.iter().find(|(phase, ..)| phase == "inplace");
     let &(_, from, to) = phase.ok_or("there is no phase 'inplace'")?;
     let range = from..to.min(from.saturating_add(poses));

@@ -53,7 +53,7 @@ impl Sum {
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let repeat = number_after(&args, "--repeat").unwrap_or(3);
-    let flatness = number_after(&args, "--flatness").unwrap_or(feeler_cli::import::DEFAULT_FLATNESS);
+    let flatness = number_after(&args, "--flatness").unwrap_or(feeler_import::DEFAULT_FLATNESS);
     let each = args.iter().any(|a| a == "--files");
     let inputs = args.iter().take_while(|a| !a.starts_with("--"));
     let files = step_files(inputs.map(Path::new));

@@ -90,7 +90,7 @@ fn exponent(time: f64, size: f64) -> f64 {
 
 fn body(source: &SolidSource) -> Fallible<Arc<Body>> {
     let solid = build_solid(source, &BuildOptions::default()).map_err(|e| e.to_string())?;
-    let options = Options { flatness: feeler_cli::import::DEFAULT_FLATNESS };
+    let options = Options { flatness: feeler_import::DEFAULT_FLATNESS };
     let hierarchy = feeler_prepare::prepare_solid(&solid, &options).map_err(|e| e.to_string())?;
     Ok(Arc::new(Body::new(hierarchy).map_err(|e| e.to_string())?))
 }

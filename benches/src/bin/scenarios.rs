@@ -20,7 +20,7 @@ use std::time::Instant;
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let every = number_after(&args, "--every").unwrap_or(1);
-    let flatness = number_after(&args, "--flatness").unwrap_or(feeler_cli::import::DEFAULT_FLATNESS);
+    let flatness = number_after(&args, "--flatness").unwrap_or(feeler_import::DEFAULT_FLATNESS);
     let warm = args.iter().any(|a| a == "--warm");
     let between = number_after(&args, "--between").unwrap_or(1).max(1);
     let Some(dir) = args.first() else {

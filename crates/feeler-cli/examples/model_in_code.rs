@@ -52,7 +52,7 @@ fn prepared(name: &str, solid: &Solid) -> Result<Arc<Body>, Box<dyn std::error::
     let source = feeler_brep::truck::solid_source(name, solid)?;
     let solid = build_solid(&source, &BuildOptions::default())?;
     let hierarchy =
-        feeler_prepare::prepare_solid(&solid, &Options { flatness: feeler_cli::import::DEFAULT_FLATNESS })?;
+        feeler_prepare::prepare_solid(&solid, &Options { flatness: feeler_import::DEFAULT_FLATNESS })?;
     println!(
         "{name}: {} faces, {:.4} mm3, {} leaves",
         solid.shell.faces.len(),

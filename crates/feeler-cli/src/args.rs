@@ -36,7 +36,7 @@ pub struct Preprocess {
     #[arg(short, long, value_name = "FILE or DIR")]
     pub output: Option<PathBuf>,
     /// Largest apex angle (rad) of the normals within one area; smaller: more and tighter areas
-    #[arg(long, value_name = "RAD", default_value_t = crate::import::DEFAULT_FLATNESS, value_parser = flatness)]
+    #[arg(long, value_name = "RAD", default_value_t = feeler_import::DEFAULT_FLATNESS, value_parser = flatness)]
     pub flatness: f64,
     /// Prepare surface models as well: closed ones as solids, open ones as sheets without thickness that have a front and a
     /// back

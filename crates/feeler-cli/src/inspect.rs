@@ -2,9 +2,10 @@
 
 use crate::args::Inspect;
 use crate::mass::{self, Mass};
-use crate::{Outcome, import, table, tree};
+use crate::{Outcome, table, tree};
 use feeler_geom::{Aabb, P3};
 use feeler_hierarchy::{Hierarchy, Instance, Model, placed_box};
+use feeler_import as import;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;

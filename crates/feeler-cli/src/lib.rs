@@ -1,11 +1,10 @@
 //! The `feeler` program as a library: arguments become a validated plan, a plan becomes an outcome, and `main`
 //! maps the outcome to an exit code.
 //!
-//! [`import`] is the one place where the offline stages are chained; tests and benches use it too.
+//! The offline stages are chained in `feeler-import`.
 
 pub mod args;
 mod features;
-pub mod import;
 pub mod inspect;
 mod interrupt;
 mod mass;

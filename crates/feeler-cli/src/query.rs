@@ -3,12 +3,12 @@
 use crate::args::{PairArgs, Query};
 use crate::features::{feature_json, feature_name, point_text};
 use crate::report::Report;
-use crate::{Outcome, import, pose, table, verdict};
+use crate::{Outcome, pose, table, verdict};
 use anyhow::{Context as _, bail};
 use feeler_geom::Pose;
 use feeler_hierarchy::Model;
+use feeler_import as import;
 use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Stats};
-use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
@@ -103,11 +103,7 @@ fn load_solid(
     }
     let index = find_solid(&model, which).with_context(|| path.display().to_string())?;
     let instance = &model.instances[index];
-    let [x, y, z, w] = instance.rotation;
-    let own = Pose::from_parts(
-        Translation3::from(instance.translation),
-        UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z)),
-    );
+    let own = instance.pose();
     let hierarchy = model.solids.swap_remove(instance.solid as usize);
     let body = Body::new(hierarchy).with_context(|| path.display().to_string())?;
     Ok((Arc::new(body), own))

@@ -3,7 +3,8 @@
 use feeler_geom::bulk::{Bytes, Record};
 use feeler_geom::record;
 use feeler_geom::trim::TrimCells;
-use feeler_geom::{Curve, Obb, P3, PolyCone, Rect, RevolutionCone, Surface, V3};
+use feeler_geom::{Curve, Obb, P3, PolyCone, Pose, Rect, RevolutionCone, Surface, V3};
+use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 use serde::{Deserialize, Serialize};
 
 /// Everything one input file gives.
@@ -86,6 +87,18 @@ pub struct Instance {
     pub translation: [f64; 3],
     /// Unit quaternion x, y, z, w.
     pub rotation: [f64; 4],
+}
+
+impl Instance {
+    /// From the solid's coordinates to the world (mm).
+    #[must_use]
+    pub fn pose(&self) -> Pose {
+        let [x, y, z, w] = self.rotation;
+        Pose::from_parts(
+            Translation3::from(self.translation),
+            UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z)),
+        )
+    }
 }
 
 /// One solid with its hierarchy.

@@ -403,6 +403,24 @@ pub fn write_model(path: &Path, model: &Model) -> Result<u64, FileError> {
     write().map_err(|e: FileError| e.at(path))
 }
 
+impl Model {
+    /// Reads a `.feeler` file.
+    ///
+    /// # Errors
+    /// As [`read_model`].
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        read_model(path.as_ref())
+    }
+
+    /// Writes a `.feeler` file; returns the number of bytes.
+    ///
+    /// # Errors
+    /// As [`write_model`].
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<u64, FileError> {
+        write_model(path.as_ref(), self)
+    }
+}
+
 /// Checksum of a file but for the field that holds it.
 ///
 /// Words go in turn into one of several states, so that a processor can work on them at the same time, each through a

@@ -56,6 +56,14 @@ pub enum BodyError {
         /// What is not finite.
         what: &'static str,
     },
+    /// A model without this solid.
+    #[error("the model has {count} distinct solids, numbered from 0: no {solid}")]
+    NoSolid {
+        /// What was asked for.
+        solid: usize,
+        /// How many there are.
+        count: usize,
+    },
     /// More areas than can be numbered.
     #[error(
         "solid '{name}' has {count} areas, at most {MOST_AREAS} can be loaded; prepare it with a larger flatness"

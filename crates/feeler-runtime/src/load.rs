@@ -2,7 +2,7 @@
 
 use crate::nearest::membership::shell_points;
 use crate::{Body, BodyError};
-use feeler_hierarchy::Hierarchy;
+use feeler_hierarchy::{Hierarchy, Model};
 
 impl Body {
     /// Takes a hierarchy into use.
@@ -14,5 +14,15 @@ impl Body {
         let mut body = Self::without_shell_points(hierarchy)?;
         body.shell_points = shell_points(&body);
         Ok(body)
+    }
+
+    /// Takes a solid of a model into use, by its index among the distinct ones ([`Instance::solid`](feeler_hierarchy::Instance)).
+    ///
+    /// # Errors
+    /// As [`Body::new`], and when the model has no such solid.
+    pub fn from_model(model: &Model, solid: usize) -> Result<Self, BodyError> {
+        let count = model.solids.len();
+        let hierarchy = model.solids.get(solid).ok_or(BodyError::NoSolid { solid, count })?;
+        Self::new(hierarchy.clone())
     }
 }

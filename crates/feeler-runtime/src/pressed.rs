@@ -72,15 +72,6 @@ fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
             tried.extend(STEPS.map(|step| middle - out * (step * depth)));
         }
     }
-        eprintln!("pressed {x:?} tried {tried:?}");
-        for p in &tried {
-            eprintln!(
-                "  {:?} {:?}",
-                contains(ctx.a, p, 0.01 * ctx.tol.tol, &mut scratch.rays),
-                contains(ctx.b, &(ctx.pose_ba * p), 0.01 * ctx.tol.tol, &mut scratch.rays)
-            );
-        }
-    }
     tried.iter().any(|p| {
         let mut inside =
             |body, p: &P3| contains(body, p, 0.01 * ctx.tol.tol, &mut scratch.rays) == Some(true);

@@ -128,8 +128,7 @@ impl Rig {
     /// Prepares both solids; they stand in the world as a seed says (0: as they are).
     #[must_use]
     pub fn new(scenario: Scenario, seed: u64) -> Self {
-        let body =
-            |shape: &shapes::Shape| part_of(&shape.source(), feeler_cli::import::DEFAULT_FLATNESS).body;
+        let body = |shape: &shapes::Shape| part_of(&shape.source(), feeler_import::DEFAULT_FLATNESS).body;
         let (a, b) = (body(&scenario.a), body(&scenario.b));
         let mut rng = SmallRng::seed_from_u64(seed);
         let mut vector = |x: f64| V3::from_fn(|_, _| rng.random_range(-x..x));

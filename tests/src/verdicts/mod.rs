@@ -105,7 +105,7 @@ impl Model {
     #[must_use]
     pub fn new(spec: &Spec) -> Self {
         let shape = spec.shape();
-        let body = part_of(&shape.source, feeler_cli::import::DEFAULT_FLATNESS).body;
+        let body = part_of(&shape.source, feeler_import::DEFAULT_FLATNESS).body;
         let mut rng = SmallRng::seed_from_u64(7);
         let reach = 1e-3 * body.size();
         let points = boundary_points(body.hierarchy(), &mut rng);

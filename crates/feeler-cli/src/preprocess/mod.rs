@@ -5,10 +5,10 @@ mod plan;
 mod progress;
 
 use crate::args::Preprocess;
-use crate::import;
 use crate::{Outcome, interrupt, table};
 use anyhow::{Context as _, ensure};
 use feeler_hierarchy::{Model, Options, whole};
+use feeler_import as import;
 use gate::Gate;
 use plan::Job;
 use progress::Progress;

@@ -1,5 +1,9 @@
 //! STEP file → solids → hierarchies: the one place where the offline stages are chained.
 
+mod front;
+
+pub use front::{ImportError, prepare_bytes, prepare_step};
+
 use anyhow::{Context as _, bail};
 use feeler_geom::Pose;
 use feeler_hierarchy::{Component, Instance, Model, Options, Origin, Reference};
@@ -32,12 +36,15 @@ pub struct Prepared {
 /// # Errors
 /// The file cannot be read, is not STEP, or none of its solids could be prepared. Messages name the file, the
 /// entity and what to do.
-pub fn prepare_step(path: &Path, options: &Options) -> anyhow::Result<Prepared> {
+pub fn prepare_step_with(path: &Path, options: &Options) -> anyhow::Result<Prepared> {
     prepare_read(path, &read(path)?, options, false)
 }
 
-/// [`prepare_step`] on a file that has been read, with its surface models as well if `open_shells`.
-pub(crate) fn prepare_read(
+/// [`prepare_step_with`] on a file that has been read, with its surface models as well if `open_shells`.
+///
+/// # Errors
+/// As [`prepare_step_with`].
+pub fn prepare_read(
     path: &Path,
     bytes: &[u8],
     options: &Options,
@@ -48,12 +55,12 @@ pub(crate) fn prepare_read(
     prepare(&path.display().to_string(), bytes, options, &ReadOptions { resolve: &resolve, open_shells })
 }
 
-/// [`prepare_step`] on bytes; `file` is the input's name as errors should show it. Parts that are in other files are
+/// [`prepare_step_with`] on bytes; `file` is the input's name as errors should show it. Parts that are in other files are
 /// left out.
 ///
 /// # Errors
-/// As [`prepare_step`].
-pub fn prepare_bytes(file: &str, bytes: &[u8], options: &Options) -> anyhow::Result<Prepared> {
+/// As [`prepare_step_with`].
+pub fn prepare_bytes_with(file: &str, bytes: &[u8], options: &Options) -> anyhow::Result<Prepared> {
     prepare(file, bytes, options, &ReadOptions { resolve: &|_| None, open_shells: false })
 }
 
@@ -178,7 +185,7 @@ pub fn up_to_date(
 /// Loads a `.feeler` file, or prepares a STEP file in memory; the note says which, for stderr.
 ///
 /// # Errors
-/// As [`prepare_step`] and [`feeler_hierarchy::file::decode`], with the file's name.
+/// As [`prepare_step_with`] and [`feeler_hierarchy::file::decode`], with the file's name.
 pub fn load(path: &Path) -> anyhow::Result<(Model, Option<String>)> {
     let bytes = read(path)?;
     if feeler_hierarchy::file::is_feeler(&bytes)
@@ -201,7 +208,11 @@ pub fn load(path: &Path) -> anyhow::Result<(Model, Option<String>)> {
     Ok((prepared.model, Some(note)))
 }
 
-pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+/// Reads a whole file.
+///
+/// # Errors
+/// With the path, when it is a folder or cannot be read.
+pub fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     if path.is_dir() {
         bail!("{}: is a folder; give a STEP or .feeler file", path.display());
     }

@@ -1,0 +1,37 @@
+//! How far the solids of two STEP files are apart, and where.
+//!
+//! ```text
+//! cargo run -p feeler --example distance -- data/socket.step data/plug.step
+//! ```
+#![expect(clippy::print_stdout, reason = "an example")]
+
+use feeler::{Body, ContactPair, Pose, QueryOptions};
+use std::error::Error;
+use std::sync::Arc;
+
+/// The first solid of a file, and where the file puts it.
+fn first_solid(path: &str) -> Result<(Arc<Body>, Pose), Box<dyn Error>> {
+    let model = feeler::prepare_step(path)?;
+    for warning in &model.warnings {
+        println!("{path}: {warning}");
+    }
+    let instance = model.instances.first().ok_or("no solid")?;
+    Ok((Arc::new(Body::from_model(&model, instance.solid as usize)?), instance.pose()))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [a, b] = args.as_slice() else { return Err("give two STEP files".into()) };
+    let ((body_a, pose_a), (body_b, pose_b)) = (first_solid(a)?, first_solid(b)?);
+    // Twice the smallest distance takes in what else is near.
+    let mut pair = ContactPair::new(body_a, body_b);
+    let nearest =
+        pair.nearest_distance(&pose_a, &pose_b, &QueryOptions::default())?.ok_or("an empty solid")?;
+    let minima = pair.query(&pose_a, &pose_b, &QueryOptions::within(2.0 * nearest.max(0.5)))?;
+    for m in minima {
+        let [p, q] = [m.point_a, m.point_b].map(|p| format!("({:.4}, {:.4}, {:.4})", p.x, p.y, p.z));
+        println!("{:.6} mm between {p} and {q}", m.distance);
+    }
+    println!("{:?}, nearest {nearest:.6} mm", pair.status().ok_or("no verdict")?);
+    Ok(())
+}
