@@ -1,4 +1,4 @@
-//! The command line as INTERFACE states it.
+//! The command line, as docs/INTERFACE.md ("Commands") lists it.
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;

@@ -198,7 +198,7 @@ fn missing(model: &Model, densities: &[Option<f64>]) -> Vec<usize> {
     (0..model.instances.len()).filter(|k| densities[*k].is_none()).filter(has_volume).collect()
 }
 
-/// The JSON document of INTERFACE.
+/// The JSON document: docs/INTERFACE.md, "inspect".
 fn document(model: &Model, boxes: &[Aabb], densities: &[Option<f64>]) -> Value {
     let mut component_of = vec![None; model.instances.len()];
     for (c, component) in model.components.iter().enumerate() {

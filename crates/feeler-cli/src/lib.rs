@@ -20,7 +20,7 @@ mod verdict;
 
 use std::process::ExitCode;
 
-/// How a command ended (INTERFACE, "Command line").
+/// How a command ended: docs/INTERFACE.md, "Exit status".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Everything was done: exit 0.

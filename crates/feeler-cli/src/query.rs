@@ -165,7 +165,7 @@ fn class_name(class: LmdClass) -> &'static str {
     }
 }
 
-/// The JSON document of INTERFACE.
+/// The JSON document: docs/INTERFACE.md, "query".
 #[must_use]
 pub fn document(pair: &ContactPair, d_max: f64, wall_us: f64) -> Value {
     let s = pair.stats();
@@ -178,7 +178,7 @@ pub fn document(pair: &ContactPair, d_max: f64, wall_us: f64) -> Value {
     document
 }
 
-/// The minima of the last query as INTERFACE lists them.
+/// The minima of the last query: docs/INTERFACE.md, "query".
 pub(crate) fn lmds_json(pair: &ContactPair) -> Value {
     let one = |l: &Lmd| {
         json!({

@@ -1,7 +1,7 @@
 //! The one door to transcendental functions.
 //!
 //! Platform math libraries differ in the last bit; with every call behind this module a single change makes
-//! results portable (STYLE rule 62, enforced by `.clippy.toml`).
+//! results portable (enforced by `.clippy.toml`).
 #![expect(clippy::disallowed_methods, reason = "this module is the door the lint guards")]
 
 use std::f64::consts::TAU;

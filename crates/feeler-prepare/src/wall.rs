@@ -6,7 +6,7 @@
 //! the wrong side, out of reach along the normals, outside the trims.
 //!
 //! # Source
-//! docs/MATH.md, walls.
+//! MATH §19.
 
 use feeler_geom::frame::{complete_basis, unit};
 use feeler_geom::obb::unreachable_in_frame;

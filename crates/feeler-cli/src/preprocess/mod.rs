@@ -27,7 +27,7 @@ const SHOWN_WARNINGS: usize = 5;
 /// Stack of a worker: deeply nested input must not end the whole batch.
 const STACK: usize = 64 << 20;
 
-/// What became of one input (INTERFACE, `preprocess --json`).
+/// What became of one input: docs/INTERFACE.md, "preprocess".
 #[derive(Debug, Default, Serialize)]
 struct Report {
     path: String,

@@ -17,7 +17,7 @@
 //! | patch | [`patch_through_level`] | [`patch_through_patch`] |
 //!
 //! # Source
-//! MATH §15, steps 1 and 2. Loops of two patches: Sederberg, Christiansen and Katz, *Improved test for closed loops in surface
+//! MATH §15, "How crossings are found". Loops of two patches: Sederberg, Christiansen and Katz, *Improved test for closed loops in surface
 //! intersections*, 1989, with normals that are parallel in either sense.
 
 mod level;

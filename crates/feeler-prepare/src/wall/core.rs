@@ -1,7 +1,7 @@
 //! Cores of surfaces, of which walls are sums, and boxes seen along cones.
 //!
 //! # Source
-//! docs/MATH.md, walls.
+//! MATH §19.
 
 use super::ROUNDING;
 use feeler_geom::{Curve, Obb, P3, Rect, Surface, V3, math};
