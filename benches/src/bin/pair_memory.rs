@@ -54,7 +54,7 @@ fn run(a: &str, b: &str, t: [f64; 3], poses: u64) -> [f64; 4] {
     let base = Pose::translation(t[0], t[1], t[2]);
     // What bodies make at the first use is theirs.
     let query = |pair: &mut ContactPair, pose: &Pose, k: u64| {
-        let penetration = if k % 2 == 0 { 0.0 } else { 1e-3 * size };
+        let penetration = if k.is_multiple_of(2) { 0.0 } else { 1e-3 * size };
         let options = QueryOptions { penetration, ..QueryOptions::within(0.02 * size) };
         pair.query(&Pose::identity(), pose, &options).expect("finite poses and options");
     };
@@ -66,7 +66,7 @@ fn run(a: &str, b: &str, t: [f64; 3], poses: u64) -> [f64; 4] {
     let mut rng = SmallRng::seed_from_u64(5);
     let mut out = [0.0; 4];
     for k in 0..poses {
-        let scale = 0.1_f64.powi(rng.random_range(0..7));
+        let scale = (0..rng.random_range(0..7)).fold(1.0, |x, _| 0.1 * x);
         query(&mut pair, &random_pose(k, &base, scale * size, 3.0 * scale), k);
         for (part, kilobytes) in [1000, 100, 10, 1].into_iter().zip(&mut out) {
             if (k + 1) * part == poses {

@@ -2,10 +2,17 @@
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
+use std::sync::LazyLock;
+
+/// Version, commit and the format of files.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let format = feeler_hierarchy::file::FORMAT_VERSION;
+    format!("{} (commit {}, file format {format})", env!("CARGO_PKG_VERSION"), env!("FEELER_COMMIT"))
+});
 
 /// feeler: every place where two CAD solids come close, exactly.
 #[derive(Debug, Parser)]
-#[command(name = "feeler", version, about, max_term_width = 100)]
+#[command(name = "feeler", version = VERSION.as_str(), about, max_term_width = 100)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

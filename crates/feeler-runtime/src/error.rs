@@ -50,4 +50,17 @@ pub enum QueryError {
         /// That of B.
         wall_b: f64,
     },
+    /// `tolerance` is so large that thin walls are hardly more than it.
+    #[error(
+        "the tolerance of {tolerance} mm is too large for walls of {wall_a} mm in A and {wall_b} mm in B; give less than a tenth of \
+         the thinner one"
+    )]
+    Coarse {
+        /// What was asked for.
+        tolerance: f64,
+        /// [`Body::wall`](crate::Body::wall) of A (mm).
+        wall_a: f64,
+        /// That of B.
+        wall_b: f64,
+    },
 }

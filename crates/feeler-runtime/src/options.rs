@@ -45,7 +45,7 @@ pub struct QueryOptions {
     pub detect_interference: bool,
     /// Lengths (mm) below this are zero: what is nearer touches, what meets less deep does not interfere. `None`: 1e-7 of
     /// the larger bounding-box diagonal, and rounding. Never less than rounding; the value that was used is
-    /// [`Tolerances::tol`](crate::Tolerances::tol).
+    /// [`Tolerances::tol`](crate::Tolerances::tol). Less than a tenth of both solids' walls ([`Body::wall`](crate::Body::wall)).
     pub tolerance: Option<f64>,
     /// Largest depth (mm) of contacts that are reported as minima with negative distances, ≥ 0: how far simulators press solids
     /// into one another. 0 gives none deeper than the tolerance. Less than half the sum of both

@@ -125,7 +125,7 @@ impl ContactPair {
         self.has_verdict = false;
         self.conformal.loss = 0.0;
         options.check()?;
-        self.check_walls(options.penetration)?;
+        self.check_walls(options)?;
         let options = options.bounded();
         let pose_ab = relative_pose(pose_a, pose_b)?;
         let clock = Instant::now();
@@ -214,9 +214,15 @@ impl ContactPair {
         Ok(&self.lmds)
     }
 
-    /// Whether contacts of a depth (mm) are told from the far sides of walls.
-    fn check_walls(&self, penetration: f64) -> Result<(), QueryError> {
+    /// Whether contacts are told from the far sides of walls, by their depth and by the tolerance.
+    fn check_walls(&self, options: &QueryOptions) -> Result<(), QueryError> {
+        let penetration = options.penetration;
         let [wall_a, wall_b] = [self.a.wall(), self.b.wall()];
+        // Of sheets and where it is not known the wall is 0.
+        let thinnest = [wall_a, wall_b].into_iter().filter(|w| *w > 0.0).fold(f64::INFINITY, f64::min);
+        if let Some(tolerance) = options.tolerance.filter(|t| 10.0 * t >= thinnest) {
+            return Err(QueryError::Coarse { tolerance, wall_a, wall_b });
+        }
         if penetration > 0.0 && 2.0 * penetration >= wall_a + wall_b {
             return Err(QueryError::Walls { penetration, wall_a, wall_b });
         }

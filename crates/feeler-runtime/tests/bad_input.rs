@@ -41,7 +41,7 @@ fn poses_and_options_that_are_no_numbers() {
         (here, turned, |e| matches!(e, QueryError::PoseB)),
         (far(-1.5e308), far(1.5e308), |e| matches!(e, QueryError::PosesTooFarApart)),
     ];
-    let options: [(QueryOptions, Named); 18] = [
+    let options: [(QueryOptions, Named); 19] = [
         (QueryOptions { d_max: f64::NAN, ..base }, |e| matches!(e, QueryError::DMax(_))),
         (QueryOptions { d_max: -1.0, ..base }, |e| matches!(e, QueryError::DMax(_))),
         (QueryOptions { d_max: f64::NEG_INFINITY, ..base }, |e| matches!(e, QueryError::DMax(_))),
@@ -59,6 +59,7 @@ fn poses_and_options_that_are_no_numbers() {
         (tolerance(f64::INFINITY), |e| matches!(e, QueryError::Tolerance(_))),
         (tolerance(0.0), |e| matches!(e, QueryError::Tolerance(_))),
         (tolerance(-1e-3), |e| matches!(e, QueryError::Tolerance(_))),
+        (tolerance(1e3), |e| matches!(e, QueryError::Coarse { .. })),
         (QueryOptions { d_max: f64::NAN, ..spacing(0.0) }, |e| matches!(e, QueryError::DMax(_))),
     ];
     let of_poses = poses.iter().map(|(p, q, named)| (p, q, &base, named));

@@ -147,7 +147,7 @@ fn nearest_distances() {
     let block = body(&fixtures::block([-1.0; 3], [1.0; 3]));
     let cases = [
         (&ball, &ball, at(1e4, 0.0, 0.0), 1e4 - 4.0),
-        (&ball, &block, at(0.0, 300.0, 400.0), (299.0_f64.powi(2) + 399.0_f64.powi(2)).sqrt() - 2.0),
+        (&ball, &block, at(0.0, 300.0, 400.0), (299.0_f64 * 299.0 + 399.0 * 399.0).sqrt() - 2.0),
         (&hollow, &ball, at(3.0, 4.0, 0.0), 33.0),
         (&hollow, &block, at(10.0, 0.0, 0.0), 40.0 - 123.0_f64.sqrt()),
         (&ball, &block, at(3.0, 0.0, 0.0), 0.0),

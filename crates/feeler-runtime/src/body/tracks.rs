@@ -148,7 +148,7 @@ impl EdgeArcs {
     }
 }
 
-/// EdgeArcs along a piece, halved until they are fine.
+/// Arcs of edges along a piece, halved until they are fine.
 fn halve(body: &Body, face: u32, piece: TrimPiece, halvings: u32, out: &mut Vec<EdgeArc>) {
     let surface = &body.face(face).surface;
     let (speed, bend) = bounds_along(surface, &piece);

@@ -12,6 +12,7 @@ use feeler_geom::crossing::{
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::Feature;
+use std::cmp::Ordering;
 
 /// Finds a point of every closed crossing curve of two faces; whether the search may end. Pairs of areas are sorted by features.
 pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[(u32, u32)]) -> bool {
@@ -27,8 +28,11 @@ pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[(u32, u32)]) -> bo
             // Heights above a plane are told best; else the smaller face takes fewer cells.
             (Some(a), Some(b)) => {
                 let extent = |body: &Body, face: u32| body.features()[face as usize].extent;
-                let (of_a, of_b) = (extent(ctx.a, fa), extent(ctx.b, fb));
-                let b_is_smaller = of_b < of_a || (of_b == of_a && decision.first == Which::B);
+                let b_is_smaller = match extent(ctx.b, fb).total_cmp(&extent(ctx.a, fa)) {
+                    Ordering::Less => true,
+                    Ordering::Equal => decision.first == Which::B,
+                    Ordering::Greater => false,
+                };
                 if is_plane(form_a) || (b_is_smaller && !is_plane(form_b)) {
                     of_face(decision, Which::B, fb, (fa, a))
                 } else {

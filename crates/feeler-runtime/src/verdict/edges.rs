@@ -86,7 +86,7 @@ pub(super) fn through_faces(
     })
 }
 
-/// EdgeArcs of a face that may cross the surface of one of the other solid, if all others are known not to.
+/// Arcs of edges of a face that may cross the surface of one of the other solid, if all others are known not to.
 fn open_tracks(
     decision: &mut Decision<'_>,
     own: Which,

@@ -52,7 +52,7 @@ impl Question {
 /// Most tracks that a proof about edges leaves out.
 pub(super) const MOST_OPEN: usize = 6;
 
-/// EdgeArcs that may cross the surface.
+/// Arcs of edges that may cross the surface.
 pub(super) type Open = arrayvec::ArrayVec<u32, MOST_OPEN>;
 
 /// What is known of a question.

@@ -136,7 +136,7 @@ pub(crate) struct MotionTracker {
 /// solid rotates about its axis, as a plug does in its socket.
 const LEVER: f64 = 0.2;
 
-/// MotionChannels of a pair, at most.
+/// Motion channels of a pair, at most.
 const CHANNELS: usize = 256;
 
 /// The components of a channel: displacement (mm), rotation (rad), and both combined (mm).

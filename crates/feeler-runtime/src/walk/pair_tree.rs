@@ -633,7 +633,7 @@ mod tests {
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
 
-    /// MotionChannels that tell the way of the intervals, one of them as it is and the others more.
+    /// Motion channels that tell the displacement of the intervals, one of them as it is and the others more.
     const CLOCKS_USED: usize = 3;
 
     /// Leaves of a tree of intervals; node i has the children 2 i + 1 and 2 i + 2.
