@@ -319,14 +319,16 @@ const ROOMS: [&[&str]; 15] = [
 ];
 
 /// What a crate must not use, as in the code map.
-const NEVER: [(&str, &[&str]); 8] = [
-    ("feeler-geom", &["convex", "brep", "step", "hierarchy", "prepare", "runtime", "cli"]),
+const NEVER: [(&str, &[&str]); 10] = [
+    ("feeler-geom", &["convex", "brep", "step", "hierarchy", "prepare", "import", "runtime", "cli"]),
     ("feeler-convex", &["brep", "step", "hierarchy", "prepare", "runtime", "cli"]),
     ("feeler-brep", &["step", "hierarchy", "prepare", "runtime", "cli"]),
     ("feeler-step", &["hierarchy", "prepare", "runtime", "cli"]),
     ("feeler-hierarchy", &["brep", "step", "prepare", "runtime", "cli"]),
     ("feeler-prepare", &["step", "runtime", "cli"]),
     ("feeler-runtime", &["brep", "step", "prepare", "cli"]),
+    ("feeler-import", &["runtime", "cli"]),
+    ("feeler", &["brep", "step", "prepare", "cli"]),
     ("feeler-cli", &[]),
 ];
 
