@@ -186,8 +186,9 @@ fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: f
     let (to_e, to_s);
     if let Some(i) = e_singular.or(s_singular) {
         // Each arrives at its own limit of the free parameter.
-        let singular = &host.singular[i];
-        (to_e, to_s) = (singular.snapped(e), singular.snapped(s));
+        // On its own side, where one point is two of them: the tips of a horn torus.
+        let side = |own: Option<usize>| &host.singular[own.unwrap_or(i)];
+        (to_e, to_s) = (side(e_singular).snapped(e), side(s_singular).snapped(s));
     } else {
         let shift = host.unwrapped(s, e) - s;
         let gap = s + shift - e;

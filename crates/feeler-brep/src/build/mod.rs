@@ -189,6 +189,10 @@ fn split_at_singular_points(draft: &mut Draft, tol: &Tolerances) {
         c.sort_by(f64::total_cmp);
         c.dedup_by(|a, b| (*a - *b).abs() <= 1e-9 * (1.0 + b.abs()));
     }
+    // Both tips of a horn torus are in one place.
+    for (e, c) in draft.edges.iter().zip(&mut cuts) {
+        c.dedup_by(|a, b| (e.curve.point(*a) - e.curve.point(*b)).norm() <= 2.0 * tol.fit.singular_tol);
+    }
     draft.split(&cuts);
 }
 

@@ -278,11 +278,10 @@ impl<'a> Trace<'a> {
         limits: &FitLimits,
     ) -> Self {
         let (t0, t1) = range;
-        let at_singular = |t: f64| {
-            let p = curve.point(t);
-            host.singular.iter().position(|s| (s.point - p).norm() <= limits.singular_tol)
+        let at_singular = |t: f64, other: f64| {
+            host.singular_at(&curve.point(t), limits.singular_tol, &curve.point(t + 1e-3 * (other - t)))
         };
-        let singular = [at_singular(t0), at_singular(t1)];
+        let singular = [at_singular(t0, t1), at_singular(t1, t0)];
         let mut ts = vec![t0];
         ts.extend(curve.breaks(t0, t1));
         ts.push(t1);

@@ -2,6 +2,7 @@
 
 mod curves;
 mod defects;
+mod horn;
 mod inertia;
 mod splitting;
 mod status;
