@@ -218,24 +218,32 @@ pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), fit_tol
 }
 
 /// Distance from `p` to the nearest curve point around `t` within `[lo, hi]`.
-fn distance_to_curve(curve: &Curve, p: &P3, mut t: f64, lo: f64, hi: f64) -> f64 {
-    let mut best = f64::INFINITY;
+fn distance_to_curve(curve: &Curve, p: &P3, t: f64, lo: f64, hi: f64) -> f64 {
+    foot_on_curve(curve, p, t, lo, hi).0
+}
+
+/// Distance from `p` to the nearest curve point around `t` within `[lo, hi]`, and that point's parameter.
+pub(super) fn foot_on_curve(curve: &Curve, p: &P3, mut t: f64, lo: f64, hi: f64) -> (f64, f64) {
+    let mut best = (f64::INFINITY, t);
     if let Curve::Line { origin, dir } = curve {
         let t = (p - origin).dot(dir).max(lo).min(hi);
-        return (origin + dir * t - p).norm();
+        return ((origin + dir * t - p).norm(), t);
     }
     if let Curve::Circle { frame, radius } = curve {
         let q = frame.local(p);
         let at = math::unwrap_near(math::atan2(q.y, q.x), t, std::f64::consts::TAU);
         if lo <= at && at <= hi {
-            return math::hypot(math::hypot(q.x, q.y) - radius, q.z);
+            return (math::hypot(math::hypot(q.x, q.y) - radius, q.z), at);
         }
     }
     // Newton on the squared distance; the best value seen counts, so a wild step does no harm.
     for _ in 0..8 {
         let d = curve.derivs(t);
         let off = d.p - p;
-        best = best.min(off.norm());
+        let distance = off.norm();
+        if distance < best.0 {
+            best = (distance, t);
+        }
         let speed = d.d1.norm_squared();
         let h = speed + off.dot(&d.d2);
         let step = off.dot(&d.d1) / if h > 0.1 * speed { h } else { speed };

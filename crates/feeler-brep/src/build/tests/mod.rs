@@ -4,6 +4,7 @@ mod curves;
 mod defects;
 mod horn;
 mod inertia;
+mod inexact;
 mod splitting;
 mod status;
 

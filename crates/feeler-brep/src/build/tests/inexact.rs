@@ -1,0 +1,116 @@
+//! Geometry that is not exact: edges off their faces, edges that cross near their common vertex.
+
+use super::*;
+use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
+
+/// A block whose planes are moved along their outward normals, its edges left where they are.
+fn loose_block(lengths: [f64; 3], by: [f64; 6]) -> SolidSource {
+    let mut source = fixtures::block([0.0; 3], lengths);
+    for (f, by) in source.faces.iter_mut().zip(by) {
+        let Surface::Plane { frame } = &mut f.surface else { unreachable!("planes only") };
+        frame.origin += frame.z * if f.outward { by } else { -by };
+    }
+    source
+}
+
+#[test]
+fn gaps_along_edges_are_closed_for_the_volume() {
+    let lengths = [3.0, 5.0, 2.0];
+    let all = 3.0 * 5.0 * 2.0;
+    for moved in 0..6 {
+        let mut by = [0.0; 6];
+        by[moved] = 4e-3;
+        let source = loose_block(lengths, by);
+        let Surface::Plane { frame } = &source.faces[moved].surface else { unreachable!("planes only") };
+        let n = frame.z;
+        let area = n.iter().zip(lengths).fold(all, |a, (n, l)| if n.abs() > 0.5 { a / l } else { a });
+        // What a plane is moved by is a slab more, however the solid lies about the origin.
+        for shift in [V3::zeros(), V3::new(100.0, -50.0, 20.0)] {
+            let mut source = source.clone();
+            source.vertices.iter_mut().for_each(|v| v.point += shift);
+            for e in &mut source.edges {
+                let Curve::Line { origin, .. } = &mut e.curve else { unreachable!("lines only") };
+                *origin += shift;
+            }
+            for f in &mut source.faces {
+                let Surface::Plane { frame } = &mut f.surface else { unreachable!("planes only") };
+                frame.origin += shift;
+            }
+            let solid = built(&source);
+            let expected = all + 4e-3 * area;
+            assert!((solid.volume - expected).abs() < 1e-9, "face {moved}: {} {expected}", solid.volume);
+            let c = solid.inertia.as_ref().map_or(P3::origin(), |i| i.centroid) - shift;
+            let middle = P3::from(V3::from(lengths) * 0.5);
+            assert!((c - middle - n * (n.dot(&(c - middle)))).norm() < 1e-9, "face {moved}: centroid {c}");
+        }
+    }
+}
+
+/// A prism over a pointed profile: a long straight edge, and a curved one that dips below it by `dip` beside the tip.
+fn pointed_prism(dip: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let outline = [[0.0, 0.0], [10.0, 0.0], [10.0, 1.0], [3.0, 1.0]];
+    let bow = [[3.0, 1.0], [1.5, 0.2], [0.3, -dip], [0.0, 0.0]];
+    let at = |p: [f64; 2], z: f64| P3::new(p[0], p[1], z);
+    let level = |z: f64| -> BezierSpline {
+        BezierSpline {
+            degree: 3,
+            breaks: vec![0.0, 1.0],
+            control: bow.iter().map(|p| homogeneous(&at(*p, z), 1.0)).collect(),
+            periodic: false,
+        }
+    };
+    let corners = [0.0, 4.0].map(|z| outline.map(|p| b.vertex(p[0], p[1], z)));
+    let bows = [0, 1].map(|k| b.edge(Curve::Bezier(level([0.0, 4.0][k])), corners[k][3], corners[k][0]));
+    let rings = [0, 1].map(|k| {
+        let mut ring: Vec<(u32, bool)> = (0..3).map(|i| b.line(corners[k][i], corners[k][i + 1])).collect();
+        ring.push((bows[k], true));
+        ring
+    });
+    let back = |ring: &[(u32, bool)]| ring.iter().rev().map(|(e, f)| (*e, !f)).collect::<Vec<_>>();
+    let plane =
+        |z: f64| Surface::Plane { frame: Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() } };
+    b.face(plane(0.0), false, vec![LoopSource::Edges(back(&rings[0]))]);
+    b.face(plane(4.0), true, vec![LoopSource::Edges(rings[1].clone())]);
+    let [low, high] = corners;
+    for i in 0..3 {
+        b.polygon(&[&[low[i], low[i + 1], high[i + 1], high[i]]]);
+    }
+    let side = BezierSurface {
+        u_degree: 3,
+        v_degree: 1,
+        u_breaks: vec![0.0, 1.0],
+        v_breaks: vec![0.0, 1.0],
+        control: bow.iter().flat_map(|p| [0.0, 4.0].map(|z| homogeneous(&at(*p, z), 1.0))).collect(),
+        u_periodic: false,
+        v_periodic: false,
+    };
+    let (up, down) = (b.line(low[0], high[0]), b.line(high[3], low[3]));
+    b.face(
+        Surface::Bezier(side),
+        true,
+        vec![LoopSource::Edges(vec![(bows[0], true), up, (bows[1], false), down])],
+    );
+    b.finish("pointed prism")
+}
+
+#[test]
+fn edges_that_cross_by_a_hair_beside_their_vertex_are_read_with_a_warning() {
+    // Area by Green's theorem along the cubic, the corners (10, 0), (10, 1) and (3, 1).
+    let area = |dip: f64| {
+        let p: [[f64; 2]; 4] = [[3.0, 1.0], [1.5, 0.2], [0.3, -dip], [0.0, 0.0]];
+        let cross = |a: [f64; 2], b: [f64; 2]| a[0] * b[1] - a[1] * b[0];
+        let weights = [(0, 1, 0.6), (0, 2, 0.3), (0, 3, 0.1), (1, 2, 0.3), (1, 3, 0.3), (2, 3, 0.6)];
+        let bow: f64 = weights.iter().map(|(i, j, w)| w * cross(p[*i], p[*j])).sum();
+        0.5 * (bow + 10.0 + 7.0)
+    };
+    for dip in [0.0, 0.01, 0.03, 0.05] {
+        let solid = built(&pointed_prism(dip));
+        let volume = 4.0 * area(dip);
+        assert!((solid.volume - volume).abs() < 1e-7, "{dip}: {} {volume}", solid.volume);
+        let crosses = solid.warnings.iter().filter(|w| w.contains("cross by")).count();
+        assert_eq!(crosses, if dip > 0.02 { 2 } else { 0 }, "{dip}: {:?}", solid.warnings);
+    }
+    let error = build_solid(&pointed_prism(0.4), &BuildOptions::default()).unwrap_err();
+    assert!(error.problems.iter().any(|p| matches!(p, Problem::LoopsContradict { .. })), "{error}");
+}
