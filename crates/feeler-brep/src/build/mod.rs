@@ -23,6 +23,7 @@ mod singular;
 mod status;
 mod strips;
 mod validate;
+mod vertices;
 
 #[cfg(test)]
 mod tests;

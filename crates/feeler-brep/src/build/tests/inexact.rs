@@ -114,3 +114,47 @@ fn edges_that_cross_by_a_hair_beside_their_vertex_are_read_with_a_warning() {
     let error = build_solid(&pointed_prism(0.4), &BuildOptions::default()).unwrap_err();
     assert!(error.problems.iter().any(|p| matches!(p, Problem::LoopsContradict { .. })), "{error}");
 }
+
+#[test]
+fn the_lone_vertex_of_a_closed_edge_is_moved_onto_it() {
+    let exact = built(&fixtures::cylinder_without_seam(0.05, 0.003));
+    let off = |by: f64| {
+        let mut source = fixtures::cylinder_without_seam(0.05, 0.003);
+        source.vertices.iter_mut().for_each(|v| v.point.x -= by);
+        build_solid(&source, &BuildOptions::default())
+    };
+    for by in [1e-7, 1.6e-4, 2e-3] {
+        let solid = off(by).unwrap();
+        assert_close(solid.volume, exact.volume, "volume");
+        assert_close(solid.area, exact.area, "area");
+        let moved = solid.warnings.iter().filter(|w| w.contains("moved onto")).count();
+        assert_eq!(moved, usize::from(by > 1e-5), "{by}: {:?}", solid.warnings);
+        let deviation = solid.edges.iter().flat_map(|e| &e.sides).fold(0.0, |m: f64, s| m.max(s.deviation));
+        assert!(deviation < 1e-9, "{by}: nothing of the shape is off: {deviation}");
+    }
+    assert!(off(5e-3).is_err(), "more than a hundredth of the circle");
+    // With a seam the vertex is a corner of the face's loop.
+    let mut source = fixtures::cylinder(0.05, 0.003);
+    source.vertices[0].point.x -= 1e-3;
+    assert!(build_solid(&source, &BuildOptions::default()).is_err(), "a vertex of several edges");
+}
+
+#[test]
+fn gaps_at_vertices_are_closed_with_a_warning() {
+    let block = |by: f64, uncertainty: f64| {
+        let mut source = fixtures::block([0.0; 3], [3.0, 5.0, 2.0]);
+        source.vertices[0].point += V3::new(by, by, by);
+        source.uncertainty = uncertainty;
+        build_solid(&source, &BuildOptions::default())
+    };
+    let warned = |by: f64, uncertainty: f64| {
+        let solid = block(by, uncertainty).unwrap();
+        assert!((solid.volume - 30.0).abs() < 30.0 * by.max(1e-9), "{by}: {}", solid.volume);
+        solid.warnings.iter().any(|w| w.contains("were closed"))
+    };
+    assert!(!warned(1e-6, 0.0), "a share of the edges is always good");
+    assert!(warned(1e-4, 0.0), "more than that");
+    assert!(!warned(1e-4, 1e-2), "what the file states");
+    assert!(warned(1e-3, 0.1), "but not any amount of it");
+    assert!(block(1e-2, 0.0).is_err(), "a thousandth of the size at most");
+}
