@@ -41,6 +41,8 @@ pub(super) struct Pcurve {
     pub(super) nodes: Vec<(f64, P2)>,
     /// Index of the singular point at the start and at the end.
     pub(super) singular: [Option<usize>; 2],
+    /// Whether the loop jumps at the start and at the end, over a gap (mm) that is small in space only.
+    pub(super) jump: [Option<f64>; 2],
 }
 
 impl Pcurve {
@@ -151,6 +153,7 @@ pub(super) fn fit(
         off_surface: trace.off_surface,
         nodes: vec![],
         singular: trace.singular,
+        jump: [None; 2],
     };
     if let Some(control) = trace.straight(limits.tol) {
         out.pieces.push(Piece { control, straight: true, deviation: 0.0 });

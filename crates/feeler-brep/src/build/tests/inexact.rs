@@ -158,3 +158,77 @@ fn gaps_at_vertices_are_closed_with_a_warning() {
     assert!(warned(1e-3, 0.1), "but not any amount of it");
     assert!(block(1e-2, 0.0).is_err(), "a thousandth of the size at most");
 }
+
+/// A prism over the triangle (0, 0), (4, 0), (0, 3) under a curved patch, one side of which has the length `side` at the
+/// first corner, where the file has one vertex and no edge.
+fn under_a_collapsing_patch(side: f64) -> (SolidSource, BezierSurface) {
+    let corner = |u: usize| P3::new(0.0, 0.5 * side * u as f64, 2.0);
+    let far = |u: usize| P3::new(4.0 - 2.0 * u as f64, 1.5 * u as f64, if u == 1 { 2.8 } else { 2.0 });
+    let rows: Vec<[P3; 3]> = (0..3)
+        .map(|u| {
+            let middle = nalgebra::center(&corner(u), &far(u));
+            [corner(u), P3::new(middle.x, middle.y, 2.7), far(u)]
+        })
+        .collect();
+    let surface = BezierSurface {
+        u_degree: 2,
+        v_degree: 2,
+        u_breaks: vec![0.0, 1.0],
+        v_breaks: vec![0.0, 1.0],
+        control: rows.iter().flatten().map(|p| homogeneous(p, 1.0)).collect(),
+        u_periodic: false,
+        v_periodic: false,
+    };
+    let curve = |points: [P3; 3]| {
+        Curve::Bezier(BezierSpline {
+            degree: 2,
+            breaks: vec![0.0, 1.0],
+            control: points.iter().map(|p| homogeneous(p, 1.0)).collect(),
+            periodic: false,
+        })
+    };
+    let mut b = SourceBuilder::new();
+    let low = [[0.0, 0.0], [4.0, 0.0], [0.0, 3.0]].map(|p| b.vertex(p[0], p[1], 0.0));
+    let high = [[0.0, 0.0], [4.0, 0.0], [0.0, 3.0]].map(|p| b.vertex(p[0], p[1], 2.0));
+    let first = b.edge(curve(rows[0]), high[0], high[1]);
+    let across = b.edge(curve([rows[0][2], rows[1][2], rows[2][2]]), high[1], high[2]);
+    let last = b.edge(curve(rows[2]), high[0], high[2]);
+    b.polygon(&[&[low[0], low[2], low[1]]]);
+    let top = vec![(first, true), (across, true), (last, false)];
+    b.face(Surface::Bezier(surface.clone()), false, vec![LoopSource::Edges(top)]);
+    let plane = |b: &SourceBuilder, i: usize, j: usize| {
+        let (p, q) = (b.point(low[i]), b.point(low[j]));
+        let n = (q - p).cross(&V3::z()).normalize();
+        Surface::Plane { frame: Frame::from_z(p, n, None).unwrap_or(Frame::identity()) }
+    };
+    for (i, j, edge, along) in [(0, 1, first, true), (1, 2, across, true), (2, 0, last, false)] {
+        let surface = plane(&b, i, j);
+        let ring =
+            vec![b.line(low[i], low[j]), b.line(low[j], high[j]), (edge, !along), b.line(high[i], low[i])];
+        b.face(surface, true, vec![LoopSource::Edges(ring)]);
+    }
+    (b.finish("under a collapsing patch"), surface)
+}
+
+#[test]
+fn sides_that_nearly_collapse_into_a_vertex_keep_their_corners() {
+    for side in [1e-5, 1e-3, 4e-3] {
+        let (source, patch) = under_a_collapsing_patch(side);
+        let solid = built(&source);
+        // z dx dy over the patch; the integrand is of degree 6.
+        let n = 400;
+        let step = 1.0 / f64::from(n);
+        let volume: f64 = (0..n)
+            .flat_map(|i| (0..n).map(move |j| (f64::from(i) + 0.5, f64::from(j) + 0.5)))
+            .map(|(i, j)| {
+                let d = patch.derivs(P2::new(i * step, j * step));
+                d.p.z * (d.du.x * d.dv.y - d.du.y * d.dv.x).abs() * step * step
+            })
+            .sum();
+        assert!((solid.volume / volume - 1.0).abs() < 1e-5, "{side}: {} {volume}", solid.volume);
+        let deviation = solid.edges.iter().flat_map(|e| &e.sides).fold(0.0, |m: f64, s| m.max(s.deviation));
+        assert!(deviation < 1.5 * side, "{side}: edges stay where they are: {deviation}");
+        let jumps = solid.warnings.iter().filter(|w| w.contains("jumps")).count();
+        assert_eq!(jumps, 1, "{side}: {:?}", solid.warnings);
+    }
+}
