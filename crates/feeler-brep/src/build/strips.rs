@@ -7,10 +7,10 @@
 //! # Source
 //! To first order in the strip's width `w`: its vector area along the boundary is `w × P' ds`.
 
-use feeler_geom::{Curve, P3, Surface, V3};
+use feeler_geom::{Curve, P3, Rect, Surface, V3};
 
 use super::draft::{Draft, Face, Use};
-use super::pcurve::{cubic, foot_on_curve};
+use super::pcurve::{Piece, cubic, foot_on_curve};
 use crate::mass::FaceIntegrals;
 
 /// Gauss–Legendre nodes and weights on `[0, 1]`.
@@ -41,7 +41,11 @@ fn to_edge(draft: &Draft, face: &Face, u: &Use, reference: &P3, least: f64, sums
     for (piece, t) in pcurve.pieces.iter().zip(pcurve.joints.windows(2)) {
         let margin = 0.2 * (t[1] - t[0]);
         let (lo, hi) = ((t[0] - margin).max(edge.range.0), (t[1] + margin).min(edge.range.1));
-        for (s, weight) in NODES {
+        let cuts = cuts(&face.surface, &edge.curve, piece, (t[0], t[1]));
+        for (s, weight) in cuts.windows(2).flat_map(|c| {
+            let (a, width) = (c[0], c[1] - c[0]);
+            NODES.map(|(s, w)| (a + width * s, width * w))
+        }) {
             let (uv, velocity) = cubic(&piece.control, s);
             let (p, du, dv) = face.surface.first_derivs(uv);
             let (off, foot) = foot_on_curve(&edge.curve, &p, t[0] + (t[1] - t[0]) * s, lo, hi);
@@ -55,6 +59,26 @@ fn to_edge(draft: &Draft, face: &Face, u: &Use, reference: &P3, least: f64, sums
             add(sums, &(nalgebra::center(&from, &to) - reference), &(to - from).cross(&along));
         }
     }
+}
+
+/// Where the strip along a piece is divided, in shares of the piece: at the joints of the edge's curve and of the surface,
+/// between which gaps go to and fro, and once between two of them.
+fn cuts(surface: &Surface, curve: &Curve, piece: &Piece, t: (f64, f64)) -> Vec<f64> {
+    let [a, b] = [piece.control[0], piece.control[3]];
+    let rect = Rect { u0: a.x.min(b.x), u1: a.x.max(b.x), v0: a.y.min(b.y), v1: a.y.max(b.y) };
+    let (us, vs) = surface.breaks(&rect);
+    let along = |breaks: Vec<f64>, a: f64, b: f64| breaks.into_iter().map(move |x| (x - a) / (b - a));
+    let mut cuts = vec![0.0, 1.0];
+    cuts.extend(along(curve.breaks(t.0, t.1), t.0, t.1));
+    cuts.extend(along(us, a.x, b.x));
+    cuts.extend(along(vs, a.y, b.y));
+    cuts.retain(|s| (0.0..=1.0).contains(s));
+    cuts.sort_by(f64::total_cmp);
+    cuts.dedup_by(|a, b| *a - *b < 1e-6);
+    let middles: Vec<f64> = cuts.windows(2).map(|c| 0.5 * (c[0] + c[1])).collect();
+    cuts.extend(middles);
+    cuts.sort_by(f64::total_cmp);
+    cuts
 }
 
 /// A piece of surface at `d` from the reference point, by its vector area.

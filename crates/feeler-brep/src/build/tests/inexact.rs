@@ -46,6 +46,41 @@ fn gaps_along_edges_are_closed_for_the_volume() {
     }
 }
 
+/// Curves in place of circles that leave their faces to either side many times: what is beside them on the whole counts.
+#[test]
+fn edges_that_wind_about_their_faces_add_nothing() {
+    let (radius, height) = (5.0, 200.0);
+    let mut source = fixtures::cylinder_halves(radius, height);
+    for e in &mut source.edges {
+        let Curve::Circle { frame, .. } = e.curve.clone() else { continue };
+        // Half a circle in six cubics that leave it on either side.
+        let (from, to) = ([e.start, e.end]).map(|v| frame.local(&source.vertices[v as usize].point)).into();
+        let angle = |p: V3| math::atan2(p.y, p.x);
+        let (a, b) = (angle(from), angle(to));
+        let b = if b <= a { b + TAU } else { b };
+        let step = (b - a) / 6.0;
+        let k = 4.0 / 3.0 * math::tan(0.25 * step);
+        let control = (0..6).flat_map(|i| {
+            let at = |t: f64| V3::new(math::cos(t), math::sin(t), 0.0) * radius;
+            let turn = |t: f64| V3::new(-math::sin(t), math::cos(t), 0.0) * radius * k;
+            let (s, t) = (a + step * f64::from(i), a + step * f64::from(i + 1));
+            [at(s), at(s) + turn(s) * 1.01, at(t) - turn(t) * 0.985, at(t)]
+        });
+        let control = control.map(|p| homogeneous(&frame.point(p.x, p.y, p.z), 1.0)).collect();
+        e.curve = Curve::Bezier(BezierSpline {
+            degree: 3,
+            breaks: (0..=6).map(f64::from).collect(),
+            control,
+            periodic: false,
+        });
+    }
+    let solid = built(&source);
+    let volume = PI * radius * radius * height;
+    let deviation = solid.edges.iter().flat_map(|e| &e.sides).fold(0.0, |m: f64, s| m.max(s.deviation));
+    assert!(deviation > 1e-4, "{deviation}");
+    assert!((solid.volume / volume - 1.0).abs() < 1e-9, "{} {volume}", solid.volume);
+}
+
 /// A prism over a pointed profile: a long straight edge, and a curved one that dips below it by `dip` beside the tip.
 fn pointed_prism(dip: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
