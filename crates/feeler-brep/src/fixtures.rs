@@ -448,6 +448,39 @@ pub fn apple(major: f64, minor: f64) -> SolidSource {
     b.finish("apple")
 }
 
+/// The wedge `0 ≤ longitude ≤ angle` of a horn torus, whose tube's radius is that of its circle but for `difference` (a
+/// share, as rounding gives): a rod bent about a point of its own side. Its two ends meet there. `halved`: the ends are
+/// bounded by two half circles each, otherwise by one circle that begins at that point.
+#[must_use]
+pub fn horn_bend(radius: f64, difference: f64, angle: f64, halved: bool) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let tip = b.vertex(0.0, 0.0, 0.0);
+    let ends: Vec<(Frame, Vec<u32>)> = [0.0, angle]
+        .into_iter()
+        .map(|u| {
+            let (s, c) = math::sin_cos(u);
+            let out = V3::new(c, s, 0.0);
+            let frame =
+                Frame { origin: P3::origin() + out * radius, x: -out, y: -V3::z(), z: out.cross(&V3::z()) };
+            let curve = Curve::Circle { frame, radius };
+            if !halved {
+                return (frame, vec![b.edge(curve, tip, tip)]);
+            }
+            let far = b.vertex(2.0 * radius * c, 2.0 * radius * s, 0.0);
+            (frame, vec![b.edge(curve.clone(), tip, far), b.edge(curve, far, tip)])
+        })
+        .collect();
+    let along = |edges: &[u32]| edges.iter().map(|e| (*e, true)).collect::<Vec<_>>();
+    let back = |edges: &[u32]| edges.iter().rev().map(|e| (*e, false)).collect::<Vec<_>>();
+    let (first, last) = (&ends[0], &ends[1]);
+    let side = [along(&last.1), back(&first.1)].concat();
+    let minor = radius * (1.0 + difference);
+    b.face(Surface::Torus { frame: level(0.0), major: radius, minor }, true, vec![LoopSource::Edges(side)]);
+    b.face(Surface::Plane { frame: first.0 }, true, vec![LoopSource::Edges(along(&first.1))]);
+    b.face(Surface::Plane { frame: last.0 }, false, vec![LoopSource::Edges(back(&last.1))]);
+    b.finish("horn_bend")
+}
+
 /// The wedge `0 ≤ longitude ≤ angle` of a ball (`angle < 2π`): two poles with real edges.
 #[must_use]
 pub fn ball_wedge(radius: f64, angle: f64) -> SolidSource {

@@ -567,6 +567,115 @@ fn curves_in_parameter_planes() {
     }
 }
 
+/// A prism one side of which is the parallel of a spline, whose edges there have the spline's own curve in space and the
+/// right one in the parameter plane.
+#[test]
+fn curves_in_space_that_are_not_the_edges() {
+    let arc = |t: f64| [4.0 * t, 3.0 * t * (1.0 - t)];
+    let normal = |t: f64| {
+        let (x, y) = (4.0, 3.0 - 6.0 * t);
+        [-y / math::hypot(x, y), x / math::hypot(x, y)]
+    };
+    let parallel = |t: f64| [0, 1].map(|k| arc(t)[k] + 0.5 * normal(t)[k]);
+    let [from, to] = [0.0, 1.0].map(parallel);
+    let outline = [from, to, [to[0], -1.0], [from[0], -1.0]];
+    for with_pcurve in [true, false] {
+        let mut f = File::new();
+        let control = [[0.0, 0.0], [2.0, 1.5], [4.0, 0.0]];
+        let knots = "(3,3),(0.,1.)";
+        let rows: Vec<String> =
+            control.iter().map(|p| refs(&[0.0, 2.0].map(|z| f.point([p[0], p[1], z])))).collect();
+        let spline = f.add(format!(
+            "B_SPLINE_SURFACE_WITH_KNOTS('',2,1,({}),.UNSPECIFIED.,.F.,.F.,.F.,(3,3),(2,2),(0.,1.),(0.,2.),.UNSPECIFIED.)",
+            rows.join(",")
+        ));
+        let side = f.add(format!("OFFSET_SURFACE('',#{spline},-0.5,.F.)"));
+        let context = f.add("PARAMETRIC_REPRESENTATION_CONTEXT('','2D')");
+        let corners = [0.0, 2.0].map(|z| outline.map(|p| f.vertex([p[0], p[1], z])));
+        let rings = [0, 1].map(|k| {
+            let z = [0.0, 2.0][k];
+            let points = control.map(|p| f.point([p[0], p[1], z]));
+            let curve = f.add(format!(
+                "B_SPLINE_CURVE_WITH_KNOTS('',2,{},.UNSPECIFIED.,.F.,.F.,{knots},.UNSPECIFIED.)",
+                refs(&points)
+            ));
+            let p = f.add(format!("CARTESIAN_POINT('',(0.,{z:?}))"));
+            let d = f.add("DIRECTION('',(1.,0.))");
+            let v = f.add(format!("VECTOR('',#{d},1.)"));
+            let line = f.add(format!("LINE('',#{p},#{v})"));
+            let holder = f.add(format!("DEFINITIONAL_REPRESENTATION('',(#{line}),#{context})"));
+            let pcurve = f.add(format!("PCURVE('',#{side},#{holder})"));
+            let curve = if with_pcurve {
+                f.add(format!("SURFACE_CURVE('',#{curve},(#{pcurve}),.PCURVE_S1.)"))
+            } else {
+                curve
+            };
+            let mut edges = vec![f.edge(corners[k][0], corners[k][1], curve)];
+            for i in 1..4 {
+                let j = (i + 1) % 4;
+                let (p, q) = (outline[i], outline[j]);
+                let line = f.line([p[0], p[1], z], [q[0] - p[0], q[1] - p[1], 0.0]);
+                edges.push(f.edge(corners[k][i], corners[k][j], line));
+            }
+            edges
+        });
+        let posts: Vec<u64> = (0..4)
+            .map(|i| {
+                let line = f.line([outline[i][0], outline[i][1], 0.0], [0., 0., 1.]);
+                f.edge(corners[0][i], corners[1][i], line)
+            })
+            .collect();
+        let mut faces = Vec::new();
+        for i in 0..4 {
+            let j = (i + 1) % 4;
+            let l = f.edge_loop(&[
+                (posts[i], true),
+                (rings[1][i], true),
+                (posts[j], false),
+                (rings[0][i], false),
+            ]);
+            faces.push(if i == 0 {
+                f.face(&[l], side, false)
+            } else {
+                let (p, q) = (outline[i], outline[j]);
+                let frame = f.placement([p[0], p[1], 0.], [p[1] - q[1], q[0] - p[0], 0.], None);
+                let plane = f.add(format!("PLANE('',#{frame})"));
+                f.face(&[l], plane, true)
+            });
+        }
+        for (k, z, up) in [(0, 0.0, -1.0), (1, 2.0, 1.0)] {
+            let mut uses: Vec<(u64, bool)> = rings[k].iter().map(|e| (*e, k == 0)).collect();
+            if k == 1 {
+                uses.reverse();
+            }
+            let l = f.edge_loop(&uses);
+            let frame = f.placement([0., 0., z], [0., 0., up], None);
+            let plane = f.add(format!("PLANE('',#{frame})"));
+            faces.push(f.face(&[l], plane, true));
+        }
+        let solid = f.solid(&faces);
+        let context = f.context(Length::Millimetre, false);
+        f.shape(&[solid], context);
+        let import = read(&f);
+        let built = build_solid(&import.solids[0], &BuildOptions::default());
+        if !with_pcurve {
+            assert!(built.is_err(), "nothing tells where the edges are");
+            continue;
+        }
+        let taken = import.problems.iter().filter(|p| p.message.contains("misses its ends")).count();
+        assert_eq!(taken, 2, "{:?}", import.problems);
+        // Twice the area of the outline, by trapezia along the parallel.
+        let n = 20_000;
+        let ring: Vec<[f64; 2]> =
+            (0..=n).map(|i| parallel(f64::from(i) / f64::from(n))).chain([outline[2], outline[3]]).collect();
+        let twice: f64 = (0..ring.len())
+            .map(|i| (ring[i], ring[(i + 1) % ring.len()]))
+            .map(|(p, q)| p[0] * q[1] - p[1] * q[0])
+            .sum();
+        assert_near(built.unwrap().volume, twice.abs(), 1e-5);
+    }
+}
+
 #[test]
 fn faceted() {
     // A tetrahedron of polygons, with a plane for some faces and none for others, and no corner shared by entity.

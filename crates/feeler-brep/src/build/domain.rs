@@ -39,6 +39,7 @@ pub(super) fn domain(face: &Face, host: &Host<'_>) -> FaceDomain {
                 oriented(p, u.edge, u.forward == face.outward, &mut pieces);
             }
             if let Some(q) = next.pcurve.as_ref() {
+                bridge(face, host, (p, u.forward), (q, next.forward), &mut pieces);
                 close_collapsed(face, host, (p, u.forward), (q, next.forward), &mut pieces);
             }
         }
@@ -121,6 +122,24 @@ fn oriented(p: &Pcurve, edge: u32, along: bool, out: &mut Vec<TrimPiece>) {
             piece([d, c, b, a], x.deviation)
         }));
     }
+}
+
+/// Where a loop jumps over a gap in space that is wide in the parameter plane, a straight piece without an edge leads
+/// over it.
+fn bridge(
+    face: &Face,
+    host: &Host<'_>,
+    (p, p_forward): (&Pcurve, bool),
+    (q, q_forward): (&Pcurve, bool),
+    out: &mut Vec<TrimPiece>,
+) {
+    let (Some(gap), Some(_)) = (p.jump[usize::from(p_forward)], q.jump[usize::from(!q_forward)]) else {
+        return;
+    };
+    let from = if p_forward { p.end() } else { p.start() };
+    let to = host.unwrapped(if q_forward { q.start() } else { q.end() }, from);
+    let (a, b) = if face.outward { (from, to) } else { (to, from) };
+    out.push(TrimPiece { control: super::pcurve::straight(a, b), edge: NO_EDGE, deviation: gap });
 }
 
 /// Where a loop passes through a side `u = const` that is one point, it jumps along v: the jump becomes a piece.

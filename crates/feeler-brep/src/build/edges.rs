@@ -4,6 +4,7 @@ use feeler_geom::{Aabb, Curve, P3, Surface, V3, math};
 
 use super::draft::{Draft, Edge, Face, Use, Vertex, index};
 use super::validate::{is_good_curve, is_good_point, is_good_surface};
+use super::vertices;
 use super::{BuildOptions, Problem, Report};
 use crate::source::{EdgeSource, LoopSource, SolidSource};
 
@@ -74,15 +75,8 @@ pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut R
     }
     for e in &mut edges {
         e.vertices = (root(&merged, e.vertices.0), root(&merged, e.vertices.1));
-        for (v, t) in [(e.vertices.0, e.range.0), (e.vertices.1, e.range.1)] {
-            let v = &mut vertices[v as usize];
-            let gap = (e.curve.point(t) - v.point).norm();
-            v.gap = v.gap.max(gap);
-            if gap > options.gap_tol(size, source.uncertainty) {
-                report.fail(Problem::VertexOffCurve { vertex: v.id, edge: e.source, distance: gap });
-            }
-        }
     }
+    vertices::check(&edges, &mut vertices, source, options.gap_tol(size, source.uncertainty), report);
     let mut faces: Vec<Face> = source.faces.iter().map(|f| face(f, &parts, &merged)).collect();
     for f in &mut faces {
         disguised.surface(f, options.canonical_tolerance * size);

@@ -122,9 +122,18 @@ impl<'a> Host<'a> {
         uv
     }
 
-    /// The singular point within `tol` of `p`, if any.
-    pub(super) fn singular_at(&self, p: &P3, tol: f64) -> Option<&Singular> {
-        self.singular.iter().find(|s| (s.point - p).norm() <= tol)
+    /// The singular point within `tol` of `p`, if any, as seen from a point further inside the face: both tips of a
+    /// horn torus are in one place.
+    pub(super) fn singular_at(&self, p: &P3, tol: f64, inside: &P3) -> Option<usize> {
+        let mut near = (0..self.singular.len()).filter(|i| (self.singular[*i].point - p).norm() <= tol);
+        let first = near.next()?;
+        let mut others = near.peekable();
+        if others.peek().is_none() {
+            return Some(first);
+        }
+        let uv = self.invert_global(inside);
+        let off = |i: usize| (self.singular[i].fixed(uv) - self.singular[i].value).abs();
+        Some(others.fold(first, |best, i| if off(i) < off(best) { i } else { best }))
     }
 
     /// First derivatives.

@@ -111,9 +111,16 @@ pub(super) fn assemble_face(
         place(&host, ring);
         for k in 0..ring.len() {
             let next = (k + 1) % ring.len();
-            if let Some(distance) = close_corner(&host, ring, k, next, tol.gap) {
-                let ids = (edges[ring[k].edge as usize].source, edges[ring[next].edge as usize].source);
-                report.fail(Problem::LoopGap { face: face.id, edges: ids, distance });
+            let ids = (edges[ring[k].edge as usize].source, edges[ring[next].edge as usize].source);
+            match close_corner(&host, ring, k, next, tol) {
+                Corner::Closed => {}
+                Corner::Jump(gap) => report.warn(format!(
+                    "a loop of face #{} jumps by {gap:.1e} mm between edges #{} and #{}, where the surface nearly collapses",
+                    face.id, ids.0, ids.1
+                )),
+                Corner::Open(distance) => {
+                    report.fail(Problem::LoopGap { face: face.id, edges: ids, distance });
+                }
             }
         }
         for u in ring.iter_mut() {
@@ -169,9 +176,22 @@ fn place(host: &Host<'_>, ring: &mut [Use]) {
     }
 }
 
-/// Moves the end of use `k` and the start of use `next` to one point (up to periods). The gap in space when it is
-/// too large.
-fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: f64) -> Option<f64> {
+/// What has become of the end of one edge and the start of the next one.
+enum Corner {
+    /// They are one point.
+    Closed,
+    /// They are where they were, this far (mm) apart: on a side of the surface that is nearly one point.
+    Jump(f64),
+    /// They are too far apart (mm).
+    Open(f64),
+}
+
+/// A gap is not closed by moving what is elsewhere more than this many times as long.
+const SPREAD: f64 = 8.0;
+
+/// Moves the end of use `k` and the start of use `next` to one point (up to periods), unless that would move the edges
+/// far from where they are.
+fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: &Tolerances) -> Corner {
     let (k_at_end, next_at_end) = (ring[k].forward, !ring[next].forward);
     let end_of = |u: &Use, at_end: bool| {
         let p = u.pcurve.as_ref()?;
@@ -181,19 +201,40 @@ fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: f
         let constant = |a: f64, b: f64| piece.straight && a.to_bits() == b.to_bits();
         Some((uv, p.singular[tip], constant(c[0].x, c[3].x), constant(c[0].y, c[3].y)))
     };
-    let (e, e_singular, e_u, e_v) = end_of(&ring[k], k_at_end)?;
-    let (s, s_singular, s_u, s_v) = end_of(&ring[next], next_at_end)?;
+    let (Some(end), Some(start)) = (end_of(&ring[k], k_at_end), end_of(&ring[next], next_at_end)) else {
+        return Corner::Closed;
+    };
+    let (e, e_singular, e_u, e_v) = end;
+    let (s, s_singular, s_u, s_v) = start;
     let (to_e, to_s);
     if let Some(i) = e_singular.or(s_singular) {
         // Each arrives at its own limit of the free parameter.
-        let singular = &host.singular[i];
-        (to_e, to_s) = (singular.snapped(e), singular.snapped(s));
+        // On its own side, where one point is two of them: the tips of a horn torus.
+        let side = |own: Option<usize>| &host.singular[own.unwrap_or(i)];
+        (to_e, to_s) = (side(e_singular).snapped(e), side(s_singular).snapped(s));
     } else {
         let shift = host.unwrapped(s, e) - s;
         let gap = s + shift - e;
         let distance = push(&host.jacobian(e), gap).norm();
-        if distance.is_nan() || distance > tol {
-            return Some(distance);
+        if distance.is_nan() || distance > tol.gap {
+            return Corner::Open(distance);
+        }
+        // The middle of the pieces moves by half as much in the parameter plane as their ends.
+        let spread = |u: &Use, at_end: bool| {
+            u.pcurve.as_ref().map_or(0.0, |p| {
+                let piece = if at_end { &p.pieces[p.pieces.len() - 1] } else { &p.pieces[0] };
+                0.5 * push(&host.jacobian(super::pcurve::cubic(&piece.control, 0.5).0), gap).norm()
+            })
+        };
+        if spread(&ring[k], k_at_end).max(spread(&ring[next], next_at_end))
+            > SPREAD * distance.max(tol.fit.tol)
+        {
+            for (at, end) in [(k, k_at_end), (next, next_at_end)] {
+                if let Some(p) = ring[at].pcurve.as_mut() {
+                    p.jump[usize::from(end)] = Some(distance);
+                }
+            }
+            return Corner::Jump(distance);
         }
         let pick = |a: f64, b: f64, a_fixed: bool, b_fixed: bool| match (a_fixed, b_fixed) {
             (true, false) => a,
@@ -210,5 +251,5 @@ fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: f
     if let Some(p) = ring[next].pcurve.as_mut() {
         p.move_end(next_at_end, to_s);
     }
-    None
+    Corner::Closed
 }

@@ -21,7 +21,9 @@ mod problem;
 mod repair;
 mod singular;
 mod status;
+mod strips;
 mod validate;
+mod vertices;
 
 #[cfg(test)]
 mod tests;
@@ -189,6 +191,10 @@ fn split_at_singular_points(draft: &mut Draft, tol: &Tolerances) {
         c.sort_by(f64::total_cmp);
         c.dedup_by(|a, b| (*a - *b).abs() <= 1e-9 * (1.0 + b.abs()));
     }
+    // Both tips of a horn torus are in one place.
+    for (e, c) in draft.edges.iter().zip(&mut cuts) {
+        c.dedup_by(|a, b| (e.curve.point(*a) - e.curve.point(*b)).norm() <= 2.0 * tol.fit.singular_tol);
+    }
     draft.split(&cuts);
 }
 
@@ -226,7 +232,7 @@ fn finish(
         return Some(Built::Wrong(repair::Wrong { faces: reversed, ..Default::default() }));
     }
     let bounds = bounds(draft, &domains);
-    let shells = shell_masses(draft, &domains, &bounds, options);
+    let shells = shell_masses(draft, &domains, &bounds, tol, options);
     // A sheet has no volume, and no inside to be out.
     let has_volume = |s: &&ShellMass| s.sums.volume.abs() > SHEET * s.sums.area * bounds.diagonal();
     let inside_out: Vec<u32> = shells
@@ -290,13 +296,16 @@ fn shell_masses(
     draft: &Draft,
     domains: &[FaceDomain],
     bounds: &Aabb,
+    tol: &Tolerances,
     options: &BuildOptions,
 ) -> Vec<ShellMass> {
     let reference = bounds.center();
     let edge = |e: u32| draft.edges.get(e as usize).map(|e| (&e.curve, e.range));
     let mut out: Vec<ShellMass> = vec![];
     for (f, d) in draft.faces.iter().zip(domains) {
-        let m = face_integrals(&f.surface, f.outward, &d.cells, &edge, &reference, options.mass_tolerance);
+        let mut m =
+            face_integrals(&f.surface, f.outward, &d.cells, &edge, &reference, options.mass_tolerance);
+        m += strips::to_edges(draft, f, &reference, 2.0 * tol.fit.tol);
         match out.iter_mut().find(|s| s.shell == f.shell) {
             Some(s) => s.sums += m,
             None => out.push(ShellMass { shell: f.shell, sums: m }),
@@ -316,6 +325,10 @@ fn report_contradictions(
     let mut reversed = vec![];
     for (i, (f, d)) in draft.faces.iter().zip(domains).enumerate() {
         if d.is_consistent() {
+            continue;
+        }
+        if let Some(overlap) = repair::overlap_of_neighbours(draft, i, d, tol) {
+            report.warn(format!("face #{}: edges of a loop cross by {overlap:.1e} mm", f.id));
             continue;
         }
         if repair::is_better_reversed(draft, i, tol) {

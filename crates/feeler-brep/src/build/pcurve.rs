@@ -41,6 +41,8 @@ pub(super) struct Pcurve {
     pub(super) nodes: Vec<(f64, P2)>,
     /// Index of the singular point at the start and at the end.
     pub(super) singular: [Option<usize>; 2],
+    /// Whether the loop jumps at the start and at the end, over a gap (mm) that is small in space only.
+    pub(super) jump: [Option<f64>; 2],
 }
 
 impl Pcurve {
@@ -151,6 +153,7 @@ pub(super) fn fit(
         off_surface: trace.off_surface,
         nodes: vec![],
         singular: trace.singular,
+        jump: [None; 2],
     };
     if let Some(control) = trace.straight(limits.tol) {
         out.pieces.push(Piece { control, straight: true, deviation: 0.0 });
@@ -218,24 +221,32 @@ pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), fit_tol
 }
 
 /// Distance from `p` to the nearest curve point around `t` within `[lo, hi]`.
-fn distance_to_curve(curve: &Curve, p: &P3, mut t: f64, lo: f64, hi: f64) -> f64 {
-    let mut best = f64::INFINITY;
+fn distance_to_curve(curve: &Curve, p: &P3, t: f64, lo: f64, hi: f64) -> f64 {
+    foot_on_curve(curve, p, t, lo, hi).0
+}
+
+/// Distance from `p` to the nearest curve point around `t` within `[lo, hi]`, and that point's parameter.
+pub(super) fn foot_on_curve(curve: &Curve, p: &P3, mut t: f64, lo: f64, hi: f64) -> (f64, f64) {
+    let mut best = (f64::INFINITY, t);
     if let Curve::Line { origin, dir } = curve {
         let t = (p - origin).dot(dir).max(lo).min(hi);
-        return (origin + dir * t - p).norm();
+        return ((origin + dir * t - p).norm(), t);
     }
     if let Curve::Circle { frame, radius } = curve {
         let q = frame.local(p);
         let at = math::unwrap_near(math::atan2(q.y, q.x), t, std::f64::consts::TAU);
         if lo <= at && at <= hi {
-            return math::hypot(math::hypot(q.x, q.y) - radius, q.z);
+            return (math::hypot(math::hypot(q.x, q.y) - radius, q.z), at);
         }
     }
     // Newton on the squared distance; the best value seen counts, so a wild step does no harm.
     for _ in 0..8 {
         let d = curve.derivs(t);
         let off = d.p - p;
-        best = best.min(off.norm());
+        let distance = off.norm();
+        if distance < best.0 {
+            best = (distance, t);
+        }
         let speed = d.d1.norm_squared();
         let h = speed + off.dot(&d.d2);
         let step = off.dot(&d.d1) / if h > 0.1 * speed { h } else { speed };
@@ -278,11 +289,10 @@ impl<'a> Trace<'a> {
         limits: &FitLimits,
     ) -> Self {
         let (t0, t1) = range;
-        let at_singular = |t: f64| {
-            let p = curve.point(t);
-            host.singular.iter().position(|s| (s.point - p).norm() <= limits.singular_tol)
+        let at_singular = |t: f64, other: f64| {
+            host.singular_at(&curve.point(t), limits.singular_tol, &curve.point(t + 1e-3 * (other - t)))
         };
-        let singular = [at_singular(t0), at_singular(t1)];
+        let singular = [at_singular(t0, t1), at_singular(t1, t0)];
         let mut ts = vec![t0];
         ts.extend(curve.breaks(t0, t1));
         ts.push(t1);

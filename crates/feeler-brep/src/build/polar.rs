@@ -111,11 +111,15 @@ impl TangentCone {
 
     /// Adds all directions of a face around a vertex that is a loop of its own.
     pub(super) fn add_vertex_loop(&mut self, host: &Host<'_>, outward: bool, p: &P3, tol: f64) {
-        if let Some(s) = host.singular_at(p, tol) {
-            let s = *s;
+        // Both tips of a horn torus are in one place.
+        let mut is_singular = false;
+        for s in host.singular.iter().filter(|s| (s.point - p).norm() <= tol) {
             let r = &host.natural;
             let (lo, hi) = if s.u_free { (r.u0, r.u1) } else { (r.v0, r.v1) };
-            self.add_limits(host, &s, outward, lo, hi - lo);
+            self.add_limits(host, s, outward, lo, hi - lo);
+            is_singular = true;
+        }
+        if is_singular {
             return;
         }
         let n = host.surface.normal(host.invert_global(p));

@@ -298,6 +298,43 @@ pub(super) fn flip_loops(
     }
 }
 
+/// Edges that meet at a sharp angle may cross near their common vertex when they are not exact. Longer edges beside a
+/// region that is thinner than this share of them say that it is no more than that.
+const CROSSING: f64 = 1e-3;
+
+/// The largest thickness (mm) of the regions beside which the boundary of a face contradicts itself, if all of them lie
+/// between two edges that cross within the tolerance.
+pub(super) fn overlap_of_neighbours(
+    draft: &Draft,
+    face: usize,
+    domain: &domain::FaceDomain,
+    tol: &Tolerances,
+) -> Option<f64> {
+    if domain.reversed {
+        return None;
+    }
+    domain.inconsistent.iter().try_fold(0.0, |worst: f64, region| {
+        let face = &draft.faces[face];
+        let p = face.surface.point(region.at);
+        // Distance and length of the nearest edge and the next one.
+        let mut near = [(f64::INFINITY, 0.0); 2];
+        for u in face.loops.iter().flatten() {
+            let e = &draft.edges[u.edge as usize];
+            let off = (e.curve.point(e.curve.project(&p, e.range.0, e.range.1)) - p).norm();
+            let this = (off, e.curve.bounds(e.range.0, e.range.1).diagonal());
+            if off < near[0].0 {
+                near = [this, near[0]];
+            } else if off < near[1].0 {
+                near[1] = this;
+            }
+        }
+        let [(a, long_a), (b, long_b)] = near;
+        let thickness = a + b;
+        let allowed = tol.gap.min(CROSSING * long_a.max(long_b));
+        (region.thickness.is_finite() && thickness <= allowed).then_some(worst.max(thickness))
+    })
+}
+
 /// Whether a face whose loops contradict each other would not if its outward normal were the other one.
 pub(super) fn is_better_reversed(draft: &Draft, face: usize, tol: &Tolerances) -> bool {
     let mut f = draft.faces[face].clone();

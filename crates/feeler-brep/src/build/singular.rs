@@ -24,6 +24,11 @@ impl Singular {
         if self.u_free { uv.x } else { uv.y }
     }
 
+    /// The parameter that the side fixes.
+    pub(super) fn fixed(&self, uv: P2) -> f64 {
+        if self.u_free { uv.y } else { uv.x }
+    }
+
     /// Parameters from the free and the fixed one.
     pub(super) fn uv(&self, free: f64, fixed: f64) -> P2 {
         if self.u_free { P2::new(free, fixed) } else { P2::new(fixed, free) }
@@ -61,10 +66,17 @@ impl Singular {
     }
 }
 
-/// Angle of the tube at which a spindle torus meets its axis: the outer sheet is `|v| < angle`.
+/// A torus whose hole is narrower than this share of its tube's radius has none: radii that are meant to be equal
+/// differ by rounding.
+const NO_HOLE: f64 = 1e-7;
+
+/// Angle of the tube at which a spindle torus meets its axis: the outer sheet is `|v| < angle`. A half turn for a horn
+/// torus, whose hole is a point: both tips are there then.
 pub(super) fn spindle_angle(surface: &Surface) -> Option<f64> {
     match surface {
-        Surface::Torus { major, minor, .. } if major < minor => Some(math::acos(-major / minor)),
+        Surface::Torus { major, minor, .. } if *major <= minor * (1.0 + NO_HOLE) => {
+            Some(math::acos((-major / minor).max(-1.0)))
+        }
         _ => None,
     }
 }

@@ -89,6 +89,8 @@ pub struct Inconsistent {
     pub at: P2,
     /// Edges involved.
     pub edges: Vec<u32>,
+    /// The smaller side of that region as a share of the domain's; infinite for one without an end.
+    pub thickness: f64,
 }
 
 /// Up to this many entries per piece the strips list their pieces themselves.

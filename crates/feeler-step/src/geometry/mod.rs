@@ -7,6 +7,9 @@ mod splines;
 mod surfaces;
 mod swept;
 
+use std::collections::HashMap;
+
+use feeler_geom::bezier::BezierSurface;
 use feeler_geom::{Frame, P3, V3};
 
 use crate::entities::{Entities, Record, Res, bad};
@@ -29,11 +32,13 @@ pub(crate) struct Geometry<'a> {
     /// What is not exact or odd, by entity.
     pub(crate) notes: Vec<(u64, String)>,
     depth: u32,
+    /// Parallel surfaces of splines, with their deviations: many edges ask for one of them.
+    offsets: HashMap<u64, (BezierSurface, f64)>,
 }
 
 impl<'a> Geometry<'a> {
     pub(crate) fn new(entities: &'a Entities, units: Units) -> Self {
-        Self { entities, units, notes: Vec::new(), depth: 0 }
+        Self { entities, units, notes: Vec::new(), depth: 0, offsets: HashMap::new() }
     }
 
     pub(crate) fn note(&mut self, id: u64, message: impl Into<String>) {

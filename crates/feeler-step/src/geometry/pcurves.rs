@@ -15,6 +15,8 @@ const WANTED: f64 = 1e-7;
 /// Accepted deviation (mm), when the wanted one needs too many samples.
 const ACCEPTED: f64 = 1e-3;
 const MAX_SAMPLES: u32 = 4096;
+/// Share of the distance of an edge's ends by which its curve may miss them.
+const GAP: f64 = 1e-3;
 
 /// From a file's surface parameters to ours.
 struct ParameterMap {
@@ -40,7 +42,10 @@ impl Geometry<'_> {
             "PCURVE" | "BOUNDED_PCURVE" | "DEGENERATE_PCURVE" => self.pcurve(&r, ends),
             "SURFACE_CURVE" | "SEAM_CURVE" | "INTERSECTION_CURVE" | "BOUNDED_SURFACE_CURVE" => {
                 match r.maybe_reference(1) {
-                    Some(in_space) => self.deeper(id, |g| g.edge_curve(in_space, id, ends)),
+                    Some(in_space) => {
+                        let read = self.deeper(id, |g| g.edge_curve(in_space, id, ends))?;
+                        Ok(self.better_pcurve(&r, &read, ends).unwrap_or(read))
+                    }
                     // Without a curve in space, one of those in a parameter plane.
                     None => match r.any_references(2).next() {
                         Some(pcurve) => self.deeper(id, |g| g.edge_curve(pcurve, id, ends)),
@@ -50,6 +55,30 @@ impl Geometry<'_> {
             }
             _ => self.curve(id, by),
         }
+    }
+
+    /// One of the curves in parameter planes, where the one in space is not the edge's: it misses the ends of the edge by
+    /// more than gaps may be, and the other one does not.
+    fn better_pcurve(&mut self, r: &Record<'_>, read: &ReadCurve, ends: [P3; 2]) -> Option<ReadCurve> {
+        let miss = miss(&read.curve, &ends);
+        let allowed = (10.0 * self.units.uncertainty).max(GAP * (ends[1] - ends[0]).norm());
+        if miss <= allowed {
+            return None;
+        }
+        let ids: Vec<u64> = r.any_references(2).collect();
+        let n_notes = self.notes.len();
+        let tried = |g: &mut Self, pcurve: u64| -> Option<ReadCurve> {
+            let other = g.deeper(r.id, |g| g.edge_curve(pcurve, r.id, ends)).ok()?;
+            (self::miss(&other.curve, &ends) <= allowed.min(0.1 * miss)).then_some(other)
+        };
+        let found = ids.into_iter().find_map(|id| Some((id, tried(self, id)?)));
+        self.notes.truncate(n_notes);
+        let (id, other) = found?;
+        self.note(
+            r.id,
+            format!("has a curve in space that misses its ends by {miss:.1e} mm; PCURVE #{id} does not, and was taken"),
+        );
+        Some(other)
     }
 
     fn pcurve(&mut self, r: &Record<'_>, ends: [P3; 2]) -> Res<ReadCurve> {
@@ -154,6 +183,11 @@ impl Geometry<'_> {
             (Surface::Bezier(_), _) if super::splines::is_surface(&self.entities.get(id, by)?) => {
                 map(1.0, 1.0, 0.0)
             }
+            (Surface::Bezier(_), "OFFSET_SURFACE")
+                if super::splines::is_surface(&self.entities.get(r.reference(1, "basis_surface")?, id)?) =>
+            {
+                map(1.0, 1.0, 0.0)
+            }
             _ => {
                 return bad(
                     by,
@@ -163,6 +197,12 @@ impl Geometry<'_> {
         };
         Ok((read.surface, map))
     }
+}
+
+/// Largest distance of the ends of an edge from its curve (mm).
+fn miss(curve: &Curve, ends: &[P3; 2]) -> f64 {
+    let off = |p: &P3| (curve.point(super::curves::parameter_near(curve, p)) - p).norm();
+    off(&ends[0]).max(off(&ends[1]))
 }
 
 /// Parameters of a line or conic in a parameter plane where it passes the ends of its edge.

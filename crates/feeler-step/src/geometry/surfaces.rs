@@ -116,7 +116,12 @@ impl Geometry<'_> {
         let distance = self.length(r, 2, "distance")?;
         // What the basis has to cover lies as far beside the face as the offset.
         let wide = Near { margin: near.margin + distance.abs(), ..near };
-        let basis = self.surface(r.reference(1, "basis_surface")?, r.id, wide)?;
+        let basis_id = r.reference(1, "basis_surface")?;
+        if let Some((grid, deviation)) = self.offsets.get(&r.id) {
+            let surface = Surface::Bezier(grid.clone());
+            return Ok(ReadSurface { surface, same_normal: true, deviation: *deviation });
+        }
+        let basis = self.surface(basis_id, r.id, wide)?;
         // Along the natural normal of our surface.
         let along = if basis.same_normal { distance } else { -distance };
         let offset = match basis.surface {
@@ -127,6 +132,10 @@ impl Geometry<'_> {
                     r.id,
                     format!("OFFSET_SURFACE of a free-form surface is approximated to {deviation:.1e} mm"),
                 );
+                // Other free-form surfaces depend on where the face is.
+                if splines::is_surface(&self.entities.get(basis_id, r.id)?) {
+                    self.offsets.insert(r.id, (grid.clone(), deviation));
+                }
                 return Ok(ReadSurface {
                     surface: Surface::Bezier(grid),
                     same_normal: basis.same_normal,

@@ -2,7 +2,9 @@
 
 mod curves;
 mod defects;
+mod horn;
 mod inertia;
+mod inexact;
 mod splitting;
 mod status;
 

@@ -216,7 +216,7 @@ impl<'a> Labels<'a> {
                 let ends = [active.first(), active.last()];
                 let edges = ends.into_iter().flatten().map(|c| self.cells.pieces[c.piece as usize].edge);
                 let edges = edges.collect();
-                self.report(P2::new(rect.u1, v), edges);
+                self.report(P2::new(rect.u1, v), edges, f64::INFINITY);
             }
         }
         Some(base)
@@ -234,14 +234,18 @@ impl<'a> Labels<'a> {
         }
         let (a, b) = (left.map_or(self.cells.rect.u0, |c| c.u), right.map_or(self.cells.rect.u1, |c| c.u));
         let edges = [left, right].into_iter().flatten().map(edge).collect();
-        self.report(P2::new(0.5 * a + 0.5 * b, v), edges);
+        self.report(P2::new(0.5 * a + 0.5 * b, v), edges, thickness);
     }
 
-    fn report(&mut self, at: P2, mut edges: Vec<u32>) {
+    /// Of the regions beside the same edges, the thickest one is reported.
+    fn report(&mut self, at: P2, mut edges: Vec<u32>, thickness: f64) {
         edges.sort_unstable();
         edges.dedup();
-        if self.reports.len() < MAX_REPORTS && self.reports.iter().all(|r| r.edges != edges) {
-            self.reports.push(Inconsistent { at, edges });
+        let full = self.reports.len() >= MAX_REPORTS;
+        match self.reports.iter_mut().find(|r| r.edges == edges) {
+            Some(r) if thickness > r.thickness => *r = Inconsistent { at, edges, thickness },
+            None if !full => self.reports.push(Inconsistent { at, edges, thickness }),
+            _ => {}
         }
     }
 
@@ -295,7 +299,7 @@ impl<'a> Labels<'a> {
         if outside.min(inside) >= 2 && height > SLIVER {
             let loser = usize::from(inside < outside);
             if let (Some((u, a)), Some((_, b))) = (against[loser], against[1 - loser]) {
-                self.report(P2::new(u, v), vec![a, b]);
+                self.report(P2::new(u, v), vec![a, b], f64::INFINITY);
             }
         }
         (outside + inside > 0).then(|| i32::from(inside > outside))
@@ -355,7 +359,7 @@ impl<'a> Labels<'a> {
                 }
             }
             if 2 * far.len() >= CASTS as usize {
-                self.report(far[0].0, far.iter().map(|f| f.1).collect());
+                self.report(far[0].0, far.iter().map(|f| f.1).collect(), f64::INFINITY);
             }
         }
     }

@@ -1,0 +1,90 @@
+//! The strips between faces and the edges that are off them.
+//!
+//! Faces that end where their trimming curves do leave gaps along edges that are not on them; the integrals of the
+//! divergence theorem over such a shell depend on the reference point, by the gap's area times the distance of the
+//! point. Ruled strips from every face to the edge's curve close it.
+//!
+//! # Source
+//! To first order in the strip's width `w`: its vector area along the boundary is `w × P' ds`.
+
+use feeler_geom::{Curve, P3, Rect, Surface, V3};
+
+use super::draft::{Draft, Face, Use};
+use super::pcurve::{Piece, cubic, foot_on_curve};
+use crate::mass::FaceIntegrals;
+
+/// Gauss–Legendre nodes and weights on `[0, 1]`.
+const NODES: [(f64, f64); 4] = [
+    (0.069_431_844_202_973_71, 0.173_927_422_568_726_93),
+    (0.330_009_478_207_571_87, 0.326_072_577_431_273_07),
+    (0.669_990_521_792_428_1, 0.326_072_577_431_273_07),
+    (0.930_568_155_797_026_3, 0.173_927_422_568_726_93),
+];
+
+/// What the strips from a face to its edges add to its integrals, but for the area; strips narrower than `least` (mm)
+/// are left out.
+pub(super) fn to_edges(draft: &Draft, face: &Face, reference: &P3, least: f64) -> FaceIntegrals {
+    let mut sums = FaceIntegrals::default();
+    for u in face.loops.iter().flatten() {
+        to_edge(draft, face, u, reference, least, &mut sums);
+    }
+    sums
+}
+
+fn to_edge(draft: &Draft, face: &Face, u: &Use, reference: &P3, least: f64, sums: &mut FaceIntegrals) {
+    let Some(pcurve) = u.pcurve.as_ref().filter(|p| p.deviation() > least) else { return };
+    let edge = &draft.edges[u.edge as usize];
+    let sign = if u.forward { 1.0 } else { -1.0 };
+    // Integrals over canonical surfaces reach to the projections of such edges.
+    let projected = !matches!(face.surface, Surface::Bezier(_))
+        && matches!(edge.curve, Curve::Line { .. } | Curve::Circle { .. } | Curve::Ellipse { .. });
+    for (piece, t) in pcurve.pieces.iter().zip(pcurve.joints.windows(2)) {
+        let margin = 0.2 * (t[1] - t[0]);
+        let (lo, hi) = ((t[0] - margin).max(edge.range.0), (t[1] + margin).min(edge.range.1));
+        let cuts = cuts(&face.surface, &edge.curve, piece, (t[0], t[1]));
+        for (s, weight) in cuts.windows(2).flat_map(|c| {
+            let (a, width) = (c[0], c[1] - c[0]);
+            NODES.map(|(s, w)| (a + width * s, width * w))
+        }) {
+            let (uv, velocity) = cubic(&piece.control, s);
+            let (p, du, dv) = face.surface.first_derivs(uv);
+            let (off, foot) = foot_on_curve(&edge.curve, &p, t[0] + (t[1] - t[0]) * s, lo, hi);
+            if off.is_nan() || off > pcurve.deviation() {
+                continue;
+            }
+            let to = edge.curve.point(foot);
+            let from =
+                if projected { face.surface.point(face.surface.invert(&to, Some(uv), None)) } else { p };
+            let along = (du * velocity.x + dv * velocity.y) * (sign * weight);
+            add(sums, &(nalgebra::center(&from, &to) - reference), &(to - from).cross(&along));
+        }
+    }
+}
+
+/// Where the strip along a piece is divided, in shares of the piece: at the joints of the edge's curve and of the surface,
+/// between which gaps go to and fro, and once between two of them.
+fn cuts(surface: &Surface, curve: &Curve, piece: &Piece, t: (f64, f64)) -> Vec<f64> {
+    let [a, b] = [piece.control[0], piece.control[3]];
+    let rect = Rect { u0: a.x.min(b.x), u1: a.x.max(b.x), v0: a.y.min(b.y), v1: a.y.max(b.y) };
+    let (us, vs) = surface.breaks(&rect);
+    let along = |breaks: Vec<f64>, a: f64, b: f64| breaks.into_iter().map(move |x| (x - a) / (b - a));
+    let mut cuts = vec![0.0, 1.0];
+    cuts.extend(along(curve.breaks(t.0, t.1), t.0, t.1));
+    cuts.extend(along(us, a.x, b.x));
+    cuts.extend(along(vs, a.y, b.y));
+    cuts.retain(|s| (0.0..=1.0).contains(s));
+    cuts.sort_by(f64::total_cmp);
+    cuts.dedup_by(|a, b| *a - *b < 1e-6);
+    let middles: Vec<f64> = cuts.windows(2).map(|c| 0.5 * (c[0] + c[1])).collect();
+    cuts.extend(middles);
+    cuts.sort_by(f64::total_cmp);
+    cuts
+}
+
+/// A piece of surface at `d` from the reference point, by its vector area.
+fn add(sums: &mut FaceIntegrals, d: &V3, area: &V3) {
+    let flux = d.dot(area);
+    sums.volume += flux / 3.0;
+    sums.moment += d * (0.25 * flux);
+    sums.second += d * d.transpose() * (0.2 * flux);
+}
