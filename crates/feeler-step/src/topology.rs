@@ -97,7 +97,7 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
 
 /// Name and shells of a surface model: all of them are outer ones.
 fn surface_parts(r: &Record<'_>) -> Res<(String, Vec<(u32, u64)>)> {
-    let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.text(0).to_owned(), |p| p.text(0).to_owned());
+    let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.name(0), |p| p.name(0));
     let Some(own) = r.own(SURFACE_MODEL, 1) else {
         return bad(r.id, format!("is a {}, no surface model", r.label()));
     };
@@ -106,7 +106,7 @@ fn surface_parts(r: &Record<'_>) -> Res<(String, Vec<(u32, u64)>)> {
 
 /// Name, outer shell and voids, of a plain or a complex instance.
 fn solid_parts(r: &Record<'_>) -> Res<(String, u64, Vec<u64>)> {
-    let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.text(0).to_owned(), |p| p.text(0).to_owned());
+    let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.name(0), |p| p.name(0));
     let inherited = r.own("MANIFOLD_SOLID_BREP", 1);
     let outer = match inherited.or_else(|| r.own("FACETED_BREP", 1)).or_else(|| r.own("BREP_WITH_VOIDS", 1)) {
         Some(part) => part.reference(0, "outer")?,
