@@ -72,7 +72,15 @@ impl SourceBuilder {
     /// Adds a face of the outer shell.
     pub fn face(&mut self, surface: Surface, outward: bool, loops: Vec<LoopSource>) -> u32 {
         let id = self.id();
-        self.faces.push(FaceSource { id, shell: 0, surface, surface_deviation: 0.0, outward, loops });
+        self.faces.push(FaceSource {
+            id,
+            shell: 0,
+            surface,
+            surface_deviation: 0.0,
+            outward,
+            either_way: false,
+            loops,
+        });
         index(self.faces.len())
     }
 

@@ -60,6 +60,8 @@ pub struct FaceSource {
     /// Whether the outward normal (all of face orientation, `same_sense` and shell orientation folded in) is the
     /// surface's natural normal.
     pub outward: bool,
+    /// `outward` is a guess: the file leaves open which way its surface's normal points.
+    pub either_way: bool,
     /// Loops. Empty: the whole closed surface (a sphere, a torus).
     pub loops: Vec<LoopSource>,
 }

@@ -84,6 +84,7 @@ pub fn solid_source(name: &str, solid: &truck::Solid) -> Result<SolidSource, Tru
                 surface,
                 surface_deviation: 0.0,
                 outward: f.orientation == natural,
+                either_way: false,
                 loops: loops.collect(),
             });
         }

@@ -1,5 +1,5 @@
 //! Solid to hierarchy, one module a step: `group` into supermaximal features, `split` into almost flat areas, `bound`
-//! them by boxes and cones, `build` the tree.
+//! them by boxes and cones, `build` the tree; `sound` looks at the result as a whole.
 //!
 //! Everything is deterministic: the same solid and options give the same bytes.
 
@@ -15,7 +15,9 @@ mod hull;
 mod normals;
 mod polar;
 mod prepare;
+mod sound;
 mod split;
 mod wall;
 
 pub use prepare::{PrepareError, prepare_model, prepare_solid};
+pub use sound::Unsound;

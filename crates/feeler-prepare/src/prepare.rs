@@ -13,6 +13,7 @@ use thiserror::Error;
 use crate::bound::{Leaf, leaves};
 use crate::group::{EdgeGroup, FaceGroup, Features, Role, VertexPick, group};
 use crate::guide::guide;
+use crate::sound::Unsound;
 
 /// Finest flatness (rad): below, leaves would outnumber any use of them (a ball has 10^5 there).
 const MIN_FLATNESS: f64 = 0.01;
@@ -35,6 +36,9 @@ pub enum PrepareError {
         /// Entity id of the face.
         entity: u64,
     },
+    /// What came out is no solid.
+    #[error("the result of importing it is no solid: {0}")]
+    Unsound(#[from] Unsound),
 }
 
 /// Prepares several solids and puts them in their places.
@@ -96,6 +100,7 @@ pub fn prepare_solid(solid: &Solid, options: &Options) -> Result<Hierarchy, Prep
     let tight = placed_box(&out, &Pose::identity());
     (out.info.bbox_min, out.info.bbox_max) = (tight.min.into(), tight.max.into());
     out.hull = crate::hull::hull(&out);
+    crate::sound::check(solid, &out)?;
     out.info.wall = crate::wall::wall(&out);
     Ok(out)
 }

@@ -229,8 +229,8 @@ impl<'a> Record<'a> {
     /// `.T.` or `.F.`; `None` for anything else (`.U.`, unset).
     pub(crate) fn logical(&self, i: usize) -> Option<bool> {
         match self.attr(i) {
-            Attribute::Enum(e) if e == "T" || e == "TRUE" => Some(true),
-            Attribute::Enum(e) if e == "F" || e == "FALSE" => Some(false),
+            Attribute::Enum(e) if is_one_of(e, ["T", "TRUE"]) => Some(true),
+            Attribute::Enum(e) if is_one_of(e, ["F", "FALSE"]) => Some(false),
             _ => None,
         }
     }
@@ -240,10 +240,10 @@ impl<'a> Record<'a> {
         self.logical(i).map_or_else(|| self.wrong(what, ".T. or .F."), Ok)
     }
 
-    /// An enumeration value.
-    pub(crate) fn enumeration(&self, i: usize) -> Option<&str> {
+    /// An enumeration value, in upper case.
+    pub(crate) fn enumeration(&self, i: usize) -> Option<String> {
         match self.attr(i) {
-            Attribute::Enum(e) => Some(e),
+            Attribute::Enum(e) => Some(e.to_ascii_uppercase()),
             _ => None,
         }
     }
@@ -254,6 +254,11 @@ impl<'a> Record<'a> {
             Attribute::String(s) => s.trim(),
             _ => "",
         }
+    }
+
+    /// A string to be shown: without control characters.
+    pub(crate) fn name(&self, i: usize) -> String {
+        self.text(i).replace(char::is_control, " ").trim().to_owned()
     }
 
     /// The id that attribute `i` refers to.
@@ -339,6 +344,10 @@ impl<'a> Record<'a> {
         };
         self.list(i, what)?.iter().map(row).collect()
     }
+}
+
+fn is_one_of(e: &str, values: [&str; 2]) -> bool {
+    values.iter().any(|v| e.eq_ignore_ascii_case(v))
 }
 
 fn kind_name(p: &RawEntityPart) -> &str {

@@ -22,6 +22,14 @@ pub enum StepError {
         /// What it is instead.
         reason: String,
     },
+    /// The file is in gzip or ZIP, and nothing can be taken out of that.
+    #[error("{name}: {reason}")]
+    Packed {
+        /// Name of the input.
+        name: String,
+        /// Why.
+        reason: String,
+    },
     /// The file ends before its end.
     #[error("{name}: the file is cut off ({reason}); copy or export it again")]
     Truncated {

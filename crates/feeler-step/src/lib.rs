@@ -7,7 +7,8 @@
 //!
 //! The text is parsed by `step-io`, and nothing of that crate shows here. Entities are read from its untyped graph:
 //! ids survive, complex instances keep their parts, and an entity that some other part of the file breaks costs
-//! nothing unless a solid needs it.
+//! nothing unless a solid needs it. Before that `text` takes files out of gzip and ZIP, finds out their encodings, and
+//! puts their sections in order.
 
 mod assembly;
 mod entities;
@@ -15,6 +16,7 @@ mod error;
 mod files;
 mod geometry;
 mod read;
+mod text;
 mod topology;
 mod units;
 
@@ -23,3 +25,4 @@ pub use files::{Resolve, read_below};
 pub use read::{
     ComponentSource, Import, ReadOptions, SolidInstance, read_step, read_step_bytes, read_step_with,
 };
+pub use text::{MAX_UNPACKED, unpacked_size};

@@ -7,11 +7,13 @@ use std::path::Path;
 
 use feeler_brep::SolidSource;
 use feeler_geom::Pose;
+use step_io::parser::Graph;
 
 use crate::assembly::{self, Component, External, Placed};
 use crate::entities::{Bad, Entities};
 use crate::error::{Problem, Severity, StepError};
 use crate::files::{self, Resolve, read_below};
+use crate::text;
 use crate::topology;
 
 /// Remarks of one kind beyond this many are only counted.
@@ -156,22 +158,22 @@ pub(crate) struct Content {
 
 /// Reads one file.
 pub(crate) fn content_of(name: &str, bytes: &[u8], open_shells: bool) -> Result<Content, StepError> {
-    Ok(content(parse(name, bytes)?, open_shells))
+    let bytes = text::unpacked(name, bytes)?;
+    let (text, note) = text::in_utf8(&bytes);
+    let (graph, mut notes) = parse(name, &text)?;
+    notes.extend(note);
+    Ok(content(graph, notes, open_shells))
 }
 
-fn parse(name: &str, bytes: &[u8]) -> Result<step_io::parser::Graph, StepError> {
+/// The entities of a text, and remarks about it.
+fn parse(name: &str, bytes: &[u8]) -> Result<(Graph, Vec<String>), StepError> {
     let name = name.to_owned();
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = without_tail(bytes.trim_ascii());
     if text.is_empty() {
         return Err(StepError::NotStep { name, reason: "it is empty".to_owned() });
     }
     if !starts_as_step(text) {
-        let reason = if text.starts_with(b"PK") {
-            "it is a ZIP archive; unpack it".to_owned()
-        } else if text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff") {
-            "it is UTF-16 text; save it as UTF-8".to_owned()
-        } else if text.starts_with(b"solid") {
+        let reason = if text.starts_with(b"solid") {
             "it looks like STL".to_owned()
         } else {
             let start: Vec<u8> = text.iter().take(24).copied().collect();
@@ -181,12 +183,20 @@ fn parse(name: &str, bytes: &[u8]) -> Result<step_io::parser::Graph, StepError> 
     }
     // Some writers forget the last semicolon.
     let semicolon: &[u8] = if text.ends_with(b";") { b"" } else { b";" };
-    step_io::parser::parse(text.chain(semicolon)).map_err(|e| {
-        // The parser stops at the first token that does not fit: at the end of a cut file that may be anything.
-        let reason = e.to_string();
-        let cut = matches!(e, step_io::Error::UnexpectedEof { .. }) || end_mark(text).is_none();
-        if cut { StepError::Truncated { name, reason } } else { StepError::Syntax { name, reason } }
-    })
+    let error = match step_io::parser::parse(text.chain(semicolon)) {
+        Ok(graph) => return Ok((graph, Vec::new())),
+        Err(e) => e,
+    };
+    let bad_schema = matches!(error, step_io::Error::MalformedFileSchema { .. });
+    if let Some((tidy, notes)) = text::tidied(text, bad_schema)
+        && let Ok(graph) = step_io::parser::parse(tidy.as_slice())
+    {
+        return Ok((graph, notes));
+    }
+    // The parser stops at the first token that does not fit: at the end of a cut file that may be anything.
+    let reason = error.to_string();
+    let cut = matches!(error, step_io::Error::UnexpectedEof { .. }) || end_mark(text).is_none();
+    Err(if cut { StepError::Truncated { name, reason } } else { StepError::Syntax { name, reason } })
 }
 
 /// Whether the first token is `ISO-10303-21`, comments before it apart.
@@ -217,14 +227,22 @@ fn end_mark(text: &[u8]) -> Option<usize> {
     text[from..].windows(END.len()).rposition(|w| w.eq_ignore_ascii_case(END)).map(|at| from + at)
 }
 
-fn content(graph: step_io::parser::Graph, open_shells: bool) -> Content {
+fn content(graph: Graph, notes: Vec<String>, open_shells: bool) -> Content {
     let schema = graph.schema.raw.join(", ");
+    let is_known = graph.schema.is_recognized();
     let external = graph.external_references.len();
     let warning = |entity, message| Problem { entity, severity: Severity::Warning, message };
     let mut problems: Vec<Problem> =
         graph.warnings.iter().take(MAX_NOTES).map(|w| warning(None, w.to_string())).collect();
     if graph.warnings.len() > MAX_NOTES {
         problems.push(warning(None, format!("{} more such warnings", graph.warnings.len() - MAX_NOTES)));
+    }
+    problems.extend(notes.into_iter().map(|message| warning(None, message)));
+    if !is_known {
+        let message = format!(
+            "the file's schema is '{schema}', which is none of AP203, AP214 and AP242; it is read as if it were"
+        );
+        problems.push(warning(None, message));
     }
     let entities = Entities::new(graph, open_shells);
     let layout = assembly::layout(&entities, &mut problems);

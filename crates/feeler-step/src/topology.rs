@@ -6,7 +6,7 @@ use feeler_brep::source::{EdgeSource, FaceSource, LoopSource, SolidSource, Verte
 use feeler_geom::{Curve, Frame, P3, Surface, V3};
 
 use crate::entities::{Bad, Entities, Record, Res, bad};
-use crate::geometry::{Geometry, Near, ReadSurface};
+use crate::geometry::{Geometry, Near, NearEdge, ReadSurface};
 use crate::units::Units;
 
 /// Whether `r` is a solid that this crate converts, or a surface model that is asked for.
@@ -97,7 +97,7 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
 
 /// Name and shells of a surface model: all of them are outer ones.
 fn surface_parts(r: &Record<'_>) -> Res<(String, Vec<(u32, u64)>)> {
-    let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.text(0).to_owned(), |p| p.text(0).to_owned());
+    let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.name(0), |p| p.name(0));
     let Some(own) = r.own(SURFACE_MODEL, 1) else {
         return bad(r.id, format!("is a {}, no surface model", r.label()));
     };
@@ -106,7 +106,7 @@ fn surface_parts(r: &Record<'_>) -> Res<(String, Vec<(u32, u64)>)> {
 
 /// Name, outer shell and voids, of a plain or a complex instance.
 fn solid_parts(r: &Record<'_>) -> Res<(String, u64, Vec<u64>)> {
-    let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.text(0).to_owned(), |p| p.text(0).to_owned());
+    let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.name(0), |p| p.name(0));
     let inherited = r.own("MANIFOLD_SOLID_BREP", 1);
     let outer = match inherited.or_else(|| r.own("FACETED_BREP", 1)).or_else(|| r.own("BREP_WITH_VOIDS", 1)) {
         Some(part) => part.reference(0, "outer")?,
@@ -225,7 +225,9 @@ impl SolidReader<'_> {
             if r.name == "FACE" { (None, true) } else { (r.maybe_reference(2), r.boolean(3, "same_sense")?) };
         let read = match surface_id {
             Some(surface_id) => {
-                self.geometry.surface(surface_id, r.id, Near { points: &near, margin: 0.0 })?
+                let edges = edges_of(&loops, &self.edges, &self.vertices);
+                let near = Near { points: &near, margin: 0.0, edges: &edges, surface: surface_id };
+                self.geometry.surface(surface_id, r.id, near)?
             }
             None if !polygons.is_empty() => {
                 // A polygon needs no surface: its plane is its own.
@@ -242,6 +244,7 @@ impl SolidReader<'_> {
             surface: read.surface,
             surface_deviation: read.deviation,
             outward: (read.same_normal == same_sense) == forward,
+            either_way: read.either_way,
             loops,
         });
         Ok(())
@@ -520,6 +523,21 @@ struct Uses {
     forward: u32,
     backward: u32,
     face: u64,
+}
+
+/// The edges of a face's loops.
+fn edges_of<'a>(
+    loops: &[LoopSource],
+    edges: &'a [EdgeSource],
+    vertices: &[VertexSource],
+) -> Vec<NearEdge<'a>> {
+    let near = |(e, _): &(u32, bool)| {
+        let edge = &edges[*e as usize];
+        let ends = [edge.start, edge.end].map(|v| vertices[v as usize].point);
+        NearEdge { id: edge.id, curve: &edge.curve, ends, along: edge.same_sense }
+    };
+    let uses = loops.iter().filter_map(|l| if let LoopSource::Edges(uses) = l { Some(uses) } else { None });
+    uses.flatten().map(near).collect()
 }
 
 /// Points around a curve, the ends of unbounded ones excepted.

@@ -102,7 +102,7 @@ fn measure_part(measure: Record<'_>) -> Record<'_> {
 }
 
 fn si_unit(si: &Record<'_>) -> Res<Unit> {
-    let factor = match si.enumeration(0) {
+    let factor = match si.enumeration(0).as_deref() {
         None => 1.0,
         Some("EXA") => 1e18,
         Some("PETA") => 1e15,
@@ -122,9 +122,9 @@ fn si_unit(si: &Record<'_>) -> Res<Unit> {
         Some("ATTO") => 1e-18,
         Some(other) => return bad(si.id, format!("has the unknown SI prefix {other}")),
     };
-    Ok(match si.enumeration(1) {
+    Ok(match si.enumeration(1).as_deref() {
         // 1e-3 * 1000 is not 1: take the common case exactly.
-        Some("METRE") if si.enumeration(0) == Some("MILLI") => Unit::Length(1.0),
+        Some("METRE") if si.enumeration(0).as_deref() == Some("MILLI") => Unit::Length(1.0),
         Some("METRE") => Unit::Length(factor * 1000.0),
         Some("RADIAN") => Unit::Angle(factor),
         _ => Unit::Other,

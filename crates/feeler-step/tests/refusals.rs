@@ -26,8 +26,7 @@ fn what_is_no_step_file() {
         (&b""[..], "empty"),
         (b" \n\t ", "empty"),
         (b"\xef\xbb\xbf", "empty"),
-        (b"PK\x03\x04rest", "ZIP"),
-        (b"\xff\xfeI\0S\0O\0", "UTF-16"),
+        (b"\xff\xfeI\0S\0O\0", "begins with \"ISO\""),
         (b"solid cube\nfacet normal 0 0 1", "STL"),
         (b"hello", "hello"),
         (b"/* ISO-10303-21; never closed", "begins with"),
@@ -52,7 +51,17 @@ fn paths_that_cannot_be_read() {
 fn a_file_cut_anywhere_is_an_error() {
     let text = block().text();
     let end = text.find("END-ISO-10303-21;").unwrap() + "END-ISO-10303-21".len();
-    for cut in (1..end).step_by(7) {
+    // Behind the end of the data only the end mark is missing, which is told.
+    let data = text.rfind("ENDSEC").unwrap() + "ENDSEC".len();
+    for cut in data..end {
+        let import = read(&text[..cut]).unwrap();
+        assert!(
+            import.problems.iter().any(|p| p.message.contains("does not end with")),
+            "{:?}",
+            import.problems
+        );
+    }
+    for cut in (1..data).step_by(7) {
         let e = read(&text[..cut]).expect_err("half a file is no model");
         let cut_off = matches!(e, StepError::Truncated { .. });
         let too_short = matches!(e, StepError::NotStep { .. }) && cut < 13;

@@ -101,8 +101,8 @@ impl BuildOptions {
 /// [`Solid::warnings`].
 pub fn build_solid(source: &SolidSource, options: &BuildOptions) -> Result<Solid, BuildError> {
     let mut corrected = None;
-    // Faces first, then shells, then once more to see that all is well.
-    for _ in 0..3 {
+    // Faces first, then guesses, then shells, then once more to see that all is well.
+    for _ in 0..4 {
         let mut report = Report::default();
         if let Some((_, warnings)) = &corrected {
             report.warnings.clone_from(warnings);

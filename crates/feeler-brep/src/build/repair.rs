@@ -8,7 +8,7 @@ use feeler_geom::{V3, math};
 use super::draft::{Draft, Edge, Face, Use, UseAt, index};
 use super::loops::{self, Tolerances};
 use super::{Report, domain};
-use crate::source::{LoopSource, SolidSource};
+use crate::source::{FaceSource, LoopSource, SolidSource};
 
 /// Connects loops whose listed senses do not: leaves out edges that end in nowhere, or takes the senses from the
 /// vertices. Returns the loops of the second kind as (face, loop): their direction is not known.
@@ -386,7 +386,19 @@ pub(super) struct Wrong {
 /// The source with that put right.
 pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report) -> SolidSource {
     let mut out = source.clone();
-    for shell in &wrong.shells {
+    // A guess about single faces is what is wrong first.
+    let guessed = |f: &FaceSource| f.either_way && wrong.shells.contains(&f.shell);
+    let guesses: Vec<u32> = out.faces.iter().filter(|f| guessed(f)).map(|f| f.shell).collect();
+    for f in out.faces.iter_mut().filter(|f| guessed(f)) {
+        report.warn(format!(
+            "face #{}: the file leaves open which side of its surface is outside; the one that gives the solid a volume was taken",
+            f.id
+        ));
+        f.outward = !f.outward;
+        f.either_way = false;
+    }
+    let shells: Vec<u32> = wrong.shells.iter().copied().filter(|s| !guesses.contains(s)).collect();
+    for shell in &shells {
         report.warn(format!("shell {shell} was inside out and has been turned"));
     }
     for f in &wrong.faces {
@@ -396,7 +408,7 @@ pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report
         if wrong.faces.contains(&f.id) {
             f.outward = !f.outward;
         }
-        if wrong.shells.contains(&f.shell) {
+        if shells.contains(&f.shell) {
             f.outward = !f.outward;
             for l in &mut f.loops {
                 if let LoopSource::Edges(walk) = l {

@@ -162,8 +162,7 @@ impl<'a> Index<'a> {
     /// A solid's own name.
     pub(super) fn solid_name(&self, id: u64) -> String {
         let Some(r) = self.entities.find(id) else { return String::new() };
-        let name =
-            r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.text(0).to_owned(), |p| p.text(0).to_owned());
+        let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.name(0), |p| p.name(0));
         if name.eq_ignore_ascii_case("none") { String::new() } else { name }
     }
 
@@ -401,9 +400,9 @@ impl Scan {
 fn product_name(entities: &Entities, definition: &Record<'_>) -> Option<String> {
     let formation = entities.find(definition.maybe_reference(2)?)?;
     let product = entities.find(formation.maybe_reference(2)?)?;
-    let (id, name) = (product.text(0), product.text(1));
+    let (id, name) = (product.name(0), product.name(1));
     // Slashes separate the steps of a path.
-    Some(named(if name.is_empty() { id } else { name }))
+    Some(named(if name.is_empty() { &id } else { &name }))
 }
 
 /// A name as a step of a path: slashes separate those, and writers put "NONE" where there is no name.
@@ -438,7 +437,7 @@ fn representation(entities: &Entities, r: &Record<'_>) -> Option<Rep> {
     }
     let own = r.own("REPRESENTATION", 0).or_else(|| r.name.ends_with("REPRESENTATION").then(|| r.clone()))?;
     let context = own.maybe_reference(2)?;
-    let mut rep = Rep { name: named(own.text(0)), context: Some(context), ..Rep::default() };
+    let mut rep = Rep { name: named(&own.name(0)), context: Some(context), ..Rep::default() };
     for item in own.any_references(1) {
         let first = rep.items.insert(item);
         match entities.find(item) {

@@ -136,7 +136,7 @@ impl Geometry<'_> {
 
     fn trimmed(&mut self, r: &Record<'_>) -> Res<BezierSpline> {
         let basis = self.curve(r.reference(1, "basis_curve")?, r.id)?;
-        let by_parameter = r.enumeration(5) == Some("PARAMETER");
+        let by_parameter = r.enumeration(5).as_deref() == Some("PARAMETER");
         let mut ends = [0.0; 2];
         for (k, end) in ends.iter_mut().enumerate() {
             let point = r.any_references(2 + k).next();

@@ -3,6 +3,7 @@
 mod curves;
 mod offset;
 mod pcurves;
+mod profile;
 mod splines;
 mod surfaces;
 mod swept;
@@ -16,7 +17,7 @@ use crate::entities::{Entities, Record, Res, bad};
 use crate::units::Units;
 
 use curves::ReadCurve;
-pub(crate) use surfaces::{Near, ReadSurface};
+pub(crate) use surfaces::{Near, NearEdge, ReadSurface};
 
 /// Largest coordinate that is taken seriously (mm): a thousand kilometres.
 const MAX_COORDINATE_MM: f64 = 1e9;

@@ -155,7 +155,7 @@ impl Geometry<'_> {
 
     /// A surface and how the file's parameters go over into ours.
     fn parametrised(&mut self, id: u64, by: u64, near: &[P3]) -> Res<(Surface, ParameterMap)> {
-        let read = self.surface(id, by, Near { points: near, margin: 0.0 })?;
+        let read = self.surface(id, by, Near { points: near, margin: 0.0, edges: &[], surface: id })?;
         let (mm, rad) = (self.units.mm, self.units.rad);
         let r = self.entities.get(id, by)?.flattened();
         let map =

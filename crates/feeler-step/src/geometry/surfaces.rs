@@ -3,8 +3,9 @@
 //! A surface is read for one face: where that is tells what the surface alone does not (which nappe of a cone, how
 //! much of an unbounded extrusion).
 
-use feeler_geom::{Frame, P3, Surface, math};
+use feeler_geom::{Curve, Frame, P3, Surface, math};
 
+use super::curves::parameter_near;
 use super::{Geometry, splines};
 use crate::entities::{Record, Res, bad};
 
@@ -18,6 +19,38 @@ pub(crate) struct Near<'a> {
     pub(crate) points: &'a [P3],
     /// How far beyond them the face may reach (mm).
     pub(crate) margin: f64,
+    /// The face's edges.
+    pub(crate) edges: &'a [NearEdge<'a>],
+    /// The face's surface; 0 if it is not known.
+    pub(crate) surface: u64,
+}
+
+/// An edge of a face.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NearEdge<'a> {
+    /// Its entity.
+    pub(crate) id: u64,
+    pub(crate) curve: &'a Curve,
+    /// Where it starts and ends, and whether it runs along its curve.
+    pub(crate) ends: [P3; 2],
+    pub(crate) along: bool,
+}
+
+impl NearEdge<'_> {
+    /// Its ends and a point in its middle.
+    pub(super) fn points(&self) -> [P3; 3] {
+        let [start, end] = self.ends.map(|p| parameter_near(self.curve, &p));
+        let (a, b) = if self.along { (start, end) } else { (end, start) };
+        let span = match self.curve.period() {
+            // All around where it ends where it starts.
+            Some(period) => match math::wrap(b - a, 0.0, period) {
+                span if span <= 1e-9 * period => period,
+                span => span,
+            },
+            None => b - a,
+        };
+        [self.ends[0], self.curve.point(a + 0.5 * span), self.ends[1]]
+    }
 }
 
 /// A surface as read.
@@ -29,15 +62,17 @@ pub(crate) struct ReadSurface {
     pub(crate) same_normal: bool,
     /// Largest distance from the file's surface (mm), 0 when exact.
     pub(crate) deviation: f64,
+    /// Nothing tells which half of a profile that crosses its axis is turned: the normal may be the other one.
+    pub(crate) either_way: bool,
 }
 
 impl ReadSurface {
     pub(crate) fn exact(surface: Surface) -> Self {
-        Self { surface, same_normal: true, deviation: 0.0 }
+        Self::with_normal(surface, true)
     }
 
     pub(super) fn with_normal(surface: Surface, same_normal: bool) -> Self {
-        Self { surface, same_normal, deviation: 0.0 }
+        Self { surface, same_normal, deviation: 0.0, either_way: false }
     }
 }
 
@@ -140,6 +175,7 @@ impl Geometry<'_> {
                     surface: Surface::Bezier(grid),
                     same_normal: basis.same_normal,
                     deviation,
+                    either_way: basis.either_way,
                 });
             }
             Surface::Plane { frame } => Some((
@@ -166,6 +202,7 @@ impl Geometry<'_> {
                 surface,
                 same_normal: basis.same_normal == same,
                 deviation: basis.deviation,
+                either_way: basis.either_way,
             }),
             None => bad(r.id, "is an OFFSET_SURFACE that shrinks to a curve or a point"),
         }

@@ -42,7 +42,16 @@ impl Geometry<'_> {
             _ => None,
         };
         match revolution(&profile, middle, &axis.origin, &axis.z, near) {
-            Some(read) => Ok(read),
+            Some(Turned::Canonical(read)) => Ok(read),
+            Some(Turned::Range(t0, t1)) => {
+                let axis = (&axis.origin, &axis.z);
+                let part = self.part_turned(&profile, (t0, t1), axis, middle, (r.id, near));
+                let (t0, t1, either_way) = part.map_or((t0, t1, false), |p| (p.t0, p.t1, p.is_guess));
+                let spline = BezierSpline::of_curve(&profile.curve, t0, t1);
+                let grid = BezierSurface::revolution(&spline, axis.0, axis.1, 0.0, TAU);
+                let read = ReadSurface::with_normal(Surface::Bezier(grid), profile.forward);
+                Ok(ReadSurface { either_way, ..read })
+            }
             None => bad(r.id, "is a surface of revolution whose profile lies on the axis"),
         }
     }
@@ -70,7 +79,7 @@ fn extrusion(profile: &ReadCurve, dir: &V3, near: Near<'_>) -> Option<ReadSurfac
         _ => {}
     }
 
-    let spline = finite_profile(&profile.curve, |frame| {
+    let (t0, t1) = finite_range(&profile.curve, |frame| {
         // Along the extrusion onto the plane of the conic.
         let slope = frame.z.dot(dir);
         near.points
@@ -85,6 +94,7 @@ fn extrusion(profile: &ReadCurve, dir: &V3, near: Near<'_>) -> Option<ReadSurfac
             })
             .fold(0.0, f64::max)
     });
+    let spline = BezierSpline::of_curve(&profile.curve, t0, t1);
     let (lo, hi) = range(spline.points().iter().map(|p| p.coords.dot(dir)));
     let (face_lo, face_hi) = range(near.points.iter().map(|p| p.coords.dot(dir)));
     let size = (face_hi - face_lo).max(hi - lo).max(1e-3);
@@ -95,6 +105,13 @@ fn extrusion(profile: &ReadCurve, dir: &V3, near: Near<'_>) -> Option<ReadSurfac
     Some(ReadSurface::with_normal(Surface::Bezier(grid), profile.forward))
 }
 
+/// A profile turned about an axis.
+enum Turned {
+    Canonical(ReadSurface),
+    /// Free-form: the range of the profile within reach of the face.
+    Range(f64, f64),
+}
+
 /// The profile turned about the axis. `None` when it has no area.
 fn revolution(
     profile: &ReadCurve,
@@ -102,7 +119,7 @@ fn revolution(
     origin: &P3,
     axis: &V3,
     near: Near<'_>,
-) -> Option<ReadSurface> {
+) -> Option<Turned> {
     let canonical = match &profile.curve {
         Curve::Line { origin: p, dir } => revolved_line(p, dir, origin, axis, near)?,
         Curve::Circle { frame, radius } => revolved_circle(frame, *radius, origin, axis),
@@ -113,20 +130,20 @@ fn revolution(
         let own = natural_direction(&surface, &m);
         // The file's normal is (axis × (λ - o)) × λ'.
         let file = axis.cross(&(m - origin)).cross(&tangent);
-        return Some(ReadSurface::with_normal(surface, (file.dot(&own) > 0.0) == profile.forward));
+        let same = (file.dot(&own) > 0.0) == profile.forward;
+        return Some(Turned::Canonical(ReadSurface::with_normal(surface, same)));
     }
     // Every point of the surface is as far from a point of the axis as the profile's point it came from.
     let reach = near.points.iter().map(|p| (p - origin).norm()).fold(0.0, f64::max) + near.margin;
-    let spline = match &profile.curve {
+    let (t0, t1) = match &profile.curve {
         Curve::Line { origin: p, dir } => {
             let t = (origin - p).dot(dir);
             let w = reach.max(1e-3) * 1.01;
-            BezierSpline::of_curve(&profile.curve, t - w, t + w)
+            (t - w, t + w)
         }
-        curve => finite_profile(curve, |frame| reach + (frame.origin - origin).norm()),
+        curve => finite_range(curve, |frame| reach + (frame.origin - origin).norm()),
     };
-    let grid = BezierSurface::revolution(&spline, origin, axis, 0.0, TAU);
-    Some(ReadSurface::with_normal(Surface::Bezier(grid), profile.forward))
+    Some(Turned::Range(t0, t1))
 }
 
 /// A line turned about an axis in one plane with it: cylinder, plane or cone. Outer `None`: no area; inner `None`:
@@ -218,21 +235,20 @@ fn natural_direction(surface: &Surface, p: &P3) -> V3 {
     }
 }
 
-/// The profile in exact Bézier pieces. A parabola or hyperbola is cut where its local `|y|` passes `reach` of its
-/// frame.
-fn finite_profile(curve: &Curve, reach: impl Fn(&Frame) -> f64) -> BezierSpline {
+/// All of a profile. A parabola or hyperbola is cut where its local `|y|` passes `reach` of its frame.
+fn finite_range(curve: &Curve, reach: impl Fn(&Frame) -> f64) -> (f64, f64) {
     match curve {
         Curve::Parabola { frame, focal } => {
             let t = (reach(frame) / (2.0 * focal)).max(1e-3) * 1.05;
-            BezierSpline::of_curve(curve, -t, t)
+            (-t, t)
         }
         Curve::Hyperbola { frame, semi_imag, .. } => {
             let t = math::asinh(reach(frame) / semi_imag).max(1e-3) * 1.05;
-            BezierSpline::of_curve(curve, -t, t)
+            (-t, t)
         }
-        Curve::Bezier(spline) => spline.clone(),
-        Curve::Line { .. } => BezierSpline::of_curve(curve, -1.0, 1.0),
-        Curve::Circle { .. } | Curve::Ellipse { .. } => BezierSpline::of_curve(curve, 0.0, TAU),
+        Curve::Bezier(spline) => spline.range(),
+        Curve::Line { .. } => (-1.0, 1.0),
+        Curve::Circle { .. } | Curve::Ellipse { .. } => (0.0, TAU),
     }
 }
 

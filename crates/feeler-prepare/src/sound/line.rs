@@ -1,0 +1,302 @@
+//! Where a line passes through the boundary.
+//!
+//! Closed forms on canonical surfaces; free-form areas are halved until the line is nowhere near tangent to them, which
+//! leaves one crossing at most, and solved by Newton's steps. A line that comes near anything doubtful (a trim, a
+//! tangency) is given up.
+
+use arrayvec::ArrayVec;
+use feeler_geom::frame::complete_basis;
+use feeler_geom::roots::poly_roots;
+use feeler_geom::trim::Side;
+use feeler_geom::{Aabb, Frame, Obb, P2, P3, Rect, RevolutionCone, Surface, V3, math};
+use feeler_hierarchy::{Face, Feature, FeatureType, Hierarchy};
+use nalgebra::{Matrix2, Vector2};
+
+/// Sine of the angle between line and surface below which a crossing counts as a tangency.
+const TANGENT: f64 = 1e-4;
+
+/// Sine of the angle that a line keeps from all tangent planes of an area that is solved.
+const GRAPH: f64 = 1e-2;
+
+/// Parts of free-form areas that are looked at for one line.
+const MAX_PARTS: u32 = 200;
+
+/// Halvings of the rectangle of a free-form area.
+const MAX_HALVINGS: u32 = 24;
+
+/// A line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    pub(super) origin: P3,
+    /// Unit length.
+    pub(super) dir: V3,
+}
+
+/// Where it passes through the boundary.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crossing {
+    pub(super) t: f64,
+    /// 1 into the solid, −1 out of it.
+    pub(super) step: i32,
+    pub(super) face: u32,
+    uv: P2,
+}
+
+/// A solid that lines pass through.
+pub(super) struct Target<'a> {
+    pub(super) h: &'a Hierarchy,
+    /// Largest deviation of a trim, for each face (mm).
+    deviation: Vec<f64>,
+    tol: f64,
+}
+
+impl<'a> Target<'a> {
+    pub(super) fn new(h: &'a Hierarchy, tol: f64) -> Self {
+        let of_face = |f: &Face| f.trim.pieces.iter().map(|p| p.deviation).fold(0.0, f64::max);
+        Self { h, deviation: h.faces.iter().map(of_face).collect(), tol }
+    }
+
+    /// All crossings in the order in which the line meets them; `None` when one is doubtful.
+    pub(super) fn crossings(&self, line: &Line) -> Option<Vec<Crossing>> {
+        let slack = self.tol + self.h.info.max_trim_deviation;
+        let (mut stack, mut canonical, mut found) = (vec![0_u32], vec![], vec![]);
+        let mut parts = 0;
+        while let Some(i) = stack.pop() {
+            let node = &self.h.nodes[i as usize];
+            if node.types & FeatureType::FACES == 0 || !line.meets_box(&node.obb, slack) {
+                continue;
+            }
+            if let Some(children) = node.children() {
+                stack.extend(children);
+                continue;
+            }
+            let Some(area) = node.area().map(|a| &self.h.areas[a as usize]) else { continue };
+            let Feature::Face(f) = area.feature else { continue };
+            if self.h.faces[f as usize].surface.is_canonical() {
+                canonical.push(f);
+            } else {
+                self.pass_part(line, f, &area.rect, Some(&node.cone), (0, &mut parts), &mut found)?;
+            }
+        }
+        canonical.sort_unstable();
+        canonical.dedup();
+        for f in canonical {
+            self.pass_face(line, f, &mut found)?;
+        }
+        // Neighbouring areas share their border.
+        found.sort_by(|a, b| (a.face, a.t).partial_cmp(&(b.face, b.t)).unwrap_or(std::cmp::Ordering::Equal));
+        found.dedup_by(|a, b| a.face == b.face && self.is_same(a, b));
+        found.sort_by(|a, b| a.t.total_cmp(&b.t));
+        Some(found)
+    }
+
+    /// Whether two crossings of one face are one, in its parameters.
+    fn is_same(&self, a: &Crossing, b: &Crossing) -> bool {
+        let trim = &self.h.faces[a.face as usize].trim;
+        let near = |x: f64, y: f64, period: Option<f64>, width: f64| {
+            let d = (x - y).abs();
+            period.map_or(d, |p| (d % p).min(p - d % p)) <= 1e-5 * width
+        };
+        near(a.uv.x, b.uv.x, trim.u_period, trim.rect.width())
+            && near(a.uv.y, b.uv.y, trim.v_period, trim.rect.height())
+    }
+
+    fn pass_face(&self, line: &Line, f: u32, found: &mut Vec<Crossing>) -> Option<()> {
+        let face = &self.h.faces[f as usize];
+        for t in line.parameters(&face.surface)? {
+            let p = line.origin + line.dir * t;
+            let uv = face.surface.invert(&p, None, Some(&face.trim.rect));
+            let off = (face.surface.point(uv) - p).norm();
+            if off > 1e3 * self.tol {
+                // On the other nappe or sheet.
+                continue;
+            }
+            if off > self.tol {
+                return None;
+            }
+            self.pass(line, f, uv, t, found)?;
+        }
+        Some(())
+    }
+
+    /// A part of a free-form face; `cone` holds its outward normals.
+    fn pass_part(
+        &self,
+        line: &Line,
+        f: u32,
+        rect: &Rect,
+        cone: Option<&RevolutionCone>,
+        (halvings, parts): (u32, &mut u32),
+        found: &mut Vec<Crossing>,
+    ) -> Option<()> {
+        *parts += 1;
+        let surface = &self.h.faces[f as usize].surface;
+        // Across the line the part is a graph: at most one crossing.
+        let is_graph = cone.is_some_and(|c| {
+            let to_axis = c.axis.dot(&line.dir).abs();
+            c.half_angle < 1.5 && to_axis > math::sin(c.half_angle) + GRAPH
+        });
+        if is_graph && let Some(crossing) = line.solve(surface, rect, self.tol) {
+            return crossing.map_or(Some(()), |(uv, t)| self.pass(line, f, uv, t, found));
+        }
+        if halvings >= MAX_HALVINGS || *parts >= MAX_PARTS {
+            return None;
+        }
+        for half in halves(surface, rect) {
+            if line.meets_aabb(&surface.bounds(&half), self.tol) {
+                let cone = surface.normal_cone(&half);
+                self.pass_part(line, f, &half, cone.as_ref(), (halvings + 1, &mut *parts), found)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Adds a crossing of the surface if it is on the face.
+    fn pass(&self, line: &Line, f: u32, uv: P2, t: f64, found: &mut Vec<Crossing>) -> Option<()> {
+        let face = &self.h.faces[f as usize];
+        let margin = self.deviation[f as usize] + 10.0 * self.tol;
+        let by_trim = face.trim.nearest(uv, face.surface.metric(uv), margin).is_some();
+        if by_trim {
+            return None;
+        }
+        if face.trim.classify(uv) != Side::Inside {
+            return Some(());
+        }
+        let normal = face.surface.normal(uv);
+        let sine = if face.outward { normal.dot(&line.dir) } else { -normal.dot(&line.dir) };
+        // NaN is doubtful, too.
+        if sine.abs().partial_cmp(&TANGENT) != Some(std::cmp::Ordering::Greater) {
+            return None;
+        }
+        found.push(Crossing { t, step: if sine < 0.0 { 1 } else { -1 }, face: f, uv });
+        Some(())
+    }
+}
+
+/// Both halves of a rectangle, cut across where it is longer in space.
+fn halves(surface: &Surface, r: &Rect) -> [Rect; 2] {
+    let (m_u, m_v) = (0.5 * (r.u0 + r.u1), 0.5 * (r.v0 + r.v1));
+    let at = |u: f64, v: f64| surface.point(P2::new(u, v));
+    let m = at(m_u, m_v);
+    let along_u = (at(r.u0, m_v) - m).norm() + (at(r.u1, m_v) - m).norm();
+    let along_v = (at(m_u, r.v0) - m).norm() + (at(m_u, r.v1) - m).norm();
+    if along_u >= along_v {
+        [Rect { u1: m_u, ..*r }, Rect { u0: m_u, ..*r }]
+    } else {
+        [Rect { v1: m_v, ..*r }, Rect { v0: m_v, ..*r }]
+    }
+}
+
+impl Line {
+    fn meets_box(&self, obb: &Obb, slack: f64) -> bool {
+        let d = obb.center - self.origin;
+        let slab = |k: usize| (obb.axes[k].dot(&d), obb.axes[k].dot(&self.dir), obb.half[k] + slack);
+        meets([slab(0), slab(1), slab(2)])
+    }
+
+    fn meets_aabb(&self, b: &Aabb, slack: f64) -> bool {
+        let (d, half) = (b.center() - self.origin, (b.max - b.min) * 0.5);
+        let slab = |k: usize| (d[k], self.dir[k], half[k] + slack);
+        meets([slab(0), slab(1), slab(2)])
+    }
+
+    /// All crossings of the line with a canonical surface, `None` when they are too uncertain.
+    fn parameters(&self, surface: &Surface) -> Option<ArrayVec<f64, 4>> {
+        let local = |frame: &Frame| (frame.local(&self.origin), frame.local_vector(&self.dir));
+        match surface {
+            Surface::Plane { frame } => {
+                let (o, d) = local(frame);
+                (d.z.abs() > TANGENT).then(|| [-o.z / d.z].into_iter().collect())
+            }
+            Surface::Cylinder { frame, radius } => {
+                let (o, d) = local(frame);
+                let (o, d) = (o.xy(), d.xy());
+                quadratic(d.norm_squared(), o.dot(&d), o.norm_squared() - radius * radius)
+            }
+            Surface::Sphere { frame, radius } => {
+                let (o, d) = local(frame);
+                quadratic(1.0, o.dot(&d), o.norm_squared() - radius * radius)
+            }
+            Surface::Cone { frame, half_angle } => {
+                let (o, d) = local(frame);
+                let k = math::tan(*half_angle);
+                let product = |p: &V3, q: &V3| p.x * q.x + p.y * q.y - k * k * p.z * q.z;
+                quadratic(product(&d, &d), product(&o, &d), product(&o, &o))
+            }
+            Surface::Torus { frame, major, minor } => {
+                let (o, d) = local(frame);
+                // About the line's point nearest to the centre, in units of the ring's radius: well scaled.
+                let t0 = -o.dot(&d);
+                let o = (o + d * t0) / *major;
+                let r = minor / major;
+                // (t² + m)² = 4 (A t² + 2 B t + C), m = |o|² + 1 − r².
+                let m = o.norm_squared() + 1.0 - r * r;
+                let (a, b, c) = (d.xy().norm_squared(), o.xy().dot(&d.xy()), o.xy().norm_squared());
+                let roots = poly_roots(&[m * m - 4.0 * c, -8.0 * b, 2.0 * m - 4.0 * a, 0.0, 1.0])?;
+                Some(roots.iter().map(|t| t0 + t * major).collect())
+            }
+            Surface::Bezier(_) => None,
+        }
+    }
+
+    /// The crossing with a part of a free-form surface that is a graph across the line: inner `None` if it is beside the
+    /// part, outer if Newton's steps do not tell.
+    #[expect(clippy::option_option, reason = "no crossing, or not known")]
+    fn solve(&self, surface: &Surface, rect: &Rect, tol: f64) -> Option<Option<(P2, f64)>> {
+        let (e, g) = complete_basis(&self.dir);
+        let (wu, wv) = (rect.width(), rect.height());
+        let mut uv = rect.center();
+        for _ in 0..20 {
+            let (p, du, dv) = surface.first_derivs(uv);
+            let r = Vector2::new(e.dot(&(p - self.origin)), g.dot(&(p - self.origin)));
+            let step = Matrix2::new(e.dot(&du), e.dot(&dv), g.dot(&du), g.dot(&dv)).try_inverse()? * r;
+            // Far outside there is no crossing; a little outside Newton's steps may come back.
+            let next = P2::new(
+                (uv.x - step.x).clamp(rect.u0 - 0.2 * wu, rect.u1 + 0.2 * wu),
+                (uv.y - step.y).clamp(rect.v0 - 0.2 * wv, rect.v1 + 0.2 * wv),
+            );
+            let moved = (du * (next.x - uv.x) + dv * (next.y - uv.y)).norm();
+            uv = next;
+            if moved <= 1e-3 * tol {
+                break;
+            }
+        }
+        let d = surface.point(uv) - self.origin;
+        let t = d.dot(&self.dir);
+        let (x, y) = ((uv.x - rect.u0) / wu, (uv.y - rect.v0) / wv);
+        let inside = x.min(1.0 - x).min(y).min(1.0 - y);
+        // Newton's steps that end elsewhere tell nothing. Both areas beside a border find what is on it; it is taken once.
+        let is_on_line = (d - self.dir * t).norm() <= tol;
+        is_on_line.then(|| (inside >= -1e-7).then_some((uv, t)))
+    }
+}
+
+/// Whether the line meets a box: for each axis distance to the centre, component of the direction, half the width.
+fn meets(slabs: [(f64, f64, f64); 3]) -> bool {
+    let (mut lo, mut hi) = (f64::NEG_INFINITY, f64::INFINITY);
+    for (c, v, half) in slabs {
+        if v.abs() < 1e-12 {
+            if c.abs() > half {
+                return false;
+            }
+            continue;
+        }
+        let (s, t) = ((c - half) / v, (c + half) / v);
+        (lo, hi) = (lo.max(s.min(t)), hi.min(s.max(t)));
+    }
+    lo <= hi
+}
+
+/// Roots of `a t² + 2 b t + c`; `None` where the line is almost tangent.
+fn quadratic(a: f64, b: f64, c: f64) -> Option<ArrayVec<f64, 4>> {
+    let disc = b * b - a * c;
+    if disc.abs() <= 1e-10 * (b * b).max((a * c).abs()) {
+        return None;
+    }
+    if disc < 0.0 {
+        return Some(ArrayVec::new());
+    }
+    let q = -(b + disc.sqrt().copysign(b));
+    // With a = 0 (a line along a cone's ruling) one crossing is at infinity.
+    Some([q / a, c / q].into_iter().filter(|t| t.is_finite()).collect())
+}

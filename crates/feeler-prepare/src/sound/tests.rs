@@ -1,0 +1,149 @@
+//! Solids pass, what only looks like one is refused.
+
+use super::{Unsound, check};
+use crate::{PrepareError, prepare_solid};
+use feeler_brep::build::{BuildOptions, build_solid};
+use feeler_brep::fixtures::{self, SourceBuilder};
+use feeler_brep::sheet::both_sides;
+use feeler_brep::source::LoopSource;
+use feeler_brep::{Solid, SolidSource};
+use feeler_geom::bezier::{BezierSpline, BezierSurface};
+use feeler_geom::{Curve, Frame, P3, Surface, V3};
+use feeler_hierarchy::{Hierarchy, Options};
+use std::f64::consts::TAU;
+
+fn prepared(source: &SolidSource) -> (Solid, Result<Hierarchy, PrepareError>) {
+    let solid = build_solid(source, &BuildOptions::default()).unwrap();
+    let hierarchy = prepare_solid(&solid, &Options { flatness: 0.8 });
+    (solid, hierarchy)
+}
+
+fn refused(source: &SolidSource) -> Unsound {
+    match prepared(source).1 {
+        Err(PrepareError::Unsound(e)) => e,
+        other => panic!("{}: {:?}", source.name, other.map(|h| h.info.volume)),
+    }
+}
+
+/// Both in one solid, shells of the second with numbers of their own if they are `apart`.
+fn together(mut a: SolidSource, b: SolidSource, shift: V3) -> SolidSource {
+    let index = |n: usize| u32::try_from(n).unwrap();
+    let (v, e) = (index(a.vertices.len()), index(a.edges.len()));
+    for mut vertex in b.vertices {
+        vertex.point += shift;
+        a.vertices.push(vertex);
+    }
+    for mut edge in b.edges {
+        let Curve::Line { origin, .. } = &mut edge.curve else { panic!("blocks only") };
+        *origin += shift;
+        (edge.start, edge.end) = (edge.start + v, edge.end + v);
+        a.edges.push(edge);
+    }
+    for mut face in b.faces {
+        let Surface::Plane { frame } = &mut face.surface else { panic!("blocks only") };
+        frame.origin += shift;
+        face.id += 1000;
+        for l in &mut face.loops {
+            let LoopSource::Edges(uses) = l else { continue };
+            uses.iter_mut().for_each(|u| u.0 += e);
+        }
+        a.faces.push(face);
+    }
+    a
+}
+
+fn block() -> SolidSource {
+    fixtures::block([0.0; 3], [4.0, 3.0, 2.0])
+}
+
+/// A conic turned about its own axis as a whole, which covers the surface twice, up to a disc.
+fn turned_twice(conic: &Curve, range: (f64, f64), disc: Option<(f64, f64)>) -> SolidSource {
+    let profile = BezierSpline::of_curve(conic, range.0, range.1);
+    let grid = BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, TAU);
+    let mut b = SourceBuilder::new();
+    let mut loops = vec![];
+    if let Some((radius, z)) = disc {
+        let v = b.vertex(radius, 0.0, z);
+        let frame = Frame::from_z(P3::new(0.0, 0.0, z), V3::z(), Some(V3::x())).unwrap();
+        let ring = b.circle(frame, radius, v);
+        b.face(Surface::Plane { frame }, true, vec![LoopSource::Edges(vec![(ring, true)])]);
+        loops.push(LoopSource::Edges(vec![(ring, false)]));
+    }
+    b.face(Surface::Bezier(grid), true, loops);
+    b.finish("turned twice")
+}
+
+#[test]
+fn solids_of_all_kinds_pass() {
+    let thin = fixtures::block([0.0; 3], [1000.0, 1000.0, 1e-3]);
+    let apart = together(block(), block(), V3::new(9.0, 0.0, 0.0));
+    // A common wall is a slit, no overlap.
+    let side_by_side = together(block(), block(), V3::new(4.0, 0.0, 0.0));
+    for source in [
+        thin,
+        apart,
+        side_by_side,
+        fixtures::hollow_sphere(3.0, 2.0),
+        fixtures::torus(5.0, 1.0),
+        fixtures::apple(2.0, 3.0),
+        fixtures::half_cone(2.0, 3.0),
+        fixtures::stadium(9.0, 1.0, 0.01),
+        fixtures::block_with_hole(4.0, 2.0, 3.9),
+    ] {
+        let (_, h) = prepared(&source);
+        assert!(h.is_ok(), "{}: {:?}", source.name, h.err());
+    }
+}
+
+#[test]
+fn sheets_are_not_asked() {
+    let mut tub = block();
+    tub.faces.pop();
+    let (_, h) = prepared(&both_sides(tub).unwrap().solid);
+    assert!(h.unwrap().info.volume.abs() < 1e-9, "no volume");
+}
+
+#[test]
+fn what_covers_itself_is_refused() {
+    assert!(
+        matches!(refused(&together(block(), block(), V3::zeros())), Unsound::Box { .. }),
+        "twice the same"
+    );
+    let overlap = together(block(), block(), V3::new(2.0, 1.0, 0.5));
+    match refused(&overlap) {
+        // 2 · 2 · 1.5 of 2 · 24 − 6.
+        Unsound::Covered { percent, .. } => assert!((5.0..40.0).contains(&percent), "{percent} %"),
+        other => panic!("{other}"),
+    }
+    let upright = |o: f64, x: V3| Frame::from_z(P3::new(0.0, 0.0, o), -V3::y(), Some(x)).unwrap();
+    let ellipse = Curve::Ellipse { frame: upright(0.0, V3::x()), semi_x: 10.0, semi_y: 6.0 };
+    assert!(
+        matches!(refused(&turned_twice(&ellipse, (0.0, TAU), None)), Unsound::Volume { .. }),
+        "no volume"
+    );
+    let parabola = Curve::Parabola { frame: upright(-1.0, V3::z()), focal: 2.0 };
+    let cup = turned_twice(&parabola, (-2.0, 2.0), Some((6.0, 3.5)));
+    assert!(matches!(refused(&cup), Unsound::Open { .. } | Unsound::Covered { .. }), "a cup within itself");
+}
+
+#[test]
+fn numbers_and_lines_must_fit() {
+    let (solid, h) = prepared(&fixtures::block_with_hole(4.0, 2.0, 1.0));
+    let h = h.unwrap();
+    assert_eq!(check(&solid, &h), Ok(()));
+    let with = |change: &dyn Fn(&mut Hierarchy)| {
+        let mut h = h.clone();
+        change(&mut h);
+        check(&solid, &h)
+    };
+    let volume = with(&|h| h.info.volume = -h.info.volume);
+    assert!(matches!(volume, Err(Unsound::Volume { .. })), "negative: {volume:?}");
+    let volume = with(&|h| h.info.area *= 0.1);
+    assert!(matches!(volume, Err(Unsound::Volume { .. })), "less area than a ball: {volume:?}");
+    let volume = with(&|h| h.info.volume = 8.0 * 8.0 * 2.01);
+    assert!(matches!(volume, Err(Unsound::Box { .. })), "more than the box: {volume:?}");
+    for k in 0..h.faces.len() {
+        let open = with(&|h| h.faces[k].outward = !h.faces[k].outward);
+        assert!(matches!(open, Err(Unsound::Open { .. })), "a face the wrong way round: {open:?}");
+    }
+}

@@ -1,0 +1,99 @@
+//! Files that are not quite as Part 21 wants them are read, with a remark; names are readable.
+//! The sections themselves: unit tests of the module.
+
+mod writer;
+
+use feeler_step::{Import, StepError, read_step_bytes};
+use flate2::{Compression, write::GzEncoder};
+use std::io::Write as _;
+use writer::{File, Length};
+
+/// A block with this name.
+fn block(name: &str) -> String {
+    let mut f = File::new();
+    let faces = f.block([0., 0., 0.], [1., 2., 3.]);
+    let shell = f.closed_shell(&faces);
+    let solid = f.add(format!("MANIFOLD_SOLID_BREP('{name}',#{shell})"));
+    let context = f.context(Length::Millimetre, false);
+    f.shape(&[solid], context);
+    f.text()
+}
+
+fn read(text: impl AsRef<[u8]>) -> Import {
+    read_step_bytes("odd.step", text.as_ref()).unwrap()
+}
+
+/// The solid and what was told about the file.
+fn told(text: impl AsRef<[u8]>) -> Vec<String> {
+    let import = read(text);
+    assert_eq!(import.solids.len(), 1);
+    assert_eq!(import.solids[0].faces.len(), 6, "whole");
+    import.problems.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn headers_and_sections_are_put_right() {
+    let good = block("a");
+    assert_eq!(told(&good), [""; 0], "nothing to say");
+    let name = "FILE_NAME('small','2024-01-01T00:00:00',(''),(''),'','','');\n";
+    let last = good.rfind("\n#").unwrap() + 1;
+    let (first, entity) = (&good[..last], good[last..].split_inclusive('\n').next().unwrap());
+    for (text, says) in [
+        (good.replace(name, ""), "no FILE_NAME"),
+        (good.replace("FILE_SCHEMA(('AUTOMOTIVE_DESIGN'));", ""), "no FILE_SCHEMA"),
+        (good.replace("(('AUTOMOTIVE_DESIGN'))", "('AUTOMOTIVE_DESIGN')"), "no FILE_SCHEMA that can be read"),
+        (good.replace("AUTOMOTIVE_DESIGN", "MY_OWN_DESIGN"), "'MY_OWN_DESIGN', which is none of"),
+        (good.replace("END-ISO-10303-21;", ""), "does not end with"),
+        (format!("{first}ENDSEC;\n{entity}END-ISO-10303-21;\n"), "1 entities after the end of its data"),
+        (format!("{first}ENDSEC;DATA;\n{entity}ENDSEC;END-ISO-10303-21;\n"), "2 DATA sections"),
+    ] {
+        let told = told(&text);
+        assert!(told.iter().any(|t| t.contains(says)), "{says}: {told:?}");
+    }
+}
+
+#[test]
+fn comments_and_lower_case_say_nothing() {
+    let good = block("a");
+    let comments = good.replace('\n', "/* ; ' */\n").replace("=", "/*;*/=/*'*/").replace(',', ",/**/");
+    assert_eq!(told(format!("/* one */ {comments} /* the last; */")), [""; 0], "comments");
+    let commented_end = format!("{good}/* END-ISO-10303-21; */");
+    assert_eq!(told(commented_end), [""; 0], "an end in a comment");
+    // All but the schema's name, which is none in lower case.
+    let lower = good.to_lowercase().replace("automotive_design", "AUTOMOTIVE_DESIGN");
+    assert_eq!(told(lower), [""; 0], "lower case");
+}
+
+#[test]
+fn names_are_readable() {
+    for (written, name) in [
+        (r"\X2\4E2D56FD\X0\", "中国"),
+        (r"Geh\X\E4use", "Gehäuse"),
+        (r"Geh\S\duse", "Gehäuse"),
+        (r"two\X\0Alines", "two lines"),
+        (r"\X2\4E2D5\X0\", r"\X2\4E2D5\X0\"),
+        (r"\PB\Geh\S\d", r"\PB\Geh\S\d"),
+    ] {
+        assert_eq!(read(block(written)).solids[0].name, name, "{written}");
+    }
+    let good = block("WORD");
+    let (before, after) = good.split_once("WORD").unwrap();
+    for (bytes, name) in [
+        (&b"Geh\xe4use"[..], "Gehäuse"),
+        (b"\xc7\xd0\xb3\xfd-\xc9\xa8\xc3\xe81", "切除-扫描1"),
+        ("切除".as_bytes(), "切除"),
+    ] {
+        let import = read([before.as_bytes(), bytes, after.as_bytes()].concat());
+        assert_eq!(import.solids[0].name, name);
+    }
+}
+
+#[test]
+fn packed_files_are_read() {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(block("a").as_bytes()).unwrap();
+    let bytes = gzip.finish().unwrap();
+    assert_eq!(told(&bytes), [""; 0], "gzip");
+    let e = read_step_bytes("cut.stpz", &bytes[..bytes.len() / 2]).unwrap_err();
+    assert!(matches!(e, StepError::Packed { .. }) && e.to_string().starts_with("cut.stpz: "), "{e}");
+}
