@@ -10,8 +10,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use crate::assembly::{Component, External, MAX_INSTANCES, Motion, joined, mirrored};
+use crate::content::{ComponentSource, Content, Import, ReadOptions, SolidInstance, content_of};
 use crate::error::{Problem, Severity, StepError};
-use crate::read::{ComponentSource, Content, Import, ReadOptions, SolidInstance, content_of};
 
 /// Extensions of the files that are read.
 const EXTENSIONS: [&str; 3] = ["step", "stp", "p21"];
@@ -19,10 +19,6 @@ const EXTENSIONS: [&str; 3] = ["step", "stp", "p21"];
 const MAX_USES: usize = 10_000;
 /// Files that refer to each other in a longer chain are taken for a mistake.
 const MAX_CHAIN: usize = 16;
-
-/// Gives the bytes of a file that another one refers to, by its path from the first file's folder with `/` between
-/// folders; none: it is not there.
-pub type Resolve<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
 
 /// Finds files below a folder: by their path, or else by one that differs in case only.
 #[must_use]

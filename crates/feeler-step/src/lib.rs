@@ -11,6 +11,7 @@
 //! puts their sections in order.
 
 mod assembly;
+mod content;
 mod entities;
 mod error;
 mod files;
@@ -20,9 +21,8 @@ mod text;
 mod topology;
 mod units;
 
+pub use content::{ComponentSource, Import, ReadOptions, Resolve, SolidInstance};
 pub use error::{Problem, Severity, StepError};
-pub use files::{Resolve, read_below};
-pub use read::{
-    ComponentSource, Import, ReadOptions, SolidInstance, read_step, read_step_bytes, read_step_with,
-};
+pub use files::read_below;
+pub use read::{read_step, read_step_bytes, read_step_with};
 pub use text::{MAX_UNPACKED, unpacked_size};

@@ -154,7 +154,7 @@ impl Geometry<'_> {
         let basis_id = r.reference(1, "basis_surface")?;
         if let Some((grid, deviation)) = self.offsets.get(&r.id) {
             let surface = Surface::Bezier(grid.clone());
-            return Ok(ReadSurface { surface, same_normal: true, deviation: *deviation });
+            return Ok(ReadSurface { deviation: *deviation, ..ReadSurface::exact(surface) });
         }
         let basis = self.surface(basis_id, r.id, wide)?;
         // Along the natural normal of our surface.

@@ -1,0 +1,341 @@
+//! What one file holds, and how it is asked for.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+
+use feeler_brep::SolidSource;
+use feeler_geom::Pose;
+use step_io::parser::Graph;
+
+use crate::assembly::{self, Component, External, Placed};
+use crate::entities::{Bad, Entities};
+use crate::error::{Problem, Severity, StepError};
+use crate::text;
+use crate::topology;
+
+/// Gives the bytes of a file that another one refers to, by its path from the first file's folder with `/` between
+/// folders; none: it is not there.
+pub type Resolve<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
+
+/// Remarks of one kind beyond this many are only counted.
+const MAX_NOTES: usize = 20;
+
+/// What a STEP file holds.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// Distinct solids, each in the millimetres of its own representation: the file's in the order of their ids, then
+    /// those of the files that it refers to. One that is placed mirrored comes a second time, mirrored.
+    pub solids: Vec<SolidSource>,
+    /// For each solid the other file that it is from, as a path from this file's folder; none: it is from this file.
+    pub files: Vec<Option<String>>,
+    /// Their places, in the order of the assembly tree, those from other files last.
+    pub instances: Vec<SolidInstance>,
+    /// The assembly tree: parents come before their children. Only what holds solids is in it.
+    pub components: Vec<ComponentSource>,
+    /// What was odd, approximated or left out.
+    pub problems: Vec<Problem>,
+    /// Schema of the file.
+    pub schema: String,
+    /// Number of face entities with a surface in the file, those outside solids included.
+    pub file_faces: usize,
+    /// Number of edge-curve entities in the file, unused ones included.
+    pub file_edge_curves: usize,
+    /// Number of entities in the file.
+    pub file_entities: usize,
+}
+
+/// One place of a solid.
+#[derive(Clone, Debug)]
+pub struct SolidInstance {
+    /// Index in [`Import::solids`].
+    pub solid: usize,
+    /// Name: of the solid, or of its product when it has none.
+    pub name: String,
+    /// Names from the root of the assembly to the solid, joined by `/`.
+    pub path: String,
+    /// From the solid's coordinates to the world (mm).
+    pub pose: Pose,
+    /// Index in [`Import::components`] of the one that it is directly in; none for a solid outside all products.
+    pub component: Option<usize>,
+}
+
+/// A product in its place.
+#[derive(Clone, Debug)]
+pub struct ComponentSource {
+    /// Name of the product, numbered where the parent uses it several times.
+    pub name: String,
+    /// Entity id of its use in the parent, or of the product definition at a root.
+    pub id: u64,
+    /// Index of the component that it is in.
+    pub parent: Option<usize>,
+    /// From its coordinates (mirrored, if so) to its parent's (mm).
+    pub pose: Pose,
+    /// The first coordinate changes its sign before the pose.
+    pub mirrored: bool,
+}
+
+/// How a file is read.
+#[derive(Clone, Copy)]
+pub struct ReadOptions<'a> {
+    /// Gives the files that it refers to.
+    pub resolve: Resolve<'a>,
+    /// Whether surface models are read as well: closed ones as solids, open ones as sheets without thickness.
+    pub open_shells: bool,
+}
+
+impl std::fmt::Debug for ReadOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReadOptions").field("open_shells", &self.open_shells).finish_non_exhaustive()
+    }
+}
+
+/// What one file holds, before the files that it refers to are added.
+#[derive(Debug)]
+pub(crate) struct Content {
+    pub(crate) solids: Vec<SolidSource>,
+    /// Index of a solid in `solids`, by its id.
+    pub(crate) place: BTreeMap<u64, usize>,
+    pub(crate) instances: Vec<Placed>,
+    pub(crate) components: Vec<Component>,
+    pub(crate) externals: Vec<External>,
+    pub(crate) problems: Vec<Problem>,
+    /// One for each solid that cannot be used.
+    pub(crate) refused: Vec<Problem>,
+    /// What there is beside solids.
+    pub(crate) beside: Option<Problem>,
+    /// What there is instead of solids, and what to do about it.
+    pub(crate) found: String,
+    pub(crate) schema: String,
+    pub(crate) file_faces: usize,
+    pub(crate) file_edge_curves: usize,
+    pub(crate) file_entities: usize,
+}
+
+/// Reads one file.
+pub(crate) fn content_of(name: &str, bytes: &[u8], open_shells: bool) -> Result<Content, StepError> {
+    let bytes = text::unpacked(name, bytes)?;
+    let (text, note) = text::in_utf8(&bytes);
+    let (graph, mut notes) = parse(name, &text)?;
+    notes.extend(note);
+    Ok(content(graph, notes, open_shells))
+}
+
+/// The entities of a text, and remarks about it.
+fn parse(name: &str, bytes: &[u8]) -> Result<(Graph, Vec<String>), StepError> {
+    let name = name.to_owned();
+    let text = without_tail(bytes.trim_ascii());
+    if text.is_empty() {
+        return Err(StepError::NotStep { name, reason: "it is empty".to_owned() });
+    }
+    if !starts_as_step(text) {
+        let reason = if text.starts_with(b"solid") {
+            "it looks like STL".to_owned()
+        } else {
+            let start: Vec<u8> = text.iter().take(24).copied().collect();
+            format!("it begins with {:?}", String::from_utf8_lossy(&start))
+        };
+        return Err(StepError::NotStep { name, reason });
+    }
+    // Some writers forget the last semicolon.
+    let semicolon: &[u8] = if text.ends_with(b";") { b"" } else { b";" };
+    let error = match step_io::parser::parse(text.chain(semicolon)) {
+        Ok(graph) => return Ok((graph, Vec::new())),
+        Err(e) => e,
+    };
+    let bad_schema = matches!(error, step_io::Error::MalformedFileSchema { .. });
+    if let Some((tidy, notes)) = text::tidied(text, bad_schema)
+        && let Ok(graph) = step_io::parser::parse(tidy.as_slice())
+    {
+        return Ok((graph, notes));
+    }
+    // The parser stops at the first token that does not fit: at the end of a cut file that may be anything.
+    let reason = error.to_string();
+    let cut = matches!(error, step_io::Error::UnexpectedEof { .. }) || end_mark(text).is_none();
+    Err(if cut { StepError::Truncated { name, reason } } else { StepError::Syntax { name, reason } })
+}
+
+/// Whether the first token is `ISO-10303-21`, comments before it apart.
+fn starts_as_step(mut text: &[u8]) -> bool {
+    while let Some(comment) = text.strip_prefix(b"/*") {
+        let Some(end) = comment.windows(2).position(|w| w == b"*/") else { return false };
+        text = comment[end + 2..].trim_ascii_start();
+    }
+    const START: &[u8] = b"ISO-10303-21";
+    text.get(..START.len()).is_some_and(|t| t.eq_ignore_ascii_case(START))
+}
+
+/// The text up to its end mark: zeros, control characters or mail footers may follow.
+fn without_tail(text: &[u8]) -> &[u8] {
+    let Some(at) = end_mark(text) else { return text };
+    let rest = &text[at + END.len()..];
+    match rest.iter().position(|b| !b.is_ascii_whitespace()) {
+        Some(i) if rest[i] == b';' => &text[..at + END.len() + i + 1],
+        _ => &text[..at + END.len()],
+    }
+}
+
+const END: &[u8] = b"END-ISO-10303-21";
+
+/// Where the end mark is, if it is near the end.
+fn end_mark(text: &[u8]) -> Option<usize> {
+    let from = text.len().saturating_sub(4096);
+    text[from..].windows(END.len()).rposition(|w| w.eq_ignore_ascii_case(END)).map(|at| from + at)
+}
+
+fn content(graph: Graph, notes: Vec<String>, open_shells: bool) -> Content {
+    let schema = graph.schema.raw.join(", ");
+    let is_known = graph.schema.is_recognized();
+    let external = graph.external_references.len();
+    let warning = |entity, message| Problem { entity, severity: Severity::Warning, message };
+    let mut problems: Vec<Problem> =
+        graph.warnings.iter().take(MAX_NOTES).map(|w| warning(None, w.to_string())).collect();
+    if graph.warnings.len() > MAX_NOTES {
+        problems.push(warning(None, format!("{} more such warnings", graph.warnings.len() - MAX_NOTES)));
+    }
+    problems.extend(notes.into_iter().map(|message| warning(None, message)));
+    if !is_known {
+        let message = format!(
+            "the file's schema is '{schema}', which is none of AP203, AP214 and AP242; it is read as if it were"
+        );
+        problems.push(warning(None, message));
+    }
+    let entities = Entities::new(graph, open_shells);
+    let layout = assembly::layout(&entities, &mut problems);
+    let found = if layout.solids.is_empty() { whats_there(&entities, external) } else { String::new() };
+
+    // A solid without a name goes by its product's.
+    let mut names = BTreeMap::new();
+    for i in &layout.instances {
+        names.entry(i.solid).or_insert(i.name.as_str());
+    }
+    let mut solids = Vec::new();
+    let mut refused = Vec::new();
+    // Index of a solid in `solids`, by its id.
+    let mut place = BTreeMap::new();
+    for (id, units) in &layout.solids {
+        let converted = match units {
+            Ok(units) => topology::convert_solid(&entities, *id, *units),
+            Err(e) => Err(vec![e.clone()]),
+        };
+        match converted {
+            Ok(converted) => {
+                let more = converted.notes.len().saturating_sub(MAX_NOTES);
+                let notes = converted.notes.into_iter().take(MAX_NOTES);
+                problems.extend(notes.map(|(entity, message)| warning(Some(entity), message)));
+                if more > 0 {
+                    problems.push(warning(Some(*id), format!("is a solid with {more} more such remarks")));
+                }
+                let mut solid = converted.solid;
+                if solid.name.is_empty() || solid.name.eq_ignore_ascii_case("none") {
+                    solid.name = names.get(id).map_or_else(String::new, |n| (*n).to_owned());
+                }
+                place.insert(*id, solids.len());
+                solids.push(solid);
+            }
+            Err(all) => refused.push(Problem {
+                entity: Some(*id),
+                severity: Severity::Error,
+                message: because(*id, &all),
+            }),
+        }
+    }
+    let mut counts = counts_of(&entities, 0);
+    if open_shells {
+        counts[SURFACE_MODELS] = 0;
+    }
+    let beside = listed(&counts[..N_SHAPES]);
+    let beside = (!beside.is_empty()).then(|| {
+        warning(None, format!("the file also holds {beside}, which are no B-rep solids and left out"))
+    });
+    let count = |kinds: &[&str]| entities.iter().filter(|r| kinds.contains(&r.name)).count();
+    Content {
+        solids,
+        place,
+        instances: layout.instances,
+        components: layout.components,
+        externals: layout.externals,
+        problems,
+        refused,
+        beside,
+        found,
+        schema,
+        file_faces: count(&["ADVANCED_FACE", "FACE_SURFACE"]),
+        file_edge_curves: count(&["EDGE_CURVE"]),
+        file_entities: entities.len(),
+    }
+}
+
+/// Why a solid cannot be used: everything that was found, in the order of the faces.
+fn because(id: u64, all: &[Bad]) -> String {
+    let (own, others): (Vec<&Bad>, Vec<&Bad>) = all.iter().partition(|e| e.id == id);
+    let mut text: Vec<String> = own.iter().map(|e| e.message.clone()).collect();
+    if !others.is_empty() {
+        let shown = others.iter().take(MAX_NOTES).map(|e| format!("#{} {}", e.id, e.message));
+        let list: Vec<String> = shown.collect();
+        let more = others.len() - list.len();
+        let more = if more > 0 { format!("; and {more} more problems") } else { String::new() };
+        text.push(format!("cannot be used: {}{more}", list.join("; ")));
+    }
+    text.join("; ")
+}
+
+/// What a file may hold beside the solids that this crate reads; the last kind are references to other files.
+const KINDS: [(&str, &str); 16] = [
+    ("SHELL_BASED_SURFACE_MODEL", "surface model"),
+    ("FACE_BASED_SURFACE_MODEL", "surface model"),
+    ("TESSELLATED_SOLID", "tessellated solid"),
+    ("CSG_SOLID", "CSG solid"),
+    ("EXTRUDED_AREA_SOLID", "swept solid"),
+    ("REVOLVED_AREA_SOLID", "swept solid"),
+    ("SURFACE_CURVE_SWEPT_AREA_SOLID", "swept solid"),
+    ("SOLID_REPLICA", "copy of a solid"),
+    // From here on: parts of the above, and what is often there beside solids.
+    ("OPEN_SHELL", "open shell"),
+    ("CLOSED_SHELL", "closed shell that no solid uses"),
+    ("TESSELLATED_SHELL", "tessellated shell"),
+    ("COMPLEX_TRIANGULATED_FACE", "triangulated face"),
+    ("COMPLEX_TRIANGULATED_SURFACE_SET", "triangulated surface"),
+    ("GEOMETRIC_SET", "set of loose surfaces and curves"),
+    ("GEOMETRIC_CURVE_SET", "set of curves"),
+    ("DOCUMENT_FILE", "reference to another file"),
+];
+/// Place of what [`ReadOptions::open_shells`] reads among [`KINDS`].
+const SURFACE_MODELS: usize = 0;
+/// So many of [`KINDS`] are shapes of their own.
+const N_SHAPES: usize = 8;
+
+/// How much of each of [`KINDS`] there is.
+fn counts_of(entities: &Entities, external: usize) -> [usize; KINDS.len()] {
+    let mut counts = [0_usize; KINDS.len()];
+    for kind in entities.iter().flat_map(|r| r.kinds()) {
+        if let Some(i) = KINDS.iter().position(|k| k.0 == kind) {
+            counts[i] += 1;
+        }
+    }
+    counts[KINDS.len() - 1] += external;
+    counts
+}
+
+fn listed(counts: &[usize]) -> String {
+    let found: Vec<String> = KINDS
+        .iter()
+        .zip(counts)
+        .filter(|(_, n)| **n > 0)
+        .map(|((_, what), n)| if *n == 1 { format!("1 {what}") } else { format!("{n} × {what}") })
+        .collect();
+    found.join(", ")
+}
+
+/// What a file without solids holds, and what to do about it.
+fn whats_there(entities: &Entities, external: usize) -> String {
+    let counts = counts_of(entities, external);
+    let found = listed(&counts);
+    if found.is_empty() {
+        format!("its {} entities have no shape; export the model as a solid (B-rep)", entities.len())
+    } else if counts[KINDS.len() - 1] > 0 {
+        format!("only {found}; give the files it refers to, or export the assembly as one file")
+    } else {
+        let sheets = if counts[SURFACE_MODELS] > 0 { ", or ask for open shells" } else { "" };
+        format!("only {found}; close the surfaces to a solid and export that{sheets}")
+    }
+}
