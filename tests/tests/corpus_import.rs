@@ -23,15 +23,15 @@ const KNOWN_DIFFERENCES: &[(&str, u64, &str)] = &[
     ),
     ("beer-bottle.step", 15, "free-form offset surfaces, approximated to 2e-4 mm: 1.0 mm3 of 58440"),
     (
-        "frame-proe.step",
-        11550,
-        "edges are off their faces by 2e-2 mm, which leaves the volume undetermined to about 1e-5; meshes tend to a value \
-         between the two",
-    ),
-    (
         "satellite-body-catia.step",
         25,
         "edges are off their free-form faces by more than 1e-3 mm: 0.8 mm3 of 72808; meshes scatter by 3 mm3",
+    ),
+    (
+        "ur-tool-coupler.step",
+        2011,
+        "edges are 1.4e-3 mm off their faces: the other kernel's sum leaves the gaps open, and depends on its reference \
+         point; 0.14 mm3 of 39100",
     ),
 ];
 
@@ -150,4 +150,89 @@ fn check_solid(file: &str, model: &Model, source: &SolidSource, solid: &Solid, f
         }
         _ => {}
     }
+}
+
+/// Solids of the files that were once refused or measured wrongly whose numbers are not the other kernel's: file, number of
+/// faces, cause.
+const KNOWN_OF_IMPORTS: &[(&str, usize, &str)] = &[
+    (
+        "connector-xt30pw-m.step",
+        21,
+        "the other kernel takes the other three quarters of a horn torus that bends a pin by a right angle: 6.22 mm3 where \
+         the closed forms of its parts sum up to 25.96",
+    ),
+    (
+        "keyswitch-mx.step",
+        224,
+        "a face is 3.4e-4 mm off all its edges, which leaves the volume undetermined to 1e-4; meshes, which draw the face to \
+         its edges, tend to 294.8645 mm3, ours is 294.8689, the other kernel's 294.8359",
+    ),
+    (
+        "lqfp-48.step",
+        764,
+        "edges miss each other by 6e-4 mm at corners; meshes tend to 178.5282 mm2 and 66.4324 mm3, ours are 178.5292 and \
+         66.4325, the other kernel's 178.5250 and 66.4276",
+    ),
+];
+
+#[derive(Deserialize)]
+struct Imported {
+    file: String,
+    solids: Vec<ImportedSolid>,
+}
+
+#[derive(Deserialize)]
+struct ImportedSolid {
+    area_mm2: f64,
+    volume_mm3: f64,
+    faces: usize,
+    largest_edge_tolerance_mm: f64,
+}
+
+#[test]
+fn files_of_other_systems_are_read_whole() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/imports");
+    let Ok(text) = std::fs::read_to_string(folder.join("facts.json")) else { return };
+    let files: Vec<Imported> = serde_json::from_str(&text).expect("the facts are JSON");
+    let mut failures: Vec<String> = vec![];
+    for Imported { file, solids } in &files {
+        let import = feeler_step::read_step(&folder.join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+        if import.instances.len() != solids.len() {
+            failures.push(format!("{file}: {} solids", import.instances.len()));
+        }
+        for source in &import.solids {
+            let solid = match build_solid(source, &BuildOptions::default()) {
+                Ok(solid) => solid,
+                Err(e) => {
+                    failures.push(format!("{file}: {e}"));
+                    continue;
+                }
+            };
+            let off = |f: &ImportedSolid| {
+                ((solid.area / f.area_mm2 - 1.0).abs(), (solid.volume / f.volume_mm3 - 1.0).abs())
+            };
+            let own = solids.iter().filter(|f| f.faces == source.faces.len()).min_by(|a, b| {
+                let cost = |f: &ImportedSolid| off(f).0 + off(f).1;
+                cost(a).total_cmp(&cost(b))
+            });
+            let Some(facts) = own else {
+                failures.push(format!("{file}: no solid has {} faces", source.faces.len()));
+                continue;
+            };
+            let (area, volume) = off(facts);
+            let deviation =
+                solid.edges.iter().flat_map(|e| &e.sides).fold(0.0, |m: f64, s| m.max(s.deviation));
+            let is_rough = facts.largest_edge_tolerance_mm.max(deviation) > 1e-4;
+            let good = area.max(volume) <= if is_rough { 1e-5 } else { 1e-6 };
+            let known = KNOWN_OF_IMPORTS.iter().any(|k| k.0 == file && k.1 == source.faces.len());
+            println!(
+                "{file} #{}: area off {area:.1e} volume off {volume:.1e} edges off {deviation:.1e}",
+                source.id
+            );
+            if good == known {
+                failures.push(format!("{file} #{}: area off {area:.1e} volume off {volume:.1e}", source.id));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }

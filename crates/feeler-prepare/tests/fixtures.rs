@@ -101,6 +101,15 @@ fn an_apple_has_one_sheet() {
 }
 
 #[test]
+fn bends_about_their_own_side() {
+    for (difference, halved) in [(0.0, true), (4e-16, false), (-4e-16, true), (-1e-10, false)] {
+        let (solid, h) = prepared(&fixtures::horn_bend(1.0, difference, 2.0, halved), 0.5);
+        assert_eq!(counts(&h)[0], 3, "a side and two ends");
+        Checker::new(&solid, &h, 2000).all();
+    }
+}
+
+#[test]
 fn holes_and_slots() {
     let (solid, h) = prepared(&fixtures::block_with_hole(10.0, 4.0, 3.0), 0.5);
     assert_eq!(counts(&h), [7, 14, 8], "a bore adds a face and two circles");
