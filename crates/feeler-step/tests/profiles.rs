@@ -10,11 +10,11 @@ use feeler_step::{Import, read_step_bytes};
 use writer::{File, Length};
 
 fn import(file: &File) -> Import {
-    read_step_bytes("small.step", file.text().as_bytes()).unwrap()
+    read_step_bytes("small.step", file.text().as_bytes()).expect("a STEP file")
 }
 
 fn built(file: &File) -> Solid {
-    build_solid(&import(file).solids[0], &BuildOptions::default()).unwrap()
+    build_solid(&import(file).solids[0], &BuildOptions::default()).expect("a solid")
 }
 
 fn assert_near(a: f64, b: f64) {
@@ -85,7 +85,7 @@ fn whole_ellipsoids() {
 #[test]
 fn cut_ellipsoids() {
     let volume = PI * 100.0 * ((2.0 - 8.0 / 108.0) + (6.0 - 216.0 / 108.0));
-    let (r, v) = (100.0_f64 * (1.0 - 4.0 / 36.0), f64::asin(1.0 / 3.0));
+    let (r, v) = (100.0_f64 * (1.0 - 4.0 / 36.0), feeler_geom::math::asin(1.0 / 3.0));
     // On the half on the side of x the normal of the profile as it runs is outside, on the other one inside.
     for (sense, v) in [(true, Some(v)), (false, Some(PI - v)), (true, None), (false, None)] {
         let mut f = File::new();

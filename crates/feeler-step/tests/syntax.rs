@@ -20,13 +20,13 @@ fn block(name: &str) -> String {
 }
 
 fn read(text: impl AsRef<[u8]>) -> Import {
-    read_step_bytes("odd.step", text.as_ref()).unwrap()
+    read_step_bytes("odd.step", text.as_ref()).expect("a readable file")
 }
 
 /// The solid and what was told about the file.
 fn told(text: impl AsRef<[u8]>) -> Vec<String> {
     let import = read(text);
-    assert_eq!(import.solids.len(), 1);
+    assert_eq!(import.solids.len(), 1, "the solid of the file");
     assert_eq!(import.solids[0].faces.len(), 6, "whole");
     import.problems.iter().map(ToString::to_string).collect()
 }
