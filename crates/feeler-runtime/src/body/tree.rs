@@ -80,7 +80,7 @@ pub(crate) struct TreeNode {
     pub obb: Obb,
     /// What the feature below is to solves.
     form: SolveClass,
-    /// The region of the solid that it belongs to: see [`Body::regions`].
+    /// The region of the solid that it belongs to: see [`Body::regions`](crate::Body::regions).
     pub region: u8,
 }
 
@@ -125,7 +125,7 @@ impl TreeNode {
         Self { cap, types, allowance, whole, link: node.link, obb, form, region: 0 }
     }
 
-    /// Position of the one feature below: see [`Body::whole_of`].
+    /// Position of the one feature below: see [`Body::whole_of`](crate::Body::whole_of).
     pub(crate) fn whole(&self) -> Option<u32> {
         (self.whole != Self::MIXED).then_some(self.whole)
     }

@@ -1,7 +1,7 @@
 //! Step (a) of BREP Figure 4.1: which pairs of leaves may hold a minimum.
 //!
 //! # Source
-//! BREP §4.2.1 (Algorithms 8 and 9), §4.5.1 (front tracking, see [`pair_tree`]).
+//! BREP §4.2.1 (Algorithms 8 and 9), §4.5.1 (front tracking, see [`pair_tree`](crate::walk::pair_tree)).
 //!
 //! # Deviations
 //! Of two nodes the one with the larger radius is opened: flat boxes have no volume. Leaves of two features that are solved as wholes
