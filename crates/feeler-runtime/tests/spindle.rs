@@ -222,6 +222,33 @@ fn both_sheets_keep_their_minima() {
     assert!(faults.is_empty(), "{} of {n}: {faults:#?}", faults.len());
 }
 
+/// Bends about a point of their own side, whose radii are equal but for rounding: a ball over every place of the tube.
+#[test]
+fn balls_over_horn_bends() {
+    let mut rng = SmallRng::seed_from_u64(56);
+    let mut judge = Judge { rng: SmallRng::seed_from_u64(57), n: 0, faults: Vec::new() };
+    let small = body(&fixtures::sphere(0.2));
+    for i in 0..12 {
+        let (radius, angle) = (rng.random_range(0.5..3.0), rng.random_range(1.0..2.5));
+        let difference = [0.0, 4e-16, -4e-16, -1e-10][i % 4];
+        let bend = body(&fixtures::horn_bend(radius, difference, angle, i % 2 == 0));
+        for _ in 0..40 {
+            let gap = rng.random_range(0.01..0.2);
+            let (turn, v): (f64, f64) = (angle * rng.random_range(0.05..0.95), rng.random_range(-3.0..3.0));
+            let reach = radius + 0.2 + gap;
+            let rho = radius + reach * math::cos(v);
+            if rho > 0.05 * radius {
+                let place =
+                    Pose::translation(rho * math::cos(turn), rho * math::sin(turn), reach * math::sin(v));
+                judge.check(&format!("radius {radius}, latitude {v}"), (&bend, &small), &place, gap);
+            }
+        }
+    }
+    let Judge { n, faults, .. } = judge;
+    assert!(n > 200, "{n}");
+    assert!(faults.is_empty(), "{} of {n}: {faults:#?}", faults.len());
+}
+
 /// The traversal finds what brute force finds, at any distance and in any pose.
 #[test]
 fn traversal_misses_nothing() {

@@ -187,7 +187,7 @@ enum Corner {
 }
 
 /// A gap is not closed by moving what is elsewhere more than this many times as long.
-const SPREAD: f64 = 8.0;
+const TILT: f64 = 8.0;
 
 /// Moves the end of use `k` and the start of use `next` to one point (up to periods), unless that would move the edges
 /// far from where they are.
@@ -226,8 +226,7 @@ fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: &
                 0.5 * push(&host.jacobian(super::pcurve::cubic(&piece.control, 0.5).0), gap).norm()
             })
         };
-        if spread(&ring[k], k_at_end).max(spread(&ring[next], next_at_end))
-            > SPREAD * distance.max(tol.fit.tol)
+        if spread(&ring[k], k_at_end).max(spread(&ring[next], next_at_end)) > TILT * distance.max(tol.fit.tol)
         {
             for (at, end) in [(k, k_at_end), (next, next_at_end)] {
                 if let Some(p) = ring[at].pcurve.as_mut() {

@@ -3,6 +3,7 @@
 use std::f64::consts::{FRAC_PI_2, PI};
 
 use feeler_geom::bezier::{BezierSurface, dehomogenized};
+use feeler_geom::surface::has_hole;
 use feeler_geom::{Aabb, P2, P3, Rect, Surface, V3, math};
 
 /// A side of the parameter rectangle that is one point in space.
@@ -66,15 +67,11 @@ impl Singular {
     }
 }
 
-/// A torus whose hole is narrower than this share of its tube's radius has none: radii that are meant to be equal
-/// differ by rounding.
-const NO_HOLE: f64 = 1e-7;
-
 /// Angle of the tube at which a spindle torus meets its axis: the outer sheet is `|v| < angle`. A half turn for a horn
 /// torus, whose hole is a point: both tips are there then.
 pub(super) fn spindle_angle(surface: &Surface) -> Option<f64> {
     match surface {
-        Surface::Torus { major, minor, .. } if *major <= minor * (1.0 + NO_HOLE) => {
+        Surface::Torus { major, minor, .. } if !has_hole(*major, *minor) => {
             Some(math::acos((-major / minor).max(-1.0)))
         }
         _ => None,

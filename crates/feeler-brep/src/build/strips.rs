@@ -5,7 +5,7 @@
 //! point. Ruled strips from every face to the edge's curve close it.
 //!
 //! # Source
-//! To first order in the strip's width `w`: its vector area along the boundary is `w × P' ds`.
+//! MATH §17: to first order in the strip's width `w`, its vector area along the boundary is `w × P' ds`.
 
 use feeler_geom::{Curve, P3, Rect, Surface, V3};
 

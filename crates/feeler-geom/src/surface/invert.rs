@@ -68,8 +68,12 @@ fn invert_torus(
         }
     };
     let near = P2::new(u, latitude(rho - major));
-    if major >= minor {
+    if super::has_hole(major, minor) {
         return near;
+    }
+    if major >= minor {
+        // A horn torus: the outer sheet only, from tip to tip.
+        return P2::new(u, if near.y > PI { near.y - TAU } else { near.y });
     }
     // Spindle: the tube's circle of the opposite longitude reaches over the axis and may pass nearer. Each sheet has its own
     // rectangle, without a period: latitudes from -π on the outer one, from 0 on the inner one.

@@ -430,6 +430,17 @@ impl Principal {
     }
 }
 
+/// A torus whose hole is narrower than this share of its tube's radius has none: radii that are meant to be equal
+/// differ by rounding.
+const NO_HOLE: f64 = 1e-7;
+
+/// Whether a torus passes round its axis: not a spindle, nor a horn, whose hole is a point. Without one, the outer sheet
+/// ends at the axis, and its latitudes are within `±acos(-major / minor)`.
+#[must_use]
+pub fn has_hole(major: f64, minor: f64) -> bool {
+    major > minor * (1.0 + NO_HOLE)
+}
+
 /// Principal curvatures from derivatives and the unit natural normal `n`.
 pub(crate) fn principal_of(d: &SurfaceDerivs, n: &V3) -> Principal {
     // An orthonormal tangent basis with the larger derivative first keeps the change of basis well conditioned.

@@ -11,6 +11,7 @@ use crate::body::samples::at;
 use crate::body::tracks::{EdgeArc, SAMPLES};
 use arrayvec::ArrayVec;
 use feeler_geom::skeleton::signed_distance_value;
+use feeler_geom::surface::has_hole;
 use feeler_geom::trim::Side;
 use feeler_geom::{P2, P3, Rect, Surface, V3};
 use feeler_hierarchy::Feature;
@@ -189,12 +190,12 @@ fn descend(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> P2 {
     best.1
 }
 
-/// Points in which a surface ends: a cone's apex, and where a spindle torus meets itself on its axis.
+/// Points in which a surface ends: a cone's apex, and where a spindle or a horn torus meets itself on its axis.
 fn tips(surface: &Surface) -> ArrayVec<P3, 2> {
     match *surface {
         Surface::Cone { frame, .. } => [frame.origin].into_iter().collect(),
-        Surface::Torus { frame, major, minor } if major < minor => {
-            let h = (minor * minor - major * major).sqrt();
+        Surface::Torus { frame, major, minor } if !has_hole(major, minor) => {
+            let h = (minor * minor - major * major).max(0.0).sqrt();
             [frame.point(0.0, 0.0, h), frame.point(0.0, 0.0, -h)].into_iter().collect()
         }
         _ => ArrayVec::new(),
