@@ -23,8 +23,13 @@ const KNOWN: &[(&str, f64, &str)] = &[
         "the other kernel's own methods differ by 2e-5 over the splines of the thread",
     ),
     (
+        "ur-tool-coupler.step",
+        4e-6,
+        "edges are off their faces by 1.4e-3 mm: between them the volume is not determined",
+    ),
+    (
         "beer-bottle.step",
-        3e-5,
+        5e-5,
         "free-form offset surfaces, approximated to 2e-4 mm (also in volume: see the comparison of the corpus)",
     ),
     (
