@@ -35,7 +35,8 @@ pub enum Command {
 /// `feeler preprocess`.
 #[derive(Debug, Default, Args)]
 pub struct Preprocess {
-    /// STEP files, and folders to search for *.step, *.stp and *.p21
+    /// STEP files, also in gzip (*.stpz, *.step.gz) or ZIP; folders to search for *.step, *.stp, *.p21 and *.stpz; `-`:
+    /// standard input
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
     /// Output file (one input) or folder, which is made if need be and mirrors input folders; default: NAME.feeler
@@ -73,7 +74,7 @@ pub struct Preprocess {
 /// `feeler inspect`.
 #[derive(Debug, Args)]
 pub struct Inspect {
-    /// A .feeler file, or a STEP file to prepare in memory
+    /// A .feeler file, or a STEP file to prepare in memory; `-`: standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Density (kg/m³) of the solids of that name, path or number, for mass in kg and inertia in kg·mm²; `*`: of all others;
@@ -88,7 +89,7 @@ pub struct Inspect {
 /// Two solids and what is asked of them: shared by the commands that query.
 #[derive(Debug, Args)]
 pub struct PairArgs {
-    /// First file: .feeler, or STEP to be prepared in memory
+    /// First file: .feeler, or STEP to be prepared in memory; `-`: standard input
     #[arg(value_name = "A")]
     pub a: PathBuf,
     /// Second file

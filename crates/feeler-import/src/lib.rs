@@ -4,11 +4,12 @@ mod front;
 
 pub use front::{ImportError, prepare_bytes, prepare_step};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use feeler_geom::Pose;
 use feeler_hierarchy::{Component, Instance, Model, Options, Origin, Reference};
 use feeler_step::{ReadOptions, Severity};
 use std::cell::RefCell;
+use std::io::Read as _;
 use std::path::Path;
 
 /// The program that makes hierarchies: those of another version are made again.
@@ -52,7 +53,7 @@ pub fn prepare_read(
 ) -> anyhow::Result<Prepared> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let resolve = |other: &str| feeler_step::read_below(folder, other);
-    prepare(&path.display().to_string(), bytes, options, &ReadOptions { resolve: &resolve, open_shells })
+    prepare(&shown(path), bytes, options, &ReadOptions { resolve: &resolve, open_shells })
 }
 
 /// [`prepare_step_with`] on bytes; `file` is the input's name as errors should show it. Parts that are in other files are
@@ -182,12 +183,13 @@ pub fn up_to_date(
     (same && model.origin.references.iter().all(unchanged)).then_some((model, size))
 }
 
-/// Loads a `.feeler` file, or prepares a STEP file in memory; the note says which, for stderr.
+/// Loads a `.feeler` file, or prepares a STEP file in memory, from standard input where the path is [`STDIN`]; the note
+/// says which, for stderr.
 ///
 /// # Errors
 /// As [`prepare_step_with`] and [`feeler_hierarchy::file::decode`], with the file's name.
 pub fn load(path: &Path) -> anyhow::Result<(Model, Option<String>)> {
-    let bytes = read(path)?;
+    let bytes = read_input(path)?;
     if feeler_hierarchy::file::is_feeler(&bytes)
         || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("feeler"))
     {
@@ -199,13 +201,37 @@ pub fn load(path: &Path) -> anyhow::Result<(Model, Option<String>)> {
     let prepared = prepare_read(path, &bytes, &options, false)?;
     let mut note = format!(
         "{}: prepared in memory in {:.2} s; run `feeler preprocess` once to load it at once",
-        path.display(),
+        shown(path),
         clock.elapsed().as_secs_f64()
     );
     for r in &prepared.refused {
-        note.push_str(&format!("\n{}: left out: {r}", path.display()));
+        note.push_str(&format!("\n{}: left out: {r}", shown(path)));
     }
     Ok((prepared.model, Some(note)))
+}
+
+/// What stands for standard input in place of a file's name.
+pub const STDIN: &str = "-";
+
+/// An input's name as messages show it.
+fn shown(path: &Path) -> String {
+    if path == Path::new(STDIN) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+/// Reads a whole file, or all of standard input where the path is [`STDIN`].
+///
+/// # Errors
+/// As [`read`]; standard input cannot be read, or is more than [`feeler_step::MAX_UNPACKED`].
+pub fn read_input(path: &Path) -> anyhow::Result<Vec<u8>> {
+    if path != Path::new(STDIN) {
+        return read(path);
+    }
+    let mut bytes = Vec::new();
+    let most = feeler_step::MAX_UNPACKED;
+    let input = std::io::stdin().lock().take(most + 1).read_to_end(&mut bytes);
+    input.context("standard input: cannot be read")?;
+    ensure!(bytes.len() as u64 <= most, "standard input: is more than {} MiB; give a file", most >> 20);
+    Ok(bytes)
 }
 
 /// Reads a whole file.

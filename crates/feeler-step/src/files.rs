@@ -12,9 +12,8 @@ use std::rc::Rc;
 use crate::assembly::{Component, External, MAX_INSTANCES, Motion, joined, mirrored};
 use crate::content::{ComponentSource, Content, Import, ReadOptions, SolidInstance, content_of};
 use crate::error::{Problem, Severity, StepError};
+use crate::text::is_step_name;
 
-/// Extensions of the files that are read.
-const EXTENSIONS: [&str; 3] = ["step", "stp", "p21"];
 /// Uses of other files beyond this many are taken for a mistake: a few files can describe any number.
 const MAX_USES: usize = 10_000;
 /// Files that refer to each other in a longer chain are taken for a mistake.
@@ -178,10 +177,7 @@ impl Assembly<'_> {
     /// Index of the file that a product refers to.
     fn load(&mut self, e: &External, file: usize) -> Result<usize, String> {
         let listed = e.files.join(", ");
-        let readable = |n: &&String| {
-            let extension = Path::new(n.as_str()).extension();
-            extension.is_some_and(|x| EXTENSIONS.iter().any(|k| x.eq_ignore_ascii_case(k)))
-        };
+        let readable = |n: &&String| is_step_name(n);
         let mut readable = e.files.iter().filter(readable).peekable();
         if readable.peek().is_none() {
             return Err(format!("has its shape in {listed}, which is no STEP file; export that as STEP"));

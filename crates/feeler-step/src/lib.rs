@@ -25,4 +25,4 @@ pub use content::{ComponentSource, Import, ReadOptions, Resolve, SolidInstance};
 pub use error::{Problem, Severity, StepError};
 pub use files::read_below;
 pub use read::{read_step, read_step_bytes, read_step_with};
-pub use text::{MAX_UNPACKED, unpacked_size};
+pub use text::{MAX_UNPACKED, is_step_name, unpacked_size};

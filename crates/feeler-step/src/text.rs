@@ -7,4 +7,4 @@ mod wrapping;
 pub(crate) use encoding::in_utf8;
 pub(crate) use syntax::tidied;
 pub(crate) use wrapping::unpacked;
-pub use wrapping::{MAX_UNPACKED, unpacked_size};
+pub use wrapping::{MAX_UNPACKED, is_step_name, unpacked_size};

@@ -105,7 +105,7 @@ fn work(jobs: &[Job], args: &Preprocess, err: &mut dyn Write) -> anyhow::Result<
     let threads = args.jobs.map_or_else(cores, usize::from).min(jobs.len());
     let budget = args.memory.map(|mb| mb << 20).or_else(|| Some(gate::available_memory()? / 4 * 3));
     let gate = Gate::new(budget.unwrap_or(u64::MAX));
-    let size = |j: &Job| std::fs::metadata(&j.input).map_or(0, |m| m.len());
+    let size = |j: &Job| feeler_step::unpacked_size(&j.input).unwrap_or(0);
     let sizes: Vec<u64> = jobs.iter().map(size).collect();
     let mut progress = Progress::new(&sizes, !args.quiet);
     let next = AtomicUsize::new(0);
@@ -210,7 +210,7 @@ fn job_report(job: &Job, args: &Preprocess) -> Report {
 /// No output was written, and why; with the file's name.
 fn prepare_one(input: &Path, output: &Path, args: &Preprocess) -> anyhow::Result<Report> {
     let options = Options { flatness: args.flatness };
-    let bytes = import::read(input)?;
+    let bytes = import::read_input(input)?;
     if !args.force
         && let Some((model, size)) = import::up_to_date(input, &bytes, output, &options, args.open_shells)
     {

@@ -2,11 +2,9 @@
 
 use crate::args::Preprocess;
 use anyhow::ensure;
+use feeler_import as import;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// Extensions by which STEP files are found in folders.
-const EXTENSIONS: [&str; 3] = ["step", "stp", "p21"];
 
 /// One input.
 #[derive(Debug)]
@@ -27,18 +25,25 @@ pub(super) fn plan(args: &Preprocess) -> anyhow::Result<Vec<Job>> {
             walk(input, Path::new(""), &mut found);
             ensure!(
                 found.len() > before || args.inputs.len() > 1,
-                "{}: the folder holds no STEP files (*.step, *.stp, *.p21)",
+                "{}: the folder holds no STEP files (*.step, *.stp, *.p21, *.stpz)",
                 input.display()
             );
+        } else if input == Path::new(import::STDIN) {
+            let has_file = args.inputs.len() == 1 && args.output.as_ref().is_some_and(|o| !names_folder(o));
+            ensure!(
+                has_file,
+                "-: standard input is prepared alone, and needs a file for the result: -o FILE"
+            );
+            found.push((input.clone(), Ok(input.clone())));
         } else {
             found.push((input.clone(), Ok(input.file_name().map(PathBuf::from).unwrap_or_default())));
         }
     }
-    ensure!(!found.is_empty(), "none of the folders holds STEP files (*.step, *.stp, *.p21)");
+    ensure!(!found.is_empty(), "none of the folders holds STEP files (*.step, *.stp, *.p21, *.stpz)");
 
     let several = args.inputs.len() > 1 || args.inputs.iter().any(|i| i.is_dir());
     let folder = match &args.output {
-        Some(o) if o.is_dir() || o.to_string_lossy().ends_with(['/', '\\']) => Some(o),
+        Some(o) if names_folder(o) => Some(o),
         Some(o) if several => {
             let takes_files = o.exists() || o.extension().is_some_and(|e| e.eq_ignore_ascii_case("feeler"));
             ensure!(!takes_files, "{}: with several inputs, -o must name a folder", o.display());
@@ -50,15 +55,20 @@ pub(super) fn plan(args: &Preprocess) -> anyhow::Result<Vec<Job>> {
         .into_iter()
         .map(|(input, relative)| {
             let output = relative.map(|relative| match (folder, &args.output) {
-                (Some(folder), _) => folder.join(relative).with_extension("feeler"),
+                (Some(folder), _) => renamed(&folder.join(relative)),
                 (None, Some(file)) => file.clone(),
-                (None, None) => input.with_extension("feeler"),
+                (None, None) => renamed(&input),
             });
             Job { input, output }
         })
         .collect();
     refuse_collisions(&mut jobs);
     Ok(jobs)
+}
+
+/// Whether an output is a folder, or is named as one.
+fn names_folder(output: &Path) -> bool {
+    output.is_dir() || output.to_string_lossy().ends_with(['/', '\\'])
 }
 
 /// Adds the STEP files below a folder. Hidden files and linked folders are left out, the latter because they may lead
@@ -87,7 +97,15 @@ fn walk(folder: &Path, relative: &Path, found: &mut Vec<(PathBuf, Result<PathBuf
 }
 
 fn is_step(path: &Path) -> bool {
-    path.extension().is_some_and(|e| EXTENSIONS.iter().any(|known| e.eq_ignore_ascii_case(known)))
+    path.file_name().and_then(|n| n.to_str()).is_some_and(feeler_step::is_step_name)
+}
+
+/// The name of the result beside an input: both endings of a packed file go (`part.step.gz`).
+fn renamed(input: &Path) -> PathBuf {
+    let inner = input.with_extension("");
+    let packed =
+        input.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz") || e.eq_ignore_ascii_case("zip"));
+    if packed && is_step(&inner) { inner.with_extension("feeler") } else { input.with_extension("feeler") }
 }
 
 /// Inputs named twice are worked on once; of several inputs with one output, the first gets it.
@@ -157,6 +175,9 @@ mod tests {
             std::fs::write(root.join(f), "").unwrap();
         }
         let folder = root.join("in");
+        assert_eq!(renamed(Path::new("a/b.STEP.GZ")), Path::new("a/b.feeler"));
+        assert_eq!(renamed(Path::new("b.stpz")), Path::new("b.feeler"));
+        assert_eq!(renamed(Path::new("b.2.zip")), Path::new("b.2.feeler"));
         let plain = plan(&args(&[&folder], None)).unwrap();
         assert_eq!(
             names(root, &plain),

@@ -20,7 +20,7 @@ pub const MAX_UNPACKED: u64 = 2 << 30;
 const MAX_LAYERS: usize = 2;
 /// Names of an archive that a message shows.
 const SHOWN: usize = 5;
-/// Endings of the files that are looked for in archives.
+/// Endings of the names of STEP files.
 const ENDINGS: [&str; 6] = [".step", ".stp", ".p21", ".stpz", ".step.gz", ".stp.gz"];
 
 const GZIP: &[u8] = b"\x1f\x8b";
@@ -57,14 +57,19 @@ fn limited(reader: impl Read, most: u64) -> Result<Vec<u8>, Result<String, std::
 /// Indices and names of the STEP files in an archive.
 fn candidates<R: Read + Seek>(archive: &ZipArchive<R>) -> Vec<(usize, String)> {
     let names = (0..archive.len()).filter_map(|i| Some((i, archive.name_for_index(i)?.ok()?.into_owned())));
-    names.filter(|(_, n)| is_step(n)).collect()
+    names.filter(|(_, n)| is_step_name(n) && !is_hidden(n)).collect()
 }
 
-/// Whether it has one of the endings and is no hidden file (some systems add those to archives).
-fn is_step(path: &str) -> bool {
+/// Whether it is named as a STEP file is, packed (`.stpz`, `.step.gz`) or not.
+#[must_use]
+pub fn is_step_name(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
-    let hidden = path.split(['/', '\\']).any(|step| step.starts_with('.') || step == "__MACOSX");
-    !hidden && ENDINGS.iter().any(|e| lower.ends_with(e))
+    ENDINGS.iter().any(|e| lower.ends_with(e))
+}
+
+/// Some systems add hidden files to archives.
+fn is_hidden(path: &str) -> bool {
+    path.split(['/', '\\']).any(|step| step.starts_with('.') || step == "__MACOSX")
 }
 
 fn from_archive(bytes: &[u8], most: u64) -> Result<Vec<u8>, String> {
