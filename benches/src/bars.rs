@@ -1,5 +1,6 @@
 //! Horizontal bar charts as SVG, with one logarithmic axis.
 
+use feeler_cli::markup::escape;
 use std::fmt::Write as _;
 
 /// Bars that belong together.
@@ -102,10 +103,6 @@ fn line(svg: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing to a string cannot fail.
     let _ = svg.write_fmt(text);
     svg.push('\n');
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

@@ -134,7 +134,7 @@ fn read(kind: Kind, file: &[u8]) -> bool {
         Kind::Feeler => feeler_hierarchy::file::decode(file).ok(),
         Kind::Step => {
             let options = Options { flatness: feeler_import::DEFAULT_FLATNESS };
-            feeler_import::prepare_bytes_with("damaged", file, &options).ok().map(|p| p.model)
+            feeler_import::prepare_bytes_with("damaged", file, &options).ok()
         }
     };
     let Some(model) = model else { return false };

@@ -68,9 +68,7 @@ pub fn prepare(path: &Path) -> Fallible<Model> {
 /// # Errors
 /// As [`feeler_import::prepare_step_with`].
 pub fn prepare_with(path: &Path, flatness: f64) -> Fallible<Model> {
-    let prepared =
-        feeler_import::prepare_step_with(path, &Options { flatness }).map_err(|e| format!("{e:#}"))?;
-    Ok(prepared.model)
+    feeler_import::prepare_step_with(path, &Options { flatness }).map_err(|e| format!("{e:#}"))
 }
 
 /// The number after `name` among arguments.

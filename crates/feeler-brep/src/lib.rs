@@ -7,11 +7,13 @@
 pub mod build;
 pub mod fixtures;
 pub mod mass;
+mod remark;
 pub mod sheet;
 pub mod solid;
 pub mod source;
 #[cfg(feature = "truck-modeling")]
 pub mod truck;
 
+pub use remark::{Remark, Severity};
 pub use solid::{EdgeInfo, EdgeSide, EdgeStatus, FaceInfo, Solid, VertexInfo, VertexPolar};
 pub use source::SolidSource;

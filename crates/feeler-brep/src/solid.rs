@@ -1,6 +1,7 @@
 //! The solid that the offline stage works on.
 
 use crate::mass::Inertia;
+use crate::remark::Remark;
 use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
 use feeler_geom::{Aabb, Curve, P3, Surface, V3};
 use smallvec::SmallVec;
@@ -31,7 +32,7 @@ pub struct Solid {
     /// Centroid and inertia at density 1, in the solid's own axes; none for sheets, which have no volume.
     pub inertia: Option<Inertia>,
     /// What was repaired or looks odd, for the user.
-    pub warnings: Vec<String>,
+    pub remarks: Vec<Remark>,
 }
 
 /// What truck's face lacks.

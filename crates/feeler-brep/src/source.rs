@@ -74,3 +74,22 @@ pub enum LoopSource {
     /// A single vertex (an apex, a pole).
     Vertex(u32),
 }
+
+impl SolidSource {
+    /// A point (mm) of the vertex, edge or face with this entity id, if there is one: where to look for it.
+    #[must_use]
+    pub fn place_of(&self, entity: u64) -> Option<P3> {
+        if let Some(v) = self.vertices.iter().find(|v| v.id == entity) {
+            return Some(v.point);
+        }
+        if let Some(e) = self.edges.iter().find(|e| e.id == entity) {
+            return Some(self.vertices.get(e.start as usize)?.point);
+        }
+        let face = self.faces.iter().find(|f| f.id == entity)?;
+        let vertex = match face.loops.first()? {
+            LoopSource::Edges(edges) => self.edges.get(edges.first()?.0 as usize)?.start,
+            LoopSource::Vertex(v) => *v,
+        };
+        Some(self.vertices.get(vertex as usize)?.point)
+    }
+}

@@ -63,6 +63,9 @@ pub struct Preprocess {
     /// Write the JSON document to this file, too
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Write a page to this file that tells people what became of each input, and what was odd in it
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
     /// One JSON document on stdout instead of a table
     #[arg(long)]
     pub json: bool,

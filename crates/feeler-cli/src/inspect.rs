@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Inspect, out: &mut dyn Write) -> anyhow::Result<Outcome
         )?;
         write!(out, "{}", tree::render(&model))?;
     }
-    for w in &model.warnings {
+    for w in &model.remarks {
         writeln!(out, "warning: {w}")?;
     }
     Ok(Outcome::Done)
@@ -288,8 +288,8 @@ fn document(model: &Model, boxes: &[Aabb], densities: &[Option<f64>]) -> Value {
         "options": { "flatness": model.options.flatness },
         "program": model.origin.program,
         "references": references,
-        "warnings": model.warnings,
-        "left_out": model.origin.left_out,
+        "warnings": model.remarks.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "left_out": model.left_out(),
         "components": components,
         "solids": solids,
         "together": together,

@@ -7,6 +7,7 @@ pub mod args;
 mod features;
 pub mod inspect;
 mod interrupt;
+pub mod markup;
 mod mass;
 mod plot;
 pub mod pose;

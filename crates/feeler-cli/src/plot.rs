@@ -1,5 +1,6 @@
 //! Line charts as SVG: a few panels over one axis.
 
+use crate::markup::escape;
 use std::fmt::Write as _;
 
 /// The axis that all panels share, from 0.
@@ -139,10 +140,6 @@ fn ticks(largest: f64) -> Vec<(f64, String)> {
         .filter(|v| *v <= largest * 1.000_001)
         .map(|v| (v / largest, format!("{v:.decimals$}")))
         .collect()
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

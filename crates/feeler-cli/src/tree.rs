@@ -111,7 +111,7 @@ mod tests {
             solids: Vec::new(),
             instances: Vec::new(),
             components,
-            warnings: Vec::new(),
+            remarks: Vec::new(),
             origin: Origin::default(),
         };
         let expected = "\

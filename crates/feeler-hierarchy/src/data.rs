@@ -22,8 +22,8 @@ pub struct Model {
     pub instances: Vec<Instance>,
     /// The assembly tree, parents before their children; empty when the input has none.
     pub components: Vec<Component>,
-    /// What the import had to say.
-    pub warnings: Vec<String>,
+    /// What the import had to say, in the order of the input; what was left out comes last.
+    pub remarks: Vec<Remark>,
     /// What the file was made by and from, besides the input.
     pub origin: Origin,
 }
@@ -35,8 +35,61 @@ pub struct Origin {
     pub program: String,
     /// Other files that the input refers to.
     pub references: Vec<Reference>,
+}
+
+/// How bad something is that the import found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Odd, and without effect on the shape.
+    Note,
+    /// Repaired, guessed or approximated: worth a look.
+    Warning,
+    /// A solid or a component of the assembly is left out.
+    Error,
+}
+
+/// One thing that the import had to say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Remark {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The solid that it is about, as `solid #12 'name'`; empty: the file, or its assembly.
+    pub subject: String,
+    /// Entity of the input (`#12`), if it is about one.
+    pub entity: Option<u64>,
+    /// A point of that entity (mm, in the coordinates of its solid), if it has a place.
+    pub place: Option<[f64; 3]>,
+    /// What is the matter, and what to do where that is known.
+    pub message: String,
+}
+
+impl Remark {
+    /// The message with what it is about.
+    #[must_use]
+    pub fn about(&self) -> String {
+        if self.subject.is_empty() {
+            self.message.clone()
+        } else {
+            format!("{}: {}", self.subject, self.message)
+        }
+    }
+}
+
+impl std::fmt::Display for Remark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let left_out = if self.severity == Severity::Error { "left out: " } else { "" };
+        write!(f, "{left_out}{}", self.about())
+    }
+}
+
+impl Model {
     /// One message for each solid or component of the input that could not be prepared.
-    pub left_out: Vec<String>,
+    #[must_use]
+    pub fn left_out(&self) -> Vec<String> {
+        let errors = self.remarks.iter().filter(|r| r.severity == Severity::Error);
+        errors.map(Remark::about).collect()
+    }
 }
 
 /// Another file that an input refers to.

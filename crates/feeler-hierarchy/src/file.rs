@@ -40,7 +40,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Version of the format that this code writes, and the only one it reads.
-pub const FORMAT_VERSION: u32 = 5;
+pub const FORMAT_VERSION: u32 = 6;
 
 const MAGIC: [u8; 8] = *b"FEELER\r\n";
 const HEADER: usize = 64;

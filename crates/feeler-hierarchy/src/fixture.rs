@@ -2,7 +2,7 @@
 
 use crate::data::{
     Area, Component, Edge, Face, Feature, Hierarchy, Inertia, Instance, Model, NearCanonical, Node, Options,
-    Origin, Reference, Side, SolidInfo, Span, Vertex,
+    Origin, Reference, Remark, Severity, Side, SolidInfo, Span, Vertex,
 };
 use feeler_geom::bezier::{BezierSpline, BezierSurface, H4};
 use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
@@ -186,11 +186,25 @@ pub(crate) fn model() -> Model {
         solids: vec![hierarchy(), hierarchy()],
         instances: vec![instance(0), instance(1), instance(0)],
         components: vec![component(None, vec![1]), component(Some(0), vec![0, 2])],
-        warnings: vec!["face #3: something".to_owned()],
+        remarks: vec![
+            Remark {
+                severity: Severity::Warning,
+                subject: "solid #2 'x'".to_owned(),
+                entity: Some(3),
+                place: Some([1.0, 2.0, 3.0]),
+                message: "face #3: something".to_owned(),
+            },
+            Remark {
+                severity: Severity::Error,
+                subject: "solid #7".to_owned(),
+                entity: Some(7),
+                place: None,
+                message: "open".to_owned(),
+            },
+        ],
         origin: Origin {
             program: "feeler 0".to_owned(),
             references: vec![Reference { path: "other.step".to_owned(), hash: Some(7) }],
-            left_out: vec!["solid #7: open".to_owned()],
         },
     }
 }

@@ -53,6 +53,10 @@ pub fn check_well_formed(model: &Model) -> Check {
     for (i, instance) in model.instances.iter().enumerate() {
         check_instance(instance, model.solids.len()).at(format_args!("instance {i}"))?;
     }
+    for (i, remark) in model.remarks.iter().enumerate() {
+        require(remark.place.iter().flatten().all(|x| sized(*x)), NOT_FINITE)
+            .at(format_args!("remark {i}"))?;
+    }
     let mut placed = vec![false; model.instances.len()];
     for (i, component) in model.components.iter().enumerate() {
         check_component(component, i, &mut placed).at(format_args!("component {i}"))?;

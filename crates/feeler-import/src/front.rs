@@ -19,13 +19,13 @@ impl std::error::Error for ImportError {}
 const OPTIONS: Options = Options { flatness: DEFAULT_FLATNESS };
 
 /// Imports the STEP file at `path`, with the files in its folder that it refers to, and prepares its solids. What was odd, approximated or
-/// left out is in [`Model::warnings`].
+/// left out is in [`Model::remarks`].
 ///
 /// # Errors
 /// The file cannot be read, is not STEP, or none of its solids could be prepared.
 pub fn prepare_step(path: impl AsRef<Path>) -> Result<Model, ImportError> {
     let prepared = prepare_step_with(path.as_ref(), &OPTIONS);
-    prepared.map(|p| p.model).map_err(|e| ImportError(format!("{e:#}")))
+    prepared.map_err(|e| ImportError(format!("{e:#}")))
 }
 
 /// [`prepare_step`] on a file's bytes; `name` stands for it in messages. Parts that are in other files are left out.
@@ -34,5 +34,5 @@ pub fn prepare_step(path: impl AsRef<Path>) -> Result<Model, ImportError> {
 /// As [`prepare_step`].
 pub fn prepare_bytes(name: &str, bytes: &[u8]) -> Result<Model, ImportError> {
     let prepared = prepare_bytes_with(name, bytes, &OPTIONS);
-    prepared.map(|p| p.model).map_err(|e| ImportError(format!("{e:#}")))
+    prepared.map_err(|e| ImportError(format!("{e:#}")))
 }

@@ -5,9 +5,10 @@ mod front;
 pub use front::{ImportError, prepare_bytes, prepare_step};
 
 use anyhow::{Context as _, bail, ensure};
+use feeler_brep::build::Problem;
 use feeler_geom::Pose;
-use feeler_hierarchy::{Component, Instance, Model, Options, Origin, Reference};
-use feeler_step::{ReadOptions, Severity};
+use feeler_hierarchy::{Component, Instance, Model, Options, Origin, Reference, Remark, Severity};
+use feeler_step::ReadOptions;
 use std::cell::RefCell;
 use std::io::Read as _;
 use std::path::Path;
@@ -23,21 +24,13 @@ fn program(open_shells: bool) -> &'static str {
 /// Default of `--flatness` (rad), MATH §6.
 pub const DEFAULT_FLATNESS: f64 = 0.8;
 
-/// A prepared input, with what the user should hear about it.
-#[derive(Debug)]
-pub struct Prepared {
-    /// Solids that could be prepared, in their places.
-    pub model: Model,
-    /// One message for each solid, or component of the assembly, that had to be left out.
-    pub refused: Vec<String>,
-}
-
-/// Imports and prepares a STEP file, with the files in its folder that it refers to.
+/// Imports and prepares a STEP file, with the files in its folder that it refers to. What was odd, approximated or left
+/// out is in [`Model::remarks`].
 ///
 /// # Errors
 /// The file cannot be read, is not STEP, or none of its solids could be prepared. Messages name the file, the
 /// entity and what to do.
-pub fn prepare_step_with(path: &Path, options: &Options) -> anyhow::Result<Prepared> {
+pub fn prepare_step_with(path: &Path, options: &Options) -> anyhow::Result<Model> {
     prepare_read(path, &read(path)?, options, false)
 }
 
@@ -50,7 +43,7 @@ pub fn prepare_read(
     bytes: &[u8],
     options: &Options,
     open_shells: bool,
-) -> anyhow::Result<Prepared> {
+) -> anyhow::Result<Model> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let resolve = |other: &str| feeler_step::read_below(folder, other);
     prepare(&shown(path), bytes, options, &ReadOptions { resolve: &resolve, open_shells })
@@ -61,16 +54,11 @@ pub fn prepare_read(
 ///
 /// # Errors
 /// As [`prepare_step_with`].
-pub fn prepare_bytes_with(file: &str, bytes: &[u8], options: &Options) -> anyhow::Result<Prepared> {
+pub fn prepare_bytes_with(file: &str, bytes: &[u8], options: &Options) -> anyhow::Result<Model> {
     prepare(file, bytes, options, &ReadOptions { resolve: &|_| None, open_shells: false })
 }
 
-fn prepare(
-    file: &str,
-    bytes: &[u8],
-    options: &Options,
-    reading: &ReadOptions<'_>,
-) -> anyhow::Result<Prepared> {
+fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_>) -> anyhow::Result<Model> {
     let input = Path::new(file).file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     let references = RefCell::new(Vec::new());
     let resolve = |other: &str| {
@@ -79,10 +67,16 @@ fn prepare(
         found
     };
     let import = feeler_step::read_step_with(file, bytes, &ReadOptions { resolve: &resolve, ..*reading })?;
-    let (mut warnings, mut refused) = (Vec::new(), Vec::new());
+    let (mut remarks, mut refused) = (Vec::new(), Vec::new());
     for p in &import.problems {
-        let list = if p.severity == Severity::Error { &mut refused } else { &mut warnings };
-        list.push(p.to_string());
+        let (severity, list) = match p.severity {
+            feeler_step::Severity::Note => (Severity::Note, &mut remarks),
+            feeler_step::Severity::Warning => (Severity::Warning, &mut remarks),
+            feeler_step::Severity::Error => (Severity::Error, &mut refused),
+        };
+        let place = p.place.map(Into::into);
+        let (subject, entity, message) = (String::new(), p.entity, p.to_string());
+        list.push(Remark { severity, subject, entity, place, message });
     }
     let mut solids = Vec::new();
     // Index of each imported solid among the prepared ones.
@@ -91,11 +85,19 @@ fn prepare(
         let other = import.files[i].as_ref().map_or_else(String::new, |f| format!("{f}: "));
         let name = if source.name.is_empty() { String::new() } else { format!(" '{}'", source.name) };
         let label = format!("{other}solid #{}{name}", source.id);
+        let left_out = |subject: &str, entity: Option<u64>, message: String| Remark {
+            severity: Severity::Error,
+            subject: subject.to_owned(),
+            entity: entity.or(Some(source.id)),
+            place: entity.and_then(|e| source.place_of(e)).map(Into::into),
+            message,
+        };
         let prepared = feeler_brep::build::build_solid(source, &feeler_brep::build::BuildOptions::default())
-            .map_err(|e| format!("{other}{e}"))
+            .map_err(|e| left_out("", e.problems.first().and_then(Problem::entity), format!("{other}{e}")))
             .and_then(|solid| {
-                warnings.extend(solid.warnings.iter().map(|w| format!("{label}: {w}")));
-                feeler_prepare::prepare_solid(&solid, options).map_err(|e| format!("{label}: {e}"))
+                remarks.extend(feeler_prepare::remarks(&solid, &label));
+                feeler_prepare::prepare_solid(&solid, options)
+                    .map_err(|e| left_out(&label, None, e.to_string()))
             });
         match prepared {
             Ok(h) => {
@@ -109,7 +111,8 @@ fn prepare(
         if refused.is_empty() {
             bail!("{file}: no solids in this file");
         }
-        bail!("{file}: no solid could be prepared: {}", refused.join("; "));
+        let why: Vec<String> = refused.iter().map(Remark::about).collect();
+        bail!("{file}: no solid could be prepared: {}", why.join("; "));
     }
     let mut components = Vec::with_capacity(import.components.len());
     for c in &import.components {
@@ -133,12 +136,9 @@ fn prepare(
         let (translation, rotation) = numbers(&i.pose);
         instances.push(Instance { solid, name: i.name.clone(), path: i.path.clone(), translation, rotation });
     }
-    warnings.extend(refused.iter().map(|r| format!("left out: {r}")));
-    let origin = Origin {
-        program: program(reading.open_shells).to_owned(),
-        references: references.into_inner(),
-        left_out: refused.clone(),
-    };
+    remarks.extend(refused);
+    let origin =
+        Origin { program: program(reading.open_shells).to_owned(), references: references.into_inner() };
     let model = Model {
         input,
         input_hash: fnv1a(bytes),
@@ -146,10 +146,10 @@ fn prepare(
         solids,
         instances,
         components,
-        warnings,
+        remarks,
         origin,
     };
-    Ok(Prepared { model, refused })
+    Ok(model)
 }
 
 fn index(i: usize) -> anyhow::Result<u32> {
@@ -198,16 +198,16 @@ pub fn load(path: &Path) -> anyhow::Result<(Model, Option<String>)> {
     }
     let clock = std::time::Instant::now();
     let options = Options { flatness: DEFAULT_FLATNESS };
-    let prepared = prepare_read(path, &bytes, &options, false)?;
+    let model = prepare_read(path, &bytes, &options, false)?;
     let mut note = format!(
         "{}: prepared in memory in {:.2} s; run `feeler preprocess` once to load it at once",
         shown(path),
         clock.elapsed().as_secs_f64()
     );
-    for r in &prepared.refused {
+    for r in model.left_out() {
         note.push_str(&format!("\n{}: left out: {r}", shown(path)));
     }
-    Ok((prepared.model, Some(note)))
+    Ok((model, Some(note)))
 }
 
 /// What stands for standard input in place of a file's name.
@@ -243,6 +243,12 @@ pub fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
         bail!("{}: is a folder; give a STEP or .feeler file", path.display());
     }
     std::fs::read(path).with_context(|| format!("{}: cannot be read", path.display()))
+}
+
+/// The hash by which an input is known again: FNV-1a, 64 bits, of its bytes.
+#[must_use]
+pub fn input_hash(bytes: &[u8]) -> u64 {
+    fnv1a(bytes)
 }
 
 /// FNV-1a, 64 bits.

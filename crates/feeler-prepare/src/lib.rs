@@ -19,5 +19,5 @@ mod sound;
 mod split;
 mod wall;
 
-pub use prepare::{PrepareError, prepare_model, prepare_solid};
+pub use prepare::{PrepareError, prepare_model, prepare_solid, remarks};
 pub use sound::Unsound;

@@ -5,7 +5,7 @@ use feeler_geom::canonical::Nearly;
 use feeler_geom::{Curve, Pose, Surface};
 use feeler_hierarchy::{
     Edge, Face, Feature, FeatureType, Hierarchy, Inertia, Instance, Model, NearCanonical, Options, Origin,
-    Side, SolidInfo, Span, Vertex, placed_box,
+    Remark, Severity, Side, SolidInfo, Span, Vertex, placed_box,
 };
 use std::f64::consts::FRAC_PI_2;
 use thiserror::Error;
@@ -53,10 +53,8 @@ pub fn prepare_model(
     options: &Options,
 ) -> Result<Model, PrepareError> {
     let hierarchies = solids.iter().map(|s| prepare_solid(s, options)).collect::<Result<Vec<_>, _>>()?;
-    let warnings = solids
-        .iter()
-        .flat_map(|s| s.warnings.iter().map(|w| format!("solid #{} '{}': {w}", s.source, s.name)))
-        .collect();
+    let remarks =
+        solids.iter().flat_map(|s| remarks(s, &format!("solid #{} '{}'", s.source, s.name))).collect();
     Ok(Model {
         input: input.to_owned(),
         input_hash,
@@ -64,9 +62,27 @@ pub fn prepare_model(
         solids: hierarchies,
         instances,
         components: Vec::new(),
-        warnings,
+        remarks,
         origin: Origin::default(),
     })
+}
+
+/// What was found while a solid was built; `subject`: how it is named to the user.
+#[must_use]
+pub fn remarks(solid: &Solid, subject: &str) -> Vec<Remark> {
+    let severity = |s| match s {
+        feeler_brep::Severity::Note => Severity::Note,
+        feeler_brep::Severity::Warning => Severity::Warning,
+        feeler_brep::Severity::Error => Severity::Error,
+    };
+    let remark = |r: &feeler_brep::Remark| Remark {
+        severity: severity(r.severity),
+        subject: subject.to_owned(),
+        entity: r.entity,
+        place: r.place.map(Into::into),
+        message: r.message.clone(),
+    };
+    solid.remarks.iter().map(remark).collect()
 }
 
 /// Groups, splits, bounds and builds: the hierarchy of one solid.

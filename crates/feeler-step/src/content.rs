@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 
-use feeler_brep::SolidSource;
+use feeler_brep::{Severity, SolidSource};
 use feeler_geom::Pose;
 use step_io::parser::Graph;
 
 use crate::assembly::{self, Component, External, Placed};
 use crate::entities::{Bad, Entities};
-use crate::error::{Problem, Severity, StepError};
+use crate::error::{Problem, StepError};
 use crate::text;
 use crate::topology;
 
@@ -186,7 +186,7 @@ fn content(graph: Graph, notes: Vec<String>, open_shells: bool) -> Content {
     let schema = graph.schema.raw.join(", ");
     let is_known = graph.schema.is_recognized();
     let external = graph.external_references.len();
-    let warning = |entity, message| Problem { entity, severity: Severity::Warning, message };
+    let warning = |entity, message: String| Problem::new(entity, Severity::Warning, message);
     let mut problems: Vec<Problem> =
         graph.warnings.iter().take(MAX_NOTES).map(|w| warning(None, w.to_string())).collect();
     if graph.warnings.len() > MAX_NOTES {
@@ -221,7 +221,7 @@ fn content(graph: Graph, notes: Vec<String>, open_shells: bool) -> Content {
             Ok(converted) => {
                 let more = converted.notes.len().saturating_sub(MAX_NOTES);
                 let notes = converted.notes.into_iter().take(MAX_NOTES);
-                problems.extend(notes.map(|(entity, message)| warning(Some(entity), message)));
+                problems.extend(notes);
                 if more > 0 {
                     problems.push(warning(Some(*id), format!("is a solid with {more} more such remarks")));
                 }
@@ -232,11 +232,7 @@ fn content(graph: Graph, notes: Vec<String>, open_shells: bool) -> Content {
                 place.insert(*id, solids.len());
                 solids.push(solid);
             }
-            Err(all) => refused.push(Problem {
-                entity: Some(*id),
-                severity: Severity::Error,
-                message: because(*id, &all),
-            }),
+            Err(all) => refused.push(Problem::new(Some(*id), Severity::Error, because(*id, &all))),
         }
     }
     let mut counts = counts_of(&entities, 0);

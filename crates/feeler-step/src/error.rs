@@ -1,5 +1,7 @@
 //! What can go wrong with a whole file, and what is told about a part of it.
 
+use feeler_brep::Severity;
+use feeler_geom::P3;
 use std::fmt;
 
 /// Why no solid could be read from a file.
@@ -64,24 +66,23 @@ pub enum StepError {
     },
 }
 
-/// How bad a [`Problem`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Something is odd or approximated, and used.
-    Warning,
-    /// A solid or an instance is left out.
-    Error,
-}
-
 /// Something the user should hear about one entity of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// The entity (`#123`), if it is about one.
     pub entity: Option<u64>,
+    /// A point of it (mm, in the coordinates of the solid that it is part of), if it has a place.
+    pub place: Option<P3>,
     /// How bad it is.
     pub severity: Severity,
     /// What is the matter, and what to do where that is known.
     pub message: String,
+}
+
+impl Problem {
+    pub(crate) fn new(entity: Option<u64>, severity: Severity, message: impl Into<String>) -> Self {
+        Self { entity, place: None, severity, message: message.into() }
+    }
 }
 
 impl fmt::Display for Problem {

@@ -11,8 +11,9 @@ use std::rc::Rc;
 
 use crate::assembly::{Component, External, MAX_INSTANCES, Motion, joined, mirrored};
 use crate::content::{ComponentSource, Content, Import, ReadOptions, SolidInstance, content_of};
-use crate::error::{Problem, Severity, StepError};
+use crate::error::{Problem, StepError};
 use crate::text::is_step_name;
+use feeler_brep::Severity;
 
 /// Uses of other files beyond this many are taken for a mistake: a few files can describe any number.
 const MAX_USES: usize = 10_000;
@@ -148,7 +149,7 @@ impl Assembly<'_> {
     fn overflow(&mut self) {
         let message = format!("the assembly has more than {MAX_INSTANCES} instances; the rest is left out");
         if !self.problems.iter().any(|p| p.message == message) {
-            self.problems.push(Problem { entity: None, severity: Severity::Error, message });
+            self.problems.push(Problem::new(None, Severity::Error, message));
         }
     }
 
@@ -167,7 +168,7 @@ impl Assembly<'_> {
             }
             Err(message) => {
                 if self.told.insert((file, e.id)) {
-                    let problem = Problem { entity: Some(e.id), severity: Severity::Error, message };
+                    let problem = Problem::new(Some(e.id), Severity::Error, message);
                     self.problems.push(self.named(file, &problem));
                 }
             }

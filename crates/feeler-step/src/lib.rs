@@ -22,7 +22,8 @@ mod topology;
 mod units;
 
 pub use content::{ComponentSource, Import, ReadOptions, Resolve, SolidInstance};
-pub use error::{Problem, Severity, StepError};
+pub use error::{Problem, StepError};
+pub use feeler_brep::Severity;
 pub use files::read_below;
 pub use read::{read_step, read_step_bytes, read_step_with};
 pub use text::{MAX_UNPACKED, is_step_name, unpacked_size};

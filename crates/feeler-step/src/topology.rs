@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
+use feeler_brep::Severity;
 use feeler_brep::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
 use feeler_geom::{Curve, Frame, P3, Surface, V3};
 
 use crate::entities::{Bad, Entities, Record, Res, bad};
-use crate::geometry::{Geometry, Near, NearEdge, ReadSurface};
+use crate::error::Problem;
+use crate::geometry::{Geometry, Near, NearEdge, Note, ReadSurface};
 use crate::units::Units;
 
 /// Whether `r` is a solid that this crate converts, or a surface model that is asked for.
@@ -25,7 +27,7 @@ const MAX_WRAPS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Converted {
     pub(crate) solid: SolidSource,
-    pub(crate) notes: Vec<(u64, String)>,
+    pub(crate) notes: Vec<Problem>,
 }
 
 /// Converts the solid `id`, whose representation counts in `units`. Everything that keeps it from being used is told,
@@ -62,12 +64,14 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
     if !reader.bad.is_empty() {
         return Err(reader.bad);
     }
-    if let Some(first) = reader.turned_loops.first() {
+    if let Some((first, face)) = reader.turned_loops.first().copied() {
         let message = format!(
             "is one of {} loops whose edges do not connect as their flags say; they are walked in the order of the list",
             reader.turned_loops.len()
         );
-        reader.geometry.notes.push((*first, message));
+        reader.geometry.part = face;
+        reader.geometry.note(first, message);
+        reader.geometry.part = None;
     }
     if !reader.may_be_open {
         reader.check_uses();
@@ -81,7 +85,7 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
         uncertainty: units.uncertainty,
     };
     if !reader.may_be_open {
-        return Ok(Converted { solid, notes: reader.geometry.notes });
+        return Ok(Converted { notes: warnings(&solid, reader.geometry.notes), solid });
     }
     let sheets = feeler_brep::sheet::both_sides(solid)
         .map_err(|e| vec![Bad { id: e.edge, message: e.to_string() }])?;
@@ -90,9 +94,18 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
             "is a surface model with {} open edges; it is prepared as a sheet without thickness, with a front and a back",
             sheets.open_edges
         );
-        reader.geometry.notes.push((id, message));
+        reader.geometry.note(id, message);
     }
-    Ok(Converted { solid: sheets.solid, notes: reader.geometry.notes })
+    Ok(Converted { notes: warnings(&sheets.solid, reader.geometry.notes), solid: sheets.solid })
+}
+
+/// Notes with a point of the part of the solid that each is about.
+fn warnings(solid: &SolidSource, notes: Vec<Note>) -> Vec<Problem> {
+    let warning = |n: Note| Problem {
+        place: n.part.or(Some(n.entity)).and_then(|part| solid.place_of(part)),
+        ..Problem::new(Some(n.entity), Severity::Warning, n.message)
+    };
+    notes.into_iter().map(warning).collect()
 }
 
 /// Name and shells of a surface model: all of them are outer ones.
@@ -130,8 +143,8 @@ struct SolidReader<'a> {
     /// Corners of polygonal faces by their exact coordinates.
     poly_vertex_of: HashMap<[u64; 3], u32>,
     poly_edge_of: HashMap<(u32, u32), u32>,
-    /// Edge loops whose edges had to be turned around to connect.
-    turned_loops: Vec<u64>,
+    /// Edge loops whose edges had to be turned around to connect, each with its face.
+    turned_loops: Vec<(u64, Option<u64>)>,
     /// What keeps the solid from being used.
     bad: Vec<Bad>,
     /// Shells need not be closed.
@@ -209,6 +222,7 @@ impl SolidReader<'_> {
     }
 
     fn face_itself(&mut self, r: &Record<'_>, bounds: &[u64], shell: u32, forward: bool) -> Res<()> {
+        self.geometry.part = Some(r.id);
         let mut loops = Vec::with_capacity(bounds.len());
         let mut polygons = Vec::new();
         for bound_id in bounds {
@@ -238,6 +252,7 @@ impl SolidReader<'_> {
             }
             None => return bad(r.id, "is a face without a surface; give it one or export the solid again"),
         };
+        self.geometry.part = None;
         self.faces.push(FaceSource {
             id: r.id,
             shell,
@@ -303,7 +318,7 @@ impl SolidReader<'_> {
                     && let Some(turned) = self.turned_to_connect(&uses)
                 {
                     uses = turned;
-                    self.turned_loops.push(id);
+                    self.turned_loops.push((id, self.geometry.part));
                 }
                 Ok(Some(LoopSource::Edges(uses)))
             }
@@ -434,7 +449,11 @@ impl SolidReader<'_> {
         let end = self.vertex(r.reference(2, "edge_end")?, r.id)?;
         let same_sense = r.boolean(4, "same_sense")?;
         let ends = [start, end].map(|v| self.vertices[v as usize].point);
-        let read = self.geometry.edge_curve(r.reference(3, "edge_geometry")?, r.id, ends)?;
+        let geometry = r.reference(3, "edge_geometry")?;
+        let face = self.geometry.part.replace(r.id);
+        let read = self.geometry.edge_curve(geometry, r.id, ends);
+        self.geometry.part = face;
+        let read = read?;
         self.edges.push(EdgeSource {
             id: r.id,
             curve: read.curve,

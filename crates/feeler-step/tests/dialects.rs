@@ -178,7 +178,7 @@ fn orientations_fold_into_outward() {
         let import = read_step_bytes("box", text.as_bytes()).unwrap();
         let solid = build_solid(&import.solids[0], &BuildOptions::default()).unwrap();
         assert_near(solid.volume, 6.0, 1e-12);
-        assert!(solid.warnings.is_empty(), "{turns}: {:?}", solid.warnings);
+        assert!(solid.remarks.is_empty(), "{turns}: {:?}", solid.remarks);
     }
 }
 

@@ -96,7 +96,7 @@ fn cut_ellipsoids() {
         assert_eq!(source.solids[0].faces[0].either_way, v.is_none(), "told by the file");
         let solid = built(&f);
         assert_near(solid.volume, volume);
-        assert_eq!(solid.warnings.len(), usize::from(v.is_none() && !sense), "{:?}", solid.warnings);
+        assert_eq!(solid.remarks.len(), usize::from(v.is_none() && !sense), "{:?}", solid.remarks);
     }
 }
 

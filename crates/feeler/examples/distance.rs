@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// The first solid of a file, and where the file puts it.
 fn first_solid(path: &str) -> Result<(Arc<Body>, Pose), Box<dyn Error>> {
     let model = feeler::prepare_step(path)?;
-    for warning in &model.warnings {
-        println!("{path}: {warning}");
+    for remark in &model.remarks {
+        println!("{path}: {remark}");
     }
     let instance = model.instances.first().ok_or("no solid")?;
     Ok((Arc::new(Body::from_model(&model, instance.solid as usize)?), instance.pose()))

@@ -34,11 +34,7 @@ fn empty() -> Model {
         solids: Vec::new(),
         instances: Vec::new(),
         components: Vec::new(),
-        warnings: Vec::new(),
-        origin: feeler_hierarchy::Origin {
-            program: String::new(),
-            references: Vec::new(),
-            left_out: Vec::new(),
-        },
+        remarks: Vec::new(),
+        origin: feeler_hierarchy::Origin { program: String::new(), references: Vec::new() },
     }
 }

@@ -6,6 +6,7 @@ use super::draft::{Draft, Edge, Face, Use, Vertex, index};
 use super::validate::{is_good_curve, is_good_point, is_good_surface};
 use super::vertices;
 use super::{BuildOptions, Problem, Report};
+use crate::remark::Severity;
 use crate::source::{EdgeSource, LoopSource, SolidSource};
 
 /// Copies the source into a draft. Problems of single entities are reported; a draft comes back even then, as long
@@ -34,7 +35,7 @@ pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut R
                 if a != b {
                     merged[a.max(b) as usize] = a.min(b);
                 }
-                report.warn(format!("edge #{} has no length and was left out", e.id));
+                report.note(e.id, format!("edge #{} has no length and was left out", e.id));
                 parts.push(vec![]);
             }
             Ranges::One { range, forward } => {
@@ -82,7 +83,7 @@ pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut R
         disguised.surface(f, options.canonical_tolerance * size);
     }
     if disguised.n_curves + disguised.n_surfaces > 0 && disguised.deviation > options.coincidence_tol(size) {
-        report.warn(format!(
+        report.remark(Severity::Note, None, format!(
             "{} free-form faces and {} splines were taken for the canonical surfaces and curves that they are to within {:.1e} mm",
             disguised.n_surfaces, disguised.n_curves, disguised.deviation
         ));
@@ -282,7 +283,7 @@ fn ranges(
         return Ranges::Nothing;
     }
     if t0 > t1 {
-        report.warn(format!("edge #{} runs against its stated sense; the vertices decide", e.id));
+        report.note(e.id, format!("edge #{} runs against its stated sense; the vertices decide", e.id));
         return Ranges::One { range: (t1, t0), forward: !forward };
     }
     Ranges::One { range: (t0, t1), forward }

@@ -114,7 +114,7 @@ pub(super) fn assemble_face(
             let ids = (edges[ring[k].edge as usize].source, edges[ring[next].edge as usize].source);
             match close_corner(&host, ring, k, next, tol) {
                 Corner::Closed => {}
-                Corner::Jump(gap) => report.warn(format!(
+                Corner::Jump(gap) => report.warn(face.id, format!(
                     "a loop of face #{} jumps by {gap:.1e} mm between edges #{} and #{}, where the surface nearly collapses",
                     face.id, ids.0, ids.1
                 )),

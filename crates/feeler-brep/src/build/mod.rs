@@ -34,6 +34,7 @@ use smallvec::SmallVec;
 use truck_topology::compress::{CompressedEdge, CompressedEdgeIndex, CompressedFace, CompressedShell};
 
 use crate::mass::{FaceIntegrals, Inertia, face_integrals};
+use crate::remark::Remark;
 use crate::solid::{EdgeInfo, EdgeSide, EdgeStatus, FaceInfo, Solid, VertexInfo, VertexPolar};
 use crate::source::SolidSource;
 use domain::FaceDomain;
@@ -98,23 +99,23 @@ impl BuildOptions {
 ///
 /// # Errors
 /// [`BuildError`] with all problems of the source that could not be repaired. Repairs are listed in
-/// [`Solid::warnings`].
+/// [`Solid::remarks`].
 pub fn build_solid(source: &SolidSource, options: &BuildOptions) -> Result<Solid, BuildError> {
     let mut corrected = None;
     // Faces first, then guesses, then shells, then once more to see that all is well.
     for _ in 0..4 {
         let mut report = Report::default();
-        if let Some((_, warnings)) = &corrected {
-            report.warnings.clone_from(warnings);
+        if let Some((_, remarks)) = &corrected {
+            report.remarks.clone_from(remarks);
         }
-        let current: &SolidSource = corrected.as_ref().map_or(source, |c: &(SolidSource, Vec<String>)| &c.0);
+        let current: &SolidSource = corrected.as_ref().map_or(source, |c: &(SolidSource, Vec<Remark>)| &c.0);
         match build(current, options, &mut report) {
             Some(Built::Solid(solid)) if report.problems.is_empty() => return Ok(*solid),
             Some(Built::Wrong(wrong)) => {
                 let mut notes = corrected.as_ref().map_or_else(Vec::new, |c| c.1.clone());
                 let mut fix = Report::default();
                 let next = repair::corrected(current, &wrong, &mut fix);
-                notes.append(&mut fix.warnings);
+                notes.append(&mut fix.remarks);
                 corrected = Some((next, notes));
             }
             _ => return Err(error(source, report)),
@@ -279,8 +280,16 @@ fn finish(
         area,
         volume,
         inertia,
-        warnings: std::mem::take(&mut report.warnings),
+        remarks: placed(std::mem::take(&mut report.remarks), source),
     })))
+}
+
+/// Remarks with a point of what each is about.
+fn placed(mut remarks: Vec<Remark>, source: &SolidSource) -> Vec<Remark> {
+    for remark in &mut remarks {
+        remark.place = remark.entity.and_then(|e| source.place_of(e));
+    }
+    remarks
 }
 
 /// Shells with less volume than this, relative to their area and size, are sheets.
@@ -328,7 +337,7 @@ fn report_contradictions(
             continue;
         }
         if let Some(overlap) = repair::overlap_of_neighbours(draft, i, d, tol) {
-            report.warn(format!("face #{}: edges of a loop cross by {overlap:.1e} mm", f.id));
+            report.warn(f.id, format!("face #{}: edges of a loop cross by {overlap:.1e} mm", f.id));
             continue;
         }
         if repair::is_better_reversed(draft, i, tol) {
@@ -375,7 +384,7 @@ fn edge_infos(
                 Some(d) => d.status(),
                 // Nothing is known: keep it, the exact tests at run time decide.
                 None => {
-                    report.warn(format!("edge #{}: its faces have no normals along it", e.source));
+                    report.warn(e.source, format!("edge #{}: its faces have no normals along it", e.source));
                     EdgeStatus::Convex
                 }
             };

@@ -1,5 +1,7 @@
 //! What can be wrong with a solid.
 
+use crate::remark::{Remark, Severity};
+
 /// What makes a solid unusable. Numbers after `#` are entity ids of the source.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Problem {
@@ -109,6 +111,24 @@ pub enum Problem {
     },
 }
 
+impl Problem {
+    /// The entity to look at, if it is about one.
+    #[must_use]
+    pub fn entity(&self) -> Option<u64> {
+        match self {
+            Self::NoFaces | Self::InsideOut | Self::NotASolid { .. } => None,
+            Self::BadIndex { entity } | Self::BadNumber { entity } => Some(*entity),
+            Self::VertexOffCurve { vertex, .. } => Some(*vertex),
+            Self::EdgeOffSurface { edge, .. }
+            | Self::OpenShell { edge, .. }
+            | Self::ManyFaces { edge, .. }
+            | Self::SameDirection { edge, .. } => Some(*edge),
+            Self::Disconnected { edges, .. } | Self::LoopGap { edges, .. } => Some(edges.0),
+            Self::LoopsContradict { face, .. } => Some(*face),
+        }
+    }
+}
+
 /// A solid that cannot be used, with everything that is wrong with it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("solid #{id} {name:?}: {}", summary(problems))]
@@ -130,11 +150,11 @@ fn summary(problems: &[Problem]) -> String {
     text.join("; ")
 }
 
-/// Problems and warnings while they are collected.
+/// Problems and remarks while they are collected.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) problems: Vec<Problem>,
-    pub(super) warnings: Vec<String>,
+    pub(super) remarks: Vec<Remark>,
 }
 
 impl Report {
@@ -144,7 +164,17 @@ impl Report {
         }
     }
 
-    pub(super) fn warn(&mut self, text: String) {
-        self.warnings.push(text);
+    /// Something without effect on the shape.
+    pub(super) fn note(&mut self, entity: u64, message: String) {
+        self.remark(Severity::Note, Some(entity), message);
+    }
+
+    /// Something that was repaired, guessed or approximated.
+    pub(super) fn warn(&mut self, entity: u64, message: String) {
+        self.remark(Severity::Warning, Some(entity), message);
+    }
+
+    pub(super) fn remark(&mut self, severity: Severity, entity: Option<u64>, message: String) {
+        self.remarks.push(Remark { severity, entity, place: None, message });
     }
 }

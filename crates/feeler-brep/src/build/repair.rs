@@ -8,6 +8,7 @@ use feeler_geom::{V3, math};
 use super::draft::{Draft, Edge, Face, Use, UseAt, index};
 use super::loops::{self, Tolerances};
 use super::{Report, domain};
+use crate::remark::Severity;
 use crate::source::{FaceSource, LoopSource, SolidSource};
 
 /// Connects loops whose listed senses do not: leaves out edges that end in nowhere, or takes the senses from the
@@ -32,11 +33,13 @@ pub(super) fn reconnect_loops(draft: &mut Draft, report: &mut Report) -> Vec<(us
             };
             let shorter: Vec<Use> = l.iter().filter(|u| !leads_nowhere(u)).cloned().collect();
             if !shorter.is_empty() && shorter.len() < l.len() && is_connected(draft, &shorter) {
-                report.warn(format!("face #{id}: edges that lead nowhere were left out of a loop"));
+                report.warn(id, format!("face #{id}: edges that lead nowhere were left out of a loop"));
                 draft.faces[face].loops[ring] = shorter;
             } else if let Some(walk) = in_listed_order(draft, l) {
-                report
-                    .warn(format!("face #{id}: the senses of a loop's edges were taken from their vertices"));
+                report.note(
+                    id,
+                    format!("face #{id}: the senses of a loop's edges were taken from their vertices"),
+                );
                 draft.faces[face].loops[ring] = walk;
                 reoriented.push((face, ring));
             }
@@ -78,7 +81,7 @@ pub(super) fn drop_flat_faces(draft: &mut Draft, tol: &Tolerances, report: &mut 
             continue;
         }
         let Some(same_way) = coincide(draft, a.edge, b.edge, tol.fit.singular_tol) else { continue };
-        report.warn(format!("face #{} has no area and was left out", f.id));
+        report.note(f.id, format!("face #{} has no area and was left out", f.id));
         gone[face] = true;
         // What was walked along the one is now walked along the other.
         for u in draft.faces.iter_mut().flat_map(|f| &mut f.loops).flatten().filter(|u| u.edge == b.edge) {
@@ -160,7 +163,7 @@ pub(super) fn pair_up_edges(draft: &mut Draft, tol: &Tolerances, report: &mut Re
         }
         let Some(pairs) = wedges(draft, group[0].0, &walks) else { continue };
         let source = draft.edges[group[0].0 as usize].source;
-        report.warn(format!("edge #{source}: {} walks along it were paired up anew", walks.len()));
+        report.warn(source, format!("edge #{source}: {} walks along it were paired up anew", walks.len()));
         let template = draft.edges[group[0].0 as usize].clone();
         for (k, (back, forth)) in pairs.into_iter().enumerate() {
             let edge = if k == 0 {
@@ -221,7 +224,7 @@ pub(super) fn flip_faces(draft: &mut Draft, tol: &Tolerances, report: &mut Repor
         if !is_consistent(&trial, flipped, tol) {
             f.outward = !f.outward;
         }
-        report.warn(format!("face #{} ran against its neighbours and was turned round", f.id));
+        report.warn(f.id, format!("face #{} ran against its neighbours and was turned round", f.id));
     }
 }
 
@@ -289,8 +292,10 @@ pub(super) fn flip_loops(
         flip(&mut flipped, ring);
         if !is_consistent(&trial, f.clone(), tol) && is_consistent(&trial, flipped.clone(), tol) {
             if !unknown.contains(&(face, ring)) {
-                report
-                    .warn(format!("face #{}: a loop ran against its neighbours and was turned round", f.id));
+                report.warn(
+                    f.id,
+                    format!("face #{}: a loop ran against its neighbours and was turned round", f.id),
+                );
             }
             flip(&mut draft.faces[face], ring);
             trial.faces[face] = flipped;
@@ -390,7 +395,7 @@ pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report
     let guessed = |f: &FaceSource| f.either_way && wrong.shells.contains(&f.shell);
     let guesses: Vec<u32> = out.faces.iter().filter(|f| guessed(f)).map(|f| f.shell).collect();
     for f in out.faces.iter_mut().filter(|f| guessed(f)) {
-        report.warn(format!(
+        report.warn(f.id, format!(
             "face #{}: the file leaves open which side of its surface is outside; the one that gives the solid a volume was taken",
             f.id
         ));
@@ -399,10 +404,11 @@ pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report
     }
     let shells: Vec<u32> = wrong.shells.iter().copied().filter(|s| !guesses.contains(s)).collect();
     for shell in &shells {
-        report.warn(format!("shell {shell} was inside out and has been turned"));
+        report.remark(Severity::Warning, None, format!("shell {shell} was inside out and has been turned"));
     }
     for f in &wrong.faces {
-        report.warn(format!("face #{f}: its loops enclose the other side of its surface, which was taken"));
+        report
+            .warn(*f, format!("face #{f}: its loops enclose the other side of its surface, which was taken"));
     }
     for f in &mut out.faces {
         if wrong.faces.contains(&f.id) {

@@ -66,15 +66,17 @@ pub(super) fn check(
     }
     let (gap, id, n) = moved;
     if n > 0 {
-        report.warn(format!(
-            "{n} vertices of closed edges were moved onto them, by {gap:.1e} mm at most (#{id})"
-        ));
+        report.warn(
+            id,
+            format!("{n} vertices of closed edges were moved onto them, by {gap:.1e} mm at most (#{id})"),
+        );
     }
     let (gap, id, n) = healed;
     if n > 0 {
-        report.warn(format!(
-            "{n} gaps between edges and their vertices were closed, {gap:.1e} mm at most (at #{id})"
-        ));
+        report.warn(
+            id,
+            format!("{n} gaps between edges and their vertices were closed, {gap:.1e} mm at most (at #{id})"),
+        );
     }
 }
 

@@ -1,66 +1,42 @@
 //! `feeler preprocess`: files and folders, several at a time, each on its own.
 
 mod gate;
+mod groups;
+mod html;
 mod plan;
 mod progress;
+mod report;
 
 use crate::args::Preprocess;
 use crate::{Outcome, interrupt, table};
 use anyhow::{Context as _, ensure};
-use feeler_hierarchy::{Model, Options, whole};
+use feeler_hierarchy::{Options, whole};
 use feeler_import as import;
 use gate::Gate;
 use plan::Job;
 use progress::Progress;
-use serde::Serialize;
-use serde_json::{Value, json};
+use report::{Asked, Report, Summary};
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Warnings of one input that are shown; the rest is counted.
 const SHOWN_WARNINGS: usize = 5;
 /// Stack of a worker: deeply nested input must not end the whole batch.
 const STACK: usize = 64 << 20;
 
-/// What became of one input: docs/INTERFACE.md, "preprocess".
-#[derive(Debug, Default, Serialize)]
-struct Report {
-    path: String,
-    ok: bool,
-    /// The output was there already, made from the same bytes with the same options by the same program.
-    unchanged: bool,
-    output: Option<String>,
-    solids: usize,
-    instances: usize,
-    faces: u64,
-    bytes: u64,
-    warnings: Vec<String>,
-    error: Option<String>,
-    wall_s: f64,
-}
-
-impl Report {
-    fn verdict(&self) -> &'static str {
-        match (self.ok, self.unchanged, &self.output) {
-            (true, true, _) => "unchanged",
-            (true, false, _) => "ok",
-            (false, _, Some(_)) => "partly",
-            (false, _, None) => "failed",
-        }
-    }
-}
-
 pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
     let clock = Instant::now();
-    if let Some(report) = &args.report {
+    for (option, report) in [("--report", &args.report), ("--html", &args.html)] {
+        let Some(report) = report else { continue };
         let folder = report.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         ensure!(folder.is_dir(), "{}: no such folder for the report", folder.display());
-        ensure!(!report.is_dir(), "{}: is a folder; --report takes a file", report.display());
+        ensure!(!report.is_dir(), "{}: is a folder; {option} takes a file", report.display());
     }
     let jobs = plan::plan(args)?;
     interrupt::tidy_up_on_interrupt();
@@ -86,12 +62,12 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
         (_, true) => Outcome::Partly,
         (_, false) => Outcome::Nothing,
     };
-    if let Some(path) = &args.report {
-        let written = serde_json::to_vec_pretty(&document)
-            .map_err(anyhow::Error::from)
-            .and_then(|bytes| Ok(whole::write_whole(path, &bytes)?))
-            .with_context(|| format!("{}: the report", path.display()));
-        if let Err(e) = written {
+    let page = html::page(&reports, &summary);
+    let files = [(&args.report, serde_json::to_vec_pretty(&document)?), (&args.html, page.into_bytes())];
+    for (path, bytes) in files {
+        let Some(path) = path else { continue };
+        let written = whole::write_whole(path, &bytes);
+        if let Err(e) = written.with_context(|| format!("{}: the report", path.display())) {
             writeln!(err, "feeler: {e:#}")?;
             outcome = if outcome == Outcome::Done { Outcome::Partly } else { outcome };
         }
@@ -175,7 +151,7 @@ fn rendered(reports: &[Report]) -> String {
         .map(|r| {
             vec![
                 r.path.clone(),
-                r.verdict().to_owned(),
+                r.result().to_owned(),
                 r.solids.to_string(),
                 r.instances.to_string(),
                 r.faces.to_string(),
@@ -191,108 +167,47 @@ fn rendered(reports: &[Report]) -> String {
 fn job_report(job: &Job, args: &Preprocess) -> Report {
     let clock = Instant::now();
     let path = job.input.display().to_string();
+    let options = Asked { flatness: args.flatness, open_shells: args.open_shells };
+    let mut report = Report { path, options, ..Report::default() };
     let done = match &job.output {
         Ok(output) => {
             // Nothing is meant to panic. Should something do so on some file, the others go on.
-            catch_unwind(AssertUnwindSafe(|| prepare_one(&job.input, output, args))).unwrap_or_else(|_| {
+            let work = AssertUnwindSafe(|| prepare_one(&job.input, output, args, &mut report));
+            catch_unwind(work).unwrap_or_else(|_| {
+                let path = job.input.display();
                 Err(anyhow::anyhow!("{path}: preparing it failed unexpectedly; please report this file"))
             })
         }
-        Err(e) => Err(anyhow::anyhow!("{path}: {e}")),
+        Err(e) => Err(anyhow::anyhow!("{}: {e}", report.path)),
     };
-    let mut report = done.unwrap_or_else(|e| Report { error: Some(format!("{e:#}")), ..Report::default() });
+    if let Err(e) = done {
+        report.failed(format!("{e:#}"));
+    }
     report.wall_s = clock.elapsed().as_secs_f64();
-    report.path = path;
     report
 }
 
 /// # Errors
 /// No output was written, and why; with the file's name.
-fn prepare_one(input: &Path, output: &Path, args: &Preprocess) -> anyhow::Result<Report> {
+fn prepare_one(input: &Path, output: &Path, args: &Preprocess, report: &mut Report) -> anyhow::Result<()> {
     let options = Options { flatness: args.flatness };
     let bytes = import::read_input(input)?;
+    report.input_hash = Some(format!("{:016x}", import::input_hash(&bytes)));
+    let shown = Some(output.display().to_string());
     if !args.force
         && let Some((model, size)) = import::up_to_date(input, &bytes, output, &options, args.open_shells)
     {
-        return Ok(Report { unchanged: true, ..report(input, output, &model, size) });
+        report.prepared(&model, size);
+        (report.output, report.unchanged) = (shown, true);
+        return Ok(());
     }
-    let model = import::prepare_read(input, &bytes, &options, args.open_shells)?.model;
+    let model = import::prepare_read(input, &bytes, &options, args.open_shells)?;
     if let Some(folder) = output.parent() {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
     }
     let size = feeler_hierarchy::file::write_model(output, &model)?;
-    Ok(report(input, output, &model, size))
-}
-
-fn report(input: &Path, output: &Path, model: &Model, bytes: u64) -> Report {
-    let left_out = &model.origin.left_out;
-    let error = (!left_out.is_empty()).then(|| format!("{}: {}", input.display(), left_out.join("; ")));
-    Report {
-        ok: left_out.is_empty(),
-        output: Some(output.display().to_string()),
-        solids: model.solids.len(),
-        instances: model.instances.len(),
-        faces: model.solids.iter().map(|s| u64::from(s.info.source_counts[0])).sum(),
-        bytes,
-        warnings: model.warnings.clone(),
-        error,
-        ..Report::default()
-    }
-}
-
-/// The whole run.
-struct Summary {
-    inputs: usize,
-    prepared: usize,
-    unchanged: usize,
-    failed: usize,
-    wall: Duration,
-    peak_memory: Option<u64>,
-}
-
-impl Summary {
-    fn new(reports: &[Report], wall: Duration) -> Self {
-        let count = |f: fn(&Report) -> bool| reports.iter().filter(|r| f(r)).count();
-        Self {
-            inputs: reports.len(),
-            prepared: count(|r| r.ok && !r.unchanged),
-            unchanged: count(|r| r.ok && r.unchanged),
-            failed: count(|r| !r.ok),
-            wall,
-            peak_memory: gate::peak_memory(),
-        }
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "counts in a report")]
-    fn rate(&self) -> f64 {
-        self.inputs as f64 / self.wall.as_secs_f64().max(1e-9)
-    }
-
-    fn to_json(&self) -> Value {
-        json!({
-            "inputs": self.inputs,
-            "prepared": self.prepared,
-            "unchanged": self.unchanged,
-            "failed": self.failed,
-            "wall_s": self.wall.as_secs_f64(),
-            "inputs_per_s": self.rate(),
-            "peak_memory_bytes": self.peak_memory,
-        })
-    }
-
-    fn in_words(&self) -> String {
-        let memory = self
-            .peak_memory
-            .map_or_else(String::new, |b| format!("; peak memory {} MiB", b.div_ceil(1 << 20)));
-        format!(
-            "{} inputs: {} prepared, {} unchanged, {} failed; {:.1} s, {:.1} inputs/s{memory}",
-            self.inputs,
-            self.prepared,
-            self.unchanged,
-            self.failed,
-            self.wall.as_secs_f64(),
-            self.rate()
-        )
-    }
+    report.prepared(&model, size);
+    report.output = shown;
+    Ok(())
 }

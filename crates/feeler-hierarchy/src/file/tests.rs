@@ -131,13 +131,13 @@ fn files_are_whole_or_absent() {
     assert_eq!(read_model(&path).unwrap(), model, "read back");
     assert_eq!(listing(), 1, "nothing but the file");
     // Overwriting, and failing to.
-    write_model(&path, &Model { warnings: Vec::new(), ..model.clone() }).unwrap();
-    assert!(read_model(&path).unwrap().warnings.is_empty(), "replaced");
+    write_model(&path, &Model { remarks: Vec::new(), ..model.clone() }).unwrap();
+    assert!(read_model(&path).unwrap().remarks.is_empty(), "replaced");
     let mut bad = model.clone();
     bad.options.flatness = f64::NAN;
     let error = write_model(&path, &bad).unwrap_err();
     assert!(error.to_string().contains("part.feeler") && error.to_string().contains("flatness"), "{error}");
-    assert!(read_model(&path).unwrap().warnings.is_empty(), "kept");
+    assert!(read_model(&path).unwrap().remarks.is_empty(), "kept");
     // The name is a folder: the rename fails at the very end.
     let folder = dir.path().join("folder");
     fs::create_dir(&folder).unwrap();

@@ -14,8 +14,9 @@ mod transform;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::entities::{Entities, Res};
-use crate::error::{Problem, Severity};
+use crate::error::Problem;
 use crate::units::Units;
+use feeler_brep::Severity;
 use index::{Index, Relation, Usage};
 pub(crate) use motion::{Motion, mirrored};
 
@@ -112,33 +113,34 @@ fn solid_units(index: &Index<'_>, problems: &mut Vec<Problem>) -> BTreeMap<u64, 
                 (None, _) => {
                     units.insert(*solid, here);
                 }
-                (Some(Ok(first)), Ok(other)) if !same_size(first, other) => problems.push(Problem {
-                    entity: Some(*solid),
-                    severity: Severity::Warning,
-                    message: format!(
+                (Some(Ok(first)), Ok(other)) if !same_size(first, other) => problems.push(Problem::new(
+                    Some(*solid),
+                    Severity::Warning,
+                    format!(
                         "is in two representations with different units; it is taken as one of {} mm",
                         first.mm
                     ),
-                }),
+                )),
                 _ => {}
             }
         }
     }
     for solid in &index.solids {
         units.entry(*solid).or_insert_with(|| {
-            problems.push(Problem {
-                entity: Some(*solid),
-                severity: Severity::Warning,
-                message: "is a solid outside every representation; it is taken in the file's first units"
-                    .to_owned(),
-            });
+            problems.push(Problem::new(
+                Some(*solid),
+                Severity::Warning,
+                "is a solid outside every representation; it is taken in the file's first units".to_owned(),
+            ));
             index.any_units()
         });
     }
-    problems.extend(unitless.into_iter().map(|id| Problem {
-        entity: Some(id),
-        severity: Severity::Warning,
-        message: "is a representation without a length unit; millimetres are assumed".to_owned(),
+    problems.extend(unitless.into_iter().map(|id| {
+        Problem::new(
+            Some(id),
+            Severity::Warning,
+            "is a representation without a length unit; millimetres are assumed".to_owned(),
+        )
     }));
     units
 }
@@ -173,7 +175,7 @@ enum Item {
 
 impl Walk<'_> {
     fn problem(&mut self, id: u64, severity: Severity, message: impl Into<String>) {
-        let problem = Problem { entity: Some(id), severity, message: message.into() };
+        let problem = Problem::new(Some(id), severity, message);
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
@@ -227,7 +229,7 @@ impl Walk<'_> {
         if self.overflow {
             let message =
                 format!("the assembly has more than {MAX_INSTANCES} instances; the rest is left out");
-            self.problems.push(Problem { entity: None, severity: Severity::Error, message });
+            self.problems.push(Problem::new(None, Severity::Error, message));
         }
     }
 

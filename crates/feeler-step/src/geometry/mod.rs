@@ -25,13 +25,24 @@ const MAX_COORDINATE_MM: f64 = 1e9;
 /// How deep geometry may refer to geometry (an offset of a trimmed extrusion of a composite curve …).
 const MAX_DEPTH: u32 = 24;
 
+/// Something not exact or odd.
+#[derive(Clone, Debug)]
+pub(crate) struct Note {
+    pub(crate) entity: u64,
+    /// The face or edge that it was found for.
+    pub(crate) part: Option<u64>,
+    pub(crate) message: String,
+}
+
 /// Reads geometry of one representation.
 #[derive(Debug)]
 pub(crate) struct Geometry<'a> {
     pub(crate) entities: &'a Entities,
     pub(crate) units: Units,
-    /// What is not exact or odd, by entity.
-    pub(crate) notes: Vec<(u64, String)>,
+    /// What is not exact or odd.
+    pub(crate) notes: Vec<Note>,
+    /// The face or edge that is being read.
+    pub(crate) part: Option<u64>,
     depth: u32,
     /// Parallel surfaces of splines, with their deviations: many edges ask for one of them.
     offsets: HashMap<u64, (BezierSurface, f64)>,
@@ -39,11 +50,11 @@ pub(crate) struct Geometry<'a> {
 
 impl<'a> Geometry<'a> {
     pub(crate) fn new(entities: &'a Entities, units: Units) -> Self {
-        Self { entities, units, notes: Vec::new(), depth: 0, offsets: HashMap::new() }
+        Self { entities, units, notes: Vec::new(), part: None, depth: 0, offsets: HashMap::new() }
     }
 
     pub(crate) fn note(&mut self, id: u64, message: impl Into<String>) {
-        self.notes.push((id, message.into()));
+        self.notes.push(Note { entity: id, part: self.part, message: message.into() });
     }
 
     /// Runs `read` one level deeper, so that entities that refer to each other in a ring are an error and no

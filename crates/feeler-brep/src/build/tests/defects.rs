@@ -64,7 +64,7 @@ fn a_loop_that_runs_the_wrong_way_is_turned_round() {
     walk[0].1 = !walk[0].1;
     let solid = built(&source);
     assert_close(solid.volume, reference.volume, "volume");
-    assert_eq!(solid.warnings.len(), 1, "{:?}", solid.warnings);
+    assert_eq!(solid.remarks.len(), 1, "{:?}", solid.remarks);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_solid_inside_out_is_turned_round() {
         assert_close(solid.volume, reference.volume, "volume");
         assert_eq!(statuses(&solid), statuses(&reference), "statuses");
         assert_eq!(vertex_kinds(&solid), vertex_kinds(&reference), "vertices");
-        assert!(!solid.warnings.is_empty(), "the repair is reported");
+        assert!(!solid.remarks.is_empty(), "the repair is reported");
     }
 }
 
@@ -106,14 +106,14 @@ fn faces_that_run_against_their_neighbours_are_turned_round() {
     }
     let solid = built(&source);
     assert_close(solid.volume, 6.0, "volume");
-    assert_eq!(solid.warnings.len(), 1, "{:?}", solid.warnings);
+    assert_eq!(solid.remarks.len(), 1, "{:?}", solid.remarks);
 
     // Only the normal of a side is wrong.
     let mut source = fixtures::cylinder_halves(2.0, 5.0);
     source.faces[1].outward = false;
     let solid = built(&source);
     assert_close(solid.volume, 20.0 * PI, "volume");
-    assert_eq!(solid.warnings.len(), 1, "{:?}", solid.warnings);
+    assert_eq!(solid.remarks.len(), 1, "{:?}", solid.remarks);
 }
 
 #[test]
@@ -186,5 +186,5 @@ fn flat_faces_and_dead_ends_are_left_out() {
     assert_close(solid.volume, 6.0, "volume");
     assert_eq!(solid.edges.len(), 12, "no more edges than a block has");
     assert_eq!(solid.shell.faces.len(), 6, "no more faces than a block has");
-    assert_eq!(solid.warnings.len(), 2, "{:?}", solid.warnings);
+    assert_eq!(solid.remarks.len(), 2, "{:?}", solid.remarks);
 }

@@ -143,8 +143,8 @@ fn edges_that_cross_by_a_hair_beside_their_vertex_are_read_with_a_warning() {
         let solid = built(&pointed_prism(dip));
         let volume = 4.0 * area(dip);
         assert!((solid.volume - volume).abs() < 1e-7, "{dip}: {} {volume}", solid.volume);
-        let crosses = solid.warnings.iter().filter(|w| w.contains("cross by")).count();
-        assert_eq!(crosses, if dip > 0.02 { 2 } else { 0 }, "{dip}: {:?}", solid.warnings);
+        let crosses = solid.remarks.iter().filter(|w| w.message.contains("cross by")).count();
+        assert_eq!(crosses, if dip > 0.02 { 2 } else { 0 }, "{dip}: {:?}", solid.remarks);
     }
     let error = build_solid(&pointed_prism(0.4), &BuildOptions::default()).unwrap_err();
     assert!(error.problems.iter().any(|p| matches!(p, Problem::LoopsContradict { .. })), "{error}");
@@ -162,8 +162,8 @@ fn the_lone_vertex_of_a_closed_edge_is_moved_onto_it() {
         let solid = off(by).unwrap();
         assert_close(solid.volume, exact.volume, "volume");
         assert_close(solid.area, exact.area, "area");
-        let moved = solid.warnings.iter().filter(|w| w.contains("moved onto")).count();
-        assert_eq!(moved, usize::from(by > 1e-5), "{by}: {:?}", solid.warnings);
+        let moved = solid.remarks.iter().filter(|w| w.message.contains("moved onto")).count();
+        assert_eq!(moved, usize::from(by > 1e-5), "{by}: {:?}", solid.remarks);
         let deviation = solid.edges.iter().flat_map(|e| &e.sides).fold(0.0, |m: f64, s| m.max(s.deviation));
         assert!(deviation < 1e-9, "{by}: nothing of the shape is off: {deviation}");
     }
@@ -185,7 +185,7 @@ fn gaps_at_vertices_are_closed_with_a_warning() {
     let warned = |by: f64, uncertainty: f64| {
         let solid = block(by, uncertainty).unwrap();
         assert!((solid.volume - 30.0).abs() < 30.0 * by.max(1e-9), "{by}: {}", solid.volume);
-        solid.warnings.iter().any(|w| w.contains("were closed"))
+        solid.remarks.iter().any(|w| w.message.contains("were closed"))
     };
     assert!(!warned(1e-6, 0.0), "a share of the edges is always good");
     assert!(warned(1e-4, 0.0), "more than that");
@@ -263,7 +263,7 @@ fn sides_that_nearly_collapse_into_a_vertex_keep_their_corners() {
         assert!((solid.volume / volume - 1.0).abs() < 1e-5, "{side}: {} {volume}", solid.volume);
         let deviation = solid.edges.iter().flat_map(|e| &e.sides).fold(0.0, |m: f64, s| m.max(s.deviation));
         assert!(deviation < 1.5 * side, "{side}: edges stay where they are: {deviation}");
-        let jumps = solid.warnings.iter().filter(|w| w.contains("jumps")).count();
-        assert_eq!(jumps, 1, "{side}: {:?}", solid.warnings);
+        let jumps = solid.remarks.iter().filter(|w| w.message.contains("jumps")).count();
+        assert_eq!(jumps, 1, "{side}: {:?}", solid.remarks);
     }
 }

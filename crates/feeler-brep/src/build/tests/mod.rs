@@ -233,7 +233,7 @@ fn every_fixture_has_its_area_volume_and_box() {
         let solid = built(source);
         assert_close(solid.area, *area, &format!("area of {}", source.name));
         assert_close(solid.volume, *volume, &format!("volume of {}", source.name));
-        assert!(solid.warnings.is_empty(), "{}: {:?}", source.name, solid.warnings);
+        assert!(solid.remarks.is_empty(), "{}: {:?}", source.name, solid.remarks);
         for v in &source.vertices {
             assert!(solid.bounds.contains(&v.point), "{}: a vertex is outside the box", source.name);
         }

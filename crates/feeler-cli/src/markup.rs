@@ -1,0 +1,7 @@
+//! Text in SVG and HTML.
+
+/// The text as it stands between tags or in an attribute in double quotes.
+#[must_use]
+pub fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

@@ -1,0 +1,193 @@
+//! Remarks that say the same of several places, together.
+
+use feeler_hierarchy::{Remark, Severity};
+use serde::Serialize;
+
+/// Members of a group that are listed; the others are counted.
+const LISTED: usize = 20;
+
+/// How many remarks there are of each severity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Severities {
+    pub(super) note: usize,
+    pub(super) warning: usize,
+    pub(super) error: usize,
+}
+
+impl Severities {
+    pub(super) fn of(remarks: &[Remark]) -> Self {
+        let count = |s| remarks.iter().filter(|r| r.severity == s).count();
+        Self { note: count(Severity::Note), warning: count(Severity::Warning), error: count(Severity::Error) }
+    }
+}
+
+impl std::ops::AddAssign for Severities {
+    fn add_assign(&mut self, other: Self) {
+        self.note += other.note;
+        self.warning += other.warning;
+        self.error += other.error;
+    }
+}
+
+/// Remarks whose messages differ in numbers and names only.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Group {
+    pub(super) severity: Severity,
+    /// The message, with `…` for what differs.
+    pub(super) text: String,
+    /// How many remarks are in it.
+    pub(super) count: usize,
+    /// The first of them.
+    pub(super) first: Vec<Member>,
+}
+
+/// One remark of a group.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Member {
+    /// The solid, or empty.
+    subject: String,
+    entity: Option<String>,
+    place: Option<[f64; 3]>,
+    text: String,
+}
+
+impl Member {
+    fn of(remark: &Remark) -> Self {
+        Self {
+            subject: remark.subject.clone(),
+            entity: remark.entity.map(|e| format!("#{e}")),
+            place: remark.place,
+            text: remark.message.clone(),
+        }
+    }
+
+    /// Subject, entity, place and message, as a reader wants them.
+    pub(super) fn columns(&self) -> [String; 4] {
+        let place = self.place.map_or_else(String::new, |p| format!("{:.3}, {:.3}, {:.3}", p[0], p[1], p[2]));
+        [self.subject.clone(), self.entity.clone().unwrap_or_default(), place, self.text.clone()]
+    }
+}
+
+/// Groups, the worst first, and those of one severity in the order of their first members.
+pub(super) fn groups_of(remarks: &[Remark]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for remark in remarks {
+        let text = general(&remark.message);
+        let same = |g: &&mut Group| g.severity == remark.severity && g.text == text;
+        match groups.iter_mut().find(same) {
+            Some(group) => {
+                group.count += 1;
+                if group.first.len() < LISTED {
+                    group.first.push(Member::of(remark));
+                }
+            }
+            None => groups.push(Group {
+                severity: remark.severity,
+                text,
+                count: 1,
+                first: vec![Member::of(remark)],
+            }),
+        }
+    }
+    for group in groups.iter_mut().filter(|g| g.count == 1) {
+        group.text.clone_from(&group.first[0].text);
+    }
+    groups.sort_by_key(|g| std::cmp::Reverse(g.severity));
+    groups
+}
+
+/// A message without its numbers and names in quotes: what stays is the kind of remark.
+fn general(message: &str) -> String {
+    let mut out = String::with_capacity(message.len());
+    let mut rest = message;
+    let mut before = ' ';
+    while let Some(c) = rest.chars().next() {
+        let in_word = before.is_alphanumeric() || before == '_';
+        let taken = match c {
+            '0'..='9' if !in_word => number_length(rest),
+            '\'' | '"' if !in_word => rest[1..].find(c).map_or(0, |end| end + 2),
+            _ => 0,
+        };
+        if taken > 0 {
+            out.push('…');
+            before = '…';
+            rest = &rest[taken..];
+        } else {
+            out.push(c);
+            before = c;
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    // Lists are of one kind whatever their length.
+    for list in ["…, …", "#…, #…"] {
+        while out.contains(list) {
+            out = out.replace(list, list.split(", ").next().unwrap_or(list));
+        }
+    }
+    out
+}
+
+/// Length of the number that a text begins with: digits, one fraction and one exponent.
+fn number_length(text: &str) -> usize {
+    let digits = |t: &str| t.len() - t.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let mut n = digits(text);
+    let fraction = text[n..].strip_prefix('.').map_or(0, digits);
+    if fraction > 0 {
+        n += 1 + fraction;
+    }
+    if let Some(exponent) = text[n..].strip_prefix(['e', 'E']) {
+        let sign = usize::from(exponent.starts_with(['+', '-']));
+        let power = digits(&exponent[sign..]);
+        n += if power > 0 { 1 + sign + power } else { 0 };
+    }
+    n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn remark(severity: Severity, message: &str) -> Remark {
+        let subject = "solid #1 'x'".to_owned();
+        Remark {
+            severity,
+            subject,
+            entity: Some(7),
+            place: Some([1.0, 2.0, 3.0]),
+            message: message.to_owned(),
+        }
+    }
+
+    #[test]
+    fn numbers_and_names_are_left_out_and_words_stay() {
+        let cases = [
+            ("face #965: its loops", "face #…: its loops"),
+            ("approximated to 3.0e-5 mm.", "approximated to … mm."),
+            ("the schema is 'A b', of AP203 and AP214", "the schema is …, of AP203 and AP214"),
+            ("faces [1, 2, 3] and 12.", "faces […] and …."),
+            ("it's 5e and 5.e3", "it's …e and ….e3"),
+            ("'open", "'open"),
+            ("#12; #13, #14, #15", "#…; #…"),
+            ("größer als 5 µm", "größer als … µm"),
+        ];
+        for (message, expected) in cases {
+            assert_eq!(general(message), expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_several_places_is_one_group_and_the_worst_comes_first() {
+        let mut remarks = vec![remark(Severity::Note, "edge #5 has no length")];
+        remarks.extend((0..30).map(|i| remark(Severity::Warning, &format!("face #{i} was turned"))));
+        remarks.push(remark(Severity::Error, "#9 is open"));
+        remarks.push(remark(Severity::Note, "edge #6 has no length"));
+        let groups = groups_of(&remarks);
+        let seen: Vec<_> = groups.iter().map(|g| (g.text.as_str(), g.count, g.first.len())).collect();
+        assert_eq!(
+            seen,
+            [("#9 is open", 1, 1), ("face #… was turned", 30, LISTED), ("edge #… has no length", 2, 2)]
+        );
+        assert_eq!(Severities::of(&remarks), Severities { note: 2, warning: 30, error: 1 });
+        assert_eq!(groups[1].first[0].columns()[..3], ["solid #1 'x'", "#7", "1.000, 2.000, 3.000"]);
+    }
+}

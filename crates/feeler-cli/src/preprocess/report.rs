@@ -1,0 +1,142 @@
+//! What became of the inputs: docs/INTERFACE.md, "preprocess".
+
+use super::gate;
+use super::groups::{Group, Severities, groups_of};
+use feeler_hierarchy::Model;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// What became of one input.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Report {
+    pub(super) path: String,
+    pub(super) ok: bool,
+    /// The output was there already, made from the same bytes with the same options by the same program.
+    pub(super) unchanged: bool,
+    pub(super) output: Option<String>,
+    /// Of the bytes as they were read; none: they could not be.
+    pub(super) input_hash: Option<String>,
+    pub(super) options: Asked,
+    pub(super) solids: usize,
+    pub(super) instances: usize,
+    pub(super) faces: u64,
+    /// Of all instances (mm²).
+    pub(super) area: Option<f64>,
+    /// Of all instances (mm³).
+    pub(super) volume: Option<f64>,
+    pub(super) bytes: u64,
+    pub(super) warnings: Vec<String>,
+    pub(super) severities: Severities,
+    pub(super) warning_groups: Vec<Group>,
+    pub(super) error: Option<String>,
+    pub(super) wall_s: f64,
+}
+
+/// What was asked of the preparation.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(super) struct Asked {
+    pub(super) flatness: f64,
+    pub(super) open_shells: bool,
+}
+
+impl Report {
+    /// Takes over what a prepared model says.
+    pub(super) fn prepared(&mut self, model: &Model, bytes: u64) {
+        let left_out = model.left_out();
+        self.ok = left_out.is_empty();
+        self.error = (!self.ok).then(|| format!("{}: {}", self.path, left_out.join("; ")));
+        self.solids = model.solids.len();
+        self.instances = model.instances.len();
+        self.faces = model.solids.iter().map(|s| u64::from(s.info.source_counts[0])).sum();
+        let placed = || model.instances.iter().map(|i| &model.solids[i.solid as usize].info);
+        self.area = Some(placed().map(|s| s.area).sum());
+        self.volume = Some(placed().map(|s| s.volume).sum());
+        self.bytes = bytes;
+        self.warnings = model.remarks.iter().map(ToString::to_string).collect();
+        self.severities = Severities::of(&model.remarks);
+        self.warning_groups = groups_of(&model.remarks);
+    }
+
+    /// Nothing was prepared.
+    pub(super) fn failed(&mut self, error: String) {
+        self.severities.error = 1;
+        self.error = Some(error);
+    }
+
+    /// One word on how it went.
+    pub(super) fn result(&self) -> &'static str {
+        match (self.ok, self.unchanged, &self.output) {
+            (true, true, _) => "unchanged",
+            (true, false, _) => "ok",
+            (false, _, Some(_)) => "partly",
+            (false, _, None) => "failed",
+        }
+    }
+
+    /// Whether there is more to tell than its numbers.
+    pub(super) fn has_something_to_say(&self) -> bool {
+        self.error.is_some() || !self.warning_groups.is_empty()
+    }
+}
+
+/// The whole run.
+pub(super) struct Summary {
+    pub(super) inputs: usize,
+    pub(super) prepared: usize,
+    pub(super) unchanged: usize,
+    pub(super) failed: usize,
+    pub(super) severities: Severities,
+    wall: Duration,
+    peak_memory: Option<u64>,
+}
+
+impl Summary {
+    pub(super) fn new(reports: &[Report], wall: Duration) -> Self {
+        let count = |f: fn(&Report) -> bool| reports.iter().filter(|r| f(r)).count();
+        let mut severities = Severities::default();
+        reports.iter().for_each(|r| severities += r.severities);
+        Self {
+            inputs: reports.len(),
+            prepared: count(|r| r.ok && !r.unchanged),
+            unchanged: count(|r| r.ok && r.unchanged),
+            failed: count(|r| !r.ok),
+            severities,
+            wall,
+            peak_memory: gate::peak_memory(),
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts in a report")]
+    fn rate(&self) -> f64 {
+        self.inputs as f64 / self.wall.as_secs_f64().max(1e-9)
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "inputs": self.inputs,
+            "prepared": self.prepared,
+            "unchanged": self.unchanged,
+            "failed": self.failed,
+            "severities": self.severities,
+            "wall_s": self.wall.as_secs_f64(),
+            "inputs_per_s": self.rate(),
+            "peak_memory_bytes": self.peak_memory,
+        })
+    }
+
+    pub(super) fn in_words(&self) -> String {
+        let memory = self
+            .peak_memory
+            .map_or_else(String::new, |b| format!("; peak memory {} MiB", b.div_ceil(1 << 20)));
+        format!(
+            "{} inputs: {} prepared, {} unchanged, {} failed; {:.1} s, {:.1} inputs/s{memory}",
+            self.inputs,
+            self.prepared,
+            self.unchanged,
+            self.failed,
+            self.wall.as_secs_f64(),
+            self.rate()
+        )
+    }
+}

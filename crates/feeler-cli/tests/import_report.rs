@@ -1,0 +1,117 @@
+//! What `feeler preprocess` tells about its inputs, to programs and to people.
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// Reports on a folder as JSON and as a page.
+fn reports(folder: &Path, more: &[&str]) -> (Value, String) {
+    let (json, html) = (folder.join("report.json"), folder.join("report.html"));
+    let run = Command::new(env!("CARGO_BIN_EXE_feeler"))
+        .args(["preprocess", "--quiet", "--report"])
+        .args([&json, Path::new("--html"), &html, folder])
+        .args(more)
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&run.stderr).into_owned();
+    let read = |p: &Path| std::fs::read(p).unwrap_or_else(|e| panic!("{}: {e}: {told}", p.display()));
+    (serde_json::from_slice(&read(&json)).unwrap(), String::from_utf8(read(&html)).unwrap())
+}
+
+/// A block, the same with an open shell where a closed one is due and with a name that is no HTML, and what is no STEP.
+fn folder() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let block = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/box.step");
+    let text = std::fs::read_to_string(block).unwrap();
+    std::fs::write(dir.path().join("a.step"), &text).unwrap();
+    let odd = text.replace("CLOSED_SHELL", "OPEN_SHELL");
+    assert_ne!(odd, text, "nothing was changed");
+    std::fs::write(dir.path().join("b <i>&.step"), odd).unwrap();
+    std::fs::write(dir.path().join("c.step"), "nothing").unwrap();
+    dir
+}
+
+#[test]
+fn the_report_has_facts_and_groups() {
+    let dir = folder();
+    let (report, _) = reports(dir.path(), &["--flatness", "0.5"]);
+    let [plain, odd, bad] = report["inputs"].as_array().unwrap().as_slice() else { panic!("{report}") };
+    // The box is 40 × 30 × 20.
+    for input in [plain, odd] {
+        let (area, volume) = (input["area"].as_f64().unwrap(), input["volume"].as_f64().unwrap());
+        assert!((area - 5200.0).abs() < 1e-9 && (volume - 24_000.0).abs() < 1e-8, "{input}");
+        assert_eq!(input["options"], serde_json::json!({ "flatness": 0.5, "open_shells": false }));
+        assert_eq!(input["input_hash"].as_str().unwrap().len(), 16);
+    }
+    assert_ne!(plain["input_hash"], odd["input_hash"]);
+    assert_eq!(plain["severities"], serde_json::json!({ "note": 0, "warning": 0, "error": 0 }));
+    assert_eq!(plain["warning_groups"], serde_json::json!([]));
+    assert_eq!(odd["severities"], serde_json::json!({ "note": 0, "warning": 1, "error": 0 }));
+    let group = &odd["warning_groups"][0];
+    assert_eq!((&group["severity"], &group["count"]), (&"warning".into(), &1.into()), "{odd}");
+    let entity = group["first"][0]["entity"].as_str().unwrap();
+    assert!(odd["warnings"][0].as_str().unwrap().starts_with(entity), "{odd}");
+    assert!(bad["area"].is_null() && bad["input_hash"].is_string(), "{bad}");
+    assert_eq!(bad["severities"]["error"], 1);
+    assert_eq!(report["summary"]["severities"], serde_json::json!({ "note": 0, "warning": 1, "error": 1 }));
+
+    // What is up to date is told in the same words.
+    let (again, _) = reports(dir.path(), &["--flatness", "0.5"]);
+    assert_eq!(again["inputs"][1]["unchanged"], true);
+    for key in ["input_hash", "area", "volume", "warnings", "severities", "warning_groups"] {
+        assert_eq!(again["inputs"][1][key], odd[key], "{key}");
+    }
+}
+
+#[test]
+fn the_page_is_whole_and_names_are_text() {
+    let dir = folder();
+    let (_, page) = reports(dir.path(), &[]);
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    assert!(page.contains("b &lt;i&gt;&amp;.step") && !page.contains("<i>"), "{page}");
+    assert!(page.contains("OPEN_SHELL") && page.contains("is no STEP file"), "{page}");
+    for tag in ["table", "tr", "td", "th", "details", "p", "div", "h2", "a", "span"] {
+        let (open, close) = (format!("<{tag}"), format!("</{tag}>"));
+        let opened = page.match_indices(&open).filter(|(i, _)| {
+            let next = page.as_bytes()[i + open.len()];
+            next == b'>' || next == b' '
+        });
+        assert_eq!(opened.count(), page.matches(&close).count(), "{tag}");
+    }
+    assert!(!page.contains("http") && !page.contains("src="), "it needs something beside it");
+}
+
+/// The report says where to look.
+#[test]
+fn remarks_have_places() {
+    let dir = tempfile::tempdir().unwrap();
+    let block = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/box.step");
+    let text = std::fs::read_to_string(block).unwrap();
+    // An edge that is said to run against its curve.
+    let at = text.find("EDGE_CURVE").unwrap();
+    let end = at + text[at..].find(';').unwrap();
+    let line = text[at..end].to_owned();
+    let turned = if line.contains(".T.") { line.replace(".T.", ".F.") } else { line.replace(".F.", ".T.") };
+    std::fs::write(dir.path().join("a.step"), text.replace(&line, &turned)).unwrap();
+    let (report, page) = reports(dir.path(), &[]);
+    let group = &report["inputs"][0]["warning_groups"][0];
+    let place = group["first"][0]["place"].as_array().unwrap_or_else(|| panic!("{report}"));
+    for (x, half) in place.iter().zip([20.0, 15.0, 10.0]) {
+        assert!((x.as_f64().unwrap().abs() - half).abs() < 1e-9, "no corner: {report}");
+    }
+    assert!(page.contains("20.000, "), "{page}");
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_told_before_the_work() {
+    let dir = folder();
+    let run = Command::new(env!("CARGO_BIN_EXE_feeler"))
+        .args(["preprocess", "--html", "nowhere/report.html"])
+        .arg(dir.path())
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&run.stderr).contains("no such folder"));
+    assert!(!dir.path().join("a.feeler").exists());
+}
