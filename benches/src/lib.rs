@@ -3,7 +3,6 @@
 pub mod bars;
 pub mod damage;
 pub mod endure;
-pub mod insertion;
 pub mod tessellate;
 
 use feeler_brep::SolidSource;
@@ -12,6 +11,7 @@ use feeler_brep::source::LoopSource;
 use feeler_geom::{Frame, P3, Pose, Surface};
 use feeler_hierarchy::{Model, Options};
 use feeler_runtime::Body;
+use feeler_tests::insertion::Insertion;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -69,6 +69,25 @@ pub fn prepare(path: &Path) -> Fallible<Model> {
 /// As [`feeler_import::prepare_step_with`].
 pub fn prepare_with(path: &Path, flatness: f64) -> Fallible<Model> {
     feeler_import::prepare_step_with(path, &Options { flatness }).map_err(|e| format!("{e:#}"))
+}
+
+/// The insertion scenarios of the folder that the first argument names, or those of `data`; with `--scenario NAME` that
+/// one alone. Preparation with the default flatness, or `--flatness RAD`.
+///
+/// # Errors
+/// As [`Insertion::load_all`]; none has that name.
+pub fn scenarios(args: &[String]) -> Fallible<Vec<Insertion>> {
+    let folder =
+        args.first().filter(|a| !a.starts_with("--")).map_or_else(feeler_tests::data_dir, PathBuf::from);
+    let flatness = number_after(args, "--flatness").unwrap_or(feeler_import::DEFAULT_FLATNESS);
+    let mut all = Insertion::load_all(&folder, flatness)?;
+    if let Some(wanted) = number_after::<String>(args, "--scenario") {
+        all.retain(|s| s.name == wanted);
+        if all.is_empty() {
+            return Err(format!("{}: there is no scenario '{wanted}'", folder.display()));
+        }
+    }
+    Ok(all)
 }
 
 /// The number after `name` among arguments.

@@ -1,6 +1,7 @@
 //! Reading the shared corpus: which of our solids a record means, and whether a point lies on a solid.
 
 use crate::brute_force::Domain;
+use crate::insertion::Insertion;
 use feeler_brep::Solid;
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_geom::{P3, Pose};
@@ -77,54 +78,14 @@ pub fn boundary_distance(solid: &Solid, p: &P3) -> f64 {
     best
 }
 
-/// One insertion scenario of the shared corpus.
-#[derive(Debug)]
-pub struct Scenario {
-    /// Its name.
-    pub name: &'static str,
-    /// The fixed solid.
-    pub a: Arc<Body>,
-    /// The moving solid.
-    pub b: Arc<Body>,
-    /// Play (mm).
-    pub clearance: f64,
-    /// Poses of B in the frame of A.
-    pub poses: Vec<Pose>,
-}
-
-#[derive(Deserialize)]
-struct Trajectory {
-    clearance: f64,
-    a: String,
-    b: String,
-    poses_b: Vec<[f64; 7]>,
-}
-
-/// The insertion scenarios, none without the shared corpus.
+/// Our own insertion scenarios, and those of the shared corpus where it is.
 ///
 /// # Panics
 /// When a file is there and cannot be used.
 #[must_use]
-pub fn scenarios() -> Vec<Scenario> {
-    let Some(dir) = crate::shared_dir().map(|d| d.join("scenarios")) else { return Vec::new() };
-    let read = |name| {
-        let text = std::fs::read_to_string(dir.join(format!("{name}.json"))).expect("a scenario");
-        let t: Trajectory = serde_json::from_str(&text).expect("a scenario");
-        let body = |file: &str| crate::part(&dir.join(file), 0).body;
-        let pose = |p: &[f64; 7]| {
-            let q = nalgebra::Quaternion::new(p[6], p[3], p[4], p[5]);
-            Pose::from_parts(
-                nalgebra::Translation3::new(p[0], p[1], p[2]),
-                nalgebra::UnitQuaternion::from_quaternion(q),
-            )
-        };
-        Scenario {
-            name,
-            a: body(&t.a),
-            b: body(&t.b),
-            clearance: t.clearance,
-            poses: t.poses_b.iter().map(pose).collect(),
-        }
-    };
-    ["s1", "s2"].map(read).into()
+pub fn scenarios() -> Vec<Insertion> {
+    let shared = crate::shared_dir().map(|d| d.join("scenarios"));
+    let folders = std::iter::once(crate::data_dir()).chain(shared);
+    let load = |f: std::path::PathBuf| Insertion::load_all(&f, feeler_import::DEFAULT_FLATNESS);
+    folders.flat_map(|f| load(f).unwrap_or_else(|e| panic!("{e}"))).collect()
 }

@@ -10,6 +10,7 @@ pub mod brute_force;
 pub mod cases;
 pub mod conformal;
 pub mod corpus;
+pub mod insertion;
 pub mod membership;
 pub mod pushes;
 pub mod verdicts;

@@ -52,9 +52,9 @@ fn second_passes_allocate_nothing() {
 #[test]
 fn trajectories_allocate_nothing_the_second_time() {
     for s in scenarios() {
-        let mut pair = ContactPair::new(s.a.clone(), s.b.clone());
+        let mut pair = ContactPair::new(s.a.0.clone(), s.b.0.clone());
         let poses: Vec<Pose> = s.poses.iter().copied().step_by(3).collect();
-        let counts = passes(&mut pair, &poses, &QueryOptions::within(2.0 * s.clearance));
+        let counts = passes(&mut pair, &poses, &QueryOptions::within(s.d_max()));
         println!("{}: {counts:?}", s.name);
         assert_eq!(counts[1..], [0, 0], "{}", s.name);
     }

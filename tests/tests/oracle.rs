@@ -234,39 +234,3 @@ fn explain(lmds: &[Lmd], k: &Known) -> String {
             },
         )
 }
-
-#[test]
-fn scenario_reference_distances() {
-    #[derive(Deserialize)]
-    struct Scenario {
-        poses_b: Vec<[f64; 7]>,
-        reference_min_distance: BTreeMap<String, f64>,
-    }
-    let Some(dir) = shared_dir() else { return println!("no shared corpus beside the repository: skipped") };
-    let mut failures = BTreeMap::new();
-    for (name, a, b) in
-        [("s1", "s1_receptacle.step", "s1_plug.step"), ("s2", "s2_receptacle.step", "s2_stab.step")]
-    {
-        let text = std::fs::read_to_string(dir.join("scenarios").join(format!("{name}.json"))).unwrap();
-        let scenario: Scenario = serde_json::from_str(&text).unwrap();
-        let (a, b) = (part(&dir.join("scenarios").join(a), 0), part(&dir.join("scenarios").join(b), 0));
-        let (size, deviation) = sizes(&a, &b);
-        for (index, expected) in &scenario.reference_min_distance {
-            let p = scenario.poses_b[index.parse::<usize>().unwrap()];
-            let pose = Pose::from_parts(
-                nalgebra::Translation3::new(p[0], p[1], p[2]),
-                nalgebra::UnitQuaternion::from_quaternion(nalgebra::Quaternion::new(p[6], p[3], p[4], p[5])),
-            );
-            let options = QueryOptions { d_max: expected * 1.2, ..QueryOptions::default() };
-            let result = query(&a, &b, &Pose::identity(), &pose, &options);
-            let d = result.min_distance().unwrap_or(f64::INFINITY);
-            // The references are printed to 1e-6 mm.
-            if (d - expected).abs() > 1e-7 * size + deviation + 1e-6 {
-                failures
-                    .insert(format!("scenario {name}-{index}"), format!("{d:.9}, expected {expected:.9}"));
-            }
-        }
-        println!("{name}: {} reference poses", scenario.reference_min_distance.len());
-    }
-    settle("the scenarios", "scenario ", &failures);
-}

@@ -1,7 +1,7 @@
 //! What each saving brings: warm queries in place on the insertion scenarios, with one contribution more from row to row.
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin ablation -- FOLDER [--poses N] [--threads N] [--plot FILE.svg]
+//! cargo run --release -p feeler-benches --bin ablation -- [FOLDER] [--poses N] [--threads N] [--plot FILE.svg]
 //! ```
 //!
 //! One pair of bodies goes through the first N poses (all) of the phase. The last row shares the work among N threads (2).
@@ -12,24 +12,27 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::bars::{Group, chart};
-use feeler_benches::insertion::Insertion;
-use feeler_benches::{Fallible, number_after, spread};
+use feeler_benches::{Fallible, number_after, scenarios, spread};
 use feeler_runtime::{ContactPair, QueryOptions, Savings};
-use std::path::Path;
+use feeler_tests::insertion::Insertion;
 use std::process::ExitCode;
 use std::time::Instant;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let Some(folder) = args.first().filter(|a| !a.starts_with("--")) else {
-        eprintln!("give the folder of the scenarios");
-        return ExitCode::from(2);
+    let scenes = match scenarios(&args) {
+        Ok(scenes) => scenes,
+        Err(e) => {
+            eprintln!("{e}");
+            return ExitCode::from(2);
+        }
     };
     let poses = number_after(&args, "--poses").unwrap_or(usize::MAX);
     let threads = number_after(&args, "--threads").unwrap_or(2);
     let mut groups = Vec::new();
-    for name in ["s1", "s2"] {
-        match run(Path::new(folder), name, poses, threads) {
+    for scene in &scenes {
+        let name = &scene.name;
+        match run(scene, poses, threads) {
             Ok(bars) => groups.push(Group { title: format!("{name}, in place"), bars }),
             Err(e) => {
                 eprintln!("{name}: {e}");
@@ -80,18 +83,17 @@ struct Pass {
 }
 
 /// Label and median time (ms) of each row.
-fn run(folder: &Path, name: &str, poses: usize, threads: usize) -> Fallible<Vec<(String, f64)>> {
-    let scene = Insertion::load(folder, name, feeler_import::DEFAULT_FLATNESS)?;
-    let phase = scene.trajectory.phases.iter().find(|(phase, ..)| phase == "inplace");
-    let &(_, from, to) = phase.ok_or("there is no phase 'inplace'")?;
-    let range = from..to.min(from.saturating_add(poses));
+fn run(scene: &Insertion, poses: usize, threads: usize) -> Fallible<Vec<(String, f64)>> {
+    let name = &scene.name;
+    let mut range = scene.phase("inplace")?;
+    range.end = range.end.min(range.start.saturating_add(poses));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| e.to_string())?;
     println!(
         "| {name} | median ms | 95 % | with interference: median ms | node pairs | leaf pairs | exact solves | minima as the first row |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     // Bodies keep samples of their free-form areas from the first query that needs them.
-    pass(&scene, range.clone(), &QueryOptions::within(2.0 * scene.trajectory.clearance));
+    pass(scene, range.clone(), &QueryOptions::within(scene.d_max()));
     let mut bars = Vec::new();
     let mut first: Option<Vec<Vec<f64>>> = None;
     for (label, savings, parallel) in rows() {
@@ -99,14 +101,14 @@ fn run(folder: &Path, name: &str, poses: usize, threads: usize) -> Fallible<Vec<
             savings,
             parallel,
             detect_interference: false,
-            ..QueryOptions::within(2.0 * scene.trajectory.clearance)
+            ..QueryOptions::within(scene.d_max())
         };
         let whole = QueryOptions { detect_interference: true, ..options };
         let go = |options: &QueryOptions| {
             if parallel {
-                pool.install(|| pass(&scene, range.clone(), options))
+                pool.install(|| pass(scene, range.clone(), options))
             } else {
-                pass(&scene, range.clone(), options)
+                pass(scene, range.clone(), options)
             }
         };
         let (mut minima, mut with) = (go(&options), go(&whole));

@@ -5,20 +5,19 @@
 //! ```
 //!
 //! Every pair of our models with free-form features is queried in random poses (as many again in each round), with and without
-//! certificates, and in the first round both answers are compared with the brute force, where that takes less than hours. SCENARIOS holds `s1.json`, `s2.json` and their models: queries in place, with and
+//! certificates, and in the first round both answers are compared with the brute force, where that takes less than hours. SCENARIOS holds insertion scenarios: queries in place, with and
 //! without. One thread, processor time, cold queries. Exit status 1 when the certified mode loses a minimum that the brute
 //! force finds, without saying that it is undecided.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
-use feeler_benches::insertion::Insertion;
-use feeler_benches::{Fallible, cpu_seconds, number_after};
+use feeler_benches::{Fallible, cpu_seconds, number_after, scenarios};
 use feeler_geom::Pose;
 use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Stats, Status};
 use feeler_tests::brute_force::{Minimum, all_minima};
 use feeler_tests::cases::{Case, case, cases};
+use feeler_tests::insertion::Insertion;
 use feeler_tests::{Part, model, random_pose};
 use std::f64::consts::PI;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -97,15 +96,15 @@ fn main() -> ExitCode {
         print(&name, &counts, oracle);
         bad += counts.lost_certified.len();
     }
-    if let Some(dir) = args.first().filter(|a| !a.starts_with("--")) {
-        for name in ["s1", "s2"] {
-            match scenario(Path::new(dir), name, every) {
-                Ok(counts) => print(&format!("{name}, in place"), &counts, false),
-                Err(e) => {
-                    eprintln!("{name}: {e}");
-                    return ExitCode::from(2);
-                }
-            }
+    let scenes = scenarios(&args).and_then(|all| {
+        let counted = |s: &Insertion| Ok((s.name.clone(), scenario(s, every)?));
+        all.iter().map(counted).collect::<Fallible<Vec<_>>>()
+    });
+    match scenes {
+        Ok(scenes) => scenes.iter().for_each(|(name, c)| print(&format!("{name}, in place"), c, false)),
+        Err(e) => {
+            eprintln!("{e}");
+            return ExitCode::from(2);
         }
     }
     ExitCode::from(u8::from(bad > 0))
@@ -266,19 +265,12 @@ fn judge(
     }
 }
 
-fn scenario(dir: &Path, name: &str, every: usize) -> Fallible<Counts> {
-    let scene = Insertion::load(dir, name, feeler_import::DEFAULT_FLATNESS)?;
-    let d_max = 2.0 * scene.trajectory.clearance;
-    let (_, from, to) = scene
-        .trajectory
-        .phases
-        .iter()
-        .find(|(phase, ..)| phase == "inplace")
-        .ok_or("there is no phase in place")?;
+fn scenario(scene: &Insertion, every: usize) -> Fallible<Counts> {
     let mut counts = Counts::default();
-    for (k, pose) in scene.poses[*from..*to].iter().enumerate().step_by(every) {
-        let query = Query { a: (&scene.a.0, scene.a.1), b: (&scene.b.0, *pose), d_max };
-        compare(&query, &format!("pose {}", from + k), &mut counts);
+    for k in scene.phase("inplace")?.step_by(every) {
+        let query =
+            Query { a: (&scene.a.0, scene.a.1), b: (&scene.b.0, scene.poses[k]), d_max: scene.d_max() };
+        compare(&query, &format!("pose {k}"), &mut counts);
     }
     Ok(counts)
 }

@@ -1,7 +1,7 @@
 //! Side by side with triangles: feeler and parry3d-f64 on one trajectory, one thread each.
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin peers -- FOLDER [--scenario s2] [--every N] [--parts 1,4,10]
+//! cargo run --release -p feeler-benches --bin peers -- [FOLDER] [--scenario s2] [--every N] [--parts 1,4,10]
 //!     [--manifolds-only] [--json]
 //! ```
 //!
@@ -11,27 +11,28 @@
 //! to pose) at every Nth pose (10) and at the poses whose distance the scenario's file tells.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
-use feeler_benches::insertion::Insertion;
 use feeler_benches::tessellate::tessellate;
-use feeler_benches::{Fallible, number_after, spread};
+use feeler_benches::{Fallible, number_after, scenarios, spread};
 use feeler_geom::Pose;
 use feeler_runtime::{Body, ContactPair, QueryOptions, Status};
+use feeler_tests::insertion::Insertion;
 use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d_f64::query::{self, ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher};
 use parry3d_f64::shape::TriMesh;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let Some(folder) = args.first().filter(|a| !a.starts_with("--")) else {
-        eprintln!("give the folder of the scenarios");
-        return ExitCode::from(2);
+    let scenes = match scenarios(&args) {
+        Ok(scenes) => scenes,
+        Err(e) => {
+            eprintln!("{e}");
+            return ExitCode::from(2);
+        }
     };
-    let wanted: Option<String> = number_after(&args, "--scenario");
     let every = number_after(&args, "--every").unwrap_or(10);
     let parts = number_after::<String>(&args, "--parts").unwrap_or_else(|| "1,4,10".into());
     let Ok(parts) = parts.split(',').map(str::parse).collect::<Result<Vec<f64>, _>>() else {
@@ -41,11 +42,9 @@ fn main() -> ExitCode {
     let distance = !args.iter().any(|a| a == "--manifolds-only");
     let json = args.iter().any(|a| a == "--json");
     let mut out = Vec::new();
-    for name in ["s1", "s2"] {
-        if wanted.as_deref().is_some_and(|w| w != name) {
-            continue;
-        }
-        match run(Path::new(folder), name, (every.max(1), distance), &parts) {
+    for scene in &scenes {
+        let name = &scene.name;
+        match run(scene, (every.max(1), distance), &parts) {
             Ok(result) => {
                 if !json {
                     print(&result);
@@ -96,7 +95,7 @@ fn row(
     let [usual, _, most] = spread(&mut contacts);
     let (mut compared, mut worst) = (0, 0.0_f64);
     for (pose, answer) in answers {
-        let Some(&exact) = phase.scene.trajectory.reference_min_distance.get(pose) else { continue };
+        let Some(&exact) = phase.scene.scenario.reference_min_distance.get(pose) else { continue };
         compared += 1;
         // Beyond reach every engine must find nothing.
         worst = worst.max(match answer.distance {
@@ -133,36 +132,36 @@ fn timed<T>(query: impl FnOnce() -> T) -> (f64, T) {
     (clock.elapsed().as_secs_f64() * 1e6, result)
 }
 
-fn run(folder: &Path, name: &str, (every, distance): (usize, bool), parts: &[f64]) -> Fallible<Value> {
-    let scene = Insertion::load(folder, name, feeler_import::DEFAULT_FLATNESS)?;
-    let clearance = scene.trajectory.clearance;
-    let d_max = 2.0 * clearance;
+fn run(scene: &Insertion, (every, distance): (usize, bool), parts: &[f64]) -> Fallible<Value> {
+    let name = &scene.name;
+    let clearance = scene.scenario.clearance;
+    let d_max = scene.d_max();
     let mut meshes = Vec::new();
     let mut facts = Vec::new();
     for part in parts {
         let chord = clearance / part;
         let pair = [
-            trimesh(&scene.a.0, &scene.trajectory.a, chord, &mut facts)?,
-            trimesh(&scene.b.0, &scene.trajectory.b, chord, &mut facts)?,
+            trimesh(&scene.a.0, &scene.scenario.a, chord, &mut facts)?,
+            trimesh(&scene.b.0, &scene.scenario.b, chord, &mut facts)?,
         ];
         meshes.push((chord, pair));
     }
     let mut rows = Vec::new();
-    for (phase, from, to) in &scene.trajectory.phases {
-        let mut phase = Phase { name: phase, scene: &scene, feeler: BTreeMap::new() };
+    for (phase, from, to) in &scene.scenario.phases {
+        let mut phase = Phase { name: phase, scene, feeler: BTreeMap::new() };
         for (engine, detect_interference) in [("feeler", true), ("feeler, minima only", false)] {
             let options = QueryOptions { detect_interference, ..QueryOptions::within(d_max) };
-            let answers = ours(&scene, *from..*to, &options);
+            let answers = ours(scene, *from..*to, &options);
             phase.feeler = answers.iter().filter_map(|(i, a)| Some((*i, a.distance?))).collect();
             rows.push(row(&phase, engine, None, &answers, d_max));
         }
-        let of_reference = |i: &usize| scene.trajectory.reference_min_distance.contains_key(i);
+        let of_reference = |i: &usize| scene.scenario.reference_min_distance.contains_key(i);
         let some: Vec<usize> = (*from..*to).filter(|i| (i - from) % every == 0 || of_reference(i)).collect();
         for (chord, pair) in &meshes {
-            let answers = manifolds(&scene, pair, &some, d_max)?;
+            let answers = manifolds(scene, pair, &some, d_max)?;
             rows.push(row(&phase, "parry contact_manifolds", Some(*chord), &answers, d_max));
             if distance {
-                let answers = distances(&scene, pair, &some)?;
+                let answers = distances(scene, pair, &some)?;
                 rows.push(row(&phase, "parry distance", Some(*chord), &answers, f64::INFINITY));
             }
         }

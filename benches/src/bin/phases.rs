@@ -1,7 +1,7 @@
 //! Where the time of a query goes: its phases with one thread and with several, on the insertion scenarios in place.
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin phases -- FOLDER [--poses N] [--passes N] [--threads N] [--plot FILE.svg]
+//! cargo run --release -p feeler-benches --bin phases -- [FOLDER] [--poses N] [--passes N] [--threads N] [--plot FILE.svg]
 //! ```
 //!
 //! One pair of bodies goes N times (3) through the first N poses (all) of the phase; medians over all queries but those of the
@@ -13,27 +13,30 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::bars::{Group, chart};
-use feeler_benches::insertion::Insertion;
-use feeler_benches::{Fallible, number_after, spread};
+use feeler_benches::{Fallible, number_after, scenarios, spread};
 use feeler_runtime::{ContactPair, Lmd, QueryOptions};
+use feeler_tests::insertion::Insertion;
 use std::ops::Range;
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let Some(folder) = args.first().filter(|a| !a.starts_with("--")) else {
-        eprintln!("give the folder of the scenarios");
-        return ExitCode::from(2);
+    let scenes = match scenarios(&args) {
+        Ok(scenes) => scenes,
+        Err(e) => {
+            eprintln!("{e}");
+            return ExitCode::from(2);
+        }
     };
     let poses = number_after(&args, "--poses").unwrap_or(usize::MAX);
     let passes = number_after(&args, "--passes").unwrap_or(3_usize).max(1);
     let threads = number_after(&args, "--threads").unwrap_or(2);
     let mut groups = Vec::new();
     let mut same = true;
-    for name in ["s1", "s2"] {
-        match run(Path::new(folder), name, (poses, passes, threads), &mut groups) {
+    for scene in &scenes {
+        let name = &scene.name;
+        match run(scene, (poses, passes, threads), &mut groups) {
             Ok(equal) => same &= equal,
             Err(e) => {
                 eprintln!("{name}: {e}");
@@ -56,15 +59,13 @@ const PHASES: [&str; 5] = ["traversal", "exact solves", "filtering", "interferen
 
 /// Whether all rows agree.
 fn run(
-    folder: &Path,
-    name: &str,
+    scene: &Insertion,
     (poses, passes, threads): (usize, usize, usize),
     groups: &mut Vec<Group>,
 ) -> Fallible<bool> {
-    let scene = Insertion::load(folder, name, feeler_import::DEFAULT_FLATNESS)?;
-    let phase = scene.trajectory.phases.iter().find(|(phase, ..)| phase == "inplace");
-    let &(_, from, to) = phase.ok_or("there is no phase 'inplace'")?;
-    let range = from..to.min(from.saturating_add(poses));
+    let name = &scene.name;
+    let mut range = scene.phase("inplace")?;
+    range.end = range.end.min(range.start.saturating_add(poses));
     println!("| {name}, medians in ms | {} | as the first row |", PHASES.join(" | "));
     println!("|---|---|---|---|---|---|---|");
     let mut first: Option<Vec<Vec<Lmd>>> = None;
@@ -72,10 +73,10 @@ fn run(
     let mut of_newton = [0.0; 2];
     for shared in std::iter::once(None).chain((1..=threads).map(Some)) {
         let (mut ms, evaluations, lmds) = match shared {
-            None => pass(&scene, &range, passes, false),
+            None => pass(scene, &range, passes, false),
             Some(n) => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build();
-                pool.map_err(|e| e.to_string())?.install(|| pass(&scene, &range, passes, true))
+                pool.map_err(|e| e.to_string())?.install(|| pass(scene, &range, passes, true))
             }
         };
         let equal = *first.get_or_insert_with(|| lmds.clone()) == lmds;
@@ -109,7 +110,7 @@ fn pass(
     passes: usize,
     parallel: bool,
 ) -> ([Vec<f64>; 5], [f64; 2], Vec<Vec<Lmd>>) {
-    let options = QueryOptions { parallel, ..QueryOptions::within(2.0 * scene.trajectory.clearance) };
+    let options = QueryOptions { parallel, ..QueryOptions::within(scene.d_max()) };
     let mut pair = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
     let mut ms: [Vec<f64>; 5] = Default::default();
     let mut lmds = Vec::new();

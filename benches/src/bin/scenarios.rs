@@ -1,53 +1,48 @@
 //! Cold queries on insertion scenarios:
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin scenarios -- FOLDER [--every N] [--flatness RAD] [--warm] [--between N]
+//! cargo run --release -p feeler-benches --bin scenarios -- [FOLDER] [--every N] [--flatness RAD] [--warm] [--between N]
 //! ```
 //!
 //! With `--warm` one pair of bodies goes through all poses of a phase, else every query gets a new one. `--between` divides
 //! the way between two poses into as many equal steps, as a simulator would, and measures all of them. FOLDER holds
-//! `s1.json`, `s2.json` and their models. One thread; `d_max` = 2 × clearance.
+//! scenarios and their models; without it: `data`. One thread; `d_max` = 2 × clearance.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
-use feeler_benches::insertion::Insertion;
-use feeler_benches::{Fallible, number_after, spread};
+use feeler_benches::{number_after, scenarios, spread};
 use feeler_geom::Pose;
 use feeler_runtime::{ContactPair, QueryOptions};
-use std::path::Path;
+use feeler_tests::insertion::Insertion;
 use std::process::ExitCode;
 use std::time::Instant;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let every = number_after(&args, "--every").unwrap_or(1);
-    let flatness = number_after(&args, "--flatness").unwrap_or(feeler_import::DEFAULT_FLATNESS);
     let warm = args.iter().any(|a| a == "--warm");
     let between = number_after(&args, "--between").unwrap_or(1).max(1);
-    let Some(dir) = args.first() else {
-        eprintln!("give the folder of the scenarios");
-        return ExitCode::from(2);
-    };
-    for name in ["s1", "s2"] {
-        if let Err(e) = run(Path::new(dir), name, (every, between, warm), flatness) {
-            eprintln!("{name}: {e}");
-            return ExitCode::from(1);
+    match scenarios(&args) {
+        Ok(scenes) => {
+            scenes.into_iter().for_each(|scene| run(scene, every, between, warm));
+            ExitCode::SUCCESS
+        }
+        Err(e) => {
+            eprintln!("{e}");
+            ExitCode::from(2)
         }
     }
-    ExitCode::SUCCESS
 }
 
-fn run(dir: &Path, name: &str, (every, between, warm): (usize, usize, bool), flatness: f64) -> Fallible<()> {
-    let clock = Instant::now();
-    let scene = Insertion::load(dir, name, flatness)?;
+fn run(scene: Insertion, every: usize, between: usize, warm: bool) {
+    let name = &scene.name;
     println!(
-        "{name}: prepared in {:.3} s, {} and {} leaves",
-        clock.elapsed().as_secs_f64(),
+        "{name}: {} and {} leaves",
         scene.a.0.hierarchy().areas.len(),
         scene.b.0.hierarchy().areas.len()
     );
+    let options = QueryOptions::within(scene.d_max());
     let ((a, pose_a), (b, _)) = (scene.a, scene.b);
-    let options = QueryOptions::within(2.0 * scene.trajectory.clearance);
-    for (phase, from, to) in &scene.trajectory.phases {
+    for (phase, from, to) in &scene.scenario.phases {
         let (mut ms, mut count, mut nodes, mut pairs, mut solves) = (vec![], vec![], vec![], vec![], vec![]);
         let mut pair = ContactPair::new(a.clone(), b.clone());
         let poses: Vec<Pose> = scene.poses[*from..*to].iter().step_by(every).copied().collect();
@@ -76,7 +71,6 @@ fn run(dir: &Path, name: &str, (every, between, warm): (usize, usize, bool), fla
             spread(&mut solves)[2]
         );
     }
-    Ok(())
 }
 
 /// The poses with the ways between them divided into `n` steps.

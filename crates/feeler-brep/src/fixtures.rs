@@ -4,6 +4,7 @@
 //! that is walked twice, periodic faces without a seam, and whole closed surfaces without any loop. Dimensions are
 //! in millimetres. Nothing is checked: nonsensical dimensions give nonsensical solids.
 
+use feeler_geom::count::index;
 use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
 
 use crate::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
@@ -36,14 +37,14 @@ impl SourceBuilder {
     pub fn vertex(&mut self, x: f64, y: f64, z: f64) -> u32 {
         let id = self.id();
         self.vertices.push(VertexSource { id, point: P3::new(x, y, z) });
-        index(self.vertices.len())
+        index(self.vertices.len() - 1)
     }
 
     /// Adds an edge along `curve` from one vertex to another.
     pub fn edge(&mut self, curve: Curve, start: u32, end: u32) -> u32 {
         let id = self.id();
         self.edges.push(EdgeSource { id, curve, range: None, start, end, same_sense: true });
-        index(self.edges.len())
+        index(self.edges.len() - 1)
     }
 
     /// The straight edge between two vertices, added when it is not there yet, and whether walking from `a` to `b`
@@ -52,10 +53,10 @@ impl SourceBuilder {
         for (i, e) in self.edges.iter().enumerate() {
             if matches!(e.curve, Curve::Line { .. }) {
                 if (e.start, e.end) == (a, b) {
-                    return (index(i + 1), true);
+                    return (index(i), true);
                 }
                 if (e.start, e.end) == (b, a) {
-                    return (index(i + 1), false);
+                    return (index(i), false);
                 }
             }
         }
@@ -81,7 +82,7 @@ impl SourceBuilder {
             either_way: false,
             loops,
         });
-        index(self.faces.len())
+        index(self.faces.len() - 1)
     }
 
     /// Adds a planar face bounded by polygons of straight edges, the first one counter-clockwise seen from outside,
@@ -123,11 +124,6 @@ impl SourceBuilder {
             uncertainty: 0.0,
         }
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "fixtures are tiny")]
-fn index(len: usize) -> u32 {
-    (len - 1) as u32
 }
 
 fn frame(origin: P3, z: V3) -> Frame {

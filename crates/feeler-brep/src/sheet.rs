@@ -7,6 +7,8 @@
 //! # Deviations
 //! Simulators often take surfaces for one-sided; a sheet that can be fallen through from behind is of no use to contact.
 
+use feeler_geom::count::index;
+
 use crate::source::{FaceSource, LoopSource, SolidSource};
 
 /// What [`both_sides`] made.
@@ -129,11 +131,6 @@ fn parts(faces: usize, users: &[Vec<usize>]) -> Vec<usize> {
         first[a.max(b)] = a.min(b);
     }
     (0..faces).map(|f| root(&mut first, f)).collect()
-}
-
-/// Counts of a solid in memory fit.
-fn index(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ pub mod query;
 mod report;
 pub mod sweep;
 pub mod table;
+pub mod trajectory;
 mod tree;
 mod verdict;
 

@@ -2,36 +2,13 @@
 
 use crate::args::Sweep;
 use crate::query::{self, Certificate};
-use crate::{Outcome, plot, pose, table, verdict};
-use anyhow::{Context as _, ensure};
-use feeler_geom::Pose;
+use crate::trajectory::{self, Trajectory};
+use crate::{Outcome, plot, table, verdict};
+use anyhow::Context as _;
 use feeler_runtime::{ContactPair, Status};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::Write;
-use std::path::Path;
 use std::time::Instant;
-
-/// The file of a trajectory.
-#[derive(Debug, Deserialize)]
-struct Trajectory {
-    #[serde(default)]
-    unit: Option<String>,
-    /// Seconds from one pose to the next.
-    #[serde(default)]
-    dt: Option<f64>,
-    poses_b: Vec<[f64; 7]>,
-    #[serde(default)]
-    poses_a: Option<Vec<[f64; 7]>>,
-}
-
-/// Poses of both solids, step by step.
-#[derive(Debug)]
-struct Steps {
-    a: Vec<Pose>,
-    b: Vec<Pose>,
-    dt: Option<f64>,
-}
 
 /// What is known of one step.
 #[derive(Debug)]
@@ -47,7 +24,7 @@ struct Frame {
 }
 
 pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
-    let steps = read(&args.trajectory).with_context(|| args.trajectory.display().to_string())?;
+    let steps = trajectory::read(&args.trajectory).with_context(|| args.trajectory.display().to_string())?;
     let options = query::options(&args.pair)?;
     let two = query::load(&args.pair, err)?;
     let pool = query::threads(&args.pair)?;
@@ -82,38 +59,6 @@ pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> any
         write_table(&frames, out)?;
     }
     Ok(verdict::outcome(frames.iter().map(|f| f.status)))
-}
-
-fn read(path: &Path) -> anyhow::Result<Steps> {
-    let text = std::fs::read_to_string(path).context("cannot read the trajectory")?;
-    let t: Trajectory = serde_json::from_str(&text).context(
-        "a trajectory is {\"unit\":\"mm\",\"dt\":S,\"poses_b\":[[tx,ty,tz,qx,qy,qz,qw],…],\"poses_a\":[…]}",
-    )?;
-    if let Some(unit) = &t.unit {
-        ensure!(unit == "mm", "the unit of a trajectory is 'mm', not '{unit}'");
-    }
-    if let Some(dt) = t.dt {
-        ensure!(dt.is_finite() && dt > 0.0, "dt is {dt}; give the seconds of a step");
-    }
-    ensure!(!t.poses_b.is_empty(), "poses_b is empty: there is nothing to do");
-    let poses = |values: &[[f64; 7]], name: &str| -> anyhow::Result<Vec<Pose>> {
-        let one = |(i, v): (usize, &[f64; 7])| pose::from_values(v).with_context(|| format!("{name}[{i}]"));
-        values.iter().enumerate().map(one).collect()
-    };
-    let b = poses(&t.poses_b, "poses_b")?;
-    let a = match &t.poses_a {
-        Some(values) => {
-            ensure!(
-                values.len() == b.len(),
-                "{} poses of A for {} of B; give one for each step, or leave poses_a away",
-                values.len(),
-                b.len()
-            );
-            poses(values, "poses_a")?
-        }
-        None => vec![Pose::identity(); b.len()],
-    };
-    Ok(Steps { a, b, dt: t.dt })
 }
 
 /// Median, 95th percentile and maximum.
@@ -201,7 +146,7 @@ fn write_table(frames: &[Frame], out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn time_axis(steps: &Steps) -> plot::Axis {
+fn time_axis(steps: &Trajectory) -> plot::Axis {
     #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
     let last = (steps.b.len() - 1) as f64;
     match steps.dt {

@@ -17,6 +17,7 @@ pub mod bulk;
 pub mod canonical;
 pub mod cone;
 pub mod contact;
+pub mod count;
 pub mod crossing;
 pub mod curve;
 mod derivs;

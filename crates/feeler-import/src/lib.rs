@@ -7,6 +7,7 @@ pub use front::{ImportError, prepare_bytes, prepare_step};
 use anyhow::{Context as _, bail, ensure};
 use feeler_brep::build::Problem;
 use feeler_geom::Pose;
+use feeler_geom::count::index;
 use feeler_hierarchy::{Component, Instance, Model, Options, Origin, Reference, Remark, Severity};
 use feeler_step::ReadOptions;
 use std::cell::RefCell;
@@ -101,7 +102,7 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
             });
         match prepared {
             Ok(h) => {
-                place[i] = Some(index(solids.len())?);
+                place[i] = Some(index(solids.len()));
                 solids.push(h);
             }
             Err(e) => refused.push(e),
@@ -120,7 +121,7 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
         components.push(Component {
             name: c.name.clone(),
             source: c.id,
-            parent: c.parent.map(index).transpose()?,
+            parent: c.parent.map(index),
             mirrored: c.mirrored,
             translation,
             rotation,
@@ -131,7 +132,7 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
     for i in &import.instances {
         let Some(solid) = place[i.solid] else { continue };
         if let Some(c) = i.component {
-            components[c].instances.push(index(instances.len())?);
+            components[c].instances.push(index(instances.len()));
         }
         let (translation, rotation) = numbers(&i.pose);
         instances.push(Instance { solid, name: i.name.clone(), path: i.path.clone(), translation, rotation });
@@ -150,10 +151,6 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
         origin,
     };
     Ok(model)
-}
-
-fn index(i: usize) -> anyhow::Result<u32> {
-    u32::try_from(i).context("too many solids or instances")
 }
 
 /// Translation, and quaternion as x, y, z, w.

@@ -42,10 +42,10 @@ const MAX_UNBOUNDED_HALVINGS: u32 = 4;
 pub(crate) fn leaves(solid: &Solid, features: &Features, flatness: f64) -> Vec<Leaf> {
     let mut out = Vec::new();
     for (k, face) in features.faces.iter().enumerate() {
-        face_leaves(Feature::Face(crate::group::index(k)), face, flatness, &mut out);
+        face_leaves(Feature::Face(feeler_geom::count::index(k)), face, flatness, &mut out);
     }
     for (k, edge) in features.edges.iter().enumerate() {
-        let feature = Feature::Edge(crate::group::index(k));
+        let feature = Feature::Edge(feeler_geom::count::index(k));
         let solved = matches!(edge.curve, Curve::Line { .. } | Curve::Circle { .. });
         let flatness = if solved { flatness } else { flatness.min(FREE_FORM_FLATNESS) };
         for span in &edge.spans {
@@ -53,7 +53,7 @@ pub(crate) fn leaves(solid: &Solid, features: &Features, flatness: f64) -> Vec<L
         }
     }
     for (k, vertex) in features.vertices.iter().enumerate() {
-        out.push(vertex_leaf(Feature::Vertex(crate::group::index(k)), solid, vertex));
+        out.push(vertex_leaf(Feature::Vertex(feeler_geom::count::index(k)), solid, vertex));
     }
     out
 }

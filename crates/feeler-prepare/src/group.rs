@@ -126,11 +126,6 @@ fn seams(solid: &Solid, face_of: &[u32]) -> Vec<bool> {
     solid.edges.iter().map(|e| e.status == EdgeStatus::Seam || inside(e)).collect()
 }
 
-/// A count as an id. Inputs are bounded long before: a solid of 2^32 features does not fit into memory.
-pub(crate) fn index(n: usize) -> u32 {
-    u32::try_from(n).expect("fewer than 2^32 features")
-}
-
 /// The domain's boundary without contradictions, or nothing.
 fn consistent_cells(domain: &TrimDomain) -> Option<TrimCells> {
     let (cells, contradictions) = TrimCells::build(domain);

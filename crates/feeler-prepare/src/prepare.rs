@@ -211,7 +211,7 @@ fn inertia(i: &feeler_brep::mass::Inertia) -> Inertia {
 fn info(solid: &Solid, features: &Features) -> SolidInfo {
     let mut by_source: Vec<(u64, u32)> = Vec::with_capacity(solid.edges.len());
     for (k, e) in solid.edges.iter().enumerate() {
-        by_source.push((e.source, crate::group::index(k)));
+        by_source.push((e.source, feeler_geom::count::index(k)));
     }
     by_source.sort_unstable();
     let mut edges_by_curve = [0; 6];
@@ -255,7 +255,7 @@ fn info(solid: &Solid, features: &Features) -> SolidInfo {
         .flat_map(|e| &e.sides)
         .map(|s| s.pcurve.iter().fold(s.deviation, |m, p| m.max(p.deviation)))
         .fold(0.0, f64::max);
-    let index = crate::group::index;
+    let index = feeler_geom::count::index;
     SolidInfo {
         name: solid.name.clone(),
         source: solid.source,

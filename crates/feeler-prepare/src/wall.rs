@@ -295,7 +295,7 @@ impl<'a> Search<'a> {
     }
 
     fn add(&mut self, what: What, obb: Obb, cap: RevolutionCone, core: Core) -> u32 {
-        let index = crate::group::index(self.cells.len());
+        let index = feeler_geom::count::index(self.cells.len());
         self.cells.push(Cell { what, obb, cap, core, parts: None });
         index
     }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use feeler_brep::Severity;
 use feeler_brep::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
+use feeler_geom::count::index;
 use feeler_geom::{Curve, Frame, P3, Surface, V3};
 
 use crate::entities::{Bad, Entities, Record, Res, bad};
@@ -383,7 +384,7 @@ impl SolidReader<'_> {
             let vertices = &mut self.vertices;
             let v = *self.poly_vertex_of.entry(key).or_insert_with(|| {
                 vertices.push(VertexSource { id: *id, point });
-                index(vertices.len())
+                index(vertices.len() - 1)
             });
             if walk.last() != Some(&v) {
                 walk.push(v);
@@ -413,7 +414,7 @@ impl SolidReader<'_> {
                         end: key.1,
                         same_sense: true,
                     });
-                    let e = index(self.edges.len());
+                    let e = index(self.edges.len() - 1);
                     self.poly_edge_of.insert(key, e);
                     e
                 }
@@ -462,7 +463,7 @@ impl SolidReader<'_> {
             end,
             same_sense: read.forward == same_sense,
         });
-        let e = index(self.edges.len());
+        let e = index(self.edges.len() - 1);
         self.edge_of.insert(r.id, e);
         Ok(e)
     }
@@ -477,7 +478,7 @@ impl SolidReader<'_> {
         }
         let point = self.geometry.point(r.reference(1, "vertex_geometry")?, id)?;
         self.vertices.push(VertexSource { id, point });
-        let v = index(self.vertices.len());
+        let v = index(self.vertices.len() - 1);
         self.vertex_of.insert(id, v);
         Ok(v)
     }
@@ -594,9 +595,4 @@ fn plane_of_polygons(polygons: &[Vec<P3>]) -> Option<Frame> {
         }
     }
     Frame::from_z(origin, normal, None)
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "a file cannot hold that many entities")]
-fn index(len_after_push: usize) -> u32 {
-    (len_after_push - 1) as u32
 }

@@ -1,5 +1,6 @@
 //! The solid while it is being built: source topology with parameter ranges, splits and parameter-plane curves.
 
+use feeler_geom::count::index;
 use feeler_geom::{Curve, P3, Surface};
 
 use super::pcurve::Pcurve;
@@ -191,9 +192,4 @@ fn new_indices(used: &[bool]) -> Vec<u32> {
             if *used { i } else { 0 }
         })
         .collect()
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "sources are indexed by u32")]
-pub(super) fn index(i: usize) -> u32 {
-    i as u32
 }

@@ -1,8 +1,9 @@
 //! Source topology → draft: parameter ranges from the vertices, curve directions, zero-length edges.
 
+use feeler_geom::count::index;
 use feeler_geom::{Aabb, Curve, P3, Surface, V3, math};
 
-use super::draft::{Draft, Edge, Face, Use, Vertex, index};
+use super::draft::{Draft, Edge, Face, Use, Vertex};
 use super::validate::{is_good_curve, is_good_point, is_good_surface};
 use super::vertices;
 use super::{BuildOptions, Problem, Report};

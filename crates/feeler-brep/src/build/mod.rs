@@ -411,7 +411,13 @@ fn side(draft: &Draft, at: UseAt) -> EdgeSide {
             |x: &pcurve::Piece| TrimPiece { control: x.control, edge: u.edge, deviation: x.deviation };
         (p.pieces.iter().map(piece).collect(), p.joints.clone(), p.deviation())
     });
-    EdgeSide { face: draft::index(at.face), forward: u.forward, pcurve: pieces, joints, deviation }
+    EdgeSide {
+        face: feeler_geom::count::index(at.face),
+        forward: u.forward,
+        pcurve: pieces,
+        joints,
+        deviation,
+    }
 }
 
 fn vertex_infos(
@@ -431,7 +437,7 @@ fn vertex_infos(
                 let e = &draft.edges[arrive.edge as usize];
                 let v = if arrive.forward { e.vertices.1 } else { e.vertices.0 } as usize;
                 cones[v].add_corner(draft, &hosts[i], i, arrive, leave);
-                faces[v].push(draft::index(i));
+                faces[v].push(feeler_geom::count::index(i));
                 touched[v] = true;
             }
         }
@@ -443,14 +449,14 @@ fn vertex_infos(
                 &draft.vertices[v].point,
                 10.0 * tol.fit.singular_tol,
             );
-            faces[v].push(draft::index(i));
+            faces[v].push(feeler_geom::count::index(i));
             touched[v] = true;
         }
     }
     let mut ends: Vec<Vec<(u32, bool)>> = vec![vec![]; n];
     for (e, edge) in draft.edges.iter().enumerate() {
-        ends[edge.vertices.0 as usize].push((draft::index(e), true));
-        ends[edge.vertices.1 as usize].push((draft::index(e), false));
+        ends[edge.vertices.0 as usize].push((feeler_geom::count::index(e), true));
+        ends[edge.vertices.1 as usize].push((feeler_geom::count::index(e), false));
     }
     for (cone, ends) in cones.iter_mut().zip(&ends) {
         cone.concave = ends.iter().any(|e| statuses[e.0 as usize] == EdgeStatus::Concave);

@@ -3,9 +3,10 @@
 //! Loops whose edges are listed in order but with wrong senses, edges that lead nowhere, faces without area, edges
 //! that several pairs of faces share (a body that touches itself), loops and shells that run the wrong way round.
 
+use feeler_geom::count::index;
 use feeler_geom::{V3, math};
 
-use super::draft::{Draft, Edge, Face, Use, UseAt, index};
+use super::draft::{Draft, Edge, Face, Use, UseAt};
 use super::loops::{self, Tolerances};
 use super::{Report, domain};
 use crate::remark::Severity;

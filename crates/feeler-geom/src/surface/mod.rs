@@ -198,25 +198,33 @@ impl Surface {
     /// The curvatures of [`Surface::principal`] alone, in rising order.
     #[must_use]
     pub fn curvatures(&self, uv: P2) -> [f64; 2] {
-        let sorted = |a: f64, b: f64| if a <= b { [a, b] } else { [b, a] };
-        match self {
-            Self::Plane { .. } => [0.0; 2],
-            Self::Cylinder { radius, .. } => sorted(0.0, 1.0 / radius),
-            Self::Cone { half_angle, .. } => {
-                let (sin, cos) = math::sin_cos(*half_angle);
-                sorted(0.0, cos / (uv.y * sin / cos))
-            }
-            Self::Sphere { radius, .. } => [1.0 / radius; 2],
-            Self::Torus { major, minor, .. } => {
-                let cos = math::cos(uv.y);
-                let rho = major + minor * cos;
-                let sign = if rho < 0.0 { -1.0 } else { 1.0 };
-                sorted(sign * cos / rho, sign / minor)
-            }
-            Self::Bezier(_) => {
+        match (self, self.parameter_curvatures(uv.y)) {
+            (_, Some([along_u, along_v])) if along_u <= along_v => [along_u, along_v],
+            (_, Some([along_u, along_v])) => [along_v, along_u],
+            (_, None) => {
                 let p = self.principal(uv);
                 [p.k1, p.k2]
             }
+        }
+    }
+
+    /// Curvatures along u and v, where these are the principal directions: on all but splines.
+    fn parameter_curvatures(&self, v: f64) -> Option<[f64; 2]> {
+        match self {
+            Self::Plane { .. } => Some([0.0; 2]),
+            Self::Cylinder { radius, .. } => Some([1.0 / radius, 0.0]),
+            Self::Cone { half_angle, .. } => {
+                let (sin, cos) = math::sin_cos(*half_angle);
+                Some([cos / (v * sin / cos), 0.0])
+            }
+            Self::Sphere { radius, .. } => Some([1.0 / radius; 2]),
+            Self::Torus { major, minor, .. } => {
+                let cos = math::cos(v);
+                let rho = major + minor * cos;
+                let sign = if rho < 0.0 { -1.0 } else { 1.0 };
+                Some([sign * cos / rho, sign / minor])
+            }
+            Self::Bezier(_) => None,
         }
     }
 
@@ -225,41 +233,30 @@ impl Surface {
     #[must_use]
     pub fn principal(&self, uv: P2) -> Principal {
         let (s, c) = math::sin_cos(uv.x);
-        let sorted = |(ka, da): (f64, V3), (kb, db): (f64, V3)| {
-            if ka <= kb {
-                Principal { k1: ka, k2: kb, dir1: da, dir2: db }
-            } else {
-                Principal { k1: kb, k2: ka, dir1: db, dir2: da }
-            }
+        let around = |frame: &Frame| frame.vector(-s, c, 0.0);
+        let meridian = |frame: &Frame| {
+            let (sv, cv) = math::sin_cos(uv.y);
+            frame.vector(-sv * c, -sv * s, cv)
         };
-        match self {
-            Self::Plane { frame } => sorted((0.0, frame.x), (0.0, frame.y)),
-            Self::Cylinder { frame, radius } => {
-                sorted((0.0, frame.z), (1.0 / radius, frame.vector(-s, c, 0.0)))
-            }
+        let [dir_u, dir_v] = match self {
+            Self::Plane { frame } => [frame.x, frame.y],
+            Self::Cylinder { frame, .. } => [around(frame), frame.z],
             Self::Cone { frame, half_angle } => {
-                let (sin_phi, cos_phi) = math::sin_cos(*half_angle);
-                let ruling = frame.vector(sin_phi * c, sin_phi * s, cos_phi);
-                let rho = uv.y * sin_phi / cos_phi;
-                sorted((0.0, ruling), (cos_phi / rho, frame.vector(-s, c, 0.0)))
+                let (sin, cos) = math::sin_cos(*half_angle);
+                [around(frame), frame.vector(sin * c, sin * s, cos)]
             }
-            Self::Sphere { frame, radius } => {
-                let (sv, cv) = math::sin_cos(uv.y);
-                let meridian = frame.vector(-sv * c, -sv * s, cv);
-                sorted((1.0 / radius, frame.vector(-s, c, 0.0)), (1.0 / radius, meridian))
-            }
-            Self::Torus { frame, major, minor } => {
-                let (sv, cv) = math::sin_cos(uv.y);
-                let rho = major + minor * cv;
-                let sign = if rho < 0.0 { -1.0 } else { 1.0 };
-                let meridian = frame.vector(-sv * c, -sv * s, cv);
-                sorted((sign * cv / rho, frame.vector(-s, c, 0.0)), (sign / minor, meridian))
-            }
+            Self::Sphere { frame, .. } | Self::Torus { frame, .. } => [around(frame), meridian(frame)],
             Self::Bezier(grid) => {
                 let d = grid.regular_derivs(uv);
                 // The normal of that very point: curvatures near a pole do not forgive another one.
-                principal_of(&d, &unit(d.du.cross(&d.dv)).unwrap_or_else(|| self.normal(uv)))
+                return principal_of(&d, &unit(d.du.cross(&d.dv)).unwrap_or_else(|| self.normal(uv)));
             }
+        };
+        let [along_u, along_v] = self.parameter_curvatures(uv.y).unwrap_or_default();
+        if along_u <= along_v {
+            Principal { k1: along_u, k2: along_v, dir1: dir_u, dir2: dir_v }
+        } else {
+            Principal { k1: along_v, k2: along_u, dir1: dir_v, dir2: dir_u }
         }
     }
 

@@ -34,7 +34,7 @@ pub(crate) fn build(leaves: Vec<Leaf>, types: &dyn Fn(&Leaf) -> u16) -> (Vec<Are
         leaves: &leaves,
         types,
         items: leaves.iter().map(Item::new).collect(),
-        order: (0..crate::group::index(n)).collect(),
+        order: (0..feeler_geom::count::index(n)).collect(),
         scratch: Scratch::new(),
         points: Vec::new(),
         generators: Vec::new(),
@@ -85,7 +85,7 @@ impl Builder<'_> {
                 obb: leaf.obb,
                 cone: leaf.cone,
                 types: (self.types)(leaf),
-                link: Node::LEAF | crate::group::index(from),
+                link: Node::LEAF | feeler_geom::count::index(from),
             };
             return;
         }
@@ -104,7 +104,7 @@ impl Builder<'_> {
             obb: boxed(&points, &[a.obb.axes, b.obb.axes]),
             cone: self.cone(from, to, &a.cone.union(&b.cone)),
             types: a.types | b.types,
-            link: crate::group::index(child),
+            link: feeler_geom::count::index(child),
         };
         self.points = points;
     }

@@ -4,9 +4,10 @@ use feeler_brep::{EdgeInfo, EdgeStatus, Solid};
 use feeler_geom::Curve;
 
 use super::vertices::{EdgeEnd, Ends};
-use super::{EdgeGroup, Role, Scale, SpanGroup, edge_deviation, index};
+use super::{EdgeGroup, Role, Scale, SpanGroup, edge_deviation};
 use crate::cluster::clusters;
 use crate::coincide::{TMap, curve_key, curve_map, key_tolerance};
+use feeler_geom::count::index;
 
 /// A smooth edge's faces leave a gap of this many radians between their normals at most, unless its own measured
 /// deviation, seen over the size of the solid, is larger: the footpoint of a contact whose normal falls into the gap

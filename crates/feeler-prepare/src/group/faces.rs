@@ -48,7 +48,7 @@ pub(super) fn group_faces(solid: &Solid, scale: &Scale) -> (Vec<FaceGroup>, Vec<
     let mut face_of = vec![0; solid.shell.faces.len()];
     for (k, group) in built.iter().enumerate() {
         for (face, _) in &group.members {
-            face_of[*face as usize] = super::index(k);
+            face_of[*face as usize] = feeler_geom::count::index(k);
         }
     }
     (built, face_of)

@@ -3,8 +3,9 @@
 use feeler_brep::{Solid, VertexPolar};
 use feeler_geom::{P3, Surface};
 
-use super::{EdgeGroup, FaceGroup, Role, VertexPick, edge_deviation, index};
+use super::{EdgeGroup, FaceGroup, Role, VertexPick, edge_deviation};
 use crate::polar;
+use feeler_geom::count::index;
 
 /// An end of a span of an edge that is not a seam.
 #[derive(Clone, Copy, Debug)]

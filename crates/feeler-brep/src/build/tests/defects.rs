@@ -140,7 +140,7 @@ fn edges_that_exist_twice_are_joined() {
             if std::mem::replace(&mut used[u.0 as usize], true) {
                 let mut copy = edges[u.0 as usize].clone();
                 copy.id += 1000;
-                u.0 = draft::index(edges.len());
+                u.0 = feeler_geom::count::index(edges.len());
                 edges.push(copy);
             }
         }
@@ -159,7 +159,7 @@ fn flat_faces_and_dead_ends_are_left_out() {
     let LoopSource::Edges(walk) = source.faces[0].loops[0].clone() else { unreachable!("edges") };
     let (e, along) = walk[0];
     let copy = crate::source::EdgeSource { id, ..source.edges[e as usize].clone() };
-    let copy_index = draft::index(source.edges.len());
+    let copy_index = feeler_geom::count::index(source.edges.len());
     source.edges.push(copy);
     let LoopSource::Edges(first) = &mut source.faces[0].loops[0] else { unreachable!("edges") };
     first[0].0 = copy_index;
@@ -174,12 +174,12 @@ fn flat_faces_and_dead_ends_are_left_out() {
         curve: Curve::Line { origin: P3::origin(), dir: V3::x() },
         range: None,
         start: corner,
-        end: draft::index(source.vertices.len() - 1),
+        end: feeler_geom::count::index(source.vertices.len() - 1),
         same_sense: true,
     };
     source.vertices[corner as usize].point = P3::origin();
     source.edges.push(spur);
-    let spur = draft::index(source.edges.len() - 1);
+    let spur = feeler_geom::count::index(source.edges.len() - 1);
     let LoopSource::Edges(walk) = &mut source.faces[1].loops[0] else { unreachable!("edges") };
     walk.insert(0, (spur, true));
     let solid = built(&source);

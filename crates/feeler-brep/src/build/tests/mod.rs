@@ -347,8 +347,8 @@ fn nonsense_is_refused_without_a_panic() {
 fn mutate(s: &mut SolidSource, rng: &mut SmallRng) {
     let wild =
         |rng: &mut SmallRng| [0.0, -1.0, 1e-300, 1e300, f64::NAN, f64::INFINITY, 0.7][rng.random_range(0..7)];
-    let n_edges = draft::index(s.edges.len());
-    let n_vertices = draft::index(s.vertices.len());
+    let n_edges = feeler_geom::count::index(s.edges.len());
+    let n_vertices = feeler_geom::count::index(s.vertices.len());
     let pick = |n: usize, rng: &mut SmallRng| rng.random_range(0..n.max(1));
     match rng.random_range(0..9) {
         0 if n_vertices > 0 => {

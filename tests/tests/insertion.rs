@@ -1,0 +1,30 @@
+//! Insertions: a part goes into another with little play, pose after pose, as `feeler sweep` asks.
+
+use feeler_runtime::{ContactPair, QueryOptions, Status};
+use feeler_tests::corpus::scenarios;
+
+/// No pose interferes, and wherever an independent kernel has looked, the smallest distance is its own. That kernel's
+/// distances are given to six digits.
+#[test]
+fn smallest_distances_along_insertions_are_those_of_another_kernel() {
+    for s in scenarios() {
+        let mut pair = ContactPair::new(s.a.0.clone(), s.b.0.clone());
+        let options = QueryOptions::within(s.d_max());
+        let mut compared = 0;
+        for (i, pose) in s.poses.iter().enumerate() {
+            pair.query(&s.a.1, pose, &options).expect("finite poses and options");
+            assert_eq!(pair.status(), Some(Status::Separated), "{} {i}", s.name);
+            let Some(&expected) = s.scenario.reference_min_distance.get(&i) else { continue };
+            let found = match pair.min_distance() {
+                Some(d) => d,
+                None => {
+                    let nearest = pair.nearest_distance(&s.a.1, pose, &options);
+                    nearest.expect("finite poses").expect("solids apart have a distance")
+                }
+            };
+            assert!((found - expected).abs() < 2e-6, "{} {i}: {found} instead of {expected}", s.name);
+            compared += 1;
+        }
+        assert!(compared >= 20, "{}: {compared}", s.name);
+    }
+}
