@@ -1,4 +1,5 @@
-//! The commit that the program was built from, for `feeler --version`; it enters no file that the program writes.
+//! The commit that the program was built from, for `feeler --version`; it enters no file that the program
+//! writes.
 
 use std::path::Path;
 use std::process::Command;

@@ -35,26 +35,27 @@ pub enum Command {
 /// `feeler preprocess`.
 #[derive(Debug, Default, Args)]
 pub struct Preprocess {
-    /// STEP files, also in gzip (*.stpz, *.step.gz) or ZIP; folders to search for *.step, *.stp, *.p21 and *.stpz; `-`:
-    /// standard input
+    /// STEP files, also in gzip (*.stpz, *.step.gz) or ZIP; folders to search for *.step, *.stp, *.p21 and
+    /// *.stpz; `-`: standard input
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// Output file (one input) or folder, which is made if need be and mirrors input folders; default: NAME.feeler
-    /// beside each input
+    /// Output file (one input) or folder, which is made if need be and mirrors input folders; default:
+    /// NAME.feeler beside each input
     #[arg(short, long, value_name = "FILE or DIR")]
     pub output: Option<PathBuf>,
     /// Largest apex angle (rad) of the normals within one area; smaller: more and tighter areas
-    #[arg(long, value_name = "RAD", default_value_t = feeler_import::DEFAULT_FLATNESS, value_parser = flatness)]
+    #[arg(long, value_name = "RAD", value_parser = flatness)]
+    #[arg(default_value_t = feeler_import::DEFAULT_FLATNESS)]
     pub flatness: f64,
-    /// Prepare surface models as well: closed ones as solids, open ones as sheets without thickness that have a front and a
-    /// back
+    /// Prepare surface models as well: closed ones as solids, open ones as sheets without thickness that have
+    /// a front and a back
     #[arg(long)]
     pub open_shells: bool,
     /// Files prepared at the same time; default: one per core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
-    /// Memory that files prepared at the same time may take together, as estimated from their sizes; a larger file is
-    /// prepared alone; default: three quarters of what is free
+    /// Memory that files prepared at the same time may take together, as estimated from their sizes; a larger
+    /// file is prepared alone; default: three quarters of what is free
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub memory: Option<u64>,
     /// Prepare also what is up to date: same bytes, options and version of feeler
@@ -80,8 +81,8 @@ pub struct Inspect {
     /// A .feeler file, or a STEP file to prepare in memory; `-`: standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Density (kg/m³) of the solids of that name, path or number, for mass in kg and inertia in kg·mm²; `*`: of all others;
-    /// may be given several times
+    /// Density (kg/m³) of the solids of that name, path or number, for mass in kg and inertia in kg·mm²; `*`:
+    /// of all others; may be given several times
     #[arg(long, value_name = "NAME=KG_M3", value_parser = density)]
     pub density: Vec<(String, f64)>,
     /// One JSON document on stdout instead of a table
@@ -107,11 +108,12 @@ pub struct PairArgs {
     /// Solid of B
     #[arg(long, value_name = "S", default_value = "0")]
     pub solid_b: String,
-    /// Lengths below this (mm) are zero: solids that are nearer touch, and those that meet less deep do not interfere;
-    /// default: 1e-7 of the larger solid's diagonal
+    /// Lengths below this (mm) are zero: solids that are nearer touch, and those that meet less deep do not
+    /// interfere; default: 1e-7 of the larger solid's diagonal
     #[arg(long, value_name = "MM", value_parser = positive)]
     pub tolerance: Option<f64>,
-    /// Report contacts at negative distances, too, down to this depth (mm): less than half the sum of both solids' walls
+    /// Report contacts at negative distances, too, down to this depth (mm): less than half the sum of both
+    /// solids' walls
     #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = non_negative)]
     pub penetration: f64,
     /// Dilate the polars of edges and vertices by this angle (rad) and report quasi-minima too
@@ -127,7 +129,8 @@ pub struct PairArgs {
     #[arg(long, value_name = "MM", value_parser = positive)]
     pub conformal_spacing: Option<f64>,
     /// Threads of one query; the result does not depend on it
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: u16,
     /// Skip the hierarchies and solve every pair of features: slow, for checking
     #[arg(long)]
@@ -155,7 +158,8 @@ pub struct Query {
     /// Motion of B
     #[arg(long, value_name = "POSE", default_value = "0,0,0", allow_hyphen_values = true)]
     pub pose_b: String,
-    /// Give the curves in which interfering solids cross, as polylines no point of them farther than this (mm) from the curve
+    /// Give the curves in which interfering solids cross, as polylines no point of them farther than this
+    /// (mm) from the curve
     #[arg(long, value_name = "CHORD", value_parser = positive)]
     pub curves: Option<f64>,
 }
@@ -166,7 +170,8 @@ pub struct Sweep {
     /// The solids.
     #[command(flatten)]
     pub pair: PairArgs,
-    /// Poses of B, and of A if it moves: `{"unit":"mm","dt":S,"poses_b":[[tx,ty,tz,qx,qy,qz,qw],…],"poses_a":[…]}`
+    /// Poses of B, and of A if it moves:
+    /// `{"unit":"mm","dt":S,"poses_b":[[tx,ty,tz,qx,qy,qz,qw],…],"poses_a":[…]}`
     #[arg(long, value_name = "FILE")]
     pub trajectory: PathBuf,
     /// Forget everything between two steps; minima are then new in each

@@ -80,7 +80,8 @@ pub(crate) fn run(args: &Inspect, out: &mut dyn Write) -> anyhow::Result<Outcome
     if model.components.len() > 1 {
         write!(
             out,
-            "\nassembly, with the instances of each component in brackets and its place in its parent in mm:\n"
+            "\nassembly, with the instances of each component in brackets and its place in its parent in \
+                mm:\n"
         )?;
         write!(out, "{}", tree::render(&model))?;
     }
@@ -243,7 +244,8 @@ fn document(model: &Model, boxes: &[Aabb], densities: &[Option<f64>]) -> Value {
                 "component": component_of[index],
                 "pose": { "translation": instance.translation, "rotation": instance.rotation },
                 "bbox_min": s.bbox_min, "bbox_max": s.bbox_max,
-                "placed_min": boxes[index].min.coords.as_slice(), "placed_max": boxes[index].max.coords.as_slice(),
+                "placed_min": boxes[index].min.coords.as_slice(),
+                "placed_max": boxes[index].max.coords.as_slice(),
                 "area": s.area, "volume": s.volume,
                 "wall": s.wall.is_finite().then_some(s.wall),
                 "centroid": s.inertia.map(|i| i.centroid), "inertia": s.inertia.map(|i| i.tensor),

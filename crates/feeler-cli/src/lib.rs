@@ -1,5 +1,5 @@
-//! The `feeler` program as a library: arguments become a validated plan, a plan becomes an outcome, and `main`
-//! maps the outcome to an exit code.
+//! The `feeler` program as a library: arguments become a validated plan, a plan becomes an outcome, and
+//! `main` maps the outcome to an exit code.
 //!
 //! The offline stages are chained in `feeler-import`.
 

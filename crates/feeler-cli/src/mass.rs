@@ -71,15 +71,16 @@ pub(crate) fn own(model: &Model, instance: &Instance) -> Option<Mass> {
     info.inertia.as_ref().map(|i| Mass::of_solid(info.volume, i))
 }
 
-/// All solids in their places, each instance counted, with a factor for each; those without one, and open surfaces, are left out.
+/// All solids in their places, each instance counted, with a factor for each; those without one, and open
+/// surfaces, are left out.
 pub(crate) fn all(model: &Model, factors: &[Option<f64>]) -> Option<Mass> {
     let of = |(i, f): (&Instance, &Option<f64>)| Some(own(model, i)?.times((*f)?).placed(&pose(i)));
     let parts: Vec<Mass> = model.instances.iter().zip(factors).filter_map(of).collect();
     together(&parts)
 }
 
-/// Density (kg/mm³) of each instance from `NAME=KG_M3` pairs: a name is that of a solid, its path or its number, and stands for all
-/// instances that it fits; `*` stands for those that no other one names.
+/// Density (kg/mm³) of each instance from `NAME=KG_M3` pairs: a name is that of a solid, its path or its
+/// number, and stands for all instances that it fits; `*` stands for those that no other one names.
 ///
 /// # Errors
 /// A name that nothing has, a solid that is named with two densities, an open surface that is named.

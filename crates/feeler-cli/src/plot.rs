@@ -33,7 +33,9 @@ pub(crate) fn stacked(panels: &[Panel], axis: &Axis) -> String {
     let bottom = panels.iter().fold(TOP, |y, _| y + HEIGHT + TOP) - TOP;
     let (total, middle) = (bottom + BOTTOM, 0.5 * (LEFT + WIDTH - RIGHT));
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{total}\" viewBox=\"0 0 {WIDTH} {total}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{WIDTH}\" height=\"{total}\" fill=\"white\"/>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{total}\" viewBox=\"0 0 \
+            {WIDTH} {total}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{WIDTH}\" \
+            height=\"{total}\" fill=\"white\"/>\n"
     );
     let mut top = TOP;
     for panel in panels {
@@ -73,7 +75,8 @@ fn draw(svg: &mut String, panel: &Panel, top: f64) {
     put(
         svg,
         format_args!(
-            "<text x=\"{LEFT}\" y=\"{:.1}\">{}</text>\n<rect x=\"{LEFT}\" y=\"{top:.1}\" width=\"{width}\" height=\"{HEIGHT}\" fill=\"none\" stroke=\"#888\"/>",
+            "<text x=\"{LEFT}\" y=\"{:.1}\">{}</text>\n<rect x=\"{LEFT}\" y=\"{top:.1}\" width=\"{width}\" \
+                height=\"{HEIGHT}\" fill=\"none\" stroke=\"#888\"/>",
             top - 8.0,
             escape(&panel.label)
         ),
@@ -84,7 +87,8 @@ fn draw(svg: &mut String, panel: &Panel, top: f64) {
         put(
             svg,
             format_args!(
-                "<line x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"#ddd\"/>\n<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>",
+                "<line x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"#ddd\"/>\n<text \
+                    x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>",
                 WIDTH - RIGHT,
                 LEFT - 6.0,
                 y + 4.0
@@ -115,7 +119,8 @@ fn draw(svg: &mut String, panel: &Panel, top: f64) {
     put(
         svg,
         format_args!(
-            "<path d=\"{path}\" fill=\"none\" stroke=\"#1f5fa8\" stroke-width=\"1.5\" stroke-linecap=\"round\" stroke-linejoin=\"round\"/>"
+            "<path d=\"{path}\" fill=\"none\" stroke=\"#1f5fa8\" stroke-width=\"1.5\" \
+                stroke-linecap=\"round\" stroke-linejoin=\"round\"/>"
         ),
     );
 }

@@ -4,7 +4,8 @@ use anyhow::{Context as _, bail, ensure};
 use feeler_geom::Pose;
 use nalgebra::{Matrix3, Quaternion, Rotation3, Translation3, UnitQuaternion, Vector3};
 
-/// Largest deviation of a quaternion's norm from 1, and of a matrix from a rotation, that is normalised silently.
+/// Largest deviation of a quaternion's norm from 1, and of a matrix from a rotation, that is normalised
+/// silently.
 const MAX_DEVIATION: f64 = 1e-3;
 
 /// Reads a pose (mm).
@@ -67,7 +68,8 @@ pub fn from_matrix(m: &[[f64; 4]; 4]) -> anyhow::Result<Pose> {
     let off = (r * r.transpose() - Matrix3::identity()).amax();
     ensure!(
         off <= MAX_DEVIATION && r.determinant() > 0.0,
-        "the matrix is no rotation (off by {off:.1e}, determinant {:.3}); scaling and mirroring are not poses",
+        "the matrix is no rotation (off by {off:.1e}, determinant {:.3}); scaling and mirroring are not \
+            poses",
         r.determinant()
     );
     let q = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_eps(

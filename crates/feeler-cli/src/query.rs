@@ -172,7 +172,10 @@ pub fn document(pair: &ContactPair, d_max: f64, wall_us: f64) -> Value {
     let mut document = json!({
         "schema": verdict::SCHEMA, "unit": "mm", "d_max": d_max,
         "lmds": lmds_json(pair), "conformal_loss": pair.conformal_loss(),
-        "stats": { "wall_us": wall_us, "bvtt_nodes": s.bvtt_nodes, "leaf_pairs": s.leaf_pairs, "exact_solves": s.exact_solves },
+        "stats": {
+            "wall_us": wall_us, "bvtt_nodes": s.bvtt_nodes, "leaf_pairs": s.leaf_pairs,
+            "exact_solves": s.exact_solves
+        },
     });
     verdict::put_json(pair, &mut document);
     document

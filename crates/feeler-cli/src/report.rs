@@ -55,7 +55,8 @@ fn left_out_json(l: &LeftOut) -> Value {
 
 fn contact_json(c: &Contact) -> Value {
     json!({
-        "kind": kind_name(c.kind), "feature_a": feature_json(&c.feature_a), "feature_b": feature_json(&c.feature_b),
+        "kind": kind_name(c.kind),
+        "feature_a": feature_json(&c.feature_a), "feature_b": feature_json(&c.feature_b),
         "point": <[f64; 3]>::from(c.point), "area": c.area, "length": c.length, "error": c.error,
     })
 }
@@ -137,7 +138,10 @@ impl Report {
             let sides = |c: &CrossingCurve| c.points.windows(2).map(|w| (w[1] - w[0]).norm()).sum::<f64>();
             let length: f64 = c.curves.iter().map(sides).sum();
             let (n, m) = (c.curves.len(), c.left_out.len());
-            format!("interfering: the boundaries cross in {n} curves, {length:.6} mm long; {m} places are left out")
+            format!(
+                "interfering: the boundaries cross in {n} curves, {length:.6} mm long; {m} places are \
+                left out"
+            )
         });
         let curves = curves.filter(|_| self.interfering);
         let far = self.nearest.filter(|_| self.is_beyond).map(|d| format!("separated: {d:.9} mm apart"));

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-/// Lays out rows under a header: columns are padded to their widest cell, cells that look like numbers are aligned
-/// to the right.
+/// Lays out rows under a header: columns are padded to their widest cell, cells that look like numbers are
+/// aligned to the right.
 #[must_use]
 pub fn render(header: &[&str], rows: &[Vec<String>]) -> String {
     let width = |i: usize| {

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 /// Rotations below this angle (rad) and translations below this length (mm) are not worth a word.
 const SMALL: f64 = 1e-9;
 
-/// One line a component, indented by its depth: name, the instances directly in it, and its place in its parent.
+/// One line a component, indented by its depth: name, the instances directly in it, and its place in its
+/// parent.
 pub(crate) fn render(model: &Model) -> String {
     let mut children = vec![Vec::new(); model.components.len()];
     let mut roots = Vec::new();

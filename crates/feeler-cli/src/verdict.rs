@@ -150,7 +150,8 @@ mod tests {
         assert_eq!(object["widened"], json!([{ "point": [1.0, 2.5, -3.0], "by": 0.001 }]));
         assert_eq!(
             lines(&open)[0],
-            "undecided: face 3 (#45) of A and face 7 (#12) of B may meet up to 0.01 mm deep at 1.000000 2.500000 -3.000000"
+            "undecided: face 3 (#45) of A and face 7 (#12) of B may meet up to 0.01 mm deep at 1.000000 \
+                2.500000 -3.000000"
         );
     }
 

@@ -1,4 +1,5 @@
-//! Folders of files: each on its own, in order, skipped when up to date, and whole or absent whatever happens.
+//! Folders of files: each on its own, in order, skipped when up to date, and whole or absent whatever
+//! happens.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use rand::{Rng as _, SeedableRng as _, rngs::SmallRng};
@@ -193,7 +194,8 @@ fn interrupted_it_leaves_whole_files_only() {
             .spawn()
             .unwrap();
         let started = std::time::Instant::now();
-        // The first files are there: the handler is in place. Names only: a temporary file can be gone before it is read.
+        // The first files are there: the handler is in place. Names only: a temporary file can be gone before
+        // it is read.
         let is_whole = |e: &std::fs::DirEntry| e.path().extension().is_some_and(|x| x == "feeler");
         let whole = || std::fs::read_dir(&output).into_iter().flatten().flatten().filter(is_whole).count();
         while whole() < 3 && started.elapsed() < Duration::from_secs(60) {

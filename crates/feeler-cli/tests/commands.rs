@@ -231,7 +231,8 @@ fn open_shells() {
     near(distances("3,1,2", "20"), &[4.9, 8.9, 10.9, 12.9, 13.9]);
     near(distances("3,1,16", "5"), &[2.9]);
     near(distances("30,0,0", "8"), &[6.9]);
-    // Before the open side: the rim is nearest at its four sides, and the bottom of the tub is seen through it.
+    // Before the open side: the rim is nearest at its four sides, and the bottom of the tub is seen through
+    // it.
     let side = |a: f64, b: f64| (a * a + b * b).sqrt() - 3.1;
     near(
         distances("-30,1,2", "60"),

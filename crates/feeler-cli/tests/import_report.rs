@@ -19,7 +19,8 @@ fn reports(folder: &Path, more: &[&str]) -> (Value, String) {
     (serde_json::from_slice(&read(&json)).unwrap(), String::from_utf8(read(&html)).unwrap())
 }
 
-/// A block, the same with an open shell where a closed one is due and with a name that is no HTML, and what is no STEP.
+/// A block, the same with an open shell where a closed one is due and with a name that is no HTML, and what
+/// is no STEP.
 fn folder() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let block = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/box.step");

@@ -50,7 +50,8 @@ fn interfering_solids_tell_a_way_out() {
     }
 }
 
-/// The curves of a box and a cylinder through it are circles: a polyline is shorter by what its chord error allows.
+/// The curves of a box and a cylinder through it are circles: a polyline is shorter by what its chord error
+/// allows.
 #[test]
 fn crossing_curves_are_told_where_asked_for() {
     let (_, without) = query("box.step", "cylinder.step", "0,0,3", &[]);

@@ -1,4 +1,5 @@
-//! How deep the cores of two shapes are in each other: a hull of points of their difference, expanded where it is nearest to the origin.
+//! How deep the cores of two shapes are in each other: a hull of points of their difference, expanded where
+//! it is nearest to the origin.
 //!
 //! # Source
 //! G. van den Bergen, *Proximity queries and penetration depth computation on 3D game objects*, 2001.
@@ -10,8 +11,8 @@ use feeler_geom::{P3, V3};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The direction from A to B along which cores that meet are less deep than `touch` (scaled); `None` when they are
-/// deeper, or when that is not to be found out.
+/// The direction from A to B along which cores that meet are less deep than `touch` (scaled); `None` when
+/// they are deeper, or when that is not to be found out.
 pub(crate) fn depth_of_contact<A: Support + ?Sized, B: Support + ?Sized>(
     pair: &Pair<'_, A, B>,
     simplex: &Simplex,
@@ -92,7 +93,8 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized> Expansion<'s, 'p, A, B> {
         (vertex, height)
     }
 
-    /// Expands until the bounds are as close as wanted. Ends: every step adds a vertex or retires a facet for good.
+    /// Expands until the bounds are as close as wanted. Ends: every step adds a vertex or retires a facet for
+    /// good.
     pub(crate) fn run(&mut self, wanted: &Wanted, max_iterations: u32) -> bool {
         let Some(mut hull) = self.first_tetrahedron() else {
             // A flat difference has no interior; what its thickness leaves is rounding.
@@ -151,8 +153,8 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized> Expansion<'s, 'p, A, B> {
         true
     }
 
-    /// Four points of the difference with a volume. `None` when it is flat up to rounding; the upper bound is then its
-    /// thickness.
+    /// Four points of the difference with a volume. `None` when it is flat up to rounding; the upper bound is
+    /// then its thickness.
     fn first_tetrahedron(&mut self) -> Option<GrowingHull> {
         let mut found = std::mem::take(&mut self.seeds);
         for seed in &found {

@@ -4,8 +4,8 @@
 //! The beneath-beyond method; visibility by adaptive predicates (the `robust` crate).
 //!
 //! # Deviations
-//! A point is outside a facet only strictly, so points on the hull's surface are left out. In exact arithmetic the
-//! visible facets are then a disc, and no new facet can have all its points on a line.
+//! A point is outside a facet only strictly, so points on the hull's surface are left out. In exact
+//! arithmetic the visible facets are then a disc, and no new facet can have all its points on a line.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
@@ -81,8 +81,9 @@ impl GrowingHull {
         i
     }
 
-    /// Adds point `i`, which `seen_by` sees. New facets are the last ones; returns the first of them. `None`, with the
-    /// hull spoilt, when the signs contradict each other, which takes products below the range of numbers.
+    /// Adds point `i`, which `seen_by` sees. New facets are the last ones; returns the first of them. `None`,
+    /// with the hull spoilt, when the signs contradict each other, which takes products below the range of
+    /// numbers.
     pub(crate) fn add(&mut self, i: u32, seen_by: u32) -> Option<usize> {
         let p = self.points[i as usize];
         self.removed.clear();
@@ -169,8 +170,8 @@ fn first_four(points: &[V3]) -> Option<[u32; 4]> {
     d.map(|d| [a, b, c, d].map(|i| i as u32))
 }
 
-/// The facets of the convex hull of points (of a size near 1), corners by their numbers. `None` when they lie in one
-/// plane, or their differences span more than the range of numbers.
+/// The facets of the convex hull of points (of a size near 1), corners by their numbers. `None` when they lie
+/// in one plane, or their differences span more than the range of numbers.
 pub(crate) fn convex_hull(points: &[V3]) -> Option<Vec<[u32; 3]>> {
     let first = first_four(points)?;
     let mut hull = GrowingHull::new(points.to_vec(), first)?;

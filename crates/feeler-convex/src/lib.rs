@@ -1,12 +1,14 @@
-//! Distance between convex shapes: support mappings, Signed Volumes, GJK, penetration depth, and which of many are near.
+//! Distance between convex shapes: support mappings, Signed Volumes, GJK, penetration depth, and which of
+//! many are near.
 //!
-//! A shape is what its support mapping says: the point farthest along a direction. [`distance`] finds the closest
-//! points of two shapes, with barycentric weights on the points they came from; [`penetration()`] how deep one is in the
-//! other.
+//! A shape is what its support mapping says: the point farthest along a direction. [`distance`] finds the
+//! closest points of two shapes, with barycentric weights on the points they came from; [`penetration()`] how
+//! deep one is in the other.
 //!
 //! [`BroadPhase`] follows many moving shapes and tells which pairs are near.
 //!
-//! Poses are shapes too: [`Moved`] brings a shape into the common frame. This crate knows no files and no solids.
+//! Poses are shapes too: [`Moved`] brings a shape into the common frame. This crate knows no files and no
+//! solids.
 
 mod broad_phase;
 mod double_double;

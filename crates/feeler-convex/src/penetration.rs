@@ -6,8 +6,8 @@
 //! # Deviations
 //! - The polytope's signs are exact: no facet is degenerate, none has to be dropped or merged.
 //! - The polytope need not hold the origin at the start; facets that have it outside come first.
-//! - The depth found for round shapes is improved by closest points of the shapes pulled apart: near a minimum these
-//!   give the direction to all digits, which facets cannot.
+//! - The depth found for round shapes is improved by closest points of the shapes pulled apart: near a
+//!   minimum these give the direction to all digits, which facets cannot.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
@@ -24,8 +24,9 @@ pub struct PenetrationRequest {
     pub rel_tol: f64,
     /// Largest error of the depth (mm); enough when either tolerance holds.
     pub abs_tol: f64,
-    /// Most support points taken for the polytope. Hulls need as many as the facets near the answer have vertices, round
-    /// shapes about 1 / `rel_tol` where the depth is that of a common centre, far fewer elsewhere.
+    /// Most support points taken for the polytope. Hulls need as many as the facets near the answer have
+    /// vertices, round shapes about 1 / `rel_tol` where the depth is that of a common centre, far fewer
+    /// elsewhere.
     pub max_iterations: u32,
 }
 
@@ -53,13 +54,15 @@ pub enum Depth {
 pub struct Penetration {
     /// What is known.
     pub outcome: Depth,
-    /// The way B must go along `direction` so that the shapes only touch (mm): never too short, up to rounding.
+    /// The way B must go along `direction` so that the shapes only touch (mm): never too short, up to
+    /// rounding.
     pub depth: f64,
     /// Lower bound of the depth (mm), up to rounding.
     pub lower_bound: f64,
     /// Unit vector from A to B.
     pub direction: V3,
-    /// The point of A that is deepest in B; `point_a − point_b` is `depth` times `direction`, up to the tolerance.
+    /// The point of A that is deepest in B; `point_a − point_b` is `depth` times `direction`, up to the
+    /// tolerance.
     pub point_a: P3,
     /// The point of B that is deepest in A.
     pub point_b: P3,
@@ -138,9 +141,9 @@ pub fn penetration<A: Support + ?Sized, B: Support + ?Sized>(
 }
 
 impl<A: Support + ?Sized, B: Support + ?Sized> Expansion<'_, '_, A, B> {
-    /// Improves the upper bound: pulls B out of A along the best direction and a little further; the closest points of
-    /// the two then show the normal of the difference near its lowest plane. Returns them, back in place: at the lowest
-    /// plane they are the deepest points of both cores.
+    /// Improves the upper bound: pulls B out of A along the best direction and a little further; the closest
+    /// points of the two then show the normal of the difference near its lowest plane. Returns them, back in
+    /// place: at the lowest plane they are the deepest points of both cores.
     fn polish(&mut self) -> Option<[P3; 2]> {
         let mut points = None;
         for _ in 0..64 {

@@ -1,4 +1,5 @@
-//! The simplex of a search: at most four pairs of support points and the point of their hull nearest to the origin.
+//! The simplex of a search: at most four pairs of support points and the point of their hull nearest to the
+//! origin.
 
 use crate::double_double::{split, two_product_split, two_sum};
 use crate::signed_volumes::Nearest;
@@ -51,8 +52,8 @@ impl<A: Support + ?Sized, B: Support + ?Sized> Pair<'_, A, B> {
     }
 }
 
-/// A distance below this part of the coordinates has lost digits that are worth the work to get them back; at a
-/// thousandth, distances of flat pairs had errors of 1.8e-12 (`benches/src/bin/convex_campaign.rs`).
+/// A distance below this part of the coordinates has lost digits that are worth the work to get them back; at
+/// a thousandth, distances of flat pairs had errors of 1.8e-12 (`benches/src/bin/convex_campaign.rs`).
 pub(crate) const SMALL: f64 = 1.0 / 64.0;
 
 /// See the module.
@@ -127,8 +128,9 @@ impl Simplex {
         self.v = to.point();
     }
 
-    /// The direction of the nearest point, made perpendicular to the simplex to rounding of its own length. As a sum of
-    /// vertices it has an error of their size: at a small distance that would turn it, and the search with it.
+    /// The direction of the nearest point, made perpendicular to the simplex to rounding of its own length.
+    /// As a sum of vertices it has an error of their size: at a small distance that would turn it, and the
+    /// search with it.
     #[inline]
     pub(crate) fn direction(&self, size: f64) -> V3 {
         if self.v.norm_squared() > (SMALL * SMALL) * size * size { self.v } else { self.perpendicular() }
@@ -152,8 +154,8 @@ impl Simplex {
         if out.norm_squared() > 0.0 { out } else { v }
     }
 
-    /// The nearest point again, with the differences and the sum in doubled precision: for distances small against the
-    /// coordinates.
+    /// The nearest point again, with the differences and the sum in doubled precision: for distances small
+    /// against the coordinates.
     #[inline]
     pub(crate) fn refined(&self, scale: f64) -> V3 {
         let factors = self.weights.map(split);

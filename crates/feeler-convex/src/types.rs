@@ -12,8 +12,8 @@ pub enum Start {
     Cold,
     /// From a guess of the direction from A to B; cold where that is zero or not finite.
     Direction(V3),
-    /// From the answer of an earlier search for the same shapes, moved a little since: from its simplex where both are
-    /// hulls of numbered points, else from its direction.
+    /// From the answer of an earlier search for the same shapes, moved a little since: from its simplex where
+    /// both are hulls of numbered points, else from its direction.
     Warm(Warm),
 }
 
@@ -108,8 +108,8 @@ pub enum Outcome {
     Separated,
     /// Their distance and their penetration are both zero, up to rounding or the requested tolerance.
     Touching,
-    /// Their interiors meet. The witness points agree up to rounding, or lie within the other shape's radius: for the
-    /// depth ask [`penetration`](crate::penetration()).
+    /// Their interiors meet. The witness points agree up to rounding, or lie within the other shape's radius:
+    /// for the depth ask [`penetration`](crate::penetration()).
     Overlapping,
     /// Further apart than the request's limit, as the lower bound proves.
     Beyond,
@@ -124,7 +124,8 @@ pub enum Outcome {
 pub struct Answer {
     /// What is known.
     pub outcome: Outcome,
-    /// Distance of the witness points (mm), an upper bound in every case; 0 unless separated, beyond or stalled.
+    /// Distance of the witness points (mm), an upper bound in every case; 0 unless separated, beyond or
+    /// stalled.
     pub distance: f64,
     /// Lower bound of the distance (mm), up to rounding, ≥ 0.
     pub lower_bound: f64,

@@ -1,8 +1,8 @@
 //! Balls of vectors: what is known of a vector that varies.
 //!
-//! Every operation returns a ball that holds all exact results for vectors in its arguments: radii grow by a bound of the
-//! rounding of the centre. Coarser than intervals by coordinate for a single operation, but the same in every frame, and dot
-//! products of nearly orthogonal vectors stay small.
+//! Every operation returns a ball that holds all exact results for vectors in its arguments: radii grow by a
+//! bound of the rounding of the centre. Coarser than intervals by coordinate for a single operation, but the
+//! same in every frame, and dot products of nearly orthogonal vectors stay small.
 //!
 //! # Source
 //! Midpoint-radius arithmetic; used by the uniqueness certificates of MATH §8.
@@ -40,7 +40,8 @@ impl Ball {
         Self { center: V3::zeros(), radius: f64::INFINITY }
     }
 
-    /// Smallest ball about the middle of the box of some vectors that holds their convex hull; the zero vector for none.
+    /// Smallest ball about the middle of the box of some vectors that holds their convex hull; the zero
+    /// vector for none.
     #[must_use]
     pub fn around(vectors: &[V3]) -> Self {
         let Some(first) = vectors.first() else { return Self::exact(V3::zeros()) };

@@ -1,7 +1,7 @@
 //! Long arrays of small records as plain little-endian bytes.
 //!
-//! A record has a fixed size and no padding. `#[serde(with = "feeler_geom::bulk")]` on a `Vec` of records stores it as one
-//! run of bytes: a reader copies it field by field, without asking serde about every number.
+//! A record has a fixed size and no padding. `#[serde(with = "feeler_geom::bulk")]` on a `Vec` of records
+//! stores it as one run of bytes: a reader copies it field by field, without asking serde about every number.
 
 use crate::{Obb, P2, P3, V3};
 use nalgebra::Vector4;

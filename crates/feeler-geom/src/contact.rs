@@ -1,36 +1,41 @@
 //! Second-order contact geometry: is a critical pair of footpoints a strict local minimum?
 //!
 //! # Source
-//! MATH §2, the generalisation of BREP (2.6): with `n` from A to B and everything written in one orthonormal basis
-//! of the plane orthogonal to it, the Hessian of ½ distance² by the displacements of both footpoints is
+//! MATH §2, the generalisation of BREP (2.6): with `n` from A to B and everything written in one orthonormal
+//! basis of the plane orthogonal to it, the Hessian of ½ distance² by the displacements of both footpoints is
 //!
 //! ```text
-//! [ J_aᵀ (I + d S_a) J_a    -J_aᵀ J_b            ]      face: J = I, S its shape operator;
-//! [ -J_bᵀ J_a               J_bᵀ (I + d S_b) J_b ]      edge: J = unit tangent, S its curvature; vertex: no block.
+//! [ J_aᵀ (I + d S_a) J_a    -J_aᵀ J_b            ]
+//! [ -J_bᵀ J_a               J_bᵀ (I + d S_b) J_b ]
 //! ```
 //!
+//! A face has J = I and its shape operator S, an edge its unit tangent J and its curvature S, a vertex no
+//! block.
+//!
 //! # Deviations
-//! At d = 0 that form is singular wherever tangent spaces overlap, so with a face we decide by its Schur complement,
-//! divided by d: the Hessian of the *distance* itself by one footpoint, the other one following. It is regular at d = 0.
+//! At d = 0 that form is singular wherever tangent spaces overlap, so with a face we decide by its Schur
+//! complement, divided by d: the Hessian of the *distance* itself by one footpoint, the other one following.
+//! It is regular at d = 0.
 //!
 //! # Negative distances
-//! With `d < 0` the footpoints are pressed into the other side, and the distance along `n` grows with every displacement of a
-//! contact. With both faces that is so if any of three forms is positive definite: the complement by either side, or, deeper than
-//! both are curved, `S_a + S_b` together with `I + d S_a (S_a + S_b)⁻¹ S_b`; where several apply they agree. An edge has two such
-//! forms likewise. An edge against a vertex, or two vertices, are never pressed: they come apart along one of their faces.
+//! With `d < 0` the footpoints are pressed into the other side, and the distance along `n` grows with every
+//! displacement of a contact. With both faces that is so if any of three forms is positive definite: the
+//! complement by either side, or, deeper than both are curved, `S_a + S_b` together with
+//! `I + d S_a (S_a + S_b)⁻¹ S_b`; where several apply they agree. An edge has two such forms likewise. An
+//! edge against a vertex, or two vertices, are never pressed: they come apart along one of their faces.
 //!
 //! # Thresholds
-//! All are lengths. A form counts as semidefinite when, moving the footpoints by `extent` (the size of the areas), its
-//! weakest direction changes the distance by less than `tol`: `|κ| extent² ≤ tol` for a second derivative κ of the
-//! distance, `|λ| extent² ≤ tol² + 2 d tol` for an eigenvalue λ of the Hessian of ½ distance²
-//! (since `√(d² + λ e²) ≤ d + tol`).
+//! All are lengths. A form counts as semidefinite when, moving the footpoints by `extent` (the size of the
+//! areas), its weakest direction changes the distance by less than `tol`: `|κ| extent² ≤ tol` for a second
+//! derivative κ of the distance, `|λ| extent² ≤ tol² + 2 d tol` for an eigenvalue λ of the Hessian of ½
+//! distance² (since `√(d² + λ e²) ≤ d + tol`).
 
 use crate::{P2, Surface, V3};
 use nalgebra::{Matrix2, Vector2};
 
-/// The local shape of one side, in an orthonormal basis of the plane orthogonal to the normal of the pair. Curvatures
-/// are signed against the side's *own* outward direction (`n` for A, `-n` for B): positive where the side bends
-/// away from the other one.
+/// The local shape of one side, in an orthonormal basis of the plane orthogonal to the normal of the pair.
+/// Curvatures are signed against the side's *own* outward direction (`n` for A, `-n` for B): positive where
+/// the side bends away from the other one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SideShape {
     /// A face.
@@ -50,8 +55,8 @@ pub enum SideShape {
 }
 
 impl SideShape {
-    /// The shape of an edge from its tangent (any length), its curvature vector `k` (1/mm) and the side's outward unit
-    /// direction; `basis` as everywhere. The tangent should be orthogonal to `outward`.
+    /// The shape of an edge from its tangent (any length), its curvature vector `k` (1/mm) and the side's
+    /// outward unit direction; `basis` as everywhere. The tangent should be orthogonal to `outward`.
     #[must_use]
     pub fn edge(tangent: &V3, k: &V3, outward: &V3, basis: &(V3, V3)) -> Self {
         let t = Vector2::new(tangent.dot(&basis.0), tangent.dot(&basis.1));
@@ -71,26 +76,26 @@ impl SideShape {
 pub enum SecondOrder {
     /// A strict local minimum.
     Strict {
-        /// Smallest second derivative of the distance (1/mm) by the displacement of a footpoint; infinite where the
-        /// distance is not smooth (a vertex or crossing edges in contact).
+        /// Smallest second derivative of the distance (1/mm) by the displacement of a footpoint; infinite
+        /// where the distance is not smooth (a vertex or crossing edges in contact).
         min_eig: f64,
     },
     /// Flat within the tolerance in some direction, and nowhere falling: conformal, if a minimum at all.
     Semidefinite {
-        /// As of a strict minimum, of either sign: what is known of the flat direction. 0 in contact, where the distance
-        /// is not smooth.
+        /// As of a strict minimum, of either sign: what is known of the flat direction. 0 in contact, where
+        /// the distance is not smooth.
         min_eig: f64,
     },
     /// A saddle or a maximum.
     Indefinite,
 }
 
-/// Above this an eigenvalue of the (dimensionless) Hessian of ½ distance² is never taken for zero: small features far
-/// apart would otherwise all be "flat" in terms of length.
+/// Above this an eigenvalue of the (dimensionless) Hessian of ½ distance² is never taken for zero: small
+/// features far apart would otherwise all be "flat" in terms of length.
 const FLATTEST: f64 = 1e-4;
 
-/// Second-order test of a critical pair at distance `d` (mm; negative where the sides are pressed into one another). `extent` is the
-/// size of the areas, `tol` the tolerance, see the module's text.
+/// Second-order test of a critical pair at distance `d` (mm; negative where the sides are pressed into one
+/// another). `extent` is the size of the areas, `tol` the tolerance, see the module's text.
 #[must_use]
 pub fn second_order(a: &SideShape, b: &SideShape, d: f64, extent: f64, tol: f64) -> SecondOrder {
     use SideShape::{Edge, Face, Vertex};
@@ -128,8 +133,8 @@ struct Test {
 }
 
 impl Test {
-    /// Both Schur complements `S_b + S_a (I + d S_a)⁻¹` and the mirrored one: they have the same signature, and asking
-    /// both makes the outcome independent of the order of the sides.
+    /// Both Schur complements `S_b + S_a (I + d S_a)⁻¹` and the mirrored one: they have the same signature,
+    /// and asking both makes the outcome independent of the order of the sides.
     fn face_face(&self, s_a: &Matrix2<f64>, s_b: &Matrix2<f64>) -> SecondOrder {
         let complement = |s: &Matrix2<f64>, other: &Matrix2<f64>| {
             let e = eigen(s);
@@ -149,7 +154,8 @@ impl Test {
         }
     }
 
-    /// Faces pressed deeper into each other than either is curved: `W = S_a + S_b ≻ 0` and `I + d S_a W⁻¹ S_b ≻ 0`.
+    /// Faces pressed deeper into each other than either is curved: `W = S_a + S_b ≻ 0` and
+    /// `I + d S_a W⁻¹ S_b ≻ 0`.
     fn pressed_faces(&self, s_a: &Matrix2<f64>, s_b: &Matrix2<f64>) -> SecondOrder {
         let sum = s_a + s_b;
         let kappa = eigen(&sum).eigenvalues.min();
@@ -167,8 +173,8 @@ impl Test {
         }
     }
 
-    /// `I + d S ≻ 0` (λ) and `κ + tᵀ S (I + d S)⁻¹ t > 0`; of an edge pressed deeper into a face than that is curved, see
-    /// [`Test::pressed_edge`].
+    /// `I + d S ≻ 0` (λ) and `κ + tᵀ S (I + d S)⁻¹ t > 0`; of an edge pressed deeper into a face than that is
+    /// curved, see [`Test::pressed_edge`].
     fn face_edge(&self, s: &Matrix2<f64>, t: &Vector2<f64>, curvature: f64) -> SecondOrder {
         let e = eigen(s);
         if self.d < 0.0 && 1.0 + self.d * e.eigenvalues.max() <= 0.0 {
@@ -264,7 +270,8 @@ impl Test {
     }
 }
 
-/// Eigenvalues of the symmetric part of a matrix, the larger one first, and its eigenvectors in columns; in closed form.
+/// Eigenvalues of the symmetric part of a matrix, the larger one first, and its eigenvectors in columns; in
+/// closed form.
 struct Eigen {
     eigenvalues: Vector2<f64>,
     eigenvectors: Matrix2<f64>,
@@ -287,9 +294,9 @@ fn eigen(s: &Matrix2<f64>) -> Eigen {
     }
 }
 
-/// Shape operator of a surface against its outward normal (`outward`: the natural one), in an orthonormal basis of
-/// the plane orthogonal to the pair's normal; positive where the material is convex. `None` where the surface
-/// has no finite curvature (apex, singular point).
+/// Shape operator of a surface against its outward normal (`outward`: the natural one), in an orthonormal
+/// basis of the plane orthogonal to the pair's normal; positive where the material is convex. `None` where
+/// the surface has no finite curvature (apex, singular point).
 ///
 /// The basis may be off the tangent plane by what tolerances allow: curvature directions are projected on it.
 #[must_use]

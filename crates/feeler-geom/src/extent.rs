@@ -1,9 +1,9 @@
 //! How far a piece of a curve or surface reaches along a direction, with bounds.
 //!
-//! Lines and conics, spheres and tori have closed forms. Splines are halved where their control points leave more room
-//! than is asked for: the heights of control points enclose those of the piece, and the room shrinks with the square of
-//! its size. A face is highest in its interior only where its normal points along the direction; else on its edges, which
-//! have their own answers.
+//! Lines and conics, spheres and tori have closed forms. Splines are halved where their control points leave
+//! more room than is asked for: the heights of control points enclose those of the piece, and the room
+//! shrinks with the square of its size. A face is highest in its interior only where its normal points along
+//! the direction; else on its edges, which have their own answers.
 //!
 //! # Source
 //! MATH §18.
@@ -28,8 +28,9 @@ pub struct Extent {
 /// Rounding relative to the coordinates involved.
 const ROUND: f64 = 32.0 * f64::EPSILON;
 
-/// Parameters this near (relative to their range) to a border of a rectangle or a trim count as inside: what is let in is
-/// a point where the surface is level, so that it is higher than the border by the square of this at most.
+/// Parameters this near (relative to their range) to a border of a rectangle or a trim count as inside: what
+/// is let in is a point where the surface is level, so that it is higher than the border by the square of
+/// this at most.
 const NEAR: f64 = 1e-9;
 
 /// Halvings of one cell at most; its bound is taken as it is then.
@@ -57,8 +58,8 @@ impl Extent {
         Self::of_point(point, d, 0.0)
     }
 
-    /// Of the curve over `[t0, t1]`. Splines: halved until the bounds differ by `tol` (mm) or nothing reaches above
-    /// `floor`, a height that is reached anyway.
+    /// Of the curve over `[t0, t1]`. Splines: halved until the bounds differ by `tol` (mm) or nothing reaches
+    /// above `floor`, a height that is reached anyway.
     #[must_use]
     pub fn of_curve(curve: &Curve, (t0, t1): (f64, f64), d: &V3, floor: f64, tol: f64) -> Self {
         let (at, reach) = match curve {
@@ -88,8 +89,9 @@ impl Extent {
         }
     }
 
-    /// Of the places over `rect` where the surface of a face is level and highest, as far as they are in the trimmed domain;
-    /// `None` where there are none: the face is then highest on its border. `floor`, `tol` as in [`Self::of_curve`].
+    /// Of the places over `rect` where the surface of a face is level and highest, as far as they are in the
+    /// trimmed domain; `None` where there are none: the face is then highest on its border. `floor`, `tol` as
+    /// in [`Self::of_curve`].
     #[must_use]
     pub fn of_face(
         surface: &Surface,
@@ -227,7 +229,8 @@ fn of_spline(spline: &BezierSpline, (t0, t1): (f64, f64), d: &V3, floor: f64, to
     Extent { upper: best.upper.max(upper + ROUND * reach), ..best }
 }
 
-/// Whether the heights of a net surely rise (1) or fall (-1) all along the steps `(i, i + stride)` that `starts` lists.
+/// Whether the heights of a net surely rise (1) or fall (-1) all along the steps `(i, i + stride)` that
+/// `starts` lists.
 fn trend(net: &[Height], starts: impl Iterator<Item = usize>, stride: usize) -> i32 {
     let (mut rise, mut fall, mut turn) = (f64::INFINITY, f64::INFINITY, 0.0_f64);
     let (mut most, mut least) = (0.0_f64, f64::INFINITY);
@@ -311,8 +314,8 @@ fn of_grid(
             upper = upper.max(cell.upper);
             break;
         }
-        // Where the height has a slope all over the cell, it is highest on a side. Only sides where patches meet can hold
-        // what no other cell sees: the surface may have a crease there.
+        // Where the height has a slope all over the cell, it is highest on a side. Only sides where patches
+        // meet can hold what no other cell sees: the surface may have a crease there.
         let Some(cell) = narrowed(cell, grid) else { continue };
         halve(cell, &mut cells);
     }
@@ -360,7 +363,8 @@ fn is_break(x: f64, breaks: &[f64], periodic: bool) -> bool {
     breaks.iter().any(|b| (b - x).abs() <= near)
 }
 
-/// Two halves across the direction in which the heights of the net vary more; of a point: the point, as often.
+/// Two halves across the direction in which the heights of the net vary more; of a point: the point, as
+/// often.
 fn halve(cell: Cell, cells: &mut BinaryHeap<Cell>) {
     let [nu, nv] = cell.size;
     let Cell { net, rect, whole, halvings, size, .. } = cell;

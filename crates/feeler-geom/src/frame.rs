@@ -23,9 +23,9 @@ impl Frame {
         Self { origin: P3::origin(), x: V3::x(), y: V3::y(), z: V3::z() }
     }
 
-    /// Frame with the given `z` (normalised) and an `x` as close to `x_hint` as orthogonality allows. When the
-    /// hint is missing or (nearly) parallel to `z`, ISO 10303-42's default is taken: the world X, or Y when the
-    /// axis is along X. `None` if `z` has no direction or anything is not finite.
+    /// Frame with the given `z` (normalised) and an `x` as close to `x_hint` as orthogonality allows. When
+    /// the hint is missing or (nearly) parallel to `z`, ISO 10303-42's default is taken: the world X, or Y
+    /// when the axis is along X. `None` if `z` has no direction or anything is not finite.
     #[must_use]
     pub fn from_z(origin: P3, z: V3, x_hint: Option<V3>) -> Option<Self> {
         let z = unit(z)?;

@@ -1,8 +1,9 @@
 //! Intervals rounded outward.
 //!
-//! Every operation returns an interval that contains all exact results for exact operands inside its arguments. A
-//! bound is moved by one ulp after each rounded operation (two after sine and cosine, whose library versions are good
-//! to one). Operations that are undefined somewhere on their arguments, and anything that is not a number, give
+//! Every operation returns an interval that contains all exact results for exact operands inside its
+//! arguments. A bound is moved by one ulp after each rounded operation (two after sine and cosine, whose
+//! library versions are good to one). Operations that are undefined somewhere on their arguments, and
+//! anything that is not a number, give
 //! [`Interval::ENTIRE`]: nothing is known, nothing is claimed.
 //!
 //! # Source
@@ -165,7 +166,8 @@ impl Interval {
     /// Range of a function that rises and falls between −1 and 1 like a cosine with maxima at `crest + 2πk`.
     fn wave(&self, f: impl Fn(f64) -> f64, crest: f64) -> Self {
         let whole = Self { lo: -1.0, hi: 1.0 };
-        // Past 1e6 turns the position of the crests is known to 1e-9 only, and nothing here needs such angles.
+        // Past 1e6 turns the position of the crests is known to 1e-9 only, and nothing here needs such
+        // angles.
         if !(self.mag() < 1e6 * TAU && self.width() < TAU) {
             return whole;
         }

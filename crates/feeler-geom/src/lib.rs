@@ -1,5 +1,5 @@
-//! Numbers and shapes: frames, intervals, balls of vectors, curves, surfaces, trimmed parameter domains, oriented-sphere
-//! skeletons, differential geometry, boxes and direction cones.
+//! Numbers and shapes: frames, intervals, balls of vectors, curves, surfaces, trimmed parameter domains,
+//! oriented-sphere skeletons, differential geometry, boxes and direction cones.
 //!
 //! Lengths in millimetres, angles in radians, `f64` throughout. This crate knows neither files nor solids:
 //! it depends on nalgebra alone.

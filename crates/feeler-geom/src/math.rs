@@ -6,7 +6,11 @@
 
 use std::f64::consts::TAU;
 
-macro_rules! unary { ($($(#[$m:meta])* $name:ident),* $(,)?) => { $( $(#[$m])* #[must_use] pub fn $name(x: f64) -> f64 { x.$name() } )* } }
+macro_rules! unary {
+    ($($(#[$m:meta])* $name:ident),* $(,)?) => {
+        $( $(#[$m])* #[must_use] pub fn $name(x: f64) -> f64 { x.$name() } )*
+    };
+}
 
 unary! {
     /// Sine of an angle in radians.

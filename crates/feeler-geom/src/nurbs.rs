@@ -1,9 +1,9 @@
 //! NURBS curves and surfaces as files give them, and their exact conversion to rational Bézier pieces.
 //!
 //! # Source
-//! Piegl & Tiller, *The NURBS Book*, chapters 2–5; Ramshaw's blossoms for the conversion: the Bézier points of a
-//! knot span are the values of its blossom at the span's ends, which are convex combinations of control points
-//! whatever the knots, clamped or not.
+//! Piegl & Tiller, *The NURBS Book*, chapters 2–5; Ramshaw's blossoms for the conversion: the Bézier points
+//! of a knot span are the values of its blossom at the span's ends, which are convex combinations of control
+//! points whatever the knots, clamped or not.
 
 use std::fmt;
 
@@ -84,9 +84,9 @@ const COLLAPSED_TOL: f64 = 1e-8;
 const SMOOTH_TOL: f64 = 1e-5;
 
 impl NurbsCurve {
-    /// Exact rational Bézier pieces over the domain `[knots[degree], knots[n]]` (`n` control points). Spans without
-    /// length are dropped. Marked periodic when the end meets the start, within 1e-7 of the size, in the same
-    /// direction: what a file says about closedness is not needed.
+    /// Exact rational Bézier pieces over the domain `[knots[degree], knots[n]]` (`n` control points). Spans
+    /// without length are dropped. Marked periodic when the end meets the start, within 1e-7 of the size, in
+    /// the same direction: what a file says about closedness is not needed.
     ///
     /// # Errors
     /// See [`NurbsError`].
@@ -103,9 +103,9 @@ impl NurbsCurve {
 }
 
 impl NurbsSurface {
-    /// Exact rational Bézier patches over the domain, as [`NurbsCurve::to_bezier`]. A direction is periodic when its
-    /// two sides coincide, parameter for parameter, with common tangent planes. Sides that are a point are made
-    /// one to the last bit ([`BezierSurface::collapse_sides`]); all else is exact.
+    /// Exact rational Bézier patches over the domain, as [`NurbsCurve::to_bezier`]. A direction is periodic
+    /// when its two sides coincide, parameter for parameter, with common tangent planes. Sides that are a
+    /// point are made one to the last bit ([`BezierSurface::collapse_sides`]); all else is exact.
     ///
     /// # Errors
     /// See [`NurbsError`].
@@ -295,8 +295,8 @@ impl BezierSurface {
         (self.u_periodic, self.v_periodic) = (u, v);
     }
 
-    /// Makes a side of the whole grid whose control points agree within 1e-8 of the size one point, to the last
-    /// bit of its coordinates: normals beside a pole must not depend on the digits of a file.
+    /// Makes a side of the whole grid whose control points agree within 1e-8 of the size one point, to the
+    /// last bit of its coordinates: normals beside a pole must not depend on the digits of a file.
     pub fn collapse_sides(&mut self) {
         let (n_u, n_v) = self.n_patches();
         let (p, q) = (self.u_degree as usize, self.v_degree as usize);

@@ -1,13 +1,15 @@
 //! Oriented boxes and the separating-axis test.
 //!
 //! # Source
-//! BREP §2.4.3 (boxes bound feature areas) and §4.2.1 (culling); the fifteen axes are those of Gottschalk et al.
+//! BREP §2.4.3 (boxes bound feature areas) and §4.2.1 (culling); the fifteen axes are those of Gottschalk et
+//! al.
 //!
 //! # Deviations
-//! A separating axis must show a gap larger than a margin, measured along its *unit* direction, so that the gap is a
-//! lower bound of the Euclidean distance (MATH §10: one box enlarged by `d_max` would treat the nine edge–edge axes
-//! in the same way). Boxes are fitted by a local search over rectangles about candidate axes instead of covariance
-//! alone, and by surface area instead of volume: flat and linear sets have no volume to compare.
+//! A separating axis must show a gap larger than a margin, measured along its *unit* direction, so that the
+//! gap is a lower bound of the Euclidean distance (MATH §10: one box enlarged by `d_max` would treat the nine
+//! edge–edge axes in the same way). Boxes are fitted by a local search over rectangles about candidate axes
+//! instead of covariance alone, and by surface area instead of volume: flat and linear sets have no volume to
+//! compare.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
@@ -71,11 +73,12 @@ const FIT_EPS: f64 = 8.0 * f64::EPSILON;
 const MAX_EDGES: usize = 48;
 
 impl Obb {
-    /// A tight box around the convex hull of `points`, rounded outward. Deterministic. Axes are sorted by falling
-    /// half-length (but for rounding).
+    /// A tight box around the convex hull of `points`, rounded outward. Deterministic. Axes are sorted by
+    /// falling half-length (but for rounding).
     ///
-    /// No points: the zero box at the origin. Flat and linear sets give flat and linear boxes (but for rounding). A
-    /// point that is not finite gives an infinite box, which culls nothing and which the file's checks refuse.
+    /// No points: the zero box at the origin. Flat and linear sets give flat and linear boxes (but for
+    /// rounding). A point that is not finite gives an infinite box, which culls nothing and which the file's
+    /// checks refuse.
     #[must_use]
     pub fn fit(points: &[P3]) -> Self {
         let Some(first) = points.first() else {
@@ -97,9 +100,9 @@ impl Obb {
         Self::around(points, axes)
     }
 
-    /// The smallest box with the given right-handed orthonormal axes around finite `points`, rounded outward; axes are
-    /// sorted by falling half-length. The zero box at the origin around no points. For callers that know good axes:
-    /// [`Obb::fit`] costs a hundred times as much.
+    /// The smallest box with the given right-handed orthonormal axes around finite `points`, rounded outward;
+    /// axes are sorted by falling half-length. The zero box at the origin around no points. For callers that
+    /// know good axes: [`Obb::fit`] costs a hundred times as much.
     #[must_use]
     pub fn around(points: &[P3], axes: [V3; 3]) -> Self {
         let spans = Spans::of(points, &axes);
@@ -130,7 +133,8 @@ impl Obb {
         Self { center, axes, half: half.add_scalar(FIT_EPS * (size + half.sum())) }
     }
 
-    /// The axis-aligned box as an oriented one, rounded outward. The empty box gives the zero box at the origin.
+    /// The axis-aligned box as an oriented one, rounded outward. The empty box gives the zero box at the
+    /// origin.
     #[must_use]
     pub fn from_aabb(aabb: &Aabb) -> Self {
         if aabb.is_empty() {
@@ -205,9 +209,9 @@ impl Obb {
         V3::from_fn(|k, _| beyond(k)).norm()
     }
 
-    /// A lower bound of the Euclidean distance between two boxes in one frame: the largest gap along the fifteen
-    /// axes, rounded down; 0 when none shows a gap. Exact up to rounding unless the nearest points are two corners
-    /// or a corner and an edge.
+    /// A lower bound of the Euclidean distance between two boxes in one frame: the largest gap along the
+    /// fifteen axes, rounded down; 0 when none shows a gap. Exact up to rounding unless the nearest points
+    /// are two corners or a corner and an edge.
     #[must_use]
     pub fn distance_lower_bound(&self, other: &Self) -> f64 {
         let rel = Relative::new(self, &other.center.coords, &other.axes, other.half, 0.0);
@@ -215,12 +219,13 @@ impl Obb {
     }
 }
 
-/// Whether one of the fifteen axes proves that the distance between box `a` and box `b` is larger than `margin`
-/// (mm, ≥ 0); `pose_ab` takes B's coordinates to A's. Returns the index of that axis, for the next call's `hint`,
-/// which is tried first (any number is allowed; out of range means none).
+/// Whether one of the fifteen axes proves that the distance between box `a` and box `b` is larger than
+/// `margin` (mm, ≥ 0); `pose_ab` takes B's coordinates to A's. Returns the index of that axis, for the next
+/// call's `hint`, which is tried first (any number is allowed; out of range means none).
 ///
-/// Axis k < 3: A's axis k; k < 6: B's axis k − 3; else the cross product of A's axis (k − 6) / 3 and B's (k − 6) % 3.
-/// Conservative under rounding: never an axis for boxes that are nearer than `margin`. Anything not finite: `None`.
+/// Axis k < 3: A's axis k; k < 6: B's axis k − 3; else the cross product of A's axis (k − 6) / 3 and B's (k
+/// − 6) % 3. Conservative under rounding: never an axis for boxes that are nearer than `margin`. Anything not
+/// finite: `None`.
 #[must_use]
 pub fn separated(a: &Obb, b: &Obb, pose_ab: &PoseMatrix, margin: f64, hint: u8) -> Option<u8> {
     let r = &pose_ab.rotation;
@@ -230,14 +235,15 @@ pub fn separated(a: &Obb, b: &Obb, pose_ab: &PoseMatrix, margin: f64, hint: u8) 
     Relative::new(a, &center, &axes, b.half, size).separated(margin, hint)
 }
 
-/// [`separated`] for two boxes that are already in one frame: cheaper where a placed box meets several others.
+/// [`separated`] for two boxes that are already in one frame: cheaper where a placed box meets several
+/// others.
 #[must_use]
 pub fn separated_in_frame(a: &Obb, b: &Obb, margin: f64, hint: u8) -> Option<u8> {
     Relative::new(a, &b.center.coords, &b.axes, b.half, 0.0).separated(margin, hint)
 }
 
-/// [`separated_in_frame`] with the size of the proof: the axis and the gap along it (mm, > `margin`, rounded down). A
-/// motion that moves no point of either box by more than `gap - margin` leaves the boxes separated.
+/// [`separated_in_frame`] with the size of the proof: the axis and the gap along it (mm, > `margin`, rounded
+/// down). A motion that moves no point of either box by more than `gap - margin` leaves the boxes separated.
 #[must_use]
 pub fn gap_in_frame(a: &Obb, b: &Obb, margin: f64) -> Option<(u8, f64)> {
     let rel = Relative::new(a, &b.center.coords, &b.axes, b.half, 0.0);
@@ -249,9 +255,10 @@ pub fn gap_in_frame(a: &Obb, b: &Obb, margin: f64) -> Option<(u8, f64)> {
     rel.crossed(margin).map(|axis| (axis, rel.gap(axis)))
 }
 
-/// Whether one of the fifteen axes proves that no point of box `b` is a point of box `a` displaced by an allowed vector,
-/// both in one frame; `extent` gives for a unit axis the largest component (mm) of an allowed displacement along
-/// it, to either side, at least `least` (≥ 0) for all axes. Returns by how much (mm) the proof holds.
+/// Whether one of the fifteen axes proves that no point of box `b` is a point of box `a` displaced by an
+/// allowed vector, both in one frame; `extent` gives for a unit axis the largest component (mm) of an allowed
+/// displacement along it, to either side, at least `least` (≥ 0) for all axes. Returns by how much (mm) the
+/// proof holds.
 #[must_use]
 pub fn unreachable_in_frame(a: &Obb, b: &Obb, least: f64, extent: impl Fn(&V3) -> f64) -> Option<f64> {
     let rel = Relative::new(a, &b.center.coords, &b.axes, b.half, 0.0);
@@ -370,8 +377,9 @@ impl Relative {
         }
     }
 
-    /// Gap along `a_i × b_j` less the rounding error, and the squared length of that vector. In A's axes the vector
-    /// has the components `−r[i2][j]` along i1 and `r[i1][j]` along i2, so its length comes without cancellation.
+    /// Gap along `a_i × b_j` less the rounding error, and the squared length of that vector. In A's axes the
+    /// vector has the components `−r[i2][j]` along i1 and `r[i1][j]` along i2, so its length comes without
+    /// cancellation.
     #[inline]
     fn cross_gap(&self, i: usize, j: usize) -> (f64, f64) {
         let (r, t, ha, hb) = (&self.r, &self.t, &self.ha, &self.hb);
@@ -384,8 +392,8 @@ impl Relative {
     }
 }
 
-/// Cross products shorter than 1e-5 are skipped: the boxes then have nearly parallel axes, where the six face axes
-/// show the same gap.
+/// Cross products shorter than 1e-5 are skipped: the boxes then have nearly parallel axes, where the six face
+/// axes show the same gap.
 const MIN_CROSS_SQ: f64 = 1e-10;
 
 /// Makes up for the rounding of the squared comparison.
@@ -400,8 +408,8 @@ fn larger(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
 }
 
-/// Least and largest coordinate (mm) of points along three axes, counted from the first point; zeros for no points. For
-/// choosing among axes, at a third of the cost of a box.
+/// Least and largest coordinate (mm) of points along three axes, counted from the first point; zeros for no
+/// points. For choosing among axes, at a third of the cost of a box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spans([[f64; 2]; 3]);
 
@@ -442,8 +450,8 @@ fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)))
 }
 
-/// The best axes found for points around the origin (not all equal). Starts from the smallest rectangles about
-/// candidate axes and repeats about the axes of the best box while it improves.
+/// The best axes found for points around the origin (not all equal). Starts from the smallest rectangles
+/// about candidate axes and repeats about the axes of the best box while it improves.
 fn best_axes(points: &[V3]) -> [V3; 3] {
     let mut best = WORLD;
     let world = V3::from_fn(|k, _| {
@@ -464,7 +472,8 @@ fn best_axes(points: &[V3]) -> [V3; 3] {
     for axis in candidates(points) {
         improve(axis, &mut best);
     }
-    // Each round turns about three axes; a handful of rounds reaches a local minimum, more gain nothing measurable.
+    // Each round turns about three axes; a handful of rounds reaches a local minimum, more gain nothing
+    // measurable.
     for _ in 0..6 {
         let axes = best;
         let mut better = false;
@@ -478,7 +487,8 @@ fn best_axes(points: &[V3]) -> [V3; 3] {
     best
 }
 
-/// Axes about which to look for a small rectangle: the world's, the covariance's, and those of a large triangle.
+/// Axes about which to look for a small rectangle: the world's, the covariance's, and those of a large
+/// triangle.
 fn candidates(points: &[V3]) -> Vec<V3> {
     let mut out = WORLD.to_vec();
     #[expect(clippy::cast_precision_loss, reason = "a mean does not need more than 53 bits of the count")]
@@ -513,8 +523,8 @@ fn candidates(points: &[V3]) -> Vec<V3> {
     out
 }
 
-/// The box with one given axis whose other two are the best for the projections of the points: one of them is along
-/// an edge of their convex hull. `None` when the axis has no direction.
+/// The box with one given axis whose other two are the best for the projections of the points: one of them is
+/// along an edge of their convex hull. `None` when the axis has no direction.
 fn rectangle_about(points: &[V3], axis: V3) -> Option<([V3; 3], f64)> {
     let z = unit(axis)?;
     let (x, y) = complete_basis(&z);
@@ -547,8 +557,8 @@ fn rectangle_about(points: &[V3], axis: V3) -> Option<([V3; 3], f64)> {
     Some(([u, z.cross(&u), z], area))
 }
 
-/// Convex hull of points in the plane, counter-clockwise, without repeated or collinear points (Andrew's monotone
-/// chain). One or two points when the set is degenerate. The points must be finite.
+/// Convex hull of points in the plane, counter-clockwise, without repeated or collinear points (Andrew's
+/// monotone chain). One or two points when the set is degenerate. The points must be finite.
 pub(crate) fn planar_hull(mut points: Vec<P2>) -> Vec<P2> {
     // `total_cmp` tells the two zeros apart and would break the order by y among equal x.
     points.iter_mut().for_each(|p| p.coords.add_scalar_mut(0.0));

@@ -1,13 +1,14 @@
 //! All real roots of small polynomials and trigonometric polynomials.
 //!
-//! Both are cut into charts in Bernstein form; subdivision isolates the sign changes by the variation-diminishing
-//! property, a safeguarded Newton iteration on the chart's power form refines each. Where all coefficients of a piece sink into the rounding
-//! error the piece is reported as a root, so a nearly double root is never lost: it comes once or twice, and may be
-//! no root at all by an amount of the order of rounding. Callers check it in their original formulation.
+//! Both are cut into charts in Bernstein form; subdivision isolates the sign changes by the
+//! variation-diminishing property, a safeguarded Newton iteration on the chart's power form refines each.
+//! Where all coefficients of a piece sink into the rounding error the piece is reported as a root, so a
+//! nearly double root is never lost: it comes once or twice, and may be no root at all by an amount of the
+//! order of rounding. Callers check it in their original formulation.
 //!
 //! # Source
-//! MATH §3 (trigonometric polynomials of degree ≤ 4). Isolation by Bernstein subdivision after Lane and Riesenfeld;
-//! ours: charts of the circle by rational quarter arcs, so that no root is at infinity.
+//! MATH §3 (trigonometric polynomials of degree ≤ 4). Isolation by Bernstein subdivision after Lane and
+//! Riesenfeld; ours: charts of the circle by rational quarter arcs, so that no root is at infinity.
 
 use crate::binomial::pascal;
 use crate::math;
@@ -21,7 +22,8 @@ pub const TRIG_DEGREE: usize = 4;
 /// Largest degree handled by [`poly_roots`].
 pub const POLY_DEGREE: usize = 8;
 
-/// Room for the roots of a trigonometric polynomial: at most eight, each possibly reported thrice when nearly multiple.
+/// Room for the roots of a trigonometric polynomial: at most eight, each possibly reported thrice when nearly
+/// multiple.
 pub type TrigRoots = ArrayVec<UnitAngle, 24>;
 /// Room for the roots of a polynomial.
 pub type PolyRoots = ArrayVec<f64, 24>;
@@ -137,8 +139,8 @@ impl TrigPoly {
 /// All real roots in no particular order, or `None` when the polynomial vanishes identically to within
 /// `noise` (an absolute error of its values; rounding of the coefficients themselves is added).
 ///
-/// Where the values stay within that error over a piece, the piece is reported by its middle, and by its ends too
-/// when it is wider than 1e-6.
+/// Where the values stay within that error over a piece, the piece is reported by its middle, and by its ends
+/// too when it is wider than 1e-6.
 #[must_use]
 pub fn trig_roots(p: &TrigPoly, noise: f64) -> Option<TrigRoots> {
     let size = p.size();
@@ -182,9 +184,9 @@ pub fn trig_roots(p: &TrigPoly, noise: f64) -> Option<TrigRoots> {
     Some(roots)
 }
 
-/// All real roots of `Σ coeffs[k] x^k` (at most nine coefficients; more are ignored), or `None` when it vanishes
-/// identically. Relative to the geometric mean of the roots, two closer than the square root of rounding may come
-/// as one.
+/// All real roots of `Σ coeffs[k] x^k` (at most nine coefficients; more are ignored), or `None` when it
+/// vanishes identically. Relative to the geometric mean of the roots, two closer than the square root of
+/// rounding may come as one.
 #[must_use]
 pub fn poly_roots(coeffs: &[f64]) -> Option<PolyRoots> {
     let mut c = [0.0; POLY_DEGREE + 1];
@@ -395,7 +397,8 @@ const NARROW: f64 = 1e-15;
 /// Safety cap; ten times what eight roots next to piece ends need.
 const MAX_PIECES: usize = 8192;
 
-/// Reports, from left to right, all pieces of [0, 1] where the form of degree `n` has a root or stays within `noise`.
+/// Reports, from left to right, all pieces of [0, 1] where the form of degree `n` has a root or stays within
+/// `noise`.
 fn isolate(coeffs: &Bernstein, n: usize, noise: f64, report: &mut impl FnMut(Piece)) {
     // Known degrees make for unrolled loops.
     match n {
@@ -475,7 +478,8 @@ fn cut(right: &mut Bernstein, n: usize) -> Bernstein {
     match n {
         4 => levels! { 1: 0 1 2 3; 2: 0 1 2; 3: 0 1; 4: 0; },
         8 => levels! {
-            1: 0 1 2 3 4 5 6 7; 2: 0 1 2 3 4 5 6; 3: 0 1 2 3 4 5; 4: 0 1 2 3 4; 5: 0 1 2 3; 6: 0 1 2; 7: 0 1; 8: 0;
+            1: 0 1 2 3 4 5 6 7; 2: 0 1 2 3 4 5 6; 3: 0 1 2 3 4 5; 4: 0 1 2 3 4;
+            5: 0 1 2 3; 6: 0 1 2; 7: 0 1; 8: 0;
         },
         _ => {
             let mut left = *right;
@@ -518,11 +522,12 @@ impl FlatPieces {
     }
 }
 
-/// The root of `f` (value and derivative, in units of the arc) in a piece over which it changes its sign once, from the
-/// values at the ends: Newton's iteration from the chord's root, kept inside the shrinking bracket by bisection.
+/// The root of `f` (value and derivative, in units of the arc) in a piece over which it changes its sign
+/// once, from the values at the ends: Newton's iteration from the chord's root, kept inside the shrinking
+/// bracket by bisection.
 ///
-/// A step of `d` leaves an error of about `d² f'' / (2 f')`: below [`CONVERGED`] that is less than what the rounding of the
-/// values makes.
+/// A step of `d` leaves an error of about `d² f'' / (2 f')`: below [`CONVERGED`] that is less than what the
+/// rounding of the values makes.
 fn simple_root(f: impl Fn(f64) -> (f64, f64), ends: [f64; 2], values: [f64; 2]) -> f64 {
     let [mut lo, mut hi] = ends;
     let rising = values[0] < 0.0;
@@ -554,8 +559,8 @@ fn simple_root(f: impl Fn(f64) -> (f64, f64), ends: [f64; 2], values: [f64; 2]) 
 /// Last step of Newton's iteration on an arc.
 const CONVERGED: f64 = 1e-9;
 
-/// The root of `f` (value and derivative) between two points of opposite signs: Newton's iteration kept inside the
-/// shrinking bracket by bisection, to the last bits or 100 steps. `None` when the signs agree.
+/// The root of `f` (value and derivative) between two points of opposite signs: Newton's iteration kept
+/// inside the shrinking bracket by bisection, to the last bits or 100 steps. `None` when the signs agree.
 fn bracketed(f: impl Fn(f64) -> (f64, f64), lo: f64, hi: f64) -> Option<f64> {
     let (mut lo, mut hi) = (lo, hi);
     let (f_lo, f_hi) = (f(lo).0, f(hi).0);

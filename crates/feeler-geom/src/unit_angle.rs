@@ -51,8 +51,8 @@ impl UnitAngle {
         Self { cos: self.cos * by.cos - self.sin * by.sin, sin: self.sin * by.cos + self.cos * by.sin }
     }
 
-    /// Turned by about a small angle: the rotation is exact, and its angle is off by less than the fifth power of the given one
-    /// over 100. Steps of an iteration need no more.
+    /// Turned by about a small angle: the rotation is exact, and its angle is off by less than the fifth
+    /// power of the given one over 100. Steps of an iteration need no more.
     #[must_use]
     pub fn stepped(self, angle: f64) -> Self {
         let half = 0.5 * angle;

@@ -18,8 +18,8 @@ impl std::error::Error for ImportError {}
 
 const OPTIONS: Options = Options { flatness: DEFAULT_FLATNESS };
 
-/// Imports the STEP file at `path`, with the files in its folder that it refers to, and prepares its solids. What was odd, approximated or
-/// left out is in [`Model::remarks`].
+/// Imports the STEP file at `path`, with the files in its folder that it refers to, and prepares its solids.
+/// What was odd, approximated or left out is in [`Model::remarks`].
 ///
 /// # Errors
 /// The file cannot be read, is not STEP, or none of its solids could be prepared.
@@ -28,7 +28,8 @@ pub fn prepare_step(path: impl AsRef<Path>) -> Result<Model, ImportError> {
     prepared.map_err(|e| ImportError(format!("{e:#}")))
 }
 
-/// [`prepare_step`] on a file's bytes; `name` stands for it in messages. Parts that are in other files are left out.
+/// [`prepare_step`] on a file's bytes; `name` stands for it in messages. Parts that are in other files are
+/// left out.
 ///
 /// # Errors
 /// As [`prepare_step`].

@@ -25,8 +25,8 @@ fn program(open_shells: bool) -> &'static str {
 /// Default of `--flatness` (rad), MATH §6.
 pub const DEFAULT_FLATNESS: f64 = 0.8;
 
-/// Imports and prepares a STEP file, with the files in its folder that it refers to. What was odd, approximated or left
-/// out is in [`Model::remarks`].
+/// Imports and prepares a STEP file, with the files in its folder that it refers to. What was odd,
+/// approximated or left out is in [`Model::remarks`].
 ///
 /// # Errors
 /// The file cannot be read, is not STEP, or none of its solids could be prepared. Messages name the file, the
@@ -50,8 +50,8 @@ pub fn prepare_read(
     prepare(&shown(path), bytes, options, &ReadOptions { resolve: &resolve, open_shells })
 }
 
-/// [`prepare_step_with`] on bytes; `file` is the input's name as errors should show it. Parts that are in other files are
-/// left out.
+/// [`prepare_step_with`] on bytes; `file` is the input's name as errors should show it. Parts that are in
+/// other files are left out.
 ///
 /// # Errors
 /// As [`prepare_step_with`].
@@ -159,8 +159,9 @@ fn numbers(pose: &Pose) -> ([f64; 3], [f64; 4]) {
     (pose.translation.vector.into(), [q.x, q.y, q.z, q.w])
 }
 
-/// The model at `output` and its size in bytes, if preparing the input would give exactly that: a whole file made from
-/// the same bytes, those of the files it refers to included, with the same options, by this version of the program.
+/// The model at `output` and its size in bytes, if preparing the input would give exactly that: a whole file
+/// made from the same bytes, those of the files it refers to included, with the same options, by this version
+/// of the program.
 #[must_use]
 pub fn up_to_date(
     input: &Path,
@@ -180,8 +181,8 @@ pub fn up_to_date(
     (same && model.origin.references.iter().all(unchanged)).then_some((model, size))
 }
 
-/// Loads a `.feeler` file, or prepares a STEP file in memory, from standard input where the path is [`STDIN`]; the note
-/// says which, for stderr.
+/// Loads a `.feeler` file, or prepares a STEP file in memory, from standard input where the path is
+/// [`STDIN`]; the note says which, for stderr.
 ///
 /// # Errors
 /// As [`prepare_step_with`] and [`feeler_hierarchy::file::decode`], with the file's name.

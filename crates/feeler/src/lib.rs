@@ -1,14 +1,15 @@
 //! Exact contact and clearance between CAD solids.
 //!
-//! CAD solids are smooth: cylinders, cones, tori, splines, trimmed and sewn together. This library keeps them so. It finds every place
-//! where two of them come close (all *local minimal distances*), tells whether they are apart, touch or interfere, and proves it.
+//! CAD solids are smooth: cylinders, cones, tori, splines, trimmed and sewn together. This library keeps them
+//! so. It finds every place where two of them come close (all *local minimal distances*), tells whether they
+//! are apart, touch or interfere, and proves it.
 //!
 //! Lengths are millimetres, angles radians. A [`Pose`] takes a solid's own coordinates to the world's.
 //!
 //! # From a STEP file to a distance
 //!
-//! [`prepare_step`] reads a file and builds the hierarchies of its solids; a [`Body`] is one of them, ready for queries, and a
-//! [`ContactPair`] asks about two.
+//! [`prepare_step`] reads a file and builds the hierarchies of its solids; a [`Body`] is one of them, ready
+//! for queries, and a [`ContactPair`] asks about two.
 //!
 #![cfg_attr(feature = "prepare", doc = "```")]
 #![cfg_attr(not(feature = "prepare"), doc = "```ignore")]
@@ -22,7 +23,8 @@
 //!
 //! // Two balls of radius 10, their centres 22.5 apart.
 //! let mut pair = ContactPair::new(ball.clone(), ball);
-//! let minima = pair.query(&Pose::identity(), &Pose::translation(22.5, 0.0, 0.0), &QueryOptions::within(5.0))?;
+//! let moved = Pose::translation(22.5, 0.0, 0.0);
+//! let minima = pair.query(&Pose::identity(), &moved, &QueryOptions::within(5.0))?;
 //!
 //! assert_eq!(minima.len(), 1);
 //! assert!((minima[0].distance - 2.5).abs() < 1e-12);
@@ -31,13 +33,13 @@
 //! # }
 //! ```
 //!
-//! Each [`Lmd`] has its distance, the two footpoints, the normal from A to B, the faces, edges or vertices that they lie on, curvatures,
-//! and an identity that lasts from query to query.
+//! Each [`Lmd`] has its distance, the two footpoints, the normal from A to B, the faces, edges or vertices
+//! that they lie on, curvatures, and an identity that lasts from query to query.
 //!
 //! # Prepare once, load often
 //!
-//! Preparing takes a tenth of a second to some minutes. Its result is stored and loads at once; a program that only loads can be built
-//! without the feature `prepare`.
+//! Preparing takes a tenth of a second to some minutes. Its result is stored and loads at once; a program
+//! that only loads can be built without the feature `prepare`.
 //!
 #![cfg_attr(feature = "prepare", doc = "```")]
 #![cfg_attr(not(feature = "prepare"), doc = "```ignore")]
@@ -59,7 +61,8 @@
 //!
 //! # Do they meet?
 //!
-//! Every query decides it. An answer of [`Status::Interfering`] comes with a point that is inside both; what could not be decided says so.
+//! Every query decides it. An answer of [`Status::Interfering`] comes with a point that is inside both; what
+//! could not be decided says so.
 //!
 #![cfg_attr(feature = "prepare", doc = "```")]
 #![cfg_attr(not(feature = "prepare"), doc = "```ignore")]
@@ -78,7 +81,8 @@
 //! let witness = verdict.witness.expect("interference is only said with a point that proves it");
 //! // No translation shorter than this separates them; this one does.
 //! let least = witness.inside_a + witness.inside_b;
-//! let way_out = pair.separating_translation(&Pose::identity(), &Pose::identity(), &options)?.expect("two solids");
+//! let way_out = pair.separating_translation(&Pose::identity(), &Pose::identity(), &options)?;
+//! let way_out = way_out.expect("two solids");
 //! assert!(way_out.norm() >= least);
 //! # Ok(())
 //! # }
@@ -86,19 +90,20 @@
 //!
 //! # Along a motion
 //!
-//! Keep the pair from pose to pose: queries reuse what has not changed, allocate nothing in the steady state, and follow each contact by its
-//! [`id`](Lmd::id). Contacts of bodies that a simulator presses into one another are reported at negative distances with
-//! [`QueryOptions::penetration`]. `examples/motion.rs` prints when contacts come and go.
+//! Keep the pair from pose to pose: queries reuse what has not changed, allocate nothing in the steady state,
+//! and follow each contact by its [`id`](Lmd::id). Contacts of bodies that a simulator presses into one
+//! another are reported at negative distances with [`QueryOptions::penetration`]. `examples/motion.rs` prints
+//! when contacts come and go.
 //!
 //! # Many bodies
 //!
-//! A [`Scene`] finds the pairs that are near and queries them in parallel, with the same bits for any number of threads:
-//! `examples/many_bodies.rs`.
+//! A [`Scene`] finds the pairs that are near and queries them in parallel, with the same bits for any number
+//! of threads: `examples/many_bodies.rs`.
 //!
 //! # Errors, threads, determinism
 //!
-//! Errors name the file, the entity and what to do. All types are `Send` and `Sync`; a [`Body`] is shared behind an `Arc`, a
-//! [`ContactPair`] belongs to one thread at a time. The same calls give the same bits.
+//! Errors name the file, the entity and what to do. All types are `Send` and `Sync`; a [`Body`] is shared
+//! behind an `Arc`, a [`ContactPair`] belongs to one thread at a time. The same calls give the same bits.
 
 pub use feeler_geom::{P3, Pose, V3};
 pub use feeler_hierarchy::file::FileError;

@@ -2,13 +2,14 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Memory that a byte of a STEP file may take while it is prepared: the largest seen over many real files is below
-/// this (see `benches/RESULTS.md`).
+/// Memory that a byte of a STEP file may take while it is prepared: the largest seen over many real files is
+/// below this (see `benches/RESULTS.md`).
 const PER_BYTE: u64 = 40;
 /// Memory that any file may take.
 const PER_FILE: u64 = 32 << 20;
 
-/// Lets work in while its estimated memory fits into a budget; what is larger than the whole budget goes in alone.
+/// Lets work in while its estimated memory fits into a budget; what is larger than the whole budget goes in
+/// alone.
 #[derive(Debug)]
 pub(super) struct Gate {
     budget: u64,
@@ -50,8 +51,8 @@ impl Drop for Pass<'_> {
     }
 }
 
-/// Bytes of memory that this machine (or the control group that the process runs in) has to spare; none where that is
-/// not known.
+/// Bytes of memory that this machine (or the control group that the process runs in) has to spare; none where
+/// that is not known.
 pub(super) fn available_memory() -> Option<u64> {
     let number = |path: &str| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let group = number("/sys/fs/cgroup/memory.max")

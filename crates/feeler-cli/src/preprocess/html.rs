@@ -19,7 +19,8 @@ th{font-weight:600}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
 td.path{overflow-wrap:anywhere;min-width:14em}
 .failed,.partly,.error{color:var(--bad)}.warning{color:var(--odd)}.ok,.unchanged{color:var(--good)}
 .facts{display:flex;flex-wrap:wrap;gap:.6em 2em;margin:1em 0}.facts b{font-size:1.3em}
-summary{cursor:pointer;padding:.2em 0}details table{margin:.3em 0 .8em 1em;width:calc(100% - 1em);font-size:.92em}
+summary{cursor:pointer;padding:.2em 0}
+details table{margin:.3em 0 .8em 1em;width:calc(100% - 1em);font-size:.92em}
 .small{opacity:.75;font-size:.9em;overflow-wrap:anywhere}
 ";
 
@@ -41,7 +42,8 @@ pub(super) fn page(reports: &[Report], summary: &Summary) -> String {
     page
 }
 
-const LEGEND: &str = "Lengths in mm, places in the coordinates of the solid that they are on. Notes are odd and without \
+const LEGEND: &str = "Lengths in mm, places in the coordinates of the solid that they are on. Notes are odd \
+    and without \
                       effect on the shape; warnings tell what was repaired, guessed or approximated.";
 
 fn put(page: &mut String, line: std::fmt::Arguments<'_>) {

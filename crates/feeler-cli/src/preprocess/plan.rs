@@ -14,8 +14,8 @@ pub(super) struct Job {
     pub(super) output: Result<PathBuf, String>,
 }
 
-/// Expands folders, in the order of names, and gives each input its output. What concerns one input only is that
-/// job's failure; usage that makes no sense as a whole is refused.
+/// Expands folders, in the order of names, and gives each input its output. What concerns one input only is
+/// that job's failure; usage that makes no sense as a whole is refused.
 pub(super) fn plan(args: &Preprocess) -> anyhow::Result<Vec<Job>> {
     // Inputs with their paths below the folder that they were found in.
     let mut found: Vec<(PathBuf, Result<PathBuf, String>)> = Vec::new();
@@ -71,8 +71,8 @@ fn names_folder(output: &Path) -> bool {
     output.is_dir() || output.to_string_lossy().ends_with(['/', '\\'])
 }
 
-/// Adds the STEP files below a folder. Hidden files and linked folders are left out, the latter because they may lead
-/// round in circles.
+/// Adds the STEP files below a folder. Hidden files and linked folders are left out, the latter because they
+/// may lead round in circles.
 fn walk(folder: &Path, relative: &Path, found: &mut Vec<(PathBuf, Result<PathBuf, String>)>) {
     let mut entries = match std::fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>) {
         Ok(entries) => entries,

@@ -1,16 +1,16 @@
 //! Which of many moving convex bodies are near each other.
 //!
 //! # Source
-//! DIST §3.3, Algorithm 6: a lower bound of every pair's distance, lowered by what the bodies have moved (3.14), computed
-//! again by GJK only when it has run out.
+//! DIST §3.3, Algorithm 6: a lower bound of every pair's distance, lowered by what the bodies have moved
+//! (3.14), computed again by GJK only when it has run out.
 //!
 //! # Deviations
-//! - (3.14) adds up the lengths of both bodies' ways. Here a bound is lowered by how far the two centres have moved
-//!   against each other since it was computed, and by the ways of points turning about them: bodies that fall together
-//!   keep their bounds.
-//! - Pairs are kept only where boxes around the bodies, wide enough for some steps, overlap; all others are proven to be
-//!   further apart than asked. The boxes are compared in a tree: along one axis, N bodies spread in space have about
-//!   N^(5/3) overlapping intervals.
+//! - (3.14) adds up the lengths of both bodies' ways. Here a bound is lowered by how far the two centres have
+//!   moved against each other since it was computed, and by the ways of points turning about them: bodies
+//!   that fall together keep their bounds.
+//! - Pairs are kept only where boxes around the bodies, wide enough for some steps, overlap; all others are
+//!   proven to be further apart than asked. The boxes are compared in a tree: along one axis, N bodies spread
+//!   in space have about N^(5/3) overlapping intervals.
 //! - A pair that is near is reported without another computation until it has moved by a margin.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
@@ -27,8 +27,8 @@ use overlaps::{Bounds, overlaps};
 pub struct BroadPhaseRequest {
     /// Pairs up to this distance (mm) are near.
     pub d_max: f64,
-    /// Near pairs may be reported up to this much further apart (mm): the larger, the fewer distances are computed.
-    /// Zero computes one whenever a near pair has moved.
+    /// Near pairs may be reported up to this much further apart (mm): the larger, the fewer distances are
+    /// computed. Zero computes one whenever a near pair has moved.
     pub margin: f64,
 }
 
@@ -41,7 +41,8 @@ pub enum BroadPhaseError {
     /// A limit that is negative or not finite.
     #[error("d_max and margin must be finite and not negative")]
     Request,
-    /// A shape with a support point that is not finite or beyond 1e150 mm, or with a radius that is negative or not finite.
+    /// A shape with a support point that is not finite or beyond 1e150 mm, or with a radius that is negative
+    /// or not finite.
     #[error("body {0} has no finite extent")]
     Shape(usize),
     /// Not one pose for each body.
@@ -92,7 +93,8 @@ struct Body {
     center: P3,
     /// Way of a point at `reach` turning about the middle, in all steps so far (mm).
     turned: f64,
-    /// When boxes were last compared: `center` and `turned`, and how far any point may move until they are again.
+    /// When boxes were last compared: `center` and `turned`, and how far any point may move until they are
+    /// again.
     built: (P3, f64),
     allowed: f64,
     /// Way of the fastest point in the last step.
@@ -113,8 +115,8 @@ struct Pair {
     direction: V3,
 }
 
-/// Steps for which boxes are made wide enough, at the speed of the last step. With fewer, boxes are compared too often;
-/// with more, too many pairs are kept (`benches/src/bin/broad_phase.rs`).
+/// Steps for which boxes are made wide enough, at the speed of the last step. With fewer, boxes are compared
+/// too often; with more, too many pairs are kept (`benches/src/bin/broad_phase.rs`).
 const STEPS_AHEAD: f64 = 32.0;
 
 /// Coordinates from here on are as good as infinite (mm): their squares still are numbers.
@@ -163,9 +165,9 @@ impl<S: Support> BroadPhase<S> {
         })
     }
 
-    /// The pairs (i, j), i < j, ascending, of bodies in these poses that may be near: all pairs up to `d_max` apart, none
-    /// that is further than `d_max + margin` (by more than 0.1 %). Depends on earlier steps only in which of the pairs
-    /// in between it tells.
+    /// The pairs (i, j), i < j, ascending, of bodies in these poses that may be near: all pairs up to `d_max`
+    /// apart, none that is further than `d_max + margin` (by more than 0.1 %). Depends on earlier steps only
+    /// in which of the pairs in between it tells.
     ///
     /// # Errors
     /// Not one finite pose for each body; the step is then as if it had not been.

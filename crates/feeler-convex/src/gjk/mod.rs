@@ -6,10 +6,13 @@
 //! # Deviations
 //! - `continue` in Algorithm 5 means: leave the loop (MATH §12).
 //! - Near contact the search direction is the simplex's normal, not the difference of the closest points.
-//! - The loop also ends when a support point comes again or when a step brings nothing nearer; where rounding misled
-//!   the sub-algorithm, all faces of the simplex are tried before a step counts as one that brings nothing.
-//! - A distance that is small against the coordinates is computed again from the last simplex in doubled precision.
-//! - An answer whose bounds stay further apart than rounding makes them is sought a second time, from its own direction.
+//! - The loop also ends when a support point comes again or when a step brings nothing nearer; where rounding
+//!   misled the sub-algorithm, all faces of the simplex are tried before a step counts as one that brings
+//!   nothing.
+//! - A distance that is small against the coordinates is computed again from the last simplex in doubled
+//!   precision.
+//! - An answer whose bounds stay further apart than rounding makes them is sought a second time, from its own
+//!   direction.
 //! - Coordinates outside the range in which their sixth powers are numbers are scaled by a power of two.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
@@ -123,14 +126,15 @@ struct Search<'s, 'p, A: ?Sized, B: ?Sized, S> {
     iterations: u32,
 }
 
-/// Steps without gain before a search ends: with 4, one of 10⁵ hard pairs (`benches/src/bin/convex_campaign.rs`) ended too
-/// early; with 16 none of 10⁷ does.
+/// Steps without gain before a search ends: with 4, one of 10⁵ hard pairs
+/// (`benches/src/bin/convex_campaign.rs`) ended too early; with 16 none of 10⁷ does.
 const MOST_MISSES: u32 = 16;
 
 /// Rounding of a difference of coordinates, relative to these.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
-/// Bounds that are further apart than this, relative to the coordinates, are further apart than rounding makes them.
+/// Bounds that are further apart than this, relative to the coordinates, are further apart than rounding
+/// makes them.
 const DOUBT: f64 = 64.0 * ROUNDING;
 
 impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'s, 'p, A, B, S> {
@@ -162,8 +166,8 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         (1e-40 < self.size && self.size < 1e40) || !(0.0 < self.size && self.size < f64::INFINITY)
     }
 
-    /// Whether the bounds are further apart than asked for and than rounding makes them: the last simplex was a needle.
-    /// Begun afresh along the direction found, the simplices are others.
+    /// Whether the bounds are further apart than asked for and than rounding makes them: the last simplex was
+    /// a needle. Begun afresh along the direction found, the simplices are others.
     #[inline]
     fn is_doubtful(&self, end: &End) -> bool {
         let d = self.simplex.v.norm();
@@ -253,9 +257,9 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         if best.point().norm_squared() < d_sq {
             return Some(best);
         }
-        // Not nearer, although the bound says there is more to gain. Near the optimum a distance changes with the
-        // square of a step, and by less than its rounding: a few steps that keep it to that are still steps; more are
-        // none.
+        // Not nearer, although the bound says there is more to gain. Near the optimum a distance changes with
+        // the square of a step, and by less than its rounding: a few steps that keep it to that are still
+        // steps; more are none.
         *misses += 1;
         let rounding = 2.0 * d_sq.sqrt() * ROUNDING * self.size;
         let level = |n: &Nearest| n.point().norm_squared() <= d_sq + rounding;
@@ -312,8 +316,9 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
     fn separating(&self, touch: f64) -> Option<V3> {
         let depth = |n: &V3| -self.pair.take_near(n, self.simplex.last()).w.dot(n);
         let mut best = (f64::INFINITY, V3::zeros());
-        // The normal of the face that is at the origin; the simplex's own direction, which at this distance is its
-        // normal or noise; and the one before. A direction that separates has no point of the difference behind it.
+        // The normal of the face that is at the origin; the simplex's own direction, which at this distance
+        // is its normal or noise; and the one before. A direction that separates has no point of the
+        // difference behind it.
         let inward = |n: V3| if n.dot(&self.along) < 0.0 { -n } else { n };
         let face = nearest_plane(self.simplex.points()).map_or_else(V3::zeros, |(_, n)| n);
         let own = inward(self.simplex.direction(self.size));
@@ -350,8 +355,8 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         None
     }
 
-    /// Whether the bounds close. They stay apart by half the digits where the simplex is a needle, or where the
-    /// distance is small; what is left above that is a failure.
+    /// Whether the bounds close. They stay apart by half the digits where the simplex is a needle, or where
+    /// the distance is small; what is left above that is a failure.
     fn has_converged(&self, end: &End, d: f64) -> bool {
         let gap = d - self.lower_bound;
         gap <= self.wanted(d) || (matches!(end, End::Converged) && gap <= 1e-7 * self.size.max(d))
@@ -385,8 +390,8 @@ fn clearance(s: &[V3]) -> f64 {
     nearest_plane(s).map_or(0.0, |(d, _)| d)
 }
 
-/// The distance of the origin from the nearest face of a tetrahedron, and the face's inward normal; `None` when a face
-/// has none.
+/// The distance of the origin from the nearest face of a tetrahedron, and the face's inward normal; `None`
+/// when a face has none.
 fn nearest_plane(s: &[V3]) -> Option<(f64, V3)> {
     let [a, b, c, d] = *s else { return None };
     let mut best = (f64::INFINITY, V3::zeros(), a);

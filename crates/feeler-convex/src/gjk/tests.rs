@@ -22,8 +22,8 @@ fn combine(points: &[P3], weights: &[f64]) -> P3 {
     P3::from(points.iter().zip(weights).fold(V3::zeros(), |s, (p, w)| s + p.coords * *w))
 }
 
-/// Checks an answer by duality: points of both sets (weights) bound the distance from above, the gap along their
-/// difference from below.
+/// Checks an answer by duality: points of both sets (weights) bound the distance from above, the gap along
+/// their difference from below.
 fn certify(a: &[P3], b: &[P3], answer: &Answer, size: f64) -> f64 {
     let (set_a, set_b) = (PointSet::new(a).unwrap(), PointSet::new(b).unwrap());
     let check = |w: &Witness| {
@@ -235,7 +235,8 @@ fn radii_and_what_touching_means() {
     assert_eq!(answer.outcome, Outcome::Separated, "round");
 }
 
-/// Every kind of hard pair, each answer checked by proof; the long campaign is `benches/src/bin/convex_campaign.rs`.
+/// Every kind of hard pair, each answer checked by proof; the long campaign is
+/// `benches/src/bin/convex_campaign.rs`.
 #[test]
 fn hard_pairs_against_exact_distances() {
     use crate::reference::cases::{KINDS, Random, hard_pair, judge};
@@ -315,8 +316,8 @@ fn worst_cases() {
     }
 }
 
-/// Two gear teeth approach until they touch (DIST §4.8.3): every distance is right down to the rounding of the
-/// coordinates.
+/// Two gear teeth approach until they touch (DIST §4.8.3): every distance is right down to the rounding of
+/// the coordinates.
 #[test]
 fn gear_teeth() {
     use crate::reference::exact;
@@ -427,7 +428,8 @@ fn lying_shapes_end() {
     assert!(outcomes.len() > 1, "{outcomes:?}");
 }
 
-/// Shapes of no size are points, segments and discs: every pair has its distance, and a depth of zero at none.
+/// Shapes of no size are points, segments and discs: every pair has its distance, and a depth of zero at
+/// none.
 #[test]
 fn shapes_of_no_size() {
     use crate::support::{

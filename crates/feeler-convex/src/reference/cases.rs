@@ -54,8 +54,8 @@ pub const KINDS: [&str; 9] = [
     "huge and tiny coordinates",
 ];
 
-/// Two sets of one to eight points of a kind; half of the pairs are brought close, to a gap of 1e-14 to 1 of their size,
-/// or into touch.
+/// Two sets of one to eight points of a kind; half of the pairs are brought close, to a gap of 1e-14 to 1 of
+/// their size, or into touch.
 pub fn hard_pair(rng: &mut Random, kind: usize) -> (Vec<P3>, Vec<P3>) {
     let cloud =
         |rng: &mut Random| -> Vec<P3> { (0..=rng.below(8)).map(|_| P3::from(rng.vector())).collect() };

@@ -3,8 +3,8 @@
 //! # Source
 //! Optimality of the nearest point x of a convex set: no point w of it has ⟨x, w⟩ below ⟨x, x⟩ (DIST (2.12)).
 //!
-//! Numbers here are unevaluated sums of two doubles (106 bits). The nearest point is sought vertex by vertex, each
-//! simplex by all its faces; the answer is an interval that holds the distance whatever the search did.
+//! Numbers here are unevaluated sums of two doubles (106 bits). The nearest point is sought vertex by vertex,
+//! each simplex by all its faces; the answer is an interval that holds the distance whatever the search did.
 
 use crate::double_double::{two_product, two_sum};
 use feeler_geom::P3;
@@ -122,8 +122,8 @@ impl Exact {
     }
 }
 
-/// Distance of the hulls of two sets of points. `start` gives pairs (point of A, point of B) to start from, at most
-/// four; any or none will do.
+/// Distance of the hulls of two sets of points. `start` gives pairs (point of A, point of B) to start from,
+/// at most four; any or none will do.
 #[must_use]
 pub fn distance(a: &[P3], b: &[P3], start: &[(usize, usize)]) -> Exact {
     let mut pairs: Vec<(usize, usize)> = start.iter().copied().take(4).collect();
@@ -179,7 +179,8 @@ pub fn distance(a: &[P3], b: &[P3], start: &[(usize, usize)]) -> Exact {
     Exact { upper, lower }
 }
 
-/// The height of B over A along a direction: above zero it separates them, below it is minus a depth they do not exceed.
+/// The height of B over A along a direction: above zero it separates them, below it is minus a depth they do
+/// not exceed.
 #[must_use]
 pub fn gap(a: &[P3], b: &[P3], direction: &feeler_geom::V3) -> f64 {
     let height = |p: &P3| {

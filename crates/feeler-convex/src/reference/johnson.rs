@@ -4,7 +4,8 @@
 //! DIST §2.5.2, Eqs. (2.19) to (2.25).
 //!
 //! # Deviations
-//! None; where no subset satisfies (2.19) by rounding there is no answer, which is the algorithm's known weakness.
+//! None; where no subset satisfies (2.19) by rounding there is no answer, which is the algorithm's known
+//! weakness.
 
 use crate::gjk::SubAlgorithm;
 use crate::signed_volumes::Nearest;

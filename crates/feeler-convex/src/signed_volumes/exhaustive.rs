@@ -3,8 +3,8 @@
 use super::{Nearest, s1d};
 use feeler_geom::V3;
 
-/// Whether no vertex lies nearer along the way from the origin, up to rounding: the condition that makes a point of a
-/// simplex its nearest one.
+/// Whether no vertex lies nearer along the way from the origin, up to rounding: the condition that makes a
+/// point of a simplex its nearest one.
 pub(crate) fn is_optimal(s: &[V3], found: &Nearest) -> bool {
     let size = s.iter().fold(0.0, |m: f64, v| m.max(v.amax()));
     if found.n == 4 {
@@ -15,7 +15,8 @@ pub(crate) fn is_optimal(s: &[V3], found: &Nearest) -> bool {
     s.iter().all(|v| x.dot(v) >= x.norm_squared() - slack)
 }
 
-/// The nearest of all candidates: vertices, edges, triangles and the whole, each a true combination of vertices.
+/// The nearest of all candidates: vertices, edges, triangles and the whole, each a true combination of
+/// vertices.
 pub(crate) fn exhaustive(s: &[V3]) -> Nearest {
     let n = s.len().min(4);
     let mut best = Nearest::vertex(s, 0);
@@ -38,8 +39,8 @@ pub(crate) fn exhaustive(s: &[V3]) -> Nearest {
     best
 }
 
-/// Least squares over the triangle's plane, by orthogonal edges: the longest first, so that a needle keeps the digits
-/// along it. `None` when a weight is not positive.
+/// Least squares over the triangle's plane, by orthogonal edges: the longest first, so that a needle keeps
+/// the digits along it. `None` when a weight is not positive.
 fn triangle(s: &[V3], v: [usize; 3]) -> Option<Nearest> {
     let p = v.map(|i| s[i]);
     let lengths = [p[1] - p[2], p[2] - p[0], p[0] - p[1]].map(|e| e.norm_squared());
@@ -62,9 +63,9 @@ fn triangle(s: &[V3], v: [usize; 3]) -> Option<Nearest> {
     weights.iter().all(|w| *w > 0.0).then(|| Nearest::triangle(s, v, weights))
 }
 
-/// The origin as a combination of a tetrahedron's vertices. In flat tetrahedra the weights of Cramer's rule miss it by
-/// far more than rounding; each correction multiplies the miss by the same small factor. `None` when the miss stays,
-/// or a weight does not stay positive: the origin is then outside or on a face.
+/// The origin as a combination of a tetrahedron's vertices. In flat tetrahedra the weights of Cramer's rule
+/// miss it by far more than rounding; each correction multiplies the miss by the same small factor. `None`
+/// when the miss stays, or a weight does not stay positive: the origin is then outside or on a face.
 fn whole(s: &[V3]) -> Option<Nearest> {
     let (det, c) = super::volumes(s);
     let size = s.iter().fold(0.0, |m: f64, v| m.max(v.amax()));

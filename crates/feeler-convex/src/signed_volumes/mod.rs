@@ -4,14 +4,16 @@
 //! DIST §3.1 and §3.2.2, Algorithms 1 to 4 (S3D, S2D, S1D), Eqs. (3.2) to (3.8).
 //!
 //! # Deviations
-//! - The errata of MATH §12: (3.8) projects with a minus; every face whose sign is *not the same* as the whole's is
-//!   searched, not only those with the opposite sign, or exactly coplanar points get no search at all; S1D falls back
-//!   to the nearer end point.
-//! - With plain signs, volumes and areas are taken from edges instead of from coordinates: equal in exact arithmetic,
-//!   but a common translation of the vertices costs no digits. Weights are the signed volumes over their own sum.
-//! - With exact signs, a tetrahedron of volume zero is covered by its faces of either sign alone (Radon's partition):
-//!   the smaller of the two sets is searched, one face in Figure 4.6.
-//! - [`nearest_to_origin`] checks its result for optimality and tries all faces where rounding misled the signs.
+//! - The errata of MATH §12: (3.8) projects with a minus; every face whose sign is *not the same* as the
+//!   whole's is searched, not only those with the opposite sign, or exactly coplanar points get no search at
+//!   all; S1D falls back to the nearer end point.
+//! - With plain signs, volumes and areas are taken from edges instead of from coordinates: equal in exact
+//!   arithmetic, but a common translation of the vertices costs no digits. Weights are the signed volumes
+//!   over their own sum.
+//! - With exact signs, a tetrahedron of volume zero is covered by its faces of either sign alone (Radon's
+//!   partition): the smaller of the two sets is searched, one face in Figure 4.6.
+//! - [`nearest_to_origin`] checks its result for optimality and tries all faces where rounding misled the
+//!   signs.
 
 mod exhaustive;
 mod signs;
@@ -37,8 +39,8 @@ pub enum Newest {
     /// Nothing: all faces are candidates.
     #[default]
     Unknown,
-    /// The last vertex was added to a simplex whose nearest point is known, and is beyond it as seen towards the
-    /// origin: only faces that hold it are candidates (DIST §3.2.2).
+    /// The last vertex was added to a simplex whose nearest point is known, and is beyond it as seen towards
+    /// the origin: only faces that hold it are candidates (DIST §3.2.2).
     Last,
 }
 
@@ -113,15 +115,17 @@ pub(crate) trait Watch {
 
 impl Watch for () {}
 
-/// Point of the convex hull of one to four points nearest to the origin; `None` for no or more points. Points may
-/// coincide, or lie on one line or plane. Coordinates must be finite, and small enough for their cubes to be.
+/// Point of the convex hull of one to four points nearest to the origin; `None` for no or more points. Points
+/// may coincide, or lie on one line or plane. Coordinates must be finite, and small enough for their cubes to
+/// be.
 #[must_use]
 pub fn nearest_to_origin(s: &[V3]) -> Option<Nearest> {
     let found = signed_volumes(s, Signs::Double, Newest::Unknown)?;
     Some(if is_optimal(s, &found) { found } else { exhaustive(s).nearer(found) })
 }
 
-/// Algorithm 1 alone, without a check of its result: [`nearest_to_origin`] for simplices that may be degenerate.
+/// Algorithm 1 alone, without a check of its result: [`nearest_to_origin`] for simplices that may be
+/// degenerate.
 #[must_use]
 pub fn signed_volumes(s: &[V3], signs: Signs, newest: Newest) -> Option<Nearest> {
     signed_volumes_watched(s, signs, newest, &mut ())
@@ -184,8 +188,9 @@ fn s3d<W: Watch>(s: &[V3], signs: Signs, newest: Newest, watch: &mut W) -> Neare
     best.unwrap_or_else(|| s2d(s, FACES[3], signs, Newest::Unknown, watch))
 }
 
-/// Faces that cover a tetrahedron of volume zero. Its signed volumes add up to zero: the faces of either sign are one
-/// triangulation of the flat hull. When the plane holds the origin all are zero and all faces are candidates.
+/// Faces that cover a tetrahedron of volume zero. Its signed volumes add up to zero: the faces of either sign
+/// are one triangulation of the flat hull. When the plane holds the origin all are zero and all faces are
+/// candidates.
 fn flat_cover(c: &[f64; 4], n_faces: usize) -> [bool; 4] {
     let count = |positive: bool| {
         let picked = c.map(|c| if positive { c > 0.0 } else { c < 0.0 });
@@ -214,7 +219,8 @@ fn s2d<W: Watch>(s: &[V3], v: [usize; 3], signs: Signs, newest: Newest, watch: &
     let n = ca.cross(&cb);
     let (mu, areas) = match signs {
         Signs::Double => {
-            // ⟨n, x × y⟩: the areas towards the projection of the origin, which is parallel to n and drops out.
+            // ⟨n, x × y⟩: the areas towards the projection of the origin, which is parallel to n and drops
+            // out.
             let (area_a, area_b) = (n.dot(&cb.cross(&c)), n.dot(&c.cross(&ca)));
             let mu = n.norm_squared();
             (mu, [area_a, area_b, n.dot(&a.cross(&(b - a)))])
@@ -241,8 +247,8 @@ fn s2d<W: Watch>(s: &[V3], v: [usize; 3], signs: Signs, newest: Newest, watch: &
     best.unwrap_or_else(|| s1d(s, [v[0], v[1]]))
 }
 
-/// Algorithm 4. With t = b − a the projections onto the line, ⟨−a, t⟩ and ⟨b, t⟩, have the signs of the two fictitious
-/// segments, on any Cartesian axis; computed so they need no division.
+/// Algorithm 4. With t = b − a the projections onto the line, ⟨−a, t⟩ and ⟨b, t⟩, have the signs of the two
+/// fictitious segments, on any Cartesian axis; computed so they need no division.
 #[inline]
 fn s1d(s: &[V3], v: [usize; 2]) -> Nearest {
     let (a, b) = (s[v[0]], s[v[1]]);

@@ -3,8 +3,8 @@
 use feeler_geom::V3;
 use robust::{Coord, Coord3D};
 
-/// Six times the volume of the tetrahedron and of its four fictitious ones, from edges: Eq. (3.6) translated to the
-/// last vertex.
+/// Six times the volume of the tetrahedron and of its four fictitious ones, from edges: Eq. (3.6) translated
+/// to the last vertex.
 #[inline]
 pub(crate) fn volumes(s: &[V3]) -> (f64, [f64; 4]) {
     let d = s[3];
@@ -27,8 +27,8 @@ fn volume(s: &[V3; 4]) -> f64 {
     robust::orient3d(a, b, c, d)
 }
 
-/// Algorithm 3, lines 3 to 13: areas on the Cartesian plane on which the triangle casts the largest shadow, with exact
-/// signs for the given projection of the origin.
+/// Algorithm 3, lines 3 to 13: areas on the Cartesian plane on which the triangle casts the largest shadow,
+/// with exact signs for the given projection of the origin.
 pub(super) fn area_signs(v: [V3; 3], n: &V3) -> (f64, [f64; 3]) {
     let p = n * (v[2].dot(n) / n.norm_squared());
     if !p.iter().all(|c| c.is_finite()) {

@@ -2,7 +2,8 @@ use super::*;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
-/// Nearest point by trying all sub-simplices: least squares on each affine hull, kept when no weight is negative.
+/// Nearest point by trying all sub-simplices: least squares on each affine hull, kept when no weight is
+/// negative.
 fn brute_force(s: &[V3]) -> f64 {
     let mut best = f64::INFINITY;
     for mask in 1_u32..1 << s.len() {
@@ -47,8 +48,8 @@ fn matches_enumeration_of_all_sub_simplices() {
         let found = nearest_to_origin(&s).unwrap();
         let (d, exact) = (found.point().norm(), brute_force(&s));
         assert!(d < exact + 1e-11, "{s:?}: {d} {exact}");
-        // Least squares have lost digits on nearly flat simplices; from below every point is its own witness: no
-        // vertex lies nearer along the way from the origin.
+        // Least squares have lost digits on nearly flat simplices; from below every point is its own witness:
+        // no vertex lies nearer along the way from the origin.
         assert!(d > exact - 1e-8, "{s:?}: {d} {exact}");
         let x = found.point();
         assert!(s.iter().all(|v| x.dot(v) > x.norm_squared() - 1e-14 * (1.0 + d)), "{s:?}: {x:?}");

@@ -103,8 +103,8 @@ impl<A: Support, B: Support> Support for Sum<A, B> {
     }
 }
 
-/// The Minkowski difference { a − b } (DIST's configuration space obstacle (2.11)): it holds the origin where the two
-/// meet.
+/// The Minkowski difference { a − b } (DIST's configuration space obstacle (2.11)): it holds the origin where
+/// the two meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference<A, B>(pub A, pub B);
 

@@ -4,8 +4,8 @@
 //! DIST §2.2.1 (2.4) to (2.9).
 //!
 //! # Deviations
-//! Round shapes are a core and a radius: a ball is a point, a capsule a segment. The distance of cores is exact in
-//! finitely many steps; the radii are subtracted at the end.
+//! Round shapes are a core and a radius: a ball is a point, a capsule a segment. The distance of cores is
+//! exact in finitely many steps; the radii are subtracted at the end.
 
 mod compound;
 mod points;
@@ -40,12 +40,12 @@ impl SupportPoint {
 
 /// A bounded, non-empty convex shape: a core, dilated by a radius.
 pub trait Support {
-    /// A point of the core that maximises ⟨point, direction⟩, up to rounding; `direction` is finite and need not be of
-    /// unit length, any point will do where it is zero.
+    /// A point of the core that maximises ⟨point, direction⟩, up to rounding; `direction` is finite and need
+    /// not be of unit length, any point will do where it is zero.
     fn support(&self, direction: &V3) -> SupportPoint;
 
-    /// The same, with the index of an earlier answer for a direction not far away. Shapes that walk from point to
-    /// point start there.
+    /// The same, with the index of an earlier answer for a direction not far away. Shapes that walk from
+    /// point to point start there.
     fn support_near(&self, direction: &V3, start: u32) -> SupportPoint {
         let _ = start;
         self.support(direction)
@@ -56,12 +56,14 @@ pub trait Support {
         0.0
     }
 
-    /// A point of the shape, the nearer to its middle the better: two of them give the first direction of a search.
+    /// A point of the shape, the nearer to its middle the better: two of them give the first direction of a
+    /// search.
     fn center(&self) -> P3 {
         self.support(&V3::zeros()).point
     }
 
-    /// The core's point of this number, for hulls of numbered points: a search can then start from a whole simplex.
+    /// The core's point of this number, for hulls of numbered points: a search can then start from a whole
+    /// simplex.
     fn numbered(&self, index: u32) -> Option<P3> {
         let _ = index;
         None

@@ -4,8 +4,8 @@
 //! DIST §4.8.2 (hill climbing).
 //!
 //! # Deviations
-//! - Steps are compared by edge vectors, not by heights of vertices: near the top, where heights agree in all their
-//!   digits, edges still tell up from down.
+//! - Steps are compared by edge vectors, not by heights of vertices: near the top, where heights agree in all
+//!   their digits, edges still tell up from down.
 //! - A search without a guess starts from a table of directions.
 
 use super::points::{check_points, position_of_farthest};
@@ -16,10 +16,12 @@ use feeler_geom::{P3, V3};
 /// Fewest vertices for which walking beats looking at all of them (`benches/src/bin/gjk.rs`).
 const WALK_FROM: usize = 24;
 
-/// Fewest vertices for which the table beats a walk from an earlier answer that was not near (same bench, in turn).
+/// Fewest vertices for which the table beats a walk from an earlier answer that was not near (same bench, in
+/// turn).
 const TABLE_FROM: usize = 256;
 
-/// The convex hull of owned points. Points inside the hull are dropped; numbers are those of the given points.
+/// The convex hull of owned points. Points inside the hull are dropped; numbers are those of the given
+/// points.
 #[derive(Clone, Debug)]
 pub struct Polytope {
     vertices: Vec<P3>,
@@ -77,8 +79,8 @@ impl Polytope {
         &self.vertices
     }
 
-    /// Triangles of the hull, counter-clockwise from outside, by the numbers of the given points; empty where these lie
-    /// in one plane.
+    /// Triangles of the hull, counter-clockwise from outside, by the numbers of the given points; empty where
+    /// these lie in one plane.
     #[must_use]
     pub fn facets(&self) -> &[[u32; 3]] {
         &self.facets
@@ -137,8 +139,8 @@ impl Walk {
         walk
     }
 
-    /// The middle of a cell. Directions are laid out as the octahedron |x| + |y| + |z| = 1 seen along z, the faces below
-    /// folded outwards: a square, here of `per_side`² cells.
+    /// The middle of a cell. Directions are laid out as the octahedron |x| + |y| + |z| = 1 seen along z, the
+    /// faces below folded outwards: a square, here of `per_side`² cells.
     fn direction(&self, cell: usize) -> V3 {
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let at = |i: usize| (2 * i + 1) as f64 / self.per_side as f64 - 1.0;

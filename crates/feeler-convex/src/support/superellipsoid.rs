@@ -4,8 +4,8 @@
 //! POLY §3.5.2, Eqs. (3.30), (3.31).
 //!
 //! # Deviations
-//! MATH §13: in (3.31) y carries α₂^{ε₂/2}; the formula for α₂ is the one given there. Computed by homogeneous powers
-//! of n scaled to 1, without the angles, so that no power overflows.
+//! MATH §13: in (3.31) y carries α₂^{ε₂/2}; the formula for α₂ is the one given there. Computed by
+//! homogeneous powers of n scaled to 1, without the angles, so that no power overflows.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
@@ -20,8 +20,8 @@ pub struct Superellipsoid {
 }
 
 impl Superellipsoid {
-    /// From semi-axes (mm) and the exponents ε₁ (around z) and ε₂ (along z), in (0, 2]: near 0 a box, 1 an ellipsoid, 2
-    /// an octahedron.
+    /// From semi-axes (mm) and the exponents ε₁ (around z) and ε₂ (along z), in (0, 2]: near 0 a box, 1 an
+    /// ellipsoid, 2 an octahedron.
     ///
     /// # Errors
     /// Lengths that are not finite or negative, exponents outside (0, 2].
@@ -63,8 +63,8 @@ impl PolySuperellipsoid {
     }
 }
 
-/// The point (u, v) of |u|^{2/ε} + |v|^{2/ε} = 1 that is farthest along (a, b), both ≥ 0: its coordinates to the power
-/// 2/ε are cos² and sin² of an angle with tan² = (b/a)^{2/(2−ε)}. Returns ⟨(a, b), (u, v)⟩ too.
+/// The point (u, v) of |u|^{2/ε} + |v|^{2/ε} = 1 that is farthest along (a, b), both ≥ 0: its coordinates to
+/// the power 2/ε are cos² and sin² of an angle with tan² = (b/a)^{2/(2−ε)}. Returns ⟨(a, b), (u, v)⟩ too.
 fn superellipse(a: f64, b: f64, e: f64) -> ([f64; 2], f64) {
     let swap = b > a;
     let (large, small) = if swap { (b, a) } else { (a, b) };

@@ -1,8 +1,8 @@
 //! Products of polynomials in Bernstein form, and what they bound: hodographs and normals.
 //!
 //! # Source
-//! BREP §3.3.3 (scaled normal patch), with the product form for rational patches: the numerators of `∂u × ∂v` are a
-//! polynomial net too. Floater, *Derivatives of rational Bézier curves*, for the hodograph's direction.
+//! BREP §3.3.3 (scaled normal patch), with the product form for rational patches: the numerators of `∂u × ∂v`
+//! are a polynomial net too. Floater, *Derivatives of rational Bézier curves*, for the hodograph's direction.
 //!
 //! Legend: `A` = homogeneous coordinates, `w` = weight. With `S = (A, w)` the direction of `∂u × ∂v` is
 //! `w (A_u × A_v) + w_u (A_v × A) + w_v (A × A_u)`, of degrees `(3p - 1, 3q - 1)`; for `w` constant
@@ -82,14 +82,14 @@ fn relative(c: &[H4], origin: &P3) -> Vec<H4> {
     c.iter().map(|h| *h - H4::new(origin.x * h.w, origin.y * h.w, origin.z * h.w, 0.0)).collect()
 }
 
-/// Control points relative to the first one: parts cut out of these keep their digits, however small and however
-/// far from the world's origin.
+/// Control points relative to the first one: parts cut out of these keep their digits, however small and
+/// however far from the world's origin.
 pub(super) fn local(c: &[H4]) -> Vec<H4> {
     relative(c, &super::dehomogenized(&c[0]))
 }
 
-/// Rounding error of control points: that of the stored coordinates. Below it two points may be one (a collapsed
-/// side, moved by a pose).
+/// Rounding error of control points: that of the stored coordinates. Below it two points may be one (a
+/// collapsed side, moved by a pose).
 pub(super) fn rounding(c: &[H4]) -> f64 {
     16.0 * f64::EPSILON * largest(c)
 }
@@ -98,8 +98,8 @@ fn largest(c: &[H4]) -> f64 {
     c.iter().fold(0.0, |m: f64, h| m.max(h.xyz().amax()))
 }
 
-/// Control vectors of a curve's tangent directions: every tangent is a conical combination. Vectors at the level of
-/// rounding (`noise` = that of the control points) are left out.
+/// Control vectors of a curve's tangent directions: every tangent is a conical combination. Vectors at the
+/// level of rounding (`noise` = that of the control points) are left out.
 pub(super) fn tangent_vectors(c: &[H4], noise: f64) -> Vec<V3> {
     let n = c.len() - 1;
     if polynomial(c) {
@@ -119,9 +119,9 @@ pub(super) fn tangent_vectors(c: &[H4], noise: f64) -> Vec<V3> {
     kept(d.coefficients(), noise * w_max)
 }
 
-/// Control vectors of a patch's natural normals: every normal is a conical combination. Vectors at the level of
-/// rounding (`noise` = that of the control points; a collapsed side) are left out; an empty answer means a patch
-/// without area.
+/// Control vectors of a patch's natural normals: every normal is a conical combination. Vectors at the level
+/// of rounding (`noise` = that of the control points; a collapsed side) are left out; an empty answer means a
+/// patch without area.
 pub(super) fn normal_vectors(c: &[H4], nu: usize, nv: usize, noise: f64) -> Vec<V3> {
     let r = local(c);
     let n = nv + 1;
@@ -157,8 +157,8 @@ fn kept(mut v: Vec<V3>, noise: f64) -> Vec<V3> {
     v
 }
 
-/// Bernstein coefficients with the signs of d/dt of the squared distance from `p`: `(A·A') w - (A·A) w'` with `A`
-/// relative to `p`. Coefficients at the level of rounding are exact zeros.
+/// Bernstein coefficients with the signs of d/dt of the squared distance from `p`: `(A·A') w - (A·A) w'` with
+/// `A` relative to `p`. Coefficients at the level of rounding are exact zeros.
 pub(super) fn approach(c: &[H4], p: &P3) -> Vec<f64> {
     let n = c.len() - 1;
     let r = relative(c, p);

@@ -4,8 +4,8 @@ use super::{BezierSpline, BezierSurface, H4, bernstein, dehomogenized};
 use crate::{Aabb, P3, Rect, V3};
 
 impl BezierSpline {
-    /// Control points of the pieces over `[t0, t1]`: their convex hull contains that part of the curve. Ranges far
-    /// outside the breaks may leave the positive weights; the answer is then empty.
+    /// Control points of the pieces over `[t0, t1]`: their convex hull contains that part of the curve.
+    /// Ranges far outside the breaks may leave the positive weights; the answer is then empty.
     #[must_use]
     pub fn hull_points(&self, t0: f64, t1: f64) -> Vec<P3> {
         let parts = self.parts(t0, t1);
@@ -28,15 +28,15 @@ impl BezierSpline {
 }
 
 impl BezierSurface {
-    /// Control points of the patches over `rect`: their convex hull contains that part of the surface. Rectangles
-    /// far outside the breaks may leave the positive weights; the answer is then empty.
+    /// Control points of the patches over `rect`: their convex hull contains that part of the surface.
+    /// Rectangles far outside the breaks may leave the positive weights; the answer is then empty.
     #[must_use]
     pub fn hull_points(&self, rect: &Rect) -> Vec<P3> {
         points(self.cells(rect).iter().map(|(patch, part)| self.sub_control(*patch, part)))
     }
 
-    /// Vectors whose conical hull contains all natural normals over `rect`: control vectors of the scaled normal
-    /// patches. `None` where a patch has no area.
+    /// Vectors whose conical hull contains all natural normals over `rect`: control vectors of the scaled
+    /// normal patches. `None` where a patch has no area.
     #[must_use]
     pub fn normal_vectors(&self, rect: &Rect) -> Option<Vec<V3>> {
         let (nu, nv) = (self.u_degree as usize, self.v_degree as usize);

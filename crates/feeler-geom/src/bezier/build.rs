@@ -1,8 +1,8 @@
-//! Exact constructors: conics, extrusions, surfaces of revolution, ruled surfaces; Hermite interpolation for what
-//! has no exact form.
+//! Exact constructors: conics, extrusions, surfaces of revolution, ruled surfaces; Hermite interpolation for
+//! what has no exact form.
 //!
-//! Between its breaks a rational arc does not run at the angle's speed: breaks of conics and revolutions are the
-//! ISO 10303-42 parameters (angles), parameters in between are our own.
+//! Between its breaks a rational arc does not run at the angle's speed: breaks of conics and revolutions are
+//! the ISO 10303-42 parameters (angles), parameters in between are our own.
 //!
 //! # Source
 //! Piegl & Tiller, *The NURBS Book*, §7.3–7.5 (conics), §8.2–8.5 (bilinear, extruded, ruled, revolved), §5.5
@@ -21,8 +21,8 @@ impl BezierSpline {
         Self { degree: 1, breaks: vec![t0, t1], control, periodic: false }
     }
 
-    /// The arc `o + a cos t x + b sin t y`, `t0 < t1` (at most one turn), as quadratic pieces of at most a quarter
-    /// turn. Parameter and angle agree at the breaks only.
+    /// The arc `o + a cos t x + b sin t y`, `t0 < t1` (at most one turn), as quadratic pieces of at most a
+    /// quarter turn. Parameter and angle agree at the breaks only.
     #[must_use]
     pub fn arc(frame: &Frame, semi_x: f64, semi_y: f64, t0: f64, t1: f64) -> Self {
         let breaks = even_breaks(t0, t1, FRAC_PI_2);
@@ -76,8 +76,8 @@ impl BezierSpline {
         out
     }
 
-    /// The piecewise cubic through points with given derivatives: `(t, point, derivative)`, `t` increasing, at
-    /// least two samples. The error is of fourth order in the sample distance.
+    /// The piecewise cubic through points with given derivatives: `(t, point, derivative)`, `t` increasing,
+    /// at least two samples. The error is of fourth order in the sample distance.
     #[must_use]
     pub fn hermite(samples: &[(f64, P3, V3)]) -> Self {
         let mut control = Vec::with_capacity(4 * samples.len());
@@ -126,15 +126,16 @@ impl BezierSurface {
         }
     }
 
-    /// The profile turned about the axis `origin + s axis` (a unit vector) through the angles `[u0, u1]` (at most
-    /// one turn), in quadratic arcs of at most a quarter turn; `v` is the profile's parameter, `u` the angle at
-    /// the breaks only.
+    /// The profile turned about the axis `origin + s axis` (a unit vector) through the angles `[u0, u1]` (at
+    /// most one turn), in quadratic arcs of at most a quarter turn; `v` is the profile's parameter, `u` the
+    /// angle at the breaks only.
     #[must_use]
     pub fn revolution(profile: &BezierSpline, origin: &P3, axis: &V3, u0: f64, u1: f64) -> Self {
         let u_breaks = even_breaks(u0, u1, FRAC_PI_2);
         let n = profile.degree as usize + 1;
         let periodic = is_turn(u1 - u0);
-        // Rotation by `angle` of the part across the axis; the part on the axis is scaled by `c`, as the weight.
+        // Rotation by `angle` of the part across the axis; the part on the axis is scaled by `c`, as the
+        // weight.
         let turned = |h: &H4, angle: f64, c: f64| {
             let a = h.xyz() - origin.coords * h.w;
             let along = axis * a.dot(axis);
@@ -167,8 +168,8 @@ impl BezierSurface {
         surface
     }
 
-    /// The ruled surface `(1 - v) a(u) + v b(u)` over `v` in [0, 1] and `a`'s range; `b`'s range is mapped onto it.
-    /// (For rational curves of unequal weights the rulings are those, run at another speed.)
+    /// The ruled surface `(1 - v) a(u) + v b(u)` over `v` in [0, 1] and `a`'s range; `b`'s range is mapped
+    /// onto it. (For rational curves of unequal weights the rulings are those, run at another speed.)
     #[must_use]
     pub fn ruled(a: &BezierSpline, b: &BezierSpline) -> Self {
         let degree = a.degree.max(b.degree);

@@ -1,8 +1,8 @@
 //! Evaluation with Bernstein polynomials on the stack.
 //!
 //! # Source
-//! Piegl & Tiller, *The NURBS Book*, §1.3–1.5: Bernstein polynomials (by powers and binomials, not by their recurrence, which takes
-//! the square of the degree), the last steps of de Casteljau's scheme, quotient rule.
+//! Piegl & Tiller, *The NURBS Book*, §1.3–1.5: Bernstein polynomials (by powers and binomials, not by their
+//! recurrence, which takes the square of the degree), the last steps of de Casteljau's scheme, quotient rule.
 
 use nalgebra::Vector3;
 
@@ -16,8 +16,8 @@ pub(super) const ROOM: usize = MAX_DEGREE as usize + 1;
 /// By degree.
 static BINOMIALS: [[f64; ROOM]; ROOM] = pascal();
 
-/// A Bézier curve at one parameter, as the quadratic one that de Casteljau's scheme comes to last: its control points are sums
-/// of those of the curve with Bernstein polynomials of two degrees less.
+/// A Bézier curve at one parameter, as the quadratic one that de Casteljau's scheme comes to last: its
+/// control points are sums of those of the curve with Bernstein polynomials of two degrees less.
 struct Basis<const N: usize> {
     /// A line is a quadratic curve whose middle control point is half way.
     is_line: bool,
@@ -56,8 +56,8 @@ impl<const N: usize> Basis<N> {
         if self.s <= 0.5 { self.contract_at::<false>(control) } else { self.contract_at::<true>(control) }
     }
 
-    /// From the first control point of the quadratic curve, or from its last one. Summed are differences of control points: the
-    /// derivatives are as exact as those.
+    /// From the first control point of the quadratic curve, or from its last one. Summed are differences of
+    /// control points: the derivatives are as exact as those.
     #[inline(always)]
     fn contract_at<'a, const LAST: bool>(&self, mut control: impl Iterator<Item = &'a H4>) -> [H4; 3] {
         let mut p0 = control.next().copied().unwrap_or_default();
@@ -100,7 +100,8 @@ pub(super) fn curve_h(control: &[H4], s: f64) -> [H4; 3] {
 
 /// `[h, h_u, h_v, h_uu, h_uv, h_vv]` of one patch at local parameters.
 pub(super) fn patch_h(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [H4; 6] {
-    // Modellers write blends with arcs across (low degree) in u, the path in v: less room is less to be cleared.
+    // Modellers write blends with arcs across (low degree) in u, the path in v: less room is less to be
+    // cleared.
     if nu < 4 && nv < 6 {
         patch_room::<4, 4>(control, nu, nv, s, t)
     } else if nu < 4 && nv < 18 {

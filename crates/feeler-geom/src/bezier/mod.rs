@@ -49,8 +49,8 @@ pub struct BezierSurface {
     /// Increasing parameters in v.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub v_breaks: Vec<f64>,
-    /// Patch (i, j) starts at `(i * n_v + j) * (u_degree + 1) * (v_degree + 1)`, with `n_v` patches along v; within
-    /// a patch control point (a, b) is at `a * (v_degree + 1) + b`.
+    /// Patch (i, j) starts at `(i * n_v + j) * (u_degree + 1) * (v_degree + 1)`, with `n_v` patches along v;
+    /// within a patch control point (a, b) is at `a * (v_degree + 1) + b`.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub control: Vec<H4>,
     /// The two u sides coincide with common tangent planes, and u may wrap.
@@ -83,8 +83,8 @@ fn scaled(h: &H4, f: f64) -> H4 {
     H4::new(h.x * f, h.y * f, h.z * f, h.w)
 }
 
-/// Direction from the first control point to the first one that differs from it: the tangent at the start, also
-/// where the derivative is zero.
+/// Direction from the first control point to the first one that differs from it: the tangent at the start,
+/// also where the derivative is zero.
 fn first_direction(c: &[H4], size: f64) -> Option<V3> {
     let p0 = dehomogenized(&c[0]);
     c[1..].iter().map(|h| dehomogenized(h) - p0).find(|d| d.norm() > 1e-7 * size).and_then(unit)
@@ -266,8 +266,8 @@ impl BezierSurface {
         )
     }
 
-    /// Unit natural normal; see [`crate::Surface::normal`]. At an isolated singular point the limit along the way
-    /// to the patch's centre; the world's `z` where even that has no direction.
+    /// Unit natural normal; see [`crate::Surface::normal`]. At an isolated singular point the limit along the
+    /// way to the patch's centre; the world's `z` where even that has no direction.
     #[must_use]
     pub fn normal(&self, uv: P2) -> V3 {
         let uv = self.wrapped(uv);

@@ -1,9 +1,9 @@
 //! Nearest points on splines and grids: global search, Newton to round-off.
 //!
 //! # Source
-//! Piegl & Tiller, *The NURBS Book*, §6.1. Global: branch and bound on control boxes; on a spline the number of
-//! sign changes of the squared distance's derivative in Bernstein form tells when a part holds one minimum at most,
-//! on a grid the control net's differences tell when the squared distance is convex.
+//! Piegl & Tiller, *The NURBS Book*, §6.1. Global: branch and bound on control boxes; on a spline the number
+//! of sign changes of the squared distance's derivative in Bernstein form tells when a part holds one minimum
+//! at most, on a grid the control net's differences tell when the squared distance is convex.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -26,8 +26,9 @@ fn control_box(c: &[H4]) -> Aabb {
     b
 }
 
-/// Squared distance from `p` to the nearest plane that has all control points beyond it, across the way to their
-/// mean: a bound that small parts approach with the square of their size, where boxes do with their size.
+/// Squared distance from `p` to the nearest plane that has all control points beyond it, across the way to
+/// their mean: a bound that small parts approach with the square of their size, where boxes do with their
+/// size.
 fn beyond_plane_sq(c: &[H4], p: &P3) -> f64 {
     let mut mean = V3::zeros();
     for h in c {
@@ -208,7 +209,8 @@ impl Ord for Cell {
 const TRIAL_DEPTH: u32 = 2;
 /// At this depth the search ends whatever is known.
 const LAST_DEPTH: u32 = 10;
-/// So many cells in a row without improvement end the search: points on a surface's focal set have no single foot.
+/// So many cells in a row without improvement end the search: points on a surface's focal set have no single
+/// foot.
 const PATIENCE: usize = 3000;
 
 impl BezierSurface {
@@ -230,8 +232,8 @@ impl BezierSurface {
         if let Some(start) = hint
             && let Some((uv, dist_sq)) = self.newton(p, free.clamp(start), &free, &|uv| self.derivs(uv))
         {
-            // A stop at the border, or beyond a joint that may be a crease, can be the end of a wrong way, unless it
-            // is near.
+            // A stop at the border, or beyond a joint that may be a crease, can be the end of a wrong way,
+            // unless it is near.
             let inside = free.u0 < uv.x && uv.x < free.u1 && free.v0 < uv.y && uv.y < free.v1;
             let straight = inside && self.patch(uv) == self.patch(start);
             let near = 1e-5 * control_box(self.patch_control(self.patch(uv))).diagonal();
@@ -245,8 +247,8 @@ impl BezierSurface {
         finish(self.search(p, &search))
     }
 
-    /// The minimum of the distance from `p` downhill from `hint` over the whole grid, and that distance; no search, so
-    /// another place may be nearer. `None` when the descent does not settle.
+    /// The minimum of the distance from `p` downhill from `hint` over the whole grid, and that distance; no
+    /// search, so another place may be nearer. `None` when the descent does not settle.
     #[must_use]
     pub fn descend(&self, p: &P3, hint: P2) -> Option<(P2, f64)> {
         let domain = self.domain();
@@ -259,14 +261,15 @@ impl BezierSurface {
         Some((uv, dist_sq.sqrt()))
     }
 
-    /// Branch and bound: patches are cut until they are too far away, or the squared distance is convex on them and
-    /// Newton finds their one minimum. Every patch for itself: a joint may be a crease.
+    /// Branch and bound: patches are cut until they are too far away, or the squared distance is convex on
+    /// them and Newton finds their one minimum. Every patch for itself: a joint may be a crease.
     fn search(&self, p: &P3, rect: &Rect) -> P2 {
         let start = rect.center();
         let mut best = Best { at: start, dist_sq: (self.derivs(start).p - p).norm_squared() };
         let (nu, nv) = (self.u_degree as usize, self.v_degree as usize);
         let (us, vs) = self.parts(rect);
-        // Whole patches' boxes cost no subdivision; in the order of their distances most patches are never cut.
+        // Whole patches' boxes cost no subdivision; in the order of their distances most patches are never
+        // cut.
         let mut near: Vec<(f64, usize, usize)> = Vec::with_capacity(us.len() * vs.len());
         for (i, u) in us.iter().enumerate() {
             for (j, v) in vs.iter().enumerate() {
@@ -336,9 +339,9 @@ impl BezierSurface {
         best.at
     }
 
-    /// Minimum of the squared distance from `uv` downhill inside `rect`: Newton on the full Hessian where it is
-    /// positive definite, Gauss–Newton elsewhere, with backtracking; a bound that the descent presses against is
-    /// held. `None` when it does not settle.
+    /// Minimum of the squared distance from `uv` downhill inside `rect`: Newton on the full Hessian where it
+    /// is positive definite, Gauss–Newton elsewhere, with backtracking; a bound that the descent presses
+    /// against is held. `None` when it does not settle.
     fn newton(
         &self,
         p: &P3,
@@ -437,8 +440,9 @@ fn offered(mut cell: Cell, roots: &[Root], nv: usize, p: &P3, best: &mut Best<P2
     cell
 }
 
-/// Whether the squared distance from `p` is convex over a patch, by the spread of its control net's differences
-/// (for rational patches an estimate that is good for nearly equal weights; others are not called convex).
+/// Whether the squared distance from `p` is convex over a patch, by the spread of its control net's
+/// differences (for rational patches an estimate that is good for nearly equal weights; others are not called
+/// convex).
 #[expect(clippy::cast_precision_loss, reason = "degrees are small")]
 fn convex_on(c: &[H4], nu: usize, nv: usize, p: &P3) -> bool {
     let n = nv + 1;
@@ -489,8 +493,8 @@ fn convex_on(c: &[H4], nu: usize, nv: usize, p: &P3) -> bool {
     least > off
 }
 
-/// Solution of `H step = -g` in the directions that are not held, where `H = [[a, b], [b, c]]` is positive definite
-/// there.
+/// Solution of `H step = -g` in the directions that are not held, where `H = [[a, b], [b, c]]` is positive
+/// definite there.
 fn descent([a, b, c]: [f64; 3], g: V2, hold_u: bool, hold_v: bool) -> Option<V2> {
     match (hold_u, hold_v) {
         (true, true) => None,

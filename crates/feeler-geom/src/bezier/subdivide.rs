@@ -57,7 +57,8 @@ pub struct Part {
 }
 
 impl BezierSpline {
-    /// Control points of the part `[t0, t1]` of piece `i` (`t0 < t1`; a part outside the piece extrapolates it).
+    /// Control points of the part `[t0, t1]` of piece `i` (`t0 < t1`; a part outside the piece extrapolates
+    /// it).
     #[must_use]
     pub fn sub_control(&self, i: usize, t0: f64, t1: f64) -> Vec<H4> {
         self.restrict(i, self.piece_control(i).to_vec(), t0, t1)
@@ -70,8 +71,8 @@ impl BezierSpline {
         c
     }
 
-    /// The range `[t0, t1]` cut at the breaks, in order. Beyond the ends the end pieces extrapolate, or wrap when
-    /// periodic (one period at most).
+    /// The range `[t0, t1]` cut at the breaks, in order. Beyond the ends the end pieces extrapolate, or wrap
+    /// when periodic (one period at most).
     #[must_use]
     pub fn parts(&self, t0: f64, t1: f64) -> Vec<Part> {
         parts(&self.breaks, self.periodic, t0, t1)

@@ -1,8 +1,9 @@
 //! Bounds of third derivatives: what is left out by a quadratic model of a piece or patch.
 //!
 //! # Source
-//! Piegl & Tiller, *The NURBS Book*, §1.3–1.5 (hodographs, quotient rule); the hull property of the control points of
-//! derivatives. Rational ones by the quotient rule in interval arithmetic, coordinate by coordinate.
+//! Piegl & Tiller, *The NURBS Book*, §1.3–1.5 (hodographs, quotient rule); the hull property of the control
+//! points of derivatives. Rational ones by the quotient rule in interval arithmetic, coordinate by
+//! coordinate.
 
 use super::{BezierSpline, BezierSurface, H4, bernstein, dehomogenized, subdivide};
 use crate::ball::Ball;
@@ -55,8 +56,8 @@ impl Net {
         Self { nu: self.nu, nv: self.nv, c: centered(&c) }
     }
 
-    /// What rounding has done to the control points of a derivative of order `k`, absolute, by coordinate. Subdivision adds an
-    /// ulp or so a step, and every difference doubles it times the degree.
+    /// What rounding has done to the control points of a derivative of order `k`, absolute, by coordinate.
+    /// Subdivision adds an ulp or so a step, and every difference doubles it times the degree.
     #[expect(clippy::cast_precision_loss, reason = "degrees are small")]
     fn rounding(&self, reach: f64, k: i32) -> f64 {
         let n = self.nu.max(self.nv) as f64;
@@ -174,8 +175,8 @@ fn centered(c: &[H4]) -> Vec<H4> {
 }
 
 impl BezierSpline {
-    /// The third derivatives (by the spline's parameter) over `[t0, t1]` of the piece that holds the middle of it, continued
-    /// beyond its breaks.
+    /// The third derivatives (by the spline's parameter) over `[t0, t1]` of the piece that holds the middle
+    /// of it, continued beyond its breaks.
     #[must_use]
     pub fn third_derivatives(&self, t0: f64, t1: f64) -> Ball {
         let i = self.piece(0.5 * (t0 + t1));
@@ -189,8 +190,8 @@ impl BezierSpline {
 }
 
 impl BezierSurface {
-    /// The third derivatives uuu, uuv, uvv, vvv (by the surface's parameters) over `rect` of the patch that holds the middle
-    /// of it, continued beyond its breaks.
+    /// The third derivatives uuu, uuv, uvv, vvv (by the surface's parameters) over `rect` of the patch that
+    /// holds the middle of it, continued beyond its breaks.
     #[must_use]
     pub fn third_derivatives(&self, rect: &Rect) -> [Ball; 4] {
         let middle = rect.center();

@@ -13,7 +13,8 @@ pub(super) enum Round {
     Torus { frame: Frame, major: f64, minor: f64 },
 }
 
-/// Unknowns: shift of the origin along the axes of the frame, tilt of its z about x and y, two shape parameters.
+/// Unknowns: shift of the origin along the axes of the frame, tilt of its z about x and y, two shape
+/// parameters.
 const UNKNOWNS: usize = 7;
 /// Steps at most; the fit converges quadratically from guesses that are good to a thousandth.
 const STEPS: usize = 12;

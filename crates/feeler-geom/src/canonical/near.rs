@@ -1,9 +1,9 @@
 //! How closely a spline or a grid follows a canonical shape: in place, in direction and in curvature.
 //!
-//! Two surfaces whose normals differ by no more than an angle have their critical pairs with a third one in the same
-//! places to that angle over the relative curvature; where the relative curvature is larger than the difference of
-//! theirs, there are as many of them. So the closed forms of the canonical surface tell where the minima of the grid
-//! are, and which of them there are. Curves likewise.
+//! Two surfaces whose normals differ by no more than an angle have their critical pairs with a third one in
+//! the same places to that angle over the relative curvature; where the relative curvature is larger than the
+//! difference of theirs, there are as many of them. So the closed forms of the canonical surface tell where
+//! the minima of the grid are, and which of them there are. Curves likewise.
 
 use super::places;
 use crate::bezier::{BezierSpline, BezierSurface};
@@ -13,8 +13,8 @@ use crate::{Curve, P2, Surface, V3};
 use nalgebra::SymmetricEigen;
 use std::f64::consts::TAU;
 
-/// A canonical shape that a free-form one follows. What it is off is measured at samples on every piece, with a margin
-/// of a half.
+/// A canonical shape that a free-form one follows. What it is off is measured at samples on every piece, with
+/// a margin of a half.
 #[derive(Clone, Debug)]
 pub struct Nearly<T> {
     /// The canonical shape. A curve runs the same way as the spline.
@@ -25,7 +25,8 @@ pub struct Nearly<T> {
     pub deviation: f64,
     /// Largest angle (rad) between normals, of curves between tangents.
     pub angle: f64,
-    /// Largest difference (1/mm) of normal curvatures in one direction, of curves that of the curvature vectors.
+    /// Largest difference (1/mm) of normal curvatures in one direction, of curves that of the curvature
+    /// vectors.
     pub curvature: f64,
 }
 

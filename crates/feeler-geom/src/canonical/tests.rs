@@ -1,4 +1,5 @@
-//! Exact forms of every kind are found to round-off, perturbed ones within the tolerance only, free-form ones never.
+//! Exact forms of every kind are found to round-off, perturbed ones within the tolerance only, free-form ones
+//! never.
 
 use std::f64::consts::TAU;
 

@@ -18,9 +18,9 @@ pub(super) fn units(directions: &[V3]) -> Option<Vec<V3>> {
     Some(out)
 }
 
-/// Unit axis of a small cap around unit `dirs` (not empty): the smallest one, up to rounding, where they fit an open
-/// half-space, elsewhere any; with it the direction farthest from it and its squared chord. The radius is left to the
-/// caller, to round it outward.
+/// Unit axis of a small cap around unit `dirs` (not empty): the smallest one, up to rounding, where they fit
+/// an open half-space, elsewhere any; with it the direction farthest from it and its squared chord. The
+/// radius is left to the caller, to round it outward.
 pub(super) fn min_cap_axis(dirs: &[V3]) -> (V3, (V3, f64)) {
     let with_farthest = |axis: V3| (axis, farthest(dirs, &axis));
     match dirs {
@@ -33,8 +33,8 @@ pub(super) fn min_cap_axis(dirs: &[V3]) -> (V3, (V3, f64)) {
     if exact.1.1 <= mean.1.1 { exact } else { mean }
 }
 
-/// Cap by its axis and the squared chord from the axis to its border: chords tell small caps apart where cosines
-/// no longer do.
+/// Cap by its axis and the squared chord from the axis to its border: chords tell small caps apart where
+/// cosines no longer do.
 #[derive(Clone, Copy)]
 struct ChordCap {
     axis: V3,
@@ -61,8 +61,8 @@ impl ChordCap {
         if !(n_sq > 0.0) {
             return None;
         }
-        // The circumcentre of the chords' triangle is on the axis. For small caps it is far better conditioned than
-        // the triangle's normal, for half-spaces (where it comes to the origin) worse.
+        // The circumcentre of the chords' triangle is on the axis. For small caps it is far better
+        // conditioned than the triangle's normal, for half-spaces (where it comes to the origin) worse.
         let center = a + (n.cross(&p) * q.norm_squared() + q.cross(&n) * p.norm_squared()) / (2.0 * n_sq);
         let axis = if center.norm_squared() > 0.1 { center } else { n * n.dot(&a).signum() };
         Some(Self::through(unit(axis)?, &[a, b, c]))
@@ -84,9 +84,9 @@ pub(super) fn farthest(dirs: &[V3], axis: &V3) -> (V3, f64) {
 /// Most directions ever taken into the support of a cap; a handful is usual.
 const MAX_STEPS: usize = 64;
 
-/// Grows a cap by the direction farthest from its axis until it holds them all. The cap is always the smallest around
-/// the two or three directions on its border and therefore never larger than the smallest around all; each step makes
-/// it larger, so none comes back. Starts from one of them.
+/// Grows a cap by the direction farthest from its axis until it holds them all. The cap is always the
+/// smallest around the two or three directions on its border and therefore never larger than the smallest
+/// around all; each step makes it larger, so none comes back. Starts from one of them.
 fn grown(dirs: &[V3], first: V3) -> V3 {
     let mut support: ArrayVec<V3, 4> = ArrayVec::new();
     support.push(first);
@@ -98,7 +98,8 @@ fn grown(dirs: &[V3], first: V3) -> V3 {
         }
         support.push(d);
         let Some((next, border)) = smallest(&support) else { break };
-        // A chord of √2 spans a half-space: nothing smaller will be found. No growth: rounding has the last word.
+        // A chord of √2 spans a half-space: nothing smaller will be found. No growth: rounding has the last
+        // word.
         if next.chord_sq >= 2.0 || next.chord_sq <= cap.chord_sq {
             break;
         }
@@ -107,8 +108,8 @@ fn grown(dirs: &[V3], first: V3) -> V3 {
     cap.axis
 }
 
-/// The smallest cap around two to four directions, and those on its border. The last one is outside the smallest cap
-/// around the others, hence on the border.
+/// The smallest cap around two to four directions, and those on its border. The last one is outside the
+/// smallest cap around the others, hence on the border.
 fn smallest(dirs: &[V3]) -> Option<(ChordCap, ArrayVec<V3, 4>)> {
     let (last, others) = dirs.split_last()?;
     let mut best: Option<(ChordCap, ArrayVec<V3, 4>)> = None;

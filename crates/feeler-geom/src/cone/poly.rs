@@ -1,20 +1,20 @@
 //! Polyhedral cones of at most four generators.
 //!
 //! # Source
-//! BREP §3.2 (definition, antipodal test, Algorithm 4), §3.3.3 (hull, Algorithm 5), §3.4 (dilation, Algorithm 6),
-//! §4.2.2 (at most four sides, Algorithm 11).
+//! BREP §3.2 (definition, antipodal test, Algorithm 4), §3.3.3 (hull, Algorithm 5), §3.4 (dilation, Algorithm
+//! 6), §4.2.2 (at most four sides, Algorithm 11).
 //!
 //! # Deviations
-//! - The spherical hull is a planar hull after gnomonic projection about the axis of the smallest cap, which maps
-//!   great circles to lines. The tiny dilation that gives an interior is a radius at every projected point, so arcs
-//!   and single directions need no case of their own.
-//! - Algorithm 11 takes one guess an edge; [`super::reduce`] finds the smallest cone. Each is checked against all
-//!   hull directions before it counts.
-//! - Algorithm 6 is not conservative. MATH §7 turns the plane of two neighbours by asin(sin α / cos(θ/2)); that holds
-//!   the dilated arc between those two but can cut what a third, nearly coplanar generator dilates to. The turn is
-//!   therefore solved for all generators together.
-//! - The antipodal test of Algorithm 4 has a margin for the user's angle. With a margin, the planes through two
-//!   generators that are not neighbours count as well.
+//! - The spherical hull is a planar hull after gnomonic projection about the axis of the smallest cap, which
+//!   maps great circles to lines. The tiny dilation that gives an interior is a radius at every projected
+//!   point, so arcs and single directions need no case of their own.
+//! - Algorithm 11 takes one guess an edge; [`super::reduce`] finds the smallest cone. Each is checked against
+//!   all hull directions before it counts.
+//! - Algorithm 6 is not conservative. MATH §7 turns the plane of two neighbours by asin(sin α / cos(θ/2));
+//!   that holds the dilated arc between those two but can cut what a third, nearly coplanar generator dilates
+//!   to. The turn is therefore solved for all generators together.
+//! - The antipodal test of Algorithm 4 has a margin for the user's angle. With a margin, the planes through
+//!   two generators that are not neighbours count as well.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
@@ -71,17 +71,17 @@ impl PolyCone {
         self.generators.is_empty()
     }
 
-    /// A cone with non-empty interior and at most four generators around the given directions (they need not be of
-    /// unit length): spherical convex hull, dilation by a tiny angle, reduction. `None` when the directions do not
-    /// fit an open half-space (or only within 1e-4 rad), when one is not finite, and when all are zero. Zero vectors
-    /// among others are passed over: they add nothing to a conical hull.
+    /// A cone with non-empty interior and at most four generators around the given directions (they need not
+    /// be of unit length): spherical convex hull, dilation by a tiny angle, reduction. `None` when the
+    /// directions do not fit an open half-space (or only within 1e-4 rad), when one is not finite, and when
+    /// all are zero. Zero vectors among others are passed over: they add nothing to a conical hull.
     #[must_use]
     pub fn hull(directions: &[V3]) -> Option<Self> {
         Self::hull_and_cap(directions).map(|cones| cones.0)
     }
 
-    /// [`PolyCone::hull`] together with the smallest cone of revolution around the same directions, which is narrower
-    /// than the one around the polyhedral cone.
+    /// [`PolyCone::hull`] together with the smallest cone of revolution around the same directions, which is
+    /// narrower than the one around the polyhedral cone.
     #[must_use]
     pub fn hull_and_cap(directions: &[V3]) -> Option<(Self, RevolutionCone)> {
         let dirs = units(directions).filter(|d| !d.is_empty())?;
@@ -95,8 +95,8 @@ impl PolyCone {
         Some((hull.smallest()?, cap))
     }
 
-    /// A cone around a cone of revolution: a circumscribed square pyramid. `None` for half-angles of π/2 and more
-    /// (or within 1e-4 rad of it).
+    /// A cone around a cone of revolution: a circumscribed square pyramid. `None` for half-angles of π/2 and
+    /// more (or within 1e-4 rad of it).
     #[must_use]
     pub fn from_revolution(cone: &RevolutionCone) -> Option<Self> {
         let map = Gnomonic::new(unit(cone.axis)?);
@@ -133,8 +133,8 @@ impl PolyCone {
         Self { generators: self.generators.iter().map(|g| rotation * g).collect() }
     }
 
-    /// Whether a direction (of any length) is inside, or outside a face by no more than `eps` radians. A cone of
-    /// fewer than three generators contains everything.
+    /// Whether a direction (of any length) is inside, or outside a face by no more than `eps` radians. A cone
+    /// of fewer than three generators contains everything.
     #[must_use]
     pub fn contains(&self, direction: &V3, eps: f64) -> bool {
         if self.generators.len() < 3 {
@@ -154,8 +154,8 @@ impl PolyCone {
         (1..g.len() - 1).map(|i| triangle_solid_angle(&g[0], &g[i], &g[i + 1])).sum()
     }
 
-    /// A cone around everything within `angle` (rad, ≥ 0) of this cone, with as many generators. `None` when no
-    /// plane can hold the dilation of a side, or the result does not fit an open half-space.
+    /// A cone around everything within `angle` (rad, ≥ 0) of this cone, with as many generators. `None` when
+    /// no plane can hold the dilation of a side, or the result does not fit an open half-space.
     #[must_use]
     pub fn dilated(&self, angle: f64) -> Option<Self> {
         if self.is_all() || !(angle > 0.0) {
@@ -194,8 +194,8 @@ impl PolyCone {
         })
     }
 
-    /// Whether the generators turn strictly counter-clockwise around a pointed cone, clearly of rounding: what
-    /// [`separated`] needs to use the faces.
+    /// Whether the generators turn strictly counter-clockwise around a pointed cone, clearly of rounding:
+    /// what [`separated`] needs to use the faces.
     #[must_use]
     pub fn is_convex(&self) -> bool {
         let (g, n) = (&self.generators, self.generators.len());
@@ -207,15 +207,17 @@ impl PolyCone {
     }
 }
 
-/// Whether a plane through the origin proves that no direction of `a` is opposite to a direction of `b` when each of
-/// the cones is dilated by asin(`sin_alpha`) (≥ 0). The generators are given in one frame. Returns the code of the plane
-/// that worked, for the next call's `hint`, which is tried first (any number is allowed).
+/// Whether a plane through the origin proves that no direction of `a` is opposite to a direction of `b` when
+/// each of the cones is dilated by asin(`sin_alpha`) (≥ 0). The generators are given in one frame. Returns
+/// the code of the plane that worked, for the next call's `hint`, which is tried first (any number is
+/// allowed).
 ///
-/// Cones of fewer than three generators are never separated. Conservative under rounding; with `sin_alpha` = 0 all
-/// pairs that are separated clearly of rounding are found, with a positive one up to 1e-9.
+/// Cones of fewer than three generators are never separated. Conservative under rounding; with `sin_alpha` =
+/// 0 all pairs that are separated clearly of rounding are found, with a positive one up to 1e-9.
 ///
-/// Code 0 is the plane across the sum of all generators. Else, with A's generators numbered from 0 and B's from 4,
-/// `8 i + j` is the plane through generators i and j with normal `g_i × g_j` (for `sin_alpha` > 0 tilted away from them).
+/// Code 0 is the plane across the sum of all generators. Else, with A's generators numbered from 0 and B's
+/// from 4, `8 i + j` is the plane through generators i and j with normal `g_i × g_j` (for `sin_alpha` > 0
+/// tilted away from them).
 #[must_use]
 pub fn separated(a: &[V3], b: &[V3], sin_alpha: f64, hint: u8) -> Option<u8> {
     if !(a.len() >= 3 && b.len() >= 3 && a.len() <= 4 && b.len() <= 4) {
@@ -233,7 +235,8 @@ pub fn separated(a: &[V3], b: &[V3], sin_alpha: f64, hint: u8) -> Option<u8> {
     if sin_alpha > 0.0 { pair.separated_by(sin_alpha) } else { pair.separated() }
 }
 
-/// Whether the plane of a `code` that [`separated`] returned for two cones separates them with angle α too, `sin_alpha`
+/// Whether the plane of a `code` that [`separated`] returned for two cones separates them with angle α too,
+/// `sin_alpha`
 /// > 0. One plane is tried, not all.
 #[must_use]
 pub fn separated_along(a: &[V3], b: &[V3], sin_alpha: f64, code: u8) -> bool {
@@ -275,8 +278,8 @@ impl Pair {
         self.g.iter().sum()
     }
 
-    /// Whether the middle of one cone is opposite to an inner direction of the other: nothing separates them then, and all
-    /// planes need not be tried to know.
+    /// Whether the middle of one cone is opposite to an inner direction of the other: nothing separates them
+    /// then, and all planes need not be tried to know.
     fn middles_meet(&self) -> bool {
         let (a, b) = (&self.g[..self.n_a], &self.g[4..4 + self.n_b]);
         let opposite_is_inside = |d: &[V3], cone: &[V3]| {
@@ -288,7 +291,8 @@ impl Pair {
 
     fn separated(&self) -> Option<u8> {
         let sum = self.sum();
-        // A plane across the sum: strict on every generator, so no direction of one cone has its opposite in the other.
+        // A plane across the sum: strict on every generator, so no direction of one cone has its opposite in
+        // the other.
         if self.all().all(|k| self.g[k].dot(&sum) > TRIPLE_EPS * 8.0) {
             return Some(0);
         }
@@ -313,9 +317,10 @@ impl Pair {
         None
     }
 
-    /// Whether all generators but i and j are strictly on the negative side of `g_i × g_j`. The exact normal of the
-    /// stored vectors then has ⟨n, g⟩ ≤ 0 for both cones, with equality on `g_i` and `g_j` alone: an antipodal pair would
-    /// have to lie on these two, in one cone or (if one is A's and the other B's) opposite, where n would be zero.
+    /// Whether all generators but i and j are strictly on the negative side of `g_i × g_j`. The exact normal
+    /// of the stored vectors then has ⟨n, g⟩ ≤ 0 for both cones, with equality on `g_i` and `g_j` alone: an
+    /// antipodal pair would have to lie on these two, in one cone or (if one is A's and the other B's)
+    /// opposite, where n would be zero.
     fn plane_holds(&self, i: usize, j: usize) -> bool {
         let n = self.g[i].cross(&self.g[j]);
         // All of them at once: which one fails follows no pattern.
@@ -330,7 +335,8 @@ impl Pair {
         {
             return Some(0);
         }
-        // What nothing separates without an angle, nothing separates with one; what does is likely to do with one too.
+        // What nothing separates without an angle, nothing separates with one; what does is likely to do with
+        // one too.
         let found = self.separated()?;
         if found != 0 && self.tilted_holds(usize::from(found / 8), usize::from(found % 8), sin_alpha) {
             return Some(found);
@@ -352,9 +358,9 @@ impl Pair {
         clear(&self.g[..self.n_a]) && clear(&self.g[4..4 + self.n_b])
     }
 
-    /// The plane with `⟨n, g_i⟩ = ⟨n, g_j⟩ = −sin α` on the side of `g_i × g_j`. The feasible unit normals are an
-    /// intersection of caps, one a generator; if there are any and more than one cap bounds them, one of these is a
-    /// corner of it.
+    /// The plane with `⟨n, g_i⟩ = ⟨n, g_j⟩ = −sin α` on the side of `g_i × g_j`. The feasible unit normals
+    /// are an intersection of caps, one a generator; if there are any and more than one cap bounds them, one
+    /// of these is a corner of it.
     fn tilted_holds(&self, i: usize, j: usize, sin_alpha: f64) -> bool {
         let (a, b) = (&self.g[i], &self.g[j]);
         let (Some(across), Some(mid)) = (unit(a.cross(b)), unit(a + b)) else { return false };
@@ -374,14 +380,14 @@ fn code(i: usize, j: usize) -> u8 {
     (8 * i + j) as u8
 }
 
-/// Unit outward normal n of a plane with ⟨n, g⟩ ≤ −sin α for all generators, turned as little as possible from face i.
-/// Conservative because a unit vector Σ μ g of the cone has Σ μ ≥ 1.
+/// Unit outward normal n of a plane with ⟨n, g⟩ ≤ −sin α for all generators, turned as little as possible
+/// from face i. Conservative because a unit vector Σ μ g of the cone has Σ μ ≥ 1.
 fn dilated_face(g: &[V3], i: usize, sin_alpha: f64) -> Option<V3> {
     let (a, b) = (&g[i], &g[(i + 1) % g.len()]);
     let face = unit(b.cross(a))?;
     let mid = unit(a + b)?;
-    // n(β) = cos β face − sin β mid, and ⟨n(β), g⟩ = −ρ cos(β − ψ) with ρ cos ψ = −⟨face, g⟩ and ρ sin ψ = ⟨mid, g⟩:
-    // every generator allows an interval of β.
+    // n(β) = cos β face − sin β mid, and ⟨n(β), g⟩ = −ρ cos(β − ψ) with ρ cos ψ = −⟨face, g⟩ and ρ sin ψ =
+    // ⟨mid, g⟩: every generator allows an interval of β.
     let (mut lo, mut hi) = (0.0_f64, std::f64::consts::FRAC_PI_2);
     for d in g {
         let (x, y) = (-face.dot(d), mid.dot(d));

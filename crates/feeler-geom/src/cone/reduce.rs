@@ -1,17 +1,17 @@
 //! The smallest cone of at most four sides around a spherical hull.
 //!
-//! In the gnomonic plane the hull is a convex polygon, the cone a triangle or quadrilateral around it. Of the smallest
-//! quadrilaterals around a convex polygon at least three sides lie on sides of the polygon; the fourth does as well,
-//! unless its two neighbours open away from it: then it touches in its midpoint. Few enough candidates to try them
-//! all.
+//! In the gnomonic plane the hull is a convex polygon, the cone a triangle or quadrilateral around it. Of the
+//! smallest quadrilaterals around a convex polygon at least three sides lie on sides of the polygon; the
+//! fourth does as well, unless its two neighbours open away from it: then it touches in its midpoint. Few
+//! enough candidates to try them all.
 //!
 //! # Source
-//! BREP §4.2.2, Algorithms 10 and 11 (one guess an edge; the smallest cone is left open there). The rule of the
-//! midpoint is that of `DePano` and Aggarwal for the smallest k-gon around a polygon.
+//! BREP §4.2.2, Algorithms 10 and 11 (one guess an edge; the smallest cone is left open there). The rule of
+//! the midpoint is that of `DePano` and Aggarwal for the smallest k-gon around a polygon.
 //!
 //! # Deviations
-//! Area in the plane stands for the solid angle while candidates compete; the best few are compared by solid angle. A
-//! test bounds what that misses (2 %) against a numeric search over all quadrilaterals.
+//! Area in the plane stands for the solid angle while candidates compete; the best few are compared by solid
+//! angle. A test bounds what that misses (2 %) against a numeric search over all quadrilaterals.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
@@ -23,8 +23,8 @@ use arrayvec::ArrayVec;
 /// Hulls with more sides are thinned greedily to this many before all choices of them are tried.
 const MAX_SIDES: usize = 12;
 
-/// Hulls with more points are thinned likewise before anything else: the work grows with the square of their number. A
-/// circle gains 0.3 %.
+/// Hulls with more points are thinned likewise before anything else: the work grows with the square of their
+/// number. A circle gains 0.3 %.
 const MAX_POINTS: usize = 32;
 
 /// Candidates that are compared by solid angle.
@@ -107,8 +107,8 @@ pub(super) struct Hull<'a> {
 
 impl<'a> Hull<'a> {
     pub(super) fn new(map: &'a Gnomonic, points: Vec<P2>) -> Self {
-        // A cap of radius δ at the angle φ from the axis reaches tan(φ + δ) − tan φ = sin δ / (cos φ cos(φ + δ)) in the
-        // radial direction and less in all others.
+        // A cap of radius δ at the angle φ from the axis reaches tan(φ + δ) − tan φ = sin δ / (cos φ cos(φ +
+        // δ)) in the radial direction and less in all others.
         let radius = |q: &P2| {
             let cos = 1.0 / (1.0 + q.coords.norm_squared()).sqrt();
             1.001 * HULL_DILATION / (cos * (cos - HULL_DILATION))
@@ -133,7 +133,8 @@ impl<'a> Hull<'a> {
             (len > 0.0).then(|| self.line(V2::new(e.y, -e.x) / len))
         };
         let mut out: Vec<Line> = (0..n).filter_map(side).collect();
-        // Points of an arc are in line but for rounding. Every line supports all points: one of two is enough.
+        // Points of an arc are in line but for rounding. Every line supports all points: one of two is
+        // enough.
         let one = |a: &Line, b: &Line| a.m.perp(&b.m).abs() < PARALLEL && a.m.dot(&b.m) > 0.0;
         out.dedup_by(|b, a| one(a, b));
         if let [first, .., last] = out.as_slice()
@@ -244,8 +245,8 @@ impl<'a> Hull<'a> {
             let x = V2::new(f * to.m.y - t * from.m.y, from.m.x * t - to.m.x * f) / det;
             let along = (x - p.coords).try_normalize(1e-300)?;
             let m = V2::new(along.y, -along.x);
-            // It supports the hull at p, with its normal between the neighbours'. The points beside p exclude nearly
-            // all that does not.
+            // It supports the hull at p, with its normal between the neighbours'. The points beside p exclude
+            // nearly all that does not.
             let most = m.dot(&p.coords) + 2.0 * r;
             let below = |k: usize| m.dot(&self.points[k].coords) + self.radii[k] <= most;
             let between = from.m.perp(&m) > 1e-9 && m.perp(&to.m) > 1e-9;
@@ -257,8 +258,8 @@ impl<'a> Hull<'a> {
         })
     }
 
-    /// The cone over a polygon, if it is clearly convex and proves to hold every direction of the hull with part of
-    /// the dilation to spare.
+    /// The cone over a polygon, if it is clearly convex and proves to hold every direction of the hull with
+    /// part of the dilation to spare.
     fn cone_of(&self, polygon: &Polygon, dirs: &[V3]) -> Option<PolyCone> {
         let lines = &polygon.lines;
         let n = lines.len();
@@ -275,8 +276,8 @@ impl<'a> Hull<'a> {
     }
 }
 
-/// Removes sides of a convex polygon, each time the one whose neighbours then enclose the least additional area, until
-/// at most `most` remain.
+/// Removes sides of a convex polygon, each time the one whose neighbours then enclose the least additional
+/// area, until at most `most` remain.
 fn thinned(mut sides: Vec<Line>, most: usize) -> Vec<Line> {
     let added = |sides: &[Line], i: usize| {
         let n = sides.len();

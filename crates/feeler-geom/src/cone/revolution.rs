@@ -38,8 +38,8 @@ impl RevolutionCone {
     }
 
     /// A cone around directions, which need not be of unit length: the smallest one where they fit an open
-    /// half-space, rounded outward. Zero vectors are passed over; when nothing remains, or something is not finite,
-    /// all directions. Deterministic.
+    /// half-space, rounded outward. Zero vectors are passed over; when nothing remains, or something is not
+    /// finite, all directions. Deterministic.
     #[must_use]
     pub fn around(directions: &[V3]) -> Self {
         units(directions).map_or_else(Self::all, |dirs| Self::around_units(&dirs))
@@ -61,7 +61,8 @@ impl RevolutionCone {
         Self { axis, half_angle: (half + ANGLE_SLACK).min(PI) }
     }
 
-    /// Whether every direction is inside (up to rounding). Also true of a cone with numbers that are not finite.
+    /// Whether every direction is inside (up to rounding). Also true of a cone with numbers that are not
+    /// finite.
     #[must_use]
     pub fn is_all(&self) -> bool {
         !(self.half_angle < PI)
@@ -122,8 +123,8 @@ impl RevolutionCone {
         cones.into_iter().fold(None, |acc: Option<Self>, c| Some(acc.map_or(*c, |a| a.union(c))))
     }
 
-    /// Whether a direction of one cone may be opposite to a direction of the other after all half-angles together
-    /// are enlarged by `slack` (rad, ≥ 0). Both in one frame. `false` is certain.
+    /// Whether a direction of one cone may be opposite to a direction of the other after all half-angles
+    /// together are enlarged by `slack` (rad, ≥ 0). Both in one frame. `false` is certain.
     #[must_use]
     pub fn may_be_antipodal(&self, other: &Self, slack: f64) -> bool {
         let reach = self.half_angle + other.half_angle + slack + ANGLE_SLACK;
@@ -157,7 +158,8 @@ pub struct Cap {
 const COS_SLACK: f64 = 16.0 * f64::EPSILON;
 
 impl Cap {
-    /// Whether a direction of `self` may be opposite to one of `other`, given in the same frame. `false` is certain.
+    /// Whether a direction of `self` may be opposite to one of `other`, given in the same frame. `false` is
+    /// certain.
     #[must_use]
     pub fn may_be_antipodal(&self, other: &Self) -> bool {
         self.may_be_antipodal_to(&other.axis, other)

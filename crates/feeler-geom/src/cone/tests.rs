@@ -28,8 +28,8 @@ fn in_cap(rng: &mut SmallRng, axis: &V3, half: f64) -> V3 {
     off_axis(rng, axis, a)
 }
 
-/// Directions of the shapes that matter: single, equal, an arc, an almost flat arc, a latitude, a patch, a cloud;
-/// tiny to wide.
+/// Directions of the shapes that matter: single, equal, an arc, an almost flat arc, a latitude, a patch, a
+/// cloud; tiny to wide.
 fn directions(rng: &mut SmallRng) -> Vec<V3> {
     let axis = direction(rng);
     let (x, y) = complete_basis(&axis);
@@ -181,7 +181,8 @@ fn unions_and_conversions_contain_their_parts() {
     assert!(PolyCone::all().union(&PolyCone::hull(&[V3::x()]).unwrap()).is_all(), "union with all");
 }
 
-/// Two cones with a planted antipodal pair `v` in A, −v in B (before any dilation): inside, on an edge, on a generator.
+/// Two cones with a planted antipodal pair `v` in A, −v in B (before any dilation): inside, on an edge, on a
+/// generator.
 fn planted(rng: &mut SmallRng) -> (PolyCone, PolyCone) {
     let a_dirs = directions(rng);
     let v = member(rng, &a_dirs);
@@ -232,7 +233,8 @@ fn never_separated_when_borders_meet() {
         if !a.is_convex() || !b.is_convex() {
             continue;
         }
-        // The midpoint of the last case is rounded: it may lie outside by an ulp, where separation would be right.
+        // The midpoint of the last case is rounded: it may lie outside by an ulp, where separation would be
+        // right.
         assert!(separated(&a.generators, &b.generators, 0.0, 0).is_none(), "{a:?} {b:?}");
         assert!(separated(&a.generators, &b.generators, 1e-3, 0).is_none(), "{a:?} {b:?}");
     }
@@ -418,8 +420,8 @@ fn large_sets_give_their_caps() {
     assert!(RevolutionCone::around(&everywhere).half_angle > FRAC_PI_2, "more than a half-space");
 }
 
-/// Solid angle of the cone between the supporting great circles whose normals, seen along `axis`, have the angles
-/// `turns`; infinite where they enclose nothing.
+/// Solid angle of the cone between the supporting great circles whose normals, seen along `axis`, have the
+/// angles `turns`; infinite where they enclose nothing.
 fn enclosed(dirs: &[V3], axis: &V3, turns: &[f64; 4]) -> f64 {
     let (x, y) = complete_basis(axis);
     let flat = |d: &V3| [d.dot(&x) / d.dot(axis), d.dot(&y) / d.dot(axis)];

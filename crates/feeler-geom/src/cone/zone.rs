@@ -1,7 +1,8 @@
 //! Zones of the sphere of directions: all directions between two angles from an axis.
 //!
-//! The normals of a surface of revolution turn about its axis and keep their angle to it. A cone of revolution around them
-//! is filled and holds nearly every direction; the zone is as thin as the meridian's part is straight.
+//! The normals of a surface of revolution turn about its axis and keep their angle to it. A cone of
+//! revolution around them is filled and holds nearly every direction; the zone is as thin as the meridian's
+//! part is straight.
 //!
 //! # Source
 //! MATH §7 for what is bounded; the inequalities are those of the spherical triangle.
@@ -31,8 +32,8 @@ pub struct DirectionBand {
 /// What every zone is widened by (rad), far above the rounding of the angles involved.
 const SLACK: f64 = 1e-12;
 
-/// Room for the rounding of cosines, and for directions that are a little longer or shorter than a unit: rotations that callers hand in
-/// are unit quaternions to their own rounding.
+/// Room for the rounding of cosines, and for directions that are a little longer or shorter than a unit:
+/// rotations that callers hand in are unit quaternions to their own rounding.
 const COSINE: f64 = 1e-9;
 
 impl DirectionBand {
@@ -43,8 +44,8 @@ impl DirectionBand {
         Self { axis, lo, hi, sines: [s0, s1], cosines: [c0, c1] }
     }
 
-    /// The thinnest zone about `axis` (any length) around cones; all directions when the axis has no direction, and for no
-    /// cones.
+    /// The thinnest zone about `axis` (any length) around cones; all directions when the axis has no
+    /// direction, and for no cones.
     #[must_use]
     pub fn around<'a>(axis: &V3, cones: impl Iterator<Item = &'a PolyCone>) -> Self {
         let Some(axis) = unit(*axis) else { return Self::new(V3::z(), 0.0, PI) };
@@ -69,16 +70,17 @@ impl DirectionBand {
         cos > self.cosines[0] + at_lo || cos < self.cosines[1] - at_hi
     }
 
-    /// Angle (rad) by which one of two zones, the other's axis given in this one's frame, can be turned before a direction of
-    /// this one widened by `slack[0]` (rad, ≥ 0) can be opposite to one of the other widened by `slack[1]`; negative when
-    /// one may be already. Positive is certain.
+    /// Angle (rad) by which one of two zones, the other's axis given in this one's frame, can be turned
+    /// before a direction of this one widened by `slack[0]` (rad, ≥ 0) can be opposite to one of the other
+    /// widened by `slack[1]`; negative when one may be already. Positive is certain.
     #[must_use]
     pub fn spare(&self, other: &Self, other_axis: &V3, slack: [f64; 2]) -> f64 {
         let between = angle(&self.axis, other_axis);
         let (a0, a1) = (self.lo - slack[0], self.hi + slack[0]);
         // Opposite directions of the other's are at these angles from its axis.
         let (b0, b1) = (PI - other.hi - slack[1], PI - other.lo + slack[1]);
-        // Of the sides of a spherical triangle none is longer than the other two, and all are no more than a full turn.
+        // Of the sides of a spherical triangle none is longer than the other two, and all are no more than a
+        // full turn.
         let apart = (a0 - b1).max(b0 - a1) - between;
         let short = between - (a1 + b1);
         let round = (a0 + b0 + between) - 2.0 * PI;

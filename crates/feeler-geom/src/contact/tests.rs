@@ -128,7 +128,8 @@ fn agrees_with_the_full_hessian_by_differences() {
 
 #[test]
 fn the_smallest_eigenvalue_is_that_of_the_distance() {
-    // Minimise over A's footpoint for given displacements of B's: what min_eig promises for face against face.
+    // Minimise over A's footpoint for given displacements of B's: what min_eig promises for face against
+    // face.
     let mut rng = SmallRng::seed_from_u64(6);
     let mut met = 0;
     while met < 200 {
@@ -154,7 +155,8 @@ fn the_smallest_eigenvalue_is_that_of_the_distance() {
 
 #[test]
 fn contact_and_clearance_of_a_pin_in_a_bore() {
-    // A ball of radius 9.95 in a bore of radius 10, and the crossed and parallel pins, at d from 0 to 0.04 (0.05 is concentric).
+    // A ball of radius 9.95 in a bore of radius 10, and the crossed and parallel pins, at d from 0 to 0.04
+    // (0.05 is concentric).
     let bore = SideShape::Face { shape: Matrix2::new(-0.1, 0.0, 0.0, 0.0) };
     let ball = SideShape::Face { shape: Matrix2::identity() / 9.95 };
     let pin = |k: f64| SideShape::Face { shape: Matrix2::new(k, 0.0, 0.0, 0.0) };
@@ -203,8 +205,8 @@ fn edges_in_special_positions() {
         );
     }
     assert_eq!(test(&edge(0.0, 0.1), &edge(0.0, -0.2), 1.0), SecondOrder::Indefinite, "tangent, outside");
-    // Straight edges in a bore of radius 1: on its axis all directions around are equal; off the axis, along the
-    // bore, it slides.
+    // Straight edges in a bore of radius 1: on its axis all directions around are equal; off the axis, along
+    // the bore, it slides.
     let bore = SideShape::Face { shape: Matrix2::new(0.0, 0.0, 0.0, -1.0) };
     assert!(flat(test(&bore, &edge(0.0, 0.0), 1.0)), "on the axis");
     assert!(flat(test(&bore, &edge(0.0, 0.0), 0.5)), "along the bore");
@@ -218,8 +220,9 @@ fn edges_in_special_positions() {
     assert!(matches!(far, SecondOrder::Strict { .. }), "a small face far from a vertex is no family");
 }
 
-/// Convex sides: the signed distance is the largest over all directions of the gap between supporting planes, whose second
-/// derivatives are minus the radii of curvature of both and the distance. Edges are tubes, vertices balls of almost no radius.
+/// Convex sides: the signed distance is the largest over all directions of the gap between supporting planes,
+/// whose second derivatives are minus the radii of curvature of both and the distance. Edges are tubes,
+/// vertices balls of almost no radius.
 #[test]
 fn pressed_convex_sides_stay_up_to_the_sum_of_their_radii() {
     let mut rng = SmallRng::seed_from_u64(7);
@@ -253,7 +256,8 @@ fn pressed_convex_sides_stay_up_to_the_sum_of_their_radii() {
     assert!(met.iter().all(|n| *n > 2000), "{met:?}");
 }
 
-/// Forms of any signs: the gap over points of one side with their feet on the other one, wherever those are regular.
+/// Forms of any signs: the gap over points of one side with their feet on the other one, wherever those are
+/// regular.
 #[test]
 fn pressed_forms_are_those_of_the_distance() {
     let mut rng = SmallRng::seed_from_u64(8);

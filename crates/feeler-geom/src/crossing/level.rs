@@ -1,4 +1,5 @@
-//! Curves and patches through a level of a closed-form surface: the signed distance is one function of one or two parameters.
+//! Curves and patches through a level of a closed-form surface: the signed distance is one function of one or
+//! two parameters.
 
 use super::{Arc, Local, Patch, Search, Side, halves};
 use crate::skeleton::{Primitive, signed_distance_form, signed_distance_with_room};
@@ -11,7 +12,8 @@ pub struct Level<'a> {
     pub primitive: &'a Primitive,
     /// The signed distance (mm), negative inside the material.
     pub at: f64,
-    /// A cell that stays within this (mm, positive) of the level is not cut any more: its middle is taken for a crossing.
+    /// A cell that stays within this (mm, positive) of the level is not cut any more: its middle is taken for
+    /// a crossing.
     pub slack: f64,
 }
 
@@ -32,14 +34,15 @@ fn keep(room: Option<&mut f64>, spare: f64) {
 const DEPTH: usize = 60;
 
 impl Level<'_> {
-    /// Value above the level, and its derivative along `d`, with the length in which there are no places without derivatives.
+    /// Value above the level, and its derivative along `d`, with the length in which there are no places
+    /// without derivatives.
     fn value(&self, p: &P3) -> (f64, V3, f64) {
         let (value, gradient, room) = signed_distance_with_room(self.primitive, p);
         (value - self.at, gradient, room)
     }
 
-    /// Whether no value within `reach` of `value` is at the level, and what is to spare. Where that is asked for it must be a part of the
-    /// value: cells that have just enough are cut once more.
+    /// Whether no value within `reach` of `value` is at the level, and what is to spare. Where that is asked
+    /// for it must be a part of the value: cells that have just enough are cut once more.
     fn is_off(value: f64, reach: f64, room: Option<&mut f64>) -> bool {
         let spare = value.abs() - reach;
         let off = spare > if room.is_some() { PART * value.abs() } else { 0.0 };
@@ -50,9 +53,11 @@ impl Level<'_> {
     }
 }
 
-/// Hands over the parameters at which a curve passes through a level or comes within the slack of it, at least one for each passage.
+/// Hands over the parameters at which a curve passes through a level or comes within the slack of it, at
+/// least one for each passage.
 ///
-/// `room`, where it is asked for, becomes no more than what all of the curve stays away from the level (mm), if nothing is handed over.
+/// `room`, where it is asked for, becomes no more than what all of the curve stays away from the level (mm),
+/// if nothing is handed over.
 pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
     arc: &Arc<F>,
     level: &Level<'_>,
@@ -146,13 +151,13 @@ fn root(f: impl Fn(f64) -> f64, mut lo: (f64, f64), mut hi: (f64, f64), noise: f
     last
 }
 
-/// Hands over parameters of points in which a patch passes through a level or comes within the slack of it: at least one of every
-/// crossing curve that does not reach the border of the patch; of others some, too. Of `joined` parameters, u and v, the first side of
-/// the patch is searched as well, for curves that go on at the last one, or in another patch. Cells in balls (centre, radius) that are
-/// not `relevant` are left out.
+/// Hands over parameters of points in which a patch passes through a level or comes within the slack of it:
+/// at least one of every crossing curve that does not reach the border of the patch; of others some, too. Of
+/// `joined` parameters, u and v, the first side of the patch is searched as well, for curves that go on at
+/// the last one, or in another patch. Cells in balls (centre, radius) that are not `relevant` are left out.
 ///
-/// `room`, where it is asked for, becomes no more than what all cells that are not left out stay away from the level (mm), if nothing is
-/// handed over; 0 where this is not known.
+/// `room`, where it is asked for, becomes no more than what all cells that are not left out stay away from
+/// the level (mm), if nothing is handed over; 0 where this is not known.
 pub fn patch_through_level(
     (patch, joined): (&Patch<'_>, [bool; 2]),
     level: &Level<'_>,
@@ -232,12 +237,12 @@ pub fn patch_through_level(
     Search::Complete
 }
 
-/// Bound of the third derivative of a signed distance, in units of the squared inverse of the length in which it is smooth: 3 for the
-/// distance from a point or a line, and less than this for that from a circle.
+/// Bound of the third derivative of a signed distance, in units of the squared inverse of the length in which
+/// it is smooth: 3 for the distance from a point or a line, and less than this for that from a circle.
 const THIRD: f64 = 8.0;
 
-/// The part of a speed that the distance bends along: none of it is along the axis of a cylinder or cone. `d` is the derivative in the
-/// middle, which changes by no more than `change`.
+/// The part of a speed that the distance bends along: none of it is along the axis of a cylinder or cone. `d`
+/// is the derivative in the middle, which changes by no more than `change`.
 fn speed_across(primitive: &Primitive, d: &V3, speed: f64, change: f64) -> f64 {
     match primitive {
         Primitive::Line { dir, .. } => speed.min((d - dir * d.dot(dir)).norm() + change),
@@ -245,8 +250,9 @@ fn speed_across(primitive: &Primitive, d: &V3, speed: f64, change: f64) -> f64 {
     }
 }
 
-/// Bounds of the second derivatives uu, uv, vv of a signed distance over a cell of a patch: by both curvatures, or by their difference in
-/// the middle and what third derivatives make of it, whichever is less. Surfaces that almost coincide have almost none.
+/// Bounds of the second derivatives uu, uv, vv of a signed distance over a cell of a patch: by both
+/// curvatures, or by their difference in the middle and what third derivatives make of it, whichever is less.
+/// Surfaces that almost coincide have almost none.
 fn second_derivatives(local: &Local, gradient: &V3, primitive: &Primitive, focal: f64) -> [f64; 3] {
     let Local { suu, suv, svv, hu, hv, du, dv, .. } = *local;
     let su = speed_across(primitive, &du, local.su, suu * hu + suv * hv);
@@ -296,8 +302,8 @@ fn sides(
 /// Cells that [`room_of_sides`] may take.
 const ROOM_BUDGET: u32 = 256;
 
-/// How far a cell stays away from the level over which the distance is monotone along u, else v: no farther than on the sides across, if
-/// it has the same sign on both; 0 where it has not.
+/// How far a cell stays away from the level over which the distance is monotone along u, else v: no farther
+/// than on the sides across, if it has the same sign on both; 0 where it has not.
 fn room_of_sides(patch: &Patch<'_>, rect: &Rect, local: &Local, along_u: bool, level: &Level<'_>) -> f64 {
     let at = |u: f64, v: f64| level.value(&patch.first(P2::new(u, v)).0).0;
     let (first, last) =

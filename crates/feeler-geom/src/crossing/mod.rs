@@ -1,12 +1,14 @@
-//! Where a curve or a patch passes through a level of the distance from a surface: every place, by subdivision with proofs.
+//! Where a curve or a patch passes through a level of the distance from a surface: every place, by
+//! subdivision with proofs.
 //!
-//! Whether two boundaries cross is asked at a *level*: the surface G moved into its material by a length. Surfaces that only touch,
-//! as a bolt and the hole that it fills, are apart from one another's levels, so that rounding makes no crossings of nothing.
+//! Whether two boundaries cross is asked at a *level*: the surface G moved into its material by a length.
+//! Surfaces that only touch, as a bolt and the hole that it fills, are apart from one another's levels, so
+//! that rounding makes no crossings of nothing.
 //!
 //! A cell of parameters is done when
 //! - values in its middle and bounds of the derivatives show that it does not reach the level, or
-//! - no closed curve of crossings fits into it, because the distance is monotone along one parameter (or no two normals are
-//!   parallel); then the crossings on its sides are looked for, in one parameter less; or
+//! - no closed curve of crossings fits into it, because the distance is monotone along one parameter (or no
+//!   two normals are parallel); then the crossings on its sides are looked for, in one parameter less; or
 //! - all of it is within a slack of the level: then its middle is taken for a crossing;
 //!
 //! else it is cut in two. Thus every crossing curve is met in at least one point.
@@ -17,8 +19,8 @@
 //! | patch | [`patch_through_level`] | [`patch_through_patch`] |
 //!
 //! # Source
-//! MATH §15, "How crossings are found". Loops of two patches: Sederberg, Christiansen and Katz, *Improved test for closed loops in surface
-//! intersections*, 1989, with normals that are parallel in either sense.
+//! MATH §15, "How crossings are found". Loops of two patches: Sederberg, Christiansen and Katz, *Improved
+//! test for closed loops in surface intersections*, 1989, with normals that are parallel in either sense.
 
 mod level;
 mod patches;
@@ -38,7 +40,8 @@ pub enum Search {
     Complete,
     /// Whoever was handed a crossing asked for no more.
     Stopped,
-    /// The budget of cells ran out first; beyond the level by more than this (mm) there is nothing in what was left.
+    /// The budget of cells ran out first; beyond the level by more than this (mm) there is nothing in what
+    /// was left.
     Spent(f64),
 }
 
@@ -68,8 +71,9 @@ pub struct Patch<'a> {
     pub rect: Rect,
     /// Bounds of the lengths of the third derivatives uuu, uuv, uvv, vvv over the rectangle.
     pub third: [f64; 4],
-    /// Axis (unit, the surface's own frame) and sine of the half-angle of a cone around all outward normals, below a quarter turn;
-    /// a sine of 1: nothing is known. About poles and collapsed sides the derivatives tell nothing of them.
+    /// Axis (unit, the surface's own frame) and sine of the half-angle of a cone around all outward normals,
+    /// below a quarter turn; a sine of 1: nothing is known. About poles and collapsed sides the derivatives
+    /// tell nothing of them.
     pub cone: (V3, f64),
 }
 
@@ -109,8 +113,8 @@ impl Local {
         linear.min(self.su * self.hu + self.sv * self.hv)
     }
 
-    /// Range along a unit direction, from the middle: by the second derivatives there with their signs and bounds of the third ones,
-    /// so that what bends away from a plane is told from what bends towards it.
+    /// Range along a unit direction, from the middle: by the second derivatives there with their signs and
+    /// bounds of the third ones, so that what bends away from a plane is told from what bends towards it.
     fn range(&self, w: &V3) -> [f64; 2] {
         let (hu, hv) = (self.hu, self.hv);
         let [t0, t1, t2, t3] = self.third;
@@ -122,7 +126,8 @@ impl Local {
         [uu.min(0.0) + vv.min(0.0) - off, uu.max(0.0) + vv.max(0.0) + off]
     }
 
-    /// Whether to cut across u, given what keeps the cell from being done along u and v: no cell becomes longer than some widths.
+    /// Whether to cut across u, given what keeps the cell from being done along u and v: no cell becomes
+    /// longer than some widths.
     fn across_u(&self, of_u: f64, of_v: f64) -> bool {
         let (u, v) = (self.su * self.hu, self.sv * self.hv);
         if u > SLIM * v || v > SLIM * u { u > v } else { of_u > of_v || (of_u >= of_v && u >= v) }
@@ -189,8 +194,8 @@ impl Patch<'_> {
         }
     }
 
-    /// Two sides of a cell as curves, with the range of the parameter along each and bounds of the derivatives. The other two are sides of
-    /// the cells beyond them.
+    /// Two sides of a cell as curves, with the range of the parameter along each and bounds of the
+    /// derivatives. The other two are sides of the cells beyond them.
     fn sides(&self, rect: &Rect, local: &Local) -> [(Side, [f64; 2], f64, f64); 2] {
         let Rect { u0, u1, v0, v1 } = *rect;
         [(Side::AtU(u0), [v0, v1], local.sv, local.svv), (Side::AtV(v0), [u0, u1], local.su, local.suu)]

@@ -16,8 +16,8 @@ pub struct Shifted<'a> {
     pub slack: f64,
 }
 
-/// A cell of a shifted patch: its middle moved, the outward unit normal there, and how far the patch's normals turn aside (sine, at
-/// most 1).
+/// A cell of a shifted patch: its middle moved, the outward unit normal there, and how far the patch's
+/// normals turn aside (sine, at most 1).
 struct Placed {
     local: Local,
     p: P3,
@@ -42,7 +42,8 @@ impl Shifted<'_> {
 }
 
 impl Placed {
-    /// Range along a unit direction, from the middle, of what was moved: by how much the move differs over the cell is part of it.
+    /// Range along a unit direction, from the middle, of what was moved: by how much the move differs over
+    /// the cell is part of it.
     fn range(&self, w: &V3, by: f64) -> [f64; 2] {
         let [lo, hi] = self.local.range(w);
         let differs = by * 1.5 * self.turn;
@@ -138,8 +139,8 @@ pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
     Search::Complete
 }
 
-/// Newton's method for the crossing in a cell with one at most: where it is, that it is beside the cell (inner `None`), or that the
-/// method does not settle.
+/// Newton's method for the crossing in a cell with one at most: where it is, that it is beside the cell
+/// (inner `None`), or that the method does not settle.
 #[expect(clippy::option_option, reason = "three outcomes of one question")]
 fn meet<F: Fn(f64) -> (P3, V3)>(
     arc: &Arc<F>,
@@ -171,8 +172,8 @@ fn meet<F: Fn(f64) -> (P3, V3)>(
     None
 }
 
-/// Hands over parameters on both patches of points in which the first one passes through the shifted second one: at least one of
-/// every crossing curve that reaches the border of neither.
+/// Hands over parameters on both patches of points in which the first one passes through the shifted second
+/// one: at least one of every crossing curve that reaches the border of neither.
 pub fn patch_through_patch(
     patch: &Patch<'_>,
     target: &Shifted<'_>,

@@ -43,8 +43,8 @@ fn surfaces(r: &mut SmallRng) -> (Surface, Rect) {
     }
 }
 
-/// Signs on a dense grid of a patch: where they change inside, a crossing must have been handed over; where none was, they must
-/// not change by more than the slack.
+/// Signs on a dense grid of a patch: where they change inside, a crossing must have been handed over; where
+/// none was, they must not change by more than the slack.
 #[test]
 fn patches_through_levels() {
     let mut r = rng(31);
@@ -94,7 +94,8 @@ fn patches_through_levels() {
     assert!(free < 60, "{free} open curves in one cell");
 }
 
-/// A pin beside the middle of its hole, both as long as wide, told from a level less than its play away: cells are cut around the axis only.
+/// A pin beside the middle of its hole, both as long as wide, told from a level less than its play away:
+/// cells are cut around the axis only.
 #[test]
 fn pins_in_holes_take_few_cells() {
     let frame = Frame { origin: P3::new(3e-7, 2e-7, 0.0), x: V3::x(), y: V3::y(), z: V3::z() };
@@ -153,7 +154,8 @@ fn curves_through_levels() {
     assert!(roots > 200, "{roots}");
 }
 
-/// Patches of closed forms through patches of closed forms: where the test by levels finds crossings, so does that by cells.
+/// Patches of closed forms through patches of closed forms: where the test by levels finds crossings, so does
+/// that by cells.
 #[test]
 fn patches_through_patches() {
     let mut r = rng(33);

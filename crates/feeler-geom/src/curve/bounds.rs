@@ -28,8 +28,8 @@ pub(crate) fn sinusoid_range(a: f64, b: f64, t0: f64, t1: f64) -> (f64, f64) {
     (lo, hi)
 }
 
-/// Vertices `(cos, sin)` of a polygon around the unit arc `[t0, t1]`: the ends and the corners of the tangents at
-/// evenly spaced angles; for a whole turn only the corners.
+/// Vertices `(cos, sin)` of a polygon around the unit arc `[t0, t1]`: the ends and the corners of the
+/// tangents at evenly spaced angles; for a whole turn only the corners.
 pub(crate) fn arc_polygon(t0: f64, t1: f64) -> Vec<(f64, f64)> {
     let span = (t1 - t0).min(TAU);
     let closed = span >= TAU - 1e-12;

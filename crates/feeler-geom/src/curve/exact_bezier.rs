@@ -6,8 +6,8 @@ use crate::bezier::{BezierSpline, H4, homogeneous};
 use crate::math;
 
 impl BezierSpline {
-    /// Exact rational Bézier form of any curve over `[t0, t1]`, `t0 < t1` (at most one period). Lines, parabolas
-    /// and splines keep their parametrisation; circles, ellipses and hyperbolas at the breaks only.
+    /// Exact rational Bézier form of any curve over `[t0, t1]`, `t0 < t1` (at most one period). Lines,
+    /// parabolas and splines keep their parametrisation; circles, ellipses and hyperbolas at the breaks only.
     #[must_use]
     pub fn of_curve(curve: &Curve, t0: f64, t1: f64) -> Self {
         match curve {

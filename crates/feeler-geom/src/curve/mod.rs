@@ -99,8 +99,8 @@ impl Curve {
         }
     }
 
-    /// A ball around the third derivatives over `[t0, t1]`; of a spline, those of the piece that holds the middle, continued
-    /// beyond its breaks.
+    /// A ball around the third derivatives over `[t0, t1]`; of a spline, those of the piece that holds the
+    /// middle, continued beyond its breaks.
     #[must_use]
     pub fn third_derivatives(&self, t0: f64, t1: f64) -> Ball {
         match self {
@@ -146,8 +146,8 @@ impl Curve {
         }
     }
 
-    /// Parameters strictly inside `(t0, t1)` where pieces meet (splines only). Every area must lie between two
-    /// neighbours of these.
+    /// Parameters strictly inside `(t0, t1)` where pieces meet (splines only). Every area must lie between
+    /// two neighbours of these.
     #[must_use]
     pub fn breaks(&self, t0: f64, t1: f64) -> Vec<f64> {
         match self {
@@ -156,8 +156,8 @@ impl Curve {
         }
     }
 
-    /// Parameters strictly inside `(t0, t1)` where the tangent direction jumps by more than `angle_tol` radians:
-    /// joints of splines (a cusp inside a piece is not looked for).
+    /// Parameters strictly inside `(t0, t1)` where the tangent direction jumps by more than `angle_tol`
+    /// radians: joints of splines (a cusp inside a piece is not looked for).
     #[must_use]
     pub fn kinks(&self, t0: f64, t1: f64, angle_tol: f64) -> Vec<f64> {
         match self {
@@ -178,8 +178,8 @@ impl Curve {
         bounds::tangent_cone(self, t0, t1)
     }
 
-    /// A convex hull of points that contains the piece over `[t0, t1]` (segment ends, circumscribed polygon of an
-    /// arc, Bézier control points): what oriented boxes are fitted to.
+    /// A convex hull of points that contains the piece over `[t0, t1]` (segment ends, circumscribed polygon
+    /// of an arc, Bézier control points): what oriented boxes are fitted to.
     #[must_use]
     pub fn hull_points(&self, t0: f64, t1: f64) -> Vec<P3> {
         bounds::hull_points(self, t0, t1)
@@ -191,8 +191,8 @@ impl Curve {
         project::project(self, p, t0, t1)
     }
 
-    /// Length over `[t0, t1]` by one Gauss–Legendre rule of seven points a smooth piece: 1e-6 or so relative for
-    /// tame curves.
+    /// Length over `[t0, t1]` by one Gauss–Legendre rule of seven points a smooth piece: 1e-6 or so relative
+    /// for tame curves.
     #[must_use]
     pub fn length_estimate(&self, t0: f64, t1: f64) -> f64 {
         project::length_estimate(self, t0, t1)

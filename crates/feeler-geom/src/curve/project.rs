@@ -1,8 +1,8 @@
 //! Nearest points and lengths.
 //!
 //! # Source
-//! Closed forms for lines and circles; other conics through their exact rational Bézier form (certified global
-//! search), polished in their own parameter.
+//! Closed forms for lines and circles; other conics through their exact rational Bézier form (certified
+//! global search), polished in their own parameter.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 

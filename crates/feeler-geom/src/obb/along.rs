@@ -1,4 +1,5 @@
-//! The gap between two boxes along a single axis: what is asked first where the axis is known that told them apart last.
+//! The gap between two boxes along a single axis: what is asked first where the axis is known that told them
+//! apart last.
 
 use super::{MIN_CROSS_SQ, NEXT, Obb, PoseMatrix, SAT_EPS};
 use crate::V3;
@@ -6,8 +7,9 @@ use crate::V3;
 /// Twice the rounding of [`SAT_EPS`]: the pose is applied here, too.
 const EPS: f64 = 2.0 * SAT_EPS;
 
-/// A lower bound of the gap (mm) between box `a` and box `b`, whose coordinates the pose takes to those of A, along one of the axes
-/// of [`separated`](super::separated); negative when the projections overlap, negative infinity along no axis.
+/// A lower bound of the gap (mm) between box `a` and box `b`, whose coordinates the pose takes to those of A,
+/// along one of the axes of [`separated`](super::separated); negative when the projections overlap, negative
+/// infinity along no axis.
 #[must_use]
 pub fn gap_along(a: &Obb, b: &Obb, pose_ab: &PoseMatrix, axis: u8) -> f64 {
     let k = usize::from(axis);

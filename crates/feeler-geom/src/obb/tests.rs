@@ -33,7 +33,8 @@ fn orthonormal(b: &Obb) -> bool {
     (m.transpose() * m - Matrix3::identity()).amax() < 4e-15 && m.determinant() > 0.5
 }
 
-/// Distance of two boxes by alternating projection (both convex): an upper bound that converges to the distance.
+/// Distance of two boxes by alternating projection (both convex): an upper bound that converges to the
+/// distance.
 fn distance(a: &Obb, b: &Obb) -> f64 {
     let clamp = |o: &Obb, p: &P3| {
         let d = p - o.center;

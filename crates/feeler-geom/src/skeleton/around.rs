@@ -1,18 +1,19 @@
-//! A circle that goes round a line or another circle about evenly, as the rims of a plug do in a bore, or is far beside it: each side
-//! of the other one then has one minimum and one maximum, near those of the derivative's first harmonic.
+//! A circle that goes round a line or another circle about evenly, as the rims of a plug do in a bore, or is
+//! far beside it: each side of the other one then has one minimum and one maximum, near those of the
+//! derivative's first harmonic.
 //!
-//! With `r` the vector from the axis to the circle's point at θ, `e` the unit tangent there and `|r|` nearly constant, the
-//! derivative is `F / |r|` but for a constant factor, where
+//! With `r` the vector from the axis to the circle's point at θ, `e` the unit tangent there and `|r|` nearly
+//! constant, the derivative is `F / |r|` but for a constant factor, where
 //!
 //! ```text
 //! line:    F = ± cos φ r·e - m |r| u·e,
 //! circle:  F = (|r| ∓ R) D·e ± R (z·D + radius z·e_r) (z·e)
 //! ```
 //!
-//! (`u`, `m` the line's direction and slope, `R`, `z` the other circle's radius and axis, `D` from its centre to this one's). All but
-//! `|r|` are trigonometric polynomials of low degree: `F = A sin(θ - θ_0) + ρ(θ)` with small `ρ`. Where `|ρ| ≤ s A` there are no
-//! zeros but in two arcs `|sin(θ - θ_0)| ≤ s`, at whose ends `F` has different signs, and where `|ρ'| < √(1 - s²) A` too, there is one in
-//! each.
+//! (`u`, `m` the line's direction and slope, `R`, `z` the other circle's radius and axis, `D` from its centre
+//! to this one's). All but `|r|` are trigonometric polynomials of low degree: `F = A sin(θ - θ_0) + ρ(θ)`
+//! with small `ρ`. Where `|ρ| ≤ s A` there are no zeros but in two arcs `|sin(θ - θ_0)| ≤ s`, at whose ends
+//! `F` has different signs, and where `|ρ'| < √(1 - s²) A` too, there is one in each.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
@@ -25,10 +26,11 @@ use arrayvec::ArrayVec;
 
 /// Largest part of the first harmonic that the rest may be.
 const REST: f64 = 0.25;
-/// Largest part of the first harmonic that the derivative of the rest may be: less than √(1 - `REST`²) by enough for
-/// Newton's iteration.
+/// Largest part of the first harmonic that the derivative of the rest may be: less than √(1 - `REST`²) by
+/// enough for Newton's iteration.
 const REST_RATE: f64 = 0.5;
-/// Smallest first harmonic of `F / |r|`, of a circle's over the sizes, that gives its zeros with most of their digits.
+/// Smallest first harmonic of `F / |r|`, of a circle's over the sizes, that gives its zeros with most of
+/// their digits.
 pub(super) const LEAST: f64 = 1e-7;
 /// Newton steps: the first ones square an error of at most `REST`.
 const STEPS: usize = 8;
@@ -53,7 +55,8 @@ pub(super) struct Swing {
 }
 
 impl Swing {
-    /// From the constant part of the square and the amplitudes of its harmonics; `None` where it is not about even.
+    /// From the constant part of the square and the amplitudes of its harmonics; `None` where it is not about
+    /// even.
     pub(super) fn new(mean_sq: f64, [first, second]: [f64; 2]) -> Option<Self> {
         let least_sq = mean_sq - first - second;
         if !(least_sq > 0.5 * mean_sq) {
@@ -81,8 +84,8 @@ impl Harmonic {
         rules.then(|| UnitAngle { cos: self.sin / size, sin: -self.cos / size })
     }
 
-    /// What the distance (of a line, by the way over the radius) or half its square (of a circle) changes by at most from a zero of
-    /// the harmonic to that of `F`, over the radius.
+    /// What the distance (of a line, by the way over the radius) or half its square (of a circle) changes by
+    /// at most from a zero of the harmonic to that of `F`, over the radius.
     pub(super) fn change(&self, swing: &Swing) -> f64 {
         // 2 ρ over an arc of at most 1.1 REST.
         self.rest / swing.least

@@ -1,10 +1,10 @@
 //! Two circles (tori, circular edges).
 //!
-//! With `P` the point of the second circle at φ, `e` its unit tangent, `ρ` the projection of `P - O_1` on the first
-//! circle's plane, the partner of `P` is the nearest or the farthest point of the first circle, and a pair needs
-//! `(O_2 - O_1)·e = ± R_1 ρ·e / |ρ|`: squared, a trigonometric polynomial of degree 4 in φ with up to eight real roots
-//! (all eight occur). Where `P` lies on the first circle's axis, every point of it is a partner by the first condition,
-//! and the second one, `R_1 e_r·e = (O_2 - O_1)·e`, chooses.
+//! With `P` the point of the second circle at φ, `e` its unit tangent, `ρ` the projection of `P - O_1` on the
+//! first circle's plane, the partner of `P` is the nearest or the farthest point of the first circle, and a
+//! pair needs `(O_2 - O_1)·e = ± R_1 ρ·e / |ρ|`: squared, a trigonometric polynomial of degree 4 in φ with up
+//! to eight real roots (all eight occur). Where `P` lies on the first circle's axis, every point of it is a
+//! partner by the first condition, and the second one, `R_1 e_r·e = (O_2 - O_1)·e`, chooses.
 
 use super::around::{Found, Harmonic, LEAST, Swing, add, is_near, length, polished};
 use super::simple::{Doubt, Guess, Places, State, settled};
@@ -66,8 +66,9 @@ pub(super) fn solve(job: &mut Job<'_>) {
 
 /// Finds the solutions in the range when all there are, in range or not, are simple.
 ///
-/// `½ |w|²` is a function on the torus of pairs of points. With a point's partner, two derivatives by the arc lengths
-/// tell whether a root is a critical point and of which index, and only what is asked for is brought to rounding.
+/// `½ |w|²` is a function on the torus of pairs of points. With a point's partner, two derivatives by the arc
+/// lengths tell whether a root is a critical point and of which index, and only what is asked for is brought
+/// to rounding.
 fn all_simple(
     job: &Job<'_>,
     first: &Circle,
@@ -238,7 +239,8 @@ impl Guess for OnSide<'_> {
     }
 }
 
-/// The solutions that any candidate leads to, and any point of the second circle when one seems to be missing.
+/// The solutions that any candidate leads to, and any point of the second circle when one seems to be
+/// missing.
 fn try_everything(
     job: &Job<'_>,
     first: &Circle,
@@ -258,7 +260,8 @@ fn try_everything(
     }
 }
 
-/// Residual above which a candidate does not belong to this root: roots are known to 1e-4 at worst (fourfold).
+/// Residual above which a candidate does not belong to this root: roots are known to 1e-4 at worst
+/// (fourfold).
 const GATE: f64 = 0.05;
 /// Points of the second circle tried when the indices show that a solution is missing.
 const SAMPLES: u32 = 64;
@@ -284,8 +287,8 @@ fn candidates(job: &Job<'_>, first: &Circle, second: &Circle) -> Option<TrigRoot
     let poly = a.mul(&a).mul(&rho_sq).add(&b.mul(&b).scale(-r1_sq));
     let size = a.size() * a.size() * rho_sq.size() + b.size() * b.size() * r1_sq;
     trig_roots(&poly, 64.0 * f64::EPSILON * size).or_else(|| {
-        // One of the two signs holds identically (a meridian or a Villarceau circle of a torus around the first
-        // circle): the other one then holds where both of its terms vanish.
+        // One of the two signs holds identically (a meridian or a Villarceau circle of a torus around the
+        // first circle): the other one then holds where both of its terms vanish.
         let mut roots = trig_roots(&a, job.noise).unwrap_or_default();
         for root in trig_roots(&b, job.noise).unwrap_or_default() {
             let _ = roots.try_push(root);
@@ -305,7 +308,8 @@ fn starts(first: &Circle, second: &Circle, phi: f64, try_start: &mut impl FnMut(
         let cross = e1.cross(&e2);
         let (sin, h) = (cross.norm(), w.norm());
         let mut start = |n: V3| try_start(Pair { s: theta * first.radius, t: phi * second.radius, n });
-        // Nearly parallel tangents, and points that nearly coincide, leave it to the other one to give the normal.
+        // Nearly parallel tangents, and points that nearly coincide, leave it to the other one to give the
+        // normal.
         if sin > 1e-14 {
             start(cross / sin);
         }
@@ -327,8 +331,8 @@ fn starts(first: &Circle, second: &Circle, phi: f64, try_start: &mut impl FnMut(
     }
 }
 
-/// One circle at constant distance from the other: coaxial circles, meridians and Villarceau circles of a torus
-/// around the other, and the circle itself.
+/// One circle at constant distance from the other: coaxial circles, meridians and Villarceau circles of a
+/// torus around the other, and the circle itself.
 fn equidistant_families(job: &mut Job<'_>, first: &Circle, second: &Circle) {
     let (sigma_a, sigma_b) = (job.a.sigma(), job.b.sigma());
     let mid = -sigma_a - sigma_b;
@@ -349,7 +353,8 @@ fn equidistant_families(job: &mut Job<'_>, first: &Circle, second: &Circle) {
     }
 }
 
-/// Whether two opposite points of `moving` have a distance from `fixed` in common, to the nearest or the farthest point.
+/// Whether two opposite points of `moving` have a distance from `fixed` in common, to the nearest or the
+/// farthest point.
 fn may_be_equidistant(fixed: &Circle, moving: &Circle, tol: f64) -> bool {
     let [first, last] = [moving.radius, -moving.radius].map(|r| {
         let x = fixed.frame.local(&(moving.frame.origin + moving.frame.x * r));
@@ -360,8 +365,8 @@ fn may_be_equidistant(fixed: &Circle, moving: &Circle, tol: f64) -> bool {
     first.iter().any(|&h| last.iter().any(|&other| !apart(h, other)))
 }
 
-/// Range of the distance from points of `moving` to their partner on `fixed`, continued from the nearest (or farthest)
-/// one; `None` as soon as it is wider than `tol`.
+/// Range of the distance from points of `moving` to their partner on `fixed`, continued from the nearest (or
+/// farthest) one; `None` as soon as it is wider than `tol`.
 fn distance_along(fixed: &Circle, moving: &Circle, far: bool, tol: f64) -> Option<(f64, f64)> {
     let mut previous: Option<V3> = None;
     let (mut lo, mut hi) = (f64::INFINITY, 0.0f64);
@@ -399,8 +404,8 @@ fn tangent_family(job: &mut Job<'_>, first: &Circle, second: &Circle) {
         let h = (b.c - a.c).norm();
         if 2.0 * h <= job.tol && a.d1.cross(&b.d1).norm() * len <= job.tol {
             if sigma_a == 0.0 && sigma_b == 0.0 {
-                // Edges that touch to rounding: one pair, whose normal is free. In a circle's plane it tells inside
-                // from outside. (Coinciding circles touch everywhere.)
+                // Edges that touch to rounding: one pair, whose normal is free. In a circle's plane it tells
+                // inside from outside. (Coinciding circles touch everywhere.)
                 if job.out.family.is_none() && h.max(a.d1.cross(&b.d1).norm() * len) <= job.noise {
                     job.add(&Pair { s, t, n: b.d2.normalize() });
                 }
@@ -433,8 +438,9 @@ fn may_touch(first: &Circle, second: &Circle, distance: f64) -> bool {
     })
 }
 
-/// Arc lengths on both circles where tangents are parallel: they lie along the line where the planes meet. In parallel
-/// planes, where all tangents have partners, those on the line through the centres, where the circles can touch.
+/// Arc lengths on both circles where tangents are parallel: they lie along the line where the planes meet. In
+/// parallel planes, where all tangents have partners, those on the line through the centres, where the
+/// circles can touch.
 pub(super) fn parallel_tangents(first: &Circle, second: &Circle) -> ArrayVec<(f64, f64), 8> {
     let line = first.frame.z.cross(&second.frame.z);
     let centers = second.frame.origin - first.frame.origin;
@@ -449,13 +455,14 @@ pub(super) fn parallel_tangents(first: &Circle, second: &Circle) -> ArrayVec<(f6
     out
 }
 
-/// Adds all pairs of two circles in the range; `None`, with nothing added, unless the second one goes round the axis of the first
-/// one evenly.
+/// Adds all pairs of two circles in the range; `None`, with nothing added, unless the second one goes round
+/// the axis of the first one evenly.
 pub(super) fn around(job: &mut Job<'_>, first: &Circle, second: &Circle) -> Option<()> {
     let (f, g) = (&first.frame, &second.frame);
     let between = g.origin - f.origin;
     let height = between.dot(&f.z);
-    // By the cosine and the sine of φ in products with the radius there; the derivative of these is that with the tangent.
+    // By the cosine and the sine of φ in products with the radius there; the derivative of these is that with
+    // the tangent.
     let in_plane = |v: &V3| [v.dot(&g.x), v.dot(&g.y)];
     let (d, z) = (in_plane(&between), in_plane(&f.z));
     let across = between - f.z * height;

@@ -8,12 +8,13 @@ use arrayvec::ArrayVec;
 use nalgebra::{Matrix4, Vector4};
 
 /// The member near `p_guess` (a point on or near A) of the family of critical pairs that
-/// [`critical_pairs`](super::critical_pairs) reported for the same `tol` and `extent`. The footpoints are on their
-/// features to rounding; `p_b - p_a = distance n` and the conditions on `n` hold to what `tol` over `extent` allows, and
-/// exactly for an exact family. `None` when there is none near, with a distance of at least `least`.
+/// [`critical_pairs`](super::critical_pairs) reported for the same `tol` and `extent`. The footpoints are on
+/// their features to rounding; `p_b - p_a = distance n` and the conditions on `n` hold to what `tol` over
+/// `extent` allows, and exactly for an exact family. `None` when there is none near, with a distance of at
+/// least `least`.
 ///
-/// Starting from the foot of `p_guess`, Newton steps of minimal length lead to the family, along directions that are
-/// not the family's own; so samples keep their place along it.
+/// Starting from the foot of `p_guess`, Newton steps of minimal length lead to the family, along directions
+/// that are not the family's own; so samples keep their place along it.
 #[must_use]
 pub fn family_foot(
     a: &Primitive,
@@ -94,7 +95,8 @@ fn skeleton_member(
 ) -> Option<Critical> {
     let mut best: Option<Critical> = None;
     let far = |c: &Critical| ((c.p_a - p_guess).norm(), (c.p_b - p_guess).norm());
-    // Where two axes are beside each other all rulings are members within some tolerances; only two of them are stationary.
+    // Where two axes are beside each other all rulings are members within some tolerances; only two of them
+    // are stationary.
     let first = usize::from(are_axes_apart(a, b, p_guess, tol));
     for (k, x) in starts(a, b, p_guess, tol).into_iter().enumerate().skip(first) {
         let Some(member) = converged(a, b, x, least, (tol, extent)) else { continue };
@@ -161,8 +163,8 @@ fn converged(
     })
 }
 
-/// The step of minimal length that solves the system in its stiff directions, and the number of the others (a point's
-/// missing parameter counts as one).
+/// The step of minimal length that solves the system in its stiff directions, and the number of the others (a
+/// point's missing parameter counts as one).
 fn short_step(sys: &System, flat: f64) -> Option<([f64; 4], usize)> {
     let j = Matrix4::from_fn(|r, c| sys.j[r][c]);
     let svd = j.try_svd(true, true, f64::EPSILON, 100)?;
@@ -177,8 +179,8 @@ fn short_step(sys: &System, flat: f64) -> Option<([f64; 4], usize)> {
     step.iter().all(|v| v.is_finite()).then(|| (step.into(), dimension))
 }
 
-/// Skeleton parameters and normals from a point near A: first with the normal at the guess, then with those along the
-/// connection of the skeletons, both ways, then where the skeletons touch.
+/// Skeleton parameters and normals from a point near A: first with the normal at the guess, then with those
+/// along the connection of the skeletons, both ways, then where the skeletons touch.
 fn starts(a: &Primitive, b: &Primitive, p_guess: &P3, tol: f64) -> ArrayVec<Pair, 13> {
     let from_a = signed_distance(a, p_guess);
     let from_b = signed_distance(b, p_guess).map(|d| -d.gradient);

@@ -1,8 +1,8 @@
 //! A line (cylinder, cone, straight edge) and a circle (torus, circular edge).
 //!
-//! With `P` the point of the circle at θ, `e` the unit tangent there, `u` the axis and `m` the line's slope, a pair
-//! needs `± cos φ ŵ_⊥·e = m u·e`, `w_⊥` the part of `P - o` across the axis. For constant radius (m = 0)
-//! that is a trigonometric polynomial of degree 2 in θ, else one of degree 4 after squaring:
+//! With `P` the point of the circle at θ, `e` the unit tangent there, `u` the axis and `m` the line's slope,
+//! a pair needs `± cos φ ŵ_⊥·e = m u·e`, `w_⊥` the part of `P - o` across the axis. For constant radius (m
+//! = 0) that is a trigonometric polynomial of degree 2 in θ, else one of degree 4 after squaring:
 //! `cos²φ (w_⊥·e)² = m² |w_⊥|² (u·e)²`. Points where the axis meets the circle are roots of both.
 
 use super::around::{Found, Harmonic, LEAST, Swing, add, amplitude, is_near, polished};
@@ -62,8 +62,9 @@ pub(super) fn solve(job: &mut Job<'_>) {
 
 /// Finds the solutions in the range when all there are, in range or not, are simple.
 ///
-/// On each side of the line the distance `±cos φ |w_⊥| - m w·u` is a function on the circle with as many minima as
-/// maxima. Two derivatives tell whether a root is one of them, and only what is asked for is brought to rounding.
+/// On each side of the line the distance `±cos φ |w_⊥| - m w·u` is a function on the circle with as many
+/// minima as maxima. Two derivatives tell whether a root is one of them, and only what is asked for is
+/// brought to rounding.
 fn all_simple(
     job: &Job<'_>,
     p: &Poses,
@@ -105,7 +106,8 @@ fn all_simple(
     if of_side[..sides.len()].iter().all(are_complete) { Ok(()) } else { Err(Doubt) }
 }
 
-/// Distance from the axis, relative to the sizes, from which on the direction from it is the normal to nearly all digits.
+/// Distance from the axis, relative to the sizes, from which on the direction from it is the normal to nearly
+/// all digits.
 const NEAR: f64 = 1e-3;
 
 /// A point of the circle seen from the line.
@@ -212,7 +214,8 @@ fn try_everything(job: &Job<'_>, p: &Poses, places: &[UnitAngle], found: &mut So
     }
 }
 
-/// Residual above which a candidate does not belong to this root: roots are known to 1e-4 at worst (fourfold).
+/// Residual above which a candidate does not belong to this root: roots are known to 1e-4 at worst
+/// (fourfold).
 const GATE: f64 = 0.05;
 /// Points of the circle tried when the indices show that a solution is missing.
 const SAMPLES: u32 = 64;
@@ -269,8 +272,9 @@ fn candidates(job: &Job<'_>, p: &Poses, forms: &Forms) -> Option<TrigRoots> {
     })
 }
 
-/// Pairs to start Newton's iteration from at `theta`: normals orthogonal to the tangent with the given product with
-/// the axis, and normals along `w` with that product; where both are well conditioned they agree.
+/// Pairs to start Newton's iteration from at `theta`: normals orthogonal to the tangent with the given
+/// product with the axis, and normals along `w` with that product; where both are well conditioned they
+/// agree.
 fn starts(p: &Poses, theta: f64, try_start: &mut impl FnMut(Pair)) {
     let (sin, cos) = math::sin_cos(theta);
     let e_r = p.frame.x * cos + p.frame.y * sin;
@@ -294,7 +298,8 @@ fn starts(p: &Poses, theta: f64, try_start: &mut impl FnMut(Pair)) {
         }
     }
     let dist = w_across.norm();
-    // Nearly parallel tangents, and points that nearly coincide, leave it to the other one to give the normal.
+    // Nearly parallel tangents, and points that nearly coincide, leave it to the other one to give the
+    // normal.
     if (sin_sq < 2.5e-3 || nu_sq < 0.1) && dist > 1e-14 * p.radius {
         emit(w_across * (p.cos_phi / dist) - p.u * p.slope);
         if p.slope != 0.0 {
@@ -348,8 +353,8 @@ fn tangent_family(job: &mut Job<'_>, p: &Poses) {
         let dist = (b.c - a.c).norm();
         if 2.0 * dist <= job.tol && a.d1.cross(&b.d1).norm() * len <= job.tol {
             if sigma_a == 0.0 && sigma_b == 0.0 {
-                // Edges that touch to rounding: one pair, whose normal is free. In the circle's plane it tells inside
-                // from outside.
+                // Edges that touch to rounding: one pair, whose normal is free. In the circle's plane it
+                // tells inside from outside.
                 if dist.max(a.d1.cross(&b.d1).norm() * len) <= job.noise {
                     job.add(&Pair { s, t, n: b.d2.normalize() });
                 }
@@ -370,7 +375,8 @@ pub(super) fn parallel_tangents(origin: &P3, u: &V3, frame: &Frame, radius: f64)
     })
 }
 
-/// Adds all pairs of a line and a circle in the range; `None`, with nothing added, unless the circle goes round the line evenly.
+/// Adds all pairs of a line and a circle in the range; `None`, with nothing added, unless the circle goes
+/// round the line evenly.
 pub(super) fn around(job: &mut Job<'_>, p: &Poses, forms: &Forms) -> Option<()> {
     let square = &forms.across_sq;
     let swing = Swing::new(square.cos[0], [1, 2].map(|k| amplitude(square, k)))?;

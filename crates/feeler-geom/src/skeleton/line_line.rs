@@ -4,9 +4,9 @@
 //! perpendicular, and `w = h n` is linear in the two parameters and `h`.
 //!
 //! # Conditioning
-//! Everything is written in the orthonormal basis `(u, g, k)` of the first axis, and the second axis enters through
-//! `v - u`, whose subtraction is exact for nearly parallel axes: the solution is as good as the axes, whatever
-//! their angle.
+//! Everything is written in the orthonormal basis `(u, g, k)` of the first axis, and the second axis enters
+//! through `v - u`, whose subtraction is exact for nearly parallel axes: the solution is as good as the axes,
+//! whatever their angle.
 
 use super::signed_distance::across;
 use super::solve::{Job, Pair, on_nappe, sample};
@@ -74,7 +74,8 @@ fn isolated(job: &mut Job<'_>, l: &Lines) {
     let nu_sq = (cos_phi - p) * (cos_phi + p);
     let rounding = 8.0 * f64::EPSILON * (1.0 + (l.slope_a.abs() + l.slope_b.abs()) / l.sin);
     if nu_sq.is_nan() || nu_sq <= rounding {
-        // No common normal, or one in the plane of the axes: then the rulings are parallel, a family or nothing.
+        // No common normal, or one in the plane of the axes: then the rulings are parallel, a family or
+        // nothing.
         return;
     }
     let nu = nu_sq.sqrt();
@@ -91,8 +92,8 @@ fn isolated(job: &mut Job<'_>, l: &Lines) {
 /// Parallel rulings and coaxial axes, judged by how much the distance varies along them.
 ///
 /// Seen from A, the sphere of B at `t` has the signed distance
-/// `± cos φ_a |x_⊥| - slope_a x·u - σ_a - σ_b(t)`, `x = q + t v`: affine plus a convex or concave term, whose extremes
-/// over an interval are at its ends and at one stationary point.
+/// `± cos φ_a |x_⊥| - slope_a x·u - σ_a - σ_b(t)`, `x = q + t v`: affine plus a convex or concave term, whose
+/// extremes over an interval are at its ends and at one stationary point.
 fn families(job: &mut Job<'_>, l: &Lines) {
     // Midway between the origins is where both features can be.
     let mid = -0.5 * l.q.dot(&(l.u * l.cos + l.v_across));
@@ -114,15 +115,16 @@ fn families(job: &mut Job<'_>, l: &Lines) {
         job.add_family(family, at - job.tol, at + job.tol);
         return;
     }
-    // Axes that cross at less than some tolerances over the range: distances differ about as much around the axes as along
-    // them, and a ruling is no better than its neighbours.
+    // Axes that cross at less than some tolerances over the range: distances differ about as much around the
+    // axes as along them, and a ruling is no better than its neighbours.
     let nearest = (l.sin > 0.0)
         .then(|| -q_across.dot(&l.v_across) / (l.sin * l.sin))
         .map_or(q_across.norm(), |t| offset(t.max(range[0]).min(range[1])).norm());
     if widest <= NEARLY_COAXIAL * job.tol && nearest <= 0.5 * widest {
         return;
     }
-    // Past the point where the axes meet, rulings of cones go over into those of the other side, on the other nappe.
+    // Past the point where the axes meet, rulings of cones go over into those of the other side, on the other
+    // nappe.
     let meet = (l.sin > 0.0).then(|| -q_across.dot(&l.v_across) / (l.sin * l.sin));
     let shortest = 0.5 * job.extent;
     let parts =
@@ -141,8 +143,8 @@ fn families(job: &mut Job<'_>, l: &Lines) {
 /// Distance of two axes (in tolerances) below which they have no families of dimension one when they cross.
 const NEARLY_COAXIAL: f64 = 16.0;
 
-/// Smallest and largest value of `± |x_⊥| + slope t` (scaled by the closure) over an interval: at its ends, and at the
-/// stationary point, where `ratio`, the affine slope over that of `± |x_⊥|`, is balanced.
+/// Smallest and largest value of `± |x_⊥| + slope t` (scaled by the closure) over an interval: at its ends,
+/// and at the stationary point, where `ratio`, the affine slope over that of `± |x_⊥|`, is balanced.
 fn extremes(
     l: &Lines,
     q_across: &V3,

@@ -1,8 +1,8 @@
 //! Canonical features as families of oriented spheres: closed forms for their critical distances.
 //!
-//! A sphere, cylinder, cone or torus is the envelope of spheres of signed radius `σ(t)` whose centres `c(t)` lie on a
-//! point, a line or a circle; edges and vertices are the case `σ = 0`. With `n` the outward normal of A at its
-//! footpoint, `p_a = c_a + σ_a n` and `p_b = c_b - σ_b n`, so that a pair is critical when
+//! A sphere, cylinder, cone or torus is the envelope of spheres of signed radius `σ(t)` whose centres `c(t)`
+//! lie on a point, a line or a circle; edges and vertices are the case `σ = 0`. With `n` the outward normal
+//! of A at its footpoint, `p_a = c_a + σ_a n` and `p_b = c_b - σ_b n`, so that a pair is critical when
 //!
 //! ```text
 //! w := c_b - c_a = h n,   h = d + σ_a + σ_b,   n·c_a' = -σ_a',   n·c_b' = +σ_b'.
@@ -10,21 +10,21 @@
 //!
 //! Everything here solves these equations, one file a pair of skeletons; both signs of `h` and `h = 0` (the
 //! skeletons meet: crossing or coaxial axes) included. Each isolated pair is finished by Newton steps: in the
-//! skeletons' parameters and `n` (`solve.rs`), which stay regular at `d = 0` and at `h = 0`, or in one angle where the skeletons are
-//! well apart. Of a circle's pairs, those out of the range are left alone where all are told to be simple (`simple.rs`) or known to
-//! be as few as there can be (`around.rs`).
+//! skeletons' parameters and `n` (`solve.rs`), which stay regular at `d = 0` and at `h = 0`, or in one angle
+//! where the skeletons are well apart. Of a circle's pairs, those out of the range are left alone where all
+//! are told to be simple (`simple.rs`) or known to be as few as there can be (`around.rs`).
 //!
 //! # Source
 //! MATH §3; BREP §4.3.1, Table 4.1.
 //!
 //! # Deviations
-//! One formulation instead of one function a table cell; line–circle with slope and circle–circle by the real roots
-//! of a trigonometric polynomial where BREP iterates.
+//! One formulation instead of one function a table cell; line–circle with slope and circle–circle by the real
+//! roots of a trigonometric polynomial where BREP iterates.
 //!
 //! # Degenerate input
-//! Parallel, coaxial, concentric and tangent skeletons: [`Criticals::family`]. A vertex that touches a vertex or an
-//! edge (or two edges that touch along a line): every unit vector orthogonal to the tangents is a normal; one is
-//! returned, and whoever needs one inside given polars must choose it.
+//! Parallel, coaxial, concentric and tangent skeletons: [`Criticals::family`]. A vertex that touches a vertex
+//! or an edge (or two edges that touch along a line): every unit vector orthogonal to the tangents is a
+//! normal; one is returned, and whoever needs one inside given polars must choose it.
 
 mod around;
 mod circle_circle;
@@ -80,15 +80,16 @@ pub enum Primitive {
         dir: V3,
         /// Signed radius at the origin.
         sigma: f64,
-        /// Change of the signed radius per mm, in (-1, 1). The nappe where the radius has the slope's sign is used.
+        /// Change of the signed radius per mm, in (-1, 1). The nappe where the radius has the slope's sign is
+        /// used.
         slope: f64,
     },
     /// Torus or circular edge: spheres of signed radius `sigma` around the circle.
     Circle {
         /// Centre and axes of the circle.
         frame: Frame,
-        /// Radius of the circle, negative for the inner sheet of a spindle torus: its points belong to the spheres on the
-        /// other side of the axis, about the points at `radius` along their own headings.
+        /// Radius of the circle, negative for the inner sheet of a spindle torus: its points belong to the
+        /// spheres on the other side of the axis, about the points at `radius` along their own headings.
         radius: f64,
         /// Signed tube radius.
         sigma: f64,
@@ -130,14 +131,14 @@ pub enum Family {
 pub struct Criticals {
     /// Isolated pairs with distance in the range asked for, by increasing distance.
     pub isolated: ArrayVec<Critical, 16>,
-    /// Set when the pair has (within `tol`, a length over `extent`) a continuous family of critical pairs with
-    /// distances in the range; [`family_foot`] samples it.
+    /// Set when the pair has (within `tol`, a length over `extent`) a continuous family of critical pairs
+    /// with distances in the range; [`family_foot`] samples it.
     pub family: Option<Family>,
 }
 
 impl Primitive {
-    /// The primitive of a canonical surface with the given orientation; `None` for a Bézier grid. A spindle torus is
-    /// taken with its outer sheet ([`Primitive::of_face`] knows better).
+    /// The primitive of a canonical surface with the given orientation; `None` for a Bézier grid. A spindle
+    /// torus is taken with its outer sheet ([`Primitive::of_face`] knows better).
     #[must_use]
     pub fn of_surface(surface: &Surface, outward: bool) -> Option<Self> {
         let sign = if outward { 1.0 } else { -1.0 };
@@ -161,8 +162,8 @@ impl Primitive {
     }
 
     /// [`Primitive::of_surface`] for a face, which of a spindle torus is on one of the sheets
-    /// ([`on_inner_sheet`](crate::trim::on_inner_sheet)): on the inner one (where `R + r cos v` is negative) the natural
-    /// normal points to the tube's circle, and both radii change their signs.
+    /// ([`on_inner_sheet`](crate::trim::on_inner_sheet)): on the inner one (where `R + r cos v` is negative)
+    /// the natural normal points to the tube's circle, and both radii change their signs.
     #[must_use]
     pub fn of_face(surface: &Surface, outward: bool, on_inner_sheet: bool) -> Option<Self> {
         let primitive = Self::of_surface(surface, outward != on_inner_sheet)?;
@@ -190,9 +191,9 @@ impl Primitive {
         Self::Point { center: p, sigma: 0.0 }
     }
 
-    /// The same primitive with a line's origin moved to the point of its axis nearest to `p`. [`critical_pairs`]
-    /// measures near-degenerate poses around the origins: call this when the feature is far from its axis origin (a
-    /// slim cone's apex).
+    /// The same primitive with a line's origin moved to the point of its axis nearest to `p`.
+    /// [`critical_pairs`] measures near-degenerate poses around the origins: call this when the feature is
+    /// far from its axis origin (a slim cone's apex).
     #[must_use]
     pub fn rebased(self, p: &P3) -> Self {
         match self {
@@ -259,14 +260,15 @@ impl Primitive {
     }
 }
 
-/// All critical pairs (minima, saddles and maxima) with signed distance in `[-tol, d_max]`: `p_a` on A with outward
-/// normal `n`, `p_b` on B with outward normal `-n`, `p_b - p_a = distance n`, all to rounding of the sizes involved.
-/// On an edge `n` is orthogonal to the tangent, at a vertex it is free. Of a spindle torus, pairs on both sheets are returned.
+/// All critical pairs (minima, saddles and maxima) with signed distance in `[-tol, d_max]`: `p_a` on A with
+/// outward normal `n`, `p_b` on B with outward normal `-n`, `p_b - p_a = distance n`, all to rounding of the
+/// sizes involved. On an edge `n` is orthogonal to the tangent, at a vertex it is free. Of a spindle torus,
+/// pairs on both sheets are returned.
 ///
-/// `extent` (mm) is the size of the features, which lie within about `extent` of the origins of their lines: near-
-/// degenerate poses count as a [`Family`] when the distance along the exact one nearby varies by less than `tol` mm
-/// over `extent`. Isolated pairs are returned all the same where they exist, so that close to a degenerate pose both
-/// come: the isolated ones are then samples of the family.
+/// `extent` (mm) is the size of the features, which lie within about `extent` of the origins of their lines:
+/// near- degenerate poses count as a [`Family`] when the distance along the exact one nearby varies by less
+/// than `tol` mm over `extent`. Isolated pairs are returned all the same where they exist, so that close to a
+/// degenerate pose both come: the isolated ones are then samples of the family.
 #[must_use]
 pub fn critical_pairs(a: &Primitive, b: &Primitive, d_max: f64, tol: f64, extent: f64) -> Criticals {
     critical_pairs_between(a, b, [-tol, d_max], tol, extent)
@@ -300,7 +302,8 @@ pub fn collect_critical_pairs(
     let both = [a, b].map(Primitive::with_both_sheets);
     let (a, b) = (both[0].as_ref().unwrap_or(a), both[1].as_ref().unwrap_or(b));
     let mirrored = match (a, b) {
-        // Along the smaller circle critical points are spread, along the larger one they can be crowded together.
+        // Along the smaller circle critical points are spread, along the larger one they can be crowded
+        // together.
         (Primitive::Circle { radius: r, .. }, Primitive::Circle { radius: q, .. }) => r < q,
         _ => a.kind() > b.kind(),
     };

@@ -4,7 +4,8 @@ use super::Primitive;
 use super::signed_distance::{across, sheet};
 use crate::{Obb, P3, V3};
 
-/// Value and gradient of the signed distance at a point, and the distance of that point from the places without a gradient.
+/// Value and gradient of the signed distance at a point, and the distance of that point from the places
+/// without a gradient.
 fn middle(primitive: &Primitive, p: &P3) -> (f64, V3, f64) {
     match *primitive {
         Primitive::Plane { origin, normal } => ((p - origin).dot(&normal), normal, f64::INFINITY),
@@ -42,9 +43,10 @@ pub fn signed_distance_value(primitive: &Primitive, p: &P3) -> Option<f64> {
     Some(middle(primitive, p).0).filter(|value| value.is_finite())
 }
 
-/// Value and gradient of [`signed_distance`](super::signed_distance()) at a point, and a length (mm) within which the gradient exists:
-/// in a ball of less than this radius the second derivatives are no larger than the inverse of what is left of it. Where the point has
-/// no gradient the length is 0 and the gradient of no use.
+/// Value and gradient of [`signed_distance`](super::signed_distance()) at a point, and a length (mm) within
+/// which the gradient exists: in a ball of less than this radius the second derivatives are no larger than
+/// the inverse of what is left of it. Where the point has no gradient the length is 0 and the gradient of no
+/// use.
 #[must_use]
 pub fn signed_distance_with_room(primitive: &Primitive, p: &P3) -> (f64, V3, f64) {
     let (value, gradient, room) = middle(primitive, p);
@@ -57,8 +59,8 @@ pub fn signed_distance_with_room(primitive: &Primitive, p: &P3) -> (f64, V3, f64
     (middle(primitive, &beside).0, V3::zeros(), 0.0)
 }
 
-/// Value and gradient of [`signed_distance`](super::signed_distance()) alone, given the primitive's [`reach`](Primitive::reach);
-/// `None` where it has no gradient, to rounding.
+/// Value and gradient of [`signed_distance`](super::signed_distance()) alone, given the primitive's
+/// [`reach`](Primitive::reach); `None` where it has no gradient, to rounding.
 #[must_use]
 pub fn signed_distance_gradient(primitive: &Primitive, reach: f64, p: &P3) -> Option<(f64, V3)> {
     let (value, gradient, nearest) = middle(primitive, p);
@@ -66,8 +68,9 @@ pub fn signed_distance_gradient(primitive: &Primitive, reach: f64, p: &P3) -> Op
     (nearest > rounding && value.is_finite()).then_some((value, gradient))
 }
 
-/// Bounds of [`signed_distance`](super::signed_distance()) over an oriented box, to rounding: exact for a plane, else by the
-/// value and the gradient in the middle and what curvature makes of them, or by the way alone, whichever is tighter.
+/// Bounds of [`signed_distance`](super::signed_distance()) over an oriented box, to rounding: exact for a
+/// plane, else by the value and the gradient in the middle and what curvature makes of them, or by the way
+/// alone, whichever is tighter.
 #[must_use]
 pub fn range_over_box(primitive: &Primitive, b: &Obb) -> [f64; 2] {
     let radius = b.half.norm();
@@ -84,8 +87,9 @@ pub fn range_over_box(primitive: &Primitive, b: &Obb) -> [f64; 2] {
     [value - by_way, value + by_way]
 }
 
-/// Value and gradient of [`signed_distance`](super::signed_distance()) at a point, and an angle (rad) that the gradients at
-/// points no farther than `radius` are within; `None` where that ball meets places without a gradient.
+/// Value and gradient of [`signed_distance`](super::signed_distance()) at a point, and an angle (rad) that
+/// the gradients at points no farther than `radius` are within; `None` where that ball meets places without a
+/// gradient.
 #[must_use]
 pub fn gradient_over_ball(primitive: &Primitive, center: &P3, radius: f64) -> Option<(f64, V3, f64)> {
     let (value, gradient, nearest) = middle(primitive, center);

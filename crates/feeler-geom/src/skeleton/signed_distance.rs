@@ -8,8 +8,8 @@ use nalgebra::Matrix3;
 /// the point: what iterative solvers minimise over the other side's parameters (MATH §8). The foot is the
 /// nearest one of the sheet whose outward normal has the gradient's direction.
 ///
-/// A cone is continued through its apex: behind it, value and derivatives are those of the smooth continuation,
-/// and the foot lies on the unused nappe.
+/// A cone is continued through its apex: behind it, value and derivatives are those of the smooth
+/// continuation, and the foot lies on the unused nappe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignedDistance {
     /// Signed distance.
@@ -22,8 +22,8 @@ pub struct SignedDistance {
     pub foot: P3,
 }
 
-/// [`SignedDistance`] of `p`; `None` on the skeleton's focal set (the axis, the centre, the circle), where it has no
-/// direction, to rounding.
+/// [`SignedDistance`] of `p`; `None` on the skeleton's focal set (the axis, the centre, the circle), where it
+/// has no direction, to rounding.
 #[must_use]
 pub fn signed_distance(primitive: &Primitive, p: &P3) -> Option<SignedDistance> {
     let SignedDistanceForm { value, gradient, bending, .. } = signed_distance_form(primitive, p)?;
@@ -128,8 +128,8 @@ pub(super) fn sheet(sigma: f64) -> f64 {
     if sigma < 0.0 { -1.0 } else { 1.0 }
 }
 
-/// The part of `x` orthogonal to the unit vector `dir`, projected twice to be orthogonal to rounding even when
-/// it is much shorter than `x`.
+/// The part of `x` orthogonal to the unit vector `dir`, projected twice to be orthogonal to rounding even
+/// when it is much shorter than `x`.
 pub(super) fn across(x: &V3, dir: &V3) -> V3 {
     let once = x - dir * x.dot(dir);
     once - dir * once.dot(dir)

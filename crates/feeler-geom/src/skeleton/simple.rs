@@ -1,17 +1,19 @@
-//! When the solutions are all simple, told at the roots themselves: then they are all there are, and those out of the
-//! range need no refinement.
+//! When the solutions are all simple, told at the roots themselves: then they are all there are, and those
+//! out of the range need no refinement.
 //!
-//! A root of the trigonometric polynomial stands for a solution where Newton's step in the reduced unknowns is so short that
-//! one is proven to be within about that step, and to be the only one near (Kantorovich's condition, with bounds of the third
-//! derivatives by the sizes). When every root stands for a solution and their indices are those of all critical points of a
-//! function, none is missing. Anything in doubt is for the thorough way.
+//! A root of the trigonometric polynomial stands for a solution where Newton's step in the reduced unknowns
+//! is so short that one is proven to be within about that step, and to be the only one near (Kantorovich's
+//! condition, with bounds of the third derivatives by the sizes). When every root stands for a solution and
+//! their indices are those of all critical points of a function, none is missing. Anything in doubt is for
+//! the thorough way.
 
 use crate::unit_angle::UnitAngle;
 use arrayvec::ArrayVec;
 
 /// Longest Newton step (radians) from a root to the solution it stands for.
 const LONGEST: f64 = 1e-6;
-/// Newton step (radians) from which on the root is not one of this solution: double ones are known better than that.
+/// Newton step (radians) from which on the root is not one of this solution: double ones are known better
+/// than that.
 const ELSEWHERE: f64 = 1e-4;
 /// Smallest determinant of the second derivatives, over the bound of their products, that is told from zero.
 const FLATTEST: f64 = 1e-8;
@@ -23,8 +25,8 @@ pub(super) struct Doubt;
 
 /// A guess of a solution, with what tells whether it is one.
 pub(super) trait Guess: Copy {
-    /// Newton's step (largest change of an angle, radians), the determinant of the second derivatives, and a bound of the
-    /// products of two derivatives of any order; `None` where the unknowns are no good.
+    /// Newton's step (largest change of an angle, radians), the determinant of the second derivatives, and a
+    /// bound of the products of two derivatives of any order; `None` where the unknowns are no good.
     fn state(&self) -> Option<State>;
 
     /// The guess after the step.

@@ -1,10 +1,10 @@
-//! What the pairs share: evaluation of a skeleton, the Newton iteration that finishes a pair, and the collection of
-//! results without repetitions.
+//! What the pairs share: evaluation of a skeleton, the Newton iteration that finishes a pair, and the
+//! collection of results without repetitions.
 //!
 //! Unknowns are the skeletons' parameters `s`, `t` (mm of arc length) and the unit normal `n`; equations are
-//! `w - (w·n) n = 0`, `n·c_a' + σ_a' = 0`, `n·c_b' - σ_b' = 0` (MATH §3). The constant parts of the radii do not enter,
-//! hence the regularity at distance 0; the determinant of the system is minus that of the Hessian of `½|w|²`
-//! when the slopes vanish, hence the regularity at `h = 0`.
+//! `w - (w·n) n = 0`, `n·c_a' + σ_a' = 0`, `n·c_b' - σ_b' = 0` (MATH §3). The constant parts of the radii do
+//! not enter, hence the regularity at distance 0; the determinant of the system is minus that of the Hessian
+//! of `½|w|²` when the slopes vanish, hence the regularity at `h = 0`.
 
 use super::simple::Doubt;
 use super::{Critical, Criticals, Family, Primitive};
@@ -106,8 +106,9 @@ pub(super) fn system(a: &Primitive, b: &Primitive, x: &Pair, len: f64) -> System
     }
 }
 
-/// Solves `j x = r` with full pivoting. Returns the solution, the sign of the determinant and the ratio of the
-/// last pivot to the first. Unknowns of vanishing pivots stay zero, with `short` that of the last pivot too.
+/// Solves `j x = r` with full pivoting. Returns the solution, the sign of the determinant and the ratio of
+/// the last pivot to the first. Unknowns of vanishing pivots stay zero, with `short` that of the last pivot
+/// too.
 fn solve4(mut j: [[f64; 4]; 4], mut r: [f64; 4], short: bool) -> ([f64; 4], f64, f64) {
     let mut column = [0, 1, 2, 3];
     let mut sign = 1.0;
@@ -205,8 +206,8 @@ pub(super) fn worst(r: &[f64; 4]) -> f64 {
 }
 
 /// Newton's iteration from `start`, both primitives being lines or circles. Stops when the residual no longer
-/// decreases, after 40 steps at most (multiple solutions are approached by a constant factor a step); `None` unless the
-/// smallest residual is then at rounding (`accept`, dimensionless).
+/// decreases, after 40 steps at most (multiple solutions are approached by a constant factor a step); `None`
+/// unless the smallest residual is then at rounding (`accept`, dimensionless).
 pub(super) fn refine(a: &Primitive, b: &Primitive, start: Pair, len: f64, accept: f64) -> Option<Refined> {
     let mut x = start;
     let mut best: Option<(f64, Refined)> = None;
@@ -217,8 +218,8 @@ pub(super) fn refine(a: &Primitive, b: &Primitive, start: Pair, len: f64, accept
         if !size.is_finite() {
             return None;
         }
-        // Nearly a family: a full step goes far along it and leaves an error of third order. A step without that
-        // direction after each repairs it.
+        // Nearly a family: a full step goes far along it and leaves an error of third order. A step without
+        // that direction after each repairs it.
         let nearly_singular = best.is_some_and(|(_, f)| f.isolation < 1e-5);
         let short = nearly_singular && k % 2 == 1;
         let better = size <= accept && best.is_none_or(|(least, _)| size < least);
@@ -285,7 +286,8 @@ impl<'a> Job<'a> {
         relative * self.reach
     }
 
-    /// Whether a solution at this distance, give or take `way` and what its refinement does, may turn out to be in the range.
+    /// Whether a solution at this distance, give or take `way` and what its refinement does, may turn out to
+    /// be in the range.
     pub(super) fn may_be_in_range(&self, distance: f64, way: f64) -> bool {
         let margin = MARGIN * self.reach + way;
         self.in_range(distance - margin, distance + margin)
@@ -308,8 +310,8 @@ impl<'a> Job<'a> {
         self.add_between(&sample(self.a, x.s), &sample(self.b, x.t), x.n);
     }
 
-    /// [`Job::add`] for the skeleton points of a pair with its normal and with the opposite one, which makes a critical pair, too, when
-    /// both slopes vanish.
+    /// [`Job::add`] for the skeleton points of a pair with its normal and with the opposite one, which makes
+    /// a critical pair, too, when both slopes vanish.
     pub(super) fn add_both(&mut self, x: &Pair) {
         let (sa, sb) = (sample(self.a, x.s), sample(self.b, x.t));
         self.add_between(&sa, &sb, x.n);
@@ -361,7 +363,8 @@ impl<'a> Solutions<'a> {
         Self { a: job.a, b: job.b, even, reach: job.reach, noise: job.noise, len, list, exact }
     }
 
-    /// Refines a start and keeps what it leads to. Starts with a residual above `gate` are not worth the iteration.
+    /// Refines a start and keeps what it leads to. Starts with a residual above `gate` are not worth the
+    /// iteration.
     pub(super) fn try_start(&mut self, start: Pair, gate: f64) {
         if gate == f64::INFINITY || worst(&system(self.a, self.b, &start, self.len).r) <= gate {
             // What leads to nothing is no loss.
@@ -410,9 +413,9 @@ impl<'a> Solutions<'a> {
         }
     }
 
-    /// Whether the indices of the solutions add up to zero, as those of all critical points of a function on a
-    /// torus (or a cylinder, growing at both ends) must: if they do not, a solution is missing. Nearly multiple
-    /// solutions have no index to rely on, and pass.
+    /// Whether the indices of the solutions add up to zero, as those of all critical points of a function on
+    /// a torus (or a cylinder, growing at both ends) must: if they do not, a solution is missing. Nearly
+    /// multiple solutions have no index to rely on, and pass.
     pub(super) fn balanced(&self) -> bool {
         self.list.iter().any(|f| f.isolation < 1e-7)
             || self.list.iter().map(|f| f.sign).sum::<f64>().abs() < 0.5
@@ -434,9 +437,10 @@ impl<'a> Solutions<'a> {
     }
 }
 
-/// Two solutions closer than this (relative to the sizes, radians) are one: a nearly double root is exact to the square
-/// root of rounding only.
+/// Two solutions closer than this (relative to the sizes, radians) are one: a nearly double root is exact to
+/// the square root of rounding only.
 const SAME: f64 = 3e-8;
 
-/// What a simple solution may move by when it is refined, relative to the sizes: many times as much as it does.
+/// What a simple solution may move by when it is refined, relative to the sizes: many times as much as it
+/// does.
 const MARGIN: f64 = 1e-6;

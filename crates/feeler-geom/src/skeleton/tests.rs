@@ -164,7 +164,8 @@ fn off_feature(f: &Primitive, p: &P3, n: &V3) -> f64 {
 /// Asserts everything that holds for each result by itself, and that none comes twice.
 fn check_each(a: &Primitive, b: &Primitive, got: &Criticals, label: &str) {
     for (i, c) in got.isolated.iter().enumerate() {
-        // Near-parallel axes have their pair far away. The foot on a cone's axis is found with an error of 1/cos².
+        // Near-parallel axes have their pair far away. The foot on a cone's axis is found with an error of
+        // 1/cos².
         let steepest = [a, b].iter().fold(1.0, |m: f64, p| match p {
             Primitive::Line { slope, .. } => m.min(1.0 - slope * slope),
             _ => m,
@@ -211,8 +212,8 @@ fn offset(rng: &mut SmallRng) -> f64 {
     [0.0, 0.0, 1e-12, 1e-9, 1e-3, 1.0, 2.0, 3.0, rng.random_range(0.0..4.0)][rng.random_range(0..9)]
 }
 
-/// Poses biased to special relations: equal, perpendicular or 45° axes with small tilts, concentric, coplanar,
-/// crossing, tangent.
+/// Poses biased to special relations: equal, perpendicular or 45° axes with small tilts, concentric,
+/// coplanar, crossing, tangent.
 fn biased_pose(rng: &mut SmallRng) -> Pose {
     let turns = [0.0, 0.0, PI, FRAC_PI_2, FRAC_PI_2, FRAC_PI_2 / 2.0, rng.random_range(0.0..PI)];
     let tilt = turns[rng.random_range(0..7)] + [0.0, 0.0, 1e-12, 1e-9, 1e-3][rng.random_range(0..5)];
@@ -268,7 +269,8 @@ fn results_satisfy_the_equations_and_brute_force_finds_no_more() {
             let misses = [near, nearest(&swapped, &|c| c.swapped()), nearest(&moved, &back)];
             assert!(
                 misses.iter().all(|&m| m < 1e-6),
-                "{label}: missed by {misses:?} (given, exchanged, moved), regular {:e}\n{:?}\n{a:?}\n{b:?}\n{got:#?}",
+                "{label}: missed by {misses:?} (given, exchanged, moved), regular \
+                    {:e}\n{:?}\n{a:?}\n{b:?}\n{got:#?}",
                 f.regular,
                 f.pair
             );
@@ -422,7 +424,8 @@ fn families() -> Vec<(&'static str, Primitive, Primitive, Family, f64)> {
     ]
 }
 
-/// The family of a pair of primitives, with samples: checks whatever `family_foot` returns from random points near A.
+/// The family of a pair of primitives, with samples: checks whatever `family_foot` returns from random points
+/// near A.
 fn check_members(name: &str, a: &Primitive, b: &Primitive, distance: f64, rng: &mut SmallRng) {
     let mut met = 0;
     for _ in 0..60 {
@@ -556,8 +559,8 @@ fn cones_use_one_nappe_only() {
 }
 #[test]
 fn multiple_solutions_are_not_lost() {
-    // Projections that touch: the distance grows with the fourth power only, and the equations are singular. Then the
-    // same a little apart, where they are nearly so, and in contact.
+    // Projections that touch: the distance grows with the fourth power only, and the equations are singular.
+    // Then the same a little apart, where they are nearly so, and in contact.
     let (x, z, o) = ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0; 3]);
     let mut rng = SmallRng::seed_from_u64(4);
     for height in [0.0, 0.5, 2.0] {

@@ -91,8 +91,8 @@ fn meridian(major: f64, minor: f64, v0: f64, v1: f64) -> Vec<(f64, f64)> {
     arc_polygon(v0, v1).into_iter().map(|(c, s)| (major + minor * c, minor * s)).collect()
 }
 
-/// Every profile vertex at every vertex of the polygon around the arc of longitudes. The points `a e(u) + b z` are
-/// bilinear in `(a, b)` and `e`: hulls of both factors give the hull of the product.
+/// Every profile vertex at every vertex of the polygon around the arc of longitudes. The points
+/// `a e(u) + b z` are bilinear in `(a, b)` and `e`: hulls of both factors give the hull of the product.
 fn product(frame: &Frame, rect: &Rect, profile: &[(f64, f64)]) -> Vec<P3> {
     let arc = arc_polygon(rect.u0, rect.u1);
     let mut out = Vec::with_capacity(arc.len() * profile.len());

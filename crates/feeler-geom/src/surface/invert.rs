@@ -1,8 +1,8 @@
 //! Parameters of the surface point nearest to a given point.
 //!
 //! # Source
-//! Canonical surfaces: closed forms of the nearest point. Grids: Piegl & Tiller, *The NURBS Book*, §6.1 (point
-//! inversion), with the full Hessian and a global search.
+//! Canonical surfaces: closed forms of the nearest point. Grids: Piegl & Tiller, *The NURBS Book*, §6.1
+//! (point inversion), with the full Hessian and a global search.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -38,8 +38,8 @@ pub(super) fn invert(surface: &Surface, p: &P3, hint: Option<P2>, within: Option
     }
 }
 
-/// Local coordinates, longitude in [0, 2π) and distance from the axis. On the axis (to rounding) the longitude is
-/// the hint's, or 0.
+/// Local coordinates, longitude in [0, 2π) and distance from the axis. On the axis (to rounding) the
+/// longitude is the hint's, or 0.
 fn polar(frame: &Frame, p: &P3, hint: Option<P2>) -> (V3, f64, f64) {
     let q = frame.local(p);
     let rho = math::hypot(q.x, q.y);
@@ -75,8 +75,9 @@ fn invert_torus(
         // A horn torus: the outer sheet only, from tip to tip.
         return P2::new(u, if near.y > PI { near.y - TAU } else { near.y });
     }
-    // Spindle: the tube's circle of the opposite longitude reaches over the axis and may pass nearer. Each sheet has its own
-    // rectangle, without a period: latitudes from -π on the outer one, from 0 on the inner one.
+    // Spindle: the tube's circle of the opposite longitude reaches over the axis and may pass nearer. Each
+    // sheet has its own rectangle, without a period: latitudes from -π on the outer one, from 0 on the inner
+    // one.
     let on_sheet = |uv: P2| {
         let is_outer = major + minor * math::cos(uv.y) > 0.0;
         P2::new(uv.x, if is_outer && uv.y > PI { uv.y - TAU } else { uv.y })

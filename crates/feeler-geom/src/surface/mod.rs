@@ -35,7 +35,8 @@ pub enum Surface {
         /// Radius, > 0.
         radius: f64,
     },
-    /// `apex + v (tan φ (cos u x + sin u y) + z)`, `v ≥ 0` in mm along the axis, natural normal away from the axis.
+    /// `apex + v (tan φ (cos u x + sin u y) + z)`, `v ≥ 0` in mm along the axis, natural normal away from the
+    /// axis.
     Cone {
         /// Apex, and axes; the cone opens along `+z`.
         frame: Frame,
@@ -53,8 +54,8 @@ pub enum Surface {
     Torus {
         /// Centre and axes.
         frame: Frame,
-        /// Radius R of the centre circle, > 0. Less than `minor`: a spindle torus, whose faces use one of its two
-        /// sheets only.
+        /// Radius R of the centre circle, > 0. Less than `minor`: a spindle torus, whose faces use one of its
+        /// two sheets only.
         major: f64,
         /// Radius r of the tube, > 0.
         minor: f64,
@@ -152,8 +153,8 @@ impl Surface {
         }
     }
 
-    /// Balls around the third derivatives uuu, uuv, uvv, vvv over `rect` of the patch that holds the middle of it, continued
-    /// beyond its breaks; `None` for canonical surfaces.
+    /// Balls around the third derivatives uuu, uuv, uvv, vvv over `rect` of the patch that holds the middle
+    /// of it, continued beyond its breaks; `None` for canonical surfaces.
     #[must_use]
     pub fn third_derivatives(&self, rect: &Rect) -> Option<[Ball; 4]> {
         match self {
@@ -162,8 +163,8 @@ impl Surface {
         }
     }
 
-    /// Unit natural normal. At a pole or collapsed side of a patch: the limit from inside the domain; at a cone's
-    /// apex: the normal of the ruling at `u`.
+    /// Unit natural normal. At a pole or collapsed side of a patch: the limit from inside the domain; at a
+    /// cone's apex: the normal of the ruling at `u`.
     #[must_use]
     pub fn normal(&self, uv: P2) -> V3 {
         let (s, c) = math::sin_cos(uv.x);
@@ -188,8 +189,8 @@ impl Surface {
         }
     }
 
-    /// [`Surface::normal`] at the surface point nearest to `p`, without its parameters where a closed form tells it; `hint` is that
-    /// of [`Surface::invert`].
+    /// [`Surface::normal`] at the surface point nearest to `p`, without its parameters where a closed form
+    /// tells it; `hint` is that of [`Surface::invert`].
     #[must_use]
     pub fn normal_beside(&self, p: &P3, hint: Option<P2>) -> V3 {
         normals::beside(self, p).unwrap_or_else(|| self.normal(self.invert(p, hint, None)))
@@ -228,8 +229,8 @@ impl Surface {
         }
     }
 
-    /// Principal curvatures and directions against the natural normal. At a singular point of a patch: those of a
-    /// point a little inside; at a cone's apex one is infinite.
+    /// Principal curvatures and directions against the natural normal. At a singular point of a patch: those
+    /// of a point a little inside; at a cone's apex one is infinite.
     #[must_use]
     pub fn principal(&self, uv: P2) -> Principal {
         let (s, c) = math::sin_cos(uv.x);
@@ -280,8 +281,8 @@ impl Surface {
         }
     }
 
-    /// Largest sensible parameter rectangle: infinite sides for planes, cylinders and the cone's `v`, one period
-    /// for periodic directions.
+    /// Largest sensible parameter rectangle: infinite sides for planes, cylinders and the cone's `v`, one
+    /// period for periodic directions.
     #[must_use]
     pub fn natural_domain(&self) -> Rect {
         const INF: f64 = f64::INFINITY;
@@ -313,9 +314,10 @@ impl Surface {
         )
     }
 
-    /// Parameters of the surface point nearest to `p`. Canonical: closed form, `u` in [0, 2π) (of a spindle torus `v` in the rectangle of its sheet), the nearest sheet
-    /// of the used nappe. Bézier: global search over `within` (or the whole grid), then Newton to round-off,
-    /// clamped to the domain; `hint` starts Newton directly and falls back to the search when that fails.
+    /// Parameters of the surface point nearest to `p`. Canonical: closed form, `u` in [0, 2π) (of a spindle
+    /// torus `v` in the rectangle of its sheet), the nearest sheet of the used nappe. Bézier: global search
+    /// over `within` (or the whole grid), then Newton to round-off, clamped to the domain; `hint` starts
+    /// Newton directly and falls back to the search when that fails.
     #[must_use]
     pub fn invert(&self, p: &P3, hint: Option<P2>, within: Option<&Rect>) -> P2 {
         invert::invert(self, p, hint, within)
@@ -327,23 +329,23 @@ impl Surface {
         bounds::bounds(self, rect)
     }
 
-    /// Points whose convex hull contains the patch over the finite `rect`; what oriented boxes are fitted to. For angular
-    /// spans of at least 2π/3 in a direction, the circumscribed prism of that direction.
+    /// Points whose convex hull contains the patch over the finite `rect`; what oriented boxes are fitted to.
+    /// For angular spans of at least 2π/3 in a direction, the circumscribed prism of that direction.
     #[must_use]
     pub fn hull_points(&self, rect: &Rect) -> Vec<P3> {
         bounds::hull_points(self, rect)
     }
 
-    /// Conservative cone around all natural normals over `rect`; `None` when they do not fit a half-space or the
-    /// patch is singular inside.
+    /// Conservative cone around all natural normals over `rect`; `None` when they do not fit a half-space or
+    /// the patch is singular inside.
     #[must_use]
     pub fn normal_cone(&self, rect: &Rect) -> Option<RevolutionCone> {
         normals::normal_cone(self, rect)
     }
 
-    /// Directions (not normalised) whose conical hull contains all natural normals over `rect` (BREP §3.3): the
-    /// meridian and latitude constructions for canonical surfaces, control vectors of the scaled normal patch for
-    /// Bézier. `None` as in [`Surface::normal_cone`].
+    /// Directions (not normalised) whose conical hull contains all natural normals over `rect` (BREP §3.3):
+    /// the meridian and latitude constructions for canonical surfaces, control vectors of the scaled normal
+    /// patch for Bézier. `None` as in [`Surface::normal_cone`].
     #[must_use]
     pub fn normal_generators(&self, rect: &Rect) -> Option<Vec<V3>> {
         normals::normal_generators(self, rect)
@@ -376,8 +378,8 @@ impl Surface {
         }
     }
 
-    /// The surface scaled about the world's origin by `f > 0` (a change of the length unit). Parameters that are
-    /// lengths scale too, angles and spline parameters stay.
+    /// The surface scaled about the world's origin by `f > 0` (a change of the length unit). Parameters that
+    /// are lengths scale too, angles and spline parameters stay.
     #[must_use]
     pub fn scaled(&self, f: f64) -> Self {
         let scale = |frame: &Frame| Frame { origin: frame.origin * f, ..*frame };
@@ -408,13 +410,15 @@ impl Principal {
         Self { k1: -self.k2, k2: -self.k1, dir1: self.dir2, dir2: self.dir1 }
     }
 
-    /// Whether the surface bends away from the normal in every direction (or is straight to within `tol`, 1/mm).
+    /// Whether the surface bends away from the normal in every direction (or is straight to within `tol`,
+    /// 1/mm).
     #[must_use]
     pub fn is_convex(&self, tol: f64) -> bool {
         self.k1 >= -tol
     }
 
-    /// Whether the surface bends towards the normal in every direction (or is straight to within `tol`, 1/mm).
+    /// Whether the surface bends towards the normal in every direction (or is straight to within `tol`,
+    /// 1/mm).
     #[must_use]
     pub fn is_concave(&self, tol: f64) -> bool {
         self.k2 <= tol
@@ -427,12 +431,12 @@ impl Principal {
     }
 }
 
-/// A torus whose hole is narrower than this share of its tube's radius has none: radii that are meant to be equal
-/// differ by rounding.
+/// A torus whose hole is narrower than this share of its tube's radius has none: radii that are meant to be
+/// equal differ by rounding.
 const NO_HOLE: f64 = 1e-7;
 
-/// Whether a torus passes round its axis: not a spindle, nor a horn, whose hole is a point. Without one, the outer sheet
-/// ends at the axis, and its latitudes are within `±acos(-major / minor)`.
+/// Whether a torus passes round its axis: not a spindle, nor a horn, whose hole is a point. Without one, the
+/// outer sheet ends at the axis, and its latitudes are within `±acos(-major / minor)`.
 #[must_use]
 pub fn has_hole(major: f64, minor: f64) -> bool {
     major > minor * (1.0 + NO_HOLE)
@@ -440,7 +444,8 @@ pub fn has_hole(major: f64, minor: f64) -> bool {
 
 /// Principal curvatures from derivatives and the unit natural normal `n`.
 pub(crate) fn principal_of(d: &SurfaceDerivs, n: &V3) -> Principal {
-    // An orthonormal tangent basis with the larger derivative first keeps the change of basis well conditioned.
+    // An orthonormal tangent basis with the larger derivative first keeps the change of basis well
+    // conditioned.
     let e1 = if d.du.norm_squared() >= d.dv.norm_squared() { unit(d.du) } else { unit(d.dv) };
     let e1 = e1.unwrap_or_else(|| complete_basis(n).0);
     let e2 = n.cross(&e1);

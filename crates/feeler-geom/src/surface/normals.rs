@@ -1,9 +1,9 @@
 //! Cones around the normals of surface pieces.
 //!
 //! # Source
-//! BREP §3.3: on the unit sphere of directions a canonical surface's normals fill an arc (cylinder), an arc of a
-//! latitude (cone), or a rectangle of two meridians and two latitudes (sphere, torus); Bézier patches have the
-//! control vectors of their scaled normal patch (§3.3.3).
+//! BREP §3.3: on the unit sphere of directions a canonical surface's normals fill an arc (cylinder), an arc
+//! of a latitude (cone), or a rectangle of two meridians and two latitudes (sphere, torus); Bézier patches
+//! have the control vectors of their scaled normal patch (§3.3.3).
 //!
 //! # Deviations
 //! Rectangles that reach over a pole of the sphere of directions (a torus at its top circle) are cut there.
@@ -18,7 +18,8 @@ use crate::{Frame, P3, RevolutionCone, V3, math};
 /// Room for the rounding of angles, in every cone.
 const SLACK: f64 = 1e-12;
 
-/// The natural normal at the point of a canonical surface that is nearest to `p`; `None` where that is on the axis or in doubt.
+/// The natural normal at the point of a canonical surface that is nearest to `p`; `None` where that is on the
+/// axis or in doubt.
 pub(super) fn beside(surface: &Surface, p: &P3) -> Option<V3> {
     // In the half-plane of `p` the normal has these components across the axis and along it.
     let in_half_plane = |frame: &Frame, of_place: &dyn Fn(f64, f64) -> Option<(f64, f64)>| {
@@ -126,8 +127,8 @@ fn direction(frame: &Frame, u: f64, v: f64) -> V3 {
 }
 
 /// The smallest cone with its axis on the middle meridian (up to the choice of a good latitude) around the
-/// rectangle of directions, by its farthest direction: at the end or middle longitudes, the product is a sinusoid
-/// of the latitude.
+/// rectangle of directions, by its farthest direction: at the end or middle longitudes, the product is a
+/// sinusoid of the latitude.
 fn rectangle_cone(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Option<RevolutionCone> {
     let half = 0.5 * (u1 - u0).min(TAU);
     let um = 0.5 * (u0 + u1);
@@ -138,7 +139,8 @@ fn rectangle_cone(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Option<R
     let best = RevolutionCone::around(&trial).axis;
     let in_plane = unit(e * best.dot(&e) + frame.z * best.dot(&frame.z))?;
     let (ca, sa) = (in_plane.dot(&e), in_plane.dot(&frame.z));
-    // Longitudes beyond a quarter turn do not matter more than the farthest one: the cosine is monotone up to π.
+    // Longitudes beyond a quarter turn do not matter more than the farthest one: the cosine is monotone up to
+    // π.
     let cos_half = math::cos(half.min(PI));
     let mut cos_min = 1.0_f64;
     for cu in [1.0, cos_half] {
@@ -150,8 +152,9 @@ fn rectangle_cone(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Option<R
     (half_angle < FRAC_PI_2).then_some(RevolutionCone { axis: in_plane, half_angle })
 }
 
-/// Angle from the axis (at latitude `a = atan2(sa, ca)` on the middle meridian) to the farthest direction of a small
-/// rectangle, by chords: at longitude `x` off the middle `|n - a|² = 4 sin²((v - a)/2) + 4 cos v cos a sin²(x/2)`.
+/// Angle from the axis (at latitude `a = atan2(sa, ca)` on the middle meridian) to the farthest direction of
+/// a small rectangle, by chords: at longitude `x` off the middle
+/// `|n - a|² = 4 sin²((v - a)/2) + 4 cos v cos a sin²(x/2)`.
 fn tiny_angle(ca: f64, sa: f64, half: f64, v0: f64, v1: f64) -> f64 {
     let a = math::atan2(sa, ca);
     let s = math::sin(0.5 * half);
@@ -170,8 +173,8 @@ fn tiny_angle(ca: f64, sa: f64, half: f64, v0: f64, v1: f64) -> f64 {
     2.0 * math::asin(0.5 * farthest.sqrt())
 }
 
-/// Generators around a rectangle of directions: corners, or where a latitude bulges out of the plane through its
-/// ends, the corners of its tangent plane with the meridians.
+/// Generators around a rectangle of directions: corners, or where a latitude bulges out of the plane through
+/// its ends, the corners of its tangent plane with the meridians.
 fn rectangle_generators(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Option<Vec<V3>> {
     if !(0.0..PI - SLACK).contains(&(u1 - u0)) {
         return None;

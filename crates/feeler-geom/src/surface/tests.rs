@@ -55,7 +55,8 @@ fn normals_are_crossed_derivatives() {
     }
 }
 
-/// On the surface, off it and beyond its centre: the normal at the nearest point without parameters is that with them.
+/// On the surface, off it and beyond its centre: the normal at the nearest point without parameters is that
+/// with them.
 #[test]
 fn normals_beside_points() {
     let mut r = rng(27);

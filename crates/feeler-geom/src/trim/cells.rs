@@ -1,20 +1,21 @@
 //! Building the classification structure.
 //!
-//! The pieces are cut to be monotone; the v of their ends divide the domain into strips. Walking a strip from left
-//! to right, a piece that goes up is the right border of the domain (its *winding* falls by one), a piece that goes
-//! down the left one (it rises by one). A strip keeps the winding at its left border; a *node* keeps, for pieces
-//! that all run through one range of strips, groups that are disjoint in u, with the sum of the windings before
-//! each. A point's winding is that of its strip's border, plus the sums of the (mostly one) nodes of its strip, plus
-//! exact tests of the pieces in the group it falls into; positive is inside.
+//! The pieces are cut to be monotone; the v of their ends divide the domain into strips. Walking a strip from
+//! left to right, a piece that goes up is the right border of the domain (its *winding* falls by one), a
+//! piece that goes down the left one (it rises by one). A strip keeps the winding at its left border; a
+//! *node* keeps, for pieces that all run through one range of strips, groups that are disjoint in u, with the
+//! sum of the windings before each. A point's winding is that of its strip's border, plus the sums of the
+//! (mostly one) nodes of its strip, plus exact tests of the pieces in the group it falls into; positive is
+//! inside.
 //!
 //! # Source
 //! BREP §4.4.1 (after Schollmeyer et al.).
 //!
 //! # Deviations
-//! - Boxes are not split until disjoint, which never ends for curves tangent at a vertex: a group holds several
-//!   pieces and all are tested.
-//! - Where strips × pieces would be large (a turned grid of holes), the strips become the leaves of a segment tree
-//!   and a piece is listed at O(log n) of its nodes instead of in each of its strips.
+//! - Boxes are not split until disjoint, which never ends for curves tangent at a vertex: a group holds
+//!   several pieces and all are tested.
+//! - Where strips × pieces would be large (a turned grid of holes), the strips become the leaves of a segment
+//!   tree and a piece is listed at O(log n) of its nodes instead of in each of its strips.
 //! - Inside and outside come from the orientation of the pieces, not from even–odd counting (MATH §6).
 
 #![expect(clippy::cast_possible_truncation, reason = "counts of pieces are below 2³¹")]
@@ -95,8 +96,8 @@ pub struct Inconsistent {
 
 /// Up to this many entries per piece the strips list their pieces themselves.
 const FLAT_PER_PIECE: usize = 6;
-/// Cells narrower or lower than this share of the larger of the edges beside them are gaps and overlaps of inexact
-/// curves, no contradictions.
+/// Cells narrower or lower than this share of the larger of the edges beside them are gaps and overlaps of
+/// inexact curves, no contradictions.
 const SLIVER: f64 = 1e-3;
 
 /// Change of the winding from left to right across a piece that is not horizontal.

@@ -61,7 +61,8 @@ impl TrimCells {
         w
     }
 
-    /// Classifies a point (wrapped into the rectangle first). Two binary searches and at most a few bisections.
+    /// Classifies a point (wrapped into the rectangle first). Two binary searches and at most a few
+    /// bisections.
     #[must_use]
     pub fn classify(&self, uv: P2) -> Side {
         match self.wrapped(uv) {
@@ -70,8 +71,8 @@ impl TrimCells {
         }
     }
 
-    /// All crossings of a line of constant v with pieces that are not horizontal there: u and the change of the
-    /// winding, by increasing u.
+    /// All crossings of a line of constant v with pieces that are not horizontal there: u and the change of
+    /// the winding, by increasing u.
     pub(super) fn crossings(&self, v: f64) -> Vec<(f64, i32)> {
         let strip = self.strip(v);
         let mut out: Vec<(f64, i32)> = Vec::new();
@@ -88,7 +89,8 @@ impl TrimCells {
         out
     }
 
-    /// The parts of the line of constant `v` that are inside, by increasing u, in the base rectangle; none beyond it.
+    /// The parts of the line of constant `v` that are inside, by increasing u, in the base rectangle; none
+    /// beyond it.
     #[must_use]
     pub fn inside_on_row(&self, v: f64) -> Vec<(f64, f64)> {
         let mut out: Vec<(f64, f64)> = Vec::new();
@@ -112,8 +114,8 @@ impl TrimCells {
         &self.strip_v
     }
 
-    /// Whether the rectangle (unwrapped or not) may touch the domain: `false` only when it certainly lies wholly
-    /// outside, decided by bounds of the pieces, not by samples.
+    /// Whether the rectangle (unwrapped or not) may touch the domain: `false` only when it certainly lies
+    /// wholly outside, decided by bounds of the pieces, not by samples.
     #[must_use]
     pub fn may_touch(&self, rect: &Rect) -> bool {
         self.images(rect).into_iter().any(|r| {
@@ -123,7 +125,8 @@ impl TrimCells {
         })
     }
 
-    /// Whether the rectangle (unwrapped or not) may hold a boundary point: `false` only when it certainly does not.
+    /// Whether the rectangle (unwrapped or not) may hold a boundary point: `false` only when it certainly
+    /// does not.
     #[must_use]
     pub fn has_boundary_in(&self, rect: &Rect) -> bool {
         self.images(rect).iter().any(|r| self.boundary_in_image(r))
@@ -153,7 +156,8 @@ impl TrimCells {
         [eps(r.u0, r.u1, size[0]), eps(r.v0, r.v1, size[1])]
     }
 
-    /// The parts of the base rectangle that a rectangle covers, its sides rounded outward; none when it is outside.
+    /// The parts of the base rectangle that a rectangle covers, its sides rounded outward; none when it is
+    /// outside.
     fn images(&self, rect: &Rect) -> Vec<Rect> {
         let pad = self.rounding();
         let base = &self.rect;
@@ -162,8 +166,8 @@ impl TrimCells {
         us.iter().flat_map(|u| vs.iter().map(|v| Rect { u0: u.0, u1: u.1, v0: v.0, v1: v.1 })).collect()
     }
 
-    /// A point of the domain inside the rectangle (unwrapped or not; the point lies in the base rectangle), if one is
-    /// found: its centre, or else the middle of a large cell.
+    /// A point of the domain inside the rectangle (unwrapped or not; the point lies in the base rectangle),
+    /// if one is found: its centre, or else the middle of a large cell.
     #[must_use]
     pub fn sample_inside(&self, rect: &Rect) -> Option<P2> {
         let images = self.images(rect);
@@ -212,8 +216,8 @@ impl TrimCells {
     }
 
     /// The nearest boundary point in the metric `e du² + 2 f du dv + g dv²` (first fundamental form at `uv`),
-    /// when it is nearer than `max_dist` (mm): (index of the piece, boundary point unwrapped near `uv`, distance).
-    /// All periodic images of the boundary within one period count.
+    /// when it is nearer than `max_dist` (mm): (index of the piece, boundary point unwrapped near `uv`,
+    /// distance). All periodic images of the boundary within one period count.
     #[must_use]
     pub fn nearest(&self, uv: P2, metric: [f64; 3], max_dist: f64) -> Option<(usize, P2, f64)> {
         let [e, f, g] = metric;
@@ -278,9 +282,9 @@ impl TrimCells {
         }
     }
 
-    /// The boundary as polylines no farther than `chord_tol` (in the parameter plane) from it, with the domain on
-    /// the left. A loop's last point equals its first; a chain that ends at a period border, a pole or an unclosed
-    /// gap stays open.
+    /// The boundary as polylines no farther than `chord_tol` (in the parameter plane) from it, with the
+    /// domain on the left. A loop's last point equals its first; a chain that ends at a period border, a pole
+    /// or an unclosed gap stays open.
     #[must_use]
     pub fn polylines(&self, chord_tol: f64) -> Vec<Vec<P2>> {
         // Consecutive pieces share their ends exactly.
@@ -427,9 +431,9 @@ fn meets(a: &UvBox, b: &UvBox) -> bool {
     a[0] <= b[1] && b[0] <= a[1] && a[2] <= b[3] && b[2] <= a[3]
 }
 
-/// Global minimum of the distance to one piece. The squared distance is a polynomial of degree 6 in Bernstein form:
-/// its smallest coefficient is a lower bound, one change of sign of its derivative's coefficients one minimum.
-/// Binomials of degree 3 and 6.
+/// Global minimum of the distance to one piece. The squared distance is a polynomial of degree 6 in Bernstein
+/// form: its smallest coefficient is a lower bound, one change of sign of its derivative's coefficients one
+/// minimum. Binomials of degree 3 and 6.
 const BINOMIAL3: [f64; 4] = [1.0, 3.0, 3.0, 1.0];
 const BINOMIAL6: [f64; 7] = [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0];
 

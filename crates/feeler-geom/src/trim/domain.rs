@@ -21,13 +21,13 @@ const WELD: [f64; 3] = [1e-13, 1e-10, 1e-7];
 const BRIDGE: [f64; 2] = [1e-5, 1e-3];
 
 impl TrimDomain {
-    /// Builds a domain from raw oriented pieces in an *unwrapped* parameter plane (a loop may run over several
-    /// periods): cuts pieces at period borders and wraps them into the rectangle that starts at `origin` in
-    /// periodic directions. In non-periodic directions the rectangle is the bounding box of the pieces, or that
-    /// of `natural` where there are none; a side where the domain goes on beyond all pieces (a cap around a pole)
-    /// is moved to the finite side of `natural`. Ends of pieces that miss each other by up to 1e-7 of the size
-    /// are moved together, gaps of up to 1e-3 are bridged; opposite pieces that coincide are dropped, as are
-    /// pieces with numbers that are not finite.
+    /// Builds a domain from raw oriented pieces in an *unwrapped* parameter plane (a loop may run over
+    /// several periods): cuts pieces at period borders and wraps them into the rectangle that starts at
+    /// `origin` in periodic directions. In non-periodic directions the rectangle is the bounding box of the
+    /// pieces, or that of `natural` where there are none; a side where the domain goes on beyond all pieces
+    /// (a cap around a pole) is moved to the finite side of `natural`. Ends of pieces that miss each other by
+    /// up to 1e-7 of the size are moved together, gaps of up to 1e-3 are bridged; opposite pieces that
+    /// coincide are dropped, as are pieces with numbers that are not finite.
     #[must_use]
     pub fn new(
         pieces: &[TrimPiece],
@@ -48,7 +48,8 @@ impl TrimDomain {
         let bridges = close_gaps(&mut pieces, &plane, scale);
         pieces.extend(plane.cut(bridges));
 
-        // Where nature sets an end, the domain may reach it without pieces: look there first, shrink afterwards.
+        // Where nature sets an end, the domain may reach it without pieces: look there first, shrink
+        // afterwards.
         let mut rect = natural;
         if let Some(h) = hull {
             rect = Rect {
@@ -127,7 +128,8 @@ impl Periods {
         pieces
     }
 
-    /// The one of the points that are the same point of the surface which has no coordinate on an upper border.
+    /// The one of the points that are the same point of the surface which has no coordinate on an upper
+    /// border.
     #[expect(clippy::float_cmp, reason = "cutting puts points exactly on borders")]
     fn canonical(&self, p: P2) -> P2 {
         let mut q = p;
@@ -280,8 +282,8 @@ fn loose_ends(pieces: &[TrimPiece], plane: &Periods) -> (Vec<Loose>, Vec<Loose>)
     (ends, starts)
 }
 
-/// Pairs up loose ends and starts, nearest levels first; small gaps are closed in place, bridges over larger ones
-/// are returned.
+/// Pairs up loose ends and starts, nearest levels first; small gaps are closed in place, bridges over larger
+/// ones are returned.
 fn close_gaps(pieces: &mut [TrimPiece], plane: &Periods, scale: [f64; 2]) -> Vec<TrimPiece> {
     let mut bridges = Vec::new();
     let (mut ends, mut starts) = loose_ends(pieces, plane);

@@ -1,7 +1,7 @@
 //! Integrals over trimmed domains by Green's theorem: `∬ f du dv = ∮ F dv` with `∂F/∂u = f`.
 //!
-//! Cuts along a seam have no pieces; what they would contribute is added where the domain reaches the right border
-//! (on the left border `F` vanishes).
+//! Cuts along a seam have no pieces; what they would contribute is added where the domain reaches the right
+//! border (on the left border `F` vanishes).
 //!
 //! # Source
 //! MATH §6 (self-check at import).
@@ -21,7 +21,8 @@ use series::{Antiderivative, Samples};
 /// Halvings of one smooth interval at most: after them the estimate is taken as it is.
 const MAX_DEPTH: u32 = 14;
 
-/// Nodes and weights of the Gauss–Legendre rule with `n` points on [0, 1], exact for polynomials of degree `2n - 1`.
+/// Nodes and weights of the Gauss–Legendre rule with `n` points on [0, 1], exact for polynomials of degree
+/// `2n - 1`.
 #[must_use]
 pub fn gauss_legendre(n: usize) -> Vec<(f64, f64)> {
     let nf = as_f64(n);
@@ -88,9 +89,10 @@ fn interval(lines: &[f64], x: f64) -> usize {
 
 impl TrimCells {
     /// ∬ f du dv over the domain for several integrands at once, given their antiderivatives in u:
-    /// `antiderivative(u, v)[k] = ∫_{rect.u0}^{u} f_k(s, v) ds` with `u` in `[rect.u0, rect.u1]`. Gauss–Legendre
-    /// along each piece, of rising order and halved until two orders agree to `rel_tol` of the sum of absolute contributions;
-    /// `breaks` are the parameters `(us, vs)` where the integrands are not smooth.
+    /// `antiderivative(u, v)[k] = ∫_{rect.u0}^{u} f_k(s, v) ds` with `u` in `[rect.u0, rect.u1]`.
+    /// Gauss–Legendre along each piece, of rising order and halved until two orders agree to `rel_tol` of the
+    /// sum of absolute contributions; `breaks` are the parameters `(us, vs)` where the integrands are not
+    /// smooth.
     #[must_use]
     pub fn integrate<const K: usize>(
         &self,
@@ -108,8 +110,8 @@ impl TrimCells {
         line_integrals(self, &segments, &|_, p| antiderivative(p), rel_tol, [0.0; K])
     }
 
-    /// As [`TrimCells::integrate`] without breaks, for antiderivatives that are polynomials of degree 3 in `(u, v)`
-    /// together: exact but for rounding, in one pass.
+    /// As [`TrimCells::integrate`] without breaks, for antiderivatives that are polynomials of degree 3 in
+    /// `(u, v)` together: exact but for rounding, in one pass.
     #[must_use]
     pub fn integrate_cubic<const K: usize>(&self, antiderivative: &dyn Fn(P2) -> [f64; K]) -> [f64; K] {
         if !self.is_bounded() {
@@ -132,11 +134,11 @@ impl TrimCells {
     }
 
     /// ∬ f du dv over the domain for several integrands at once, without antiderivatives: products of
-    /// Gauss–Legendre rules on the cells of the grid of `breaks` that lie wholly inside; on those that hold boundary
-    /// Green's theorem, with the antiderivative of the polynomial through the same nodes. To `rel_tol` of the sums of
-    /// absolute contributions where the integrands are smooth within the cells, but never finer than to `floor`: the
-    /// round-off of integrands that are differences of larger numbers, summed over the domain, below which no
-    /// refinement converges.
+    /// Gauss–Legendre rules on the cells of the grid of `breaks` that lie wholly inside; on those that hold
+    /// boundary Green's theorem, with the antiderivative of the polynomial through the same nodes. To
+    /// `rel_tol` of the sums of absolute contributions where the integrands are smooth within the cells, but
+    /// never finer than to `floor`: the round-off of integrands that are differences of larger numbers,
+    /// summed over the domain, below which no refinement converges.
     #[must_use]
     pub fn integrate_density<const K: usize>(
         &self,
@@ -222,8 +224,8 @@ impl TrimCells {
         sum.value()
     }
 
-    /// By how much ∬ f du dv changes when the points of the boundary move a little, to first order: `moved` tells where a
-    /// point of a piece goes, `None` where it stays.
+    /// By how much ∬ f du dv changes when the points of the boundary move a little, to first order: `moved`
+    /// tells where a point of a piece goes, `None` where it stays.
     #[must_use]
     pub fn integrate_slivers<const K: usize>(
         &self,

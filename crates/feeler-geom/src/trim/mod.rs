@@ -1,10 +1,10 @@
 //! Trimmed parameter domains: oriented boundary pieces, point classification, integration.
 //!
-//! A domain is the part of a parameter rectangle that lies to the left of its boundary pieces. The three dialects
-//! of periodic faces (a seam edge used twice, loops that wind around without a seam, no loop at all) have one
-//! form here: seam pieces are *removed* in pairs, the remaining pieces are wrapped into one period, and whether a
-//! region is inside is told by the orientation of the pieces that bound it (material on the left), never by
-//! counting from an assumed outside. Horizontal gaps (poles, apices) need no closing pieces.
+//! A domain is the part of a parameter rectangle that lies to the left of its boundary pieces. The three
+//! dialects of periodic faces (a seam edge used twice, loops that wind around without a seam, no loop at all)
+//! have one form here: seam pieces are *removed* in pairs, the remaining pieces are wrapped into one period,
+//! and whether a region is inside is told by the orientation of the pieces that bound it (material on the
+//! left), never by counting from an assumed outside. Horizontal gaps (poles, apices) need no closing pieces.
 //!
 //! # Source
 //! BREP §2.4.1, §4.4.1 (after Schollmeyer et al.), MATH §6.
@@ -23,8 +23,8 @@ mod tree;
 pub struct TrimDomain {
     /// Parameter rectangle; one full period wide in periodic directions.
     pub rect: Rect,
-    /// Largest sensible rectangle of the surface: a finite side (a pole, an apex, the side of a patch) may bound the
-    /// domain without pieces, an infinite one never does.
+    /// Largest sensible rectangle of the surface: a finite side (a pole, an apex, the side of a patch) may
+    /// bound the domain without pieces, an infinite one never does.
     pub natural: Rect,
     /// Period in u.
     pub u_period: Option<f64>,

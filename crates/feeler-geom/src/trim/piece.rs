@@ -7,8 +7,8 @@ use arrayvec::ArrayVec;
 
 use crate::{P2, Rect, V2};
 
-/// One piece of a trimming curve: a cubic Bézier curve in the parameter plane, with the domain on its left when
-/// walked from first to last control point (`u` to the right, `v` up).
+/// One piece of a trimming curve: a cubic Bézier curve in the parameter plane, with the domain on its left
+/// when walked from first to last control point (`u` to the right, `v` up).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TrimPiece {
@@ -70,9 +70,10 @@ fn extrema(c: [f64; 4]) -> ArrayVec<f64, 2> {
     out
 }
 
-/// Parameter in [0, 1] where the monotone cubic with Bernstein coefficients `c` takes the value `x`; the nearer end
-/// when it does not. Newton inside a shrinking bracket, bisection when Newton does not halve the residual; stops at
-/// one unit in the last place of the parameter or half a unit of the values' range, after 80 steps at the latest.
+/// Parameter in [0, 1] where the monotone cubic with Bernstein coefficients `c` takes the value `x`; the
+/// nearer end when it does not. Newton inside a shrinking bracket, bisection when Newton does not halve the
+/// residual; stops at one unit in the last place of the parameter or half a unit of the values' range, after
+/// 80 steps at the latest.
 pub(super) fn solve_monotone(c: [f64; 4], x: f64) -> f64 {
     let sign = if c[3] >= c[0] { 1.0 } else { -1.0 };
     let f = c.map(|c| sign * (c - x));

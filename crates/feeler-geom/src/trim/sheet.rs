@@ -7,9 +7,10 @@ use std::f64::consts::TAU;
 /// A parameter rectangle narrower than a whole turn by this (rad) is cut off at the tips.
 const LESS: f64 = 1e-6;
 
-/// Whether a face is on the inner sheet of a spindle torus, beyond its self-intersection on the axis (where `R + r cos v`
-/// is negative): told by the point of its boundary farthest from the axis. A face without a boundary is on the sheet that
-/// the rectangle is cut down to, or on the outer one. `false` for all other surfaces.
+/// Whether a face is on the inner sheet of a spindle torus, beyond its self-intersection on the axis (where
+/// `R + r cos v` is negative): told by the point of its boundary farthest from the axis. A face without a
+/// boundary is on the sheet that the rectangle is cut down to, or on the outer one. `false` for all other
+/// surfaces.
 #[must_use]
 pub fn on_inner_sheet(surface: &Surface, rect: &Rect, boundary: &[TrimPiece]) -> bool {
     let Surface::Torus { major, minor, .. } = surface else { return false };

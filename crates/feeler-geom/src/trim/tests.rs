@@ -157,7 +157,8 @@ fn square_disc_annulus_and_islands() {
 #[test]
 fn circle_of_four_arcs_has_the_area_of_its_cubics() {
     let raw = ellipse((0.0, 0.0), (1.0, 1.0), 4, 0.0, 0);
-    // ∮ u dv of cubics by their coefficients: 3/20-type sums, here by exact Simpson-like quadrature of degree 5.
+    // ∮ u dv of cubics by their coefficients: 3/20-type sums, here by exact Simpson-like quadrature of degree
+    // 5.
     let rule = gauss_legendre(3);
     let exact: f64 =
         raw.iter().flat_map(|p| rule.iter().map(|(t, w)| w * p.eval(*t).x * p.derivative(*t).y)).sum();
@@ -778,7 +779,8 @@ fn integrals_agree_with_closed_forms() {
     let a = c.integrate(&big_f, (&[], &[]), 1e-11)[0];
     let lines: Vec<f64> = (1..6).map(|i| 0.5 + f64::from(i)).collect();
     let b = c.integrate_density(&f, (&lines, &lines), 1e-11, [0.0])[0];
-    // ∬ over the unit disc of cos x cos y, by its series: Σ … = π (1 - 1/4 + 5/192 …); here by polar quadrature.
+    // ∬ over the unit disc of cos x cos y, by its series: Σ … = π (1 - 1/4 + 5/192 …); here by polar
+    // quadrature.
     let rule = gauss_legendre(20);
     let mut polar = 0.0;
     for i in 0..64 {

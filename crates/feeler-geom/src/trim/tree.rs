@@ -1,7 +1,8 @@
 //! A box tree over the pieces, stored as one array.
 //!
-//! The pieces themselves are put in tree order, so that every node covers a contiguous range and needs no links:
-//! node `k` (root 1) has the children `2k` and `2k + 1`, and the nodes of one depth share the pieces evenly.
+//! The pieces themselves are put in tree order, so that every node covers a contiguous range and needs no
+//! links: node `k` (root 1) has the children `2k` and `2k + 1`, and the nodes of one depth share the pieces
+//! evenly.
 
 #![expect(clippy::cast_possible_truncation, reason = "depths are below 32")]
 
@@ -86,7 +87,8 @@ pub(super) fn build(pieces: &mut [TrimPiece], scale: [f64; 2]) -> Vec<UvBox> {
     boxes
 }
 
-/// Visits the pieces in all leaves whose boxes pass `enter`, until `leaf` answers `true`; returns whether it did.
+/// Visits the pieces in all leaves whose boxes pass `enter`, until `leaf` answers `true`; returns whether it
+/// did.
 pub(super) fn visit(
     boxes: &[UvBox],
     n: usize,

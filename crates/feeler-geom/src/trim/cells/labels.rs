@@ -151,8 +151,8 @@ impl<'a> Labels<'a> {
         sum / self.size[0]
     }
 
-    /// The base that makes the windings of all cells 0 or 1; with contradictions, of most of the width. `None` when
-    /// nothing tells inside from outside.
+    /// The base that makes the windings of all cells 0 or 1; with contradictions, of most of the width.
+    /// `None` when nothing tells inside from outside.
     fn base_of_crossings(&mut self, k: usize, v: f64, active: &[Crossing]) -> Option<i32> {
         let rect = self.cells.rect;
         // Relative winding and width of each cell.
@@ -177,7 +177,8 @@ impl<'a> Labels<'a> {
         let base = match self.forced_base(|| total) {
             Some(b) => b,
             None if max <= min => {
-                // Nothing but pieces on the borders, or cuts: only the former say on which side the domain is.
+                // Nothing but pieces on the borders, or cuts: only the former say on which side the domain
+                // is.
                 let m = if max < min { 0 } else { min };
                 let label = if m != 0 {
                     i32::from(m > 0)
@@ -249,7 +250,8 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// u of the columns in which pieces above and below are looked for: spread evenly, away from round numbers.
+    /// u of the columns in which pieces above and below are looked for: spread evenly, away from round
+    /// numbers.
     fn columns(&self) -> impl Iterator<Item = f64> + use<> {
         let rect = self.cells.rect;
         (0..CASTS).map(move |i| {
@@ -305,8 +307,8 @@ impl<'a> Labels<'a> {
         (outside + inside > 0).then(|| i32::from(inside > outside))
     }
 
-    /// The lowest or highest piece that meets the column `u`: (v, whether the domain is above, edge). Only pieces that
-    /// may still beat the best one are solved for.
+    /// The lowest or highest piece that meets the column `u`: (v, whether the domain is above, edge). Only
+    /// pieces that may still beat the best one are solved for.
     fn outermost(&self, u: f64, top: bool) -> Option<(f64, bool, u32)> {
         let cells = self.cells;
         let beats = |v: f64, edge: u32, best: &Option<(f64, bool, u32)>| {
