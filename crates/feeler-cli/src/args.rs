@@ -102,12 +102,12 @@ pub struct PairArgs {
     /// Report minima up to this distance (mm)
     #[arg(long, value_name = "MM", value_parser = non_negative)]
     pub d_max: f64,
-    /// Solid of A: index as `inspect` lists them, or name
-    #[arg(long, value_name = "S", default_value = "0")]
-    pub solid_a: String,
+    /// Solid of A: index as `inspect` lists them, or name; default: 0, the first
+    #[arg(long, value_name = "S")]
+    pub solid_a: Option<String>,
     /// Solid of B
-    #[arg(long, value_name = "S", default_value = "0")]
-    pub solid_b: String,
+    #[arg(long, value_name = "S")]
+    pub solid_b: Option<String>,
     /// Lengths below this (mm) are zero: solids that are nearer touch, and those that meet less deep do not
     /// interfere; default: 1e-7 of the larger solid's diagonal
     #[arg(long, value_name = "MM", value_parser = positive)]

@@ -60,8 +60,8 @@ pub(crate) struct Two {
 
 /// Loads both solids.
 pub(crate) fn load(args: &PairArgs, err: &mut dyn Write) -> anyhow::Result<Two> {
-    let (body_a, own_a) = load_solid(&args.a, &args.solid_a, args.quiet, err)?;
-    let (body_b, own_b) = load_solid(&args.b, &args.solid_b, args.quiet, err)?;
+    let (body_a, own_a) = load_solid(&args.a, ("--solid-a", args.solid_a.as_deref()), args.quiet, err)?;
+    let (body_b, own_b) = load_solid(&args.b, ("--solid-b", args.solid_b.as_deref()), args.quiet, err)?;
     Ok(Two { body_a, own_a, body_b, own_b })
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn threads(args: &PairArgs) -> anyhow::Result<rayon::ThreadPool> {
 /// One solid of a file, ready for queries, with the pose that the file gives it.
 fn load_solid(
     path: &Path,
-    which: &str,
+    (option, which): (&str, Option<&str>),
     quiet: bool,
     err: &mut dyn Write,
 ) -> anyhow::Result<(Arc<Body>, Pose)> {
@@ -101,8 +101,15 @@ fn load_solid(
     if let Some(note) = note.filter(|_| !quiet) {
         writeln!(err, "feeler: {note}")?;
     }
-    let index = find_solid(&model, which).with_context(|| path.display().to_string())?;
+    let index = find_solid(&model, which.unwrap_or("0")).with_context(|| path.display().to_string())?;
     let instance = &model.instances[index];
+    if which.is_none() && model.instances.len() > 1 && !quiet {
+        let (path, n, name) = (path.display(), model.instances.len(), &instance.name);
+        writeln!(
+            err,
+            "feeler: {path}: the first of {n} solids is taken, '{name}'; {option} takes another one"
+        )?;
+    }
     let own = instance.pose();
     let hierarchy = model.solids.swap_remove(instance.solid as usize);
     let body = Body::new(hierarchy).with_context(|| path.display().to_string())?;

@@ -54,19 +54,9 @@ pub(crate) struct Expansion<'s, 'p, A: ?Sized, B: ?Sized> {
 }
 
 /// Heights of facets, ordered as numbers.
-#[derive(PartialEq)]
 struct Key(f64, u32);
-impl Eq for Key {}
-impl PartialOrd for Key {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Key {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
-    }
-}
+
+feeler_geom::ordered_by!(Key, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
 
 impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized> Expansion<'s, 'p, A, B> {
     pub(crate) fn new(pair: &'s Pair<'p, A, B>) -> Self {

@@ -1,4 +1,4 @@
-//! Pascal's triangle as a table made by the compiler.
+//! Pascal's triangle: as a table made by the compiler, and rows of any length.
 
 /// Binomial coefficients: row `n`, entry `k ≤ n`; the rest is zero. Exact up to row 56.
 pub(crate) const fn pascal<const N: usize>() -> [[f64; N]; N] {
@@ -14,4 +14,25 @@ pub(crate) const fn pascal<const N: usize>() -> [[f64; N]; N] {
         n += 1;
     }
     c
+}
+
+/// Row `n`, where no table is long enough.
+pub(crate) fn row(n: usize) -> Vec<f64> {
+    let mut row = vec![1.0];
+    for _ in 0..n {
+        let next = row.windows(2).map(|w| w[0] + w[1]);
+        row = std::iter::once(1.0).chain(next).chain(std::iter::once(1.0)).collect();
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn rows_are_those_of_the_table() {
+        let table = super::pascal::<9>();
+        for (n, expected) in table.iter().enumerate() {
+            assert_eq!(super::row(n), expected[..=n]);
+        }
+    }
 }

@@ -178,22 +178,7 @@ struct Cell {
     halvings: u32,
 }
 
-impl PartialEq for Cell {
-    fn eq(&self, o: &Self) -> bool {
-        self.cmp(o).is_eq()
-    }
-}
-impl Eq for Cell {}
-impl PartialOrd for Cell {
-    fn partial_cmp(&self, o: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(o))
-    }
-}
-impl Ord for Cell {
-    fn cmp(&self, o: &Self) -> std::cmp::Ordering {
-        self.upper.total_cmp(&o.upper)
-    }
-}
+crate::ordered_by!(Cell, |a, b| a.upper.total_cmp(&b.upper));
 
 fn of_spline(spline: &BezierSpline, (t0, t1): (f64, f64), d: &V3, floor: f64, tol: f64) -> Extent {
     let of = |t: f64| Extent::of_point(spline.derivs(t).p, d, 0.0);

@@ -25,6 +25,7 @@ pub mod extent;
 pub mod interval;
 pub mod nurbs;
 pub mod obb;
+mod ordered;
 mod rect;
 pub mod roots;
 pub mod skeleton;

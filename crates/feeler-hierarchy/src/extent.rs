@@ -24,22 +24,7 @@ struct Open {
     node: u32,
 }
 
-impl PartialEq for Open {
-    fn eq(&self, o: &Self) -> bool {
-        self.cmp(o).is_eq()
-    }
-}
-impl Eq for Open {}
-impl PartialOrd for Open {
-    fn partial_cmp(&self, o: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(o))
-    }
-}
-impl Ord for Open {
-    fn cmp(&self, o: &Self) -> std::cmp::Ordering {
-        self.upper.total_cmp(&o.upper).then(o.node.cmp(&self.node))
-    }
-}
+feeler_geom::ordered_by!(Open, |a, b| a.upper.total_cmp(&b.upper).then(b.node.cmp(&a.node)));
 
 /// How far a solid reaches along a unit direction in its own coordinates: to rounding where lines, conics and canonical surfaces
 /// decide, to `tol` (mm) where splines do. [`Extent::upper`] is proven, up to the deviations of trims that the preparation

@@ -87,23 +87,8 @@ struct Pair {
     serial: usize,
 }
 
-impl PartialEq for Pair {
-    fn eq(&self, o: &Self) -> bool {
-        self.cmp(o).is_eq()
-    }
-}
-impl Eq for Pair {}
-impl PartialOrd for Pair {
-    fn partial_cmp(&self, o: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(o))
-    }
-}
-impl Ord for Pair {
-    /// The nearest is the greatest, among equals the last found, which tends to be the smallest.
-    fn cmp(&self, o: &Self) -> std::cmp::Ordering {
-        o.near.total_cmp(&self.near).then(self.serial.cmp(&o.serial))
-    }
-}
+// The nearest is on top of a heap; among equals the last found, which tends to be the smallest.
+feeler_geom::ordered_by!(Pair, |a, b| b.near.total_cmp(&a.near).then(a.serial.cmp(&b.serial)));
 
 struct Search<'a> {
     h: &'a Hierarchy,

@@ -41,6 +41,25 @@ pub(super) struct Group {
     pub(super) first: Vec<Member>,
 }
 
+impl Group {
+    /// The first remark, and how many are like it.
+    pub(super) fn in_words(&self) -> String {
+        let what = match self.severity {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "left out",
+        };
+        let first = self.first.first().map_or_else(String::new, |m| match m.subject.as_str() {
+            "" => m.text.clone(),
+            subject => format!("{subject}: {}", m.text),
+        });
+        match self.count {
+            0 | 1 => format!("{what}: {first}"),
+            n => format!("{what}: {first}; and {} more of this kind", n - 1),
+        }
+    }
+}
+
 /// One remark of a group.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Member {

@@ -10,7 +10,7 @@ mod report;
 use crate::args::Preprocess;
 use crate::{Outcome, interrupt, table};
 use anyhow::{Context as _, ensure};
-use feeler_hierarchy::{Options, whole};
+use feeler_hierarchy::{Options, Severity, whole};
 use feeler_import as import;
 use gate::Gate;
 use plan::Job;
@@ -25,8 +25,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
 
-/// Warnings of one input that are shown; the rest is counted.
-const SHOWN_WARNINGS: usize = 5;
+/// Kinds of remarks on one input that are shown; the rest is counted.
+const SHOWN_GROUPS: usize = 5;
 /// Stack of a worker: deeply nested input must not end the whole batch.
 const STACK: usize = 64 << 20;
 
@@ -131,16 +131,18 @@ fn tell(report: &Report, quiet: bool, err: &mut dyn Write) -> std::io::Result<()
     if quiet || report.unchanged {
         return Ok(());
     }
-    for w in report.warnings.iter().take(SHOWN_WARNINGS) {
-        writeln!(err, "feeler: {}: warning: {w}", report.path)?;
+    // What was left out has been told as an error.
+    let groups = report.warning_groups.iter().filter(|g| g.severity != Severity::Error);
+    for group in groups.clone().take(SHOWN_GROUPS) {
+        writeln!(err, "feeler: {}: {}", report.path, group.in_words())?;
     }
-    let more = report.warnings.len().saturating_sub(SHOWN_WARNINGS);
+    let more: usize = groups.skip(SHOWN_GROUPS).map(|g| g.count).sum();
     if more > 0 {
         let all = report
             .output
             .as_ref()
             .map_or_else(String::new, |o| format!(" (`feeler inspect {o}` lists them)"));
-        writeln!(err, "feeler: {}: {more} more warnings{all}", report.path)?;
+        writeln!(err, "feeler: {}: {more} more remarks{all}", report.path)?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@
 //! `A_u × A_v` of degrees `(2p - 1, 2q - 1)`.
 
 use super::H4;
+use crate::binomial::row as binomials;
 use crate::{P3, V3};
 
 /// A polynomial net with binomials multiplied into its coefficients: products are convolutions.
@@ -17,17 +18,6 @@ struct Net<T> {
     nu: usize,
     nv: usize,
     c: Vec<T>,
-}
-
-/// Row `n` of Pascal's triangle.
-fn binomials(n: usize) -> Vec<f64> {
-    let mut row = vec![1.0];
-    for k in 0..n {
-        let next = row.windows(2).map(|w| w[0] + w[1]);
-        row = std::iter::once(1.0).chain(next).chain(std::iter::once(1.0)).collect();
-        debug_assert_eq!(row.len(), k + 2, "one entry more a row");
-    }
-    row
 }
 
 impl<T: Copy + std::ops::Mul<f64, Output = T>> Net<T> {

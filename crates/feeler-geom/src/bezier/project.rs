@@ -5,7 +5,6 @@
 //! of sign changes of the squared distance's derivative in Bernstein form tells when a part holds one minimum
 //! at most, on a grid the control net's differences tell when the squared distance is convex.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::{BezierSpline, BezierSurface, H4, bernstein, dehomogenized, subdivide};
@@ -184,26 +183,8 @@ struct Cell {
     lower_sq: f64,
 }
 
-impl PartialEq for Cell {
-    fn eq(&self, o: &Self) -> bool {
-        self.cmp(o) == Ordering::Equal
-    }
-}
-
-impl Eq for Cell {}
-
-impl PartialOrd for Cell {
-    fn partial_cmp(&self, o: &Self) -> Option<Ordering> {
-        Some(self.cmp(o))
-    }
-}
-
-impl Ord for Cell {
-    /// The nearest on top of a heap; the deeper one of equals.
-    fn cmp(&self, o: &Self) -> Ordering {
-        o.lower_sq.total_cmp(&self.lower_sq).then(self.depth.cmp(&o.depth))
-    }
-}
+// The nearest is on top of a heap; the deeper one of equals.
+crate::ordered_by!(Cell, |a, b| b.lower_sq.total_cmp(&a.lower_sq).then(a.depth.cmp(&b.depth)));
 
 /// Cells this deep are tried by Newton for a good bound, convex or not.
 const TRIAL_DEPTH: u32 = 2;
