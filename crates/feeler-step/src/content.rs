@@ -1,15 +1,14 @@
 //! What one file holds, and how it is asked for.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 
 use feeler_brep::{Severity, SolidSource};
 use feeler_geom::Pose;
-use step_io::parser::Graph;
 
 use crate::assembly::{self, Component, External, Placed};
 use crate::entities::{Bad, Entities};
 use crate::error::{Problem, StepError};
+use crate::part21::{self, Graph};
 use crate::text;
 use crate::topology;
 
@@ -115,13 +114,13 @@ pub(crate) struct Content {
 pub(crate) fn content_of(name: &str, bytes: &[u8], open_shells: bool) -> Result<Content, StepError> {
     let bytes = text::unpacked(name, bytes)?;
     let (text, note) = text::in_utf8(&bytes);
-    let (graph, mut notes) = parse(name, &text)?;
-    notes.extend(note);
-    Ok(content(graph, notes, open_shells))
+    let mut graph = parse(name, &text)?;
+    graph.remarks.extend(note);
+    Ok(content(graph, open_shells))
 }
 
-/// The entities of a text, and remarks about it.
-fn parse(name: &str, bytes: &[u8]) -> Result<(Graph, Vec<String>), StepError> {
+/// The entities of a text.
+fn parse(name: &str, bytes: &[u8]) -> Result<Graph, StepError> {
     let name = name.to_owned();
     let text = without_tail(bytes.trim_ascii());
     if text.is_empty() {
@@ -136,22 +135,12 @@ fn parse(name: &str, bytes: &[u8]) -> Result<(Graph, Vec<String>), StepError> {
         };
         return Err(StepError::NotStep { name, reason });
     }
-    // Some writers forget the last semicolon.
-    let semicolon: &[u8] = if text.ends_with(b";") { b"" } else { b";" };
-    let error = match step_io::parser::parse(text.chain(semicolon)) {
-        Ok(graph) => return Ok((graph, Vec::new())),
-        Err(e) => e,
-    };
-    let bad_schema = matches!(error, step_io::Error::MalformedFileSchema { .. });
-    if let Some((tidy, notes)) = text::tidied(text, bad_schema)
-        && let Ok(graph) = step_io::parser::parse(tidy.as_slice())
-    {
-        return Ok((graph, notes));
-    }
-    // The parser stops at the first token that does not fit: at the end of a cut file that may be anything.
-    let reason = error.to_string();
-    let cut = matches!(error, step_io::Error::UnexpectedEof { .. }) || end_mark(text).is_none();
-    Err(if cut { StepError::Truncated { name, reason } } else { StepError::Syntax { name, reason } })
+    part21::read(text).map_err(|fault| {
+        let (reason, name) = (fault.to_string(), name.clone());
+        // A text that breaks off within a value may seem to be anything.
+        let is_cut = fault.at_end || end_mark(text).is_none();
+        if is_cut { StepError::Truncated { name, reason } } else { StepError::Syntax { name, reason } }
+    })
 }
 
 /// Whether the first token is `ISO-10303-21`, comments before it apart.
@@ -182,17 +171,18 @@ fn end_mark(text: &[u8]) -> Option<usize> {
     text[from..].windows(END.len()).rposition(|w| w.eq_ignore_ascii_case(END)).map(|at| from + at)
 }
 
-fn content(graph: Graph, notes: Vec<String>, open_shells: bool) -> Content {
-    let schema = graph.schema.raw.join(", ");
-    let is_known = graph.schema.is_recognized();
-    let external = graph.external_references.len();
+fn content(mut graph: Graph, open_shells: bool) -> Content {
+    let schema = graph.schema.join(", ");
+    let is_known = part21::is_known(&graph.schema);
+    let external = graph.external;
     let warning = |entity, message: String| Problem::new(entity, Severity::Warning, message);
-    let mut problems: Vec<Problem> =
-        graph.warnings.iter().take(MAX_NOTES).map(|w| warning(None, w.to_string())).collect();
-    if graph.warnings.len() > MAX_NOTES {
-        problems.push(warning(None, format!("{} more such warnings", graph.warnings.len() - MAX_NOTES)));
+    let more = graph.oddities.len().saturating_sub(MAX_NOTES);
+    let oddities = graph.oddities.drain(..).take(MAX_NOTES);
+    let mut problems: Vec<Problem> = oddities.map(|what| warning(None, what)).collect();
+    if more > 0 {
+        problems.push(warning(None, format!("{more} more such remarks on the text")));
     }
-    problems.extend(notes.into_iter().map(|message| warning(None, message)));
+    problems.extend(graph.remarks.drain(..).map(|message| warning(None, message)));
     if !is_known {
         let message = format!(
             "the file's schema is '{schema}', which is none of AP203, AP214 and AP242; it is read as if it were"

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use step_io::parser::{Attribute, Graph, RawEntity, RawEntityPart};
+use crate::part21::{Attribute, Graph, Instance, Part};
 
 /// Something about one entity that keeps it from being used.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ pub(crate) fn bad<T>(id: u64, message: impl Into<String>) -> Res<T> {
 /// All entities of a file.
 #[derive(Debug)]
 pub(crate) struct Entities {
-    map: BTreeMap<u64, RawEntity>,
+    map: BTreeMap<u64, Instance>,
     /// Whether surface models count as solids.
     open_shells: bool,
 }
@@ -50,13 +50,13 @@ impl Entities {
 
     /// All entities in the order of their ids.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Record<'_>> {
-        self.map.values().map(Record::of)
+        self.map.iter().map(|(id, instance)| Record::of(*id, instance))
     }
 
     /// The entity `id`, which `by` refers to.
     pub(crate) fn get(&self, id: u64, by: u64) -> Res<Record<'_>> {
         match self.map.get(&id) {
-            Some(raw) => Ok(Record::of(raw)),
+            Some(instance) => Ok(Record::of(id, instance)),
             None => {
                 bad(by, format!("refers to #{id}, which the file does not contain; export the file again"))
             }
@@ -65,7 +65,7 @@ impl Entities {
 
     /// As [`Entities::get`] where absence is no error.
     pub(crate) fn find(&self, id: u64) -> Option<Record<'_>> {
-        self.map.get(&id).map(Record::of)
+        self.map.get(&id).map(|instance| Record::of(id, instance))
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Record<'a> {
     /// Type; of a complex instance its most special part.
     pub(crate) name: &'a str,
     attrs: Cow<'a, [Attribute]>,
-    parts: &'a [RawEntityPart],
+    parts: &'a [Part],
 }
 
 /// Place of a supertype in the attribute order of its subtypes; leaf types come last.
@@ -121,27 +121,27 @@ fn rank(part: &str) -> u32 {
 }
 
 impl<'a> Record<'a> {
-    fn of(raw: &'a RawEntity) -> Self {
-        match raw {
-            RawEntity::Simple { id, name, attributes, .. } => {
-                Self { id: *id, name, attrs: Cow::Borrowed(attributes), parts: &[] }
+    fn of(id: u64, instance: &'a Instance) -> Self {
+        match instance {
+            Instance::Plain(part) => {
+                Self { id, name: &part.name, attrs: Cow::Borrowed(&part.attributes), parts: &[] }
             }
-            RawEntity::Complex { id, parts, .. } => {
-                let name = parts.iter().max_by_key(|p| rank(&p.name)).map_or("", |p| p.name.as_str());
-                Self { id: *id, name, attrs: Cow::Borrowed(&[]), parts }
+            Instance::Complex(parts) => {
+                let name = parts.iter().max_by_key(|p| rank(&p.name)).map_or("", |p| &*p.name);
+                Self { id, name, attrs: Cow::Borrowed(&[]), parts }
             }
         }
     }
 
     /// Whether this is an instance of `kind`, be it one part of a complex instance.
     pub(crate) fn is(&self, kind: &str) -> bool {
-        self.name == kind || self.parts.iter().any(|p| p.name == kind)
+        self.name == kind || self.parts.iter().any(|p| &*p.name == kind)
     }
 
     /// All type names of this instance.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let own = if self.parts.is_empty() { Some(self.name) } else { None };
-        own.into_iter().chain(self.parts.iter().map(|p| p.name.as_str()))
+        own.into_iter().chain(self.parts.iter().map(|p| &*p.name))
     }
 
     /// For messages: `#12 CIRCLE`'s type, or all parts of a complex instance.
@@ -149,7 +149,7 @@ impl<'a> Record<'a> {
         if self.parts.is_empty() {
             return self.name.to_owned();
         }
-        let names: Vec<&str> = self.parts.iter().map(|p| p.name.as_str()).collect();
+        let names: Vec<&str> = self.parts.iter().map(|p| &*p.name).collect();
         format!("({})", names.join(" "))
     }
 
@@ -158,7 +158,7 @@ impl<'a> Record<'a> {
         if self.parts.is_empty() {
             return self;
         }
-        let mut order: Vec<&RawEntityPart> = self.parts.iter().collect();
+        let mut order: Vec<&Part> = self.parts.iter().collect();
         order.sort_by_key(|p| rank(&p.name));
         let attrs: Vec<Attribute> = order.iter().flat_map(|p| p.attributes.iter().cloned()).collect();
         Self { attrs: Cow::Owned(attrs), ..self }
@@ -167,10 +167,10 @@ impl<'a> Record<'a> {
     /// The attributes that `kind` itself declares: of a complex instance its part, of a plain one of that type those
     /// after the `inherited` first.
     pub(crate) fn own(&self, kind: &str, inherited: usize) -> Option<Record<'a>> {
-        if let Some(p) = self.parts.iter().find(|p| p.name == kind) {
+        if let Some(p) = self.parts.iter().find(|p| &*p.name == kind) {
             return Some(Self {
                 id: self.id,
-                name: kind_name(p),
+                name: &p.name,
                 attrs: Cow::Borrowed(&p.attributes),
                 parts: &[],
             });
@@ -191,7 +191,7 @@ impl<'a> Record<'a> {
     /// Attribute `i`, without the type name of a typed value. A missing one reads as unset.
     fn attr(&self, i: usize) -> &Attribute {
         let mut a = self.attrs.get(i).unwrap_or(&Attribute::Unset);
-        while let Attribute::Typed { value, .. } = a {
+        while let Attribute::Typed(value) = a {
             a = value;
         }
         a
@@ -229,8 +229,8 @@ impl<'a> Record<'a> {
     /// `.T.` or `.F.`; `None` for anything else (`.U.`, unset).
     pub(crate) fn logical(&self, i: usize) -> Option<bool> {
         match self.attr(i) {
-            Attribute::Enum(e) if is_one_of(e, ["T", "TRUE"]) => Some(true),
-            Attribute::Enum(e) if is_one_of(e, ["F", "FALSE"]) => Some(false),
+            Attribute::Enumeration(e) if is_one_of(e, ["T", "TRUE"]) => Some(true),
+            Attribute::Enumeration(e) if is_one_of(e, ["F", "FALSE"]) => Some(false),
             _ => None,
         }
     }
@@ -243,7 +243,7 @@ impl<'a> Record<'a> {
     /// An enumeration value, in upper case.
     pub(crate) fn enumeration(&self, i: usize) -> Option<String> {
         match self.attr(i) {
-            Attribute::Enum(e) => Some(e.to_ascii_uppercase()),
+            Attribute::Enumeration(e) => Some(e.to_ascii_uppercase()),
             _ => None,
         }
     }
@@ -251,7 +251,7 @@ impl<'a> Record<'a> {
     /// A string; empty when unset.
     pub(crate) fn text(&self, i: usize) -> &str {
         match self.attr(i) {
-            Attribute::String(s) => s.trim(),
+            Attribute::Text(s) => s.trim(),
             _ => "",
         }
     }
@@ -264,7 +264,7 @@ impl<'a> Record<'a> {
     /// The id that attribute `i` refers to.
     pub(crate) fn reference(&self, i: usize, what: &str) -> Res<u64> {
         match self.attr(i) {
-            Attribute::EntityRef(id) => Ok(*id),
+            Attribute::Reference(id) => Ok(*id),
             _ => self.wrong(what, "a reference to an entity"),
         }
     }
@@ -272,7 +272,7 @@ impl<'a> Record<'a> {
     /// As [`Record::reference`], `None` when unset.
     pub(crate) fn maybe_reference(&self, i: usize) -> Option<u64> {
         match self.attr(i) {
-            Attribute::EntityRef(id) => Some(*id),
+            Attribute::Reference(id) => Some(*id),
             _ => None,
         }
     }
@@ -293,7 +293,7 @@ impl<'a> Record<'a> {
 
     fn list_reference(&self, a: &Attribute, what: &str) -> Res<u64> {
         match a {
-            Attribute::EntityRef(id) => Ok(*id),
+            Attribute::Reference(id) => Ok(*id),
             _ => self.wrong(what, "a list of references to entities"),
         }
     }
@@ -304,7 +304,7 @@ impl<'a> Record<'a> {
             Attribute::List(l) => l,
             _ => &[],
         };
-        list.iter().filter_map(|a| if let Attribute::EntityRef(id) = a { Some(*id) } else { None })
+        list.iter().filter_map(|a| if let Attribute::Reference(id) = a { Some(*id) } else { None })
     }
 
     /// Numbers of a list, whatever else it holds skipped (a trimming point with both its parameter and its place).
@@ -350,10 +350,6 @@ fn is_one_of(e: &str, values: [&str; 2]) -> bool {
     values.iter().any(|v| e.eq_ignore_ascii_case(v))
 }
 
-fn kind_name(p: &RawEntityPart) -> &str {
-    &p.name
-}
-
 #[expect(clippy::cast_possible_truncation, reason = "the caller checked the range")]
 fn whole(x: f64) -> i64 {
     x as i64
@@ -364,7 +360,7 @@ fn number(a: &Attribute) -> Option<f64> {
     match a {
         Attribute::Real(x) => Some(*x),
         Attribute::Integer(n) => Some(*n as f64),
-        Attribute::Typed { value, .. } => number(value),
+        Attribute::Typed(value) => number(value),
         _ => None,
     }
 }

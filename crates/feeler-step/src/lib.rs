@@ -5,10 +5,9 @@
 //! where the meaning is clear, and refused with the entity's id where it is not: a solid is either read whole or
 //! reported, never half.
 //!
-//! The text is parsed by `step-io`, and nothing of that crate shows here. Entities are read from its untyped graph:
-//! ids survive, complex instances keep their parts, and an entity that some other part of the file breaks costs
-//! nothing unless a solid needs it. Before that `text` takes files out of gzip and ZIP, finds out their encodings, and
-//! puts their sections in order.
+//! `text` takes files out of gzip and ZIP and finds out their encodings, `part21` reads the syntax. Entities are kept
+//! as they stand: ids survive, complex instances keep their parts, and an entity that some other part of the file
+//! breaks costs nothing unless a solid needs it.
 
 mod assembly;
 mod content;
@@ -16,6 +15,7 @@ mod entities;
 mod error;
 mod files;
 mod geometry;
+mod part21;
 mod read;
 mod text;
 mod topology;

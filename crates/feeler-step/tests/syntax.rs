@@ -72,7 +72,8 @@ fn names_are_readable() {
         (r"Geh\S\duse", "Gehäuse"),
         (r"two\X\0Alines", "two lines"),
         (r"\X2\4E2D5\X0\", r"\X2\4E2D5\X0\"),
-        (r"\PB\Geh\S\d", r"\PB\Geh\S\d"),
+        (r"\PB\Geh\S\d", "Gehä"),
+        (r"\PJ\Geh", r"\PJ\Geh"),
     ] {
         assert_eq!(read(block(written)).solids[0].name, name, "{written}");
     }

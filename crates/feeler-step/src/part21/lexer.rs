@@ -1,0 +1,227 @@
+//! Characters to tokens.
+
+/// The smallest piece of a text that means something. What is between quotes or brackets stands as it is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Token<'a> {
+    /// A keyword, or a mark such as `END-ISO-10303-21`.
+    Word(&'a [u8]),
+    Integer(i64),
+    Real(f64),
+    /// Without its quotes; a quote in it is doubled.
+    Text(&'a [u8]),
+    /// Without its dots.
+    Enumeration(&'a [u8]),
+    Binary,
+    Reference(u64),
+    /// The name of something in another file, in angle brackets.
+    Anchor,
+    /// `( ) , ; = $ *`
+    Sign(u8),
+    /// Nothing more follows.
+    End,
+}
+
+impl Token<'_> {
+    /// For messages.
+    pub(super) fn shown(&self) -> String {
+        const SHOWN: usize = 40;
+        let text = |t: &[u8]| String::from_utf8_lossy(t).chars().take(SHOWN).collect::<String>();
+        match self {
+            Self::Word(w) => text(w),
+            Self::Integer(n) => n.to_string(),
+            Self::Real(x) => x.to_string(),
+            Self::Text(t) => format!("the text '{}'", text(t)),
+            Self::Enumeration(e) => format!(".{}.", text(e)),
+            Self::Binary => "a binary value".to_owned(),
+            Self::Reference(id) => format!("#{id}"),
+            Self::Anchor => "a name in <>".to_owned(),
+            Self::Sign(s) => format!("'{}'", char::from(*s)),
+            Self::End => "the end of the file".to_owned(),
+        }
+    }
+}
+
+/// Marks with hyphens, which no other word has.
+const MARKS: [&[u8]; 2] = [b"ISO-10303-21", b"END-ISO-10303-21"];
+
+/// Walks through a text.
+#[derive(Clone, Debug)]
+pub(super) struct Lexer<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Lexer<'a> {
+    pub(super) fn new(text: &'a [u8]) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// The next token and where it begins, or what is wrong there.
+    pub(super) fn next(&mut self) -> Result<(Token<'a>, usize), (String, usize)> {
+        self.skip_blanks()?;
+        let start = self.at;
+        let fault = |what: String| Err((what, start));
+        let Some(&first) = self.text.get(start) else { return Ok((Token::End, start)) };
+        let token = match first {
+            b'(' | b')' | b',' | b';' | b'=' | b'$' | b'*' => {
+                self.at += 1;
+                Token::Sign(first)
+            }
+            b'\'' => match self.quoted() {
+                Some(text) => Token::Text(text),
+                None => return fault("a text has no closing quote".to_owned()),
+            },
+            b'#' => {
+                let digits = self.run(start + 1, u8::is_ascii_digit);
+                match number::<u64>(digits) {
+                    Some(id) => Token::Reference(id),
+                    None => return fault("'#' needs the number of an entity".to_owned()),
+                }
+            }
+            b'"' => {
+                self.run(start + 1, u8::is_ascii_hexdigit);
+                if self.text.get(self.at) != Some(&b'"') {
+                    return fault("a binary value has no closing quote".to_owned());
+                }
+                self.at += 1;
+                Token::Binary
+            }
+            b'<' => match self.text[start..].iter().position(|b| *b == b'>') {
+                Some(end) => {
+                    self.at += end + 1;
+                    Token::Anchor
+                }
+                None => return fault("'<' has no closing '>'".to_owned()),
+            },
+            b'.' if !self.text.get(start + 1).is_some_and(u8::is_ascii_digit) => {
+                let name = self.run(start + 1, is_in_word);
+                if name.is_empty() || self.text.get(self.at) != Some(&b'.') {
+                    return fault("'.' begins neither a number nor an enumeration".to_owned());
+                }
+                self.at += 1;
+                Token::Enumeration(name)
+            }
+            b'+' | b'-' | b'.' | b'0'..=b'9' => match self.number() {
+                Some(token) => token,
+                None => return fault(format!("'{}' begins no number", char::from(first))),
+            },
+            b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'!' => Token::Word(self.word()),
+            other => {
+                let shown = self.text[start..].utf8_chunks().next().and_then(|c| c.valid().chars().next());
+                return fault(match shown {
+                    Some(c) if !c.is_control() => format!("'{c}' has no meaning here"),
+                    _ => format!("a byte {other} has no meaning here"),
+                });
+            }
+        };
+        Ok((token, start))
+    }
+
+    /// Moves behind the next semicolon that is outside of texts and comments, or to the end.
+    pub(super) fn skip_statement(&mut self) {
+        while let Some(b) = self.text.get(self.at) {
+            match b {
+                b';' => {
+                    self.at += 1;
+                    return;
+                }
+                b'\'' if self.quoted().is_some() => {}
+                b'/' if self.skip_blanks().is_err() => self.at = self.text.len(),
+                b'/' if self.text.get(self.at) != Some(&b'/') => {}
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// Blanks and comments.
+    fn skip_blanks(&mut self) -> Result<(), (String, usize)> {
+        while let Some(b) = self.text.get(self.at) {
+            if b.is_ascii_whitespace() || *b == 0 {
+                self.at += 1;
+            } else if self.text[self.at..].starts_with(b"/*") {
+                let body = self.at + 2;
+                match self.text[body..].windows(2).position(|w| w == b"*/") {
+                    Some(end) => self.at = body + end + 2,
+                    None => return Err(("a comment has no end".to_owned(), self.at)),
+                }
+            } else {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is between the quote here and the one that closes it; moves behind that.
+    fn quoted(&mut self) -> Option<&'a [u8]> {
+        let start = self.at + 1;
+        let mut end = start;
+        loop {
+            end += self.text.get(end..)?.iter().position(|b| *b == b'\'')?;
+            if self.text.get(end + 1) != Some(&b'\'') {
+                self.at = end + 1;
+                return Some(&self.text[start..end]);
+            }
+            end += 2;
+        }
+    }
+
+    /// The bytes from `start` on that are of a kind; moves behind them.
+    fn run(&mut self, start: usize, is_of_kind: impl Fn(&u8) -> bool) -> &'a [u8] {
+        let length = self.text[start..].iter().take_while(|b| is_of_kind(b)).count();
+        self.at = start + length;
+        &self.text[start..self.at]
+    }
+
+    fn word(&mut self) -> &'a [u8] {
+        let rest = &self.text[self.at..];
+        let is_mark = |m: &&[u8]| rest.get(..m.len()).is_some_and(|r| r.eq_ignore_ascii_case(m));
+        if let Some(mark) = MARKS.iter().find(|m| is_mark(m)) {
+            self.at += mark.len();
+            return &rest[..mark.len()];
+        }
+        self.run(self.at + 1, is_in_word);
+        &rest[..rest.len() - (self.text.len() - self.at)]
+    }
+
+    /// A sign, digits, and for a real a point with more digits and an exponent. The point may be missing before an
+    /// exponent, and the digits before the point.
+    fn number(&mut self) -> Option<Token<'a>> {
+        let start = self.at;
+        let sign = usize::from(matches!(self.text[start], b'+' | b'-'));
+        let whole = self.run(start + sign, u8::is_ascii_digit).len();
+        let (mut is_real, mut fraction) = (false, 0);
+        if self.text.get(self.at) == Some(&b'.') {
+            is_real = true;
+            fraction = self.run(self.at + 1, u8::is_ascii_digit).len();
+        }
+        if whole + fraction == 0 {
+            self.at = start;
+            return None;
+        }
+        if matches!(self.text.get(self.at), Some(b'E' | b'e')) {
+            let end = self.at;
+            let signed = usize::from(matches!(self.text.get(end + 1), Some(b'+' | b'-')));
+            if self.text.len() > end + 1 + signed
+                && !self.run(end + 1 + signed, u8::is_ascii_digit).is_empty()
+            {
+                is_real = true;
+            } else {
+                self.at = end;
+            }
+        }
+        let digits = &self.text[start..self.at];
+        if !is_real && let Some(n) = number::<i64>(digits) {
+            return Some(Token::Integer(n));
+        }
+        // Whole numbers that do not fit are taken as reals.
+        number::<f64>(digits).map(Token::Real)
+    }
+}
+
+fn is_in_word(b: &u8) -> bool {
+    b.is_ascii_alphanumeric() || *b == b'_'
+}
+
+fn number<T: std::str::FromStr>(digits: &[u8]) -> Option<T> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
