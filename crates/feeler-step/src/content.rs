@@ -321,7 +321,8 @@ fn whats_there(entities: &Entities, external: usize) -> String {
     } else if counts[KINDS.len() - 1] > 0 {
         format!("only {found}; give the files it refers to, or export the assembly as one file")
     } else {
-        let sheets = if counts[SURFACE_MODELS] > 0 { ", or ask for open shells" } else { "" };
+        let sheets =
+            if counts[SURFACE_MODELS] > 0 { ", or read it with open shells (`--open-shells`)" } else { "" };
         format!("only {found}; close the surfaces to a solid and export that{sheets}")
     }
 }

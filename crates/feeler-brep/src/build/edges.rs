@@ -84,10 +84,7 @@ pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut R
         disguised.surface(f, options.canonical_tolerance * size);
     }
     if disguised.n_curves + disguised.n_surfaces > 0 && disguised.deviation > options.coincidence_tol(size) {
-        report.remark(Severity::Note, None, format!(
-            "{} free-form faces and {} splines were taken for the canonical surfaces and curves that they are to within {:.1e} mm",
-            disguised.n_surfaces, disguised.n_curves, disguised.deviation
-        ));
+        report.remark(Severity::Note, None, disguised.in_words());
     }
     Some(Draft { vertices, edges, faces, size })
 }
@@ -102,6 +99,17 @@ struct Disguised {
 }
 
 impl Disguised {
+    fn in_words(&self) -> String {
+        let counted = |n: usize, what: &str| (n > 0).then(|| format!("{n} {what}"));
+        let found = [counted(self.n_surfaces, "free-form faces"), counted(self.n_curves, "splines")];
+        let found: Vec<String> = found.into_iter().flatten().collect();
+        let deviation = self.deviation;
+        format!(
+            "{} were taken for the canonical shapes that they are to within {deviation:.1e} mm",
+            found.join(" and ")
+        )
+    }
+
     fn curve(&mut self, curve: &Curve, tol: f64) -> Option<(Curve, f64)> {
         let Curve::Bezier(spline) = curve else { return None };
         let found = spline.recognised(tol)?;
