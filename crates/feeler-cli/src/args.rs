@@ -30,6 +30,8 @@ pub enum Command {
     Query(Query),
     /// The minima along a trajectory
     Sweep(Sweep),
+    /// Which parts of assemblies touch, clash or come too close
+    Clearance(Clearance),
 }
 
 /// `feeler preprocess`.
@@ -180,6 +182,62 @@ pub struct Sweep {
     /// Draw time, number of minima and smallest distance of every step
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
+}
+
+/// `feeler clearance`.
+#[derive(Debug, Args)]
+pub struct Clearance {
+    /// Assemblies: .feeler, or STEP to be prepared in memory; all parts of all files are checked against each other
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Measure parts up to this distance (mm); default: the largest `min` of the rules, else 1
+    #[arg(long, value_name = "MM", value_parser = positive)]
+    pub d_max: Option<f64>,
+    /// Rules (TOML): what is asked of which parts; without them, interference is what fails
+    #[arg(long, value_name = "FILE.toml")]
+    pub rules: Option<PathBuf>,
+    /// Leave pairs alone with a part of that name or path, or of two such parts; may be given several times
+    #[arg(long, value_name = "A or A=B")]
+    pub ignore: Vec<String>,
+    /// Check such pairs alone
+    #[arg(long, value_name = "A or A=B")]
+    pub only: Vec<String>,
+    /// Move file number N, from 0, by a pose as in `query`; may be given several times
+    #[arg(long, value_name = "N=POSE")]
+    pub pose: Vec<String>,
+    /// Lengths below this (mm) are zero; default: 1e-7 of the larger part's diagonal
+    #[arg(long, value_name = "MM", value_parser = positive)]
+    pub tolerance: Option<f64>,
+    /// Read surface models as well, as `preprocess` does
+    #[arg(long)]
+    pub open_shells: bool,
+    /// Known findings: only others fail
+    #[arg(long, value_name = "FILE.json")]
+    pub baseline: Option<PathBuf>,
+    /// Write what is found to the baseline
+    #[arg(long)]
+    pub bless: bool,
+    /// Threads; the answer does not depend on them; default: one per core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
+    /// Show all measured pairs in the table
+    #[arg(long)]
+    pub all: bool,
+    /// One JSON document on stdout instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Write all measured pairs as CSV
+    #[arg(long, value_name = "FILE.csv")]
+    pub csv: Option<PathBuf>,
+    /// Write JUnit's XML: a case for each pair that a rule decides about
+    #[arg(long, value_name = "FILE.xml")]
+    pub junit: Option<PathBuf>,
+    /// Write a page whose table sorts itself
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
+    /// No messages on stderr but errors
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 fn finite(s: &str) -> Result<f64, String> {

@@ -4,6 +4,7 @@
 //! The offline stages are chained in `feeler-import`.
 
 pub mod args;
+mod clearance;
 mod features;
 pub mod inspect;
 mod interrupt;
@@ -57,5 +58,6 @@ pub fn run(
         args::Command::Inspect(a) => inspect::run(a, out),
         args::Command::Query(a) => query::run(a, out, err),
         args::Command::Sweep(a) => sweep::run(a, out, err),
+        args::Command::Clearance(a) => clearance::run(a, out, err),
     }
 }

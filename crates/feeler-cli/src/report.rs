@@ -25,7 +25,7 @@ pub(crate) struct Report {
     crossings: Option<Crossings>,
 }
 
-fn kind_name(kind: ContactKind) -> &'static str {
+pub(crate) fn kind_name(kind: ContactKind) -> &'static str {
     match kind {
         ContactKind::Plane => "plane",
         ContactKind::Cylinder => "cylinder",
@@ -53,7 +53,7 @@ fn left_out_json(l: &LeftOut) -> Value {
     place
 }
 
-fn contact_json(c: &Contact) -> Value {
+pub(crate) fn contact_json(c: &Contact) -> Value {
     json!({
         "kind": kind_name(c.kind),
         "feature_a": feature_json(&c.feature_a), "feature_b": feature_json(&c.feature_b),

@@ -187,6 +187,14 @@ pub fn up_to_date(
 /// # Errors
 /// As [`prepare_step_with`] and [`feeler_hierarchy::file::decode`], with the file's name.
 pub fn load(path: &Path) -> anyhow::Result<(Model, Option<String>)> {
+    load_with(path, false)
+}
+
+/// [`load`], with the surface models of a STEP file if `open_shells`.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with(path: &Path, open_shells: bool) -> anyhow::Result<(Model, Option<String>)> {
     let bytes = read_input(path)?;
     if feeler_hierarchy::file::is_feeler(&bytes)
         || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("feeler"))
@@ -196,7 +204,7 @@ pub fn load(path: &Path) -> anyhow::Result<(Model, Option<String>)> {
     }
     let clock = std::time::Instant::now();
     let options = Options { flatness: DEFAULT_FLATNESS };
-    let model = prepare_read(path, &bytes, &options, false)?;
+    let model = prepare_read(path, &bytes, &options, open_shells)?;
     let mut note = format!(
         "{}: prepared in memory in {:.2} s; run `feeler preprocess` once to load it at once",
         shown(path),

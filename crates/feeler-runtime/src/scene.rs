@@ -105,6 +105,20 @@ impl Scene {
         self.query(poses)
     }
 
+    /// The pairs of [`Scene::step`] without their minima, ascending: for callers that query each pair once, with a
+    /// [`ContactPair`] of their own.
+    ///
+    /// # Errors
+    /// [`SceneError::BroadPhase`] for anything but one finite pose for each body.
+    pub fn near_bodies(
+        &mut self,
+        poses: &[Pose],
+        ignored: impl Fn(u32, u32) -> bool,
+    ) -> Result<Vec<(u32, u32)>, SceneError> {
+        let near = self.broad.step(poses)?;
+        Ok(near.iter().copied().filter(|(i, j)| !ignored(*i, *j)).collect())
+    }
+
     /// As [`Scene::step`], for pairs that the caller has chosen. A pair named twice is queried once.
     ///
     /// # Errors

@@ -1,0 +1,159 @@
+//! What is wrong with pairs of parts, by the rules.
+
+use super::baseline::Baseline;
+use super::measure::Measured;
+use super::parts::Part;
+use super::rules::{Interfering, Matches, Rule, Touching};
+use feeler_runtime::Status;
+use serde::{Deserialize, Serialize};
+
+/// What is wrong with a pair, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Finding {
+    /// The interiors meet.
+    Interferes,
+    /// Whether they do is not known.
+    Undecided,
+    /// It could not be measured.
+    Failed,
+    /// Nearer than a rule allows.
+    TooClose,
+    /// A rule forbids that.
+    Touches,
+    /// A rule asks for that.
+    DoesNotTouch,
+}
+
+impl Finding {
+    pub(super) fn in_words(self) -> &'static str {
+        match self {
+            Self::Interferes => "interferes",
+            Self::Undecided => "undecided",
+            Self::Failed => "failed",
+            Self::TooClose => "too close",
+            Self::Touches => "touches",
+            Self::DoesNotTouch => "does not touch",
+        }
+    }
+}
+
+/// A pair with what was found.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) parts: [usize; 2],
+    /// None: the parts are farther from one another than was asked for.
+    pub(super) measured: Option<Measured>,
+    /// Name of the rule that decides about it.
+    pub(super) rule: Option<String>,
+    /// What that rule asks for (mm).
+    pub(super) min: Option<f64>,
+    pub(super) finding: Option<Finding>,
+    /// The baseline has it already.
+    pub(super) is_known: bool,
+}
+
+impl Row {
+    pub(super) fn is_new_finding(&self) -> bool {
+        self.finding.is_some() && !self.is_known
+    }
+
+    pub(super) fn status(&self) -> Option<Status> {
+        self.measured.as_ref().filter(|m| m.failed.is_none()).map(|m| m.status)
+    }
+
+    pub(super) fn distance(&self) -> Option<f64> {
+        self.measured.as_ref()?.nearest.as_ref().map(|n| n.distance)
+    }
+
+    pub(super) fn depth(&self) -> f64 {
+        self.measured.as_ref().map_or(0.0, Measured::depth)
+    }
+
+    /// New findings come first, then known ones, then by how parts stand and how near or deep they are.
+    fn key(&self) -> (u8, Option<Finding>, u8, f64) {
+        let class = if self.is_new_finding() { 0 } else { 1 + u8::from(self.finding.is_none()) };
+        let status = match self.status() {
+            Some(Status::Interfering) => 0,
+            Some(Status::Undecided) | None => 1,
+            Some(Status::Touching) => 2,
+            Some(Status::Separated) => 3,
+        };
+        let nearness = if status == 0 { -self.depth() } else { self.distance().unwrap_or(f64::INFINITY) };
+        (class, self.finding, status, nearness)
+    }
+}
+
+/// What is wrong with a measured pair.
+fn finding(rule: Option<&Rule>, m: &Measured) -> Option<Finding> {
+    if m.failed.is_some() {
+        return Some(Finding::Failed);
+    }
+    let interferes = rule.is_none_or(|r| r.interfering == Interfering::Forbidden);
+    let touching = rule.map_or(Touching::Allowed, |r| r.touching);
+    match m.status {
+        Status::Interfering => interferes.then_some(Finding::Interferes),
+        Status::Undecided => interferes.then_some(Finding::Undecided),
+        Status::Touching => (touching == Touching::Forbidden).then_some(Finding::Touches),
+        Status::Separated if touching == Touching::Required => Some(Finding::DoesNotTouch),
+        Status::Separated => {
+            let min = rule.and_then(|r| r.min)?;
+            let nearest = m.nearest.as_ref()?;
+            (nearest.distance < min).then_some(Finding::TooClose)
+        }
+    }
+}
+
+/// All measured pairs, and far ones that should touch, the worst first; and how many findings of the baseline are no
+/// more.
+pub(super) fn rows(
+    parts: &[Part],
+    matches: &Matches<'_>,
+    measured: Vec<Measured>,
+    known: &Baseline,
+) -> (Vec<Row>, usize) {
+    let mut is_measured = std::collections::BTreeSet::new();
+    let mut rows: Vec<Row> = Vec::with_capacity(measured.len());
+    for m in measured {
+        let [i, j] = m.parts;
+        is_measured.insert([i, j]);
+        let rule = matches.rule(i, j);
+        rows.push(Row {
+            parts: [i, j],
+            finding: finding(rule, &m),
+            rule: rule.map(|r| r.name.clone()),
+            min: rule.and_then(|r| r.min),
+            measured: Some(m),
+            is_known: false,
+        });
+    }
+    if matches.requires_touch() {
+        let all = (0..parts.len()).flat_map(|i| (i + 1..parts.len()).map(move |j| [i, j]));
+        for [i, j] in all.filter(|p| !is_measured.contains(p) && !matches.is_ignored(p[0], p[1])) {
+            let Some(rule) = matches.rule(i, j).filter(|r| r.touching == Touching::Required) else {
+                continue;
+            };
+            rows.push(Row {
+                parts: [i, j],
+                measured: None,
+                rule: Some(rule.name.clone()),
+                min: rule.min,
+                finding: Some(Finding::DoesNotTouch),
+                is_known: false,
+            });
+        }
+    }
+    let mut seen = 0;
+    for row in &mut rows {
+        let Some(finding) = row.finding else { continue };
+        let [a, b] = row.parts.map(|i| parts[i].path.as_str());
+        row.is_known = known.has(a, b, finding);
+        seen += usize::from(row.is_known);
+    }
+    let by_key = |x: &Row, y: &Row| {
+        let (x, y) = (x.key(), y.key());
+        (x.0, x.1, x.2).cmp(&(y.0, y.1, y.2)).then(x.3.total_cmp(&y.3))
+    };
+    rows.sort_by(by_key);
+    (rows, known.len() - seen)
+}

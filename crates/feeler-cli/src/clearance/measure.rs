@@ -1,0 +1,159 @@
+//! Pairs that are near, measured in parallel.
+
+use super::parts::Part;
+use super::rules::Matches;
+use anyhow::Context as _;
+use feeler_geom::{P3, Pose};
+use feeler_runtime::{
+    Contact, ContactPair, FeatureRef, LmdClass, QueryOptions, Scene, Status, Undecided, Witness,
+};
+use indicatif::{ParallelProgressIterator as _, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rayon::prelude::*;
+use std::io::IsTerminal as _;
+
+/// What is asked of every pair.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    /// Distance (mm) within which parts are measured.
+    pub(super) d_max: f64,
+    pub(super) tolerance: Option<f64>,
+    pub(super) quiet: bool,
+}
+
+/// How many pairs there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) all: usize,
+    /// Left alone because somebody said so.
+    pub(super) ignored: usize,
+    /// Within the distance asked for.
+    pub(super) near: usize,
+}
+
+/// Where two parts come nearest.
+#[derive(Clone, Debug)]
+pub(super) struct Nearest {
+    pub(super) distance: f64,
+    pub(super) points: [P3; 2],
+    pub(super) features: [FeatureRef; 2],
+}
+
+/// What is known of a pair.
+#[derive(Clone, Debug)]
+pub(super) struct Measured {
+    /// Indices of the parts, ascending.
+    pub(super) parts: [usize; 2],
+    pub(super) status: Status,
+    /// Smallest minimum within the distance asked for.
+    pub(super) nearest: Option<Nearest>,
+    /// Number of minima.
+    pub(super) minima: usize,
+    /// Lengths (mm) below this counted as zero.
+    pub(super) tolerance: f64,
+    /// Of parts that touch.
+    pub(super) contacts: Vec<Contact>,
+    /// Of parts that interfere.
+    pub(super) witness: Option<Witness>,
+    pub(super) crossing: Vec<(FeatureRef, FeatureRef)>,
+    pub(super) undecided: Vec<Undecided>,
+    /// Why it could not be measured; the rest means nothing then.
+    pub(super) failed: Option<String>,
+}
+
+impl Measured {
+    /// Depth (mm) below which no translation parts them; 0 where there is none.
+    pub(super) fn depth(&self) -> f64 {
+        self.witness.map_or(0.0, |w| w.inside_a + w.inside_b)
+    }
+}
+
+/// All near pairs, ascending.
+pub(super) fn measure(
+    parts: &[Part],
+    matches: &Matches<'_>,
+    request: &Request,
+) -> anyhow::Result<(Vec<Measured>, Counts)> {
+    let all = parts.len() * parts.len().saturating_sub(1) / 2;
+    let ignored = (0..parts.len())
+        .flat_map(|i| (i + 1..parts.len()).map(move |j| (i, j)))
+        .filter(|(i, j)| matches.is_ignored(*i, *j))
+        .count();
+    if parts.len() < 2 {
+        return Ok((Vec::new(), Counts { all, ignored, near: 0 }));
+    }
+    let options = QueryOptions { tolerance: request.tolerance, ..QueryOptions::within(request.d_max) };
+    let bodies = parts.iter().map(|p| p.body.clone()).collect();
+    let poses: Vec<Pose> = parts.iter().map(|p| p.pose).collect();
+    let mut scene = Scene::new(bodies, options).context("the parts make no scene")?;
+    let near = scene.near_bodies(&poses, |i, j| matches.is_ignored(i as usize, j as usize))?;
+    let bar = progress(near.len(), !request.quiet);
+    let one = |&(i, j): &(u32, u32)| one([i as usize, j as usize], parts, &options);
+    let mut measured: Vec<Measured> = near.par_iter().progress_with(bar.clone()).map(one).collect();
+    bar.finish_and_clear();
+    // The broad phase finds some that are a little farther.
+    let is_far = |m: &Measured| m.status == Status::Separated && m.nearest.is_none() && m.failed.is_none();
+    measured.retain(|m| !is_far(m));
+    let counts = Counts { all, ignored, near: measured.len() };
+    Ok((measured, counts))
+}
+
+fn one(which: [usize; 2], parts: &[Part], options: &QueryOptions) -> Measured {
+    let [a, b] = which.map(|i| &parts[i]);
+    let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
+    let mut measured = Measured {
+        parts: which,
+        status: Status::Undecided,
+        nearest: None,
+        minima: 0,
+        tolerance: 0.0,
+        contacts: Vec::new(),
+        witness: None,
+        crossing: Vec::new(),
+        undecided: Vec::new(),
+        failed: None,
+    };
+    if let Err(e) = fill(&mut measured, &mut pair, (&a.pose, &b.pose), options) {
+        measured.failed = Some(e.to_string());
+    }
+    measured
+}
+
+fn fill(
+    measured: &mut Measured,
+    pair: &mut ContactPair,
+    (pose_a, pose_b): (&Pose, &Pose),
+    options: &QueryOptions,
+) -> Result<(), feeler_runtime::QueryError> {
+    pair.query(pose_a, pose_b, options)?;
+    measured.status = pair.status().unwrap_or(Status::Undecided);
+    measured.tolerance = pair.tolerances().tol;
+    measured.minima = pair.lmds().len();
+    let nearest = pair.lmds().iter().find(|l| l.class != LmdClass::Quasi);
+    measured.nearest = nearest.map(|l| Nearest {
+        distance: l.distance,
+        points: [l.point_a, l.point_b],
+        features: [l.feature_a, l.feature_b],
+    });
+    if let Some(verdict) = pair.verdict() {
+        measured.witness = verdict.witness;
+        measured.undecided.clone_from(&verdict.undecided);
+    }
+    match measured.status {
+        Status::Touching => measured.contacts = pair.contacts(pose_a, pose_b, options)?,
+        Status::Interfering => measured.crossing = pair.crossing_faces(pose_a, pose_b, options)?,
+        Status::Separated | Status::Undecided => {}
+    }
+    Ok(())
+}
+
+/// A bar on stderr, where that is a terminal.
+fn progress(pairs: usize, wanted: bool) -> ProgressBar {
+    if !wanted || pairs < 2 || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(pairs as u64), ProgressDrawTarget::stderr());
+    // A bar in the default style is still a bar.
+    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} pairs, {eta} left");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}

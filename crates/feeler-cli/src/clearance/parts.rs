@@ -1,0 +1,88 @@
+//! The parts of assemblies, with names that tell them apart.
+
+use crate::args::Clearance;
+use crate::pose;
+use anyhow::{Context as _, bail, ensure};
+use feeler_geom::Pose;
+use feeler_import as import;
+use feeler_runtime::Body;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A solid in its place.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// As its product is called.
+    pub(super) name: String,
+    /// Names from the root of the assembly, with the file's before where there are several, and a number behind where
+    /// several parts would have the same: no two parts share it.
+    pub(super) path: String,
+    /// Index of its file among the inputs.
+    pub(super) file: usize,
+    pub(super) body: Arc<Body>,
+    /// From its coordinates to the world's.
+    pub(super) pose: Pose,
+}
+
+/// All parts of all files, in their order.
+pub(super) fn parts(args: &Clearance, err: &mut dyn Write) -> anyhow::Result<Vec<Part>> {
+    let moves = moves(args)?;
+    let mut parts = Vec::new();
+    for (file, path) in args.files.iter().enumerate() {
+        let (model, note) = import::load_with(path, args.open_shells)?;
+        if let Some(note) = note.filter(|_| !args.quiet) {
+            writeln!(err, "feeler: {note}")?;
+        }
+        let bodies: Vec<Arc<Body>> = (0..model.solids.len())
+            .map(|i| Body::from_model(&model, i).map(Arc::new))
+            .collect::<Result<_, _>>()
+            .with_context(|| path.display().to_string())?;
+        let prefix = if args.files.len() > 1 { format!("{}/", stem(path)) } else { String::new() };
+        for instance in &model.instances {
+            let own = if instance.path.is_empty() { &instance.name } else { &instance.path };
+            parts.push(Part {
+                name: instance.name.clone(),
+                path: format!("{prefix}{own}"),
+                file,
+                body: Arc::clone(&bodies[instance.solid as usize]),
+                pose: moves[file] * instance.pose(),
+            });
+        }
+    }
+    number_equal_paths(&mut parts);
+    Ok(parts)
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(|| "-".to_owned(), |s| s.to_string_lossy().into_owned())
+}
+
+/// The pose by which each file is moved.
+fn moves(args: &Clearance) -> anyhow::Result<Vec<Pose>> {
+    let mut moves = vec![Pose::identity(); args.files.len()];
+    for text in &args.pose {
+        let Some((which, value)) = text.split_once('=') else {
+            bail!("--pose '{text}' has no '='; give N=tx,ty,tz for the file number N, from 0");
+        };
+        let n: usize = which.parse().with_context(|| format!("--pose '{text}': '{which}' is no number"))?;
+        ensure!(n < moves.len(), "--pose '{text}': there are {} files, numbered from 0", moves.len());
+        moves[n] = pose::parse(value)?;
+    }
+    Ok(moves)
+}
+
+/// Parts whose paths are the same become `path#1`, `path#2`, … in their order.
+fn number_equal_paths(parts: &mut [Part]) {
+    let mut count: BTreeMap<String, usize> = BTreeMap::new();
+    for p in parts.iter() {
+        *count.entry(p.path.clone()).or_default() += 1;
+    }
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for p in parts.iter_mut().filter(|p| count[&p.path] > 1) {
+        let n = seen.entry(p.path.clone()).or_default();
+        *n += 1;
+        p.path = format!("{}#{n}", p.path);
+    }
+}

@@ -1,0 +1,186 @@
+//! `feeler clearance`: verdicts on all pairs of assemblies, rules about them, and known findings.
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data").join(name)
+}
+
+fn clearance(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_feeler")).arg("clearance").args(args).output().unwrap()
+}
+
+/// Exit status and document.
+fn json(args: &[&str]) -> (i32, Value) {
+    let run = clearance(&[args, &["--json", "--quiet"]].concat());
+    let document = serde_json::from_slice(&run.stdout);
+    let told = String::from_utf8_lossy(&run.stderr);
+    (run.status.code().unwrap(), document.unwrap_or_else(|e| panic!("{e}: {told}")))
+}
+
+/// Socket, plug and bore of the models, and where the pin stands in the bore: its radius is the bore's less 0.05.
+fn files() -> [String; 2] {
+    ["bore.step", "pin.step"].map(|f| data(f).display().to_string())
+}
+
+#[test]
+fn pairs_stand_as_closed_forms_say() {
+    let [bore, pin] = files();
+    let between = |x: f64| json(&[&bore, &pin, "--pose", &format!("1={x},0,0")]);
+    let (code, found) = between(0.02);
+    let row = &found["results"][0];
+    assert_eq!((code, &row["status"]), (0, &json!("separated")), "{found}");
+    assert!((row["distance"].as_f64().unwrap() - 0.03).abs() < 1e-12, "{row}");
+    assert_eq!((&row["a"], &row["b"]), (&json!("bore/bore"), &json!("pin/pin")));
+    assert_eq!((&row["finding"], &found["summary"]["near"]), (&Value::Null, &json!(1)));
+
+    let (code, found) = between(0.05);
+    let row = &found["results"][0];
+    assert_eq!((code, &row["status"]), (0, &json!("touching")), "{found}");
+    assert_eq!(row["contact"][0]["kind"], "line");
+
+    let (code, found) = between(0.15);
+    let row = &found["results"][0];
+    assert_eq!((code, &row["status"], &row["finding"]), (1, &json!("interfering"), &json!("interferes")));
+    // The pin has to go back by 0.1.
+    let depth = row["depth"].as_f64().unwrap();
+    assert!(depth > 0.01 && depth <= 0.1 + 1e-9 && row["crossing_faces"].is_array(), "{row}");
+
+    let (code, found) = between(1000.0);
+    assert_eq!((code, &found["results"], &found["summary"]["pairs"]), (0, &json!([]), &json!(1)));
+}
+
+#[test]
+fn answers_do_not_depend_on_threads() {
+    let frame = data("assemblies/frame.step").display().to_string();
+    let run = |threads: &str| {
+        let (code, mut found) = json(&[&frame, "--d-max", "30", "--threads", threads]);
+        found["summary"]["wall_s"] = Value::Null;
+        (code, found)
+    };
+    assert_eq!(run("1"), run("4"));
+    let near = run("1").1["results"].as_array().unwrap().len();
+    assert!(near >= 4, "{near}");
+}
+
+#[test]
+fn rules_decide_in_their_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let frame = data("assemblies/frame.step").display().to_string();
+    let rules = dir.path().join("rules.toml");
+    let check = |text: &str| {
+        std::fs::write(&rules, text).unwrap();
+        json(&[&frame, "--rules", rules.to_str().unwrap()])
+    };
+    let findings = |v: &Value| -> Vec<String> {
+        let rows = v["results"].as_array().unwrap().iter().filter(|r| !r["finding"].is_null());
+        rows.map(|r| format!("{} {}", r["finding"].as_str().unwrap(), r["rule"].as_str().unwrap())).collect()
+    };
+    // The pins stand 0.1 off their blocks.
+    let (code, found) = check("[[rule]]\nname='play'\na='pin*'\nb='block'\nmin=0.2");
+    assert_eq!((code, findings(&found)), (1, vec!["too-close play".to_owned(); 2]), "{found}");
+    let (code, found) = check("[[rule]]\nname='play'\na='pin*'\nb='block'\nmin=0.05");
+    assert_eq!((code, findings(&found).len()), (0, 0), "{found}");
+    assert_eq!(found["d_max"], 0.05);
+    let both = "[[rule]]\nname='upper'\na='*/upper/pin*'\nb='*/upper/block'\nmin=0.05\n\
+                [[rule]]\nname='rest'\na='pin*'\nb='block'\nmin=0.2";
+    let (code, found) = check(both);
+    assert_eq!((code, findings(&found)), (1, vec!["too-close rest".to_owned()]), "{found}");
+    let (code, found) =
+        check("[[rule]]\nname='fit'\na='*/upper/pin_left*'\nb='*/upper/block'\ntouching='required'");
+    // One pin is near its block, the other one too far to be measured: neither touches.
+    assert_eq!((code, findings(&found)), (1, vec!["does-not-touch fit".to_owned(); 2]), "{found}");
+    let (code, found) = check("ignore = ['block']\n[[rule]]\na='pin*'\nb='*'\nmin=0.2");
+    assert_eq!((code, findings(&found).len()), (0, 0), "{found}");
+    assert!(found["summary"]["ignored"].as_u64().unwrap() > 0, "{found}");
+}
+
+#[test]
+fn interference_is_a_finding_unless_a_rule_allows_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let rules = dir.path().join("rules.toml");
+    let [a, b] = ["box.step", "cylinder.step"].map(|f| data(f).display().to_string());
+    let check = |text: &str| {
+        std::fs::write(&rules, text).unwrap();
+        json(&[&a, &b, "--rules", rules.to_str().unwrap()]).0
+    };
+    assert_eq!(check("[[rule]]\na='sphere'\nmin=1"), 1, "no rule is about them");
+    assert_eq!(check("[[rule]]\na='box'\ninterfering='allowed'"), 0);
+    assert_eq!(check("[[rule]]\na='box'\nb='cyl*'\ninterfering='forbidden'"), 1);
+    let (code, found) = json(&[&a, &b, "--ignore", "box=cylinder"]);
+    assert_eq!((code, &found["summary"]["ignored"]), (0, &json!(1)));
+    assert_eq!(json(&[&a, &b, "--only", "sphere"]).0, 0);
+}
+
+#[test]
+fn known_findings_do_not_fail() {
+    let dir = tempfile::tempdir().unwrap();
+    let baseline = dir.path().join("known.json").display().to_string();
+    let [a, b, c] = ["box.step", "cylinder.step", "torus.step"].map(|f| data(f).display().to_string());
+    let (code, _) = json(&[&a, &b, "--baseline", &baseline, "--bless"]);
+    assert_eq!(code, 0, "blessed");
+    let written = std::fs::read_to_string(&baseline).unwrap();
+    let (code, found) = json(&[&a, &b, "--baseline", &baseline]);
+    assert_eq!((code, &found["results"][0]["known"]), (0, &json!(true)));
+    let (code, found) = json(&[&a, &b, &c, "--baseline", &baseline]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        (&found["results"][0]["known"], &found["summary"]["findings_known"]),
+        (&json!(false), &json!(1))
+    );
+    let (code, found) = json(&[&a, &b, "--pose", "1=500,0,0", "--baseline", &baseline]);
+    assert_eq!((code, &found["summary"]["findings_fixed"]), (0, &json!(1)));
+    json(&[&a, &b, "--baseline", &baseline, "--bless"]);
+    assert_eq!(std::fs::read_to_string(&baseline).unwrap(), written, "the same bytes");
+}
+
+#[test]
+fn other_forms_of_the_answer() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str| dir.path().join(name).display().to_string();
+    let [a, b] = ["box.step", "cylinder.step"].map(|f| data(f).display().to_string());
+    let run =
+        clearance(&[&a, &b, "--csv", &file("x.csv"), "--junit", &file("x.xml"), "--html", &file("x.html")]);
+    assert_eq!(run.status.code(), Some(1));
+    let table = String::from_utf8(run.stdout).unwrap();
+    assert!(table.lines().nth(1).unwrap().starts_with("interferes  interfering"), "{table}");
+    let read = |name: &str| std::fs::read_to_string(file(name)).unwrap();
+    let csv = read("x.csv");
+    assert!(
+        csv.starts_with("a,b,finding,") && csv.contains("box/box,cylinder/cylinder,interferes,false"),
+        "{csv}"
+    );
+    assert!(read("x.xml").contains("<failure message=\"interferes\""), "{}", read("x.xml"));
+    let page = read("x.html");
+    assert!(
+        page.contains("<td>interferes</td>") && page.ends_with("</html>\n") && !page.contains("src="),
+        "{page}"
+    );
+}
+
+#[test]
+fn mistakes_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let rules = dir.path().join("rules.toml").display().to_string();
+    std::fs::write(&rules, "[[rule]]\na = 'x'\nmni = 2\n").unwrap();
+    let [bore, pin] = files();
+    let cases: [(&[&str], &str); 8] = [
+        (&[&bore, "--rules", &rules], "mni"),
+        (&[&bore, "--rules", "nowhere.toml"], "nowhere.toml"),
+        (&[&bore, "--ignore", "[x"], "no pattern"),
+        (&[&bore, "--pose", "0,0,1"], "no '='"),
+        (&[&bore, &pin, "--pose", "2=0,0,1"], "there are 2 files"),
+        (&[&bore, "--bless"], "--baseline"),
+        (&[&bore, "--baseline", "nowhere.json"], "--bless writes one"),
+        (&[&bore, "--html", "nowhere/x.html"], "no such folder"),
+    ];
+    for (args, says) in cases {
+        let run = clearance(args);
+        let told = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert_eq!(run.status.code(), Some(2), "{args:?}: {told}");
+        assert!(told.contains(says), "{args:?}: {told}");
+    }
+}
