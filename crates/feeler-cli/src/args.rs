@@ -87,6 +87,9 @@ pub struct Inspect {
     /// of all others; may be given several times
     #[arg(long, value_name = "NAME=KG_M3", value_parser = density)]
     pub density: Vec<(String, f64)>,
+    /// Read surface models of a STEP file as well, as `preprocess` does
+    #[arg(long)]
+    pub open_shells: bool,
     /// One JSON document on stdout instead of a table
     #[arg(long)]
     pub json: bool,
@@ -101,10 +104,10 @@ pub struct PairArgs {
     /// Second file
     #[arg(value_name = "B")]
     pub b: PathBuf,
-    /// Report minima up to this distance (mm)
-    #[arg(long, value_name = "MM", value_parser = non_negative)]
+    /// Report minima up to this distance (mm); `inf`: all of them
+    #[arg(long, value_name = "MM", value_parser = reach)]
     pub d_max: f64,
-    /// Solid of A: index as `inspect` lists them, or name; default: 0, the first
+    /// Solid of A: index as `inspect` lists them, name or path; needed where A holds several
     #[arg(long, value_name = "S")]
     pub solid_a: Option<String>,
     /// Solid of B
@@ -137,6 +140,12 @@ pub struct PairArgs {
     /// Skip the hierarchies and solve every pair of features: slow, for checking
     #[arg(long)]
     pub brute_force: bool,
+    /// Show no more than the N nearest minima
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
+    /// Read surface models of STEP files as well, as `preprocess` does
+    #[arg(long)]
+    pub open_shells: bool,
     /// Prove that every minimum with a free-form side has been found, or say what is undecided
     #[arg(long)]
     pub certified: bool,
@@ -154,7 +163,7 @@ pub struct Query {
     /// The solids.
     #[command(flatten)]
     pub pair: PairArgs,
-    /// Motion of A: tx,ty,tz or tx,ty,tz,qx,qy,qz,qw or @FILE with a 4x4 matrix
+    /// Motion of A: tx,ty,tz or tx,ty,tz,qx,qy,qz,qw or @FILE with a 4x4 matrix or a translation and a rotation
     #[arg(long, value_name = "POSE", default_value = "0,0,0", allow_hyphen_values = true)]
     pub pose_a: String,
     /// Motion of B
@@ -247,6 +256,10 @@ fn finite(s: &str) -> Result<f64, String> {
 
 fn non_negative(s: &str) -> Result<f64, String> {
     finite(s).and_then(|x| if x >= 0.0 { Ok(x) } else { Err(format!("'{s}' is negative; give 0 or more")) })
+}
+
+fn reach(s: &str) -> Result<f64, String> {
+    if s.trim().eq_ignore_ascii_case("inf") { Ok(f64::INFINITY) } else { non_negative(s) }
 }
 
 fn positive(s: &str) -> Result<f64, String> {

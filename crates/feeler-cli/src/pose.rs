@@ -3,6 +3,7 @@
 use anyhow::{Context as _, bail, ensure};
 use feeler_geom::Pose;
 use nalgebra::{Matrix3, Quaternion, Rotation3, Translation3, UnitQuaternion, Vector3};
+use serde::Deserialize;
 
 /// Largest deviation of a quaternion's norm from 1, and of a matrix from a rotation, that is normalised
 /// silently.
@@ -14,11 +15,8 @@ const MAX_DEVIATION: f64 = 1e-3;
 /// Wrong number of values, non-finite values, a quaternion or matrix that is no rotation, an unreadable file.
 pub fn parse(text: &str) -> anyhow::Result<Pose> {
     if let Some(path) = text.strip_prefix('@') {
-        let json = std::fs::read_to_string(path).with_context(|| format!("{path}: cannot read the pose"))?;
-        let rows: [[f64; 4]; 4] = serde_json::from_str(&json).with_context(|| {
-            format!("{path}: a pose file holds a 4x4 row-major matrix, [[…],[…],[…],[0,0,0,1]]")
-        })?;
-        return from_matrix(&rows).with_context(|| path.to_owned());
+        let text = std::fs::read_to_string(path).with_context(|| format!("{path}: cannot read the pose"))?;
+        return from_file(&text).with_context(|| path.to_owned());
     }
     let values: Vec<f64> = text
         .split(',')
@@ -35,6 +33,50 @@ pub fn parse(text: &str) -> anyhow::Result<Pose> {
         }
         _ => bail!("pose '{text}': {} values; give tx,ty,tz or tx,ty,tz,qx,qy,qz,qw or @FILE", values.len()),
     }
+}
+
+/// What a pose file in JSON may hold.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Rows([[f64; 4]; 4]),
+    Flat(Vec<f64>),
+    /// As `inspect` prints it.
+    Parts {
+        translation: [f64; 3],
+        rotation: [f64; 4],
+        #[serde(default)]
+        mirrored: bool,
+    },
+}
+
+/// The pose that a file holds: a 4×4 row-major matrix or a translation and a quaternion in JSON, or the 16 numbers of a
+/// matrix as plain text.
+fn from_file(text: &str) -> anyhow::Result<Pose> {
+    const WANTED: &str = "a pose file holds a 4x4 row-major matrix, [[…],[…],[…],[0,0,0,1]] or 16 numbers, or \
+                          {\"translation\": [x,y,z], \"rotation\": [qx,qy,qz,qw]}";
+    if text.trim_start().starts_with(['[', '{']) {
+        return match serde_json::from_str(text).context(WANTED)? {
+            Written::Rows(rows) => from_matrix(&rows),
+            Written::Flat(numbers) => from_numbers(&numbers).context(WANTED),
+            Written::Parts { mirrored: true, .. } => {
+                bail!("a mirrored place is no pose; it cannot be moved to")
+            }
+            Written::Parts { translation: [x, y, z], rotation: [qx, qy, qz, qw], .. } => {
+                from_values(&[x, y, z, qx, qy, qz, qw])
+            }
+        };
+    }
+    let lines = text.lines().map(|l| l.split('#').next().unwrap_or(""));
+    let words = lines.flat_map(|l| l.split([' ', '\t', ',', ';'])).filter(|w| !w.is_empty());
+    let numbers: Vec<f64> = words.map(str::parse).collect::<Result<_, _>>().context(WANTED)?;
+    from_numbers(&numbers).context(WANTED)
+}
+
+/// Pose of the 16 numbers of a row-major matrix.
+fn from_numbers(numbers: &[f64]) -> anyhow::Result<Pose> {
+    ensure!(numbers.len() == 16, "{} numbers", numbers.len());
+    from_matrix(&std::array::from_fn(|i| std::array::from_fn(|j| numbers[4 * i + j])))
 }
 
 /// Pose of `tx, ty, tz` (mm) and a quaternion `qx, qy, qz, qw`, which is normalised.
@@ -94,6 +136,26 @@ mod tests {
         let h = 0.5f64.sqrt();
         let p = parse(&format!("0,0,1,0,0,{h},{h}")).unwrap();
         assert!((p * P3::new(1.0, 0.0, 0.0) - P3::new(0.0, 1.0, 1.0)).norm() < 1e-15, "{p}");
+    }
+
+    #[test]
+    fn reads_files_of_every_form() {
+        let quarter = from_values(&[1.0, 2.0, 3.0, 0.0, 0.0, 0.5f64.sqrt(), 0.5f64.sqrt()]).unwrap();
+        for text in [
+            "[[0,-1,0,1],[1,0,0,2],[0,0,1,3],[0,0,0,1]]",
+            "[0,-1,0,1,1,0,0,2,0,0,1,3,0,0,0,1]",
+            "# numpy\n0.0e+00 -1.0e+00 0 1\n1 0 0 2 # second\n0,0,1,3\n0 0 0 1\n",
+            "{\"translation\": [1,2,3], \"rotation\": [0,0,0.7071067811865476,0.7071067811865476]}",
+        ] {
+            let p = from_file(text).unwrap_or_else(|e| panic!("{text}: {e:#}"));
+            assert!((p.translation.vector - quarter.translation.vector).norm() < 1e-15, "{text}");
+            assert!(p.rotation.angle_to(&quarter.rotation) < 1e-14, "{text}");
+        }
+        for text in ["", "[1,2]", "1 2 3", "[[1]]", "{\"translation\": [1,2,3]}", "a b", "{"] {
+            assert!(format!("{:#}", from_file(text).unwrap_err()).contains("4x4"), "{text}");
+        }
+        let mirrored = "{\"translation\": [1,2,3], \"rotation\": [0,0,0,1], \"mirrored\": true}";
+        assert!(from_file(mirrored).is_err(), "a mirror was accepted");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::report::Report;
 use crate::{Outcome, pose, table, verdict};
 use anyhow::{Context as _, bail};
 use feeler_geom::Pose;
-use feeler_hierarchy::Model;
+use feeler_hierarchy::{Instance, Model};
 use feeler_import as import;
 use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Stats};
 use serde_json::{Value, json};
@@ -31,6 +31,7 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
     let report = pool.install(|| Report::new(&pair, (&pose_a, &pose_b), &options, args.curves))?;
     if args.pair.json {
         let mut document = document(&pair, args.pair.d_max, wall_us);
+        cut(&mut document, args.pair.top);
         report.put_json(&mut document);
         if args.pair.certified {
             document["certificate"] = Certificate::of(&pair.stats()).json();
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
         for line in report.lines() {
             writeln!(out, "{line}")?;
         }
-        write_table(&pair, args.pair.d_max, wall_us, out)?;
+        write_table(&pair, &args.pair, wall_us, out)?;
         if args.pair.certified {
             writeln!(out, "{}", Certificate::of(&pair.stats()))?;
         }
@@ -60,8 +61,8 @@ pub(crate) struct Two {
 
 /// Loads both solids.
 pub(crate) fn load(args: &PairArgs, err: &mut dyn Write) -> anyhow::Result<Two> {
-    let (body_a, own_a) = load_solid(&args.a, ("--solid-a", args.solid_a.as_deref()), args.quiet, err)?;
-    let (body_b, own_b) = load_solid(&args.b, ("--solid-b", args.solid_b.as_deref()), args.quiet, err)?;
+    let (body_a, own_a) = load_solid(&args.a, ("--solid-a", args.solid_a.as_deref()), args, err)?;
+    let (body_b, own_b) = load_solid(&args.b, ("--solid-b", args.solid_b.as_deref()), args, err)?;
     Ok(Two { body_a, own_a, body_b, own_b })
 }
 
@@ -94,26 +95,36 @@ pub(crate) fn threads(args: &PairArgs) -> anyhow::Result<rayon::ThreadPool> {
 fn load_solid(
     path: &Path,
     (option, which): (&str, Option<&str>),
-    quiet: bool,
+    args: &PairArgs,
     err: &mut dyn Write,
 ) -> anyhow::Result<(Arc<Body>, Pose)> {
-    let (mut model, note) = import::load(path)?;
-    if let Some(note) = note.filter(|_| !quiet) {
+    let (mut model, note) = import::load_with(path, args.open_shells)?;
+    if let Some(note) = note.filter(|_| !args.quiet) {
         writeln!(err, "feeler: {note}")?;
     }
-    let index = find_solid(&model, which.unwrap_or("0")).with_context(|| path.display().to_string())?;
-    let instance = &model.instances[index];
-    if which.is_none() && model.instances.len() > 1 && !quiet {
-        let (path, n, name) = (path.display(), model.instances.len(), &instance.name);
-        writeln!(
-            err,
-            "feeler: {path}: the first of {n} solids is taken, '{name}'; {option} takes another one"
-        )?;
-    }
+    let index = match which {
+        Some(which) => find_solid(&model, which),
+        None => the_only_solid(&model, option),
+    };
+    let instance = &model.instances[index.with_context(|| path.display().to_string())?];
     let own = instance.pose();
     let hierarchy = model.solids.swap_remove(instance.solid as usize);
     let body = Body::new(hierarchy).with_context(|| path.display().to_string())?;
     Ok((Arc::new(body), own))
+}
+
+/// A file with several solids does not tell which one is meant.
+fn the_only_solid(model: &Model, option: &str) -> anyhow::Result<usize> {
+    const LISTED: usize = 20;
+    let n = model.instances.len();
+    if n == 1 {
+        return Ok(0);
+    }
+    let name =
+        |(i, s): (usize, &Instance)| format!("{i} '{}'", if s.path.is_empty() { &s.name } else { &s.path });
+    let listed: Vec<String> = model.instances.iter().enumerate().take(LISTED).map(name).collect();
+    let more = if n > LISTED { ", …; `feeler inspect` lists all" } else { "" };
+    bail!("holds {n} solids; say which with {option}, or ask `feeler clearance`: {}{more}", listed.join(", "))
 }
 
 /// Instance by index or by name.
@@ -188,13 +199,25 @@ pub fn document(pair: &ContactPair, d_max: f64, wall_us: f64) -> Value {
     document
 }
 
+/// Leaves the nearest minima of a document, and tells how many there are more.
+pub(crate) fn cut(document: &mut Value, top: Option<usize>) {
+    if let (Some(top), Some(lmds)) = (top, document["lmds"].as_array_mut())
+        && lmds.len() > top
+    {
+        let more = lmds.len() - top;
+        lmds.truncate(top);
+        document["lmds_left_out"] = more.into();
+    }
+}
+
 /// The minima of the last query: docs/INTERFACE.md, "query".
 pub(crate) fn lmds_json(pair: &ContactPair) -> Value {
     let one = |l: &Lmd| {
         json!({
             "distance": l.distance, "gap": l.gap,
             "point_a": <[f64; 3]>::from(l.point_a), "point_b": <[f64; 3]>::from(l.point_b),
-            "normal": <[f64; 3]>::from(l.normal),
+            "local_a": <[f64; 3]>::from(l.local_a), "local_b": <[f64; 3]>::from(l.local_b),
+            "normal": <[f64; 3]>::from(l.normal), "curvature_a": l.curvature_a, "curvature_b": l.curvature_b,
             "class": class_name(l.class), "id": l.id, "age": l.age, "undecided": l.undecided,
             "feature_a": feature_json(&l.feature_a), "feature_b": feature_json(&l.feature_b),
         })
@@ -202,8 +225,8 @@ pub(crate) fn lmds_json(pair: &ContactPair) -> Value {
     pair.lmds().iter().map(one).collect()
 }
 
-fn write_table(pair: &ContactPair, d_max: f64, wall_us: f64, out: &mut dyn Write) -> anyhow::Result<()> {
-    let lmds = pair.lmds();
+fn write_table(pair: &ContactPair, args: &PairArgs, wall_us: f64, out: &mut dyn Write) -> anyhow::Result<()> {
+    let (lmds, d_max) = (pair.lmds(), args.d_max);
     for line in pair.verdict().iter().flat_map(|v| verdict::lines(v)) {
         writeln!(out, "{line}")?;
     }
@@ -223,6 +246,7 @@ fn write_table(pair: &ContactPair, d_max: f64, wall_us: f64, out: &mut dyn Write
     let rows: Vec<_> = lmds
         .iter()
         .enumerate()
+        .take(args.top.unwrap_or(usize::MAX))
         .map(|(i, l)| {
             vec![
                 i.to_string(),
@@ -239,5 +263,8 @@ fn write_table(pair: &ContactPair, d_max: f64, wall_us: f64, out: &mut dyn Write
     let header =
         ["#", "distance", "gap", "class", "feature of A", "feature of B", "point on A", "point on B"];
     write!(out, "{}", table::render(&header, &rows))?;
+    if rows.len() < lmds.len() {
+        writeln!(out, "and {} more", lmds.len() - rows.len())?;
+    }
     Ok(())
 }

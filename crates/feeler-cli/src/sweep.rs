@@ -4,7 +4,7 @@ use crate::args::Sweep;
 use crate::query::{self, Certificate};
 use crate::trajectory::{self, Trajectory};
 use crate::{Outcome, plot, table, verdict};
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use feeler_runtime::{ContactPair, Status};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -24,6 +24,10 @@ struct Frame {
 }
 
 pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
+    if let Some(file) = &args.plot {
+        let is_svg = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg"));
+        ensure!(is_svg, "{}: plots are SVG; give a name that ends with .svg", file.display());
+    }
     let steps = trajectory::read(&args.trajectory).with_context(|| args.trajectory.display().to_string())?;
     let options = query::options(&args.pair)?;
     let two = query::load(&args.pair, err)?;
@@ -43,7 +47,7 @@ pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> any
             min_distance: pair.min_distance(),
             status: pair.status(),
             count: pair.lmds().len(),
-            answer: if args.pair.json { answer(&pair) } else { Value::Null },
+            answer: if args.pair.json { answer(&pair, args.pair.top) } else { Value::Null },
             certificate: args.pair.certified.then(|| Certificate::of(&pair.stats())),
         });
     }
@@ -70,8 +74,9 @@ fn spread(values: impl Iterator<Item = f64>) -> [f64; 3] {
 }
 
 /// What a query tells of the solids and their minima.
-fn answer(pair: &ContactPair) -> Value {
+fn answer(pair: &ContactPair, top: Option<usize>) -> Value {
     let mut answer = json!({ "lmds": query::lmds_json(pair) });
+    query::cut(&mut answer, top);
     verdict::put_json(pair, &mut answer);
     answer
 }
@@ -97,12 +102,18 @@ fn document(frames: &[Frame]) -> Value {
         "summary": {
             "wall_us_median": median, "wall_us_p95": p95, "wall_us_max": max,
             "lmds_median": spread(frames.iter().map(count))[0],
+            "interfering": steps_that_are(frames, Status::Interfering),
+            "undecided": steps_that_are(frames, Status::Undecided),
         },
     });
     if let Some(c) = all_certificates(frames) {
         document["summary"]["certificate"] = c.json();
     }
     document
+}
+
+fn steps_that_are(frames: &[Frame], status: Status) -> usize {
+    frames.iter().filter(|f| f.status == Some(status)).count()
 }
 
 /// Those of all steps together.
@@ -139,6 +150,10 @@ fn write_table(frames: &[Frame], out: &mut dyn Write) -> anyhow::Result<()> {
     match nearest {
         Some(d) => writeln!(out, "; smallest distance {d:.9} mm")?,
         None => writeln!(out, "; nothing within reach")?,
+    }
+    let [met, open] = [Status::Interfering, Status::Undecided].map(|s| steps_that_are(frames, s));
+    if met + open > 0 {
+        writeln!(out, "{met} steps interfere, {open} are undecided")?;
     }
     if let Some(c) = all_certificates(frames) {
         writeln!(out, "{c}")?;

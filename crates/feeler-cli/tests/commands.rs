@@ -297,7 +297,7 @@ fn a_tolerance_of_ones_own() {
     let (a, b) = (data("sphere.step"), data("sphere-without-edges.step"));
     let base = ["query", a.to_str().unwrap(), b.to_str().unwrap(), "--d-max", "1", "--pose-b", "0,0,17.51"];
     let apart = json(&[&base[..], &["--json"]].concat());
-    assert_eq!((&apart["schema"], &apart["status"]), (&Value::from(2), &Value::from("separated")), "{apart}");
+    assert_eq!((&apart["schema"], &apart["status"]), (&Value::from(3), &Value::from("separated")), "{apart}");
     let default = apart["tolerance"].as_f64().unwrap();
     assert!(0.0 < default && default < 1e-4, "{apart}");
     let touching = json(&[&base[..], &["--json", "--tolerance", "0.02"]].concat());
@@ -368,4 +368,45 @@ fn inspect_adds_up_an_assembly() {
     assert_eq!(run.status.code(), Some(2), "{run:?}");
     let text = String::from_utf8(feeler(&["inspect", frame, "--density", "0=1000"]).stdout).unwrap();
     assert!(text.contains("no density is given for solids [1"), "{text}");
+}
+
+/// A file with several solids does not tell which one is meant: they are listed.
+#[test]
+fn a_solid_among_several_must_be_named() {
+    let frame = data("assemblies/frame.step");
+    let bolt = data("box.step");
+    let run = feeler(&["query", frame.to_str().unwrap(), bolt.to_str().unwrap(), "--d-max", "1"]);
+    let told = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(2), "{told}");
+    assert!(told.contains("--solid-a") && told.contains("0 'frame/") && told.contains("clearance"), "{told}");
+}
+
+/// What `sweep` prints is what `query` prints of the same pose, to the last bit, and what it reads is what was written.
+#[test]
+fn a_sweep_repeats_queries_to_the_bit() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(data("bayonet.json")).unwrap();
+    let scenario: Value = serde_json::from_str(&text).unwrap();
+    let pose = &scenario["poses_b"][150];
+    let file = dir.path().join("one.json");
+    std::fs::write(&file, serde_json::json!({ "poses_b": [pose] }).to_string()).unwrap();
+    let (a, b) = (data("bayonet-socket.step"), data("bayonet-plug.step"));
+    let files = [a.to_str().unwrap(), b.to_str().unwrap()];
+    let common = ["--d-max", "0.2", "--json", "--quiet"];
+    let numbers: Vec<String> = pose.as_array().unwrap().iter().map(ToString::to_string).collect();
+    let moved = numbers.join(",");
+    let query = json(&[&["query"], &files[..], &common[..], &["--pose-b", &moved]].concat());
+    let sweep =
+        json(&[&["sweep"], &files[..], &common[..], &["--trajectory", file.to_str().unwrap()]].concat());
+    assert!(!query["lmds"].as_array().unwrap().is_empty());
+    assert_eq!(query["lmds"], sweep["frames"][0]["lmds"]);
+    assert_eq!(sweep["summary"]["interfering"], 0);
+
+    let all = json(&[&["query"], &files[..], &["--d-max", "inf", "--json", "--quiet"]].concat());
+    assert!(all["d_max"].is_null() && all["lmds"].as_array().unwrap().len() > 10, "{all}");
+    let top =
+        json(&[&["query"], &files[..], &["--d-max", "inf", "--top", "3", "--json", "--quiet"]].concat());
+    let (all, top) = (all["lmds"].as_array().unwrap(), &top);
+    assert_eq!(top["lmds"].as_array().unwrap()[..], all[..3]);
+    assert_eq!(top["lmds_left_out"], all.len() - 3);
 }

@@ -36,7 +36,7 @@ fn frames(args: &[&str]) -> Vec<Value> {
     for key in ["wall_us_median", "wall_us_p95", "wall_us_max", "lmds_median"] {
         assert!(document["summary"][key].is_number(), "{key}");
     }
-    assert_eq!(document["schema"], 2, "{document}");
+    assert_eq!(document["schema"], 3, "{document}");
     let frames = document["frames"].as_array_mut().unwrap();
     for f in frames.iter_mut() {
         assert!(f["wall_us"].is_number() && f["tolerance"].is_number() && f["status"].is_string(), "{f}");
