@@ -16,7 +16,7 @@ const ENOUGH: f64 = 1e-4;
 const ACCEPTED: f64 = 1e-2;
 /// Numbers of pieces in all.
 const FEW_CELLS: usize = 2_000;
-const MAX_CELLS: usize = 40_000;
+const MAX_CELLS: usize = 16_000;
 
 /// The parallel surface at distance `d` along the natural normal, and its measured deviation (mm), a safety factor
 /// included.
