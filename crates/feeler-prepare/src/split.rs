@@ -37,6 +37,10 @@ const MAX_HALVINGS: u32 = 12;
 /// point never get one, however small.
 const MAX_SINGULAR_HALVINGS: u32 = 6;
 
+/// Rectangles of one free-form face beyond one for each patch. A face with a fold (its normals turn back along a
+/// curve) would take as many as there is memory for: all its patches are halved less often.
+const MAX_PARTS: usize = 5_000;
+
 /// Largest flatness (rad) of free-form areas, whatever is asked for: their minima are found by iteration from a few
 /// starts an area, and with 0.8 one of the oracle's (a face against an edge of two threads) was lost. Canonical areas
 /// are solved in closed form over their whole feature; their size matters to culling only.
@@ -73,11 +77,19 @@ pub(crate) fn split_face(face: &FaceGroup, flatness: f64) -> Vec<FacePart> {
         Surface::Sphere { .. } => bands(&domain, flatness, f64::INFINITY),
         Surface::Torus { .. } => bands(&domain, flatness, MAX_TURN),
         Surface::Bezier(_) => {
-            let mut out = Vec::new();
-            for rect in patches(&face.surface, &domain) {
-                halve(&face.surface, &mut coverage, &rect, flatness, 0, &mut out);
+            let patches = patches(&face.surface, &domain);
+            let room = patches.len() + MAX_PARTS;
+            let mut halving = Halving { surface: &face.surface, flatness, most: MAX_HALVINGS, room };
+            loop {
+                let mut out = Vec::new();
+                for rect in &patches {
+                    halving.halve(&mut coverage, rect, 0, &mut out);
+                }
+                if out.len() <= room || halving.most == 0 {
+                    return out;
+                }
+                halving.most -= 4;
             }
-            return out;
         }
     };
     let part = |rect: Rect| FacePart { rect, generators: face.surface.normal_generators(&rect) };
@@ -147,36 +159,45 @@ fn patches(surface: &Surface, domain: &Rect) -> Vec<Rect> {
     out
 }
 
-fn halve(
-    surface: &Surface,
-    coverage: &mut Coverage<'_>,
-    rect: &Rect,
+/// How patches are halved.
+struct Halving<'a> {
+    surface: &'a Surface,
     flatness: f64,
-    depth: u32,
-    out: &mut Vec<FacePart>,
-) {
-    let Some(tight) = coverage.shrink(rect) else { return };
-    let samples = Samples::new(surface, &tight);
-    let flat = |c: &RevolutionCone| c.half_angle <= 0.5 * flatness;
-    // Bounding costs much more than sampling: not before the samples are almost flat.
-    let sampled_flat = flat(&RevolutionCone::around(&samples.normals));
-    let generators =
-        if sampled_flat || depth >= MAX_SINGULAR_HALVINGS { normals_over(surface, &tight) } else { None };
-    let bounded_flat = generators.as_ref().is_some_and(|g| flat(&RevolutionCone::around(g)));
-    let limit = if sampled_flat && generators.is_none() { MAX_SINGULAR_HALVINGS } else { MAX_HALVINGS };
-    if bounded_flat || depth >= limit {
-        out.push(FacePart { rect: tight, generators });
-        return;
+    /// Halvings of one patch.
+    most: u32,
+    /// Ends when there are more rectangles than this.
+    room: usize,
+}
+
+impl Halving<'_> {
+    fn halve(&self, coverage: &mut Coverage<'_>, rect: &Rect, depth: u32, out: &mut Vec<FacePart>) {
+        if out.len() > self.room {
+            return;
+        }
+        let Some(tight) = coverage.shrink(rect) else { return };
+        let samples = Samples::new(self.surface, &tight);
+        let flat = |c: &RevolutionCone| c.half_angle <= 0.5 * self.flatness;
+        // Bounding costs much more than sampling: not before the samples are almost flat.
+        let sampled_flat = flat(&RevolutionCone::around(&samples.normals));
+        let singular = MAX_SINGULAR_HALVINGS.min(self.most);
+        let bound = sampled_flat || depth >= singular;
+        let generators = if bound { normals_over(self.surface, &tight) } else { None };
+        let bounded_flat = generators.as_ref().is_some_and(|g| flat(&RevolutionCone::around(g)));
+        let limit = if sampled_flat && generators.is_none() { singular } else { self.most };
+        if bounded_flat || depth >= limit {
+            out.push(FacePart { rect: tight, generators });
+            return;
+        }
+        let (a, b) = if samples.turn_more_along_u(self.surface, &tight) {
+            let u = 0.5 * (tight.u0 + tight.u1);
+            (Rect { u1: u, ..tight }, Rect { u0: u, ..tight })
+        } else {
+            let v = 0.5 * (tight.v0 + tight.v1);
+            (Rect { v1: v, ..tight }, Rect { v0: v, ..tight })
+        };
+        self.halve(coverage, &a, depth + 1, out);
+        self.halve(coverage, &b, depth + 1, out);
     }
-    let (a, b) = if samples.turn_more_along_u(surface, &tight) {
-        let u = 0.5 * (tight.u0 + tight.u1);
-        (Rect { u1: u, ..tight }, Rect { u0: u, ..tight })
-    } else {
-        let v = 0.5 * (tight.v0 + tight.v1);
-        (Rect { v1: v, ..tight }, Rect { v0: v, ..tight })
-    };
-    halve(surface, coverage, &a, flatness, depth + 1, out);
-    halve(surface, coverage, &b, flatness, depth + 1, out);
 }
 
 /// Normals on a grid over a rectangle. They decide where to cut and when bounding is worth its time, nothing else.

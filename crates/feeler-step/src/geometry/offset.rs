@@ -1,7 +1,7 @@
 //! Parallel surfaces of free-form surfaces, which have no exact rational form.
 //!
 //! # Source
-//! Piecewise bicubic Hermite interpolation of `S + d n`, whose first derivatives follow from the second ones of `S`
+//! Piecewise biquintic Hermite interpolation of `S + d n`, whose first derivatives follow from the second ones of `S`
 //! (the twist by a difference quotient). Every patch of `S` keeps its own pieces, so that a jump of curvature
 //! between patches is no error.
 
@@ -10,12 +10,13 @@ use feeler_geom::{P2, SurfaceDerivs, V3};
 
 use crate::entities::{Res, bad};
 
-/// Wanted deviation (mm).
-const WANTED: f64 = 1e-4;
-/// Accepted deviation (mm), when the wanted one needs too many pieces.
+/// Deviation (mm) that is reached within the fewer pieces, within the most pieces, and by no surface that is refused.
+const WANTED: f64 = 1e-6;
+const ENOUGH: f64 = 1e-4;
 const ACCEPTED: f64 = 1e-2;
-/// Largest number of pieces in all.
-const MAX_CELLS: usize = 40_000;
+/// Numbers of pieces in all.
+const FEW_CELLS: usize = 2_000;
+const MAX_CELLS: usize = 16_000;
 
 /// The parallel surface at distance `d` along the natural normal, and its measured deviation (mm), a safety factor
 /// included.
@@ -23,12 +24,13 @@ pub(super) fn offset(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurfac
     let (n_u, n_v) = grid.n_patches();
     // Pieces of every interval.
     let (mut cuts_u, mut cuts_v) = (vec![1_usize; n_u], vec![1_usize; n_v]);
+    let mut wanted = WANTED;
     loop {
         let us = refined(&grid.u_breaks, &cuts_u);
         let vs = refined(&grid.v_breaks, &cuts_v);
-        let mut control = Vec::with_capacity(16 * us.len() * vs.len());
+        let mut control = Vec::with_capacity(36 * us.len() * vs.len());
         let mut worst = 0.0_f64;
-        let (mut more_u, mut more_v) = (vec![false; n_u], vec![false; n_v]);
+        let mut errors = Vec::with_capacity(us.len() * vs.len());
         for (i, u) in &us {
             for (j, v) in &vs {
                 let at = |uv: P2| derivs(grid, (*i, *j), uv, d);
@@ -38,21 +40,16 @@ pub(super) fn offset(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurfac
                     return bad(id, "is an OFFSET_SURFACE of a surface without a normal somewhere");
                 }
                 worst = worst.max(error);
-                if error > WANTED {
-                    // The rim's error tells the direction; inside, both add up.
-                    let neither = along_u.max(along_v) <= 0.5 * WANTED;
-                    more_u[*i] |= neither || along_u > 0.5 * WANTED;
-                    more_v[*j] |= neither || along_v > 0.5 * WANTED;
-                }
+                errors.push((*i, *j, error, along_u, along_v));
                 control.extend(piece.control);
             }
         }
-        let twice = |cuts: &[usize], more: &[bool]| -> Vec<usize> {
-            cuts.iter().zip(more).map(|(n, more)| if *more { 2 * n } else { *n }).collect()
-        };
-        let (next_u, next_v) = (twice(&cuts_u, &more_u), twice(&cuts_v, &more_v));
-        let cells = next_u.iter().sum::<usize>() * next_v.iter().sum::<usize>();
-        if worst <= WANTED || cells > MAX_CELLS {
+        let mut next = halved(&errors, &cuts_u, &cuts_v, wanted);
+        if cells(&next) > FEW_CELLS && wanted < ENOUGH {
+            wanted = ENOUGH;
+            next = halved(&errors, &cuts_u, &cuts_v, wanted);
+        }
+        if worst <= wanted || cells(&next) > MAX_CELLS {
             if worst > ACCEPTED {
                 let message = format!(
                     "is an OFFSET_SURFACE that can only be approximated to {worst:.1e} mm; export it as a B-spline"
@@ -64,8 +61,8 @@ pub(super) fn offset(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurfac
                 first.chain(cells.iter().map(|c| c.1[1])).collect::<Vec<f64>>()
             };
             let mut surface = BezierSurface {
-                u_degree: 3,
-                v_degree: 3,
+                u_degree: 5,
+                v_degree: 5,
                 u_breaks: breaks(&us),
                 v_breaks: breaks(&vs),
                 control,
@@ -76,8 +73,32 @@ pub(super) fn offset(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurfac
             // Sampled between the samples, too, it stays below twice that.
             return Ok((surface, 2.0 * worst));
         }
-        (cuts_u, cuts_v) = (next_u, next_v);
+        (cuts_u, cuts_v) = next;
     }
+}
+
+/// Twice as many pieces in the intervals with larger errors (`i, j, error, along u, along v`).
+fn halved(
+    errors: &[(usize, usize, f64, f64, f64)],
+    cuts_u: &[usize],
+    cuts_v: &[usize],
+    wanted: f64,
+) -> (Vec<usize>, Vec<usize>) {
+    let (mut more_u, mut more_v) = (vec![false; cuts_u.len()], vec![false; cuts_v.len()]);
+    for (i, j, _, along_u, along_v) in errors.iter().filter(|e| e.2 > wanted) {
+        // The rim's error tells the direction; inside, both add up.
+        let neither = along_u.max(*along_v) <= 0.5 * wanted;
+        more_u[*i] |= neither || *along_u > 0.5 * wanted;
+        more_v[*j] |= neither || *along_v > 0.5 * wanted;
+    }
+    let twice = |cuts: &[usize], more: &[bool]| -> Vec<usize> {
+        cuts.iter().zip(more).map(|(n, more)| if *more { 2 * n } else { *n }).collect()
+    };
+    (twice(cuts_u, &more_u), twice(cuts_v, &more_v))
+}
+
+fn cells((u, v): &(Vec<usize>, Vec<usize>)) -> usize {
+    u.iter().sum::<usize>() * v.iter().sum::<usize>()
 }
 
 /// The intervals between breaks, each cut into as many equal parts as asked, with the index of their interval.
