@@ -1,7 +1,8 @@
 //! What each saving brings: warm queries in place on the insertion scenarios, with one contribution more from row to row.
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin ablation -- [FOLDER] [--poses N] [--threads N] [--plot FILE.svg]
+//! cargo run --profile dist -p feeler-benches --bin ablation \
+//!     -- [FOLDER] [--poses N] [--threads N] [--plot FILE.svg]
 //! ```
 //!
 //! One pair of bodies goes through the first N poses (all) of the phase. The last row shares the work among N threads (2).

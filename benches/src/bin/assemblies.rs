@@ -1,7 +1,8 @@
 //! Verdicts (apart, touching, interfering) of neighbours in assemblies, against an independent kernel's:
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin assemblies -- FOLDER ANSWERS.jsonl [--d-max MM] [--only FILE]
+//! cargo run --profile dist -p feeler-benches --bin assemblies \
+//!     -- FOLDER ANSWERS.jsonl [--d-max MM] [--only FILE]
 //! ```
 //!
 //! FOLDER holds the STEP files, ANSWERS.jsonl what `tools/oracle/assemblies.py` has written. For each assembly the number of

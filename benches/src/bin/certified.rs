@@ -1,7 +1,8 @@
 //! The certified mode: what it proves, what the ordinary mode misses, and what it costs.
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin certified -- [SCENARIOS] [--rounds N] [--every N] [--no-oracle] [--only NAME]
+//! cargo run --profile dist -p feeler-benches --bin certified \
+//!     -- [SCENARIOS] [--rounds N] [--every N] [--no-oracle] [--only NAME]
 //! ```
 //!
 //! Every pair of our models with free-form features is queried in random poses (as many again in each round), with and without

@@ -1,7 +1,8 @@
 //! Conformal contacts through near-conformal poses: the demands are in [`feeler_tests::conformal`].
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin conformal [-- --only NAME] [--per-decade N] [--seed N] [--ramps] [--all]
+//! cargo run --profile dist -p feeler-benches --bin conformal \
+//!     [-- --only NAME] [--per-decade N] [--seed N] [--ramps] [--all]
 //! ```
 //!
 //! Every scenario is tilted about several axes, both ways, from 0 over 1e-12 to 1e-3 rad in N steps a decade (10), at gaps of 0,

@@ -1,7 +1,7 @@
 //! Looks for points and directions outside the bounds that hold them:
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin conservative -- FOLDER… [--points N]
+//! cargo run --profile dist -p feeler-benches --bin conservative -- FOLDER… [--points N]
 //! ```
 //!
 //! N random points (10,000,000) of the features of all solids, shared out evenly over the leaves: points of faces with

@@ -1,7 +1,7 @@
 //! Small steps along smooth random motions: nothing may jump or flicker (MATH §14.4).
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin continuity -- data [--steps N] [--seed N]
+//! cargo run --profile dist -p feeler-benches --bin continuity -- data [--steps N] [--seed N]
 //! ```
 //!
 //! B swings about a place near contact, in steps of about 1e-4 of the size. At every step

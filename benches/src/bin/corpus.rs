@@ -1,7 +1,7 @@
 //! Import report over folders of STEP files:
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin corpus -- FOLDER… [--json]
+//! cargo run --profile dist -p feeler-benches --bin corpus -- FOLDER… [--json]
 //! ```
 //!
 //! For each file: ok or the reason, counts, area and volume against `manifest.json` when the folder has one,

@@ -2,7 +2,7 @@
 //! that is turned against the plane's axes so that no two holes share a row.
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin growth [-- MAX_HOLES]
+//! cargo run --profile dist -p feeler-benches --bin growth [-- MAX_HOLES]
 //! ```
 //!
 //! Prints for each step (building the solid with its self-check, preparing, encoding, decoding) the time a face, and

@@ -1,7 +1,7 @@
 //! Kills a folder run at random moments and compares what is left in the end with an undisturbed run:
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin interrupted -- FOLDER [--kills N] [--jobs N]
+//! cargo run --profile dist -p feeler-benches --bin interrupted -- FOLDER [--kills N] [--jobs N]
 //! ```
 //!
 //! Every attempt but the last is ended without warning (SIGKILL) at a random moment of its expected time. After each,

@@ -1,7 +1,7 @@
 //! How fast files load:
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin load -- FILE_OR_FOLDER…
+//! cargo run --profile dist -p feeler-benches --bin load -- FILE_OR_FOLDER…
 //! ```
 //!
 //! Every STEP file is prepared, every `.feeler` file is read; then each is decoded again and again, all checks included,

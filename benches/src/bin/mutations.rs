@@ -1,7 +1,8 @@
 //! Damages good files in every way that it can think of and reads them:
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin mutations -- [--feeler N] [--step N] [--from K] [--seed S] [FOLDER…]
+//! cargo run --profile dist -p feeler-benches --bin mutations \
+//!     -- [--feeler N] [--step N] [--from K] [--seed S] [FOLDER…]
 //! ```
 //!
 //! By default 100,000 `.feeler` files and 10,000 STEP files, made from those of `data/` and of the folders (STEP files up

@@ -1,7 +1,7 @@
 //! How much memory a pair holds after many varied poses.
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin pair_memory [-- POSES]
+//! cargo run --profile dist -p feeler-benches --bin pair_memory [-- POSES]
 //! ```
 //!
 //! Pairs of models of data/, each asked with the default options and with signed contacts in turns. Poses are random: places and

@@ -1,7 +1,8 @@
 //! Side by side with triangles: feeler and parry3d-f64 on one trajectory, one thread each.
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin peers -- [FOLDER] [--scenario s2] [--every N] [--parts 1,4,10]
+//! cargo run --profile dist -p feeler-benches --bin peers \
+//!     -- [FOLDER] [--scenario s2] [--every N] [--parts 1,4,10]
 //!     [--manifolds-only] [--json]
 //! ```
 //!

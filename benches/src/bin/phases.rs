@@ -1,7 +1,8 @@
 //! Where the time of a query goes: its phases with one thread and with several, on the insertion scenarios in place.
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin phases -- [FOLDER] [--poses N] [--passes N] [--threads N] [--plot FILE.svg]
+//! cargo run --profile dist -p feeler-benches --bin phases \
+//!     -- [FOLDER] [--poses N] [--passes N] [--threads N] [--plot FILE.svg]
 //! ```
 //!
 //! One pair of bodies goes N times (3) through the first N poses (all) of the phase; medians over all queries but those of the

@@ -1,7 +1,8 @@
 //! Speed of the preparation alone (grouping, splitting, bounding, building), without import:
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin preparation -- FOLDER… [--repeat N] [--flatness RAD] [--files]
+//! cargo run --profile dist -p feeler-benches --bin preparation \
+//!     -- FOLDER… [--repeat N] [--flatness RAD] [--files]
 //! ```
 //!
 //! Solids whose surfaces are all canonical and solids with free-form ones are told apart. Each solid counts with the

@@ -1,7 +1,7 @@
 //! Do contacts live through contact? Solids are pushed into one another from a gap to a depth, and every contact is followed.
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin pushes -- data [--pushes N] [--seed S]
+//! cargo run --profile dist -p feeler-benches --bin pushes -- data [--pushes N] [--seed S]
 //! ```
 //!
 //! A contact may come and go where its distance is at the ends of the range, and where it passes on to a neighbouring feature;

@@ -2,7 +2,7 @@
 //! holes, and a pin or a ball that moves in one of them, with a play of 0.1 mm.
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin query_growth [-- MAX_HOLES]
+//! cargo run --profile dist -p feeler-benches --bin query_growth [-- MAX_HOLES]
 //! ```
 //!
 //! Prints the median time of warm queries (one pair of bodies, small steps) and of cold ones (a new pair for each), with

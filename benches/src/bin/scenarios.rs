@@ -1,7 +1,8 @@
 //! Cold queries on insertion scenarios:
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin scenarios -- [FOLDER] [--every N] [--flatness RAD] [--warm] [--between N]
+//! cargo run --profile dist -p feeler-benches --bin scenarios \
+//!     -- [FOLDER] [--every N] [--flatness RAD] [--warm] [--between N]
 //! ```
 //!
 //! With `--warm` one pair of bodies goes through all poses of a phase, else every query gets a new one. `--between` divides

@@ -1,7 +1,7 @@
 //! How tight the cones of a hierarchy's leaves are:
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin tightness -- FOLDER…
+//! cargo run --profile dist -p feeler-benches --bin tightness -- FOLDER…
 //! ```
 //!
 //! For each kind of area the mean solid angle (msr) of the leaf's cone of revolution, of the cone over the hull of its

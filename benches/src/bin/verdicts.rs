@@ -1,8 +1,9 @@
 //! Is the status of a query right? Random pairs of solids near contact, judged by their closed forms.
 //!
 //! ```text
-//! cargo run --release -p feeler-benches --bin verdicts -- [--pairs N] [--seed S] [--swap] [--octree] [--list] [--case NUMBER]
-//! cargo run --release -p feeler-benches --bin verdicts -- --spline data [--pairs N] [--seed S] [--list]
+//! cargo run --profile dist -p feeler-benches --bin verdicts \
+//!     -- [--pairs N] [--seed S] [--swap] [--octree] [--list] [--case NUMBER]
+//! cargo run --profile dist -p feeler-benches --bin verdicts -- --spline data [--pairs N] [--seed S] [--list]
 //! ```
 //!
 //! The judge shares nothing with the runtime: it knows how deep a point is in each solid by formulas, and looks for the point that
