@@ -6,8 +6,8 @@ Every file must be prepared whole within 10 s of processor time, with area and v
 they differ, `quadrature.py` decides, which integrates once more with the kernel's surfaces but not its integration:
 
 - *its integral*: ours is within 1e-6 of the third one, and the kernel's is not;
-- *gaps*: both are no farther apart than the solid is undetermined, edges being off their faces (or surfaces
-  approximated) by that part of its size, and no more than 1e-5;
+- *gaps*: ours is no farther from the kernel's or the third one than the solid is undetermined, edges being off their
+  faces (or surfaces approximated) by that part of its size, and no more than 1e-5;
 - *undecided*: the third one has not converged to 1e-6 itself;
 - *wrong*: anything else. Exit status 1 when there is one.
 """
@@ -81,7 +81,7 @@ def main():
             gap = undetermined(args.feeler, Path(folder) / "x.feeler")
             if doubt <= TOL and ours <= TOL < theirs:
                 verdict = "its integral"
-            elif min(off, ours) <= min(gap, 1e-5):
+            elif off <= min(gap, 1e-5) or doubt <= TOL and ours <= min(gap, 1e-5):
                 verdict = "gaps"
             else:
                 verdict = "undecided" if doubt > TOL else "WRONG"
