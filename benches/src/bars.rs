@@ -31,7 +31,9 @@ pub fn chart(groups: &[Group], axis: &str) -> String {
     let rows = groups.iter().fold(0.0, |h, g| g.bars.iter().fold(h + HEAD, |h, _| h + ROW));
     let total = rows + FOOT;
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{total}\" viewBox=\"0 0 {WIDTH} {total}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{WIDTH}\" height=\"{total}\" fill=\"white\"/>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{total}\" viewBox=\"0 0 \
+            {WIDTH} {total}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{WIDTH}\" \
+            height=\"{total}\" fill=\"white\"/>\n"
     );
     let mut decade = low;
     while decade <= high {
@@ -40,7 +42,8 @@ pub fn chart(groups: &[Group], axis: &str) -> String {
         line(
             &mut svg,
             format_args!(
-                "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{HEAD}\" y2=\"{rows}\" stroke=\"#ddd\"/><text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>",
+                "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{HEAD}\" y2=\"{rows}\" stroke=\"#ddd\"/><text \
+                    x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>",
                 rows + 16.0
             ),
         );
@@ -72,7 +75,8 @@ pub fn chart(groups: &[Group], axis: &str) -> String {
                 line(
                     &mut svg,
                     format_args!(
-                        "<rect x=\"{LEFT}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"#1f5fa8\"/><text x=\"{:.1}\" y=\"{middle:.1}\">{value:.2}</text>",
+                        "<rect x=\"{LEFT}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
+                            fill=\"#1f5fa8\"/><text x=\"{:.1}\" y=\"{middle:.1}\">{value:.2}</text>",
                         y + 3.0,
                         end - LEFT,
                         ROW - 6.0,

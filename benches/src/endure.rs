@@ -1,4 +1,5 @@
-//! What reading a file may cost, whatever is in it: no panic, 10 s, and memory of 20 times its size and 64 MiB.
+//! What reading a file may cost, whatever is in it: no panic, 10 s, and memory of 20 times its size and 64
+//! MiB.
 
 use crate::damage;
 use feeler_hierarchy::{Model, Options};

@@ -28,8 +28,8 @@ pub fn spread(values: &mut [f64]) -> [f64; 3] {
     [at(50), at(95), values.last().copied().unwrap_or(0.0)]
 }
 
-/// Time (s) that this thread has computed, from an arbitrary start. Other work on the machine does not count, unlike on a
-/// clock.
+/// Time (s) that this thread has computed, from an arbitrary start. Other work on the machine does not count,
+/// unlike on a clock.
 #[must_use]
 pub fn cpu_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -71,8 +71,8 @@ pub fn prepare_with(path: &Path, flatness: f64) -> Fallible<Model> {
     feeler_import::prepare_step_with(path, &Options { flatness }).map_err(|e| format!("{e:#}"))
 }
 
-/// The insertion scenarios of the folder that the first argument names, or those of `data`; with `--scenario NAME` that
-/// one alone. Preparation with the default flatness, or `--flatness RAD`.
+/// The insertion scenarios of the folder that the first argument names, or those of `data`; with
+/// `--scenario NAME` that one alone. Preparation with the default flatness, or `--flatness RAD`.
 ///
 /// # Errors
 /// As [`Insertion::load_all`]; none has that name.

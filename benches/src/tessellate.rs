@@ -1,12 +1,14 @@
 //! Triangle meshes of prepared solids, for comparison with triangle engines.
 //!
-//! Each face is triangulated in its parameter plane: points along its trims and on a grid, spaced so that chords stay
-//! within the chord error of the surface, and a Delaunay triangulation constrained to the trims. Both sides of an edge are
-//! sampled by the same rule but not at the same points: cracks are as wide as the chord error at most.
+//! Each face is triangulated in its parameter plane: points along its trims and on a grid, spaced so that
+//! chords stay within the chord error of the surface, and a Delaunay triangulation constrained to the trims.
+//! Both sides of an edge are sampled by the same rule but not at the same points: cracks are as wide as the
+//! chord error at most.
 //!
 //! # Source
-//! Linear interpolation over a cell of `hu` by `hv` is off by at most `(hu² |∂uu| + 2 hu hv |∂uv| + hv² |∂vv|) / 8`; only the parts
-//! along the normal move a triangle away from its surface.
+//! Linear interpolation over a cell of `hu` by `hv` is off by at most
+//! `(hu² |∂uu| + 2 hu hv |∂uv| + hv² |∂vv|) / 8`; only the parts along the normal move a triangle away from
+//! its surface.
 #![expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -32,8 +34,8 @@ pub struct Mesh {
     pub crossings: usize,
 }
 
-/// Longest cells, as a multiple of their width: where a surface is straight one way. Longer ones make fewer triangles, but
-/// larger boxes.
+/// Longest cells, as a multiple of their width: where a surface is straight one way. Longer ones make fewer
+/// triangles, but larger boxes.
 const ASPECT: f64 = 4.0;
 /// Samples of a face in each direction, for its curvature.
 const SAMPLES: usize = 24;
@@ -135,7 +137,8 @@ fn axes(surface: &Surface, rect: &Rect, chord: f64) -> [Axis; 2] {
                 surface.derivs(P2::new(rect.u0 + part(i) * rect.width(), rect.v0 + part(j) * rect.height()));
             let n = d.du.cross(&d.dv).try_normalize(0.0).unwrap_or_default();
             let (lu, lv) = (d.du.norm(), d.dv.norm());
-            // 2 hu hv |∂uv| ≤ |∂uv| (hu² s + hv² / s) for every s > 0; equal steps in space make the two equal.
+            // 2 hu hv |∂uv| ≤ |∂uv| (hu² s + hv² / s) for every s > 0; equal steps in space make the two
+            // equal.
             let twist = n.dot(&d.duv).abs();
             let by = |s: f64| if twist > 0.0 { twist * s } else { 0.0 };
             bend[0][i] = bend[0][i].max(n.dot(&d.duu).abs() + by(lu / lv));

@@ -1,4 +1,5 @@
-//! Damaged files neither panic, nor hang, nor take much memory: a few hundred here, many more in the program `mutations`.
+//! Damaged files neither panic, nor hang, nor take much memory: a few hundred here, many more in the program
+//! `mutations`.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use feeler_benches::endure::{Cases, Kind, Meter, watch_panics};

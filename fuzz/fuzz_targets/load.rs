@@ -1,8 +1,8 @@
-//! The loader: whatever the bytes, it neither panics nor takes more memory than the file's size explains, and what it
-//! accepts can be made ready for queries.
+//! The loader: whatever the bytes, it neither panics nor takes more memory than the file's size explains, and
+//! what it accepts can be made ready for queries.
 //!
-//! `cargo +nightly fuzz run load -- -max_len=200000 -rss_limit_mb=256`, from the project's root; `.feeler` files made by
-//! `feeler preprocess data -o fuzz/corpus/load` are a good start.
+//! `cargo +nightly fuzz run load -- -max_len=200000 -rss_limit_mb=256`, from the project's root; `.feeler`
+//! files made by `feeler preprocess data -o fuzz/corpus/load` are a good start.
 #![no_main]
 
 use feeler_hierarchy::file::{FORMAT_VERSION, decode, with_version};

@@ -1,7 +1,8 @@
-//! The reader of STEP text: whatever the bytes, it neither panics nor takes more memory than their number explains.
+//! The reader of STEP text: whatever the bytes, it neither panics nor takes more memory than their number
+//! explains.
 //!
-//! `cargo +nightly fuzz run step -- -max_len=20000 -rss_limit_mb=512`, from the project's root; copies of `data/*.step` in
-//! `fuzz/corpus/step` are a good start.
+//! `cargo +nightly fuzz run step -- -max_len=20000 -rss_limit_mb=512`, from the project's root; copies of
+//! `data/*.step` in `fuzz/corpus/step` are a good start.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

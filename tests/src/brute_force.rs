@@ -1,13 +1,13 @@
 //! A slow search for all local minimal distances, the oracle of MATH §14.3.
 //!
-//! It shares only the geometry evaluators and the topology with the program under test: no hierarchy, no cones, no
-//! closed forms, no trimming cells. Every feature is cut into cells of little normal change, a damped Newton
-//! minimisation starts from every pair of cells that is near enough, and the results are filtered by the letter of
-//! MATH §2: trims by ray shooting in the parameter plane, polars by inward directions, the second order by the
-//! eigenvalues of the full Hessian in arc-length parameters.
+//! It shares only the geometry evaluators and the topology with the program under test: no hierarchy, no
+//! cones, no closed forms, no trimming cells. Every feature is cut into cells of little normal change, a
+//! damped Newton minimisation starts from every pair of cells that is near enough, and the results are
+//! filtered by the letter of MATH §2: trims by ray shooting in the parameter plane, polars by inward
+//! directions, the second order by the eigenvalues of the full Hessian in arc-length parameters.
 //!
-//! A result that passes or fails a test by less than its numerical error is marked `borderline`: the program under
-//! test may report it or not.
+//! A result that passes or fails a test by less than its numerical error is marked `borderline`: the program
+//! under test may report it or not.
 
 use feeler_brep::{EdgeStatus, Solid};
 use feeler_geom::trim::TrimPiece;
@@ -101,7 +101,8 @@ impl Domain {
         P2::new(wrap(uv.x, self.lo.x, self.u_period), wrap(uv.y, self.lo.y, self.v_period))
     }
 
-    /// First boundary hit of rays in several directions; the side of the hit segment tells inside from outside.
+    /// First boundary hit of rays in several directions; the side of the hit segment tells inside from
+    /// outside.
     pub(crate) fn inside(&self, uv: P2) -> bool {
         if self.segments.is_empty() {
             return true;
@@ -129,7 +130,8 @@ impl Domain {
                         let t = (a.x * e.y - a.y * e.x) / den;
                         let s = (a.x * dir.y - a.y * dir.x) / den;
                         if t > 0.0 && t < best.0 && (0.0..=1.0).contains(&s) {
-                            // den > 0: the segment runs to the left of the ray's direction, we are on its left.
+                            // den > 0: the segment runs to the left of the ray's direction, we are on its
+                            // left.
                             best = (t, if den > 0.0 { 1 } else { -1 });
                         }
                     }
@@ -289,8 +291,8 @@ fn features(solid: &Solid) -> Vec<Feature<'_>> {
     out
 }
 
-/// Directions from a vertex to boundary points close by, and the outward normals there: what the polar is tested
-/// against.
+/// Directions from a vertex to boundary points close by, and the outward normals there: what the polar is
+/// tested against.
 fn directions_around(solid: &Solid, vertex: usize, p: &P3) -> (Vec<V3>, Vec<V3>) {
     let h = solid.bounds.diagonal() * 1e-5;
     let mut around = Vec::new();
@@ -463,8 +465,8 @@ enum Verdict {
     No,
 }
 
-/// Whether `x` lies in the relative interior of the feature and `n` (own frame, pointing to the other solid) in its
-/// polar.
+/// Whether `x` lies in the relative interior of the feature and `n` (own frame, pointing to the other solid)
+/// in its polar.
 fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, size: f64) -> Verdict {
     match shape {
         Shape::Face { surface, outward, domain } => {

@@ -11,7 +11,8 @@ use serde::Deserialize;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What identifies a solid when readers list the solids of a file in different orders (mm, where the file puts it).
+/// What identifies a solid when readers list the solids of a file in different orders (mm, where the file
+/// puts it).
 #[derive(Clone, Debug, Deserialize)]
 pub struct Facts {
     /// Volume.
@@ -61,8 +62,8 @@ pub fn find_part(path: &Path, facts: &Facts) -> crate::Part {
     crate::Part { body: Arc::new(Body::new(hierarchy).expect("well formed")), solid, pose }
 }
 
-/// Distance (mm) from a point to the solid's boundary by inverting it on every face: independent of hierarchies,
-/// cells and skeletons.
+/// Distance (mm) from a point to the solid's boundary by inverting it on every face: independent of
+/// hierarchies, cells and skeletons.
 #[must_use]
 pub fn boundary_distance(solid: &Solid, p: &P3) -> f64 {
     let mut best = f64::INFINITY;

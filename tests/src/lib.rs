@@ -1,4 +1,5 @@
-//! What the end-to-end tests share: where models are, how they are prepared, the brute-force oracle, pairs for it.
+//! What the end-to-end tests share: where models are, how they are prepared, the brute-force oracle, pairs
+//! for it.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

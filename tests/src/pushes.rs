@@ -93,8 +93,9 @@ impl Push {
         None
     }
 
-    /// Whether a contact at `s` that is gone after `step` more meets a saddle: its footpoints run without bounds before (their speed
-    /// grows with the inverse of the root of what is left), or it ends at the border of its feature.
+    /// Whether a contact at `s` that is gone after `step` more meets a saddle: its footpoints run without
+    /// bounds before (their speed grows with the inverse of the root of what is left), or it ends at the
+    /// border of its feature.
     fn meets_saddle(&self, contact: &Lmd, s: f64, step: f64) -> bool {
         let options = QueryOptions { detect_interference: false, ..QueryOptions::within(2.0 * self.depth) };
         let mut pair = ContactPair::new(self.a.clone(), self.b.clone());
@@ -215,8 +216,8 @@ impl Push {
     }
 }
 
-/// Whether an outward direction at a footpoint (both in the solid's frame) is at the border of the polar of its feature, or the
-/// footpoint at the border of its face: there a minimum can meet a saddle of a neighbour.
+/// Whether an outward direction at a footpoint (both in the solid's frame) is at the border of the polar of
+/// its feature, or the footpoint at the border of its face: there a minimum can meet a saddle of a neighbour.
 fn is_at_border(body: &Body, feature: &FeatureRef, p: &P3, n: &V3) -> bool {
     const NEAR: f64 = 1e-5;
     let h = body.hierarchy();

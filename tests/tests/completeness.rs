@@ -1,4 +1,5 @@
-//! The set of local minimal distances agrees with a brute force that shares none of the machinery (MATH §14.3).
+//! The set of local minimal distances agrees with a brute force that shares none of the machinery (MATH
+//! §14.3).
 #![expect(clippy::print_stdout, reason = "the test reports what it compared")]
 
 use feeler_geom::Pose;

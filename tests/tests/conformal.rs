@@ -1,5 +1,5 @@
-//! Conformal contact through near-conformal poses: the demands and the scenarios are in [`feeler_tests::conformal`], the whole
-//! campaign is a program of the benches.
+//! Conformal contact through near-conformal poses: the demands and the scenarios are in
+//! [`feeler_tests::conformal`], the whole campaign is a program of the benches.
 #![expect(clippy::print_stdout, reason = "the test reports what it looked at")]
 
 use feeler_geom::{P3, V3};

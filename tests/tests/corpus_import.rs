@@ -1,6 +1,7 @@
 //! Every solid of the shared corpus is built, and its area and volume are those of an independent kernel.
 //!
-//! Only where the corpus is there (a folder `shared` beside the repository). Run with `--nocapture` for the table.
+//! Only where the corpus is there (a folder `shared` beside the repository). Run with `--nocapture` for the
+//! table.
 #![expect(clippy::print_stdout, reason = "the table is what one runs this for")]
 
 use std::path::{Path, PathBuf};
@@ -9,7 +10,8 @@ use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_brep::{Solid, SolidSource};
 use serde::Deserialize;
 
-/// Largest relative difference of area and volume on solids whose faces are canonical in the file, and on others.
+/// Largest relative difference of area and volume on solids whose faces are canonical in the file, and on
+/// others.
 const CANONICAL: f64 = 1e-6;
 const FREE_FORM: f64 = 1e-5;
 
@@ -18,7 +20,8 @@ const KNOWN_DIFFERENCES: &[(&str, u64, &str)] = &[
     (
         "boxed-sphere.step",
         11,
-        "the other kernel is off: its parameter curves are 0.06 mm off the edges; finer and finer meshes tend to 210.05 mm3, \
+        "the other kernel is off: its parameter curves are 0.06 mm off the edges; finer and finer meshes \
+            tend to 210.05 mm3, \
          our 210.0499, not to its 208.59",
     ),
     ("beer-bottle.step", 15, "free-form offset surfaces, approximated to 2e-4 mm: 1.0 mm3 of 58440"),
@@ -30,7 +33,8 @@ const KNOWN_DIFFERENCES: &[(&str, u64, &str)] = &[
     (
         "ur-tool-coupler.step",
         2011,
-        "edges are 1.4e-3 mm off their faces: the other kernel's sum leaves the gaps open, and depends on its reference \
+        "edges are 1.4e-3 mm off their faces: the other kernel's sum leaves the gaps open, and depends on \
+            its reference \
          point; 0.14 mm3 of 39100",
     ),
 ];
@@ -152,25 +156,28 @@ fn check_solid(file: &str, model: &Model, source: &SolidSource, solid: &Solid, f
     }
 }
 
-/// Solids of the files that were once refused or measured wrongly whose numbers are not the other kernel's: file, number of
-/// faces, cause.
+/// Solids of the files that were once refused or measured wrongly whose numbers are not the other kernel's:
+/// file, number of faces, cause.
 const KNOWN_OF_IMPORTS: &[(&str, usize, &str)] = &[
     (
         "connector-xt30pw-m.step",
         21,
-        "the other kernel takes the other three quarters of a horn torus that bends a pin by a right angle: 6.22 mm3 where \
+        "the other kernel takes the other three quarters of a horn torus that bends a pin by a right angle: \
+            6.22 mm3 where \
          the closed forms of its parts sum up to 25.96",
     ),
     (
         "keyswitch-mx.step",
         224,
-        "a face is 3.4e-4 mm off all its edges, which leaves the volume undetermined to 1e-4; meshes, which draw the face to \
+        "a face is 3.4e-4 mm off all its edges, which leaves the volume undetermined to 1e-4; meshes, which \
+            draw the face to \
          its edges, tend to 294.8645 mm3, ours is 294.8689, the other kernel's 294.8359",
     ),
     (
         "lqfp-48.step",
         764,
-        "edges miss each other by 6e-4 mm at corners; meshes tend to 178.5282 mm2 and 66.4324 mm3, ours are 178.5292 and \
+        "edges miss each other by 6e-4 mm at corners; meshes tend to 178.5282 mm2 and 66.4324 mm3, ours are \
+            178.5292 and \
          66.4325, the other kernel's 178.5250 and 66.4276",
     ),
 ];

@@ -117,8 +117,8 @@ fn closed_forms() {
     close(&ball, &[FRAC_PI_2, FRAC_PI_2, FRAC_PI_2], 0);
 }
 
-/// Solids of all kinds: vertices are on both boundaries, no place of a fine polyline is farther from a coarse one than its chord error, and
-/// the lengths agree.
+/// Solids of all kinds: vertices are on both boundaries, no place of a fine polyline is farther from a coarse
+/// one than its chord error, and the lengths agree.
 #[test]
 fn curves_are_on_both_boundaries() {
     let mut pool = Pool::default();

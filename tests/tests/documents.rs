@@ -1,5 +1,5 @@
-//! What the documents say of the code: cited sections and linked files are there, and the index of tolerances names every constant
-//! with its value.
+//! What the documents say of the code: cited sections and linked files are there, and the index of tolerances
+//! names every constant with its value.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -213,4 +213,29 @@ fn no_constant_is_missing_from_the_index() {
             }
         }
     }
+}
+
+/// No line of code or comment is wider than a screen beside another one.
+#[test]
+fn lines_end_at_column_110() {
+    const WIDTH: usize = 110;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut folders: Vec<PathBuf> = ["crates", "tests", "benches", "fuzz"].map(|f| root.join(f)).into();
+    let mut wide = Vec::new();
+    let mut n_files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() && path.file_name().is_some_and(|n| n != "target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                n_files += 1;
+                let text = fs::read_to_string(&path).unwrap();
+                let lines = text.lines().enumerate().filter(|(_, l)| l.chars().count() > WIDTH);
+                wide.extend(lines.map(|(i, _)| format!("{}:{}", path.display(), i + 1)));
+            }
+        }
+    }
+    assert!(n_files > 300, "{n_files} files");
+    assert!(wide.is_empty(), "wider than {WIDTH} columns:\n{}", wide.join("\n"));
 }

@@ -1,4 +1,5 @@
-//! The smallest local minimal distance equals the distance that an independent kernel measured (`data/golden`).
+//! The smallest local minimal distance equals the distance that an independent kernel measured
+//! (`data/golden`).
 #![expect(clippy::print_stdout, reason = "the test reports what it compared")]
 
 use feeler_geom::Pose;
@@ -56,7 +57,8 @@ fn smallest_distance_equals_the_other_kernels() {
                     .max(boundary_distance(&b.solid, &(world_b.inverse() * l.point_b)));
                 if off <= tol {
                     println!(
-                        "{} / {} pose {i}: {d:.9} is below the other kernel's {:.9}, footpoints on the solids to {off:.1e}",
+                        "{} / {} pose {i}: {d:.9} is below the other kernel's {:.9}, footpoints on the \
+                            solids to {off:.1e}",
                         pair.a, pair.b, g.distance
                     );
                     missed += 1;

@@ -1,7 +1,7 @@
 //! Whether solids are apart, touch or meet is as an independent kernel says (`data/golden/verdicts.json`).
 //!
-//! Wrong verdicts that are known are listed in `tests/known-wrong-verdicts.txt`; the list can only shrink. A row that turns
-//! from one wrong verdict into another stays on it.
+//! Wrong verdicts that are known are listed in `tests/known-wrong-verdicts.txt`; the list can only shrink. A
+//! row that turns from one wrong verdict into another stays on it.
 #![expect(clippy::print_stdout, reason = "the test reports what it compared")]
 
 use feeler_geom::Pose;

@@ -39,10 +39,12 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
 ];
 
-const NURBS: &str = "the other kernel integrates rational splines to 1e-4 (its own methods differ by that); the same shape without \
+const NURBS: &str = "the other kernel integrates rational splines to 1e-4 (its own methods differ by that); \
+    the same shape without \
     splines agrees, and closed forms are met to 1e-12";
 
-/// Files whose boxes the other kernel makes smaller or larger than 1e-6 of the size, by how much at most, and why.
+/// Files whose boxes the other kernel makes smaller or larger than 1e-6 of the size, by how much at most, and
+/// why.
 const KNOWN_BOXES: &[(&str, f64, &str)] = &[
     ("as1-assembly-occ.step", 2e-6, "edges are off their faces by 3e-5 mm, which is added to the box"),
     ("so101-trigger.step", 1e-5, "edges are off their faces by 8e-4 mm, which is added to the box"),

@@ -3,8 +3,8 @@
 use feeler_runtime::{ContactPair, QueryOptions, Status};
 use feeler_tests::corpus::scenarios;
 
-/// No pose interferes, and wherever an independent kernel has looked, the smallest distance is its own. That kernel's
-/// distances are given to six digits.
+/// No pose interferes, and wherever an independent kernel has looked, the smallest distance is its own. That
+/// kernel's distances are given to six digits.
 #[test]
 fn smallest_distances_along_insertions_are_those_of_another_kernel() {
     for s in scenarios() {

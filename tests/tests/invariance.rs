@@ -23,8 +23,8 @@ fn decided(pair: &ContactPair) -> Vec<Lmd> {
     pair.lmds().iter().filter(|l| l.class == LmdClass::Strict).copied().collect()
 }
 
-/// Every strict minimum of one set is in the other, with the points mapped by `map`; those within `slack` of the
-/// largest distance may be on either side of it.
+/// Every strict minimum of one set is in the other, with the points mapped by `map`; those within `slack` of
+/// the largest distance may be on either side of it.
 fn assert_same(what: &str, x: &[Lmd], y: &[Lmd], map: impl Fn(&Lmd) -> (P3, P3), tol: f64, d_max: f64) {
     let inner = |l: &&Lmd| l.distance < d_max - 10.0 * tol;
     for l in x.iter().filter(inner) {
@@ -204,8 +204,8 @@ fn minima_move_continuously() {
                     }
                     (None, None) => {}
                 }
-                // A minimum on the same pair of features as before, alone there, has moved and not jumped: footpoints
-                // run faster than the motion only where the contact is flat.
+                // A minimum on the same pair of features as before, alone there, has moved and not jumped:
+                // footpoints run faster than the motion only where the contact is flat.
                 for l in &now {
                     let key =
                         |m: &Lmd| (m.feature_a.kind, m.feature_a.index, m.feature_b.kind, m.feature_b.index);
@@ -228,7 +228,8 @@ fn minima_move_continuously() {
     assert!(followed > 300, "only {followed} steps could be followed");
 }
 
-/// A pair that is asked again and again along a motion with small steps, pauses and jumps finds what a new pair finds.
+/// A pair that is asked again and again along a motion with small steps, pauses and jumps finds what a new
+/// pair finds.
 #[test]
 fn a_warm_pair_finds_what_a_cold_one_finds() {
     let (mut compared, mut most_reused) = (0, 0.0_f64);
@@ -271,8 +272,8 @@ fn to_f64(n: u64) -> f64 {
     n as f64
 }
 
-/// Found by `benches/src/bin/continuity.rs`: a minimum that was there before and after this pose, and an apex that had entered
-/// a cylinder through its side.
+/// Found by `benches/src/bin/continuity.rs`: a minimum that was there before and after this pose, and an apex
+/// that had entered a cylinder through its side.
 #[test]
 fn what_small_steps_have_found() {
     let pose = |p: [f64; 7]| {
@@ -306,8 +307,8 @@ fn what_small_steps_have_found() {
     assert_eq!(pair.status(), Some(Status::Interfering), "the apex is inside");
 }
 
-/// Found by the completeness test with other poses: two minima so near each other on one spline that no grid point lies
-/// between them.
+/// Found by the completeness test with other poses: two minima so near each other on one spline that no grid
+/// point lies between them.
 #[test]
 fn two_minima_of_one_area() {
     let (loft, torus) = (model("loft"), model("torus"));

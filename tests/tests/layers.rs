@@ -1,8 +1,8 @@
-//! What may know what: modules of a crate do not know each other in circles, rooms of the runtime know only what is below them, and no
-//! crate uses one that the code map (`crates/README.md`) keeps from it.
+//! What may know what: modules of a crate do not know each other in circles, rooms of the runtime know only
+//! what is below them, and no crate uses one that the code map (`crates/README.md`) keeps from it.
 //!
-//! All paths that begin with `crate`, `super` or `self` are read, in `use` lines and elsewhere, re-exports resolved, tests left out. A
-//! child may name what its parents hold.
+//! All paths that begin with `crate`, `super` or `self` are read, in `use` lines and elsewhere, re-exports
+//! resolved, tests left out. A child may name what its parents hold.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! The closed forms of generated solids are those solids: volumes and boundaries agree with the prepared hierarchies.
+//! The closed forms of generated solids are those solids: volumes and boundaries agree with the prepared
+//! hierarchies.
 
 use feeler_geom::P3;
 use feeler_tests::membership::Rays;
@@ -55,7 +56,8 @@ fn forms_are_their_solids() {
     }
 }
 
-/// The depth changes by no more than the distance, and there is boundary no farther than it says where it is exact.
+/// The depth changes by no more than the distance, and there is boundary no farther than it says where it is
+/// exact.
 #[test]
 fn depths_are_bounds() {
     let mut rng = SmallRng::seed_from_u64(4);

@@ -1,5 +1,5 @@
-//! Free-form shapes that wave about canonical ones by a little more than is taken for rounding: solved by closed forms
-//! first, they have the minima that their areas have when these are solved one by one.
+//! Free-form shapes that wave about canonical ones by a little more than is taken for rounding: solved by
+//! closed forms first, they have the minima that their areas have when these are solved one by one.
 
 use feeler_geom::bezier::H4;
 use feeler_geom::{Aabb, Curve, P3, Pose, Surface, V3, math};

@@ -1,5 +1,5 @@
-//! The shared oracle: global distances from an independent kernel and complete sets of minima from an independent
-//! brute force. Runs when the shared corpus is beside the repository.
+//! The shared oracle: global distances from an independent kernel and complete sets of minima from an
+//! independent brute force. Runs when the shared corpus is beside the repository.
 #![expect(clippy::print_stdout, reason = "the test reports what it compared")]
 
 use feeler_geom::{P3, Pose};
@@ -129,7 +129,8 @@ fn smallest_distances() {
             if difference < 0.0 && off <= tol + deviation {
                 smaller += 1;
                 println!(
-                    "{key}: {:.9} is below the other kernel's {:.9}; footpoints {:?} {:?} are on the solids to {off:.1e}",
+                    "{key}: {:.9} is below the other kernel's {:.9}; footpoints {:?} {:?} are on the solids \
+                        to {off:.1e}",
                     l.distance, pose.ocp_distance, l.point_a, l.point_b
                 );
             } else {

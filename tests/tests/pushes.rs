@@ -1,4 +1,5 @@
-//! Contacts live through contact: a short campaign of that of `pushes` of the benches, and a part pressed into its seat.
+//! Contacts live through contact: a short campaign of that of `pushes` of the benches, and a part pressed
+//! into its seat.
 
 use feeler_geom::Pose;
 use feeler_runtime::{ContactPair, Lmd, QueryOptions};
@@ -21,8 +22,8 @@ fn contacts_live_through_contact() {
     }
 }
 
-/// The plug is pressed through the wall of its socket's slot in a thousand steps: minima at negative distances go on from step to step, and
-/// what is new or gone is so at zero, at the depth or at a neighbour.
+/// The plug is pressed through the wall of its socket's slot in a thousand steps: minima at negative
+/// distances go on from step to step, and what is new or gone is so at zero, at the depth or at a neighbour.
 #[test]
 fn a_plug_pressed_into_its_socket() {
     let [socket, plug] = ["bayonet-socket", "bayonet-plug"].map(model);

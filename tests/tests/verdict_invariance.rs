@@ -1,5 +1,5 @@
-//! A verdict and its witness are those of the solids: the same with the roles swapped, wherever both are together, at any scale, after
-//! other poses, in parallel and without hierarchy.
+//! A verdict and its witness are those of the solids: the same with the roles swapped, wherever both are
+//! together, at any scale, after other poses, in parallel and without hierarchy.
 
 use feeler_geom::{P3, Pose, V3};
 use feeler_runtime::{Body, ContactPair, QueryOptions, Status};
@@ -24,8 +24,8 @@ fn told(pair: &mut ContactPair, [pose_a, pose_b]: [&Pose; 2], options: &QueryOpt
     (pair.status(), witness.map(|w| (w.point, [w.inside_a, w.inside_b])))
 }
 
-/// By how much the sums of the witnesses' distances differ, relative to the larger one; infinite where only one has a witness. Symmetric
-/// solids have many places of the same depth, so places are not compared.
+/// By how much the sums of the witnesses' distances differ, relative to the larger one; infinite where only
+/// one has a witness. Symmetric solids have many places of the same depth, so places are not compared.
 fn difference(x: &Answer, y: &Answer, scale: f64) -> f64 {
     let sum = |answer: &Answer| answer.1.map(|(_, [a, b])| a + b);
     match (sum(x), sum(y)) {

@@ -1,4 +1,5 @@
-//! The status of queries against the closed forms of generated solids: a short campaign of that of `verdicts` of the benches.
+//! The status of queries against the closed forms of generated solids: a short campaign of that of `verdicts`
+//! of the benches.
 
 use feeler_tests::verdicts::generate::Case;
 use feeler_tests::verdicts::judge::judge;
@@ -6,8 +7,9 @@ use feeler_tests::verdicts::{Pool, ask};
 use std::collections::BTreeMap;
 
 const PAIRS: u64 = 300;
-/// Pairs that showed a fault once: halves of a shaft in a wall; thin lenses of solids that stand on one plane; a rim dipped into a cone;
-/// pressed sharp tips; pins with a play of a tolerance; lenses hardly deeper than the tolerance, with either role.
+/// Pairs that showed a fault once: halves of a shaft in a wall; thin lenses of solids that stand on one
+/// plane; a rim dipped into a cone; pressed sharp tips; pins with a play of a tolerance; lenses hardly deeper
+/// than the tolerance, with either role.
 const ONCE_WRONG: [u64; 22] = [
     433_791_760_118,
     433_791_703_492,

@@ -1,5 +1,5 @@
-//! What a pair has found out in earlier poses saves work, and changes no verdict: the same pair through small and large steps about
-//! poses near contact, against a fresh one in each.
+//! What a pair has found out in earlier poses saves work, and changes no verdict: the same pair through small
+//! and large steps about poses near contact, against a fresh one in each.
 
 use feeler_geom::{Pose, V3};
 use feeler_runtime::{ContactPair, QueryOptions, Status};
@@ -9,7 +9,8 @@ use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
-/// A small motion about the origin of B: its length and angle are `scale` of the solid's size and of a radian.
+/// A small motion about the origin of B: its length and angle are `scale` of the solid's size and of a
+/// radian.
 fn motion(rng: &mut SmallRng, size: f64, scale: f64) -> Pose {
     let mut vector = |length: f64| V3::from_fn(|_, _| length * rng.random_range(-1.0..1.0));
     let shift = Translation3::from(vector(size * scale));

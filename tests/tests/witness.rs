@@ -1,4 +1,5 @@
-//! How deep the witnesses of interference are, and how short the translations that part the solids, against closed forms.
+//! How deep the witnesses of interference are, and how short the translations that part the solids, against
+//! closed forms.
 
 use feeler_convex::{Ball, Cuboid, Cylinder, Depth, Moved, PenetrationRequest, Support, penetration};
 use feeler_geom::{P3, Pose, V3, math};
@@ -12,8 +13,8 @@ use nalgebra::Translation3;
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
-/// A point inside both solids that makes the sum of its depths large, by formulas: many starts, each improved by steps in random
-/// directions.
+/// A point inside both solids that makes the sum of its depths large, by formulas: many starts, each improved
+/// by steps in random directions.
 fn largest_sum(a: &Model, b: &Model, pose_b: &Pose, rng: &mut SmallRng) -> f64 {
     let inverse = pose_b.inverse();
     let sum = |p: &P3| {
@@ -67,7 +68,8 @@ fn convex(spec: &Spec) -> Box<dyn Support> {
     }
 }
 
-/// Two balls: the sum of the radii less the distance of the centres, also with a centre in the other ball and one inside the other.
+/// Two balls: the sum of the radii less the distance of the centres, also with a centre in the other ball and
+/// one inside the other.
 #[test]
 fn of_balls_as_deep_as_the_formula() {
     let mut pool = Pool::default();
@@ -96,7 +98,8 @@ fn of_balls_as_deep_as_the_formula() {
     }
 }
 
-/// Blocks, cylinders and balls in each other: at least 0.95 of the largest sum that a search in formulas finds.
+/// Blocks, cylinders and balls in each other: at least 0.95 of the largest sum that a search in formulas
+/// finds.
 #[test]
 fn of_convex_solids_as_deep_as_a_search() {
     let mut pool = Pool::default();

@@ -1,12 +1,13 @@
-//! What each saving brings: warm queries in place on the insertion scenarios, with one contribution more from row to row.
+//! What each saving brings: warm queries in place on the insertion scenarios, with one contribution more from
+//! row to row.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin ablation \
 //!     -- [FOLDER] [--poses N] [--threads N] [--plot FILE.svg]
 //! ```
 //!
-//! One pair of bodies goes through the first N poses (all) of the phase. The last row shares the work among N threads (2).
-//! Every row must give the minima of the first one.
+//! One pair of bodies goes through the first N poses (all) of the phase. The last row shares the work among N
+//! threads (2). Every row must give the minima of the first one.
 //!
 //! # Source
 //! BREP Figures 5.12 and 5.13.
@@ -90,7 +91,8 @@ fn run(scene: &Insertion, poses: usize, threads: usize) -> Fallible<Vec<(String,
     range.end = range.end.min(range.start.saturating_add(poses));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| e.to_string())?;
     println!(
-        "| {name} | median ms | 95 % | with interference: median ms | node pairs | leaf pairs | exact solves | minima as the first row |"
+        "| {name} | median ms | 95 % | with interference: median ms | node pairs | leaf pairs | exact \
+            solves | minima as the first row |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     // Bodies keep samples of their free-form areas from the first query that needs them.

@@ -1,10 +1,12 @@
-//! Two gear teeth approach until they touch: how small a distance is measured right? DIST §4.8.3 and Figure 4.36.
+//! Two gear teeth approach until they touch: how small a distance is measured right? DIST §4.8.3 and Figure
+//! 4.36.
 //!
-//! For five meshes of a tooth and eight approaches of each, 54 steps, each half the way left. A step is wrong when the
-//! distance differs by more than 1 % from the exact one of the same coordinates. Prints, for Algorithm 5 with Johnson's
-//! sub-algorithm (no backup procedure) and with Signed Volumes, and for [`distance`], per mesh: the smallest distance down
-//! to which every step is right, in the median and in the worst approach; the share of wrong steps among those at a
-//! distance above 10 ε of the size; and the largest error, relative to the size (the largest coordinate of a tooth).
+//! For five meshes of a tooth and eight approaches of each, 54 steps, each half the way left. A step is wrong
+//! when the distance differs by more than 1 % from the exact one of the same coordinates. Prints, for
+//! Algorithm 5 with Johnson's sub-algorithm (no backup procedure) and with Signed Volumes, and for
+//! [`distance`], per mesh: the smallest distance down to which every step is right, in the median and in the
+//! worst approach; the share of wrong steps among those at a distance above 10 ε of the size; and the largest
+//! error, relative to the size (the largest coordinate of a tooth).
 
 use feeler_convex::reference::cases::Random;
 use feeler_convex::reference::{Johnson, algorithm_5, exact};
@@ -46,7 +48,8 @@ struct Row {
 #[expect(clippy::print_stdout, reason = "a program that prints a table")]
 fn main() {
     println!(
-        "| points | Johnson: reached (median, worst); wrong; error | Signed Volumes | with adaptive signs | `distance` |"
+        "| points | Johnson: reached (median, worst); wrong; error | Signed Volumes | with adaptive signs | \
+            `distance` |"
     );
     println!("|---|---|---|---|---|");
     let mut rng = Random(36);

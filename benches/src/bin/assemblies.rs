@@ -5,9 +5,10 @@
 //!     -- FOLDER ANSWERS.jsonl [--d-max MM] [--only FILE]
 //! ```
 //!
-//! FOLDER holds the STEP files, ANSWERS.jsonl what `tools/oracle/assemblies.py` has written. For each assembly the number of
-//! near pairs, how many verdicts agree, and the times of the queries, each with a fresh pair; then every difference with both
-//! answers. Pairs that the other kernel itself doubts are queried, listed apart, and count for nobody.
+//! FOLDER holds the STEP files, ANSWERS.jsonl what `tools/oracle/assemblies.py` has written. For each
+//! assembly the number of near pairs, how many verdicts agree, and the times of the queries, each with a
+//! fresh pair; then every difference with both answers. Pairs that the other kernel itself doubts are
+//! queried, listed apart, and count for nobody.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, number_after, prepare, spread};
@@ -92,7 +93,8 @@ fn main() -> ExitCode {
         }
     }
     println!(
-        "| assembly | near pairs | agree | differ | undecided | distances differ | doubted | lost | query median ms | p95 | max |"
+        "| assembly | near pairs | agree | differ | undecided | distances differ | doubted | lost | query \
+            median ms | p95 | max |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     let mut sum = Tally::default();
@@ -122,7 +124,8 @@ fn row(name: &str, t: &mut Tally) {
     let [median, p95, max] = spread(&mut t.times);
     let Tally { pairs, agree, undecided, marked, lost, distances, differences, .. } = t;
     println!(
-        "| {name} | {pairs} | {agree} | {} | {undecided} | {distances} | {marked} | {lost} | {median:.3} | {p95:.3} | {max:.3} |",
+        "| {name} | {pairs} | {agree} | {} | {undecided} | {distances} | {marked} | {lost} | {median:.3} | \
+            {p95:.3} | {max:.3} |",
         differences.len(),
     );
 }
@@ -157,7 +160,8 @@ fn run(path: &Path, lines: &[Line], d_max: f64) -> Fallible<Tally> {
         let show =
             |x: Option<f64>, unit: &str| x.map_or_else(|| "none".to_owned(), |x| format!("{x:.6e} {unit}"));
         let both = format!(
-            "{name} {} / {} ({}, {}): {status}, distance {}; other kernel {expected}, distance {}, common volume {}",
+            "{name} {} / {} ({}, {}): {status}, distance {}; other kernel {expected}, distance {}, common \
+                volume {}",
             line.a.unwrap_or_default(),
             line.b.unwrap_or_default(),
             a.name,

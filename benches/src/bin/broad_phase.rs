@@ -1,8 +1,9 @@
-//! The broad phase: distances computed for falling grains (DIST §4.4), and the cost of a step for up to 10⁵ bodies.
+//! The broad phase: distances computed for falling grains (DIST §4.4), and the cost of a step for up to 10⁵
+//! bodies.
 //!
-//! `broad_phase [MOST]`: drops of 3, 100 and 1,000 grains for 4,000 steps, every step checked against all pairs; then MOST
-//! bodies (100,000 without a number) and fewer, spread sparsely in a cube, each flying and turning on its own. Exit
-//! code 1 when a near pair was missed.
+//! `broad_phase [MOST]`: drops of 3, 100 and 1,000 grains for 4,000 steps, every step checked against all
+//! pairs; then MOST bodies (100,000 without a number) and fewer, spread sparsely in a cube, each flying and
+//! turning on its own. Exit code 1 when a near pair was missed.
 
 use feeler_convex::reference::Drop;
 use feeler_convex::reference::cases::Random;
@@ -13,8 +14,8 @@ use std::time::Instant;
 
 const REQUEST: BroadPhaseRequest = BroadPhaseRequest { d_max: 0.02, margin: 0.05 };
 
-/// Pairs up to `d_max` apart, by the distance of every pair whose balls are not further apart; and how many of all
-/// pairs are reported without being so.
+/// Pairs up to `d_max` apart, by the distance of every pair whose balls are not further apart; and how many
+/// of all pairs are reported without being so.
 fn check(drop: &Drop, near: &[(u32, u32)]) -> (usize, usize) {
     let (mut met, mut missed) = (0, 0);
     for i in 0..drop.shapes.len() {
@@ -41,7 +42,8 @@ fn check(drop: &Drop, near: &[(u32, u32)]) -> (usize, usize) {
 #[expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "a program that prints a table")]
 fn grains() -> bool {
     println!(
-        "| grains | steps | near pairs, mean | reported, mean | distances / (pairs × steps) | missed | µs a step |"
+        "| grains | steps | near pairs, mean | reported, mean | distances / (pairs × steps) | missed | µs a \
+            step |"
     );
     println!("|---|---|---|---|---|---|---|");
     let mut complete = true;
@@ -107,7 +109,8 @@ impl Swarm {
 #[expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "a program that prints a table")]
 fn sparse(most: usize) {
     println!(
-        "\n| bodies | µs a step | ns a step and body | pairs kept | distances a step | boxes compared every | exponent |"
+        "\n| bodies | µs a step | ns a step and body | pairs kept | distances a step | boxes compared every \
+            | exponent |"
     );
     println!("|---|---|---|---|---|---|---|");
     let mut last: Option<(f64, f64)> = None;

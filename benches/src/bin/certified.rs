@@ -5,10 +5,11 @@
 //!     -- [SCENARIOS] [--rounds N] [--every N] [--no-oracle] [--only NAME]
 //! ```
 //!
-//! Every pair of our models with free-form features is queried in random poses (as many again in each round), with and without
-//! certificates, and in the first round both answers are compared with the brute force, where that takes less than hours. SCENARIOS holds insertion scenarios: queries in place, with and
-//! without. One thread, processor time, cold queries. Exit status 1 when the certified mode loses a minimum that the brute
-//! force finds, without saying that it is undecided.
+//! Every pair of our models with free-form features is queried in random poses (as many again in each round),
+//! with and without certificates, and in the first round both answers are compared with the brute force,
+//! where that takes less than hours. SCENARIOS holds insertion scenarios: queries in place, with and without.
+//! One thread, processor time, cold queries. Exit status 1 when the certified mode loses a minimum that the
+//! brute force finds, without saying that it is undecided.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, cpu_seconds, number_after, scenarios};
@@ -111,7 +112,9 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(bad > 0))
 }
 
-const HEADER: &str = "| pair | poses | minima | solves looked into | undecided | queries with an undecided solve | cells a solve | new minima | decided minima of the brute force | lost by the ordinary mode | lost by the certified mode | time with and without (ms), ratio |";
+const HEADER: &str = "| pair | poses | minima | solves looked into | undecided | queries with an undecided \
+    solve | cells a solve | new minima | decided minima of the brute force | lost by the ordinary mode \
+    | lost by the certified mode | time with and without (ms), ratio |";
 
 #[expect(clippy::cast_precision_loss, reason = "counts in a report")]
 fn print(name: &str, c: &Counts, oracle: bool) {
@@ -130,7 +133,8 @@ fn print(name: &str, c: &Counts, oracle: bool) {
         "– | – | –".to_owned()
     };
     println!(
-        "| {name} | {} | {} | {} | {} | {} | {cells:.1} | {} | {compared} | {certified:.3}, {plain:.3}, {:.2} |",
+        "| {name} | {} | {} | {} | {} | {} | {cells:.1} | {} | {compared} | {certified:.3}, {plain:.3}, \
+            {:.2} |",
         c.poses,
         c.minima,
         s.certified_pairs,

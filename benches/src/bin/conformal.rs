@@ -5,9 +5,10 @@
 //!     [-- --only NAME] [--per-decade N] [--seed N] [--ramps] [--all]
 //! ```
 //!
-//! Every scenario is tilted about several axes, both ways, from 0 over 1e-12 to 1e-3 rad in N steps a decade (10), at gaps of 0,
-//! 0.001 and 0.05 mm, with α = 0 and α = 2e-3 rad, with samples as they come and (α = 0, every fifth tilt) close ones, first with A
-//! at the origin and then in a seeded random place. `--ramps` prints the numbers of contacts along every ramp, `--all` every fault.
+//! Every scenario is tilted about several axes, both ways, from 0 over 1e-12 to 1e-3 rad in N steps a decade
+//! (10), at gaps of 0, 0.001 and 0.05 mm, with α = 0 and α = 2e-3 rad, with samples as they come and (α = 0,
+//! every fifth tilt) close ones, first with A at the origin and then in a seeded random place. `--ramps`
+//! prints the numbers of contacts along every ramp, `--all` every fault.
 //!
 //! Exit status 1 when something does not hold.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
@@ -31,7 +32,8 @@ fn main() -> ExitCode {
     let tilts = tilts(1e-3, per_decade);
     let names: Vec<&str> = all(0.0).iter().map(|s| s.name).collect();
     println!(
-        "| scenario | poses | contacts | most | changes, returns | off the solids | strict | conformal | smallest | lack of span | round | faults |"
+        "| scenario | poses | contacts | most | changes, returns | off the solids | strict | conformal | \
+            smallest | lack of span | round | faults |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
     let mut bad = 0;
@@ -78,7 +80,8 @@ fn main() -> ExitCode {
         let count: usize = faults.values().map(Vec::len).sum();
         bad += count;
         println!(
-            "| {name} | {} | {} | {} | {}, {} | {:.0e} | {:.0e} | {:.0e} | {:.0e} | {:.0e} | {:.3} | {count} |",
+            "| {name} | {} | {} | {} | {}, {} | {:.0e} | {:.0e} | {:.0e} | {:.0e} | {:.0e} | {:.3} | \
+                {count} |",
             seen.poses,
             seen.contacts,
             seen.most,

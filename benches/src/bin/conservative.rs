@@ -4,11 +4,11 @@
 //! cargo run --profile dist -p feeler-benches --bin conservative -- FOLDER… [--points N]
 //! ```
 //!
-//! N random points (10,000,000) of the features of all solids, shared out evenly over the leaves: points of faces with
-//! their outward normals, points of edges with both faces' normals and a direction between, vertices with directions of
-//! their polars. Each must lie in the box, the cone of revolution and the polyhedral cone of its leaf, and in the boxes
-//! and cones of all nodes above. Half of a face's points are drawn from the whole of its trimmed domain and must be in
-//! some leaf's rectangle.
+//! N random points (10,000,000) of the features of all solids, shared out evenly over the leaves: points of
+//! faces with their outward normals, points of edges with both faces' normals and a direction between,
+//! vertices with directions of their polars. Each must lie in the box, the cone of revolution and the
+//! polyhedral cone of its leaf, and in the boxes and cones of all nodes above. Half of a face's points are
+//! drawn from the whole of its trimmed domain and must be in some leaf's rectangle.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, number_after, prepare, step_files};

@@ -7,8 +7,8 @@
 //! B swings about a place near contact, in steps of about 1e-4 of the size. At every step
 //!
 //! - the smallest distance changes by no more than any point has moved;
-//! - a strict minimum that is there in one step and the next but one, at about one place, is there in the step between: real
-//!   minima come and go once, not for one step (a *flicker*);
+//! - a strict minimum that is there in one step and the next but one, at about one place, is there in the
+//!   step between: real minima come and go once, not for one step (a *flicker*);
 //! - a pair that has followed the motion and a new one find the same, to the bit (every 50th step).
 //!
 //! Exit status 1 when something of this fails.

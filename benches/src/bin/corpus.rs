@@ -5,7 +5,8 @@
 //! ```
 //!
 //! For each file: ok or the reason, counts, area and volume against `manifest.json` when the folder has one,
-//! supermaximal features (BREP Tables 5.1 and 5.2), preparation time, bytes. Then the sums by category and CAD system.
+//! supermaximal features (BREP Tables 5.1 and 5.2), preparation time, bytes. Then the sums by category and
+//! CAD system.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
@@ -92,7 +93,9 @@ fn main() -> ExitCode {
     for file in &files {
         let r = report(file, &manifest);
         println!(
-            "{:4} {:1} {:36} solids {:3}/{:<3} faces {:5} ({:5} supermaximal) edges {:5} ({:5}) area {:8.1e} volume {:8.1e} import {:6.3} s build {:6.3} s prepare {:6.3} s leaves {:7} bytes {:9} {}",
+            "{:4} {:1} {:36} solids {:3}/{:<3} faces {:5} ({:5} supermaximal) edges {:5} ({:5}) area \
+                {:8.1e} volume {:8.1e} import {:6.3} s build {:6.3} s prepare {:6.3} s leaves {:7} bytes \
+                {:9} {}",
             if r.ok {
                 "ok"
             } else if r.expected {
@@ -127,7 +130,8 @@ fn main() -> ExitCode {
     let bytes: usize = rows.iter().map(|r| r.bytes).sum();
     let seconds: f64 = rows.iter().map(|r| r.seconds.iter().sum::<f64>()).sum();
     println!(
-        "{ok} of {expected} files with solids ok ({:.1} %); {faces} faces in {seconds:.2} s: {:.0} faces/s, {:.0} bytes/face",
+        "{ok} of {expected} files with solids ok ({:.1} %); {faces} faces in {seconds:.2} s: {:.0} faces/s, \
+            {:.0} bytes/face",
         100.0 * ok as f64 / expected.max(1) as f64,
         faces as f64 / seconds.max(1e-9),
         bytes as f64 / faces.max(1) as f64
@@ -138,7 +142,8 @@ fn main() -> ExitCode {
 /// Sums over the files that have the same `key`.
 fn table(title: &str, rows: &[Row], key: impl Fn(&Row) -> &str) {
     println!(
-        "| {title} | files with solids | prepared | as the other kernel | faces | supermaximal | edges | supermaximal |"
+        "| {title} | files with solids | prepared | as the other kernel | faces | supermaximal | edges | \
+            supermaximal |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     let keys: std::collections::BTreeSet<&str> = rows.iter().map(&key).collect();

@@ -1,10 +1,10 @@
 //! Distance of convex polytopes: ours against parry3d-f64, in one run.
 //!
-//! `gjk [PAIRS]`: PAIRS pairs (200 without a number) of hulls of 10, 100 and 1,000 points on spheres, distant, near (gap
-//! 1e-4), touching and overlapping, cold and from the answer for a pose a little different. Prints medians over the pairs
-//! of the time of a query, and the largest relative errors against exact distances; then the
-//! mean time of the same queries asked in turn. `gjk --one ours|parry N GAP TIMES` asks
-//! for 20 pairs TIMES times (100 without a number), cold, to count instructions.
+//! `gjk [PAIRS]`: PAIRS pairs (200 without a number) of hulls of 10, 100 and 1,000 points on spheres,
+//! distant, near (gap 1e-4), touching and overlapping, cold and from the answer for a pose a little
+//! different. Prints medians over the pairs of the time of a query, and the largest relative errors against
+//! exact distances; then the mean time of the same queries asked in turn. `gjk --one ours|parry N GAP TIMES`
+//! asks for 20 pairs TIMES times (100 without a number), cold, to count instructions.
 
 use feeler_convex::reference::cases::Random;
 use feeler_convex::reference::exact;
@@ -123,7 +123,8 @@ fn main() {
     }
     let n_pairs: usize = arguments.get(1).and_then(|a| a.parse().ok()).unwrap_or(200);
     println!(
-        "| vertices | configuration | ours cold | parry cold | ratio | ours warm | parry warm | ratio | steps cold, warm | error ours, parry | told apart |"
+        "| vertices | configuration | ours cold | parry cold | ratio | ours warm | parry warm | ratio | \
+            steps cold, warm | error ours, parry | told apart |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for n in [10, 100, 1000] {
@@ -171,7 +172,8 @@ fn main() {
             let [a, b, c, d] = t.each_mut().map(|t| feeler_benches::spread(t)[0]);
             let mean = steps.map(|s| s / f64::from(made));
             println!(
-                "| {n} | {name} | {a:.0} | {b:.0} | {:.2} | {c:.0} | {d:.0} | {:.2} | {:.1}, {:.1} | {:.0e}, {:.0e} | {told} of {made} |",
+                "| {n} | {name} | {a:.0} | {b:.0} | {:.2} | {c:.0} | {d:.0} | {:.2} | {:.1}, {:.1} | \
+                    {:.0e}, {:.0e} | {told} of {made} |",
                 b / a,
                 d / c,
                 mean[0],

@@ -1,12 +1,12 @@
-//! How the cost of preparation grows with the number of faces: a plate with 10, 100, 1,000 and 10,000 holes, on a grid
-//! that is turned against the plane's axes so that no two holes share a row.
+//! How the cost of preparation grows with the number of faces: a plate with 10, 100, 1,000 and 10,000 holes,
+//! on a grid that is turned against the plane's axes so that no two holes share a row.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin growth [-- MAX_HOLES]
 //! ```
 //!
-//! Prints for each step (building the solid with its self-check, preparing, encoding, decoding) the time a face, and
-//! the exponent between neighbouring sizes.
+//! Prints for each step (building the solid with its self-check, preparing, encoding, decoding) the time a
+//! face, and the exponent between neighbouring sizes.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 

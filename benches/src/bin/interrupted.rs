@@ -4,8 +4,9 @@
 //! cargo run --profile dist -p feeler-benches --bin interrupted -- FOLDER [--kills N] [--jobs N]
 //! ```
 //!
-//! Every attempt but the last is ended without warning (SIGKILL) at a random moment of its expected time. After each,
-//! every `.feeler` file must be whole; after the last, names and bytes must be those of the undisturbed run.
+//! Every attempt but the last is ended without warning (SIGKILL) at a random moment of its expected time.
+//! After each, every `.feeler` file must be whole; after the last, names and bytes must be those of the
+//! undisturbed run.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use clap::Parser as _;

@@ -4,8 +4,8 @@
 //! cargo run --profile dist -p feeler-benches --bin load -- FILE_OR_FOLDER…
 //! ```
 //!
-//! Every STEP file is prepared, every `.feeler` file is read; then each is decoded again and again, all checks included,
-//! for half a second.
+//! Every STEP file is prepared, every `.feeler` file is read; then each is decoded again and again, all
+//! checks included, for half a second.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, prepare};

@@ -5,9 +5,10 @@
 //!     -- [--feeler N] [--step N] [--from K] [--seed S] [FOLDER…]
 //! ```
 //!
-//! By default 100,000 `.feeler` files and 10,000 STEP files, made from those of `data/` and of the folders (STEP files up
-//! to 300 kB). None may panic, take more than 10 s, or more memory than 20 times its size and 64 MiB. The same seed and
-//! number give the same file: `--feeler 1 --step 0 --from K` is one case alone, and `--save FILE` keeps the last.
+//! By default 100,000 `.feeler` files and 10,000 STEP files, made from those of `data/` and of the folders
+//! (STEP files up to 300 kB). None may panic, take more than 10 s, or more memory than 20 times its size and
+//! 64 MiB. The same seed and number give the same file: `--feeler 1 --step 0 --from K` is one case alone, and
+//! `--save FILE` keeps the last.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::endure::{Cases, Cost, Kind, MAX_TIME, Meter, watch_panics};
@@ -90,7 +91,8 @@ fn campaign(kind: Kind, cases: Cases, from: u64, count: u64) -> usize {
             }
         }
         println!(
-            "{kind:?}: {count} damaged files, {} failures, {read} still of use; slowest {:.2} s, most memory {:.0} % of what is allowed; {:.0} s",
+            "{kind:?}: {count} damaged files, {} failures, {read} still of use; slowest {:.2} s, most \
+                memory {:.0} % of what is allowed; {:.0} s",
             failures.len(),
             slowest.as_secs_f64(),
             largest * 100.0,

@@ -4,10 +4,11 @@
 //! cargo run --profile dist -p feeler-benches --bin pair_memory [-- POSES]
 //! ```
 //!
-//! Pairs of models of data/, each asked with the default options and with signed contacts in turns. Poses are random: places and
-//! turns of all sizes, from 1e-6 of the solids to all of it, about where both touch or overlap. Prints the bytes that a pair holds after
-//! a tenth of a percent, a percent, a tenth and all of the poses. Bodies are not counted. The exit status is 1 when the last tenfold of
-//! poses makes a pair more than a quarter larger.
+//! Pairs of models of data/, each asked with the default options and with signed contacts in turns. Poses are
+//! random: places and turns of all sizes, from 1e-6 of the solids to all of it, about where both touch or
+//! overlap. Prints the bytes that a pair holds after a tenth of a percent, a percent, a tenth and all of the
+//! poses. Bodies are not counted. The exit status is 1 when the last tenfold of poses makes a pair more than
+//! a quarter larger.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 

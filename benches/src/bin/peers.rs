@@ -6,10 +6,11 @@
 //!     [--manifolds-only] [--json]
 //! ```
 //!
-//! feeler queries every pose of a phase in turn with one `ContactPair`, `d_max` = 2 × clearance, with and without deciding
-//! whether the interiors meet. parry gets our own triangles of the same solids, with chord errors of the clearance over each of
-//! `--parts`, and is asked for `distance` and for `contact_manifolds` (prediction = `d_max`, manifolds and workspace kept from pose
-//! to pose) at every Nth pose (10) and at the poses whose distance the scenario's file tells.
+//! feeler queries every pose of a phase in turn with one `ContactPair`, `d_max` = 2 × clearance, with and
+//! without deciding whether the interiors meet. parry gets our own triangles of the same solids, with chord
+//! errors of the clearance over each of `--parts`, and is asked for `distance` and for `contact_manifolds`
+//! (prediction = `d_max`, manifolds and workspace kept from pose to pose) at every Nth pose (10) and at the
+//! poses whose distance the scenario's file tells.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::tessellate::tessellate;
@@ -168,7 +169,8 @@ fn run(scene: &Insertion, (every, distance): (usize, bool), parts: &[f64]) -> Fa
         }
     }
     Ok(json!({
-        "scenario": name, "clearance_mm": clearance, "d_max_mm": d_max, "every": every, "meshes": facts, "rows": rows,
+        "scenario": name, "clearance_mm": clearance, "d_max_mm": d_max, "every": every,
+        "meshes": facts, "rows": rows,
     }))
 }
 
@@ -178,7 +180,8 @@ fn trimesh(body: &Body, file: &str, chord: f64, facts: &mut Vec<Value>) -> Falli
     let relative = |ours: f64, exact: f64| (ours - exact) / exact;
     facts.push(json!({
         "solid": file, "chord_mm": chord, "triangles": mesh.triangles.len(),
-        "area_error": relative(mesh.area(), solid.info.area), "volume_error": relative(mesh.volume(), solid.info.volume),
+        "area_error": relative(mesh.area(), solid.info.area),
+        "volume_error": relative(mesh.volume(), solid.info.volume),
         "crossings": mesh.crossings,
     }));
     let points = mesh.points.iter().map(|p| Vector::new(p.x, p.y, p.z)).collect();
@@ -269,7 +272,8 @@ fn print(result: &Value) {
         );
     }
     println!(
-        "| phase | engine | chord mm | poses | median µs | 95 % | max | contacts (median, max) | distance off by (mm; poses) | minus feeler's (mm; poses) | colliding |"
+        "| phase | engine | chord mm | poses | median µs | 95 % | max | contacts (median, max) | distance \
+            off by (mm; poses) | minus feeler's (mm; poses) | colliding |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for r in result["rows"].as_array().into_iter().flatten() {

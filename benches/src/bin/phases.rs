@@ -1,13 +1,14 @@
-//! Where the time of a query goes: its phases with one thread and with several, on the insertion scenarios in place.
+//! Where the time of a query goes: its phases with one thread and with several, on the insertion scenarios in
+//! place.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin phases \
 //!     -- [FOLDER] [--poses N] [--passes N] [--threads N] [--plot FILE.svg]
 //! ```
 //!
-//! One pair of bodies goes N times (3) through the first N poses (all) of the phase; medians over all queries but those of the
-//! first pass, once in sequence and once shared out among 1 … N threads (2). Every row must give the minima of the first
-//! one, bit by bit.
+//! One pair of bodies goes N times (3) through the first N poses (all) of the phase; medians over all queries
+//! but those of the first pass, once in sequence and once shared out among 1 … N threads (2). Every row must
+//! give the minima of the first one, bit by bit.
 //!
 //! # Source
 //! BREP Figures 5.9 to 5.11.
@@ -98,13 +99,14 @@ fn run(
     }
     let [all, to_minima] = of_newton;
     println!(
-        "\n{name}: {all:.1} Newton evaluations a query, {to_minima:.1} of them in runs that end in a minimum\n"
+        "\n{name}: {all:.1} Newton evaluations a query, {to_minima:.1} of them in runs that end in a \
+            minimum\n"
     );
     Ok(all_equal)
 }
 
-/// Times (ms) of each phase of each warm query, evaluations of Newton runs a query and those in runs to minima, and the minima
-/// of the last pass.
+/// Times (ms) of each phase of each warm query, evaluations of Newton runs a query and those in runs to
+/// minima, and the minima of the last pass.
 fn pass(
     scene: &Insertion,
     poses: &Range<usize>,

@@ -5,8 +5,9 @@
 //!     -- FOLDER… [--repeat N] [--flatness RAD] [--files]
 //! ```
 //!
-//! Solids whose surfaces are all canonical and solids with free-form ones are told apart. Each solid counts with the
-//! fastest of N runs (3), so that other work on the machine disturbs little; `--files` prints a line for each file.
+//! Solids whose surfaces are all canonical and solids with free-form ones are told apart. Each solid counts
+//! with the fastest of N runs (3), so that other work on the machine disturbs little; `--files` prints a line
+//! for each file.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
@@ -39,7 +40,8 @@ impl Sum {
     fn line(&self) -> String {
         let faces = self.faces.max(1) as f64;
         format!(
-            "{:4} solids {:5} faces {:6} leaves {:8.3} ms: {:7.0} faces/s, {:6.0} bytes a face, {:5.1} leaves a face",
+            "{:4} solids {:5} faces {:6} leaves {:8.3} ms: {:7.0} faces/s, {:6.0} bytes a face, {:5.1} \
+                leaves a face",
             self.solids,
             self.faces,
             self.leaves,

@@ -1,13 +1,14 @@
-//! Do contacts live through contact? Solids are pushed into one another from a gap to a depth, and every contact is followed.
+//! Do contacts live through contact? Solids are pushed into one another from a gap to a depth, and every
+//! contact is followed.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin pushes -- data [--pushes N] [--seed S]
 //! ```
 //!
-//! A contact may come and go where its distance is at the ends of the range, and where it passes on to a neighbouring feature;
-//! deeper than the tolerance also where it folds, or the common points beside it end (*gone*, *born*: they are counted). Its signed
-//! distance changes by no more than the motion (else it *jumps*), and nothing at a gap or in contact may be *lost*. Exit status 1
-//! when something of this fails.
+//! A contact may come and go where its distance is at the ends of the range, and where it passes on to a
+//! neighbouring feature; deeper than the tolerance also where it folds, or the common points beside it end
+//! (*gone*, *born*: they are counted). Its signed distance changes by no more than the motion (else it
+//! *jumps*), and nothing at a gap or in contact may be *lost*. Exit status 1 when something of this fails.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::number_after;

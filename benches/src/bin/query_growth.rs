@@ -1,13 +1,13 @@
-//! How the cost of a query grows with the number of faces far from the contact: a plate with 10, 100, 1,000 and 10,000
-//! holes, and a pin or a ball that moves in one of them, with a play of 0.1 mm.
+//! How the cost of a query grows with the number of faces far from the contact: a plate with 10, 100, 1,000
+//! and 10,000 holes, and a pin or a ball that moves in one of them, with a play of 0.1 mm.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin query_growth [-- MAX_HOLES]
 //! ```
 //!
-//! Prints the median time of warm queries (one pair of bodies, small steps) and of cold ones (a new pair for each), with
-//! and without deciding whether the interiors meet, and the exponents between neighbouring sizes. The minima must be the same
-//! in every plate.
+//! Prints the median time of warm queries (one pair of bodies, small steps) and of cold ones (a new pair for
+//! each), with and without deciding whether the interiors meet, and the exponents between neighbouring sizes.
+//! The minima must be the same in every plate.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 

@@ -5,9 +5,10 @@
 //!     -- [FOLDER] [--every N] [--flatness RAD] [--warm] [--between N]
 //! ```
 //!
-//! With `--warm` one pair of bodies goes through all poses of a phase, else every query gets a new one. `--between` divides
-//! the way between two poses into as many equal steps, as a simulator would, and measures all of them. FOLDER holds
-//! scenarios and their models; without it: `data`. One thread; `d_max` = 2 × clearance.
+//! With `--warm` one pair of bodies goes through all poses of a phase, else every query gets a new one.
+//! `--between` divides the way between two poses into as many equal steps, as a simulator would, and measures
+//! all of them. FOLDER holds scenarios and their models; without it: `data`. One thread; `d_max` = 2 ×
+//! clearance.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{number_after, scenarios, spread};
@@ -62,7 +63,8 @@ fn run(scene: Insertion, every: usize, between: usize, warm: bool) {
         }
         let [median, p95, max] = spread(&mut ms);
         println!(
-            "{name} {phase:12} {:3} poses: median {median:8.3} ms, p95 {p95:8.3}, max {max:8.3}; LMDs {:.0} (max {:.0}); nodes {:.0}, leaf pairs {:.0}, solves {:.0} (medians; max {:.0})",
+            "{name} {phase:12} {:3} poses: median {median:8.3} ms, p95 {p95:8.3}, max {max:8.3}; LMDs {:.0} \
+                (max {:.0}); nodes {:.0}, leaf pairs {:.0}, solves {:.0} (medians; max {:.0})",
             ms.len(),
             spread(&mut count)[0],
             spread(&mut count)[2],

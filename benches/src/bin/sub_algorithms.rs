@@ -1,6 +1,7 @@
 //! Signed Volumes against Johnson's sub-algorithm and the Voronoi search: DIST Figures 4.28 to 4.30.
 //!
-//! Prints the time of one call per region of a simplex, and the time of Algorithm 5 with each for polygonal balls.
+//! Prints the time of one call per region of a simplex, and the time of Algorithm 5 with each for polygonal
+//! balls.
 
 use feeler_convex::reference::cases::Random;
 use feeler_convex::reference::{Johnson, Voronoi, algorithm_5};
@@ -80,7 +81,8 @@ fn ball(rng: &mut Random, n: usize) -> Vec<P3> {
 #[expect(clippy::print_stdout, reason = "a program that prints tables")]
 fn balls() {
     println!(
-        "\nTime of Algorithm 5 (ns, mean of 40 pairs; failures in brackets), polygonal balls of 100 vertices:\n"
+        "\nTime of Algorithm 5 (ns, mean of 40 pairs; failures in brackets), polygonal balls of 100 \
+            vertices:\n"
     );
     println!("| tolerance, configuration | Signed Volumes | Johnson | Voronoi |");
     println!("|---|---|---|---|");

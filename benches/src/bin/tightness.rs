@@ -4,10 +4,11 @@
 //! cargo run --profile dist -p feeler-benches --bin tightness -- FOLDER…
 //! ```
 //!
-//! For each kind of area the mean solid angle (msr) of the leaf's cone of revolution, of the cone over the hull of its
-//! generators, of the stored cone with at most four sides, and of the hull of sampled normals: no cone can be smaller.
-//! A plane's and a cylinder's normals fill no solid angle; what their cones have is the dilation. Last comes the area of
-//! the rectangles that cover planar faces, relative to the faces' own: a triangle's box has at least twice its area.
+//! For each kind of area the mean solid angle (msr) of the leaf's cone of revolution, of the cone over the
+//! hull of its generators, of the stored cone with at most four sides, and of the hull of sampled normals: no
+//! cone can be smaller. A plane's and a cylinder's normals fill no solid angle; what their cones have is the
+//! dilation. Last comes the area of the rectangles that cover planar faces, relative to the faces' own: a
+//! triangle's box has at least twice its area.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
@@ -146,7 +147,8 @@ fn edge_normals(h: &Hierarchy, edge: &Edge, area: &Area) -> Vec<V3> {
     out
 }
 
-/// Solid angle (sr) of the conical hull of directions that fit the half-space around one of them or its opposite.
+/// Solid angle (sr) of the conical hull of directions that fit the half-space around one of them or its
+/// opposite.
 fn hull_angle(directions: &[V3], axis: &V3) -> f64 {
     let sum: V3 = directions.iter().map(|d| d.normalize()).sum();
     let axis = if sum.dot(axis) < 0.0 { -axis } else { *axis };

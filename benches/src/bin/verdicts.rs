@@ -6,26 +6,28 @@
 //! cargo run --profile dist -p feeler-benches --bin verdicts -- --spline data [--pairs N] [--seed S] [--list]
 //! ```
 //!
-//! The judge shares nothing with the runtime: it knows how deep a point is in each solid by formulas, and looks for the point that
-//! is deepest in both ([`feeler_tests::verdicts`]). A status is wrong when
+//! The judge shares nothing with the runtime: it knows how deep a point is in each solid by formulas, and
+//! looks for the point that is deepest in both ([`feeler_tests::verdicts`]). A status is wrong when
 //!
-//! - it denies an interference of more than two tolerances (*missed*), or tells of one where the best search finds none
-//!   (*invented*) or one of less than half a tolerance (*hasty*): the radius of the largest ball in both counts, of two planes half
-//!   of what they are in each other;
+//! - it denies an interference of more than two tolerances (*missed*), or tells of one where the best search
+//!   finds none (*invented*) or one of less than half a tolerance (*hasty*): the radius of the largest ball
+//!   in both counts, of two planes half of what they are in each other;
 //! - the solids touch or are a little in each other, and it says apart (*unseen*);
-//! - the smallest distance of solids that do not meet is too large (*far*), too small (*near*), belongs to points that are not on
-//!   the solids (*astray*), or does not fit to the status (*against*);
-//! - the witness of an interference is not as deep in both as is said, or not deeper than the tolerance (*untrue*);
+//! - the smallest distance of solids that do not meet is too large (*far*), too small (*near*), belongs to
+//!   points that are not on the solids (*astray*), or does not fit to the status (*against*);
+//! - the witness of an interference is not as deep in both as is said, or not deeper than the tolerance
+//!   (*untrue*);
 //! - with `--swap`: B with A gives another status than A with B (*swapped*).
 //!
-//! With `--octree` an octree of 40,000 cells over the common box proves how deep common points of solids that do not interfere are at
-//! the most: the table that follows counts them by that bound, in sizes.
+//! With `--octree` an octree of 40,000 cells over the common box proves how deep common points of solids that
+//! do not interfere are at the most: the table that follows counts them by that bound, in sizes.
 //!
-//! `--spline` takes free-form solids of a folder instead and judges them by rays: a point that is inside both by several rays proves an
-//! interference, sampled points bound the distance from above. A table by decades of the gap (of interfering pairs the depth) in tolerances
-//! follows.
+//! `--spline` takes free-form solids of a folder instead and judges them by rays: a point that is inside both
+//! by several rays proves an interference, sampled points bound the distance from above. A table by decades
+//! of the gap (of interfering pairs the depth) in tolerances follows.
 //!
-//! `--list` prints all wrong pairs, `--case` one pair with everything about it. Exit status 1 when anything is wrong.
+//! `--list` prints all wrong pairs, `--case` one pair with everything about it. Exit status 1 when anything
+//! is wrong.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::number_after;
@@ -244,7 +246,8 @@ fn shown(pose: &Pose) -> String {
 
 fn table(tallies: &mut BTreeMap<Category, Tally>) {
     println!(
-        "{:12} {:>7} {:>9} {:>9} {:>9} {:>9} | {:>7} {:>8} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>7} {:>7} | {:>9} {:>9} {:>9}",
+        "{:12} {:>7} {:>9} {:>9} {:>9} {:>9} | {:>7} {:>8} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>7} {:>7} \
+            | {:>9} {:>9} {:>9}",
         "category",
         "pairs",
         "apart",
@@ -271,7 +274,8 @@ fn table(tallies: &mut BTreeMap<Category, Tally>) {
         let v = |v: Verdict| t.verdicts.get(&v).copied().unwrap_or(0);
         let f = |f: Fault| t.faults.get(&f).copied().unwrap_or(0);
         println!(
-            "{:12} {:7} {:9} {:9} {:9} {:9} | {:7} {:8} {:6} {:6} {:6} {:6} {:6} {:7} {:7} {:7} | {:9.0} {:9.0} {:9.0}",
+            "{:12} {:7} {:9} {:9} {:9} {:9} | {:7} {:8} {:6} {:6} {:6} {:6} {:6} {:7} {:7} {:7} | {:9.0} \
+                {:9.0} {:9.0}",
             format!("{category:?}"),
             t.times.len(),
             v(Verdict::Separated),

@@ -1,8 +1,8 @@
 //! Small solids described by hand, for tests and examples of every stage.
 //!
-//! Each function gives a [`SolidSource`] in one of the dialects that real files use: faces closed by a seam edge
-//! that is walked twice, periodic faces without a seam, and whole closed surfaces without any loop. Dimensions are
-//! in millimetres. Nothing is checked: nonsensical dimensions give nonsensical solids.
+//! Each function gives a [`SolidSource`] in one of the dialects that real files use: faces closed by a seam
+//! edge that is walked twice, periodic faces without a seam, and whole closed surfaces without any loop.
+//! Dimensions are in millimetres. Nothing is checked: nonsensical dimensions give nonsensical solids.
 
 use feeler_geom::count::index;
 use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
@@ -47,8 +47,8 @@ impl SourceBuilder {
         index(self.edges.len() - 1)
     }
 
-    /// The straight edge between two vertices, added when it is not there yet, and whether walking from `a` to `b`
-    /// is walking it forward.
+    /// The straight edge between two vertices, added when it is not there yet, and whether walking from `a`
+    /// to `b` is walking it forward.
     pub fn line(&mut self, a: u32, b: u32) -> (u32, bool) {
         for (i, e) in self.edges.iter().enumerate() {
             if matches!(e.curve, Curve::Line { .. }) {
@@ -85,8 +85,8 @@ impl SourceBuilder {
         index(self.faces.len() - 1)
     }
 
-    /// Adds a planar face bounded by polygons of straight edges, the first one counter-clockwise seen from outside,
-    /// holes clockwise.
+    /// Adds a planar face bounded by polygons of straight edges, the first one counter-clockwise seen from
+    /// outside, holes clockwise.
     pub fn polygon(&mut self, loops: &[&[u32]]) -> u32 {
         let outer = loops[0];
         // Newell's normal: twice the vector area.
@@ -185,8 +185,8 @@ pub fn l_prism(leg: f64, thickness: f64, height: f64) -> SolidSource {
     }
 }
 
-/// A cube of edge length `size` with a cube of half that size cut out of the corner at `(size, size, size)`: the
-/// vertex in the middle is a pit, its three neighbours on the cube's edges are flat or saddle-like.
+/// A cube of edge length `size` with a cube of half that size cut out of the corner at `(size, size, size)`:
+/// the vertex in the middle is a pit, its three neighbours on the cube's edges are flat or saddle-like.
 #[must_use]
 pub fn notched_cube(size: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -395,8 +395,8 @@ pub fn hollow_sphere(outer: f64, inner: f64) -> SolidSource {
     b.finish("hollow_sphere")
 }
 
-/// A prism over a stadium (two half circles of the radius around `(± length / 2, 0)` joined by straight sides),
-/// from `z = 0` to `height`: its four upright edges are smooth.
+/// A prism over a stadium (two half circles of the radius around `(± length / 2, 0)` joined by straight
+/// sides), from `z = 0` to `height`: its four upright edges are smooth.
 #[must_use]
 pub fn stadium(length: f64, radius: f64, height: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -440,8 +440,8 @@ pub fn stadium(length: f64, radius: f64, height: f64) -> SolidSource {
     b.finish("stadium")
 }
 
-/// The outer sheet of a spindle torus (`major < minor`): an apple with two dimples, bounded by vertex loops at its
-/// two self-intersection points.
+/// The outer sheet of a spindle torus (`major < minor`): an apple with two dimples, bounded by vertex loops
+/// at its two self-intersection points.
 #[must_use]
 pub fn apple(major: f64, minor: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -452,9 +452,10 @@ pub fn apple(major: f64, minor: f64) -> SolidSource {
     b.finish("apple")
 }
 
-/// The wedge `0 ≤ longitude ≤ angle` of a horn torus, whose tube's radius is that of its circle but for `difference` (a
-/// share, as rounding gives): a rod bent about a point of its own side. Its two ends meet there. `halved`: the ends are
-/// bounded by two half circles each, otherwise by one circle that begins at that point.
+/// The wedge `0 ≤ longitude ≤ angle` of a horn torus, whose tube's radius is that of its circle but for
+/// `difference` (a share, as rounding gives): a rod bent about a point of its own side. Its two ends meet
+/// there. `halved`: the ends are bounded by two half circles each, otherwise by one circle that begins at
+/// that point.
 #[must_use]
 pub fn horn_bend(radius: f64, difference: f64, angle: f64, halved: bool) -> SolidSource {
     let mut b = SourceBuilder::new();

@@ -1,8 +1,9 @@
 //! A solid: topology, geometry, trimming, adjacency, edge and vertex status.
 //!
-//! [`source`] is what an importer hands over (topology and surfaces as read); [`build::build_solid`] turns it into a
-//! [`Solid`] with everything that the offline stage needs. Topology is truck-topology's index-based
-//! [`CompressedShell`](truck_topology::compress::CompressedShell); what it lacks stands beside it by the same index.
+//! [`source`] is what an importer hands over (topology and surfaces as read); [`build::build_solid`] turns it
+//! into a [`Solid`] with everything that the offline stage needs. Topology is truck-topology's index-based
+//! [`CompressedShell`](truck_topology::compress::CompressedShell); what it lacks stands beside it by the same
+//! index.
 
 pub mod build;
 pub mod fixtures;

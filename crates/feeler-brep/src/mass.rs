@@ -1,13 +1,13 @@
 //! Area, volume, first and second moments from trimmed patches, and inertia.
 //!
-//! By the divergence theorem, with `d = x - c` and any reference point `c`, a solid's volume is `⅓ ∮ d·n dA`, its first
-//! moments `∫ d dV` are `¼ ∮ d (d·n) dA` (the divergence of `d dᵀ` is `4 d`) and its second moments `∫ d dᵀ dV` are
-//! `⅕ ∮ d dᵀ (d·n) dA`; these forms are the same in every frame. A face contributes its part of these sums. Canonical
-//! surfaces are integrated along `u` in closed form and along the boundary numerically (Green's theorem), Bézier grids
-//! cell by cell.
+//! By the divergence theorem, with `d = x - c` and any reference point `c`, a solid's volume is `⅓ ∮ d·n dA`,
+//! its first moments `∫ d dV` are `¼ ∮ d (d·n) dA` (the divergence of `d dᵀ` is `4 d`) and its second moments
+//! `∫ d dᵀ dV` are `⅕ ∮ d dᵀ (d·n) dA`; these forms are the same in every frame. A face contributes its part
+//! of these sums. Canonical surfaces are integrated along `u` in closed form and along the boundary
+//! numerically (Green's theorem), Bézier grids cell by cell.
 //!
-//! A trimming curve follows its edge within a tolerance only. On canonical surfaces the slivers between the two are added,
-//! so that a round hole counts with the area of its circle.
+//! A trimming curve follows its edge within a tolerance only. On canonical surfaces the slivers between the
+//! two are added, so that a round hole counts with the area of its circle.
 //!
 //! # Source
 //! MATH §17.
@@ -23,7 +23,8 @@ use nalgebra::Matrix3;
 pub struct FaceIntegrals {
     /// Area (mm²).
     pub area: f64,
-    /// Contribution to the volume (mm³) about the reference point; only the sum over a closed shell has a meaning.
+    /// Contribution to the volume (mm³) about the reference point; only the sum over a closed shell has a
+    /// meaning.
     pub volume: f64,
     /// Contribution to the first moments `∫ (x - c) dV` (mm⁴).
     pub moment: V3,
@@ -63,21 +64,22 @@ impl Inertia {
     }
 }
 
-/// Relative accuracy of integrals over canonical surfaces; their integrands are smooth, so it costs next to nothing.
+/// Relative accuracy of integrals over canonical surfaces; their integrands are smooth, so it costs next to
+/// nothing.
 const CANONICAL: f64 = 1e-13;
 
-/// Area; flux `d·n`; flux times x, y, z; flux times xx, xy, xz, yy, yz, zz. Coordinates are those of a frame, about the
-/// reference point.
+/// Area; flux `d·n`; flux times x, y, z; flux times xx, xy, xz, yy, yz, zz. Coordinates are those of a frame,
+/// about the reference point.
 const K: usize = 11;
 type Sums = [f64; K];
 
 /// Curve of the edge that a trimming curve stands for, and its range of parameters.
 pub type EdgeCurve<'a> = (&'a Curve, (f64, f64));
 
-/// Integrals of the trimmed face. `outward`: whether the outward normal is the natural one. `edge`: the curves of
-/// [`TrimPiece::edge`], where they are known. `reference` should be near the solid: far from it, the contributions of
-/// opposite faces cancel and digits are lost. `rel_tol` is relative to the sums of absolute values over the parts of the
-/// face. NaN when the domain is unbounded.
+/// Integrals of the trimmed face. `outward`: whether the outward normal is the natural one. `edge`: the
+/// curves of [`TrimPiece::edge`], where they are known. `reference` should be near the solid: far from it,
+/// the contributions of opposite faces cancel and digits are lost. `rel_tol` is relative to the sums of
+/// absolute values over the parts of the face. NaN when the domain is unbounded.
 #[must_use]
 pub fn face_integrals<'a>(
     surface: &Surface,
@@ -162,7 +164,8 @@ fn slivers<'a>(
 
 /// A plane: `d·n` is constant, `d` linear.
 struct Plane {
-    /// The corner of the rectangle: coordinates from it keep their digits when the frame's origin is far away.
+    /// The corner of the rectangle: coordinates from it keep their digits when the frame's origin is far
+    /// away.
     corner: P2,
     /// The corner in the frame's axes, from the reference point.
     at: V3,
@@ -269,8 +272,8 @@ fn grid(surface: &Surface, cells: &TrimCells, c: &P3, rel_tol: f64) -> Sums {
         let d = at - c;
         products(n.norm(), d.dot(&n), d)
     };
-    // A plane through the reference point has a flux of round-off only, a symmetric patch such moments: the scale of
-    // the terms that cancel tells when to stop.
+    // A plane through the reference point has a flux of round-off only, a symmetric patch such moments: the
+    // scale of the terms that cancel tells when to stop.
     let r = cells.rect;
     let (mut density, mut reach) = (0.0_f64, 0.0_f64);
     for (i, j) in (0..5).flat_map(|i| (0..5).map(move |j| (i, j))) {

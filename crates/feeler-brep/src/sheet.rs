@@ -1,11 +1,12 @@
 //! Open shells: surfaces that bound nothing.
 //!
-//! An open shell becomes a closed one without thickness: each of its faces is there twice, facing either way; the two are sewn
-//! together along the open edges, which are razors then. It is met from both sides, and nothing is inside it. Parts of a
-//! shell that are closed stay as they are.
+//! An open shell becomes a closed one without thickness: each of its faces is there twice, facing either way;
+//! the two are sewn together along the open edges, which are razors then. It is met from both sides, and
+//! nothing is inside it. Parts of a shell that are closed stay as they are.
 //!
 //! # Deviations
-//! Simulators often take surfaces for one-sided; a sheet that can be fallen through from behind is of no use to contact.
+//! Simulators often take surfaces for one-sided; a sheet that can be fallen through from behind is of no use
+//! to contact.
 
 use feeler_geom::count::index;
 

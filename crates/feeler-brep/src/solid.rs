@@ -14,8 +14,9 @@ pub struct Solid {
     pub name: String,
     /// Entity id in the source file, 0 if none.
     pub source: u64,
-    /// Points, curves, surfaces and how they are joined, all shells together. A face's `orientation` is whether its
-    /// outward normal is the surface's natural normal. Edge curves run from the first to the second vertex.
+    /// Points, curves, surfaces and how they are joined, all shells together. A face's `orientation` is
+    /// whether its outward normal is the surface's natural normal. Edge curves run from the first to the
+    /// second vertex.
     pub shell: CompressedShell<P3, Curve, Surface>,
     /// Beside `shell.faces`.
     pub faces: Vec<FaceInfo>,
@@ -42,9 +43,9 @@ pub struct FaceInfo {
     pub source: u64,
     /// Shell index, 0 is the outer one.
     pub shell: u32,
-    /// Trimmed domain. `TrimPiece::edge` is the index of the edge, or [`NO_EDGE`](crate::build::NO_EDGE) along a side of
-    /// a patch that is one point; pieces run with the material on the left in the parameter plane of the *natural*
-    /// normal (they are reversed when the outward normal is the opposite one).
+    /// Trimmed domain. `TrimPiece::edge` is the index of the edge, or [`NO_EDGE`](crate::build::NO_EDGE)
+    /// along a side of a patch that is one point; pieces run with the material on the left in the parameter
+    /// plane of the *natural* normal (they are reversed when the outward normal is the opposite one).
     pub domain: TrimDomain,
     /// Classification structure of `domain`, free of contradictions.
     pub cells: TrimCells,
@@ -61,27 +62,30 @@ pub struct EdgeSide {
     pub face: u32,
     /// Whether the face, seen from outside, is on the left of the edge walked along its curve's direction.
     pub forward: bool,
-    /// The edge in the face's parameter plane (unwrapped, continuous along the loop), along the *curve's* direction.
+    /// The edge in the face's parameter plane (unwrapped, continuous along the loop), along the *curve's*
+    /// direction.
     pub pcurve: Vec<TrimPiece>,
     /// Curve parameters at the joints of `pcurve`, one more than there are pieces.
     pub joints: Vec<f64>,
-    /// Measured distance between the edge's curve and the face's surface, and between the curve and `pcurve` mapped to
-    /// the surface (mm).
+    /// Measured distance between the edge's curve and the face's surface, and between the curve and `pcurve`
+    /// mapped to the surface (mm).
     pub deviation: f64,
 }
 
 /// How the two faces meet along an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeStatus {
-    /// The material's dihedral angle is below π somewhere and nowhere above (but for the noise of the file): can carry
-    /// an LMD.
+    /// The material's dihedral angle is below π somewhere and nowhere above (but for the noise of the file):
+    /// can carry an LMD.
     Convex,
-    /// The material's dihedral angle is nowhere below π and more than 1e-3 rad above it somewhere: cannot carry an LMD.
+    /// The material's dihedral angle is nowhere below π and more than 1e-3 rad above it somewhere: cannot
+    /// carry an LMD.
     Concave,
-    /// Tangent planes agree along the whole edge to 1e-7 rad (to 1e-3 on the concave side): carries quasi-LMDs only.
+    /// Tangent planes agree along the whole edge to 1e-7 rad (to 1e-3 on the concave side): carries
+    /// quasi-LMDs only.
     Smooth,
-    /// Both faces are the same one, which is smooth there (a seam, an edge that leads nowhere): no feature at all. A
-    /// face that meets itself in a sharp edge has one of the other statuses.
+    /// Both faces are the same one, which is smooth there (a seam, an edge that leads nowhere): no feature at
+    /// all. A face that meets itself in a sharp edge has one of the other statuses.
     Seam,
 }
 
@@ -98,7 +102,8 @@ pub struct EdgeInfo {
     pub sides: SmallVec<[EdgeSide; 2]>,
     /// Status.
     pub status: EdgeStatus,
-    /// Smallest and largest signed angle (rad) between the faces' normals along the edge, positive where convex.
+    /// Smallest and largest signed angle (rad) between the faces' normals along the edge, positive where
+    /// convex.
     pub dihedral: (f64, f64),
 }
 

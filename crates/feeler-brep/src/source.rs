@@ -28,8 +28,8 @@ pub struct VertexSource {
     pub point: P3,
 }
 
-/// An edge: the part of `curve` from the start vertex to the end vertex, in the curve's direction when `same_sense`
-/// and against it otherwise. Start and end may be the same vertex (a closed edge).
+/// An edge: the part of `curve` from the start vertex to the end vertex, in the curve's direction when
+/// `same_sense` and against it otherwise. Start and end may be the same vertex (a closed edge).
 #[derive(Clone, Debug)]
 pub struct EdgeSource {
     /// Entity id.
@@ -57,8 +57,8 @@ pub struct FaceSource {
     pub surface: Surface,
     /// Distance between `surface` and the file's own (0 when exact).
     pub surface_deviation: f64,
-    /// Whether the outward normal (all of face orientation, `same_sense` and shell orientation folded in) is the
-    /// surface's natural normal.
+    /// Whether the outward normal (all of face orientation, `same_sense` and shell orientation folded in) is
+    /// the surface's natural normal.
     pub outward: bool,
     /// `outward` is a guess: the file leaves open which way its surface's normal points.
     pub either_way: bool,

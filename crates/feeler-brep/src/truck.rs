@@ -1,8 +1,9 @@
 //! Solids of truck-modeling as input.
 //!
-//! The topology is taken over as it is: truck's compressed shells hold indices like ours. Lines and planes stay what
-//! they are; lines that are revolved become planes, cylinders and cones; other curves and surfaces become NURBS, exactly.
-//! Ids are indices: vertices, edges and faces count from 1 over all shells of the solid.
+//! The topology is taken over as it is: truck's compressed shells hold indices like ours. Lines and planes
+//! stay what they are; lines that are revolved become planes, cylinders and cones; other curves and surfaces
+//! become NURBS, exactly. Ids are indices: vertices, edges and faces count from 1 over all shells of the
+//! solid.
 //!
 //! # Source
 //! Revolution as rational quadratics: Piegl & Tiller, *The NURBS Book*, §8.5.
@@ -41,8 +42,8 @@ pub enum TruckError {
     },
 }
 
-/// Takes over a solid; its lengths are millimetres. [`build_solid`](crate::build::build_solid) makes the result a
-/// [`Solid`](crate::Solid).
+/// Takes over a solid; its lengths are millimetres. [`build_solid`](crate::build::build_solid) makes the
+/// result a [`Solid`](crate::Solid).
 ///
 /// # Errors
 /// [`TruckError`]: a curve or surface has no exact form here.

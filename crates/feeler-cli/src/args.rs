@@ -163,7 +163,8 @@ pub struct Query {
     /// The solids.
     #[command(flatten)]
     pub pair: PairArgs,
-    /// Motion of A: tx,ty,tz or tx,ty,tz,qx,qy,qz,qw or @FILE with a 4x4 matrix or a translation and a rotation
+    /// Motion of A: tx,ty,tz or tx,ty,tz,qx,qy,qz,qw or @FILE with a 4x4 matrix or a translation and a
+    /// rotation
     #[arg(long, value_name = "POSE", default_value = "0,0,0", allow_hyphen_values = true)]
     pub pose_a: String,
     /// Motion of B
@@ -196,7 +197,8 @@ pub struct Sweep {
 /// `feeler clearance`.
 #[derive(Debug, Args)]
 pub struct Clearance {
-    /// Assemblies: .feeler, or STEP to be prepared in memory; all parts of all files are checked against each other
+    /// Assemblies: .feeler, or STEP to be prepared in memory; all parts of all files are checked against each
+    /// other
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Measure parts up to this distance (mm); default: the largest `min` of the rules, else 1
@@ -238,7 +240,7 @@ pub struct Clearance {
     /// Write all measured pairs as CSV
     #[arg(long, value_name = "FILE.csv")]
     pub csv: Option<PathBuf>,
-    /// Write JUnit's XML: a case for each pair that a rule decides about
+    /// Write the XML of `JUnit`: a case for each pair that a rule decides about
     #[arg(long, value_name = "FILE.xml")]
     pub junit: Option<PathBuf>,
     /// Write a page whose table sorts itself

@@ -50,10 +50,11 @@ enum Written {
     },
 }
 
-/// The pose that a file holds: a 4×4 row-major matrix or a translation and a quaternion in JSON, or the 16 numbers of a
-/// matrix as plain text.
+/// The pose that a file holds: a 4×4 row-major matrix or a translation and a quaternion in JSON, or the 16
+/// numbers of a matrix as plain text.
 fn from_file(text: &str) -> anyhow::Result<Pose> {
-    const WANTED: &str = "a pose file holds a 4x4 row-major matrix, [[…],[…],[…],[0,0,0,1]] or 16 numbers, or \
+    const WANTED: &str = "a pose file holds a 4x4 row-major matrix, [[…],[…],[…],[0,0,0,1]] or 16 numbers, \
+        or \
                           {\"translation\": [x,y,z], \"rotation\": [qx,qy,qz,qw]}";
     if text.trim_start().starts_with(['[', '{']) {
         return match serde_json::from_str(text).context(WANTED)? {

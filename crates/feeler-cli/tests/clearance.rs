@@ -21,7 +21,8 @@ fn json(args: &[&str]) -> (i32, Value) {
     (run.status.code().unwrap(), document.unwrap_or_else(|e| panic!("{e}: {told}")))
 }
 
-/// Socket, plug and bore of the models, and where the pin stands in the bore: its radius is the bore's less 0.05.
+/// Socket, plug and bore of the models, and where the pin stands in the bore: its radius is the bore's less
+/// 0.05.
 fn files() -> [String; 2] {
     ["bore.step", "pin.step"].map(|f| data(f).display().to_string())
 }

@@ -381,7 +381,8 @@ fn a_solid_among_several_must_be_named() {
     assert!(told.contains("--solid-a") && told.contains("0 'frame/") && told.contains("clearance"), "{told}");
 }
 
-/// What `sweep` prints is what `query` prints of the same pose, to the last bit, and what it reads is what was written.
+/// What `sweep` prints is what `query` prints of the same pose, to the last bit, and what it reads is what
+/// was written.
 #[test]
 fn a_sweep_repeats_queries_to_the_bit() {
     let dir = tempfile::tempdir().unwrap();

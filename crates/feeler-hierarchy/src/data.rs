@@ -171,8 +171,9 @@ pub struct Hierarchy {
     /// Binary tree; node 0 is the root. Children of an inner node are adjacent.
     #[serde(with = "feeler_geom::bulk")]
     pub nodes: Vec<Node>,
-    /// Points (mm) whose convex hull holds the solid, near enough that no extent of it along any direction is more than
-    /// 1 % larger than that of the solid: what bounds a body that moves. Empty only where there are no nodes.
+    /// Points (mm) whose convex hull holds the solid, near enough that no extent of it along any direction is
+    /// more than 1 % larger than that of the solid: what bounds a body that moves. Empty only where there are
+    /// no nodes.
     #[serde(with = "feeler_geom::bulk")]
     pub hull: Vec<P3>,
 }
@@ -182,8 +183,8 @@ pub struct Hierarchy {
 pub struct Inertia {
     /// Centre of mass (mm), in the axes of the part.
     pub centroid: [f64; 3],
-    /// Inertia tensor (mm⁵) about the centroid, in the axes of the part: moments of inertia on the diagonal, negative
-    /// products of inertia beside it.
+    /// Inertia tensor (mm⁵) about the centroid, in the axes of the part: moments of inertia on the diagonal,
+    /// negative products of inertia beside it.
     pub tensor: [[f64; 3]; 3],
 }
 
@@ -204,8 +205,9 @@ pub struct SolidInfo {
     pub volume: f64,
     /// Centroid and inertia; none where there is no volume (open surfaces).
     pub inertia: Option<Inertia>,
-    /// Smallest thickness of the material (mm), never more than it: the shortest segment into the material that is normal to
-    /// faces at both ends (docs/MATH.md, §19). Infinite where there is none, and for sheets; 0 where nothing could be proven.
+    /// Smallest thickness of the material (mm), never more than it: the shortest segment into the material
+    /// that is normal to faces at both ends (docs/MATH.md, §19). Infinite where there is none, and for
+    /// sheets; 0 where nothing could be proven.
     pub wall: f64,
     /// Source counts: faces, edges, vertices.
     pub source_counts: [u32; 3],
@@ -228,7 +230,8 @@ pub struct Face {
     pub surface: Surface,
     /// Whether the outward normal is the natural one.
     pub outward: bool,
-    /// Trimmed domain of the whole supermaximal face. `TrimPiece::edge` is a source edge index, for reports only.
+    /// Trimmed domain of the whole supermaximal face. `TrimPiece::edge` is a source edge index, for reports
+    /// only.
     pub trim: TrimCells,
     /// Source faces: entity ids, with their own domains when there are several.
     pub sources: Vec<(u64, Option<TrimCells>)>,
@@ -247,7 +250,8 @@ pub struct NearCanonical<T> {
     pub deviation: f64,
     /// Largest angle (rad) between the normals, of curves between the tangents.
     pub angle: f64,
-    /// Largest difference (1/mm) of normal curvatures in one direction, of curves that of the curvature vectors.
+    /// Largest difference (1/mm) of normal curvatures in one direction, of curves that of the curvature
+    /// vectors.
     pub curvature: f64,
 }
 
@@ -256,13 +260,14 @@ pub struct NearCanonical<T> {
 pub struct Edge {
     /// Curve.
     pub curve: Curve,
-    /// Disjoint spans by increasing parameter; a closed edge of a periodic curve has one span of a full period and
-    /// `closed`. Spans of a periodic curve may reach over the end of its period.
+    /// Disjoint spans by increasing parameter; a closed edge of a periodic curve has one span of a full
+    /// period and `closed`. Spans of a periodic curve may reach over the end of its period.
     #[serde(with = "feeler_geom::bulk")]
     pub spans: Vec<Span>,
     /// One span that closes on itself smoothly: the ends are interior points.
     pub closed: bool,
-    /// The two faces, the one on the left (`forward`) first. Both may be one Bézier face, at a crease where it closes.
+    /// The two faces, the one on the left (`forward`) first. Both may be one Bézier face, at a crease where
+    /// it closes.
     pub sides: [Side; 2],
     /// Smooth (G¹) edges carry quasi-LMDs only.
     pub quasi_only: bool,
@@ -290,9 +295,9 @@ pub struct Side {
     pub face: u32,
     /// Whether the face, seen from outside, is on the left of the edge in the curve's direction.
     pub forward: bool,
-    /// Samples `(t, u, v)` in increasing `t` from which to invert edge points on a Bézier surface: so dense that
-    /// Newton converges from linear interpolation. Parameters may leave the surface's period. Empty for canonical
-    /// surfaces.
+    /// Samples `(t, u, v)` in increasing `t` from which to invert edge points on a Bézier surface: so dense
+    /// that Newton converges from linear interpolation. Parameters may leave the surface's period. Empty for
+    /// canonical surfaces.
     #[serde(with = "feeler_geom::bulk")]
     pub guide: Vec<[f64; 3]>,
 }
@@ -343,7 +348,8 @@ pub struct Node {
     pub cone: RevolutionCone,
     /// Bits of [`FeatureType`](crate::FeatureType) present below.
     pub types: u16,
-    /// Leaf: index of the area with the top bit set. Inner: index of the first child, the second is next to it.
+    /// Leaf: index of the area with the top bit set. Inner: index of the first child, the second is next to
+    /// it.
     pub link: u32,
 }
 

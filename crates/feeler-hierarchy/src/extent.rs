@@ -1,8 +1,8 @@
 //! How far a solid reaches along any direction, from its exact geometry, and boxes from that.
 //!
-//! The nodes are opened from the farthest box on, until no box that is left reaches beyond a point that has been found. Of
-//! leaves, vertices and edges answer for themselves, faces for where they are level. What needs no answer: concave edges
-//! (the solid goes on beyond them) and borders between faces of one surface.
+//! The nodes are opened from the farthest box on, until no box that is left reaches beyond a point that has
+//! been found. Of leaves, vertices and edges answer for themselves, faces for where they are level. What
+//! needs no answer: concave edges (the solid goes on beyond them) and borders between faces of one surface.
 //!
 //! # Source
 //! MATH §18.
@@ -11,8 +11,8 @@ use crate::data::{Feature, Hierarchy};
 use feeler_geom::{Aabb, Extent, Obb, P3, Pose, V3};
 use std::collections::BinaryHeap;
 
-/// Deviations up to this share of the solid's size are those of trimming curves that were fitted to an edge; larger ones
-/// are the file's own, and the solid may reach as much farther than its edges tell.
+/// Deviations up to this share of the solid's size are those of trimming curves that were fitted to an edge;
+/// larger ones are the file's own, and the solid may reach as much farther than its edges tell.
 const FITTED: f64 = 1e-7;
 
 /// Room (relative to the solid's size) that is left between the bounds of an extent in boxes.
@@ -26,10 +26,10 @@ struct Open {
 
 feeler_geom::ordered_by!(Open, |a, b| a.upper.total_cmp(&b.upper).then(b.node.cmp(&a.node)));
 
-/// How far a solid reaches along a unit direction in its own coordinates: to rounding where lines, conics and canonical surfaces
-/// decide, to `tol` (mm) where splines do. [`Extent::upper`] is proven, up to the deviations of trims that the preparation
-/// fitted itself. Larger deviations, those of the file, are added to it. `None`
-/// for a hierarchy without nodes.
+/// How far a solid reaches along a unit direction in its own coordinates: to rounding where lines, conics and
+/// canonical surfaces decide, to `tol` (mm) where splines do. [`Extent::upper`] is proven, up to the
+/// deviations of trims that the preparation fitted itself. Larger deviations, those of the file, are added to
+/// it. `None` for a hierarchy without nodes.
 #[must_use]
 pub fn extent(h: &Hierarchy, d: &V3, tol: f64) -> Option<Extent> {
     let root = h.nodes.first()?;
@@ -98,8 +98,8 @@ fn reach(obb: &Obb, d: &V3) -> f64 {
     obb.center.coords.dot(d) + half + 32.0 * f64::EPSILON * size
 }
 
-/// The box around a placed solid, along the axes that it is placed in: never smaller than the solid (as [`extent`] has it) and
-/// to 1e-6 of its size no larger. Empty for a hierarchy without nodes.
+/// The box around a placed solid, along the axes that it is placed in: never smaller than the solid (as
+/// [`extent`] has it) and to 1e-6 of its size no larger. Empty for a hierarchy without nodes.
 #[must_use]
 pub fn placed_box(h: &Hierarchy, pose: &Pose) -> Aabb {
     let Some(root) = h.nodes.first() else { return Aabb::empty() };

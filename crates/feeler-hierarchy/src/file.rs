@@ -14,22 +14,25 @@
 //! | 52..56 | instances |
 //! | 56..64 | areas of all solids |
 //!
-//! The payload is the [`Model`] in bincode with fixed-width little-endian integers; long lists of small records are runs
-//! of plain bytes in it ([`feeler_geom::bulk`]), so that loading is one validated copy. The codec is this module's private
-//! matter. A reader first compares lengths, then the checksum, then decodes under a limit of allocation, and last checks
-//! that the model is [well formed](crate::validate).
+//! The payload is the [`Model`] in bincode with fixed-width little-endian integers; long lists of small
+//! records are runs of plain bytes in it ([`feeler_geom::bulk`]), so that loading is one validated copy. The
+//! codec is this module's private matter. A reader first compares lengths, then the checksum, then decodes
+//! under a limit of allocation, and last checks that the model is [well formed](crate::validate).
 //!
 //! # Versions
 //!
-//! - The magic and the place of the version never change: every release can say whether a file is older or newer.
-//! - [`FORMAT_VERSION`] goes up by one with every change to the bytes or to what they mean: a field added, removed or
-//!   moved, a number with another meaning, a rule of [`validate`](crate::validate) that files of today break. It stays
-//!   when only the numbers get better (tighter bounds, other trees): then the program's version in the file differs.
-//! - A release reads and writes one version. A `.feeler` file is made from an input that is still there, so there is no
-//!   code for the versions of the past, each of which would be one more door to defend: an older file is refused with the
-//!   advice to prepare the input again, which `feeler preprocess` does by itself, a newer one with the advice to update.
-//! - Before 1.0 any release may raise the version; from 1.0 on, a release that raises it raises its own minor version,
-//!   and the change log says so.
+//! - The magic and the place of the version never change: every release can say whether a file is older or
+//!   newer.
+//! - [`FORMAT_VERSION`] goes up by one with every change to the bytes or to what they mean: a field added,
+//!   removed or moved, a number with another meaning, a rule of [`validate`](crate::validate) that files of
+//!   today break. It stays when only the numbers get better (tighter bounds, other trees): then the program's
+//!   version in the file differs.
+//! - A release reads and writes one version. A `.feeler` file is made from an input that is still there, so
+//!   there is no code for the versions of the past, each of which would be one more door to defend: an older
+//!   file is refused with the advice to prepare the input again, which `feeler preprocess` does by itself, a
+//!   newer one with the advice to update.
+//! - Before 1.0 any release may raise the version; from 1.0 on, a release that raises it raises its own minor
+//!   version, and the change log says so.
 
 use crate::data::{Hierarchy, Model};
 use crate::validate::{IllFormed, check_well_formed};
@@ -74,7 +77,8 @@ pub enum FileError {
     TextMode,
     /// Written by a later release.
     #[error(
-        "written in format version {found}, newer than the supported version {supported}; update feeler, or prepare \
+        "written in format version {found}, newer than the supported version {supported}; update feeler, or \
+            prepare \
          the input again with this version"
     )]
     Newer {
@@ -85,7 +89,8 @@ pub enum FileError {
     },
     /// Written by an earlier release whose format is no longer read.
     #[error(
-        "written in format version {found}, older than the supported version {supported}; prepare the input again \
+        "written in format version {found}, older than the supported version {supported}; prepare the input \
+            again \
          with `feeler preprocess`"
     )]
     Older {
@@ -112,7 +117,8 @@ pub enum FileError {
     },
     /// Some byte has changed since the file was written.
     #[error(
-        "damaged: the checksum is {found:016x}, not {stored:016x}; copy the file again, or prepare the input again"
+        "damaged: the checksum is {found:016x}, not {stored:016x}; copy the file again, or prepare the \
+            input again"
     )]
     Checksum {
         /// Checksum in the header.
@@ -187,8 +193,8 @@ fn seal(bytes: &mut [u8]) {
     bytes[24..32].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// The same file with another format version and a checksum to match: for tests of what readers say about it. Bytes
-/// too short to have a version are returned as they are.
+/// The same file with another format version and a checksum to match: for tests of what readers say about it.
+/// Bytes too short to have a version are returned as they are.
 #[must_use]
 pub fn with_version(bytes: &[u8], version: u32) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
@@ -230,8 +236,8 @@ struct Header {
 }
 
 impl Header {
-    /// Reads as much of a header as there is, so that the message fits: what is too short may still be known to be
-    /// no feeler file at all.
+    /// Reads as much of a header as there is, so that the message fits: what is too short may still be known
+    /// to be no feeler file at all.
     fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let known = bytes.len().min(MAGIC.len());
         if bytes[..known] != MAGIC[..known] {
@@ -307,8 +313,8 @@ fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 
 /// The model in the bytes of a file.
 ///
-/// Never panics, and allocates no more than a small multiple of the bytes' length (or about a megabyte, if that is
-/// more), whatever the bytes claim.
+/// Never panics, and allocates no more than a small multiple of the bytes' length (or about a megabyte, if
+/// that is more), whatever the bytes claim.
 ///
 /// # Errors
 /// All variants of [`FileError`] but [`FileError::At`] and [`FileError::Io`].
@@ -325,9 +331,10 @@ pub fn decode(bytes: &[u8]) -> Result<Model, FileError> {
     Ok(model)
 }
 
-/// Decodes under a limit. The codec takes a string's claimed length for granted before it compares it with what is
-/// there, and its limit must be a constant: hence classes of payload lengths, each limited to its own largest. Lists
-/// are safe of themselves: what is reserved for one at once is capped at a megabyte, and elements must be there.
+/// Decodes under a limit. The codec takes a string's claimed length for granted before it compares it with
+/// what is there, and its limit must be a constant: hence classes of payload lengths, each limited to its own
+/// largest. Lists are safe of themselves: what is reserved for one at once is capped at a megabyte, and
+/// elements must be there.
 fn decode_payload(payload: &[u8]) -> Result<Model, FileError> {
     const CLASSES: [usize; 5] = [1 << 16, 1 << 20, 1 << 24, 1 << 28, 1 << 31];
     match payload.len() {
@@ -389,8 +396,8 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, FileError> {
     Ok(bytes)
 }
 
-/// Writes a file: to a temporary one in the same folder, which then takes the name. On failure what was at `path`
-/// before stays, and nothing is left behind. Returns the number of bytes.
+/// Writes a file: to a temporary one in the same folder, which then takes the name. On failure what was at
+/// `path` before stays, and nothing is left behind. Returns the number of bytes.
 ///
 /// # Errors
 /// [`FileError::IllFormed`] and [`FileError::Io`]; with the path.
@@ -423,13 +430,14 @@ impl Model {
 
 /// Checksum of a file but for the field that holds it.
 ///
-/// Words go in turn into one of several states, so that a processor can work on them at the same time, each through a
-/// step that is one-to-one in the state and in the word; so do the states into the last one. A change within one word
-/// thus always changes the result; other changes slip through once in 2⁶⁴.
+/// Words go in turn into one of several states, so that a processor can work on them at the same time, each
+/// through a step that is one-to-one in the state and in the word; so do the states into the last one. A
+/// change within one word thus always changes the result; other changes slip through once in 2⁶⁴.
 fn checksum(bytes: &[u8]) -> u64 {
     const LANES: usize = 4;
     fn step(state: u64, word: u64) -> u64 {
-        // An odd multiplier (the golden ratio's fraction) mixes upwards, the shift downwards; both can be undone.
+        // An odd multiplier (the golden ratio's fraction) mixes upwards, the shift downwards; both can be
+        // undone.
         const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
         let mixed = (state ^ word).wrapping_mul(ODD);
         mixed ^ (mixed >> 29)

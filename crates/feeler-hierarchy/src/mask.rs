@@ -4,10 +4,10 @@
 //! BREP §2.2, Tables 2.1 and 2.2; MATH §4.
 //!
 //! # Derivation
-//! At a critical pair at distance `d` with shape operators `S_a`, `S_b` against the outward normals, the Hessian is
-//! positive definite if and only if `I + d S_a ≻ 0` and `M := S_b + S_a (I + d S_a)⁻¹ ≻ 0` (MATH §2). The first
-//! makes `κ / (1 + d κ)` a curvature of the same sign as κ, in the same frame, so M is a sum of two symmetric matrices
-//! whose eigenvalues have the signs of the two types, at any angle:
+//! At a critical pair at distance `d` with shape operators `S_a`, `S_b` against the outward normals, the
+//! Hessian is positive definite if and only if `I + d S_a ≻ 0` and `M := S_b + S_a (I + d S_a)⁻¹ ≻ 0` (MATH
+//! §2). The first makes `κ / (1 + d κ)` a curvature of the same sign as κ, in the same frame, so M is a sum
+//! of two symmetric matrices whose eigenvalues have the signs of the two types, at any angle:
 //!
 //! | type | signs | | type | signs |
 //! |---|---|---|---|---|
@@ -20,22 +20,22 @@
 //!
 //! **Strict** (M ≻ 0 for some choice). Impossible
 //! - (i) when both have no positive curvature (P, C−, S− among themselves): M ⪯ 0;
-//! - (ii) when one has a direction of curvature 0 along which the other one, at any angle, has no positive curvature:
-//!   P × C+ (along the axis), C+ × C−, C+ × S−: `xᵀMx ≤ 0` there;
+//! - (ii) when one has a direction of curvature 0 along which the other one, at any angle, has no positive
+//!   curvature: P × C+ (along the axis), C+ × C−, C+ × S−: `xᵀMx ≤ 0` there;
 //! - (iii) T− against P, C−, S−: `xᵀMx < 0` along the tube's own section.
 //!
-//! All others are possible: C+ × C+, C+ × T− and T− × T− crossed (`diag(−1, 2) + diag(2, −1) ≻ 0`; Table 2.2 clears
-//! the last one wrongly), S+ and T+ by being small enough against anything.
+//! All others are possible: C+ × C+, C+ × T− and T− × T− crossed (`diag(−1, 2) + diag(2, −1) ≻ 0`; Table 2.2
+//! clears the last one wrongly), S+ and T+ by being small enough against anything.
 //!
-//! **Conformal** (M ⪰ 0 and singular for some choice: a minimum that is not strict; a singular `I + d S` is no
-//! minimum between faces since the coupling −I is regular). The values of the smallest eigenvalue over all choices form an
-//! interval, so it misses 0 only
-//! - (iv) when M ⪰ 0 is impossible: S− against P, C±, S−, T−; C− against P, C−, T−; P × T−: one direction has a
-//!   negative curvature on one side and none positive on the other (for C+ × S− its axis);
+//! **Conformal** (M ⪰ 0 and singular for some choice: a minimum that is not strict; a singular `I + d S` is
+//! no minimum between faces since the coupling −I is regular). The values of the smallest eigenvalue over all
+//! choices form an interval, so it misses 0 only
+//! - (iv) when M ⪰ 0 is impossible: S− against P, C±, S−, T−; C− against P, C−, T−; P × T−: one direction has
+//!   a negative curvature on one side and none positive on the other (for C+ × S− its axis);
 //! - (v) when a minimum is always strict: S+ against P, C+, S+: `M ⪰ S+ ≻ 0`.
 //!
-//! For edges and vertices the conclusions are the same (checked with their own Hessians in the tests): a vertex or a
-//! straight edge at the centre of a sphere, on a cylinder's axis and so on included.
+//! For edges and vertices the conclusions are the same (checked with their own Hessians in the tests): a
+//! vertex or a straight edge at the centre of a sphere, on a cylinder's axis and so on included.
 
 use feeler_geom::{Curve, Surface};
 
@@ -57,7 +57,8 @@ pub enum FeatureType {
     ConvexSphere,
     /// Spherical cavity.
     ConcaveSphere,
-    /// Torus with the material inside the tube (both sheets of a spindle torus with the material on the tube's side).
+    /// Torus with the material inside the tube (both sheets of a spindle torus with the material on the
+    /// tube's side).
     ConvexTorus,
     /// Torus with the material outside the tube.
     ConcaveTorus,
@@ -122,8 +123,8 @@ impl FeatureType {
         1 << self as u8
     }
 
-    /// The type of a face; `outward`: the outward normal is the natural one, which on the inner sheet of a spindle torus
-    /// ([`on_inner_sheet`](feeler_geom::trim::on_inner_sheet)) points into the tube.
+    /// The type of a face; `outward`: the outward normal is the natural one, which on the inner sheet of a
+    /// spindle torus ([`on_inner_sheet`](feeler_geom::trim::on_inner_sheet)) points into the tube.
     #[must_use]
     pub fn of_surface(surface: &Surface, outward: bool, on_inner_sheet: bool) -> Self {
         let choose = |convex, concave| if outward { convex } else { concave };
@@ -166,7 +167,8 @@ impl FeatureType {
         ALL & !cleared
     }
 
-    /// Types that can meet this one in a minimum that is not strict. The numbers refer to the module's derivation.
+    /// Types that can meet this one in a minimum that is not strict. The numbers refer to the module's
+    /// derivation.
     #[must_use]
     pub const fn conformal_mask(self) -> u16 {
         let cleared = match self {
@@ -218,15 +220,15 @@ fn meets(table: &[u16; 16], a: u16, b: u16) -> bool {
     false
 }
 
-/// Whether features with these types (unions of [`FeatureType::bit`]) can have a strict minimum of their distance.
-/// Unknown bits are compatible with everything.
+/// Whether features with these types (unions of [`FeatureType::bit`]) can have a strict minimum of their
+/// distance. Unknown bits are compatible with everything.
 #[must_use]
 pub fn strict_compatible(types_a: u16, types_b: u16) -> bool {
     meets(&STRICT, types_a, types_b) || unknown(types_a, types_b)
 }
 
-/// Whether features with these types can have a minimum that is not strict (conformal). A pair of features may be culled
-/// only when this and [`strict_compatible`] both say no.
+/// Whether features with these types can have a minimum that is not strict (conformal). A pair of features
+/// may be culled only when this and [`strict_compatible`] both say no.
 #[must_use]
 pub fn conformal_compatible(types_a: u16, types_b: u16) -> bool {
     meets(&CONFORMAL, types_a, types_b) || unknown(types_a, types_b)

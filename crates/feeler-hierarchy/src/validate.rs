@@ -1,8 +1,8 @@
 //! Checks that a decoded model is well formed.
 //!
-//! A checksum is no proof of good will: after these checks every index and count is in range and every number is
-//! finite and of a sensible size, so that the code that reads a model need not look again. Tightness and containment
-//! of the bounds are not checked here; they belong to the tests of the preparation.
+//! A checksum is no proof of good will: after these checks every index and count is in range and every number
+//! is finite and of a sensible size, so that the code that reads a model need not look again. Tightness and
+//! containment of the bounds are not checked here; they belong to the tests of the preparation.
 
 use crate::data::{
     Area, Component, Edge, Face, Feature, Hierarchy, Inertia, Instance, Model, NearCanonical, Node, Vertex,
@@ -16,8 +16,8 @@ use std::fmt::Display;
 /// Largest depth of a hierarchy's tree, the root counting as 1; what fixed stacks of traversals may rely on.
 pub const MAX_DEPTH: u32 = 64;
 
-/// Largest magnitude of any length or parameter. No model comes near it, and products of a few such numbers stay
-/// finite.
+/// Largest magnitude of any length or parameter. No model comes near it, and products of a few such numbers
+/// stay finite.
 pub const MAX_NUMBER: f64 = 1e30;
 
 /// How far axes may be from unit length and from right angles.
@@ -38,9 +38,9 @@ pub struct IllFormed {
 
 type Check = Result<(), IllFormed>;
 
-/// Checks a whole model: every index and count in range, all numbers finite, frames orthonormal, radii and weights
-/// positive, breaks and ranges increasing, control point counts right, and each tree a tree of at most [`MAX_DEPTH`]
-/// levels with every node and area reached exactly once.
+/// Checks a whole model: every index and count in range, all numbers finite, frames orthonormal, radii and
+/// weights positive, breaks and ranges increasing, control point counts right, and each tree a tree of at
+/// most [`MAX_DEPTH`] levels with every node and area reached exactly once.
 ///
 /// # Errors
 /// The first thing found wrong.
@@ -381,8 +381,8 @@ fn check_obb(obb: &Obb) -> Check {
     check_axes(obb.axes).at("box")
 }
 
-/// Walks the tree by levels. Children come after their parent, so one pass forward knows every node's depth; each node
-/// but the root must be given a depth exactly once.
+/// Walks the tree by levels. Children come after their parent, so one pass forward knows every node's depth;
+/// each node but the root must be given a depth exactly once.
 fn check_tree(nodes: &[Node], n_areas: usize) -> Check {
     if nodes.is_empty() {
         return require(n_areas == 0, "there are areas but no nodes");

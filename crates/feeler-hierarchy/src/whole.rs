@@ -1,8 +1,9 @@
 //! Files that are whole or absent.
 //!
 //! Bytes go to a temporary file in the target's folder, which then takes the target's name. Its name is
-//! `.TARGET.PROCESS-ATTEMPT.tmp`, and its writer holds a lock on it: what a killed process left behind can be told from
-//! what another one is writing, on the same machine or (where the file system passes locks on) another.
+//! `.TARGET.PROCESS-ATTEMPT.tmp`, and its writer holds a lock on it: what a killed process left behind can be
+//! told from what another one is writing, on the same machine or (where the file system passes locks on)
+//! another.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -40,8 +41,8 @@ pub struct Halt {
     _open: MutexGuard<'static, Vec<PathBuf>>,
 }
 
-/// Removes the temporary files of this process and stops its writers: for a process about to exit in the middle of its
-/// work.
+/// Removes the temporary files of this process and stops its writers: for a process about to exit in the
+/// middle of its work.
 pub fn halt_writers() -> Halt {
     let mut open = open();
     for path in open.drain(..) {
@@ -51,8 +52,8 @@ pub fn halt_writers() -> Halt {
     Halt { _open: open }
 }
 
-/// Removes the temporary files for `.feeler` files that killed processes left in a folder; those that somebody is
-/// writing stay. Returns how many there were. A folder that cannot be listed has none.
+/// Removes the temporary files for `.feeler` files that killed processes left in a folder; those that
+/// somebody is writing stay. Returns how many there were. A folder that cannot be listed has none.
 pub fn remove_stale(folder: &Path) -> usize {
     let Ok(entries) = fs::read_dir(folder) else { return 0 };
     let left = entries.flatten().filter(|e| is_temporary(&e.file_name()));

@@ -4,9 +4,9 @@
 //! BREP §2.4.2.
 //!
 //! # Deviations
-//! Not the best box that a search finds but the best of a few: the world's axes, the points' principal axes, and what
-//! the caller knows (a patch's tangents, the boxes of a node's children). Over real models their surface is larger
-//! than that of [`Obb::fit`] by 0 to 3 %, at a fifteenth of the time.
+//! Not the best box that a search finds but the best of a few: the world's axes, the points' principal axes,
+//! and what the caller knows (a patch's tangents, the boxes of a node's children). Over real models their
+//! surface is larger than that of [`Obb::fit`] by 0 to 3 %, at a fifteenth of the time.
 
 use feeler_geom::obb::Spans;
 use feeler_geom::{Obb, P3, V3};
@@ -15,8 +15,8 @@ use nalgebra::{Matrix3, SymmetricEigen};
 /// The axes of the coordinates.
 pub(crate) const WORLD: [V3; 3] = [V3::new(1.0, 0.0, 0.0), V3::new(0.0, 1.0, 0.0), V3::new(0.0, 0.0, 1.0)];
 
-/// A box around points (not empty): the smallest by surface among the given right-handed orthonormal axes and the
-/// usual ones. Points that are not finite give an infinite box.
+/// A box around points (not empty): the smallest by surface among the given right-handed orthonormal axes and
+/// the usual ones. Points that are not finite give an infinite box.
 pub(crate) fn boxed(points: &[P3], known: &[[V3; 3]]) -> Obb {
     if !points.iter().all(|p| p.coords.iter().all(|c| c.is_finite())) {
         return Obb::fit(points);
@@ -68,8 +68,8 @@ pub(crate) fn principal_axes(points: impl Iterator<Item = P3> + Clone) -> [V3; 3
     frame(column(0), column(1)).unwrap_or(WORLD)
 }
 
-/// Right-handed orthonormal axes with the first along `x` and the second in the plane of both; `None` when they span
-/// none.
+/// Right-handed orthonormal axes with the first along `x` and the second in the plane of both; `None` when
+/// they span none.
 pub(crate) fn frame(x: V3, y: V3) -> Option<[V3; 3]> {
     let x = x.try_normalize(1e-300)?;
     let y = y.try_normalize(1e-300)?;

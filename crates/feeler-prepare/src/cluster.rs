@@ -1,12 +1,13 @@
 //! Splitting a set into classes whose members may be equal, without comparing all pairs.
 
-/// Classes of the items `0..keys.len()` such that items that agree within `tolerance` in every key are always in one
-/// class. Classes are sorted by their first member and their members ascend.
+/// Classes of the items `0..keys.len()` such that items that agree within `tolerance` in every key are always
+/// in one class. Classes are sorted by their first member and their members ascend.
 ///
-/// Each key in turn sorts a class and cuts it wherever two neighbours are further apart than the tolerance; there are
-/// no buckets, hence no borders between which equal items could be torn apart. The cutting is repeated until no key
-/// cuts any more: O(n log n) for each round, and each round but the last one makes more classes. Members of a class
-/// need not be equal (a chain of near neighbours stays together): the caller compares them with a reference.
+/// Each key in turn sorts a class and cuts it wherever two neighbours are further apart than the tolerance;
+/// there are no buckets, hence no borders between which equal items could be torn apart. The cutting is
+/// repeated until no key cuts any more: O(n log n) for each round, and each round but the last one makes more
+/// classes. Members of a class need not be equal (a chain of near neighbours stays together): the caller
+/// compares them with a reference.
 ///
 /// Keys that are not finite sort to the end and never agree with anything.
 pub(crate) fn clusters<const K: usize>(keys: &[[f64; K]], tolerance: &[f64; K]) -> Vec<Vec<u32>> {

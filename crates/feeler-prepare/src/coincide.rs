@@ -4,15 +4,15 @@
 //! BREP Figure 2.4 (what must agree) and Table 2.3 (the isometries between parametrisations), MATH §5.
 //!
 //! # Deviations
-//! What must agree is not the raw parameters but the two surfaces, over the extent of the face that is re-expressed:
-//! axes 1e-9 apart in angle differ by a micrometre at a kilometre and by nothing at a millimetre. Table 2.3 has no
-//! isometry for spheres with different axes: [`SurfaceMap::Refit`].
+//! What must agree is not the raw parameters but the two surfaces, over the extent of the face that is
+//! re-expressed: axes 1e-9 apart in angle differ by a micrometre at a kilometre and by nothing at a
+//! millimetre. Table 2.3 has no isometry for spheres with different axes: [`SurfaceMap::Refit`].
 
 use feeler_geom::trim::TrimPiece;
 use feeler_geom::{Curve, Frame, P2, Rect, Surface, V3, math};
 
-/// Directions further apart than this (rad) never count as equal, however small the face: the normals that queries
-/// report would change with the choice of the reference.
+/// Directions further apart than this (rad) never count as equal, however small the face: the normals that
+/// queries report would change with the choice of the reference.
 pub(crate) const ANGLE_TOL: f64 = 1e-6;
 
 /// Affine map between the parameter planes of two equal surfaces: `uv' = m uv + t`.
@@ -37,7 +37,8 @@ impl UvMap {
         P2::new(mu[0] * p.x + mu[1] * p.y + self.t[0], mv[0] * p.x + mv[1] * p.y + self.t[1])
     }
 
-    /// Image of a boundary piece, with the domain still on its left: a reflection turns its walking direction.
+    /// Image of a boundary piece, with the domain still on its left: a reflection turns its walking
+    /// direction.
     pub(crate) fn piece(&self, piece: &TrimPiece) -> TrimPiece {
         let mut image = *piece;
         image.control = piece.control.map(|p| self.apply(p));
@@ -57,9 +58,9 @@ pub(crate) enum SurfaceMap {
     Refit,
 }
 
-/// How parameters of the canonical surface `from` become those of `to`, with a bound of the distance (mm) by which
-/// points of `from` over `extent` are displaced. `None` when the surfaces differ by more than `tol` there.
-/// Orientation is not looked at.
+/// How parameters of the canonical surface `from` become those of `to`, with a bound of the distance (mm) by
+/// which points of `from` over `extent` are displaced. `None` when the surfaces differ by more than `tol`
+/// there. Orientation is not looked at.
 pub(crate) fn surface_map(
     from: &Surface,
     to: &Surface,
@@ -185,8 +186,8 @@ impl TMap {
     }
 }
 
-/// How parameters of `from` become those of `to`, with a bound of the displacement (mm) of its points over `range`.
-/// Canonical curves are compared within `tol`; of the other curves only identical ones are equal.
+/// How parameters of `from` become those of `to`, with a bound of the displacement (mm) of its points over
+/// `range`. Canonical curves are compared within `tol`; of the other curves only identical ones are equal.
 pub(crate) fn curve_map(from: &Curve, to: &Curve, range: (f64, f64), tol: f64) -> Option<(TMap, f64)> {
     if from == to {
         return Some((TMap::IDENTITY, 0.0));
@@ -234,8 +235,9 @@ pub(crate) fn curve_map(from: &Curve, to: &Curve, range: (f64, f64), tol: f64) -
     (deviation <= tol).then_some((map, deviation))
 }
 
-/// Map between the parameters of two conics whose frames agree up to the signs of their axes, and the angle (rad) by
-/// which the axes differ. A turned first axis shifts the parameter by half a turn, which only an ellipse allows.
+/// Map between the parameters of two conics whose frames agree up to the signs of their axes, and the angle
+/// (rad) by which the axes differ. A turned first axis shifts the parameter by half a turn, which only an
+/// ellipse allows.
 fn axes_map(a: &Frame, b: &Frame) -> Option<(TMap, f64)> {
     let (sign, tilt) = axis_angle(&a.z, &b.z)?;
     let (along, turn) = axis_angle(&a.x, &b.x)?;
@@ -243,8 +245,8 @@ fn axes_map(a: &Frame, b: &Frame) -> Option<(TMap, f64)> {
     Some((TMap { sign, shift }, tilt + turn))
 }
 
-/// Numbers that agree (within [`key_tolerance`]) for equal surfaces; the first one tells types apart. Positions are
-/// taken relative to `center` so that they say something about the neighbourhood of the solid.
+/// Numbers that agree (within [`key_tolerance`]) for equal surfaces; the first one tells types apart.
+/// Positions are taken relative to `center` so that they say something about the neighbourhood of the solid.
 pub(crate) fn surface_key(surface: &Surface, outward: bool, center: &feeler_geom::P3) -> [f64; 12] {
     let mut k = [0.0; 12];
     let side = if outward { 0.0 } else { 0.5 };
@@ -331,7 +333,8 @@ fn axis_key(z: &V3, out: &mut [f64]) {
     out.copy_from_slice(&[z.x * z.x, z.y * z.y, z.z * z.z, z.x * z.y, z.y * z.z, z.z * z.x]);
 }
 
-/// Largest differences of the keys of equal surfaces or curves in a solid of the given size (mm), a few times over.
+/// Largest differences of the keys of equal surfaces or curves in a solid of the given size (mm), a few times
+/// over.
 pub(crate) fn key_tolerance(size: f64, tol: f64) -> [f64; 12] {
     let position = 4.0 * (tol + ANGLE_TOL * size);
     let mut t = [4.0 * ANGLE_TOL; 12];

@@ -1,18 +1,18 @@
 //! Covering a trimmed domain with few tight rectangles.
 //!
-//! Planes are almost flat however large they are, so that something else must keep a disc with 200 holes from being
-//! one leaf; and a rectangle of any surface may hold little of the trimmed domain (a shaft's two bearing seats are one
-//! supermaximal cylinder). A rectangle is shrunk to its content and cut in two, recursively, as long as that saves
-//! more area than the additional leaf is worth.
+//! Planes are almost flat however large they are, so that something else must keep a disc with 200 holes from
+//! being one leaf; and a rectangle of any surface may hold little of the trimmed domain (a shaft's two
+//! bearing seats are one supermaximal cylinder). A rectangle is shrunk to its content and cut in two,
+//! recursively, as long as that saves more area than the additional leaf is worth.
 //!
 //! # Source
 //! BREP §2.4.1 (Figure 2.9), MATH §6 "Planes".
 //!
 //! # Deviations
-//! The reference triangulates the domain and takes the triangles' bounding boxes. Those overlap (a triangle fills at
-//! most half of its box) and their number is that of the boundary's chords; here the rectangles are disjoint (but for
-//! the margin of the chords), a rectangular face is one leaf, and nothing depends on a triangulation that fails where
-//! chords cross.
+//! The reference triangulates the domain and takes the triangles' bounding boxes. Those overlap (a triangle
+//! fills at most half of its box) and their number is that of the boundary's chords; here the rectangles are
+//! disjoint (but for the margin of the chords), a rectangular face is one leaf, and nothing depends on a
+//! triangulation that fails where chords cross.
 
 mod cut;
 
@@ -47,7 +47,8 @@ pub(crate) struct Coverage<'a> {
 pub(crate) struct CoverCost {
     /// Area, relative to the rectangle, that an additional leaf must save.
     pub(crate) leaf: f64,
-    /// Width in space over height in space of the rectangle, roughly: without any gain the longer side is cut.
+    /// Width in space over height in space of the rectangle, roughly: without any gain the longer side is
+    /// cut.
     pub(crate) aspect: f64,
 }
 
@@ -72,7 +73,8 @@ impl<'a> Coverage<'a> {
         Self { cells, bounds, lists: Lists::default() }
     }
 
-    /// Disjoint rectangles (but for a margin) within `rect` that together hold all points of the domain in `rect`.
+    /// Disjoint rectangles (but for a margin) within `rect` that together hold all points of the domain in
+    /// `rect`.
     pub(crate) fn cover(&mut self, rect: &Rect, cost: &CoverCost) -> &[Rect] {
         self.lists.rects.clear();
         if !self.cells.may_touch(rect) {
@@ -231,9 +233,9 @@ impl Local<'_> {
         hull.closed(r, corners(r).map(|p| !hull.holds(&p) && self.inside(p.x, p.y)))
     }
 
-    /// Area of the domain in `r` (to the accuracy of the chords), by Green's theorem: `∮ (u - u0) dv` along the
-    /// boundary in `r` and along the right side of `r` where that is inside. A hair is left out on the right, so that a
-    /// boundary along the right side does not count as well.
+    /// Area of the domain in `r` (to the accuracy of the chords), by Green's theorem: `∮ (u - u0) dv` along
+    /// the boundary in `r` and along the right side of `r` where that is inside. A hair is left out on the
+    /// right, so that a boundary along the right side does not count as well.
     fn area(&self, r: &Rect, chords: &[Chord], crossings: &mut Vec<f64>) -> f64 {
         let r = &Rect { u1: r.u1 - HAIR * (r.u1 - r.u0), ..*r };
         let mut area = 0.0;
@@ -305,8 +307,8 @@ impl Local<'_> {
         })
     }
 
-    /// [`Local::split`] for what two halves cost together. A half is not looked into when what the other one costs at
-    /// least leaves it no room.
+    /// [`Local::split`] for what two halves cost together. A half is not looked into when what the other one
+    /// costs at least leaves it no room.
     fn split_both(
         &self,
         halves: &[Option<Part>; 2],

@@ -1,9 +1,9 @@
 //! Supermaximal features: what lies on one surface or curve becomes one feature.
 //!
-//! Faces on equal canonical surfaces with equal orientation form one supermaximal face, adjacent or not; an edge
-//! between two of them is no feature any more, and its two boundary pieces vanish from the trimmed domain. Edges on
-//! one line or circle between the same two supermaximal faces form one supermaximal edge; spans that meet where
-//! nothing else ends are joined. Vertices that end up inside a face or a span vanish.
+//! Faces on equal canonical surfaces with equal orientation form one supermaximal face, adjacent or not; an
+//! edge between two of them is no feature any more, and its two boundary pieces vanish from the trimmed
+//! domain. Edges on one line or circle between the same two supermaximal faces form one supermaximal edge;
+//! spans that meet where nothing else ends are joined. Vertices that end up inside a face or a span vanish.
 //!
 //! # Source
 //! BREP §2.3, MATH §5.
@@ -11,8 +11,10 @@
 //! # Deviations
 //! - Classes are found by sorting on several keys instead of comparing all pairs ([`crate::cluster`]).
 //! - Bézier faces are never merged, nor are the two sheets of a spindle torus.
-//! - A merged domain whose boundary contradicts itself is taken apart again: merging saves time, it is never needed.
-//! - Edges on other curves than lines and circles are merged only when they are parts of one and the same curve.
+//! - A merged domain whose boundary contradicts itself is taken apart again: merging saves time, it is never
+//!   needed.
+//! - Edges on other curves than lines and circles are merged only when they are parts of one and the same
+//!   curve.
 
 mod edges;
 mod faces;
@@ -25,8 +27,8 @@ use feeler_geom::{Curve, P3, Surface};
 
 use crate::coincide::TMap;
 
-/// Equal surfaces and curves deviate by less than this, relative to the solid's diagonal: an order below the accuracy
-/// promised for distances, several orders above the rounding of coordinates written with 12 digits.
+/// Equal surfaces and curves deviate by less than this, relative to the solid's diagonal: an order below the
+/// accuracy promised for distances, several orders above the rounding of coordinates written with 12 digits.
 pub(crate) const MERGE_TOL: f64 = 1e-8;
 
 /// All features of a solid, grouped.

@@ -8,14 +8,15 @@ use feeler_geom::{Curve, P2, Surface, V2};
 use crate::group::EdgeGroup;
 use crate::normals::unwrapped;
 
-/// Linear interpolation between two samples must come this close to the sample between them, relative to the way
-/// between them in space: Newton from there converges, being an order nearer than the neighbours.
+/// Linear interpolation between two samples must come this close to the sample between them, relative to the
+/// way between them in space: Newton from there converges, being an order nearer than the neighbours.
 const CLOSE: f64 = 0.05;
 
 /// Halvings between two samples at most.
 const MAX_HALVINGS: u32 = 6;
 
-/// Searches along one edge at most: where Newton's steps hardly ever settle, a guide to start them from is of little use.
+/// Searches along one edge at most: where Newton's steps hardly ever settle, a guide to start them from is of
+/// little use.
 const MAX_SEARCHES: u32 = 200;
 
 /// Samples `(t, u, v)` by `t`, in the parameters of the supermaximal edge; nothing for canonical surfaces.
@@ -100,7 +101,8 @@ struct Sampler<'a> {
 impl Sampler<'_> {
     fn at(&self, t: f64, guess: P2) -> P2 {
         let p = self.curve.point(t);
-        // Where edges are off their surfaces Newton's steps end at its border; a search would not find better.
+        // Where edges are off their surfaces Newton's steps end at its border; a search would not find
+        // better.
         let near = match self.surface {
             Surface::Bezier(b) => b.descend(&p, guess).filter(|(_, off)| *off <= self.off),
             _ => None,

@@ -1,9 +1,9 @@
 //! A convex polytope around a solid, close enough to bound it along every direction.
 //!
-//! Points of the solid that lie farthest along some directions span a polytope inside it. Along the normal of each of its
-//! facets the solid reaches farther by some factor, seen from a point inside; enlarged by the largest of these factors, the
-//! polytope holds the solid, and no extent of it along any direction grows by more than that factor. Where a facet asks
-//! for too much, the farthest point along its normal joins.
+//! Points of the solid that lie farthest along some directions span a polytope inside it. Along the normal of
+//! each of its facets the solid reaches farther by some factor, seen from a point inside; enlarged by the
+//! largest of these factors, the polytope holds the solid, and no extent of it along any direction grows by
+//! more than that factor. Where a facet asks for too much, the farthest point along its normal joins.
 //!
 //! # Source
 //! MATH §18; sandwich algorithms for convex bodies.
@@ -83,7 +83,8 @@ pub(crate) fn hull(h: &Hierarchy) -> Vec<P3> {
     }
 }
 
-/// The corners of cubes around the points; the points themselves without a thickness. A point keeps its number times eight.
+/// The corners of cubes around the points; the points themselves without a thickness. A point keeps its
+/// number times eight.
 fn thicker(points: &[P3], thick: f64) -> Vec<P3> {
     if thick <= 0.0 {
         return points.to_vec();

@@ -1,5 +1,5 @@
-//! Solid to hierarchy, one module a step: `group` into supermaximal features, `split` into almost flat areas, `bound`
-//! them by boxes and cones, `build` the tree; `sound` looks at the result as a whole.
+//! Solid to hierarchy, one module a step: `group` into supermaximal features, `split` into almost flat areas,
+//! `bound` them by boxes and cones, `build` the tree; `sound` looks at the result as a whole.
 //!
 //! Everything is deterministic: the same solid and options give the same bytes.
 

@@ -3,9 +3,10 @@
 //! # Source
 //! BREP §3.3.3 (cone of an edge: the hull of both faces' normals), MATH §4 and §7.
 //!
-//! On a sphere, a cylinder and a cone the normal at a surface point is, up to a positive factor, a *linear* function
-//! of the point; what holds the piece of the edge in its convex hull thus also gives the normals, without the
-//! parameters of the edge on the face. Tori and patches go through a parameter rectangle around the edge.
+//! On a sphere, a cylinder and a cone the normal at a surface point is, up to a positive factor, a *linear*
+//! function of the point; what holds the piece of the edge in its convex hull thus also gives the normals,
+//! without the parameters of the edge on the face. Tori and patches go through a parameter rectangle around
+//! the edge.
 
 use feeler_brep::{EdgeSide, Solid};
 use feeler_geom::trim::TrimPiece;
@@ -35,7 +36,8 @@ pub(crate) struct PieceOfEdge<'a> {
     pub(crate) deviation: f64,
 }
 
-/// The slack never dwarfs an almost flat area: where the deviation is of the size of the face itself, both are noise.
+/// The slack never dwarfs an almost flat area: where the deviation is of the size of the face itself, both
+/// are noise.
 const MAX_SLACK: f64 = 0.05;
 
 /// Outward normals of `face`, which is side `side` of the edge, along the piece.
@@ -80,8 +82,8 @@ pub(crate) fn side_normals(piece: &PieceOfEdge<'_>, face: &FaceGroup, side: usiz
     SideNormals { generators, slack }
 }
 
-/// A parameter rectangle on a torus around what lies in the hull of points near it. `None` when the points surround
-/// the axis or the tube's centre.
+/// A parameter rectangle on a torus around what lies in the hull of points near it. `None` when the points
+/// surround the axis or the tube's centre.
 fn torus_rect(face: &FaceGroup, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3]) -> Option<Rect> {
     let Surface::Torus { frame, major, minor } = &face.surface else { return None };
     // On the inner sheet of a spindle torus the tube's centre is beyond the axis.
@@ -102,7 +104,8 @@ fn torus_rect(face: &FaceGroup, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3]
         let angle = math::atan2(across, along);
         rect.u0 = rect.u0.min(angle);
         rect.u1 = rect.u1.max(angle);
-        // Over the hull the distance from the axis is at most that of a vertex, at least its component along m.
+        // Over the hull the distance from the axis is at most that of a vertex, at least its component along
+        // m.
         hi.x = hi.x.max(math::hypot(p.x, p.y));
         lo.x = lo.x.min(along);
         lo.z = lo.z.min(p.z);
@@ -142,8 +145,8 @@ fn patch_generators(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> 
     (!out.is_empty()).then_some(out)
 }
 
-/// Directions around all natural normals of a surface over a rectangle. On patches a sliver is widened first: its
-/// derivatives across would drown in rounding.
+/// Directions around all natural normals of a surface over a rectangle. On patches a sliver is widened first:
+/// its derivatives across would drown in rounding.
 pub(crate) fn normals_over(surface: &Surface, rect: &Rect) -> Option<Vec<V3>> {
     let Surface::Bezier(_) = surface else { return surface.normal_generators(rect) };
     let natural = surface.natural_domain();
@@ -256,15 +259,15 @@ fn side_rects(curve: &Curve, side: &EdgeSide, surface: &Surface, range: (f64, f6
     }
 }
 
-/// What is added to the looked-up part of a piece on both sides, relative to the part: far above the error of the
-/// look-up, which is that of the fitted piece, squared.
+/// What is added to the looked-up part of a piece on both sides, relative to the part: far above the error of
+/// the look-up, which is that of the fitted piece, squared.
 const PIECE_MARGIN: f64 = 0.02;
 
 /// Samples of the search along a piece.
 const SEARCH: u32 = 32;
 
-/// Parameter in [0, 1] of the point of a piece nearest to `uv`, in lengths on the surface: the nearest sample, then
-/// Newton, kept within the neighbouring samples.
+/// Parameter in [0, 1] of the point of a piece nearest to `uv`, in lengths on the surface: the nearest
+/// sample, then Newton, kept within the neighbouring samples.
 fn nearest_parameter(piece: &TrimPiece, surface: &Surface, uv: P2, guess: f64) -> f64 {
     let [e, f, g] = surface.metric(uv);
     let dot = |a: V2, b: V2| e * a.x * b.x + f * (a.x * b.y + a.y * b.x) + g * a.y * b.y;

@@ -6,19 +6,20 @@
 use feeler_geom::V3;
 use feeler_geom::frame::unit;
 
-/// Constraints count as satisfied up to this (sine of an angle): flat and sharp-edged vertices have polars without an
-/// interior, and rounding must not empty them.
+/// Constraints count as satisfied up to this (sine of an angle): flat and sharp-edged vertices have polars
+/// without an interior, and rounding must not empty them.
 const RAY_TOL: f64 = 1e-9;
 
-/// The second attempt, for files whose tangent planes agree only to single precision: what the import still takes for
-/// a polar with a direction in it.
+/// The second attempt, for files whose tangent planes agree only to single precision: what the import still
+/// takes for a polar with a direction in it.
 const NOISY_RAY_TOL: f64 = 1.1e-5;
 
 /// Constraints that are more parallel than this (sine) have no well-defined common normal.
 const PARALLEL_TOL: f64 = 1e-7;
 
-/// Unit directions whose conical hull is `{d : ⟨d, v⟩ ≤ 0 for all v}`, up to the angle returned beside them. `None` when the polar is not
-/// pointed (it holds a line) or no ray could be found: all directions must be assumed then.
+/// Unit directions whose conical hull is `{d : ⟨d, v⟩ ≤ 0 for all v}`, up to the angle returned beside them.
+/// `None` when the polar is not pointed (it holds a line) or no ray could be found: all directions must be
+/// assumed then.
 pub(crate) fn extreme_rays(constraints: &[V3]) -> Option<(Vec<V3>, f64)> {
     let units: Vec<V3> = constraints.iter().filter_map(|v| unit(*v)).collect();
     if !spans_space(&units) {
@@ -115,8 +116,8 @@ mod tests {
                     continue;
                 }
                 seen += 1;
-                // d is in the hull of the rays when no plane through two rays has all rays on one side and d on the
-                // other.
+                // d is in the hull of the rays when no plane through two rays has all rays on one side and d
+                // on the other.
                 for (i, r) in rays.iter().enumerate() {
                     for s in &rays[i + 1..] {
                         let n = r.cross(s);

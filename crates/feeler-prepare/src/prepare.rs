@@ -133,8 +133,8 @@ fn type_bits(leaf: &Leaf, features: &Features) -> u16 {
     kind.bit()
 }
 
-/// How far (relative to the size of the solid) a free-form shape may be off a canonical one that tells where its
-/// minima are: the waves of fillets that a modeller writes as splines, and no more.
+/// How far (relative to the size of the solid) a free-form shape may be off a canonical one that tells where
+/// its minima are: the waves of fillets that a modeller writes as splines, and no more.
 const NEAR: f64 = 1e-5;
 
 fn near<T>(found: Nearly<T>, outward: bool) -> NearCanonical<T> {

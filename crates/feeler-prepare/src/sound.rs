@@ -1,8 +1,9 @@
-//! Is the result a solid? Volume, area and box must fit each other, and lines through it must enter and leave it in turns.
+//! Is the result a solid? Volume, area and box must fit each other, and lines through it must enter and leave
+//! it in turns.
 //!
-//! What importing and preparing get wrong shows here: a surface that covers itself, a face on the wrong side of its
-//! edges, a part that is missing. Lines begin on the boundary, spread over its areas, so that each of them meets it.
-//! Sheets bound nothing, and are met twice in one place: they are not asked.
+//! What importing and preparing get wrong shows here: a surface that covers itself, a face on the wrong side
+//! of its edges, a part that is missing. Lines begin on the boundary, spread over its areas, so that each of
+//! them meets it. Sheets bound nothing, and are met twice in one place: they are not asked.
 
 mod line;
 #[cfg(test)]
@@ -21,8 +22,8 @@ const LINES: (u64, u32) = (96, 24);
 /// Single lines may meet a small fault of the model that does no harm: so many do not.
 const FEW: u32 = 2;
 
-/// Share of the inside that may be covered twice: threads and sweeps of real models overlap themselves by a part in a
-/// thousand.
+/// Share of the inside that may be covered twice: threads and sweeps of real models overlap themselves by a
+/// part in a thousand.
 const OVERLAP: f64 = 0.05;
 
 /// Shells with less volume than this, relative to their area and size, bound nothing.
@@ -146,7 +147,8 @@ struct Sums {
     open: u32,
     /// Those that enter and leave again in one place.
     nothing: u32,
-    /// Their length within the solid (mm), and that where they have entered more often than once or not at all.
+    /// Their length within the solid (mm), and that where they have entered more often than once or not at
+    /// all.
     inside: f64,
     twice: f64,
     /// A face where something is wrong.
@@ -168,7 +170,8 @@ impl Sums {
         while let Some(first) = rest.first() {
             let n = rest.windows(2).take_while(|w| w[1].t - w[0].t <= tie).count() + 1;
             let step: i32 = rest[..n].iter().map(|c| c.step).sum();
-            // Faces back to back within the material are a slit; without material around them there is nothing.
+            // Faces back to back within the material are a slit; without material around them there is
+            // nothing.
             if n > 1 && step == 0 && depth == 0 {
                 self.nothing += 1;
                 self.at = first.face;

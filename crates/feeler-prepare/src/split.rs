@@ -4,8 +4,8 @@
 //! BREP §2.4.1 and Algorithm 3, MATH §6 "Almost flat".
 //!
 //! # Deviations
-//! - Algorithm 3's four recursive calls are misprinted (they are the quarters); here a patch is halved across the
-//!   direction in which its normals turn more, so that an extruded patch is not cut along its rulings.
+//! - Algorithm 3's four recursive calls are misprinted (they are the quarters); here a patch is halved across
+//!   the direction in which its normals turn more, so that an extruded patch is not cut along its rulings.
 //! - On spheres and tori the number of columns depends on the latitude of the row.
 //! - Every rectangle is shrunk to the part of the trimmed domain in it ([`crate::cover`]).
 
@@ -16,8 +16,8 @@ use crate::cover::{CoverCost, Coverage};
 use crate::group::FaceGroup;
 use crate::normals::normals_over;
 
-/// Area, relative to a plane or an almost flat rectangle, that an additional leaf must save. A triangle then stays
-/// within three leaves, a disc and an annulus' quarter in one.
+/// Area, relative to a plane or an almost flat rectangle, that an additional leaf must save. A triangle then
+/// stays within three leaves, a disc and an annulus' quarter in one.
 const LEAF_COST: f64 = 0.1;
 
 /// A leaf of a face with many holes is worth less: it is the holes that must not be covered.
@@ -26,24 +26,24 @@ const COST_PER_HOLE: f64 = 4.0;
 /// Holes beyond this many do not lower the cost of a leaf further.
 const MAX_HOLES: usize = 1000;
 
-/// Longest turn (rad) of a rectangle about the axis of a cone or torus. Where normals hardly turn (a flat cone, the
-/// top of a torus), rings would be flat enough and yet fill their boxes badly.
+/// Longest turn (rad) of a rectangle about the axis of a cone or torus. Where normals hardly turn (a flat
+/// cone, the top of a torus), rings would be flat enough and yet fill their boxes badly.
 const MAX_TURN: f64 = 0.8;
 
 /// Halvings of a patch, from one break of the grid to the next.
 const MAX_HALVINGS: u32 = 12;
 
-/// Halvings of a patch whose normals have no bound (a singular point inside): rectangles that hold the singular
-/// point never get one, however small.
+/// Halvings of a patch whose normals have no bound (a singular point inside): rectangles that hold the
+/// singular point never get one, however small.
 const MAX_SINGULAR_HALVINGS: u32 = 6;
 
-/// Rectangles of one free-form face beyond one for each patch. A face with a fold (its normals turn back along a
-/// curve) would take as many as there is memory for: all its patches are halved less often.
+/// Rectangles of one free-form face beyond one for each patch. A face with a fold (its normals turn back
+/// along a curve) would take as many as there is memory for: all its patches are halved less often.
 const MAX_PARTS: usize = 5_000;
 
-/// Largest flatness (rad) of free-form areas, whatever is asked for: their minima are found by iteration from a few
-/// starts an area, and with 0.8 one of the oracle's (a face against an edge of two threads) was lost. Canonical areas
-/// are solved in closed form over their whole feature; their size matters to culling only.
+/// Largest flatness (rad) of free-form areas, whatever is asked for: their minima are found by iteration from
+/// a few starts an area, and with 0.8 one of the oracle's (a face against an edge of two threads) was lost.
+/// Canonical areas are solved in closed form over their whole feature; their size matters to culling only.
 pub(crate) const FREE_FORM_FLATNESS: f64 = 0.5;
 
 /// An almost flat rectangle.
@@ -54,8 +54,8 @@ pub(crate) struct FacePart {
     pub(crate) generators: Option<Vec<V3>>,
 }
 
-/// Rectangles of one face that together hold its trimmed domain, each with normals within a cone of apex angle
-/// `flatness` (rad), except at singular points of patches.
+/// Rectangles of one face that together hold its trimmed domain, each with normals within a cone of apex
+/// angle `flatness` (rad), except at singular points of patches.
 pub(crate) fn split_face(face: &FaceGroup, flatness: f64) -> Vec<FacePart> {
     let flatness = if face.surface.is_canonical() { flatness } else { flatness.min(FREE_FORM_FLATNESS) };
     let domain = face.cells.rect;
@@ -200,7 +200,8 @@ impl Halving<'_> {
     }
 }
 
-/// Normals on a grid over a rectangle. They decide where to cut and when bounding is worth its time, nothing else.
+/// Normals on a grid over a rectangle. They decide where to cut and when bounding is worth its time, nothing
+/// else.
 struct Samples {
     normals: [V3; 16],
 }

@@ -1,9 +1,11 @@
-//! The smallest thickness of the material: the shortest segment through it that is normal to the boundary at both ends.
+//! The smallest thickness of the material: the shortest segment through it that is normal to the boundary at
+//! both ends.
 //!
-//! Pairs of cells (nodes of the hierarchy, then ever smaller rectangles of its areas) are opened, the one with the smallest
-//! lower bound of the distance first, and each along its own best parts down to cells that are small against their distance.
-//! What is still possible there counts as a pair. A pair is left out only where it provably holds none: no opposite normals,
-//! the wrong side, out of reach along the normals, outside the trims.
+//! Pairs of cells (nodes of the hierarchy, then ever smaller rectangles of its areas) are opened, the one
+//! with the smallest lower bound of the distance first, and each along its own best parts down to cells that
+//! are small against their distance. What is still possible there counts as a pair. A pair is left out only
+//! where it provably holds none: no opposite normals, the wrong side, out of reach along the normals, outside
+//! the trims.
 //!
 //! # Source
 //! MATH §19.
@@ -30,10 +32,12 @@ const CLOSE: f64 = 0.004;
 /// Small cells: their diagonal relative to the distance, and the half-angle (rad) of their normals.
 const SMALL: (f64, f64) = (0.1, 0.05);
 
-/// Walls thinner than this share of the solid's size are not looked for: at singular points normals have no bound.
+/// Walls thinner than this share of the solid's size are not looked for: at singular points normals have no
+/// bound.
 const THINNEST: f64 = 1e-6;
 
-/// Thinner walls than this share of the size end the search: they are folds and cusps, where every bound is poor.
+/// Thinner walls than this share of the size end the search: they are folds and cusps, where every bound is
+/// poor.
 const HOPELESS: f64 = 1e-5;
 
 /// Rounding of bounds, relative to the lengths involved.
@@ -42,13 +46,15 @@ const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Halvings of the rectangle of an area.
 const MAX_HALVINGS: u8 = 48;
 
-/// Pairs that are bounded at most: so many, and so many for each area. Then the smallest lower bound is the result.
+/// Pairs that are bounded at most: so many, and so many for each area. Then the smallest lower bound is the
+/// result.
 const BUDGET: (usize, usize) = (60_000, 40);
 
 /// What bounding a part of a free-form surface costs, in pairs.
 const FREE_FORM: usize = 150;
 
-/// What of a cell's length counts where its normals do not turn: cells that are flat in one direction are cut across.
+/// What of a cell's length counts where its normals do not turn: cells that are flat in one direction are cut
+/// across.
 const FLAT: f64 = 1e-3;
 
 /// See [`wall`](feeler_hierarchy::SolidInfo::wall). Infinite for sheets, which hold no material.
@@ -146,7 +152,8 @@ impl<'a> Search<'a> {
             if parts.is_empty() {
                 continue;
             }
-            // The part that is most likely to hold a pair: the nearest, then the one whose boxes face each other best.
+            // The part that is most likely to hold a pair: the nearest, then the one whose boxes face each
+            // other best.
             let rank = |p: &Pair| (p.near, self.aside(p));
             let first = (0..parts.len())
                 .min_by(|i, j| {
@@ -267,7 +274,8 @@ impl<'a> Search<'a> {
             }
             RevolutionCone::around(&normals)
         });
-        // A cone around the normals of a larger part holds as well; the narrower one where rounding blurs that of a sliver.
+        // A cone around the normals of a larger part holds as well; the narrower one where rounding blurs
+        // that of a sliver.
         let cap = whole.filter(|w| w.half_angle < cap.half_angle).unwrap_or(cap);
         // Flat along the normals.
         let middle = f.surface.derivs(rect.center());
@@ -285,13 +293,15 @@ impl<'a> Search<'a> {
         index
     }
 
-    /// Two cells, unless they hold no wall that is thinner than what is known. `d` goes from a point of the first to one
-    /// of the second cell, `n` is the outward normal at the first: a wall of thickness τ has `d = -τ n`.
+    /// Two cells, unless they hold no wall that is thinner than what is known. `d` goes from a point of the
+    /// first to one of the second cell, `n` is the outward normal at the first: a wall of thickness τ has
+    /// `d = -τ n`.
     fn pair(&mut self, i: u32, j: u32) -> Option<Pair> {
         self.spent += 1;
         let (a, b) = (&self.cells[i as usize], &self.cells[j as usize]);
         let slack = self.slack;
-        // No normals are opposite when the angle between one axis and the other's opposite is larger than both half-angles.
+        // No normals are opposite when the angle between one axis and the other's opposite is larger than
+        // both half-angles.
         let together = a.cap.half_angle + b.cap.half_angle;
         let opposite = -a.cap.axis.dot(&b.cap.axis);
         if together < PI && opposite < math::cos(together) - 1e-12 {
@@ -313,7 +323,8 @@ impl<'a> Search<'a> {
         }
         let circle = self.one_circle(a, b);
         if let Some(one) = circle {
-            // Normals at two places of a circle that face each other: one and the same place, or opposite ones.
+            // Normals at two places of a circle that face each other: one and the same place, or opposite
+            // ones.
             let radii = a.core.radius + b.core.radius;
             match one {
                 Place::Apart => return None,
@@ -389,8 +400,8 @@ enum Place {
 }
 
 impl Search<'_> {
-    /// Of two cells on tori with one and the same circle: a wall between them runs along normals of both, so the chord
-    /// between the places on the circle is normal to the circle at both ends.
+    /// Of two cells on tori with one and the same circle: a wall between them runs along normals of both, so
+    /// the chord between the places on the circle is normal to the circle at both ends.
     fn one_circle(&self, a: &Cell, b: &Cell) -> Option<Place> {
         let of = |c: &Cell| match c.what {
             What::Piece { face, rect, .. } => match &self.h.faces[face as usize].surface {
@@ -423,7 +434,8 @@ impl Search<'_> {
     }
 }
 
-/// Axes and centres that are farther apart than this share of the size have a direction from one to the other.
+/// Axes and centres that are farther apart than this share of the size have a direction from one to the
+/// other.
 const ACROSS: f64 = 1e-6;
 
 /// Room (rad) for the rounding of places on a circle.

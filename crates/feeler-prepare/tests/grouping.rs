@@ -40,7 +40,8 @@ fn random_unit(rng: &mut SmallRng) -> V3 {
 fn coplanar_faces_and_collinear_edges_of_a_channel() {
     let u = [[0.0, 0.0], [9.0, 0.0], [9.0, 5.0], [6.0, 5.0], [6.0, 2.0], [3.0, 2.0], [3.0, 5.0], [0.0, 5.0]];
     let (_, h) = prepared(&fixtures::prism(&u, 4.0));
-    // Of ten faces the two rims are one; of 24 edges two are concave, and the rims' outer edges lie on two lines.
+    // Of ten faces the two rims are one; of 24 edges two are concave, and the rims' outer edges lie on two
+    // lines.
     assert_eq!(counts(&h), [9, 20, 16], "features");
     let two: Vec<_> = h.edges.iter().filter(|e| e.spans.len() == 2).collect();
     assert_eq!(two.len(), 2, "two lines of two spans");

@@ -66,7 +66,8 @@ pub enum BodyError {
     },
     /// More areas than can be numbered.
     #[error(
-        "solid '{name}' has {count} areas, at most {MOST_AREAS} can be loaded; prepare it with a larger flatness"
+        "solid '{name}' has {count} areas, at most {MOST_AREAS} can be loaded; prepare it with a larger \
+            flatness"
     )]
     TooLarge {
         /// Name of the solid.
@@ -119,7 +120,8 @@ const SHEET: f64 = 1e-12;
 /// Regions of each tree: more of them tell ways better, and cost more in every query.
 pub(crate) const REGIONS: usize = 64;
 
-/// Largest angle (rad) that culling adds to cones for footpoints which a trim's deviation puts outside their area.
+/// Largest angle (rad) that culling adds to cones for footpoints which a trim's deviation puts outside their
+/// area.
 const MAX_CONE_SLACK: f64 = 0.05;
 
 impl Body {
@@ -257,7 +259,8 @@ impl Body {
         Ok(body)
     }
 
-    /// The tree with what culling knows about the features below each node; children stand behind their parents.
+    /// The tree with what culling knows about the features below each node; children stand behind their
+    /// parents.
     fn collect_tree(&self) -> Vec<TreeNode> {
         let nodes = &self.hierarchy.nodes;
         let mut below = vec![(FeatureTypes::default(), Allowance::default(), TreeNode::MIXED); nodes.len()];
@@ -319,8 +322,9 @@ impl Body {
         self.bounds.diagonal()
     }
 
-    /// Smallest thickness of the material (mm): the smallest distance between two places with opposite outward normals and
-    /// only material between them. A lower bound of it, infinite where there are no such places.
+    /// Smallest thickness of the material (mm): the smallest distance between two places with opposite
+    /// outward normals and only material between them. A lower bound of it, infinite where there are no such
+    /// places.
     #[must_use]
     pub fn wall(&self) -> f64 {
         self.hierarchy.info.wall
@@ -347,8 +351,8 @@ impl Body {
         self.tree.iter().map(|n| (n.obb.center, n.obb.radius(), n.children())).collect()
     }
 
-    /// Centres and radii of the regions, of nodes of the tree and then of the tree of faces; region `i` of a node is at
-    /// `i - 1`. Each of the two holds the solid up to [`Body::deviation`].
+    /// Centres and radii of the regions, of nodes of the tree and then of the tree of faces; region `i` of a
+    /// node is at `i - 1`. Each of the two holds the solid up to [`Body::deviation`].
     pub(crate) fn regions(&self) -> &[(P3, f64)] {
         &self.regions
     }
@@ -358,15 +362,15 @@ impl Body {
         &self.axes
     }
 
-    /// A convex polytope that holds the solid up to [`Body::deviation`] and exceeds no extent of it by more than 1 %; `None`
-    /// of a body without features.
+    /// A convex polytope that holds the solid up to [`Body::deviation`] and exceeds no extent of it by more
+    /// than 1 %; `None` of a body without features.
     pub(crate) fn hull(&self) -> Option<&Arc<Polytope>> {
         self.hull.as_ref()
     }
 
-    /// A box (mm) around the solid in a pose, along the axes that it is posed in: it holds the solid up to the deviation of its
-    /// trims, and along each axis it is at most 1 % longer than the solid. Empty for a body without features. Cheap and without
-    /// allocation, for any rotation.
+    /// A box (mm) around the solid in a pose, along the axes that it is posed in: it holds the solid up to
+    /// the deviation of its trims, and along each axis it is at most 1 % longer than the solid. Empty for a
+    /// body without features. Cheap and without allocation, for any rotation.
     #[must_use]
     pub fn posed_bounds(&self, pose: &Pose) -> Aabb {
         let Some(hull) = &self.hull else { return Aabb::empty() };
@@ -456,9 +460,9 @@ impl Body {
         self.leaf_of_area[area as usize]
     }
 
-    /// The oriented spheres of a feature (by its position), or those that it follows, with what it may be off them (mm):
-    /// their signed distance is that of the feature. `None` for spindle tori, too, whose inner sheets touch the spheres on
-    /// the other side of the axis.
+    /// The oriented spheres of a feature (by its position), or those that it follows, with what it may be off
+    /// them (mm): their signed distance is that of the feature. `None` for spindle tori, too, whose inner
+    /// sheets touch the spheres on the other side of the axis.
     pub(crate) fn round(&self, feature: u32) -> Option<(&Primitive, f64)> {
         let data = &self.features[feature as usize];
         let (primitive, off) = match (&data.primitive, &data.near) {
@@ -471,8 +475,8 @@ impl Body {
         (!spindle).then_some((primitive, off))
     }
 
-    /// The position of an area's feature in [`Body::features`] when it may be solved as a whole ([`SolveClass`]): it is
-    /// canonical, follows a canonical one, or is an edge of few areas.
+    /// The position of an area's feature in [`Body::features`] when it may be solved as a whole
+    /// ([`SolveClass`]): it is canonical, follows a canonical one, or is an edge of few areas.
     pub(crate) fn whole_of(&self, area: u32) -> Option<u32> {
         self.whole_of_area[area as usize]
     }

@@ -1,9 +1,8 @@
 //! One report for each minimum.
 //!
-//! Two results are the same LMD when both footpoints agree within the tolerance, widened by what the model leaves open
-//! where they lie on different features of a solid (a face and the edge beside it), and for quasi-LMDs by what their angle
-//! makes of the distance. The one on features of the higher
-//! dimension stays.
+//! Two results are the same LMD when both footpoints agree within the tolerance, widened by what the model
+//! leaves open where they lie on different features of a solid (a face and the edge beside it), and for
+//! quasi-LMDs by what their angle makes of the distance. The one on features of the higher dimension stays.
 //!
 //! # Source
 //! MATH §2, §10: keys and sorting, never the order of arrival.

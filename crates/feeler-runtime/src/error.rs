@@ -1,7 +1,7 @@
 //! Why a query has no answer.
 
-/// Why [`ContactPair::query`](crate::ContactPair::query) has no answer: each variant says what was given and what to
-/// give instead.
+/// Why [`ContactPair::query`](crate::ContactPair::query) has no answer: each variant says what was given and
+/// what to give instead.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum QueryError {
     /// The pose of A has a number that is NaN or infinite.
@@ -39,7 +39,8 @@ pub enum QueryError {
     Penetration(f64),
     /// `penetration` is so large that the far sides of thin walls would count as pressed, too.
     #[error(
-        "the penetration of {penetration} mm is too large for walls of {wall_a} mm in A and {wall_b} mm in B; give less than half \
+        "the penetration of {penetration} mm is too large for walls of {wall_a} mm in A and {wall_b} mm in \
+            B; give less than half \
          their sum"
     )]
     Walls {
@@ -52,7 +53,8 @@ pub enum QueryError {
     },
     /// `tolerance` is so large that thin walls are hardly more than it.
     #[error(
-        "the tolerance of {tolerance} mm is too large for walls of {wall_a} mm in A and {wall_b} mm in B; give less than a tenth of \
+        "the tolerance of {tolerance} mm is too large for walls of {wall_a} mm in A and {wall_b} mm in B; \
+            give less than a tenth of \
          the thinner one"
     )]
     Coarse {

@@ -1,5 +1,5 @@
-//! Step (c) of BREP Figure 4.1: which critical pairs are local minima of the solids. Of canonical features the solves leave out what is
-//! plainly a saddle or a maximum: see [`canonical`](crate::solve::canonical).
+//! Step (c) of BREP Figure 4.1: which critical pairs are local minima of the solids. Of canonical features
+//! the solves leave out what is plainly a saddle or a maximum: see [`canonical`](crate::solve::canonical).
 //!
 //! # Source
 //! BREP §4.4, MATH §2.

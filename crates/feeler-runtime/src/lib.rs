@@ -1,12 +1,13 @@
 //! All local minimal distances between two posed solids.
 //!
-//! A [`Body`] is a hierarchy taken into use, shared among any number of [`ContactPair`]s; a pair holds the scratch and
-//! the results of its queries; a [`Scene`] finds the near pairs of many bodies and queries them. One module a step of BREP Figure 4.1: `front` finds pairs of leaves, `solve`
-//! their critical pairs, `trim` and `polar` what lies on the solids, `filter` what is a minimum, `conformal` samples
-//! the sets that are no points, `dedupe` reports each once, `verdict` decides whether the interiors meet.
+//! A [`Body`] is a hierarchy taken into use, shared among any number of [`ContactPair`]s; a pair holds the
+//! scratch and the results of its queries; a [`Scene`] finds the near pairs of many bodies and queries them.
+//! One module a step of BREP Figure 4.1: `front` finds pairs of leaves, `solve` their critical pairs, `trim`
+//! and `polar` what lies on the solids, `filter` what is a minimum, `conformal` samples the sets that are no
+//! points, `dedupe` reports each once, `verdict` decides whether the interiors meet.
 //!
-//! Kernels work in the frame of A; `pose_ab` takes coordinates of B to those of A. Lengths in millimetres, angles in
-//! radians. This crate knows neither STEP nor solids: it reads hierarchies.
+//! Kernels work in the frame of A; `pose_ab` takes coordinates of B to those of A. Lengths in millimetres,
+//! angles in radians. This crate knows neither STEP nor solids: it reads hierarchies.
 
 mod error;
 mod lmd;

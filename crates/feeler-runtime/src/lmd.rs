@@ -40,8 +40,9 @@ pub struct FeatureRef {
 /// A local minimal distance: a pair of footpoints, one on each solid, in world coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lmd {
-    /// Signed distance between the footpoints (mm), negative where they are pressed into the other solid: down to minus two
-    /// tolerances at a contact, or to minus [`QueryOptions::penetration`](crate::QueryOptions::penetration).
+    /// Signed distance between the footpoints (mm), negative where they are pressed into the other solid:
+    /// down to minus two tolerances at a contact, or to minus
+    /// [`QueryOptions::penetration`](crate::QueryOptions::penetration).
     pub distance: f64,
     /// `distance` minus both dilations (mm).
     pub gap: f64,
@@ -53,18 +54,19 @@ pub struct Lmd {
     pub local_a: P3,
     /// Footpoint on B in B's own coordinates.
     pub local_b: P3,
-    /// Unit vector with `point_b - point_a = distance · normal`: from A to B, at a negative distance from B to A. A's outward
-    /// direction at its footpoint, B's inward one.
+    /// Unit vector with `point_b - point_a = distance · normal`: from A to B, at a negative distance from B
+    /// to A. A's outward direction at its footpoint, B's inward one.
     pub normal: V3,
-    /// Smallest and largest normal curvature (1/mm) of A at its footpoint, positive where it bulges: of a face the
-    /// principal curvatures, infinite across an edge and at a vertex.
+    /// Smallest and largest normal curvature (1/mm) of A at its footpoint, positive where it bulges: of a
+    /// face the principal curvatures, infinite across an edge and at a vertex.
     pub curvature_a: [f64; 2],
     /// The same of B.
     pub curvature_b: [f64; 2],
     /// Class.
     pub class: LmdClass,
-    /// Identity: the pair of features and the branch among the LMDs of that pair. It stays the same from query to query of
-    /// one [`ContactPair`](crate::ContactPair) for as long as the minimum stays on its features.
+    /// Identity: the pair of features and the branch among the LMDs of that pair. It stays the same from
+    /// query to query of one [`ContactPair`](crate::ContactPair) for as long as the minimum stays on its
+    /// features.
     pub id: u64,
     /// Queries in a row that have found it before this one.
     pub age: u32,
@@ -72,8 +74,8 @@ pub struct Lmd {
     pub feature_a: FeatureRef,
     /// Where the footpoint lies on B.
     pub feature_b: FeatureRef,
-    /// The solver stopped above round-off: the footpoints are good to a millionth of the size only. In a certified query also:
-    /// whether its pair of areas has other minima is undecided.
+    /// The solver stopped above round-off: the footpoints are good to a millionth of the size only. In a
+    /// certified query also: whether its pair of areas has other minima is undecided.
     pub undecided: bool,
 }
 
@@ -86,9 +88,9 @@ pub struct Stats {
     pub leaf_pairs: u64,
     /// Pairs of supermaximal features among them.
     pub feature_pairs: u64,
-    /// Exact solves: one for a pair of canonical features, one for a pair of a canonical feature and a free-form
-    /// area, one for a pair of free-form areas. Areas of edges that plainly have no minimum, by what the distance is at their ends and in
-    /// their middle, are not counted.
+    /// Exact solves: one for a pair of canonical features, one for a pair of a canonical feature and a
+    /// free-form area, one for a pair of free-form areas. Areas of edges that plainly have no minimum, by
+    /// what the distance is at their ends and in their middle, are not counted.
     pub exact_solves: u64,
     /// Critical pairs found by the solves; of canonical features those that may be minima.
     pub candidates: u64,
@@ -96,11 +98,13 @@ pub struct Stats {
     pub accepted: u64,
     /// Evaluations of Newton runs over free-form features.
     pub evaluations: u64,
-    /// Those of runs that ended in a minimum: a perfect guess of where last query's minima have gone would leave one of each run.
+    /// Those of runs that ended in a minimum: a perfect guess of where last query's minima have gone would
+    /// leave one of each run.
     pub evaluations_to_minima: u64,
     /// Solves that ended above round-off without being ruled out.
     pub stalled: u64,
-    /// Solves with a free-form side that a certified query has looked into: a canonical feature with an area, or two areas.
+    /// Solves with a free-form side that a certified query has looked into: a canonical feature with an area,
+    /// or two areas.
     pub certified_pairs: u64,
     /// Those of them that may have more minima than were found.
     pub undecided_pairs: u64,

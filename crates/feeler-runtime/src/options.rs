@@ -8,13 +8,14 @@ use crate::QueryError;
 pub struct Savings {
     /// Nodes whose cones of revolution hold no opposite directions are culled.
     pub cones_of_revolution: bool,
-    /// Pairs of leaves whose polyhedral cones hold no opposite directions, or whose boxes do not see each other along
-    /// the normals, are culled, unless their features are solved as wholes.
+    /// Pairs of leaves whose polyhedral cones hold no opposite directions, or whose boxes do not see each
+    /// other along the normals, are culled, unless their features are solved as wholes.
     pub polyhedral_cones: bool,
-    /// One exact solve for a pair of canonical supermaximal features instead of one for each pair of their leaves.
+    /// One exact solve for a pair of canonical supermaximal features instead of one for each pair of their
+    /// leaves.
     pub supermaximal: bool,
-    /// What earlier queries of the pair have culled with a margin stays culled, and what they have found apart stays
-    /// apart, until the motion since then has used up the margin.
+    /// What earlier queries of the pair have culled with a margin stays culled, and what they have found
+    /// apart stays apart, until the motion since then has used up the margin.
     pub coherence: bool,
 }
 
@@ -30,7 +31,8 @@ impl Default for Savings {
 pub struct QueryOptions {
     /// Largest distance (mm) of interest, ≥ 0; infinite for all LMDs.
     pub d_max: f64,
-    /// Angle (rad) by which the polars of edges and vertices are dilated for quasi-LMDs, in [0, π/4]; 0 gives none.
+    /// Angle (rad) by which the polars of edges and vertices are dilated for quasi-LMDs, in [0, π/4]; 0 gives
+    /// none.
     pub alpha: f64,
     /// Implicit dilation of A (mm): only the gap knows of it.
     pub dilation_a: f64,
@@ -43,21 +45,23 @@ pub struct QueryOptions {
     /// Whether to decide how the solids stand to one another. Without it there is no status:
     /// [`ContactPair::status`](crate::ContactPair::status) is `None`.
     pub detect_interference: bool,
-    /// Lengths (mm) below this are zero: what is nearer touches, what meets less deep does not interfere. `None`: 1e-7 of
-    /// the larger bounding-box diagonal, and rounding. Never less than rounding; the value that was used is
-    /// [`Tolerances::tol`](crate::Tolerances::tol). Less than a tenth of both solids' walls ([`Body::wall`](crate::Body::wall)).
+    /// Lengths (mm) below this are zero: what is nearer touches, what meets less deep does not interfere.
+    /// `None`: 1e-7 of the larger bounding-box diagonal, and rounding. Never less than rounding; the value
+    /// that was used is [`Tolerances::tol`](crate::Tolerances::tol). Less than a tenth of both solids' walls
+    /// ([`Body::wall`](crate::Body::wall)).
     pub tolerance: Option<f64>,
-    /// Largest depth (mm) of contacts that are reported as minima with negative distances, ≥ 0: how far simulators press solids
-    /// into one another. 0 gives none deeper than the tolerance. Less than half the sum of both
-    /// [`walls`](crate::Body::wall): beyond, the far side of a wall is as near as the side that was pressed.
+    /// Largest depth (mm) of contacts that are reported as minima with negative distances, ≥ 0: how far
+    /// simulators press solids into one another. 0 gives none deeper than the tolerance. Less than half the
+    /// sum of both [`walls`](crate::Body::wall): beyond, the far side of a wall is as near as the side that
+    /// was pressed.
     ///
-    /// A contact deeper than the tolerance is reported where a point beside it proves that it is inside both solids, and
-    /// where it continues a contact of the last query. With a depth above 0, results depend on earlier queries in this one way. Sheets
-    /// have no inside, and none.
+    /// A contact deeper than the tolerance is reported where a point beside it proves that it is inside both
+    /// solids, and where it continues a contact of the last query. With a depth above 0, results depend on
+    /// earlier queries in this one way. Sheets have no inside, and none.
     pub penetration: f64,
-    /// Prove for every solve with a free-form side that it has found all minima, and find what it has missed. What stays open is
-    /// told by [`Stats::undecided_pairs`](crate::Stats::undecided_pairs) and [`Lmd::undecided`](crate::Lmd::undecided): where
-    /// there is none, the set of minima is complete.
+    /// Prove for every solve with a free-form side that it has found all minima, and find what it has missed.
+    /// What stays open is told by [`Stats::undecided_pairs`](crate::Stats::undecided_pairs) and
+    /// [`Lmd::undecided`](crate::Lmd::undecided): where there is none, the set of minima is complete.
     pub certified: bool,
     /// Largest spacing (mm) of the samples of a conformal set; `None`: a quarter of the set's extent.
     pub conformal_spacing: Option<f64>,

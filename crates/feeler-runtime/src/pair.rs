@@ -98,20 +98,20 @@ impl ContactPair {
         &self.b
     }
 
-    /// All LMDs with distance ≤ `d_max`, sorted by distance, in world coordinates. The poses take each solid's own
-    /// coordinates to the world.
+    /// All LMDs with distance ≤ `d_max`, sorted by distance, in world coordinates. The poses take each
+    /// solid's own coordinates to the world.
     ///
-    /// The set of minima depends on the arguments only, never on earlier queries, and their numbers on those by no more than
-    /// rounding; [`Lmd::id`] and [`Lmd::age`] follow minima from query to query. The same queries give the same bits.
-    /// With [`QueryOptions::penetration`] above 0 contacts of the last query may go on at negative distances, too.
+    /// The set of minima depends on the arguments only, never on earlier queries, and their numbers on those
+    /// by no more than rounding; [`Lmd::id`] and [`Lmd::age`] follow minima from query to query. The same
+    /// queries give the same bits. With [`QueryOptions::penetration`] above 0 contacts of the last query may
+    /// go on at negative distances, too.
     ///
-    /// Where pairs of areas are passed over because of what
-    /// earlier queries have found, nothing is there to be found; pairs that are looked at because they were near lately add
-    /// nothing that is not one.
+    /// Where pairs of areas are passed over because of what earlier queries have found, nothing is there to
+    /// be found; pairs that are looked at because they were near lately add nothing that is not one.
     ///
     /// # Errors
-    /// [`QueryError`] where a pose is not finite or an option makes no sense. The pair's results are empty then; later
-    /// queries are as if this one had not been made.
+    /// [`QueryError`] where a pose is not finite or an option makes no sense. The pair's results are empty
+    /// then; later queries are as if this one had not been made.
     pub fn query(
         &mut self,
         pose_a: &Pose,
@@ -247,8 +247,8 @@ impl ContactPair {
         &self.lmds
     }
 
-    /// Smallest distance of the last query, `None` when nothing lay within `d_max`. Quasi-LMDs do not count: they are
-    /// no minima.
+    /// Smallest distance of the last query, `None` when nothing lay within `d_max`. Quasi-LMDs do not count:
+    /// they are no minima.
     #[must_use]
     pub fn min_distance(&self) -> Option<f64> {
         self.lmds.iter().find(|l| l.class != LmdClass::Quasi).map(|l| l.distance)
@@ -279,9 +279,10 @@ impl ContactPair {
         self.times
     }
 
-    /// How far (mm) samples of conformal sets of the last query may stay behind the hulls of their sets: no corner of a set is farther
-    /// from one of its samples. 0 unless a set has more corners than samples are kept, which are 32 without
-    /// [`QueryOptions::conformal_spacing`]. Sets of splines, whose corners are not known, do not count.
+    /// How far (mm) samples of conformal sets of the last query may stay behind the hulls of their sets: no
+    /// corner of a set is farther from one of its samples. 0 unless a set has more corners than samples are
+    /// kept, which are 32 without [`QueryOptions::conformal_spacing`]. Sets of splines, whose corners are not
+    /// known, do not count.
     #[must_use]
     pub fn conformal_loss(&self) -> f64 {
         self.conformal.loss
@@ -310,7 +311,8 @@ pub(crate) fn is_finite(pose: &Pose) -> bool {
         && pose.rotation.coords.iter().all(|x| x.is_finite())
 }
 
-/// What the decision has found, in world coordinates; `near` tells that the smallest distance is within the tolerance.
+/// What the decision has found, in world coordinates; `near` tells that the smallest distance is within the
+/// tolerance.
 fn pronounce(
     ctx: &Context<'_>,
     finding: &Finding,

@@ -1,12 +1,12 @@
 //! Minima at negative distances: where one solid is pressed into the other.
 //!
-//! Two solids that interfere have many critical pairs of their boundaries at negative distances, and most say nothing: the pin in a
-//! deep hole and the wall behind it. A pair is taken for a contact when the solids have common points right beside it, or when it
-//! was one in the last query and has come here by the motion since.
+//! Two solids that interfere have many critical pairs of their boundaries at negative distances, and most say
+//! nothing: the pin in a deep hole and the wall behind it. A pair is taken for a contact when the solids have
+//! common points right beside it, or when it was one in the last query and has come here by the motion since.
 //!
 //! # Guarantees
-//! What is confirmed lies in common material. An edge against a vertex, or two vertices, are never pressed: a motion that brings
-//! them together passes through a contact of a face or of two edges first.
+//! What is confirmed lies in common material. An edge against a vertex, or two vertices, are never pressed: a
+//! motion that brings them together passes through a contact of a face or of two edges first.
 //!
 //! # Source
 //! MATH §16.
@@ -35,8 +35,9 @@ const STEPS: [f64; 3] = [0.5, 0.1, 0.02];
 /// Faces count as those of a vertex within so many tolerances.
 const BESIDE: f64 = 4.0;
 
-/// Leaves out what is pressed deeper than a contact can be and is neither confirmed by a common point nor continued. `is_apart` tells that
-/// the solids are known not to interfere; `way` (mm) bounds how far points of B have moved since the last query.
+/// Leaves out what is pressed deeper than a contact can be and is neither confirmed by a common point nor
+/// continued. `is_apart` tells that the solids are known not to interfere; `way` (mm) bounds how far points
+/// of B have moved since the last query.
 pub(crate) fn retain(
     ctx: &Context<'_>,
     is_apart: bool,
@@ -124,8 +125,8 @@ fn bisector(ctx: &Context<'_>, own: Which, x: &Accepted) -> Option<V3> {
     Some(if own == Which::A { out } else { ctx.pose_ab * out })
 }
 
-/// The middle of what two pressed edges have in common: the centroid of the four points in which each edge runs through the faces of
-/// the other one, all taken for straight (frame of A).
+/// The middle of what two pressed edges have in common: the centroid of the four points in which each edge
+/// runs through the faces of the other one, all taken for straight (frame of A).
 fn between(ctx: &Context<'_>, x: &Accepted) -> Option<P3> {
     let (Feature::Edge(a), Feature::Edge(b)) = (x.feature_a, x.feature_b) else { return None };
     let of_a = edge_normals(ctx.a, a, x.place_a.uv[0])?;

@@ -4,8 +4,8 @@
 //! DIST §3.3 for the near pairs ([`BroadPhase`]), BREP §4 for each of them.
 //!
 //! # Deviations
-//! The hull that stands for a solid in the broad phase is not that of control points: it is stored with the solid, found from
-//! its exact extents, and exceeds none of them by more than 1 %.
+//! The hull that stands for a solid in the broad phase is not that of control points: it is stored with the
+//! solid, found from its exact extents, and exceeds none of them by more than 1 %.
 
 use crate::pair::is_finite;
 use crate::{Body, ContactPair, QueryError, QueryOptions};
@@ -61,7 +61,8 @@ struct Slot {
 pub struct NearPair<'a> {
     /// Numbers of the bodies, ascending.
     pub bodies: (u32, u32),
-    /// Its minima and, with [`QueryOptions::detect_interference`], its status; A is the body with the smaller number.
+    /// Its minima and, with [`QueryOptions::detect_interference`], its status; A is the body with the smaller
+    /// number.
     pub contacts: &'a ContactPair,
 }
 
@@ -69,8 +70,8 @@ impl Scene {
     /// Bodies, numbered in this order, and what all queries are asked for. `options.d_max` must be finite.
     ///
     /// # Errors
-    /// [`SceneError::Empty`]; [`SceneError::Query`] for options that no query takes; [`SceneError::BroadPhase`] for an
-    /// infinite `d_max`.
+    /// [`SceneError::Empty`]; [`SceneError::Query`] for options that no query takes;
+    /// [`SceneError::BroadPhase`] for an infinite `d_max`.
     pub fn new(bodies: Vec<Arc<Body>>, options: QueryOptions) -> Result<Self, SceneError> {
         let hull_of = |(i, body): (usize, &Arc<Body>)| {
             let hull = body.hull().ok_or(SceneError::Empty(i))?.clone();
@@ -90,8 +91,9 @@ impl Scene {
         })
     }
 
-    /// Finds the near pairs of the bodies in these poses, without those that `ignored` names (i, j), i < j, and all their
-    /// minima. Every pair of bodies up to `d_max` apart, or with common interiors, is among [`Scene::near`] then.
+    /// Finds the near pairs of the bodies in these poses, without those that `ignored` names (i, j), i < j,
+    /// and all their minima. Every pair of bodies up to `d_max` apart, or with common interiors, is among
+    /// [`Scene::near`] then.
     ///
     /// The same bits for any number of threads.
     ///
@@ -105,8 +107,8 @@ impl Scene {
         self.query(poses)
     }
 
-    /// The pairs of [`Scene::step`] without their minima, ascending: for callers that query each pair once, with a
-    /// [`ContactPair`] of their own.
+    /// The pairs of [`Scene::step`] without their minima, ascending: for callers that query each pair once,
+    /// with a [`ContactPair`] of their own.
     ///
     /// # Errors
     /// [`SceneError::BroadPhase`] for anything but one finite pose for each body.

@@ -1,8 +1,9 @@
 //! All tolerances of a query, in one place.
 //!
 //! Two numbers, never one: *eps* is rounding that we caused and grows with the coordinates, *tol* is what the
-//! model or the user allows and grows with the size of the solids. What an edge is off its faces is neither: it is
-//! measured, stored with every span and trimming piece, and added where that span or piece is looked at.
+//! model or the user allows and grows with the size of the solids. What an edge is off its faces is neither:
+//! it is measured, stored with every span and trimming piece, and added where that span or piece is looked
+//! at.
 //!
 //! # Source
 //! MATH §2 ("the size in tolerances"), §6 (trims), §14.2 (1e-7 of the size against another kernel).
@@ -11,25 +12,26 @@
 const EPS_REL: f64 = 1e-13;
 /// The bits of a positive number that make it a power of two.
 const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
-/// Relative rounding allowed at a trim. Parameters are rounded, inverted and mapped through cubic pieces on top of
-/// [`EPS_REL`]; a footpoint this close to a trim is on it.
+/// Relative rounding allowed at a trim. Parameters are rounded, inverted and mapped through cubic pieces on
+/// top of [`EPS_REL`]; a footpoint this close to a trim is on it.
 const TRIM_REL: f64 = 1e-9;
-/// Below this part of the size two lengths are the same for the model: contact and touching, families of critical
-/// pairs, semidefinite forms. An independent kernel agrees to this.
+/// Below this part of the size two lengths are the same for the model: contact and touching, families of
+/// critical pairs, semidefinite forms. An independent kernel agrees to this.
 const TOL_REL: f64 = 1e-7;
-/// Footpoints nearer than this part of the size are the same LMD. Above [`TOL_REL`], because the footpoint of a
-/// flat minimum is less certain than its distance.
+/// Footpoints nearer than this part of the size are the same LMD. Above [`TOL_REL`], because the footpoint of
+/// a flat minimum is less certain than its distance.
 const SAME_REL: f64 = 1e-6;
 /// Angular slack (rad) of exact polars: normals come from stored frames and inverted parameters with relative
-/// errors of about 1e-13; an exactly parallel pose has margin 0 and must pass, and nothing a thousandth of the
-/// smallest real margin (1e-6 rad) away may.
+/// errors of about 1e-13; an exactly parallel pose has margin 0 and must pass, and nothing a thousandth of
+/// the smallest real margin (1e-6 rad) away may.
 const ANGLE: f64 = 1e-9;
 
-/// Slack (rad) of criticality. Solvers end a thousand times below; only pairs that are not critical at all (an edge
-/// that pierces a face has distance 0 there) must fail.
+/// Slack (rad) of criticality. Solvers end a thousand times below; only pairs that are not critical at all
+/// (an edge that pierces a face has distance 0 there) must fail.
 const CRITICAL: f64 = 1e-6;
 
-/// Smallest distance of a minimum, in units of the tolerance, where the solids interfere or it is not known whether they do.
+/// Smallest distance of a minimum, in units of the tolerance, where the solids interfere or it is not known
+/// whether they do.
 const LEAST: f64 = -2.0;
 /// The same of solids that do not interfere.
 const LEAST_APART: f64 = -32.0;
@@ -57,8 +59,9 @@ pub struct Tolerances {
 }
 
 impl Tolerances {
-    /// Tolerances for solids whose boxes' diagonals are no longer than `size` (mm) and with coordinates of no more than `reach` (mm) in the
-    /// frame of A; `tolerance` as in [`QueryOptions`](crate::QueryOptions::tolerance).
+    /// Tolerances for solids whose boxes' diagonals are no longer than `size` (mm) and with coordinates of no
+    /// more than `reach` (mm) in the frame of A; `tolerance` as in
+    /// [`QueryOptions`](crate::QueryOptions::tolerance).
     pub(crate) fn of_lengths(size: f64, reach: f64, tolerance: Option<f64>) -> Self {
         // A power of two: small motions leave the tolerances as they are.
         let reach = 2.0 * f64::from_bits(reach.to_bits() & EXPONENT);
@@ -75,23 +78,23 @@ impl Tolerances {
         }
     }
 
-    /// Smallest signed distance (mm) of a minimum. What is pressed in deeper interferes: a point that is farther than the
-    /// tolerance from both boundaries, inside both solids, needs a depth of two. Less deep is contact, and none may be
-    /// lost between the two.
+    /// Smallest signed distance (mm) of a minimum. What is pressed in deeper interferes: a point that is
+    /// farther than the tolerance from both boundaries, inside both solids, needs a depth of two. Less deep
+    /// is contact, and none may be lost between the two.
     #[must_use]
     pub fn least_distance(&self) -> f64 {
         LEAST * self.tol
     }
 
-    /// The same (mm) of solids that do not interfere: a sharp edge or tip has no point farther than the tolerance inside before it is
-    /// pressed in by several; a tip of half angle α by 1 + 1/sin α.
+    /// The same (mm) of solids that do not interfere: a sharp edge or tip has no point farther than the
+    /// tolerance inside before it is pressed in by several; a tip of half angle α by 1 + 1/sin α.
     #[must_use]
     pub fn least_distance_apart(&self) -> f64 {
         LEAST_APART * self.tol
     }
 
-    /// Angle (rad) within which features of an extent (given inversely, 1/mm) are in conformal contact: what the
-    /// tolerance makes of it over the extent.
+    /// Angle (rad) within which features of an extent (given inversely, 1/mm) are in conformal contact: what
+    /// the tolerance makes of it over the extent.
     #[must_use]
     pub(crate) fn bent(&self, inverse_extent: f64) -> f64 {
         (8.0 * self.tol * inverse_extent).min(MAX_BENT)

@@ -1,16 +1,17 @@
 //! Who is who from one query to the next.
 //!
-//! Minima of one pair of features are told apart by a branch number. A minimum takes over the branch, and with it the
-//! identity, of the nearest one of the last query between the same features, both footpoints being seen from their own
-//! solids, if its distance has changed by no more than points have moved; each branch is taken over once, nearest first.
-//! What is new gets the smallest number that was free in the last query, too.
+//! Minima of one pair of features are told apart by a branch number. A minimum takes over the branch, and
+//! with it the identity, of the nearest one of the last query between the same features, both footpoints
+//! being seen from their own solids, if its distance has changed by no more than points have moved; each
+//! branch is taken over once, nearest first. What is new gets the smallest number that was free in the last
+//! query, too.
 //!
 //! # Source
 //! MATH §10 (an identity that persists from step to step: pair of features and branch).
 //!
 //! # Guarantees
-//! No two minima of one query share an identity. Without an earlier query branches are ranks by distance. Deterministic in
-//! the sequence of queries.
+//! No two minima of one query share an identity. Without an earlier query branches are ranks by distance.
+//! Deterministic in the sequence of queries.
 
 use crate::FeatureKind;
 use crate::query::Accepted;
@@ -64,8 +65,9 @@ impl ContactIds {
         self.last.clear();
     }
 
-    /// Whether a minimum may be one of the last query, B's points having moved by no more than `way` (mm) since then: with a signed
-    /// distance that changes by no more, on the same features, or passed on to neighbours of them.
+    /// Whether a minimum may be one of the last query, B's points having moved by no more than `way` (mm)
+    /// since then: with a signed distance that changes by no more, on the same features, or passed on to
+    /// neighbours of them.
     pub(crate) fn continues(&self, x: &Accepted, pose_ba: &Pose, way: f64) -> bool {
         let (p_a, p_b) = (x.p_a, pose_ba * x.p_b);
         // Footpoints run faster than the motion where contact is flat.
@@ -78,8 +80,8 @@ impl ContactIds {
         })
     }
 
-    /// Takes the next minima, sorted by distance; `pose_ba` takes coordinates of A to those of B, whose points have moved by no more
-    /// than `way` (mm): so much the distance of a minimum changes.
+    /// Takes the next minima, sorted by distance; `pose_ba` takes coordinates of A to those of B, whose
+    /// points have moved by no more than `way` (mm): so much the distance of a minimum changes.
     pub(crate) fn advance(&mut self, found: &[Accepted], pose_ba: &Pose, way: f64) {
         self.now.clear();
         self.now.extend(found.iter().map(|x| Known {

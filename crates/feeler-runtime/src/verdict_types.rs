@@ -1,4 +1,5 @@
-//! What a query finds out about how two posed solids stand to one another. Lengths in mm, points in world coordinates.
+//! What a query finds out about how two posed solids stand to one another. Lengths in mm, points in world
+//! coordinates.
 
 use crate::FeatureRef;
 use feeler_geom::P3;
@@ -119,7 +120,8 @@ pub struct Contact {
     pub point: P3,
     /// Area (mm²) of the region that is on both faces, as a part of A's: only of regions.
     pub area: Option<f64>,
-    /// Length (mm) of what is on both features: only of lines, and of those that are neither edges nor straight nor round `None`.
+    /// Length (mm) of what is on both features: only of lines, and of those that are neither edges nor
+    /// straight nor round `None`.
     pub length: Option<f64>,
     /// Estimated error of the area or length, with what trims are off their edges.
     pub error: Option<f64>,
@@ -136,7 +138,8 @@ pub struct Verdict {
     pub undecided: Vec<Undecided>,
     /// Places where the status holds for a larger tolerance only.
     pub widened: Vec<Widened>,
-    /// A feature of A and one of B that cross. Only of interfering solids, and not of all of them: one may hold the other.
+    /// A feature of A and one of B that cross. Only of interfering solids, and not of all of them: one may
+    /// hold the other.
     pub crossing: Option<(FeatureRef, FeatureRef)>,
 }
 

@@ -174,8 +174,8 @@ fn invariance() {
     assert!(all_conformal(&moved) && all_conformal(&swapped), "{moved:?} {swapped:?}");
 }
 
-/// A set has no more than 32 samples, and they reach as far in every direction as the set: to its corners, and on circles to less than
-/// what an eighth of a turn leaves out.
+/// A set has no more than 32 samples, and they reach as far in every direction as the set: to its corners,
+/// and on circles to less than what an eighth of a turn leaves out.
 #[test]
 fn few_samples_keep_the_hull() {
     let plate = body(&fixtures::block([-2.0, -2.0, -1.0], [2.0, 2.0, 0.0]));
@@ -225,7 +225,8 @@ fn few_samples_keep_the_hull() {
     }
 }
 
-/// A set with more corners than samples tells how far they stay behind its hull; one with fewer has nothing to tell.
+/// A set with more corners than samples tells how far they stay behind its hull; one with fewer has nothing
+/// to tell.
 #[test]
 fn many_corners() {
     let plate = body(&fixtures::block([-4.0, -4.0, -1.0], [4.0, 4.0, 0.0]));

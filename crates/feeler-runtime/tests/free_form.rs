@@ -1,5 +1,5 @@
-//! The same solids with canonical and with Bézier geometry have the same minima: the iterative solvers against the
-//! closed forms.
+//! The same solids with canonical and with Bézier geometry have the same minima: the iterative solvers
+//! against the closed forms.
 
 mod common;
 

@@ -153,7 +153,8 @@ fn a_cone_dips_into_a_ring() {
     assert_eq!(status(&ring, &cone, &pose), Status::Interfering);
 }
 
-/// On ways through contact and interference and out again, what earlier queries have found tells what a new pair finds.
+/// On ways through contact and interference and out again, what earlier queries have found tells what a new
+/// pair finds.
 #[test]
 fn ways_in_and_out() {
     use rand::Rng as _;

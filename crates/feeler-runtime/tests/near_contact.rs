@@ -1,5 +1,6 @@
-//! Free-form solids that nearly touch over wide areas, and solids that are pressed into one another by no more than two
-//! tolerances: no minimum is lost. The judge knows nothing of splines: ellipsoids are minimised over as what they are.
+//! Free-form solids that nearly touch over wide areas, and solids that are pressed into one another by no
+//! more than two tolerances: no minimum is lost. The judge knows nothing of splines: ellipsoids are minimised
+//! over as what they are.
 
 mod common;
 
@@ -53,8 +54,8 @@ fn depth(half: &V3, p: &P3) -> f64 {
     (foot - p).norm() * if t > 0.0 { -1.0 } else { 1.0 }
 }
 
-/// Smallest gap between an ellipsoid in a pose and the cavity around it: over a grid, then by ever shorter steps from its lowest
-/// places.
+/// Smallest gap between an ellipsoid in a pose and the cavity around it: over a grid, then by ever shorter
+/// steps from its lowest places.
 fn smallest_gap(cavity: &V3, ball: &V3, pose: &Pose) -> f64 {
     let gap = |u: &V3| depth(cavity, &(pose * P3::from(ball.component_mul(u))));
     let mut places: Vec<(f64, V3)> = (0..48)

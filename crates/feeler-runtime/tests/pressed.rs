@@ -1,4 +1,5 @@
-//! Contacts at negative distances: closed forms, the penetration depth of convex solids, swapped roles, motions through contact.
+//! Contacts at negative distances: closed forms, the penetration depth of convex solids, swapped roles,
+//! motions through contact.
 
 mod common;
 
@@ -78,7 +79,8 @@ fn balls_pressed_into_everything() {
     }
 }
 
-/// The penetration depth of convex solids is the smallest magnitude of a negative distance, and its direction the normal.
+/// The penetration depth of convex solids is the smallest magnitude of a negative distance, and its direction
+/// the normal.
 #[test]
 fn convex_solids_know_their_depth() {
     let mut rng = SmallRng::seed_from_u64(61);

@@ -7,8 +7,8 @@ use feeler_brep::fixtures;
 use feeler_geom::{P3, Pose, V3};
 use feeler_runtime::{FeatureKind, Lmd, LmdClass, QueryOptions};
 
-/// A block tilted by one degree over another: its lowest corner is strict; with two degrees of tolerance the other
-/// three corners of its underside carry quasi-LMDs.
+/// A block tilted by one degree over another: its lowest corner is strict; with two degrees of tolerance the
+/// other three corners of its underside carry quasi-LMDs.
 #[test]
 fn tilted_block() {
     let a = body(&fixtures::block([-2.0, -2.0, -1.0], [2.0, 2.0, 0.0]));
@@ -29,8 +29,8 @@ fn tilted_block() {
     }
 }
 
-/// A stadium (straight sides joined smoothly to half cylinders) beside a wall, slightly turned: the strict minimum is on
-/// a round end, quasi-LMDs are where the flat side begins and ends.
+/// A stadium (straight sides joined smoothly to half cylinders) beside a wall, slightly turned: the strict
+/// minimum is on a round end, quasi-LMDs are where the flat side begins and ends.
 #[test]
 fn smooth_edges_carry_quasi_minima_only() {
     let wall = body(&fixtures::block([-5.0, -1.0, -5.0], [5.0, 0.0, 5.0]));

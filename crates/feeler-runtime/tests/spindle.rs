@@ -1,5 +1,6 @@
-//! Both sheets of spindle tori: barrels, barrel-shaped bores and bored apples, about one axis with their partners and not. The
-//! judge is the distance from the circle of the sheet: √((ρ + R)² + z²) − r for the inner one, √((ρ − R)² + z²) − r for the outer.
+//! Both sheets of spindle tori: barrels, barrel-shaped bores and bored apples, about one axis with their
+//! partners and not. The judge is the distance from the circle of the sheet: √((ρ + R)² + z²) − r for the
+//! inner one, √((ρ − R)² + z²) − r for the outer.
 
 mod common;
 
@@ -222,7 +223,8 @@ fn both_sheets_keep_their_minima() {
     assert!(faults.is_empty(), "{} of {n}: {faults:#?}", faults.len());
 }
 
-/// Bends about a point of their own side, whose radii are equal but for rounding: a ball over every place of the tube.
+/// Bends about a point of their own side, whose radii are equal but for rounding: a ball over every place of
+/// the tube.
 #[test]
 fn balls_over_horn_bends() {
     let mut rng = SmallRng::seed_from_u64(56);

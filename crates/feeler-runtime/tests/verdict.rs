@@ -105,7 +105,8 @@ fn a_deep_peg_below_a_shallow_plate() {
     }
 }
 
-/// Sheets have no inside: they interfere with what they are in and with what they cross, not with what they lie on.
+/// Sheets have no inside: they interfere with what they are in and with what they cross, not with what they
+/// lie on.
 #[test]
 fn sheets() {
     let mut open = fixtures::block([0.0, 0.0, 0.0], [2.0, 3.0, 4.0]);

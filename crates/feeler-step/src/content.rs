@@ -12,8 +12,8 @@ use crate::part21::{self, Graph};
 use crate::text;
 use crate::topology;
 
-/// Gives the bytes of a file that another one refers to, by its path from the first file's folder with `/` between
-/// folders; none: it is not there.
+/// Gives the bytes of a file that another one refers to, by its path from the first file's folder with `/`
+/// between folders; none: it is not there.
 pub type Resolve<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
 
 /// Remarks of one kind beyond this many are only counted.
@@ -22,10 +22,12 @@ const MAX_NOTES: usize = 20;
 /// What a STEP file holds.
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// Distinct solids, each in the millimetres of its own representation: the file's in the order of their ids, then
-    /// those of the files that it refers to. One that is placed mirrored comes a second time, mirrored.
+    /// Distinct solids, each in the millimetres of its own representation: the file's in the order of their
+    /// ids, then those of the files that it refers to. One that is placed mirrored comes a second time,
+    /// mirrored.
     pub solids: Vec<SolidSource>,
-    /// For each solid the other file that it is from, as a path from this file's folder; none: it is from this file.
+    /// For each solid the other file that it is from, as a path from this file's folder; none: it is from
+    /// this file.
     pub files: Vec<Option<String>>,
     /// Their places, in the order of the assembly tree, those from other files last.
     pub instances: Vec<SolidInstance>,
@@ -54,7 +56,8 @@ pub struct SolidInstance {
     pub path: String,
     /// From the solid's coordinates to the world (mm).
     pub pose: Pose,
-    /// Index in [`Import::components`] of the one that it is directly in; none for a solid outside all products.
+    /// Index in [`Import::components`] of the one that it is directly in; none for a solid outside all
+    /// products.
     pub component: Option<usize>,
 }
 
@@ -185,7 +188,8 @@ fn content(mut graph: Graph, open_shells: bool) -> Content {
     problems.extend(graph.remarks.drain(..).map(|message| warning(None, message)));
     if !is_known {
         let message = format!(
-            "the file's schema is '{schema}', which is none of AP203, AP214 and AP242; it is read as if it were"
+            "the file's schema is '{schema}', which is none of AP203, AP214 and AP242; it is read as if it \
+                were"
         );
         problems.push(warning(None, message));
     }

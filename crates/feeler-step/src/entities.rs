@@ -1,8 +1,9 @@
 //! Entities of a file by their ids, and typed access to their attributes.
 //!
-//! The parsed file is read as it stands: every access names the entity and the attribute in its error, and nothing
-//! is dropped behind the user's back. A complex instance (`#1=(A(..)B(..))`) is read either by its parts or, where
-//! its types form one chain of subtypes, flattened to the attribute order of a plain instance.
+//! The parsed file is read as it stands: every access names the entity and the attribute in its error, and
+//! nothing is dropped behind the user's back. A complex instance (`#1=(A(..)B(..))`) is read either by its
+//! parts or, where its types form one chain of subtypes, flattened to the attribute order of a plain
+//! instance.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -69,8 +70,8 @@ impl Entities {
     }
 }
 
-/// One entity. A plain instance has its attributes in `attrs`, inherited ones first; a complex one as well, after
-/// flattening, and its parts in `parts`.
+/// One entity. A plain instance has its attributes in `attrs`, inherited ones first; a complex one as well,
+/// after flattening, and its parts in `parts`.
 #[derive(Clone, Debug)]
 pub(crate) struct Record<'a> {
     pub(crate) id: u64,
@@ -153,7 +154,8 @@ impl<'a> Record<'a> {
         format!("({})", names.join(" "))
     }
 
-    /// A complex instance with its attributes in the order of a plain one. Right where its parts form one chain.
+    /// A complex instance with its attributes in the order of a plain one. Right where its parts form one
+    /// chain.
     pub(crate) fn flattened(self) -> Self {
         if self.parts.is_empty() {
             return self;
@@ -164,8 +166,8 @@ impl<'a> Record<'a> {
         Self { attrs: Cow::Owned(attrs), ..self }
     }
 
-    /// The attributes that `kind` itself declares: of a complex instance its part, of a plain one of that type those
-    /// after the `inherited` first.
+    /// The attributes that `kind` itself declares: of a complex instance its part, of a plain one of that
+    /// type those after the `inherited` first.
     pub(crate) fn own(&self, kind: &str, inherited: usize) -> Option<Record<'a>> {
         if let Some(p) = self.parts.iter().find(|p| &*p.name == kind) {
             return Some(Self {
@@ -307,7 +309,8 @@ impl<'a> Record<'a> {
         list.iter().filter_map(|a| if let Attribute::Reference(id) = a { Some(*id) } else { None })
     }
 
-    /// Numbers of a list, whatever else it holds skipped (a trimming point with both its parameter and its place).
+    /// Numbers of a list, whatever else it holds skipped (a trimming point with both its parameter and its
+    /// place).
     pub(crate) fn any_numbers(&self, i: usize) -> Vec<f64> {
         match self.attr(i) {
             Attribute::List(l) => l.iter().filter_map(number).filter(|x| x.is_finite()).collect(),

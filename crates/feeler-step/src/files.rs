@@ -1,8 +1,8 @@
 //! A file with the files that it refers to, as one assembly.
 //!
 //! # Source
-//! The implementor forum's recommended practice for external references: a product without a shape of its own and with
-//! a document file stands for that file's content, in the same coordinates.
+//! The implementor forum's recommended practice for external references: a product without a shape of its own
+//! and with a document file stands for that file's content, in the same coordinates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -202,7 +202,8 @@ impl Assembly<'_> {
             }
         }
         Err(format!(
-            "has its shape in {listed}, which is not there; put it beside this file, or export the assembly as one file"
+            "has its shape in {listed}, which is not there; put it beside this file, or export the assembly \
+                as one file"
         ))
     }
 
@@ -297,8 +298,8 @@ impl Assembly<'_> {
     }
 }
 
-/// Where a file may be, from the first file's folder: where the reference says, seen from the file that refers, or
-/// simply beside that. References out of the folder are not followed.
+/// Where a file may be, from the first file's folder: where the reference says, seen from the file that
+/// refers, or simply beside that. References out of the folder are not followed.
 fn candidates(from: &str, name: &str) -> Vec<String> {
     let name = name.replace('\\', "/");
     let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);

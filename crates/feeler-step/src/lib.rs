@@ -1,13 +1,13 @@
 //! STEP files in: parts, assemblies, units, names.
 //!
-//! [`read_step`] gives every distinct solid of a file once, in millimetres and radians, and where its instances are
-//! placed. What a solid's faces, edges and curves mean follows ISO 10303-42; what writers do instead is tolerated
-//! where the meaning is clear, and refused with the entity's id where it is not: a solid is either read whole or
-//! reported, never half.
+//! [`read_step`] gives every distinct solid of a file once, in millimetres and radians, and where its
+//! instances are placed. What a solid's faces, edges and curves mean follows ISO 10303-42; what writers do
+//! instead is tolerated where the meaning is clear, and refused with the entity's id where it is not: a solid
+//! is either read whole or reported, never half.
 //!
-//! `text` takes files out of gzip and ZIP and finds out their encodings, `part21` reads the syntax. Entities are kept
-//! as they stand: ids survive, complex instances keep their parts, and an entity that some other part of the file
-//! breaks costs nothing unless a solid needs it.
+//! `text` takes files out of gzip and ZIP and finds out their encodings, `part21` reads the syntax. Entities
+//! are kept as they stand: ids survive, complex instances keep their parts, and an entity that some other
+//! part of the file breaks costs nothing unless a solid needs it.
 
 mod assembly;
 mod content;

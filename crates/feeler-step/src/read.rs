@@ -30,8 +30,8 @@ pub fn read_step(path: &Path) -> Result<Import, StepError> {
     )
 }
 
-/// Reads a STEP file from memory; `name` stands for it in messages. Parts that are in other files are left out, with a
-/// problem that says so.
+/// Reads a STEP file from memory; `name` stands for it in messages. Parts that are in other files are left
+/// out, with a problem that says so.
 ///
 /// # Errors
 /// See [`StepError`].
@@ -44,7 +44,8 @@ pub fn read_step_bytes(name: &str, bytes: &[u8]) -> Result<Import, StepError> {
 /// # Errors
 /// See [`StepError`].
 pub fn read_step_with(name: &str, bytes: &[u8], options: &ReadOptions<'_>) -> Result<Import, StepError> {
-    // Nothing below is meant to panic. Should a dependency do so on some file, the caller still gets an error.
+    // Nothing below is meant to panic. Should a dependency do so on some file, the caller still gets an
+    // error.
     let result = catch_unwind(AssertUnwindSafe(|| files::read_all(name, bytes, options)));
     result.unwrap_or_else(|_| {
         let reason = "reading it failed unexpectedly; please report this file".to_owned();

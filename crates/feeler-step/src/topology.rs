@@ -31,8 +31,8 @@ pub(crate) struct Converted {
     pub(crate) notes: Vec<Problem>,
 }
 
-/// Converts the solid `id`, whose representation counts in `units`. Everything that keeps it from being used is told,
-/// each entity once.
+/// Converts the solid `id`, whose representation counts in `units`. Everything that keeps it from being used
+/// is told, each entity once.
 pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Result<Converted, Vec<Bad>> {
     let one = |e: Bad| vec![e];
     let record = entities.get(id, id).map_err(one)?;
@@ -67,7 +67,8 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
     }
     if let Some((first, face)) = reader.turned_loops.first().copied() {
         let message = format!(
-            "is one of {} loops whose edges do not connect as their flags say; they are walked in the order of the list",
+            "is one of {} loops whose edges do not connect as their flags say; they are walked in the order \
+                of the list",
             reader.turned_loops.len()
         );
         reader.geometry.part = face;
@@ -92,7 +93,8 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
         .map_err(|e| vec![Bad { id: e.edge, message: e.to_string() }])?;
     if sheets.open_edges > 0 {
         let message = format!(
-            "is a surface model with {} open edges; it is prepared as a sheet without thickness, with a front and a back",
+            "is a surface model with {} open edges; it is prepared as a sheet without thickness, with a \
+                front and a back",
             sheets.open_edges
         );
         reader.geometry.note(id, message);
@@ -228,7 +230,8 @@ impl SolidReader<'_> {
         let mut polygons = Vec::new();
         for bound_id in bounds {
             match self.face_bound(*bound_id, r.id, &mut polygons) {
-                // Bounds run around the face's own normal; where the shell turns that over, they run the other way.
+                // Bounds run around the face's own normal; where the shell turns that over, they run the
+                // other way.
                 Ok(Some((l, along))) => loops.push(if along == forward { l } else { reversed(l) }),
                 Ok(None) => {}
                 // The surface may be bad as well: it is read all the same.
@@ -266,7 +269,8 @@ impl SolidReader<'_> {
         Ok(())
     }
 
-    /// A bound of a face: its loop, and whether it runs as written; `polygons` receives the corners of a polygon.
+    /// A bound of a face: its loop, and whether it runs as written; `polygons` receives the corners of a
+    /// polygon.
     fn face_bound(
         &mut self,
         id: u64,
@@ -348,9 +352,9 @@ impl SolidReader<'_> {
         uses.iter().zip(next).all(|(a, b)| self.same_vertex(self.ends(*a).1, self.ends(*b).0))
     }
 
-    /// The loop with its edges turned so that each begins where the one before ends, in the order of the list:
-    /// some writers get the flags of single edges wrong. `None` when that makes no closed loop either, or leaves a
-    /// choice.
+    /// The loop with its edges turned so that each begins where the one before ends, in the order of the
+    /// list: some writers get the flags of single edges wrong. `None` when that makes no closed loop either,
+    /// or leaves a choice.
     fn turned_to_connect(&self, uses: &[(u32, bool)]) -> Option<Vec<(u32, bool)>> {
         let [first, second, _, ..] = uses else { return None };
         let (a, b) = self.ends(*first);
@@ -502,8 +506,8 @@ impl SolidReader<'_> {
         points
     }
 
-    /// Notes every edge that is not used exactly once in each direction: the solid is open, not manifold or not
-    /// consistently oriented there.
+    /// Notes every edge that is not used exactly once in each direction: the solid is open, not manifold or
+    /// not consistently oriented there.
     fn check_uses(&mut self) {
         let mut uses = vec![Uses::default(); self.edges.len()];
         for face in &self.faces {

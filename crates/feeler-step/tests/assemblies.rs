@@ -141,7 +141,8 @@ fn mirrored_instances() {
 #[test]
 fn parts_in_other_files() {
     let import = assembly("frame.step");
-    // The foot, in inches in its own file, twice; the three solids of the rack in seven places; one file is not there.
+    // The foot, in inches in its own file, twice; the three solids of the rack in seven places; one file is
+    // not there.
     assert_eq!((import.solids.len(), import.instances.len()), (4, 9));
     assert_eq!(tree(&import)[..3], ["frame", "-foot:1 0", "-foot:2 1"]);
     let parent = |name: &str| {
@@ -172,7 +173,8 @@ fn other_files_that_cannot_be_used() {
         assert!(found.contains(name), "{found}");
     }
     let part = std::fs::read(data().join("box.step")).unwrap();
-    // One is the assembly once more, with a part of its own that refers to itself, one is no STEP file, and one is good.
+    // One is the assembly once more, with a part of its own that refers to itself, one is no STEP file, and
+    // one is good.
     let resolve = |name: &str| match name {
         "rack.step" => Some(frame.clone()),
         "PARTS/Foot.stp" => Some(b"nothing".to_vec()),
@@ -193,8 +195,8 @@ fn other_files_that_cannot_be_used() {
     assert!(error.contains("lost.CATPart, which is no STEP file"), "{error}");
 }
 
-/// Counts and vertex boxes that another kernel sees, for our assembly and those of the shared corpus. Volumes only tell
-/// parts apart here: they are compared closely elsewhere.
+/// Counts and vertex boxes that another kernel sees, for our assembly and those of the shared corpus. Volumes
+/// only tell parts apart here: they are compared closely elsewhere.
 #[test]
 fn places_are_those_of_another_kernel() {
     let text = std::fs::read_to_string(data().join("golden/instances.json")).unwrap();

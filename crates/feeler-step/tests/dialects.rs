@@ -138,7 +138,8 @@ fn orientations_fold_into_outward() {
                 .lines()
                 .map(|l| if l.contains('@') { l.replace(".t.", ".F.") } else { l.replace(".t.", ".T.") })
                 .map(|l| {
-                    // Only planes carry these directions without a ref_direction: unit vectors along the axes.
+                    // Only planes carry these directions without a ref_direction: unit vectors along the
+                    // axes.
                     if l.contains("DIRECTION") && is_normal(&l, &text) { negated(&l) } else { l }
                 })
                 .collect::<Vec<_>>()
@@ -207,8 +208,8 @@ fn reversed_list(line: &str) -> String {
 
 #[test]
 fn voids_point_into_the_void() {
-    // ISO: the void's shell is oriented so that its normals point out of the material. Writers give the shell of the
-    // void as a solid's and turn it over.
+    // ISO: the void's shell is oriented so that its normals point out of the material. Writers give the shell
+    // of the void as a solid's and turn it over.
     let mut f = File::new();
     let outer = f.block([0., 0., 0.], [4., 4., 4.]);
     let outer = f.closed_shell(&outer);
@@ -469,8 +470,9 @@ fn ways_to_write_a_curve() {
         ("complex rational", |f| {
             let p = third(f);
             f.add(format!(
-                "(BOUNDED_CURVE()B_SPLINE_CURVE(2,{p},.UNSPECIFIED.,.T.,.F.)B_SPLINE_CURVE_WITH_KNOTS((3,2,2,3),\
-                 (0.,1.,2.,3.),.UNSPECIFIED.)CURVE()GEOMETRIC_REPRESENTATION_ITEM()\
+                "(BOUNDED_CURVE()B_SPLINE_CURVE(2,{p},.UNSPECIFIED.,.T.,.F.)\
+                 B_SPLINE_CURVE_WITH_KNOTS((3,2,2,3),(0.,1.,2.,3.),\
+                 .UNSPECIFIED.)CURVE()GEOMETRIC_REPRESENTATION_ITEM()\
                  RATIONAL_B_SPLINE_CURVE((1.,0.5,1.,0.5,1.,0.5,1.))REPRESENTATION_ITEM(''))"
             ))
         }),
@@ -486,7 +488,8 @@ fn ways_to_write_a_curve() {
             let frame = f.placement([0., 0., 0.], [0., 0., 1.], Some([1., 0., 0.]));
             let c = f.add(format!("CIRCLE('',#{frame},1.)"));
             f.add(format!(
-                "TRIMMED_CURVE('',#{c},(PARAMETER_VALUE(0.)),(PARAMETER_VALUE(6.283185307179586)),.T.,.PARAMETER.)"
+                "TRIMMED_CURVE('',#{c},(PARAMETER_VALUE(0.)),(PARAMETER_VALUE(6.283185307179586)),.T.,\
+                 .PARAMETER.)"
             ))
         }),
         ("surface curve", |f| {
@@ -546,7 +549,8 @@ fn curves_in_parameter_planes() {
         let solid = f.solid(&faces);
         let context = f.context(Length::Inch, degrees);
         f.shape(&[solid], context);
-        // A line in the cylinder's parameter plane for the lower ring, a circle in the plane's for the upper one.
+        // A line in the cylinder's parameter plane for the lower ring, a circle in the plane's for the upper
+        // one.
         let plane = f.add("PARAMETRIC_REPRESENTATION_CONTEXT('','2D')");
         let p = f.add("CARTESIAN_POINT('',(0.,0.))");
         let d = f.add("DIRECTION('',(1.,0.))");
@@ -567,8 +571,8 @@ fn curves_in_parameter_planes() {
     }
 }
 
-/// A prism one side of which is the parallel of a spline, whose edges there have the spline's own curve in space and the
-/// right one in the parameter plane.
+/// A prism one side of which is the parallel of a spline, whose edges there have the spline's own curve in
+/// space and the right one in the parameter plane.
 #[test]
 fn curves_in_space_that_are_not_the_edges() {
     let arc = |t: f64| [4.0 * t, 3.0 * t * (1.0 - t)];
@@ -586,7 +590,8 @@ fn curves_in_space_that_are_not_the_edges() {
         let rows: Vec<String> =
             control.iter().map(|p| refs(&[0.0, 2.0].map(|z| f.point([p[0], p[1], z])))).collect();
         let spline = f.add(format!(
-            "B_SPLINE_SURFACE_WITH_KNOTS('',2,1,({}),.UNSPECIFIED.,.F.,.F.,.F.,(3,3),(2,2),(0.,1.),(0.,2.),.UNSPECIFIED.)",
+            "B_SPLINE_SURFACE_WITH_KNOTS('',2,1,({}),.UNSPECIFIED.,.F.,.F.,.F.,(3,3),(2,2),(0.,1.),\
+             (0.,2.),.UNSPECIFIED.)",
             rows.join(",")
         ));
         let side = f.add(format!("OFFSET_SURFACE('',#{spline},-0.5,.F.)"));
@@ -678,7 +683,8 @@ fn curves_in_space_that_are_not_the_edges() {
 
 #[test]
 fn faceted() {
-    // A tetrahedron of polygons, with a plane for some faces and none for others, and no corner shared by entity.
+    // A tetrahedron of polygons, with a plane for some faces and none for others, and no corner shared by
+    // entity.
     let mut f = File::new();
     let corners = [[0., 0., 0.], [6., 0., 0.], [0., 6., 0.], [0., 0., 6.]];
     let mut faces = Vec::new();
@@ -722,8 +728,8 @@ fn a_loop_whose_flags_contradict_its_order() {
 
 #[test]
 fn assemblies_by_usages() {
-    // The component's frame goes to the place that the assembly gives; the shapes or the items of the relation may
-    // come in either order.
+    // The component's frame goes to the place that the assembly gives; the shapes or the items of the
+    // relation may come in either order.
     for turned in 0..4 {
         let (swap_reps, swap_items) = (turned & 1 != 0, turned & 2 != 0);
         let mut f = File::new();
@@ -794,7 +800,8 @@ fn assemblies_by_mapped_items() {
     assert!((q - P3::new(1.0, 17.0, 2.0)).norm() < 1e-15, "{q}");
     let errors: Vec<_> = import.problems.iter().filter(|p| p.severity == Severity::Error).collect();
     assert_eq!(errors.iter().map(|p| p.entity).collect::<Vec<_>>(), [Some(scale)]);
-    // The mirrored one: x goes along x, y along z, z along y, so the corner (1, 2, 3) comes to rest at (1, 23, 2).
+    // The mirrored one: x goes along x, y along z, z along y, so the corner (1, 2, 3) comes to rest at (1,
+    // 23, 2).
     let m = &import.instances[2];
     assert_ne!(m.solid, import.instances[0].solid, "mirrored");
     let image = &import.solids[m.solid];

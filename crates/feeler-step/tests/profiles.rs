@@ -80,8 +80,8 @@ fn whole_ellipsoids() {
     }
 }
 
-/// What is below a plane: which half of the profile it is decides where outside is, and so on which side of its edge
-/// the face is. The file's curve in the parameters tells, or else the volume.
+/// What is below a plane: which half of the profile it is decides where outside is, and so on which side of
+/// its edge the face is. The file's curve in the parameters tells, or else the volume.
 #[test]
 fn cut_ellipsoids() {
     let volume = PI * 100.0 * ((2.0 - 8.0 / 108.0) + (6.0 - 216.0 / 108.0));

@@ -200,8 +200,8 @@ fn geometry_defined_by_itself() {
     assert!(e.to_string().contains("defined by itself"), "{e}");
 }
 
-/// A few entities that describe more instances than there is memory, by usages and by mapped items, and chains of
-/// representations deeper than a stack.
+/// A few entities that describe more instances than there is memory, by usages and by mapped items, and
+/// chains of representations deeper than a stack.
 #[test]
 fn assemblies_without_measure() {
     let mut f = block();

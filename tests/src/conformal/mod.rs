@@ -1,26 +1,27 @@
 //! Conformal contact through near-conformal poses, against closed forms (MATH §9, §14.4).
 //!
-//! A pair of solids is in touch along a line, a circle or a surface, and is tilted out of it by the smallest angles and back.
-//! What must hold is known without the program under test: the distance of any point to either solid, the smallest
-//! distance, and where the contact lies ([`scenarios`], [`shapes`]).
+//! A pair of solids is in touch along a line, a circle or a surface, and is tilted out of it by the smallest
+//! angles and back. What must hold is known without the program under test: the distance of any point to
+//! either solid, the smallest distance, and where the contact lies ([`scenarios`], [`shapes`]).
 //!
 //! Demanded of every pose ([`check`]) in which the solids do not overlap, with `tol` = 1e-7 of the size:
 //!
-//! - *pair*: both footpoints lie on their solids, and each is as near to the other solid as the pair says: strict minima to
-//!   1e-9 of the size, samples of conformal sets to `tol`;
+//! - *pair*: both footpoints lie on their solids, and each is as near to the other solid as the pair says:
+//!   strict minima to 1e-9 of the size, samples of conformal sets to `tol`;
 //! - *minimum*: the smallest distance is right to `tol`, and no point of B nearby is nearer to A by 16 `tol`;
-//! - *span*: while the tilt moves nothing of B by more than `tol` / 4 (the pose is conformal), the hull of the footpoints
-//!   holds the overlap; later it holds the points that are as low as the lowest to 1e-10 of the size: the lowest
-//!   corner, edge or ruling. Round borders of an overlap may be cut by the sagitta of the spacing of samples ([`sagitta`]);
+//! - *span*: while the tilt moves nothing of B by more than `tol` / 4 (the pose is conformal), the hull of
+//!   the footpoints holds the overlap; later it holds the points that are as low as the lowest to 1e-10 of
+//!   the size: the lowest corner, edge or ruling. Round borders of an overlap may be cut by the sagitta of
+//!   the spacing of samples ([`sagitta`]);
 //! - *quasi*: with α twice the tilt, all corners of flat faces stay in contact;
 //! - *status*: interiors that do not meet are not said to, and those that overlap by 100 `tol` are.
 //!
 //! And along a ramp of growing tilts:
 //!
 //! - *step*: the smallest distance changes by no more than the motion and rounding;
-//! - *flicker*: contacts never come back that were left: not as many as before at the same places (to a twentieth of B's size)
-//!   after another number. That the number alone comes back, with contacts elsewhere, is counted ([`Seen::returns`]): a
-//!   face's contact goes over into those of its edges, then into a corner;
+//! - *flicker*: contacts never come back that were left: not as many as before at the same places (to a
+//!   twentieth of B's size) after another number. That the number alone comes back, with contacts elsewhere,
+//!   is counted ([`Seen::returns`]): a face's contact goes over into those of its edges, then into a corner;
 //! - *warm*: a pair that has followed the ramp finds what a new one finds, to the bit.
 
 pub mod scenarios;
@@ -168,8 +169,8 @@ impl Rig {
     }
 }
 
-/// By how much of its radius a round border may be cut: samples are at most a quarter of the diameter apart from the kept ones, or
-/// the spacing, so that neighbours are at most twice that apart.
+/// By how much of its radius a round border may be cut: samples are at most a quarter of the diameter apart
+/// from the kept ones, or the spacing, so that neighbours are at most twice that apart.
 #[must_use]
 pub fn sagitta(radius: f64, spacing: Option<f64>) -> f64 {
     let chord = 2.0 * spacing.unwrap_or(f64::INFINITY).min(0.5 * radius);

@@ -45,12 +45,13 @@ pub struct Scenario {
     pub pivot: P3,
     /// The axes of tilt.
     pub axes: Vec<Axis>,
-    /// B is moved this way until the smallest distance is the gap, and how the distance grows with it; `None`: the play
-    /// between the solids is the gap, and tilt makes the distance smaller.
+    /// B is moved this way until the smallest distance is the gap, and how the distance grows with it;
+    /// `None`: the play between the solids is the gap, and tilt makes the distance smaller.
     pub settle: Option<(V3, f64)>,
     /// The smallest distance, without the program under test; negative when the solids overlap.
     pub lowest: OfPose<f64>,
-    /// Points of B between which all contact lies when B is not tilted, densely enough for the tilted contact.
+    /// Points of B between which all contact lies when B is not tilted, densely enough for the tilted
+    /// contact.
     pub overlap: OfPose<Vec<P3>>,
     /// Radius (mm) of the round border of the contact, 0 when its hull has corners only.
     pub round: f64,

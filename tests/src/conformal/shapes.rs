@@ -27,7 +27,8 @@ pub enum Shape {
 pub struct Corner {
     /// Distance from the axis and height.
     pub at: [f64; 2],
-    /// The profile goes on to the next corner straight, or along an arc of less than half a turn about this centre.
+    /// The profile goes on to the next corner straight, or along an arc of less than half a turn about this
+    /// centre.
     pub around: Option<[f64; 2]>,
 }
 
@@ -150,7 +151,8 @@ impl Shape {
     }
 }
 
-/// Unit outward normals at a point of the core of a box: one that matters for rounded ones, zero for sharp ones.
+/// Unit outward normals at a point of the core of a box: one that matters for rounded ones, zero for sharp
+/// ones.
 fn normals(p: &P3, ends: &[bool; 3], rounded: bool) -> Vec<V3> {
     if !rounded {
         return vec![V3::zeros()];
@@ -328,7 +330,8 @@ fn rounded_box(half: [f64; 3], fillet: f64) -> SolidSource {
             let frame = Frame { origin, x, y: dir.cross(&x), z: dir };
             let (from, _) = b.line(vertex[low][j], vertex[high][j]);
             let (to, _) = b.line(vertex[low][k], vertex[high][k]);
-            // Seen from outside with the axis upwards, the walk at the bottom goes to the right when it turns about the axis.
+            // Seen from outside with the axis upwards, the walk at the bottom goes to the right when it turns
+            // about the axis.
             let right = sign(low, j) * sign(low, k) > 0.0;
             let ring = if right {
                 vec![(arc[low][axis], true), (to, true), (arc[high][axis], false), (from, false)]

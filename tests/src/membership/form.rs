@@ -51,7 +51,8 @@ pub enum Form {
         /// Radius of the tube.
         minor: f64,
     },
-    /// What polygons in the half plane of radius and height sweep around the z axis; a polygon in a polygon is a void.
+    /// What polygons in the half plane of radius and height sweep around the z axis; a polygon in a polygon
+    /// is a void.
     Turned {
         /// Polygons of `[radius, z]`, radius ≥ 0.
         profiles: Vec<Vec<[f64; 2]>>,
@@ -81,8 +82,8 @@ pub enum Form {
 }
 
 impl Form {
-    /// Signed depth (mm): inside the distance to the boundary or less, outside minus the distance or more. Its sign is right to
-    /// rounding, and between two points it changes by no more than their distance.
+    /// Signed depth (mm): inside the distance to the boundary or less, outside minus the distance or more.
+    /// Its sign is right to rounding, and between two points it changes by no more than their distance.
     #[must_use]
     pub fn depth(&self, p: &P3) -> f64 {
         match self {
@@ -166,8 +167,8 @@ fn slabs(d: [f64; 3]) -> f64 {
     -(x * x + y * y + z * z).sqrt()
 }
 
-/// Distance to a polygon and whether it is crossed an odd number of times to the right; with `axis`, sides on the second
-/// axis are no border.
+/// Distance to a polygon and whether it is crossed an odd number of times to the right; with `axis`, sides on
+/// the second axis are no border.
 fn polygon(corners: &[[f64; 2]], q: [f64; 2], axis: bool, near: &mut f64, inside: &mut bool) {
     let mut least = f64::INFINITY;
     let mut a = corners[corners.len() - 1];

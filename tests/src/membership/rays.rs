@@ -1,8 +1,8 @@
 //! Whether a point is inside any solid, by rays against its exact surfaces.
 //!
-//! Faces are cut into almost flat cells; a ray solves for its crossing in every cell whose box it meets. Only points and
-//! derivatives of surfaces and the classification of their trims are asked for. Nothing is proven: rays that come near a tangency,
-//! a trim or their start are left out, the others must all agree.
+//! Faces are cut into almost flat cells; a ray solves for its crossing in every cell whose box it meets. Only
+//! points and derivatives of surfaces and the classification of their trims are asked for. Nothing is proven:
+//! rays that come near a tangency, a trim or their start are left out, the others must all agree.
 
 use feeler_geom::trim::Side;
 use feeler_geom::{Aabb, P2, P3, Rect, V3};

@@ -18,7 +18,8 @@ fn rim(edge: u32, forward: bool) -> LoopSource {
     LoopSource::Edges(vec![(edge, forward)])
 }
 
-/// The solid that polygons of `[radius, z]` (counter-clockwise, voids clockwise) sweep around the z axis, without seams.
+/// The solid that polygons of `[radius, z]` (counter-clockwise, voids clockwise) sweep around the z axis,
+/// without seams.
 pub(super) fn turned(name: &str, profiles: &[Vec<[f64; 2]>]) -> SolidSource {
     let mut b = SourceBuilder::new();
     for (shell, profile) in profiles.iter().enumerate() {

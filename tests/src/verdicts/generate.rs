@@ -260,7 +260,8 @@ fn turned_marks(m: &Model, turn: &UnitQuaternion<f64>) -> [Vec<f64>; 3] {
     })
 }
 
-/// Moves B along a direction from the place where it is free of A to where it is not, until they touch as far as can be found.
+/// Moves B along a direction from the place where it is free of A to where it is not, until they touch as far
+/// as can be found.
 fn dropped(a: &Model, b: &Model, start: &Pose, along: &V3, way: f64) -> Pose {
     let at = |t: f64| Translation3::from(along * t) * start;
     let every = (a.samples.len() / 60).max(1);
@@ -282,7 +283,8 @@ fn dropped(a: &Model, b: &Model, start: &Pose, along: &V3, way: f64) -> Pose {
     backed(a, b, at(low), &-along)
 }
 
-/// Moves B along a direction while it is in A, by steps of what they are in each other: until they touch, or not long enough.
+/// Moves B along a direction while it is in A, by steps of what they are in each other: until they touch, or
+/// not long enough.
 fn backed(a: &Model, b: &Model, mut pose: Pose, along: &V3) -> Pose {
     for _ in 0..12 {
         let forms = Forms { a: &a.shape.form, b: &b.shape.form, pose_ba: pose.inverse() };

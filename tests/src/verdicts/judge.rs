@@ -31,8 +31,8 @@ pub enum Fault {
     Untrue,
 }
 
-/// How much deeper than its deepest common point a contact may be whose middle is in no common material: the tips and edges of the
-/// generated solids are no sharper.
+/// How much deeper than its deepest common point a contact may be whose middle is in no common material: the
+/// tips and edges of the generated solids are no sharper.
 const SHARPEST: f64 = 24.0;
 
 /// Two solids in closed form, in the frame of A.
@@ -108,8 +108,8 @@ impl Ord for Cell {
     }
 }
 
-/// Searches a box (middle and half extents, frame of A) for the point that is deepest in both solids, from `starts` and from cells
-/// halved where the deepest point may be. Ends when it is deeper than `enough`.
+/// Searches a box (middle and half extents, frame of A) for the point that is deepest in both solids, from
+/// `starts` and from cells halved where the deepest point may be. Ends when it is deeper than `enough`.
 #[must_use]
 pub fn deepest(
     forms: &Forms<'_>,
@@ -169,8 +169,9 @@ pub fn deepest(
     best
 }
 
-/// An octree over the box of points that both solids may have in common: cells whose middle is farther outside one solid than their
-/// corners are away hold none. Returns a bound of how deep (mm) common points are after `cells` cells; below 0 there are none.
+/// An octree over the box of points that both solids may have in common: cells whose middle is farther
+/// outside one solid than their corners are away hold none. Returns a bound of how deep (mm) common points
+/// are after `cells` cells; below 0 there are none.
 #[must_use]
 pub fn proven(a: &Model, b: &Model, pose_a: &Pose, pose_b: &Pose, cells: usize) -> f64 {
     let pose_ab = pose_a.inv_mul(pose_b);
@@ -264,8 +265,8 @@ fn climb(
     best
 }
 
-/// Uphill where several smooth pieces of the depths meet, at corners and edges: to the highest point under the tangent planes at
-/// places around, in a box that shrinks.
+/// Uphill where several smooth pieces of the depths meet, at corners and edges: to the highest point under
+/// the tangent planes at places around, in a box that shrinks.
 fn refined(forms: &Forms<'_>, mut best: (f64, P3), size: f64, enough: f64, rng: &mut SmallRng) -> (f64, P3) {
     let h = 1e-8 * size;
     let mut reach = 1e-3 * size;
@@ -453,13 +454,15 @@ fn distances(
     if pa.abs() > 2.0 * tol || qb.abs() > 2.0 * tol {
         fault(Fault::Astray, format!("footpoints {pa:e} and {qb:e} deep in their own solids"));
     }
-    // One footpoint is as far from the other one, which is on its solid; of sharp edges pressed into one another both may be outside.
+    // One footpoint is as far from the other one, which is on its solid; of sharp edges pressed into one
+    // another both may be outside.
     if (-pb).max(-qa) > distance.abs() + 2.0 * tol {
         fault(Fault::TooNear, format!("{distance:e}, but footpoints are {:e} and {:e} off", -pb, -qa));
     }
 }
 
-/// Middle and half extents of the box (frame of A) that holds all points in both solids, or one around what is between them.
+/// Middle and half extents of the box (frame of A) that holds all points in both solids, or one around what
+/// is between them.
 pub(super) fn common_box(a: &Model, b: &Model, pose_ab: &Pose) -> (P3, V3) {
     let bounds = |m: &Model, pose: &Pose| {
         let c = m.body.bounds();

@@ -1,5 +1,5 @@
-//! Whether the status of a query is right, judged without anything of the runtime: pairs of generated solids near contact
-//! ([`generate`]) and what their closed forms say about them ([`judge`]).
+//! Whether the status of a query is right, judged without anything of the runtime: pairs of generated solids
+//! near contact ([`generate`]) and what their closed forms say about them ([`judge`]).
 
 pub mod freeform;
 pub mod generate;

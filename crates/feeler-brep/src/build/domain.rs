@@ -7,7 +7,8 @@ use super::draft::Face;
 use super::host::Host;
 use super::pcurve::{Pcurve, cubic};
 
-/// Owner of pieces that belong to no edge: they run along a side of the parameter rectangle that is one point.
+/// Owner of pieces that belong to no edge: they run along a side of the parameter rectangle that is one
+/// point.
 pub const NO_EDGE: u32 = u32::MAX;
 
 /// A face's domain with its cells, and what contradicts itself.
@@ -51,9 +52,10 @@ pub(super) fn domain(face: &Face, host: &Host<'_>) -> FaceDomain {
     FaceDomain { domain, cells, inconsistent, reversed }
 }
 
-/// Whether loops with the material on their left enclose what no face can be: all of a surface but a hole in it. The
-/// area `-∮ v du` (on grids periodic in v only `∮ u dv`) is positive for loops on surfaces whose sides no face
-/// reaches without edges, also when the loops wind around; poles may be inside, so spheres say nothing.
+/// Whether loops with the material on their left enclose what no face can be: all of a surface but a hole in
+/// it. The area `-∮ v du` (on grids periodic in v only `∮ u dv`) is positive for loops on surfaces whose
+/// sides no face reaches without edges, also when the loops wind around; poles may be inside, so spheres say
+/// nothing.
 fn encloses_the_rest(host: &Host<'_>, pieces: &[TrimPiece]) -> bool {
     let applies = match host.surface {
         Surface::Plane { .. } | Surface::Cylinder { .. } | Surface::Cone { .. } => true,
@@ -66,8 +68,8 @@ fn encloses_the_rest(host: &Host<'_>, pieces: &[TrimPiece]) -> bool {
     let by_v = host.v_period.is_some();
     // Gauss–Legendre with 3 points: exact for the products of cubics and their derivatives.
     let nodes = [(0.5 - 0.15_f64.sqrt(), 5.0 / 18.0), (0.5, 8.0 / 18.0), (0.5 + 0.15_f64.sqrt(), 5.0 / 18.0)];
-    // About a point among the pieces: far from the origin, digits would cancel. A cone's v is measured from its apex,
-    // which may be inside without pieces.
+    // About a point among the pieces: far from the origin, digits would cancel. A cone's v is measured from
+    // its apex, which may be inside without pieces.
     let o = if matches!(host.surface, Surface::Cone { .. }) { P2::origin() } else { pieces[0].control[0] };
     let integral = |p: &TrimPiece| {
         nodes.iter().fold(0.0, |sum, (s, w)| {
@@ -124,8 +126,8 @@ fn oriented(p: &Pcurve, edge: u32, along: bool, out: &mut Vec<TrimPiece>) {
     }
 }
 
-/// Where a loop jumps over a gap in space that is wide in the parameter plane, a straight piece without an edge leads
-/// over it.
+/// Where a loop jumps over a gap in space that is wide in the parameter plane, a straight piece without an
+/// edge leads over it.
 fn bridge(
     face: &Face,
     host: &Host<'_>,
@@ -142,8 +144,8 @@ fn bridge(
     out.push(TrimPiece { control: super::pcurve::straight(a, b), edge: NO_EDGE, deviation: gap });
 }
 
-/// Where a loop passes through a side `u = const` that is one point, it jumps along v: the jump becomes a piece.
-/// (Jumps along u at poles and apices are horizontal and need none.)
+/// Where a loop passes through a side `u = const` that is one point, it jumps along v: the jump becomes a
+/// piece. (Jumps along u at poles and apices are horizontal and need none.)
 fn close_collapsed(
     face: &Face,
     host: &Host<'_>,
@@ -195,8 +197,8 @@ fn origin(host: &Host<'_>, pieces: &[TrimPiece], corners: &[P2]) -> P2 {
     P2::new(axis(0, host.u_period, host.natural.u0), axis(1, host.v_period, host.natural.v0))
 }
 
-/// Middle and width of the widest stretch of a period outside all spans; `None` without spans or when they cover
-/// everything.
+/// Middle and width of the widest stretch of a period outside all spans; `None` without spans or when they
+/// cover everything.
 fn widest_gap(spans: &[(f64, f64)], period: f64) -> Option<(f64, f64)> {
     let mut wrapped: Vec<(f64, f64)> = spans
         .iter()

@@ -1,4 +1,5 @@
-//! The solid while it is being built: source topology with parameter ranges, splits and parameter-plane curves.
+//! The solid while it is being built: source topology with parameter ranges, splits and parameter-plane
+//! curves.
 
 use feeler_geom::count::index;
 use feeler_geom::{Curve, P3, Surface};
@@ -93,8 +94,8 @@ impl Draft {
         &self.faces[at.face].loops[at.ring][at.pos]
     }
 
-    /// Splits edges at increasing parameters strictly inside their ranges. The first part keeps the index; the new
-    /// vertices carry the edge's id. Uses of a split edge lose their pcurves.
+    /// Splits edges at increasing parameters strictly inside their ranges. The first part keeps the index;
+    /// the new vertices carry the edge's id. Uses of a split edge lose their pcurves.
     pub(super) fn split(&mut self, cuts: &[Vec<f64>]) {
         let mut parts: Vec<Option<Vec<u32>>> = vec![None; self.edges.len()];
         for (e, ts) in cuts.iter().enumerate().filter(|(_, ts)| !ts.is_empty()) {

@@ -10,8 +10,8 @@ use super::{BuildOptions, Problem, Report};
 use crate::remark::Severity;
 use crate::source::{EdgeSource, LoopSource, SolidSource};
 
-/// Copies the source into a draft. Problems of single entities are reported; a draft comes back even then, as long
-/// as every index is valid.
+/// Copies the source into a draft. Problems of single entities are reported; a draft comes back even then, as
+/// long as every index is valid.
 pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> Option<Draft> {
     if !is_well_formed(source, report) {
         return None;

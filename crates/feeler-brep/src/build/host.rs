@@ -1,4 +1,5 @@
-//! A face's surface as the parameter plane sees it: periods, closed sides, singular points, inversion by continuity.
+//! A face's surface as the parameter plane sees it: periods, closed sides, singular points, inversion by
+//! continuity.
 
 use std::f64::consts::{PI, TAU};
 
@@ -70,15 +71,16 @@ impl<'a> Host<'a> {
         P2::new(shift(uv.x, near.x, self.u_period), shift(uv.y, near.y, v_turn))
     }
 
-    /// Parameters of the surface point near `hint` that Newton's steps find, if it is within `expected` (mm) of `p`.
+    /// Parameters of the surface point near `hint` that Newton's steps find, if it is within `expected` (mm)
+    /// of `p`.
     pub(super) fn descend(&self, p: &P3, hint: P2, expected: f64) -> Option<P2> {
         let Surface::Bezier(b) = self.surface else { return None };
         let (uv, _) = b.descend(p, hint).filter(|(_, off)| *off <= expected)?;
         Some(self.unwrapped(uv, hint))
     }
 
-    /// Parameters of the surface point nearest to `p`, near `hint`. A point within `expected` (mm) of `p` is taken
-    /// without further search.
+    /// Parameters of the surface point nearest to `p`, near `hint`. A point within `expected` (mm) of `p` is
+    /// taken without further search.
     pub(super) fn invert(&self, p: &P3, hint: P2, expected: f64) -> P2 {
         self.descend(p, hint, expected).unwrap_or_else(|| self.search_near(p, hint))
     }
@@ -86,8 +88,8 @@ impl<'a> Host<'a> {
     /// Parameters of the surface point nearest to `p`, around `hint`.
     pub(super) fn search_near(&self, p: &P3, hint: P2) -> P2 {
         if let Surface::Bezier(b) = self.surface {
-            // Edges that are off the surface end Newton's steps at its border, where only a search is sure: let it be
-            // a local one.
+            // Edges that are off the surface end Newton's steps at its border, where only a search is sure:
+            // let it be a local one.
             let r = b.domain();
             let reach = V2::new(0.06 * r.width(), 0.06 * r.height());
             let span = |x: f64, reach: f64, period: Option<f64>, lo: f64, hi: f64| match period {
@@ -122,8 +124,8 @@ impl<'a> Host<'a> {
         uv
     }
 
-    /// The singular point within `tol` of `p`, if any, as seen from a point further inside the face: both tips of a
-    /// horn torus are in one place.
+    /// The singular point within `tol` of `p`, if any, as seen from a point further inside the face: both
+    /// tips of a horn torus are in one place.
     pub(super) fn singular_at(&self, p: &P3, tol: f64, inside: &P3) -> Option<usize> {
         let mut near = (0..self.singular.len()).filter(|i| (self.singular[*i].point - p).norm() <= tol);
         let first = near.next()?;

@@ -115,7 +115,8 @@ pub(super) fn assemble_face(
             match close_corner(&host, ring, k, next, tol) {
                 Corner::Closed => {}
                 Corner::Jump(gap) => report.warn(face.id, format!(
-                    "a loop of face #{} jumps by {gap:.1e} mm between edges #{} and #{}, where the surface nearly collapses",
+                    "a loop of face #{} jumps by {gap:.1e} mm between edges #{} and #{}, where the surface \
+                        nearly collapses",
                     face.id, ids.0, ids.1
                 )),
                 Corner::Open(distance) => {
@@ -137,8 +138,8 @@ pub(super) fn assemble_face(
     face.loops = loops;
 }
 
-/// An edge on the line where a closed surface without a period meets itself lies on both sides of the parameter
-/// rectangle; the material on the left tells which one is meant.
+/// An edge on the line where a closed surface without a period meets itself lies on both sides of the
+/// parameter rectangle; the material on the left tells which one is meant.
 fn choose_side(host: &Host<'_>, p: &mut Pcurve, along: bool) {
     let r = host.natural;
     let [a, b] = [p.start(), p.end()];
@@ -189,8 +190,8 @@ enum Corner {
 /// A gap is not closed by moving what is elsewhere more than this many times as long.
 const TILT: f64 = 8.0;
 
-/// Moves the end of use `k` and the start of use `next` to one point (up to periods), unless that would move the edges
-/// far from where they are.
+/// Moves the end of use `k` and the start of use `next` to one point (up to periods), unless that would move
+/// the edges far from where they are.
 fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: &Tolerances) -> Corner {
     let (k_at_end, next_at_end) = (ring[k].forward, !ring[next].forward);
     let end_of = |u: &Use, at_end: bool| {

@@ -1,10 +1,11 @@
 //! `SolidSource` → `Solid`.
 //!
-//! The steps, each a module: `validate` looks at every number, `edges` finds parameter ranges, `singular` the points
-//! where surfaces collapse, `repair` what is wrong in a way with one plausible meaning, `adjacency` checks the shells,
-//! `pcurve` fits the edges in parameter planes (`host` knows how a parameter plane closes on itself), `status` tells
-//! how faces meet along edges, `loops` joins pcurves into closed walks, `domain` makes trimmed domains of them,
-//! `polar` the tangent cones at vertices. Problems are collected over all steps and decide at the end.
+//! The steps, each a module: `validate` looks at every number, `edges` finds parameter ranges, `singular` the
+//! points where surfaces collapse, `repair` what is wrong in a way with one plausible meaning, `adjacency`
+//! checks the shells, `pcurve` fits the edges in parameter planes (`host` knows how a parameter plane closes
+//! on itself), `status` tells how faces meet along edges, `loops` joins pcurves into closed walks, `domain`
+//! makes trimmed domains of them, `polar` the tangent cones at vertices. Problems are collected over all
+//! steps and decide at the end.
 //!
 //! # Source
 //! MATH §1, §4 (edges), §6, §7 (vertex polar).
@@ -52,21 +53,23 @@ pub use problem::{BuildError, Problem};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BuildOptions {
     /// Error of fitted trimming curves against the projection of their edges, as a share of the solid's size.
-    /// Smaller makes more pieces (their number grows with the fifth to sixth root); below 1e-12 rounding wins.
+    /// Smaller makes more pieces (their number grows with the fifth to sixth root); below 1e-12 rounding
+    /// wins.
     pub fit_tolerance: f64,
-    /// Halvings of a span between two breaks of a curve after which a fit is accepted as it is; its deviation is
-    /// measured and stored all the same.
+    /// Halvings of a span between two breaks of a curve after which a fit is accepted as it is; its deviation
+    /// is measured and stored all the same.
     pub max_fit_depth: u32,
-    /// Corners of loops, vertices and edges may miss each other, and edges their surfaces, by this share of the
-    /// size (or ten times the file's own uncertainty, if that is more). Larger lets broken models pass.
+    /// Corners of loops, vertices and edges may miss each other, and edges their surfaces, by this share of
+    /// the size (or ten times the file's own uncertainty, if that is more). Larger lets broken models pass.
     pub gap_tolerance: f64,
     /// Tangents that turn by more than this (rad) at a joint of a spline split the edge there.
     pub kink_angle: f64,
     /// Relative accuracy asked of area and volume.
     pub mass_tolerance: f64,
-    /// Splines and patches within this share of the solid's size of a line, circle, ellipse, plane, cylinder, cone,
-    /// sphere or torus become that; 0 leaves them as they are. Deviations are stored ([`FaceInfo::surface_deviation`])
-    /// and, where they are more than rounding, reported. Larger changes the shape by as much.
+    /// Splines and patches within this share of the solid's size of a line, circle, ellipse, plane, cylinder,
+    /// cone, sphere or torus become that; 0 leaves them as they are. Deviations are stored
+    /// ([`FaceInfo::surface_deviation`]) and, where they are more than rounding, reported. Larger changes the
+    /// shape by as much.
     pub canonical_tolerance: f64,
 }
 
@@ -323,8 +326,8 @@ fn shell_masses(
     out
 }
 
-/// Reports faces whose loops contradict each other; returns the ids of those that would not if their normal were the
-/// other one.
+/// Reports faces whose loops contradict each other; returns the ids of those that would not if their normal
+/// were the other one.
 fn report_contradictions(
     draft: &Draft,
     domains: &[FaceDomain],
@@ -550,8 +553,8 @@ fn shell(draft: &Draft) -> CompressedShell<feeler_geom::P3, feeler_geom::Curve, 
     }
 }
 
-/// Box of all edges and of all curved faces over their domains' rectangles. A planar face is in the hull of its
-/// edges.
+/// Box of all edges and of all curved faces over their domains' rectangles. A planar face is in the hull of
+/// its edges.
 fn bounds(draft: &Draft, domains: &[FaceDomain]) -> Aabb {
     let edges = draft.edges.iter().map(|e| e.curve.bounds(e.range.0, e.range.1));
     let faces = draft

@@ -1,13 +1,14 @@
 //! Edges in the parameter planes of their faces.
 //!
 //! An edge becomes one straight piece where it is straight in the parameter plane (lines in planes, rulings,
-//! latitudes, meridians, parameter lines of patches), and cubic pieces otherwise, fitted to the *projection* of the
-//! edge on the surface: how far the edge is off the surface does not drive the number of pieces, it is measured
-//! afterwards and stored with each piece.
+//! latitudes, meridians, parameter lines of patches), and cubic pieces otherwise, fitted to the *projection*
+//! of the edge on the surface: how far the edge is off the surface does not drive the number of pieces, it is
+//! measured afterwards and stored with each piece.
 //!
 //! # Source
-//! MATH §6 "Trimming curves"; cubic Hermite pieces whose two tangent lengths are adjusted by Gauss–Newton (the
-//! circle's well-known optimum `4/3 tan(θ/4)` comes out as a special case), error O(h⁶) instead of O(h⁴).
+//! MATH §6 "Trimming curves"; cubic Hermite pieces whose two tangent lengths are adjusted by Gauss–Newton
+//! (the circle's well-known optimum `4/3 tan(θ/4)` comes out as a special case), error O(h⁶) instead of
+//! O(h⁴).
 
 mod hermite;
 
@@ -129,8 +130,8 @@ pub(super) struct FitLimits {
     pub(super) max_depth: u32,
 }
 
-/// What is known about an end of an edge: whether it is the upper end of its range, its place, and how far (mm) the
-/// surface may be from it.
+/// What is known about an end of an edge: whether it is the upper end of its range, its place, and how far
+/// (mm) the surface may be from it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) upper: bool,
@@ -196,8 +197,8 @@ pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), fit_tol
         let (a, b) = (joints[k], joints[k + 1]);
         // Newton may leave the span a little at its ends, not the edge.
         let (lo, hi) = ((a - 0.2 * (b - a)).max(range.0), (b + 0.2 * (b - a)).min(range.1));
-        // The distance of two points that run straight is convex: largest at an end. Else, errors of cubics peak near
-        // a fifth and between: 17 samples miss less than the margin of 5 %.
+        // The distance of two points that run straight is convex: largest at an end. Else, errors of cubics
+        // peak near a fifth and between: 17 samples miss less than the margin of 5 %.
         let is_ruling = piece.straight && piece.control[0].x.to_bits() == piece.control[3].x.to_bits();
         let affine = match (curve, host.surface) {
             (Curve::Line { .. }, Surface::Plane { .. }) => piece.straight,
@@ -211,7 +212,8 @@ pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), fit_tol
                 let p = host.surface.point(cubic(&piece.control, s).0);
                 let mut off = distance_to_curve(curve, &p, a + (b - a) * s, lo, hi);
                 if off > usual {
-                    // The piece does not run at the curve's speed: over more than a turn the start may be a wrong one.
+                    // The piece does not run at the curve's speed: over more than a turn the start may be a
+                    // wrong one.
                     let inside = nodes.iter().map(|n| n.0).filter(|t| lo <= *t && *t <= hi);
                     off = inside.fold(off, |m, t| m.min(distance_to_curve(curve, &p, t, lo, hi)));
                 }
@@ -275,9 +277,9 @@ struct Trace<'a> {
     searches: Cell<u32>,
 }
 
-/// Searches along one edge at most, each thousands of times as long as Newton's steps. Parametrisations where those
-/// do not settle (by weights of a million, say) would need one for every sample; from here on samples stay where they
-/// are guessed, and the measured deviation tells what that is worth.
+/// Searches along one edge at most, each thousands of times as long as Newton's steps. Parametrisations where
+/// those do not settle (by weights of a million, say) would need one for every sample; from here on samples
+/// stay where they are guessed, and the measured deviation tells what that is worth.
 const MAX_SEARCHES: u32 = 200;
 
 impl<'a> Trace<'a> {
@@ -421,8 +423,9 @@ impl<'a> Trace<'a> {
         if off(at) < off(from.1) { at } else { from.1 }
     }
 
-    /// Parameters of the edge's projection at `t`, from a guess. A guess in a place where the surface hardly moves
-    /// may lead to a minimum of the distance that is not the nearest point: a sudden distance asks for a search.
+    /// Parameters of the edge's projection at `t`, from a guess. A guess in a place where the surface hardly
+    /// moves may lead to a minimum of the distance that is not the nearest point: a sudden distance asks for
+    /// a search.
     fn near(&self, t: f64, hint: P2) -> P2 {
         let p = self.curve.point(t);
         if self.host.surface.is_canonical() {
@@ -503,7 +506,8 @@ impl<'a> Trace<'a> {
         (at(self.range.0) && self.singular[0].is_some()) || (at(self.range.1) && self.singular[1].is_some())
     }
 
-    /// One straight piece when that fits everywhere; a parameter that does not change is made exactly constant.
+    /// One straight piece when that fits everywhere; a parameter that does not change is made exactly
+    /// constant.
     fn straight(&self, tol: f64) -> Option<[P2; 4]> {
         let (mut a, mut b) = (self.nodes[0].1, self.nodes[self.nodes.len() - 1].1);
         #[expect(clippy::cast_precision_loss, reason = "a handful of nodes")]
@@ -546,7 +550,8 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// Fits one cubic between two joints, or halves the span. `known` are samples at sixths that a larger span had.
+    /// Fits one cubic between two joints, or halves the span. `known` are samples at sixths that a larger
+    /// span had.
     fn fit_span(
         &self,
         [a, b]: &[Joint; 2],

@@ -1,20 +1,20 @@
 //! The polar of the tangent cone at a vertex, by constraints.
 //!
-//! Legend: `T` the tangent cone of the material at the vertex, `∂T` its boundary: one sector of directions for every
-//! passage of a loop through the vertex. `T* = {d : ⟨d, v⟩ ≤ 0 for all v in T}`.
+//! Legend: `T` the tangent cone of the material at the vertex, `∂T` its boundary: one sector of directions
+//! for every passage of a loop through the vertex. `T* = {d : ⟨d, v⟩ ≤ 0 for all v in T}`.
 //!
 //! # Source
 //! BREP §1.3.1.3, MATH §7 "Vertex polar".
 //!
 //! # Deviations
-//! `T* = (∂T)* \ T`: a direction of `(∂T)*` outside `T` that made an acute angle with some direction of `T` would be
-//! joined to it by a great arc of acute directions, which leaves `T` through `∂T`: a contradiction. `(∂T)*` lies
-//! wholly inside or wholly outside `T` unless it is a line (a flat vertex); there the inward normal is added as one
-//! more constraint.
+//! `T* = (∂T)* \ T`: a direction of `(∂T)*` outside `T` that made an acute angle with some direction of `T`
+//! would be joined to it by a great arc of acute directions, which leaves `T` through `∂T`: a contradiction.
+//! `(∂T)*` lies wholly inside or wholly outside `T` unless it is a line (a flat vertex); there the inward
+//! normal is added as one more constraint.
 //!
-//! Where a surface is singular at the vertex, the sector is the set of its limit directions, sampled at steps of
-//! [`STEP`] at most; against a cone of revolution the sampled polar is too large by less than `STEP² / 8` = 1.3e-3
-//! rad: never too small.
+//! Where a surface is singular at the vertex, the sector is the set of its limit directions, sampled at steps
+//! of [`STEP`] at most; against a cone of revolution the sampled polar is too large by less than `STEP² / 8`
+//! = 1.3e-3 rad: never too small.
 
 use std::f64::consts::TAU;
 
@@ -176,8 +176,8 @@ impl TangentCone {
         out
     }
 
-    /// Whether a direction that makes no acute angle with `∂T` points into the material: the nearest point of `∂T`
-    /// tells by its outward normal (at corners by the sum of those that meet there).
+    /// Whether a direction that makes no acute angle with `∂T` points into the material: the nearest point of
+    /// `∂T` tells by its outward normal (at corners by the sum of those that meet there).
     fn is_inward(&self, d: &V3) -> bool {
         let nearest: Vec<(f64, V3)> = self.arcs.iter().map(|a| (a.largest_cosine(d), a.normal)).collect();
         let best = nearest.iter().fold(f64::NEG_INFINITY, |m, x| m.max(x.0));
@@ -196,7 +196,8 @@ impl TangentCone {
         let loose = extreme_rays(&directions, NEARLY);
         let rays = if exact.is_empty() { loose.clone() } else { exact.clone() };
         if let Some(inner) = planar_rays(&directions) {
-            // All in one plane without filling it: a needle or a blade. Its polar holds the plane's normals too.
+            // All in one plane without filling it: a needle or a blade. Its polar holds the plane's normals
+            // too.
             let middle = inner.iter().fold(V3::zeros(), |s, r| s + r).try_normalize(1e-9).unwrap_or(inner[0]);
             return if self.is_inward(&middle) {
                 VertexPolar::Empty
@@ -220,8 +221,8 @@ impl TangentCone {
         if sum.try_normalize(1e-9).is_none_or(|m| self.is_inward(&m)) {
             return VertexPolar::Empty;
         }
-        // A ray or a blade needs constraints that do not touch it: the edge down from a concave corner of a flat top
-        // keeps the downward normal out. Noise makes several rays of one.
+        // A ray or a blade needs constraints that do not touch it: the edge down from a concave corner of a
+        // flat top keeps the downward normal out. Noise makes several rays of one.
         if !spans_space(&exact) {
             return VertexPolar::Constraints(directions);
         }
@@ -243,8 +244,8 @@ impl Arc {
     }
 }
 
-/// Unit directions on the border of `{d : ⟨d, v⟩ ≤ 0}` where two constraints are active and none is violated by more
-/// than `tol`.
+/// Unit directions on the border of `{d : ⟨d, v⟩ ≤ 0}` where two constraints are active and none is violated
+/// by more than `tol`.
 fn extreme_rays(directions: &[V3], tol: f64) -> Vec<V3> {
     let mut rays: Vec<V3> = vec![];
     // What spoils one ray mostly spoils the next one, too.
@@ -277,8 +278,8 @@ fn spans_space(directions: &[V3]) -> bool {
     across.is_some_and(|n| directions.iter().any(|c| n.dot(c).abs() > 1e-3))
 }
 
-/// For directions that lie in one plane: the extreme rays of their polar *in* that plane, `None` when they do not lie
-/// in one, or fill it.
+/// For directions that lie in one plane: the extreme rays of their polar *in* that plane, `None` when they do
+/// not lie in one, or fill it.
 fn planar_rays(directions: &[V3]) -> Option<Vec<V3>> {
     let first = directions.first()?;
     let normal = directions.iter().map(|d| first.cross(d)).max_by(|a, b| a.norm().total_cmp(&b.norm()))?;
@@ -304,8 +305,8 @@ fn turn_about(n: &V3, a: &V3, b: &V3) -> f64 {
     math::turn(math::atan2(n.dot(&a.cross(&b)), a.dot(&b)))
 }
 
-/// Extent of the free parameter from one pcurve's limit to the next one's; each is given at the vertex and a little
-/// inside.
+/// Extent of the free parameter from one pcurve's limit to the next one's; each is given at the vertex and a
+/// little inside.
 fn width(host: &Host<'_>, s: &Singular, from: (f64, f64), to: (f64, f64), same_edge: bool) -> f64 {
     let Some(period) = (if s.u_free { host.u_period } else { host.v_period }) else {
         return (to.0 - from.0).abs();
@@ -321,8 +322,8 @@ fn width(host: &Host<'_>, s: &Singular, from: (f64, f64), to: (f64, f64), same_e
     if inside > 0.5 * period { period } else { 0.0 }
 }
 
-/// Decides between an empty and a full sector of two edges with (almost) one tangent: by their points at a common
-/// distance from the vertex.
+/// Decides between an empty and a full sector of two edges with (almost) one tangent: by their points at a
+/// common distance from the vertex.
 fn cusp(draft: &Draft, n: &V3, arrive: &Use, leave: &Use, angle: f64) -> f64 {
     let point = |u: &Use, at_start: bool, r: f64| {
         let e = &draft.edges[u.edge as usize];

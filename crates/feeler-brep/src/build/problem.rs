@@ -55,7 +55,8 @@ pub enum Problem {
         face: u64,
     },
     /// More than two faces use an edge.
-    #[error("edge #{edge} is used {} times (faces {faces:?}); split the solid so that two faces meet", faces.len())]
+    #[error("edge #{edge} is used {} times (faces {faces:?}); split the solid so that two faces \
+        meet", faces.len())]
     ManyFaces {
         /// Edge.
         edge: u64,
@@ -79,7 +80,8 @@ pub enum Problem {
         edges: (u64, u64),
     },
     /// A loop does not close in the parameter plane.
-    #[error("a loop of face #{face} has a gap of {distance:.3e} mm between edges #{} and #{}", edges.0, edges.1)]
+    #[error("a loop of face #{face} has a gap of {distance:.3e} mm between edges #{} and \
+        #{}", edges.0, edges.1)]
     LoopGap {
         /// Face.
         face: u64,
@@ -96,7 +98,8 @@ pub enum Problem {
         /// Edges.
         edges: Vec<u64>,
     },
-    /// Faces and shells keep contradicting each other about what is inside after turning those that seemed wrong.
+    /// Faces and shells keep contradicting each other about what is inside after turning those that seemed
+    /// wrong.
     #[error("inside and outside cannot be told apart; check the orientation of faces and shells")]
     InsideOut,
     /// Area or volume is not a positive number.

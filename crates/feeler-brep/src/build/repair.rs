@@ -1,7 +1,8 @@
 //! Repairs of topology that is wrong in a way with one plausible meaning, each with a warning.
 //!
-//! Loops whose edges are listed in order but with wrong senses, edges that lead nowhere, faces without area, edges
-//! that several pairs of faces share (a body that touches itself), loops and shells that run the wrong way round.
+//! Loops whose edges are listed in order but with wrong senses, edges that lead nowhere, faces without area,
+//! edges that several pairs of faces share (a body that touches itself), loops and shells that run the wrong
+//! way round.
 
 use feeler_geom::count::index;
 use feeler_geom::{V3, math};
@@ -12,8 +13,8 @@ use super::{Report, domain};
 use crate::remark::Severity;
 use crate::source::{FaceSource, LoopSource, SolidSource};
 
-/// Connects loops whose listed senses do not: leaves out edges that end in nowhere, or takes the senses from the
-/// vertices. Returns the loops of the second kind as (face, loop): their direction is not known.
+/// Connects loops whose listed senses do not: leaves out edges that end in nowhere, or takes the senses from
+/// the vertices. Returns the loops of the second kind as (face, loop): their direction is not known.
 pub(super) fn reconnect_loops(draft: &mut Draft, report: &mut Report) -> Vec<(usize, usize)> {
     let mut reoriented = vec![];
     let mut degree = vec![0_usize; draft.vertices.len()];
@@ -94,7 +95,8 @@ pub(super) fn drop_flat_faces(draft: &mut Draft, tol: &Tolerances, report: &mut 
     draft.faces.retain(|_| keep.next().unwrap_or(true));
 }
 
-/// Whether two edges between the same vertices run along the same curve, and then whether in the same direction.
+/// Whether two edges between the same vertices run along the same curve, and then whether in the same
+/// direction.
 fn coincide(draft: &Draft, a: u32, b: u32, tol: f64) -> Option<bool> {
     let (e, f) = (&draft.edges[a as usize], &draft.edges[b as usize]);
     let same_way = e.vertices == f.vertices;
@@ -118,8 +120,8 @@ fn coincide(draft: &Draft, a: u32, b: u32, tol: f64) -> Option<bool> {
     Some(same_way)
 }
 
-/// Where edges on one curve are not walked once in each direction, pairs up the walks anew: one edge for every wedge
-/// of material. Covers edges that exist twice and edges where a body touches itself.
+/// Where edges on one curve are not walked once in each direction, pairs up the walks anew: one edge for
+/// every wedge of material. Covers edges that exist twice and edges where a body touches itself.
 pub(super) fn pair_up_edges(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
     let uses = draft.uses();
     let wrong = |at: &[UseAt]| match at {
@@ -181,8 +183,9 @@ pub(super) fn pair_up_edges(draft: &mut Draft, tol: &Tolerances, report: &mut Re
     }
 }
 
-/// Pairs of a backward and a forward walk with material between their faces: going round the edge, material begins
-/// behind the face of a backward walk and ends at that of a forward one. `None` when the faces contradict that.
+/// Pairs of a backward and a forward walk with material between their faces: going round the edge, material
+/// begins behind the face of a backward walk and ends at that of a forward one. `None` when the faces
+/// contradict that.
 fn wedges(draft: &Draft, edge: u32, walks: &[(UseAt, bool)]) -> Option<Vec<(UseAt, UseAt)>> {
     if let [a, b] = walks {
         return Some(vec![if a.1 { (b.0, a.0) } else { (a.0, b.0) }]);
@@ -207,8 +210,9 @@ fn wedges(draft: &Draft, edge: u32, walks: &[(UseAt, bool)]) -> Option<Vec<(UseA
     around.chunks(2).map(|c| (!c[0].2 && c[1].2).then_some((c[0].1, c[1].1))).collect()
 }
 
-/// Where turning some faces of a connected shell round makes every edge be walked in both directions, turns the
-/// smaller part round: all loops, and the normal too when the loops would contradict the surface otherwise.
+/// Where turning some faces of a connected shell round makes every edge be walked in both directions, turns
+/// the smaller part round: all loops, and the normal too when the loops would contradict the surface
+/// otherwise.
 pub(super) fn flip_faces(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
     let to_flip = minority(draft);
     if to_flip.is_empty() {
@@ -229,8 +233,8 @@ pub(super) fn flip_faces(draft: &mut Draft, tol: &Tolerances, report: &mut Repor
     }
 }
 
-/// Faces in the smaller one of the two parts into which wrong edges divide a connected set of faces. Sets that are
-/// not divided consistently, or in halves, are left alone.
+/// Faces in the smaller one of the two parts into which wrong edges divide a connected set of faces. Sets
+/// that are not divided consistently, or in halves, are left alone.
 fn minority(draft: &Draft) -> Vec<usize> {
     let mut neighbours: Vec<Vec<(usize, bool)>> = vec![vec![]; draft.faces.len()];
     for at in &draft.uses() {
@@ -271,8 +275,8 @@ fn minority(draft: &Draft) -> Vec<usize> {
     out
 }
 
-/// Turns single loops round that run against all their neighbours (or whose direction is not known) and contradict
-/// the other loops of their face, or their surface.
+/// Turns single loops round that run against all their neighbours (or whose direction is not known) and
+/// contradict the other loops of their face, or their surface.
 pub(super) fn flip_loops(
     draft: &mut Draft,
     unknown: &[(usize, usize)],
@@ -304,12 +308,12 @@ pub(super) fn flip_loops(
     }
 }
 
-/// Edges that meet at a sharp angle may cross near their common vertex when they are not exact. Longer edges beside a
-/// region that is thinner than this share of them say that it is no more than that.
+/// Edges that meet at a sharp angle may cross near their common vertex when they are not exact. Longer edges
+/// beside a region that is thinner than this share of them say that it is no more than that.
 const CROSSING: f64 = 1e-3;
 
-/// The largest thickness (mm) of the regions beside which the boundary of a face contradicts itself, if all of them lie
-/// between two edges that cross within the tolerance.
+/// The largest thickness (mm) of the regions beside which the boundary of a face contradicts itself, if all
+/// of them lie between two edges that cross within the tolerance.
 pub(super) fn overlap_of_neighbours(
     draft: &Draft,
     face: usize,
@@ -396,10 +400,14 @@ pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report
     let guessed = |f: &FaceSource| f.either_way && wrong.shells.contains(&f.shell);
     let guesses: Vec<u32> = out.faces.iter().filter(|f| guessed(f)).map(|f| f.shell).collect();
     for f in out.faces.iter_mut().filter(|f| guessed(f)) {
-        report.warn(f.id, format!(
-            "face #{}: the file leaves open which side of its surface is outside; the one that gives the solid a volume was taken",
-            f.id
-        ));
+        report.warn(
+            f.id,
+            format!(
+                "face #{}: the file leaves open which side of its surface is outside; the one that gives the \
+                solid a volume was taken",
+                f.id
+            ),
+        );
         f.outward = !f.outward;
         f.either_way = false;
     }

@@ -67,8 +67,8 @@ impl Singular {
     }
 }
 
-/// Angle of the tube at which a spindle torus meets its axis: the outer sheet is `|v| < angle`. A half turn for a horn
-/// torus, whose hole is a point: both tips are there then.
+/// Angle of the tube at which a spindle torus meets its axis: the outer sheet is `|v| < angle`. A half turn
+/// for a horn torus, whose hole is a point: both tips are there then.
 pub(super) fn spindle_angle(surface: &Surface) -> Option<f64> {
     match surface {
         Surface::Torus { major, minor, .. } if !has_hole(*major, *minor) => {

@@ -1,12 +1,13 @@
 //! How the two faces of an edge meet along it.
 //!
 //! # Source
-//! MATH §4 "Edges": the signed angle between the outward normals is `atan2(⟨n₁ × n₂, t⟩, ⟨n₁, n₂⟩)` with `n₁` left
-//! of the edge, so that a razor edge (±π) is not taken for a smooth one.
+//! MATH §4 "Edges": the signed angle between the outward normals is `atan2(⟨n₁ × n₂, t⟩, ⟨n₁, n₂⟩)` with `n₁`
+//! left of the edge, so that a razor edge (±π) is not taken for a smooth one.
 //!
 //! # Deviations
-//! An edge whose angle changes its sign only within the noise of a file (see [`NOISE`], [`MAX_CHANGES`]) is not
-//! split; it counts as convex, which loses nothing: where it is not, the exact polar test finds no contact.
+//! An edge whose angle changes its sign only within the noise of a file (see [`NOISE`], [`MAX_CHANGES`]) is
+//! not split; it counts as convex, which loses nothing: where it is not, the exact polar test finds no
+//! contact.
 
 use feeler_geom::V3;
 
@@ -84,7 +85,8 @@ pub(super) fn dihedral(draft: &Draft, hosts: &[Host<'_>], [a, b]: [UseAt; 2]) ->
         if angle.abs() < RAZOR {
             return Some(angle);
         }
-        // Tangent faces back to back: a step into the left face is below the right one on a razor, above in a slit.
+        // Tangent faces back to back: a step into the left face is below the right one on a razor, above in a
+        // slit.
         let step = 1e-3 * (e.curve.point(e.mid()) - e.curve.point(e.range.0)).norm();
         let (h1, h2) = (&hosts[left.face], &hosts[right.face]);
         let into = e.curve.point(t) + n1.cross(&tangent) * step;

@@ -1,8 +1,8 @@
 //! The strips between faces and the edges that are off them.
 //!
-//! Faces that end where their trimming curves do leave gaps along edges that are not on them; the integrals of the
-//! divergence theorem over such a shell depend on the reference point, by the gap's area times the distance of the
-//! point. Ruled strips from every face to the edge's curve close it.
+//! Faces that end where their trimming curves do leave gaps along edges that are not on them; the integrals
+//! of the divergence theorem over such a shell depend on the reference point, by the gap's area times the
+//! distance of the point. Ruled strips from every face to the edge's curve close it.
 //!
 //! # Source
 //! MATH §17: to first order in the strip's width `w`, its vector area along the boundary is `w × P' ds`.
@@ -21,8 +21,8 @@ const NODES: [(f64, f64); 4] = [
     (0.930_568_155_797_026_3, 0.173_927_422_568_726_93),
 ];
 
-/// What the strips from a face to its edges add to its integrals, but for the area; strips narrower than `least` (mm)
-/// are left out.
+/// What the strips from a face to its edges add to its integrals, but for the area; strips narrower than
+/// `least` (mm) are left out.
 pub(super) fn to_edges(draft: &Draft, face: &Face, reference: &P3, least: f64) -> FaceIntegrals {
     let mut sums = FaceIntegrals::default();
     for u in face.loops.iter().flatten() {
@@ -61,8 +61,8 @@ fn to_edge(draft: &Draft, face: &Face, u: &Use, reference: &P3, least: f64, sums
     }
 }
 
-/// Where the strip along a piece is divided, in shares of the piece: at the joints of the edge's curve and of the surface,
-/// between which gaps go to and fro, and once between two of them.
+/// Where the strip along a piece is divided, in shares of the piece: at the joints of the edge's curve and of
+/// the surface, between which gaps go to and fro, and once between two of them.
 fn cuts(surface: &Surface, curve: &Curve, piece: &Piece, t: (f64, f64)) -> Vec<f64> {
     let [a, b] = [piece.control[0], piece.control[3]];
     let rect = Rect { u0: a.x.min(b.x), u1: a.x.max(b.x), v0: a.y.min(b.y), v1: a.y.max(b.y) };

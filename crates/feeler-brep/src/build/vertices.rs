@@ -9,13 +9,14 @@ use crate::source::{LoopSource, SolidSource};
 
 /// A vertex on a closed smooth edge, and on nothing else, may be this share of the edge's length off it.
 const ALONE: f64 = 1e-2;
-/// A vertex belongs to an edge's end within this share of the shortest edge at the vertex, whatever the file states.
+/// A vertex belongs to an edge's end within this share of the shortest edge at the vertex, whatever the file
+/// states.
 const SURELY: f64 = 1e-5;
 /// No stated uncertainty makes more than this share of that edge good.
 const AT_MOST: f64 = 1e-4;
 
-/// Measures the gaps. Vertices that are no features are moved onto their edges; gaps within `tol` (mm) beyond what the
-/// file states are reported, larger ones are problems.
+/// Measures the gaps. Vertices that are no features are moved onto their edges; gaps within `tol` (mm) beyond
+/// what the file states are reported, larger ones are problems.
 pub(super) fn check(
     edges: &[Edge],
     vertices: &mut [Vertex],

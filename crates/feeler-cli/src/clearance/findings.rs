@@ -104,8 +104,8 @@ fn finding(rule: Option<&Rule>, m: &Measured) -> Option<Finding> {
     }
 }
 
-/// All measured pairs, and far ones that should touch, the worst first; and how many findings of the baseline are no
-/// more.
+/// All measured pairs, and far ones that should touch, the worst first; and how many findings of the baseline
+/// are no more.
 pub(super) fn rows(
     parts: &[Part],
     matches: &Matches<'_>,

@@ -55,7 +55,8 @@ pub(super) fn page(checked: &Checked) -> String {
         let _ = writeln!(
             page,
             "<tr{class}><td>{}</td><td class=\"{status}\">{status}</td><td class=\"n\">{}</td>\
-             <td class=\"n\">{depth}</td><td class=\"path\">{a}</td><td class=\"path\">{b}</td><td>{}</td></tr>",
+             <td class=\"n\">{depth}</td><td class=\"path\">{a}</td><td \
+             class=\"path\">{b}</td><td>{}</td></tr>",
             escape(&finding(row)),
             distance(row),
             escape(&detail(row)),

@@ -1,4 +1,4 @@
-//! The answer for machines that run checks: JUnit's XML.
+//! The answer for machines that run checks, as the XML of `JUnit`.
 
 use super::Checked;
 use super::output::{detail, finding, status};

@@ -16,8 +16,8 @@ use std::sync::Arc;
 pub(super) struct Part {
     /// As its product is called.
     pub(super) name: String,
-    /// Names from the root of the assembly, with the file's before where there are several, and a number behind where
-    /// several parts would have the same: no two parts share it.
+    /// Names from the root of the assembly, with the file's before where there are several, and a number
+    /// behind where several parts would have the same: no two parts share it.
     pub(super) path: String,
     /// Index of its file among the inputs.
     pub(super) file: usize,

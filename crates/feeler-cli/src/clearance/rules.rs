@@ -75,8 +75,8 @@ pub(super) struct Rule {
 #[derive(Clone, Debug)]
 struct PairOf([GlobMatcher; 2]);
 
-/// All rules. The first one that names a pair decides about it; of pairs that none names, only interference is a
-/// finding.
+/// All rules. The first one that names a pair decides about it; of pairs that none names, only interference
+/// is a finding.
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) d_max: Option<f64>,

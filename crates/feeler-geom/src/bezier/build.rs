@@ -207,9 +207,9 @@ impl BezierSurface {
         }
     }
 
-    /// The piecewise biquintic that takes over point, first derivatives and twist of `f` at the grid `us × vs`
-    /// (increasing, at least two each), and points and slopes at the thirds between. It is smooth across the grid
-    /// where `f` is; the error is of sixth order in the grid distance.
+    /// The piecewise biquintic that takes over point, first derivatives and twist of `f` at the grid
+    /// `us × vs` (increasing, at least two each), and points and slopes at the thirds between. It is smooth
+    /// across the grid where `f` is; the error is of sixth order in the grid distance.
     #[must_use]
     pub fn hermite(us: &[f64], vs: &[f64], f: impl Fn(P2) -> SurfaceDerivs) -> Self {
         let mut control = Vec::with_capacity(36 * us.len() * vs.len());
@@ -250,7 +250,8 @@ impl BezierSurface {
     }
 }
 
-/// Control points of the quintic over [0, 1] with these values: at 0, slope there, at the thirds, slope at 1, there.
+/// Control points of the quintic over [0, 1] with these values: at 0, slope there, at the thirds, slope at 1,
+/// there.
 fn quintic(d: [V3; 6]) -> [V3; 6] {
     let (b0, b1, b4, b5) = (d[0], d[0] + d[1] / 5.0, d[5] - d[4] / 5.0, d[5]);
     let p = d[2] * 243.0 - b0 * 32.0 - b1 * 80.0 - b4 * 10.0 - b5;

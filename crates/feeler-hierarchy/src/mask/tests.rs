@@ -1,5 +1,5 @@
-//! Attempts to falsify the masks: a search for the curvatures, angle and distance that maximise (or minimise) the
-//! smallest eigenvalue, for every pair of types.
+//! Attempts to falsify the masks: a search for the curvatures, angle and distance that maximise (or minimise)
+//! the smallest eigenvalue, for every pair of types.
 
 use super::*;
 use feeler_geom::{Frame, math};
@@ -74,8 +74,8 @@ fn full_smallest(a: T, b: T, x: &Choice) -> f64 {
     .min()
 }
 
-/// Schur form, divided by d: `S_b + S_a (I + d S_a)⁻¹` for faces; edges and vertices by faces of vanishing radius. Divided
-/// by the curvatures' size. Distances down to exactly 0.
+/// Schur form, divided by d: `S_b + S_a (I + d S_a)⁻¹` for faces; edges and vertices by faces of vanishing
+/// radius. Divided by the curvatures' size. Distances down to exactly 0.
 fn schur_smallest(a: T, b: T, x: &Choice) -> f64 {
     const SHARP: f64 = 1e6;
     let d = (length(x[7]) - 0.1).max(0.0);

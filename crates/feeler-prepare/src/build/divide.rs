@@ -1,17 +1,19 @@
 //! Where a set of leaves is divided in two.
 //!
-//! A traversal of two hierarchies goes below a node when boxes come near and cones may face each other. The chance
-//! of the first grows with the surface of the box, the chance of the second with the solid angle of the cone, and
-//! what it costs with the number of leaves below: a division is the better the smaller the sum of these products.
+//! A traversal of two hierarchies goes below a node when boxes come near and cones may face each other. The
+//! chance of the first grows with the surface of the box, the chance of the second with the solid angle of
+//! the cone, and what it costs with the number of leaves below: a division is the better the smaller the sum
+//! of these products.
 //!
 //! # Source
-//! BREP §2.4.4 divides at the median along the direction of largest spread. The surface-area cost is the usual one of
-//! ray tracing, evaluated in bins.
+//! BREP §2.4.4 divides at the median along the direction of largest spread. The surface-area cost is the
+//! usual one of ray tracing, evaluated in bins.
 //!
 //! # Deviations
-//! Measured on the insertion scenarios, the cost with cones visits 9,000 pairs of nodes where the median visits 18,400
-//! (s1), 21,700 where it visits 33,100 (s2); more bins change that by a few percent either way. Directions as a further key to sort by, or the leaves' principal axis
-//! beside the three of the coordinates, gain nothing; leaving the cones out of the cost loses a tenth.
+//! Measured on the insertion scenarios, the cost with cones visits 9,000 pairs of nodes where the median
+//! visits 18,400 (s1), 21,700 where it visits 33,100 (s2); more bins change that by a few percent either way.
+//! Directions as a further key to sort by, or the leaves' principal axis beside the three of the coordinates,
+//! gain nothing; leaving the cones out of the cost loses a tenth.
 
 use feeler_geom::V3;
 
@@ -23,8 +25,8 @@ const BINS: usize = 32;
 /// What a cone adds to the cost: the weight of a set with one direction only, relative to one with all.
 const FLAT_WEIGHT: f64 = 1.0;
 
-/// The smaller part holds at least this share of the leaves, which bounds the depth of the tree and the time to build
-/// it; without the bound 1 % fewer nodes are visited.
+/// The smaller part holds at least this share of the leaves, which bounds the depth of the tree and the time
+/// to build it; without the bound 1 % fewer nodes are visited.
 const MIN_SHARE: usize = 8;
 
 /// What the division needs to know of a leaf.
@@ -99,8 +101,8 @@ impl Scratch {
     }
 }
 
-/// Puts one part of `order` before the other and returns the number of the first. At least two items; `halve` asks
-/// for halves of equal number.
+/// Puts one part of `order` before the other and returns the number of the first. At least two items; `halve`
+/// asks for halves of equal number.
 pub(super) fn divide(items: &[Item], order: &mut [u32], halve: bool, scratch: &mut Scratch) -> usize {
     let n = order.len();
     if n == 2 {

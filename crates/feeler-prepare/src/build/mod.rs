@@ -16,15 +16,15 @@ use crate::bound::Leaf;
 use crate::boxes::boxed;
 use divide::{Item, Scratch, divide};
 
-/// Cones of this many leaves are enclosed at once; above, the union of the children's is taken. A direct enclosure is
-/// tighter, a union costs the same at any height.
+/// Cones of this many leaves are enclosed at once; above, the union of the children's is taken. A direct
+/// enclosure is tighter, a union costs the same at any height.
 const DIRECT: usize = 8;
 
 /// A box is fitted around the corners of the boxes this many levels below it, at most.
 const LEVELS: u32 = 1;
 
-/// Deeper than this, halves of equal number keep the tree's depth below what files may have: a cut leaves at least an
-/// eighth on each side, so that only millions of leaves in a very uneven model come here.
+/// Deeper than this, halves of equal number keep the tree's depth below what files may have: a cut leaves at
+/// least an eighth on each side, so that only millions of leaves in a very uneven model come here.
 const FREE_DEPTH: u32 = 32;
 
 /// Areas in the order of the leaves, and nodes.

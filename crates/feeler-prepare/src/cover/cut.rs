@@ -1,7 +1,7 @@
 //! Where a rectangle is cut in two, and boxes around what chords leave in it.
 //!
-//! All places of one direction are weighed in one sweep: what lies wholly on one side of a place is on that side of all
-//! places beyond, so that each chord is looked at once and not once a place.
+//! All places of one direction are weighed in one sweep: what lies wholly on one side of a place is on that
+//! side of all places beyond, so that each chord is looked at once and not once a place.
 
 use arrayvec::ArrayVec;
 use feeler_geom::{P2, Rect};
@@ -14,9 +14,9 @@ const CANDIDATES: usize = 12;
 /// Places weighed in one direction: those at corners and the middle.
 const PLACES: usize = CANDIDATES + 1;
 
-/// The two halves of the cut of `r` after which the shrunk halves are smallest; of the longer side when none gains.
-/// `clips` are the parts in `r` of the `chords` near it, `aspect` is the width of the unit square over its height, and
-/// `inside` tells whether a point is in the domain.
+/// The two halves of the cut of `r` after which the shrunk halves are smallest; of the longer side when none
+/// gains. `clips` are the parts in `r` of the `chords` near it, `aspect` is the width of the unit square over
+/// its height, and `inside` tells whether a point is in the domain.
 pub(super) fn best_cut(
     r: &Rect,
     chords: &[Chord],
@@ -66,8 +66,8 @@ pub(super) fn best_cut(
     })
 }
 
-/// Places just beside corners of the boundary, increasing: a side of the boundary that lies on the cut belongs to one
-/// half only.
+/// Places just beside corners of the boundary, increasing: a side of the boundary that lies on the cut
+/// belongs to one half only.
 fn find_places(axis: usize, (lo, len): (f64, f64), chords: &[Chord], places: &mut Vec<f64>) {
     places.clear();
     for c in chords.iter().filter(|c| c.corner) {
@@ -97,8 +97,8 @@ impl Sides {
     /// `at` ascends and is not empty.
     fn new(axis: usize, at: &[f64], clips: &[Chord]) -> Self {
         let n = at.len();
-        // What ends before a place is below all later ones, what begins after it above all earlier ones; what crosses
-        // it is cut there.
+        // What ends before a place is below all later ones, what begins after it above all earlier ones; what
+        // crosses it is cut there.
         let (mut low, mut high) = ([Hull::EMPTY; PLACES], [Hull::EMPTY; PLACES]);
         let (mut low_cut, mut high_cut) = ([Hull::EMPTY; PLACES], [Hull::EMPTY; PLACES]);
         for c in clips {
@@ -140,8 +140,8 @@ impl Sides {
         Self { axis, low, high }
     }
 
-    /// Size of the two halves at place `k` together after both have been shrunk. `known` tells which corners of the
-    /// whole are inside, `ends` which ends of the cut.
+    /// Size of the two halves at place `k` together after both have been shrunk. `known` tells which corners
+    /// of the whole are inside, `ends` which ends of the cut.
     fn shrunk(&self, k: usize, (a, b): (&Rect, &Rect), known: [bool; 4], [p, q]: [bool; 2]) -> f64 {
         let [k00, k10, k01, k11] = known;
         let (of_low, of_high) = if self.axis == 0 {
@@ -195,8 +195,8 @@ impl Hull {
         self.lo.x <= p.x && p.x <= self.hi.x && self.lo.y <= p.y && p.y <= self.hi.y
     }
 
-    /// The box around the boundary's part in `r` (this hull) and the corners of `r` that are inside; all of `r` where
-    /// there is no boundary.
+    /// The box around the boundary's part in `r` (this hull) and the corners of `r` that are inside; all of
+    /// `r` where there is no boundary.
     pub(super) fn closed(mut self, r: &Rect, inside: [bool; 4]) -> Option<Rect> {
         let any = self.lo.x <= self.hi.x;
         for (p, inside) in corners(r).into_iter().zip(inside) {

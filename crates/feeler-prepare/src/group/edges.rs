@@ -9,9 +9,9 @@ use crate::cluster::clusters;
 use crate::coincide::{TMap, curve_key, curve_map, key_tolerance};
 use feeler_geom::count::index;
 
-/// A smooth edge's faces leave a gap of this many radians between their normals at most, unless its own measured
-/// deviation, seen over the size of the solid, is larger: the footpoint of a contact whose normal falls into the gap
-/// is then within the deviation of a footpoint that one of the faces accepts.
+/// A smooth edge's faces leave a gap of this many radians between their normals at most, unless its own
+/// measured deviation, seen over the size of the solid, is larger: the footpoint of a contact whose normal
+/// falls into the gap is then within the deviation of a footpoint that one of the faces accepts.
 const SMOOTH_GAP: f64 = 1e-9;
 
 /// Role of a source edge.
@@ -26,7 +26,8 @@ fn role(edge: &EdgeInfo, size: f64) -> Role {
     }
 }
 
-/// The two sides on supermaximal faces, the one on the left first. A side that is missing is the other one again.
+/// The two sides on supermaximal faces, the one on the left first. A side that is missing is the other one
+/// again.
 fn sides(edge: &EdgeInfo, face_of: &[u32]) -> Option<[(u32, bool); 2]> {
     let side = |k: usize| edge.sides.get(k).map(|s| (face_of[s.face as usize], s.forward));
     let first = side(0)?;

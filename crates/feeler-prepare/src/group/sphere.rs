@@ -10,8 +10,8 @@ use std::f64::consts::TAU;
 /// Halvings of a piece at most: a cubic Hermite piece gains a factor of 16 a halving.
 const MAX_DEPTH: u32 = 12;
 
-/// Pieces on `from`, expressed on the equal sphere `to` within `tol` (mm). `None` when one comes so close to a pole
-/// of `to` that its longitude has no limit.
+/// Pieces on `from`, expressed on the equal sphere `to` within `tol` (mm). `None` when one comes so close to
+/// a pole of `to` that its longitude has no limit.
 pub(super) fn refit(from: &Surface, to: &Surface, pieces: &[TrimPiece], tol: f64) -> Option<Vec<TrimPiece>> {
     let mut out = Vec::new();
     for piece in pieces {

@@ -1,8 +1,8 @@
 //! Where a line passes through the boundary.
 //!
-//! Closed forms on canonical surfaces; free-form areas are halved until the line is nowhere near tangent to them, which
-//! leaves one crossing at most, and solved by Newton's steps. A line that comes near anything doubtful (a trim, a
-//! tangency) is given up.
+//! Closed forms on canonical surfaces; free-form areas are halved until the line is nowhere near tangent to
+//! them, which leaves one crossing at most, and solved by Newton's steps. A line that comes near anything
+//! doubtful (a trim, a tangency) is given up.
 
 use arrayvec::ArrayVec;
 use feeler_geom::frame::complete_basis;
@@ -239,8 +239,8 @@ impl Line {
         }
     }
 
-    /// The crossing with a part of a free-form surface that is a graph across the line: inner `None` if it is beside the
-    /// part, outer if Newton's steps do not tell.
+    /// The crossing with a part of a free-form surface that is a graph across the line: inner `None` if it is
+    /// beside the part, outer if Newton's steps do not tell.
     #[expect(clippy::option_option, reason = "no crossing, or not known")]
     fn solve(&self, surface: &Surface, rect: &Rect, tol: f64) -> Option<Option<(P2, f64)>> {
         let (e, g) = complete_basis(&self.dir);
@@ -265,13 +265,15 @@ impl Line {
         let t = d.dot(&self.dir);
         let (x, y) = ((uv.x - rect.u0) / wu, (uv.y - rect.v0) / wv);
         let inside = x.min(1.0 - x).min(y).min(1.0 - y);
-        // Newton's steps that end elsewhere tell nothing. Both areas beside a border find what is on it; it is taken once.
+        // Newton's steps that end elsewhere tell nothing. Both areas beside a border find what is on it; it
+        // is taken once.
         let is_on_line = (d - self.dir * t).norm() <= tol;
         is_on_line.then(|| (inside >= -1e-7).then_some((uv, t)))
     }
 }
 
-/// Whether the line meets a box: for each axis distance to the centre, component of the direction, half the width.
+/// Whether the line meets a box: for each axis distance to the centre, component of the direction, half the
+/// width.
 fn meets(slabs: [(f64, f64, f64); 3]) -> bool {
     let (mut lo, mut hi) = (f64::NEG_INFINITY, f64::INFINITY);
     for (c, v, half) in slabs {

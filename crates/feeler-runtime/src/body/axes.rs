@@ -1,5 +1,5 @@
-//! Axes about which features of a solid are of revolution, and normals of its planes: how far the solid turns about one of them
-//! is no matter for what is told by the form of such a feature.
+//! Axes about which features of a solid are of revolution, and normals of its planes: how far the solid turns
+//! about one of them is no matter for what is told by the form of such a feature.
 
 use super::FeatureData;
 use feeler_geom::skeleton::Primitive;
@@ -16,27 +16,28 @@ pub(crate) struct Axis {
     pub direction: V3,
     /// Distance (mm) from the centre within which the features are.
     pub radius: f64,
-    /// By how much features can move more than the axis for each radian that the solid turns, for they have axes of their own,
-    /// which are a little off: length (mm) and angle (rad).
+    /// By how much features can move more than the axis for each radian that the solid turns, for they have
+    /// axes of their own, which are a little off: length (mm) and angle (rad).
     pub off: [f64; 2],
 }
 
 /// Axes of each solid: more of them tell ways better, and cost more in every query.
 pub(crate) const MOST: usize = 32;
 
-/// Distance from the middle of its features, in sizes of the solid, beyond which an axis tells less than a region of the solid: those of
-/// large cylinders that a small part is cut from move far when the part tilts.
+/// Distance from the middle of its features, in sizes of the solid, beyond which an axis tells less than a
+/// region of the solid: those of large cylinders that a small part is cut from move far when the part tilts.
 const FAR: f64 = 2.0;
 
-/// Steps by which axes are told apart, relative to the size of the solid and in directions: what they are off each other within
-/// a step adds to ways.
+/// Steps by which axes are told apart, relative to the size of the solid and in directions: what they are off
+/// each other within a step adds to ways.
 const STEP: f64 = 1e-6;
 
-/// An axis in steps: its direction, and its point that is nearest to the origin; of planes, where any point will do, none.
+/// An axis in steps: its direction, and its point that is nearest to the origin; of planes, where any point
+/// will do, none.
 type Key = ([i64; 3], Option<[i64; 3]>);
 
-/// The axes of those groups of features, no more than [`MOST`], that have most features, and for each feature the position of its
-/// own. `size` and `deviation` (mm) are of the solid.
+/// The axes of those groups of features, no more than [`MOST`], that have most features, and for each feature
+/// the position of its own. `size` and `deviation` (mm) are of the solid.
 pub(super) fn axes(features: &[FeatureData], size: f64, deviation: f64) -> (Vec<Axis>, Vec<Option<u8>>) {
     let mut groups: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     for (i, data) in features.iter().enumerate() {
@@ -126,7 +127,8 @@ fn around(members: &[&FeatureData], deviation: f64) -> Option<Axis> {
 }
 
 impl Axis {
-    /// What the axis of a feature adds, given a point of it, unless any will do, and its direction: see [`Axis::off`].
+    /// What the axis of a feature adds, given a point of it, unless any will do, and its direction: see
+    /// [`Axis::off`].
     pub(crate) fn off_of(&self, origin: Option<&P3>, direction: &V3) -> [f64; 2] {
         let away = origin.map_or(0.0, |o| direction.cross(&(self.center - o)).norm());
         let turned = (direction - self.direction).norm().min((direction + self.direction).norm());

@@ -1,4 +1,5 @@
-//! Which trims of a solid's faces are concave edges: beyond them a face goes on into the solid's own material. Made at the first use.
+//! Which trims of a solid's faces are concave edges: beyond them a face goes on into the solid's own
+//! material. Made at the first use.
 
 use crate::Body;
 use crate::body::outward_normal;
@@ -32,7 +33,8 @@ pub(crate) fn concave_trims(body: &Body) -> Vec<Box<[bool]>> {
     faces.iter().enumerate().map(of_face).collect()
 }
 
-/// Whether a face lies on the outer side of another one beside a trimming piece of its own: it is to the left of the piece.
+/// Whether a face lies on the outer side of another one beside a trimming piece of its own: it is to the left
+/// of the piece.
 fn rises(face: &Face, piece: usize, other: &Face) -> bool {
     let piece = &face.trim.pieces[piece];
     let uv = piece.eval(0.5);

@@ -7,8 +7,8 @@ use crate::Body;
 use feeler_geom::{P2, P3, V3, math};
 use feeler_hierarchy::Side;
 
-/// Normals of both faces at the edge point with parameter `t`, the one whose face lies to the left of the curve first,
-/// and the unit tangent.
+/// Normals of both faces at the edge point with parameter `t`, the one whose face lies to the left of the
+/// curve first, and the unit tangent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeNormals {
     /// Unit tangent.
@@ -53,7 +53,8 @@ fn guide_at(guide: &[[f64; 3]], t: f64) -> Option<P2> {
 }
 
 impl EdgeNormals {
-    /// Signed dihedral angle ω: from the left face's normal to the right one's about the tangent, positive where convex.
+    /// Signed dihedral angle ω: from the left face's normal to the right one's about the tangent, positive
+    /// where convex.
     pub(crate) fn dihedral(&self) -> f64 {
         let [left, right] = &self.normals;
         let omega = math::atan2(left.cross(right).dot(&self.tangent), left.dot(right));
@@ -61,7 +62,8 @@ impl EdgeNormals {
         if omega < -RAZOR { -omega } else { omega }
     }
 
-    /// The middle of the polar and the angle (rad) from it to its ends: of a concave edge, whose polar is {0}, 0.
+    /// The middle of the polar and the angle (rad) from it to its ends: of a concave edge, whose polar is
+    /// {0}, 0.
     pub(crate) fn middle(&self) -> (V3, f64) {
         let half = 0.5 * self.dihedral();
         let (s, c) = math::sin_cos(half);

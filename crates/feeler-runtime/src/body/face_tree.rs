@@ -1,7 +1,7 @@
 //! The faces of a solid, and below each face its areas: what the search for crossings walks down.
 //!
-//! In the hierarchy of a solid the areas of all features are mixed, so a pair of nested faces is met in many pairs of nodes
-//! before their primitives can tell about it. Here each pair of faces is met once.
+//! In the hierarchy of a solid the areas of all features are mixed, so a pair of nested faces is met in many
+//! pairs of nodes before their primitives can tell about it. Here each pair of faces is met once.
 //!
 //! # Source
 //! BREP §2.4 (hierarchies of boxes).
@@ -123,7 +123,8 @@ fn fill(body: &Body, k: usize, items: Vec<Item>, out: &mut Vec<FaceNode>) {
     split(body, k, items, out);
 }
 
-/// Gives node `k` its children: halves of two items or more, along the axis on which their centres are spread most.
+/// Gives node `k` its children: halves of two items or more, along the axis on which their centres are spread
+/// most.
 fn split(body: &Body, k: usize, mut items: Vec<Item>, out: &mut Vec<FaceNode>) {
     let spread = items.iter().fold(Aabb::empty(), |b, i| b.union(&Aabb::of_points(&[i.center])));
     let axis = (spread.max - spread.min).imax();

@@ -1,4 +1,5 @@
-//! What queries need of one feature beside what is stored: its oriented spheres, where it lies about them, its directions.
+//! What queries need of one feature beside what is stored: its oriented spheres, where it lies about them,
+//! its directions.
 
 use crate::body::samples::at;
 use crate::body::tree::SolveClass;
@@ -19,16 +20,19 @@ pub(crate) struct FeatureData {
     pub primitive: Option<Primitive>,
     /// Of a free-form feature, the canonical one that it follows.
     pub near: Option<Near>,
-    /// Of a face around a line (its primitive's or that of what it follows): the range of the line's parameter (mm).
+    /// Of a face around a line (its primitive's or that of what it follows): the range of the line's
+    /// parameter (mm).
     pub along: [f64; 2],
     /// Likewise of a face around a circle: see [`part`](crate::profile::apart::part).
     pub part: [f64; 2],
-    /// Position in [`Body::axes`](crate::Body) of the axis about which the feature is of revolution, or a plane's normal; none of
-    /// points, free-form features, and those whose axes few share or are far from the solid.
+    /// Position in [`Body::axes`](crate::Body) of the axis about which the feature is of revolution, or a
+    /// plane's normal; none of points, free-form features, and those whose axes few share or are far from the
+    /// solid.
     pub axis: Option<u8>,
     /// Of a planar face: where it lies about a point.
     pub ring: Option<Ring>,
-    /// Directions of its polars; of a feature that is canonical or follows a canonical one they are about its axis.
+    /// Directions of its polars; of a feature that is canonical or follows a canonical one they are about its
+    /// axis.
     pub zone: DirectionBand,
     /// Box of its areas, the solid's frame.
     pub bounds: Aabb,
@@ -154,7 +158,8 @@ pub(super) fn near(hierarchy: &Hierarchy, feature: Feature) -> Option<Near> {
     }
 }
 
-/// What a torus's face is beyond the outermost of its sampled points, relative to its part of the meridian: rounding.
+/// What a torus's face is beyond the outermost of its sampled points, relative to its part of the meridian:
+/// rounding.
 pub(super) const ROOM: f64 = 1e-6;
 /// The same of a face that follows one, whose parameters do not run along meridians.
 pub(super) const NEAR_ROOM: f64 = 0.05;
@@ -178,8 +183,8 @@ pub(super) fn outline(hierarchy: &Hierarchy, area: u32) -> impl Iterator<Item = 
     })
 }
 
-/// Largest normal curvature (1/mm) that a canonical feature has away from singular points, 0 for free-form ones:
-/// these bend little over a deviation, or their files are beyond help.
+/// Largest normal curvature (1/mm) that a canonical feature has away from singular points, 0 for free-form
+/// ones: these bend little over a deviation, or their files are beyond help.
 pub(super) fn curvature_bound(data: &FeatureData) -> f64 {
     let inverse = |r: f64| if r > 0.0 { 1.0 / r } else { 0.0 };
     match (data.feature, data.primitive) {

@@ -1,12 +1,13 @@
-//! In which order pairs of areas are solved: by the kinds of their features, by these, then by themselves. What runs through the same
-//! code follows each other.
+//! In which order pairs of areas are solved: by the kinds of their features, by these, then by themselves.
+//! What runs through the same code follows each other.
 
 /// Bits of the number of an area.
 const BITS: u32 = 28;
 /// Areas of a solid that can be numbered.
 pub(crate) const MOST_AREAS: usize = 1 << BITS;
 
-/// What is compared of an area of one solid. With an area of another one it makes a number, which sorts faster than a list.
+/// What is compared of an area of one solid. With an area of another one it makes a number, which sorts
+/// faster than a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SortKey {
     /// [`FeatureData::kind`](super::FeatureData::kind) of its feature.

@@ -1,11 +1,12 @@
-//! Parts of a solid whose ways are told apart: what is near the axis of a turn moves less than what is far from it.
+//! Parts of a solid whose ways are told apart: what is near the axis of a turn moves less than what is far
+//! from it.
 //!
 //! A region is the box of a node; all nodes below it belong to it.
 
 use feeler_geom::P3;
 
-/// What a node of a tree of boxes is to regions: the centre of its box, half the diagonal (mm), and the first of two adjacent
-/// children behind it.
+/// What a node of a tree of boxes is to regions: the centre of its box, half the diagonal (mm), and the first
+/// of two adjacent children behind it.
 pub(super) type Node = (P3, f64, Option<u32>);
 
 /// At most `n` nodes that together hold all leaves: the largest ones are opened first.
@@ -22,8 +23,9 @@ pub(super) fn cut(tree: &[Node], n: usize) -> Vec<u32> {
     nodes
 }
 
-/// Divides a tree into at most `n` regions, and appends their centres and radii (mm) to `regions`. Returns for each node the number
-/// of its region, which is the position there and one more; nodes above the regions get 0, which stands for the whole solid.
+/// Divides a tree into at most `n` regions, and appends their centres and radii (mm) to `regions`. Returns
+/// for each node the number of its region, which is the position there and one more; nodes above the regions
+/// get 0, which stands for the whole solid.
 pub(super) fn divide(tree: &[Node], n: usize, regions: &mut Vec<(P3, f64)>) -> Vec<u8> {
     let mut of_node = vec![0; tree.len()];
     for root in cut(tree, n) {

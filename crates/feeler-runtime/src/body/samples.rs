@@ -1,4 +1,5 @@
-//! Points and directions on a grid over each free-form area: where solvers look first. Made at the first use, then shared.
+//! Points and directions on a grid over each free-form area: where solvers look first. Made at the first use,
+//! then shared.
 
 use crate::Body;
 use crate::body::edge_normals::edge_normals;
@@ -46,8 +47,8 @@ pub(crate) struct Grid {
     pub radius: f64,
 }
 
-/// Normals of an area at the points of its grid: apart from these, for they take several times as many operations, and those who look
-/// for one foot need none.
+/// Normals of an area at the points of its grid: apart from these, for they take several times as many
+/// operations, and those who look for one foot need none.
 #[derive(Clone, Debug)]
 pub(crate) struct Normals {
     /// Outward normals; of an edge the middle of its polar.
@@ -84,10 +85,12 @@ pub(crate) struct Samples {
 /// Points of an edge's area in equal steps of its parameter, with derivatives.
 pub(crate) type CurveSamples = [CurveDerivs; ALONG];
 
-/// What is asked of each area of an edge without closed form before anything else, those of one edge side by side.
+/// What is asked of each area of an edge without closed form before anything else, those of one edge side by
+/// side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeSegment {
-    /// Radius (mm) of a ball about the middle that holds the area, but for its deviation; infinite where the middle is no number.
+    /// Radius (mm) of a ball about the middle that holds the area, but for its deviation; infinite where the
+    /// middle is no number.
     pub radius: f64,
     /// Length of the interval.
     pub width: f64,
@@ -121,7 +124,8 @@ impl Samples {
         self.stretches[edge as usize].get().is_some()
     }
 
-    /// The areas of an edge, all of them at the first use, in the order of [`Body::areas_of`], in the solid's own frame.
+    /// The areas of an edge, all of them at the first use, in the order of [`Body::areas_of`], in the solid's
+    /// own frame.
     pub(crate) fn stretches(&self, body: &Body, edge: u32) -> &[EdgeSegment] {
         self.stretches[edge as usize].get_or_init(|| {
             let mut before = None;
@@ -139,8 +143,8 @@ impl Samples {
         })
     }
 
-    /// Third derivatives by the unit-box parameters of a free-form area (uuu, uuv, uvv, vvv; of an edge the first), over it and
-    /// [`MARGIN`] beyond.
+    /// Third derivatives by the unit-box parameters of a free-form area (uuu, uuv, uvv, vvv; of an edge the
+    /// first), over it and [`MARGIN`] beyond.
     pub(crate) fn third_derivatives(&self, body: &Body, area: u32) -> &[Ball; 4] {
         self.thirds[area as usize].get_or_init(|| {
             let Area { feature, rect, .. } = body.area(area);
@@ -262,8 +266,9 @@ impl Cell {
         })
     }
 
-    /// Whether both derivatives may be zero in one place within `reach` steps of the middle, when they leave the model by `room`
-    /// of their range: told by the sums of both in which the model leaves only one of the parameters.
+    /// Whether both derivatives may be zero in one place within `reach` steps of the middle, when they leave
+    /// the model by `room` of their range: told by the sums of both in which the model leaves only one of the
+    /// parameters.
     fn may_be_critical(&self, reach: f64, room: f64) -> bool {
         let ([g, h], [uu, uv, vv]) = (self.first, self.second);
         let [of_g, of_h] = [0, 1].map(|x| {
@@ -365,7 +370,8 @@ impl Grid {
         self.mixed(&normals.vectors, foot.about, (&lagrange(x).0, &lagrange(y).0))
     }
 
-    /// Grid points of the three by three (or three) around grid point `k`, itself included; at the border fewer.
+    /// Grid points of the three by three (or three) around grid point `k`, itself included; at the border
+    /// fewer.
     fn around(&self, k: usize) -> impl Iterator<Item = usize> + Clone {
         let [rows, columns] = self.shape;
         let (i, j) = (k / columns, k % columns);
@@ -373,19 +379,21 @@ impl Grid {
         near(i, rows).flat_map(move |a| near(j, columns).map(move |b| a * columns + b))
     }
 
-    /// Whether a foot at this distance (mm) is found: the steps of the search, which leave out curvature, shrink by this
-    /// product.
+    /// Whether a foot at this distance (mm) is found: the steps of the search, which leave out curvature,
+    /// shrink by this product.
     pub(crate) fn finds_feet(&self, distance: f64) -> bool {
         distance * self.curvature < 0.25
     }
 
-    /// Derivatives, for one step of the grid, of a function with the gradient `g` (by the point) at point `k` of a patch.
+    /// Derivatives, for one step of the grid, of a function with the gradient `g` (by the point) at point `k`
+    /// of a patch.
     pub(crate) fn slopes(&self, k: usize, g: &V3) -> [f64; 2] {
         self.tangents[k].map(|t| g.dot(&t))
     }
 
-    /// Unit-box parameters to start from in cells of a patch whose corners leave room for a minimum of a function with
-    /// these derivatives: finer than comparing values, which tells two minima only with a grid point between them.
+    /// Unit-box parameters to start from in cells of a patch whose corners leave room for a minimum of a
+    /// function with these derivatives: finer than comparing values, which tells two minima only with a grid
+    /// point between them.
     pub(crate) fn cells_with_minimum(&self, slopes: &[[f64; 2]; ROOM]) -> impl Iterator<Item = [f64; 2]> {
         let [rows, columns] = self.shape;
         (0..rows - 1).flat_map(move |i| (0..columns.saturating_sub(1)).map(move |j| (i, j))).filter_map(
@@ -413,9 +421,9 @@ impl Grid {
         )
     }
 
-    /// Whether a function with these derivatives and a smallest value at grid point `k` of a patch may have a critical point there:
-    /// not where `k` is on the border and the derivative across it, about there, stays off zero up to half a step beyond, or both
-    /// derivatives together do.
+    /// Whether a function with these derivatives and a smallest value at grid point `k` of a patch may have a
+    /// critical point there: not where `k` is on the border and the derivative across it, about there, stays
+    /// off zero up to half a step beyond, or both derivatives together do.
     pub(crate) fn may_be_critical(&self, slopes: &[[f64; 2]; ROOM], k: usize) -> bool {
         let [rows, columns] = self.shape;
         let (i, j) = (k / columns, k % columns);
@@ -452,8 +460,8 @@ impl Grid {
         })
     }
 
-    /// Whether a vector field that is given at the grid points may be as short as `length` between `k` and its
-    /// neighbours: it is taken for linear there but for twice its second differences.
+    /// Whether a vector field that is given at the grid points may be as short as `length` between `k` and
+    /// its neighbours: it is taken for linear there but for twice its second differences.
     pub(crate) fn may_vanish(&self, field: &[V3; ROOM], k: usize, length: f64) -> bool {
         let v = field[k];
         let size = v.norm();
@@ -473,7 +481,8 @@ impl Grid {
         [step(k / self.shape[1], self.shape[0]), step(k % self.shape[1], self.shape[1])]
     }
 
-    /// Whether no neighbour of grid point `k` has a smaller value; ties go to the first, and what is not finite is none.
+    /// Whether no neighbour of grid point `k` has a smaller value; ties go to the first, and what is not
+    /// finite is none.
     pub(crate) fn is_minimum(&self, values: &[f64; ROOM], k: usize) -> bool {
         let v = values[k];
         if !v.is_finite() {
@@ -491,8 +500,8 @@ impl Grid {
         true
     }
 
-    /// About the nearest point of the area to `p`. The area is taken for the quadratic interpolant of the grid points
-    /// around the nearest one.
+    /// About the nearest point of the area to `p`. The area is taken for the quadratic interpolant of the
+    /// grid points around the nearest one.
     pub(crate) fn foot(&self, p: &P3) -> GridFoot {
         let mut nearest = (f64::INFINITY, 0);
         for (k, q) in self.points().iter().enumerate() {
@@ -750,7 +759,8 @@ mod tests {
             // The second is the smaller one.
             let second = if k % 3 == 0 { random(1e-4, 1e-2) } else { random(0.05, 1.0) };
             let (sin, cos) = math::sin_cos(random(0.0, 3.2));
-            // Straight valleys and bent ones: ½ (U − κ V²)² + ½ σ V² with axes turned, and a little of the third order.
+            // Straight valleys and bent ones: ½ (U − κ V²)² + ½ σ V² with axes turned, and a little of the
+            // third order.
             let bend = if k % 2 == 0 { random(0.0, 0.3 / step(1, SIDE)) } else { 0.0 };
             let third = 0.1 * second * random(-1.0, 1.0);
             let local = |x: f64, y: f64| {

@@ -1,5 +1,5 @@
-//! The trimming curves of a solid in space, cut into short tracks with bounds of their derivatives: all edges, also those that carry
-//! no minimum because they are smooth or concave. Made at the first use.
+//! The trimming curves of a solid in space, cut into short tracks with bounds of their derivatives: all
+//! edges, also those that carry no minimum because they are smooth or concave. Made at the first use.
 
 use crate::Body;
 use crate::body::index;
@@ -16,7 +16,8 @@ const FINE: f64 = 2e-4;
 const MAX_HALVINGS: u32 = 6;
 /// Points along a track, ends included.
 pub(crate) const SAMPLES: usize = 5;
-/// Least width of the rectangle about a piece, relative to the patch that it is in: derivatives over less are rounding.
+/// Least width of the rectangle about a piece, relative to the patch that it is in: derivatives over less are
+/// rounding.
 const LEAST_WIDTH: f64 = 1e-3;
 
 /// A part of a trimming piece of a face; each edge is here once, on the first of its two faces.
@@ -24,7 +25,8 @@ const LEAST_WIDTH: f64 = 1e-3;
 pub(crate) struct EdgeArc {
     /// The face that the piece belongs to.
     pub face: u32,
-    /// The face on the other side of the edge, the last one where there are several; that with the piece where there is none.
+    /// The face on the other side of the edge, the last one where there are several; that with the piece
+    /// where there is none.
     pub beside: u32,
     /// How far (mm) the track may be off that face.
     pub off: f64,
@@ -89,7 +91,8 @@ impl EdgeArcs {
         let h = body.hierarchy();
         let mut list: Vec<EdgeArc> = Vec::new();
         let mut of_face: Vec<Range<usize>> = Vec::new();
-        // Of each edge its first and last face, and the largest distances of their borders from it; the edges of the tracks.
+        // Of each edge its first and last face, and the largest distances of their borders from it; the edges
+        // of the tracks.
         let mut owner: BTreeMap<u32, [(u32, f64); 2]> = BTreeMap::new();
         let mut edges: Vec<u32> = Vec::new();
         for (f, face) in h.faces.iter().enumerate() {

@@ -27,8 +27,8 @@ impl FeatureTypes {
     }
 }
 
-/// What footpoints below a node may be outside its box and cone: trims accept them within a deviation, and members of
-/// conformal sets are members within an angle.
+/// What footpoints below a node may be outside its box and cone: trims accept them within a deviation, and
+/// members of conformal sets are members within an angle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Allowance {
     /// Length (mm) outside the box.
@@ -101,8 +101,8 @@ pub(crate) enum SolveClass {
 }
 
 impl SolveClass {
-    /// Whether one pair of areas stands for two features: closed forms tell about both, or one is canonical and the other a
-    /// free edge, whose areas are solved one by one.
+    /// Whether one pair of areas stands for two features: closed forms tell about both, or one is canonical
+    /// and the other a free edge, whose areas are solved one by one.
     pub(crate) fn solved_whole_with(self, other: Self) -> bool {
         match (self, other) {
             (Self::Free, _) | (_, Self::Free) => false,

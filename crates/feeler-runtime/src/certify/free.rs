@@ -4,15 +4,16 @@
 //! MATH §8; BREP (2.6).
 //!
 //! # Deviations
-//! With a patch the equations are not the gradient of the distance, whose derivative is singular where the areas touch, but
-//! that the way to the other side is normal to the patch and the patch's normal is normal to the other side:
+//! With a patch the equations are not the gradient of the distance, whose derivative is singular where the
+//! areas touch, but that the way to the other side is normal to the patch and the patch's normal is normal to
+//! the other side:
 //!
 //! ```text
 //! (q − p)·p_i = 0,   (p_u × p_v)·q_k = 0.
 //! ```
 //!
-//! Their Jacobian is regular at distance 0 wherever the contact is not flat (MATH §2, the Schur complement), so cells need not
-//! shrink with the gap.
+//! Their Jacobian is regular at distance 0 wherever the contact is not flat (MATH §2, the Schur complement),
+//! so cells need not shrink with the gap.
 
 use crate::certify::leaf::{Leaf, Over, is_outside};
 use crate::certify::reduced::keep_minima;
@@ -153,7 +154,8 @@ fn normal(over: &Over) -> Ball {
     over.first[0].cross(&over.first[1])
 }
 
-/// The way from a patch to another side is normal to both: rows 0 and 1 by the patch's tangents, the others by its normal.
+/// The way from a patch to another side is normal to both: rows 0 and 1 by the patch's tangents, the others
+/// by its normal.
 fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, N>, eps: f64) -> Model<N> {
     let (po, qo) = (p.over, q.over);
     let way = Ball::new(qo.p - po.p, po.reach + qo.reach);

@@ -1,11 +1,12 @@
-//! A free-form area as the certificates see it: its point and derivatives over a cell of parameters, as balls.
+//! A free-form area as the certificates see it: its point and derivatives over a cell of parameters, as
+//! balls.
 //!
 //! # Source
 //! Taylor's theorem with the bounds of third derivatives of `feeler_geom`.
 //!
 //! # Deviations
-//! Beyond its rectangle an area is that of its own piece or patch, continued, also where the solver's evaluation goes over to
-//! the next one: what lies there is the next area's.
+//! Beyond its rectangle an area is that of its own piece or patch, continued, also where the solver's
+//! evaluation goes over to the next one: what lies there is the next area's.
 
 use crate::Body;
 use crate::body::samples::at;
@@ -52,8 +53,8 @@ pub(super) struct Leaf<'a> {
     pose: Option<Pose>,
 }
 
-/// Point and derivatives (by unit-box parameters) at the middle of a cell, and balls around them over it. Mixed derivatives are
-/// numbered by how often they are by the second parameter.
+/// Point and derivatives (by unit-box parameters) at the middle of a cell, and balls around them over it.
+/// Mixed derivatives are numbered by how often they are by the second parameter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Over {
     /// The point at the middle.
@@ -223,8 +224,8 @@ impl<'a> Leaf<'a> {
     }
 }
 
-/// Whether all directions within `turn` (sine of an angle, ≤ 1) of the unit vector `n` are outside a cone that is widened by
-/// `slack` (rad).
+/// Whether all directions within `turn` (sine of an angle, ≤ 1) of the unit vector `n` are outside a cone
+/// that is widened by `slack` (rad).
 pub(super) fn is_outside(cap: &Cap, n: &V3, turn: f64, slack: f64) -> bool {
     use feeler_geom::math::{acos, asin};
     let half = feeler_geom::math::atan2(cap.sin, cap.cos);

@@ -1,26 +1,27 @@
 //! Proofs that the solves have found every minimum: the certified mode.
 //!
-//! Culling is by bounds and pairs of canonical features have closed forms; the solves with a free-form side start Newton's
-//! method from grids, which proves nothing. Here every such pair of areas is searched by branch and bound, after the solves: cells of its parameters
-//! are dropped when distance, directions, trims, the equations of a critical pair or the second order leave no minimum in
-//! them, and accepted when they hold one critical pair at most and the solver has found it. What the solver has missed
-//! is found here and added.
+//! Culling is by bounds and pairs of canonical features have closed forms; the solves with a free-form side
+//! start Newton's method from grids, which proves nothing. Here every such pair of areas is searched by
+//! branch and bound, after the solves: cells of its parameters are dropped when distance, directions, trims,
+//! the equations of a critical pair or the second order leave no minimum in them, and accepted when they hold
+//! one critical pair at most and the solver has found it. What the solver has missed is found here and added.
 //!
 //! # Source
 //! MATH §8 (Krawczyk tests in the reduced unknowns); BREP §1.5.1.3, conclusion.
 //!
 //! # Guarantees
-//! A pair that is not undecided has no local minimum within `d_max` beside the candidates, but for two that are nearer than what
-//! makes two of them (`Tolerances::same`), and those that only the tolerances of trims accept beyond the border of both the
-//! area and its neighbours. Bounds are those of exact arithmetic widened by explicit terms for rounding: derivatives by 1e-13
-//! of themselves and the rounding of a footpoint (`Tolerances::eps`, some hundred operations on the coordinates, and evaluation takes
-//! fewer), every sum by the same; the rest is outward by a few ulps.
+//! A pair that is not undecided has no local minimum within `d_max` beside the candidates, but for two that
+//! are nearer than what makes two of them (`Tolerances::same`), and those that only the tolerances of trims
+//! accept beyond the border of both the area and its neighbours. Bounds are those of exact arithmetic widened
+//! by explicit terms for rounding: derivatives by 1e-13 of themselves and the rounding of a footpoint
+//! (`Tolerances::eps`, some hundred operations on the coordinates, and evaluation takes fewer), every sum by
+//! the same; the rest is outward by a few ulps.
 //!
 //! # Deviations
-//! - Bounds are Taylor forms with balls around third derivatives instead of intervals: on cells they are tighter and
-//!   cheaper, one evaluation each.
-//! - With a patch on one of two free-form sides the equations are regular at distance 0 (`free`): the four unknowns do not
-//!   drown in clearance contacts.
+//! - Bounds are Taylor forms with balls around third derivatives instead of intervals: on cells they are
+//!   tighter and cheaper, one evaluation each.
+//! - With a patch on one of two free-form sides the equations are regular at distance 0 (`free`): the four
+//!   unknowns do not drown in clearance contacts.
 
 mod free;
 mod leaf;
@@ -42,11 +43,11 @@ use nalgebra::SVector;
 use rayon::prelude::*;
 use search::{Outcome, System, search};
 
-/// Cells that are looked at for a pair, by the number of unknowns: of those that are decided at all nearly all need less
-/// than a tenth of it.
+/// Cells that are looked at for a pair, by the number of unknowns: of those that are decided at all nearly
+/// all need less than a tenth of it.
 const BUDGET: [u64; 4] = [1_000, 4_000, 8_000, 10_000];
-/// Longest side (mm, of [`Tolerances::same`](crate::Tolerances)) of a cell that is not cut any more: all footpoints in
-/// it are those of one minimum.
+/// Longest side (mm, of [`Tolerances::same`](crate::Tolerances)) of a cell that is not cut any more: all
+/// footpoints in it are those of one minimum.
 const SMALLEST: f64 = 0.25;
 /// How far outside the unit box known minima may lie: the solver's margin and rounding.
 const OUTSIDE: f64 = crate::body::samples::MARGIN + 1e-6;
@@ -60,7 +61,8 @@ enum Job {
     Free(u32, u32),
 }
 
-/// Proves or completes what the solves have found. `pairs` are those of areas as the solves have left them: sorted by features.
+/// Proves or completes what the solves have found. `pairs` are those of areas as the solves have left them:
+/// sorted by features.
 pub(crate) fn certify(
     ctx: &Context<'_>,
     pairs: &[(u32, u32)],
@@ -105,8 +107,8 @@ pub(crate) fn certify(
     solved.candidates.append(&mut found);
 }
 
-/// All pairs of areas, of which culling leaves a minimum possible, of the pairs of features with a free-form side among
-/// `pairs`: a solve may need no more than one pair of areas for two features.
+/// All pairs of areas, of which culling leaves a minimum possible, of the pairs of features with a free-form
+/// side among `pairs`: a solve may need no more than one pair of areas for two features.
 fn all_areas(ctx: &Context<'_>, pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let Some(cull) = &ctx.cull else { return pairs.to_vec() };
     let features = |&(i, j): &(u32, u32)| (ctx.a.area(i).feature, ctx.b.area(j).feature);

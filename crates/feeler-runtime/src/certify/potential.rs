@@ -1,9 +1,11 @@
-//! What a canonical feature makes points of the other side minimise, with bounds of its derivatives over balls.
+//! What a canonical feature makes points of the other side minimise, with bounds of its derivatives over
+//! balls.
 //!
 //! # Source
 //! MATH §8: the signed distance `s` to a primitive. Its critical points along a surface or curve are those of
-//! `± ½ |p − c|²` about a point, of `± ½ ρ²` about an axis and of `± ½ ((ρ − R)² + z²)` about a circle, whose derivatives stay
-//! finite on the skeleton; the sign makes minima of minima. Planes and cones are taken as they are.
+//! `± ½ |p − c|²` about a point, of `± ½ ρ²` about an axis and of `± ½ ((ρ − R)² + z²)` about a circle, whose
+//! derivatives stay finite on the skeleton; the sign makes minima of minima. Planes and cones are taken as
+//! they are.
 
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{P3, V3};
@@ -29,7 +31,8 @@ pub(super) struct Near {
     pub third: f64,
 }
 
-/// Signed distance, positive outside the material; the same everywhere as that of `feeler_geom`, and defined on the focal set.
+/// Signed distance, positive outside the material; the same everywhere as that of `feeler_geom`, and defined
+/// on the focal set.
 pub(super) fn distance(primitive: &Primitive, p: &P3) -> f64 {
     match *primitive {
         Primitive::Plane { origin, normal } => (p - origin).dot(&normal),
@@ -53,8 +56,8 @@ fn sheet(sigma: f64) -> f64 {
     if sigma < 0.0 { -1.0 } else { 1.0 }
 }
 
-/// The potential about `p` with bounds over the ball of radius `reach`; `None` where that meets points without derivatives
-/// (axes of circles and of cones).
+/// The potential about `p` with bounds over the ball of radius `reach`; `None` where that meets points
+/// without derivatives (axes of circles and of cones).
 pub(super) fn near(primitive: &Primitive, p: &P3, reach: f64) -> Option<Near> {
     // Unit vectors along x and y differ by no more than |x − y| over the shorter of the two.
     let turn_of = |len: f64| if len > reach { reach / (len - reach) } else { f64::INFINITY };
@@ -158,7 +161,8 @@ mod tests {
         out
     }
 
-    /// Values, normals and derivatives against the library's signed distance and differences; bounds over balls.
+    /// Values, normals and derivatives against the library's signed distance and differences; bounds over
+    /// balls.
     #[test]
     fn bounds_hold() {
         let mut rng = SmallRng::seed_from_u64(31);

@@ -1,8 +1,8 @@
 //! A canonical feature against a free-form area: one or two unknowns.
 //!
 //! # Source
-//! MATH §8. With `F` the potential of the feature and `p(x)` the area, the equations are the gradient of `f(x) = F(p(x))`; the
-//! change of its Hessian over a cell is bounded by third derivatives,
+//! MATH §8. With `F` the potential of the feature and `p(x)` the area, the equations are the gradient of
+//! `f(x) = F(p(x))`; the change of its Hessian over a cell is bounded by third derivatives,
 //!
 //! ```text
 //! f_ijk = F‴[p_i, p_j, p_k] + F″[p_ij, p_k] + F″[p_ik, p_j] + F″[p_jk, p_i] + F′ p_ijk.
@@ -40,8 +40,8 @@ pub(super) struct Pair<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Pair<'a, N> {
-    /// An area against a canonical feature, of which only the areas `partners` count. `known`: unit-box parameters of minima
-    /// that the solver has found.
+    /// An area against a canonical feature, of which only the areas `partners` count. `known`: unit-box
+    /// parameters of minima that the solver has found.
     pub(super) fn new(
         ctx: &'a Context<'a>,
         (free, leaf): (Which, Leaf<'a>),

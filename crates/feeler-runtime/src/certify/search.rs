@@ -1,15 +1,16 @@
 //! Branch and bound: all zeros of a system of equations in a box.
 //!
 //! # Source
-//! Krawczyk's operator in mean value form (MATH §8; Neumaier, *Interval Methods for Systems of Equations*, ch. 5). With the
-//! Jacobian `J(x)` within `S` of `J₀` over a cell of middle `m` and radii `r`, and `Y ≈ J₀⁻¹`, every zero `m + δ` obeys
+//! Krawczyk's operator in mean value form (MATH §8; Neumaier, *Interval Methods for Systems of Equations*,
+//! ch. 5). With the Jacobian `J(x)` within `S` of `J₀` over a cell of middle `m` and radii `r`, and
+//! `Y ≈ J₀⁻¹`, every zero `m + δ` obeys
 //!
 //! ```text
 //! |δ + Y g(m)| ≤ (|I − Y J₀| + ½ |Y| S) r,
 //! ```
 //!
-//! which shrinks the cell, or empties it; and where `(|I − Y J₀| + |Y| S) r < r` the system is one-to-one: there is one zero at
-//! most. The half is there because `S` grows linearly from the middle.
+//! which shrinks the cell, or empties it; and where `(|I − Y J₀| + |Y| S) r < r` the system is one-to-one:
+//! there is one zero at most. The half is there because `S` grows linearly from the middle.
 
 use arrayvec::ArrayVec;
 use nalgebra::{Matrix2, SMatrix, SVector, Vector2};
@@ -66,8 +67,8 @@ pub(super) fn holds_one<const N: usize>(cell: &Cell<N>, known: &[SVector<f64, N>
     known.iter().any(|x| (0..N).all(|i| (x[i] - cell.middle[i]).abs() <= cell.radius[i]))
 }
 
-/// Whether a known zero is within a distance (mm, along each parameter) of the middle of a cell over which unit steps
-/// have these lengths (mm).
+/// Whether a known zero is within a distance (mm, along each parameter) of the middle of a cell over which
+/// unit steps have these lengths (mm).
 pub(super) fn is_beside_one<const N: usize>(
     cell: &Cell<N>,
     known: &[SVector<f64, N>],
@@ -90,8 +91,8 @@ pub(super) struct Outcome {
 /// Depth of the search: each cut leaves one cell on the stack.
 const DEPTH: usize = 192;
 
-/// Looks for all zeros between `lo` and `hi`. Cells whose sides are all shorter than `smallest` (mm) are settled, no more than
-/// `budget` are looked at.
+/// Looks for all zeros between `lo` and `hi`. Cells whose sides are all shorter than `smallest` (mm) are
+/// settled, no more than `budget` are looked at.
 pub(super) fn search<const N: usize>(
     system: &mut impl System<N>,
     lo: &SVector<f64, N>,
@@ -216,8 +217,8 @@ fn by_all<const N: usize>(cell: &mut Cell<N>, m: &Model<N>, span: &mut Span<N>) 
     (0..N).all(|i| span.meet(i, zero[i], open[i]))
 }
 
-/// The same with the first two equations for two parameters: it narrows these to what the others leave open long before all
-/// equations together narrow anything.
+/// The same with the first two equations for two parameters: it narrows these to what the others leave open
+/// long before all equations together narrow anything.
 fn by_two<const N: usize>(r: &SVector<f64, N>, m: &Model<N>, span: &mut Span<N>) -> bool {
     let Some(given) = m.given else { return true };
     let block = Matrix2::from_fn(|i, j| m.jacobian[(i, given[j])]);

@@ -26,8 +26,8 @@ fn body(source: &SolidSource, flatness: f64) -> Arc<Body> {
 /// Half the side of the solids here.
 const HALF: f64 = 2.0;
 
-/// A block under z = 0 with a patch on top of it that has the given heights of control points inside and height 0 along its
-/// straight border; weights ≠ 1 make it rational.
+/// A block under z = 0 with a patch on top of it that has the given heights of control points inside and
+/// height 0 along its straight border; weights ≠ 1 make it rational.
 fn bump(heights: &[&[f64]], weight: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
     let (nu, nv) = (heights.len() + 1, heights[0].len() + 1);
@@ -109,7 +109,8 @@ fn ridge(rise: f64) -> SolidSource {
     b.finish("ridge")
 }
 
-/// What the solver accepts, what solver and certificate accept, and what the certificate accepts that is given nothing.
+/// What the solver accepts, what solver and certificate accept, and what the certificate accepts that is
+/// given nothing.
 struct Sets {
     solver: Vec<Accepted>,
     both: Vec<Accepted>,
@@ -269,7 +270,8 @@ fn touching_is_proven() {
     assert_eq!(s.stats.undecided_pairs, 0, "{:?}", s.stats);
 }
 
-/// A ridge parallel to a plane has a line of minima, which nothing can prove to be a number of points; tilted it has one.
+/// A ridge parallel to a plane has a line of minima, which nothing can prove to be a number of points; tilted
+/// it has one.
 #[test]
 fn lines_of_minima_are_undecided() {
     let ridge = body(&ridge(0.6), 0.5);
@@ -300,8 +302,8 @@ fn random_bump(rng: &mut SmallRng) -> SolidSource {
     bump(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), weight)
 }
 
-/// The certificate that is given nothing finds all that the solver finds, and no more than the one that is given the solver's
-/// minima: what it accepts by these is right.
+/// The certificate that is given nothing finds all that the solver finds, and no more than the one that is
+/// given the solver's minima: what it accepts by these is right.
 #[test]
 fn certificates_find_what_the_solver_finds() {
     let mut rng = SmallRng::seed_from_u64(61);
@@ -349,7 +351,8 @@ fn certificates_find_what_the_solver_finds() {
     assert!(undecided * 200 <= pairs, "{undecided} of {pairs} undecided");
 }
 
-/// Certified queries give the same bits on one thread and on several, and the ordinary ones in the same places.
+/// Certified queries give the same bits on one thread and on several, and the ordinary ones in the same
+/// places.
 #[test]
 fn threads_change_nothing() {
     let mut rng = SmallRng::seed_from_u64(62);
@@ -378,7 +381,8 @@ fn threads_change_nothing() {
     assert!(seen > 5, "{seen}");
 }
 
-/// What solves ask first of the areas of free edges: balls hold them, and only what begins where the last one has ended is joined.
+/// What solves ask first of the areas of free edges: balls hold them, and only what begins where the last one
+/// has ended is joined.
 #[test]
 fn stretches_hold_their_areas() {
     let body = body(&ridge(3.0), 0.5);
@@ -409,7 +413,8 @@ fn stretches_hold_their_areas() {
     assert!(areas > 4 && joined > 0, "{areas} areas, {joined} joined");
 }
 
-/// Parabolas that follow nothing beside edges that follow lines, in both orders: areas that are passed over hold no minimum.
+/// Parabolas that follow nothing beside edges that follow lines, in both orders: areas that are passed over
+/// hold no minimum.
 #[test]
 fn free_edges_have_their_minima_beside_almost_straight_ones() {
     let (free, straight) = (body(&ridge(3.0), 0.5), body(&ridge(1e-4), 0.5));

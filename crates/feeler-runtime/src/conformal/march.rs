@@ -13,11 +13,13 @@ use std::f64::consts::TAU;
 pub(crate) const MIN_STEP: f64 = 1.0 / 64.0;
 /// The smallest step along a trim that coincides with one of the other solid.
 const SHARED_STEP: f64 = 1.0 / 8.0;
-/// Part of the distance to the nearest trim that one step goes: surfaces bend, and their metric changes on the way.
+/// Part of the distance to the nearest trim that one step goes: surfaces bend, and their metric changes on
+/// the way.
 const STEP: f64 = 0.5;
 /// Seeds from which the branches of a one-dimensional family are found.
 const MAX_SEEDS: usize = 64;
-/// Curves are sampled at fixed places at least this turn (rad) apart (an eighth of a circle, to rounding), at most so many.
+/// Curves are sampled at fixed places at least this turn (rad) apart (an eighth of a circle, to rounding), at
+/// most so many.
 const STATION_TURN: f64 = 0.25 * std::f64::consts::PI * (1.0 + 1e-6);
 const MAX_STATIONS: u32 = 8;
 /// Bisections of a crossing, at most, and the part of the tolerance that ends them.
@@ -105,8 +107,8 @@ pub(crate) fn along_trims(
     }
 }
 
-/// Follows a curve of guesses and reports members on both solids: those passed, and the last one before each crossing
-/// of a trim. `own`: the curve is a trim of that side, with these parameters and deviation.
+/// Follows a curve of guesses and reports members on both solids: those passed, and the last one before each
+/// crossing of a trim. `own`: the curve is a trim of that side, with these parameters and deviation.
 fn walk(
     set: &FamilySet<'_>,
     point: &dyn Fn(f64) -> P3,
@@ -153,7 +155,8 @@ fn walk(
                 if narrow >= 1.0 {
                     break;
                 }
-                // A little before and behind the place that the ways to the border tell; every third time the middle.
+                // A little before and behind the place that the ways to the border tell; every third time the
+                // middle.
                 let told = of_hit / (of_hit + of_miss);
                 let part = match k % 3 {
                     0 if told.is_finite() => told - 0.4 * narrow,
@@ -227,8 +230,8 @@ impl Member {
     }
 }
 
-/// How far (mm, at most `max`) a member may move before it can cross a trim: of both solids, or (on a trim of one of
-/// them) of the other one.
+/// How far (mm, at most `max`) a member may move before it can cross a trim: of both solids, or (on a trim of
+/// one of them) of the other one.
 fn clearance(set: &FamilySet<'_>, m: &Member, own: Option<Which>, max: f64) -> f64 {
     let of = |which, feature, p: &P3| {
         if own == Some(which) {
@@ -251,8 +254,8 @@ enum FamilyCurve {
 }
 
 impl FamilyCurve {
-    /// Through at least one point; decided by three that are far apart. What is `straight` is no circle: near an exact family of lines
-    /// they bend a little.
+    /// Through at least one point; decided by three that are far apart. What is `straight` is no circle: near
+    /// an exact family of lines they bend a little.
     fn through(points: &[P3], straight: bool, tol: f64) -> Self {
         let first = points[0];
         let far = |measure: &dyn Fn(&P3) -> f64| {

@@ -1,25 +1,25 @@
 //! Samples of conformal sets: connected sets of non-strict minima between canonical features.
 //!
-//! The closed forms report a continuous family of critical pairs; its members are cut to both trimmed domains here. The
-//! set's border is where a trim of one solid meets the family, so its corners are found by marching along the trims
-//! (families of dimension two) or along the family's own line or circle (dimension one), with steps that the distance
-//! to the nearest trim allows, and by bisection where a trim is crossed.
+//! The closed forms report a continuous family of critical pairs; its members are cut to both trimmed domains
+//! here. The set's border is where a trim of one solid meets the family, so its corners are found by marching
+//! along the trims (families of dimension two) or along the family's own line or circle (dimension one), with
+//! steps that the distance to the nearest trim allows, and by bisection where a trim is crossed.
 //!
 //! # Source
 //! BREP §4.3.2, MATH §9, §2 (pairs of lower features inside a set are its samples).
 //!
-//! Near an exact family a member is a point of one solid with the nearest one of the other: both footpoints are on
-//! their solids and the distance is theirs. Round trims and circles are sampled at fixed places, straight ones at their ends,
-//! so that samples stay where they are when a pose changes a little.
+//! Near an exact family a member is a point of one solid with the nearest one of the other: both footpoints
+//! are on their solids and the distance is theirs. Round trims and circles are sampled at fixed places,
+//! straight ones at their ends, so that samples stay where they are when a pose changes a little.
 //!
 //! # Guarantees
-//! A set that is wider than a [`march::MIN_STEP`]th of the smaller feature's extent gets at least one sample, and all members of
-//! a set are at the same distance within the tolerance: the smallest distance is not lost. Corners are within the
-//! tolerance of the set's. Deterministic.
+//! A set that is wider than a [`march::MIN_STEP`]th of the smaller feature's extent gets at least one sample,
+//! and all members of a set are at the same distance within the tolerance: the smallest distance is not lost.
+//! Corners are within the tolerance of the set's. Deterministic.
 //!
 //! # Deviations
-//! One-dimensional families of any canonical pair, which the reference leaves open. Semidefinite pairs of free-form
-//! features are reported with the one sample that the solver found.
+//! One-dimensional families of any canonical pair, which the reference leaves open. Semidefinite pairs of
+//! free-form features are reported with the one sample that the solver found.
 
 mod march;
 
@@ -53,9 +53,11 @@ pub(crate) struct Scratch {
 const MAX_SAMPLES: usize = 32;
 /// Samples a set keeps at most with one.
 const MAX_DENSE: usize = 4096;
-/// Turn of the normals against one another (rad) over the extent of a family below which its members are no maxima.
+/// Turn of the normals against one another (rad) over the extent of a family below which its members are no
+/// maxima.
 const FLAT_ANGLE: f64 = 1e-4;
-/// Members farther apart than the nearest one by more than so many tolerances are none: those on the other side.
+/// Members farther apart than the nearest one by more than so many tolerances are none: those on the other
+/// side.
 const SPREAD: f64 = 2.0;
 /// Angle (rad) and multiple of the tolerance within which a footpoint of a lower feature belongs to a set.
 const COVER_ANGLE: f64 = 1e-5;
@@ -95,7 +97,8 @@ pub(crate) fn sample(
     accepted.retain(|x| !sets.iter().any(|set| covers(ctx, *set, x)));
 }
 
-/// Free-form features in conformal contact give a sample for every pair of leaves: as many are kept as of other sets.
+/// Free-form features in conformal contact give a sample for every pair of leaves: as many are kept as of
+/// other sets.
 fn thin_out_solved(
     ctx: &Context<'_>,
     spacing: Option<f64>,
@@ -159,14 +162,15 @@ impl<'a> FamilySet<'a> {
         })
     }
 
-    /// Whether both features are made of lines about an axis or of one line: the family is a set of parallel lines.
+    /// Whether both features are made of lines about an axis or of one line: the family is a set of parallel
+    /// lines.
     pub(crate) fn is_of_lines(&self) -> bool {
         let is_line = |p: &Primitive| matches!(p, Primitive::Line { .. });
         is_line(&self.a) && is_line(&self.b)
     }
 
-    /// Whether a point (frame of A) may be within `radius` of a footpoint of a member on both solids: footpoints are no
-    /// farther than the largest distance from both features' boxes.
+    /// Whether a point (frame of A) may be within `radius` of a footpoint of a member on both solids:
+    /// footpoints are no farther than the largest distance from both features' boxes.
     pub(crate) fn may_face(&self, p: &P3, radius: f64) -> bool {
         let ctx = self.ctx;
         let reach = radius + ctx.reach() + ctx.tol.same + ctx.a.deviation() + ctx.b.deviation();
@@ -200,7 +204,8 @@ impl<'a> FamilySet<'a> {
     /// As [`FamilySet::member`], whether or not it lies on the solids.
     pub(crate) fn pair(&self, guess: &P3) -> Option<Critical> {
         let pair = family_foot(&self.a, &self.b, guess, self.ctx.least, (self.ctx.tol.tol, self.extent))?;
-        // Near an exact family the solution is right to the tolerance: one footpoint stays, the other one faces it.
+        // Near an exact family the solution is right to the tolerance: one footpoint stays, the other one
+        // faces it.
         match (&self.a, &self.b) {
             (Primitive::Plane { .. }, _) | (_, Primitive::Plane { .. }) => Some(pair),
             (a, b) => match (is_thin(a), is_thin(b)) {
@@ -301,8 +306,8 @@ impl<'a> FamilySet<'a> {
     }
 }
 
-/// Points on both features from which members are found: corners, mid-sides and centres of all areas, so that the samples
-/// do not depend on what the traversal culled.
+/// Points on both features from which members are found: corners, mid-sides and centres of all areas, so that
+/// the samples do not depend on what the traversal culled.
 fn collect_seeds(ctx: &Context<'_>, family: &FamilyPair, spacing: Option<f64>, out: &mut Vec<(Which, P3)>) {
     out.clear();
     for (which, feature) in [(Which::A, family.feature_a), (Which::B, family.feature_b)] {
@@ -344,8 +349,8 @@ fn area_points(ctx: &Context<'_>, which: Which, area: u32, spacing: Option<f64>,
     }
 }
 
-/// Whether a semidefinite result of the same features is a member of a set with these samples. What is nearer than all
-/// of them by more than rounding stays.
+/// Whether a semidefinite result of the same features is a member of a set with these samples. What is nearer
+/// than all of them by more than rounding stays.
 fn is_member(ctx: &Context<'_>, samples: &[Sample], x: &Accepted) -> bool {
     let Some(first) = samples.first().map(|s| &s.pair) else { return false };
     if x.class != LmdClass::Conformal || (x.feature_a, x.feature_b) != (first.feature_a, first.feature_b) {
@@ -384,12 +389,12 @@ fn dim(f: Feature) -> u8 {
     }
 }
 
-/// Keeps the corners of the set, then always the sample farthest from all kept ones, until they are denser than the
-/// spacing (default: a quarter of the set's diameter) or `cap` is reached. The nearest pair stays if it is nearer than
-/// the others by more than rounding.
+/// Keeps the corners of the set, then always the sample farthest from all kept ones, until they are denser
+/// than the spacing (default: a quarter of the set's diameter) or `cap` is reached. The nearest pair stays if
+/// it is nearer than the others by more than rounding.
 ///
-/// Of samples that are about equally far the one that was found first is taken, so that rounding chooses nothing. Returns how far (mm) a
-/// corner that is not kept is from what is.
+/// Of samples that are about equally far the one that was found first is taken, so that rounding chooses
+/// nothing. Returns how far (mm) a corner that is not kept is from what is.
 fn thin_out(
     ctx: &Context<'_>,
     samples: &mut Vec<Sample>,

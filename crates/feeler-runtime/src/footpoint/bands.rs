@@ -7,8 +7,8 @@ use feeler_geom::V3;
 use feeler_geom::cone::Cap;
 use feeler_hierarchy::Feature;
 
-/// Whether an outward direction `n` (frame of A), off by an angle of no more than `spread`, may be in the polars of a feature by
-/// the zone of all of them. `false` is certain.
+/// Whether an outward direction `n` (frame of A), off by an angle of no more than `spread`, may be in the
+/// polars of a feature by the zone of all of them. `false` is certain.
 pub(crate) fn in_zone(ctx: &Context<'_>, (which, feature): (Which, Feature), n: &V3, spread: f64) -> bool {
     let body = ctx.body(which);
     let data = body.data(feature);
@@ -19,14 +19,15 @@ pub(crate) fn in_zone(ctx: &Context<'_>, (which, feature): (Which, Feature), n: 
     !data.zone.excludes(&n, slack)
 }
 
-/// Whether no normal of a primitive at the feet of points of an area's box, all within an angle of `turn` (rad) from `gradient` (the
-/// free side's frame), is opposite to a polar of the area.
+/// Whether no normal of a primitive at the feet of points of an area's box, all within an angle of `turn`
+/// (rad) from `gradient` (the free side's frame), is opposite to a polar of the area.
 pub(crate) fn faces_away(ctx: &Context<'_>, (body, area): (&Body, u32), gradient: &V3, turn: f64) -> bool {
     let node = &body.tree()[body.leaf_of_area(area) as usize];
     let slack = ctx.polar_slack(&node.allowance) + turn;
     // No less than the sine of the slack, and no more than its cosine.
     let (sin, cos) = (slack, 1.0 - 0.5 * slack * slack);
-    // Bounds of the sine and the cosine of the cone's half-angle and the slack together; past a half turn every direction is reached.
+    // Bounds of the sine and the cosine of the cone's half-angle and the slack together; past a half turn
+    // every direction is reached.
     let Cap { sin: of_cap, cos: along_cap, axis } = &node.cap;
     let sum_sin = of_cap * cos + along_cap.min(0.0) * sin;
     let sum_cos = along_cap * if *along_cap > 0.0 { cos } else { 1.0 } - of_cap * sin;

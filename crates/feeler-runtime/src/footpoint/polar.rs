@@ -4,9 +4,10 @@
 //! BREP §4.4.2 with (1.23), §1.3.1.4 (quasi-LMDs), MATH §4 (signed dihedral angle), §7 (polar of a vertex).
 //!
 //! # Deviations
-//! Along an edge everything is an angle about its tangent: with ω the signed angle from one face's normal to the
-//! other's (positive where convex), a direction is in the polar when it is within ω/2 of their bisector. The normals are those
-//! of the faces at the edge point inverted to their surfaces, so an edge off its faces is judged by its faces.
+//! Along an edge everything is an angle about its tangent: with ω the signed angle from one face's normal to
+//! the other's (positive where convex), a direction is in the polar when it is within ω/2 of their bisector.
+//! The normals are those of the faces at the edge point inverted to their surfaces, so an edge off its faces
+//! is judged by its faces.
 
 use crate::body::edge_normals::EdgeNormals;
 use feeler_geom::{V3, math};
@@ -26,15 +27,16 @@ pub(crate) enum Polar {
 
 /// Length of the sum of two normals above which it plainly has a direction.
 const PLAIN: f64 = 0.1;
-/// Sine to the plane across the tangent below which normals, of an edge off its faces, make no more than [`DOUBT`] of it: the square
-/// counts, by the length of the sum.
+/// Sine to the plane across the tangent below which normals, of an edge off its faces, make no more than
+/// [`DOUBT`] of it: the square counts, by the length of the sum.
 const LEANING: f64 = 1e-3;
 /// Angle (rad) beyond the polar from which on a direction is refused without its angle.
 const DOUBT: f64 = 1e-4;
 
 impl EdgeNormals {
-    /// Whether an outward direction `n` is so far outside the polar, widened by `slack` (rad), that no angles are needed to tell. The
-    /// cosine of half the angle between the normals is half the length of their sum, and cosines fall by no more than angles grow.
+    /// Whether an outward direction `n` is so far outside the polar, widened by `slack` (rad), that no angles
+    /// are needed to tell. The cosine of half the angle between the normals is half the length of their sum,
+    /// and cosines fall by no more than angles grow.
     fn is_refused(&self, n: &V3, slack: f64) -> bool {
         let [left, right] = &self.normals;
         let between = left + right;
@@ -44,10 +46,11 @@ impl EdgeNormals {
         is_plain && between.dot(n) < of_middle * (0.5 * of_middle - slack - DOUBT)
     }
 
-    /// The angle (rad) by which `n` is inside, given the signed dihedral angle; on a concave edge, whose polar is {0}, it is negative
-    /// everywhere.
+    /// The angle (rad) by which `n` is inside, given the signed dihedral angle; on a concave edge, whose
+    /// polar is {0}, it is negative everywhere.
     fn margin(&self, n: &V3, omega: f64) -> f64 {
-        // Measured from the bisector: at a razor edge the two normals are opposite, and angles from one of them jump.
+        // Measured from the bisector: at a razor edge the two normals are opposite, and angles from one of
+        // them jump.
         let (bisector, _) = self.middle();
         let phi = math::atan2(bisector.cross(n).dot(&self.tangent), bisector.dot(n));
         0.5 * omega - phi.abs()
@@ -84,11 +87,13 @@ pub(crate) fn test_vertex(vertex: &Vertex, n: &V3, slack: f64, alpha: f64) -> Po
 /// Constraints of a vertex; more of them than a solid's corner usually has are put on the heap.
 pub(crate) type Few = SmallVec<[V3; 64]>;
 
-/// Angle (rad) between `n` and the cone `{d : ⟨d, v⟩ ≤ 0}`; π/2 when the nearest point of the cone is its apex.
+/// Angle (rad) between `n` and the cone `{d : ⟨d, v⟩ ≤ 0}`; π/2 when the nearest point of the cone is its
+/// apex.
 fn angle_to_polar(constraints: &[V3], n: &V3) -> f64 {
     let unit: Few = constraints.iter().filter_map(|v| v.try_normalize(f64::MIN_POSITIVE)).collect();
     let feasible = |d: &V3| unit.iter().all(|v| d.dot(v) <= 1e-12 * (1.0 + d.norm()));
-    // The projection lies inside, on one plane or on the line of two: the longest feasible one is the nearest.
+    // The projection lies inside, on one plane or on the line of two: the longest feasible one is the
+    // nearest.
     let mut longest = 0.0_f64;
     let mut offer = |d: V3| {
         if feasible(&d) && d.dot(n) > 0.0 {

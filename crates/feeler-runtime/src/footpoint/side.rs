@@ -34,7 +34,8 @@ pub(crate) fn flatness(ctx: &Context<'_>, extent: f64) -> f64 {
     ctx.tol.tol.min(FLAT_ANGLE * extent)
 }
 
-/// Turn of the normal (rad) over the extent of a feature above which the feature is not flat, however small it is.
+/// Turn of the normal (rad) over the extent of a feature above which the feature is not flat, however small
+/// it is.
 const FLAT_ANGLE: f64 = 1e-6;
 
 /// A footpoint to be looked at, frame of A.
@@ -126,7 +127,8 @@ pub(crate) fn side(
     }
 }
 
-/// Whether a footpoint lies on a feature with the given outward direction: what tells members of a conformal set.
+/// Whether a footpoint lies on a feature with the given outward direction: what tells members of a conformal
+/// set.
 pub(crate) fn lies_on(
     ctx: &Context<'_>,
     which: Which,

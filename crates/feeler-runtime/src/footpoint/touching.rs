@@ -1,7 +1,7 @@
 //! The direction of a contact between lower features.
 //!
-//! Where a vertex touches a vertex or an edge, the distance is 0 and the footpoints tell no direction: any unit vector of
-//! both polars is one, and one near their middle is taken.
+//! Where a vertex touches a vertex or an edge, the distance is 0 and the footpoints tell no direction: any
+//! unit vector of both polars is one, and one near their middle is taken.
 //!
 //! # Source
 //! MATH §2 (BREP 1.23 at d = 0).
@@ -13,8 +13,8 @@ use crate::side::Which;
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
 
-/// A direction from A to B in both polars for a candidate at distance 0 with a vertex and without a face; `None` when the
-/// candidate is no such, or the polars have no direction in common.
+/// A direction from A to B in both polars for a candidate at distance 0 with a vertex and without a face;
+/// `None` when the candidate is no such, or the polars have no direction in common.
 pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<V3> {
     let is_vertex = |f| matches!(f, Feature::Vertex(_));
     let is_face = |f| matches!(f, Feature::Face(_));
@@ -53,7 +53,8 @@ fn collect(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, out: &mut 
             if e.dihedral() < 0.0 {
                 return None;
             }
-            // Across the tangent, and outside both faces: the directions into them are left and right of the edge.
+            // Across the tangent, and outside both faces: the directions into them are left and right of the
+            // edge.
             let into = [e.normals[0].cross(&e.tangent), e.tangent.cross(&e.normals[1])];
             [e.tangent, -e.tangent, into[0], into[1]].into_iter().for_each(add);
         }
@@ -62,7 +63,8 @@ fn collect(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, out: &mut 
     Some(())
 }
 
-/// A unit vector near the middle of `{n : ⟨n, v⟩ ≤ 0}`, `None` when that is {0}: the mean of its extreme rays.
+/// A unit vector near the middle of `{n : ⟨n, v⟩ ≤ 0}`, `None` when that is {0}: the mean of its extreme
+/// rays.
 fn feasible(constraints: &[V3]) -> Option<V3> {
     let unit: Few = constraints.iter().filter_map(|v| v.try_normalize(f64::MIN_POSITIVE)).collect();
     let holds = |n: &V3| unit.iter().all(|v| n.dot(v) <= 1e-9);

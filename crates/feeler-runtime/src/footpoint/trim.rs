@@ -1,8 +1,8 @@
 //! Is a footpoint on its feature? Parameters of a point, trimmed domains, spans.
 //!
-//! A point counts as on the feature when it is inside, or outside by no more than the measured deviation of what
-//! bounds it there plus rounding: a footpoint in the gap between a face and its edge is found by the face or by the
-//! edge, never by neither, and deduplication keeps one.
+//! A point counts as on the feature when it is inside, or outside by no more than the measured deviation of
+//! what bounds it there plus rounding: a footpoint in the gap between a face and its edge is found by the
+//! face or by the edge, never by neither, and deduplication keeps one.
 //!
 //! # Source
 //! BREP §4.4.1, MATH §6.
@@ -20,16 +20,18 @@ use feeler_hierarchy::{Edge, Face, Feature};
 pub(crate) struct Located {
     /// For the report.
     pub place: FeatureRef,
-    /// How far (mm) the model itself leaves the footpoint open: the deviation of the trim or edge that it is on, else 0.
+    /// How far (mm) the model itself leaves the footpoint open: the deviation of the trim or edge that it is
+    /// on, else 0.
     pub slack: f64,
     /// Whether it is on a trim of its face.
     pub border: bool,
 }
 
 /// The footpoint `p` on face `index`; `n` is the outward direction that the face must have there, `hint` its
-/// parameters when they are known, and `on_trim` the deviation of the trim that it lies on. `None` when it is off the surface, on the
-/// wrong sheet or outside the trims; of these, footpoints beyond a concave edge by no more than `beside` (mm) count as on the face: what
-/// is pressed into a corner is pressed into both of its faces.
+/// parameters when they are known, and `on_trim` the deviation of the trim that it lies on. `None` when it is
+/// off the surface, on the wrong sheet or outside the trims; of these, footpoints beyond a concave edge by no
+/// more than `beside` (mm) count as on the face: what is pressed into a corner is pressed into both of its
+/// faces.
 pub(crate) fn locate_on_face(
     body: &Body,
     index: u32,
@@ -40,8 +42,8 @@ pub(crate) fn locate_on_face(
 ) -> Option<Located> {
     let face = body.face(index);
     let uv = hint.unwrap_or_else(|| face.surface.invert(p, None, None));
-    // On another nappe or sheet of the same surface the inverted point is elsewhere or faces the other way; a normal that
-    // differs makes no critical pair.
+    // On another nappe or sheet of the same surface the inverted point is elsewhere or faces the other way; a
+    // normal that differs makes no critical pair.
     let derivs = face.surface.derivs(uv);
     if (derivs.p - p).norm() > tol.trim {
         return None;
@@ -72,7 +74,8 @@ fn metric(d: &SurfaceDerivs) -> [f64; 3] {
     [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()]
 }
 
-/// `None`: outside. Otherwise the deviation of the trim that the point is on, 0 in the interior, and whether it is on one.
+/// `None`: outside. Otherwise the deviation of the trim that the point is on, 0 in the interior, and whether
+/// it is on one.
 fn domain_slack(
     face: &Face,
     uv: P2,
@@ -102,8 +105,8 @@ pub(crate) fn on_face(face: &Face, uv: P2, deviation: f64, tol: &Tolerances) -> 
     domain_slack(face, uv, &metric(&face.surface.derivs(uv)), deviation, tol).is_some()
 }
 
-/// Distance (mm, to first order) from a point of a feature to the nearest border of its domain, at most `max`. `p` in
-/// the solid's frame.
+/// Distance (mm, to first order) from a point of a feature to the nearest border of its domain, at most
+/// `max`. `p` in the solid's frame.
 pub(crate) fn clearance_on(body: &Body, feature: Feature, p: &P3, max: f64) -> f64 {
     match feature {
         Feature::Face(i) => {
@@ -145,8 +148,8 @@ fn canonical_parameter(curve: &Curve, p: &P3) -> Option<f64> {
     }
 }
 
-/// The footpoint `p` on edge `index`, `hint` being its parameter when it is known. `None` when it is off the curve or
-/// outside all spans.
+/// The footpoint `p` on edge `index`, `hint` being its parameter when it is known. `None` when it is off the
+/// curve or outside all spans.
 pub(crate) fn locate_on_edge(
     body: &Body,
     index: u32,

@@ -4,12 +4,14 @@
 //! BREP §4.2.1 (Algorithms 8 and 9), §4.5.1 (front tracking, see [`pair_tree`](crate::walk::pair_tree)).
 //!
 //! # Deviations
-//! Of two nodes the one with the larger radius is opened: flat boxes have no volume. Leaves of two features that are solved as wholes
-//! are not asked about their polyhedral cones: one solve costs as much as telling a few pairs of leaves apart.
+//! Of two nodes the one with the larger radius is opened: flat boxes have no volume. Leaves of two features
+//! that are solved as wholes are not asked about their polyhedral cones: one solve costs as much as telling a
+//! few pairs of leaves apart.
 //!
 //! # Guarantees
-//! Culling never depends on earlier queries in what it may lose: a pair that stays culled by its margin holds no minimum at the
-//! pose of the query. The order of the output does not matter to what follows, which sorts it.
+//! Culling never depends on earlier queries in what it may lose: a pair that stays culled by its margin holds
+//! no minimum at the pose of the query. The order of the output does not matter to what follows, which sorts
+//! it.
 
 pub(crate) mod brute;
 
@@ -103,8 +105,9 @@ impl Front {
         }
     }
 
-    /// All pairs of leaves that pass the culling tests at `pose_ab`, and some that did a few queries ago, into `out`; of two
-    /// features that are solved as wholes at least one pair. `moved` is how far B has moved in all.
+    /// All pairs of leaves that pass the culling tests at `pose_ab`, and some that did a few queries ago,
+    /// into `out`; of two features that are solved as wholes at least one pair. `moved` is how far B has
+    /// moved in all.
     pub(crate) fn update(
         &mut self,
         (a, b): (&Body, &Body),

@@ -1,12 +1,14 @@
 //! Is a point inside a solid?
 //!
-//! A ray crosses the boundary; leaving minus entering crossings count how often the point is inside. Crossings are
-//! closed forms on canonical surfaces and Newton solves on almost flat Bézier areas. A ray that comes near anything
-//! doubtful (a trim, a tangency, the start itself) is given up for the next one of a fixed set.
+//! A ray crosses the boundary; leaving minus entering crossings count how often the point is inside.
+//! Crossings are closed forms on canonical surfaces and Newton solves on almost flat Bézier areas. A ray that
+//! comes near anything doubtful (a trim, a tangency, the start itself) is given up for the next one of a
+//! fixed set.
 //!
 //! # Guarantees
-//! `Some(inside)` only from rays that kept clear of all doubt and whose counts were 0 or 1: the first two that agree, or the only
-//! one; `None` for points within the tolerance of the boundary, and where no ray was clear.
+//! `Some(inside)` only from rays that kept clear of all doubt and whose counts were 0 or 1: the first two
+//! that agree, or the only one; `None` for points within the tolerance of the boundary, and where no ray was
+//! clear.
 
 use crate::Body;
 use crate::body::index;
@@ -41,12 +43,14 @@ pub(crate) struct RayScratch {
     faces: Vec<u32>,
 }
 
-/// Whether `p` (the solid's frame) is inside, deeper than `tol` (mm); `None` when it is too near to the boundary.
+/// Whether `p` (the solid's frame) is inside, deeper than `tol` (mm); `None` when it is too near to the
+/// boundary.
 pub(crate) fn contains(body: &Body, p: &P3, tol: f64, scratch: &mut RayScratch) -> Option<bool> {
     if !body.bounds().contains(p) {
         return Some(false);
     }
-    // Outside and inside: two rays must agree, or one is the only clear one. A crossing that a ray misses misleads that ray alone.
+    // Outside and inside: two rays must agree, or one is the only clear one. A crossing that a ray misses
+    // misleads that ray alone.
     let mut votes = [0_u32; 2];
     for d in RAYS {
         let ray = Ray { origin: *p, dir: V3::from(d).normalize() };
@@ -61,7 +65,8 @@ pub(crate) fn contains(body: &Body, p: &P3, tol: f64, scratch: &mut RayScratch) 
         [outside, inside] if outside != inside => Some(inside > outside),
         _ => None,
     };
-    // Which points are asked about depends on earlier queries, what is allocated must not: room for other rays.
+    // Which points are asked about depends on earlier queries, what is allocated must not: room for other
+    // rays.
     scratch.faces.reserve(scratch.faces.len().max(64));
     scratch.stack.reserve(DEPTH);
     found
@@ -273,7 +278,8 @@ impl Ray {
     /// Crossing of an almost flat Bézier area; `None` when the ray may graze it.
     fn cross_area(&self, body: &Body, f: u32, (rect, cap): (&Rect, &Cap), tol: f64) -> Option<i32> {
         let surface = &body.face(f).surface;
-        // The ray keeps clear of every tangent plane: its sine to the cone's axis is above that of the half-angle.
+        // The ray keeps clear of every tangent plane: its sine to the cone's axis is above that of the
+        // half-angle.
         if cap.cos <= 0.0 || cap.axis.dot(&self.dir).abs() < cap.sin + 1e-3 {
             return None;
         }

@@ -37,10 +37,11 @@ pub(crate) struct NearScratch {
 /// Most nodes that wait in a descent: each level of the tree leaves one.
 const DEPTH: usize = 64;
 
-/// The nearest boundary point within `limit` (mm) of `p`; `None` when there is none. All in the solid's frame.
+/// The nearest boundary point within `limit` (mm) of `p`; `None` when there is none. All in the solid's
+/// frame.
 ///
-/// Exact to rounding on surfaces with a closed form, whose nearest point is the foot or lies on a trim. Of free-form areas the foot of
-/// each is the nearest of all its points.
+/// Exact to rounding on surfaces with a closed form, whose nearest point is the foot or lies on a trim. Of
+/// free-form areas the foot of each is the nearest of all its points.
 pub(crate) fn nearest(body: &Body, p: &P3, limit: f64, scratch: &mut NearScratch) -> Option<Nearest> {
     let faces = body.faces();
     let bound = |i: u32| {
@@ -75,7 +76,8 @@ pub(crate) fn nearest(body: &Body, p: &P3, limit: f64, scratch: &mut NearScratch
     best
 }
 
-/// The same of one area: its foot where that is in the trims, else the nearest point of its face's trims about the area.
+/// The same of one area: its foot where that is in the trims, else the nearest point of its face's trims
+/// about the area.
 fn nearest_on_area(body: &Body, area: u32, p: &P3, limit: f64) -> Option<Nearest> {
     let data = body.area(area);
     let Feature::Face(f) = data.feature else { return None };
@@ -140,8 +142,8 @@ pub(crate) fn foot_on_face(body: &Body, f: u32, p: &P3) -> P2 {
     best.1
 }
 
-/// Newton steps downhill in the distance from `p` inside a rectangle, along its sides where the way leads out: an area is so flat that
-/// the nearest of its grid points leads to its nearest point.
+/// Newton steps downhill in the distance from `p` inside a rectangle, along its sides where the way leads
+/// out: an area is so flat that the nearest of its grid points leads to its nearest point.
 fn descend(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> P2 {
     let mut uv = start;
     let mut best = (f64::INFINITY, start);
@@ -190,7 +192,8 @@ fn descend(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> P2 {
     best.1
 }
 
-/// Points in which a surface ends: a cone's apex, and where a spindle or a horn torus meets itself on its axis.
+/// Points in which a surface ends: a cone's apex, and where a spindle or a horn torus meets itself on its
+/// axis.
 fn tips(surface: &Surface) -> ArrayVec<P3, 2> {
     match *surface {
         Surface::Cone { frame, .. } => [frame.origin].into_iter().collect(),
@@ -202,7 +205,8 @@ fn tips(surface: &Surface) -> ArrayVec<P3, 2> {
     }
 }
 
-/// The point of a track that is nearest to `p`: from the nearest sample by Newton's method between its neighbours.
+/// The point of a track that is nearest to `p`: from the nearest sample by Newton's method between its
+/// neighbours.
 fn nearest_on_track(body: &Body, track: &EdgeArc, p: &P3) -> P3 {
     let sq = |i: usize| (track.samples[i] - p).norm_squared();
     let k = (0..SAMPLES).min_by(|i, j| sq(*i).total_cmp(&sq(*j))).unwrap_or(0);
@@ -227,7 +231,8 @@ fn nearest_on_track(body: &Body, track: &EdgeArc, p: &P3) -> P3 {
         } else {
             lo = s;
         }
-        // A point near the centre of an arc is almost as far from all of it: there only differences of slopes tell the second derivative.
+        // A point near the centre of an arc is almost as far from all of it: there only differences of slopes
+        // tell the second derivative.
         let bend = last.map_or(d.norm_squared(), |(t, before)| (slope - before) / (s - t));
         let secant = s - slope / bend;
         let is_short = lo < secant && secant < hi && (secant - s).abs() <= 0.5 * step;
@@ -274,7 +279,8 @@ pub(crate) fn faces_around(body: &Body, p: &P3, radius: f64, scratch: &mut NearS
     out
 }
 
-/// The shortest vector that goes out of each of the first three faces by one: a step against it is inside an edge or a corner.
+/// The shortest vector that goes out of each of the first three faces by one: a step against it is inside an
+/// edge or a corner.
 pub(crate) fn outward_of_all(faces: &Around) -> Option<V3> {
     let normals: ArrayVec<V3, 3> = faces.iter().map(|(_, n)| *n).take(3).collect();
     match normals.as_slice() {
@@ -288,7 +294,8 @@ pub(crate) fn outward_of_all(faces: &Around) -> Option<V3> {
     .filter(|v| v.norm() < 20.0)
 }
 
-/// Parameters of the point of a face nearest to `p`, when that is within `radius` and in the trims or beside them by no more.
+/// Parameters of the point of a face nearest to `p`, when that is within `radius` and in the trims or beside
+/// them by no more.
 pub(crate) fn place_near(body: &Body, f: u32, area: u32, p: &P3, radius: f64) -> Option<P2> {
     let face = body.face(f);
     let uv = foot_on_area(body, area, &face.surface, p);

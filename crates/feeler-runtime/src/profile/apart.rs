@@ -1,23 +1,24 @@
 //! Faces that plainly do not meet, though their boxes do: a plug in a bore.
 //!
-//! A canonical face is covered by the spheres around its skeleton. The signed distance from another face's surface changes
-//! by no more than the way, so over the face it is within a sphere's radius of its values on the skeleton, and these have
-//! closed bounds: nested cylinders, cones and tori with any play come out as apart, whatever the size of their boxes.
+//! A canonical face is covered by the spheres around its skeleton. The signed distance from another face's
+//! surface changes by no more than the way, so over the face it is within a sphere's radius of its values on
+//! the skeleton, and these have closed bounds: nested cylinders, cones and tori with any play come out as
+//! apart, whatever the size of their boxes.
 //!
 //! # Source
 //! MATH §3 (oriented spheres).
 //!
 //! # Guarantees
-//! A length is certain up to rounding, and of faces that follow a canonical one as certain as what they were measured to be
-//! off it: the trimmed faces have no common point, nor points that are nearer.
+//! A length is certain up to rounding, and of faces that follow a canonical one as certain as what they were
+//! measured to be off it: the trimmed faces have no common point, nor points that are nearer.
 
 use super::{Part, RevolvedFace, WHOLE, coaxial, side_of};
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, P3, V3, math};
 use std::f64::consts::TAU;
 
-/// Where a feature with the primitive of a line lies along it, but for what it is `off` (mm): the range of its boxes, a
-/// cone's on its own nappe.
+/// Where a feature with the primitive of a line lies along it, but for what it is `off` (mm): the range of
+/// its boxes, a cone's on its own nappe.
 pub(crate) fn along<'a>(
     primitive: Option<&Primitive>,
     off: f64,
@@ -39,8 +40,8 @@ pub(crate) fn apex(sigma: f64, slope: f64) -> f64 {
 }
 
 impl RevolvedFace {
-    /// The part of a line on which the centres of the spheres are that touch the face from inside: those of a cone are
-    /// farther along than the points where they touch it.
+    /// The part of a line on which the centres of the spheres are that touch the face from inside: those of a
+    /// cone are farther along than the points where they touch it.
     fn centers(&self) -> [f64; 2] {
         let Primitive::Line { sigma, slope, .. } = self.primitive else { return self.along };
         self.along.map(|h| (h + slope * sigma) / (1.0 - slope * slope))
@@ -62,8 +63,9 @@ impl Default for Apart {
     }
 }
 
-/// By how much a face of A and one of B do not cross: one is above the other by more than `-shallow`, or everywhere behind it by more
-/// than `deep` (mm), by the primitives that they are on; when the first bounds tell it, the others are not asked.
+/// By how much a face of A and one of B do not cross: one is above the other by more than `-shallow`, or
+/// everywhere behind it by more than `deep` (mm), by the primitives that they are on; when the first bounds
+/// tell it, the others are not asked.
 pub(crate) fn apart(a: &RevolvedFace, b: &RevolvedFace, [shallow, deep]: [f64; 2]) -> Apart {
     let off = a.off + b.off;
     let beyond = |[lo, hi]: [f64; 2]| (lo + shallow).max(-hi - deep);
@@ -80,8 +82,8 @@ pub(crate) fn apart(a: &RevolvedFace, b: &RevolvedFace, [shallow, deep]: [f64; 2
     apart.into_iter().find(|apart| apart.spare > 0.0).unwrap_or_default()
 }
 
-/// The part of the meridian of a torus in which a face lies: angles at points of it, from outside up, and this `room`
-/// (relative to the part) for what is beyond the outermost ones.
+/// The part of the meridian of a torus in which a face lies: angles at points of it, from outside up, and
+/// this `room` (relative to the part) for what is beyond the outermost ones.
 pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P3>, room: f64) -> Part {
     let Some(Primitive::Circle { frame, radius, .. }) = primitive else { return WHOLE };
     let angle = |p: P3| {
@@ -238,8 +240,8 @@ fn nearest(origin: &P3, dir: &V3, face: &RevolvedFace) -> f64 {
     (x + d * t.clamp(lo, hi)).norm()
 }
 
-/// Bounds over the spheres along a line of a signed distance with these values at its ends: a convex function along it
-/// (`side` positive) with this lower bound, or a concave one with this upper bound.
+/// Bounds over the spheres along a line of a signed distance with these values at its ends: a convex function
+/// along it (`side` positive) with this lower bound, or a concave one with this upper bound.
 fn along_line(face: &RevolvedFace, ends: [f64; 2], side: f64, extreme: f64) -> [f64; 2] {
     let Primitive::Line { sigma, slope, .. } = face.primitive else { return ALL };
     // Their radii are linear along it.
@@ -405,7 +407,8 @@ mod tests {
         assert!(finite > 10_000 && positive > 2000, "{finite} {positive}");
     }
 
-    /// Pieces of forms are as far apart as is told, also after they have turned about their axes, of which planes have many.
+    /// Pieces of forms are as far apart as is told, also after they have turned about their axes, of which
+    /// planes have many.
     #[test]
     fn turned_pieces_are_apart() {
         let mut rng = SmallRng::seed_from_u64(7);

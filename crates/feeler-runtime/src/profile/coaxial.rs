@@ -1,8 +1,9 @@
 //! Nearly coaxial faces of revolution that plainly do not meet, by their profiles.
 //!
-//! About its axis a cylinder or cone is a segment, a torus an arc of the half-plane of radius and height, and the signed
-//! distance from another such face with the same axis is that from its line or circle there. What the axes are off each
-//! other moves points of that half-plane by a bounded way, and signed distances change by no more than the way.
+//! About its axis a cylinder or cone is a segment, a torus an arc of the half-plane of radius and height, and
+//! the signed distance from another such face with the same axis is that from its line or circle there. What
+//! the axes are off each other moves points of that half-plane by a bounded way, and signed distances change
+//! by no more than the way.
 //!
 //! # Guarantees
 //! As of [`mod@super::apart`].
@@ -45,7 +46,8 @@ pub(super) fn range(from: &RevolvedFace, face: &RevolvedFace) -> Option<[f64; 2]
     Some([lo - way, hi + way])
 }
 
-/// A distance (mm) that two faces of revolution have at least: that of their profiles less what the axes are off each other.
+/// A distance (mm) that two faces of revolution have at least: that of their profiles less what the axes are
+/// off each other.
 pub(super) fn distance(a: &RevolvedFace, b: &RevolvedFace) -> Option<f64> {
     let (g, f) = profiles(a, b)?;
     let (outline, way) = f.seen_from(&g);
@@ -98,7 +100,8 @@ fn profile(round: &RevolvedFace, other: &V3) -> Option<Profile> {
 }
 
 impl Profile {
-    /// The outline in the half-plane about another axis, and how far (mm) points of the face can be from there.
+    /// The outline in the half-plane about another axis, and how far (mm) points of the face can be from
+    /// there.
     fn seen_from(&self, g: &Self) -> (Outline, f64) {
         let f = self;
         let cos = f.axis.dot(&g.axis);
@@ -194,8 +197,8 @@ impl Outline {
             }
             (Self::Segment { ends, .. }, arc @ Self::Arc { center, sigma, .. })
             | (arc @ Self::Arc { center, sigma, .. }, Self::Segment { ends, .. }) => {
-                // A smallest distance is at an end of the segment, at an end of the arc, along the normal of the segment
-                // through the centre, or 0 where they meet.
+                // A smallest distance is at an end of the segment, at an end of the arc, along the normal of
+                // the segment through the centre, or 0 where they meet.
                 let foot = nearest_of(ends, center);
                 let at_ends = ends.iter().fold(f64::INFINITY, |m, e| m.min(arc.to_point(e)));
                 let of_arc =

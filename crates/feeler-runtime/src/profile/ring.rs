@@ -5,7 +5,8 @@ use feeler_geom::trim::{Side, TrimPiece};
 use feeler_geom::{P2, P3, Surface};
 use feeler_hierarchy::Face;
 
-/// All points of a planar face are at these distances (mm, the smallest and the largest) from a point of its plane.
+/// All points of a planar face are at these distances (mm, the smallest and the largest) from a point of its
+/// plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ring {
     /// The point, the solid's frame.
@@ -21,8 +22,8 @@ const MOST_CENTERS: usize = 4;
 /// Halvings of a piece: bounds of its distances get four times as tight with each.
 const HALVINGS: u32 = 6;
 
-/// The face about the centre of one of its border's arcs, that with the widest hole; `None` for others than planes and without
-/// arcs.
+/// The face about the centre of one of its border's arcs, that with the widest hole; `None` for others than
+/// planes and without arcs.
 pub(crate) fn ring(face: &Face) -> Option<Ring> {
     if !matches!(face.surface, Surface::Plane { .. }) || face.trim.pieces.len() > MOST_PIECES {
         return None;

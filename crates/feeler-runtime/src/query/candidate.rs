@@ -1,4 +1,5 @@
-//! What one step of a query hands to the next one: critical pairs and families of untrimmed geometry, then minima.
+//! What one step of a query hands to the next one: critical pairs and families of untrimmed geometry, then
+//! minima.
 
 use crate::{FeatureRef, LmdClass};
 use feeler_geom::skeleton::Family;

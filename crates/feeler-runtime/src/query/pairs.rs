@@ -4,7 +4,8 @@ use super::Context;
 use crate::body::positions;
 use crate::side::Which;
 
-/// Sorts pairs of areas by [`SortKey`](crate::body::SortKey), those of `first` first, and keeps each once. `keys` is reused memory.
+/// Sorts pairs of areas by [`SortKey`](crate::body::SortKey), those of `first` first, and keeps each once.
+/// `keys` is reused memory.
 pub(crate) fn sort_by_features(
     ctx: &Context<'_>,
     first: Which,

@@ -11,12 +11,12 @@ use feeler_geom::{P3, Pose, Surface};
 use std::sync::Arc;
 
 impl ContactPair {
-    /// The contacts of two solids that touch: one for each pair of features with a connected or scattered set of common points, one for each
-    /// point where features touch in points; by features, then by place. None of solids that are apart, and none of those that
-    /// interfere.
+    /// The contacts of two solids that touch: one for each pair of features with a connected or scattered set
+    /// of common points, one for each point where features touch in points; by features, then by place. None
+    /// of solids that are apart, and none of those that interfere.
     ///
-    /// Features that are farther apart than the tolerance of the query nowhere touch. Areas and lengths are measured here, where they
-    /// cost more than a query.
+    /// Features that are farther apart than the tolerance of the query nowhere touch. Areas and lengths are
+    /// measured here, where they cost more than a query.
     ///
     /// # Errors
     /// As [`ContactPair::query`].

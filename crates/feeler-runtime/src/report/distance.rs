@@ -4,13 +4,14 @@ use crate::{ContactPair, QueryError, QueryOptions};
 use feeler_geom::Pose;
 use std::sync::Arc;
 
-/// The first search goes as far as this part of both solids' sizes beyond the gap between their boxes, each next one twice as far.
+/// The first search goes as far as this part of both solids' sizes beyond the gap between their boxes, each
+/// next one twice as far.
 const FIRST: f64 = 1e-2;
 
 impl ContactPair {
-    /// The smallest signed distance (mm) between both solids' boundaries, within `d_max` or not: below 0 by no more than what
-    /// [`ContactPair::min_distance`] tells of solids in touch. `None` for a body without features. Searches in widening ranges, each a
-    /// query without a verdict: far apart it takes several.
+    /// The smallest signed distance (mm) between both solids' boundaries, within `d_max` or not: below 0 by
+    /// no more than what [`ContactPair::min_distance`] tells of solids in touch. `None` for a body without
+    /// features. Searches in widening ranges, each a query without a verdict: far apart it takes several.
     ///
     /// Of solids that interfere it says nothing about how far they are in each other.
     ///

@@ -1,9 +1,9 @@
 //! The common region of two faces on one surface, and its area.
 //!
-//! Lines of constant v of A's parameters are cut into what is inside both faces; the lengths of these parts times the area per parameter
-//! are integrated over v. Where one map of the plane takes B's parameters to A's (planes; cylinders, cones and tori about one axis;
-//! spheres with parallel axes), B's trims are mapped, and the parts are exact. Else a line is walked along, and each change between in
-//! and out is bisected.
+//! Lines of constant v of A's parameters are cut into what is inside both faces; the lengths of these parts
+//! times the area per parameter are integrated over v. Where one map of the plane takes B's parameters to A's
+//! (planes; cylinders, cones and tori about one axis; spheres with parallel axes), B's trims are mapped, and
+//! the parts are exact. Else a line is walked along, and each change between in and out is bisected.
 
 use crate::nearest::foot_on_face;
 use crate::query::Context;
@@ -22,8 +22,8 @@ const HALVINGS: u32 = 40;
 /// Evaluations of lines for one region.
 const LINES: u32 = 40_000;
 
-/// The common area (mm²) of face `faces[0]` of A and `faces[1]` of B, which touch at a point (frame of A), with an estimate of its error;
-/// `None` where the surfaces part.
+/// The common area (mm²) of face `faces[0]` of A and `faces[1]` of B, which touch at a point (frame of A),
+/// with an estimate of its error; `None` where the surfaces part.
 pub(super) fn common_area(ctx: &Context<'_>, faces: [u32; 2], at: &P3) -> Option<(f64, f64)> {
     let (a, b) = (ctx.a.face(faces[0]), ctx.b.face(faces[1]));
     let placed = b.surface.transformed(&ctx.pose_ab);
@@ -194,7 +194,8 @@ impl Region<'_> {
         (area, error)
     }
 
-    /// What trims within the region, which follow their edges to a measured deviation, leave open of the area (mm²).
+    /// What trims within the region, which follow their edges to a measured deviation, leave open of the area
+    /// (mm²).
     fn off_edges(&self) -> f64 {
         let a = self.ctx.a.face(self.faces[0]);
         let along = |p: &TrimPiece, on: &dyn Fn(P2) -> bool| {
@@ -320,8 +321,8 @@ impl Sum<'_> {
         rule.iter().map(|(x, w)| w * (high - low) * self.region.at_row(low + (high - low) * x, rule)).sum()
     }
 
-    /// The part of `[v0, v1]` between two places in it, with an estimate of its error. Borders end like the square root of v where they
-    /// turn back at an end, which 3t² − 2t³ makes smooth.
+    /// The part of `[v0, v1]` between two places in it, with an estimate of its error. Borders end like the
+    /// square root of v where they turn back at an end, which 3t² − 2t³ makes smooth.
     fn over(&mut self, [v0, v1]: [f64; 2], [t0, t1]: [f64; 2], halvings: u32) -> (f64, f64) {
         let mut by_rule = [0.0; 2];
         for (sum, rule) in by_rule.iter_mut().zip(self.rules) {

@@ -1,8 +1,9 @@
 //! A short translation that parts two interfering solids.
 //!
-//! Candidates for its direction come from the place where the solids meet and from their form; how far to go along each is asked of the
-//! verdict itself. Moving on may bring the solids into one another again, as a pin that crosses the other wall of its bore: therefore
-//! short ways are tried before long ones, and what is returned is only ever a translation that the verdict has accepted.
+//! Candidates for its direction come from the place where the solids meet and from their form; how far to go
+//! along each is asked of the verdict itself. Moving on may bring the solids into one another again, as a pin
+//! that crosses the other wall of its bore: therefore short ways are tried before long ones, and what is
+//! returned is only ever a translation that the verdict has accepted.
 
 use crate::body::outward_normal;
 use crate::nearest::{NearScratch, nearest};
@@ -14,7 +15,8 @@ use std::sync::Arc;
 
 /// Decisions that one search may take.
 const DECISIONS: u32 = 200;
-/// Directions that are tried at all lengths; the others only where they promise a shorter way than the one known.
+/// Directions that are tried at all lengths; the others only where they promise a shorter way than the one
+/// known.
 const FIRST: usize = 10;
 /// Directions closer than this (rad) are one.
 const SAME_DIRECTION: f64 = 1e-3;
@@ -26,11 +28,13 @@ const FINE: [f64; 2] = [0.02, 1e-6];
 const TILTS: [f64; 3] = [0.3, 0.1, 0.03];
 
 impl ContactPair {
-    /// A vector (world, mm) by which B moved is [`Status::Separated`] from A or [`Status::Touching`] it: a verdict at the moved pose has
-    /// said so. `None` where the solids do not interfere, and between two sheets.
+    /// A vector (world, mm) by which B moved is [`Status::Separated`] from A or [`Status::Touching`] it: a
+    /// verdict at the moved pose has said so. `None` where the solids do not interfere, and between two
+    /// sheets.
     ///
-    /// It is an upper bound of the way that parts the solids, short but not proven to be the shortest: `inside_a + inside_b` of the
-    /// [witness](crate::Witness) is a lower bound. A search that takes up to 200 decisions (each that of a query).
+    /// It is an upper bound of the way that parts the solids, short but not proven to be the shortest:
+    /// `inside_a + inside_b` of the [witness](crate::Witness) is a lower bound. A search that takes up to 200
+    /// decisions (each that of a query).
     ///
     /// # Errors
     /// As [`ContactPair::query`].
@@ -147,7 +151,8 @@ fn shortened(
     Ok((*d, high))
 }
 
-/// Unit directions (world), the most promising first, with the length (mm) that leads past the other solid's hull in each.
+/// Unit directions (world), the most promising first, with the length (mm) that leads past the other solid's
+/// hull in each.
 fn ways(judge: &Judge, verdict: &Verdict, (a, b): (&Body, &Body)) -> Vec<(V3, f64)> {
     let (pose_a, pose_b) = (&judge.pose_a, &judge.pose_b);
     let tol = judge.pair.tolerances().tol;

@@ -1,4 +1,5 @@
-//! How long features touch along a line: the parts of an edge, or of the line or circle in which two faces touch, that are on both.
+//! How long features touch along a line: the parts of an edge, or of the line or circle in which two faces
+//! touch, that are on both.
 
 use super::region;
 use crate::footpoint::trim::{locate_on_edge, on_face};
@@ -64,8 +65,8 @@ impl Line {
     }
 }
 
-/// Length (mm) of the line or circle through points of a contact that is on a face of A and one of B, with an estimate of its error;
-/// `None` when the points lie on neither.
+/// Length (mm) of the line or circle through points of a contact that is on a face of A and one of B, with an
+/// estimate of its error; `None` when the points lie on neither.
 pub(super) fn common_line(ctx: &Context<'_>, faces: [u32; 2], points: &[P3]) -> Option<(f64, f64)> {
     let line = Line::through(ctx, points, faces)?;
     let on = |s: f64| {
@@ -80,7 +81,8 @@ pub(super) fn common_line(ctx: &Context<'_>, faces: [u32; 2], points: &[P3]) -> 
     Some((parts.iter().map(|(a, b)| (b - a) * speed).sum(), ends(ctx, &parts, range)))
 }
 
-/// Length (mm) of the part of an edge that is on the other feature, a face or an edge, with an estimate of its error.
+/// Length (mm) of the part of an edge that is on the other feature, a face or an edge, with an estimate of
+/// its error.
 pub(super) fn common_stretch(ctx: &Context<'_>, a: &FeatureRef, b: &FeatureRef) -> (f64, f64) {
     let (own, edge, other) =
         if a.kind == FeatureKind::Edge { (Which::A, a.index, b) } else { (Which::B, b.index, a) };

@@ -1,7 +1,7 @@
 //! Canonical against canonical: closed forms on the skeletons, once a pair of supermaximal features.
 //!
-//! About half of the critical pairs are saddles and maxima, as the far side of a circle in a bore. What they are is plain by the
-//! primitives: the trims of their footpoints need not be asked.
+//! About half of the critical pairs are saddles and maxima, as the far side of a circle in a bore. What they
+//! are is plain by the primitives: the trims of their footpoints need not be asked.
 //!
 //! # Source
 //! BREP §4.2.3 (one solve a pair of supermaximal features), MATH §2, §3.
@@ -51,8 +51,8 @@ pub(crate) fn solve(ctx: &Context<'_>, a: (Feature, &Primitive), b: (Feature, &P
     }
 }
 
-/// What a critical pair of two primitives is, with a threshold in length over `extent` (mm); `None` where a curvature is not
-/// finite.
+/// What a critical pair of two primitives is, with a threshold in length over `extent` (mm); `None` where a
+/// curvature is not finite.
 pub(crate) fn order(
     a: (Feature, &Primitive),
     b: (Feature, &Primitive),
@@ -138,7 +138,8 @@ mod tests {
         }
     }
 
-    /// The shapes of primitives are those of their surfaces; both sheets of spindle tori, and material on either side.
+    /// The shapes of primitives are those of their surfaces; both sheets of spindle tori, and material on
+    /// either side.
     #[test]
     fn shapes_are_those_of_surfaces() {
         let mut rng = SmallRng::seed_from_u64(32);
@@ -180,8 +181,8 @@ mod tests {
         assert!(met > 3000 && on_inner_sheets > 100, "{met} {on_inner_sheets}");
     }
 
-    /// Rims and faces of revolution about nearly the same axis: what falls beside a critical pair does so for small steps along B,
-    /// and nothing else does.
+    /// Rims and faces of revolution about nearly the same axis: what falls beside a critical pair does so for
+    /// small steps along B, and nothing else does.
     #[test]
     fn what_falls_is_told_by_steps() {
         let mut rng = SmallRng::seed_from_u64(31);

@@ -4,12 +4,13 @@
 //! MATH §8.
 //!
 //! # Guarantees
-//! The derivative is followed over the interval, which is halved first of all: a piece is done with when the cubic through the
-//! derivative's values and slopes at its ends stays off zero by several times what it bends and the piece is short against
-//! its distance from where the objective has no derivatives; others are halved until the
-//! signs of the first two derivatives at the ends leave room for at most one root, or [`DEPTH`] is reached. This finds all
-//! minima unless the curve itself makes the derivative turn twice within a half of an almost flat leaf, unseen from the ends,
-//! or the derivative turns twice within a 512th of it. Roots are bisected with Newton steps to round-off.
+//! The derivative is followed over the interval, which is halved first of all: a piece is done with when the
+//! cubic through the derivative's values and slopes at its ends stays off zero by several times what it bends
+//! and the piece is short against its distance from where the objective has no derivatives; others are halved
+//! until the signs of the first two derivatives at the ends leave room for at most one root, or [`DEPTH`] is
+//! reached. This finds all minima unless the curve itself makes the derivative turn twice within a half of an
+//! almost flat leaf, unseen from the ends, or the derivative turns twice within a 512th of it. Roots are
+//! bisected with Newton steps to round-off.
 
 use super::reduced::Reduced;
 use super::{Solved, candidate_of};
@@ -36,8 +37,8 @@ pub(crate) struct DerivativeSamples {
 }
 
 impl DerivativeSamples {
-    /// Given the objective at the first sample. `slack` (mm) is the way beyond the ends that the trim test may accept: a neighbour or a
-    /// vertex then has it, too.
+    /// Given the objective at the first sample. `slack` (mm) is the way beyond the ends that the trim test
+    /// may accept: a neighbour or a vertex then has it, too.
     fn new(objective: &Reduced, first: Option<Jet>, stretch: &EdgeSegment, slack: f64) -> Self {
         let EdgeSegment { width, middle, last, .. } = stretch;
         let speed = middle.d1.norm();
@@ -46,7 +47,8 @@ impl DerivativeSamples {
         Self { jets, width: *width, margin }
     }
 
-    /// Whether there is plainly no minimum, when the gradient may be `off` (mm for squared objectives) that of the objective.
+    /// Whether there is plainly no minimum, when the gradient may be `off` (mm for squared objectives) that
+    /// of the objective.
     pub(crate) fn is_plain(&self, off: f64) -> bool {
         let [Some(first), Some(middle), Some(last)] = &self.jets else { return false };
         let half = 0.5 * self.width;
@@ -59,8 +61,8 @@ impl DerivativeSamples {
     }
 }
 
-/// Tells the outlines of some areas of an edge, given in ascending order, but of those that are left `out`. `slack` is as of
-/// [`DerivativeSamples::new`].
+/// Tells the outlines of some areas of an edge, given in ascending order, but of those that are left `out`.
+/// `slack` is as of [`DerivativeSamples::new`].
 #[inline]
 pub(crate) fn each_outline(
     body: &Body,
@@ -154,8 +156,8 @@ pub(crate) fn report(
     }
 }
 
-/// Directions across a curve's tangent and the canonical edge that it touches; none against a vertex, where the edge
-/// ends in the same point and its other features have the contact.
+/// Directions across a curve's tangent and the canonical edge that it touches; none against a vertex, where
+/// the edge ends in the same point and its other features have the contact.
 fn touching_directions(
     ctx: &Context<'_>,
     canonical: Feature,
@@ -206,8 +208,8 @@ impl Jet {
     }
 }
 
-/// Reports all local minima strictly inside `(t0 - margin, t1 + margin)`; `known` tells the function at equal steps from
-/// `t0` to `t1`, as far as it can be told there.
+/// Reports all local minima strictly inside `(t0 - margin, t1 + margin)`; `known` tells the function at equal
+/// steps from `t0` to `t1`, as far as it can be told there.
 pub(crate) fn minima(
     f: &dyn Fn(f64) -> Option<Jet>,
     (t0, t1): (f64, f64),
@@ -241,8 +243,8 @@ pub(crate) fn minima(
     }
 }
 
-/// Whether a root can be within `margin` beyond an end, given the function there and at another sample; samples are `h` apart. The
-/// gradient may be `off` what the function tells.
+/// Whether a root can be within `margin` beyond an end, given the function there and at another sample;
+/// samples are `h` apart. The gradient may be `off` what the function tells.
 fn beyond(end: &Jet, next: &Jet, h: f64, margin: f64, off: f64) -> bool {
     // There is one only where the derivative is small already.
     let is_small = || end.d1.abs() <= off * end.speed + 4.0 * margin * (end.d2.abs() + next.d2.abs());
@@ -257,7 +259,8 @@ fn to_f64(n: usize) -> f64 {
 /// The function at a parameter.
 type Sample = (f64, Option<Jet>);
 
-/// Halves the steps between two samples, given with their numbers, until there is plainly no root, or a single step is left.
+/// Halves the steps between two samples, given with their numbers, until there is plainly no root, or a
+/// single step is left.
 fn steps(
     f: &dyn Fn(f64) -> Option<Jet>,
     sample: &dyn Fn(usize) -> Sample,
@@ -280,10 +283,11 @@ fn steps(
     steps(f, sample, (k, middle), (j, r), report);
 }
 
-/// Whether the derivative stays off zero over a step of this length by what its values and slopes at the ends tell, when the gradient may
-/// be `off` the one they come from. The cubic through them is off its chord by at most 4/27 of the sum of what the slopes at the ends
-/// differ from the chord's; it is given [`ROOM`] instead. It says nothing over steps in which the objective may be sharp: beside the
-/// thin tube of a torus the derivative leaves a constant value and comes back to it.
+/// Whether the derivative stays off zero over a step of this length by what its values and slopes at the ends
+/// tell, when the gradient may be `off` the one they come from. The cubic through them is off its chord by at
+/// most 4/27 of the sum of what the slopes at the ends differ from the chord's; it is given [`ROOM`] instead.
+/// It says nothing over steps in which the objective may be sharp: beside the thin tube of a torus the
+/// derivative leaves a constant value and comes back to it.
 fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64) -> bool {
     let smooth = a.sharpness.max(b.sharpness) * step <= SMOOTH;
     let chord = (b.d1 - a.d1) / step;
@@ -292,9 +296,11 @@ fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64) -> bool {
     smooth && (a.d1 > 0.0) == (b.d1 > 0.0) && least > ROOM * bend
 }
 
-/// What a derivative may be off its chord, in sums of what the slopes at the ends are: five times as much as a cubic.
+/// What a derivative may be off its chord, in sums of what the slopes at the ends are: five times as much as
+/// a cubic.
 const ROOM: f64 = 0.75;
-/// Longest step over which derivatives at the ends tell what is between, in distances from where there are none.
+/// Longest step over which derivatives at the ends tell what is between, in distances from where there are
+/// none.
 const SMOOTH: f64 = 0.5;
 
 fn between(f: &dyn Fn(f64) -> Option<Jet>, l: Sample, r: Sample, report: &mut dyn FnMut(f64)) {
@@ -313,8 +319,8 @@ fn piece(
     let (a, b) = (l.1, r.1);
     let down_up = a.d1 < 0.0 && b.d1 >= 0.0;
     let same = (a.d1 < 0.0) == (b.d1 < 0.0);
-    // A second pair of roots can hide where the derivative comes back towards zero from both ends, or where it leaves
-    // the sign change's direction.
+    // A second pair of roots can hide where the derivative comes back towards zero from both ends, or where
+    // it leaves the sign change's direction.
     let suspicious = if same {
         if a.d1 < 0.0 { a.d2 > 0.0 && b.d2 < 0.0 } else { a.d2 < 0.0 && b.d2 > 0.0 }
     } else {
@@ -361,7 +367,8 @@ fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet)) -> f64 {
         if step <= f64::EPSILON * t.abs().max(1e-3 * width) || next <= lo || next >= hi {
             return next;
         }
-        // A step that is this much shorter than the one before leaves an error that is shorter by the square of that again.
+        // A step that is this much shorter than the one before leaves an error that is shorter by the square
+        // of that again.
         let ratio = if last > 0.0 { step / last } else { 1.0 };
         let is_short = ratio <= 1e-2 && step <= 1e-8 * width;
         if is_newton && is_short && step * ratio * ratio <= 0.1 * f64::EPSILON * t.abs().max(1e-3 * width) {
@@ -373,7 +380,8 @@ fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet)) -> f64 {
     t
 }
 
-/// About where, from 0 to 1, the cubic through two values of different signs, the first one negative, with these slopes is zero.
+/// About where, from 0 to 1, the cubic through two values of different signs, the first one negative, with
+/// these slopes is zero.
 fn zero_of_cubic(a: &Jet, b: &Jet, width: f64) -> f64 {
     let (rise, m, n) = (b.d1 - a.d1, a.d2 * width, b.d2 * width);
     let (square, cube) = (3.0 * rise - 2.0 * m - n, m + n - 2.0 * rise);
@@ -467,7 +475,8 @@ mod tests {
         }
     }
 
-    /// Straight edges beside tori, cylinders and cones, inside and outside: all minima that dense samples show.
+    /// Straight edges beside tori, cylinders and cones, inside and outside: all minima that dense samples
+    /// show.
     #[test]
     fn finds_minima_beside_thin_tubes() {
         let mut rng = SmallRng::seed_from_u64(9);
@@ -532,8 +541,8 @@ mod tests {
         assert!(found > 3000 && plain > 500, "{found} {plain}");
     }
 
-    /// Arcs beside a line that waves: where they plainly have no minimum of the distance to the line, with what the wave is off it,
-    /// dense samples show none of the distance to the wave.
+    /// Arcs beside a line that waves: where they plainly have no minimum of the distance to the line, with
+    /// what the wave is off it, dense samples show none of the distance to the wave.
     #[test]
     fn plain_beside_what_follows_a_line() {
         let mut rng = SmallRng::seed_from_u64(13);

@@ -4,11 +4,11 @@
 //! MATH §8 (Newton on the full Hessian of half the squared distance), BREP Algorithm 12.
 //!
 //! # Deviations
-//! Instead of one guess from corner tetrahedra, Newton starts from every point of a grid over one leaf whose distance from
-//! the other leaf no neighbour beats, together with its foot there: flatness does not promise one minimum a pair of
-//! leaves (BREP §1.5.1.3), and the closest pair of two grids is an accident of how they meet. Where a leaf is near a patch, its
-//! signed distance from the patch is minimised over the leaf alone ([`super::signed`]): half the squared distance is as
-//! flat there as the distance is small.
+//! Instead of one guess from corner tetrahedra, Newton starts from every point of a grid over one leaf whose
+//! distance from the other leaf no neighbour beats, together with its foot there: flatness does not promise
+//! one minimum a pair of leaves (BREP §1.5.1.3), and the closest pair of two grids is an accident of how they
+//! meet. Where a leaf is near a patch, its signed distance from the patch is minimised over the leaf alone
+//! ([`super::signed`]): half the squared distance is as flat there as the distance is small.
 
 use super::Solved;
 use super::leaf::Leaf;
@@ -34,8 +34,8 @@ const NORMALS: f64 = 2e-3;
 /// Nearer to a patch than this part of a leaf's radius the signed distance is minimised.
 const NEAR: f64 = 0.2;
 
-/// Meridians of a leaf that are tried beside its collapsed side, how far inside they are (towards the middle), and what
-/// part of the other tangent one of a collapsed side is.
+/// Meridians of a leaf that are tried beside its collapsed side, how far inside they are (towards the
+/// middle), and what part of the other tangent one of a collapsed side is.
 const MERIDIANS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 const ASIDE: f64 = 0.25;
 const COLLAPSED: f64 = 1e-9;
@@ -106,8 +106,8 @@ fn solve_n<const N: usize>(
     }
 }
 
-/// Places beside one on a collapsed side of a patch, one of them near any meridian: there all meridians meet, and a saddle is a
-/// minimum along some of them.
+/// Places beside one on a collapsed side of a patch, one of them near any meridian: there all meridians meet,
+/// and a saddle is a minimum along some of them.
 fn beside_collapsed(a: &Leaf<'_>, x: [f64; 2]) -> Option<[[f64; 2]; MERIDIANS.len()]> {
     let len: ArrayVec<f64, 2> = a.jet(&x).first.iter().map(|t| t.norm()).collect();
     let turns = (0..2).find(|&k| len[k] <= COLLAPSED * len[1 - k])?;
@@ -115,8 +115,8 @@ fn beside_collapsed(a: &Leaf<'_>, x: [f64; 2]) -> Option<[[f64; 2]; MERIDIANS.le
     Some(MERIDIANS.map(|along| if turns == 0 { [along, aside] } else { [aside, along] }))
 }
 
-/// The minimum by the signed distance from a patch, which is regular at distance 0; `None` without a patch, and where it tells
-/// nothing.
+/// The minimum by the signed distance from a patch, which is regular at distance 0; `None` without a patch,
+/// and where it tells nothing.
 fn signed_minimum<const N: usize>(
     ctx: &Context<'_>,
     (a, b): (&Leaf<'_>, &Leaf<'_>),
@@ -137,7 +137,8 @@ fn signed_minimum<const N: usize>(
     Some(Ended::Minimum(SVector::from_fn(|i, _| if i < split { in_a[i] } else { in_b[i - split] })))
 }
 
-/// The minimum over one leaf of the signed distance from a patch next to a start: unit-box parameters of both.
+/// The minimum over one leaf of the signed distance from a patch next to a start: unit-box parameters of
+/// both.
 fn signed_descent(
     ctx: &Context<'_>,
     (over, of_over): (&Leaf<'_>, &[f64]),
@@ -151,8 +152,8 @@ fn signed_descent(
     }
 }
 
-/// Minima of the signed distance from a free-form patch, where an edge or another such patch is pressed into it: half the squared
-/// distance has none there.
+/// Minima of the signed distance from a free-form patch, where an edge or another such patch is pressed into
+/// it: half the squared distance has none there.
 pub(crate) fn solve_pressed(
     ctx: &Context<'_>,
     area_a: u32,
@@ -295,8 +296,8 @@ fn descend_n<const N: usize>(
     }
 }
 
-/// A's outward direction at a critical pair: a face's normal where there is one, else the difference of the footpoints,
-/// else (touching edges) both directions across the tangents.
+/// A's outward direction at a critical pair: a face's normal where there is one, else the difference of the
+/// footpoints, else (touching edges) both directions across the tangents.
 pub(crate) fn directions(
     ctx: &Context<'_>,
     (fa, uv_a): (Feature, P2),
@@ -335,7 +336,8 @@ fn border(ctx: &Context<'_>, which: Which, area: u32) -> impl Iterator<Item = f6
     border_margin(ctx, body.data(feature).deviation, &body.grid_of(area).lengths).into_iter().take(dim)
 }
 
-/// Unit-box parameters in A and in B to start from, by increasing distance; none when everything is too far away.
+/// Unit-box parameters in A and in B to start from, by increasing distance; none when everything is too far
+/// away.
 fn starts(
     ctx: &Context<'_>,
     (area_a, dim_a): (u32, usize),

@@ -1,9 +1,9 @@
-//! Step (b) of BREP Figure 4.1: exact critical pairs of two features, before trims and polars; of canonical ones those that may be
-//! minima.
+//! Step (b) of BREP Figure 4.1: exact critical pairs of two features, before trims and polars; of canonical
+//! ones those that may be minima.
 //!
 //! | | canonical | free curve | Bézier patch |
 //! |---|---|---|---|
-//! | canonical | [`canonical`]: closed form, once a pair of features | [`curve`]: 1 unknown | [`patch`]: 2 unknowns |
+//! | canonical | [`canonical`]: closed form, once a pair | [`curve`]: 1 unknown | [`patch`]: 2 unknowns |
 //! | free curve | | [`free`]: 2 unknowns | [`free`]: 3 unknowns |
 //! | Bézier patch | | | [`free`]: 4 unknowns |
 //!
@@ -73,7 +73,8 @@ const MIN_PARALLEL: usize = 64;
 
 /// Solves all pairs of areas, sorted by features. `pairs` is sorted and deduplicated here.
 ///
-/// In parallel the batches and the order in which their results are joined do not depend on the number of threads.
+/// In parallel the batches and the order in which their results are joined do not depend on the number of
+/// threads.
 pub(crate) fn solve_all(
     ctx: &Context<'_>,
     pairs: &mut Vec<(u32, u32)>,
@@ -150,8 +151,8 @@ fn solve_group(ctx: &Context<'_>, group: &[(u32, u32)], together: bool, out: &mu
     out.rest = rest;
 }
 
-/// Which feature of a pair is an edge that follows nothing, the other one being canonical, when one pair of areas stands for
-/// all.
+/// Which feature of a pair is an edge that follows nothing, the other one being canonical, when one pair of
+/// areas stands for all.
 fn free_edge(ctx: &Context<'_>, (i, j): (u32, u32)) -> Option<Which> {
     match (ctx.a.form_of(i), ctx.b.form_of(j)) {
         (SolveClass::FreeEdge, SolveClass::Canonical) => Some(Which::A),
@@ -266,8 +267,9 @@ impl<'a> ReducedSolve<'a> {
         self.ctx.cull.is_some() && radius.is_finite() && is_outside()
     }
 
-    /// Whether a ball about a point, given what is known of the gradient there, holds nothing of an area: nothing with a normal opposite
-    /// to a polar of it, or nothing in reach. The signed distance changes by no more than the way, inside and outside.
+    /// Whether a ball about a point, given what is known of the gradient there, holds nothing of an area:
+    /// nothing with a normal opposite to a polar of it, or nothing in reach. The signed distance changes by
+    /// no more than the way, inside and outside.
     fn holds_none(&self, area: u32, center: &P3, reach: f64, around: Option<(f64, V3, f64)>) -> bool {
         let Self { ctx, primitive, free, extent, .. } = self;
         let turned = around.filter(|_| ctx.cull.is_some());
@@ -324,8 +326,8 @@ impl<'a> ReducedSolve<'a> {
     }
 }
 
-/// Makes a candidate from a foot on a primitive and a point of the free side, both in the free side's frame. `n` is the
-/// direction from the foot to the point (the primitive's outward normal).
+/// Makes a candidate from a foot on a primitive and a point of the free side, both in the free side's frame.
+/// `n` is the direction from the foot to the point (the primitive's outward normal).
 pub(crate) fn candidate_of(
     ctx: &Context<'_>,
     canonical: Feature,

@@ -1,24 +1,27 @@
-//! Free-form faces and edges that follow a canonical one: closed forms tell where minima are, Newton finds them on the
-//! geometry as it is.
+//! Free-form faces and edges that follow a canonical one: closed forms tell where minima are, Newton finds
+//! them on the geometry as it is.
 //!
-//! Modellers write fillets and their borders as splines that wave about a torus and its circles by little more than
-//! rounding. Their normals are off those of the canonical surface by an angle θ, their curvatures by κ, both measured when
-//! the solid was prepared. A minimum of the free-form feature is then a place where the gradient of the canonical distance
-//! is at most θ; beside a critical pair whose smallest relative curvature λ is clearly above κ there is exactly one, within
-//! θ / λ, and beside one with λ clearly below −κ there is none.
+//! Modellers write fillets and their borders as splines that wave about a torus and its circles by little
+//! more than rounding. Their normals are off those of the canonical surface by an angle θ, their curvatures
+//! by κ, both measured when the solid was prepared. A minimum of the free-form feature is then a place where
+//! the gradient of the canonical distance is at most θ; beside a critical pair whose smallest relative
+//! curvature λ is clearly above κ there is exactly one, within θ / λ, and beside one with λ clearly below −κ
+//! there is none.
 //!
 //! # Source
 //! MATH §3 (closed forms), §8 (Newton).
 //!
 //! # Deviations
-//! Where this does not decide, the pairs of leaves are solved as those of any free-form feature: within 2 θ / |λ| of a
-//! critical pair that is flat to within κ, and all of them for a family to within θ over the features' extent, or where
-//! Newton does not come back from close by. Not looked for are minima that the waves make where the gradient of the
-//! canonical distance falls to θ without a zero: it does so within a range of poses as narrow as θ. Critical pairs with no
-//! direction near them in both polars are left out unsolved ([`polar_range`]).
+//! Where this does not decide, the pairs of leaves are solved as those of any free-form feature: within 2 θ
+//! / |λ| of a critical pair that is flat to within κ, and all of them for a family to within θ over the
+//! features' extent, or where Newton does not come back from close by. Not looked for are minima that the
+//! waves make where the gradient of the canonical distance falls to θ without a zero: it does so within a
+//! range of poses as narrow as θ. Critical pairs with no direction near them in both polars are left out
+//! unsolved ([`polar_range`]).
 //!
-//! Edges that follow nothing are solved by pairs of leaves too, but where the derivative of the distance to a plane or a line that the
-//! other feature follows stays off zero by more than what is between the two ([`open_pairs`]).
+//! Edges that follow nothing are solved by pairs of leaves too, but where the derivative of the distance to a
+//! plane or a line that the other feature follows stays off zero by more than what is between the two
+//! ([`open_pairs`]).
 
 mod polar_range;
 
@@ -43,14 +46,15 @@ use nalgebra::{Matrix1, SVector, Vector1, Vector2};
 const CLEARLY: f64 = 2.0;
 /// How far (of the areas' rectangles) Newton may run outside them.
 const MARGIN: f64 = 0.5;
-/// What else may be between a critical pair of the canonical features and that of the free-form ones, in ways θ / λ.
+/// What else may be between a critical pair of the canonical features and that of the free-form ones, in ways
+/// θ / λ.
 const WAYS: f64 = 2.0;
 /// Feet are looked for in boxes that a point is this far outside of, relative to their size.
 const BESIDE: f64 = 0.01;
 /// Half of the smallest eigenvalue of ½ distance² that the second order tells from zero.
 const LEAST_ORDER: f64 = 5e-5;
-/// Largest radius about a flat critical pair, relative to the extent of the features, within which other minima are
-/// looked for.
+/// Largest radius about a flat critical pair, relative to the extent of the features, within which other
+/// minima are looked for.
 const WIDE: f64 = 0.25;
 
 /// One side of a pair.
@@ -61,8 +65,9 @@ struct Shape {
     near: Option<Near>,
 }
 
-/// Solves a pair of features as what they follow; the pairs of areas for which this does not decide where minima are go
-/// into `rest`: those that [`open_pairs`] leaves unless one or both features follow a canonical one and the others are canonical.
+/// Solves a pair of features as what they follow; the pairs of areas for which this does not decide where
+/// minima are go into `rest`: those that [`open_pairs`] leaves unless one or both features follow a canonical
+/// one and the others are canonical.
 pub(crate) fn solve(
     ctx: &Context<'_>,
     group: &[(u32, u32)],
@@ -92,12 +97,14 @@ pub(crate) fn solve(
     }
 }
 
-/// Pairs of areas of two features, in their order; of an edge that follows nothing, against what follows a plane or a line, those only
-/// whose area of the edge leaves room for a minimum. `areas` and `open` are reused memory.
+/// Pairs of areas of two features, in their order; of an edge that follows nothing, against what follows a
+/// plane or a line, those only whose area of the edge leaves room for a minimum. `areas` and `open` are
+/// reused memory.
 ///
-/// A minimum is a direction between footpoints d apart that is normal to the edge and, to the angle θ, to the plane or the line; from
-/// the line itself it is seen up to the deviation δ elsewhere. So along the edge, to its arc length, the derivative of the distance to
-/// the plane is at most θ there, that of half the square of the distance to the line at most θ d + δ.
+/// A minimum is a direction between footpoints d apart that is normal to the edge and, to the angle θ, to the
+/// plane or the line; from the line itself it is seen up to the deviation δ elsewhere. So along the edge, to
+/// its arc length, the derivative of the distance to the plane is at most θ there, that of half the square of
+/// the distance to the line at most θ d + δ.
 fn open_pairs(
     ctx: &Context<'_>,
     group: &[(u32, u32)],
@@ -181,7 +188,8 @@ fn areas_in(
     }
 }
 
-/// Areas of B with the spots that they come near, as bits, and their leaves in the frame of A where pairs are culled.
+/// Areas of B with the spots that they come near, as bits, and their leaves in the frame of A where pairs are
+/// culled.
 pub(super) type Beside = Vec<(u32, u16, Option<TreeNode>)>;
 
 /// Where minima may be beside a flat critical pair.
@@ -217,7 +225,8 @@ fn shape(ctx: &Context<'_>, which: Which, feature: Feature) -> Option<Shape> {
     Some(Shape { feature, primitive, near: Some(near) })
 }
 
-/// Takes in the minima beside clear ones of the canonical features; returns where others may be, `None` when anywhere.
+/// Takes in the minima beside clear ones of the canonical features; returns where others may be, `None` when
+/// anywhere.
 fn decided(
     ctx: &Context<'_>,
     (a, b): (&Shape, &Shape),
@@ -287,8 +296,9 @@ fn decided(
     Some(spots)
 }
 
-/// Of the areas of a feature the one with the foot nearest to a point (frame of A), and the unit-box parameters of that
-/// foot; none when the point is farther from all their boxes than `way` and what grids are off.
+/// Of the areas of a feature the one with the foot nearest to a point (frame of A), and the unit-box
+/// parameters of that foot; none when the point is farther from all their boxes than `way` and what grids are
+/// off.
 fn start(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, way: f64) -> Option<(u32, [f64; 2])> {
     let p = if which == Which::A { *p } else { ctx.pose_ba * p };
     let body = ctx.body(which);
@@ -309,8 +319,8 @@ fn start(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, way: f64) ->
     best.map(|(_, area, params)| (area, params))
 }
 
-/// The minimum next to a critical pair, one side being canonical; nothing where none of the areas is, `None` when it is
-/// not found.
+/// The minimum next to a critical pair, one side being canonical; nothing where none of the areas is, `None`
+/// when it is not found.
 fn one(
     ctx: &Context<'_>,
     (which, free): (Which, &Shape),

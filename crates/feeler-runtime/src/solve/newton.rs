@@ -1,12 +1,13 @@
 //! Safeguarded Newton minimisation over a unit box.
 //!
 //! # Source
-//! MATH §8: Newton on the full Hessian, damped, in the parameter rectangle enlarged by a margin; converged means
-//! gradient at round-off level.
+//! MATH §8: Newton on the full Hessian, damped, in the parameter rectangle enlarged by a margin; converged
+//! means gradient at round-off level.
 //!
 //! # Guarantees
-//! The value never rises by more than rounding. A result is [`Outcome::Minimum`] only where the residual is at rounding, or has
-//! stopped falling at or below the accepted level, and the Hessian is positive semidefinite; at most [`MAX_EVALUATIONS`] evaluations.
+//! The value never rises by more than rounding. A result is [`Outcome::Minimum`] only where the residual is
+//! at rounding, or has stopped falling at or below the accepted level, and the Hessian is positive
+//! semidefinite; at most [`MAX_EVALUATIONS`] evaluations.
 
 use crate::Stats;
 use nalgebra::{SMatrix, SVector};
@@ -51,8 +52,8 @@ const MAX_EVALUATIONS: u64 = 80;
 /// Cap on the shortenings of one step.
 const MAX_HALVINGS: usize = 40;
 
-/// First damping of an indefinite Hessian, relative to its size: along a valley that is almost level a larger one would make
-/// steps tiny.
+/// First damping of an indefinite Hessian, relative to its size: along a valley that is almost level a larger
+/// one would make steps tiny.
 const LEAST_DAMPING: f64 = 1e-9;
 
 /// Steps in a row after which a parameter that is held at the border is not waited for.
@@ -118,7 +119,8 @@ fn descend<const N: usize>(
             return if free.sum() < N as f64 { Outcome::Outside } else { Outcome::Minimum(x) };
         }
         let step = direction(&e, &x, &scale, free, (lo, hi));
-        // Along the step, no farther than the border: cutting off single components would leave a curved valley.
+        // Along the step, no farther than the border: cutting off single components would leave a curved
+        // valley.
         let mut t = within(&x, &step, (lo, hi));
         let slope = e.grad.dot(&step);
         for _ in 0..MAX_HALVINGS {
@@ -175,7 +177,8 @@ fn within<const N: usize>(x: &SVector<f64, N>, step: &SVector<f64, N>, (lo, hi):
     })
 }
 
-/// The Newton step of the parameters that are free to move; one at the border that it would push outside is held too.
+/// The Newton step of the parameters that are free to move; one at the border that it would push outside is
+/// held too.
 fn direction<const N: usize>(
     e: &Eval<N>,
     x: &SVector<f64, N>,
@@ -226,8 +229,8 @@ fn positive<const N: usize>(h: &SMatrix<f64, N, N>, scale: &SVector<f64, N>, fre
     shifted.cholesky().is_some()
 }
 
-/// The Newton step with the first damping (relative to the Hessian's size, in arc length) that makes the Hessian positive
-/// definite, shortened to half the box; zero when there is none. It goes downhill.
+/// The Newton step with the first damping (relative to the Hessian's size, in arc length) that makes the
+/// Hessian positive definite, shortened to half the box; zero when there is none. It goes downhill.
 fn newton_step<const N: usize>(
     h: &SMatrix<f64, N, N>,
     g: &SVector<f64, N>,
@@ -306,7 +309,8 @@ mod tests {
         );
     }
 
-    /// A step that ends on the border ends there exactly: the run is over in a few evaluations, wherever it began.
+    /// A step that ends on the border ends there exactly: the run is over in a few evaluations, wherever it
+    /// began.
     #[test]
     fn borders_are_reached() {
         for i in 0..200 {

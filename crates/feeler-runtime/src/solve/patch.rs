@@ -4,9 +4,9 @@
 //! MATH §8; BREP Algorithm 12 for what a start is.
 //!
 //! # Deviations
-//! Instead of one guess from corner tetrahedra, Newton starts from every local minimum of the objective on a grid over
-//! the leaf, and from every cell of it whose corners' derivatives leave room for one: flatness does not promise one minimum a
-//! leaf (BREP §1.5.1.3).
+//! Instead of one guess from corner tetrahedra, Newton starts from every local minimum of the objective on a
+//! grid over the leaf, and from every cell of it whose corners' derivatives leave room for one: flatness does
+//! not promise one minimum a leaf (BREP §1.5.1.3).
 
 use super::newton::{Eval, Goal, Outcome, minimise};
 use super::reduced::Reduced;
@@ -26,7 +26,8 @@ use nalgebra::{Matrix2, Vector2};
 pub(super) const ACCEPT_SINE: f64 = 1e-9;
 /// The same at rounding.
 pub(super) const DONE_SINE: f64 = 1e-14;
-/// As [`ACCEPT_SINE`], in length relative to [`Tolerances::eps`](crate::Tolerances::eps), for squared objectives.
+/// As [`ACCEPT_SINE`], in length relative to [`Tolerances::eps`](crate::Tolerances::eps), for squared
+/// objectives.
 const ACCEPT_EPS: f64 = 1e3;
 /// The same at rounding: what is left tilts the direction between footpoints that are near each other.
 const DONE_EPS: f64 = 1e-3;
@@ -115,8 +116,8 @@ pub(crate) fn report(
     out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, n), undecided));
 }
 
-/// How far outside the unit box a solution still counts as the leaf's: what the trim test may accept, in parameters.
-/// `lengths` (mm) are those of the leaf along its parameters.
+/// How far outside the unit box a solution still counts as the leaf's: what the trim test may accept, in
+/// parameters. `lengths` (mm) are those of the leaf along its parameters.
 pub(crate) fn border_margin(ctx: &Context<'_>, deviation: f64, lengths: &[f64; 2]) -> [f64; 2] {
     let slack = deviation + ctx.tol.same;
     lengths.map(|length| if length > 0.0 { (slack / length).clamp(1e-9, MARGIN) } else { MARGIN })

@@ -4,8 +4,8 @@
 //! MATH §8: signed distance to the primitive, regular at d = 0.
 //!
 //! # Deviations
-//! For points and curves (vertices, straight and circular edges) the distance has a kink at 0; half its square is
-//! minimised instead, which is regular there and has the same minima.
+//! For points and curves (vertices, straight and circular edges) the distance has a kink at 0; half its
+//! square is minimised instead, which is regular there and has the same minima.
 
 use feeler_geom::skeleton::{Bending, Primitive, signed_distance_gradient, signed_distance_within};
 use feeler_geom::{P3, V3};
@@ -29,8 +29,8 @@ pub(crate) struct Probe {
     pub bending: Bending,
     /// Footpoint on the primitive.
     pub foot: P3,
-    /// Inverse (1/mm) of about the distance from the nearest place where the objective has no derivatives: within that distance
-    /// they can change by any amount.
+    /// Inverse (1/mm) of about the distance from the nearest place where the objective has no derivatives:
+    /// within that distance they can change by any amount.
     pub sharpness: f64,
 }
 

@@ -1,8 +1,8 @@
 //! The signed distance from a patch, over the parameters of a curve or another patch.
 //!
 //! # Source
-//! MATH §8 (regular at d = 0) with the foot on the patch by Newton's steps instead of a closed form; §2: its Hessian is the Schur
-//! complement of the four-parameter form over d.
+//! MATH §8 (regular at d = 0) with the foot on the patch by Newton's steps instead of a closed form; §2: its
+//! Hessian is the Schur complement of the four-parameter form over d.
 
 use super::leaf::Leaf;
 use super::newton::{Eval, Goal, Outcome, minimise};
@@ -16,7 +16,8 @@ use nalgebra::{Matrix2, SMatrix, SVector, Vector2};
 const FOOT_STEPS: usize = 20;
 /// Longest step to a foot in the unit box of its leaf.
 const LONGEST: f64 = 0.5;
-/// Feet are looked for so far (of the leaf's rectangle) outside the leaf: the way to a minimum may lead there.
+/// Feet are looked for so far (of the leaf's rectangle) outside the leaf: the way to a minimum may lead
+/// there.
 const BESIDE: f64 = 1.0;
 /// Steps (in roundings of a footpoint) below which a foot has been found, and is as good as it gets.
 const FOUND: f64 = 100.0;
@@ -53,7 +54,8 @@ impl<'a> Signed<'a> {
         Self { over, onto, foot: Vector2::from(foot), eps }
     }
 
-    /// The foot of a point, from the last one; `None` where there is none near, or none that is the nearest near by.
+    /// The foot of a point, from the last one; `None` where there is none near, or none that is the nearest
+    /// near by.
     fn foot(&self, p: &P3) -> Option<Foot> {
         let mut y = self.foot;
         let mut last = f64::INFINITY;

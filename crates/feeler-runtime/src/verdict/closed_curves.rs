@@ -14,7 +14,8 @@ use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::Feature;
 use std::cmp::Ordering;
 
-/// Finds a point of every closed crossing curve of two faces; whether the search may end. Pairs of areas are sorted by features.
+/// Finds a point of every closed crossing curve of two faces; whether the search may end. Pairs of areas are
+/// sorted by features.
 pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[(u32, u32)]) -> bool {
     let ctx = decision.ctx;
     let faces = |&(i, j): &(u32, u32)| (ctx.a.feature_of(i), ctx.b.feature_of(j));
@@ -154,7 +155,8 @@ fn middle(ctx: &Context<'_>, own: Which, mine: u32, p: &P3, theirs: u32) -> (P3,
     (ctx.in_a(own, p), ordered(own, mine, theirs))
 }
 
-/// A point of a face of `own` (its parameters and its place, own frame) on the surface of a face of the other solid.
+/// A point of a face of `own` (its parameters and its place, own frame) on the surface of a face of the other
+/// solid.
 fn crossing(
     decision: &mut Decision<'_>,
     own: Which,

@@ -1,12 +1,14 @@
 //! A deeper witness: a common point whose distances to both boundaries have a large sum.
 //!
-//! The sum is not smooth where several boundary points are equally near: in the middle of a block, on the axis of a pin. Directions
-//! uphill from one nearest point of each boundary end on such ridges, far below the top. Therefore the directions away from the
-//! boundaries are collected from all points asked about nearby, and the next step goes along the shortest vector in the sum of both convex
-//! hulls: uphill for all of them at once. A shortest vector of length zero means that there is no way up within the radius.
+//! The sum is not smooth where several boundary points are equally near: in the middle of a block, on the
+//! axis of a pin. Directions uphill from one nearest point of each boundary end on such ridges, far below the
+//! top. Therefore the directions away from the boundaries are collected from all points asked about nearby,
+//! and the next step goes along the shortest vector in the sum of both convex hulls: uphill for all of them
+//! at once. A shortest vector of length zero means that there is no way up within the radius.
 //!
 //! # Source
-//! A. A. Goldstein, *Optimization of Lipschitz continuous functions*, 1977; C. Lemaréchal's null steps. MATH §15.
+//! A. A. Goldstein, *Optimization of Lipschitz continuous functions*, 1977; C. Lemaréchal's null steps. MATH
+//! §15.
 
 use super::depth::{depth, depth_in};
 use super::{Probe, Witness};
@@ -28,7 +30,8 @@ const ENOUGH: f64 = 0.1;
 /// Steps below this part of the size end the search.
 const LEAST_STEP: f64 = 1e-9;
 
-/// How much more a point counts that is less than the least depth inside, than one whose distances have a smaller sum.
+/// How much more a point counts that is less than the least depth inside, than one whose distances have a
+/// smaller sum.
 const INSIDE_FIRST: f64 = 3.0;
 
 /// A point asked about.
@@ -37,14 +40,16 @@ struct Asked {
     p: P3,
     /// Depths (mm, negative outside) in A and B.
     inside: [f64; 2],
-    /// The sum of the depths, as far as it counts, and what is taken off where one is less than the least one.
+    /// The sum of the depths, as far as it counts, and what is taken off where one is less than the least
+    /// one.
     value: f64,
-    /// By how much the parts of the value grow (frame of A): the depth in A, that in B, and what is taken off.
+    /// By how much the parts of the value grow (frame of A): the depth in A, that in B, and what is taken
+    /// off.
     uphill: [V3; 3],
 }
 
-/// Moves a witness so that the sum of its distances becomes larger. Between convex solids the depths are concave, and the search ends at
-/// the largest sum; else at one that is the largest nearby.
+/// Moves a witness so that the sum of its distances becomes larger. Between convex solids the depths are
+/// concave, and the search ends at the largest sum; else at one that is the largest nearby.
 pub(super) fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut Probe) -> Witness {
     if ctx.a.is_sheet() || ctx.b.is_sheet() {
         return start;
@@ -62,7 +67,8 @@ pub(super) fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut
     }
 }
 
-/// A point near a crossing that is inside both solids by more than `need` (mm): in a sharp tip no step along a normal leads there.
+/// A point near a crossing that is inside both solids by more than `need` (mm): in a sharp tip no step along
+/// a normal leads there.
 pub(super) fn reached(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witness> {
     // In a sharp tip both grow together only where the sum shrinks.
     let course = Course { least: 2.0 * need, sum: 0.0, step: 4.0 * need, trials: FEW_TRIALS };
@@ -84,7 +90,8 @@ struct Course {
     trials: u32,
 }
 
-/// The highest point found, and only by points that `stays` accepts; the first one that is `enough` ends the search.
+/// The highest point found, and only by points that `stays` accepts; the first one that is `enough` ends the
+/// search.
 fn uphill(
     ctx: &Context<'_>,
     start: &P3,
@@ -126,8 +133,8 @@ fn uphill(
     best
 }
 
-/// Whether a point is inside both solids. Within the balls about one that is, it is; else rays may say that it is not, where faces overlap
-/// their trims and the nearest one has the wrong side.
+/// Whether a point is inside both solids. Within the balls about one that is, it is; else rays may say that
+/// it is not, where faces overlap their trims and the nearest one has the wrong side.
 fn is_inside(ctx: &Context<'_>, best: &Asked, next: &Asked, need: f64, probe: &mut Probe) -> bool {
     let [a, b] = best.inside;
     let [c, d] = next.inside;
@@ -149,7 +156,8 @@ fn ask(ctx: &Context<'_>, p: &P3, course: &Course, probe: &mut Probe) -> Asked {
     Asked { p: *p, inside: [a, b], value, uphill }
 }
 
-/// The shortest vector in the sum of the convex hulls of both solids' directions at the points within a radius; by GJK.
+/// The shortest vector in the sum of the convex hulls of both solids' directions at the points within a
+/// radius; by GJK.
 fn shortest(asked: &[Asked], p: &P3, radius: f64) -> V3 {
     let near: ArrayVec<&Asked, REMEMBERED> = asked.iter().filter(|a| (a.p - p).norm() <= radius).collect();
     let lowest = |which: usize, v: &V3| {

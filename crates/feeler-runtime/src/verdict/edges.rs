@@ -30,7 +30,8 @@ pub(super) fn through_faces(
     let ctx = decision.ctx;
     let other = own.other();
     let (body, facing) = (ctx.body(own), ctx.body(other));
-    // A track against a face with a closed form as a whole, or against an area: both in one number, which is quick to sort.
+    // A track against a face with a closed form as a whole, or against an area: both in one number, which is
+    // quick to sort.
     meetings.clear();
     let to_own = &PoseMatrix::from(ctx.pose_to_other(other));
     // Pairs of an area of A follow each other, and so do the tracks of a face.
@@ -86,7 +87,8 @@ pub(super) fn through_faces(
     })
 }
 
-/// Arcs of edges of a face that may cross the surface of one of the other solid, if all others are known not to.
+/// Arcs of edges of a face that may cross the surface of one of the other solid, if all others are known not
+/// to.
 fn open_tracks(
     decision: &mut Decision<'_>,
     own: Which,
@@ -213,8 +215,9 @@ fn crossing(
     })
 }
 
-/// Whether a point near a face's surface (the solid's frame; its parameters where they are known) is in the trims or beside them
-/// within what they leave open: the deviation (mm) of the trim that it lies on, 0 in the interior.
+/// Whether a point near a face's surface (the solid's frame; its parameters where they are known) is in the
+/// trims or beside them within what they leave open: the deviation (mm) of the trim that it lies on, 0 in the
+/// interior.
 pub(super) fn on_face(ctx: &Context<'_>, which: Which, face: u32, p: &P3, uv: Option<P2>) -> Option<f64> {
     let body: &Body = ctx.body(which);
     let data = body.face(face);

@@ -1,21 +1,22 @@
 //! Whether the interiors of the two solids meet: decided, not searched for.
 //!
-//! If they do, then an edge of one passes through a face of the other one, or two faces cross in a closed curve inside both, or a
-//! shell of one lies inside the other solid. All crossings are found ([`feeler_geom::crossing`]), at a level a little inside the
-//! material so that faces that only touch make none. Each is evidence; a [`Witness`], a point farther than the tolerance inside both
-//! solids, confirms it.
+//! If they do, then an edge of one passes through a face of the other one, or two faces cross in a closed
+//! curve inside both, or a shell of one lies inside the other solid. All crossings are found
+//! ([`feeler_geom::crossing`]), at a level a little inside the material so that faces that only touch make
+//! none. Each is evidence; a [`Witness`], a point farther than the tolerance inside both solids, confirms it.
 //!
 //! # Guarantees
-//! [`Finding::Meet`] comes with its witness. [`Finding::Apart`] means that there is no evidence, [`Finding::Touch`] that all of it is
-//! shallower than about twice the tolerance or within the deviation of the trims that it lies on, or that no point nearby is inside
-//! both solids. What the budget of cells has not decided is [`Finding::Undecided`].
+//! [`Finding::Meet`] comes with its witness. [`Finding::Apart`] means that there is no evidence,
+//! [`Finding::Touch`] that all of it is shallower than about twice the tolerance or within the deviation of
+//! the trims that it lies on, or that no point nearby is inside both solids. What the budget of cells has not
+//! decided is [`Finding::Undecided`].
 //!
 //! # Source
 //! MATH §15.
 //!
 //! # Deviations
-//! Coincidence is not classified piece by piece: the level takes the place of it, and points beside each crossing that of samples of
-//! the pieces.
+//! Coincidence is not classified piece by piece: the level takes the place of it, and points beside each
+//! crossing that of samples of the pieces.
 
 mod closed_curves;
 mod deepen;
@@ -41,8 +42,9 @@ use overlap::Overlaps;
 use rooms::{Known, Open, Question, Room, Rooms};
 use std::cmp::Ordering;
 
-/// Depths (in tolerances) of the levels at which crossings are looked for: at the second one where those at the first have no witness.
-/// What is inside both by more than the tolerance may hang together with what is so by less, and reach the first level only there.
+/// Depths (in tolerances) of the levels at which crossings are looked for: at the second one where those at
+/// the first have no witness. What is inside both by more than the tolerance may hang together with what is
+/// so by less, and reach the first level only there.
 const LEVELS: [f64; 2] = [1.0, 2.5];
 /// How far (in tolerances) from the level what counts as a crossing may be.
 const SLACK: f64 = 0.5;
@@ -53,7 +55,8 @@ const BUDGET: u32 = 1_000_000;
 /// Cells that one pair of a curve or area and a face may take.
 const PAIR_BUDGET: u32 = 200_000;
 
-/// Distance (relative to the size) from a crossing without a witness below which another one of the same faces is passed over.
+/// Distance (relative to the size) from a crossing without a witness below which another one of the same
+/// faces is passed over.
 const SAME_PLACE: f64 = 1e-3;
 
 /// What the decision has found.
@@ -137,8 +140,8 @@ impl Scratch {
         &self.places
     }
 
-    /// Places (frame of A) of the last decision where a common point is inside by no more than the tolerance and the deviation (mm) of a
-    /// trim there.
+    /// Places (frame of A) of the last decision where a common point is inside by no more than the tolerance
+    /// and the deviation (mm) of a trim there.
     pub(crate) fn widened(&self) -> &[(P3, f64)] {
         &self.widened
     }
@@ -166,7 +169,8 @@ impl Decision<'_> {
     /// Takes in evidence; whether the search may end.
     fn weigh(&mut self, evidence: &Evidence) -> bool {
         let tol = self.ctx.tol.tol;
-        // One crossing curve is met in many points: what is beside a point without a witness is tried less, and less the more there are.
+        // One crossing curve is met in many points: what is beside a point without a witness is tried less,
+        // and less the more there are.
         let (mut beside, mut known) = (f64::INFINITY, 0);
         for (_, p) in self.failed.iter().filter(|(faces, _)| *faces == evidence.faces) {
             beside = beside.min((p - evidence.p).norm());
@@ -223,8 +227,8 @@ impl Decision<'_> {
     }
 }
 
-/// Decides whether the interiors meet. `moved` is how far B has moved in all; without it all pairs of areas are looked at, whatever
-/// their boxes and earlier queries say.
+/// Decides whether the interiors meet. `moved` is how far B has moved in all; without it all pairs of areas
+/// are looked at, whatever their boxes and earlier queries say.
 pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scratch: &mut Scratch) -> Finding {
     let Scratch { overlaps, rooms, meetings, shells, probe, places, widened, failed } = scratch;
     places.clear();
@@ -295,7 +299,8 @@ pub(crate) fn meeting_areas<'s>(
     pairs
 }
 
-/// The solid that is looked at first: the same one when the roles are swapped, so that the answer is the same.
+/// The solid that is looked at first: the same one when the roles are swapped, so that the answer is the
+/// same.
 fn first_of(ctx: &Context<'_>) -> Which {
     let key = |body: &Body, to_other: &Pose| {
         let t = to_other.translation.vector;

@@ -1,4 +1,5 @@
-//! Pairs of face areas whose crossing is not ruled out by boxes, surfaces and closed bounds of their distance.
+//! Pairs of face areas whose crossing is not ruled out by boxes, surfaces and closed bounds of their
+//! distance.
 //!
 //! A pair is left out when one face stays above the other one, at the most [`SHALLOW`] tolerances behind it:
 //! faces that touch, as those of a bolt and its hole, never get to the search for crossings.
@@ -39,10 +40,11 @@ impl Overlaps {
     }
 }
 
-/// How far (in tolerances) behind another face a face may stay that is above it: a point inside both by more than the tolerance needs
-/// two.
+/// How far (in tolerances) behind another face a face may stay that is above it: a point inside both by more
+/// than the tolerance needs two.
 const SHALLOW: f64 = 1.9;
-/// How far (in tolerances) behind another face a face is that does not cross it: farther than any crossing that is looked for.
+/// How far (in tolerances) behind another face a face is that does not cross it: farther than any crossing
+/// that is looked for.
 const DEEP: f64 = LEVELS[1] + SLACK;
 
 /// Both in mm.
@@ -64,8 +66,8 @@ pub(super) fn all_faces(ctx: &Context<'_>, scratch: &mut Overlaps) {
     scratch.pairs.extend(of_a.iter().flat_map(|i| of_b.iter().map(move |j| (*i, *j))));
 }
 
-/// Pairs of face areas that may meet, into the scratch memory: their boxes overlap, the surface of neither passes by the
-/// box of the other one, and the faces are not plainly apart.
+/// Pairs of face areas that may meet, into the scratch memory: their boxes overlap, the surface of neither
+/// passes by the box of the other one, and the faces are not plainly apart.
 pub(super) fn overlapping_faces(ctx: &Context<'_>, moved: &AccumulatedMotion, scratch: &mut Overlaps) {
     scratch.pairs.clear();
     if ctx.a.faces().is_empty() || ctx.b.faces().is_empty() {
@@ -114,7 +116,8 @@ struct CachedSeparation {
     again: u32,
 }
 
-/// Queries in which two faces that were not plainly apart are taken as not apart without a look: most stay so, and it costs tests only.
+/// Queries in which two faces that were not plainly apart are taken as not apart without a look: most stay
+/// so, and it costs tests only.
 const LOOK_EVERY: u32 = 8;
 
 impl SeparationCache {
@@ -131,8 +134,8 @@ impl SeparationCache {
         self.queries += 1;
     }
 
-    /// How far (mm) B may move by a channel until the faces can be within `room` (mm) and the tolerance, and that channel; `None` where they
-    /// are not known to be apart.
+    /// How far (mm) B may move by a channel until the faces can be within `room` (mm) and the tolerance, and
+    /// that channel; `None` where they are not known to be apart.
     pub(super) fn spare(
         &mut self,
         ctx: &Context<'_>,
@@ -194,8 +197,8 @@ impl Meetings<'_> {
         (spare > 0.0).then(|| Motion::of_displacement(spare).by(node_b.region))
     }
 
-    /// How far B may move until a pair can meet by one of the tests, from cheap to dear: by the surface of A or of B and the box of
-    /// the other, by the faces as wholes.
+    /// How far B may move until a pair can meet by one of the tests, from cheap to dear: by the surface of A
+    /// or of B and the box of the other, by the faces as wholes.
     fn culled(&mut self, pair: (u32, u32), test: u8) -> Option<Margin> {
         let (ctx, channels) = (self.ctx, &self.channels);
         let (node_a, node_b) = (&ctx.a.faces()[pair.0 as usize], &ctx.b.faces()[pair.1 as usize]);

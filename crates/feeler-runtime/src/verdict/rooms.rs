@@ -1,9 +1,11 @@
-//! What earlier queries have shown to be clear of a face's surface, and how far it may move until it can reach it.
+//! What earlier queries have shown to be clear of a face's surface, and how far it may move until it can
+//! reach it.
 //!
-//! A search that finds no crossing knows by how much: every point of a face, or of its edges, is at least a *room* away from the level
-//! of the other face's closed form, or farther than a second room from that face's areas. Signed distances change by no more
-//! than points move. So nothing is found again before one of the two has moved that far against the other one, from where it was then:
-//! by the closed form, for which turns about its own axis do not count, for the first room, by the face itself for the second one.
+//! A search that finds no crossing knows by how much: every point of a face, or of its edges, is at least a
+//! *room* away from the level of the other face's closed form, or farther than a second room from that face's
+//! areas. Signed distances change by no more than points move. So nothing is found again before one of the
+//! two has moved that far against the other one, from where it was then: by the closed form, for which turns
+//! about its own axis do not count, for the first room, by the face itself for the second one.
 //!
 //! # Source
 //! MATH §15.
@@ -79,7 +81,8 @@ struct Entry {
     again: u32,
 }
 
-/// What was found out, by questions and pairs of faces. One may push out another one, which is then unknown again.
+/// What was found out, by questions and pairs of faces. One may push out another one, which is then unknown
+/// again.
 #[derive(Debug, Default)]
 pub(super) struct Rooms {
     entries: Vec<Option<Entry>>,
@@ -193,11 +196,13 @@ impl Entry {
     }
 }
 
-/// How far (mm) the signed distance from a primitive changes in a ball when it is moved by the second pose instead of the first one.
+/// How far (mm) the signed distance from a primitive changes in a ball when it is moved by the second pose
+/// instead of the first one.
 fn way_of_form(primitive: &Primitive, [before, now]: [&Pose; 2], (center, radius): (&P3, f64)) -> f64 {
     let moved = |p: &P3| (before * p, now * p);
     let turned = |v| (before * v, now * v);
-    // About its axis and where that is, a turn by no more than its direction changes takes one place to the other.
+    // About its axis and where that is, a turn by no more than its direction changes takes one place to the
+    // other.
     let about = |at: &P3, tilt: f64| tilt * ((center - at).norm() + radius);
     match primitive {
         Primitive::Plane { origin, normal } => {
@@ -233,7 +238,8 @@ fn way_of_box(bounds: &Aabb, [before, now]: [&Pose; 2]) -> f64 {
     (now * center - before * center).norm() + 0.5 * turn * bounds.diagonal()
 }
 
-/// By how much (mm) a ball is off the areas of a face, the solid's frame; where that is no more than `reach`, no more than this.
+/// By how much (mm) a ball is off the areas of a face, the solid's frame; where that is no more than `reach`,
+/// no more than this.
 pub(super) fn off_areas(body: &Body, face: u32, center: &P3, radius: f64, reach: f64) -> f64 {
     let data = &body.features()[face as usize];
     let mut least = f64::INFINITY;
@@ -285,8 +291,8 @@ mod tests {
         Pose::new(vector(rng, scale), vector(rng, scale)) * about
     }
 
-    /// Signed distances change by no more than the way of a form, points of a box move no more than the way of a box, and a turn of a
-    /// form about its own axis is no way.
+    /// Signed distances change by no more than the way of a form, points of a box move no more than the way
+    /// of a box, and a turn of a form about its own axis is no way.
     #[test]
     fn ways_hold() {
         let mut rng = SmallRng::seed_from_u64(3);

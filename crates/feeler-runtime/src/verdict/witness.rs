@@ -1,8 +1,9 @@
 //! Points inside both solids.
 //!
-//! About a crossing the two solids are, to first order, cones of their faces' normals; a point inside both lies in a direction against
-//! the normal of a face of each. All such directions are tried at several lengths, and what is found is moved until the sum of its
-//! distances to both boundaries is large: every translation that separates the solids is at least as long.
+//! About a crossing the two solids are, to first order, cones of their faces' normals; a point inside both
+//! lies in a direction against the normal of a face of each. All such directions are tried at several
+//! lengths, and what is found is moved until the sum of its distances to both boundaries is large: every
+//! translation that separates the solids is at least as long.
 
 use super::deepen::{deepened, reached};
 use super::depth::depth;
@@ -28,8 +29,8 @@ pub(super) fn touch(ctx: &Context<'_>, p: &P3, probe: &mut Probe) -> bool {
     off_a + off(depth_in(ctx, ctx.b, &(ctx.pose_ba * p), probe).0) <= 1.01 * ctx.tol.tol
 }
 
-/// A point beside a crossing that is inside both solids by more than `need` (mm): a few places, and when `thorough` also uphill along
-/// both boundaries and in the smaller of the depths.
+/// A point beside a crossing that is inside both solids by more than `need` (mm): a few places, and when
+/// `thorough` also uphill along both boundaries and in the smaller of the depths.
 pub(super) fn confirm(
     ctx: &Context<'_>,
     first: Which,
@@ -81,9 +82,9 @@ fn sheets_cross(ctx: &Context<'_>, evidence: &Evidence, need: f64, probe: &mut P
     cross.then_some(Witness { p, inside: [0.0; 2], faces, at: p })
 }
 
-/// From a crossing along the boundary of `own` uphill in the depth in the other solid, until a point behind it is inside both by more
-/// than `need` (mm), and from the top to where both depths are largest: common points of a thin lens, or behind an edge that dips into a
-/// face, lie across it.
+/// From a crossing along the boundary of `own` uphill in the depth in the other solid, until a point behind
+/// it is inside both by more than `need` (mm), and from the top to where both depths are largest: common
+/// points of a thin lens, or behind an edge that dips into a face, lie across it.
 fn ascend(
     ctx: &Context<'_>,
     own: Which,
@@ -192,7 +193,8 @@ fn directions(of_a: &Around, of_b: &Around, along: Option<V3>) -> ArrayVec<V3, 4
         offer(t - sum_a - sum_b);
         offer(t - (sum_a + sum_b) * 0.1);
     }
-    // As steeply behind one of three faces as behind the others: in a thin lens no sum of normals stays inside.
+    // As steeply behind one of three faces as behind the others: in a thin lens no sum of normals stays
+    // inside.
     let all: ArrayVec<(bool, V3), 24> =
         of_a.iter().map(|(_, n)| (true, *n)).chain(of_b.iter().map(|(_, n)| (false, *n))).collect();
     for (i, (x, a)) in all.iter().enumerate() {

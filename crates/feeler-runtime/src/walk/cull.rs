@@ -1,16 +1,18 @@
-//! The culling tests on a pair of nodes, cheapest first: masks, cones of revolution, boxes; at leaves, of features that are not solved
-//! as wholes, polyhedral cones and boxes seen along the normals.
+//! The culling tests on a pair of nodes, cheapest first: masks, cones of revolution, boxes; at leaves, of
+//! features that are not solved as wholes, polyhedral cones and boxes seen along the normals.
 //!
-//! Each test that culls says with what margin: how far B may move (see [`super::motion`]) before it must be asked again.
+//! Each test that culls says with what margin: how far B may move (see [`super::motion`]) before it must be
+//! asked again.
 //!
 //! # Source
 //! BREP §2.4.3, §4.2.2; MATH §7 (the user's angle as a run-time margin), §10 (order).
 //!
 //! # Deviations
-//! Cones get a slack for footpoints that are accepted within a trim's deviation outside their area, boxes likewise, and
-//! cones one for members of conformal sets ([`Allowance`](crate::body::tree::Allowance)): culling must never lose what brute
-//! force finds. The footpoints of a minimum differ by a vector along their common
-//! normal, no longer than the reach: at leaves boxes are compared with reach in the directions of the cones only.
+//! Cones get a slack for footpoints that are accepted within a trim's deviation outside their area, boxes
+//! likewise, and cones one for members of conformal sets ([`Allowance`](crate::body::tree::Allowance)):
+//! culling must never lose what brute force finds. The footpoints of a minimum differ by a vector along their
+//! common normal, no longer than the reach: at leaves boxes are compared with reach in the directions of the
+//! cones only.
 
 use crate::body::tree::{Placed, TreeNode};
 use crate::walk::motion::Motion;
@@ -23,7 +25,8 @@ use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, PolyCone, Pose, V3, math};
 use feeler_hierarchy::{conformal_compatible, strict_compatible};
 
-/// Angle (rad) that a plane between two polyhedral cones is tried to be off them; its success lasts for turns by as much.
+/// Angle (rad) that a plane between two polyhedral cones is tried to be off them; its success lasts for turns
+/// by as much.
 const CONE_MARGIN: f64 = 0.02;
 
 /// Hints from here on are axes of the test of boxes, those below planes between cones.
@@ -39,7 +42,8 @@ pub(crate) struct CullContext {
     tol: Tolerances,
     /// How far (mm) footpoints of pressed minima may be beside their faces: as they are deep.
     beside: f64,
-    /// Sine and cosine of the angle by which the polars of both sides together are dilated, and of that of one side.
+    /// Sine and cosine of the angle by which the polars of both sides together are dilated, and of that of
+    /// one side.
     both: (f64, f64),
     one: (f64, f64),
     alpha: f64,
@@ -93,13 +97,14 @@ impl CullContext {
         }
     }
 
-    /// How far B may move until two nodes, B's being placed in the frame of A, can hold a minimum together; `None`
-    /// when they already may.
+    /// How far B may move until two nodes, B's being placed in the frame of A, can hold a minimum together;
+    /// `None` when they already may.
     pub(crate) fn nodes(&self, a: &TreeNode, b: &TreeNode) -> Option<Motion> {
         self.facing(a, b, || b.cap.axis).or_else(|| self.boxes(a, b, &mut { NO_HINT }))
     }
 
-    /// What [`CullContext::nodes`] tells by feature types and cones; `axis_b` is that of B's cone in the frame of A.
+    /// What [`CullContext::nodes`] tells by feature types and cones; `axis_b` is that of B's cone in the
+    /// frame of A.
     pub(crate) fn facing(&self, a: &TreeNode, b: &TreeNode, axis_b: impl FnOnce() -> V3) -> Option<Motion> {
         let (types_a, types_b) = (a.types.of(self.with_quasi), b.types.of(self.with_quasi));
         if !strict_compatible(types_a, types_b) && !conformal_compatible(types_a, types_b) {
@@ -120,7 +125,8 @@ impl CullContext {
         Some(Motion::of_displacement(gap - reach))
     }
 
-    /// What [`CullContext::boxes`] tells along the axis that `hint` notes, B's node being that of its own frame.
+    /// What [`CullContext::boxes`] tells along the axis that `hint` notes, B's node being that of its own
+    /// frame.
     pub(crate) fn boxes_along(&self, a: &TreeNode, b: &TreeNode, hint: u8) -> Option<Motion> {
         let axis = hint.checked_sub(BOXES).filter(|axis| *axis < SAT_AXES)?;
         let reach = self.reach + self.spare(a, b).length;
@@ -128,8 +134,9 @@ impl CullContext {
         (spare > 0.0).then_some(Motion::of_displacement(spare))
     }
 
-    /// How far B may move until the box of one of two nodes, of those on the other side of the pair, comes within reach
-    /// of the primitive that everything in the other node is on, but for `off` (mm); all in one frame.
+    /// How far B may move until the box of one of two nodes, of those on the other side of the pair, comes
+    /// within reach of the primitive that everything in the other node is on, but for `off` (mm); all in one
+    /// frame.
     pub(crate) fn off_primitive(
         &self,
         (primitive, off): (&Primitive, f64),
@@ -141,8 +148,8 @@ impl CullContext {
         (spare > 0.0).then_some(Motion::of_displacement(spare))
     }
 
-    /// How far B may move until two features can hold a minimum together by the directions of their polars, given nodes
-    /// below them (B's placed in the frame of A); `None` when they already may.
+    /// How far B may move until two features can hold a minimum together by the directions of their polars,
+    /// given nodes below them (B's placed in the frame of A); `None` when they already may.
     pub(crate) fn zones(
         &self,
         (za, a): (&DirectionBand, &TreeNode),
@@ -156,8 +163,9 @@ impl CullContext {
         (spare > 0.0).then_some(Motion::of_rotation(spare))
     }
 
-    /// [`CullContext::nodes`] for what remains to be tested of two leaves; cones in the frames of their solids. Whether the cones
-    /// are apart is looked for first where `hint` says that it was found last, and then noted there.
+    /// [`CullContext::nodes`] for what remains to be tested of two leaves; cones in the frames of their
+    /// solids. Whether the cones are apart is looked for first where `hint` says that it was found last, and
+    /// then noted there.
     pub(crate) fn leaves(
         &self,
         (a, cone_a): (&TreeNode, &PolyCone),
@@ -187,8 +195,8 @@ impl CullContext {
 
     /// Whether no direction of one cone can be opposite to one of the other, `angle` (rad) being left out.
     fn cannot_face(&self, a: &Cap, b: &Cap, angle: f64) -> Option<Motion> {
-        // Angles add up to the reach of both cones; past π every direction is reached. With an obtuse one the sum
-        // must not pass 2π unnoticed.
+        // Angles add up to the reach of both cones; past π every direction is reached. With an obtuse one the
+        // sum must not pass 2π unnoticed.
         let with_a = sum((a.sin, a.cos), self.both);
         let (sin, cos) = sum(with_a, (b.sin, b.cos));
         let obtuse =

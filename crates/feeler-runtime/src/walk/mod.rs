@@ -1,4 +1,5 @@
-//! How two hierarchies are walked: how far the solids have moved, the tree of pairs of nodes, and what leaves pairs out.
+//! How two hierarchies are walked: how far the solids have moved, the tree of pairs of nodes, and what leaves
+//! pairs out.
 
 pub(crate) mod cull;
 pub(crate) mod motion;

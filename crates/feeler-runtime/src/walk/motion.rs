@@ -1,10 +1,11 @@
 //! How far B has moved in the frame of A, summed over a pair's queries.
 //!
-//! A culling test that has held with a margin holds for as long as B has moved less than the margin. Displacements of points and
-//! rotation angles are summed apart: a margin in length is not used up by rotation. Motion is accumulated in several channels: one for B
-//! as a whole, one for each of its regions, since those near the axis of a rotation move little, and one for each axis of its features of
-//! revolution, whose surface stays in place as the solid rotates about it. A margin that depends on the surface of a feature of A is not
-//! used up as B rotates about that feature's axis: seen from B, A moves.
+//! A culling test that has held with a margin holds for as long as B has moved less than the margin.
+//! Displacements of points and rotation angles are summed apart: a margin in length is not used up by
+//! rotation. Motion is accumulated in several channels: one for B as a whole, one for each of its regions,
+//! since those near the axis of a rotation move little, and one for each axis of its features of revolution,
+//! whose surface stays in place as the solid rotates about it. A margin that depends on the surface of a
+//! feature of A is not used up as B rotates about that feature's axis: seen from B, A moves.
 
 use crate::Body;
 use crate::body::{Axis, FeatureData, MOST_AXES, REGIONS};
@@ -14,7 +15,8 @@ use feeler_geom::{P3, Pose, V3, math};
 /// A motion of B, or what a test leaves for one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Motion {
-    /// Largest displacement (mm) of a point of B, of a region of it, or of a surface, rotations about its axis left out.
+    /// Largest displacement (mm) of a point of B, of a region of it, or of a surface, rotations about its
+    /// axis left out.
     pub displacement: f64,
     /// Rotation angle (rad) of B, or of an axis.
     pub rotation: f64,
@@ -80,7 +82,8 @@ impl Margin {
     pub(crate) const ANY: Self = Self { motion: Motion::ANY, channel: MotionChannels::WHOLE };
 }
 
-/// The numbers of a pair's channels: 0 for B as a whole, then its regions ([`Body::regions`]), the axes of B, and those of A.
+/// The numbers of a pair's channels: 0 for B as a whole, then its regions ([`Body::regions`]), the axes of B,
+/// and those of A.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MotionChannels<'a> {
     /// Of the first axis of A and of B.
@@ -106,8 +109,8 @@ impl<'a> MotionChannels<'a> {
         self.moved.of(channel).displacement
     }
 
-    /// The channel for a motion of a feature's surface: that of its axis, unless the feature has none or the axis has moved more in the last
-    /// step than the channel `other`.
+    /// The channel for a motion of a feature's surface: that of its axis, unless the feature has none or the
+    /// axis has moved more in the last step than the channel `other`.
     #[expect(clippy::cast_possible_truncation, reason = "there are no more than CHANNELS")]
     pub(crate) fn of_form(&self, motion: Motion, which: Which, feature: &FeatureData, other: u8) -> u8 {
         let Some(axis) = feature.axis else { return other };
@@ -132,8 +135,8 @@ pub(crate) struct MotionTracker {
     total: AccumulatedMotion,
 }
 
-/// Length that a rotation by one radian counts in the combined component, in sizes of B: about the displacement of a point when a slim
-/// solid rotates about its axis, as a plug does in its socket.
+/// Length that a rotation by one radian counts in the combined component, in sizes of B: about the
+/// displacement of a point when a slim solid rotates about its axis, as a plug does in its socket.
 const LEVER: f64 = 0.2;
 
 /// Motion channels of a pair, at most.
@@ -156,7 +159,8 @@ pub(crate) struct AccumulatedMotion {
     lever: f64,
 }
 
-/// When a margin is used up: as soon as a component, given by its number among those of all channels, reaches a value.
+/// When a margin is used up: as soon as a component, given by its number among those of all channels, reaches
+/// a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Deadline {
     pub component: u16,
@@ -194,7 +198,8 @@ impl AccumulatedMotion {
         if component % COMPONENTS == ROTATION && self.lever > 0.0 { sum / self.lever } else { sum }
     }
 
-    /// When a margin that begins now will be used up; for one of displacement and rotation together maybe earlier.
+    /// When a margin that begins now will be used up; for one of displacement and rotation together maybe
+    /// earlier.
     #[expect(clippy::cast_possible_truncation, reason = "there are no more than CHANNELS")]
     pub(crate) fn due(&self, margin: Margin) -> Deadline {
         let Margin { motion, channel } = margin;
@@ -251,7 +256,8 @@ impl MotionTracker {
         self.total.accumulated.fill([0.0; COMPONENTS]);
     }
 
-    /// Takes the next relative pose; returns the motion of B as a whole since the last one, infinite at the first.
+    /// Takes the next relative pose; returns the motion of B as a whole since the last one, infinite at the
+    /// first.
     pub(crate) fn advance(&mut self, pose_ab: &Pose) -> Motion {
         let last = self.last.replace(*pose_ab);
         let Some(last) = last else { return Motion::ANY };
@@ -292,8 +298,9 @@ impl MotionTracker {
     }
 }
 
-/// The motion of what is of revolution about an axis when its centre moves by `center` and its direction by `direction`, as the
-/// solid turns by `turn`: lengths (mm) and the angle (rad), and what `rounding` adds (mm).
+/// The motion of what is of revolution about an axis when its centre moves by `center` and its direction by
+/// `direction`, as the solid turns by `turn`: lengths (mm) and the angle (rad), and what `rounding` adds
+/// (mm).
 fn of_axis(axis: &Axis, center: V3, direction: V3, (rotation, rounding): (f64, f64)) -> Motion {
     let tilt = direction.norm();
     let displacement = center.norm() + axis.radius * tilt + axis.off[0] * rotation + rounding;
@@ -326,8 +333,8 @@ mod tests {
         MotionTracker { last: None, reach: 10.0, deviation: 0.0, regions, axes, total }
     }
 
-    /// Whatever is left of a margin by a channel, an item is due no later than when nothing is left; ways of regions hold those of their
-    /// points.
+    /// Whatever is left of a margin by a channel, an item is due no later than when nothing is left; ways of
+    /// regions hold those of their points.
     #[test]
     fn nothing_is_due_too_late() {
         let mut rng = SmallRng::seed_from_u64(1);
@@ -385,8 +392,9 @@ mod tests {
         assert!(motion_tracker.total.of(0).rotation < 1e-12, "nothing is added");
     }
 
-    /// The distance from what is of revolution about an axis, of A or of B, changes by no more than the way by the channel of the axis,
-    /// and its direction by no more than the turn, also where its own axis is a little off; turns about the axis alone are none.
+    /// The distance from what is of revolution about an axis, of A or of B, changes by no more than the way
+    /// by the channel of the axis, and its direction by no more than the turn, also where its own axis is a
+    /// little off; turns about the axis alone are none.
     #[test]
     fn forms_move_with_their_axes() {
         let mut rng = SmallRng::seed_from_u64(2);

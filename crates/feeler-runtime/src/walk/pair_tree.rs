@@ -1,17 +1,17 @@
 //! The pairs of nodes that a walk down two trees met, kept from query to query.
 //!
-//! The front is the list of pairs below which nothing was opened. Each that was culled carries what a component tells when it may be culled
-//! no longer: the next walks test only pairs whose time has come and, once in a few walks, the pairs of
-//! leaves that are not culled. The list as a whole is passed over once in a few walks, for what may be due in the next ones. The first
-//! walk starts from a front of one pair.
+//! The front is the list of pairs below which nothing was opened. Each that was culled carries what a
+//! component tells when it may be culled no longer: the next walks test only pairs whose time has come and,
+//! once in a few walks, the pairs of leaves that are not culled. The list as a whole is passed over once in a
+//! few walks, for what may be due in the next ones. The first walk starts from a front of one pair.
 //!
 //! # Source
 //! BREP §4.5.1 (front tracking: one array; descend, and prune partially).
 //!
 //! # Deviations
-//! The reference tests every pair of the front at every step, with its last separating axis first. Here a pair that cannot
-//! have changed is not tested. The array is not kept sorted, the pairs above the front are kept as a tree: pruning
-//! looks at two siblings, and at each only in one walk of [`PRUNE_EVERY`].
+//! The reference tests every pair of the front at every step, with its last separating axis first. Here a
+//! pair that cannot have changed is not tested. The array is not kept sorted, the pairs above the front are
+//! kept as a tree: pruning looks at two siblings, and at each only in one walk of [`PRUNE_EVERY`].
 
 use crate::body::index;
 use crate::walk::motion::{AccumulatedMotion, Deadline, Margin};
@@ -26,11 +26,13 @@ pub(crate) trait Pairs {
 
     /// Makes the note of a pair.
     fn note(&mut self, pair: Nodes) -> Self::Note;
-    /// Number of the group of pairs with this note, of which one active pair stands for all; `None` without a group.
+    /// Number of the group of pairs with this note, of which one active pair stands for all; `None` without a
+    /// group.
     fn group(&self, note: Self::Note) -> Option<u32>;
     /// Whether what is at and below a pair of this group needs no look in this walk.
     fn settled(&self, group: u32) -> bool;
-    /// What a pair is. `hint` is what the last test of the pair has left there, [`NO_HINT`] before the first one.
+    /// What a pair is. `hint` is what the last test of the pair has left there, [`NO_HINT`] before the first
+    /// one.
     fn test(&mut self, pair: Nodes, note: Self::Note, hint: &mut u8) -> Verdict;
     /// Reads something of each line of memory that both nodes are in; what it tells is of no use.
     fn touch(&self, pair: Nodes) -> u64;
@@ -83,14 +85,15 @@ enum State {
 /// No pair; in the front, one that is there no more.
 const GONE: u32 = u32::MAX;
 
-/// Walks after which a pair that was active is tested again: most are still active, and those that are not do no harm.
+/// Walks after which a pair that was active is tested again: most are still active, and those that are not do
+/// no harm.
 const TEST_EVERY: u32 = 16;
-/// Walks after which a pair that stays culled is tried to be pruned with its sibling: a test that fails more often than not. (Those
-/// that are settled are tried at once.)
+/// Walks after which a pair that stays culled is tried to be pruned with its sibling: a test that fails more
+/// often than not. (Those that are settled are tried at once.)
 const PRUNE_EVERY: u32 = 8;
 
-/// The settled pairs of each group, as lists through the pairs, which cost no memory of their own. List 0 is that of pairs which
-/// are about to be looked at, list `g + 1` that of group `g`.
+/// The settled pairs of each group, as lists through the pairs, which cost no memory of their own. List 0 is
+/// that of pairs which are about to be looked at, list `g + 1` that of group `g`.
 #[derive(Clone, Debug, Default)]
 struct Deferred {
     /// Of each list the first pair, or [`GONE`], and whether it is among `groups`.
@@ -164,8 +167,8 @@ impl Deferred {
     }
 }
 
-/// The pairs of a front that can be due in the next walks. Most others stay what they are for long: the front is passed over as a
-/// whole once in a few walks.
+/// The pairs of a front that can be due in the next walks. Most others stay what they are for long: the front
+/// is passed over as a whole once in a few walks.
 #[derive(Clone, Debug, Default)]
 struct UpcomingQueue {
     soon: Vec<Upcoming>,
@@ -177,8 +180,8 @@ struct UpcomingQueue {
     last: Vec<f64>,
 }
 
-/// A place in the front and when it is due, so that those that are not yet are passed over side by side. A place that is listed keeps
-/// that until it is taken out, unless it is gone.
+/// A place in the front and when it is due, so that those that are not yet are passed over side by side. A
+/// place that is listed keeps that until it is taken out, unless it is gone.
 #[derive(Clone, Copy, Debug)]
 struct Upcoming {
     at: f64,
@@ -186,8 +189,8 @@ struct Upcoming {
     component: u16,
 }
 
-/// Steps like the last one for which the front is not passed over again: with twice as many, or half, queries of inserted parts take
-/// as many operations but for one part in a hundred.
+/// Steps like the last one for which the front is not passed over again: with twice as many, or half, queries
+/// of inserted parts take as many operations but for one part in a hundred.
 const STEPS_AHEAD: f64 = 4.0;
 /// The shortest step by any component that is reckoned with, in steps of B as a whole.
 const LEAST_STEP: f64 = 0.1;
@@ -224,7 +227,8 @@ impl UpcomingQueue {
             soon.clear();
             is_listed.clear();
             is_listed.resize(front.at.len(), false);
-            // Which ones are listed follows no pattern: the place of each is written, and the count tells whether it stays.
+            // Which ones are listed follows no pattern: the place of each is written, and the count tells
+            // whether it stays.
             let mut places = [0; BLOCK];
             let blocks =
                 front.at.chunks(BLOCK).zip(front.accumulated.chunks(BLOCK)).zip(is_listed.chunks_mut(BLOCK));
@@ -253,7 +257,8 @@ impl UpcomingQueue {
     #[inline(never)]
     fn take_due(&mut self, told: &[f64], out: &mut Vec<u32>) {
         let Self { soon, is_listed, .. } = self;
-        // Which ones are due follows no pattern: all are written to both lists, and the counts tell what stays.
+        // Which ones are due follows no pattern: all are written to both lists, and the counts tell what
+        // stays.
         out.clear();
         out.resize(soon.len(), 0);
         let (mut kept, mut taken) = (0, 0);
@@ -359,8 +364,8 @@ impl<T: Copy> PairTree<T> {
         (self.gone, self.walks) = (0, 0);
     }
 
-    /// Makes room for as many pairs of leaves as there can be before the front grows: which ones are taken for active depends on earlier
-    /// walks, and another pass over the same poses may meet more of them.
+    /// Makes room for as many pairs of leaves as there can be before the front grows: which ones are taken
+    /// for active depends on earlier walks, and another pass over the same poses may meet more of them.
     pub(crate) fn reserve_active<P>(&self, list: &mut Vec<P>) {
         list.reserve(self.front.capacity().saturating_sub(list.len()));
     }
@@ -421,7 +426,8 @@ impl<T: Copy> PairTree<T> {
         }
     }
 
-    /// Reads something of what will be read at these places, side by side: far apart in memory as it is, each would be waited for.
+    /// Reads something of what will be read at these places, side by side: far apart in memory as it is, each
+    /// would be waited for.
     fn touch(&self, places: &[u32], pairs: &impl Pairs<Note = T>) {
         let read = places.iter().fold(0, |read, &place| {
             let k = self.front[place as usize];
@@ -445,8 +451,8 @@ impl<T: Copy> PairTree<T> {
         self.outlook.add(place, due);
     }
 
-    /// Takes the active pairs for active again but for those whose turn it is to be tested. They come first in a walk: others of their
-    /// groups need no look then.
+    /// Takes the active pairs for active again but for those whose turn it is to be tested. They come first
+    /// in a walk: others of their groups need no look then.
     fn look_at_active(&mut self, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
         self.active.swap(0, 1);
         for i in 0..self.active[1].len() {
@@ -520,7 +526,8 @@ impl<T: Copy> PairTree<T> {
         }
     }
 
-    /// Puts the children of pair `k` into the front: the first one in its place, the second one behind and on the stack.
+    /// Puts the children of pair `k` into the front: the first one in its place, the second one behind and on
+    /// the stack.
     fn open(&mut self, k: u32, place: usize, children: [Nodes; 2], notes: [T; 2]) {
         let places = [index(place), index(self.front.len())];
         let pair = |c: usize| PairNode {
@@ -549,7 +556,8 @@ impl<T: Copy> PairTree<T> {
         self.stack.push(places[1]);
     }
 
-    /// Replaces a pair and its sibling by the pair above, as far up as all of them are culled, or settled; for how long the last one is.
+    /// Replaces a pair and its sibling by the pair above, as far up as all of them are culled, or settled;
+    /// for how long the last one is.
     fn prune(
         &mut self,
         place: usize,
@@ -615,8 +623,8 @@ impl<T: Copy> PairTree<T> {
     }
 }
 
-/// The children of a pair: those of the larger node, each with the other. A node is given by its index, the first of its
-/// children and its radius.
+/// The children of a pair: those of the larger node, each with the other. A node is given by its index, the
+/// first of its children and its radius.
 pub(crate) fn opened((i, a, r): (u32, Option<u32>, f64), (j, b, q): (u32, Option<u32>, f64)) -> [Nodes; 2] {
     match (a, b) {
         (Some(l), other) if other.is_none() || r > q => [(l, j), (l + 1, j)],
@@ -743,8 +751,8 @@ mod tests {
         }
     }
 
-    /// After any motion the walk meets all pairs of leaves that touch, or one of their group, and no others than those that did
-    /// a few walks ago.
+    /// After any motion the walk meets all pairs of leaves that touch, or one of their group, and no others
+    /// than those that did a few walks ago.
     #[test]
     fn finds_what_brute_force_finds() {
         for seed in 0..20 {

@@ -1,4 +1,5 @@
-//! What traversals remember within one query: nodes and primitives in the other solid's frame, and pairs of features.
+//! What traversals remember within one query: nodes and primitives in the other solid's frame, and pairs of
+//! features.
 
 use crate::Body;
 use crate::body::tree::Placed;
@@ -65,7 +66,8 @@ impl PlacedEnvelopes {
         self.current += 1;
     }
 
-    /// [`Body::round`] of a feature moved by `pose`: the same body and pose until the next [`PlacedEnvelopes::restart`].
+    /// [`Body::round`] of a feature moved by `pose`: the same body and pose until the next
+    /// [`PlacedEnvelopes::restart`].
     pub(crate) fn get(&mut self, body: &Body, pose: &Pose, feature: u32) -> Option<&(Primitive, f64)> {
         let item = &mut self.items[feature as usize];
         if item.0 != self.current {
@@ -75,8 +77,8 @@ impl PlacedEnvelopes {
     }
 }
 
-/// What is known of pairs of features since the table was restarted. A pair may push out another one, whose value then is unknown again:
-/// this costs whoever asks some work and nothing else.
+/// What is known of pairs of features since the table was restarted. A pair may push out another one, whose
+/// value then is unknown again: this costs whoever asks some work and nothing else.
 #[derive(Clone, Debug)]
 pub(crate) struct PairTable<T> {
     /// Number of the restart, pair, value.
@@ -90,7 +92,8 @@ impl<T: Copy + Default> Default for PairTable<T> {
     }
 }
 
-/// Slots of a [`PairTable`] as a power of two: several times as many as there are pairs of features near each other.
+/// Slots of a [`PairTable`] as a power of two: several times as many as there are pairs of features near each
+/// other.
 const PAIR_BITS: u32 = 11;
 
 impl<T: Copy + Default> PairTable<T> {

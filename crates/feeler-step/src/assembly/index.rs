@@ -427,8 +427,8 @@ fn relation(r: &Record<'_>) -> Option<Relation> {
     })
 }
 
-/// A representation: plain by its name, complex by its part. Drawings and views are none: what they show a second
-/// time has its place already.
+/// A representation: plain by its name, complex by its part. Drawings and views are none: what they show a
+/// second time has its place already.
 fn representation(entities: &Entities, r: &Record<'_>) -> Option<Rep> {
     if r.kinds()
         .any(|k| k == "DRAUGHTING_MODEL" || k.starts_with("PRESENTATION") || k.contains("_PRESENTATION"))

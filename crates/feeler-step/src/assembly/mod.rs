@@ -1,8 +1,8 @@
 //! Representations, their units, and where the assembly tree places them.
 //!
-//! A product definition owns representations; what they hold (solids, mapped items, other representations in the
-//! same or another place) is its content. Its usages (`NEXT_ASSEMBLY_USAGE_OCCURRENCE`) place other product
-//! definitions in it. Every path from a root to a solid is one instance.
+//! A product definition owns representations; what they hold (solids, mapped items, other representations in
+//! the same or another place) is its content. Its usages (`NEXT_ASSEMBLY_USAGE_OCCURRENCE`) place other
+//! product definitions in it. Every path from a root to a solid is one instance.
 //!
 //! # Source
 //! ISO 10303-41, -43, -44; the implementor forum's recommended practice for assemblies.
@@ -370,7 +370,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Places what representations hold, under the name of their part; returns the parts that mapped items placed.
+    /// Places what representations hold, under the name of their part; returns the parts that mapped items
+    /// placed.
     fn place_content(
         &mut self,
         reps: &[u64],

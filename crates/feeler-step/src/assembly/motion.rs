@@ -109,7 +109,8 @@ fn flat(f: &Frame) -> Frame {
     Frame { z: -image.z, ..image }
 }
 
-/// The image of what is symmetric about the frame's x–z plane: x and z are mirrored, y makes the frame right-handed.
+/// The image of what is symmetric about the frame's x–z plane: x and z are mirrored, y makes the frame
+/// right-handed.
 fn round(f: &Frame) -> Frame {
     let image = plain(f);
     Frame { y: -image.y, ..image }

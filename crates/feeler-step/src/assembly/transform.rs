@@ -27,8 +27,8 @@ fn pose_of(f: &Frame) -> Pose {
     Pose::from_parts(Translation3::from(f.origin.coords), rotation)
 }
 
-/// `CARTESIAN_TRANSFORMATION_OPERATOR_3D`: axis 1, axis 2, origin, scale, axis 3. Writers disagree on how many names
-/// come first; the origin is the only point.
+/// `CARTESIAN_TRANSFORMATION_OPERATOR_3D`: axis 1, axis 2, origin, scale, axis 3. Writers disagree on how
+/// many names come first; the origin is the only point.
 fn operator(geometry: &Geometry<'_>, r: &Record<'_>) -> Res<Motion> {
     let is_point = |i: &usize| {
         let entity = r.maybe_reference(*i).and_then(|id| geometry.entities.find(id));
@@ -47,7 +47,8 @@ fn operator(geometry: &Geometry<'_>, r: &Record<'_>) -> Res<Motion> {
     motion(r.id, origin, axis_1, axis_2, axis_3)
 }
 
-/// ISO 10303-42's `base_axis`: z from axis 3, x from axis 1 across it, y from axis 2 across both, on whichever side.
+/// ISO 10303-42's `base_axis`: z from axis 3, x from axis 1 across it, y from axis 2 across both, on
+/// whichever side.
 fn motion(id: u64, origin: P3, axis_1: Option<V3>, axis_2: Option<V3>, axis_3: Option<V3>) -> Res<Motion> {
     // Without axis 3, a right-handed system from the other two is what writers mean.
     let z = axis_3.or_else(|| Some(axis_1?.cross(&axis_2?))).unwrap_or_else(V3::z);

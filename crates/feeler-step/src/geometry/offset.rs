@@ -1,16 +1,17 @@
 //! Parallel surfaces of free-form surfaces, which have no exact rational form.
 //!
 //! # Source
-//! Piecewise biquintic Hermite interpolation of `S + d n`, whose first derivatives follow from the second ones of `S`
-//! (the twist by a difference quotient). Every patch of `S` keeps its own pieces, so that a jump of curvature
-//! between patches is no error.
+//! Piecewise biquintic Hermite interpolation of `S + d n`, whose first derivatives follow from the second
+//! ones of `S` (the twist by a difference quotient). Every patch of `S` keeps its own pieces, so that a jump
+//! of curvature between patches is no error.
 
 use feeler_geom::bezier::BezierSurface;
 use feeler_geom::{P2, SurfaceDerivs, V3};
 
 use crate::entities::{Res, bad};
 
-/// Deviation (mm) that is reached within the fewer pieces, within the most pieces, and by no surface that is refused.
+/// Deviation (mm) that is reached within the fewer pieces, within the most pieces, and by no surface that is
+/// refused.
 const WANTED: f64 = 1e-6;
 const ENOUGH: f64 = 1e-4;
 const ACCEPTED: f64 = 1e-2;
@@ -18,8 +19,8 @@ const ACCEPTED: f64 = 1e-2;
 const FEW_CELLS: usize = 2_000;
 const MAX_CELLS: usize = 16_000;
 
-/// The parallel surface at distance `d` along the natural normal, and its measured deviation (mm), a safety factor
-/// included.
+/// The parallel surface at distance `d` along the natural normal, and its measured deviation (mm), a safety
+/// factor included.
 pub(super) fn offset(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurface, f64)> {
     let (n_u, n_v) = grid.n_patches();
     // Pieces of every interval.
@@ -52,7 +53,8 @@ pub(super) fn offset(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurfac
         if worst <= wanted || cells(&next) > MAX_CELLS {
             if worst > ACCEPTED {
                 let message = format!(
-                    "is an OFFSET_SURFACE that can only be approximated to {worst:.1e} mm; export it as a B-spline"
+                    "is an OFFSET_SURFACE that can only be approximated to {worst:.1e} mm; export it as a \
+                        B-spline"
                 );
                 return bad(id, message);
             }
@@ -101,7 +103,8 @@ fn cells((u, v): &(Vec<usize>, Vec<usize>)) -> usize {
     u.iter().sum::<usize>() * v.iter().sum::<usize>()
 }
 
-/// The intervals between breaks, each cut into as many equal parts as asked, with the index of their interval.
+/// The intervals between breaks, each cut into as many equal parts as asked, with the index of their
+/// interval.
 #[expect(clippy::cast_precision_loss, reason = "small counts")]
 fn refined(breaks: &[f64], cuts: &[usize]) -> Vec<(usize, [f64; 2])> {
     let mut out = Vec::new();
@@ -112,8 +115,8 @@ fn refined(breaks: &[f64], cuts: &[usize]) -> Vec<(usize, [f64; 2])> {
     out
 }
 
-/// Largest distance at equal parameters between a piece and the parallel surface, at points inside and on its rim;
-/// on the two sides along u; on those along v.
+/// Largest distance at equal parameters between a piece and the parallel surface, at points inside and on its
+/// rim; on the two sides along u; on those along v.
 fn deviation(
     piece: &BezierSurface,
     u: &[f64; 2],

@@ -1,7 +1,8 @@
 //! Edges that a file gives in the parameter plane of a surface only: fitted in space.
 //!
 //! # Source
-//! ISO 10303-42 (`pcurve`); piecewise cubic Hermite interpolation of `S(c(t))` with derivatives by the chain rule.
+//! ISO 10303-42 (`pcurve`); piecewise cubic Hermite interpolation of `S(c(t))` with derivatives by the chain
+//! rule.
 
 use feeler_geom::bezier::BezierSpline;
 use feeler_geom::{Curve, P2, P3, Surface, V2, V3, math};
@@ -57,8 +58,8 @@ impl Geometry<'_> {
         }
     }
 
-    /// One of the curves in parameter planes, where the one in space is not the edge's: it misses the ends of the edge by
-    /// more than gaps may be, and the other one does not.
+    /// One of the curves in parameter planes, where the one in space is not the edge's: it misses the ends of
+    /// the edge by more than gaps may be, and the other one does not.
     fn better_pcurve(&mut self, r: &Record<'_>, read: &ReadCurve, ends: [P3; 2]) -> Option<ReadCurve> {
         let miss = miss(&read.curve, &ends);
         let allowed = (10.0 * self.units.uncertainty).max(GAP * (ends[1] - ends[0]).norm());
@@ -76,7 +77,10 @@ impl Geometry<'_> {
         let (id, other) = found?;
         self.note(
             r.id,
-            format!("has a curve in space that misses its ends by {miss:.1e} mm; PCURVE #{id} does not, and was taken"),
+            format!(
+                "has a curve in space that misses its ends by {miss:.1e} mm; PCURVE #{id} does not, and \
+                was taken"
+            ),
         );
         Some(other)
     }
@@ -135,7 +139,8 @@ impl Geometry<'_> {
                     return bad(
                         r.id,
                         format!(
-                            "is a PCURVE that can only be fitted to {deviation:.1e} mm; export a curve in space"
+                            "is a PCURVE that can only be fitted to {deviation:.1e} mm; export a curve in \
+                                space"
                         ),
                     );
                 }

@@ -1,10 +1,10 @@
 //! Profiles that cross the axis that they are turned about: one part of them is the surface.
 //!
-//! ISO 10303-42 wants no such profile, but writers drop the trims of arcs: a whole ellipse turned about its own axis
-//! covers the ellipsoid twice. The profile is cut where it crosses the axis, and the part that the face lies on is
-//! kept. Of two halves that are mirror images both do; they differ in the side that the file's normal points to. The
-//! half is the one in whose parameters the file gives the face's edges, or else the one that an edge in the plane of
-//! the profile (a seam) lies on.
+//! ISO 10303-42 wants no such profile, but writers drop the trims of arcs: a whole ellipse turned about its
+//! own axis covers the ellipsoid twice. The profile is cut where it crosses the axis, and the part that the
+//! face lies on is kept. Of two halves that are mirror images both do; they differ in the side that the
+//! file's normal points to. The half is the one in whose parameters the file gives the face's edges, or else
+//! the one that an edge in the plane of the profile (a seam) lies on.
 
 use std::f64::consts::TAU;
 
@@ -160,7 +160,8 @@ impl Geometry<'_> {
         let mut keep = in_file.iter().map(|off| *off <= least + 1e-3 * plane.size);
         parts.retain(|_| keep.next().unwrap_or(true));
         let side = seam_side(&plane, near);
-        // Where nothing tells, the side that writers begin on: the first axis of the conic's frame, or rising along it.
+        // Where nothing tells, the side that writers begin on: the first axis of the conic's frame, or rising
+        // along it.
         let begins = match &profile.curve {
             Curve::Ellipse { frame, .. } if frame.x.dot(&plane.across).abs() > 0.5 => frame.x,
             Curve::Ellipse { frame, .. } | Curve::Parabola { frame, .. } | Curve::Hyperbola { frame, .. } => {
@@ -174,8 +175,8 @@ impl Geometry<'_> {
         Some(Part { is_guess, ..*best })
     }
 
-    /// How far (mm, summed) points of the face's edges are from the curves that the file gives for these edges in the
-    /// surface's parameters, if the face is on this part of the profile.
+    /// How far (mm, summed) points of the face's edges are from the curves that the file gives for these
+    /// edges in the surface's parameters, if the face is on this part of the profile.
     fn off_parameter_curves(&self, plane: &Plane<'_>, part: &Part, surface: u64, near: Near<'_>) -> f64 {
         let profile_side = plane.across * part.side;
         let mut sum = 0.0;
@@ -207,8 +208,8 @@ impl Geometry<'_> {
         sum
     }
 
-    /// The curves that the file gives for an edge in the parameters of one of these surfaces; what cannot be read is
-    /// no witness.
+    /// The curves that the file gives for an edge in the parameters of one of these surfaces; what cannot be
+    /// read is no witness.
     fn parameter_curves(&self, edge: u64, surfaces: &[u64]) -> Vec<Curve> {
         let read = |pcurve: u64| {
             let r = self.entities.find(pcurve)?.flattened();
@@ -240,7 +241,8 @@ fn off_curve(curve: &Curve, at: V2, period: V2, lengths: V2) -> f64 {
     least
 }
 
-/// On which side of the axis edges in the profile's plane lie; 0 where there are none, or as much on either side.
+/// On which side of the axis edges in the profile's plane lie; 0 where there are none, or as much on either
+/// side.
 fn seam_side(plane: &Plane<'_>, near: Near<'_>) -> f64 {
     let normal = plane.axis.cross(&plane.across);
     let mut sum = 0.0;

@@ -1,7 +1,7 @@
 //! Surfaces of every kind that a face may lie on.
 //!
-//! A surface is read for one face: where that is tells what the surface alone does not (which nappe of a cone, how
-//! much of an unbounded extrusion).
+//! A surface is read for one face: where that is tells what the surface alone does not (which nappe of a
+//! cone, how much of an unbounded extrusion).
 
 use feeler_geom::{Curve, Frame, P3, Surface, math};
 
@@ -62,7 +62,8 @@ pub(crate) struct ReadSurface {
     pub(crate) same_normal: bool,
     /// Largest distance from the file's surface (mm), 0 when exact.
     pub(crate) deviation: f64,
-    /// Nothing tells which half of a profile that crosses its axis is turned: the normal may be the other one.
+    /// Nothing tells which half of a profile that crosses its axis is turned: the normal may be the other
+    /// one.
     pub(crate) either_way: bool,
 }
 
@@ -214,7 +215,8 @@ fn signed(radius: f64) -> Option<(f64, bool)> {
     (radius != 0.0).then_some((radius.abs(), radius > 0.0))
 }
 
-/// ISO 10303-42's cone has a radius at its placement; ours has its apex there, and only the nappe with the face.
+/// ISO 10303-42's cone has a radius at its placement; ours has its apex there, and only the nappe with the
+/// face.
 fn cone(id: u64, frame: &Frame, radius: f64, half_angle: f64, near: Near<'_>) -> Res<ReadSurface> {
     // A negative angle opens the other way.
     let flip = half_angle < 0.0;

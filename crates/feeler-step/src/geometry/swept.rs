@@ -146,8 +146,8 @@ fn revolution(
     Some(Turned::Range(t0, t1))
 }
 
-/// A line turned about an axis in one plane with it: cylinder, plane or cone. Outer `None`: no area; inner `None`:
-/// the line is askew.
+/// A line turned about an axis in one plane with it: cylinder, plane or cone. Outer `None`: no area; inner
+/// `None`: the line is askew.
 #[expect(clippy::option_option, reason = "two different ways of not being canonical")]
 fn revolved_line(p: &P3, dir: &V3, origin: &P3, axis: &V3, near: Near<'_>) -> Option<Option<Surface>> {
     let offset = p - origin;
@@ -216,8 +216,8 @@ fn profile_point(curve: &Curve, middle: Option<P3>, origin: &P3, axis: &V3) -> O
     }
 }
 
-/// Direction of the natural normal of a canonical surface at a point on it, up to a positive factor and, for the
-/// cone, up to less than a quarter turn.
+/// Direction of the natural normal of a canonical surface at a point on it, up to a positive factor and, for
+/// the cone, up to less than a quarter turn.
 fn natural_direction(surface: &Surface, p: &P3) -> V3 {
     let radial = |f: &Frame| {
         let q = f.local(p);

@@ -1,6 +1,7 @@
 //! Characters to tokens.
 
-/// The smallest piece of a text that means something. What is between quotes or brackets stands as it is written.
+/// The smallest piece of a text that means something. What is between quotes or brackets stands as it is
+/// written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token<'a> {
     /// A keyword, or a mark such as `END-ISO-10303-21`.
@@ -183,8 +184,8 @@ impl<'a> Lexer<'a> {
         &rest[..rest.len() - (self.text.len() - self.at)]
     }
 
-    /// A sign, digits, and for a real a point with more digits and an exponent. The point may be missing before an
-    /// exponent, and the digits before the point.
+    /// A sign, digits, and for a real a point with more digits and an exponent. The point may be missing
+    /// before an exponent, and the digits before the point.
     fn number(&mut self) -> Option<Token<'a>> {
         let start = self.at;
         let sign = usize::from(matches!(self.text[start], b'+' | b'-'));

@@ -1,15 +1,16 @@
 //! The clear text of ISO 10303-21: from characters to entities that refer to each other by number.
 //!
-//! What the entities mean is of no concern here: names are text, attributes are numbers, texts, references and lists.
-//! The reader asks for the sections of the standard and takes what writers make of them where that leaves no doubt about
-//! the entities: marks without a semicolon, a header that lacks entities, several DATA sections, entities after their
-//! end, no end mark. Each is told. A file that ends before its data do is cut off, and an error.
+//! What the entities mean is of no concern here: names are text, attributes are numbers, texts, references
+//! and lists. The reader asks for the sections of the standard and takes what writers make of them where that
+//! leaves no doubt about the entities: marks without a semicolon, a header that lacks entities, several DATA
+//! sections, entities after their end, no end mark. Each is told. A file that ends before its data do is cut
+//! off, and an error.
 //!
 //! # Why our own
-//! The syntax is small. The reader that stood here before knows every entity of the application protocols as well,
-//! which was 40 % of the program's build, and stops at the first sign that is out of order, so that a second reader had
-//! to put texts in order for it. Others in the registry are bound to schemas of their own (ruststep, truck-stepio) or
-//! are not kept up (iso-10303).
+//! The syntax is small. The reader that stood here before knows every entity of the application protocols as
+//! well, which was 40 % of the program's build, and stops at the first sign that is out of order, so that a
+//! second reader had to put texts in order for it. Others in the registry are bound to schemas of their own
+//! (ruststep, truck-stepio) or are not kept up (iso-10303).
 //!
 //! # Source
 //! ISO 10303-21:2016, §5 to §12.

@@ -145,10 +145,12 @@ impl<'a> Parser<'a> {
             } else if section == Section::After {
                 match self.token {
                     Token::End => break,
-                    Token::Reference(_) => {
-                        outside += 1;
-                        self.instance()?;
-                    }
+                    Token::Reference(_) => match self.instance() {
+                        Ok(()) => outside += 1,
+                        // The data are over: what is cut off behind them is not missed.
+                        Err(fault) if fault.at_end => break,
+                        Err(fault) => return Err(fault),
+                    },
                     // What else follows the data means nothing.
                     _ => {
                         self.lexer.skip_statement();
@@ -232,7 +234,8 @@ impl<'a> Parser<'a> {
         names.is_some()
     }
 
-    /// ANCHOR, REFERENCE and SIGNATURE: what is in other files is counted, the rest means nothing for the shape.
+    /// ANCHOR, REFERENCE and SIGNATURE: what is in other files is counted, the rest means nothing for the
+    /// shape.
     fn third_edition(&mut self) -> Read<()> {
         self.mark()?;
         while !self.is_word("ENDSEC") {

@@ -9,8 +9,8 @@ const WORDS: [&str; 5] = [
     "AP242_MANAGED_MODEL_BASED_3D_ENGINEERING",
 ];
 
-/// Parts of ISO 10303 whose object identifier, as in `{ 1 0 10303 214 3 1 1 }`, says the same: the protocols, and the
-/// modules that AP203 and AP242 are made of.
+/// Parts of ISO 10303 whose object identifier, as in `{ 1 0 10303 214 3 1 1 }`, says the same: the protocols,
+/// and the modules that AP203 and AP242 are made of.
 const PARTS: [&str; 4] = ["203", "214", "403", "442"];
 
 /// Whether some name is that of a schema that is read here.

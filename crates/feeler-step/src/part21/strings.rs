@@ -40,8 +40,8 @@ pub(super) fn decoded(raw: &[u8]) -> (String, bool) {
     (String::from_utf8_lossy(&out).into_owned(), is_odd)
 }
 
-/// What the escape at the beginning of a text stands for, and its length. `page`: the encoding that `\S\` takes the
-/// upper half of; none is ISO 8859-1.
+/// What the escape at the beginning of a text stands for, and its length. `page`: the encoding that `\S\`
+/// takes the upper half of; none is ISO 8859-1.
 fn escape(rest: &[u8], page: &mut Option<&'static Encoding>) -> Option<(String, usize)> {
     match rest {
         [_, b'\\', ..] => Some(("\\".to_owned(), 2)),

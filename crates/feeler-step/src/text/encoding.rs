@@ -1,7 +1,8 @@
-//! Texts in other encodings than the standard's: decoded where their encoding is found out, left as numbers otherwise.
+//! Texts in other encodings than the standard's: decoded where their encoding is found out, left as numbers
+//! otherwise.
 //!
-//! Part 21 writes what is beyond ASCII as escapes. Writers put the bytes of their system's encoding into strings
-//! instead; nothing but these bytes tells which encoding that is.
+//! Part 21 writes what is beyond ASCII as escapes. Writers put the bytes of their system's encoding into
+//! strings instead; nothing but these bytes tells which encoding that is.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -57,7 +58,8 @@ fn in_utf8_or_other(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
     (Cow::Owned(out), note)
 }
 
-/// Whether a text is not in UTF-8, or could be by chance: as letters of two bytes each, which Chinese is now and then.
+/// Whether a text is not in UTF-8, or could be by chance: as letters of two bytes each, which Chinese is now
+/// and then.
 fn may_be_other(text: &[u8]) -> bool {
     match std::str::from_utf8(text) {
         Ok(read) => !read.is_ascii() && read.chars().all(|c| c < '\u{800}'),

@@ -1,7 +1,8 @@
 //! STEP files in gzip or ZIP (`.stpz`, `.step.gz`, `.zip`), told by how they begin, whatever their names.
 //!
 //! # Source
-//! RFC 1952 (gzip), APPNOTE (ZIP); the `CAx` implementor forum's recommended practice for compressed STEP files.
+//! RFC 1952 (gzip), APPNOTE (ZIP); the `CAx` implementor forum's recommended practice for compressed STEP
+//! files.
 
 use std::borrow::Cow;
 use std::fs::File;

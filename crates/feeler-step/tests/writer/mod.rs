@@ -138,7 +138,8 @@ impl File {
             .collect()
     }
 
-    /// Faces of a body of revolution about the world's z between two circles, its side on `side` with a seam at y = 0.
+    /// Faces of a body of revolution about the world's z between two circles, its side on `side` with a seam
+    /// at y = 0.
     pub fn turned(&mut self, r0: f64, z0: f64, r1: f64, z1: f64, side: u64, side_sense: bool) -> Vec<u64> {
         let (v0, v1) = (self.vertex([r0, 0., z0]), self.vertex([r1, 0., z1]));
         let ring = |f: &mut Self, v: u64, r: f64, z: f64| {
@@ -201,7 +202,8 @@ impl File {
         ));
         self.add(format!(
             "(GEOMETRIC_REPRESENTATION_CONTEXT(3)GLOBAL_UNCERTAINTY_ASSIGNED_CONTEXT((#{u}))\
-             GLOBAL_UNIT_ASSIGNED_CONTEXT((#{length},#{angle},#{solid_angle}))REPRESENTATION_CONTEXT('','3D'))"
+             GLOBAL_UNIT_ASSIGNED_CONTEXT((#{length},#{angle},#{solid_angle}))\
+             REPRESENTATION_CONTEXT('','3D'))"
         ))
     }
 

@@ -1,4 +1,5 @@
-//! Horn tori: a tube about a circle of its own radius meets itself in one point, where the parameters turn over.
+//! Horn tori: a tube about a circle of its own radius meets itself in one point, where the parameters turn
+//! over.
 
 use super::*;
 

@@ -46,7 +46,8 @@ fn gaps_along_edges_are_closed_for_the_volume() {
     }
 }
 
-/// Curves in place of circles that leave their faces to either side many times: what is beside them on the whole counts.
+/// Curves in place of circles that leave their faces to either side many times: what is beside them on the
+/// whole counts.
 #[test]
 fn edges_that_wind_about_their_faces_add_nothing() {
     let (radius, height) = (5.0, 200.0);
@@ -81,7 +82,8 @@ fn edges_that_wind_about_their_faces_add_nothing() {
     assert!((solid.volume / volume - 1.0).abs() < 1e-9, "{} {volume}", solid.volume);
 }
 
-/// A prism over a pointed profile: a long straight edge, and a curved one that dips below it by `dip` beside the tip.
+/// A prism over a pointed profile: a long straight edge, and a curved one that dips below it by `dip` beside
+/// the tip.
 fn pointed_prism(dip: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
     let outline = [[0.0, 0.0], [10.0, 0.0], [10.0, 1.0], [3.0, 1.0]];
@@ -194,8 +196,8 @@ fn gaps_at_vertices_are_closed_with_a_warning() {
     assert!(block(1e-2, 0.0).is_err(), "a thousandth of the size at most");
 }
 
-/// A prism over the triangle (0, 0), (4, 0), (0, 3) under a curved patch, one side of which has the length `side` at the
-/// first corner, where the file has one vertex and no edge.
+/// A prism over the triangle (0, 0), (4, 0), (0, 3) under a curved patch, one side of which has the length
+/// `side` at the first corner, where the file has one vertex and no edge.
 fn under_a_collapsing_patch(side: f64) -> (SolidSource, BezierSurface) {
     let corner = |u: usize| P3::new(0.0, 0.5 * side * u as f64, 2.0);
     let far = |u: usize| P3::new(4.0 - 2.0 * u as f64, 1.5 * u as f64, if u == 1 { 2.8 } else { 2.0 });

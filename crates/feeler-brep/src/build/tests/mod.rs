@@ -128,8 +128,8 @@ fn random_directions(seed: u64, n: usize) -> Vec<V3> {
     out
 }
 
-/// A horn between the circles of radius 1 and 2 that touch at the origin, cut off at `x = 1`, as a plate of height 1
-/// or as a hole in a square plate.
+/// A horn between the circles of radius 1 and 2 that touch at the origin, cut off at `x = 1`, as a plate of
+/// height 1 or as a hole in a square plate.
 fn horn(hole: bool) -> SolidSource {
     let mut b = SourceBuilder::new();
     let rim = |b: &mut SourceBuilder, z: f64| {

@@ -21,9 +21,9 @@ fn a_full_meridian_is_split_at_the_poles() {
 
 #[test]
 fn an_edge_is_split_where_it_turns_from_convex_to_concave() {
-    // A ruled top z = x y / 2 over [-1, 1] × [-1, 1] as a bilinear patch, over a flat bottom with straight sides:
-    // no edge changes. Its mirror image glued along y = 0 … instead: two patches meet along the x axis with slopes
-    // ± x / 2 in y: a ridge for x < 0, a valley for x > 0.
+    // A ruled top z = x y / 2 over [-1, 1] × [-1, 1] as a bilinear patch, over a flat bottom with straight
+    // sides: no edge changes. Its mirror image glued along y = 0 … instead: two patches meet along the x axis
+    // with slopes ± x / 2 in y: a ridge for x < 0, a valley for x > 0.
     use feeler_geom::bezier::{BezierSurface, homogeneous};
     let mut b = SourceBuilder::new();
     let z = |x: f64, y: f64| 2.0 + 0.5 * x * y.abs();

@@ -128,8 +128,8 @@ fn a_vertex_in_the_middle_of_a_plane_or_of_an_edge_is_kept() {
     }
 }
 
-/// Brute force: `d` is in the polar of the material's tangent cone when no direction that starts inside the material
-/// makes an acute angle with it.
+/// Brute force: `d` is in the polar of the material's tangent cone when no direction that starts inside the
+/// material makes an acute angle with it.
 #[test]
 fn polars_agree_with_the_tangent_cone_of_the_material() {
     type Inside = fn(&V3) -> bool;

@@ -1,7 +1,7 @@
 //! Following a curve of two surfaces, between the trims of two faces.
 //!
-//! Points are corrected in space: Newton's method on the signed distances from both surfaces and a plane across the way. It needs no
-//! parameters, and a pole or a seam is like any other place.
+//! Points are corrected in space: Newton's method on the signed distances from both surfaces and a plane
+//! across the way. It needs no parameters, and a pole or a seam is like any other place.
 
 use super::seed::Seed;
 use crate::footpoint::trim::on_face;
@@ -17,8 +17,8 @@ const TANGENT: f64 = 1e-6;
 const ON_BOTH: f64 = 1e-12;
 /// Sine of that angle below which curves nearby are not told apart.
 const BLURRED: f64 = 0.02;
-/// Curves that come near each other are told apart by small steps: over a side that sine changes by no more than this factor, unless it
-/// falls below the limit at which they are taken to meet.
+/// Curves that come near each other are told apart by small steps: over a side that sine changes by no more
+/// than this factor, unless it falls below the limit at which they are taken to meet.
 const SINE_CHANGE: f64 = 0.4;
 const MEETING: f64 = 4e-5;
 /// Steps of Newton's method.
@@ -104,7 +104,8 @@ impl Trace {
             let d = w[1] - w[0];
             let s = ((p - w[0]).dot(&d) / d.norm_squared()).clamp(0.0, 1.0);
             let on = w[0] + d * s;
-            // Another curve may be as near as the chord error allows; but where curves meet in a tangent point all are one.
+            // Another curve may be as near as the chord error allows; but where curves meet in a tangent
+            // point all are one.
             (p - on).norm() <= near
                 && ((p - on).norm() <= SAME * size
                     || start.at.sine < BLURRED

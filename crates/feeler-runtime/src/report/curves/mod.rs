@@ -1,7 +1,8 @@
 //! The curves in which the boundaries of two interfering solids cross, and the pairs of faces that do.
 //!
-//! A curve of two faces begins and ends where an edge of one passes through the other one, or is closed. Both are found as in the verdict,
-//! with the surfaces themselves instead of their levels ([`seeds`]); from there the curve is followed ([`march`]).
+//! A curve of two faces begins and ends where an edge of one passes through the other one, or is closed. Both
+//! are found as in the verdict, with the surfaces themselves instead of their levels ([`seeds`]); from there
+//! the curve is followed ([`march`]).
 //!
 //! # Deviations
 //! Faces that are nearly tangent have no sharp curve: such places are left out and named.
@@ -25,8 +26,8 @@ use std::sync::Arc;
 const MOST_POINTS: usize = 1_000_000;
 
 impl ContactPair {
-    /// All pairs of a face of A and one of B that cross, by their numbers; empty where the solids do not interfere, and where one holds the
-    /// other one. Features with the parameters of a point where they do.
+    /// All pairs of a face of A and one of B that cross, by their numbers; empty where the solids do not
+    /// interfere, and where one holds the other one. Features with the parameters of a point where they do.
     ///
     /// What is in contact or in one place does not cross. A search that takes about as long as a few queries.
     ///
@@ -46,12 +47,13 @@ impl ContactPair {
         Ok(out)
     }
 
-    /// The curves in which faces of the two solids cross, as polylines in world coordinates (mm), by the numbers of the faces: empty where
-    /// the solids do not interfere.
+    /// The curves in which faces of the two solids cross, as polylines in world coordinates (mm), by the
+    /// numbers of the faces: empty where the solids do not interfere.
     ///
-    /// Vertices are on both surfaces to 1e-9 of the size or better, and no point of a curve is farther than `chord` (mm) from its polyline,
-    /// as measured at three places of each side. Curves end at the trims of both faces; an edge that lies in the other face is met from one
-    /// of its own. Places that could not be followed are in [`Crossings::left_out`].
+    /// Vertices are on both surfaces to 1e-9 of the size or better, and no point of a curve is farther than
+    /// `chord` (mm) from its polyline, as measured at three places of each side. Curves end at the trims of
+    /// both faces; an edge that lies in the other face is met from one of its own. Places that could not be
+    /// followed are in [`Crossings::left_out`].
     ///
     /// # Errors
     /// As [`ContactPair::query`], and [`QueryError::Chord`].
@@ -100,7 +102,8 @@ impl ContactPair {
         Ok(out)
     }
 
-    /// Hands over each pair of faces that may cross, with the places where curves begin or that they run through.
+    /// Hands over each pair of faces that may cross, with the places where curves begin or that they run
+    /// through.
     fn each_crossing(
         &self,
         pose_a: &Pose,

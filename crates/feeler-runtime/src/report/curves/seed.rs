@@ -17,7 +17,8 @@ pub(super) struct Seed {
 }
 
 impl Seed {
-    /// Whether another one is in the same place, or on the same curve nearby: in the direction of both tangents.
+    /// Whether another one is in the same place, or on the same curve nearby: in the direction of both
+    /// tangents.
     pub(super) fn stands_for(&self, other: &Self, same: f64, nearby: f64) -> bool {
         let d = other.p - self.p;
         let length = d.norm();

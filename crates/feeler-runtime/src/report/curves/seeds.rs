@@ -1,4 +1,5 @@
-//! Points on all crossing curves of two faces: where their trims pass through the other surface, and points on each closed curve.
+//! Points on all crossing curves of two faces: where their trims pass through the other surface, and points
+//! on each closed curve.
 
 use super::march::Faces;
 use super::seed::Seed;

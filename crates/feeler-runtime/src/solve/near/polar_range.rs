@@ -1,14 +1,14 @@
-//! Whether a direction in the polars of two features of revolution can be that of a critical pair, there and along the
-//! valley of small distances that it lies in.
+//! Whether a direction in the polars of two features of revolution can be that of a critical pair, there and
+//! along the valley of small distances that it lies in.
 //!
-//! The border of a fillet that meets its neighbours smoothly has a polar of nearly one angle to the axis, and a fillet
-//! that of a part of its meridian: most critical pairs of whole circles and tori have another one. Along a valley of nearly
-//! coaxial circles both footpoints turn about the axes and the angle hardly changes.
+//! The border of a fillet that meets its neighbours smoothly has a polar of nearly one angle to the axis, and
+//! a fillet that of a part of its meridian: most critical pairs of whole circles and tori have another one.
+//! Along a valley of nearly coaxial circles both footpoints turn about the axes and the angle hardly changes.
 //!
 //! # Source
-//! MATH §2 (polars), §3 (skeletons): with `w = h n` from one circle's point to the other's and axes z, z' at an angle τ, the
-//! angle's cosine is `w·z / h`; along the circles `w·z` changes by at most sin τ and `h` by at most what
-//! eccentricity and tilt make of the distance from the axis, both a unit of way.
+//! MATH §2 (polars), §3 (skeletons): with `w = h n` from one circle's point to the other's and axes z, z' at
+//! an angle τ, the angle's cosine is `w·z / h`; along the circles `w·z` changes by at most sin τ and `h` by
+//! at most what eccentricity and tilt make of the distance from the axis, both a unit of way.
 
 use super::{Near, Shape};
 use crate::footpoint::bands::in_zone;
@@ -24,16 +24,17 @@ const SAFETY: f64 = 2.0;
 /// Largest ratio of lengths that is taken for an angle, with [`SAFETY`].
 const MOST_OFF: f64 = 0.5;
 
-/// Whether a minimum within the way `reach` (mm) of a critical pair, along the features, can have its direction in both
-/// polars. `false` is certain up to what the features are measured to be off their canonical ones.
+/// Whether a minimum within the way `reach` (mm) of a critical pair, along the features, can have its
+/// direction in both polars. `false` is certain up to what the features are measured to be off their
+/// canonical ones.
 pub(super) fn may_hold(ctx: &Context<'_>, (a, b): (&Shape, &Shape), c: &Critical, reach: f64) -> bool {
     let Some(spread) = spread((a, b), c, reach, ctx.tol.same) else { return true };
     in_zone(ctx, (Which::A, a.feature), &c.n, spread[0])
         && in_zone(ctx, (Which::B, b.feature), &-c.n, spread[1])
 }
 
-/// Angles (rad) by which the angles between the direction and the axes of A and B can change within the way `reach`, places
-/// being known to `same` (mm); `None` where nothing bounds them.
+/// Angles (rad) by which the angles between the direction and the axes of A and B can change within the way
+/// `reach`, places being known to `same` (mm); `None` where nothing bounds them.
 fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Option<[f64; 2]> {
     let off = |of: fn(&Near) -> f64| a.near.as_ref().map_or(0.0, of) + b.near.as_ref().map_or(0.0, of);
     let (deviation, turn) = (off(|n| n.deviation) + same, off(|n| n.angle));
@@ -48,7 +49,8 @@ fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Opti
                 along(g, &-x, tilt, &(from - g.origin), frame),
             ];
             let rate = rates[0] + rates[1];
-            // Footpoints on the inner side of a torus are nearer to the axis than its circle, whose point moves farther.
+            // Footpoints on the inner side of a torus are nearer to the axis than its circle, whose point
+            // moves farther.
             let wider = |f: &Frame, p: &P3, radius: f64| {
                 let x = p - f.origin;
                 let rho = (x - f.z * x.dot(&f.z)).norm() - reach;
@@ -74,8 +76,8 @@ fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Opti
     }
 }
 
-/// Largest change of the distance from the circle of `frame` along another one, whose centre is `x` from this one's, a unit
-/// of way; `p` is the place on it.
+/// Largest change of the distance from the circle of `frame` along another one, whose centre is `x` from this
+/// one's, a unit of way; `p` is the place on it.
 fn along(frame: &Frame, x: &V3, tilt: f64, p: &V3, other: &Frame) -> f64 {
     let height = p.dot(&frame.z);
     let rho = (p - frame.z * height).norm();
@@ -91,8 +93,9 @@ fn angle_of(cos: f64, change: f64) -> f64 {
     (change / sin).min((2.0 * change).sqrt() * SAFETY)
 }
 
-/// Largest change of the angle between the axis of `frame` and the normals of a cone, cylinder or plane within the way
-/// `reach` from `p`: they keep their angle to their own axis; `None` for a sphere, whose normals have none.
+/// Largest change of the angle between the axis of `frame` and the normals of a cone, cylinder or plane
+/// within the way `reach` from `p`: they keep their angle to their own axis; `None` for a sphere, whose
+/// normals have none.
 fn turned(line: &Primitive, frame: &Frame, p: &P3, reach: f64) -> Option<f64> {
     match line {
         Primitive::Line { origin, dir, .. } => {
@@ -125,8 +128,8 @@ mod tests {
         math::atan2(n.cross(axis).norm(), n.dot(axis))
     }
 
-    /// Along the valley of two circles or tori and of a cone and a circle, directions to the nearest partner keep their
-    /// angles to both axes within what is told, and this is less than what a normal turns by.
+    /// Along the valley of two circles or tori and of a cone and a circle, directions to the nearest partner
+    /// keep their angles to both axes within what is told, and this is less than what a normal turns by.
     #[test]
     fn directions_stay_in_range() {
         let mut rng = SmallRng::seed_from_u64(17);

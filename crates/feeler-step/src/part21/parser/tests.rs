@@ -103,6 +103,8 @@ fn sections_out_of_order_are_read() {
     }
     let graph = good(&GOOD.replace("END-ISO", "#2=B();#3=C();END-ISO"));
     assert!(graph.entities.len() == 3 && graph.remarks[0].contains("2 entities after"), "{graph:?}");
+    let graph = good(&GOOD.replace("END-ISO-10303-21;", "#2=B();#3=C("));
+    assert!(graph.entities.len() == 2 && graph.remarks.len() == 2, "{graph:?}");
     let graph = good(&GOOD.replace("ENDSEC;END", "#2=B()\n#3=C()ENDSEC;END"));
     assert!(graph.entities.len() == 3 && graph.oddities.len() == 2, "{graph:?}");
     let graph = good(&GOOD.replace("'1');", "'1')"));
