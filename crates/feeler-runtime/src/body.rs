@@ -4,6 +4,7 @@
 //! primitive of each canonical feature, its extent, the areas of each feature, and the shells.
 
 mod axes;
+mod check;
 mod concave;
 pub(crate) mod edge_normals;
 pub(crate) mod face_tree;
@@ -15,6 +16,7 @@ pub(crate) mod tracks;
 pub(crate) mod tree;
 
 pub(crate) use axes::{Axis, MOST as MOST_AXES};
+use check::{around_areas, check, hull_of};
 pub(crate) use feature::{FeatureData, Near};
 use order::MOST_AREAS;
 pub(crate) use order::{SortKey, positions};
@@ -539,75 +541,6 @@ pub(crate) fn index(n: usize) -> u32 {
 
 fn ids(n: usize) -> Range<u32> {
     0..index(n)
-}
-
-/// The stored hull; `None` of a body without features.
-fn hull_of(h: &Hierarchy) -> Result<Option<Arc<Polytope>>, BodyError> {
-    let bad = |what| BodyError::NotFinite { name: h.info.name.clone(), what };
-    if h.nodes.is_empty() {
-        return Ok(None);
-    }
-    let corners = h.info.bbox_min.iter().chain(&h.info.bbox_max);
-    if !corners.into_iter().all(|x| x.is_finite()) {
-        return Err(bad("the bounding box"));
-    }
-    Polytope::new(&h.hull).map(|hull| Some(Arc::new(hull))).map_err(|_| bad("the hull"))
-}
-
-/// The rectangle around rectangles; nothing around none.
-fn around_areas<'a>(rects: impl Iterator<Item = &'a Rect>) -> Rect {
-    let union = |r: Rect, s: &Rect| Rect {
-        u0: r.u0.min(s.u0),
-        u1: r.u1.max(s.u1),
-        v0: r.v0.min(s.v0),
-        v1: r.v1.max(s.v1),
-    };
-    let mut rects = rects.copied();
-    rects
-        .next()
-        .map_or(Rect { u0: 0.0, u1: 0.0, v0: 0.0, v1: 0.0 }, |first| rects.fold(first, |r, s| union(r, &s)))
-}
-
-fn check(h: &Hierarchy) -> Result<(), BodyError> {
-    if h.areas.len() > MOST_AREAS {
-        return Err(BodyError::TooLarge { name: h.info.name.clone(), count: h.areas.len() });
-    }
-    let bad = |what, index| BodyError::Reference { name: h.info.name.clone(), what, index };
-    for (i, e) in h.edges.iter().enumerate() {
-        if e.sides.iter().any(|s| s.face as usize >= h.faces.len()) || e.spans.is_empty() {
-            return Err(bad("edge", i));
-        }
-    }
-    for (i, a) in h.areas.iter().enumerate() {
-        let (index, count) = match a.feature {
-            Feature::Face(f) => (f, h.faces.len()),
-            Feature::Edge(e) => (e, h.edges.len()),
-            Feature::Vertex(v) => (v, h.vertices.len()),
-        };
-        if index as usize >= count {
-            return Err(bad("area", i));
-        }
-    }
-    let mut seen = vec![false; h.areas.len()];
-    for (i, n) in h.nodes.iter().enumerate() {
-        let numbers = n.obb.center.coords.sum() + n.obb.half.sum() + n.cone.axis.sum() + n.cone.half_angle;
-        if !numbers.is_finite() {
-            return Err(BodyError::NotFinite { name: h.info.name.clone(), what: "a node of the hierarchy" });
-        }
-        let fine = match (n.area(), n.children()) {
-            (Some(a), _) => seen.get_mut(a as usize).map(|s| *s = true).is_some(),
-            // Children come after their parent, so every walk ends.
-            (_, Some([c, d])) => c as usize > i && (d as usize) < h.nodes.len(),
-            _ => false,
-        };
-        if !fine {
-            return Err(bad("node", i));
-        }
-    }
-    match seen.iter().position(|s| !s) {
-        Some(i) => Err(bad("area without a leaf", i)),
-        None => Ok(()),
-    }
 }
 
 /// Outward unit normal of a face.

@@ -1,5 +1,7 @@
 //! Shells, faces, loops, edges and vertices of one solid.
 
+mod outline;
+
 use std::collections::HashMap;
 
 use feeler_brep::Severity;
@@ -11,6 +13,7 @@ use crate::entities::{Bad, Entities, Record, Res, bad};
 use crate::error::Problem;
 use crate::geometry::{Geometry, Near, NearEdge, Note, ReadSurface};
 use crate::units::Units;
+use outline::{curve_hull, edges_of, plane_of_polygons, reversed};
 
 /// Whether `r` is a solid that this crate converts, or a surface model that is asked for.
 pub(crate) fn is_solid(entities: &Entities, r: &Record<'_>) -> bool {
@@ -547,56 +550,4 @@ struct Uses {
     forward: u32,
     backward: u32,
     face: u64,
-}
-
-/// The edges of a face's loops.
-fn edges_of<'a>(
-    loops: &[LoopSource],
-    edges: &'a [EdgeSource],
-    vertices: &[VertexSource],
-) -> Vec<NearEdge<'a>> {
-    let near = |(e, _): &(u32, bool)| {
-        let edge = &edges[*e as usize];
-        let ends = [edge.start, edge.end].map(|v| vertices[v as usize].point);
-        NearEdge { id: edge.id, curve: &edge.curve, ends, along: edge.same_sense }
-    };
-    let uses = loops.iter().filter_map(|l| if let LoopSource::Edges(uses) = l { Some(uses) } else { None });
-    uses.flatten().map(near).collect()
-}
-
-/// Points around a curve, the ends of unbounded ones excepted.
-fn curve_hull(curve: &Curve, points: &mut Vec<P3>) {
-    let mut box_of = |f: &Frame, a: f64, b: f64| {
-        points.extend([(a, b), (-a, b), (-a, -b), (a, -b)].map(|(x, y)| f.point(x, y, 0.0)));
-    };
-    match curve {
-        Curve::Line { .. } => {}
-        Curve::Circle { frame, radius } => box_of(frame, *radius, *radius),
-        Curve::Ellipse { frame, semi_x, semi_y } => box_of(frame, *semi_x, *semi_y),
-        // Its ends and its vertex bound such a curve well enough.
-        Curve::Parabola { frame, .. } => points.push(frame.origin),
-        Curve::Hyperbola { frame, semi, .. } => points.push(frame.origin + frame.x * *semi),
-        Curve::Bezier(spline) => points.extend(spline.points()),
-    }
-}
-
-/// The loop walked the other way.
-fn reversed(l: LoopSource) -> LoopSource {
-    match l {
-        LoopSource::Edges(uses) => LoopSource::Edges(uses.into_iter().rev().map(|(e, f)| (e, !f)).collect()),
-        LoopSource::Vertex(v) => LoopSource::Vertex(v),
-    }
-}
-
-/// The plane that polygons run around counter-clockwise, holes clockwise.
-fn plane_of_polygons(polygons: &[Vec<P3>]) -> Option<Frame> {
-    let origin = *polygons.first()?.first()?;
-    let mut normal = V3::zeros();
-    for polygon in polygons {
-        for (i, p) in polygon.iter().enumerate() {
-            let q = polygon[(i + 1) % polygon.len()];
-            normal += (p - origin).cross(&(q - origin));
-        }
-    }
-    Frame::from_z(origin, normal, None)
 }

@@ -1,7 +1,7 @@
 //! Findings that are known: only new ones fail.
 
 use super::Checked;
-use super::findings::Finding;
+use super::finding::Finding;
 use anyhow::{Context as _, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

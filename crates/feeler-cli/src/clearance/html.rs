@@ -19,16 +19,17 @@ tr.new td:first-child{color:var(--bad);font-weight:600}
 .interfering{color:var(--bad)}.undecided,.failed{color:var(--odd)}.touching{color:var(--good)}
 ";
 
-/// A click on a heading sorts by it: by number where both cells are, by text else.
+/// A click on a heading sorts by it, by number where both cells are, by text else; empty cells stay below.
 const SCRIPT: &str = "\
 for(const [i,th] of document.querySelectorAll('th').entries())th.onclick=()=>{
 const body=document.querySelector('tbody'),down=th.getAttribute('aria-sort')==='ascending';
 for(const o of document.querySelectorAll('th'))o.removeAttribute('aria-sort');
 th.setAttribute('aria-sort',down?'descending':'ascending');
 const text=r=>r.cells[i].textContent,value=r=>parseFloat(text(r));
-const order=(a,b)=>{const x=value(a),y=value(b);
-return isNaN(x)||isNaN(y)?(isNaN(x)-isNaN(y)||text(a).localeCompare(text(b))):x-y};
-body.append(...[...body.rows].sort((a,b)=>down?order(b,a):order(a,b)))}
+const sign=down?-1:1,empty=t=>t===''||t==='-';
+const order=(a,b)=>{const s=text(a),t=text(b),x=value(a),y=value(b);
+return empty(s)-empty(t)||sign*(isNaN(x)||isNaN(y)?s.localeCompare(t):x-y)};
+body.append(...[...body.rows].sort(order))}
 ";
 
 pub(super) fn page(checked: &Checked) -> String {

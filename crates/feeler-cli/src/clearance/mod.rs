@@ -1,6 +1,7 @@
 //! `feeler clearance`: which parts of assemblies touch, clash or come too close.
 
 mod baseline;
+mod finding;
 mod findings;
 mod html;
 mod junit;

@@ -1,6 +1,7 @@
 //! The answer as a table, as JSON and as CSV.
 
 use super::Checked;
+use super::finding::Finding;
 use super::findings::Row;
 use super::measure::Measured;
 use crate::features::{feature_json, feature_name};
@@ -66,7 +67,7 @@ fn contact(m: &Measured) -> String {
 pub(super) fn finding(row: &Row) -> String {
     let Some(finding) = row.finding else { return String::new() };
     let rule = row.rule.as_ref().map_or_else(String::new, |r| format!(": {r}"));
-    let min = row.min.filter(|_| row.finding == Some(super::findings::Finding::TooClose));
+    let min = row.min.filter(|_| row.finding == Some(Finding::TooClose));
     let min = min.map_or_else(String::new, |m| format!(" (min {m})"));
     let known = if row.is_known { ", known" } else { "" };
     format!("{}{rule}{min}{known}", finding.in_words())

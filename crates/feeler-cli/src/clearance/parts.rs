@@ -40,8 +40,10 @@ pub(super) fn parts(args: &Clearance, err: &mut dyn Write) -> anyhow::Result<Vec
             .collect::<Result<_, _>>()
             .with_context(|| path.display().to_string())?;
         let prefix = if args.files.len() > 1 { format!("{}/", stem(path)) } else { String::new() };
-        for instance in &model.instances {
-            let own = if instance.path.is_empty() { &instance.name } else { &instance.path };
+        for (i, instance) in model.instances.iter().enumerate() {
+            let own = [&instance.path, &instance.name].into_iter().find(|n| !n.is_empty());
+            // What has no name goes by its number, as `inspect` lists it.
+            let own = own.map_or_else(|| format!("solid {i}"), Clone::clone);
             parts.push(Part {
                 name: instance.name.clone(),
                 path: format!("{prefix}{own}"),

@@ -1,9 +1,12 @@
 //! Points and directions on a grid over each free-form area: where solvers look first. Made at the first use,
 //! then shared.
 
+mod cell;
+
 use crate::Body;
 use crate::body::edge_normals::edge_normals;
 use crate::body::outward_normal;
+use cell::Cell;
 use feeler_geom::CurveDerivs;
 use feeler_geom::{Ball, Curve, P2, P3, Rect, V3};
 use feeler_hierarchy::{Area, Feature};
@@ -222,62 +225,6 @@ impl Normals {
             normals.spread = if n.norm_squared() > 0.5 { normals.spread.max(spread) } else { PI };
         }
         normals
-    }
-}
-
-/// The linear model of a function's derivatives over a cell of a patch's grid, for one step of the grid.
-struct Cell {
-    /// At the corners: first, next in u, next in v, next in both.
-    corners: [[f64; 2]; 4],
-    /// Derivatives in the middle.
-    first: [f64; 2],
-    /// By u twice, by both, by v twice.
-    second: [f64; 3],
-}
-
-impl Cell {
-    fn new(corners: [&[f64; 2]; 4]) -> Self {
-        let corners = corners.map(|c| *c);
-        let [a, b, c, d] = corners;
-        let along = |x: usize| 0.5 * (b[x] + d[x] - a[x] - c[x]);
-        let across = |x: usize| 0.5 * (c[x] + d[x] - a[x] - b[x]);
-        let first = [0, 1].map(|x| 0.25 * (a[x] + b[x] + c[x] + d[x]));
-        Self { corners, first, second: [along(0), 0.5 * (across(0) + along(1)), across(1)] }
-    }
-
-    fn determinant(&self) -> f64 {
-        let [uu, uv, vv] = self.second;
-        uu * vv - uv * uv
-    }
-
-    /// Smallest and largest derivative at the corners; those that are no numbers left out.
-    fn range(&self, x: usize) -> (f64, f64) {
-        self.corners
-            .iter()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), s| (lo.min(s[x]), hi.max(s[x])))
-    }
-
-    /// Whether each of the derivatives may pass zero in the cell.
-    fn passes_zero(&self) -> bool {
-        (0..2).all(|x| {
-            let (lo, hi) = self.range(x);
-            let room = CELL_ROOM * (hi - lo);
-            lo - room <= 0.0 && hi + room >= 0.0
-        })
-    }
-
-    /// Whether both derivatives may be zero in one place within `reach` steps of the middle, when they leave
-    /// the model by `room` of their range: told by the sums of both in which the model leaves only one of the
-    /// parameters.
-    fn may_be_critical(&self, reach: f64, room: f64) -> bool {
-        let ([g, h], [uu, uv, vv]) = (self.first, self.second);
-        let [of_g, of_h] = [0, 1].map(|x| {
-            let (lo, hi) = self.range(x);
-            room * (hi - lo)
-        });
-        let most = reach * self.determinant().abs();
-        let is_off = |p: f64, q: f64| (p * g - q * h).abs() > most + p.abs() * of_g + q.abs() * of_h;
-        !(is_off(vv, uv) || is_off(uv, uu))
     }
 }
 
@@ -636,170 +583,4 @@ fn lagrange(s: f64) -> ([f64; 3], [f64; 3]) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use feeler_geom::math;
-    use rand::rngs::SmallRng;
-    use rand::{Rng, SeedableRng};
-
-    fn empty() -> Grid {
-        Grid {
-            points: [P3::origin(); ROOM],
-            tangents: [[V3::zeros(); 2]; ROOM],
-            lengths: [1.0; 2],
-            bend: 0.0,
-            curvature: 0.0,
-            shape: [SIDE, SIDE],
-            radius: 0.0,
-        }
-    }
-
-    /// A field with a zero between grid points is told from one without.
-    #[test]
-    fn fields_that_vanish() {
-        let grid = empty();
-        let field = |x0: f64, y0: f64, lift: f64| -> [V3; ROOM] {
-            std::array::from_fn(|k| {
-                let [x, y] = grid.params(k);
-                let (x, y) = (x - x0, y - y0);
-                V3::new(x + 0.3 * x * y, y - 0.2 * x * x, lift)
-            })
-        };
-        let cells = |f: &[V3; ROOM]| (0..ROOM).filter(|&k| grid.may_vanish(f, k, 1e-3)).count();
-        for (x0, y0) in [(0.3, 0.8), (0.0, 0.0), (0.5, 0.5), (0.99, 0.01)] {
-            let f = field(x0, y0, 0.0);
-            let nearest = (0..ROOM).min_by(|&k, &l| f[k].norm().total_cmp(&f[l].norm())).unwrap();
-            assert!(grid.may_vanish(&f, nearest, 1e-3), "{x0} {y0}");
-            assert!(cells(&f) <= 16, "{x0} {y0}: {}", cells(&f));
-        }
-        assert_eq!(cells(&field(0.5, 0.5, 0.2)), 0, "nowhere short");
-        assert_eq!(cells(&field(-1.0, 0.5, 0.0)), 0, "short outside");
-        assert_eq!(cells(&[V3::repeat(f64::NAN); ROOM]), ROOM, "what is not known may vanish");
-    }
-
-    /// On a grid over half a radian of a torus the foot is that of the torus but for a small part of a cell.
-    #[test]
-    fn feet_are_near_the_feet_of_the_surface() {
-        let torus = |u: f64, v: f64| {
-            let ((su, cu), (sv, cv)) = (math::sin_cos(u), math::sin_cos(v));
-            P3::new((3.0 + cv) * cu, (3.0 + cv) * su, sv)
-        };
-        let normal = |u: f64, v: f64| {
-            let ((su, cu), (sv, cv)) = (math::sin_cos(u), math::sin_cos(v));
-            V3::new(cv * cu, cv * su, sv)
-        };
-        let mut grid = empty();
-        let mut normals = Normals { vectors: [V3::zeros(); ROOM], spread: 0.0 };
-        for k in 0..ROOM {
-            let (u, v) = (0.5 * step(k / SIDE, SIDE), 0.5 * step(k % SIDE, SIDE));
-            (grid.points[k], normals.vectors[k]) = (torus(u, v), normal(u, v));
-        }
-        for i in 0..10_i32 {
-            for j in 0..10_i32 {
-                let (u, v) = (0.05 * f64::from(i) + 0.02, 0.05 * f64::from(j) + 0.02);
-                let p = torus(u, v);
-                let n = (p - P3::new(3.0 * math::cos(u), 3.0 * math::sin(u), 0.0)).normalize();
-                let foot = grid.foot(&(p + n * 0.1));
-                let (x, d) = (foot.params, foot.offset.norm());
-                assert!((d - 0.1).abs() < 1e-4, "{u} {v}: {d}");
-                let off = (grid.normal(&normals, &foot) - n).norm();
-                assert!(off < 5e-3, "{u} {v}: {off}");
-                assert!((x[0] - 2.0 * u).abs() < 0.01 && (x[1] - 2.0 * v).abs() < 0.01, "{u} {v}: {x:?}");
-            }
-        }
-    }
-
-    /// The same along a helix, beyond its ends, too.
-    #[test]
-    fn feet_along_curves() {
-        let helix = |t: f64| P3::new(2.0 * math::cos(t), 2.0 * math::sin(t), 0.7 * t);
-        let mut grid = Grid { shape: [ALONG, 1], ..empty() };
-        for k in 0..ALONG {
-            grid.points[k] = helix(step(k, ALONG));
-        }
-        for i in -2..=22_i32 {
-            let t = 0.05 * f64::from(i);
-            let outward = V3::new(math::cos(t), math::sin(t), 0.0);
-            let foot = grid.foot(&(helix(t) + outward * 0.1));
-            assert_eq!((foot.params[1], foot.beyond[1]), (0.0, 0.0));
-            // A few steps of the search tell it less well beyond the ends.
-            let close = if (0.0..=1.0).contains(&t) { 2e-3 } else { 5e-3 };
-            assert!((foot.beyond[0] - t).abs() < close, "{t}: {foot:?}");
-            let end = t.clamp(0.0, 1.0);
-            assert!((foot.params[0] - end).abs() < 2e-3, "{t}: {foot:?}");
-            let offset = helix(end) - (helix(t) + outward * 0.1);
-            assert!((foot.offset - offset).norm() < 2e-3, "{t}: {foot:?} {offset}");
-        }
-    }
-
-    #[test]
-    fn one_grid_point_of_a_basin_is_its_minimum() {
-        let grid = empty();
-        let values: [f64; ROOM] = std::array::from_fn(|k| {
-            let [x, y] = grid.params(k);
-            (x - 0.3) * (x - 0.3) + (y - 0.8) * (y - 0.8)
-        });
-        let minima: Vec<usize> = (0..grid.len()).filter(|&k| grid.is_minimum(&values, k)).collect();
-        assert_eq!(minima, [SIDE + 3]);
-        assert!(!grid.is_minimum(&[f64::NAN; ROOM], 0), "what is not finite is no minimum");
-        let flat: Vec<usize> = (0..grid.len()).filter(|&k| grid.is_minimum(&[1.0; ROOM], k)).collect();
-        assert_eq!(flat, [0], "ties go to the first");
-    }
-
-    /// Minima in basins and in long valleys, straight and bent: every one in the patch has a start within
-    /// a step of it, at a grid point or in a cell; most patches with none are left alone.
-    #[test]
-    fn minima_have_a_start_beside_them() {
-        let mut rng = SmallRng::seed_from_u64(11);
-        let grid = Grid { tangents: [[V3::x(), V3::y()]; ROOM], ..empty() };
-        let (mut inside, mut beside, mut left) = (0, 0, 0);
-        for k in 0..20_000 {
-            let mut random = |lo: f64, hi: f64| rng.random_range(lo..hi);
-            let (x0, y0) = (random(-0.6, 1.6), random(-0.6, 1.6));
-            // The second is the smaller one.
-            let second = if k % 3 == 0 { random(1e-4, 1e-2) } else { random(0.05, 1.0) };
-            let (sin, cos) = math::sin_cos(random(0.0, 3.2));
-            // Straight valleys and bent ones: ½ (U − κ V²)² + ½ σ V² with axes turned, and a little of the
-            // third order.
-            let bend = if k % 2 == 0 { random(0.0, 0.3 / step(1, SIDE)) } else { 0.0 };
-            let third = 0.1 * second * random(-1.0, 1.0);
-            let local = |x: f64, y: f64| {
-                let (x, y) = (x - x0, y - y0);
-                (cos * x + sin * y, cos * y - sin * x)
-            };
-            let value = |x: f64, y: f64| {
-                let (u, v) = local(x, y);
-                let across = u - bend * v * v;
-                0.5 * across * across + 0.5 * second * v * v + third * v * v * v / 3.0
-            };
-            let gradient = |x: f64, y: f64| {
-                let (u, v) = local(x, y);
-                let across = u - bend * v * v;
-                let along = second * v - 2.0 * bend * v * across + third * v * v;
-                [cos * across - sin * along, sin * across + cos * along]
-            };
-            let (mut values, mut slopes) = ([0.0; ROOM], [[0.0; 2]; ROOM]);
-            for l in 0..ROOM {
-                let [x, y] = grid.params(l);
-                values[l] = value(x, y);
-                let [g, h] = gradient(x, y);
-                slopes[l] = [g * step(1, SIDE), h * step(1, SIDE)];
-            }
-            let at_points =
-                (0..ROOM).filter(|&l| grid.is_minimum(&values, l) && grid.may_be_critical(&slopes, l));
-            let mut starts = at_points.map(|l| grid.params(l)).chain(grid.cells_with_minimum(&slopes));
-            let near = |[x, y]: [f64; 2]| (x - x0).abs() <= step(1, SIDE) && (y - y0).abs() <= step(1, SIDE);
-            if [x0, y0].iter().all(|c| (0.0..=1.0).contains(c)) {
-                inside += 1;
-                assert!(
-                    starts.any(near),
-                    "{k}: none beside {x0} {y0}, curvature {second} across ({cos}, {sin})"
-                );
-            } else if [x0, y0].iter().any(|c| *c < -0.3 || *c > 1.3) {
-                beside += 1;
-                left += usize::from(starts.next().is_none());
-            }
-        }
-        assert!(inside > 3000 && left * 5 > beside * 3, "{inside} inside; {left} of {beside} left alone");
-    }
-}
+mod tests;
