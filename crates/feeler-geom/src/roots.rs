@@ -17,7 +17,7 @@ use crate::math;
 use crate::unit_angle::UnitAngle;
 use arrayvec::ArrayVec;
 use bracket::{bracketed, simple_root};
-use std::f64::consts::{FRAC_PI_2, PI};
+use std::f64::consts::FRAC_PI_2;
 use std::sync::LazyLock;
 
 /// Largest degree of a [`TrigPoly`].

@@ -31,7 +31,7 @@ use crate::profile::ring::ring;
 use feature::{NEAR_ROOM, ROOM, curvature_bound, exact_along, near, outline, zone};
 use feeler_convex::{Polytope, Support};
 use feeler_geom::skeleton::Primitive;
-use feeler_geom::{Aabb, P2, P3, Pose, Rect, V3};
+use feeler_geom::{Aabb, P2, P3, Pose, V3};
 use feeler_hierarchy::{Area, Edge, Face, Feature, FeatureType, Hierarchy, Node, Vertex};
 use regions::divide;
 use std::ops::Range;

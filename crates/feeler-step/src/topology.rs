@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use feeler_brep::Severity;
 use feeler_brep::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
 use feeler_geom::count::index;
-use feeler_geom::{Curve, Frame, P3, Surface, V3};
+use feeler_geom::{Curve, P3, Surface};
 
 use crate::entities::{Bad, Entities, Record, Res, bad};
 use crate::error::Problem;
-use crate::geometry::{Geometry, Near, NearEdge, Note, ReadSurface};
+use crate::geometry::{Geometry, Near, Note, ReadSurface};
 use crate::units::Units;
 use outline::{curve_hull, edges_of, plane_of_polygons, reversed};
 

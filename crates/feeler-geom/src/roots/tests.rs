@@ -1,6 +1,6 @@
 use super::*;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
-use std::f64::consts::TAU;
+use std::f64::consts::{PI, TAU};
 
 fn circular(a: f64, b: f64) -> f64 {
     let d = math::turn(a - b);

@@ -7,9 +7,9 @@ use crate::walk::motion::{AccumulatedMotion, Deadline};
 /// is passed over as a whole once in a few walks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UpcomingQueue {
-    soon: Vec<Upcoming>,
+    pub(super) soon: Vec<Upcoming>,
     /// Whether each place is among them.
-    is_listed: Vec<bool>,
+    pub(super) is_listed: Vec<bool>,
     /// What the components tell when anything else can be due.
     until: Vec<f64>,
     /// What they told in the last walk.
@@ -19,7 +19,7 @@ pub(super) struct UpcomingQueue {
 /// A place in the front and when it is due, so that those that are not yet are passed over side by side. A
 /// place that is listed keeps that until it is taken out, unless it is gone.
 #[derive(Clone, Copy, Debug)]
-struct Upcoming {
+pub(super) struct Upcoming {
     at: f64,
     place: u32,
     component: u16,
