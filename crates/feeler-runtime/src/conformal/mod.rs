@@ -55,7 +55,7 @@ const MAX_SAMPLES: usize = 32;
 const MAX_DENSE: usize = 4096;
 /// Turn of the normals against one another (rad) over the extent of a family below which its members are no
 /// maxima.
-const FLAT_ANGLE: f64 = 1e-4;
+const FLAT_FAMILY: f64 = 1e-4;
 /// Members farther apart than the nearest one by more than so many tolerances are none: those on the other
 /// side.
 const SPREAD: f64 = 2.0;
@@ -270,7 +270,7 @@ impl<'a> FamilySet<'a> {
             (of_a()?, of_b()?)
         };
         // The far side of a tilted pin is a maximum around the axis, by as little as the tolerance allows.
-        let flat = second_order(&a.shape, &b.shape, c.distance, self.extent, FLAT_ANGLE * self.extent);
+        let flat = second_order(&a.shape, &b.shape, c.distance, self.extent, FLAT_FAMILY * self.extent);
         (flat != SecondOrder::Indefinite).then_some((a, b))
     }
 
