@@ -56,7 +56,7 @@ fn pairs_stand_as_closed_forms_say() {
 
 #[test]
 fn answers_do_not_depend_on_threads() {
-    let frame = data("assemblies/frame.step").display().to_string();
+    let frame = data("assemblies/rack.step").display().to_string();
     let run = |threads: &str| {
         let (code, mut found) = json(&[&frame, "--d-max", "30", "--threads", threads]);
         found["summary"]["wall_s"] = Value::Null;
@@ -70,7 +70,7 @@ fn answers_do_not_depend_on_threads() {
 #[test]
 fn rules_decide_in_their_order() {
     let dir = tempfile::tempdir().unwrap();
-    let frame = data("assemblies/frame.step").display().to_string();
+    let frame = data("assemblies/rack.step").display().to_string();
     let rules = dir.path().join("rules.toml");
     let check = |text: &str| {
         std::fs::write(&rules, text).unwrap();
@@ -97,6 +97,17 @@ fn rules_decide_in_their_order() {
     let (code, found) = check("ignore = ['block']\n[[rule]]\na='pin*'\nb='*'\nmin=0.2");
     assert_eq!((code, findings(&found).len()), (0, 0), "{found}");
     assert!(found["summary"]["ignored"].as_u64().unwrap() > 0, "{found}");
+}
+
+/// What is not there cannot be checked: that is no clean result.
+#[test]
+fn what_is_left_out_is_told() {
+    let frame = data("assemblies/frame.step").display().to_string();
+    let (code, found) = json(&[&frame]);
+    assert_eq!((code, &found["summary"]["findings_new"]), (1, &json!(0)), "{found}");
+    assert!(found["left_out"][0].as_str().unwrap().contains("lost.stp"), "{found}");
+    let told = String::from_utf8(clearance(&[&frame, "--quiet"]).stderr).unwrap();
+    assert!(told.contains("not checked") && told.contains("lost.stp"), "{told}");
 }
 
 #[test]

@@ -39,11 +39,13 @@ pub(super) fn page(checked: &Checked) -> String {
     );
     page.push_str(STYLE);
     // Writing to a string cannot fail.
-    let _ = write!(
-        page,
-        "</style>\n</head>\n<body>\n<h1>Clearance</h1>\n<p>{}</p>\n<div class=\"wide\"><table>\n<thead><tr>",
-        escape(&summary(checked))
-    );
+    let _ =
+        write!(page, "</style>\n</head>\n<body>\n<h1>Clearance</h1>\n<p>{}</p>\n", escape(&summary(checked)));
+    let mut left_out = String::new();
+    for what in &checked.left_out {
+        let _ = write!(left_out, "<p class=\"interfering\">not checked: {}</p>\n", escape(what));
+    }
+    let _ = write!(page, "{left_out}<div class=\"wide\"><table>\n<thead><tr>");
     for name in ["finding", "status", "distance mm", "depth mm", "A", "B", "what"] {
         let _ = write!(page, "<th>{name}</th>");
     }

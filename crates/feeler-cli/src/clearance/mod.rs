@@ -30,6 +30,8 @@ const DEFAULT_D_MAX: f64 = 1.0;
 #[derive(Debug)]
 pub(crate) struct Checked {
     parts: Vec<parts::Part>,
+    /// What could not be read of the files, and so is not checked.
+    left_out: Vec<String>,
     rows: Vec<Row>,
     counts: measure::Counts,
     d_max: f64,
@@ -61,20 +63,23 @@ pub(crate) fn run(args: &Clearance, out: &mut dyn Write, err: &mut dyn Write) ->
     let d_max = d_max(args.d_max, &rules)?;
     interrupt::tidy_up_on_interrupt();
 
-    let parts = parts(args, err)?;
+    let (parts, left_out) = parts(args, err)?;
     let request = Request { d_max, tolerance: args.tolerance.or(rules.tolerance), quiet: args.quiet };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.map_or(0, usize::from));
     let pool = pool.build().context("cannot start the threads of --threads")?;
     let matches = rules.matches(&parts);
     let (measured, counts) = pool.install(|| measure::measure(&parts, &matches, &request))?;
     let (rows, fixed) = rows(&parts, &matches, measured, &known);
-    let checked = Checked { parts, rows, counts, d_max, fixed, wall: clock.elapsed() };
+    let checked = Checked { parts, left_out, rows, counts, d_max, fixed, wall: clock.elapsed() };
 
     if args.json {
         serde_json::to_writer(&mut *out, &output::document(&checked))?;
         writeln!(out)?;
     } else {
         write!(out, "{}", output::table(&checked, args.all))?;
+    }
+    for what in &checked.left_out {
+        writeln!(err, "feeler: not checked: {what}")?;
     }
     if !args.quiet {
         writeln!(err, "feeler: {}", output::summary(&checked))?;
@@ -95,7 +100,8 @@ pub(crate) fn run(args: &Clearance, out: &mut dyn Write, err: &mut dyn Write) ->
         write(file, Baseline::of(&checked).to_bytes()?)?;
         return Ok(Outcome::Done);
     }
-    Ok(if checked.new_findings().next().is_some() { Outcome::Partly } else { Outcome::Done })
+    let is_clean = checked.new_findings().next().is_none() && checked.left_out.is_empty();
+    Ok(if is_clean { Outcome::Done } else { Outcome::Partly })
 }
 
 /// What was asked for, else what the rules need.

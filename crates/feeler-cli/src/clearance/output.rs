@@ -114,8 +114,12 @@ pub(super) fn summary(checked: &Checked) -> String {
         (0, 0) => String::new(),
         (k, f) => format!(" ({k} known, {f} of the baseline are no more)"),
     };
+    let left_out = match checked.left_out.len() {
+        0 => String::new(),
+        n => format!(", {n} left out and not checked"),
+    };
     format!(
-        "{} parts, {} pairs, {} ignored, {} within {} mm: {} interfering, {} touching, {} undecided; \
+        "{} parts{left_out}, {} pairs, {} ignored, {} within {} mm: {} interfering, {} touching, {} undecided; \
          {} new findings{known}; {:.2} s",
         checked.parts.len(),
         c.all,
@@ -180,7 +184,7 @@ pub(super) fn document(checked: &Checked) -> Value {
     let count = |s: Status| checked.rows.iter().filter(|r| r.status() == Some(s)).count();
     json!({
         "schema": SCHEMA, "unit": "mm", "d_max": checked.d_max,
-        "parts": parts.collect::<Vec<_>>(),
+        "parts": parts.collect::<Vec<_>>(), "left_out": checked.left_out,
         "results": checked.rows.iter().map(|r| row_json(checked, r)).collect::<Vec<_>>(),
         "summary": {
             "pairs": checked.counts.all, "ignored": checked.counts.ignored, "near": checked.counts.near,

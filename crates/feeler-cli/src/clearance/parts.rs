@@ -26,19 +26,21 @@ pub(super) struct Part {
     pub(super) pose: Pose,
 }
 
-/// All parts of all files, in their order.
-pub(super) fn parts(args: &Clearance, err: &mut dyn Write) -> anyhow::Result<Vec<Part>> {
+/// All parts of all files, in their order, and what was left out of the files: nothing is known of that.
+pub(super) fn parts(args: &Clearance, err: &mut dyn Write) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
     let moves = moves(args)?;
-    let mut parts = Vec::new();
+    let (mut parts, mut left_out) = (Vec::new(), Vec::new());
     for (file, path) in args.files.iter().enumerate() {
         let (model, note) = import::load_with(path, args.open_shells)?;
-        if let Some(note) = note.filter(|_| !args.quiet) {
-            writeln!(err, "feeler: {note}")?;
+        // Its other lines tell what was left out, which is told with the answer.
+        if let Some(first) = note.as_ref().and_then(|n| n.lines().next()).filter(|_| !args.quiet) {
+            writeln!(err, "feeler: {first}")?;
         }
         let bodies: Vec<Arc<Body>> = (0..model.solids.len())
             .map(|i| Body::from_model(&model, i).map(Arc::new))
             .collect::<Result<_, _>>()
             .with_context(|| path.display().to_string())?;
+        left_out.extend(model.left_out().into_iter().map(|what| format!("{}: {what}", path.display())));
         let prefix = if args.files.len() > 1 { format!("{}/", stem(path)) } else { String::new() };
         for (i, instance) in model.instances.iter().enumerate() {
             let own = [&instance.path, &instance.name].into_iter().find(|n| !n.is_empty());
@@ -54,7 +56,7 @@ pub(super) fn parts(args: &Clearance, err: &mut dyn Write) -> anyhow::Result<Vec
         }
     }
     number_equal_paths(&mut parts);
-    Ok(parts)
+    Ok((parts, left_out))
 }
 
 fn stem(path: &Path) -> String {
