@@ -43,7 +43,7 @@ pub(super) fn page(checked: &Checked) -> String {
         write!(page, "</style>\n</head>\n<body>\n<h1>Clearance</h1>\n<p>{}</p>\n", escape(&summary(checked)));
     let mut left_out = String::new();
     for what in &checked.left_out {
-        let _ = write!(left_out, "<p class=\"interfering\">not checked: {}</p>\n", escape(what));
+        let _ = writeln!(left_out, "<p class=\"interfering\">not checked: {}</p>", escape(what));
     }
     let _ = write!(page, "{left_out}<div class=\"wide\"><table>\n<thead><tr>");
     for name in ["finding", "status", "distance mm", "depth mm", "A", "B", "what"] {
