@@ -119,8 +119,8 @@ pub(super) fn summary(checked: &Checked) -> String {
         n => format!(", {n} left out and not checked"),
     };
     format!(
-        "{} parts{left_out}, {} pairs, {} ignored, {} within {} mm: {} interfering, {} touching, {} undecided; \
-         {} new findings{known}; {:.2} s",
+        "{} parts{left_out}, {} pairs, {} ignored, {} within {} mm: {} interfering, {} touching, {} \
+         undecided; {} new findings{known}; {:.2} s",
         checked.parts.len(),
         c.all,
         c.ignored,
