@@ -227,7 +227,7 @@ fn is_at_border(body: &Body, feature: &FeatureRef, p: &P3, n: &V3) -> bool {
             polar.iter().any(|v| n.dot(v).abs() <= NEAR * v.norm())
         }
         FeatureKind::Edge => h.edges[feature.index as usize].sides.iter().any(|side| {
-            let face = &h.faces[side.face as usize];
+            let face = &h.faces[side.face.index()];
             let normal = face.surface.normal(face.surface.invert(p, None, None));
             (normal * if face.outward { 1.0 } else { -1.0 } - n).norm() <= NEAR
         }),

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
             let mut cones = vec![RevolutionCone::all(); h.areas.len()];
             for n in &h.nodes {
                 if let Some(a) = n.area() {
-                    cones[a as usize] = n.cone;
+                    cones[a.index()] = n.cone;
                 }
             }
             for face in h.faces.iter().filter(|f| matches!(f.surface, Surface::Plane { .. })) {
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
             }
             for (area, cone) in h.areas.iter().zip(&cones) {
                 if let Feature::Face(f) = area.feature
-                    && let Surface::Plane { .. } = h.faces[f as usize].surface
+                    && let Surface::Plane { .. } = h.faces[f.index()].surface
                 {
                     planes[0] += area.rect.width() * (area.rect.v1 - area.rect.v0);
                 }
@@ -99,11 +99,11 @@ fn shown(x: f64) -> String {
 fn measure(h: &Hierarchy, area: &Area, cone: &RevolutionCone, rows: &mut BTreeMap<&'static str, Row>) {
     let (kind, generators, sampled) = match area.feature {
         Feature::Face(f) => {
-            let face = &h.faces[f as usize];
+            let face = &h.faces[f.index()];
             (face.surface.type_name(), face.surface.normal_generators(&area.rect), normals(face, area))
         }
         Feature::Edge(e) => {
-            let edge = &h.edges[e as usize];
+            let edge = &h.edges[e.index()];
             let straight = matches!(edge.curve, feeler_geom::Curve::Line { .. });
             (if straight { "line" } else { "curve" }, None, edge_normals(h, edge, area))
         }
@@ -137,7 +137,7 @@ fn edge_normals(h: &Hierarchy, edge: &Edge, area: &Area) -> Vec<V3> {
     for t in steps(area.rect.u0, area.rect.u1) {
         let p = edge.curve.point(t);
         for side in &edge.sides {
-            let face = &h.faces[side.face as usize];
+            let face = &h.faces[side.face.index()];
             let k = side.guide.partition_point(|g| g[0] <= t).min(side.guide.len().saturating_sub(1));
             let hint = side.guide.get(k).map(|g| P2::new(g[1], g[2]));
             let n = face.surface.normal(face.surface.invert(&p, hint, None));

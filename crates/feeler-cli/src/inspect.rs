@@ -4,7 +4,7 @@ use crate::args::Inspect;
 use crate::mass::{self, Mass};
 use crate::{Outcome, table, tree};
 use feeler_geom::{Aabb, P3};
-use feeler_hierarchy::{Hierarchy, Instance, Model, placed_box};
+use feeler_hierarchy::{Hierarchy, Instance, Model, NodeId, placed_box};
 use feeler_import as import;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -310,10 +310,10 @@ fn named(names: &[&str], counts: &[u32]) -> Value {
 /// Number of levels; a lone leaf has one.
 fn depth(h: &Hierarchy) -> u32 {
     let mut deepest = 0;
-    let mut stack = if h.nodes.is_empty() { vec![] } else { vec![(0u32, 1u32)] };
+    let mut stack = if h.nodes.is_empty() { vec![] } else { vec![(NodeId(0), 1)] };
     while let Some((node, level)) = stack.pop() {
         deepest = deepest.max(level);
-        if let Some(children) = h.nodes[node as usize].children() {
+        if let Some(children) = h.nodes[node.index()].children() {
             stack.extend(children.map(|c| (c, level + 1)));
         }
     }

@@ -1,5 +1,6 @@
 //! Features, areas, nodes.
 
+use crate::id::{AreaId, EdgeId, FaceId, NodeId, VertexId};
 use feeler_geom::bulk::{Bytes, Record};
 use feeler_geom::record;
 use feeler_geom::trim::TrimCells;
@@ -292,7 +293,7 @@ pub struct Span {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Side {
     /// Supermaximal face.
-    pub face: u32,
+    pub face: FaceId,
     /// Whether the face, seen from outside, is on the left of the edge in the curve's direction.
     pub forward: bool,
     /// Samples `(t, u, v)` in increasing `t` from which to invert edge points on a Bézier surface: so dense
@@ -321,11 +322,11 @@ pub struct Vertex {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Feature {
     /// A supermaximal face.
-    Face(u32),
+    Face(FaceId),
     /// A supermaximal edge.
-    Edge(u32),
+    Edge(EdgeId),
     /// A vertex.
-    Vertex(u32),
+    Vertex(VertexId),
 }
 
 /// A leaf: an almost flat piece of one feature. It never crosses a break of a Bézier grid or spline.
@@ -363,9 +364,9 @@ impl Record for Feature {
     #[inline]
     fn put(&self, out: &mut Vec<u8>) {
         let (kind, index) = match self {
-            Self::Face(i) => (0_u32, i),
-            Self::Edge(i) => (1, i),
-            Self::Vertex(i) => (2, i),
+            Self::Face(i) => (0_u32, i.0),
+            Self::Edge(i) => (1, i.0),
+            Self::Vertex(i) => (2, i.0),
         };
         kind.put(out);
         index.put(out);
@@ -375,9 +376,9 @@ impl Record for Feature {
     fn take(from: &mut Bytes<'_>) -> Option<Self> {
         let (kind, index) = (u32::take(from)?, u32::take(from)?);
         match kind {
-            0 => Some(Self::Face(index)),
-            1 => Some(Self::Edge(index)),
-            2 => Some(Self::Vertex(index)),
+            0 => Some(Self::Face(FaceId(index))),
+            1 => Some(Self::Edge(EdgeId(index))),
+            2 => Some(Self::Vertex(VertexId(index))),
             _ => None,
         }
     }
@@ -389,13 +390,13 @@ impl Node {
 
     /// The area of a leaf.
     #[must_use]
-    pub fn area(&self) -> Option<u32> {
-        (self.link & Self::LEAF != 0).then_some(self.link & !Self::LEAF)
+    pub fn area(&self) -> Option<AreaId> {
+        (self.link & Self::LEAF != 0).then_some(AreaId(self.link & !Self::LEAF))
     }
 
     /// The children of an inner node.
     #[must_use]
-    pub fn children(&self) -> Option<[u32; 2]> {
-        (self.link & Self::LEAF == 0).then(|| [self.link, self.link + 1])
+    pub fn children(&self) -> Option<[NodeId; 2]> {
+        (self.link & Self::LEAF == 0).then(|| [self.link, self.link + 1].map(NodeId))
     }
 }

@@ -8,6 +8,7 @@
 //! MATH §18.
 
 use crate::data::{Feature, Hierarchy};
+use crate::id::NodeId;
 use feeler_geom::{Aabb, Extent, Obb, P3, Pose, V3};
 use std::collections::BinaryHeap;
 
@@ -21,7 +22,7 @@ const TOL: f64 = 1e-8;
 /// A node by how far its box reaches.
 struct Open {
     upper: f64,
-    node: u32,
+    node: NodeId,
 }
 
 feeler_geom::ordered_by!(Open, |a, b| a.upper.total_cmp(&b.upper).then(b.node.cmp(&a.node)));
@@ -35,7 +36,7 @@ pub fn extent(h: &Hierarchy, d: &V3, tol: f64) -> Option<Extent> {
     let root = h.nodes.first()?;
     let fitted = FITTED * 2.0 * root.obb.radius();
     let beyond = |deviation: f64| if deviation > fitted { deviation } else { 0.0 };
-    let mut open = BinaryHeap::from([Open { upper: reach(&root.obb, d), node: 0 }]);
+    let mut open = BinaryHeap::from([Open { upper: reach(&root.obb, d), node: NodeId(0) }]);
     // Faces come last: what edges and vertices reach spares most of the search on them.
     let mut faces = BinaryHeap::new();
     let mut best: Option<Extent> = None;
@@ -51,22 +52,22 @@ pub fn extent(h: &Hierarchy, d: &V3, tol: f64) -> Option<Extent> {
             open.clear();
             continue;
         }
-        let of = &h.nodes[node as usize];
+        let of = &h.nodes[node.index()];
         if let Some(children) = of.children() {
             open.extend(
-                children.map(|c| Open { upper: here.min(reach(&h.nodes[c as usize].obb, d)), node: c }),
+                children.map(|c| Open { upper: here.min(reach(&h.nodes[c.index()].obb, d)), node: c }),
             );
             continue;
         }
-        let Some(area) = of.area().map(|a| &h.areas[a as usize]) else { continue };
+        let Some(area) = of.area().map(|a| &h.areas[a.index()]) else { continue };
         let found = match area.feature {
             Feature::Vertex(i) => {
-                let v = &h.vertices[i as usize];
+                let v = &h.vertices[i.index()];
                 let e = Extent::of_vertex(v.point, d);
                 Some(Extent { upper: e.upper + beyond(v.deviation), ..e })
             }
             Feature::Edge(i) => {
-                let edge = &h.edges[i as usize];
+                let edge = &h.edges[i.index()];
                 let deviation = edge.spans.iter().fold(0.0, |m: f64, s| m.max(s.deviation));
                 let e = Extent::of_curve(&edge.curve, (area.rect.u0, area.rect.u1), d, floor, tol);
                 Some(Extent { upper: e.upper + beyond(deviation), ..e })
@@ -76,7 +77,7 @@ pub fn extent(h: &Hierarchy, d: &V3, tol: f64) -> Option<Extent> {
                 None
             }
             Feature::Face(i) => {
-                let face = &h.faces[i as usize];
+                let face = &h.faces[i.index()];
                 let e = Extent::of_face(&face.surface, &area.rect, &face.trim, d, floor, tol);
                 // The box holds the area, too.
                 e.map(|e| Extent { upper: e.upper.min(here).max(e.lower), ..e })

@@ -4,6 +4,7 @@ use crate::data::{
     Area, Component, Edge, Face, Feature, Hierarchy, Inertia, Instance, Model, NearCanonical, Node, Options,
     Origin, Reference, Remark, Severity, Side, SolidInfo, Span, Vertex,
 };
+use crate::id::{EdgeId, FaceId, VertexId};
 use feeler_geom::bezier::{BezierSpline, BezierSurface, H4};
 use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
 use feeler_geom::{Curve, Frame, Obb, P2, P3, PolyCone, Rect, RevolutionCone, Surface, V3};
@@ -91,7 +92,11 @@ pub(crate) fn hierarchy() -> Hierarchy {
             Face { surface, outward: i % 2 == 0, trim: trim(), sources: sources(i), near }
         })
         .collect();
-    let side = |face: u32| Side { face, forward: face == 0, guide: vec![[0.0, 0.1, 0.2], [1.0, 0.3, 0.4]] };
+    let side = |face: u32| Side {
+        face: FaceId(face),
+        forward: face == 0,
+        guide: vec![[0.0, 0.1, 0.2], [1.0, 0.3, 0.4]],
+    };
     let edges: Vec<Edge> = curves()
         .into_iter()
         .map(|curve| Edge {
@@ -113,13 +118,15 @@ pub(crate) fn hierarchy() -> Hierarchy {
     };
     let rect = Rect { u0: 0.0, u1: 1.0, v0: 0.0, v1: 1.0 };
     let cone = PolyCone::hull(&[V3::x(), V3::y(), V3::z()]).expect("an octant");
-    let features =
-        (0..6).map(Feature::Face).chain((0..6).map(Feature::Edge)).chain(std::iter::once(Feature::Vertex(0)));
+    let features = (0..6)
+        .map(|i| Feature::Face(FaceId(i)))
+        .chain((0..6).map(|i| Feature::Edge(EdgeId(i))))
+        .chain(std::iter::once(Feature::Vertex(VertexId(0))));
     let areas: Vec<Area> = features
         .map(|feature| Area {
             feature,
             rect,
-            cone: if feature == Feature::Edge(3) { PolyCone::all() } else { cone.clone() },
+            cone: if feature == Feature::Edge(EdgeId(3)) { PolyCone::all() } else { cone.clone() },
         })
         .collect();
     let nodes = chain(areas.len());

@@ -6,6 +6,7 @@
 pub mod data;
 pub mod extent;
 pub mod file;
+pub mod id;
 pub mod mask;
 pub mod validate;
 pub mod whole;
@@ -15,4 +16,5 @@ mod fixture;
 
 pub use data::*;
 pub use extent::{extent, placed_box};
+pub use id::{AreaId, EdgeId, FaceId, NodeId, VertexId};
 pub use mask::{FeatureType, conformal_compatible, strict_compatible};

@@ -312,7 +312,7 @@ fn check_edge(edge: &Edge, faces: &[Face]) -> Check {
         check.at(format_args!("span {i}"))?;
     }
     for (i, side) in edge.sides.iter().enumerate() {
-        let known = require((side.face as usize) < faces.len(), "names a face that is not there");
+        let known = require(side.face.index() < faces.len(), "names a face that is not there");
         let numbers = require(side.guide.iter().flatten().all(|x| sized(*x)), NOT_FINITE);
         let order =
             require(side.guide.windows(2).all(|w| w[0][0] <= w[1][0]), "the guide must increase in t");
@@ -349,18 +349,18 @@ fn check_area(area: &Area, h: &Hierarchy) -> Check {
     let r = &area.rect;
     match area.feature {
         Feature::Face(i) => {
-            let face = h.faces.get(i as usize);
+            let face = h.faces.get(i.index());
             require(face.is_some(), "names a face that is not there")?;
             let surface = face.map(|f| &f.surface);
             check_period(surface.and_then(Surface::u_period), r.u0, r.u1)?;
             check_period(surface.and_then(Surface::v_period), r.v0, r.v1)?;
         }
         Feature::Edge(i) => {
-            let edge = h.edges.get(i as usize);
+            let edge = h.edges.get(i.index());
             require(edge.is_some(), "names an edge that is not there")?;
             check_period(edge.and_then(|e| e.curve.period()), r.u0, r.u1)?;
         }
-        Feature::Vertex(i) => require((i as usize) < h.vertices.len(), "names a vertex that is not there")?,
+        Feature::Vertex(i) => require(i.index() < h.vertices.len(), "names a vertex that is not there")?,
     }
     check_poly_cone(&area.cone).at("cone")
 }
@@ -402,14 +402,14 @@ fn check_node(i: usize, node: &Node, nodes: &[Node], depth: &mut [u32], reached:
     require(here > 0, "is not reached from the root")?;
     require(here <= MAX_DEPTH, "is too deep")?;
     if let Some([a, b]) = node.children() {
-        let (a, b) = (a as usize, b as usize);
+        let (a, b) = (a.index(), b.index());
         require(i < a && b < nodes.len(), "its children are not there")?;
         require(depth[a] == 0 && depth[b] == 0, "its children have another parent")?;
         (depth[a], depth[b]) = (here + 1, here + 1);
         let below = nodes[a].types | nodes[b].types;
         return require(node.types & below == below, "lacks types of its children");
     }
-    let seen = node.area().and_then(|area| reached.get_mut(area as usize));
+    let seen = node.area().and_then(|area| reached.get_mut(area.index()));
     let first = seen.is_some_and(|r| !std::mem::replace(r, true));
     require(first, "its area is not there or has another leaf")
 }

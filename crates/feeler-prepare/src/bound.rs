@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 use feeler_brep::{Solid, VertexPolar};
 use feeler_geom::frame::{complete_basis, unit};
 use feeler_geom::{Curve, Obb, P2, P3, PolyCone, Rect, RevolutionCone, Surface, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{EdgeId, FaceId, Feature, VertexId};
 
 use crate::boxes::{WORLD, boxed, frame};
 use crate::group::{EdgeGroup, FaceGroup, Features, SpanGroup, VertexPick};
@@ -42,10 +42,10 @@ const MAX_UNBOUNDED_HALVINGS: u32 = 4;
 pub(crate) fn leaves(solid: &Solid, features: &Features, flatness: f64) -> Vec<Leaf> {
     let mut out = Vec::new();
     for (k, face) in features.faces.iter().enumerate() {
-        face_leaves(Feature::Face(feeler_geom::count::index(k)), face, flatness, &mut out);
+        face_leaves(Feature::Face(FaceId::new(k)), face, flatness, &mut out);
     }
     for (k, edge) in features.edges.iter().enumerate() {
-        let feature = Feature::Edge(feeler_geom::count::index(k));
+        let feature = Feature::Edge(EdgeId::new(k));
         let solved = matches!(edge.curve, Curve::Line { .. } | Curve::Circle { .. });
         let flatness = if solved { flatness } else { flatness.min(FREE_FORM_FLATNESS) };
         for span in &edge.spans {
@@ -53,7 +53,7 @@ pub(crate) fn leaves(solid: &Solid, features: &Features, flatness: f64) -> Vec<L
         }
     }
     for (k, vertex) in features.vertices.iter().enumerate() {
-        out.push(vertex_leaf(Feature::Vertex(feeler_geom::count::index(k)), solid, vertex));
+        out.push(vertex_leaf(Feature::Vertex(VertexId::new(k)), solid, vertex));
     }
     out
 }

@@ -4,8 +4,8 @@ use feeler_brep::{EdgeStatus, Solid, VertexPolar};
 use feeler_geom::canonical::Nearly;
 use feeler_geom::{Curve, Pose, Surface};
 use feeler_hierarchy::{
-    Edge, Face, Feature, FeatureType, Hierarchy, Inertia, Instance, Model, NearCanonical, Options, Origin,
-    Remark, Severity, Side, SolidInfo, Span, Vertex, placed_box,
+    Edge, Face, FaceId, Feature, FeatureType, Hierarchy, Inertia, Instance, Model, NearCanonical, Options,
+    Origin, Remark, Severity, Side, SolidInfo, Span, Vertex, placed_box,
 };
 use std::f64::consts::FRAC_PI_2;
 use thiserror::Error;
@@ -124,10 +124,10 @@ pub fn prepare_solid(solid: &Solid, options: &Options) -> Result<Hierarchy, Prep
 fn type_bits(leaf: &Leaf, features: &Features) -> u16 {
     let kind = match leaf.feature {
         Feature::Face(k) => {
-            let face = &features.faces[k as usize];
+            let face = &features.faces[k.index()];
             FeatureType::of_surface(&face.surface, face.outward, face.cells.on_inner_sheet(&face.surface))
         }
-        Feature::Edge(k) => FeatureType::of_curve(&features.edges[k as usize].curve),
+        Feature::Edge(k) => FeatureType::of_curve(&features.edges[k.index()].curve),
         Feature::Vertex(_) => FeatureType::Vertex,
     };
     kind.bit()
@@ -171,7 +171,11 @@ fn edge_record(solid: &Solid, features: &Features, edge: &EdgeGroup) -> Edge {
     };
     let side = |k: usize| {
         let (face, forward) = edge.sides[k];
-        Side { face, forward, guide: guide(solid, edge, k, &features.faces[face as usize].surface) }
+        Side {
+            face: FaceId(face),
+            forward,
+            guide: guide(solid, edge, k, &features.faces[face as usize].surface),
+        }
     };
     let near = match &edge.curve {
         Curve::Bezier(spline) => spline.nearly(NEAR * solid.bounds.diagonal()).map(|n| near(n, true)),

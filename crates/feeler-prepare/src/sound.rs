@@ -11,7 +11,7 @@ mod tests;
 
 use feeler_brep::Solid;
 use feeler_geom::{Rect, V3, math};
-use feeler_hierarchy::{Feature, Hierarchy};
+use feeler_hierarchy::{FaceId, Feature, Hierarchy};
 use std::f64::consts::{PI, TAU};
 
 use line::{Crossing, Line, Target};
@@ -108,7 +108,7 @@ fn lines(h: &Hierarchy, size: f64) -> Result<(), Unsound> {
         Feature::Face(f) => Some((f, a.rect)),
         _ => None,
     };
-    let areas: Vec<(u32, Rect)> = h.areas.iter().filter_map(area).collect();
+    let areas: Vec<(FaceId, Rect)> = h.areas.iter().filter_map(area).collect();
     let mut sums = Sums::default();
     for k in 0..LINES.0 {
         if sums.lines >= LINES.1 || areas.is_empty() {
@@ -116,7 +116,7 @@ fn lines(h: &Hierarchy, size: f64) -> Result<(), Unsound> {
         }
         // Spread over all areas, the first ones not before the last ones.
         let (f, rect) = &areas[scattered(k, areas.len())];
-        let face = &h.faces[*f as usize];
+        let face = &h.faces[f.index()];
         let Some(uv) = face.trim.sample_inside(rect) else { continue };
         let away = face.surface.normal(uv) + random_direction(k) * 0.8;
         let Some(dir) = away.try_normalize(0.1) else { continue };
@@ -126,7 +126,7 @@ fn lines(h: &Hierarchy, size: f64) -> Result<(), Unsound> {
             sums.add(&found, tie);
         }
     }
-    let entity = |f: u32| h.faces[f as usize].sources.first().map_or(0, |s| s.0);
+    let entity = |f: FaceId| h.faces[f.index()].sources.first().map_or(0, |s| s.0);
     let Sums { lines, open, nothing, at, .. } = sums;
     if open >= FEW {
         return Err(Unsound::Open { bad: open, lines, face: entity(at) });
@@ -152,7 +152,7 @@ struct Sums {
     inside: f64,
     twice: f64,
     /// A face where something is wrong.
-    at: u32,
+    at: FaceId,
 }
 
 impl Sums {

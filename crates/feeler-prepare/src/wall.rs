@@ -13,7 +13,7 @@
 use feeler_geom::frame::{complete_basis, unit};
 use feeler_geom::obb::unreachable_in_frame;
 use feeler_geom::{Obb, P2, Rect, RevolutionCone, Surface, V3, math};
-use feeler_hierarchy::{Feature, FeatureType, Hierarchy};
+use feeler_hierarchy::{FaceId, Feature, FeatureType, Hierarchy, NodeId};
 use std::collections::{BTreeMap, BinaryHeap};
 use std::f64::consts::PI;
 
@@ -68,8 +68,8 @@ pub(crate) fn wall(h: &Hierarchy) -> f64 {
 /// What a cell is.
 #[derive(Clone, Copy, Debug)]
 enum What {
-    Node(u32),
-    Piece { face: u32, rect: Rect, halvings: u8 },
+    Node(NodeId),
+    Piece { face: FaceId, rect: Rect, halvings: u8 },
 }
 
 /// A part of the boundary.
@@ -99,7 +99,7 @@ feeler_geom::ordered_by!(Pair, |a, b| b.near.total_cmp(&a.near).then(a.serial.cm
 struct Search<'a> {
     h: &'a Hierarchy,
     cells: Vec<Cell>,
-    coverage: BTreeMap<u32, Coverage<'a>>,
+    coverage: BTreeMap<FaceId, Coverage<'a>>,
     size: f64,
     /// Rounding of lengths.
     slack: f64,
@@ -124,7 +124,7 @@ impl<'a> Search<'a> {
             spent: 0,
         };
         if !h.nodes.is_empty() {
-            out.node(0);
+            out.node(NodeId(0));
         }
         out
     }
@@ -219,15 +219,15 @@ impl<'a> Search<'a> {
         let cap = self.cells[i as usize].cap;
         let parts = match self.cells[i as usize].what {
             What::Node(node) => {
-                self.h.nodes[node as usize].children().map_or([None; 2], |c| c.map(|c| self.node(c)))
+                self.h.nodes[node.index()].children().map_or([None; 2], |c| c.map(|c| self.node(c)))
             }
             What::Piece { face, rect, halvings } => {
-                let surface = &self.h.faces[face as usize].surface;
+                let surface = &self.h.faces[face.index()].surface;
                 halves(surface, &rect).map(|r| {
                     let coverage = self
                         .coverage
                         .entry(face)
-                        .or_insert_with(|| Coverage::new(&self.h.faces[face as usize].trim));
+                        .or_insert_with(|| Coverage::new(&self.h.faces[face.index()].trim));
                     let rect = coverage.shrink(&r)?;
                     Some(self.piece(face, rect, halvings + 1, Some(cap)))
                 })
@@ -238,14 +238,14 @@ impl<'a> Search<'a> {
     }
 
     /// The cell of a node; none when it holds no face.
-    fn node(&mut self, i: u32) -> Option<u32> {
-        let node = &self.h.nodes[i as usize];
+    fn node(&mut self, i: NodeId) -> Option<u32> {
+        let node = &self.h.nodes[i.index()];
         if node.types & FeatureType::FACES == 0 {
             return None;
         }
-        if let Some(area) = node.area().map(|a| &self.h.areas[a as usize]) {
+        if let Some(area) = node.area().map(|a| &self.h.areas[a.index()]) {
             let Feature::Face(face) = area.feature else { return None };
-            let surface = &self.h.faces[face as usize].surface;
+            let surface = &self.h.faces[face.index()].surface;
             if surface.is_canonical() {
                 return Some(self.piece(face, area.rect, 0, None));
             }
@@ -266,8 +266,8 @@ impl<'a> Search<'a> {
         ))
     }
 
-    fn piece(&mut self, face: u32, rect: Rect, halvings: u8, whole: Option<RevolutionCone>) -> u32 {
-        let f = &self.h.faces[face as usize];
+    fn piece(&mut self, face: FaceId, rect: Rect, halvings: u8, whole: Option<RevolutionCone>) -> u32 {
+        let f = &self.h.faces[face.index()];
         let cap = normals_over(&f.surface, &rect).map_or_else(RevolutionCone::all, |mut normals| {
             if !f.outward {
                 normals.iter_mut().for_each(|n| *n = -*n);
@@ -404,7 +404,7 @@ impl Search<'_> {
     /// the chord between the places on the circle is normal to the circle at both ends.
     fn one_circle(&self, a: &Cell, b: &Cell) -> Option<Place> {
         let of = |c: &Cell| match c.what {
-            What::Piece { face, rect, .. } => match &self.h.faces[face as usize].surface {
+            What::Piece { face, rect, .. } => match &self.h.faces[face.index()].surface {
                 Surface::Torus { frame, major, .. } => Some((*frame, *major, rect)),
                 _ => None,
             },

@@ -9,6 +9,7 @@ mod concave;
 pub(crate) mod edge_normals;
 pub(crate) mod face_tree;
 mod feature;
+pub(crate) mod ids;
 mod order;
 mod regions;
 pub(crate) mod samples;
@@ -23,6 +24,7 @@ pub(crate) use order::{SortKey, positions};
 
 use crate::Tolerances;
 use crate::body::face_tree::{FaceNode, face_tree};
+use crate::body::ids::FeatureId;
 use crate::body::samples::{CurveSamples, EdgeSegment, Grid, Normals, Samples};
 use crate::body::tracks::EdgeArcs;
 use crate::body::tree::{Allowance, FeatureTypes, SolveClass, TreeNode};
@@ -32,7 +34,9 @@ use feature::{NEAR_ROOM, ROOM, curvature_bound, exact_along, near, outline, zone
 use feeler_convex::{Polytope, Support};
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P2, P3, Pose, V3};
-use feeler_hierarchy::{Area, Edge, Face, Feature, FeatureType, Hierarchy, Node, Vertex};
+use feeler_hierarchy::{
+    Area, AreaId, Edge, EdgeId, Face, FaceId, Feature, FeatureType, Hierarchy, Node, NodeId, Vertex, VertexId,
+};
 use regions::divide;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -86,15 +90,15 @@ pub struct Body {
     /// Faces, edges, vertices, in this order.
     features: Vec<FeatureData>,
     /// Areas sorted by feature.
-    areas: Vec<u32>,
+    areas: Vec<AreaId>,
     /// For each area the node that is its leaf.
-    leaf_of_area: Vec<u32>,
+    leaf_of_area: Vec<NodeId>,
     /// For each area the position of its feature.
-    feature_of_area: Vec<u32>,
+    feature_of_area: Vec<FeatureId>,
     /// For each area what it is sorted by.
     sort_keys: Vec<SortKey>,
     /// See [`Body::whole_of`].
-    whole_of_area: Vec<Option<u32>>,
+    whole_of_area: Vec<Option<FeatureId>>,
     /// The nodes for traversals.
     tree: Vec<TreeNode>,
     /// Those of faces alone.
@@ -132,22 +136,22 @@ impl Body {
         check(&hierarchy)?;
         let (n_faces, n_edges) = (hierarchy.faces.len(), hierarchy.edges.len());
         let dense = |f: Feature| match f {
-            Feature::Face(i) => i as usize,
-            Feature::Edge(i) => n_faces + i as usize,
-            Feature::Vertex(i) => n_faces + n_edges + i as usize,
+            Feature::Face(i) => i.index(),
+            Feature::Edge(i) => n_faces + i.index(),
+            Feature::Vertex(i) => n_faces + n_edges + i.index(),
         };
-        let mut areas: Vec<u32> = ids(hierarchy.areas.len()).collect();
-        areas.sort_by_key(|&i| (dense(hierarchy.areas[i as usize].feature), i));
-        let mut leaf_of_area = vec![0; hierarchy.areas.len()];
+        let mut areas: Vec<AreaId> = ids(hierarchy.areas.len()).map(AreaId).collect();
+        areas.sort_by_key(|&i| (dense(hierarchy.areas[i.index()].feature), i));
+        let mut leaf_of_area = vec![NodeId(0); hierarchy.areas.len()];
         for (i, node) in ids(hierarchy.nodes.len()).zip(&hierarchy.nodes) {
             if let Some(area) = node.area() {
-                leaf_of_area[area as usize] = i;
+                leaf_of_area[area.index()] = NodeId(i);
             }
         }
         let all = ids(n_faces)
-            .map(Feature::Face)
-            .chain(ids(n_edges).map(Feature::Edge))
-            .chain(ids(hierarchy.vertices.len()).map(Feature::Vertex));
+            .map(|i| Feature::Face(FaceId(i)))
+            .chain(ids(n_edges).map(|i| Feature::Edge(EdgeId(i))))
+            .chain(ids(hierarchy.vertices.len()).map(|i| Feature::Vertex(VertexId(i))));
         let hull = hull_of(&hierarchy)?;
         let bounds = match &hull {
             Some(_) => Aabb { min: hierarchy.info.bbox_min.into(), max: hierarchy.info.bbox_max.into() },
@@ -158,14 +162,14 @@ impl Body {
         for feature in all {
             let start = next;
             let mut bbox = Aabb::empty();
-            while next < areas.len() && hierarchy.areas[areas[next] as usize].feature == feature {
-                let obb = &hierarchy.nodes[leaf_of_area[areas[next] as usize] as usize].obb;
+            while next < areas.len() && hierarchy.areas[areas[next].index()].feature == feature {
+                let obb = &hierarchy.nodes[leaf_of_area[areas[next].index()].index()].obb;
                 bbox = bbox.union(&Aabb::of_points(&obb.corners()));
                 next += 1;
             }
             let (primitive, deviation, quasi_only) = match feature {
                 Feature::Face(i) => {
-                    let f = &hierarchy.faces[i as usize];
+                    let f = &hierarchy.faces[i.index()];
                     let deviation = f.trim.pieces.iter().fold(0.0, |m: f64, p| m.max(p.deviation));
                     (
                         Primitive::of_face(&f.surface, f.outward, f.trim.on_inner_sheet(&f.surface)),
@@ -174,12 +178,12 @@ impl Body {
                     )
                 }
                 Feature::Edge(i) => {
-                    let e = &hierarchy.edges[i as usize];
+                    let e = &hierarchy.edges[i.index()];
                     let deviation = e.spans.iter().fold(0.0, |m: f64, s| m.max(s.deviation));
                     (Primitive::of_curve(&e.curve), deviation, e.quasi_only)
                 }
                 Feature::Vertex(i) => {
-                    let v = &hierarchy.vertices[i as usize];
+                    let v = &hierarchy.vertices[i.index()];
                     (Some(Primitive::of_point(v.point)), v.deviation, v.quasi_only)
                 }
             };
@@ -188,7 +192,7 @@ impl Body {
             let primitive = primitive.map(rebased);
             let near = near(&hierarchy, feature).map(|n| Near { primitive: rebased(n.primitive), ..n });
             let boxes =
-                areas[start..next].iter().map(|&a| &hierarchy.nodes[leaf_of_area[a as usize] as usize].obb);
+                areas[start..next].iter().map(|&a| &hierarchy.nodes[leaf_of_area[a.index()].index()].obb);
             let around = primitive.as_ref().or(near.as_ref().map(|n| &n.primitive));
             let points = areas[start..next].iter().flat_map(|&a| outline(&hierarchy, a));
             let off = near.as_ref().map_or(0.0, |n| n.deviation);
@@ -197,17 +201,17 @@ impl Body {
                 along: exact_along(&hierarchy, feature, primitive.as_ref(), deviation)
                     .unwrap_or_else(|| along(around, off, boxes)),
                 ring: match feature {
-                    Feature::Face(f) => ring(&hierarchy.faces[f as usize]),
+                    Feature::Face(f) => ring(&hierarchy.faces[f.index()]),
                     _ => None,
                 },
                 part: part(around, points, if near.is_some() { NEAR_ROOM } else { ROOM }),
-                zone: zone(around, areas[start..next].iter().map(|&a| &hierarchy.areas[a as usize].cone)),
+                zone: zone(around, areas[start..next].iter().map(|&a| &hierarchy.areas[a.index()].cone)),
                 axis: None,
                 primitive,
                 near,
                 bounds: bbox,
                 extent: bbox.diagonal(),
-                rect: around_areas(areas[start..next].iter().map(|&a| &hierarchy.areas[a as usize].rect)),
+                rect: around_areas(areas[start..next].iter().map(|&a| &hierarchy.areas[a.index()].rect)),
                 deviation: if deviation.is_finite() { deviation.max(0.0) } else { 0.0 },
                 areas: start..next,
                 quasi_only,
@@ -217,13 +221,14 @@ impl Body {
             if bounds.is_empty() { 0.0 } else { bounds.min.coords.amax().max(bounds.max.coords.amax()) };
         let deviation = features.iter().fold(0.0, |m: f64, f| m.max(f.deviation));
         let samples = Samples::new(hierarchy.areas.len(), n_edges);
-        let whole = |f: Feature| (features[dense(f)].form() != SolveClass::Free).then(|| index(dense(f)));
-        let feature_of_area = hierarchy.areas.iter().map(|a| dense(a.feature)).map(index).collect();
+        let whole =
+            |f: Feature| (features[dense(f)].form() != SolveClass::Free).then(|| FeatureId::new(dense(f)));
+        let feature_of_area = hierarchy.areas.iter().map(|a| dense(a.feature)).map(FeatureId::new).collect();
         let mut sort_keys = vec![SortKey { kind: 0, first: 0, offset: 0 }; areas.len()];
         for f in &features {
             for (place, &area) in f.areas.clone().zip(&areas[f.areas.clone()]) {
                 let [first, offset] = [f.areas.start, place - f.areas.start].map(index);
-                sort_keys[area as usize] = SortKey { kind: f.kind(), first, offset };
+                sort_keys[area.index()] = SortKey { kind: f.kind(), first, offset };
             }
         }
         let whole_of_area = hierarchy.areas.iter().map(|a| whole(a.feature)).collect();
@@ -273,7 +278,7 @@ impl Body {
                     (types, allowance, self.whole_of(area).unwrap_or(TreeNode::MIXED))
                 }
                 (None, Some([l, r])) => {
-                    let (l, r) = (below[l as usize], below[r as usize]);
+                    let (l, r) = (below[l.index()], below[r.index()]);
                     (l.0.union(r.0), l.1.union(r.1), if l.2 == r.2 { l.2 } else { TreeNode::MIXED })
                 }
                 (None, None) => continue,
@@ -283,7 +288,7 @@ impl Body {
             .iter()
             .zip(below)
             .map(|(n, (types, allowance, whole))| {
-                let form = self.features.get(whole as usize).map_or(SolveClass::Free, FeatureData::form);
+                let form = self.features.get(whole.index()).map_or(SolveClass::Free, FeatureData::form);
                 TreeNode::new(n, (types, allowance), (whole, form))
             })
             .collect()
@@ -398,39 +403,39 @@ impl Body {
     }
 
     /// Whether a trimming piece of a face is a concave edge.
-    pub(crate) fn is_concave(&self, face: u32, piece: usize) -> bool {
-        self.concave.get_or_init(|| concave::concave_trims(self))[face as usize][piece]
+    pub(crate) fn is_concave(&self, face: FaceId, piece: usize) -> bool {
+        self.concave.get_or_init(|| concave::concave_trims(self))[face.index()][piece]
     }
 
     /// Points on a grid over a free-form area.
-    pub(crate) fn grid_of(&self, area: u32) -> &Grid {
+    pub(crate) fn grid_of(&self, area: AreaId) -> &Grid {
         self.samples.get(self, area)
     }
 
     /// Normals at the points of that grid.
-    pub(crate) fn normals_of(&self, area: u32) -> &Normals {
+    pub(crate) fn normals_of(&self, area: AreaId) -> &Normals {
         self.samples.normals(self, area)
     }
 
     /// Samples with derivatives along an area of an edge.
-    pub(crate) fn curve_samples_of(&self, area: u32) -> &CurveSamples {
+    pub(crate) fn curve_samples_of(&self, area: AreaId) -> &CurveSamples {
         let data = self.area(area);
         let Feature::Edge(e) = data.feature else { unreachable!("an area of an edge") };
         self.samples.along(&self.edge(e).curve, area, &data.rect)
     }
 
     /// Whether [`Body::stretches_of`] an edge were made before.
-    pub(crate) fn has_stretches(&self, edge: u32) -> bool {
+    pub(crate) fn has_stretches(&self, edge: EdgeId) -> bool {
         self.samples.has_stretches(edge)
     }
 
     /// The areas of an edge without closed form, in the order of [`Body::areas_of`].
-    pub(crate) fn stretches_of(&self, edge: u32) -> &[EdgeSegment] {
+    pub(crate) fn stretches_of(&self, edge: EdgeId) -> &[EdgeSegment] {
         self.samples.stretches(self, edge)
     }
 
     /// Third derivatives over a free-form area by its unit-box parameters.
-    pub(crate) fn third_derivatives_of(&self, area: u32) -> &[feeler_geom::Ball; 4] {
+    pub(crate) fn third_derivatives_of(&self, area: AreaId) -> &[feeler_geom::Ball; 4] {
         self.samples.third_derivatives(self, area)
     }
 
@@ -440,33 +445,33 @@ impl Body {
     }
 
     pub(crate) fn data(&self, feature: Feature) -> &FeatureData {
-        &self.features[self.dense(feature) as usize]
+        &self.features[self.dense(feature).index()]
     }
 
     /// Position of a feature in [`Body::features`].
-    pub(crate) fn dense(&self, feature: Feature) -> u32 {
+    pub(crate) fn dense(&self, feature: Feature) -> FeatureId {
         let (n_faces, n_edges) = (self.hierarchy.faces.len(), self.hierarchy.edges.len());
-        match feature {
-            Feature::Face(i) => i,
-            Feature::Edge(i) => index(n_faces) + i,
-            Feature::Vertex(i) => index(n_faces + n_edges) + i,
-        }
+        FeatureId(match feature {
+            Feature::Face(i) => i.0,
+            Feature::Edge(i) => index(n_faces) + i.0,
+            Feature::Vertex(i) => index(n_faces + n_edges) + i.0,
+        })
     }
 
     /// Areas of a feature.
-    pub(crate) fn areas_of(&self, data: &FeatureData) -> &[u32] {
+    pub(crate) fn areas_of(&self, data: &FeatureData) -> &[AreaId] {
         &self.areas[data.areas.clone()]
     }
 
-    pub(crate) fn leaf_of_area(&self, area: u32) -> u32 {
-        self.leaf_of_area[area as usize]
+    pub(crate) fn leaf_of_area(&self, area: AreaId) -> NodeId {
+        self.leaf_of_area[area.index()]
     }
 
     /// The oriented spheres of a feature (by its position), or those that it follows, with what it may be off
     /// them (mm): their signed distance is that of the feature. `None` for spindle tori, too, whose inner
     /// sheets touch the spheres on the other side of the axis.
-    pub(crate) fn round(&self, feature: u32) -> Option<(&Primitive, f64)> {
-        let data = &self.features[feature as usize];
+    pub(crate) fn round(&self, feature: FeatureId) -> Option<(&Primitive, f64)> {
+        let data = &self.features[feature.index()];
         let (primitive, off) = match (&data.primitive, &data.near) {
             (Some(p), _) => (p, 0.0),
             (None, Some(near)) => (&near.primitive, near.deviation),
@@ -479,36 +484,41 @@ impl Body {
 
     /// The position of an area's feature in [`Body::features`] when it may be solved as a whole
     /// ([`SolveClass`]): it is canonical, follows a canonical one, or is an edge of few areas.
-    pub(crate) fn whole_of(&self, area: u32) -> Option<u32> {
-        self.whole_of_area[area as usize]
+    pub(crate) fn whole_of(&self, area: AreaId) -> Option<FeatureId> {
+        self.whole_of_area[area.index()]
     }
 
     /// The position of an area's feature in [`Body::features`].
-    pub(crate) fn feature_of(&self, area: u32) -> u32 {
-        self.feature_of_area[area as usize]
+    pub(crate) fn feature_of(&self, area: AreaId) -> FeatureId {
+        self.feature_of_area[area.index()]
+    }
+
+    /// The face that an area of a face is of.
+    pub(crate) fn face_of(&self, area: AreaId) -> FaceId {
+        FaceId(self.feature_of(area).0)
     }
 
     /// What an area is sorted by.
-    pub(crate) fn sort_key(&self, area: u32) -> SortKey {
-        self.sort_keys[area as usize]
+    pub(crate) fn sort_key(&self, area: AreaId) -> SortKey {
+        self.sort_keys[area.index()]
     }
 
     /// The area at a position among all of them, sorted by features.
-    pub(crate) fn area_at(&self, position: usize) -> u32 {
+    pub(crate) fn area_at(&self, position: usize) -> AreaId {
         self.areas[position]
     }
 
     /// The [`FeatureData::form`] of an area's feature.
-    pub(crate) fn form_of(&self, area: u32) -> SolveClass {
-        feature::class_of_kind(self.sort_keys[area as usize].kind)
+    pub(crate) fn form_of(&self, area: AreaId) -> SolveClass {
+        feature::class_of_kind(self.sort_keys[area.index()].kind)
     }
 
-    pub(crate) fn node(&self, i: u32) -> &Node {
-        &self.hierarchy.nodes[i as usize]
+    pub(crate) fn node(&self, i: NodeId) -> &Node {
+        &self.hierarchy.nodes[i.index()]
     }
 
-    pub(crate) fn area(&self, i: u32) -> &Area {
-        &self.hierarchy.areas[i as usize]
+    pub(crate) fn area(&self, i: AreaId) -> &Area {
+        &self.hierarchy.areas[i.index()]
     }
 
     /// The nodes as traversals read them.
@@ -521,16 +531,16 @@ impl Body {
         &self.faces
     }
 
-    pub(crate) fn face(&self, i: u32) -> &Face {
-        &self.hierarchy.faces[i as usize]
+    pub(crate) fn face(&self, i: FaceId) -> &Face {
+        &self.hierarchy.faces[i.index()]
     }
 
-    pub(crate) fn edge(&self, i: u32) -> &Edge {
-        &self.hierarchy.edges[i as usize]
+    pub(crate) fn edge(&self, i: EdgeId) -> &Edge {
+        &self.hierarchy.edges[i.index()]
     }
 
-    pub(crate) fn vertex(&self, i: u32) -> &Vertex {
-        &self.hierarchy.vertices[i as usize]
+    pub(crate) fn vertex(&self, i: VertexId) -> &Vertex {
+        &self.hierarchy.vertices[i.index()]
     }
 }
 

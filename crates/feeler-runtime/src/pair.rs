@@ -1,5 +1,6 @@
 //! Two bodies and everything their queries reuse.
 
+use crate::body::ids::{AreaPair, FacePair};
 use crate::certify::certify;
 use crate::conformal;
 use crate::dedupe::dedupe;
@@ -38,7 +39,7 @@ pub struct ContactPair {
     stats: Stats,
     times: PhaseTimes,
     tolerances: Tolerances,
-    leaf_pairs: Vec<(u32, u32)>,
+    leaf_pairs: Vec<AreaPair>,
     front: Front,
     solved: Solved,
     accepted: Vec<Accepted>,
@@ -322,7 +323,7 @@ fn pronounce(
     out: &mut Verdict,
 ) {
     out.clear();
-    let faces_at = |p: &P3, faces: [u32; 2]| {
+    let faces_at = |p: &P3, faces: FacePair| {
         let [a, b] = faces;
         (place_on_face(ctx.a, a, p), place_on_face(ctx.b, b, &(ctx.pose_ba * p)))
     };

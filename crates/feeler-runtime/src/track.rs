@@ -140,9 +140,9 @@ impl ContactIds {
 /// FNV-1a over the pair of features and the branch.
 fn hash((a, b): (Feature, Feature), branch: u32) -> u64 {
     let words = |f: Feature| match f {
-        Feature::Face(i) => [FeatureKind::Face as u64, u64::from(i)],
-        Feature::Edge(i) => [FeatureKind::Edge as u64, u64::from(i)],
-        Feature::Vertex(i) => [FeatureKind::Vertex as u64, u64::from(i)],
+        Feature::Face(i) => [FeatureKind::Face as u64, u64::from(i.0)],
+        Feature::Edge(i) => [FeatureKind::Edge as u64, u64::from(i.0)],
+        Feature::Vertex(i) => [FeatureKind::Vertex as u64, u64::from(i.0)],
     };
     let all = words(a).into_iter().chain(words(b)).chain([u64::from(branch)]);
     let bytes = all.flat_map(u64::to_le_bytes);
@@ -154,12 +154,13 @@ fn hash((a, b): (Feature, Feature), branch: u32) -> u64 {
 mod tests {
     use super::*;
     use crate::{FeatureRef, LmdClass};
+    use feeler_hierarchy::FaceId;
 
     fn minimum(face: u32, x: f64, distance: f64) -> Accepted {
         let place = FeatureRef { kind: FeatureKind::Face, index: face, source: 0, uv: [0.0; 2] };
         Accepted {
-            feature_a: Feature::Face(face),
-            feature_b: Feature::Face(0),
+            feature_a: Feature::Face(FaceId(face)),
+            feature_b: Feature::Face(FaceId(0)),
             p_a: P3::new(x, 0.0, 0.0),
             p_b: P3::new(x, 0.0, distance),
             n: V3::z(),

@@ -125,6 +125,6 @@ fn empty_and_broken_hierarchies() {
     wild.nodes[0].obb.center.x = f64::NAN;
     assert!(matches!(Body::new(wild), Err(BodyError::NotFinite { .. })), "not a number");
     let mut orphan = good;
-    orphan.areas[0].feature = feeler_hierarchy::Feature::Edge(7);
+    orphan.areas[0].feature = feeler_hierarchy::Feature::Edge(feeler_hierarchy::EdgeId(7));
     assert!(matches!(Body::new(orphan), Err(BodyError::Reference { what: "area", .. })), "no such edge");
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::fixture;
+use crate::id::{EdgeId, FaceId, VertexId};
 use feeler_geom::P3;
 
 fn refused(change: impl FnOnce(&mut Model), at: &str) {
@@ -21,10 +22,10 @@ fn indices_out_of_range_are_refused() {
     refused(|m| m.components[0].instances[0] = 3, "component 0");
     refused(|m| m.components[0].instances[0] = 2, "component 1");
     refused(|m| m.components[0].rotation[3] = 0.5, "component 0: rotation");
-    refused(|m| m.solids[1].areas[3].feature = Feature::Face(6), "solid 1: area 3");
-    refused(|m| m.solids[0].areas[3].feature = Feature::Edge(u32::MAX), "solid 0: area 3");
-    refused(|m| m.solids[0].areas[3].feature = Feature::Vertex(1), "area 3");
-    refused(|m| m.solids[0].edges[2].sides[1].face = 6, "edge 2: side 1");
+    refused(|m| m.solids[1].areas[3].feature = Feature::Face(FaceId(6)), "solid 1: area 3");
+    refused(|m| m.solids[0].areas[3].feature = Feature::Edge(EdgeId(u32::MAX)), "solid 0: area 3");
+    refused(|m| m.solids[0].areas[3].feature = Feature::Vertex(VertexId(1)), "area 3");
+    refused(|m| m.solids[0].edges[2].sides[1].face = FaceId(6), "edge 2: side 1");
 }
 
 #[test]

@@ -118,10 +118,10 @@ impl Builder<'_> {
     fn gather(&self, node: usize, levels: u32, out: &mut Vec<P3>) {
         let n = &self.nodes[node];
         match (n.area(), n.children()) {
-            (Some(area), _) => out.extend_from_slice(&self.leaf(area as usize).points),
+            (Some(area), _) => out.extend_from_slice(&self.leaf(area.index()).points),
             (None, Some([a, b])) if levels > 0 => {
-                self.gather(a as usize, levels - 1, out);
-                self.gather(b as usize, levels - 1, out);
+                self.gather(a.index(), levels - 1, out);
+                self.gather(b.index(), levels - 1, out);
             }
             _ => out.extend(n.obb.corners()),
         }

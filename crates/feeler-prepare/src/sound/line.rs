@@ -9,7 +9,7 @@ use feeler_geom::frame::complete_basis;
 use feeler_geom::roots::poly_roots;
 use feeler_geom::trim::Side;
 use feeler_geom::{Aabb, Frame, Obb, P2, P3, Rect, RevolutionCone, Surface, V3, math};
-use feeler_hierarchy::{Face, Feature, FeatureType, Hierarchy};
+use feeler_hierarchy::{Face, FaceId, Feature, FeatureType, Hierarchy, NodeId};
 use nalgebra::{Matrix2, Vector2};
 
 /// Sine of the angle between line and surface below which a crossing counts as a tangency.
@@ -38,7 +38,7 @@ pub(super) struct Crossing {
     pub(super) t: f64,
     /// 1 into the solid, −1 out of it.
     pub(super) step: i32,
-    pub(super) face: u32,
+    pub(super) face: FaceId,
     uv: P2,
 }
 
@@ -59,10 +59,10 @@ impl<'a> Target<'a> {
     /// All crossings in the order in which the line meets them; `None` when one is doubtful.
     pub(super) fn crossings(&self, line: &Line) -> Option<Vec<Crossing>> {
         let slack = self.tol + self.h.info.max_trim_deviation;
-        let (mut stack, mut canonical, mut found) = (vec![0_u32], vec![], vec![]);
+        let (mut stack, mut canonical, mut found) = (vec![NodeId(0)], vec![], vec![]);
         let mut parts = 0;
         while let Some(i) = stack.pop() {
-            let node = &self.h.nodes[i as usize];
+            let node = &self.h.nodes[i.index()];
             if node.types & FeatureType::FACES == 0 || !line.meets_box(&node.obb, slack) {
                 continue;
             }
@@ -70,9 +70,9 @@ impl<'a> Target<'a> {
                 stack.extend(children);
                 continue;
             }
-            let Some(area) = node.area().map(|a| &self.h.areas[a as usize]) else { continue };
+            let Some(area) = node.area().map(|a| &self.h.areas[a.index()]) else { continue };
             let Feature::Face(f) = area.feature else { continue };
-            if self.h.faces[f as usize].surface.is_canonical() {
+            if self.h.faces[f.index()].surface.is_canonical() {
                 canonical.push(f);
             } else {
                 self.pass_part(line, f, &area.rect, Some(&node.cone), (0, &mut parts), &mut found)?;
@@ -92,7 +92,7 @@ impl<'a> Target<'a> {
 
     /// Whether two crossings of one face are one, in its parameters.
     fn is_same(&self, a: &Crossing, b: &Crossing) -> bool {
-        let trim = &self.h.faces[a.face as usize].trim;
+        let trim = &self.h.faces[a.face.index()].trim;
         let near = |x: f64, y: f64, period: Option<f64>, width: f64| {
             let d = (x - y).abs();
             period.map_or(d, |p| (d % p).min(p - d % p)) <= 1e-5 * width
@@ -101,8 +101,8 @@ impl<'a> Target<'a> {
             && near(a.uv.y, b.uv.y, trim.v_period, trim.rect.height())
     }
 
-    fn pass_face(&self, line: &Line, f: u32, found: &mut Vec<Crossing>) -> Option<()> {
-        let face = &self.h.faces[f as usize];
+    fn pass_face(&self, line: &Line, f: FaceId, found: &mut Vec<Crossing>) -> Option<()> {
+        let face = &self.h.faces[f.index()];
         for t in line.parameters(&face.surface)? {
             let p = line.origin + line.dir * t;
             let uv = face.surface.invert(&p, None, Some(&face.trim.rect));
@@ -123,14 +123,14 @@ impl<'a> Target<'a> {
     fn pass_part(
         &self,
         line: &Line,
-        f: u32,
+        f: FaceId,
         rect: &Rect,
         cone: Option<&RevolutionCone>,
         (halvings, parts): (u32, &mut u32),
         found: &mut Vec<Crossing>,
     ) -> Option<()> {
         *parts += 1;
-        let surface = &self.h.faces[f as usize].surface;
+        let surface = &self.h.faces[f.index()].surface;
         // Across the line the part is a graph: at most one crossing.
         let is_graph = cone.is_some_and(|c| {
             let to_axis = c.axis.dot(&line.dir).abs();
@@ -152,9 +152,9 @@ impl<'a> Target<'a> {
     }
 
     /// Adds a crossing of the surface if it is on the face.
-    fn pass(&self, line: &Line, f: u32, uv: P2, t: f64, found: &mut Vec<Crossing>) -> Option<()> {
-        let face = &self.h.faces[f as usize];
-        let margin = self.deviation[f as usize] + 10.0 * self.tol;
+    fn pass(&self, line: &Line, f: FaceId, uv: P2, t: f64, found: &mut Vec<Crossing>) -> Option<()> {
+        let face = &self.h.faces[f.index()];
+        let margin = self.deviation[f.index()] + 10.0 * self.tol;
         let by_trim = face.trim.nearest(uv, face.surface.metric(uv), margin).is_some();
         if by_trim {
             return None;

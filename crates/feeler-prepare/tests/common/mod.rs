@@ -4,7 +4,7 @@
 use feeler_brep::Solid;
 use feeler_geom::trim::{Side, TrimCells};
 use feeler_geom::{P2, P3, Rect, Surface, V3, math};
-use feeler_hierarchy::{Face, Feature, Hierarchy, Node};
+use feeler_hierarchy::{AreaId, EdgeId, Face, FaceId, Feature, Hierarchy, Node, NodeId, VertexId};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::f64::consts::TAU;
@@ -17,9 +17,9 @@ pub(crate) struct Checker<'a> {
     pub(crate) samples: usize,
     /// Points that were compared with the bounds above them.
     pub(crate) checked: std::cell::Cell<u64>,
-    parents: Vec<u32>,
-    leaf_node: Vec<u32>,
-    by_feature: std::collections::BTreeMap<Feature, Vec<u32>>,
+    parents: Vec<NodeId>,
+    leaf_node: Vec<NodeId>,
+    by_feature: std::collections::BTreeMap<Feature, Vec<AreaId>>,
     size: f64,
 }
 
@@ -27,15 +27,11 @@ fn inside(r: &Rect, p: P2, eps: f64) -> bool {
     r.u0 - eps <= p.x && p.x <= r.u1 + eps && r.v0 - eps <= p.y && p.y <= r.v1 + eps
 }
 
-fn id(k: usize) -> u32 {
-    u32::try_from(k).expect("test models are small")
-}
-
 impl<'a> Checker<'a> {
     pub(crate) fn new(solid: &'a Solid, h: &'a Hierarchy, samples: usize) -> Self {
-        let mut by_feature = std::collections::BTreeMap::<Feature, Vec<u32>>::new();
+        let mut by_feature = std::collections::BTreeMap::<Feature, Vec<AreaId>>::new();
         for (k, a) in h.areas.iter().enumerate() {
-            by_feature.entry(a.feature).or_default().push(id(k));
+            by_feature.entry(a.feature).or_default().push(AreaId::new(k));
         }
         let (parents, leaf_node) = tree(h);
         Self {
@@ -61,21 +57,21 @@ impl<'a> Checker<'a> {
     }
 
     /// All nodes from a leaf to the root.
-    fn path(&self, area: u32) -> Vec<&'a Node> {
-        let mut at = self.leaf_node[area as usize];
+    fn path(&self, area: AreaId) -> Vec<&'a Node> {
+        let mut at = self.leaf_node[area.index()];
         let mut out = vec![];
         loop {
-            out.push(&self.h.nodes[at as usize]);
-            if at == 0 {
+            out.push(&self.h.nodes[at.index()]);
+            if at == NodeId(0) {
                 return out;
             }
-            at = self.parents[at as usize];
+            at = self.parents[at.index()];
         }
     }
 
-    fn bounded(&self, area: u32, p: &P3, directions: &[V3], what: &str) {
+    fn bounded(&self, area: AreaId, p: &P3, directions: &[V3], what: &str) {
         self.checked.set(self.checked.get() + 1);
-        let a = &self.h.areas[area as usize];
+        let a = &self.h.areas[area.index()];
         let eps = 1e-12 * (self.size + p.coords.amax());
         for d in directions {
             assert!(a.cone.contains(d, 1e-9), "{what}: {d:?} is outside the leaf's cone {:?}", a.cone);
@@ -105,15 +101,15 @@ impl<'a> Checker<'a> {
                 let uv = self.random_in(&a.rect);
                 match a.feature {
                     Feature::Face(f) => {
-                        let face = &self.h.faces[f as usize];
+                        let face = &self.h.faces[f.index()];
                         let n = face.surface.normal(uv);
                         let n = if face.outward { n } else { -n };
                         let p = face.surface.point(uv);
-                        self.bounded(id(k), &p, &[n], &format!("face {f} {uv:?}"));
+                        self.bounded(AreaId::new(k), &p, &[n], &format!("face {f} {uv:?}"));
                     }
                     Feature::Edge(e) => {
-                        let p = self.h.edges[e as usize].curve.point(uv.x);
-                        self.bounded(id(k), &p, &[], &format!("edge {e} {uv:?}"));
+                        let p = self.h.edges[e.index()].curve.point(uv.x);
+                        self.bounded(AreaId::new(k), &p, &[], &format!("edge {e} {uv:?}"));
                     }
                     Feature::Vertex(_) => {}
                 }
@@ -125,19 +121,19 @@ impl<'a> Checker<'a> {
     pub(crate) fn faces(&mut self) {
         for f in 0..self.h.faces.len() {
             let face = &self.h.faces[f];
-            let areas = self.by_feature.get(&Feature::Face(id(f))).cloned().unwrap_or_default();
+            let areas = self.by_feature.get(&Feature::Face(FaceId::new(f))).cloned().unwrap_or_default();
             for k in 0..self.samples {
                 // Half of them where the domain is, should it fill little of its rectangle.
                 let rect = if k % 2 == 0 || areas.is_empty() {
                     face.trim.rect
                 } else {
-                    self.h.areas[areas[self.rng.random_range(0..areas.len())] as usize].rect
+                    self.h.areas[areas[self.rng.random_range(0..areas.len())].index()].rect
                 };
                 let uv = self.random_in(&rect);
                 if face.trim.classify(uv) == Side::Outside {
                     continue;
                 }
-                let held = areas.iter().find(|a| inside(&self.h.areas[**a as usize].rect, uv, 0.0));
+                let held = areas.iter().find(|a| inside(&self.h.areas[a.index()].rect, uv, 0.0));
                 let held = held.unwrap_or_else(|| panic!("face {f}: {uv:?} is in no leaf"));
                 let n = face.surface.normal(uv);
                 let n = if face.outward { n } else { -n };
@@ -145,7 +141,7 @@ impl<'a> Checker<'a> {
             }
             for piece in &face.trim.pieces {
                 let uv = piece.eval(self.rng.random_range(0.0..=1.0));
-                let held = areas.iter().any(|a| inside(&self.h.areas[*a as usize].rect, uv, 0.0));
+                let held = areas.iter().any(|a| inside(&self.h.areas[a.index()].rect, uv, 0.0));
                 assert!(held, "face {f}: boundary point {uv:?} is in no leaf");
             }
         }
@@ -160,7 +156,7 @@ impl<'a> Checker<'a> {
     pub(crate) fn edges(&mut self) {
         for e in 0..self.h.edges.len() {
             let edge = &self.h.edges[e];
-            let areas = self.by_feature.get(&Feature::Edge(id(e))).cloned().unwrap_or_default();
+            let areas = self.by_feature.get(&Feature::Edge(EdgeId::new(e))).cloned().unwrap_or_default();
             assert!(edge.sides[0].forward || !edge.sides[1].forward, "the side on the left comes first");
             for span in &edge.spans {
                 assert!(span.t0 < span.t1, "edge {e}: empty span {span:?}");
@@ -172,7 +168,7 @@ impl<'a> Checker<'a> {
                         .iter()
                         .map(|s| {
                             let hint = interpolate(&s.guide, t);
-                            let face = &self.h.faces[s.face as usize];
+                            let face = &self.h.faces[s.face.index()];
                             if let Some(h) = hint {
                                 // The guide must be near enough to converge to the point.
                                 let q = face.surface.point(face.surface.invert(&p, Some(h), None));
@@ -183,11 +179,11 @@ impl<'a> Checker<'a> {
                             self.outward(face, &p, hint)
                         })
                         .collect();
-                    let held: Vec<u32> = areas
+                    let held: Vec<AreaId> = areas
                         .iter()
                         .copied()
                         .filter(|a| {
-                            let r = &self.h.areas[*a as usize].rect;
+                            let r = &self.h.areas[a.index()].rect;
                             r.u0 <= t && t <= r.u1
                         })
                         .collect();
@@ -209,7 +205,7 @@ impl<'a> Checker<'a> {
     pub(crate) fn vertices(&mut self) {
         for v in 0..self.h.vertices.len() {
             let vertex = &self.h.vertices[v];
-            let areas = &self.by_feature[&Feature::Vertex(id(v))];
+            let areas = &self.by_feature[&Feature::Vertex(VertexId::new(v))];
             assert_eq!(areas.len(), 1, "a vertex has one leaf");
             for _ in 0..self.samples {
                 let d = V3::from_fn(|_, _| self.rng.random_range(-1.0..1.0));
@@ -277,12 +273,12 @@ pub(crate) fn interpolate(guide: &[[f64; 3]], t: f64) -> Option<P2> {
 }
 
 /// Checks the tree's form; parents of all nodes, and the node of each area.
-fn tree(h: &Hierarchy) -> (Vec<u32>, Vec<u32>) {
-    let mut parents = vec![u32::MAX; h.nodes.len()];
-    let mut leaf = vec![u32::MAX; h.areas.len()];
+fn tree(h: &Hierarchy) -> (Vec<NodeId>, Vec<NodeId>) {
+    let mut parents = vec![NodeId(u32::MAX); h.nodes.len()];
+    let mut leaf = vec![NodeId(u32::MAX); h.areas.len()];
     assert_eq!(h.nodes.len(), 2 * h.areas.len() - 1, "a binary tree");
     let mut next_area = 0;
-    let mut stack = vec![(0_u32, 1_u32)];
+    let mut stack = vec![(NodeId(0), 1_u32)];
     let mut seen = 0;
     // Free to a depth of 32, halves of equal number below.
     let max_depth = 33 + h.areas.len().next_power_of_two().trailing_zeros();
@@ -290,18 +286,18 @@ fn tree(h: &Hierarchy) -> (Vec<u32>, Vec<u32>) {
     while let Some((k, depth)) = stack.pop() {
         seen += 1;
         assert!(depth <= max_depth, "depth {depth} of {} leaves", h.areas.len());
-        let n = &h.nodes[k as usize];
+        let n = &h.nodes[k.index()];
         match (n.area(), n.children()) {
             (Some(a), None) => {
-                assert_eq!(a, next_area, "areas are in the order of the leaves");
+                assert_eq!(a.0, next_area, "areas are in the order of the leaves");
                 next_area += 1;
-                leaf[a as usize] = k;
+                leaf[a.index()] = k;
             }
             (None, Some([a, b])) => {
-                assert!(a > k && b == a + 1, "children follow their parent, side by side");
+                assert!(a > k && b.0 == a.0 + 1, "children follow their parent, side by side");
                 for c in [a, b] {
-                    parents[c as usize] = k;
-                    let t = h.nodes[c as usize].types;
+                    parents[c.index()] = k;
+                    let t = h.nodes[c.index()].types;
                     assert_eq!(n.types & t, t, "types of a child are in its parent");
                 }
                 stack.push((b, depth + 1));

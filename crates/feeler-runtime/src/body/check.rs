@@ -41,15 +41,15 @@ pub(super) fn check(h: &Hierarchy) -> Result<(), BodyError> {
     }
     let bad = |what, index| BodyError::Reference { name: h.info.name.clone(), what, index };
     for (i, e) in h.edges.iter().enumerate() {
-        if e.sides.iter().any(|s| s.face as usize >= h.faces.len()) || e.spans.is_empty() {
+        if e.sides.iter().any(|s| s.face.index() >= h.faces.len()) || e.spans.is_empty() {
             return Err(bad("edge", i));
         }
     }
     for (i, a) in h.areas.iter().enumerate() {
         let (index, count) = match a.feature {
-            Feature::Face(f) => (f, h.faces.len()),
-            Feature::Edge(e) => (e, h.edges.len()),
-            Feature::Vertex(v) => (v, h.vertices.len()),
+            Feature::Face(f) => (f.0, h.faces.len()),
+            Feature::Edge(e) => (e.0, h.edges.len()),
+            Feature::Vertex(v) => (v.0, h.vertices.len()),
         };
         if index as usize >= count {
             return Err(bad("area", i));
@@ -62,9 +62,9 @@ pub(super) fn check(h: &Hierarchy) -> Result<(), BodyError> {
             return Err(BodyError::NotFinite { name: h.info.name.clone(), what: "a node of the hierarchy" });
         }
         let fine = match (n.area(), n.children()) {
-            (Some(a), _) => seen.get_mut(a as usize).map(|s| *s = true).is_some(),
+            (Some(a), _) => seen.get_mut(a.index()).map(|s| *s = true).is_some(),
             // Children come after their parent, so every walk ends.
-            (_, Some([c, d])) => c as usize > i && (d as usize) < h.nodes.len(),
+            (_, Some([c, d])) => c.index() > i && d.index() < h.nodes.len(),
             _ => false,
         };
         if !fine {

@@ -5,7 +5,7 @@
 
 use crate::Body;
 use feeler_geom::{P2, P3, V3, math};
-use feeler_hierarchy::Side;
+use feeler_hierarchy::{EdgeId, Side};
 
 /// Normals of both faces at the edge point with parameter `t`, the one whose face lies to the left of the
 /// curve first, and the unit tangent.
@@ -21,8 +21,8 @@ pub(crate) struct EdgeNormals {
 const RAZOR: f64 = std::f64::consts::PI - 1e-6;
 
 /// Normals beside edge `index` at `t`; `None` at a singular point of the curve.
-pub(crate) fn edge_normals(body: &Body, index: u32, t: f64) -> Option<EdgeNormals> {
-    let edge = body.edge(index);
+pub(crate) fn edge_normals(body: &Body, edge: EdgeId, t: f64) -> Option<EdgeNormals> {
+    let edge = body.edge(edge);
     let d = edge.curve.derivs(t);
     let tangent = edge.curve.tangent_of(t, &d)?;
     let p = d.p;

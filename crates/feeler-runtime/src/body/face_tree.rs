@@ -11,7 +11,7 @@ use crate::body::index;
 use crate::body::tree::Placed;
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::{Aabb, Obb, P3};
-use feeler_hierarchy::{Feature, Node};
+use feeler_hierarchy::{AreaId, FaceId, Feature, Node, NodeId};
 
 /// A node: a box around faces, a face, or areas of one.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct FaceNode {
     /// Half its diagonal (mm).
     pub radius: f64,
     /// The face that everything below is of, or [`FaceNode::MANY`].
-    face: u32,
+    face: FaceId,
     /// First of two adjacent children, which stand behind their parent, or the area of a leaf.
     link: u32,
     /// The region of the solid that it belongs to: see [`Body::regions`].
@@ -29,10 +29,10 @@ pub(crate) struct FaceNode {
 }
 
 impl FaceNode {
-    const MANY: u32 = u32::MAX;
+    const MANY: FaceId = FaceId(u32::MAX);
 
     /// Position in [`Body::features`] of the one face below.
-    pub(crate) fn face(&self) -> Option<u32> {
+    pub(crate) fn face(&self) -> Option<FaceId> {
         (self.face != Self::MANY).then_some(self.face)
     }
 
@@ -42,13 +42,13 @@ impl FaceNode {
     }
 
     /// The area of a leaf.
-    pub(crate) fn area(&self) -> Option<u32> {
-        (self.link & Node::LEAF != 0).then_some(self.link & !Node::LEAF)
+    pub(crate) fn area(&self) -> Option<AreaId> {
+        (self.link & Node::LEAF != 0).then_some(AreaId(self.link & !Node::LEAF))
     }
 
-    /// First of the two children of an inner node.
-    pub(crate) fn children(&self) -> Option<u32> {
-        (self.link & Node::LEAF == 0).then_some(self.link)
+    /// The children of an inner node.
+    pub(crate) fn children(&self) -> Option<[NodeId; 2]> {
+        (self.link & Node::LEAF == 0).then(|| [self.link, self.link + 1].map(NodeId))
     }
 }
 
@@ -63,7 +63,7 @@ struct Item {
     bounds: Aabb,
     center: P3,
     /// A face (by its position) that has several areas, or an area of a face.
-    of: Result<u32, (u32, u32)>,
+    of: Result<FaceId, (FaceId, AreaId)>,
 }
 
 /// The tree of a solid; empty without faces.
@@ -81,14 +81,14 @@ pub(crate) fn face_tree(body: &Body) -> Vec<FaceNode> {
     let mut out = Vec::new();
     if !items.is_empty() {
         let whole = body.bounds().inflated(body.deviation());
-        out.push(FaceNode { obb: Obb::from_aabb(&whole), radius: 0.0, face: 0, link: 0, region: 0 });
+        out.push(FaceNode { obb: Obb::from_aabb(&whole), radius: 0.0, face: FaceId(0), link: 0, region: 0 });
         fill(body, 0, items, &mut out);
     }
     out
 }
 
 impl Item {
-    fn of_area(body: &Body, face: u32, area: u32) -> Self {
+    fn of_area(body: &Body, face: FaceId, area: AreaId) -> Self {
         let obb = &body.node(body.leaf_of_area(area)).obb;
         Self { bounds: Aabb::of_points(&obb.corners()), center: obb.center, of: Err((face, area)) }
     }
@@ -100,7 +100,7 @@ fn fill(body: &Body, k: usize, items: Vec<Item>, out: &mut Vec<FaceNode>) {
         match *of {
             Err((face, area)) => {
                 let obb = body.node(body.leaf_of_area(area)).obb;
-                out[k] = FaceNode { obb, radius: obb.radius(), face, link: Node::LEAF | area, region: 0 };
+                out[k] = FaceNode { obb, radius: obb.radius(), face, link: Node::LEAF | area.0, region: 0 };
             }
             Ok(face) => {
                 let obb = Obb::from_aabb(bounds);

@@ -8,7 +8,7 @@ use crate::profile::ring::Ring;
 use feeler_geom::cone::{DirectionBand, PolyCone};
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P2, P3, Rect, V3};
-use feeler_hierarchy::{Feature, Hierarchy, NearCanonical};
+use feeler_hierarchy::{AreaId, Feature, Hierarchy, NearCanonical};
 use std::ops::Range;
 
 /// What the runtime knows about one feature.
@@ -118,7 +118,7 @@ pub(super) fn exact_along(
 ) -> Option<[f64; 2]> {
     let Feature::Face(f) = feature else { return None };
     let Some(Primitive::Line { origin, dir, sigma, slope }) = primitive else { return None };
-    let face = &hierarchy.faces[f as usize];
+    let face = &hierarchy.faces[f.index()];
     let rect = &face.trim.rect;
     let [a, b] = [rect.v0, rect.v1].map(|v| (face.surface.point(P2::new(rect.u0, v)) - origin).dot(dir));
     let slack = deviation.max(0.0) + 1e-12 * (a.abs() + b.abs());
@@ -147,11 +147,11 @@ pub(super) fn near(hierarchy: &Hierarchy, feature: Feature) -> Option<Near> {
     }
     match feature {
         Feature::Face(f) => {
-            let near = hierarchy.faces[f as usize].near.as_ref()?;
+            let near = hierarchy.faces[f.index()].near.as_ref()?;
             of(near, Primitive::of_surface(&near.shape, near.outward))
         }
         Feature::Edge(e) => {
-            let near = hierarchy.edges[e as usize].near.as_ref()?;
+            let near = hierarchy.edges[e.index()].near.as_ref()?;
             of(near, Primitive::of_curve(&near.shape))
         }
         Feature::Vertex(_) => None,
@@ -167,10 +167,10 @@ pub(super) const NEAR_ROOM: f64 = 0.05;
 const OUTLINE_STEP: f64 = 0.3;
 
 /// Points of an area of a face: on a grid with its corners.
-pub(super) fn outline(hierarchy: &Hierarchy, area: u32) -> impl Iterator<Item = P3> + '_ {
-    let area = &hierarchy.areas[area as usize];
+pub(super) fn outline(hierarchy: &Hierarchy, area: AreaId) -> impl Iterator<Item = P3> + '_ {
+    let area = &hierarchy.areas[area.index()];
     let surface = match area.feature {
-        Feature::Face(f) => Some(&hierarchy.faces[f as usize].surface),
+        Feature::Face(f) => Some(&hierarchy.faces[f.index()].surface),
         _ => None,
     };
     surface.into_iter().flat_map(move |s| {

@@ -4,21 +4,22 @@
 //! A region is the box of a node; all nodes below it belong to it.
 
 use feeler_geom::P3;
+use feeler_hierarchy::NodeId;
 
-/// What a node of a tree of boxes is to regions: the centre of its box, half the diagonal (mm), and the first
-/// of two adjacent children behind it.
-pub(super) type Node = (P3, f64, Option<u32>);
+/// What a node of a tree of boxes is to regions: the centre of its box, half the diagonal (mm), and its
+/// children, which stand behind it.
+pub(super) type Node = (P3, f64, Option<[NodeId; 2]>);
 
 /// At most `n` nodes that together hold all leaves: the largest ones are opened first.
-pub(super) fn cut(tree: &[Node], n: usize) -> Vec<u32> {
-    let mut nodes: Vec<u32> = if tree.is_empty() { vec![] } else { vec![0] };
-    let node = |i: u32| &tree[i as usize];
+pub(super) fn cut(tree: &[Node], n: usize) -> Vec<NodeId> {
+    let mut nodes = if tree.is_empty() { vec![] } else { vec![NodeId(0)] };
+    let node = |i: NodeId| &tree[i.index()];
     while nodes.len() < n {
         let inner = (0..nodes.len()).filter(|&k| node(nodes[k]).2.is_some());
         let largest = inner.max_by(|&k, &l| node(nodes[k]).1.total_cmp(&node(nodes[l]).1));
-        let Some((k, first)) = largest.and_then(|k| Some((k, node(nodes[k]).2?))) else { break };
+        let Some((k, [first, second])) = largest.and_then(|k| Some((k, node(nodes[k]).2?))) else { break };
         nodes[k] = first;
-        nodes.push(first + 1);
+        nodes.push(second);
     }
     nodes
 }
@@ -30,14 +31,13 @@ pub(super) fn divide(tree: &[Node], n: usize, regions: &mut Vec<(P3, f64)>) -> V
     let mut of_node = vec![0; tree.len()];
     for root in cut(tree, n) {
         let Ok(number) = u8::try_from(regions.len() + 1) else { break };
-        let (center, radius, _) = tree[root as usize];
+        let (center, radius, _) = tree[root.index()];
         regions.push((center, radius));
-        of_node[root as usize] = number;
+        of_node[root.index()] = number;
     }
     for (i, node) in tree.iter().enumerate() {
-        if let (Some(first), true) = (node.2, of_node[i] > 0) {
-            of_node[first as usize] = of_node[i];
-            of_node[first as usize + 1] = of_node[i];
+        if let (Some(children), true) = (node.2, of_node[i] > 0) {
+            children.iter().for_each(|c| of_node[c.index()] = of_node[i]);
         }
     }
     of_node

@@ -9,7 +9,7 @@ use crate::body::outward_normal;
 use cell::Cell;
 use feeler_geom::CurveDerivs;
 use feeler_geom::{Ball, Curve, P2, P3, Rect, V3};
-use feeler_hierarchy::{Area, Feature};
+use feeler_hierarchy::{Area, AreaId, EdgeId, Feature};
 use std::f64::consts::PI;
 use std::sync::OnceLock;
 
@@ -117,22 +117,22 @@ impl Samples {
     }
 
     /// The samples of an area of an edge, in the solid's own frame.
-    pub(crate) fn along(&self, curve: &Curve, area: u32, rect: &Rect) -> &CurveSamples {
-        self.curves[area as usize]
+    pub(crate) fn along(&self, curve: &Curve, area: AreaId, rect: &Rect) -> &CurveSamples {
+        self.curves[area.index()]
             .get_or_init(|| Box::new(std::array::from_fn(|i| curve.derivs(at(rect, step(i, ALONG), 0.0).x))))
     }
 
     /// Whether [`Samples::stretches`] were made before.
-    pub(crate) fn has_stretches(&self, edge: u32) -> bool {
-        self.stretches[edge as usize].get().is_some()
+    pub(crate) fn has_stretches(&self, edge: EdgeId) -> bool {
+        self.stretches[edge.index()].get().is_some()
     }
 
     /// The areas of an edge, all of them at the first use, in the order of [`Body::areas_of`], in the solid's
     /// own frame.
-    pub(crate) fn stretches(&self, body: &Body, edge: u32) -> &[EdgeSegment] {
-        self.stretches[edge as usize].get_or_init(|| {
+    pub(crate) fn stretches(&self, body: &Body, edge: EdgeId) -> &[EdgeSegment] {
+        self.stretches[edge.index()].get_or_init(|| {
             let mut before = None;
-            let of_area = |&area: &u32| {
+            let of_area = |&area: &AreaId| {
                 let samples = body.curve_samples_of(area);
                 let [first, middle, last] = [0, MIDDLE, CURVE_STEPS].map(|i| samples[i]);
                 let is_joined = before.replace(last) == Some(first);
@@ -148,8 +148,8 @@ impl Samples {
 
     /// Third derivatives by the unit-box parameters of a free-form area (uuu, uuv, uvv, vvv; of an edge the
     /// first), over it and [`MARGIN`] beyond.
-    pub(crate) fn third_derivatives(&self, body: &Body, area: u32) -> &[Ball; 4] {
-        self.thirds[area as usize].get_or_init(|| {
+    pub(crate) fn third_derivatives(&self, body: &Body, area: AreaId) -> &[Ball; 4] {
+        self.thirds[area.index()].get_or_init(|| {
             let Area { feature, rect, .. } = body.area(area);
             let (wu, wv) = (rect.width(), rect.height());
             let wide = Rect {
@@ -179,14 +179,14 @@ impl Samples {
     }
 
     /// The grid of a free-form area, in the solid's own frame.
-    pub(crate) fn get(&self, body: &Body, area: u32) -> &Grid {
-        self.grids[area as usize].get_or_init(|| Box::new(Grid::of_area(body, area)))
+    pub(crate) fn get(&self, body: &Body, area: AreaId) -> &Grid {
+        self.grids[area.index()].get_or_init(|| Box::new(Grid::of_area(body, area)))
     }
 
     /// The normals at the points of that grid.
-    pub(crate) fn normals(&self, body: &Body, area: u32) -> &Normals {
+    pub(crate) fn normals(&self, body: &Body, area: AreaId) -> &Normals {
         let of_area = || Box::new(Normals::of_area(body, area, self.get(body, area)));
-        self.normals[area as usize].get_or_init(of_area)
+        self.normals[area.index()].get_or_init(of_area)
     }
 }
 
@@ -207,7 +207,7 @@ impl Normals {
         &self.vectors
     }
 
-    fn of_area(body: &Body, area: u32, grid: &Grid) -> Self {
+    fn of_area(body: &Body, area: AreaId, grid: &Grid) -> Self {
         let Area { feature, rect, .. } = body.area(area);
         let mut normals = Self { vectors: [V3::zeros(); ROOM], spread: 0.0 };
         for k in 0..grid.len() {
@@ -229,7 +229,7 @@ impl Normals {
 }
 
 impl Grid {
-    fn of_area(body: &Body, index: u32) -> Self {
+    fn of_area(body: &Body, index: AreaId) -> Self {
         let area = body.area(index);
         let rect = &area.rect;
         let shape = match area.feature {

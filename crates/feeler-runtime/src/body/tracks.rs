@@ -6,7 +6,7 @@ use crate::body::index;
 use feeler_geom::crossing::{Arc, Patch, third_of_closed_form};
 use feeler_geom::trim::TrimPiece;
 use feeler_geom::{P3, Rect, Surface, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, FaceId, Feature};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -24,10 +24,10 @@ const LEAST_WIDTH: f64 = 1e-3;
 #[derive(Clone, Debug)]
 pub(crate) struct EdgeArc {
     /// The face that the piece belongs to.
-    pub face: u32,
+    pub face: FaceId,
     /// The face on the other side of the edge, the last one where there are several; that with the piece
     /// where there is none.
-    pub beside: u32,
+    pub beside: FaceId,
     /// How far (mm) the track may be off that face.
     pub off: f64,
     pub piece: TrimPiece,
@@ -93,10 +93,10 @@ impl EdgeArcs {
         let mut of_face: Vec<Range<usize>> = Vec::new();
         // Of each edge its first and last face, and the largest distances of their borders from it; the edges
         // of the tracks.
-        let mut owner: BTreeMap<u32, [(u32, f64); 2]> = BTreeMap::new();
+        let mut owner: BTreeMap<u32, [(FaceId, f64); 2]> = BTreeMap::new();
         let mut edges: Vec<u32> = Vec::new();
         for (f, face) in h.faces.iter().enumerate() {
-            let (start, f) = (list.len(), index(f));
+            let (start, f) = (list.len(), FaceId::new(f));
             for piece in &face.trim.pieces {
                 // The largest index marks artificial cuts.
                 if piece.edge == u32::MAX {
@@ -124,7 +124,7 @@ impl EdgeArcs {
             if let Feature::Face(f) = area.feature {
                 let face = body.face(f);
                 let period = (face.trim.u_period, face.trim.v_period);
-                for t in of_face[f as usize].clone() {
+                for t in of_face[f.index()].clone() {
                     let track = &tracks.list[t];
                     if overlap(&track.piece.bounds(), &area.rect, period) {
                         let ball =
@@ -140,19 +140,19 @@ impl EdgeArcs {
     }
 
     /// The numbers of the tracks of a face.
-    pub(crate) fn of_face(&self, face: u32) -> Range<u32> {
-        let Range { start, end } = self.of_face[face as usize];
+    pub(crate) fn of_face(&self, face: FaceId) -> Range<u32> {
+        let Range { start, end } = self.of_face[face.index()];
         index(start)..index(end)
     }
 
     /// Balls around the tracks of a face that may run through one of its areas.
-    pub(crate) fn of_area(&self, area: u32) -> &[EdgeArcBall] {
-        &self.balls[self.of_area[area as usize].clone()]
+    pub(crate) fn of_area(&self, area: AreaId) -> &[EdgeArcBall] {
+        &self.balls[self.of_area[area.index()].clone()]
     }
 }
 
 /// Arcs of edges along a piece, halved until they are fine.
-fn halve(body: &Body, face: u32, piece: TrimPiece, halvings: u32, out: &mut Vec<EdgeArc>) {
+fn halve(body: &Body, face: FaceId, piece: TrimPiece, halvings: u32, out: &mut Vec<EdgeArc>) {
     let surface = &body.face(face).surface;
     let (speed, bend) = bounds_along(surface, &piece);
     if halvings == 0 || bend <= 8.0 * FINE * body.size() {

@@ -3,10 +3,11 @@
 //! # Source
 //! BREP §2.4; MATH §10 (memory layout).
 
+use crate::body::ids::{FeatureId, FeaturePair};
 use feeler_geom::Obb;
 use feeler_geom::cone::Cap;
 use feeler_geom::obb::PoseMatrix;
-use feeler_hierarchy::Node;
+use feeler_hierarchy::{AreaId, Node, NodeId};
 
 /// Bits of the feature types below a node.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,7 +74,7 @@ pub(crate) struct TreeNode {
     pub allowance: Allowance,
     /// Position of the feature that everything below is of, when it may be solved as a whole; or
     /// [`MIXED`](Self::MIXED).
-    whole: u32,
+    whole: FeatureId,
     /// As in the stored node.
     link: u32,
     /// Conservative box.
@@ -114,24 +115,24 @@ impl SolveClass {
 
 impl TreeNode {
     /// Several features, or a free-form face.
-    pub(crate) const MIXED: u32 = u32::MAX;
+    pub(crate) const MIXED: FeatureId = FeatureId(u32::MAX);
 
     pub(crate) fn new(
         node: &Node,
         (types, allowance): (FeatureTypes, Allowance),
-        (whole, form): (u32, SolveClass),
+        (whole, form): (FeatureId, SolveClass),
     ) -> Self {
         let (obb, cap) = (node.obb, node.cone.cap(0.0));
         Self { cap, types, allowance, whole, link: node.link, obb, form, region: 0 }
     }
 
     /// Position of the one feature below: see [`Body::whole_of`](crate::Body::whole_of).
-    pub(crate) fn whole(&self) -> Option<u32> {
+    pub(crate) fn whole(&self) -> Option<FeatureId> {
         (self.whole != Self::MIXED).then_some(self.whole)
     }
 
     /// The features below this node and one of another solid, when they are solved as wholes.
-    pub(crate) fn whole_with(&self, other: &Self) -> Option<(u32, u32)> {
+    pub(crate) fn whole_with(&self, other: &Self) -> Option<FeaturePair> {
         (self.form.solved_whole_with(other.form)).then_some((self.whole, other.whole))
     }
 
@@ -142,13 +143,13 @@ impl TreeNode {
     }
 
     /// The area of a leaf.
-    pub(crate) fn area(&self) -> Option<u32> {
-        (self.link & Node::LEAF != 0).then_some(self.link & !Node::LEAF)
+    pub(crate) fn area(&self) -> Option<AreaId> {
+        (self.link & Node::LEAF != 0).then_some(AreaId(self.link & !Node::LEAF))
     }
 
-    /// First of the two children of an inner node.
-    pub(crate) fn children(&self) -> Option<u32> {
-        (self.link & Node::LEAF == 0).then_some(self.link)
+    /// The children of an inner node.
+    pub(crate) fn children(&self) -> Option<[NodeId; 2]> {
+        (self.link & Node::LEAF == 0).then(|| [self.link, self.link + 1].map(NodeId))
     }
 }
 

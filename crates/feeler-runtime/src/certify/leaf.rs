@@ -18,7 +18,7 @@ use feeler_geom::bezier::{BezierSpline, BezierSurface};
 use feeler_geom::cone::Cap;
 use feeler_geom::trim::TrimCells;
 use feeler_geom::{Ball, Curve, P2, P3, Pose, Rect, V2, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, Feature};
 
 /// Relative rounding of derivatives.
 const ROUND: f64 = 1e-13;
@@ -80,7 +80,7 @@ impl Over {
 
 impl<'a> Leaf<'a> {
     /// An area of a solid, seen in the frame that `pose` takes its own coordinates to.
-    pub(super) fn new(ctx: &Context<'a>, which: Which, area: u32, pose: Option<Pose>) -> Self {
+    pub(super) fn new(ctx: &Context<'a>, which: Which, area: AreaId, pose: Option<Pose>) -> Self {
         let body: &'a Body = match which {
             Which::A => ctx.a,
             Which::B => ctx.b,
@@ -110,7 +110,7 @@ impl<'a> Leaf<'a> {
             }
             Feature::Vertex(_) => unreachable!("a vertex is canonical"),
         };
-        let node = &body.tree()[body.leaf_of_area(area) as usize];
+        let node = &body.tree()[body.leaf_of_area(area).index()];
         let axis = pose.as_ref().map_or(node.cap.axis, |m| m * node.cap.axis);
         let border = border_margin(ctx, body.data(data.feature).deviation, &body.grid_of(area).lengths);
         Self {

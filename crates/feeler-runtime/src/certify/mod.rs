@@ -32,12 +32,13 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+use crate::body::ids::AreaPair;
 use crate::filter::filter;
 use crate::query::{Candidate, Context};
 use crate::side::Which;
 use crate::solve::Solved;
 use crate::{QueryOptions, Stats};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, Feature};
 use leaf::Leaf;
 use nalgebra::SVector;
 use rayon::prelude::*;
@@ -56,16 +57,16 @@ const OUTSIDE: f64 = crate::body::samples::MARGIN + 1e-6;
 #[derive(Clone, Debug)]
 enum Job {
     /// A free-form area against the areas `partners` (of all that are listed) of a canonical feature.
-    Reduced { free: Which, area: u32, feature: Feature, partners: std::ops::Range<usize> },
+    Reduced { free: Which, area: AreaId, feature: Feature, partners: std::ops::Range<usize> },
     /// Two free-form areas.
-    Free(u32, u32),
+    Free(AreaId, AreaId),
 }
 
 /// Proves or completes what the solves have found. `pairs` are those of areas as the solves have left them:
 /// sorted by features.
 pub(crate) fn certify(
     ctx: &Context<'_>,
-    pairs: &[(u32, u32)],
+    pairs: &[AreaPair],
     options: &QueryOptions,
     solved: &mut Solved,
     stats: &mut Stats,
@@ -109,9 +110,9 @@ pub(crate) fn certify(
 
 /// All pairs of areas, of which culling leaves a minimum possible, of the pairs of features with a free-form
 /// side among `pairs`: a solve may need no more than one pair of areas for two features.
-fn all_areas(ctx: &Context<'_>, pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
+fn all_areas(ctx: &Context<'_>, pairs: &[AreaPair]) -> Vec<AreaPair> {
     let Some(cull) = &ctx.cull else { return pairs.to_vec() };
-    let features = |&(i, j): &(u32, u32)| (ctx.a.area(i).feature, ctx.b.area(j).feature);
+    let features = |&(i, j): &AreaPair| (ctx.a.area(i).feature, ctx.b.area(j).feature);
     let mut out = Vec::new();
     for group in pairs.chunk_by(|p, q| features(p) == features(q)) {
         let (fa, fb) = features(&group[0]);
@@ -164,8 +165,8 @@ struct Certificate {
 }
 
 /// Jobs of sorted pairs, and the areas that they name.
-fn jobs(ctx: &Context<'_>, pairs: &[(u32, u32)]) -> (Vec<Job>, Vec<u32>) {
-    let features = |&(i, j): &(u32, u32)| (ctx.a.area(i).feature, ctx.b.area(j).feature);
+fn jobs(ctx: &Context<'_>, pairs: &[AreaPair]) -> (Vec<Job>, Vec<AreaId>) {
+    let features = |&(i, j): &AreaPair| (ctx.a.area(i).feature, ctx.b.area(j).feature);
     let mut jobs = Vec::new();
     let mut partners = Vec::new();
     for group in pairs.chunk_by(|p, q| features(p) == features(q)) {
@@ -180,7 +181,7 @@ fn jobs(ctx: &Context<'_>, pairs: &[(u32, u32)]) -> (Vec<Job>, Vec<u32>) {
                 continue;
             }
         };
-        let mut sorted: Vec<(u32, u32)> =
+        let mut sorted: Vec<AreaPair> =
             group.iter().map(|&(i, j)| if free == Which::A { (i, j) } else { (j, i) }).collect();
         sorted.sort_unstable();
         for same in sorted.chunk_by(|p, q| p.0 == q.0) {
@@ -192,7 +193,7 @@ fn jobs(ctx: &Context<'_>, pairs: &[(u32, u32)]) -> (Vec<Job>, Vec<u32>) {
     (jobs, partners)
 }
 
-fn certify_one(ctx: &Context<'_>, job: &Job, partners: &[u32], given: &Given<'_>) -> Certificate {
+fn certify_one(ctx: &Context<'_>, job: &Job, partners: &[AreaId], given: &Given<'_>) -> Certificate {
     match *job {
         Job::Reduced { free, area, feature, partners: ref range } => {
             let leaf = Leaf::new(ctx, free, area, None);
@@ -212,7 +213,7 @@ fn certify_one(ctx: &Context<'_>, job: &Job, partners: &[u32], given: &Given<'_>
 
 fn reduced<const N: usize>(
     ctx: &Context<'_>,
-    (free, leaf, feature, partners): (Which, Leaf<'_>, Feature, &[u32]),
+    (free, leaf, feature, partners): (Which, Leaf<'_>, Feature, &[AreaId]),
     given: &Given<'_>,
 ) -> Certificate {
     let (fa, fb) = if free == Which::A { (leaf.feature, feature) } else { (feature, leaf.feature) };

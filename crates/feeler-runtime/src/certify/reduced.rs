@@ -21,7 +21,7 @@ use crate::solve::{Solved, candidate_of, curve};
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Ball, Obb, P3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, Feature};
 use nalgebra::{SMatrix, SVector};
 
 /// The pair, in the frame of the free-form side.
@@ -45,7 +45,7 @@ impl<'a, const N: usize> Pair<'a, N> {
     pub(super) fn new(
         ctx: &'a Context<'a>,
         (free, leaf): (Which, Leaf<'a>),
-        (feature, partners): (Feature, &[u32]),
+        (feature, partners): (Feature, &[AreaId]),
         known: Vec<SVector<f64, N>>,
         found: &'a mut Solved,
     ) -> Option<Self> {
@@ -54,7 +54,7 @@ impl<'a, const N: usize> Pair<'a, N> {
         let pose = ctx.pose_to_other(other);
         let primitive = body.data(feature).primitive?.transformed(pose);
         let pose = PoseMatrix::from(pose);
-        let placed = |&area: &u32| body.tree()[body.leaf_of_area(area) as usize].placed(&pose);
+        let placed = |&area: &AreaId| body.tree()[body.leaf_of_area(area).index()].placed(&pose);
         Some(Self {
             ctx,
             free,

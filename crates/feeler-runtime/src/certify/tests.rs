@@ -1,5 +1,6 @@
 //! Certificates on small solids with known minima, and against the solver.
 
+use crate::body::ids::AreaPair;
 use crate::certify::*;
 use crate::filter::filter;
 use crate::front::brute::all_pairs;
@@ -12,6 +13,7 @@ use feeler_brep::fixtures::{self, SourceBuilder};
 use feeler_brep::source::{LoopSource, SolidSource};
 use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
 use feeler_geom::{Curve, P3, Pose, Surface, V3};
+use feeler_hierarchy::EdgeId;
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -138,8 +140,8 @@ fn sets(a: &Body, b: &Body, pose_ab: &Pose, d_max: f64) -> Sets {
     all_pairs(a, b, false, &mut pairs, &mut stats);
     let mut solved = Solved::default();
     solve_all(&ctx, &mut pairs, &options, &mut solved, &mut stats);
-    let features = |&(i, j): &(u32, u32)| (a.feature_of(i), b.feature_of(j));
-    let mut groups: Vec<(u32, u32)> =
+    let features = |&(i, j): &AreaPair| (a.feature_of(i), b.feature_of(j));
+    let mut groups: Vec<_> =
         pairs.chunk_by(|p, q| features(p) == features(q)).map(|group| features(&group[0])).collect();
     let many = groups.len();
     groups.sort_unstable();
@@ -387,7 +389,7 @@ fn threads_change_nothing() {
 fn stretches_hold_their_areas() {
     let body = body(&ridge(3.0), 0.5);
     let (mut areas, mut joined) = (0, 0);
-    for (e, edge) in (0..).zip(&body.hierarchy().edges) {
+    for (e, edge) in (0..).map(EdgeId).zip(&body.hierarchy().edges) {
         let Curve::Bezier(_) = &edge.curve else { continue };
         let stretches = body.stretches_of(e);
         let of_edge = body.areas_of(body.data(Feature::Edge(e)));

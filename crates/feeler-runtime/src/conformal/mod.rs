@@ -34,7 +34,7 @@ use feeler_geom::contact::{SecondOrder, second_order};
 use feeler_geom::frame::complete_basis;
 use feeler_geom::skeleton::{Critical, Family, Primitive, family_foot, signed_distance};
 use feeler_geom::{Aabb, Obb, P2, P3, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, Feature};
 
 /// Reused memory.
 #[derive(Debug, Default)]
@@ -327,7 +327,13 @@ const MAX_GRID: usize = 64;
     clippy::cast_precision_loss,
     reason = "small counts, clamped before the cast"
 )]
-fn area_points(ctx: &Context<'_>, which: Which, area: u32, spacing: Option<f64>, out: &mut Vec<(Which, P3)>) {
+fn area_points(
+    ctx: &Context<'_>,
+    which: Which,
+    area: AreaId,
+    spacing: Option<f64>,
+    out: &mut Vec<(Which, P3)>,
+) {
     let body = ctx.body(which);
     let data = body.area(area);
     let back = |p: P3| (which, ctx.in_a(which, &p));

@@ -5,7 +5,7 @@ use crate::query::Context;
 use crate::side::Which;
 use feeler_geom::V3;
 use feeler_geom::cone::Cap;
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, Feature};
 
 /// Whether an outward direction `n` (frame of A), off by an angle of no more than `spread`, may be in the
 /// polars of a feature by the zone of all of them. `false` is certain.
@@ -13,7 +13,7 @@ pub(crate) fn in_zone(ctx: &Context<'_>, (which, feature): (Which, Feature), n: 
     let body = ctx.body(which);
     let data = body.data(feature);
     let Some(&area) = body.areas_of(data).first() else { return true };
-    let allowance = body.tree()[body.leaf_of_area(area) as usize].allowance;
+    let allowance = body.tree()[body.leaf_of_area(area).index()].allowance;
     let slack = ctx.polar_slack(&allowance) + spread;
     let n = if which == Which::A { *n } else { ctx.pose_ba * n };
     !data.zone.excludes(&n, slack)
@@ -21,8 +21,8 @@ pub(crate) fn in_zone(ctx: &Context<'_>, (which, feature): (Which, Feature), n: 
 
 /// Whether no normal of a primitive at the feet of points of an area's box, all within an angle of `turn`
 /// (rad) from `gradient` (the free side's frame), is opposite to a polar of the area.
-pub(crate) fn faces_away(ctx: &Context<'_>, (body, area): (&Body, u32), gradient: &V3, turn: f64) -> bool {
-    let node = &body.tree()[body.leaf_of_area(area) as usize];
+pub(crate) fn faces_away(ctx: &Context<'_>, (body, area): (&Body, AreaId), gradient: &V3, turn: f64) -> bool {
+    let node = &body.tree()[body.leaf_of_area(area).index()];
     let slack = ctx.polar_slack(&node.allowance) + turn;
     // No less than the sine of the slack, and no more than its cosine.
     let (sin, cos) = (slack, 1.0 - 0.5 * slack * slack);

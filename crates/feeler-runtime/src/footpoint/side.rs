@@ -14,7 +14,7 @@ use crate::tolerance::Tolerances;
 use crate::{FeatureKind, FeatureRef};
 use feeler_geom::contact::{SecondOrder, SideShape, second_order};
 use feeler_geom::{P2, P3, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, Feature};
 
 /// A footpoint that passed trims and polars.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +88,7 @@ pub(crate) fn side(
             let t = located.place.uv[0];
             // Most are told by the cone of the polars near by.
             let mut areas = body.areas_of(data).iter().map(|&area| (body, area));
-            let holds = |area: u32| {
+            let holds = |area: AreaId| {
                 let rect = &body.area(area).rect;
                 rect.u0 <= t && t <= rect.u1
             };
@@ -120,7 +120,7 @@ pub(crate) fn side(
                 return None;
             }
             let place =
-                FeatureRef { kind: FeatureKind::Vertex, index: i, source: vertex.source, uv: [0.0, 0.0] };
+                FeatureRef { kind: FeatureKind::Vertex, index: i.0, source: vertex.source, uv: [0.0, 0.0] };
             let located = Located { place, slack: vertex.deviation, border: false };
             Some(Side { located, polar, shape: SideShape::Vertex })
         }

@@ -13,7 +13,7 @@ use crate::tolerance::Tolerances;
 use crate::{Body, FeatureKind, FeatureRef};
 use feeler_geom::trim::{Side as TrimSide, TrimCells};
 use feeler_geom::{Curve, P2, P3, SurfaceDerivs, V3, math};
-use feeler_hierarchy::{Edge, Face, Feature};
+use feeler_hierarchy::{Edge, EdgeId, Face, FaceId, Feature};
 
 /// A footpoint that is on its feature.
 #[derive(Clone, Copy, Debug)]
@@ -34,39 +34,40 @@ pub(crate) struct Located {
 /// faces.
 pub(crate) fn locate_on_face(
     body: &Body,
-    index: u32,
+    face: FaceId,
     (p, n): (&P3, &V3),
     (hint, on_trim): (Option<P2>, Option<f64>),
     beside: f64,
     tol: &Tolerances,
 ) -> Option<Located> {
-    let face = body.face(index);
-    let uv = hint.unwrap_or_else(|| face.surface.invert(p, None, None));
+    let data = body.face(face);
+    let uv = hint.unwrap_or_else(|| data.surface.invert(p, None, None));
     // On another nappe or sheet of the same surface the inverted point is elsewhere or faces the other way; a
     // normal that differs makes no critical pair.
-    let derivs = face.surface.derivs(uv);
+    let derivs = data.surface.derivs(uv);
     if (derivs.p - p).norm() > tol.trim {
         return None;
     }
-    let normal = outward_normal(face, uv);
+    let normal = outward_normal(data, uv);
     if (normal - n).norm() > tol.critical {
         return None;
     }
     let metric = metric(&derivs);
-    let in_domain = || domain_slack(face, uv, &metric, body.data(Feature::Face(index)).deviation, tol);
+    let in_domain = || domain_slack(data, uv, &metric, body.data(Feature::Face(face)).deviation, tol);
     let (slack, border) = on_trim
         .map(|deviation| (deviation, true))
         .or_else(in_domain)
-        .or_else(|| is_in_corner(body, index, uv, metric, beside).then_some((0.0, false)))?;
-    let source = source_of(face, uv);
-    let place = FeatureRef { kind: FeatureKind::Face, index, source, uv: [uv.x, uv.y] };
+        .or_else(|| is_in_corner(body, face, uv, metric, beside).then_some((0.0, false)))?;
+    let source = source_of(data, uv);
+    let place = FeatureRef { kind: FeatureKind::Face, index: face.0, source, uv: [uv.x, uv.y] };
     Some(Located { place, slack, border })
 }
 
 /// Where a point beside a face (the solid's frame) lies on it.
-pub(crate) fn place_on_face(body: &Body, index: u32, p: &P3) -> FeatureRef {
-    let uv = foot_on_face(body, index, p);
-    FeatureRef { kind: FeatureKind::Face, index, source: source_of(body.face(index), uv), uv: [uv.x, uv.y] }
+pub(crate) fn place_on_face(body: &Body, face: FaceId, p: &P3) -> FeatureRef {
+    let uv = foot_on_face(body, face, p);
+    let source = source_of(body.face(face), uv);
+    FeatureRef { kind: FeatureKind::Face, index: face.0, source, uv: [uv.x, uv.y] }
 }
 
 /// First fundamental form.
@@ -95,9 +96,9 @@ fn domain_slack(
 }
 
 /// Whether parameters outside the trims of a face are beyond a concave edge by no more than `beside` (mm).
-fn is_in_corner(body: &Body, index: u32, uv: P2, metric: [f64; 3], beside: f64) -> bool {
-    let cells = &body.face(index).trim;
-    beside > 0.0 && cells.nearest(uv, metric, beside).is_some_and(|(piece, ..)| body.is_concave(index, piece))
+fn is_in_corner(body: &Body, face: FaceId, uv: P2, metric: [f64; 3], beside: f64) -> bool {
+    let cells = &body.face(face).trim;
+    beside > 0.0 && cells.nearest(uv, metric, beside).is_some_and(|(piece, ..)| body.is_concave(face, piece))
 }
 
 /// Whether parameters are in a trimmed domain or on its border within the tolerances.
@@ -148,26 +149,26 @@ fn canonical_parameter(curve: &Curve, p: &P3) -> Option<f64> {
     }
 }
 
-/// The footpoint `p` on edge `index`, `hint` being its parameter when it is known. `None` when it is off the
+/// The footpoint `p` on an edge, `hint` being its parameter when it is known. `None` when it is off the
 /// curve or outside all spans.
 pub(crate) fn locate_on_edge(
     body: &Body,
-    index: u32,
+    edge: EdgeId,
     p: &P3,
     hint: Option<f64>,
     tol: &Tolerances,
 ) -> Option<Located> {
-    let edge = body.edge(index);
-    let t = hint.or_else(|| canonical_parameter(&edge.curve, p)).or_else(|| {
-        let nearest = edge.spans.iter().map(|s| edge.curve.project(p, s.t0, s.t1));
-        nearest.min_by(|s, t| (edge.curve.point(*s) - p).norm().total_cmp(&(edge.curve.point(*t) - p).norm()))
+    let data = body.edge(edge);
+    let t = hint.or_else(|| canonical_parameter(&data.curve, p)).or_else(|| {
+        let nearest = data.spans.iter().map(|s| data.curve.project(p, s.t0, s.t1));
+        nearest.min_by(|s, t| (data.curve.point(*s) - p).norm().total_cmp(&(data.curve.point(*t) - p).norm()))
     })?;
-    if (edge.curve.point(t) - p).norm() > tol.trim {
+    if (data.curve.point(t) - p).norm() > tol.trim {
         return None;
     }
-    let (span, t) = span_at(edge, t, tol)?;
-    let span = &edge.spans[span];
-    let place = FeatureRef { kind: FeatureKind::Edge, index, source: span.source, uv: [t, 0.0] };
+    let (span, t) = span_at(data, t, tol)?;
+    let span = &data.spans[span];
+    let place = FeatureRef { kind: FeatureKind::Edge, index: edge.0, source: span.source, uv: [t, 0.0] };
     Some(Located { place, slack: span.deviation, border: false })
 }
 

@@ -15,6 +15,7 @@
 
 pub(crate) mod brute;
 
+use crate::body::ids::{AreaPair, FeaturePair, NodePair};
 use crate::body::tree::TreeNode;
 use crate::side::Which;
 use crate::walk::cull::CullContext;
@@ -26,7 +27,7 @@ use feeler_geom::Pose;
 use std::collections::BTreeMap;
 
 /// A pair of areas that may hold a minimum.
-pub(crate) type LeafPair = (u32, u32);
+pub(crate) type LeafPair = AreaPair;
 
 /// The pairs of nodes of one pair of bodies.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +44,7 @@ pub(crate) struct Front {
 /// Pairs of features that are solved as wholes, by numbers.
 #[derive(Clone, Debug, Default)]
 struct Wholes {
-    numbers: BTreeMap<(u32, u32), u32>,
+    numbers: BTreeMap<FeaturePair, u32>,
     /// The query in which it was found, and what.
     found: Vec<(u32, Whole)>,
     query: u32,
@@ -76,7 +77,7 @@ impl Wholes {
         self.query += 1;
     }
 
-    fn number(&mut self, features: (u32, u32)) -> u32 {
+    fn number(&mut self, features: FeaturePair) -> u32 {
         let next = crate::body::index(self.found.len());
         let number = *self.numbers.entry(features).or_insert(next);
         if number == next {
@@ -154,8 +155,8 @@ impl<'a> Pairs for Walk<'a> {
     /// Number of the features below that are solved as wholes, or [`NONE`].
     type Note = u32;
 
-    fn note(&mut self, (i, j): (u32, u32)) -> u32 {
-        let whole = self.a.tree()[i as usize].whole_with(&self.b.tree()[j as usize]);
+    fn note(&mut self, (i, j): NodePair) -> u32 {
+        let whole = self.a.tree()[i.index()].whole_with(&self.b.tree()[j.index()]);
         whole.map_or(NONE, |features| self.wholes.number(features))
     }
 
@@ -167,17 +168,17 @@ impl<'a> Pairs for Walk<'a> {
         self.cull.solves_whole_features() && matches!(self.wholes.get(group), Some(Whole::Chosen))
     }
 
-    fn test(&mut self, pair: (u32, u32), note: u32, hint: &mut u8) -> Verdict {
+    fn test(&mut self, pair: NodePair, note: u32, hint: &mut u8) -> Verdict {
         self.stats.bvtt_nodes += 1;
         let (a, b, cull) = (self.a, self.b, self.cull);
         let whole = note != NONE && cull.solves_whole_features();
-        let node_a = &a.tree()[pair.0 as usize];
-        let node_b = &b.tree()[pair.1 as usize];
+        let node_a = &a.tree()[pair.0.index()];
+        let node_b = &b.tree()[pair.1.index()];
         let averse = match self.wholes.get(note) {
             Some(Whole::Averse(margin)) => Some(margin),
             None if whole => {
                 let feature =
-                    |body: &'a Body, node: &TreeNode| node.whole().map(|f| &body.features()[f as usize]);
+                    |body: &'a Body, node: &TreeNode| node.whole().map(|f| &body.features()[f.index()]);
                 let features = feature(a, node_a).zip(feature(b, node_b));
                 let margin = features.and_then(|(of_a, of_b)| {
                     let motion = cull.zones((&of_a.zone, node_a), (&of_b.zone, node_b))?;
@@ -202,14 +203,14 @@ impl<'a> Pairs for Walk<'a> {
         let margin = by_boxes.or_else(|| {
             let feature = node_a.whole()?;
             let motion = cull.off_primitive(a.round(feature)?, (node_a, node_b), &node_b.obb)?;
-            let feature = &a.features()[feature as usize];
+            let feature = &a.features()[feature.index()];
             Some(motion.by(self.channels.of_form(motion, Which::A, feature, node_b.region)))
         });
         let margin = margin.or_else(|| {
             let feature = node_b.whole()?;
             let (p, off) = self.rounds.get(b, self.pose_ab, feature)?;
             let motion = cull.off_primitive((p, *off), (node_a, node_b), &node_a.obb)?;
-            let feature = &b.features()[feature as usize];
+            let feature = &b.features()[feature.index()];
             Some(motion.by(self.channels.of_form(motion, Which::B, feature, node_b.region)))
         });
         if let Some(margin) = margin {
@@ -226,12 +227,12 @@ impl<'a> Pairs for Walk<'a> {
         Verdict::Active
     }
 
-    fn touch(&self, (i, j): (u32, u32)) -> u64 {
-        self.a.tree()[i as usize].touch() ^ self.b.tree()[j as usize].touch()
+    fn touch(&self, (i, j): NodePair) -> u64 {
+        self.a.tree()[i.index()].touch() ^ self.b.tree()[j.index()].touch()
     }
 
-    fn keep(&mut self, (i, j): (u32, u32), note: u32) -> bool {
-        let areas = self.a.tree()[i as usize].area().zip(self.b.tree()[j as usize].area());
+    fn keep(&mut self, (i, j): NodePair, note: u32) -> bool {
+        let areas = self.a.tree()[i.index()].area().zip(self.b.tree()[j.index()].area());
         self.out.extend(areas);
         if note != NONE && self.cull.solves_whole_features() {
             self.wholes.set(note, Whole::Chosen);
@@ -239,14 +240,14 @@ impl<'a> Pairs for Walk<'a> {
         true
     }
 
-    fn prune(&mut self, (i, j): (u32, u32)) -> Option<Margin> {
+    fn prune(&mut self, (i, j): NodePair) -> Option<Margin> {
         self.stats.bvtt_nodes += 1;
         let node_b = self.placed.get(self.b.tree(), &self.cull.pose, j);
-        Some(self.cull.nodes(&self.a.tree()[i as usize], node_b)?.by(node_b.region))
+        Some(self.cull.nodes(&self.a.tree()[i.index()], node_b)?.by(node_b.region))
     }
 
-    fn children(&self, (i, j): (u32, u32)) -> [(u32, u32); 2] {
-        let (a, b) = (&self.a.tree()[i as usize], &self.b.tree()[j as usize]);
+    fn children(&self, (i, j): NodePair) -> [NodePair; 2] {
+        let (a, b) = (&self.a.tree()[i.index()], &self.b.tree()[j.index()]);
         opened((i, a.children(), a.obb.radius()), (j, b.children(), b.obb.radius()))
     }
 }

@@ -11,14 +11,13 @@
 //! clear.
 
 use crate::Body;
-use crate::body::index;
 use crate::body::outward_normal;
 use arrayvec::ArrayVec;
 use feeler_geom::cone::Cap;
 use feeler_geom::roots::poly_roots;
 use feeler_geom::trim::Side;
 use feeler_geom::{Frame, Obb, P2, P3, Rect, Surface, V3, math};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{FaceId, Feature, NodeId};
 
 /// Directions of the rays: far from the axes and diagonals that solids are made of.
 const RAYS: [[f64; 3]; 6] = [
@@ -39,8 +38,8 @@ const DEPTH: usize = 64;
 /// Reused memory of rays.
 #[derive(Debug, Default)]
 pub(crate) struct RayScratch {
-    stack: Vec<u32>,
-    faces: Vec<u32>,
+    stack: Vec<NodeId>,
+    faces: Vec<FaceId>,
 }
 
 /// Whether `p` (the solid's frame) is inside, deeper than `tol` (mm); `None` when it is too near to the
@@ -104,7 +103,7 @@ pub(crate) fn shell_points(body: &Body) -> Vec<(P3, V3)> {
         if done[shell] {
             continue;
         }
-        let data = body.data(Feature::Face(index(i)));
+        let data = body.data(Feature::Face(FaceId::new(i)));
         let areas = body.areas_of(data);
         if let Some(uv) = areas.iter().find_map(|&a| face.trim.sample_inside(&body.area(a).rect)) {
             done[shell] = true;
@@ -125,14 +124,14 @@ impl Ray {
         let mut sum = 0;
         faces.clear();
         stack.clear();
-        stack.extend((!body.faces().is_empty()).then_some(0));
+        stack.extend((!body.faces().is_empty()).then_some(NodeId(0)));
         while let Some(i) = stack.pop() {
-            let node = &body.faces()[i as usize];
+            let node = &body.faces()[i.index()];
             if !self.meets(&node.obb, tol + body.deviation()) {
                 continue;
             }
-            if let Some(first) = node.children() {
-                stack.extend([first, first + 1]);
+            if let Some(children) = node.children() {
+                stack.extend(children);
                 continue;
             }
             let Some(area) = node.area() else { continue };
@@ -140,7 +139,7 @@ impl Ray {
                 if body.face(f).surface.is_canonical() {
                     faces.push(f);
                 } else {
-                    let cap = &body.tree()[body.leaf_of_area(area) as usize].cap;
+                    let cap = &body.tree()[body.leaf_of_area(area).index()].cap;
                     sum += self.cross_area(body, f, (&body.area(area).rect, cap), tol)?;
                 }
             }
@@ -173,7 +172,7 @@ impl Ray {
         lo <= hi
     }
 
-    fn cross_face(&self, body: &Body, f: u32, tol: f64) -> Option<i32> {
+    fn cross_face(&self, body: &Body, f: FaceId, tol: f64) -> Option<i32> {
         let face = body.face(f);
         let mut sum = 0;
         for t in self.parameters(&face.surface)? {
@@ -198,7 +197,7 @@ impl Ray {
     }
 
     /// +1 leaving, −1 entering, 0 beside the trimmed domain or behind, `None` doubtful.
-    fn crossing(&self, body: &Body, f: u32, uv: P2, t: f64, tol: f64) -> Option<i32> {
+    fn crossing(&self, body: &Body, f: FaceId, uv: P2, t: f64, tol: f64) -> Option<i32> {
         let face = body.face(f);
         let d = face.surface.derivs(uv);
         let metric = [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()];
@@ -276,7 +275,7 @@ impl Ray {
     }
 
     /// Crossing of an almost flat Bézier area; `None` when the ray may graze it.
-    fn cross_area(&self, body: &Body, f: u32, (rect, cap): (&Rect, &Cap), tol: f64) -> Option<i32> {
+    fn cross_area(&self, body: &Body, f: FaceId, (rect, cap): (&Rect, &Cap), tol: f64) -> Option<i32> {
         let surface = &body.face(f).surface;
         // The ray keeps clear of every tangent plane: its sine to the cone's axis is above that of the
         // half-angle.

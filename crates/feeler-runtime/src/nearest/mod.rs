@@ -14,7 +14,7 @@ use feeler_geom::skeleton::signed_distance_value;
 use feeler_geom::surface::has_hole;
 use feeler_geom::trim::Side;
 use feeler_geom::{P2, P3, Rect, Surface, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, FaceId, Feature, NodeId};
 use nalgebra::Matrix3;
 
 /// The boundary point nearest to a point, the solid's frame.
@@ -31,7 +31,7 @@ pub(crate) struct Nearest {
 /// Reused memory.
 #[derive(Debug, Default)]
 pub(crate) struct NearScratch {
-    stack: Vec<(f64, u32)>,
+    stack: Vec<(f64, NodeId)>,
 }
 
 /// Most nodes that wait in a descent: each level of the tree leaves one.
@@ -44,11 +44,11 @@ const DEPTH: usize = 64;
 /// free-form areas the foot of each is the nearest of all its points.
 pub(crate) fn nearest(body: &Body, p: &P3, limit: f64, scratch: &mut NearScratch) -> Option<Nearest> {
     let faces = body.faces();
-    let bound = |i: u32| {
-        let node = &faces[i as usize];
+    let bound = |i: NodeId| {
+        let node = &faces[i.index()];
         let by_box = node.obb.distance_to(p);
         let by_surface = node.face().and_then(|face| {
-            let (primitive, off) = body.round(face)?;
+            let (primitive, off) = body.round(face.into())?;
             Some(signed_distance_value(primitive, p)?.abs() - off)
         });
         by_surface.map_or(by_box, |d| d.max(by_box))
@@ -58,14 +58,14 @@ pub(crate) fn nearest(body: &Body, p: &P3, limit: f64, scratch: &mut NearScratch
     let NearScratch { stack } = scratch;
     stack.clear();
     stack.reserve(DEPTH);
-    stack.extend((!faces.is_empty()).then(|| (bound(0), 0)));
+    stack.extend((!faces.is_empty()).then(|| (bound(NodeId(0)), NodeId(0))));
     while let Some((d, i)) = stack.pop() {
         if d >= least {
             continue;
         }
-        let node = &faces[i as usize];
-        if let Some(first) = node.children() {
-            let (x, y) = ((bound(first), first), (bound(first + 1), first + 1));
+        let node = &faces[i.index()];
+        if let Some([x, y]) = node.children() {
+            let (x, y) = ((bound(x), x), (bound(y), y));
             // The nearer one on top.
             stack.extend(if x.0 < y.0 { [y, x] } else { [x, y] });
         } else if let Some(found) = node.area().and_then(|area| nearest_on_area(body, area, p, least)) {
@@ -78,7 +78,7 @@ pub(crate) fn nearest(body: &Body, p: &P3, limit: f64, scratch: &mut NearScratch
 
 /// The same of one area: its foot where that is in the trims, else the nearest point of its face's trims
 /// about the area.
-fn nearest_on_area(body: &Body, area: u32, p: &P3, limit: f64) -> Option<Nearest> {
+fn nearest_on_area(body: &Body, area: AreaId, p: &P3, limit: f64) -> Option<Nearest> {
     let data = body.area(area);
     let Feature::Face(f) = data.feature else { return None };
     let face = body.face(f);
@@ -114,7 +114,7 @@ fn nearest_on_area(body: &Body, area: u32, p: &P3, limit: f64) -> Option<Nearest
 }
 
 /// Parameters of the point of an area nearest to `p`; of a surface with a closed form, of the whole surface.
-fn foot_on_area(body: &Body, area: u32, surface: &Surface, p: &P3) -> P2 {
+fn foot_on_area(body: &Body, area: AreaId, surface: &Surface, p: &P3) -> P2 {
     let rect = &body.area(area).rect;
     if surface.is_canonical() {
         return surface.invert(p, None, Some(rect));
@@ -124,7 +124,7 @@ fn foot_on_area(body: &Body, area: u32, surface: &Surface, p: &P3) -> P2 {
 }
 
 /// Parameters of the point of a face nearest to `p`; of a surface with a closed form, of the whole surface.
-pub(crate) fn foot_on_face(body: &Body, f: u32, p: &P3) -> P2 {
+pub(crate) fn foot_on_face(body: &Body, f: FaceId, p: &P3) -> P2 {
     let face = body.face(f);
     if face.surface.is_canonical() {
         return face.surface.invert(p, None, Some(&face.trim.rect));
@@ -248,7 +248,7 @@ fn nearest_on_track(body: &Body, track: &EdgeArc, p: &P3) -> P3 {
 }
 
 /// Faces of a solid near a point, with their outward normals there.
-pub(crate) type Around = ArrayVec<(u32, V3), 12>;
+pub(crate) type Around = ArrayVec<(FaceId, V3), 12>;
 
 /// The faces within `radius` (mm) of a point of the boundary, the solid's frame.
 pub(crate) fn faces_around(body: &Body, p: &P3, radius: f64, scratch: &mut NearScratch) -> Around {
@@ -257,14 +257,14 @@ pub(crate) fn faces_around(body: &Body, p: &P3, radius: f64, scratch: &mut NearS
     let NearScratch { stack } = scratch;
     stack.clear();
     stack.reserve(DEPTH);
-    stack.extend((!faces.is_empty()).then_some((0.0, 0)));
+    stack.extend((!faces.is_empty()).then_some((0.0, NodeId(0))));
     while let Some((_, i)) = stack.pop() {
-        let node = &faces[i as usize];
+        let node = &faces[i.index()];
         if node.obb.distance_to(p) > radius {
             continue;
         }
-        if let Some(first) = node.children() {
-            stack.extend([(0.0, first + 1), (0.0, first)]);
+        if let Some([left, right]) = node.children() {
+            stack.extend([(0.0, right), (0.0, left)]);
         } else if let Some(area) = node.area() {
             let Feature::Face(f) = body.area(area).feature else { continue };
             if out.iter().any(|(g, _)| *g == f) || out.is_full() {
@@ -296,7 +296,7 @@ pub(crate) fn outward_of_all(faces: &Around) -> Option<V3> {
 
 /// Parameters of the point of a face nearest to `p`, when that is within `radius` and in the trims or beside
 /// them by no more.
-pub(crate) fn place_near(body: &Body, f: u32, area: u32, p: &P3, radius: f64) -> Option<P2> {
+pub(crate) fn place_near(body: &Body, f: FaceId, area: AreaId, p: &P3, radius: f64) -> Option<P2> {
     let face = body.face(f);
     let uv = foot_on_area(body, area, &face.surface, p);
     let d = face.surface.derivs(uv);

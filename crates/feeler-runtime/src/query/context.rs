@@ -9,7 +9,7 @@ use crate::tolerance::Tolerances;
 use crate::walk::cull::CullContext;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Obb, P3, Pose};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{FaceId, Feature};
 
 /// What all steps of a query share. Everything is in the frame of A unless it says otherwise.
 #[derive(Clone, Copy, Debug)]
@@ -95,9 +95,9 @@ impl Context<'_> {
 
 impl RevolvedFace {
     /// `None` for a free-form face.
-    pub(crate) fn of(ctx: &Context<'_>, which: Which, feature: u32) -> Option<Self> {
-        let data = &ctx.body(which).features()[feature as usize];
-        let (&primitive, off) = ctx.body(which).round(feature)?;
+    pub(crate) fn of(ctx: &Context<'_>, which: Which, face: FaceId) -> Option<Self> {
+        let data = ctx.body(which).data(Feature::Face(face));
+        let (&primitive, off) = ctx.body(which).round(face.into())?;
         let bounds = Obb::from_aabb(&data.bounds);
         let (primitive, bounds) = match which {
             Which::A => (primitive, bounds),

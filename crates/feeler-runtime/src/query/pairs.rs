@@ -1,6 +1,7 @@
 //! Pairs of areas in the order in which they are looked at.
 
 use super::Context;
+use crate::body::ids::AreaPair;
 use crate::body::positions;
 use crate::side::Which;
 
@@ -9,12 +10,12 @@ use crate::side::Which;
 pub(crate) fn sort_by_features(
     ctx: &Context<'_>,
     first: Which,
-    pairs: &mut Vec<(u32, u32)>,
+    pairs: &mut Vec<AreaPair>,
     keys: &mut Vec<u128>,
 ) {
     let (x, y) = (ctx.body(first), ctx.body(first.other()));
     // It is its own inverse.
-    let turned = |(i, j): (u32, u32)| if first == Which::A { (i, j) } else { (j, i) };
+    let turned = |(i, j): AreaPair| if first == Which::A { (i, j) } else { (j, i) };
     keys.clear();
     keys.reserve(pairs.capacity());
     keys.extend(pairs.iter().map(|pair| {

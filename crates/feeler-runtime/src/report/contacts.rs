@@ -8,6 +8,7 @@ use crate::{
     Contact, ContactKind, ContactPair, FeatureKind, Lmd, LmdClass, QueryError, QueryOptions, Status,
 };
 use feeler_geom::{P3, Pose, Surface};
+use feeler_hierarchy::FaceId;
 use std::sync::Arc;
 
 impl ContactPair {
@@ -75,9 +76,9 @@ fn of_set(ctx: &Context<'_>, samples: &[&Lmd]) -> Contact {
     let points: Vec<P3> = samples.iter().map(|l| l.local_a).collect();
     match (a.kind, b.kind) {
         (FeatureKind::Face, FeatureKind::Face) => {
-            let faces = [a.index, b.index];
+            let faces = [a.index, b.index].map(FaceId);
             if let Some((area, error)) = common_area(ctx, faces, &points[0]) {
-                contact.kind = kind_of(&ctx.a.face(a.index).surface, &ctx.b.face(b.index).surface);
+                contact.kind = kind_of(&ctx.a.face(faces[0]).surface, &ctx.b.face(faces[1]).surface);
                 (contact.area, contact.error) = (Some(area), Some(error));
             } else {
                 contact.kind = ContactKind::Line;

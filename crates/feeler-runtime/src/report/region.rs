@@ -5,6 +5,7 @@
 //! (planes; cylinders, cones and tori about one axis; spheres with parallel axes), B's trims are mapped, and
 //! the parts are exact. Else a line is walked along, and each change between in and out is bisected.
 
+use crate::body::ids::FacePair;
 use crate::nearest::foot_on_face;
 use crate::query::Context;
 use feeler_geom::trim::{Side, TrimCells, TrimDomain, TrimPiece, gauss_legendre};
@@ -24,7 +25,7 @@ const LINES: u32 = 40_000;
 
 /// The common area (mm²) of face `faces[0]` of A and `faces[1]` of B, which touch at a point (frame of A),
 /// with an estimate of its error; `None` where the surfaces part.
-pub(super) fn common_area(ctx: &Context<'_>, faces: [u32; 2], at: &P3) -> Option<(f64, f64)> {
+pub(super) fn common_area(ctx: &Context<'_>, faces: FacePair, at: &P3) -> Option<(f64, f64)> {
     let (a, b) = (ctx.a.face(faces[0]), ctx.b.face(faces[1]));
     let placed = b.surface.transformed(&ctx.pose_ab);
     let region = match coincidence(ctx, &a.surface, &placed, at) {
@@ -158,7 +159,7 @@ fn coincidence(ctx: &Context<'_>, a: &Surface, b: &Surface, at: &P3) -> Coincide
 /// What is on both faces.
 struct Region<'a> {
     ctx: &'a Context<'a>,
-    faces: [u32; 2],
+    faces: FacePair,
     /// The domain of B's face in A's parameters.
     mapped: Option<TrimCells>,
     /// Places along a line where there is none.

@@ -10,6 +10,7 @@ use crate::nearest::{NearScratch, nearest};
 use crate::{Body, ContactPair, FeatureRef, QueryError, QueryOptions, Status, Verdict};
 use feeler_convex::{Moved, PenetrationRequest, penetration};
 use feeler_geom::{P2, Pose, V3};
+use feeler_hierarchy::FaceId;
 use nalgebra::Translation3;
 use std::sync::Arc;
 
@@ -188,7 +189,7 @@ fn ways(judge: &Judge, verdict: &Verdict, (a, b): (&Body, &Body)) -> Vec<(V3, f6
     // Out of the faces that cross.
     if let Some((face_a, face_b)) = &verdict.crossing {
         let normal = |body: &Body, pose: &Pose, f: &FeatureRef| {
-            pose * outward_normal(body.face(f.index), P2::new(f.uv[0], f.uv[1]))
+            pose * outward_normal(body.face(FaceId(f.index)), P2::new(f.uv[0], f.uv[1]))
         };
         let (n_a, n_b) = (normal(a, pose_a, face_a), normal(b, pose_b, face_b));
         offer(n_a);

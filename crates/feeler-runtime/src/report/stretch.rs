@@ -2,12 +2,14 @@
 //! touch, that are on both.
 
 use super::region;
+use crate::body::ids::FacePair;
 use crate::footpoint::trim::{locate_on_edge, on_face};
 use crate::nearest::foot_on_face;
 use crate::query::Context;
 use crate::side::Which;
 use crate::{FeatureKind, FeatureRef};
 use feeler_geom::{P3, V3, math};
+use feeler_hierarchy::{EdgeId, FaceId};
 use std::f64::consts::TAU;
 
 /// Distance (in tolerances) from the other feature within which a point touches it.
@@ -23,7 +25,7 @@ enum Line {
 
 impl Line {
     /// Through points of a contact; faces with closed forms touch along lines and circles only.
-    fn through(ctx: &Context<'_>, points: &[P3], faces: [u32; 2]) -> Option<Self> {
+    fn through(ctx: &Context<'_>, points: &[P3], faces: FacePair) -> Option<Self> {
         let near = NEAR * ctx.tol.tol;
         let first = points.first()?;
         let far =
@@ -67,7 +69,7 @@ impl Line {
 
 /// Length (mm) of the line or circle through points of a contact that is on a face of A and one of B, with an
 /// estimate of its error; `None` when the points lie on neither.
-pub(super) fn common_line(ctx: &Context<'_>, faces: [u32; 2], points: &[P3]) -> Option<(f64, f64)> {
+pub(super) fn common_line(ctx: &Context<'_>, faces: FacePair, points: &[P3]) -> Option<(f64, f64)> {
     let line = Line::through(ctx, points, faces)?;
     let on = |s: f64| {
         let p = line.point(s);
@@ -86,14 +88,14 @@ pub(super) fn common_line(ctx: &Context<'_>, faces: [u32; 2], points: &[P3]) -> 
 pub(super) fn common_stretch(ctx: &Context<'_>, a: &FeatureRef, b: &FeatureRef) -> (f64, f64) {
     let (own, edge, other) =
         if a.kind == FeatureKind::Edge { (Which::A, a.index, b) } else { (Which::B, b.index, a) };
-    let edge = ctx.body(own).edge(edge);
+    let edge = ctx.body(own).edge(EdgeId(edge));
     let near = crate::Tolerances { trim: NEAR * ctx.tol.tol, ..ctx.tol };
     let on = |t: f64| {
         let p = ctx.in_a(own, &edge.curve.point(t));
         let local = if own == Which::A { ctx.pose_ba * p } else { p };
         match other.kind {
-            FeatureKind::Face => is_on(ctx, own.other(), other.index, &p),
-            _ => locate_on_edge(ctx.body(own.other()), other.index, &local, None, &near).is_some(),
+            FeatureKind::Face => is_on(ctx, own.other(), FaceId(other.index), &p),
+            _ => locate_on_edge(ctx.body(own.other()), EdgeId(other.index), &local, None, &near).is_some(),
         }
     };
     let (mut length, mut error) = (0.0, 0.0);
@@ -107,7 +109,7 @@ pub(super) fn common_stretch(ctx: &Context<'_>, a: &FeatureRef, b: &FeatureRef) 
 }
 
 /// Whether a point (frame of A) is on a face.
-fn is_on(ctx: &Context<'_>, which: Which, face: u32, p: &P3) -> bool {
+fn is_on(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3) -> bool {
     let body = ctx.body(which);
     let p = if which == Which::A { *p } else { ctx.pose_ba * p };
     let uv = foot_on_face(body, face, &p);

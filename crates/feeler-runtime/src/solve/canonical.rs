@@ -111,6 +111,7 @@ mod tests {
     use super::*;
     use feeler_geom::skeleton::{critical_pairs, signed_distance};
     use feeler_geom::{Frame, P2, Surface, math};
+    use feeler_hierarchy::{EdgeId, FaceId};
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
 
@@ -171,7 +172,7 @@ mod tests {
                 continue;
             }
             let p = surface.point(uv);
-            let shape = shape((Feature::Face(0), &primitive), &p, &n, &basis);
+            let shape = shape((Feature::Face(FaceId(0)), &primitive), &p, &n, &basis);
             let Some(SideShape::Face { shape }) = shape else { panic!("no shape of {surface:?} at {uv}") };
             let error = (shape - expected).norm() / (1.0 + expected.norm());
             assert!(error < 1e-6, "{shape} instead of {expected} of {surface:?} at {uv}");
@@ -186,7 +187,7 @@ mod tests {
     #[test]
     fn what_falls_is_told_by_steps() {
         let mut rng = SmallRng::seed_from_u64(31);
-        let face = Feature::Face(0);
+        let face = Feature::Face(FaceId(0));
         let mut met = [0, 0];
         for _ in 0..4000 {
             let near = |rng: &mut SmallRng, tilt: f64| {
@@ -206,7 +207,7 @@ mod tests {
                     1 => (face, line(0.0)),
                     2 => (face, line(0.2)),
                     3 => (face, Primitive::Circle { frame, radius, sigma: sign * 0.3 }),
-                    _ => (Feature::Edge(0), Primitive::Circle { frame, radius, sigma: 0.0 }),
+                    _ => (Feature::Edge(EdgeId(0)), Primitive::Circle { frame, radius, sigma: 0.0 }),
                 }
             };
             let (a, b) = (one(f, 2.0, -1.0), one(g, 1.5, 1.0));

@@ -20,7 +20,7 @@ use crate::query::Context;
 use crate::side::Which;
 use feeler_geom::CurveDerivs;
 use feeler_geom::{Curve, P2, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, EdgeId, Feature};
 
 /// Halvings of a piece.
 const DEPTH: u32 = 6;
@@ -67,10 +67,10 @@ impl DerivativeSamples {
 pub(crate) fn each_outline(
     body: &Body,
     objective: &Reduced,
-    (edge, areas): (u32, &[u32]),
+    (edge, areas): (EdgeId, &[AreaId]),
     slack: f64,
     out: &impl Fn(&EdgeSegment) -> bool,
-    tell: &mut impl FnMut(u32, &EdgeSegment, &DerivativeSamples),
+    tell: &mut impl FnMut(AreaId, &EdgeSegment, &DerivativeSamples),
 ) {
     let (all, stretches) = (body.areas_of(body.data(Feature::Edge(edge))), body.stretches_of(edge));
     let mut k = 0;
@@ -99,7 +99,7 @@ pub(crate) fn solve(
     canonical: Feature,
     (objective, outline): (&Reduced, &DerivativeSamples),
     free: Which,
-    (edge, area): (u32, u32),
+    (edge, area): (EdgeId, AreaId),
     out: &mut Solved,
 ) {
     let body = ctx.body(free);

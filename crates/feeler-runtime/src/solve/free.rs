@@ -16,6 +16,7 @@ use super::newton::{Eval, Outcome as Ended, minimise};
 use super::patch::{NOISE, border_margin, squared_goal};
 use super::signed::{self, Place, Signed};
 use crate::Stats;
+use crate::body::ids::AreaPair;
 use crate::body::outward_normal;
 use crate::body::samples::MARGIN;
 use crate::body::samples::ROOM;
@@ -23,7 +24,7 @@ use crate::query::{Candidate, Context};
 use crate::side::Which;
 use arrayvec::ArrayVec;
 use feeler_geom::{P2, P3, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, Feature};
 use nalgebra::{SMatrix, SVector};
 
 /// Newton runs a pair of leaves at most.
@@ -44,7 +45,7 @@ const COLLAPSED: f64 = 1e-9;
 type Start = (f64, [f64; 2], [f64; 2]);
 
 /// All minima found between two free-form areas.
-pub(crate) fn solve(ctx: &Context<'_>, area_a: u32, area_b: u32, out: &mut Solved, stats: &mut Stats) {
+pub(crate) fn solve(ctx: &Context<'_>, area_a: AreaId, area_b: AreaId, out: &mut Solved, stats: &mut Stats) {
     let a = Leaf::new(ctx.a, area_a, None);
     let b = Leaf::new(ctx.b, area_b, Some(&ctx.pose_ab));
     match (a.dim(), b.dim()) {
@@ -56,8 +57,8 @@ pub(crate) fn solve(ctx: &Context<'_>, area_a: u32, area_b: u32, out: &mut Solve
 
 fn solve_n<const N: usize>(
     ctx: &Context<'_>,
-    (area_a, a): (u32, &Leaf<'_>),
-    (area_b, b): (u32, &Leaf<'_>),
+    (area_a, a): (AreaId, &Leaf<'_>),
+    (area_b, b): (AreaId, &Leaf<'_>),
     out: &mut Solved,
     stats: &mut Stats,
 ) {
@@ -156,14 +157,14 @@ fn signed_descent(
 /// it: half the squared distance has none there.
 pub(crate) fn solve_pressed(
     ctx: &Context<'_>,
-    area_a: u32,
-    area_b: u32,
+    area_a: AreaId,
+    area_b: AreaId,
     out: &mut Solved,
     stats: &mut Stats,
 ) {
     let both = [(Which::A, area_a, area_b), (Which::B, area_b, area_a)];
     for (over, own, other) in both {
-        let is_free = |which: Which, area: u32| {
+        let is_free = |which: Which, area: AreaId| {
             let body = ctx.body(which);
             body.data(body.area(area).feature).primitive.is_none()
         };
@@ -184,7 +185,7 @@ pub(crate) fn solve_pressed(
 fn pressed_over(
     ctx: &Context<'_>,
     which: Which,
-    (own, other): (u32, u32),
+    (own, other): AreaPair,
     out: &mut Solved,
     stats: &mut Stats,
 ) {
@@ -206,7 +207,7 @@ fn pressed_over(
     let pose = |which: Which| (which == Which::B).then_some(&ctx.pose_ab);
     let over = Leaf::new(body, own, pose(which));
     let onto = Leaf::new(partner, other, pose(which.other()));
-    let margins = |which: Which, area: u32| border(ctx, which, area).collect::<ArrayVec<f64, 2>>();
+    let margins = |which: Which, area: AreaId| border(ctx, which, area).collect::<ArrayVec<f64, 2>>();
     let (of_own, of_other) = (margins(which, own), margins(which.other(), other));
     let inside = |x: &[f64; 2], borders: &[f64]| {
         borders.iter().zip(x).all(|(border, x)| -border <= *x && *x <= 1.0 + border)
@@ -227,8 +228,8 @@ fn pressed_over(
 /// Takes in a minimum at parameters of two areas.
 pub(crate) fn report(
     ctx: &Context<'_>,
-    (area_a, uv_a): (u32, P2),
-    (area_b, uv_b): (u32, P2),
+    (area_a, uv_a): (AreaId, P2),
+    (area_b, uv_b): (AreaId, P2),
     undecided: bool,
     out: &mut Solved,
     stats: &mut Stats,
@@ -264,8 +265,8 @@ pub(crate) fn report(
 /// The minimum of two areas next to unit-box parameters of theirs: parameters of their curves and surfaces.
 pub(crate) fn descend(
     ctx: &Context<'_>,
-    (area_a, in_a): (u32, [f64; 2]),
-    (area_b, in_b): (u32, [f64; 2]),
+    (area_a, in_a): (AreaId, [f64; 2]),
+    (area_b, in_b): (AreaId, [f64; 2]),
     margin: f64,
     stats: &mut Stats,
 ) -> Option<(P2, P2)> {
@@ -329,7 +330,7 @@ pub(crate) fn directions(
 }
 
 /// How far outside the unit box a solution still counts as the leaf's.
-fn border(ctx: &Context<'_>, which: Which, area: u32) -> impl Iterator<Item = f64> {
+fn border(ctx: &Context<'_>, which: Which, area: AreaId) -> impl Iterator<Item = f64> {
     let body = ctx.body(which);
     let feature = body.area(area).feature;
     let dim = if matches!(feature, Feature::Face(_)) { 2 } else { 1 };
@@ -340,8 +341,8 @@ fn border(ctx: &Context<'_>, which: Which, area: u32) -> impl Iterator<Item = f6
 /// away.
 fn starts(
     ctx: &Context<'_>,
-    (area_a, dim_a): (u32, usize),
-    (area_b, dim_b): (u32, usize),
+    (area_a, dim_a): (AreaId, usize),
+    (area_b, dim_b): (AreaId, usize),
 ) -> ArrayVec<Start, STARTS> {
     let (of_a, of_b) = ((ctx.a, area_a), (ctx.b, area_b));
     // Feet on the patch where the other one is a curve.

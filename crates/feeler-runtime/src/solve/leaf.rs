@@ -4,7 +4,7 @@ use crate::Body;
 use crate::body::samples::at;
 use arrayvec::ArrayVec;
 use feeler_geom::{Curve, P2, P3, Pose, Rect, Surface, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, Feature};
 
 /// A free side: its geometry and leaf.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ pub(super) struct Jet {
 }
 
 impl<'a> Leaf<'a> {
-    pub(super) fn new(body: &'a Body, area: u32, pose: Option<&'a Pose>) -> Self {
+    pub(super) fn new(body: &'a Body, area: AreaId, pose: Option<&'a Pose>) -> Self {
         let area = body.area(area);
         let (shape, is_natural) = match area.feature {
             Feature::Edge(e) => (Shape::Curve(&body.edge(e).curve), true),

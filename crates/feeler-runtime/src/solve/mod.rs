@@ -22,6 +22,7 @@ pub(crate) mod patch;
 pub(crate) mod reduced;
 mod signed;
 
+use crate::body::ids::AreaPair;
 use crate::body::samples::EdgeSegment;
 use crate::body::tree::SolveClass;
 use crate::footpoint::bands::faces_away;
@@ -34,7 +35,7 @@ use crate::{Body, QueryOptions, Stats};
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::{Primitive, gradient_over_ball, signed_distance_form};
 use feeler_geom::{Aabb, P2, P3, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, EdgeId, FaceId, Feature};
 use rayon::prelude::*;
 
 /// Output and scratch of the solves.
@@ -45,11 +46,11 @@ pub(crate) struct Solved {
     /// See [`sort_by_features`].
     keys: Vec<u128>,
     /// Areas of one group.
-    areas: Vec<u32>,
+    areas: Vec<AreaId>,
     /// Those of them that leave room for a minimum.
-    open: Vec<u32>,
+    open: Vec<AreaId>,
     /// Pairs of areas of one group.
-    rest: Vec<(u32, u32)>,
+    rest: Vec<AreaPair>,
     /// Areas of one group beside critical pairs.
     beside: near::Beside,
 }
@@ -77,7 +78,7 @@ const MIN_PARALLEL: usize = 64;
 /// threads.
 pub(crate) fn solve_all(
     ctx: &Context<'_>,
-    pairs: &mut Vec<(u32, u32)>,
+    pairs: &mut Vec<AreaPair>,
     options: &QueryOptions,
     out: &mut Solved,
     stats: &mut Stats,
@@ -85,10 +86,10 @@ pub(crate) fn solve_all(
     out.clear();
     sort_by_features(ctx, Which::A, pairs, &mut out.keys);
     let together = options.savings.supermaximal;
-    let features = |&(i, j): &(u32, u32)| (ctx.a.feature_of(i), ctx.b.feature_of(j));
+    let features = |&(i, j): &AreaPair| (ctx.a.feature_of(i), ctx.b.feature_of(j));
     let groups = pairs.chunk_by(|p, q| together && features(p) == features(q));
     if options.parallel && pairs.len() >= MIN_PARALLEL {
-        let mut batches: Vec<&[(u32, u32)]> = Vec::new();
+        let mut batches: Vec<&[AreaPair]> = Vec::new();
         for group in groups {
             stats.feature_pairs += 1;
             // Only pairs of free-form areas are solved one by one.
@@ -120,18 +121,18 @@ pub(crate) fn solve_all(
     out.families.reserve(out.families.len());
 }
 
-fn both_free(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
-    let free = |body: &Body, area: u32| body.data(body.area(area).feature).primitive.is_none();
+fn both_free(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
+    let free = |body: &Body, area: AreaId| body.data(body.area(area).feature).primitive.is_none();
     free(ctx.a, i) && free(ctx.b, j)
 }
 
 /// Whether a pair of areas stands for its features.
-fn as_whole(ctx: &Context<'_>, (i, j): (u32, u32)) -> bool {
+fn as_whole(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
     ctx.a.form_of(i).solved_whole_with(ctx.b.form_of(j))
 }
 
 /// Solves pairs of areas of one pair of features, `together` when one stands for all of them.
-fn solve_group(ctx: &Context<'_>, group: &[(u32, u32)], together: bool, out: &mut Solved, stats: &mut Stats) {
+fn solve_group(ctx: &Context<'_>, group: &[AreaPair], together: bool, out: &mut Solved, stats: &mut Stats) {
     let mut rest = std::mem::take(&mut out.rest);
     rest.clear();
     if !together {
@@ -153,7 +154,7 @@ fn solve_group(ctx: &Context<'_>, group: &[(u32, u32)], together: bool, out: &mu
 
 /// Which feature of a pair is an edge that follows nothing, the other one being canonical, when one pair of
 /// areas stands for all.
-fn free_edge(ctx: &Context<'_>, (i, j): (u32, u32)) -> Option<Which> {
+fn free_edge(ctx: &Context<'_>, (i, j): AreaPair) -> Option<Which> {
     match (ctx.a.form_of(i), ctx.b.form_of(j)) {
         (SolveClass::FreeEdge, SolveClass::Canonical) => Some(Which::A),
         (SolveClass::Canonical, SolveClass::FreeEdge) => Some(Which::B),
@@ -161,12 +162,12 @@ fn free_edge(ctx: &Context<'_>, (i, j): (u32, u32)) -> Option<Which> {
     }
 }
 
-fn areas_of(body: &Body, area: u32) -> &[u32] {
+fn areas_of(body: &Body, area: AreaId) -> &[AreaId] {
     body.areas_of(body.data(body.area(area).feature))
 }
 
 /// Solves pairs of areas of one pair of features, each as what it is.
-fn solve_areas(ctx: &Context<'_>, group: &[(u32, u32)], out: &mut Solved, stats: &mut Stats) {
+fn solve_areas(ctx: &Context<'_>, group: &[AreaPair], out: &mut Solved, stats: &mut Stats) {
     let (fa, fb) = (ctx.a.area(group[0].0).feature, ctx.b.area(group[0].1).feature);
     match (ctx.a.data(fa).primitive, ctx.primitive(Which::B, fb)) {
         (Some(pa), Some(pb)) => {
@@ -210,7 +211,7 @@ fn reduced_solves(
     ctx: &Context<'_>,
     (feature, primitive): (Feature, &Primitive),
     free: Which,
-    areas: &[u32],
+    areas: &[AreaId],
     out: &mut Solved,
     stats: &mut Stats,
 ) {
@@ -270,7 +271,7 @@ impl<'a> ReducedSolve<'a> {
     /// Whether a ball about a point, given what is known of the gradient there, holds nothing of an area:
     /// nothing with a normal opposite to a polar of it, or nothing in reach. The signed distance changes by
     /// no more than the way, inside and outside.
-    fn holds_none(&self, area: u32, center: &P3, reach: f64, around: Option<(f64, V3, f64)>) -> bool {
+    fn holds_none(&self, area: AreaId, center: &P3, reach: f64, around: Option<(f64, V3, f64)>) -> bool {
         let Self { ctx, primitive, free, extent, .. } = self;
         let turned = around.filter(|_| ctx.cull.is_some());
         let value = || Some(signed_distance_form(primitive, center)?.value);
@@ -281,11 +282,11 @@ impl<'a> ReducedSolve<'a> {
                 .is_some_and(|d| d - reach > ctx.d_max || d + reach < ctx.least.min(-extent))
     }
 
-    fn edge(&self, edge: u32, areas: &[u32], out: &mut Solved, stats: &mut Stats) {
+    fn edge(&self, edge: EdgeId, areas: &[AreaId], out: &mut Solved, stats: &mut Stats) {
         let Self { ctx, objective, free, .. } = self;
         let body = ctx.body(*free);
-        let is_far = |area: &u32| {
-            let obb = &body.tree()[body.leaf_of_area(*area) as usize].obb;
+        let is_far = |area: &AreaId| {
+            let obb = &body.tree()[body.leaf_of_area(*area).index()].obb;
             self.is_far(&obb.center, obb.radius())
         };
         // Nothing is made for edges that only were near lately.
@@ -307,11 +308,11 @@ impl<'a> ReducedSolve<'a> {
         });
     }
 
-    fn face(&self, face: u32, areas: &[u32], out: &mut Solved, stats: &mut Stats) {
+    fn face(&self, face: FaceId, areas: &[AreaId], out: &mut Solved, stats: &mut Stats) {
         let Self { ctx, objective, free, .. } = self;
         let body = ctx.body(*free);
         for &area in areas {
-            let obb = &body.tree()[body.leaf_of_area(area) as usize].obb;
+            let obb = &body.tree()[body.leaf_of_area(area).index()].obb;
             let radius = obb.radius();
             if self.is_far(&obb.center, radius) {
                 continue;

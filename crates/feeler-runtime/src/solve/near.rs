@@ -30,6 +30,7 @@ use super::newton::{Eval, Outcome, minimise};
 use super::reduced::Reduced;
 use super::{Solved, curve, free, patch};
 use crate::body::Near;
+use crate::body::ids::AreaPair;
 use crate::body::samples::at;
 use crate::body::tree::{SolveClass, TreeNode};
 use crate::query::Context;
@@ -39,7 +40,7 @@ use arrayvec::ArrayVec;
 use feeler_geom::contact::SecondOrder;
 use feeler_geom::skeleton::{Critical, Primitive, critical_pairs_between};
 use feeler_geom::{Curve, P2, P3, Rect};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, Feature};
 use nalgebra::{Matrix1, SVector, Vector1, Vector2};
 
 /// How clearly relative curvatures must be above those of the waves.
@@ -70,8 +71,8 @@ struct Shape {
 /// one and the others are canonical.
 pub(crate) fn solve(
     ctx: &Context<'_>,
-    group: &[(u32, u32)],
-    rest: &mut Vec<(u32, u32)>,
+    group: &[AreaPair],
+    rest: &mut Vec<AreaPair>,
     out: &mut Solved,
     stats: &mut Stats,
 ) {
@@ -107,9 +108,9 @@ pub(crate) fn solve(
 /// the distance to the line at most θ d + δ.
 fn open_pairs(
     ctx: &Context<'_>,
-    group: &[(u32, u32)],
-    (areas, open): (&mut Vec<u32>, &mut Vec<u32>),
-    rest: &mut Vec<(u32, u32)>,
+    group: &[AreaPair],
+    (areas, open): (&mut Vec<AreaId>, &mut Vec<AreaId>),
+    rest: &mut Vec<AreaPair>,
 ) {
     let (fa, fb) = (ctx.a.area(group[0].0).feature, ctx.b.area(group[0].1).feature);
     let straight = |which: Which, edge: Feature, other: Feature| {
@@ -132,7 +133,7 @@ fn open_pairs(
         rest.extend_from_slice(group);
         return;
     };
-    let of_edge = |&(i, j): &(u32, u32)| if which == Which::A { i } else { j };
+    let of_edge = |&(i, j): &AreaPair| if which == Which::A { i } else { j };
     areas.clear();
     areas.extend(group.iter().map(of_edge));
     areas.sort_unstable();
@@ -161,10 +162,10 @@ fn areas_in(
     (fa, fb): (Feature, Feature),
     spots: Option<&[Spot]>,
     beside: &mut Beside,
-    out: &mut Vec<(u32, u32)>,
+    out: &mut Vec<AreaPair>,
 ) {
     // Which spots an area comes near, as bits.
-    let near = |body: &Body, area: u32, place: fn(&Spot) -> &P3| {
+    let near = |body: &Body, area: AreaId, place: fn(&Spot) -> &P3| {
         spots.map_or(u16::MAX, |spots| {
             let bits = spots.iter().enumerate().map(|(k, z)| u16::from(z.meets(body, area, place(z))) << k);
             bits.fold(0, |all, bit| all | bit)
@@ -190,7 +191,7 @@ fn areas_in(
 
 /// Areas of B with the spots that they come near, as bits, and their leaves in the frame of A where pairs are
 /// culled.
-pub(super) type Beside = Vec<(u32, u16, Option<TreeNode>)>;
+pub(super) type Beside = Vec<(AreaId, u16, Option<TreeNode>)>;
 
 /// Where minima may be beside a flat critical pair.
 struct Spot {
@@ -203,7 +204,7 @@ struct Spot {
 
 impl Spot {
     /// Whether an area comes near one of the footpoints.
-    fn meets(&self, body: &Body, area: u32, p: &P3) -> bool {
+    fn meets(&self, body: &Body, area: AreaId, p: &P3) -> bool {
         let obb = &body.node(body.leaf_of_area(area)).obb;
         let from = p - obb.center;
         (0..3).all(|k| obb.axes[k].dot(&from).abs() <= obb.half[k] + self.radius)
@@ -299,10 +300,10 @@ fn decided(
 /// Of the areas of a feature the one with the foot nearest to a point (frame of A), and the unit-box
 /// parameters of that foot; none when the point is farther from all their boxes than `way` and what grids are
 /// off.
-fn start(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, way: f64) -> Option<(u32, [f64; 2])> {
+fn start(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, way: f64) -> Option<(AreaId, [f64; 2])> {
     let p = if which == Which::A { *p } else { ctx.pose_ba * p };
     let body = ctx.body(which);
-    let mut best: Option<(f64, u32, [f64; 2])> = None;
+    let mut best: Option<(f64, AreaId, [f64; 2])> = None;
     for &area in body.areas_of(body.data(feature)) {
         let obb = &body.node(body.leaf_of_area(area)).obb;
         let from = p - obb.center;
@@ -393,7 +394,7 @@ fn both(
 }
 
 /// A point of the feature of an area, in the solid's own frame.
-fn point(ctx: &Context<'_>, which: Which, area: u32, uv: P2) -> P3 {
+fn point(ctx: &Context<'_>, which: Which, area: AreaId, uv: P2) -> P3 {
     let body = ctx.body(which);
     match body.area(area).feature {
         Feature::Face(f) => body.face(f).surface.point(uv),

@@ -19,7 +19,7 @@ use crate::query::Context;
 use crate::side::Which;
 use arrayvec::ArrayVec;
 use feeler_geom::{P2, Rect, Surface, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, FaceId, Feature};
 use nalgebra::{Matrix2, Vector2};
 
 /// Largest sine between gradient and normal of a converged point.
@@ -41,7 +41,7 @@ pub(crate) fn solve(
     canonical: Feature,
     objective: &Reduced,
     free: Which,
-    (face, area): (u32, u32),
+    (face, area): (FaceId, AreaId),
     out: &mut Solved,
     stats: &mut Stats,
 ) {
@@ -94,7 +94,7 @@ pub(crate) fn report(
     ctx: &Context<'_>,
     canonical: Feature,
     objective: &Reduced,
-    (free, face, uv): (Which, u32, P2),
+    (free, face, uv): (Which, FaceId, P2),
     undecided: bool,
     out: &mut Solved,
     stats: &mut Stats,

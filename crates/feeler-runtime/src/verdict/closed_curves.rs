@@ -4,6 +4,7 @@ use super::edges::{on_face, ordered};
 use super::rooms::{Known, Open, Question, Room, off_areas};
 use super::{BESIDE, Decision, Evidence, SLACK, closed_form, patch_of};
 use crate::Body;
+use crate::body::ids::{AreaPair, FacePair};
 use crate::query::Context;
 use crate::side::Which;
 use feeler_geom::crossing::{
@@ -11,14 +12,14 @@ use feeler_geom::crossing::{
 };
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{P2, P3, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{FaceId, Feature};
 use std::cmp::Ordering;
 
 /// Finds a point of every closed crossing curve of two faces; whether the search may end. Pairs of areas are
 /// sorted by features.
-pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[(u32, u32)]) -> bool {
+pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[AreaPair]) -> bool {
     let ctx = decision.ctx;
-    let faces = |&(i, j): &(u32, u32)| (ctx.a.feature_of(i), ctx.b.feature_of(j));
+    let faces = |&(i, j): &AreaPair| (ctx.a.face_of(i), ctx.b.face_of(j));
     overlaps.chunk_by(|p, q| faces(p) == faces(q)).any(|group| {
         let (fa, fb) = faces(&group[0]);
         let (form_a, form_b) = (closed_form(ctx.a, fa), closed_form(ctx.b, fb));
@@ -28,7 +29,7 @@ pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[(u32, u32)]) -> bo
             _ if is_plane(form_a) && is_plane(form_b) => false,
             // Heights above a plane are told best; else the smaller face takes fewer cells.
             (Some(a), Some(b)) => {
-                let extent = |body: &Body, face: u32| body.features()[face as usize].extent;
+                let extent = |body: &Body, face: FaceId| body.features()[face.index()].extent;
                 let b_is_smaller = match extent(ctx.b, fb).total_cmp(&extent(ctx.a, fa)) {
                     Ordering::Less => true,
                     Ordering::Equal => decision.first == Which::B,
@@ -48,10 +49,10 @@ pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[(u32, u32)]) -> bo
 }
 
 /// A face with a closed form through the surface of one of the other solid.
-fn of_face(decision: &mut Decision<'_>, own: Which, mine: u32, face: (u32, &Primitive)) -> bool {
+fn of_face(decision: &mut Decision<'_>, own: Which, mine: FaceId, face: (FaceId, &Primitive)) -> bool {
     let ctx = decision.ctx;
     let body = ctx.body(own);
-    let data = &body.features()[mine as usize];
+    let data = &body.features()[mine.index()];
     let rect = data.rect;
     let surface = &body.face(mine).surface;
     let third = third_of_closed_form(surface, &rect);
@@ -68,9 +69,9 @@ fn of_face(decision: &mut Decision<'_>, own: Which, mine: u32, face: (u32, &Prim
 }
 
 /// The areas of a free-form face of `own` in a group through the surface of one face of the other solid.
-fn of_areas(decision: &mut Decision<'_>, own: Which, group: &[(u32, u32)], face: (u32, &Primitive)) -> bool {
+fn of_areas(decision: &mut Decision<'_>, own: Which, group: &[AreaPair], face: (FaceId, &Primitive)) -> bool {
     let ctx = decision.ctx;
-    let area_of = |pair: &(u32, u32)| if own == Which::A { pair.0 } else { pair.1 };
+    let area_of = |pair: &AreaPair| if own == Which::A { pair.0 } else { pair.1 };
     group.iter().enumerate().any(|(k, pair)| {
         let area = area_of(pair);
         // An area comes once for every area of the other face.
@@ -86,8 +87,8 @@ fn of_areas(decision: &mut Decision<'_>, own: Which, group: &[(u32, u32)], face:
 fn through_level(
     decision: &mut Decision<'_>,
     question: Question,
-    (mine, patch, joined): (u32, &Patch<'_>, [bool; 2]),
-    (face, primitive): (u32, &Primitive),
+    (mine, patch, joined): (FaceId, &Patch<'_>, [bool; 2]),
+    (face, primitive): (FaceId, &Primitive),
     areas: usize,
 ) -> bool {
     let ctx = decision.ctx;
@@ -130,7 +131,7 @@ fn through_level(
 }
 
 /// Two areas without closed form.
-fn of_pair(decision: &mut Decision<'_>, (i, j): (u32, u32)) -> bool {
+fn of_pair(decision: &mut Decision<'_>, (i, j): AreaPair) -> bool {
     let ctx = decision.ctx;
     let tol = ctx.tol.tol;
     let own = decision.first;
@@ -151,7 +152,7 @@ fn of_pair(decision: &mut Decision<'_>, (i, j): (u32, u32)) -> bool {
     decision.settle(given, left, search, place)
 }
 
-fn middle(ctx: &Context<'_>, own: Which, mine: u32, p: &P3, theirs: u32) -> (P3, [u32; 2]) {
+fn middle(ctx: &Context<'_>, own: Which, mine: FaceId, p: &P3, theirs: FaceId) -> (P3, FacePair) {
     (ctx.in_a(own, p), ordered(own, mine, theirs))
 }
 
@@ -160,12 +161,12 @@ fn middle(ctx: &Context<'_>, own: Which, mine: u32, p: &P3, theirs: u32) -> (P3,
 fn crossing(
     decision: &mut Decision<'_>,
     own: Which,
-    (mine, uv, p): (u32, P2, P3),
-    (face, other_uv): (u32, Option<P2>),
+    (mine, uv, p): (FaceId, P2, P3),
+    (face, other_uv): (FaceId, Option<P2>),
 ) -> bool {
     let ctx = decision.ctx;
     debug_assert!(
-        matches!(ctx.body(own).features()[mine as usize].feature, Feature::Face(_)),
+        matches!(ctx.body(own).features()[mine.index()].feature, Feature::Face(_)),
         "faces come first"
     );
     let Some(here) = on_face(ctx, own, mine, &p, Some(uv)) else { return false };

@@ -4,6 +4,7 @@ use super::overlap::SeparationCache;
 use super::rooms::{Known, Open, Question, Room, off_areas};
 use super::{BESIDE, Decision, Evidence, SLACK, closed_form, patch_of};
 use crate::Body;
+use crate::body::ids::{AreaPair, FacePair};
 use crate::body::tracks::EdgeArc;
 use crate::nearest::foot_on_face;
 use crate::query::Context;
@@ -14,16 +15,38 @@ use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::trim::Side;
 use feeler_geom::{Obb, P2, P3, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, FaceId, Feature};
 
-/// Marks a face among areas.
-const WHOLE: u32 = 1 << 31;
+/// What an edge is searched for crossings with.
+#[derive(Clone, Copy)]
+enum Target {
+    /// A face with a closed form.
+    Face(FaceId),
+    /// An area of another face.
+    Area(AreaId),
+}
+
+impl Target {
+    /// Marks faces among areas.
+    const FACE: u32 = 1 << 31;
+
+    fn number(self) -> u32 {
+        match self {
+            Self::Face(face) => Self::FACE | face.0,
+            Self::Area(area) => area.0,
+        }
+    }
+
+    fn of_number(n: u32) -> Self {
+        if n & Self::FACE == 0 { Self::Area(AreaId(n)) } else { Self::Face(FaceId(n & !Self::FACE)) }
+    }
+}
 
 /// Finds where edges of `own` pass through faces of the other solid; whether the search may end.
 pub(super) fn through_faces(
     decision: &mut Decision<'_>,
     own: Which,
-    overlaps: &[(u32, u32)],
+    overlaps: &[AreaPair],
     mut memory: Option<&mut (&mut SeparationCache, MotionChannels<'_>)>,
     meetings: &mut Vec<u64>,
 ) -> bool {
@@ -35,12 +58,12 @@ pub(super) fn through_faces(
     meetings.clear();
     let to_own = &PoseMatrix::from(ctx.pose_to_other(other));
     // Pairs of an area of A follow each other, and so do the tracks of a face.
-    let mut placed: Option<(u32, Obb)> = None;
-    let faces = |&(i, j): &(u32, u32)| {
+    let mut placed: Option<(AreaId, Obb)> = None;
+    let faces = |&(i, j): &AreaPair| {
         if own == Which::A {
-            [body.feature_of(i), facing.feature_of(j)]
+            [body.face_of(i), facing.face_of(j)]
         } else {
-            [body.feature_of(j), facing.feature_of(i)]
+            [body.face_of(j), facing.face_of(i)]
         }
     };
     for group in overlaps.chunk_by(|p, q| faces(p) == faces(q)) {
@@ -50,10 +73,10 @@ pub(super) fn through_faces(
         if open.as_ref().is_some_and(|open| open.is_empty()) {
             continue;
         }
-        let slack = BESIDE * ctx.tol.tol + facing.features()[face as usize].deviation;
+        let slack = BESIDE * ctx.tol.tol + facing.features()[face.index()].deviation;
         for &(i, j) in group {
             let (area, theirs) = if own == Which::A { (i, j) } else { (j, i) };
-            let target = if whole.is_some() { WHOLE | face } else { theirs };
+            let target = if whole.is_some() { Target::Face(face) } else { Target::Area(theirs) };
             let place = || (theirs, facing.node(facing.leaf_of_area(theirs)).obb.placed(to_own));
             let (_, obb) = *match &mut placed {
                 Some(last) if last.0 == theirs => last,
@@ -69,11 +92,9 @@ pub(super) fn through_faces(
                 }
                 // An edge is on both its faces, up to what it is off them.
                 let track = &body.tracks().list[ball.track as usize];
-                let pair = (body.dense(Feature::Face(track.beside)), face);
-                let pair = if own == Which::A { pair } else { (pair.1, pair.0) };
-                apart.spare(ctx, channels, pair, track.off).is_none()
+                apart.spare(ctx, channels, ordered(own, track.beside, face), track.off).is_none()
             });
-            meetings.extend(near.map(|ball| (u64::from(ball.track) << 32) | u64::from(target)));
+            meetings.extend(near.map(|ball| (u64::from(ball.track) << 32) | u64::from(target.number())));
         }
     }
     // Room for other poses: what is allocated must not depend on the step.
@@ -83,7 +104,7 @@ pub(super) fn through_faces(
     meetings.iter().any(|&m| {
         #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
         let (t, target) = ((m >> 32) as u32, m as u32);
-        through_face(decision, own, &body.tracks().list[t as usize], target)
+        through_face(decision, own, &body.tracks().list[t as usize], Target::of_number(target))
     })
 }
 
@@ -92,7 +113,7 @@ pub(super) fn through_faces(
 fn open_tracks(
     decision: &mut Decision<'_>,
     own: Which,
-    faces: [u32; 2],
+    faces: FacePair,
     primitive: &Primitive,
 ) -> Option<Open> {
     let question = Question::Edges(own);
@@ -115,7 +136,7 @@ fn open_tracks(
         let track = &body.tracks().list[t as usize];
         let (center, radius) = (ctx.pose_to_other(own) * track.middle(), track.radius());
         // Most are far from all of the face.
-        let far = facing.features()[face as usize].bounds.distance_sq(&center).sqrt() - radius;
+        let far = facing.features()[face.index()].bounds.distance_sq(&center).sqrt() - radius;
         if far > FAR * facing.size() {
             room.areas = room.areas.min(far);
             continue;
@@ -160,7 +181,7 @@ fn is_off(obb: &Obb, center: &P3, radius: f64) -> bool {
 }
 
 /// One track through one face or area.
-fn through_face(decision: &mut Decision<'_>, own: Which, track: &EdgeArc, target: u32) -> bool {
+fn through_face(decision: &mut Decision<'_>, own: Which, track: &EdgeArc, target: Target) -> bool {
     let ctx = decision.ctx;
     let (body, facing) = (ctx.body(own), ctx.body(own.other()));
     let tol = ctx.tol.tol;
@@ -168,28 +189,30 @@ fn through_face(decision: &mut Decision<'_>, own: Which, track: &EdgeArc, target
     let given = decision.take(1);
     let mut left = given;
     let pose = ctx.pose_to_other(own.other());
-    let (face, search) = if target & WHOLE == 0 {
-        let Some((f, patch)) = patch_of(facing, target, Some(pose)) else { return false };
-        let shifted = Shifted { patch, by: decision.level, slack: SLACK * tol };
-        let search = curve_through_patch(&arc, &shifted, &mut left, &mut |s, uv| {
-            crossing(decision, own, track, s, (f, Some(uv)))
-        });
-        (f, search)
-    } else {
-        let f = target & !WHOLE;
-        let Some(primitive) = closed_form(facing, f) else { return false };
-        let primitive = primitive.transformed(pose);
-        let level = Level { primitive: &primitive, at: -decision.level, slack: SLACK * tol };
-        let search = curve_through_level(&arc, &level, None, &mut left, &mut |s| {
-            crossing(decision, own, track, s, (f, None))
-        });
-        (f, search)
+    let (face, search) = match target {
+        Target::Area(area) => {
+            let Some((f, patch)) = patch_of(facing, area, Some(pose)) else { return false };
+            let shifted = Shifted { patch, by: decision.level, slack: SLACK * tol };
+            let search = curve_through_patch(&arc, &shifted, &mut left, &mut |s, uv| {
+                crossing(decision, own, track, s, (f, Some(uv)))
+            });
+            (f, search)
+        }
+        Target::Face(f) => {
+            let Some(primitive) = closed_form(facing, f) else { return false };
+            let primitive = primitive.transformed(pose);
+            let level = Level { primitive: &primitive, at: -decision.level, slack: SLACK * tol };
+            let search = curve_through_level(&arc, &level, None, &mut left, &mut |s| {
+                crossing(decision, own, track, s, (f, None))
+            });
+            (f, search)
+        }
     };
     decision.settle(given, left, search, || (ctx.in_a(own, &track.middle()), ordered(own, track.face, face)))
 }
 
 /// Faces of A and B.
-pub(super) fn ordered(own: Which, mine: u32, theirs: u32) -> [u32; 2] {
+pub(super) fn ordered(own: Which, mine: FaceId, theirs: FaceId) -> FacePair {
     if own == Which::A { [mine, theirs] } else { [theirs, mine] }
 }
 
@@ -199,7 +222,7 @@ fn crossing(
     own: Which,
     track: &EdgeArc,
     s: f64,
-    (face, uv): (u32, Option<P2>),
+    (face, uv): (FaceId, Option<P2>),
 ) -> bool {
     let ctx = decision.ctx;
     let (p, d) = track.eval(ctx.body(own), s);
@@ -218,7 +241,7 @@ fn crossing(
 /// Whether a point near a face's surface (the solid's frame; its parameters where they are known) is in the
 /// trims or beside them within what they leave open: the deviation (mm) of the trim that it lies on, 0 in the
 /// interior.
-pub(super) fn on_face(ctx: &Context<'_>, which: Which, face: u32, p: &P3, uv: Option<P2>) -> Option<f64> {
+pub(super) fn on_face(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3, uv: Option<P2>) -> Option<f64> {
     let body: &Body = ctx.body(which);
     let data = body.face(face);
     let uv = uv.unwrap_or_else(|| foot_on_face(body, face, p));

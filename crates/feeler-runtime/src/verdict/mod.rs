@@ -28,6 +28,7 @@ mod shells;
 mod witness;
 
 use crate::Body;
+use crate::body::ids::{AreaPair, FacePair};
 use crate::nearest::NearScratch;
 use crate::nearest::membership::RayScratch;
 use crate::query::{Context, sort_by_features};
@@ -37,7 +38,7 @@ use feeler_geom::crossing::{Patch, Search, third_of_closed_form};
 use feeler_geom::obb::separated_in_frame;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Obb, P3, Pose, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, FaceId, Feature};
 use overlap::Overlaps;
 use rooms::{Known, Open, Question, Room, Rooms};
 use std::cmp::Ordering;
@@ -79,7 +80,7 @@ pub(crate) struct Witness {
     /// Distances (mm) to the boundaries of A and B.
     pub inside: [f64; 2],
     /// The faces that cross, of A and B; none where a shell lies inside.
-    pub faces: Option<[u32; 2]>,
+    pub faces: Option<FacePair>,
     /// Where they cross, or the point of the shell.
     pub at: P3,
 }
@@ -89,7 +90,7 @@ pub(crate) struct Witness {
 pub(crate) struct Place {
     pub p: P3,
     /// Faces of A and B.
-    pub faces: [u32; 2],
+    pub faces: FacePair,
     /// No penetration there is deeper (mm).
     pub depth: f64,
 }
@@ -99,7 +100,7 @@ pub(crate) struct Place {
 struct Evidence {
     p: P3,
     /// Faces of A and B.
-    faces: [u32; 2],
+    faces: FacePair,
     /// Unit direction along the edge that crosses.
     along: Option<V3>,
     /// Deviation (mm) of the trims that the crossing lies on.
@@ -117,7 +118,7 @@ pub(crate) struct Scratch {
     places: Vec<Place>,
     widened: Vec<(P3, f64)>,
     /// Evidence that no witness confirms: faces and place.
-    failed: Vec<([u32; 2], P3)>,
+    failed: Vec<(FacePair, P3)>,
 }
 
 /// What asking about points needs.
@@ -155,7 +156,7 @@ struct Decision<'a> {
     probe: &'a mut Probe,
     places: &'a mut Vec<Place>,
     widened: &'a mut Vec<(P3, f64)>,
-    failed: &'a mut Vec<([u32; 2], P3)>,
+    failed: &'a mut Vec<(FacePair, P3)>,
     /// What earlier queries have shown; none where all is looked at.
     rooms: Option<&'a mut Rooms>,
     /// Depth (mm) of the level.
@@ -198,13 +199,13 @@ impl Decision<'_> {
     }
 
     /// What earlier queries have shown of a face of a question's solid and one of the other solid.
-    fn known(&mut self, question: Question, faces: [u32; 2]) -> Known {
+    fn known(&mut self, question: Question, faces: FacePair) -> Known {
         let ctx = self.ctx;
         self.rooms.as_mut().map_or(Known::Unlikely, |rooms| rooms.known(ctx, question, faces))
     }
 
     /// Keeps it for later ones.
-    fn keep(&mut self, question: Question, faces: [u32; 2], found: (Room, Open)) {
+    fn keep(&mut self, question: Question, faces: FacePair, found: (Room, Open)) {
         let ctx = self.ctx;
         if let Some(rooms) = &mut self.rooms {
             rooms.keep(ctx, question, faces, found);
@@ -217,7 +218,7 @@ impl Decision<'_> {
     }
 
     /// Gives back what is left of a pair's budget; whether the search may end.
-    fn settle(&mut self, given: u32, left: u32, search: Search, place: impl Fn() -> (P3, [u32; 2])) -> bool {
+    fn settle(&mut self, given: u32, left: u32, search: Search, place: impl Fn() -> (P3, FacePair)) -> bool {
         self.budget -= given - left;
         if let Search::Spent(beyond) = search {
             let (p, faces) = place();
@@ -292,7 +293,7 @@ pub(crate) fn meeting_areas<'s>(
     ctx: &Context<'_>,
     moved: &AccumulatedMotion,
     scratch: &'s mut Scratch,
-) -> &'s [(u32, u32)] {
+) -> &'s [AreaPair] {
     overlap::overlapping_faces(ctx, moved, &mut scratch.overlaps);
     let Overlaps { pairs, keys, .. } = &mut scratch.overlaps;
     sort_by_features(ctx, Which::A, pairs, keys);
@@ -314,12 +315,16 @@ fn first_of(ctx: &Context<'_>) -> Which {
 }
 
 /// The closed form of a face's surface in the solid's frame.
-fn closed_form(body: &Body, face: u32) -> Option<&Primitive> {
-    body.features()[face as usize].primitive.as_ref()
+fn closed_form(body: &Body, face: FaceId) -> Option<&Primitive> {
+    body.features()[face.index()].primitive.as_ref()
 }
 
 /// A face area as a patch, in a frame that `pose` takes the solid's coordinates to.
-pub(crate) fn patch_of<'a>(body: &'a Body, area: u32, pose: Option<&'a Pose>) -> Option<(u32, Patch<'a>)> {
+pub(crate) fn patch_of<'a>(
+    body: &'a Body,
+    area: AreaId,
+    pose: Option<&'a Pose>,
+) -> Option<(FaceId, Patch<'a>)> {
     let data = body.area(area);
     let Feature::Face(f) = data.feature else { return None };
     let face = body.face(f);
@@ -331,7 +336,7 @@ pub(crate) fn patch_of<'a>(body: &'a Body, area: u32, pose: Option<&'a Pose>) ->
         let [a, b, c, d] = body.third_derivatives_of(area).each_ref().map(feeler_geom::Ball::norm);
         [a / (wu * wu * wu), b / (wu * wu * wv), c / (wu * wv * wv), d / (wv * wv * wv)]
     };
-    let cap = &body.tree()[body.leaf_of_area(area) as usize].cap;
+    let cap = &body.tree()[body.leaf_of_area(area).index()].cap;
     let cone = if cap.cos > 0.0 { (cap.axis, cap.sin) } else { (cap.axis, 1.0) };
     Some((f, Patch { surface: &face.surface, outward: face.outward, pose, rect, third, cone }))
 }

@@ -7,6 +7,7 @@
 use super::{LEVELS, SLACK};
 use crate::Body;
 use crate::body::face_tree::FaceNode;
+use crate::body::ids::{AreaPair, FacePair, NodePair};
 use crate::profile::RevolvedFace;
 use crate::profile::apart::{Apart, apart};
 use crate::query::Context;
@@ -17,12 +18,12 @@ use crate::walk::placed::{PairTable, PlacedEnvelopes, PlacedTree};
 use feeler_geom::Obb;
 use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame};
 use feeler_geom::skeleton::{Primitive, range_over_box};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{FaceId, Feature};
 
 /// What the search for pairs of areas that may meet uses and finds.
 #[derive(Debug, Default)]
 pub(super) struct Overlaps {
-    pub pairs: Vec<(u32, u32)>,
+    pub pairs: Vec<AreaPair>,
     pub keys: Vec<u128>,
     placed: PlacedTree<FaceNode>,
     rounds: PlacedEnvelopes,
@@ -93,7 +94,7 @@ struct Meetings<'a> {
     ctx: &'a Context<'a>,
     pose: PoseMatrix,
     channels: MotionChannels<'a>,
-    pairs: &'a mut Vec<(u32, u32)>,
+    pairs: &'a mut Vec<AreaPair>,
     placed: &'a mut PlacedTree<FaceNode>,
     rounds: &'a mut PlacedEnvelopes,
     apart: &'a mut SeparationCache,
@@ -140,13 +141,13 @@ impl SeparationCache {
         &mut self,
         ctx: &Context<'_>,
         channels: &MotionChannels<'_>,
-        pair: (u32, u32),
+        faces: FacePair,
         room: f64,
     ) -> Option<(f64, u8)> {
         let left = |known: &CachedSeparation| {
             (known.until - channels.displacement(known.channel) - room, known.channel)
         };
-        if let Some(known) = self.known.get(pair) {
+        if let Some(known) = self.known.get(faces) {
             let (spare, channel) = left(&known);
             if spare > 0.0 {
                 return Some((spare, channel));
@@ -155,16 +156,16 @@ impl SeparationCache {
                 return None;
             }
         }
-        let sides = RevolvedFace::of(ctx, Which::A, pair.0).zip(RevolvedFace::of(ctx, Which::B, pair.1));
+        let sides = RevolvedFace::of(ctx, Which::A, faces[0]).zip(RevolvedFace::of(ctx, Which::B, faces[1]));
         let Apart { spare, turned } = sides.map_or(Apart::default(), |(a, b)| apart(&a, &b, limits(ctx)));
-        let [of_a, of_b] = [(Which::A, pair.0), (Which::B, pair.1)].map(|(which, feature)| {
-            let feature = &ctx.body(which).features()[feature as usize];
+        let [of_a, of_b] = [(Which::A, faces[0]), (Which::B, faces[1])].map(|(which, face)| {
+            let feature = ctx.body(which).data(Feature::Face(face));
             channels.of_form(Motion::of_displacement(spare), which, feature, MotionChannels::WHOLE)
         });
         let channel = if turned[Which::B as usize] { of_b } else { of_a };
         let again = self.queries + if spare > 0.0 { 1 } else { LOOK_EVERY };
         let known = CachedSeparation { until: channels.displacement(channel) + spare, channel, again };
-        self.known.set(pair, known);
+        self.known.set(faces, known);
         Some(left(&known)).filter(|left| left.0 > 0.0)
     }
 }
@@ -182,16 +183,16 @@ impl Meetings<'_> {
     }
 
     /// How far B may move until the boxes of two nodes can meet, and the axis that tells it.
-    fn boxes(&mut self, (i, j): (u32, u32)) -> Option<(u8, Margin)> {
+    fn boxes(&mut self, (i, j): NodePair) -> Option<(u8, Margin)> {
         let room = self.room();
         let node_b = self.placed.get(self.ctx.b.faces(), &self.pose, j);
-        let (axis, gap) = gap_in_frame(&self.ctx.a.faces()[i as usize].obb, &node_b.obb, room)?;
+        let (axis, gap) = gap_in_frame(&self.ctx.a.faces()[i.index()].obb, &node_b.obb, room)?;
         Some((axis, Motion::of_displacement(gap - room).by(node_b.region)))
     }
 
     /// The same along one axis, which is counted from [`AXES`].
-    fn boxes_along(&self, (i, j): (u32, u32), axis: u8) -> Option<Margin> {
-        let (node_a, node_b) = (&self.ctx.a.faces()[i as usize], &self.ctx.b.faces()[j as usize]);
+    fn boxes_along(&self, (i, j): NodePair, axis: u8) -> Option<Margin> {
+        let (node_a, node_b) = (&self.ctx.a.faces()[i.index()], &self.ctx.b.faces()[j.index()]);
         let gap = gap_along(&node_a.obb, &node_b.obb, &self.pose, axis - AXES);
         let spare = gap - self.room();
         (spare > 0.0).then(|| Motion::of_displacement(spare).by(node_b.region))
@@ -199,12 +200,12 @@ impl Meetings<'_> {
 
     /// How far B may move until a pair can meet by one of the tests, from cheap to dear: by the surface of A
     /// or of B and the box of the other, by the faces as wholes.
-    fn culled(&mut self, pair: (u32, u32), test: u8) -> Option<Margin> {
+    fn culled(&mut self, pair: NodePair, test: u8) -> Option<Margin> {
         let (ctx, channels) = (self.ctx, &self.channels);
-        let (node_a, node_b) = (&ctx.a.faces()[pair.0 as usize], &ctx.b.faces()[pair.1 as usize]);
+        let (node_a, node_b) = (&ctx.a.faces()[pair.0.index()], &ctx.b.faces()[pair.1.index()]);
         // By the form of a feature.
-        let by_form = |which: Which, feature: u32, spare: f64| {
-            let data = &ctx.body(which).features()[feature as usize];
+        let by_form = |which: Which, face: FaceId, spare: f64| {
+            let data = ctx.body(which).data(Feature::Face(face));
             let motion = Motion::of_displacement(spare);
             (spare > 0.0).then(|| motion.by(channels.of_form(motion, which, data, node_b.region)))
         };
@@ -217,15 +218,15 @@ impl Meetings<'_> {
             0 => {
                 let face = node_a.face()?;
                 let other = &self.placed.get(ctx.b.faces(), &self.pose, pair.1).obb;
-                by_form(Which::A, face, misses(ctx.a.round(face)?, other))
+                by_form(Which::A, face, misses(ctx.a.round(face.into())?, other))
             }
             1 => {
                 let face = node_b.face()?;
-                let (p, off) = self.rounds.get(ctx.b, &ctx.pose_ab, face)?;
+                let (p, off) = self.rounds.get(ctx.b, &ctx.pose_ab, face.into())?;
                 by_form(Which::B, face, misses((p, *off), &node_a.obb))
             }
             _ => {
-                let faces = node_a.face().zip(node_b.face())?;
+                let faces = [node_a.face()?, node_b.face()?];
                 let (spare, channel) = self.apart.spare(ctx, channels, faces, 0.0)?;
                 Some(Motion::of_displacement(spare).by(channel))
             }
@@ -236,7 +237,7 @@ impl Meetings<'_> {
 impl Pairs for Meetings<'_> {
     type Note = ();
 
-    fn note(&mut self, _: (u32, u32)) {}
+    fn note(&mut self, _: NodePair) {}
 
     fn group(&self, (): ()) -> Option<u32> {
         None
@@ -247,7 +248,7 @@ impl Pairs for Meetings<'_> {
     }
 
     /// `hint` tells which test has culled the pair last.
-    fn test(&mut self, pair: (u32, u32), (): (), hint: &mut u8) -> Verdict {
+    fn test(&mut self, pair: NodePair, (): (), hint: &mut u8) -> Verdict {
         let first = *hint;
         let again = match first {
             0..TESTS => self.culled(pair, first),
@@ -267,29 +268,29 @@ impl Pairs for Meetings<'_> {
                 return Verdict::Culled(margin);
             }
         }
-        let (node_a, node_b) = (&self.ctx.a.faces()[pair.0 as usize], &self.ctx.b.faces()[pair.1 as usize]);
+        let (node_a, node_b) = (&self.ctx.a.faces()[pair.0.index()], &self.ctx.b.faces()[pair.1.index()]);
         let Some(areas) = node_a.area().zip(node_b.area()) else { return Verdict::Open };
         self.pairs.push(areas);
         Verdict::Active
     }
 
-    fn touch(&self, (i, j): (u32, u32)) -> u64 {
-        let (a, b) = (&self.ctx.a.faces()[i as usize], &self.ctx.b.faces()[j as usize]);
+    fn touch(&self, (i, j): NodePair) -> u64 {
+        let (a, b) = (&self.ctx.a.faces()[i.index()], &self.ctx.b.faces()[j.index()]);
         a.touch() ^ b.touch()
     }
 
-    fn keep(&mut self, (i, j): (u32, u32), (): ()) -> bool {
-        let areas = self.ctx.a.faces()[i as usize].area().zip(self.ctx.b.faces()[j as usize].area());
+    fn keep(&mut self, (i, j): NodePair, (): ()) -> bool {
+        let areas = self.ctx.a.faces()[i.index()].area().zip(self.ctx.b.faces()[j.index()].area());
         self.pairs.extend(areas);
         true
     }
 
-    fn prune(&mut self, pair: (u32, u32)) -> Option<Margin> {
+    fn prune(&mut self, pair: NodePair) -> Option<Margin> {
         self.boxes(pair).map(|(_, margin)| margin)
     }
 
-    fn children(&self, (i, j): (u32, u32)) -> [(u32, u32); 2] {
-        let (a, b) = (&self.ctx.a.faces()[i as usize], &self.ctx.b.faces()[j as usize]);
+    fn children(&self, (i, j): NodePair) -> [NodePair; 2] {
+        let (a, b) = (&self.ctx.a.faces()[i.index()], &self.ctx.b.faces()[j.index()]);
         opened((i, a.children(), a.radius), (j, b.children(), b.radius))
     }
 }

@@ -12,10 +12,12 @@
 
 use super::{BESIDE, LEVELS};
 use crate::Body;
+use crate::body::ids::FacePair;
 use crate::query::Context;
 use crate::side::Which;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P3, Pose};
+use feeler_hierarchy::{AreaId, FaceId};
 
 /// How far (mm) what was searched is from where crossings are looked for.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +41,7 @@ pub(super) enum Question {
     /// The same of the face, for closed curves.
     Inside(Which),
     /// The same of one area of the face.
-    Area(Which, u32),
+    Area(Which, AreaId),
 }
 
 impl Question {
@@ -71,7 +73,7 @@ pub(super) enum Known {
 #[derive(Clone, Debug)]
 struct Entry {
     question: Question,
-    faces: [u32; 2],
+    faces: FacePair,
     room: Room,
     open: Open,
     /// Takes coordinates of the other solid to the own one's, at the time.
@@ -113,7 +115,7 @@ impl Rooms {
     }
 
     /// What is known about a face of the question's solid and one of the other solid.
-    pub(super) fn known(&mut self, ctx: &Context<'_>, question: Question, faces: [u32; 2]) -> Known {
+    pub(super) fn known(&mut self, ctx: &Context<'_>, question: Question, faces: FacePair) -> Known {
         // The first query of a pair may be its last one: it asks for no more than it needs.
         if self.queries < 2 {
             return Known::Unlikely;
@@ -138,7 +140,7 @@ impl Rooms {
         &mut self,
         ctx: &Context<'_>,
         question: Question,
-        faces: [u32; 2],
+        faces: FacePair,
         (room, open): (Room, Open),
     ) {
         if self.entries.is_empty() {
@@ -147,7 +149,7 @@ impl Rooms {
         let own = question.own();
         let [mine, face] = faces;
         // What counts as a crossing is near the level or in the areas, up to this.
-        let deviation = |which, f: u32| ctx.body(which).features()[f as usize].deviation;
+        let deviation = |which, f: FaceId| ctx.body(which).features()[f.index()].deviation;
         let beside = 2.0 * BESIDE * ctx.tol.tol;
         let levels = (LEVELS[1] - LEVELS[0]) * ctx.tol.tol;
         let areas = beside + 2.0 * (deviation(own, mine) + deviation(own.other(), face));
@@ -160,13 +162,13 @@ impl Rooms {
 }
 
 /// Fibonacci hashing.
-fn slot(question: Question, [mine, face]: [u32; 2]) -> usize {
+fn slot(question: Question, [mine, face]: FacePair) -> usize {
     let number = match question {
         Question::Edges(own) => own as u64,
         Question::Inside(own) => 2 + own as u64,
-        Question::Area(own, area) => 4 + own as u64 + (u64::from(area) << 3),
+        Question::Area(own, area) => 4 + own as u64 + (u64::from(area.0) << 3),
     };
-    let key = number.wrapping_mul(0xd6e8_feb8_6659_fd93) ^ (u64::from(mine) << 32) ^ u64::from(face);
+    let key = number.wrapping_mul(0xd6e8_feb8_6659_fd93) ^ (u64::from(mine.0) << 32) ^ u64::from(face.0);
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - BITS)) as usize
 }
 
@@ -180,7 +182,7 @@ impl Entry {
         let [mine, face] = self.faces;
         let (body, facing) = (ctx.body(own), ctx.body(own.other()));
         // What is asked about is in a ball.
-        let (data, other) = (&body.features()[mine as usize], &facing.features()[face as usize]);
+        let (data, other) = (&body.features()[mine.index()], &facing.features()[face.index()]);
         let poses = [&self.pose, ctx.pose_to_other(own.other())];
         let beside = data.deviation + BESIDE * ctx.tol.tol;
         let Some(primitive) = &other.primitive else { return false };
@@ -240,8 +242,8 @@ fn way_of_box(bounds: &Aabb, [before, now]: [&Pose; 2]) -> f64 {
 
 /// By how much (mm) a ball is off the areas of a face, the solid's frame; where that is no more than `reach`,
 /// no more than this.
-pub(super) fn off_areas(body: &Body, face: u32, center: &P3, radius: f64, reach: f64) -> f64 {
-    let data = &body.features()[face as usize];
+pub(super) fn off_areas(body: &Body, face: FaceId, center: &P3, radius: f64, reach: f64) -> f64 {
+    let data = &body.features()[face.index()];
     let mut least = f64::INFINITY;
     for &area in body.areas_of(data) {
         least = least.min(body.node(body.leaf_of_area(area)).obb.distance_to(center) - radius);

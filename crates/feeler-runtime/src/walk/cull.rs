@@ -23,7 +23,7 @@ use feeler_geom::cone::{Cap, DirectionBand, separated as cones_separated, separa
 use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame, unreachable_in_frame};
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, PolyCone, Pose, V3, math};
-use feeler_hierarchy::{conformal_compatible, strict_compatible};
+use feeler_hierarchy::{AreaId, conformal_compatible, strict_compatible};
 
 /// Angle (rad) that a plane between two polyhedral cones is tried to be off them; its success lasts for turns
 /// by as much.
@@ -76,13 +76,13 @@ impl CullContext {
     }
 
     /// The leaf of an area of B in the frame of A.
-    pub(crate) fn placed(&self, b: &Body, area: u32) -> TreeNode {
-        b.tree()[b.leaf_of_area(area) as usize].placed(&self.pose)
+    pub(crate) fn placed(&self, b: &Body, area: AreaId) -> TreeNode {
+        b.tree()[b.leaf_of_area(area).index()].placed(&self.pose)
     }
 
     /// Whether two areas may hold a minimum together, given B's leaf as [`placed`](Self::placed).
-    pub(crate) fn areas(&self, (a, i): (&Body, u32), (b, j): (&Body, u32), node_b: &TreeNode) -> bool {
-        let node_a = &a.tree()[a.leaf_of_area(i) as usize];
+    pub(crate) fn areas(&self, (a, i): (&Body, AreaId), (b, j): (&Body, AreaId), node_b: &TreeNode) -> bool {
+        let node_a = &a.tree()[a.leaf_of_area(i).index()];
         self.nodes(node_a, node_b).is_none()
             && self.leaves((node_a, &a.area(i).cone), (node_b, &b.area(j).cone), &mut { NO_HINT }).is_none()
     }

@@ -15,12 +15,11 @@
 
 mod upcoming;
 
+use crate::body::ids::NodePair;
 use crate::body::index;
 use crate::walk::motion::{AccumulatedMotion, Deadline, Margin};
+use feeler_hierarchy::NodeId;
 use upcoming::{Deadlines, TOUCHED, UpcomingQueue};
-
-/// A pair of nodes.
-type Nodes = (u32, u32);
 
 /// What a walk asks about pairs of nodes.
 pub(crate) trait Pairs {
@@ -28,7 +27,7 @@ pub(crate) trait Pairs {
     type Note: Copy;
 
     /// Makes the note of a pair.
-    fn note(&mut self, pair: Nodes) -> Self::Note;
+    fn note(&mut self, pair: NodePair) -> Self::Note;
     /// Number of the group of pairs with this note, of which one active pair stands for all; `None` without a
     /// group.
     fn group(&self, note: Self::Note) -> Option<u32>;
@@ -36,15 +35,15 @@ pub(crate) trait Pairs {
     fn settled(&self, group: u32) -> bool;
     /// What a pair is. `hint` is what the last test of the pair has left there, [`NO_HINT`] before the first
     /// one.
-    fn test(&mut self, pair: Nodes, note: Self::Note, hint: &mut u8) -> Verdict;
+    fn test(&mut self, pair: NodePair, note: Self::Note, hint: &mut u8) -> Verdict;
     /// Reads something of each line of memory that both nodes are in; what it tells is of no use.
-    fn touch(&self, pair: Nodes) -> u64;
+    fn touch(&self, pair: NodePair) -> u64;
     /// Takes a pair that was active in the last walk for active again, unless it is to be tested.
-    fn keep(&mut self, pair: Nodes, note: Self::Note) -> bool;
+    fn keep(&mut self, pair: NodePair, note: Self::Note) -> bool;
     /// For how long an open pair is culled, both of whose children are.
-    fn prune(&mut self, pair: Nodes) -> Option<Margin>;
+    fn prune(&mut self, pair: NodePair) -> Option<Margin>;
     /// The pairs below one that is not of two leaves.
-    fn children(&self, pair: Nodes) -> [Nodes; 2];
+    fn children(&self, pair: NodePair) -> [NodePair; 2];
 }
 
 /// No last test.
@@ -63,7 +62,7 @@ pub(crate) enum Verdict {
 /// A pair in the tree. Two siblings stand side by side, the first one at an odd index; the root is at 0.
 #[derive(Clone, Copy, Debug)]
 struct PairNode<T> {
-    nodes: Nodes,
+    nodes: NodePair,
     note: T,
     parent: u32,
     /// Its place in the front; of an open pair nothing that counts.
@@ -233,8 +232,8 @@ impl<T: Copy> PairTree<T> {
     pub(crate) fn walk(&mut self, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
         if self.pairs.is_empty() {
             self.pairs.push(PairNode {
-                nodes: (0, 0),
-                note: pairs.note((0, 0)),
+                nodes: <_>::default(),
+                note: pairs.note(<_>::default()),
                 parent: GONE,
                 place: 0,
                 state: State::Other,
@@ -387,7 +386,7 @@ impl<T: Copy> PairTree<T> {
 
     /// Puts the children of pair `k` into the front: the first one in its place, the second one behind and on
     /// the stack.
-    fn open(&mut self, k: u32, place: usize, children: [Nodes; 2], notes: [T; 2]) {
+    fn open(&mut self, k: u32, place: usize, children: [NodePair; 2], notes: [T; 2]) {
         let places = [index(place), index(self.front.len())];
         let pair = |c: usize| PairNode {
             nodes: children[c],
@@ -482,13 +481,15 @@ impl<T: Copy> PairTree<T> {
     }
 }
 
-/// The children of a pair: those of the larger node, each with the other. A node is given by its index, the
-/// first of its children and its radius.
-pub(crate) fn opened((i, a, r): (u32, Option<u32>, f64), (j, b, q): (u32, Option<u32>, f64)) -> [Nodes; 2] {
+/// A node that may be opened: its number, its children and its radius.
+pub(crate) type Opening = (NodeId, Option<[NodeId; 2]>, f64);
+
+/// The children of a pair: those of the larger node, each with the other.
+pub(crate) fn opened((i, a, r): Opening, (j, b, q): Opening) -> [NodePair; 2] {
     match (a, b) {
-        (Some(l), other) if other.is_none() || r > q => [(l, j), (l + 1, j)],
-        (_, Some(l)) => [(i, l), (i, l + 1)],
-        (Some(l), None) => [(l, j), (l + 1, j)],
+        (Some(children), other) if other.is_none() || r > q => children.map(|c| (c, j)),
+        (_, Some(children)) => children.map(|c| (i, c)),
+        (Some(children), None) => children.map(|c| (c, j)),
         (None, None) => unreachable!("two leaves are not opened"),
     }
 }

@@ -2,10 +2,12 @@
 //! features.
 
 use crate::Body;
+use crate::body::ids::{FacePair, FeatureId};
 use crate::body::tree::Placed;
 use feeler_geom::Pose;
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::Primitive;
+use feeler_hierarchy::NodeId;
 
 /// Nodes of a tree moved by one pose, each when it is first asked for.
 #[derive(Clone, Debug)]
@@ -36,8 +38,8 @@ impl<N: Placed> PlacedTree<N> {
     }
 
     /// Node `i` of `tree` moved by `pose`: the same tree and pose until the next [`PlacedTree::restart`].
-    pub(crate) fn get(&mut self, tree: &[N], pose: &PoseMatrix, i: u32) -> &N {
-        let k = i as usize;
+    pub(crate) fn get(&mut self, tree: &[N], pose: &PoseMatrix, i: NodeId) -> &N {
+        let k = i.index();
         if self.stamps[k] != self.current {
             self.stamps[k] = self.current;
             self.nodes[k] = tree[k].placed(pose);
@@ -68,8 +70,8 @@ impl PlacedEnvelopes {
 
     /// [`Body::round`] of a feature moved by `pose`: the same body and pose until the next
     /// [`PlacedEnvelopes::restart`].
-    pub(crate) fn get(&mut self, body: &Body, pose: &Pose, feature: u32) -> Option<&(Primitive, f64)> {
-        let item = &mut self.items[feature as usize];
+    pub(crate) fn get(&mut self, body: &Body, pose: &Pose, feature: FeatureId) -> Option<&(Primitive, f64)> {
+        let item = &mut self.items[feature.index()];
         if item.0 != self.current {
             *item = (self.current, body.round(feature).map(|(p, off)| (p.transformed(pose), off)));
         }
@@ -77,18 +79,18 @@ impl PlacedEnvelopes {
     }
 }
 
-/// What is known of pairs of features since the table was restarted. A pair may push out another one, whose
+/// What is known of pairs of faces since the table was restarted. A pair may push out another one, whose
 /// value then is unknown again: this costs whoever asks some work and nothing else.
 #[derive(Clone, Debug)]
 pub(crate) struct PairTable<T> {
     /// Number of the restart, pair, value.
-    slots: Vec<(u32, (u32, u32), T)>,
+    slots: Vec<(u32, FacePair, T)>,
     current: u32,
 }
 
 impl<T: Copy + Default> Default for PairTable<T> {
     fn default() -> Self {
-        Self { slots: vec![(0, (0, 0), T::default()); 1 << PAIR_BITS], current: 0 }
+        Self { slots: vec![(0, <_>::default(), T::default()); 1 << PAIR_BITS], current: 0 }
     }
 }
 
@@ -105,18 +107,18 @@ impl<T: Copy + Default> PairTable<T> {
         self.current += 1;
     }
 
-    pub(crate) fn get(&self, pair: (u32, u32)) -> Option<T> {
+    pub(crate) fn get(&self, pair: FacePair) -> Option<T> {
         let (of, stored, value) = self.slots[Self::slot(pair)];
         (of == self.current && stored == pair).then_some(value)
     }
 
-    pub(crate) fn set(&mut self, pair: (u32, u32), value: T) {
+    pub(crate) fn set(&mut self, pair: FacePair, value: T) {
         self.slots[Self::slot(pair)] = (self.current, pair, value);
     }
 
     /// Fibonacci hashing.
-    fn slot((a, b): (u32, u32)) -> usize {
-        let key = (u64::from(a) << 32) | u64::from(b);
+    fn slot([a, b]: FacePair) -> usize {
+        let key = (u64::from(a.0) << 32) | u64::from(b.0);
         (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PAIR_BITS)) as usize
     }
 }

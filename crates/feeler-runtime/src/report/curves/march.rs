@@ -4,12 +4,13 @@
 //! across the way. It needs no parameters, and a pole or a seam is like any other place.
 
 use super::seed::Seed;
+use crate::body::ids::FacePair;
 use crate::footpoint::trim::on_face;
 use crate::query::Context;
 use crate::side::Which;
 use feeler_geom::skeleton::{Primitive, signed_distance_form};
 use feeler_geom::{P2, P3, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{FaceId, Feature};
 
 /// Sine of the angle between the surfaces below which they are tangent.
 const TANGENT: f64 = 1e-6;
@@ -37,7 +38,7 @@ const SAME: f64 = 1e-8;
 /// A surface with its face.
 struct Sheet {
     which: Which,
-    face: u32,
+    face: FaceId,
     /// The closed form in the frame of A, if there is one.
     primitive: Option<Primitive>,
 }
@@ -46,7 +47,7 @@ struct Sheet {
 pub(super) struct Faces<'a> {
     pub ctx: &'a Context<'a>,
     /// Of A and of B.
-    pub numbers: [u32; 2],
+    pub numbers: FacePair,
     sheets: [Sheet; 2],
     /// Longest step (mm).
     pub most: f64,
@@ -117,17 +118,17 @@ impl Trace {
 }
 
 impl<'a> Faces<'a> {
-    pub(super) fn new(ctx: &'a Context<'a>, dense: [u32; 2]) -> Self {
-        let sheet = |which: Which, face: u32| Sheet {
+    pub(super) fn new(ctx: &'a Context<'a>, numbers: FacePair) -> Self {
+        let sheet = |which: Which, face: FaceId| Sheet {
             which,
             face,
             primitive: ctx.primitive(which, Feature::Face(face)),
         };
-        let extent = |which: Which, face: u32| ctx.body(which).data(Feature::Face(face)).extent;
-        let [a, b] = dense;
+        let extent = |which: Which, face: FaceId| ctx.body(which).data(Feature::Face(face)).extent;
+        let [a, b] = numbers;
         Self {
             ctx,
-            numbers: dense,
+            numbers,
             sheets: [sheet(Which::A, a), sheet(Which::B, b)],
             most: 0.25 * extent(Which::A, a).min(extent(Which::B, b)),
         }

@@ -12,6 +12,7 @@ mod seed;
 mod seeds;
 
 use super::context;
+use crate::body::ids::{AreaPair, FacePair};
 use crate::footpoint::trim::place_on_face;
 use crate::query::Context;
 use crate::verdict::{self, meeting_areas};
@@ -123,10 +124,9 @@ impl ContactPair {
         let mut scratch = verdict::Scratch::default();
         let areas = meeting_areas(&ctx, motion_tracker.total(), &mut scratch);
         let mut budget = seeds::BUDGET;
-        let of = |&(i, j): &(u32, u32)| (ctx.a.feature_of(i), ctx.b.feature_of(j));
+        let of = |&(i, j): &AreaPair| [ctx.a.face_of(i), ctx.b.face_of(j)];
         for group in areas.chunk_by(|x, y| of(x) == of(y)) {
-            let (a, b) = of(&group[0]);
-            let faces = Faces::new(&ctx, [a, b]);
+            let faces = Faces::new(&ctx, of(&group[0]));
             let found = seeds::find(&faces, group, &mut budget);
             each(&ctx, &faces, &found);
         }
@@ -135,7 +135,7 @@ impl ContactPair {
 }
 
 /// Both features at a point (frame of A).
-fn places(ctx: &Context<'_>, [a, b]: [u32; 2], p: &P3) -> (FeatureRef, FeatureRef) {
+fn places(ctx: &Context<'_>, [a, b]: FacePair, p: &P3) -> (FeatureRef, FeatureRef) {
     (place_on_face(ctx.a, a, p), place_on_face(ctx.b, b, &(ctx.pose_ba * p)))
 }
 

@@ -3,6 +3,7 @@
 
 use super::march::Faces;
 use super::seed::Seed;
+use crate::body::ids::AreaPair;
 use crate::body::tracks::bounds_along;
 use crate::side::Which;
 use crate::verdict::patch_of;
@@ -13,7 +14,7 @@ use feeler_geom::crossing::{
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::trim::TrimPiece;
 use feeler_geom::{P2, P3, V3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, Feature};
 
 /// Cells that all searches of two solids may take together, and one search.
 pub(super) const BUDGET: u32 = 1_000_000;
@@ -40,7 +41,7 @@ pub(super) struct Seeds {
 }
 
 /// All seeds of a pair of faces; `areas` are those of their areas that may meet.
-pub(super) fn find(faces: &Faces<'_>, areas: &[(u32, u32)], budget: &mut u32) -> Seeds {
+pub(super) fn find(faces: &Faces<'_>, areas: &[AreaPair], budget: &mut u32) -> Seeds {
     let mut finder = Finder { faces, areas, budget, found: Seeds::default(), doubtful: None, at_edges: 0 };
     finder.of_trims(Which::A);
     finder.of_trims(Which::B);
@@ -58,7 +59,7 @@ pub(super) fn find(faces: &Faces<'_>, areas: &[(u32, u32)], budget: &mut u32) ->
 
 struct Finder<'a> {
     faces: &'a Faces<'a>,
-    areas: &'a [(u32, u32)],
+    areas: &'a [AreaPair],
     budget: &'a mut u32,
     found: Seeds,
     /// On both faces, and tangent.
@@ -117,7 +118,7 @@ impl Finder<'_> {
         let to_own = *ctx.pose_to_other(other);
         let primitive =
             self.primitive(other).map(|p| if own == Which::A { p } else { p.transformed(&ctx.pose_ba) });
-        let mut theirs: Vec<u32> =
+        let mut theirs: Vec<AreaId> =
             self.areas.iter().map(|&(i, j)| if own == Which::A { j } else { i }).collect();
         theirs.sort_unstable();
         theirs.dedup();
@@ -127,11 +128,11 @@ impl Finder<'_> {
             let (speed, bend) = bounds_along(&face.surface, piece);
             let eval = |s: f64| along(&face.surface, piece, s);
             let middle = eval(0.5).0;
-            let near = |area: &u32| {
+            let near = |area: &AreaId| {
                 let q = ctx.pose_to_other(own) * middle;
                 facing.node(facing.leaf_of_area(*area)).obb.distance_to(&q) <= 0.5 * speed + ctx.tol.tol
             };
-            let near: Vec<u32> = theirs.iter().copied().filter(|a| near(a)).collect();
+            let near: Vec<AreaId> = theirs.iter().copied().filter(|a| near(a)).collect();
             if near.is_empty() {
                 continue;
             }
@@ -194,8 +195,8 @@ impl Finder<'_> {
         let ctx = self.faces.ctx;
         let primitive = if own == Which::A { *form } else { form.transformed(&ctx.pose_ba) };
         let level = Level { primitive: &primitive, at: 0.0, slack: SLACK[1] * ctx.tol.tol };
-        let split = |pair: &(u32, u32)| if own == Which::A { *pair } else { (pair.1, pair.0) };
-        let mut pairs: Vec<(u32, u32)> = self.areas.iter().map(split).collect();
+        let split = |pair: &AreaPair| if own == Which::A { *pair } else { (pair.1, pair.0) };
+        let mut pairs: Vec<AreaPair> = self.areas.iter().map(split).collect();
         pairs.sort_unstable();
         for group in pairs.chunk_by(|x, y| x.0 == y.0) {
             let Some((_, patch)) = patch_of(ctx.body(own), group[0].0, None) else { continue };
@@ -203,7 +204,7 @@ impl Finder<'_> {
             let other = ctx.body(own.other());
             let mut relevant = |p: &P3, radius: f64| {
                 let q = ctx.pose_to_other(own) * p;
-                let obb = |area: u32| &other.node(other.leaf_of_area(area)).obb;
+                let obb = |area: AreaId| &other.node(other.leaf_of_area(area)).obb;
                 group.iter().any(|(_, area)| obb(*area).distance_to(&q) <= radius + ctx.tol.tol)
             };
             let at = ctx.in_a(own, &patch.surface.point(patch.rect.center()));

@@ -115,12 +115,12 @@ fn turned(line: &Primitive, frame: &Frame, p: &P3, reach: f64) -> Option<f64> {
 mod tests {
     use super::*;
     use feeler_geom::skeleton::critical_pairs_between;
-    use feeler_hierarchy::Feature;
+    use feeler_hierarchy::{FaceId, Feature};
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
 
     fn shape(primitive: Primitive) -> Shape {
-        Shape { feature: Feature::Face(0), primitive, near: None }
+        Shape { feature: Feature::Face(FaceId(0)), primitive, near: None }
     }
 
     /// Angle between a direction and an axis.

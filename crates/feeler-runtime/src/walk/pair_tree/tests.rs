@@ -1,10 +1,12 @@
 use super::super::motion::Motion;
 use super::*;
+use crate::body::ids::NodePair;
+use feeler_hierarchy::NodeId;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
 /// Motion channels that tell the displacement of the intervals, one of them as it is and the others more.
-const CLOCKS_USED: usize = 3;
+const CHANNELS: usize = 3;
 
 /// Leaves of a tree of intervals; node i has the children 2 i + 1 and 2 i + 2.
 const LEAVES: u32 = 32;
@@ -17,7 +19,7 @@ struct Intervals {
     /// Pairs of nodes at this depth whose leaves are settled by any of them.
     grouped: bool,
     chosen: Vec<(u32, u32)>,
-    out: Vec<Nodes>,
+    out: Vec<NodePair>,
     tests: usize,
 }
 
@@ -49,8 +51,8 @@ fn group(mut i: u32) -> Option<u32> {
 }
 
 impl Intervals {
-    fn gap(&self, (i, j): Nodes) -> f64 {
-        let ([a, b], [c, d]) = (self.a[i as usize], self.b[j as usize].map(|x| x + self.shift));
+    fn gap(&self, (i, j): NodePair) -> f64 {
+        let ([a, b], [c, d]) = (self.a[i.index()], self.b[j.index()].map(|x| x + self.shift));
         (c - b).max(a - d)
     }
 }
@@ -58,8 +60,8 @@ impl Intervals {
 impl Pairs for Intervals {
     type Note = Option<(u32, u32)>;
 
-    fn note(&mut self, (i, j): Nodes) -> Self::Note {
-        group(i).zip(group(j)).filter(|_| self.grouped)
+    fn note(&mut self, (i, j): NodePair) -> Self::Note {
+        group(i.0).zip(group(j.0)).filter(|_| self.grouped)
     }
 
     fn group(&self, note: Self::Note) -> Option<u32> {
@@ -70,12 +72,12 @@ impl Pairs for Intervals {
         self.chosen.contains(&(group / 64, group % 64))
     }
 
-    fn test(&mut self, pair: Nodes, note: Self::Note, _: &mut u8) -> Verdict {
+    fn test(&mut self, pair: NodePair, note: Self::Note, _: &mut u8) -> Verdict {
         self.tests += 1;
         if let Some(margin) = self.prune(pair) {
             return Verdict::Culled(margin);
         }
-        if !(is_leaf(pair.0) && is_leaf(pair.1)) {
+        if !(is_leaf(pair.0.0) && is_leaf(pair.1.0)) {
             return Verdict::Open;
         }
         self.out.push(pair);
@@ -83,22 +85,22 @@ impl Pairs for Intervals {
         Verdict::Active
     }
 
-    fn touch(&self, _: Nodes) -> u64 {
+    fn touch(&self, _: NodePair) -> u64 {
         0
     }
 
-    fn keep(&mut self, pair: Nodes, note: Self::Note) -> bool {
+    fn keep(&mut self, pair: NodePair, note: Self::Note) -> bool {
         self.out.push(pair);
         self.chosen.extend(note);
         true
     }
 
-    fn prune(&mut self, pair: Nodes) -> Option<Margin> {
+    fn prune(&mut self, pair: NodePair) -> Option<Margin> {
         let gap = self.gap(pair);
         // Any channel will do, one this time and another one next time.
-        let channel = self.tests % CLOCKS_USED;
+        let channel = self.tests % CHANNELS;
         let channel = u8::try_from(channel).expect("a few");
-        // Turns are as long as ways here.
+        // Rotations are as large as displacements here.
         let motion = [
             Motion::of_displacement(gap),
             Motion::of_rotation(gap),
@@ -107,9 +109,12 @@ impl Pairs for Intervals {
         (gap > 0.0).then_some(motion.by(channel))
     }
 
-    fn children(&self, (i, j): Nodes) -> [Nodes; 2] {
-        let child = |i: u32| (!is_leaf(i)).then_some(2 * i + 1);
-        opened((i, child(i), -f64::from(i)), (j, child(j), -f64::from(j)))
+    fn children(&self, (i, j): NodePair) -> [NodePair; 2] {
+        let opening = |i: NodeId| {
+            let children = (!is_leaf(i.0)).then(|| [2 * i.0 + 1, 2 * i.0 + 2].map(NodeId));
+            (i, children, -f64::from(i.0))
+        };
+        opened(opening(i), opening(j))
     }
 }
 
@@ -123,17 +128,17 @@ fn finds_what_brute_force_finds() {
         let (grouped, chosen, out) = (seed % 2 == 0, vec![], vec![]);
         let mut pairs = Intervals { a, b, shift: 0.0, grouped, chosen, out, tests: 0 };
         let mut tree = PairTree::default();
-        let (mut moved, mut largest) = ([Motion::ZERO; CLOCKS_USED], 0);
+        let (mut moved, mut largest) = ([Motion::ZERO; CHANNELS], 0);
         let mut touched_at = std::collections::BTreeMap::new();
         for step in 0..600_u32 {
-            let way = [0.01, 0.3, 5.0][rng.random_range(0..3)] * rng.random_range(-1.0..1.0_f64);
+            let step_length = [0.01, 0.3, 5.0][rng.random_range(0..3)] * rng.random_range(-1.0..1.0_f64);
             // About the start, so that they meet again and again.
             let before = pairs.shift;
-            pairs.shift = 0.98 * before + way;
+            pairs.shift = 0.98 * before + step_length;
             for moved in &mut moved {
                 let more = [1.0, 1.0, 3.0][rng.random_range(0..3)];
-                let way = more * (pairs.shift - before).abs() + 1e-12;
-                *moved = moved.plus(Motion { displacement: way, rotation: way });
+                let moves = more * (pairs.shift - before).abs() + 1e-12;
+                *moved = moved.plus(Motion { displacement: moves, rotation: moves });
             }
             if step % 200 == 199 {
                 tree.clear();
@@ -141,10 +146,10 @@ fn finds_what_brute_force_finds() {
             pairs.chosen.clear();
             pairs.out.clear();
             tree.walk(&AccumulatedMotion::by_channels(&moved), &mut pairs);
-            let once: std::collections::BTreeSet<Nodes> = pairs.out.iter().copied().collect();
+            let once: std::collections::BTreeSet<NodePair> = pairs.out.iter().copied().collect();
             assert_eq!(once.len(), pairs.out.len(), "each pair is told once, step {step}, seed {seed}");
             let leaves = || LEAVES - 1..2 * LEAVES - 1;
-            for pair in leaves().flat_map(|i| leaves().map(move |j| (i, j))) {
+            for pair in leaves().flat_map(|i| leaves().map(move |j| (NodeId(i), NodeId(j)))) {
                 let found = pairs.out.contains(&pair);
                 let note = pairs.note(pair);
                 if pairs.gap(pair) > 0.0 {
