@@ -62,7 +62,7 @@ fn hierarchies_lose_nothing() {
     let mut compared = 0;
     for_each_pose(6, |what, a, b, pose, options, _| {
         let culled = query(a, b, &Pose::identity(), &pose, &options);
-        let all = query(a, b, &Pose::identity(), &pose, &QueryOptions { brute_force: true, ..options });
+        let all = query(a, b, &Pose::identity(), &pose, &options.brute_force());
         assert_eq!(culled.status(), all.status(), "{what}");
         // The same solves from the same areas: the same bits.
         let key = |p: &ContactPair| {
@@ -151,7 +151,7 @@ fn the_same_query_gives_the_same_bits_again() {
             .expect("finite poses and options");
         assert_eq!(first, pair.lmds(), "{what}");
         // All pairs of features, so that there is enough to share out.
-        let all = QueryOptions { brute_force: true, ..options };
+        let all = options.brute_force();
         let one_thread = query(a, b, &Pose::identity(), &pose, &all).lmds().to_vec();
         for threads in [2, 5] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");

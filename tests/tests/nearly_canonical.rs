@@ -4,7 +4,8 @@
 use feeler_geom::bezier::H4;
 use feeler_geom::{Aabb, Curve, P3, Pose, Surface, V3, math};
 use feeler_import::DEFAULT_FLATNESS;
-use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Savings};
+use feeler_runtime::diagnostics::Savings;
+use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions};
 use feeler_tests::{Part, data_dir, model, part_of, random_pose};
 use std::sync::Arc;
 
@@ -57,8 +58,7 @@ fn compare(a: &Arc<Body>, b: &Arc<Body>, base: &Pose, d_max: f64) -> usize {
     for seed in 0..12 {
         let pose = random_pose(seed, base, 0.3 * size, 3.0);
         let options = QueryOptions::within(d_max);
-        let apart =
-            QueryOptions { savings: Savings { supermaximal: false, ..Savings::default() }, ..options };
+        let apart = options.with_savings(Savings { supermaximal: false, ..Savings::default() });
         let find = |options: &QueryOptions| {
             let mut pair = ContactPair::new(a.clone(), b.clone());
             pair.query(&Pose::identity(), &pose, options).expect("finite poses and options");

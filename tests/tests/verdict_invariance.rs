@@ -74,7 +74,7 @@ fn verdicts_are_those_of_the_solids() {
             let other = ask([&x.body, &y.body], [&scaled(pose_a), &scaled(pose_b)], &options);
             differs("scaled", &other, k);
         }
-        let every = QueryOptions { brute_force: true, ..options };
+        let every = options.brute_force();
         differs("all pairs of areas", &ask([a, b], [pose_a, pose_b], &every), 1.0);
         // What follows is the same to the bit.
         let parallel = ask([a, b], [pose_a, pose_b], &QueryOptions { parallel: true, ..options });

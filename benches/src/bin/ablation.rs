@@ -15,7 +15,8 @@
 
 use feeler_benches::bars::{Group, chart};
 use feeler_benches::{Fallible, number_after, scenarios, spread};
-use feeler_runtime::{ContactPair, QueryOptions, Savings};
+use feeler_runtime::diagnostics::Savings;
+use feeler_runtime::{ContactPair, QueryOptions};
 use feeler_tests::insertion::Insertion;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -100,12 +101,9 @@ fn run(scene: &Insertion, poses: usize, threads: usize) -> Fallible<Vec<(String,
     let mut bars = Vec::new();
     let mut first: Option<Vec<Vec<f64>>> = None;
     for (label, savings, parallel) in rows() {
-        let options = QueryOptions {
-            savings,
-            parallel,
-            detect_interference: false,
-            ..QueryOptions::within(scene.d_max())
-        };
+        let options =
+            QueryOptions { parallel, detect_interference: false, ..QueryOptions::within(scene.d_max()) }
+                .with_savings(savings);
         let whole = QueryOptions { detect_interference: true, ..options };
         let go = |options: &QueryOptions| {
             if parallel {

@@ -119,7 +119,7 @@ const HEADER: &str = "| pair | poses | minima | solves looked into | undecided |
 #[expect(clippy::cast_precision_loss, reason = "counts in a report")]
 fn print(name: &str, c: &Counts, oracle: bool) {
     let s = &c.stats;
-    let cells = s.certified_cells as f64 / s.certified_pairs.max(1) as f64;
+    let cells = s.effort().certified_cells as f64 / s.certified_pairs.max(1) as f64;
     let [plain, certified] = c.seconds.map(|t| 1e3 * t / c.poses.max(1) as f64);
     let compared = if oracle {
         format!(
@@ -183,11 +183,7 @@ fn compare(query: &Query<'_>, what: &str, counts: &mut Counts) -> (ContactPair, 
     counts.seconds[0] += t0;
     counts.seconds[1] += t1;
     let s = certified.stats();
-    let sum = &mut counts.stats;
-    sum.certified_pairs += s.certified_pairs;
-    sum.undecided_pairs += s.undecided_pairs;
-    sum.certified_added += s.certified_added;
-    sum.certified_cells += s.certified_cells;
+    counts.stats.add(&s);
     counts.open += u64::from(s.undecided_pairs > 0);
     counts.minima += certified.lmds().len() as u64;
     let same = plain.tolerances().same;

@@ -127,8 +127,8 @@ fn pass(
             lmds.push(pair.lmds().to_vec());
             if round > 0 {
                 let stats = pair.stats();
-                evaluations[0] += stats.evaluations;
-                evaluations[1] += stats.evaluations_to_minima;
+                evaluations[0] += stats.effort().evaluations;
+                evaluations[1] += stats.effort().evaluations_to_minima;
                 let t = pair.phase_times();
                 let all = [t.traversal, t.solves, t.filtering, t.interference, whole];
                 for (values, time) in ms.iter_mut().zip(all) {

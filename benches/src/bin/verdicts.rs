@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     if let Some(number) = number_after(&args, "--case") {
         let (case, answer, judged) = run(number, &mut pool);
         print(number, &case, &answer, &judged);
-        let all = QueryOptions { brute_force: true, ..QueryOptions::within(case.d_max) };
+        let all = QueryOptions::within(case.d_max).brute_force();
         let all = ask_with(&case.a.body, &case.b.body, &case.pose_a, &case.pose_b, &all);
         println!("    by all pairs of features: {:?}, distance {:?}", all.verdict, all.distance);
         let back = ask(&case.b.body, &case.a.body, &case.pose_b, &case.pose_a, case.d_max);

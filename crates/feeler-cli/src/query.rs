@@ -73,7 +73,6 @@ pub(crate) fn options(args: &PairArgs) -> anyhow::Result<QueryOptions> {
         alpha: args.quasi,
         dilation_a: args.dilation_a,
         dilation_b: args.dilation_b,
-        brute_force: args.brute_force,
         certified: args.certified,
         conformal_spacing: args.conformal_spacing,
         tolerance: args.tolerance,
@@ -81,6 +80,7 @@ pub(crate) fn options(args: &PairArgs) -> anyhow::Result<QueryOptions> {
         parallel: args.threads > 1,
         ..QueryOptions::default()
     };
+    let options = if args.brute_force { options.brute_force() } else { options };
     options.check()?;
     Ok(options)
 }

@@ -9,10 +9,13 @@
 //! Kernels work in the frame of A; `pose_ab` takes coordinates of B to those of A. Lengths in millimetres,
 //! angles in radians. This crate knows neither STEP nor solids: it reads hierarchies.
 
+#[cfg(feature = "diagnostics")]
+pub mod diagnostics;
+#[cfg(not(feature = "diagnostics"))]
+mod diagnostics;
 mod error;
 mod lmd;
 mod options;
-mod phases;
 mod side;
 mod tolerance;
 mod verdict_types;
@@ -51,9 +54,8 @@ mod scene;
 pub use body::{Body, BodyError};
 pub use error::QueryError;
 pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats};
-pub use options::{QueryOptions, Savings};
+pub use options::QueryOptions;
 pub use pair::ContactPair;
-pub use phases::PhaseTimes;
 pub use scene::{NearPair, Scene, SceneError};
 pub use tolerance::Tolerances;
 pub use verdict_types::{

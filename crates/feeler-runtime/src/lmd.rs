@@ -1,5 +1,6 @@
 //! What a query returns.
 
+use crate::diagnostics::Effort;
 use feeler_geom::{P3, V3};
 
 /// What kind of minimum an [`Lmd`] is (MATH §2).
@@ -79,56 +80,41 @@ pub struct Lmd {
     pub undecided: bool,
 }
 
-/// Counters of one query.
+/// Counters of one query. The same for any number of threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Pairs of nodes that were looked at.
     pub bvtt_nodes: u64,
     /// Pairs of leaves that passed all culling tests.
     pub leaf_pairs: u64,
-    /// Pairs of supermaximal features among them.
-    pub feature_pairs: u64,
     /// Exact solves: one for a pair of canonical features, one for a pair of a canonical feature and a
     /// free-form area, one for a pair of free-form areas. Areas of edges that plainly have no minimum, by
     /// what the distance is at their ends and in their middle, are not counted.
     pub exact_solves: u64,
-    /// Critical pairs found by the solves; of canonical features those that may be minima.
-    pub candidates: u64,
-    /// Pairs that passed trims, polars and the second order, before deduplication.
-    pub accepted: u64,
-    /// Evaluations of Newton runs over free-form features.
-    pub evaluations: u64,
-    /// Those of runs that ended in a minimum: a perfect guess of where last query's minima have gone would
-    /// leave one of each run.
-    pub evaluations_to_minima: u64,
-    /// Solves that ended above round-off without being ruled out.
-    pub stalled: u64,
     /// Solves with a free-form side that a certified query has looked into: a canonical feature with an area,
     /// or two areas.
     pub certified_pairs: u64,
     /// Those of them that may have more minima than were found.
     pub undecided_pairs: u64,
-    /// Minima that only the certificate has found, before deduplication.
-    pub certified_added: u64,
-    /// Cells of parameters that the certificates took.
-    pub certified_cells: u64,
+    /// Everything else.
+    pub(crate) effort: Effort,
 }
 
 impl Stats {
-    /// Adds the counters of a part of the work.
-    pub(crate) fn add(&mut self, part: &Self) {
+    /// What the query did inside.
+    #[cfg(feature = "diagnostics")]
+    #[must_use]
+    pub fn effort(&self) -> &Effort {
+        &self.effort
+    }
+
+    /// Adds the counters of a part of the work, or of another query.
+    pub fn add(&mut self, part: &Self) {
         self.bvtt_nodes += part.bvtt_nodes;
         self.leaf_pairs += part.leaf_pairs;
-        self.feature_pairs += part.feature_pairs;
         self.exact_solves += part.exact_solves;
-        self.candidates += part.candidates;
-        self.accepted += part.accepted;
-        self.evaluations += part.evaluations;
-        self.evaluations_to_minima += part.evaluations_to_minima;
-        self.stalled += part.stalled;
         self.certified_pairs += part.certified_pairs;
         self.undecided_pairs += part.undecided_pairs;
-        self.certified_added += part.certified_added;
-        self.certified_cells += part.certified_cells;
+        self.effort.add(&part.effort);
     }
 }

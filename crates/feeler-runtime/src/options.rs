@@ -1,33 +1,10 @@
 //! What a query is asked for.
 
 use crate::QueryError;
-
-/// What saves work in a query. Results do not depend on it: for measuring what each brings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "switches that are independent of each other")]
-pub struct Savings {
-    /// Nodes whose cones of revolution hold no opposite directions are culled.
-    pub cones_of_revolution: bool,
-    /// Pairs of leaves whose polyhedral cones hold no opposite directions, or whose boxes do not see each
-    /// other along the normals, are culled, unless their features are solved as wholes.
-    pub polyhedral_cones: bool,
-    /// One exact solve for a pair of canonical supermaximal features instead of one for each pair of their
-    /// leaves.
-    pub supermaximal: bool,
-    /// What earlier queries of the pair have culled with a margin stays culled, and what they have found
-    /// apart stays apart, until the motion since then has used up the margin.
-    pub coherence: bool,
-}
-
-impl Default for Savings {
-    fn default() -> Self {
-        Self { cones_of_revolution: true, polyhedral_cones: true, supermaximal: true, coherence: true }
-    }
-}
+use crate::diagnostics::Diagnostics;
 
 /// Options of a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "switches that are independent of each other")]
 pub struct QueryOptions {
     /// Largest distance (mm) of interest, ≥ 0; infinite for all LMDs.
     pub d_max: f64,
@@ -38,8 +15,6 @@ pub struct QueryOptions {
     pub dilation_a: f64,
     /// Implicit dilation of B (mm).
     pub dilation_b: f64,
-    /// Look at all pairs of features instead of traversing the hierarchies: slow, and the same result.
-    pub brute_force: bool,
     /// Share the work out in the current thread pool of `rayon`. The result is the same to the bit.
     pub parallel: bool,
     /// Whether to decide how the solids stand to one another. Without it there is no status:
@@ -65,8 +40,9 @@ pub struct QueryOptions {
     pub certified: bool,
     /// Largest spacing (mm) of the samples of a conformal set; `None`: a quarter of the set's extent.
     pub conformal_spacing: Option<f64>,
-    /// What saves work.
-    pub savings: Savings,
+    /// How the query goes about its work: for those who work on queries.
+    #[cfg(feature = "diagnostics")]
+    pub diagnostics: Diagnostics,
 }
 
 impl Default for QueryOptions {
@@ -76,14 +52,14 @@ impl Default for QueryOptions {
             alpha: 0.0,
             dilation_a: 0.0,
             dilation_b: 0.0,
-            brute_force: false,
             parallel: false,
             detect_interference: true,
             tolerance: None,
             penetration: 0.0,
             certified: false,
             conformal_spacing: None,
-            savings: Savings::default(),
+            #[cfg(feature = "diagnostics")]
+            diagnostics: <_>::default(),
         }
     }
 }
@@ -124,9 +100,10 @@ impl QueryOptions {
             d_max: 0.0,
             alpha: 0.0,
             penetration: 0.0,
-            brute_force: false,
             certified: false,
             detect_interference: true,
+            #[cfg(feature = "diagnostics")]
+            diagnostics: Diagnostics { brute_force: false, ..self.diagnostics },
             ..*self
         }
     }
@@ -135,5 +112,33 @@ impl QueryOptions {
     #[must_use]
     pub(crate) fn bounded(&self) -> Self {
         Self { d_max: self.d_max.min(EVERYTHING), ..*self }
+    }
+
+    /// With the feature what the caller has chosen, else the defaults.
+    #[cfg(feature = "diagnostics")]
+    pub(crate) fn diagnostics(&self) -> Diagnostics {
+        self.diagnostics
+    }
+
+    /// With the feature what the caller has chosen, else the defaults.
+    #[cfg(not(feature = "diagnostics"))]
+    #[expect(clippy::unused_self, reason = "the same call with the feature and without")]
+    pub(crate) fn diagnostics(&self) -> Diagnostics {
+        Diagnostics::default()
+    }
+
+    /// The same query over all pairs of features.
+    #[cfg(feature = "diagnostics")]
+    #[must_use]
+    pub fn brute_force(self) -> Self {
+        let diagnostics = Diagnostics { brute_force: true, ..self.diagnostics };
+        Self { diagnostics, ..self }
+    }
+
+    /// The same query with other savings.
+    #[cfg(feature = "diagnostics")]
+    #[must_use]
+    pub fn with_savings(self, savings: crate::diagnostics::Savings) -> Self {
+        Self { diagnostics: Diagnostics { savings, ..self.diagnostics }, ..self }
     }
 }

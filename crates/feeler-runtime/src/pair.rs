@@ -4,11 +4,11 @@ use crate::body::ids::{AreaPair, FacePair};
 use crate::certify::certify;
 use crate::conformal;
 use crate::dedupe::dedupe;
+use crate::diagnostics::{PhaseTimes, timed};
 use crate::filter::filter;
 use crate::footpoint::trim::place_on_face;
 use crate::front::Front;
 use crate::front::brute::all_pairs;
-use crate::phases::{PhaseTimes, timed};
 use crate::pressed;
 use crate::query::Accepted;
 use crate::query::Context;
@@ -144,7 +144,8 @@ impl ContactPair {
             d_max: options.d_max,
             least: self.tolerances.least_distance_apart().min(-options.penetration),
             alpha: options.alpha,
-            cull: (!options.brute_force).then(|| CullContext::new(&pose_ab, &self.tolerances, &options)),
+            cull: (!options.diagnostics().brute_force)
+                .then(|| CullContext::new(&pose_ab, &self.tolerances, &options)),
         };
         let with_quasi = options.alpha > 0.0;
         let step = self.motion_tracker.advance(&pose_ab);
@@ -157,7 +158,7 @@ impl ContactPair {
         if restart {
             self.motion_tracker.restart();
         }
-        if restart || !options.savings.coherence {
+        if restart || !options.diagnostics().savings.coherence {
             self.front.clear();
             self.decision.clear();
         }
@@ -183,7 +184,7 @@ impl ContactPair {
             }
         };
         let scratch = &mut self.decision;
-        let moved = (!options.brute_force).then_some(moved);
+        let moved = (!options.diagnostics().brute_force).then_some(moved);
         let decision = || if decide { verdict::decide(&ctx, moved, scratch) } else { Finding::Apart };
         let (((), solves), (finding, interference)) = if options.parallel {
             rayon::join(|| timed(minima), || timed(decision))
@@ -202,7 +203,7 @@ impl ContactPair {
             &mut self.pressed,
             &mut self.accepted,
         );
-        self.stats.accepted = self.accepted.len() as u64;
+        self.stats.effort.accepted = self.accepted.len() as u64;
         dedupe(&ctx, &mut self.accepted, &mut self.kept);
         self.contact_ids.advance(&self.kept, &ctx.pose_ba, displacement + 2.0 * ctx.tol.tol);
         report(&ctx, &self.kept, &self.contact_ids, pose_a, &options, &mut self.lmds);
@@ -274,7 +275,8 @@ impl ContactPair {
         self.stats
     }
 
-    /// How long the phases of the last query took.
+    /// Where the time of the last query went.
+    #[cfg(feature = "diagnostics")]
     #[must_use]
     pub fn phase_times(&self) -> PhaseTimes {
         self.times

@@ -106,7 +106,8 @@ fn empty_and_broken_hierarchies() {
     let ball = body(&fixtures::sphere(1.0));
     let mut pair = ContactPair::new(nothing, ball.clone());
     for brute_force in [false, true] {
-        let options = QueryOptions { brute_force, ..QueryOptions::within(1.0) };
+        let options = QueryOptions::within(1.0);
+        let options = if brute_force { options.brute_force() } else { options };
         let found = pair.query(&Pose::identity(), &Pose::identity(), &options).expect("sound");
         assert!(found.is_empty(), "nothing");
         assert_eq!(pair.status(), Some(Status::Separated), "from nothing");

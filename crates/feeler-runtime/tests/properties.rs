@@ -5,7 +5,8 @@ mod common;
 use common::{at, body, query, random_pose, random_rotation};
 use feeler_brep::fixtures;
 use feeler_geom::Pose;
-use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Savings};
+use feeler_runtime::diagnostics::Savings;
+use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions};
 use rand::SeedableRng as _;
 use rand::rngs::SmallRng;
 use std::sync::Arc;
@@ -95,7 +96,7 @@ fn savings() {
             ] {
                 pair.forget();
                 let found = pair
-                    .query(&Pose::identity(), &pose, &QueryOptions { savings, ..options })
+                    .query(&Pose::identity(), &pose, &options.with_savings(savings))
                     .expect("finite poses and options");
                 assert_eq!(found, expected, "{name_a} / {name_b}: {savings:?}");
             }

@@ -146,7 +146,7 @@ fn the_same_however_asked() {
             let cold = verdict(a, b, &pose);
             warm.query(&Pose::identity(), &pose, &QueryOptions::within(0.1)).expect("finite");
             assert_eq!(warm.verdict(), Some(&cold), "warm");
-            let all = QueryOptions { brute_force: true, ..QueryOptions::within(0.1) };
+            let all = QueryOptions::within(0.1).brute_force();
             warm.query(&Pose::identity(), &pose, &all).expect("finite");
             assert_eq!(warm.status(), Some(cold.status), "brute force");
             met += usize::from(cold.status == Status::Interfering);

@@ -92,7 +92,7 @@ pub(crate) fn certify(
     let mut found = Vec::new();
     for r in results {
         stats.certified_pairs += 1;
-        stats.certified_cells += r.outcome.cells;
+        stats.effort.certified_cells += r.outcome.cells;
         stats.undecided_pairs += u64::from(r.outcome.undecided > 0);
         if r.outcome.undecided > 0 {
             unproven.extend(r.known);
@@ -103,8 +103,8 @@ pub(crate) fn certify(
     for k in unproven {
         solved.candidates[k].undecided = true;
     }
-    stats.certified_added += found.len() as u64;
-    stats.candidates += found.len() as u64;
+    stats.effort.certified_added += found.len() as u64;
+    stats.effort.candidates += found.len() as u64;
     solved.candidates.append(&mut found);
 }
 

@@ -438,8 +438,9 @@ fn free_edges_have_their_minima_beside_almost_straight_ones() {
         let (a, b, pose) =
             if k % 2 == 0 { (&straight, &free, pose) } else { (&free, &straight, pose.inverse()) };
         let find = |supermaximal: bool| {
-            let savings = crate::Savings { supermaximal, ..crate::Savings::default() };
-            let options = QueryOptions { savings, detect_interference: false, ..QueryOptions::within(1.0) };
+            let savings = crate::diagnostics::Savings { supermaximal, ..<_>::default() };
+            let options = QueryOptions { detect_interference: false, ..QueryOptions::within(1.0) }
+                .with_savings(savings);
             let mut pair = ContactPair::new(a.clone(), b.clone());
             let strict = |l: &&Lmd| l.class == LmdClass::Strict;
             let found: Vec<Lmd> = pair

@@ -237,7 +237,7 @@ pub(crate) fn report(
     let (a, b) = (Leaf::new(ctx.a, area_a, None), Leaf::new(ctx.b, area_b, Some(&ctx.pose_ab)));
     let (p_a, p_b) = (a.point_at(uv_a), b.point_at(uv_b));
     if undecided {
-        stats.stalled += 1;
+        stats.effort.stalled += 1;
     }
     let (fa, fb) = (ctx.a.area(area_a).feature, ctx.b.area(area_b).feature);
     for n in directions(ctx, (fa, uv_a), (fb, uv_b), &p_a, &p_b) {

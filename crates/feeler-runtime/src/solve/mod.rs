@@ -85,13 +85,13 @@ pub(crate) fn solve_all(
 ) {
     out.clear();
     sort_by_features(ctx, Which::A, pairs, &mut out.keys);
-    let together = options.savings.supermaximal;
+    let together = options.diagnostics().savings.supermaximal;
     let features = |&(i, j): &AreaPair| (ctx.a.feature_of(i), ctx.b.feature_of(j));
     let groups = pairs.chunk_by(|p, q| together && features(p) == features(q));
     if options.parallel && pairs.len() >= MIN_PARALLEL {
         let mut batches: Vec<&[AreaPair]> = Vec::new();
         for group in groups {
-            stats.feature_pairs += 1;
+            stats.effort.feature_pairs += 1;
             // Only pairs of free-form areas are solved one by one.
             let one_by_one = both_free(ctx, group[0]) && !(together && as_whole(ctx, group[0]));
             batches.extend(group.chunks(if one_by_one { BATCH } else { group.len() }));
@@ -110,12 +110,12 @@ pub(crate) fn solve_all(
         }
     } else {
         for group in groups {
-            stats.feature_pairs += 1;
+            stats.effort.feature_pairs += 1;
             solve_group(ctx, group, together, out, stats);
         }
     }
     out.families.dedup_by_key(|f| (f.feature_a, f.feature_b));
-    stats.candidates += out.candidates.len() as u64;
+    stats.effort.candidates += out.candidates.len() as u64;
     // More pairs may be looked at in another pass over the same poses.
     out.candidates.reserve(out.candidates.len());
     out.families.reserve(out.families.len());

@@ -69,9 +69,9 @@ pub(crate) fn minimise<const N: usize>(
 ) -> Outcome<N> {
     let mut evaluations = 0;
     let outcome = descend(eval, start, margin, goal, &mut evaluations);
-    stats.evaluations += evaluations;
+    stats.effort.evaluations += evaluations;
     if let Outcome::Minimum(_) = outcome {
-        stats.evaluations_to_minima += evaluations;
+        stats.effort.evaluations_to_minima += evaluations;
     }
     outcome
 }

@@ -110,7 +110,7 @@ pub(crate) fn report(
         return;
     }
     if undecided {
-        stats.stalled += 1;
+        stats.effort.stalled += 1;
     }
     let place = (free, Feature::Face(face), uv);
     out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, n), undecided));

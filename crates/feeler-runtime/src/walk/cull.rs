@@ -15,9 +15,10 @@
 //! cones only.
 
 use crate::body::tree::{Placed, TreeNode};
+use crate::diagnostics::Savings;
 use crate::walk::motion::Motion;
 use crate::walk::pair_tree::NO_HINT;
-use crate::{Body, QueryOptions, Savings, Tolerances};
+use crate::{Body, QueryOptions, Tolerances};
 use arrayvec::ArrayVec;
 use feeler_geom::cone::{Cap, DirectionBand, separated as cones_separated, separated_along};
 use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame, unreachable_in_frame};
@@ -55,7 +56,7 @@ pub(crate) struct CullContext {
 impl CullContext {
     /// For two bodies at a pose.
     pub(crate) fn new(pose_ab: &Pose, tol: &Tolerances, options: &QueryOptions) -> Self {
-        let &QueryOptions { d_max, penetration, alpha, savings, .. } = options;
+        let &QueryOptions { d_max, penetration, alpha, .. } = options;
         let reach = d_max.max(penetration) + 2.0 * tol.same;
         Self {
             pose: PoseMatrix::from(pose_ab),
@@ -66,7 +67,7 @@ impl CullContext {
             one: math::sin_cos(alpha),
             alpha,
             with_quasi: alpha > 0.0,
-            savings,
+            savings: options.diagnostics().savings,
         }
     }
 

@@ -48,7 +48,7 @@ pub(crate) fn query(
     options: &QueryOptions,
 ) -> Vec<Lmd> {
     let mut pair = ContactPair::new(a.clone(), b.clone());
-    let slow = QueryOptions { brute_force: true, ..*options };
+    let slow = options.brute_force();
     let expected = pair.query(pose_a, pose_b, &slow).expect("finite poses and options").to_vec();
     let found = pair.query(pose_a, pose_b, options).expect("finite poses and options").to_vec();
     assert_eq!(found.len(), expected.len(), "traversal {found:#?}\nbrute force {expected:#?}");
