@@ -7,8 +7,8 @@ use crate::dedupe::dedupe;
 use crate::diagnostics::{PhaseTimes, timed};
 use crate::filter::filter;
 use crate::footpoint::trim::place_on_face;
-use crate::front::Front;
 use crate::front::brute::all_pairs;
+use crate::front::{self, Front};
 use crate::pressed;
 use crate::query::Accepted;
 use crate::query::Context;
@@ -164,13 +164,8 @@ impl ContactPair {
         }
         let moved = self.motion_tracker.total();
         if let Some(cull) = &ctx.cull {
-            self.front.update(
-                (&self.a, &self.b),
-                (&pose_ab, moved),
-                (cull, options.alpha),
-                &mut self.leaf_pairs,
-                &mut self.stats,
-            );
+            let request = front::Request { a: &self.a, b: &self.b, pose_ab: &pose_ab, moved, cull };
+            self.front.update(&request, &mut self.leaf_pairs, &mut self.stats);
         } else {
             all_pairs(&self.a, &self.b, with_quasi, &mut self.leaf_pairs, &mut self.stats);
         }

@@ -197,8 +197,12 @@ fn certify_one(ctx: &Context<'_>, job: &Job, partners: &[AreaId], given: &Given<
     match *job {
         Job::Reduced { free, area, feature, partners: ref range } => {
             let leaf = Leaf::new(ctx, free, area, None);
-            let pair = (free, leaf, feature, &partners[range.clone()]);
-            if leaf.is_patch() { reduced::<2>(ctx, pair, given) } else { reduced::<1>(ctx, pair, given) }
+            let request = reduced::Request { free, leaf, feature, partners: &partners[range.clone()] };
+            if leaf.is_patch() {
+                reduced::<2>(ctx, request, given)
+            } else {
+                reduced::<1>(ctx, request, given)
+            }
         }
         Job::Free(i, j) => {
             let (a, b) = (Leaf::new(ctx, Which::A, i, None), Leaf::new(ctx, Which::B, j, Some(ctx.pose_ab)));
@@ -213,9 +217,10 @@ fn certify_one(ctx: &Context<'_>, job: &Job, partners: &[AreaId], given: &Given<
 
 fn reduced<const N: usize>(
     ctx: &Context<'_>,
-    (free, leaf, feature, partners): (Which, Leaf<'_>, Feature, &[AreaId]),
+    request: reduced::Request<'_>,
     given: &Given<'_>,
 ) -> Certificate {
+    let reduced::Request { free, leaf, feature, .. } = request;
     let (fa, fb) = if free == Which::A { (leaf.feature, feature) } else { (feature, leaf.feature) };
     let place = |c: &Candidate| {
         let uv = if free == Which::A { c.hint_a } else { c.hint_b }?;
@@ -224,8 +229,7 @@ fn reduced<const N: usize>(
     };
     let (known, at) = given.about(fa, fb, place);
     let mut found = Solved::default();
-    let Some(mut pair) = reduced::Pair::<N>::new(ctx, (free, leaf), (feature, partners), at, &mut found)
-    else {
+    let Some(mut pair) = reduced::Pair::<N>::new(ctx, request, at, &mut found) else {
         unreachable!("the other side is canonical")
     };
     let outcome = run(ctx, &mut pair, &leaf.border[..N]);

@@ -17,7 +17,7 @@ use crate::filter::filter;
 use crate::query::Context;
 use crate::side::Which;
 use crate::solve::reduced::Reduced;
-use crate::solve::{Solved, candidate_of, curve};
+use crate::solve::{FreePoint, ReducedPair, Solved, candidate_of, curve};
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Ball, Obb, P3};
@@ -39,16 +39,23 @@ pub(super) struct Pair<'a, const N: usize> {
     found: &'a mut Solved,
 }
 
+/// An area against a canonical feature, of which only the areas `partners` count.
+pub(super) struct Request<'a> {
+    pub free: Which,
+    pub leaf: Leaf<'a>,
+    pub feature: Feature,
+    pub partners: &'a [AreaId],
+}
+
 impl<'a, const N: usize> Pair<'a, N> {
-    /// An area against a canonical feature, of which only the areas `partners` count. `known`: unit-box
-    /// parameters of minima that the solver has found.
+    /// `known`: unit-box parameters of minima that the solver has found.
     pub(super) fn new(
         ctx: &'a Context<'a>,
-        (free, leaf): (Which, Leaf<'a>),
-        (feature, partners): (Feature, &[AreaId]),
+        request: Request<'a>,
         known: Vec<SVector<f64, N>>,
         found: &'a mut Solved,
     ) -> Option<Self> {
+        let Request { free, leaf, feature, partners } = request;
         let other = free.other();
         let body = ctx.body(other);
         let pose = ctx.pose_to_other(other);
@@ -171,19 +178,16 @@ impl<'a, const N: usize> Pair<'a, N> {
         let start = self.found.candidates.len();
         let uv = self.leaf.uv(x.as_slice());
         let ctx = self.ctx;
+        let pair = ReducedPair { canonical: self.feature, objective: &self.objective, free: self.free };
         match self.leaf.feature {
-            Feature::Edge(e) => {
-                let c = &ctx.body(self.free).edge(e).curve;
-                let place = (self.free, self.leaf.feature);
-                curve::report(ctx, self.feature, &self.objective, place, c, uv.x, self.found);
-            }
+            Feature::Edge(e) => curve::report(ctx, &pair, e, uv.x, self.found),
             Feature::Face(f) => {
                 let face = ctx.body(self.free).face(f);
                 let p = face.surface.point(uv);
                 if let Some(q) = self.objective.probe(&p) {
                     let n = -outward_normal(face, uv);
-                    let place = (self.free, self.leaf.feature, uv);
-                    self.found.candidates.push(candidate_of(ctx, self.feature, place, (q.foot, p, n), false));
+                    let point = FreePoint { feature: self.leaf.feature, uv, p, foot: q.foot, n };
+                    self.found.candidates.push(candidate_of(ctx, &pair, &point, false));
                 }
             }
             Feature::Vertex(_) => {}

@@ -29,6 +29,16 @@ use std::collections::BTreeMap;
 /// A pair of areas that may hold a minimum.
 pub(crate) type LeafPair = AreaPair;
 
+/// What a query asks of the front.
+pub(crate) struct Request<'a> {
+    pub a: &'a Body,
+    pub b: &'a Body,
+    pub pose_ab: &'a Pose,
+    /// How far B has moved in all.
+    pub moved: &'a AccumulatedMotion,
+    pub cull: &'a CullContext,
+}
+
 /// The pairs of nodes of one pair of bodies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Front {
@@ -106,24 +116,17 @@ impl Front {
         }
     }
 
-    /// All pairs of leaves that pass the culling tests at `pose_ab`, and some that did a few queries ago,
-    /// into `out`; of two features that are solved as wholes at least one pair. `moved` is how far B has
-    /// moved in all.
-    pub(crate) fn update(
-        &mut self,
-        (a, b): (&Body, &Body),
-        (pose_ab, moved): (&Pose, &AccumulatedMotion),
-        (cull, alpha): (&CullContext, f64),
-        out: &mut Vec<LeafPair>,
-        stats: &mut Stats,
-    ) {
+    /// All pairs of leaves that pass the culling tests, and some that did a few queries ago, into `out`; of
+    /// two features that are solved as wholes at least one pair.
+    pub(crate) fn update(&mut self, request: &Request<'_>, out: &mut Vec<LeafPair>, stats: &mut Stats) {
+        let &Request { a, b, pose_ab, moved, cull } = request;
         out.clear();
         if a.tree().is_empty() || b.tree().is_empty() {
             return;
         }
         self.placed.restart(b.tree());
         self.rounds.restart(b);
-        let key = Some([cull.reach, alpha]);
+        let key = Some([cull.reach, cull.alpha]);
         if self.valid_for != key {
             self.clear();
             self.valid_for = key;

@@ -13,11 +13,10 @@
 //! bisected with Newton steps to round-off.
 
 use super::reduced::Reduced;
-use super::{Solved, candidate_of};
+use super::{FreePoint, ReducedPair, Solved, candidate_of};
 use crate::Body;
 use crate::body::samples::{CURVE_STEPS, EdgeSegment, MIDDLE};
 use crate::query::Context;
-use crate::side::Which;
 use feeler_geom::CurveDerivs;
 use feeler_geom::{Curve, P2, V3};
 use feeler_hierarchy::{AreaId, EdgeId, Feature};
@@ -96,44 +95,39 @@ pub(crate) fn each_outline(
 /// All minima over `area` of free edge `edge`, given its outline.
 pub(crate) fn solve(
     ctx: &Context<'_>,
-    canonical: Feature,
-    (objective, outline): (&Reduced, &DerivativeSamples),
-    free: Which,
+    pair: &ReducedPair<'_>,
+    outline: &DerivativeSamples,
     (edge, area): (EdgeId, AreaId),
     out: &mut Solved,
 ) {
-    let body = ctx.body(free);
+    let body = ctx.body(pair.free);
     let curve = &body.edge(edge).curve;
     let rect = &body.area(area).rect;
     let samples = body.curve_samples_of(area);
-    let f = |t: f64| Jet::of(objective, &curve.derivs(t));
+    let f = |t: f64| Jet::of(pair.objective, &curve.derivs(t));
     let known = |i: usize| match i {
         0 => outline.jets[0],
         MIDDLE => outline.jets[1],
         CURVE_STEPS => outline.jets[2],
-        _ => Jet::of(objective, &samples[i]),
+        _ => Jet::of(pair.objective, &samples[i]),
     };
     minima(&f, (rect.u0, rect.u1), &known, outline.margin, &mut |t| {
-        report(ctx, canonical, objective, (free, Feature::Edge(edge)), curve, t, out);
+        report(ctx, pair, edge, t, out);
     });
 }
 
-/// Takes in a minimum at a parameter.
-pub(crate) fn report(
-    ctx: &Context<'_>,
-    canonical: Feature,
-    objective: &Reduced,
-    (free, feature): (Which, Feature),
-    curve: &Curve,
-    t: f64,
-    out: &mut Solved,
-) {
+/// Takes in a minimum at a parameter of an edge.
+pub(crate) fn report(ctx: &Context<'_>, pair: &ReducedPair<'_>, edge: EdgeId, t: f64, out: &mut Solved) {
+    let curve = &ctx.body(pair.free).edge(edge).curve;
     let p = curve.point(t);
-    let Some(q) = objective.probe(&p) else { return };
-    let place = (free, feature, P2::new(t, 0.0));
-    if !objective.squared {
+    let Some(q) = pair.objective.probe(&p) else { return };
+    let mut add = |n: V3| {
+        let point = FreePoint { feature: Feature::Edge(edge), uv: P2::new(t, 0.0), p, foot: q.foot, n };
+        out.candidates.push(candidate_of(ctx, pair, &point, false));
+    };
+    if !pair.objective.squared {
         if ctx.least <= q.f && q.f <= ctx.d_max {
-            out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, q.grad), false));
+            add(q.grad);
         }
         return;
     }
@@ -143,15 +137,15 @@ pub(crate) fn report(
     }
     if d > ctx.tol.tol {
         let n = q.grad / d;
-        out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, n), false));
+        add(n);
         // Pressed edges are apart the other way round.
         if d <= -ctx.least {
-            out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, -n), false));
+            add(-n);
         }
     } else {
         // Touching: the direction is across both tangents, and either sign may be in the polars.
-        for n in touching_directions(ctx, canonical, free, &q.foot, curve.tangent(t)) {
-            out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, n), false));
+        for n in touching_directions(ctx, pair, &q.foot, curve.tangent(t)) {
+            add(n);
         }
     }
 }
@@ -160,13 +154,12 @@ pub(crate) fn report(
 /// the edge ends in the same point and its other features have the contact.
 fn touching_directions(
     ctx: &Context<'_>,
-    canonical: Feature,
-    free: Which,
+    pair: &ReducedPair<'_>,
     foot: &feeler_geom::P3,
     tangent: Option<V3>,
 ) -> impl Iterator<Item = V3> {
-    let other = free.other();
-    let across = match canonical {
+    let (free, other) = (pair.free, pair.free.other());
+    let across = match pair.canonical {
         Feature::Edge(e) => {
             let curve = &ctx.body(other).edge(e).curve;
             // The canonical curve in its own frame, the answer in the free side's.

@@ -229,6 +229,7 @@ fn reduced_solves(
 /// What the solves of a primitive (in the frame of the free side) against the areas of one feature share.
 struct ReducedSolve<'a> {
     ctx: &'a Context<'a>,
+    /// The canonical feature.
     feature: Feature,
     primitive: &'a Primitive,
     objective: reduced::Reduced,
@@ -260,6 +261,10 @@ impl<'a> ReducedSolve<'a> {
             bounds: other.bounds.inflated(ctx.reach() + 2.0 * ctx.tol.same + open),
             to_other: PoseMatrix::from(ctx.pose_to_other(free)),
         }
+    }
+
+    fn pair(&self) -> ReducedPair<'_> {
+        ReducedPair { canonical: self.feature, objective: &self.objective, free: self.free }
     }
 
     /// Whether nothing in a ball is in reach of the canonical feature.
@@ -303,13 +308,13 @@ impl<'a> ReducedSolve<'a> {
             let around = gradient_over_ball(self.primitive, center, reach);
             if !self.holds_none(area, center, reach, around) {
                 stats.exact_solves += 1;
-                curve::solve(ctx, self.feature, (objective, outline), *free, (edge, area), out);
+                curve::solve(ctx, &self.pair(), outline, (edge, area), out);
             }
         });
     }
 
     fn face(&self, face: FaceId, areas: &[AreaId], out: &mut Solved, stats: &mut Stats) {
-        let Self { ctx, objective, free, .. } = self;
+        let Self { ctx, free, .. } = self;
         let body = ctx.body(*free);
         for &area in areas {
             let obb = &body.tree()[body.leaf_of_area(area).index()].obb;
@@ -321,23 +326,42 @@ impl<'a> ReducedSolve<'a> {
             let around = gradient_over_ball(self.primitive, &obb.center, reach);
             if !self.holds_none(area, &obb.center, reach, around) {
                 stats.exact_solves += 1;
-                patch::solve(ctx, self.feature, objective, *free, (face, area), out, stats);
+                patch::solve(ctx, &self.pair(), (face, area), out, stats);
             }
         }
     }
 }
 
-/// Makes a candidate from a foot on a primitive and a point of the free side, both in the free side's frame.
-/// `n` is the direction from the foot to the point (the primitive's outward normal).
+/// A canonical feature and the side of the free-form feature that it is solved against.
+#[derive(Clone, Copy)]
+pub(crate) struct ReducedPair<'a> {
+    pub canonical: Feature,
+    /// The distance from the canonical feature, in the frame of the free side.
+    pub objective: &'a reduced::Reduced,
+    pub free: Which,
+}
+
+/// A point of a free-form feature and its foot on a primitive, in the frame of the free side.
+#[derive(Clone, Copy)]
+pub(crate) struct FreePoint {
+    pub feature: Feature,
+    pub uv: P2,
+    pub p: P3,
+    pub foot: P3,
+    /// From the foot to the point: the primitive's outward normal.
+    pub n: V3,
+}
+
+/// Makes a candidate of a point and its foot.
 pub(crate) fn candidate_of(
     ctx: &Context<'_>,
-    canonical: Feature,
-    free: (Which, Feature, P2),
-    (foot, p, n): (P3, P3, V3),
+    pair: &ReducedPair<'_>,
+    point: &FreePoint,
     undecided: bool,
 ) -> Candidate {
-    let (which, feature, uv) = free;
-    match which {
+    let canonical = pair.canonical;
+    let FreePoint { feature, uv, p, foot, n } = *point;
+    match pair.free {
         Which::A => Candidate {
             feature_a: feature,
             feature_b: canonical,

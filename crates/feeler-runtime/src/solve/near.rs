@@ -28,7 +28,7 @@ mod polar_range;
 use super::canonical::order;
 use super::newton::{Eval, Outcome, minimise};
 use super::reduced::Reduced;
-use super::{Solved, curve, free, patch};
+use super::{ReducedPair, Solved, curve, free, patch};
 use crate::body::Near;
 use crate::body::ids::AreaPair;
 use crate::body::samples::at;
@@ -288,26 +288,33 @@ fn decided(
             spots.push(Spot { p_a, p_b, radius });
             continue;
         }
+        let expected = Expected { at: c, within: radius };
         match (a.near.is_some(), b.near.is_some()) {
-            (true, true) => both(ctx, (a, b), (c, radius), out, stats)?,
-            (true, false) => one(ctx, (Which::A, a), b, (c, radius), out, stats)?,
-            _ => one(ctx, (Which::B, b), a, (c, radius), out, stats)?,
+            (true, true) => both(ctx, (a, b), expected, out, stats)?,
+            (true, false) => one(ctx, (Which::A, a), b, expected, out, stats)?,
+            _ => one(ctx, (Which::B, b), a, expected, out, stats)?,
         }
     }
     Some(spots)
 }
 
 /// Of the areas of a feature the one with the foot nearest to a point (frame of A), and the unit-box
-/// parameters of that foot; none when the point is farther from all their boxes than `way` and what grids are
+/// parameters of that foot; none when the point is farther from all their boxes than `within` and what grids are
 /// off.
-fn start(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, way: f64) -> Option<(AreaId, [f64; 2])> {
+fn start(
+    ctx: &Context<'_>,
+    which: Which,
+    feature: Feature,
+    p: &P3,
+    within: f64,
+) -> Option<(AreaId, [f64; 2])> {
     let p = if which == Which::A { *p } else { ctx.pose_ba * p };
     let body = ctx.body(which);
     let mut best: Option<(f64, AreaId, [f64; 2])> = None;
     for &area in body.areas_of(body.data(feature)) {
         let obb = &body.node(body.leaf_of_area(area)).obb;
         let from = p - obb.center;
-        let slack = way + BESIDE * obb.half.max();
+        let slack = within + BESIDE * obb.half.max();
         if (0..3).any(|k| obb.axes[k].dot(&from).abs() > obb.half[k] + slack) {
             continue;
         }
@@ -320,18 +327,26 @@ fn start(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, way: f64) ->
     best.map(|(_, area, params)| (area, params))
 }
 
+/// A critical pair of the canonical features, and how far (mm) from it the minimum may be.
+#[derive(Clone, Copy)]
+struct Expected<'a> {
+    at: &'a Critical,
+    within: f64,
+}
+
 /// The minimum next to a critical pair, one side being canonical; nothing where none of the areas is, `None`
 /// when it is not found.
 fn one(
     ctx: &Context<'_>,
     (which, free): (Which, &Shape),
     canonical: &Shape,
-    (c, way): (&Critical, f64),
+    expected: Expected<'_>,
     out: &mut Solved,
     stats: &mut Stats,
 ) -> Option<()> {
+    let Expected { at: c, within } = expected;
     let p = if which == Which::A { c.p_a } else { c.p_b };
-    let Some((area, params)) = start(ctx, which, free.feature, &p, way) else { return Some(()) };
+    let Some((area, params)) = start(ctx, which, free.feature, &p, within) else { return Some(()) };
     let body = ctx.body(which);
     let rect = &body.area(area).rect;
     let own = match which {
@@ -339,6 +354,7 @@ fn one(
         Which::B => canonical.primitive.transformed(&ctx.pose_ba),
     };
     let objective = Reduced::new(&own);
+    let pair = ReducedPair { canonical: canonical.feature, objective: &objective, free: which };
     let goal = patch::goal(ctx, &objective);
     match free.feature {
         Feature::Face(face) => {
@@ -346,16 +362,16 @@ fn one(
             let mut eval = |x: &Vector2<f64>| patch::evaluate(&objective, surface, rect, x, ctx.tol.eps);
             let x = minimum(minimise(&mut eval, Vector2::from(params), MARGIN, goal, stats))?;
             let uv = at(rect, x[0], x[1]);
-            close(ctx, which, &surface.point(uv), &p, way)?;
-            patch::report(ctx, canonical.feature, &objective, (which, face, uv), false, out, stats);
+            close(ctx, which, &surface.point(uv), &p, within)?;
+            patch::report(ctx, &pair, (face, uv), false, out, stats);
         }
         Feature::Edge(edge) => {
             let along = &body.edge(edge).curve;
             let mut eval = |x: &Vector1<f64>| on_curve(&objective, along, rect, x, ctx.tol.eps);
             let x = minimum(minimise(&mut eval, Vector1::new(params[0]), MARGIN, goal, stats))?;
             let t = at(rect, x[0], 0.0).x;
-            close(ctx, which, &along.point(t), &p, way)?;
-            curve::report(ctx, canonical.feature, &objective, (which, free.feature), along, t, out);
+            close(ctx, which, &along.point(t), &p, within)?;
+            curve::report(ctx, &pair, edge, t, out);
         }
         Feature::Vertex(_) => return None,
     }
@@ -380,15 +396,16 @@ fn on_curve(objective: &Reduced, curve: &Curve, rect: &Rect, x: &Vector1<f64>, e
 fn both(
     ctx: &Context<'_>,
     (a, b): (&Shape, &Shape),
-    (c, way): (&Critical, f64),
+    expected: Expected<'_>,
     out: &mut Solved,
     stats: &mut Stats,
 ) -> Option<()> {
-    let Some(in_a) = start(ctx, Which::A, a.feature, &c.p_a, way) else { return Some(()) };
-    let Some(in_b) = start(ctx, Which::B, b.feature, &c.p_b, way) else { return Some(()) };
+    let Expected { at: c, within } = expected;
+    let Some(in_a) = start(ctx, Which::A, a.feature, &c.p_a, within) else { return Some(()) };
+    let Some(in_b) = start(ctx, Which::B, b.feature, &c.p_b, within) else { return Some(()) };
     let (uv_a, uv_b) = free::descend(ctx, in_a, in_b, MARGIN, stats)?;
-    close(ctx, Which::A, &point(ctx, Which::A, in_a.0, uv_a), &c.p_a, way)?;
-    close(ctx, Which::B, &point(ctx, Which::B, in_b.0, uv_b), &c.p_b, way)?;
+    close(ctx, Which::A, &point(ctx, Which::A, in_a.0, uv_a), &c.p_a, within)?;
+    close(ctx, Which::B, &point(ctx, Which::B, in_b.0, uv_b), &c.p_b, within)?;
     free::report(ctx, (in_a.0, uv_a), (in_b.0, uv_b), false, out, stats);
     Some(())
 }
@@ -411,6 +428,6 @@ fn minimum<const N: usize>(outcome: Outcome<N>) -> Option<SVector<f64, N>> {
 }
 
 /// Whether Newton has come to a place (the solid's own frame) no farther than it should be.
-fn close(ctx: &Context<'_>, which: Which, found: &P3, p: &P3, way: f64) -> Option<()> {
-    ((ctx.in_a(which, found) - p).norm() <= 2.0 * way).then_some(())
+fn close(ctx: &Context<'_>, which: Which, found: &P3, p: &P3, within: f64) -> Option<()> {
+    ((ctx.in_a(which, found) - p).norm() <= 2.0 * within).then_some(())
 }

@@ -10,13 +10,12 @@
 
 use super::newton::{Eval, Goal, Outcome, minimise};
 use super::reduced::Reduced;
-use super::{Solved, candidate_of};
+use super::{FreePoint, ReducedPair, Solved, candidate_of};
 use crate::Stats;
 use crate::body::outward_normal;
 use crate::body::samples::MARGIN;
 use crate::body::samples::{ROOM, at};
 use crate::query::Context;
-use crate::side::Which;
 use arrayvec::ArrayVec;
 use feeler_geom::{P2, Rect, Surface, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
@@ -38,14 +37,13 @@ pub(crate) const NOISE: f64 = 0.05;
 /// All minima found over `area` of free face `face`.
 pub(crate) fn solve(
     ctx: &Context<'_>,
-    canonical: Feature,
-    objective: &Reduced,
-    free: Which,
+    pair: &ReducedPair<'_>,
     (face, area): (FaceId, AreaId),
     out: &mut Solved,
     stats: &mut Stats,
 ) {
-    let body = ctx.body(free);
+    let objective = pair.objective;
+    let body = ctx.body(pair.free);
     let rect = &body.area(area).rect;
     let face_data = body.face(face);
     let surface = &face_data.surface;
@@ -85,23 +83,22 @@ pub(crate) fn solve(
             continue;
         }
         found.push(x);
-        report(ctx, canonical, objective, (free, face, at(rect, x[0], x[1])), undecided, out, stats);
+        report(ctx, pair, (face, at(rect, x[0], x[1])), undecided, out, stats);
     }
 }
 
 /// Takes in a minimum at parameters of face `face`.
 pub(crate) fn report(
     ctx: &Context<'_>,
-    canonical: Feature,
-    objective: &Reduced,
-    (free, face, uv): (Which, FaceId, P2),
+    pair: &ReducedPair<'_>,
+    (face, uv): (FaceId, P2),
     undecided: bool,
     out: &mut Solved,
     stats: &mut Stats,
 ) {
-    let face_data = ctx.body(free).face(face);
+    let face_data = ctx.body(pair.free).face(face);
     let p = face_data.surface.point(uv);
-    let Some(q) = objective.probe(&p) else { return };
+    let Some(q) = pair.objective.probe(&p) else { return };
     // The patch's own normal is better conditioned than the difference of the footpoints.
     let n = -outward_normal(face_data, uv);
     let d = (p - q.foot).dot(&n);
@@ -112,8 +109,8 @@ pub(crate) fn report(
     if undecided {
         stats.effort.stalled += 1;
     }
-    let place = (free, Feature::Face(face), uv);
-    out.candidates.push(candidate_of(ctx, canonical, place, (q.foot, p, n), undecided));
+    let point = FreePoint { feature: Feature::Face(face), uv, p, foot: q.foot, n };
+    out.candidates.push(candidate_of(ctx, pair, &point, undecided));
 }
 
 /// How far outside the unit box a solution still counts as the leaf's: what the trim test may accept, in

@@ -36,23 +36,23 @@ pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[AreaPair]) -> bool
                     Ordering::Greater => false,
                 };
                 if is_plane(form_a) || (b_is_smaller && !is_plane(form_b)) {
-                    of_face(decision, Which::B, fb, (fa, a))
+                    of_face(decision, Which::B, fb, Target { face: fa, primitive: a })
                 } else {
-                    of_face(decision, Which::A, fa, (fb, b))
+                    of_face(decision, Which::A, fa, Target { face: fb, primitive: b })
                 }
             }
-            (Some(a), None) => of_areas(decision, Which::B, group, (fa, a)),
-            (None, Some(b)) => of_areas(decision, Which::A, group, (fb, b)),
+            (Some(a), None) => of_areas(decision, Which::B, group, Target { face: fa, primitive: a }),
+            (None, Some(b)) => of_areas(decision, Which::A, group, Target { face: fb, primitive: b }),
             (None, None) => group.iter().any(|pair| of_pair(decision, *pair)),
         }
     })
 }
 
 /// A face with a closed form through the surface of one of the other solid.
-fn of_face(decision: &mut Decision<'_>, own: Which, mine: FaceId, face: (FaceId, &Primitive)) -> bool {
+fn of_face(decision: &mut Decision<'_>, own: Which, mine: FaceId, target: Target<'_>) -> bool {
     let ctx = decision.ctx;
     let body = ctx.body(own);
-    let data = &body.features()[mine.index()];
+    let data = body.data(Feature::Face(mine));
     let rect = data.rect;
     let surface = &body.face(mine).surface;
     let third = third_of_closed_form(surface, &rect);
@@ -65,11 +65,12 @@ fn of_face(decision: &mut Decision<'_>, own: Which, mine: FaceId, face: (FaceId,
         goes_round(rect.width(), surface.u_period()),
         is_point || goes_round(rect.height(), surface.v_period()),
     ];
-    through_level(decision, Question::Inside(own), (mine, &patch, joined), face, data.areas.len())
+    let sheet = Sheet { face: mine, patch: &patch, joined, areas: data.areas.len() };
+    through_level(decision, Question::Inside(own), &sheet, target)
 }
 
 /// The areas of a free-form face of `own` in a group through the surface of one face of the other solid.
-fn of_areas(decision: &mut Decision<'_>, own: Which, group: &[AreaPair], face: (FaceId, &Primitive)) -> bool {
+fn of_areas(decision: &mut Decision<'_>, own: Which, group: &[AreaPair], target: Target<'_>) -> bool {
     let ctx = decision.ctx;
     let area_of = |pair: &AreaPair| if own == Which::A { pair.0 } else { pair.1 };
     group.iter().enumerate().any(|(k, pair)| {
@@ -79,19 +80,37 @@ fn of_areas(decision: &mut Decision<'_>, own: Which, group: &[AreaPair], face: (
             return false;
         }
         let Some((mine, patch)) = patch_of(ctx.body(own), area, None) else { return false };
-        through_level(decision, Question::Area(own, area), (mine, &patch, [true; 2]), face, 1)
+        let sheet = Sheet { face: mine, patch: &patch, joined: [true; 2], areas: 1 };
+        through_level(decision, Question::Area(own, area), &sheet, target)
     })
 }
 
-/// A patch over a number of areas through the surface of one face of the other solid.
+/// A face whose surface has a closed form.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    face: FaceId,
+    primitive: &'a Primitive,
+}
+
+/// What is searched for crossings: a patch of a face over a number of its areas.
+struct Sheet<'a> {
+    face: FaceId,
+    patch: &'a Patch<'a>,
+    /// Whether curves go on beyond the sides of constant u and of constant v.
+    joined: [bool; 2],
+    areas: usize,
+}
+
+/// A sheet through the surface of one face of the other solid.
 fn through_level(
     decision: &mut Decision<'_>,
     question: Question,
-    (mine, patch, joined): (FaceId, &Patch<'_>, [bool; 2]),
-    (face, primitive): (FaceId, &Primitive),
-    areas: usize,
+    sheet: &Sheet<'_>,
+    target: Target<'_>,
 ) -> bool {
     let ctx = decision.ctx;
+    let &Sheet { face: mine, patch, joined, areas } = sheet;
+    let Target { face, primitive } = target;
     let own = question.own();
     let known = decision.known(question, [mine, face]);
     if matches!(known, Known::Clear(_)) {
@@ -120,7 +139,7 @@ fn through_level(
     let mut clear = true;
     let search = patch_through_level((patch, joined), &level, asked, &mut relevant, &mut left, &mut |uv| {
         clear = false;
-        crossing(decision, own, (mine, uv, patch.surface.point(uv)), (face, None))
+        crossing(decision, own, (mine, patch, uv), (face, None))
     });
     if asks {
         room.surface = if clear && search == Search::Complete { room.surface } else { 0.0 };
@@ -146,7 +165,7 @@ fn of_pair(decision: &mut Decision<'_>, (i, j): AreaPair) -> bool {
     let given = decision.take(1);
     let mut left = given;
     let search = patch_through_patch(&patch, &shifted, &mut left, &mut |uv, other_uv| {
-        crossing(decision, own, (face, uv, patch.surface.point(uv)), (other, Some(other_uv)))
+        crossing(decision, own, (face, &patch, uv), (other, Some(other_uv)))
     });
     let place = || middle(ctx, own, face, &patch.surface.point(patch.rect.center()), other);
     decision.settle(given, left, search, place)
@@ -156,19 +175,16 @@ fn middle(ctx: &Context<'_>, own: Which, mine: FaceId, p: &P3, theirs: FaceId) -
     (ctx.in_a(own, p), ordered(own, mine, theirs))
 }
 
-/// A point of a face of `own` (its parameters and its place, own frame) on the surface of a face of the other
-/// solid.
+/// A point of a face of `own`, given by its parameters, on the surface of a face of the other solid, with
+/// its parameters there where they are known.
 fn crossing(
     decision: &mut Decision<'_>,
     own: Which,
-    (mine, uv, p): (FaceId, P2, P3),
+    (mine, patch, uv): (FaceId, &Patch<'_>, P2),
     (face, other_uv): (FaceId, Option<P2>),
 ) -> bool {
     let ctx = decision.ctx;
-    debug_assert!(
-        matches!(ctx.body(own).features()[mine.index()].feature, Feature::Face(_)),
-        "faces come first"
-    );
+    let p = patch.surface.point(uv);
     let Some(here) = on_face(ctx, own, mine, &p, Some(uv)) else { return false };
     let there = on_face(ctx, own.other(), face, &(ctx.pose_to_other(own) * p), other_uv);
     let Some(there) = there else { return false };

@@ -47,7 +47,7 @@ pub(crate) struct CullContext {
     /// one side.
     both: (f64, f64),
     one: (f64, f64),
-    alpha: f64,
+    pub alpha: f64,
     /// Whether features that carry quasi-LMDs only take part.
     pub with_quasi: bool,
     savings: Savings,
