@@ -54,7 +54,7 @@ pub enum Depth {
 pub struct Penetration {
     /// What is known.
     pub outcome: Depth,
-    /// The way B must go along `direction` so that the shapes only touch (mm): never too short, up to
+    /// How far B must move along `direction` so that the shapes only touch (mm): never too short, up to
     /// rounding.
     pub depth: f64,
     /// Lower bound of the depth (mm), up to rounding.

@@ -356,12 +356,12 @@ impl<'a> Search<'a> {
                 c.axis.map_or(o, |axis| o + axis * (middle - o).dot(&axis))
             };
             let cone = (m, angle);
-            let way = place(&a.core) - place(&b.core);
-            let turned = math::atan2(way.cross(&m).norm(), way.dot(&m));
+            let offset = place(&a.core) - place(&b.core);
+            let turned = math::atan2(offset.cross(&m).norm(), offset.dot(&m));
             let radii = a.core.radius + b.core.radius;
             let spread = widest(&a.core.places, cone) + widest(&b.core.places, cone) + slack;
-            let least = way.norm() * math::cos((turned + angle).min(PI));
-            let most = way.norm() * math::cos((turned - angle).max(0.0));
+            let least = offset.norm() * math::cos((turned + angle).min(PI));
+            let most = offset.norm() * math::cos((turned - angle).max(0.0));
             near = near.max(radii + least - spread);
             far = far.min(radii + most + spread);
         }

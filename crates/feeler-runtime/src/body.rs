@@ -6,6 +6,7 @@
 mod axes;
 mod check;
 mod concave;
+pub(crate) mod edge_arcs;
 pub(crate) mod edge_normals;
 pub(crate) mod face_tree;
 mod feature;
@@ -13,7 +14,6 @@ pub(crate) mod ids;
 mod order;
 mod regions;
 pub(crate) mod samples;
-pub(crate) mod tracks;
 pub(crate) mod tree;
 
 pub(crate) use axes::{Axis, MOST as MOST_AXES};
@@ -23,14 +23,14 @@ use order::MOST_AREAS;
 pub(crate) use order::{SortKey, positions};
 
 use crate::Tolerances;
+use crate::body::edge_arcs::EdgeArcs;
 use crate::body::face_tree::{FaceNode, face_tree};
 use crate::body::ids::FeatureId;
 use crate::body::samples::{CurveSamples, EdgeSegment, Grid, Normals, Samples};
-use crate::body::tracks::EdgeArcs;
 use crate::body::tree::{Allowance, FeatureTypes, SolveClass, TreeNode};
 use crate::profile::apart::{along, part};
 use crate::profile::ring::ring;
-use feature::{NEAR_ROOM, ROOM, curvature_bound, exact_along, near, outline, zone};
+use feature::{NEAR_PART_SLACK, PART_SLACK, curvature_bound, exact_along, near, outline, zone};
 use feeler_convex::{Polytope, Support};
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P2, P3, Pose, V3};
@@ -112,7 +112,7 @@ pub struct Body {
     reach: f64,
     /// A point on each shell, in the interior of a face: what containment is decided with.
     pub(crate) shell_points: Vec<(P3, V3)>,
-    tracks: OnceLock<EdgeArcs>,
+    edge_arcs: OnceLock<EdgeArcs>,
     concave: OnceLock<Vec<Box<[bool]>>>,
     /// See [`Body::hull`].
     hull: Option<Arc<Polytope>>,
@@ -123,7 +123,7 @@ pub struct Body {
 /// Volume, relative to the cube of the size, of a surface whose two sides cancel out to rounding.
 const SHEET: f64 = 1e-12;
 
-/// Regions of each tree: more of them tell ways better, and cost more in every query.
+/// Regions of each tree: more of them bound displacements better, and cost more in every query.
 pub(crate) const REGIONS: usize = 64;
 
 /// Largest angle (rad) that culling adds to cones for footpoints which a trim's deviation puts outside their
@@ -204,7 +204,7 @@ impl Body {
                     Feature::Face(f) => ring(&hierarchy.faces[f.index()]),
                     _ => None,
                 },
-                part: part(around, points, if near.is_some() { NEAR_ROOM } else { ROOM }),
+                part: part(around, points, if near.is_some() { NEAR_PART_SLACK } else { PART_SLACK }),
                 zone: zone(around, areas[start..next].iter().map(|&a| &hierarchy.areas[a.index()].cone)),
                 axis: None,
                 primitive,
@@ -247,7 +247,7 @@ impl Body {
             bounds,
             reach,
             shell_points: Vec::new(),
-            tracks: OnceLock::new(),
+            edge_arcs: OnceLock::new(),
             concave: OnceLock::new(),
             hull,
             samples,
@@ -307,8 +307,8 @@ impl Body {
         let types = FeatureTypes { strict: if data.quasi_only { 0 } else { of.bit() }, all: of.bit() };
         let has_sets = data.primitive.is_some() && data.extent > 0.0;
         let inverse_extent = if has_sets { 1.0 / data.extent } else { 0.0 };
-        let turn = (1e-9 + data.deviation * curvature_bound(data)).min(MAX_CONE_SLACK);
-        (types, Allowance::new(data.deviation, turn, inverse_extent))
+        let spread = (1e-9 + data.deviation * curvature_bound(data)).min(MAX_CONE_SLACK);
+        (types, Allowance::new(data.deviation, spread, inverse_extent))
     }
 
     /// The stored data.
@@ -397,9 +397,9 @@ impl Body {
         &self.shell_points
     }
 
-    /// All trimming curves in space.
-    pub(crate) fn tracks(&self) -> &EdgeArcs {
-        self.tracks.get_or_init(|| EdgeArcs::new(self))
+    /// The trimming curves in space, in arcs.
+    pub(crate) fn edge_arcs(&self) -> &EdgeArcs {
+        self.edge_arcs.get_or_init(|| EdgeArcs::new(self))
     }
 
     /// Whether a trimming piece of a face is a concave edge.
@@ -424,14 +424,14 @@ impl Body {
         self.samples.along(&self.edge(e).curve, area, &data.rect)
     }
 
-    /// Whether [`Body::stretches_of`] an edge were made before.
-    pub(crate) fn has_stretches(&self, edge: EdgeId) -> bool {
-        self.samples.has_stretches(edge)
+    /// Whether [`Body::segments_of`] an edge were made before.
+    pub(crate) fn has_segments(&self, edge: EdgeId) -> bool {
+        self.samples.has_segments(edge)
     }
 
     /// The areas of an edge without closed form, in the order of [`Body::areas_of`].
-    pub(crate) fn stretches_of(&self, edge: EdgeId) -> &[EdgeSegment] {
-        self.samples.stretches(self, edge)
+    pub(crate) fn segments_of(&self, edge: EdgeId) -> &[EdgeSegment] {
+        self.samples.segments(self, edge)
     }
 
     /// Third derivatives over a free-form area by its unit-box parameters.
@@ -470,7 +470,7 @@ impl Body {
     /// The oriented spheres of a feature (by its position), or those that it follows, with what it may be off
     /// them (mm): their signed distance is that of the feature. `None` for spindle tori, too, whose inner
     /// sheets touch the spheres on the other side of the axis.
-    pub(crate) fn round(&self, feature: FeatureId) -> Option<(&Primitive, f64)> {
+    pub(crate) fn sphere_envelope(&self, feature: FeatureId) -> Option<(&Primitive, f64)> {
         let data = &self.features[feature.index()];
         let (primitive, off) = match (&data.primitive, &data.near) {
             (Some(p), _) => (p, 0.0),

@@ -36,9 +36,9 @@ mod footpoint;
 mod front;
 mod solve;
 
+mod contact_ids;
 mod dedupe;
 mod filter;
-mod track;
 
 mod certify;
 mod conformal;

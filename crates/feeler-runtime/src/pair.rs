@@ -3,6 +3,7 @@
 use crate::body::ids::{AreaPair, FacePair};
 use crate::certify::certify;
 use crate::conformal;
+use crate::contact_ids::ContactIds;
 use crate::dedupe::dedupe;
 use crate::diagnostics::{PhaseTimes, timed};
 use crate::filter::filter;
@@ -14,7 +15,6 @@ use crate::query::Accepted;
 use crate::query::Context;
 use crate::solve::{Solved, solve_all};
 use crate::tolerance::Tolerances;
-use crate::track::ContactIds;
 use crate::verdict::{self, Finding};
 use crate::walk::cull::CullContext;
 use crate::walk::motion::MotionTracker;
@@ -150,7 +150,7 @@ impl ContactPair {
         let with_quasi = options.alpha > 0.0;
         let step = self.motion_tracker.advance(&pose_ab);
         let displacement = step.displacement;
-        // Long ways would swallow the small steps after them.
+        // Long displacements would swallow the small steps after them.
         let total = self.motion_tracker.total().of(0);
         let restart = step.displacement > BIG_JUMP * self.b.size()
             || total.displacement > LONG_WAY * self.b.size()

@@ -12,13 +12,13 @@
 //! MATH §16.
 
 use crate::body::edge_normals::edge_normals;
+use crate::contact_ids::ContactIds;
 use crate::nearest::membership::{RayScratch, contains};
 use crate::nearest::outward_of_all;
 use crate::nearest::{NearScratch, faces_around};
 use crate::query::Accepted;
 use crate::query::Context;
 use crate::side::Which;
-use crate::track::ContactIds;
 use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
@@ -36,12 +36,12 @@ const STEPS: [f64; 3] = [0.5, 0.1, 0.02];
 const BESIDE: f64 = 4.0;
 
 /// Leaves out what is pressed deeper than a contact can be and is neither confirmed by a common point nor
-/// continued. `is_apart` tells that the solids are known not to interfere; `way` (mm) bounds how far points
-/// of B have moved since the last query.
+/// continued. `is_apart` tells that the solids are known not to interfere; `displacement` (mm) bounds how far
+/// points of B have moved since the last query.
 pub(crate) fn retain(
     ctx: &Context<'_>,
     is_apart: bool,
-    (contact_ids, way): (&ContactIds, f64),
+    (contact_ids, displacement): (&ContactIds, f64),
     scratch: &mut Scratch,
     accepted: &mut Vec<Accepted>,
 ) {
@@ -50,7 +50,7 @@ pub(crate) fn retain(
     let asked = solid && ctx.presses();
     accepted.retain(|x| {
         x.distance >= tol.least_distance()
-            || asked && contact_ids.continues(x, &ctx.pose_ba, way + tol.tol)
+            || asked && contact_ids.continues(x, &ctx.pose_ba, displacement + tol.tol)
             || solid
                 && (asked || is_apart && x.distance >= tol.least_distance_apart())
                 && confirmed(ctx, x, scratch)

@@ -5,9 +5,9 @@
 //! (3.14), computed again by GJK only when it has run out.
 //!
 //! # Deviations
-//! - (3.14) adds up the lengths of both bodies' ways. Here a bound is lowered by how far the two centres have
-//!   moved against each other since it was computed, and by the ways of points turning about them: bodies
-//!   that fall together keep their bounds.
+//! - (3.14) adds up the lengths of both bodies' displacements. Here a bound is lowered by how far the two
+//!   centres have moved against each other since it was computed, and by the displacements of points turning
+//!   about them: bodies that fall together keep their bounds.
 //! - Pairs are kept only where boxes around the bodies, wide enough for some steps, overlap; all others are
 //!   proven to be further apart than asked. The boxes are compared in a tree: along one axis, N bodies spread
 //!   in space have about N^(5/3) overlapping intervals.
@@ -98,7 +98,7 @@ struct Body {
     built: (P3, f64),
     allowed: f64,
     /// Way of the fastest point in the last step.
-    way: f64,
+    displacement: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +151,7 @@ impl<S: Support> BroadPhase<S> {
                 turned: 0.0,
                 built: (middle, 0.0),
                 allowed: -1.0,
-                way: 0.0,
+                displacement: 0.0,
             })
         };
         let bodies = shapes.iter().enumerate().map(body).collect::<Result<_, _>>()?;
@@ -260,7 +260,7 @@ impl<S: Support> BroadPhase<S> {
             let own = Moved::new(shape, &body.pose).ok().and_then(|s| bounds(&s)).unwrap_or(ball);
             body.built = (body.center, body.turned);
             // A little for bodies at rest, which may be hit.
-            body.allowed = (STEPS_AHEAD * body.way).max(0.1 * body.reach).max(0.5 * d_max);
+            body.allowed = (STEPS_AHEAD * body.displacement).max(0.1 * body.reach).max(0.5 * d_max);
             let by = V3::repeat(0.5 * d_max + body.allowed + ROUNDING * body.size());
             tight.push(own);
             wide.push(Bounds { lo: own.lo - by, hi: own.hi + by });
@@ -289,7 +289,7 @@ impl Body {
             let chord = 2.0 * self.pose.rotation.rotation_to(&pose.rotation).imag().norm();
             let turned = chord * self.reach * (1.0 + 1e-9);
             self.turned += turned;
-            self.way = (center - self.center).norm() + turned;
+            self.displacement = (center - self.center).norm() + turned;
         }
         self.center = center;
         self.pose = *pose;

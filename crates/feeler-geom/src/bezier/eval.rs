@@ -11,10 +11,10 @@ use crate::binomial::pascal;
 use crate::{CurveDerivs, P2, P3, SurfaceDerivs, V3, math};
 
 /// Room for the largest degree.
-pub(super) const ROOM: usize = MAX_DEGREE as usize + 1;
+pub(super) const MOST_COEFFICIENTS: usize = MAX_DEGREE as usize + 1;
 
 /// By degree.
-static BINOMIALS: [[f64; ROOM]; ROOM] = pascal();
+static BINOMIALS: [[f64; MOST_COEFFICIENTS]; MOST_COEFFICIENTS] = pascal();
 
 /// A Bézier curve at one parameter, as the quadratic one that de Casteljau's scheme comes to last: its
 /// control points are sums of those of the curve with Bernstein polynomials of two degrees less.
@@ -94,7 +94,7 @@ pub(super) fn curve_h(control: &[H4], s: f64) -> [H4; 3] {
     } else if n < 18 {
         Basis::<16>::new(n, s).contract(control.iter())
     } else {
-        Basis::<ROOM>::new(n, s).contract(control.iter())
+        Basis::<MOST_COEFFICIENTS>::new(n, s).contract(control.iter())
     }
 }
 
@@ -111,7 +111,7 @@ pub(super) fn patch_h(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [
     } else if nu < 16 && nv < 18 {
         patch_room::<16, 16>(control, nu, nv, s, t)
     } else {
-        patch_room::<ROOM, ROOM>(control, nu, nv, s, t)
+        patch_room::<MOST_COEFFICIENTS, MOST_COEFFICIENTS>(control, nu, nv, s, t)
     }
 }
 
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn curves_are_those_of_de_casteljau() {
         let coordinate = |k: usize| f64::from(u16::try_from(k * 7919 % 1000).expect("small")) * 1e-3;
-        for n in 1..ROOM {
+        for n in 1..MOST_COEFFICIENTS {
             let of = |k: usize| {
                 H4::new(coordinate(k), coordinate(3 * k + 1), coordinate(5 * k + 2), 1.0 + coordinate(k))
             };
@@ -309,7 +309,7 @@ mod tests {
                 })
                 .collect();
             for (s, t) in [(0.0, 1.0), (0.3, 0.7), (1.02, -0.03)] {
-                let all = patch_room::<ROOM, ROOM>(&control, nu, nv, s, t);
+                let all = patch_room::<MOST_COEFFICIENTS, MOST_COEFFICIENTS>(&control, nu, nv, s, t);
                 assert_eq!(patch_h(&control, nu, nv, s, t), all, "{nu} {nv}");
             }
         }

@@ -6,7 +6,7 @@ use crate::{Frame, P3, V3, math};
 
 /// A surface with an axis or a centre, while it is being fitted.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Round {
+pub(super) enum Revolved {
     Sphere { centre: P3, radius: f64 },
     Cylinder { frame: Frame, radius: f64 },
     Cone { frame: Frame, half_angle: f64 },
@@ -19,7 +19,7 @@ const UNKNOWNS: usize = 7;
 /// Steps at most; the fit converges quadratically from guesses that are good to a thousandth.
 const STEPS: usize = 12;
 
-impl Round {
+impl Revolved {
     /// Signed distance from a point, positive outside.
     pub(super) fn distance(&self, p: &P3) -> f64 {
         self.row(p, 1.0).0

@@ -2,7 +2,7 @@
 
 use nalgebra::Matrix3;
 
-use super::fit::{Round, circle_through};
+use super::fit::{Revolved, circle_through};
 use super::{MARGIN, Recognised, places};
 use crate::bezier::{BezierSurface, dehomogenized};
 use crate::frame::unit;
@@ -40,12 +40,12 @@ pub(super) fn recognised(grid: &BezierSurface, tol: f64) -> Option<Recognised<Su
         points.push(grid.first_derivs(at((f64::from(i) + 0.4) / 7.0, (f64::from(j) + 0.6) / 7.0)).0);
     }
     let size = Aabb::of_points(points.iter()).diagonal();
-    let (round, worst) = guess.fitted(&points, size);
+    let (revolved, worst) = guess.fitted(&points, size);
     if worst * MARGIN > tol {
         return None;
     }
-    let deviation = measured(grid, &round, tol)?;
-    let shape = finished(&round, grid, &points)?;
+    let deviation = measured(grid, &revolved, tol)?;
+    let shape = finished(&revolved, grid, &points)?;
     // One side throughout.
     let sides: Vec<bool> =
         samples.iter().map(|s| shape.normal(shape.invert(&s.p, None, None)).dot(&s.n) > 0.0).collect();
@@ -90,7 +90,7 @@ fn plane(grid: &BezierSurface, samples: &[Sample; 4], tol: f64) -> Option<Recogn
 }
 
 /// What the curvatures suggest.
-fn guess(s: &[Sample; 4]) -> Option<Round> {
+fn guess(s: &[Sample; 4]) -> Option<Revolved> {
     let all = |f: &dyn Fn(&Sample) -> bool| s.iter().all(f);
     let like = |a: f64, b: f64| (a - b).abs() <= LIKE * a.abs().max(b.abs());
     if s.iter().any(|s| !s.k.k1.is_finite() || !s.k.k2.is_finite()) {
@@ -102,7 +102,7 @@ fn guess(s: &[Sample; 4]) -> Option<Round> {
     }
     if all(&|x| like(x.k.k1, x.k.k2) && like(x.k.k1, s[0].k.k1)) {
         let k = s[0].k.k1;
-        return Some(Round::Sphere { centre: s[0].p - s[0].n / k, radius: 1.0 / k.abs() });
+        return Some(Revolved::Sphere { centre: s[0].p - s[0].n / k, radius: 1.0 / k.abs() });
     }
     if all(&|s| s.k.k1.abs().min(s.k.k2.abs()) <= LIKE * largest(s)) {
         let steep = |s: &Sample| if s.k.k1.abs() > s.k.k2.abs() { s.k.k1 } else { s.k.k2 };
@@ -110,7 +110,7 @@ fn guess(s: &[Sample; 4]) -> Option<Round> {
             let k = steep(&s[0]);
             let axis = if s[0].k.k1.abs() > s[0].k.k2.abs() { s[0].k.dir2 } else { s[0].k.dir1 };
             let frame = Frame::from_z(s[0].p - s[0].n / k, axis, None)?;
-            return Some(Round::Cylinder { frame, radius: 1.0 / k.abs() });
+            return Some(Revolved::Cylinder { frame, radius: 1.0 / k.abs() });
         }
         return cone(s);
     }
@@ -124,14 +124,14 @@ fn guess(s: &[Sample; 4]) -> Option<Round> {
             let widest = circles.into_iter().max_by(|a, b| spread(a).total_cmp(&spread(b)))?;
             let Some((centre, axis)) = circle_through(widest) else { continue };
             let (major, minor) = ((widest[0] - centre).norm(), 1.0 / k.abs());
-            return Some(Round::Torus { frame: Frame::from_z(centre, axis, None)?, major, minor });
+            return Some(Revolved::Torus { frame: Frame::from_z(centre, axis, None)?, major, minor });
         }
     }
     None
 }
 
 /// A cone from three tangent planes: they meet in its apex, and their normals make one angle with its axis.
-fn cone(s: &[Sample; 4]) -> Option<Round> {
+fn cone(s: &[Sample; 4]) -> Option<Revolved> {
     let triples = [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]];
     let axis_of = |t: &[usize; 3]| (s[t[1]].n - s[t[0]].n).cross(&(s[t[2]].n - s[t[0]].n));
     let t = triples.iter().max_by(|a, b| axis_of(a).norm().total_cmp(&axis_of(b).norm()))?;
@@ -143,18 +143,18 @@ fn cone(s: &[Sample; 4]) -> Option<Round> {
         axis = -axis;
     }
     let half_angle = math::asin(s[0].n.dot(&axis).abs().min(1.0));
-    Some(Round::Cone { frame: Frame::from_z(apex, axis, None)?, half_angle })
+    Some(Revolved::Cone { frame: Frame::from_z(apex, axis, None)?, half_angle })
 }
 
 /// Largest distance over all patches, with its margin; `None` when it is beyond `tol`.
-fn measured(grid: &BezierSurface, round: &Round, tol: f64) -> Option<f64> {
+fn measured(grid: &BezierSurface, shape: &Revolved, tol: f64) -> Option<f64> {
     let (n_u, n_v) = grid.n_patches();
     let mut worst = 0.0_f64;
     for patch in (0..n_u).flat_map(|i| (0..n_v).map(move |j| (i, j))) {
         let r = grid.patch_rect(patch);
         for (s, t) in places(grid.u_degree).flat_map(|s| places(grid.v_degree).map(move |t| (s, t))) {
             let p = grid.first_derivs(P2::new(r.u0 + (r.u1 - r.u0) * s, r.v0 + (r.v1 - r.v0) * t)).0;
-            let off = round.distance(&p).abs() * MARGIN;
+            let off = shape.distance(&p).abs() * MARGIN;
             if off.is_nan() || off > tol {
                 return None;
             }
@@ -165,28 +165,28 @@ fn measured(grid: &BezierSurface, round: &Round, tol: f64) -> Option<f64> {
 }
 
 /// The surface, with its `x` towards the data, when it is a proper one.
-fn finished(round: &Round, grid: &BezierSurface, points: &[P3]) -> Option<Surface> {
+fn finished(shape: &Revolved, grid: &BezierSurface, points: &[P3]) -> Option<Surface> {
     let aligned =
         |frame: &Frame, towards: &P3| Frame::from_z(frame.origin, frame.z, Some(towards - frame.origin));
     let p = points.first()?;
-    match round {
-        Round::Sphere { centre, radius } => {
+    match shape {
+        Revolved::Sphere { centre, radius } => {
             // A pole where the grid has one.
             let z = pole(grid).map_or_else(V3::z, |p| p - centre);
             let frame = Frame::from_z(*centre, z, Some(points[points.len() / 2] - centre))?;
             (*radius > 0.0).then_some(Surface::Sphere { frame, radius: *radius })
         }
-        Round::Cylinder { frame, radius } => {
+        Revolved::Cylinder { frame, radius } => {
             let frame = aligned(frame, p)?;
             (*radius > 0.0).then_some(Surface::Cylinder { frame, radius: *radius })
         }
-        Round::Cone { frame, half_angle } => {
+        Revolved::Cone { frame, half_angle } => {
             let frame = aligned(frame, p)?;
             let one_nappe = points.iter().all(|p| (p - frame.origin).dot(&frame.z) > 0.0);
             let proper = *half_angle > 1e-9 && *half_angle < std::f64::consts::FRAC_PI_2 - 1e-9;
             (one_nappe && proper).then_some(Surface::Cone { frame, half_angle: *half_angle })
         }
-        Round::Torus { frame, major, minor } => {
+        Revolved::Torus { frame, major, minor } => {
             let frame = aligned(frame, p)?;
             // On a tube that reaches its axis the distance does not tell the sheets apart.
             let proper = *minor > 0.0 && *major > *minor * (1.0 + 1e-6);

@@ -286,10 +286,10 @@ impl<'a> Job<'a> {
         relative * self.reach
     }
 
-    /// Whether a solution at this distance, give or take `way` and what its refinement does, may turn out to
-    /// be in the range.
-    pub(super) fn may_be_in_range(&self, distance: f64, way: f64) -> bool {
-        let margin = MARGIN * self.reach + way;
+    /// Whether a solution at this distance, give or take `slack` and what its refinement does, may turn out
+    /// to be in the range.
+    pub(super) fn may_be_in_range(&self, distance: f64, slack: f64) -> bool {
+        let margin = MARGIN * self.reach + slack;
         self.in_range(distance - margin, distance + margin)
     }
 

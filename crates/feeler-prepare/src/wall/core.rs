@@ -7,9 +7,9 @@ use super::ROUNDING;
 use feeler_geom::{Curve, Obb, P3, Rect, Surface, V3, math};
 
 /// Places `o` and a signed radius ρ with `p = o + ρ n` for every point p of a cell and its outward normal n,
-/// but for a way across n: the centre of a sphere, points of the axis of a cylinder, of the core circle of a
-/// torus; the apex of a cone, and the points themselves, with ρ = 0. A wall between two cells is as thick as
-/// `ρ_a + ρ_b + (o_a - o_b) · n`, whichever the points: exact where cells that are flat are not.
+/// but for an offset across n: the centre of a sphere, points of the axis of a cylinder, of the core circle
+/// of a torus; the apex of a cone, and the points themselves, with ρ = 0. A wall between two cells is as
+/// thick as `ρ_a + ρ_b + (o_a - o_b) · n`, whichever the points: exact where cells that are flat are not.
 pub(super) struct Core {
     pub(super) places: Obb,
     /// Along it all places will do.
@@ -72,18 +72,18 @@ pub(super) fn core(surface: &Surface, outward: bool, rect: &Rect, obb: &Obb) -> 
     }
 }
 
-/// The way from the place of one exact core to that of another, less what is along their axes; none when
+/// The offset from the place of one exact core to that of another, less what is along their axes; none when
 /// these differ.
 pub(super) fn across(a: &Core, b: &Core) -> Option<V3> {
     if !(a.exact && b.exact) {
         return None;
     }
-    let way = a.places.center - b.places.center;
+    let offset = a.places.center - b.places.center;
     match (a.axis, b.axis) {
-        (None, None) => Some(way),
-        (Some(axis), None) | (None, Some(axis)) => Some(way - axis * way.dot(&axis)),
+        (None, None) => Some(offset),
+        (Some(axis), None) | (None, Some(axis)) => Some(offset - axis * offset.dot(&axis)),
         (Some(axis), Some(other)) => {
-            (axis.cross(&other).norm() <= ROUNDING).then(|| way - axis * way.dot(&axis))
+            (axis.cross(&other).norm() <= ROUNDING).then(|| offset - axis * offset.dot(&axis))
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Axis {
     pub off: [f64; 2],
 }
 
-/// Axes of each solid: more of them tell ways better, and cost more in every query.
+/// Axes of each solid: more of them bound displacements better, and cost more in every query.
 pub(crate) const MOST: usize = 32;
 
 /// Distance from the middle of its features, in sizes of the solid, beyond which an axis tells less than a
@@ -29,7 +29,7 @@ pub(crate) const MOST: usize = 32;
 const FAR: f64 = 2.0;
 
 /// Steps by which axes are told apart, relative to the size of the solid and in directions: what they are off
-/// each other within a step adds to ways.
+/// each other within a step adds to displacements.
 const STEP: f64 = 1e-6;
 
 /// An axis in steps: its direction, and its point that is nearest to the origin; of planes, where any point

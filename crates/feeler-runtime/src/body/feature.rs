@@ -160,9 +160,9 @@ pub(super) fn near(hierarchy: &Hierarchy, feature: Feature) -> Option<Near> {
 
 /// What a torus's face is beyond the outermost of its sampled points, relative to its part of the meridian:
 /// rounding.
-pub(super) const ROOM: f64 = 1e-6;
+pub(super) const PART_SLACK: f64 = 1e-6;
 /// The same of a face that follows one, whose parameters do not run along meridians.
-pub(super) const NEAR_ROOM: f64 = 0.05;
+pub(super) const NEAR_PART_SLACK: f64 = 0.05;
 /// Largest angle (rad) between sampled points of a torus.
 const OUTLINE_STEP: f64 = 0.3;
 

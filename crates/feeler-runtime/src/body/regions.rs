@@ -1,5 +1,5 @@
-//! Parts of a solid whose ways are told apart: what is near the axis of a turn moves less than what is far
-//! from it.
+//! Parts of a solid whose displacements are bounded one by one: what is near the axis of a rotation moves
+//! less than what is far from it.
 //!
 //! A region is the box of a node; all nodes below it belong to it.
 

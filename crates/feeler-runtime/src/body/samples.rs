@@ -24,20 +24,20 @@ pub(crate) const MIDDLE: usize = CURVE_STEPS / 2;
 /// Points along a curve.
 const ALONG: usize = CURVE_STEPS + 1;
 /// How far (relative) the derivatives in a cell may leave the range of those at its corners.
-const CELL_ROOM: f64 = 0.2;
+const CELL_SLACK: f64 = 0.2;
 /// The same about a grid point with the smallest value of its neighbours.
-const AROUND_ROOM: f64 = 0.5;
+const AROUND_SLACK: f64 = 0.5;
 /// What feet on grids are off, in unit-box parameters, together with what solvers look at beyond an area.
 const FEET: f64 = 0.15;
 /// Room for the points of an area.
-pub(crate) const ROOM: usize = SIDE * SIDE;
+pub(crate) const GRID_POINTS: usize = SIDE * SIDE;
 
 /// Points of an area in equal steps of its parameters, row by row.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
-    points: [P3; ROOM],
+    points: [P3; GRID_POINTS],
     /// Tangents at the points of a patch, for one step of the grid.
-    tangents: [[V3; 2]; ROOM],
+    tangents: [[V3; 2]; GRID_POINTS],
     /// Lengths (mm) of the area along its parameters, through its middle.
     pub lengths: [f64; 2],
     /// Largest second difference (mm) of neighbours.
@@ -55,7 +55,7 @@ pub(crate) struct Grid {
 #[derive(Clone, Debug)]
 pub(crate) struct Normals {
     /// Outward normals; of an edge the middle of its polar.
-    vectors: [V3; ROOM],
+    vectors: [V3; GRID_POINTS],
     /// Directions of the polar are within this angle (rad) of the normal; π where nothing is known.
     pub spread: f64,
 }
@@ -81,7 +81,7 @@ pub(crate) struct Samples {
     normals: Vec<OnceLock<Box<Normals>>>,
     curves: Vec<OnceLock<Box<CurveSamples>>>,
     /// By edges.
-    stretches: Vec<OnceLock<Box<[EdgeSegment]>>>,
+    segments: Vec<OnceLock<Box<[EdgeSegment]>>>,
     thirds: Vec<OnceLock<Box<[Ball; 4]>>>,
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct EdgeSegment {
 impl Samples {
     pub(crate) fn new(areas: usize, edges: usize) -> Self {
         Self {
-            stretches: (0..edges).map(|_| OnceLock::new()).collect(),
+            segments: (0..edges).map(|_| OnceLock::new()).collect(),
             grids: (0..areas).map(|_| OnceLock::new()).collect(),
             normals: (0..areas).map(|_| OnceLock::new()).collect(),
             curves: (0..areas).map(|_| OnceLock::new()).collect(),
@@ -122,15 +122,15 @@ impl Samples {
             .get_or_init(|| Box::new(std::array::from_fn(|i| curve.derivs(at(rect, step(i, ALONG), 0.0).x))))
     }
 
-    /// Whether [`Samples::stretches`] were made before.
-    pub(crate) fn has_stretches(&self, edge: EdgeId) -> bool {
-        self.stretches[edge.index()].get().is_some()
+    /// Whether [`Samples::segments`] were made before.
+    pub(crate) fn has_segments(&self, edge: EdgeId) -> bool {
+        self.segments[edge.index()].get().is_some()
     }
 
     /// The areas of an edge, all of them at the first use, in the order of [`Body::areas_of`], in the solid's
     /// own frame.
-    pub(crate) fn stretches(&self, body: &Body, edge: EdgeId) -> &[EdgeSegment] {
-        self.stretches[edge.index()].get_or_init(|| {
+    pub(crate) fn segments(&self, body: &Body, edge: EdgeId) -> &[EdgeSegment] {
+        self.segments[edge.index()].get_or_init(|| {
             let mut before = None;
             let of_area = |&area: &AreaId| {
                 let samples = body.curve_samples_of(area);
@@ -203,13 +203,13 @@ fn step(i: usize, n: usize) -> f64 {
 
 impl Normals {
     /// In the order of the points; those of an edge are fewer.
-    pub(crate) fn vectors(&self) -> &[V3; ROOM] {
+    pub(crate) fn vectors(&self) -> &[V3; GRID_POINTS] {
         &self.vectors
     }
 
     fn of_area(body: &Body, area: AreaId, grid: &Grid) -> Self {
         let Area { feature, rect, .. } = body.area(area);
-        let mut normals = Self { vectors: [V3::zeros(); ROOM], spread: 0.0 };
+        let mut normals = Self { vectors: [V3::zeros(); GRID_POINTS], spread: 0.0 };
         for k in 0..grid.len() {
             let [x, y] = grid.params(k);
             let uv = at(rect, x, y);
@@ -238,8 +238,8 @@ impl Grid {
             Feature::Vertex(_) => unreachable!("a vertex is canonical"),
         };
         let mut grid = Self {
-            points: [P3::origin(); ROOM],
-            tangents: [[V3::zeros(); 2]; ROOM],
+            points: [P3::origin(); GRID_POINTS],
+            tangents: [[V3::zeros(); 2]; GRID_POINTS],
             lengths: [0.0; 2],
             bend: 0.0,
             curvature: 0.0,
@@ -341,7 +341,10 @@ impl Grid {
     /// Unit-box parameters to start from in cells of a patch whose corners leave room for a minimum of a
     /// function with these derivatives: finer than comparing values, which tells two minima only with a grid
     /// point between them.
-    pub(crate) fn cells_with_minimum(&self, slopes: &[[f64; 2]; ROOM]) -> impl Iterator<Item = [f64; 2]> {
+    pub(crate) fn cells_with_minimum(
+        &self,
+        slopes: &[[f64; 2]; GRID_POINTS],
+    ) -> impl Iterator<Item = [f64; 2]> {
         let [rows, columns] = self.shape;
         (0..rows - 1).flat_map(move |i| (0..columns.saturating_sub(1)).map(move |j| (i, j))).filter_map(
             move |(i, j)| {
@@ -352,11 +355,12 @@ impl Grid {
                 }
                 let [uu, uv, vv] = cell.second;
                 let (trace, det) = (uu + vv, cell.determinant());
-                if trace <= 0.0 || det < -CELL_ROOM * trace * trace || !cell.may_be_critical(0.5, CELL_ROOM) {
+                if trace <= 0.0 || det < -CELL_SLACK * trace * trace || !cell.may_be_critical(0.5, CELL_SLACK)
+                {
                     return None;
                 }
                 let [g, h] = cell.first;
-                let (s, t) = if det > CELL_ROOM * CELL_ROOM * trace * trace {
+                let (s, t) = if det > CELL_SLACK * CELL_SLACK * trace * trace {
                     ((uv * h - vv * g) / det, (uv * g - uu * h) / det)
                 } else {
                     (0.0, 0.0)
@@ -371,7 +375,7 @@ impl Grid {
     /// Whether a function with these derivatives and a smallest value at grid point `k` of a patch may have a
     /// critical point there: not where `k` is on the border and the derivative across it, about there, stays
     /// off zero up to half a step beyond, or both derivatives together do.
-    pub(crate) fn may_be_critical(&self, slopes: &[[f64; 2]; ROOM], k: usize) -> bool {
+    pub(crate) fn may_be_critical(&self, slopes: &[[f64; 2]; GRID_POINTS], k: usize) -> bool {
         let [rows, columns] = self.shape;
         let (i, j) = (k / columns, k % columns);
         let on_border = [i.is_multiple_of(rows - 1), j.is_multiple_of(columns - 1)];
@@ -379,7 +383,7 @@ impl Grid {
             let around = self.around(k).map(|l| slopes[l][x]);
             let (lo, hi) =
                 around.clone().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), s| (lo.min(s), hi.max(s)));
-            let room = AROUND_ROOM * (hi - lo);
+            let room = AROUND_SLACK * (hi - lo);
             !on_border[x] || around.clone().any(f64::is_nan) || lo - room <= 0.0 && hi + room >= 0.0
         });
         let beside = |c: usize, n: usize| c.saturating_sub(1)..(c + 1).min(n - 1);
@@ -390,14 +394,14 @@ impl Grid {
                     beside(j, columns).any(|j| {
                         let k = i * columns + j;
                         let cell = Cell::new([k, k + columns, k + 1, k + columns + 1].map(|l| &slopes[l]));
-                        cell.may_be_critical(1.0, AROUND_ROOM)
+                        cell.may_be_critical(1.0, AROUND_SLACK)
                     })
                 }))
     }
 
     /// Whether feet, found for the grid points, may be in the area they are on somewhere between `k` and its
     /// neighbours.
-    pub(crate) fn may_face(&self, beyond: &[[f64; 2]; ROOM], k: usize) -> bool {
+    pub(crate) fn may_face(&self, beyond: &[[f64; 2]; GRID_POINTS], k: usize) -> bool {
         (0..2).all(|c| {
             let (lo, hi) = self
                 .around(k)
@@ -409,7 +413,7 @@ impl Grid {
 
     /// Whether a vector field that is given at the grid points may be as short as `length` between `k` and
     /// its neighbours: it is taken for linear there but for twice its second differences.
-    pub(crate) fn may_vanish(&self, field: &[V3; ROOM], k: usize, length: f64) -> bool {
+    pub(crate) fn may_vanish(&self, field: &[V3; GRID_POINTS], k: usize, length: f64) -> bool {
         let v = field[k];
         let size = v.norm();
         let [rows, columns] = self.shape;
@@ -430,7 +434,7 @@ impl Grid {
 
     /// Whether no neighbour of grid point `k` has a smaller value; ties go to the first, and what is not
     /// finite is none.
-    pub(crate) fn is_minimum(&self, values: &[f64; ROOM], k: usize) -> bool {
+    pub(crate) fn is_minimum(&self, values: &[f64; GRID_POINTS], k: usize) -> bool {
         let v = values[k];
         if !v.is_finite() {
             return false;
@@ -534,7 +538,7 @@ impl Grid {
     }
 
     /// Vectors at the three by three (or three) grid points about one, with weights.
-    fn mixed(&self, v: &[V3; ROOM], (ci, cj): (usize, usize), (ws, wt): (&[f64; 3], &[f64; 3])) -> V3 {
+    fn mixed(&self, v: &[V3; GRID_POINTS], (ci, cj): (usize, usize), (ws, wt): (&[f64; 3], &[f64; 3])) -> V3 {
         let columns = self.shape[1];
         (0..3).fold(V3::zeros(), |sum, i| {
             if columns == 1 {

@@ -34,7 +34,7 @@ impl FeatureTypes {
 pub(crate) struct Allowance {
     /// Length (mm) outside the box.
     pub length: f32,
-    /// Angle (rad) outside the cone: the turn of the normal over that length.
+    /// Angle (rad) outside the cone: the rotation of the normal over that length.
     pub angle: f32,
     /// Inverse extent (1/mm) of the smallest feature with conformal sets.
     pub inverse_extent: f32,

@@ -5,8 +5,8 @@
 //!
 //! # Deviations
 //! With a patch the equations are not the gradient of the distance, whose derivative is singular where the
-//! areas touch, but that the way to the other side is normal to the patch and the patch's normal is normal to
-//! the other side:
+//! areas touch, but that the connection to the other side is normal to the patch and the patch's normal is
+//! normal to the other side:
 //!
 //! ```text
 //! (q − p)·p_i = 0,   (p_u × p_v)·q_k = 0.
@@ -63,8 +63,8 @@ impl<'a, const N: usize> Pair<'a, N> {
         let sides = [(&self.a, a), (&self.b, b)];
         // From one side to the other, where they are apart.
         if length - open > 2.0 * tol.tol {
-            let (n, turn) = (delta / length, open / length);
-            if sides.iter().zip([n, -n]).any(|((l, _), n)| is_outside(&l.cap, &n, turn, l.cap_slack)) {
+            let (n, spread) = (delta / length, open / length);
+            if sides.iter().zip([n, -n]).any(|((l, _), n)| is_outside(&l.cap, &n, spread, l.cap_slack)) {
                 return true;
             }
         }
@@ -154,11 +154,11 @@ fn normal(over: &Over) -> Ball {
     over.first[0].cross(&over.first[1])
 }
 
-/// The way from a patch to another side is normal to both: rows 0 and 1 by the patch's tangents, the others
-/// by its normal.
+/// The connection from a patch to another side is normal to both: rows 0 and 1 by the patch's tangents, the
+/// others by its normal.
 fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, N>, eps: f64) -> Model<N> {
     let (po, qo) = (p.over, q.over);
-    let way = Ball::new(qo.p - po.p, po.reach + qo.reach);
+    let connection = Ball::new(qo.p - po.p, po.reach + qo.reach);
     let n = normal(po);
     // ∂N/∂j and ∂²N/∂j∂l.
     let n1: [Ball; 2] =
@@ -177,7 +177,7 @@ fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, 
     let entry = |row: usize, m: usize| -> f64 {
         match (row < 2, in_p(m), in_q(m)) {
             (true, Some(j), _) => {
-                way.center.dot(&po.two(row, j).center) - po.first[j].center.dot(&po.first[row].center)
+                connection.center.dot(&po.two(row, j).center) - po.first[j].center.dot(&po.first[row].center)
             }
             (true, _, Some(k)) => qo.first[k].center.dot(&po.first[row].center),
             (false, Some(j), _) => n1[j].center.dot(&qo.first[row - 2].center),
@@ -192,7 +192,7 @@ fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, 
                 let tangents = po.two(j, l).dot_bound(&po.first[row])
                     + po.first[j].dot_bound(po.two(row, l))
                     + po.first[l].dot_bound(po.two(row, j));
-                tangents + way.dot_bound(po.three(row, j, l))
+                tangents + connection.dot_bound(po.three(row, j, l))
             }
             (Some(j), Some(l)) => n2[j + l].dot_bound(&qo.first[row - 2]),
             (None, None) => {
@@ -215,7 +215,7 @@ fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, 
     };
     let rounding = |row: usize, m: usize| -> f64 {
         match (row < 2, in_p(m), in_q(m)) {
-            (true, Some(j), _) => size_p[row] + size_p[j] + way.norm() + po.two(row, j).norm(),
+            (true, Some(j), _) => size_p[row] + size_p[j] + connection.norm() + po.two(row, j).norm(),
             (true, _, Some(k)) => size_p[row] + size_q[k],
             (false, Some(j), _) => {
                 let bends = po.two(0, j).norm() + po.two(1, j).norm();
@@ -228,14 +228,14 @@ fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, 
     Model {
         value: SVector::from_fn(|row, _| {
             if row < 2 {
-                way.center.dot(&po.first[row].center)
+                connection.center.dot(&po.first[row].center)
             } else {
                 n.center.dot(&qo.first[row - 2].center)
             }
         }),
         noise: SVector::from_fn(|row, _| {
             let size = if row < 2 {
-                2.0 * size_p[row] + way.norm()
+                2.0 * size_p[row] + connection.norm()
             } else {
                 n.norm() + 2.0 * long * size_q[row - 2]
             };
@@ -253,29 +253,31 @@ fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, 
 
 /// Gradient and Hessian of half the squared distance of two curves.
 fn of_curves<const N: usize>(a: &Over, b: &Over, radius: &SVector<f64, N>, eps: f64) -> Model<N> {
-    let way = Ball::new(b.p - a.p, a.reach + b.reach);
+    let connection = Ball::new(b.p - a.p, a.reach + b.reach);
     let (t, s) = (a.first[0], b.first[0]);
     let (k, l) = (a.second[0], b.second[0]);
     let center = |x: &Ball, y: &Ball| x.center.dot(&y.center);
     let second = |i: usize, j: usize, m: usize| match i + j + m {
-        0 => 3.0 * t.dot_bound(&k) + way.dot_bound(&a.third[0]),
+        0 => 3.0 * t.dot_bound(&k) + connection.dot_bound(&a.third[0]),
         1 => k.dot_bound(&s),
         2 => t.dot_bound(&l),
-        _ => 3.0 * s.dot_bound(&l) + way.dot_bound(&b.third[0]),
+        _ => 3.0 * s.dot_bound(&l) + connection.dot_bound(&b.third[0]),
     };
     let size = [t.norm(), s.norm()];
     let bend = [k.norm(), l.norm()];
     Model {
-        value: SVector::from_fn(|i, _| if i == 0 { -center(&way, &t) } else { center(&way, &s) }),
-        noise: SVector::from_fn(|i, _| 2.0 * eps * (2.0 * size[i] + way.norm())),
+        value: SVector::from_fn(
+            |i, _| if i == 0 { -center(&connection, &t) } else { center(&connection, &s) },
+        ),
+        noise: SVector::from_fn(|i, _| 2.0 * eps * (2.0 * size[i] + connection.norm())),
         jacobian: SMatrix::from_fn(|i, j| match i + j {
-            0 => center(&t, &t) - center(&way, &k),
+            0 => center(&t, &t) - center(&connection, &k),
             1 => -center(&t, &s),
-            _ => center(&s, &s) + center(&way, &l),
+            _ => center(&s, &s) + center(&connection, &l),
         }),
         spread: SMatrix::from_fn(|i, j| {
             let change: f64 = (0..N).map(|m| second(i, j, m) * radius[m]).sum();
-            let rounding = size[i] + size[j] + if i == j { way.norm() + bend[i] } else { 0.0 };
+            let rounding = size[i] + size[j] + if i == j { connection.norm() + bend[i] } else { 0.0 };
             change * (1.0 + 1e-12) + 4.0 * eps * rounding
         }),
         given: None,

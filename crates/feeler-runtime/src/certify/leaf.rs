@@ -224,11 +224,11 @@ impl<'a> Leaf<'a> {
     }
 }
 
-/// Whether all directions within `turn` (sine of an angle, ≤ 1) of the unit vector `n` are outside a cone
+/// Whether all directions within `spread` (sine of an angle, ≤ 1) of the unit vector `n` are outside a cone
 /// that is widened by `slack` (rad).
-pub(super) fn is_outside(cap: &Cap, n: &V3, turn: f64, slack: f64) -> bool {
+pub(super) fn is_outside(cap: &Cap, n: &V3, spread: f64, slack: f64) -> bool {
     use feeler_geom::math::{acos, asin};
     let half = feeler_geom::math::atan2(cap.sin, cap.cos);
     let angle = acos(n.dot(&cap.axis).clamp(-1.0, 1.0));
-    angle > half + asin(turn.clamp(0.0, 1.0)) + slack + 1e-7
+    angle > half + asin(spread.clamp(0.0, 1.0)) + slack + 1e-7
 }

@@ -16,11 +16,11 @@ const THIRD_OF_RADIUS: f64 = 1.1548;
 
 /// The potential about a point.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Near {
+pub(super) struct PotentialBounds {
     /// Gradient of the signed distance: unit.
     pub normal: V3,
     /// How far that is from the same anywhere in the ball; ≥ 1 where nothing is known.
-    pub turn: f64,
+    pub spread: f64,
     /// Gradient of the potential.
     pub gradient: V3,
     /// Hessian of the potential.
@@ -58,13 +58,13 @@ fn sheet(sigma: f64) -> f64 {
 
 /// The potential about `p` with bounds over the ball of radius `reach`; `None` where that meets points
 /// without derivatives (axes of circles and of cones).
-pub(super) fn near(primitive: &Primitive, p: &P3, reach: f64) -> Option<Near> {
+pub(super) fn near(primitive: &Primitive, p: &P3, reach: f64) -> Option<PotentialBounds> {
     // Unit vectors along x and y differ by no more than |x − y| over the shorter of the two.
-    let turn_of = |len: f64| if len > reach { reach / (len - reach) } else { f64::INFINITY };
+    let spread_of = |len: f64| if len > reach { reach / (len - reach) } else { f64::INFINITY };
     let unit = |v: &V3| v.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(V3::zeros);
-    let square = |x: V3, side: f64, hessian: Matrix3<f64>| Near {
+    let square = |x: V3, side: f64, hessian: Matrix3<f64>| PotentialBounds {
         normal: unit(&x) * side,
-        turn: turn_of(x.norm()),
+        spread: spread_of(x.norm()),
         gradient: x * side,
         hessian: hessian * side,
         second: 1.0,
@@ -72,9 +72,14 @@ pub(super) fn near(primitive: &Primitive, p: &P3, reach: f64) -> Option<Near> {
     };
     let identity = Matrix3::identity();
     Some(match *primitive {
-        Primitive::Plane { normal, .. } => {
-            Near { normal, turn: 0.0, gradient: normal, hessian: Matrix3::zeros(), second: 0.0, third: 0.0 }
-        }
+        Primitive::Plane { normal, .. } => PotentialBounds {
+            normal,
+            spread: 0.0,
+            gradient: normal,
+            hessian: Matrix3::zeros(),
+            second: 0.0,
+            third: 0.0,
+        },
         Primitive::Point { center, sigma } => square(p - center, sheet(sigma), identity),
         Primitive::Line { origin, dir, sigma, slope: 0.0 } => {
             let x = p - origin;
@@ -92,9 +97,9 @@ pub(super) fn near(primitive: &Primitive, p: &P3, reach: f64) -> Option<Near> {
             let e = across / rho;
             let around = dir.cross(&e);
             let gradient = e * (side * cos) - dir * slope;
-            Near {
+            PotentialBounds {
                 normal: gradient,
-                turn: cos * reach / least,
+                spread: cos * reach / least,
                 gradient,
                 hessian: around * around.transpose() * (side * cos / rho),
                 second: cos / least,
@@ -115,9 +120,9 @@ pub(super) fn near(primitive: &Primitive, p: &P3, reach: f64) -> Option<Near> {
             let gradient = x - e * radius;
             let len = gradient.norm();
             let bend = |rho: f64| (1.0 - radius / rho).abs();
-            Near {
+            PotentialBounds {
                 normal: unit(&gradient) * side,
-                turn: if len > reach {
+                spread: if len > reach {
                     reach * (1.0 / (len - reach)).max(1.0 / least)
                 } else {
                     f64::INFINITY
@@ -183,8 +188,8 @@ mod tests {
                     let q = p + d * (reach / 1.8);
                     let step = (q - p).norm();
                     let Some(m) = near(&primitive, &q, 0.0) else { continue };
-                    if n.turn < 1.0 {
-                        assert!((m.normal - n.normal).norm() <= n.turn + 1e-12, "{primitive:?} {n:?}");
+                    if n.spread < 1.0 {
+                        assert!((m.normal - n.normal).norm() <= n.spread + 1e-12, "{primitive:?} {n:?}");
                         decided += 1;
                     }
                     let mean = (m.gradient - n.gradient).norm() / step;

@@ -11,7 +11,7 @@
 use crate::body::outward_normal;
 use crate::body::tree::{Placed, TreeNode};
 use crate::certify::leaf::{Leaf, Over, is_outside};
-use crate::certify::potential::{self, Near};
+use crate::certify::potential::{self, PotentialBounds};
 use crate::certify::search::{Cell, Look, Model, System, holds_one, is_beside_one};
 use crate::filter::filter;
 use crate::query::Context;
@@ -82,21 +82,21 @@ impl<'a, const N: usize> Pair<'a, N> {
     }
 
     /// Whether distance, directions and places rule out a minimum.
-    fn is_hopeless(&self, over: &Over, s: f64, near: Option<&Near>) -> bool {
+    fn is_hopeless(&self, over: &Over, s: f64, near: Option<&PotentialBounds>) -> bool {
         let (tol, reach) = (&self.ctx.tol, over.reach);
         if s - reach > self.ctx.d_max + tol.tol || s + reach < tol.least_distance() {
             return true;
         }
-        let known = near.filter(|n| n.turn < 1.0 && (!self.is_thin() || s - reach > 2.0 * tol.tol));
+        let known = near.filter(|n| n.spread < 1.0 && (!self.is_thin() || s - reach > 2.0 * tol.tol));
         if let Some(n) = known {
-            let towards = Ball::new(n.normal, n.turn);
+            let towards = Ball::new(n.normal, n.spread);
             if self.leaf.is_patch() {
                 let (x, r) = over.first[0].cross(&over.first[1]).dot(&towards);
                 if x * self.leaf.outward > r {
                     return true;
                 }
             }
-            if is_outside(&self.leaf.cap, &-n.normal, n.turn, self.leaf.cap_slack) {
+            if is_outside(&self.leaf.cap, &-n.normal, n.spread, self.leaf.cap_slack) {
                 return true;
             }
         }
@@ -108,13 +108,13 @@ impl<'a, const N: usize> Pair<'a, N> {
             let Some(n) = known else { return true };
             let open = self.ctx.alpha + f64::from(node.allowance.angle) + tol.critical;
             let foot = over.p - n.normal * s;
-            distance_to(&node.obb, &foot) <= 2.0 * reach + (s.abs() + reach) * n.turn + slack
-                && !is_outside(&node.cap, &n.normal, n.turn, open)
+            distance_to(&node.obb, &foot) <= 2.0 * reach + (s.abs() + reach) * n.spread + slack
+                && !is_outside(&node.cap, &n.normal, n.spread, open)
         };
         !self.partners.iter().any(near_enough)
     }
 
-    fn model(&self, over: &Over, near: &Near, radius: &SVector<f64, N>) -> Model<N> {
+    fn model(&self, over: &Over, near: &PotentialBounds, radius: &SVector<f64, N>) -> Model<N> {
         let eps = self.ctx.tol.eps;
         let gradient = Ball::new(near.gradient, near.second * over.reach);
         // F″ p_i.

@@ -92,7 +92,7 @@ pub(super) struct Outcome {
 const DEPTH: usize = 192;
 
 /// Looks for all zeros between `lo` and `hi`. Cells whose sides are all shorter than `smallest` (mm) are
-/// settled, no more than `budget` are looked at.
+/// resolved, no more than `budget` are looked at.
 pub(super) fn search<const N: usize>(
     system: &mut impl System<N>,
     lo: &SVector<f64, N>,
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn a_double_zero_is_small() {
         struct Square {
-            settled: u32,
+            resolved: u32,
         }
         impl System<1> for Square {
             fn look(&mut self, cell: &Cell<1>) -> Look<1> {
@@ -345,14 +345,14 @@ mod tests {
             }
             fn settle(&mut self, cell: &Cell<1>) -> bool {
                 assert!(!cell.unique, "{cell:?}");
-                self.settled += 1;
+                self.resolved += 1;
                 false
             }
         }
-        let mut square = Square { settled: 0 };
+        let mut square = Square { resolved: 0 };
         let (lo, hi) = (SVector::<f64, 1>::zeros(), SVector::<f64, 1>::repeat(1.0));
         let out = search(&mut square, &lo, &hi, 1e-6, 10_000);
-        assert!(out.cells < 200 && out.undecided == u64::from(square.settled), "{out:?}");
-        assert!((1..=8).contains(&square.settled), "{}", square.settled);
+        assert!(out.cells < 200 && out.undecided == u64::from(square.resolved), "{out:?}");
+        assert!((1..=8).contains(&square.resolved), "{}", square.resolved);
     }
 }

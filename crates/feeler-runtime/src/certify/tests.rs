@@ -386,30 +386,30 @@ fn threads_change_nothing() {
 /// What solves ask first of the areas of free edges: balls hold them, and only what begins where the last one
 /// has ended is joined.
 #[test]
-fn stretches_hold_their_areas() {
+fn segments_hold_their_areas() {
     let body = body(&ridge(3.0), 0.5);
     let (mut areas, mut joined) = (0, 0);
     for (e, edge) in (0..).map(EdgeId).zip(&body.hierarchy().edges) {
         let Curve::Bezier(_) = &edge.curve else { continue };
-        let stretches = body.stretches_of(e);
+        let segments = body.segments_of(e);
         let of_edge = body.areas_of(body.data(Feature::Edge(e)));
-        assert_eq!(stretches.len(), of_edge.len());
+        assert_eq!(segments.len(), of_edge.len());
         let mut end = None;
-        for (stretch, &area) in stretches.iter().zip(of_edge) {
+        for (segment, &area) in segments.iter().zip(of_edge) {
             let rect = body.area(area).rect;
             for k in 0..=100 {
                 let p = edge.curve.point(rect.u0 + rect.width() * f64::from(k) / 100.0);
-                assert!((p - stretch.middle.p).norm() <= stretch.radius, "area {area} reaches out at {k}");
+                assert!((p - segment.middle.p).norm() <= segment.radius, "area {area} reaches out at {k}");
             }
             let samples = body.curve_samples_of(area);
-            assert_eq!(stretch.is_joined, end == Some(samples[0]));
+            assert_eq!(segment.is_joined, end == Some(samples[0]));
             assert_eq!(
-                (stretch.middle, stretch.last),
+                (segment.middle, segment.last),
                 (samples[samples.len() / 2], samples[samples.len() - 1])
             );
-            end = Some(stretch.last);
+            end = Some(segment.last);
             areas += 1;
-            joined += usize::from(stretch.is_joined);
+            joined += usize::from(segment.is_joined);
         }
     }
     assert!(areas > 4 && joined > 0, "{areas} areas, {joined} joined");

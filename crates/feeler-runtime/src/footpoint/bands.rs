@@ -19,11 +19,16 @@ pub(crate) fn in_zone(ctx: &Context<'_>, (which, feature): (Which, Feature), n: 
     !data.zone.excludes(&n, slack)
 }
 
-/// Whether no normal of a primitive at the feet of points of an area's box, all within an angle of `turn`
+/// Whether no normal of a primitive at the feet of points of an area's box, all within an angle of `spread`
 /// (rad) from `gradient` (the free side's frame), is opposite to a polar of the area.
-pub(crate) fn faces_away(ctx: &Context<'_>, (body, area): (&Body, AreaId), gradient: &V3, turn: f64) -> bool {
+pub(crate) fn faces_away(
+    ctx: &Context<'_>,
+    (body, area): (&Body, AreaId),
+    gradient: &V3,
+    spread: f64,
+) -> bool {
     let node = &body.tree()[body.leaf_of_area(area).index()];
-    let slack = ctx.polar_slack(&node.allowance) + turn;
+    let slack = ctx.polar_slack(&node.allowance) + spread;
     // No less than the sine of the slack, and no more than its cosine.
     let (sin, cos) = (slack, 1.0 - 0.5 * slack * slack);
     // Bounds of the sine and the cosine of the cone's half-angle and the slack together; past a half turn

@@ -48,7 +48,7 @@ pub(crate) struct Front {
     valid_for: Option<[f64; 2]>,
     /// Pairs of features that are solved as wholes.
     wholes: Wholes,
-    rounds: PlacedEnvelopes,
+    envelopes: PlacedEnvelopes,
 }
 
 /// Pairs of features that are solved as wholes, by numbers.
@@ -72,7 +72,7 @@ enum Whole {
     /// A pair of their areas may hold a minimum: one is enough.
     Chosen,
     /// Their polars hold no opposite directions until B has moved this far.
-    Averse(Margin),
+    Incompatible(Margin),
     /// Neither.
     Open,
 }
@@ -125,16 +125,16 @@ impl Front {
             return;
         }
         self.placed.restart(b.tree());
-        self.rounds.restart(b);
+        self.envelopes.restart(b);
         let key = Some([cull.reach, cull.alpha]);
         if self.valid_for != key {
             self.clear();
             self.valid_for = key;
         }
         self.wholes.restart();
-        let Self { tree, placed, wholes, rounds, .. } = self;
+        let Self { tree, placed, wholes, envelopes, .. } = self;
         let channels = MotionChannels::new(b, moved);
-        tree.walk(moved, &mut Walk { a, b, cull, channels, pose_ab, placed, wholes, rounds, out, stats });
+        tree.walk(moved, &mut Walk { a, b, cull, channels, pose_ab, placed, wholes, envelopes, out, stats });
         stats.leaf_pairs += out.len() as u64;
         tree.reserve_active(out);
     }
@@ -149,7 +149,7 @@ struct Walk<'a> {
     pose_ab: &'a Pose,
     placed: &'a mut PlacedTree<TreeNode>,
     wholes: &'a mut Wholes,
-    rounds: &'a mut PlacedEnvelopes,
+    envelopes: &'a mut PlacedEnvelopes,
     out: &'a mut Vec<LeafPair>,
     stats: &'a mut Stats,
 }
@@ -167,7 +167,7 @@ impl<'a> Pairs for Walk<'a> {
         (note != NONE).then_some(note)
     }
 
-    fn settled(&self, group: u32) -> bool {
+    fn resolved(&self, group: u32) -> bool {
         self.cull.solves_whole_features() && matches!(self.wholes.get(group), Some(Whole::Chosen))
     }
 
@@ -177,8 +177,8 @@ impl<'a> Pairs for Walk<'a> {
         let whole = note != NONE && cull.solves_whole_features();
         let node_a = &a.tree()[pair.0.index()];
         let node_b = &b.tree()[pair.1.index()];
-        let averse = match self.wholes.get(note) {
-            Some(Whole::Averse(margin)) => Some(margin),
+        let incompatible = match self.wholes.get(note) {
+            Some(Whole::Incompatible(margin)) => Some(margin),
             None if whole => {
                 let feature =
                     |body: &'a Body, node: &TreeNode| node.whole().map(|f| &body.features()[f.index()]);
@@ -189,7 +189,7 @@ impl<'a> Pairs for Walk<'a> {
                     let by_a = self.channels.of_form(motion, Which::A, of_a, MotionChannels::WHOLE);
                     Some(motion.by(self.channels.of_form(motion, Which::B, of_b, by_a)))
                 });
-                self.wholes.set(note, margin.map_or(Whole::Open, Whole::Averse));
+                self.wholes.set(note, margin.map_or(Whole::Open, Whole::Incompatible));
                 margin
             }
             _ => None,
@@ -198,20 +198,20 @@ impl<'a> Pairs for Walk<'a> {
             let facing = cull.facing(node_a, node_b, || cull.pose.rotation * node_b.cap.axis);
             Some(facing.or_else(|| cull.boxes_along(node_a, node_b, *hint))?.by(node_b.region))
         };
-        if let Some(margin) = averse.or_else(at_once) {
+        if let Some(margin) = incompatible.or_else(at_once) {
             return Verdict::Culled(margin);
         }
         let node_b = self.placed.get(b.tree(), &cull.pose, pair.1);
         let by_boxes = cull.boxes(node_a, node_b, hint).map(|motion| motion.by(node_b.region));
         let margin = by_boxes.or_else(|| {
             let feature = node_a.whole()?;
-            let motion = cull.off_primitive(a.round(feature)?, (node_a, node_b), &node_b.obb)?;
+            let motion = cull.off_primitive(a.sphere_envelope(feature)?, (node_a, node_b), &node_b.obb)?;
             let feature = &a.features()[feature.index()];
             Some(motion.by(self.channels.of_form(motion, Which::A, feature, node_b.region)))
         });
         let margin = margin.or_else(|| {
             let feature = node_b.whole()?;
-            let (p, off) = self.rounds.get(b, self.pose_ab, feature)?;
+            let (p, off) = self.envelopes.get(b, self.pose_ab, feature)?;
             let motion = cull.off_primitive((p, *off), (node_a, node_b), &node_a.obb)?;
             let feature = &b.features()[feature.index()];
             Some(motion.by(self.channels.of_form(motion, Which::B, feature, node_b.region)))

@@ -6,9 +6,9 @@
 pub(crate) mod membership;
 
 use crate::Body;
+use crate::body::edge_arcs::{EdgeArc, SAMPLES};
 use crate::body::outward_normal;
 use crate::body::samples::at;
-use crate::body::tracks::{EdgeArc, SAMPLES};
 use arrayvec::ArrayVec;
 use feeler_geom::skeleton::signed_distance_value;
 use feeler_geom::surface::has_hole;
@@ -48,7 +48,7 @@ pub(crate) fn nearest(body: &Body, p: &P3, limit: f64, scratch: &mut NearScratch
         let node = &faces[i.index()];
         let by_box = node.obb.distance_to(p);
         let by_surface = node.face().and_then(|face| {
-            let (primitive, off) = body.round(face.into())?;
+            let (primitive, off) = body.sphere_envelope(face.into())?;
             Some(signed_distance_value(primitive, p)?.abs() - off)
         });
         by_surface.map_or(by_box, |d| d.max(by_box))
@@ -99,10 +99,10 @@ fn nearest_on_area(body: &Body, area: AreaId, p: &P3, limit: f64) -> Option<Near
             best = Some(Nearest { distance, foot, normal: None });
         }
     }
-    for ball in body.tracks().of_area(area) {
+    for ball in body.edge_arcs().of_area(area) {
         if (ball.center - p).norm() - ball.radius < least {
-            let track = &body.tracks().list[ball.track as usize];
-            let foot = nearest_on_track(body, track, p);
+            let arc = &body.edge_arcs().list[ball.arc as usize];
+            let foot = nearest_on_track(body, arc, p);
             let distance = (foot - p).norm();
             if distance < least {
                 least = distance;
@@ -205,21 +205,21 @@ fn tips(surface: &Surface) -> ArrayVec<P3, 2> {
     }
 }
 
-/// The point of a track that is nearest to `p`: from the nearest sample by Newton's method between its
+/// The point of an arc that is nearest to `p`: from the nearest sample by Newton's method between its
 /// neighbours.
-fn nearest_on_track(body: &Body, track: &EdgeArc, p: &P3) -> P3 {
-    let sq = |i: usize| (track.samples[i] - p).norm_squared();
+fn nearest_on_track(body: &Body, arc: &EdgeArc, p: &P3) -> P3 {
+    let sq = |i: usize| (arc.samples[i] - p).norm_squared();
     let k = (0..SAMPLES).min_by(|i, j| sq(*i).total_cmp(&sq(*j))).unwrap_or(0);
     let step = 1.0 / (SAMPLES - 1) as f64;
     let place = |i: usize| i as f64 * step;
     let (mut lo, mut hi) = (place(k.saturating_sub(1)), place((k + 1).min(SAMPLES - 1)));
     let mut s = place(k);
-    let mut best = (sq(k), track.samples[k]);
+    let mut best = (sq(k), arc.samples[k]);
     // The place before with its slope, and the step from there.
     let mut last: Option<(f64, f64)> = None;
     let mut step = hi - lo;
     for _ in 0..80 {
-        let (q, d) = track.eval(body, s);
+        let (q, d) = arc.eval(body, s);
         let off = q - p;
         if off.norm_squared() < best.0 {
             best = (off.norm_squared(), q);

@@ -1,9 +1,9 @@
 //! Faces that plainly do not meet, though their boxes do: a plug in a bore.
 //!
 //! A canonical face is covered by the spheres around its skeleton. The signed distance from another face's
-//! surface changes by no more than the way, so over the face it is within a sphere's radius of its values on
-//! the skeleton, and these have closed bounds: nested cylinders, cones and tori with any play come out as
-//! apart, whatever the size of their boxes.
+//! surface changes by no more than the displacement, so over the face it is within a sphere's radius of its
+//! values on the skeleton, and these have closed bounds: nested cylinders, cones and tori with any play come
+//! out as apart, whatever the size of their boxes.
 //!
 //! # Source
 //! MATH §3 (oriented spheres).
@@ -70,13 +70,13 @@ pub(crate) fn apart(a: &RevolvedFace, b: &RevolvedFace, [shallow, deep]: [f64; 2
     let off = a.off + b.off;
     let beyond = |[lo, hi]: [f64; 2]| (lo + shallow).max(-hi - deep);
     // From a plane the distance is that of the other face's box.
-    let is_round = |r: &RevolvedFace| !matches!(r.primitive, Primitive::Plane { .. });
+    let is_curved = |r: &RevolvedFace| !matches!(r.primitive, Primitive::Plane { .. });
     let bounds: [(&dyn Fn() -> f64, [bool; 2]); 5] = [
         (&|| coaxial::distance(a, b).map_or(f64::NEG_INFINITY, |d| d - deep), [true; 2]),
         (&|| coaxial::range(a, b).map_or(f64::NEG_INFINITY, beyond), [true; 2]),
         (&|| coaxial::range(b, a).map_or(f64::NEG_INFINITY, beyond), [true; 2]),
-        (&|| beyond(range(&a.primitive, b)), [true, is_round(a)]),
-        (&|| beyond(range(&b.primitive, a)), [is_round(b), true]),
+        (&|| beyond(range(&a.primitive, b)), [true, is_curved(a)]),
+        (&|| beyond(range(&b.primitive, a)), [is_curved(b), true]),
     ];
     let apart = bounds.iter().map(|(bound, turned)| Apart { spare: bound() - off, turned: *turned });
     apart.into_iter().find(|apart| apart.spare > 0.0).unwrap_or_default()
@@ -153,9 +153,9 @@ fn range(from: &Primitive, face: &RevolvedFace) -> [f64; 2] {
                         let h = x.dot(&dir);
                         (side * cos * (x - dir * h).norm() - sigma, slope * h)
                     });
-                    let way = ordered(ends[0].1, ends[1].1);
+                    let range = ordered(ends[0].1, ends[1].1);
                     let extreme = side * cos * nearest(&origin, &dir, face) - sigma;
-                    let extreme = extreme - if side > 0.0 { way[1] } else { way[0] };
+                    let extreme = extreme - if side > 0.0 { range[1] } else { range[0] };
                     return along_line(face, ends.map(|(v, w)| v - w), side, extreme);
                 }
             };
@@ -415,13 +415,13 @@ mod tests {
         let mut seen = [[0; 2]; 2];
         for _ in 0..40_000 {
             let [(mut a, of_a), (mut b, of_b)] = [form(&mut rng), form(&mut rng)];
-            let mut piece = |round: &mut RevolvedFace, points: Vec<P3>| {
+            let mut piece = |face: &mut RevolvedFace, points: Vec<P3>| {
                 let side = direction(&mut rng);
                 let middle = points.iter().fold(0.0, |s, p| s + p.coords.dot(&side)) / 80.0;
                 let points: Vec<P3> = points.into_iter().filter(|p| p.coords.dot(&side) >= middle).collect();
-                round.bounds = Obb::from_aabb(&Aabb::of_points(points.iter()));
+                face.bounds = Obb::from_aabb(&Aabb::of_points(points.iter()));
                 if rng.random_bool(0.5) {
-                    round.ring = None;
+                    face.ring = None;
                 }
                 points
             };
@@ -430,10 +430,10 @@ mod tests {
             if spare <= 0.0 {
                 continue;
             }
-            let mut spun = |round: &RevolvedFace, points: &[P3]| -> Vec<P3> {
-                let (origin, axis) = match round.primitive {
+            let mut spun = |face: &RevolvedFace, points: &[P3]| -> Vec<P3> {
+                let (origin, axis) = match face.primitive {
                     Primitive::Plane { normal, .. } => {
-                        (round.ring.map_or(point(&mut rng), |r| r.center), normal)
+                        (face.ring.map_or(point(&mut rng), |r| r.center), normal)
                     }
                     Primitive::Point { center, .. } => (center, V3::x()),
                     Primitive::Line { origin, dir, .. } => (origin, dir),
@@ -481,7 +481,7 @@ mod tests {
                 (line(3.0 - play, 0.0), circle(2.0)),
             ] {
                 let bounds = Obb::from_aabb(&Aabb::of_points(&[frame.origin]));
-                let round = |primitive| RevolvedFace {
+                let face = |primitive| RevolvedFace {
                     primitive,
                     off: 0.0,
                     along: [-1.0, 4.0],
@@ -489,7 +489,7 @@ mod tests {
                     ring: None,
                     bounds,
                 };
-                let (a, b) = (round(inner), round(outer));
+                let (a, b) = (face(inner), face(outer));
                 let off_by = |plays: f64| apart(&RevolvedFace { off: plays * play, ..a }, &b, [0.0; 2]);
                 assert!(
                     off_by(0.2).spare > 0.0 && apart(&b, &a, [0.0; 2]).spare > 0.2 * play,

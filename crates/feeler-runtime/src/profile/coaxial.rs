@@ -2,8 +2,8 @@
 //!
 //! About its axis a cylinder or cone is a segment, a torus an arc of the half-plane of radius and height, and
 //! the signed distance from another such face with the same axis is that from its line or circle there. What
-//! the axes are off each other moves points of that half-plane by a bounded way, and signed distances change
-//! by no more than the way.
+//! the axes are off each other moves points of that half-plane by a bounded displacement, and signed
+//! distances change by no more than that.
 //!
 //! # Guarantees
 //! As of [`mod@super::apart`].
@@ -26,14 +26,14 @@ struct Profile {
 enum Outline {
     /// Points between both ends; signed distance along the unit normal, which is `at` on all of them.
     Segment { ends: [Place; 2], normal: Place, at: f64 },
-    /// Points at angles from the first for the given turn, about the centre; signed radius.
-    Arc { center: Place, sigma: f64, from: f64, turn: f64 },
+    /// Points at angles from the first for the given sweep, about the centre; signed radius.
+    Arc { center: Place, sigma: f64, from: f64, sweep: f64 },
 }
 
 /// Bounds of the signed distance from the surface of `from` over a face, when both are of revolution.
 pub(super) fn range(from: &RevolvedFace, face: &RevolvedFace) -> Option<[f64; 2]> {
     let (g, f) = profiles(from, face)?;
-    let (outline, way) = f.seen_from(&g);
+    let (outline, displacement) = f.seen_from(&g);
     let [lo, hi] = match g.outline {
         Outline::Segment { normal, at, .. } => outline.extent(&normal).map(|v| v - at),
         Outline::Arc { center, sigma, .. } => {
@@ -43,15 +43,15 @@ pub(super) fn range(from: &RevolvedFace, face: &RevolvedFace) -> Option<[f64; 2]
             [x.min(y), x.max(y)]
         }
     };
-    Some([lo - way, hi + way])
+    Some([lo - displacement, hi + displacement])
 }
 
 /// A distance (mm) that two faces of revolution have at least: that of their profiles less what the axes are
 /// off each other.
 pub(super) fn distance(a: &RevolvedFace, b: &RevolvedFace) -> Option<f64> {
     let (g, f) = profiles(a, b)?;
-    let (outline, way) = f.seen_from(&g);
-    Some(g.outline.distance(&outline) - way)
+    let (outline, displacement) = f.seen_from(&g);
+    Some(g.outline.distance(&outline) - displacement)
 }
 
 fn profiles(a: &RevolvedFace, b: &RevolvedFace) -> Option<(Profile, Profile)> {
@@ -60,40 +60,40 @@ fn profiles(a: &RevolvedFace, b: &RevolvedFace) -> Option<(Profile, Profile)> {
 }
 
 /// The axis of a face that has one.
-fn axis(round: &RevolvedFace) -> Option<V3> {
-    match round.primitive {
+fn axis(face: &RevolvedFace) -> Option<V3> {
+    match face.primitive {
         Primitive::Line { dir, .. } => Some(dir),
         Primitive::Circle { frame, .. } => Some(frame.z),
-        Primitive::Plane { normal, .. } => round.ring.map(|_| normal),
+        Primitive::Plane { normal, .. } => face.ring.map(|_| normal),
         Primitive::Point { .. } => None,
     }
 }
 
-/// The profile of a face; spheres turn about any axis, so about `other`.
-fn profile(round: &RevolvedFace, other: &V3) -> Option<Profile> {
-    match round.primitive {
+/// The profile of a face; spheres are of revolution about any axis, so about `other`.
+fn profile(face: &RevolvedFace, other: &V3) -> Option<Profile> {
+    match face.primitive {
         Primitive::Line { origin, dir, sigma, slope } => {
             // Points of the surface about the ends of the axis.
             let side = super::side_of(sigma, slope);
             let cos = (1.0 - slope * slope).sqrt();
             let normal = Place::new(side * cos, -slope);
             let end = |h: f64| Place::new((sigma + slope * h).abs() / cos, h);
-            let ends = round.along.map(end);
+            let ends = face.along.map(end);
             Some(Profile { origin, axis: dir, outline: Outline::Segment { ends, normal, at: sigma } })
         }
         Primitive::Circle { frame, radius, sigma } => {
-            let [from, turn] = round.part;
-            let outline = Outline::Arc { center: Place::new(radius, 0.0), sigma, from, turn };
+            let [from, sweep] = face.part;
+            let outline = Outline::Arc { center: Place::new(radius, 0.0), sigma, from, sweep };
             Some(Profile { origin: frame.origin, axis: frame.z, outline })
         }
         Primitive::Plane { normal, .. } => {
-            let Ring { center, radii } = round.ring?;
+            let Ring { center, radii } = face.ring?;
             let ends = radii.map(|r| Place::new(r, 0.0));
             let outline = Outline::Segment { ends, normal: Place::y(), at: 0.0 };
             Some(Profile { origin: center, axis: normal, outline })
         }
         Primitive::Point { center, sigma } => {
-            let outline = Outline::Arc { center: Place::zeros(), sigma, from: -FRAC_PI_2, turn: PI };
+            let outline = Outline::Arc { center: Place::zeros(), sigma, from: -FRAC_PI_2, sweep: PI };
             Some(Profile { origin: center, axis: *other, outline })
         }
     }
@@ -117,8 +117,9 @@ impl Profile {
         };
         let off = across(lowest).max(across(highest));
         let radius = f.outline.radius();
-        let way = math::hypot(off + radius * bent, radius * sin + lowest.abs().max(highest.abs()) * bent);
-        (f.outline.moved(sign, height), way)
+        let displacement =
+            math::hypot(off + radius * bent, radius * sin + lowest.abs().max(highest.abs()) * bent);
+        (f.outline.moved(sign, height), displacement)
     }
 }
 
@@ -132,9 +133,9 @@ impl Outline {
                 normal: Place::new(normal.x, sign * normal.y),
                 at: at + sign * by * normal.y,
             },
-            Self::Arc { center, sigma, from, turn } => {
-                let from = if sign < 0.0 { -(from + turn) } else { from };
-                Self::Arc { center: place(&center), sigma, from, turn }
+            Self::Arc { center, sigma, from, sweep } => {
+                let from = if sign < 0.0 { -(from + sweep) } else { from };
+                Self::Arc { center: place(&center), sigma, from, sweep }
             }
         }
     }
@@ -155,10 +156,10 @@ impl Outline {
                 let v = ends.map(|e| e.dot(along));
                 [v[0].min(v[1]), v[0].max(v[1])]
             }
-            Self::Arc { center, sigma, from, turn } => {
+            Self::Arc { center, sigma, from, sweep } => {
                 let (middle, size) = (center.dot(along), along.norm() * sigma.abs());
                 let towards = math::atan2(along.y, along.x);
-                let [lo, hi] = cosines(from - towards, turn);
+                let [lo, hi] = cosines(from - towards, sweep);
                 [middle + size * lo, middle + size * hi]
             }
         }
@@ -171,10 +172,10 @@ impl Outline {
                 let far = ends.iter().fold(0.0, |m: f64, e| m.max((e - place).norm()));
                 [(nearest_of(&ends, place) - place).norm(), far]
             }
-            Self::Arc { center, sigma, from, turn } => {
+            Self::Arc { center, sigma, from, sweep } => {
                 // |δ + r e(a)|² = δ² + r² + 2 δ r cos(a − angle of δ).
                 let (delta, r) = (center - place, sigma.abs());
-                let [lo, hi] = cosines(from - math::atan2(delta.y, delta.x), turn);
+                let [lo, hi] = cosines(from - math::atan2(delta.y, delta.x), sweep);
                 let size = delta.norm();
                 // (δ − r)² + 2 δ r (1 + cos) keeps its digits.
                 let of = |cos: f64| ((size - r) * (size - r) + 2.0 * size * r * (1.0 + cos)).max(0.0).sqrt();
@@ -238,10 +239,10 @@ impl Outline {
 
     /// Of an arc: whether a place is in the directions that it covers from its centre.
     fn looks_at(&self, p: &Place) -> bool {
-        let Self::Arc { center, from, turn, .. } = self else { return false };
+        let Self::Arc { center, from, sweep, .. } = self else { return false };
         let d = p - center;
         // A little over: a place beyond an end by rounding is as far as the end.
-        (math::atan2(d.y, d.x) - from + ANGLE_SLACK).rem_euclid(TAU) <= turn + 2.0 * ANGLE_SLACK
+        (math::atan2(d.y, d.x) - from + ANGLE_SLACK).rem_euclid(TAU) <= sweep + 2.0 * ANGLE_SLACK
     }
 
     /// Of an arc: its distance from a place.
@@ -257,7 +258,7 @@ impl Outline {
     fn ends(&self) -> [Place; 2] {
         match *self {
             Self::Segment { ends, .. } => ends,
-            Self::Arc { center, sigma, from, turn } => [from, from + turn].map(|a| {
+            Self::Arc { center, sigma, from, sweep } => [from, from + sweep].map(|a| {
                 let (s, c) = math::sin_cos(a);
                 center + Place::new(c, s) * sigma.abs()
             }),
@@ -290,14 +291,14 @@ fn on_circle([a, b]: &[Place; 2], center: &Place, radius: f64) -> [Option<Place>
     [inside((-q - root) / p), inside((-q + root) / p)]
 }
 
-/// Range of the cosine over angles from `from` for `turn`.
-fn cosines(from: f64, turn: f64) -> [f64; 2] {
+/// Range of the cosine over angles from `from` for `sweep`.
+fn cosines(from: f64, sweep: f64) -> [f64; 2] {
     let start = from.rem_euclid(TAU);
     let passes = |angle: f64| {
         let to = (angle - start).rem_euclid(TAU);
-        to <= turn
+        to <= sweep
     };
-    let ends = [math::cos(start), math::cos(start + turn)];
+    let ends = [math::cos(start), math::cos(start + sweep)];
     [
         if passes(PI) { -1.0 } else { ends[0].min(ends[1]) },
         if passes(0.0) { 1.0 } else { ends[0].max(ends[1]) },

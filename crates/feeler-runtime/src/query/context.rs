@@ -97,7 +97,7 @@ impl RevolvedFace {
     /// `None` for a free-form face.
     pub(crate) fn of(ctx: &Context<'_>, which: Which, face: FaceId) -> Option<Self> {
         let data = ctx.body(which).data(Feature::Face(face));
-        let (&primitive, off) = ctx.body(which).round(face.into())?;
+        let (&primitive, off) = ctx.body(which).sphere_envelope(face.into())?;
         let bounds = Obb::from_aabb(&data.bounds);
         let (primitive, bounds) = match which {
             Which::A => (primitive, bounds),

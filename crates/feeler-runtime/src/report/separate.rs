@@ -2,8 +2,8 @@
 //!
 //! Candidates for its direction come from the place where the solids meet and from their form; how far to go
 //! along each is asked of the verdict itself. Moving on may bring the solids into one another again, as a pin
-//! that crosses the other wall of its bore: therefore short ways are tried before long ones, and what is
-//! returned is only ever a translation that the verdict has accepted.
+//! that crosses the other wall of its bore: therefore short translations are tried before long ones, and what
+//! is returned is only ever a translation that the verdict has accepted.
 
 use crate::body::outward_normal;
 use crate::nearest::{NearScratch, nearest};
@@ -16,14 +16,14 @@ use std::sync::Arc;
 
 /// Decisions that one search may take.
 const DECISIONS: u32 = 200;
-/// Directions that are tried at all lengths; the others only where they promise a shorter way than the one
-/// known.
+/// Directions that are tried at all lengths; the others only where they promise a shorter translation than
+/// the one known.
 const FIRST: usize = 10;
 /// Directions closer than this (rad) are one.
 const SAME_DIRECTION: f64 = 1e-3;
-/// A direction is followed when it leads out by this part of the shortest way known.
+/// A direction is followed when it leads out by this part of the shortest translation known.
 const SHORTER: f64 = 0.98;
-/// A way is known to this part of its length, the shortest one to the other.
+/// A translation is known to this part of its length, the shortest one to the other.
 const FINE: [f64; 2] = [0.02, 1e-6];
 /// Angles (rad) by which the best direction is tilted in the end.
 const TILTS: [f64; 3] = [0.3, 0.1, 0.03];
@@ -81,26 +81,27 @@ impl Judge {
     }
 }
 
-/// The shortest way known: unit direction and length.
+/// The shortest translation known: unit direction and length.
 type Way = Option<(V3, f64)>;
 
 fn search(judge: &mut Judge, verdict: &Verdict) -> Result<Option<V3>, QueryError> {
     let least = verdict.witness.map_or(0.0, |w| w.inside_a + w.inside_b);
     let least = least.max(judge.pair.tolerances().tol);
     let (a, b) = (Arc::clone(judge.pair.body_a()), Arc::clone(judge.pair.body_b()));
-    let ways = ways(judge, verdict, (&a, &b));
+    let translations = translations(judge, verdict, (&a, &b));
     let mut best: Way = None;
-    // The shortest way past the other solid's hull is sure.
-    if let Some((d, length)) = ways.iter().min_by(|x, y| x.1.total_cmp(&y.1))
+    // The shortest translation past the other solid's hull is sure.
+    if let Some((d, length)) = translations.iter().min_by(|x, y| x.1.total_cmp(&y.1))
         && judge.ask(&(d * *length))?
     {
         best = Some((*d, *length));
     }
     // Short lengths first, in the best directions.
     let mut length = 1.01 * least;
-    let longest = best.map_or_else(|| ways.iter().fold(0.0, |l: f64, w| l.max(w.1)), |(_, known)| known);
+    let longest =
+        best.map_or_else(|| translations.iter().fold(0.0, |l: f64, w| l.max(w.1)), |(_, known)| known);
     'lengths: while length < SHORTER * longest && judge.left > 0 {
-        for (d, most) in ways.iter().take(FIRST) {
+        for (d, most) in translations.iter().take(FIRST) {
             if length <= *most && judge.ask(&(d * length))? {
                 best = Some(shortened(judge, d, [(0.5 * length).max(least), length], FINE[0])?);
                 break 'lengths;
@@ -108,7 +109,7 @@ fn search(judge: &mut Judge, verdict: &Verdict) -> Result<Option<V3>, QueryError
         }
         length *= 2.0;
     }
-    for (d, _) in &ways {
+    for (d, _) in &translations {
         improve(judge, d, least, &mut best)?;
     }
     for tilt in TILTS {
@@ -154,7 +155,7 @@ fn shortened(
 
 /// Unit directions (world), the most promising first, with the length (mm) that leads past the other solid's
 /// hull in each.
-fn ways(judge: &Judge, verdict: &Verdict, (a, b): (&Body, &Body)) -> Vec<(V3, f64)> {
+fn translations(judge: &Judge, verdict: &Verdict, (a, b): (&Body, &Body)) -> Vec<(V3, f64)> {
     let (pose_a, pose_b) = (&judge.pose_a, &judge.pose_b);
     let tol = judge.pair.tolerances().tol;
     let mut out: Vec<(V3, f64)> = Vec::new();
@@ -196,7 +197,7 @@ fn ways(judge: &Judge, verdict: &Verdict, (a, b): (&Body, &Body)) -> Vec<(V3, f6
         offer(-n_b);
         offer(n_a - n_b);
     }
-    // The shortest way of the hulls.
+    // The shortest translation of the hulls.
     if let Some((hull_a, hull_b)) = a.hull().zip(b.hull())
         && let (Ok(x), Ok(y)) = (Moved::new(&**hull_a, pose_a), Moved::new(&**hull_b, pose_b))
     {

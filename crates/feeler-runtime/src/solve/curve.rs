@@ -36,10 +36,10 @@ pub(crate) struct DerivativeSamples {
 }
 
 impl DerivativeSamples {
-    /// Given the objective at the first sample. `slack` (mm) is the way beyond the ends that the trim test
+    /// Given the objective at the first sample. `slack` (mm) is the length beyond the ends that the trim test
     /// may accept: a neighbour or a vertex then has it, too.
-    fn new(objective: &Reduced, first: Option<Jet>, stretch: &EdgeSegment, slack: f64) -> Self {
-        let EdgeSegment { width, middle, last, .. } = stretch;
+    fn new(objective: &Reduced, first: Option<Jet>, segment: &EdgeSegment, slack: f64) -> Self {
+        let EdgeSegment { width, middle, last, .. } = segment;
         let speed = middle.d1.norm();
         let margin = if speed > 0.0 { (slack / speed).min(0.05 * width) } else { 0.0 };
         let jets = [first, Jet::of(objective, middle), Jet::of(objective, last)];
@@ -60,18 +60,18 @@ impl DerivativeSamples {
     }
 }
 
-/// Tells the outlines of some areas of an edge, given in ascending order, but of those that are left `out`.
-/// `slack` is as of [`DerivativeSamples::new`].
+/// Tells the derivatives of some areas of an edge, given in ascending order, but of those that are left
+/// `out`. `slack` is as of [`DerivativeSamples::new`].
 #[inline]
-pub(crate) fn each_outline(
+pub(crate) fn each_segment(
     body: &Body,
     objective: &Reduced,
     (edge, areas): (EdgeId, &[AreaId]),
     slack: f64,
     out: &impl Fn(&EdgeSegment) -> bool,
-    tell: &mut impl FnMut(AreaId, &EdgeSegment, &DerivativeSamples),
+    visit: &mut impl FnMut(AreaId, &EdgeSegment, &DerivativeSamples),
 ) {
-    let (all, stretches) = (body.areas_of(body.data(Feature::Edge(edge))), body.stretches_of(edge));
+    let (all, segments) = (body.areas_of(body.data(Feature::Edge(edge))), body.segments_of(edge));
     let mut k = 0;
     // The place in the edge behind the last area that was looked at, and the objective there.
     let mut end = None;
@@ -79,24 +79,24 @@ pub(crate) fn each_outline(
         while all[k] != area {
             k += 1;
         }
-        let stretch = &stretches[k];
-        if out(stretch) {
+        let segment = &segments[k];
+        if out(segment) {
             continue;
         }
         let first = end
-            .filter(|(place, _)| *place == k && stretch.is_joined)
+            .filter(|(place, _)| *place == k && segment.is_joined)
             .map_or_else(|| Jet::of(objective, &body.curve_samples_of(area)[0]), |(_, jet)| jet);
-        let outline = DerivativeSamples::new(objective, first, stretch, slack);
-        end = Some((k + 1, outline.jets[2]));
-        tell(area, stretch, &outline);
+        let derivatives = DerivativeSamples::new(objective, first, segment, slack);
+        end = Some((k + 1, derivatives.jets[2]));
+        visit(area, segment, &derivatives);
     }
 }
 
-/// All minima over `area` of free edge `edge`, given its outline.
+/// All minima over `area` of free edge `edge`, given its derivatives.
 pub(crate) fn solve(
     ctx: &Context<'_>,
     pair: &ReducedPair<'_>,
-    outline: &DerivativeSamples,
+    derivatives: &DerivativeSamples,
     (edge, area): (EdgeId, AreaId),
     out: &mut Solved,
 ) {
@@ -106,12 +106,12 @@ pub(crate) fn solve(
     let samples = body.curve_samples_of(area);
     let f = |t: f64| Jet::of(pair.objective, &curve.derivs(t));
     let known = |i: usize| match i {
-        0 => outline.jets[0],
-        MIDDLE => outline.jets[1],
-        CURVE_STEPS => outline.jets[2],
+        0 => derivatives.jets[0],
+        MIDDLE => derivatives.jets[1],
+        CURVE_STEPS => derivatives.jets[2],
         _ => Jet::of(pair.objective, &samples[i]),
     };
-    minima(&f, (rect.u0, rect.u1), &known, outline.margin, &mut |t| {
+    minima(&f, (rect.u0, rect.u1), &known, derivatives.margin, &mut |t| {
         report(ctx, pair, edge, t, out);
     });
 }
@@ -278,20 +278,20 @@ fn steps(
 
 /// Whether the derivative stays off zero over a step of this length by what its values and slopes at the ends
 /// tell, when the gradient may be `off` the one they come from. The cubic through them is off its chord by at
-/// most 4/27 of the sum of what the slopes at the ends differ from the chord's; it is given [`ROOM`] instead.
-/// It says nothing over steps in which the objective may be sharp: beside the thin tube of a torus the
-/// derivative leaves a constant value and comes back to it.
+/// most 4/27 of the sum of what the slopes at the ends differ from the chord's; it is given [`SLOPE_SLACK`]
+/// instead. It says nothing over steps in which the objective may be sharp: beside the thin tube of a torus
+/// the derivative leaves a constant value and comes back to it.
 fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64) -> bool {
     let smooth = a.sharpness.max(b.sharpness) * step <= SMOOTH;
     let chord = (b.d1 - a.d1) / step;
     let bend = step * ((a.d2 - chord).abs() + (b.d2 - chord).abs());
     let least = (a.d1.abs() - off * a.speed).min(b.d1.abs() - off * b.speed);
-    smooth && (a.d1 > 0.0) == (b.d1 > 0.0) && least > ROOM * bend
+    smooth && (a.d1 > 0.0) == (b.d1 > 0.0) && least > SLOPE_SLACK * bend
 }
 
 /// What a derivative may be off its chord, in sums of what the slopes at the ends are: five times as much as
 /// a cubic.
-const ROOM: f64 = 0.75;
+const SLOPE_SLACK: f64 = 0.75;
 /// Longest step over which derivatives at the ends tell what is between, in distances from where there are
 /// none.
 const SMOOTH: f64 = 0.5;
@@ -498,8 +498,8 @@ mod tests {
             // A short piece that is plain rises or falls as a whole.
             let start = rng.random_range(-9.0..8.0);
             let ends = [start, start + 0.25, start + 0.5];
-            let outline = DerivativeSamples { jets: ends.map(&f), width: 0.5, margin: 0.0 };
-            if outline.is_plain(0.0) {
+            let derivatives = DerivativeSamples { jets: ends.map(&f), width: 0.5, margin: 0.0 };
+            if derivatives.is_plain(0.0) {
                 plain += 1;
                 let rises = |k: u32| f(start + 0.5 * f64::from(k) / 100.0).is_none_or(|jet| jet.d1 > 0.0);
                 assert!(
@@ -558,8 +558,8 @@ mod tests {
                 d2: second,
             };
             let jets = [0.0, 0.5 * width, width].map(|t| Jet::of(&objective, &arc(t)));
-            let outline = DerivativeSamples { jets, width, margin: 1e-5 };
-            let is_plain = outline.is_plain(2.0 * (angle * d_max + deviation));
+            let derivatives = DerivativeSamples { jets, width, margin: 1e-5 };
+            let is_plain = derivatives.is_plain(2.0 * (angle * d_max + deviation));
             plain += usize::from(is_plain);
             // The distance to the wave, from its foot by Newton.
             let distance = |t: f64| {

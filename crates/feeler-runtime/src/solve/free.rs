@@ -18,8 +18,8 @@ use super::signed::{self, Place, Signed};
 use crate::Stats;
 use crate::body::ids::AreaPair;
 use crate::body::outward_normal;
+use crate::body::samples::GRID_POINTS;
 use crate::body::samples::MARGIN;
-use crate::body::samples::ROOM;
 use crate::query::{Candidate, Context};
 use crate::side::Which;
 use arrayvec::ArrayVec;
@@ -193,8 +193,8 @@ fn pressed_over(
     let (grid, onto_grid, onto_normals) =
         (body.grid_of(own), partner.grid_of(other), partner.normals_of(other));
     let to_other = ctx.pose_to_other(which);
-    let mut values = [f64::INFINITY; ROOM];
-    let mut feet = [[0.0; 2]; ROOM];
+    let mut values = [f64::INFINITY; GRID_POINTS];
+    let mut feet = [[0.0; 2]; GRID_POINTS];
     for (k, p) in grid.points().iter().enumerate() {
         let foot = onto_grid.foot(&(to_other * p));
         feet[k] = foot.params;
@@ -352,11 +352,11 @@ fn starts(
     let [over, onto] = [over, onto].map(|(body, area)| body.grid_of(area));
     // In the frame of the larger grid.
     let (rotation, translation) = (pose.rotation.to_rotation_matrix(), pose.translation.vector);
-    let mut values = [f64::INFINITY; ROOM];
-    let mut feet = [[0.0; 2]; ROOM];
-    let mut beyond = [[0.0; 2]; ROOM];
+    let mut values = [f64::INFINITY; GRID_POINTS];
+    let mut feet = [[0.0; 2]; GRID_POINTS];
+    let mut beyond = [[0.0; 2]; GRID_POINTS];
     // The normals of a minimum are opposite, but for what edges and the user's angle leave open.
-    let mut sums = [V3::zeros(); ROOM];
+    let mut sums = [V3::zeros(); GRID_POINTS];
     for (k, (p, n)) in over.points().iter().zip(normals_over.vectors()).enumerate() {
         let foot = onto.foot(&(rotation * p + translation));
         (feet[k], beyond[k]) = (foot.params, foot.beyond);

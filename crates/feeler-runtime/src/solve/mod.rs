@@ -275,12 +275,13 @@ impl<'a> ReducedSolve<'a> {
 
     /// Whether a ball about a point, given what is known of the gradient there, holds nothing of an area:
     /// nothing with a normal opposite to a polar of it, or nothing in reach. The signed distance changes by
-    /// no more than the way, inside and outside.
+    /// no more than the displacement, inside and outside.
     fn holds_none(&self, area: AreaId, center: &P3, reach: f64, around: Option<(f64, V3, f64)>) -> bool {
         let Self { ctx, primitive, free, extent, .. } = self;
         let turned = around.filter(|_| ctx.cull.is_some());
         let value = || Some(signed_distance_form(primitive, center)?.value);
-        turned.is_some_and(|(_, gradient, turn)| faces_away(ctx, (ctx.body(*free), area), &gradient, turn))
+        turned
+            .is_some_and(|(_, gradient, spread)| faces_away(ctx, (ctx.body(*free), area), &gradient, spread))
             || around
                 .map(|g| g.0)
                 .or_else(value)
@@ -295,22 +296,29 @@ impl<'a> ReducedSolve<'a> {
             self.is_far(&obb.center, obb.radius())
         };
         // Nothing is made for edges that only were near lately.
-        if !body.has_stretches(edge) && areas.iter().all(is_far) {
+        if !body.has_segments(edge) && areas.iter().all(is_far) {
             return;
         }
         let slack = self.deviation + ctx.tol.trim;
-        let is_out = |stretch: &EdgeSegment| self.is_far(&stretch.middle.p, stretch.radius);
-        curve::each_outline(body, objective, (edge, areas), slack, &is_out, &mut |area, stretch, outline| {
-            if outline.is_plain(0.0) {
-                return;
-            }
-            let (center, reach) = (&stretch.middle.p, stretch.radius + ctx.tol.tol);
-            let around = gradient_over_ball(self.primitive, center, reach);
-            if !self.holds_none(area, center, reach, around) {
-                stats.exact_solves += 1;
-                curve::solve(ctx, &self.pair(), outline, (edge, area), out);
-            }
-        });
+        let is_out = |segment: &EdgeSegment| self.is_far(&segment.middle.p, segment.radius);
+        curve::each_segment(
+            body,
+            objective,
+            (edge, areas),
+            slack,
+            &is_out,
+            &mut |area, segment, derivatives| {
+                if derivatives.is_plain(0.0) {
+                    return;
+                }
+                let (center, reach) = (&segment.middle.p, segment.radius + ctx.tol.tol);
+                let around = gradient_over_ball(self.primitive, center, reach);
+                if !self.holds_none(area, center, reach, around) {
+                    stats.exact_solves += 1;
+                    curve::solve(ctx, &self.pair(), derivatives, (edge, area), out);
+                }
+            },
+        );
     }
 
     fn face(&self, face: FaceId, areas: &[AreaId], out: &mut Solved, stats: &mut Stats) {

@@ -49,7 +49,7 @@ const CLEARLY: f64 = 2.0;
 const MARGIN: f64 = 0.5;
 /// What else may be between a critical pair of the canonical features and that of the free-form ones, in ways
 /// θ / λ.
-const WAYS: f64 = 2.0;
+const DISPLACEMENTS: f64 = 2.0;
 /// Feet are looked for in boxes that a point is this far outside of, relative to their size.
 const BESIDE: f64 = 0.01;
 /// Half of the smallest eigenvalue of ½ distance² that the second order tells from zero.
@@ -148,8 +148,8 @@ fn open_pairs(
     let slack = body.data(Feature::Edge(edge)).deviation + ctx.tol.trim;
     open.clear();
     open.reserve(areas.len());
-    curve::each_outline(body, &objective, (edge, areas), slack, &|_| false, &mut |area, _, outline| {
-        if !outline.is_plain(off) {
+    curve::each_segment(body, &objective, (edge, areas), slack, &|_| false, &mut |area, _, derivatives| {
+        if !derivatives.is_plain(off) {
             open.push(area);
         }
     });
@@ -265,7 +265,7 @@ fn decided(
                 SecondOrder::Semidefinite { min_eig } => (false, min_eig.abs()),
                 SecondOrder::Strict { min_eig } => (true, min_eig),
             };
-        let radius = WAYS * angle / min_eig + deviation + ctx.tol.same;
+        let radius = DISPLACEMENTS * angle / min_eig + deviation + ctx.tol.same;
         if radius.is_nan() {
             return None;
         }
@@ -299,8 +299,8 @@ fn decided(
 }
 
 /// Of the areas of a feature the one with the foot nearest to a point (frame of A), and the unit-box
-/// parameters of that foot; none when the point is farther from all their boxes than `within` and what grids are
-/// off.
+/// parameters of that foot; none when the point is farther from all their boxes than `within` and what grids
+/// are off.
 fn start(
     ctx: &Context<'_>,
     which: Which,

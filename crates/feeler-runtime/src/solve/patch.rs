@@ -14,7 +14,7 @@ use super::{FreePoint, ReducedPair, Solved, candidate_of};
 use crate::Stats;
 use crate::body::outward_normal;
 use crate::body::samples::MARGIN;
-use crate::body::samples::{ROOM, at};
+use crate::body::samples::{GRID_POINTS, at};
 use crate::query::Context;
 use arrayvec::ArrayVec;
 use feeler_geom::{P2, Rect, Surface, V3};
@@ -50,14 +50,14 @@ pub(crate) fn solve(
     let goal = goal(ctx, objective);
     let mut eval = |x: &Vector2<f64>| evaluate(objective, surface, rect, x, ctx.tol.eps);
     let samples = body.grid_of(area);
-    let mut values = [f64::INFINITY; ROOM];
-    let mut slopes = [[f64::NAN; 2]; ROOM];
+    let mut values = [f64::INFINITY; GRID_POINTS];
+    let mut slopes = [[f64::NAN; 2]; GRID_POINTS];
     for (k, p) in samples.points().iter().enumerate() {
         if let Some((value, gradient)) = objective.slope(p) {
             (values[k], slopes[k]) = (value, samples.slopes(k, &gradient));
         }
     }
-    // The distance changes by no more than the way.
+    // The distance changes by no more than the displacement.
     let lowest = values.iter().fold(f64::INFINITY, |m, v| m.min(*v));
     let nearest = if objective.squared { (2.0 * lowest.max(0.0)).sqrt() } else { lowest };
     if nearest > ctx.d_max + samples.radius {

@@ -16,7 +16,7 @@ use nalgebra::{Matrix2, SMatrix, SVector, Vector2};
 const FOOT_STEPS: usize = 20;
 /// Longest step to a foot in the unit box of its leaf.
 const LONGEST: f64 = 0.5;
-/// Feet are looked for so far (of the leaf's rectangle) outside the leaf: the way to a minimum may lead
+/// Feet are looked for so far (of the leaf's rectangle) outside the leaf: the path to a minimum may lead
 /// there.
 const BESIDE: f64 = 1.0;
 /// Steps (in roundings of a footpoint) below which a foot has been found, and is as good as it gets.
@@ -72,8 +72,8 @@ impl<'a> Signed<'a> {
             let slope = Vector2::new(off.dot(&tangents[0]), off.dot(&tangents[1]));
             let full = first - Matrix2::from_fn(|i, j| off.dot(&jet.second[i + j]));
             let step = full.cholesky().or_else(|| first.cholesky())?.solve(&slope);
-            let way = (tangents[0] * step.x + tangents[1] * step.y).norm();
-            if way <= DONE * self.eps || (way <= FOUND * self.eps && way >= 0.5 * last) {
+            let moved = (tangents[0] * step.x + tangents[1] * step.y).norm();
+            if moved <= DONE * self.eps || (moved <= FOUND * self.eps && moved >= 0.5 * last) {
                 let normal = tangents[0].cross(&tangents[1]).normalize() * self.onto.outward();
                 let distance = off.dot(&normal);
                 let second = Matrix2::from_fn(|i, j| -normal.dot(&jet.second[i + j]));
@@ -83,7 +83,7 @@ impl<'a> Signed<'a> {
                 let bending = (bending + bending.transpose()) * 0.5;
                 return Some(Foot { at: y, distance, normal, tangents, bending });
             }
-            last = way;
+            last = moved;
             y += step * (LONGEST / step.amax()).min(1.0);
             if y.iter().any(|c| !(-BESIDE..=1.0 + BESIDE).contains(c)) {
                 return None;

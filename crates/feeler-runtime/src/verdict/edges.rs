@@ -4,8 +4,8 @@ use super::overlap::SeparationCache;
 use super::rooms::{Known, Open, Question, Room, off_areas};
 use super::{BESIDE, Decision, Evidence, SLACK, closed_form, patch_of};
 use crate::Body;
+use crate::body::edge_arcs::EdgeArc;
 use crate::body::ids::{AreaPair, FacePair};
-use crate::body::tracks::EdgeArc;
 use crate::nearest::foot_on_face;
 use crate::query::Context;
 use crate::side::Which;
@@ -53,11 +53,11 @@ pub(super) fn through_faces(
     let ctx = decision.ctx;
     let other = own.other();
     let (body, facing) = (ctx.body(own), ctx.body(other));
-    // A track against a face with a closed form as a whole, or against an area: both in one number, which is
+    // An arc against a face with a closed form as a whole, or against an area: both in one number, which is
     // quick to sort.
     meetings.clear();
     let to_own = &PoseMatrix::from(ctx.pose_to_other(other));
-    // Pairs of an area of A follow each other, and so do the tracks of a face.
+    // Pairs of an area of A follow each other, and so do the arcs of a face.
     let mut placed: Option<(AreaId, Obb)> = None;
     let faces = |&(i, j): &AreaPair| {
         if own == Which::A {
@@ -69,7 +69,7 @@ pub(super) fn through_faces(
     for group in overlaps.chunk_by(|p, q| faces(p) == faces(q)) {
         let [mine, face] = faces(&group[0]);
         let whole = closed_form(facing, face);
-        let open = whole.and_then(|primitive| open_tracks(decision, own, [mine, face], primitive));
+        let open = whole.and_then(|primitive| open_arcs(decision, own, [mine, face], primitive));
         if open.as_ref().is_some_and(|open| open.is_empty()) {
             continue;
         }
@@ -82,8 +82,8 @@ pub(super) fn through_faces(
                 Some(last) if last.0 == theirs => last,
                 last => last.insert(place()),
             };
-            let near = body.tracks().of_area(area).iter().filter(|ball| {
-                if open.as_ref().is_some_and(|open| !open.contains(&ball.track)) {
+            let near = body.edge_arcs().of_area(area).iter().filter(|ball| {
+                if open.as_ref().is_some_and(|open| !open.contains(&ball.arc)) {
                     return false;
                 }
                 let Some((apart, channels)) = memory.as_mut() else { return true };
@@ -91,10 +91,10 @@ pub(super) fn through_faces(
                     return false;
                 }
                 // An edge is on both its faces, up to what it is off them.
-                let track = &body.tracks().list[ball.track as usize];
-                apart.spare(ctx, channels, ordered(own, track.beside, face), track.off).is_none()
+                let arc = &body.edge_arcs().list[ball.arc as usize];
+                apart.spare(ctx, channels, ordered(own, arc.beside, face), arc.off).is_none()
             });
-            meetings.extend(near.map(|ball| (u64::from(ball.track) << 32) | u64::from(target.number())));
+            meetings.extend(near.map(|ball| (u64::from(ball.arc) << 32) | u64::from(target.number())));
         }
     }
     // Room for other poses: what is allocated must not depend on the step.
@@ -104,13 +104,13 @@ pub(super) fn through_faces(
     meetings.iter().any(|&m| {
         #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
         let (t, target) = ((m >> 32) as u32, m as u32);
-        through_face(decision, own, &body.tracks().list[t as usize], Target::of_number(target))
+        through_face(decision, own, &body.edge_arcs().list[t as usize], Target::of_number(target))
     })
 }
 
 /// Arcs of edges of a face that may cross the surface of one of the other solid, if all others are known not
 /// to.
-fn open_tracks(
+fn open_arcs(
     decision: &mut Decision<'_>,
     own: Which,
     faces: FacePair,
@@ -132,19 +132,19 @@ fn open_tracks(
     let least = LEAST_ROOM * tol;
     let mut room = Room::ALL;
     let mut open = Open::new();
-    for t in body.tracks().of_face(mine) {
-        let track = &body.tracks().list[t as usize];
-        let (center, radius) = (ctx.pose_to_other(own) * track.middle(), track.radius());
+    for t in body.edge_arcs().of_face(mine) {
+        let arc = &body.edge_arcs().list[t as usize];
+        let (center, radius) = (ctx.pose_to_other(own) * arc.middle(), arc.radius());
         // Most are far from all of the face.
         let far = facing.features()[face.index()].bounds.distance_sq(&center).sqrt() - radius;
         if far > FAR * facing.size() {
             room.areas = room.areas.min(far);
             continue;
         }
-        let arc = track.arc(body);
+        let curve = arc.curve(body);
         let mut surface = f64::INFINITY;
         let mut budget = ROOM_BUDGET;
-        let search = curve_through_level(&arc, &level, Some(&mut surface), &mut budget, &mut |_| true);
+        let search = curve_through_level(&curve, &level, Some(&mut surface), &mut budget, &mut |_| true);
         let clear = if search == Search::Complete { surface } else { 0.0 };
         if clear > least {
             room.surface = room.surface.min(clear);
@@ -165,11 +165,11 @@ fn open_tracks(
     }
 }
 
-/// Room (in tolerances) with which a track is clear of a surface.
+/// Room (in tolerances) with which an arc is clear of a surface.
 const LEAST_ROOM: f64 = 32.0;
-/// Distance from a face, in sizes of its solid, from which on a track need not be told from its surface.
+/// Distance from a face, in sizes of its solid, from which on an arc need not be told from its surface.
 const FAR: f64 = 0.02;
-/// Cells that one track may take for it.
+/// Cells that one arc may take for it.
 const ROOM_BUDGET: u32 = 64;
 
 /// Whether an axis of a box tells a ball from it.
@@ -180,12 +180,12 @@ fn is_off(obb: &Obb, center: &P3, radius: f64) -> bool {
     x | y | z
 }
 
-/// One track through one face or area.
-fn through_face(decision: &mut Decision<'_>, own: Which, track: &EdgeArc, target: Target) -> bool {
+/// One arc through one face or area.
+fn through_face(decision: &mut Decision<'_>, own: Which, arc: &EdgeArc, target: Target) -> bool {
     let ctx = decision.ctx;
     let (body, facing) = (ctx.body(own), ctx.body(own.other()));
     let tol = ctx.tol.tol;
-    let arc = track.arc(body);
+    let curve = arc.curve(body);
     let given = decision.take(1);
     let mut left = given;
     let pose = ctx.pose_to_other(own.other());
@@ -193,8 +193,8 @@ fn through_face(decision: &mut Decision<'_>, own: Which, track: &EdgeArc, target
         Target::Area(area) => {
             let Some((f, patch)) = patch_of(facing, area, Some(pose)) else { return false };
             let shifted = Shifted { patch, by: decision.level, slack: SLACK * tol };
-            let search = curve_through_patch(&arc, &shifted, &mut left, &mut |s, uv| {
-                crossing(decision, own, track, s, (f, Some(uv)))
+            let search = curve_through_patch(&curve, &shifted, &mut left, &mut |s, uv| {
+                crossing(decision, own, arc, s, (f, Some(uv)))
             });
             (f, search)
         }
@@ -202,13 +202,13 @@ fn through_face(decision: &mut Decision<'_>, own: Which, track: &EdgeArc, target
             let Some(primitive) = closed_form(facing, f) else { return false };
             let primitive = primitive.transformed(pose);
             let level = Level { primitive: &primitive, at: -decision.level, slack: SLACK * tol };
-            let search = curve_through_level(&arc, &level, None, &mut left, &mut |s| {
-                crossing(decision, own, track, s, (f, None))
+            let search = curve_through_level(&curve, &level, None, &mut left, &mut |s| {
+                crossing(decision, own, arc, s, (f, None))
             });
             (f, search)
         }
     };
-    decision.settle(given, left, search, || (ctx.in_a(own, &track.middle()), ordered(own, track.face, face)))
+    decision.settle(given, left, search, || (ctx.in_a(own, &arc.middle()), ordered(own, arc.face, face)))
 }
 
 /// Faces of A and B.
@@ -216,25 +216,25 @@ pub(super) fn ordered(own: Which, mine: FaceId, theirs: FaceId) -> FacePair {
     if own == Which::A { [mine, theirs] } else { [theirs, mine] }
 }
 
-/// A crossing of a track with the surface of a face: evidence when it is in the trims.
+/// A crossing of an arc with the surface of a face: evidence when it is in the trims.
 fn crossing(
     decision: &mut Decision<'_>,
     own: Which,
-    track: &EdgeArc,
+    arc: &EdgeArc,
     s: f64,
     (face, uv): (FaceId, Option<P2>),
 ) -> bool {
     let ctx = decision.ctx;
-    let (p, d) = track.eval(ctx.body(own), s);
+    let (p, d) = arc.eval(ctx.body(own), s);
     let Some(deviation) = on_face(ctx, own.other(), face, &(ctx.pose_to_other(own) * p), uv) else {
         return false;
     };
     let turned = |v: V3| if own == Which::A { v } else { ctx.pose_ab * v };
     decision.weigh(&Evidence {
         p: ctx.in_a(own, &p),
-        faces: ordered(own, track.face, face),
+        faces: ordered(own, arc.face, face),
         along: d.try_normalize(0.0).map(turned),
-        deviation: deviation.max(track.piece.deviation),
+        deviation: deviation.max(arc.piece.deviation),
     })
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Overlaps {
     pub pairs: Vec<AreaPair>,
     pub keys: Vec<u128>,
     placed: PlacedTree<FaceNode>,
-    rounds: PlacedEnvelopes,
+    envelopes: PlacedEnvelopes,
     pub apart: SeparationCache,
     tree: PairTree<()>,
     /// The tolerance that the tree was made with.
@@ -75,17 +75,17 @@ pub(super) fn overlapping_faces(ctx: &Context<'_>, moved: &AccumulatedMotion, sc
         return;
     }
     scratch.placed.restart(ctx.b.faces());
-    scratch.rounds.restart(ctx.b);
+    scratch.envelopes.restart(ctx.b);
     scratch.apart.begin();
     if scratch.valid_for != Some(ctx.tol.tol) {
         scratch.tree.clear();
         scratch.apart.clear();
         scratch.valid_for = Some(ctx.tol.tol);
     }
-    let Overlaps { tree, pairs, placed, rounds, apart, .. } = scratch;
+    let Overlaps { tree, pairs, placed, envelopes, apart, .. } = scratch;
     let pose = PoseMatrix::from(&ctx.pose_ab);
     let channels = MotionChannels::new(ctx.b, moved);
-    tree.walk(moved, &mut Meetings { ctx, pose, channels, pairs, placed, rounds, apart });
+    tree.walk(moved, &mut Meetings { ctx, pose, channels, pairs, placed, envelopes, apart });
     tree.reserve_active(pairs);
 }
 
@@ -96,7 +96,7 @@ struct Meetings<'a> {
     channels: MotionChannels<'a>,
     pairs: &'a mut Vec<AreaPair>,
     placed: &'a mut PlacedTree<FaceNode>,
-    rounds: &'a mut PlacedEnvelopes,
+    envelopes: &'a mut PlacedEnvelopes,
     apart: &'a mut SeparationCache,
 }
 
@@ -218,11 +218,11 @@ impl Meetings<'_> {
             0 => {
                 let face = node_a.face()?;
                 let other = &self.placed.get(ctx.b.faces(), &self.pose, pair.1).obb;
-                by_form(Which::A, face, misses(ctx.a.round(face.into())?, other))
+                by_form(Which::A, face, misses(ctx.a.sphere_envelope(face.into())?, other))
             }
             1 => {
                 let face = node_b.face()?;
-                let (p, off) = self.rounds.get(ctx.b, &ctx.pose_ab, face.into())?;
+                let (p, off) = self.envelopes.get(ctx.b, &ctx.pose_ab, face.into())?;
                 by_form(Which::B, face, misses((p, *off), &node_a.obb))
             }
             _ => {
@@ -243,7 +243,7 @@ impl Pairs for Meetings<'_> {
         None
     }
 
-    fn settled(&self, _: u32) -> bool {
+    fn resolved(&self, _: u32) -> bool {
         false
     }
 

@@ -53,7 +53,7 @@ impl Question {
     }
 }
 
-/// Most tracks that a proof about edges leaves out.
+/// Most arcs that a proof about edges leaves out.
 pub(super) const MOST_OPEN: usize = 6;
 
 /// Arcs of edges that may cross the surface.
@@ -62,7 +62,7 @@ pub(super) type Open = arrayvec::ArrayVec<u32, MOST_OPEN>;
 /// What is known of a question.
 #[derive(Clone, Debug)]
 pub(super) enum Known {
-    /// No crossing is found but on these tracks.
+    /// No crossing is found but on these arcs.
     Clear(Open),
     /// Nothing, and it is worth to find out.
     Open,
@@ -193,14 +193,19 @@ impl Entry {
             }
             _ => (data.bounds.center(), 0.5 * data.extent),
         };
-        way_of_form(primitive, poses, (&center, radius + beside)) < self.room.surface
-            && (self.room.areas == f64::INFINITY || way_of_box(&other.bounds, poses) < self.room.areas)
+        displacement_of_form(primitive, poses, (&center, radius + beside)) < self.room.surface
+            && (self.room.areas == f64::INFINITY
+                || displacement_of_box(&other.bounds, poses) < self.room.areas)
     }
 }
 
 /// How far (mm) the signed distance from a primitive changes in a ball when it is moved by the second pose
 /// instead of the first one.
-fn way_of_form(primitive: &Primitive, [before, now]: [&Pose; 2], (center, radius): (&P3, f64)) -> f64 {
+fn displacement_of_form(
+    primitive: &Primitive,
+    [before, now]: [&Pose; 2],
+    (center, radius): (&P3, f64),
+) -> f64 {
     let moved = |p: &P3| (before * p, now * p);
     let turned = |v| (before * v, now * v);
     // About its axis and where that is, a turn by no more than its direction changes takes one place to the
@@ -232,7 +237,7 @@ fn way_of_form(primitive: &Primitive, [before, now]: [&Pose; 2], (center, radius
 }
 
 /// How far (mm) a point of a box moves.
-fn way_of_box(bounds: &Aabb, [before, now]: [&Pose; 2]) -> f64 {
+fn displacement_of_box(bounds: &Aabb, [before, now]: [&Pose; 2]) -> f64 {
     let center = bounds.center();
     let (p, q) = (before.rotation.coords, now.rotation.coords);
     // Both signs are the same turn; half the angle's sine is no more than twice that of its half.
@@ -293,10 +298,10 @@ mod tests {
         Pose::new(vector(rng, scale), vector(rng, scale)) * about
     }
 
-    /// Signed distances change by no more than the way of a form, points of a box move no more than the way
-    /// of a box, and a turn of a form about its own axis is no way.
+    /// Signed distances change by no more than the displacement of a form, points of a box move no more than
+    /// that of a box, and a turn of a form about its own axis is no displacement.
     #[test]
-    fn ways_hold() {
+    fn displacements_hold() {
         let mut rng = SmallRng::seed_from_u64(3);
         let mut tight = 0;
         for _ in 0..5000 {
@@ -304,7 +309,7 @@ mod tests {
             let before = Pose::new(vector(&mut rng, 3.0), vector(&mut rng, 3.0));
             let now = before * motion(&mut rng, &form);
             let (center, radius) = (P3::from(vector(&mut rng, 5.0)), rng.random_range(0.0..2.0));
-            let way = way_of_form(&form, [&before, &now], (&center, radius));
+            let displacement = displacement_of_form(&form, [&before, &now], (&center, radius));
             let [from, to] = [before, now].map(|pose| form.transformed(&pose));
             let mut most = 0.0_f64;
             for _ in 0..20 {
@@ -313,13 +318,13 @@ mod tests {
                 let [Some(x), Some(y)] = values else { continue };
                 most = most.max((x - y).abs());
             }
-            assert!(most <= way + 1e-12, "{most} > {way}: {form:?}");
-            tight += usize::from(way < 4.0 * most + 1e-12);
+            assert!(most <= displacement + 1e-12, "{most} > {displacement}: {form:?}");
+            tight += usize::from(displacement < 4.0 * most + 1e-12);
             let bounds = Aabb::of_points(&[P3::from(vector(&mut rng, 2.0)), P3::from(vector(&mut rng, 2.0))]);
-            let way = way_of_box(&bounds, [&before, &now]);
+            let displacement = displacement_of_box(&bounds, [&before, &now]);
             for p in feeler_geom::Obb::from_aabb(&bounds).corners() {
                 let moved = (now * p - before * p).norm();
-                assert!(moved <= way + 1e-12, "{moved} > {way}");
+                assert!(moved <= displacement + 1e-12, "{moved} > {displacement}");
             }
         }
         assert!(tight > 1500, "{tight}");

@@ -227,7 +227,7 @@ impl CullContext {
             let by_a = along(&a.cap, axis, spare.angles[0]);
             slack + reach * by_a.min(along(&b.cap, axis, spare.angles[1]))
         };
-        // Boxes come nearer by the way, and axes turn against cones.
+        // Boxes come nearer by the displacement, and axes rotate against cones.
         unreachable_in_frame(&a.obb, &b.obb, slack, extent)
             .map(|spare| Motion { displacement: 0.5 * spare, rotation: 0.5 * spare / reach })
     }

@@ -392,9 +392,9 @@ mod tests {
         assert!(motion_tracker.total.of(0).rotation < 1e-12, "nothing is added");
     }
 
-    /// The distance from what is of revolution about an axis, of A or of B, changes by no more than the way
-    /// by the channel of the axis, and its direction by no more than the turn, also where its own axis is a
-    /// little off; turns about the axis alone are none.
+    /// The distance from what is of revolution about an axis, of A or of B, changes by no more than the
+    /// displacement by the channel of the axis, and its direction by no more than the turn, also where its
+    /// own axis is a little off; turns about the axis alone are none.
     #[test]
     fn forms_move_with_their_axes() {
         let mut rng = SmallRng::seed_from_u64(2);

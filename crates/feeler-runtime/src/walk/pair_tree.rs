@@ -32,7 +32,7 @@ pub(crate) trait Pairs {
     /// group.
     fn group(&self, note: Self::Note) -> Option<u32>;
     /// Whether what is at and below a pair of this group needs no look in this walk.
-    fn settled(&self, group: u32) -> bool;
+    fn resolved(&self, group: u32) -> bool;
     /// What a pair is. `hint` is what the last test of the pair has left there, [`NO_HINT`] before the first
     /// one.
     fn test(&mut self, pair: NodePair, note: Self::Note, hint: &mut u8) -> Verdict;
@@ -69,7 +69,7 @@ struct PairNode<T> {
     place: u32,
     state: State,
     hint: u8,
-    /// Before and behind it in a list of settled pairs: see [`Deferred`].
+    /// Before and behind it in a list of resolved pairs: see [`Deferred`].
     list: [u32; 2],
 }
 
@@ -81,7 +81,7 @@ enum State {
     Active,
     Culled,
     /// In no need of a look.
-    Settled,
+    Resolved,
 }
 
 /// No pair; in the front, one that is there no more.
@@ -91,10 +91,10 @@ const GONE: u32 = u32::MAX;
 /// no harm.
 const TEST_EVERY: u32 = 16;
 /// Walks after which a pair that stays culled is tried to be pruned with its sibling: a test that fails more
-/// often than not. (Those that are settled are tried at once.)
+/// often than not. (Those that are resolved are tried at once.)
 const PRUNE_EVERY: u32 = 8;
 
-/// The settled pairs of each group, as lists through the pairs, which cost no memory of their own. List 0 is
+/// The resolved pairs of each group, as lists through the pairs, which cost no memory of their own. List 0 is
 /// that of pairs which are about to be looked at, list `g + 1` that of group `g`.
 #[derive(Clone, Debug, Default)]
 struct Deferred {
@@ -179,7 +179,7 @@ pub(crate) struct PairTree<T> {
     front: Vec<u32>,
     /// When each of them is to be looked at again; active ones have a list of their own.
     due: Deadlines,
-    outlook: UpcomingQueue,
+    upcoming: UpcomingQueue,
     /// Places that a walk looks at.
     now: Vec<u32>,
     /// The active pairs, and those of the last walk.
@@ -198,7 +198,7 @@ impl<T> Default for PairTree<T> {
             free: vec![],
             front: vec![],
             due: Deadlines::default(),
-            outlook: UpcomingQueue::default(),
+            upcoming: UpcomingQueue::default(),
             now: vec![],
             active: [vec![], vec![]],
             deferred: Deferred::default(),
@@ -216,7 +216,7 @@ impl<T: Copy> PairTree<T> {
         self.free.clear();
         self.front.clear();
         self.due.truncate(0);
-        self.outlook.clear();
+        self.upcoming.clear();
         self.active.iter_mut().for_each(Vec::clear);
         self.deferred.clear();
         (self.gone, self.walks) = (0, 0);
@@ -244,11 +244,11 @@ impl<T: Copy> PairTree<T> {
         }
         self.walks = self.walks.wrapping_add(1);
         self.look_at_active(moved, pairs);
-        let told = moved.accumulated();
+        let reached = moved.accumulated();
         // What is opened goes behind and is looked at at once.
         let mut now = std::mem::take(&mut self.now);
-        self.outlook.renew(moved, &self.due);
-        self.outlook.take_due(told, &mut now);
+        self.upcoming.renew(moved, &self.due);
+        self.upcoming.take_due(reached, &mut now);
         for places in now.chunks(TOUCHED) {
             self.touch(places, pairs);
             for &place in places {
@@ -260,8 +260,8 @@ impl<T: Copy> PairTree<T> {
         self.now = now;
         for i in 0..self.deferred.groups.len() {
             let group = self.deferred.groups[i];
-            if !pairs.settled(group) {
-                self.look_at_parked(group, moved, pairs);
+            if !pairs.resolved(group) {
+                self.test_deferred(group, moved, pairs);
             }
         }
         self.deferred.forget_empty_groups();
@@ -276,7 +276,7 @@ impl<T: Copy> PairTree<T> {
             places.clear();
             places.reserve(self.front.capacity());
         }
-        let UpcomingQueue { soon, is_listed, .. } = &mut self.outlook;
+        let UpcomingQueue { soon, is_listed, .. } = &mut self.upcoming;
         soon.reserve(self.front.capacity() - soon.len());
         is_listed.reserve(self.front.capacity() - is_listed.len());
         if self.gone > self.front.len() / 8 {
@@ -299,14 +299,14 @@ impl<T: Copy> PairTree<T> {
     fn push(&mut self, pair: u32) {
         self.front.push(pair);
         self.due.push(Deadline::NOW);
-        self.outlook.is_listed.push(false);
+        self.upcoming.is_listed.push(false);
     }
 
     /// Notes for how long the pair at a place stays what it is.
     fn set_margin(&mut self, place: usize, moved: &AccumulatedMotion, margin: Margin) {
         let due = moved.due(margin);
         self.due.set(place, due);
-        self.outlook.add(place, due);
+        self.upcoming.add(place, due);
     }
 
     /// Takes the active pairs for active again but for those whose turn it is to be tested. They come first
@@ -317,7 +317,7 @@ impl<T: Copy> PairTree<T> {
             let k = self.active[1][i];
             let PairNode { nodes, note, place, .. } = self.pairs[k as usize];
             let is_tested = self.walks.wrapping_add(k).is_multiple_of(TEST_EVERY);
-            if is_tested || pairs.group(note).is_some_and(|g| pairs.settled(g)) || !pairs.keep(nodes, note) {
+            if is_tested || pairs.group(note).is_some_and(|g| pairs.resolved(g)) || !pairs.keep(nodes, note) {
                 self.look(place as usize, moved, pairs);
             } else {
                 self.active[0].push(k);
@@ -326,8 +326,8 @@ impl<T: Copy> PairTree<T> {
         self.active[1].clear();
     }
 
-    /// Tests the pairs of a group that are settled no more.
-    fn look_at_parked(&mut self, group: u32, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
+    /// Tests the pairs of a group that are resolved no more.
+    fn test_deferred(&mut self, group: u32, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
         // What is deferred again goes to the list of the group.
         self.deferred.take_out(&mut self.pairs, group);
         while let Some(k) = self.deferred.next_taken(&mut self.pairs) {
@@ -347,8 +347,8 @@ impl<T: Copy> PairTree<T> {
             let k = self.front[place];
             let note = self.pairs[k as usize].note;
             let group = pairs.group(note);
-            let (state, margin) = if group.is_some_and(|g| pairs.settled(g)) {
-                (State::Settled, Margin::ANY)
+            let (state, margin) = if group.is_some_and(|g| pairs.resolved(g)) {
+                (State::Resolved, Margin::ANY)
             } else {
                 let pair = &mut self.pairs[k as usize];
                 let nodes = pair.nodes;
@@ -369,7 +369,7 @@ impl<T: Copy> PairTree<T> {
             };
             self.pairs[k as usize].state = state;
             let is_tried = match (state, group) {
-                (State::Settled, Some(group)) => {
+                (State::Resolved, Some(group)) => {
                     self.deferred.add(&mut self.pairs, group, k);
                     true
                 }
@@ -414,7 +414,7 @@ impl<T: Copy> PairTree<T> {
         self.stack.push(places[1]);
     }
 
-    /// Replaces a pair and its sibling by the pair above, as far up as all of them are culled, or settled;
+    /// Replaces a pair and its sibling by the pair above, as far up as all of them are culled, or resolved;
     /// for how long the last one is.
     fn prune(
         &mut self,
@@ -435,7 +435,7 @@ impl<T: Copy> PairTree<T> {
             }
             let PairNode { nodes, note, .. } = self.pairs[parent as usize];
             margin = match state {
-                State::Settled => match pairs.group(note).filter(|g| pairs.settled(*g)) {
+                State::Resolved => match pairs.group(note).filter(|g| pairs.resolved(*g)) {
                     Some(group) => {
                         // The two are of this group, too.
                         self.deferred.remove(&mut self.pairs, k);
@@ -477,7 +477,7 @@ impl<T: Copy> PairTree<T> {
             self.pairs[*pair as usize].place = index(place);
         }
         self.gone = 0;
-        self.outlook.clear();
+        self.upcoming.clear();
     }
 }
 

@@ -73,7 +73,7 @@ impl PlacedEnvelopes {
     pub(crate) fn get(&mut self, body: &Body, pose: &Pose, feature: FeatureId) -> Option<&(Primitive, f64)> {
         let item = &mut self.items[feature.index()];
         if item.0 != self.current {
-            *item = (self.current, body.round(feature).map(|(p, off)| (p.transformed(pose), off)));
+            *item = (self.current, body.sphere_envelope(feature).map(|(p, off)| (p.transformed(pose), off)));
         }
         item.1.as_ref()
     }

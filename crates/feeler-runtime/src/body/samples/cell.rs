@@ -1,6 +1,6 @@
 //! Where the derivatives of a function over a grid may be zero.
 
-use super::CELL_ROOM;
+use super::CELL_SLACK;
 
 /// The linear model of a function's derivatives over a cell of a patch's grid, for one step of the grid.
 pub(super) struct Cell {
@@ -38,7 +38,7 @@ impl Cell {
     pub(super) fn passes_zero(&self) -> bool {
         (0..2).all(|x| {
             let (lo, hi) = self.range(x);
-            let room = CELL_ROOM * (hi - lo);
+            let room = CELL_SLACK * (hi - lo);
             lo - room <= 0.0 && hi + room >= 0.0
         })
     }

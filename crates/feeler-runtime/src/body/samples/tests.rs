@@ -5,8 +5,8 @@ use rand::{Rng, SeedableRng};
 
 fn empty() -> Grid {
     Grid {
-        points: [P3::origin(); ROOM],
-        tangents: [[V3::zeros(); 2]; ROOM],
+        points: [P3::origin(); GRID_POINTS],
+        tangents: [[V3::zeros(); 2]; GRID_POINTS],
         lengths: [1.0; 2],
         bend: 0.0,
         curvature: 0.0,
@@ -19,23 +19,23 @@ fn empty() -> Grid {
 #[test]
 fn fields_that_vanish() {
     let grid = empty();
-    let field = |x0: f64, y0: f64, lift: f64| -> [V3; ROOM] {
+    let field = |x0: f64, y0: f64, lift: f64| -> [V3; GRID_POINTS] {
         std::array::from_fn(|k| {
             let [x, y] = grid.params(k);
             let (x, y) = (x - x0, y - y0);
             V3::new(x + 0.3 * x * y, y - 0.2 * x * x, lift)
         })
     };
-    let cells = |f: &[V3; ROOM]| (0..ROOM).filter(|&k| grid.may_vanish(f, k, 1e-3)).count();
+    let cells = |f: &[V3; GRID_POINTS]| (0..GRID_POINTS).filter(|&k| grid.may_vanish(f, k, 1e-3)).count();
     for (x0, y0) in [(0.3, 0.8), (0.0, 0.0), (0.5, 0.5), (0.99, 0.01)] {
         let f = field(x0, y0, 0.0);
-        let nearest = (0..ROOM).min_by(|&k, &l| f[k].norm().total_cmp(&f[l].norm())).unwrap();
+        let nearest = (0..GRID_POINTS).min_by(|&k, &l| f[k].norm().total_cmp(&f[l].norm())).unwrap();
         assert!(grid.may_vanish(&f, nearest, 1e-3), "{x0} {y0}");
         assert!(cells(&f) <= 16, "{x0} {y0}: {}", cells(&f));
     }
     assert_eq!(cells(&field(0.5, 0.5, 0.2)), 0, "nowhere short");
     assert_eq!(cells(&field(-1.0, 0.5, 0.0)), 0, "short outside");
-    assert_eq!(cells(&[V3::repeat(f64::NAN); ROOM]), ROOM, "what is not known may vanish");
+    assert_eq!(cells(&[V3::repeat(f64::NAN); GRID_POINTS]), GRID_POINTS, "what is not known may vanish");
 }
 
 /// On a grid over half a radian of a torus the foot is that of the torus but for a small part of a cell.
@@ -50,8 +50,8 @@ fn feet_are_near_the_feet_of_the_surface() {
         V3::new(cv * cu, cv * su, sv)
     };
     let mut grid = empty();
-    let mut normals = Normals { vectors: [V3::zeros(); ROOM], spread: 0.0 };
-    for k in 0..ROOM {
+    let mut normals = Normals { vectors: [V3::zeros(); GRID_POINTS], spread: 0.0 };
+    for k in 0..GRID_POINTS {
         let (u, v) = (0.5 * step(k / SIDE, SIDE), 0.5 * step(k % SIDE, SIDE));
         (grid.points[k], normals.vectors[k]) = (torus(u, v), normal(u, v));
     }
@@ -96,14 +96,14 @@ fn feet_along_curves() {
 #[test]
 fn one_grid_point_of_a_basin_is_its_minimum() {
     let grid = empty();
-    let values: [f64; ROOM] = std::array::from_fn(|k| {
+    let values: [f64; GRID_POINTS] = std::array::from_fn(|k| {
         let [x, y] = grid.params(k);
         (x - 0.3) * (x - 0.3) + (y - 0.8) * (y - 0.8)
     });
     let minima: Vec<usize> = (0..grid.len()).filter(|&k| grid.is_minimum(&values, k)).collect();
     assert_eq!(minima, [SIDE + 3]);
-    assert!(!grid.is_minimum(&[f64::NAN; ROOM], 0), "what is not finite is no minimum");
-    let flat: Vec<usize> = (0..grid.len()).filter(|&k| grid.is_minimum(&[1.0; ROOM], k)).collect();
+    assert!(!grid.is_minimum(&[f64::NAN; GRID_POINTS], 0), "what is not finite is no minimum");
+    let flat: Vec<usize> = (0..grid.len()).filter(|&k| grid.is_minimum(&[1.0; GRID_POINTS], k)).collect();
     assert_eq!(flat, [0], "ties go to the first");
 }
 
@@ -112,7 +112,7 @@ fn one_grid_point_of_a_basin_is_its_minimum() {
 #[test]
 fn minima_have_a_start_beside_them() {
     let mut rng = SmallRng::seed_from_u64(11);
-    let grid = Grid { tangents: [[V3::x(), V3::y()]; ROOM], ..empty() };
+    let grid = Grid { tangents: [[V3::x(), V3::y()]; GRID_POINTS], ..empty() };
     let (mut inside, mut beside, mut left) = (0, 0, 0);
     for k in 0..20_000 {
         let mut random = |lo: f64, hi: f64| rng.random_range(lo..hi);
@@ -139,15 +139,15 @@ fn minima_have_a_start_beside_them() {
             let along = second * v - 2.0 * bend * v * across + third * v * v;
             [cos * across - sin * along, sin * across + cos * along]
         };
-        let (mut values, mut slopes) = ([0.0; ROOM], [[0.0; 2]; ROOM]);
-        for l in 0..ROOM {
+        let (mut values, mut slopes) = ([0.0; GRID_POINTS], [[0.0; 2]; GRID_POINTS]);
+        for l in 0..GRID_POINTS {
             let [x, y] = grid.params(l);
             values[l] = value(x, y);
             let [g, h] = gradient(x, y);
             slopes[l] = [g * step(1, SIDE), h * step(1, SIDE)];
         }
         let at_points =
-            (0..ROOM).filter(|&l| grid.is_minimum(&values, l) && grid.may_be_critical(&slopes, l));
+            (0..GRID_POINTS).filter(|&l| grid.is_minimum(&values, l) && grid.may_be_critical(&slopes, l));
         let mut starts = at_points.map(|l| grid.params(l)).chain(grid.cells_with_minimum(&slopes));
         let near = |[x, y]: [f64; 2]| (x - x0).abs() <= step(1, SIDE) && (y - y0).abs() <= step(1, SIDE);
         if [x0, y0].iter().all(|c| (0.0..=1.0).contains(c)) {

@@ -3,8 +3,8 @@
 
 use super::march::Faces;
 use super::seed::Seed;
+use crate::body::edge_arcs::bounds_along;
 use crate::body::ids::AreaPair;
-use crate::body::tracks::bounds_along;
 use crate::side::Which;
 use crate::verdict::patch_of;
 use feeler_geom::crossing::{

@@ -8,7 +8,7 @@
 //! # Source
 //! MATH §2 (polars), §3 (skeletons): with `w = h n` from one circle's point to the other's and axes z, z' at
 //! an angle τ, the angle's cosine is `w·z / h`; along the circles `w·z` changes by at most sin τ and `h` by
-//! at most what eccentricity and tilt make of the distance from the axis, both a unit of way.
+//! at most what eccentricity and tilt make of the distance from the axis, both by unit of displacement.
 
 use super::{Near, Shape};
 use crate::footpoint::bands::in_zone;
@@ -77,7 +77,7 @@ fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Opti
 }
 
 /// Largest change of the distance from the circle of `frame` along another one, whose centre is `x` from this
-/// one's, a unit of way; `p` is the place on it.
+/// one's, by unit of displacement; `p` is the place on it.
 fn along(frame: &Frame, x: &V3, tilt: f64, p: &V3, other: &Frame) -> f64 {
     let height = p.dot(&frame.z);
     let rho = (p - frame.z * height).norm();
@@ -159,10 +159,10 @@ mod tests {
                 told += 1;
                 narrow += usize::from(spread[1] < 0.3 * reach / radius);
                 for i in -10..=10 {
-                    let way = reach * f64::from(i) / 10.0;
+                    let displacement = reach * f64::from(i) / 10.0;
                     // Along B's circle, with the nearest place of A's skeleton.
                     let from = at.local(&(c.p_b + c.n * sigma));
-                    let (sin, cos) = math::sin_cos(math::atan2(from.y, from.x) + way / radius);
+                    let (sin, cos) = math::sin_cos(math::atan2(from.y, from.x) + displacement / radius);
                     let p = at.point(radius * cos, radius * sin, 0.0);
                     let n = match first {
                         Primitive::Line { origin, dir, slope, .. } => {
@@ -181,7 +181,10 @@ mod tests {
                     };
                     for (axis, most) in [(&frame.z, spread[0]), (&at.z, spread[1])] {
                         let change = (angle(&n, axis) - angle(&c.n, axis)).abs();
-                        assert!(change <= most + 1e-9, "{change} > {most} at {way}: {first:?}, {second:?}");
+                        assert!(
+                            change <= most + 1e-9,
+                            "{change} > {most} at {displacement}: {first:?}, {second:?}"
+                        );
                     }
                 }
             }

@@ -16,7 +16,7 @@ struct Intervals {
     a: Vec<[f64; 2]>,
     b: Vec<[f64; 2]>,
     shift: f64,
-    /// Pairs of nodes at this depth whose leaves are settled by any of them.
+    /// Pairs of nodes at this depth whose leaves are resolved by any of them.
     grouped: bool,
     chosen: Vec<(u32, u32)>,
     out: Vec<NodePair>,
@@ -68,7 +68,7 @@ impl Pairs for Intervals {
         note.map(|(i, j)| 64 * i + j)
     }
 
-    fn settled(&self, group: u32) -> bool {
+    fn resolved(&self, group: u32) -> bool {
         self.chosen.contains(&(group / 64, group % 64))
     }
 
@@ -147,7 +147,7 @@ fn finds_what_brute_force_finds() {
             pairs.out.clear();
             tree.walk(&AccumulatedMotion::by_channels(&moved), &mut pairs);
             let once: std::collections::BTreeSet<NodePair> = pairs.out.iter().copied().collect();
-            assert_eq!(once.len(), pairs.out.len(), "each pair is told once, step {step}, seed {seed}");
+            assert_eq!(once.len(), pairs.out.len(), "each pair is reached once, step {step}, seed {seed}");
             let leaves = || LEAVES - 1..2 * LEAVES - 1;
             for pair in leaves().flat_map(|i| leaves().map(move |j| (NodeId(i), NodeId(j)))) {
                 let found = pairs.out.contains(&pair);

@@ -12,7 +12,7 @@ pub(super) struct UpcomingQueue {
     pub(super) is_listed: Vec<bool>,
     /// What the components tell when anything else can be due.
     until: Vec<f64>,
-    /// What they told in the last walk.
+    /// What they reached in the last walk.
     last: Vec<f64>,
 }
 
@@ -49,17 +49,17 @@ impl UpcomingQueue {
     #[inline(never)]
     pub(super) fn renew(&mut self, moved: &AccumulatedMotion, front: &Deadlines) {
         let Self { soon, is_listed, until, last } = self;
-        let told = moved.accumulated();
-        let is_known = until.len() == told.len();
-        if !is_known || told.iter().zip(&*until).any(|(told, until)| told > until) {
+        let reached = moved.accumulated();
+        let is_known = until.len() == reached.len();
+        if !is_known || reached.iter().zip(&*until).any(|(reached, until)| reached > until) {
             let step = |component: usize| {
                 let last = last.get(component).copied().unwrap_or(f64::INFINITY);
-                (told[component] - last).max(0.0)
+                (reached[component] - last).max(0.0)
             };
             // What has stood still may begin to move.
             let least = |component: usize| LEAST_STEP * moved.step_of_whole(component);
             until.clear();
-            until.extend((0..told.len()).map(|k| told[k] + STEPS_AHEAD * step(k).max(least(k))));
+            until.extend((0..reached.len()).map(|k| reached[k] + STEPS_AHEAD * step(k).max(least(k))));
             soon.clear();
             is_listed.clear();
             is_listed.resize(front.at.len(), false);
@@ -85,13 +85,13 @@ impl UpcomingQueue {
             }
         }
         last.clear();
-        last.extend_from_slice(told);
+        last.extend_from_slice(reached);
     }
 
     /// Moves the places that are due to `out`.
     // See above.
     #[inline(never)]
-    pub(super) fn take_due(&mut self, told: &[f64], out: &mut Vec<u32>) {
+    pub(super) fn take_due(&mut self, reached: &[f64], out: &mut Vec<u32>) {
         let Self { soon, is_listed, .. } = self;
         // Which ones are due follows no pattern: all are written to both lists, and the counts tell what
         // stays.
@@ -100,7 +100,7 @@ impl UpcomingQueue {
         let (mut kept, mut taken) = (0, 0);
         for k in 0..soon.len() {
             let item = soon[k];
-            let is_due = told[usize::from(item.component)] >= item.at;
+            let is_due = reached[usize::from(item.component)] >= item.at;
             soon[kept] = item;
             out[taken] = item.place;
             kept += usize::from(!is_due);

@@ -20,7 +20,7 @@ use feeler_hierarchy::Feature;
 
 /// A minimum of the last query.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct Tracked {
     features: (Feature, Feature),
     /// Footpoints in their own solids' frames.
     places: (P3, P3),
@@ -43,8 +43,8 @@ pub(crate) struct Identity {
 /// The minima of the last query of a pair.
 #[derive(Debug, Default)]
 pub(crate) struct ContactIds {
-    last: Vec<Known>,
-    now: Vec<Known>,
+    last: Vec<Tracked>,
+    now: Vec<Tracked>,
     /// Squared distance, index among the new ones, index among the last ones.
     matches: Vec<(f64, u32, u32)>,
     taken: Vec<bool>,
@@ -65,26 +65,27 @@ impl ContactIds {
         self.last.clear();
     }
 
-    /// Whether a minimum may be one of the last query, B's points having moved by no more than `way` (mm)
-    /// since then: with a signed distance that changes by no more, on the same features, or passed on to
+    /// Whether a minimum may be one of the last query, B's points having moved by no more than `displacement`
+    /// (mm) since then: with a signed distance that changes by no more, on the same features, or passed on to
     /// neighbours of them.
-    pub(crate) fn continues(&self, x: &Accepted, pose_ba: &Pose, way: f64) -> bool {
+    pub(crate) fn continues(&self, x: &Accepted, pose_ba: &Pose, displacement: f64) -> bool {
         let (p_a, p_b) = (x.p_a, pose_ba * x.p_b);
         // Footpoints run faster than the motion where contact is flat.
-        let near =
-            |k: &Known| (k.places.0 - p_a).norm() <= RUN * way && (k.places.1 - p_b).norm() <= RUN * way;
+        let near = |k: &Tracked| {
+            (k.places.0 - p_a).norm() <= RUN * displacement && (k.places.1 - p_b).norm() <= RUN * displacement
+        };
         self.last.iter().any(|k| {
-            (k.distance - x.distance).abs() <= way
+            (k.distance - x.distance).abs() <= displacement
                 && k.n.dot(&x.n) > 0.0
                 && (k.features == (x.feature_a, x.feature_b) || near(k))
         })
     }
 
     /// Takes the next minima, sorted by distance; `pose_ba` takes coordinates of A to those of B, whose
-    /// points have moved by no more than `way` (mm): so much the distance of a minimum changes.
-    pub(crate) fn advance(&mut self, found: &[Accepted], pose_ba: &Pose, way: f64) {
+    /// points have moved by no more than `displacement` (mm): so much the distance of a minimum changes.
+    pub(crate) fn advance(&mut self, found: &[Accepted], pose_ba: &Pose, displacement: f64) {
         self.now.clear();
-        self.now.extend(found.iter().map(|x| Known {
+        self.now.extend(found.iter().map(|x| Tracked {
             features: (x.feature_a, x.feature_b),
             places: (x.p_a, pose_ba * x.p_b),
             n: x.n,
@@ -92,17 +93,17 @@ impl ContactIds {
             branch: UNKNOWN,
             age: 0,
         }));
-        let crowded = |all: &[Known], f| all.iter().filter(|k| k.features == f).count() > MAX_TRACKED;
+        let crowded = |all: &[Tracked], f| all.iter().filter(|k| k.features == f).count() > MAX_TRACKED;
         self.matches.clear();
         for (i, n) in (0..).zip(&self.now) {
             if self.now.len() > MAX_TRACKED && crowded(&self.now, n.features) {
                 continue;
             }
             for (j, l) in (0..).zip(&self.last) {
-                if l.features == n.features && (l.distance - n.distance).abs() <= way {
-                    let way =
+                if l.features == n.features && (l.distance - n.distance).abs() <= displacement {
+                    let apart =
                         (n.places.0 - l.places.0).norm_squared() + (n.places.1 - l.places.1).norm_squared();
-                    self.matches.push((way, i, j));
+                    self.matches.push((apart, i, j));
                 }
             }
         }
@@ -121,7 +122,7 @@ impl ContactIds {
                 let features = self.now[i].features;
                 // Nor that of one which has just gone: a caller would take them for the same.
                 let crowd = self.now.len() > MAX_TRACKED && crowded(&self.now, features);
-                let last: &[Known] = if crowd { &[] } else { &self.last };
+                let last: &[Tracked] = if crowd { &[] } else { &self.last };
                 let all = || self.now.iter().chain(last);
                 let used = |b| all().any(|k| k.features == features && k.branch == b);
                 self.now[i].branch = (0..).find(|b| !used(*b)).unwrap_or(0);

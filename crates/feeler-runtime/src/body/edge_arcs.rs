@@ -1,4 +1,4 @@
-//! The trimming curves of a solid in space, cut into short tracks with bounds of their derivatives: all
+//! The trimming curves of a solid in space, cut into short arcs with bounds of their derivatives: all
 //! edges, also those that carry no minimum because they are smooth or concave. Made at the first use.
 
 use crate::Body;
@@ -10,11 +10,11 @@ use feeler_hierarchy::{AreaId, FaceId, Feature};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Bow (mm) of a track, relative to the size of the solid, above which it is halved.
+/// Bow (mm) of an arc, relative to the size of the solid, above which it is halved.
 const FINE: f64 = 2e-4;
 /// Most halvings of a trimming piece.
 const MAX_HALVINGS: u32 = 6;
-/// Points along a track, ends included.
+/// Points along an arc, ends included.
 pub(crate) const SAMPLES: usize = 5;
 /// Least width of the rectangle about a piece, relative to the patch that it is in: derivatives over less are
 /// rounding.
@@ -28,7 +28,7 @@ pub(crate) struct EdgeArc {
     /// The face on the other side of the edge, the last one where there are several; that with the piece
     /// where there is none.
     pub beside: FaceId,
-    /// How far (mm) the track may be off that face.
+    /// How far (mm) the arc may be off that face.
     pub off: f64,
     pub piece: TrimPiece,
     /// Points in equal steps of the piece's parameter, the solid's frame.
@@ -48,7 +48,7 @@ impl EdgeArc {
     }
 
     /// The same as a curve of its own.
-    pub(crate) fn arc<'a>(&'a self, body: &'a Body) -> Arc<impl Fn(f64) -> (P3, V3) + 'a> {
+    pub(crate) fn curve<'a>(&'a self, body: &'a Body) -> Arc<impl Fn(f64) -> (P3, V3) + 'a> {
         Arc { eval: |s: f64| self.eval(body, s), range: [0.0, 1.0], speed: self.speed, bend: self.bend }
     }
 
@@ -57,30 +57,30 @@ impl EdgeArc {
         self.samples[SAMPLES / 2]
     }
 
-    /// No point of the track is farther (mm) from its middle.
+    /// No point of the arc is farther (mm) from its middle.
     pub(crate) fn radius(&self) -> f64 {
         let ends =
             (self.samples[0] - self.middle()).norm().max((self.samples[SAMPLES - 1] - self.middle()).norm());
-        // Between the middle and an end the track is no farther from the chord than its bow.
+        // Between the middle and an end the arc is no farther from the chord than its bow.
         (ends + self.bend / 32.0).min(0.5 * self.speed)
     }
 }
 
-/// A ball that a track is in: what most pairs are told by, side by side.
+/// A ball that an arc is in: what most pairs are told by, side by side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeArcBall {
-    /// The middle of the track, the solid's frame.
+    /// The middle of the arc, the solid's frame.
     pub center: P3,
     pub radius: f64,
-    /// The track's number.
-    pub track: u32,
+    /// The arc's number.
+    pub arc: u32,
 }
 
-/// The tracks of one solid.
+/// The arcs of one solid.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EdgeArcs {
     pub list: Vec<EdgeArc>,
-    /// For each face its tracks.
+    /// For each face its arcs.
     of_face: Vec<Range<usize>>,
     of_area: Vec<Range<usize>>,
     balls: Vec<EdgeArcBall>,
@@ -92,7 +92,7 @@ impl EdgeArcs {
         let mut list: Vec<EdgeArc> = Vec::new();
         let mut of_face: Vec<Range<usize>> = Vec::new();
         // Of each edge its first and last face, and the largest distances of their borders from it; the edges
-        // of the tracks.
+        // of the arcs.
         let mut owner: BTreeMap<u32, [(FaceId, f64); 2]> = BTreeMap::new();
         let mut edges: Vec<u32> = Vec::new();
         for (f, face) in h.faces.iter().enumerate() {
@@ -114,38 +114,37 @@ impl EdgeArcs {
             }
             of_face.push(start..list.len());
         }
-        for (track, edge) in list.iter_mut().zip(edges) {
+        for (arc, edge) in list.iter_mut().zip(edges) {
             let [(_, to_edge), (beside, from_edge)] = owner[&edge];
-            (track.beside, track.off) = (beside, to_edge + from_edge);
+            (arc.beside, arc.off) = (beside, to_edge + from_edge);
         }
-        let mut tracks = Self { list, ..Self::default() };
+        let mut arcs = Self { list, ..Self::default() };
         for area in &h.areas {
-            let start = tracks.balls.len();
+            let start = arcs.balls.len();
             if let Feature::Face(f) = area.feature {
                 let face = body.face(f);
                 let period = (face.trim.u_period, face.trim.v_period);
                 for t in of_face[f.index()].clone() {
-                    let track = &tracks.list[t];
-                    if overlap(&track.piece.bounds(), &area.rect, period) {
-                        let ball =
-                            EdgeArcBall { center: track.middle(), radius: track.radius(), track: index(t) };
-                        tracks.balls.push(ball);
+                    let arc = &arcs.list[t];
+                    if overlap(&arc.piece.bounds(), &area.rect, period) {
+                        let ball = EdgeArcBall { center: arc.middle(), radius: arc.radius(), arc: index(t) };
+                        arcs.balls.push(ball);
                     }
                 }
             }
-            tracks.of_area.push(start..tracks.balls.len());
+            arcs.of_area.push(start..arcs.balls.len());
         }
-        tracks.of_face = of_face;
-        tracks
+        arcs.of_face = of_face;
+        arcs
     }
 
-    /// The numbers of the tracks of a face.
+    /// The numbers of the arcs of a face.
     pub(crate) fn of_face(&self, face: FaceId) -> Range<u32> {
         let Range { start, end } = self.of_face[face.index()];
         index(start)..index(end)
     }
 
-    /// Balls around the tracks of a face that may run through one of its areas.
+    /// Balls around the arcs of a face that may run through one of its areas.
     pub(crate) fn of_area(&self, area: AreaId) -> &[EdgeArcBall] {
         &self.balls[self.of_area[area.index()].clone()]
     }
