@@ -300,13 +300,13 @@ fn circles(arrows: &[Arrow]) -> Vec<String> {
 }
 
 /// The rooms of feeler-runtime, from the top: each knows only those below its row.
-const ROOMS: [&[&str]; 15] = [
+const ROOMS: [&[&str]; 16] = [
     &["scene"],
     &["report"],
     &["pair"],
     &["verdict"],
     &["certify", "conformal", "pressed"],
-    &["filter", "dedupe", "track"],
+    &["filter", "dedupe", "contact_ids"],
     &["solve", "front"],
     &["footpoint"],
     &["query"],
@@ -314,8 +314,9 @@ const ROOMS: [&[&str]; 15] = [
     &["nearest"],
     &["body"],
     &["profile"],
-    &["options", "phases", "tolerance", "verdict_types"],
+    &["options", "tolerance", "verdict_types"],
     &["error", "lmd", "side"],
+    &["diagnostics"],
 ];
 
 /// What a crate must not use, as in the code map.

@@ -60,8 +60,8 @@ impl DerivativeSamples {
     }
 }
 
-/// Tells the derivatives of some areas of an edge, given in ascending order, but of those that are left
-/// `out`. `slack` is as of [`DerivativeSamples::new`].
+/// Visits areas of an edge, given in ascending order, with the derivatives of the objective along them; those
+/// for which `out` holds are left out. `slack` is as of [`DerivativeSamples::new`].
 #[inline]
 pub(crate) fn each_segment(
     body: &Body,
