@@ -10,6 +10,7 @@ pub mod inspect;
 mod interrupt;
 pub mod markup;
 mod mass;
+mod page;
 mod plot;
 pub mod pose;
 pub mod preprocess;

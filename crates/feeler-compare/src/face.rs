@@ -1,0 +1,297 @@
+//! Faces by their geometry, and which of two sets belong together.
+
+use crate::difference::{Difference, Kind, Tolerances, change, shown};
+use feeler_brep::mass::face_integrals;
+use feeler_geom::trim::{TrimCells, gauss_legendre};
+use feeler_geom::{Frame, P3, Surface, V3};
+use feeler_hierarchy::{Face, Hierarchy};
+use serde::{Deserialize, Serialize};
+
+/// Nodes of the quadrature along one piece of a border.
+const NODES: usize = 8;
+
+/// Relative accuracy of areas.
+const AREA_ACCURACY: f64 = 1e-10;
+
+/// Part of the solid's size by which the borders of two faces may be apart to be taken for one face that has
+/// changed.
+const NEAR: f64 = 0.25;
+
+/// Factor between the areas of two such faces.
+const ALIKE: f64 = 4.0;
+
+/// Pairs of faces above which faces without an equal partner are told as new and gone, not as changed.
+const MOST_PAIRS: usize = 4_000_000;
+
+/// What tells a face from others, in the coordinates of its solid. Independent of its parametrisation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FaceFacts {
+    /// Entity of the input.
+    pub entity: u64,
+    /// Name of the kind of surface.
+    pub kind: String,
+    /// Whether the outward normal is the natural one.
+    pub outward: bool,
+    /// Lengths (mm) and angles (rad) of a surface with a closed form: radii first.
+    pub sizes: Vec<f64>,
+    /// Where it is: a point of its axis next to the origin, its centre or apex; of a plane its point next to
+    /// the origin; of a free-form surface none.
+    pub place: Option<[f64; 3]>,
+    /// Its axis, or the outward normal of a plane.
+    pub direction: Option<[f64; 3]>,
+    /// Area (mm²).
+    pub area: f64,
+    /// Length of the border (mm).
+    pub border: f64,
+    /// Centroid of the border (mm); of a face without one the centroid of what is known of it.
+    pub middle: [f64; 3],
+}
+
+impl FaceFacts {
+    /// Those of a face.
+    #[must_use]
+    pub fn of(face: &Face) -> Self {
+        let (sizes, place, direction) = closed_form(&face.surface, face.outward);
+        let reference = P3::origin();
+        let sums =
+            face_integrals(&face.surface, face.outward, &face.trim, &|_| None, &reference, AREA_ACCURACY);
+        let (border, middle) = border(&face.surface, &face.trim);
+        let middle = middle.or(place).unwrap_or_else(P3::origin);
+        Self {
+            entity: face.sources.first().map_or(0, |s| s.0),
+            kind: face.surface.type_name().to_owned(),
+            outward: face.outward,
+            sizes,
+            place: place.map(Into::into),
+            direction: direction.map(Into::into),
+            area: sums.area,
+            border,
+            middle: middle.into(),
+        }
+    }
+
+    /// Those of all supermaximal faces of a solid.
+    #[must_use]
+    pub fn of_solid(solid: &Hierarchy) -> Vec<Self> {
+        solid.faces.iter().map(Self::of).collect()
+    }
+
+    fn middle(&self) -> P3 {
+        self.middle.into()
+    }
+
+    /// What differs, in words; empty for equal faces.
+    fn changes(&self, new: &Self, tol: &Tolerances) -> Vec<String> {
+        let mut out = Vec::new();
+        if self.outward != new.outward {
+            out.push("is turned inside out".to_owned());
+        }
+        for (k, (a, b)) in self.sizes.iter().zip(&new.sizes).enumerate() {
+            let (name, unit) = size_name(&self.kind, k);
+            let within = if unit == "rad" { tol.angle } else { tol.length };
+            if (a - b).abs() > within {
+                out.push(change(name, *a, *b, unit));
+            }
+        }
+        if let (Some(a), Some(b)) = (self.place, new.place)
+            && moved(&a, &b) > tol.length
+        {
+            out.push(format!("moved by {} ({:.3e} mm)", vector(&offset(&a, &b)), moved(&a, &b)));
+        }
+        if let (Some(a), Some(b)) = (self.direction, new.direction) {
+            let turned = angle(&a, &b);
+            if turned > tol.angle {
+                out.push(format!("turned by {turned:.3e} rad"));
+            }
+        }
+        // Quadrature is no better than this, whatever is asked for.
+        let same_area = (self.area - new.area).abs()
+            <= (10.0 * AREA_ACCURACY).max(tol.relative) * self.area.abs().max(new.area.abs())
+                + tol.length * self.border.max(new.border);
+        if !same_area {
+            out.push(change("area", self.area, new.area, "mm2"));
+        }
+        let longer = (self.border - new.border).abs();
+        if longer > 10.0 * tol.length + 1e-7 * self.border.max(new.border) {
+            out.push(change("border", self.border, new.border, "mm"));
+        }
+        // The middle of a border moves with what it bounds; alone it tells of another trim.
+        if out.is_empty() && moved(&self.middle, &new.middle) > 10.0 * tol.length + 1e-7 * self.border {
+            out.push(format!("border moved by {}", vector(&offset(&self.middle, &new.middle))));
+        }
+        out
+    }
+
+    /// For people: kind, size, place.
+    fn describe(&self) -> String {
+        let sizes: Vec<String> = self.sizes.iter().map(|s| shown(*s)).collect();
+        let size = if sizes.is_empty() { String::new() } else { format!(" {}", sizes.join(" x ")) };
+        format!("{}{size} about {}, area {}", self.kind, vector(&self.middle), shown(self.area))
+    }
+}
+
+fn size_name(kind: &str, k: usize) -> (&'static str, &'static str) {
+    match (kind, k) {
+        ("torus", 0) => ("major radius", "mm"),
+        ("torus", _) => ("minor radius", "mm"),
+        ("cone", _) => ("half-angle", "rad"),
+        _ => ("radius", "mm"),
+    }
+}
+
+fn offset(a: &[f64; 3], b: &[f64; 3]) -> [f64; 3] {
+    std::array::from_fn(|k| b[k] - a[k])
+}
+
+fn moved(a: &[f64; 3], b: &[f64; 3]) -> f64 {
+    V3::from(offset(a, b)).norm()
+}
+
+fn angle(a: &[f64; 3], b: &[f64; 3]) -> f64 {
+    let (a, b) = (V3::from(*a), V3::from(*b));
+    feeler_geom::math::atan2(a.cross(&b).norm(), a.dot(&b))
+}
+
+pub(crate) fn vector(v: &[f64; 3]) -> String {
+    // What is far below a micrometre is rounding.
+    let one = |x: f64| format!("{}", (x * 1e6).round() / 1e6 + 0.0);
+    format!("({}, {}, {})", one(v[0]), one(v[1]), one(v[2]))
+}
+
+/// Sizes, place and direction of a surface with a closed form.
+fn closed_form(surface: &Surface, outward: bool) -> (Vec<f64>, Option<P3>, Option<V3>) {
+    // The direction of an axis has no sign.
+    let axis = |z: &V3| if z[z.iamax()] < 0.0 { -z } else { *z };
+    let foot = |f: &Frame| f.origin - f.z * f.origin.coords.dot(&f.z);
+    match surface {
+        Surface::Plane { frame } => {
+            let n = if outward { frame.z } else { -frame.z };
+            (vec![], Some(P3::from(n * frame.origin.coords.dot(&n))), Some(n))
+        }
+        Surface::Cylinder { frame, radius } => (vec![*radius], Some(foot(frame)), Some(axis(&frame.z))),
+        Surface::Cone { frame, half_angle } => (vec![*half_angle], Some(frame.origin), Some(frame.z)),
+        Surface::Sphere { frame, radius } => (vec![*radius], Some(frame.origin), None),
+        Surface::Torus { frame, major, minor } => {
+            (vec![*major, *minor], Some(frame.origin), Some(axis(&frame.z)))
+        }
+        Surface::Bezier(_) => (vec![], None, None),
+    }
+}
+
+/// Length and centroid of the border of a face.
+fn border(surface: &Surface, trim: &TrimCells) -> (f64, Option<P3>) {
+    let rule = gauss_legendre(NODES);
+    let (mut length, mut moment) = (0.0, V3::zeros());
+    // The largest index marks cuts where a surface closes on itself.
+    for piece in trim.pieces.iter().filter(|p| p.edge != u32::MAX) {
+        for (t, weight) in &rule {
+            let d = piece.derivative(*t);
+            let (p, along_u, along_v) = surface.first_derivs(piece.eval(*t));
+            let step = (along_u * d.x + along_v * d.y).norm() * weight;
+            length += step;
+            moment += p.coords * step;
+        }
+    }
+    (length, (length > 0.0).then(|| P3::from(moment / length)))
+}
+
+/// What differs between the faces of two versions of a solid of a size (mm).
+#[must_use]
+pub fn faces(
+    old: &[FaceFacts],
+    new: &[FaceFacts],
+    (subject, size): (&str, f64),
+    tol: &Tolerances,
+) -> Vec<Difference> {
+    let (gone, come) = without_equals(old, new, tol);
+    let (pairs, gone, come) = partners(old, new, (gone, come), size);
+    let mut out = Vec::new();
+    for (i, j) in pairs {
+        let (a, b) = (&old[i], &new[j]);
+        let entity = if a.entity == b.entity {
+            format!("#{}", a.entity)
+        } else {
+            format!("#{}, now #{}", a.entity, b.entity)
+        };
+        let what = a.changes(b, tol).join(", ");
+        out.push(Difference::new(Kind::Face, subject, format!("{} {entity}: {what}", a.kind)));
+    }
+    // What defines a face comes before what follows from it.
+    out.sort_by_key(|d| {
+        let follows = ["radius", "moved", "turned", "half-angle"].iter().all(|w| !d.what.contains(w));
+        (follows, d.what.clone())
+    });
+    for i in gone {
+        let what = format!("gone: {} #{}", old[i].describe(), old[i].entity);
+        out.push(Difference::new(Kind::Face, subject, what));
+    }
+    for j in come {
+        let what = format!("new: {} #{}", new[j].describe(), new[j].entity);
+        out.push(Difference::new(Kind::Face, subject, what));
+    }
+    out
+}
+
+/// The faces on both sides that have no equal one on the other side.
+fn without_equals(old: &[FaceFacts], new: &[FaceFacts], tol: &Tolerances) -> (Vec<usize>, Vec<usize>) {
+    // Equal faces have equal areas, up to what areas may be off: sorted by them, few need be looked at.
+    let mut by_area: Vec<usize> = (0..new.len()).collect();
+    by_area.sort_by(|&i, &j| new[i].area.total_cmp(&new[j].area));
+    let mut taken = vec![false; new.len()];
+    let mut gone = Vec::new();
+    for (i, face) in old.iter().enumerate() {
+        let slack = (10.0 * AREA_ACCURACY).max(tol.relative) * face.area.abs() * 2.0
+            + 2.0 * tol.length * face.border
+            + f64::MIN_POSITIVE;
+        let first = by_area.partition_point(|&j| new[j].area < face.area - slack);
+        let candidates = by_area[first..].iter().take_while(|&&j| new[j].area <= face.area + slack);
+        // Of several equal ones that with the same number.
+        let equal = candidates
+            .copied()
+            .filter(|&j| !taken[j] && new[j].kind == face.kind && face.changes(&new[j], tol).is_empty())
+            .min_by_key(|&j| (new[j].entity != face.entity, j));
+        match equal {
+            Some(j) => taken[j] = true,
+            None => gone.push(i),
+        }
+    }
+    let come = (0..new.len()).filter(|&j| !taken[j]).collect();
+    (gone, come)
+}
+
+/// Of faces without equals those that are one face before and after; the others. Nearest ones first.
+fn partners(
+    old: &[FaceFacts],
+    new: &[FaceFacts],
+    (gone, come): (Vec<usize>, Vec<usize>),
+    size: f64,
+) -> (Vec<(usize, usize)>, Vec<usize>, Vec<usize>) {
+    if gone.len().saturating_mul(come.len()) > MOST_PAIRS {
+        return (vec![], gone, come);
+    }
+    let mut costs: Vec<(f64, usize, usize)> = Vec::new();
+    for &i in &gone {
+        for &j in &come {
+            let (a, b) = (&old[i], &new[j]);
+            let apart = (a.middle() - b.middle()).norm() / size.max(f64::MIN_POSITIVE);
+            let areas = a.area.max(b.area) / a.area.min(b.area).max(f64::MIN_POSITIVE);
+            if a.kind == b.kind && a.outward == b.outward && apart <= NEAR && areas <= ALIKE {
+                // A face that keeps its place is likelier the same than one that keeps its number.
+                let number = if a.entity == b.entity { 0.0 } else { 1e-3 };
+                costs.push((apart + 0.1 * (areas - 1.0) + number, i, j));
+            }
+        }
+    }
+    costs.sort_by(|x, y| x.0.total_cmp(&y.0).then((x.1, x.2).cmp(&(y.1, y.2))));
+    let (mut used_old, mut used_new) = (vec![false; old.len()], vec![false; new.len()]);
+    let mut pairs = Vec::new();
+    for (_, i, j) in costs {
+        if !used_old[i] && !used_new[j] {
+            (used_old[i], used_new[j]) = (true, true);
+            pairs.push((i, j));
+        }
+    }
+    let rest = |all: Vec<usize>, used: &[bool]| all.into_iter().filter(|&k| !used[k]).collect::<Vec<_>>();
+    let (gone, come) = (rest(gone, &used_old), rest(come, &used_new));
+    (pairs, gone, come)
+}

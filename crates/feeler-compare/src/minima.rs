@@ -1,0 +1,105 @@
+//! Minima of one pair of solids before and after.
+
+use crate::difference::{Difference, Kind, Tolerances, shown};
+use crate::face::vector;
+use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
+
+/// How far a minimum may move, in parts of the larger solid, to be the same one still.
+const FAR: f64 = 0.02;
+
+/// A local minimal distance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Minimum {
+    /// mm.
+    pub distance: f64,
+    /// Footpoint on A in A's coordinates (mm).
+    pub a: [f64; 3],
+    /// Footpoint on B in B's coordinates (mm).
+    pub b: [f64; 3],
+    /// Strict, quasi or a sample of a conformal set.
+    pub class: String,
+}
+
+impl Minimum {
+    fn moved(&self, other: &Self) -> f64 {
+        let far = |a: &[f64; 3], b: &[f64; 3]| (Vector3::from(*a) - Vector3::from(*b)).norm();
+        far(&self.a, &other.a).max(far(&self.b, &other.b))
+    }
+}
+
+/// Which minima are lost, gained or elsewhere, for solids of a size (mm).
+#[must_use]
+pub fn minima(
+    old: &[Minimum],
+    new: &[Minimum],
+    (subject, size): (&str, f64),
+    tol: &Tolerances,
+) -> Vec<Difference> {
+    let mut costs: Vec<(f64, usize, usize)> = Vec::new();
+    for (i, a) in old.iter().enumerate() {
+        for (j, b) in new.iter().enumerate() {
+            let far = a.moved(b);
+            if far <= FAR * size {
+                costs.push((far + if a.class == b.class { 0.0 } else { FAR * size }, i, j));
+            }
+        }
+    }
+    costs.sort_by(|x, y| x.0.total_cmp(&y.0).then((x.1, x.2).cmp(&(y.1, y.2))));
+    let (mut of_old, mut of_new) = (vec![None; old.len()], vec![false; new.len()]);
+    for (_, i, j) in costs {
+        if of_old[i].is_none() && !of_new[j] {
+            (of_old[i], of_new[j]) = (Some(j), true);
+        }
+    }
+    let mut out = Vec::new();
+    let mut add = |what| out.push(Difference::new(Kind::Minimum, subject, what));
+    let at = |m: &Minimum| format!("{} {} mm at {} of A", m.class, shown(m.distance), vector(&m.a));
+    for (a, partner) in old.iter().zip(&of_old) {
+        let Some(j) = partner else {
+            add(format!("lost: {}", at(a)));
+            continue;
+        };
+        let b = &new[*j];
+        let (far, longer) = (a.moved(b), b.distance - a.distance);
+        if a.class != b.class {
+            add(format!("{} is {} now", at(a), b.class));
+        } else if far > tol.length || longer.abs() > tol.length {
+            add(format!("moved by {far:.3e} mm, distance {longer:+.3e} mm: {}", at(a)));
+        }
+    }
+    for (b, _) in new.iter().zip(&of_new).filter(|(_, taken)| !**taken) {
+        add(format!("gained: {}", at(b)));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn minimum(x: f64, distance: f64, class: &str) -> Minimum {
+        Minimum { distance, a: [x, 0.0, 0.0], b: [x, 0.0, 0.0], class: class.to_owned() }
+    }
+
+    #[test]
+    fn lost_gained_moved() {
+        let tol = Tolerances::default();
+        let old = [minimum(0.0, 1.0, "strict"), minimum(5.0, 2.0, "strict"), minimum(9.0, 3.0, "strict")];
+        let what = |new: &[Minimum]| {
+            let found = minima(&old, new, ("", 10.0), &tol);
+            found.into_iter().map(|d| d.what.split([' ', ':']).next().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert!(what(&old).is_empty());
+        let reversed: Vec<_> = old.iter().rev().cloned().collect();
+        assert!(what(&reversed).is_empty(), "the order means nothing");
+        assert_eq!(what(&old[..2]), ["lost"]);
+        let moved = [minimum(1e-5, 1.0, "strict"), old[1].clone(), old[2].clone()];
+        assert_eq!(what(&moved), ["moved"]);
+        let elsewhere = [minimum(2.0, 1.0, "strict"), old[1].clone(), old[2].clone()];
+        assert_eq!(what(&elsewhere), ["lost", "gained"]);
+        let other = [minimum(0.0, 1.0, "conformal"), old[1].clone(), old[2].clone()];
+        assert_eq!(what(&other), ["strict"]);
+        assert_eq!(minima(&[], &old, ("", 10.0), &tol).len(), 3);
+    }
+}

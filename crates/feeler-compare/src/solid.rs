@@ -1,0 +1,125 @@
+//! One solid before and after.
+
+use crate::difference::{Difference, Kind, Tolerances, change};
+use crate::face::{FaceFacts, faces, vector};
+use feeler_hierarchy::Hierarchy;
+use nalgebra::Matrix3;
+use serde::{Deserialize, Serialize};
+
+/// What is known of a solid.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SolidFacts {
+    /// Name.
+    pub name: String,
+    /// Faces, edges and vertices of the input.
+    pub counts: [u32; 3],
+    /// Supermaximal faces and edges.
+    pub supermaximal: [u32; 2],
+    /// Areas of the hierarchy.
+    pub areas: usize,
+    /// Smallest and largest coordinates (mm).
+    pub bounds: [[f64; 3]; 2],
+    /// Area (mm²).
+    pub area: f64,
+    /// Volume (mm³).
+    pub volume: f64,
+    /// Centroid (mm) and inertia tensor (mm⁵) about it, at density 1; none of a sheet.
+    pub inertia: Option<([f64; 3], [[f64; 3]; 3])>,
+    /// Smallest thickness of the material (mm); none where it is unlimited.
+    pub wall: Option<f64>,
+    /// Its supermaximal faces; empty where they are not asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faces: Vec<FaceFacts>,
+}
+
+impl SolidFacts {
+    /// Those of a solid, with its faces if they are to be compared.
+    #[must_use]
+    pub fn of(solid: &Hierarchy, with_faces: bool) -> Self {
+        let info = &solid.info;
+        Self {
+            name: info.name.clone(),
+            counts: info.source_counts,
+            supermaximal: info.supermaximal,
+            areas: solid.areas.len(),
+            bounds: [info.bbox_min, info.bbox_max],
+            area: info.area,
+            volume: info.volume,
+            inertia: info.inertia.map(|i| (i.centroid, i.tensor)),
+            wall: Some(info.wall).filter(|w| w.is_finite()),
+            faces: if with_faces { FaceFacts::of_solid(solid) } else { Vec::new() },
+        }
+    }
+
+    /// Diagonal of the box (mm).
+    #[must_use]
+    pub fn size(&self) -> f64 {
+        let [lo, hi] = self.bounds;
+        nalgebra::Vector3::from_fn(|k, _| hi[k] - lo[k]).norm()
+    }
+
+    /// Whether two solids are the same as far as their measures tell.
+    pub(crate) fn is_like(&self, other: &Self, tol: &Tolerances) -> bool {
+        self.counts == other.counts
+            && tol.same_quantity(self.area, other.area)
+            && tol.same_quantity(self.volume, other.volume)
+    }
+}
+
+/// What differs between two versions of a solid, called `subject`.
+#[must_use]
+pub fn solid(old: &SolidFacts, new: &SolidFacts, subject: &str, tol: &Tolerances) -> Vec<Difference> {
+    let mut out = Vec::new();
+    let mut add = |kind, what| out.push(Difference::new(kind, subject, what));
+    for (name, a, b) in [
+        ("faces", old.counts[0], new.counts[0]),
+        ("edges", old.counts[1], new.counts[1]),
+        ("vertices", old.counts[2], new.counts[2]),
+        ("supermaximal faces", old.supermaximal[0], new.supermaximal[0]),
+        ("supermaximal edges", old.supermaximal[1], new.supermaximal[1]),
+    ] {
+        if a != b {
+            add(Kind::Count, format!("{name} {a} -> {b}"));
+        }
+    }
+    if old.areas != new.areas {
+        add(Kind::Count, format!("areas of the hierarchy {} -> {}", old.areas, new.areas));
+    }
+    if !tol.same_quantity(old.area, new.area) {
+        add(Kind::Area, change("area", old.area, new.area, "mm2"));
+    }
+    if !tol.same_quantity(old.volume, new.volume) {
+        add(Kind::Mass, change("volume", old.volume, new.volume, "mm3"));
+    }
+    match (&old.inertia, &new.inertia) {
+        (Some((c, t)), Some((d, u))) => {
+            let by = std::array::from_fn(|k| d[k] - c[k]);
+            if nalgebra::Vector3::from(by).norm() > tol.length {
+                add(Kind::Mass, format!("centroid moved by {}", vector(&by)));
+            }
+            let [t, u] = [t, u].map(|t| Matrix3::from_fn(|i, j| t[i][j]));
+            let off = (t - u).norm() / t.norm().max(u.norm()).max(f64::MIN_POSITIVE);
+            if off > tol.relative {
+                add(Kind::Mass, format!("inertia changed by {off:.3e} of itself"));
+            }
+        }
+        (None, None) => {}
+        (before, _) => {
+            let what = if before.is_some() { "is no solid any more" } else { "is a solid now" };
+            add(Kind::Mass, what.to_owned());
+        }
+    }
+    let wall = |w: Option<f64>| w.unwrap_or(f64::INFINITY);
+    if !tol.same_length(wall(old.wall), wall(new.wall)) {
+        add(Kind::Size, change("wall", wall(old.wall), wall(new.wall), "mm"));
+    }
+    let far = old.bounds.iter().flatten().zip(new.bounds.iter().flatten());
+    let far = far.fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+    if far > tol.length {
+        add(Kind::Size, format!("the box changed by {far:.3e} mm"));
+    }
+    if !old.faces.is_empty() && !new.faces.is_empty() {
+        out.extend(faces(&old.faces, &new.faces, (subject, old.size().max(new.size())), tol));
+    }
+    out
+}
