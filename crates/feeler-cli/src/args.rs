@@ -32,6 +32,8 @@ pub enum Command {
     Sweep(Sweep),
     /// Which parts of assemblies touch, clash or come too close
     Clearance(Clearance),
+    /// Whether models, verdicts and minima are still what they were
+    Regress(Regress),
 }
 
 /// `feeler preprocess`.
@@ -241,6 +243,38 @@ pub struct Clearance {
     #[arg(long, value_name = "FILE.csv")]
     pub csv: Option<PathBuf>,
     /// Write the XML of `JUnit`: a case for each pair that a rule decides about
+    #[arg(long, value_name = "FILE.xml")]
+    pub junit: Option<PathBuf>,
+    /// Write a page whose table sorts itself
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
+    /// No messages on stderr but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `feeler regress`.
+#[derive(Debug, Args)]
+pub struct Regress {
+    /// What to compare, and how closely (TOML)
+    #[arg(value_name = "SUITE.toml")]
+    pub suite: PathBuf,
+    /// Record the results as the golden ones instead of comparing them
+    #[arg(long)]
+    pub bless: bool,
+    /// Entries with such names alone; may be given several times
+    #[arg(long, value_name = "PATTERN")]
+    pub only: Vec<String>,
+    /// Threads; the answer does not depend on them; default: one per core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
+    /// Show all differences in the table
+    #[arg(long)]
+    pub all: bool,
+    /// One JSON document on stdout instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Write the XML of `JUnit`: a case for each entry
     #[arg(long, value_name = "FILE.xml")]
     pub junit: Option<PathBuf>,
     /// Write a page whose table sorts itself

@@ -15,6 +15,7 @@ mod plot;
 pub mod pose;
 pub mod preprocess;
 pub mod query;
+mod regress;
 mod report;
 pub mod sweep;
 pub mod table;
@@ -60,5 +61,6 @@ pub fn run(
         args::Command::Query(a) => query::run(a, out, err),
         args::Command::Sweep(a) => sweep::run(a, out, err),
         args::Command::Clearance(a) => clearance::run(a, out, err),
+        args::Command::Regress(a) => regress::run(a, out, err),
     }
 }

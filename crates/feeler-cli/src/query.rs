@@ -102,15 +102,21 @@ fn load_solid(
     if let Some(note) = note.filter(|_| !args.quiet) {
         writeln!(err, "feeler: {note}")?;
     }
-    let index = match which {
-        Some(which) => find_solid(&model, which),
-        None => the_only_solid(&model, option),
-    };
+    let index = find_instance(&model, option, which);
     let instance = &model.instances[index.with_context(|| path.display().to_string())?];
     let own = instance.pose();
     let hierarchy = model.solids.swap_remove(instance.solid as usize);
     let body = Body::new(hierarchy).with_context(|| path.display().to_string())?;
     Ok((Arc::new(body), own))
+}
+
+/// The instance that is meant: by index, name or path; the only one where nothing is said. `option` is how to
+/// say it.
+pub(crate) fn find_instance(model: &Model, option: &str, which: Option<&str>) -> anyhow::Result<usize> {
+    match which {
+        Some(which) => find_solid(model, which),
+        None => the_only_solid(model, option),
+    }
 }
 
 /// A file with several solids does not tell which one is meant.
@@ -175,7 +181,7 @@ impl std::fmt::Display for Certificate {
     }
 }
 
-fn class_name(class: LmdClass) -> &'static str {
+pub(crate) fn class_name(class: LmdClass) -> &'static str {
     match class {
         LmdClass::Strict => "strict",
         LmdClass::Quasi => "quasi",

@@ -1,0 +1,308 @@
+//! What is compared, and how closely: docs/INTERFACE.md, "regress".
+
+use crate::{pose, trajectory};
+use anyhow::{Context as _, bail, ensure};
+use feeler_compare::Tolerances;
+use feeler_geom::Pose;
+use globset::Glob;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The file as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    golden: Option<PathBuf>,
+    #[serde(default)]
+    tolerance: WrittenTolerances,
+    time: Option<WrittenTime>,
+    #[serde(default)]
+    model: Vec<WrittenModel>,
+    #[serde(default)]
+    pair: Vec<WrittenPair>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTolerances {
+    length: Option<f64>,
+    relative: Option<f64>,
+    angle: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTime {
+    ratio: f64,
+    at_least_ms: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenModel {
+    name: Option<String>,
+    file: String,
+    #[serde(default)]
+    open_shells: bool,
+    #[serde(default = "yes")]
+    faces: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenPair {
+    name: Option<String>,
+    a: PathBuf,
+    b: PathBuf,
+    solid_a: Option<String>,
+    solid_b: Option<String>,
+    d_max: f64,
+    pose_a: Option<String>,
+    pose_b: Option<String>,
+    poses_b: Option<Vec<String>>,
+    trajectory: Option<PathBuf>,
+    tolerance: Option<f64>,
+    penetration: Option<f64>,
+    quasi: Option<f64>,
+    #[serde(default)]
+    open_shells: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// When times count as different.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TimeLimit {
+    /// New over old, or old over new.
+    pub(super) ratio: f64,
+    /// What takes less on the machine at hand is not compared (ms).
+    pub(super) at_least_ms: f64,
+}
+
+/// A solid of a file.
+#[derive(Clone, Debug)]
+pub(super) struct SolidOf {
+    pub(super) file: PathBuf,
+    pub(super) solid: Option<String>,
+    pub(super) open_shells: bool,
+}
+
+/// What is asked of one entry.
+#[derive(Clone, Debug)]
+pub(super) enum Task {
+    /// What a file holds.
+    Model { file: PathBuf, open_shells: bool, faces: bool },
+    /// Verdicts and minima of two solids at poses.
+    Pair(Box<PairTask>),
+}
+
+/// Two solids at poses of A and B.
+#[derive(Clone, Debug)]
+pub(super) struct PairTask {
+    pub(super) a: SolidOf,
+    pub(super) b: SolidOf,
+    pub(super) options: feeler_runtime::QueryOptions,
+    pub(super) poses: Vec<(Pose, Pose)>,
+}
+
+/// A suite.
+#[derive(Debug)]
+pub(super) struct Suite {
+    /// Where its files are.
+    pub(super) folder: PathBuf,
+    /// Its golden results, if told.
+    pub(super) golden: Option<PathBuf>,
+    pub(super) tolerances: Tolerances,
+    pub(super) time: Option<TimeLimit>,
+    /// By name.
+    pub(super) tasks: BTreeMap<String, Task>,
+}
+
+impl Suite {
+    pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
+        let text = std::fs::read_to_string(file);
+        let text = text.with_context(|| format!("{}: the suite cannot be read", file.display()))?;
+        let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
+        Self::parse(&text, folder).with_context(|| file.display().to_string())
+    }
+
+    fn parse(text: &str, folder: PathBuf) -> anyhow::Result<Self> {
+        let written: Written = toml::from_str(text)?;
+        let mut out = Self {
+            golden: written.golden.clone(),
+            tolerances: tolerances(&written.tolerance)?,
+            time: written.time.as_ref().map(time_limit).transpose()?,
+            tasks: BTreeMap::new(),
+            folder,
+        };
+        for model in &written.model {
+            out.add_models(model)?;
+        }
+        for pair in &written.pair {
+            let name = pair.name.clone().unwrap_or_else(|| {
+                let name = |p: &Path| p.with_extension("").display().to_string();
+                format!("{} / {}", name(&pair.a), name(&pair.b))
+            });
+            let task = out.pair(pair).with_context(|| format!("pair '{name}'"))?;
+            out.add(&name, Task::Pair(Box::new(task)))?;
+        }
+        ensure!(!out.tasks.is_empty(), "there is nothing to do; give [[model]] or [[pair]] entries");
+        Ok(out)
+    }
+
+    fn add(&mut self, name: &str, task: Task) -> anyhow::Result<()> {
+        let taken = self.tasks.insert(name.to_owned(), task).is_some();
+        ensure!(!taken, "'{name}' comes twice; give each entry a name of its own");
+        Ok(())
+    }
+
+    /// The files of a pattern, each under its path; a file that is named must be there when it is used.
+    fn add_models(&mut self, model: &WrittenModel) -> anyhow::Result<()> {
+        let task = |file: PathBuf| Task::Model { file, open_shells: model.open_shells, faces: model.faces };
+        if !model.file.contains(['*', '?', '[', '{']) {
+            let name = model.name.as_deref().unwrap_or(&model.file);
+            return self.add(name, task(self.folder.join(&model.file)));
+        }
+        ensure!(model.name.is_none(), "'{}': many files cannot have one name", model.file);
+        let files = files_like(&self.folder, &model.file)?;
+        ensure!(!files.is_empty(), "'{}': no file is like this", model.file);
+        for name in files {
+            let file = self.folder.join(&name);
+            self.add(&name, task(file))?;
+        }
+        Ok(())
+    }
+
+    fn pair(&self, pair: &WrittenPair) -> anyhow::Result<PairTask> {
+        let options = feeler_runtime::QueryOptions {
+            d_max: pair.d_max,
+            alpha: pair.quasi.unwrap_or(0.0),
+            tolerance: pair.tolerance,
+            penetration: pair.penetration.unwrap_or(0.0),
+            ..feeler_runtime::QueryOptions::default()
+        };
+        options.check()?;
+        let solid = |file: &Path, solid: &Option<String>| SolidOf {
+            file: self.folder.join(file),
+            solid: solid.clone(),
+            open_shells: pair.open_shells,
+        };
+        let one = |text: &Option<String>| text.as_deref().map_or(Ok(Pose::identity()), pose::parse);
+        let a = one(&pair.pose_a)?;
+        let poses = match (&pair.pose_b, &pair.poses_b, &pair.trajectory) {
+            (text, None, None) => vec![(a, one(text)?)],
+            (None, Some(texts), None) => {
+                ensure!(!texts.is_empty(), "poses_b is empty");
+                texts.iter().map(|t| Ok((a, pose::parse(t)?))).collect::<anyhow::Result<_>>()?
+            }
+            (None, None, Some(file)) => {
+                ensure!(pair.pose_a.is_none(), "a trajectory holds the poses of A, too");
+                let file = self.folder.join(file);
+                let steps = trajectory::read(&file).with_context(|| file.display().to_string())?;
+                steps.a.into_iter().zip(steps.b).collect()
+            }
+            _ => bail!("give one of pose_b, poses_b and trajectory"),
+        };
+        Ok(PairTask { a: solid(&pair.a, &pair.solid_a), b: solid(&pair.b, &pair.solid_b), options, poses })
+    }
+
+    /// Keeps the entries whose names are like one of some patterns; all without patterns.
+    pub(super) fn keep(&mut self, only: &[String]) -> anyhow::Result<()> {
+        if only.is_empty() {
+            return Ok(());
+        }
+        let glob = |p: &String| Glob::new(p).map(|g| g.compile_matcher()).with_context(|| p.clone());
+        let globs = only.iter().map(glob).collect::<anyhow::Result<Vec<_>>>()?;
+        self.tasks.retain(|name, _| globs.iter().any(|g| g.is_match(name)));
+        ensure!(!self.tasks.is_empty(), "no entry of the suite has a name like {}", only.join(" or "));
+        Ok(())
+    }
+}
+
+/// Paths below a folder, with `/`, that are like a pattern; sorted.
+fn files_like(folder: &Path, pattern: &str) -> anyhow::Result<Vec<String>> {
+    let glob = globset::GlobBuilder::new(pattern).literal_separator(true).build();
+    let glob = glob.with_context(|| pattern.to_owned())?.compile_matcher();
+    // No need to look where no file can be like the pattern.
+    let fixed: PathBuf = Path::new(pattern)
+        .iter()
+        .take_while(|p| !p.to_string_lossy().contains(['*', '?', '[', '{']))
+        .collect();
+    let mut found = Vec::new();
+    let mut open = vec![fixed];
+    while let Some(below) = open.pop() {
+        let here = folder.join(&below);
+        let here = if here.as_os_str().is_empty() { PathBuf::from(".") } else { here };
+        let entries = std::fs::read_dir(&here);
+        for entry in entries.with_context(|| format!("{}: no such folder", here.display()))? {
+            let entry = entry.with_context(|| here.display().to_string())?;
+            let path = below.join(entry.file_name());
+            if entry.file_type().is_ok_and(|t| t.is_dir()) {
+                open.push(path);
+            } else if glob.is_match(&path) {
+                let parts: Vec<String> = path.iter().map(|p| p.to_string_lossy().into_owned()).collect();
+                found.push(parts.join("/"));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn tolerances(written: &WrittenTolerances) -> anyhow::Result<Tolerances> {
+    let default = Tolerances::default();
+    let one = |name, x: Option<f64>, default: f64| {
+        let x = x.unwrap_or(default);
+        ensure!(x.is_finite() && x >= 0.0, "tolerance.{name} is {x}; give 0 or more");
+        Ok(x)
+    };
+    Ok(Tolerances {
+        length: one("length", written.length, default.length)?,
+        relative: one("relative", written.relative, default.relative)?,
+        angle: one("angle", written.angle, default.angle)?,
+    })
+}
+
+fn time_limit(written: &WrittenTime) -> anyhow::Result<TimeLimit> {
+    let WrittenTime { ratio, at_least_ms } = *written;
+    ensure!(ratio.is_finite() && ratio > 1.0, "time.ratio is {ratio}; give more than 1, as 1.5");
+    let at_least_ms = at_least_ms.unwrap_or(10.0);
+    ensure!(at_least_ms >= 0.0, "time.at_least_ms is {at_least_ms}; give 0 or more");
+    Ok(TimeLimit { ratio, at_least_ms })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        format!("{:#}", Suite::parse(text, PathBuf::new()).unwrap_err())
+    }
+
+    #[test]
+    fn entries_have_names() {
+        let text = "[[model]]\nfile = 'a.step'\n[[pair]]\na = 'a.step'\nb = 'b.step'\nd_max = 1\n\
+            [[pair]]\nname = 'x'\na = 'a.step'\nb = 'b.step'\nd_max = 1\nposes_b = ['0,0,1', '0,0,2']\n";
+        let suite = Suite::parse(text, PathBuf::new()).unwrap();
+        assert_eq!(suite.tasks.keys().collect::<Vec<_>>(), ["a / b", "a.step", "x"]);
+        let Task::Pair(pair) = &suite.tasks["x"] else { panic!("a pair") };
+        assert_eq!(pair.poses.len(), 2);
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        assert!(refused("").contains("nothing to do"));
+        assert!(refused("[[model]]\nfile = 'a'\n[[model]]\nfile = 'a'").contains("comes twice"));
+        assert!(refused("[[model]]\nfiel = 'a'").contains("fiel"));
+        let pair = "[[pair]]\na = 'a'\nb = 'b'\n";
+        assert!(refused(&format!("{pair}d_max = -1")).contains("pair 'a / b'"));
+        assert!(refused(&format!("{pair}d_max = 1\npose_b = '1,2'")).contains("pose '1,2'"));
+        let both = format!("{pair}d_max = 1\npose_b = '1,2,3'\ntrajectory = 't.json'");
+        assert!(refused(&both).contains("one of"));
+        assert!(refused("[time]\nratio = 0.5\n[[model]]\nfile = 'a'").contains("time.ratio"));
+        assert!(refused("[tolerance]\nlength = nan\n[[model]]\nfile = 'a'").contains("tolerance.length"));
+    }
+}
