@@ -34,6 +34,8 @@ pub enum Command {
     Clearance(Clearance),
     /// Whether models, verdicts and minima are still what they were
     Regress(Regress),
+    /// What differs between two versions of a model, or of a folder of models
+    Diff(Diff),
 }
 
 /// `feeler preprocess`.
@@ -277,6 +279,38 @@ pub struct Regress {
     /// Write the XML of `JUnit`: a case for each entry
     #[arg(long, value_name = "FILE.xml")]
     pub junit: Option<PathBuf>,
+    /// Write a page whose table sorts itself
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
+    /// No messages on stderr but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `feeler diff`.
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// The old version: .feeler, or STEP to be prepared in memory, or a folder of such files
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+    /// The new version
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+    /// Positions and lengths (mm) that differ by less are equal
+    #[arg(long, value_name = "MM", default_value_t = 1e-6, value_parser = non_negative)]
+    pub tolerance: f64,
+    /// Areas, volumes and inertia that differ by less than this part of them are equal
+    #[arg(long, value_name = "PART", default_value_t = 1e-9, value_parser = non_negative)]
+    pub relative: f64,
+    /// Read surface models as well, as `preprocess` does
+    #[arg(long)]
+    pub open_shells: bool,
+    /// Show all differences in the table
+    #[arg(long)]
+    pub all: bool,
+    /// One JSON document on stdout instead of a table
+    #[arg(long)]
+    pub json: bool,
     /// Write a page whose table sorts itself
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,

@@ -5,7 +5,9 @@
 
 pub mod args;
 mod clearance;
+mod diff;
 mod features;
+mod folder;
 pub mod inspect;
 mod interrupt;
 pub mod markup;
@@ -62,5 +64,6 @@ pub fn run(
         args::Command::Sweep(a) => sweep::run(a, out, err),
         args::Command::Clearance(a) => clearance::run(a, out, err),
         args::Command::Regress(a) => regress::run(a, out, err),
+        args::Command::Diff(a) => diff::run(a, out, err),
     }
 }

@@ -1,6 +1,7 @@
 //! Which files are prepared, and where each result goes.
 
 use crate::args::Preprocess;
+use crate::folder;
 use anyhow::ensure;
 use feeler_import as import;
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ pub(super) fn plan(args: &Preprocess) -> anyhow::Result<Vec<Job>> {
     for input in &args.inputs {
         if input.is_dir() {
             let before = found.len();
-            walk(input, Path::new(""), &mut found);
+            found.extend(folder::files(input, &is_step));
             ensure!(
                 found.len() > before || args.inputs.len() > 1,
                 "{}: the folder holds no STEP files (*.step, *.stp, *.p21, *.stpz)",
@@ -69,31 +70,6 @@ pub(super) fn plan(args: &Preprocess) -> anyhow::Result<Vec<Job>> {
 /// Whether an output is a folder, or is named as one.
 fn names_folder(output: &Path) -> bool {
     output.is_dir() || output.to_string_lossy().ends_with(['/', '\\'])
-}
-
-/// Adds the STEP files below a folder. Hidden files and linked folders are left out, the latter because they
-/// may lead round in circles.
-fn walk(folder: &Path, relative: &Path, found: &mut Vec<(PathBuf, Result<PathBuf, String>)>) {
-    let mut entries = match std::fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>) {
-        Ok(entries) => entries,
-        Err(e) => {
-            found.push((folder.to_owned(), Err(format!("the folder cannot be listed: {e}"))));
-            return;
-        }
-    };
-    entries.sort_by_key(std::fs::DirEntry::file_name);
-    for entry in entries {
-        let (name, path) = (entry.file_name(), entry.path());
-        if name.to_string_lossy().starts_with('.') {
-            continue;
-        }
-        let below = relative.join(&name);
-        if entry.file_type().is_ok_and(|t| t.is_dir()) {
-            walk(&path, &below, found);
-        } else if !path.is_dir() && is_step(&path) {
-            found.push((path, Ok(below)));
-        }
-    }
 }
 
 fn is_step(path: &Path) -> bool {

@@ -1,6 +1,6 @@
 //! What is compared, and how closely: docs/INTERFACE.md, "regress".
 
-use crate::{pose, trajectory};
+use crate::{folder, pose, trajectory};
 use anyhow::{Context as _, bail, ensure};
 use feeler_compare::Tolerances;
 use feeler_geom::Pose;
@@ -223,29 +223,20 @@ impl Suite {
 }
 
 /// Paths below a folder, with `/`, that are like a pattern; sorted.
-fn files_like(folder: &Path, pattern: &str) -> anyhow::Result<Vec<String>> {
+fn files_like(below: &Path, pattern: &str) -> anyhow::Result<Vec<String>> {
     let glob = globset::GlobBuilder::new(pattern).literal_separator(true).build();
     let glob = glob.with_context(|| pattern.to_owned())?.compile_matcher();
     // No need to look where no file can be like the pattern.
-    let fixed: PathBuf = Path::new(pattern)
-        .iter()
-        .take_while(|p| !p.to_string_lossy().contains(['*', '?', '[', '{']))
-        .collect();
+    let is_fixed = |p: &&std::ffi::OsStr| !p.to_string_lossy().contains(['*', '?', '[', '{']);
+    let fixed: PathBuf = Path::new(pattern).iter().take_while(is_fixed).collect();
+    let start = below.join(&fixed);
+    let start = if start.as_os_str().is_empty() { PathBuf::from(".") } else { start };
     let mut found = Vec::new();
-    let mut open = vec![fixed];
-    while let Some(below) = open.pop() {
-        let here = folder.join(&below);
-        let here = if here.as_os_str().is_empty() { PathBuf::from(".") } else { here };
-        let entries = std::fs::read_dir(&here);
-        for entry in entries.with_context(|| format!("{}: no such folder", here.display()))? {
-            let entry = entry.with_context(|| here.display().to_string())?;
-            let path = below.join(entry.file_name());
-            if entry.file_type().is_ok_and(|t| t.is_dir()) {
-                open.push(path);
-            } else if glob.is_match(&path) {
-                let parts: Vec<String> = path.iter().map(|p| p.to_string_lossy().into_owned()).collect();
-                found.push(parts.join("/"));
-            }
+    for (path, relative) in folder::files(&start, &|_| true) {
+        let relative = relative.map_err(anyhow::Error::msg).with_context(|| path.display().to_string())?;
+        let name = folder::with_slashes(&fixed.join(relative));
+        if glob.is_match(&name) {
+            found.push(name);
         }
     }
     found.sort();

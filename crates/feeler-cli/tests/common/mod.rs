@@ -1,0 +1,61 @@
+//! Models with planted changes, shared by the tests of `regress` and `diff`.
+#![allow(dead_code, reason = "each test uses a part")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+pub(crate) fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data").join(name)
+}
+
+pub(crate) fn feeler(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_feeler")).args(args).output().unwrap()
+}
+
+fn read(name: &str) -> String {
+    std::fs::read_to_string(data(name)).unwrap()
+}
+
+/// The bore with a radius of 10 mm and what is given (mm) more.
+pub(crate) fn wider_bore(by: f64) -> String {
+    let text = read("bore.step");
+    let wider = text.replace(",10.);", &format!(",{});", 10.0 + by));
+    assert_eq!(text.matches(",10.);").count(), 3, "two circles and a cylinder");
+    wider
+}
+
+/// The plate of a hundred holes, one of them moved along x (mm).
+pub(crate) fn plate_with_moved_hole(by: f64) -> String {
+    let text = read("perforated-plate.step");
+    let mut moved = 0;
+    let line = |line: &str| {
+        let numbers = || -> Option<[f64; 3]> {
+            let (_, rest) = line.split_once("CARTESIAN_POINT('',(")?;
+            let all: Vec<f64> =
+                rest.split_once(')')?.0.split(',').map(|x| x.parse().ok()).collect::<Option<_>>()?;
+            all.try_into().ok()
+        };
+        // The hole about (-28, -28), of radius 2.5.
+        match numbers() {
+            Some([x, y, z]) if (x + 28.0).hypot(y + 28.0) <= 2.6 => {
+                moved += 1;
+                let (head, rest) = line.split_once("CARTESIAN_POINT('',(").unwrap();
+                let tail = rest.split_once(')').unwrap().1;
+                format!("{head}CARTESIAN_POINT('',({:?},{y:?},{z:?}){tail}", x + by)
+            }
+            _ => line.to_owned(),
+        }
+    };
+    let lines: Vec<String> = text.lines().map(line).collect();
+    assert!(moved >= 4, "{moved} points");
+    lines.join("\n")
+}
+
+/// The socket without the last face of its shell.
+pub(crate) fn socket_with_a_hole() -> String {
+    let text = read("socket.step");
+    let start = text.find("CLOSED_SHELL").unwrap();
+    let end = start + text[start..].find(')').unwrap();
+    let last = start + text[start..end].rfind(',').unwrap();
+    format!("{}{}", &text[..last], &text[end..])
+}
