@@ -14,6 +14,9 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 #[derive(Debug, Parser)]
 #[command(name = "feeler", version = VERSION.as_str(), about, max_term_width = 100)]
 pub struct Cli {
+    /// Colours in tables
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    pub color: crate::color::Color,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -36,6 +39,10 @@ pub enum Command {
     Regress(Regress),
     /// What differs between two versions of a model, or of a folder of models
     Diff(Diff),
+    /// Completions for a shell, to stdout
+    Completions(Completions),
+    /// The manual page to stdout, or one for each command into a folder
+    Man(Man),
 }
 
 /// `feeler preprocess`.
@@ -317,6 +324,22 @@ pub struct Diff {
     /// No messages on stderr but errors
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// `feeler completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// `feeler man`.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Folder for the pages; it is made if need be
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
 }
 
 fn finite(s: &str) -> Result<f64, String> {

@@ -5,11 +5,13 @@
 
 pub mod args;
 mod clearance;
+pub mod color;
 mod diff;
 mod features;
 mod folder;
 pub mod inspect;
 mod interrupt;
+mod manual;
 pub mod markup;
 mod mass;
 mod page;
@@ -65,5 +67,7 @@ pub fn run(
         args::Command::Clearance(a) => clearance::run(a, out, err),
         args::Command::Regress(a) => regress::run(a, out, err),
         args::Command::Diff(a) => diff::run(a, out, err),
+        args::Command::Completions(a) => manual::completions(a.shell, out),
+        args::Command::Man(a) => manual::pages(a.folder.as_deref(), out),
     }
 }

@@ -236,7 +236,7 @@ fn write_table(pair: &ContactPair, args: &PairArgs, wall_us: f64, out: &mut dyn 
     for line in pair.verdict().iter().flat_map(|v| verdict::lines(v)) {
         writeln!(out, "{line}")?;
     }
-    let status = verdict::status_name(pair.status());
+    let status = crate::color::word(verdict::status_name(pair.status()));
     let ms = wall_us / 1e3;
     match pair.min_distance() {
         Some(d) => writeln!(

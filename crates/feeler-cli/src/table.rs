@@ -1,47 +1,119 @@
 //! Plain text tables for people.
 
+use crate::color;
 use std::fmt::Write as _;
 
+/// Narrowest that a column of text is made (characters).
+const LEAST: usize = 12;
+
 /// Lays out rows under a header: columns are padded to their widest cell, cells that look like numbers are
-/// aligned to the right.
+/// aligned to the right. Where stdout is a terminal, long texts are shortened until lines fit.
 #[must_use]
 pub fn render(header: &[&str], rows: &[Vec<String>]) -> String {
+    let terminal = console::Term::stdout();
+    let width = terminal.is_term().then(|| usize::from(terminal.size().1));
+    render_within(header, rows, width)
+}
+
+/// [`render`] for lines of a width (characters), if there is one to keep to.
+fn render_within(header: &[&str], rows: &[Vec<String>], most: Option<usize>) -> String {
     let width = |i: usize| {
         rows.iter()
             .filter_map(|r| r.get(i))
             .map(|c| c.chars().count())
             .fold(header[i].chars().count(), usize::max)
     };
-    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let mut widths: Vec<usize> = (0..header.len()).map(width).collect();
     let numeric = |i: usize| {
         rows.iter()
             .filter_map(|r| r.get(i))
             .all(|c| c.is_empty() || c == "-" || c.trim_end_matches(['%']).parse::<f64>().is_ok())
     };
     let right: Vec<bool> = (0..header.len()).map(numeric).collect();
+    if let Some(most) = most {
+        // Numbers stay whole, also those of a point: what is left of one would be another number.
+        let is_point = |c: &String| c.split_whitespace().all(|w| w.parse::<f64>().is_ok());
+        let fixed: Vec<bool> = (0..header.len())
+            .map(|i| right[i] || rows.iter().filter_map(|r| r.get(i)).all(is_point))
+            .collect();
+        narrow(&mut widths, &fixed, most);
+    }
     let mut out = String::new();
-    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
+    let mut line = |cells: &mut dyn Iterator<Item = &str>, is_header: bool| {
         let mut text = String::new();
+        let mut pad = 0;
         for (i, cell) in cells.enumerate() {
-            let w = widths[i];
-            let _ = if right[i] { write!(text, "{cell:>w$}  ") } else { write!(text, "{cell:<w$}  ") };
+            let shown = shortened(cell, widths[i]);
+            let blanks = widths[i] - shown.chars().count();
+            let [before, after] = if right[i] { [blanks, 0] } else { [0, blanks] };
+            let look = if is_header { color::heading(&shown) } else { color::painted(cell, &shown) };
+            // Blanks at the end of a line are left out.
+            let _ = write!(text, "{:pad$}{look}", "", pad = pad + before);
+            pad = after + 2;
         }
         out.push_str(text.trim_end());
         out.push('\n');
     };
-    line(&mut header.iter().copied());
+    line(&mut header.iter().copied(), true);
     for row in rows {
-        line(&mut row.iter().map(String::as_str));
+        line(&mut row.iter().map(String::as_str), false);
     }
     out
 }
 
+/// Makes the widest columns of text narrower until a line fits, or none can be.
+fn narrow(widths: &mut [usize], is_fixed: &[bool], most: usize) {
+    loop {
+        let total: usize = widths.iter().map(|w| w + 2).sum::<usize>().saturating_sub(2);
+        let text = (0..widths.len()).filter(|&i| !is_fixed[i] && widths[i] > LEAST);
+        let Some(widest) = text.max_by_key(|&i| widths[i]).filter(|_| total > most) else { return };
+        let second = (0..widths.len()).filter(|&i| i != widest && !is_fixed[i]).map(|i| widths[i]).max();
+        // Down to the next widest one at once.
+        let floor = second.unwrap_or(0).clamp(LEAST, widths[widest] - 1);
+        widths[widest] = floor.max(widths[widest].saturating_sub(total - most));
+    }
+}
+
+/// A text of at most so many characters: what is in the middle goes, as both ends tell more.
+fn shortened(text: &str, most: usize) -> String {
+    let n = text.chars().count();
+    if n <= most {
+        return text.to_owned();
+    }
+    let head = (most - 1) / 2;
+    let tail = most - 1 - head;
+    text.chars().take(head).chain(std::iter::once('…')).chain(text.chars().skip(n - tail)).collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    fn rows(rows: &[&[&str]]) -> Vec<Vec<String>> {
+        rows.iter().map(|r| r.iter().map(|c| (*c).to_owned()).collect()).collect()
+    }
+
     #[test]
     fn aligns_numbers_right_and_text_left() {
-        let t =
-            super::render(&["n", "name"], &[vec!["5".into(), "a".into()], vec!["12".into(), "bb".into()]]);
+        let t = render_within(&["n", "name"], &rows(&[&["5", "a"], &["12", "bb"]]), None);
         assert_eq!(t, " n  name\n 5  a\n12  bb\n");
+    }
+
+    #[test]
+    fn long_texts_are_shortened() {
+        let long = "assembly/left/bracket/bolt:1";
+        let table = rows(&[&["1.25", long, "interfering"], &["30", "pin", "touching"]]);
+        for most in [200, 47, 46, 40, 35, 30, 5] {
+            let t = render_within(&["mm", "part", "status"], &table, Some(most));
+            let widest = t.lines().map(|l| l.chars().count()).max().unwrap_or(0);
+            let least = 4 + 2 + LEAST + 2 + "interfering".len();
+            assert!(widest <= most.max(least), "{most}: {widest}\n{t}");
+            assert!(t.contains("interfering") && t.contains("1.25"), "{t}");
+        }
+        assert!(render_within(&["mm", "part", "status"], &table, Some(47)).contains(long));
+        assert!(render_within(&["mm", "part", "status"], &table, Some(40)).contains("/bolt:1"));
+        assert_eq!(shortened("abcdefgh", 5), "ab…gh");
+        let points = rows(&[&["1.000000 2.000000 3.000000", "a long name that may go"]]);
+        assert!(render_within(&["point", "name"], &points, Some(10)).contains("1.000000 2.000000 3.000000"));
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn plate_with_moved_hole(by: f64) -> String {
         };
         // The hole about (-28, -28), of radius 2.5.
         match numbers() {
-            Some([x, y, z]) if (x + 28.0).hypot(y + 28.0) <= 2.6 => {
+            Some([x, y, z]) if (x + 28.0) * (x + 28.0) + (y + 28.0) * (y + 28.0) <= 2.6 * 2.6 => {
                 moved += 1;
                 let (head, rest) = line.split_once("CARTESIAN_POINT('',(").unwrap();
                 let tail = rest.split_once(')').unwrap().1;

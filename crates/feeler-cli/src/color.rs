@@ -1,0 +1,59 @@
+//! Words in colour, where somebody looks at them.
+
+use clap::ValueEnum;
+use console::{Style, style};
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// Where stdout is a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Turns colours on or off for the rest of the program.
+pub fn choose(when: Color) {
+    match when {
+        Color::Auto if std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty()) => {
+            console::set_colors_enabled(false);
+        }
+        // The library looks whether there is a terminal.
+        Color::Auto => {}
+        Color::Always => console::set_colors_enabled(true),
+        Color::Never => console::set_colors_enabled(false),
+    }
+}
+
+/// How a word is told; `None`: as it is.
+fn style_of(word: &str) -> Option<Style> {
+    let plain = Style::new();
+    match word {
+        "interfering" | "failed" | "verdict" | "import" => Some(plain.red()),
+        "undecided" | "warning" => Some(plain.yellow()),
+        "touching" => Some(plain.cyan()),
+        "separated" | "ok" => Some(plain.green()),
+        _ => None,
+    }
+}
+
+/// Text that stands for `word`, as it is or with blanks about it, in the colour of the word.
+pub(crate) fn painted(word: &str, text: &str) -> String {
+    match style_of(word) {
+        Some(look) => look.apply_to(text).to_string(),
+        None => text.to_owned(),
+    }
+}
+
+/// A word in its colour.
+pub(crate) fn word(word: &str) -> String {
+    painted(word, word)
+}
+
+/// A heading.
+pub(crate) fn heading(text: &str) -> String {
+    style(text).bold().to_string()
+}
