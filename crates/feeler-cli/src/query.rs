@@ -2,13 +2,13 @@
 
 use crate::args::{PairArgs, Query};
 use crate::features::{feature_json, feature_name, point_text};
-use crate::report::Report;
+use crate::report::{Report, set_text};
 use crate::{Outcome, pose, table, verdict};
 use anyhow::{Context as _, bail};
 use feeler_geom::Pose;
 use feeler_hierarchy::{Instance, Model};
 use feeler_import as import;
-use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Stats};
+use feeler_runtime::{Body, ConformalSet, ContactPair, Lmd, LmdClass, QueryOptions, Stats};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
         for line in report.lines() {
             writeln!(out, "{line}")?;
         }
-        write_table(&pair, &args.pair, wall_us, out)?;
+        write_table(&pair, &report.sets, &args.pair, wall_us, out)?;
         if args.pair.certified {
             writeln!(out, "{}", Certificate::of(&pair.stats()))?;
         }
@@ -231,7 +231,27 @@ pub(crate) fn lmds_json(pair: &ContactPair) -> Value {
     pair.lmds().iter().map(one).collect()
 }
 
-fn write_table(pair: &ContactPair, args: &PairArgs, wall_us: f64, out: &mut dyn Write) -> anyhow::Result<()> {
+/// The minima that get a row, by distance: each that stands for itself, and the first sample of each set, with
+/// its set.
+fn places<'a>(lmds: &[Lmd], sets: &'a [ConformalSet]) -> Vec<(usize, Option<&'a ConformalSet>)> {
+    let mut of = vec![None; lmds.len()];
+    let mut sampled = vec![false; lmds.len()];
+    for set in sets {
+        set.samples.iter().for_each(|&k| sampled[k] = true);
+        if let Some(&first) = set.samples.iter().min() {
+            of[first] = Some(set);
+        }
+    }
+    (0..lmds.len()).filter(|&k| !sampled[k] || of[k].is_some()).map(|k| (k, of[k])).collect()
+}
+
+fn write_table(
+    pair: &ContactPair,
+    sets: &[ConformalSet],
+    args: &PairArgs,
+    wall_us: f64,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let (lmds, d_max) = (pair.lmds(), args.d_max);
     for line in pair.verdict().iter().flat_map(|v| verdict::lines(v)) {
         writeln!(out, "{line}")?;
@@ -249,11 +269,12 @@ fn write_table(pair: &ContactPair, args: &PairArgs, wall_us: f64, out: &mut dyn 
     if lmds.is_empty() {
         return Ok(());
     }
-    let rows: Vec<_> = lmds
+    let places = places(lmds, sets);
+    let rows: Vec<_> = places
         .iter()
-        .enumerate()
         .take(args.top.unwrap_or(usize::MAX))
-        .map(|(i, l)| {
+        .map(|(i, set)| {
+            let l = &lmds[*i];
             vec![
                 i.to_string(),
                 format!("{:.9}", l.distance),
@@ -263,14 +284,18 @@ fn write_table(pair: &ContactPair, args: &PairArgs, wall_us: f64, out: &mut dyn 
                 feature_name(&l.feature_b),
                 point_text(&l.point_a),
                 point_text(&l.point_b),
+                set.map_or_else(String::new, set_text),
             ]
         })
         .collect();
-    let header =
-        ["#", "distance", "gap", "class", "feature of A", "feature of B", "point on A", "point on B"];
-    write!(out, "{}", table::render(&header, &rows))?;
-    if rows.len() < lmds.len() {
-        writeln!(out, "and {} more", lmds.len() - rows.len())?;
+    let header = ["#", "distance", "gap", "class", "feature of A", "feature of B", "point on A"];
+    let header = [&header[..], &["point on B", "set"]].concat();
+    // Without sets there is nothing to tell of them.
+    let columns = if sets.is_empty() { header.len() - 1 } else { header.len() };
+    let cut: Vec<Vec<String>> = rows.iter().map(|r| r[..columns].to_vec()).collect();
+    write!(out, "{}", table::render(&header[..columns], &cut))?;
+    if rows.len() < places.len() {
+        writeln!(out, "and {} more", places.len() - rows.len())?;
     }
     Ok(())
 }

@@ -4,8 +4,8 @@ use crate::features::{feature_json, feature_name, point_text};
 use crate::verdict::crossing_json;
 use feeler_geom::{Pose, V3};
 use feeler_runtime::{
-    Contact, ContactKind, ContactPair, CrossingCurve, Crossings, FeatureRef, LeftOut, QueryError,
-    QueryOptions, Status,
+    ConformalSet, Contact, ContactKind, ContactPair, CrossingCurve, Crossings, FeatureRef, LeftOut,
+    QueryError, QueryOptions, Status,
 };
 use serde_json::{Value, json};
 
@@ -19,6 +19,8 @@ pub(crate) struct Report {
     is_beyond: bool,
     /// Of solids that touch.
     contacts: Option<Vec<Contact>>,
+    /// Conformal sets, the samples of which are among the minima.
+    pub sets: Vec<ConformalSet>,
     /// Pairs of faces that cross.
     crossing: Vec<(FeatureRef, FeatureRef)>,
     /// The curves in which they do, where they are asked for.
@@ -61,6 +63,25 @@ pub(crate) fn contact_json(c: &Contact) -> Value {
     })
 }
 
+fn set_json(s: &ConformalSet) -> Value {
+    let mut set = contact_json(&s.contact);
+    set["distance"] = s.distance.into();
+    set["extent"] = s.extent.into();
+    set["samples"] = json!(s.samples);
+    set
+}
+
+/// A conformal set in a few words.
+pub(crate) fn set_text(s: &ConformalSet) -> String {
+    let kind = kind_name(s.contact.kind);
+    let size = match (s.contact.area, s.contact.length) {
+        (Some(area), _) => format!(", {area:.6} mm2"),
+        (None, Some(length)) => format!(", {length:.6} mm"),
+        (None, None) => String::new(),
+    };
+    format!("{kind}{size}, {:.6} mm across", s.extent)
+}
+
 fn contact_line(c: &Contact) -> String {
     let size = match (c.area, c.length) {
         (Some(area), _) => format!(", {area:.6} mm2"),
@@ -91,10 +112,11 @@ impl Report {
         let is_beyond = pair.min_distance().is_none();
         let touching = pair.status() == Some(Status::Touching);
         let contacts = if touching { Some(pair.contacts(pose_a, pose_b, options)?) } else { None };
+        let sets = pair.conformal_sets(pose_a, pose_b, options)?;
         let crossing = if interfering { pair.crossing_faces(pose_a, pose_b, options)? } else { Vec::new() };
         let crossings =
             chord.map(|chord| pair.crossing_curves(pose_a, pose_b, options, chord)).transpose()?;
-        Ok(Self { interfering, translation, nearest, is_beyond, contacts, crossing, crossings })
+        Ok(Self { interfering, translation, nearest, is_beyond, contacts, sets, crossing, crossings })
     }
 
     /// As members of the document of a query.
@@ -106,6 +128,7 @@ impl Report {
         if let Some(nearest) = self.nearest {
             document["nearest_distance"] = nearest.into();
         }
+        document["sets"] = self.sets.iter().map(set_json).collect();
         if !self.crossing.is_empty() {
             document["crossing_faces"] = self.crossing.iter().map(|(a, b)| crossing_json(a, b)).collect();
         }

@@ -9,8 +9,9 @@ use std::process::Command;
 fn query(a: &str, b: &str, pose_b: &str, more: &[&str]) -> (i32, Value) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
     let run = Command::new(env!("CARGO_BIN_EXE_feeler"))
-        .args(["query", "--d-max", "0.5", "--json", "--quiet", "--pose-b", pose_b])
+        .args(["query", "--json", "--quiet", "--pose-b", pose_b])
         .args([data.join(a), data.join(b)])
+        .args(if more.contains(&"--d-max") { &[][..] } else { &["--d-max", "0.5"] })
         .args(more)
         .output()
         .unwrap();
@@ -102,4 +103,50 @@ fn a_chord_error_that_makes_no_sense_is_refused() {
             .unwrap();
         assert_eq!(run.status.code(), Some(2), "{chord}: {}", String::from_utf8_lossy(&run.stderr));
     }
+}
+
+/// Conformal sets of parts that are apart, against closed forms.
+#[test]
+fn sets_are_as_large_as_closed_forms_say() {
+    use std::f64::consts::PI;
+    let sizes = |document: &Value| -> Vec<(String, f64, f64)> {
+        let number = |s: &Value, key: &str| s[key].as_f64();
+        let one = |s: &Value| {
+            let size = number(s, "area").or(number(s, "length")).unwrap();
+            (s["kind"].as_str().unwrap().to_owned(), number(s, "distance").unwrap(), size)
+        };
+        document["sets"].as_array().unwrap().iter().map(one).collect()
+    };
+    // Boxes of 40 x 30 mm above each other, the pin in its bore, a disc above a box.
+    for (a, b, pose, expected) in [
+        ("box.step", "box.step", "7,3,22", ("plane", 2.0, 33.0 * 27.0)),
+        ("bore.step", "pin.step", "0,0,0", ("cylinder", 0.05, 2.0 * PI * 10.0 * 40.0)),
+        ("pin.step", "bore.step", "0,0,0", ("cylinder", 0.05, 2.0 * PI * 9.95 * 40.0)),
+        ("box.step", "cylinder.step", "0,0,30", ("plane", 20.0, PI * 100.0)),
+    ] {
+        let (_, found) = query(a, b, pose, &["--d-max", "30"]);
+        let (kind, distance, size) = expected;
+        let near = |(k, d, s): &(String, f64, f64)| {
+            k == kind && (d - distance).abs() < 1e-9 && (s - size).abs() < 1e-6 * size
+        };
+        assert!(sizes(&found).iter().any(near), "{a} {b}: {:?}", sizes(&found));
+        // Each sample is of one set.
+        let mut of_sets: Vec<u64> = Vec::new();
+        for set in found["sets"].as_array().unwrap() {
+            of_sets.extend(set["samples"].as_array().unwrap().iter().map(|k| k.as_u64().unwrap()));
+        }
+        of_sets.sort_unstable();
+        let conformal = |(k, l): (u64, &Value)| (l["class"] == "conformal").then_some(k);
+        let all: Vec<u64> = (0..).zip(found["lmds"].as_array().unwrap()).filter_map(conformal).collect();
+        assert_eq!(of_sets, all, "{a} {b}");
+    }
+    // Nested steps: cones, of which the parts that face each other are frustums between two radii.
+    let found = sizes(&query("stepped-seat.step", "stepped-cone.step", "0,0,0.2", &[]).1);
+    let frustum = |r: f64, s: f64, sine: f64| PI * (r * r - s * s) / sine;
+    // The cone of the seat from radius 8.16 to 14.1: its normals have the axial component 0.6.
+    let area = frustum(14.1, 8.16, 0.6);
+    let near = |(k, d, s): &(String, f64, f64)| {
+        k == "cone" && (d - 0.2).abs() < 1e-9 && (s - area).abs() < 1e-5 * area
+    };
+    assert!(found.iter().any(near), "{area}: {found:?}");
 }

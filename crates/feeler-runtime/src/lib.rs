@@ -59,5 +59,6 @@ pub use pair::ContactPair;
 pub use scene::{NearPair, Scene, SceneError};
 pub use tolerance::Tolerances;
 pub use verdict_types::{
-    Contact, ContactKind, CrossingCurve, Crossings, LeftOut, Status, Undecided, Verdict, Widened, Witness,
+    ConformalSet, Contact, ContactKind, CrossingCurve, Crossings, LeftOut, Status, Undecided, Verdict,
+    Widened, Witness,
 };

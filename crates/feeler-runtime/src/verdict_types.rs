@@ -127,6 +127,19 @@ pub struct Contact {
     pub error: Option<f64>,
 }
 
+/// A connected or scattered set of equal minima between two features: parallel planes, a coaxial pin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConformalSet {
+    /// Its features, its kind and how large it is: the region or line on A that is at the distance from B.
+    pub contact: Contact,
+    /// mm.
+    pub distance: f64,
+    /// Largest distance (mm) between two of its samples.
+    pub extent: f64,
+    /// Where its samples are among the minima of the query.
+    pub samples: Vec<usize>,
+}
+
 /// How two posed solids stand to one another, and what proves it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {

@@ -111,9 +111,9 @@ pub use feeler_hierarchy::{Component, Hierarchy, Instance, Model};
 #[cfg(feature = "prepare")]
 pub use feeler_import::{ImportError, prepare_bytes, prepare_step};
 pub use feeler_runtime::{
-    Body, BodyError, Contact, ContactKind, ContactPair, CrossingCurve, Crossings, FeatureKind, FeatureRef,
-    LeftOut, Lmd, LmdClass, NearPair, QueryError, QueryOptions, Scene, SceneError, Stats, Status, Tolerances,
-    Undecided, Verdict, Widened, Witness,
+    Body, BodyError, ConformalSet, Contact, ContactKind, ContactPair, CrossingCurve, Crossings, FeatureKind,
+    FeatureRef, LeftOut, Lmd, LmdClass, NearPair, QueryError, QueryOptions, Scene, SceneError, Stats, Status,
+    Tolerances, Undecided, Verdict, Widened, Witness,
 };
 /// The version of linear algebra that poses and points are of.
 pub use nalgebra;

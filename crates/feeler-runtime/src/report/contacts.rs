@@ -5,7 +5,8 @@ use super::region::common_area;
 use super::stretch::{common_line, common_stretch};
 use crate::query::Context;
 use crate::{
-    Contact, ContactKind, ContactPair, FeatureKind, Lmd, LmdClass, QueryError, QueryOptions, Status,
+    ConformalSet, Contact, ContactKind, ContactPair, FeatureKind, Lmd, LmdClass, QueryError, QueryOptions,
+    Status,
 };
 use feeler_geom::{P3, Pose, Surface};
 use feeler_hierarchy::FaceId;
@@ -56,6 +57,51 @@ impl ContactPair {
     }
 }
 
+impl ContactPair {
+    /// The conformal sets of the last query, which must have been at these poses with these options: one for
+    /// each pair of features, by features, then by distance. Their samples are among
+    /// [`ContactPair::lmds`](ContactPair::lmds). Areas and lengths are measured here, where they cost more
+    /// than a query.
+    ///
+    /// # Errors
+    /// As [`ContactPair::query`].
+    pub fn conformal_sets(
+        &self,
+        pose_a: &Pose,
+        pose_b: &Pose,
+        options: &QueryOptions,
+    ) -> Result<Vec<ConformalSet>, QueryError> {
+        let ctx = context(self, (pose_a, pose_b), options)?;
+        let lmds = self.lmds();
+        let key = |k: usize| {
+            let l: &Lmd = &lmds[k];
+            (l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index)
+        };
+        let mut samples: Vec<usize> =
+            (0..lmds.len()).filter(|&k| lmds[k].class == LmdClass::Conformal).collect();
+        samples.sort_by(|&i, &j| key(i).cmp(&key(j)).then(lmds[i].distance.total_cmp(&lmds[j].distance)));
+        // One pair of features may hold sets at several distances: a ball between the flanks of a groove.
+        let is_one = |i: &usize, j: &usize| {
+            key(*i) == key(*j) && (lmds[*i].distance - lmds[*j].distance).abs() <= SAME_SET * ctx.tol.same
+        };
+        let set = |group: &[usize]| {
+            let of: Vec<&Lmd> = group.iter().map(|&k| &lmds[k]).collect();
+            let far = |l: &Lmd, m: &Lmd| (l.local_a - m.local_a).norm();
+            let all = of.iter().flat_map(|l| of.iter().map(move |m| far(l, m)));
+            ConformalSet {
+                contact: of_set(&ctx, &of),
+                distance: of[0].distance,
+                extent: all.fold(0.0, f64::max),
+                samples: group.to_vec(),
+            }
+        };
+        Ok(samples.chunk_by(is_one).map(set).collect())
+    }
+}
+
+/// Distances of samples of one set differ by no more than this many times what footpoints may differ.
+const SAME_SET: f64 = 10.0;
+
 fn of_point(l: &Lmd) -> Contact {
     Contact {
         kind: ContactKind::Point,
@@ -73,16 +119,18 @@ fn of_set(ctx: &Context<'_>, samples: &[&Lmd]) -> Contact {
     let first = samples[0];
     let (a, b) = (&first.feature_a, &first.feature_b);
     let mut contact = of_point(first);
+    // Pressed solids are measured as touching ones.
+    let distance = first.distance.max(0.0);
     let points: Vec<P3> = samples.iter().map(|l| l.local_a).collect();
     match (a.kind, b.kind) {
         (FeatureKind::Face, FeatureKind::Face) => {
             let faces = [a.index, b.index].map(FaceId);
-            if let Some((area, error)) = common_area(ctx, faces, &points[0]) {
+            if let Some((area, error)) = common_area(ctx, faces, &points[0], distance) {
                 contact.kind = kind_of(&ctx.a.face(faces[0]).surface, &ctx.b.face(faces[1]).surface);
                 (contact.area, contact.error) = (Some(area), Some(error));
             } else {
                 contact.kind = ContactKind::Line;
-                if let Some((length, error)) = common_line(ctx, faces, &points) {
+                if let Some((length, error)) = common_line(ctx, faces, &points, distance) {
                     (contact.length, contact.error) = (Some(length), Some(error));
                 }
             }
@@ -90,7 +138,7 @@ fn of_set(ctx: &Context<'_>, samples: &[&Lmd]) -> Contact {
         (FeatureKind::Vertex, _) | (_, FeatureKind::Vertex) => {}
         _ => {
             contact.kind = ContactKind::Line;
-            let (length, error) = common_stretch(ctx, a, b);
+            let (length, error) = common_stretch(ctx, a, b, distance);
             (contact.length, contact.error) = (Some(length), Some(error));
         }
     }

@@ -23,18 +23,19 @@ const HALVINGS: u32 = 40;
 /// Evaluations of lines for one region.
 const LINES: u32 = 40_000;
 
-/// The common area (mm²) of face `faces[0]` of A and `faces[1]` of B, which touch at a point (frame of A),
-/// with an estimate of its error; `None` where the surfaces part.
-pub(super) fn common_area(ctx: &Context<'_>, faces: FacePair, at: &P3) -> Option<(f64, f64)> {
+/// The area (mm²) of the part of face `faces[0]` of A that is at a distance (mm) from face `faces[1]` of B,
+/// as it is at a point of A (frame of A), with an estimate of its error; `None` where the surfaces part.
+pub(super) fn common_area(ctx: &Context<'_>, faces: FacePair, at: &P3, distance: f64) -> Option<(f64, f64)> {
     let (a, b) = (ctx.a.face(faces[0]), ctx.b.face(faces[1]));
     let placed = b.surface.transformed(&ctx.pose_ab);
-    let region = match coincidence(ctx, &a.surface, &placed, at) {
+    let placed = if distance > SAME * ctx.tol.tol { drawn_to(&placed, at) } else { placed };
+    let region = match coincidence(ctx, [&a.surface, &placed], at, distance) {
         Coincidence::Mapped(map) => {
             let mapped = map.domain(&b.trim, &a.surface, P2::new(a.trim.rect.u0, a.trim.rect.v0));
-            Region { ctx, faces, mapped: Some(mapped), places: 0 }
+            Region { ctx, faces, distance, mapped: Some(mapped), places: 0 }
         }
-        Coincidence::Same => Region { ctx, faces, mapped: None, places: PLACES[0] },
-        Coincidence::Unknown => Region { ctx, faces, mapped: None, places: PLACES[1] },
+        Coincidence::Same => Region { ctx, faces, distance, mapped: None, places: PLACES[0] },
+        Coincidence::Unknown => Region { ctx, faces, distance, mapped: None, places: PLACES[1] },
         Coincidence::Apart => return None,
     };
     let accuracy = match (&region.mapped, region.places == PLACES[1]) {
@@ -48,6 +49,27 @@ pub(super) fn common_area(ctx: &Context<'_>, faces: FacePair, at: &P3) -> Option
     let thin = matches!(a.surface, Surface::Bezier(_)) || matches!(b.surface, Surface::Bezier(_));
     let extent = ctx.a.data(feeler_hierarchy::Feature::Face(faces[0])).extent;
     (!thin || area > 1e-2 * extent * extent).then_some((area, error))
+}
+
+/// The surface at an equal distance from a surface on which a point is. Its parameters are those of the feet,
+/// except on cones, which stay as they are.
+fn drawn_to(surface: &Surface, at: &P3) -> Surface {
+    match *surface {
+        Surface::Plane { mut frame } => {
+            frame.origin += frame.z * (at - frame.origin).dot(&frame.z);
+            Surface::Plane { frame }
+        }
+        Surface::Cylinder { frame, .. } => {
+            Surface::Cylinder { frame, radius: (at - frame.origin).cross(&frame.z).norm() }
+        }
+        Surface::Sphere { frame, .. } => Surface::Sphere { frame, radius: (at - frame.origin).norm() },
+        Surface::Torus { frame, major, .. } => {
+            let local = frame.local(at);
+            let off = math::hypot(local.x, local.y) - major;
+            Surface::Torus { frame, major, minor: math::hypot(off, local.z) }
+        }
+        Surface::Cone { .. } | Surface::Bezier(_) => surface.clone(),
+    }
 }
 
 /// How two surfaces lie to one another near a point of both.
@@ -87,7 +109,7 @@ impl Map {
     }
 }
 
-fn coincidence(ctx: &Context<'_>, a: &Surface, b: &Surface, at: &P3) -> Coincidence {
+fn coincidence(ctx: &Context<'_>, [a, b]: [&Surface; 2], at: &P3, distance: f64) -> Coincidence {
     let near = SAME * ctx.tol.tol;
     let angle = near / ctx.tol.size;
     let along = |x: &V3, y: &V3| x.cross(y).norm() <= angle;
@@ -116,13 +138,14 @@ fn coincidence(ctx: &Context<'_>, a: &Surface, b: &Surface, at: &P3) -> Coincide
         }
         (Surface::Cone { frame: f, half_angle: r }, Surface::Cone { frame: g, half_angle: s }) => {
             let (turned, sense, height) = about(f, g);
-            let is_one = along(&f.z, &g.z)
-                && sense > 0.0
-                && on_axis(f, &g.origin)
-                && (r - s).abs() <= angle
-                && height.abs() * math::sin(*r) <= near;
-            if !is_one {
+            let parallel =
+                along(&f.z, &g.z) && sense > 0.0 && on_axis(f, &g.origin) && (r - s).abs() <= angle;
+            let apart = height.abs() * math::sin(*r);
+            if !parallel || (apart - distance).abs() > near {
                 return Coincidence::Apart;
+            }
+            if distance > near {
+                return Coincidence::Same;
             }
             Coincidence::Mapped(Map::new([[1.0, 0.0], [0.0, 1.0]], [turned, height]))
         }
@@ -160,6 +183,8 @@ fn coincidence(ctx: &Context<'_>, a: &Surface, b: &Surface, at: &P3) -> Coincide
 struct Region<'a> {
     ctx: &'a Context<'a>,
     faces: FacePair,
+    /// How far (mm) they are apart.
+    distance: f64,
     /// The domain of B's face in A's parameters.
     mapped: Option<TrimCells>,
     /// Places along a line where there is none.
@@ -278,7 +303,7 @@ impl Region<'_> {
         let p = ctx.pose_ba * ctx.a.face(fa).surface.point(uv);
         let other = foot_on_face(ctx.b, fb, &p);
         let face = ctx.b.face(fb);
-        (face.surface.point(other) - p).norm() <= SAME * ctx.tol.tol
+        ((face.surface.point(other) - p).norm() - self.distance).abs() <= SAME * ctx.tol.tol
             && face.trim.classify(other) == Side::Inside
     }
 }

@@ -67,13 +67,18 @@ impl Line {
     }
 }
 
-/// Length (mm) of the line or circle through points of a contact that is on a face of A and one of B, with an
-/// estimate of its error; `None` when the points lie on neither.
-pub(super) fn common_line(ctx: &Context<'_>, faces: FacePair, points: &[P3]) -> Option<(f64, f64)> {
+/// Length (mm) of the line or circle through points of a face of A that is on it and at a distance (mm) from a
+/// face of B, with an estimate of its error; `None` when the points lie on neither.
+pub(super) fn common_line(
+    ctx: &Context<'_>,
+    faces: FacePair,
+    points: &[P3],
+    distance: f64,
+) -> Option<(f64, f64)> {
     let line = Line::through(ctx, points, faces)?;
     let on = |s: f64| {
         let p = line.point(s);
-        is_on(ctx, Which::A, faces[0], &p) && is_on(ctx, Which::B, faces[1], &p)
+        is_at(ctx, Which::A, faces[0], &p, 0.0) && is_at(ctx, Which::B, faces[1], &p, distance)
     };
     let (range, speed) = match line {
         Line::Straight { range, .. } => (range, 1.0),
@@ -83,9 +88,9 @@ pub(super) fn common_line(ctx: &Context<'_>, faces: FacePair, points: &[P3]) -> 
     Some((parts.iter().map(|(a, b)| (b - a) * speed).sum(), ends(ctx, &parts, range)))
 }
 
-/// Length (mm) of the part of an edge that is on the other feature, a face or an edge, with an estimate of
-/// its error.
-pub(super) fn common_stretch(ctx: &Context<'_>, a: &FeatureRef, b: &FeatureRef) -> (f64, f64) {
+/// Length (mm) of the part of an edge that is at a distance (mm) from the other feature, a face or an edge,
+/// with an estimate of its error.
+pub(super) fn common_stretch(ctx: &Context<'_>, a: &FeatureRef, b: &FeatureRef, distance: f64) -> (f64, f64) {
     let (own, edge, other) =
         if a.kind == FeatureKind::Edge { (Which::A, a.index, b) } else { (Which::B, b.index, a) };
     let edge = ctx.body(own).edge(EdgeId(edge));
@@ -94,7 +99,8 @@ pub(super) fn common_stretch(ctx: &Context<'_>, a: &FeatureRef, b: &FeatureRef) 
         let p = ctx.in_a(own, &edge.curve.point(t));
         let local = if own == Which::A { ctx.pose_ba * p } else { p };
         match other.kind {
-            FeatureKind::Face => is_on(ctx, own.other(), FaceId(other.index), &p),
+            FeatureKind::Face => is_at(ctx, own.other(), FaceId(other.index), &p, distance),
+            _ if distance > near.trim => is_beside(ctx, own.other(), EdgeId(other.index), &local, distance),
             _ => locate_on_edge(ctx.body(own.other()), EdgeId(other.index), &local, None, &near).is_some(),
         }
     };
@@ -108,13 +114,22 @@ pub(super) fn common_stretch(ctx: &Context<'_>, a: &FeatureRef, b: &FeatureRef) 
     (length, error)
 }
 
-/// Whether a point (frame of A) is on a face.
-fn is_on(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3) -> bool {
+/// Whether a point (its own frame) is at a distance (mm) from an edge, beside it.
+fn is_beside(ctx: &Context<'_>, which: Which, edge: EdgeId, p: &P3, distance: f64) -> bool {
+    let edge = ctx.body(which).edge(edge);
+    let feet = edge.spans.iter().map(|s| edge.curve.point(edge.curve.project(p, s.t0, s.t1)));
+    let nearest = feet.map(|foot| (foot - p).norm()).fold(f64::INFINITY, f64::min);
+    (nearest - distance).abs() <= NEAR * ctx.tol.tol
+}
+
+/// Whether a point (frame of A) is at a distance (mm) from a face, its foot in the trims.
+fn is_at(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3, distance: f64) -> bool {
     let body = ctx.body(which);
     let p = if which == Which::A { *p } else { ctx.pose_ba * p };
     let uv = foot_on_face(body, face, &p);
     let data = body.face(face);
-    (data.surface.point(uv) - p).norm() <= NEAR * ctx.tol.tol && on_face(data, uv, 0.0, &ctx.tol)
+    let off = (data.surface.point(uv) - p).norm() - distance;
+    off.abs() <= NEAR * ctx.tol.tol && on_face(data, uv, 0.0, &ctx.tol)
 }
 
 /// Error (mm) of a length: each end at a trim is where the trim is, to what rounding allows there.
