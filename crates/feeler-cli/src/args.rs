@@ -45,6 +45,27 @@ pub enum Command {
     Man(Man),
 }
 
+/// How STEP files are read: shared by all commands that do.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct ReadArgs {
+    /// Read surface models of STEP files as well: closed ones as solids, open ones as sheets without thickness
+    /// that have a front and a back
+    #[arg(long)]
+    pub open_shells: bool,
+    /// Unit of length of the coordinates in STEP files, whatever they say: um, mm, cm, m, inch, ft, or the
+    /// millimetres in one
+    #[arg(long, value_name = "UNIT", value_parser = unit)]
+    pub unit: Option<f64>,
+}
+
+impl ReadArgs {
+    /// As the reader takes it.
+    #[must_use]
+    pub fn reading(self) -> feeler_import::Reading {
+        feeler_import::Reading { open_shells: self.open_shells, unit: self.unit }
+    }
+}
+
 /// `feeler preprocess`.
 #[derive(Debug, Default, Args)]
 pub struct Preprocess {
@@ -60,10 +81,9 @@ pub struct Preprocess {
     #[arg(long, value_name = "RAD", value_parser = flatness)]
     #[arg(default_value_t = feeler_import::DEFAULT_FLATNESS)]
     pub flatness: f64,
-    /// Prepare surface models as well: closed ones as solids, open ones as sheets without thickness that have
-    /// a front and a back
-    #[arg(long)]
-    pub open_shells: bool,
+    /// How STEP files are read.
+    #[command(flatten)]
+    pub read: ReadArgs,
     /// Files prepared at the same time; default: one per core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
@@ -98,9 +118,9 @@ pub struct Inspect {
     /// of all others; may be given several times
     #[arg(long, value_name = "NAME=KG_M3", value_parser = density)]
     pub density: Vec<(String, f64)>,
-    /// Read surface models of a STEP file as well, as `preprocess` does
-    #[arg(long)]
-    pub open_shells: bool,
+    /// How STEP files are read.
+    #[command(flatten)]
+    pub read: ReadArgs,
     /// One JSON document on stdout instead of a table
     #[arg(long)]
     pub json: bool,
@@ -154,9 +174,9 @@ pub struct PairArgs {
     /// Show no more than the N nearest minima
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
-    /// Read surface models of STEP files as well, as `preprocess` does
-    #[arg(long)]
-    pub open_shells: bool,
+    /// How STEP files are read.
+    #[command(flatten)]
+    pub read: ReadArgs,
     /// Prove that every minimum with a free-form side has been found, or say what is undecided
     #[arg(long)]
     pub certified: bool,
@@ -230,9 +250,9 @@ pub struct Clearance {
     /// Lengths below this (mm) are zero; default: 1e-7 of the larger part's diagonal
     #[arg(long, value_name = "MM", value_parser = positive)]
     pub tolerance: Option<f64>,
-    /// Read surface models as well, as `preprocess` does
-    #[arg(long)]
-    pub open_shells: bool,
+    /// How STEP files are read.
+    #[command(flatten)]
+    pub read: ReadArgs,
     /// Known findings: only others fail
     #[arg(long, value_name = "FILE.json")]
     pub baseline: Option<PathBuf>,
@@ -309,9 +329,9 @@ pub struct Diff {
     /// Areas, volumes and inertia that differ by less than this part of them are equal
     #[arg(long, value_name = "PART", default_value_t = 1e-9, value_parser = non_negative)]
     pub relative: f64,
-    /// Read surface models as well, as `preprocess` does
-    #[arg(long)]
-    pub open_shells: bool,
+    /// How STEP files are read.
+    #[command(flatten)]
+    pub read: ReadArgs,
     /// Show all differences in the table
     #[arg(long)]
     pub all: bool,
@@ -367,6 +387,22 @@ fn density(s: &str) -> Result<(String, f64), String> {
     match number.trim().parse::<f64>() {
         Ok(x) if x.is_finite() && x > 0.0 => Ok((name.to_owned(), x)),
         _ => Err(format!("'{number}' is no density; give a number of kg/m3 above 0, as in bolt=7850")),
+    }
+}
+
+/// Millimetres in a unit.
+fn unit(s: &str) -> Result<f64, String> {
+    match s.trim().to_ascii_lowercase().as_str() {
+        "um" => Ok(1e-3),
+        "mm" => Ok(1.0),
+        "cm" => Ok(10.0),
+        "m" => Ok(1000.0),
+        "in" | "inch" => Ok(25.4),
+        "ft" | "foot" => Ok(304.8),
+        other => match other.parse::<f64>() {
+            Ok(mm) if mm.is_finite() && mm > 0.0 => Ok(mm),
+            _ => Err(format!("'{s}' is no unit; give um, mm, cm, m, inch, ft, or the millimetres in one")),
+        },
     }
 }
 

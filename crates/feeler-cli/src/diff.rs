@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Diff, out: &mut dyn Write, err: &mut dyn Write) -> anyh
         let outcome = match files {
             Both { old: None, .. } => FileOutcome::Added,
             Both { new: None, .. } => FileOutcome::Removed,
-            Both { old: Some(old), new: Some(new) } => compared(old, new, args.open_shells, &tol),
+            Both { old: Some(old), new: Some(new) } => compared(old, new, args.read.reading(), &tol),
         };
         File { name: name.clone(), outcome }
     };
@@ -143,9 +143,9 @@ fn models(below: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
     Ok(out)
 }
 
-fn compared(old: &Path, new: &Path, open_shells: bool, tol: &Tolerances) -> FileOutcome {
+fn compared(old: &Path, new: &Path, reading: import::Reading, tol: &Tolerances) -> FileOutcome {
     let facts = |path: &Path| -> anyhow::Result<ModelFacts> {
-        Ok(ModelFacts::of(&import::load_with(path, open_shells)?.0, true))
+        Ok(ModelFacts::of(&import::load_with(path, reading)?.0, true))
     };
     // Equal bytes are equal models, and need no preparation.
     if let (Ok(a), Ok(b)) = (import::read(old), import::read(new))

@@ -15,7 +15,7 @@ const CURVES: [&str; 6] = ["line", "circle", "ellipse", "parabola", "hyperbola",
 const STATUSES: [&str; 4] = ["convex", "concave", "g1", "mixed"];
 
 pub(crate) fn run(args: &Inspect, out: &mut dyn Write) -> anyhow::Result<Outcome> {
-    let (model, _) = import::load_with(&args.file, args.open_shells)?;
+    let (model, _) = import::load_with(&args.file, args.read.reading())?;
     let densities = mass::densities(&model, &args.file, &args.density)?;
     let boxes = boxes(&model);
     if args.json {

@@ -98,7 +98,7 @@ fn load_solid(
     args: &PairArgs,
     err: &mut dyn Write,
 ) -> anyhow::Result<(Arc<Body>, Pose)> {
-    let (mut model, note) = import::load_with(path, args.open_shells)?;
+    let (mut model, note) = import::load_with(path, args.read.reading())?;
     if let Some(note) = note.filter(|_| !args.quiet) {
         writeln!(err, "feeler: {note}")?;
     }

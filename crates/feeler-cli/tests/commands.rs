@@ -411,3 +411,71 @@ fn a_sweep_repeats_queries_to_the_bit() {
     assert_eq!(top["lmds"].as_array().unwrap()[..], all[..3]);
     assert_eq!(top["lmds_left_out"], all.len() - 3);
 }
+
+/// A unit that is given counts more than the file's, and a file that was prepared with another one is made
+/// again.
+#[test]
+fn units_can_be_given() {
+    let dir = tempfile::tempdir().unwrap();
+    let (bracket, output) = (data("inch-bracket.step"), dir.path().join("out.feeler"));
+    let volume = |args: &[&str]| -> f64 {
+        let run = Command::new(env!("CARGO_BIN_EXE_feeler")).args(args).output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        let document: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        document["solids"][0]["volume"].as_f64().unwrap()
+    };
+    let file = bracket.to_str().unwrap();
+    let inches = volume(&["inspect", file, "--json"]);
+    let mm = volume(&["inspect", file, "--json", "--unit", "mm"]);
+    let scale: f64 = inches / mm;
+    assert!((scale / (25.4 * 25.4 * 25.4) - 1.0).abs() < 1e-9, "{inches} {mm}");
+    assert_eq!(volume(&["inspect", file, "--json", "--unit", "inch"]).to_bits(), inches.to_bits());
+    let prepare = |unit: &[&str]| {
+        let args = [&["preprocess", file, "-o", output.to_str().unwrap(), "--json"], unit].concat();
+        let run = Command::new(env!("CARGO_BIN_EXE_feeler")).args(args).output().unwrap();
+        let document: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        document["inputs"][0]["unchanged"].as_bool().unwrap()
+    };
+    assert!(!prepare(&[]) && prepare(&[]));
+    assert!(!prepare(&["--unit", "cm"]) && prepare(&["--unit", "10"]), "a unit is an option like others");
+    let run =
+        Command::new(env!("CARGO_BIN_EXE_feeler")).args(["inspect", file, "--unit", "furlong"]).output();
+    let run = run.unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&run.stderr).contains("give um, mm, cm"));
+}
+
+/// Completions for every shell, and a page for every command.
+#[test]
+fn completions_and_manual() {
+    let feeler = |args: &[&str]| Command::new(env!("CARGO_BIN_EXE_feeler")).args(args).output().unwrap();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let run = feeler(&["completions", shell]);
+        let text = String::from_utf8_lossy(&run.stdout);
+        assert!(run.status.success() && text.contains("clearance") && text.contains("d-max"), "{shell}");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let pages = dir.path().join("man");
+    assert!(feeler(&["man", pages.to_str().unwrap()]).status.success());
+    for page in ["feeler.1", "feeler-query.1", "feeler-regress.1", "feeler-diff.1"] {
+        let text = std::fs::read_to_string(pages.join(page)).unwrap();
+        assert!(text.contains(".TH") && text.contains(".SH"), "{page}");
+    }
+    assert!(String::from_utf8_lossy(&feeler(&["man"]).stdout).contains(".TH feeler"));
+}
+
+/// Colours only where they are asked for, or somebody looks.
+#[test]
+fn colours() {
+    let (bore, pin) = (data("bore.step"), data("pin.step"));
+    let query = |color: &str| {
+        let files = [bore.to_str().unwrap(), pin.to_str().unwrap()];
+        let args = [&["query", "--d-max", "1", "--color", color], &files[..]].concat();
+        let run = Command::new(env!("CARGO_BIN_EXE_feeler")).args(args).output().unwrap();
+        String::from_utf8(run.stdout).unwrap()
+    };
+    assert!(query("always").contains("\u{1b}[32mseparated\u{1b}[0m"));
+    for color in ["never", "auto"] {
+        assert!(!query(color).contains('\u{1b}'), "{color}");
+    }
+}

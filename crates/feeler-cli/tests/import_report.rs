@@ -42,7 +42,10 @@ fn the_report_has_facts_and_groups() {
     for input in [plain, odd] {
         let (area, volume) = (input["area"].as_f64().unwrap(), input["volume"].as_f64().unwrap());
         assert!((area - 5200.0).abs() < 1e-9 && (volume - 24_000.0).abs() < 1e-8, "{input}");
-        assert_eq!(input["options"], serde_json::json!({ "flatness": 0.5, "open_shells": false }));
+        assert_eq!(
+            input["options"],
+            serde_json::json!({ "flatness": 0.5, "open_shells": false, "unit": null })
+        );
         assert_eq!(input["input_hash"].as_str().unwrap().len(), 16);
     }
     assert_ne!(plain["input_hash"], odd["input_hash"]);

@@ -10,6 +10,7 @@ use feeler_geom::Pose;
 use feeler_geom::count::index;
 use feeler_hierarchy::{Component, Instance, Model, Options, Origin, Reference, Remark, Severity};
 use feeler_step::ReadOptions;
+pub use feeler_step::Reading;
 use std::cell::RefCell;
 use std::io::Read as _;
 use std::path::Path;
@@ -18,8 +19,15 @@ use std::path::Path;
 const PROGRAM: &str = concat!("feeler ", env!("CARGO_PKG_VERSION"));
 
 /// The program, with what it was asked of the import.
-fn program(open_shells: bool) -> &'static str {
-    if open_shells { concat!("feeler ", env!("CARGO_PKG_VERSION"), " --open-shells") } else { PROGRAM }
+fn program(reading: Reading) -> String {
+    let mut program = PROGRAM.to_owned();
+    if reading.open_shells {
+        program.push_str(" --open-shells");
+    }
+    if let Some(mm) = reading.unit {
+        program.push_str(&format!(" --unit {mm}"));
+    }
+    program
 }
 
 /// Default of `--flatness` (rad), MATH §6.
@@ -32,22 +40,17 @@ pub const DEFAULT_FLATNESS: f64 = 0.8;
 /// The file cannot be read, is not STEP, or none of its solids could be prepared. Messages name the file, the
 /// entity and what to do.
 pub fn prepare_step_with(path: &Path, options: &Options) -> anyhow::Result<Model> {
-    prepare_read(path, &read(path)?, options, false)
+    prepare_read(path, &read(path)?, options, Reading::default())
 }
 
-/// [`prepare_step_with`] on a file that has been read, with its surface models as well if `open_shells`.
+/// [`prepare_step_with`] on a file that has been read, as `reading` asks.
 ///
 /// # Errors
 /// As [`prepare_step_with`].
-pub fn prepare_read(
-    path: &Path,
-    bytes: &[u8],
-    options: &Options,
-    open_shells: bool,
-) -> anyhow::Result<Model> {
+pub fn prepare_read(path: &Path, bytes: &[u8], options: &Options, reading: Reading) -> anyhow::Result<Model> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let resolve = |other: &str| feeler_step::read_below(folder, other);
-    prepare(&shown(path), bytes, options, &ReadOptions { resolve: &resolve, open_shells })
+    prepare(&shown(path), bytes, options, &ReadOptions { resolve: &resolve, reading })
 }
 
 /// [`prepare_step_with`] on bytes; `file` is the input's name as errors should show it. Parts that are in
@@ -56,7 +59,7 @@ pub fn prepare_read(
 /// # Errors
 /// As [`prepare_step_with`].
 pub fn prepare_bytes_with(file: &str, bytes: &[u8], options: &Options) -> anyhow::Result<Model> {
-    prepare(file, bytes, options, &ReadOptions { resolve: &|_| None, open_shells: false })
+    prepare(file, bytes, options, &ReadOptions { resolve: &|_| None, reading: Reading::default() })
 }
 
 fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_>) -> anyhow::Result<Model> {
@@ -138,8 +141,7 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
         instances.push(Instance { solid, name: i.name.clone(), path: i.path.clone(), translation, rotation });
     }
     remarks.extend(refused);
-    let origin =
-        Origin { program: program(reading.open_shells).to_owned(), references: references.into_inner() };
+    let origin = Origin { program: program(reading.reading), references: references.into_inner() };
     let model = Model {
         input,
         input_hash: fnv1a(bytes),
@@ -168,11 +170,11 @@ pub fn up_to_date(
     bytes: &[u8],
     output: &Path,
     options: &Options,
-    open_shells: bool,
+    reading: Reading,
 ) -> Option<(Model, u64)> {
     let size = std::fs::metadata(output).ok()?.len();
     let model = feeler_hierarchy::file::read_model(output).ok()?;
-    let same = model.origin.program == program(open_shells)
+    let same = model.origin.program == program(reading)
         && model.options == *options
         && model.input_hash == fnv1a(bytes)
         && input.file_name().is_some_and(|n| n.to_string_lossy() == model.input);
@@ -187,14 +189,14 @@ pub fn up_to_date(
 /// # Errors
 /// As [`prepare_step_with`] and [`feeler_hierarchy::file::decode`], with the file's name.
 pub fn load(path: &Path) -> anyhow::Result<(Model, Option<String>)> {
-    load_with(path, false)
+    load_with(path, Reading::default())
 }
 
-/// [`load`], with the surface models of a STEP file if `open_shells`.
+/// [`load`], reading STEP files as `reading` asks.
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_with(path: &Path, open_shells: bool) -> anyhow::Result<(Model, Option<String>)> {
+pub fn load_with(path: &Path, reading: Reading) -> anyhow::Result<(Model, Option<String>)> {
     let bytes = read_input(path)?;
     if feeler_hierarchy::file::is_feeler(&bytes)
         || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("feeler"))
@@ -204,7 +206,7 @@ pub fn load_with(path: &Path, open_shells: bool) -> anyhow::Result<(Model, Optio
     }
     let clock = std::time::Instant::now();
     let options = Options { flatness: DEFAULT_FLATNESS };
-    let model = prepare_read(path, &bytes, &options, open_shells)?;
+    let model = prepare_read(path, &bytes, &options, reading)?;
     let mut note = format!(
         "{}: prepared in memory in {:.2} s; run `feeler preprocess` once to load it at once",
         shown(path),

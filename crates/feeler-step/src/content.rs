@@ -9,6 +9,7 @@ use crate::assembly::{self, Component, External, Placed};
 use crate::entities::{Bad, Entities};
 use crate::error::{Problem, StepError};
 use crate::part21::{self, Graph};
+use crate::reading::Reading;
 use crate::text;
 use crate::topology;
 
@@ -81,13 +82,13 @@ pub struct ComponentSource {
 pub struct ReadOptions<'a> {
     /// Gives the files that it refers to.
     pub resolve: Resolve<'a>,
-    /// Whether surface models are read as well: closed ones as solids, open ones as sheets without thickness.
-    pub open_shells: bool,
+    /// What is asked of the reading.
+    pub reading: Reading,
 }
 
 impl std::fmt::Debug for ReadOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ReadOptions").field("open_shells", &self.open_shells).finish_non_exhaustive()
+        f.debug_struct("ReadOptions").field("reading", &self.reading).finish_non_exhaustive()
     }
 }
 
@@ -114,12 +115,12 @@ pub(crate) struct Content {
 }
 
 /// Reads one file.
-pub(crate) fn content_of(name: &str, bytes: &[u8], open_shells: bool) -> Result<Content, StepError> {
+pub(crate) fn content_of(name: &str, bytes: &[u8], reading: Reading) -> Result<Content, StepError> {
     let bytes = text::unpacked(name, bytes)?;
     let (text, note) = text::in_utf8(&bytes);
     let mut graph = parse(name, &text)?;
     graph.remarks.extend(note);
-    Ok(content(graph, open_shells))
+    Ok(content(graph, reading))
 }
 
 /// The entities of a text.
@@ -174,7 +175,7 @@ fn end_mark(text: &[u8]) -> Option<usize> {
     text[from..].windows(END.len()).rposition(|w| w.eq_ignore_ascii_case(END)).map(|at| from + at)
 }
 
-fn content(mut graph: Graph, open_shells: bool) -> Content {
+fn content(mut graph: Graph, reading: Reading) -> Content {
     let schema = graph.schema.join(", ");
     let is_known = part21::is_known(&graph.schema);
     let external = graph.external;
@@ -193,7 +194,7 @@ fn content(mut graph: Graph, open_shells: bool) -> Content {
         );
         problems.push(warning(None, message));
     }
-    let entities = Entities::new(graph, open_shells);
+    let entities = Entities::new(graph, reading);
     let layout = assembly::layout(&entities, &mut problems);
     let found = if layout.solids.is_empty() { whats_there(&entities, external) } else { String::new() };
 
@@ -230,7 +231,7 @@ fn content(mut graph: Graph, open_shells: bool) -> Content {
         }
     }
     let mut counts = counts_of(&entities, 0);
-    if open_shells {
+    if reading.open_shells {
         counts[SURFACE_MODELS] = 0;
     }
     let beside = listed(&counts[..N_SHAPES]);
@@ -289,7 +290,7 @@ const KINDS: [(&str, &str); 16] = [
     ("GEOMETRIC_CURVE_SET", "set of curves"),
     ("DOCUMENT_FILE", "reference to another file"),
 ];
-/// Place of what [`ReadOptions::open_shells`] reads among [`KINDS`].
+/// Place of what [`Reading::open_shells`] reads among [`KINDS`].
 const SURFACE_MODELS: usize = 0;
 /// So many of [`KINDS`] are shapes of their own.
 const N_SHAPES: usize = 8;

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::part21::{Attribute, Graph, Instance, Part};
+use crate::reading::Reading;
 
 /// Something about one entity that keeps it from being used.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,18 +32,22 @@ pub(crate) fn bad<T>(id: u64, message: impl Into<String>) -> Res<T> {
 #[derive(Debug)]
 pub(crate) struct Entities {
     map: BTreeMap<u64, Instance>,
-    /// Whether surface models count as solids.
-    open_shells: bool,
+    reading: Reading,
 }
 
 impl Entities {
-    pub(crate) fn new(graph: Graph, open_shells: bool) -> Self {
-        Self { map: graph.entities, open_shells }
+    pub(crate) fn new(graph: Graph, reading: Reading) -> Self {
+        Self { map: graph.entities, reading }
     }
 
     /// Whether surface models count as solids.
     pub(crate) fn open_shells(&self) -> bool {
-        self.open_shells
+        self.reading.open_shells
+    }
+
+    /// Millimetres in one unit of length, where somebody has said so.
+    pub(crate) fn unit(&self) -> Option<f64> {
+        self.reading.unit
     }
 
     pub(crate) fn len(&self) -> usize {

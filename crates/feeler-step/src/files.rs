@@ -40,7 +40,7 @@ pub fn read_below(folder: &Path, path: &str) -> Option<Vec<u8>> {
 
 /// Reads a file and all that it refers to.
 pub(crate) fn read_all(name: &str, bytes: &[u8], options: &ReadOptions<'_>) -> Result<Import, StepError> {
-    let first = Rc::new(content_of(name, bytes, options.open_shells)?);
+    let first = Rc::new(content_of(name, bytes, options.reading)?);
     let mut assembly = Assembly {
         options: *options,
         files: vec![File { path: String::new(), content: Rc::clone(&first) }],
@@ -189,7 +189,7 @@ impl Assembly<'_> {
                     Some(known) => return known.and_then(|k| self.outside_chain(k, &path)),
                     None => {
                         let Some(bytes) = (self.options.resolve)(&path) else { continue };
-                        let read = content_of(&path, &bytes, self.options.open_shells)
+                        let read = content_of(&path, &bytes, self.options.reading)
                             .map_err(|e| format!("has its shape in another file, which cannot be used: {e}"));
                         let index = read.map(|content| {
                             self.files.push(File { path: path.clone(), content: Rc::new(content) });

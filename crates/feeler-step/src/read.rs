@@ -3,6 +3,7 @@
 use crate::content::{Import, ReadOptions};
 use crate::error::StepError;
 use crate::files::{self, read_below};
+use crate::reading::Reading;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -26,7 +27,7 @@ pub fn read_step(path: &Path) -> Result<Import, StepError> {
     read_step_with(
         &shown,
         &bytes,
-        &ReadOptions { resolve: &|other| read_below(folder, other), open_shells: false },
+        &ReadOptions { resolve: &|other| read_below(folder, other), reading: Reading::default() },
     )
 }
 
@@ -36,7 +37,7 @@ pub fn read_step(path: &Path) -> Result<Import, StepError> {
 /// # Errors
 /// See [`StepError`].
 pub fn read_step_bytes(name: &str, bytes: &[u8]) -> Result<Import, StepError> {
-    read_step_with(name, bytes, &ReadOptions { resolve: &|_| None, open_shells: false })
+    read_step_with(name, bytes, &ReadOptions { resolve: &|_| None, reading: Reading::default() })
 }
 
 /// [`read_step_bytes`] with options.

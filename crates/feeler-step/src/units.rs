@@ -21,6 +21,17 @@ impl Default for Units {
     }
 }
 
+impl Units {
+    /// Of a representation that names none: what somebody has said of the file, else millimetres.
+    pub(crate) fn of_file(entities: &Entities) -> Self {
+        let default = Self::default();
+        match entities.unit() {
+            Some(mm) => Self { mm, has_length: true, ..default },
+            None => default,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Unit {
     /// Millimetres in one.
@@ -62,6 +73,11 @@ pub(crate) fn units_of_context(entities: &Entities, id: u64, by: u64) -> Res<Uni
                 units.uncertainty = units.uncertainty.max((value * mm).abs());
             }
         }
+    }
+    // The uncertainty is in the file's unit, too.
+    if let Some(mm) = entities.unit() {
+        units.uncertainty *= mm / units.mm;
+        (units.mm, units.has_length) = (mm, true);
     }
     Ok(units)
 }

@@ -3,7 +3,9 @@
 
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_geom::P3;
-use feeler_step::{Import, ReadOptions, Severity, StepError, read_step, read_step_bytes, read_step_with};
+use feeler_step::{
+    Import, ReadOptions, Reading, Severity, StepError, read_step, read_step_bytes, read_step_with,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -181,7 +183,7 @@ fn other_files_that_cannot_be_used() {
         "lost.stp" => Some(part.clone()),
         _ => None,
     };
-    let options = ReadOptions { resolve: &resolve, open_shells: false };
+    let options = ReadOptions { resolve: &resolve, reading: Reading::default() };
     let import = read_step_with("frame.step", &frame, &options).unwrap();
     assert_eq!((import.solids.len(), import.instances.len()), (1, 2), "{:?}", import.problems);
     let errors: Vec<String> =

@@ -31,7 +31,7 @@ pub(super) fn parts(args: &Clearance, err: &mut dyn Write) -> anyhow::Result<(Ve
     let moves = moves(args)?;
     let (mut parts, mut left_out) = (Vec::new(), Vec::new());
     for (file, path) in args.files.iter().enumerate() {
-        let (model, note) = import::load_with(path, args.open_shells)?;
+        let (model, note) = import::load_with(path, args.read.reading())?;
         // Its other lines tell what was left out, which is told with the answer.
         if let Some(first) = note.as_ref().and_then(|n| n.lines().next()).filter(|_| !args.quiet) {
             writeln!(err, "feeler: {first}")?;

@@ -112,11 +112,12 @@ fn section(page: &mut String, i: usize, r: &Report) {
     put(page, format_args!("<h2 id=\"f{i}\" class=\"{class}\">{}: {class}</h2>", escape(&r.path)));
     let hash = r.input_hash.as_deref().unwrap_or("unknown, it was not read");
     let shells = if r.options.open_shells { ", with open shells" } else { "" };
+    let unit = r.options.unit.map_or_else(String::new, |mm| format!(", {mm} mm in a unit"));
     let output = r.output.as_deref().map_or_else(String::new, |o| format!("; written to {}", escape(o)));
     put(
         page,
         format_args!(
-            "<p class=\"small\">hash {hash}; flatness {} rad{shells}{output}</p>",
+            "<p class=\"small\">hash {hash}; flatness {} rad{shells}{unit}{output}</p>",
             r.options.flatness
         ),
     );

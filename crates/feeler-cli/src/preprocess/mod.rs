@@ -169,7 +169,7 @@ fn rendered(reports: &[Report]) -> String {
 fn job_report(job: &Job, args: &Preprocess) -> Report {
     let clock = Instant::now();
     let path = job.input.display().to_string();
-    let options = Asked { flatness: args.flatness, open_shells: args.open_shells };
+    let options = Asked { flatness: args.flatness, open_shells: args.read.open_shells, unit: args.read.unit };
     let mut report = Report { path, options, ..Report::default() };
     let done = match &job.output {
         Ok(output) => {
@@ -197,13 +197,13 @@ fn prepare_one(input: &Path, output: &Path, args: &Preprocess, report: &mut Repo
     report.input_hash = Some(format!("{:016x}", import::input_hash(&bytes)));
     let shown = Some(output.display().to_string());
     if !args.force
-        && let Some((model, size)) = import::up_to_date(input, &bytes, output, &options, args.open_shells)
+        && let Some((model, size)) = import::up_to_date(input, &bytes, output, &options, args.read.reading())
     {
         report.prepared(&model, size);
         (report.output, report.unchanged) = (shown, true);
         return Ok(());
     }
-    let model = import::prepare_read(input, &bytes, &options, args.open_shells)?;
+    let model = import::prepare_read(input, &bytes, &options, args.read.reading())?;
     if let Some(folder) = output.parent() {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;

@@ -38,6 +38,8 @@ pub(super) struct Report {
 pub(super) struct Asked {
     pub(super) flatness: f64,
     pub(super) open_shells: bool,
+    /// Millimetres; what the files say where there is none.
+    pub(super) unit: Option<f64>,
 }
 
 impl Report {

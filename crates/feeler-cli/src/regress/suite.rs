@@ -4,6 +4,7 @@ use crate::{folder, pose, trajectory};
 use anyhow::{Context as _, bail, ensure};
 use feeler_compare::Tolerances;
 use feeler_geom::Pose;
+use feeler_import::Reading;
 use globset::Glob;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -45,6 +46,7 @@ struct WrittenModel {
     file: String,
     #[serde(default)]
     open_shells: bool,
+    unit: Option<f64>,
     #[serde(default = "yes")]
     faces: bool,
 }
@@ -67,6 +69,7 @@ struct WrittenPair {
     quasi: Option<f64>,
     #[serde(default)]
     open_shells: bool,
+    unit: Option<f64>,
 }
 
 fn yes() -> bool {
@@ -87,14 +90,14 @@ pub(super) struct TimeLimit {
 pub(super) struct SolidOf {
     pub(super) file: PathBuf,
     pub(super) solid: Option<String>,
-    pub(super) open_shells: bool,
+    pub(super) reading: Reading,
 }
 
 /// What is asked of one entry.
 #[derive(Clone, Debug)]
 pub(super) enum Task {
     /// What a file holds.
-    Model { file: PathBuf, open_shells: bool, faces: bool },
+    Model { file: PathBuf, reading: Reading, faces: bool },
     /// Verdicts and minima of two solids at poses.
     Pair(Box<PairTask>),
 }
@@ -161,7 +164,8 @@ impl Suite {
 
     /// The files of a pattern, each under its path; a file that is named must be there when it is used.
     fn add_models(&mut self, model: &WrittenModel) -> anyhow::Result<()> {
-        let task = |file: PathBuf| Task::Model { file, open_shells: model.open_shells, faces: model.faces };
+        let reading = reading(model.open_shells, model.unit)?;
+        let task = |file: PathBuf| Task::Model { file, reading, faces: model.faces };
         if !model.file.contains(['*', '?', '[', '{']) {
             let name = model.name.as_deref().unwrap_or(&model.file);
             return self.add(name, task(self.folder.join(&model.file)));
@@ -185,10 +189,11 @@ impl Suite {
             ..feeler_runtime::QueryOptions::default()
         };
         options.check()?;
+        let reading = reading(pair.open_shells, pair.unit)?;
         let solid = |file: &Path, solid: &Option<String>| SolidOf {
             file: self.folder.join(file),
             solid: solid.clone(),
-            open_shells: pair.open_shells,
+            reading,
         };
         let one = |text: &Option<String>| text.as_deref().map_or(Ok(Pose::identity()), pose::parse);
         let a = one(&pair.pose_a)?;
@@ -255,6 +260,15 @@ fn tolerances(written: &WrittenTolerances) -> anyhow::Result<Tolerances> {
         relative: one("relative", written.relative, default.relative)?,
         angle: one("angle", written.angle, default.angle)?,
     })
+}
+
+fn reading(open_shells: bool, unit: Option<f64>) -> anyhow::Result<Reading> {
+    ensure!(
+        unit.is_none_or(|mm| mm.is_finite() && mm > 0.0),
+        "unit is {}; give the millimetres in one, as 25.4",
+        unit.unwrap_or_default()
+    );
+    Ok(Reading { open_shells, unit })
 }
 
 fn time_limit(written: &WrittenTime) -> anyhow::Result<TimeLimit> {

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use feeler_compare::{Minimum, ModelFacts};
 use feeler_geom::Pose;
 use feeler_hierarchy::Model;
-use feeler_import as import;
+use feeler_import::{self as import, Reading};
 use feeler_runtime::{Body, ContactPair, Lmd};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
@@ -23,7 +23,14 @@ use std::time::Instant;
 const TIMES: usize = 3;
 
 /// A file as it is needed: once for all entries.
-type Loaded = BTreeMap<(PathBuf, bool), Result<Arc<Model>, String>>;
+type Loaded = BTreeMap<(PathBuf, Key), Result<Arc<Model>, String>>;
+
+/// A way of reading, to sort by.
+type Key = (bool, Option<u64>);
+
+fn key(reading: Reading) -> Key {
+    (reading.open_shells, reading.unit.map(f64::to_bits))
+}
 
 /// Results of all entries. In parallel, unless times are taken.
 pub(super) fn all(suite: &Suite, quiet: bool) -> Results {
@@ -60,42 +67,42 @@ fn progress(n: usize, quiet: bool) -> ProgressBar {
 
 /// Every file that entries need, each once.
 fn load_all(suite: &Suite) -> Loaded {
-    let mut wanted: Vec<(PathBuf, bool)> = Vec::new();
+    let mut wanted: BTreeMap<(PathBuf, Key), Reading> = BTreeMap::new();
     for task in suite.tasks.values() {
         match task {
-            Task::Model { file, open_shells, .. } => wanted.push((file.clone(), *open_shells)),
+            Task::Model { file, reading, .. } => {
+                wanted.insert((file.clone(), key(*reading)), *reading);
+            }
             Task::Pair(pair) => {
-                wanted.extend([&pair.a, &pair.b].map(|s| (s.file.clone(), s.open_shells)));
+                wanted.extend([&pair.a, &pair.b].map(|s| ((s.file.clone(), key(s.reading)), s.reading)));
             }
         }
     }
-    wanted.sort();
-    wanted.dedup();
-    let one = |(file, open_shells): (PathBuf, bool)| {
-        let model = read(&file, open_shells).map(Arc::new).map_err(|e| format!("{e:#}"));
-        ((file, open_shells), model)
+    let one = |((file, key), reading): ((PathBuf, Key), Reading)| {
+        let model = read(&file, reading).map(Arc::new).map_err(|e| format!("{e:#}"));
+        ((file, key), model)
     };
     wanted.into_par_iter().map(one).collect()
 }
 
-fn read(file: &Path, open_shells: bool) -> anyhow::Result<Model> {
-    Ok(import::load_with(file, open_shells)?.0)
+fn read(file: &Path, reading: Reading) -> anyhow::Result<Model> {
+    Ok(import::load_with(file, reading)?.0)
 }
 
-fn model_of(file: &Path, open_shells: bool, loaded: &Loaded) -> anyhow::Result<Arc<Model>> {
-    match loaded.get(&(file.to_path_buf(), open_shells)) {
+fn model_of(file: &Path, reading: Reading, loaded: &Loaded) -> anyhow::Result<Arc<Model>> {
+    match loaded.get(&(file.to_path_buf(), key(reading))) {
         Some(Ok(model)) => Ok(model.clone()),
         Some(Err(e)) => Err(anyhow::anyhow!(e.clone())),
-        None => read(file, open_shells).map(Arc::new),
+        None => read(file, reading).map(Arc::new),
     }
 }
 
 /// What an entry gives, and the seconds that count where not all of its time does.
 fn entry(task: &Task, loaded: &Loaded, timed: bool) -> (anyhow::Result<Found>, Option<f64>) {
     match task {
-        Task::Model { file, open_shells, faces } => {
+        Task::Model { file, reading, faces } => {
             let clock = Instant::now();
-            let model = model_of(file, *open_shells, loaded);
+            let model = model_of(file, *reading, loaded);
             let seconds = clock.elapsed().as_secs_f64();
             (model.map(|m| Found::Model(ModelFacts::of(&m, *faces))), Some(seconds))
         }
@@ -108,7 +115,7 @@ fn entry(task: &Task, loaded: &Loaded, timed: bool) -> (anyhow::Result<Found>, O
 
 /// A solid with the pose that its file gives it, and the hash of the file.
 fn solid(of: &SolidOf, option: &str, loaded: &Loaded) -> anyhow::Result<(Arc<Body>, Pose, String)> {
-    let model = model_of(&of.file, of.open_shells, loaded)?;
+    let model = model_of(&of.file, of.reading, loaded)?;
     let file = || of.file.display().to_string();
     let index = find_instance(&model, option, of.solid.as_deref()).with_context(file)?;
     let instance = &model.instances[index];

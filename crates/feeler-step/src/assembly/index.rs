@@ -145,7 +145,7 @@ impl<'a> Index<'a> {
     pub(super) fn units(&self, rep: u64) -> Res<Units> {
         match self.reps.get(&rep).and_then(|r| r.context) {
             Some(context) => self.units_of(context, rep),
-            None => Ok(Units::default()),
+            None => Ok(Units::of_file(self.entities)),
         }
     }
 
@@ -156,7 +156,7 @@ impl<'a> Index<'a> {
 
     /// The first units that the file names.
     pub(super) fn any_units(&self) -> Res<Units> {
-        self.contexts.first().map_or(Ok(Units::default()), |c| self.units_of(*c, *c))
+        self.contexts.first().map_or_else(|| Ok(Units::of_file(self.entities)), |c| self.units_of(*c, *c))
     }
 
     /// A solid's own name.
