@@ -91,6 +91,13 @@ pub struct Preprocess {
     /// file is prepared alone; default: three quarters of what is free
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub memory: Option<u64>,
+    /// Remove files from the output folder whose inputs are gone; without it they are named
+    #[arg(long)]
+    pub prune: bool,
+    /// Inputs that are known to fail, a path or pattern a line: such failures are none, and it is one if they
+    /// do not fail
+    #[arg(long, value_name = "FILE")]
+    pub expect: Option<PathBuf>,
     /// Prepare also what is up to date: same bytes, options and version of feeler
     #[arg(long)]
     pub force: bool,

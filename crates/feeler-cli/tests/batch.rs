@@ -241,3 +241,66 @@ fn files_that_an_input_refers_to_count() {
     std::fs::remove_file(input.join("rack.step")).unwrap();
     assert_eq!(run(), (1, false, 2), "without the rack");
 }
+
+/// Outputs whose inputs are gone are named, and removed where that is asked for; other files are left alone.
+#[test]
+fn stale_outputs_are_named_and_pruned() {
+    let dir = tempfile::tempdir().unwrap();
+    let [input, output] = ["in", "out"].map(|f| dir.path().join(f));
+    std::fs::create_dir_all(input.join("sub")).unwrap();
+    for name in ["pin.step", "sub/bore.step"] {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
+        std::fs::copy(from.join(Path::new(name).file_name().unwrap()), input.join(name)).unwrap();
+    }
+    let run = |args: &[&str]| {
+        let run = Command::new(env!("CARGO_BIN_EXE_feeler"))
+            .arg("preprocess")
+            .arg(&input)
+            .arg("-o")
+            .arg(&output)
+            .args(args)
+            .output()
+            .unwrap();
+        (run.status.code().unwrap(), String::from_utf8_lossy(&run.stderr).into_owned())
+    };
+    assert_eq!(run(&[]).0, 0, "the output folder is made");
+    std::fs::write(output.join("mine.feeler"), "not one of ours").unwrap();
+    std::fs::remove_file(input.join("sub/bore.step")).unwrap();
+    let (code, told) = run(&[]);
+    assert!(code == 0 && told.contains("stale: ") && told.contains("bore.feeler"), "{told}");
+    assert!(told.contains("--prune") && !told.contains("mine"), "{told}");
+    assert!(output.join("sub/bore.feeler").exists());
+    let (code, told) = run(&["--prune"]);
+    assert!(code == 0 && told.contains("removed: "), "{told}");
+    assert!(!output.join("sub/bore.feeler").exists() && output.join("pin.feeler").exists());
+    assert!(output.join("mine.feeler").exists());
+    assert!(!run(&[]).1.contains("stale"));
+}
+
+/// A known failure is none; a file that fails no longer must be taken off the list.
+#[test]
+fn expected_failures() {
+    let dir = tempfile::tempdir().unwrap();
+    let input = dir.path().join("in");
+    std::fs::create_dir_all(&input).unwrap();
+    let pin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/pin.step");
+    std::fs::copy(pin, input.join("pin.step")).unwrap();
+    std::fs::write(input.join("broken.step"), "ISO-10303-21;").unwrap();
+    let list = dir.path().join("known.txt");
+    let run = |text: &str| {
+        std::fs::write(&list, text).unwrap();
+        let run = Command::new(env!("CARGO_BIN_EXE_feeler"))
+            .arg("preprocess")
+            .arg(&input)
+            .arg("--expect")
+            .arg(&list)
+            .output()
+            .unwrap();
+        (run.status.code().unwrap(), String::from_utf8_lossy(&run.stderr).into_owned())
+    };
+    assert_eq!(run("").0, 1);
+    assert_eq!(run("broken.step # cut off\n").0, 0);
+    let (code, told) = run("broken.step\npin.step\n");
+    assert!(code == 1 && told.contains("'pin.step' is expected to fail"), "{told}");
+    assert_eq!(run("[").0, 2);
+}

@@ -421,7 +421,7 @@ fn units_can_be_given() {
     let volume = |args: &[&str]| -> f64 {
         let run = Command::new(env!("CARGO_BIN_EXE_feeler")).args(args).output().unwrap();
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-        let document: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        let document: Value = serde_json::from_slice(&run.stdout).unwrap();
         document["solids"][0]["volume"].as_f64().unwrap()
     };
     let file = bracket.to_str().unwrap();
@@ -433,7 +433,7 @@ fn units_can_be_given() {
     let prepare = |unit: &[&str]| {
         let args = [&["preprocess", file, "-o", output.to_str().unwrap(), "--json"], unit].concat();
         let run = Command::new(env!("CARGO_BIN_EXE_feeler")).args(args).output().unwrap();
-        let document: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        let document: Value = serde_json::from_slice(&run.stdout).unwrap();
         document["inputs"][0]["unchanged"].as_bool().unwrap()
     };
     assert!(!prepare(&[]) && prepare(&[]));

@@ -1,15 +1,18 @@
 //! `feeler preprocess`: files and folders, several at a time, each on its own.
 
+mod expect;
 mod gate;
 mod groups;
 mod html;
 mod plan;
 mod progress;
 mod report;
+mod stale;
 
 use crate::args::Preprocess;
 use crate::{Outcome, interrupt, table};
 use anyhow::{Context as _, ensure};
+use expect::Expected;
 use feeler_hierarchy::{Options, Severity, whole};
 use feeler_import as import;
 use gate::Gate;
@@ -20,7 +23,7 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
@@ -39,6 +42,7 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
         ensure!(!report.is_dir(), "{}: is a folder; {option} takes a file", report.display());
     }
     let jobs = plan::plan(args)?;
+    let expected = args.expect.as_deref().map(Expected::read).transpose()?.unwrap_or_default();
     interrupt::tidy_up_on_interrupt();
     let folders: BTreeSet<_> = jobs.iter().filter_map(|j| j.output.as_ref().ok()?.parent()).collect();
     for folder in folders {
@@ -46,8 +50,9 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
     }
     let reports = work(&jobs, args, err)?;
 
+    let stale = stale::find(args, &jobs);
     let summary = Summary::new(&reports, clock.elapsed());
-    let document = json!({ "inputs": reports, "summary": summary.to_json() });
+    let document = json!({ "inputs": reports, "summary": summary.to_json(), "stale": stale });
     if args.json {
         serde_json::to_writer(&mut *out, &document)?;
         writeln!(out)?;
@@ -57,9 +62,18 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
     if reports.len() > 1 && !args.quiet {
         writeln!(err, "feeler: {}", summary.in_words())?;
     }
-    let mut outcome = match (summary.failed, reports.iter().any(|r| r.output.is_some())) {
-        (0, _) => Outcome::Done,
-        (_, true) => Outcome::Partly,
+    prune(&stale, args, err)?;
+    let idle = expected.idle(&reports);
+    for pattern in &idle {
+        writeln!(
+            err,
+            "feeler: '{pattern}' is expected to fail and nothing of it does; take it off the list"
+        )?;
+    }
+    let unexpected = reports.iter().filter(|r| !r.ok && !expected.has(&r.path)).count();
+    let mut outcome = match (unexpected, reports.iter().any(|r| r.output.is_some())) {
+        (0, _) if idle.is_empty() => Outcome::Done,
+        (0, _) | (_, true) => Outcome::Partly,
         (_, false) => Outcome::Nothing,
     };
     let page = html::page(&reports, &summary);
@@ -73,6 +87,33 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
         }
     }
     Ok(outcome)
+}
+
+/// Most outputs without inputs that are named.
+const SHOWN_STALE: usize = 20;
+
+/// Removes outputs whose inputs are gone, or names them.
+fn prune(stale: &[PathBuf], args: &Preprocess, err: &mut dyn Write) -> anyhow::Result<()> {
+    if args.prune {
+        for file in stale {
+            std::fs::remove_file(file).with_context(|| format!("{}: cannot be removed", file.display()))?;
+        }
+    }
+    if args.quiet || stale.is_empty() {
+        return Ok(());
+    }
+    for file in stale.iter().take(SHOWN_STALE) {
+        let what = if args.prune { "removed" } else { "stale" };
+        writeln!(err, "feeler: {what}: {}, whose input is gone", file.display())?;
+    }
+    let n = stale.len();
+    if n > SHOWN_STALE {
+        writeln!(err, "feeler: and {} more", n - SHOWN_STALE)?;
+    }
+    if !args.prune {
+        writeln!(err, "feeler: {n} outputs have no input any more; --prune removes them")?;
+    }
+    Ok(())
 }
 
 /// Works on all jobs and tells about each, in their order whatever the number of threads.
