@@ -320,7 +320,7 @@ const ROOMS: [&[&str]; 16] = [
 ];
 
 /// What a crate must not use, as in the code map.
-const NEVER: [(&str, &[&str]); 10] = [
+const NEVER: [(&str, &[&str]); 11] = [
     ("feeler-geom", &["convex", "brep", "step", "hierarchy", "prepare", "import", "runtime", "cli"]),
     ("feeler-convex", &["brep", "step", "hierarchy", "prepare", "runtime", "cli"]),
     ("feeler-brep", &["step", "hierarchy", "prepare", "runtime", "cli"]),
@@ -328,7 +328,8 @@ const NEVER: [(&str, &[&str]); 10] = [
     ("feeler-hierarchy", &["brep", "step", "prepare", "runtime", "cli"]),
     ("feeler-prepare", &["step", "runtime", "cli"]),
     ("feeler-runtime", &["brep", "step", "prepare", "cli"]),
-    ("feeler-import", &["runtime", "cli"]),
+    ("feeler-compare", &["step", "prepare", "import", "runtime", "cli"]),
+    ("feeler-import", &["compare", "runtime", "cli"]),
     ("feeler", &["brep", "step", "prepare", "cli"]),
     ("feeler-cli", &[]),
 ];

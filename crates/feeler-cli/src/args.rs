@@ -48,8 +48,8 @@ pub enum Command {
 /// How STEP files are read: shared by all commands that do.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct ReadArgs {
-    /// Read surface models of STEP files as well: closed ones as solids, open ones as sheets without thickness
-    /// that have a front and a back
+    /// Read surface models of STEP files as well: closed ones as solids, open ones as sheets without
+    /// thickness that have a front and a back
     #[arg(long)]
     pub open_shells: bool,
     /// Unit of length of the coordinates in STEP files, whatever they say: um, mm, cm, m, inch, ft, or the

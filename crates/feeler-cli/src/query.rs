@@ -231,8 +231,8 @@ pub(crate) fn lmds_json(pair: &ContactPair) -> Value {
     pair.lmds().iter().map(one).collect()
 }
 
-/// The minima that get a row, by distance: each that stands for itself, and the first sample of each set, with
-/// its set.
+/// The minima that get a row, by distance: each that stands for itself, and the first sample of each set,
+/// with its set.
 fn places<'a>(lmds: &[Lmd], sets: &'a [ConformalSet]) -> Vec<(usize, Option<&'a ConformalSet>)> {
     let mut of = vec![None; lmds.len()];
     let mut sampled = vec![false; lmds.len()];

@@ -13,12 +13,15 @@ const NODES: usize = 8;
 /// Relative accuracy of areas.
 const AREA_ACCURACY: f64 = 1e-10;
 
+/// Relative accuracy of lengths of borders: quadrature of trims of other pieces.
+const BORDER_ACCURACY: f64 = 1e-7;
+
 /// Part of the solid's size by which the borders of two faces may be apart to be taken for one face that has
 /// changed.
-const NEAR: f64 = 0.25;
+const PARTNER_REACH: f64 = 0.25;
 
 /// Factor between the areas of two such faces.
-const ALIKE: f64 = 4.0;
+const PARTNER_AREAS: f64 = 4.0;
 
 /// Pairs of faces above which faces without an equal partner are told as new and gone, not as changed.
 const MOST_PAIRS: usize = 4_000_000;
@@ -112,11 +115,13 @@ impl FaceFacts {
             out.push(change("area", self.area, new.area, "mm2"));
         }
         let longer = (self.border - new.border).abs();
-        if longer > 10.0 * tol.length + 1e-7 * self.border.max(new.border) {
+        if longer > 10.0 * tol.length + BORDER_ACCURACY * self.border.max(new.border) {
             out.push(change("border", self.border, new.border, "mm"));
         }
         // The middle of a border moves with what it bounds; alone it tells of another trim.
-        if out.is_empty() && moved(&self.middle, &new.middle) > 10.0 * tol.length + 1e-7 * self.border {
+        if out.is_empty()
+            && moved(&self.middle, &new.middle) > 10.0 * tol.length + BORDER_ACCURACY * self.border
+        {
             out.push(format!("border moved by {}", vector(&offset(&self.middle, &new.middle))));
         }
         out
@@ -275,7 +280,8 @@ fn partners(
             let (a, b) = (&old[i], &new[j]);
             let apart = (a.middle() - b.middle()).norm() / size.max(f64::MIN_POSITIVE);
             let areas = a.area.max(b.area) / a.area.min(b.area).max(f64::MIN_POSITIVE);
-            if a.kind == b.kind && a.outward == b.outward && apart <= NEAR && areas <= ALIKE {
+            if a.kind == b.kind && a.outward == b.outward && apart <= PARTNER_REACH && areas <= PARTNER_AREAS
+            {
                 // A face that keeps its place is likelier the same than one that keeps its number.
                 let number = if a.entity == b.entity { 0.0 } else { 1e-3 };
                 costs.push((apart + 0.1 * (areas - 1.0) + number, i, j));

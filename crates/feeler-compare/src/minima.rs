@@ -6,7 +6,7 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
 /// How far a minimum may move, in parts of the larger solid, to be the same one still.
-const FAR: f64 = 0.02;
+const SAME_MINIMUM: f64 = 0.02;
 
 /// The class of samples of conformal sets.
 const CONFORMAL: &str = "conformal";
@@ -54,8 +54,8 @@ pub fn minima(
     for (i, a) in old.iter().enumerate() {
         for (j, b) in new.iter().enumerate() {
             let far = a.moved(b);
-            if far <= FAR * size {
-                costs.push((far + if a.class == b.class { 0.0 } else { FAR * size }, i, j));
+            if far <= SAME_MINIMUM * size {
+                costs.push((far + if a.class == b.class { 0.0 } else { SAME_MINIMUM * size }, i, j));
             }
         }
     }

@@ -67,8 +67,8 @@ impl Line {
     }
 }
 
-/// Length (mm) of the line or circle through points of a face of A that is on it and at a distance (mm) from a
-/// face of B, with an estimate of its error; `None` when the points lie on neither.
+/// Length (mm) of the line or circle through points of a face of A that is on it and at a distance (mm) from
+/// a face of B, with an estimate of its error; `None` when the points lie on neither.
 pub(super) fn common_line(
     ctx: &Context<'_>,
     faces: FacePair,
