@@ -51,17 +51,24 @@ pub struct FaceFacts {
 }
 
 impl FaceFacts {
-    /// Those of a face.
+    /// Those of the faces of the input that a supermaximal face is made of: what is one face in one version
+    /// may be a part of another in the next one.
     #[must_use]
-    pub fn of(face: &Face) -> Self {
+    pub fn of(face: &Face) -> Vec<Self> {
+        let source = |(entity, trim): &(u64, Option<TrimCells>)| {
+            Self::of_part(face, *entity, trim.as_ref().unwrap_or(&face.trim))
+        };
+        face.sources.iter().map(source).collect()
+    }
+
+    fn of_part(face: &Face, entity: u64, trim: &TrimCells) -> Self {
         let (sizes, place, direction) = closed_form(&face.surface, face.outward);
         let reference = P3::origin();
-        let sums =
-            face_integrals(&face.surface, face.outward, &face.trim, &|_| None, &reference, AREA_ACCURACY);
-        let (border, middle) = border(&face.surface, &face.trim);
+        let sums = face_integrals(&face.surface, face.outward, trim, &|_| None, &reference, AREA_ACCURACY);
+        let (border, middle) = border(&face.surface, trim);
         let middle = middle.or(place).unwrap_or_else(P3::origin);
         Self {
-            entity: face.sources.first().map_or(0, |s| s.0),
+            entity,
             kind: face.surface.type_name().to_owned(),
             outward: face.outward,
             sizes,
@@ -73,10 +80,10 @@ impl FaceFacts {
         }
     }
 
-    /// Those of all supermaximal faces of a solid.
+    /// Those of all faces of a solid.
     #[must_use]
     pub fn of_solid(solid: &Hierarchy) -> Vec<Self> {
-        solid.faces.iter().map(Self::of).collect()
+        solid.faces.iter().flat_map(Self::of).collect()
     }
 
     fn middle(&self) -> P3 {

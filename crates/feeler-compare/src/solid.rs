@@ -27,7 +27,7 @@ pub struct SolidFacts {
     pub inertia: Option<([f64; 3], [[f64; 3]; 3])>,
     /// Smallest thickness of the material (mm); none where it is unlimited.
     pub wall: Option<f64>,
-    /// Its supermaximal faces; empty where they are not asked for.
+    /// Its faces; empty where they are not asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faces: Vec<FaceFacts>,
 }

@@ -68,7 +68,7 @@ impl PlacedEnvelopes {
         self.current += 1;
     }
 
-    /// [`Body::round`] of a feature moved by `pose`: the same body and pose until the next
+    /// [`Body::sphere_envelope`] of a feature moved by `pose`: the same body and pose until the next
     /// [`PlacedEnvelopes::restart`].
     pub(crate) fn get(&mut self, body: &Body, pose: &Pose, feature: FeatureId) -> Option<&(Primitive, f64)> {
         let item = &mut self.items[feature.index()];
