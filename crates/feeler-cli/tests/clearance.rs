@@ -94,6 +94,13 @@ fn rules_decide_in_their_order() {
         check("[[rule]]\nname='fit'\na='*/upper/pin_left*'\nb='*/upper/block'\ntouching='required'");
     // One pin is near its block, the other one too far to be measured: neither touches.
     assert_eq!((code, findings(&found)), (1, vec!["does-not-touch fit".to_owned(); 2]), "{found}");
+    // Each pin should touch something: here the blocks, and its own kind does not help.
+    let one = "[[rule]]\nname='sits'\na='pin*'\nb='{block,ball}'\ntouching='required'";
+    let (code, found) = check(one);
+    assert_eq!((code, findings(&found)), (1, vec!["does-not-touch sits".to_owned(); 4]), "{found}");
+    // The ball touches nothing, and is the only one that should.
+    let (code, found) = check("[[rule]]\nname='lies'\na='ball'\nb='block'\ntouching='required'");
+    assert_eq!((code, findings(&found)), (1, vec!["does-not-touch lies".to_owned()]), "{found}");
     let (code, found) = check("ignore = ['block']\n[[rule]]\na='pin*'\nb='*'\nmin=0.2");
     assert_eq!((code, findings(&found).len()), (0, 0), "{found}");
     assert!(found["summary"]["ignored"].as_u64().unwrap() > 0, "{found}");
@@ -195,4 +202,26 @@ fn mistakes_are_told() {
         assert_eq!(run.status.code(), Some(2), "{args:?}: {told}");
         assert!(told.contains(says), "{args:?}: {told}");
     }
+}
+
+/// Of parts that should touch one of several, one is enough; and rules that fit nothing are named.
+#[test]
+fn one_contact_is_enough() {
+    let dir = tempfile::tempdir().unwrap();
+    let rules = dir.path().join("rules.toml");
+    let [bore, pin] = files();
+    // The pin touches the first bore's wall; the second bore is far away.
+    let check = |text: &str| {
+        std::fs::write(&rules, text).unwrap();
+        let poses = ["--pose", "1=0.05,0,0", "--pose", "2=200,0,0"];
+        let args = [&[bore.as_str(), &pin, &bore, "--rules", rules.to_str().unwrap()], &poses[..]].concat();
+        let run = clearance(&args);
+        (run.status.code().unwrap(), String::from_utf8_lossy(&run.stderr).into_owned())
+    };
+    assert_eq!(check("[[rule]]\na = 'pin'\nb = 'bore*'\ntouching = 'required'").0, 0);
+    // Each bore should touch a pin: the second one does not.
+    let (code, told) = check("[[rule]]\na = 'bore*'\nb = 'pin'\ntouching = 'required'");
+    assert!(code == 1 && told.contains("1 new findings"), "{told}");
+    let (code, told) = check("[[rule]]\nname = 'typo'\na = 'pni'\nb = 'bore*'\nmin = 1");
+    assert!(code == 0 && told.contains("rule 'typo' fits no two parts"), "{told}");
 }

@@ -64,12 +64,39 @@ fn finding(rule: Option<&Rule>, m: &Measured) -> Option<Finding> {
         Status::Interfering => interferes.then_some(Finding::Interferes),
         Status::Undecided => interferes.then_some(Finding::Undecided),
         Status::Touching => (touching == Touching::Forbidden).then_some(Finding::Touches),
-        Status::Separated if touching == Touching::Required => Some(Finding::DoesNotTouch),
         Status::Separated => {
             let min = rule.and_then(|r| r.min)?;
             let nearest = m.nearest.as_ref()?;
             (nearest.distance < min).then_some(Finding::TooClose)
         }
+    }
+}
+
+/// A finding where a part touches none of those of which it should touch one: with the nearest of them.
+fn alone(rule: &Rule, part: usize, partners: &[usize], rows: &mut Vec<Row>) {
+    let ordered = |j: usize| [part.min(j), part.max(j)];
+    let places: Vec<usize> =
+        (0..rows.len()).filter(|&k| partners.iter().any(|&j| rows[k].parts == ordered(j))).collect();
+    // What interferes is told as that.
+    let touches = |k: &usize| matches!(rows[*k].status(), Some(Status::Touching | Status::Interfering));
+    if places.iter().any(touches) {
+        return;
+    }
+    let far = |k: usize| rows[k].distance().unwrap_or(f64::INFINITY);
+    let nearest = places.into_iter().filter(|&k| rows[k].finding.is_none());
+    if let Some(k) = nearest.min_by(|&k, &l| far(k).total_cmp(&far(l))) {
+        rows[k].finding = Some(Finding::DoesNotTouch);
+    } else if let Some(&j) = partners.first()
+        && !rows.iter().any(|r| r.parts == ordered(j))
+    {
+        rows.push(Row {
+            parts: ordered(j),
+            measured: None,
+            rule: Some(rule.name.clone()),
+            min: rule.min,
+            finding: Some(Finding::DoesNotTouch),
+            is_known: false,
+        });
     }
 }
 
@@ -81,11 +108,9 @@ pub(super) fn rows(
     measured: Vec<Measured>,
     known: &Baseline,
 ) -> (Vec<Row>, usize) {
-    let mut is_measured = std::collections::BTreeSet::new();
     let mut rows: Vec<Row> = Vec::with_capacity(measured.len());
     for m in measured {
         let [i, j] = m.parts;
-        is_measured.insert([i, j]);
         let rule = matches.rule(i, j);
         rows.push(Row {
             parts: [i, j],
@@ -96,20 +121,9 @@ pub(super) fn rows(
             is_known: false,
         });
     }
-    if matches.requires_touch() {
-        let all = (0..parts.len()).flat_map(|i| (i + 1..parts.len()).map(move |j| [i, j]));
-        for [i, j] in all.filter(|p| !is_measured.contains(p) && !matches.is_ignored(p[0], p[1])) {
-            let Some(rule) = matches.rule(i, j).filter(|r| r.touching == Touching::Required) else {
-                continue;
-            };
-            rows.push(Row {
-                parts: [i, j],
-                measured: None,
-                rule: Some(rule.name.clone()),
-                min: rule.min,
-                finding: Some(Finding::DoesNotTouch),
-                is_known: false,
-            });
+    for (rule, parts) in matches.required() {
+        for (i, partners) in parts {
+            alone(rule, i, &partners, &mut rows);
         }
     }
     let mut seen = 0;

@@ -78,6 +78,9 @@ pub(crate) fn run(args: &Clearance, out: &mut dyn Write, err: &mut dyn Write) ->
     } else {
         write!(out, "{}", output::table(&checked, args.all))?;
     }
+    for rule in matches.idle().into_iter().filter(|_| !args.quiet) {
+        writeln!(err, "feeler: rule '{rule}' fits no two parts; are the names right?")?;
+    }
     for what in &checked.left_out {
         writeln!(err, "feeler: not checked: {what}")?;
     }

@@ -63,9 +63,12 @@ fn contact(m: &Measured) -> String {
     text
 }
 
-/// The finding with its rule, or nothing.
+/// The finding with its rule; of parts that interfere the rule that allows it.
 pub(super) fn finding(row: &Row) -> String {
-    let Some(finding) = row.finding else { return String::new() };
+    let Some(finding) = row.finding else {
+        let allowed = row.rule.as_ref().filter(|_| row.status() == Some(Status::Interfering));
+        return allowed.map_or_else(String::new, |r| format!("allowed: {r}"));
+    };
     let rule = row.rule.as_ref().map_or_else(String::new, |r| format!(": {r}"));
     let min = row.min.filter(|_| row.finding == Some(Finding::TooClose));
     let min = min.map_or_else(String::new, |m| format!(" (min {m})"));

@@ -186,6 +186,9 @@ fn fit([a, b]: &[Vec<bool>; 2], i: usize, j: usize) -> bool {
     a[i] && b[j] || a[j] && b[i]
 }
 
+/// A part, and those of which it should touch one.
+pub(super) type Wanted = (usize, Vec<usize>);
+
 impl<'a> Matches<'a> {
     /// Whether nothing is asked of a pair.
     pub(super) fn is_ignored(&self, i: usize, j: usize) -> bool {
@@ -198,9 +201,30 @@ impl<'a> Matches<'a> {
         self.rules.iter().find(|(_, p)| fit(p, i, j)).map(|(r, _)| *r)
     }
 
-    /// Whether some rule asks parts to touch: then far pairs count, too.
-    pub(super) fn requires_touch(&self) -> bool {
-        self.rules.iter().any(|(r, _)| r.touching == Touching::Required)
+    /// Rules that ask each part of one kind to touch one of another kind: which parts these are, by pairs that
+    /// the rule decides about. Parts without a partner at all are there, with none.
+    pub(super) fn required(&self) -> Vec<(&'a Rule, Vec<Wanted>)> {
+        let required = self.rules.iter().filter(|(r, _)| r.touching == Touching::Required);
+        required
+            .map(|(rule, [a, b])| {
+                let n = a.len();
+                let decides = |i: usize, j: usize| {
+                    !self.is_ignored(i, j) && self.rule(i, j).is_some_and(|r| std::ptr::eq(r, *rule))
+                };
+                let partners =
+                    |i: usize| (0..n).filter(|&j| b[j] && j != i && decides(i, j)).collect::<Vec<usize>>();
+                (*rule, (0..n).filter(|&i| a[i]).map(|i| (i, partners(i))).collect())
+            })
+            .collect()
+    }
+
+    /// Names of rules that fit no two parts: most likely a name is misspelt.
+    pub(super) fn idle(&self) -> Vec<&'a str> {
+        let is_idle = |[a, b]: &[Vec<bool>; 2]| {
+            let n = a.len();
+            !(0..n).any(|i| (i + 1..n).any(|j| a[i] && b[j] || a[j] && b[i]))
+        };
+        self.rules.iter().filter(|(_, p)| is_idle(p)).map(|(r, _)| r.name.as_str()).collect()
     }
 }
 
