@@ -14,7 +14,10 @@ pub mod whole;
 #[cfg(test)]
 mod fixture;
 
-pub use data::*;
+pub use data::{
+    Area, Component, Edge, Face, Feature, Hierarchy, Inertia, Instance, Model, NearCanonical, Node, Options,
+    Origin, Reference, Remark, Severity, Side, SolidInfo, Span, Vertex,
+};
 pub use extent::{extent, placed_box};
 pub use id::{AreaId, EdgeId, FaceId, NodeId, VertexId};
 pub use mask::{FeatureType, conformal_compatible, strict_compatible};

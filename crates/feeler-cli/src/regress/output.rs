@@ -104,7 +104,9 @@ pub(super) fn junit(compared: &Compared) -> anyhow::Result<Vec<u8>> {
 
 pub(super) fn html(compared: &Compared) -> String {
     let mut rows = Vec::new();
-    for entry in &compared.entries {
+    // What differs is on top.
+    let same = compared.entries.iter().filter(|e| e.differences.is_empty());
+    for entry in compared.differing().chain(same) {
         let cells = |kind: &str, of: &str, what: &str| {
             vec![
                 Cell::new("path", entry.name.as_str()),
