@@ -201,8 +201,8 @@ impl<'a> Matches<'a> {
         self.rules.iter().find(|(_, p)| fit(p, i, j)).map(|(r, _)| *r)
     }
 
-    /// Rules that ask each part of one kind to touch one of another kind: which parts these are, by pairs that
-    /// the rule decides about. Parts without a partner at all are there, with none.
+    /// Rules that ask each part of one kind to touch one of another kind: which parts these are, by pairs
+    /// that the rule decides about. Parts without a partner at all are there, with none.
     pub(super) fn required(&self) -> Vec<(&'a Rule, Vec<Wanted>)> {
         let required = self.rules.iter().filter(|(r, _)| r.touching == Touching::Required);
         required
