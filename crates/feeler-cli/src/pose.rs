@@ -2,12 +2,8 @@
 
 use anyhow::{Context as _, bail, ensure};
 use feeler_geom::Pose;
-use nalgebra::{Matrix3, Quaternion, Rotation3, Translation3, UnitQuaternion, Vector3};
+use feeler_geom::pose::{from_matrix, from_values};
 use serde::Deserialize;
-
-/// Largest deviation of a quaternion's norm from 1, and of a matrix from a rotation, that is normalised
-/// silently.
-const MAX_DEVIATION: f64 = 1e-3;
 
 /// Reads a pose (mm).
 ///
@@ -58,13 +54,13 @@ fn from_file(text: &str) -> anyhow::Result<Pose> {
                           {\"translation\": [x,y,z], \"rotation\": [qx,qy,qz,qw]}";
     if text.trim_start().starts_with(['[', '{']) {
         return match serde_json::from_str(text).context(WANTED)? {
-            Written::Rows(rows) => from_matrix(&rows),
+            Written::Rows(rows) => Ok(from_matrix(&rows)?),
             Written::Flat(numbers) => from_numbers(&numbers).context(WANTED),
             Written::Parts { mirrored: true, .. } => {
                 bail!("a mirrored place is no pose; it cannot be moved to")
             }
             Written::Parts { translation: [x, y, z], rotation: [qx, qy, qz, qw], .. } => {
-                from_values(&[x, y, z, qx, qy, qz, qw])
+                Ok(from_values(&[x, y, z, qx, qy, qz, qw])?)
             }
         };
     }
@@ -77,51 +73,7 @@ fn from_file(text: &str) -> anyhow::Result<Pose> {
 /// Pose of the 16 numbers of a row-major matrix.
 fn from_numbers(numbers: &[f64]) -> anyhow::Result<Pose> {
     ensure!(numbers.len() == 16, "{} numbers", numbers.len());
-    from_matrix(&std::array::from_fn(|i| std::array::from_fn(|j| numbers[4 * i + j])))
-}
-
-/// Pose of `tx, ty, tz` (mm) and a quaternion `qx, qy, qz, qw`, which is normalised.
-///
-/// # Errors
-/// Values that are not finite, a quaternion that is no rotation.
-pub fn from_values(values: &[f64; 7]) -> anyhow::Result<Pose> {
-    ensure!(
-        values.iter().all(|x| x.is_finite()),
-        "every value must be finite; give millimetres and a unit quaternion"
-    );
-    let [x, y, z, qx, qy, qz, qw] = *values;
-    let q = Quaternion::new(qw, qx, qy, qz);
-    ensure!(
-        (q.norm() - 1.0).abs() <= MAX_DEVIATION,
-        "the quaternion's norm is {}, not 1; give qx,qy,qz,qw of a rotation",
-        q.norm()
-    );
-    Ok(Pose::from_parts(Translation3::new(x, y, z), UnitQuaternion::from_quaternion(q)))
-}
-
-/// Pose of a row-major homogeneous matrix.
-///
-/// # Errors
-/// Not a proper rigid motion.
-pub fn from_matrix(m: &[[f64; 4]; 4]) -> anyhow::Result<Pose> {
-    ensure!(m.iter().flatten().all(|x| x.is_finite()), "every entry of a pose must be finite");
-    let last_row_off = (0..3).map(|j| m[3][j].abs()).fold((m[3][3] - 1.0).abs(), f64::max);
-    ensure!(last_row_off <= 1e-9, "the last row of a pose must be 0 0 0 1");
-    let r = Matrix3::from_fn(|i, j| m[i][j]);
-    let off = (r * r.transpose() - Matrix3::identity()).amax();
-    ensure!(
-        off <= MAX_DEVIATION && r.determinant() > 0.0,
-        "the matrix is no rotation (off by {off:.1e}, determinant {:.3}); scaling and mirroring are not \
-            poses",
-        r.determinant()
-    );
-    let q = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_eps(
-        &r,
-        1e-15,
-        100,
-        Rotation3::identity(),
-    ));
-    Ok(Pose::from_parts(Translation3::from(Vector3::new(m[0][3], m[1][3], m[2][3])), q))
+    Ok(from_matrix(&std::array::from_fn(|i| std::array::from_fn(|j| numbers[4 * i + j])))?)
 }
 
 #[cfg(test)]
@@ -166,24 +118,5 @@ mod tests {
         {
             assert!(parse(bad).is_err(), "{bad:?} was accepted");
         }
-        let mut mirror =
-            [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
-        assert!(from_matrix(&mirror).is_err(), "a mirror was accepted");
-        mirror[2][2] = 1.0;
-        assert!(from_matrix(&mirror).is_ok(), "the identity was refused");
-    }
-
-    #[test]
-    fn matrix_rotation_is_kept_to_round_off() {
-        let q = UnitQuaternion::from_scaled_axis(Vector3::new(0.3, -0.2, 0.9));
-        let r = q.to_rotation_matrix();
-        let m = [
-            [r[(0, 0)], r[(0, 1)], r[(0, 2)], 4.0],
-            [r[(1, 0)], r[(1, 1)], r[(1, 2)], 5.0],
-            [r[(2, 0)], r[(2, 1)], r[(2, 2)], 6.0],
-            [0.0, 0.0, 0.0, 1.0],
-        ];
-        let p = from_matrix(&m).unwrap();
-        assert!(p.rotation.angle_to(&q) < 1e-14, "{}", p.rotation.angle_to(&q));
     }
 }

@@ -1,8 +1,8 @@
 //! Trajectory files: docs/INTERFACE.md, "Poses and trajectories".
 
-use crate::pose;
 use anyhow::{Context as _, ensure};
 use feeler_geom::Pose;
+use feeler_geom::pose::from_values;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -46,7 +46,7 @@ pub fn read(path: &Path) -> anyhow::Result<Trajectory> {
     }
     ensure!(!t.poses_b.is_empty(), "poses_b is empty: there is nothing to do");
     let poses = |values: &[[f64; 7]], name: &str| -> anyhow::Result<Vec<Pose>> {
-        let one = |(i, v): (usize, &[f64; 7])| pose::from_values(v).with_context(|| format!("{name}[{i}]"));
+        let one = |(i, v): (usize, &[f64; 7])| from_values(v).with_context(|| format!("{name}[{i}]"));
         values.iter().enumerate().map(one).collect()
     };
     let b = poses(&t.poses_b, "poses_b")?;

@@ -26,6 +26,7 @@ pub mod interval;
 pub mod nurbs;
 pub mod obb;
 mod ordered;
+pub mod pose;
 mod rect;
 pub mod roots;
 pub mod skeleton;

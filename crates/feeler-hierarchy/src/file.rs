@@ -419,6 +419,22 @@ impl Model {
         read_model(path.as_ref())
     }
 
+    /// A model from the bytes of a `.feeler` file.
+    ///
+    /// # Errors
+    /// As [`Model::read`], without a path.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FileError> {
+        decode(bytes)
+    }
+
+    /// The bytes of a `.feeler` file. The same model always gives the same bytes.
+    ///
+    /// # Errors
+    /// As [`Model::write`], without a path.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, FileError> {
+        encode(self)
+    }
+
     /// Writes a `.feeler` file; returns the number of bytes.
     ///
     /// # Errors
