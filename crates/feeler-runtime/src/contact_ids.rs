@@ -131,6 +131,11 @@ impl ContactIds {
         std::mem::swap(&mut self.last, &mut self.now);
     }
 
+    /// The minima of the last query once more.
+    pub(crate) fn hold(&mut self) {
+        self.last.iter_mut().for_each(|k| k.age = k.age.saturating_add(1));
+    }
+
     /// Identity of the `i`-th minimum of the last query.
     pub(crate) fn identity(&self, i: usize) -> Identity {
         let k = &self.last[i];

@@ -4,7 +4,7 @@
 
 #![cfg_attr(not(feature = "diagnostics"), expect(unreachable_pub, reason = "public with the feature"))]
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How a query goes about its work. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,9 +88,35 @@ pub struct PhaseTimes {
     pub interference: Duration,
 }
 
+/// Measures times with the feature `diagnostics`; without it none pass. There are places without clocks, as a
+/// page's WebAssembly.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    #[cfg(feature = "diagnostics")]
+    start: std::time::Instant,
+}
+
+impl Clock {
+    pub(crate) fn start() -> Self {
+        Self {
+            #[cfg(feature = "diagnostics")]
+            start: std::time::Instant::now(),
+        }
+    }
+
+    #[cfg_attr(not(feature = "diagnostics"), expect(clippy::unused_self, reason = "the same call without"))]
+    pub(crate) fn elapsed(&self) -> Duration {
+        #[cfg(feature = "diagnostics")]
+        let passed = self.start.elapsed();
+        #[cfg(not(feature = "diagnostics"))]
+        let passed = Duration::ZERO;
+        passed
+    }
+}
+
 /// The result of `work` and how long it took.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
-    let clock = Instant::now();
+    let clock = Clock::start();
     let out = work();
     (out, clock.elapsed())
 }

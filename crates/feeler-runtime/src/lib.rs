@@ -56,7 +56,9 @@ pub use error::QueryError;
 pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats};
 pub use options::QueryOptions;
 pub use pair::ContactPair;
-pub use scene::{NearPair, Scene, SceneError};
+pub use scene::{
+    BodyId, BodyOptions, ContactEvent, EventKind, NearPair, PairOptions, Scene, SceneContact, SceneError,
+};
 pub use tolerance::Tolerances;
 pub use verdict_types::{
     ConformalSet, Contact, ContactKind, CrossingCurve, Crossings, LeftOut, Status, Undecided, Verdict,

@@ -5,7 +5,7 @@ use crate::certify::certify;
 use crate::conformal;
 use crate::contact_ids::ContactIds;
 use crate::dedupe::dedupe;
-use crate::diagnostics::{PhaseTimes, timed};
+use crate::diagnostics::{Clock, PhaseTimes, timed};
 use crate::filter::filter;
 use crate::footpoint::trim::place_on_face;
 use crate::front::brute::all_pairs;
@@ -25,7 +25,6 @@ use crate::{
 use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::Feature;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Two bodies, the scratch of their queries and the last results. `Send`; make one a thread.
 #[derive(Debug)]
@@ -51,6 +50,19 @@ pub struct ContactPair {
     motion_tracker: MotionTracker,
     /// `tolerance` and `detect_interference` of the last query: what is known was found with these.
     known_for: (Option<f64>, bool),
+    /// The last query that was worked out, while its results stand.
+    answered: Option<Answered>,
+}
+
+/// A query, and what only its results know.
+#[derive(Debug)]
+struct Answered {
+    pose_ab: Pose,
+    /// With `parallel` off, which changes no bit.
+    options: QueryOptions,
+    finding: Finding,
+    /// The poses that the results are told for.
+    poses: [Pose; 2],
 }
 
 /// Motion in one step, relative to the size of B, beyond which starting again at the roots is quicker.
@@ -84,6 +96,7 @@ impl ContactPair {
             contact_ids: ContactIds::default(),
             motion_tracker,
             known_for: (None, true),
+            answered: None,
         }
     }
 
@@ -108,7 +121,9 @@ impl ContactPair {
     /// go on at negative distances, too.
     ///
     /// Where pairs of areas are passed over because of what earlier queries have found, nothing is there to
-    /// be found; pairs that are looked at because they were near lately add nothing that is not one.
+    /// be found; pairs that are looked at because they were near lately add nothing that is not one. A query
+    /// with the options of the last one, whose bodies stand to each other as they did up to rounding, is not
+    /// worked out again: its minima are the last ones, moved with A.
     ///
     /// # Errors
     /// [`QueryError`] where a pose is not finite or an option makes no sense. The pair's results are empty
@@ -119,19 +134,19 @@ impl ContactPair {
         pose_b: &Pose,
         options: &QueryOptions,
     ) -> Result<&[Lmd], QueryError> {
-        self.lmds.clear();
-        self.stats = Stats::default();
-        self.times = PhaseTimes::default();
-        self.verdict.clear();
-        self.has_verdict = false;
-        self.conformal.loss = 0.0;
-        options.check()?;
-        self.check_walls(options)?;
-        let options = options.bounded();
-        let pose_ab = relative_pose(pose_a, pose_b)?;
-        let clock = Instant::now();
-        let asked = (options.tolerance, options.detect_interference);
-        if asked != std::mem::replace(&mut self.known_for, asked) {
+        let checked = self.check(pose_a, pose_b, options);
+        let (pose_ab, options) = checked.inspect_err(|_| self.clear_results())?;
+        let asked = QueryOptions { parallel: false, ..options };
+        if let Some(last) = self.answered.take_if(|last| last.options == asked)
+            && self.stands(&last, &pose_ab, [pose_a, pose_b])
+        {
+            self.repeat(last, pose_a, pose_b);
+            return Ok(&self.lmds);
+        }
+        self.clear_results();
+        let clock = Clock::start();
+        let known_for = (options.tolerance, options.detect_interference);
+        if known_for != std::mem::replace(&mut self.known_for, known_for) {
             self.forget_places();
         }
         self.tolerances = Tolerances::new(&self.a, &self.b, &pose_ab, options.tolerance);
@@ -186,7 +201,7 @@ impl ContactPair {
         } else {
             (timed(minima), timed(decision))
         };
-        let clock = Instant::now();
+        let clock = Clock::start();
         self.accepted.clear();
         self.accepted.extend(self.solved.candidates.iter().filter_map(|c| filter(&ctx, c)));
         conformal::sample(&ctx, &self.solved, &options, &mut self.conformal, &mut self.accepted);
@@ -208,7 +223,78 @@ impl ContactPair {
         self.has_verdict = options.detect_interference;
         let near = nearest.is_some_and(|d| d <= ctx.tol.tol);
         pronounce(&ctx, &finding, near, &self.decision, pose_a, &mut self.verdict);
+        let diagnostics = options.diagnostics();
+        if diagnostics.savings.coherence && !diagnostics.brute_force {
+            self.answered = Some(Answered { pose_ab, options: asked, finding, poses: [*pose_a, *pose_b] });
+        }
         Ok(&self.lmds)
+    }
+
+    /// Takes coordinates of B to those of A, and the options as queries read them.
+    fn check(
+        &self,
+        pose_a: &Pose,
+        pose_b: &Pose,
+        options: &QueryOptions,
+    ) -> Result<(Pose, QueryOptions), QueryError> {
+        options.check()?;
+        self.check_walls(options)?;
+        Ok((relative_pose(pose_a, pose_b)?, options.bounded()))
+    }
+
+    fn clear_results(&mut self) {
+        self.lmds.clear();
+        self.stats = Stats::default();
+        self.times = PhaseTimes::default();
+        self.verdict.clear();
+        self.has_verdict = false;
+        self.conformal.loss = 0.0;
+        self.answered = None;
+    }
+
+    /// Whether the bodies stand to each other as they did, up to the rounding of poses.
+    fn stands(&self, last: &Answered, pose_ab: &Pose, poses: [&Pose; 2]) -> bool {
+        let moved = last.pose_ab.inv_mul(pose_ab);
+        // Twice the sine of half the angle, for points up to the corner of B's box.
+        let turned = 2.0 * moved.rotation.imag().norm() * 2.0 * self.b.reach();
+        let from_origin = poses.iter().map(|p| p.translation.vector.norm()).sum::<f64>();
+        let rounding = self.tolerances.eps + 8.0 * f64::EPSILON * from_origin;
+        moved.translation.vector.norm() + turned <= rounding
+    }
+
+    /// Tells the last results once more, where A is now.
+    fn repeat(&mut self, last: Answered, pose_a: &Pose, pose_b: &Pose) {
+        let Stats { certified_pairs, undecided_pairs, .. } = self.stats;
+        self.stats = Stats { certified_pairs, undecided_pairs, ..Stats::default() };
+        self.times = PhaseTimes::default();
+        if last.poses == [*pose_a, *pose_b] {
+            self.answered = Some(last);
+            self.hold();
+            return;
+        }
+        self.contact_ids.hold();
+        let ctx = Context {
+            a: &self.a,
+            b: &self.b,
+            pose_ab: last.pose_ab,
+            pose_ba: last.pose_ab.inverse(),
+            tol: self.tolerances,
+            d_max: last.options.d_max,
+            least: self.tolerances.least_distance(),
+            alpha: last.options.alpha,
+            cull: None,
+        };
+        self.lmds.clear();
+        report(&ctx, &self.kept, &self.contact_ids, pose_a, &last.options, &mut self.lmds);
+        let near = self.kept.first().is_some_and(|k| k.distance <= ctx.tol.tol);
+        pronounce(&ctx, &last.finding, near, &self.decision, pose_a, &mut self.verdict);
+        self.answered = Some(Answered { poses: [*pose_a, *pose_b], ..last });
+    }
+
+    /// Another query in the same place.
+    pub(crate) fn hold(&mut self) {
+        self.contact_ids.hold();
+        self.lmds.iter_mut().for_each(|l| l.age = l.age.saturating_add(1));
     }
 
     /// Whether contacts are told from the far sides of walls, by their depth and by the tolerance.
@@ -236,6 +322,7 @@ impl ContactPair {
     fn forget_places(&mut self) {
         self.front.clear();
         self.decision.clear();
+        self.answered = None;
     }
 
     /// The LMDs of the last query.

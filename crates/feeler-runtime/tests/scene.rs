@@ -5,7 +5,10 @@ mod common;
 use common::{body, random_pose};
 use feeler_brep::fixtures;
 use feeler_geom::Pose;
-use feeler_runtime::{Body, ContactPair, Lmd, QueryOptions, Scene, SceneError, Status};
+use feeler_runtime::{
+    Body, BodyId, BodyOptions, ContactPair, EventKind, Lmd, PairOptions, QueryOptions, Scene, SceneError,
+    Status,
+};
 use nalgebra::{Translation3, UnitQuaternion, Vector3};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -19,6 +22,20 @@ fn bodies() -> Vec<Arc<Body>> {
         body(&fixtures::sphere(0.3)),
     ];
     (0..20).map(|i| kinds[i % kinds.len()].clone()).collect()
+}
+
+/// A scene of these bodies, and their ids.
+fn scene_of(bodies: &[Arc<Body>], options: QueryOptions) -> (Scene, Vec<BodyId>) {
+    let mut scene = Scene::new(options).expect("options of a scene");
+    let ids =
+        bodies.iter().map(|b| scene.add(b.clone(), Pose::identity()).expect("solids with faces")).collect();
+    (scene, ids)
+}
+
+/// A step with these poses.
+fn step(scene: &mut Scene, ids: &[BodyId], poses: &[Pose]) -> Result<(), SceneError> {
+    ids.iter().zip(poses).for_each(|(id, pose)| scene.set_pose(*id, *pose).expect("finite poses"));
+    scene.step()
 }
 
 /// Poses that drift and turn.
@@ -57,23 +74,24 @@ fn timeless(l: &[Lmd]) -> Vec<Lmd> {
 fn near_pairs_are_all_pairs_that_matter() {
     let bodies = bodies();
     let options = QueryOptions::within(0.4);
-    let mut scene = Scene::new(bodies.clone(), options).unwrap();
+    let (mut scene, ids) = scene_of(&bodies, options);
     let mut drift = Drift::new(bodies.len(), 5);
     let (mut found, mut met, mut aged) = (0, 0, 0);
     for _ in 0..25 {
-        scene.step(&drift.poses, |_, _| false).unwrap();
+        step(&mut scene, &ids, &drift.poses).unwrap();
         let near: Vec<_> = scene.near().collect();
-        for j in 0..20_u32 {
+        for j in 0..20 {
             for i in 0..j {
-                let mut pair = ContactPair::new(bodies[i as usize].clone(), bodies[j as usize].clone());
+                let mut pair = ContactPair::new(bodies[i].clone(), bodies[j].clone());
                 let expected = pair
-                    .query(&drift.poses[i as usize], &drift.poses[j as usize], &options)
+                    .query(&drift.poses[i], &drift.poses[j], &options)
                     .expect("finite poses and options")
                     .to_vec();
-                match near.iter().find(|n| n.bodies == (i, j)) {
+                match near.iter().find(|n| n.bodies == [ids[i], ids[j]]) {
                     Some(n) => {
                         assert!(timeless(n.contacts.lmds()) == timeless(&expected), "{i} {j}");
                         assert_eq!(n.contacts.status(), pair.status(), "{i} {j}");
+                        assert_eq!(scene.status(ids[j], ids[i]), Ok(pair.status()), "{i} {j}");
                         aged += n.contacts.lmds().iter().filter(|l| l.age > 0).count();
                     }
                     None => {
@@ -88,6 +106,9 @@ fn near_pairs_are_all_pairs_that_matter() {
             }
         }
         assert!(near.is_sorted_by_key(|n| n.bodies));
+        let listed: Vec<Lmd> = scene.contacts().iter().map(|c| c.lmd).collect();
+        let held: Vec<Lmd> = near.iter().flat_map(|n| n.contacts.lmds().iter().copied()).collect();
+        assert!(listed == held, "one list of all");
         drift.advance();
     }
     assert!(found > 100 && met > 10 && aged > 50, "{found} {met} {aged}");
@@ -95,25 +116,39 @@ fn near_pairs_are_all_pairs_that_matter() {
     assert!(counts.distances < 25 * 190 / 4, "{counts:?}");
 }
 
+/// Bodies fall past each other, come and go at random: the same bits for any number of threads, and the same
+/// minima as of pairs that know no past.
 #[test]
 fn any_number_of_threads() {
-    let run = |threads: usize| -> Vec<Vec<Lmd>> {
+    let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let bodies = bodies();
-            let mut drift = Drift::new(bodies.len(), 6);
-            let mut scene = Scene::new(bodies, QueryOptions::within(0.5)).unwrap();
+            let kinds = bodies();
+            let mut rng = SmallRng::seed_from_u64(8);
+            let mut drift = Drift::new(kinds.len(), 6);
+            let (mut scene, mut ids) = scene_of(&kinds, QueryOptions::within(0.5));
             let mut all = Vec::new();
-            for _ in 0..10 {
-                scene.step(&drift.poses, |_, _| false).unwrap();
-                all.extend(scene.near().map(|n| n.contacts.lmds().to_vec()));
+            for _ in 0..40 {
+                let k = rng.random_range(0..ids.len());
+                scene.remove(ids[k]).unwrap();
+                ids[k] = scene.add(kinds[k].clone(), drift.poses[k]).unwrap();
+                step(&mut scene, &ids, &drift.poses).unwrap();
+                all.push((scene.contacts().to_vec(), scene.events().to_vec()));
+                for near in scene.near() {
+                    let pose = |id| drift.poses[ids.iter().position(|x| *x == id).unwrap()];
+                    let [a, b] = near.bodies.map(pose);
+                    let [body_a, body_b] = [near.contacts.body_a(), near.contacts.body_b()];
+                    let mut cold = ContactPair::new(body_a.clone(), body_b.clone());
+                    let cold = cold.query(&a, &b, &QueryOptions::within(0.5)).unwrap();
+                    assert!(timeless(cold) == timeless(near.contacts.lmds()), "{:?}", near.bodies);
+                }
                 drift.advance();
             }
             all
         })
     };
     let one = run(1);
-    assert!(one.iter().map(Vec::len).sum::<usize>() > 50);
+    assert!(one.iter().map(|(c, _)| c.len()).sum::<usize>() > 200);
     assert!(one == run(2) && one == run(7), "threads change bits");
 }
 
@@ -121,26 +156,215 @@ fn any_number_of_threads() {
 fn chosen_pairs_and_bad_ones() {
     let bodies = bodies();
     let drift = Drift::new(bodies.len(), 7);
-    let mut scene = Scene::new(bodies, QueryOptions::within(100.0)).unwrap();
-    scene.step_pairs(&drift.poses, &[(3, 1), (0, 2), (1, 3)]).unwrap();
+    let (mut scene, ids) = scene_of(&bodies, QueryOptions::within(100.0));
+    ids.iter().zip(&drift.poses).for_each(|(id, pose)| scene.set_pose(*id, *pose).unwrap());
+    let pair = |i: usize, j: usize| [ids[i], ids[j]];
+    scene.step_pairs(&[pair(3, 1), pair(0, 2), pair(1, 3)]).unwrap();
     let near: Vec<_> = scene.near().map(|n| n.bodies).collect();
-    assert_eq!(near, [(0, 2), (1, 3)]);
+    assert_eq!(near, [pair(0, 2), pair(1, 3)]);
     assert!(
         scene
             .near()
             .all(|n| !n.contacts.lmds().is_empty() || n.contacts.status() == Some(Status::Interfering))
     );
-    assert_eq!(scene.step_pairs(&drift.poses, &[(4, 4)]), Err(SceneError::NoPair(4, 4)));
-    assert_eq!(scene.step_pairs(&drift.poses, &[(4, 20)]), Err(SceneError::NoPair(4, 20)));
-    assert!(matches!(scene.step(&drift.poses[1..], |_, _| false), Err(SceneError::BroadPhase(_))));
-    let mut bad = drift.poses.clone();
-    bad[3].translation.vector.x = f64::NAN;
-    assert!(matches!(scene.step(&bad, |_, _| false), Err(SceneError::BroadPhase(_))));
-    assert_eq!(scene.near().len(), 2, "the last step stays");
-    scene.step(&drift.poses, |i, _| i == 0).unwrap();
-    assert!(scene.near().all(|n| n.bodies.0 != 0), "ignored");
-    assert!(Scene::new(Vec::new(), QueryOptions::within(f64::INFINITY)).is_err(), "no limit");
-    let mut none = Scene::new(Vec::new(), QueryOptions::within(1.0)).unwrap();
-    none.step(&[], |_, _| false).unwrap();
-    assert_eq!(none.near().len(), 0);
+    let nobody = BodyId(20);
+    assert_eq!(scene.step_pairs(&[pair(4, 4)]), Err(SceneError::NoPair(ids[4])));
+    assert_eq!(scene.step_pairs(&[[ids[4], nobody]]), Err(SceneError::NoBody(nobody)));
+    let mut bad = drift.poses[3];
+    bad.translation.vector.x = f64::NAN;
+    assert_eq!(scene.set_pose(ids[3], bad), Err(SceneError::Pose(ids[3])));
+    assert_eq!(scene.add_compound(Vec::new(), Pose::identity()), Err(SceneError::NoParts));
+    assert_eq!(scene.add(bodies[0].clone(), bad), Err(SceneError::Pose(nobody)));
+    assert_eq!(scene.near().count(), 2, "the last step stays");
+    scene.step().unwrap();
+    assert_eq!(scene.near().count(), 190, "all that are within 100");
+    for id in &ids[1..] {
+        scene.set_pair_options(ids[0], *id, PairOptions { ignored: true, ..PairOptions::default() }).unwrap();
+    }
+    scene.step().unwrap();
+    assert!(scene.near().all(|n| n.bodies[0] != ids[0]), "ignored");
+    scene.remove(ids[5]).unwrap();
+    assert_eq!(scene.remove(ids[5]), Err(SceneError::NoBody(ids[5])), "never given again");
+    assert!(scene.add(bodies[5].clone(), Pose::identity()).unwrap() > ids[19]);
+    assert!(matches!(Scene::new(QueryOptions::within(f64::INFINITY)), Err(SceneError::DMax(_))), "no limit");
+    assert!(matches!(Scene::new(QueryOptions::within(-1.0)), Err(SceneError::Options(_))));
+    let mut none = Scene::new(QueryOptions::within(1.0)).unwrap();
+    none.step().unwrap();
+    assert_eq!(none.near().count(), 0);
+}
+
+/// Pairs without an answer are named, and all others have theirs.
+#[test]
+fn errors_of_pairs() {
+    let thin = body(&fixtures::block([0.0; 3], [5.0, 5.0, 0.1]));
+    let thick = body(&fixtures::block([0.0; 3], [5.0, 5.0, 5.0]));
+    let options = QueryOptions { penetration: 1.0, ..QueryOptions::within(1.0) };
+    let mut scene = Scene::new(options).unwrap();
+    let place = |z: f64| Pose::translation(0.0, 0.0, z);
+    let ids = [(&thick, 0.0), (&thick, 5.5), (&thin, 11.0), (&thin, 11.5)]
+        .map(|(body, z)| scene.add(body.clone(), place(z)).unwrap());
+    let error = scene.step().unwrap_err();
+    assert!(matches!(error, SceneError::Query { bodies, .. } if bodies == [ids[2], ids[3]]), "{error}");
+    assert_eq!(scene.step(), Err(error), "as long as it is so");
+    assert!(scene.contacts().iter().any(|c| c.bodies == [ids[0], ids[1]]));
+    scene.remove(ids[3]).unwrap();
+    scene.step().unwrap();
+}
+
+/// A ball between two blocks at a given gap from each.
+#[test]
+fn distances_and_dilations_of_bodies_and_pairs() {
+    let block = body(&fixtures::block([-5.0, -5.0, -1.0], [5.0, 5.0, 0.0]));
+    let ball = body(&fixtures::sphere(1.0));
+    let mut scene = Scene::new(QueryOptions::within(0.1)).unwrap();
+    let floor = scene.add(block.clone(), Pose::identity()).unwrap();
+    let roof = scene.add(block, Pose::translation(0.0, 0.0, 4.0)).unwrap();
+    let ball = scene.add(ball, Pose::translation(0.0, 0.0, 1.5)).unwrap();
+    let gaps = |scene: &mut Scene| -> Vec<([BodyId; 2], f64)> {
+        scene.step().unwrap();
+        scene.contacts().iter().map(|c| (c.bodies, (c.lmd.gap * 1e9).round() / 1e9)).collect()
+    };
+    assert_eq!(gaps(&mut scene), []);
+    let default = BodyOptions::default();
+    scene.set_body_options(ball, BodyOptions { d_max: Some(0.6), ..default }).unwrap();
+    assert_eq!(gaps(&mut scene), [([floor, ball], 0.5), ([roof, ball], 0.5)]);
+    // Both thicker: the gap is what counts.
+    scene.set_body_options(ball, BodyOptions { d_max: None, dilation: 0.3, fixed: false }).unwrap();
+    scene.set_body_options(floor, BodyOptions { dilation: 0.15, ..default }).unwrap();
+    assert_eq!(gaps(&mut scene), [([floor, ball], 0.05)]);
+    let pair = PairOptions { d_max: Some(0.3), dilation: Some([0.2, 0.1]), ignored: false };
+    scene.set_pair_options(ball, roof, pair).unwrap();
+    assert_eq!(gaps(&mut scene), [([floor, ball], 0.05), ([roof, ball], 0.2)]);
+    let roof_first = scene.contacts()[1].lmd;
+    assert!((roof_first.distance - 0.5).abs() < 1e-12, "{roof_first:?}");
+    scene.set_pair_options(roof, ball, PairOptions { ignored: true, ..PairOptions::default() }).unwrap();
+    assert_eq!(gaps(&mut scene), [([floor, ball], 0.05)]);
+    scene.set_body_options(floor, BodyOptions { fixed: true, dilation: 0.15, ..default }).unwrap();
+    scene.set_body_options(ball, BodyOptions { fixed: true, dilation: 0.3, ..default }).unwrap();
+    assert_eq!(gaps(&mut scene), [], "what never moves is not asked");
+    let bad = |options| Err(options);
+    let endless = BodyOptions { d_max: Some(f64::INFINITY), ..default };
+    assert_eq!(scene.set_body_options(ball, endless), bad(SceneError::DMax(f64::INFINITY)));
+    let thick = BodyOptions { dilation: f64::INFINITY, ..default };
+    assert_eq!(scene.set_body_options(ball, thick), bad(SceneError::Dilation(f64::INFINITY)));
+}
+
+/// What has not moved keeps its minima, whatever others do; what moves as one has the same ones, moved along.
+#[test]
+fn standing_still_and_moving_as_one() {
+    let bodies = bodies();
+    let (mut scene, ids) = scene_of(&bodies, QueryOptions::within(0.5));
+    let drift = Drift::new(bodies.len(), 9);
+    step(&mut scene, &ids, &drift.poses).unwrap();
+    let first = scene.contacts().to_vec();
+    assert!(first.len() > 10 && scene.events().iter().all(|e| e.kind == EventKind::Began));
+    let solves = |scene: &Scene| scene.near().map(|n| n.contacts.stats().leaf_pairs).sum::<u64>();
+    assert!(solves(&scene) > 0);
+    scene.step().unwrap();
+    assert!(scene.events().iter().all(|e| e.kind == EventKind::Persisted && e.contact.is_some()));
+    let aged = first.iter().map(|c| Lmd { age: 1, ..c.lmd });
+    assert!(aged.eq(scene.contacts().iter().map(|c| c.lmd)), "but for their age");
+    // A new one far away changes nothing either.
+    scene.add(bodies[0].clone(), Pose::translation(1e3, 0.0, 0.0)).unwrap();
+    scene.step().unwrap();
+    assert_eq!(solves(&scene), 0, "nothing was worked out again");
+    let aged = first.iter().map(|c| Lmd { age: 2, ..c.lmd });
+    assert!(aged.eq(scene.contacts().iter().map(|c| c.lmd)));
+    let turn = UnitQuaternion::from_scaled_axis(Vector3::new(0.3, -0.2, 0.9));
+    let along = Pose::from_parts(Translation3::new(5.0, -7.0, 2.0), turn);
+    let poses: Vec<Pose> = drift.poses.iter().map(|p| along * p).collect();
+    step(&mut scene, &ids, &poses).unwrap();
+    assert_eq!(solves(&scene), 0, "nor now");
+    for (was, is) in first.iter().zip(scene.contacts()) {
+        assert_eq!((was.bodies, was.lmd.id, 3), (is.bodies, is.lmd.id, is.lmd.age));
+        assert!((is.lmd.distance - was.lmd.distance).abs() == 0.0);
+        assert!((along * was.lmd.point_b - is.lmd.point_b).norm() < 1e-13);
+        assert!((along * was.lmd.normal - is.lmd.normal).norm() < 1e-14);
+    }
+}
+
+/// No step is more than rounding, all of them together are far more.
+#[test]
+fn creeping_is_noticed() {
+    let block = body(&fixtures::block([-5.0, -5.0, -1.0], [5.0, 5.0, 0.0]));
+    let ball = body(&fixtures::sphere(1.0));
+    let options = QueryOptions::within(1.0);
+    let mut pair = ContactPair::new(block, ball);
+    let mut z = 1.5;
+    let mut worst: f64 = 0.0;
+    for _ in 0..100_000 {
+        z += 4e-15;
+        let found = pair.query(&Pose::identity(), &Pose::translation(0.0, 0.0, z), &options).unwrap();
+        worst = worst.max((found[0].distance - (z - 1.0)).abs());
+    }
+    assert!(z > 1.5 + 3e-10);
+    assert!(worst < 4e-12, "{worst:e}");
+}
+
+/// Two blocks as one body; a ball falls past them.
+#[test]
+fn compound_bodies_and_events() {
+    let block = body(&fixtures::block([0.0; 3], [2.0, 2.0, 2.0]));
+    let ball = body(&fixtures::sphere(0.5));
+    let mut scene = Scene::new(QueryOptions::within(0.3)).unwrap();
+    // One at the right of the other, with a gap of 1.4 that holds the ball with 0.2 at each side.
+    let places = [Pose::identity(), Pose::translation(3.4, 0.0, 0.0)];
+    let parts = places.map(|p| (block.clone(), p)).to_vec();
+    let gate = scene.add_compound(parts, Pose::translation(0.0, 0.0, 7.0)).unwrap();
+    let ball = scene.add(ball, Pose::identity()).unwrap();
+    let (mut began, mut ended, mut most) = (0, 0, 0);
+    for k in 0..100 {
+        let z = 12.0 - 0.1 * f64::from(k);
+        scene.set_pose(ball, Pose::translation(2.7, 1.0, z)).unwrap();
+        scene.step().unwrap();
+        let of = |kind| scene.events().iter().filter(|e| e.kind == kind).count();
+        (began, ended) = (began + of(EventKind::Began), ended + of(EventKind::Ended));
+        most = most.max(scene.contacts().len());
+        for c in scene.contacts() {
+            assert_eq!(c.bodies, [gate, ball]);
+            let expected = if c.parts[0] == 0 { 2.0 } else { 3.4 };
+            assert!((c.lmd.point_a.x - expected).abs() < 1e-12, "{c:?}");
+        }
+        if (8.0..8.5).contains(&z) {
+            assert_eq!(scene.status(gate, ball), Ok(Some(Status::Separated)));
+            assert_eq!(scene.contacts().len(), 2, "one at each side");
+            assert!(scene.contacts().iter().all(|c| (c.lmd.distance - 0.2).abs() < 1e-12));
+        }
+    }
+    assert!(most == 2 && began >= 2 && ended == began, "{most} {began} {ended}");
+    // Moving the gate moves both blocks.
+    scene.set_pose(gate, Pose::translation(0.1, 0.0, 1.2)).unwrap();
+    scene.step().unwrap();
+    let mut distances: Vec<f64> = scene.contacts().iter().map(|c| c.lmd.distance).collect();
+    distances.sort_by(f64::total_cmp);
+    assert!((distances[0] - 0.1).abs() < 1e-12 && (distances[1] - 0.3).abs() < 1e-12, "{distances:?}");
+    scene.remove(gate).unwrap();
+    scene.step().unwrap();
+    assert!(scene.contacts().is_empty());
+    assert!(scene.events().len() == 2 && scene.events().iter().all(|e| e.kind == EventKind::Ended));
+    scene.step().unwrap();
+    assert!(scene.events().is_empty());
+}
+
+#[test]
+fn caches_of_far_pairs_are_given_back() {
+    let ball = body(&fixtures::sphere(1.0));
+    let mut scene = Scene::new(QueryOptions::within(0.1)).unwrap();
+    let still = scene.add(ball.clone(), Pose::identity()).unwrap();
+    let other = scene.add(ball, Pose::translation(2.05, 0.0, 0.0)).unwrap();
+    scene.step().unwrap();
+    assert_eq!((scene.held_pairs(), scene.contacts().len()), (1, 1));
+    for k in 0..64 {
+        scene.set_pose(other, Pose::translation(50.0 + f64::from(k), 0.0, 0.0)).unwrap();
+        scene.step().unwrap();
+        assert_eq!((scene.held_pairs(), scene.contacts().len()), (1, 0));
+        assert_eq!(scene.status(still, other), Ok(None));
+    }
+    scene.set_pose(other, Pose::translation(70.0, 0.0, 0.0)).unwrap();
+    scene.step().unwrap();
+    assert_eq!(scene.held_pairs(), 0);
+    scene.set_pose(other, Pose::translation(2.05, 0.0, 0.0)).unwrap();
+    scene.step().unwrap();
+    assert_eq!((scene.held_pairs(), scene.contacts()[0].lmd.age), (1, 0));
+    assert_eq!(scene.events()[0].kind, EventKind::Began);
 }

@@ -82,12 +82,15 @@ pub(super) fn measure(
         return Ok((Vec::new(), Counts { all, ignored, near: 0 }));
     }
     let options = QueryOptions { tolerance: request.tolerance, ..QueryOptions::within(request.d_max) };
-    let bodies = parts.iter().map(|p| p.body.clone()).collect();
-    let poses: Vec<Pose> = parts.iter().map(|p| p.pose).collect();
-    let mut scene = Scene::new(bodies, options).context("the parts make no scene")?;
-    let near = scene.near_bodies(&poses, |i, j| matches.is_ignored(i as usize, j as usize))?;
+    let mut scene = Scene::new(options)?;
+    for part in parts {
+        scene.add(part.body.clone(), part.pose).context("the parts make no scene")?;
+    }
+    // Bodies are numbered as the parts are.
+    let near = scene.near_bodies()?.into_iter().map(|pair| pair.map(|id| id.0 as usize));
+    let near: Vec<[usize; 2]> = near.filter(|&[i, j]| !matches.is_ignored(i, j)).collect();
     let bar = progress(near.len(), !request.quiet);
-    let one = |&(i, j): &(u32, u32)| one([i as usize, j as usize], parts, &options);
+    let one = |&pair: &[usize; 2]| one(pair, parts, &options);
     let mut measured: Vec<Measured> = near.par_iter().progress_with(bar.clone()).map(one).collect();
     bar.finish_and_clear();
     // The broad phase finds some that are a little farther.

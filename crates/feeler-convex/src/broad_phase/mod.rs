@@ -71,12 +71,18 @@ pub struct BroadPhaseCounts {
     pub pairs: usize,
 }
 
-/// The near pairs of bodies that move from step to step.
+/// The near pairs of bodies that move from step to step. Bodies come and go; each has a number, and that of
+/// one that has gone is given to the next that comes.
 #[derive(Debug)]
 pub struct BroadPhase<S> {
     request: BroadPhaseRequest,
-    shapes: Vec<S>,
+    /// By number; `None` where no body has it.
+    shapes: Vec<Option<S>>,
     bodies: Vec<Body>,
+    /// Numbers without a body; the last one is given first.
+    free: Vec<u32>,
+    /// Whether the boxes must be compared in the next step: bodies have come, or the request has changed.
+    stale: bool,
     pairs: Vec<Pair>,
     near: Vec<(u32, u32)>,
     counts: BroadPhaseCounts,
@@ -84,6 +90,8 @@ pub struct BroadPhase<S> {
 
 #[derive(Clone, Debug)]
 struct Body {
+    /// Whether it has had a pose.
+    placed: bool,
     /// Middle of the shape's box, in its own frame.
     middle: P3,
     /// No point of the shape is further from there (mm).
@@ -131,43 +139,68 @@ impl<S: Support> BroadPhase<S> {
     /// # Errors
     /// See [`BroadPhaseError`].
     pub fn new(shapes: Vec<S>, request: BroadPhaseRequest) -> Result<Self, BroadPhaseError> {
-        if u32::try_from(shapes.len()).is_err() {
-            return Err(BroadPhaseError::TooManyBodies);
-        }
-        let limit = |x: f64| (0.0..FAR).contains(&x);
-        if !limit(request.d_max) || !limit(request.margin) {
-            return Err(BroadPhaseError::Request);
-        }
-        let body = |(i, shape): (usize, &S)| {
-            let bounds = bounds(shape).ok_or(BroadPhaseError::Shape(i))?;
-            let half = (bounds.hi - bounds.lo) * 0.5;
-            let middle = bounds.lo + half;
-            let size = middle.coords.amax() + half.amax();
-            Ok(Body {
-                middle,
-                reach: half.norm() + ROUNDING * size,
-                pose: Pose::identity(),
-                center: middle,
-                turned: 0.0,
-                built: (middle, 0.0),
-                allowed: -1.0,
-                displacement: 0.0,
-            })
-        };
-        let bodies = shapes.iter().enumerate().map(body).collect::<Result<_, _>>()?;
-        Ok(Self {
-            request,
-            shapes,
-            bodies,
+        let mut empty = Self {
+            request: checked(request)?,
+            shapes: Vec::new(),
+            bodies: Vec::new(),
+            free: Vec::new(),
+            stale: true,
             pairs: Vec::new(),
             near: Vec::new(),
             counts: BroadPhaseCounts::default(),
-        })
+        };
+        shapes.into_iter().try_for_each(|shape| empty.insert(shape).map(drop))?;
+        Ok(empty)
+    }
+
+    /// Another body; its number. The next step compares all boxes.
+    ///
+    /// # Errors
+    /// [`BroadPhaseError::Shape`], [`BroadPhaseError::TooManyBodies`]; nothing is added then.
+    pub fn insert(&mut self, shape: S) -> Result<u32, BroadPhaseError> {
+        let number = self.free.last().map_or(self.shapes.len(), |i| *i as usize);
+        let numbered = u32::try_from(number).map_err(|_| BroadPhaseError::TooManyBodies)?;
+        let body = Body::new(&shape).ok_or(BroadPhaseError::Shape(number))?;
+        if self.free.pop().is_some() {
+            self.shapes[number] = Some(shape);
+            self.bodies[number] = body;
+        } else {
+            self.shapes.push(Some(shape));
+            self.bodies.push(body);
+        }
+        self.stale = true;
+        Ok(numbered)
+    }
+
+    /// Takes a body away, and its pairs. Nothing where no body has this number.
+    pub fn remove(&mut self, number: u32) {
+        if self.shapes.get_mut(number as usize).and_then(Option::take).is_some() {
+            self.free.push(number);
+            self.pairs.retain(|p| p.bodies.0 != number && p.bodies.1 != number);
+        }
+    }
+
+    /// Asks something else from the next step on.
+    ///
+    /// # Errors
+    /// [`BroadPhaseError::Request`]; the old request stays then.
+    pub fn set_request(&mut self, request: BroadPhaseRequest) -> Result<(), BroadPhaseError> {
+        self.stale |= checked(request)? != self.request;
+        self.request = request;
+        Ok(())
+    }
+
+    /// How many numbers there are, those without a body too: as many poses a step takes.
+    #[must_use]
+    pub fn numbers(&self) -> usize {
+        self.shapes.len()
     }
 
     /// The pairs (i, j), i < j, ascending, of bodies in these poses that may be near: all pairs up to `d_max`
     /// apart, none that is further than `d_max + margin` (by more than 0.1 %). Depends on earlier steps only
     /// in which of the pairs in between it tells.
+    ///
+    /// Poses are those of all numbers; where no body has one, its pose is not read.
     ///
     /// # Errors
     /// Not one finite pose for each body; the step is then as if it had not been.
@@ -177,15 +210,17 @@ impl<S: Support> BroadPhase<S> {
         }
         let finite =
             |p: &Pose| p.translation.vector.iter().chain(p.rotation.coords.iter()).all(|c| c.is_finite());
-        if let Some(i) = poses.iter().position(|p| !finite(p)) {
+        let there = |i: usize| self.shapes[i].is_some();
+        if let Some(i) = (0..poses.len()).find(|i| there(*i) && !finite(&poses[*i])) {
             return Err(BroadPhaseError::Pose(i));
         }
-        let first = self.counts.steps == 0;
         self.counts.steps += 1;
-        let mut stale = first;
-        for (body, pose) in self.bodies.iter_mut().zip(poses) {
-            body.advance(pose, first);
-            stale |= body.has_left();
+        let mut stale = std::mem::take(&mut self.stale);
+        for ((body, shape), pose) in self.bodies.iter_mut().zip(&self.shapes).zip(poses) {
+            if shape.is_some() {
+                body.advance(pose);
+                stale |= body.has_left();
+            }
         }
         if stale {
             self.rebuild();
@@ -208,12 +243,6 @@ impl<S: Support> BroadPhase<S> {
         BroadPhaseCounts { pairs: self.pairs.len(), ..self.counts }
     }
 
-    /// The shapes, in the order of their numbers.
-    #[must_use]
-    pub fn shapes(&self) -> &[S] {
-        &self.shapes
-    }
-
     /// Computes a pair's bound again if it has run out.
     fn renew(&mut self, pair: &mut Pair) {
         let (i, j) = (pair.bodies.0 as usize, pair.bodies.1 as usize);
@@ -233,9 +262,9 @@ impl<S: Support> BroadPhase<S> {
         }
         let request =
             Request { rel_tol: 1e-3, start: Start::Direction(pair.direction), ..Request::default() };
-        let moved = |k: usize, body: &Body| Moved::new(&self.shapes[k], &body.pose);
+        let moved = |k: usize, body: &Body| Moved::new(self.shapes[k].as_ref()?, &body.pose).ok();
         let (bound, direction) = match (moved(i, a), moved(j, b)) {
-            (Ok(a), Ok(b)) => {
+            (Some(a), Some(b)) => {
                 let answer = distance(&a, &b, &request);
                 // What is not known is near.
                 let known = answer.outcome != Outcome::Invalid;
@@ -254,7 +283,9 @@ impl<S: Support> BroadPhase<S> {
         let d_max = self.request.d_max;
         let mut tight = Vec::with_capacity(self.bodies.len());
         let mut wide = Vec::with_capacity(self.bodies.len());
-        for (body, shape) in self.bodies.iter_mut().zip(&self.shapes) {
+        let mut numbers = Vec::with_capacity(self.bodies.len());
+        for ((body, shape), number) in self.bodies.iter_mut().zip(&self.shapes).zip(0_u32..) {
+            let Some(shape) = shape else { continue };
             let ball =
                 Bounds { lo: body.center - V3::repeat(body.reach), hi: body.center + V3::repeat(body.reach) };
             let own = Moved::new(shape, &body.pose).ok().and_then(|s| bounds(&s)).unwrap_or(ball);
@@ -262,11 +293,15 @@ impl<S: Support> BroadPhase<S> {
             // A little for bodies at rest, which may be hit.
             body.allowed = (STEPS_AHEAD * body.displacement).max(0.1 * body.reach).max(0.5 * d_max);
             let by = V3::repeat(0.5 * d_max + body.allowed + ROUNDING * body.size());
+            numbers.push(number);
             tight.push(own);
             wide.push(Bounds { lo: own.lo - by, hi: own.hi + by });
         }
         let mut old = std::mem::take(&mut self.pairs).into_iter().peekable();
-        for bodies in overlaps(&wide) {
+        for (k, l) in overlaps(&wide) {
+            let (k, l) = (k as usize, l as usize);
+            // Numbers ascend, and so do their pairs.
+            let bodies = (numbers[k], numbers[l]);
             while old.next_if(|p| p.bodies < bodies).is_some() {}
             let pair = old.next_if(|p| p.bodies == bodies).unwrap_or_else(|| {
                 let (i, j) = (bodies.0 as usize, bodies.1 as usize);
@@ -274,7 +309,7 @@ impl<S: Support> BroadPhase<S> {
                 // The boxes' distance will do as a first bound.
                 let apart = b.center - a.center;
                 let turned = a.turned + b.turned;
-                Pair { bodies, bound: tight[i].gap(&tight[j]), near: false, apart, turned, direction: apart }
+                Pair { bodies, bound: tight[k].gap(&tight[l]), near: false, apart, turned, direction: apart }
             });
             self.pairs.push(pair);
         }
@@ -282,9 +317,28 @@ impl<S: Support> BroadPhase<S> {
 }
 
 impl Body {
-    fn advance(&mut self, pose: &Pose, first: bool) {
+    /// `None` for a shape without a finite extent.
+    fn new<S: Support>(shape: &S) -> Option<Self> {
+        let bounds = bounds(shape)?;
+        let half = (bounds.hi - bounds.lo) * 0.5;
+        let middle = bounds.lo + half;
+        let size = middle.coords.amax() + half.amax();
+        Some(Self {
+            placed: false,
+            middle,
+            reach: half.norm() + ROUNDING * size,
+            pose: Pose::identity(),
+            center: middle,
+            turned: 0.0,
+            built: (middle, 0.0),
+            allowed: -1.0,
+            displacement: 0.0,
+        })
+    }
+
+    fn advance(&mut self, pose: &Pose) {
         let center = pose * self.middle;
-        if !first {
+        if std::mem::replace(&mut self.placed, true) {
             // Twice the sine of half the angle: the chord of a point at distance 1 from the axis.
             let chord = 2.0 * self.pose.rotation.rotation_to(&pose.rotation).imag().norm();
             let turned = chord * self.reach * (1.0 + 1e-9);
@@ -305,6 +359,11 @@ impl Body {
     fn size(&self) -> f64 {
         self.center.coords.amax() + self.reach + self.turned * 1e-3
     }
+}
+
+fn checked(request: BroadPhaseRequest) -> Result<BroadPhaseRequest, BroadPhaseError> {
+    let limit = |x: f64| (0.0..FAR).contains(&x);
+    if limit(request.d_max) && limit(request.margin) { Ok(request) } else { Err(BroadPhaseError::Request) }
 }
 
 /// The box of a shape; `None` when it is not finite.
