@@ -3,7 +3,6 @@
 pub mod bars;
 pub mod damage;
 pub mod endure;
-pub mod tessellate;
 
 use feeler_brep::SolidSource;
 use feeler_brep::fixtures::SourceBuilder;

@@ -13,7 +13,6 @@
 //! poses whose distance the scenario's file tells.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
-use feeler_benches::tessellate::tessellate;
 use feeler_benches::{Fallible, number_after, scenarios, spread};
 use feeler_geom::Pose;
 use feeler_runtime::{Body, ContactPair, QueryOptions, Status};
@@ -176,7 +175,7 @@ fn run(scene: &Insertion, (every, distance): (usize, bool), parts: &[f64]) -> Fa
 
 fn trimesh(body: &Body, file: &str, chord: f64, facts: &mut Vec<Value>) -> Fallible<TriMesh> {
     let solid = body.hierarchy();
-    let mesh = tessellate(solid, chord)?;
+    let mesh = feeler_view::mesh::mesh(solid, chord).map_err(|e| e.to_string())?;
     let relative = |ours: f64, exact: f64| (ours - exact) / exact;
     facts.push(json!({
         "solid": file, "chord_mm": chord, "triangles": mesh.triangles.len(),

@@ -1,0 +1,3 @@
+//! Pictures of prepared solids: meshes of their exact patches.
+
+pub mod mesh;

@@ -1,0 +1,220 @@
+//! The triangles of a face.
+
+use super::Mesh;
+use super::edges::LinePoint;
+use super::grid::Axis;
+use feeler_geom::trim::Side;
+use feeler_geom::{P2, P3, Rect, V3};
+use feeler_hierarchy::Face;
+use spade::handles::FixedVertexHandle;
+use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
+use std::collections::HashSet;
+
+/// Points of the grid keep this share of a cell from the trims.
+const BERTH: f64 = 0.3;
+
+/// A triangulation in the plane where cells are squares.
+struct Plane<'a> {
+    face: &'a Face,
+    grid: &'a [Axis; 2],
+    net: ConstrainedDelaunayTriangulation<Point2<f64>>,
+    /// Of the vertices: parameters, and places in space.
+    uv: Vec<P2>,
+    points: Vec<P3>,
+    /// Pieces of trims between vertices: the domain is on their left.
+    borders: HashSet<(usize, usize)>,
+    crossings: usize,
+}
+
+impl Plane<'_> {
+    /// A vertex, at `point` in space if its edge says so.
+    fn insert(&mut self, uv: P2, point: Option<P3>) -> Result<FixedVertexHandle, String> {
+        let [u, v] = self.grid;
+        let at = Point2::new(u.pitch * u.position(uv.x), v.pitch * v.position(uv.y));
+        let handle = self.net.insert(at).map_err(|e| format!("{e:?}"))?;
+        let here = || self.face.surface.point(self.wrapped(uv));
+        if handle.index() == self.uv.len() {
+            let here = point.unwrap_or_else(here);
+            self.uv.push(uv);
+            self.points.push(here);
+        } else if let Some(point) = point {
+            self.points[handle.index()] = point;
+        }
+        Ok(handle)
+    }
+
+    /// Points on the two borders of a period are the same to the bit.
+    #[expect(clippy::float_cmp, reason = "lines of the grid are exactly on the borders")]
+    fn wrapped(&self, uv: P2) -> P2 {
+        let (trim, r) = (&self.face.trim, &self.face.trim.rect);
+        let u = if trim.u_period.is_some() && uv.x == r.u1 { r.u0 } else { uv.x };
+        let v = if trim.v_period.is_some() && uv.y == r.v1 { r.v0 } else { uv.y };
+        P2::new(u, v)
+    }
+
+    fn add_line(&mut self, line: &[LinePoint]) -> Result<(), String> {
+        let mut last: Option<FixedVertexHandle> = None;
+        for p in line {
+            let next = self.insert(p.uv, Some(p.point))?;
+            if let Some(last) = last.filter(|last| *last != next) {
+                let added = self.net.try_add_constraint(last, next);
+                let ends: Vec<(usize, usize)> = added
+                    .iter()
+                    .map(|e| {
+                        let e = self.net.directed_edge(*e);
+                        (e.from().fix().index(), e.to().fix().index())
+                    })
+                    .collect();
+                if ends.is_empty() && !self.net.exists_constraint(last, next) {
+                    self.crossings += 1;
+                }
+                self.borders.extend(ends);
+                self.borders.insert((last.index(), next.index()));
+            }
+            last = Some(next);
+        }
+        Ok(())
+    }
+
+    /// Points inside, as dense as the grid.
+    fn add_grid(&mut self) -> Result<(), String> {
+        let trim = &self.face.trim;
+        let [axis_u, axis_v] = self.grid;
+        for &u in &axis_u.at {
+            for &v in &axis_v.at {
+                let uv = P2::new(u, v);
+                // Both borders of a period get the same points.
+                let asked = self.wrapped(uv);
+                let (hu, hv) = (axis_u.width(asked.x), axis_v.width(asked.y));
+                let metric = [1.0 / (hu * hu), 0.0, 1.0 / (hv * hv)];
+                if trim.classify(asked) == Side::Inside && trim.nearest(asked, metric, BERTH).is_none() {
+                    self.insert(uv, None)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Which triangles are inside, by their numbers: told for each region between trims by the trims around
+    /// it, and where there is none by a point of it.
+    fn inside(&self) -> Vec<bool> {
+        let n = self.net.num_all_faces();
+        let mut region = vec![usize::MAX; n];
+        let mut inside = vec![false; n];
+        for start in self.net.inner_faces() {
+            if region[start.fix().index()] != usize::MAX {
+                continue;
+            }
+            let mut open = vec![start];
+            let mut all = Vec::new();
+            region[start.fix().index()] = start.fix().index();
+            let mut votes = 0_i64;
+            while let Some(face) = open.pop() {
+                all.push(face);
+                for edge in face.adjacent_edges() {
+                    let ends = (edge.from().fix().index(), edge.to().fix().index());
+                    let left = self.borders.contains(&ends);
+                    let right = self.borders.contains(&(ends.1, ends.0));
+                    votes += i64::from(left) - i64::from(right && !left);
+                    if left || right {
+                        continue;
+                    }
+                    if let Some(next) = edge.rev().face().as_inner()
+                        && region[next.fix().index()] == usize::MAX
+                    {
+                        region[next.fix().index()] = start.fix().index();
+                        open.push(next);
+                    }
+                }
+            }
+            let is_inside = if votes == 0 {
+                let largest = all.iter().max_by(|a, b| a.area().total_cmp(&b.area())).unwrap_or(&start);
+                let corners = largest.vertices().map(|v| self.uv[v.fix().index()]);
+                let middle = corners.iter().fold(P2::origin(), |c, p| c + p.coords / 3.0);
+                self.face.trim.classify(middle) == Side::Inside
+            } else {
+                votes > 0
+            };
+            all.iter().for_each(|f| inside[f.fix().index()] = is_inside);
+        }
+        inside
+    }
+}
+
+/// Adds the triangles of a face; how far (mm) they are off.
+pub(super) fn add(
+    mesh: &mut Mesh,
+    (number, face): (usize, &Face),
+    grid: &[Axis; 2],
+    lines: &[Vec<LinePoint>],
+) -> Result<f64, String> {
+    let mut plane = Plane {
+        face,
+        grid,
+        net: ConstrainedDelaunayTriangulation::new(),
+        uv: Vec::new(),
+        points: Vec::new(),
+        borders: HashSet::new(),
+        crossings: 0,
+    };
+    // With the corners the triangulation covers the whole rectangle.
+    for corner in corners(&face.trim.rect) {
+        plane.insert(corner, None)?;
+    }
+    lines.iter().try_for_each(|line| plane.add_line(line))?;
+    plane.add_grid()?;
+    mesh.crossings += plane.crossings;
+    Ok(collect(mesh, number, &plane))
+}
+
+fn corners(r: &Rect) -> [P2; 4] {
+    [P2::new(r.u0, r.v0), P2::new(r.u1, r.v0), P2::new(r.u1, r.v1), P2::new(r.u0, r.v1)]
+}
+
+/// The triangles inside the trims; how far they are off.
+fn collect(mesh: &mut Mesh, number: usize, plane: &Plane<'_>) -> f64 {
+    let mut off: f64 = 0.0;
+    let face = plane.face;
+    let count = |n: usize| u32::try_from(n).expect("fewer points than 2^32");
+    let first = count(mesh.points.len());
+    let inside = plane.inside();
+    mesh.points.extend(&plane.points);
+    mesh.normals.extend(plane.uv.iter().map(|uv| outward(face, *uv)));
+    for triangle in plane.net.inner_faces().filter(|t| inside[t.fix().index()]) {
+        let ids = triangle.vertices().map(|v| v.fix().index());
+        let [a, b, c] = ids.map(|i| plane.points[i]);
+        // At a pole a side of the rectangle is one point.
+        if is_point(&[a, b, c]) {
+            continue;
+        }
+        let [i, j, k] = ids.map(|i| first + count(i));
+        mesh.triangles.push(if face.outward { [i, j, k] } else { [i, k, j] });
+        mesh.faces.push(count(number));
+        off = off.max(deviation(face, ids.map(|i| plane.uv[i]), [a, b, c]));
+    }
+    off
+}
+
+/// Whether two corners are one up to rounding.
+fn is_point([a, b, c]: &[P3; 3]) -> bool {
+    let sides = [(a - b).norm(), (b - c).norm(), (c - a).norm()];
+    let longest = sides.iter().copied().fold(0.0, f64::max);
+    sides.iter().any(|s| *s <= 1e-12 * longest)
+}
+
+fn outward(face: &Face, uv: P2) -> V3 {
+    let n = face.surface.normal(uv);
+    if face.outward { n } else { -n }
+}
+
+/// How far the middle of a triangle and those of its sides are from the surface, at most.
+fn deviation(face: &Face, uv: [P2; 3], points: [P3; 3]) -> f64 {
+    let weights = [[1.0 / 3.0; 3], [0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]];
+    let off = |w: &[f64; 3]| {
+        let q = (0..3).fold(P2::origin(), |q, k| q + uv[k].coords * w[k]);
+        let p = (0..3).fold(P3::origin(), |p, k| p + points[k].coords * w[k]);
+        let there = face.surface.point(face.surface.invert(&p, Some(q), None));
+        (p - there).norm()
+    };
+    weights.iter().map(off).fold(0.0, f64::max)
+}

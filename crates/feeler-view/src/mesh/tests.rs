@@ -1,0 +1,83 @@
+use super::*;
+use feeler_geom::P2;
+use std::path::Path;
+
+fn solids(name: &str) -> Vec<Hierarchy> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../data/{name}.step"));
+    feeler_import::prepare_step(&file).unwrap().solids
+}
+
+/// Area and volume of the exact solid, all sides closed, triangles and normals on their surfaces.
+fn check(name: &str, solid: &Hierarchy, chord: f64) {
+    let coarse = mesh(solid, chord).unwrap();
+    assert_eq!(coarse.crossings, 0, "{name}: trims cross");
+    assert_eq!(coarse.open_sides(), 0, "{name}: holes");
+    let n = coarse.points.len();
+    assert!(
+        coarse.normals.len() == n && coarse.welded.len() == n && coarse.faces.len() == coarse.triangles.len()
+    );
+    assert!(coarse.triangles.iter().flatten().all(|i| (*i as usize) < n), "{name}: index");
+    let (area, volume) = (solid.info.area, solid.info.volume);
+    // A layer as thick as the error, on all of the boundary.
+    let off = (coarse.volume() - volume).abs();
+    assert!(off < chord * area, "{name}: volume {} of {volume}", coarse.volume());
+    assert!((coarse.area() - area).abs() < 0.05 * area, "{name}: area {} of {area}", coarse.area());
+    let fine = mesh(solid, 0.1 * chord).unwrap();
+    let off = (fine.volume() - volume).abs();
+    assert_eq!(fine.open_sides(), 0, "{name}: holes");
+    assert!(off < 0.1 * chord * area, "{name}: volume {} of {volume}", fine.volume());
+    assert!((fine.area() - area).abs() < 0.005 * area, "{name}: area {} of {area}", fine.area());
+    assert!(coarse.deviation <= chord && fine.deviation <= 0.1 * chord, "{name}: {}", coarse.deviation);
+    for (t, f) in coarse.triangles.iter().zip(&coarse.faces) {
+        let surface = &solid.faces[*f as usize].surface;
+        let [a, b, c] = coarse.corners(*t);
+        let middle = P3::from((a.coords + b.coords + c.coords) / 3.0);
+        for p in [middle, nalgebra::center(&a, &b), nalgebra::center(&b, &c), nalgebra::center(&c, &a)] {
+            let uv: P2 = surface.invert(&p, None, None);
+            let off = (surface.point(uv) - p).norm();
+            assert!(off <= chord + 1e-9, "{name}: {off} of {chord} off face {f}");
+        }
+    }
+}
+
+#[test]
+fn meshes_are_closed_and_near_their_solids() {
+    for name in [
+        "box",
+        "cylinder",
+        "cone",
+        "half-cone",
+        "sphere",
+        "sphere-without-edges",
+        "torus",
+        "bore",
+        "loft",
+        "swept",
+        "wave",
+        "void",
+        "race",
+        "spool",
+        "bayonet-plug",
+        "bayonet-socket",
+        "perforated-plate",
+        "torus-nurbs",
+        "stepped-seat",
+        "shaft",
+        "shaft-nurbs",
+        "inch-bracket",
+        "plug",
+        "socket",
+    ] {
+        for solid in solids(name) {
+            check(name, &solid, 0.05);
+        }
+    }
+}
+
+#[test]
+fn chord_errors_that_make_no_sense_are_refused() {
+    let solid = &solids("box")[0];
+    for chord in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(matches!(mesh(solid, chord), Err(MeshError::Chord(_))));
+    }
+}
