@@ -5,7 +5,7 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "an example")]
 
-use feeler::{Body, Pose, QueryOptions, Scene};
+use feeler::{Body, EventKind, Pose, QueryOptions, Scene};
 use std::error::Error;
 use std::sync::Arc;
 
@@ -17,25 +17,30 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (plate, ball) = (body(plate)?, body(ball)?);
     let (bounds, size) = (*plate.bounds(), ball.size());
-    let mut bodies = vec![plate];
-    let mut poses = vec![Pose::identity()];
+    let mut scene = Scene::new(QueryOptions::within(0.1 * size))?;
+    scene.add(plate, Pose::identity())?;
+    let mut balls = Vec::new();
     for k in 0..25 {
         let (i, j) = (f64::from(k % 5), f64::from(k / 5));
         let [x, y] = [i, j].map(|n| 0.7 * size * (n - 2.0));
-        bodies.push(ball.clone());
-        poses.push(Pose::translation(x, y, bounds.max.z + 0.3 * size + 0.02 * size * i));
+        let pose = Pose::translation(x, y, bounds.max.z + 0.3 * size + 0.02 * size * i);
+        balls.push(scene.add(ball.clone(), pose)?);
     }
-    let mut scene = Scene::new(bodies, QueryOptions::within(0.1 * size))?;
-    scene.step(&poses, |_, _| false)?;
-    println!("{} near pairs of {}", scene.near().len(), poses.len() * (poses.len() - 1) / 2);
+    scene.step()?;
+    let n = scene.bodies().len();
+    println!("{} near pairs of {}", scene.near().count(), n * (n - 1) / 2);
     for near in scene.near() {
         let status = near.contacts.status().ok_or("no verdict")?;
-        println!(
-            "{} and {}: {status:?}, {:?} mm",
-            near.bodies.0,
-            near.bodies.1,
-            near.contacts.min_distance()
-        );
+        let [a, b] = near.bodies.map(|id| id.0);
+        println!("{a} and {b}: {status:?}, {:?} mm", near.contacts.min_distance());
     }
+    // One ball is taken away, another one lifted.
+    scene.remove(balls[0])?;
+    let lifted = Pose::translation(0.0, 0.0, 0.1 * size) * *scene.pose(balls[12])?;
+    scene.set_pose(balls[12], lifted)?;
+    scene.step()?;
+    let count = |kind| scene.events().iter().filter(|e| e.kind == kind).count();
+    let [began, stayed, ended] = [EventKind::Began, EventKind::Persisted, EventKind::Ended].map(count);
+    println!("then {began} contacts began, {stayed} stayed, {ended} ended");
     Ok(())
 }

@@ -100,20 +100,28 @@
 //! A [`Scene`] finds the pairs that are near and queries them in parallel, with the same bits for any number
 //! of threads: `examples/many_bodies.rs`.
 //!
+//! # Meshes to look at
+//!
+//! [`mesh::mesh`] triangulates a solid (feature `view`): closed, with a stated chord error. Nothing is
+//! measured on it.
+//!
 //! # Errors, threads, determinism
 //!
 //! Errors name the file, the entity and what to do. All types are `Send` and `Sync`; a [`Body`] is shared
 //! behind an `Arc`, a [`ContactPair`] belongs to one thread at a time. The same calls give the same bits.
 
-pub use feeler_geom::{P3, Pose, V3};
+pub use feeler_geom::{P3, Pose, V3, pose};
 pub use feeler_hierarchy::file::FileError;
 pub use feeler_hierarchy::{Component, Hierarchy, Instance, Model};
 #[cfg(feature = "prepare")]
 pub use feeler_import::{ImportError, prepare_bytes, prepare_step};
 pub use feeler_runtime::{
-    Body, BodyError, ConformalSet, Contact, ContactKind, ContactPair, CrossingCurve, Crossings, FeatureKind,
-    FeatureRef, LeftOut, Lmd, LmdClass, NearPair, QueryError, QueryOptions, Scene, SceneError, Stats, Status,
-    Tolerances, Undecided, Verdict, Widened, Witness,
+    Body, BodyError, BodyId, BodyOptions, ConformalSet, Contact, ContactEvent, ContactKind, ContactPair,
+    CrossingCurve, Crossings, EventKind, FeatureKind, FeatureRef, LeftOut, Lmd, LmdClass, NearPair,
+    PairOptions, QueryError, QueryOptions, Scene, SceneContact, SceneError, Stats, Status, Tolerances,
+    Undecided, Verdict, Widened, Witness,
 };
+#[cfg(feature = "view")]
+pub use feeler_view::mesh;
 /// The version of linear algebra that poses and points are of.
 pub use nalgebra;
