@@ -1,0 +1,884 @@
+/* feeler: exact contact and clearance between CAD solids. Made from crates/feeler-capi; not to be edited.
+ *
+ * Lengths are millimetres, angles radians. Every function returns a FeelerResult unless it cannot fail;
+ * feeler_last_error says what went wrong. Models, bodies and meshes may be read by any number of threads at
+ * once; a pair or a scene belongs to one thread at a time. */
+
+#ifndef FEELER_H
+#define FEELER_H
+
+#include <stdint.h>
+#include <stddef.h>
+#include <stdbool.h>
+
+/*
+ Layout of all structs and meaning of all functions; it grows when either changes.
+ */
+#define FEELER_ABI_VERSION 1
+
+/*
+ How a call ended; [`feeler_last_error`] says more.
+ */
+typedef enum FeelerResult {
+  /*
+   Everything was done.
+   */
+  FEELER_RESULT_OK = 0,
+  /*
+   An argument is NULL that must not be, a text is not UTF-8, a struct has no size.
+   */
+  FEELER_RESULT_ARGUMENT = 1,
+  /*
+   A file or its bytes cannot be read, prepared or written.
+   */
+  FEELER_RESULT_FILE = 2,
+  /*
+   A solid cannot be queried, or there is none of this number.
+   */
+  FEELER_RESULT_BODY = 3,
+  /*
+   Options or poses that make no sense, or solids that are too thin for what is asked.
+   */
+  FEELER_RESULT_QUERY = 4,
+  /*
+   A body that is not in the scene, or may not be as asked.
+   */
+  FEELER_RESULT_SCENE = 5,
+  /*
+   A mistake in the library: please report it. The handle that was used answers no more queries.
+   */
+  FEELER_RESULT_PANIC = 6,
+} FeelerResult;
+
+/*
+ How two solids stand to one another.
+ */
+typedef enum FeelerStatus {
+  /*
+   They are apart.
+   */
+  FEELER_STATUS_SEPARATED = 0,
+  /*
+   The smallest distance is below the tolerance.
+   */
+  FEELER_STATUS_TOUCHING = 1,
+  /*
+   The interiors meet.
+   */
+  FEELER_STATUS_INTERFERING = 2,
+  /*
+   The work allowed for one query ran out.
+   */
+  FEELER_STATUS_UNDECIDED = 3,
+  /*
+   Not asked, or not near.
+   */
+  FEELER_STATUS_UNKNOWN = 4,
+} FeelerStatus;
+
+/*
+ What became of a contact.
+ */
+typedef enum FeelerEventKind {
+  /*
+   It was not there in the step before.
+   */
+  FEELER_EVENT_KIND_BEGAN = 0,
+  /*
+   It was, and is.
+   */
+  FEELER_EVENT_KIND_PERSISTED = 1,
+  /*
+   It was, and is no more.
+   */
+  FEELER_EVENT_KIND_ENDED = 2,
+} FeelerEventKind;
+
+/*
+ A solid, ready for queries.
+ */
+typedef struct FeelerBody FeelerBody;
+
+/*
+ Triangles of a solid, in its own coordinates.
+ */
+typedef struct FeelerMesh FeelerMesh;
+
+/*
+ What a file holds: solids, and where they stand.
+ */
+typedef struct FeelerModel FeelerModel;
+
+/*
+ Two bodies and everything their queries reuse.
+ */
+typedef struct FeelerPair FeelerPair;
+
+/*
+ Many bodies that move together.
+ */
+typedef struct FeelerScene FeelerScene;
+
+/*
+ Facts about a solid, in its own coordinates.
+ */
+typedef struct FeelerBodyInfo {
+  /*
+   `sizeof(FeelerBodyInfo)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /*
+   0: an open surface, which has no mass.
+   */
+  uint32_t has_mass;
+  /*
+   Smallest coordinates (mm).
+   */
+  double bbox_min[3];
+  /*
+   Largest coordinates (mm).
+   */
+  double bbox_max[3];
+  /*
+   Area (mm²).
+   */
+  double area;
+  /*
+   Volume (mm³), of density 1 the mass.
+   */
+  double volume;
+  /*
+   Centre of mass (mm).
+   */
+  double centroid[3];
+  /*
+   Inertia tensor (mm⁵) about the centre of mass, of density 1, by rows.
+   */
+  double inertia[9];
+  /*
+   Smallest thickness of the material (mm) or less; 0 where it is not known.
+   */
+  double wall;
+  /*
+   Supermaximal faces, edges and vertices.
+   */
+  uint32_t features[3];
+  /*
+   0.
+   */
+  uint32_t reserved;
+} FeelerBodyInfo;
+
+/*
+ Where the data of a mesh is; it lives as long as the mesh.
+ */
+typedef struct FeelerMeshData {
+  /*
+   `sizeof(FeelerMeshData)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /*
+   Sides of triangles without a partner: 0 where the mesh is closed.
+   */
+  uint32_t open_sides;
+  /*
+   Largest distance (mm) found between a triangle and its surface.
+   */
+  double deviation;
+  /*
+   Number of vertices.
+   */
+  size_t point_count;
+  /*
+   Number of triangles.
+   */
+  size_t triangle_count;
+  /*
+   Coordinates (mm): three of each vertex. Each face has vertices of its own.
+   */
+  const double *points;
+  /*
+   Outward unit normals: three numbers of each vertex.
+   */
+  const double *normals;
+  /*
+   For each vertex the first one in the same place.
+   */
+  const uint32_t *welded;
+  /*
+   Three vertices of each triangle, counter-clockwise from outside.
+   */
+  const uint32_t *triangles;
+  /*
+   For each triangle its supermaximal face: `feature.index` of contacts.
+   */
+  const uint32_t *faces;
+} FeelerMeshData;
+
+/*
+ A rigid motion: takes coordinates of a solid to those of the world.
+ */
+typedef struct FeelerPose {
+  /*
+   mm.
+   */
+  double translation[3];
+  /*
+   Quaternion x, y, z, w; of norm 1 up to 1e-3, it is normalised.
+   */
+  double rotation[4];
+} FeelerPose;
+
+/*
+ A solid in its place.
+ */
+typedef struct FeelerInstance {
+  /*
+   `sizeof(FeelerInstance)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /*
+   Number of the solid.
+   */
+  uint32_t solid;
+  /*
+   Takes its coordinates to the model's.
+   */
+  struct FeelerPose pose;
+} FeelerInstance;
+
+/*
+ What a query is asked for. Fill it with `FEELER_OPTIONS_INIT` or `feeler_options_init`, then change what
+ is to be other than the defaults.
+ */
+typedef struct FeelerOptions {
+  /*
+   `sizeof(FeelerOptions)`.
+   */
+  uint32_t struct_size;
+  /*
+   Not 0: share the work out among threads. The same bits.
+   */
+  uint8_t parallel;
+  /*
+   0: do not decide how the solids stand to one another; default 1.
+   */
+  uint8_t decide;
+  /*
+   Not 0: prove that no minimum of splines is missing.
+   */
+  uint8_t certified;
+  /*
+   Not read.
+   */
+  uint8_t reserved;
+  /*
+   Largest distance (mm) of interest; default 1.
+   */
+  double d_max;
+  /*
+   Angle (rad) by which polars of edges and vertices are dilated, 0 for no quasi-minima.
+   */
+  double quasi;
+  /*
+   Implicit dilation of A (mm): only the gap knows of it.
+   */
+  double dilation_a;
+  /*
+   Implicit dilation of B (mm).
+   */
+  double dilation_b;
+  /*
+   Lengths (mm) below this are zero; 0: 1e-7 of the size.
+   */
+  double tolerance;
+  /*
+   Largest depth (mm) of contacts at negative distances.
+   */
+  double penetration;
+  /*
+   Largest spacing (mm) of samples of conformal sets; 0: a quarter of a set's extent.
+   */
+  double conformal_spacing;
+} FeelerOptions;
+
+/*
+ A place on a solid.
+ */
+typedef struct FeelerFeature {
+  /*
+   0 a face, 1 an edge, 2 a vertex.
+   */
+  uint32_t kind;
+  /*
+   Number among the features of this kind.
+   */
+  uint32_t index;
+  /*
+   Entity number in the STEP file; 0: none.
+   */
+  uint64_t source;
+  /*
+   Parameters there.
+   */
+  double uv[2];
+} FeelerFeature;
+
+/*
+ A local minimal distance, in world coordinates and millimetres.
+ */
+typedef struct FeelerContact {
+  /*
+   Signed distance, negative where the footpoints are pressed into the other solid.
+   */
+  double distance;
+  /*
+   `distance` less both dilations.
+   */
+  double gap;
+  /*
+   Footpoint on A.
+   */
+  double point_a[3];
+  /*
+   Footpoint on B.
+   */
+  double point_b[3];
+  /*
+   Footpoint on A in A's own coordinates.
+   */
+  double local_a[3];
+  /*
+   Footpoint on B in B's own coordinates.
+   */
+  double local_b[3];
+  /*
+   Unit vector, `point_b - point_a = distance * normal`: outward of A.
+   */
+  double normal[3];
+  /*
+   Smallest and largest normal curvature (1/mm) of A, positive where it bulges, infinite across edges.
+   */
+  double curvature_a[2];
+  /*
+   The same of B.
+   */
+  double curvature_b[2];
+  /*
+   Stays the same from query to query while the minimum stays on its features; fits a double.
+   */
+  uint64_t id;
+  /*
+   Queries in a row that have found it before.
+   */
+  uint32_t age;
+  /*
+   0 strict, 1 quasi, 2 a sample of a conformal set.
+   */
+  uint8_t kind;
+  /*
+   Not 0: the solver stopped above round-off, or in a certified query completeness is not proven.
+   */
+  uint8_t undecided;
+  /*
+   0.
+   */
+  uint8_t reserved[2];
+  /*
+   Where the footpoint is on A.
+   */
+  struct FeelerFeature feature_a;
+  /*
+   Where the footpoint is on B.
+   */
+  struct FeelerFeature feature_b;
+} FeelerContact;
+
+/*
+ How two solids stood in the last query, with what proves it.
+ */
+typedef struct FeelerVerdict {
+  /*
+   `sizeof(FeelerVerdict)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /*
+   The outcome.
+   */
+  enum FeelerStatus status;
+  /*
+   Smallest distance (mm) of a minimum; infinite where none was within `d_max`.
+   */
+  double distance;
+  /*
+   Lengths below this (mm) were zero.
+   */
+  double tolerance;
+  /*
+   Of interfering solids: a point inside both, world.
+   */
+  double witness[3];
+  /*
+   Lower bound of its distance (mm) to the boundary of A. No translation shorter than `inside_a +
+   inside_b` parts the solids.
+   */
+  double inside_a;
+  /*
+   The same for B.
+   */
+  double inside_b;
+  /*
+   Places where interference could not be decided.
+   */
+  uint32_t undecided_places;
+  /*
+   In a certified query: solves that may have more minima than were found.
+   */
+  uint32_t undecided_solves;
+} FeelerVerdict;
+
+/*
+ A minimum of a pair of bodies of a scene.
+ */
+typedef struct FeelerSceneContact {
+  /*
+   Ids of the bodies, ascending; the first one is A.
+   */
+  uint32_t bodies[2];
+  /*
+   Which of their solids.
+   */
+  uint32_t parts[2];
+  /*
+   The minimum.
+   */
+  struct FeelerContact contact;
+} FeelerSceneContact;
+
+/*
+ A contact that has come, stayed or gone in a step.
+ */
+typedef struct FeelerEvent {
+  /*
+   Ids of the bodies, ascending.
+   */
+  uint32_t bodies[2];
+  /*
+   Which of their solids.
+   */
+  uint32_t parts[2];
+  /*
+   The contact's id.
+   */
+  uint64_t id;
+  /*
+   Where it stands among the contacts of the step; -1 of one that has ended.
+   */
+  int64_t contact;
+  /*
+   What became of it.
+   */
+  enum FeelerEventKind kind;
+  /*
+   0.
+   */
+  uint32_t reserved;
+} FeelerEvent;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/*
+ The layout that the library was built with. A program that includes another `FEELER_ABI_VERSION` must be
+ built again.
+ */
+int feeler_abi_version(void);
+
+/*
+ Version of the library, as "0.1.0". Never NULL, never freed.
+ */
+const char *feeler_version(void);
+
+/*
+ Takes a solid of a model into use, by its number.
+
+ # Safety
+ `model` is a model; `out` may be written. Free the body by `feeler_body_free`.
+ */
+enum FeelerResult feeler_body_new(const struct FeelerModel *model, size_t solid, struct FeelerBody **out);
+
+/*
+ Frees a body; NULL does nothing. Pairs and scenes that have taken it keep what they need.
+
+ # Safety
+ `body` is NULL or a body that is not used any more.
+ */
+void feeler_body_free(struct FeelerBody *body);
+
+/*
+ Facts about a solid.
+
+ # Safety
+ `body` is a body; `out` has the size that its `struct_size` tells.
+ */
+enum FeelerResult feeler_body_info(const struct FeelerBody *body, struct FeelerBodyInfo *out);
+
+/*
+ What went wrong in the last call of this thread that did not return `FEELER_RESULT_OK`; "" before any.
+ Never NULL; valid until the next such call of this thread.
+ */
+const char *feeler_last_error(void);
+
+/*
+ Triangles no farther than `chord` (mm) from a solid.
+
+ # Safety
+ `body` is a body; `out` may be written. Free the mesh by `feeler_mesh_free`.
+ */
+enum FeelerResult feeler_mesh_new(const struct FeelerBody *body, double chord, struct FeelerMesh **out);
+
+/*
+ Frees a mesh; NULL does nothing.
+
+ # Safety
+ `mesh` is NULL or a mesh that is not used any more.
+ */
+void feeler_mesh_free(struct FeelerMesh *mesh);
+
+/*
+ Where the data of a mesh is.
+
+ # Safety
+ `mesh` is a mesh; `out` has the size that its `struct_size` tells.
+ */
+enum FeelerResult feeler_mesh_data(const struct FeelerMesh *mesh, struct FeelerMeshData *out);
+
+/*
+ Reads a `.feeler` file.
+
+ # Safety
+ `path` is a text that ends with a zero; `out` may be written. Free the model by `feeler_model_free`.
+ */
+enum FeelerResult feeler_model_read(const char *name, struct FeelerModel **out);
+
+/*
+ Reads the bytes of a `.feeler` file.
+
+ # Safety
+ `bytes` points at `n` bytes; `out` may be written. Free the model by `feeler_model_free`.
+ */
+enum FeelerResult feeler_model_read_bytes(const uint8_t *bytes, size_t n, struct FeelerModel **out);
+
+/*
+ Reads a STEP file and prepares its solids, which takes a tenth of a second to some minutes: write the
+ model to a file and read that the next time. Solids that cannot be prepared are left out: see
+ `feeler_model_left_out`. Only in libraries that are built with the feature `prepare`.
+
+ # Safety
+ `path` is a text that ends with a zero; `out` may be written. Free the model by `feeler_model_free`.
+ */
+enum FeelerResult feeler_model_prepare_step(const char *name, struct FeelerModel **out);
+
+/*
+ As `feeler_model_prepare_step`, on the bytes of a file; `name` is what errors call it.
+
+ # Safety
+ `bytes` points at `n` bytes, `name` at a text that ends with a zero; `out` may be written. Free the model
+ by `feeler_model_free`.
+ */
+enum FeelerResult feeler_model_prepare_bytes(const uint8_t *bytes,
+                                             size_t n,
+                                             const char *name,
+                                             struct FeelerModel **out);
+
+/*
+ Writes a `.feeler` file, whole or not at all.
+
+ # Safety
+ `model` is a model; `path` a text that ends with a zero.
+ */
+enum FeelerResult feeler_model_write(const struct FeelerModel *model, const char *name);
+
+/*
+ The bytes of a `.feeler` file: up to `capacity` of them to `out`, how many there are to `count`. Ask with
+ a capacity of 0 first.
+
+ # Safety
+ `model` is a model; `out` has room for `capacity` bytes; `count` may be written.
+ */
+enum FeelerResult feeler_model_to_bytes(const struct FeelerModel *model,
+                                        uint8_t *out,
+                                        size_t capacity,
+                                        size_t *count);
+
+/*
+ Frees a model; NULL does nothing. Its bodies stay.
+
+ # Safety
+ `model` is NULL or a model that is not used any more.
+ */
+void feeler_model_free(struct FeelerModel *model);
+
+/*
+ How many distinct solids there are.
+
+ # Safety
+ `model` is a model; `count` may be written.
+ */
+enum FeelerResult feeler_model_solids(const struct FeelerModel *model, size_t *count);
+
+/*
+ How many places they stand in.
+
+ # Safety
+ `model` is a model; `count` may be written.
+ */
+enum FeelerResult feeler_model_instances(const struct FeelerModel *model, size_t *count);
+
+/*
+ How many solids and components of the input could not be prepared. The program's `inspect` names them.
+
+ # Safety
+ `model` is a model; `count` may be written.
+ */
+enum FeelerResult feeler_model_left_out(const struct FeelerModel *model, size_t *count);
+
+/*
+ A solid in its place, and its path in the assembly or, without one, its name; `name` may be NULL. The
+ name lives as long as the model.
+
+ # Safety
+ `model` is a model; `out` has the size that its `struct_size` tells; `name` is NULL or may be written.
+ */
+enum FeelerResult feeler_model_instance(const struct FeelerModel *model,
+                                        size_t index,
+                                        struct FeelerInstance *out,
+                                        const char **name);
+
+/*
+ A pair of bodies; both may be the same.
+
+ # Safety
+ `a` and `b` are bodies; `out` may be written. Free the pair by `feeler_pair_free`.
+ */
+enum FeelerResult feeler_pair_new(const struct FeelerBody *a,
+                                  const struct FeelerBody *b,
+                                  struct FeelerPair **out);
+
+/*
+ Frees a pair; NULL does nothing.
+
+ # Safety
+ `pair` is NULL or a pair that is not used any more.
+ */
+void feeler_pair_free(struct FeelerPair *pair);
+
+/*
+ All local minimal distances up to `d_max`, by ascending distance: up to `capacity` of them to `out`, how
+ many there are to `count`. Where there is not room for all, `feeler_pair_contacts` gives them without
+ another query. Poses may be NULL: where the solid is modelled. Options may be NULL: the defaults.
+
+ # Safety
+ `pair` is a pair that no other thread uses; poses are NULL or poses; `options` is NULL or has the size
+ that its `struct_size` tells; `out` has room for `capacity` contacts; `count` may be written.
+ */
+enum FeelerResult feeler_pair_query(struct FeelerPair *pair,
+                                    const struct FeelerPose *pose_a,
+                                    const struct FeelerPose *pose_b,
+                                    const struct FeelerOptions *asked,
+                                    struct FeelerContact *out,
+                                    size_t capacity,
+                                    size_t *count);
+
+/*
+ The minima of the last query once more.
+
+ # Safety
+ `pair` is a pair that no other thread uses; `out` has room for `capacity` contacts; `count` may be
+ written.
+ */
+enum FeelerResult feeler_pair_contacts(const struct FeelerPair *pair,
+                                       struct FeelerContact *out,
+                                       size_t capacity,
+                                       size_t *count);
+
+/*
+ How the solids stood in the last query; the status is `Unknown` before the first one and after an error.
+
+ # Safety
+ `pair` is a pair that no other thread uses; `out` has the size that its `struct_size` tells.
+ */
+enum FeelerResult feeler_pair_verdict(const struct FeelerPair *pair, struct FeelerVerdict *out);
+
+/*
+ Begins a new motion: what the next query finds is new.
+
+ # Safety
+ `pair` is a pair that no other thread uses.
+ */
+enum FeelerResult feeler_pair_forget(struct FeelerPair *pair);
+
+/*
+ Sets the defaults and the size.
+
+ # Safety
+ `options` is NULL or may be written.
+ */
+void feeler_options_init(struct FeelerOptions *options);
+
+/*
+ An empty scene. `options` are those of all queries; NULL means the defaults. `d_max` must be finite; in a
+ scene it bounds the gap, the distance less both dilations.
+
+ # Safety
+ `options` is NULL or has the size that its `struct_size` tells; `out` may be written. Free the scene by
+ `feeler_scene_free`.
+ */
+enum FeelerResult feeler_scene_new(const struct FeelerOptions *asked, struct FeelerScene **out);
+
+/*
+ Frees a scene; NULL does nothing.
+
+ # Safety
+ `scene` is NULL or a scene that is not used any more.
+ */
+void feeler_scene_free(struct FeelerScene *scene);
+
+/*
+ Adds a body. Its id is never given again, also after it was removed.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `body` is a body; `place` is NULL or a pose; `id` may be
+ written.
+ */
+enum FeelerResult feeler_scene_add(struct FeelerScene *scene,
+                                   const struct FeelerBody *body,
+                                   const struct FeelerPose *place,
+                                   uint32_t *id);
+
+/*
+ Adds a body of several solids that move as one; `places` are theirs in the body, or NULL for none moved.
+
+ # Safety
+ As `feeler_scene_add`; `bodies` and `places` point at `n` of each.
+ */
+enum FeelerResult feeler_scene_add_compound(struct FeelerScene *scene,
+                                            const struct FeelerBody *const *bodies,
+                                            const struct FeelerPose *places,
+                                            size_t n,
+                                            const struct FeelerPose *place,
+                                            uint32_t *id);
+
+/*
+ Adds all instances of a model in their places: up to `capacity` ids to `ids`, how many there are to
+ `count`.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `model` is a model; `ids` has room for `capacity`; `count`
+ may be written.
+ */
+enum FeelerResult feeler_scene_add_model(struct FeelerScene *scene,
+                                         const struct FeelerModel *model,
+                                         uint32_t *ids,
+                                         size_t capacity,
+                                         size_t *count);
+
+/*
+ Takes a body away. Its contacts end in the next step.
+
+ # Safety
+ `scene` is a scene that no other thread uses.
+ */
+enum FeelerResult feeler_scene_remove(struct FeelerScene *scene, uint32_t id);
+
+/*
+ Places `n` bodies for the next step. At the first one that cannot be placed it stops.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `ids` and `poses` point at `n` of each.
+ */
+enum FeelerResult feeler_scene_set_poses(struct FeelerScene *scene,
+                                         const uint32_t *ids,
+                                         const struct FeelerPose *poses,
+                                         size_t n);
+
+/*
+ Asks something else of all pairs of a body: `d_max` of the gap (mm), negative as the scene has it, of two
+ bodies the larger one counts; a dilation (mm); and whether it never moves: two fixed bodies are not asked.
+
+ # Safety
+ `scene` is a scene that no other thread uses.
+ */
+enum FeelerResult feeler_scene_set_body(struct FeelerScene *scene,
+                                        uint32_t id,
+                                        double d_max,
+                                        double dilation,
+                                        bool fixed);
+
+/*
+ Asks something else of a pair in place of what is asked of its bodies: `d_max` of the gap (mm), negative
+ as the bodies have it; dilations (mm) of both, or NULL as the bodies have them; and whether it is not
+ asked at all.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `dilations` is NULL or points at two numbers.
+ */
+enum FeelerResult feeler_scene_set_pair(struct FeelerScene *scene,
+                                        uint32_t a,
+                                        uint32_t b,
+                                        double d_max,
+                                        const double *dilations,
+                                        bool ignored);
+
+/*
+ Finds the near pairs of all bodies where they are, and all their minima.
+
+ # Safety
+ `scene` is a scene that no other thread uses.
+ */
+enum FeelerResult feeler_scene_step(struct FeelerScene *scene);
+
+/*
+ All minima of the last step, by ascending bodies, solids and distances: up to `capacity` of them to
+ `out`, how many there are to `count`.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `out` has room for `capacity` contacts; `count` may be
+ written.
+ */
+enum FeelerResult feeler_scene_contacts(const struct FeelerScene *scene,
+                                        struct FeelerSceneContact *out,
+                                        size_t capacity,
+                                        size_t *count);
+
+/*
+ What became of the contacts of the step before, and which are new.
+
+ # Safety
+ As `feeler_scene_contacts`.
+ */
+enum FeelerResult feeler_scene_events(const struct FeelerScene *scene,
+                                      struct FeelerEvent *out,
+                                      size_t capacity,
+                                      size_t *count);
+
+/*
+ How two bodies stood in the last step; `Unknown` where they were not near.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `out` may be written.
+ */
+enum FeelerResult feeler_scene_status(const struct FeelerScene *scene,
+                                      uint32_t a,
+                                      uint32_t b,
+                                      enum FeelerStatus *out);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* FEELER_H */
+
+/* FeelerOptions options = FEELER_OPTIONS_INIT; */
+#define FEELER_OPTIONS_INIT { (uint32_t)sizeof(FeelerOptions), 0, 1, 0, 0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 }

@@ -1,0 +1,242 @@
+// feeler for C++17: owners of the handles of feeler.h, errors as exceptions. Header only.
+#ifndef FEELER_HPP
+#define FEELER_HPP
+
+#include "feeler.h"
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace feeler {
+
+using Contact = FeelerContact;
+using SceneContact = FeelerSceneContact;
+using Event = FeelerEvent;
+using Pose = FeelerPose;
+using Status = FeelerStatus;
+using Options = FeelerOptions;
+
+/// What a call of the library said went wrong.
+class Error : public std::runtime_error {
+public:
+    Error(FeelerResult result, const char *text) : std::runtime_error(text), result_(result) {}
+    FeelerResult result() const noexcept { return result_; }
+
+private:
+    FeelerResult result_;
+};
+
+inline void check(FeelerResult result) {
+    if (result != FEELER_RESULT_OK) throw Error(result, feeler_last_error());
+}
+
+/// The pose of a solid where it is modelled.
+inline Pose identity() { return {{0, 0, 0}, {0, 0, 0, 1}}; }
+
+inline Pose translation(double x, double y, double z) { return {{x, y, z}, {0, 0, 0, 1}}; }
+
+/// Default options with a largest distance (mm).
+inline Options within(double d_max) {
+    Options options;
+    feeler_options_init(&options);
+    options.d_max = d_max;
+    return options;
+}
+
+struct Instance {
+    std::string name;
+    std::size_t solid;
+    Pose pose;
+};
+
+/// What a file holds. May be read by any number of threads.
+class Model {
+public:
+    /// Reads a .feeler file.
+    static Model read(const std::string &path) {
+        FeelerModel *model = nullptr;
+        check(feeler_model_read(path.c_str(), &model));
+        return Model(model);
+    }
+    static Model read(const void *bytes, std::size_t n) {
+        FeelerModel *model = nullptr;
+        check(feeler_model_read_bytes(static_cast<const std::uint8_t *>(bytes), n, &model));
+        return Model(model);
+    }
+    /// Reads a STEP file and prepares its solids: write the model, and read that the next time.
+    static Model prepare_step(const std::string &path) {
+        FeelerModel *model = nullptr;
+        check(feeler_model_prepare_step(path.c_str(), &model));
+        return Model(model);
+    }
+    void write(const std::string &path) const { check(feeler_model_write(get(), path.c_str())); }
+    std::size_t solids() const { return count(feeler_model_solids); }
+    std::size_t left_out() const { return count(feeler_model_left_out); }
+    std::vector<Instance> instances() const {
+        std::vector<Instance> all(count(feeler_model_instances));
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            FeelerInstance one{};
+            one.struct_size = sizeof one;
+            const char *name = nullptr;
+            check(feeler_model_instance(get(), i, &one, &name));
+            all[i] = {name, one.solid, one.pose};
+        }
+        return all;
+    }
+    const FeelerModel *get() const noexcept { return model_.get(); }
+
+private:
+    explicit Model(FeelerModel *model) : model_(model, feeler_model_free) {}
+    std::size_t count(FeelerResult (*ask)(const FeelerModel *, std::size_t *)) const {
+        std::size_t n = 0;
+        check(ask(get(), &n));
+        return n;
+    }
+    std::unique_ptr<FeelerModel, void (*)(FeelerModel *)> model_;
+};
+
+/// A solid ready for queries. Copies share it; any number of threads may use it.
+class Body {
+public:
+    explicit Body(const Model &model, std::size_t solid = 0) {
+        FeelerBody *body = nullptr;
+        check(feeler_body_new(model.get(), solid, &body));
+        body_ = std::shared_ptr<FeelerBody>(body, feeler_body_free);
+    }
+    FeelerBodyInfo info() const {
+        FeelerBodyInfo info{};
+        info.struct_size = sizeof info;
+        check(feeler_body_info(get(), &info));
+        return info;
+    }
+    const FeelerBody *get() const noexcept { return body_.get(); }
+
+private:
+    std::shared_ptr<FeelerBody> body_;
+};
+
+/// Triangles of a body; the data live as long as this.
+class Mesh {
+public:
+    Mesh(const Body &body, double chord) : mesh_(nullptr, feeler_mesh_free) {
+        FeelerMesh *mesh = nullptr;
+        check(feeler_mesh_new(body.get(), chord, &mesh));
+        mesh_.reset(mesh);
+    }
+    FeelerMeshData data() const {
+        FeelerMeshData data{};
+        data.struct_size = sizeof data;
+        check(feeler_mesh_data(mesh_.get(), &data));
+        return data;
+    }
+
+private:
+    std::unique_ptr<FeelerMesh, void (*)(FeelerMesh *)> mesh_;
+};
+
+/// Two bodies and what their queries reuse. One thread at a time.
+class ContactPair {
+public:
+    ContactPair(const Body &a, const Body &b) : pair_(nullptr, feeler_pair_free) {
+        FeelerPair *pair = nullptr;
+        check(feeler_pair_new(a.get(), b.get(), &pair));
+        pair_.reset(pair);
+    }
+    /// All local minimal distances, by ascending distance; valid until the next query.
+    const std::vector<Contact> &query(const Pose &a, const Pose &b, const Options &options) {
+        std::size_t n = 0;
+        contacts_.resize(contacts_.capacity());
+        check(feeler_pair_query(pair_.get(), &a, &b, &options, contacts_.data(), contacts_.size(), &n));
+        const bool had_room = n <= contacts_.size();
+        contacts_.resize(n);
+        if (!had_room) check(feeler_pair_contacts(pair_.get(), contacts_.data(), n, &n));
+        return contacts_;
+    }
+    FeelerVerdict verdict() const {
+        FeelerVerdict verdict{};
+        verdict.struct_size = sizeof verdict;
+        check(feeler_pair_verdict(pair_.get(), &verdict));
+        return verdict;
+    }
+    Status status() const { return verdict().status; }
+    void forget() { check(feeler_pair_forget(pair_.get())); }
+
+private:
+    std::unique_ptr<FeelerPair, void (*)(FeelerPair *)> pair_;
+    std::vector<Contact> contacts_;
+};
+
+/// Many bodies that move together. One thread at a time; it shares its work among threads.
+class Scene {
+public:
+    explicit Scene(const Options &options) : scene_(nullptr, feeler_scene_free) {
+        FeelerScene *scene = nullptr;
+        check(feeler_scene_new(&options, &scene));
+        scene_.reset(scene);
+    }
+    std::uint32_t add(const Body &body, const Pose &pose) {
+        std::uint32_t id = 0;
+        check(feeler_scene_add(scene_.get(), body.get(), &pose, &id));
+        return id;
+    }
+    /// Several solids as one body, each with its place in it.
+    std::uint32_t add_compound(const std::vector<std::pair<Body, Pose>> &parts, const Pose &pose) {
+        std::vector<const FeelerBody *> bodies;
+        std::vector<Pose> places;
+        for (const auto &part : parts) {
+            bodies.push_back(part.first.get());
+            places.push_back(part.second);
+        }
+        std::uint32_t id = 0;
+        check(feeler_scene_add_compound(
+            scene_.get(), bodies.data(), places.data(), bodies.size(), &pose, &id));
+        return id;
+    }
+    /// All instances of a model in their places.
+    std::vector<std::uint32_t> add_model(const Model &model) {
+        std::vector<std::uint32_t> ids(model.instances().size());
+        std::size_t n = 0;
+        check(feeler_scene_add_model(scene_.get(), model.get(), ids.data(), ids.size(), &n));
+        return ids;
+    }
+    void remove(std::uint32_t id) { check(feeler_scene_remove(scene_.get(), id)); }
+    void set_pose(std::uint32_t id, const Pose &pose) {
+        check(feeler_scene_set_poses(scene_.get(), &id, &pose, 1));
+    }
+    /// A d_max below 0: as the scene has it.
+    void set_body(std::uint32_t id, double d_max, double dilation, bool fixed) {
+        check(feeler_scene_set_body(scene_.get(), id, d_max, dilation, fixed));
+    }
+    void ignore(std::uint32_t a, std::uint32_t b, bool ignored = true) {
+        check(feeler_scene_set_pair(scene_.get(), a, b, -1, nullptr, ignored));
+    }
+    void step() { check(feeler_scene_step(scene_.get())); }
+    /// The minima of the last step; valid until the next one.
+    const std::vector<SceneContact> &contacts() { return all(contacts_, feeler_scene_contacts); }
+    const std::vector<Event> &events() { return all(events_, feeler_scene_events); }
+    Status status(std::uint32_t a, std::uint32_t b) const {
+        Status status{};
+        check(feeler_scene_status(scene_.get(), a, b, &status));
+        return status;
+    }
+
+private:
+    template <class T, class Ask> const std::vector<T> &all(std::vector<T> &out, Ask ask) {
+        std::size_t n = 0;
+        out.resize(out.capacity());
+        check(ask(scene_.get(), out.data(), out.size(), &n));
+        const bool had_room = n <= out.size();
+        out.resize(n);
+        if (!had_room) check(ask(scene_.get(), out.data(), n, &n));
+        return out;
+    }
+    std::unique_ptr<FeelerScene, void (*)(FeelerScene *)> scene_;
+    std::vector<SceneContact> contacts_;
+    std::vector<Event> events_;
+};
+
+} // namespace feeler
+
+#endif
