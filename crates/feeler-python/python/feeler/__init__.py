@@ -1,0 +1,77 @@
+"""Exact contact and clearance between CAD solids.
+
+Lengths are millimetres, angles radians. A pose is a 4x4 matrix, [x, y, z] or [x, y, z, qx, qy, qz, qw], and
+takes a solid's own coordinates to the world's.
+
+    import feeler
+
+    ball = feeler.prepare("ball.step").body()
+    pair = feeler.ContactPair(ball, ball)
+    contacts = pair.query(pose_b=[22.5, 0, 0], d_max=5)
+    contacts["distance"]      # numpy arrays
+    pair.status               # 'separated'
+"""
+
+import json as _json
+import os as _os
+
+from ._feeler import (
+    Body,
+    BodyError,
+    ContactPair,
+    FeelerError,
+    FileError,
+    Instance,
+    Mesh,
+    MeshError,
+    Model,
+    QueryError,
+    Scene,
+    SceneError,
+    Verdict,
+    __version__,
+    contact_dtype,
+    event_dtype,
+    prepare,
+    run,
+    scene_contact_dtype,
+)
+
+__all__ = [
+    "Body",
+    "BodyError",
+    "ContactPair",
+    "FeelerError",
+    "FileError",
+    "Instance",
+    "Mesh",
+    "MeshError",
+    "Model",
+    "QueryError",
+    "Scene",
+    "SceneError",
+    "Verdict",
+    "__version__",
+    "clearance",
+    "contact_dtype",
+    "event_dtype",
+    "prepare",
+    "run",
+    "scene_contact_dtype",
+]
+
+
+def clearance(*files, rules=None, d_max=None, threads=None):
+    """Where the parts of assemblies touch, interfere or come too close: the JSON of ``feeler clearance`` as a
+    dict (docs/INTERFACE.md). Raises FeelerError where nothing could be asked; a broken rule is no error."""
+    arguments = ["clearance", *map(_os.fspath, files), "--json", "--quiet"]
+    if rules is not None:
+        arguments += ["--rules", _os.fspath(rules)]
+    if d_max is not None:
+        arguments += ["--d-max", repr(float(d_max))]
+    if threads is not None:
+        arguments += ["--threads", str(int(threads))]
+    status, out, err = run(arguments)
+    if status == 2:
+        raise FeelerError(err.strip())
+    return _json.loads(out)

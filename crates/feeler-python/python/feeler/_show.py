@@ -1,0 +1,56 @@
+"""How results look in a notebook."""
+
+from html import escape
+
+import numpy as np
+
+_ROWS = 20
+_KINDS = ("face", "edge", "vertex")
+_CLASSES = ("strict", "quasi", "conformal")
+_EVENTS = ("began", "persisted", "ended")
+
+
+def _table(header, rows):
+    head = "".join(f"<th>{escape(str(name))}</th>" for name in header)
+    body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _point(point):
+    return " ".join(f"{x:.6g}" for x in point)
+
+
+def _cells(record):
+    names = record.dtype.names
+    for name in ("bodies", "parts"):
+        if name in names:
+            yield name, " ".join(map(str, record[name]))
+    if "distance" in names:
+        yield "distance", f"{record['distance']:.9g}"
+        yield "gap", f"{record['gap']:.9g}"
+        yield "class", _CLASSES[record["kind"]]
+        for side in "ab":
+            kind = _KINDS[record[f"feature_kind_{side}"]]
+            yield f"feature {side.upper()}", f"{kind} {record[f'feature_{side}']} (#{record[f'source_{side}']})"
+        for side in "ab":
+            yield f"point {side.upper()}", _point(record[f"point_{side}"])
+    else:
+        yield "event", _EVENTS[record["kind"]]
+    yield "id", f"{record['id']:x}"
+
+
+class Records(np.ndarray):
+    """A structured array that a notebook shows as a table."""
+
+    def _repr_html_(self):
+        if self.dtype.names is None or self.ndim != 1 or "id" not in self.dtype.names:
+            return f"<pre>{escape(repr(self))}</pre>"
+        rows = [dict(_cells(record)) for record in self[:_ROWS]]
+        if not rows:
+            return "<p>none</p>"
+        more = f"<p>and {len(self) - _ROWS} more</p>" if len(self) > _ROWS else ""
+        return _table(rows[0], [row.values() for row in rows]) + more
+
+
+def verdict_html(facts):
+    return _table(("", ""), [(name, value) for name, value in facts.items() if value is not None])

@@ -1,0 +1,39 @@
+//! The Python module: `python/feeler/__init__.pyi` says what there is.
+#![allow(unsafe_code, reason = "records for numpy, and what pyo3 makes")]
+#![allow(missing_docs, clippy::missing_errors_doc, reason = "documented where Python looks: in __init__.pyi")]
+
+mod error;
+mod mesh;
+mod model;
+mod options;
+mod pair;
+mod pose;
+mod program;
+mod record;
+mod scene;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = m.py();
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add("FeelerError", py.get_type::<error::FeelerError>())?;
+    m.add("FileError", py.get_type::<error::FileError>())?;
+    m.add("BodyError", py.get_type::<error::BodyError>())?;
+    m.add("QueryError", py.get_type::<error::QueryError>())?;
+    m.add("SceneError", py.get_type::<error::SceneError>())?;
+    m.add("MeshError", py.get_type::<error::MeshError>())?;
+    m.add("contact_dtype", record::contact_dtype(py)?)?;
+    m.add("scene_contact_dtype", record::scene_contact_dtype(py)?)?;
+    m.add("event_dtype", record::event_dtype(py)?)?;
+    m.add_class::<model::Model>()?;
+    m.add_class::<model::Instance>()?;
+    m.add_class::<model::Body>()?;
+    m.add_class::<mesh::Mesh>()?;
+    m.add_class::<pair::ContactPair>()?;
+    m.add_class::<pair::Verdict>()?;
+    m.add_class::<scene::Scene>()?;
+    m.add_function(wrap_pyfunction!(model::prepare, m)?)?;
+    m.add_function(wrap_pyfunction!(program::run, m)?)
+}

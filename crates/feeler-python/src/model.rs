@@ -1,0 +1,205 @@
+//! Models and bodies.
+
+use crate::error::{BodyError, MeshError, file};
+use crate::mesh::{Mesh, Rows, rows};
+use crate::pose::matrix;
+use numpy::{PyArray1, PyArray2};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What a file holds.
+#[pyclass(module = "feeler", frozen)]
+#[derive(Debug)]
+pub(crate) struct Model(pub(crate) feeler::Model);
+
+/// A solid in its place.
+#[pyclass(module = "feeler", frozen, get_all)]
+#[derive(Debug)]
+pub(crate) struct Instance {
+    name: String,
+    path: String,
+    solid: u32,
+    #[pyo3(name = "_pose")]
+    pose: Py<PyArray2<f64>>,
+}
+
+#[pymethods]
+impl Instance {
+    #[getter]
+    fn pose(&self, py: Python<'_>) -> Py<PyArray2<f64>> {
+        self.pose.clone_ref(py)
+    }
+
+    fn __repr__(&self) -> String {
+        let name = if self.path.is_empty() { &self.name } else { &self.path };
+        format!("<Instance '{name}' of solid {}>", self.solid)
+    }
+}
+
+/// Reads a STEP file and prepares its solids.
+#[pyfunction]
+pub(crate) fn prepare(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
+    py.detach(|| feeler::prepare_step(&path)).map(Model).map_err(file)
+}
+
+#[pymethods]
+impl Model {
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        py.detach(|| feeler::Model::read(&path)).map(Self).map_err(file)
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        py.detach(|| feeler::Model::from_bytes(data)).map(Self).map_err(file)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (data, name = "bytes"))]
+    fn prepare_bytes(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Self> {
+        py.detach(|| feeler::prepare_bytes(name, data)).map(Self).map_err(file)
+    }
+
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+        py.detach(|| self.0.write(&path)).map_err(file)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.0.to_bytes()).map_err(file)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let py = slf.py();
+        Ok((py.get_type::<Self>().getattr("from_bytes")?, (slf.get().to_bytes(py)?,)))
+    }
+
+    #[getter]
+    fn solids(&self) -> Vec<String> {
+        self.0.solids.iter().map(|s| s.info.name.clone()).collect()
+    }
+
+    #[getter]
+    fn instances(&self, py: Python<'_>) -> Vec<Instance> {
+        let one = |i: &feeler::Instance| Instance {
+            name: i.name.clone(),
+            path: i.path.clone(),
+            solid: i.solid,
+            pose: matrix(py, &i.pose()).unbind(),
+        };
+        self.0.instances.iter().map(one).collect()
+    }
+
+    #[getter]
+    fn remarks(&self) -> Vec<String> {
+        self.0.remarks.iter().map(ToString::to_string).collect()
+    }
+
+    #[getter]
+    fn left_out(&self) -> Vec<String> {
+        self.0.left_out()
+    }
+
+    #[getter]
+    fn input(&self) -> &str {
+        &self.0.input
+    }
+
+    #[pyo3(signature = (solid = 0))]
+    fn body(&self, py: Python<'_>, solid: isize) -> PyResult<Body> {
+        Body::new(py, self, solid)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.solids.len()
+    }
+
+    fn __repr__(&self) -> String {
+        let m = &self.0;
+        format!("<Model '{}': {} solids, {} instances>", m.input, m.solids.len(), m.instances.len())
+    }
+}
+
+impl Model {
+    /// The number of a solid; negative ones count from the end.
+    pub(crate) fn index(&self, solid: isize) -> PyResult<usize> {
+        let n = self.0.solids.len();
+        let index = if solid < 0 { n.checked_add_signed(solid) } else { usize::try_from(solid).ok() };
+        index.filter(|i| *i < n).ok_or_else(|| {
+            PyIndexError::new_err(format!("the model has {n} distinct solids, numbered from 0: no {solid}"))
+        })
+    }
+}
+
+/// A solid ready for queries.
+#[pyclass(module = "feeler", frozen)]
+#[derive(Debug)]
+pub(crate) struct Body {
+    pub(crate) body: Arc<feeler::Body>,
+}
+
+#[pymethods]
+impl Body {
+    #[new]
+    #[pyo3(signature = (model, solid = 0))]
+    pub(crate) fn new(py: Python<'_>, model: &Model, solid: isize) -> PyResult<Self> {
+        let solid = model.index(solid)?;
+        let body = py.detach(|| feeler::Body::from_model(&model.0, solid));
+        let body = body.map_err(|e| BodyError::new_err(format!("{}: {e}", model.0.input)))?;
+        Ok(Self { body: Arc::new(body) })
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.body.hierarchy().info.name
+    }
+
+    #[getter]
+    fn volume(&self) -> f64 {
+        self.body.hierarchy().info.volume
+    }
+
+    #[getter]
+    fn area(&self) -> f64 {
+        self.body.hierarchy().info.area
+    }
+
+    #[getter]
+    fn wall(&self) -> f64 {
+        self.body.wall()
+    }
+
+    #[getter]
+    fn size(&self) -> f64 {
+        self.body.size()
+    }
+
+    #[getter]
+    fn bounds<'py>(&self, py: Python<'py>) -> Rows<'py> {
+        let info = &self.body.hierarchy().info;
+        rows(py, [info.bbox_min, info.bbox_max].into_iter())
+    }
+
+    #[getter]
+    fn centroid<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.body.hierarchy().info.inertia.map(|i| PyArray1::from_slice(py, &i.centroid))
+    }
+
+    #[getter]
+    fn inertia<'py>(&self, py: Python<'py>) -> Option<Rows<'py>> {
+        self.body.hierarchy().info.inertia.map(|i| rows(py, i.tensor.into_iter()))
+    }
+
+    fn mesh(&self, py: Python<'_>, chord: f64) -> PyResult<Mesh> {
+        let made = py.detach(|| feeler::mesh::mesh(self.body.hierarchy(), chord));
+        made.map(Mesh).map_err(|e| MeshError::new_err(e.to_string()))
+    }
+
+    fn __repr__(&self) -> String {
+        let h = self.body.hierarchy();
+        format!("<Body '{}': {} supermaximal faces, {} mm>", h.info.name, h.faces.len(), self.body.size())
+    }
+}

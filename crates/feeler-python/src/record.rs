@@ -1,0 +1,139 @@
+//! The flat records of the C library as numpy's structured types.
+
+use feeler_c::{FeelerContact, FeelerEvent, FeelerSceneContact};
+use numpy::{Element, PyArray1, PyArrayDescr};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList};
+use std::mem::offset_of;
+
+/// A minimum.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contact(pub(crate) FeelerContact);
+
+/// A minimum of a pair of bodies of a scene.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SceneContact(pub(crate) FeelerSceneContact);
+
+/// What became of a contact.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event(pub(crate) FeelerEvent);
+
+/// A type with members at given places.
+fn dtype<'py>(
+    py: Python<'py>,
+    fields: &[(&str, &str, usize)],
+    size: usize,
+) -> PyResult<Bound<'py, PyArrayDescr>> {
+    let of = PyDict::new(py);
+    let of_all = |k: fn(&(&str, &str, usize)) -> String| PyList::new(py, fields.iter().map(k));
+    of.set_item("names", of_all(|f| f.0.to_owned())?)?;
+    of.set_item("formats", of_all(|f| f.1.to_owned())?)?;
+    of.set_item("offsets", PyList::new(py, fields.iter().map(|f| f.2))?)?;
+    of.set_item("itemsize", size)?;
+    PyArrayDescr::new(py, of)
+}
+
+fn contact_fields(first: usize) -> Vec<(&'static str, &'static str, usize)> {
+    let mut fields = vec![
+        ("distance", "<f8", offset_of!(FeelerContact, distance)),
+        ("gap", "<f8", offset_of!(FeelerContact, gap)),
+        ("point_a", "(3,)<f8", offset_of!(FeelerContact, point_a)),
+        ("point_b", "(3,)<f8", offset_of!(FeelerContact, point_b)),
+        ("local_a", "(3,)<f8", offset_of!(FeelerContact, local_a)),
+        ("local_b", "(3,)<f8", offset_of!(FeelerContact, local_b)),
+        ("normal", "(3,)<f8", offset_of!(FeelerContact, normal)),
+        ("curvature_a", "(2,)<f8", offset_of!(FeelerContact, curvature_a)),
+        ("curvature_b", "(2,)<f8", offset_of!(FeelerContact, curvature_b)),
+        ("id", "<u8", offset_of!(FeelerContact, id)),
+        ("age", "<u4", offset_of!(FeelerContact, age)),
+        ("kind", "u1", offset_of!(FeelerContact, kind)),
+        ("undecided", "?", offset_of!(FeelerContact, undecided)),
+    ];
+    let feature = |of: usize, names: [&'static str; 4]| {
+        use feeler_c::FeelerFeature as F;
+        [
+            (names[0], "<u4", of + offset_of!(F, kind)),
+            (names[1], "<u4", of + offset_of!(F, index)),
+            (names[2], "<u8", of + offset_of!(F, source)),
+            (names[3], "(2,)<f8", of + offset_of!(F, uv)),
+        ]
+    };
+    let a = ["feature_kind_a", "feature_a", "source_a", "uv_a"];
+    let b = ["feature_kind_b", "feature_b", "source_b", "uv_b"];
+    fields.extend(feature(offset_of!(FeelerContact, feature_a), a));
+    fields.extend(feature(offset_of!(FeelerContact, feature_b), b));
+    fields.iter_mut().for_each(|f| f.2 += first);
+    fields
+}
+
+fn once<'py>(
+    py: Python<'py>,
+    cell: &'static PyOnceLock<Py<PyArrayDescr>>,
+    make: impl FnOnce() -> PyResult<Bound<'py, PyArrayDescr>>,
+) -> PyResult<Bound<'py, PyArrayDescr>> {
+    Ok(cell.get_or_try_init(py, || make().map(Bound::unbind))?.bind(py).clone())
+}
+
+pub(crate) fn contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
+    static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+    once(py, &CELL, || dtype(py, &contact_fields(0), size_of::<FeelerContact>()))
+}
+
+pub(crate) fn scene_contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
+    static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+    once(py, &CELL, || {
+        let mut fields = vec![
+            ("bodies", "(2,)<u4", offset_of!(FeelerSceneContact, bodies)),
+            ("parts", "(2,)<u4", offset_of!(FeelerSceneContact, parts)),
+        ];
+        fields.extend(contact_fields(offset_of!(FeelerSceneContact, contact)));
+        dtype(py, &fields, size_of::<FeelerSceneContact>())
+    })
+}
+
+pub(crate) fn event_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
+    static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+    once(py, &CELL, || {
+        let fields = [
+            ("bodies", "(2,)<u4", offset_of!(FeelerEvent, bodies)),
+            ("parts", "(2,)<u4", offset_of!(FeelerEvent, parts)),
+            ("id", "<u8", offset_of!(FeelerEvent, id)),
+            ("contact", "<i8", offset_of!(FeelerEvent, contact)),
+            ("kind", "<u4", offset_of!(FeelerEvent, kind)),
+        ];
+        dtype(py, &fields, size_of::<FeelerEvent>())
+    })
+}
+
+macro_rules! element {
+    ($record:ty, $dtype:ident) => {
+        // SAFETY: plain numbers in the layout that the type tells, which is that of the record.
+        unsafe impl Element for $record {
+            const IS_COPY: bool = true;
+
+            fn get_dtype(py: Python<'_>) -> Bound<'_, PyArrayDescr> {
+                $dtype(py).expect("numpy knows these formats")
+            }
+
+            fn clone_ref(&self, _: Python<'_>) -> Self {
+                *self
+            }
+        }
+    };
+}
+
+element!(Contact, contact_dtype);
+element!(SceneContact, scene_contact_dtype);
+element!(Event, event_dtype);
+
+/// Records as an array that owns them: nothing is copied. It is shown as a table in notebooks.
+pub(crate) fn array<'py, T: Element>(py: Python<'py>, records: Vec<T>) -> PyResult<Bound<'py, PyAny>> {
+    static SHOWN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let shown = SHOWN
+        .get_or_try_init(py, || PyResult::Ok(py.import("feeler._show")?.getattr("Records")?.unbind()))?;
+    PyArray1::from_vec(py, records).call_method1("view", (shown,))
+}

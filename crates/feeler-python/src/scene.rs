@@ -1,0 +1,124 @@
+//! Scenes of many bodies.
+
+use crate::error::{query, scene as failed};
+use crate::model::{Body, Model};
+use crate::pair::word;
+use crate::record::{Event, SceneContact, array};
+use crate::{options, pose};
+use feeler::{BodyId, BodyOptions, PairOptions};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Many bodies that move together.
+#[pyclass(module = "feeler")]
+#[derive(Debug)]
+pub(crate) struct Scene(feeler::Scene);
+
+type Part<'py> = (PyRef<'py, Body>, Option<Bound<'py, PyAny>>);
+
+#[pymethods]
+impl Scene {
+    #[new]
+    #[pyo3(signature = (d_max = 1.0, **keywords))]
+    fn new(d_max: f64, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        feeler::Scene::new(options::read(d_max, keywords)?).map(Self).map_err(failed)
+    }
+
+    #[pyo3(signature = (body, pose = None))]
+    fn add(&mut self, body: &Body, pose: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
+        self.0.add(body.body.clone(), pose::read(pose)?).map(|id| id.0).map_err(failed)
+    }
+
+    #[pyo3(signature = (parts, pose = None))]
+    fn add_compound(&mut self, parts: Vec<Part<'_>>, pose: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
+        let parts = parts.iter().map(|(b, p)| Ok((b.body.clone(), pose::read(p.as_ref())?)));
+        let parts = parts.collect::<PyResult<Vec<_>>>()?;
+        self.0.add_compound(parts, pose::read(pose)?).map(|id| id.0).map_err(failed)
+    }
+
+    fn add_model(&mut self, model: &Model) -> PyResult<Vec<u32>> {
+        Ok(self.0.add_model(&model.0).map_err(failed)?.into_iter().map(|id| id.0).collect())
+    }
+
+    fn remove(&mut self, id: u32) -> PyResult<()> {
+        self.0.remove(BodyId(id)).map_err(failed)
+    }
+
+    fn set_pose(&mut self, id: u32, pose: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.0.set_pose(BodyId(id), pose::read(Some(pose))?).map_err(failed)
+    }
+
+    /// Rows of x, y, z, qx, qy, qz, qw.
+    #[expect(clippy::needless_pass_by_value, reason = "views of Python's arrays")]
+    fn set_poses(
+        &mut self,
+        ids: PyReadonlyArray1<'_, u32>,
+        poses: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<()> {
+        let (ids, rows) = (ids.as_array(), poses.as_array());
+        if rows.dim() != (ids.len(), 7) {
+            return Err(query(format!("{} bodies need as many rows of 7 numbers", ids.len())));
+        }
+        for (id, row) in ids.iter().zip(rows.rows()) {
+            let place = feeler::pose::from_values(&std::array::from_fn(|k| row[k]));
+            let place = place.map_err(|e| query(format!("the pose of body {id}: {e}")))?;
+            self.0.set_pose(BodyId(*id), place).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    fn pose<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        Ok(pose::matrix(py, self.0.pose(BodyId(id)).map_err(failed)?))
+    }
+
+    #[pyo3(signature = (id, d_max = None, dilation = 0.0, fixed = false))]
+    fn set_body(&mut self, id: u32, d_max: Option<f64>, dilation: f64, fixed: bool) -> PyResult<()> {
+        self.0.set_body_options(BodyId(id), BodyOptions { d_max, dilation, fixed }).map_err(failed)
+    }
+
+    #[pyo3(signature = (a, b, d_max = None, dilation = None, ignored = false))]
+    fn set_pair(
+        &mut self,
+        a: u32,
+        b: u32,
+        d_max: Option<f64>,
+        dilation: Option<[f64; 2]>,
+        ignored: bool,
+    ) -> PyResult<()> {
+        let options = PairOptions { d_max, dilation, ignored };
+        self.0.set_pair_options(BodyId(a), BodyId(b), options).map_err(failed)
+    }
+
+    fn step(&mut self, py: Python<'_>) -> PyResult<()> {
+        let scene = &mut self.0;
+        py.detach(|| scene.step()).map_err(failed)
+    }
+
+    #[getter]
+    fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        array(py, self.0.contacts().iter().map(|c| SceneContact(c.into())).collect())
+    }
+
+    #[getter]
+    fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        array(py, self.0.events().iter().map(|e| Event(e.into())).collect())
+    }
+
+    fn status(&self, a: u32, b: u32) -> PyResult<Option<&'static str>> {
+        Ok(self.0.status(BodyId(a), BodyId(b)).map_err(failed)?.map(word))
+    }
+
+    #[getter]
+    fn bodies(&self) -> Vec<u32> {
+        self.0.bodies().map(|id| id.0).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.bodies().len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Scene: {} bodies, {} contacts>", self.0.bodies().len(), self.0.contacts().len())
+    }
+}

@@ -1,0 +1,208 @@
+"""The wheel as its user has it. The models are those of the project's data folder."""
+
+import json
+import math
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import feeler
+
+DATA = Path(__file__).parents[3] / "data"
+
+
+@pytest.fixture(scope="module")
+def ball():
+    return feeler.prepare(DATA / "sphere.step").body()
+
+
+@pytest.fixture(scope="module")
+def box():
+    return feeler.prepare(str(DATA / "box.step")).body()
+
+
+def test_query(ball):
+    pair = feeler.ContactPair(ball, ball)
+    assert pair.status is None and pair.verdict is None
+    contacts = pair.query(pose_b=[22.5, 0, 0], d_max=5)
+    assert contacts.dtype == feeler.contact_dtype and len(contacts) == 1
+    assert contacts["distance"][0] == pytest.approx(2.5, abs=1e-12)
+    assert contacts["normal"].tolist() == [[1, 0, 0]]
+    assert contacts["curvature_a"][0] == pytest.approx([0.1, 0.1])
+    assert pair.status == "separated" and pair.distance == contacts["distance"][0]
+    # The same pose in every form, the same bits.
+    matrix = np.eye(4)
+    matrix[0, 3] = 22.5
+    for pose in ([22.5, 0, 0, 0, 0, 0, 1], matrix, matrix.tolist(), np.array([22.5, 0, 0])):
+        assert pair.query(None, pose, 5)["point_b"].tobytes() == contacts["point_b"].tobytes()
+    assert pair.contacts["age"][0] == 4
+    pair.forget()
+    assert len(pair.query(None, matrix, d_max=1)) == 0
+    pair.query()
+    verdict = pair.verdict
+    assert verdict.status == "interfering" and verdict.inside_a > 9
+    assert "interfering" in repr(verdict) and "<table>" in verdict._repr_html_()
+
+
+def test_arrays_own_their_memory(ball):
+    pair = feeler.ContactPair(ball, ball)
+    held = [pair.query(None, [20.5 + 0.01 * k, 0, 0], 5) for k in range(100)]
+    del pair
+    assert [round(float(c["distance"][0]), 9) for c in held] == [round(0.5 + 0.01 * k, 9) for k in range(100)]
+    held[0]["distance"][0] = 7  # ours to change
+    assert "<table>" in held[1]._repr_html_() and held[0]["distance"].sum() == 7
+
+
+def test_facts(ball, box):
+    volume = 4 / 3 * math.pi * 1000
+    assert ball.volume == pytest.approx(volume, rel=1e-12)
+    assert ball.inertia == pytest.approx(np.eye(3) * 0.4 * volume * 100, abs=1e-6)
+    assert ball.centroid == pytest.approx([0, 0, 0], abs=1e-9)
+    assert ball.bounds == pytest.approx(np.array([[-10] * 3, [10] * 3]))
+    low, high = box.bounds
+    assert box.volume == pytest.approx(np.prod(high - low))
+    assert "Body" in repr(box)
+
+
+def test_meshes(ball):
+    mesh = ball.mesh(0.05)
+    assert mesh.deviation <= 0.05 and mesh.open_sides == 0
+    assert np.linalg.norm(mesh.points, axis=1) == pytest.approx(10)
+    assert mesh.triangles.max() < len(mesh.points) == len(mesh.normals) == len(mesh.welded)
+    corners = mesh.points[mesh.triangles]
+    volume = np.einsum("ij,ij->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
+    assert volume == pytest.approx(ball.volume, rel=0.02)
+    with pytest.raises(feeler.MeshError, match="chord"):
+        ball.mesh(-1)
+
+
+def test_models(tmp_path):
+    model = feeler.prepare(sorted((DATA / "assemblies").glob("*.step"))[0])
+    assert len(model.instances) >= len(model) == len(model.solids) > 0
+    assert model.instances[0].pose.shape == (4, 4)
+    file = tmp_path / "model.feeler"
+    assert model.write(file) == file.stat().st_size
+    same = feeler.Model.read(file)
+    assert same.to_bytes() == model.to_bytes() == file.read_bytes()
+    again = pickle.loads(pickle.dumps(model))
+    assert again.to_bytes() == model.to_bytes() and again.solids == model.solids
+    assert feeler.Model.from_bytes(model.to_bytes()).input == model.input
+    scene = feeler.Scene(d_max=0.5)
+    assert scene.add_model(model) == list(range(len(model.instances)))
+    with pytest.raises(IndexError, match="numbered from 0"):
+        feeler.Body(model, 1000)
+
+
+def test_errors(tmp_path, ball):
+    with pytest.raises(feeler.FileError, match="nowhere.step"):
+        feeler.prepare(tmp_path / "nowhere.step")
+    broken = tmp_path / "broken.step"
+    broken.write_bytes((DATA / "box.step").read_bytes().replace(b"CARTESIAN_POINT", b"CARTESIAN_PAINT", 1))
+    try:
+        model = feeler.prepare(broken)
+        assert model.left_out or len(model)
+    except feeler.FeelerError as e:
+        assert "broken.step" in str(e) and "#" in str(e)
+    with pytest.raises(feeler.FileError):
+        feeler.Model.from_bytes(b"nonsense")
+    pair = feeler.ContactPair(ball, ball)
+    for bad in ([1, 2], [[1, 0], [0, 1]], np.eye(3), -np.eye(4), [0, 0, 0, 0, 0, 0, 0], "here", [math.nan] * 3):
+        with pytest.raises(feeler.QueryError):
+            pair.query(None, bad)
+    with pytest.raises(feeler.QueryError, match="d_max"):
+        pair.query(d_max=-1)
+    with pytest.raises(TypeError, match="no option 'depth'"):
+        pair.query(depth=1)
+    assert issubclass(feeler.QueryError, feeler.FeelerError)
+
+
+def test_scene(ball, box):
+    scene = feeler.Scene(d_max=1)
+    left = scene.add(ball)
+    right = scene.add(ball, [20.5, 0, 0])
+    both = scene.add_compound([(box, None), (box, [0, 0, 500])], [0, 900, 0])
+    assert scene.bodies == [left, right, both] and len(scene) == 3
+    scene.step()
+    contact = scene.contacts[0]
+    assert scene.contacts.dtype == feeler.scene_contact_dtype
+    assert contact["bodies"].tolist() == [left, right] and contact["distance"] == pytest.approx(0.5)
+    assert scene.events["kind"].tolist() == [0] and scene.status(right, left) == "separated"
+    ids = np.array([left, right], dtype=np.uint32)
+    scene.set_poses(ids, np.array([[0, 0, 5, 0, 0, 0, 1], [20.5, 0, 5, 0, 0, 0, 1.0]]))
+    scene.step()
+    assert scene.events["kind"].tolist() == [1] and scene.contacts["age"].tolist() == [1]
+    assert scene.pose(left)[2, 3] == 5
+    scene.set_body(left, dilation=0.25)
+    scene.step()
+    assert scene.contacts["gap"][0] == pytest.approx(0.25)
+    scene.set_pair(left, right, ignored=True)
+    scene.step()
+    assert len(scene.contacts) == 0 and scene.events["kind"].tolist() == [2]
+    assert "ended" in scene.events._repr_html_()
+    scene.remove(left)
+    with pytest.raises(feeler.SceneError, match=f"no body {left}"):
+        scene.set_pose(left, [0, 0, 0])
+    with pytest.raises(feeler.QueryError, match="body 1"):
+        scene.set_poses(ids[1:], np.full((1, 7), np.nan))
+
+
+def test_threads_that_query_at_once():
+    socket, plug = (feeler.prepare(DATA / f"{name}.step").body() for name in ("socket", "plug"))
+    places = [[0.01 * k, 0.02 * k, 20.0 + 0.1 * k] for k in range(40)]
+
+    def ask(out):
+        pair = feeler.ContactPair(socket, plug)
+        out.extend(pair.query(None, p, 7).tobytes() for p in places)
+
+    alone = []
+    ask(alone)
+    all_of_them = [[] for _ in range(4)]
+    threads = [threading.Thread(target=ask, args=(out,)) for out in all_of_them]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert all(out == alone for out in all_of_them)
+    assert any(alone)
+
+
+def test_as_the_program():
+    """To the bit what the program says."""
+    pose = [0.5, 0, 20, 0, 0.0261769, 0, 0.9996573]
+    status, out, err = feeler.run(
+        ["query", str(DATA / "socket.step"), str(DATA / "plug.step"), "--d-max", "7", "--json",
+         "--pose-b", ",".join(map(repr, pose))]
+    )  # fmt: skip
+    assert status == 0, err
+    told = json.loads(out)["lmds"]
+    a, b = (feeler.prepare(DATA / f"{n}.step").body() for n in ("socket", "plug"))
+    contacts = feeler.ContactPair(a, b).query(None, pose, 7)
+    assert len(told) == len(contacts) > 0
+    for row, c in zip(told, contacts, strict=True):
+        for name in ("distance", "gap", "id", "age"):
+            assert row[name] == c[name], name
+        for name in ("point_a", "point_b", "local_a", "local_b", "normal"):
+            assert row[name] == c[name].tolist(), name
+    done = subprocess.run([sys.executable, "-m", "feeler", "--version"], capture_output=True, text=True)
+    assert done.returncode == 0 and feeler.__version__ in done.stdout
+    assert subprocess.run([sys.executable, "-m", "feeler", "query"], capture_output=True).returncode == 2
+
+
+def test_clearance(tmp_path):
+    file = sorted((DATA / "assemblies").glob("*.step"))[0]
+    found = feeler.clearance(file, d_max=1)
+    assert found["schema"] and "pairs" in json.dumps(found)
+    with pytest.raises(feeler.FeelerError, match="nowhere"):
+        feeler.clearance(tmp_path / "nowhere.step")
+
+
+def test_all_names_have_types():
+    stub = (Path(feeler.__file__).parent / "__init__.pyi").read_text()
+    for name in feeler.__all__:
+        assert f"class {name}" in stub or f"def {name}(" in stub or f"{name}:" in stub, name
+    for cls in (feeler.Model, feeler.Body, feeler.Mesh, feeler.ContactPair, feeler.Scene, feeler.Verdict):
+        for member in (m for m in vars(cls) if not m.startswith("_")):
+            assert f"def {member}(" in stub, f"{cls.__name__}.{member}"
