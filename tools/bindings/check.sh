@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# The libraries for C, C++, Python and web pages, built and tried as their users would: C and C++ through CMake
+# and under valgrind, Python in a fresh virtual environment, the page in a headless browser; then the same
+# queries in all of them. Installs what is missing where `apt-get` is there.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+need() { # program, Debian package
+  command -v "$1" >/dev/null && return
+  echo "installing $2"
+  if ! { apt-get update -qq && apt-get install -y -qq "$2"; } >/dev/null 2>&1; then
+    echo "$1 is missing: install it (Debian: $2)" >&2
+    exit 1
+  fi
+}
+need cmake cmake
+need c++ g++
+need valgrind valgrind
+need python3 python3-venv
+need chromium chromium
+rustup target add wasm32-unknown-unknown >/dev/null 2>&1 || true
+
+place="$PWD/target/bindings"
+rm -rf "$place"
+mkdir -p "$place"
+quiet() { "$@" >"$place/log" 2>&1 || { cat "$place/log" >&2; exit 1; }; }
+
+echo "-- C and C++"
+quiet cmake -S crates/feeler-capi -B "$place/library" -DFEELER_PROFILE=release -Dtarget_dir="$PWD/target"
+quiet cmake --build "$place/library"
+quiet cmake --install "$place/library" --prefix "$place/prefix"
+quiet cmake -S crates/feeler-capi/examples -B "$place/examples" -DCMAKE_PREFIX_PATH="$place/prefix" \
+  -DCMAKE_C_FLAGS=-Werror -DCMAKE_CXX_FLAGS=-Werror
+quiet cmake --build "$place/examples"
+"$place/examples/simulator" data/perforated-plate.step data/ball.step
+# Threads of the pool live as long as the program: what is only possibly lost is theirs.
+leaks=(valgrind -q --leak-check=full --show-leak-kinds=definite,indirect
+  --errors-for-leak-kinds=definite,indirect --error-exitcode=9)
+quiet "${leaks[@]}" "$place/examples/query" data/bore.step data/pin.step 1 0.05 0 0 0 0 0 1
+quiet "${leaks[@]}" "$place/examples/simulator" data/perforated-plate.step data/ball.step
+
+echo "-- Python"
+python3 -m venv "$place/venv"
+quiet env CARGO_TARGET_DIR="$PWD/target" "$place/venv/bin/pip" install "./crates/feeler-python[test]"
+"$place/venv/bin/python" -m pytest -q crates/feeler-python/tests
+quiet "$place/venv/bin/python" crates/feeler-python/examples/distance.py data/socket.step data/plug.step
+"$place/venv/bin/python" crates/feeler-python/examples/simulator.py data/perforated-plate.step data/ball.step
+
+echo "-- C: a thousand loads, then what a call costs"
+"$place/venv/bin/python" -c 'import sys, feeler; feeler.prepare(sys.argv[1]).write(sys.argv[2])' \
+  data/bore.step "$place/bore.feeler"
+quiet "${leaks[@]}" "$place/examples/endure" "$place/bore.feeler" 1000 0
+"$place/examples/endure" "$place/bore.feeler" 0 1000000
+
+echo "-- the guide"
+"$place/venv/bin/python" tools/bindings/guide.py "$place/prefix"
+
+echo "-- web page"
+if rustup target list --installed | grep -q wasm32-unknown-unknown; then
+  quiet cargo build --release -p feeler-wasm --target wasm32-unknown-unknown
+  quiet cargo run -p feeler-wasm --example package -- \
+    target/wasm32-unknown-unknown/release/feeler_wasm.wasm "$place/page"
+  page="$place/page"
+else
+  echo "LEFT OUT: the Rust target wasm32-unknown-unknown cannot be installed here" >&2
+  page=""
+fi
+
+echo "-- the same queries in all of them"
+quiet cargo build -p feeler-cli
+quiet cargo build -p feeler --example query_json
+"$place/venv/bin/python" tools/bindings/same.py target/debug/feeler target/debug/examples/query_json \
+  "$place/examples/query" "$page" "$(command -v chromium)"
