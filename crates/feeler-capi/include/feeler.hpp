@@ -4,9 +4,11 @@
 
 #include "feeler.h"
 
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace feeler {

@@ -78,3 +78,21 @@ pub(crate) fn enter(body: impl FnOnce() -> Result<(), Failure>) -> FeelerResult 
 pub extern "C" fn feeler_last_error() -> *const c_char {
     LAST.with(|last| last.borrow().as_ptr())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CStr;
+
+    #[test]
+    fn panics_do_not_cross_the_border() {
+        assert_eq!(enter(|| panic!("of {}", "ours")), FeelerResult::Panic);
+        // SAFETY: never NULL.
+        let text = unsafe { CStr::from_ptr(feeler_last_error()) };
+        assert_eq!(text.to_str(), Ok("a mistake in the library: of ours"));
+        assert_eq!(enter(|| Err(Failure::argument("a\0b"))), FeelerResult::Argument);
+        // SAFETY: as above.
+        assert_eq!(unsafe { CStr::from_ptr(feeler_last_error()) }.to_str(), Ok("a b"));
+        assert_eq!(enter(|| Ok(())), FeelerResult::Ok);
+    }
+}

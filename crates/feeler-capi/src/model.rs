@@ -1,7 +1,7 @@
 //! Models: what a STEP or `.feeler` file holds.
 
 use crate::error::{Failure, FeelerResult, enter};
-use crate::pointer::{array, fill, hand_out, path, put, put_sized, shared, take_back, text};
+use crate::pointer::{array, fill, hand_out, path_of, put, put_sized, shared, take_back, text};
 use crate::record::FeelerPose;
 use feeler::Model;
 use std::ffi::{CString, c_char};
@@ -45,9 +45,9 @@ fn file(e: impl std::fmt::Display) -> Failure {
 /// # Safety
 /// `path` is a text that ends with a zero; `out` may be written. Free the model by `feeler_model_free`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_model_read(name: *const c_char, out: *mut *mut FeelerModel) -> FeelerResult {
+pub unsafe extern "C" fn feeler_model_read(path: *const c_char, out: *mut *mut FeelerModel) -> FeelerResult {
     // SAFETY: by the caller's promise.
-    enter(|| unsafe { hand_out(out, FeelerModel::new(Model::read(path(name)?).map_err(file)?)) })
+    enter(|| unsafe { hand_out(out, FeelerModel::new(Model::read(path_of(path)?).map_err(file)?)) })
 }
 
 /// Reads the bytes of a `.feeler` file.
@@ -75,11 +75,11 @@ pub unsafe extern "C" fn feeler_model_read_bytes(
 #[cfg(feature = "prepare")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_model_prepare_step(
-    name: *const c_char,
+    path: *const c_char,
     out: *mut *mut FeelerModel,
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
-    enter(|| unsafe { hand_out(out, FeelerModel::new(feeler::prepare_step(path(name)?).map_err(file)?)) })
+    enter(|| unsafe { hand_out(out, FeelerModel::new(feeler::prepare_step(path_of(path)?).map_err(file)?)) })
 }
 
 /// As `feeler_model_prepare_step`, on the bytes of a file; `name` is what errors call it.
@@ -107,9 +107,9 @@ pub unsafe extern "C" fn feeler_model_prepare_bytes(
 /// # Safety
 /// `model` is a model; `path` a text that ends with a zero.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_model_write(model: *const FeelerModel, name: *const c_char) -> FeelerResult {
+pub unsafe extern "C" fn feeler_model_write(model: *const FeelerModel, path: *const c_char) -> FeelerResult {
     // SAFETY: by the caller's promise.
-    enter(|| unsafe { shared(model, "model")?.model.write(path(name)?).map(drop).map_err(file) })
+    enter(|| unsafe { shared(model, "model")?.model.write(path_of(path)?).map(drop).map_err(file) })
 }
 
 /// The bytes of a `.feeler` file: up to `capacity` of them to `out`, how many there are to `count`. Ask with

@@ -86,7 +86,7 @@ pub(crate) unsafe fn text<'a>(pointer: *const c_char, name: &str) -> Result<&'a 
 ///
 /// # Safety
 /// As [`text`].
-pub(crate) unsafe fn path<'a>(pointer: *const c_char) -> Result<&'a Path, Failure> {
+pub(crate) unsafe fn path_of<'a>(pointer: *const c_char) -> Result<&'a Path, Failure> {
     // SAFETY: by the caller's promise.
     unsafe { text(pointer, "path") }.map(Path::new)
 }

@@ -12,7 +12,7 @@ table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.25em .8em .25em 0;border-bottom:1px solid var(--line);vertical-align:top}
 th{cursor:pointer;white-space:nowrap;user-select:none}th[aria-sort=ascending]:after{content:' ▲'}
 th[aria-sort=descending]:after{content:' ▼'}
-td.n{text-align:right;font-variant-numeric:tabular-nums}td.path{overflow-wrap:anywhere}
+td.n{text-align:right;font-variant-numeric:tabular-nums}td.path{overflow-wrap:anywhere;min-width:9em}
 tr.new td:first-child{color:var(--bad);font-weight:600}
 .interfering{color:var(--bad)}.undecided,.failed{color:var(--odd)}.touching{color:var(--good)}
 ";

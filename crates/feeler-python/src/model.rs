@@ -16,21 +16,23 @@ use std::sync::Arc;
 pub(crate) struct Model(pub(crate) feeler::Model);
 
 /// A solid in its place.
-#[pyclass(module = "feeler", frozen, get_all)]
+#[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
 pub(crate) struct Instance {
+    #[pyo3(get)]
     name: String,
+    #[pyo3(get)]
     path: String,
+    #[pyo3(get)]
     solid: u32,
-    #[pyo3(name = "_pose")]
-    pose: Py<PyArray2<f64>>,
+    pose: feeler::Pose,
 }
 
 #[pymethods]
 impl Instance {
     #[getter]
-    fn pose(&self, py: Python<'_>) -> Py<PyArray2<f64>> {
-        self.pose.clone_ref(py)
+    fn pose<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        matrix(py, &self.pose)
     }
 
     fn __repr__(&self) -> String {
@@ -83,12 +85,12 @@ impl Model {
     }
 
     #[getter]
-    fn instances(&self, py: Python<'_>) -> Vec<Instance> {
+    fn instances(&self) -> Vec<Instance> {
         let one = |i: &feeler::Instance| Instance {
             name: i.name.clone(),
             path: i.path.clone(),
             solid: i.solid,
-            pose: matrix(py, &i.pose()).unbind(),
+            pose: i.pose(),
         };
         self.0.instances.iter().map(one).collect()
     }
