@@ -560,7 +560,7 @@ enum FeelerResult feeler_mesh_data(const struct FeelerMesh *mesh, struct FeelerM
  # Safety
  `path` is a text that ends with a zero; `out` may be written. Free the model by `feeler_model_free`.
  */
-enum FeelerResult feeler_model_read(const char *name, struct FeelerModel **out);
+enum FeelerResult feeler_model_read(const char *path, struct FeelerModel **out);
 
 /*
  Reads the bytes of a `.feeler` file.
@@ -578,7 +578,7 @@ enum FeelerResult feeler_model_read_bytes(const uint8_t *bytes, size_t n, struct
  # Safety
  `path` is a text that ends with a zero; `out` may be written. Free the model by `feeler_model_free`.
  */
-enum FeelerResult feeler_model_prepare_step(const char *name, struct FeelerModel **out);
+enum FeelerResult feeler_model_prepare_step(const char *path, struct FeelerModel **out);
 
 /*
  As `feeler_model_prepare_step`, on the bytes of a file; `name` is what errors call it.
@@ -598,7 +598,7 @@ enum FeelerResult feeler_model_prepare_bytes(const uint8_t *bytes,
  # Safety
  `model` is a model; `path` a text that ends with a zero.
  */
-enum FeelerResult feeler_model_write(const struct FeelerModel *model, const char *name);
+enum FeelerResult feeler_model_write(const struct FeelerModel *model, const char *path);
 
 /*
  The bytes of a `.feeler` file: up to `capacity` of them to `out`, how many there are to `count`. Ask with
