@@ -29,6 +29,7 @@ mod ordered;
 pub mod pose;
 mod rect;
 pub mod roots;
+pub mod screw;
 pub mod skeleton;
 pub mod surface;
 pub mod trim;
@@ -45,6 +46,7 @@ pub use extent::Extent;
 pub use frame::Frame;
 pub use obb::Obb;
 pub use rect::Rect;
+pub use screw::Twist;
 pub use surface::Surface;
 
 /// A point in space (mm).

@@ -255,6 +255,21 @@ pub fn gap_in_frame(a: &Obb, b: &Obb, margin: f64) -> Option<(u8, f64)> {
     rel.crossed(margin).map(|axis| (axis, rel.gap(axis)))
 }
 
+/// The unit direction of an axis of [`separated`], from box `a` towards box `b`, both in one frame; `None`
+/// for a cross product of axes that are nearly parallel, and for no axis.
+#[must_use]
+pub fn separating_axis(a: &Obb, b: &Obb, axis: u8) -> Option<V3> {
+    let k = usize::from(axis);
+    let direction = match k {
+        0..3 => a.axes[k],
+        3..6 => b.axes[k - 3],
+        6..15 => a.axes[(k - 6) / 3].cross(&b.axes[(k - 6) % 3]).try_normalize(MIN_CROSS_SQ.sqrt())?,
+        _ => return None,
+    };
+    let is_towards = direction.dot(&(b.center - a.center)) >= 0.0;
+    Some(if is_towards { direction } else { -direction })
+}
+
 /// Whether one of the fifteen axes proves that no point of box `b` is a point of box `a` displaced by an
 /// allowed vector, both in one frame; `extent` gives for a unit axis the largest component (mm) of an allowed
 /// displacement along it, to either side, at least `least` (≥ 0) for all axes. Returns by how much (mm) the

@@ -25,6 +25,9 @@ pub enum QueryError {
     /// `dilation_b` is NaN or infinite.
     #[error("the dilation of B is {0}; give a finite thickness in mm, 0 for none")]
     DilationB(f64),
+    /// The distance that a motion is asked for is NaN, infinite or negative.
+    #[error("the distance to look for is {0}; give a finite one of 0 mm or more, 0 for contact")]
+    Limit(f64),
     /// `conformal_spacing` is NaN, infinite, 0 or negative.
     #[error("the conformal spacing is {0}; give a finite length above 0 mm, or none for the default")]
     ConformalSpacing(f64),

@@ -51,6 +51,11 @@ mod report;
 
 mod scene;
 
+mod advance;
+
+pub use advance::{
+    FirstContact, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece, time_of_contact,
+};
 pub use body::{Body, BodyError};
 pub use error::QueryError;
 pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats};

@@ -98,6 +98,11 @@ impl CullContext {
         }
     }
 
+    /// Within which distance (mm) the boxes of two nodes may hold a minimum.
+    pub(crate) fn reach_of(&self, a: &TreeNode, b: &TreeNode) -> f64 {
+        self.reach + self.spare(a, b).length
+    }
+
     /// How far B may move until two nodes, B's being placed in the frame of A, can hold a minimum together;
     /// `None` when they already may.
     pub(crate) fn nodes(&self, a: &TreeNode, b: &TreeNode) -> Option<Motion> {
@@ -120,7 +125,7 @@ impl CullContext {
 
     /// What [`CullContext::nodes`] tells by boxes. The axis that tells them apart is noted in `hint`.
     pub(crate) fn boxes(&self, a: &TreeNode, b: &TreeNode, hint: &mut u8) -> Option<Motion> {
-        let reach = self.reach + self.spare(a, b).length;
+        let reach = self.reach_of(a, b);
         let (axis, gap) = gap_in_frame(&a.obb, &b.obb, reach)?;
         *hint = BOXES + axis;
         Some(Motion::of_displacement(gap - reach))
@@ -130,7 +135,7 @@ impl CullContext {
     /// frame.
     pub(crate) fn boxes_along(&self, a: &TreeNode, b: &TreeNode, hint: u8) -> Option<Motion> {
         let axis = hint.checked_sub(BOXES).filter(|axis| *axis < SAT_AXES)?;
-        let reach = self.reach + self.spare(a, b).length;
+        let reach = self.reach_of(a, b);
         let spare = gap_along(&a.obb, &b.obb, &self.pose, axis) - reach;
         (spare > 0.0).then_some(Motion::of_displacement(spare))
     }

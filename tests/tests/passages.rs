@@ -1,0 +1,166 @@
+//! First contacts of motions: closed forms, and a short campaign of that of `passages` of the benches.
+
+use feeler_geom::{P3, Pose, Twist, V3, math};
+use feeler_runtime::{
+    ContactPair, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece, QueryError, Status,
+    time_of_contact,
+};
+use feeler_tests::cases::cases;
+use feeler_tests::passages::{Motion, judge};
+use feeler_tests::{Part, model};
+
+fn spheres() -> [Part; 2] {
+    ["sphere", "sphere"].map(model)
+}
+
+/// Radius of the ball: half the edge of its box.
+fn radius(part: &Part) -> f64 {
+    0.5 * (part.body.bounds().max.x - part.body.bounds().min.x)
+}
+
+/// B's centre goes from `from` along `way` in a unit of time, and turns on the way.
+fn pass(parts: &[Part; 2], (from, way): (V3, V3), distance: f64) -> Passage {
+    let centre = |part: &Part| part.pose * part.body.bounds().center();
+    let pose_b = Pose::translation(from.x, from.y, from.z)
+        * Pose::from(centre(&parts[0]) - centre(&parts[1]))
+        * parts[1].pose;
+    // Turning about its own centre leaves a ball where it is, but the motion is no translation.
+    let turn = Twist::rotation(&(centre(&parts[0]) + from), V3::new(0.3, -1.0, 0.5));
+    let twists = vec![Twist::translation(way), turn];
+    let path_b = Path::of_pieces(vec![PathPiece { pose: pose_b, twists, duration: 1.0 }]).expect("a path");
+    let mut pair = ContactPair::new(parts[0].body.clone(), parts[1].body.clone());
+    let options = PassageOptions { distance, ..PassageOptions::default() };
+    time_of_contact(&mut pair, &Path::still(parts[0].pose), &path_b, &options).expect("a passage")
+}
+
+/// When the centres are `reach` apart first.
+fn first((from, way): (V3, V3), reach: f64) -> Option<f64> {
+    let (a, b, c) = (way.norm_squared(), from.dot(&way), from.norm_squared() - reach * reach);
+    let root = b * b - a * c;
+    (root >= 0.0 && b < 0.0).then(|| c / (-b + root.sqrt()))
+}
+
+#[test]
+fn balls_meet_when_their_centres_are_near_enough() {
+    let parts = spheres();
+    let r = radius(&parts[0]);
+    let mut met = 0;
+    for k in 0..200_u32 {
+        let f = f64::from(k);
+        let (s, c) = math::sin_cos(0.7 * f);
+        // Every way by from head on to wide of the mark.
+        let off = 2.4 * r * f / 200.0;
+        let from = V3::new(-4.0 * r, off * c, off * s);
+        let way = V3::new(8.0 * r, 0.1 * r, 0.0);
+        let limit = if k % 3 == 0 { 0.0 } else { 0.05 * r };
+        let expected = first((from, way), 2.0 * r + limit);
+        match (pass(&parts, (from, way), limit).outcome, expected) {
+            (PassageOutcome::Free, None) => {}
+            (PassageOutcome::Contact(c), Some(t)) => {
+                met += 1;
+                assert!((c.time - t).abs() < 1e-10, "{k}: {} for {t}", c.time);
+                assert!((c.minimum.distance - limit).abs() < 1e-10 * r);
+            }
+            other => panic!("{k}: {other:?}"),
+        }
+    }
+    assert!(met > 120, "{met}");
+}
+
+/// Past each other at a gap around the limit: contact, grazing contact, and free.
+#[test]
+fn grazing_is_told() {
+    let parts = spheres();
+    let r = radius(&parts[0]);
+    let at =
+        |gap: f64| pass(&parts, (V3::new(-3.0 * r, 2.0 * r + gap, 0.0), V3::new(6.0 * r, 0.0, 0.0)), 0.0);
+    let PassageOutcome::Contact(deep) = at(-1e-3 * r).outcome else { panic!("{:?}", at(-1e-3 * r)) };
+    assert!(!deep.grazing && deep.closing > 0.0);
+    for gap in [0.0, 1e-9 * r] {
+        let PassageOutcome::Contact(touch) = at(gap).outcome else { panic!("{:?}", at(gap)) };
+        assert!(touch.grazing, "{touch:?}");
+        assert!((touch.time - 0.5).abs() < 1e-3, "{touch:?}");
+    }
+    let free = at(1e-4 * r);
+    assert_eq!(free.outcome, PassageOutcome::Free, "{free:?}");
+    assert!(free.smallest.is_some_and(|(d, _)| d >= 1e-4 * r * (1.0 - 1e-9)), "{free:?}");
+}
+
+/// A start inside is told, followed until it is left, and searched from there.
+#[test]
+fn a_start_in_contact() {
+    let parts = spheres();
+    let r = radius(&parts[0]);
+    let out = pass(&parts, (V3::new(1.0 * r, 0.0, 0.0), V3::new(3.0 * r, 0.0, 0.0)), 0.0);
+    assert_eq!((out.start, out.outcome), (Some(Status::Interfering), PassageOutcome::Free));
+    assert!(out.left.is_some_and(|t| (t - 1.0 / 3.0).abs() < 1e-6), "{out:?}");
+    let never = pass(&parts, (V3::new(0.5 * r, 0.0, 0.0), V3::new(0.5 * r, 0.0, 0.0)), 0.0);
+    assert_eq!((never.outcome, never.left), (PassageOutcome::InContact, None));
+}
+
+/// Solids that one joint moves together stand still to each other.
+#[test]
+fn together_is_at_rest() {
+    let parts = spheres();
+    let r = radius(&parts[0]);
+    let turn = Twist::rotation(&P3::new(1.0, 2.0, 3.0), V3::new(0.0, 2.0, 1.0));
+    let path = |pose: Pose| Path::screw(pose, turn, 1.0).unwrap();
+    let path_b = path(Pose::translation(2.1 * r, 0.0, 0.0) * parts[1].pose);
+    let mut pair = ContactPair::new(parts[0].body.clone(), parts[1].body.clone());
+    let options = PassageOptions::default();
+    let passage = time_of_contact(&mut pair, &path(parts[0].pose), &path_b, &options).unwrap();
+    assert_eq!((passage.outcome, passage.queries), (PassageOutcome::Free, 1));
+}
+
+#[test]
+fn paths_and_limits_that_make_no_sense() {
+    let pose = Pose::identity();
+    assert_eq!(Path::through(&[], &[]), Err(PathError::Empty));
+    assert_eq!(Path::through(&[0.0], &[]), Err(PathError::Counts { times: 1, poses: 0 }));
+    assert_eq!(Path::through(&[0.0, 1.0, 1.0], &[pose; 3]), Err(PathError::Times(2)));
+    assert_eq!(Path::screw(pose, Twist::default(), 0.0), Err(PathError::Piece(0)));
+    let infinite = Twist::translation(V3::new(f64::NAN, 0.0, 0.0));
+    assert_eq!(Path::screw(pose, infinite, 1.0), Err(PathError::Piece(0)));
+    let [a, b] = spheres();
+    let mut pair = ContactPair::new(a.body, b.body);
+    let still = Path::still(pose);
+    let options = PassageOptions { distance: -1.0, ..PassageOptions::default() };
+    assert_eq!(time_of_contact(&mut pair, &still, &still, &options), Err(QueryError::Limit(-1.0)));
+}
+
+/// A path through poses is at each of them at its time, and between them on a screw.
+#[test]
+fn a_path_goes_through_its_poses() {
+    let pose = |k: u32| {
+        let f = f64::from(k);
+        Twist { v: V3::new(3.0 * f, -f, 1.0), w: V3::new(0.3 * f, 0.1, -0.2 * f) }.exp()
+    };
+    let poses: Vec<Pose> = (0..6).map(pose).collect();
+    let times = [0.0, 1.0, 1.5, 4.0, 4.25, 9.0];
+    let path = Path::through(&times, &poses).unwrap();
+    let p = P3::new(10.0, -7.0, 2.0);
+    for (time, pose) in times.iter().zip(&poses) {
+        assert!((path.pose(*time) * p - pose * p).norm() < 1e-12);
+        assert!((path.pose(time + 1e-9) * p - pose * p).norm() < 1e-6);
+    }
+    assert!((path.pose(20.0) * p - poses[5] * p).norm() < 1e-12);
+    // The middle of a screw, taken twice, is the whole of it.
+    let half = path.pose(0.5) * poses[0].inverse();
+    assert!((half * half * poses[0] * p - poses[1] * p).norm() < 1e-11);
+}
+
+#[test]
+fn random_motions() {
+    let mut contacts = 0;
+    for (i, case) in cases().iter().enumerate() {
+        let parts = [model(case.a), model(case.b)];
+        for k in 0..12 {
+            let motion = Motion::new(case, [&parts[0], &parts[1]], 77_000 + 100 * i as u64 + k);
+            let judged = judge(&motion, [&parts[0], &parts[1]], 100).unwrap();
+            assert_eq!(judged.fault, None, "{} / {}, {k}", case.a, case.b);
+            assert!(!matches!(judged.passage.outcome, PassageOutcome::Undecided(_)), "{judged:?}");
+            contacts += usize::from(matches!(judged.passage.outcome, PassageOutcome::Contact(_)));
+        }
+    }
+    assert!(contacts >= 40, "{contacts}");
+}
