@@ -33,6 +33,8 @@ pub enum Command {
     Query(Query),
     /// The minima along a trajectory
     Sweep(Sweep),
+    /// Whether the parts of a mechanism stay free of each other as it moves
+    Mechanism(Mechanism),
     /// Which parts of assemblies touch, clash or come too close
     Clearance(Clearance),
     /// Whether models, verdicts and minima are still what they were
@@ -222,14 +224,73 @@ pub struct Sweep {
     pub pair: PairArgs,
     /// Poses of B, and of A if it moves:
     /// `{"unit":"mm","dt":S,"poses_b":[[tx,ty,tz,qx,qy,qz,qw],…],"poses_a":[…]}`
-    #[arg(long, value_name = "FILE")]
-    pub trajectory: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "joint", conflicts_with = "joint")]
+    pub trajectory: Option<PathBuf>,
+    /// Move B by a joint instead: a point and the direction of its axis, X,Y,Z,DX,DY,DZ
+    #[arg(long, value_name = "AXIS", allow_hyphen_values = true)]
+    pub joint: Option<String>,
+    /// Angles (degrees) between which the joint turns: FROM,TO
+    #[arg(long, value_name = "DEG", allow_hyphen_values = true, requires = "joint")]
+    pub turn: Option<String>,
+    /// Lengths (mm) between which the joint slides, as it turns: FROM,TO
+    #[arg(long, value_name = "MM", allow_hyphen_values = true, requires = "joint")]
+    pub slide: Option<String>,
+    /// Steps of the joint
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "joint")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub steps: u32,
+    /// Prove that the solids stay free between the steps, too, or tell when they first touch: poses are
+    /// joined by screw motions
+    #[arg(long)]
+    pub proof: bool,
     /// Forget everything between two steps; minima are then new in each
     #[arg(long)]
     pub cold: bool,
     /// Draw time, number of minima and smallest distance of every step
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
+}
+
+/// `feeler mechanism`.
+#[derive(Debug, Args)]
+pub struct Mechanism {
+    /// Links, joints (or a URDF) and their motion: docs/INTERFACE.md, "Mechanisms"
+    #[arg(value_name = "FILE.toml")]
+    pub file: PathBuf,
+    /// Poses at which the margin is measured
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub steps: u32,
+    /// Measure margins up to this distance (mm)
+    #[arg(long, value_name = "MM", default_value_t = 10.0, value_parser = positive)]
+    pub d_max: f64,
+    /// Contact is where parts come as near as this (mm)
+    #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = non_negative)]
+    pub distance: f64,
+    /// Measure at the steps only; prove nothing of what is between them
+    #[arg(long)]
+    pub no_proof: bool,
+    /// Instead of the motion, all combinations of this many values of each joint that has limits
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub grid: Option<u32>,
+    /// Draw the margin over time
+    #[arg(long, value_name = "FILE.svg", conflicts_with = "grid")]
+    pub plot: Option<PathBuf>,
+    /// Write the margin at each step as CSV
+    #[arg(long, value_name = "FILE.csv", conflicts_with = "grid")]
+    pub csv: Option<PathBuf>,
+    /// How STEP files are read.
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// Threads; the answer does not depend on them; default: one per core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
+    /// One JSON document on stdout instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// No messages on stderr but errors
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// `feeler clearance`.

@@ -14,7 +14,9 @@ mod interrupt;
 mod manual;
 pub mod markup;
 mod mass;
+mod mechanism;
 mod page;
+mod passage;
 mod plot;
 pub mod pose;
 pub mod preprocess;
@@ -64,6 +66,7 @@ pub fn run(
         args::Command::Inspect(a) => inspect::run(a, out),
         args::Command::Query(a) => query::run(a, out, err),
         args::Command::Sweep(a) => sweep::run(a, out, err),
+        args::Command::Mechanism(a) => mechanism::run(a, out, err),
         args::Command::Clearance(a) => clearance::run(a, out, err),
         args::Command::Regress(a) => regress::run(a, out, err),
         args::Command::Diff(a) => diff::run(a, out, err),

@@ -3,9 +3,9 @@
 use crate::args::Sweep;
 use crate::query::{self, Certificate};
 use crate::trajectory::{self, Trajectory};
-use crate::{Outcome, plot, table, verdict};
+use crate::{Outcome, passage, plot, table, verdict};
 use anyhow::{Context as _, ensure};
-use feeler_runtime::{ContactPair, Status};
+use feeler_runtime::{ContactPair, PassageOptions, Status, time_of_contact};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::time::Instant;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> any
         let is_svg = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg"));
         ensure!(is_svg, "{}: plots are SVG; give a name that ends with .svg", file.display());
     }
-    let steps = trajectory::read(&args.trajectory).with_context(|| args.trajectory.display().to_string())?;
+    let steps = steps(args)?;
     let options = query::options(&args.pair)?;
     let two = query::load(&args.pair, err)?;
     let pool = query::threads(&args.pair)?;
@@ -51,18 +51,49 @@ pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> any
             certificate: args.pair.certified.then(|| Certificate::of(&pair.stats())),
         });
     }
+    let passage = if args.proof {
+        let mut pair = ContactPair::new(two.body_a.clone(), two.body_b.clone());
+        let [path_a, path_b] = steps.paths()?;
+        let (path_a, path_b) = (path_a.starting(&two.own_a), path_b.starting(&two.own_b));
+        let query = feeler_runtime::QueryOptions { penetration: 0.0, ..options };
+        let proof = PassageOptions { query, ..PassageOptions::default() };
+        Some(pool.install(|| time_of_contact(&mut pair, &path_a, &path_b, &proof))?)
+    } else {
+        None
+    };
     if let Some(file) = &args.plot {
         let svg = plot::stacked(&panels(&frames), &time_axis(&steps));
         feeler_hierarchy::whole::write_whole(file, svg.as_bytes())
             .with_context(|| format!("{}: cannot write the plot", file.display()))?;
     }
     if args.pair.json {
-        serde_json::to_writer(&mut *out, &document(&frames))?;
+        let mut document = document(&frames);
+        if let Some(p) = &passage {
+            document["motion"] = passage::json(p);
+        }
+        serde_json::to_writer(&mut *out, &document)?;
         writeln!(out)?;
     } else {
         write_table(&frames, out)?;
+        if let Some(p) = &passage {
+            writeln!(
+                out,
+                "between the steps: {}",
+                passage::text(p, if steps.dt.is_some() { " s" } else { "" })
+            )?;
+        }
     }
-    Ok(verdict::outcome(frames.iter().map(|f| f.status)))
+    let between = passage.iter().map(|p| Some(passage::status(p)));
+    Ok(verdict::outcome(frames.iter().map(|f| f.status).chain(between)))
+}
+
+/// The poses of a trajectory or of a joint.
+fn steps(args: &Sweep) -> anyhow::Result<Trajectory> {
+    if let Some(file) = &args.trajectory {
+        return trajectory::read(file).with_context(|| file.display().to_string());
+    }
+    let axis = args.joint.as_deref().unwrap_or_default();
+    trajectory::of_joint(axis, args.turn.as_deref(), args.slide.as_deref(), args.steps)
 }
 
 /// Median, 95th percentile and maximum.

@@ -1,8 +1,9 @@
 //! Trajectory files: docs/INTERFACE.md, "Poses and trajectories".
 
 use anyhow::{Context as _, ensure};
-use feeler_geom::Pose;
 use feeler_geom::pose::from_values;
+use feeler_geom::{P3, Pose, Twist, V3};
+use feeler_runtime::Path as MotionPath;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -27,6 +28,61 @@ pub struct Trajectory {
     pub b: Vec<Pose>,
     /// Seconds from one pose to the next, if told.
     pub dt: Option<f64>,
+}
+
+impl Trajectory {
+    /// Motions of both that go through all poses by screw motions; times are steps where none are told.
+    ///
+    /// # Errors
+    /// Poses that are too far apart for numbers.
+    pub fn paths(&self) -> anyhow::Result<[MotionPath; 2]> {
+        let dt = self.dt.unwrap_or(1.0);
+        #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
+        let times: Vec<f64> = (0..self.b.len()).map(|i| i as f64 * dt).collect();
+        Ok([MotionPath::through(&times, &self.a)?, MotionPath::through(&times, &self.b)?])
+    }
+}
+
+/// Steps of B on a joint: a point and the direction of its axis, angles (degrees) and lengths (mm) from which
+/// and to which it goes.
+///
+/// # Errors
+/// What is no axis or no range, and a joint that neither turns nor slides.
+pub fn of_joint(
+    axis: &str,
+    turn: Option<&str>,
+    slide: Option<&str>,
+    steps: u32,
+) -> anyhow::Result<Trajectory> {
+    let [x, y, z, dx, dy, dz] = numbers(axis, "--joint", "X,Y,Z,DX,DY,DZ")?;
+    let direction = V3::new(dx, dy, dz).try_normalize(f64::MIN_POSITIVE);
+    let direction =
+        direction.with_context(|| format!("--joint {axis}: its direction is 0; give another one"))?;
+    ensure!(
+        turn.is_some() || slide.is_some(),
+        "the joint stands still; give --turn FROM,TO or --slide FROM,TO"
+    );
+    let range = |text: Option<&str>, name| text.map_or(Ok([0.0; 2]), |text| numbers(text, name, "FROM,TO"));
+    let (turn, slide) = (range(turn, "--turn")?, range(slide, "--slide")?);
+    let per_step = (turn[1] - turn[0]).abs() / f64::from(steps);
+    ensure!(per_step <= 90.0, "the joint turns by {per_step} degrees a step; give more --steps");
+    let point = P3::new(x, y, z);
+    let pose = |i: u32| {
+        let part = f64::from(i) / f64::from(steps);
+        let at = |[from, to]: [f64; 2]| from + part * (to - from);
+        let twist = Twist::rotation(&point, direction * at(turn).to_radians())
+            + Twist::translation(direction * at(slide));
+        twist.exp()
+    };
+    let b: Vec<Pose> = (0..=steps).map(pose).collect();
+    Ok(Trajectory { a: vec![Pose::identity(); b.len()], b, dt: None })
+}
+
+/// Finite numbers separated by commas.
+fn numbers<const N: usize>(text: &str, option: &str, form: &str) -> anyhow::Result<[f64; N]> {
+    let all: Option<Vec<f64>> =
+        text.split(',').map(|x| x.trim().parse().ok().filter(|x: &f64| x.is_finite())).collect();
+    all.and_then(|v| v.try_into().ok()).with_context(|| format!("{option} {text}: give {form}"))
 }
 
 /// Reads a trajectory. What else is in the file is left alone.

@@ -8,6 +8,8 @@ mod junit;
 mod measure;
 mod output;
 mod parts;
+
+pub(crate) use parts::number_equal;
 mod rules;
 
 use crate::args::Clearance;

@@ -55,7 +55,7 @@ pub(super) fn parts(args: &Clearance, err: &mut dyn Write) -> anyhow::Result<(Ve
             });
         }
     }
-    number_equal_paths(&mut parts);
+    number_equal(parts.iter_mut().map(|p| &mut p.path));
     Ok((parts, left_out))
 }
 
@@ -77,16 +77,17 @@ fn moves(args: &Clearance) -> anyhow::Result<Vec<Pose>> {
     Ok(moves)
 }
 
-/// Parts whose paths are the same become `path#1`, `path#2`, … in their order.
-fn number_equal_paths(parts: &mut [Part]) {
+/// Names that are the same become `name#1`, `name#2`, … in their order.
+pub(crate) fn number_equal<'a>(names: impl IntoIterator<Item = &'a mut String>) {
+    let names: Vec<&mut String> = names.into_iter().collect();
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
-    for p in parts.iter() {
-        *count.entry(p.path.clone()).or_default() += 1;
+    for name in &names {
+        *count.entry((*name).clone()).or_default() += 1;
     }
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for p in parts.iter_mut().filter(|p| count[&p.path] > 1) {
-        let n = seen.entry(p.path.clone()).or_default();
+    for name in names.into_iter().filter(|name| count[*name] > 1) {
+        let n = seen.entry(name.clone()).or_default();
         *n += 1;
-        p.path = format!("{}#{n}", p.path);
+        *name = format!("{name}#{n}");
     }
 }

@@ -115,6 +115,13 @@ impl Path {
         Ok(Self { pieces, times, end })
     }
 
+    /// The same motion of something that is `own` in the frame of what moves.
+    #[must_use]
+    pub fn starting(&self, own: &Pose) -> Self {
+        let pieces = self.pieces.iter().map(|p| PathPiece { pose: p.pose * own, ..p.clone() }).collect();
+        Self { pieces, times: self.times.clone(), end: self.end * own }
+    }
+
     /// When it ends; 0 of a solid that stands still.
     #[must_use]
     pub fn duration(&self) -> f64 {

@@ -1,0 +1,51 @@
+//! What is told of a motion: proven free, or when it first touches.
+
+use feeler_runtime::{Passage, PassageOutcome, Status};
+use serde_json::{Value, json};
+
+/// As the status of a step: what is not free, or not known to be.
+pub(crate) fn status(passage: &Passage) -> Status {
+    match passage.outcome {
+        _ if passage.left.is_some() => Status::Interfering,
+        PassageOutcome::Contact(_) | PassageOutcome::InContact => Status::Interfering,
+        PassageOutcome::Undecided(_) => Status::Undecided,
+        PassageOutcome::Free => Status::Separated,
+    }
+}
+
+/// In words, after the name of what moves. `unit` is that of time.
+pub(crate) fn text(passage: &Passage, unit: &str) -> String {
+    let queries = passage.queries;
+    let found = match &passage.outcome {
+        PassageOutcome::Free => "free all the way: proven".to_owned(),
+        PassageOutcome::Contact(c) => {
+            let how = if c.grazing { "first grazes" } else { "first contact" };
+            let p = c.minimum.point_a;
+            format!("{how} at {:.9}{unit} ({:.6}, {:.6}, {:.6})", c.time, p.x, p.y, p.z)
+        }
+        PassageOutcome::InContact => "in contact from the start on".to_owned(),
+        PassageOutcome::Undecided(t) => format!("free up to {t:.9}{unit}; undecided after that"),
+    };
+    let left = passage.left.map(|t| format!("in contact until {t:.9}{unit}, then ")).unwrap_or_default();
+    format!("{left}{found} ({queries} queries)")
+}
+
+/// As a member of a document.
+pub(crate) fn json(passage: &Passage) -> Value {
+    let mut value = match &passage.outcome {
+        PassageOutcome::Free => json!({ "result": "free" }),
+        PassageOutcome::Contact(c) => json!({
+            "result": "contact", "time": c.time, "grazing": c.grazing, "closing": c.closing,
+            "distance": c.minimum.distance,
+            "point_a": c.minimum.point_a.coords.as_slice(), "point_b": c.minimum.point_b.coords.as_slice(),
+            "normal": c.minimum.normal.as_slice(),
+        }),
+        PassageOutcome::InContact => json!({ "result": "in contact" }),
+        PassageOutcome::Undecided(t) => json!({ "result": "undecided", "free_until": t }),
+    };
+    value["starts_in_contact"] =
+        (passage.left.is_some() || passage.outcome == PassageOutcome::InContact).into();
+    value["left"] = json!(passage.left);
+    value["queries"] = passage.queries.into();
+    value
+}

@@ -1,0 +1,160 @@
+//! `feeler mechanism`, and proofs of `feeler sweep`, as a user runs them.
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn feeler(args: &[&str]) -> Output {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
+    Command::new(env!("CARGO_BIN_EXE_feeler"))
+        .current_dir(data)
+        .args(args)
+        .output()
+        .expect("the program starts")
+}
+
+fn document(args: &[&str]) -> Value {
+    let run = feeler(args);
+    serde_json::from_slice(&run.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&run.stderr)))
+}
+
+/// The arm of `data/arm` with another post or another motion: the names of its files stay those beside it.
+fn arm(dir: &Path, post: &str, extra: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/arm");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, dir.join(path.file_name().unwrap())).unwrap();
+    }
+    let urdf = std::fs::read_to_string(dir.join("arm.urdf")).unwrap();
+    assert!(urdf.contains("0.44 0.31 0"), "{urdf}");
+    std::fs::write(dir.join("arm.urdf"), urdf.replace("0.44 0.31 0", post)).unwrap();
+    let toml = std::fs::read_to_string(dir.join("arm.toml")).unwrap();
+    std::fs::write(dir.join("arm.toml"), format!("{extra}\n{toml}")).unwrap();
+    dir.join("arm.toml").to_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_arm_passes_a_post() {
+    let dir = tempfile::tempdir().unwrap();
+    let [csv, svg] = ["margins.csv", "margins.svg"].map(|n| dir.path().join(n).to_str().unwrap().to_owned());
+    let args = ["mechanism", "arm/arm.toml", "--steps", "200", "--json", "-q", "--csv", &csv, "--plot", &svg];
+    let run = feeler(&args);
+    assert!(run.status.success() && run.stderr.is_empty(), "{}", String::from_utf8_lossy(&run.stderr));
+    let document: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let pairs = document["pairs"].as_array().unwrap();
+    // Seven links and a post: neighbours, and what fixed joints hold together, are left alone.
+    assert_eq!(pairs.len(), 20);
+    assert!(pairs.iter().all(|p| p["motion"]["result"] == "free"), "{document}");
+    let margins = document["margins"].as_array().unwrap();
+    let least = margins.iter().filter_map(|m| m["margin"].as_f64()).fold(f64::INFINITY, f64::min);
+    assert!(least > 2.0 && least < 4.0, "{least}");
+    let rows = std::fs::read_to_string(&csv).unwrap();
+    assert_eq!(rows.lines().count(), 201);
+    assert!(rows.starts_with("time_s,margin_mm,a,b,interferes\n0,"), "{rows}");
+    assert!(std::fs::read_to_string(&svg).unwrap().contains("margin (mm)"));
+    // The same to the byte on one thread.
+    let one = feeler(&[&args[..], &["--threads", "1"]].concat());
+    assert_eq!(one.stdout, run.stdout);
+}
+
+/// With the post in its way the arm meets it: the first contact is when the distance, asked at that time, is
+/// 0.
+#[test]
+fn an_arm_hits_a_post() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = arm(dir.path(), "0.40 0.28 0", "");
+    let hit = document(&["mechanism", &file, "--json", "-q"]);
+    let contacts: Vec<&Value> =
+        hit["pairs"].as_array().unwrap().iter().filter(|p| p["motion"]["result"] == "contact").collect();
+    assert!(!contacts.is_empty(), "{hit}");
+    for contact in contacts {
+        assert!(contact["a"] == "post" || contact["b"] == "post", "{contact}");
+        assert!(contact["motion"]["distance"].as_f64().unwrap().abs() < 1e-6);
+    }
+    let text = feeler(&["mechanism", &file, "-q"]);
+    assert_eq!(text.status.code(), Some(1));
+    let table = String::from_utf8(text.stdout).unwrap();
+    assert!(table.contains("first contact at") && table.contains("of 20 pairs are not free"), "{table}");
+}
+
+#[test]
+fn a_grid_over_the_limits_of_joints() {
+    let dir = tempfile::tempdir().unwrap();
+    let mechanism = dir.path().join("slider.toml");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
+    for name in ["box.step", "sphere.step"] {
+        std::fs::copy(data.join(name), dir.path().join(name)).unwrap();
+    }
+    std::fs::write(
+        &mechanism,
+        "neighbours = true\n[links]\nground = 'box.step'\nball = 'sphere.step'\n\
+         [[joint]]\nlink = 'ball'\nslide = [0, 0, 1]\nlimits = [0, 100]\n",
+    )
+    .unwrap();
+    let file = mechanism.to_str().unwrap();
+    let table = feeler(&["mechanism", file, "--grid", "11", "-q"]);
+    let text = String::from_utf8(table.stdout).unwrap();
+    assert_eq!(table.status.code(), Some(1), "{text}");
+    assert!(text.contains("11 poses of 1 pairs") && text.contains("poses of the grid interfere"), "{text}");
+    let none = feeler(&["mechanism", file, "-q"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&none.stderr).contains("[motion]"));
+}
+
+/// Each mistake is named with the file and what to do.
+#[test]
+fn mistakes_in_mechanisms() {
+    let dir = tempfile::tempdir().unwrap();
+    let cases = [
+        ("[links]\na = 'nowhere.step'\n[motion]\ntimes = [0, 1]\n", "nowhere.step"),
+        ("[links\n", "no mechanism"),
+        ("colour = 1\n[links]\n", "colour"),
+        ("[links]\na = 'x.step'\n[[joint]]\nlink = 'a'\n[motion]\ntimes = [0, 1]\n", "turn = [x, y, z]"),
+        ("[links]\na = 'x.step'\n[motion]\ntimes = [0, 0]\n", "increase"),
+        ("[links]\na = 'x.step'\n[motion]\ntimes = [0, 1]\nb = [0, 1]\n", "no joint 'b'"),
+        ("urdf = 'none.urdf'\n[links]\n", "none.urdf"),
+        (
+            "[links]\na = 'x.step'\n[[joint]]\nlink = 'a'\nturn = [0, 0, 1]\nlimits = [0, 10]\n\
+             [motion]\ntimes = [0, 1]\na = [0, 20]\n",
+            "beyond its limits 0 to 10",
+        ),
+    ];
+    for (i, (text, told)) in cases.iter().enumerate() {
+        let file = dir.path().join(format!("m{i}.toml"));
+        std::fs::write(&file, text).unwrap();
+        let run = feeler(&["mechanism", file.to_str().unwrap()]);
+        let error = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(2), "{text}: {error}");
+        assert!(error.contains(told), "{text}: {error}");
+    }
+}
+
+/// A joint moves B: free along the axis of its bore, and with a first contact across it.
+#[test]
+fn joints_and_proofs_of_sweeps() {
+    let sweep = |extra: &[&str]| {
+        let pair = ["sweep", "socket.step", "plug.step", "--d-max", "0.12", "-q", "--proof"];
+        feeler(&[&pair[..], extra].concat())
+    };
+    let along = sweep(&["--joint", "0,0,0,0,0,1", "--slide", "0.1,30", "--steps", "10"]);
+    let text = String::from_utf8(along.stdout).unwrap();
+    assert!(along.status.success() && text.contains("free all the way: proven"), "{text}");
+    let screw = sweep(&["--joint", "0,0,0,0,0,1", "--slide", "0.1,5", "--turn", "0,20"]);
+    assert!(screw.status.code().is_some_and(|c| c <= 1), "{screw:?}");
+    let wide = sweep(&["--joint", "0,0,0,0,0,1", "--turn", "0,360", "--steps", "2"]);
+    assert!(String::from_utf8_lossy(&wide.stderr).contains("--steps"), "{wide:?}");
+    let across = sweep(&["--joint", "0,0,0,1,0,0", "--slide", "0,5", "--json"]);
+    let document: Value = serde_json::from_slice(&across.stdout).unwrap();
+    assert!(document["motion"]["result"].is_string(), "{}", document["motion"]);
+    for (args, told) in [
+        (vec!["--joint", "0,0,0,0,0,0", "--slide", "0,1"], "direction"),
+        (vec!["--joint", "0,0,0,0,0,1"], "--turn"),
+        (vec!["--joint", "0,0", "--slide", "0,1"], "X,Y,Z,DX,DY,DZ"),
+        (vec!["--joint", "0,0,0,0,0,1", "--slide", "0"], "FROM,TO"),
+    ] {
+        let run = sweep(&args);
+        assert_eq!(run.status.code(), Some(2), "{run:?}");
+        assert!(String::from_utf8_lossy(&run.stderr).contains(told), "{run:?}");
+    }
+}

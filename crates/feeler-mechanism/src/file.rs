@@ -1,0 +1,197 @@
+//! Mechanisms as people write them: TOML, with the parts of each link, the joints or a URDF, and the motion.
+
+use crate::{Follows, Joint, JointKind, Mechanism, MechanismError, Motion, urdf};
+use feeler_geom::{P3, Pose, V3};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// One name or several.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Names {
+    /// One.
+    One(String),
+    /// Several.
+    Several(Vec<String>),
+}
+
+impl Names {
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> &[String] {
+        match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Several(names) => names,
+        }
+    }
+}
+
+/// The file as it is written: docs/INTERFACE.md, "Mechanisms".
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Written {
+    /// A URDF with the joints, relative to this file.
+    pub urdf: Option<String>,
+    /// An assembly with all parts, relative to this file: links then name parts of it.
+    pub assembly: Option<String>,
+    /// Files of the links, or patterns of names or paths of the assembly's parts.
+    pub links: BTreeMap<String, Names>,
+    /// Joints, without a URDF.
+    #[serde(default, rename = "joint")]
+    pub joints: Vec<WrittenJoint>,
+    /// Times (s) and values of the joints (degrees, or mm of those that slide).
+    pub motion: Option<BTreeMap<String, Vec<f64>>>,
+    /// Pairs of links that are left alone, beside neighbours.
+    #[serde(default)]
+    pub ignore: Vec<[String; 2]>,
+    /// Whether links that share a joint are looked at, too.
+    #[serde(default)]
+    pub neighbours: bool,
+}
+
+/// A joint as it is written, in the coordinates of the assembly.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenJoint {
+    /// Name; default: that of the link that it moves.
+    pub name: Option<String>,
+    /// The link that it moves.
+    pub link: String,
+    /// The link that it hangs on; default: the ground.
+    pub on: Option<String>,
+    /// Direction of a joint that turns.
+    pub turn: Option<[f64; 3]>,
+    /// Direction of a joint that slides.
+    pub slide: Option<[f64; 3]>,
+    /// A point of the axis (mm); default: the origin.
+    #[serde(default)]
+    pub at: [f64; 3],
+    /// Smallest and largest value (degrees, mm).
+    pub limits: Option<[f64; 2]>,
+    /// The joint that it follows.
+    pub follows: Option<String>,
+    /// Its factor: degrees or mm for each degree or mm of the other one.
+    #[serde(default = "one")]
+    pub ratio: f64,
+    /// What is added (degrees, mm).
+    #[serde(default)]
+    pub offset: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// Name of the link that holds everything that no joint moves.
+const GROUND: &str = "ground";
+
+/// Reads the text of a file.
+///
+/// # Errors
+/// [`MechanismError::File`] with the place and what was expected there.
+pub fn read(text: &str) -> Result<Written, MechanismError> {
+    toml::from_str(text).map_err(|e| MechanismError::File(format!("this is no mechanism: {e}")))
+}
+
+impl Written {
+    /// The mechanism; `urdf` is the text of the URDF that it names.
+    ///
+    /// # Errors
+    /// Names that nothing has, loops, joints without a direction.
+    pub fn mechanism(&self, urdf: Option<&str>) -> Result<Mechanism, MechanismError> {
+        let mechanism = match urdf {
+            Some(text) => {
+                if let Some(joint) = self.joints.first() {
+                    return Err(MechanismError::File(format!(
+                        "joint of link '{}': the joints are those of the URDF; give one or the other",
+                        joint.link
+                    )));
+                }
+                urdf::read(text)?
+            }
+            None => self.own()?,
+        };
+        self.links.keys().try_for_each(|name| mechanism.link(name).map(|_| ()))?;
+        Ok(mechanism)
+    }
+
+    fn own(&self) -> Result<Mechanism, MechanismError> {
+        let mut links: Vec<String> = self.links.keys().cloned().collect();
+        if !links.iter().any(|l| l == GROUND) {
+            links.push(GROUND.to_owned());
+        }
+        let mut mechanism = Mechanism { links, joints: vec![] };
+        let name_of = |j: &WrittenJoint| j.name.clone().unwrap_or_else(|| j.link.clone());
+        let names: Vec<String> = self.joints.iter().map(name_of).collect();
+        for (joint, name) in self.joints.iter().zip(&names) {
+            let unit = |v: [f64; 3]| {
+                let axis = V3::from(v).try_normalize(f64::MIN_POSITIVE);
+                axis.filter(|a| a.iter().all(|x| x.is_finite()))
+                    .ok_or_else(|| MechanismError::Axis(name.clone()))
+            };
+            let kind = match (joint.turn, joint.slide) {
+                (Some(axis), None) => JointKind::Turn { point: P3::from(joint.at), axis: unit(axis)? },
+                (None, Some(axis)) => JointKind::Slide { axis: unit(axis)? },
+                _ => {
+                    return Err(MechanismError::File(format!(
+                        "joint '{name}' needs either turn = [x, y, z] or slide = [x, y, z]: the direction of \
+                         its axis"
+                    )));
+                }
+            };
+            let one = kind.unit().1;
+            mechanism.joints.push(Joint {
+                name: name.clone(),
+                parent: mechanism.link(joint.on.as_deref().unwrap_or(GROUND))?,
+                child: mechanism.link(&joint.link)?,
+                origin: Pose::identity(),
+                kind,
+                limits: joint.limits.map(|l| l.map(|x| x * one)),
+                follows: None,
+            });
+        }
+        for (k, joint) in self.joints.iter().enumerate() {
+            let Some(other) = &joint.follows else { continue };
+            let other = mechanism.joint(other)?;
+            let [one, of_other] = [k, other].map(|k| mechanism.joints[k].kind.unit().1);
+            mechanism.joints[k].follows = Some(Follows {
+                joint: other,
+                ratio: joint.ratio * one / of_other,
+                offset: joint.offset * one,
+            });
+        }
+        mechanism.sorted()
+    }
+
+    /// The motion of the mechanism: joints that are not named stay at 0.
+    ///
+    /// # Errors
+    /// No motion, names that nothing has, numbers of values that do not fit.
+    pub fn motion(&self, mechanism: &Mechanism) -> Result<Motion, MechanismError> {
+        let bad = |text: String| MechanismError::Motion(text);
+        let Some(motion) = &self.motion else {
+            return Err(bad(
+                "there is no motion; add [motion] with times = [0, 1] and values of joints".into()
+            ));
+        };
+        let times =
+            motion.get("times").cloned().ok_or_else(|| bad("[motion] has no times = [0, 1, …]".into()))?;
+        if times.len() < 2 || times.windows(2).any(|w| w[1] <= w[0]) {
+            return Err(bad("the times of [motion] must be two at least, and increase".into()));
+        }
+        let mut values = vec![vec![0.0; mechanism.joints.len()]; times.len()];
+        for (name, list) in motion.iter().filter(|(name, _)| *name != "times") {
+            let k = mechanism.joint(name)?;
+            if mechanism.joints[k].follows.is_some() {
+                return Err(bad(format!("joint '{name}' follows another one: it has no values of its own")));
+            }
+            if list.len() != times.len() {
+                let (n, m) = (list.len(), times.len());
+                return Err(bad(format!("joint '{name}' has {n} values for {m} times; give one for each")));
+            }
+            let one = mechanism.joints[k].kind.unit().1;
+            values.iter_mut().zip(list).for_each(|(row, value)| row[k] = value * one);
+        }
+        Ok(Motion { times, values })
+    }
+}

@@ -1,0 +1,87 @@
+//! Paths against poses, and the mistakes people make.
+
+use super::*;
+
+const ARM: &str = r#"<robot name="arm">
+  <link name="base"/><link name="upper"/><link name="fore"/><link name="hand"/><link name="jaw"/>
+  <joint name="elbow" type="revolute"><parent link="upper"/><child link="fore"/>
+    <origin xyz="0 0 0.3" rpy="0.1 0.2 0.3"/><axis xyz="0 1 0"/>
+    <limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
+  <joint name="shoulder" type="continuous"><parent link="base"/><child link="upper"/>
+    <origin xyz="0.1 0 0.2" rpy="0 0 0"/><axis xyz="0 0 2"/></joint>
+  <joint name="flange" type="fixed"><parent link="fore"/><child link="hand"/>
+    <origin xyz="0 0 0.2" rpy="0 0 0"/></joint>
+  <joint name="grip" type="prismatic"><parent link="hand"/><child link="jaw"/>
+    <axis xyz="1 0 0"/><limit lower="0" upper="0.05" effort="1" velocity="1"/>
+    <mimic joint="elbow" multiplier="0.01" offset="0.02"/></joint>
+</robot>"#;
+
+#[test]
+fn a_urdf_in_millimetres_parents_first() {
+    let arm = urdf::read(ARM).unwrap();
+    let names: Vec<&str> = arm.joints.iter().map(|j| j.name.as_str()).collect();
+    assert_eq!(names, ["shoulder", "elbow", "flange", "grip"]);
+    let values = arm.all_values(&[0.0, 1.0, 0.0, 0.0]);
+    assert!((values[3] - 30.0).abs() < 1e-12, "{values:?}");
+    let poses = arm.poses(&[0.0; 4]);
+    let upper = poses[arm.link("upper").unwrap()].translation.vector;
+    assert!((upper - V3::new(100.0, 0.0, 200.0)).norm() < 1e-12);
+    assert!(arm.are_neighbours(arm.link("upper").unwrap(), arm.link("hand").unwrap()));
+    assert!(!arm.are_neighbours(arm.link("base").unwrap(), arm.link("hand").unwrap()));
+}
+
+/// Paths of links are at all times where the joints put them.
+#[test]
+fn paths_are_where_joints_put_links() {
+    let arm = urdf::read(ARM).unwrap();
+    let values = vec![vec![0.0; 4], vec![3.0, 1.0, 0.0, 0.0], vec![-1.0, -1.5, 0.0, 0.0]];
+    let motion = Motion { times: vec![1.0, 2.0, 4.0], values: values.clone() };
+    let paths = arm.paths(&motion).unwrap();
+    let p = P3::new(30.0, -20.0, 10.0);
+    for i in 0..=60_u32 {
+        let time = 3.0 * f64::from(i) / 60.0;
+        let (k, s) = if time < 1.0 { (0, time) } else { (1, (time - 1.0) / 2.0) };
+        let between: Vec<f64> =
+            (0..4).map(|j| values[k][j] + s * (values[k + 1][j] - values[k][j])).collect();
+        for (path, pose) in paths.iter().zip(arm.poses(&arm.all_values(&between))) {
+            assert!((path.pose(time) * p - pose * p).norm() < 1e-10);
+        }
+    }
+}
+
+#[test]
+fn values_beyond_limits_are_refused() {
+    let arm = urdf::read(ARM).unwrap();
+    let motion = Motion { times: vec![0.0, 1.0], values: vec![vec![0.0; 4], vec![0.0, 2.5, 0.0, 0.0]] };
+    let error = arm.paths(&motion).unwrap_err().to_string();
+    assert!(error.contains("'elbow'") && error.contains("143.2") && error.contains("deg"), "{error}");
+}
+
+#[test]
+fn gears_follow_and_loops_are_refused() {
+    let text = |extra: &str| {
+        format!(
+            "[links]\nsun = 'a'\nring = 'b'\n[[joint]]\nlink = 'ring'\nturn = [0, 0, 1]\nfollows = 'sun'\n\
+             ratio = -0.5\noffset = 90\n[[joint]]\nlink = 'sun'\nturn = [0, 0, 1]\nat = [1, 2, 3]\n{extra}"
+        )
+    };
+    let gears = file::read(&text("[motion]\ntimes = [0, 1]\nsun = [0, 180]")).unwrap();
+    let mechanism = gears.mechanism(None).unwrap();
+    let motion = gears.motion(&mechanism).unwrap();
+    let sun = mechanism.joint("sun").unwrap();
+    let ring = mechanism.joint("ring").unwrap();
+    let values = mechanism.all_values(&motion.values[1]);
+    assert!((values[sun] - std::f64::consts::PI).abs() < 1e-12 && values[ring].abs() < 1e-12);
+    let twice = file::read(&text("[[joint]]\nlink = 'sun'\nslide = [1, 0, 0]")).unwrap();
+    assert!(matches!(twice.mechanism(None), Err(MechanismError::Loop(_))));
+    let circle = file::read(
+        "[links]\na = '1'\nb = '2'\n[[joint]]\nlink = 'a'\non = 'b'\nturn = [1, 0, 0]\n\
+        [[joint]]\nlink = 'b'\non = 'a'\nturn = [1, 0, 0]",
+    );
+    assert!(matches!(circle.unwrap().mechanism(None), Err(MechanismError::Loop(_))));
+    let own = file::read("[links]\na = '1'\n[[joint]]\nlink = 'a'\nturn = [1, 0, 0]\nfollows = 'a'");
+    assert!(matches!(own.unwrap().mechanism(None), Err(MechanismError::Follows(_))));
+    let none = file::read("[links]\na = '1'\n[[joint]]\nlink = 'c'\nturn = [1, 0, 0]");
+    let error = none.unwrap().mechanism(None).unwrap_err().to_string();
+    assert!(error.contains("no link 'c'") && error.contains("ground"), "{error}");
+}

@@ -1,0 +1,81 @@
+//! URDF: links, joints, limits and what mimics what. Its lengths are metres; ours are millimetres.
+//!
+//! Shapes and masses of the file are left alone: what moves is told apart from it, by the names of the links.
+
+use crate::{Follows, Joint, JointKind, Mechanism, MechanismError};
+use feeler_geom::{P3, Pose, V3};
+use nalgebra::{Translation3, UnitQuaternion};
+
+/// From metres.
+fn millimetres(metres: f64) -> f64 {
+    1e3 * metres
+}
+
+/// The mechanism of a URDF document.
+///
+/// # Errors
+/// What is no URDF, joints that move in several ways at once (floating, planar), loops.
+pub fn read(text: &str) -> Result<Mechanism, MechanismError> {
+    let robot =
+        urdf_rs::read_from_string(text).map_err(|e| MechanismError::File(format!("this is no URDF: {e}")))?;
+    let links: Vec<String> = robot.links.iter().map(|l| l.name.clone()).collect();
+    let mut mechanism = Mechanism { links, joints: vec![] };
+    let names: Vec<String> = robot.joints.iter().map(|j| j.name.clone()).collect();
+    for joint in &robot.joints {
+        let (parent, child) = (mechanism.link(&joint.parent.link)?, mechanism.link(&joint.child.link)?);
+        let axis = || {
+            let axis = V3::from(*joint.axis.xyz);
+            axis.try_normalize(f64::MIN_POSITIVE).ok_or_else(|| MechanismError::Axis(joint.name.clone()))
+        };
+        let turn = |axis| JointKind::Turn { point: P3::origin(), axis };
+        let limits = [joint.limit.lower, joint.limit.upper];
+        let (kind, limits) = match joint.joint_type {
+            urdf_rs::JointType::Fixed => (JointKind::Fixed, None),
+            urdf_rs::JointType::Continuous => (turn(axis()?), None),
+            urdf_rs::JointType::Revolute => (turn(axis()?), Some(limits)),
+            urdf_rs::JointType::Prismatic => {
+                (JointKind::Slide { axis: axis()? }, Some(limits.map(millimetres)))
+            }
+            ref other => {
+                return Err(MechanismError::File(format!(
+                    "joint '{}' is {other:?}; only fixed, revolute, continuous and prismatic joints are \
+                     followed",
+                    joint.name
+                )));
+            }
+        };
+        let follows = match &joint.mimic {
+            None => None,
+            Some(m) => {
+                let other = names.iter().position(|n| *n == m.joint).ok_or_else(|| {
+                    MechanismError::Unknown { what: "joint", name: m.joint.clone(), known: names.join(", ") }
+                })?;
+                let unit = |k: &urdf_rs::JointType| match k {
+                    urdf_rs::JointType::Prismatic => millimetres(1.0),
+                    _ => 1.0,
+                };
+                let (unit, other_unit) = (unit(&joint.joint_type), unit(&robot.joints[other].joint_type));
+                let ratio = m.multiplier.unwrap_or(1.0) * unit / other_unit;
+                Some(Follows { joint: other, ratio, offset: m.offset.unwrap_or(0.0) * unit })
+            }
+        };
+        mechanism.joints.push(Joint {
+            name: joint.name.clone(),
+            parent,
+            child,
+            origin: pose(&joint.origin),
+            kind,
+            limits,
+            follows,
+        });
+    }
+    mechanism.sorted()
+}
+
+/// Fixed axes: roll about x first, then pitch about y, then yaw about z.
+fn pose(origin: &urdf_rs::Pose) -> Pose {
+    let [roll, pitch, yaw] = *origin.rpy;
+    let about = |axis: V3, angle: f64| UnitQuaternion::from_scaled_axis(axis * angle);
+    let rotation = about(V3::z(), yaw) * about(V3::y(), pitch) * about(V3::x(), roll);
+    Pose::from_parts(Translation3::from(V3::from(*origin.xyz).map(millimetres)), rotation)
+}

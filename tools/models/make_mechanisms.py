@@ -1,0 +1,134 @@
+"""Mechanisms for `feeler mechanism`: a six-axis arm, and the planetary gear stage of make_assemblies.py.
+
+    pip install -r tools/models/requirements.txt
+    python tools/models/make_mechanisms.py arm FOLDER      # FOLDER/arm.urdf, arm.toml, one STEP file a link
+    python tools/models/make_mechanisms.py stage FOLDER    # FOLDER/stage.step, stage.toml: a whole turn of the carrier
+
+Lengths in millimetres, in the URDF in metres. Links of the arm are drawn in their own frames.
+"""
+
+import math
+import re
+import sys
+from pathlib import Path
+
+import cadquery as cq
+
+import make_assemblies as gears
+
+
+def link(*solids):
+    out = solids[0]
+    for s in solids[1:]:
+        out = out.union(s)
+    return out
+
+
+def along_y(radius, y0, y1, x=0, z=0):
+    return cq.Workplane("XZ", origin=(x, y0, z)).circle(radius).extrude(-(y1 - y0))
+
+
+def along_x(radius, x0, x1, y=0, z=0):
+    return cq.Workplane("YZ", origin=(x0, y, z)).circle(radius).extrude(x1 - x0)
+
+
+def arm_links():
+    plate = cq.Workplane().box(260, 260, 15, centered=(True, True, False)).edges("|Z").fillet(30)
+    base = link(plate, cq.Workplane("XY", origin=(0, 0, 15)).circle(85).extrude(95)).faces(">Z").edges().fillet(6)
+    turret = link(cq.Workplane("XY", origin=(0, 0, 2)).circle(80).extrude(60), along_y(62, -60, 38, z=90))
+    upper = link(along_y(60, 0, 60), along_y(48, 0, 60, z=320),
+                 cq.Workplane("XY", origin=(0, 30, 160)).box(84, 52, 320).edges("|Z").fillet(14))
+    fore = link(along_y(48, -64, -4), along_x(34, 20, 210, y=-34), along_y(40, -70, -2, x=20))
+    roll = along_x(30, 2, 80).faces(">X").edges().fillet(4)
+    pitch = link(along_y(26, -28, 28), along_x(22, 10, 58))
+    tool = link(along_x(25, 2, 12), cq.Workplane("XY", origin=(50, 24, 0)).box(76, 8, 20),
+                cq.Workplane("XY", origin=(50, -24, 0)).box(76, 8, 20),
+                cq.Workplane("XY", origin=(14, 0, 0)).box(8, 56, 24))
+    post = cq.Workplane().circle(40).extrude(300).faces(">Z").edges().fillet(15)
+    return {"base": base, "post": post, "turret": turret, "upper": upper, "fore": fore, "roll": roll, "pitch": pitch, "tool": tool}
+
+
+# Where a post stands beside the base.
+POST = (440, 310, 0)
+
+# Name, parent, child, origin (mm), axis, limits (degrees).
+ARM_JOINTS = [
+    ("waist", "base", "turret", (0, 0, 110), (0, 0, 1), (-180, 180)),
+    ("shoulder", "turret", "upper", (0, 40, 90), (0, 1, 0), (-100, 135)),
+    ("elbow", "upper", "fore", (0, 0, 320), (0, 1, 0), (-160, 160)),
+    ("wrist1", "fore", "roll", (210, -34, 0), (1, 0, 0), (-190, 190)),
+    ("wrist2", "roll", "pitch", (108, 0, 0), (0, 1, 0), (-118, 118)),
+    ("wrist3", "pitch", "tool", (58, 0, 0), (1, 0, 0), (-360, 360)),
+]
+
+# Upright, round by half a turn, bent forward and back; the arm passes a post on its way.
+ARM_MOTION = {
+    "waist": [0, 40, 90, 150, 150, 60, 0],
+    "shoulder": [0, 30, 45, 20, -40, -20, 0],
+    "elbow": [0, 10, 30, 10, -10, -20, 0],
+    "wrist1": [0, 90, 120, 0, -90, -45, 0],
+    "wrist2": [0, -60, 30, 80, 60, -20, 0],
+    "wrist3": [0, 120, 240, 120, 0, -90, 0],
+}
+
+
+def arm(folder):
+    links = arm_links()
+    for name, solid in links.items():
+        assert len(solid.vals()) == 1 and solid.val().isValid(), name
+        file = folder / f"{name}.step"
+        cq.exporters.export(solid, str(file))
+        # No date: the same bytes each time.
+        file.write_text(re.sub(r"'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d'", "''", file.read_text()))
+    rows = ['<?xml version="1.0"?>', '<robot name="arm">']
+    rows += [f'  <link name="{name}"/>' for name in links]
+    for name, parent, child, origin, axis, (least, most) in ARM_JOINTS:
+        metres = " ".join(f"{x / 1000:g}" for x in origin)
+        rows += [f'  <joint name="{name}" type="revolute">',
+                 f'    <parent link="{parent}"/><child link="{child}"/>',
+                 f'    <origin xyz="{metres}" rpy="0 0 0"/><axis xyz="{" ".join(map(str, axis))}"/>',
+                 f'    <limit lower="{math.radians(least):.9f}" upper="{math.radians(most):.9f}" effort="1" velocity="1"/>',
+                 "  </joint>"]
+    metres = " ".join(f"{x / 1000:g}" for x in POST)
+    rows += ['  <joint name="floor" type="fixed">', '    <parent link="base"/><child link="post"/>',
+             f'    <origin xyz="{metres}" rpy="0 0 0"/>', "  </joint>"]
+    (folder / "arm.urdf").write_text("\n".join([*rows, "</robot>", ""]))
+    rows = ["# A six-axis arm: feeler mechanism arm.toml --steps 1000", 'urdf = "arm.urdf"', "", "[links]"]
+    rows += [f'{name} = "{name}.step"' for name in links]
+    rows += ["", "[motion]", "times = [0, 1, 2, 3, 4, 5, 6]"]
+    rows += [f"{name} = {values}" for name, values in ARM_MOTION.items()]
+    (folder / "arm.toml").write_text("\n".join([*rows, ""]))
+
+
+def stage(folder):
+    gears.stage(0).export(str(folder / "stage.step"))
+    centre = gears.MODULE * (gears.SUN + gears.PLANET) / 2
+    n = gears.PLANETS
+    rows = ["# A planetary stage, a whole turn of its carrier: feeler mechanism stage.toml", 'assembly = "stage.step"',
+            "neighbours = true", "", "[links]", 'ring = "ring*"', 'sun = ["sun*", "shaft*"]',
+            'carrier = ["carrier*", "pin*"]']
+    # Spacers and washers lie flat on planets and plates, and are left out.
+    # Equal parts share a product: they are told apart by their numbers.
+    rows += [f'planet{k} = "planet0:{k + 1}"' for k in range(n)]
+    ratio = (gears.SUN + gears.RING) / gears.SUN
+    rows += ["", "[[joint]]", 'link = "carrier"', "turn = [0, 0, 1]",
+             "", "[[joint]]", 'link = "sun"', "turn = [0, 0, 1]", 'follows = "carrier"', f"ratio = {ratio!r}"]
+    for k in range(n):
+        x, y = (centre * f(2 * math.pi * k / n) for f in (math.cos, math.sin))
+        # Seen from the carrier the sun turns by ratio - 1, and the planet the other way.
+        own = -(ratio - 1) * gears.SUN / gears.PLANET
+        rows += ["", "[[joint]]", f'link = "planet{k}"', 'on = "carrier"', "turn = [0, 0, 1]",
+                 f"at = [{x!r}, {y!r}, 0]", 'follows = "carrier"', f"ratio = {own!r}"]
+    rows += ["", "[motion]", f"times = {[float(i) for i in range(9)]}", f"carrier = {[45.0 * i for i in range(9)]}", ""]
+    (folder / "stage.toml").write_text("\n".join(rows))
+
+
+def main():
+    kind, folder = sys.argv[1:]
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    {"arm": arm, "stage": stage}[kind](folder)
+
+
+if __name__ == "__main__":
+    main()
