@@ -12,6 +12,10 @@ use std::collections::HashSet;
 
 /// Points of the grid keep this share of a cell from the trims.
 const BERTH: f64 = 0.3;
+/// Ends of lines this part of a cell apart are one.
+const TOGETHER: f64 = 1e-9;
+/// Places in a cell that are told apart: 2^36.
+const STEPS: f64 = 68_719_476_736.0;
 
 /// A triangulation in the plane where cells are squares.
 struct Plane<'a> {
@@ -21,6 +25,8 @@ struct Plane<'a> {
     /// Of the vertices: parameters, and places in space.
     uv: Vec<P2>,
     points: Vec<P3>,
+    /// Places of corners and of ends of lines.
+    ends: Vec<Point2<f64>>,
     /// Pieces of trims between vertices: the domain is on their left.
     borders: HashSet<(usize, usize)>,
     crossings: usize,
@@ -29,8 +35,30 @@ struct Plane<'a> {
 impl Plane<'_> {
     /// A vertex, at `point` in space if its edge says so.
     fn insert(&mut self, uv: P2, point: Option<P3>) -> Result<FixedVertexHandle, String> {
+        let at = self.place(uv);
+        self.insert_at(at, uv, point)
+    }
+
+    /// The end of a line, which takes the place of another end or corner that is there up to rounding: there
+    /// is no gap between lines then.
+    fn insert_end(&mut self, uv: P2, point: Option<P3>) -> Result<FixedVertexHandle, String> {
+        let at = self.place(uv);
+        let is_near = |p: &&Point2<f64>| (p.x - at.x).abs().max((p.y - at.y).abs()) <= TOGETHER;
+        let known = self.ends.iter().find(is_near).copied();
+        if known.is_none() {
+            self.ends.push(at);
+        }
+        self.insert_at(known.unwrap_or(at), uv, point)
+    }
+
+    fn place(&self, uv: P2) -> Point2<f64> {
         let [u, v] = self.grid;
-        let at = Point2::new(u.pitch * u.position(uv.x), v.pitch * v.position(uv.y));
+        // What is straight up to rounding is straight: no slivers between a trim and the border beside it.
+        let rounded = |x: f64| (x * STEPS).round() / STEPS;
+        Point2::new(rounded(u.pitch * u.position(uv.x)), rounded(v.pitch * v.position(uv.y)))
+    }
+
+    fn insert_at(&mut self, at: Point2<f64>, uv: P2, point: Option<P3>) -> Result<FixedVertexHandle, String> {
         let handle = self.net.insert(at).map_err(|e| format!("{e:?}"))?;
         let here = || self.face.surface.point(self.wrapped(uv));
         if handle.index() == self.uv.len() {
@@ -54,8 +82,10 @@ impl Plane<'_> {
 
     fn add_line(&mut self, line: &[LinePoint]) -> Result<(), String> {
         let mut last: Option<FixedVertexHandle> = None;
-        for p in line {
-            let next = self.insert(p.uv, Some(p.point))?;
+        for (i, p) in line.iter().enumerate() {
+            let is_end = i == 0 || i + 1 == line.len();
+            let next =
+                if is_end { self.insert_end(p.uv, Some(p.point)) } else { self.insert(p.uv, Some(p.point)) }?;
             if let Some(last) = last.filter(|last| *last != next) {
                 let added = self.net.try_add_constraint(last, next);
                 let ends: Vec<(usize, usize)> = added
@@ -154,12 +184,13 @@ pub(super) fn add(
         net: ConstrainedDelaunayTriangulation::new(),
         uv: Vec::new(),
         points: Vec::new(),
+        ends: Vec::new(),
         borders: HashSet::new(),
         crossings: 0,
     };
     // With the corners the triangulation covers the whole rectangle.
     for corner in corners(&face.trim.rect) {
-        plane.insert(corner, None)?;
+        plane.insert_end(corner, None)?;
     }
     lines.iter().try_for_each(|line| plane.add_line(line))?;
     plane.add_grid()?;
