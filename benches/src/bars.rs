@@ -1,6 +1,6 @@
 //! Horizontal bar charts as SVG, with one logarithmic axis.
 
-use feeler_cli::markup::escape;
+use feeler_view::markup::escape;
 use std::fmt::Write as _;
 
 /// Bars that belong together.

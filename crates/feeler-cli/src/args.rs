@@ -35,6 +35,9 @@ pub enum Command {
     Sweep(Sweep),
     /// Whether the parts of a mechanism stay free of each other as it moves
     Mechanism(Mechanism),
+    /// Show solids and what was measured of them on a page that needs nothing beside it, or write them as
+    /// glTF
+    View(View),
     /// Which parts of assemblies touch, clash or come too close
     Clearance(Clearance),
     /// Whether models, verdicts and minima are still what they were
@@ -246,6 +249,9 @@ pub struct Sweep {
     /// Forget everything between two steps; minima are then new in each
     #[arg(long)]
     pub cold: bool,
+    /// Write a page that plays the sweep
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
     /// Draw time, number of minima and smallest distance of every step
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
@@ -276,6 +282,9 @@ pub struct Mechanism {
     /// Draw the margin over time
     #[arg(long, value_name = "FILE.svg", conflicts_with = "grid")]
     pub plot: Option<PathBuf>,
+    /// Write a page that plays the motion
+    #[arg(long, value_name = "FILE.html", conflicts_with = "grid")]
+    pub html: Option<PathBuf>,
     /// Write the margin at each step as CSV
     #[arg(long, value_name = "FILE.csv", conflicts_with = "grid")]
     pub csv: Option<PathBuf>,
@@ -288,6 +297,42 @@ pub struct Mechanism {
     /// One JSON document on stdout instead of a table
     #[arg(long)]
     pub json: bool,
+    /// No messages on stderr but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `feeler view`.
+#[derive(Debug, Args)]
+pub struct View {
+    /// Models: .feeler, or STEP to be prepared in memory
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The page to write, or a binary glTF file
+    #[arg(short, long, value_name = "FILE.html or FILE.glb")]
+    pub output: PathBuf,
+    /// Largest distance (mm) of what is drawn from the solids; default: 1/2000 of the diagonal of each
+    #[arg(long, value_name = "MM", value_parser = positive)]
+    pub chord: Option<f64>,
+    /// Measure parts up to this distance (mm), and store their minima in the page
+    #[arg(long, value_name = "MM", default_value_t = 1.0, value_parser = positive)]
+    pub d_max: f64,
+    /// Play what `sweep --json` has written of the two solids
+    #[arg(long, value_name = "RESULT.json")]
+    pub sweep: Option<PathBuf>,
+    /// Put the runtime into the page, so that it measures any two parts and parts can be dragged: the folder
+    /// of the package for web pages
+    #[arg(long, value_name = "DIR")]
+    pub live: Option<PathBuf>,
+    /// Leave out boxes, cones and leaf areas: a smaller page
+    #[arg(long)]
+    pub plain: bool,
+    /// Move file number N, from 0, by a pose as in `query`; may be given several times
+    #[arg(long, value_name = "N=POSE")]
+    pub pose: Vec<String>,
+    /// How STEP files are read.
+    #[command(flatten)]
+    pub read: ReadArgs,
     /// No messages on stderr but errors
     #[arg(short, long)]
     pub quiet: bool,

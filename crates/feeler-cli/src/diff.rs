@@ -1,12 +1,14 @@
 //! `feeler diff`: what differs between two versions of a model, or of a folder of models.
 
 use crate::args::Diff;
-use crate::page::{Cell, Row};
+use crate::drawing::{self, Drawing};
+use crate::page::{Cell, Row, report};
 use crate::{Outcome, folder, interrupt, table};
 use anyhow::{Context as _, bail, ensure};
 use feeler_compare::{Difference, ModelFacts, Parts, Tolerances, parts};
 use feeler_hierarchy::whole;
 use feeler_import as import;
+use feeler_view::picture::{Part, Scene, Tint, What};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,7 +86,7 @@ pub(crate) fn run(args: &Diff, out: &mut dyn Write, err: &mut dyn Write) -> anyh
         writeln!(err, "feeler: {}", summary(&files))?;
     }
     if let Some(file) = &args.html {
-        let page = html(&files);
+        let page = html(&files, &both, args.read.reading())?;
         whole::write_whole(file, page.as_bytes())
             .with_context(|| format!("{}: cannot be written", file.display()))?;
     }
@@ -217,9 +219,16 @@ fn document(files: &[File]) -> Value {
     json!({ "schema": SCHEMA, "unit": "mm", "files": files.iter().map(one).collect::<Vec<_>>() })
 }
 
-fn html(files: &[File]) -> String {
+/// Files that are drawn: each is read, and prepared if need be, once more.
+const DRAWN: usize = 20;
+
+fn html(files: &[File], both: &BTreeMap<String, Both>, reading: import::Reading) -> anyhow::Result<String> {
+    let mut drawing = Drawing::new(None, false);
     let mut rows = Vec::new();
-    for file in files {
+    for file in files.iter().filter(|f| !f.is_same()) {
+        let is_drawn = drawing.picture.scenes.len() < DRAWN && !drawing.is_full();
+        let scene =
+            both.get(&file.name).filter(|_| is_drawn).and_then(|b| scene(file, b, reading, &mut drawing));
         for [kind, of, what] in file.lines() {
             let cells = vec![
                 Cell::new("path", file.name.as_str()),
@@ -227,8 +236,56 @@ fn html(files: &[File]) -> String {
                 Cell::new("path", of),
                 Cell::new("", what),
             ];
-            rows.push(Row { class: "new", cells });
+            let show = scene.as_ref().map(|(k, paths)| {
+                let parts = drawing::about(paths, of);
+                // One version of a part is not to be seen without the other.
+                let is_few = parts.is_empty() || paths.len() <= 2;
+                drawing.show(*k, if is_few { What::All } else { What::Parts(parts) })
+            });
+            rows.push(Row { class: "new", cells, show });
         }
     }
-    crate::page::page("Differences", &summary(files), &[], &HEADER, &rows)
+    report("Differences", &summary(files), &drawing.failed, (&HEADER, &rows), drawing.finished())
+}
+
+/// The new version, and of the old one what differs, with the parts by their paths in their version. What
+/// cannot be read is not drawn; its row tells why.
+fn scene(
+    file: &File,
+    both: &Both,
+    reading: import::Reading,
+    drawing: &mut Drawing,
+) -> Option<(usize, Vec<Part>)> {
+    let mut load = |path: &Option<PathBuf>, tint| {
+        let (model, _) = import::load_with(path.as_deref()?, reading).ok()?;
+        Some(drawing.parts_of_model(&model, tint))
+    };
+    let (old, mut new) =
+        (load(&both.old, Tint::Old).unwrap_or_default(), load(&both.new, Tint::New).unwrap_or_default());
+    let differs = |parts: &[Part]| -> BTreeSet<usize> {
+        file.lines().iter().flat_map(|[_, subject, _]| drawing::about(parts, subject)).collect()
+    };
+    // Where nothing is told of a part it is the same, and drawn once.
+    let is_whole_file = matches!(file.outcome, FileOutcome::Added | FileOutcome::Removed);
+    let [in_old, mut in_new] = [&old, &new].map(|parts| differs(parts));
+    // The only part of a file is compared with the only part of the other, whatever they are called.
+    if let ([_], [_]) = (old.as_slice(), new.as_slice()) {
+        in_new.extend(in_old.iter().copied());
+    }
+    for (i, part) in new.iter_mut().enumerate() {
+        if !in_new.contains(&i) && !is_whole_file {
+            part.tint = Tint::Own;
+        }
+    }
+    new.extend(
+        old.into_iter().enumerate().filter(|(i, _)| in_old.contains(i) || is_whole_file).map(|(_, p)| p),
+    );
+    if new.is_empty() {
+        return None;
+    }
+    let by_path = new.clone();
+    for part in new.iter_mut().filter(|p| p.tint == Tint::Old) {
+        part.path = format!("old version/{}", part.path);
+    }
+    Some((drawing.add(Scene { name: file.name.clone(), parts: new, ..Scene::default() }), by_path))
 }

@@ -7,16 +7,17 @@ pub mod args;
 mod clearance;
 pub mod color;
 mod diff;
+mod drawing;
 mod features;
 mod folder;
 pub mod inspect;
 mod interrupt;
 mod manual;
-pub mod markup;
 mod mass;
 mod mechanism;
 mod page;
 mod passage;
+mod playback;
 mod plot;
 pub mod pose;
 pub mod preprocess;
@@ -28,6 +29,7 @@ pub mod table;
 pub mod trajectory;
 mod tree;
 mod verdict;
+mod view;
 
 use std::process::ExitCode;
 
@@ -67,6 +69,7 @@ pub fn run(
         args::Command::Query(a) => query::run(a, out, err),
         args::Command::Sweep(a) => sweep::run(a, out, err),
         args::Command::Mechanism(a) => mechanism::run(a, out, err),
+        args::Command::View(a) => view::run(a, err),
         args::Command::Clearance(a) => clearance::run(a, out, err),
         args::Command::Regress(a) => regress::run(a, out, err),
         args::Command::Diff(a) => diff::run(a, out, err),

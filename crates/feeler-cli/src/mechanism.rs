@@ -1,10 +1,12 @@
 //! `feeler mechanism`: margins of moving parts over time, and proofs that they stay free.
 
 use crate::args::Mechanism as Arguments;
-use crate::clearance::number_equal;
+use crate::clearance::parts::number_equal;
+use crate::drawing::{self, Drawing};
+use crate::page::{Cell, Row, report};
 use crate::{Outcome, passage, plot, table};
 use anyhow::{Context as _, bail, ensure};
-use feeler_geom::Pose;
+use feeler_geom::{P3, Pose};
 use feeler_hierarchy::whole::write_whole;
 use feeler_import as import;
 use feeler_mechanism::file::{self, Written};
@@ -13,6 +15,7 @@ use feeler_runtime::{
     Body, ContactPair, Passage, PassageOptions, PassageOutcome, Path as MotionPath, QueryOptions, Status,
     time_of_contact,
 };
+use feeler_view::picture;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -32,11 +35,21 @@ struct Part {
 /// What is known of two parts.
 struct PairResult {
     parts: [usize; 2],
-    /// At each step the smallest distance within reach, and whether they interfere.
-    steps: Vec<(Option<f64>, bool)>,
+    steps: Vec<Step>,
     passage: Option<Passage>,
 }
 
+/// What is known of two parts at one step.
+#[derive(Clone, Copy, Default)]
+struct Step {
+    /// Smallest distance, if it is within reach.
+    distance: Option<f64>,
+    interferes: bool,
+    /// Where it is.
+    nearest: Option<[P3; 2]>,
+}
+
+const PAIR_HEADER: [&str; 6] = ["a", "b", "smallest mm", "at s", "steps that interfere", "between steps"];
 /// Names of parts that an error lists.
 const LISTED: usize = 40;
 /// Combinations of a grid.
@@ -91,6 +104,11 @@ pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) ->
         let svg = plot::stacked(&[panel], &plot::Axis { label: "time (s)".into(), last: last.time });
         write_whole(file, svg.as_bytes())
             .with_context(|| format!("{}: cannot write the plot", file.display()))?;
+    }
+    if let Some(file) = &args.html {
+        let name = written_name(&args.file);
+        write_whole(file, page(&name, &results, &parts, &margins, &poses)?.as_bytes())
+            .with_context(|| format!("{}: cannot write the page", file.display()))?;
     }
     if args.json {
         serde_json::to_writer(&mut *out, &document(args, &results, &parts, &margins, &poses))?;
@@ -266,11 +284,15 @@ fn measure(
         let (box_a, box_b) = (a.body.posed_bounds(&pose_a), b.body.posed_bounds(&pose_b));
         let gap = (box_a.min - box_b.max).sup(&(box_b.min - box_a.max)).map(|x| x.max(0.0)).norm();
         if gap > args.d_max {
-            steps.push((None, false));
+            steps.push(Step::default());
             continue;
         }
         contact_pair.query(&pose_a, &pose_b, &options).with_context(named)?;
-        steps.push((contact_pair.min_distance(), contact_pair.status() == Some(Status::Interfering)));
+        steps.push(Step {
+            distance: contact_pair.min_distance(),
+            interferes: contact_pair.status() == Some(Status::Interfering),
+            nearest: contact_pair.lmds().first().map(|l| [l.point_a, l.point_b]),
+        });
     }
     let passage = match paths.filter(|_| !args.no_proof) {
         None => None,
@@ -287,7 +309,7 @@ fn measure(
 fn margins(results: &[PairResult], steps: usize) -> Vec<Option<(f64, usize)>> {
     let at = |i: usize| {
         let of = |(k, r): (usize, &PairResult)| {
-            let (distance, interferes) = r.steps[i];
+            let Step { distance, interferes, .. } = r.steps[i];
             if interferes { Some((0.0, k)) } else { distance.map(|d| (d.max(0.0), k)) }
         };
         results.iter().enumerate().filter_map(of).min_by(|x, y| x.0.total_cmp(&y.0))
@@ -303,7 +325,13 @@ fn csv(margins: &[Option<(f64, usize)>], poses: &[Moment], results: &[PairResult
         let row = match margin {
             Some((distance, k)) => {
                 let [a, b] = results[*k].parts.map(|p| parts[p].name.clone());
-                [moment.time.to_string(), distance.to_string(), a, b, results[*k].steps[i].1.to_string()]
+                [
+                    moment.time.to_string(),
+                    distance.to_string(),
+                    a,
+                    b,
+                    results[*k].steps[i].interferes.to_string(),
+                ]
             }
             None => [moment.time.to_string(), String::new(), String::new(), String::new(), "false".into()],
         };
@@ -316,8 +344,8 @@ fn csv(margins: &[Option<(f64, usize)>], poses: &[Moment], results: &[PairResult
 
 /// The smallest distance of a pair, when, and how many steps interfere.
 fn smallest(result: &PairResult, poses: &[Moment]) -> (Option<(f64, f64)>, usize) {
-    let measured = result.steps.iter().zip(poses).filter_map(|((d, _), m)| d.map(|d| (d, m.time)));
-    let met = result.steps.iter().filter(|s| s.1).count();
+    let measured = result.steps.iter().zip(poses).filter_map(|(s, m)| s.distance.map(|d| (d, m.time)));
+    let met = result.steps.iter().filter(|s| s.interferes).count();
     (measured.min_by(|x, y| x.0.total_cmp(&y.0)), met)
 }
 
@@ -343,8 +371,7 @@ fn write_table(
         least.is_some() || met > 0 || r.passage.as_ref().is_some_and(|p| p.outcome != PassageOutcome::Free)
     };
     let rows: Vec<_> = results.iter().filter(tells).map(row).collect();
-    let header = ["a", "b", "smallest mm", "at s", "steps that interfere", "between steps"];
-    write!(out, "{}", table::render(&header, &rows))?;
+    write!(out, "{}", table::render(&PAIR_HEADER, &rows))?;
     let far = results.len() - rows.len();
     if far > 0 {
         writeln!(out, "{far} other pairs are never within reach")?;
@@ -372,7 +399,7 @@ fn tell(
         None => writeln!(out, "; nothing within reach")?,
     }
     if args.grid.is_some() {
-        let meets = |i: usize| results.iter().any(|r| r.steps[i].1);
+        let meets = |i: usize| results.iter().any(|r| r.steps[i].interferes);
         let met = (0..poses.len()).filter(|i| meets(*i)).count();
         writeln!(out, "{met} poses of the grid interfere")?;
     } else if !args.no_proof {
@@ -386,6 +413,90 @@ fn tell(
         }
     }
     Ok(())
+}
+
+fn written_name(file: &Path) -> String {
+    file.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned())
+}
+
+/// The motion as it is played, with a row for each pair.
+fn page(
+    name: &str,
+    results: &[PairResult],
+    parts: &[Part],
+    margins: &[Option<(f64, usize)>],
+    poses: &[Moment],
+) -> anyhow::Result<String> {
+    let mut drawing = Drawing::new(None, false);
+    let shapes = drawing.shapes_of_bodies(parts.iter().map(|p| &p.body));
+    let part = |(p, shape): (&Part, usize)| picture::Part {
+        track: Some(p.link),
+        ..drawing::still(&p.name, shape, p.own)
+    };
+    // Where a pair is nearest, and the step.
+    let nearest = |r: &PairResult| {
+        let at = |i: usize| Some((r.steps[i].distance?, i));
+        (0..poses.len()).filter_map(at).min_by(|x, y| x.0.total_cmp(&y.0))
+    };
+    let pair = |r: &PairResult| {
+        let met = r.steps.iter().any(|s| s.interferes);
+        let minimum = nearest(r).and_then(|(distance, i)| {
+            let points = r.steps[i].nearest?;
+            Some(picture::Minimum { distance, points, features: Default::default(), class: "nearest" })
+        });
+        picture::Pair {
+            parts: r.parts,
+            status: if met { "interfering" } else { "separated" }.to_owned(),
+            minima: minimum.into_iter().collect(),
+            more: 0,
+            witness: None,
+        }
+    };
+    let links = poses.first().map_or(0, |p| p.links.len());
+    let minima = |(i, margin): (usize, &Option<(f64, usize)>)| {
+        margin.and_then(|(_, k)| results[k].steps[i].nearest).into_iter().collect()
+    };
+    let motion = picture::Motion {
+        times: poses.iter().map(|p| p.time).collect(),
+        unit: "s",
+        tracks: (0..links).map(|link| poses.iter().map(|p| p.links[link]).collect()).collect(),
+        margin: margins.iter().map(|m| m.map(|m| m.0)).collect(),
+        interfering: (0..poses.len()).filter(|i| results.iter().any(|r| r.steps[*i].interferes)).collect(),
+        minima: margins.iter().enumerate().map(minima).collect(),
+    };
+    let scene = picture::Scene {
+        name: name.to_owned(),
+        parts: parts.iter().zip(shapes).map(part).collect(),
+        pairs: results.iter().map(pair).collect(),
+        motion: Some(motion),
+    };
+    let scene = drawing.add(scene);
+    let row = |(k, r): (usize, &PairResult)| {
+        let [a, b] = r.parts.map(|i| parts[i].name.as_str());
+        let (least, met) = smallest(r, poses);
+        let [distance, when] = match least {
+            Some((d, t)) => [format!("{d:.6}"), format!("{t:.4}")],
+            None => ["-".to_owned(), "-".to_owned()],
+        };
+        let told = r.passage.as_ref().map_or_else(|| "-".to_owned(), |p| passage::text(p, " s"));
+        let cells = vec![
+            Cell::new("path", a),
+            Cell::new("path", b),
+            Cell::new("n", distance),
+            Cell::new("n", when),
+            Cell::new("n", met.to_string()),
+            Cell::new("", told),
+        ];
+        let step = nearest(r).map(|(_, i)| i);
+        let class = if met > 0 { "new" } else { "" };
+        Row { class, cells, show: Some(drawing.show(scene, picture::What::Pair(k, step))) }
+    };
+    let rows: Vec<Row> = results.iter().enumerate().map(row).collect();
+    let least = margins.iter().filter_map(|m| m.map(|(d, _)| d)).min_by(f64::total_cmp);
+    let least =
+        least.map_or_else(|| "nothing within reach".to_owned(), |d| format!("smallest margin {d:.9} mm"));
+    let summary = format!("{} steps of {} pairs; {least}", poses.len(), results.len());
+    report(name, &summary, &drawing.failed, (&PAIR_HEADER, &rows), drawing.finished())
 }
 
 fn document(
@@ -419,7 +530,7 @@ fn document(
 
 fn outcome(results: &[PairResult]) -> Outcome {
     let of_pair = |r: &PairResult| {
-        let meets = r.steps.iter().any(|s| s.1).then_some(Status::Interfering);
+        let meets = r.steps.iter().any(|s| s.interferes).then_some(Status::Interfering);
         [meets, r.passage.as_ref().map(passage::status)]
     };
     crate::verdict::outcome(results.iter().flat_map(of_pair).flatten().map(Some))

@@ -1,27 +1,15 @@
 //! One page with a table that sorts itself, which needs nothing beside it.
 
-use crate::markup::escape;
+use feeler_view::markup::escape;
+use feeler_view::page;
+use feeler_view::picture::Picture;
 use std::fmt::Write as _;
-
-const STYLE: &str = "\
-:root{color-scheme:light dark;--line:#8884;--bad:#c33;--odd:#b60;--good:#283}
-@media(prefers-color-scheme:dark){:root{--bad:#f77;--odd:#fb5;--good:#7c8}}
-body{font:15px/1.45 system-ui,sans-serif;max-width:80em;margin:2em auto;padding:0 1em}
-h1{font-size:1.5em}.wide{overflow-x:auto}
-table{border-collapse:collapse;width:100%}
-th,td{text-align:left;padding:.25em .8em .25em 0;border-bottom:1px solid var(--line);vertical-align:top}
-th{cursor:pointer;white-space:nowrap;user-select:none}th[aria-sort=ascending]:after{content:' ▲'}
-th[aria-sort=descending]:after{content:' ▼'}
-td.n{text-align:right;font-variant-numeric:tabular-nums}td.path{overflow-wrap:anywhere;min-width:9em}
-tr.new td:first-child{color:var(--bad);font-weight:600}
-.interfering{color:var(--bad)}.undecided,.failed{color:var(--odd)}.touching{color:var(--good)}
-";
 
 /// A click on a heading sorts by it, by number where both cells are, by text else; empty cells stay below.
 const SCRIPT: &str = "\
-for(const [i,th] of document.querySelectorAll('th').entries())th.onclick=()=>{
-const body=document.querySelector('tbody'),down=th.getAttribute('aria-sort')==='ascending';
-for(const o of document.querySelectorAll('th'))o.removeAttribute('aria-sort');
+for(const [i,th] of document.querySelectorAll('table.sorts th').entries())th.onclick=()=>{
+const body=document.querySelector('table.sorts tbody'),down=th.getAttribute('aria-sort')==='ascending';
+for(const o of document.querySelectorAll('table.sorts th'))o.removeAttribute('aria-sort');
 th.setAttribute('aria-sort',down?'descending':'ascending');
 const text=r=>r.cells[i].textContent,value=r=>parseFloat(text(r));
 const sign=down?-1:1,empty=t=>t===''||t==='-';
@@ -36,6 +24,8 @@ pub(crate) struct Row {
     /// `new` for what calls for somebody to look.
     pub(crate) class: &'static str,
     pub(crate) cells: Vec<Cell>,
+    /// What it shows in the picture when it is clicked: an index of the picture's shows.
+    pub(crate) show: Option<usize>,
 }
 
 /// A cell: its class (`n` for numbers, `path` for what may be broken anywhere), and its text.
@@ -51,34 +41,38 @@ impl Cell {
     }
 }
 
-/// A page under a title: a summary, what went wrong as a whole, and the table.
-pub(crate) fn page(title: &str, summary: &str, wrong: &[String], header: &[&str], rows: &[Row]) -> String {
-    let mut page = String::from(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n",
-    );
-    let title = escape(title);
+/// A page under a title: a picture, a summary, what went wrong as a whole, and the table.
+pub(crate) fn report(
+    title: &str,
+    summary: &str,
+    wrong: &[String],
+    (header, rows): (&[&str], &[Row]),
+    picture: Option<&Picture>,
+) -> anyhow::Result<String> {
+    let mut body = String::new();
     // Writing to a string cannot fail.
-    let _ = write!(page, "<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n");
-    let _ = write!(page, "<h1>{title}</h1>\n<p>{}</p>\n", escape(summary));
+    let _ = write!(body, "<h1>{}</h1>\n<p>{}</p>\n", escape(title), escape(summary));
     for what in wrong {
-        let _ = writeln!(page, "<p class=\"interfering\">{}</p>", escape(what));
+        let _ = writeln!(body, "<p class=\"interfering\">{}</p>", escape(what));
     }
-    page.push_str("<div class=\"wide\"><table>\n<thead><tr>");
-    for name in header {
-        let _ = write!(page, "<th>{}</th>", escape(name));
-    }
-    page.push_str("</tr></thead>\n<tbody>\n");
+    body.push_str("<div class=\"wide\"><table class=\"sorts\">\n<thead><tr>");
     let class = |c: &str| if c.is_empty() { String::new() } else { format!(" class=\"{c}\"") };
-    for row in rows {
-        let _ = write!(page, "<tr{}>", class(row.class));
-        for cell in &row.cells {
-            let _ = write!(page, "<td{}>{}</td>", class(cell.class), escape(&cell.text));
-        }
-        page.push_str("</tr>\n");
+    for (k, name) in header.iter().enumerate() {
+        // Headings of numbers stand over them.
+        let of = rows.first().and_then(|r| r.cells.get(k)).filter(|c| c.class == "n").map_or("", |c| c.class);
+        let _ = write!(body, "<th{}>{}</th>", class(of), escape(name));
     }
-    page.push_str("</tbody></table></div>\n<script>\n");
-    page.push_str(SCRIPT);
-    page.push_str("</script>\n</body>\n</html>\n");
-    page
+    body.push_str("</tr></thead>\n<tbody>\n");
+    for row in rows {
+        let show = row.show.map_or_else(String::new, |k| format!(" data-show=\"{k}\""));
+        let _ = write!(body, "<tr{}{show}>", class(row.class));
+        for cell in &row.cells {
+            let _ = write!(body, "<td{}>{}</td>", class(cell.class), escape(&cell.text));
+        }
+        body.push_str("</tr>\n");
+    }
+    body.push_str("</tbody></table></div>\n<script>\n");
+    body.push_str(SCRIPT);
+    body.push_str("</script>\n");
+    Ok(page::page(title, &body, picture)?)
 }

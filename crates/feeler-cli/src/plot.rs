@@ -1,6 +1,6 @@
 //! Line charts as SVG: a few panels over one axis.
 
-use crate::markup::escape;
+use feeler_view::markup::escape;
 use std::fmt::Write as _;
 
 /// The axis that all panels share, from 0.

@@ -57,13 +57,15 @@ pub(crate) struct Two {
     pub own_a: Pose,
     pub body_b: Arc<Body>,
     pub own_b: Pose,
+    /// Their numbers in their files.
+    pub indices: [usize; 2],
 }
 
 /// Loads both solids.
 pub(crate) fn load(args: &PairArgs, err: &mut dyn Write) -> anyhow::Result<Two> {
-    let (body_a, own_a) = load_solid(&args.a, ("--solid-a", args.solid_a.as_deref()), args, err)?;
-    let (body_b, own_b) = load_solid(&args.b, ("--solid-b", args.solid_b.as_deref()), args, err)?;
-    Ok(Two { body_a, own_a, body_b, own_b })
+    let (body_a, own_a, a) = load_solid(&args.a, ("--solid-a", args.solid_a.as_deref()), args, err)?;
+    let (body_b, own_b, b) = load_solid(&args.b, ("--solid-b", args.solid_b.as_deref()), args, err)?;
+    Ok(Two { body_a, own_a, body_b, own_b, indices: [a, b] })
 }
 
 /// What the command line asks of a query.
@@ -91,23 +93,23 @@ pub(crate) fn threads(args: &PairArgs) -> anyhow::Result<rayon::ThreadPool> {
     pool.build().context("cannot start the threads of --threads")
 }
 
-/// One solid of a file, ready for queries, with the pose that the file gives it.
+/// One solid of a file, ready for queries, with the pose that the file gives it, and its number there.
 fn load_solid(
     path: &Path,
     (option, which): (&str, Option<&str>),
     args: &PairArgs,
     err: &mut dyn Write,
-) -> anyhow::Result<(Arc<Body>, Pose)> {
+) -> anyhow::Result<(Arc<Body>, Pose, usize)> {
     let (mut model, note) = import::load_with(path, args.read.reading())?;
     if let Some(note) = note.filter(|_| !args.quiet) {
         writeln!(err, "feeler: {note}")?;
     }
-    let index = find_instance(&model, option, which);
-    let instance = &model.instances[index.with_context(|| path.display().to_string())?];
+    let index = find_instance(&model, option, which).with_context(|| path.display().to_string())?;
+    let instance = &model.instances[index];
     let own = instance.pose();
     let hierarchy = model.solids.swap_remove(instance.solid as usize);
     let body = Body::new(hierarchy).with_context(|| path.display().to_string())?;
-    Ok((Arc::new(body), own))
+    Ok((Arc::new(body), own, index))
 }
 
 /// The instance that is meant: by index, name or path; the only one where nothing is said. `option` is how to

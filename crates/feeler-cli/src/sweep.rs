@@ -1,11 +1,15 @@
 //! `feeler sweep`: queries along a trajectory.
 
 use crate::args::Sweep;
+use crate::drawing::{self, Drawing};
+use crate::page::{Cell, Row, report};
+use crate::playback::{self, Played};
 use crate::query::{self, Certificate};
 use crate::trajectory::{self, Trajectory};
 use crate::{Outcome, passage, plot, table, verdict};
 use anyhow::{Context as _, ensure};
-use feeler_runtime::{ContactPair, PassageOptions, Status, time_of_contact};
+use feeler_runtime::{Body, ContactPair, PassageOptions, Status, time_of_contact};
+use feeler_view::picture::{Part, Scene, What};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::time::Instant;
@@ -21,6 +25,8 @@ struct Frame {
     answer: Value,
     /// Of a certified sweep.
     certificate: Option<Certificate>,
+    /// Only for a page.
+    played: Option<Played>,
 }
 
 pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
@@ -49,6 +55,7 @@ pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> any
             count: pair.lmds().len(),
             answer: if args.pair.json { answer(&pair, args.pair.top) } else { Value::Null },
             certificate: args.pair.certified.then(|| Certificate::of(&pair.stats())),
+            played: args.html.is_some().then(|| Played::of(&pair, [*a, *b])),
         });
     }
     let passage = if args.proof {
@@ -66,8 +73,23 @@ pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> any
         feeler_hierarchy::whole::write_whole(file, svg.as_bytes())
             .with_context(|| format!("{}: cannot write the plot", file.display()))?;
     }
+    if let Some(file) = &args.html {
+        let told = passage.as_ref().map(|p| passage::text(p, unit(&steps)));
+        let page = page(args, &two, &mut frames, &steps, told)?;
+        feeler_hierarchy::whole::write_whole(file, page.as_bytes())
+            .with_context(|| format!("{}: cannot write the page", file.display()))?;
+    }
     if args.pair.json {
         let mut document = document(&frames);
+        for (frame, (a, b)) in
+            document["frames"].as_array_mut().into_iter().flatten().zip(steps.a.iter().zip(&steps.b))
+        {
+            playback::put_poses(frame, [a, b]);
+        }
+        let solid = |file: &std::path::Path, solid: usize| json!({ "file": file, "solid": solid });
+        document["a"] = solid(&args.pair.a, two.indices[0]);
+        document["b"] = solid(&args.pair.b, two.indices[1]);
+        document["dt"] = steps.dt.into();
         if let Some(p) = &passage {
             document["motion"] = passage::json(p);
         }
@@ -76,15 +98,58 @@ pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> any
     } else {
         write_table(&frames, out)?;
         if let Some(p) = &passage {
-            writeln!(
-                out,
-                "between the steps: {}",
-                passage::text(p, if steps.dt.is_some() { " s" } else { "" })
-            )?;
+            writeln!(out, "between the steps: {}", passage::text(p, unit(&steps)))?;
         }
     }
     let between = passage.iter().map(|p| Some(passage::status(p)));
     Ok(verdict::outcome(frames.iter().map(|f| f.status).chain(between)))
+}
+
+/// Unit of times behind numbers.
+fn unit(steps: &Trajectory) -> &'static str {
+    if steps.dt.is_some() { " s" } else { "" }
+}
+
+/// The sweep as it is played, with a row for each step.
+fn page(
+    args: &Sweep,
+    two: &query::Two,
+    frames: &mut [Frame],
+    steps: &Trajectory,
+    told: Option<String>,
+) -> anyhow::Result<String> {
+    let mut drawing = Drawing::new(None, true);
+    let shapes = drawing.shapes_of_bodies([&two.body_a, &two.body_b]);
+    let part = |k: usize, file: &std::path::Path, body: &Body, own| {
+        let stem = file.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+        let name = &body.hierarchy().info.name;
+        let path = if name.is_empty() { stem } else { format!("{stem}/{name}") };
+        Part { track: Some(k), ..drawing::still(&path, shapes[k], own) }
+    };
+    let parts =
+        vec![part(0, &args.pair.a, &two.body_a, two.own_a), part(1, &args.pair.b, &two.body_b, two.own_b)];
+    let played: Vec<Played> = frames.iter_mut().filter_map(|f| f.played.take()).collect();
+    let motion = Some(playback::motion(played, steps.dt));
+    let scene = drawing.add(Scene { parts, motion, ..Scene::default() });
+    let row = |(i, f): (usize, &Frame)| {
+        let status = verdict::status_name(f.status);
+        let distance = f.min_distance.map_or_else(|| "-".to_owned(), |d| format!("{d:.9}"));
+        let cells = vec![
+            Cell::new("n", i.to_string()),
+            Cell::new(status, status),
+            Cell::new("n", distance),
+            Cell::new("n", f.count.to_string()),
+        ];
+        Row { cells, show: Some(drawing.show(scene, What::Step(i))), ..Row::default() }
+    };
+    let rows: Vec<Row> = frames.iter().enumerate().map(row).collect();
+    let nearest = frames.iter().filter_map(|f| f.min_distance).min_by(f64::total_cmp);
+    let nearest =
+        nearest.map_or_else(|| "nothing within reach".to_owned(), |d| format!("smallest distance {d:.9} mm"));
+    let told = told.map_or_else(String::new, |t| format!("; between the steps: {t}"));
+    let summary = format!("{} steps, {nearest}{told}", frames.len());
+    let header = ["step", "status", "min distance mm", "minima"];
+    report("Sweep", &summary, &drawing.failed, (&header, &rows), drawing.finished())
 }
 
 /// The poses of a trajectory or of a joint.

@@ -1,4 +1,5 @@
-//! Makes the package that a web page loads.
+//! Makes the package that a web page loads: modules, and below `classic` a script for pages that may not load
+//! modules, as pages from disk.
 //!
 //! ```text
 //! cargo build --release -p feeler-wasm --target wasm32-unknown-unknown
@@ -13,5 +14,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
     bindgen.input_path(wasm).web(true)?.omit_default_module_path(false);
     bindgen.typescript(true).out_name("feeler").generate(out)?;
+    let mut classic = wasm_bindgen_cli_support::Bindgen::new();
+    classic.input_path(wasm).no_modules(true)?.typescript(false).out_name("feeler");
+    classic.generate(std::path::Path::new(out).join("classic"))?;
     Ok(())
 }

@@ -5,70 +5,75 @@ use super::rules::Matches;
 use anyhow::Context as _;
 use feeler_geom::{P3, Pose};
 use feeler_runtime::{
-    Contact, ContactPair, FeatureRef, LmdClass, QueryOptions, Scene, Status, Undecided, Witness,
+    Contact, ContactPair, FeatureRef, Lmd, LmdClass, QueryOptions, Scene, Status, Undecided, Witness,
 };
 use indicatif::{ParallelProgressIterator as _, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 use std::io::IsTerminal as _;
 
+/// Minima of a pair that are kept for its picture.
+const LISTED: usize = 50;
+
 /// What is asked of every pair.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Request {
+pub(crate) struct Request {
     /// Distance (mm) within which parts are measured.
-    pub(super) d_max: f64,
-    pub(super) tolerance: Option<f64>,
-    pub(super) quiet: bool,
+    pub(crate) d_max: f64,
+    pub(crate) tolerance: Option<f64>,
+    pub(crate) quiet: bool,
 }
 
 /// How many pairs there are.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
-    pub(super) all: usize,
+pub(crate) struct Counts {
+    pub(crate) all: usize,
     /// Left alone because somebody said so.
-    pub(super) ignored: usize,
+    pub(crate) ignored: usize,
     /// Within the distance asked for.
-    pub(super) near: usize,
+    pub(crate) near: usize,
 }
 
 /// Where two parts come nearest.
 #[derive(Clone, Debug)]
-pub(super) struct Nearest {
-    pub(super) distance: f64,
-    pub(super) points: [P3; 2],
-    pub(super) features: [FeatureRef; 2],
+pub(crate) struct Nearest {
+    pub(crate) distance: f64,
+    pub(crate) points: [P3; 2],
+    pub(crate) features: [FeatureRef; 2],
 }
 
 /// What is known of a pair.
 #[derive(Clone, Debug)]
-pub(super) struct Measured {
+pub(crate) struct Measured {
     /// Indices of the parts, ascending.
-    pub(super) parts: [usize; 2],
-    pub(super) status: Status,
+    pub(crate) parts: [usize; 2],
+    pub(crate) status: Status,
     /// Smallest minimum within the distance asked for.
-    pub(super) nearest: Option<Nearest>,
+    pub(crate) nearest: Option<Nearest>,
     /// Number of minima.
-    pub(super) minima: usize,
+    pub(crate) minima: usize,
+    /// The nearest of them.
+    pub(crate) listed: Vec<Lmd>,
     /// Lengths (mm) below this counted as zero.
-    pub(super) tolerance: f64,
+    pub(crate) tolerance: f64,
     /// Of parts that touch.
-    pub(super) contacts: Vec<Contact>,
+    pub(crate) contacts: Vec<Contact>,
     /// Of parts that interfere.
-    pub(super) witness: Option<Witness>,
-    pub(super) crossing: Vec<(FeatureRef, FeatureRef)>,
-    pub(super) undecided: Vec<Undecided>,
+    pub(crate) witness: Option<Witness>,
+    pub(crate) crossing: Vec<(FeatureRef, FeatureRef)>,
+    pub(crate) undecided: Vec<Undecided>,
     /// Why it could not be measured; the rest means nothing then.
-    pub(super) failed: Option<String>,
+    pub(crate) failed: Option<String>,
 }
 
 impl Measured {
     /// Depth (mm) below which no translation parts them; 0 where there is none.
-    pub(super) fn depth(&self) -> f64 {
+    pub(crate) fn depth(&self) -> f64 {
         self.witness.map_or(0.0, |w| w.inside_a + w.inside_b)
     }
 }
 
 /// All near pairs, ascending.
-pub(super) fn measure(
+pub(crate) fn measure(
     parts: &[Part],
     matches: &Matches<'_>,
     request: &Request,
@@ -108,6 +113,7 @@ fn one(which: [usize; 2], parts: &[Part], options: &QueryOptions) -> Measured {
         status: Status::Undecided,
         nearest: None,
         minima: 0,
+        listed: Vec::new(),
         tolerance: 0.0,
         contacts: Vec::new(),
         witness: None,
@@ -131,6 +137,7 @@ fn fill(
     measured.status = pair.status().unwrap_or(Status::Undecided);
     measured.tolerance = pair.tolerances().tol;
     measured.minima = pair.lmds().len();
+    measured.listed = pair.lmds().iter().take(LISTED).copied().collect();
     let nearest = pair.lmds().iter().find(|l| l.class != LmdClass::Quasi);
     measured.nearest = nearest.map(|l| Nearest {
         distance: l.distance,

@@ -3,14 +3,12 @@
 mod baseline;
 mod finding;
 mod findings;
-mod html;
+pub(crate) mod html;
 mod junit;
-mod measure;
+pub(crate) mod measure;
 mod output;
-mod parts;
-
-pub(crate) use parts::number_equal;
-mod rules;
+pub(crate) mod parts;
+pub(crate) mod rules;
 
 use crate::args::Clearance;
 use crate::{Outcome, interrupt};
@@ -65,7 +63,9 @@ pub(crate) fn run(args: &Clearance, out: &mut dyn Write, err: &mut dyn Write) ->
     let d_max = d_max(args.d_max, &rules)?;
     interrupt::tidy_up_on_interrupt();
 
-    let (parts, left_out) = parts(args, err)?;
+    let (parts, left_out) = parts(&args.files, &args.pose, args.read.reading(), |line| {
+        if args.quiet { Ok(()) } else { writeln!(err, "feeler: {line}") }
+    })?;
     let request = Request { d_max, tolerance: args.tolerance.or(rules.tolerance), quiet: args.quiet };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.map_or(0, usize::from));
     let pool = pool.build().context("cannot start the threads of --threads")?;
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Clearance, out: &mut dyn Write, err: &mut dyn Write) ->
         write(file, junit::report(&checked)?)?;
     }
     if let Some(file) = &args.html {
-        write(file, html::page(&checked).into_bytes())?;
+        write(file, html::page(&checked)?.into_bytes())?;
     }
     if let (Some(file), true) = (&args.baseline, args.bless) {
         write(file, Baseline::of(&checked).to_bytes()?)?;

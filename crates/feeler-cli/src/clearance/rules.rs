@@ -45,7 +45,7 @@ fn any() -> String {
 /// Whether parts may touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Touching {
+pub(crate) enum Touching {
     Allowed,
     Required,
     Forbidden,
@@ -54,7 +54,7 @@ pub(super) enum Touching {
 /// Whether parts may interfere, as threads do that are drawn as cylinders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Interfering {
+pub(crate) enum Interfering {
     Allowed,
     #[default]
     Forbidden,
@@ -62,12 +62,12 @@ pub(super) enum Interfering {
 
 /// What is asked of a pair.
 #[derive(Clone, Debug)]
-pub(super) struct Rule {
-    pub(super) name: String,
+pub(crate) struct Rule {
+    pub(crate) name: String,
     /// Smallest distance (mm) of parts that do not touch.
-    pub(super) min: Option<f64>,
-    pub(super) touching: Touching,
-    pub(super) interfering: Interfering,
+    pub(crate) min: Option<f64>,
+    pub(crate) touching: Touching,
+    pub(crate) interfering: Interfering,
     pair: PairOf,
 }
 
@@ -78,9 +78,9 @@ struct PairOf([GlobMatcher; 2]);
 /// All rules. The first one that names a pair decides about it; of pairs that none names, only interference
 /// is a finding.
 #[derive(Debug)]
-pub(super) struct Rules {
-    pub(super) d_max: Option<f64>,
-    pub(super) tolerance: Option<f64>,
+pub(crate) struct Rules {
+    pub(crate) d_max: Option<f64>,
+    pub(crate) tolerance: Option<f64>,
     ignore: Vec<PairOf>,
     only: Vec<PairOf>,
     rules: Vec<Rule>,
@@ -88,7 +88,7 @@ pub(super) struct Rules {
 
 /// Which parts each pattern fits: found out once, asked for every pair.
 #[derive(Debug)]
-pub(super) struct Matches<'a> {
+pub(crate) struct Matches<'a> {
     rules: Vec<(&'a Rule, [Vec<bool>; 2])>,
     ignore: Vec<[Vec<bool>; 2]>,
     only: Vec<[Vec<bool>; 2]>,
@@ -96,7 +96,7 @@ pub(super) struct Matches<'a> {
 
 impl Rules {
     /// Rules of a file, with the options `--ignore` and `--only`: `A` or `A=B`.
-    pub(super) fn new(file: Option<&Path>, ignore: &[String], only: &[String]) -> anyhow::Result<Self> {
+    pub(crate) fn new(file: Option<&Path>, ignore: &[String], only: &[String]) -> anyhow::Result<Self> {
         let written = match file {
             Some(file) => {
                 let text = std::fs::read_to_string(file);
@@ -131,11 +131,11 @@ impl Rules {
     }
 
     /// Largest distance that some rule asks for.
-    pub(super) fn largest_min(&self) -> Option<f64> {
+    pub(crate) fn largest_min(&self) -> Option<f64> {
         self.rules.iter().filter_map(|r| r.min).reduce(f64::max)
     }
 
-    pub(super) fn matches(&self, parts: &[Part]) -> Matches<'_> {
+    pub(crate) fn matches(&self, parts: &[Part]) -> Matches<'_> {
         let of = |pairs: &[PairOf]| pairs.iter().map(|p| p.fits(parts)).collect();
         Matches {
             rules: self.rules.iter().map(|r| (r, r.pair.fits(parts))).collect(),
@@ -187,23 +187,23 @@ fn fit([a, b]: &[Vec<bool>; 2], i: usize, j: usize) -> bool {
 }
 
 /// A part, and those of which it should touch one.
-pub(super) type Wanted = (usize, Vec<usize>);
+pub(crate) type Wanted = (usize, Vec<usize>);
 
 impl<'a> Matches<'a> {
     /// Whether nothing is asked of a pair.
-    pub(super) fn is_ignored(&self, i: usize, j: usize) -> bool {
+    pub(crate) fn is_ignored(&self, i: usize, j: usize) -> bool {
         let any = |pairs: &[[Vec<bool>; 2]]| pairs.iter().any(|p| fit(p, i, j));
         any(&self.ignore) || !self.only.is_empty() && !any(&self.only)
     }
 
     /// The rule that decides about a pair.
-    pub(super) fn rule(&self, i: usize, j: usize) -> Option<&'a Rule> {
+    pub(crate) fn rule(&self, i: usize, j: usize) -> Option<&'a Rule> {
         self.rules.iter().find(|(_, p)| fit(p, i, j)).map(|(r, _)| *r)
     }
 
     /// Rules that ask each part of one kind to touch one of another kind: which parts these are, by pairs
     /// that the rule decides about. Parts without a partner at all are there, with none.
-    pub(super) fn required(&self) -> Vec<(&'a Rule, Vec<Wanted>)> {
+    pub(crate) fn required(&self) -> Vec<(&'a Rule, Vec<Wanted>)> {
         let required = self.rules.iter().filter(|(r, _)| r.touching == Touching::Required);
         required
             .map(|(rule, [a, b])| {
@@ -219,7 +219,7 @@ impl<'a> Matches<'a> {
     }
 
     /// Names of rules that fit no two parts: most likely a name is misspelt.
-    pub(super) fn idle(&self) -> Vec<&'a str> {
+    pub(crate) fn idle(&self) -> Vec<&'a str> {
         let is_idle = |[a, b]: &[Vec<bool>; 2]| {
             let n = a.len();
             !(0..n).any(|i| (i + 1..n).any(|j| a[i] && b[j] || a[j] && b[i]))

@@ -1,5 +1,6 @@
 //! Remarks that say the same of several places, together.
 
+use feeler_geom::{P3, Pose};
 use feeler_hierarchy::{Remark, Severity};
 use serde::Serialize;
 
@@ -78,6 +79,14 @@ impl Member {
             place: remark.place,
             text: remark.message.clone(),
         }
+    }
+
+    /// Where it is in the places of its solid, which are told by the solid's entity: in all of them.
+    pub(super) fn places(&self, solids: &[(u64, Pose)]) -> Vec<P3> {
+        let digits = self.subject.strip_prefix("solid #").unwrap_or_default();
+        let digits = digits.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+        let (Some(place), Ok(source)) = (self.place, digits.parse::<u64>()) else { return Vec::new() };
+        solids.iter().filter(|s| s.0 == source).map(|(_, pose)| pose * P3::from(place)).collect()
     }
 
     /// Subject, entity, place and message, as a reader wants them.

@@ -3,43 +3,57 @@
 use super::Summary;
 use super::groups::Group;
 use super::report::Report;
-use crate::markup::escape;
-use feeler_hierarchy::Severity;
+use crate::drawing::Drawing;
+use feeler_geom::Pose;
+use feeler_hierarchy::{Severity, file};
+use feeler_view::markup::escape;
+use feeler_view::page;
+use feeler_view::picture::{Scene, Tint, What};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
-const STYLE: &str = "\
-:root{color-scheme:light dark;--line:#8884;--bad:#c33;--odd:#b60;--good:#283}
-@media(prefers-color-scheme:dark){:root{--bad:#f77;--odd:#fb5;--good:#7c8}}
-body{font:15px/1.45 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em}
-h1{font-size:1.5em}h2{font-size:1.1em;margin:1.8em 0 .4em;overflow-wrap:anywhere}
-table{border-collapse:collapse;width:100%}
-.wide{overflow-x:auto}
-th,td{text-align:left;padding:.25em .7em .25em 0;border-bottom:1px solid var(--line);vertical-align:top}
-th{font-weight:600}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
-td.path{overflow-wrap:anywhere;min-width:14em}
-.failed,.partly,.error{color:var(--bad)}.warning{color:var(--odd)}.ok,.unchanged{color:var(--good)}
-.facts{display:flex;flex-wrap:wrap;gap:.6em 2em;margin:1em 0}.facts b{font-size:1.3em}
-summary{cursor:pointer;padding:.2em 0}
-details table{margin:.3em 0 .8em 1em;width:calc(100% - 1em);font-size:.92em}
-.small{opacity:.75;font-size:.9em;overflow-wrap:anywhere}
-";
+/// Inputs that are drawn: those with something to say first.
+const DRAWN: usize = 20;
 
 /// The page.
-pub(super) fn page(reports: &[Report], summary: &Summary) -> String {
-    let mut page = String::from(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n<title>Import report</title>\n<style>\n",
-    );
-    page.push_str(STYLE);
-    page.push_str("</style>\n</head>\n<body>\n<h1>Import report</h1>\n");
+pub(super) fn page(reports: &[Report], summary: &Summary) -> anyhow::Result<String> {
+    let mut drawing = Drawing::new(None, false);
+    let models = models(reports, &mut drawing);
+    let mut page = String::from("<h1>Import report</h1>\n");
     put(&mut page, format_args!("<div class=\"facts\">{}</div>", facts(summary)));
     put(&mut page, format_args!("<p class=\"small\">feeler {}. {}</p>", env!("CARGO_PKG_VERSION"), LEGEND));
-    table(&mut page, reports);
+    table(&mut page, reports, &models, &mut drawing);
     for (i, report) in reports.iter().enumerate().filter(|(_, r)| r.has_something_to_say()) {
-        section(&mut page, i, report);
+        section(&mut page, (i, report), models.get(&i), &mut drawing);
     }
-    page.push_str("</body>\n</html>\n");
-    page
+    Ok(page::page("Import report", &page, drawing.finished())?)
+}
+
+/// A model as it is drawn: its scene, and where its solids are, by their entities.
+struct Drawn {
+    scene: usize,
+    places: Vec<(u64, Pose)>,
+}
+
+/// What was prepared, as far as there is room.
+fn models(reports: &[Report], drawing: &mut Drawing) -> BTreeMap<usize, Drawn> {
+    let mut order: Vec<usize> = (0..reports.len()).filter(|i| reports[*i].output.is_some()).collect();
+    order.sort_by_key(|i| !reports[*i].has_something_to_say());
+    let mut out = BTreeMap::new();
+    for i in order.into_iter().take(DRAWN) {
+        if drawing.is_full() {
+            break;
+        }
+        // It was written a moment ago; where it is gone, there is no picture.
+        let path = reports[i].output.as_ref().map(Path::new);
+        let Some(model) = path.and_then(|p| file::read_model(p).ok()) else { continue };
+        let parts = drawing.parts_of_model(&model, Tint::Own);
+        let places = model.instances.iter().map(|n| (model.solids[n.solid as usize].info.source, n.pose()));
+        let scene = Scene { name: reports[i].path.clone(), parts, ..Scene::default() };
+        out.insert(i, Drawn { scene: drawing.add(scene), places: places.collect() });
+    }
+    out
 }
 
 const LEGEND: &str = "Lengths in mm, places in the coordinates of the solid that they are on. Notes are odd \
@@ -71,7 +85,7 @@ fn facts(summary: &Summary) -> String {
 }
 
 /// A line for each input.
-fn table(page: &mut String, reports: &[Report]) {
+fn table(page: &mut String, reports: &[Report], models: &BTreeMap<usize, Drawn>, drawing: &mut Drawing) {
     page.push_str("<div class=\"wide\"><table>\n<tr><th>file</th><th>result</th>");
     for name in
         ["solids", "instances", "faces", "area mm²", "volume mm³", "left out", "warnings", "notes", "s"]
@@ -96,18 +110,25 @@ fn table(page: &mut String, reports: &[Report]) {
         ];
         let numbers: String = numbers.iter().map(|n| format!("<td class=\"n\">{n}</td>")).collect();
         let (class, result) = (r.result(), r.result());
+        let show = models.get(&i).map(|m| drawing.show(m.scene, What::All));
         put(
             page,
             format_args!(
-                "<tr><td class=\"path\">{path}</td><td class=\"{class}\">{result}</td>{numbers}</tr>"
+                "<tr{}><td class=\"path\">{path}</td><td class=\"{class}\">{result}</td>{numbers}</tr>",
+                attribute(show)
             ),
         );
     }
     page.push_str("</table></div>\n");
 }
 
+/// Of what shows something.
+fn attribute(show: Option<usize>) -> String {
+    show.map_or_else(String::new, |k| format!(" data-show=\"{k}\""))
+}
+
 /// What there is to say about one input.
-fn section(page: &mut String, i: usize, r: &Report) {
+fn section(page: &mut String, (i, r): (usize, &Report), model: Option<&Drawn>, drawing: &mut Drawing) {
     let class = r.result();
     put(page, format_args!("<h2 id=\"f{i}\" class=\"{class}\">{}: {class}</h2>", escape(&r.path)));
     let hash = r.input_hash.as_deref().unwrap_or("unknown, it was not read");
@@ -126,11 +147,11 @@ fn section(page: &mut String, i: usize, r: &Report) {
         put(page, format_args!("<p class=\"error\">{}</p>", escape(error)));
     }
     for group in &r.warning_groups {
-        one_group(page, group);
+        one_group(page, group, model, drawing);
     }
 }
 
-fn one_group(page: &mut String, group: &Group) {
+fn one_group(page: &mut String, group: &Group, model: Option<&Drawn>, drawing: &mut Drawing) {
     let class = match group.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -143,15 +164,17 @@ fn one_group(page: &mut String, group: &Group) {
     put(
         page,
         format_args!(
-            "<details><summary><span class=\"{class}\">{what}</span> × {}: {}</summary>\n<table>\n\
-             <tr><th>solid</th><th>entity</th><th>at (mm)</th><th>what</th></tr>",
+            "<details class=\"group\">\n<summary><span class=\"{class}\">{what}</span> × {}: {}</summary>\n\
+             <table>\n<tr><th>solid</th><th>entity</th><th>at (mm)</th><th>what</th></tr>",
             group.count,
             escape(&group.text)
         ),
     );
     for member in &group.first {
         let cells: String = member.columns().iter().map(|c| format!("<td>{}</td>", escape(c))).collect();
-        put(page, format_args!("<tr>{cells}</tr>"));
+        let places = model.map(|m| (m.scene, member.places(&m.places)));
+        let show = places.filter(|(_, p)| !p.is_empty()).map(|(s, p)| drawing.show(s, What::Places(p)));
+        put(page, format_args!("<tr{}>{cells}</tr>", attribute(show)));
     }
     let more = group.count - group.first.len();
     if more > 0 {

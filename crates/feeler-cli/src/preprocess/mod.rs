@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
         (0, _) | (_, true) => Outcome::Partly,
         (_, false) => Outcome::Nothing,
     };
-    let page = html::page(&reports, &summary);
+    let page = if args.html.is_some() { html::page(&reports, &summary)? } else { String::new() };
     let files = [(&args.report, serde_json::to_vec_pretty(&document)?), (&args.html, page.into_bytes())];
     for (path, bytes) in files {
         let Some(path) = path else { continue };

@@ -1,6 +1,7 @@
 //! `feeler regress`: whether files, verdicts and minima are still what they were.
 
 mod compare;
+mod html;
 mod output;
 mod reference;
 mod results;
@@ -92,7 +93,7 @@ pub(crate) fn run(args: &Regress, out: &mut dyn Write, err: &mut dyn Write) -> a
         write_file(file, &output::junit(&compared)?)?;
     }
     if let Some(file) = &args.html {
-        write_file(file, output::html(&compared).as_bytes())?;
+        write_file(file, html::page(&compared, &suite, &found)?.as_bytes())?;
     }
     let same = compared.differing().next().is_none();
     Ok(if same { Outcome::Done } else { Outcome::Partly })

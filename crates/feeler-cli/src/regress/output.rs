@@ -2,7 +2,6 @@
 
 use super::Compared;
 use super::compare::Entry;
-use crate::page::{Cell, Row};
 use crate::table;
 use anyhow::Context as _;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -15,7 +14,7 @@ const SCHEMA: u32 = 1;
 /// Lines of an entry in the table, unless all are asked for.
 const SHOWN: usize = 12;
 
-const HEADER: [&str; 4] = ["entry", "kind", "of", "what"];
+pub(super) const HEADER: [&str; 4] = ["entry", "kind", "of", "what"];
 
 fn line(d: &feeler_compare::Difference) -> String {
     if d.subject.is_empty() {
@@ -100,27 +99,4 @@ pub(super) fn junit(compared: &Compared) -> anyhow::Result<Vec<u8>> {
     let mut report = Report::new("feeler regress");
     report.add_test_suite(suite);
     Ok(report.to_string().context("the JUnit report")?.into_bytes())
-}
-
-pub(super) fn html(compared: &Compared) -> String {
-    let mut rows = Vec::new();
-    // What differs is on top.
-    let same = compared.entries.iter().filter(|e| e.differences.is_empty());
-    for entry in compared.differing().chain(same) {
-        let cells = |kind: &str, of: &str, what: &str| {
-            vec![
-                Cell::new("path", entry.name.as_str()),
-                Cell::new("", kind),
-                Cell::new("path", of),
-                Cell::new("", what),
-            ]
-        };
-        if entry.differences.is_empty() {
-            rows.push(Row { class: "", cells: cells("", "", "as it was") });
-        }
-        for d in &entry.differences {
-            rows.push(Row { class: "new", cells: cells(d.kind.name(), &d.subject, &d.what) });
-        }
-    }
-    crate::page::page("Regression", &summary(compared), &[], &HEADER, &rows)
 }

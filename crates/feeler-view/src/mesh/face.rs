@@ -14,8 +14,8 @@ use std::collections::HashSet;
 const BERTH: f64 = 0.3;
 /// Ends of lines this part of a cell apart are one.
 const TOGETHER: f64 = 1e-9;
-/// Places in a cell that are told apart: 2^36.
-const STEPS: f64 = 68_719_476_736.0;
+/// Places this part of a cell apart are told apart.
+const STRAIGHT: f64 = 1e-11;
 
 /// A triangulation in the plane where cells are squares.
 struct Plane<'a> {
@@ -54,7 +54,7 @@ impl Plane<'_> {
     fn place(&self, uv: P2) -> Point2<f64> {
         let [u, v] = self.grid;
         // What is straight up to rounding is straight: no slivers between a trim and the border beside it.
-        let rounded = |x: f64| (x * STEPS).round() / STEPS;
+        let rounded = |x: f64| (x / STRAIGHT).round() * STRAIGHT;
         Point2::new(rounded(u.pitch * u.position(uv.x)), rounded(v.pitch * v.position(uv.y)))
     }
 

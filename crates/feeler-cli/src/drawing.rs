@@ -1,0 +1,148 @@
+//! Pictures of solids for pages: what is drawn, how closely, and how much of it.
+
+use crate::features::feature_name;
+use crate::query::class_name;
+use feeler_geom::Pose;
+use feeler_hierarchy::{Hierarchy, Model};
+use feeler_runtime::{Body, Lmd};
+use feeler_view::picture::{Minimum, Part, Picture, Scene, Show, Tint, What};
+use feeler_view::shape::Shape;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Chord error as a part of the diagonal of a solid, where none is asked for.
+const CHORD: f64 = 5e-4;
+/// Triangles of a report beyond which further models are left out of its picture: it stays a few megabytes.
+const MOST_TRIANGLES: usize = 400_000;
+
+/// A picture as it is made.
+#[derive(Debug, Default)]
+pub(crate) struct Drawing {
+    pub(crate) picture: Picture,
+    /// What could not be drawn, and why.
+    pub(crate) failed: Vec<String>,
+    /// Largest distance (mm) from the solids; none: by their sizes.
+    chord: Option<f64>,
+    /// Boxes, cones and leaf areas, too.
+    with_layers: bool,
+}
+
+impl Drawing {
+    pub(crate) fn new(chord: Option<f64>, with_layers: bool) -> Self {
+        Self { chord, with_layers, ..Self::default() }
+    }
+
+    /// The shapes of solids, in their order.
+    pub(crate) fn shapes(&mut self, solids: &[&Hierarchy]) -> Vec<usize> {
+        let (chord, with_layers) = (self.chord, self.with_layers);
+        let one = |solid: &&Hierarchy| {
+            let diagonal = solid.info.bbox_min.iter().zip(solid.info.bbox_max);
+            let size = diagonal.map(|(a, b)| (b - a) * (b - a)).sum::<f64>().sqrt();
+            Shape::new(solid, chord.unwrap_or(CHORD * size), with_layers)
+        };
+        let drawn: Vec<_> = solids.par_iter().map(one).collect();
+        let mut out = Vec::new();
+        for (solid, shape) in solids.iter().zip(drawn) {
+            let name = &solid.info.name;
+            let shape = shape.unwrap_or_else(|e| {
+                self.failed.push(format!("'{name}' cannot be drawn: {e}"));
+                Shape { name: name.clone(), ..Shape::default() }
+            });
+            out.push(self.picture.shapes.len());
+            self.picture.shapes.push(shape);
+        }
+        out
+    }
+
+    /// The shapes of bodies, in their order; each body once.
+    pub(crate) fn shapes_of_bodies<'a>(
+        &mut self,
+        bodies: impl IntoIterator<Item = &'a Arc<Body>>,
+    ) -> Vec<usize> {
+        let bodies: Vec<&Arc<Body>> = bodies.into_iter().collect();
+        let mut distinct: Vec<*const Body> = bodies.iter().map(|b| Arc::as_ptr(b)).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        // In the order of the bodies: addresses are not the same in every run.
+        let mut first = vec![None; distinct.len()];
+        let mut solids = Vec::new();
+        let mut which = Vec::new();
+        for body in bodies {
+            let k = distinct.partition_point(|p| *p < Arc::as_ptr(body));
+            let n = *first[k].get_or_insert_with(|| {
+                solids.push(body.hierarchy());
+                solids.len() - 1
+            });
+            which.push(n);
+        }
+        let shapes = self.shapes(&solids);
+        which.into_iter().map(|n| shapes[n]).collect()
+    }
+
+    /// All solids of a model in their places.
+    pub(crate) fn parts_of_model(&mut self, model: &Model, tint: Tint) -> Vec<Part> {
+        let solids: Vec<&Hierarchy> = model.solids.iter().collect();
+        let shapes = self.shapes(&solids);
+        let part = |(i, instance): (usize, &feeler_hierarchy::Instance)| {
+            let own = [&instance.path, &instance.name].into_iter().find(|n| !n.is_empty());
+            Part {
+                path: own.map_or_else(|| format!("solid {i}"), Clone::clone),
+                shape: shapes[instance.solid as usize],
+                pose: instance.pose(),
+                track: None,
+                tint,
+            }
+        };
+        model.instances.iter().enumerate().map(part).collect()
+    }
+
+    /// Adds a scene, and tells its number.
+    pub(crate) fn add(&mut self, scene: Scene) -> usize {
+        self.picture.scenes.push(scene);
+        self.picture.scenes.len() - 1
+    }
+
+    /// Adds what a row shows, and tells its number.
+    pub(crate) fn show(&mut self, scene: usize, what: What) -> usize {
+        self.picture.shows.push(Show { scene, what });
+        self.picture.shows.len() - 1
+    }
+
+    /// Whether there is no room for another model.
+    pub(crate) fn is_full(&self) -> bool {
+        self.triangles() > MOST_TRIANGLES
+    }
+
+    pub(crate) fn triangles(&self) -> usize {
+        self.picture.shapes.iter().map(|s| s.mesh.triangles.len()).sum()
+    }
+
+    /// The picture, if it shows anything.
+    pub(crate) fn finished(&self) -> Option<&Picture> {
+        (!self.picture.scenes.is_empty()).then_some(&self.picture)
+    }
+}
+
+/// A minimum as it is drawn.
+pub(crate) fn minimum(l: &Lmd) -> Minimum {
+    Minimum {
+        distance: l.distance,
+        points: [l.point_a, l.point_b],
+        features: [feature_name(&l.feature_a), feature_name(&l.feature_b)],
+        class: class_name(l.class),
+    }
+}
+
+/// A part that stands still, of one shape.
+pub(crate) fn still(path: &str, shape: usize, pose: Pose) -> Part {
+    Part { path: path.to_owned(), shape, pose, track: None, tint: Tint::Own }
+}
+
+/// Parts that a difference is about: its subject begins with their path in quotes.
+pub(crate) fn about(parts: &[Part], subject: &str) -> Vec<usize> {
+    let is_about = |p: &Part| {
+        let rest = subject.strip_prefix('\'').and_then(|s| s.strip_prefix(p.path.as_str()));
+        rest.is_some_and(|r| r.starts_with('\''))
+    };
+    (0..parts.len()).filter(|i| is_about(&parts[*i])).collect()
+}

@@ -1,0 +1,131 @@
+//! The comparison as a page: a row for each difference, and the models of entries.
+
+use super::Compared;
+use super::compare::Entry;
+use super::output::{HEADER, summary};
+use super::results::{Found, PairFound, Results};
+use super::suite::{PairTask, SolidOf, Suite, Task};
+use crate::drawing::{self, Drawing};
+use crate::page::{Cell, Row, report};
+use crate::playback::{self, Played};
+use crate::query::{class_name, find_instance};
+use feeler_geom::Pose;
+use feeler_import as import;
+use feeler_runtime::LmdClass;
+use feeler_view::picture::{Minimum, Pair, Part, Scene, Tint, What};
+
+/// Entries that are drawn, those that differ first: each is read, and prepared if need be, once more.
+const DRAWN: usize = 20;
+
+pub(super) fn page(compared: &Compared, suite: &Suite, found: &Results) -> anyhow::Result<String> {
+    let mut drawing = Drawing::new(None, false);
+    let mut rows = Vec::new();
+    // What differs is on top.
+    let same = compared.entries.iter().filter(|e| e.differences.is_empty());
+    for (k, entry) in compared.differing().chain(same).enumerate() {
+        let scene =
+            if k < DRAWN && !drawing.is_full() { scene(entry, suite, found, &mut drawing) } else { None };
+        let cells = |kind: &str, of: &str, what: &str| {
+            vec![
+                Cell::new("path", entry.name.as_str()),
+                Cell::new("", kind),
+                Cell::new("path", of),
+                Cell::new("", what),
+            ]
+        };
+        let show = |drawing: &mut Drawing, subject: &str| {
+            let what = what(&drawing.picture.scenes[scene?], subject);
+            Some(drawing.show(scene?, what))
+        };
+        if entry.differences.is_empty() {
+            let show = show(&mut drawing, "");
+            rows.push(Row { class: "", cells: cells("", "", "as it was"), show });
+        }
+        for d in &entry.differences {
+            let show = show(&mut drawing, &d.subject);
+            rows.push(Row { class: "new", cells: cells(d.kind.name(), &d.subject, &d.what), show });
+        }
+    }
+    report("Regression", &summary(compared), &drawing.failed, (&HEADER, &rows), drawing.finished())
+}
+
+/// What a difference about `subject` shows of its scene.
+fn what(scene: &Scene, subject: &str) -> What {
+    let step = subject.strip_prefix("step ").and_then(|n| n.parse().ok());
+    if let (Some(step), Some(_)) = (step, &scene.motion) {
+        return What::Step(step);
+    }
+    if scene.motion.is_none() && !scene.pairs.is_empty() {
+        return What::Pair(0, None);
+    }
+    match drawing::about(&scene.parts, subject) {
+        parts if parts.is_empty() => What::All,
+        parts => What::Parts(parts),
+    }
+}
+
+/// The models of an entry; none where they cannot be read, which its differences tell.
+fn scene(entry: &Entry, suite: &Suite, found: &Results, drawing: &mut Drawing) -> Option<usize> {
+    let mut scene = match suite.tasks.get(&entry.name)? {
+        Task::Model { file, reading, .. } => {
+            let (model, _) = import::load_with(file, *reading).ok()?;
+            Scene { parts: drawing.parts_of_model(&model, Tint::Own), ..Scene::default() }
+        }
+        Task::Pair(task) => match &found.entries.get(&entry.name)?.found {
+            Found::Pair(found) => pair(task, found, drawing)?,
+            _ => return None,
+        },
+    };
+    scene.name.clone_from(&entry.name);
+    Some(drawing.add(scene))
+}
+
+fn solid(of: &SolidOf, option: &str, drawing: &mut Drawing) -> Option<(Part, Pose)> {
+    let (model, _) = import::load_with(&of.file, of.reading).ok()?;
+    let instance = &model.instances[find_instance(&model, option, of.solid.as_deref()).ok()?];
+    let shape = drawing.shapes(&[&model.solids[instance.solid as usize]])[0];
+    let own = instance.pose();
+    Some((drawing::still(&instance.name, shape, own), own))
+}
+
+fn pair(task: &PairTask, found: &PairFound, drawing: &mut Drawing) -> Option<Scene> {
+    let (mut a, own_a) = solid(&task.a, "solid_a", drawing)?;
+    let (mut b, own_b) = solid(&task.b, "solid_b", drawing)?;
+    let minima = |k: usize| {
+        let (pose_a, pose_b) = (task.poses[k].0 * own_a, task.poses[k].1 * own_b);
+        let minimum = move |m: &feeler_compare::Minimum| Minimum {
+            distance: m.distance,
+            points: [pose_a * feeler_geom::P3::from(m.a), pose_b * feeler_geom::P3::from(m.b)],
+            features: [String::new(), String::new()],
+            class: [LmdClass::Strict, LmdClass::Quasi, LmdClass::Conformal]
+                .map(class_name)
+                .into_iter()
+                .find(|c| *c == m.class)
+                .unwrap_or_default(),
+        };
+        found.steps[k].minima.iter().map(minimum)
+    };
+    if found.steps.len() == 1 {
+        (a.pose, b.pose) = (task.poses[0].0 * own_a, task.poses[0].1 * own_b);
+        let pair = Pair {
+            parts: [0, 1],
+            status: found.steps[0].status.clone(),
+            minima: minima(0).collect(),
+            more: 0,
+            witness: None,
+        };
+        return Some(Scene { parts: vec![a, b], pairs: vec![pair], ..Scene::default() });
+    }
+    (a.track, b.track) = (Some(0), Some(1));
+    let step = |k: usize| {
+        let step = &found.steps[k];
+        Played {
+            poses: [task.poses[k].0, task.poses[k].1],
+            distance: step.minima.first().map(|m| m.distance),
+            interferes: step.status == "interfering",
+            minima: minima(k).take(playback::DRAWN).map(|m| m.points).collect(),
+        }
+    };
+    let motion = playback::motion((0..found.steps.len()).map(step).collect(), None);
+    Some(Scene { parts: vec![a, b], motion: Some(motion), ..Scene::default() })
+}

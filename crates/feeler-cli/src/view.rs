@@ -1,0 +1,113 @@
+//! `feeler view`: solids and what was measured of them, on a page or as glTF.
+
+use crate::Outcome;
+use crate::args::View;
+use crate::clearance::html::scene;
+use crate::clearance::measure::{Measured, Request, measure};
+use crate::clearance::parts::{Part, parts};
+use crate::clearance::rules::Rules;
+use crate::drawing::Drawing;
+use crate::playback;
+use anyhow::{Context as _, bail, ensure};
+use feeler_hierarchy::{file, whole};
+use feeler_import as import;
+use feeler_view::picture::Live;
+use feeler_view::{glb, page};
+use std::io::Write;
+use std::path::Path;
+
+pub(crate) fn run(args: &View, err: &mut dyn Write) -> anyhow::Result<Outcome> {
+    let name = args.output.display();
+    let ends = |e: &str| args.output.extension().is_some_and(|x| x.eq_ignore_ascii_case(e));
+    ensure!(ends("html") || ends("htm") || ends("glb"), "{name}: give a name that ends with .html or .glb");
+    let is_page = !ends("glb");
+    let folder = args.output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    ensure!(folder.is_dir(), "{name}: there is no such folder");
+    ensure!(is_page || args.live.is_none(), "--live is for pages; {name} is none");
+    ensure!(is_page || args.sweep.is_none(), "--sweep is for pages; {name} is none");
+    let package = args.live.as_deref().map(package).transpose()?;
+
+    let (mut parts, left_out) = parts(&args.files, &args.pose, args.read.reading(), |line| {
+        if args.quiet { Ok(()) } else { writeln!(err, "feeler: {line}") }
+    })?;
+    for what in &left_out {
+        writeln!(err, "feeler: left out: {what}")?;
+    }
+    let motion = match &args.sweep {
+        Some(file) => Some(playback::read(file, &mut parts)?),
+        None => None,
+    };
+    ensure!(!parts.is_empty(), "there is no solid to show");
+    let mut drawing = Drawing::new(args.chord, is_page && !args.plain);
+    let measured = if is_page && motion.is_none() { measured(args, &parts)? } else { Vec::new() };
+    let mut shown = scene(&mut drawing, &parts, measured.iter());
+    shown.name = title(args);
+    if let Some(motion) = motion {
+        shown.parts.iter_mut().enumerate().for_each(|(k, part)| part.track = Some(k));
+        shown.motion = Some(motion);
+    }
+    for what in &drawing.failed {
+        writeln!(err, "feeler: {what}")?;
+    }
+    let bytes = if is_page {
+        drawing.picture.live = package.map(|p| live(args, p, &parts)).transpose()?;
+        drawing.add(shown);
+        page::page(&title(args), "", drawing.finished())?.into_bytes()
+    } else {
+        glb::glb(&drawing.picture, &shown)?
+    };
+    whole::write_whole(&args.output, &bytes).with_context(|| format!("{name}: cannot be written"))?;
+    if !args.quiet {
+        let triangles = drawing.triangles();
+        let deviation = drawing.picture.shapes.iter().map(|s| s.mesh.deviation).fold(0.0, f64::max);
+        writeln!(
+            err,
+            "feeler: {name}: {} parts, {triangles} triangles within {deviation:.1e} mm, {} pairs, {} kB",
+            parts.len(),
+            measured.len(),
+            bytes.len().div_ceil(1000)
+        )?;
+    }
+    let is_whole = left_out.is_empty() && drawing.failed.is_empty();
+    Ok(if is_whole { Outcome::Done } else { Outcome::Partly })
+}
+
+fn title(args: &View) -> String {
+    let stem = |p: &std::path::PathBuf| p.file_stem().map(|s| s.to_string_lossy().into_owned());
+    args.files.iter().filter_map(stem).collect::<Vec<_>>().join(", ")
+}
+
+/// All pairs of parts that are near.
+fn measured(args: &View, parts: &[Part]) -> anyhow::Result<Vec<Measured>> {
+    let rules = Rules::new(None, &[], &[])?;
+    let request = Request { d_max: args.d_max, tolerance: None, quiet: args.quiet };
+    Ok(measure(parts, &rules.matches(parts), &request)?.0)
+}
+
+/// The package for web pages: its script, and its WebAssembly.
+type Package = (String, Vec<u8>);
+
+fn package(folder: &Path) -> anyhow::Result<Package> {
+    let made = "docs/BINDINGS.md, \"Web pages\", tells how the package is made";
+    let of = |name: &str| {
+        let path = folder.join("classic").join(name);
+        std::fs::read(&path).with_context(|| format!("{}: cannot read; {made}", path.display()))
+    };
+    let script = String::from_utf8(of("feeler.js")?).ok();
+    // What would end the element that holds it cannot stand in a page.
+    let script = script.filter(|s| !s.to_ascii_lowercase().contains("</script"));
+    let Some(script) = script else { bail!("{}: holds no script for pages; {made}", folder.display()) };
+    Ok((script, of("feeler_bg.wasm")?))
+}
+
+/// The runtime with the models of all files.
+fn live(args: &View, (script, wasm): Package, parts: &[Part]) -> anyhow::Result<Live> {
+    let mut models = Vec::new();
+    for path in &args.files {
+        let mut model = import::load_with(path, args.read.reading())?.0;
+        // What the import had to say is of no use in the page.
+        model.remarks.clear();
+        models.push(file::encode(&model).with_context(|| path.display().to_string())?);
+    }
+    Ok(Live { script, wasm, models, parts: parts.iter().map(|p| [p.file, p.solid]).collect() })
+}

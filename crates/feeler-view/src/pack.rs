@@ -1,0 +1,166 @@
+//! A picture as text: a JSON document and arrays of numbers, compressed, in base 64.
+//!
+//! In this form nothing of a picture, names above all, can be taken for markup or script.
+
+use crate::picture::{Minimum, Motion, Pair, Part, Picture, Scene, Show, Tint, What};
+use crate::shape::Shape;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use feeler_geom::pose::to_values;
+use feeler_geom::{P3, V3};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+use std::io::{self, Write as _};
+
+/// Arrays of numbers, little-endian, each at a multiple of eight bytes.
+#[derive(Default)]
+struct Arrays(Vec<u8>);
+
+impl Arrays {
+    /// Appends an array; the value tells where it is: type, first byte, count.
+    fn put<const N: usize>(&mut self, kind: &str, items: impl Iterator<Item = [u8; N]>) -> Value {
+        self.0.resize(self.0.len().next_multiple_of(8), 0);
+        let start = self.0.len();
+        let mut count = 0_usize;
+        for item in items {
+            self.0.extend_from_slice(&item);
+            count += 1;
+        }
+        json!([kind, start, count])
+    }
+
+    fn u32s(&mut self, items: impl IntoIterator<Item = u32>) -> Value {
+        self.put("u32", items.into_iter().map(u32::to_le_bytes))
+    }
+
+    fn f64s(&mut self, items: impl IntoIterator<Item = f64>) -> Value {
+        self.put("f64", items.into_iter().map(f64::to_le_bytes))
+    }
+
+    /// Places of a shape, from its middle.
+    fn places<'a>(&mut self, middle: &P3, points: impl IntoIterator<Item = &'a P3>) -> Value {
+        let vectors: Vec<V3> = points.into_iter().map(|p| p - middle).collect();
+        self.vectors(&vectors)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "for drawing")]
+    fn vectors<'a>(&mut self, vectors: impl IntoIterator<Item = &'a V3>) -> Value {
+        let numbers = vectors.into_iter().flat_map(|v| [v.x, v.y, v.z]);
+        self.put("f32", numbers.map(|x| (x as f32).to_le_bytes()))
+    }
+
+    /// Unit vectors, as parts of the largest 16-bit number.
+    #[expect(clippy::cast_possible_truncation, reason = "for drawing")]
+    fn directions(&mut self, vectors: &[V3]) -> Value {
+        let numbers = vectors.iter().flat_map(|v| [v.x, v.y, v.z]);
+        self.put("i16", numbers.map(|x| ((x * f64::from(i16::MAX)).round() as i16).to_le_bytes()))
+    }
+}
+
+/// The picture, compressed: the length of the document in four bytes, the document, the arrays. The document
+/// is filled up by blanks to a multiple of eight bytes with its length.
+pub(crate) fn picture(picture: &Picture) -> io::Result<String> {
+    let mut arrays = Arrays::default();
+    let shapes: Vec<Value> = picture.shapes.iter().map(|s| shape(s, &mut arrays)).collect();
+    let scenes: Vec<Value> = picture.scenes.iter().map(|s| scene(s, &mut arrays)).collect();
+    let shows: Vec<Value> = picture.shows.iter().map(show).collect();
+    let live = picture.live.as_ref().map(|live| {
+        let models: Vec<Value> =
+            live.models.iter().map(|m| arrays.put("u8", m.iter().map(|b| [*b]))).collect();
+        let wasm = arrays.put("u8", live.wasm.iter().map(|b| [*b]));
+        json!({ "wasm": wasm, "models": models, "parts": live.parts })
+    });
+    let document = json!({ "shapes": shapes, "scenes": scenes, "shows": shows, "live": live });
+    let mut text = serde_json::to_vec(&document)?;
+    text.resize((text.len() + 4).next_multiple_of(8) - 4, b' ');
+    let length = u32::try_from(text.len()).map_err(|_| io::Error::other("more than 4 GiB of names"))?;
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    gzip.write_all(&length.to_le_bytes())?;
+    gzip.write_all(&text)?;
+    gzip.write_all(&arrays.0)?;
+    Ok(STANDARD.encode(gzip.finish()?))
+}
+
+fn shape(shape: &Shape, arrays: &mut Arrays) -> Value {
+    let (mesh, middle) = (&shape.mesh, shape.middle());
+    let half_axes = |b: &feeler_geom::Obb| [b.axes[0] * b.half.x, b.axes[1] * b.half.y, b.axes[2] * b.half.z];
+    let boxes: Vec<V3> =
+        shape.boxes.iter().flat_map(|(_, b)| [b.center - middle].into_iter().chain(half_axes(b))).collect();
+    let generators: Vec<V3> = shape.cones.iter().flat_map(|(_, g)| g.iter().copied()).collect();
+    json!({
+        "name": shape.name,
+        "middle": middle.coords.as_slice(), "size": shape.size(), "deviation": mesh.deviation,
+        "points": arrays.places(&middle, &mesh.points),
+        "normals": arrays.directions(&mesh.normals),
+        "triangles": arrays.u32s(mesh.triangles.iter().flatten().copied()),
+        "face_of": arrays.u32s(mesh.faces.iter().copied()),
+        "edges": arrays.places(&middle, shape.edges.iter().flatten()),
+        "areas": arrays.places(&middle, shape.areas.iter().flatten()),
+        "levels": arrays.u32s(shape.boxes.iter().map(|(level, _)| *level)),
+        "boxes": arrays.vectors(&boxes),
+        "apexes": arrays.places(&middle, shape.cones.iter().map(|(apex, _)| apex)),
+        "generator_counts": shape.cones.iter().map(|(_, g)| g.len()).collect::<Vec<_>>(),
+        "generators": arrays.directions(&generators),
+        "faces": shape.faces,
+    })
+}
+
+fn scene(scene: &Scene, arrays: &mut Arrays) -> Value {
+    let part = |p: &Part| {
+        let tint = match p.tint {
+            Tint::Own => Value::Null,
+            Tint::Old => "old".into(),
+            Tint::New => "new".into(),
+        };
+        json!({
+            "path": p.path, "shape": p.shape, "pose": to_values(&p.pose), "track": p.track, "tint": tint,
+        })
+    };
+    json!({
+        "name": scene.name,
+        "parts": scene.parts.iter().map(part).collect::<Vec<_>>(),
+        "pairs": scene.pairs.iter().map(pair).collect::<Vec<_>>(),
+        "motion": scene.motion.as_ref().map(|m| motion(m, arrays)),
+    })
+}
+
+fn pair(pair: &Pair) -> Value {
+    let minimum = |m: &Minimum| {
+        json!({
+            "distance": m.distance, "points": m.points.map(|p| [p.x, p.y, p.z]),
+            "features": m.features, "class": m.class,
+        })
+    };
+    json!({
+        "parts": pair.parts, "status": pair.status, "more": pair.more,
+        "minima": pair.minima.iter().map(minimum).collect::<Vec<_>>(),
+        "witness": pair.witness.map(|p| [p.x, p.y, p.z]),
+    })
+}
+
+fn motion(motion: &Motion, arrays: &mut Arrays) -> Value {
+    let tracks: Vec<Value> =
+        motion.tracks.iter().map(|t| arrays.f64s(t.iter().flat_map(to_values))).collect();
+    let points = motion.minima.iter().flatten().flatten();
+    json!({
+        "times": motion.times, "unit": motion.unit, "tracks": tracks,
+        "margin": motion.margin, "interfering": motion.interfering,
+        "minima_counts": motion.minima.iter().map(Vec::len).collect::<Vec<_>>(),
+        "minima": arrays.f64s(points.flat_map(|p| [p.x, p.y, p.z])),
+    })
+}
+
+fn show(show: &Show) -> Value {
+    let places = |all: &[P3]| all.iter().map(|p| [p.x, p.y, p.z]).collect::<Vec<_>>();
+    let mut out = match &show.what {
+        What::All => json!({}),
+        What::Pair(pair, None) => json!({ "pair": pair }),
+        What::Pair(pair, Some(step)) => json!({ "pair": pair, "step": step }),
+        What::Parts(parts) => json!({ "parts": parts }),
+        What::Places(all) => json!({ "places": places(all) }),
+        What::Step(step) => json!({ "step": step }),
+    };
+    out["scene"] = show.scene.into();
+    out
+}

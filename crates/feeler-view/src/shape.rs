@@ -1,0 +1,156 @@
+//! What is drawn of one solid: its mesh, and the layers over it.
+
+use crate::mesh::{Mesh, MeshError, mesh};
+use feeler_geom::trim::Side;
+use feeler_geom::{Obb, P2, P3, V3};
+use feeler_hierarchy::{Face, Feature, Hierarchy, NodeId};
+use std::collections::BTreeMap;
+
+/// A piece of a line.
+pub type Segment = [P3; 2];
+
+/// What is drawn of one solid, in its own coordinates (mm).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shape {
+    /// Its name.
+    pub name: String,
+    /// Its surface.
+    pub mesh: Mesh,
+    /// Where its faces meet, and where they end.
+    pub edges: Vec<Segment>,
+    /// Borders of leaf areas within faces.
+    pub areas: Vec<Segment>,
+    /// Boxes of the hierarchy, with their levels: 0 at the root.
+    pub boxes: Vec<(u32, Obb)>,
+    /// Cones of normals of leaf areas: the middle of the area, and the generators of its cone.
+    pub cones: Vec<(P3, Vec<V3>)>,
+    /// Of each supermaximal face: its surface and the entity of its first source face.
+    pub faces: Vec<(&'static str, u64)>,
+}
+
+impl Shape {
+    /// The shape of a solid, its mesh no farther than `chord` (mm) from it; without the layers of the
+    /// hierarchy where they are not wanted.
+    ///
+    /// # Errors
+    /// As [`mesh`].
+    pub fn new(solid: &Hierarchy, chord: f64, with_layers: bool) -> Result<Self, MeshError> {
+        let mesh = mesh(solid, chord)?;
+        let edges = outlines(&mesh);
+        let source = |f: &Face| f.sources.first().map_or(0, |s| s.0);
+        let faces = solid.faces.iter().map(|f| (f.surface.type_name(), source(f))).collect();
+        let mut out = Self { name: solid.info.name.clone(), mesh, edges, faces, ..Self::default() };
+        if with_layers {
+            out.areas = area_borders(solid);
+            (out.boxes, out.cones) = boxes_and_cones(solid);
+        }
+        Ok(out)
+    }
+
+    /// Middle of its box, from which coordinates are stored as 32-bit numbers.
+    #[must_use]
+    pub fn middle(&self) -> P3 {
+        let (min, max) = self.corners();
+        nalgebra::center(&min, &max)
+    }
+
+    /// Diagonal of its box.
+    #[must_use]
+    pub fn size(&self) -> f64 {
+        let (min, max) = self.corners();
+        (max - min).norm()
+    }
+
+    fn corners(&self) -> (P3, P3) {
+        let Some(first) = self.mesh.points.first() else { return (P3::origin(), P3::origin()) };
+        self.mesh.points.iter().fold((*first, *first), |(a, b), p| (a.inf(p), b.sup(p)))
+    }
+}
+
+/// Cosine of the angle between normals above which a side within one face is a crease.
+const CREASE: f64 = 0.9;
+
+/// Sides of triangles where two faces meet, where one ends, and where one is creased.
+fn outlines(mesh: &Mesh) -> Vec<Segment> {
+    struct SideOf {
+        /// Of the first triangle beside it.
+        face: u32,
+        normal: V3,
+        ends: [u32; 2],
+        /// Triangles beside it.
+        count: u32,
+        is_line: bool,
+    }
+    let mut sides: BTreeMap<(u32, u32), SideOf> = BTreeMap::new();
+    for (t, &face) in mesh.triangles.iter().zip(&mesh.faces) {
+        for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
+            let [p, q] = [a, b].map(|i| mesh.welded[i as usize]);
+            // At the same end for all triangles beside the side.
+            let normal = mesh.normals[if p <= q { a } else { b } as usize];
+            let new = SideOf { face, count: 0, normal, is_line: false, ends: [a, b] };
+            let side = sides.entry((p.min(q), p.max(q))).or_insert(new);
+            side.count += 1;
+            side.is_line |= side.face != face || side.normal.dot(&normal) < CREASE;
+        }
+    }
+    let drawn = sides.values().filter(|s| s.is_line || s.count == 1);
+    let points = |s: &SideOf| s.ends.map(|i| mesh.points[i as usize]);
+    drawn.map(points).filter(|[p, q]| p != q).collect()
+}
+
+/// Pieces of the border of an area.
+const PIECES: u32 = 12;
+
+/// Where leaf areas of one face meet: their borders at lower parameters, as far as they are within the face.
+fn area_borders(solid: &Hierarchy) -> Vec<Segment> {
+    let mut out = Vec::new();
+    for area in &solid.areas {
+        let Feature::Face(id) = area.feature else { continue };
+        let face = &solid.faces[id.index()];
+        let (own, whole) = (&area.rect, &face.trim.rect);
+        let mut side = |from: P2, to: P2| {
+            let at = |i: u32| from + (to - from) * (f64::from(i) / f64::from(PIECES));
+            for i in 0..PIECES {
+                let (a, b) = (at(i), at(i + 1));
+                if face.trim.classify(nalgebra::center(&a, &b)) == Side::Inside {
+                    out.push([face.surface.point(a), face.surface.point(b)]);
+                }
+            }
+        };
+        if own.u0 > whole.u0 {
+            side(P2::new(own.u0, own.v0), P2::new(own.u0, own.v1));
+        }
+        if own.v0 > whole.v0 {
+            side(P2::new(own.u0, own.v0), P2::new(own.u1, own.v0));
+        }
+    }
+    out
+}
+
+type Boxes = Vec<(u32, Obb)>;
+type Cones = Vec<(P3, Vec<V3>)>;
+
+fn boxes_and_cones(solid: &Hierarchy) -> (Boxes, Cones) {
+    let (mut boxes, mut cones) = (Vec::new(), Vec::new());
+    let mut stack = if solid.nodes.is_empty() { Vec::new() } else { vec![(NodeId(0), 0)] };
+    while let Some((id, level)) = stack.pop() {
+        let node = &solid.nodes[id.index()];
+        boxes.push((level, node.obb));
+        if let Some(area) = node.area() {
+            let area = &solid.areas[area.index()];
+            let middle = match area.feature {
+                Feature::Face(f) => solid.faces[f.index()].surface.point(area.rect.center()),
+                Feature::Edge(e) => solid.edges[e.index()].curve.point(0.5 * (area.rect.u0 + area.rect.u1)),
+                Feature::Vertex(v) => solid.vertices[v.index()].point,
+            };
+            if !area.cone.is_all() {
+                cones.push((middle, area.cone.generators.to_vec()));
+            }
+        }
+        stack.extend(node.children().into_iter().flatten().map(|c| (c, level + 1)));
+    }
+    (boxes, cones)
+}
+
+#[cfg(test)]
+mod tests;
