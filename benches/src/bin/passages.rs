@@ -13,7 +13,6 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::number_after;
-use feeler_geom::Pose;
 use feeler_runtime::{
     ContactPair, PassageOptions, PassageOutcome, Path as MotionPath, QueryOptions, time_of_contact,
 };
@@ -136,9 +135,8 @@ fn run(case: &Case, motions: u64, seed: u64, samples: u32, list: bool) -> Result
 /// A trajectory whose poses are joined by screw motions: is it free all the way?
 fn scenario(file: &Path) -> Result<(), String> {
     let insertion = Insertion::load(file, feeler_import::DEFAULT_FLATNESS)?;
-    let poses: Vec<Pose> = insertion.poses.iter().map(|p| p * insertion.b.1).collect();
-    let times: Vec<f64> = (0..poses.len()).map(|i| i as f64).collect();
-    let path_b = MotionPath::through(&times, &poses).map_err(|e| e.to_string())?;
+    let times: Vec<f64> = (0..insertion.poses.len()).map(|i| i as f64).collect();
+    let path_b = MotionPath::through(&times, &insertion.poses).map_err(|e| e.to_string())?;
     let path_a = MotionPath::still(insertion.a.1);
     let query = QueryOptions { d_max: 2.0 * insertion.scenario.clearance, ..QueryOptions::default() };
     let options = PassageOptions { query, ..PassageOptions::default() };

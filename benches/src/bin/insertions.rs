@@ -1,0 +1,257 @@
+//! Plugs inserted by forces: a target goes the way of a scenario, beside its place and tilted by parts of the
+//! clearance, and pulls the plug along; nothing but contacts keeps the plug out of the socket.
+//!
+//! ```text
+//! cargo run --profile dist -p feeler-benches --bin insertions \
+//!     -- FILE... [--step SECONDS] [--friction MU] [--rounds N] [--list] [--held SECONDS]
+//! ```
+//!
+//! A row for each scenario and displacement: whether the plug seats and comes out again, mean and 95 % of the
+//! time of a step (one thread), rounds, contacts, the deepest gap left, steps that interfere or are unsolved.
+//! Exit status 1 where a plug without friction does not seat or come out, or a gap is closed by more than
+//! 1e-6 mm.
+//!
+//! With `--held` plugs are let go in their sockets under tilted gravity instead, and a pin of 19.9 mm in a
+//! blind bore of 20 mm: what the energy exceeds that of the start by, as a part of weight times size, how far
+//! contact points of one identity move in a step of the last fifth, and the RMS of the angular acceleration
+//! there.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::cast_precision_loss,
+    reason = "a program that reports"
+)]
+
+use feeler_benches::number_after;
+use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, StepReport, World};
+use feeler_geom::{P3, Pose, V3};
+use feeler_runtime::{Body, Path as MotionPath};
+use feeler_tests::insertion::Insertion;
+use nalgebra::UnitQuaternion;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+const STEEL: f64 = 7_850.0;
+/// Of a pose of the scenario (s).
+const POSE_TIME: f64 = 1.0 / 60.0;
+/// Within which the plug follows its target (s).
+const RESPONSE: f64 = 0.02;
+/// How far along its way (mm) a plug may be from its target where it counts as seated, or out.
+const SEATED: f64 = 0.05;
+
+/// Where the pin is let go, its lower end in the bore (mm).
+const PEG_HEIGHT: f64 = 30.0;
+
+#[derive(Debug, Default)]
+struct Run {
+    times: Vec<f64>,
+    rounds: Vec<f64>,
+    contacts: usize,
+    deepest: f64,
+    interfering: usize,
+    unsolved: usize,
+    /// Distance along z from the target in place, and at the end.
+    seated: f64,
+    out: f64,
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let step = number_after(&args, "--step").unwrap_or(1e-3);
+    let friction = number_after(&args, "--friction").unwrap_or(0.0);
+    let rounds = number_after(&args, "--rounds").unwrap_or(4);
+    let list = args.iter().any(|a| a == "--list");
+    let files: Vec<PathBuf> = args.iter().filter(|a| a.ends_with(".json")).map(PathBuf::from).collect();
+    if files.is_empty() {
+        eprintln!("give the JSON files of scenarios");
+        return ExitCode::from(2);
+    }
+    println!("friction {friction}, steps of {step} s, at most {rounds} rounds");
+    println!(
+        "scenario  beside  tilt rad  ms mean    95 %  rounds  contacts  deepest mm  interfering  unsolved  \
+         in place  out"
+    );
+    let mut is_right = true;
+    if let Some(time) = number_after(&args, "--held") {
+        return held(&files, time, step, Settings { friction, rounds, ..Settings::default() });
+    }
+    for file in files {
+        for part in [0.0, 0.5, 1.0, 2.0] {
+            let settings = Settings { gravity: V3::zeros(), friction, rounds, ..Settings::default() };
+            match run(&file, part, step, settings, list) {
+                Ok((name, tilt, mut r)) => {
+                    let (time, most, rounds) = r.times();
+                    println!(
+                        "{name:8}  {part:6}  {tilt:8.5}  {time:7.3}  {most:6.3}  {rounds:6.2}  {:8}  \
+                         {:10.2e}  {:11}  {:8}  {:8.4}  {:.4}",
+                        r.contacts, r.deepest, r.interfering, r.unsolved, r.seated, r.out
+                    );
+                    is_right &= r.stays() && (friction > 0.0 || r.seated.abs().max(r.out.abs()) <= SEATED);
+                }
+                Err(e) => {
+                    eprintln!("{e}");
+                    return ExitCode::from(2);
+                }
+            }
+        }
+    }
+    if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Parts let go, one after the other.
+fn held(files: &[PathBuf], time: f64, step: f64, settings: Settings) -> ExitCode {
+    println!(
+        "name      ms mean    95 %  rounds  contacts  deepest mm  interfering  unsolved   energy  points um  \
+         rad/s2"
+    );
+    let settings = Settings { gravity: 9_810.0 * V3::new(0.3, -0.1, -1.0).normalize(), ..settings };
+    let mut worlds: Vec<(String, World)> = Vec::new();
+    for file in files {
+        match Insertion::load(file, feeler_import::DEFAULT_FLATNESS) {
+            Ok(i) => {
+                let seat =
+                    i.scenario.phases.iter().find(|p| p.0.contains("place")).map_or(200, |p| (p.1 + p.2) / 2);
+                worlds.push((i.name.clone(), world(i.a, (i.b.0, i.poses[seat]), settings)));
+            }
+            Err(e) => {
+                eprintln!("{e}");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    let [bore, pin] = ["blind-bore", "pin"].map(|name| feeler_tests::model(name).body);
+    let above = Pose::translation(0.0, 0.0, PEG_HEIGHT);
+    worlds.push(("peg".to_owned(), world((bore, Pose::identity()), (pin, above), settings)));
+    let mut is_right = true;
+    for (name, mut world) in worlds {
+        let id = BodyId(1);
+        let (begin, size) = (world.energy(), world.body(id).body().size());
+        let weight = world.body(id).mass().unwrap_or_default() * 9_810.0;
+        let (mut run, mut excess, mut moved, mut shaken) = (Run::default(), f64::MIN, 0.0_f64, Vec::new());
+        let mut points: BTreeMap<u64, P3> = BTreeMap::new();
+        let mut t = 0.0;
+        while t < time {
+            t += step;
+            let spin = world.body(id).spin;
+            let clock = Instant::now();
+            let report = match world.step(step) {
+                Ok(report) => report,
+                Err(e) => {
+                    eprintln!("{name}: {t}: {e}");
+                    return ExitCode::from(2);
+                }
+            };
+            run.add(1e3 * clock.elapsed().as_secs_f64(), &report);
+            excess = excess.max((world.energy() - begin) / (weight * size));
+            let now: BTreeMap<u64, P3> = world.contacts().iter().map(|(_, l)| (l.id, l.point_a)).collect();
+            if t > 0.8 * time {
+                shaken.push((world.body(id).spin - spin).norm_squared() / (step * step));
+                let way = |(id, p): (&u64, &P3)| points.get(id).map(|q| (p - q).norm());
+                moved = now.iter().filter_map(way).fold(moved, f64::max);
+            }
+            points = now;
+        }
+        let rms = (shaken.iter().sum::<f64>() / shaken.len().max(1) as f64).sqrt();
+        let (mean, most, rounds) = run.times();
+        println!(
+            "{name:8}  {mean:7.3}  {most:6.3}  {rounds:6.2}  {:8}  {:10.2e}  {:11}  {:8}  {excess:7.0e}  \
+             {:9.3}  {rms:6.2}",
+            run.contacts,
+            run.deepest,
+            run.interfering,
+            run.unsolved,
+            1e3 * moved
+        );
+        is_right &= run.stays() && excess <= 1e-4;
+    }
+    if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A fixed part and one of steel.
+fn world(a: (Arc<Body>, Pose), b: (Arc<Body>, Pose), settings: Settings) -> World {
+    let mut world = World::new(settings);
+    world.add(RigidBody::fixed(a.0, a.1));
+    world.add(RigidBody::of_density(b.0, b.1, STEEL).expect("a solid"));
+    world
+}
+
+impl Run {
+    fn add(&mut self, milliseconds: f64, report: &StepReport) {
+        self.times.push(milliseconds);
+        self.rounds.push(f64::from(report.rounds));
+        self.contacts = self.contacts.max(report.contacts);
+        self.deepest = self.deepest.min(report.smallest_gap);
+        self.interfering += usize::from(report.interferes);
+        self.unsolved += usize::from(report.unsolved);
+    }
+
+    /// Mean and 95 % of the times, and the mean of the rounds.
+    fn times(&mut self) -> (f64, f64, f64) {
+        let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len().max(1) as f64;
+        let (time, rounds) = (mean(&self.times), mean(&self.rounds));
+        self.times.sort_by(f64::total_cmp);
+        let most = self.times.get(self.times.len() * 95 / 100).copied().unwrap_or_default();
+        (time, most, rounds)
+    }
+
+    fn stays(&self) -> bool {
+        self.deepest >= -1e-6 && self.interfering + self.unsolved == 0
+    }
+}
+
+fn run(
+    file: &Path,
+    part: f64,
+    step: f64,
+    settings: Settings,
+    list: bool,
+) -> Result<(String, f64, Run), String> {
+    let insertion = Insertion::load(file, feeler_import::DEFAULT_FLATNESS)?;
+    let times: Vec<f64> = (0..insertion.poses.len()).map(|i| i as f64 * POSE_TIME).collect();
+    let path = MotionPath::through(&times, &insertion.poses).map_err(|e| e.to_string())?;
+    let clearance = insertion.scenario.clearance;
+    let body = &insertion.b.0;
+    let bounds = body.bounds();
+    let length = bounds.max.z - bounds.min.z;
+    let tilt = 2.0 * part * clearance / length;
+    let displaced = |pose: Pose| {
+        let turn = UnitQuaternion::from_scaled_axis(V3::new(0.6, -0.8, 0.0) * tilt);
+        let mut target = pose;
+        target.translation.vector += V3::new(0.8, 0.6, 0.0) * (part * clearance);
+        target.rotation = turn * target.rotation;
+        target
+    };
+    let start = displaced(path.pose(0.0));
+    let mut world = world(insertion.a.clone(), (body.clone(), start), settings);
+    let id = BodyId(1);
+    let mass = world.body(id).mass().unwrap_or_default();
+    world.couplings.push(Coupling::critical(id, start, mass, 0.3 * length, RESPONSE));
+    let seat = insertion.scenario.phases.iter().find(|p| p.0.contains("place")).map_or(239, |p| p.2 - 1);
+    let seat = times[seat];
+    let (mut out, mut t) = (Run::default(), 0.0);
+    let last = times[times.len() - 1];
+    // The plug follows behind the target: a while is left to it at the end.
+    while t < last + 10.0 * RESPONSE {
+        let before = t;
+        t += step;
+        let [now, then] = [t, before].map(|t| displaced(path.pose(t.min(last))));
+        let coupling = &mut world.couplings[0];
+        coupling.target = now;
+        coupling.velocity = (now.translation.vector - then.translation.vector) / step;
+        let clock = Instant::now();
+        let report = world.step(step).map_err(|e| format!("{t}: {e}"))?;
+        out.add(1e3 * clock.elapsed().as_secs_f64(), &report);
+        if list && (report.smallest_gap < -1e-6 || report.interferes || report.unsolved) {
+            println!("    {t:.4}: {report:?}");
+        }
+        let off = world.body(id).pose.translation.z - now.translation.z;
+        if before < seat && t >= seat {
+            out.seated = off;
+        }
+        out.out = off;
+    }
+    Ok((insertion.name, tilt, out))
+}

@@ -1,0 +1,439 @@
+//! Bodies, and steps in time.
+
+use crate::body::RigidBody;
+use crate::cone::{self, Row, Unsolved};
+use crate::coupling::Coupling;
+use crate::error::DynamicsError;
+use crate::id::BodyId;
+use feeler_geom::{P3, Pose, V3};
+use feeler_runtime::{ContactPair, Lmd, LmdClass, QueryOptions, Status};
+use nalgebra::{DMatrix, DVector, Matrix3};
+
+/// How a world is stepped.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Acceleration (mm/s²) of all that moves.
+    pub gravity: V3,
+    /// Coefficient of friction of all contacts; 0: none.
+    pub friction: f64,
+    /// Depth (mm) below which a gap counts as open: the rounds of a step go on until no gap is closed
+    /// further.
+    pub tolerance: f64,
+    /// How often contacts are asked for in a step at most.
+    pub rounds: u32,
+    /// Distance (mm) from which on contacts are looked at, besides what bodies move in a step, and depth down
+    /// to which they are looked for first.
+    pub reach: f64,
+}
+
+impl Default for Settings {
+    /// Gravity on earth against z, without friction.
+    fn default() -> Self {
+        Self { gravity: V3::new(0.0, 0.0, -9_810.0), friction: 0.0, tolerance: 1e-6, rounds: 4, reach: 0.05 }
+    }
+}
+
+/// What a step was like.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// How often contacts were asked for, in all halves together.
+    pub rounds: u32,
+    /// Contacts within reach at the end.
+    pub contacts: usize,
+    /// Contacts that carry an impulse.
+    pub loaded: usize,
+    /// Smallest gap (mm) at the end; infinite where nothing is within reach.
+    pub smallest_gap: f64,
+    /// Whether bodies meet in a way that contacts do not tell, also at the end of the shortest part of the
+    /// step.
+    pub interferes: bool,
+    /// Whether contacts contradicted one another, also in the shortest part of the step, which was made
+    /// without them.
+    pub unsolved: bool,
+}
+
+/// Two bodies that may touch.
+#[derive(Debug)]
+struct Pair {
+    bodies: [BodyId; 2],
+    contacts: ContactPair,
+}
+
+/// Part of the sum of walls down to which contacts are told.
+const WALLS: f64 = 0.45;
+
+/// How often a step is halved where it was too long.
+const HALVINGS: u32 = 6;
+
+/// Rounds of a step that begin at the velocities without contacts.
+const SOLVED_FROM_START: u32 = 2;
+
+/// A contact as a constraint on the velocities of the step.
+#[derive(Clone, Debug)]
+struct Constraint {
+    pair: usize,
+    id: u64,
+    points: [P3; 2],
+    normal: V3,
+    gap: f64,
+    /// Poses at which it was found, as velocities of the bodies over the step; none: at its start.
+    at: Option<DVector<f64>>,
+}
+
+/// Bodies and what they are doing.
+#[derive(Debug, Default)]
+pub struct World {
+    bodies: Vec<RigidBody>,
+    pairs: Vec<Pair>,
+    /// What pulls bodies.
+    pub couplings: Vec<Coupling>,
+    /// How it is stepped.
+    pub settings: Settings,
+    contacts: Vec<([BodyId; 2], Lmd)>,
+}
+
+impl World {
+    /// An empty world.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, ..Self::default() }
+    }
+
+    /// Adds a body; it may touch all that are there, unless both are fixed.
+    pub fn add(&mut self, body: RigidBody) -> BodyId {
+        let id = BodyId(self.bodies.len());
+        for (k, other) in self.bodies.iter().enumerate() {
+            if other.moves() || body.moves() {
+                let contacts = ContactPair::new(other.body.clone(), body.body.clone());
+                self.pairs.push(Pair { bodies: [BodyId(k), id], contacts });
+            }
+        }
+        self.bodies.push(body);
+        id
+    }
+
+    /// A body. Its pose and velocities may be set.
+    #[must_use]
+    pub fn body(&self, id: BodyId) -> &RigidBody {
+        &self.bodies[id.0]
+    }
+
+    /// A body, to be moved.
+    pub fn body_mut(&mut self, id: BodyId) -> &mut RigidBody {
+        &mut self.bodies[id.0]
+    }
+
+    /// Contacts at the end of the last step, with their bodies.
+    #[must_use]
+    pub fn contacts(&self) -> &[([BodyId; 2], Lmd)] {
+        &self.contacts
+    }
+
+    /// Kinetic energy and that of gravity, of all that moves (µJ).
+    #[must_use]
+    pub fn energy(&self) -> f64 {
+        let one = |b: &RigidBody| {
+            b.kinetic_energy() - b.mass().map_or(0.0, |m| m * self.settings.gravity.dot(&b.center().coords))
+        };
+        self.bodies.iter().map(one).sum()
+    }
+
+    /// Goes on by a time (s).
+    ///
+    /// The first round keeps the gaps of the start open as they change with the velocities. Where bodies have
+    /// turned or slid along curved surfaces, gaps at the end differ from that by the square of the way: they
+    /// are asked for again there, and the velocities solved again with what was found, up to
+    /// [`Settings::rounds`] times. Where contacts do not tell how bodies meet at the end, or contradict one
+    /// another, the step is made in halves, and those again.
+    ///
+    /// # Errors
+    /// Settings, steps and poses that make no sense. The world is as it was, or at the last of the halves
+    /// that could be made.
+    pub fn step(&mut self, time: f64) -> Result<StepReport, DynamicsError> {
+        self.check(time)?;
+        self.advance(time, HALVINGS)
+    }
+
+    fn advance(&mut self, time: f64, halvings: u32) -> Result<StepReport, DynamicsError> {
+        let (report, v) = self.attempt(time)?;
+        if halvings > 0 && (report.interferes || report.unsolved) {
+            let first = self.advance(0.5 * time, halvings - 1)?;
+            let second = self.advance(0.5 * time, halvings - 1)?;
+            return Ok(StepReport {
+                rounds: report.rounds + first.rounds + second.rounds,
+                smallest_gap: first.smallest_gap.min(second.smallest_gap),
+                interferes: first.interferes || second.interferes,
+                unsolved: first.unsolved || second.unsolved,
+                ..second
+            });
+        }
+        self.accept(&v, time);
+        Ok(report)
+    }
+
+    /// Velocities at the end of a step.
+    fn attempt(&mut self, time: f64) -> Result<(StepReport, DVector<f64>), DynamicsError> {
+        let start: Vec<Pose> = self.bodies.iter().map(|b| b.pose).collect();
+        let (mass, force) = self.free_motion(time);
+        let mut v = mass.clone().cholesky().map_or_else(|| force.clone(), |c| c.solve(&force));
+        let reach = self.reach(2.0 * time * self.fastest(&v));
+        let options = QueryOptions {
+            // Of a contact along a line or an area the corners carry all loads.
+            conformal_spacing: Some(self.bodies.iter().map(|b| b.body.size()).fold(0.0, f64::max)),
+            ..QueryOptions::within(reach)
+        };
+        let mut report = StepReport::default();
+        let mut constraints = self.constraints(&start, None, &options)?.0;
+        let mut sliding: Vec<f64> = vec![0.0; constraints.len()];
+        let mut impulses: Vec<f64> = Vec::new();
+        for round in 1..=self.settings.rounds {
+            report.rounds = round;
+            // Repeated from the start, the problem closes in on gaps of narrow fits by halves only. From
+            // where it has come, the least change of velocities that opens the gaps does so at once.
+            let is_repair = round > SOLVED_FROM_START;
+            let row = |(c, s): (&Constraint, &f64)| {
+                if is_repair { self.row(c, time, None) } else { self.row(c, time, Some(*s)) }
+            };
+            let rows: Vec<Row> = constraints.iter().zip(&sliding).map(row).collect();
+            let from = if is_repair { &mass * &v } else { force.clone() };
+            match cone::solve(&mass, &from, &rows) {
+                Ok((solved, found)) => {
+                    v = solved;
+                    if !is_repair {
+                        impulses = found;
+                    }
+                }
+                Err(Unsolved::Contradiction | Unsolved::Numbers) => {
+                    report.unsolved = true;
+                    break;
+                }
+            }
+            let end = self.poses_after(&v, time);
+            let (found, interferes) = self.constraints(&end, Some(&v), &options)?;
+            report.interferes = interferes;
+            report.contacts = found.len();
+            report.smallest_gap = found.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
+            let slid: Vec<f64> =
+                if is_repair { sliding.clone() } else { rows.iter().map(|r| r.sliding(&v)).collect() };
+            let settled =
+                slid.iter().zip(&sliding).all(|(a, b)| (a - b).abs() * time <= self.settings.tolerance);
+            let is_open = report.smallest_gap >= -self.settings.tolerance;
+            if interferes || (is_open && (settled || is_repair)) {
+                break;
+            }
+            (constraints, sliding) = renewed(constraints, slid, found);
+        }
+        report.loaded = impulses.iter().filter(|i| **i > 0.0).count();
+        Ok((report, v))
+    }
+
+    fn check(&self, time: f64) -> Result<(), DynamicsError> {
+        let s = &self.settings;
+        if !(time.is_finite() && time > 0.0) {
+            return Err(DynamicsError::Step(time));
+        }
+        let is_length = |x: f64| x.is_finite() && x > 0.0;
+        match () {
+            () if !s.gravity.iter().all(|x| x.is_finite()) => {
+                Err(DynamicsError::Setting("gravity is not finite"))
+            }
+            () if !(s.friction.is_finite() && s.friction >= 0.0) => {
+                Err(DynamicsError::Setting("the coefficient of friction is not finite, or negative"))
+            }
+            () if !is_length(s.tolerance) => Err(DynamicsError::Setting("the tolerance is not above 0 mm")),
+            () if !is_length(s.reach) => Err(DynamicsError::Setting("the reach is not above 0 mm")),
+            () if s.rounds == 0 => Err(DynamicsError::Setting("a step needs a round")),
+            () => Ok(()),
+        }
+    }
+
+    /// Mass and impulse of a step without contacts: `mass · v = force` has the velocities at its end, six for
+    /// each body that moves. Springs and dampers count at the end of the step.
+    fn free_motion(&self, time: f64) -> (DMatrix<f64>, DVector<f64>) {
+        let places = self.places();
+        let n = 6 * places.iter().flatten().count();
+        let (mut mass, mut force) = (DMatrix::zeros(n, n), DVector::zeros(n));
+        for (b, place) in self.bodies.iter().zip(&places) {
+            let (Some(i), Some(m)) = (*place, &b.mass) else { continue };
+            let inertia = b.world_inertia();
+            mass.fixed_view_mut::<3, 3>(i, i).copy_from(&(Matrix3::identity() * m.mass));
+            mass.fixed_view_mut::<3, 3>(i + 3, i + 3).copy_from(&inertia);
+            let momentum = m.mass * (b.velocity + self.settings.gravity * time);
+            let turning = inertia * b.spin;
+            force.fixed_rows_mut::<3>(i).copy_from(&momentum);
+            force.fixed_rows_mut::<3>(i + 3).copy_from(&(turning - b.spin.cross(&turning) * time));
+        }
+        for c in &self.couplings {
+            let b = &self.bodies[c.body.0];
+            let (Some(i), Some(m)) = (places[c.body.0], &b.mass) else { continue };
+            let away = (c.target * m.center) - b.center();
+            let turned = (c.target.rotation * b.pose.rotation.inverse()).scaled_axis();
+            let (held, held_turning) = (
+                time * c.damping + time * time * c.stiffness,
+                time * c.turning_damping + time * time * c.turning_stiffness,
+            );
+            for k in 0..3 {
+                mass[(i + k, i + k)] += held;
+                mass[(i + 3 + k, i + 3 + k)] += held_turning;
+                force[i + k] += time * (c.stiffness * away[k] + c.damping * c.velocity[k])
+                    + time * time * c.stiffness * c.velocity[k];
+                force[i + 3 + k] += time * c.turning_stiffness * turned[k];
+            }
+        }
+        (mass, force)
+    }
+
+    /// Of each body its first velocity among all.
+    fn places(&self) -> Vec<Option<usize>> {
+        let mut next = 0;
+        let place = |b: &RigidBody| {
+            b.moves().then(|| {
+                next += 6;
+                next - 6
+            })
+        };
+        self.bodies.iter().map(place).collect()
+    }
+
+    fn velocities(&self, v: &DVector<f64>) -> Vec<[V3; 2]> {
+        let of = |p: &Option<usize>| {
+            p.map_or([V3::zeros(); 2], |i| {
+                [v.fixed_rows::<3>(i).into_owned(), v.fixed_rows::<3>(i + 3).into_owned()]
+            })
+        };
+        self.places().iter().map(of).collect()
+    }
+
+    /// Largest speed (mm/s) of a point of any body, now or by velocities to come.
+    fn fastest(&self, v: &DVector<f64>) -> f64 {
+        let one = |(b, [velocity, spin]): (&RigidBody, [V3; 2])| {
+            let size = b.body.size();
+            let now = b.velocity.norm() + b.spin.norm() * size;
+            now.max(velocity.norm() + spin.norm() * size)
+        };
+        self.bodies.iter().zip(self.velocities(v)).map(one).fold(0.0, f64::max)
+    }
+
+    /// How far contacts are looked for where bodies move that far. In powers of 2: while it stays the same,
+    /// what was found at the end of a step need not be looked for again at the start of the next.
+    fn reach(&self, way: f64) -> f64 {
+        let mut reach = self.settings.reach;
+        while reach < self.settings.reach + way && reach.is_finite() {
+            reach *= 2.0;
+        }
+        reach
+    }
+
+    fn poses_after(&self, v: &DVector<f64>, time: f64) -> Vec<Pose> {
+        self.bodies.iter().zip(self.velocities(v)).map(|(b, [v, w])| b.moved(&v, &w, time)).collect()
+    }
+
+    /// Contacts of bodies at poses, and whether some interfere without a contact that tells it.
+    fn constraints(
+        &mut self,
+        poses: &[Pose],
+        at: Option<&DVector<f64>>,
+        options: &QueryOptions,
+    ) -> Result<(Vec<Constraint>, bool), DynamicsError> {
+        let (mut out, mut hidden) = (Vec::new(), false);
+        self.contacts.clear();
+        for (k, pair) in self.pairs.iter_mut().enumerate() {
+            let [a, b] = pair.bodies.map(|id| (&self.bodies[id.0].body, &poses[id.0]));
+            let [box_a, box_b] = [a, b].map(|(body, pose)| body.posed_bounds(pose));
+            let apart = (box_a.min - box_b.max).sup(&(box_b.min - box_a.max)).max();
+            if apart > options.d_max {
+                continue;
+            }
+            let named = |error| DynamicsError::Query { pair: pair.bodies, error };
+            // Deep contacts cost several times as much to look for: only where shallow ones do not tell how
+            // bodies meet, and as far as walls are thick enough to tell their sides apart.
+            let thick = WALLS * (a.0.wall() + b.0.wall());
+            for depth in [self.settings.reach, options.d_max] {
+                let options = QueryOptions { penetration: depth.min(thick), ..*options };
+                pair.contacts.query(a.1, b.1, &options).map_err(named)?;
+                let is_told = pair.contacts.lmds().iter().any(|l| l.gap < 0.0);
+                if pair.contacts.status() != Some(Status::Interfering) || is_told {
+                    break;
+                }
+            }
+            let told = pair.contacts.lmds().iter().filter(|l| l.class != LmdClass::Quasi);
+            let before = out.len();
+            for l in told {
+                self.contacts.push((pair.bodies, *l));
+                out.push(Constraint {
+                    pair: k,
+                    id: l.id,
+                    points: [l.point_a, l.point_b],
+                    normal: l.normal,
+                    gap: l.gap,
+                    at: at.cloned(),
+                });
+            }
+            let is_told = out[before..].iter().any(|c| c.gap < 0.0);
+            hidden |= pair.contacts.status() == Some(Status::Interfering) && !is_told;
+        }
+        Ok((out, hidden))
+    }
+
+    /// The constraint on the velocities: what the gap is at the end of the step, over its time. With friction
+    /// where it is told how fast the contact slides: that much the cone would open the gap.
+    fn row(&self, c: &Constraint, time: f64, sliding: Option<f64>) -> Row {
+        let places = self.places();
+        let n = 6 * places.iter().flatten().count();
+        let line = |direction: &V3| {
+            let mut line = DVector::zeros(n);
+            let bodies = self.pairs[c.pair].bodies;
+            for (side, sign) in [(0, -1.0), (1, 1.0)] {
+                let Some(i) = places[bodies[side].0] else { continue };
+                // From where the centre of mass is when the points are where they are.
+                let body = &self.bodies[bodies[side].0];
+                let moved = c.at.as_ref().map_or(V3::zeros(), |v| v.fixed_rows::<3>(i).into_owned() * time);
+                let arm = c.points[side] - (body.center() + moved);
+                line.fixed_rows_mut::<3>(i).copy_from(&(direction * sign));
+                line.fixed_rows_mut::<3>(i + 3).copy_from(&(arm.cross(direction) * sign));
+            }
+            line
+        };
+        let normal = line(&c.normal);
+        let gap = c.gap / time - c.at.as_ref().map_or(0.0, |v| normal.dot(v)) + sliding.unwrap_or(0.0);
+        let mu = self.settings.friction;
+        let tangents = (mu > 0.0 && sliding.is_some()).then(|| {
+            let other = if c.normal.x.abs() < c.normal.y.abs() { V3::x() } else { V3::y() };
+            let s = c.normal.cross(&other).normalize();
+            let t = c.normal.cross(&s);
+            [line(&s) * mu, line(&t) * mu]
+        });
+        Row { normal, gap, tangents }
+    }
+
+    fn accept(&mut self, v: &DVector<f64>, time: f64) {
+        let poses = self.poses_after(v, time);
+        let velocities = self.velocities(v);
+        for ((body, pose), [velocity, spin]) in self.bodies.iter_mut().zip(poses).zip(velocities) {
+            if body.moves() {
+                (body.pose, body.velocity, body.spin) = (pose, velocity, spin);
+            }
+        }
+    }
+}
+
+/// Constraints of the next round: those that were found at the end, and of the earlier ones those that are
+/// not among them: what is out of reach now may be so because it was kept open.
+fn renewed(earlier: Vec<Constraint>, slid: Vec<f64>, found: Vec<Constraint>) -> (Vec<Constraint>, Vec<f64>) {
+    let mut sliding: Vec<f64> = found
+        .iter()
+        .map(|c| {
+            let same = earlier.iter().position(|e| (e.pair, e.id) == (c.pair, c.id));
+            same.map_or(0.0, |k| slid[k])
+        })
+        .collect();
+    let mut all = found;
+    let fresh = all.len();
+    for (c, s) in earlier.into_iter().zip(slid) {
+        if !all[..fresh].iter().any(|f| (f.pair, f.id) == (c.pair, c.id)) {
+            all.push(c);
+            sliding.push(s);
+        }
+    }
+    (all, sliding)
+}

@@ -1,0 +1,184 @@
+//! Motions whose course is known.
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, World};
+use feeler_geom::{P3, Pose, V3};
+use feeler_runtime::Body;
+use nalgebra::UnitQuaternion;
+use std::path::Path;
+use std::sync::Arc;
+
+const STEEL: f64 = 7_850.0;
+
+fn solid(name: &str) -> Arc<Body> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../data/{name}.step"));
+    Arc::new(Body::from_model(&feeler_import::prepare_step(&file).unwrap(), 0).unwrap())
+}
+
+fn dropped(name: &str, pose: Pose, settings: Settings) -> (World, BodyId) {
+    let mut world = World::new(settings);
+    world.add(RigidBody::fixed(solid("box"), Pose::translation(0.0, 0.0, -10.0)));
+    let body = RigidBody::of_density(solid(name), pose, STEEL).unwrap();
+    let id = world.add(body);
+    (world, id)
+}
+
+/// Half the height of the box of data/, whose top is at z = 0 in these worlds.
+#[test]
+fn the_floor_is_where_it_is_said_to_be() {
+    let block = solid("box");
+    assert!((block.bounds().max.z - 10.0).abs() < 1e-6, "{:?}", block.bounds());
+}
+
+#[test]
+fn a_ball_falls_freely_and_comes_to_rest() {
+    let ball = solid("ball");
+    let radius = 0.5 * (ball.bounds().max.z - ball.bounds().min.z);
+    let middle = nalgebra::center(&ball.bounds().min, &ball.bounds().max);
+    let start = Pose::translation(-middle.x, -middle.y, 5.0 + radius - middle.z);
+    let (mut world, id) = dropped("ball", start, Settings::default());
+    let (h, mut t) = (1e-3, 0.0);
+    let begin = world.energy();
+    while t < 0.5 {
+        let report = world.step(h).unwrap();
+        t += h;
+        assert!(report.smallest_gap >= -1e-6 && !report.interferes && !report.unsolved, "{t}: {report:?}");
+        assert!(world.energy() <= begin * (1.0 + 1e-9) + 1e-6, "{t}: energy grows");
+        let fallen = 5.0 - (world.body(id).center().z - radius);
+        // The step is one of first order.
+        let free = 0.5 * 9_810.0 * t * (t + h);
+        if free < 4.9 {
+            assert!((fallen - free).abs() < 1e-6, "{t}: {fallen} of {free}");
+        }
+    }
+    let body = world.body(id);
+    assert!((body.center().z - radius).abs() < 2e-6, "{}", body.center());
+    assert!(body.velocity.norm() < 1e-3, "{}", body.velocity);
+    assert_eq!(world.contacts().len(), 1);
+}
+
+#[test]
+fn a_block_on_a_slope_sticks_or_slides_as_it_must() {
+    // The slope is in gravity: tan = 0.5.
+    let [sin, cos] = [1.0 / 5.0_f64.sqrt(), 2.0 / 5.0_f64.sqrt()];
+    let gravity = 9_810.0 * V3::new(sin, 0.0, -cos);
+    for friction in [0.0, 0.2, 0.6] {
+        let settings = Settings { gravity, friction, ..Settings::default() };
+        let (mut world, id) = dropped("cylinder", Pose::identity(), settings);
+        let bottom = world.body(id).body().bounds().min.z;
+        world.body_mut(id).pose = Pose::translation(-10.0, 0.0, -bottom);
+        let (h, steps) = (5e-4, 100);
+        for k in 0..steps {
+            let report = world.step(h).unwrap();
+            assert!(report.smallest_gap >= -1e-6 && !report.unsolved, "{friction}, {k}: {report:?}");
+        }
+        let along = 9_810.0 * (sin - friction * cos).max(0.0);
+        let speed = world.body(id).velocity.x;
+        let wanted = along * h * f64::from(steps);
+        assert!(
+            (speed - wanted).abs() < 1e-3 * 9_810.0 * h * f64::from(steps),
+            "{friction}: {speed} of {wanted}"
+        );
+    }
+}
+
+#[test]
+fn bodies_in_free_fall_keep_their_momentum_when_they_meet() {
+    let mut world = World::new(Settings { gravity: V3::zeros(), ..Settings::default() });
+    let size = solid("ball").size();
+    let a = world.add(RigidBody::of_density(solid("ball"), Pose::identity(), STEEL).unwrap());
+    let b = world
+        .add(RigidBody::of_density(solid("spool"), Pose::translation(60.0 + size, 3.0, 1.0), STEEL).unwrap());
+    world.body_mut(a).velocity = V3::new(800.0, 0.0, 0.0);
+    let momentum = |w: &World| {
+        let one = |id| {
+            let body = w.body(id);
+            body.velocity * body.mass().unwrap()
+        };
+        one(a) + one(b)
+    };
+    let start = momentum(&world);
+    let mut met = false;
+    for _ in 0..400 {
+        let report = world.step(1e-3).unwrap();
+        met |= report.loaded > 0;
+        assert!(report.smallest_gap >= -1e-6, "{report:?}");
+        assert!((momentum(&world) - start).norm() < 1e-7 * start.norm());
+    }
+    assert!(met && world.body(b).velocity.norm() > 1.0, "they missed one another");
+}
+
+#[test]
+fn a_target_is_reached_as_its_damper_says() {
+    let mut world = World::new(Settings { gravity: V3::zeros(), ..Settings::default() });
+    let turn = UnitQuaternion::from_scaled_axis(V3::new(0.2, 0.1, -0.3));
+    let target = Pose::from_parts(V3::new(5.0, -3.0, 2.0).into(), turn);
+    let id = world.add(RigidBody::of_density(solid("plug"), Pose::identity(), STEEL).unwrap());
+    let mass = world.body(id).mass().unwrap();
+    world.couplings.push(Coupling::critical(id, target, mass, 10.0, 0.02));
+    for _ in 0..1500 {
+        world.step(1e-3).unwrap();
+    }
+    let off = world.body(id).pose.inverse() * target;
+    assert!(off.translation.vector.norm() < 1e-5 && off.rotation.angle() < 1e-5, "{off}");
+}
+
+/// A pin with 0.05 mm of play all round, let go tilted and to one side.
+#[test]
+fn a_pin_stays_in_its_bore() {
+    let run = || {
+        let mut world =
+            World::new(Settings { gravity: V3::new(3_000.0, -1_000.0, -2_000.0), ..Settings::default() });
+        world.add(RigidBody::fixed(solid("bore"), Pose::identity()));
+        let tilt = UnitQuaternion::from_scaled_axis(V3::new(5e-4, -3e-4, 0.0));
+        let pose = Pose::from_parts(V3::new(0.01, -0.02, 0.0).into(), tilt);
+        let id = world.add(RigidBody::of_density(solid("pin"), pose, STEEL).unwrap());
+        let begin = world.energy();
+        let mut most = 0;
+        for k in 0..300 {
+            let report = world.step(1e-3).unwrap();
+            assert!(
+                report.smallest_gap >= -1e-6 && !report.interferes && !report.unsolved,
+                "{k}: {report:?}"
+            );
+            assert!(report.contacts <= 50, "{k}: {report:?}");
+            assert!(world.energy() <= begin + 1e-4 * 9_810.0 * 30.0, "{k}: energy grows");
+            most = most.max(report.loaded);
+        }
+        assert!(most > 0, "it never touched");
+        world.body(id).clone()
+    };
+    let (first, second) = (run(), run());
+    assert_eq!(first.pose, second.pose, "not the same bits");
+}
+
+/// A flat end nearly parallel to a flat bottom has one minimum, on one side: the other side meets unseen.
+#[test]
+fn a_pin_strikes_the_bottom_of_its_bore_flat() {
+    let gravity = 9_810.0 * V3::new(0.3, -0.1, -1.0).normalize();
+    let mut world = World::new(Settings { gravity, ..Settings::default() });
+    world.add(RigidBody::fixed(solid("blind-bore"), Pose::identity()));
+    let pin = RigidBody::of_density(solid("pin"), Pose::translation(0.0, 0.0, 21.0), STEEL).unwrap();
+    let id = world.add(pin);
+    for k in 0..60 {
+        let report = world.step(1e-3).unwrap();
+        assert!(report.smallest_gap >= -1e-6 && !report.interferes && !report.unsolved, "{k}: {report:?}");
+    }
+    // Its end is 30 mm below its middle, the bottom 10 mm below the block's.
+    let pin = world.body(id);
+    assert!((pin.pose.translation.z - 20.0).abs() < 1e-5, "{}", pin.pose);
+    assert!(pin.velocity.norm() < 1e-3, "{}", pin.velocity);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    assert!(RigidBody::of_density(solid("ball"), Pose::identity(), 0.0).is_err());
+    let (mut world, _) = dropped("ball", Pose::translation(0.0, 0.0, 50.0), Settings::default());
+    for time in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(world.step(time).is_err());
+    }
+    world.settings.friction = -0.1;
+    assert!(world.step(1e-3).unwrap_err().to_string().contains("friction"));
+    let center: P3 = world.body(BodyId(1)).center();
+    assert!(center.z > 40.0, "it moved");
+}
