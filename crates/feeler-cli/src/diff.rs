@@ -219,14 +219,11 @@ fn document(files: &[File]) -> Value {
     json!({ "schema": SCHEMA, "unit": "mm", "files": files.iter().map(one).collect::<Vec<_>>() })
 }
 
-/// Files that are drawn: each is read, and prepared if need be, once more.
-const DRAWN: usize = 20;
-
 fn html(files: &[File], both: &BTreeMap<String, Both>, reading: import::Reading) -> anyhow::Result<String> {
     let mut drawing = Drawing::new(None, false);
     let mut rows = Vec::new();
     for file in files.iter().filter(|f| !f.is_same()) {
-        let is_drawn = drawing.picture.scenes.len() < DRAWN && !drawing.is_full();
+        let is_drawn = !drawing.is_full();
         let scene =
             both.get(&file.name).filter(|_| is_drawn).and_then(|b| scene(file, b, reading, &mut drawing));
         for [kind, of, what] in file.lines() {

@@ -15,6 +15,9 @@ const CHORD: f64 = 5e-4;
 /// Triangles of a report beyond which further models are left out of its picture: it stays a few megabytes.
 const MOST_TRIANGLES: usize = 400_000;
 
+/// Models of a report that are drawn: each is read, and prepared if need be, once more.
+const MOST_MODELS: usize = 20;
+
 /// A picture as it is made.
 #[derive(Debug, Default)]
 pub(crate) struct Drawing {
@@ -110,7 +113,7 @@ impl Drawing {
 
     /// Whether there is no room for another model.
     pub(crate) fn is_full(&self) -> bool {
-        self.triangles() > MOST_TRIANGLES
+        self.picture.scenes.len() >= MOST_MODELS || self.triangles() > MOST_TRIANGLES
     }
 
     pub(crate) fn triangles(&self) -> usize {

@@ -3,7 +3,8 @@
 //! Engines for games and robots press solids into one another by hundredths of a millimetre and more, which
 //! is the play of the fits that this one is for. Here the velocities of a step are those of least energy that
 //! keep all gaps open, and where surfaces are curved the contacts are asked for again at the end of the step,
-//! until no gap is closed further than the tolerance: what stays is rounding.
+//! until no gap is closed further than the tolerance, or the rounds of the step are used up, which its report
+//! tells.
 //!
 //! Lengths are in mm, masses in kg, times in s: forces in kg·mm/s² (mN), torques in kg·mm²/s² (µN·m).
 //!

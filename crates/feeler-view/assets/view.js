@@ -136,10 +136,8 @@
   const boxLines = (shape, level) => {
     const levels = data.array(shape.levels), boxes = data.array(shape.boxes);
     const out = [];
-    // A leaf above the level stands for its part of the solid.
-    const deepest = new Set();
-    levels.forEach((l, i) => { if (l === level) deepest.add(i); });
-    for (const i of deepest) {
+    for (let i = 0; i < levels.length; i++) {
+      if (levels[i] !== level) continue;
       const [c, ...axes] = [0, 1, 2, 3].map(k => new T.Vector3().fromArray(boxes, 12 * i + 3 * k));
       const corner = signs => axes.reduce((p, a, k) => p.addScaledVector(a, signs & (1 << k) ? 1 : -1), c.clone());
       for (let s = 0; s < 8; s++) {
@@ -404,12 +402,12 @@
     marks.clear();
     flags.splice(0).forEach(f => f.element.remove());
   };
-  const dotTexture = size => new T.PointsMaterial({ color: size[1], size: size[0], sizeAttenuation: false,
+  const dotMaterial = (size, color) => new T.PointsMaterial({ color, size, sizeAttenuation: false,
     depthTest: false });
   const addLines = (pairs, color) => {
     const ends = new Float32Array(pairs.flatMap(([a, b]) => [...a, ...b]));
     const l = new T.LineSegments(segments(ends), line(color, { depthTest: false }));
-    const dots = new T.Points(segments(ends.slice()), dotTexture([6, color]));
+    const dots = new T.Points(segments(ends.slice()), dotMaterial(6, color));
     l.renderOrder = dots.renderOrder = 2;
     marks.add(l, dots);
   };
@@ -502,7 +500,7 @@
     parts.forEach(p => setVisible(p, true));
     markMinima(pair.minima);
     if (pair.witness) {
-      const dots = new T.Points(segments(new Float32Array(pair.witness)), dotTexture([9, 0xc81e1e]));
+      const dots = new T.Points(segments(new Float32Array(pair.witness)), dotMaterial(9, 0xc81e1e));
       dots.renderOrder = 3;
       marks.add(dots);
       addFlag(pair.witness, 'inside both');
@@ -917,7 +915,8 @@
     };
     return make('label', {}, input, text);
   };
-  const level = make('input', { type: 'range', min: 0, max: 12, value: state.level });
+  const depth = Math.max(0, ...shapes.map(s => data.array(s.levels).reduce((a, b) => Math.max(a, b), 0)));
+  const level = make('input', { type: 'range', min: 0, max: depth, value: Math.min(state.level, depth) });
   level.setAttribute('aria-label', 'level of boxes');
   const levelValue = make('output', { value: `level ${state.level}` });
   level.oninput = () => {
@@ -977,7 +976,7 @@
       if (show.parts) look(boxOf(show.parts.map(i => state.parts[i])));
       else fit();
       if (show.places) {
-        const dots = new T.Points(segments(new Float32Array(show.places.flat())), dotTexture([8, markColor()]));
+        const dots = new T.Points(segments(new Float32Array(show.places.flat())), dotMaterial(8, markColor()));
         dots.renderOrder = 2;
         marks.add(dots);
         show.places.forEach(p => addFlag(p, `(${p.map(x => Number(x.toPrecision(6))).join(', ')})`));

@@ -13,9 +13,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Inputs that are drawn: those with something to say first.
-const DRAWN: usize = 20;
-
 /// The page.
 pub(super) fn page(reports: &[Report], summary: &Summary) -> anyhow::Result<String> {
     let mut drawing = Drawing::new(None, false);
@@ -36,12 +33,12 @@ struct Drawn {
     places: Vec<(u64, Pose)>,
 }
 
-/// What was prepared, as far as there is room.
+/// What was prepared, as far as there is room: what has something to say first.
 fn models(reports: &[Report], drawing: &mut Drawing) -> BTreeMap<usize, Drawn> {
     let mut order: Vec<usize> = (0..reports.len()).filter(|i| reports[*i].output.is_some()).collect();
     order.sort_by_key(|i| !reports[*i].has_something_to_say());
     let mut out = BTreeMap::new();
-    for i in order.into_iter().take(DRAWN) {
+    for i in order {
         if drawing.is_full() {
             break;
         }

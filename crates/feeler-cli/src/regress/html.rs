@@ -14,17 +14,13 @@ use feeler_import as import;
 use feeler_runtime::LmdClass;
 use feeler_view::picture::{Minimum, Pair, Part, Scene, Tint, What};
 
-/// Entries that are drawn, those that differ first: each is read, and prepared if need be, once more.
-const DRAWN: usize = 20;
-
 pub(super) fn page(compared: &Compared, suite: &Suite, found: &Results) -> anyhow::Result<String> {
     let mut drawing = Drawing::new(None, false);
     let mut rows = Vec::new();
     // What differs is on top.
     let same = compared.entries.iter().filter(|e| e.differences.is_empty());
-    for (k, entry) in compared.differing().chain(same).enumerate() {
-        let scene =
-            if k < DRAWN && !drawing.is_full() { scene(entry, suite, found, &mut drawing) } else { None };
+    for entry in compared.differing().chain(same) {
+        let scene = if drawing.is_full() { None } else { scene(entry, suite, found, &mut drawing) };
         let cells = |kind: &str, of: &str, what: &str| {
             vec![
                 Cell::new("path", entry.name.as_str()),
