@@ -2,6 +2,7 @@
 
 pub mod bars;
 pub mod damage;
+pub mod drive;
 pub mod endure;
 
 use feeler_brep::SolidSource;

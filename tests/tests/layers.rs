@@ -313,8 +313,8 @@ const ROOMS: [&[&str]; 16] = [
     &["walk", "load"],
     &["nearest"],
     &["body"],
-    &["profile"],
-    &["options", "tolerance", "verdict_types"],
+    &["profile", "lasting"],
+    &["options", "tolerance", "verdict_types", "load_bearing"],
     &["error", "lmd", "side"],
     &["diagnostics"],
 ];

@@ -22,28 +22,17 @@
     reason = "a program that reports"
 )]
 
+use feeler_benches::drive::{self, RESPONSE, SEATED, STEEL, Target};
 use feeler_benches::number_after;
 use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, StepReport, World};
 use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::{Body, Path as MotionPath};
+use feeler_runtime::Body;
 use feeler_tests::insertion::Insertion;
-use nalgebra::UnitQuaternion;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
-
-const STEEL: f64 = 7_850.0;
-/// Of a pose of the scenario (s).
-const POSE_TIME: f64 = 1.0 / 60.0;
-/// Within which the plug follows its target (s).
-const RESPONSE: f64 = 0.02;
-/// How far along its way (mm) a plug may be from its target where it counts as seated, or out.
-const SEATED: f64 = 0.05;
-
-/// Where the pin is let go, its lower end in the bore (mm).
-const PEG_HEIGHT: f64 = 30.0;
 
 #[derive(Debug, Default)]
 struct Run {
@@ -107,14 +96,13 @@ fn held(files: &[PathBuf], time: f64, step: f64, settings: Settings) -> ExitCode
         "name      ms mean    95 %  rounds  contacts  deepest mm  interfering  unsolved   energy  points um  \
          rad/s2"
     );
-    let settings = Settings { gravity: 9_810.0 * V3::new(0.3, -0.1, -1.0).normalize(), ..settings };
+    let settings = Settings { gravity: drive::tilted_gravity(), ..settings };
     let mut worlds: Vec<(String, World)> = Vec::new();
     for file in files {
         match Insertion::load(file, feeler_import::DEFAULT_FLATNESS) {
             Ok(i) => {
-                let seat =
-                    i.scenario.phases.iter().find(|p| p.0.contains("place")).map_or(200, |p| (p.1 + p.2) / 2);
-                worlds.push((i.name.clone(), world(i.a, (i.b.0, i.poses[seat]), settings)));
+                worlds
+                    .push((i.name.clone(), world(i.a.clone(), (i.b.0.clone(), drive::place(&i)), settings)));
             }
             Err(e) => {
                 eprintln!("{e}");
@@ -123,8 +111,7 @@ fn held(files: &[PathBuf], time: f64, step: f64, settings: Settings) -> ExitCode
         }
     }
     let [bore, pin] = ["blind-bore", "pin"].map(|name| feeler_tests::model(name).body);
-    let above = Pose::translation(0.0, 0.0, PEG_HEIGHT);
-    worlds.push(("peg".to_owned(), world((bore, Pose::identity()), (pin, above), settings)));
+    worlds.push(("peg".to_owned(), world((bore, Pose::identity()), (pin, drive::above_bore()), settings)));
     let mut is_right = true;
     for (name, mut world) in worlds {
         let id = BodyId(1);
@@ -210,37 +197,21 @@ fn run(
     list: bool,
 ) -> Result<(String, f64, Run), String> {
     let insertion = Insertion::load(file, feeler_import::DEFAULT_FLATNESS)?;
-    let times: Vec<f64> = (0..insertion.poses.len()).map(|i| i as f64 * POSE_TIME).collect();
-    let path = MotionPath::through(&times, &insertion.poses).map_err(|e| e.to_string())?;
-    let clearance = insertion.scenario.clearance;
+    let target = Target::new(&insertion, part)?;
+    let start = target.pose(0.0);
     let body = &insertion.b.0;
-    let bounds = body.bounds();
-    let length = bounds.max.z - bounds.min.z;
-    let tilt = 2.0 * part * clearance / length;
-    let displaced = |pose: Pose| {
-        let turn = UnitQuaternion::from_scaled_axis(V3::new(0.6, -0.8, 0.0) * tilt);
-        let mut target = pose;
-        target.translation.vector += V3::new(0.8, 0.6, 0.0) * (part * clearance);
-        target.rotation = turn * target.rotation;
-        target
-    };
-    let start = displaced(path.pose(0.0));
     let mut world = world(insertion.a.clone(), (body.clone(), start), settings);
     let id = BodyId(1);
     let mass = world.body(id).mass().unwrap_or_default();
-    world.couplings.push(Coupling::critical(id, start, mass, 0.3 * length, RESPONSE));
-    let seat = insertion.scenario.phases.iter().find(|p| p.0.contains("place")).map_or(239, |p| p.2 - 1);
-    let seat = times[seat];
+    world.couplings.push(Coupling::critical(id, start, mass, 0.3 * target.length, RESPONSE));
     let (mut out, mut t) = (Run::default(), 0.0);
-    let last = times[times.len() - 1];
-    // The plug follows behind the target: a while is left to it at the end.
-    while t < last + 10.0 * RESPONSE {
+    while t < target.last + 10.0 * RESPONSE {
         let before = t;
         t += step;
-        let [now, then] = [t, before].map(|t| displaced(path.pose(t.min(last))));
+        let now = target.pose(t);
         let coupling = &mut world.couplings[0];
         coupling.target = now;
-        coupling.velocity = (now.translation.vector - then.translation.vector) / step;
+        coupling.velocity = target.velocity(t, step);
         let clock = Instant::now();
         let report = world.step(step).map_err(|e| format!("{t}: {e}"))?;
         out.add(1e3 * clock.elapsed().as_secs_f64(), &report);
@@ -248,10 +219,10 @@ fn run(
             println!("    {t:.4}: {report:?}");
         }
         let off = world.body(id).pose.translation.z - now.translation.z;
-        if before < seat && t >= seat {
+        if before < target.seat && t >= target.seat {
             out.seated = off;
         }
         out.out = off;
     }
-    Ok((insertion.name, tilt, out))
+    Ok((insertion.name, target.tilt, out))
 }

@@ -6,7 +6,7 @@ use crate::coupling::Coupling;
 use crate::error::DynamicsError;
 use crate::id::BodyId;
 use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::{ContactPair, Lmd, LmdClass, QueryOptions, Status};
+use feeler_runtime::{ContactPair, Lmd, LmdClass, QueryOptions, Status, load_bearing};
 use nalgebra::{DMatrix, DVector, Matrix3};
 
 /// How a world is stepped.
@@ -38,7 +38,8 @@ impl Default for Settings {
 pub struct StepReport {
     /// How often contacts were asked for, in all halves together.
     pub rounds: u32,
-    /// Contacts within reach at the end.
+    /// Contacts within reach at the end that carry loads or could
+    /// ([`load_bearing`]).
     pub contacts: usize,
     /// Contacts that carry an impulse.
     pub loaded: usize,
@@ -78,6 +79,8 @@ struct Constraint {
     gap: f64,
     /// Poses at which it was found, as velocities of the bodies over the step; none: at its start.
     at: Option<DVector<f64>>,
+    /// Whether it is among those that carry the loads, or is closed.
+    is_needed: bool,
 }
 
 /// Bodies and what they are doing.
@@ -90,6 +93,8 @@ pub struct World {
     /// How it is stepped.
     pub settings: Settings,
     contacts: Vec<([BodyId; 2], Lmd)>,
+    /// Storage: which contacts of a pair carry its loads.
+    chosen: Vec<usize>,
 }
 
 impl World {
@@ -123,7 +128,7 @@ impl World {
         &mut self.bodies[id.0]
     }
 
-    /// Contacts at the end of the last step, with their bodies.
+    /// Contacts at the end of the last step, with their bodies: all samples of conformal sets among them.
     #[must_use]
     pub fn contacts(&self) -> &[([BodyId; 2], Lmd)] {
         &self.contacts
@@ -184,6 +189,7 @@ impl World {
         };
         let mut report = StepReport::default();
         let mut constraints = self.constraints(&start, None, &options)?.0;
+        constraints.retain(|c| c.is_needed);
         let mut sliding: Vec<f64> = vec![0.0; constraints.len()];
         let mut impulses: Vec<f64> = Vec::new();
         for round in 1..=self.settings.rounds {
@@ -209,10 +215,12 @@ impl World {
                 }
             }
             let end = self.poses_after(&v, time);
-            let (found, interferes) = self.constraints(&end, Some(&v), &options)?;
+            let (mut found, interferes) = self.constraints(&end, Some(&v), &options)?;
             report.interferes = interferes;
-            report.contacts = found.len();
+            // Gaps are looked at everywhere, kept open where that is needed.
             report.smallest_gap = found.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
+            found.retain(|c| c.is_needed);
+            report.contacts = found.len();
             let slid: Vec<f64> =
                 if is_repair { sliding.clone() } else { rows.iter().map(|r| r.sliding(&v)).collect() };
             let settled =
@@ -356,9 +364,10 @@ impl World {
                     break;
                 }
             }
-            let told = pair.contacts.lmds().iter().filter(|l| l.class != LmdClass::Quasi);
+            let lmds = pair.contacts.lmds();
+            load_bearing(lmds, &mut self.chosen);
             let before = out.len();
-            for l in told {
+            for (i, l) in lmds.iter().enumerate().filter(|(_, l)| l.class != LmdClass::Quasi) {
                 self.contacts.push((pair.bodies, *l));
                 out.push(Constraint {
                     pair: k,
@@ -367,6 +376,7 @@ impl World {
                     normal: l.normal,
                     gap: l.gap,
                     at: at.cloned(),
+                    is_needed: l.gap < -self.settings.tolerance || self.chosen.binary_search(&i).is_ok(),
                 });
             }
             let is_told = out[before..].iter().any(|c| c.gap < 0.0);

@@ -14,7 +14,9 @@ pub mod diagnostics;
 #[cfg(not(feature = "diagnostics"))]
 mod diagnostics;
 mod error;
+mod lasting;
 mod lmd;
+mod load_bearing;
 mod options;
 mod side;
 mod tolerance;
@@ -58,7 +60,9 @@ pub use advance::{
 };
 pub use body::{Body, BodyError};
 pub use error::QueryError;
+pub use lasting::{LastingContact, LastingContacts};
 pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats};
+pub use load_bearing::load_bearing;
 pub use options::QueryOptions;
 pub use pair::ContactPair;
 pub use scene::{

@@ -117,10 +117,10 @@ pub use feeler_hierarchy::{Component, Hierarchy, Instance, Model};
 pub use feeler_import::{ImportError, prepare_bytes, prepare_step};
 pub use feeler_runtime::{
     Body, BodyError, BodyId, BodyOptions, ConformalSet, Contact, ContactEvent, ContactKind, ContactPair,
-    CrossingCurve, Crossings, EventKind, FeatureKind, FeatureRef, FirstContact, LeftOut, Lmd, LmdClass,
-    NearPair, PairOptions, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece, QueryError,
-    QueryOptions, Scene, SceneContact, SceneError, Stats, Status, Tolerances, Undecided, Verdict, Widened,
-    Witness, time_of_contact,
+    CrossingCurve, Crossings, EventKind, FeatureKind, FeatureRef, FirstContact, LastingContact,
+    LastingContacts, LeftOut, Lmd, LmdClass, NearPair, PairOptions, Passage, PassageOptions, PassageOutcome,
+    Path, PathError, PathPiece, QueryError, QueryOptions, Scene, SceneContact, SceneError, Stats, Status,
+    Tolerances, Undecided, Verdict, Widened, Witness, load_bearing, time_of_contact,
 };
 #[cfg(feature = "view")]
 pub use feeler_view::mesh;

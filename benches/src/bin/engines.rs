@@ -1,0 +1,308 @@
+//! Plugs in Rapier: with exact contacts, and as the triangle meshes that it would take otherwise.
+//!
+//! ```text
+//! cargo run --profile dist -p feeler-benches --bin engines -- FILE... [--step SECONDS] [--friction MU]
+//!     [--held SECONDS] [--correction PART] [--iterations N] [--reach MM] [--exact]
+//! ```
+//!
+//! For each scenario a row for exact contacts, and for meshes with a chord error of the clearance and of a
+//! quarter of it: solver contacts, time of a step, and how deep the true solids are in one another at the end
+//! of steps, asked of feeler for all of them alike (of meshes every twentieth step).
+//!
+//! Plugs go the way of the scenario, pulled by a target beside it; with `--held` they are let go in their
+//! sockets under tilted gravity, and a pin of 19.9 mm in a blind bore of 20 mm with them: what the energy
+//! exceeds that of the start by, as a part of weight times size, how far contact points of one identity move
+//! in a step of the last fifth, and the RMS of the angular acceleration there.
+//!
+//! With `--exact` meshes are left out, which take minutes.
+//!
+//! Exit status 1 where exact contacts let solids deeper into one another than 10 µm, or lose them, or are
+//! more than 50.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::cast_precision_loss,
+    reason = "a program that reports"
+)]
+
+use feeler_benches::drive::{self, RESPONSE, SEATED, STEEL, Target};
+use feeler_benches::{number_after, spread};
+use feeler_geom::Pose as ExactPose;
+use feeler_rapier::{ExactDispatcher, ExactShape, Fit, METRES, contact_id};
+use feeler_runtime::{Body, ContactPair, QueryOptions, Status};
+use feeler_tests::insertion::Insertion;
+use feeler_view::mesh::mesh;
+use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion};
+use rapier3d_f64::prelude::*;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Deepest (mm) that exact contacts may let solids into one another.
+const DEEPEST: f64 = 0.01;
+/// Most contacts of a scene.
+const CONTACTS: usize = 50;
+/// How far (m) ahead of fast bodies contacts are looked for.
+const SPECULATION: f64 = 0.01;
+/// Steps between two looks at how deep the solids behind meshes are.
+const LOOKS: usize = 20;
+
+/// What stands for the solids.
+#[derive(Clone, Copy, Debug)]
+enum Contacts {
+    Exact,
+    /// Triangles of a chord error (mm).
+    Mesh(f64),
+}
+
+/// A scene: a fixed part, a moving one, and what moves it.
+struct Scene {
+    name: String,
+    a: (Arc<Body>, ExactPose),
+    b: (Arc<Body>, ExactPose),
+    clearance: f64,
+    target: Option<Target>,
+    /// Part of the clearance that the target is displaced by.
+    part: f64,
+}
+
+#[derive(Debug, Default)]
+struct Run {
+    times: Vec<f64>,
+    contacts: usize,
+    /// mm
+    deepest: f64,
+    lost: u64,
+    energy: f64,
+    /// mm
+    moved: f64,
+    shaken: f64,
+    seated: f64,
+    out: f64,
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let fit = Fit {
+        step: number_after(&args, "--step").unwrap_or(1e-3),
+        correction: number_after(&args, "--correction").unwrap_or(Fit::default().correction),
+        iterations: number_after(&args, "--iterations").unwrap_or(Fit::default().iterations),
+        reach: number_after(&args, "--reach").unwrap_or(Fit::default().reach),
+    };
+    let is_exact_only = args.iter().any(|a| a == "--exact");
+    let friction = number_after(&args, "--friction").unwrap_or(0.0);
+    let held: Option<f64> = number_after(&args, "--held");
+    let files: Vec<PathBuf> = args.iter().filter(|a| a.ends_with(".json")).map(PathBuf::from).collect();
+    let scenes = match scenes(&files, held.is_some()) {
+        Ok(scenes) => scenes,
+        Err(e) => {
+            eprintln!("{e}");
+            return ExitCode::from(2);
+        }
+    };
+    println!("friction {friction}, {fit:?}");
+    println!(
+        "scene       beside  contacts from     solver  ms mean    95 %  deepest mm  lost   energy  points um\
+         \x20 rad/s2  in place      out"
+    );
+    let mut is_right = true;
+    for scene in scenes {
+        let c = scene.clearance;
+        for contacts in [Contacts::Exact, Contacts::Mesh(c), Contacts::Mesh(0.25 * c)] {
+            if is_exact_only && matches!(contacts, Contacts::Mesh(_)) {
+                continue;
+            }
+            let mut r = match run(&scene, contacts, &fit, friction, held) {
+                Ok(r) => r,
+                Err(e) => {
+                    eprintln!("{}: {e}", scene.name);
+                    return ExitCode::from(2);
+                }
+            };
+            let mean = r.times.iter().sum::<f64>() / r.times.len().max(1) as f64;
+            let [_, most, _] = spread(&mut r.times);
+            let source = match contacts {
+                Contacts::Exact => "exact".to_owned(),
+                Contacts::Mesh(chord) => format!("mesh {chord:.4} mm"),
+            };
+            println!(
+                "{:10}  {:6}  {source:16}  {:6}  {mean:7.3}  {most:6.3}  {:10.2e}  {:4}  {:7.0e}  {:9.3}  \
+                 {:6.2}  {:8.4}  {:7.4}",
+                scene.name,
+                scene.part,
+                r.contacts,
+                r.deepest,
+                r.lost,
+                r.energy,
+                1e3 * r.moved,
+                r.shaken,
+                r.seated,
+                r.out
+            );
+            if matches!(contacts, Contacts::Exact) {
+                let is_there = held.is_some() || r.seated.abs().max(r.out.abs()) <= SEATED || friction > 0.0;
+                is_right &= r.deepest >= -DEEPEST && r.lost == 0 && r.contacts <= CONTACTS && is_there;
+            }
+        }
+    }
+    if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn scenes(files: &[PathBuf], is_held: bool) -> Result<Vec<Scene>, String> {
+    let mut out = Vec::new();
+    for file in files {
+        let i = Insertion::load(file, feeler_import::DEFAULT_FLATNESS)?;
+        let parts: &[f64] = if is_held { &[0.0] } else { &[0.0, 0.5, 1.0, 2.0] };
+        for &part in parts {
+            let target = Target::new(&i, part)?;
+            let start = if is_held { drive::place(&i) } else { target.pose(0.0) };
+            out.push(Scene {
+                name: i.name.clone(),
+                a: i.a.clone(),
+                b: (i.b.0.clone(), start),
+                clearance: i.scenario.clearance,
+                target: (!is_held).then_some(target),
+                part,
+            });
+        }
+    }
+    if is_held {
+        let [bore, pin] = ["blind-bore", "pin"].map(|name| feeler_tests::model(name).body);
+        out.push(Scene {
+            name: "peg".to_owned(),
+            a: (bore, ExactPose::identity()),
+            b: (pin, drive::above_bore()),
+            clearance: 0.05,
+            target: None,
+            part: 0.0,
+        });
+    }
+    Ok(out)
+}
+
+fn collider(body: &Arc<Body>, contacts: Contacts) -> Result<ColliderBuilder, String> {
+    let exact = ExactShape::new(body.clone()).map_err(|e| e.to_string())?;
+    let Contacts::Mesh(chord) = contacts else { return Ok(exact.collider()) };
+    let mesh = mesh(body.hierarchy(), chord).map_err(|e| e.to_string())?;
+    let points = mesh.points.iter().map(|p| Vector::new(p.x, p.y, p.z) * METRES).collect();
+    let triangles = mesh.triangles.iter().map(|t| t.map(|k| mesh.welded[k as usize])).collect();
+    ColliderBuilder::trimesh(points, triangles).map_err(|e| e.to_string())
+}
+
+fn to_rapier(p: &ExactPose) -> Pose {
+    let (q, t) = (p.rotation, p.translation.vector * METRES);
+    Pose::from_parts(Vector::new(t.x, t.y, t.z), Rotation::from_xyzw(q.i, q.j, q.k, q.w))
+}
+
+fn to_exact(p: &Pose) -> ExactPose {
+    let (q, t) = (p.rotation, p.translation / METRES);
+    let rotation = UnitQuaternion::new_normalize(Quaternion::new(q.w, q.x, q.y, q.z));
+    Isometry3::from_parts(Translation3::new(t.x, t.y, t.z), rotation)
+}
+
+fn run(
+    scene: &Scene,
+    contacts: Contacts,
+    fit: &Fit,
+    friction: f64,
+    held: Option<f64>,
+) -> Result<Run, String> {
+    let (mut world, dispatcher) = (PhysicsWorld::new(), ExactDispatcher::default());
+    let g = if held.is_some() { drive::tilted_gravity() * METRES } else { nalgebra::zero() };
+    world.gravity = Vector::new(g.x, g.y, g.z);
+    dispatcher.install(&mut world, fit);
+    let fixed = RigidBodyBuilder::fixed().pose(to_rapier(&scene.a.1));
+    world.insert(fixed, collider(&scene.a.0, contacts)?.friction(friction));
+    // Mass and inertia are those of the exact solid, whatever touches.
+    let shape = ExactShape::new(scene.b.0.clone()).map_err(|e| e.to_string())?;
+    let properties = Shape::mass_properties(&shape, STEEL);
+    let moving = RigidBodyBuilder::dynamic()
+        .pose(to_rapier(&scene.b.1))
+        .can_sleep(false)
+        .soft_ccd_prediction(SPECULATION)
+        .additional_mass_properties(properties);
+    let (id, _) = world.insert(moving, collider(&scene.b.0, contacts)?.density(0.0).friction(friction));
+    let mut judge = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
+    let mut out = Run { energy: f64::MIN, ..Run::default() };
+    world.bodies[id].recompute_mass_properties_from_colliders(&world.colliders);
+    let energy = |w: &PhysicsWorld| {
+        let b = &w.bodies[id];
+        b.kinetic_energy() - b.mass() * w.gravity.dot(b.center_of_mass())
+    };
+    let begin = energy(&world);
+    let scale = world.bodies[id].mass() * 9.81 * scene.b.0.size() * METRES;
+    let end = held.unwrap_or_else(|| scene.target.as_ref().map_or(0.0, |t| t.last + 10.0 * RESPONSE));
+    let mut points: BTreeMap<u64, Vector> = BTreeMap::new();
+    let (mut t, mut k, mut shaken) = (0.0, 0_usize, Vec::new());
+    while t < end {
+        let before = t;
+        t += fit.step;
+        k += 1;
+        if let Some(target) = &scene.target {
+            pull(&mut world.bodies[id], target, t, fit.step);
+        }
+        let spin = world.bodies[id].angvel();
+        let clock = Instant::now();
+        world.step();
+        out.times.push(1e3 * clock.elapsed().as_secs_f64());
+        let manifolds = || world.narrow_phase.contact_pairs().flat_map(|p| p.manifolds());
+        out.contacts = out.contacts.max(manifolds().map(|m| m.data.solver_contacts.len()).sum());
+        let pose = to_exact(world.bodies[id].position());
+        if matches!(contacts, Contacts::Exact) || k.is_multiple_of(LOOKS) {
+            look(&mut judge, &scene.a.1, &pose, &mut out)?;
+        }
+        out.energy = out.energy.max((energy(&world) - begin) / scale);
+        if held.is_some_and(|time| t > 0.8 * time) {
+            shaken.push(((world.bodies[id].angvel() - spin) / fit.step).length_squared());
+            let now: BTreeMap<u64, Vector> =
+                manifolds().filter_map(|m| Some((contact_id(m), m.points.first()?.local_p1))).collect();
+            let way = now.iter().filter_map(|(id, p)| points.get(id).map(|q| (*p - *q).length()));
+            out.moved = way.fold(out.moved, |a, b| a.max(b / METRES));
+            points = now;
+        }
+        if let Some(target) = &scene.target {
+            let off = pose.translation.z - target.pose(t).translation.z;
+            if before < target.seat && t >= target.seat {
+                out.seated = off;
+            }
+            out.out = off;
+        }
+    }
+    out.shaken = (shaken.iter().sum::<f64>() / shaken.len().max(1) as f64).sqrt();
+    out.lost += dispatcher.untold() + dispatcher.failed();
+    Ok(out)
+}
+
+/// A spring and a damper towards the target, as in `insertions`; explicit here.
+fn pull(body: &mut RigidBody, target: &Target, time: f64, step: f64) {
+    let pose = to_rapier(&target.pose(time));
+    let v = target.velocity(time, step) * METRES;
+    let (m, gyration) = (body.mass(), 0.3 * target.length * METRES);
+    let (stiffness, damping) = (m / (RESPONSE * RESPONSE), 2.0 * m / RESPONSE);
+    let center = pose.transform_point(body.mass_properties().local_mprops.local_com);
+    let velocity = Vector::new(v.x, v.y, v.z) - body.linvel();
+    let turned = (pose.rotation * body.rotation().inverse()).to_scaled_axis();
+    let inertia = gyration * gyration;
+    body.reset_forces(true);
+    body.reset_torques(true);
+    body.add_force((center - body.center_of_mass()) * stiffness + velocity * damping, true);
+    body.add_torque(turned * (stiffness * inertia) - body.angvel() * (damping * inertia), true);
+}
+
+/// How deep the solids are in one another, as far as that can be told, or that they are lost in one another.
+fn look(judge: &mut ContactPair, a: &ExactPose, b: &ExactPose, out: &mut Run) -> Result<(), String> {
+    let thick = 0.45 * (judge.body_a().wall() + judge.body_b().wall());
+    for depth in [0.05, thick] {
+        let options = QueryOptions { penetration: depth.min(thick), ..QueryOptions::within(0.0) };
+        judge.query(a, b, &options).map_err(|e| e.to_string())?;
+        let deepest = judge.lmds().iter().map(|l| l.distance).fold(0.0, f64::min);
+        out.deepest = out.deepest.min(deepest);
+        if judge.status() != Some(Status::Interfering) || deepest < 0.0 {
+            return Ok(());
+        }
+    }
+    out.lost += 1;
+    Ok(())
+}

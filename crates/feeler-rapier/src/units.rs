@@ -1,0 +1,26 @@
+//! Millimetres and metres, nalgebra and glam: the one place where they meet.
+
+use feeler_geom::{P3, Pose, V3};
+use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion};
+use rapier3d_f64::math;
+
+/// A millimetre in Rapier's lengths.
+pub const METRES: f64 = 1e-3;
+
+/// A pose of Rapier's, in millimetres.
+pub(crate) fn pose(p: &math::Pose) -> Pose {
+    let (q, t) = (p.rotation, p.translation / METRES);
+    // Rapier's rotations are unit quaternions up to the rounding of its steps.
+    let rotation = UnitQuaternion::new_normalize(Quaternion::new(q.w, q.x, q.y, q.z));
+    Isometry3::from_parts(Translation3::new(t.x, t.y, t.z), rotation)
+}
+
+/// A point in metres.
+pub(crate) fn point(p: &P3) -> math::Vector {
+    direction(&p.coords) * METRES
+}
+
+/// A vector without unit.
+pub(crate) fn direction(v: &V3) -> math::Vector {
+    math::Vector::new(v.x, v.y, v.z)
+}
