@@ -301,7 +301,7 @@ fn circles(arrows: &[Arrow]) -> Vec<String> {
 
 /// The rooms of feeler-runtime, from the top: each knows only those below its row.
 const ROOMS: [&[&str]; 16] = [
-    &["scene", "advance"],
+    &["scene", "advance", "lasting"],
     &["report"],
     &["pair"],
     &["verdict"],
@@ -313,7 +313,7 @@ const ROOMS: [&[&str]; 16] = [
     &["walk", "load"],
     &["nearest"],
     &["body"],
-    &["profile", "lasting"],
+    &["profile"],
     &["options", "tolerance", "verdict_types", "load_bearing"],
     &["error", "lmd", "side"],
     &["diagnostics"],

@@ -39,7 +39,7 @@ pub struct StepReport {
     /// How often contacts were asked for, in all halves together.
     pub rounds: u32,
     /// Contacts within reach at the end that carry loads or could
-    /// ([`load_bearing`]).
+    /// ([`load_bearing()`]).
     pub contacts: usize,
     /// Contacts that carry an impulse.
     pub loaded: usize,

@@ -5,6 +5,7 @@
 mod error;
 mod mesh;
 mod model;
+mod mujoco;
 mod options;
 mod pair;
 mod pose;
@@ -34,6 +35,10 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<pair::ContactPair>()?;
     m.add_class::<pair::Verdict>()?;
     m.add_class::<scene::Scene>()?;
+    m.add_function(wrap_pyfunction!(mujoco::mujoco_functions, m)?)?;
+    m.add_function(wrap_pyfunction!(mujoco::mujoco_begin, m)?)?;
+    m.add_function(wrap_pyfunction!(mujoco::mujoco_register, m)?)?;
+    m.add_function(wrap_pyfunction!(mujoco::mujoco_forget, m)?)?;
     m.add_function(wrap_pyfunction!(model::prepare, m)?)?;
     m.add_function(wrap_pyfunction!(program::run, m)?)
 }

@@ -2,7 +2,7 @@
 
 use crate::units::{self, METRES};
 use feeler_geom::Pose;
-use feeler_runtime::{Body, ContactPair, LastingContact, LastingContacts, QueryError, QueryOptions, Status};
+use feeler_runtime::{Body, ContactPair, LastingContact, LastingContacts, QueryError};
 use rapier3d_f64::geometry::{ContactData, ContactManifoldData};
 use rapier3d_f64::math;
 use rapier3d_f64::parry::query::{ContactManifold, TrackedContact, TypedWorkspaceData, WorkspaceData};
@@ -11,12 +11,6 @@ use std::sync::Arc;
 
 /// A manifold of Rapier's. Each has one contact: manifolds have one normal, minima have their own.
 pub type Manifold = ContactManifold<ContactManifoldData, ContactData>;
-
-/// Part of the sum of walls down to which contacts are told.
-const WALLS: f64 = 0.45;
-
-/// Depth (mm) down to which contacts are looked for first.
-const SHALLOW: f64 = 0.05;
 
 /// What two colliders remember from step to step.
 #[derive(Debug)]
@@ -56,15 +50,7 @@ impl PairMemory {
         let mut earlier = std::mem::take(&mut self.spare);
         std::mem::swap(manifolds, &mut earlier);
         let ab = units::pose(pose);
-        let is_told = match self.query(&ab, d_max, depth) {
-            Ok(is_told) => is_told,
-            Err(e) => {
-                self.ids.clear();
-                self.lasting.clear();
-                return Err(e);
-            }
-        };
-        self.lasting.update(self.pair.lmds(), &Pose::identity(), &ab, d_max);
+        let asked = self.lasting.ask(&mut self.pair, &Pose::identity(), &ab, d_max, depth);
         for c in self.lasting.contacts() {
             // Rapier may have been given other manifolds since, of another pipeline.
             let before = self.ids.binary_search(&c.number).ok().and_then(|i| earlier.get_mut(i));
@@ -76,25 +62,7 @@ impl PairMemory {
         self.ids.extend(self.lasting.contacts().iter().map(|c| c.number));
         earlier.clear();
         self.spare = earlier;
-        Ok(is_told)
-    }
-
-    fn query(&mut self, ab: &Pose, d_max: f64, depth: f64) -> Result<bool, QueryError> {
-        let (a, b) = (self.pair.body_a(), self.pair.body_b());
-        let thick = WALLS * (a.wall() + b.wall());
-        // Of a contact along a line or an area the corners carry all loads.
-        let conformal_spacing = Some(a.size().max(b.size()));
-        // Deep contacts cost several times as much to look for: only where shallow ones do not tell.
-        for penetration in [SHALLOW, depth] {
-            let penetration = penetration.min(depth).min(thick);
-            let options = QueryOptions { conformal_spacing, penetration, ..QueryOptions::within(d_max) };
-            self.pair.query(&Pose::identity(), ab, &options)?;
-            let is_told = self.pair.lmds().iter().any(|l| l.gap < 0.0);
-            if is_told || self.pair.status() != Some(Status::Interfering) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        asked
     }
 }
 

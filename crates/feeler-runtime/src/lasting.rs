@@ -1,6 +1,6 @@
 //! Contacts for solvers that look at each pose once.
 
-use crate::{FeatureKind, Lmd, load_bearing};
+use crate::{ContactPair, FeatureKind, Lmd, QueryError, QueryOptions, Status, load_bearing};
 use feeler_geom::{P3, Pose, V3};
 
 /// A contact of a [`LastingContacts`].
@@ -47,6 +47,10 @@ pub struct LastingContacts {
     found: Vec<LastingContact>,
 }
 
+/// Part of the sum of walls down to which contacts are told.
+const WALLS: f64 = 0.45;
+/// Depth (mm) down to which contacts are looked for first.
+const SHALLOW: f64 = 0.05;
 /// How far footpoints may have slid, as a part of a size.
 const SLIP: f64 = 1e-3;
 /// Error of a remembered gap (mm).
@@ -72,8 +76,41 @@ impl LastingContacts {
         self.contacts.clear();
     }
 
+    /// Asks a pair for its contacts within `reach` (mm), and down to `depth` where the solids are in one
+    /// another, as far as walls are thick enough to tell their sides apart. Whether contacts tell how the
+    /// solids stand: not where they interfere without one.
+    ///
+    /// # Errors
+    /// As [`ContactPair::query`]; there are no contacts then.
+    pub fn ask(
+        &mut self,
+        pair: &mut ContactPair,
+        pose_a: &Pose,
+        pose_b: &Pose,
+        reach: f64,
+        depth: f64,
+    ) -> Result<bool, QueryError> {
+        let (a, b) = (pair.body_a(), pair.body_b());
+        let thick = WALLS * (a.wall() + b.wall());
+        // Of a contact along a line or an area the corners carry all loads.
+        let conformal_spacing = Some(a.size().max(b.size()));
+        let mut is_told = false;
+        // Deep contacts cost several times as much to look for: only where shallow ones do not tell.
+        for penetration in [SHALLOW, depth] {
+            let penetration = penetration.min(depth).min(thick);
+            let options = QueryOptions { conformal_spacing, penetration, ..QueryOptions::within(reach) };
+            pair.query(pose_a, pose_b, &options).inspect_err(|_| self.clear())?;
+            is_told = pair.lmds().iter().any(|l| l.gap < 0.0) || pair.status() != Some(Status::Interfering);
+            if is_told {
+                break;
+            }
+        }
+        self.update(pair.lmds(), pose_a, pose_b, reach);
+        Ok(is_told)
+    }
+
     /// Takes what a query at these poses has found within `reach` (mm): of conformal sets what
-    /// [`load_bearing`] chooses.
+    /// [`load_bearing()`] chooses.
     pub fn update(&mut self, lmds: &[Lmd], pose_a: &Pose, pose_b: &Pose, reach: f64) {
         load_bearing(lmds, &mut self.chosen);
         self.found.clear();
