@@ -3,13 +3,15 @@
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin insertions \
-//!     -- FILE... [--step SECONDS] [--friction MU] [--rounds N] [--list] [--held SECONDS]
+//!     -- FILE... [--step SECONDS] [--friction MU] [--rounds N] [--list] [--twice] [--held SECONDS]
 //! ```
 //!
 //! A row for each scenario and displacement: whether the plug seats and comes out again, mean and 95 % of the
 //! time of a step (one thread), rounds, contacts, the deepest gap left, steps that interfere or are unsolved.
-//! Exit status 1 where a plug without friction does not seat or come out, or a gap is closed by more than
-//! 1e-6 mm.
+//! With `--twice` each is made again, and all poses compared to the bit.
+//!
+//! Exit status 1 where a plug without friction does not seat or come out, a gap is closed by more than
+//! 1e-6 mm, or the second time differs.
 //!
 //! With `--held` plugs are let go in their sockets under tilted gravity instead, and a pin of 19.9 mm in a
 //! blind bore of 20 mm: what the energy exceeds that of the start by, as a part of weight times size, how far
@@ -45,6 +47,8 @@ struct Run {
     /// Distance along z from the target in place, and at the end.
     seated: f64,
     out: f64,
+    /// Of all poses on the path, to the last bit.
+    bits: u64,
 }
 
 fn main() -> ExitCode {
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
         eprintln!("give the JSON files of scenarios");
         return ExitCode::from(2);
     }
+    let is_twice = args.iter().any(|a| a == "--twice");
     println!("friction {friction}, steps of {step} s, at most {rounds} rounds");
     println!(
         "scenario  beside  tilt rad  ms mean    95 %  rounds  contacts  deepest mm  interfering  unsolved  \
@@ -78,6 +83,12 @@ fn main() -> ExitCode {
                          {:10.2e}  {:11}  {:8}  {:8.4}  {:.4}",
                         r.contacts, r.deepest, r.interfering, r.unsolved, r.seated, r.out
                     );
+                    if is_twice {
+                        let again = run(&file, part, step, settings, false).map(|r| r.2.bits);
+                        let is_same = again.as_ref() == Ok(&r.bits);
+                        println!("          {}", if is_same { "the same bits again" } else { "OTHER BITS" });
+                        is_right &= is_same;
+                    }
                     is_right &= r.stays() && (friction > 0.0 || r.seated.abs().max(r.out.abs()) <= SEATED);
                 }
                 Err(e) => {
@@ -157,6 +168,12 @@ fn held(files: &[PathBuf], time: f64, step: f64, settings: Settings) -> ExitCode
     if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// FNV-1a over the numbers of a pose.
+fn folded(bits: u64, pose: &Pose) -> u64 {
+    let numbers = pose.translation.vector.iter().chain(pose.rotation.coords.iter());
+    numbers.fold(bits, |bits, x| (bits ^ x.to_bits()).wrapping_mul(0x0100_0000_01b3))
+}
+
 /// A fixed part and one of steel.
 fn world(a: (Arc<Body>, Pose), b: (Arc<Body>, Pose), settings: Settings) -> World {
     let mut world = World::new(settings);
@@ -218,6 +235,7 @@ fn run(
         if list && (report.smallest_gap < -1e-6 || report.interferes || report.unsolved) {
             println!("    {t:.4}: {report:?}");
         }
+        out.bits = folded(out.bits, &world.body(id).pose);
         let off = world.body(id).pose.translation.z - now.translation.z;
         if before < target.seat && t >= target.seat {
             out.seated = off;
