@@ -9,7 +9,7 @@ use nalgebra::UnitQuaternion;
 const POSE_TIME: f64 = 1.0 / 60.0;
 /// Within which the plug follows its target (s).
 pub const RESPONSE: f64 = 0.02;
-/// How far along its way (mm) a plug may be from its target where it counts as seated, or out.
+/// How far along its path (mm) a plug may be from its target where it counts as seated, or out.
 pub const SEATED: f64 = 0.05;
 /// kg/m³.
 pub const STEEL: f64 = 7_850.0;
@@ -24,7 +24,7 @@ pub fn tilted_gravity() -> V3 {
 pub struct Target {
     path: MotionPath,
     beside: V3,
-    turn: UnitQuaternion<f64>,
+    rotation: UnitQuaternion<f64>,
     /// Angle (rad) by which it is tilted.
     pub tilt: f64,
     /// Length (mm) of the plug.
@@ -52,7 +52,7 @@ impl Target {
         Ok(Self {
             path,
             beside: V3::new(0.8, 0.6, 0.0) * (part * clearance),
-            turn: UnitQuaternion::from_scaled_axis(V3::new(0.6, -0.8, 0.0) * tilt),
+            rotation: UnitQuaternion::from_scaled_axis(V3::new(0.6, -0.8, 0.0) * tilt),
             tilt,
             length,
             seat: times[phase.map_or(239, |p| p.2 - 1)],
@@ -65,7 +65,7 @@ impl Target {
     pub fn pose(&self, time: f64) -> Pose {
         let mut target = self.path.pose(time.min(self.last));
         target.translation.vector += self.beside;
-        target.rotation = self.turn * target.rotation;
+        target.rotation = self.rotation * target.rotation;
         target
     }
 

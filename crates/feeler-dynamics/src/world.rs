@@ -6,7 +6,7 @@ use crate::coupling::Coupling;
 use crate::error::DynamicsError;
 use crate::id::BodyId;
 use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::{ContactPair, Lmd, LmdClass, QueryOptions, Status, load_bearing};
+use feeler_runtime::{ContactPair, Lmd, LmdClass, QueryOptions, load_bearing};
 use nalgebra::{DMatrix, DVector, Matrix3};
 
 /// How a world is stepped.
@@ -38,14 +38,13 @@ impl Default for Settings {
 pub struct StepReport {
     /// How often contacts were asked for, in all halves together.
     pub rounds: u32,
-    /// Contacts within reach at the end that carry loads or could
-    /// ([`load_bearing()`]).
+    /// Contacts within reach at the end that carry loads or could ([`load_bearing()`]).
     pub contacts: usize,
     /// Contacts that carry an impulse.
     pub loaded: usize,
     /// Smallest gap (mm) at the end; infinite where nothing is within reach.
     pub smallest_gap: f64,
-    /// Whether bodies meet in a way that contacts do not tell, also at the end of the shortest part of the
+    /// Whether bodies meet without a contact that shows it, also at the end of the shortest part of the
     /// step.
     pub interferes: bool,
     /// Whether contacts contradicted one another, also in the shortest part of the step, which was made
@@ -59,9 +58,6 @@ struct Pair {
     bodies: [BodyId; 2],
     contacts: ContactPair,
 }
-
-/// Part of the sum of walls down to which contacts are told.
-const WALLS: f64 = 0.45;
 
 /// How often a step is halved where it was too long.
 const HALVINGS: u32 = 6;
@@ -79,8 +75,17 @@ struct Constraint {
     gap: f64,
     /// Poses at which it was found, as velocities of the bodies over the step; none: at its start.
     at: Option<DVector<f64>>,
-    /// Whether it is among those that carry the loads, or is closed.
-    is_needed: bool,
+}
+
+/// What bodies at some poses have in contact.
+#[derive(Debug)]
+struct Found {
+    /// Of the contacts that carry the loads, and of all whose gaps are closed.
+    constraints: Vec<Constraint>,
+    /// Of all contacts (mm).
+    smallest_gap: f64,
+    /// Whether bodies interfere without a contact that shows it.
+    is_hidden: bool,
 }
 
 /// Bodies and what they are doing.
@@ -146,10 +151,10 @@ impl World {
     /// Goes on by a time (s).
     ///
     /// The first round keeps the gaps of the start open as they change with the velocities. Where bodies have
-    /// turned or slid along curved surfaces, gaps at the end differ from that by the square of the way: they
-    /// are asked for again there, and the velocities solved again with what was found, up to
-    /// [`Settings::rounds`] times. Where contacts do not tell how bodies meet at the end, or contradict one
-    /// another, the step is made in halves, and those again.
+    /// rotated or slid along curved surfaces, gaps at the end differ from that by the square of the
+    /// displacement: they are asked for again there, and the velocities solved again with what was found, up
+    /// to [`Settings::rounds`] times. Where bodies interfere at the end without a contact, or contacts
+    /// contradict one another, the step is made in halves, and those again.
     ///
     /// # Errors
     /// Settings, steps and poses that make no sense. The world is as it was, or at the last of the halves
@@ -188,8 +193,7 @@ impl World {
             ..QueryOptions::within(reach)
         };
         let mut report = StepReport::default();
-        let mut constraints = self.constraints(&start, None, &options)?.0;
-        constraints.retain(|c| c.is_needed);
+        let mut constraints = self.constraints(&start, None, &options)?.constraints;
         let mut sliding: Vec<f64> = vec![0.0; constraints.len()];
         let mut impulses: Vec<f64> = Vec::new();
         for round in 1..=self.settings.rounds {
@@ -215,21 +219,19 @@ impl World {
                 }
             }
             let end = self.poses_after(&v, time);
-            let (mut found, interferes) = self.constraints(&end, Some(&v), &options)?;
-            report.interferes = interferes;
-            // Gaps are looked at everywhere, kept open where that is needed.
-            report.smallest_gap = found.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
-            found.retain(|c| c.is_needed);
-            report.contacts = found.len();
+            let found = self.constraints(&end, Some(&v), &options)?;
+            report.interferes = found.is_hidden;
+            report.contacts = found.constraints.len();
+            report.smallest_gap = found.smallest_gap;
             let slid: Vec<f64> =
                 if is_repair { sliding.clone() } else { rows.iter().map(|r| r.sliding(&v)).collect() };
             let settled =
                 slid.iter().zip(&sliding).all(|(a, b)| (a - b).abs() * time <= self.settings.tolerance);
             let is_open = report.smallest_gap >= -self.settings.tolerance;
-            if interferes || (is_open && (settled || is_repair)) {
+            if report.interferes || (is_open && (settled || is_repair)) {
                 break;
             }
-            (constraints, sliding) = renewed(constraints, slid, found);
+            (constraints, sliding) = renewed(constraints, slid, found.constraints);
         }
         report.loaded = impulses.iter().filter(|i| **i > 0.0).count();
         Ok((report, v))
@@ -324,9 +326,9 @@ impl World {
 
     /// How far contacts are looked for where bodies move that far. In powers of 2: while it stays the same,
     /// what was found at the end of a step need not be looked for again at the start of the next.
-    fn reach(&self, way: f64) -> f64 {
+    fn reach(&self, displacement: f64) -> f64 {
         let mut reach = self.settings.reach;
-        while reach < self.settings.reach + way && reach.is_finite() {
+        while reach < self.settings.reach + displacement && reach.is_finite() {
             reach *= 2.0;
         }
         reach
@@ -336,14 +338,14 @@ impl World {
         self.bodies.iter().zip(self.velocities(v)).map(|(b, [v, w])| b.moved(&v, &w, time)).collect()
     }
 
-    /// Contacts of bodies at poses, and whether some interfere without a contact that tells it.
+    /// Contacts of bodies at poses.
     fn constraints(
         &mut self,
         poses: &[Pose],
         at: Option<&DVector<f64>>,
         options: &QueryOptions,
-    ) -> Result<(Vec<Constraint>, bool), DynamicsError> {
-        let (mut out, mut hidden) = (Vec::new(), false);
+    ) -> Result<Found, DynamicsError> {
+        let mut found = Found { constraints: Vec::new(), smallest_gap: f64::INFINITY, is_hidden: false };
         self.contacts.clear();
         for (k, pair) in self.pairs.iter_mut().enumerate() {
             let [a, b] = pair.bodies.map(|id| (&self.bodies[id.0].body, &poses[id.0]));
@@ -353,36 +355,28 @@ impl World {
                 continue;
             }
             let named = |error| DynamicsError::Query { pair: pair.bodies, error };
-            // Deep contacts cost several times as much to look for: only where shallow ones do not tell how
-            // bodies meet, and as far as walls are thick enough to tell their sides apart.
-            let thick = WALLS * (a.0.wall() + b.0.wall());
-            for depth in [self.settings.reach, options.d_max] {
-                let options = QueryOptions { penetration: depth.min(thick), ..*options };
-                pair.contacts.query(a.1, b.1, &options).map_err(named)?;
-                let is_told = pair.contacts.lmds().iter().any(|l| l.gap < 0.0);
-                if pair.contacts.status() != Some(Status::Interfering) || is_told {
-                    break;
-                }
-            }
+            let options = QueryOptions { penetration: options.d_max, ..*options };
+            let shallow = self.settings.reach;
+            found.is_hidden |= !pair.contacts.query_deep(a.1, b.1, &options, shallow).map_err(named)?;
             let lmds = pair.contacts.lmds();
             load_bearing(lmds, &mut self.chosen);
-            let before = out.len();
             for (i, l) in lmds.iter().enumerate().filter(|(_, l)| l.class != LmdClass::Quasi) {
                 self.contacts.push((pair.bodies, *l));
-                out.push(Constraint {
+                found.smallest_gap = found.smallest_gap.min(l.gap);
+                if l.gap >= -self.settings.tolerance && self.chosen.binary_search(&i).is_err() {
+                    continue;
+                }
+                found.constraints.push(Constraint {
                     pair: k,
                     id: l.id,
                     points: [l.point_a, l.point_b],
                     normal: l.normal,
                     gap: l.gap,
                     at: at.cloned(),
-                    is_needed: l.gap < -self.settings.tolerance || self.chosen.binary_search(&i).is_ok(),
                 });
             }
-            let is_told = out[before..].iter().any(|c| c.gap < 0.0);
-            hidden |= pair.contacts.status() == Some(Status::Interfering) && !is_told;
         }
-        Ok((out, hidden))
+        Ok(found)
     }
 
     /// The constraint on the velocities: what the gap is at the end of the step, over its time. With friction

@@ -16,48 +16,48 @@ use rapier3d_f64::parry::shape::Shape;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Deepest contacts (mm) that are looked for, unless told.
+/// Deepest contacts (mm) that are looked for by default.
 const DEPTH: f64 = 1.0;
 
 /// Finds contacts of exact shapes exactly, of an exact one with one of Rapier's own by its display mesh, and
 /// passes on all others. Clones share their counters.
 #[derive(Clone, Debug)]
 pub struct ExactDispatcher {
-    /// Largest depth (mm) of contacts, as far as walls are thick enough to tell their sides apart.
+    /// Largest depth (mm) of contacts, as far as walls are thick enough to separate their sides.
     pub depth: f64,
-    told: Arc<Told>,
+    counters: Arc<Counters>,
 }
 
 #[derive(Debug, Default)]
-struct Told {
-    untold: AtomicU64,
+struct Counters {
+    unexplained: AtomicU64,
     failed: AtomicU64,
     has_warned: AtomicBool,
 }
 
 impl Default for ExactDispatcher {
     fn default() -> Self {
-        Self { depth: DEPTH, told: Arc::default() }
+        Self { depth: DEPTH, counters: Arc::default() }
     }
 }
 
 impl ExactDispatcher {
-    /// How often solids were in one another without a contact that tells it: too deep for their walls.
+    /// How often solids were in one another without a contact that shows it: too deep for their walls.
     #[must_use]
-    pub fn untold(&self) -> u64 {
-        self.told.untold.load(Ordering::Relaxed)
+    pub fn unexplained(&self) -> u64 {
+        self.counters.unexplained.load(Ordering::Relaxed)
     }
 
     /// How often a pair could not be asked, because a pose or a distance was not finite.
     #[must_use]
     pub fn failed(&self) -> u64 {
-        self.told.failed.load(Ordering::Relaxed)
+        self.counters.failed.load(Ordering::Relaxed)
     }
 
     /// Whether an exact shape has met one of Rapier's own, and so its display mesh.
     #[must_use]
     pub fn has_met_others(&self) -> bool {
-        self.told.has_warned.load(Ordering::Relaxed)
+        self.counters.has_warned.load(Ordering::Relaxed)
     }
 
     /// For the rest: the shapes with display meshes for the exact ones, if there is one among them.
@@ -66,7 +66,7 @@ impl ExactDispatcher {
         if exact.iter().all(Option::is_none) {
             return None;
         }
-        if !self.told.has_warned.swap(true, Ordering::Relaxed) {
+        if !self.counters.has_warned.swap(true, Ordering::Relaxed) {
             let [a, b] = [g1, g2].map(Shape::shape_type);
             log::warn!(
                 "an exact shape meets one of another kind ({a:?}, {b:?}): such contacts are those of its \
@@ -94,7 +94,7 @@ fn asked(
     options: &QueryOptions,
 ) -> Result<ContactPair, Unsupported> {
     let mut pair = ContactPair::new(a.body().clone(), b.body().clone());
-    pair.query(&ExactPose::identity(), &units::pose(pos12), options).map_err(|_| Unsupported)?;
+    pair.query(&ExactPose::identity(), &units::exact_pose(pos12), options).map_err(|_| Unsupported)?;
     Ok(pair)
 }
 
@@ -125,7 +125,7 @@ impl QueryDispatcher for ExactDispatcher {
             let pair = asked(a, b, pos12, &QueryOptions::within(NOWHERE))?;
             let mut distance = 0.0;
             if !is_in_touch(&pair) {
-                let ab = units::pose(pos12);
+                let ab = units::exact_pose(pos12);
                 let options = QueryOptions::within(f64::INFINITY);
                 let found = pair.nearest_distance(&ExactPose::identity(), &ab, &options);
                 distance = found.map_err(|_| Unsupported)?.ok_or(Unsupported)?.max(0.0) * METRES;
@@ -231,8 +231,8 @@ impl PersistentQueryDispatcher<ContactManifoldData, ContactData> for ExactDispat
         let memory = memory.and_then(|w| w.0.downcast_mut::<PairMemory>()).ok_or(Unsupported)?;
         match memory.update(pos12, prediction / METRES, self.depth, manifolds) {
             Ok(true) => {}
-            Ok(false) => _ = self.told.untold.fetch_add(1, Ordering::Relaxed),
-            Err(_) => _ = self.told.failed.fetch_add(1, Ordering::Relaxed),
+            Ok(false) => _ = self.counters.unexplained.fetch_add(1, Ordering::Relaxed),
+            Err(_) => _ = self.counters.failed.fetch_add(1, Ordering::Relaxed),
         }
         Ok(())
     }

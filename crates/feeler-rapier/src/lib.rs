@@ -36,13 +36,13 @@
 //! Contacts of two exact shapes, tests for intersection of sensors, distances and closest points of two exact
 //! shapes, and mass and inertia. Rays, points and every pair with one of Rapier's own shapes go by the
 //! display mesh, no farther than its chord error from the solid ([`ExactShape::with_display`]); the first
-//! such pair of a dispatcher is told by a warning in the log.
+//! such pair of a dispatcher is reported by a warning in the log.
 //!
 //! # Limits
 //! - Shapes are not scaled, and not cast: there is no continuous collision detection for them. Steps short
 //!   enough for the fit are, and [`ExactDispatcher::install`] turns it off.
-//! - Solids deep in one another are told only as far as walls let sides be told apart
-//!   ([`ExactDispatcher::untold`] counts what was not).
+//! - Contacts of solids deep in one another are found only as far as walls separate their sides
+//!   ([`ExactDispatcher::unexplained`] counts the steps in which none was found).
 //! - Snapshots by `Clone` go on exactly as long as no solid is pressed deeper than its tolerance: a clone
 //!   remembers impulses, but begins to search anew. Rapier's own serialisation knows no custom shapes: leave
 //!   out colliders with exact shapes and insert them again, and call [`ExactDispatcher::install`], which is
@@ -57,5 +57,5 @@ mod world;
 pub use dispatcher::ExactDispatcher;
 pub use manifolds::{Manifold, contact_id};
 pub use shape::{ExactShape, ShapeError};
-pub use units::METRES;
+pub use units::{METRES, exact_pose, rapier_pose};
 pub use world::Fit;

@@ -36,7 +36,7 @@ impl PairMemory {
     }
 
     /// Puts the contacts within a distance (mm) into manifolds, with the impulses of contacts that were there
-    /// before. Whether contacts tell how the solids stand: not where they interfere without one.
+    /// before. The answer is that of [`ContactPair::query_deep`].
     ///
     /// # Errors
     /// As [`ContactPair::query`]; there are no manifolds then.
@@ -49,7 +49,7 @@ impl PairMemory {
     ) -> Result<bool, QueryError> {
         let mut earlier = std::mem::take(&mut self.spare);
         std::mem::swap(manifolds, &mut earlier);
-        let ab = units::pose(pose);
+        let ab = units::exact_pose(pose);
         let asked = self.lasting.ask(&mut self.pair, &Pose::identity(), &ab, d_max, depth);
         for c in self.lasting.contacts() {
             // Rapier may have been given other manifolds since, of another pipeline.

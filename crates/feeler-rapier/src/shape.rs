@@ -12,7 +12,7 @@ use rapier3d_f64::parry::query::{PointProjection, PointQuery, Ray, RayCast, RayI
 use rapier3d_f64::parry::shape::{FeatureId, Shape, ShapeType, TypedShape};
 use std::sync::Arc;
 
-/// Chord error of a display mesh as a part of the solid's size, unless told.
+/// Chord error of a display mesh as a part of the solid's size, by default.
 const CHORD: f64 = 1e-3;
 /// Thickness of a solid whose walls could not be measured, as a part of its size.
 const THICKNESS: f64 = 1e-2;
@@ -162,7 +162,7 @@ impl Shape for ExactShape {
 
     fn compute_aabb(&self, position: &Pose) -> Aabb {
         // As tight as the solid's extents, not the box of its box.
-        let b = self.body.posed_bounds(&units::pose(position));
+        let b = self.body.posed_bounds(&units::exact_pose(position));
         Aabb::new(units::point(&b.min), units::point(&b.max))
     }
 }

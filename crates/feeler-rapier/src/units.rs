@@ -7,12 +7,21 @@ use rapier3d_f64::math;
 /// A millimetre in Rapier's lengths.
 pub const METRES: f64 = 1e-3;
 
-/// A pose of Rapier's, in millimetres.
-pub(crate) fn pose(p: &math::Pose) -> Pose {
+/// A pose of Rapier's in feeler's numbers, millimetres.
+#[must_use]
+pub fn exact_pose(p: &math::Pose) -> Pose {
     let (q, t) = (p.rotation, p.translation / METRES);
     // Rapier's rotations are unit quaternions up to the rounding of its steps.
     let rotation = UnitQuaternion::new_normalize(Quaternion::new(q.w, q.x, q.y, q.z));
     Isometry3::from_parts(Translation3::new(t.x, t.y, t.z), rotation)
+}
+
+/// A pose of feeler's in Rapier's numbers, metres.
+#[must_use]
+pub fn rapier_pose(p: &Pose) -> math::Pose {
+    let q = p.rotation;
+    let rotation = math::Rotation::from_xyzw(q.i, q.j, q.k, q.w);
+    math::Pose::from_parts(direction(&p.translation.vector) * METRES, rotation)
 }
 
 /// A point in metres.

@@ -90,7 +90,7 @@ fn contacts_are_those_of_every_step() {
     // It has struck at 0.24 m/s; what that presses in is taken back.
     assert!(d.gaps().iter().all(|gap| *gap > -1e-5), "{:?}", d.gaps());
     assert!(deepest > -2e-4, "{deepest}");
-    assert_eq!(d.dispatcher.untold() + d.dispatcher.failed(), 0);
+    assert_eq!(d.dispatcher.unexplained() + d.dispatcher.failed(), 0);
 }
 
 /// A pin of 19.9 mm in a blind bore of 20 mm, let go under tilted gravity: the number of contacts changes all
@@ -119,7 +119,7 @@ fn a_pin_comes_to_rest_in_its_bore_and_does_so_twice() {
     let [(first, deepest, most), (second, ..)] = [pin_in_bore(1500), pin_in_bore(1500)];
     assert!(deepest > -1e-5, "{deepest} m");
     assert!(most <= 50, "{most}");
-    assert_eq!(first.dispatcher.untold() + first.dispatcher.failed(), 0);
+    assert_eq!(first.dispatcher.unexplained() + first.dispatcher.failed(), 0);
     let [a, b] = [&first, &second].map(|d| *d.world.bodies[d.body].position());
     assert_eq!(a, b);
 }
@@ -163,6 +163,18 @@ fn shapes_of_rapiers_own_meet_the_display_mesh() {
     let z = world.bodies[ball].translation().z;
     assert!((z - top - 5e-3).abs() < 1e-5, "{}", z - top);
     assert!(dispatcher.has_met_others());
+}
+
+#[test]
+fn poses_come_back_from_metres() {
+    let pose = feeler_geom::Pose::new([10.0, -2000.0, 0.5].into(), [0.3, -0.7, 1.1].into());
+    let there = feeler_rapier::rapier_pose(&pose);
+    assert!((there.translation - Vector::new(0.01, -2.0, 0.0005)).length() < 1e-15);
+    let point = there.transform_point(Vector::new(1e-3, 2e-3, 3e-3)) * 1e3;
+    let direct = pose * nalgebra::Point3::new(1.0, 2.0, 3.0);
+    assert!((point - Vector::new(direct.x, direct.y, direct.z)).length() < 1e-12);
+    let back = feeler_rapier::exact_pose(&there);
+    assert!((back.to_homogeneous() - pose.to_homogeneous()).norm() < 1e-12);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::{ContactPair, FeatureKind, Lmd, QueryError, QueryOptions, Status, load_bearing};
 use feeler_geom::{P3, Pose, V3};
+use nalgebra::UnitQuaternion;
 
 /// A contact of a [`LastingContacts`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,17 +25,20 @@ pub struct LastingContact {
     dilation: f64,
     /// Sum of the curvatures of both sides (1/mm).
     bend: f64,
+    /// Of B in A's coordinates when it was found.
+    rotation: UnitQuaternion<f64>,
 }
 
 /// The contacts of a pair as solvers like them: those that queries find, and beside them those that were
 /// found before and still hold.
 ///
 /// A part that rests on a face, tilted by a millionth, has one local minimum, its lowest point: with that
-/// alone it tips over to the other side, and back, for ever. A contact that is found no longer is therefore
-/// remembered as two points that ride on their solids, with the gap along the normal that it had, which is
-/// right up to the curvature times the square of how far they have slid past each other. It is dropped as
-/// soon as that is more than a ten-thousandth of a millimetre, or they have slid by more than a
-/// thousandth of the smaller solid, or are out of reach, or it is the oldest of many.
+/// alone it tips over to the other side, and back, for ever. So a contact that is found no longer is
+/// remembered as two points that ride on their solids. Their gap along the normal may be more than the
+/// smallest one nearby, never less by more than a ten-thousandth of a millimetre: half the curvature times
+/// the square of how far they have slid past each other, and that times the relative rotation. The contact is
+/// dropped as soon as these are more, or the points have slid by more than a thousandth of the smaller
+/// solid, or are out of reach, or it is the oldest of many.
 ///
 /// Contacts of one place are one, whatever features they are on: numbers stay where [`Lmd::id`] changes from
 /// feature to feature.
@@ -47,7 +51,7 @@ pub struct LastingContacts {
     found: Vec<LastingContact>,
 }
 
-/// Part of the sum of walls down to which contacts are told.
+/// Part of the sum of walls down to which contacts are looked for.
 const WALLS: f64 = 0.45;
 /// Depth (mm) down to which contacts are looked for first.
 const SHALLOW: f64 = 0.05;
@@ -77,8 +81,7 @@ impl LastingContacts {
     }
 
     /// Asks a pair for its contacts within `reach` (mm), and down to `depth` where the solids are in one
-    /// another, as far as walls are thick enough to tell their sides apart. Whether contacts tell how the
-    /// solids stand: not where they interfere without one.
+    /// another. The answer is that of [`ContactPair::query_deep`].
     ///
     /// # Errors
     /// As [`ContactPair::query`]; there are no contacts then.
@@ -90,23 +93,13 @@ impl LastingContacts {
         reach: f64,
         depth: f64,
     ) -> Result<bool, QueryError> {
-        let (a, b) = (pair.body_a(), pair.body_b());
-        let thick = WALLS * (a.wall() + b.wall());
         // Of a contact along a line or an area the corners carry all loads.
-        let conformal_spacing = Some(a.size().max(b.size()));
-        let mut is_told = false;
-        // Deep contacts cost several times as much to look for: only where shallow ones do not tell.
-        for penetration in [SHALLOW, depth] {
-            let penetration = penetration.min(depth).min(thick);
-            let options = QueryOptions { conformal_spacing, penetration, ..QueryOptions::within(reach) };
-            pair.query(pose_a, pose_b, &options).inspect_err(|_| self.clear())?;
-            is_told = pair.lmds().iter().any(|l| l.gap < 0.0) || pair.status() != Some(Status::Interfering);
-            if is_told {
-                break;
-            }
-        }
+        let conformal_spacing = Some(pair.body_a().size().max(pair.body_b().size()));
+        let options = QueryOptions { conformal_spacing, penetration: depth, ..QueryOptions::within(reach) };
+        let is_explained =
+            pair.query_deep(pose_a, pose_b, &options, SHALLOW).inspect_err(|_| self.clear())?;
         self.update(pair.lmds(), pose_a, pose_b, reach);
-        Ok(is_told)
+        Ok(is_explained)
     }
 
     /// Takes what a query at these poses has found within `reach` (mm): of conformal sets what
@@ -114,8 +107,13 @@ impl LastingContacts {
     pub fn update(&mut self, lmds: &[Lmd], pose_a: &Pose, pose_b: &Pose, reach: f64) {
         load_bearing(lmds, &mut self.chosen);
         self.found.clear();
-        self.found.extend(self.chosen.iter().map(|&k| found(&lmds[k], pose_a)));
         let pose_ab = pose_a.inv_mul(pose_b);
+        let found = |&k: &usize| found(&lmds[k], pose_a, pose_ab.rotation);
+        self.found.extend(self.chosen.iter().map(found));
+        if self.found.is_empty() {
+            // Nothing is within reach: nothing is to be remembered.
+            self.contacts.clear();
+        }
         for c in &mut self.contacts {
             c.is_found = false;
         }
@@ -136,7 +134,7 @@ impl LastingContacts {
                 *c = LastingContact { number: c.number, ..self.found.swap_remove(i) };
                 continue;
             }
-            let holds = remembered < REMEMBERED && c.still_holds(&pose_ab, self.slip, reach, lmds);
+            let holds = remembered < REMEMBERED && c.still_holds(&pose_ab, self.slip, reach);
             if holds && !self.contacts.iter().any(|o| o.is_found && o.is_at(&self.contacts[k], self.slip)) {
                 remembered += 1;
             } else {
@@ -150,6 +148,34 @@ impl LastingContacts {
     }
 }
 
+impl ContactPair {
+    /// A query for contacts down to [`QueryOptions::penetration`], or as far as walls are thick enough to
+    /// separate their sides. Deep contacts cost several times as much to find as shallow ones: the pair is
+    /// first asked down to `shallow` (mm), and again only where it interferes without a negative gap.
+    ///
+    /// Returns whether the contacts explain how the solids stand: false where they still interfere without a
+    /// negative gap.
+    ///
+    /// # Errors
+    /// As [`ContactPair::query`].
+    pub fn query_deep(
+        &mut self,
+        pose_a: &Pose,
+        pose_b: &Pose,
+        options: &QueryOptions,
+        shallow: f64,
+    ) -> Result<bool, QueryError> {
+        let deepest = options.penetration.min(WALLS * (self.body_a().wall() + self.body_b().wall()));
+        for penetration in [shallow.min(deepest), deepest] {
+            self.query(pose_a, pose_b, &QueryOptions { penetration, ..*options })?;
+            if self.status() != Some(Status::Interfering) || self.lmds().iter().any(|l| l.gap < 0.0) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
 /// Cosine of the angle between normals of contacts that are one.
 const SAME: f64 = 0.9;
 
@@ -159,17 +185,17 @@ impl LastingContact {
     }
 
     /// Renews the gap from where the points are. Whether that may be relied on.
-    fn still_holds(&mut self, pose_ab: &Pose, slip: f64, reach: f64, lmds: &[Lmd]) -> bool {
+    fn still_holds(&mut self, pose_ab: &Pose, slip: f64, reach: f64) -> bool {
         let between = pose_ab * self.local_b - self.local_a;
         let along = between.dot(&self.normal);
         let slid = (between - self.normal * along).norm();
         self.gap = along - self.dilation;
-        // Where nothing is within reach, nothing is to be remembered.
-        !lmds.is_empty() && slid <= slip && 0.5 * self.bend * slid * slid <= ERROR && self.gap <= reach
+        let error = slid * (0.5 * self.bend * slid + pose_ab.rotation.angle_to(&self.rotation));
+        slid <= slip && error <= ERROR && self.gap <= reach
     }
 }
 
-fn found(lmd: &Lmd, pose_a: &Pose) -> LastingContact {
+fn found(lmd: &Lmd, pose_a: &Pose, rotation: UnitQuaternion<f64>) -> LastingContact {
     // Edges and vertices stay where they are: what bends is the other side.
     let bend = |[least, most]: [f64; 2]| {
         let finite = |x: f64| if x.is_finite() { x.abs() } else { 0.0 };
@@ -185,6 +211,7 @@ fn found(lmd: &Lmd, pose_a: &Pose) -> LastingContact {
         is_found: true,
         dilation: lmd.distance - lmd.gap,
         bend: bend(lmd.curvature_a) + bend(lmd.curvature_b),
+        rotation,
     }
 }
 
@@ -265,5 +292,45 @@ mod tests {
             assert!(all.contacts().is_sorted_by_key(|c| c.number));
         }
         assert_eq!(all.contacts().len(), 1 + REMEMBERED);
+    }
+
+    /// A ball that rolls and slides a little over a plane, in motions by chance, as B and as A: its true gap
+    /// is that of its centre. What is remembered never pushes apart what is open.
+    #[test]
+    fn remembered_gaps_are_no_less_than_those_of_a_ball_on_a_plane() {
+        use rand::{Rng, SeedableRng};
+        let mut random = rand::rngs::SmallRng::seed_from_u64(23);
+        let (mut kept, far) = (0, at(500.0, 0.0));
+        for case in 0..4_000 {
+            let is_b = case % 2 == 0;
+            let radius = feeler_geom::math::powf(10.0, random.random_range(-1.0..2.0));
+            let gap = random.random_range(-0.02..0.2);
+            let (local_a, local_b) = match is_b {
+                true => (P3::origin(), P3::new(0.0, 0.0, -radius)),
+                false => (P3::new(0.0, 0.0, radius), P3::origin()),
+            };
+            let curvatures = if is_b { [0.0, 1.0 / radius] } else { [1.0 / radius, 0.0] };
+            let [curvature_a, curvature_b] = curvatures.map(|c| [c; 2]);
+            let lmd = Lmd { local_a, local_b, curvature_a, curvature_b, ..at(0.0, gap) };
+            let size = 4.0 * radius;
+            let mut all = LastingContacts::new(size);
+            let start = Pose::translation(0.0, 0.0, radius + gap);
+            all.update(&[lmd], &Pose::identity(), &start, REACH);
+            let scale = SLIP * size * feeler_geom::math::powf(10.0, random.random_range(-3.0..0.3));
+            let mut any = || V3::from_fn(|_, _| random.random_range(-1.0..1.0)) * scale;
+            let (moved, spun) = (any(), any() / radius);
+            // Every other one rolls: a rotation that goes with the displacement.
+            let spun = if case % 4 < 2 { spun } else { V3::z().cross(&moved) / radius };
+            let pose = Pose::new(start.translation.vector + moved, spun);
+            // Of the ball's centre over the plane.
+            let normal = if is_b { V3::z() } else { pose.rotation * V3::z() };
+            let true_gap = normal.dot(&pose.translation.vector) - radius;
+            all.update(&[far], &Pose::identity(), &pose, REACH);
+            if let Some(c) = all.contacts().iter().find(|c| !c.is_found) {
+                kept += 1;
+                assert!(c.gap >= true_gap - 1.01 * ERROR, "{case}: {} {true_gap}", c.gap);
+            }
+        }
+        assert!((1_000..3_999).contains(&kept), "{kept}");
     }
 }
