@@ -133,7 +133,7 @@ impl World {
         &mut self.bodies[id.0]
     }
 
-    /// Contacts at the end of the last step, with their bodies: all samples of conformal sets among them.
+    /// Contacts at the end of the last step, with their bodies; of conformal sets the samples that carry loads.
     #[must_use]
     pub fn contacts(&self) -> &[([BodyId; 2], Lmd)] {
         &self.contacts
@@ -190,6 +190,7 @@ impl World {
         let options = QueryOptions {
             // Of a contact along a line or an area the corners carry all loads.
             conformal_spacing: Some(self.bodies.iter().map(|b| b.body.size()).fold(0.0, f64::max)),
+            load_bearing: true,
             ..QueryOptions::within(reach)
         };
         let mut report = StepReport::default();

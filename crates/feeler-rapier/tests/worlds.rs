@@ -99,24 +99,26 @@ fn pin_in_bore(steps: usize) -> (Dropped, f64, usize) {
     let down = 9.81 * Vector::new(0.3, -0.1, -1.0).normalize();
     let mut d = dropped(&solid("blind-bore"), &solid("pin"), 0.03, down);
     let begin = d.energy();
-    let (mut most, mut counts) = (0, std::collections::BTreeSet::new());
+    let (mut most, mut deepest, mut counts) = (0, 0.0_f64, std::collections::BTreeSet::new());
     let weight = d.world.bodies[d.body].mass() * 9.81;
     for k in 0..steps {
         d.world.step();
         let gaps = d.gaps();
         counts.insert(gaps.len());
         most = most.max(gaps.len());
+        // Of contacts at the start of the step, which the last one has left.
+        deepest = gaps.into_iter().fold(deepest, f64::min);
         let excess = (d.energy() - begin) / (weight * 0.05);
         assert!(excess <= 1e-4, "{k}: energy grows by {excess}");
     }
     assert!(counts.len() > 1, "{counts:?}");
-    let deepest = d.gaps().into_iter().fold(0.0, f64::min);
     (d, deepest, most)
 }
 
 #[test]
 fn a_pin_comes_to_rest_in_its_bore_and_does_so_twice() {
     let [(first, deepest, most), (second, ..)] = [pin_in_bore(1500), pin_in_bore(1500)];
+    // It strikes the bottom at 0.43 m/s, one end first.
     assert!(deepest > -1e-5, "{deepest} m");
     assert!(most <= 50, "{most}");
     assert_eq!(first.dispatcher.unexplained() + first.dispatcher.failed(), 0);

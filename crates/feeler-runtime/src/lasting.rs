@@ -1,8 +1,12 @@
 //! Contacts for solvers that look at each pose once.
 
+mod predict;
+
 use crate::{ContactPair, FeatureKind, Lmd, QueryError, QueryOptions, Status, load_bearing};
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::UnitQuaternion;
+use predict::{Displacement, Held, Mobility, Row};
+use std::sync::Arc;
 
 /// A contact of a [`LastingContacts`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +23,10 @@ pub struct LastingContact {
     pub gap: f64,
     /// Features of A and of B.
     pub features: [(FeatureKind, u32); 2],
-    /// Whether the last query has found it; else it is remembered.
+    /// The gap that it would have at the next query if the solids went on as since the last one, through one
+    /// another.
+    pub gap_ahead: f64,
+    /// Whether the last query has found it; else it is remembered or predicted.
     pub is_found: bool,
     /// What dilations take from the distance (mm).
     dilation: f64,
@@ -42,13 +49,38 @@ pub struct LastingContact {
 ///
 /// Contacts of one place are one, whatever features they are on: numbers stay where [`Lmd::id`] changes from
 /// feature to feature.
-#[derive(Clone, Debug)]
+///
+/// Some contacts are predicted. A part that strikes with one end turns its other end down within the step,
+/// and what that meets is no minimum before. So [`LastingContacts::ask`] lets the solids go on as they have
+/// moved since the last query, held by the contacts that it has found, and asks the pair there: contacts that
+/// are closed there, although the found ones are open, are added with the gaps that they have now. They are
+/// the more complete the more evenly a solver steps; at rest nothing is predicted.
+#[derive(Debug)]
 pub struct LastingContacts {
     slip: f64,
     contacts: Vec<LastingContact>,
     next: u64,
     chosen: Vec<usize>,
     found: Vec<LastingContact>,
+    /// Of B in A's coordinates at the last query.
+    pose_ab: Option<Pose>,
+    /// What led there from the one before.
+    motion: Displacement,
+    /// What contacts were predicted to leave of it.
+    held: Option<Displacement>,
+    rows: Vec<Row>,
+    loads: Vec<f64>,
+    predicted: Vec<Predicted>,
+    /// The same bodies, asked at predicted poses: it keeps what it knows of those.
+    ahead: Option<Box<ContactPair>>,
+}
+
+/// A contact at a predicted pose.
+#[derive(Clone, Copy, Debug)]
+struct Predicted {
+    contact: LastingContact,
+    /// The displacement to the pose.
+    at: Displacement,
 }
 
 /// Part of the sum of walls down to which contacts are looked for.
@@ -61,12 +93,33 @@ const SLIP: f64 = 1e-3;
 const ERROR: f64 = 1e-4;
 /// Contacts that are remembered at most.
 const REMEMBERED: usize = 16;
+/// Contacts that are predicted at most.
+const PREDICTED: usize = 16;
+/// How often a pair is asked at predicted poses: each time contacts are found there, the prediction changes.
+const PREDICTIONS: u32 = 3;
+/// Displacement between two queries (mm) below which nothing is predicted: no more than that is closed.
+const STILL: f64 = 5e-4;
+/// Displacement above which the motion is none that goes on, as a multiple of the reach.
+const JUMP: f64 = 4.0;
 
 impl LastingContacts {
     /// Of a pair whose smaller solid has that size (mm).
     #[must_use]
     pub fn new(size: f64) -> Self {
-        Self { slip: SLIP * size, contacts: Vec::new(), next: 0, chosen: Vec::new(), found: Vec::new() }
+        Self {
+            slip: SLIP * size,
+            contacts: Vec::new(),
+            next: 0,
+            chosen: Vec::new(),
+            found: Vec::new(),
+            pose_ab: None,
+            motion: Displacement::zero(),
+            held: None,
+            rows: Vec::new(),
+            loads: Vec::new(),
+            predicted: Vec::new(),
+            ahead: None,
+        }
     }
 
     /// The contacts, by number.
@@ -78,6 +131,13 @@ impl LastingContacts {
     /// Forgets all: the next query begins a new motion.
     pub fn clear(&mut self) {
         self.contacts.clear();
+        self.pose_ab = None;
+        self.clear_motion();
+    }
+
+    fn clear_motion(&mut self) {
+        self.motion = Displacement::zero();
+        self.held = None;
     }
 
     /// Asks a pair for its contacts within `reach` (mm), and down to `depth` where the solids are in one
@@ -95,11 +155,114 @@ impl LastingContacts {
     ) -> Result<bool, QueryError> {
         // Of a contact along a line or an area the corners carry all loads.
         let conformal_spacing = Some(pair.body_a().size().max(pair.body_b().size()));
-        let options = QueryOptions { conformal_spacing, penetration: depth, ..QueryOptions::within(reach) };
+        let options = QueryOptions {
+            conformal_spacing,
+            load_bearing: true,
+            penetration: depth,
+            ..QueryOptions::within(reach)
+        };
         let is_explained =
             pair.query_deep(pose_a, pose_b, &options, SHALLOW).inspect_err(|_| self.clear())?;
         self.update(pair.lmds(), pose_a, pose_b, reach);
+        self.predict(pair, &pose_a.inv_mul(pose_b), &options).inspect_err(|_| self.clear())?;
         Ok(is_explained)
+    }
+
+    /// Adds contacts that are closed one step on.
+    fn predict(&mut self, pair: &ContactPair, now: &Pose, options: &QueryOptions) -> Result<(), QueryError> {
+        let mobility = Mobility::new(pair.body_a(), pair.body_b(), now);
+        match self.pose_ab.replace(*now) {
+            // Asked again where it stands: it goes on as it did.
+            Some(before) if before == *now => {}
+            Some(before) => self.motion = mobility.between(&before, now),
+            None => self.clear_motion(),
+        }
+        let ahead = mobility.moved(now, &self.motion);
+        for c in &mut self.contacts {
+            c.gap_ahead = c.gap_at(&ahead);
+        }
+        // After a blow velocities are no longer what displacements were: they are those that it has left.
+        let motions = [Some(self.motion), self.held.take()];
+        let radius = pair.body_a().size().min(pair.body_b().size());
+        let is_of = |p: &ContactPair| {
+            Arc::ptr_eq(p.body_a(), pair.body_a()) && Arc::ptr_eq(p.body_b(), pair.body_b())
+        };
+        let known = self.ahead.take().filter(|p| is_of(p));
+        let mut asked =
+            known.unwrap_or_else(|| Box::new(ContactPair::new(pair.body_a().clone(), pair.body_b().clone())));
+        self.predicted.clear();
+        for free in motions.into_iter().flatten() {
+            let reach = free.reach(radius);
+            if !self.contacts.is_empty() && STILL < reach && reach <= JUMP * options.d_max {
+                let held = self.ask_ahead(&mut asked, now, &mobility, &free, options)?;
+                let is_other = held.velocity.minus(&free).reach(radius) > STILL;
+                self.held = self.held.or(is_other.then_some(held.velocity));
+            }
+        }
+        self.ahead = Some(asked);
+        self.predicted.sort_by(|p, q| p.contact.gap.total_cmp(&q.contact.gap));
+        for p in self.predicted.drain(..).take(PREDICTED) {
+            // It is no minimum yet, and not closed: else the query at this pose would have found it.
+            let gap = p.contact.gap_at(now).max(0.0);
+            let gap_ahead = p.contact.gap_at(&ahead);
+            let number = self.next;
+            self.next += 1;
+            self.contacts.push(LastingContact { number, gap, gap_ahead, is_found: false, ..p.contact });
+        }
+        Ok(())
+    }
+
+    /// Predicts contacts of solids that go on by a displacement, as far as contacts let them.
+    fn ask_ahead(
+        &mut self,
+        pair: &mut ContactPair,
+        now: &Pose,
+        mobility: &Mobility,
+        free: &Displacement,
+        options: &QueryOptions,
+    ) -> Result<Held, QueryError> {
+        let mut held = Held { moved: *free, velocity: *free };
+        // Only what is closed counts.
+        let options = QueryOptions { d_max: 0.0, ..*options };
+        for _ in 0..PREDICTIONS {
+            self.rows.clear();
+            let none = Displacement::zero();
+            // Solvers take penetrations back softly.
+            let known = self.contacts.iter().map(|c| (c, c.gap.max(0.0), &none));
+            let new = self.predicted.iter().map(|p| (&p.contact, p.contact.gap, &p.at));
+            for (c, gap, at) in known.chain(new) {
+                let point = mobility.moved(now, at) * c.local_b;
+                self.rows.push(mobility.row(&c.normal, &point, gap, at));
+            }
+            held = mobility.held(free, &self.rows, &mut self.loads);
+            let then = mobility.moved(now, &held.moved);
+            pair.query_deep(&Pose::identity(), &then, &options, SHALLOW)?;
+            load_bearing(pair.lmds(), &mut self.chosen);
+            let mut is_new = false;
+            for &k in &self.chosen {
+                let contact = found(&pair.lmds()[k], &Pose::identity(), then.rotation);
+                let faces_the_same = |c: &&LastingContact| c.normal.dot(&contact.normal) > SAME;
+                let is_in = self.contacts.iter().filter(faces_the_same).map(|c| c.gap).fold(0.0, f64::min);
+                if contact.gap >= is_in - ERROR {
+                    continue;
+                }
+                let is_it = |p: &Predicted| {
+                    p.contact.features == contact.features && p.contact.is_at(&contact, self.slip)
+                };
+                let predicted = Predicted { contact, at: held.moved };
+                match self.predicted.iter_mut().find(|p| is_it(p)) {
+                    Some(p) => *p = predicted,
+                    None => {
+                        self.predicted.push(predicted);
+                        is_new = true;
+                    }
+                }
+            }
+            if !is_new {
+                break;
+            }
+        }
+        Ok(held)
     }
 
     /// Takes what a query at these poses has found within `reach` (mm): of conformal sets what
@@ -148,6 +311,21 @@ impl LastingContacts {
     }
 }
 
+impl Clone for LastingContacts {
+    /// What searches remember is not copied: it is found again.
+    fn clone(&self) -> Self {
+        Self {
+            slip: self.slip,
+            contacts: self.contacts.clone(),
+            next: self.next,
+            pose_ab: self.pose_ab,
+            motion: self.motion,
+            held: self.held,
+            ..Self::new(0.0)
+        }
+    }
+}
+
 impl ContactPair {
     /// A query for contacts down to [`QueryOptions::penetration`], or as far as walls are thick enough to
     /// separate their sides. Deep contacts cost several times as much to find as shallow ones: the pair is
@@ -184,6 +362,11 @@ impl LastingContact {
         (self.local_a - other.local_a).norm() <= slip && self.normal.dot(&other.normal) > SAME
     }
 
+    /// Gap along the normal where B is at a pose.
+    fn gap_at(&self, pose_ab: &Pose) -> f64 {
+        (pose_ab * self.local_b - self.local_a).dot(&self.normal) - self.dilation
+    }
+
     /// Renews the gap from where the points are. Whether that may be relied on.
     fn still_holds(&mut self, pose_ab: &Pose, slip: f64, reach: f64) -> bool {
         let between = pose_ab * self.local_b - self.local_a;
@@ -207,6 +390,7 @@ fn found(lmd: &Lmd, pose_a: &Pose, rotation: UnitQuaternion<f64>) -> LastingCont
         local_b: lmd.local_b,
         normal: pose_a.inverse_transform_vector(&lmd.normal),
         gap: lmd.gap,
+        gap_ahead: lmd.gap,
         features: [lmd.feature_a, lmd.feature_b].map(|f| (f.kind, f.index)),
         is_found: true,
         dilation: lmd.distance - lmd.gap,

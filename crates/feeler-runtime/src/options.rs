@@ -40,6 +40,9 @@ pub struct QueryOptions {
     pub certified: bool,
     /// Largest spacing (mm) of the samples of a conformal set; `None`: a quarter of the set's extent.
     pub conformal_spacing: Option<f64>,
+    /// Of the samples of conformal sets report those only that carry loads
+    /// ([`load_bearing()`](crate::load_bearing())): what solvers want, and sooner found.
+    pub load_bearing: bool,
     /// How the query goes about its work: for those who work on queries.
     #[cfg(feature = "diagnostics")]
     pub diagnostics: Diagnostics,
@@ -58,6 +61,7 @@ impl Default for QueryOptions {
             penetration: 0.0,
             certified: false,
             conformal_spacing: None,
+            load_bearing: false,
             #[cfg(feature = "diagnostics")]
             diagnostics: <_>::default(),
         }

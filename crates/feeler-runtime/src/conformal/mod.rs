@@ -24,6 +24,7 @@
 mod march;
 
 use crate::footpoint::side::{Foot, Side, lies_on, side};
+use crate::load_bearing::Outermost;
 use crate::query::Accepted;
 use crate::query::{Context, FamilyPair};
 use crate::side::Which;
@@ -72,7 +73,7 @@ pub(crate) fn sample(
     accepted: &mut Vec<Accepted>,
 ) {
     scratch.loss = 0.0;
-    thin_out_solved(ctx, options.conformal_spacing, scratch, accepted);
+    thin_out_solved(ctx, options, scratch, accepted);
     scratch.sets.clear();
     for family in &solved.families {
         let Some(set) = FamilySet::new(ctx, family) else { continue };
@@ -90,7 +91,7 @@ pub(crate) fn sample(
             scratch.sets.push((family.feature_a, family.feature_b));
             let Scratch { samples, gap, loss, .. } = scratch;
             accepted.retain(|x| !is_member(ctx, samples, x));
-            *loss = loss.max(thin_out(ctx, samples, gap, options.conformal_spacing, accepted));
+            *loss = loss.max(thin_out(ctx, samples, gap, options, accepted));
         }
     }
     let sets = &scratch.sets;
@@ -101,7 +102,7 @@ pub(crate) fn sample(
 /// other sets.
 fn thin_out_solved(
     ctx: &Context<'_>,
-    spacing: Option<f64>,
+    options: &QueryOptions,
     scratch: &mut Scratch,
     accepted: &mut Vec<Accepted>,
 ) {
@@ -118,7 +119,7 @@ fn thin_out_solved(
     for group in solved.chunk_by(|x, y| (x.feature_a, x.feature_b) == (y.feature_a, y.feature_b)) {
         samples.clear();
         samples.extend(group.iter().map(|pair| Sample { pair: *pair, corner: false, found: 0 }));
-        thin_out(ctx, samples, gap, spacing, accepted);
+        thin_out(ctx, samples, gap, options, accepted);
     }
 }
 
@@ -405,9 +406,14 @@ fn thin_out(
     ctx: &Context<'_>,
     samples: &mut Vec<Sample>,
     gap: &mut Vec<f64>,
-    spacing: Option<f64>,
+    options: &QueryOptions,
     out: &mut Vec<Accepted>,
 ) -> f64 {
+    if options.load_bearing {
+        keep_outermost(samples, 0.01 * ctx.tol.tol, out);
+        return 0.0;
+    }
+    let spacing = options.conformal_spacing;
     let cap = if spacing.is_some() { MAX_DENSE } else { MAX_SAMPLES };
     let same = ctx.tol.same;
     let nearest = samples.iter().min_by(|x, y| x.pair.distance.total_cmp(&y.pair.distance)).copied();
@@ -456,6 +462,16 @@ fn thin_out(
     }
     out.extend(samples.iter().map(|s| s.pair));
     loss
+}
+
+/// Keeps what carries loads, and the nearest pair if it is nearer than those by more than `rounding`.
+fn keep_outermost(samples: &[Sample], rounding: f64, out: &mut Vec<Accepted>) {
+    let farthest = Outermost::of(samples.len(), |i| samples[i].pair.p_a);
+    let kept = farthest.places[..farthest.count].iter().map(|&i| &samples[i].pair);
+    let lowest = kept.clone().map(|pair| pair.distance).fold(f64::INFINITY, f64::min);
+    out.extend(kept);
+    let nearest = samples.iter().map(|s| &s.pair).min_by(|x, y| x.distance.total_cmp(&y.distance));
+    out.extend(nearest.filter(|pair| pair.distance < lowest - rounding));
 }
 
 /// A member that is on both solids.
