@@ -33,6 +33,8 @@
 #include <string>
 #include <vector>
 
+static_assert(sizeof(dReal) == sizeof(double), "micrometres of a metre want ODE in double precision");
+
 namespace {
 
 // What exact contacts have to keep.
@@ -467,6 +469,10 @@ int main(int argc, char **argv) try {
     const Asked asked = read(argc, argv);
     const feeler::Body a = load(asked.fixed), b = load(asked.moving);
     dInitODE2(0);
+    if (!dCheckConfiguration("ODE_double_precision")) {
+        std::fprintf(stderr, "this ODE is of single precision: take one of double precision\n");
+        return 2;
+    }
     dSetMessageHandler(count_message);
     std::printf("contacts from    most  rounds  ms mean  deepest mm  lost   energy  points um   rad/s2  carried\n");
     std::vector<double> chords = asked.meshes;
