@@ -480,10 +480,11 @@ int main(int argc, char **argv) try {
     bool is_right = true;
     for (const double chord : chords) {
         const Row r = run(a, b, asked, chord);
-        char source[32] = "exact";
+        char source[32] = "exact", points[32] = "-"; // contacts of meshes have no numbers
         if (chord > 0) std::snprintf(source, sizeof source, "mesh %g mm", chord);
-        std::printf("%-14s  %5zu  %6.3f  %7.3f  %10.2e  %4d  %7.0e  %9.3g  %7.3g  %7.1e\n", source, r.most, r.rounds, r.ms,
-            r.deepest, r.lost, r.energy, r.points, r.shaken, r.carried);
+        else std::snprintf(points, sizeof points, "%.3g", r.points);
+        std::printf("%-14s  %5zu  %6.3f  %7.3f  %10.2e  %4d  %7.0e  %9s  %7.3g  %7.1e\n", source, r.most, r.rounds, r.ms,
+            r.deepest, r.lost, r.energy, points, r.shaken, r.carried);
         if (messages > 0) std::printf("    ODE has complained %d times\n", messages);
         std::fflush(stdout);
         messages = 0;
