@@ -5,8 +5,8 @@
 //! is refused, not followed. Lengths are millimetres, angles radians.
 //!
 //! A model and a body are read only and may be used by any number of threads at once. A pair, lasting
-//! contacts, a scene and a mesh belong to one thread at a time. A body keeps what it needs: its model may be freed first, and so may
-//! bodies that a pair or a scene has taken.
+//! contacts, a scene and a mesh belong to one thread at a time. A body keeps what it needs: its model may be
+//! freed first, and so may bodies that a pair, lasting contacts or a scene have taken.
 #![allow(unsafe_code, reason = "pointers come from C")]
 
 mod body;

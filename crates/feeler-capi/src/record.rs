@@ -207,6 +207,7 @@ impl FeelerOptions {
         }
     }
 
+    #[allow(clippy::needless_update, reason = "there is one more with the runtime's feature diagnostics")]
     fn read(&self) -> QueryOptions {
         // What is neither 0 nor a length is refused by the query.
         let given = |x: f64| (x != 0.0).then_some(x);
