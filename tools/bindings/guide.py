@@ -1,4 +1,5 @@
-"""Runs the programs of docs/BINDINGS.md as they stand, from the project's folder.
+"""Runs the programs of docs/BINDINGS.md, and those in C++ of docs/ENGINES.md, as they stand, from the
+project's folder.
 
     python guide.py PREFIX
 
@@ -15,16 +16,35 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
+def programs(name, languages):
+    """The programs in some languages of a document: at least one of each."""
+    text = (ROOT / "docs" / name).read_text()
+    blocks = re.findall(r"^```(c|cpp|python)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    blocks = [(language, code) for language, code in blocks if language in languages]
+    if {language for language, _ in blocks} != languages:
+        sys.exit(f"docs/{name} lacks a program")
+    return blocks
+
+
+def has_header(name):
+    asked = subprocess.run(["c++", "-E", "-x", "c++", "-"], input=f"#include <{name}>", text=True,
+                           capture_output=True)  # fmt: skip
+    return asked.returncode == 0
+
+
 def main():
     prefix = Path(sys.argv[1])
-    text = (ROOT / "docs" / "BINDINGS.md").read_text()
-    blocks = re.findall(r"^```(c|cpp|python)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    if {language for language, _ in blocks} != {"c", "cpp", "python"}:
-        sys.exit("docs/BINDINGS.md lacks a program")
+    blocks = programs("BINDINGS.md", {"c", "cpp", "python"}) + programs("ENGINES.md", {"cpp"})
     library = next(prefix.glob("lib*"))
     environment = os.environ | {"LD_LIBRARY_PATH": str(library)}
     with tempfile.TemporaryDirectory() as folder:
         for i, (language, code) in enumerate(blocks):
+            libraries = ["-lfeeler_c"]
+            if "<ode/ode.h>" in code:
+                if not has_header("ode/ode.h"):
+                    print("LEFT OUT: the guide's program for ODE, which is not installed", file=sys.stderr)
+                    continue
+                libraries.append("-lode")
             source = Path(folder) / f"{i}.{ {'python': 'py'}.get(language, language) }"
             source.write_text(code)
             command = [sys.executable, source]
@@ -33,7 +53,7 @@ def main():
                 program = Path(folder) / str(i)
                 subprocess.run(
                     [*compiler, "-Wall", "-Wextra", "-Werror", source, f"-I{prefix}/include", f"-L{library}",
-                     "-lfeeler_c", "-o", program], check=True)  # fmt: skip
+                     *libraries, "-o", program], check=True)  # fmt: skip
                 command = [program]
             done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
             if done.returncode or not done.stdout:

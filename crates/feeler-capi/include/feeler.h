@@ -2,7 +2,7 @@
  *
  * Lengths are millimetres, angles radians. Every function returns a FeelerResult unless it cannot fail;
  * feeler_last_error says what went wrong. Models, bodies and meshes may be read by any number of threads at
- * once; a pair or a scene belongs to one thread at a time. */
+ * once; a pair, lasting contacts or a scene belong to one thread at a time. */
 
 #ifndef FEELER_H
 #define FEELER_H
@@ -100,6 +100,11 @@ typedef enum FeelerEventKind {
 typedef struct FeelerBody FeelerBody;
 
 /*
+ Two bodies and their contacts, with numbers that last from step to step.
+ */
+typedef struct FeelerLasting FeelerLasting;
+
+/*
  Triangles of a solid, in its own coordinates.
  */
 typedef struct FeelerMesh FeelerMesh;
@@ -170,6 +175,155 @@ typedef struct FeelerBodyInfo {
 } FeelerBodyInfo;
 
 /*
+ What an engine wants to know of a solid of one density, in its own coordinates: kilograms and
+ millimetres.
+ */
+typedef struct FeelerMass {
+  /*
+   `sizeof(FeelerMass)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /*
+   0.
+   */
+  uint32_t reserved;
+  /*
+   kg.
+   */
+  double mass;
+  /*
+   Centre of mass (mm).
+   */
+  double center[3];
+  /*
+   Inertia tensor (kg mm²) about the centre of mass, by rows.
+   */
+  double inertia[9];
+} FeelerMass;
+
+/*
+ A rigid motion: takes coordinates of a solid to those of the world.
+ */
+typedef struct FeelerPose {
+  /*
+   mm.
+   */
+  double translation[3];
+  /*
+   Quaternion x, y, z, w; of norm 1 up to 1e-3, it is normalised.
+   */
+  double rotation[4];
+} FeelerPose;
+
+/*
+ A contact that an engine should get, in millimetres. World coordinates are those of the last query.
+ */
+typedef struct FeelerLastingContact {
+  /*
+   Identity: counts up from contact to contact of a handle, never given twice; fits a double. For
+   impulses and the like that an engine keeps.
+   */
+  uint64_t number;
+  /*
+   Signed distance of the footpoints along the normal. May be more than the smallest distance nearby,
+   less by no more than 1e-4 mm.
+   */
+  double gap;
+  /*
+   Footpoint on A, world.
+   */
+  double point_a[3];
+  /*
+   Footpoint on B, world. That of a contact that is remembered may have slid beside the normal.
+   */
+  double point_b[3];
+  /*
+   Unit vector outward of A, world: along it B is pushed away.
+   */
+  double normal[3];
+  /*
+   Footpoint on A in A's own coordinates.
+   */
+  double local_a[3];
+  /*
+   Footpoint on B in B's own coordinates.
+   */
+  double local_b[3];
+  /*
+   The normal in A's own coordinates.
+   */
+  double local_normal[3];
+  /*
+   Smallest and largest normal curvature (1/mm) of A, positive where it bulges, infinite across edges;
+   NaN where no query has told.
+   */
+  double curvature_a[2];
+  /*
+   The same of B.
+   */
+  double curvature_b[2];
+  /*
+   Where it is on A: 0 a face, 1 an edge, 2 a vertex; number among these.
+   */
+  uint32_t feature_a[2];
+  /*
+   Where it is on B.
+   */
+  uint32_t feature_b[2];
+  /*
+   Not 0: the last query has found it; else it was found before and still holds.
+   */
+  uint32_t is_found;
+  /*
+   0.
+   */
+  uint32_t reserved;
+} FeelerLastingContact;
+
+/*
+ How two solids stood in the last query, with what proves it.
+ */
+typedef struct FeelerVerdict {
+  /*
+   `sizeof(FeelerVerdict)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /*
+   The outcome.
+   */
+  enum FeelerStatus status;
+  /*
+   Smallest distance (mm) of a minimum; infinite where none was within `d_max`.
+   */
+  double distance;
+  /*
+   Lengths below this (mm) were zero.
+   */
+  double tolerance;
+  /*
+   Of interfering solids: a point inside both, world.
+   */
+  double witness[3];
+  /*
+   Lower bound of its distance (mm) to the boundary of A. No translation shorter than `inside_a +
+   inside_b` parts the solids.
+   */
+  double inside_a;
+  /*
+   The same for B.
+   */
+  double inside_b;
+  /*
+   Places where interference could not be decided.
+   */
+  uint32_t undecided_places;
+  /*
+   In a certified query: solves that may have more minima than were found.
+   */
+  uint32_t undecided_solves;
+} FeelerVerdict;
+
+/*
  Where the data of a mesh is; it lives as long as the mesh.
  */
 typedef struct FeelerMeshData {
@@ -214,20 +368,6 @@ typedef struct FeelerMeshData {
    */
   const uint32_t *faces;
 } FeelerMeshData;
-
-/*
- A rigid motion: takes coordinates of a solid to those of the world.
- */
-typedef struct FeelerPose {
-  /*
-   mm.
-   */
-  double translation[3];
-  /*
-   Quaternion x, y, z, w; of norm 1 up to 1e-3, it is normalised.
-   */
-  double rotation[4];
-} FeelerPose;
 
 /*
  A solid in its place.
@@ -395,49 +535,6 @@ typedef struct FeelerContact {
 } FeelerContact;
 
 /*
- How two solids stood in the last query, with what proves it.
- */
-typedef struct FeelerVerdict {
-  /*
-   `sizeof(FeelerVerdict)`, set by the caller.
-   */
-  uint32_t struct_size;
-  /*
-   The outcome.
-   */
-  enum FeelerStatus status;
-  /*
-   Smallest distance (mm) of a minimum; infinite where none was within `d_max`.
-   */
-  double distance;
-  /*
-   Lengths below this (mm) were zero.
-   */
-  double tolerance;
-  /*
-   Of interfering solids: a point inside both, world.
-   */
-  double witness[3];
-  /*
-   Lower bound of its distance (mm) to the boundary of A. No translation shorter than `inside_a +
-   inside_b` parts the solids.
-   */
-  double inside_a;
-  /*
-   The same for B.
-   */
-  double inside_b;
-  /*
-   Places where interference could not be decided.
-   */
-  uint32_t undecided_places;
-  /*
-   In a certified query: solves that may have more minima than were found.
-   */
-  uint32_t undecided_solves;
-} FeelerVerdict;
-
-/*
  A minimum of a pair of bodies of a scene.
  */
 typedef struct FeelerSceneContact {
@@ -525,10 +622,89 @@ void feeler_body_free(struct FeelerBody *body);
 enum FeelerResult feeler_body_info(const struct FeelerBody *body, struct FeelerBodyInfo *out);
 
 /*
+ Mass and inertia of the exact solid at a density (kg/m³; steel: 7850).
+
+ # Safety
+ `body` is a body; `out` has the size that its `struct_size` tells.
+ */
+enum FeelerResult feeler_body_mass(const struct FeelerBody *body, double density, struct FeelerMass *out);
+
+/*
  What went wrong in the last call of this thread that did not return `FEELER_RESULT_OK`; "" before any.
  Never NULL; valid until the next such call of this thread.
  */
 const char *feeler_last_error(void);
+
+/*
+ The contacts of two bodies for an engine that asks once a step: those that queries find, without the
+ samples that carry no load, and those found before that still hold. Both bodies may be the same.
+
+ # Safety
+ `a` and `b` are bodies; `out` may be written. Free the handle by `feeler_lasting_free`.
+ */
+enum FeelerResult feeler_lasting_new(const struct FeelerBody *a,
+                                     const struct FeelerBody *b,
+                                     struct FeelerLasting **out);
+
+/*
+ Frees the handle; NULL does nothing.
+
+ # Safety
+ `lasting` is NULL or a handle that is not used any more.
+ */
+void feeler_lasting_free(struct FeelerLasting *lasting);
+
+/*
+ The contacts within `reach` (mm), a little more than what bodies move in a step, and down to `depth`
+ (mm) where the solids are in one another, no deeper than walls are thick: by ascending number, up to
+ `capacity` of them to `out`, how many there are to `count`. Where there is not room for all,
+ `feeler_lasting_contacts` gives them without another query. Poses may be NULL: where the solid is
+ modelled.
+
+ `explained`, which may be NULL, tells whether the contacts explain how the solids stand: false where they
+ interfere without a negative gap, deeper than was looked. After an error there are no contacts.
+
+ # Safety
+ `lasting` is a handle that no other thread uses; poses are NULL or poses; `out` has room for `capacity`
+ contacts; `count` may be written; `explained` is NULL or may be written.
+ */
+enum FeelerResult feeler_lasting_ask(struct FeelerLasting *lasting,
+                                     const struct FeelerPose *pose_a,
+                                     const struct FeelerPose *pose_b,
+                                     double reach,
+                                     double depth,
+                                     struct FeelerLastingContact *out,
+                                     size_t capacity,
+                                     size_t *count,
+                                     bool *explained);
+
+/*
+ The contacts of the last query once more.
+
+ # Safety
+ `lasting` is a handle that no other thread uses; `out` has room for `capacity` contacts; `count` may be
+ written.
+ */
+enum FeelerResult feeler_lasting_contacts(const struct FeelerLasting *lasting,
+                                          struct FeelerLastingContact *out,
+                                          size_t capacity,
+                                          size_t *count);
+
+/*
+ How the solids stood in the last query, as `feeler_pair_verdict`.
+
+ # Safety
+ `lasting` is a handle that no other thread uses; `out` has the size that its `struct_size` tells.
+ */
+enum FeelerResult feeler_lasting_verdict(const struct FeelerLasting *lasting, struct FeelerVerdict *out);
+
+/*
+ Forgets all contacts, as where a simulation is set back: the next query begins a new motion.
+
+ # Safety
+ `lasting` is a handle that no other thread uses.
+ */
+enum FeelerResult feeler_lasting_clear(struct FeelerLasting *lasting);
 
 /*
  Triangles no farther than `chord` (mm) from a solid.

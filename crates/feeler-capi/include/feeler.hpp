@@ -14,6 +14,8 @@
 namespace feeler {
 
 using Contact = FeelerContact;
+using LastingContact = FeelerLastingContact;
+using Mass = FeelerMass;
 using SceneContact = FeelerSceneContact;
 using Event = FeelerEvent;
 using Pose = FeelerPose;
@@ -113,6 +115,13 @@ public:
         check(feeler_body_info(get(), &info));
         return info;
     }
+    /// Mass (kg), centre (mm) and inertia (kg mm²) of the exact solid at a density (kg/m³).
+    Mass mass(double density) const {
+        Mass mass{};
+        mass.struct_size = sizeof mass;
+        check(feeler_body_mass(get(), density, &mass));
+        return mass;
+    }
     const FeelerBody *get() const noexcept { return body_.get(); }
 
 private:
@@ -168,6 +177,49 @@ public:
 private:
     std::unique_ptr<FeelerPair, void (*)(FeelerPair *)> pair_;
     std::vector<Contact> contacts_;
+};
+
+/// The contacts of two bodies for an engine that asks once a step. One thread at a time.
+class LastingContacts {
+public:
+    LastingContacts(const Body &a, const Body &b) : lasting_(nullptr, feeler_lasting_free) {
+        FeelerLasting *lasting = nullptr;
+        check(feeler_lasting_new(a.get(), b.get(), &lasting));
+        lasting_.reset(lasting);
+    }
+    /// Those within `reach` (mm), and down to `depth` where the solids are in one another, by ascending
+    /// number; valid until the next query.
+    const std::vector<LastingContact> &ask(const Pose &a, const Pose &b, double reach, double depth) {
+        std::size_t n = 0;
+        is_explained_ = false;
+        contacts_.resize(contacts_.capacity());
+        const std::size_t room = contacts_.size();
+        const FeelerResult result = feeler_lasting_ask(
+            lasting_.get(), &a, &b, reach, depth, contacts_.data(), room, &n, &is_explained_);
+        contacts_.resize(n); // none after an error
+        check(result);
+        if (n > room) check(feeler_lasting_contacts(lasting_.get(), contacts_.data(), n, &n));
+        return contacts_;
+    }
+    const std::vector<LastingContact> &contacts() const noexcept { return contacts_; }
+    /// False where the last query found the solids in one another and no negative gap that explains it.
+    bool is_explained() const noexcept { return is_explained_; }
+    FeelerVerdict verdict() const {
+        FeelerVerdict verdict{};
+        verdict.struct_size = sizeof verdict;
+        check(feeler_lasting_verdict(lasting_.get(), &verdict));
+        return verdict;
+    }
+    /// Begins a new motion, as where a simulation is set back.
+    void clear() {
+        check(feeler_lasting_clear(lasting_.get()));
+        contacts_.clear();
+    }
+
+private:
+    std::unique_ptr<FeelerLasting, void (*)(FeelerLasting *)> lasting_;
+    std::vector<LastingContact> contacts_;
+    bool is_explained_ = false;
 };
 
 /// Many bodies that move together. One thread at a time; it shares its work among threads.

@@ -38,6 +38,23 @@ pub struct FeelerBodyInfo {
     pub reserved: u32,
 }
 
+/// What an engine wants to know of a solid of one density, in its own coordinates: kilograms and
+/// millimetres.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FeelerMass {
+    /// `sizeof(FeelerMass)`, set by the caller.
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// kg.
+    pub mass: f64,
+    /// Centre of mass (mm).
+    pub center: [f64; 3],
+    /// Inertia tensor (kg mm²) about the centre of mass, by rows.
+    pub inertia: [f64; 9],
+}
+
 /// Takes a solid of a model into use, by its number.
 ///
 /// # Safety
@@ -76,6 +93,38 @@ pub unsafe extern "C" fn feeler_body_free(body: *mut FeelerBody) {
 pub unsafe extern "C" fn feeler_body_info(body: *const FeelerBody, out: *mut FeelerBodyInfo) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe { put_sized(out, info(&shared(body, "body")?.0), "out") })
+}
+
+/// Mass and inertia of the exact solid at a density (kg/m³; steel: 7850).
+///
+/// # Safety
+/// `body` is a body; `out` has the size that its `struct_size` tells.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn feeler_body_mass(
+    body: *const FeelerBody,
+    density: f64,
+    out: *mut FeelerMass,
+) -> FeelerResult {
+    // SAFETY: by the caller's promise.
+    enter(|| unsafe { put_sized(out, mass(&shared(body, "body")?.0, density)?, "out") })
+}
+
+fn mass(body: &Body, density: f64) -> Result<FeelerMass, Failure> {
+    if !(density.is_finite() && density > 0.0) {
+        return Err(Failure::argument(format!("density is {density}; give kg/m³ above 0")));
+    }
+    let info = info(body);
+    if info.has_mass == 0 {
+        return Err(Failure::new(FeelerResult::Body, "an open surface has no mass"));
+    }
+    let density = density * 1e-9; // kg/mm³
+    Ok(FeelerMass {
+        struct_size: 0,
+        reserved: 0,
+        mass: density * info.volume,
+        center: info.centroid,
+        inertia: info.inertia.map(|i| density * i),
+    })
 }
 
 /// Facts about a solid.

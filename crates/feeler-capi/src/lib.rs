@@ -4,13 +4,14 @@
 //! panics across the border: every entry catches. Handles are opaque and freed by their own functions; NULL
 //! is refused, not followed. Lengths are millimetres, angles radians.
 //!
-//! A model and a body are read only and may be used by any number of threads at once. A pair, a scene and a
-//! mesh belong to one thread at a time. A body keeps what it needs: its model may be freed first, and so may
-//! bodies that a pair or a scene has taken.
+//! A model and a body are read only and may be used by any number of threads at once. A pair, lasting
+//! contacts, a scene and a mesh belong to one thread at a time. A body keeps what it needs: its model may be
+//! freed first, and so may bodies that a pair, lasting contacts or a scene have taken.
 #![allow(unsafe_code, reason = "pointers come from C")]
 
 mod body;
 mod error;
+mod lasting;
 mod mesh;
 mod model;
 mod pair;
@@ -20,6 +21,7 @@ mod scene;
 
 pub use body::*;
 pub use error::{FeelerResult, feeler_last_error};
+pub use lasting::*;
 pub use mesh::*;
 pub use model::*;
 pub use pair::*;

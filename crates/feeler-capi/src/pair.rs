@@ -133,7 +133,7 @@ pub unsafe extern "C" fn feeler_pair_verdict(
     enter(|| unsafe { put_sized(out, verdict(&shared(pair, "pair")?.pair), "out") })
 }
 
-fn verdict(pair: &ContactPair) -> FeelerVerdict {
+pub(crate) fn verdict(pair: &ContactPair) -> FeelerVerdict {
     let verdict = pair.verdict();
     let witness = verdict.and_then(|v| v.witness);
     let count = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);

@@ -146,12 +146,15 @@ impl FeelerStatus {
 
 impl From<&FeatureRef> for FeelerFeature {
     fn from(f: &FeatureRef) -> Self {
-        let kind = match f.kind {
-            FeatureKind::Face => 0,
-            FeatureKind::Edge => 1,
-            FeatureKind::Vertex => 2,
-        };
-        Self { kind, index: f.index, source: f.source, uv: f.uv }
+        Self { kind: feature_kind(f.kind), index: f.index, source: f.source, uv: f.uv }
+    }
+}
+
+pub(crate) fn feature_kind(kind: FeatureKind) -> u32 {
+    match kind {
+        FeatureKind::Face => 0,
+        FeatureKind::Edge => 1,
+        FeatureKind::Vertex => 2,
     }
 }
 
@@ -204,6 +207,7 @@ impl FeelerOptions {
         }
     }
 
+    #[allow(clippy::needless_update, reason = "there is one more with the runtime's feature diagnostics")]
     fn read(&self) -> QueryOptions {
         // What is neither 0 nor a length is refused by the query.
         let given = |x: f64| (x != 0.0).then_some(x);

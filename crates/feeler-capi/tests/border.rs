@@ -100,6 +100,152 @@ fn queries_verdicts_and_facts() {
     }
 }
 
+fn lasting_contact() -> FeelerLastingContact {
+    unsafe { std::mem::zeroed() }
+}
+
+/// A pin that stands in its bore, moved about: numbers stay, records agree with one another.
+#[test]
+fn lasting_contacts() {
+    let (bore, pin) = (body("blind-bore.step"), body("pin.step"));
+    let half = std::f64::consts::FRAC_1_SQRT_2;
+    // A is turned and moved with B, so that its coordinates are not the world's.
+    let turned = |p: [f64; 3]| FeelerPose {
+        translation: [p[0] + 5.0, 7.0 - p[2], p[1]],
+        rotation: [half, 0.0, 0.0, half],
+    };
+    let place = |x: f64, z: f64| (turned([0.0; 3]), turned([x, 0.0, z]));
+    unsafe {
+        let (mut lasting, mut count, mut explained) = (null_mut(), 0, false);
+        ok(feeler_lasting_new(bore, pin, &raw mut lasting));
+        feeler_body_free(bore);
+        feeler_body_free(pin);
+        let mut contacts = [lasting_contact(); 64];
+        let mut ask = |x: f64, z: f64, contacts: &mut [FeelerLastingContact; 64]| {
+            let (a, b) = place(x, z);
+            let out = contacts.as_mut_ptr();
+            ok(feeler_lasting_ask(lasting, &a, &b, 0.5, 1.0, out, 64, &raw mut count, &raw mut explained));
+            assert!(explained && (1..=64).contains(&count), "{count}");
+            count
+        };
+        let (x, z) = (0.03, 20.01);
+        let n = ask(x, z, &mut contacts);
+        let first: Vec<u64> = contacts[..n].iter().map(|c| c.number).collect();
+        let (a, b) = place(x, z);
+        let (a, b) = (a.read().unwrap(), b.read().unwrap());
+        for c in &contacts[..n] {
+            let near = |p: [f64; 3], q: feeler::P3| (feeler::P3::from(p) - q).norm() < 1e-9;
+            assert!(near(c.point_a, a.transform_point(&c.local_a.into())));
+            assert!(near(c.point_b, b.transform_point(&c.local_b.into())));
+            let (normal, local) = (feeler::V3::from(c.normal), feeler::V3::from(c.local_normal));
+            assert!((normal - a.transform_vector(&local)).norm() < 1e-12);
+            let between = feeler::P3::from(c.point_b) - feeler::P3::from(c.point_a);
+            assert!(c.is_found == 1 && (between - normal * c.gap).norm() < 1e-9, "{c:?}");
+            // The bottom, or the wall: pushed up, or inwards.
+            assert!(local.z > 0.999 && (c.gap - 0.01).abs() < 1e-9 || local.z.abs() < 1e-9, "{c:?}");
+            assert!(c.gap > 0.0 && c.curvature_a.iter().all(|k| !k.is_nan()));
+        }
+        // The bore's wall bends towards the pin, by its radius.
+        let wall = contacts[..n].iter().find(|c| c.local_normal[2].abs() < 1e-9).unwrap();
+        assert!((wall.gap - 0.02).abs() < 1e-9 && (wall.curvature_a[0] + 0.1).abs() < 1e-9, "{wall:?}");
+        // A step on: the same numbers; then pressed in by 2 um.
+        let n = ask(x, z - 0.001, &mut contacts);
+        assert_eq!(contacts[..n].iter().map(|c| c.number).collect::<Vec<_>>(), first);
+        let n = ask(x, z - 0.012, &mut contacts);
+        let deepest = contacts[..n].iter().map(|c| c.gap).fold(0.0, f64::min);
+        assert!((deepest + 0.002).abs() < 1e-9, "{deepest}");
+        let mut verdict: FeelerVerdict = std::mem::zeroed();
+        verdict.struct_size = size_of::<FeelerVerdict>() as u32;
+        ok(feeler_lasting_verdict(lasting, &raw mut verdict));
+        assert_eq!(verdict.status, FeelerStatus::Interfering);
+        // Without room it still counts, and gives them later.
+        let mut again = [lasting_contact(); 64];
+        let mut total = 0;
+        ok(feeler_lasting_contacts(lasting, null_mut(), 0, &raw mut total));
+        ok(feeler_lasting_contacts(lasting, again.as_mut_ptr(), 1, &raw mut total));
+        assert!(total == n && again[0].number == contacts[0].number && again[1].gap == 0.0);
+        // Begun anew.
+        ok(feeler_lasting_clear(lasting));
+        ok(feeler_lasting_contacts(lasting, null_mut(), 0, &raw mut total));
+        assert_eq!(total, 0);
+        let n = ask(x, z, &mut contacts);
+        assert!(contacts[..n].iter().all(|c| !first.contains(&c.number)), "numbers are never given twice");
+        // Tilted to one side and to the other: what is remembered keeps its number and its curvatures.
+        let mut remembered = 0;
+        for tilt in [1e-5, -1e-5] {
+            let rotation = [0.0, tilt, 0.0, 1.0];
+            let b = FeelerPose { rotation, ..moved(0.0, 0.0, 20.01) };
+            let out = contacts.as_mut_ptr();
+            ok(feeler_lasting_ask(lasting, null(), &b, 0.5, 1.0, out, 64, &raw mut count, null_mut()));
+            for c in contacts[..count].iter().filter(|c| c.is_found == 0) {
+                remembered += 1;
+                assert!(c.curvature_a.iter().chain(&c.curvature_b).all(|k| !k.is_nan()), "{c:?}");
+            }
+        }
+        assert!(remembered > 0);
+        // What makes no sense; after an error there are no contacts.
+        let far = moved(0.0, 0.0, 40.0);
+        let mut bad = |b: &FeelerPose, reach: f64, depth: f64| {
+            let out = contacts.as_mut_ptr();
+            let result =
+                feeler_lasting_ask(lasting, null(), b, reach, depth, out, 64, &raw mut count, null_mut());
+            ok(feeler_lasting_contacts(lasting, null_mut(), 0, &raw mut total));
+            assert_eq!(total, 0);
+            result
+        };
+        let nan = f64::NAN;
+        assert_eq!(bad(&far, nan, 1.0), FeelerResult::Query);
+        assert_eq!(bad(&far, -1.0, 1.0), FeelerResult::Query);
+        assert_eq!(bad(&far, 0.5, nan), FeelerResult::Query);
+        assert!(error().contains("depth"), "{}", error());
+        assert_eq!(bad(&far, 0.5, -1.0), FeelerResult::Query);
+        assert_eq!(bad(&moved(nan, 0.0, 0.0), 0.5, 1.0), FeelerResult::Query);
+        assert!(error().contains("pose_b"), "{}", error());
+        let ask = feeler_lasting_ask;
+        let (out, n) = (contacts.as_mut_ptr(), &raw mut count);
+        assert_eq!(ask(null_mut(), null(), &far, 0.5, 1.0, out, 64, n, null_mut()), FeelerResult::Argument);
+        assert_eq!(
+            ask(lasting, null(), &far, 0.5, 1.0, out, 64, null_mut(), null_mut()),
+            FeelerResult::Argument
+        );
+        // In one another as deep as they can be, looked at down to nothing.
+        let ball = body("sphere.step");
+        let mut deep = null_mut();
+        ok(feeler_lasting_new(ball, ball, &raw mut deep));
+        ok(ask(deep, null(), null(), 0.5, 0.0, out, 64, n, &raw mut explained));
+        assert!(!explained, "in one another without a negative gap");
+        assert_eq!(feeler_lasting_new(ball, null(), &raw mut deep), FeelerResult::Argument);
+        assert_eq!(feeler_lasting_new(ball, ball, null_mut()), FeelerResult::Argument);
+        feeler_body_free(ball);
+        feeler_lasting_free(deep);
+        feeler_lasting_free(lasting);
+        feeler_lasting_free(null_mut());
+        assert_eq!(feeler_lasting_clear(null_mut()), FeelerResult::Argument);
+    }
+}
+
+/// A ball of steel, against the formulas; an open surface has no mass.
+#[test]
+fn masses() {
+    let ball = body("sphere.step");
+    unsafe {
+        let mut mass = FeelerMass { struct_size: size_of::<FeelerMass>() as u32, ..FeelerMass::default() };
+        ok(feeler_body_mass(ball, 7850.0, &raw mut mass));
+        let kg = 7850e-9 * 4.0 / 3.0 * std::f64::consts::PI * 1000.0;
+        assert!((mass.mass - kg).abs() < 1e-12 && (mass.inertia[4] - 0.4 * kg * 100.0).abs() < 1e-10);
+        assert!(mass.center.iter().all(|c| c.abs() < 1e-9));
+        for density in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(feeler_body_mass(ball, density, &raw mut mass), FeelerResult::Argument);
+            assert!(error().contains("density"), "{}", error());
+        }
+        assert_eq!(feeler_body_mass(null(), 1.0, &raw mut mass), FeelerResult::Argument);
+        assert_eq!(feeler_body_mass(ball, 1.0, null_mut()), FeelerResult::Argument);
+        mass.struct_size = 1;
+        assert_eq!(feeler_body_mass(ball, 1.0, &raw mut mass), FeelerResult::Argument);
+        feeler_body_free(ball);
+    }
+}
+
 #[test]
 fn scenes() {
     let (ball, plate) = (body("sphere.step"), body("box.step"));

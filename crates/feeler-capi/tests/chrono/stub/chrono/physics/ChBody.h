@@ -1,0 +1,1 @@
+#include <chrono/physics/ChSystem.h>
