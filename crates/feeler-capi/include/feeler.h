@@ -230,6 +230,11 @@ typedef struct FeelerLastingContact {
    */
   double gap;
   /*
+   The gap at the next query if the bodies went on as since the last one, through one another: for
+   engines that let contacts act only once they are closed.
+   */
+  double gap_ahead;
+  /*
    Footpoint on A, world.
    */
   double point_a[3];
@@ -271,7 +276,8 @@ typedef struct FeelerLastingContact {
    */
   uint32_t feature_b[2];
   /*
-   Not 0: the last query has found it; else it was found before and still holds.
+   Not 0: the last query has found it; else it was found before and still holds, or is predicted to
+   close within the step.
    */
   uint32_t is_found;
   /*
@@ -637,7 +643,8 @@ const char *feeler_last_error(void);
 
 /*
  The contacts of two bodies for an engine that asks once a step: those that queries find, without the
- samples that carry no load, and those found before that still hold. Both bodies may be the same.
+ samples that carry no load, those found before that still hold, and those that are predicted to close
+ within the step, if bodies go on as they moved between the last two queries. Both bodies may be the same.
 
  # Safety
  `a` and `b` are bodies; `out` may be written. Free the handle by `feeler_lasting_free`.

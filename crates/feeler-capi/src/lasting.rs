@@ -31,6 +31,9 @@ pub struct FeelerLastingContact {
     /// Signed distance of the footpoints along the normal. May be more than the smallest distance nearby,
     /// less by no more than 1e-4 mm.
     pub gap: f64,
+    /// The gap at the next query if the bodies went on as since the last one, through one another: for
+    /// engines that let contacts act only once they are closed.
+    pub gap_ahead: f64,
     /// Footpoint on A, world.
     pub point_a: [f64; 3],
     /// Footpoint on B, world. That of a contact that is remembered may have slid beside the normal.
@@ -52,14 +55,16 @@ pub struct FeelerLastingContact {
     pub feature_a: [u32; 2],
     /// Where it is on B.
     pub feature_b: [u32; 2],
-    /// Not 0: the last query has found it; else it was found before and still holds.
+    /// Not 0: the last query has found it; else it was found before and still holds, or is predicted to
+    /// close within the step.
     pub is_found: u32,
     /// 0.
     pub reserved: u32,
 }
 
 /// The contacts of two bodies for an engine that asks once a step: those that queries find, without the
-/// samples that carry no load, and those found before that still hold. Both bodies may be the same.
+/// samples that carry no load, those found before that still hold, and those that are predicted to close
+/// within the step, if bodies go on as they moved between the last two queries. Both bodies may be the same.
 ///
 /// # Safety
 /// `a` and `b` are bodies; `out` may be written. Free the handle by `feeler_lasting_free`.
@@ -234,6 +239,7 @@ impl FeelerLasting {
         FeelerLastingContact {
             number: c.number,
             gap: c.gap,
+            gap_ahead: c.gap_ahead,
             point_a: world(pose_a, &c.local_a),
             point_b: world(pose_b, &c.local_b),
             normal: pose_a.transform_vector(&c.normal).into(),
