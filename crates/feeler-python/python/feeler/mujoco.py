@@ -17,7 +17,7 @@ MuJoCo's own contacts of a mesh are those of its convex hull, which fills every 
 
 Geoms of type sdf have room for 50 contacts, those of type mesh for 4 (1 without multiccd): the deepest. MuJoCo's
 contacts are soft: solref="0.002 1" and solimp="0.99 0.99 0.001" let parts into one another by micrometres,
-the defaults by tenths of a millimetre. Leave margin and gap at 0: contacts push from the margin on.
+the defaults by hundredths to tenths. Leave margin and gap at 0: contacts push from the margin on.
 
 Call `uninstall(model)` before a model goes: another one may get its address.
 """
@@ -48,7 +48,10 @@ _MESH, _SDF, _TYPES = 7, 8, 9
 _ENTRIES = ((_MESH, _MESH), (_MESH, _SDF), (_SDF, _SDF))
 _ROOM = 50
 _lock = _threading.Lock()
+# What our functions go on to, by entry: None while they are not in the table.
 _earlier: list[int] | None = None
+# By entry, after the last model went: what another library had put over our function, and what ours goes on to.
+_covered: dict[int, tuple[int, int]] = {}
 _initpoints: dict[int, int] = {}
 
 
@@ -165,17 +168,29 @@ def install(
         body, frame = _body(part), _frame(model, mesh)
         _check_size(key, model, mesh, frame, body)
         ours.append((int(number), body, frame))
-    _initpoints.setdefault(model._address, model.opt.sdf_initpoints)
-    model.opt.sdf_initpoints = max(model.opt.sdf_initpoints, _ROOM)
     with _lock:
         if _earlier is None:
-            table = _table(library)
-            _earlier = [table[i][j] or 0 for i, j in _ENTRIES]
+            table, functions, earlier = _table(library), _feeler.mujoco_functions(), []
+            for k, (i, j) in enumerate(_ENTRIES):
+                now = table[i][j] or 0
+                cover, below = _covered.get(k, (now, now))
+                if now not in (cover, below, functions[k]):
+                    raise MujocoError(
+                        "another library has written into MuJoCo's table of collision functions over one that was "
+                        "there when the last model was uninstalled: take both out first"
+                    )
+                # A cover calls our function already: to call the cover from there would never end.
+                earlier.append(below)
+            _earlier = earlier
             room = _ctypes.cast(library.mj_maxContact, _ctypes.c_void_p).value or 0
             _feeler.mujoco_begin(_earlier, room, _offsets(mujoco, model))
-            for (i, j), function in zip(_ENTRIES, _feeler.mujoco_functions()):
-                table[i][j] = function
+            for k, (i, j) in enumerate(_ENTRIES):
+                if k not in _covered or table[i][j] == _covered[k][1]:
+                    table[i][j] = functions[k]
+            _covered.clear()
         _feeler.mujoco_register(model._address, ours, float(reach), float(depth))
+        _initpoints.setdefault(model._address, model.opt.sdf_initpoints)
+        model.opt.sdf_initpoints = max(model.opt.sdf_initpoints, _ROOM)
 
 
 def uninstall(model: MjModel) -> None:
@@ -187,10 +202,12 @@ def uninstall(model: MjModel) -> None:
         model.opt.sdf_initpoints = _initpoints.pop(model._address, model.opt.sdf_initpoints)
         if left == 0 and _earlier is not None:
             table = _table(library)
-            for (i, j), function, before in zip(_ENTRIES, _feeler.mujoco_functions(), _earlier):
+            for k, ((i, j), function) in enumerate(zip(_ENTRIES, _feeler.mujoco_functions())):
                 # Another one may stand there, which goes on to ours: it must stay.
                 if table[i][j] == function:
-                    table[i][j] = before or None
+                    table[i][j] = _earlier[k] or None
+                else:
+                    _covered[k] = (table[i][j] or 0, _earlier[k])
             _earlier = None
 
 
