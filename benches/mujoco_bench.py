@@ -5,6 +5,7 @@ mesh as a signed distance field, and those of convex pieces that CoACD makes of 
 """
 
 import dataclasses
+import hashlib
 import json
 import pathlib
 import time
@@ -25,6 +26,9 @@ SHALLOW = 0.05
 # Of a pose of a scenario (s); within which a plug follows its target (s): as in src/drive.rs.
 POSE_TIME, RESPONSE = 1 / 60, 0.02
 SOURCES = ("exact", "sdf", "coacd")
+# Chord error of the mesh of a signed distance field, as a part of the clearance; CoACD, whose pieces are coarser
+# by far, takes minutes of one as large as the clearance.
+FINE = 0.25
 
 
 @dataclasses.dataclass
@@ -63,32 +67,21 @@ def scenes(files):
 class Shapes:
     """What stands for the solids of a scene in MuJoCo."""
 
-    def __init__(self, scene, source, chord, threshold):
-        """source: one of SOURCES. chord: error of meshes (mm). threshold: concavity that CoACD leaves."""
-        self.scene, self.source = scene, source
-        start = time.perf_counter()
-        self.pieces = {n: self._pieces(n, getattr(scene, n), chord, threshold) for n in "ab"}
-        self.seconds = time.perf_counter() - start
+    def __init__(self, scene, source, threshold=0.05):
+        """source: one of SOURCES. threshold: concavity that CoACD leaves."""
+        self.scene, self.source, self.seconds = scene, source, 0.0
+        self.pieces = {n: self._pieces(n, getattr(scene, n), threshold) for n in "ab"}
 
-    def _pieces(self, name, body, chord, threshold):
+    def _pieces(self, name, body, threshold):
         if self.source == "exact":
             # MuJoCo only draws it.
             return [exact.mesh_asset(name, body)]
         if self.source == "sdf":
-            return [exact.mesh_asset(name, body, chord)]
-        import coacd
-
-        coacd.set_log_level("error")
-        mesh = body.mesh(chord)
-        welded = np.asarray(mesh.welded)[np.asarray(mesh.triangles)]
-        used, corners = np.unique(welded, return_inverse=True)
-        points = np.asarray(mesh.points)[used]
-        parts = coacd.run_coacd(coacd.Mesh(points, corners.reshape(-1, 3)), threshold=threshold, seed=1)
-        hulls = []
-        for k, (vertices, _) in enumerate(parts):
-            numbers = " ".join(f"{x:.9g}" for x in (np.asarray(vertices) * 1e-3).ravel())
-            hulls.append(f'<mesh name="{name}{k}" vertex="{numbers}"/>')
-        return hulls
+            return [exact.mesh_asset(name, body, FINE * self.scene.clearance)]
+        hulls, seconds = convex_pieces(body, self.scene.clearance, threshold)
+        self.seconds += seconds
+        numbers = (" ".join(f"{x:.9g}" for x in (points * 1e-3).ravel()) for points in hulls)
+        return [f'<mesh name="{name}{k}" vertex="{n}"/>' for k, n in enumerate(numbers)]
 
     def told(self):
         """How many convex pieces there are, and how deep they are in one another where the solids are not."""
@@ -126,6 +119,27 @@ class Shapes:
     def release(self, model):
         if self.source == "exact":
             exact.uninstall(model)
+
+
+def convex_pieces(body, chord, threshold):
+    """Points of the pieces that CoACD makes of a display mesh, and the time that took (s). It takes minutes: they
+    are kept in target/coacd."""
+    import coacd
+
+    coacd.set_log_level("error")
+    mesh = body.mesh(chord)
+    used, corners = np.unique(np.asarray(mesh.welded)[np.asarray(mesh.triangles)], return_inverse=True)
+    points, corners = np.asarray(mesh.points)[used], corners.reshape(-1, 3)
+    key = hashlib.sha256(points.tobytes() + corners.tobytes()).hexdigest()[:16]
+    kept = ROOT / "target" / "coacd" / f"{body.name}-{key}-{threshold}.npz"
+    if not kept.is_file():
+        start = time.perf_counter()
+        parts = coacd.run_coacd(coacd.Mesh(points, corners), threshold=threshold, seed=1)
+        seconds = time.perf_counter() - start
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(kept, seconds=seconds, **{f"{k:04}": np.asarray(v) for k, (v, _) in enumerate(parts)})
+    with np.load(kept) as read:
+        return [read[k] for k in sorted(read.files) if k != "seconds"], float(read["seconds"])
 
 
 class Run:

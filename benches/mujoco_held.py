@@ -50,7 +50,6 @@ def main():
     asked.add_argument("--seconds", type=float, default=10.0)
     asked.add_argument("--own", action="store_true")
     asked.add_argument("--coacd", action="store_true")
-    asked.add_argument("--chord", type=float, default=0.25, help="of meshes, as a part of the clearance")
     asked.add_argument("--threshold", type=float, default=0.05, help="concavity that CoACD leaves")
     asked = asked.parse_args()
     wanted = dict(zip(SOURCES, [True, asked.own, asked.coacd]))
@@ -58,7 +57,7 @@ def main():
     is_right = True
     for scene in scenes(asked.files):
         for source in (s for s in SOURCES if wanted[s]):
-            shapes = Shapes(scene, source, asked.chord * scene.clearance, asked.threshold)
+            shapes = Shapes(scene, source, asked.threshold)
             if source == "coacd":
                 print(f"{scene.name}: {shapes.told()}")
             run, excess, shaken = hold(scene, shapes, asked.seconds)

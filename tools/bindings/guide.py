@@ -1,10 +1,12 @@
-"""Runs the programs of docs/BINDINGS.md as they stand, from the project's folder.
+"""Runs the programs of docs/BINDINGS.md as they stand, from the project's folder, and those for MuJoCo of
+docs/ENGINES.md where it is installed.
 
     python guide.py PREFIX
 
 PREFIX is where the C library is installed; Python is the one that runs this.
 """
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -41,4 +43,20 @@ def main():
             print(f"guide, {language}: {done.stdout.splitlines()[-1]}")
 
 
+def mujoco():
+    text = (ROOT / "docs" / "ENGINES.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    if not blocks:
+        sys.exit("docs/ENGINES.md lacks a program in Python")
+    if importlib.util.find_spec("mujoco") is None:
+        print("LEFT OUT: the program of docs/ENGINES.md needs MuJoCo", file=sys.stderr)
+        return
+    for code in blocks:
+        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+        if done.returncode or not done.stdout:
+            sys.exit(f"the program of docs/ENGINES.md failed: {done.stderr}")
+        print(f"engines, python: {done.stdout.splitlines()[-1]}")
+
+
 main()
+mujoco()

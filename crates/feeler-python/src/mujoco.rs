@@ -103,11 +103,20 @@ struct State {
     chosen: Vec<usize>,
 }
 
+/// Where a state is kept: address of the data, and the geoms.
+type Place = (usize, i32, i32);
+
+/// A state, and the last call that asked for it.
+#[derive(Debug)]
+struct Kept {
+    last: u64,
+    state: Arc<Mutex<State>>,
+}
+
 /// The states of all data, and how many calls there have been.
 #[derive(Debug)]
 struct States {
-    /// With the last call that asked for each.
-    all: HashMap<(usize, i32, i32), (u64, Arc<Mutex<State>>)>,
+    all: HashMap<Place, Kept>,
     calls: u64,
     /// How many are looked through next.
     many: usize,
@@ -142,17 +151,17 @@ impl States {
     fn get(&mut self, request: &Request, registered: &Arc<Registered>) -> Arc<Mutex<State>> {
         self.calls += 1;
         let Request { data, geoms, time, .. } = *request;
-        let key = (data, geoms[0], geoms[1]);
-        if let Some((last, state)) = self.all.get_mut(&key) {
-            *last = self.calls;
-            return state.clone();
+        let place = (data, geoms[0], geoms[1]);
+        if let Some(kept) = self.all.get_mut(&place) {
+            kept.last = self.calls;
+            return kept.state.clone();
         }
         if self.all.len() >= self.many {
-            self.all.retain(|_, (last, _)| self.calls - *last <= IDLE);
+            self.all.retain(|_, kept| self.calls - kept.last <= IDLE);
             self.many = MANY.max(2 * self.all.len());
         }
         let state = Arc::new(Mutex::new(State::new(registered, geoms, time)));
-        self.all.insert(key, (self.calls, state.clone()));
+        self.all.insert(place, Kept { last: self.calls, state: state.clone() });
         state
     }
 }
@@ -298,7 +307,9 @@ pub(crate) fn mujoco_register(
     }
     let mut hooks = HOOKS.write().unwrap_or_else(PoisonError::into_inner);
     let hooks = hooks.get_or_insert_default();
-    hooks.models.insert(model, Arc::new(Registered { geoms: ours, reach, depth }));
+    if let Some(before) = hooks.models.insert(model, Arc::new(Registered { geoms: ours, reach, depth })) {
+        drop_states(&before);
+    }
     Ok(())
 }
 
@@ -308,13 +319,17 @@ pub(crate) fn mujoco_forget(model: usize) -> usize {
     let mut hooks = HOOKS.write().unwrap_or_else(PoisonError::into_inner);
     let hooks = hooks.get_or_insert_default();
     if let Some(gone) = hooks.models.remove(&model) {
-        let mut states = STATES.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_other = |s: &Arc<Mutex<State>>| {
-            !Arc::ptr_eq(&s.lock().unwrap_or_else(PoisonError::into_inner).registered, &gone)
-        };
-        states.get_or_insert_default().all.retain(|_, (_, s)| is_other(s));
+        drop_states(&gone);
     }
     hooks.models.len()
+}
+
+fn drop_states(gone: &Arc<Registered>) {
+    let mut states = STATES.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_other = |state: &Mutex<State>| {
+        !Arc::ptr_eq(&state.lock().unwrap_or_else(PoisonError::into_inner).registered, gone)
+    };
+    states.get_or_insert_default().all.retain(|_, kept| is_other(&kept.state));
 }
 
 /// How many states there are: of two geoms of one `mjData` each.

@@ -146,6 +146,10 @@ def test_states_of_data_that_are_gone_are_forgotten():
         others(600)
         left = exact._feeler.mujoco_states()
         assert count + 300 < left <= count + 601
+        # Those of an earlier installation go with it.
+        exact.install(m, {"a": a, "b": a})
+        assert exact._feeler.mujoco_states() == count - 1
+        mujoco.mj_forward(m, first)
     assert exact._feeler.mujoco_states() == count - 1
 
 
