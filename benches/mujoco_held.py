@@ -3,8 +3,8 @@
     python benches/mujoco_held.py [SCENARIO.json...] [--seconds 10] [--own] [--coacd]
 
 Needs the wheel and MuJoCo (docs/ENGINES.md), --coacd the package coacd. A row for the pin of 19.9 mm in its bore
-of 20 mm, and for each scenario: contacts, time of a step (mean and 95 %), how deep the true solids are in one
-another at the end of steps (asked of feeler in a query of its own), how often they were lost in one another, what
+of 20 mm, and for each scenario: contacts, CPU time of a step (mean and 95 %), how deep the true solids are in one
+another at the start of steps (asked of feeler in a query of its own), how often they were lost in one another, what
 the table's function costs beside the query (median and 95 %), what the energy exceeds that of the start by as a
 part of weight times size, and the RMS of the angular acceleration in the last fifth. Rows of MuJoCo's own contacts:
 as in mujoco_insertions.py.

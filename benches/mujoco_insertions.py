@@ -6,7 +6,7 @@ Needs the wheel and MuJoCo (docs/ENGINES.md), --coacd the package coacd. Scenari
 blind bore of 20 mm. The target goes the way of the scenario, beside its place by 0, 0.5, 1 and 2 clearances and
 tilted; a spring and a damper pull the plug along (src/drive.rs); nothing but contacts keeps it out of the socket.
 
-A row tells: contacts, time of a step (mean and 95 %), how deep the true solids are in one another at the end of
+A row tells: contacts, CPU time of a step (mean and 95 %), how deep the true solids are in one another at the start of
 steps (asked of feeler in a query of its own), how often they were lost in one another, what the table's function
 costs beside the query (median and 95 %), how far the plug is from its target along its way in place and at the end
 (mm), whether it seats and comes out within 0.05 mm, and the RMS of the angular acceleration in place.
