@@ -60,6 +60,12 @@ quiet env CARGO_TARGET_DIR="$PWD/target" "$place/venv/bin/pip" install "./crates
 "$place/venv/bin/pip" install -q --no-deps mujoco==4.0.0 mujoco-core==4.0.0 >"$place/log" 2>&1 ||
   echo "LEFT OUT: MuJoCo cannot be installed here" >&2
 "$place/venv/bin/python" -m pytest -q crates/feeler-python/tests
+if "$place/venv/bin/pip" install -q mypy >"$place/log" 2>&1; then
+  quiet "$place/venv/bin/mypy" --strict --config-file crates/feeler-python/pyproject.toml \
+    crates/feeler-python/python/feeler/mujoco.py
+else
+  echo "LEFT OUT: mypy cannot be installed here" >&2
+fi
 quiet "$place/venv/bin/python" crates/feeler-python/examples/distance.py data/socket.step data/plug.step
 "$place/venv/bin/python" crates/feeler-python/examples/simulator.py data/perforated-plate.step data/ball.step
 

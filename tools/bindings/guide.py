@@ -1,11 +1,12 @@
-"""Runs the programs of docs/BINDINGS.md, and those in C++ of docs/ENGINES.md, as they stand, from the
-project's folder.
+"""Runs the programs of docs/BINDINGS.md and docs/ENGINES.md as they stand, from the project's folder: those for
+ODE and MuJoCo where these are installed.
 
     python guide.py PREFIX
 
 PREFIX is where the C library is installed; Python is the one that runs this.
 """
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -34,7 +35,7 @@ def has_header(name):
 
 def main():
     prefix = Path(sys.argv[1])
-    blocks = programs("BINDINGS.md", {"c", "cpp", "python"}) + programs("ENGINES.md", {"cpp"})
+    blocks = programs("BINDINGS.md", {"c", "cpp", "python"}) + programs("ENGINES.md", {"cpp", "python"})
     library = next(prefix.glob("lib*"))
     environment = os.environ | {"LD_LIBRARY_PATH": str(library)}
     with tempfile.TemporaryDirectory() as folder:
@@ -45,6 +46,9 @@ def main():
                     print("LEFT OUT: the guide's program for ODE, which is not installed", file=sys.stderr)
                     continue
                 libraries.append("-lode")
+            if "import mujoco" in code and importlib.util.find_spec("mujoco") is None:
+                print("LEFT OUT: the guide's program for MuJoCo, which is not installed", file=sys.stderr)
+                continue
             source = Path(folder) / f"{i}.{ {'python': 'py'}.get(language, language) }"
             source.write_text(code)
             command = [sys.executable, source]

@@ -12,6 +12,7 @@ use feeler::{ContactPair, LastingContacts, Pose};
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// `mjPreContact`.
@@ -24,6 +25,9 @@ struct PreContact {
     tangent: [f64; 3],
 }
 
+/// `mj_maxContact`: the contacts of two geoms that `MuJoCo` has room for.
+type Room = unsafe extern "C" fn(*const c_void, i32, i32, i32) -> i32;
+
 /// `mjfCollision`.
 type Collision = unsafe extern "C" fn(*const c_void, *mut c_void, *mut PreContact, i32, i32, f64) -> i32;
 
@@ -33,12 +37,23 @@ const ENTRIES: usize = 3;
 /// A millimetre in `MuJoCo`'s lengths.
 const METRES: f64 = 1e-3;
 
-/// Where `mjData` keeps what is read of it (bytes).
+/// A time that is so many steps after the last one is another motion's, or contacts were not asked for.
+const LEAP: f64 = 1.5;
+
+/// States of two geoms are looked through when there are so many, for those of data that are gone.
+const MANY: usize = 256;
+
+/// Calls of all threads after which a state that was not asked for counts as gone.
+const IDLE: u64 = 100_000;
+
+/// Where `mjData` and `mjModel` keep what is read of them (bytes).
 #[derive(Clone, Copy, Debug, Default)]
 struct Offsets {
     time: usize,
     positions: usize,
     rotations: usize,
+    /// Of the model: the length of a step.
+    step: usize,
 }
 
 /// A geom of ours.
@@ -53,8 +68,6 @@ struct Geom {
 #[derive(Debug)]
 struct Registered {
     geoms: HashMap<i32, Geom>,
-    /// Contacts that `MuJoCo` has room for.
-    room: HashMap<(i32, i32), usize>,
     reach: f64,
     depth: f64,
 }
@@ -63,7 +76,19 @@ struct Registered {
 struct Hooks {
     models: HashMap<usize, Arc<Registered>>,
     earlier: [Option<Collision>; ENTRIES],
+    room: Option<Room>,
     offsets: Offsets,
+}
+
+/// What `MuJoCo` asks: two geoms of a model and of its data, at a time (s), with poses (mm).
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    data: usize,
+    geoms: [i32; 2],
+    poses: [Pose; 2],
+    time: f64,
+    step: f64,
+    margin: f64,
 }
 
 /// Of two geoms of one `mjData`.
@@ -74,12 +99,72 @@ struct State {
     /// Of the model: another one may be given the address of an old one's data.
     registered: Arc<Registered>,
     time: f64,
+    /// Places of contacts, while some are chosen.
+    chosen: Vec<usize>,
 }
 
-type States = HashMap<(usize, i32, i32), Arc<Mutex<State>>>;
+/// Where a state is kept: address of the data, and the geoms.
+type Place = (usize, i32, i32);
+
+/// A state, and the last call that asked for it.
+#[derive(Debug)]
+struct Kept {
+    last: u64,
+    state: Arc<Mutex<State>>,
+}
+
+/// The states of all data, and how many calls there have been.
+#[derive(Debug)]
+struct States {
+    all: HashMap<Place, Kept>,
+    calls: u64,
+    /// How many are looked through next.
+    many: usize,
+}
 
 static HOOKS: RwLock<Option<Hooks>> = RwLock::new(None);
 static STATES: Mutex<Option<States>> = Mutex::new(None);
+
+impl State {
+    fn new(registered: &Arc<Registered>, geoms: [i32; 2], time: f64) -> Self {
+        let [a, b] = geoms.map(|g| registered.geoms[&g].body.clone());
+        let size = a.size().min(b.size());
+        Self {
+            pair: ContactPair::new(a, b),
+            lasting: LastingContacts::new(size),
+            registered: registered.clone(),
+            time,
+            chosen: Vec::new(),
+        }
+    }
+}
+
+impl Default for States {
+    fn default() -> Self {
+        Self { all: HashMap::new(), calls: 0, many: MANY }
+    }
+}
+
+impl States {
+    /// That of two geoms. `MuJoCo` does not tell when data go: those that were not asked for in a long time
+    /// are dropped when there are many. Data that only stood still begin anew when they go on.
+    fn get(&mut self, request: &Request, registered: &Arc<Registered>) -> Arc<Mutex<State>> {
+        self.calls += 1;
+        let Request { data, geoms, time, .. } = *request;
+        let place = (data, geoms[0], geoms[1]);
+        if let Some(kept) = self.all.get_mut(&place) {
+            kept.last = self.calls;
+            return kept.state.clone();
+        }
+        if self.all.len() >= self.many {
+            self.all.retain(|_, kept| self.calls - kept.last <= IDLE);
+            self.many = MANY.max(2 * self.all.len());
+        }
+        let state = Arc::new(Mutex::new(State::new(registered, geoms, time)));
+        self.all.insert(place, Kept { last: self.calls, state: state.clone() });
+        state
+    }
+}
 
 /// Answers for one entry of the table.
 ///
@@ -93,19 +178,21 @@ unsafe extern "C" fn collide<const ENTRY: usize>(
     g2: i32,
     margin: f64,
 ) -> i32 {
-    let (registered, earlier, offsets) = {
+    let (registered, earlier, room, offsets) = {
         let hooks = HOOKS.read().unwrap_or_else(PoisonError::into_inner);
         let Some(hooks) = hooks.as_ref() else { return 0 };
-        (hooks.models.get(&(model as usize)).cloned(), hooks.earlier[ENTRY], hooks.offsets)
+        (hooks.models.get(&(model as usize)).cloned(), hooks.earlier[ENTRY], hooks.room, hooks.offsets)
     };
     let ours = registered.filter(|r| r.geoms.contains_key(&g1) && r.geoms.contains_key(&g2));
     let Some(registered) = ours else {
         // SAFETY: the function that `MuJoCo` would have called itself.
         return earlier.map_or(0, |f| unsafe { f(model, data, out, g1, g2, margin) });
     };
-    // SAFETY: the offsets were found in data of the same version of `MuJoCo`; `data` is alive during a call.
-    let (time, poses) = unsafe {
+    // SAFETY: the offsets were found in a model and data of the same version of `MuJoCo`, which are alive
+    // during a call.
+    let (time, step, poses) = unsafe {
         let time = *data.byte_add(offsets.time).cast::<f64>();
+        let step = *model.byte_add(offsets.step).cast::<f64>();
         let rows = |offset: usize| *data.byte_add(offset).cast::<*const f64>();
         let (positions, rotations) = (rows(offsets.positions), rows(offsets.rotations));
         let pose = |g: i32| {
@@ -114,18 +201,17 @@ unsafe extern "C" fn collide<const ENTRY: usize>(
             let r = std::slice::from_raw_parts(rotations.add(9 * g), 9);
             world(p, r)
         };
-        (time, [pose(g1), pose(g2)])
+        (time, step, [pose(g1), pose(g2)])
     };
-    let room = registered.room.get(&(g1, g2)).copied().unwrap_or(1);
-    // A panic must not cross into C.
-    let answer = std::panic::catch_unwind(|| {
-        contacts(&registered, data as usize, [g1, g2], poses, time, margin, room)
-    });
-    let found = answer.unwrap_or_default();
-    // SAFETY: `MuJoCo` keeps that much room, which it was asked for when this was installed.
-    let out = unsafe { std::slice::from_raw_parts_mut(out, room) };
-    out[..found.len()].copy_from_slice(&found);
-    i32::try_from(found.len()).unwrap_or(0)
+    // Asked each time: options of the model, which change it, may be set between steps.
+    // SAFETY: a function of `MuJoCo`'s that only reads the model.
+    let room = room.map_or(0, |room| unsafe { room(model, g1, g2, -1) });
+    // SAFETY: that much room there is.
+    let out = unsafe { std::slice::from_raw_parts_mut(out, usize::try_from(room).unwrap_or(0)) };
+    let request = Request { data: data as usize, geoms: [g1, g2], poses, time, step, margin };
+    // A panic must not cross into C; what it leaves half done is not used again.
+    let found = std::panic::catch_unwind(AssertUnwindSafe(|| contacts(&registered, &request, out)));
+    i32::try_from(found.unwrap_or(0)).unwrap_or(0)
 }
 
 /// A geom's pose (mm).
@@ -137,57 +223,47 @@ fn world(position: &[f64], rotation: &[f64]) -> Pose {
     pose
 }
 
-fn contacts(
-    registered: &Arc<Registered>,
-    data: usize,
-    geoms: [i32; 2],
-    poses: [Pose; 2],
-    time: f64,
-    margin: f64,
-    room: usize,
-) -> Vec<PreContact> {
-    let [a, b] = geoms.map(|g| &registered.geoms[&g]);
-    let fresh = || State {
-        pair: ContactPair::new(a.body.clone(), b.body.clone()),
-        lasting: LastingContacts::new(a.body.size().min(b.body.size())),
-        registered: registered.clone(),
-        time,
-    };
+/// Writes as many contacts as there is room for, the deepest ones; how many. Allocates nothing once warm.
+fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreContact]) -> usize {
+    let Request { geoms, poses, time, step, margin, .. } = *request;
     let state = {
         let mut states = STATES.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (data, geoms[0], geoms[1]);
-        states.get_or_insert_default().entry(key).or_insert_with(|| Arc::new(Mutex::new(fresh()))).clone()
+        states.get_or_insert_default().get(request, registered)
     };
+    let is_broken = state.is_poisoned();
+    state.clear_poison();
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-    if time < state.time || !Arc::ptr_eq(&state.registered, registered) {
+    let goes_on = state.time <= time && time <= state.time + LEAP * step;
+    if !goes_on || is_broken || !Arc::ptr_eq(&state.registered, registered) {
         // Another motion has begun: it must not depend on the last one.
-        *state = fresh();
+        *state = State::new(registered, geoms, time);
     }
-    let State { pair, lasting, time: last, .. } = &mut *state;
+    let State { pair, lasting, time: last, chosen, .. } = &mut *state;
     *last = time;
-    let [pose_a, pose_b] = [(a, poses[0]), (b, poses[1])].map(|(g, pose)| pose * g.frame);
+    let frames = geoms.map(|g| registered.geoms[&g].frame);
+    let [pose_a, pose_b] = [poses[0] * frames[0], poses[1] * frames[1]];
     let reach = (margin / METRES).max(registered.reach);
     if lasting.ask(pair, &pose_a, &pose_b, reach, registered.depth).is_err() {
-        return Vec::new();
+        return 0;
     }
-    let mut near: Vec<_> = lasting.contacts().iter().filter(|c| c.gap * METRES <= margin).collect();
-    if near.len() > room {
-        near.sort_by(|x, y| x.gap.total_cmp(&y.gap).then(x.number.cmp(&y.number)));
-        near.truncate(room);
-        near.sort_by_key(|c| c.number);
+    let all = lasting.contacts();
+    chosen.clear();
+    chosen.extend((0..all.len()).filter(|&k| all[k].gap * METRES <= margin));
+    if chosen.len() > out.len() {
+        chosen.sort_unstable_by(|&x, &y| all[x].gap.total_cmp(&all[y].gap).then(x.cmp(&y)));
+        chosen.truncate(out.len());
+        chosen.sort_unstable();
     }
-    near.into_iter()
-        .map(|c| {
-            let (p, q) = (pose_a * c.local_a, pose_b * c.local_b);
-            let middle = feeler::nalgebra::center(&p, &q) * METRES;
-            PreContact {
-                dist: c.gap * METRES,
-                pos: middle.into(),
-                normal: (pose_a * c.normal).into(),
-                tangent: [0.0; 3],
-            }
-        })
-        .collect()
+    for (place, c) in out.iter_mut().zip(chosen.iter().map(|&k| &all[k])) {
+        let middle = feeler::nalgebra::center(&(pose_a * c.local_a), &(pose_b * c.local_b)) * METRES;
+        *place = PreContact {
+            dist: c.gap * METRES,
+            pos: middle.into(),
+            normal: (pose_a * c.normal).into(),
+            tangent: [0.0; 3],
+        };
+    }
+    chosen.len()
 }
 
 /// Addresses of the functions for the entries of the table.
@@ -197,24 +273,27 @@ pub(crate) fn mujoco_functions() -> [usize; ENTRIES] {
     functions.map(|f| f as usize)
 }
 
-/// Says what stood in the table, and where `mjData` keeps its time, positions and rotations of geoms.
+/// Says what stood in the table, where `mj_maxContact` is, and where `mjData` keeps its time, positions and
+/// rotations of geoms, and `mjModel` the length of a step.
 #[pyfunction]
-pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], offsets: [usize; 3]) {
-    let [time, positions, rotations] = offsets;
+pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], room: usize, offsets: [usize; 4]) {
+    let [time, positions, rotations, step] = offsets;
     // SAFETY: addresses that were read from the table, of the type that its header tells; 0 is none.
     let earlier = earlier.map(|f| unsafe { std::mem::transmute::<usize, Option<Collision>>(f) });
+    // SAFETY: the address of `mj_maxContact`, of the type that its header tells; 0 is none.
+    let room = unsafe { std::mem::transmute::<usize, Option<Room>>(room) };
     let mut hooks = HOOKS.write().unwrap_or_else(PoisonError::into_inner);
     let hooks = hooks.get_or_insert_default();
     hooks.earlier = earlier;
-    hooks.offsets = Offsets { time, positions, rotations };
+    hooks.room = room;
+    hooks.offsets = Offsets { time, positions, rotations, step };
 }
 
-/// Registers geoms of a model: number, body and frame of each, and the room for contacts of pairs.
+/// Registers geoms of a model: number, body and frame of each.
 #[pyfunction]
 pub(crate) fn mujoco_register(
     model: usize,
     geoms: Vec<(i32, Py<Body>, Bound<'_, PyAny>)>,
-    room: HashMap<(i32, i32), usize>,
     reach: f64,
     depth: f64,
 ) -> PyResult<()> {
@@ -228,7 +307,9 @@ pub(crate) fn mujoco_register(
     }
     let mut hooks = HOOKS.write().unwrap_or_else(PoisonError::into_inner);
     let hooks = hooks.get_or_insert_default();
-    hooks.models.insert(model, Arc::new(Registered { geoms: ours, room, reach, depth }));
+    if let Some(before) = hooks.models.insert(model, Arc::new(Registered { geoms: ours, reach, depth })) {
+        drop_states(&before);
+    }
     Ok(())
 }
 
@@ -238,11 +319,22 @@ pub(crate) fn mujoco_forget(model: usize) -> usize {
     let mut hooks = HOOKS.write().unwrap_or_else(PoisonError::into_inner);
     let hooks = hooks.get_or_insert_default();
     if let Some(gone) = hooks.models.remove(&model) {
-        let mut states = STATES.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_other = |s: &Arc<Mutex<State>>| {
-            !Arc::ptr_eq(&s.lock().unwrap_or_else(PoisonError::into_inner).registered, &gone)
-        };
-        states.get_or_insert_default().retain(|_, s| is_other(s));
+        drop_states(&gone);
     }
     hooks.models.len()
+}
+
+fn drop_states(gone: &Arc<Registered>) {
+    let mut states = STATES.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_other = |state: &Mutex<State>| {
+        !Arc::ptr_eq(&state.lock().unwrap_or_else(PoisonError::into_inner).registered, gone)
+    };
+    states.get_or_insert_default().all.retain(|_, kept| is_other(&kept.state));
+}
+
+/// How many states there are: of two geoms of one `mjData` each.
+#[pyfunction]
+pub(crate) fn mujoco_states() -> usize {
+    let states = STATES.lock().unwrap_or_else(PoisonError::into_inner);
+    states.as_ref().map_or(0, |s| s.all.len())
 }

@@ -1,5 +1,6 @@
 """MuJoCo with exact contacts; left out where it is not installed."""
 
+import contextlib
 import ctypes
 import pathlib
 import threading
@@ -14,20 +15,22 @@ exact = pytest.importorskip("feeler.mujoco")
 
 DATA = pathlib.Path(__file__).resolve().parents[3] / "data"
 STIFF = 'solref="0.002 1" solimp="0.99 0.99 0.001" friction="0 0 0" condim="1"'
+FULL = mujoco.mjtState.mjSTATE_FULLPHYSICS
 
 
 def body(name):
     return feeler.prepare(DATA / f"{name}.step").body()
 
 
-def model(a, b, start, kind="sdf", gravity="0 0 -9.81"):
+def model(a, b, start, kind="sdf", gravity="0 0 -9.81", soft=STIFF):
     x, y, z = (1e-3 * v for v in start)
+    kind_a, kind_b = (kind, kind) if isinstance(kind, str) else kind
     return mujoco.MjModel.from_xml_string(f"""<mujoco>
       <option timestep="0.001" gravity="{gravity}" integrator="Euler"/>
       <asset>{exact.mesh_asset("a", a)}{exact.mesh_asset("b", b)}</asset>
-      <worldbody><geom name="a" type="{kind}" mesh="a" {STIFF}/>
+      <worldbody><geom name="a" type="{kind_a}" mesh="a" {soft}/>
       <body pos="{x} {y} {z}"><freejoint/>{exact.inertial(b, 7850)}
-      <geom name="b" type="{kind}" mesh="b" {STIFF}/></body></worldbody></mujoco>""")
+      <geom name="b" type="{kind_b}" mesh="b" {soft}/></body></worldbody></mujoco>""")
 
 
 @pytest.fixture
@@ -37,6 +40,15 @@ def pin():
     exact.install(m, {"a": a, "b": b})
     yield m, a, b
     exact.uninstall(m)
+
+
+@contextlib.contextmanager
+def installed(m, geoms, **options):
+    exact.install(m, geoms, **options)
+    try:
+        yield
+    finally:
+        exact.uninstall(m)
 
 
 def run(m, steps):
@@ -52,7 +64,7 @@ def run(m, steps):
 
 def test_a_pin_falls_to_the_bottom_of_its_bore_and_rests(pin):
     m, a, b = pin
-    d, deepest, most = run(m, 2000)
+    d, _, most = run(m, 500)
     assert 0 < most <= 50
     rest = d.contact.dist.min() * 1e3
     assert -0.005 <= rest <= 0
@@ -75,47 +87,182 @@ def test_frames_of_meshes_are_undone(pin):
 
 def test_rollouts_in_threads_equal_one_after_the_other(pin):
     m, *_ = pin
-    alone = [run(m, 300)[0].qpos.copy() for _ in range(2)]
+    alone = [run(m, 60)[0].qpos.copy() for _ in range(2)]
     assert (alone[0] == alone[1]).all()
     out = [None] * 4
 
     def work(k):
-        out[k] = run(m, 300)[0].qpos.copy()
+        out[k] = run(m, 60)[0].qpos.copy()
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
     [t.start() for t in threads]
     [t.join() for t in threads]
     assert all((q == alone[0]).all() for q in out)
     # Data that begins again begins anew.
-    d, *_ = run(m, 100)
+    d, *_ = run(m, 40)
     mujoco.mj_resetData(m, d)
-    for _ in range(300):
+    for _ in range(60):
         mujoco.mj_step(m, d)
     assert (d.qpos == alone[0]).all()
 
 
-def test_rollouts_of_mujoco(pin):
+def test_rollouts_of_mujoco_do_not_depend_on_whose_data_they_are_given(pin):
     from mujoco import rollout
 
     m, *_ = pin
     d = mujoco.MjData(m)
-    size = mujoco.mj_stateSize(m, mujoco.mjtState.mjSTATE_FULLPHYSICS)
-    start = np.zeros(size)
-    mujoco.mj_getState(m, d, start, mujoco.mjtState.mjSTATE_FULLPHYSICS)
-    one, _ = rollout.rollout(m, d, np.tile(start, (4, 1)), nstep=200)
-    many, _ = rollout.rollout(m, [mujoco.MjData(m) for _ in range(2)], np.tile(start, (4, 1)), nstep=200)
-    assert (one == many).all()
+    starts = np.zeros((4, mujoco.mj_stateSize(m, FULL)))
+    # From the motion itself, each later by far than where the one before it ends.
+    for k, start in enumerate(starts):
+        for _ in range(8):
+            mujoco.mj_step(m, d)
+        mujoco.mj_getState(m, d, start, FULL)
+        start[0] = k
+    alone = [rollout.rollout(m, mujoco.MjData(m), start[None], nstep=30)[0][0] for start in starts]
+    for data in (mujoco.MjData(m), [mujoco.MjData(m) for _ in range(2)]):
+        together, _ = rollout.rollout(m, data, starts, nstep=30)
+        assert (together == alone).all()
+
+
+def test_states_of_data_that_are_gone_are_forgotten():
+    a = body("box")
+    m = model(a, a, [0, 0, 20.05])
+    with installed(m, {"a": a, "b": a}):
+        first = mujoco.MjData(m)
+        mujoco.mj_forward(m, first)
+        count = exact._feeler.mujoco_states()
+
+        def others(n):
+            # Held, so that each has an address of its own.
+            held = [mujoco.MjData(m) for _ in range(n)]
+            for d in held:
+                mujoco.mj_forward(m, d)
+
+        others(300)
+        assert exact._feeler.mujoco_states() == count + 300
+        # They stand, so that nothing is worked out.
+        for _ in range(100_000):
+            mujoco.mj_collision(m, first)
+        others(600)
+        left = exact._feeler.mujoco_states()
+        assert count + 300 < left <= count + 601
+        # Those of an earlier installation go with it.
+        exact.install(m, {"a": a, "b": a})
+        assert exact._feeler.mujoco_states() == count - 1
+        mujoco.mj_forward(m, first)
+    assert exact._feeler.mujoco_states() == count - 1
+
+
+def entry(m, i, j):
+    """What MuJoCo would call for geoms 0 and 1: writes into a buffer with room to spare, and says how many."""
+    _, library = exact._mujoco()
+    function = ctypes.cast(exact._table(library)[i][j], COLLISION)
+    buffer = np.full((200, 10), 77.0)
+
+    def call(d, margin):
+        count = function(m._address, d._address, buffer.ctypes.data, 0, 1, margin)
+        assert (buffer[count:] == 77).all() and not (buffer[:count] == 77).any()
+        found = buffer[:count].copy()
+        buffer[:] = 77
+        return found
+
+    return call
+
+
+COLLISION = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3, ctypes.c_int, ctypes.c_int, ctypes.c_double)
+
+
+def test_no_more_contacts_than_there_is_room_for_and_the_deepest():
+    a, b = body("socket"), body("plug")
+    pose = [0.0005, 0, 0]
+    all = feeler.ContactPair(a, b).query(pose_b=pose, d_max=1, penetration=0.05)
+    assert len(all) > 50
+    for kind, number, most in (("mesh", 7, 4), ("sdf", 8, 50)):
+        m = model(a, b, pose, kind=kind)
+        with installed(m, {"a": a, "b": b}):
+            d = mujoco.MjData(m)
+            mujoco.mj_kinematics(m, d)
+            call = entry(m, number, number)
+            found = call(d, 0.02)
+            assert len(found) == most
+            assert abs(found[:, 0].min() * 1e3 - all["gap"].min()) < 1e-9
+            # What MuJoCo has room for may change between steps.
+            m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_MULTICCD
+            m.opt.sdf_initpoints = 7
+            fewer = call(d, 0.02)
+            assert len(fewer) == {"mesh": 1, "sdf": 7}[kind]
+            assert (np.sort(fewer[:, 0]) == np.sort(found[:, 0])[: len(fewer)]).all()
 
 
 def test_meshes_get_the_deepest_contacts():
     a, b = body("box"), body("box")
     m = model(a, b, [0, 0, 19.999], kind="mesh")
-    exact.install(m, {"a": a, "b": b})
-    try:
+    with installed(m, {"a": a, "b": b}):
         _, _, most = run(m, 100)
         assert 0 < most <= 4
-    finally:
-        exact.uninstall(m)
+
+
+def test_frames_of_a_part_that_is_moved_and_turned_by_mujoco():
+    a, b = body("box"), body("inch-bracket")
+    turn = np.array([0.02, 0.01, 0.3, 0.95])
+    pose = [3.0, -4.0, 10.4, *turn / np.linalg.norm(turn)]
+    m = model(a, b, pose[:3])
+    assert np.abs(m.mesh_pos[1]).max() > 0.01 and abs(m.mesh_quat[1][0]) < 0.9
+    wanted = feeler.ContactPair(a, b).query(pose_b=pose, d_max=1)
+    assert len(wanted) > 0
+    with installed(m, {"a": a, "b": b}, reach=1):
+        d = mujoco.MjData(m)
+        d.qpos[3:7] = [pose[6], *pose[3:6]]
+        mujoco.mj_kinematics(m, d)
+        found = entry(m, 8, 8)(d, 1e-3)
+    middle = (wanted["point_a"] + wanted["point_b"]) / 2
+    for gap, point, normal in zip(wanted["gap"], middle, wanted["normal"]):
+        off = np.abs(found[:, :7] - [gap * 1e-3, *(point * 1e-3), *normal]).max(1)
+        assert off.min() < 1e-9
+
+
+@pytest.mark.parametrize("kind", [("sdf", "mesh"), ("mesh", "sdf"), ("mesh", "mesh")])
+def test_geoms_of_both_types_in_either_order(kind):
+    """MuJoCo asks for the mesh first, whichever geom it is; normals go from the first to the second."""
+    a, b = body("box"), body("box")
+    m = model(a, b, [1, 2, 19.9995], kind=kind)
+    with installed(m, {"a": a, "b": b}):
+        d = mujoco.MjData(m)
+        mujoco.mj_forward(m, d)
+        assert d.ncon > 0
+        for c in d.contact:
+            up = 1 if tuple(c.geom) == (0, 1) else -1
+            assert abs(c.frame[2] - up) < 1e-9 and abs(c.dist * 1e3 + 0.0005) < 1e-6
+        assert tuple(d.contact[0].geom) == ((1, 0) if kind[0] == "sdf" else (0, 1))
+        if kind == ("mesh", "mesh"):
+            # The four deepest contacts do not keep a box from tipping.
+            return
+        for _ in range(200):
+            mujoco.mj_step(m, d)
+        assert abs(d.qpos[2] * 1e3 - 20) < 0.005
+
+
+def test_margins_list_contacts_and_gaps_keep_them_inactive():
+    a, b = body("box"), body("box")
+    for words, is_listed, is_active in (("", False, False), ('margin="1e-4"', True, True), ('gap="1e-4"', True, False)):
+        m = model(a, b, [0, 0, 20.05], soft=f"{STIFF} {words}")
+        with installed(m, {"a": a, "b": b}):
+            d = mujoco.MjData(m)
+            mujoco.mj_forward(m, d)
+            assert (d.ncon > 0, d.nefc > 0) == (is_listed, is_active)
+            assert all(abs(c.dist * 1e3 - 0.05) < 1e-6 for c in d.contact)
+
+
+def test_how_deep_contacts_let_parts_sink_in():
+    """With MuJoCo's own softness hundredths of a millimetre and more: what the documents say of it."""
+    a, b = body("box"), body("box")
+    depths = []
+    for soft in (STIFF, ""):
+        m = model(a, b, [0, 0, 20], soft=soft)
+        with installed(m, {"a": a, "b": b}):
+            d, *_ = run(m, 400)
+            depths.append(20 - d.qpos[2] * 1e3)
+    assert 0 < depths[0] < 0.005 and 0.02 < depths[1] < 1
 
 
 def test_others_are_mujocos_and_uninstall_gives_the_table_back():
@@ -134,6 +281,65 @@ def test_others_are_mujocos_and_uninstall_gives_the_table_back():
     assert (run(m, 200)[0].qpos == plain).all()
 
 
+def test_other_libraries_in_the_table():
+    _, library = exact._mujoco()
+    table = exact._table(library)
+    first = table[8][8]
+    a, b = body("box"), body("ball")
+    ours, other = model(a, b, [0, 0, 22]), model(a, b, [0, 0, 22])
+    plain = run(other, 100)[0].qpos.copy()
+    asked = {"below": [], "above": []}
+
+    def stranger(name, below):
+        def call(model, data, out, g1, g2, margin):
+            asked[name].append(model)
+            return ctypes.cast(below, COLLISION)(model, data, out, g1, g2, margin)
+
+        return COLLISION(call)
+
+    def counted(m):
+        for calls in asked.values():
+            calls.clear()
+        q = run(m, 100)[0].qpos.copy()
+        return q, len(asked["below"]), len(asked["above"])
+
+    below = stranger("below", first)
+    table[8][8] = ctypes.cast(below, ctypes.c_void_p).value
+    try:
+        # One that was there before is asked for what is not ours.
+        exact.install(ours, {"a": a, "b": b})
+        q, n, _ = counted(other)
+        assert (q == plain).all() and n > 0
+        exactly, n, _ = counted(ours)
+        assert not (exactly == plain).all() and n == 0
+        # One that comes later stays where it is, and ours below it.
+        above = stranger("above", table[8][8])
+        place = table[8][8] = ctypes.cast(above, ctypes.c_void_p).value
+        exact.uninstall(ours)
+        assert table[8][8] == place
+        q, n, m = counted(ours)
+        assert (q == plain).all() and n == m > 0
+        # Once more: a call goes round no circle.
+        exact.install(ours, {"a": a, "b": b})
+        assert table[8][8] == place
+        q, n, m = counted(ours)
+        assert (q == exactly).all() and n == 0 and m > 0
+        q, n, m = counted(other)
+        assert (q == plain).all() and n == m > 0
+        exact.uninstall(ours)
+        # Over one that calls ours: what it leads to is not known.
+        table[8][8] = ctypes.cast(stranger("above", place), ctypes.c_void_p).value
+        with pytest.raises(exact.MujocoError, match="take both out first"):
+            exact.install(ours, {"a": a, "b": b})
+        # It takes itself out, and ours is found again.
+        table[8][8] = exact._feeler.mujoco_functions()[2]
+        with installed(ours, {"a": a, "b": b}):
+            assert (counted(ours)[0] == exactly).all()
+        assert table[8][8] == ctypes.cast(below, ctypes.c_void_p).value
+    finally:
+        table[8][8] = first
+
+
 def test_errors_say_what_to_do(monkeypatch, tmp_path):
     a = body("box")
     m = model(a, a, [0, 0, 30])
@@ -148,4 +354,9 @@ def test_errors_say_what_to_do(monkeypatch, tmp_path):
         exact.install(plane, {"p": a})
     monkeypatch.setattr(mujoco, "__version__", "4.0.1")
     with pytest.raises(exact.MujocoError, match="4.0.1 is not known.*pip install"):
+        exact.install(m, {"a": a})
+    monkeypatch.undo()
+    # Wheels of two versions: the library is in the folder of MuJoCo, by a name with its version.
+    monkeypatch.setattr(mujoco, "__file__", str(tmp_path / "__init__.py"))
+    with pytest.raises(exact.MujocoError, match="holds no library of MuJoCo"):
         exact.install(m, {"a": a})

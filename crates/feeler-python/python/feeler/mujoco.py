@@ -13,20 +13,33 @@ Pairs of geoms that are both given are answered by feeler: one contact for each 
 what still holds of those before. All others are MuJoCo's, by the mesh. Lengths are metres in MuJoCo,
 millimetres in feeler; solids stand as they do in their files.
 
+MuJoCo's own contacts of a mesh are those of its convex hull, which fills every hole.
+
 Geoms of type sdf have room for 50 contacts, those of type mesh for 4 (1 without multiccd): the deepest. MuJoCo's
 contacts are soft: solref="0.002 1" and solimp="0.99 0.99 0.001" let parts into one another by micrometres,
-the defaults by tenths of a millimetre. Leave margin and gap at 0: contacts push from the margin on.
+the defaults by hundredths to tenths. Leave margin and gap at 0: contacts push from the margin on.
 
 Call `uninstall(model)` before a model goes: another one may get its address.
 """
 
+from __future__ import annotations
+
 import ctypes as _ctypes
 import os as _os
 import threading as _threading
+from collections.abc import Mapping as _Mapping
+from types import ModuleType as _Module
+from typing import TYPE_CHECKING, Any as _Any
 
 import numpy as _np
 
 from . import _feeler
+
+if TYPE_CHECKING:
+    from mujoco import MjModel
+    from numpy.typing import NDArray
+
+    Part = _feeler.Body | str | _os.PathLike[str]
 
 VERSIONS = ("4.0.0",)
 """Versions of MuJoCo whose table of collision functions is known."""
@@ -35,15 +48,18 @@ _MESH, _SDF, _TYPES = 7, 8, 9
 _ENTRIES = ((_MESH, _MESH), (_MESH, _SDF), (_SDF, _SDF))
 _ROOM = 50
 _lock = _threading.Lock()
-_earlier = None
-_initpoints = {}
+# What our functions go on to, by entry: None while they are not in the table.
+_earlier: list[int] | None = None
+# By entry, after the last model went: what another library had put over our function, and what ours goes on to.
+_covered: dict[int, tuple[int, int]] = {}
+_initpoints: dict[int, int] = {}
 
 
 class MujocoError(RuntimeError):
     """MuJoCo cannot be given contacts: the message says why, and what to do."""
 
 
-def _mujoco():
+def _mujoco() -> tuple[_Module, _ctypes.CDLL]:
     try:
         import mujoco
     except ImportError as e:
@@ -60,25 +76,29 @@ def _mujoco():
     return mujoco, _ctypes.CDLL(_os.path.join(folder, names[0]))
 
 
-def _table(library):
+def _table(library: _ctypes.CDLL) -> _Any:
     return ((_ctypes.c_void_p * _TYPES) * _TYPES).in_dll(library, "mjCOLLISIONFUNC")
 
 
-def _offsets(mujoco, model):
-    """Where mjData keeps its time and its pointers to places of geoms: looked for by what they hold."""
+def _offsets(mujoco: _Module, model: MjModel) -> list[int]:
+    """Where mjData keeps its time and its pointers to places of geoms, and mjModel the length of a step:
+    looked for by what they hold."""
     data = mujoco.MjData(model)
     xpos, xmat = data.geom_xpos.ctypes.data, data.geom_xmat.ctypes.data
 
-    def find(wanted):
+    def find(struct: int, wanted: int) -> int:
         # What is looked for is there, so the search ends within the struct.
-        return next(k for k in range(0, 1 << 22, 8) if wanted == _ctypes.c_uint64.from_address(data._address + k).value)
+        return next(k for k in range(0, 1 << 22, 8) if wanted == _ctypes.c_uint64.from_address(struct + k).value)
 
     data.time = 0.7182818284590452
-    time = find(_np.float64(data.time).view(_np.uint64))
-    return [time, find(xpos), find(xmat)]
+    time = find(data._address, int(_np.float64(data.time).view(_np.uint64)))
+    length, model.opt.timestep = model.opt.timestep, 0.0577215664901532
+    step = find(model._address, int(_np.float64(model.opt.timestep).view(_np.uint64)))
+    model.opt.timestep = length
+    return [time, find(data._address, xpos), find(data._address, xmat), step]
 
 
-def _body(part):
+def _body(part: Part) -> _feeler.Body:
     if isinstance(part, _feeler.Body):
         return part
     path = _os.fspath(part)
@@ -88,7 +108,7 @@ def _body(part):
     return model.body()
 
 
-def _frame(model, mesh):
+def _frame(model: MjModel, mesh: int) -> NDArray[_np.float64]:
     """From the solid to the geom: MuJoCo moves meshes to their centres of mass and turns them."""
     w, x, y, z = model.mesh_quat[mesh]
     turn = _np.array(
@@ -104,7 +124,9 @@ def _frame(model, mesh):
     return frame
 
 
-def _check_size(name, model, mesh, frame, body):
+def _check_size(
+    name: str | int, model: MjModel, mesh: int, frame: NDArray[_np.float64], body: _feeler.Body
+) -> None:
     """A mesh in other units, or of another part, is noticed."""
     first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
     points = model.mesh_vert[first : first + count].astype(float) * 1e3
@@ -117,7 +139,13 @@ def _check_size(name, model, mesh, frame, body):
         )
 
 
-def install(model, geoms, *, reach=0.2, depth=1.0):
+def install(
+    model: MjModel,
+    geoms: _Mapping[str, Part] | _Mapping[int, Part] | _Mapping[str | int, Part],
+    *,
+    reach: float = 0.2,
+    depth: float = 1.0,
+) -> None:
     """Lets feeler answer for pairs of the given geoms of a model, in all its data and all threads.
 
     geoms: for each geom, by name or number, its solid: a Body, or a .feeler or STEP file with one solid.
@@ -140,24 +168,32 @@ def install(model, geoms, *, reach=0.2, depth=1.0):
         body, frame = _body(part), _frame(model, mesh)
         _check_size(key, model, mesh, frame, body)
         ours.append((int(number), body, frame))
-    _initpoints.setdefault(model._address, model.opt.sdf_initpoints)
-    model.opt.sdf_initpoints = max(model.opt.sdf_initpoints, _ROOM)
-    room_of = library.mj_maxContact
-    room_of.restype = _ctypes.c_int
-    room_of.argtypes = [_ctypes.c_void_p, _ctypes.c_int, _ctypes.c_int, _ctypes.c_int]
-    numbers = [o[0] for o in ours]
-    room = {(a, b): max(0, room_of(model._address, a, b, -1)) for a in numbers for b in numbers if a != b}
     with _lock:
         if _earlier is None:
-            table = _table(library)
-            _earlier = [table[i][j] or 0 for i, j in _ENTRIES]
-            _feeler.mujoco_begin(_earlier, _offsets(mujoco, model))
-            for (i, j), function in zip(_ENTRIES, _feeler.mujoco_functions()):
-                table[i][j] = function
-        _feeler.mujoco_register(model._address, ours, room, float(reach), float(depth))
+            table, functions, earlier = _table(library), _feeler.mujoco_functions(), []
+            for k, (i, j) in enumerate(_ENTRIES):
+                now = table[i][j] or 0
+                cover, below = _covered.get(k, (now, now))
+                if now not in (cover, below, functions[k]):
+                    raise MujocoError(
+                        "another library has written into MuJoCo's table of collision functions over one that was "
+                        "there when the last model was uninstalled: take both out first"
+                    )
+                # A cover calls our function already: to call the cover from there would never end.
+                earlier.append(below)
+            _earlier = earlier
+            room = _ctypes.cast(library.mj_maxContact, _ctypes.c_void_p).value or 0
+            _feeler.mujoco_begin(_earlier, room, _offsets(mujoco, model))
+            for k, (i, j) in enumerate(_ENTRIES):
+                if k not in _covered or table[i][j] == _covered[k][1]:
+                    table[i][j] = functions[k]
+            _covered.clear()
+        _feeler.mujoco_register(model._address, ours, float(reach), float(depth))
+        _initpoints.setdefault(model._address, model.opt.sdf_initpoints)
+        model.opt.sdf_initpoints = max(model.opt.sdf_initpoints, _ROOM)
 
 
-def uninstall(model):
+def uninstall(model: MjModel) -> None:
     """Gives a model's contacts back to MuJoCo; after the last one its table is as it was."""
     global _earlier
     _, library = _mujoco()
@@ -166,14 +202,16 @@ def uninstall(model):
         model.opt.sdf_initpoints = _initpoints.pop(model._address, model.opt.sdf_initpoints)
         if left == 0 and _earlier is not None:
             table = _table(library)
-            for (i, j), function, before in zip(_ENTRIES, _feeler.mujoco_functions(), _earlier):
+            for k, ((i, j), function) in enumerate(zip(_ENTRIES, _feeler.mujoco_functions())):
                 # Another one may stand there, which goes on to ours: it must stay.
                 if table[i][j] == function:
-                    table[i][j] = before or None
+                    table[i][j] = _earlier[k] or None
+                else:
+                    _covered[k] = (table[i][j] or 0, _earlier[k])
             _earlier = None
 
 
-def mesh_asset(name, body, chord=None):
+def mesh_asset(name: str, body: _feeler.Body, chord: float | None = None) -> str:
     """A <mesh> element (XML) of a solid's display mesh, in metres, in the solid's own coordinates.
 
     chord: how far (mm) it may be from the solid; a thousandth of the size unless told.
@@ -184,12 +222,13 @@ def mesh_asset(name, body, chord=None):
     return f'<mesh name="{name}" vertex="{points}" face="{corners}"/>'
 
 
-def inertial(body, density):
+def inertial(body: _feeler.Body, density: float) -> str:
     """An <inertial> element (XML): mass, centre and inertia of the exact solid at a density (kg/m3)."""
-    if body.inertia is None:
+    tensor, center = body.inertia, body.centroid
+    if tensor is None or center is None:
         raise MujocoError(f"'{body.name}' has no volume, and so no mass")
-    t = body.inertia * density * 1e-15
+    t = tensor * density * 1e-15
     full = [t[0, 0], t[1, 1], t[2, 2], t[0, 1], t[0, 2], t[1, 2]]
-    pos = " ".join(repr(float(x)) for x in body.centroid * 1e-3)
+    pos = " ".join(repr(float(x)) for x in center * 1e-3)
     numbers = " ".join(repr(float(x)) for x in full)
     return f'<inertial pos="{pos}" mass="{body.volume * density * 1e-9!r}" fullinertia="{numbers}"/>'

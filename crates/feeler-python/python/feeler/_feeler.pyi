@@ -1,0 +1,27 @@
+"""What is behind the package: its classes, and the doors of feeler.mujoco."""
+
+from numpy.typing import NDArray
+
+import numpy as np
+
+from . import Body as Body
+from . import Model as Model
+from . import prepare as prepare
+
+def mujoco_functions() -> list[int]:
+    """Addresses of the functions for the entries of MuJoCo's table."""
+
+def mujoco_begin(earlier: list[int], room: int, offsets: list[int]) -> None:
+    """What stood in the table, where mj_maxContact is, and where time, positions, rotations and the length of a
+    step are."""
+
+def mujoco_register(
+    model: int, geoms: list[tuple[int, Body, NDArray[np.float64]]], reach: float, depth: float
+) -> None:
+    """Geoms of a model: number, solid and frame of each."""
+
+def mujoco_forget(model: int) -> int:
+    """Forgets a model; how many are left."""
+
+def mujoco_states() -> int:
+    """How many states are kept: of two geoms of one MjData each."""
