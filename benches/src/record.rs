@@ -44,16 +44,20 @@ const COLUMNS: &str =
 const PLAYED: f64 = 0.01;
 
 impl Recording {
-    /// All steps, one a line: FOLDER/NAME.csv; and FOLDER/NAME.json, the motion from where the file of the
-    /// plug puts it, a pose each 10 ms.
+    /// All steps, one a line: FOLDER/NAME.csv.
     ///
     /// # Errors
-    /// Files that cannot be written.
-    pub fn write(&self, folder: &Path, name: &str, place: &Pose) -> Fallible<()> {
-        let named = |e: std::io::Error| format!("{}: {name}: {e}", folder.display());
-        std::fs::create_dir_all(folder).map_err(named)?;
-        std::fs::write(folder.join(format!("{name}.csv")), self.csv()).map_err(named)?;
-        std::fs::write(folder.join(format!("{name}.json")), self.trajectory(place)).map_err(named)
+    /// A file that cannot be written.
+    pub fn write(&self, folder: &Path, name: &str) -> Fallible<()> {
+        put(folder, &format!("{name}.csv"), &self.csv())
+    }
+
+    /// The motion from where the file of the plug puts it, a pose each 10 ms: FOLDER/NAME.json.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn write_motion(&self, folder: &Path, name: &str, place: &Pose) -> Fallible<()> {
+        put(folder, &format!("{name}.json"), &self.trajectory(place))
     }
 
     fn csv(&self) -> String {
@@ -126,6 +130,12 @@ impl Recording {
     }
 }
 
+fn put(folder: &Path, name: &str, text: &str) -> Fallible<()> {
+    let file = folder.join(name);
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, text));
+    written.map_err(|e| format!("{}: {e}", file.display()))
+}
+
 fn step(line: &str) -> Option<Step> {
     let fields: Vec<&str> = line.split(',').collect();
     let number = |k: usize| fields.get(k)?.parse::<f64>().ok();
@@ -152,7 +162,7 @@ mod tests {
 
     fn run() -> Recording {
         let step = |k: u32| Step {
-            time: 1e-3 * f64::from(k + 1),
+            time: f64::from(k + 1) / 1_000.0,
             phase: if k < 30 { "approach" } else { "inplace" }.to_owned(),
             step_ms: 0.25,
             query_ms: 0.125,
@@ -168,7 +178,8 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let folder = tempfile::tempdir().unwrap();
-        run().write(folder.path(), "run-0.5", &Pose::identity()).unwrap();
+        run().write(folder.path(), "run-0.5").unwrap();
+        run().write_motion(folder.path(), "run-0.5", &Pose::identity()).unwrap();
         let read = Recording::read(&folder.path().join("run-0.5.csv")).unwrap();
         assert_eq!(read, run());
         assert!(Recording::read(&folder.path().join("run-0.5.json")).unwrap_err().contains("not the table"));
@@ -182,7 +193,7 @@ mod tests {
     fn what_is_played_is_the_motion_from_the_place_in_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let place = Pose::translation(5.0, 0.0, 0.0);
-        run().write(folder.path(), "run", &place).unwrap();
+        run().write_motion(folder.path(), "run", &place).unwrap();
         let played = feeler_cli::trajectory::read(&folder.path().join("run.json")).unwrap();
         assert_eq!((played.b.len(), played.dt), (5, Some(0.01)));
         let at = played.b[4] * place;

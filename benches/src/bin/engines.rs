@@ -23,7 +23,7 @@
 //! With `--record` each run is written step by step, as `insertions` does. `--along` takes such a file, of the same
 //! scenario and displacement: with `--begin` a run begins in the state that this one had at that time, and with
 //! `--every` nothing is simulated, but at every Nth step of it one step is made from the state that it had, which
-//! tells contacts and times where a whole run would take hours.
+//! tells contacts and times where a whole run would take hours; all else in the row is of these single steps.
 //!
 //! Exit status 1 where exact contacts let solids deeper into one another than 10 µm, or lose them, or are
 //! more than 50, or where energy grows by more than 1e-4 of weight times size while parts are held.
@@ -394,7 +394,12 @@ fn run(
             Contacts::Exact => "exact".to_owned(),
             Contacts::Mesh(chord) => format!("mesh-{chord}"),
         };
-        steps.write(folder, &format!("{}-{}-rapier-{source}", scene.name, scene.part), &scene.place)?;
+        let file = format!("{}-{}-rapier-{source}", scene.name, scene.part);
+        steps.write(folder, &file)?;
+        // Steps that do not follow on one another are no motion.
+        if span.every.is_none() {
+            steps.write_motion(folder, &file, &scene.place)?;
+        }
     }
     Ok(out)
 }

@@ -45,7 +45,7 @@ fn run(args: &[String]) -> Fallible<()> {
     let mut phases = Vec::new();
     println!("in place: medians, 95 %\nrun  steps  minima  query ms  step ms");
     for run in runs {
-        let (label, file) = run.split_once('=').ok_or_else(|| format!("{run}: not LABEL=RUN.csv"))?;
+        let (label, file) = run.rsplit_once('=').ok_or_else(|| format!("{run}: not LABEL=RUN.csv"))?;
         let recording = Recording::read(Path::new(file))?;
         if phases.is_empty() {
             phases = recording.phases().into_iter().map(|(n, a, b)| (shown(&n), a, b)).collect();

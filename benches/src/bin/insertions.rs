@@ -86,11 +86,15 @@ fn main() -> ExitCode {
             match run(&file, part, step, settings, list, &mut steps) {
                 Ok((insertion, tilt, mut r)) => {
                     let name = insertion.name;
-                    if let Some(folder) = &record
-                        && let Err(e) = steps.write(folder, &format!("{name}-{part}"), &insertion.b.1)
-                    {
-                        eprintln!("{e}");
-                        return ExitCode::from(2);
+                    if let Some(folder) = &record {
+                        let file = format!("{name}-{part}");
+                        let written = steps.write(folder, &file);
+                        if let Err(e) =
+                            written.and_then(|()| steps.write_motion(folder, &file, &insertion.b.1))
+                        {
+                            eprintln!("{e}");
+                            return ExitCode::from(2);
+                        }
                     }
                     let (time, most, rounds) = r.times();
                     println!(
