@@ -6,6 +6,7 @@ pub mod drive;
 pub mod endure;
 pub mod lines;
 pub mod record;
+pub mod span;
 pub mod timed;
 
 use feeler_brep::SolidSource;

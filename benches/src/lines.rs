@@ -131,8 +131,9 @@ fn draw(
         put(
             svg,
             format_args!(
-                "<rect x=\"{a:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{HEIGHT}\" fill=\"{fill}\"/><text \
-                    x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#666\">{}</text>",
+                "<rect x=\"{a:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{HEIGHT}\" \
+                    fill=\"{fill}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" \
+                    fill=\"#666\">{}</text>",
                 b - a,
                 0.5 * (a + b),
                 top - 4.0,

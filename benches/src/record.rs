@@ -24,7 +24,8 @@ pub struct Step {
     pub minima: usize,
     /// Contacts that the solver got.
     pub contacts: usize,
-    /// Smallest gap (mm); infinite where nothing is within reach, or nobody has asked.
+    /// Smallest gap (mm); infinite where nothing is within reach. In Rapier at the start of the step, as the
+    /// minima and contacts.
     pub smallest_gap: f64,
     /// Of the plug, in the world.
     pub pose: Pose,

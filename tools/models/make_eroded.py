@@ -171,9 +171,11 @@ def main(scenario, folder, part):
     found = depths(solid, original)
     wrong = [x for x in found if x < d - 2e-5]
     deeper = [x for x in found if x > d + 2e-5]
-    print(f"largest radius {largest:.6f} mm, eroded by {d} mm: {len(solid.Faces())} faces of {len(original.Faces())}, volume "
-          f"{solid.Volume():.4f} mm3 of {original.Volume():.4f}; of {len(found)} points on its faces {len(found) - len(wrong) - len(deeper)} "
-          f"are {d} mm inside the plug, {len(deeper)} deeper (at most {found[-1]:.4f} mm), {len(wrong)} less (least {found[0]:.6f} mm)")
+    right = len(found) - len(wrong) - len(deeper)
+    print(f"largest radius {largest:.6f} mm, eroded by {d} mm: {len(solid.Faces())} faces of {len(original.Faces())}, "
+          f"volume {solid.Volume():.4f} mm3 of {original.Volume():.4f}; of {len(found)} points on its faces {right} are "
+          f"{d} mm inside the plug, {len(deeper)} deeper (at most {found[-1]:.4f} mm), {len(wrong)} less (least "
+          f"{found[0]:.6f} mm)")
     assert not wrong and len(deeper) < 0.2 * len(found), "the erosion is not right"
     shutil.copyfile(scenario.parent / told["a"], folder / told["a"])
     own = {**{k: v for k, v in told.items() if k != "reference_min_distance"}, "b": file.name, "dilation": d}

@@ -121,9 +121,11 @@ def spun(shape, angle):
 
 def grooves():
     """Seal grooves, and galleries with their cross bores."""
-    seals = [ring(z, r, 1.6, 1.5, 0.4) for z, r in ((40, SMALL), (50, SMALL), (85, LARGE), (95, LARGE), (115, LARGE), (125, LARGE))]
+    places = [(40, SMALL), (50, SMALL), (85, LARGE), (95, LARGE), (115, LARGE), (125, LARGE)]
+    seals = [ring(z, r, 1.6, 1.5, 0.4) for z, r in places]
     galleries = [ring(45, SMALL, 1.5, 1.2, 0.3), ring(105, LARGE, 3, 1.5, 0.5)]
-    bores = [along(polar(1, 2 * math.pi * k / n, 0), Vector(0, 0, z), 1.5, 24) for z, n in ((45, 2), (105, 4)) for k in range(n)]
+    bores = [along(polar(1, 2 * math.pi * k / n, 0), Vector(0, 0, z), 1.5, 24)
+             for z, n in ((45, 2), (105, 4)) for k in range(n)]
     return [seals + galleries, bores]
 
 

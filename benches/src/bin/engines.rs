@@ -15,15 +15,16 @@
 //! then: what the energy exceeds that of the start by, as a part of weight times size, how far contact points
 //! of one identity move in a step of the last fifth, and the RMS of the angular acceleration there.
 //!
-//! With `--exact` meshes are left out, which take minutes, with `--parts` they have a chord error of the clearance
-//! over each of these numbers, and with `--meshes` exact contacts are left out. `--beside` takes one displacement
-//! alone (in clearances), and `--until` ends early: the last column is then how far the plug is from its target
-//! along its path there.
+//! With `--exact` meshes are left out, which take minutes, with `--parts` they have a chord error of the
+//! clearance over each of these numbers, and with `--meshes` exact contacts are left out. `--beside` takes
+//! one displacement alone (in clearances), and `--until` ends early: the last column is then how far the
+//! plug is from its target along its path there.
 //!
-//! With `--record` each run is written step by step, as `insertions` does. `--along` takes such a file, of the same
-//! scenario and displacement: with `--begin` a run begins in the state that this one had at that time, and with
-//! `--every` nothing is simulated, but at every Nth step of it one step is made from the state that it had, which
-//! tells contacts and times where a whole run would take hours; all else in the row is of these single steps.
+//! With `--record` each run is written step by step, as `insertions` does. `--along` takes such a file, of
+//! the same scenario and displacement: with `--begin` a run begins in the state that this one had at that
+//! time, and with `--every` nothing is simulated, but at every Nth step of it one step is made from the
+//! state that it had, which tells contacts and times where a whole run would take hours; all else in the
+//! row is of these single steps. Names of what is recorded end in `-from` and `-along` then.
 //!
 //! Exit status 1 where exact contacts let solids deeper into one another than 10 µm, or lose them, or are
 //! more than 50, or where energy grows by more than 1e-4 of weight times size while parts are held.
@@ -36,8 +37,9 @@
 
 use feeler_benches::drive::{self, RESPONSE, SEATED, STEEL, Target};
 use feeler_benches::record::{Recording, Step};
+use feeler_benches::span::{Span, chords, set_state};
 use feeler_benches::timed::{Spent, Timed};
-use feeler_benches::{Fallible, cpu_seconds, number_after, spread};
+use feeler_benches::{cpu_seconds, number_after, spread};
 use feeler_geom::Pose as ExactPose;
 use feeler_rapier::{ExactDispatcher, ExactShape, Fit, METRES, contact_id, exact_pose, rapier_pose};
 use feeler_runtime::{Body, ContactPair, QueryOptions};
@@ -131,7 +133,11 @@ fn main() -> ExitCode {
         let c = scene.clearance;
         let meshes = chords.iter().map(|part| Contacts::Mesh(c / part));
         for contacts in std::iter::once(Contacts::Exact).chain(meshes) {
-            if if matches!(contacts, Contacts::Exact) { is_mesh_only } else { is_exact_only } {
+            let is_left_out = match contacts {
+                Contacts::Exact => is_mesh_only,
+                Contacts::Mesh(_) => is_exact_only,
+            };
+            if is_left_out {
                 continue;
             }
             let mut r = match run(&scene, contacts, &fit, friction, held, &span) {
@@ -170,69 +176,6 @@ fn main() -> ExitCode {
         }
     }
     if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-/// Chord errors of meshes, as numbers that the clearance is divided by.
-fn chords(args: &[String]) -> Fallible<Vec<f64>> {
-    let parts = number_after::<String>(args, "--parts").unwrap_or_else(|| "1,4".into());
-    let parts: Option<Vec<f64>> =
-        parts.split(',').map(|p| p.parse().ok().filter(|p: &f64| p.is_finite() && *p > 0.0)).collect();
-    parts.ok_or_else(|| "--parts takes numbers above 0 with commas between".to_owned())
-}
-
-/// Which part of a motion is simulated, and what is kept of it.
-#[derive(Debug)]
-struct Span {
-    along: Option<Recording>,
-    /// Steps of the recording from one that is made to the next.
-    every: Option<usize>,
-    /// s
-    begin: f64,
-    /// s
-    until: f64,
-    record: Option<PathBuf>,
-}
-
-impl Span {
-    fn of(args: &[String]) -> Fallible<Self> {
-        let along =
-            number_after::<PathBuf>(args, "--along").map(|file| Recording::read(&file)).transpose()?;
-        let every = number_after::<usize>(args, "--every").map(|n| n.max(1));
-        let begin = number_after::<f64>(args, "--begin");
-        if along.is_none() && (every.is_some() || begin.is_some()) {
-            return Err("--every and --begin need a recording: give it with --along".to_owned());
-        }
-        if along.is_some() && every.is_some() == begin.is_some() {
-            return Err("--along needs one of --every and --begin".to_owned());
-        }
-        Ok(Self {
-            along,
-            every,
-            begin: begin.unwrap_or(0.0),
-            until: number_after(args, "--until").unwrap_or(f64::INFINITY),
-            record: number_after(args, "--record"),
-        })
-    }
-
-    /// The step of the recording that one which ends at a time begins with; none before its first.
-    fn state(&self, time: f64) -> Fallible<Option<[&Step; 2]>> {
-        let Some(along) = &self.along else { return Ok(None) };
-        let Some(k) = along.at(time).filter(|k| *k > 0) else { return Ok(None) };
-        if time > along.steps[k].time + 0.01 {
-            return Err(format!("the recording of --along ends before {time} s"));
-        }
-        Ok(Some([&along.steps[k - 1], &along.steps[k]]))
-    }
-}
-
-/// A body as it was at the end of the second of two steps.
-fn set_state(body: &mut RigidBody, [before, now]: [&Step; 2]) {
-    let time = now.time - before.time;
-    let (from, to) = (rapier_pose(&before.pose), rapier_pose(&now.pose));
-    let local = body.mass_properties().local_mprops.local_com;
-    body.set_position(to, true);
-    body.set_linvel((to.transform_point(local) - from.transform_point(local)) / time, true);
-    body.set_angvel((to.rotation * from.rotation.inverse()).to_scaled_axis() / time, true);
 }
 
 fn scenes(files: &[PathBuf], is_held: bool, beside: Option<f64>) -> Result<Vec<Scene>, String> {
@@ -389,18 +332,11 @@ fn run(
     }
     out.shaken = (shaken.iter().sum::<f64>() / shaken.len().max(1) as f64).sqrt();
     out.lost += dispatcher.unexplained() + dispatcher.failed();
-    if let Some(folder) = &span.record {
-        let source = match contacts {
-            Contacts::Exact => "exact".to_owned(),
-            Contacts::Mesh(chord) => format!("mesh-{chord}"),
-        };
-        let file = format!("{}-{}-rapier-{source}", scene.name, scene.part);
-        steps.write(folder, &file)?;
-        // Steps that do not follow on one another are no motion.
-        if span.every.is_none() {
-            steps.write_motion(folder, &file, &scene.place)?;
-        }
-    }
+    let source = match contacts {
+        Contacts::Exact => "exact".to_owned(),
+        Contacts::Mesh(chord) => format!("mesh-{chord}"),
+    };
+    span.write(&steps, &format!("{}-{}-rapier-{source}", scene.name, scene.part), &scene.place)?;
     Ok(out)
 }
 

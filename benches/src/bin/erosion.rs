@@ -1,13 +1,14 @@
-//! Is a plug that was eroded and is dilated again (BREP 5.1.1) the plug that it was? Gaps and minima at the same
-//! poses, by where they are.
+//! Is a plug that was eroded and is dilated again (BREP 5.1.1) the plug that it was? Gaps and minima at the
+//! same poses, by where they are.
 //!
 //! ```text
-//! cargo run --profile dist -p feeler-benches --bin erosion -- s1.json s1-eroded.json RUN.csv [--every N]
+//! cargo run --profile dist -p feeler-benches --bin erosion \
+//!     -- s1.json s1-eroded.json RUN.csv [--every N]
 //! ```
 //!
-//! The second scenario names the dilation (`tools/models/make_eroded.py`). Poses are every Nth (20) of a run that
-//! `insertions --record` wrote. Minima within twice the clearance are asked of both, and matched by their footpoints
-//! on the receptacle.
+//! The second scenario names the dilation (`tools/models/make_eroded.py`). Poses are every Nth (20) of a
+//! run that `insertions --record` wrote. Minima within twice the clearance are asked of both, and matched
+//! by their footpoints on the receptacle.
 //!
 //! Exit status 1 where a minimum on a face of closed form of both has another gap by more than 1e-4 mm.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
@@ -21,7 +22,7 @@ use std::process::ExitCode;
 
 /// Largest difference (mm) of gaps on faces of closed form.
 const EQUAL: f64 = 1e-4;
-/// How far apart footpoints of one minimum are, in dilations: the point of an edge that is rounded moves so far.
+/// How far apart footpoints of one minimum are, in dilations: so far the point of a rounded edge moves.
 const SAME: f64 = 2.0;
 
 /// Minima of a kind.

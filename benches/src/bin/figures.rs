@@ -1,5 +1,5 @@
-//! Figures of recorded insertions, as BREP draws them (5.5 to 5.7 and 5.17 to 5.19): minima, the time that finding
-//! them takes, and the time of a whole step, over simulated time, with the phases marked.
+//! Figures of recorded insertions, as BREP draws them (5.5 to 5.7 and 5.17 to 5.19): minima, the time that
+//! finding them takes, and the time of a whole step, over simulated time, with the phases marked.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin figures -- OUT.svg TITLE LABEL=RUN.csv...

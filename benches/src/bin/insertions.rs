@@ -7,11 +7,12 @@
 //!     [--beside PART] [--record FOLDER]
 //! ```
 //!
-//! A row for each scenario and displacement: whether the plug seats and comes out again, mean and 95 % of the
-//! time of a step (that this thread has computed), rounds, contacts, the deepest gap left, steps that interfere or are unsolved.
-//! With `--twice` each is made again, and all poses compared to the bit. `--beside` takes one displacement alone
-//! (in clearances). With `--record` each run is written step by step: FOLDER/SCENARIO-PART.csv for `figures` and
-//! `engines --along`, and the motion as SCENARIO-PART.json for `feeler sweep --html`.
+//! A row for each scenario and displacement: whether the plug seats and comes out again, mean and 95 % of
+//! the time of a step (that this thread has computed), rounds, contacts, the deepest gap left, steps that
+//! interfere or are unsolved. With `--twice` each is made again, and all poses compared to the bit.
+//! `--beside` takes one displacement alone (in clearances). With `--record` each run is written step by
+//! step: FOLDER/SCENARIO-PART.csv for `figures` and `engines --along`, and the motion as SCENARIO-PART.json
+//! for `feeler sweep --html`.
 //!
 //! A scenario with a `dilation` (mm) has a plug that was eroded by as much, and is dilated by it.
 //!
