@@ -10,7 +10,8 @@ cylinder up to the flange at 150 mm. `plain` is that, with a handle. `full` has 
 with cross bores, a depth scale, a knurled flange with countersunk holes, a number engraved with a ball cutter, a spline waist,
 a grip with grooves and dimples. Details only take material away where the stab fits.
 
-Both are checked: one valid solid, closed, volume as told. Lengths in mm, the tip at z = 0, the axis along z.
+Both are checked to be one valid solid. The kernel may write the faces of `full` in another order each time; their number
+and the volume stay. Lengths in mm, the tip at z = 0, the axis along z.
 """
 
 import json
