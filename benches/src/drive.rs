@@ -23,6 +23,8 @@ pub fn tilted_gravity() -> V3 {
 #[derive(Debug)]
 pub struct Target {
     path: MotionPath,
+    /// Phases, and when they end (s).
+    phases: Vec<(String, f64)>,
     beside: V3,
     rotation: UnitQuaternion<f64>,
     /// Angle (rad) by which it is tilted.
@@ -49,8 +51,10 @@ impl Target {
         let length = bounds.max.z - bounds.min.z;
         let tilt = 2.0 * part * clearance / length;
         let phase = insertion.scenario.phases.iter().find(|p| p.0.contains("place"));
+        let ends = insertion.scenario.phases.iter().map(|(n, _, to)| (n.clone(), *to as f64 * POSE_TIME));
         Ok(Self {
             path,
+            phases: ends.collect(),
             beside: V3::new(0.8, 0.6, 0.0) * (part * clearance),
             rotation: UnitQuaternion::from_scaled_axis(V3::new(0.6, -0.8, 0.0) * tilt),
             tilt,
@@ -58,6 +62,13 @@ impl Target {
             seat: times[phase.map_or(239, |p| p.2 - 1)],
             last: times[times.len() - 1],
         })
+    }
+
+    /// Its phase; after the last one that.
+    #[must_use]
+    pub fn phase(&self, time: f64) -> &str {
+        let phase = self.phases.iter().find(|p| time <= p.1).or(self.phases.last());
+        phase.map_or("", |p| &p.0)
     }
 
     /// Where it is.

@@ -4,6 +4,10 @@ pub mod bars;
 pub mod damage;
 pub mod drive;
 pub mod endure;
+pub mod lines;
+pub mod record;
+pub mod span;
+pub mod timed;
 
 use feeler_brep::SolidSource;
 use feeler_brep::fixtures::SourceBuilder;

@@ -23,6 +23,9 @@ pub struct Scenario {
     /// Smallest distance (mm) from an independent kernel, by index of the pose.
     #[serde(default)]
     pub reference_min_distance: BTreeMap<usize, f64>,
+    /// Implicit dilation (mm) of the moving solid, which was eroded by as much.
+    #[serde(default)]
+    pub dilation: f64,
 }
 
 /// A scenario ready for queries.

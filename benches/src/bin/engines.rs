@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin engines -- FILE... [--step SECONDS] [--friction MU]
-//!     [--held SECONDS] [--correction PART] [--iterations N] [--reach MM] [--exact]
+//!     [--held SECONDS] [--correction PART] [--iterations N] [--reach MM] [--exact] [--parts 1,4]
+//!     [--beside PART] [--until SECONDS] [--record FOLDER] [--along RUN.csv [--every N | --begin SECONDS]]
 //! ```
 //!
 //! For each scenario a row for exact contacts, and for meshes with a chord error of the clearance and of a
@@ -14,7 +15,16 @@
 //! then: what the energy exceeds that of the start by, as a part of weight times size, how far contact points
 //! of one identity move in a step of the last fifth, and the RMS of the angular acceleration there.
 //!
-//! With `--exact` meshes are left out, which take minutes.
+//! With `--exact` meshes are left out, which take minutes, with `--parts` they have a chord error of the
+//! clearance over each of these numbers, and with `--meshes` exact contacts are left out. `--beside` takes
+//! one displacement alone (in clearances), and `--until` ends early: the last column is then how far the
+//! plug is from its target along its path there.
+//!
+//! With `--record` each run is written step by step, as `insertions` does. `--along` takes such a file, of
+//! the same scenario and displacement: with `--begin` a run begins in the state that this one had at that
+//! time, and with `--every` nothing is simulated, but at every Nth step of it one step is made from the
+//! state that it had, which tells contacts and times where a whole run would take hours; all else in the
+//! row is of these single steps. Names of what is recorded end in `-from` and `-along` then.
 //!
 //! Exit status 1 where exact contacts let solids deeper into one another than 10 µm, or lose them, or are
 //! more than 50, or where energy grows by more than 1e-4 of weight times size while parts are held.
@@ -26,18 +36,21 @@
 )]
 
 use feeler_benches::drive::{self, RESPONSE, SEATED, STEEL, Target};
-use feeler_benches::{number_after, spread};
+use feeler_benches::record::{Recording, Step};
+use feeler_benches::span::{Span, chords, set_state};
+use feeler_benches::timed::{Spent, Timed};
+use feeler_benches::{cpu_seconds, number_after, spread};
 use feeler_geom::Pose as ExactPose;
 use feeler_rapier::{ExactDispatcher, ExactShape, Fit, METRES, contact_id, exact_pose, rapier_pose};
 use feeler_runtime::{Body, ContactPair, QueryOptions};
 use feeler_tests::insertion::Insertion;
 use feeler_view::mesh::mesh;
+use rapier3d_f64::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
 use rapier3d_f64::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Deepest (mm) that exact contacts may let solids into one another.
 const DEEPEST: f64 = 0.01;
@@ -63,6 +76,8 @@ enum Contacts {
 /// A scene: a fixed part, a moving one, and what moves it.
 struct Scene {
     name: String,
+    /// Where its file puts the moving part.
+    place: ExactPose,
     a: (Arc<Body>, ExactPose),
     b: (Arc<Body>, ExactPose),
     clearance: f64,
@@ -95,11 +110,14 @@ fn main() -> ExitCode {
         reach: number_after(&args, "--reach").unwrap_or(Fit::default().reach),
     };
     let is_exact_only = args.iter().any(|a| a == "--exact");
+    let is_mesh_only = args.iter().any(|a| a == "--meshes");
     let friction = number_after(&args, "--friction").unwrap_or(0.0);
     let held: Option<f64> = number_after(&args, "--held");
     let files: Vec<PathBuf> = args.iter().filter(|a| a.ends_with(".json")).map(PathBuf::from).collect();
-    let scenes = match scenes(&files, held.is_some()) {
-        Ok(scenes) => scenes,
+    let beside = number_after(&args, "--beside");
+    let told = scenes(&files, held.is_some(), beside).and_then(|s| Ok((s, Span::of(&args)?, chords(&args)?)));
+    let (scenes, span, chords) = match told {
+        Ok(told) => told,
         Err(e) => {
             eprintln!("{e}");
             return ExitCode::from(2);
@@ -113,11 +131,16 @@ fn main() -> ExitCode {
     let mut is_right = true;
     for scene in scenes {
         let c = scene.clearance;
-        for contacts in [Contacts::Exact, Contacts::Mesh(c), Contacts::Mesh(0.25 * c)] {
-            if is_exact_only && matches!(contacts, Contacts::Mesh(_)) {
+        let meshes = chords.iter().map(|part| Contacts::Mesh(c / part));
+        for contacts in std::iter::once(Contacts::Exact).chain(meshes) {
+            let is_left_out = match contacts {
+                Contacts::Exact => is_mesh_only,
+                Contacts::Mesh(_) => is_exact_only,
+            };
+            if is_left_out {
                 continue;
             }
-            let mut r = match run(&scene, contacts, &fit, friction, held) {
+            let mut r = match run(&scene, contacts, &fit, friction, held, &span) {
                 Ok(r) => r,
                 Err(e) => {
                     eprintln!("{}: {e}", scene.name);
@@ -144,8 +167,9 @@ fn main() -> ExitCode {
                 r.seated,
                 r.out
             );
-            if matches!(contacts, Contacts::Exact) {
+            if matches!(contacts, Contacts::Exact) && span.every.is_none() {
                 let is_there = held.is_some() || r.seated.abs().max(r.out.abs()) <= SEATED || friction > 0.0;
+                let is_there = is_there || span.until.is_finite();
                 is_right &= r.deepest >= -DEEPEST && r.lost == 0 && r.contacts <= CONTACTS && is_there;
                 is_right &= held.is_none() || r.energy <= ENERGY;
             }
@@ -154,16 +178,21 @@ fn main() -> ExitCode {
     if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn scenes(files: &[PathBuf], is_held: bool) -> Result<Vec<Scene>, String> {
+fn scenes(files: &[PathBuf], is_held: bool, beside: Option<f64>) -> Result<Vec<Scene>, String> {
     let mut out = Vec::new();
     for file in files {
         let i = Insertion::load(file, feeler_import::DEFAULT_FLATNESS)?;
-        let parts: &[f64] = if is_held { &[0.0] } else { &[0.0, 0.5, 1.0, 2.0] };
-        for &part in parts {
+        if i.scenario.dilation != 0.0 {
+            return Err(format!("{}: has a dilated plug, which only `insertions` takes", file.display()));
+        }
+        let parts =
+            if is_held { vec![0.0] } else { beside.map_or(vec![0.0, 0.5, 1.0, 2.0], |part| vec![part]) };
+        for part in parts {
             let target = Target::new(&i, part)?;
             let start = if is_held { drive::place(&i) } else { target.pose(0.0) };
             out.push(Scene {
                 name: i.name.clone(),
+                place: i.b.1,
                 a: i.a.clone(),
                 b: (i.b.0.clone(), start),
                 clearance: i.scenario.clearance,
@@ -176,6 +205,7 @@ fn scenes(files: &[PathBuf], is_held: bool) -> Result<Vec<Scene>, String> {
         let [bore, pin] = ["blind-bore", "pin"].map(|name| feeler_tests::model(name).body);
         out.push(Scene {
             name: "peg".to_owned(),
+            place: ExactPose::identity(),
             a: (bore, ExactPose::identity()),
             b: (pin, drive::above_bore()),
             clearance: 0.05,
@@ -201,11 +231,15 @@ fn run(
     fit: &Fit,
     friction: f64,
     held: Option<f64>,
+    span: &Span,
 ) -> Result<Run, String> {
     let (mut world, dispatcher) = (PhysicsWorld::new(), ExactDispatcher::default());
     let g = if held.is_some() { drive::tilted_gravity() * METRES } else { nalgebra::zero() };
     world.gravity = Vector::new(g.x, g.y, g.z);
     dispatcher.install(&mut world, fit);
+    let spent = Spent::default();
+    let clocked = Timed::new(dispatcher.clone().chain(DefaultQueryDispatcher), spent.clone());
+    world.narrow_phase.set_query_dispatcher(clocked);
     let fixed = RigidBodyBuilder::fixed().pose(rapier_pose(&scene.a.1));
     world.insert(fixed, collider(&scene.a.0, contacts)?.friction(friction));
     // Mass and inertia are those of the exact solid, whatever touches.
@@ -228,21 +262,54 @@ fn run(
     let scale = world.bodies[id].mass() * 9.81 * scene.b.0.size() * METRES;
     let end = held.unwrap_or_else(|| scene.target.as_ref().map_or(0.0, |t| t.last + 10.0 * RESPONSE));
     let mut points: BTreeMap<u64, Vector> = BTreeMap::new();
-    let (mut t, mut k, mut shaken) = (0.0, 0_usize, Vec::new());
-    while t < end {
+    let (mut t, mut k, mut shaken) = (span.begin, 0_usize, Vec::new());
+    let mut steps = Recording::default();
+    if span.every.is_none()
+        && let Some(state) = span.state(t)?
+    {
+        set_state(&mut world.bodies[id], state);
+    }
+    while t < end.min(span.until) {
         let before = t;
         t += fit.step;
         k += 1;
+        if let Some(every) = span.every {
+            if !k.is_multiple_of(every) {
+                continue;
+            }
+            if let Some(state) = span.state(before)? {
+                set_state(&mut world.bodies[id], state);
+            }
+        }
         if let Some(target) = &scene.target {
             pull(&mut world.bodies[id], target, t, fit.step);
         }
         let spin = world.bodies[id].angvel();
-        let clock = Instant::now();
+        spent.take();
+        let begun = cpu_seconds();
         world.step();
-        out.times.push(1e3 * clock.elapsed().as_secs_f64());
+        let took = 1e3 * (cpu_seconds() - begun);
+        out.times.push(took);
         let manifolds = || world.narrow_phase.contact_pairs().flat_map(|p| p.manifolds());
-        out.contacts = out.contacts.max(manifolds().map(|m| m.data.solver_contacts.len()).sum());
+        let solved = manifolds().map(|m| m.data.solver_contacts.len()).sum();
+        out.contacts = out.contacts.max(solved);
         let pose = exact_pose(world.bodies[id].position());
+        if let Some(target) = &scene.target {
+            steps.steps.push(Step {
+                time: t,
+                phase: target.phase(t).to_owned(),
+                step_ms: took,
+                query_ms: 1e3 * spent.take().as_secs_f64(),
+                rounds: 1,
+                minima: manifolds().map(|m| m.points.len()).sum(),
+                contacts: solved,
+                smallest_gap: manifolds()
+                    .flat_map(|m| &m.points)
+                    .map(|p| p.dist / METRES)
+                    .fold(f64::INFINITY, f64::min),
+                pose,
+            });
+        }
         if matches!(contacts, Contacts::Exact) || k.is_multiple_of(LOOKS) {
             look(&mut judge, &scene.a.1, &pose, &mut out)?;
         }
@@ -265,6 +332,11 @@ fn run(
     }
     out.shaken = (shaken.iter().sum::<f64>() / shaken.len().max(1) as f64).sqrt();
     out.lost += dispatcher.unexplained() + dispatcher.failed();
+    let source = match contacts {
+        Contacts::Exact => "exact".to_owned(),
+        Contacts::Mesh(chord) => format!("mesh-{chord}"),
+    };
+    span.write(&steps, &format!("{}-{}-rapier-{source}", scene.name, scene.part), &scene.place)?;
     Ok(out)
 }
 

@@ -4,11 +4,17 @@
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin insertions \
 //!     -- FILE... [--step SECONDS] [--friction MU] [--rounds N] [--list] [--twice] [--held SECONDS]
+//!     [--beside PART] [--record FOLDER]
 //! ```
 //!
-//! A row for each scenario and displacement: whether the plug seats and comes out again, mean and 95 % of the
-//! time of a step (one thread), rounds, contacts, the deepest gap left, steps that interfere or are unsolved.
-//! With `--twice` each is made again, and all poses compared to the bit.
+//! A row for each scenario and displacement: whether the plug seats and comes out again, mean and 95 % of
+//! the time of a step (that this thread has computed), rounds, contacts, the deepest gap left, steps that
+//! interfere or are unsolved. With `--twice` each is made again, and all poses compared to the bit.
+//! `--beside` takes one displacement alone (in clearances). With `--record` each run is written step by
+//! step: FOLDER/SCENARIO-PART.csv for `figures` and `engines --along`, and the motion as SCENARIO-PART.json
+//! for `feeler sweep --html`.
+//!
+//! A scenario with a `dilation` (mm) has a plug that was eroded by as much, and is dilated by it.
 //!
 //! Exit status 1 where a plug without friction does not seat or come out, a gap is closed by more than
 //! 1e-6 mm, or the second time differs.
@@ -25,7 +31,8 @@
 )]
 
 use feeler_benches::drive::{self, RESPONSE, SEATED, STEEL, Target};
-use feeler_benches::number_after;
+use feeler_benches::record::{Recording, Step};
+use feeler_benches::{cpu_seconds, number_after};
 use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, StepReport, World};
 use feeler_geom::{P3, Pose, V3};
 use feeler_runtime::Body;
@@ -34,7 +41,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
 
 #[derive(Debug, Default)]
 struct Run {
@@ -72,11 +78,25 @@ fn main() -> ExitCode {
     if let Some(time) = number_after(&args, "--held") {
         return held(&files, time, step, Settings { friction, rounds, ..Settings::default() });
     }
+    let record: Option<PathBuf> = number_after(&args, "--record");
+    let parts = number_after(&args, "--beside").map_or_else(|| vec![0.0, 0.5, 1.0, 2.0], |part| vec![part]);
     for file in files {
-        for part in [0.0, 0.5, 1.0, 2.0] {
+        for &part in &parts {
             let settings = Settings { gravity: V3::zeros(), friction, rounds, ..Settings::default() };
-            match run(&file, part, step, settings, list) {
-                Ok((name, tilt, mut r)) => {
+            let mut steps = Recording::default();
+            match run(&file, part, step, settings, list, &mut steps) {
+                Ok((insertion, tilt, mut r)) => {
+                    let name = insertion.name;
+                    if let Some(folder) = &record {
+                        let file = format!("{name}-{part}");
+                        let written = steps.write(folder, &file);
+                        if let Err(e) =
+                            written.and_then(|()| steps.write_motion(folder, &file, &insertion.b.1))
+                        {
+                            eprintln!("{e}");
+                            return ExitCode::from(2);
+                        }
+                    }
                     let (time, most, rounds) = r.times();
                     println!(
                         "{name:8}  {part:6}  {tilt:8.5}  {time:7.3}  {most:6.3}  {rounds:6.2}  {:8}  \
@@ -84,7 +104,8 @@ fn main() -> ExitCode {
                         r.contacts, r.deepest, r.interfering, r.unsolved, r.seated, r.out
                     );
                     if is_twice {
-                        let again = run(&file, part, step, settings, false).map(|r| r.2.bits);
+                        let mut again = Recording::default();
+                        let again = run(&file, part, step, settings, false, &mut again).map(|r| r.2.bits);
                         let is_same = again.as_ref() == Ok(&r.bits);
                         println!("          {}", if is_same { "the same bits again" } else { "OTHER BITS" });
                         is_right &= is_same;
@@ -112,8 +133,9 @@ fn held(files: &[PathBuf], time: f64, step: f64, settings: Settings) -> ExitCode
     for file in files {
         match Insertion::load(file, feeler_import::DEFAULT_FLATNESS) {
             Ok(i) => {
-                worlds
-                    .push((i.name.clone(), world(i.a.clone(), (i.b.0.clone(), drive::place(&i)), settings)));
+                let mut one = world(i.a.clone(), (i.b.0.clone(), drive::place(&i)), settings);
+                one.body_mut(BodyId(1)).dilation = i.scenario.dilation;
+                worlds.push((i.name.clone(), one));
             }
             Err(e) => {
                 eprintln!("{e}");
@@ -134,7 +156,7 @@ fn held(files: &[PathBuf], time: f64, step: f64, settings: Settings) -> ExitCode
         while t < time {
             t += step;
             let spin = world.body(id).spin;
-            let clock = Instant::now();
+            let begun = cpu_seconds();
             let report = match world.step(step) {
                 Ok(report) => report,
                 Err(e) => {
@@ -142,7 +164,7 @@ fn held(files: &[PathBuf], time: f64, step: f64, settings: Settings) -> ExitCode
                     return ExitCode::from(2);
                 }
             };
-            run.add(1e3 * clock.elapsed().as_secs_f64(), &report);
+            run.add(1e3 * (cpu_seconds() - begun), &report);
             excess = excess.max((world.energy() - begin) / (weight * size));
             let now: BTreeMap<u64, P3> = world.contacts().iter().map(|(_, l)| (l.id, l.point_a)).collect();
             if t > 0.8 * time {
@@ -177,6 +199,7 @@ fn folded(bits: u64, pose: &Pose) -> u64 {
 /// A fixed part and one of steel.
 fn world(a: (Arc<Body>, Pose), b: (Arc<Body>, Pose), settings: Settings) -> World {
     let mut world = World::new(settings);
+    world.clock = Some(cpu_seconds);
     world.add(RigidBody::fixed(a.0, a.1));
     world.add(RigidBody::of_density(b.0, b.1, STEEL).expect("a solid"));
     world
@@ -212,13 +235,15 @@ fn run(
     step: f64,
     settings: Settings,
     list: bool,
-) -> Result<(String, f64, Run), String> {
+    steps: &mut Recording,
+) -> Result<(Insertion, f64, Run), String> {
     let insertion = Insertion::load(file, feeler_import::DEFAULT_FLATNESS)?;
     let target = Target::new(&insertion, part)?;
     let start = target.pose(0.0);
     let body = &insertion.b.0;
     let mut world = world(insertion.a.clone(), (body.clone(), start), settings);
     let id = BodyId(1);
+    world.body_mut(id).dilation = insertion.scenario.dilation;
     let mass = world.body(id).mass().unwrap_or_default();
     world.couplings.push(Coupling::critical(id, start, mass, 0.3 * target.length, RESPONSE));
     let (mut out, mut t) = (Run::default(), 0.0);
@@ -229,9 +254,22 @@ fn run(
         let coupling = &mut world.couplings[0];
         coupling.target = now;
         coupling.velocity = target.velocity(t, step);
-        let clock = Instant::now();
+        let asked = world.query_time();
+        let begin = cpu_seconds();
         let report = world.step(step).map_err(|e| format!("{t}: {e}"))?;
-        out.add(1e3 * clock.elapsed().as_secs_f64(), &report);
+        let took = 1e3 * (cpu_seconds() - begin);
+        out.add(took, &report);
+        steps.steps.push(Step {
+            time: t,
+            phase: target.phase(t).to_owned(),
+            step_ms: took,
+            query_ms: 1e3 * (world.query_time() - asked),
+            rounds: report.rounds,
+            minima: world.contacts().len(),
+            contacts: report.contacts,
+            smallest_gap: report.smallest_gap,
+            pose: world.body(id).pose,
+        });
         if list && (report.smallest_gap < -1e-6 || report.interferes || report.unsolved) {
             println!("    {t:.4}: {report:?}");
         }
@@ -242,5 +280,6 @@ fn run(
         }
         out.out = off;
     }
-    Ok((insertion.name, target.tilt, out))
+    let tilt = target.tilt;
+    Ok((insertion, tilt, out))
 }

@@ -17,6 +17,10 @@ pub struct RigidBody {
     pub velocity: V3,
     /// Angular velocity (rad/s, world).
     pub spin: V3,
+    /// Implicit dilation (mm), 0 or more: contacts are those of the solid with a layer of this thickness all
+    /// around, which rounds its convex edges. For solids that were made thinner by as much before. Mass and
+    /// inertia know nothing of it.
+    pub dilation: f64,
 }
 
 /// Of a body that moves, in its own coordinates.
@@ -33,7 +37,7 @@ impl RigidBody {
     /// A body that never moves.
     #[must_use]
     pub fn fixed(body: Arc<Body>, pose: Pose) -> Self {
-        Self { body, mass: None, pose, velocity: V3::zeros(), spin: V3::zeros() }
+        Self { body, mass: None, pose, velocity: V3::zeros(), spin: V3::zeros(), dilation: 0.0 }
     }
 
     /// A body of a density (kg/m³), at rest. Mass and inertia are those of the exact solid.

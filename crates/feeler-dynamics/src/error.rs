@@ -15,6 +15,14 @@ pub enum DynamicsError {
     /// No time.
     #[error("the step is {0} s; give a finite one above 0")]
     Step(f64),
+    /// A dilation that is none.
+    #[error("the dilation of body {} is {dilation}; give a finite thickness in mm, 0 for none", .body.0)]
+    Dilation {
+        /// Of which.
+        body: BodyId,
+        /// What was given.
+        dilation: f64,
+    },
     /// A setting that makes no sense.
     #[error("{0}")]
     Setting(&'static str),

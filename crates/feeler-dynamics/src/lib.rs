@@ -15,7 +15,8 @@
 //! # Deviations
 //! - A step solves one convex problem instead of Gauss–Seidel sweeps: exact also where dozens of nearly
 //!   parallel contacts share one load.
-//! - Contacts are signed: bodies are neither eroded nor dilated.
+//! - Contacts are signed: bodies need be neither eroded nor dilated. [`RigidBody::dilation`] is there for
+//!   those that were eroded.
 //! - Friction is Coulomb's in its convex form (a cone for each contact), with the sliding that it would push
 //!   apart put back in from round to round.
 

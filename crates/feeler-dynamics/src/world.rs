@@ -100,6 +100,9 @@ pub struct World {
     contacts: Vec<([BodyId; 2], Lmd)>,
     /// Storage: which contacts of a pair carry its loads.
     chosen: Vec<usize>,
+    /// A clock (s), for those who want to know what finding contacts takes.
+    pub clock: Option<fn() -> f64>,
+    query_time: f64,
 }
 
 impl World {
@@ -137,6 +140,12 @@ impl World {
     #[must_use]
     pub fn contacts(&self) -> &[([BodyId; 2], Lmd)] {
         &self.contacts
+    }
+
+    /// How long (s) all steps so far have looked for contacts, by [`World::clock`]; 0 without one.
+    #[must_use]
+    pub fn query_time(&self) -> f64 {
+        self.query_time
     }
 
     /// Kinetic energy and that of gravity, of all that moves (µJ).
@@ -244,6 +253,10 @@ impl World {
             return Err(DynamicsError::Step(time));
         }
         let is_length = |x: f64| x.is_finite() && x > 0.0;
+        let is_thickness = |x: f64| x.is_finite() && x >= 0.0;
+        if let Some(k) = self.bodies.iter().position(|b| !is_thickness(b.dilation)) {
+            return Err(DynamicsError::Dilation { body: BodyId(k), dilation: self.bodies[k].dilation });
+        }
         match () {
             () if !s.gravity.iter().all(|x| x.is_finite()) => {
                 Err(DynamicsError::Setting("gravity is not finite"))
@@ -348,15 +361,20 @@ impl World {
     ) -> Result<Found, DynamicsError> {
         let mut found = Found { constraints: Vec::new(), smallest_gap: f64::INFINITY, is_hidden: false };
         self.contacts.clear();
+        let begin = self.clock.map(|clock| clock());
         for (k, pair) in self.pairs.iter_mut().enumerate() {
             let [a, b] = pair.bodies.map(|id| (&self.bodies[id.0].body, &poses[id.0]));
+            let [dilation_a, dilation_b] = pair.bodies.map(|id| self.bodies[id.0].dilation);
+            // Of the solids as they are: their layers meet while they are still apart.
+            let d_max = options.d_max + dilation_a + dilation_b;
             let [box_a, box_b] = [a, b].map(|(body, pose)| body.posed_bounds(pose));
             let apart = (box_a.min - box_b.max).sup(&(box_b.min - box_a.max)).max();
-            if apart > options.d_max {
+            if apart > d_max {
                 continue;
             }
             let named = |error| DynamicsError::Query { pair: pair.bodies, error };
-            let options = QueryOptions { penetration: options.d_max, ..*options };
+            let penetration = options.d_max;
+            let options = QueryOptions { d_max, dilation_a, dilation_b, penetration, ..*options };
             let shallow = self.settings.reach;
             found.is_hidden |= !pair.contacts.query_deep(a.1, b.1, &options, shallow).map_err(named)?;
             let lmds = pair.contacts.lmds();
@@ -370,12 +388,15 @@ impl World {
                 found.constraints.push(Constraint {
                     pair: k,
                     id: l.id,
-                    points: [l.point_a, l.point_b],
+                    points: [l.point_a + l.normal * dilation_a, l.point_b - l.normal * dilation_b],
                     normal: l.normal,
                     gap: l.gap,
                     at: at.cloned(),
                 });
             }
+        }
+        if let (Some(clock), Some(begin)) = (self.clock, begin) {
+            self.query_time += clock() - begin;
         }
         Ok(found)
     }

@@ -173,6 +173,28 @@ fn a_pin_strikes_the_bottom_of_its_bore_flat() {
     assert!(pin.velocity.norm() < 1e-3, "{}", pin.velocity);
 }
 
+/// A ball in a layer of 2 mm, on a floor with one of 0.5 mm: it rests higher by both, and rolls as the larger
+/// ball that it stands for.
+#[test]
+fn dilated_bodies_touch_where_their_layers_do() {
+    let ball = solid("ball");
+    let radius = 0.5 * (ball.bounds().max.z - ball.bounds().min.z);
+    let middle = nalgebra::center(&ball.bounds().min, &ball.bounds().max);
+    let start = Pose::translation(-5.0 - middle.x, -middle.y, 2.5 + radius + 1e-3 - middle.z);
+    let (mut world, id) = dropped("ball", start, Settings { friction: 0.5, ..Settings::default() });
+    world.body_mut(id).dilation = 2.0;
+    world.body_mut(BodyId(0)).dilation = 0.5;
+    world.body_mut(id).velocity = V3::new(50.0, 0.0, 0.0);
+    for k in 0..60 {
+        let report = world.step(1e-3).unwrap();
+        assert!(report.smallest_gap >= -1e-6 && !report.interferes && !report.unsolved, "{k}: {report:?}");
+    }
+    let body = world.body(id);
+    assert!((body.center().z - radius - 2.5).abs() < 2e-6, "{}", body.center());
+    let rolling = body.velocity.x / (radius + 2.0);
+    assert!(rolling > 1.0 && (body.spin.y / rolling - 1.0).abs() < 1e-6, "{} of {rolling}", body.spin);
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     assert!(RigidBody::of_density(solid("ball"), Pose::identity(), 0.0).is_err());
@@ -182,6 +204,11 @@ fn what_makes_no_sense_is_refused() {
     }
     world.settings.friction = -0.1;
     assert!(world.step(1e-3).unwrap_err().to_string().contains("friction"));
+    world.settings.friction = 0.0;
+    for dilation in [-0.1, f64::NAN, f64::INFINITY] {
+        world.body_mut(BodyId(1)).dilation = dilation;
+        assert!(world.step(1e-3).unwrap_err().to_string().contains("dilation of body 1"));
+    }
     let center: P3 = world.body(BodyId(1)).center();
     assert!(center.z > 40.0, "it moved");
 }

@@ -1,0 +1,126 @@
+//! Is a plug that was eroded and is dilated again (BREP 5.1.1) the plug that it was? Gaps and minima at the
+//! same poses, by where they are.
+//!
+//! ```text
+//! cargo run --profile dist -p feeler-benches --bin erosion \
+//!     -- s1.json s1-eroded.json RUN.csv [--every N]
+//! ```
+//!
+//! The second scenario names the dilation (`tools/models/make_eroded.py`). Poses are every Nth (20) of a
+//! run that `insertions --record` wrote. Minima within twice the clearance are asked of both, and matched
+//! by their footpoints on the receptacle.
+//!
+//! Exit status 1 where a minimum on a face of closed form of both has another gap by more than 1e-4 mm.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
+
+use feeler_benches::record::Recording;
+use feeler_benches::{Fallible, cpu_seconds, number_after, spread};
+use feeler_runtime::{ContactPair, FeatureKind, Lmd, QueryOptions};
+use feeler_tests::insertion::Insertion;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Largest difference (mm) of gaps on faces of closed form.
+const EQUAL: f64 = 1e-4;
+/// How far apart footpoints of one minimum are, in dilations: so far the point of a rounded edge moves.
+const SAME: f64 = 2.0;
+
+/// Minima of a kind.
+#[derive(Debug, Default)]
+struct Kind {
+    found: usize,
+    /// Gap of the dilated plug less that of the true one (mm).
+    differences: Vec<f64>,
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match run(&args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("{e}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(args: &[String]) -> Fallible<bool> {
+    let [true_file, eroded_file, run, ..] = args else {
+        return Err("give the scenario, the one of the eroded plug, and the table of a run".to_owned());
+    };
+    let load = |file: &String| Insertion::load(Path::new(file), feeler_import::DEFAULT_FLATNESS);
+    let (plug, eroded) = (load(true_file)?, load(eroded_file)?);
+    let steps = Recording::read(Path::new(run))?.steps;
+    let dilation_b = eroded.scenario.dilation;
+    let reach = plug.d_max();
+    let mut pairs = [&plug, &eroded].map(|i| ContactPair::new(i.a.0.clone(), i.b.0.clone()));
+    let options = [
+        QueryOptions::within(reach),
+        QueryOptions { dilation_b, ..QueryOptions::within(reach + dilation_b) },
+    ];
+    let mut kinds: [Kind; 3] = Default::default();
+    let (mut extra, mut counts, mut nearest) = (0, [0_usize; 2], Vec::new());
+    let mut times = [Vec::new(), Vec::new()];
+    let mut poses = 0;
+    for step in steps.iter().step_by(number_after(args, "--every").unwrap_or(20).max(1)) {
+        poses += 1;
+        for k in 0..2 {
+            let begin = cpu_seconds();
+            pairs[k].query(&plug.a.1, &step.pose, &options[k]).map_err(|e| e.to_string())?;
+            times[k].push(1e3 * (cpu_seconds() - begin));
+        }
+        let [all, other] =
+            [0, 1].map(|k| pairs[k].lmds().iter().filter(|l| l.gap <= reach).collect::<Vec<_>>());
+        counts = [counts[0] + all.len(), counts[1] + other.len()];
+        let least = |l: &[&Lmd]| l.iter().map(|l| l.gap).fold(f64::INFINITY, f64::min);
+        if least(&all).is_finite() && least(&other).is_finite() {
+            nearest.push(least(&other) - least(&all));
+        }
+        let mut taken = vec![false; other.len()];
+        let kind_of = |l: &Lmd| match l.feature_b.kind {
+            FeatureKind::Face => {
+                let surface = &plug.b.0.hierarchy().faces[l.feature_b.index as usize].surface;
+                usize::from(!surface.is_canonical())
+            }
+            FeatureKind::Edge | FeatureKind::Vertex => 2,
+        };
+        for l in all {
+            let kind = &mut kinds[kind_of(l)];
+            kind.found += 1;
+            let distance = |m: &Lmd| match m.feature_b.kind == l.feature_b.kind {
+                true => (m.point_a - l.point_a).norm(),
+                false => f64::INFINITY,
+            };
+            let same = (0..other.len())
+                .filter(|&k| {
+                    !taken[k]
+                        && distance(other[k]) < SAME * dilation_b
+                        && other[k].normal.dot(&l.normal) > 0.99
+                })
+                .min_by(|&j, &k| distance(other[j]).total_cmp(&distance(other[k])));
+            if let Some(k) = same {
+                taken[k] = true;
+                kind.differences.push(other[k].gap - l.gap);
+            }
+        }
+        extra += taken.iter().filter(|t| !**t).count();
+    }
+    println!("{}: eroded and dilated by {dilation_b} mm, {poses} poses, gaps up to {reach} mm", plug.name);
+    println!("minima of the plug where it  number  matched  gap differs by mm: median, largest");
+    let mut is_right = true;
+    for (k, name) in
+        ["is a face of closed form", "is a spline face", "is an edge or a vertex"].iter().enumerate()
+    {
+        let sizes: &mut Vec<f64> = &mut kinds[k].differences.iter().map(|d| d.abs()).collect();
+        let [median, _, most] = spread(sizes);
+        println!("{name:27}  {:6}  {:7}  {median:.2e}, {most:.2e}", kinds[k].found, sizes.len());
+        is_right &= k > 0 || most <= EQUAL;
+    }
+    let [low, high] = [f64::min, f64::max].map(|f| nearest.iter().copied().fold(0.0, f));
+    println!("minima: {} of the plug, {} of the dilated one, {extra} of them new", counts[0], counts[1]);
+    println!("smallest gap of a pose: {low:.2e} to {high:.2e} mm larger");
+    let [a, b] = times.each_mut().map(|t| spread(t));
+    println!("query ms, median and 95 %: {:.3}, {:.3} and dilated {:.3}, {:.3}", a[0], a[1], b[0], b[1]);
+    Ok(is_right)
+}

@@ -1,0 +1,203 @@
+//! Insertions step by step: as a table for figures, and as a trajectory that `feeler sweep` plays.
+
+use crate::Fallible;
+use feeler_geom::Pose;
+use feeler_geom::pose::{from_values, to_values};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// One step of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// At its end (s).
+    pub time: f64,
+    /// Phase of the scenario.
+    pub phase: String,
+    /// What it took (ms of computing: other work on the machine does not count).
+    pub step_ms: f64,
+    /// What finding contacts took of that (ms).
+    pub query_ms: f64,
+    /// How often contacts were asked for.
+    pub rounds: u32,
+    /// Minima that were found; of triangle meshes their contact points.
+    pub minima: usize,
+    /// Contacts that the solver got.
+    pub contacts: usize,
+    /// Smallest gap (mm); infinite where nothing is within reach. In Rapier at the start of the step, as the
+    /// minima and contacts.
+    pub smallest_gap: f64,
+    /// Of the plug, in the world.
+    pub pose: Pose,
+}
+
+/// A run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recording {
+    /// Its steps, in order.
+    pub steps: Vec<Step>,
+}
+
+const COLUMNS: &str =
+    "time_s,phase,step_ms,query_ms,rounds,minima,contacts,smallest_gap_mm,x,y,z,qx,qy,qz,qw";
+
+/// Time (s) between two poses of a trajectory that is played.
+const PLAYED: f64 = 0.01;
+
+impl Recording {
+    /// All steps, one a line: FOLDER/NAME.csv.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn write(&self, folder: &Path, name: &str) -> Fallible<()> {
+        put(folder, &format!("{name}.csv"), &self.csv())
+    }
+
+    /// The motion from where the file of the plug puts it, a pose each 10 ms: FOLDER/NAME.json.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn write_motion(&self, folder: &Path, name: &str, place: &Pose) -> Fallible<()> {
+        put(folder, &format!("{name}.json"), &self.trajectory(place))
+    }
+
+    fn csv(&self) -> String {
+        let mut out = format!("{COLUMNS}\n");
+        for s in &self.steps {
+            let gap = if s.smallest_gap.is_finite() { s.smallest_gap.to_string() } else { String::new() };
+            // Writing to a string cannot fail.
+            let _ = write!(
+                out,
+                "{:.6},{},{:.6},{:.6},{},{},{},{gap}",
+                s.time, s.phase, s.step_ms, s.query_ms, s.rounds, s.minima, s.contacts
+            );
+            for x in to_values(&s.pose) {
+                let _ = write!(out, ",{x}");
+            }
+            out.push('\n');
+        }
+        out
+    }
+
+    fn trajectory(&self, place: &Pose) -> String {
+        let back = place.inverse();
+        let mut due = f64::NEG_INFINITY;
+        let mut poses = Vec::new();
+        for s in &self.steps {
+            // Half a millisecond: times are sums of steps.
+            if s.time >= due - 5e-4 {
+                due = if due.is_finite() { due + PLAYED } else { s.time + PLAYED };
+                poses.push(to_values(&(s.pose * back)));
+            }
+        }
+        json!({ "unit": "mm", "dt": PLAYED, "poses_b": poses }).to_string()
+    }
+
+    /// Reads the table of a run.
+    ///
+    /// # Errors
+    /// What is no such table.
+    pub fn read(file: &Path) -> Fallible<Self> {
+        let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let mut lines = text.lines();
+        if lines.next() != Some(COLUMNS) {
+            return Err(format!("{}: not the table of a run (--record)", file.display()));
+        }
+        let step = |(k, line): (usize, &str)| {
+            step(line).ok_or_else(|| format!("{}: line {}: not a step of a run", file.display(), k + 2))
+        };
+        Ok(Self { steps: lines.enumerate().map(step).collect::<Fallible<_>>()? })
+    }
+
+    /// The steps of each phase, as half-open ranges of times (s).
+    #[must_use]
+    pub fn phases(&self) -> Vec<(String, f64, f64)> {
+        let mut out: Vec<(String, f64, f64)> = Vec::new();
+        let mut before = 0.0;
+        for s in &self.steps {
+            match out.last_mut() {
+                Some(last) if last.0 == s.phase => last.2 = s.time,
+                _ => out.push((s.phase.clone(), before, s.time)),
+            }
+            before = s.time;
+        }
+        out
+    }
+
+    /// The last step that ends at a time or before, and how many are before it.
+    #[must_use]
+    pub fn at(&self, time: f64) -> Option<usize> {
+        self.steps.iter().rposition(|s| s.time <= time + 1e-9)
+    }
+}
+
+fn put(folder: &Path, name: &str, text: &str) -> Fallible<()> {
+    let file = folder.join(name);
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, text));
+    written.map_err(|e| format!("{}: {e}", file.display()))
+}
+
+fn step(line: &str) -> Option<Step> {
+    let fields: Vec<&str> = line.split(',').collect();
+    let number = |k: usize| fields.get(k)?.parse::<f64>().ok();
+    let mut values = [0.0; 7];
+    for (k, v) in values.iter_mut().enumerate() {
+        *v = number(8 + k)?;
+    }
+    Some(Step {
+        time: number(0)?,
+        phase: (*fields.get(1)?).to_owned(),
+        step_ms: number(2)?,
+        query_ms: number(3)?,
+        rounds: fields.get(4)?.parse().ok()?,
+        minima: fields.get(5)?.parse().ok()?,
+        contacts: fields.get(6)?.parse().ok()?,
+        smallest_gap: number(7).unwrap_or(f64::INFINITY),
+        pose: from_values(&values).ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run() -> Recording {
+        let step = |k: u32| Step {
+            time: f64::from(k + 1) / 1_000.0,
+            phase: if k < 30 { "approach" } else { "inplace" }.to_owned(),
+            step_ms: 0.25,
+            query_ms: 0.125,
+            rounds: 2,
+            minima: k as usize,
+            contacts: 1,
+            smallest_gap: if k == 0 { f64::INFINITY } else { 1.0 / f64::from(k) },
+            pose: Pose::translation(0.0, 0.0, 0.1 * f64::from(k)),
+        };
+        Recording { steps: (0..50).map(step).collect() }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        run().write(folder.path(), "run-0.5").unwrap();
+        run().write_motion(folder.path(), "run-0.5", &Pose::identity()).unwrap();
+        let read = Recording::read(&folder.path().join("run-0.5.csv")).unwrap();
+        assert_eq!(read, run());
+        assert!(Recording::read(&folder.path().join("run-0.5.json")).unwrap_err().contains("not the table"));
+        assert_eq!(read.phases(), [("approach".to_owned(), 0.0, 0.03), ("inplace".to_owned(), 0.03, 0.05)]);
+        assert_eq!(read.at(0.0305), Some(29));
+        assert_eq!(read.at(0.0), None);
+    }
+
+    /// A plug that its file puts elsewhere is moved from there.
+    #[test]
+    fn what_is_played_is_the_motion_from_the_place_in_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Pose::translation(5.0, 0.0, 0.0);
+        run().write_motion(folder.path(), "run", &place).unwrap();
+        let played = feeler_cli::trajectory::read(&folder.path().join("run.json")).unwrap();
+        assert_eq!((played.b.len(), played.dt), (5, Some(0.01)));
+        let at = played.b[4] * place;
+        assert!((at.translation.vector - run().steps[40].pose.translation.vector).norm() < 1e-12, "{at}");
+    }
+}
