@@ -8,7 +8,7 @@ use crate::error::query;
 use crate::model::Body;
 use crate::pose;
 use feeler::nalgebra::{Matrix3, Rotation3, Translation3, UnitQuaternion};
-use feeler::{ContactPair, LastingContacts, Pose};
+use feeler::{ContactPair, LastingContact, LastingContacts, Pose};
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -39,6 +39,12 @@ const METRES: f64 = 1e-3;
 
 /// A time that is so many steps after the last one is another motion's, or contacts were not asked for.
 const LEAP: f64 = 1.5;
+
+/// Depth (mm) that contacts which are open would reach within the step from which on they are given as closed.
+const STRIKE: f64 = 1e-3;
+
+/// How far (m) they are given as closed then: enough to act.
+const CLOSED: f64 = 1e-12;
 
 /// States of two geoms are looked through when there are so many, for those of data that are gone.
 const MANY: usize = 256;
@@ -248,7 +254,9 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
     }
     let all = lasting.contacts();
     chosen.clear();
-    chosen.extend((0..all.len()).filter(|&k| all[k].gap * METRES <= margin));
+    // Contacts act from the margin on: what strikes within the step would be in by then.
+    let strikes = |c: &LastingContact| c.gap_ahead < -STRIKE;
+    chosen.extend((0..all.len()).filter(|&k| all[k].gap * METRES <= margin || strikes(&all[k])));
     if chosen.len() > out.len() {
         chosen.sort_unstable_by(|&x, &y| all[x].gap.total_cmp(&all[y].gap).then(x.cmp(&y)));
         chosen.truncate(out.len());
@@ -257,7 +265,7 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
     for (place, c) in out.iter_mut().zip(chosen.iter().map(|&k| &all[k])) {
         let middle = feeler::nalgebra::center(&(pose_a * c.local_a), &(pose_b * c.local_b)) * METRES;
         *place = PreContact {
-            dist: c.gap * METRES,
+            dist: if strikes(c) { (c.gap * METRES).min(margin - CLOSED) } else { c.gap * METRES },
             pos: middle.into(),
             normal: (pose_a * c.normal).into(),
             tangent: [0.0; 3],

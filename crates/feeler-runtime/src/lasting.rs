@@ -5,7 +5,7 @@ mod predict;
 use crate::{ContactPair, FeatureKind, Lmd, QueryError, QueryOptions, Status, load_bearing};
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::UnitQuaternion;
-use predict::{Displacement, Held, Mobility, Row};
+use predict::{Displacement, Held, Loads, Mobility, Row};
 use std::sync::Arc;
 
 /// A contact of a [`LastingContacts`].
@@ -23,8 +23,8 @@ pub struct LastingContact {
     pub gap: f64,
     /// Features of A and of B.
     pub features: [(FeatureKind, u32); 2],
-    /// The gap that it would have at the next query if the solids went on as since the last one, through one
-    /// another.
+    /// The gap that it would have at the next query without itself: if the solids went on as since the last
+    /// one, went on to get faster, or were turned by the other contacts, whichever is least.
     pub gap_ahead: f64,
     /// Whether the last query has found it; else it is remembered or predicted.
     pub is_found: bool,
@@ -66,10 +66,12 @@ pub struct LastingContacts {
     pose_ab: Option<Pose>,
     /// What led there from the one before.
     motion: Displacement,
+    /// How that differs from the one before.
+    change: Displacement,
     /// What contacts were predicted to leave of it.
     held: Option<Displacement>,
     rows: Vec<Row>,
-    loads: Vec<f64>,
+    loads: Loads,
     predicted: Vec<Predicted>,
     /// The same bodies, asked at predicted poses: it keeps what it knows of those.
     ahead: Option<Box<ContactPair>>,
@@ -114,9 +116,10 @@ impl LastingContacts {
             found: Vec::new(),
             pose_ab: None,
             motion: Displacement::zero(),
+            change: Displacement::zero(),
             held: None,
             rows: Vec::new(),
-            loads: Vec::new(),
+            loads: Loads::default(),
             predicted: Vec::new(),
             ahead: None,
         }
@@ -137,6 +140,7 @@ impl LastingContacts {
 
     fn clear_motion(&mut self) {
         self.motion = Displacement::zero();
+        self.change = Displacement::zero();
         self.held = None;
     }
 
@@ -174,16 +178,24 @@ impl LastingContacts {
         match self.pose_ab.replace(*now) {
             // Asked again where it stands: it goes on as it did.
             Some(before) if before == *now => {}
-            Some(before) => self.motion = mobility.between(&before, now),
+            Some(before) => {
+                let motion = mobility.between(&before, now);
+                self.change = motion.minus(&self.motion);
+                self.motion = motion;
+            }
             None => self.clear_motion(),
         }
-        let ahead = mobility.moved(now, &self.motion);
+        let radius = pair.body_a().size().min(pair.body_b().size());
+        // What falls goes faster and faster; a blow does not go on.
+        let is_smooth = self.change.reach(radius) <= self.motion.reach(radius);
+        let faster = if is_smooth { self.motion.plus(&self.change) } else { self.motion };
+        let ahead = [self.motion, faster].map(|d| mobility.moved(now, &d));
+        let gap_ahead = |c: &LastingContact| c.gap_at(&ahead[0]).min(c.gap_at(&ahead[1]));
         for c in &mut self.contacts {
-            c.gap_ahead = c.gap_at(&ahead);
+            c.gap_ahead = gap_ahead(c);
         }
         // After a blow velocities are no longer what displacements were: they are those that it has left.
         let motions = [Some(self.motion), self.held.take()];
-        let radius = pair.body_a().size().min(pair.body_b().size());
         let is_of = |p: &ContactPair| {
             Arc::ptr_eq(p.body_a(), pair.body_a()) && Arc::ptr_eq(p.body_b(), pair.body_b())
         };
@@ -204,7 +216,7 @@ impl LastingContacts {
         for p in self.predicted.drain(..).take(PREDICTED) {
             // It is no minimum yet, and not closed: else the query at this pose would have found it.
             let gap = p.contact.gap_at(now).max(0.0);
-            let gap_ahead = p.contact.gap_at(&ahead);
+            let gap_ahead = gap_ahead(&p.contact).min(p.contact.gap_ahead);
             let number = self.next;
             self.next += 1;
             self.contacts.push(LastingContact { number, gap, gap_ahead, is_found: false, ..p.contact });
@@ -261,6 +273,12 @@ impl LastingContacts {
             if !is_new {
                 break;
             }
+        }
+        // Rows are those of the last solution: contacts that were found after it come behind them.
+        let known = self.contacts.iter_mut();
+        let all = known.chain(self.predicted.iter_mut().map(|p| &mut p.contact));
+        for ((c, row), opened) in all.zip(&self.rows).zip(&self.loads.opened) {
+            c.gap_ahead = c.gap_ahead.min(row.gap_after(&held.moved) - opened);
         }
         Ok(held)
     }
@@ -320,6 +338,7 @@ impl Clone for LastingContacts {
             next: self.next,
             pose_ab: self.pose_ab,
             motion: self.motion,
+            change: self.change,
             held: self.held,
             ..Self::new(0.0)
         }

@@ -42,6 +42,15 @@ pub(super) struct Row {
     pub gap: f64,
 }
 
+/// What contacts carry in a prediction.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Loads {
+    /// In the last part.
+    part: Vec<f64>,
+    /// By how much (mm) each contact has kept its own gap open, over all parts.
+    pub opened: Vec<f64>,
+}
+
 /// Parts of a step.
 const PARTS: u32 = 8;
 const PART: f64 = 1.0 / 8.0;
@@ -103,13 +112,23 @@ impl Mobility {
 
     /// Where the free displacement leads when contacts keep their gaps open, and what it is after that: blows
     /// come one after the other, and each changes what the next ones are.
-    pub(super) fn held(&self, free: &Displacement, rows: &[Row], loads: &mut Vec<f64>) -> Held {
+    pub(super) fn held(&self, free: &Displacement, rows: &[Row], loads: &mut Loads) -> Held {
         let mut held = Held { moved: Displacement::zero(), velocity: *free };
+        loads.opened.clear();
+        loads.opened.resize(rows.len(), 0.0);
         for _ in 0..PARTS {
-            self.part(&mut held.velocity, &held.moved, rows, loads);
+            self.part(&mut held.velocity, &held.moved, rows, &mut loads.part);
             held.moved = held.moved.plus(&held.velocity.times(PART));
+            for ((row, load), opened) in rows.iter().zip(&loads.part).zip(&mut loads.opened) {
+                *opened += PART * load * self.yielding(row);
+            }
         }
         held
+    }
+
+    /// By how much a load opens its own gap.
+    fn yielding(&self, row: &Row) -> f64 {
+        self.lightness + row.lever.dot(&(self.softness * row.lever))
     }
 
     /// Of all velocities that keep gaps open for a part of the step, those nearest in kinetic energy.
@@ -120,7 +139,7 @@ impl Mobility {
             let mut change = 0.0_f64;
             for (row, load) in rows.iter().zip(loads.iter_mut()) {
                 let push = self.softness * row.lever;
-                let yielding = self.lightness + row.lever.dot(&push);
+                let yielding = self.yielding(row);
                 let gap = row.gap_after(moved) / PART + row.rate(v);
                 let more = (-gap / yielding).max(-*load);
                 *load += more;
@@ -137,7 +156,7 @@ impl Mobility {
 
 impl Row {
     /// The gap (mm) after a displacement.
-    fn gap_after(&self, d: &Displacement) -> f64 {
+    pub(super) fn gap_after(&self, d: &Displacement) -> f64 {
         self.gap + self.rate(d)
     }
 
@@ -153,7 +172,8 @@ impl Displacement {
         Self { shift: V3::zeros(), spin: V3::zeros() }
     }
 
-    fn plus(&self, other: &Self) -> Self {
+    /// Sum of two displacements.
+    pub(super) fn plus(&self, other: &Self) -> Self {
         Self { shift: self.shift + other.shift, spin: self.spin + other.spin }
     }
 
@@ -196,13 +216,16 @@ mod tests {
         let at = Displacement::zero();
         let free = Displacement { shift: V3::new(0.0, 0.0, -0.4), spin: V3::zeros() };
         let near = bar.row(&V3::z(), &P3::new(10.0, 0.0, 0.0), 0.0, &at);
-        let held = bar.held(&free, &[near], &mut Vec::new());
+        let mut loads = Loads::default();
+        let held = bar.held(&free, &[near], &mut loads);
+        // Without the contact the end would have gone on.
+        assert!((near.gap_after(&held.moved) - loads.opened[0] + 0.4).abs() < 1e-6, "{loads:?}");
         assert!((held.velocity.shift.z + 0.3).abs() < 1e-6, "{held:?}");
         assert!((held.velocity.spin.y + 0.03).abs() < 1e-7, "{held:?}");
         assert!((held.moved.shift.z + 0.3).abs() < 1e-6, "{held:?}");
         // With the other end told, it stops.
         let far = bar.row(&V3::z(), &P3::new(-10.0, 0.0, 0.0), 0.1, &at);
-        let held = bar.held(&free, &[near, far], &mut Vec::new());
+        let held = bar.held(&free, &[near, far], &mut Loads::default());
         assert!(far.gap_after(&held.moved) > -1e-6 && near.gap_after(&held.moved) > -1e-6, "{held:?}");
         assert!(energy(&bar, &held.velocity) < 1e-3 * energy(&bar, &free), "{held:?}");
     }
@@ -235,7 +258,7 @@ mod tests {
     #[test]
     fn contacts_take_energy_and_hold() {
         let mut random = rand::rngs::SmallRng::seed_from_u64(7);
-        let mut loads = Vec::new();
+        let mut loads = Loads::default();
         for case in 0..500 {
             let mut any = |size: f64| V3::from_fn(|_, _| random.random_range(-size..size));
             let bar = bar();
