@@ -116,11 +116,13 @@ impl Mobility {
         let mut held = Held { moved: Displacement::zero(), velocity: *free };
         loads.opened.clear();
         loads.opened.resize(rows.len(), 0.0);
-        for _ in 0..PARTS {
+        for k in 0..PARTS {
             self.part(&mut held.velocity, &held.moved, rows, &mut loads.part);
             held.moved = held.moved.plus(&held.velocity.times(PART));
+            // What a load makes of the velocity stays for the rest of the step.
+            let rest = PART * f64::from(PARTS - k);
             for ((row, load), opened) in rows.iter().zip(&loads.part).zip(&mut loads.opened) {
-                *opened += PART * load * self.yielding(row);
+                *opened += rest * load * self.yielding(row);
             }
         }
         held
