@@ -1,4 +1,4 @@
-//! What exact contacts cost in a step of Rapier beside the query and the solver.
+//! What exact contacts cost in a step of Rapier beside `LastingContacts::ask` and the solver.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin overhead -- [SCENARIO.json...] [--held SECONDS]

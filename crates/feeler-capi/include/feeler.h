@@ -226,12 +226,14 @@ typedef struct FeelerLastingContact {
   uint64_t number;
   /*
    Signed distance of the footpoints along the normal. May be more than the smallest distance nearby,
-   less by no more than 1e-4 mm.
+   less by no more than 1e-4 mm; that of a predicted one is along the normal that it will have, and may
+   be beyond the reach.
    */
   double gap;
   /*
-   The gap at the next query if the bodies went on as since the last one, through one another: for
-   engines that let contacts act only once they are closed.
+   The least gap at the next query without this contact: bodies go on as since the last one, or get
+   faster as they did, or are turned by the other contacts. For engines that let contacts act only once
+   they are closed.
    */
   double gap_ahead;
   /*

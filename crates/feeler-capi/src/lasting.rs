@@ -29,10 +29,12 @@ pub struct FeelerLastingContact {
     /// impulses and the like that an engine keeps.
     pub number: u64,
     /// Signed distance of the footpoints along the normal. May be more than the smallest distance nearby,
-    /// less by no more than 1e-4 mm.
+    /// less by no more than 1e-4 mm; that of a predicted one is along the normal that it will have, and may
+    /// be beyond the reach.
     pub gap: f64,
-    /// The gap at the next query if the bodies went on as since the last one, through one another: for
-    /// engines that let contacts act only once they are closed.
+    /// The least gap at the next query without this contact: bodies go on as since the last one, or get
+    /// faster as they did, or are turned by the other contacts. For engines that let contacts act only once
+    /// they are closed.
     pub gap_ahead: f64,
     /// Footpoint on A, world.
     pub point_a: [f64; 3],
@@ -227,7 +229,8 @@ impl FeelerLasting {
     }
 
     fn records(&self) -> impl ExactSizeIterator<Item = FeelerLastingContact> {
-        self.contacts.contacts().iter().map(|c| self.record(c))
+        let contacts = if self.broken { &[] } else { self.contacts.contacts() };
+        contacts.iter().map(|c| self.record(c))
     }
 
     fn record(&self, c: &LastingContact) -> FeelerLastingContact {

@@ -136,7 +136,8 @@ impl World {
         &mut self.bodies[id.0]
     }
 
-    /// Contacts at the end of the last step, with their bodies; of conformal sets the samples that carry loads.
+    /// Contacts at the end of the last step, with their bodies; of conformal sets the samples that carry
+    /// loads.
     #[must_use]
     pub fn contacts(&self) -> &[([BodyId; 2], Lmd)] {
         &self.contacts

@@ -40,7 +40,8 @@ const METRES: f64 = 1e-3;
 /// A time that is so many steps after the last one is another motion's, or contacts were not asked for.
 const LEAP: f64 = 1.5;
 
-/// Depth (mm) that contacts which are open would reach within the step from which on they are given as closed.
+/// Depth (mm) that contacts which are open would reach within the step from which on they are given as
+/// closed.
 const STRIKE: f64 = 1e-3;
 
 /// How far (m) they are given as closed then: enough to act.
@@ -105,6 +106,8 @@ struct State {
     /// Of the model: another one may be given the address of an old one's data.
     registered: Arc<Registered>,
     time: f64,
+    /// Of the geoms in the last call.
+    poses: [Pose; 2],
     /// Places of contacts, while some are chosen.
     chosen: Vec<usize>,
 }
@@ -140,6 +143,7 @@ impl State {
             lasting: LastingContacts::new(size),
             registered: registered.clone(),
             time,
+            poses: [Pose::identity(); 2],
             chosen: Vec::new(),
         }
     }
@@ -244,11 +248,16 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
         // Another motion has begun: it must not depend on the last one.
         *state = State::new(registered, geoms, time);
     }
-    let State { pair, lasting, time: last, chosen, .. } = &mut *state;
-    *last = time;
+    let State { pair, lasting, time: last, poses: stood, chosen, .. } = &mut *state;
+    // Where no time has passed, a pose that differs was set: nothing has moved there.
+    let is_set = std::mem::replace(last, time) >= time && *stood != poses;
+    *stood = poses;
     let frames = geoms.map(|g| registered.geoms[&g].frame);
     let [pose_a, pose_b] = [poses[0] * frames[0], poses[1] * frames[1]];
     let reach = (margin / METRES).max(registered.reach);
+    if is_set {
+        lasting.halt();
+    }
     if lasting.ask(pair, &pose_a, &pose_b, reach, registered.depth).is_err() {
         return 0;
     }
@@ -258,7 +267,8 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
     let strikes = |c: &LastingContact| c.gap_ahead < -STRIKE;
     chosen.extend((0..all.len()).filter(|&k| all[k].gap * METRES <= margin || strikes(&all[k])));
     if chosen.len() > out.len() {
-        chosen.sort_unstable_by(|&x, &y| all[x].gap.total_cmp(&all[y].gap).then(x.cmp(&y)));
+        let worst = |k: usize| all[k].gap.min(all[k].gap_ahead);
+        chosen.sort_unstable_by(|&x, &y| worst(x).total_cmp(&worst(y)).then(x.cmp(&y)));
         chosen.truncate(out.len());
         chosen.sort_unstable();
     }

@@ -19,12 +19,14 @@ pub struct LastingContact {
     pub local_b: P3,
     /// A's outward direction there, in A's own coordinates.
     pub normal: V3,
-    /// Gap (mm) between the footpoints along the normal, less the dilations.
+    /// Gap (mm) between the footpoints along the normal, less the dilations. Of a predicted contact the
+    /// normal is the one that it will have, and the gap may be beyond the reach.
     pub gap: f64,
     /// Features of A and of B.
     pub features: [(FeatureKind, u32); 2],
     /// The gap that it would have at the next query without itself: if the solids went on as since the last
-    /// one, went on to get faster, or were turned by the other contacts, whichever is least.
+    /// one, went on to get faster as they did, or were turned by the other contacts, whichever is least.
+    /// After [`LastingContacts::update`] alone: the gap.
     pub gap_ahead: f64,
     /// Whether the last query has found it; else it is remembered or predicted.
     pub is_found: bool,
@@ -54,7 +56,8 @@ pub struct LastingContact {
 /// and what that meets is no minimum before. So [`LastingContacts::ask`] lets the solids go on as they have
 /// moved since the last query, held by the contacts that it has found, and asks the pair there: contacts that
 /// are closed there, although the found ones are open, are added with the gaps that they have now. They are
-/// the more complete the more evenly a solver steps; at rest nothing is predicted.
+/// the more complete the more evenly a solver steps; at rest nothing is predicted. The lighter solid, for one
+/// density, is taken to be the one that moves.
 #[derive(Debug)]
 pub struct LastingContacts {
     slip: f64,
@@ -68,8 +71,10 @@ pub struct LastingContacts {
     motion: Displacement,
     /// How that differs from the one before.
     change: Displacement,
-    /// What contacts were predicted to leave of it.
+    /// What contacts were predicted to leave of the motion, at the last pose.
     held: Option<Displacement>,
+    /// The same at the pose before: what began the motion.
+    began: Option<Displacement>,
     rows: Vec<Row>,
     loads: Loads,
     predicted: Vec<Predicted>,
@@ -118,6 +123,7 @@ impl LastingContacts {
             motion: Displacement::zero(),
             change: Displacement::zero(),
             held: None,
+            began: None,
             rows: Vec::new(),
             loads: Loads::default(),
             predicted: Vec::new(),
@@ -134,6 +140,14 @@ impl LastingContacts {
     /// Forgets all: the next query begins a new motion.
     pub fn clear(&mut self) {
         self.contacts.clear();
+        self.halt();
+        if let Some(pair) = &mut self.ahead {
+            pair.forget();
+        }
+    }
+
+    /// Forgets how the solids have moved, and keeps the contacts: they were set where they are.
+    pub fn halt(&mut self) {
         self.pose_ab = None;
         self.clear_motion();
     }
@@ -141,7 +155,7 @@ impl LastingContacts {
     fn clear_motion(&mut self) {
         self.motion = Displacement::zero();
         self.change = Displacement::zero();
-        self.held = None;
+        (self.held, self.began) = (None, None);
     }
 
     /// Asks a pair for its contacts within `reach` (mm), and down to `depth` where the solids are in one
@@ -175,17 +189,19 @@ impl LastingContacts {
     /// Adds contacts that are closed one step on.
     fn predict(&mut self, pair: &ContactPair, now: &Pose, options: &QueryOptions) -> Result<(), QueryError> {
         let mobility = Mobility::new(pair.body_a(), pair.body_b(), now);
-        match self.pose_ab.replace(*now) {
+        let radius = pair.body_a().size().min(pair.body_b().size());
+        let motion = self.pose_ab.map(|before| mobility.between(&before, now));
+        match motion.filter(|motion| motion.reach(radius) <= JUMP * options.d_max) {
             // Asked again where it stands: it goes on as it did.
-            Some(before) if before == *now => {}
-            Some(before) => {
-                let motion = mobility.between(&before, now);
+            Some(_) if self.pose_ab == Some(*now) => self.held = None,
+            Some(motion) => {
                 self.change = motion.minus(&self.motion);
                 self.motion = motion;
+                self.began = self.held.take();
             }
             None => self.clear_motion(),
         }
-        let radius = pair.body_a().size().min(pair.body_b().size());
+        self.pose_ab = Some(*now);
         // What falls goes faster and faster; a blow does not go on.
         let is_smooth = self.change.reach(radius) <= self.motion.reach(radius);
         let faster = if is_smooth { self.motion.plus(&self.change) } else { self.motion };
@@ -195,24 +211,27 @@ impl LastingContacts {
             c.gap_ahead = gap_ahead(c);
         }
         // After a blow velocities are no longer what displacements were: they are those that it has left.
-        let motions = [Some(self.motion), self.held.take()];
+        let motions = [Some(self.motion), self.began];
         let is_of = |p: &ContactPair| {
             Arc::ptr_eq(p.body_a(), pair.body_a()) && Arc::ptr_eq(p.body_b(), pair.body_b())
         };
-        let known = self.ahead.take().filter(|p| is_of(p));
-        let mut asked =
-            known.unwrap_or_else(|| Box::new(ContactPair::new(pair.body_a().clone(), pair.body_b().clone())));
+        let mut asked = self.ahead.take().filter(|p| is_of(p));
         self.predicted.clear();
         for free in motions.into_iter().flatten() {
             let reach = free.reach(radius);
             if !self.contacts.is_empty() && STILL < reach && reach <= JUMP * options.d_max {
-                let held = self.ask_ahead(&mut asked, now, &mobility, &free, options)?;
+                let fresh = || Box::new(ContactPair::new(pair.body_a().clone(), pair.body_b().clone()));
+                let asked = asked.get_or_insert_with(fresh);
+                let held = self.ask_ahead(asked, now, &mobility, &free, options)?;
                 let is_other = held.velocity.minus(&free).reach(radius) > STILL;
                 self.held = self.held.or(is_other.then_some(held.velocity));
             }
         }
-        self.ahead = Some(asked);
-        self.predicted.sort_by(|p, q| p.contact.gap.total_cmp(&q.contact.gap));
+        self.ahead = asked;
+        let depth = |p: &Predicted| p.contact.gap;
+        let features = |p: &Predicted| p.contact.features;
+        self.predicted
+            .sort_unstable_by(|p, q| depth(p).total_cmp(&depth(q)).then(features(p).cmp(&features(q))));
         for p in self.predicted.drain(..).take(PREDICTED) {
             // It is no minimum yet, and not closed: else the query at this pose would have found it.
             let gap = p.contact.gap_at(now).max(0.0);
@@ -340,6 +359,7 @@ impl Clone for LastingContacts {
             motion: self.motion,
             change: self.change,
             held: self.held,
+            began: self.began,
             ..Self::new(0.0)
         }
     }
@@ -392,6 +412,7 @@ impl LastingContact {
         let along = between.dot(&self.normal);
         let slid = (between - self.normal * along).norm();
         self.gap = along - self.dilation;
+        self.gap_ahead = self.gap;
         let error = slid * (0.5 * self.bend * slid + pose_ab.rotation.angle_to(&self.rotation));
         slid <= slip && error <= ERROR && self.gap <= reach
     }

@@ -13,14 +13,17 @@ const FLAT_DIRECTIONS: u32 = 12;
 /// How much the directions are turned out of the axes: along these the corners of parts would tie.
 const SKEW: [f64; 2] = [0.137, 0.071];
 
-/// How far places in one plane, or on one line, are off it, as a part of how far they are apart; and the angle
-/// (rad) between normals that are one.
+/// How far places in one plane, or on one line, are off it, as a part of how far they are apart; and the
+/// angle (rad) between normals that are one.
 const FLAT: f64 = 1e-5;
+
+/// The same (mm) for places that are hardly apart.
+const ROUNDING: f64 = 1e-9;
 
 /// Puts the places, in `lmds`, of those contacts into `chosen` that carry the loads, ascending: all minima
 /// but quasi-LMDs, and of the samples of conformal sets those that reach farthest in any of some directions
-/// of A: the 2 ends of a set along a line, at most 12 of a set in a plane, at most 26 of any other. Sets in
-/// one plane that have its normal count as one, whatever features they are between.
+/// of A: the 2 ends of a set along a line, at most 12 of a set in a plane, at most 26 of any other. Sets
+/// whose sides lie in one plane each, with its normal, count as one, whatever features they are between.
 ///
 /// Of flat sets the gap changes linearly from place to place: the others stay open when the corners do, up to
 /// what a rounded outline bulges between two of the directions. What solids do next shows in the next query.
@@ -65,25 +68,30 @@ fn features(lmd: &Lmd) -> [(FeatureKind, u32); 2] {
     [feature(&lmd.feature_a), feature(&lmd.feature_b)]
 }
 
-/// The plane of a set (world).
+/// The planes of A's and of B's side of a set (world).
 #[derive(Clone, Copy, Debug)]
 struct Level {
     normal: V3,
-    place: P3,
+    places: [P3; 2],
 }
 
 impl Level {
-    /// None where a sample is off the plane of the first one.
+    /// None where a sample is off the planes of the first one.
     fn of(lmds: &[Lmd], set: &[usize]) -> Option<Self> {
-        let plane = |k: usize| Self { normal: lmds[k].normal, place: lmds[k].point_a };
+        let plane = |k: usize| {
+            let l: &Lmd = &lmds[k];
+            Self { normal: l.normal, places: [l.point_a, l.point_b] }
+        };
         let first = plane(*set.first()?);
         set.iter().all(|&k| first.is_one_with(&plane(k))).then_some(first)
     }
 
     fn is_one_with(&self, other: &Self) -> bool {
-        let between = other.place - self.place;
-        (self.normal - other.normal).norm() <= FLAT
-            && between.dot(&self.normal).abs() <= FLAT * between.norm()
+        let is_level = |side: usize| {
+            let between = other.places[side] - self.places[side];
+            between.dot(&self.normal).abs() <= FLAT * between.norm() + ROUNDING
+        };
+        (self.normal - other.normal).norm() <= FLAT && is_level(0) && is_level(1)
     }
 }
 
@@ -123,7 +131,7 @@ impl Outermost {
         }
         // Which side it is seen from must not depend on where it begins.
         let normal = across.normalize();
-        let normal = if normal.sum() < 0.0 { -normal } else { normal };
+        let normal = if normal[normal.iamax()] < 0.0 { -normal } else { normal };
         if (0..n).all(|i| normal.dot(&(place(i) - start)).abs() <= FLAT * chord.norm()) {
             let (x, y) = complete_basis(&normal);
             let at = |k: u32| {
@@ -208,6 +216,24 @@ mod tests {
         let corner = |k: &&usize| lmds[**k].local_a.coords.xy().abs().min() > 14.0;
         let (above, level): (Vec<_>, Vec<_>) = kept.iter().partition(|k| lmds[**k].local_a.z > 0.5);
         assert!(above.len() == 2 && level.len() == 4 && level.iter().all(|k| corner(&k)), "{kept:?}");
+    }
+
+    /// A pad of B that touches a flat face, and a ring around it that does not yet.
+    #[test]
+    fn sets_of_other_gaps_are_others() {
+        let ring = |face: u32, radius: f64, gap: f64| {
+            (0..24).map(move |k| {
+                let angle = TAU * f64::from(k) / 24.0;
+                let p = P3::new(radius * math::cos(angle), radius * math::sin(angle), 0.0);
+                let raised = p + V3::z() * gap;
+                let lmd = Lmd::plain(LmdClass::Conformal, face, p);
+                Lmd { gap, distance: gap, point_b: raised, local_b: raised, ..lmd }
+            })
+        };
+        let lmds: Vec<Lmd> = ring(0, 5.0, -0.001).chain(ring(1, 10.0, 0.2)).collect();
+        let kept = chosen(&lmds);
+        assert!(kept.iter().filter(|k| **k < 24).count() >= 8, "{kept:?}");
+        assert!(kept.iter().filter(|k| **k >= 24).count() >= 8, "{kept:?}");
     }
 
     /// Of a disc with samples everywhere: few are kept, all of its rim, and they go all round.

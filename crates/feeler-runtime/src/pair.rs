@@ -366,7 +366,8 @@ impl ContactPair {
 
     /// How far (mm) samples of conformal sets of the last query may stay behind the hulls of their sets: no
     /// corner of a set is farther from one of its samples. 0 unless a set has more corners than samples are
-    /// kept, which are 32 without [`QueryOptions::conformal_spacing`]. Sets of splines, whose corners are not
+    /// kept, which are 32 without [`QueryOptions::conformal_spacing`]; 0 with [`QueryOptions::load_bearing`],
+    /// which keeps few on purpose. Sets of splines, whose corners are not
     /// known, do not count.
     #[must_use]
     pub fn conformal_loss(&self) -> f64 {

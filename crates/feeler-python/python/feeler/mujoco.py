@@ -93,8 +93,10 @@ def _offsets(mujoco: _Module, model: MjModel) -> list[int]:
     data.time = 0.7182818284590452
     time = find(data._address, int(_np.float64(data.time).view(_np.uint64)))
     length, model.opt.timestep = model.opt.timestep, 0.0577215664901532
-    step = find(model._address, int(_np.float64(model.opt.timestep).view(_np.uint64)))
-    model.opt.timestep = length
+    try:
+        step = find(model._address, int(_np.float64(model.opt.timestep).view(_np.uint64)))
+    finally:
+        model.opt.timestep = length
     return [time, find(data._address, xpos), find(data._address, xmat), step]
 
 

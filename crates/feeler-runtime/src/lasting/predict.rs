@@ -47,13 +47,14 @@ pub(super) struct Row {
 pub(super) struct Loads {
     /// In the last part.
     part: Vec<f64>,
-    /// By how much (mm) each contact has kept its own gap open, over all parts.
+    /// By how much (mm) each contact has kept its own gap open at the end of the step.
     pub opened: Vec<f64>,
 }
 
 /// Parts of a step.
 const PARTS: u32 = 8;
-const PART: f64 = 1.0 / 8.0;
+/// The same as a part of the step.
+const PART: f64 = 0.125;
 /// Sweeps of the solver at most.
 const SWEEPS: u32 = 256;
 /// Change of a sweep (mm) that ends it. Predictions need no more: what they miss, the next step shows.
@@ -210,8 +211,8 @@ mod tests {
         0.5 * (d.shift.norm_squared() / mobility.lightness + d.spin.dot(&(inertia * d.spin)))
     }
 
-    /// It falls flat and strikes with one end, 0.1 mm before the other: a bar that is struck at the end, whose
-    /// centre goes on at 3/4 of its speed and whose other end at 3/2 of it.
+    /// It falls flat and strikes with one end, 0.1 mm before the other: a bar that is struck at the end,
+    /// whose centre goes on at 3/4 of its speed and whose other end at 3/2 of it.
     #[test]
     fn a_bar_struck_at_one_end_turns_down_the_other() {
         let bar = bar();

@@ -1,0 +1,55 @@
+//! Mechanisms with round parts: a pin that rolls or slides in a race.
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use feeler_dynamics::{RigidBody, Settings, World};
+use feeler_geom::{Pose, V3, math};
+use feeler_runtime::Body;
+use std::f64::consts::TAU;
+use std::path::Path;
+use std::sync::Arc;
+
+const STEEL: f64 = 7_850.0;
+
+fn solid(name: &str) -> Arc<Body> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../data/{name}.step"));
+    Arc::new(Body::from_model(&feeler_import::prepare_step(&file).unwrap(), 0).unwrap())
+}
+
+/// The centre of a pin in a race goes to and fro like a pendulum; one that rolls has half its mass more to
+/// move.
+#[test]
+fn a_pin_rolls_or_slides_in_a_race() {
+    let (length, released) = (14.0 - 9.95, 0.05_f64);
+    for (friction, inertia) in [(0.0, 1.0), (0.3, 1.5)] {
+        let settings = Settings { gravity: V3::new(0.0, -9_810.0, 0.0), friction, ..Settings::default() };
+        let mut world = World::new(settings);
+        world.add(RigidBody::fixed(solid("race"), Pose::identity()));
+        let (sin, cos) = math::sin_cos(released);
+        let start = Pose::translation(length * sin, -length * cos, 0.0);
+        let id = world.add(RigidBody::of_density(solid("pin-short"), start, STEEL).unwrap());
+        let begin = world.energy();
+        let (h, mut t, mut last) = (5e-4, 0.0, start.translation.x);
+        let mut crossings = Vec::new();
+        while crossings.len() < 3 {
+            world.step(h).unwrap();
+            t += h;
+            assert!(t < 1.0, "{crossings:?}");
+            assert!(world.energy() <= begin + 1e-9 * begin.abs(), "{t}: energy grows");
+            let x = world.body(id).center().x;
+            if (x > 0.0) != (last > 0.0) {
+                crossings.push(t - h * x / (x - last));
+            }
+            last = x;
+        }
+        let period = TAU * (length * inertia / 9_810.0).sqrt() * (1.0 + released * released / 16.0);
+        let found = crossings[2] - crossings[0];
+        assert!((found / period - 1.0).abs() < 2e-3, "{friction}: {found} s, not {period}");
+        // Rolling turns it backwards, by the ways of its own rim; sliding does not.
+        let turned = world.body(id).spin.z;
+        let rolling = -world.body(id).velocity.x / 9.95 * f64::from(u8::from(friction > 0.0));
+        assert!(
+            (turned - rolling).abs() < 0.02 * world.body(id).velocity.norm() / 9.95 + 1e-6,
+            "{turned} {rolling}"
+        );
+    }
+}
