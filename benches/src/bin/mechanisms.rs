@@ -30,7 +30,7 @@
 use feeler_benches::drive::STEEL;
 use feeler_benches::number_after;
 use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, World};
-use feeler_geom::{P3, Pose, V3};
+use feeler_geom::{P3, Pose, V3, math};
 use feeler_runtime::Body;
 use feeler_tests::model;
 use nalgebra::UnitQuaternion;
@@ -237,7 +237,7 @@ fn rolling(step: f64) -> Result<bool, String> {
             let settings = Settings { gravity: V3::new(0.0, -9_810.0, 0.0), friction, ..Settings::default() };
             let mut world = World::new(settings);
             world.add(RigidBody::fixed(race.clone(), Pose::identity()));
-            let (sin, cos) = RELEASED.sin_cos();
+            let (sin, cos) = math::sin_cos(RELEASED);
             let start = Pose::translation(length * sin, -length * cos, 0.0);
             let body = RigidBody::of_density(model(name).body, start, STEEL).map_err(|e| e.to_string())?;
             let id: BodyId = world.add(body);
