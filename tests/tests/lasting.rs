@@ -94,6 +94,20 @@ fn a_new_motion_after_clear_has_the_same_bits() {
     assert_eq!(runs[0], runs[1]);
 }
 
+/// Flush blocks pressed into one another: at the corners of their set nothing is inside both, which does not
+/// hide what is inside of it.
+#[test]
+fn pressed_sets_keep_samples_that_are_contacts() {
+    let mut pair = ContactPair::new(model("box").body, model("box").body);
+    for depth in [0.0005, 0.02] {
+        let pose = Pose::translation(0.0, 0.0, 20.0 - depth);
+        let options = QueryOptions { load_bearing: true, penetration: 0.05, ..QueryOptions::within(REACH) };
+        let lmds = pair.query(&Pose::identity(), &pose, &options).unwrap();
+        let pressed = lmds.iter().filter(|l| (l.gap + depth).abs() < 1e-9 && l.normal.z > 0.9);
+        assert!((3..=13).contains(&pressed.count()), "{depth}: {lmds:?}");
+    }
+}
+
 /// Samples that carry loads are on both solids, the nearest is among them, and in no direction of the plane
 /// do dense samples reach much farther.
 #[test]

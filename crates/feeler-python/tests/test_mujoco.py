@@ -177,9 +177,12 @@ def test_no_more_contacts_than_there_is_room_for_and_the_deepest():
     pose = [0.0005, 0, 0]
     all = feeler.ContactPair(a, b).query(pose_b=pose, d_max=1, penetration=0.05)
     assert len(all) > 50
-    for kind, number, most in (("mesh", 7, 4), ("sdf", 8, 50)):
+    for kind, number, most in (("mesh", 7, 4), ("sdf", 8, 20)):
         m = model(a, b, pose, kind=kind)
         with installed(m, {"a": a, "b": b}):
+            assert m.opt.sdf_initpoints == 50
+            # Of all minima some thirty carry loads.
+            m.opt.sdf_initpoints = 20
             d = mujoco.MjData(m)
             mujoco.mj_kinematics(m, d)
             call = entry(m, number, number)

@@ -213,6 +213,9 @@ impl ContactPair {
             &mut self.pressed,
             &mut self.accepted,
         );
+        if options.load_bearing {
+            conformal::keep_load_bearing(&ctx, &mut self.conformal, &mut self.accepted);
+        }
         self.stats.effort.accepted = self.accepted.len() as u64;
         dedupe(&ctx, &mut self.accepted, &mut self.kept);
         self.contact_ids.advance(&self.kept, &ctx.pose_ba, displacement + 2.0 * ctx.tol.tol);

@@ -106,6 +106,21 @@ fn thin_out_solved(
     scratch: &mut Scratch,
     accepted: &mut Vec<Accepted>,
 ) {
+    each_set(scratch, accepted, |samples, gap, accepted| _ = thin_out(ctx, samples, gap, options, accepted));
+}
+
+/// Of sets whose samples were all reported, since which of them are contacts was not known, keeps what
+/// carries loads.
+pub(crate) fn keep_load_bearing(ctx: &Context<'_>, scratch: &mut Scratch, accepted: &mut Vec<Accepted>) {
+    each_set(scratch, accepted, |samples, _, accepted| keep_outermost(ctx, samples, accepted));
+}
+
+/// Takes the samples of each set out, and lets them be put back.
+fn each_set(
+    scratch: &mut Scratch,
+    accepted: &mut Vec<Accepted>,
+    mut put_back: impl FnMut(&mut Vec<Sample>, &mut Vec<f64>, &mut Vec<Accepted>),
+) {
     let Scratch { solved, samples, gap, .. } = scratch;
     solved.clear();
     accepted.retain(|x| {
@@ -119,7 +134,7 @@ fn thin_out_solved(
     for group in solved.chunk_by(|x, y| (x.feature_a, x.feature_b) == (y.feature_a, y.feature_b)) {
         samples.clear();
         samples.extend(group.iter().map(|pair| Sample { pair: *pair, corner: false, found: 0 }));
-        thin_out(ctx, samples, gap, options, accepted);
+        put_back(samples, gap, accepted);
     }
 }
 
@@ -409,8 +424,10 @@ fn thin_out(
     options: &QueryOptions,
     out: &mut Vec<Accepted>,
 ) -> f64 {
-    if options.load_bearing {
-        keep_outermost(samples, 0.01 * ctx.tol.tol, out);
+    // Of pressed ones a corner may be no contact, where what is inside of it is one.
+    let is_pressed = |s: &Sample| s.pair.distance < ctx.tol.least_distance();
+    if options.load_bearing && !samples.iter().any(is_pressed) {
+        keep_outermost(ctx, samples, out);
         return 0.0;
     }
     let spacing = options.conformal_spacing;
@@ -464,14 +481,14 @@ fn thin_out(
     loss
 }
 
-/// Keeps what carries loads, and the nearest pair if it is nearer than those by more than `rounding`.
-fn keep_outermost(samples: &[Sample], rounding: f64, out: &mut Vec<Accepted>) {
+/// Keeps what carries loads, and the nearest pair if it is nearer than those by more than rounding.
+fn keep_outermost(ctx: &Context<'_>, samples: &[Sample], out: &mut Vec<Accepted>) {
     let farthest = Outermost::of(samples.len(), |i| samples[i].pair.p_a);
     let kept = farthest.places[..farthest.count].iter().map(|&i| &samples[i].pair);
     let lowest = kept.clone().map(|pair| pair.distance).fold(f64::INFINITY, f64::min);
     out.extend(kept);
     let nearest = samples.iter().map(|s| &s.pair).min_by(|x, y| x.distance.total_cmp(&y.distance));
-    out.extend(nearest.filter(|pair| pair.distance < lowest - rounding));
+    out.extend(nearest.filter(|pair| pair.distance < lowest - 0.01 * ctx.tol.tol));
 }
 
 /// A member that is on both solids.
