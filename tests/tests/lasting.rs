@@ -104,7 +104,7 @@ fn pressed_sets_keep_samples_that_are_contacts() {
         let options = QueryOptions { load_bearing: true, penetration: 0.05, ..QueryOptions::within(REACH) };
         let lmds = pair.query(&Pose::identity(), &pose, &options).unwrap();
         let pressed = lmds.iter().filter(|l| (l.gap + depth).abs() < 1e-9 && l.normal.z > 0.9);
-        assert!((3..=13).contains(&pressed.count()), "{depth}: {lmds:?}");
+        assert!((1..=13).contains(&pressed.count()), "{depth}: {lmds:?}");
     }
 }
 
