@@ -48,10 +48,12 @@ def main():
     asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     asked.add_argument("files", nargs="*", type=pathlib.Path)
     asked.add_argument("--seconds", type=float, default=10.0)
+    asked.add_argument("--overhead", action="store_true", help="time calls where nothing is worked out")
     asked.add_argument("--own", action="store_true")
     asked.add_argument("--coacd", action="store_true")
     asked.add_argument("--threshold", type=float, default=0.05, help="concavity that CoACD leaves")
     asked = asked.parse_args()
+    Run.asks_again = asked.overhead
     wanted = dict(zip(SOURCES, [True, asked.own, asked.coacd]))
     print(f"scene  from {HEAD}   energy  rad/s2")
     is_right = True
