@@ -1,0 +1,265 @@
+//! Curves with a radius: what users make, move and ask about.
+
+use feeler_geom::{P3, V3};
+use thiserror::Error;
+
+use crate::piece::{At, MOST, Piece, at};
+use crate::tree::{Skeleton, Vertex};
+
+/// Why a curve cannot be made, or moved.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum CurveError {
+    /// The degree is not 1 to 5.
+    #[error("a curve of degree {0}: give pieces of degree 1 to 5")]
+    Degree(usize),
+    /// The number of control points does not fit the degree.
+    #[error("{given} control points: {expected}")]
+    Count {
+        /// How many were given.
+        given: usize,
+        /// What would fit.
+        expected: String,
+    },
+    /// A number is not finite.
+    #[error("control point {0} has a coordinate that is not a finite number")]
+    NotFinite(usize),
+    /// The radius is negative or not finite.
+    #[error("a radius of {0}: give a finite number that is not negative")]
+    Radius(f64),
+    /// All control points of a piece are one.
+    #[error("piece {0} has no length: leave it out, or move its control points apart")]
+    NoLength(usize),
+    /// Too many pieces for numbers of 32 bits.
+    #[error("{0} pieces are too many for one curve")]
+    TooMany(usize),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Pieces {
+    Cubic(Skeleton<4>),
+    Quintic(Skeleton<6>),
+}
+
+/// Calls generic code for the pieces of a curve.
+macro_rules! with_pieces {
+    ($pieces:expr, $s:ident => $body:expr) => {
+        match $pieces {
+            $crate::curve::Pieces::Cubic($s) => $body,
+            $crate::curve::Pieces::Quintic($s) => $body,
+        }
+    };
+}
+pub(crate) use with_pieces;
+
+/// A deformable curve: Bézier pieces that meet end to end, and a radius around them.
+///
+/// Its solid is the union of all balls of that radius around points of the curve: a tube with round ends.
+/// Lengths are in mm. The parameter u goes from 0 to the number of pieces, one for each piece. Pieces that go on
+/// in another direction (by more than 1e-6 rad) meet in a corner, which is told anew whenever the curve moves.
+///
+/// ```
+/// use feeler_curves::{Curve, P3};
+///
+/// let mut cable = Curve::new(3, &[[0., 0., 0.], [1., 0., 0.], [2., 1., 0.], [3., 1., 0.]].map(P3::from), 0.2, false)?;
+/// assert_eq!(cable.n_pieces(), 1);
+/// cable.update(&[[0., 0., 1.], [1., 0., 1.], [2., 1., 1.], [3., 1., 1.]].map(P3::from))?;
+/// assert_eq!(cable.point(1.0), P3::new(3., 1., 1.));
+/// # Ok::<(), feeler_curves::CurveError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Curve {
+    degree: usize,
+    radius: f64,
+    points: Vec<P3>,
+    pub(crate) pieces: Pieces,
+}
+
+impl Curve {
+    /// A curve of pieces of one degree (1 to 5), from their control points: end points of neighbours are given
+    /// once, so `n` pieces have `n · degree + 1` points, or `n · degree` when the last piece ends where the
+    /// first one starts (`closed`).
+    ///
+    /// # Errors
+    /// When numbers do not fit or are not finite, or a piece has no length.
+    pub fn new(degree: usize, points: &[P3], radius: f64, closed: bool) -> Result<Self, CurveError> {
+        if !(1..MOST).contains(&degree) {
+            return Err(CurveError::Degree(degree));
+        }
+        if !(radius.is_finite() && radius >= 0.0) {
+            return Err(CurveError::Radius(radius));
+        }
+        let n = points.len() / degree;
+        if n == 0 || points.len() != n * degree + usize::from(!closed) {
+            let more = if closed { "" } else { " and one more" };
+            let expected = format!("give {degree} for each piece{more}");
+            return Err(CurveError::Count { given: points.len(), expected });
+        }
+        if n > 1 << 20 {
+            return Err(CurveError::TooMany(n));
+        }
+        check(degree, points, closed)?;
+        let pieces = if degree <= 3 {
+            Pieces::Cubic(Skeleton::new(raised_pieces(degree, points, n), closed))
+        } else {
+            Pieces::Quintic(Skeleton::new(raised_pieces(degree, points, n), closed))
+        };
+        Ok(Self { degree, radius, points: points.to_vec(), pieces })
+    }
+
+    /// A curve of cubics through points with given derivatives with respect to the parameter, which grows by 1
+    /// from each point to the next one.
+    ///
+    /// # Errors
+    /// As [`Curve::new`]; there must be as many derivatives as points.
+    pub fn hermite(points: &[P3], derivatives: &[V3], radius: f64, closed: bool) -> Result<Self, CurveError> {
+        if points.len() != derivatives.len() || points.len() < 2 {
+            let expected =
+                format!("give two points or more and as many derivatives as points ({})", derivatives.len());
+            return Err(CurveError::Count { given: points.len(), expected });
+        }
+        Self::new(3, &hermite_points(points, derivatives, closed), radius, closed)
+    }
+
+    /// Moves the curve: as many control points as it was made with. Allocates nothing, and leaves the curve as it
+    /// was when the points are refused.
+    ///
+    /// # Errors
+    /// As [`Curve::new`].
+    pub fn update(&mut self, points: &[P3]) -> Result<(), CurveError> {
+        if points.len() != self.points.len() {
+            let expected = format!("this curve was made with {}", self.points.len());
+            return Err(CurveError::Count { given: points.len(), expected });
+        }
+        check(self.degree, points, self.is_closed())?;
+        self.points.copy_from_slice(points);
+        let degree = self.degree;
+        with_pieces!(&mut self.pieces, s => {
+            for (i, piece) in s.pieces.iter_mut().enumerate() {
+                *piece = raised(degree, points, i);
+            }
+            s.refit();
+        });
+        Ok(())
+    }
+
+    /// Changes the radius.
+    ///
+    /// # Errors
+    /// When it is negative or not finite.
+    pub fn set_radius(&mut self, radius: f64) -> Result<(), CurveError> {
+        if !(radius.is_finite() && radius >= 0.0) {
+            return Err(CurveError::Radius(radius));
+        }
+        self.radius = radius;
+        Ok(())
+    }
+
+    /// Degree of the pieces.
+    #[must_use]
+    pub fn degree(&self) -> usize {
+        self.degree
+    }
+
+    /// Radius of the tube (mm).
+    #[must_use]
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// Whether the last piece ends where the first one starts.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        with_pieces!(&self.pieces, s => s.is_closed)
+    }
+
+    /// Number of pieces, and the largest parameter.
+    #[must_use]
+    pub fn n_pieces(&self) -> usize {
+        with_pieces!(&self.pieces, s => s.pieces.len())
+    }
+
+    /// The control points, as given.
+    #[must_use]
+    pub fn points(&self) -> &[P3] {
+        &self.points
+    }
+
+    /// The point at a parameter; outside of [0, number of pieces] the end piece is continued.
+    #[must_use]
+    pub fn point(&self, u: f64) -> P3 {
+        self.at(u).p.into()
+    }
+
+    /// First and second derivative with respect to the parameter, of the piece that starts there at a joint.
+    #[must_use]
+    pub fn derivatives(&self, u: f64) -> [V3; 2] {
+        let at = self.at(u);
+        [at.d, at.dd]
+    }
+
+    /// Largest extent of the control points along an axis: what relative tolerances refer to.
+    #[must_use]
+    pub fn size(&self) -> f64 {
+        with_pieces!(&self.pieces, s => s.nodes[0].bounds.diagonal())
+    }
+
+    pub(crate) fn at(&self, u: f64) -> At {
+        with_pieces!(&self.pieces, s => {
+            let (k, t) = s.place(u);
+            at(&s.pieces[k], t)
+        })
+    }
+
+    pub(crate) fn vertices(&self) -> &[Vertex] {
+        with_pieces!(&self.pieces, s => &s.vertices)
+    }
+}
+
+fn check(degree: usize, points: &[P3], closed: bool) -> Result<(), CurveError> {
+    if let Some(i) = points.iter().position(|p| !p.iter().all(|x| x.is_finite())) {
+        return Err(CurveError::NotFinite(i));
+    }
+    let n = (points.len() - usize::from(!closed)) / degree;
+    for i in 0..n {
+        let control = (0..=degree).map(|j| points[(i * degree + j) % points.len()]);
+        let first = points[i * degree];
+        if control.into_iter().all(|p| p == first) {
+            return Err(CurveError::NoLength(i));
+        }
+    }
+    Ok(())
+}
+
+fn raised_pieces<const N: usize>(degree: usize, points: &[P3], n: usize) -> Vec<Piece<N>> {
+    (0..n).map(|i| raised(degree, points, i)).collect()
+}
+
+/// The piece i, its degree raised to `N - 1`.
+fn raised<const N: usize>(degree: usize, points: &[P3], i: usize) -> Piece<N> {
+    let mut c = [V3::zeros(); N];
+    for (j, c) in c.iter_mut().enumerate().take(degree + 1) {
+        *c = points[(i * degree + j) % points.len()].coords;
+    }
+    for d in degree + 1..N {
+        for j in (1..=d).rev() {
+            let t = j as f64 / d as f64;
+            c[j] = if j == d { c[j - 1] } else { c[j - 1] * t + c[j] * (1.0 - t) };
+        }
+    }
+    c
+}
+
+/// Control points of cubics through points with derivatives.
+pub(crate) fn hermite_points(points: &[P3], derivatives: &[V3], closed: bool) -> Vec<P3> {
+    let n = points.len();
+    let mut control = Vec::with_capacity(3 * n);
+    for i in 0..n {
+        control.push(points[i]);
+        if closed || i + 1 < n {
+            let j = (i + 1) % n;
+            control.extend([points[i] + derivatives[i] / 3.0, points[j] - derivatives[j] / 3.0]);
+        }
+    }
+    control
+}

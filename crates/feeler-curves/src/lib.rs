@@ -1,0 +1,29 @@
+//! Deformable curves with a radius (springs, cables, hoses): all local minimal distances to each other and to
+//! themselves.
+//!
+//! A [`Curve`] is a chain of Bézier pieces that moves by its control points; a [`CurvePair`] holds the scratch, the
+//! results and the identities of the minima between two curves, or of one with itself. One module a step:
+//! `tree` is what is refitted when a curve moves, `walk` descends to pairs of leaves, `solve` finds their minima
+//! (`along` those of a valley), `sets` tells minima from stretches of equal distance, `ids` follows them.
+//!
+//! Lengths are in mm.
+//!
+//! # Source
+//! BREP §3.5 and §4.3.3 (Algorithms 7 and 13). What is done in another way is told by the modules.
+
+mod along;
+mod curve;
+mod ids;
+mod minimum;
+mod part;
+mod piece;
+mod query;
+mod sets;
+mod solve;
+mod tree;
+mod walk;
+
+pub use curve::{Curve, CurveError};
+pub use feeler_geom::{P3, V3};
+pub use minimum::{CurveMinimum, CurveOptions, CurveStats, Place};
+pub use query::CurvePair;

@@ -1,0 +1,83 @@
+//! Parts of leaves, halved on the fly, and pairs of them.
+
+use feeler_geom::V3;
+
+use crate::piece::{Piece, halves, turning};
+use crate::tree::{Between, Leaf};
+
+/// A part of a leaf of a curve.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part<const N: usize> {
+    pub control: Piece<N>,
+    /// Parameter of the curve at its start, and how much it grows along the part.
+    pub u: f64,
+    pub du: f64,
+    /// Upper bounds of the turning: of the part, and from the start of its leaf to it and from it to the end.
+    turning: f64,
+    lead: f64,
+    rest: f64,
+}
+
+impl<const N: usize> Part<N> {
+    pub(crate) fn of_leaf(leaf: &Leaf<N>) -> Self {
+        let [u, end] = leaf.u;
+        Self { control: leaf.control, u, du: end - u, turning: leaf.turning, lead: 0.0, rest: 0.0 }
+    }
+
+    pub(crate) fn halves(&self) -> [Self; 2] {
+        let [l, r] = halves(&self.control);
+        let (turning_l, turning_r) = (turning(&l), turning(&r));
+        let du = 0.5 * self.du;
+        [
+            Self { control: l, du, turning: turning_l, rest: self.rest + turning_r, ..*self },
+            Self { control: r, u: self.u + du, du, turning: turning_r, lead: self.lead + turning_l, ..*self },
+        ]
+    }
+
+    /// Two parts that follow one another, to be asked about one another: nothing is between them.
+    pub(crate) fn facing(l: &Self, r: &Self) -> (Self, Self) {
+        (Self { rest: 0.0, ..*l }, Self { lead: 0.0, ..*r })
+    }
+
+    /// Length of the control polygon: no part of the curve is longer.
+    pub(crate) fn length(&self) -> f64 {
+        (1..N).map(|i| (self.control[i] - self.control[i - 1]).norm()).sum()
+    }
+
+    pub(crate) fn turning(&self) -> f64 {
+        self.turning
+    }
+
+    /// The parameter of the curve for one of the part.
+    pub(crate) fn at(&self, x: f64) -> f64 {
+        self.u + x * self.du
+    }
+}
+
+/// Whether the part of the curve from the start of `a` to the end of `b`, or around the other way, turns too
+/// little to come near itself.
+pub(crate) fn turn_too_little<const N: usize, const M: usize>(
+    a: &Part<N>,
+    b: &Part<M>,
+    between: &Between,
+) -> bool {
+    let onward = a.turning + a.rest + between.onward + b.lead + b.turning;
+    let around = b.turning + b.rest + between.around + a.lead + a.turning;
+    onward.min(around) < std::f64::consts::PI
+}
+
+/// Whether all of two hulls is further apart than `reach` along the line between their middles.
+pub(crate) fn are_apart<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>, reach: f64) -> bool {
+    let n = (b[0] + b[M - 1]) - (a[0] + a[N - 1]);
+    let far = a.iter().map(|p| n.dot(p)).fold(f64::NEG_INFINITY, f64::max);
+    let near = b.iter().map(|p| n.dot(p)).fold(f64::INFINITY, f64::min);
+    let gap = near - far;
+    gap > 0.0 && gap * gap > reach * reach * n.norm_squared()
+}
+
+/// The same for a point.
+pub(crate) fn is_apart<const M: usize>(p: &V3, b: &Piece<M>, reach: f64) -> bool {
+    let n = b[0] + b[M - 1] - p * 2.0;
+    let near = b.iter().map(|q| n.dot(q)).fold(f64::INFINITY, f64::min) - n.dot(p);
+    near > 0.0 && near * near > reach * reach * n.norm_squared()
+}

@@ -1,0 +1,251 @@
+//! Arithmetic of one Bézier piece: evaluation, halves, and the Bernstein coefficients of products.
+//!
+//! Pieces are cubic or quintic, arrays of `N` control points; what is of a lower degree is raised, which keeps
+//! its shape. `w = a(s) - b(t)` is the difference of two pieces, both over [0, 1].
+//!
+//! # Source
+//! BREP §3.5.2.2 takes the control points of derivatives and of differences as generators of cones. The
+//! coefficients of `w · a'` here are convex combinations of the products of those generators, so their signs
+//! tell at least as much (see `cull`).
+
+use feeler_geom::V3;
+
+/// Control points of a Bézier piece of degree `N - 1`.
+pub(crate) type Piece<const N: usize> = [V3; N];
+
+/// Control points of most pieces: quintics.
+pub(crate) const MOST: usize = 6;
+
+/// Most coefficients of a product of a piece and a derivative, in one parameter.
+pub(crate) const PRODUCTS: usize = 2 * MOST - 2;
+
+const fn binomial(n: usize, k: usize) -> f64 {
+    if k > n {
+        return 0.0;
+    }
+    let (mut c, mut i) = (1.0, 0);
+    while i < k {
+        c = c * (n - i) as f64 / (i + 1) as f64;
+        i += 1;
+    }
+    c
+}
+
+/// `w[i][j]`: the product of the Bernstein polynomials i of degree p and j of degree q is `w[i][j]` times the
+/// one i + j of degree p + q.
+const fn product_weights(p: usize, q: usize) -> [[f64; MOST]; MOST] {
+    let mut w = [[0.0; MOST]; MOST];
+    let mut i = 0;
+    while i <= p {
+        let mut j = 0;
+        while j <= q {
+            w[i][j] = binomial(p, i) * binomial(q, j) / binomial(p + q, i + j);
+            j += 1;
+        }
+        i += 1;
+    }
+    w
+}
+
+/// Weights of products for pieces of `N` control points.
+struct Weights<const N: usize>;
+
+impl<const N: usize> Weights<N> {
+    /// A first derivative times the piece.
+    const FIRST: [[f64; MOST]; MOST] = product_weights(N - 2, N - 1);
+    /// A second derivative times the piece.
+    const SECOND: [[f64; MOST]; MOST] = product_weights(N - 3, N - 1);
+    /// A first derivative times a first derivative.
+    const SPEED: [[f64; MOST]; MOST] = product_weights(N - 2, N - 2);
+}
+
+/// Position, first and second derivative.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At {
+    pub p: V3,
+    pub d: V3,
+    pub dd: V3,
+}
+
+pub(crate) fn at<const N: usize>(a: &Piece<N>, t: f64) -> At {
+    // De Casteljau: three points are left two steps before the end.
+    let mut c = *a;
+    let s = 1.0 - t;
+    for k in (3..N).rev() {
+        for i in 0..k {
+            c[i] = c[i] * s + c[i + 1] * t;
+        }
+    }
+    let n = (N - 1) as f64;
+    let (l, r) = (c[0] * s + c[1] * t, c[1] * s + c[2] * t);
+    At { p: l * s + r * t, d: (r - l) * n, dd: (c[2] - c[1] * 2.0 + c[0]) * (n * (n - 1.0)) }
+}
+
+/// The piece over [0, ½] and the one over [½, 1].
+pub(crate) fn halves<const N: usize>(a: &Piece<N>) -> [Piece<N>; 2] {
+    let (mut l, mut r) = (*a, *a);
+    // After step k, r[i] is the point i of level k; its first one is the next point of the left half.
+    for k in 1..N {
+        for i in 0..N - k {
+            r[i] = (r[i] + r[i + 1]) * 0.5;
+        }
+        l[k] = r[0];
+    }
+    [l, r]
+}
+
+/// Control points of the derivative.
+pub(crate) fn derivative<const N: usize>(a: &Piece<N>) -> Piece<N> {
+    let mut h = [V3::zeros(); N];
+    for i in 0..N - 1 {
+        h[i] = (a[i + 1] - a[i]) * (N - 1) as f64;
+    }
+    h
+}
+
+/// Control points of the second derivative.
+fn second<const N: usize>(a: &Piece<N>) -> Piece<N> {
+    let mut h = [V3::zeros(); N];
+    for i in 0..N - 2 {
+        h[i] = (a[i + 2] - a[i + 1] * 2.0 + a[i]) * ((N - 1) * (N - 2)) as f64;
+    }
+    h
+}
+
+/// The smallest and the largest of some numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Range {
+    pub lo: f64,
+    pub hi: f64,
+}
+
+impl Range {
+    fn none() -> Self {
+        Self { lo: f64::INFINITY, hi: f64::NEG_INFINITY }
+    }
+
+    fn insert(&mut self, x: f64) {
+        self.lo = self.lo.min(x);
+        self.hi = self.hi.max(x);
+    }
+
+    /// Whether no number of the range is zero.
+    pub(crate) fn has_sign(&self) -> bool {
+        self.lo > 0.0 || self.hi < 0.0
+    }
+
+    /// The largest magnitude.
+    pub(crate) fn magnitude(&self) -> f64 {
+        self.lo.abs().max(self.hi.abs())
+    }
+
+    /// The smallest magnitude.
+    pub(crate) fn least_magnitude(&self) -> f64 {
+        if self.has_sign() { self.lo.abs().min(self.hi.abs()) } else { 0.0 }
+    }
+}
+
+/// Range of the Bernstein coefficients of `w · a'`.
+pub(crate) fn gradient<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>) -> Range {
+    let h = derivative(a);
+    products::<N, M>(&Weights::<N>::FIRST, &h, N - 1, a, b, &[0.0; PRODUCTS])
+}
+
+/// Range of the Bernstein coefficients of `|a'|² + w · a''`.
+pub(crate) fn curvature<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>) -> Range {
+    let (h, k) = (derivative(a), second(a));
+    let mut speed = [0.0; PRODUCTS];
+    for i in 0..N - 1 {
+        for j in 0..N - 1 {
+            speed[i + j] += Weights::<N>::SPEED[i][j] * h[i].dot(&h[j]);
+        }
+    }
+    products::<N, M>(&Weights::<N>::SECOND, &k, N - 2, a, b, &speed)
+}
+
+/// Range of the coefficients of `begin + w · h`, h of `n` control points.
+fn products<const N: usize, const M: usize>(
+    weights: &[[f64; MOST]; MOST],
+    h: &Piece<N>,
+    n: usize,
+    a: &Piece<N>,
+    b: &Piece<M>,
+    begin: &[f64; PRODUCTS],
+) -> Range {
+    // Both are moved to a common place, where products of coordinates lose no digits.
+    let origin = a[0];
+    let mut own = *begin;
+    let mut other = [[0.0; M]; N];
+    for i in 0..n {
+        for j in 0..N {
+            own[i + j] += weights[i][j] * h[i].dot(&(a[j] - origin));
+        }
+        for k in 0..M {
+            other[i][k] = h[i].dot(&(b[k] - origin));
+        }
+    }
+    let mut range = Range::none();
+    for l in 0..n + N - 1 {
+        for k in 0..M {
+            let mut c = own[l];
+            for i in l.saturating_sub(N - 1)..n.min(l + 1) {
+                c -= weights[i][l - i] * other[i][k];
+            }
+            range.insert(c);
+        }
+    }
+    range
+}
+
+/// Range of the Bernstein coefficients of `-a' · b'`.
+pub(crate) fn mixed<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>) -> Range {
+    let (h, g) = (derivative(a), derivative(b));
+    let mut range = Range::none();
+    for x in &h[..N - 1] {
+        for y in &g[..M - 1] {
+            range.insert(-x.dot(y));
+        }
+    }
+    range
+}
+
+/// An upper bound of the angle between two vectors, 7e-5 too large at most; 0 where one has no length.
+pub(crate) fn angle_bound(a: &V3, b: &V3) -> f64 {
+    let lengths = (a.norm_squared() * b.norm_squared()).sqrt();
+    if lengths > 0.0 { acos_bound(a.dot(b) / lengths) } else { 0.0 }
+}
+
+/// acos(x) ≤ acos_bound(x) ≤ acos(x) + 2.2e-4 (Abramowitz and Stegun 4.4.45, whose error is 6.8e-5 at most).
+fn acos_bound(x: f64) -> f64 {
+    let x = x.clamp(-1.0, 1.0);
+    let m = x.abs();
+    let root = (1.0 - m).sqrt();
+    let y = root * (1.570_728_8 - m * (0.212_114_4 - m * (0.074_261_0 - m * 0.018_729_3)));
+    // At 1 the formula is exact: straight pieces have no turning.
+    let y = y + 1.2e-4 * root;
+    if x < 0.0 { std::f64::consts::PI - y + 2e-4 } else { y }
+}
+
+/// An upper bound of the turning of a piece: the exterior angles of its control polygon.
+pub(crate) fn turning<const N: usize>(a: &Piece<N>) -> f64 {
+    let mut sum = 0.0;
+    let mut last = V3::zeros();
+    for i in 0..N - 1 {
+        let leg = a[i + 1] - a[i];
+        if leg.norm_squared() > 0.0 {
+            sum += angle_bound(&last, &leg);
+            last = leg;
+        }
+    }
+    sum
+}
+
+/// Direction at the start, of the first control point that is another one.
+pub(crate) fn first_leg<const N: usize>(a: &Piece<N>) -> V3 {
+    (1..N).map(|i| a[i] - a[0]).find(|d| d.norm_squared() > 0.0).unwrap_or_else(V3::zeros)
+}
+
+/// Direction at the end.
+pub(crate) fn last_leg<const N: usize>(a: &Piece<N>) -> V3 {
+    (0..N - 1).rev().map(|i| a[N - 1] - a[i]).find(|d| d.norm_squared() > 0.0).unwrap_or_else(V3::zeros)
+}

@@ -1,0 +1,258 @@
+//! All local minimal distances between two curves, or of one with itself.
+
+use feeler_geom::V3;
+
+use crate::along::Level;
+use crate::curve::{Curve, Pieces, with_pieces};
+use crate::ids::Ids;
+use crate::minimum::{CurveMinimum, CurveOptions, CurveStats, Place};
+use crate::sets::{Sampling, Sets, distance};
+use crate::solve::{Limits, OnCurve, Places, Solutions, Stretch};
+use crate::tree::{Skeleton, Vertex};
+use crate::walk::{self, Stack};
+
+/// Minima that are nearer than this part of the size are one, found by two parts.
+const SAME: f64 = 1e-8;
+
+/// Part of the size under which parts are not halved.
+const LEAST: f64 = 1e-10;
+
+/// Slope (of the distance with length) that rounding leaves where there is none, at vertices.
+const ROUNDING: f64 = 1e-13;
+
+/// How near to a joint (in parameters) a minimum may belong to the piece on its other side.
+const JOINT: f64 = 1e-8;
+
+/// Scratch, results and identities of the minima of two curves, or of one with itself.
+///
+/// A pair is asked as often as its curves move; its answers do not depend on what it was asked before, but for
+/// the identities, and asking again allocates nothing once its room has grown to what the curves need.
+#[derive(Clone, Debug, Default)]
+pub struct CurvePair {
+    stack: Stack,
+    solutions: Solutions,
+    places: Vec<(Places, [Place; 2])>,
+    sets: Sets,
+    minima: Vec<CurveMinimum>,
+    ids: Ids,
+}
+
+impl CurvePair {
+    /// A pair that nothing was asked of yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// All local minima of the distance between two curves with gaps of at most `d_max`, strict ones and samples of
+    /// stretches of equal distance, by their parameters.
+    pub fn query(&mut self, a: &Curve, b: &Curve, options: &CurveOptions) -> &[CurveMinimum] {
+        let limits = limits(a, b, options);
+        self.solutions.clear();
+        self.places.clear();
+        let (stack, out) = (&mut self.stack, &mut self.solutions);
+        match (&a.pieces, &b.pieces) {
+            (Pieces::Cubic(a), Pieces::Cubic(b)) => walk::curves(a, b, &limits, stack, out),
+            (Pieces::Cubic(a), Pieces::Quintic(b)) => walk::curves(a, b, &limits, stack, out),
+            (Pieces::Quintic(a), Pieces::Cubic(b)) => walk::curves(a, b, &limits, stack, out),
+            (Pieces::Quintic(a), Pieces::Quintic(b)) => walk::curves(a, b, &limits, stack, out),
+        }
+        for vertex in a.vertices() {
+            with_pieces!(&b.pieces, s => self.vertex(vertex, s, false, false, &limits));
+        }
+        for vertex in b.vertices() {
+            with_pieces!(&a.pieces, s => self.vertex(vertex, s, true, false, &limits));
+        }
+        for v in a.vertices() {
+            for w in b.vertices() {
+                self.vertices(v, w, &limits);
+            }
+        }
+        self.conclude(a, b, options, false)
+    }
+
+    /// All local minima of the distance of a curve from itself, as [`CurvePair::query`]; what is near only along
+    /// the curve is none.
+    pub fn query_itself(&mut self, a: &Curve, options: &CurveOptions) -> &[CurveMinimum] {
+        let limits = limits(a, a, options);
+        self.solutions.clear();
+        self.places.clear();
+        with_pieces!(&a.pieces, s => walk::itself(s, &limits, &mut self.stack, &mut self.solutions));
+        let vertices = a.vertices();
+        for (i, vertex) in vertices.iter().enumerate() {
+            with_pieces!(&a.pieces, s => self.vertex(vertex, s, false, true, &limits));
+            for other in &vertices[i + 1..] {
+                if with_pieces!(&a.pieces, s => !are_near(s, vertex, other)) {
+                    self.vertices(vertex, other, &limits);
+                }
+            }
+        }
+        self.conclude(a, a, options, true)
+    }
+
+    /// What the last query found.
+    #[must_use]
+    pub fn minima(&self) -> &[CurveMinimum] {
+        &self.minima
+    }
+
+    /// What the last query cost.
+    #[must_use]
+    pub fn stats(&self) -> CurveStats {
+        CurveStats { n_parts: self.solutions.n_parts, n_undecided: self.solutions.n_undecided }
+    }
+
+    /// Minima between a vertex and the inside of pieces; `swapped` when the vertex is one of the second curve.
+    fn vertex<const M: usize>(
+        &mut self,
+        vertex: &Vertex,
+        s: &Skeleton<M>,
+        swapped: bool,
+        is_own: bool,
+        limits: &Limits,
+    ) {
+        let order = |v: f64, u: f64| if swapped { [u, v] } else { [v, u] };
+        let place = place(vertex);
+        let places = if swapped { [Place::Inside, place] } else { [place, Place::Inside] };
+        let (found, stretches) = (&mut self.places, &mut self.solutions.stretches);
+        let mut take = |on: OnCurve| match on {
+            OnCurve::Minimum(u) => {
+                if admits(vertex, &point(s, u)) {
+                    found.push((order(vertex.u, u), places));
+                }
+            }
+            OnCurve::Level { ends, outward } => {
+                if admits(vertex, &point(s, 0.5 * (ends[0] + ends[1]))) {
+                    let along = usize::from(!swapped);
+                    stretches.push(Stretch { ends: ends.map(|u| order(vertex.u, u)), outward, along });
+                }
+            }
+        };
+        let own = is_own.then_some(vertex);
+        walk::point(&vertex.point, own, s, limits, &mut self.stack, &mut self.solutions.n_parts, &mut take);
+    }
+
+    fn vertices(&mut self, v: &Vertex, w: &Vertex, limits: &Limits) {
+        if (v.point - w.point).norm() <= limits.reach && admits(v, &w.point) && admits(w, &v.point) {
+            self.places.push(([v.u, w.u], [place(v), place(w)]));
+        }
+    }
+
+    /// Joins stretches, leaves out what was found twice, and measures what remains.
+    fn conclude(&mut self, a: &Curve, b: &Curve, options: &CurveOptions, is_itself: bool) -> &[CurveMinimum] {
+        let size = a.size().max(b.size());
+        let order = |[s, t]: Places| if is_itself && t < s { [t, s] } else { [s, t] };
+        let sampling = Sampling { size, length: level_length(a, b, options), most: options.max_samples };
+        self.sets.clear();
+        if !self.solutions.stretches.is_empty() {
+            self.sets.join(a, b, &self.solutions.stretches, &sampling);
+        }
+        let inside = [Place::Inside; 2];
+        let interior = self.solutions.minima.iter().chain(&self.sets.minima).map(|p| (*p, inside));
+        // Vertices first: an inner minimum that has just reached one is told as the vertex.
+        self.places.extend(interior);
+        self.minima.clear();
+        let reach = options.d_max + a.radius() + b.radius();
+        for i in 0..self.places.len() {
+            let (places, kinds) = self.places[i];
+            if self.sets.holds(a, b, &places, size) {
+                continue;
+            }
+            let is_known = self.places[..i].iter().any(|(p, _)| distance(a, b, p, &places) <= SAME * size);
+            if !is_known && (kinds != inside || is_critical(a, b, &places)) {
+                self.minima.extend(measured(a, b, order(places), kinds, None, reach));
+            }
+        }
+        for &(places, set) in &self.sets.samples {
+            self.minima.extend(measured(a, b, order(places), inside, Some(set), reach));
+        }
+        self.minima.sort_unstable_by(|p, q| p.u[0].total_cmp(&q.u[0]).then(p.u[1].total_cmp(&q.u[1])));
+        let speed = |m: &CurveMinimum| [a.at(m.u[0]).d.norm(), b.at(m.u[1]).d.norm()];
+        self.ids.assign(&mut self.minima, speed, size);
+        &self.minima
+    }
+}
+
+fn level_length(a: &Curve, b: &Curve, options: &CurveOptions) -> f64 {
+    options.level_length.unwrap_or_else(|| (a.radius() + b.radius()).max(0.01 * a.size().min(b.size())))
+}
+
+fn limits(a: &Curve, b: &Curve, options: &CurveOptions) -> Limits {
+    let level = Level { slope: options.level_slope, length: 0.5 * level_length(a, b, options) };
+    Limits { reach: options.d_max + a.radius() + b.radius(), level, least: LEAST * a.size().max(b.size()) }
+}
+
+fn point<const N: usize>(s: &Skeleton<N>, u: f64) -> V3 {
+    let (k, t) = s.place(u);
+    crate::piece::at(&s.pieces[k], t).p
+}
+
+fn place(vertex: &Vertex) -> Place {
+    if vertex.before.is_some() && vertex.after.is_some() { Place::Corner } else { Place::End }
+}
+
+/// Whether no way from the vertex along its curve leads nearer to the point.
+fn admits(vertex: &Vertex, point: &V3) -> bool {
+    let w = point - vertex.point;
+    let slack = |t: &V3| ROUNDING * t.norm() * w.norm();
+    vertex.after.is_none_or(|t| t.dot(&w) <= slack(&t))
+        && vertex.before.is_none_or(|t| -t.dot(&w) <= slack(&t))
+}
+
+/// Whether two vertices of a curve turn too little in between to be near one another; ends of two always may be.
+fn are_near<const N: usize>(s: &Skeleton<N>, v: &Vertex, w: &Vertex) -> bool {
+    let is_end = |v: &Vertex| v.leaves.contains(&None);
+    if is_end(v) && is_end(w) {
+        return false;
+    }
+    let leaf = |v: &Vertex| v.leaves[0].or(v.leaves[1]).map(|leaf| leaf as usize);
+    let (Some(of_v), Some(of_w)) = (leaf(v), leaf(w)) else { return false };
+    s.is_near_vertex(v, of_w) || s.is_near_vertex(w, of_v)
+}
+
+/// Whether a place inside of pieces is critical for the curves as they are there: a piece may have been continued
+/// beyond a corner.
+fn is_critical(a: &Curve, b: &Curve, u: &Places) -> bool {
+    let is_at_joint = |u: f64| (u - u.round()).abs() <= JOINT;
+    if !u.iter().any(|&u| is_at_joint(u)) {
+        return true;
+    }
+    let (at_a, at_b) = (a.at(u[0]), b.at(u[1]));
+    let w = at_b.p - at_a.p;
+    [at_a.d, at_b.d].iter().all(|d| w.dot(d).abs() <= 1e3 * JOINT * w.norm() * d.norm())
+}
+
+fn measured(
+    a: &Curve,
+    b: &Curve,
+    u: Places,
+    places: [Place; 2],
+    set: Option<u32>,
+    reach: f64,
+) -> Option<CurveMinimum> {
+    let clamped = |curve: &Curve, u: f64| u.clamp(0.0, curve.n_pieces() as f64);
+    let u = [clamped(a, u[0]), clamped(b, u[1])];
+    let (at_a, at_b) = (a.at(u[0]), b.at(u[1]));
+    let w = at_b.p - at_a.p;
+    let distance = w.norm();
+    if distance > reach {
+        return None;
+    }
+    // Where the difference is but rounding, the normal is the common one.
+    let normal = if distance > 1e-14 * (at_a.p.norm() + at_b.p.norm()) {
+        w / distance
+    } else {
+        at_a.d.cross(&at_b.d).normalize()
+    };
+    let gap = distance - a.radius() - b.radius();
+    Some(CurveMinimum {
+        u,
+        points: [at_a.p.into(), at_b.p.into()],
+        normal,
+        distance,
+        gap,
+        places,
+        set,
+        id: 0,
+    })
+}

@@ -1,0 +1,116 @@
+//! The simultaneous descent of two trees, or of one tree with itself, to pairs of leaves that may hold minima.
+//!
+//! # Source
+//! BREP §4.3.3, Algorithm 13, its static half.
+//! # Deviations
+//! - A limit of the distance, in boxes and at leaves: with it boxes cull more than cones do.
+//! - Self-contact leaves out what turns by less than π instead of neighbours by hand.
+
+use feeler_geom::V3;
+
+use crate::part::Part;
+use crate::solve::{Limits, OnCurve, Solutions, solve_itself, solve_parts, solve_point};
+use crate::tree::{Between, Skeleton, Vertex};
+
+/// Pairs of nodes still to be visited; its room is kept from query to query.
+pub(crate) type Stack = Vec<(u32, u32)>;
+
+/// Minima inside of pieces of two curves.
+pub(crate) fn curves<const N: usize, const M: usize>(
+    a: &Skeleton<N>,
+    b: &Skeleton<M>,
+    limits: &Limits,
+    stack: &mut Stack,
+    out: &mut Solutions,
+) {
+    stack.clear();
+    stack.push((0, 0));
+    let reach_sq = limits.reach * limits.reach;
+    while let Some((i, j)) = stack.pop() {
+        let (node_a, node_b) = (&a.nodes[i as usize], &b.nodes[j as usize]);
+        if node_a.bounds.distance_sq(&node_b.bounds) > reach_sq {
+            continue;
+        }
+        if node_a.count == 1 && node_b.count == 1 {
+            let (l, r) = (&a.leaves[node_a.first as usize], &b.leaves[node_b.first as usize]);
+            solve_parts(&Part::of_leaf(l), &Part::of_leaf(r), Between::CURVES, limits, out);
+        } else if node_a.count >= node_b.count {
+            stack.extend(a.children(i as usize).map(|i| (i as u32, j)));
+        } else {
+            stack.extend(b.children(j as usize).map(|j| (i, j as u32)));
+        }
+    }
+}
+
+/// Minima inside of pieces of a curve with itself: the first place is the one that comes first.
+pub(crate) fn itself<const N: usize>(
+    a: &Skeleton<N>,
+    limits: &Limits,
+    stack: &mut Stack,
+    out: &mut Solutions,
+) {
+    stack.clear();
+    stack.push((0, 0));
+    let reach_sq = limits.reach * limits.reach;
+    while let Some((i, j)) = stack.pop() {
+        let (first, second) = (&a.nodes[i as usize], &a.nodes[j as usize]);
+        if a.turns_too_little(i as usize, j as usize) {
+            continue;
+        }
+        if i == j {
+            if first.count == 1 {
+                let leaf = &a.leaves[first.first as usize];
+                let around = if a.is_closed { a.total_turning - leaf.turning } else { f64::INFINITY };
+                solve_itself(&Part::of_leaf(leaf), around, limits, out);
+            } else {
+                let [l, r] = a.children(i as usize).map(|i| i as u32);
+                stack.extend([(l, l), (l, r), (r, r)]);
+            }
+            continue;
+        }
+        if first.bounds.distance_sq(&second.bounds) > reach_sq {
+            continue;
+        }
+        if first.count == 1 && second.count == 1 {
+            let (l, r) = (first.first as usize, second.first as usize);
+            let between = a.between(l, r);
+            solve_parts(&Part::of_leaf(&a.leaves[l]), &Part::of_leaf(&a.leaves[r]), between, limits, out);
+        } else if first.count >= second.count {
+            stack.extend(a.children(i as usize).map(|i| (i as u32, j)));
+        } else {
+            stack.extend(a.children(j as usize).map(|j| (i, j as u32)));
+        }
+    }
+}
+
+/// Minima of the distance from a point inside of the pieces of a curve; of its own curve when it is a vertex of
+/// that (`own`), what turns too little left out.
+pub(crate) fn point<const M: usize>(
+    point: &V3,
+    own: Option<&Vertex>,
+    b: &Skeleton<M>,
+    limits: &Limits,
+    stack: &mut Stack,
+    n_parts: &mut usize,
+    out: &mut impl FnMut(OnCurve),
+) {
+    stack.clear();
+    stack.push((0, 0));
+    let reach_sq = limits.reach * limits.reach;
+    while let Some((_, j)) = stack.pop() {
+        let node = &b.nodes[j as usize];
+        if node.bounds.distance_sq_to(point) > reach_sq {
+            continue;
+        }
+        if node.count > 1 {
+            stack.extend(b.children(j as usize).map(|j| (0, j as u32)));
+            continue;
+        }
+        let leaf = node.first as usize;
+        let part = Part::of_leaf(&b.leaves[leaf]);
+        match own {
+            Some(vertex) if b.is_near_vertex(vertex, leaf) => {}
+            _ => solve_point(point, &part, limits, out, n_parts),
+        }
+    }
+}
