@@ -24,10 +24,11 @@ impl<const N: usize> Part<N> {
         Self { control: leaf.control, u, du: end - u, turning: leaf.turning, lead: 0.0, rest: 0.0 }
     }
 
-    pub(crate) fn halves(&self) -> [Self; 2] {
+    /// Its halves; `turns`: with what they turn, which takes as long as all the rest.
+    pub(crate) fn halves(&self, turns: bool) -> [Self; 2] {
         let [l, r] = halves(&self.control);
-        let (turning_l, turning_r) = (turning(&l), turning(&r));
         let du = 0.5 * self.du;
+        let (turning_l, turning_r) = if turns { (turning(&l), turning(&r)) } else { (0.0, 0.0) };
         [
             Self { control: l, du, turning: turning_l, rest: self.rest + turning_r, ..*self },
             Self { control: r, u: self.u + du, du, turning: turning_r, lead: self.lead + turning_l, ..*self },

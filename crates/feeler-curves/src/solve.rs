@@ -24,6 +24,12 @@ use crate::tree::Between;
 /// Halvings of a pair of parts; after that it is counted as undecided.
 const HALVINGS: u32 = 80;
 
+/// A step of Newton's method whose square is less than rounding.
+const SMALL: f64 = 1e-8;
+
+/// Length of the interval around the place where a valley leaves a part.
+const CROSSING: f64 = 1e-3;
+
 /// Steps of Newton's method before a pair is halved instead.
 const STEPS: usize = 12;
 
@@ -100,7 +106,7 @@ fn itself<const N: usize>(
         // All but a cusp: told as a curvature that is too large for the radius.
         return;
     }
-    let [l, r] = a.halves();
+    let [l, r] = a.halves(true);
     let (inner_l, inner_r) = Part::facing(&l, &r);
     solve(&inner_l, &inner_r, between, limits, HALVINGS, out);
     itself(&l, between, limits, halvings - 1, out);
@@ -152,11 +158,11 @@ fn solve<const N: usize, const M: usize>(
         return;
     }
     if length_a >= length_b {
-        for half in a.halves() {
+        for half in a.halves(between.matters()) {
             solve(&half, b, between, limits, halvings - 1, out);
         }
     } else {
-        for half in b.halves() {
+        for half in b.halves(between.matters()) {
             solve(a, &half, between, limits, halvings - 1, out);
         }
     }
@@ -317,23 +323,26 @@ fn valley<const N: usize, const M: usize>(
     }
     let Some(range) = valley_range(&p.control, &q.control, qq, pq) else { return false };
     let Some([from, to]) = range else { return true };
-    let last = Cell::new(0.5);
+    // The last place of the valley and its direction: where the next one is looked for.
+    let last = Cell::new([0.5, 0.5, 0.0]);
     let across = |x: f64| {
-        let mut y = last.get();
+        let [last_x, last_y, direction] = last.get();
+        let mut y = (last_y + direction * (x - last_x)).clamp(-0.5, 1.5);
         let mut j = jet(&p.control, &q.control, x, y);
         for _ in 0..STEPS {
             let step = -j.fb / j.bb;
-            if !step.is_finite() {
+            if !step.is_finite() || step.abs() < SMALL {
                 break;
             }
             y = (y + step).clamp(-0.5, 1.5);
             j = jet(&p.control, &q.control, x, y);
-            if step.abs() < 1e-13 {
-                break;
-            }
         }
-        last.set(y);
-        (j, y)
+        // What a last step changes to first order: its square is rounding.
+        let step = if j.bb == 0.0 { 0.0 } else { -j.fb / j.bb };
+        let step = step.clamp(-SMALL, SMALL);
+        j.fa += j.ab * step;
+        last.set([x, y + step, -j.ab / j.bb]);
+        (j, y + step)
     };
     let mut slope = |x: f64| {
         let (j, _) = across(x);
@@ -368,10 +377,14 @@ fn valley_range<const N: usize, const M: usize>(
     pq: &Range,
 ) -> Option<Option<[f64; 2]>> {
     // The slope across, which grows with y: its zero is the valley.
-    let across = |x: f64, y: f64| jet(p, q, x, y).fb;
+    let ends = [at(q, 0.0), at(q, 1.0)];
+    let across = |x: f64, end: usize| {
+        let (p, q) = (at(p, x), &ends[end]);
+        ((q.p - p.p).dot(&q.d), -p.d.dot(&q.d))
+    };
     let slack = BEYOND * qq.hi;
-    let is_below = |x: f64| across(x, 0.0) > slack;
-    let is_above = |x: f64| across(x, 1.0) < -slack;
+    let is_below = |x: f64| across(x, 0).0 > slack;
+    let is_above = |x: f64| across(x, 1).0 < -slack;
     if pq.has_sign() {
         // The valley rises where the mixed derivative is negative.
         let rises = pq.hi < 0.0;
@@ -382,43 +395,41 @@ fn valley_range<const N: usize, const M: usize>(
         if is_after(0.0) || is_before(1.0) {
             return Some(None);
         }
-        let (enters, leaves) = if rises { (0.0, 1.0) } else { (1.0, 0.0) };
-        let from = if is_before(0.0) { crossing(&|x| across(x, enters), rises) } else { 0.0 };
-        let to = if is_after(1.0) { crossing(&|x| across(x, leaves), rises) } else { 1.0 };
+        let (enters, leaves) = if rises { (0, 1) } else { (1, 0) };
+        let from = if is_before(0.0) { crossing(&|x| across(x, enters), rises)[0] } else { 0.0 };
+        let to = if is_after(1.0) { crossing(&|x| across(x, leaves), rises)[1] } else { 1.0 };
         return Some((from <= to).then_some([from, to]));
     }
     let drift = 0.5 * pq.magnitude();
-    if across(0.5, 0.0) > drift || across(0.5, 1.0) < -drift {
+    if across(0.5, 0).0 > drift || across(0.5, 1).0 < -drift {
         return Some(None);
     }
     // Beyond the ends by a quarter at most: what is found twice is merged.
-    let is_inside = across(0.5, -0.25) <= -drift && drift <= across(0.5, 1.25);
+    let is_inside = jet(p, q, 0.5, -0.25).fb <= -drift && drift <= jet(p, q, 0.5, 1.25).fb;
     is_inside.then_some(Some([0.0, 1.0]))
 }
 
-/// The zero in [0, 1] of a function that falls or rises there.
-fn crossing(f: &impl Fn(f64) -> f64, falls: bool) -> f64 {
+/// An interval of [0, 1] around the zero of a function that falls or rises there, given with its derivative: so short
+/// that what is found in it twice, as it belongs to the neighbour, costs little.
+fn crossing(f: &impl Fn(f64) -> (f64, f64), falls: bool) -> [f64; 2] {
     let (mut lo, mut hi) = (0.0, 1.0);
-    let (mut f_lo, mut f_hi) = (f(lo), f(hi));
-    // False position, and a bisection after each: the bracket ends at the spacing of numbers or after 60 halvings.
-    for _ in 0..60 {
-        let guess = lo - f_lo * (hi - lo) / (f_hi - f_lo);
-        for x in [guess, 0.5 * (lo + hi)] {
-            if !(lo < x && x < hi) {
-                continue;
-            }
-            let value = f(x);
-            if (value > 0.0) == falls {
-                (lo, f_lo) = (x, value);
-            } else {
-                (hi, f_hi) = (x, value);
-            }
+    let mut x: f64 = 0.5;
+    for _ in 0..STEPS {
+        let (value, slope) = f(x);
+        if (value > 0.0) == falls {
+            lo = x;
+        } else {
+            hi = x;
         }
-        if hi - lo <= 1e-12 {
+        if hi - lo < CROSSING {
             break;
         }
+        // Newton's step and a little more, so that the bracket closes from both sides.
+        let newton = x - value / slope;
+        let over = newton + (newton - x).signum() * 0.25 * CROSSING;
+        x = if lo < over && over < hi { over } else { 0.5 * (lo + hi) };
     }
-    0.5 * (lo + hi)
+    [lo, hi]
 }
 
 /// Minima of the distance from a point to a part, as parameters of its curve.

@@ -232,6 +232,11 @@ pub(crate) struct Between {
 
 impl Between {
     pub(crate) const CURVES: Self = Self { onward: f64::INFINITY, around: f64::INFINITY };
+
+    /// Whether parts of the leaves may turn too little; not when already what is between turns enough.
+    pub(crate) fn matters(&self) -> bool {
+        self.onward.min(self.around) < PI
+    }
 }
 
 /// The rule of total turning: what follows on a curve comes near itself, doubly orthogonal, after a turning of at
