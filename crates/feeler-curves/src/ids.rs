@@ -1,54 +1,54 @@
 //! Identities of minima from query to query.
 
-use crate::minimum::CurveMinimum;
-
-/// Moves of a minimum along the curves, as part of their size, up to which it is the same one.
-const MOVE: f64 = 0.05;
-
 /// Numbers that minima had in the query before.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Ids {
-    before: Vec<CurveMinimum>,
+#[derive(Clone, Debug)]
+pub(crate) struct Ids<T> {
+    before: Vec<T>,
     pairs: Vec<(f64, u32, u32)>,
     is_taken: Vec<bool>,
     next: u64,
 }
 
-impl Ids {
-    /// Gives each minimum the number of the one before that is nearest along the curves, nearest pairs first, or
-    /// a new one. `speed`: lengths of the curves for a change of their parameters.
-    pub(crate) fn assign(
-        &mut self,
-        minima: &mut [CurveMinimum],
-        speed: impl Fn(&CurveMinimum) -> [f64; 2],
-        size: f64,
-    ) {
+impl<T> Default for Ids<T> {
+    fn default() -> Self {
+        Self { before: Vec::new(), pairs: Vec::new(), is_taken: Vec::new(), next: 0 }
+    }
+}
+
+/// What has a number.
+pub(crate) trait Numbered: Copy {
+    /// The number, 0 for none.
+    fn id(&mut self) -> &mut u64;
+}
+
+impl<T: Numbered> Ids<T> {
+    /// Gives each minimum the number of the one before that has `moved` least, least moves first, or a new one.
+    /// `moved` tells how far (mm), or nothing when two cannot be the same.
+    pub(crate) fn assign(&mut self, minima: &mut [T], moved: impl Fn(&T, &T) -> Option<f64>) {
         self.pairs.clear();
         for (i, new) in minima.iter().enumerate() {
-            let speed = speed(new);
             for (j, old) in self.before.iter().enumerate() {
-                let moved = (0..2).map(|k| (new.u[k] - old.u[k]).abs() * speed[k]).fold(0.0, f64::max);
-                if moved <= MOVE * size && new.set.is_some() == old.set.is_some() {
-                    self.pairs.push((moved, i as u32, j as u32));
-                }
+                self.pairs.extend(moved(new, old).map(|moved| (moved, i as u32, j as u32)));
             }
         }
         self.pairs.sort_unstable_by(|p, q| p.0.total_cmp(&q.0).then(p.1.cmp(&q.1)).then(p.2.cmp(&q.2)));
         self.is_taken.clear();
         self.is_taken.resize(self.before.len(), false);
         for minimum in &mut *minima {
-            minimum.id = 0;
+            *minimum.id() = 0;
         }
         for &(_, i, j) in &self.pairs {
             let (i, j) = (i as usize, j as usize);
-            if minima[i].id == 0 && !self.is_taken[j] {
-                minima[i].id = self.before[j].id;
+            if *minima[i].id() == 0 && !self.is_taken[j] {
+                *minima[i].id() = *self.before[j].id();
                 self.is_taken[j] = true;
             }
         }
-        for minimum in minima.iter_mut().filter(|m| m.id == 0) {
-            self.next += 1;
-            minimum.id = self.next;
+        for minimum in minima.iter_mut() {
+            if *minimum.id() == 0 {
+                self.next += 1;
+                *minimum.id() = self.next;
+            }
         }
         self.before.clear();
         self.before.extend_from_slice(minima);

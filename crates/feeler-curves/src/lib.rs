@@ -1,10 +1,10 @@
-//! Deformable curves with a radius (springs, cables, hoses): all local minimal distances to each other and to
-//! themselves.
+//! Deformable curves with a radius (springs, cables, hoses): all local minimal distances to each other, to themselves
+//! and to solids.
 //!
 //! A [`Curve`] is a chain of Bézier pieces that moves by its control points; a [`CurvePair`] holds the scratch, the
 //! results and the identities of the minima between two curves, or of one with itself. One module a step:
 //! `tree` is what is refitted when a curve moves, `walk` descends to pairs of leaves, `solve` finds their minima
-//! (`along` those of a valley), `sets` tells minima from stretches of equal distance, `ids` follows them.
+//! (`along` those of a valley, `solid` those with an `obstacle`), `sets` tells minima from stretches of equal distance, `ids` follows them.
 //!
 //! Lengths are in mm.
 //!
@@ -15,15 +15,19 @@ mod along;
 mod curve;
 mod ids;
 mod minimum;
+mod obstacle;
 mod part;
 mod piece;
 mod query;
 mod sets;
+mod solid;
 mod solve;
 mod tree;
 mod walk;
 
 pub use curve::{Curve, CurveError};
 pub use feeler_geom::{P3, V3};
-pub use minimum::{CurveMinimum, CurveOptions, CurveStats, Place};
+pub use minimum::{CurveMinimum, CurveOptions, CurveStats, Place, SolidMinimum};
+pub use obstacle::Obstacle;
 pub use query::CurvePair;
+pub use solid::CurveSolidPair;

@@ -1,6 +1,7 @@
 //! What a query tells.
 
 use feeler_geom::{P3, V3};
+use feeler_hierarchy::Feature;
 
 /// What of a curve a minimum lies on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,6 +33,31 @@ pub struct CurveMinimum {
     /// For samples of a stretch along which the distance is the same: the number of the stretch in this answer.
     pub set: Option<u32>,
     /// The same from query to query of one [`crate::CurvePair`] as long as the minimum moves on.
+    pub id: u64,
+}
+
+/// A local minimum of the distance between a curve and a solid, in world coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SolidMinimum {
+    /// Parameter of the curve.
+    pub u: f64,
+    /// The point of the curve there (the tube's is `radius` away against the normal).
+    pub point: P3,
+    /// The point of the solid.
+    pub foot: P3,
+    /// Unit vector away from the solid: `point - foot = distance · normal`.
+    pub normal: V3,
+    /// Signed distance of the points: negative where the curve is inside the solid.
+    pub distance: f64,
+    /// Distance of the tube: `distance` less the radius. Negative where it overlaps the solid.
+    pub gap: f64,
+    /// What of the curve it lies on.
+    pub place: Place,
+    /// The face, edge or vertex of the solid.
+    pub feature: Feature,
+    /// For samples of a stretch along which the distance is the same: the number of the stretch in this answer.
+    pub set: Option<u32>,
+    /// The same from query to query of one [`crate::CurveSolidPair`] as long as the minimum moves on.
     pub id: u64,
 }
 

@@ -4,9 +4,9 @@ use feeler_geom::V3;
 
 use crate::along::Level;
 use crate::curve::{Curve, Pieces, with_pieces};
-use crate::ids::Ids;
+use crate::ids::{Ids, Numbered};
 use crate::minimum::{CurveMinimum, CurveOptions, CurveStats, Place};
-use crate::sets::{Sampling, Sets, distance};
+use crate::sets::{Pairing, Sampling, Sets};
 use crate::solve::{Limits, OnCurve, Places, Solutions, Stretch};
 use crate::tree::{Skeleton, Vertex};
 use crate::walk::{self, Stack};
@@ -23,6 +23,15 @@ const ROUNDING: f64 = 1e-13;
 /// How near to a joint (in parameters) a minimum may belong to the piece on its other side.
 const JOINT: f64 = 1e-8;
 
+/// Moves of a minimum along the curves from query to query, as part of their size, up to which it is the same one.
+pub(crate) const MOVE: f64 = 0.05;
+
+impl Numbered for CurveMinimum {
+    fn id(&mut self) -> &mut u64 {
+        &mut self.id
+    }
+}
+
 /// Scratch, results and identities of the minima of two curves, or of one with itself.
 ///
 /// A pair is asked as often as its curves move; its answers do not depend on what it was asked before, but for
@@ -34,7 +43,7 @@ pub struct CurvePair {
     places: Vec<(Places, [Place; 2])>,
     sets: Sets,
     minima: Vec<CurveMinimum>,
-    ids: Ids,
+    ids: Ids<CurveMinimum>,
 }
 
 impl CurvePair {
@@ -140,12 +149,13 @@ impl CurvePair {
 
     /// Joins stretches, leaves out what was found twice, and measures what remains.
     fn conclude(&mut self, a: &Curve, b: &Curve, options: &CurveOptions, is_itself: bool) -> &[CurveMinimum] {
+        let pairing = Two { a, b };
         let size = a.size().max(b.size());
         let order = |[s, t]: Places| if is_itself && t < s { [t, s] } else { [s, t] };
         let sampling = Sampling { size, length: level_length(a, b, options), most: options.max_samples };
         self.sets.clear();
         if !self.solutions.stretches.is_empty() {
-            self.sets.join(a, b, &self.solutions.stretches, &sampling);
+            self.sets.join(&pairing, &self.solutions.stretches, &sampling);
         }
         let inside = [Place::Inside; 2];
         let interior = self.solutions.minima.iter().chain(&self.sets.minima).map(|p| (*p, inside));
@@ -155,10 +165,10 @@ impl CurvePair {
         let reach = options.d_max + a.radius() + b.radius();
         for i in 0..self.places.len() {
             let (places, kinds) = self.places[i];
-            if self.sets.holds(a, b, &places, size) {
+            if self.sets.holds(&pairing, &places, size) {
                 continue;
             }
-            let is_known = self.places[..i].iter().any(|(p, _)| distance(a, b, p, &places) <= SAME * size);
+            let is_known = self.places[..i].iter().any(|(p, _)| pairing.apart(p, &places) <= SAME * size);
             if !is_known && (kinds != inside || is_critical(a, b, &places)) {
                 self.minima.extend(measured(a, b, order(places), kinds, None, reach));
             }
@@ -167,17 +177,64 @@ impl CurvePair {
             self.minima.extend(measured(a, b, order(places), inside, Some(set), reach));
         }
         self.minima.sort_unstable_by(|p, q| p.u[0].total_cmp(&q.u[0]).then(p.u[1].total_cmp(&q.u[1])));
-        let speed = |m: &CurveMinimum| [a.at(m.u[0]).d.norm(), b.at(m.u[1]).d.norm()];
-        self.ids.assign(&mut self.minima, speed, size);
+        let moved = |new: &CurveMinimum, old: &CurveMinimum| {
+            let speed = [a.at(new.u[0]).d.norm(), b.at(new.u[1]).d.norm()];
+            let moved = (0..2).map(|k| (new.u[k] - old.u[k]).abs() * speed[k]).fold(0.0, f64::max);
+            (moved <= MOVE * size && new.set.is_some() == old.set.is_some()).then_some(moved)
+        };
+        self.ids.assign(&mut self.minima, moved);
         &self.minima
     }
 }
 
-fn level_length(a: &Curve, b: &Curve, options: &CurveOptions) -> f64 {
+/// Places on two curves.
+struct Two<'a> {
+    a: &'a Curve,
+    b: &'a Curve,
+}
+
+impl Pairing for Two<'_> {
+    fn apart(&self, p: &Places, q: &Places) -> f64 {
+        let apart = |curve: &Curve, k: usize| (curve.point(p[k]) - curve.point(q[k])).norm();
+        apart(self.a, 0).max(apart(self.b, 1))
+    }
+
+    fn across(&self, mut places: Places, along: usize) -> Places {
+        let curves = [self.a, self.b];
+        let across = 1 - along;
+        let fixed = curves[along].at(places[along]).p;
+        // Newton's method, in a valley that a stretch was found in: a few steps.
+        for _ in 0..8 {
+            let at = curves[across].at(places[across]);
+            let w = at.p - fixed;
+            let bend = at.d.norm_squared() + w.dot(&at.dd);
+            let step = -w.dot(&at.d) / bend;
+            if !step.is_finite() || bend <= 0.0 {
+                break;
+            }
+            places[across] = (places[across] + step).clamp(0.0, curves[across].n_pieces() as f64);
+            if step.abs() < 1e-14 {
+                break;
+            }
+        }
+        places
+    }
+
+    fn is_end(&self, places: &Places) -> bool {
+        is_end(self.a, places[0]) || is_end(self.b, places[1])
+    }
+}
+
+/// Whether a parameter is that of a free end.
+pub(crate) fn is_end(curve: &Curve, u: f64) -> bool {
+    !curve.is_closed() && (u <= 0.0 || u >= curve.n_pieces() as f64)
+}
+
+pub(crate) fn level_length(a: &Curve, b: &Curve, options: &CurveOptions) -> f64 {
     options.level_length.unwrap_or_else(|| (a.radius() + b.radius()).max(0.01 * a.size().min(b.size())))
 }
 
-fn limits(a: &Curve, b: &Curve, options: &CurveOptions) -> Limits {
+pub(crate) fn limits(a: &Curve, b: &Curve, options: &CurveOptions) -> Limits {
     let level = Level { slope: options.level_slope, length: 0.5 * level_length(a, b, options) };
     Limits { reach: options.d_max + a.radius() + b.radius(), level, least: LEAST * a.size().max(b.size()) }
 }

@@ -4,6 +4,9 @@
 //! MATH §15 (the distances of a witness).
 
 pub(crate) mod membership;
+mod point_query;
+
+pub use point_query::{NearestPoint, PointQuery};
 
 use crate::Body;
 use crate::body::edge_arcs::{EdgeArc, SAMPLES};

@@ -1,0 +1,254 @@
+//! A solid as curves meet it: what is worked out once for each face and edge.
+
+use std::sync::Arc;
+
+use feeler_geom::skeleton::{Primitive, signed_distance_form};
+use feeler_geom::{Curve as EdgeCurve, P2, P3, Rect, V3};
+use feeler_hierarchy::{Edge, EdgeId, FaceId};
+use feeler_runtime::Body;
+
+use crate::piece::Piece;
+use crate::tree::Skeleton;
+
+/// Largest distance of a fitted edge from the true one, as part of the solid's size: minima are looked for with the
+/// fit and found with the true curve.
+const FIT: f64 = 1e-6;
+
+/// Most pieces that a span of an edge is halved into, as a power of 2.
+const HALVINGS: u32 = 10;
+
+/// A solid, ready for curves. Share it among pairs behind an `Arc`.
+#[derive(Clone, Debug)]
+pub struct Obstacle {
+    pub(crate) body: Arc<Body>,
+    pub(crate) faces: Vec<Option<Primitive>>,
+    pub(crate) edges: Vec<EdgeShape>,
+}
+
+/// An edge for the search of minima.
+#[derive(Clone, Debug)]
+pub(crate) enum EdgeShape {
+    /// Concave everywhere, or smooth: it has none.
+    Silent,
+    /// A line or a circle.
+    Canonical(Primitive),
+    /// Quintics along the spans of another curve.
+    Fitted(Vec<Fitted>),
+}
+
+/// A span and its quintics, with the parameters of the true curve at their ends.
+#[derive(Clone, Debug)]
+pub(crate) struct Fitted {
+    pub skeleton: Skeleton<6>,
+    pub t: Vec<f64>,
+}
+
+impl Fitted {
+    /// Parameter of the true curve for one of the quintics.
+    pub(crate) fn parameter(&self, u: f64) -> f64 {
+        let (k, x) = self.skeleton.place(u);
+        self.t[k] + x * (self.t[k + 1] - self.t[k])
+    }
+}
+
+impl Obstacle {
+    /// Takes a solid into use.
+    #[must_use]
+    pub fn new(body: Arc<Body>) -> Self {
+        let h = body.hierarchy();
+        // The inner sheet of a spindle torus is not where its spheres are.
+        let face = |f: &feeler_hierarchy::Face| {
+            let primitive = Primitive::of_surface(&f.surface, f.outward)?;
+            let is_spindle =
+                matches!(primitive, Primitive::Circle { radius, sigma, .. } if radius < sigma.abs());
+            (!is_spindle).then_some(primitive)
+        };
+        let faces = h.faces.iter().map(face).collect();
+        let edges = h.edges.iter().map(|e| edge_shape(e, body.size())).collect();
+        Self { faces, edges, body }
+    }
+
+    /// The solid.
+    #[must_use]
+    pub fn body(&self) -> &Arc<Body> {
+        &self.body
+    }
+}
+
+fn edge_shape(edge: &Edge, size: f64) -> EdgeShape {
+    if edge.quasi_only {
+        return EdgeShape::Silent;
+    }
+    if let Some(primitive) = Primitive::of_curve(&edge.curve) {
+        return EdgeShape::Canonical(primitive);
+    }
+    let fitted = edge.spans.iter().map(|span| {
+        let mut t = vec![span.t0];
+        for x in edge.curve.breaks(span.t0, span.t1) {
+            if x > span.t0 && x < span.t1 {
+                t.push(x);
+            }
+        }
+        t.push(span.t1);
+        let mut ends = vec![span.t0];
+        let mut pieces = Vec::new();
+        for w in t.windows(2) {
+            fit(&edge.curve, w[0], w[1], FIT * size, HALVINGS, &mut pieces, &mut ends);
+        }
+        Fitted { skeleton: Skeleton::new(pieces, edge.closed), t: ends }
+    });
+    EdgeShape::Fitted(fitted.collect())
+}
+
+/// Quintics with the position and two derivatives of a curve at their ends, halved until they follow it.
+fn fit(
+    curve: &EdgeCurve,
+    t0: f64,
+    t1: f64,
+    off: f64,
+    halvings: u32,
+    pieces: &mut Vec<Piece<6>>,
+    ends: &mut Vec<f64>,
+) {
+    let h = t1 - t0;
+    // Just inside: at a break the derivatives of the other side may be given.
+    let (a, b) = (curve.derivs(t0 + 1e-12 * h), curve.derivs(t1 - 1e-12 * h));
+    let (p, q) = (a.p.coords, b.p.coords);
+    let (da, db) = (a.d1 * h / 5.0, b.d1 * h / 5.0);
+    let (dda, ddb) = (a.d2 * (h * h / 20.0), b.d2 * (h * h / 20.0));
+    let piece = [p, p + da, p + da * 2.0 + dda, q - db * 2.0 + ddb, q - db, q];
+    let follows = |x: f64| (crate::piece::at(&piece, x).p - curve.point(t0 + x * h).coords).norm() <= off;
+    if halvings > 0 && ![0.25, 0.5, 0.75].iter().all(|&x| follows(x)) {
+        let middle = 0.5 * (t0 + t1);
+        fit(curve, t0, middle, off, halvings - 1, pieces, ends);
+        fit(curve, middle, t1, off, halvings - 1, pieces, ends);
+        return;
+    }
+    pieces.push(piece);
+    ends.push(t1);
+}
+
+/// Signed distance of a point from a surface or an edge, with its first and second derivative along `d` and `dd`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Distance {
+    pub value: f64,
+    /// Unit gradient: away from the solid.
+    pub gradient: V3,
+    bending: Bend,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Bend {
+    Form(feeler_geom::skeleton::Bending),
+    Principal([(f64, V3); 2]),
+}
+
+impl Distance {
+    /// Second derivative along a vector.
+    pub(crate) fn bend(&self, d: &V3) -> f64 {
+        match &self.bending {
+            Bend::Form(form) => form.along(d),
+            Bend::Principal(both) => both.iter().map(|(k, dir)| k * dir.dot(d) * dir.dot(d)).sum(),
+        }
+    }
+
+    /// The foot of `p`.
+    pub(crate) fn foot(&self, p: &P3) -> P3 {
+        p - self.gradient * self.value
+    }
+
+    /// Of a primitive; a point that has no direction from it (on an axis, in a centre) is moved a little.
+    pub(crate) fn of_primitive(primitive: &Primitive, p: &P3, size: f64) -> Option<Self> {
+        let form = signed_distance_form(primitive, p)
+            .or_else(|| signed_distance_form(primitive, &(p + V3::new(0.48, 0.6, 0.64) * (1e-9 * size))))?;
+        Some(Self { value: form.value, gradient: form.gradient, bending: Bend::Form(form.bending) })
+    }
+}
+
+impl Obstacle {
+    /// Signed distance of `p` from a face's surface, from the foot that Newton's method comes to from the parameters `uv`,
+    /// which become those of the foot. `None` where it comes to none within half a rectangle around `rect`, and where
+    /// the foot is not the nearest point around it.
+    pub(crate) fn from_face(&self, f: FaceId, p: &P3, uv: &mut P2, rect: &Rect) -> Option<Distance> {
+        let face = &self.body.hierarchy().faces[f.index()];
+        let domain = face.surface.natural_domain();
+        let (w, h) = (0.5 * rect.width(), 0.5 * rect.height());
+        let range = |lo: f64, hi: f64, by: f64, from: f64, to: f64, is_periodic: bool| {
+            if is_periodic { (lo - by, hi + by) } else { ((lo - by).max(from), (hi + by).min(to)) }
+        };
+        let (u0, u1) = range(rect.u0, rect.u1, w, domain.u0, domain.u1, face.surface.u_period().is_some());
+        let (v0, v1) = range(rect.v0, rect.v1, h, domain.v0, domain.v1, face.surface.v_period().is_some());
+        let mut at = *uv;
+        let mut is_found = false;
+        for _ in 0..24 {
+            let d = face.surface.derivs(at);
+            let w = d.p - p;
+            let (gu, gv) = (w.dot(&d.du), w.dot(&d.dv));
+            let (a, b, c) = (d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared());
+            let (fa, fb, fc) = (a + w.dot(&d.duu), b + w.dot(&d.duv), c + w.dot(&d.dvv));
+            // The second derivative of the distance where it is convex, else that of the tangent plane.
+            let is_convex = fa > 0.0 && fa * fc > fb * fb;
+            let (a, b, c) = if is_convex { (fa, fb, fc) } else { (a, b, c) };
+            let det = a * c - b * b;
+            let step = [(b * gv - c * gu) / det, (b * gu - a * gv) / det];
+            if !step.iter().all(|s| s.is_finite()) {
+                return None;
+            }
+            let next = P2::new((at.x + step[0]).clamp(u0, u1), (at.y + step[1]).clamp(v0, v1));
+            let moved = (next - at).norm();
+            at = next;
+            if moved <= 1e-13 * (1.0 + at.coords.norm()) {
+                is_found = true;
+                break;
+            }
+        }
+        *uv = at;
+        let sign = if face.outward { 1.0 } else { -1.0 };
+        let normal = face.surface.normal(at) * sign;
+        let w = p - face.surface.point(at);
+        let value = w.dot(&normal);
+        let principal = face.surface.principal(at);
+        let growth = [principal.k1, principal.k2].map(|k| 1.0 + value * sign * k);
+        let is_opposite = (w - normal * value).norm() <= 1e-10 * self.body.size();
+        // Near a centre of curvature feet run away from any small move.
+        if !is_found || !is_opposite || growth.iter().any(|g| *g <= FOCAL) {
+            return None;
+        }
+        let bend = [principal.k1 * sign / growth[0], principal.k2 * sign / growth[1]];
+        let both = [(bend[0], principal.dir1), (bend[1], principal.dir2)];
+        Some(Distance { value, gradient: normal, bending: Bend::Principal(both) })
+    }
+
+    /// Whether a face holds the point of its surface with parameters `uv`, or ends beside it by less than `slack` (mm).
+    pub(crate) fn holds(&self, f: FaceId, uv: P2, slack: f64) -> bool {
+        let face = &self.body.hierarchy().faces[f.index()];
+        face.trim.classify(uv) == feeler_geom::trim::Side::Inside
+            || face.trim.nearest(uv, face.surface.metric(uv), slack).is_some()
+    }
+
+    /// Whether the direction `w` away from an edge point is between the normals beside it.
+    pub(crate) fn is_in_polar(&self, e: EdgeId, t: f64, w: &V3) -> bool {
+        let Some((tangent, [left, right])) = self.body.edge_normals(e, t) else { return false };
+        // Along each face away from the edge nothing is nearer; of a concave edge no direction is such.
+        let slack = POLAR * w.norm();
+        let into = [left.cross(&tangent), tangent.cross(&right)];
+        let is_convex = left.cross(&right).dot(&tangent) > -POLAR || left.dot(&right) < -1.0 + POLAR;
+        is_convex && into.iter().all(|m| w.dot(m) <= slack)
+    }
+
+    /// The parameter of an edge's point and whether it belongs to one of its spans.
+    pub(crate) fn on_edge(&self, e: EdgeId, p: &P3) -> Option<f64> {
+        let edge = &self.body.hierarchy().edges[e.index()];
+        edge.spans.iter().find_map(|span| {
+            let t = edge.curve.project(p, span.t0, span.t1);
+            let off = (edge.curve.point(t) - p).norm();
+            (off <= 1e-9 * self.body.size()).then_some(t)
+        })
+    }
+}
+
+/// Part of a radius of curvature that a point may be near to the centre.
+const FOCAL: f64 = 1e-6;
+
+/// Cosine by which a direction may be outside of a polar.
+const POLAR: f64 = 1e-9;

@@ -1,0 +1,163 @@
+//! Curves and solids: closed forms, and random curves against the nearest points of densely sampled ones.
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use feeler_curves::{Curve, CurveOptions, CurveSolidPair, Obstacle, P3, Place};
+use feeler_geom::{Pose, V3};
+use feeler_runtime::{Body, PointQuery};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+
+fn solid(name: &str) -> Obstacle {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../data/{name}.step"));
+    Obstacle::new(Arc::new(Body::from_model(&feeler_import::prepare_step(&file).unwrap(), 0).unwrap()))
+}
+
+fn random_pose(rng: &mut SmallRng, shift: f64) -> Pose {
+    let axis = V3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+    let at = V3::from_fn(|_, _| rng.random_range(-shift..shift));
+    Pose::new(at, axis * 3.0)
+}
+
+/// Control points of cubics with a direction that goes on at joints.
+fn random_curve(rng: &mut SmallRng, pieces: usize, extent: f64) -> Vec<P3> {
+    let mut any = || V3::from_fn(|_, _| rng.random_range(-extent..extent));
+    let points: Vec<V3> = (0..=pieces).map(|_| any()).collect();
+    let slopes: Vec<V3> = (0..=pieces).map(|_| any()).collect();
+    let mut out = vec![P3::from(points[0])];
+    for i in 0..pieces {
+        out.push((points[i] + slopes[i] / 3.0).into());
+        out.push((points[i + 1] - slopes[i + 1] / 3.0).into());
+        out.push(points[i + 1].into());
+    }
+    out
+}
+
+/// What the nearest points of a densely sampled curve tell: places where the distance of the curve from the boundary is
+/// least, with the distance. Sampled distances are refined by bisections of the golden ratio.
+fn sampled_minima(curve: &Curve, body: &Body, into: &Pose, reach: f64) -> Vec<(f64, f64)> {
+    let mut points = PointQuery::new();
+    let mut distance = |u: f64| {
+        points.nearest(body, &(into * curve.point(u)), 2.0 * reach).map_or(2.0 * reach, |n| n.distance)
+    };
+    let n = 150 * curve.n_pieces();
+    let at = |i: usize| curve.n_pieces() as f64 * i as f64 / n as f64;
+    let d: Vec<f64> = (0..=n).map(|i| distance(at(i))).collect();
+    let mut out = Vec::new();
+    for i in 0..=n {
+        let before = if i == 0 { f64::INFINITY } else { d[i - 1] };
+        let after = if i == n { f64::INFINITY } else { d[i + 1] };
+        if d[i] > reach || d[i] > before || d[i] > after || (d[i] == before && d[i] == after) {
+            continue;
+        }
+        let (mut lo, mut hi) = (at(i.saturating_sub(1)), at((i + 1).min(n)));
+        let g = 0.5 * (5.0_f64.sqrt() - 1.0);
+        for _ in 0..60 {
+            let (x, y) = (hi - g * (hi - lo), lo + g * (hi - lo));
+            if distance(x) < distance(y) {
+                hi = y;
+            } else {
+                lo = x;
+            }
+        }
+        let best =
+            [lo, hi, at(i)].map(|u| (u, distance(u))).into_iter().min_by(|p, q| p.1.total_cmp(&q.1)).unwrap();
+        out.push(best);
+    }
+    out
+}
+
+#[test]
+fn random_curves_about_solids() {
+    let names = [
+        "box",
+        "cylinder",
+        "cone",
+        "sphere",
+        "torus",
+        "bore",
+        "ring",
+        "spool",
+        "plug",
+        "socket",
+        "half-cone",
+        "loft",
+        "swept",
+        "wave",
+        "torus-nurbs",
+        "cone-nurbs",
+        "bayonet-plug",
+        "stepped-seat",
+        "void",
+        "inch-bracket",
+    ];
+    let mut rng = SmallRng::seed_from_u64(7);
+    let (mut n, mut n_lost, mut n_wrong, mut n_checked) = (0, 0, 0, 0);
+    for name in names {
+        let solid = solid(name);
+        let body = solid.body().clone();
+        let size = body.size();
+        let mut pair = CurveSolidPair::new();
+        for k in 0..6 {
+            let pieces = 1 + k % 3;
+            let pose = random_pose(&mut rng, 0.5 * size);
+            let curve =
+                Curve::new(3, &random_curve(&mut rng, pieces, 0.6 * size), 0.02 * size, false).unwrap();
+            let options = CurveOptions { d_max: 0.2 * size, ..CurveOptions::default() };
+            let reach = options.d_max + curve.radius();
+            let found = pair.query(&curve, &solid, &pose, &options).to_vec();
+            let into = pose.inverse();
+            let mut points = PointQuery::new();
+            for (u, d) in sampled_minima(&curve, &body, &into, reach) {
+                // Where the curve passes through the boundary the unsigned distance is 0: no minimum of ours.
+                if d < 1e-6 * size || points.contains(&body, &(into * curve.point(u)), 1e-9) != Some(false) {
+                    continue;
+                }
+                n += 1;
+                let near = |m: &&feeler_curves::SolidMinimum| {
+                    (m.distance - d).abs() < 1e-6 * size && (m.point - curve.point(u)).norm() < 1e-2 * size
+                };
+                if !found.iter().any(|m| near(&m)) {
+                    n_lost += 1;
+                    println!("{name} {k}: lost at {u}, distance {d}");
+                    for m in &found {
+                        println!("    {:.6} {:.6} {:?} {:?}", m.u, m.distance, m.feature, m.place);
+                    }
+                }
+            }
+            for m in &found {
+                let foot = into * m.foot;
+                let off = points.nearest(&body, &foot, size).map_or(f64::INFINITY, |n| n.distance);
+                let at = into * m.point;
+                let nearest = points.nearest(&body, &at, size).map_or(f64::INFINITY, |n| n.distance);
+                assert!((m.point - m.foot - m.normal * m.distance).norm() < 1e-9 * size);
+                let mut is_right = off < 1e-9 * size && nearest <= m.distance.abs() + 1e-9 * size;
+                if (nearest - m.distance.abs()).abs() < 1e-9 * size {
+                    n_checked += 1;
+                    // The nearest of all: then it is a minimum of the sampled distance.
+                    for h in [1e-3, -1e-3] {
+                        let u = (m.u + h).clamp(0.0, curve.n_pieces() as f64);
+                        let p = into * curve.point(u);
+                        let there = points.nearest(&body, &p, size).map_or(f64::INFINITY, |n| n.distance);
+                        let there = if m.distance < 0.0 { -there } else { there };
+                        is_right &= there >= m.distance - 1e-9 * size;
+                    }
+                }
+                if m.place == Place::Inside && m.set.is_none() {
+                    let t = curve.derivatives(m.u)[0];
+                    let is_joint = (m.u - m.u.round()).abs() < 1e-9;
+                    is_right &= is_joint || m.normal.dot(&t).abs() < 1e-7 * t.norm();
+                }
+                if !is_right {
+                    n_wrong += 1;
+                    println!("{name} {k}: wrong {m:?}: foot {off:e} off, nearest {nearest}");
+                }
+            }
+        }
+    }
+    println!("{n} minima sampled, {n_lost} lost; {n_checked} checked, {n_wrong} wrong");
+    assert!(n > 50 && n_checked > 50);
+    assert_eq!((n_lost, n_wrong), (0, 0));
+}
