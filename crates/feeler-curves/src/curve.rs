@@ -4,6 +4,7 @@ use feeler_geom::{P3, V3};
 use thiserror::Error;
 
 use crate::piece::{At, MOST, Piece, at};
+use crate::tight::{TightBend, tight_bends};
 use crate::tree::{Skeleton, Vertex};
 
 /// Why a curve cannot be made, or moved.
@@ -89,7 +90,7 @@ impl Curve {
         if !(radius.is_finite() && radius >= 0.0) {
             return Err(CurveError::Radius(radius));
         }
-        let n = points.len() / degree;
+        let n = points.len().saturating_sub(usize::from(!closed)) / degree;
         if n == 0 || points.len() != n * degree + usize::from(!closed) {
             let more = if closed { "" } else { " and one more" };
             let expected = format!("give {degree} for each piece{more}");
@@ -202,6 +203,18 @@ impl Curve {
     #[must_use]
     pub fn size(&self) -> f64 {
         with_pieces!(&self.pieces, s => s.nodes[0].bounds.diagonal())
+    }
+
+    /// Smallest and largest coordinates of the control points: the curve, without its radius, is between them.
+    #[must_use]
+    pub fn bounds(&self) -> (P3, P3) {
+        with_pieces!(&self.pieces, s => (s.nodes[0].bounds.min.into(), s.nodes[0].bounds.max.into()))
+    }
+
+    /// All stretches where radius times curvature is 1 or more, into `out`: the tube overlaps itself there, though its
+    /// distance from itself has no minimum. Nothing is missed that is longer than 2⁻¹⁶ of a leaf of the curve's tree.
+    pub fn tight_bends(&self, out: &mut Vec<TightBend>) {
+        with_pieces!(&self.pieces, s => tight_bends(s, self.radius, out));
     }
 
     pub(crate) fn at(&self, u: f64) -> At {

@@ -19,9 +19,11 @@ mod obstacle;
 mod part;
 mod piece;
 mod query;
+mod scene;
 mod sets;
 mod solid;
 mod solve;
+mod tight;
 mod tree;
 mod walk;
 
@@ -30,4 +32,6 @@ pub use feeler_geom::{P3, V3};
 pub use minimum::{CurveMinimum, CurveOptions, CurveStats, Place, SolidMinimum};
 pub use obstacle::Obstacle;
 pub use query::CurvePair;
+pub use scene::{CurveContact, CurveId, CurveScene, CurveSceneError};
 pub use solid::CurveSolidPair;
+pub use tight::TightBend;

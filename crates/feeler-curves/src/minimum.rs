@@ -76,6 +76,25 @@ pub struct CurveOptions {
     pub max_samples: usize,
 }
 
+impl CurveOptions {
+    /// What is wrong with them, if anything.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    pub fn check(&self) -> Result<(), String> {
+        let not =
+            |what: &str, value: f64| Err(format!("{what} is {value}: give a finite number of 0 or more"));
+        let is_fine = |x: f64| x.is_finite() && x >= 0.0;
+        match self {
+            Self { d_max, .. } if !is_fine(*d_max) => not("d_max", *d_max),
+            Self { level_slope, .. } if !is_fine(*level_slope) => not("level_slope", *level_slope),
+            Self { level_length: Some(length), .. } if !is_fine(*length) => not("level_length", *length),
+            Self { max_samples, .. } if *max_samples < 2 => Err("max_samples is less than 2".into()),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Default for CurveOptions {
     fn default() -> Self {
         Self { d_max: 1.0, level_slope: 1e-6, level_length: None, max_samples: 16 }

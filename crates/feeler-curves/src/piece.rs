@@ -249,3 +249,22 @@ pub(crate) fn first_leg<const N: usize>(a: &Piece<N>) -> V3 {
 pub(crate) fn last_leg<const N: usize>(a: &Piece<N>) -> V3 {
     (0..N - 1).rev().map(|i| a[N - 1] - a[i]).find(|d| d.norm_squared() > 0.0).unwrap_or_else(V3::zeros)
 }
+
+/// An upper bound of the curvature of a piece; infinite where its derivative may vanish.
+pub(crate) fn bend_bound<const N: usize>(a: &Piece<N>) -> f64 {
+    let (h, k) = (derivative(a), second(a));
+    let chord = a[N - 1] - a[0];
+    let length = chord.norm();
+    // Along the chord the speed is at least that of the slowest control point of the derivative.
+    let slowest = h[..N - 1].iter().map(|h| h.dot(&chord)).fold(f64::INFINITY, f64::min) / length;
+    if !(slowest > 0.0) {
+        return f64::INFINITY;
+    }
+    let mut largest: f64 = 0.0;
+    for x in &h[..N - 1] {
+        for y in &k[..N - 2] {
+            largest = largest.max(x.cross(y).norm_squared());
+        }
+    }
+    largest.sqrt() / (slowest * slowest * slowest)
+}

@@ -1,0 +1,393 @@
+//! Curves and solids together: all minima of all near pairs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use feeler_geom::{P3, Pose};
+use feeler_runtime::{Body, BodyId, Scene, SceneError};
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::curve::{Curve, CurveError};
+use crate::minimum::{CurveMinimum, CurveOptions, SolidMinimum};
+use crate::obstacle::Obstacle;
+use crate::query::CurvePair;
+use crate::solid::CurveSolidPair;
+use crate::tight::TightBend;
+
+/// Why a scene has no answer.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum CurveSceneError {
+    /// No curve has this number: it was never given, or the curve was removed.
+    #[error("there is no curve {}", .0.0)]
+    NoCurve(CurveId),
+    /// A curve cannot be moved.
+    #[error("curve {}: {error}", curve.0)]
+    Curve {
+        /// Which.
+        curve: CurveId,
+        /// Why.
+        error: CurveError,
+    },
+    /// Options that make no sense.
+    #[error("{0}")]
+    Options(String),
+    /// The solids have no answer.
+    #[error(transparent)]
+    Solids(#[from] SceneError),
+}
+
+/// Number of a curve, never given twice in one scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CurveId(pub u32);
+
+/// What a curve is near to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CurveContact {
+    /// Another curve, or itself (`b` is `a`).
+    Curves {
+        /// The curve with the smaller number.
+        a: CurveId,
+        /// The other one.
+        b: CurveId,
+        /// The minimum; its `id` is that of the scene.
+        minimum: CurveMinimum,
+    },
+    /// A solid.
+    Solid {
+        /// The curve.
+        curve: CurveId,
+        /// The body.
+        body: BodyId,
+        /// Which solid of the body.
+        part: u32,
+        /// The minimum; its `id` is that of the scene.
+        minimum: SolidMinimum,
+    },
+}
+
+impl CurveContact {
+    /// Distance of the tubes, or of the tube and the solid (mm).
+    #[must_use]
+    pub fn gap(&self) -> f64 {
+        match self {
+            Self::Curves { minimum, .. } => minimum.gap,
+            Self::Solid { minimum, .. } => minimum.gap,
+        }
+    }
+
+    /// The same from step to step of one scene as long as the minimum moves on.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        match self {
+            Self::Curves { minimum, .. } => minimum.id,
+            Self::Solid { minimum, .. } => minimum.id,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Curves(CurveId, CurveId),
+    Solid(CurveId, BodyId, u32),
+}
+
+#[derive(Debug)]
+enum Pair {
+    Curves(CurvePair),
+    Solid(CurveSolidPair, Arc<Obstacle>, Pose),
+}
+
+/// A pair that is near, or was in the step before.
+#[derive(Debug)]
+struct Slot {
+    pair: Pair,
+    /// Upper half of the numbers of its minima.
+    number: u32,
+    step: u64,
+    interferes: Option<bool>,
+}
+
+/// Curves that deform among solids that move, and all minima between curves, of curves with themselves, and between
+/// curves and solids.
+///
+/// The solids are those of a [`Scene`], added, moved and asked for through [`CurveScene::solids_mut`]; what solids do
+/// among themselves stays there. The same calls give the same bits, for any number of threads.
+#[derive(Debug)]
+pub struct CurveScene {
+    solids: Scene,
+    options: CurveOptions,
+    /// By ascending number.
+    curves: Vec<(CurveId, Curve)>,
+    next_curve: u32,
+    obstacles: Vec<Arc<Obstacle>>,
+    slots: BTreeMap<Key, Slot>,
+    next_slot: u32,
+    step: u64,
+    contacts: Vec<CurveContact>,
+    bends: Vec<(CurveId, TightBend)>,
+    scratch: Vec<TightBend>,
+    detects_interference: bool,
+}
+
+impl CurveScene {
+    /// A scene of solids, without curves yet.
+    ///
+    /// # Errors
+    /// [`CurveSceneError::Options`] when `d_max` is negative or not finite, or a slope or length makes no sense.
+    pub fn new(solids: Scene, options: CurveOptions) -> Result<Self, CurveSceneError> {
+        options.check().map_err(CurveSceneError::Options)?;
+        Ok(Self {
+            solids,
+            options,
+            curves: Vec::new(),
+            next_curve: 0,
+            obstacles: Vec::new(),
+            slots: BTreeMap::new(),
+            next_slot: 0,
+            step: 0,
+            contacts: Vec::new(),
+            bends: Vec::new(),
+            scratch: Vec::new(),
+            detects_interference: false,
+        })
+    }
+
+    /// The solids.
+    #[must_use]
+    pub fn solids(&self) -> &Scene {
+        &self.solids
+    }
+
+    /// The solids, to add and to move them.
+    pub fn solids_mut(&mut self) -> &mut Scene {
+        &mut self.solids
+    }
+
+    /// Whether steps decide for near curves and solids if they interfere ([`CurveScene::interferes`]); not at first.
+    pub fn detect_interference(&mut self, detects: bool) {
+        self.detects_interference = detects;
+    }
+
+    /// Adds a curve.
+    pub fn add(&mut self, curve: Curve) -> CurveId {
+        let id = CurveId(self.next_curve);
+        self.next_curve += 1;
+        self.curves.push((id, curve));
+        id
+    }
+
+    /// Removes a curve.
+    ///
+    /// # Errors
+    /// [`CurveSceneError::NoCurve`].
+    pub fn remove(&mut self, id: CurveId) -> Result<Curve, CurveSceneError> {
+        let at = self.position(id)?;
+        Ok(self.curves.remove(at).1)
+    }
+
+    /// The curves by ascending number.
+    pub fn curves(&self) -> impl ExactSizeIterator<Item = (CurveId, &Curve)> {
+        self.curves.iter().map(|(id, curve)| (*id, curve))
+    }
+
+    /// A curve.
+    ///
+    /// # Errors
+    /// [`CurveSceneError::NoCurve`].
+    pub fn curve(&self, id: CurveId) -> Result<&Curve, CurveSceneError> {
+        Ok(&self.curves[self.position(id)?].1)
+    }
+
+    /// Moves a curve ([`Curve::update`]).
+    ///
+    /// # Errors
+    /// [`CurveSceneError::NoCurve`], and when its points are refused; then it stays where it was.
+    pub fn update(&mut self, id: CurveId, points: &[P3]) -> Result<(), CurveSceneError> {
+        let at = self.position(id)?;
+        self.curves[at].1.update(points).map_err(|error| CurveSceneError::Curve { curve: id, error })
+    }
+
+    /// Finds all minima of curves as they and the solids stand now.
+    ///
+    /// # Errors
+    /// When a body has gone between the calls.
+    pub fn step(&mut self) -> Result<(), CurveSceneError> {
+        self.step += 1;
+        self.find_near()?;
+        let (options, curves, step) = (&self.options, &self.curves, self.step);
+        let detects = self.detects_interference;
+        let curve = |id: CurveId| &curves[curves.partition_point(|c| c.0 < id)].1;
+        // Answers stand in their slots, which are in order: the same for any number of threads.
+        let near: Vec<(&Key, &mut Slot)> = self.slots.iter_mut().filter(|(_, s)| s.step == step).collect();
+        near.into_par_iter().for_each(|(key, slot)| match (key, &mut slot.pair) {
+            (Key::Curves(a, b), Pair::Curves(pair)) => {
+                let found = if a == b {
+                    pair.query_itself(curve(*a), options)
+                } else {
+                    pair.query(curve(*a), curve(*b), options)
+                };
+                slot.interferes = Some(found.iter().any(|m| m.gap < 0.0));
+            }
+            (Key::Solid(a, ..), Pair::Solid(pair, obstacle, pose)) => {
+                pair.query(curve(*a), obstacle, pose, options);
+                slot.interferes = if detects {
+                    pair.interferes(curve(*a), obstacle, pose, TOUCH * obstacle.body().size())
+                } else {
+                    None
+                };
+            }
+            _ => {}
+        });
+        self.collect();
+        Ok(())
+    }
+
+    /// All minima of the last step, by pairs and by parameters.
+    #[must_use]
+    pub fn contacts(&self) -> &[CurveContact] {
+        &self.contacts
+    }
+
+    /// Stretches of curves that are bent more than their radius allows: they overlap themselves there without a minimum.
+    #[must_use]
+    pub fn tight_bends(&self) -> &[(CurveId, TightBend)] {
+        &self.bends
+    }
+
+    /// Whether two curves, or a curve and itself, overlapped in the last step.
+    ///
+    /// # Errors
+    /// [`CurveSceneError::NoCurve`].
+    pub fn curves_interfere(&self, a: CurveId, b: CurveId) -> Result<bool, CurveSceneError> {
+        self.position(a)?;
+        self.position(b)?;
+        let slot = self.slots.get(&Key::Curves(a.min(b), a.max(b)));
+        Ok(slot.is_some_and(|s| s.step == self.step && s.interferes == Some(true)))
+    }
+
+    /// Whether a curve and a body had common inner points in the last step, when asked for by
+    /// [`CurveScene::detect_interference`]; `None` when they touch to rounding, or when it was not asked for.
+    ///
+    /// # Errors
+    /// [`CurveSceneError::NoCurve`].
+    pub fn interferes(&self, curve: CurveId, body: BodyId) -> Result<Option<bool>, CurveSceneError> {
+        self.position(curve)?;
+        if !self.detects_interference {
+            return Ok(None);
+        }
+        let of_body = Key::Solid(curve, body, 0)..=Key::Solid(curve, body, u32::MAX);
+        let near = self.slots.range(of_body).filter(|(_, s)| s.step == self.step).map(|(_, s)| s.interferes);
+        Ok(near.fold(Some(false), |all, one| match (all, one) {
+            (Some(true), _) | (_, Some(true)) => Some(true),
+            (None, _) | (_, None) => None,
+            _ => Some(false),
+        }))
+    }
+
+    fn position(&self, id: CurveId) -> Result<usize, CurveSceneError> {
+        self.curves.binary_search_by_key(&id, |c| c.0).map_err(|_| CurveSceneError::NoCurve(id))
+    }
+
+    /// Marks the pairs whose boxes are near, and forgets those that are not any more.
+    fn find_near(&mut self) -> Result<(), CurveSceneError> {
+        let step = self.step;
+        for (i, (a, curve)) in self.curves.iter().enumerate() {
+            let (min, max) = curve.bounds();
+            for (b, other) in &self.curves[i..] {
+                let reach = self.options.d_max + curve.radius() + other.radius();
+                let (other_min, other_max) = other.bounds();
+                if are_near(&min, &max, &other_min, &other_max, reach) {
+                    mark(&mut self.slots, &mut self.next_slot, Key::Curves(*a, *b), step, || {
+                        Pair::Curves(CurvePair::new())
+                    });
+                }
+            }
+        }
+        let bodies: Vec<BodyId> = self.solids.bodies().collect();
+        for id in bodies {
+            let placed = *self.solids.pose(id)?;
+            for (k, (body, local)) in self.solids.parts(id)?.enumerate() {
+                let pose = placed * local;
+                let bounds = body.posed_bounds(&pose);
+                for (a, curve) in &self.curves {
+                    let reach = self.options.d_max + curve.radius();
+                    let (min, max) = curve.bounds();
+                    if !are_near(&min, &max, &bounds.min, &bounds.max, reach) {
+                        continue;
+                    }
+                    let obstacle = obstacle(&mut self.obstacles, body);
+                    let part = u32::try_from(k).unwrap_or(u32::MAX);
+                    let slot =
+                        mark(&mut self.slots, &mut self.next_slot, Key::Solid(*a, id, part), step, || {
+                            Pair::Solid(CurveSolidPair::new(), obstacle, pose)
+                        });
+                    if let Pair::Solid(_, _, at) = &mut slot.pair {
+                        *at = pose;
+                    }
+                }
+            }
+        }
+        self.slots.retain(|_, slot| slot.step == step);
+        Ok(())
+    }
+
+    fn collect(&mut self) {
+        self.contacts.clear();
+        for (key, slot) in &self.slots {
+            let number = |id: u64| u64::from(slot.number) << 32 | id;
+            match (key, &slot.pair) {
+                (Key::Curves(a, b), Pair::Curves(pair)) => {
+                    self.contacts.extend(pair.minima().iter().map(|m| {
+                        let minimum = CurveMinimum { id: number(m.id), ..*m };
+                        CurveContact::Curves { a: *a, b: *b, minimum }
+                    }));
+                }
+                (Key::Solid(curve, body, part), Pair::Solid(pair, ..)) => {
+                    self.contacts.extend(pair.minima().iter().map(|m| {
+                        let minimum = SolidMinimum { id: number(m.id), ..*m };
+                        CurveContact::Solid { curve: *curve, body: *body, part: *part, minimum }
+                    }));
+                }
+                _ => {}
+            }
+        }
+        self.bends.clear();
+        for (id, curve) in &self.curves {
+            curve.tight_bends(&mut self.scratch);
+            self.bends.extend(self.scratch.iter().map(|bend| (*id, *bend)));
+        }
+    }
+}
+
+/// Part of a solid's size within which a tube touches.
+const TOUCH: f64 = 1e-9;
+
+fn mark<'a>(
+    slots: &'a mut BTreeMap<Key, Slot>,
+    next: &mut u32,
+    key: Key,
+    step: u64,
+    pair: impl FnOnce() -> Pair,
+) -> &'a mut Slot {
+    let slot = slots.entry(key).or_insert_with(|| {
+        *next += 1;
+        Slot { pair: pair(), number: *next, step, interferes: None }
+    });
+    slot.step = step;
+    slot
+}
+
+fn obstacle(known: &mut Vec<Arc<Obstacle>>, body: &Arc<Body>) -> Arc<Obstacle> {
+    if let Some(found) = known.iter().find(|o| Arc::ptr_eq(o.body(), body)) {
+        return found.clone();
+    }
+    let made = Arc::new(Obstacle::new(body.clone()));
+    known.push(made.clone());
+    made
+}
+
+fn are_near(min: &P3, max: &P3, other_min: &P3, other_max: &P3, reach: f64) -> bool {
+    (0..3).all(|k| min[k] - reach <= other_max[k] && other_min[k] - reach <= max[k])
+}

@@ -1,0 +1,79 @@
+//! Curves and solids in one scene.
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use feeler_curves::{Curve, CurveContact, CurveOptions, CurveScene, CurveSceneError, P3};
+use feeler_geom::{Pose, V3};
+use feeler_runtime::{Body, QueryOptions, Scene};
+
+fn solid(name: &str) -> Arc<Body> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../data/{name}.step"));
+    Arc::new(Body::from_model(&feeler_import::prepare_step(&file).unwrap(), 0).unwrap())
+}
+
+fn line(from: V3, to: V3, radius: f64) -> Curve {
+    Curve::new(1, &[P3::from(from), P3::from(to)], radius, false).unwrap()
+}
+
+#[test]
+fn two_cables_over_a_box() {
+    let body = solid("box");
+    let bounds = *body.bounds();
+    let (c, top) = (bounds.center(), bounds.max.z);
+    let mut scene =
+        CurveScene::new(Scene::new(QueryOptions::default()).unwrap(), CurveOptions::default()).unwrap();
+    scene.detect_interference(true);
+    let id = scene.solids_mut().add(body, Pose::identity()).unwrap();
+    let (x, y) = (V3::x() * 100.0, V3::y() * 100.0);
+    let low = V3::new(c.x, c.y, top + 1.5);
+    let a = scene.add(line(low - x, low + x, 1.0));
+    let b = scene.add(line(low + V3::z() * 2.25 - y, low + V3::z() * 2.25 + y, 1.0));
+    scene.step().unwrap();
+    let between: Vec<_> =
+        scene.contacts().iter().filter(|c| matches!(c, CurveContact::Curves { .. })).copied().collect();
+    assert_eq!(between.len(), 1);
+    assert!((between[0].gap() - 0.25).abs() < 1e-12);
+    let on_box = scene.contacts().iter().filter(|c| matches!(c, CurveContact::Solid { .. }));
+    assert!(on_box.clone().count() >= 2 && on_box.clone().all(|c| (c.gap() - 0.5).abs() < 1e-12));
+    assert_eq!(scene.interferes(a, id).unwrap(), Some(false));
+    assert!(!scene.curves_interfere(a, b).unwrap());
+    // The upper one comes down on the lower one, which is pressed into the box.
+    let identity = between[0].id();
+    let down = |h: f64| {
+        let at = low + V3::z() * h;
+        [P3::from(at - y), P3::from(at + y)]
+    };
+    scene.update(b, &down(1.9)).unwrap();
+    scene.update(a, &[P3::from(low - V3::z() - x), P3::from(low - V3::z() + x)]).unwrap();
+    scene.step().unwrap();
+    assert_eq!(scene.interferes(a, id).unwrap(), Some(true));
+    assert!(!scene.curves_interfere(a, b).unwrap());
+    assert!(scene.contacts().iter().any(|c| c.id() == identity && (c.gap() - 0.9).abs() < 1e-12));
+    scene.update(b, &down(0.5)).unwrap();
+    scene.step().unwrap();
+    assert!(scene.curves_interfere(a, b).unwrap());
+    scene.remove(b).unwrap();
+    assert_eq!(scene.update(b, &down(0.5)), Err(CurveSceneError::NoCurve(b)));
+    scene.step().unwrap();
+    assert!(scene.contacts().iter().all(|c| matches!(c, CurveContact::Solid { .. })));
+}
+
+/// A bend of radius 2 holds a tube of radius 1.9 and not one of 2.1; one with a cusp none.
+#[test]
+fn bends_that_are_too_tight() {
+    let k = 4.0 / 3.0 * (std::f64::consts::FRAC_PI_8).tan() * 2.0;
+    let quarter =
+        [P3::new(2.0, 0.0, 0.0), P3::new(2.0, k, 0.0), P3::new(k, 2.0, 0.0), P3::new(0.0, 2.0, 0.0)];
+    let mut bends = Vec::new();
+    for (radius, n) in [(1.9, 0), (2.1, 1)] {
+        Curve::new(3, &quarter, radius, false).unwrap().tight_bends(&mut bends);
+        assert_eq!(bends.len(), n, "{bends:?}");
+    }
+    assert!((bends[0].curvature - 0.5).abs() < 0.01 && bends[0].range == [0.0, 1.0], "{bends:?}");
+    let cusp = [[0.0, 0.0, 0.0], [2.0, 2.0, 0.0], [0.0, 2.0, 0.0], [2.0, 0.0, 0.0]].map(P3::from);
+    Curve::new(3, &cusp, 1e-3, false).unwrap().tight_bends(&mut bends);
+    assert_eq!(bends.len(), 1, "{bends:?}");
+    assert!((bends[0].u - 0.5).abs() < 1e-3);
+}
