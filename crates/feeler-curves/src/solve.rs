@@ -51,6 +51,8 @@ pub(crate) struct Stretch {
 pub(crate) struct Solutions {
     pub minima: Vec<Places>,
     pub stretches: Vec<Stretch>,
+    /// Pairs of nodes that were visited.
+    pub n_nodes: usize,
     /// Pairs of parts that were looked at, and those that were halved to the end without an answer.
     pub n_parts: usize,
     pub n_undecided: usize,
@@ -60,6 +62,7 @@ impl Solutions {
     pub(crate) fn clear(&mut self) {
         self.minima.clear();
         self.stretches.clear();
+        self.n_nodes = 0;
         self.n_parts = 0;
         self.n_undecided = 0;
     }
