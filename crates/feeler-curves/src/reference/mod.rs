@@ -3,11 +3,12 @@
 //! # Source
 //! BREP §4.3.3, Algorithm 13: pairs of pieces are tested, and halved until both are flat.
 //! # Deviations
-//! - In line 8 of the algorithm node_B is bezier_B, and lines 19 to 22 are the four combinations of halves.
+//! - In line 8 of the algorithm `node_B` is `bezier_B`, and lines 19 to 22 are the four combinations of halves.
 //! - BREP does not say how neighbours are kept from meeting themselves: here by the turning in between, as in `tree`.
 //!   That is the same for all methods.
 
 mod orthogonal;
+pub mod shapes;
 
 use std::f64::consts::PI;
 
@@ -74,21 +75,20 @@ impl Culling {
     fn pieces<const N: usize>(&mut self, pieces: &[Piece<N>], is_closed: bool, method: &Method) {
         let turned = turned(pieces);
         let total = turned[pieces.len()][1];
-        let segments = || {
-            pieces.iter().enumerate().map(|(k, piece)| {
-                let u = [k as f64, k as f64 + 1.0];
-                let leaf = Leaf { control: *piece, u, turning: turning(piece), turned: turned[k] };
-                Segment::new(Part::of_leaf(&leaf), method)
-            })
-        };
-        for (i, a) in segments().enumerate() {
+        let segments = pieces.iter().enumerate().map(|(k, piece)| {
+            let u = [k as f64, k as f64 + 1.0];
+            let leaf = Leaf { control: *piece, u, turning: turning(piece), turned: turned[k] };
+            Segment::new(Part::of_leaf(&leaf), method)
+        });
+        let segments: Vec<Segment<N>> = segments.collect();
+        for (i, a) in segments.iter().enumerate() {
             let around = |last: usize| {
                 if is_closed { total - (turned[last + 1][0] - turned[i][1]) } else { f64::INFINITY }
             };
-            self.with_itself(&a, around(i), HALVINGS, method);
-            for (j, b) in segments().enumerate().skip(i + 1) {
+            self.with_itself(a, around(i), HALVINGS, method);
+            for (j, b) in segments.iter().enumerate().skip(i + 1) {
                 let onward = turned[j][1] - turned[i + 1][0];
-                self.cull(&a, &b, Between { onward, around: around(j) }, HALVINGS, method);
+                self.cull(a, b, Between { onward, around: around(j) }, HALVINGS, method);
             }
         }
     }

@@ -1,12 +1,10 @@
 //! What methods may not discard is looked for by dense sampling and Newton's method on polynomials written out here.
 
-use std::f64::consts::TAU;
-
-use feeler_geom::math::sin_cos;
 use feeler_geom::{P3, V3};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
+use super::shapes::spring;
 use super::{Cones, Culling, Method, Segment, along_chord, may_hold};
 use crate::curve::Curve;
 use crate::part::Part;
@@ -155,21 +153,6 @@ fn boxes_hold_their_pieces() {
             assert!(obb.contains(&p, 1e-13 * p.coords.norm()), "{k}");
         }
     }
-}
-
-/// Three turns of radius 10 in six half turns.
-fn spring(pitch: f64) -> Vec<P3> {
-    let (r, h) = (10.0, TAU / 2.0);
-    let (points, derivatives): (Vec<P3>, Vec<V3>) = (0..=6)
-        .map(|i| {
-            let a = f64::from(i) * h;
-            let (s, c) = sin_cos(a);
-            // Derivatives of 4 tan(h/4) times the radius make cubics nearly round.
-            let k = 4.0 * r;
-            (P3::new(r * c, r * s, pitch * a / TAU), V3::new(-k * s, k * c, pitch * h / TAU))
-        })
-        .unzip();
-    crate::curve::hermite_points(&points, &derivatives, false)
 }
 
 #[test]
