@@ -235,13 +235,18 @@ fn check(degree: usize, points: &[P3], closed: bool) -> Result<(), CurveError> {
     }
     let n = (points.len() - usize::from(!closed)) / degree;
     for i in 0..n {
-        let control = (0..=degree).map(|j| points[(i * degree + j) % points.len()]);
+        let control = (0..=degree).map(|j| wrapped(points, i * degree + j));
         let first = points[i * degree];
         if control.into_iter().all(|p| p == first) {
             return Err(CurveError::NoLength(i));
         }
     }
     Ok(())
+}
+
+/// The point i, the first one after the last one.
+fn wrapped(points: &[P3], i: usize) -> P3 {
+    points[if i < points.len() { i } else { 0 }]
 }
 
 fn raised_pieces<const N: usize>(degree: usize, points: &[P3], n: usize) -> Vec<Piece<N>> {
@@ -252,7 +257,7 @@ fn raised_pieces<const N: usize>(degree: usize, points: &[P3], n: usize) -> Vec<
 fn raised<const N: usize>(degree: usize, points: &[P3], i: usize) -> Piece<N> {
     let mut c = [V3::zeros(); N];
     for (j, c) in c.iter_mut().enumerate().take(degree + 1) {
-        *c = points[(i * degree + j) % points.len()].coords;
+        *c = wrapped(points, i * degree + j).coords;
     }
     for d in degree + 1..N {
         for j in (1..=d).rev() {

@@ -8,6 +8,9 @@
 //!
 //! Lengths are in mm.
 //!
+//! # Features
+//! - `reference`: the culling that BREP compares on a spring (module `reference`), for tests and benches.
+//!
 //! # Source
 //! BREP §3.5 and §4.3.3 (Algorithms 7 and 13). What is done in another way is told by the modules.
 
@@ -19,6 +22,8 @@ mod obstacle;
 mod part;
 mod piece;
 mod query;
+#[cfg(any(test, feature = "reference"))]
+pub mod reference;
 mod scene;
 mod sets;
 mod solid;

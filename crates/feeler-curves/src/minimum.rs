@@ -104,6 +104,8 @@ impl Default for CurveOptions {
 /// What a query cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CurveStats {
+    /// Pairs of nodes of the trees that were visited; for vertices none are counted.
+    pub n_nodes: usize,
     /// Pairs of parts of leaves that were looked at.
     pub n_parts: usize,
     /// Pairs of parts that were halved down to rounding without an answer: there, minima may be missing. Not 0 only

@@ -125,8 +125,13 @@ impl Range {
     }
 
     fn insert(&mut self, x: f64) {
-        self.lo = self.lo.min(x);
-        self.hi = self.hi.max(x);
+        // Comparisons are one instruction, `min` and `max` ask for NaN first.
+        if x < self.lo {
+            self.lo = x;
+        }
+        if x > self.hi {
+            self.hi = x;
+        }
     }
 
     /// Whether no number of the range is zero.
@@ -174,24 +179,23 @@ fn products<const N: usize, const M: usize>(
 ) -> Range {
     // Both are moved to a common place, where products of coordinates lose no digits.
     let origin = a[0];
-    let mut own = *begin;
-    let mut other = [[0.0; M]; N];
+    let (mut own, mut other) = (*begin, [[0.0; M]; PRODUCTS]);
     for i in 0..n {
+        let mut across = [0.0; M];
+        for k in 0..M {
+            across[k] = h[i].dot(&(b[k] - origin));
+        }
         for j in 0..N {
             own[i + j] += weights[i][j] * h[i].dot(&(a[j] - origin));
-        }
-        for k in 0..M {
-            other[i][k] = h[i].dot(&(b[k] - origin));
+            for k in 0..M {
+                other[i + j][k] += weights[i][j] * across[k];
+            }
         }
     }
     let mut range = Range::none();
     for l in 0..n + N - 1 {
         for k in 0..M {
-            let mut c = own[l];
-            for i in l.saturating_sub(N - 1)..n.min(l + 1) {
-                c -= weights[i][l - i] * other[i][k];
-            }
-            range.insert(c);
+            range.insert(own[l] - other[l][k]);
         }
     }
     range
@@ -228,13 +232,25 @@ fn acos_bound(x: f64) -> f64 {
 
 /// An upper bound of the turning of a piece: the exterior angles of its control polygon.
 pub(crate) fn turning<const N: usize>(a: &Piece<N>) -> f64 {
-    let mut sum = 0.0;
-    let mut last = V3::zeros();
+    let mut legs = [V3::zeros(); N];
+    let mut squares = [0.0; N];
     for i in 0..N - 1 {
-        let leg = a[i + 1] - a[i];
+        legs[i] = a[i + 1] - a[i];
+        squares[i] = legs[i].norm_squared();
+    }
+    let mut sum = 0.0;
+    if squares[..N - 1].iter().all(|&s| s > 0.0) {
+        // Angles that do not wait for each other.
+        for i in 0..N - 2 {
+            sum += acos_bound(legs[i].dot(&legs[i + 1]) / (squares[i] * squares[i + 1]).sqrt());
+        }
+        return sum;
+    }
+    let mut last = V3::zeros();
+    for leg in &legs[..N - 1] {
         if leg.norm_squared() > 0.0 {
-            sum += angle_bound(&last, &leg);
-            last = leg;
+            sum += angle_bound(&last, leg);
+            last = *leg;
         }
     }
     sum

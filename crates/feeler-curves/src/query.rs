@@ -108,7 +108,8 @@ impl CurvePair {
     /// What the last query cost.
     #[must_use]
     pub fn stats(&self) -> CurveStats {
-        CurveStats { n_parts: self.solutions.n_parts, n_undecided: self.solutions.n_undecided }
+        let s = &self.solutions;
+        CurveStats { n_nodes: s.n_nodes, n_parts: s.n_parts, n_undecided: s.n_undecided }
     }
 
     /// Minima between a vertex and the inside of pieces; `swapped` when the vertex is one of the second curve.

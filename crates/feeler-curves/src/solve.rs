@@ -51,6 +51,8 @@ pub(crate) struct Stretch {
 pub(crate) struct Solutions {
     pub minima: Vec<Places>,
     pub stretches: Vec<Stretch>,
+    /// Pairs of nodes that were visited.
+    pub n_nodes: usize,
     /// Pairs of parts that were looked at, and those that were halved to the end without an answer.
     pub n_parts: usize,
     pub n_undecided: usize,
@@ -60,6 +62,7 @@ impl Solutions {
     pub(crate) fn clear(&mut self) {
         self.minima.clear();
         self.stretches.clear();
+        self.n_nodes = 0;
         self.n_parts = 0;
         self.n_undecided = 0;
     }
@@ -217,7 +220,10 @@ struct Jet {
 }
 
 fn jet<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>, x: f64, y: f64) -> Jet {
-    let (a, b) = (at(a, x), at(b, y));
+    jet_of(at(a, x), at(b, y))
+}
+
+fn jet_of(a: At, b: At) -> Jet {
     let w = a.p - b.p;
     Jet {
         fa: w.dot(&a.d),
@@ -328,15 +334,17 @@ fn valley<const N: usize, const M: usize>(
     let across = |x: f64| {
         let [last_x, last_y, direction] = last.get();
         let mut y = (last_y + direction * (x - last_x)).clamp(-0.5, 1.5);
-        let mut j = jet(&p.control, &q.control, x, y);
+        let (a, mut b) = (at(&p.control, x), at(&q.control, y));
         for _ in 0..STEPS {
-            let step = -j.fb / j.bb;
+            let w = a.p - b.p;
+            let step = w.dot(&b.d) / (b.d.norm_squared() - w.dot(&b.dd));
             if !step.is_finite() || step.abs() < SMALL {
                 break;
             }
             y = (y + step).clamp(-0.5, 1.5);
-            j = jet(&p.control, &q.control, x, y);
+            b = at(&q.control, y);
         }
+        let mut j = jet_of(a, b);
         // What a last step changes to first order: its square is rounding.
         let step = if j.bb == 0.0 { 0.0 } else { -j.fb / j.bb };
         let step = step.clamp(-SMALL, SMALL);

@@ -168,10 +168,15 @@ impl<const N: usize> Skeleton<N> {
         let mut sum = 0.0;
         let last = self.leaves.len() - 1;
         let mut before = last_leg(&self.leaves[last].control);
+        // The next leaf that a piece begins with.
+        let (mut joint, mut joints) = (0, self.halvings.iter());
         for i in 0..self.leaves.len() {
             let leaf = &mut self.leaves[i];
             let after = first_leg(&leaf.control);
-            let is_joint = leaf.u[0].fract() == 0.0;
+            let is_joint = i == joint;
+            if is_joint {
+                joint += joints.next().map_or(0, |&halvings| 1 << halvings);
+            }
             let is_end = i == 0 && !self.is_closed;
             leaf.turned[0] = sum;
             if is_joint && !is_end && is_corner(&before, &after) {
@@ -337,6 +342,6 @@ fn build(nodes: &mut Vec<Node>, first: u32, count: u32) {
 }
 
 fn is_corner(before: &V3, after: &V3) -> bool {
-    let scale = (before.norm_squared() * after.norm_squared()).sqrt();
-    before.dot(after) < 0.0 || before.cross(after).norm() > CORNER * scale
+    let scale_sq = before.norm_squared() * after.norm_squared();
+    before.dot(after) < 0.0 || before.cross(after).norm_squared() > CORNER * CORNER * scale_sq
 }

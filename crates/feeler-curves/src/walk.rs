@@ -27,6 +27,7 @@ pub(crate) fn curves<const N: usize, const M: usize>(
     stack.push((0, 0));
     let reach_sq = limits.reach * limits.reach;
     while let Some((i, j)) = stack.pop() {
+        out.n_nodes += 1;
         let (node_a, node_b) = (&a.nodes[i as usize], &b.nodes[j as usize]);
         if node_a.bounds.distance_sq(&node_b.bounds) > reach_sq {
             continue;
@@ -53,6 +54,7 @@ pub(crate) fn itself<const N: usize>(
     stack.push((0, 0));
     let reach_sq = limits.reach * limits.reach;
     while let Some((i, j)) = stack.pop() {
+        out.n_nodes += 1;
         let (first, second) = (&a.nodes[i as usize], &a.nodes[j as usize]);
         if a.turns_too_little(i as usize, j as usize) {
             continue;

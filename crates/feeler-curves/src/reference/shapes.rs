@@ -1,0 +1,100 @@
+//! Curves that steps are timed and counted with.
+
+use std::f64::consts::TAU;
+
+use feeler_geom::math::{sin, sin_cos};
+use feeler_geom::{P3, V3};
+
+use crate::curve::hermite_points;
+
+/// Radius of the turns of a [`spring`] and of the loop of a [`looped_cable`] (mm).
+pub const TURN_RADIUS: f64 = 10.0;
+
+/// Pieces of the loop of a [`looped_cable`].
+const LOOP: u32 = 8;
+
+/// Control points of a spring of three turns in six cubics, open.
+///
+/// Its pieces are half turns whose derivatives are as long as makes them nearly round (0.18 off the radius).
+#[must_use]
+pub fn spring(pitch: f64) -> Vec<P3> {
+    let h = 0.5 * TAU;
+    let (points, derivatives): (Vec<P3>, Vec<V3>) = (0..=6)
+        .map(|i| {
+            let angle = f64::from(i) * h;
+            let (s, c) = sin_cos(angle);
+            let (r, along) = (TURN_RADIUS, 4.0 * TURN_RADIUS);
+            let point = P3::new(r * c, r * s, pitch * angle / TAU);
+            (point, V3::new(-along * s, along * c, 0.5 * pitch))
+        })
+        .unzip();
+    hermite_points(&points, &derivatives, false)
+}
+
+/// Control points of a cable of cubics along x, at least 10, that waves, with one loop in its middle: there it passes
+/// itself at a distance of 2.2.
+#[must_use]
+pub fn looped_cable(n_pieces: u32) -> Vec<P3> {
+    let h = TAU / f64::from(LOOP);
+    let each = TURN_RADIUS * h;
+    let first = n_pieces.saturating_sub(LOOP) / 2;
+    let (points, derivatives): (Vec<P3>, Vec<V3>) = (0..=n_pieces)
+        .map(|i| {
+            let looped = i.saturating_sub(first).min(LOOP);
+            let angle = f64::from(looped) * h;
+            let x = each * (f64::from(i - looped) - f64::from(first));
+            let (s, c) = sin_cos(angle);
+            // Next to the loop the cable is straight.
+            let wave = 0.3 * x * x / (1.0 + x * x) * sin(0.7 * x);
+            let (r, z) = (TURN_RADIUS, 2.2 * angle / TAU + wave);
+            (P3::new(x + r * s, r - r * c, z), V3::new(each * c, each * s, 0.2))
+        })
+        .unzip();
+    hermite_points(&points, &derivatives, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Curve, CurveOptions, CurvePair};
+    use feeler_geom::math::sin_cos;
+
+    #[test]
+    fn steps_of_a_spring_allocate_nothing() {
+        let frames: Vec<Vec<P3>> =
+            (0..60).map(|k| spring(5.025 + 2.975 * sin_cos(TAU * f64::from(k) / 60.0).1)).collect();
+        let mut curve = Curve::new(3, &frames[0], 1.0, false).unwrap();
+        let mut pair = CurvePair::new();
+        let options = CurveOptions { d_max: 2.0, ..CurveOptions::default() };
+        let mut found = 0;
+        let counts = [0, 1, 2].map(|_| {
+            let counted = allocation_counter::measure(|| {
+                for frame in &frames {
+                    curve.update(frame).expect("as many finite points");
+                    found += pair.query_itself(&curve, &options).len();
+                }
+            });
+            counted.count_total
+        });
+        assert!(counts[0] > 0 && found > 600, "{counts:?} allocations, {found} minima");
+        assert_eq!(counts[1..], [0, 0], "allocations in warm steps");
+    }
+
+    #[test]
+    fn visited_pairs_grow_like_the_pieces() {
+        let sizes = [100, 1000, 10_000];
+        let visits = sizes.map(|n| {
+            let curve = Curve::new(3, &looped_cable(n), 1.0, false).unwrap();
+            let mut pair = CurvePair::new();
+            let options = CurveOptions { d_max: 0.5, ..CurveOptions::default() };
+            let n_minima = pair.query_itself(&curve, &options).len();
+            assert_eq!(n_minima, 2, "the loop touches itself: {n} pieces");
+            let stats = pair.stats();
+            stats.n_nodes + stats.n_parts
+        });
+        // An exponent of 1.1 for ten times as many pieces.
+        for k in 1..sizes.len() {
+            assert!(visits[k] as f64 <= 12.6 * visits[k - 1] as f64, "{visits:?} visits of {sizes:?} pieces");
+        }
+    }
+}
