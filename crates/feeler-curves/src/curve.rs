@@ -281,3 +281,32 @@ pub(crate) fn hermite_points(points: &[P3], derivatives: &[V3], closed: bool) ->
     }
     control
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CurveOptions, CurvePair, Place};
+
+    #[test]
+    fn open_curves_of_degree_1_have_one_piece_less_than_points() {
+        let points = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]].map(P3::from);
+        let [segment, angle] = [2, 3].map(|n| Curve::new(1, &points[..n], 0.0, false).expect("degree 1"));
+        assert_eq!((segment.n_pieces(), angle.n_pieces()), (1, 2), "numbers of pieces");
+        assert_eq!(Curve::new(1, &points, 0.0, true).expect("a triangle").n_pieces(), 3, "a closed one");
+        for n in 0..2 {
+            let refused = Curve::new(1, &points[..n], 0.0, false);
+            assert!(matches!(refused, Err(CurveError::Count { .. })), "{n} points: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn ends_that_coincide_are_told_as_ends() {
+        let a = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]].map(P3::from);
+        let b = [[1.0, 0.0, 0.0], [2.0, 1.0, 0.0]].map(P3::from);
+        let [a, b] = [a, b].map(|p| Curve::new(1, &p, 0.0, false).expect("segments"));
+        let mut pair = CurvePair::new();
+        let found = pair.query(&a, &b, &CurveOptions::default());
+        let places: Vec<_> = found.iter().map(|m| (m.u, m.places)).collect();
+        assert_eq!(places, [([1.0, 0.0], [Place::End; 2])], "one minimum, of two ends");
+    }
+}

@@ -66,16 +66,17 @@ impl CurvePair {
             (Pieces::Quintic(a), Pieces::Cubic(b)) => walk::curves(a, b, &limits, stack, out),
             (Pieces::Quintic(a), Pieces::Quintic(b)) => walk::curves(a, b, &limits, stack, out),
         }
+        // Of what is found twice the first one is told: vertices with vertices come first.
+        for v in a.vertices() {
+            for w in b.vertices() {
+                self.vertices(v, w, &limits);
+            }
+        }
         for vertex in a.vertices() {
             with_pieces!(&b.pieces, s => self.vertex(vertex, s, false, false, &limits));
         }
         for vertex in b.vertices() {
             with_pieces!(&a.pieces, s => self.vertex(vertex, s, true, false, &limits));
-        }
-        for v in a.vertices() {
-            for w in b.vertices() {
-                self.vertices(v, w, &limits);
-            }
         }
         self.conclude(a, b, options, false)
     }
@@ -89,12 +90,14 @@ impl CurvePair {
         with_pieces!(&a.pieces, s => walk::itself(s, &limits, &mut self.stack, &mut self.solutions));
         let vertices = a.vertices();
         for (i, vertex) in vertices.iter().enumerate() {
-            with_pieces!(&a.pieces, s => self.vertex(vertex, s, false, true, &limits));
             for other in &vertices[i + 1..] {
                 if with_pieces!(&a.pieces, s => !are_near(s, vertex, other)) {
                     self.vertices(vertex, other, &limits);
                 }
             }
+        }
+        for vertex in vertices {
+            with_pieces!(&a.pieces, s => self.vertex(vertex, s, false, true, &limits));
         }
         self.conclude(a, a, options, true)
     }
