@@ -28,6 +28,9 @@ pub enum CurveError {
     /// The radius is negative or not finite.
     #[error("a radius of {0}: give a finite number that is not negative")]
     Radius(f64),
+    /// A tolerance is negative or not finite.
+    #[error("a tolerance of {0}: give a finite number of millimetres that is not negative")]
+    Tolerance(f64),
     /// All control points of a piece are one.
     #[error("piece {0} has no length: leave it out, or move its control points apart")]
     NoLength(usize),

@@ -16,6 +16,7 @@
 
 mod along;
 mod curve;
+mod fit;
 mod ids;
 mod minimum;
 mod obstacle;
@@ -34,6 +35,7 @@ mod walk;
 
 pub use curve::{Curve, CurveError};
 pub use feeler_geom::{P3, V3};
+pub use fit::FittedCurve;
 pub use minimum::{CurveMinimum, CurveOptions, CurveStats, Place, SolidMinimum};
 pub use obstacle::Obstacle;
 pub use query::CurvePair;

@@ -77,6 +77,7 @@ struct Walk {
     seen: Vec<Feature>,
     solutions: Solutions,
     stretches: Vec<(Feature, Stretch)>,
+    n_nodes: usize,
     n_parts: usize,
     n_undecided: usize,
 }
@@ -103,7 +104,11 @@ impl CurveSolidPair {
     /// What the last query cost.
     #[must_use]
     pub fn stats(&self) -> CurveStats {
-        CurveStats { n_parts: self.walk.n_parts, n_undecided: self.walk.n_undecided }
+        CurveStats {
+            n_nodes: self.walk.n_nodes,
+            n_parts: self.walk.n_parts,
+            n_undecided: self.walk.n_undecided,
+        }
     }
 
     /// All local minima of the distance between a curve and a solid placed by `pose`, with gaps of at most `d_max` and
@@ -394,6 +399,7 @@ impl Context<'_> {
 impl Walk {
     fn clear(&mut self) {
         self.stretches.clear();
+        self.n_nodes = 0;
         self.n_parts = 0;
         self.n_undecided = 0;
     }
@@ -433,6 +439,7 @@ impl Walk {
         self.solid.clear();
         self.solid.push(NodeId(0));
         while let Some(i) = self.solid.pop() {
+            self.n_nodes += 1;
             let node = &h.nodes[i.index()];
             if node.obb.distance_to(center) > ctx.limits.reach + half {
                 continue;

@@ -1,8 +1,10 @@
 //! A spring of six cubics, compressed: the numbers that its neighbouring turns are known by.
 
+#![allow(clippy::unwrap_used, reason = "test code")]
+
 use std::f64::consts::TAU;
 
-use feeler_curves::{Curve, CurveOptions, CurvePair, P3};
+use feeler_curves::{Curve, CurveOptions, CurvePair, P3, Place};
 
 /// Three turns of radius 10 in six half turns.
 fn spring(pitch: f64) -> Vec<P3> {
@@ -25,16 +27,26 @@ fn spring(pitch: f64) -> Vec<P3> {
     points
 }
 
+/// Minima between the ends that are strict, and their distances from turn to turn: 1, 2 and more turns apart.
 #[test]
 fn turns_of_a_spring() {
-    for pitch in [8.0, 4.0, 2.5, 2.05] {
+    let expected = [
+        (8.0, 8, [7.928_905, f64::NAN]),
+        (4.0, 12, [3.991_030, 7.982_057]),
+        (2.5, 12, [2.497_806, 4.995_611]),
+        (2.05, 12, [2.048_790, 4.097_579]),
+    ];
+    let mut pair = CurvePair::new();
+    for (pitch, n, distances) in expected {
         let curve = Curve::new(3, &spring(pitch), 1.0, false).unwrap();
-        let mut pair = CurvePair::new();
         let found = pair.query_itself(&curve, &CurveOptions { d_max: 8.0, ..CurveOptions::default() });
-        println!("pitch {pitch}: {} {:?}", found.len(), 0);
-        for m in found {
-            println!("  {:.6} {:.6}  {:.6}  {:?} {:?}", m.u[0], m.u[1], m.distance, m.places, m.set);
+        let strict: Vec<_> =
+            found.iter().filter(|m| m.places == [Place::Inside; 2] && m.set.is_none()).collect();
+        assert_eq!(strict.len(), n, "pitch {pitch}");
+        for m in strict {
+            assert!((m.u[1] - m.u[0] - 1.99).abs() < 0.03 || (m.u[1] - m.u[0] - 3.99).abs() < 0.03);
+            assert!(distances.iter().any(|d| (m.distance - d).abs() < 1e-6), "pitch {pitch}: {m:?}");
         }
-        println!("{:?}", pair.stats());
+        assert_eq!(pair.stats().n_undecided, 0);
     }
 }

@@ -1,0 +1,221 @@
+//! Curves through measured points, as close as asked for.
+//!
+//! Cubics that meet with one derivative are fitted by least squares at parameters by the length of the chords, which are
+//! then moved to the feet of the points on the curve; pieces are doubled until all points are close enough.
+
+use feeler_geom::{P3, V3};
+use nalgebra::{DMatrix, DVector};
+
+use crate::curve::{Curve, CurveError, hermite_points};
+
+/// Times that parameters are moved to the feet of the points.
+const ROUNDS: usize = 8;
+
+/// Most pieces: the equations are solved as one.
+const MOST: usize = 256;
+
+/// A fitted curve and how well it fits.
+#[derive(Clone, Debug)]
+pub struct FittedCurve {
+    /// The curve.
+    pub curve: Curve,
+    /// Largest distance of a measured point from the curve (mm).
+    pub deviation: f64,
+}
+
+impl Curve {
+    /// A curve of cubics near measured points, given in their order along it: of as few pieces (1, 2, 4, …) as bring
+    /// all points within `tolerance` (mm), or of as many as the points allow, one for every two of them and 256 at
+    /// most; [`FittedCurve::deviation`] tells how close they are. Pieces go on in one direction: what is measured at a
+    /// corner is rounded.
+    ///
+    /// # Errors
+    /// Fewer than four points; coordinates, a radius or a tolerance that are not finite; points that are all one.
+    pub fn fit(
+        measured: &[P3],
+        tolerance: f64,
+        radius: f64,
+        closed: bool,
+    ) -> Result<FittedCurve, CurveError> {
+        if measured.len() < 4 {
+            let expected = "give four measured points or more".to_owned();
+            return Err(CurveError::Count { given: measured.len(), expected });
+        }
+        if let Some(i) = measured.iter().position(|p| !p.iter().all(|x| x.is_finite())) {
+            return Err(CurveError::NotFinite(i));
+        }
+        if !(tolerance.is_finite() && tolerance >= 0.0) {
+            return Err(CurveError::Tolerance(tolerance));
+        }
+        let lengths = chord_lengths(measured, closed);
+        let total = lengths[lengths.len() - 1];
+        if total == 0.0 {
+            return Err(CurveError::NoLength(0));
+        }
+        let most = (measured.len() / 2).clamp(1, MOST);
+        let mut n = if closed { 2.min(most) } else { 1 };
+        loop {
+            let fitted = fit_pieces(measured, &lengths[..measured.len()], total, n, radius, closed)?;
+            if fitted.deviation <= tolerance || n >= most {
+                return Ok(fitted);
+            }
+            n = (2 * n).min(most);
+        }
+    }
+}
+
+/// Length of the chords up to each point; of a closed curve also all around.
+fn chord_lengths(points: &[P3], closed: bool) -> Vec<f64> {
+    let mut sum = 0.0;
+    let mut lengths = vec![0.0];
+    for w in points.windows(2) {
+        sum += (w[1] - w[0]).norm();
+        lengths.push(sum);
+    }
+    if closed {
+        lengths.push(sum + (points[0] - points[points.len() - 1]).norm());
+    }
+    lengths
+}
+
+fn fit_pieces(
+    points: &[P3],
+    lengths: &[f64],
+    total: f64,
+    n: usize,
+    radius: f64,
+    closed: bool,
+) -> Result<FittedCurve, CurveError> {
+    let mut u: Vec<f64> = lengths.iter().map(|l| l / total * n as f64).collect();
+    let mut best: Option<FittedCurve> = None;
+    for _ in 0..ROUNDS {
+        let Some((nodes, slopes)) = least_squares(points, &u, n, closed) else { break };
+        let curve = Curve::new(3, &hermite_points(&nodes, &slopes, closed), radius, closed)?;
+        let mut deviation: f64 = 0.0;
+        for (p, u) in points.iter().zip(&mut u) {
+            *u = foot(&curve, p, *u);
+            deviation = deviation.max((curve.point(*u) - p).norm());
+        }
+        if best.as_ref().is_some_and(|b| b.deviation <= deviation * (1.0 + 1e-3)) {
+            break;
+        }
+        best = Some(FittedCurve { curve, deviation });
+    }
+    best.ok_or(CurveError::NoLength(0))
+}
+
+/// Positions and derivatives at the joints that come nearest to the points at parameters `u`.
+fn least_squares(points: &[P3], u: &[f64], n: usize, closed: bool) -> Option<(Vec<P3>, Vec<V3>)> {
+    let nodes = if closed { n } else { n + 1 };
+    let mut a = DMatrix::<f64>::zeros(2 * nodes, 2 * nodes);
+    let mut b = [(); 3].map(|()| DVector::<f64>::zeros(2 * nodes));
+    for (p, &u) in points.iter().zip(u) {
+        let k = (u.max(0.0) as usize).min(n - 1);
+        let t = u - k as f64;
+        let (s, next) = (1.0 - t, (k + 1) % nodes);
+        // Hermite's cubics: positions, then derivatives.
+        let row = [
+            (2 * k, s * s * (1.0 + 2.0 * t)),
+            (2 * k + 1, s * s * t),
+            (2 * next, t * t * (3.0 - 2.0 * t)),
+            (2 * next + 1, -t * t * s),
+        ];
+        for (i, x) in row {
+            for (j, y) in row {
+                a[(i, j)] += x * y;
+            }
+            for (k, b) in b.iter_mut().enumerate() {
+                b[i] += x * p[k];
+            }
+        }
+    }
+    // What no point tells is held by a little stiffness: second differences of neighbours.
+    let stiffness = STIFF * a.diagonal().max();
+    for k in 0..n {
+        let next = (k + 1) % nodes;
+        for row in [
+            [(2 * k, -6.0), (2 * k + 1, -4.0), (2 * next, 6.0), (2 * next + 1, -2.0)],
+            [(2 * k, 6.0), (2 * k + 1, 2.0), (2 * next, -6.0), (2 * next + 1, 4.0)],
+        ] {
+            for (i, x) in row {
+                for (j, y) in row {
+                    a[(i, j)] += stiffness * x * y;
+                }
+            }
+        }
+    }
+    let solver = a.cholesky()?;
+    let [x, y, z] = b.map(|b| solver.solve(&b));
+    let at = |i: usize| V3::new(x[i], y[i], z[i]);
+    Some(((0..nodes).map(|k| P3::from(at(2 * k))).collect(), (0..nodes).map(|k| at(2 * k + 1)).collect()))
+}
+
+/// Weight of the bending of pieces beside the distances of the points.
+const STIFF: f64 = 1e-10;
+
+/// The parameter of the point of the curve nearest to `p`, near `u`.
+fn foot(curve: &Curve, p: &P3, u: f64) -> f64 {
+    let last = curve.n_pieces() as f64;
+    let mut u = u.clamp(0.0, last);
+    for _ in 0..20 {
+        let at = curve.at(u);
+        let w = at.p - p.coords;
+        let bend = at.d.norm_squared() + w.dot(&at.dd);
+        let bend = if bend > 0.0 { bend } else { at.d.norm_squared() };
+        let next = (u - (w.dot(&at.d) / bend).clamp(-0.5, 0.5)).clamp(0.0, last);
+        if !next.is_finite() || (next - u).abs() < 1e-12 {
+            break;
+        }
+        u = next;
+    }
+    u
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(n: usize, turns: f64, closed: bool) -> Vec<P3> {
+        let last = if closed { n } else { n - 1 };
+        let at = |i: usize| {
+            let (s, c) = feeler_geom::math::sin_cos(std::f64::consts::TAU * turns * i as f64 / last as f64);
+            P3::new(10.0 * c, 10.0 * s, if closed { 0.0 } else { 0.1 * i as f64 })
+        };
+        (0..n).map(at).collect()
+    }
+
+    #[test]
+    fn measured_points_are_met_within_the_tolerance() {
+        for (closed, turns) in [(false, 2.0), (true, 1.0)] {
+            let points = measured(200, turns, closed);
+            let mut before = usize::MAX;
+            for tolerance in [1e-5, 1e-3, 1e-1] {
+                let fitted = Curve::fit(&points, tolerance, 1.0, closed).unwrap();
+                assert!(fitted.deviation <= tolerance, "{closed} {tolerance}: {}", fitted.deviation);
+                assert!(fitted.curve.n_pieces() <= before && fitted.curve.is_closed() == closed);
+                before = fitted.curve.n_pieces();
+                // No corner comes about at a joint.
+                assert_eq!(fitted.curve.vertices().len(), if closed { 0 } else { 2 });
+                // The stated deviation is that of dense samples, too.
+                for p in &points {
+                    let n = 4000;
+                    let at =
+                        |i: usize| fitted.curve.point(fitted.curve.n_pieces() as f64 * i as f64 / n as f64);
+                    let nearest = (0..=n).map(|i| (at(i) - p).norm()).fold(f64::INFINITY, f64::min);
+                    assert!(nearest <= fitted.deviation + 0.05);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_fitted_is_refused() {
+        let points = measured(10, 1.0, false);
+        assert!(matches!(Curve::fit(&points[..3], 0.1, 1.0, false), Err(CurveError::Count { .. })));
+        assert!(matches!(Curve::fit(&points, f64::NAN, 1.0, false), Err(CurveError::Tolerance(_))));
+        assert!(matches!(Curve::fit(&[points[0]; 5], 0.1, 1.0, false), Err(CurveError::NoLength(0))));
+        // Four points are enough for one cubic through them.
+        let few = Curve::fit(&points[..4], 0.0, 1.0, false).unwrap();
+        assert!(few.deviation < 1e-3, "{}", few.deviation);
+    }
+}
