@@ -125,7 +125,7 @@ fn report(
         let mut p = at.p - step;
         let is_inside = at.change > 0.0 && lo.p <= p && p <= hi.p;
         if !is_inside {
-            if at.p == lo.p && at.value >= 0.0 || at.p == hi.p && at.value <= 0.0 {
+            if at.p <= lo.p && at.value >= 0.0 || at.p >= hi.p && at.value <= 0.0 {
                 // Beyond the end by less than the reach.
                 break;
             }

@@ -7,6 +7,7 @@ use feeler_geom::{P3, V3};
 use nalgebra::{DMatrix, DVector};
 
 use crate::curve::{Curve, CurveError, hermite_points};
+use crate::tree::whole;
 
 /// Times that parameters are moved to the feet of the points.
 const ROUNDS: usize = 8;
@@ -110,7 +111,7 @@ fn least_squares(points: &[P3], u: &[f64], n: usize, closed: bool) -> Option<(Ve
     let mut a = DMatrix::<f64>::zeros(2 * nodes, 2 * nodes);
     let mut b = [(); 3].map(|()| DVector::<f64>::zeros(2 * nodes));
     for (p, &u) in points.iter().zip(u) {
-        let k = (u.max(0.0) as usize).min(n - 1);
+        let k = whole(u).min(n - 1);
         let t = u - k as f64;
         let (s, next) = (1.0 - t, (k + 1) % nodes);
         // Hermite's cubics: positions, then derivatives.

@@ -1,5 +1,7 @@
 //! Identities of minima from query to query.
 
+use feeler_geom::count::index;
+
 /// Numbers that minima had in the query before.
 #[derive(Clone, Debug)]
 pub(crate) struct Ids<T> {
@@ -28,7 +30,7 @@ impl<T: Numbered> Ids<T> {
         self.pairs.clear();
         for (i, new) in minima.iter().enumerate() {
             for (j, old) in self.before.iter().enumerate() {
-                self.pairs.extend(moved(new, old).map(|moved| (moved, i as u32, j as u32)));
+                self.pairs.extend(moved(new, old).map(|moved| (moved, index(i), index(j))));
             }
         }
         self.pairs.sort_unstable_by(|p, q| p.0.total_cmp(&q.0).then(p.1.cmp(&q.1)).then(p.2.cmp(&q.2)));

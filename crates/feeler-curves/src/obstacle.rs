@@ -169,7 +169,7 @@ impl Obstacle {
     /// Signed distance of `p` from a face's surface, from the foot that Newton's method comes to from the parameters `uv`,
     /// which become those of the foot. `None` where it comes to none within half a rectangle around `rect`, and where
     /// the foot is not the nearest point around it.
-    pub(crate) fn from_face(&self, f: FaceId, p: &P3, uv: &mut P2, rect: &Rect) -> Option<Distance> {
+    pub(crate) fn distance_to_face(&self, f: FaceId, p: &P3, uv: &mut P2, rect: &Rect) -> Option<Distance> {
         let face = &self.body.hierarchy().faces[f.index()];
         let domain = face.surface.natural_domain();
         let (w, h) = (0.5 * rect.width(), 0.5 * rect.height());

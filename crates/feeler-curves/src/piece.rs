@@ -85,11 +85,11 @@ pub(crate) fn at<const N: usize>(a: &Piece<N>, t: f64) -> At {
 pub(crate) fn halves<const N: usize>(a: &Piece<N>) -> [Piece<N>; 2] {
     let (mut l, mut r) = (*a, *a);
     // After step k, r[i] is the point i of level k; its first one is the next point of the left half.
-    for k in 1..N {
+    for (k, l) in l.iter_mut().enumerate().skip(1) {
         for i in 0..N - k {
             r[i] = (r[i] + r[i + 1]) * 0.5;
         }
-        l[k] = r[0];
+        *l = r[0];
     }
     [l, r]
 }
@@ -182,8 +182,8 @@ fn products<const N: usize, const M: usize>(
     let (mut own, mut other) = (*begin, [[0.0; M]; PRODUCTS]);
     for i in 0..n {
         let mut across = [0.0; M];
-        for k in 0..M {
-            across[k] = h[i].dot(&(b[k] - origin));
+        for (across, b) in across.iter_mut().zip(b) {
+            *across = h[i].dot(&(b - origin));
         }
         for j in 0..N {
             own[i + j] += weights[i][j] * h[i].dot(&(a[j] - origin));
@@ -193,9 +193,9 @@ fn products<const N: usize, const M: usize>(
         }
     }
     let mut range = Range::none();
-    for l in 0..n + N - 1 {
-        for k in 0..M {
-            range.insert(own[l] - other[l][k]);
+    for (own, other) in own.iter().zip(&other).take(n + N - 1) {
+        for other in other {
+            range.insert(own - other);
         }
     }
     range
@@ -219,7 +219,7 @@ pub(crate) fn angle_bound(a: &V3, b: &V3) -> f64 {
     if lengths > 0.0 { acos_bound(a.dot(b) / lengths) } else { 0.0 }
 }
 
-/// acos(x) ≤ acos_bound(x) ≤ acos(x) + 2.2e-4 (Abramowitz and Stegun 4.4.45, whose error is 6.8e-5 at most).
+/// acos(x) ≤ `acos_bound(x)` ≤ acos(x) + 2.2e-4 (Abramowitz and Stegun 4.4.45, whose error is 6.8e-5 at most).
 fn acos_bound(x: f64) -> f64 {
     let x = x.clamp(-1.0, 1.0);
     let m = x.abs();
@@ -273,7 +273,7 @@ pub(crate) fn bend_bound<const N: usize>(a: &Piece<N>) -> f64 {
     let length = chord.norm();
     // Along the chord the speed is at least that of the slowest control point of the derivative.
     let slowest = h[..N - 1].iter().map(|h| h.dot(&chord)).fold(f64::INFINITY, f64::min) / length;
-    if !(slowest > 0.0) {
+    if slowest.is_nan() || slowest <= 0.0 {
         return f64::INFINITY;
     }
     let mut largest: f64 = 0.0;

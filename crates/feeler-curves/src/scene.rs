@@ -95,8 +95,8 @@ enum Key {
 
 #[derive(Debug)]
 enum Pair {
-    Curves(CurvePair),
-    Solid(CurveSolidPair, Arc<Obstacle>, Pose),
+    Curves(Box<CurvePair>),
+    Solid(Box<CurveSolidPair>, Arc<Obstacle>, Pose),
 }
 
 /// A pair that is near, or was in the step before.
@@ -279,11 +279,13 @@ impl CurveScene {
         }
         let of_body = Key::Solid(curve, body, 0)..=Key::Solid(curve, body, u32::MAX);
         let near = self.slots.range(of_body).filter(|(_, s)| s.step == self.step).map(|(_, s)| s.interferes);
-        Ok(near.fold(Some(false), |all, one| match (all, one) {
+        let worst = |all, one| match (all, one) {
             (Some(true), _) | (_, Some(true)) => Some(true),
             (None, _) | (_, None) => None,
             _ => Some(false),
-        }))
+        };
+        // Of no part, no.
+        Ok(near.reduce(worst).unwrap_or(Some(false)))
     }
 
     fn position(&self, id: CurveId) -> Result<usize, CurveSceneError> {
@@ -300,7 +302,7 @@ impl CurveScene {
                 let (other_min, other_max) = other.bounds();
                 if are_near(&min, &max, &other_min, &other_max, reach) {
                     mark(&mut self.slots, &mut self.next_slot, Key::Curves(*a, *b), step, || {
-                        Pair::Curves(CurvePair::new())
+                        Pair::Curves(Box::default())
                     });
                 }
             }
@@ -321,7 +323,7 @@ impl CurveScene {
                     let part = u32::try_from(k).unwrap_or(u32::MAX);
                     let slot =
                         mark(&mut self.slots, &mut self.next_slot, Key::Solid(*a, id, part), step, || {
-                            Pair::Solid(CurveSolidPair::new(), obstacle, pose)
+                            Pair::Solid(Box::default(), obstacle, pose)
                         });
                     if let Pair::Solid(_, _, at) = &mut slot.pair {
                         *at = pose;

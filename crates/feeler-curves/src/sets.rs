@@ -1,6 +1,7 @@
 //! Stretches of level distance, joined to sets, and told by samples where they are long enough.
 
 use crate::solve::{Places, Stretch};
+use crate::tree::whole;
 
 /// Ends of stretches that are nearer than this part of the size are one.
 const JOINED: f64 = 1e-7;
@@ -97,7 +98,7 @@ impl Sets {
             self.minima.push(self.sample(pairing, 0.5 * sum));
             return;
         }
-        let n = ((sum / sampling.length).ceil() as usize + 1).clamp(2, sampling.most.max(2));
+        let n = (whole(sum / sampling.length) + 2).clamp(2, sampling.most.max(2));
         let intervals = if is_closed { n } else { n - 1 };
         for k in 0..n {
             let places = self.sample(pairing, sum * k as f64 / intervals as f64);
@@ -116,11 +117,10 @@ impl Sets {
         let [p, q] = stretch.ends;
         let places = [p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1])];
         // The place across is interpolated no better than the stretch is short.
-        if p[1 - stretch.along] == q[1 - stretch.along] {
-            places
-        } else {
-            pairing.across(places, stretch.along)
-        }
+        let across = 1 - stretch.along;
+        #[expect(clippy::float_cmp, reason = "a place that stays where it is, to the bit")]
+        let stays = p[across] == q[across];
+        if stays { places } else { pairing.across(places, stretch.along) }
     }
 
     /// Whether a minimum is on a stretch of a set.

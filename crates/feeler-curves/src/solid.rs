@@ -168,7 +168,7 @@ impl CurveSolidPair {
                     continue;
                 }
                 if node.count > 1 {
-                    stack.extend(s.children(i as usize).map(|i| i as u32));
+                    stack.extend(s.children(i));
                     continue;
                 }
                 let part = Part::of_leaf(&s.leaves[node.first as usize]);
@@ -417,7 +417,7 @@ impl Walk {
                 continue;
             }
             if node.count > 1 {
-                self.curve.extend(s.children(i as usize).map(|i| i as u32));
+                self.curve.extend(s.children(i));
                 continue;
             }
             let part = ctx.placed(&Part::of_leaf(&s.leaves[node.first as usize]));
@@ -534,7 +534,7 @@ impl Walk {
         let last = Cell::new(area.rect.center());
         let from_area = |p: &P3| {
             let mut uv = last.get();
-            let d = ctx.solid.from_face(f, p, &mut uv, &area.rect);
+            let d = ctx.solid.distance_to_face(f, p, &mut uv, &area.rect);
             // From a place that leads nowhere the next point is not looked for.
             last.set(if d.is_some() { uv } else { area.rect.center() });
             d.map(|d| (d, uv))
@@ -628,7 +628,7 @@ impl Walk {
             match area.feature {
                 Feature::Face(f) if ctx.solid.faces[f.index()].is_none() => {
                     let mut uv: P2 = area.rect.center();
-                    let Some(d) = ctx.solid.from_face(f, &p, &mut uv, &area.rect) else { continue };
+                    let Some(d) = ctx.solid.distance_to_face(f, &p, &mut uv, &area.rect) else { continue };
                     if ctx.solid.holds(f, uv, BESIDE * ctx.size) {
                         take(d.foot(&p), d.value, d.gradient);
                     }
@@ -705,9 +705,9 @@ fn search<const N: usize>(
             along: 0,
         }),
     };
-    let n = (part.turning() / FLAT).ceil().clamp(1.0, 16.0) as usize;
+    let n = (1..16).find(|n| part.turning() <= f64::from(*n) * FLAT).unwrap_or(16);
     for k in 0..n {
-        let range = [k, k + 1].map(|k| k as f64 / n as f64);
+        let range = [k, k + 1].map(|k| f64::from(k) / f64::from(n));
         along::minima(&mut slope, range, &ctx.limits.level, &mut found);
     }
 }

@@ -12,6 +12,7 @@
 use std::f64::consts::{FRAC_PI_2, PI};
 
 use feeler_geom::V3;
+use feeler_geom::count::index;
 
 use crate::piece::{Piece, angle_bound, first_leg, halves, last_leg, turning};
 
@@ -157,7 +158,7 @@ impl<const N: usize> Skeleton<N> {
             self.nodes[i].bounds = if node.count == 1 {
                 Bounds::of(&self.leaves[node.first as usize].control)
             } else {
-                let [l, r] = self.children(i);
+                let [l, r] = self.children(index(i)).map(|child| child as usize);
                 self.nodes[l].bounds.union(&self.nodes[r].bounds)
             };
         }
@@ -187,7 +188,7 @@ impl<const N: usize> Skeleton<N> {
                     point: leaf.control[0],
                     before: Some(before),
                     after: Some(after),
-                    leaves: [Some(previous as u32), Some(i as u32)],
+                    leaves: [Some(index(previous)), Some(index(i))],
                 });
             } else if is_end {
                 self.vertices.push(Vertex {
@@ -210,19 +211,19 @@ impl<const N: usize> Skeleton<N> {
                 point: self.leaves[last].control[N - 1],
                 before: Some(before),
                 after: None,
-                leaves: [Some(last as u32), None],
+                leaves: [Some(index(last)), None],
             });
         }
     }
 
     /// The children of a node of more than one leaf.
-    pub(crate) fn children(&self, node: usize) -> [usize; 2] {
-        [node + 1, node + 2 * self.nodes[node].left_count() as usize]
+    pub(crate) fn children(&self, node: u32) -> [u32; 2] {
+        [node + 1, node + 2 * self.nodes[node as usize].left_count()]
     }
 
     /// The piece that a parameter is in, and the parameter there. Both in range for any number.
     pub(crate) fn place(&self, u: f64) -> (usize, f64) {
-        let k = (u.max(0.0) as usize).min(self.pieces.len() - 1);
+        let k = whole(u).min(self.pieces.len() - 1);
         (k, u - k as f64)
     }
 }
@@ -309,6 +310,12 @@ impl<const N: usize> Skeleton<N> {
         }
         .max(0.0)
     }
+}
+
+/// The whole number of a parameter, 0 below 0.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a conversion that saturates")]
+pub(crate) fn whole(u: f64) -> usize {
+    u as usize
 }
 
 /// How often a piece is halved until its parts are flat.

@@ -36,9 +36,9 @@ pub(crate) fn curves<const N: usize, const M: usize>(
             let (l, r) = (&a.leaves[node_a.first as usize], &b.leaves[node_b.first as usize]);
             solve_parts(&Part::of_leaf(l), &Part::of_leaf(r), Between::CURVES, limits, out);
         } else if node_a.count >= node_b.count {
-            stack.extend(a.children(i as usize).map(|i| (i as u32, j)));
+            stack.extend(a.children(i).map(|i| (i, j)));
         } else {
-            stack.extend(b.children(j as usize).map(|j| (i, j as u32)));
+            stack.extend(b.children(j).map(|j| (i, j)));
         }
     }
 }
@@ -65,7 +65,7 @@ pub(crate) fn itself<const N: usize>(
                 let around = if a.is_closed { a.total_turning - leaf.turning } else { f64::INFINITY };
                 solve_itself(&Part::of_leaf(leaf), around, limits, out);
             } else {
-                let [l, r] = a.children(i as usize).map(|i| i as u32);
+                let [l, r] = a.children(i);
                 stack.extend([(l, l), (l, r), (r, r)]);
             }
             continue;
@@ -78,9 +78,9 @@ pub(crate) fn itself<const N: usize>(
             let between = a.between(l, r);
             solve_parts(&Part::of_leaf(&a.leaves[l]), &Part::of_leaf(&a.leaves[r]), between, limits, out);
         } else if first.count >= second.count {
-            stack.extend(a.children(i as usize).map(|i| (i as u32, j)));
+            stack.extend(a.children(i).map(|i| (i, j)));
         } else {
-            stack.extend(a.children(j as usize).map(|j| (i, j as u32)));
+            stack.extend(a.children(j).map(|j| (i, j)));
         }
     }
 }
@@ -105,7 +105,7 @@ pub(crate) fn point<const M: usize>(
             continue;
         }
         if node.count > 1 {
-            stack.extend(b.children(j as usize).map(|j| (0, j as u32)));
+            stack.extend(b.children(j).map(|j| (0, j)));
             continue;
         }
         let leaf = node.first as usize;
