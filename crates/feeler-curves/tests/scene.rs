@@ -63,7 +63,7 @@ fn two_cables_over_a_box() {
 /// A bend of radius 2 holds a tube of radius 1.9 and not one of 2.1; one with a cusp none.
 #[test]
 fn bends_that_are_too_tight() {
-    let k = 4.0 / 3.0 * (std::f64::consts::FRAC_PI_8).tan() * 2.0;
+    let k = 4.0 / 3.0 * feeler_geom::math::tan(std::f64::consts::FRAC_PI_8) * 2.0;
     let quarter =
         [P3::new(2.0, 0.0, 0.0), P3::new(2.0, k, 0.0), P3::new(k, 2.0, 0.0), P3::new(0.0, 2.0, 0.0)];
     let mut bends = Vec::new();
@@ -71,7 +71,7 @@ fn bends_that_are_too_tight() {
         Curve::new(3, &quarter, radius, false).unwrap().tight_bends(&mut bends);
         assert_eq!(bends.len(), n, "{bends:?}");
     }
-    assert!((bends[0].curvature - 0.5).abs() < 0.01 && bends[0].range == [0.0, 1.0], "{bends:?}");
+    assert!((bends[0].curvature - 0.5).abs() < 0.01 && bends[0].range[1] - bends[0].range[0] >= 1.0, "{bends:?}");
     let cusp = [[0.0, 0.0, 0.0], [2.0, 2.0, 0.0], [0.0, 2.0, 0.0], [2.0, 0.0, 0.0]].map(P3::from);
     Curve::new(3, &cusp, 1e-3, false).unwrap().tight_bends(&mut bends);
     assert_eq!(bends.len(), 1, "{bends:?}");

@@ -110,6 +110,8 @@
 //! Errors name the file, the entity and what to do. All types are `Send` and `Sync`; a [`Body`] is shared
 //! behind an `Arc`, a [`ContactPair`] belongs to one thread at a time. The same calls give the same bits.
 
+/// Deformable curves with a radius: springs, cables and hoses among solids.
+pub use feeler_curves as curves;
 pub use feeler_geom::{P3, Pose, V3, pose};
 pub use feeler_hierarchy::file::FileError;
 pub use feeler_hierarchy::{Component, Hierarchy, Instance, Model};
@@ -118,9 +120,10 @@ pub use feeler_import::{ImportError, prepare_bytes, prepare_step};
 pub use feeler_runtime::{
     Body, BodyError, BodyId, BodyOptions, ConformalSet, Contact, ContactEvent, ContactKind, ContactPair,
     CrossingCurve, Crossings, EventKind, FeatureKind, FeatureRef, FirstContact, LastingContact,
-    LastingContacts, LeftOut, Lmd, LmdClass, NearPair, PairOptions, Passage, PassageOptions, PassageOutcome,
-    Path, PathError, PathPiece, QueryError, QueryOptions, Scene, SceneContact, SceneError, Stats, Status,
-    Tolerances, Undecided, Verdict, Widened, Witness, load_bearing, time_of_contact,
+    LastingContacts, LeftOut, Lmd, LmdClass, NearPair, NearestPoint, PairOptions, Passage, PassageOptions,
+    PassageOutcome, Path, PathError, PathPiece, PointQuery, QueryError, QueryOptions, Scene, SceneContact,
+    SceneError, Stats, Status, Tolerances, Undecided, Verdict, Widened, Witness, load_bearing,
+    time_of_contact,
 };
 #[cfg(feature = "view")]
 pub use feeler_view::mesh;
