@@ -116,8 +116,9 @@
     const g = segments(data.array(shape.points));
     g.setAttribute('normal', new T.BufferAttribute(data.array(shape.normals), 3, true));
     g.setIndex(new T.BufferAttribute(data.array(shape.triangles), 1));
-    g.computeBoundingBox();
-    g.computeBoundingSphere();
+    // What deforms is somewhere in the box of all its places.
+    g.boundingBox = new T.Box3().setFromArray(data.array(shape.frames?.points ?? shape.points));
+    g.boundingSphere = g.boundingBox.getBoundingSphere(new T.Sphere());
     shape.edge_lines = segments(data.array(shape.edges));
     return shape.geometry = g;
   };
@@ -218,8 +219,18 @@
     const values = state.tracks[track].subarray(7 * step, 7 * step + 7);
     return pose(values);
   };
+  // The vertices of what deforms, as they are at the step.
+  const deform = shape => {
+    for (const [name, key] of [['position', 'points'], ['normal', 'normals']]) {
+      const attribute = shape.geometry.getAttribute(name), all = data.array(shape.frames[key]);
+      const n = attribute.array.length;
+      attribute.array.set(all.subarray(n * state.step, n * state.step + n));
+      attribute.needsUpdate = true;
+    }
+  };
   const placeParts = () => {
     for (const part of state.parts) {
+      if (part.shape.frames && state.scene.motion) deform(part.shape);
       const m = part.moved ? part.moved.clone() : part.own.clone();
       if (part.track !== null) m.premultiply(trackPose(part.track, state.step));
       part.group.matrix.copy(m);

@@ -17,3 +17,5 @@ pub mod page;
 pub mod picture;
 #[cfg(feature = "page")]
 pub mod shape;
+#[cfg(feature = "page")]
+mod tube;

@@ -88,8 +88,13 @@ fn shape(shape: &Shape, arrays: &mut Arrays) -> Value {
     let boxes: Vec<V3> =
         shape.boxes.iter().flat_map(|(_, b)| [b.center - middle].into_iter().chain(half_axes(b))).collect();
     let generators: Vec<V3> = shape.cones.iter().flat_map(|(_, g)| g.iter().copied()).collect();
+    let frames = (!shape.frames.is_empty()).then(|| {
+        let normals: Vec<V3> = shape.frames.iter().flat_map(|f| f.normals.iter().copied()).collect();
+        let points = arrays.places(&middle, shape.frames.iter().flat_map(|f| &f.points));
+        json!({ "points": points, "normals": arrays.directions(&normals) })
+    });
     json!({
-        "name": shape.name,
+        "name": shape.name, "frames": frames,
         "middle": middle.coords.as_slice(), "size": shape.size(), "deviation": mesh.deviation,
         "points": arrays.places(&middle, &mesh.points),
         "normals": arrays.directions(&mesh.normals),

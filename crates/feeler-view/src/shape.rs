@@ -26,6 +26,17 @@ pub struct Shape {
     pub cones: Vec<(P3, Vec<V3>)>,
     /// Of each supermaximal face: its surface and the entity of its first source face.
     pub faces: Vec<(&'static str, u64)>,
+    /// Of what deforms: the vertices of its surface at each time of the motion.
+    pub frames: Vec<Frame>,
+}
+
+/// Vertices of a surface at one time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Frame {
+    /// Places, as many as the mesh has.
+    pub points: Vec<P3>,
+    /// Outward unit normals.
+    pub normals: Vec<V3>,
 }
 
 impl Shape {
