@@ -94,6 +94,26 @@ pub(crate) fn halves<const N: usize>(a: &Piece<N>) -> [Piece<N>; 2] {
     [l, r]
 }
 
+/// The piece over [-beyond, 1 + beyond].
+pub(crate) fn widened<const N: usize>(a: &Piece<N>, beyond: f64) -> Piece<N> {
+    // De Casteljau's scheme cuts beyond the ends, too: first at 1 + beyond, then at the old place of -beyond.
+    let part = |a: &Piece<N>, t: f64| {
+        let (mut c, mut l) = (*a, *a);
+        for k in 1..N {
+            for i in 0..N - k {
+                c[i] = c[i] * (1.0 - t) + c[i + 1] * t;
+            }
+            l[k] = c[0];
+        }
+        l
+    };
+    let mut longer = part(a, 1.0 + beyond);
+    longer.reverse();
+    let mut wide = part(&longer, 1.0 + beyond / (1.0 + beyond));
+    wide.reverse();
+    wide
+}
+
 /// Control points of the derivative.
 pub(crate) fn derivative<const N: usize>(a: &Piece<N>) -> Piece<N> {
     let mut h = [V3::zeros(); N];

@@ -18,7 +18,7 @@ use feeler_geom::V3;
 
 use crate::along::{self, BEYOND, Found, Level, Slope};
 use crate::part::{Part, are_apart, is_apart, turn_too_little};
-use crate::piece::{At, Piece, Range, at, curvature, gradient, mixed};
+use crate::piece::{At, Piece, Range, at, curvature, gradient, mixed, widened};
 use crate::tree::Between;
 
 /// Halvings of a pair of parts; after that it is counted as undecided.
@@ -315,20 +315,29 @@ fn valley<const N: usize, const M: usize>(
     if qq.lo <= 0.0 {
         return false;
     }
-    let Some(range) = valley_range(&p.control, &q.control, qq, pq) else { return false };
-    let Some([from, to]) = range else { return true };
+    let (from, to, beyond) = match valley_range(&p.control, &q.control, qq, pq) {
+        Valley::Within([from, to], beyond) => (from, to, beyond),
+        Valley::None => return true,
+        Valley::Unknown => return false,
+    };
     let last = Cell::new(0.5);
     let across = |x: f64| {
+        // f is convex in y between these: a bracket keeps Newton's method from leaving them.
+        let (mut lo, mut hi) = (-beyond, 1.0 + beyond);
         let mut y = last.get();
         let mut j = jet(&p.control, &q.control, x, y);
-        for _ in 0..STEPS {
-            let step = -j.fb / j.bb;
-            if !step.is_finite() {
-                break;
+        for _ in 0..60 {
+            if j.fb < 0.0 {
+                lo = y;
+            } else {
+                hi = y;
             }
-            y = (y + step).clamp(-0.5, 1.5);
+            let newton = y - j.fb / j.bb;
+            let next = if lo <= newton && newton <= hi { newton } else { 0.5 * (lo + hi) };
+            let moved = (next - y).abs();
+            y = next;
             j = jet(&p.control, &q.control, x, y);
-            if step.abs() < 1e-13 {
+            if moved < 1e-13 {
                 break;
             }
         }
@@ -342,7 +351,13 @@ fn valley<const N: usize, const M: usize>(
         Slope { p: x, value: j.fa, change, speed, scale: speed * j.w.norm() }
     };
     let mut found = |found: Found| match found {
-        Found::Minimum(x) => take(InValley::Minimum([p.at(x), q.at(across(x).1)])),
+        Found::Minimum(x) => {
+            let (_, y) = across(x);
+            // Further beyond, the curve may go on in another way: that is the next part's.
+            if (-BEYOND..=1.0 + BEYOND).contains(&y) {
+                take(InValley::Minimum([p.at(x), q.at(y)]));
+            }
+        }
         Found::Level(from, to) => take(InValley::Level {
             ends: [from.p, to.p].map(|x| [p.at(x), q.at(across(x).1)]),
             outward: [-from.value / from.scale, to.value / to.scale],
@@ -359,14 +374,26 @@ fn valley<const N: usize, const M: usize>(
     true
 }
 
-/// The part of the unit interval of x whose valley is within the unit interval of y: `Some(None)` when none is, `None`
-/// when that cannot be told.
+/// Where the valley is.
+enum Valley {
+    /// Over this part of the unit interval of x; y is in the unit interval, or beyond it by at most so much.
+    Within([f64; 2], f64),
+    /// Nowhere in the unit square.
+    None,
+    /// That cannot be told.
+    Unknown,
+}
+
+/// How far beyond the unit interval valleys are followed that go along its end.
+const WIDE: f64 = 0.25;
+
+/// The part of the unit interval of x whose valley is within the unit interval of y.
 fn valley_range<const N: usize, const M: usize>(
     p: &Piece<N>,
     q: &Piece<M>,
     qq: &Range,
     pq: &Range,
-) -> Option<Option<[f64; 2]>> {
+) -> Valley {
     // The slope across, which grows with y: its zero is the valley.
     let across = |x: f64, y: f64| jet(p, q, x, y).fb;
     let slack = BEYOND * qq.hi;
@@ -380,20 +407,28 @@ fn valley_range<const N: usize, const M: usize>(
             |x: f64| if rises { is_above(x) } else { is_below(x) },
         );
         if is_after(0.0) || is_before(1.0) {
-            return Some(None);
+            return Valley::None;
         }
         let (enters, leaves) = if rises { (0.0, 1.0) } else { (1.0, 0.0) };
         let from = if is_before(0.0) { crossing(&|x| across(x, enters), rises) } else { 0.0 };
         let to = if is_after(1.0) { crossing(&|x| across(x, leaves), rises) } else { 1.0 };
-        return Some((from <= to).then_some([from, to]));
+        return if from <= to { Valley::Within([from, to], 10.0 * BEYOND) } else { Valley::None };
     }
     let drift = 0.5 * pq.magnitude();
     if across(0.5, 0.0) > drift || across(0.5, 1.0) < -drift {
-        return Some(None);
+        return Valley::None;
     }
-    // Beyond the ends by a quarter at most: what is found twice is merged.
-    let is_inside = across(0.5, -0.25) <= -drift && drift <= across(0.5, 1.25);
-    is_inside.then_some(Some([0.0, 1.0]))
+    // Valleys along an end of y need no halving when f is convex a little beyond it, too.
+    let wide = widened(q, WIDE);
+    if curvature(&wide, p).lo <= 0.0 {
+        return Valley::Unknown;
+    }
+    let drift = 0.5 * mixed(p, &wide).magnitude() / (1.0 + 2.0 * WIDE);
+    if across(0.5, -WIDE) <= -drift && drift <= across(0.5, 1.0 + WIDE) {
+        Valley::Within([0.0, 1.0], WIDE)
+    } else {
+        Valley::Unknown
+    }
 }
 
 /// The zero in [0, 1] of a function that falls or rises there.
