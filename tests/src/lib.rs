@@ -11,6 +11,7 @@ pub mod brute_force;
 pub mod cases;
 pub mod conformal;
 pub mod corpus;
+pub mod curves;
 pub mod insertion;
 pub mod membership;
 pub mod passages;

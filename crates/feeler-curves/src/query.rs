@@ -250,8 +250,9 @@ fn is_its_own(a: &Curve, b: &Curve, u: &Places, kinds: &[Place; 2]) -> bool {
         }
         let n = curve.n_pieces() as f64;
         let is_at = |vertex: &Vertex| {
-            let v = vertex.u;
-            u[*k] == v || (v == 0.0 && (u[*k] <= 0.0 || n <= u[*k])) || (v == n && n <= u[*k])
+            let (v, rounding) = (vertex.u, 4.0 * f64::EPSILON * n);
+            let (before, after) = (u[*k] <= v + rounding, v - rounding <= u[*k]);
+            before && after || (v == 0.0 && (before || n - rounding <= u[*k])) || (v == n && after)
         };
         !curve.vertices().iter().any(is_at) && w.dot(&at.d).abs() <= slack * at.d.norm()
     })
@@ -274,7 +275,7 @@ fn measured(
         return None;
     }
     // Where the difference is but rounding, the normal is the common one.
-    let normal = if distance > 1e-14 * (at_a.p.norm() + at_b.p.norm()) {
+    let normal = if distance > 1e-14 * (at_a.p.norm() + at_b.p.norm() + a.size() + b.size()) {
         w / distance
     } else {
         at_a.d.cross(&at_b.d).normalize()

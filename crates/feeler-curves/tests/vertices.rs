@@ -97,3 +97,19 @@ fn ends_on_a_curve_are_found() {
         assert!(found[0].distance < 1e-14, "{t}: {found:?}");
     }
 }
+
+/// Where planar curves cross the points differ by rounding, in the plane: that is no normal.
+#[test]
+fn the_normal_where_curves_cross_is_orthogonal_to_both() {
+    for k in 0..500 {
+        let t = 0.1 + 1e-3 * f64::from(k);
+        let point = [0.37, 0.078, 0.0];
+        let along = |d: [f64; 3], x: f64| std::array::from_fn(|i| point[i] + 12.0 * x * d[i]);
+        let (d, e) = ([t, 1.0, 0.0], [1.0, -0.3 * t, 0.0]);
+        let a = polyline(&[along(d, -t), along(d, 1.0 - t)], false);
+        let b = polyline(&[along(e, t - 1.0), along(e, t)], false);
+        let found = query(&a, &b);
+        assert_eq!(found.len(), 1, "{t}: {found:?}");
+        assert!((found[0].normal.z.abs() - 1.0).abs() < 1e-12, "{t}: {found:?}");
+    }
+}
