@@ -312,4 +312,23 @@ mod tests {
         let places: Vec<_> = found.iter().map(|m| (m.u, m.places)).collect();
         assert_eq!(places, [([1.0, 0.0], [Place::End; 2])], "one minimum, of two ends");
     }
+
+    #[test]
+    fn raised_pieces_are_the_same_curve() {
+        let points: Vec<P3> = (0..6)
+            .map(|k| P3::new(0.3 * f64::from(k * k * k % 5), f64::from(k * k % 7), f64::from(k)))
+            .collect();
+        for degree in 1..=5 {
+            let curve = Curve::new(degree, &points[..=degree], 0.0, false).expect("one piece");
+            for k in 0..=10 {
+                let t = f64::from(k) / 10.0;
+                let mut c = points[..=degree].to_vec();
+                while c.len() > 1 {
+                    c = c.windows(2).map(|w| w[0] + (w[1] - w[0]) * t).collect();
+                }
+                let off = (curve.point(t) - c[0]).norm();
+                assert!(off < 1e-14 * 10.0, "degree {degree} at {t}: off by {off:e}");
+            }
+        }
+    }
 }

@@ -155,7 +155,6 @@ impl CurvePair {
     fn conclude(&mut self, a: &Curve, b: &Curve, options: &CurveOptions, is_itself: bool) -> &[CurveMinimum] {
         let pairing = Two { a, b };
         let size = a.size().max(b.size());
-        let order = |[s, t]: Places| if is_itself && t < s { [t, s] } else { [s, t] };
         let sampling = Sampling { size, length: level_length(a, b, options), most: options.max_samples };
         self.sets.clear();
         if !self.solutions.stretches.is_empty() {
@@ -167,18 +166,32 @@ impl CurvePair {
         self.places.extend(interior);
         self.minima.clear();
         let reach = options.d_max + a.radius() + b.radius();
+        let is_turned = |[s, t]: Places| is_itself && t < s;
+        let mut n = 0;
         for i in 0..self.places.len() {
-            let (places, kinds) = self.places[i];
+            let (mut places, mut kinds) = self.places[i];
             if self.sets.holds(&pairing, &places, size) {
                 continue;
             }
-            let is_known = self.places[..i].iter().any(|(p, _)| pairing.apart(p, &places) <= SAME * size);
-            if !is_known && (kinds != inside || is_critical(a, b, &places)) {
-                self.minima.extend(measured(a, b, order(places), kinds, None, reach));
+            if is_turned(places) {
+                places.reverse();
+                kinds.reverse();
+            }
+            let is_trivial = is_itself && is_same(a, a, &[places[0]; 2], &[places[1]; 2], SAME * size);
+            if is_trivial || !is_its_own(a, b, &places, &kinds) {
+                continue;
+            }
+            if !self.places[..n].iter().any(|(p, _)| is_same(a, b, p, &places, SAME * size)) {
+                self.places[n] = (places, kinds);
+                n += 1;
+                self.minima.extend(measured(a, b, places, kinds, None, reach));
             }
         }
-        for &(places, set) in &self.sets.samples {
-            self.minima.extend(measured(a, b, order(places), inside, Some(set), reach));
+        for &(mut places, set) in &self.sets.samples {
+            if is_turned(places) {
+                places.reverse();
+            }
+            self.minima.extend(measured(a, b, places, inside, Some(set), reach));
         }
         self.minima.sort_unstable_by(|p, q| p.u[0].total_cmp(&q.u[0]).then(p.u[1].total_cmp(&q.u[1])));
         let moved = |new: &CurveMinimum, old: &CurveMinimum| {
@@ -255,7 +268,8 @@ fn place(vertex: &Vertex) -> Place {
 /// Whether no way from the vertex along its curve leads nearer to the point.
 fn admits(vertex: &Vertex, point: &V3) -> bool {
     let w = point - vertex.point;
-    let slack = |t: &V3| ROUNDING * t.norm() * w.norm();
+    let rounding = ROUNDING * w.norm() + f64::EPSILON * (point.norm() + vertex.point.norm());
+    let slack = |t: &V3| rounding * t.norm();
     vertex.after.is_none_or(|t| t.dot(&w) <= slack(&t))
         && vertex.before.is_none_or(|t| -t.dot(&w) <= slack(&t))
 }
@@ -271,16 +285,35 @@ fn are_near<const N: usize>(s: &Skeleton<N>, v: &Vertex, w: &Vertex) -> bool {
     s.is_near_vertex(v, of_w) || s.is_near_vertex(w, of_v)
 }
 
-/// Whether a place inside of pieces is critical for the curves as they are there: a piece may have been continued
-/// beyond a corner.
-fn is_critical(a: &Curve, b: &Curve, u: &Places) -> bool {
-    let is_at_joint = |u: f64| (u - u.round()).abs() <= JOINT;
-    if !u.iter().any(|&u| is_at_joint(u)) {
-        return true;
-    }
+/// Whether places are the same one. Where a curve meets itself, places far along it have one point.
+fn is_same(a: &Curve, b: &Curve, p: &Places, q: &Places, tolerance: f64) -> bool {
+    let is_near = |curve: &Curve, s: f64, t: f64| {
+        let (apart, n) = ((s - t).abs(), curve.n_pieces() as f64);
+        apart.min(if curve.is_closed() { (n - apart).abs() } else { apart }) <= 1e-3
+    };
+    is_near(a, p[0], q[0]) && is_near(b, p[1], q[1]) && Two { a, b }.apart(p, q) <= tolerance
+}
+
+/// Whether what was found inside of pieces belongs to the curves as they are there: a piece may have been continued
+/// a little beyond a vertex, where another one goes on or nothing does, and vertices themselves are looked at by
+/// their own.
+#[expect(clippy::float_cmp, reason = "the parameter of a vertex is a whole number")]
+fn is_its_own(a: &Curve, b: &Curve, u: &Places, kinds: &[Place; 2]) -> bool {
     let (at_a, at_b) = (a.at(u[0]), b.at(u[1]));
     let w = at_b.p - at_a.p;
-    [at_a.d, at_b.d].iter().all(|d| w.dot(d).abs() <= 1e3 * JOINT * w.norm() * d.norm())
+    let slack = 1e3 * JOINT * w.norm() + 1e2 * f64::EPSILON * (at_a.p.norm() + at_b.p.norm());
+    [(a, at_a, 0), (b, at_b, 1)].iter().all(|(curve, at, k)| {
+        if kinds[*k] != Place::Inside || (u[*k] - u[*k].round()).abs() > JOINT {
+            return true;
+        }
+        let n = curve.n_pieces() as f64;
+        let is_at = |vertex: &Vertex| {
+            let (v, rounding) = (vertex.u, 4.0 * f64::EPSILON * n);
+            let (before, after) = (u[*k] <= v + rounding, v - rounding <= u[*k]);
+            before && after || (v == 0.0 && (before || n - rounding <= u[*k])) || (v == n && after)
+        };
+        !curve.vertices().iter().any(is_at) && w.dot(&at.d).abs() <= slack * at.d.norm()
+    })
 }
 
 fn measured(
@@ -300,7 +333,7 @@ fn measured(
         return None;
     }
     // Where the difference is but rounding, the normal is the common one.
-    let normal = if distance > 1e-14 * (at_a.p.norm() + at_b.p.norm()) {
+    let normal = if distance > 1e-14 * (at_a.p.norm() + at_b.p.norm() + a.size() + b.size()) {
         w / distance
     } else {
         at_a.d.cross(&at_b.d).normalize()

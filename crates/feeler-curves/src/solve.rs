@@ -18,7 +18,7 @@ use feeler_geom::V3;
 
 use crate::along::{self, BEYOND, Found, Level, Slope};
 use crate::part::{Part, are_apart, is_apart, turn_too_little};
-use crate::piece::{At, Piece, Range, at, curvature, gradient, mixed};
+use crate::piece::{At, Piece, Range, at, curvature, gradient, mixed, widened};
 use crate::tree::Between;
 
 /// Halvings of a pair of parts; after that it is counted as undecided.
@@ -28,7 +28,7 @@ const HALVINGS: u32 = 80;
 const SMALL: f64 = 1e-8;
 
 /// Length of the interval around the place where a valley leaves a part.
-const CROSSING: f64 = 1e-3;
+const CROSSING: f64 = 1e-9;
 
 /// Steps of Newton's method before a pair is halved instead.
 const STEPS: usize = 12;
@@ -327,21 +327,32 @@ fn valley<const N: usize, const M: usize>(
     if qq.lo <= 0.0 {
         return false;
     }
-    let Some(range) = valley_range(&p.control, &q.control, qq, pq) else { return false };
-    let Some([from, to]) = range else { return true };
+    let (from, to, beyond) = match valley_range(&p.control, &q.control, qq, pq) {
+        Valley::Within([from, to], beyond) => (from, to, beyond),
+        Valley::None => return true,
+        Valley::Unknown => return false,
+    };
     // The last place of the valley and its direction: where the next one is looked for.
     let last = Cell::new([0.5, 0.5, 0.0]);
     let across = |x: f64| {
         let [last_x, last_y, direction] = last.get();
-        let mut y = (last_y + direction * (x - last_x)).clamp(-0.5, 1.5);
+        // f is convex in y between these: a bracket keeps Newton's method from leaving them.
+        let (mut lo, mut hi) = (-beyond, 1.0 + beyond);
+        let mut y = (last_y + direction * (x - last_x)).clamp(lo, hi);
         let (a, mut b) = (at(&p.control, x), at(&q.control, y));
-        for _ in 0..STEPS {
+        for _ in 0..60 {
             let w = a.p - b.p;
-            let step = w.dot(&b.d) / (b.d.norm_squared() - w.dot(&b.dd));
-            if !step.is_finite() || step.abs() < SMALL {
+            let slope = -w.dot(&b.d);
+            let step = -slope / (b.d.norm_squared() - w.dot(&b.dd));
+            if step.abs() < SMALL {
                 break;
             }
-            y = (y + step).clamp(-0.5, 1.5);
+            if slope < 0.0 {
+                lo = y;
+            } else {
+                hi = y;
+            }
+            y = if lo <= y + step && y + step <= hi { y + step } else { 0.5 * (lo + hi) };
             b = at(&q.control, y);
         }
         let mut j = jet_of(a, b);
@@ -359,7 +370,13 @@ fn valley<const N: usize, const M: usize>(
         Slope { p: x, value: j.fa, change, speed, scale: speed * j.w.norm() }
     };
     let mut found = |found: Found| match found {
-        Found::Minimum(x) => take(InValley::Minimum([p.at(x), q.at(across(x).1)])),
+        Found::Minimum(x) => {
+            let (_, y) = across(x);
+            // Further beyond, the curve may go on in another way: that is the next part's.
+            if (-BEYOND..=1.0 + BEYOND).contains(&y) {
+                take(InValley::Minimum([p.at(x), q.at(y)]));
+            }
+        }
         Found::Level(from, to) => take(InValley::Level {
             ends: [from.p, to.p].map(|x| [p.at(x), q.at(across(x).1)]),
             outward: [-from.value / from.scale, to.value / to.scale],
@@ -376,14 +393,26 @@ fn valley<const N: usize, const M: usize>(
     true
 }
 
-/// The part of the unit interval of x whose valley is within the unit interval of y: `Some(None)` when none is, `None`
-/// when that cannot be told.
+/// Where the valley is.
+enum Valley {
+    /// Over this part of the unit interval of x; y is in the unit interval, or beyond it by at most so much.
+    Within([f64; 2], f64),
+    /// Nowhere in the unit square.
+    None,
+    /// That cannot be told.
+    Unknown,
+}
+
+/// How far beyond the unit interval valleys are followed that go along its end.
+const WIDE: f64 = 0.25;
+
+/// The part of the unit interval of x whose valley is within the unit interval of y.
 fn valley_range<const N: usize, const M: usize>(
     p: &Piece<N>,
     q: &Piece<M>,
     qq: &Range,
     pq: &Range,
-) -> Option<Option<[f64; 2]>> {
+) -> Valley {
     // The slope across, which grows with y: its zero is the valley.
     let ends = [at(q, 0.0), at(q, 1.0)];
     let across = |x: f64, end: usize| {
@@ -401,20 +430,28 @@ fn valley_range<const N: usize, const M: usize>(
             |x: f64| if rises { is_above(x) } else { is_below(x) },
         );
         if is_after(0.0) || is_before(1.0) {
-            return Some(None);
+            return Valley::None;
         }
         let (enters, leaves) = if rises { (0, 1) } else { (1, 0) };
         let from = if is_before(0.0) { crossing(&|x| across(x, enters), rises)[0] } else { 0.0 };
         let to = if is_after(1.0) { crossing(&|x| across(x, leaves), rises)[1] } else { 1.0 };
-        return Some((from <= to).then_some([from, to]));
+        return if from <= to { Valley::Within([from, to], 10.0 * BEYOND) } else { Valley::None };
     }
     let drift = 0.5 * pq.magnitude();
     if across(0.5, 0).0 > drift || across(0.5, 1).0 < -drift {
-        return Some(None);
+        return Valley::None;
     }
-    // Beyond the ends by a quarter at most: what is found twice is merged.
-    let is_inside = jet(p, q, 0.5, -0.25).fb <= -drift && drift <= jet(p, q, 0.5, 1.25).fb;
-    is_inside.then_some(Some([0.0, 1.0]))
+    // Valleys along an end of y need no halving when f is convex a little beyond it, too.
+    let wide = widened(q, WIDE);
+    if curvature(&wide, p).lo <= 0.0 {
+        return Valley::Unknown;
+    }
+    let drift = 0.5 * mixed(p, &wide).magnitude() / (1.0 + 2.0 * WIDE);
+    if jet(p, q, 0.5, -WIDE).fb <= -drift && drift <= jet(p, q, 0.5, 1.0 + WIDE).fb {
+        Valley::Within([0.0, 1.0], WIDE)
+    } else {
+        Valley::Unknown
+    }
 }
 
 /// An interval of [0, 1] around the zero of a function that falls or rises there, given with its derivative: so short

@@ -278,19 +278,13 @@ impl<const N: usize> Skeleton<N> {
     /// Whether a leaf turns too little on the way to a vertex to come near it.
     pub(crate) fn is_near_vertex(&self, vertex: &Vertex, leaf: usize) -> bool {
         let least = if vertex.leaves.contains(&None) { FRAC_PI_2 } else { PI };
+        // Without the corners at both ends: a way that leads no nearer is as good as an orthogonal one.
         let total = |from: usize, to: usize| {
             let (from, to) = (&self.leaves[from], &self.leaves[to]);
-            to.turned[1] + to.turning - from.turned[0]
+            to.turned[1] + to.turning - from.turned[1]
         };
         let onward = vertex.leaves[1].filter(|&v| v as usize <= leaf).map(|v| total(v as usize, leaf));
-        let back = vertex.leaves[0].filter(|&v| leaf <= v as usize).map(|v| {
-            // With the corner itself, which is turned before the next leaf.
-            let corner = vertex.leaves[1].map_or(0.0, |next| {
-                let next = &self.leaves[next as usize];
-                next.turned[1] - next.turned[0]
-            });
-            total(leaf, v as usize) + corner
-        });
+        let back = vertex.leaves[0].filter(|&v| leaf <= v as usize).map(|v| total(leaf, v as usize));
         let straight = [onward, back].into_iter().flatten().fold(f64::INFINITY, f64::min);
         if straight < least {
             return true;

@@ -71,7 +71,10 @@ fn bends_that_are_too_tight() {
         Curve::new(3, &quarter, radius, false).unwrap().tight_bends(&mut bends);
         assert_eq!(bends.len(), n, "{bends:?}");
     }
-    assert!((bends[0].curvature - 0.5).abs() < 0.01 && bends[0].range[1] - bends[0].range[0] >= 1.0, "{bends:?}");
+    assert!(
+        (bends[0].curvature - 0.5).abs() < 0.01 && bends[0].range[1] - bends[0].range[0] >= 1.0,
+        "{bends:?}"
+    );
     let cusp = [[0.0, 0.0, 0.0], [2.0, 2.0, 0.0], [0.0, 2.0, 0.0], [2.0, 0.0, 0.0]].map(P3::from);
     Curve::new(3, &cusp, 1e-3, false).unwrap().tight_bends(&mut bends);
     assert_eq!(bends.len(), 1, "{bends:?}");

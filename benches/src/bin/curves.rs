@@ -1,0 +1,104 @@
+//! Deformable curves: are all local minima told, each once, beside a brute force that shares no code?
+//!
+//! ```text
+//! cargo run --profile dist -p feeler-benches --bin curves [-- --cases N] [--from N] [--all]
+//! ```
+//!
+//! N pairs of curves (10,000) with radii and as many curves with themselves, of the kinds of
+//! [`feeler_tests::curves::cases`] in turn: cubics, degrees 1 to 5, several pieces, nearly parallel, crossing, arcs,
+//! shared ends, planar, on a lattice, smooth and with corners, of small and large scales; loops, coils, knots, cusps,
+//! rings. The search of [`feeler_tests::curves`] says what there is. Where the two do not agree it is asked again on a
+//! grid eight times as fine. `--all` prints every fault.
+//!
+//! Exit status 1 when a minimum is lost, made up, or told twice, when a number of one is wrong, or when the brute
+//! force lacks one.
+#![expect(clippy::print_stdout, reason = "a program that reports")]
+
+use feeler_benches::number_after;
+use feeler_tests::curves::cases::{LOOPS, PAIRS, itself, pair};
+use feeler_tests::curves::compare::{Verdict, judge, judge_itself};
+use rayon::prelude::*;
+use std::process::ExitCode;
+
+/// Sums of one kind.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    cases: usize,
+    agreed: usize,
+    faults: [usize; 5],
+    weak: usize,
+    degenerate: usize,
+    in_sets: usize,
+    open: usize,
+    footpoint: f64,
+}
+
+impl Sum {
+    fn add(&mut self, v: &Verdict) {
+        self.cases += 1;
+        self.agreed += v.agreed;
+        for (sum, n) in self.faults.iter_mut().zip(v.counts()) {
+            *sum += n;
+        }
+        self.weak += v.weak;
+        self.degenerate += v.degenerate;
+        self.in_sets += v.in_sets;
+        self.open += usize::from(v.is_open);
+        self.footpoint = self.footpoint.max(v.footpoint);
+    }
+
+    fn print(&self, name: &str) {
+        let [lost, invented, twice, wrong, missed] = self.faults;
+        println!(
+            "| {name} | {} | {} | {lost} | {invented} | {twice} | {wrong} | {missed} | {} | {} | {} | {} | {:.0e} |",
+            self.cases, self.agreed, self.weak, self.degenerate, self.in_sets, self.open, self.footpoint
+        );
+    }
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let cases = number_after(&args, "--cases").unwrap_or(10_000_u64);
+    let from = number_after(&args, "--from").unwrap_or(0_u64);
+    let list_all = args.iter().any(|a| a == "--all");
+    let mut is_right = true;
+    println!(
+        "| kind | cases | minima | lost | made up | twice | wrong numbers | the judge lacks | weak | nearly degenerate | \
+            in sets | undecided cases | worst footpoint |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+    let by_pair = |n: u64| {
+        let (a, b, options) = pair(n);
+        judge(&a, &b, &options)
+    };
+    let by_loop = |n: u64| {
+        let (a, options) = itself(n);
+        judge_itself(&a, &options)
+    };
+    let kinds: [(&str, &[&str], &(dyn Fn(u64) -> Verdict + Sync)); 2] =
+        [("pairs", &PAIRS, &by_pair), ("with itself", &LOOPS, &by_loop)];
+    let mut faults = Vec::new();
+    for (what, names, judged) in kinds {
+        let verdicts: Vec<Verdict> = (from..from + cases).into_par_iter().map(judged).collect();
+        let mut sums = vec![Sum::default(); names.len()];
+        let mut all = Sum::default();
+        for (n, verdict) in (from..).zip(&verdicts) {
+            let kind = usize::try_from(n % names.len() as u64).expect("a number of few kinds");
+            sums[kind].add(verdict);
+            all.add(verdict);
+            if !verdict.is_right() {
+                is_right = false;
+                faults.push(format!("{what} {n} ({}): {verdict:?}", names[kind]));
+            }
+        }
+        for (name, sum) in names.iter().zip(&sums) {
+            sum.print(&format!("{what}: {name}"));
+        }
+        all.print(&format!("**{what}**"));
+    }
+    let most = if list_all { usize::MAX } else { 5 };
+    for fault in faults.iter().take(most) {
+        println!("{fault}");
+    }
+    if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,300 @@
+//! What feeler-curves finds beside the brute force.
+
+use super::{Chain, Found, Kind, Minimum, V3, is_same, minima, minima_itself, minimum, slope};
+use feeler_curves::{Curve, CurveMinimum, CurveOptions, CurvePair, P3, Place};
+
+/// Lines a piece: of the first look, and of the one where the two do not agree.
+const STEPS: [usize; 2] = [200, 1600];
+
+/// A minimum with a smaller margin is nearly degenerate: a change of the curves by about the square of it makes the
+/// minimum vanish, so sets of two methods may differ by it.
+pub const MARGIN: f64 = 1e-6;
+
+/// Largest error of footpoints, as part of the size: times the margin, which is what conditions them.
+pub const FOOTPOINT: f64 = 1e-12;
+
+/// What a curve is made of.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Degree of the pieces.
+    pub degree: usize,
+    /// Control points as `Curve::new` takes them.
+    pub points: Vec<V3>,
+    /// Whether the last piece ends where the first one starts.
+    pub is_closed: bool,
+    /// Radius of the tube.
+    pub radius: f64,
+}
+
+impl Shape {
+    /// The curve to be judged.
+    ///
+    /// # Panics
+    /// When the curve is refused: shapes are valid.
+    #[must_use]
+    pub fn curve(&self) -> Curve {
+        let points: Vec<P3> = self.points.iter().map(|p| P3::from(*p)).collect();
+        Curve::new(self.degree, &points, self.radius, self.is_closed).expect("shapes of cases are valid")
+    }
+
+    /// The same with all points moved.
+    #[must_use]
+    pub fn mapped(&self, map: impl Fn(V3) -> V3) -> Self {
+        Self { points: self.points.iter().map(|p| map(*p)).collect(), ..self.clone() }
+    }
+
+    /// Number of pieces.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        (self.points.len() - usize::from(!self.is_closed)) / self.degree
+    }
+
+    /// The same for the judge.
+    #[must_use]
+    pub fn chain(&self) -> Chain {
+        Chain::new(self.degree, &self.points, self.is_closed)
+    }
+}
+
+/// How one case went.
+#[derive(Clone, Debug, Default)]
+pub struct Verdict {
+    /// Minima that both have.
+    pub agreed: usize,
+    /// Well conditioned minima that are not told.
+    pub lost: Vec<Minimum>,
+    /// What is told and is no minimum.
+    pub invented: Vec<CurveMinimum>,
+    /// What is told again.
+    pub twice: Vec<CurveMinimum>,
+    /// Numbers that do not fit, and what is told of a kind that it is not.
+    pub wrong: Vec<String>,
+    /// What is told, is a strict minimum, and the judge did not find.
+    pub missed: Vec<CurveMinimum>,
+    /// Minima that both have and whose margin is too small to hold their places to anything.
+    pub weak: usize,
+    /// Minima of such a margin that only one side has.
+    pub degenerate: usize,
+    /// Minima told as samples of a level stretch.
+    pub in_sets: usize,
+    /// The search of the judge was given up, or something is exactly level: only what is told was judged.
+    pub is_open: bool,
+    /// Largest error of a footpoint times its margin, as part of the size.
+    pub footpoint: f64,
+}
+
+impl Verdict {
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        self.lost.is_empty()
+            && self.invented.is_empty()
+            && self.twice.is_empty()
+            && self.wrong.is_empty()
+            && self.missed.is_empty()
+    }
+
+    /// In how many words it is wrong: lost, invented, twice, wrong numbers, missed by the judge.
+    #[must_use]
+    pub fn counts(&self) -> [usize; 5] {
+        [self.lost.len(), self.invented.len(), self.twice.len(), self.wrong.len(), self.missed.len()]
+    }
+}
+
+/// Judges a query of two curves.
+#[must_use]
+pub fn judge(a: &Shape, b: &Shape, options: &CurveOptions) -> Verdict {
+    let mut pair = CurvePair::new();
+    let told = pair.query(&a.curve(), &b.curve(), options).to_vec();
+    let (chain_a, chain_b) = (a.chain(), b.chain());
+    let find = |steps: usize| minima(&chain_a, &chain_b, steps);
+    let look = Look { a, b, chain_a: &chain_a, chain_b: &chain_b, options, is_itself: false };
+    look.judged(&told, find)
+}
+
+/// Judges a query of a curve with itself.
+#[must_use]
+pub fn judge_itself(a: &Shape, options: &CurveOptions) -> Verdict {
+    let mut pair = CurvePair::new();
+    let told = pair.query_itself(&a.curve(), options).to_vec();
+    let chain = a.chain();
+    let look = Look { a, b: a, chain_a: &chain, chain_b: &chain, options, is_itself: true };
+    look.judged(&told, |steps| minima_itself(&chain, steps))
+}
+
+struct Look<'a> {
+    a: &'a Shape,
+    b: &'a Shape,
+    chain_a: &'a Chain,
+    chain_b: &'a Chain,
+    options: &'a CurveOptions,
+    is_itself: bool,
+}
+
+impl Look<'_> {
+    fn judged(&self, told: &[CurveMinimum], find: impl Fn(usize) -> Found) -> Verdict {
+        let verdict = self.compare(told, &find(STEPS[0]));
+        if verdict.is_right() { verdict } else { self.compare(told, &find(STEPS[1])) }
+    }
+
+    /// Largest coordinate or extent: what rounding refers to.
+    fn size(&self) -> f64 {
+        let coordinates = self.a.points.iter().chain(&self.b.points).map(V3::norm);
+        coordinates.fold(0.0, f64::max)
+    }
+
+    /// The margin from which on minima are compared. Below `level_slope` over half `level_length` a minimum may be a
+    /// level stretch.
+    fn margin(&self, distance: f64) -> f64 {
+        let radii = self.a.radius + self.b.radius;
+        let length = self
+            .options
+            .level_length
+            .unwrap_or_else(|| radii.max(0.01 * self.chain_a.size().min(self.chain_b.size())));
+        let length = 0.5 * length.max(1e-300);
+        MARGIN.max(4.0 * self.options.level_slope * distance / length)
+    }
+
+    fn compare(&self, told: &[CurveMinimum], found: &Found) -> Verdict {
+        let (a, b) = (self.chain_a, self.chain_b);
+        let size = self.size();
+        let reach = self.options.d_max + self.a.radius + self.b.radius;
+        let mut out = Verdict { is_open: found.is_exhausted || found.is_level, ..Verdict::default() };
+        let is_same = |p: [f64; 2], q: [f64; 2], tolerance: f64| {
+            is_same(a, b, p, q, tolerance) || self.is_itself && is_same(a, b, p, [q[1], q[0]], tolerance)
+        };
+        let mut is_matched = vec![false; told.len()];
+        for m in &found.minima {
+            let least = self.margin(m.distance);
+            // A place of a small margin is found that much less well.
+            let near =
+                |t: &CurveMinimum| is_same(t.u, m.u, (1e-7_f64).max(1e-10 / m.margin.max(1e-7)) * size);
+            let hits: Vec<usize> =
+                (0..told.len()).filter(|&i| told[i].set.is_none() && near(&told[i])).collect();
+            if m.margin < least || !m.is_seen {
+                if !hits.is_empty() {
+                    out.weak += 1;
+                } else if m.distance <= reach {
+                    out.degenerate += 1;
+                }
+                for i in hits {
+                    is_matched[i] = true;
+                }
+                continue;
+            }
+            let Some(&first) = hits.first() else {
+                let is_told_by_set = told.iter().any(|t| t.set.is_some() && is_same(t.u, m.u, 0.05 * size));
+                if m.margin < 1e-3 && is_told_by_set {
+                    out.in_sets += 1;
+                } else if m.distance <= reach * (1.0 - 1e-9) {
+                    out.lost.push(*m);
+                }
+                continue;
+            };
+            for &i in &hits {
+                if is_matched[i] || i != first {
+                    out.twice.push(told[i]);
+                }
+                is_matched[i] = true;
+            }
+            out.agreed += 1;
+            self.check(&told[first], Some(m), &mut out);
+        }
+        for (t, is_matched) in told.iter().zip(is_matched) {
+            if is_matched {
+                continue;
+            }
+            if self.is_itself && a.apart(t.u[0], t.u[1]) < 1e-6 {
+                // The diagonal.
+                out.invented.push(*t);
+                continue;
+            }
+            let own = minimum(a, b, t.u[0], t.u[1]);
+            let slope = slope(a, b, t.u[0], t.u[1]);
+            if t.set.is_some() {
+                if slope > 4.0 * self.options.level_slope + 1e-9 {
+                    out.invented.push(*t);
+                }
+                self.check(t, None, &mut out);
+            } else if a.is_still(t.u[0]) || b.is_still(t.u[1]) {
+                out.degenerate += 1;
+            } else if slope > (4.0 * self.options.level_slope).max(1e-9)
+                || own.margin < -self.margin(t.distance)
+            {
+                out.invented.push(*t);
+            } else if own.margin < self.margin(t.distance) || out.is_open {
+                out.degenerate += 1;
+            } else if own.is_seen {
+                out.missed.push(*t);
+            } else {
+                out.invented.push(*t);
+            }
+        }
+        out
+    }
+
+    /// Whether the numbers of a told minimum fit one another, and the judge's.
+    fn check(&self, t: &CurveMinimum, m: Option<&Minimum>, out: &mut Verdict) {
+        let size = self.size();
+        let mut wrong = |what: &str, off: f64| out.wrong.push(format!("{what} {off:e}: {t:?} / {m:?}"));
+        let (p, q) = (t.points[0].coords, t.points[1].coords);
+        let off = (p - self.chain_a.point(t.u[0])).norm().max((q - self.chain_b.point(t.u[1])).norm());
+        if !(off <= 1e-14 * size * 10.0) {
+            wrong("points are off the curves by", off);
+        }
+        let off = (t.distance - (q - p).norm()).abs();
+        if !(off <= 1e-14 * size) {
+            wrong("the distance is off by", off);
+        }
+        let off = (t.gap - (t.distance - self.a.radius - self.b.radius)).abs();
+        if !(off <= 1e-14 * (size + self.a.radius + self.b.radius)) {
+            wrong("the gap is off by", off);
+        }
+        let off = (t.normal.norm() - 1.0).abs();
+        if !(off <= 1e-12) {
+            wrong("the length of the normal is off by", off);
+        }
+        let off = (t.normal * t.distance - (q - p)).norm();
+        if !(off <= 1e-13 * size) {
+            wrong("the normal is off by", off);
+        }
+        let Some(m) = m else { return };
+        let near = |p: &V3, q: &V3| (p - q).norm();
+        let straight = near(&p, &m.points[0]).max(near(&q, &m.points[1]));
+        let turned = near(&p, &m.points[1]).max(near(&q, &m.points[0]));
+        let off = if self.is_itself { straight.min(turned) } else { straight };
+        let off = off * m.margin.min(1.0) / size;
+        out.footpoint = out.footpoint.max(off);
+        if !(off <= FOOTPOINT) {
+            wrong("footpoints, times the margin, are off by", off);
+        }
+        let kind = |p: Place| match p {
+            Place::Inside => Kind::Smooth,
+            Place::Corner => Kind::Corner,
+            Place::End => Kind::End,
+        };
+        let kinds = t.places.map(kind);
+        let fits = if straight <= turned || !self.is_itself {
+            kinds == m.kinds
+        } else {
+            [kinds[1], kinds[0]] == m.kinds
+        };
+        if !fits {
+            wrong("places do not fit", 0.0);
+        }
+        if m.distance > 1e-6 * size {
+            return;
+        }
+        // Where the curves cross the normal is orthogonal to both.
+        for (chain, u) in [(self.chain_a, t.u[0]), (self.chain_b, t.u[1])] {
+            if m.kinds == [Kind::Smooth; 2] && t.distance <= 1e-14 * size {
+                for jet in chain.sides(u).iter().flatten() {
+                    let off = (t.normal.dot(&jet.d) / jet.d.norm()).abs();
+                    if !(off <= 1e-9) {
+                        wrong("the normal where curves cross is off by", off);
+                    }
+                }
+            }
+        }
+    }
+}
