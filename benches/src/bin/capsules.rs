@@ -23,6 +23,7 @@
 use feeler_benches::{Fallible, cpu_seconds, number_after, spread};
 use feeler_curves::reference::shapes::{looped_cable, spring};
 use feeler_curves::{Curve, CurveOptions, CurvePair, P3, V3};
+use feeler_geom::math::powi;
 use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::math::{Pose, Vector};
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
@@ -118,7 +119,7 @@ fn joints(curve: &Curve, chord: f64) -> Vec<f64> {
             let u = piece as f64 + (i as f64 + 0.5) / SAMPLES as f64;
             let [d, dd] = curve.derivatives(u);
             length += d.norm() / SAMPLES as f64;
-            curvature = curvature.max(d.cross(&dd).norm() / d.norm().powi(3));
+            curvature = curvature.max(d.cross(&dd).norm() / powi(d.norm(), 3));
         }
         let n = ((length * (curvature / (8.0 * chord)).sqrt()).ceil() as usize).max(1);
         out.extend((1..=n).map(|i| piece as f64 + i as f64 / n as f64));
@@ -177,7 +178,7 @@ fn tightest(curve: &Curve) -> f64 {
     let n = 64 * curve.n_pieces();
     let of = |i: usize| {
         let [d, dd] = curve.derivatives((i as f64 + 0.5) / 64.0);
-        d.cross(&dd).norm() / d.norm().powi(3)
+        d.cross(&dd).norm() / powi(d.norm(), 3)
     };
     (0..n).map(of).fold(0.0, f64::max)
 }

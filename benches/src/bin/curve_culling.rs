@@ -225,8 +225,11 @@ fn csv(frames: &[Frame]) -> String {
     out
 }
 
+/// A value of a frame and a way of culling.
+type Shown<'a> = &'a dyn Fn(&Frame, usize) -> f64;
+
 /// Curves of all ways, with a panel for each of some values.
-fn curves(frames: &[Frame], panels: &[&dyn Fn(&Frame, usize) -> f64]) -> Vec<lines::Curve> {
+fn curves(frames: &[Frame], panels: &[Shown<'_>]) -> Vec<lines::Curve> {
     let of = |(k, name): (usize, &&str)| lines::Curve {
         label: (*name).to_owned(),
         times: frames.iter().map(|f| f.time).collect(),

@@ -82,7 +82,7 @@ fn spring_steps(cycles: usize) -> Fallible<[f64; 2]> {
     let frames = frames();
     let mut curve = Curve::new(3, &frames[0], RADIUS, false).map_err(|e| e.to_string())?;
     let mut pair = CurvePair::new();
-    let mut us = vec![Vec::with_capacity(cycles); FRAMES];
+    let mut us: Vec<Vec<f64>> = vec![Vec::new(); FRAMES];
     for _ in 0..cycles {
         for (frame, us) in frames.iter().zip(&mut us) {
             let begin = cpu_seconds();
