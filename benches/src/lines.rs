@@ -39,7 +39,7 @@ const ROW: f64 = 17.0;
 const FOOT: f64 = 44.0;
 /// Intervals of which medians are drawn.
 const INTERVALS: usize = 150;
-const COLOURS: [&str; 5] = ["#1f5fa8", "#d9730d", "#2b8a3e", "#7a7a7a", "#9c36b5"];
+const COLOURS: [&str; 6] = ["#1f5fa8", "#d9730d", "#2b8a3e", "#7a7a7a", "#9c36b5", "#c92a2a"];
 
 /// All panels one above the other, over times from 0 to the last one.
 #[must_use]
