@@ -13,6 +13,7 @@ pub mod conformal;
 pub mod corpus;
 pub mod insertion;
 pub mod membership;
+pub mod motions;
 pub mod passages;
 pub mod pushes;
 pub mod verdicts;
