@@ -28,7 +28,8 @@ pub struct LastingContact {
     /// one, went on to get faster as they did, or were turned by the other contacts, whichever is least.
     /// After [`LastingContacts::update`] alone: the gap.
     pub gap_ahead: f64,
-    /// Whether the last query has found it; else it is remembered or predicted.
+    /// Whether the last query has found it; else it is remembered, if its number was there before the query, or
+    /// predicted.
     pub is_found: bool,
     /// What dilations take from the distance (mm).
     dilation: f64,
@@ -534,7 +535,7 @@ mod tests {
         let (mut kept, far) = (0, at(500.0, 0.0));
         for case in 0..4_000 {
             let is_b = case % 2 == 0;
-            let radius = feeler_geom::math::powf(10.0, random.random_range(-1.0..2.0));
+            let radius = math::powf(10.0, random.random_range(-1.0..2.0));
             let gap = random.random_range(-0.02..0.2);
             let (local_a, local_b) = match is_b {
                 true => (P3::origin(), P3::new(0.0, 0.0, -radius)),
@@ -547,7 +548,7 @@ mod tests {
             let mut all = LastingContacts::new(size);
             let start = Pose::translation(0.0, 0.0, radius + gap);
             all.update(&[lmd], &Pose::identity(), &start, REACH);
-            let scale = SLIP * size * feeler_geom::math::powf(10.0, random.random_range(-3.0..0.3));
+            let scale = SLIP * size * math::powf(10.0, random.random_range(-3.0..0.3));
             let mut any = || V3::from_fn(|_, _| random.random_range(-1.0..1.0)) * scale;
             let (moved, spun) = (any(), any() / radius);
             // Every other one rolls: a rotation that goes with the displacement.
