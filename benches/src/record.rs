@@ -20,7 +20,8 @@ pub struct Step {
     pub query_ms: f64,
     /// How often contacts were asked for.
     pub rounds: u32,
-    /// Minima that were found; of triangle meshes their contact points.
+    /// Minima that were found, of conformal sets the samples that carry loads; of triangle meshes their contact
+    /// points.
     pub minima: usize,
     /// Contacts that the solver got.
     pub contacts: usize,
@@ -41,7 +42,7 @@ pub struct Recording {
 const COLUMNS: &str =
     "time_s,phase,step_ms,query_ms,rounds,minima,contacts,smallest_gap_mm,x,y,z,qx,qy,qz,qw";
 
-/// Time (s) between two poses of a trajectory that is played.
+/// Time (s) between two poses of a trajectory that is played, unless steps are longer.
 const PLAYED: f64 = 0.01;
 
 impl Recording {
@@ -53,7 +54,7 @@ impl Recording {
         put(folder, &format!("{name}.csv"), &self.csv())
     }
 
-    /// The motion from where the file of the plug puts it, a pose each 10 ms: FOLDER/NAME.json.
+    /// The motion from where the file of the plug puts it, a pose each 10 ms or each step, whichever is longer: FOLDER/NAME.json.
     ///
     /// # Errors
     /// A file that cannot be written.
@@ -81,16 +82,19 @@ impl Recording {
 
     fn trajectory(&self, place: &Pose) -> String {
         let back = place.inverse();
+        // Times are sums of steps: rounded to a nanosecond.
+        let longest = self.steps.windows(2).map(|s| s[1].time - s[0].time).fold(PLAYED, f64::max);
+        let dt = (1e9 * longest).round() / 1e9;
         let mut due = f64::NEG_INFINITY;
         let mut poses = Vec::new();
         for s in &self.steps {
             // Half a millisecond: times are sums of steps.
             if s.time >= due - 5e-4 {
-                due = if due.is_finite() { due + PLAYED } else { s.time + PLAYED };
+                due = if due.is_finite() { due + dt } else { s.time + dt };
                 poses.push(to_values(&(s.pose * back)));
             }
         }
-        json!({ "unit": "mm", "dt": PLAYED, "poses_b": poses }).to_string()
+        json!({ "unit": "mm", "dt": dt, "poses_b": poses }).to_string()
     }
 
     /// Reads the table of a run.
@@ -199,5 +203,11 @@ mod tests {
         assert_eq!((played.b.len(), played.dt), (5, Some(0.01)));
         let at = played.b[4] * place;
         assert!((at.translation.vector - run().steps[40].pose.translation.vector).norm() < 1e-12, "{at}");
+        // Steps of 16 ms: each one.
+        let mut slow = run();
+        slow.steps.iter_mut().for_each(|s| s.time *= 16.0);
+        slow.write_motion(folder.path(), "slow", &place).unwrap();
+        let played = feeler_cli::trajectory::read(&folder.path().join("slow.json")).unwrap();
+        assert_eq!((played.b.len(), played.dt), (50, Some(0.016)));
     }
 }

@@ -15,6 +15,7 @@ pub mod curve_scenes;
 pub mod curves;
 pub mod insertion;
 pub mod membership;
+pub mod motions;
 pub mod passages;
 pub mod pushes;
 pub mod verdicts;

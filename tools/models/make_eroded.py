@@ -21,8 +21,6 @@ Lengths in mm, the tip at z = 0, the axis along z.
 import json
 import math
 import random
-import re
-import shutil
 import sys
 from pathlib import Path
 
@@ -31,6 +29,8 @@ from cadquery import Solid, Vector, Workplane
 from OCP.BRepClass3d import BRepClass3d_SolidClassifier
 from OCP.BRepExtrema import BRepExtrema_DistShapeShape
 from OCP.TopAbs import TopAbs_IN
+
+from scenarios import without_date, write_scenario
 
 TIP, TOP, CONE, PLUG, FLANGE = 15.0, 30.0, 60.0, 80.0, 92.0
 RIM = 40.0
@@ -123,7 +123,7 @@ def plug(d):
 def written(solid, file):
     """The solid as others read it: reading computes the fillet's trims anew, some of which the kernel finds invalid itself."""
     cq.exporters.export(Workplane(solid), str(file))
-    file.write_text(re.sub(r"'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d'", "''", file.read_text()))
+    without_date(file)
     read = cq.importers.importStep(str(file)).solids().vals()
     assert len(read) == 1 and read[0].isValid(), file
     return read[0]
@@ -177,10 +177,7 @@ def main(scenario, folder, part):
           f"{d} mm inside the plug, {len(deeper)} deeper (at most {found[-1]:.4f} mm), {len(wrong)} less (least "
           f"{found[0]:.6f} mm)")
     assert not wrong and len(deeper) < 0.2 * len(found), "the erosion is not right"
-    shutil.copyfile(scenario.parent / told["a"], folder / told["a"])
-    own = {**{k: v for k, v in told.items() if k != "reference_min_distance"}, "b": file.name, "dilation": d}
-    text = json.dumps(own).replace('"poses_b": [[', '"poses_b": [\n[').replace("], [", "],\n[")
-    (folder / f"{scenario.stem}-eroded.json").write_text(text + "\n")
+    write_scenario(scenario, file, dilation=d)
 
 
 if __name__ == "__main__":

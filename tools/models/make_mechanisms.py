@@ -8,13 +8,13 @@ Lengths in millimetres, in the URDF in metres. Links of the arm are drawn in the
 """
 
 import math
-import re
 import sys
 from pathlib import Path
 
 import cadquery as cq
 
 import make_assemblies as gears
+from scenarios import without_date
 
 
 def link(*solids):
@@ -78,8 +78,7 @@ def arm(folder):
         assert len(solid.vals()) == 1 and solid.val().isValid(), name
         file = folder / f"{name}.step"
         cq.exporters.export(solid, str(file))
-        # No date: the same bytes each time.
-        file.write_text(re.sub(r"'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d'", "''", file.read_text()))
+        without_date(file)
     rows = ['<?xml version="1.0"?>', '<robot name="arm">']
     rows += [f'  <link name="{name}"/>' for name in links]
     for name, parent, child, origin, axis, (least, most) in ARM_JOINTS:

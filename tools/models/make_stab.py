@@ -14,15 +14,14 @@ Both are checked to be one valid solid. The kernel may write the faces of `full`
 and the volume stay. Lengths in mm, the tip at z = 0, the axis along z.
 """
 
-import json
 import math
-import re
-import shutil
 import sys
 from pathlib import Path
 
 import cadquery as cq
 from cadquery import Edge, Solid, Vector, Wire, Workplane
+
+from scenarios import without_date, write_scenario
 
 TIP = 8.0
 SMALL, LARGE = 15.0, 20.0
@@ -217,17 +216,12 @@ def stab(detail):
 
 def main(scenario, folder, details):
     folder.mkdir(parents=True, exist_ok=True)
-    told = json.loads(scenario.read_text())
-    shutil.copyfile(scenario.parent / told["a"], folder / told["a"])
     for detail in details:
         solid = stab(detail)
-        name = f"{scenario.stem}-{detail}"
-        file = folder / f"{name}.step"
+        file = folder / f"{scenario.stem}-{detail}.step"
         cq.exporters.export(Workplane(solid), str(file))
-        file.write_text(re.sub(r"'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d'", "''", file.read_text()))
-        own = {**{k: v for k, v in told.items() if k != "reference_min_distance"}, "b": file.name}
-        text = json.dumps(own).replace('"poses_b": [[', '"poses_b": [\n[').replace("], [", "],\n[")
-        (folder / f"{name}.json").write_text(text + "\n")
+        without_date(file)
+        write_scenario(scenario, file)
         print(f"{file}: {len(solid.Faces())} faces, {len(solid.Edges())} edges, {solid.Volume():.3f} mm3, "
               f"{file.stat().st_size // 1000} kB", flush=True)
 

@@ -30,6 +30,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -327,11 +328,11 @@ Row run(const feeler::Body &a, const feeler::Body &b, const Asked &asked, double
     Exact exact(a, b, mass, asked);
     Judge judge(a, b);
     const double origin[3] = {0, 0, 0};
-    const Triangles *of_a = nullptr, *of_b = nullptr;
+    std::unique_ptr<const Triangles> of_a, of_b;
     dGeomID geom_a = nullptr, geom_b = nullptr;
     if (chord > 0) {
-        of_a = new Triangles(a, chord, origin);
-        of_b = new Triangles(b, chord, mass.center);
+        of_a = std::make_unique<const Triangles>(a, chord, origin);
+        of_b = std::make_unique<const Triangles>(b, chord, mass.center);
         geom_a = dCreateTriMesh(nullptr, of_a->data, nullptr, nullptr, nullptr);
         geom_b = dCreateTriMesh(nullptr, of_b->data, nullptr, nullptr, nullptr);
         dGeomSetBody(geom_b, body);
@@ -401,8 +402,8 @@ Row run(const feeler::Body &a, const feeler::Body &b, const Asked &asked, double
     if (chord > 0) {
         dGeomDestroy(geom_a);
         dGeomDestroy(geom_b);
-        delete of_a;
-        delete of_b;
+        of_a.reset();
+        of_b.reset();
     }
     dWorldDestroy(world);
     return row;

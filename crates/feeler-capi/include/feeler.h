@@ -279,7 +279,7 @@ typedef struct FeelerLastingContact {
   uint32_t feature_b[2];
   /*
    Not 0: the last query has found it; else it was found before and still holds, or is predicted to
-   close within the step.
+   close within the step: a number that was not there before then.
    */
   uint32_t is_found;
   /*
@@ -671,7 +671,8 @@ void feeler_lasting_free(struct FeelerLasting *lasting);
  modelled.
 
  `explained`, which may be NULL, tells whether the contacts explain how the solids stand: false where they
- interfere without a negative gap, deeper than was looked. After an error there are no contacts.
+ interfere without a negative gap, deeper than was looked. After an error, such as `count` being NULL, there
+ are no contacts.
 
  # Safety
  `lasting` is a handle that no other thread uses; poses are NULL or poses; `out` has room for `capacity`

@@ -3,7 +3,7 @@
 use crate::body::FeelerBody;
 use crate::error::{Failure, FeelerResult, enter};
 use crate::pair::{FeelerVerdict, verdict};
-use crate::pointer::{exclusive, fill, hand_out, put, put_sized, shared, take_back};
+use crate::pointer::{check_room, exclusive, fill, hand_out, put, put_sized, shared, take_back};
 use crate::record::{FeelerPose, feature_kind, pose};
 use feeler::{ContactPair, LastingContact, LastingContacts, Lmd, P3, Pose};
 
@@ -58,7 +58,7 @@ pub struct FeelerLastingContact {
     /// Where it is on B.
     pub feature_b: [u32; 2],
     /// Not 0: the last query has found it; else it was found before and still holds, or is predicted to
-    /// close within the step.
+    /// close within the step: a number that was not there before then.
     pub is_found: u32,
     /// 0.
     pub reserved: u32,
@@ -111,7 +111,8 @@ pub unsafe extern "C" fn feeler_lasting_free(lasting: *mut FeelerLasting) {
 /// modelled.
 ///
 /// `explained`, which may be NULL, tells whether the contacts explain how the solids stand: false where they
-/// interfere without a negative gap, deeper than was looked. After an error there are no contacts.
+/// interfere without a negative gap, deeper than was looked. After an error, such as `count` being NULL, there
+/// are no contacts.
 ///
 /// # Safety
 /// `lasting` is a handle that no other thread uses; poses are NULL or poses; `out` has room for `capacity`
@@ -132,7 +133,9 @@ pub unsafe extern "C" fn feeler_lasting_ask(
     enter(|| unsafe {
         let lasting = exclusive(lasting, "lasting")?;
         // Contacts of other poses than asked for are those of no pose.
-        let asked = lasting.ask(pose(pose_a, "pose_a"), pose(pose_b, "pose_b"), reach, depth);
+        let poses = (pose(pose_a, "pose_a"), pose(pose_b, "pose_b"));
+        let asked =
+            check_room((out, capacity), count).and_then(|()| lasting.ask(poses.0, poses.1, reach, depth));
         let is_explained = asked.inspect_err(|_| lasting.forget())?;
         if !explained.is_null() {
             put(explained, "explained", is_explained)?;

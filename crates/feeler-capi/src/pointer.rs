@@ -50,6 +50,14 @@ pub(crate) unsafe fn put<T>(pointer: *mut T, name: &str, value: T) -> Result<(),
     Ok(())
 }
 
+/// Whether [`fill`] can write there.
+pub(crate) fn check_room<T>((out, capacity): (*mut T, usize), count: *mut usize) -> Result<(), Failure> {
+    if capacity > 0 {
+        shared_check(out, "out")?;
+    }
+    shared_check(count, "count")
+}
+
 /// Writes as many values as there is room for, and how many there are in all.
 ///
 /// # Safety
@@ -59,9 +67,7 @@ pub(crate) unsafe fn fill<T>(
     (out, capacity): (*mut T, usize),
     count: *mut usize,
 ) -> Result<(), Failure> {
-    if capacity > 0 {
-        shared_check(out, "out")?;
-    }
+    check_room((out, capacity), count)?;
     // SAFETY: by the caller's promise.
     unsafe { put(count, "count", values.len())? };
     for (i, value) in values.take(capacity).enumerate() {

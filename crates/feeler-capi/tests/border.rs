@@ -204,10 +204,17 @@ fn lasting_contacts() {
         let ask = feeler_lasting_ask;
         let (out, n) = (contacts.as_mut_ptr(), &raw mut count);
         assert_eq!(ask(null_mut(), null(), &far, 0.5, 1.0, out, 64, n, null_mut()), FeelerResult::Argument);
-        assert_eq!(
-            ask(lasting, null(), &far, 0.5, 1.0, out, 64, null_mut(), null_mut()),
-            FeelerResult::Argument
-        );
+        // Nowhere to write to: nothing was asked.
+        let near = moved(0.0, 0.0, 20.01);
+        for (out, count) in [(out, null_mut()), (null_mut(), n)] {
+            ok(ask(lasting, null(), &near, 0.5, 1.0, null_mut(), 0, n, null_mut()));
+            assert!(*n > 0);
+            let result = ask(lasting, null(), &near, 0.5, 1.0, out, 64, count, null_mut());
+            assert_eq!(result, FeelerResult::Argument);
+            ok(feeler_lasting_contacts(lasting, null_mut(), 0, n));
+            assert_eq!(*n, 0);
+        }
+        assert_eq!(feeler_lasting_contacts(lasting, null_mut(), 0, null_mut()), FeelerResult::Argument);
         // In one another as deep as they can be, looked at down to nothing.
         let ball = body("sphere.step");
         let mut deep = null_mut();

@@ -40,6 +40,7 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(mujoco::mujoco_register, m)?)?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_forget, m)?)?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_states, m)?)?;
+    m.add_function(wrap_pyfunction!(mujoco::mujoco_counts, m)?)?;
     m.add_function(wrap_pyfunction!(model::prepare, m)?)?;
     m.add_function(wrap_pyfunction!(program::run, m)?)
 }

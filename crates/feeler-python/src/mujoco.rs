@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// `mjPreContact`.
@@ -77,6 +78,10 @@ struct Registered {
     geoms: HashMap<i32, Geom>,
     reach: f64,
     depth: f64,
+    /// Queries that gave no contacts because of an error, such as a pose that is not finite.
+    failed: AtomicU64,
+    /// Queries whose contacts do not tell how the solids stand: deeper in one another than was looked.
+    unexplained: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -221,7 +226,11 @@ unsafe extern "C" fn collide<const ENTRY: usize>(
     let request = Request { data: data as usize, geoms: [g1, g2], poses, time, step, margin };
     // A panic must not cross into C; what it leaves half done is not used again.
     let found = std::panic::catch_unwind(AssertUnwindSafe(|| contacts(&registered, &request, out)));
-    i32::try_from(found.unwrap_or(0)).unwrap_or(0)
+    let found = found.unwrap_or_else(|_| {
+        registered.failed.fetch_add(1, Ordering::Relaxed);
+        0
+    });
+    i32::try_from(found).unwrap_or(0)
 }
 
 /// A geom's pose (mm).
@@ -258,8 +267,13 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
     if is_set {
         lasting.halt();
     }
-    if lasting.ask(pair, &pose_a, &pose_b, reach, registered.depth).is_err() {
-        return 0;
+    match lasting.ask(pair, &pose_a, &pose_b, reach, registered.depth) {
+        Ok(true) => {}
+        Ok(false) => _ = registered.unexplained.fetch_add(1, Ordering::Relaxed),
+        Err(_) => {
+            registered.failed.fetch_add(1, Ordering::Relaxed);
+            return 0;
+        }
     }
     let all = lasting.contacts();
     chosen.clear();
@@ -325,7 +339,9 @@ pub(crate) fn mujoco_register(
     }
     let mut hooks = HOOKS.write().unwrap_or_else(PoisonError::into_inner);
     let hooks = hooks.get_or_insert_default();
-    if let Some(before) = hooks.models.insert(model, Arc::new(Registered { geoms: ours, reach, depth })) {
+    let [failed, unexplained] = [(); 2].map(|()| AtomicU64::new(0));
+    let registered = Registered { geoms: ours, reach, depth, failed, unexplained };
+    if let Some(before) = hooks.models.insert(model, Arc::new(registered)) {
         drop_states(&before);
     }
     Ok(())
@@ -355,4 +371,13 @@ fn drop_states(gone: &Arc<Registered>) {
 pub(crate) fn mujoco_states() -> usize {
     let states = STATES.lock().unwrap_or_else(PoisonError::into_inner);
     states.as_ref().map_or(0, |s| s.all.len())
+}
+
+/// Of a model: how many queries failed, and of how many the contacts do not tell how the solids stand.
+#[pyfunction]
+pub(crate) fn mujoco_counts(model: usize) -> Option<(u64, u64)> {
+    let hooks = HOOKS.read().unwrap_or_else(PoisonError::into_inner);
+    let registered = hooks.as_ref()?.models.get(&model)?;
+    let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+    Some((of(&registered.failed), of(&registered.unexplained)))
 }

@@ -172,6 +172,28 @@ def entry(m, i, j):
 COLLISION = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3, ctypes.c_int, ctypes.c_int, ctypes.c_double)
 
 
+def test_calls_without_an_answer_are_counted():
+    a = body("box")
+    m = model(a, a, [0, 0, 20.05])
+    with pytest.raises(exact.MujocoError, match="install"):
+        exact.counts(m)
+    with installed(m, {"a": a, "b": a}):
+        d = mujoco.MjData(m)
+        mujoco.mj_forward(m, d)
+        assert d.ncon > 0 and exact.counts(m) == (0, 0)
+        call = entry(m, 8, 8)
+        d.geom_xpos[1, 0] = np.nan
+        assert len(call(d, 0)) == 0
+        assert exact.counts(m) == (1, 0)
+        # In one another as deep as they can be.
+        d.geom_xpos[1] = d.geom_xpos[0]
+        call(d, 0)
+        assert exact.counts(m) == (1, 1) and exact.counts(m).unexplained == 1
+        # They begin anew with the installation.
+        exact.install(m, {"a": a, "b": a})
+        assert exact.counts(m) == (0, 0)
+
+
 def test_no_more_contacts_than_there_is_room_for_and_the_deepest():
     a, b = body("socket"), body("plug")
     pose = [0.0005, 0, 0]

@@ -2,8 +2,8 @@
 
 mod predict;
 
-use crate::{ContactPair, FeatureKind, Lmd, QueryError, QueryOptions, Status, load_bearing};
-use feeler_geom::{P3, Pose, V3};
+use crate::{ContactPair, FeatureKind, FeatureRef, Lmd, QueryError, QueryOptions, Status, load_bearing};
+use feeler_geom::{P3, Pose, V3, math};
 use nalgebra::UnitQuaternion;
 use predict::{Displacement, Held, Loads, Mobility, Row};
 use std::sync::Arc;
@@ -28,11 +28,12 @@ pub struct LastingContact {
     /// one, went on to get faster as they did, or were turned by the other contacts, whichever is least.
     /// After [`LastingContacts::update`] alone: the gap.
     pub gap_ahead: f64,
-    /// Whether the last query has found it; else it is remembered or predicted.
+    /// Whether the last query has found it; else it is remembered, if its number was there before the query, or
+    /// predicted.
     pub is_found: bool,
     /// What dilations take from the distance (mm).
     dilation: f64,
-    /// Sum of the curvatures of both sides (1/mm).
+    /// Sum of the curvatures of both sides (1/mm), infinite where neither is a face.
     bend: f64,
     /// Of B in A's coordinates when it was found.
     rotation: UnitQuaternion<f64>,
@@ -45,8 +46,8 @@ pub struct LastingContact {
 /// alone it tips over to the other side, and back, for ever. So a contact that is found no longer is
 /// remembered as two points that ride on their solids. Their gap along the normal may be more than the
 /// smallest one nearby, never less by more than a ten-thousandth of a millimetre: half the curvature times
-/// the square of how far they have slid past each other, and that times the relative rotation. The contact is
-/// dropped as soon as these are more, or the points have slid by more than a thousandth of the smaller
+/// the square of how far they have slid past each other, and that times the relative rotation; where neither
+/// is on a face, how much farther apart they are than along the normal. The contact is dropped as soon as these are more, or the points have slid by more than a thousandth of the smaller
 /// solid, or are out of reach, or it is the oldest of many.
 ///
 /// Contacts of one place are one, whatever features they are on: numbers stay where [`Lmd::id`] changes from
@@ -253,6 +254,7 @@ impl LastingContacts {
         options: &QueryOptions,
     ) -> Result<Held, QueryError> {
         let mut held = Held { moved: *free, velocity: *free };
+        let radius = pair.body_a().size().min(pair.body_b().size());
         // Only what is closed counts.
         let options = QueryOptions { d_max: 0.0, ..*options };
         for _ in 0..PREDICTIONS {
@@ -267,7 +269,9 @@ impl LastingContacts {
             }
             held = mobility.held(free, &self.rows, &mut self.loads);
             let then = mobility.moved(now, &held.moved);
-            pair.query_deep(&Pose::identity(), &then, &options, SHALLOW)?;
+            // What is open now is in no deeper than it has moved.
+            let shallow = SHALLOW.max(held.moved.reach(radius));
+            pair.query_deep(&Pose::identity(), &then, &options, shallow)?;
             load_bearing(pair.lmds(), &mut self.chosen);
             let mut is_new = false;
             for &k in &self.chosen {
@@ -413,17 +417,21 @@ impl LastingContact {
         let slid = (between - self.normal * along).norm();
         self.gap = along - self.dilation;
         self.gap_ahead = self.gap;
-        let error = slid * (0.5 * self.bend * slid + pose_ab.rotation.angle_to(&self.rotation));
+        let error = match self.bend.is_finite() {
+            true => slid * (0.5 * self.bend * slid + pose_ab.rotation.angle_to(&self.rotation)),
+            // The normal of two edges turns faster than they do, and beside each other nothing is between them.
+            false => math::hypot(slid, along) - along.abs(),
+        };
         slid <= slip && error <= ERROR && self.gap <= reach
     }
 }
 
 fn found(lmd: &Lmd, pose_a: &Pose, rotation: UnitQuaternion<f64>) -> LastingContact {
-    // Edges and vertices stay where they are: what bends is the other side.
-    let bend = |[least, most]: [f64; 2]| {
-        let finite = |x: f64| if x.is_finite() { x.abs() } else { 0.0 };
-        finite(least).max(finite(most))
-    };
+    // An edge or a vertex against a face stays where it is: what bends is the face.
+    let finite = |x: f64| if x.is_finite() { x.abs() } else { 0.0 };
+    let bend = |[least, most]: [f64; 2]| finite(least).max(finite(most));
+    let is_face = |f: &FeatureRef| f.kind == FeatureKind::Face;
+    let has_face = is_face(&lmd.feature_a) || is_face(&lmd.feature_b);
     LastingContact {
         number: 0,
         local_a: lmd.local_a,
@@ -434,7 +442,7 @@ fn found(lmd: &Lmd, pose_a: &Pose, rotation: UnitQuaternion<f64>) -> LastingCont
         features: [lmd.feature_a, lmd.feature_b].map(|f| (f.kind, f.index)),
         is_found: true,
         dilation: lmd.distance - lmd.gap,
-        bend: bend(lmd.curvature_a) + bend(lmd.curvature_b),
+        bend: if has_face { bend(lmd.curvature_a) + bend(lmd.curvature_b) } else { f64::INFINITY },
         rotation,
     }
 }
@@ -527,7 +535,7 @@ mod tests {
         let (mut kept, far) = (0, at(500.0, 0.0));
         for case in 0..4_000 {
             let is_b = case % 2 == 0;
-            let radius = feeler_geom::math::powf(10.0, random.random_range(-1.0..2.0));
+            let radius = math::powf(10.0, random.random_range(-1.0..2.0));
             let gap = random.random_range(-0.02..0.2);
             let (local_a, local_b) = match is_b {
                 true => (P3::origin(), P3::new(0.0, 0.0, -radius)),
@@ -540,7 +548,7 @@ mod tests {
             let mut all = LastingContacts::new(size);
             let start = Pose::translation(0.0, 0.0, radius + gap);
             all.update(&[lmd], &Pose::identity(), &start, REACH);
-            let scale = SLIP * size * feeler_geom::math::powf(10.0, random.random_range(-3.0..0.3));
+            let scale = SLIP * size * math::powf(10.0, random.random_range(-3.0..0.3));
             let mut any = || V3::from_fn(|_, _| random.random_range(-1.0..1.0)) * scale;
             let (moved, spun) = (any(), any() / radius);
             // Every other one rolls: a rotation that goes with the displacement.

@@ -11,6 +11,7 @@
 //! # Source
 //! MATH §16.
 
+use crate::LmdClass;
 use crate::body::edge_normals::edge_normals;
 use crate::contact_ids::ContactIds;
 use crate::nearest::membership::{RayScratch, contains};
@@ -28,9 +29,11 @@ use feeler_hierarchy::Feature;
 pub(crate) struct Scratch {
     near: NearScratch,
     rays: RayScratch,
+    /// Pressed sets between faces: the pair, and the sum and number of the middles of their samples.
+    sets: Vec<(Feature, Feature, V3, f64)>,
 }
 
-/// Steps from a pressed edge or vertex into its own solid, in parts of the depth.
+/// Steps from a pressed edge or vertex into its own solid, and along a pressed set, in parts of the depth.
 const STEPS: [f64; 3] = [0.5, 0.1, 0.02];
 /// Faces count as those of a vertex within so many tolerances.
 const BESIDE: f64 = 4.0;
@@ -48,19 +51,47 @@ pub(crate) fn retain(
     let tol = &ctx.tol;
     let solid = !ctx.a.is_sheet() && !ctx.b.is_sheet();
     let asked = solid && ctx.presses();
+    let may_be = |x: &Accepted| solid && (asked || is_apart && x.distance >= tol.least_distance_apart());
+    let is_pressed = |x: &Accepted| x.distance < tol.least_distance();
+    scratch.sets.clear();
+    for x in accepted.iter().filter(|x| of_set(x) && is_pressed(x)) {
+        let middle = middle(x).coords;
+        match scratch.sets.iter_mut().find(|s| (s.0, s.1) == (x.feature_a, x.feature_b)) {
+            Some(s) => (s.2, s.3) = (s.2 + middle, s.3 + 1.0),
+            None => scratch.sets.push((x.feature_a, x.feature_b, middle, 1.0)),
+        }
+    }
     accepted.retain(|x| {
-        x.distance >= tol.least_distance()
+        !is_pressed(x)
             || asked && contact_ids.continues(x, &ctx.pose_ba, displacement + tol.tol)
-            || solid
-                && (asked || is_apart && x.distance >= tol.least_distance_apart())
-                && confirmed(ctx, x, scratch)
+            || may_be(x) && (confirmed(ctx, x, scratch) || of_set(x) && confirmed_inwards(ctx, x, scratch))
     });
+}
+
+/// Whether it is a sample of a set between faces.
+fn of_set(x: &Accepted) -> bool {
+    x.class == LmdClass::Conformal
+        && matches!((x.feature_a, x.feature_b), (Feature::Face(_), Feature::Face(_)))
+}
+
+fn middle(x: &Accepted) -> P3 {
+    nalgebra::center(&x.p_a, &x.p_b)
+}
+
+/// Whether common material begins at a sample towards the middle of its set: on the border of a set one of both
+/// solids ends.
+fn confirmed_inwards(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
+    let own = middle(x);
+    let set = scratch.sets.iter().find(|s| (s.0, s.1) == (x.feature_a, x.feature_b));
+    let inwards = set.and_then(|s| (s.2 / s.3 - own.coords).try_normalize(ctx.tol.tol));
+    inwards
+        .is_some_and(|v| STEPS.iter().any(|step| is_common(ctx, &(own - v * (step * x.distance)), scratch)))
 }
 
 /// Whether a point beside a pressed pair is in both solids.
 fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
     let depth = -x.distance;
-    let middle = nalgebra::center(&x.p_a, &x.p_b);
+    let middle = middle(x);
     let mut tried: ArrayVec<P3, 12> = ArrayVec::new();
     match (x.feature_a, x.feature_b) {
         (Feature::Face(_), Feature::Face(_)) => tried.push(middle),
@@ -73,11 +104,13 @@ fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
             tried.extend(STEPS.map(|step| middle - out * (step * depth)));
         }
     }
-    tried.iter().any(|p| {
-        let mut inside =
-            |body, p: &P3| contains(body, p, 0.01 * ctx.tol.tol, &mut scratch.rays) == Some(true);
-        inside(ctx.a, p) && inside(ctx.b, &(ctx.pose_ba * p))
-    })
+    tried.iter().any(|p| is_common(ctx, p, scratch))
+}
+
+/// Whether a point (frame of A) is in both solids.
+fn is_common(ctx: &Context<'_>, p: &P3, scratch: &mut Scratch) -> bool {
+    let mut inside = |body, p: &P3| contains(body, p, 0.01 * ctx.tol.tol, &mut scratch.rays) == Some(true);
+    inside(ctx.a, p) && inside(ctx.b, &(ctx.pose_ba * p))
 }
 
 /// Points behind the edge or vertex of one side, in its own solid (frame of A).

@@ -1,7 +1,7 @@
 //! Solids of which the distance of any point is known in closed form, without the program under test.
 
 use feeler_brep::SolidSource;
-use feeler_brep::fixtures::{SourceBuilder, sphere};
+use feeler_brep::fixtures::{SourceBuilder, sphere, torus};
 use feeler_brep::source::LoopSource;
 use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
 use std::f64::consts::{FRAC_PI_2, TAU};
@@ -18,6 +18,13 @@ pub enum Shape {
     },
     /// A sphere.
     Ball(f64),
+    /// A ring with a round section about the z axis.
+    Torus {
+        /// Radius of the circle that its sections are centred on.
+        major: f64,
+        /// Radius of its sections.
+        minor: f64,
+    },
     /// A closed profile turned about the z axis.
     Revolved(Vec<Corner>),
 }
@@ -62,6 +69,7 @@ impl Shape {
                 off.map(|x| x.max(0.0)).norm() + off.max().min(0.0) - fillet
             }
             Self::Ball(r) => p.coords.norm() - r,
+            Self::Torus { major, minor } => math::hypot(math::hypot(p.x, p.y) - major, p.z) - minor,
             Self::Revolved(profile) => {
                 let x = [math::hypot(p.x, p.y), p.z];
                 let pieces = || pieces(profile);
@@ -112,6 +120,16 @@ impl Shape {
                     .collect();
                 revolve(&arc, step, &mut out);
             }
+            Self::Torus { major, minor } => {
+                let n = (TAU * minor / step).ceil() as i32;
+                let section: Vec<[f64; 2]> = (0..n)
+                    .map(|i| {
+                        let (s, c) = math::sin_cos(TAU * f64::from(i) / f64::from(n));
+                        [major + minor * c, minor * s]
+                    })
+                    .collect();
+                revolve(&section, step, &mut out);
+            }
             Self::Revolved(profile) => {
                 for (a, b) in pieces(profile).filter(|(a, b)| a.at[0] > 0.0 || b.at[0] > 0.0) {
                     let n = (math::hypot(b.at[0] - a.at[0], b.at[1] - a.at[1]) / step).ceil().max(1.0) as i32;
@@ -146,6 +164,7 @@ impl Shape {
                 }
             }
             Self::Ball(r) => sphere(*r),
+            Self::Torus { major, minor } => torus(*major, *minor),
             Self::Revolved(profile) => revolved(profile),
         }
     }
@@ -279,8 +298,10 @@ fn revolved(profile: &[Corner]) -> SolidSource {
                 (Surface::Cone { frame, half_angle: math::atan2(slope.abs(), 1.0) }, z1 > z0)
             }
         };
-        let begin = start.map(|e| LoopSource::Edges(vec![(e, true)]));
-        let close = end.map(|e| LoopSource::Edges(vec![(e, false)]));
+        let is_cone = matches!(surface, Surface::Cone { .. });
+        let mut apex = |z: f64| is_cone.then(|| LoopSource::Vertex(b.vertex(0.0, 0.0, z)));
+        let begin = start.map(|e| LoopSource::Edges(vec![(e, true)])).or_else(|| apex(z0));
+        let close = end.map(|e| LoopSource::Edges(vec![(e, false)])).or_else(|| apex(z1));
         b.face(surface, outward, begin.into_iter().chain(close).collect());
     }
     b.finish("revolved")

@@ -25,3 +25,6 @@ def mujoco_forget(model: int) -> int:
 
 def mujoco_states() -> int:
     """How many states are kept: of two geoms of one MjData each."""
+
+def mujoco_counts(model: int) -> tuple[int, int] | None:
+    """Of a model: queries that failed, and those whose contacts do not tell how the solids stand."""

@@ -29,7 +29,7 @@ import os as _os
 import threading as _threading
 from collections.abc import Mapping as _Mapping
 from types import ModuleType as _Module
-from typing import TYPE_CHECKING, Any as _Any
+from typing import TYPE_CHECKING, Any as _Any, NamedTuple as _NamedTuple
 
 import numpy as _np
 
@@ -211,6 +211,26 @@ def uninstall(model: MjModel) -> None:
                 else:
                     _covered[k] = (table[i][j] or 0, _earlier[k])
             _earlier = None
+
+
+class Counts(_NamedTuple):
+    """How often feeler had no answer for a pair of geoms, since the model's installation."""
+
+    failed: int
+    """Calls without contacts, because a pose was not finite, or by an error of feeler's."""
+    unexplained: int
+    """Calls in which solids were in one another without a contact that shows it: too deep for their walls."""
+
+
+def counts(model: MjModel) -> Counts:
+    """How often there was no answer, in all data and threads of a model. Both are 0 where all is well.
+
+    Raises MujocoError for a model that nothing is installed for.
+    """
+    found = _feeler.mujoco_counts(model._address)
+    if found is None:
+        raise MujocoError("nothing is installed for this model: call feeler.mujoco.install first")
+    return Counts(*found)
 
 
 def mesh_asset(name: str, body: _feeler.Body, chord: float | None = None) -> str:

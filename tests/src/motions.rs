@@ -1,0 +1,527 @@
+//! Contacts of solids in motion, judged by closed forms: what [`LastingContacts::ask`] promises.
+//!
+//! Two solids of simple shape are placed near contact (flush, aligned, tangent, nested or anyhow, tilted by 0
+//! to a hundredth), wobble, and then move on at a constant speed. Contacts are asked for at every pose, with
+//! either solid as A and both moved somewhere in the world. The judge knows the signed distance of any point
+//! to either solid and many points of their boundaries ([`Shape`]); it integrates mass and inertia, moves the
+//! solids and solves for impulses by itself.
+//!
+//! Demanded of every answer:
+//!
+//! - *open*: no contact says that its place is nearer than it is, by more than [`ERROR`]; the distances of
+//!   both footpoints to the other solid, and twice that of the middle between them, are what it is at most.
+//!   Beside a closed one there is common material, and predicted ones are never closed;
+//! - *once*: no two contacts have the same place and normal.
+//!
+//! And of the last one, when the solids go on as they did, in [`SUBSTEPS`] parts of the step:
+//!
+//! - *closing*: where their boundaries get into one another by more than the slack of predictions
+//!   ([`Case::slack`]), a contact closes by its own gap and normal, and its `gap_ahead` says so, too;
+//! - *held*: when the contacts keep what is open from closing, as a solver does in a single step, nothing
+//!   gets in deeper than before by more than that slack and [`HELD`]. That is not promised of each step: how
+//!   often is counted ([`Seen::deeper`]), and may be [`RARELY`] of the motions.
+
+use crate::conformal::Fault;
+use crate::conformal::shapes::{Shape, cylinder, tube, turned};
+use crate::part_of;
+use feeler_geom::{P3, Pose, V3, math};
+use feeler_runtime::{Body, ContactPair, LastingContact, LastingContacts};
+use nalgebra::{Matrix3, Translation3, UnitQuaternion};
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+use std::f64::consts::{FRAC_PI_2, PI};
+use std::sync::Arc;
+
+/// What remembered gaps may be off (mm), as the documents say, and rounding.
+pub const ERROR: f64 = 1e-4 + 1e-6;
+/// Displacement (mm) of a step below which nothing is predicted, as the documents say.
+pub const STILL: f64 = 5e-4;
+/// Depth (mm) that a step of a solver may add where what strikes is predicted.
+pub const HELD: f64 = 0.01;
+/// Part of the motions in which it may be more: most of what closes is predicted, not all.
+pub const RARELY: f64 = 0.005;
+/// Parts of a step in which the judge looks.
+pub const SUBSTEPS: u32 = 200;
+/// Largest displacement of a step, as a part of the reach: from 4 on nothing is predicted.
+const FASTEST: f64 = 3.5;
+/// Distance (mm) within which contacts are asked for, and depth.
+const REACH: f64 = 0.5;
+const DEPTH: f64 = 1.0;
+
+/// A solid, in closed form and prepared.
+#[derive(Debug)]
+struct Solid {
+    shape: Shape,
+    body: Arc<Body>,
+    /// Of its boundary, corners and sharp circles among them.
+    points: Vec<P3>,
+    volume: f64,
+    center: P3,
+    /// Inverse of the inertia per mass (1/mm²).
+    softness: Matrix3<f64>,
+    /// Farthest point from the centre (mm).
+    radius: f64,
+}
+
+impl Solid {
+    fn new(shape: Shape) -> Self {
+        let body = part_of(&shape.source(), feeler_import::DEFAULT_FLATNESS).body;
+        let mut points = shape.boundary(1.5);
+        for [r, z] in shape.rims() {
+            points.extend((0..720).map(|k| {
+                let (s, c) = math::sin_cos(f64::from(k) * PI / 360.0);
+                P3::new(r * c, r * s, z)
+            }));
+        }
+        let (low, high) = points.iter().fold((points[0], points[0]), |(l, h), p| (l.inf(p), h.sup(p)));
+        // Sums over the middles of 32³ cells: half a percent.
+        let n = 32;
+        let cell = (high - low) / f64::from(n);
+        let inside: Vec<P3> = (0..n * n * n)
+            .map(|k| [k % n, k / n % n, k / n / n].map(|i| f64::from(i) + 0.5))
+            .map(|at| low + cell.component_mul(&V3::from(at)))
+            .filter(|p| shape.distance(p) < 0.0)
+            .collect();
+        #[expect(clippy::cast_precision_loss, reason = "thousands")]
+        let count = inside.len() as f64;
+        let center = P3::from(inside.iter().map(|p| p.coords).sum::<V3>() / count);
+        let about = |p: &P3| {
+            let r = p - center;
+            Matrix3::identity() * r.norm_squared() - r * r.transpose()
+        };
+        let inertia = inside.iter().map(about).sum::<Matrix3<f64>>() / count;
+        Self {
+            volume: count * cell.product(),
+            softness: inertia.try_inverse().expect("solids have inertia"),
+            radius: points.iter().map(|p| (p - center).norm()).fold(0.0, f64::max),
+            shape,
+            body,
+            points,
+            center,
+        }
+    }
+}
+
+/// The solids that are tried with one another.
+#[derive(Debug)]
+pub struct Rig {
+    solids: Vec<Solid>,
+}
+
+const BOX: usize = 0;
+const BLOCK: usize = 1;
+const BALL: usize = 2;
+const CYLINDER: usize = 3;
+const CONE: usize = 4;
+const TORUS: usize = 5;
+const CUP: usize = 6;
+const PIN: usize = 7;
+const TUBE: usize = 8;
+
+impl Default for Rig {
+    fn default() -> Self {
+        let shapes = [
+            Shape::Box { half: [20.0, 15.0, 10.0], fillet: 0.0 },
+            Shape::Box { half: [8.0, 6.0, 5.0], fillet: 0.0 },
+            Shape::Ball(9.5),
+            cylinder(10.0, 20.0),
+            turned(&[[0.0, 0.0], [12.0, 0.0], [0.0, 30.0]]),
+            Shape::Torus { major: 20.0, minor: 5.0 },
+            turned(&[[0.0, -20.0], [25.0, -20.0], [25.0, 20.0], [10.0, 20.0], [10.0, -10.0], [0.0, -10.0]]),
+            cylinder(9.95, 30.0),
+            tube(10.0, 25.0, 20.0),
+        ];
+        Self { solids: shapes.into_iter().map(Solid::new).collect() }
+    }
+}
+
+/// How two solids stand and move.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What is tried.
+    pub name: &'static str,
+    /// Which solids: the first one stands around the origin.
+    solids: [usize; 2],
+    /// Whether the second one is A.
+    is_swapped: bool,
+    /// Which of the two moves: the lighter one.
+    mover: usize,
+    /// Of both in the world, at the last pose.
+    poses: [Pose; 2],
+    /// Displacement (mm) and rotation vector (rad) of a step, about the mover's centre.
+    motion: [V3; 2],
+    /// Small displacements before the motion begins.
+    wobbles: Vec<[V3; 2]>,
+}
+
+/// What was seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seen {
+    /// Motions that were judged.
+    pub cases: u32,
+    /// Answers.
+    pub answers: u32,
+    /// Contacts that were found, remembered and predicted.
+    pub contacts: [u32; 3],
+    /// Last steps in which something would close.
+    pub closing: u32,
+    /// Those held by contacts in which something gets in deeper than it was by more than its slack and
+    /// [`HELD`].
+    pub deeper: u32,
+    /// By how much at most (mm).
+    pub deepest: f64,
+}
+
+impl Seen {
+    /// Of both.
+    pub fn add(&mut self, other: &Self) {
+        self.cases += other.cases;
+        self.answers += other.answers;
+        for (n, m) in self.contacts.iter_mut().zip(other.contacts) {
+            *n += m;
+        }
+        self.closing += other.closing;
+        self.deeper += other.deeper;
+        self.deepest = self.deepest.max(other.deepest);
+    }
+}
+
+fn any(random: &mut SmallRng, size: f64) -> V3 {
+    V3::from_fn(|_, _| random.random_range(-1.0..1.0)) * size
+}
+
+/// Between two powers of ten.
+fn scale(random: &mut SmallRng, powers: std::ops::Range<f64>) -> f64 {
+    math::powf(10.0, random.random_range(powers))
+}
+
+fn turn(w: V3) -> UnitQuaternion<f64> {
+    UnitQuaternion::from_scaled_axis(w)
+}
+
+impl Rig {
+    /// The case of a number; none where the solids are more than a hundredth of a millimetre in one another.
+    #[must_use]
+    pub fn case(&self, seed: u64) -> Option<Case> {
+        let mut random = SmallRng::seed_from_u64(seed);
+        let r = &mut random;
+        let any_yaw = r.random_range(-PI..PI);
+        let yaw = [0.0, FRAC_PI_2, any_yaw][r.random_range(0..3)];
+        let (x, y) = (r.random_range(-21.0..21.0), r.random_range(-16.0..16.0));
+        // Offsets at which sides are in line, too.
+        let (x, y) = match r.random_range(0..3) {
+            0 => (12.0, 9.0),
+            1 => (12.0, y),
+            _ => (x, y),
+        };
+        let up = V3::z() * yaw;
+        let lying = turn(up) * turn(V3::x() * FRAC_PI_2);
+        let slope = math::atan2(12.0, 30.0);
+        let play = r.random_range(0.0..0.05);
+        let (sin, cos) = math::sin_cos(any_yaw);
+        let beside = [play * cos, play * sin];
+        let tilted = turn(any(r, 3.0));
+        let high = r.random_range(-9.0..9.0);
+        let z = 10.0;
+        // Solids, place and rotation of the second one, which comes down, and whether it is nested.
+        let (name, solids, at, rotation, is_nested) = match r.random_range(0..17) {
+            0 => ("ball on box", [BOX, BALL], [x, y, z + 9.5], turn(up), false),
+            1 => ("block on box", [BOX, BLOCK], [x, y, z + 5.0], turn(up), false),
+            2 => ("box on box", [BOX, BOX], [x, y, z + 10.0], turn(up), false),
+            3 => ("block on box, anyhow", [BOX, BLOCK], [x, y, z + 5.0], tilted, false),
+            4 => ("upright cylinder", [BOX, CYLINDER], [x, y, z + 20.0], turn(up), false),
+            5 => ("lying cylinder", [BOX, CYLINDER], [x, y, z + 10.0], lying, false),
+            6 => ("upright cone", [BOX, CONE], [x, y, z], turn(up), false),
+            7 => ("cone on its tip", [BOX, CONE], [x, y, z + 30.0], turn(V3::x() * PI), false),
+            8 => {
+                let down = turn(up) * turn(V3::y() * (FRAC_PI_2 + slope));
+                ("lying cone", [BOX, CONE], [x, y, z + 12.0 * math::cos(slope)], down, false)
+            }
+            9 => ("flat ring", [BOX, TORUS], [x, y, z + 5.0], turn(up), false),
+            10 => ("upright ring", [BOX, TORUS], [x, y, z + 25.0], lying, false),
+            11 => ("pin on its bottom", [CUP, PIN], [beside[0], beside[1], 20.0], turn(up), true),
+            12 => ("pin in a bore", [TUBE, PIN], [beside[0], beside[1], high], turn(up), true),
+            13 => {
+                ("ball in a bore", [CUP, BALL], [10.0 * beside[0], 10.0 * beside[1], -0.5], turn(up), false)
+            }
+            14 => ("ball on ball", [BALL, BALL], [0.2 * x, 0.2 * y, 19.0], turn(up), false),
+            15 => ("cylinder on cylinder", [CYLINDER, CYLINDER], [0.2 * x, 0.0, 20.0], lying, false),
+            _ => ("ball on a ring", [TORUS, BALL], [0.5 * x, 0.5 * y, 14.0], turn(up), false),
+        };
+        let mut poses = [Pose::identity(), Pose::from_parts(Translation3::from(at), rotation)];
+        if name == "cylinder on cylinder" {
+            poses[0] = Pose::from_parts(Translation3::identity(), turn(V3::x() * FRAC_PI_2));
+        }
+        let moved = &self.solids[solids[1]];
+        if r.random_bool(0.7) {
+            let most = if is_nested { -3.0 } else { -1.7 };
+            let tilt = any(r, 1.0) * scale(r, -6.0..most);
+            poses[1] = displaced(&poses[1], &moved.center, &[V3::zeros(), tilt], 1.0);
+        }
+        // Down to a gap.
+        let gap = if r.random_bool(0.2) { 0.0 } else { scale(r, -5.0..-0.4) };
+        let at_height = |h: f64| Translation3::new(0.0, 0.0, h) * poses[1];
+        if name == "pin on its bottom" {
+            poses[1] = at_height(gap);
+        } else if !is_nested {
+            let mut h = 0.0;
+            for _ in 0..12 {
+                h += gap - self.smallest(solids, &[poses[0], at_height(h)]);
+            }
+            poses[1] = at_height(h);
+        }
+        if self.smallest(solids, &poses) < -0.01 {
+            return None;
+        }
+        let mover = usize::from(self.solids[solids[1]].volume <= self.solids[solids[0]].volume);
+        let down = if mover == 1 { -V3::z() } else { V3::z() };
+        let radius = self.solids[solids[mover]].radius;
+        let speed = scale(r, -3.5..-0.3);
+        let mut motion = match r.random_range(0..5) {
+            0 => [down * speed, V3::zeros()],
+            1 => [any(r, 1.0) * speed, V3::zeros()],
+            2 => [V3::zeros(), any(r, speed / radius)],
+            // Rolls.
+            3 => {
+                let along = any(r, speed).component_mul(&V3::new(1.0, 1.0, 0.0));
+                [along, down.cross(&along) / -9.5]
+            }
+            _ => [down * speed + any(r, 0.3 * speed), any(r, speed / radius)],
+        };
+        if is_nested {
+            motion[1] *= 0.1;
+        }
+        // What moves faster is taken for none that goes on.
+        let size = solids.map(|k| self.solids[k].body.size()).into_iter().fold(f64::INFINITY, f64::min);
+        let fast = (motion[0].norm() + motion[1].norm() * size) / (FASTEST * REACH);
+        motion = motion.map(|v| v / fast.max(1.0));
+        let size = scale(r, -5.0..-1.5);
+        let wobbles = (0..3).map(|_| [any(r, size), any(r, size / radius)]).collect();
+        Some(Case { name, solids, is_swapped: r.random_bool(0.5), mover, poses, motion, wobbles })
+    }
+
+    /// The smallest signed distance of a point of either boundary to the other solid (mm).
+    fn smallest(&self, solids: [usize; 2], poses: &[Pose; 2]) -> f64 {
+        let ab = poses[0].inv_mul(&poses[1]);
+        let [a, b] = solids.map(|s| &self.solids[s]);
+        let of_b = b.points.iter().map(|p| a.shape.distance(&(ab * p)));
+        let of_a = a.points.iter().map(|p| b.shape.distance(&ab.inverse_transform_point(p)));
+        of_b.chain(of_a).fold(f64::INFINITY, f64::min)
+    }
+
+    /// What does not hold in a case.
+    #[must_use]
+    pub fn judge(&self, case: &Case) -> (Vec<Fault>, Seen) {
+        let mut faults = Vec::new();
+        let mut seen = Seen { cases: 1, ..Seen::default() };
+        let [a, b] = if case.is_swapped { [1, 0] } else { [0, 1] };
+        let bodies = [a, b].map(|k| self.solids[case.solids[k]].body.clone());
+        let mut all = LastingContacts::new(bodies[0].size().min(bodies[1].size()));
+        let [body_a, body_b] = bodies;
+        let mut pair = ContactPair::new(body_a, body_b);
+        let mut world = SmallRng::seed_from_u64(7);
+        let center = &self.solids[case.solids[case.mover]].center;
+        let place = |motion: &[V3; 2], from: &[Pose; 2], s: f64| {
+            let mut poses = *from;
+            poses[case.mover] = displaced(&poses[case.mover], center, motion, s);
+            poses
+        };
+        let before = place(&case.motion, &case.poses, -1.0);
+        let mut path: Vec<[Pose; 2]> = case.wobbles.iter().map(|w| place(w, &before, 1.0)).collect();
+        path.extend([before, case.poses]);
+        let mut known = 0..0;
+        for poses in &path {
+            let somewhere = Pose::new(any(&mut world, 100.0), any(&mut world, 3.0));
+            let [pose_a, pose_b] = [a, b].map(|k| somewhere * poses[k]);
+            if let Err(e) = all.ask(&mut pair, &pose_a, &pose_b, REACH, DEPTH) {
+                faults.push(Fault { demand: "answer", text: e.to_string() });
+                return (faults, seen);
+            }
+            seen.answers += 1;
+            let judged = Judged { rig: self, case, poses, contacts: all.contacts() };
+            judged.open(known, &mut faults, &mut seen);
+            judged.once(&mut faults);
+            known = 0..all.contacts().iter().map(|c| c.number + 1).max().unwrap_or_default();
+        }
+        let judged = Judged { rig: self, case, poses: &case.poses, contacts: all.contacts() };
+        judged.closing(&mut faults, &mut seen);
+        (faults, seen)
+    }
+}
+
+/// A pose after a displacement and a rotation about a point of the solid.
+fn displaced(pose: &Pose, center: &P3, [shift, spin]: &[V3; 2], part: f64) -> Pose {
+    let c = (pose * center).coords;
+    let about = Translation3::from(c + shift * part) * turn(spin * part) * Translation3::from(-c);
+    about * pose
+}
+
+impl Case {
+    /// What linear predictions of a step may be off (mm): the rotation times how far points move, and what is
+    /// too little to be predicted.
+    #[must_use]
+    pub fn slack(&self, radius: f64) -> f64 {
+        let [shift, spin] = self.motion.map(|v| v.norm());
+        ERROR + STILL + spin * (shift + spin * radius)
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+struct Judged<'a> {
+    rig: &'a Rig,
+    case: &'a Case,
+    poses: &'a [Pose; 2],
+    contacts: &'a [LastingContact],
+}
+
+impl Judged<'_> {
+    /// Which of both solids is A, and which is B.
+    fn sides(&self) -> [usize; 2] {
+        if self.case.is_swapped { [1, 0] } else { [0, 1] }
+    }
+
+    fn solid(&self, k: usize) -> &Solid {
+        &self.rig.solids[self.case.solids[k]]
+    }
+
+    /// In the world: both points and the normal.
+    fn placed(&self, c: &LastingContact) -> (P3, P3, V3) {
+        let [a, b] = self.sides().map(|k| &self.poses[k]);
+        (a * c.local_a, b * c.local_b, a * c.normal)
+    }
+
+    fn distance(&self, k: usize, p: &P3) -> f64 {
+        self.solid(k).shape.distance(&self.poses[k].inverse_transform_point(p))
+    }
+
+    fn open(&self, known: std::ops::Range<u64>, faults: &mut Vec<Fault>, seen: &mut Seen) {
+        let [a, b] = self.sides();
+        let mut random = SmallRng::seed_from_u64(3);
+        for c in self.contacts {
+            let (p_a, p_b, n) = self.placed(c);
+            let is_predicted = !c.is_found && !known.contains(&c.number);
+            seen.contacts[if c.is_found { 0 } else { 1 + usize::from(is_predicted) }] += 1;
+            if is_predicted {
+                let along = (p_b - p_a).dot(&n);
+                if (c.gap - along.max(0.0)).abs() > 1e-9 {
+                    faults.push(Fault { demand: "open", text: format!("{c:?}: {along} along") });
+                }
+                continue;
+            }
+            let middle = nalgebra::center(&p_a, &p_b);
+            let depth = |p: &P3| self.distance(a, p).max(self.distance(b, p));
+            let truth = self.distance(a, &p_b).min(self.distance(b, &p_a)).min(2.0 * depth(&middle));
+            // Of edges pressed into one another neither point is in the other solid.
+            let mut beside = (0..2_000).map(|_| middle + any(&mut random, 2.0 * c.gap.abs()));
+            let is_open = truth > c.gap + ERROR && self.nearest(&p_b) > c.gap.max(0.0) + ERROR;
+            if is_open && (c.gap > -ERROR || beside.all(|p| depth(&p) >= 0.0)) {
+                faults.push(Fault { demand: "open", text: format!("{truth} is open: {c:?}") });
+            }
+        }
+    }
+
+    /// The local minimum of the distance of both solids, from a point on: back and forth between them.
+    fn nearest(&self, from: &P3) -> f64 {
+        let (mut p, mut distance) = (*from, f64::INFINITY);
+        for k in 0..400 {
+            let d = self.distance(k % 2, &p);
+            let by = |v: V3| self.distance(k % 2, &(p + v)) - self.distance(k % 2, &(p - v));
+            let away = V3::from_fn(|i, _| by(V3::ith(i, 1e-6)));
+            distance = d.min(distance);
+            p -= away.try_normalize(0.0).unwrap_or_default() * d.max(0.0);
+        }
+        distance
+    }
+
+    fn once(&self, faults: &mut Vec<Fault>) {
+        for (k, c) in self.contacts.iter().enumerate() {
+            for d in &self.contacts[..k] {
+                let apart = (c.local_a - d.local_a).norm().max((c.local_b - d.local_b).norm());
+                if apart < 1e-4 && (c.normal - d.normal).norm() < 1e-3 {
+                    faults.push(Fault { demand: "once", text: format!("{c:?} and {d:?}") });
+                }
+            }
+        }
+    }
+
+    /// What a displacement of the mover adds to a contact's gap, to first order.
+    fn rate(&self, c: &LastingContact, [shift, spin]: &[V3; 2]) -> f64 {
+        let (p_a, p_b, n) = self.placed(c);
+        let is_b = self.sides()[1] == self.case.mover;
+        let (p, n) = if is_b { (p_b, n) } else { (p_a, -n) };
+        n.dot(&(shift + spin.cross(&(p - self.center()))))
+    }
+
+    fn center(&self) -> P3 {
+        self.poses[self.case.mover] * self.solid(self.case.mover).center
+    }
+
+    fn closing(&self, faults: &mut Vec<Fault>, seen: &mut Seen) {
+        let mover = self.solid(self.case.mover);
+        let slack = self.case.slack(mover.radius);
+        let [shift, spin] = &self.case.motion;
+        let farthest = shift.norm() + spin.norm() * mover.radius;
+        // All that can close.
+        let near: Vec<(usize, P3)> = [0, 1]
+            .into_iter()
+            .flat_map(|k| self.solid(k).points.iter().map(move |p| (k, *p)))
+            .filter(|(k, p)| self.distance(1 - k, &(self.poses[*k] * p)) < 2.0 * farthest + 1e-3)
+            .collect();
+        let smallest = |motion: &[V3; 2], s: f64| {
+            let mut poses = *self.poses;
+            let k = self.case.mover;
+            poses[k] = displaced(&poses[k], &mover.center, motion, s);
+            let of = |(k, p): &(usize, P3)| {
+                let p = poses[1 - k].inverse_transform_point(&(poses[*k] * p));
+                self.solid(1 - k).shape.distance(&p)
+            };
+            near.iter().map(of).fold(f64::INFINITY, f64::min)
+        };
+        let now = smallest(&self.case.motion, 0.0);
+        let parts = (1..=SUBSTEPS).map(|k| f64::from(k) / f64::from(SUBSTEPS));
+        let deepest = parts.map(|s| (smallest(&self.case.motion, s), s)).min_by(|p, q| p.0.total_cmp(&q.0));
+        let Some((gap, s)) = deepest else { return };
+        if gap < now.min(0.0) - slack {
+            seen.closing += 1;
+            let linear = |c: &&LastingContact| c.gap + s * self.rate(c, &self.case.motion) < 0.0;
+            let closing: Vec<_> = self.contacts.iter().filter(linear).collect();
+            if closing.is_empty() || !closing.iter().any(|c| c.gap_ahead < 0.0) {
+                let text = format!("{gap} after {s}, from {now}, slack {slack}: {:?}", self.contacts);
+                faults.push(Fault { demand: "closing", text });
+            }
+        }
+        let deeper = now.min(0.0) - slack - smallest(&self.held(), 1.0);
+        seen.deepest = seen.deepest.max(deeper);
+        if deeper > HELD {
+            seen.deeper += 1;
+        }
+    }
+
+    /// What the contacts leave of the motion: they take impulses, one after the other, until all that is open
+    /// stays open.
+    fn held(&self) -> [V3; 2] {
+        let mover = self.solid(self.case.mover);
+        let axes = self.poses[self.case.mover].rotation.to_rotation_matrix();
+        let softness = axes.matrix() * mover.softness * axes.matrix().transpose();
+        let is_b = self.sides()[1] == self.case.mover;
+        let push = |c: &LastingContact| {
+            let (p_a, p_b, n) = self.placed(c);
+            let (p, n) = if is_b { (p_b, n) } else { (p_a, -n) };
+            [n, softness * (p - self.center()).cross(&n)]
+        };
+        let pushes: Vec<[V3; 2]> = self.contacts.iter().map(push).collect();
+        let mut motion = self.case.motion;
+        let mut loads = vec![0.0_f64; pushes.len()];
+        for _ in 0..2_000 {
+            for ((c, push), load) in self.contacts.iter().zip(&pushes).zip(&mut loads) {
+                let gap = c.gap.max(0.0) + self.rate(c, &motion);
+                let more = (-gap / self.rate(c, push)).max(-*load);
+                *load += more;
+                motion[0] += push[0] * more;
+                motion[1] += push[1] * more;
+            }
+        }
+        motion
+    }
+}

@@ -1,0 +1,216 @@
+//! Of conformal sets what carries loads: flush and aligned poses of generated solids, whose common area is
+//! known in closed form.
+
+use feeler_geom::{P3, Pose, V3, math};
+use feeler_runtime::{ContactPair, Lmd, LmdClass, QueryOptions, Status};
+use feeler_tests::conformal::shapes::{Shape, cylinder, tube};
+use feeler_tests::part_of;
+use nalgebra::{Translation3, UnitQuaternion};
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+use std::sync::Arc;
+
+/// Part of the size (of the larger solid) by which places may be off: ten tolerances.
+const OFF: f64 = 1e-6;
+/// Part of the radius of a round border that is cut off between 12 directions 30° apart, each of which takes
+/// one of samples 2.8° apart: 1 - cos 16.4°. Of sets that are pressed deeper there are 32, one of
+/// them in the middle: up to 22.5° apart, 1 - cos 26.3°.
+const SAGITTA: [f64; 2] = [0.0407, 0.1032];
+
+/// The common area: a convex outline of A's frame as its support, and how far it is cut by its directions.
+enum Area {
+    /// Corners of a polygon, or the ends of a line.
+    Corners(Vec<P3>),
+    /// A circle in a plane z = const.
+    Disc(P3, f64),
+}
+
+impl Area {
+    fn support(&self, d: &V3) -> f64 {
+        match self {
+            Self::Corners(all) => all.iter().map(|p| d.dot(&p.coords)).fold(f64::NEG_INFINITY, f64::max),
+            Self::Disc(c, r) => d.dot(&c.coords) + r * d.xy().norm(),
+        }
+    }
+
+    fn lack(&self, status: Status) -> f64 {
+        match self {
+            Self::Corners(_) => 0.0,
+            Self::Disc(_, r) => r * SAGITTA[usize::from(status == Status::Interfering)],
+        }
+    }
+
+    /// Extent, for relative errors.
+    fn size(&self) -> f64 {
+        [V3::x(), V3::y(), V3::z()].map(|d| self.support(&d) + self.support(&-d)).into_iter().sum()
+    }
+}
+
+struct Case {
+    name: &'static str,
+    shapes: [Shape; 2],
+    /// Of the second one in the first one's frame: in touch.
+    pose: Pose,
+    /// Along it the second one is pressed into the first one.
+    down: V3,
+    area: Area,
+}
+
+/// Corners of what two rectangles along x and y have in common.
+fn overlap(a: [[f64; 2]; 2], b: [[f64; 2]; 2], z: f64) -> Area {
+    let range = |k: usize| [a[0][k].max(b[0][k]), a[1][k].min(b[1][k])];
+    let (x, y) = (range(0), range(1));
+    Area::Corners([(0, 0), (1, 0), (1, 1), (0, 1)].map(|(i, j)| P3::new(x[i], y[j], z)).to_vec())
+}
+
+fn case(random: &mut SmallRng) -> Case {
+    let mut any = |low: f64, high: f64| random.random_range(low..high);
+    let half = [any(8.0, 20.0), any(8.0, 20.0), any(4.0, 10.0)];
+    let small = [any(3.0, 12.0), any(3.0, 12.0), any(3.0, 8.0)];
+    let block = |half: [f64; 3]| Shape::Box { half, fillet: 0.0 };
+    let upright = UnitQuaternion::from_scaled_axis(V3::z() * any(-PI, PI));
+    let (x, y) = (any(-15.0, 15.0), any(-15.0, 15.0));
+    let kind = random.random_range(0..6);
+    let mut any = |low: f64, high: f64| random.random_range(low..high);
+    let top = half[2];
+    let at = |x: f64, y: f64, z: f64| Pose::translation(x, y, z);
+    let sides = |h: [f64; 3], x: f64, y: f64| [[x - h[0], y - h[1]], [x + h[0], y + h[1]]];
+    let down = -V3::z();
+    match kind {
+        // Blocks with some common area, a third of them with sides in line.
+        0 | 1 => {
+            let within = |k: usize, x: f64| x.clamp(1.0 - half[k] - small[k], half[k] + small[k] - 1.0);
+            let (mut x, y) = (within(0, x), within(1, y));
+            if kind == 1 {
+                x = half[0] - small[0];
+            }
+            let area = overlap(sides(half, 0.0, 0.0), sides(small, x, y), top);
+            let name = "block on block";
+            Case { name, shapes: [half, small].map(block), pose: at(x, y, top + small[2]), down, area }
+        }
+        // Of one footprint.
+        2 => {
+            let other = [half[0], half[1], small[2]];
+            let area = overlap(sides(half, 0.0, 0.0), sides(half, 0.0, 0.0), top);
+            let pose = at(0.0, 0.0, top + small[2]);
+            Case { name: "one footprint", shapes: [half, other].map(block), pose, down, area }
+        }
+        // A cylinder that stands, all of it on the block.
+        3 => {
+            let r = any(3.0, 7.0);
+            let (x, y) = (x * (half[0] - r) / 15.0, y * (half[1] - r) / 15.0);
+            let pose = Pose::from_parts(Translation3::new(x, y, top + small[2]), upright);
+            let area = Area::Disc(P3::new(x, y, top), r);
+            Case { name: "upright cylinder", shapes: [block(half), cylinder(r, small[2])], pose, down, area }
+        }
+        // A cylinder that lies along x, and may stick out.
+        4 => {
+            let (r, length) = (any(3.0, 7.0), any(4.0, 25.0));
+            let x = x.clamp(1.0 - half[0] - length, half[0] + length - 1.0);
+            let y = y * half[1] / 16.0;
+            let lying = UnitQuaternion::from_scaled_axis(V3::y() * FRAC_PI_2);
+            let pose = Pose::from_parts(Translation3::new(x, y, top + r), lying);
+            let ends = [(x - length).max(-half[0]), (x + length).min(half[0])];
+            let area = Area::Corners(ends.map(|x| P3::new(x, y, top)).to_vec());
+            Case { name: "lying cylinder", shapes: [block(half), cylinder(r, length)], pose, down, area }
+        }
+        // A pin along z that lies on the side of its bore.
+        _ => {
+            let (r, play, long, deep) = (any(3.0, 7.0), any(0.01, 0.5), any(5.0, 15.0), any(5.0, 15.0));
+            let (sin, cos) = math::sin_cos(any(-PI, PI));
+            let side = V3::new(cos, sin, 0.0);
+            let z = any(-4.0, 4.0);
+            let pose = Pose::from_parts(Translation3::from(side * play + V3::z() * z), upright);
+            let ends = [(z - long).max(-deep), (z + long).min(deep)];
+            let area = Area::Corners(ends.map(|z| P3::from(side * (r + play) + V3::z() * z)).to_vec());
+            let shapes = [tube(r + play, r + 8.0, deep), cylinder(r, long)];
+            Case { name: "pin in a bore", shapes, pose, down: side, area }
+        }
+    }
+}
+
+/// What the forces along the normals of contacts do at most along a direction of wrenches: force, and torque
+/// about a place.
+fn strongest(lmds: &[Lmd], about: &P3, [force, torque]: &[V3; 2]) -> f64 {
+    let of = |l: &Lmd| l.normal.dot(force) + (l.local_a - about).cross(&l.normal).dot(torque);
+    lmds.iter().map(of).fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[test]
+fn what_carries_loads_carries_all_of_them() {
+    let mut random = SmallRng::seed_from_u64(11);
+    let mut names = std::collections::BTreeMap::new();
+    for number in 0..400 {
+        let case = case(&mut random);
+        let [a, b] =
+            case.shapes.each_ref().map(|s| part_of(&s.source(), feeler_import::DEFAULT_FLATNESS).body);
+        let size = a.size().max(b.size());
+        let is_swapped = number % 2 == 1;
+        // In touch, pressed by as much as touches still, or deeper.
+        let (pressed, status) = match number % 3 {
+            0 => (0.0, Status::Touching),
+            1 => (random.random_range(0.0..1e-7) * size, Status::Touching),
+            _ => (random.random_range(0.001..0.02), Status::Interfering),
+        };
+        let pose_b = Translation3::from(case.down * pressed) * case.pose;
+        let text = format!("{} {number}, swapped {is_swapped}, pressed {pressed}", case.name);
+        let somewhere = Pose::new(V3::new(3.0, -2.0, 1.0), V3::new(0.3, 0.2, -0.4));
+        let ask = |load_bearing: bool| -> Vec<Lmd> {
+            // As contacts for engines are asked for.
+            let conformal_spacing = Some(size);
+            let within = QueryOptions::within(0.2);
+            let options = QueryOptions { load_bearing, conformal_spacing, penetration: 0.05, ..within };
+            let [one, two] = [(&a, somewhere), (&b, somewhere * pose_b)];
+            let [one, two] = if is_swapped { [two, one] } else { [one, two] };
+            let mut pair = ContactPair::new(Arc::clone(one.0), Arc::clone(two.0));
+            let found = pair.query(&one.1, &two.1, &options).unwrap().to_vec();
+            assert_eq!(pair.status(), Some(status), "{text}");
+            // In the first solid's frame, and outward of it.
+            found
+                .into_iter()
+                .filter(|l| (l.distance + pressed).abs() < OFF * size)
+                .map(|l| {
+                    let (local, normal) =
+                        if is_swapped { (l.local_b, -l.normal) } else { (l.local_a, l.normal) };
+                    Lmd { local_a: local, normal: somewhere.inverse_transform_vector(&normal), ..l }
+                })
+                .collect()
+        };
+        let (all, kept) = (ask(false), ask(true));
+        let is_set = |l: &&Lmd| l.class == LmdClass::Conformal;
+        assert!(kept.iter().any(|l| is_set(&l)), "{text}: {kept:?}");
+        assert!(kept.len() <= 13, "{text}: {}", kept.len());
+        let (off, lack) = (OFF * size, case.area.lack(status));
+        let directions: Vec<V3> = (0..60)
+            .map(|_| V3::from_fn(|_, _| random.random_range(-1.0..1.0)).normalize())
+            .chain((0..24).map(|k| {
+                let (sin, cos) = math::sin_cos(TAU * f64::from(k) / 24.0);
+                V3::new(cos, sin, 0.0)
+            }))
+            .collect();
+        // On the common area, and out to its border.
+        for d in &directions {
+            let reach = |lmds: &[Lmd]| {
+                lmds.iter().map(|l| d.dot(&l.local_a.coords)).fold(f64::NEG_INFINITY, f64::max)
+            };
+            let (whole, told) = (case.area.support(d), reach(&kept));
+            assert!(told <= whole + off, "{text}: {told} beyond {whole}: {kept:?}");
+            assert!(told >= whole - lack - off, "{text}: {told} of {whole}: {kept:?}");
+            assert!(told >= reach(&all) - lack - off, "{text}: {told} of all");
+        }
+        for l in &kept {
+            assert!(l.normal.dot(&-case.down) > 1.0 - 1e-9, "{text}: {l:?}");
+        }
+        // And the same wrenches: torques in parts of the area's size.
+        let middle = P3::from(kept.iter().map(|l| l.local_a.coords).sum::<V3>() / kept.len() as f64);
+        let extent = case.area.size();
+        for pair in directions.windows(2) {
+            let wrench = [pair[0], pair[1] / extent];
+            let lost = strongest(&all, &middle, &wrench) - strongest(&kept, &middle, &wrench);
+            assert!(lost <= (lack + off) / extent + 1e-9, "{text}: {lost}");
+        }
+        *names.entry(case.name).or_insert(0) += 1;
+    }
+    assert!(names.len() == 5 && names.values().all(|n| *n > 20), "{names:?}");
+}

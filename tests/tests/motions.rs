@@ -1,0 +1,43 @@
+//! Contacts of solids in motion: what is demanded is in [`feeler_tests::motions`]. `FEELER_MOTIONS=N` tries
+//! other ones, and N of them.
+#![expect(clippy::print_stdout, reason = "the test reports what it looked at")]
+
+use feeler_tests::motions::{RARELY, Rig, Seen};
+use rayon::prelude::*;
+
+#[test]
+fn contacts_tell_what_closes() {
+    let more = std::env::var("FEELER_MOTIONS").ok().map(|n| n.parse::<u64>().expect("a number"));
+    let seeds = more.map_or(0..500, |n| 1_000..1_000 + n);
+    let rig = Rig::default();
+    let judged: Vec<_> = seeds
+        .into_par_iter()
+        .filter_map(|seed| {
+            let case = rig.case(seed)?;
+            Some((seed, case.name, rig.judge(&case)))
+        })
+        .collect();
+    let mut total = Seen::default();
+    let mut names: Vec<&str> = judged.iter().map(|j| j.1).collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut lines = Vec::new();
+    for name in names {
+        let mut seen = Seen::default();
+        for (seed, _, (faults, s)) in judged.iter().filter(|j| j.1 == name) {
+            seen.add(s);
+            lines.extend(faults.iter().map(|f| format!("{}: {name} {seed}: {}", f.demand, f.text)));
+        }
+        println!("{name}: {seen:?}");
+        total.add(&seen);
+    }
+    println!("{total:?}");
+    assert!(lines.is_empty(), "{} faults:\n{}", lines.len(), lines.join("\n"));
+    assert!(f64::from(total.deeper) <= RARELY * f64::from(total.cases), "{total:?}");
+    let [found, remembered, predicted] = total.contacts;
+    assert!(
+        4 * total.closing > total.cases && remembered > total.cases && 5 * predicted > total.cases,
+        "{total:?}"
+    );
+    assert!(found > total.answers, "contacts are met");
+}
