@@ -9,7 +9,7 @@ use clap::Parser;
 use feeler_benches::{Fallible, cpu_seconds, spread};
 use feeler_curves::{Curve, CurveContact, CurveOptions, CurveScene as Scene, Place};
 use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::{Body, QueryOptions, Scene as Solids};
+use feeler_runtime::{Body, PointQuery, QueryOptions, Scene as Solids};
 use feeler_tests::curve_scenes::{CURVE_SCENES, CurveScene};
 use feeler_view::page::page;
 use feeler_view::picture::{Motion, Part, Picture, Scene as Shown, Tint};
@@ -86,7 +86,9 @@ struct Running {
 }
 
 fn start(scene: CurveScene, solid: Option<&Arc<Body>>) -> Fallible<Running> {
-    let options = CurveOptions { d_max: scene.d_max(), ..CurveOptions::default() };
+    // What winds a cable up is approximated by cubics: their ripple is no contact of its own.
+    let level_slope = if scene == CurveScene::Pulley { 1e-3 } else { CurveOptions::default().level_slope };
+    let options = CurveOptions { d_max: scene.d_max(), level_slope, ..CurveOptions::default() };
     let solids = Solids::new(QueryOptions::default()).map_err(|e| e.to_string())?;
     let mut made = Scene::new(solids, options).map_err(|e| e.to_string())?;
     let bounds = solid.map(|s| *s.bounds());
@@ -132,12 +134,19 @@ fn seen(contact: &CurveContact) -> Seen {
     }
 }
 
-/// Smallest second derivative of the distance with length, times the distance: 0 where a minimum meets a saddle.
-fn bend(curve: &Curve, s: &Seen) -> f64 {
+/// Smallest second derivative of the distance with length, times the distance of two curves or the size of the curve
+/// beside a solid: 0 where a minimum meets a saddle.
+fn bend(curve: &Curve, s: &Seen, solid: Option<&Arc<Body>>) -> f64 {
     let [d, dd] = curve.derivatives(s.u[0]);
     let p = curve.point(s.u[0]);
-    if s.feature.is_some() {
-        return f64::INFINITY;
+    if let (Some(_), Some(solid)) = (s.feature, solid) {
+        // The distance of three places from the boundary.
+        let mut points = PointQuery::new();
+        let h = 1e-3;
+        let mut at =
+            |u: f64| points.nearest(solid, &curve.point(u), solid.size()).map_or(0.0, |n| n.distance);
+        let second = (at(s.u[0] - h) + at(s.u[0] + h) - 2.0 * at(s.u[0])) / (h * h);
+        return second / d.norm_squared() * curve.size();
     }
     let [e, ee] = curve.derivatives(s.u[1]);
     let w = p - curve.point(s.u[1]);
@@ -171,7 +180,8 @@ fn follow(scene: CurveScene, solid: Option<&Arc<Body>>, steps: usize) -> Fallibl
                 match before.get(id) {
                     None => {
                         born += 1;
-                        unexplained += usize::from(!has_samples && !is_explained(scene, curve, s, &before));
+                        unexplained +=
+                            usize::from(!has_samples && !is_explained(scene, curve, solid, s, &before));
                     }
                     Some(b) if !s.is_sample => jump = jump.max((s.foot - b.foot).norm()),
                     Some(_) => {}
@@ -179,7 +189,7 @@ fn follow(scene: CurveScene, solid: Option<&Arc<Body>>, steps: usize) -> Fallibl
             }
             for (_, b) in before.iter().filter(|(id, _)| !now.contains_key(id)) {
                 gone += 1;
-                unexplained += usize::from(!has_samples && !is_explained(scene, curve, b, &now));
+                unexplained += usize::from(!has_samples && !is_explained(scene, curve, solid, b, &now));
             }
         }
         before = now;
@@ -195,12 +205,18 @@ fn follow(scene: CurveScene, solid: Option<&Arc<Body>>, steps: usize) -> Fallibl
 
 /// Whether theory lets a contact come or go: at the largest gap, beside an end or a corner, on the border of a face, where the
 /// distance stops being curved, or where another contact stands in its place.
-fn is_explained(scene: CurveScene, curve: &Curve, s: &Seen, others: &BTreeMap<u64, Seen>) -> bool {
+fn is_explained(
+    scene: CurveScene,
+    curve: &Curve,
+    solid: Option<&Arc<Body>>,
+    s: &Seen,
+    others: &BTreeMap<u64, Seen>,
+) -> bool {
     let size = curve.size();
     s.gap > scene.d_max() - 1e-2 * size
         || s.places != [Place::Inside; 2]
         || s.feature.is_some_and(|f| !matches!(f, feeler_hierarchy::Feature::Face(_)))
-        || bend(curve, s).abs() < 0.05
+        || bend(curve, s, solid).abs() < 0.05
         || others.values().any(|o| (o.foot - s.foot).norm() < 1e-2 * size && (o.u[0] - s.u[0]).abs() < 0.1)
 }
 
