@@ -194,6 +194,16 @@ impl Chain {
         if self.is_closed { u.rem_euclid(n) } else { u.clamp(0.0, n) }
     }
 
+    /// A parameter in range, on the joint when it is but rounding away.
+    fn snapped(&self, u: f64) -> f64 {
+        let u = self.wrapped(u);
+        if (u - u.round()).abs() <= 4.0 * f64::EPSILON * self.n() as f64 {
+            self.wrapped(u.round())
+        } else {
+            u
+        }
+    }
+
     /// The joint at a parameter, exactly there.
     fn joint(&self, u: f64) -> Option<usize> {
         let k = u.round();
@@ -572,7 +582,7 @@ impl Search<'_> {
         let s_at = if is_joint { Some(s) } else { None };
         let t_at = self.b.joint(t).map(|_| t);
         let (s, t) = polished(self.a, self.b, s, t, s_at.is_some(), t_at.is_some());
-        let (s, t) = (self.a.wrapped(s), self.b.wrapped(t));
+        let (s, t) = (self.a.snapped(s), self.b.snapped(t));
         // Where a branch ends, f may fall and rise without a minimum: it falls on to another branch.
         if slope(self.a, self.b, s, t) <= 1e-9 {
             self.out.minima.push(minimum(self.a, self.b, s, t));
