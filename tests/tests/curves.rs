@@ -16,7 +16,7 @@ fn sum(names: &[&str], verdicts: &[(u64, Verdict)]) -> [usize; 2] {
         .iter()
         .filter(|(_, v)| !v.is_right())
         .map(|(n, v)| {
-            let name = names[(n % names.len() as u64) as usize];
+            let name = names[usize::try_from(*n).expect("few cases") % names.len()];
             format!("{n} ({name}): lost, made up, twice, wrong, missed by the judge {:?}: {v:?}", v.counts())
         })
         .collect();

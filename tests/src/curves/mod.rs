@@ -19,9 +19,12 @@
 //!
 //! How far a minimum is from vanishing is told by its [`Minimum::margin`].
 
+#![expect(clippy::float_cmp, reason = "joints are whole numbers, signs are ±1")]
+
 pub mod cases;
 pub mod compare;
 
+use feeler_geom::math;
 use nalgebra::Vector3;
 
 type V3 = Vector3<f64>;
@@ -283,8 +286,8 @@ fn sign_changes(c: &[f64], lo: f64, hi: f64, depth: u32, out: &mut Vec<f64>) {
     let n = c.len();
     let (mut l, mut r) = ([0.0; MOST], [0.0; MOST]);
     r[..n].copy_from_slice(c);
-    for k in 0..n {
-        l[k] = r[0];
+    for (k, l) in l.iter_mut().enumerate().take(n) {
+        *l = r[0];
         for i in 0..n - 1 - k {
             r[i] = 0.5 * (r[i] + r[i + 1]);
         }
@@ -536,17 +539,15 @@ impl Search<'_> {
         self.out.is_exhausted |= self.budget == 0;
         // Down to the last step: whatever falls and rises again.
         for from in l.states.iter().filter(|s| !s.is_trivial && s.slope <= 0.0) {
-            if let Some(to) = r.profile.basin(from.t).map(|j| r.states[j]) {
-                if !to.is_trivial && to.slope >= 0.0 {
-                    self.solve(piece, l, r, from, &to);
-                }
+            let to = r.profile.basin(from.t).map(|j| r.states[j]);
+            if let Some(to) = to.filter(|to| !to.is_trivial && to.slope >= 0.0) {
+                self.solve(piece, l, r, from, &to);
             }
         }
         for to in r.states.iter().filter(|s| !s.is_trivial && s.slope >= 0.0) {
-            if let Some(from) = l.profile.basin(to.t).map(|i| l.states[i]) {
-                if !from.is_trivial && from.slope <= 0.0 {
-                    self.solve(piece, l, r, &from, to);
-                }
+            let from = l.profile.basin(to.t).map(|i| l.states[i]);
+            if let Some(from) = from.filter(|from| !from.is_trivial && from.slope <= 0.0) {
+                self.solve(piece, l, r, &from, to);
             }
         }
     }
@@ -755,7 +756,7 @@ fn is_seen(a: &Chain, b: &Chain, s: f64, t: f64) -> bool {
     let clamped = |c: &Chain, u: f64| if c.is_closed { c.wrapped(u) } else { u.clamp(0.0, c.n() as f64) };
     [1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6].iter().any(|r| {
         (0..96).all(|k| {
-            let (sin, cos) = (std::f64::consts::TAU * f64::from(k) / 96.0).sin_cos();
+            let (sin, cos) = math::sin_cos(std::f64::consts::TAU * f64::from(k) / 96.0);
             let (u, v) = (clamped(a, s + r * size * cos / va), clamped(b, t + r * size * sin / vb));
             // What the border cuts off is no sample.
             let moved = (a.apart(u, s) * va).max(b.apart(v, t) * vb);
