@@ -6,8 +6,8 @@ use feeler_curves::{Curve, CurveMinimum, CurveOptions, CurvePair, P3, Place};
 /// Lines a piece: of the first look, and of the one where the two do not agree.
 const STEPS: [usize; 2] = [200, 1600];
 
-/// A minimum with a smaller margin is nearly degenerate: a change of the curves by about the square of it makes the
-/// minimum vanish, so sets of two methods may differ by it.
+/// A minimum with a smaller margin is nearly degenerate: a change of the curves by about the square of it
+/// makes the minimum vanish, so sets of two methods may differ by it.
 pub const MARGIN: f64 = 1e-6;
 
 /// Largest error of footpoints, as part of the size: times the margin, which is what conditions them.
@@ -143,8 +143,8 @@ impl Look<'_> {
         coordinates.fold(0.0, f64::max)
     }
 
-    /// The margin from which on minima are compared. Below `level_slope` over half `level_length` a minimum may be a
-    /// level stretch.
+    /// The margin from which on minima are compared. Below `level_slope` over half `level_length` a minimum
+    /// may be a level stretch.
     fn margin(&self, distance: f64) -> f64 {
         let radii = self.a.radius + self.b.radius;
         let length = self

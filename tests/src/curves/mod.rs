@@ -1,21 +1,22 @@
-//! All local minima of the distance between two chains of Bézier pieces, or of one with itself, by brute force: the
-//! judge of feeler-curves, of which it uses nothing.
+//! All local minima of the distance between two chains of Bézier pieces, or of one with itself, by brute
+//! force: the judge of feeler-curves, of which it uses nothing.
 //!
-//! f(s, t) = ½ |A(s) - B(t)|² over the rectangle of both parameters; free ends are its border, corners its kinks,
-//! and a place of it is a minimum when it is one of this function, whatever it lies on. For every s of a grid all
-//! minima in t are found exactly: the derivative of f in t is a polynomial in Bernstein form, isolated by the rule of
-//! Descartes. Where f falls and rises again along a branch of such minima there is a minimum of both. Then the roles
-//! change, and what either way finds is joined. Of a curve with itself all pairs are looked at, and only the
-//! diagonal is left out.
+//! f(s, t) = ½ |A(s) - B(t)|² over the rectangle of both parameters; free ends are its border, corners its
+//! kinks, and a place of it is a minimum when it is one of this function, whatever it lies on. For every s of
+//! a grid all minima in t are found exactly: the derivative of f in t is a polynomial in Bernstein form,
+//! isolated by the rule of Descartes. Where f falls and rises again along a branch of such minima there is a
+//! minimum of both. Then the roles change, and what either way finds is joined. Of a curve with itself all
+//! pairs are looked at, and only the diagonal is left out.
 //!
 //! # What the grid guarantees
-//! Between neighbours on the grid a branch is taken as understood when both ends see each other as the same basin,
-//! the slopes along it differ by what its bends tell (by a third of their change), and the cubic through slopes and
-//! bends keeps its sign by a tenth of its change, or rises throughout. All else is halved up to [`HALVINGS`] times. So what can be lost is a minimum
-//! with its saddle (or the whole branch it is on) shorter than a step of the grid in *both* directions, of which
-//! neither neighbour shows anything: over a step of h (mm) slopes along the branch change by at most h² max|g‴| from
-//! the cubic's form, so the distance over such a minimum is but h³ max|g‴| lower than beside it. Grids
-//! of 200 and of 1600 steps a piece are asked where the judge and the judged do not agree.
+//! Between neighbours on the grid a branch is taken as understood when both ends see each other as the same
+//! basin, the slopes along it differ by what its bends tell (by a third of their change), and the cubic
+//! through slopes and bends keeps its sign by a tenth of its change, or rises throughout. All else is halved
+//! up to [`HALVINGS`] times. So what can be lost is a minimum with its saddle (or the whole branch it is on)
+//! shorter than a step of the grid in *both* directions, of which neither neighbour shows anything: over a
+//! step of h (mm) slopes along the branch change by at most h² max|g‴| from the cubic's form, so the distance
+//! over such a minimum is but h³ max|g‴| lower than beside it. Grids of 200 and of 1600 steps a piece are
+//! asked where the judge and the judged do not agree.
 //!
 //! How far a minimum is from vanishing is told by its [`Minimum::margin`].
 
@@ -60,7 +61,8 @@ pub enum Kind {
     End,
 }
 
-/// A piece, and what the derivative of its distance from a point is made of: `own - (p - first point) · lift`.
+/// A piece, and what the derivative of its distance from a point is made of: `own - (p - first point) ·
+/// lift`.
 #[derive(Clone, Debug)]
 struct Piece {
     control: Vec<V3>,
@@ -88,7 +90,8 @@ pub struct Minimum {
     /// What it lies on.
     pub kinds: [Kind; 2],
     /// How strict it is, in numbers without unit: the least eigenvalue of the second derivatives of ½ d² with
-    /// respect to length, and at ends and corners the least cosine between the chord and the ways out as well.
+    /// respect to length, and at ends and corners the least cosine between the chord and the ways out as
+    /// well.
     pub margin: f64,
     /// Whether f is larger all around, on rings of samples.
     pub is_seen: bool,
@@ -674,8 +677,8 @@ pub fn minimum(a: &Chain, b: &Chain, s: f64, t: f64) -> Minimum {
     }
 }
 
-/// Largest change of the distance with length on smooth ways out of a place; on ways out of kinks, the largest fall.
-/// What rounding of the points may make of it is taken off.
+/// Largest change of the distance with length on smooth ways out of a place; on ways out of kinks, the
+/// largest fall. What rounding of the points may make of it is taken off.
 #[must_use]
 pub fn slope(a: &Chain, b: &Chain, s: f64, t: f64) -> f64 {
     let (p, q) = (a.point(s), b.point(t));
@@ -783,7 +786,8 @@ pub fn minima(a: &Chain, b: &Chain, steps: usize) -> Found {
     out
 }
 
-/// All local minima of the distance of a chain from itself, the smaller parameter first, but for the diagonal.
+/// All local minima of the distance of a chain from itself, the smaller parameter first, but for the
+/// diagonal.
 #[must_use]
 pub fn minima_itself(a: &Chain, steps: usize) -> Found {
     let mut out = scan(a, a, steps, true);
