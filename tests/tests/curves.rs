@@ -1,6 +1,6 @@
-//! Minima between deformable curves, and of curves with themselves, beside a brute force that shares no code with
-//! feeler-curves ([`feeler_tests::curves`]): none lost, none made up, none twice, footpoints to 1e-12 of the size.
-//! The campaign `curves` of the benches does this for many more.
+//! Minima between deformable curves, and of curves with themselves, beside a brute force that shares no code
+//! with feeler-curves ([`feeler_tests::curves`]): none lost, none made up, none twice, footpoints to 1e-12 of
+//! the size. The campaign `curves` of the benches does this for many more.
 
 use feeler_curves::{CurveMinimum, CurveOptions, CurvePair};
 use feeler_tests::curves::cases::{LOOPS, PAIRS, itself, pair, raised, split};
@@ -16,7 +16,7 @@ fn sum(names: &[&str], verdicts: &[(u64, Verdict)]) -> [usize; 2] {
         .iter()
         .filter(|(_, v)| !v.is_right())
         .map(|(n, v)| {
-            let name = names[(n % names.len() as u64) as usize];
+            let name = names[usize::try_from(*n).expect("few cases") % names.len()];
             format!("{n} ({name}): lost, made up, twice, wrong, missed by the judge {:?}: {v:?}", v.counts())
         })
         .collect();
@@ -60,8 +60,8 @@ fn told(a: &Shape, b: Option<&Shape>, options: &CurveOptions) -> Vec<[V3; 2]> {
     found.iter().map(points).collect()
 }
 
-/// Whether both have the same pairs of points. Of a curve with itself, a place at the start of a ring may be one at its
-/// end, and come last.
+/// Whether both have the same pairs of points. Of a curve with itself, a place at the start of a ring may be
+/// one at its end, and come last.
 fn is_one_set(p: &[[V3; 2]], q: &[[V3; 2]], tolerance: f64, may_turn: bool) -> bool {
     let mut is_used = vec![false; q.len()];
     let is_near = |p: &[V3; 2], q: &[V3; 2]| {

@@ -5,13 +5,13 @@
 //! ```
 //!
 //! N pairs of curves (10,000) with radii and as many curves with themselves, of the kinds of
-//! [`feeler_tests::curves::cases`] in turn: cubics, degrees 1 to 5, several pieces, nearly parallel, crossing, arcs,
-//! shared ends, planar, on a lattice, smooth and with corners, of small and large scales; loops, coils, knots, cusps,
-//! rings. The search of [`feeler_tests::curves`] says what there is. Where the two do not agree it is asked again on a
-//! grid eight times as fine. `--all` prints every fault.
+//! [`feeler_tests::curves::cases`] in turn: cubics, degrees 1 to 5, several pieces, nearly parallel,
+//! crossing, arcs, shared ends, planar, on a lattice, smooth and with corners, of small and large scales;
+//! loops, coils, knots, cusps, rings. The search of [`feeler_tests::curves`] says what there is. Where the
+//! two do not agree it is asked again on a grid eight times as fine. `--all` prints every fault.
 //!
-//! Exit status 1 when a minimum is lost, made up, or told twice, when a number of one is wrong, or when the brute
-//! force lacks one.
+//! Exit status 1 when a minimum is lost, made up, or told twice, when a number of one is wrong, or when the
+//! brute force lacks one.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use feeler_benches::number_after;
@@ -50,7 +50,8 @@ impl Sum {
     fn print(&self, name: &str) {
         let [lost, invented, twice, wrong, missed] = self.faults;
         println!(
-            "| {name} | {} | {} | {lost} | {invented} | {twice} | {wrong} | {missed} | {} | {} | {} | {} | {:.0e} |",
+            "| {name} | {} | {} | {lost} | {invented} | {twice} | {wrong} | {missed} | {} | {} | {} | {} | \
+                {:.0e} |",
             self.cases, self.agreed, self.weak, self.degenerate, self.in_sets, self.open, self.footpoint
         );
     }
@@ -63,7 +64,8 @@ fn main() -> ExitCode {
     let list_all = args.iter().any(|a| a == "--all");
     let mut is_right = true;
     println!(
-        "| kind | cases | minima | lost | made up | twice | wrong numbers | the judge lacks | weak | nearly degenerate | \
+        "| kind | cases | minima | lost | made up | twice | wrong numbers | \
+            the judge lacks | weak | nearly degenerate | \
             in sets | undecided cases | worst footpoint |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");

@@ -59,16 +59,16 @@ pub(crate) use with_pieces;
 /// A deformable curve: Bézier pieces that meet end to end, and a radius around them.
 ///
 /// Its solid is the union of all balls of that radius around points of the curve: a tube with round ends.
-/// Lengths are in mm. The parameter u goes from 0 to the number of pieces, one for each piece. Pieces that go on
-/// in another direction (by more than 1e-6 rad) meet in a corner, which is told anew whenever the curve moves.
+/// Lengths are in mm. The parameter u goes from 0 to the number of pieces, one for each piece. Pieces that go
+/// on in another direction (by more than 1e-6 rad) meet in a corner, which is told anew whenever the curve
+/// moves.
 ///
 /// ```
 /// use feeler_curves::{Curve, P3};
 ///
-/// let mut cable = Curve::new(3, &[[0., 0., 0.], [1., 0., 0.], [2., 1., 0.], [3., 1., 0.]].map(P3::from), 0.2, false)?;
-/// assert_eq!(cable.n_pieces(), 1);
-/// cable.update(&[[0., 0., 1.], [1., 0., 1.], [2., 1., 1.], [3., 1., 1.]].map(P3::from))?;
-/// assert_eq!(cable.point(1.0), P3::new(3., 1., 1.));
+/// let mut cable = Curve::new(3, &[[0., 0., 0.], [1., 0., 0.], [2., 1., 0.], [3., 1., 0.]].map(P3::from),
+/// 0.2, false)?; assert_eq!(cable.n_pieces(), 1); cable.update(&[[0., 0., 1.], [1., 0., 1.], [2., 1., 1.],
+/// [3., 1., 1.]].map(P3::from))?; assert_eq!(cable.point(1.0), P3::new(3., 1., 1.));
 /// # Ok::<(), feeler_curves::CurveError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -80,9 +80,9 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// A curve of pieces of one degree (1 to 5), from their control points: end points of neighbours are given
-    /// once, so `n` pieces have `n · degree + 1` points, or `n · degree` when the last piece ends where the
-    /// first one starts (`closed`).
+    /// A curve of pieces of one degree (1 to 5), from their control points: end points of neighbours are
+    /// given once, so `n` pieces have `n · degree + 1` points, or `n · degree` when the last piece ends where
+    /// the first one starts (`closed`).
     ///
     /// # Errors
     /// When numbers do not fit or are not finite, or a piece has no length.
@@ -111,8 +111,8 @@ impl Curve {
         Ok(Self { degree, radius, points: points.to_vec(), pieces })
     }
 
-    /// A curve of cubics through points with given derivatives with respect to the parameter, which grows by 1
-    /// from each point to the next one.
+    /// A curve of cubics through points with given derivatives with respect to the parameter, which grows by
+    /// 1 from each point to the next one.
     ///
     /// # Errors
     /// As [`Curve::new`]; there must be as many derivatives as points.
@@ -125,8 +125,8 @@ impl Curve {
         Self::new(3, &hermite_points(points, derivatives, closed), radius, closed)
     }
 
-    /// Moves the curve: as many control points as it was made with. Allocates nothing, and leaves the curve as it
-    /// was when the points are refused.
+    /// Moves the curve: as many control points as it was made with. Allocates nothing, and leaves the curve
+    /// as it was when the points are refused.
     ///
     /// # Errors
     /// As [`Curve::new`].

@@ -1,7 +1,7 @@
 //! Arithmetic of one Bézier piece: evaluation, halves, and the Bernstein coefficients of products.
 //!
-//! Pieces are cubic or quintic, arrays of `N` control points; what is of a lower degree is raised, which keeps
-//! its shape. `w = a(s) - b(t)` is the difference of two pieces, both over [0, 1].
+//! Pieces are cubic or quintic, arrays of `N` control points; what is of a lower degree is raised, which
+//! keeps its shape. `w = a(s) - b(t)` is the difference of two pieces, both over [0, 1].
 //!
 //! # Source
 //! BREP §3.5.2.2 takes the control points of derivatives and of differences as generators of cones. The
@@ -170,8 +170,8 @@ impl Range {
     }
 }
 
-/// Range of the Bernstein coefficients of `w · a'`, and what rounding may add: a zero at an end, which neighbours
-/// have in common, must not be hidden from both.
+/// Range of the Bernstein coefficients of `w · a'`, and what rounding may add: a zero at an end, which
+/// neighbours have in common, must not be hidden from both.
 pub(crate) fn gradient<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>) -> Range {
     let h = derivative(a);
     let range = products::<N, M>(&Weights::<N>::FIRST, &h, N - 1, a, b, &[0.0; PRODUCTS]);

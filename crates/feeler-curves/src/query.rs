@@ -34,8 +34,8 @@ impl Numbered for CurveMinimum {
 
 /// Scratch, results and identities of the minima of two curves, or of one with itself.
 ///
-/// A pair is asked as often as its curves move; its answers do not depend on what it was asked before, but for
-/// the identities, and asking again allocates nothing once its room has grown to what the curves need.
+/// A pair is asked as often as its curves move; its answers do not depend on what it was asked before, but
+/// for the identities, and asking again allocates nothing once its room has grown to what the curves need.
 #[derive(Clone, Debug, Default)]
 pub struct CurvePair {
     stack: Stack,
@@ -53,8 +53,8 @@ impl CurvePair {
         Self::default()
     }
 
-    /// All local minima of the distance between two curves with gaps of at most `d_max`, strict ones and samples of
-    /// stretches of equal distance, by their parameters.
+    /// All local minima of the distance between two curves with gaps of at most `d_max`, strict ones and
+    /// samples of stretches of equal distance, by their parameters.
     pub fn query(&mut self, a: &Curve, b: &Curve, options: &CurveOptions) -> &[CurveMinimum] {
         let limits = limits(a, b, options);
         self.solutions.clear();
@@ -81,8 +81,8 @@ impl CurvePair {
         self.conclude(a, b, options, false)
     }
 
-    /// All local minima of the distance of a curve from itself, as [`CurvePair::query`]; what is near only along
-    /// the curve is none.
+    /// All local minima of the distance of a curve from itself, as [`CurvePair::query`]; what is near only
+    /// along the curve is none.
     pub fn query_itself(&mut self, a: &Curve, options: &CurveOptions) -> &[CurveMinimum] {
         let limits = limits(a, a, options);
         self.solutions.clear();
@@ -115,7 +115,8 @@ impl CurvePair {
         CurveStats { n_nodes: s.n_nodes, n_parts: s.n_parts, n_undecided: s.n_undecided }
     }
 
-    /// Minima between a vertex and the inside of pieces; `swapped` when the vertex is one of the second curve.
+    /// Minima between a vertex and the inside of pieces; `swapped` when the vertex is one of the second
+    /// curve.
     fn vertex<const M: usize>(
         &mut self,
         vertex: &Vertex,
@@ -274,7 +275,8 @@ fn admits(vertex: &Vertex, point: &V3) -> bool {
         && vertex.before.is_none_or(|t| -t.dot(&w) <= slack(&t))
 }
 
-/// Whether two vertices of a curve turn too little in between to be near one another; ends of two always may be.
+/// Whether two vertices of a curve turn too little in between to be near one another; ends of two always may
+/// be.
 fn are_near<const N: usize>(s: &Skeleton<N>, v: &Vertex, w: &Vertex) -> bool {
     let is_end = |v: &Vertex| v.leaves.contains(&None);
     if is_end(v) && is_end(w) {
@@ -294,9 +296,9 @@ fn is_same(a: &Curve, b: &Curve, p: &Places, q: &Places, tolerance: f64) -> bool
     is_near(a, p[0], q[0]) && is_near(b, p[1], q[1]) && Two { a, b }.apart(p, q) <= tolerance
 }
 
-/// Whether what was found inside of pieces belongs to the curves as they are there: a piece may have been continued
-/// a little beyond a vertex, where another one goes on or nothing does, and vertices themselves are looked at by
-/// their own.
+/// Whether what was found inside of pieces belongs to the curves as they are there: a piece may have been
+/// continued a little beyond a vertex, where another one goes on or nothing does, and vertices themselves are
+/// looked at by their own.
 #[expect(clippy::float_cmp, reason = "the parameter of a vertex is a whole number")]
 fn is_its_own(a: &Curve, b: &Curve, u: &Places, kinds: &[Place; 2]) -> bool {
     let (at_a, at_b) = (a.at(u[0]), b.at(u[1]));

@@ -1,8 +1,8 @@
 //! Minima of the distance between two parts, between a vertex and a part, each found at least once.
 //!
-//! f(x, y) = ½ |w|², w = a(x) - b(y), over [0, 1]². A pair of parts is left out where a sign shows that it has no
-//! minimum, solved where f is convex, followed along its valley where f is convex in one of the parameters, and
-//! halved otherwise.
+//! f(x, y) = ½ |w|², w = a(x) - b(y), over [0, 1]². A pair of parts is left out where a sign shows that it
+//! has no minimum, solved where f is convex, followed along its valley where f is convex in one of the
+//! parameters, and halved otherwise.
 //!
 //! # Source
 //! The derivatives of f as BREP §3.5, (3.15); dynamic halves as Algorithm 13.
@@ -89,8 +89,8 @@ pub(crate) fn solve_parts<const N: usize, const M: usize>(
     solve(a, b, between, limits, HALVINGS, out);
 }
 
-/// Minima of one part with itself: those of its halves with one another, and of each with itself. `around`: upper
-/// bound of the turning of the rest of a closed curve.
+/// Minima of one part with itself: those of its halves with one another, and of each with itself. `around`:
+/// upper bound of the turning of the rest of a closed curve.
 pub(crate) fn solve_itself<const N: usize>(a: &Part<N>, around: f64, limits: &Limits, out: &mut Solutions) {
     itself(a, Between { onward: 0.0, around }, limits, HALVINGS / 2, out);
 }
@@ -459,7 +459,8 @@ fn valley_range<const N: usize, const M: usize>(
 fn crossing(f: &impl Fn(f64) -> (f64, f64), falls: bool) -> [f64; 2] {
     let (mut lo, mut hi) = (0.0, 1.0);
     let mut x: f64 = 0.5;
-    for _ in 0..STEPS {
+    // 60 bisections would use up the bits.
+    for _ in 0..60 {
         let (value, slope) = f(x);
         if (value > 0.0) == falls {
             lo = x;

@@ -34,7 +34,8 @@ pub(crate) struct Leaf<const N: usize> {
     pub u: [f64; 2],
     /// Upper bound of its turning.
     pub turning: f64,
-    /// Upper bounds of the turning from the start of the curve to its start: before and after the joint there.
+    /// Upper bounds of the turning from the start of the curve to its start: before and after the joint
+    /// there.
     pub turned: [f64; 2],
 }
 
@@ -246,11 +247,12 @@ impl Between {
     }
 }
 
-/// The rule of total turning: what follows on a curve comes near itself, doubly orthogonal, after a turning of at
-/// least π, and to a free end after π/2 (CAPABILITIES §18; a chord that is orthogonal to both tangents at its ends
-/// is the sum of tangents in between, which must turn to it and away from it).
+/// The rule of total turning: what follows on a curve comes near itself, doubly orthogonal, after a turning
+/// of at least π, and to a free end after π/2 (CAPABILITIES §18; a chord that is orthogonal to both tangents
+/// at its ends is the sum of tangents in between, which must turn to it and away from it).
 impl<const N: usize> Skeleton<N> {
-    /// Whether nothing of two nodes, the first one before the second one or the same, can be near one another.
+    /// Whether nothing of two nodes, the first one before the second one or the same, can be near one
+    /// another.
     pub(crate) fn turns_too_little(&self, first: usize, second: usize) -> bool {
         let (first, second) = (&self.nodes[first], &self.nodes[second]);
         let (begin, end) = (&self.leaves[first.first as usize], &self.leaves[second.last()]);
@@ -295,7 +297,8 @@ impl<const N: usize> Skeleton<N> {
             && vertex.leaves[1].is_some_and(|v| self.total_turning - self.apart(v as usize, leaf) < least)
     }
 
-    /// Lower bound of the turning between a joint before leaf `v` and a leaf, the way that does not pass the start.
+    /// Lower bound of the turning between a joint before leaf `v` and a leaf, the way that does not pass the
+    /// start.
     fn apart(&self, v: usize, leaf: usize) -> f64 {
         let (joint, leaf_at) = (&self.leaves[v], &self.leaves[leaf]);
         if v <= leaf {

@@ -67,8 +67,8 @@ fn places_of_a_curve_with_itself_keep_their_order() {
     assert!(found.contains(&([0.5, 3.0], [Place::Inside, Place::End])), "{found:?}");
 }
 
-/// The end is 1e-10 past the other curve: the crossing is a minimum, the end is none. A minimum at the very place
-/// where a curve was cut to build its tree is found, too.
+/// The end is 1e-10 past the other curve: the crossing is a minimum, the end is none. A minimum at the very
+/// place where a curve was cut to build its tree is found, too.
 #[test]
 fn ends_just_beyond_a_crossing() {
     for off in [1e-6, 1e-8, 1e-9, 1e-10, 1e-11] {

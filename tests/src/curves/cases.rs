@@ -3,6 +3,7 @@
 use super::V3;
 use super::compare::Shape;
 use feeler_curves::CurveOptions;
+use feeler_geom::math;
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::TAU;
@@ -62,7 +63,7 @@ impl Make {
 
     /// A number of any magnitude between two.
     fn magnitude(&mut self, lo: f64, hi: f64) -> f64 {
-        (self.number(lo.ln(), hi.ln())).exp()
+        math::exp(self.number(math::ln(lo), math::ln(hi)))
     }
 
     fn vector(&mut self, r: f64) -> V3 {
@@ -115,13 +116,13 @@ impl Make {
     /// Cubics along an arc about the z axis that climbs by `pitch` a turn.
     fn arc(&mut self, r: f64, from: f64, turns: f64, n: usize, pitch: f64, noise: f64) -> Shape {
         let h = TAU * turns / n as f64;
-        let k = 4.0 / 3.0 * (h / 4.0).tan() * r;
+        let k = 4.0 / 3.0 * math::tan(h / 4.0) * r;
         let mut points = Vec::new();
         for i in 0..=n {
             let angle = from + h * i as f64;
             let z = pitch * (angle - from) / TAU;
-            let p = V3::new(r * angle.cos(), r * angle.sin(), z);
-            let t = V3::new(-k * angle.sin(), k * angle.cos(), pitch * h / TAU / 3.0);
+            let p = V3::new(r * math::cos(angle), r * math::sin(angle), z);
+            let t = V3::new(-k * math::sin(angle), k * math::cos(angle), pitch * h / TAU / 3.0);
             if i > 0 {
                 points.push(p - t);
             }
@@ -334,8 +335,8 @@ pub fn itself(number: u64) -> (Shape, CurveOptions) {
             let p: Vec<V3> = (0..n)
                 .map(|i| {
                     let u = TAU * i as f64 / n as f64;
-                    let (r, z) = (6.0 + 3.0 * (3.0 * u).cos(), 3.0 * (3.0 * u).sin());
-                    V3::new(r * (2.0 * u).cos(), r * (2.0 * u).sin(), z) + m.vector(noise)
+                    let (r, z) = (6.0 + 3.0 * math::cos(3.0 * u), 3.0 * math::sin(3.0 * u));
+                    V3::new(r * math::cos(2.0 * u), r * math::sin(2.0 * u), z) + m.vector(noise)
                 })
                 .collect();
             m.through(&p, true)

@@ -6,8 +6,8 @@ use feeler_curves::{Curve, CurveMinimum, CurveOptions, CurvePair, P3, Place};
 /// Lines a piece: of the first look, and of the one where the two do not agree.
 const STEPS: [usize; 2] = [200, 1600];
 
-/// A minimum with a smaller margin is nearly degenerate: a change of the curves by about the square of it makes the
-/// minimum vanish, so sets of two methods may differ by it.
+/// A minimum with a smaller margin is nearly degenerate: a change of the curves by about the square of it
+/// makes the minimum vanish, so sets of two methods may differ by it.
 pub const MARGIN: f64 = 1e-6;
 
 /// Largest error of footpoints, as part of the size: times the margin, which is what conditions them.
@@ -143,8 +143,8 @@ impl Look<'_> {
         coordinates.fold(0.0, f64::max)
     }
 
-    /// The margin from which on minima are compared. Below `level_slope` over half `level_length` a minimum may be a
-    /// level stretch.
+    /// The margin from which on minima are compared. Below `level_slope` over half `level_length` a minimum
+    /// may be a level stretch.
     fn margin(&self, distance: f64) -> f64 {
         let radii = self.a.radius + self.b.radius;
         let length = self
@@ -239,23 +239,23 @@ impl Look<'_> {
         let mut wrong = |what: &str, off: f64| out.wrong.push(format!("{what} {off:e}: {t:?} / {m:?}"));
         let (p, q) = (t.points[0].coords, t.points[1].coords);
         let off = (p - self.chain_a.point(t.u[0])).norm().max((q - self.chain_b.point(t.u[1])).norm());
-        if !(off <= 1e-14 * size * 10.0) {
+        if exceeds(off, 1e-14 * size * 10.0) {
             wrong("points are off the curves by", off);
         }
         let off = (t.distance - (q - p).norm()).abs();
-        if !(off <= 1e-14 * size) {
+        if exceeds(off, 1e-14 * size) {
             wrong("the distance is off by", off);
         }
         let off = (t.gap - (t.distance - self.a.radius - self.b.radius)).abs();
-        if !(off <= 1e-14 * (size + self.a.radius + self.b.radius)) {
+        if exceeds(off, 1e-14 * (size + self.a.radius + self.b.radius)) {
             wrong("the gap is off by", off);
         }
         let off = (t.normal.norm() - 1.0).abs();
-        if !(off <= 1e-12) {
+        if exceeds(off, 1e-12) {
             wrong("the length of the normal is off by", off);
         }
         let off = (t.normal * t.distance - (q - p)).norm();
-        if !(off <= 1e-13 * size) {
+        if exceeds(off, 1e-13 * size) {
             wrong("the normal is off by", off);
         }
         let Some(m) = m else { return };
@@ -265,7 +265,7 @@ impl Look<'_> {
         let off = if self.is_itself { straight.min(turned) } else { straight };
         let off = off * m.margin.min(1.0) / size;
         out.footpoint = out.footpoint.max(off);
-        if !(off <= FOOTPOINT) {
+        if exceeds(off, FOOTPOINT) {
             wrong("footpoints, times the margin, are off by", off);
         }
         let kind = |p: Place| match p {
@@ -290,11 +290,16 @@ impl Look<'_> {
             if m.kinds == [Kind::Smooth; 2] && t.distance <= 1e-14 * size {
                 for jet in chain.sides(u).iter().flatten() {
                     let off = (t.normal.dot(&jet.d) / jet.d.norm()).abs();
-                    if !(off <= 1e-9) {
+                    if exceeds(off, 1e-9) {
                         wrong("the normal where curves cross is off by", off);
                     }
                 }
             }
         }
     }
+}
+
+/// Also for what is no number.
+fn exceeds(off: f64, bound: f64) -> bool {
+    off.is_nan() || off > bound
 }

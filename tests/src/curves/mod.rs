@@ -1,27 +1,31 @@
-//! All local minima of the distance between two chains of Bézier pieces, or of one with itself, by brute force: the
-//! judge of feeler-curves, of which it uses nothing.
+//! All local minima of the distance between two chains of Bézier pieces, or of one with itself, by brute
+//! force: the judge of feeler-curves, of which it uses nothing.
 //!
-//! f(s, t) = ½ |A(s) - B(t)|² over the rectangle of both parameters; free ends are its border, corners its kinks,
-//! and a place of it is a minimum when it is one of this function, whatever it lies on. For every s of a grid all
-//! minima in t are found exactly: the derivative of f in t is a polynomial in Bernstein form, isolated by the rule of
-//! Descartes. Where f falls and rises again along a branch of such minima there is a minimum of both. Then the roles
-//! change, and what either way finds is joined. Of a curve with itself all pairs are looked at, and only the
-//! diagonal is left out.
+//! f(s, t) = ½ |A(s) - B(t)|² over the rectangle of both parameters; free ends are its border, corners its
+//! kinks, and a place of it is a minimum when it is one of this function, whatever it lies on. For every s of
+//! a grid all minima in t are found exactly: the derivative of f in t is a polynomial in Bernstein form,
+//! isolated by the rule of Descartes. Where f falls and rises again along a branch of such minima there is a
+//! minimum of both. Then the roles change, and what either way finds is joined. Of a curve with itself all
+//! pairs are looked at, and only the diagonal is left out.
 //!
 //! # What the grid guarantees
-//! Between neighbours on the grid a branch is taken as understood when both ends see each other as the same basin,
-//! the slopes along it differ by what its bends tell (by a third of their change), and the cubic through slopes and
-//! bends keeps its sign by a tenth of its change, or rises throughout. All else is halved up to [`HALVINGS`] times. So what can be lost is a minimum
-//! with its saddle (or the whole branch it is on) shorter than a step of the grid in *both* directions, of which
-//! neither neighbour shows anything: over a step of h (mm) slopes along the branch change by at most h² max|g‴| from
-//! the cubic's form, so the distance over such a minimum is but h³ max|g‴| lower than beside it. Grids
-//! of 200 and of 1600 steps a piece are asked where the judge and the judged do not agree.
+//! Between neighbours on the grid a branch is taken as understood when both ends see each other as the same
+//! basin, the slopes along it differ by what its bends tell (by a third of their change), and the cubic
+//! through slopes and bends keeps its sign by a tenth of its change, or rises throughout. All else is halved
+//! up to [`HALVINGS`] times. So what can be lost is a minimum with its saddle (or the whole branch it is on)
+//! shorter than a step of the grid in *both* directions, of which neither neighbour shows anything: over a
+//! step of h (mm) slopes along the branch change by at most h² max|g‴| from the cubic's form, so the distance
+//! over such a minimum is but h³ max|g‴| lower than beside it. Grids of 200 and of 1600 steps a piece are
+//! asked where the judge and the judged do not agree.
 //!
 //! How far a minimum is from vanishing is told by its [`Minimum::margin`].
+
+#![expect(clippy::float_cmp, reason = "joints are whole numbers, signs are ±1")]
 
 pub mod cases;
 pub mod compare;
 
+use feeler_geom::math;
 use nalgebra::Vector3;
 
 type V3 = Vector3<f64>;
@@ -57,7 +61,8 @@ pub enum Kind {
     End,
 }
 
-/// A piece, and what the derivative of its distance from a point is made of: `own - (p - first point) · lift`.
+/// A piece, and what the derivative of its distance from a point is made of: `own - (p - first point) ·
+/// lift`.
 #[derive(Clone, Debug)]
 struct Piece {
     control: Vec<V3>,
@@ -85,7 +90,8 @@ pub struct Minimum {
     /// What it lies on.
     pub kinds: [Kind; 2],
     /// How strict it is, in numbers without unit: the least eigenvalue of the second derivatives of ½ d² with
-    /// respect to length, and at ends and corners the least cosine between the chord and the ways out as well.
+    /// respect to length, and at ends and corners the least cosine between the chord and the ways out as
+    /// well.
     pub margin: f64,
     /// Whether f is larger all around, on rings of samples.
     pub is_seen: bool,
@@ -194,6 +200,16 @@ impl Chain {
         if self.is_closed { u.rem_euclid(n) } else { u.clamp(0.0, n) }
     }
 
+    /// A parameter in range, on the joint when it is but rounding away.
+    fn snapped(&self, u: f64) -> f64 {
+        let u = self.wrapped(u);
+        if (u - u.round()).abs() <= 4.0 * f64::EPSILON * self.n() as f64 {
+            self.wrapped(u.round())
+        } else {
+            u
+        }
+    }
+
     /// The joint at a parameter, exactly there.
     fn joint(&self, u: f64) -> Option<usize> {
         let k = u.round();
@@ -273,8 +289,8 @@ fn sign_changes(c: &[f64], lo: f64, hi: f64, depth: u32, out: &mut Vec<f64>) {
     let n = c.len();
     let (mut l, mut r) = ([0.0; MOST], [0.0; MOST]);
     r[..n].copy_from_slice(c);
-    for k in 0..n {
-        l[k] = r[0];
+    for (k, l) in l.iter_mut().enumerate().take(n) {
+        *l = r[0];
         for i in 0..n - 1 - k {
             r[i] = 0.5 * (r[i] + r[i + 1]);
         }
@@ -526,17 +542,15 @@ impl Search<'_> {
         self.out.is_exhausted |= self.budget == 0;
         // Down to the last step: whatever falls and rises again.
         for from in l.states.iter().filter(|s| !s.is_trivial && s.slope <= 0.0) {
-            if let Some(to) = r.profile.basin(from.t).map(|j| r.states[j]) {
-                if !to.is_trivial && to.slope >= 0.0 {
-                    self.solve(piece, l, r, from, &to);
-                }
+            let to = r.profile.basin(from.t).map(|j| r.states[j]);
+            if let Some(to) = to.filter(|to| !to.is_trivial && to.slope >= 0.0) {
+                self.solve(piece, l, r, from, &to);
             }
         }
         for to in r.states.iter().filter(|s| !s.is_trivial && s.slope >= 0.0) {
-            if let Some(from) = l.profile.basin(to.t).map(|i| l.states[i]) {
-                if !from.is_trivial && from.slope <= 0.0 {
-                    self.solve(piece, l, r, &from, to);
-                }
+            let from = l.profile.basin(to.t).map(|i| l.states[i]);
+            if let Some(from) = from.filter(|from| !from.is_trivial && from.slope <= 0.0) {
+                self.solve(piece, l, r, &from, to);
             }
         }
     }
@@ -572,7 +586,7 @@ impl Search<'_> {
         let s_at = if is_joint { Some(s) } else { None };
         let t_at = self.b.joint(t).map(|_| t);
         let (s, t) = polished(self.a, self.b, s, t, s_at.is_some(), t_at.is_some());
-        let (s, t) = (self.a.wrapped(s), self.b.wrapped(t));
+        let (s, t) = (self.a.snapped(s), self.b.snapped(t));
         // Where a branch ends, f may fall and rise without a minimum: it falls on to another branch.
         if slope(self.a, self.b, s, t) <= 1e-9 {
             self.out.minima.push(minimum(self.a, self.b, s, t));
@@ -663,8 +677,8 @@ pub fn minimum(a: &Chain, b: &Chain, s: f64, t: f64) -> Minimum {
     }
 }
 
-/// Largest change of the distance with length on smooth ways out of a place; on ways out of kinks, the largest fall.
-/// What rounding of the points may make of it is taken off.
+/// Largest change of the distance with length on smooth ways out of a place; on ways out of kinks, the
+/// largest fall. What rounding of the points may make of it is taken off.
 #[must_use]
 pub fn slope(a: &Chain, b: &Chain, s: f64, t: f64) -> f64 {
     let (p, q) = (a.point(s), b.point(t));
@@ -745,7 +759,7 @@ fn is_seen(a: &Chain, b: &Chain, s: f64, t: f64) -> bool {
     let clamped = |c: &Chain, u: f64| if c.is_closed { c.wrapped(u) } else { u.clamp(0.0, c.n() as f64) };
     [1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6].iter().any(|r| {
         (0..96).all(|k| {
-            let (sin, cos) = (std::f64::consts::TAU * f64::from(k) / 96.0).sin_cos();
+            let (sin, cos) = math::sin_cos(std::f64::consts::TAU * f64::from(k) / 96.0);
             let (u, v) = (clamped(a, s + r * size * cos / va), clamped(b, t + r * size * sin / vb));
             // What the border cuts off is no sample.
             let moved = (a.apart(u, s) * va).max(b.apart(v, t) * vb);
@@ -772,7 +786,8 @@ pub fn minima(a: &Chain, b: &Chain, steps: usize) -> Found {
     out
 }
 
-/// All local minima of the distance of a chain from itself, the smaller parameter first, but for the diagonal.
+/// All local minima of the distance of a chain from itself, the smaller parameter first, but for the
+/// diagonal.
 #[must_use]
 pub fn minima_itself(a: &Chain, steps: usize) -> Found {
     let mut out = scan(a, a, steps, true);
