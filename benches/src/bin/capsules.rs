@@ -1,16 +1,17 @@
-//! A chain of capsules beside exact curves: how many it takes for a chord error, how many contacts it has, how far its
-//! smallest gap is off, and what a step costs.
+//! A chain of capsules beside exact curves: how many it takes for a chord error, how many contacts it has,
+//! how far its smallest gap is off, and what a step costs.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin capsules [-- --cycles N]
 //! ```
 //!
-//! The spring between pitches of 2.5 and 2.05 mm, and a cable of 100 cubics with a loop (wire of radius 1 mm, gaps of at
-//! most 2 mm). Each cubic becomes n = L √(κ/8e) segments of equal parameters for its length L, largest curvature κ and
-//! the chord error e. Boxes of capsules are refitted in the tree of parry3d-f64, which finds near pairs; distances are
-//! parry's of segments. What is near along the chain must be left out by hand: here pairs that are less than half a turn
-//! of the tightest bend apart along it. A step is the refit and all distances, without making the points of the chain;
-//! for exact curves `update` and `query_itself`. Medians of times that the thread has computed.
+//! The spring between pitches of 2.5 and 2.05 mm, and a cable of 100 cubics with a loop (wire of radius 1 mm,
+//! gaps of at most 2 mm). Each cubic becomes n = L √(κ/8e) segments of equal parameters for its length L,
+//! largest curvature κ and the chord error e. Boxes of capsules are refitted in the tree of parry3d-f64,
+//! which finds near pairs; distances are parry's of segments. What is near along the chain must be left out
+//! by hand: here pairs that are less than half a turn of the tightest bend apart along it. A step is the
+//! refit and all distances, without making the points of the chain; for exact curves `update` and
+//! `query_itself`. Medians of times that the thread has computed.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -58,7 +59,8 @@ fn run(name: &str, shapes: Vec<Vec<P3>>, cycles: usize) -> Fallible<()> {
     let curves: Result<Vec<Curve>, _> = shapes.iter().map(|p| Curve::new(3, p, RADIUS, false)).collect();
     let curves = curves.map_err(|e| e.to_string())?;
     println!(
-        "| {name} | parts | contacts, mean | with all but neighbours | smallest gap off by, most (mm) | µs a step |"
+        "| {name} | parts | contacts, mean | with all but neighbours | smallest gap off by, most (mm) | µs a \
+            step |"
     );
     println!("|---|---|---|---|---|---|");
     let exact = exact(&shapes, cycles)?;

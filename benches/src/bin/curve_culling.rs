@@ -1,15 +1,16 @@
-//! Figures 5.21 and 5.22 of BREP redrawn: a spring of six cubics that is compressed and released, and how many pairs of
-//! flat parts six ways of culling leave, in which time.
+//! Figures 5.21 and 5.22 of BREP redrawn: a spring of six cubics that is compressed and released, and how
+//! many pairs of flat parts six ways of culling leave, in which time.
 //!
 //! ```text
-//! cargo run --profile dist -p feeler-benches --bin curve_culling -- [--csv OUT.csv] [--plots FOLDER] [--frames N]
-//!     [--half-angle RAD]
+//! cargo run --profile dist -p feeler-benches --bin curve_culling -- [--csv OUT.csv] [--plots FOLDER]
+//!     [--frames N] [--half-angle RAD]
 //! ```
 //!
-//! Three turns of radius 10 mm, wire of radius 1 mm, pitch 8 mm to 2.05 mm and back; minima with gaps of at most 2 mm
-//! are looked for, and once more without a limit, which only boxes know. A part is flat when its tangents are in a cone
-//! of an apex angle of 0.5 rad, half angle 0.25 (`--half-angle`). Times are those that the thread has computed: the
-//! culling alone, and with one run of Newton's method for each pair that remains.
+//! Three turns of radius 10 mm, wire of radius 1 mm, pitch 8 mm to 2.05 mm and back; minima with gaps of at
+//! most 2 mm are looked for, and once more without a limit, which only boxes know. A part is flat when its
+//! tangents are in a cone of an apex angle of 0.5 rad, half angle 0.25 (`--half-angle`). Times are those that
+//! the thread has computed: the culling alone, and with one run of Newton's method for each pair that
+//! remains.
 //!
 //! Exit status 1 when a minimum of the spring is in no pair that remains.
 #![expect(
@@ -176,7 +177,8 @@ fn tell(frames: &[Frame]) {
     );
     for (limit, label) in ["gaps of at most 2 mm", "no limit of the gap"].iter().enumerate() {
         println!(
-            "| {label} | pairs, mean | most | pressed | tests, mean | culling µs, mean | most | with Newton µs, mean | most |"
+            "| {label} | pairs, mean | most | pressed | tests, mean | culling µs, mean | most | with \
+                Newton µs, mean | most |"
         );
         println!("|---|---|---|---|---|---|---|---|---|");
         for (k, name) in NAMES.iter().enumerate() {

@@ -1,13 +1,13 @@
-//! What a step of a deformable curve costs: a spring of six cubics that is compressed and released, the refit of long
-//! curves, allocations, and growth with the number of pieces.
+//! What a step of a deformable curve costs: a spring of six cubics that is compressed and released, the refit
+//! of long curves, allocations, and growth with the number of pieces.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin springs [-- --cycles N]
 //! ```
 //!
-//! Times are those that the thread has computed. Exit status 1 where an aim is missed: 50 µs for a step of the spring
-//! (its slowest frame), 60 µs for the refit of 1,000 pieces, no allocation in a warm step, and an exponent of 1.1 for
-//! the growth of a step from 10 to 10,000 pieces at the same contacts.
+//! Times are those that the thread has computed. Exit status 1 where an aim is missed: 50 µs for a step of
+//! the spring (its slowest frame), 60 µs for the refit of 1,000 pieces, no allocation in a warm step, and an
+//! exponent of 1.1 for the growth of a step from 10 to 10,000 pieces at the same contacts.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -16,8 +16,8 @@ use feeler_geom::count::index;
 
 use crate::piece::{Piece, angle_bound, first_leg, halves, last_leg, turning};
 
-/// Turning that a leaf may have in the shape that the tree is made for: BREP's flatness (0.5 rad) as a half angle. A
-/// cycle of the spring of the bench `springs` takes a fifth less time than with 0.5 or with 1.6.
+/// Turning that a leaf may have in the shape that the tree is made for: BREP's flatness (0.5 rad) as a half
+/// angle. A cycle of the spring of the bench `springs` takes a fifth less time than with 0.5 or with 1.6.
 const FLAT: f64 = 1.0;
 
 /// Times that a piece may be halved offline.

@@ -1,11 +1,13 @@
-//! The culling of BREP's spring (§5.3, figures 5.21 and 5.22) with its tests and with those used here, to compare.
+//! The culling of BREP's spring (§5.3, figures 5.21 and 5.22) with its tests and with those used here, to
+//! compare.
 //!
 //! # Source
 //! BREP §4.3.3, Algorithm 13: pairs of pieces are tested, and halved until both are flat.
 //! # Deviations
-//! - In line 8 of the algorithm `node_B` is `bezier_B`, and lines 19 to 22 are the four combinations of halves.
-//! - BREP does not say how neighbours are kept from meeting themselves: here by the turning in between, as in `tree`.
-//!   That is the same for all methods.
+//! - In line 8 of the algorithm `node_B` is `bezier_B`, and lines 19 to 22 are the four combinations of
+//!   halves.
+//! - BREP does not say how neighbours are kept from meeting themselves: here by the turning in between, as in
+//!   `tree`. That is the same for all methods.
 
 mod orthogonal;
 pub mod shapes;
@@ -65,8 +67,8 @@ impl Culling {
         with_pieces!(&curve.pieces, s => self.pieces(&s.pieces, s.is_closed, method));
     }
 
-    /// One run of Newton's method from the middle of each pair, as BREP's last step; how many end inside of their
-    /// pair, duplicates at common borders counted twice.
+    /// One run of Newton's method from the middle of each pair, as BREP's last step; how many end inside of
+    /// their pair, duplicates at common borders counted twice.
     #[must_use]
     pub fn solve(&self, curve: &Curve) -> usize {
         self.pairs.iter().filter(|pair| newton(curve, pair)).count()

@@ -1,15 +1,15 @@
-//! Whether a direction between two pieces can be orthogonal to their tangents: three tests, each of which says no only
-//! where there is none.
+//! Whether a direction between two pieces can be orthogonal to their tangents: three tests, each of which
+//! says no only where there is none.
 //!
 //! # Source
-//! BREP §3.5.1 (cones of revolution) and §3.5.2 (polyhedral cones, Proposition 2, Algorithm 7, whose line 3 must read
-//! ⟨a₁, b₁⟩).
+//! BREP §3.5.1 (cones of revolution) and §3.5.2 (polyhedral cones, Proposition 2, Algorithm 7, whose line 3
+//! must read ⟨a₁, b₁⟩).
 //! # Deviations
 //! - The formula of §3.5.1.3 is missing: for balls around c and d of radii r and q the axis is
 //!   (c − d)/|c − d|, the half angle asin((r + q)/|c − d|).
 //! - Angles are compared by their sines and cosines.
-//! - Of the products of a tangent h with all differences of points, those of the points that are extreme along h tell
-//!   the signs of all.
+//! - Of the products of a tangent h with all differences of points, those of the points that are extreme
+//!   along h tell the signs of all.
 
 use feeler_geom::V3;
 use feeler_geom::math::acos;

@@ -31,8 +31,8 @@ pub fn spring(pitch: f64) -> Vec<P3> {
     hermite_points(&points, &derivatives, false)
 }
 
-/// Control points of a cable of cubics along x, at least 10, that waves, with one loop in its middle: there it passes
-/// itself at a distance of 2.2.
+/// Control points of a cable of cubics along x, at least 10, that waves, with one loop in its middle: there
+/// it passes itself at a distance of 2.2.
 #[must_use]
 pub fn looped_cable(n_pieces: u32) -> Vec<P3> {
     let h = TAU / f64::from(LOOP);

@@ -1,4 +1,5 @@
-//! What methods may not discard is looked for by dense sampling and Newton's method on polynomials written out here.
+//! What methods may not discard is looked for by dense sampling and Newton's method on polynomials written
+//! out here.
 
 use feeler_geom::{P3, V3};
 use rand::rngs::SmallRng;
@@ -177,7 +178,8 @@ fn minima_of_a_spring_are_kept() {
     }
 }
 
-/// Local minima among points of the curve at equal parameters, at most 20 apart, each improved by Newton's method.
+/// Local minima among points of the curve at equal parameters, at most 20 apart, each improved by Newton's
+/// method.
 fn sampled_minima(curve: &Curve) -> Vec<[f64; 2]> {
     const EACH: usize = 150;
     let n = EACH * curve.n_pieces();
