@@ -5,16 +5,17 @@
 use std::f64::consts::TAU;
 
 use feeler_curves::{Curve, CurveOptions, CurvePair, P3, Place};
+use feeler_geom::math;
 
 /// Three turns of radius 10 in six half turns.
 fn spring(pitch: f64) -> Vec<P3> {
     let (r, turns, pieces) = (10.0_f64, 3.0, 6);
     let h = TAU * turns / f64::from(pieces);
-    let k = 4.0 / 3.0 * (h / 4.0).tan();
+    let k = 4.0 / 3.0 * math::tan(h / 4.0);
     let mut points = Vec::new();
     for i in 0..pieces {
-        let (s, c) = (f64::from(i) * h).sin_cos();
-        let (s1, c1) = (f64::from(i + 1) * h).sin_cos();
+        let (s, c) = math::sin_cos(f64::from(i) * h);
+        let (s1, c1) = math::sin_cos(f64::from(i + 1) * h);
         let (z, z1) = (pitch * f64::from(i) * h / TAU, pitch * f64::from(i + 1) * h / TAU);
         let dz = pitch * h / TAU / 3.0;
         points.push(P3::new(r * c, r * s, z));
