@@ -57,6 +57,9 @@ impl Sum {
     }
 }
 
+/// Judges a case by its number.
+type Judge<'a> = dyn Fn(u64) -> Verdict + Sync + 'a;
+
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let cases = number_after(&args, "--cases").unwrap_or(10_000_u64);
@@ -77,7 +80,7 @@ fn main() -> ExitCode {
         let (a, options) = itself(n);
         judge_itself(&a, &options)
     };
-    let kinds: [(&str, &[&str], &(dyn Fn(u64) -> Verdict + Sync)); 2] =
+    let kinds: [(&str, &[&str], &Judge<'_>); 2] =
         [("pairs", &PAIRS, &by_pair), ("with itself", &LOOPS, &by_loop)];
     let mut faults = Vec::new();
     for (what, names, judged) in kinds {

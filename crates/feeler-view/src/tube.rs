@@ -14,6 +14,9 @@ const CAP: usize = 3;
 impl Shape {
     /// A tube with round ends around a line that deforms: its points at each time, as many each time. Drawn with ten
     /// sides; a closed line goes on from its last point to its first one.
+    ///
+    /// # Panics
+    /// With 2³² vertices or more.
     #[must_use]
     pub fn tube(name: &str, lines: &[Vec<P3>], radius: f64, is_closed: bool) -> Self {
         let frames: Vec<Frame> = lines.iter().map(|line| rings(line, radius, is_closed)).collect();
@@ -73,16 +76,16 @@ fn rings(line: &[P3], radius: f64, is_closed: bool) -> Frame {
             frame.normals.push(normal);
         }
     };
-    for i in 0..n {
+    for (i, center) in line.iter().enumerate() {
         let t = tangent(i);
         across = (across - t * across.dot(&t)).try_normalize(1e-6).unwrap_or(across);
         let cap = |k: usize| FRAC_PI_2 * k as f64 / CAP as f64;
         if i == 0 && !is_closed {
-            (1..=CAP).rev().for_each(|k| ring(&line[i], &t, &across, -cap(k)));
+            (1..=CAP).rev().for_each(|k| ring(center, &t, &across, -cap(k)));
         }
-        ring(&line[i], &t, &across, 0.0);
+        ring(center, &t, &across, 0.0);
         if i + 1 == n && !is_closed {
-            (1..=CAP).for_each(|k| ring(&line[i], &t, &across, cap(k)));
+            (1..=CAP).for_each(|k| ring(center, &t, &across, cap(k)));
         }
     }
     frame
