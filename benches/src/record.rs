@@ -20,8 +20,8 @@ pub struct Step {
     pub query_ms: f64,
     /// How often contacts were asked for.
     pub rounds: u32,
-    /// Minima that were found, of conformal sets the samples that carry loads; of triangle meshes their contact
-    /// points.
+    /// Minima that were found, of conformal sets the samples that carry loads; of triangle meshes their
+    /// contact points.
     pub minima: usize,
     /// Contacts that the solver got.
     pub contacts: usize,
@@ -54,7 +54,8 @@ impl Recording {
         put(folder, &format!("{name}.csv"), &self.csv())
     }
 
-    /// The motion from where the file of the plug puts it, a pose each 10 ms or each step, whichever is longer: FOLDER/NAME.json.
+    /// The motion from where the file of the plug puts it, a pose each 10 ms or each step, whichever is
+    /// longer: FOLDER/NAME.json.
     ///
     /// # Errors
     /// A file that cannot be written.

@@ -1,5 +1,5 @@
-//! Curves that move by formulas: a spring that is compressed, a cable around a pulley, a knot that is tightened, and a
-//! hose that is laid on a solid.
+//! Curves that move by formulas: a spring that is compressed, a cable around a pulley, a knot that is
+//! tightened, and a hose that is laid on a solid.
 
 use feeler_geom::{P3, V3, math};
 use std::f64::consts::{PI, TAU};
@@ -61,7 +61,8 @@ impl CurveScene {
         self == Self::Trefoil
     }
 
-    /// Control points at a time in [0, 1]; `low` and `high` are corners of the box of the solid that a hose is laid on.
+    /// Control points at a time in [0, 1]; `low` and `high` are corners of the box of the solid that a hose
+    /// is laid on.
     #[must_use]
     pub fn points(self, time: f64, low: &P3, high: &P3) -> Vec<P3> {
         match self {
@@ -87,8 +88,8 @@ pub fn spring(pitch: f64) -> Vec<P3> {
     chained((0..=pieces).map(at), false)
 }
 
-/// A cable with a straight end on each side, wound by some turns around a groove of radius 1 about a circle of 1.5, a
-/// hundredth of a millimetre above its ground, each turn beside the one before.
+/// A cable with a straight end on each side, wound by some turns around a groove of radius 1 about a circle
+/// of 1.5, a hundredth of a millimetre above its ground, each turn beside the one before.
 fn pulley(turns: f64) -> Vec<P3> {
     let (radius, pieces) = (0.5 + 0.2 + 0.01, 24);
     let angle = TAU * turns;

@@ -94,7 +94,8 @@ fn a_new_motion_after_clear_has_the_same_bits() {
     assert_eq!(runs[0], runs[1]);
 }
 
-/// Flush blocks pressed into one another: on the border of their set nothing is inside both, but inwards of it.
+/// Flush blocks pressed into one another: on the border of their set nothing is inside both, but inwards of
+/// it.
 #[test]
 fn pressed_sets_keep_samples_that_are_contacts() {
     let mut pair = ContactPair::new(model("box").body, model("box").body);

@@ -1,9 +1,11 @@
-//! Curves that move by formulas (`feeler_tests::curve_scenes`): their contacts step by step, whether anything jumps, and
-//! pages to look at.
+//! Curves that move by formulas (`feeler_tests::curve_scenes`): their contacts step by step, whether anything
+//! jumps, and pages to look at.
 //!
-//! `curve_scenes [--solid STEP] [--frames N] [--steps N] [--pages FOLDER]`: frames are drawn, steps are followed. Exit
-//! status 1 where a contact jumps or comes or goes for no reason: the reasons are `d_max`, an end or a corner that takes
-//! it over, a place where the distance stops being curved, and a set of equal distance that begins or ends.
+//! `curve_scenes [--solid STEP] [--frames N] [--steps N] [--pages FOLDER]`: frames are drawn, steps are
+//! followed. Exit status 1 where a contact jumps or comes or goes for no reason: the reasons are `d_max`, an
+//! end or a corner that takes it over, a place where the distance stops being curved, and a set of equal
+//! distance that begins or ends.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use clap::Parser;
 use feeler_benches::{Fallible, cpu_seconds, spread};
@@ -62,7 +64,8 @@ fn solid_of(scene: CurveScene, asked: &Asked) -> Fallible<Option<Arc<Body>>> {
 
 fn run(asked: &Asked) -> Fallible<bool> {
     println!(
-        "scene    pieces   steps  contacts  sets  smallest gap     us: median,   95 %  born  gone  unexplained  largest move"
+        "scene    pieces   steps  contacts  sets  smallest gap     us: median,   95 %  \
+            born  gone  unexplained  largest move"
     );
     let mut is_right = true;
     for scene in CURVE_SCENES {
@@ -134,8 +137,8 @@ fn seen(contact: &CurveContact) -> Seen {
     }
 }
 
-/// Smallest second derivative of the distance with length, times the distance of two curves or the size of the curve
-/// beside a solid: 0 where a minimum meets a saddle.
+/// Smallest second derivative of the distance with length, times the distance of two curves or the size of
+/// the curve beside a solid: 0 where a minimum meets a saddle.
 fn bend(curve: &Curve, s: &Seen, solid: Option<&Arc<Body>>) -> f64 {
     let [d, dd] = curve.derivatives(s.u[0]);
     let p = curve.point(s.u[0]);
@@ -197,14 +200,15 @@ fn follow(scene: CurveScene, solid: Option<&Arc<Body>>, steps: usize) -> Fallibl
     let pieces = run.scene.curve(run.id).map_err(|e| e.to_string())?.n_pieces();
     let [median, high, _] = spread(&mut spent);
     println!(
-        "{:8} {pieces:6} {steps:7} {most:9} {sets:5} {least:13.6} {median:14.1} {high:8.1} {born:5} {gone:5} {unexplained:12} {jump:13.6}",
+        "{:8} {pieces:6} {steps:7} {most:9} {sets:5} {least:13.6} {median:14.1} {high:8.1} \
+            {born:5} {gone:5} {unexplained:12} {jump:13.6}",
         scene.name()
     );
     Ok(unexplained == 0)
 }
 
-/// Whether theory lets a contact come or go: at the largest gap, beside an end or a corner, on the border of a face, where the
-/// distance stops being curved, or where another contact stands in its place.
+/// Whether theory lets a contact come or go: at the largest gap, beside an end or a corner, on the border of
+/// a face, where the distance stops being curved, or where another contact stands in its place.
 fn is_explained(
     scene: CurveScene,
     curve: &Curve,

@@ -1,7 +1,7 @@
 //! Minima of a function of one parameter from its slope: at vertices, and along valleys of two curves.
 //!
-//! The slope and its derivative are sampled at the ends of intervals, which are halved until the cubic through
-//! the samples tells the signs of the slope with a margin of what it is off in the middle.
+//! The slope and its derivative are sampled at the ends of intervals, which are halved until the cubic
+//! through the samples tells the signs of the slope with a margin of what it is off in the middle.
 
 /// A sampled slope.
 #[derive(Clone, Copy, Debug)]

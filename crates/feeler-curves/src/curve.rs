@@ -208,14 +208,16 @@ impl Curve {
         with_pieces!(&self.pieces, s => s.nodes[0].bounds.diagonal())
     }
 
-    /// Smallest and largest coordinates of the control points: the curve, without its radius, is between them.
+    /// Smallest and largest coordinates of the control points: the curve, without its radius, is between
+    /// them.
     #[must_use]
     pub fn bounds(&self) -> (P3, P3) {
         with_pieces!(&self.pieces, s => (s.nodes[0].bounds.min.into(), s.nodes[0].bounds.max.into()))
     }
 
-    /// All stretches where radius times curvature is 1 or more, into `out`: the tube overlaps itself there, though its
-    /// distance from itself has no minimum. Nothing is missed that is longer than 2⁻¹⁶ of a leaf of the curve's tree.
+    /// All stretches where radius times curvature is 1 or more, into `out`: the tube overlaps itself there,
+    /// though its distance from itself has no minimum. Nothing is missed that is longer than 2⁻¹⁶ of a leaf
+    /// of the curve's tree.
     pub fn tight_bends(&self, out: &mut Vec<TightBend>) {
         with_pieces!(&self.pieces, s => tight_bends(s, self.radius, out));
     }

@@ -1,7 +1,8 @@
 //! Curves through measured points, as close as asked for.
 //!
-//! Cubics that meet with one derivative are fitted by least squares at parameters by the length of the chords, which are
-//! then moved to the feet of the points on the curve; pieces are doubled until all points are close enough.
+//! Cubics that meet with one derivative are fitted by least squares at parameters by the length of the
+//! chords, which are then moved to the feet of the points on the curve; pieces are doubled until all points
+//! are close enough.
 
 use feeler_geom::{P3, V3};
 use nalgebra::{DMatrix, DVector};
@@ -25,13 +26,14 @@ pub struct FittedCurve {
 }
 
 impl Curve {
-    /// A curve of cubics near measured points, given in their order along it: of as few pieces (1, 2, 4, …) as bring
-    /// all points within `tolerance` (mm), or of as many as the points allow, one for every two of them and 256 at
-    /// most; [`FittedCurve::deviation`] tells how close they are. Pieces go on in one direction: what is measured at a
-    /// corner is rounded.
+    /// A curve of cubics near measured points, given in their order along it: of as few pieces (1, 2, 4, …)
+    /// as bring all points within `tolerance` (mm), or of as many as the points allow, one for every two of
+    /// them and 256 at most; [`FittedCurve::deviation`] tells how close they are. Pieces go on in one
+    /// direction: what is measured at a corner is rounded.
     ///
     /// # Errors
-    /// Fewer than four points; coordinates, a radius or a tolerance that are not finite; points that are all one.
+    /// Fewer than four points; coordinates, a radius or a tolerance that are not finite; points that are all
+    /// one.
     pub fn fit(
         measured: &[P3],
         tolerance: f64,

@@ -24,8 +24,8 @@ pub(crate) trait Numbered: Copy {
 }
 
 impl<T: Numbered> Ids<T> {
-    /// Gives each minimum the number of the one before that has `moved` least, least moves first, or a new one.
-    /// `moved` tells how far (mm), or nothing when two cannot be the same.
+    /// Gives each minimum the number of the one before that has `moved` least, least moves first, or a new
+    /// one. `moved` tells how far (mm), or nothing when two cannot be the same.
     pub(crate) fn assign(&mut self, minima: &mut [T], moved: impl Fn(&T, &T) -> Option<f64>) {
         self.pairs.clear();
         for (i, new) in minima.iter().enumerate() {

@@ -1,10 +1,11 @@
-//! Deformable curves with a radius (springs, cables, hoses): all local minimal distances to each other, to themselves
-//! and to solids.
+//! Deformable curves with a radius (springs, cables, hoses): all local minimal distances to each other, to
+//! themselves and to solids.
 //!
-//! A [`Curve`] is a chain of Bézier pieces that moves by its control points; a [`CurvePair`] holds the scratch, the
-//! results and the identities of the minima between two curves, or of one with itself. One module a step:
-//! `tree` is what is refitted when a curve moves, `walk` descends to pairs of leaves, `solve` finds their minima
-//! (`along` those of a valley, `solid` those with an `obstacle`), `sets` tells minima from stretches of equal distance, `ids` follows them.
+//! A [`Curve`] is a chain of Bézier pieces that moves by its control points; a [`CurvePair`] holds the
+//! scratch, the results and the identities of the minima between two curves, or of one with itself. One
+//! module a step: `tree` is what is refitted when a curve moves, `walk` descends to pairs of leaves, `solve`
+//! finds their minima (`along` those of a valley, `solid` those with an `obstacle`), `sets` tells minima from
+//! stretches of equal distance, `ids` follows them.
 //!
 //! Lengths are in mm.
 //!

@@ -21,8 +21,8 @@ pub struct CurveMinimum {
     pub u: [f64; 2],
     /// The points of the curves there (not of their tubes: those are `radius` away along the normal).
     pub points: [P3; 2],
-    /// Unit vector from the first point to the second one. Where the curves cross it is orthogonal to both, its sign
-    /// without meaning.
+    /// Unit vector from the first point to the second one. Where the curves cross it is orthogonal to both,
+    /// its sign without meaning.
     pub normal: V3,
     /// Distance of the points.
     pub distance: f64,
@@ -30,7 +30,8 @@ pub struct CurveMinimum {
     pub gap: f64,
     /// What it lies on.
     pub places: [Place; 2],
-    /// For samples of a stretch along which the distance is the same: the number of the stretch in this answer.
+    /// For samples of a stretch along which the distance is the same: the number of the stretch in this
+    /// answer.
     pub set: Option<u32>,
     /// The same from query to query of one [`crate::CurvePair`] as long as the minimum moves on.
     pub id: u64,
@@ -55,7 +56,8 @@ pub struct SolidMinimum {
     pub place: Place,
     /// The face, edge or vertex of the solid.
     pub feature: Feature,
-    /// For samples of a stretch along which the distance is the same: the number of the stretch in this answer.
+    /// For samples of a stretch along which the distance is the same: the number of the stretch in this
+    /// answer.
     pub set: Option<u32>,
     /// The same from query to query of one [`crate::CurveSolidPair`] as long as the minimum moves on.
     pub id: u64,
@@ -66,11 +68,11 @@ pub struct SolidMinimum {
 pub struct CurveOptions {
     /// Largest gap of minima that are told (mm).
     pub d_max: f64,
-    /// Stretches on which the distance changes by less than this with length (mm per mm) are sets of equal distance,
-    /// told by samples. Larger values make tubes that lie side by side one contact sooner.
+    /// Stretches on which the distance changes by less than this with length (mm per mm) are sets of equal
+    /// distance, told by samples. Larger values make tubes that lie side by side one contact sooner.
     pub level_slope: f64,
-    /// The length (mm) from which on a level stretch is a set and not a minimum; `None`: the larger of the sum of the
-    /// radii and a hundredth of the smaller curve's size.
+    /// The length (mm) from which on a level stretch is a set and not a minimum; `None`: the larger of the
+    /// sum of the radii and a hundredth of the smaller curve's size.
     pub level_length: Option<f64>,
     /// Most samples of a set, at least 2.
     pub max_samples: usize,
@@ -108,7 +110,7 @@ pub struct CurveStats {
     pub n_nodes: usize,
     /// Pairs of parts of leaves that were looked at.
     pub n_parts: usize,
-    /// Pairs of parts that were halved down to rounding without an answer: there, minima may be missing. Not 0 only
-    /// where both curves are circles about each other's points, or have no direction.
+    /// Pairs of parts that were halved down to rounding without an answer: there, minima may be missing. Not
+    /// 0 only where both curves are circles about each other's points, or have no direction.
     pub n_undecided: usize,
 }

@@ -10,8 +10,8 @@ use feeler_runtime::Body;
 use crate::piece::Piece;
 use crate::tree::Skeleton;
 
-/// Largest distance of a fitted edge from the true one, as part of the solid's size: minima are looked for with the
-/// fit and found with the true curve.
+/// Largest distance of a fitted edge from the true one, as part of the solid's size: minima are looked for
+/// with the fit and found with the true curve.
 const FIT: f64 = 1e-6;
 
 /// Most pieces that a span of an edge is halved into, as a power of 2.
@@ -128,7 +128,8 @@ fn fit(
     ends.push(t1);
 }
 
-/// Signed distance of a point from a surface or an edge, with its first and second derivative along `d` and `dd`.
+/// Signed distance of a point from a surface or an edge, with its first and second derivative along `d` and
+/// `dd`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Distance {
     pub value: f64,
@@ -166,9 +167,9 @@ impl Distance {
 }
 
 impl Obstacle {
-    /// Signed distance of `p` from a face's surface, from the foot that Newton's method comes to from the parameters `uv`,
-    /// which become those of the foot. `None` where it comes to none within half a rectangle around `rect`, and where
-    /// the foot is not the nearest point around it.
+    /// Signed distance of `p` from a face's surface, from the foot that Newton's method comes to from the
+    /// parameters `uv`, which become those of the foot. `None` where it comes to none within half a rectangle
+    /// around `rect`, and where the foot is not the nearest point around it.
     pub(crate) fn distance_to_face(&self, f: FaceId, p: &P3, uv: &mut P2, rect: &Rect) -> Option<Distance> {
         let face = &self.body.hierarchy().faces[f.index()];
         let domain = face.surface.natural_domain();
@@ -219,7 +220,8 @@ impl Obstacle {
         Some(Distance { value, gradient: normal, bending: Bend::Principal(both) })
     }
 
-    /// Whether a face holds the point of its surface with parameters `uv`, or ends beside it by less than `slack` (mm).
+    /// Whether a face holds the point of its surface with parameters `uv`, or ends beside it by less than
+    /// `slack` (mm).
     pub(crate) fn holds(&self, f: FaceId, uv: P2, slack: f64) -> bool {
         let face = &self.body.hierarchy().faces[f.index()];
         face.trim.classify(uv) == feeler_geom::trim::Side::Inside

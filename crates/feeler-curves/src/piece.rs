@@ -243,7 +243,8 @@ pub(crate) fn angle_bound(a: &V3, b: &V3) -> f64 {
     if lengths > 0.0 { acos_bound(a.dot(b) / lengths) } else { 0.0 }
 }
 
-/// acos(x) ≤ `acos_bound(x)` ≤ acos(x) + 2.7e-4 (Abramowitz and Stegun 4.4.45, whose error is 6.8e-5 at most).
+/// acos(x) ≤ `acos_bound(x)` ≤ acos(x) + 2.7e-4 (Abramowitz and Stegun 4.4.45, whose error is 6.8e-5 at
+/// most).
 fn acos_bound(x: f64) -> f64 {
     let x = x.clamp(-1.0, 1.0);
     let m = x.abs();

@@ -23,7 +23,8 @@ const ROUNDING: f64 = 1e-13;
 /// How near to a joint (in parameters) a minimum may belong to the piece on its other side.
 const JOINT: f64 = 1e-8;
 
-/// Moves of a minimum along the curves from query to query, as part of their size, up to which it is the same one.
+/// Moves of a minimum along the curves from query to query, as part of their size, up to which it is the same
+/// one.
 pub(crate) const MOVE: f64 = 0.05;
 
 impl Numbered for CurveMinimum {

@@ -109,11 +109,11 @@ struct Slot {
     interferes: Option<bool>,
 }
 
-/// Curves that deform among solids that move, and all minima between curves, of curves with themselves, and between
-/// curves and solids.
+/// Curves that deform among solids that move, and all minima between curves, of curves with themselves, and
+/// between curves and solids.
 ///
-/// The solids are those of a [`Scene`], added, moved and asked for through [`CurveScene::solids_mut`]; what solids do
-/// among themselves stays there. The same calls give the same bits, for any number of threads.
+/// The solids are those of a [`Scene`], added, moved and asked for through [`CurveScene::solids_mut`]; what
+/// solids do among themselves stays there. The same calls give the same bits, for any number of threads.
 #[derive(Debug)]
 pub struct CurveScene {
     solids: Scene,
@@ -135,7 +135,8 @@ impl CurveScene {
     /// A scene of solids, without curves yet.
     ///
     /// # Errors
-    /// [`CurveSceneError::Options`] when `d_max` is negative or not finite, or a slope or length makes no sense.
+    /// [`CurveSceneError::Options`] when `d_max` is negative or not finite, or a slope or length makes no
+    /// sense.
     pub fn new(solids: Scene, options: CurveOptions) -> Result<Self, CurveSceneError> {
         options.check().map_err(CurveSceneError::Options)?;
         Ok(Self {
@@ -165,7 +166,8 @@ impl CurveScene {
         &mut self.solids
     }
 
-    /// Whether steps decide for near curves and solids if they interfere ([`CurveScene::interferes`]); not at first.
+    /// Whether steps decide for near curves and solids if they interfere ([`CurveScene::interferes`]); not at
+    /// first.
     pub fn detect_interference(&mut self, detects: bool) {
         self.detects_interference = detects;
     }
@@ -250,7 +252,8 @@ impl CurveScene {
         &self.contacts
     }
 
-    /// Stretches of curves that are bent more than their radius allows: they overlap themselves there without a minimum.
+    /// Stretches of curves that are bent more than their radius allows: they overlap themselves there without
+    /// a minimum.
     #[must_use]
     pub fn tight_bends(&self) -> &[(CurveId, TightBend)] {
         &self.bends

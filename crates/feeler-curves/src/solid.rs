@@ -1,15 +1,18 @@
 //! All local minimal distances between a curve and a solid.
 //!
-//! Against a face or a canonical edge only the curve's parameter is unknown: what is minimised is the signed distance
-//! of the curve's points from the surface or the edge. Other edges are curves of their own, with vertices points.
-//! A minimum counts when its foot is in the trims, and its direction in the polar of an edge or a vertex.
+//! Against a face or a canonical edge only the curve's parameter is unknown: what is minimised is the signed
+//! distance of the curve's points from the surface or the edge. Other edges are curves of their own, with
+//! vertices points. A minimum counts when its foot is in the trims, and its direction in the polar of an edge
+//! or a vertex.
 //!
 //! # Source
-//! BREP §4.3.3, Algorithm 14 (in which some tangent must be orthogonal to some normal), §4.4 (trims and polars).
+//! BREP §4.3.3, Algorithm 14 (in which some tangent must be orthogonal to some normal), §4.4 (trims and
+//! polars).
 //! # Deviations
-//! - A tree of the curve meets the solid's by distance; directions are tested by the signs of slopes, exactly.
-//! - Distances are signed: tubes are pressed into faces up to their radius, and the curve itself beyond that where it
-//!   is inside the solid.
+//! - A tree of the curve meets the solid's by distance; directions are tested by the signs of slopes,
+//!   exactly.
+//! - Distances are signed: tubes are pressed into faces up to their radius, and the curve itself beyond that
+//!   where it is inside the solid.
 
 use std::cell::Cell;
 
@@ -111,8 +114,8 @@ impl CurveSolidPair {
         }
     }
 
-    /// All local minima of the distance between a curve and a solid placed by `pose`, with gaps of at most `d_max` and
-    /// the curve at most its radius inside the solid, by their parameters.
+    /// All local minima of the distance between a curve and a solid placed by `pose`, with gaps of at most
+    /// `d_max` and the curve at most its radius inside the solid, by their parameters.
     pub fn query(
         &mut self,
         curve: &Curve,
@@ -138,8 +141,8 @@ impl CurveSolidPair {
         &self.minima
     }
 
-    /// Whether the tube and the solid have common inner points: the curve nearer to the solid than its radius by more
-    /// than `tolerance` (mm), or inside of it. `None` where that is within the tolerance.
+    /// Whether the tube and the solid have common inner points: the curve nearer to the solid than its radius
+    /// by more than `tolerance` (mm), or inside of it. `None` where that is within the tolerance.
     pub fn interferes(
         &mut self,
         curve: &Curve,

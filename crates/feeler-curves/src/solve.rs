@@ -454,8 +454,8 @@ fn valley_range<const N: usize, const M: usize>(
     }
 }
 
-/// An interval of [0, 1] around the zero of a function that falls or rises there, given with its derivative: so short
-/// that what is found in it twice, as it belongs to the neighbour, costs little.
+/// An interval of [0, 1] around the zero of a function that falls or rises there, given with its derivative:
+/// so short that what is found in it twice, as it belongs to the neighbour, costs little.
 fn crossing(f: &impl Fn(f64) -> (f64, f64), falls: bool) -> [f64; 2] {
     let (mut lo, mut hi) = (0.0, 1.0);
     let mut x: f64 = 0.5;

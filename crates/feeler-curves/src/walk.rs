@@ -1,4 +1,5 @@
-//! The simultaneous descent of two trees, or of one tree with itself, to pairs of leaves that may hold minima.
+//! The simultaneous descent of two trees, or of one tree with itself, to pairs of leaves that may hold
+//! minima.
 //!
 //! # Source
 //! BREP §4.3.3, Algorithm 13, its static half.
@@ -85,8 +86,8 @@ pub(crate) fn itself<const N: usize>(
     }
 }
 
-/// Minima of the distance from a point inside of the pieces of a curve; of its own curve when it is a vertex of
-/// that (`own`), what turns too little left out.
+/// Minima of the distance from a point inside of the pieces of a curve; of its own curve when it is a vertex
+/// of that (`own`), what turns too little left out.
 pub(crate) fn point<const M: usize>(
     point: &V3,
     own: Option<&Vertex>,

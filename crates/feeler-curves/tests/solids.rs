@@ -35,8 +35,8 @@ fn random_curve(rng: &mut SmallRng, pieces: usize, extent: f64) -> Vec<P3> {
     out
 }
 
-/// What the nearest points of a densely sampled curve tell: places where the distance of the curve from the boundary is
-/// least, with the distance. Sampled distances are refined by bisections of the golden ratio.
+/// What the nearest points of a densely sampled curve tell: places where the distance of the curve from the
+/// boundary is least, with the distance. Sampled distances are refined by bisections of the golden ratio.
 fn sampled_minima(curve: &Curve, body: &Body, into: &Pose, reach: f64) -> Vec<(f64, f64)> {
     let mut points = PointQuery::new();
     let mut distance = |u: f64| {
@@ -82,7 +82,8 @@ fn a_cable_and_a_box() {
     let options = CurveOptions { d_max: 2.0, ..CurveOptions::default() };
     let mut pair = CurveSolidPair::new();
     let pose = Pose::identity();
-    // Over the top from inside to far outside: one contact of equal distance, ended by the end and by the edge.
+    // Over the top from inside to far outside: one contact of equal distance, ended by the end and by the
+    // edge.
     let above = V3::new(middle.x, middle.y, top + 1.5);
     let cable = straight(above, above + V3::new(size, 0.0, 0.0));
     let found = pair.query(&cable, &solid, &pose, &options).to_vec();

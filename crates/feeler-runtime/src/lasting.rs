@@ -28,8 +28,8 @@ pub struct LastingContact {
     /// one, went on to get faster as they did, or were turned by the other contacts, whichever is least.
     /// After [`LastingContacts::update`] alone: the gap.
     pub gap_ahead: f64,
-    /// Whether the last query has found it; else it is remembered, if its number was there before the query, or
-    /// predicted.
+    /// Whether the last query has found it; else it is remembered, if its number was there before the query,
+    /// or predicted.
     pub is_found: bool,
     /// What dilations take from the distance (mm).
     dilation: f64,
@@ -47,8 +47,9 @@ pub struct LastingContact {
 /// remembered as two points that ride on their solids. Their gap along the normal may be more than the
 /// smallest one nearby, never less by more than a ten-thousandth of a millimetre: half the curvature times
 /// the square of how far they have slid past each other, and that times the relative rotation; where neither
-/// is on a face, how much farther apart they are than along the normal. The contact is dropped as soon as these are more, or the points have slid by more than a thousandth of the smaller
-/// solid, or are out of reach, or it is the oldest of many.
+/// is on a face, how much farther apart they are than along the normal. The contact is dropped as soon as
+/// these are more, or the points have slid by more than a thousandth of the smaller solid, or are out of
+/// reach, or it is the oldest of many.
 ///
 /// Contacts of one place are one, whatever features they are on: numbers stay where [`Lmd::id`] changes from
 /// feature to feature.
@@ -419,7 +420,8 @@ impl LastingContact {
         self.gap_ahead = self.gap;
         let error = match self.bend.is_finite() {
             true => slid * (0.5 * self.bend * slid + pose_ab.rotation.angle_to(&self.rotation)),
-            // The normal of two edges turns faster than they do, and beside each other nothing is between them.
+            // The normal of two edges turns faster than they do, and beside each other nothing is between
+            // them.
             false => math::hypot(slid, along) - along.abs(),
         };
         slid <= slip && error <= ERROR && self.gap <= reach

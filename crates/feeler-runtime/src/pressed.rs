@@ -78,8 +78,8 @@ fn middle(x: &Accepted) -> P3 {
     nalgebra::center(&x.p_a, &x.p_b)
 }
 
-/// Whether common material begins at a sample towards the middle of its set: on the border of a set one of both
-/// solids ends.
+/// Whether common material begins at a sample towards the middle of its set: on the border of a set one of
+/// both solids ends.
 fn confirmed_inwards(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
     let own = middle(x);
     let set = scratch.sets.iter().find(|s| (s.0, s.1) == (x.feature_a, x.feature_b));

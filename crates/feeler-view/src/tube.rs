@@ -12,8 +12,8 @@ const SIDES: usize = 10;
 const CAP: usize = 3;
 
 impl Shape {
-    /// A tube with round ends around a line that deforms: its points at each time, as many each time. Drawn with ten
-    /// sides; a closed line goes on from its last point to its first one.
+    /// A tube with round ends around a line that deforms: its points at each time, as many each time. Drawn
+    /// with ten sides; a closed line goes on from its last point to its first one.
     ///
     /// # Panics
     /// With 2³² vertices or more.

@@ -32,8 +32,9 @@ pub(crate) fn edge_normals(body: &Body, edge: EdgeId, t: f64) -> Option<EdgeNorm
 }
 
 impl Body {
-    /// Unit tangent of an edge at its parameter `t` and the outward normals of the faces on its left and on its right
-    /// (seen from outside, along the curve), the solid's frame; `None` at a singular point of the curve.
+    /// Unit tangent of an edge at its parameter `t` and the outward normals of the faces on its left and on
+    /// its right (seen from outside, along the curve), the solid's frame; `None` at a singular point of the
+    /// curve.
     #[must_use]
     pub fn edge_normals(&self, edge: EdgeId, t: f64) -> Option<(V3, [V3; 2])> {
         edge_normals(self, edge, t).map(|e| (e.tangent, e.normals))

@@ -30,15 +30,16 @@ impl PointQuery {
         Self::default()
     }
 
-    /// The nearest point of the boundary within `limit` (mm) of `p`; `None` when there is none. Exact to rounding inside of
-    /// faces with a closed form, on edges to the deviation of the trims (`SolidInfo::max_trim_deviation`).
+    /// The nearest point of the boundary within `limit` (mm) of `p`; `None` when there is none. Exact to
+    /// rounding inside of faces with a closed form, on edges to the deviation of the trims
+    /// (`SolidInfo::max_trim_deviation`).
     pub fn nearest(&mut self, body: &Body, p: &P3, limit: f64) -> Option<NearestPoint> {
         let found = nearest(body, p, limit, &mut self.near)?;
         Some(NearestPoint { distance: found.distance, foot: found.foot, normal: found.normal })
     }
 
-    /// Whether `p` is inside the solid; `None` when it is within `tolerance` (mm) of the boundary, or where no ray
-    /// tells.
+    /// Whether `p` is inside the solid; `None` when it is within `tolerance` (mm) of the boundary, or where
+    /// no ray tells.
     pub fn contains(&mut self, body: &Body, p: &P3, tolerance: f64) -> Option<bool> {
         contains(body, p, tolerance, &mut self.rays)
     }
