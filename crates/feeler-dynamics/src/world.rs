@@ -205,6 +205,8 @@ impl World {
         };
         let mut report = StepReport::default();
         let mut constraints = self.constraints(&start, None, &options)?.constraints;
+        let before = self.present();
+        constraints.retain(|c| self.may_close(c, time, &before) || self.may_close(c, time, &v));
         let mut sliding: Vec<f64> = vec![0.0; constraints.len()];
         let mut impulses: Vec<f64> = Vec::new();
         for round in 1..=self.settings.rounds {
@@ -230,7 +232,8 @@ impl World {
                 }
             }
             let end = self.poses_after(&v, time);
-            let found = self.constraints(&end, Some(&v), &options)?;
+            let mut found = self.constraints(&end, Some(&v), &options)?;
+            found.constraints.retain(|c| self.may_close(c, time, &v));
             report.interferes = found.is_hidden;
             report.contacts = found.constraints.len();
             report.smallest_gap = found.smallest_gap;
@@ -329,12 +332,35 @@ impl World {
         self.places().iter().map(of).collect()
     }
 
+    /// Velocities of all that moves.
+    fn present(&self) -> DVector<f64> {
+        let moving = self.bodies.iter().filter(|b| b.moves());
+        let all: Vec<f64> = moving.flat_map(|b| b.velocity.iter().chain(b.spin.iter()).copied()).collect();
+        DVector::from_vec(all)
+    }
+
+    /// Whether a gap may close within a step: is within reach of what it closes by at velocities, twice.
+    /// Others are found where they do at the end.
+    fn may_close(&self, c: &Constraint, time: f64, v: &DVector<f64>) -> bool {
+        let closing = -self.row(c, time, None).normal.dot(v);
+        c.gap <= self.settings.reach + 2.0 * time * closing.max(0.0)
+    }
+
     /// Largest speed (mm/s) of a point of any body, now or by velocities to come.
     fn fastest(&self, v: &DVector<f64>) -> f64 {
         let one = |(b, [velocity, spin]): (&RigidBody, [V3; 2])| {
-            let size = b.body.size();
-            let now = b.velocity.norm() + b.spin.norm() * size;
-            now.max(velocity.norm() + spin.norm() * size)
+            // Of the points of a box a corner moves fastest.
+            let (bounds, center) = (b.body.bounds(), b.center());
+            let [lo, hi] = [bounds.min, bounds.max];
+            let corner = |k: usize| {
+                let at = |i: usize| if k >> i & 1 == 0 { lo[i] } else { hi[i] };
+                b.pose * P3::new(at(0), at(1), at(2)) - center
+            };
+            let speed = |velocity: &V3, spin: &V3| {
+                let of_corner = |k| (velocity + spin.cross(&corner(k))).norm();
+                (0..8).map(of_corner).fold(0.0, f64::max)
+            };
+            speed(&b.velocity, &b.spin).max(speed(&velocity, &spin))
         };
         self.bodies.iter().zip(self.velocities(v)).map(one).fold(0.0, f64::max)
     }

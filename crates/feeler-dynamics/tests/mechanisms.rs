@@ -1,7 +1,7 @@
-//! Mechanisms with round parts: a pin that rolls or slides in a race.
+//! Mechanisms with round parts: a bolt that rests in its nut, a pin that rolls or slides in a race.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-use feeler_dynamics::{RigidBody, Settings, World};
+use feeler_dynamics::{Coupling, RigidBody, Settings, World};
 use feeler_geom::{Pose, V3, math};
 use feeler_runtime::Body;
 use std::f64::consts::TAU;
@@ -13,6 +13,33 @@ const STEEL: f64 = 7_850.0;
 fn solid(name: &str) -> Arc<Body> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../data/{name}.step"));
     Arc::new(Body::from_model(&feeler_import::prepare_step(&file).unwrap(), 0).unwrap())
+}
+
+/// Held by a spring about its axis only, a bolt sinks by its play, and by the lead times the angle that its
+/// weight turns it back.
+#[test]
+fn a_bolt_rests_on_its_thread() {
+    let mut world = World::new(Settings::default());
+    world.add(RigidBody::fixed(solid("thread/nut"), Pose::identity()));
+    let start = Pose::translation(0.0, 0.0, -3.0);
+    let id = world.add(RigidBody::of_density(solid("thread/bolt"), start, STEEL).unwrap());
+    let mass = world.body(id).mass().unwrap();
+    let held = Coupling::critical(id, start, mass, 3.0, 0.004);
+    let stiffness = held.turning_stiffness;
+    world.couplings.push(Coupling { stiffness: 0.0, damping: 0.0, ..held });
+    for k in 0..60 {
+        let report = world.step(1e-3).unwrap();
+        assert!(!report.interferes && !report.unsolved, "{k}: {report:?}");
+        assert!(report.smallest_gap >= -2e-6 && report.contacts <= 70, "{k}: {report:?}");
+    }
+    let lead = 1.0 / TAU;
+    let back = mass * 9_810.0 * lead / stiffness;
+    let play = 0.05 / math::cos(TAU / 12.0);
+    let pose = world.body(id).pose;
+    let turned = pose.rotation.scaled_axis();
+    assert!((turned.z + back).abs() < 0.01 * back, "{turned} for {back}");
+    assert!((pose.translation.z + 3.0 + play + lead * back).abs() < 1e-4, "{pose} {play} {back}");
+    assert!(turned.xy().norm() < 1e-5 && pose.translation.vector.xy().norm() < 1e-4, "{pose}");
 }
 
 /// The centre of a pin in a race goes to and fro like a pendulum; one that rolls has half its mass more to

@@ -22,6 +22,7 @@ pub mod crossing;
 pub mod curve;
 mod derivs;
 pub mod extent;
+pub mod helical;
 pub mod interval;
 pub mod nurbs;
 pub mod obb;

@@ -4,12 +4,14 @@
 //! primitive of each canonical feature, its extent, the areas of each feature, and the shells.
 
 mod axes;
+mod bands;
 mod check;
 mod concave;
 pub(crate) mod edge_arcs;
 pub(crate) mod edge_normals;
 pub(crate) mod face_tree;
 mod feature;
+mod helix;
 pub(crate) mod ids;
 mod order;
 mod regions;
@@ -19,6 +21,7 @@ pub(crate) mod tree;
 pub(crate) use axes::{Axis, MOST as MOST_AXES};
 use check::{around_areas, check, hull_of};
 pub(crate) use feature::{FeatureData, Near};
+pub(crate) use helix::Helix;
 use order::MOST_AREAS;
 pub(crate) use order::{SortKey, positions};
 
@@ -215,8 +218,14 @@ impl Body {
                 deviation: if deviation.is_finite() { deviation.max(0.0) } else { 0.0 },
                 areas: start..next,
                 quasi_only,
+                helix: None,
+                band: None,
             });
         }
+        for data in features.iter_mut().filter(|f| f.primitive.is_none() && f.near.is_none()) {
+            data.helix = helix::helix(&hierarchy, data.feature, &data.rect, bounds.diagonal()).map(Box::new);
+        }
+        bands::bands(&hierarchy, &mut features);
         let reach =
             if bounds.is_empty() { 0.0 } else { bounds.min.coords.amax().max(bounds.max.coords.amax()) };
         let deviation = features.iter().fold(0.0, |m: f64, f| m.max(f.deviation));
@@ -309,6 +318,11 @@ impl Body {
         let inverse_extent = if has_sets { 1.0 / data.extent } else { 0.0 };
         let spread = (1e-9 + data.deviation * curvature_bound(data)).min(MAX_CONE_SLACK);
         (types, Allowance::new(data.deviation, spread, inverse_extent))
+    }
+
+    /// What a screw motion does to a feature that it leaves where it is.
+    pub(crate) fn helix(&self, feature: Feature) -> Option<&Helix> {
+        self.data(feature).helix.as_deref()
     }
 
     /// The stored data.

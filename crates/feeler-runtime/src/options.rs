@@ -41,7 +41,9 @@ pub struct QueryOptions {
     /// Largest spacing (mm) of the samples of a conformal set; `None`: a quarter of the set's extent.
     pub conformal_spacing: Option<f64>,
     /// Of the samples of conformal sets report those only that carry loads
-    /// ([`load_bearing()`](crate::load_bearing())): what solvers want, and sooner found.
+    /// ([`load_bearing()`](crate::load_bearing())): what solvers want, and sooner found. Of threads also
+    /// samples of what is nearly a set, which need not be minima: those within a fiftieth of the pitch of
+    /// the nearest.
     pub load_bearing: bool,
     /// How the query goes about its work: for those who work on queries.
     #[cfg(feature = "diagnostics")]

@@ -205,6 +205,7 @@ impl ContactPair {
         self.accepted.clear();
         self.accepted.extend(self.solved.candidates.iter().filter_map(|c| filter(&ctx, c)));
         conformal::sample(&ctx, &self.solved, &options, &mut self.conformal, &mut self.accepted);
+        self.accepted.extend_from_slice(&self.solved.orbits);
         let is_apart = decide && matches!(finding, Finding::Apart | Finding::Touch);
         pressed::retain(
             &ctx,

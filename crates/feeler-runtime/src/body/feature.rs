@@ -1,9 +1,11 @@
 //! What queries need of one feature beside what is stored: its oriented spheres, where it lies about them,
 //! its directions.
 
+use crate::body::helix::Helix;
 use crate::body::samples::at;
 use crate::body::tree::SolveClass;
 use crate::profile::apart::apex;
+use crate::profile::helical::Band;
 use crate::profile::ring::Ring;
 use feeler_geom::cone::{DirectionBand, PolyCone};
 use feeler_geom::skeleton::Primitive;
@@ -46,6 +48,10 @@ pub(crate) struct FeatureData {
     pub areas: Range<usize>,
     /// Carries quasi-LMDs only.
     pub quasi_only: bool,
+    /// Of a free-form feature that a screw motion leaves where it is.
+    pub helix: Option<Box<Helix>>,
+    /// Of a face, the orbits of a screw motion in which it lies.
+    pub band: Option<Box<Band>>,
 }
 
 impl FeatureData {

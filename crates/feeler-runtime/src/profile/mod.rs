@@ -2,6 +2,7 @@
 
 pub(crate) mod apart;
 mod coaxial;
+pub(crate) mod helical;
 pub(crate) mod ring;
 
 use feeler_geom::Obb;

@@ -15,6 +15,7 @@
 pub(crate) mod canonical;
 pub(crate) mod curve;
 pub(crate) mod free;
+mod helical;
 mod leaf;
 pub(crate) mod near;
 pub(crate) mod newton;
@@ -26,6 +27,7 @@ use crate::body::ids::AreaPair;
 use crate::body::samples::EdgeSegment;
 use crate::body::tree::SolveClass;
 use crate::footpoint::bands::faces_away;
+use crate::query::Accepted;
 use crate::query::Candidate;
 use crate::query::Context;
 use crate::query::FamilyPair;
@@ -43,6 +45,9 @@ use rayon::prelude::*;
 pub(crate) struct Solved {
     pub candidates: Vec<Candidate>,
     pub families: Vec<FamilyPair>,
+    /// Minima of pairs that a screw motion leaves where they are, with trims and polars asked.
+    pub orbits: Vec<Accepted>,
+    helical: helical::Scratch,
     /// See [`sort_by_features`].
     keys: Vec<u128>,
     /// Areas of one group.
@@ -59,11 +64,13 @@ impl Solved {
     fn clear(&mut self) {
         self.candidates.clear();
         self.families.clear();
+        self.orbits.clear();
     }
 
     fn append(&mut self, mut part: Self) {
         self.candidates.append(&mut part.candidates);
         self.families.append(&mut part.families);
+        self.orbits.append(&mut part.orbits);
     }
 }
 
@@ -86,14 +93,19 @@ pub(crate) fn solve_all(
     out.clear();
     sort_by_features(ctx, Which::A, pairs, &mut out.keys);
     let together = options.diagnostics().savings.supermaximal;
+    // Certificates and the brute force know of single minima only.
+    let screws = together && !options.certified && ctx.cull.is_some();
+    let together = Together { features: together, screws, loads: options.load_bearing };
     let features = |&(i, j): &AreaPair| (ctx.a.feature_of(i), ctx.b.feature_of(j));
-    let groups = pairs.chunk_by(|p, q| together && features(p) == features(q));
+    let groups = pairs.chunk_by(|p, q| together.features && features(p) == features(q));
     if options.parallel && pairs.len() >= MIN_PARALLEL {
         let mut batches: Vec<&[AreaPair]> = Vec::new();
         for group in groups {
             stats.effort.feature_pairs += 1;
             // Only pairs of free-form areas are solved one by one.
-            let one_by_one = both_free(ctx, group[0]) && !(together && as_whole(ctx, group[0]));
+            let one_by_one = both_free(ctx, group[0])
+                && !(together.features && as_whole(ctx, group[0]))
+                && !(together.screws && is_screwed(ctx, group[0]));
             batches.extend(group.chunks(if one_by_one { BATCH } else { group.len() }));
         }
         let solved: Vec<(Solved, Stats)> = batches
@@ -131,11 +143,39 @@ fn as_whole(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
     ctx.a.form_of(i).solved_whole_with(ctx.b.form_of(j))
 }
 
-/// Solves pairs of areas of one pair of features, `together` when one stands for all of them.
-fn solve_group(ctx: &Context<'_>, group: &[AreaPair], together: bool, out: &mut Solved, stats: &mut Stats) {
+/// What is solved at once.
+#[derive(Clone, Copy)]
+struct Together {
+    /// All pairs of areas of two features, when one stands for all of them.
+    features: bool,
+    /// Features that one screw motion leaves where they are.
+    screws: bool,
+    /// Of these also samples of what is nearly a set.
+    loads: bool,
+}
+
+/// Whether one screw motion leaves both features of a pair of areas where they are.
+fn is_screwed(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
+    helical::is_pair(ctx, ctx.a.area(i).feature, ctx.b.area(j).feature)
+}
+
+/// Solves pairs of areas of one pair of features.
+fn solve_group(
+    ctx: &Context<'_>,
+    group: &[AreaPair],
+    together: Together,
+    out: &mut Solved,
+    stats: &mut Stats,
+) {
+    if together.screws && is_screwed(ctx, group[0]) {
+        let (i, j) = group[0];
+        let features = (ctx.a.area(i).feature, ctx.b.area(j).feature);
+        helical::solve(ctx, features, together.loads, out, stats);
+        return;
+    }
     let mut rest = std::mem::take(&mut out.rest);
     rest.clear();
-    if !together {
+    if !together.features {
         rest.extend_from_slice(group);
     } else if let Some(free) = free_edge(ctx, group[0]) {
         let (i, j) = group[0];

@@ -10,6 +10,7 @@ use crate::body::face_tree::FaceNode;
 use crate::body::ids::{AreaPair, FacePair, NodePair};
 use crate::profile::RevolvedFace;
 use crate::profile::apart::{Apart, apart};
+use crate::profile::helical::{self, Band};
 use crate::query::Context;
 use crate::side::Which;
 use crate::walk::motion::{AccumulatedMotion, Margin, Motion, MotionChannels};
@@ -162,12 +163,25 @@ impl SeparationCache {
             let feature = ctx.body(which).data(Feature::Face(face));
             channels.of_form(Motion::of_displacement(spare), which, feature, MotionChannels::WHOLE)
         });
-        let channel = if turned[Which::B as usize] { of_b } else { of_a };
-        let again = self.queries + if spare > 0.0 { 1 } else { LOOK_EVERY };
+        let mut channel = if turned[Which::B as usize] { of_b } else { of_a };
+        let mut spare = spare;
+        let threads = if spare > 0.0 { None } else { threads(ctx, faces) };
+        if let Some(by_turns) = threads.and_then(|[a, b]| helical::apart(a, b, &ctx.pose_ab, limits(ctx))) {
+            // What the screw motion leaves where it is a rotation does not.
+            (spare, channel) = (by_turns.max(0.0), MotionChannels::WHOLE);
+        }
+        // Flanks in contact are not apart for a query now and then, and a search for crossings is dear.
+        let again = self.queries + if spare > 0.0 || threads.is_some() { 1 } else { LOOK_EVERY };
         let known = CachedSeparation { until: channels.displacement(channel) + spare, channel, again };
         self.known.set(faces, known);
         Some(left(&known)).filter(|left| left.0 > 0.0)
     }
+}
+
+/// The bands of two faces of threads.
+fn threads<'a>(ctx: &Context<'a>, faces: FacePair) -> Option<[&'a Band; 2]> {
+    let band = |body: &'a Body, face: FaceId| body.data(Feature::Face(face)).band.as_deref();
+    Some([band(ctx.a, faces[0])?, band(ctx.b, faces[1])?])
 }
 
 /// Number of the tests that can cull a pair beside that of the boxes.

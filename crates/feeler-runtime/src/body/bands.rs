@@ -1,0 +1,122 @@
+//! The bands of orbits in which faces of threads lie: flanks, and the strips of cylinders between them.
+
+use crate::body::feature::FeatureData;
+use crate::body::helix::Helix;
+use crate::profile::helical::Band;
+use feeler_geom::skeleton::Primitive;
+use feeler_geom::trim::{Side, TrimPiece};
+use feeler_geom::{Frame, P2, P3, Surface, V3};
+use feeler_hierarchy::{Edge, Hierarchy};
+
+/// Points of a piece of the border of a strip.
+const BORDER: u32 = 24;
+/// How much farther a helix may be off between the places at which it is known, in parts of its deviation.
+const BETWEEN: f64 = 1.0 / 3.0;
+/// Sine of the angle between an end and the plane across the axis.
+const LEVEL: f64 = 1e-6;
+
+/// Finds the orbits in which faces of threads lie: of those that a screw motion leaves where they are, and
+/// of parts of cylinders between helical edges.
+pub(super) fn bands(hierarchy: &Hierarchy, features: &mut [FeatureData]) {
+    let n_faces = hierarchy.faces.len();
+    if features.iter().all(|f| f.helix.is_none()) {
+        return;
+    }
+    for (face, data) in hierarchy.faces.iter().zip(features.iter_mut()) {
+        let Some(helix) = &data.helix else { continue };
+        let uv = data.rect.center();
+        let n = face.surface.normal(uv);
+        let n = if face.outward { n } else { -n };
+        let at = (face.surface.point(uv), n);
+        let band = Band::of_orbits(&helix.shape, &helix.orbits(&face.surface), at, &data.bounds);
+        data.band = band.map(Box::new);
+    }
+    for i in 0..n_faces {
+        let data = &features[i];
+        let band = match (&data.helix, data.around(), &hierarchy.faces[i].surface) {
+            (Some(_), ..) => continue,
+            (None, Some(Primitive::Line { origin, dir, sigma, slope }), _) if *slope == 0.0 => {
+                let off = data.near.as_ref().map_or(0.0, |n| n.deviation);
+                strip(hierarchy, features, i, (origin, dir, sigma.abs(), off))
+            }
+            (None, _, Surface::Plane { frame }) => end(hierarchy, features, i, frame),
+            _ => None,
+        };
+        features[i].band = band.map(Box::new);
+    }
+}
+
+/// The edges of a face, with their numbers.
+fn edges_of(hierarchy: &Hierarchy, face: usize) -> impl Iterator<Item = (usize, &Edge)> {
+    let all = hierarchy.edges.iter().enumerate();
+    all.filter(move |(_, e)| e.sides.iter().any(|s| s.face.index() == face))
+}
+
+/// Points of the border of a face, with what they may be off; also of edges that carry no minima.
+fn border_of<'a>(hierarchy: &'a Hierarchy, face: usize) -> impl Iterator<Item = (P3, f64)> + 'a {
+    let data = &hierarchy.faces[face];
+    let with_off = |piece: &'a TrimPiece| even(0.0, 1.0).map(|t| (piece.eval(t), piece.deviation));
+    data.trim.pieces.iter().flat_map(with_off).map(|(uv, off)| (data.surface.point(uv), off))
+}
+
+/// The band of a plane end of a ridge, between its two flanks.
+fn end(hierarchy: &Hierarchy, features: &[FeatureData], face: usize, plane: &Frame) -> Option<Band> {
+    let mut flanks: [Option<(usize, &Band)>; 2] = [None; 2];
+    let mut edges = [Vec::new(), Vec::new()];
+    for (_, edge) in edges_of(hierarchy, face) {
+        let other = edge.sides.iter().map(|s| s.face.index()).find(|f| *f != face);
+        let Some(other) = other else { continue };
+        let Some(band) = features[other].band.as_deref() else { continue };
+        let Some(is_below) = band.axis().1 else { continue };
+        let side = usize::from(is_below);
+        // Of threads with more starts there are more ridges.
+        if flanks[side].is_some_and(|(f, _)| f != other) {
+            return None;
+        }
+        flanks[side] = Some((other, band));
+        let off = edge.spans.iter().fold(0.0, |m: f64, s| m.max(s.deviation));
+        let places = edge.spans.iter().flat_map(|s| even(s.t0, s.t1));
+        edges[side].extend(places.map(|t| (edge.curve.point(t), off)));
+    }
+    let [Some((_, lower)), Some((_, upper))] = flanks else { return None };
+    let axis = lower.axis().0;
+    let bounds = &features[face].bounds;
+    let steep = axis.z.dot(&plane.z);
+    if axis.z.cross(&plane.z).norm() > LEVEL {
+        return None;
+    }
+    let at = axis.origin + axis.z * ((plane.origin - axis.origin).dot(&plane.z) / steep);
+    let d = at - plane.origin;
+    let has_axis =
+        hierarchy.faces[face].trim.classify(P2::new(d.dot(&plane.x), d.dot(&plane.y))) == Side::Inside;
+    let border: Vec<(P3, f64)> = border_of(hierarchy, face).collect();
+    Band::of_end([lower, upper], [&edges[0], &edges[1]], &border, has_axis, bounds)
+}
+
+/// The band of a part of a cylinder.
+fn strip(
+    hierarchy: &Hierarchy,
+    features: &[FeatureData],
+    face: usize,
+    axis: (&P3, &V3, f64, f64),
+) -> Option<Band> {
+    let n_faces = hierarchy.faces.len();
+    // The longest flank knows the axis best; whether it is that of the cylinder is asked.
+    let flanks = features[..n_faces].iter().filter(|f| f.helix.is_some());
+    let flank = flanks.max_by(|x, y| x.extent.total_cmp(&y.extent))?;
+    let shape = flank.helix.as_ref()?.shape;
+    let known = edges_of(hierarchy, face).flat_map(|(e, edge)| {
+        let own = features[n_faces + e].helix.as_deref();
+        let on_helix = own.into_iter().flat_map(Helix::places);
+        let beside = edge.spans.iter().filter(move |_| own.is_none()).flat_map(|s| even(s.t0, s.t1));
+        // What helices wave is seen at the places, but for what they do between.
+        let off = own.map_or(shape.deviation, |h| BETWEEN * h.shape.deviation);
+        on_helix.chain(beside).map(move |t| (edge.curve.point(t), off))
+    });
+    Band::of_strip(&shape, axis, border_of(hierarchy, face), known, &features[face].bounds)
+}
+
+/// Places along a part of an edge, or of a trimming curve, of a strip.
+fn even(from: f64, to: f64) -> impl Iterator<Item = f64> {
+    (0..=BORDER).map(move |k| from + (to - from) * f64::from(k) / f64::from(BORDER))
+}

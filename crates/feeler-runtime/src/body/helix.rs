@@ -1,0 +1,223 @@
+//! Free-form features that a screw motion leaves where they are, with what takes angles about their axes to
+//! their parameters.
+
+use feeler_geom::helical::{self, Helical};
+use feeler_geom::{Curve, P2, P3, Rect, Surface, V3, math};
+use feeler_hierarchy::{Feature, Hierarchy};
+use std::f64::consts::TAU;
+
+/// Largest deviation, relative to the size of the solid: that of near-canonical splines.
+const RIPPLES: f64 = 1e-5;
+/// Slopes between places of a section count by this much more.
+const STEEPER: f64 = 1.05;
+/// Places a piece at which angles are known.
+const PLACES: usize = 8;
+
+/// A feature that a screw motion leaves where it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Helix {
+    pub shape: Helical,
+    /// Of a face, whether u runs along the motion.
+    along_u: bool,
+    /// Angles about the axis, counted on from turn to turn, ascending, with the parameters there.
+    along: Vec<(f64, f64)>,
+    /// Of a face, a section across the motion.
+    section: Vec<Across>,
+    /// Parameters across the motion.
+    pub across: [f64; 2],
+    /// Smallest distance from the axis (mm).
+    pub radius: f64,
+}
+
+/// A place of a section.
+#[derive(Clone, Copy, Debug)]
+struct Across {
+    parameter: f64,
+    radius: f64,
+    /// At angle 0.
+    height: f64,
+}
+
+/// What a screw motion does to a feature of a solid of some size (mm), over its parameters.
+pub(super) fn helix(hierarchy: &Hierarchy, feature: Feature, rect: &Rect, size: f64) -> Option<Helix> {
+    let tol = RIPPLES * size;
+    if !(size.is_finite() && rect.width().is_finite() && rect.width() > 0.0) {
+        return None;
+    }
+    match feature {
+        Feature::Face(f) => {
+            let Surface::Bezier(grid) = &hierarchy.faces[f.index()].surface else { return None };
+            let is_strip = rect.v1 > rect.v0;
+            if !is_strip || grid.u_periodic || grid.v_periodic {
+                return None;
+            }
+            let shape = helical::of_surface(grid, rect, tol)?;
+            Helix::of_face(shape, &|uv| grid.first_derivs(uv), (&grid.u_breaks, &grid.v_breaks), rect)
+        }
+        Feature::Edge(e) => {
+            let Curve::Bezier(spline) = &hierarchy.edges[e.index()].curve else { return None };
+            if spline.period().is_some() {
+                return None;
+            }
+            let shape = helical::of_curve(spline, (rect.u0, rect.u1), tol)?;
+            let point = |t: f64| spline.derivs(t).p;
+            let along = angles(&shape, &point, &spline.breaks, [rect.u0, rect.u1])?;
+            let radius = shape.cylindrical(&point(0.5 * (rect.u0 + rect.u1))).radius;
+            Some(Helix { shape, along_u: true, along, section: Vec::new(), across: [0.0; 2], radius })
+        }
+        Feature::Vertex(_) => None,
+    }
+}
+
+/// A point of a grid with its derivatives.
+type Evaluate<'a> = &'a dyn Fn(P2) -> (P3, V3, V3);
+
+impl Helix {
+    fn of_face(
+        shape: Helical,
+        at: Evaluate<'_>,
+        (u_breaks, v_breaks): (&[f64], &[f64]),
+        rect: &Rect,
+    ) -> Option<Self> {
+        let middle = rect.center();
+        let (p, du, dv) = at(middle);
+        let along = shape.velocity(&p);
+        let cosine = |d: V3| d.dot(&along).abs() / d.norm();
+        let along_u = cosine(du) > cosine(dv);
+        let uv =
+            |along: f64, across: f64| if along_u { P2::new(along, across) } else { P2::new(across, along) };
+        let (us, vs) = ([rect.u0, rect.u1], [rect.v0, rect.v1]);
+        let (range, across, breaks, center) = match along_u {
+            true => (us, vs, u_breaks, middle),
+            false => (vs, us, v_breaks, P2::new(middle.y, middle.x)),
+        };
+        let table = angles(&shape, &|t| at(uv(t, center.y)).0, breaks, range)?;
+        // Of a section the angles differ little, also where it leans.
+        let near = interpolated(&table, center.x, |k| (k.1, k.0));
+        let sections = 8_i32;
+        let section: Vec<Across> = (0..=sections)
+            .map(|k| {
+                let s = across[0] + (across[1] - across[0]) * f64::from(k) / f64::from(sections);
+                let c = shape.cylindrical(&at(uv(center.x, s)).0);
+                let angle = math::unwrap_near(c.angle, near, TAU);
+                Across { parameter: s, radius: c.radius, height: c.height - shape.lead * angle }
+            })
+            .collect();
+        let radius = section.iter().fold(f64::INFINITY, |r: f64, s| r.min(s.radius));
+        Some(Self { shape, along_u, along: table, section, across, radius })
+    }
+
+    /// Angles of the ends.
+    pub(crate) fn ends(&self) -> [f64; 2] {
+        let [first, last] = [self.along.first(), self.along.last()];
+        [first, last].map(|k| k.map_or(0.0, |k| k.0))
+    }
+
+    /// Radii and heights at angle 0 of places all over a face, sections one after the other.
+    pub(super) fn orbits(&self, surface: &Surface) -> Vec<[f64; 2]> {
+        let near = self.section.first().map_or(0.0, |s| s.height);
+        let places =
+            self.places().flat_map(|t| self.section.iter().step_by(2).map(move |s| self.uv(t, s.parameter)));
+        let orbit = |uv: P2| {
+            let c = self.shape.cylindrical(&surface.point(uv));
+            [c.radius, math::unwrap_near(c.height - self.shape.lead * c.angle, near, self.shape.pitch())]
+        };
+        places.map(orbit).collect()
+    }
+
+    /// How fast at most the height above a face grows with the displacement.
+    pub(crate) fn steepness(&self) -> f64 {
+        let slopes =
+            self.section.windows(2).map(|w| (w[1].height - w[0].height) / (w[1].radius - w[0].radius));
+        let steepest =
+            slopes.fold(0.0, |m: f64, s| if s.is_finite() { m.max(s.abs()) } else { f64::INFINITY });
+        math::hypot(math::hypot(1.0, STEEPER * steepest), self.shape.lead / self.radius)
+    }
+
+    /// Parameters along the motion at which angles are known.
+    pub(crate) fn places(&self) -> impl Iterator<Item = f64> + '_ {
+        self.along.iter().map(|k| k.1)
+    }
+
+    /// The parameter along the motion at an angle.
+    pub(crate) fn parameter(&self, angle: f64) -> f64 {
+        let [lo, hi] = self.ends();
+        interpolated(&self.along, angle.clamp(lo, hi), |k| *k)
+    }
+
+    pub(crate) fn uv(&self, along: f64, across: f64) -> P2 {
+        if self.along_u { P2::new(along, across) } else { P2::new(across, along) }
+    }
+
+    /// Which of the two derivatives of a face leads across the motion.
+    pub(crate) fn across_of(&self, du: V3, dv: V3) -> V3 {
+        if self.along_u { dv } else { du }
+    }
+
+    /// Parameters near the foot of a point that is near a face, so many turns on from the nearest one;
+    /// `None` beyond the ends.
+    pub(crate) fn foot_near(&self, p: &P3, turns: f64) -> Option<P2> {
+        let c = self.shape.cylindrical(p);
+        // The turn by the place of the section that is as far from the axis.
+        let apart = |s: &Across| (s.radius - c.radius).abs();
+        let beside = self.section.iter().min_by(|s, t| apart(s).total_cmp(&apart(t)))?;
+        let turn = (((c.height - beside.height) / self.shape.lead - c.angle) / TAU).round() + turns;
+        let angle = c.angle + TAU * turn;
+        let height = c.height - self.shape.lead * angle;
+        let [lo, hi] = self.ends();
+        // A foot is beside the point, by less than a radian.
+        if !(lo - 1.0 <= angle && angle <= hi + 1.0) {
+            return None;
+        }
+        let apart = |s: &Across| {
+            (s.radius - c.radius) * (s.radius - c.radius) + (s.height - height) * (s.height - height)
+        };
+        let nearest = self.section.iter().min_by(|s, t| apart(s).total_cmp(&apart(t)))?;
+        Some(self.uv(self.parameter(angle), nearest.parameter))
+    }
+}
+
+/// Angles at places along a curve, ascending; `None` where they do not go one way.
+fn angles(
+    shape: &Helical,
+    point: &dyn Fn(f64) -> P3,
+    breaks: &[f64],
+    [lo, hi]: [f64; 2],
+) -> Option<Vec<(f64, f64)>> {
+    let mut joints = vec![lo];
+    joints.extend(breaks.iter().copied().filter(|b| lo < *b && *b < hi));
+    joints.push(hi);
+    let mut out: Vec<(f64, f64)> = Vec::with_capacity((joints.len() - 1) * PLACES + 1);
+    for w in joints.windows(2) {
+        for k in 0..PLACES {
+            #[expect(clippy::cast_precision_loss, reason = "small counts")]
+            let t = w[0] + (w[1] - w[0]) * k as f64 / PLACES as f64;
+            out.push((0.0, t));
+        }
+    }
+    out.push((0.0, hi));
+    let mut before: Option<(f64, f64)> = None;
+    for place in &mut out {
+        let c = shape.cylindrical(&point(place.1));
+        // The height tells the turns, however far apart the places are.
+        place.0 = match before {
+            None => c.angle,
+            Some((angle, height)) => {
+                math::unwrap_near(c.angle, angle + (c.height - height) / shape.lead, TAU)
+            }
+        };
+        before = Some((place.0, c.height));
+    }
+    if out.first()?.0 > out.last()?.0 {
+        out.reverse();
+    }
+    out.windows(2).all(|w| w[0].0 < w[1].0).then_some(out)
+}
+
+/// Linear between places that ascend in what they are looked up by.
+fn interpolated(table: &[(f64, f64)], x: f64, of: impl Fn(&(f64, f64)) -> (f64, f64)) -> f64 {
+    let ascends = table.first().zip(table.last()).is_some_and(|(a, b)| of(a).0 <= of(b).0);
+    let k = table.partition_point(|k| (of(k).0 <= x) == ascends).clamp(1, table.len() - 1);
+    let (from, to) = (of(&table[k - 1]), of(&table[k]));
+    from.1 + (to.1 - from.1) * (x - from.0) / (to.0 - from.0)
+}

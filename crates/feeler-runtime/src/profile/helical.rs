@@ -1,0 +1,736 @@
+//! Faces of threads that plainly do not meet: a bolt in its nut.
+//!
+//! Seen from the axis of a screw motion with lead h (mm a radian), a point at radius r, angle θ and height
+//! z is on the orbit with height ζ = z − hθ at angle 0. A face that the motion leaves where it is lies in a
+//! *band* of orbits, a + b r ≤ ζ ≤ c + d r over a range of radii: flanks are thin bands, the strips between
+//! them, parts of cylinders, are bands as wide as the strip, and the plane ends of a thread, as far as they
+//! are beside the other thread, are in the band of its profile. The height of an edge of one band above an
+//! edge of another one is a smooth function F of angle and radius that varies only by what the axes are apart
+//! and tilted; it is bounded from below and above by halving cells, with closed bounds of its second
+//! derivatives. As F is known but for whole turns, a band that stays above one turn of the other and below
+//! the next one meets none.
+//!
+//! # Source
+//! MATH §15 (threads).
+//!
+//! # Guarantees
+//! As certain as what splines were measured to be off helical surfaces; see [`Helical`].
+
+use arrayvec::ArrayVec;
+use feeler_geom::helical::Helical;
+use feeler_geom::{Aabb, Frame, Obb, P3, Pose, V3, math};
+use nalgebra::{Matrix3, Vector3};
+use std::f64::consts::TAU;
+
+/// Largest angle (rad) between the axes, and distance of them in radii, for which two features count as
+/// screwed into one another.
+pub(crate) const SCREWED_TILT: f64 = 0.05;
+pub(crate) const SCREWED_BESIDE: f64 = 0.2;
+/// Largest difference of leads, relative.
+pub(crate) const SCREWED_LEAD: f64 = 1e-2;
+
+/// The orbits in which a face lies, in the solid's frame.
+#[derive(Clone, Debug)]
+pub(crate) struct Band {
+    frame: Frame,
+    lead: f64,
+    /// Smallest and largest radius (mm).
+    radii: [f64; 2],
+    /// The lower and the upper edge.
+    edges: [Line; 2],
+    /// Heights (mm) along the axis.
+    along: [f64; 2],
+    /// Radii (mm) at which the face is nowhere else.
+    within: [f64; 2],
+    /// Where the material is, of what others may be above; None of what tells nothing of others.
+    material: Option<Material>,
+}
+
+/// Height at angle 0 and radius 0, and its slope.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    height: f64,
+    slope: f64,
+}
+
+impl Line {
+    fn at(&self, radius: f64) -> f64 {
+        self.height + self.slope * radius
+    }
+
+    fn turned_over(self) -> Self {
+        Self { height: -self.height, slope: -self.slope }
+    }
+}
+
+/// Where the solid is beside a band.
+#[derive(Clone, Copy, Debug)]
+enum Material {
+    Below,
+    Above,
+    /// The solid is between the edges, at these radii: a ridge.
+    Between,
+}
+
+/// Radii of faces that are nowhere else.
+fn everywhere() -> [f64; 2] {
+    [0.0, f64::INFINITY]
+}
+/// Half width, in parts of the pitch, below which a band is thin, and above which it is none.
+const THIN_BAND: f64 = 1e-3;
+const WIDE_BAND: f64 = 0.4;
+/// The same of a whole ridge, where it is widest.
+const WIDEST_RIDGE: f64 = 0.95;
+/// Steepest slope of a profile.
+const STEEPEST: f64 = 5.0;
+/// Height (in pitches) beyond the ends of a band within which another one is looked at.
+const BEYOND_ENDS: f64 = 0.1;
+/// How far (× size) the band of a plane end keeps off the radius where the flanks end.
+const END_MARGIN: f64 = 1e-4;
+/// Length (× size) within which two axes, and two borders, are one.
+const COAXIAL: f64 = 1e-6;
+/// The same of what is inside of the other one.
+const BESIDE_ENDS: f64 = 0.1;
+/// Measured widths count by this much more.
+const WIDTH_MARGIN: f64 = 1.5;
+/// Cells that one pair may take.
+const CELLS: u32 = 20_000;
+/// Cells that wait at a time; each halving adds one.
+const WAITING: usize = 128;
+
+impl Band {
+    /// Of a free-form face that a screw motion leaves where it is, by radii and heights at angle 0 of
+    /// places all over it; `at`: a point of it with its outward normal.
+    pub(crate) fn of_orbits(
+        shape: &Helical,
+        places: &[[f64; 2]],
+        at: (P3, V3),
+        bounds: &Aabb,
+    ) -> Option<Self> {
+        let [inner, outer] =
+            places.iter().fold([f64::INFINITY, 0.0], |[l, h]: [f64; 2], p| [l.min(p[0]), h.max(p[0])]);
+        let middle = 0.5 * (inner + outer);
+        let (squares, products) = places.iter().fold((0.0, 0.0), |(squares, products), [r, z]| {
+            (squares + (r - middle) * (r - middle), products + (r - middle) * z)
+        });
+        let mean = places.iter().map(|p| p[0] - middle).sum::<f64>();
+        #[expect(clippy::cast_precision_loss, reason = "some thousand places")]
+        let count = places.len() as f64;
+        let level = places.iter().map(|p| p[1]).sum::<f64>() / count;
+        let slope = (products - mean * level) / (squares - mean * mean / count);
+        if slope.is_nan() || slope.abs() > STEEPEST {
+            return None;
+        }
+        let heights = places.iter().map(|[r, z]| z - slope * r);
+        let (lo, hi) = heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), z| (l.min(z), h.max(z)));
+        let half = 0.5 * WIDTH_MARGIN * (hi - lo);
+        let radii = [inner - shape.deviation, outer + shape.deviation];
+        let (p, n) = at;
+        let c = shape.cylindrical(&p);
+        let arm = p - shape.frame.origin;
+        let radial = (arm - shape.frame.z * c.height) / c.radius;
+        let up = shape.frame.z - radial * slope - shape.frame.z.cross(&radial) * (shape.lead / c.radius);
+        let height = 0.5 * (lo + hi);
+        let is_thin = half <= THIN_BAND * shape.pitch();
+        let material = if n.dot(&up) > 0.0 { Material::Below } else { Material::Above };
+        let band = Self {
+            frame: shape.frame,
+            lead: shape.lead,
+            radii,
+            edges: [-half, half].map(|half| Line { height: height + half, slope }),
+            along: along(&shape.frame, bounds, shape.deviation),
+            within: everywhere(),
+            material: is_thin.then_some(material),
+        };
+        (half <= WIDE_BAND * shape.pitch()).then_some(band)
+    }
+
+    /// Of a part of a cylinder about the axis (a point of it, its direction, its radius, and what the face
+    /// may be off it), by points of its border; `edges` are some of them that are known better. With each
+    /// what it may be off.
+    ///
+    /// What has its border in a band narrower than a pitch is in it: beyond is a strip without ends.
+    pub(crate) fn of_strip(
+        shape: &Helical,
+        (origin, dir, radius, off): (&P3, &V3, f64, f64),
+        border: impl Iterator<Item = (P3, f64)>,
+        edges: impl Iterator<Item = (P3, f64)>,
+        bounds: &Aabb,
+    ) -> Option<Self> {
+        let frame = &shape.frame;
+        let from = origin - frame.origin;
+        let beside = (from - frame.z * from.dot(&frame.z)).norm();
+        let size = bounds.diagonal();
+        let tilt = frame.z.cross(dir).norm() * size;
+        if beside + tilt > COAXIAL * size {
+            return None;
+        }
+        let [lo, hi] = orbits_of(shape, border, None)?;
+        let middle = 0.5 * (lo + hi);
+        let known = orbits_of(shape, edges, Some(middle));
+        // The outermost points of the border are those that are known better.
+        let as_wide = |[l, h]: &[f64; 2]| (l - lo).abs() + (h - hi).abs() <= COAXIAL * size;
+        let [lo, hi] = known.filter(as_wide).unwrap_or([lo, hi]);
+        let half = 0.5 * (hi - lo) + 1e-9 * size;
+        let slack = beside + tilt + off;
+        let height = 0.5 * (lo + hi);
+        let band = Self {
+            frame: *frame,
+            lead: shape.lead,
+            radii: [radius - slack, radius + slack],
+            edges: [-half, half].map(|half| Line { height: height + half, slope: 0.0 }),
+            along: along(frame, bounds, slack),
+            within: everywhere(),
+            material: None,
+        };
+        (half <= WIDE_BAND * shape.pitch()).then_some(band)
+    }
+
+    /// Of a plane end of a ridge between two flanks, a lower and an upper one, across their axis: by points
+    /// of the edges with each of them, with what they may be off, and of the whole border. `has_axis`:
+    /// whether the axis goes through the face.
+    ///
+    /// Where the ridge stands out towards the axis, the face is in the band out to where it widens to all
+    /// around, which is where the flanks end: what has its border there in the band, and the axis outside,
+    /// is in it. Where it stands out from the axis likewise, from where the flanks begin.
+    pub(crate) fn of_end(
+        flanks: [&Self; 2],
+        edges: [&[(P3, f64)]; 2],
+        border: &[(P3, f64)],
+        has_axis: bool,
+        bounds: &Aabb,
+    ) -> Option<Self> {
+        let (frame, lead) = (flanks[0].frame, flanks[0].lead);
+        let pitch = TAU * lead.abs();
+        let size = bounds.diagonal();
+        let orbit = |p: &P3| {
+            let c = Helical { frame, lead, deviation: 0.0 }.cylindrical(p);
+            [c.radius, c.height - lead * c.angle]
+        };
+        let slopes = flanks.map(|f| f.edges[0].slope);
+        let height = |side: usize, p: &P3, near: f64| {
+            let [r, z] = orbit(p);
+            math::unwrap_near(z - slopes[side] * r, near, pitch)
+        };
+        let first = |side: usize| edges[side].first().map(|(p, _)| p);
+        let lower = height(0, first(0)?, 0.0);
+        let of_all = edges.iter().flat_map(|e| e.iter().map(|(p, _)| orbit(p)[0]));
+        let [inner, outer] = of_all.fold([f64::INFINITY, 0.0], |[l, h]: [f64; 2], r| [l.min(r), h.max(r)]);
+        let middle = 0.5 * (inner + outer);
+        // The upper flank is the next one above the lower one.
+        let upper = height(1, first(1)?, lower + (slopes[0] - slopes[1]) * middle + 0.5 * pitch);
+        let lowest = edges[0].iter().fold(f64::INFINITY, |m, (p, off)| m.min(height(0, p, lower) - off));
+        let highest = edges[1].iter().fold(f64::NEG_INFINITY, |m, (p, off)| m.max(height(1, p, upper) + off));
+        let lines = [lowest - 1e-9 * size, highest + 1e-9 * size];
+        let lines: [Line; 2] = std::array::from_fn(|i| Line { height: lines[i], slope: slopes[i] });
+        let width = |r: f64| lines[1].at(r) - lines[0].at(r);
+        let is_ridge = |r: f64| 0.0 <= width(r) && width(r) <= WIDEST_RIDGE * pitch;
+        let ends = END_MARGIN * size;
+        let towards_axis = ([0.0, outer - ends], [inner, outer - ends], !has_axis);
+        let from_axis = ([inner + ends, f64::INFINITY], [inner + ends, outer], true);
+        let is_in = |within: [f64; 2]| {
+            border.iter().all(|(p, off)| {
+                let [r, z] = orbit(p);
+                let middle = 0.5 * (lines[0].at(r) + lines[1].at(r));
+                let beyond = (math::unwrap_near(z, middle, pitch) - middle).abs() - 0.5 * width(r);
+                !(within[0] <= r && r <= within[1]) || beyond <= COAXIAL * size + off
+            })
+        };
+        let (within, radii, _) = [towards_axis, from_axis].into_iter().find(|(within, radii, may_be)| {
+            *may_be && radii[0] < radii[1] && radii.iter().all(|r| is_ridge(*r)) && is_in(*within)
+        })?;
+        let slack = COAXIAL * size;
+        let radii = [(radii[0] - slack).max(within[0]), (radii[1] + slack).min(within[1])];
+        let along = along(&frame, bounds, slack);
+        Some(Self { frame, lead, radii, edges: lines, along, within, material: Some(Material::Between) })
+    }
+
+    /// Direction of the axis, and whether others may be above: of flanks, on which side the material is.
+    pub(crate) fn axis(&self) -> (&Frame, Option<bool>) {
+        let is_below = match self.material {
+            Some(Material::Below) => Some(true),
+            Some(Material::Above) => Some(false),
+            Some(Material::Between) | None => None,
+        };
+        (&self.frame, is_below)
+    }
+
+    /// The same seen from the other end of the axis.
+    fn turned_over(&self) -> Self {
+        let Frame { origin, x, y, z } = self.frame;
+        let [lo, hi] = self.along;
+        let [lower, upper] = self.edges.map(Line::turned_over);
+        let material = self.material.map(|m| match m {
+            Material::Below => Material::Above,
+            Material::Above => Material::Below,
+            Material::Between => Material::Between,
+        });
+        Self {
+            frame: Frame { origin, x, y: -y, z: -z },
+            edges: [upper, lower],
+            along: [-hi, -lo],
+            material,
+            ..self.clone()
+        }
+    }
+
+    /// Half of the largest width (mm).
+    fn half(&self) -> f64 {
+        let width = |r: &f64| self.edges[1].at(*r) - self.edges[0].at(*r);
+        0.5 * self.radii.iter().map(width).fold(0.0, f64::max)
+    }
+
+    /// Radii of the whole face.
+    fn reach(&self) -> [f64; 2] {
+        let [inner, outer] = self.within;
+        [
+            if inner > 0.0 { 0.0 } else { self.radii[0] },
+            if outer < f64::INFINITY { f64::INFINITY } else { self.radii[1] },
+        ]
+    }
+
+    /// How far (mm) points of another band are from radii at which the face may be elsewhere.
+    fn room_for(&self, other: &Self) -> f64 {
+        let [inner, outer] = other.reach();
+        let outside = if self.within[1] < f64::INFINITY { self.within[1] - outer } else { f64::INFINITY };
+        let inside = if self.within[0] > 0.0 { inner - self.within[0] } else { f64::INFINITY };
+        outside.min(inside)
+    }
+}
+
+/// The narrowest range of heights at angle 0 with all points, up to what they may be off; it is about
+/// `near`.
+fn orbits_of(
+    shape: &Helical,
+    points: impl Iterator<Item = (P3, f64)>,
+    near: Option<f64>,
+) -> Option<[f64; 2]> {
+    let pitch = shape.pitch();
+    let mut heights: Vec<[f64; 2]> = points
+        .map(|(p, off)| {
+            let c = shape.cylindrical(&p);
+            [(c.height - shape.lead * c.angle).rem_euclid(pitch), off]
+        })
+        .collect();
+    heights.sort_unstable_by(|x, y| x[0].total_cmp(&y[0]));
+    // They are in what remains beside the widest gap.
+    let (first, last) = (heights.first()?[0], heights.last()?[0]);
+    let (mut gap, mut from) = (first + pitch - last, first);
+    for w in heights.windows(2) {
+        if w[1][0] - w[0][0] > gap {
+            (gap, from) = (w[1][0] - w[0][0], w[1][0]);
+        }
+    }
+    let middle = from + 0.5 * (pitch - gap);
+    let middle = near.map_or(middle, |near| math::unwrap_near(middle, near, pitch));
+    let range = heights.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[l, h], [z, off]| {
+        let z = math::unwrap_near(*z, middle, pitch);
+        [l.min(z - off), h.max(z + off)]
+    });
+    Some(range)
+}
+
+/// Heights (mm) of a box along an axis.
+fn along(frame: &Frame, bounds: &Aabb, off: f64) -> [f64; 2] {
+    let corners = Obb::from_aabb(bounds).corners();
+    let heights = corners.iter().map(|p| (p - frame.origin).dot(&frame.z));
+    heights.fold([f64::INFINITY, f64::NEG_INFINITY], |[l, h], z| [l.min(z - off), h.max(z + off)])
+}
+
+/// How fast the height above a band grows at most with the displacement.
+fn steepness(slope: f64, lead: f64, radius: f64) -> f64 {
+    math::hypot(math::hypot(1.0, slope), lead / radius)
+}
+
+/// By how much (mm) B may move until two faces can cross, the limits being those of
+/// [`apart`](super::apart::apart); `None` where nothing is known.
+pub(crate) fn apart(a: &Band, b: &Band, pose_ab: &Pose, limits: [f64; 2]) -> Option<f64> {
+    above(a, b, pose_ab, limits).or_else(|| above(b, a, &pose_ab.inverse(), limits))
+}
+
+/// The same by the heights of `over` above `base`; `pose` takes coordinates of `over` to
+/// those of `base`.
+fn above(base: &Band, over: &Band, pose: &Pose, [shallow, deep]: [f64; 2]) -> Option<f64> {
+    if base.material.is_none() || (base.lead - over.lead).abs() > SCREWED_LEAD * base.lead.abs() {
+        return None;
+    }
+    if (pose.rotation * over.frame.z).dot(&base.frame.z) < 0.0 {
+        return above_upright(base, &over.turned_over(), pose, [shallow, deep]);
+    }
+    above_upright(base, over, pose, [shallow, deep])
+}
+
+fn above_upright(base: &Band, over: &Band, pose: &Pose, [shallow, deep]: [f64; 2]) -> Option<f64> {
+    // Of the lower edge above the base, and of the upper one.
+    let low = Height::new(base, over, [1, 0], pose)?;
+    let high = Height::new(base, over, [0, 1], pose)?;
+    let pitch = TAU * base.lead.abs();
+    let slope = base.edges[0].slope.abs().max(base.edges[1].slope.abs());
+    let steep = steepness(slope, base.lead, 0.9 * low.nearest);
+    let beyond = BEYOND_ENDS * pitch;
+    // One may be inside of the other.
+    let beside = (over.reach()[0] - base.reach()[1]).max(base.reach()[0] - over.reach()[1]) - low.most;
+    if beside > beyond * BESIDE_ENDS {
+        return Some(beside);
+    }
+    let beyond = beyond.min(over.room_for(base).min(base.room_for(over)) - low.most);
+    if beyond.is_nan() || beyond <= 0.0 {
+        return None;
+    }
+    // What is not at the radii of the base does not meet it.
+    let inner = over.radii[0].max(base.radii[0] - low.most - beyond);
+    let outer = over.radii[1].min(base.radii[1] + low.most + beyond);
+    let [lo, hi] = low.angles(base, over, beyond);
+    if !(lo < hi && inner <= outer) {
+        return Some(beyond);
+    }
+    // Which turn it is between: above this one by half a pitch, or what flanks in touch are.
+    let middle = [0.5 * (lo + hi), 0.5 * (inner + outer)];
+    let middle = 0.5 * (low.at(middle[0], middle[1]).0 + high.at(middle[0], middle[1]).0);
+    let from = match base.material? {
+        Material::Below => -0.25 * pitch,
+        Material::Above => 0.25 * pitch,
+        Material::Between => 0.0,
+    };
+    let turn = ((middle - from) / pitch).floor() * pitch;
+    // Along the axis what is behind a slope by a length is farther behind.
+    let shallow = base.edges.map(|e| shallow * math::hypot(1.0, e.slope));
+    let [below, above] = match base.material? {
+        Material::Below => [shallow[1], -deep],
+        Material::Above => [-deep, shallow[0]],
+        Material::Between => [shallow[1], shallow[0]],
+    };
+    // How far from the limits, above this turn and below the next one.
+    let room = |[f, slack]: [f64; 2], [g, slack_g]: [f64; 2]| {
+        (f - turn + below - slack).min(pitch + turn - g + above - slack_g)
+    };
+    let mut waiting: ArrayVec<[f64; 4], WAITING> = ArrayVec::new();
+    waiting.push([lo, hi, inner, outer]);
+    let (mut least, mut cells) = (f64::INFINITY, 0);
+    while let Some([a0, a1, r0, r1]) = waiting.pop() {
+        cells += 1;
+        let (am, rm) = (0.5 * (a0 + a1), 0.5 * (r0 + r1));
+        let (half_angle, half_radius) = (0.5 * (a1 - a0), 0.5 * (r1 - r0));
+        let [of_low, of_high] = [&low, &high].map(|h| h.over_cell([am, rm], [half_angle, half_radius]));
+        let here = room([of_low.middle, 0.0], [of_high.middle, 0.0]);
+        if here.is_nan() || here <= 0.0 || cells > CELLS {
+            return None;
+        }
+        let slack = |c: &Cell| c.by_angle + c.by_radius;
+        let by_low = room([of_low.middle, slack(&of_low)], [of_high.middle, 0.0]);
+        let by_high = room([of_low.middle, 0.0], [of_high.middle, slack(&of_high)]);
+        let bound = by_low.min(by_high);
+        if bound >= 0.5 * here {
+            least = least.min(bound);
+            continue;
+        }
+        // Halved by what the side that is less known varies by.
+        let Cell { by_angle, by_radius, .. } = if by_low <= by_high { of_low } else { of_high };
+        let halves = if by_angle >= by_radius {
+            [[a0, am, r0, r1], [am, a1, r0, r1]]
+        } else {
+            [[a0, a1, r0, rm], [a0, a1, rm, r1]]
+        };
+        for half in halves {
+            waiting.try_push(half).ok()?;
+        }
+    }
+    Some((least / steep).min(beyond))
+}
+
+/// The height of an edge of one band above an edge of another one, by angle and radius. What is between the
+/// edges of the upper band is above its lower edge, and below its upper one.
+///
+/// With T the tilt between the axes, t where the axis is, D = T − 1, and
+/// q = (r cos φ, r sin φ, h(φ − ψ) + a + b r) a point of the upper band after it was turned by ψ, it is
+/// moved by u = D q + t, by x outwards, y around and z along the axis. With X = r + x and Y = y it comes to
+/// the radius R = hypot(X, Y) and turns on by δ = atan2(Y, X), so that the height is
+///
+/// F = a − hψ − a₀ + (h − h₀) φ + b r + z − h₀ δ − b₀ R,
+///
+/// the base being marked by ₀.
+struct Height {
+    tilt: Matrix3<f64>,
+    shift: V3,
+    /// ψ.
+    turn: f64,
+    leads: [f64; 2],
+    heights: [f64; 2],
+    slopes: [f64; 2],
+    /// Bounds of the second derivatives: by the angle, by both, by the radius.
+    bends: [f64; 3],
+    /// Smallest distance from the base's axis.
+    nearest: f64,
+    /// How far (mm) points are moved to the side at most.
+    most: f64,
+    /// How far (mm) the tilt raises or lowers points at most.
+    rise: f64,
+}
+
+/// The height over a cell: in the middle, and what it varies from there (mm).
+struct Cell {
+    middle: f64,
+    by_angle: f64,
+    by_radius: f64,
+}
+
+impl Height {
+    /// Of which edges: of the base and of the upper band.
+    fn new(base: &Band, over: &Band, [i, j]: [usize; 2], pose: &Pose) -> Option<Self> {
+        let (line, edge) = (base.edges[i], over.edges[j]);
+        let axes = |f: &Frame| Matrix3::from_columns(&[f.x, f.y, f.z]);
+        let to_base = axes(&base.frame).transpose();
+        let turned = to_base * pose.rotation.to_rotation_matrix().matrix() * axes(&over.frame);
+        let shift = to_base * (pose * over.frame.origin - base.frame.origin);
+        let turn = math::atan2(turned[(1, 0)] - turned[(0, 1)], turned[(0, 0)] + turned[(1, 1)]);
+        let (sin, cos) = math::sin_cos(turn);
+        let about = Matrix3::new(cos, -sin, 0.0, sin, cos, 0.0, 0.0, 0.0, 1.0);
+        let tilt = turned * about.transpose() - Matrix3::identity();
+        let mut height = Self {
+            tilt,
+            shift,
+            turn,
+            leads: [base.lead, over.lead],
+            heights: [line.height, edge.height],
+            slopes: [line.slope, edge.slope],
+            bends: [0.0; 3],
+            nearest: 0.0,
+            most: 0.0,
+            rise: 0.0,
+        };
+        let tau = tilt.norm();
+        // The largest displacement to the side: at the middle, and what the tilt adds from there.
+        let [z0, z1] = over.along;
+        let axial = shift.z * V3::z();
+        let middle = tilt * V3::new(0.0, 0.0, 0.5 * (z0 + z1)) + (shift - axial);
+        let far = math::hypot(0.5 * (z1 - z0) + over.half(), over.radii[1]);
+        let most = middle.norm() + tau * far;
+        let nearest = over.radii[0] - most;
+        if !(tau <= SCREWED_TILT && most <= SCREWED_BESIDE * over.radii[0]) {
+            return None;
+        }
+        let (h, b, m) = (base.lead.abs(), line.slope.abs(), nearest);
+        let rho = math::hypot(over.radii[1], over.lead);
+        let beta = math::hypot(1.0, edge.slope);
+        // Bounds of the second and first derivatives of X and of Y by the angle.
+        let bend = tau * over.radii[1] + 2.0 * tau * rho + most;
+        let rate = tau * rho + most;
+        // How far the direction of growing r is off the radius from the base's axis.
+        let lean = (1.0 + tau * beta) * (most / m) + tau * beta;
+        let root = std::f64::consts::SQRT_2;
+        height.bends = [
+            tau * over.radii[1]
+                + h * (root * bend / m + 2.0 * rate * rate / (m * m))
+                + b * (root * bend + 2.0 * rate * rate / m),
+            tau + h * (root * tau * (1.0 + beta) / m + root * rate * (1.0 + tau * beta) / (m * m))
+                + b * (root * tau * (1.0 + beta) + root * rate * lean / m),
+            h * 2.0 * (1.0 + tau * beta) * lean / (m * m) + b * lean * lean / m,
+        ];
+        height.nearest = nearest;
+        height.most = most;
+        height.rise = tau * math::hypot(z0.abs().max(z1.abs()) + over.half(), over.radii[1]);
+        Some(height)
+    }
+
+    /// Angles of the part of the upper band, after it was turned, that is not farther than so much (mm)
+    /// beyond the ends of the base.
+    fn angles(&self, base: &Band, over: &Band, beyond: f64) -> [f64; 2] {
+        let [lower, upper] = over.edges.map(|line| over.radii.map(|r| line.at(r)));
+        let (lowest, highest) = (lower[0].min(lower[1]), upper[0].max(upper[1]));
+        let from = over.along[0].max(base.along[0] - beyond - self.shift.z - self.rise);
+        let to = over.along[1].min(base.along[1] + beyond - self.shift.z + self.rise);
+        if from >= to {
+            return [0.0; 2];
+        }
+        let ends = [from - highest, to - lowest].map(|z| z / over.lead);
+        [ends[0].min(ends[1]) + self.turn, ends[0].max(ends[1]) + self.turn]
+    }
+
+    /// Over all within a half width of a cell from its middle, by angle and radius.
+    fn over_cell(&self, [angle, radius]: [f64; 2], [da, dr]: [f64; 2]) -> Cell {
+        let (middle, of_angle, of_radius) = self.at(angle, radius);
+        let [aa, ar, rr] = self.bends;
+        Cell {
+            middle,
+            by_angle: of_angle.abs() * da + 0.5 * aa * da * da + 0.5 * ar * da * dr,
+            by_radius: of_radius.abs() * dr + 0.5 * rr * dr * dr + 0.5 * ar * da * dr,
+        }
+    }
+
+    /// The height and its derivatives by angle and radius.
+    fn at(&self, angle: f64, radius: f64) -> (f64, f64, f64) {
+        let ([h0, h], [a0, a], [b0, b]) = (self.leads, self.heights, self.slopes);
+        let (sin, cos) = math::sin_cos(angle);
+        let z = h * (angle - self.turn) + a + b * radius;
+        let q = Vector3::new(radius * cos, radius * sin, z);
+        let u = self.tilt * q + self.shift;
+        let by_angle = self.tilt * Vector3::new(-radius * sin, radius * cos, h);
+        let by_radius = self.tilt * Vector3::new(cos, sin, b);
+        let out = |v: &V3| v.x * cos + v.y * sin;
+        let on = |v: &V3| v.y * cos - v.x * sin;
+        let (x, y) = (radius + out(&u), on(&u));
+        let (x_angle, y_angle) = (out(&by_angle) + on(&u), on(&by_angle) - out(&u));
+        let (x_radius, y_radius) = (1.0 + out(&by_radius), on(&by_radius));
+        let far_sq = x * x + y * y;
+        let far = far_sq.sqrt();
+        let turned = |dx: f64, dy: f64| (x * dy - y * dx) / far_sq;
+        let farther = |dx: f64, dy: f64| (x * dx + y * dy) / far;
+        let f =
+            a - h * self.turn - a0 + (h - h0) * angle + b * radius + u.z - h0 * math::atan2(y, x) - b0 * far;
+        let f_angle = (h - h0) + by_angle.z - h0 * turned(x_angle, y_angle) - b0 * farther(x_angle, y_angle);
+        let f_radius = b + by_radius.z - h0 * turned(x_radius, y_radius) - b0 * farther(x_radius, y_radius);
+        (f, f_angle, f_radius)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::rngs::SmallRng;
+    use rand::{Rng, SeedableRng};
+
+    fn band(height: f64, slope: f64, half: f64, is_up: bool) -> Band {
+        Band {
+            frame: Frame::identity(),
+            lead: 1.0 / TAU,
+            radii: [2.4, 2.9],
+            edges: [-half, half].map(|half| Line { height: height + half, slope }),
+            along: [-3.0, 3.0],
+            within: everywhere(),
+            material: Some(if is_up { Material::Below } else { Material::Above }),
+        }
+    }
+
+    /// The height is that of points, and its derivatives are those of the height, within the bounds.
+    #[test]
+    fn heights_are_those_of_points() {
+        let mut rng = SmallRng::seed_from_u64(7);
+        for _ in 0..2_000 {
+            let (base, over) =
+                (band(0.1, 0.57, 0.0, true), band(0.3, rng.random_range(-0.6..0.6), 0.0, true));
+            let mut any = |x: f64| V3::from_fn(|_, _| rng.random_range(-x..x));
+            let (shift, tilt) = (any(0.05), any(0.01));
+            let pose = Pose::new(shift, tilt) * Pose::rotation(V3::z() * rng.random_range(-3.0..3.0));
+            let height = Height::new(&base, &over, [0, 0], &pose).unwrap();
+            let (angle, radius) = (rng.random_range(-15.0..15.0), rng.random_range(2.4..2.9));
+            let (f, f_angle, f_radius) = height.at(angle, radius);
+            // A point of the upper band, turned back.
+            let own = angle - height.turn;
+            let z = over.lead * own + over.edges[0].at(radius);
+            let p = pose * P3::new(radius * math::cos(own), radius * math::sin(own), z);
+            let there = math::unwrap_near(math::atan2(p.y, p.x), angle, TAU);
+            let wanted = p.z - base.lead * there - base.edges[0].at(math::hypot(p.x, p.y));
+            assert!((f - wanted).abs() < 1e-13, "{f} {wanted}");
+            let (e, [aa, ar, rr]) = (1e-4, height.bends);
+            let at = |i: f64, j: f64| height.at(angle + i * e, radius + j * e);
+            let slopes =
+                [at(1.0, 0.0).0 - at(-1.0, 0.0).0, at(0.0, 1.0).0 - at(0.0, -1.0).0].map(|d| d / (2.0 * e));
+            assert!((slopes[0] - f_angle).abs() < 1e-7 && (slopes[1] - f_radius).abs() < 1e-7);
+            let bends = [
+                at(1.0, 0.0).1 - at(-1.0, 0.0).1,
+                at(0.0, 1.0).1 - at(0.0, -1.0).1,
+                at(0.0, 1.0).2 - at(0.0, -1.0).2,
+            ]
+            .map(|d| (d / (2.0 * e)).abs() - 1e-7);
+            assert!(bends[0] <= aa && bends[1] <= ar && bends[2] <= rr, "{bends:?} {aa} {ar} {rr}");
+        }
+    }
+
+    /// What is said to be apart is so at points of both bands, turn by turn; and it is said until they are
+    /// near.
+    #[test]
+    fn bands_are_apart_until_they_touch() {
+        let mut rng = SmallRng::seed_from_u64(8);
+        let limits = [2e-6, 4e-6];
+        let (mut known, mut touching) = (0, 0);
+        for _ in 0..400 {
+            let gap = [1e-3, 0.03, 1e-6, -0.01][rng.random_range(0..4)];
+            let (base, over) = (band(0.0, 0.57, 1e-7, true), band(gap, 0.57, 1e-7, false));
+            let part = [0.0, 1e-6, 0.3, 1.0][rng.random_range(0..4)];
+            let mut any = |x: f64| V3::from_fn(|_, _| rng.random_range(-x..x));
+            let pose = Pose::new(any(0.02) * part, any(1e-3) * part);
+            // The smallest height at points, of the nearest turn.
+            let mut least = f64::INFINITY;
+            for i in 0..2_000 {
+                let (angle, radius) = (f64::from(i) * 0.019 - 19.0, if i % 2 == 0 { 2.4 } else { 2.9 });
+                let z = over.lead * angle + over.edges[0].at(radius);
+                let p = pose * P3::new(radius * math::cos(angle), radius * math::sin(angle), z);
+                // Beyond the ends is nothing.
+                if z.abs() > 3.0 || p.z.abs() > 3.0 {
+                    continue;
+                }
+                let there = math::unwrap_near(math::atan2(p.y, p.x), angle, TAU);
+                least = least.min(p.z - base.lead * there - base.edges[1].at(math::hypot(p.x, p.y)));
+            }
+            match apart(&base, &over, &pose, limits) {
+                Some(spare) => {
+                    known += 1;
+                    assert!(spare <= least + limits[0], "{spare} of {least}");
+                    // Within an half of what is there.
+                    assert!(spare >= 0.2 * (least - 1e-3 * part), "{spare} of {least}");
+                }
+                None => {
+                    touching += 1;
+                    // Points are not everywhere: nothing between them is lower by more than their distances
+                    // make.
+                    assert!(least < 1e-5 + 1e-3 * part, "{least}");
+                }
+            }
+        }
+        assert!(known > 100 && touching > 100, "{known} {touching}");
+    }
+
+    /// Ends of ridges towards the axis and from it lie in the band between their flanks, and in none where
+    /// the border leaves it; and flanks that touch are apart from them, those that are deeper are not.
+    #[test]
+    fn ends_of_ridges_are_between_their_flanks() {
+        let flank = |height: f64, slope: f64, is_up: bool| band(height, slope, 1e-9, is_up);
+        let bounds = Aabb { min: P3::new(-6.0, -6.0, 0.0), max: P3::new(6.0, 6.0, 0.0) };
+        // At height 0 an orbit of height ζ is at the angle −ζ / h.
+        let at = |zeta: f64, r: f64| {
+            let angle = -zeta * TAU;
+            (P3::new(r * math::cos(angle), r * math::sin(angle), 0.0), 1e-9)
+        };
+        let steps = |n: i32| (0..=n).map(move |k| f64::from(k) / f64::from(n));
+        for towards_axis in [true, false] {
+            // A ridge whose flanks meet the outer or the inner radius farther apart.
+            let s = if towards_axis { -0.5 } else { 0.5 };
+            let (low, high) = (|r: f64| 0.1 + s * (r - 2.65), |r: f64| 0.6 - s * (r - 2.65));
+            let flanks = [flank(low(0.0), s, false), flank(high(0.0), -s, true)];
+            let radius = |t: f64| 2.4 + 0.5 * t;
+            let lower: Vec<_> = steps(24).map(|t| at(low(radius(t)), radius(t))).collect();
+            let upper: Vec<_> = steps(24).map(|t| at(high(radius(t)), radius(t))).collect();
+            let (crest, root) = if towards_axis { (2.4, 2.9) } else { (2.9, 2.4) };
+            let arc = |from: f64, to: f64, r: f64| steps(48).map(move |t| at(from + (to - from) * t, r));
+            let border: Vec<_> = [lower.clone(), upper.clone()]
+                .concat()
+                .into_iter()
+                .chain(arc(low(crest), high(crest), crest))
+                .chain(arc(high(root), low(root) + 1.0, root))
+                .collect();
+            let of = |border: &[(P3, f64)], has_axis| {
+                Band::of_end([&flanks[0], &flanks[1]], [&lower, &upper], border, has_axis, &bounds)
+            };
+            let end = of(&border, !towards_axis).unwrap();
+            for t in steps(10) {
+                let r = end.radii[0] + t * (end.radii[1] - end.radii[0]);
+                // Known but for whole turns.
+                let turn = (end.edges[0].at(r) - low(r)).round();
+                assert!((end.edges[0].at(r) - low(r) - turn).abs() < 1e-6, "{r}");
+                assert!((end.edges[1].at(r) - high(r) - turn).abs() < 1e-6, "{r}");
+            }
+            // A solid with its axis outside of a ridge towards it has no such end; nor has one with a lug.
+            assert!(!towards_axis || of(&border, true).is_none());
+            let lug: Vec<_> = border.iter().copied().chain([at(high(2.65) + 0.05, 2.65)]).collect();
+            assert!(of(&lug, !towards_axis).is_none());
+            // Another part's flank above the upper one of the ridge.
+            let limits = [2e-6, 4e-6];
+            for (gap, is_apart) in [(1e-3, true), (-1e-6, true), (-1e-5, false), (-0.1, false)] {
+                let other = Band { radii: [2.5, 2.8], ..flank(high(0.0) + gap, -s, false) };
+                let found = apart(&end, &other, &Pose::identity(), limits);
+                assert_eq!(found.is_some(), is_apart, "{towards_axis} {gap}");
+                assert!(found.is_none_or(|spare| spare <= gap + 3e-6));
+            }
+        }
+    }
+}

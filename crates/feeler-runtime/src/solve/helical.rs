@@ -1,0 +1,546 @@
+//! Pairs of features that one screw motion leaves where they are: a bolt in its nut.
+//!
+//! Along the orbits of such a pair the distance is constant, or changes slowly where the axes are apart or
+//! tilted; what the splines wave about the true helicoids makes a minimum of every ripple. So the pair is
+//! looked at in sections: at fixed angles about the axis of one of the two features, the station, the
+//! nearest pair in the section is found (a point of an edge, or the lowest place across a face, with its
+//! foot on the other feature's own spline). The distances of a row of stations tell the minima along the
+//! orbit: what is not deeper than the ripples can be is none. A minimum that is as wide as a part of a turn
+//! is a conformal set, told by samples at the stations; others are strict, and their place comes from a
+//! smooth function through the stations around, so that it does not jump from ripple to ripple.
+//!
+//! # Source
+//! MATH §9 (sets of equal minima, screw motions).
+//!
+//! # Guarantees
+//! Footpoints are on both splines, and gaps are those between them to rounding. No minimum is missed that
+//! is deeper than the saddles beside it by more than the spread, twice the deviations of both features and
+//! twice the tolerance, and wider than a twelfth of a turn. Deterministic; samples do not depend on what
+//! was culled.
+
+use super::Solved;
+use crate::LmdClass;
+use crate::body::edge_normals::edge_normals;
+use crate::body::{Helix, outward_normal};
+use crate::footpoint::polar::Polar;
+use crate::footpoint::side::{Foot, side};
+use crate::profile::helical::{SCREWED_BESIDE, SCREWED_LEAD, SCREWED_TILT};
+use crate::query::{Accepted, Context};
+use crate::side::Which;
+use crate::{Body, Stats};
+use feeler_geom::frame::complete_basis;
+use feeler_geom::obb::PoseMatrix;
+use feeler_geom::{P2, P3, Surface, V3, math};
+use feeler_hierarchy::{EdgeId, FaceId, Feature};
+use nalgebra::{Matrix5, Vector5};
+use std::f64::consts::TAU;
+
+/// Stations a turn.
+const STATIONS: f64 = 12.0;
+/// Every so many stations is a sample of a conformal set.
+const SAMPLED: i64 = 4;
+/// Samples along a whole feature at most: of longer ones fewer a turn.
+const MOST_SAMPLES: i64 = 16;
+/// Stations in a row within the spread that make a set: a quarter of a turn.
+const WIDE: usize = 4;
+/// Angle (rad) by which a foot may be off the direction across: it is at the end of the other feature else.
+const SLANTED: f64 = 1e-6;
+/// The same of two faces, whose ripples lean against one another.
+const LEANING: f64 = 1e-3;
+/// How fast (mm a mm) the distance of two faces may change across the motion where they count as parallel.
+const LEVEL_ACROSS: f64 = 1e-5;
+/// How much larger (in pitches) distances along a row may be than the smallest one where solvers get samples.
+const NEARLY: f64 = 0.02;
+/// The angle (rad) by which flanks are askew there at most.
+const ASKEW: f64 = 0.02;
+/// Bisections of the end of a row, steps across a face, and steps of a search along the orbit.
+const HALVINGS: usize = 16;
+const STEPS: usize = 60;
+const GOLDEN: usize = 40;
+/// Angle (rad) to the end of a row within which a search has ended there.
+const AT_END: f64 = 1e-6;
+
+/// Reused memory: the stations of one row.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    row: Vec<Station>,
+}
+
+/// A pair in one section.
+#[derive(Clone, Copy, Debug)]
+struct Station {
+    /// About the axis of the side whose sections they are.
+    angle: f64,
+    /// Which one, of those at fixed angles.
+    number: Option<i64>,
+    own: P2,
+    foot: P2,
+    distance: f64,
+}
+
+/// One of the two sides, as the other one is looked at from it.
+struct Orbit<'a> {
+    ctx: &'a Context<'a>,
+    /// The side with the sections.
+    own: Which,
+    features: [Feature; 2],
+    own_helix: &'a Helix,
+    other_helix: &'a Helix,
+    /// Takes coordinates of the own side to those of the other one.
+    to_other: PoseMatrix,
+    other_face: FaceId,
+    kind: Own,
+    /// Turns on from the nearest one on which the foot is.
+    turns: f64,
+    loads: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Own {
+    Edge(EdgeId),
+    Face(FaceId),
+}
+
+/// Whether two features are screwed into one another, and not two edges.
+pub(super) fn is_pair(ctx: &Context<'_>, a: Feature, b: Feature) -> bool {
+    let is_edge = |f| matches!(f, Feature::Edge(_));
+    let (Some(of_a), Some(of_b)) = (ctx.a.helix(a), ctx.b.helix(b)) else { return false };
+    if is_edge(a) && is_edge(b) {
+        return false;
+    }
+    let (fa, fb) = (&of_a.shape.frame, &of_b.shape.frame);
+    let dir = ctx.pose_ab * fb.z;
+    let origin = ctx.pose_ab * fb.origin;
+    let (lead_a, lead_b) = (of_a.shape.lead, of_b.shape.lead);
+    // Where both axes pass the middle of the shorter one.
+    let at = if ctx.a.data(a).extent < ctx.b.data(b).extent { fa.origin } else { origin };
+    let off = |o: &P3, d: &V3| (at - o) - d * d.dot(&(at - o));
+    let beside = (off(&fa.origin, &fa.z) - off(&origin, &dir)).norm();
+    fa.z.cross(&dir).norm() <= SCREWED_TILT
+        && (lead_a - lead_b).abs() <= SCREWED_LEAD * lead_a.abs()
+        && beside <= SCREWED_BESIDE * of_a.radius.min(of_b.radius)
+}
+
+/// Minima of two features for which [`is_pair`] holds.
+///
+/// With `loads` stations are samples, too, where the orbits are nearly a set.
+pub(super) fn solve(
+    ctx: &Context<'_>,
+    (a, b): (Feature, Feature),
+    loads: bool,
+    out: &mut Solved,
+    stats: &mut Stats,
+) {
+    let (Some(of_a), Some(of_b)) = (ctx.a.helix(a), ctx.b.helix(b)) else { return };
+    // An edge is looked at from its points; of two faces that of A.
+    let (own, kind, other_face) = match (a, b) {
+        (Feature::Edge(e), Feature::Face(f)) => (Which::A, Own::Edge(e), f),
+        (Feature::Face(f), Feature::Edge(e)) => (Which::B, Own::Edge(e), f),
+        (Feature::Face(f), Feature::Face(g)) => (Which::A, Own::Face(f), g),
+        _ => return,
+    };
+    let (own_helix, other_helix) = if own == Which::A { (of_a, of_b) } else { (of_b, of_a) };
+    let mut scratch = std::mem::take(&mut out.helical);
+    // Points are at most half a pitch above or below the nearest turn, and others at least that far.
+    let pitch = own_helix.shape.pitch();
+    let beyond = 0.5 * pitch / other_helix.steepness();
+    let most = if ctx.reach() < beyond { 0.0 } else { (2.0 * ctx.reach() / pitch).ceil().min(64.0) };
+    let mut turns = -most;
+    while turns <= most {
+        let to_other = PoseMatrix::from(ctx.pose_to_other(own));
+        let features = [a, b];
+        let orbit =
+            Orbit { ctx, own, features, own_helix, other_helix, to_other, other_face, kind, turns, loads };
+        orbit.minima(&mut scratch, out, stats);
+        turns += 1.0;
+    }
+    out.helical = scratch;
+}
+
+impl Orbit<'_> {
+    fn body(&self, which: Which) -> &Body {
+        self.ctx.body(which)
+    }
+
+    fn minima(&self, scratch: &mut Scratch, out: &mut Solved, stats: &mut Stats) {
+        let [lo, hi] = self.own_helix.ends();
+        let step = TAU / STATIONS;
+        #[expect(clippy::cast_possible_truncation, reason = "angles of a few thousand turns at most")]
+        let (first, last) = ((lo / step).ceil() as i64, (hi / step).floor() as i64);
+        let row = &mut scratch.row;
+        row.clear();
+        // The ends of the feature are stations, too, without numbers.
+        let mut before = None;
+        let numbered = (first..=last).map(|k| {
+            #[expect(clippy::cast_precision_loss, reason = "a few thousand turns at most")]
+            let angle = k as f64 * step;
+            (angle, Some(k))
+        });
+        for (angle, number) in std::iter::once((lo, None)).chain(numbered).chain(std::iter::once((hi, None)))
+        {
+            let here = self.station(angle, number, stats);
+            match (&here, before) {
+                (Some(_), Some((missed, None))) => {
+                    row.extend(self.border(angle, missed, stats));
+                }
+                (None, Some((held, Some(())))) => {
+                    row.extend(self.border(held, angle, stats));
+                    self.minima_of_row(row, out, stats);
+                    row.clear();
+                }
+                _ => {}
+            }
+            row.extend(here);
+            before = Some((angle, here.map(|_| ())));
+        }
+        self.minima_of_row(row, out, stats);
+    }
+
+    /// The last station towards an angle at which there is none.
+    fn border(&self, mut inside: f64, mut outside: f64, stats: &mut Stats) -> Option<Station> {
+        let mut found = None;
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (inside + outside);
+            match self.station(middle, None, stats) {
+                Some(s) => (found, inside) = (Some(s), middle),
+                None => outside = middle,
+            }
+        }
+        found
+    }
+
+    /// Minima along a row of stations without gaps.
+    fn minima_of_row(&self, row: &[Station], out: &mut Solved, stats: &mut Stats) {
+        if row.is_empty() {
+            return;
+        }
+        let spread = self.spread();
+        let nearly = self.nearly_a_set(row, out);
+        // Up to the next rise by more than the spread, then down again by as much.
+        let (mut lowest, mut highest, mut falls) = (0, 0, true);
+        for k in 1..=row.len() {
+            let d = row.get(k).map(|s| s.distance);
+            if falls {
+                if d.is_none_or(|d| d > row[lowest].distance + spread) {
+                    self.minimum(row, lowest, nearly, out, stats);
+                    (falls, highest) = (false, k);
+                } else if d.is_some_and(|d| d < row[lowest].distance) {
+                    lowest = k;
+                }
+            } else if let Some(d) = d {
+                if d < row[highest].distance - spread {
+                    (falls, lowest) = (true, k);
+                } else if d > row[highest].distance {
+                    highest = k;
+                }
+            }
+        }
+    }
+
+    /// Distances (mm) that differ by no more are those of one set.
+    fn spread(&self) -> f64 {
+        2.0 * (self.own_helix.shape.deviation + self.other_helix.shape.deviation + self.ctx.tol.tol)
+    }
+
+    /// Solvers lose what holds a thread when it is tilted by more than the spread, and find it again when it
+    /// has turned the other way: they get the samples of a row that is nearly a set. The distance (mm) up to
+    /// which they have been told.
+    fn nearly_a_set(&self, row: &[Station], out: &mut Solved) -> f64 {
+        let least = row.iter().fold(f64::INFINITY, |d, s| d.min(s.distance));
+        if !self.loads || least > self.ctx.d_max {
+            return f64::NEG_INFINITY;
+        }
+        let most = least + NEARLY * self.own_helix.shape.pitch();
+        let is_sample = |s: &&Station| s.distance <= most && self.is_sample(s);
+        out.orbits.extend(row.iter().filter(is_sample).filter_map(|s| self.accepted(s, LmdClass::Conformal)));
+        most
+    }
+
+    /// Whether a station is one of those that are samples of sets.
+    fn is_sample(&self, s: &Station) -> bool {
+        let [lo, hi] = self.own_helix.ends();
+        #[expect(clippy::cast_possible_truncation, reason = "a few thousand turns at most")]
+        let whole = ((hi - lo) * STATIONS / TAU).ceil() as i64;
+        // Rounded up.
+        let every = SAMPLED * (1 + (whole - SAMPLED - 1).max(0) / (SAMPLED * MOST_SAMPLES));
+        s.number.is_some_and(|k| k.rem_euclid(every) == 0)
+    }
+
+    /// A minimum of a row, as a set where it is one; samples up to a distance of `told` are there.
+    fn minimum(&self, row: &[Station], lowest: usize, told: f64, out: &mut Solved, stats: &mut Stats) {
+        let most = row[lowest].distance + self.spread();
+        if row[lowest].distance > self.ctx.d_max || most < self.ctx.least {
+            return;
+        }
+        let is_in = |s: &&Station| s.distance <= most;
+        let before = row[..lowest].iter().rev().take_while(is_in).count();
+        let after = row[lowest..].iter().take_while(is_in).count();
+        let set = &row[lowest - before..lowest + after];
+        if set.iter().filter(|s| s.number.is_some()).count() >= WIDE {
+            let n = out.orbits.len();
+            let conformal = |s: &Station| self.accepted(s, LmdClass::Conformal);
+            let has_samples = set.iter().any(|s| s.distance <= told && self.is_sample(s));
+            let more = set.iter().filter(|s| s.distance > told && self.is_sample(s));
+            out.orbits.extend(more.filter_map(conformal));
+            if out.orbits.len() == n && !has_samples {
+                out.orbits.extend(set.iter().filter(|s| s.number.is_some()).filter_map(conformal));
+            }
+            return;
+        }
+        let [before, after] = [lowest.saturating_sub(1), (lowest + 1).min(row.len() - 1)];
+        if before == after {
+            return;
+        }
+        let between = [row[before].angle, row[after].angle];
+        let is_inside = |x: f64| between[0] < x && x < between[1];
+        let place = smooth_minimum(row, lowest)
+            .filter(|x| is_inside(*x))
+            .and_then(|x| self.station(x, None, stats))
+            .filter(|s| s.distance <= row[lowest].distance + self.spread())
+            .or_else(|| self.searched(between, stats))
+            // At the end of a row the next feature has the minimum.
+            .filter(|s| {
+                (s.angle - row[lowest].angle).abs() > AT_END || before + 1 == lowest && lowest < after
+            });
+        out.orbits.extend(place.and_then(|s| self.accepted(&s, LmdClass::Strict)));
+    }
+
+    /// The lowest place between two angles by golden sections.
+    fn searched(&self, [mut lo, mut hi]: [f64; 2], stats: &mut Stats) -> Option<Station> {
+        let part = 0.381_966_011_250_105;
+        let mut at = |x: f64| self.station(x, None, stats);
+        let (mut x, mut y) = (lo + part * (hi - lo), hi - part * (hi - lo));
+        let (mut of_x, mut of_y) = (at(x)?, at(y)?);
+        for _ in 0..GOLDEN {
+            if of_x.distance <= of_y.distance {
+                (hi, y, of_y) = (y, x, of_x);
+                x = lo + part * (hi - lo);
+                of_x = at(x)?;
+            } else {
+                (lo, x, of_x) = (x, y, of_y);
+                y = hi - part * (hi - lo);
+                of_y = at(y)?;
+            }
+        }
+        Some(if of_x.distance <= of_y.distance { of_x } else { of_y })
+    }
+
+    /// The pair in the section at an angle.
+    fn station(&self, angle: f64, number: Option<i64>, stats: &mut Stats) -> Option<Station> {
+        stats.exact_solves += 1;
+        match self.kind {
+            Own::Edge(e) => {
+                let curve = &self.body(self.own).edge(e).curve;
+                let t = self.edge_parameter(e, angle);
+                let (foot, distance, _) = self.foot(&curve.point(t))?;
+                Some(Station { angle, number, own: P2::new(t, 0.0), foot, distance })
+            }
+            Own::Face(f) => self.across(f, angle, number),
+        }
+    }
+
+    /// The parameter of an edge at an angle.
+    fn edge_parameter(&self, edge: EdgeId, angle: f64) -> f64 {
+        let curve = &self.body(self.own).edge(edge).curve;
+        let shape = &self.own_helix.shape;
+        let mut t = self.own_helix.parameter(angle);
+        for _ in 0..4 {
+            let d = curve.derivs(t);
+            let c = shape.cylindrical(&d.p);
+            let arm = d.p - shape.frame.origin;
+            let rate = shape.frame.z.cross(&arm).dot(&d.d1) / (c.radius * c.radius);
+            let off = math::unwrap_near(c.angle, angle, TAU) - angle;
+            let step = off / rate;
+            if !step.is_finite() || step.abs() <= 4.0 * f64::EPSILON * t.abs() {
+                break;
+            }
+            t -= step;
+        }
+        t
+    }
+
+    /// The foot on the other face of a point of the own side (own coordinates): parameters, signed distance
+    /// and the face's outward normal (coordinates of the other side).
+    fn foot(&self, p: &P3) -> Option<(P2, f64, V3)> {
+        let p = self.to_other.point(p);
+        let face = self.body(self.own.other()).face(self.other_face);
+        let Surface::Bezier(grid) = &face.surface else { return None };
+        let (uv, _) = grid.descend(&p, self.other_helix.foot_near(&p, self.turns)?)?;
+        let n = outward_normal(face, uv);
+        let delta = p - grid.derivs(uv).p;
+        let distance = delta.dot(&n);
+        let is_across = (delta - n * distance).norm() <= SLANTED * distance.abs() + self.ctx.tol.trim;
+        is_across.then_some((uv, distance, n))
+    }
+
+    /// The lowest place of a face across the motion; `None` where it is at the border: the edge there has
+    /// it.
+    fn across(&self, face: FaceId, angle: f64, number: Option<i64>) -> Option<Station> {
+        let surface = &self.body(self.own).face(face).surface;
+        let along = self.own_helix.parameter(angle);
+        let to_other = self.ctx.pose_to_other(self.own).rotation;
+        // The foot and how fast the distance grows across.
+        let at = |s: f64| {
+            let own = self.own_helix.uv(along, s);
+            let (p, du, dv) = surface.first_derivs(own);
+            let (foot, distance, n) = self.foot(&p)?;
+            let across = to_other * self.own_helix.across_of(du, dv);
+            Some((Station { angle, number, own, foot, distance }, n.dot(&across) / across.norm()))
+        };
+        let [lo, hi] = self.own_helix.across;
+        let (mut from, mut below) = (lo, at(lo)?.1);
+        // Of flanks that are parallel, but for ripples, the edges of both have all that there is to tell.
+        if below.abs() <= LEVEL_ACROSS && at(hi)?.1.abs() <= LEVEL_ACROSS {
+            return None;
+        }
+        for part in [0.5, 1.0] {
+            let mut to = lo + part * (hi - lo);
+            let mut above = at(to)?.1;
+            if below <= 0.0 && above >= 0.0 {
+                // Illinois' regula falsi.
+                let mut best = None;
+                for _ in 0..STEPS {
+                    let s = (from * above - to * below) / (above - below);
+                    let s = if from < s && s < to { s } else { 0.5 * (from + to) };
+                    let (station, slope) = at(s)?;
+                    best = Some(station);
+                    if slope.abs() <= 1e-13 {
+                        break;
+                    }
+                    if slope < 0.0 {
+                        (from, below, above) = (s, slope, 0.5 * above);
+                    } else {
+                        (to, above, below) = (s, slope, 0.5 * below);
+                    }
+                }
+                return best;
+            }
+            (from, below) = (to, above);
+        }
+        None
+    }
+
+    /// A station as a minimum, where trims and polars allow it.
+    fn accepted(&self, s: &Station, class: LmdClass) -> Option<Accepted> {
+        let ctx = self.ctx;
+        let (own, other) = (self.own, self.own.other());
+        let face = self.body(other).face(self.other_face);
+        let foot = ctx.in_a(other, &face.surface.point(s.foot));
+        let outward = outward_normal(face, s.foot);
+        let outward = if other == Which::A { outward } else { ctx.pose_ab * outward };
+        let p = match self.kind {
+            Own::Edge(e) => self.body(own).edge(e).curve.point(s.own.x),
+            Own::Face(f) => self.body(own).face(f).surface.point(s.own),
+        };
+        let p = ctx.in_a(own, &p);
+        let distance = (p - foot).dot(&outward);
+        if !(ctx.least <= distance && distance <= ctx.d_max) {
+            return None;
+        }
+        // Out of the own side, from A to B.
+        let (p_a, p_b, n) = match own {
+            Which::A => (p, foot, -outward),
+            Which::B => (foot, p, outward),
+        };
+        let basis = complete_basis(&n);
+        let beside = ctx.beside(distance);
+        // Along the orbit the own side may lean by as much as its ripples do.
+        let across = self.own_direction(s, &-outward, class)?;
+        let of = |which: Which, feature: Feature| {
+            let (p, n, hint) = if which == own { (&p, across, s.own) } else { (&foot, outward, s.foot) };
+            side(
+                ctx,
+                which,
+                feature,
+                &Foot { p, n, basis, hint: Some(hint), on_trim: None, beside },
+                &ctx.tol,
+            )
+        };
+        let (a, b) = (of(Which::A, self.features[0])?, of(Which::B, self.features[1])?);
+        let quasi = [(&a, Which::A, self.features[0]), (&b, Which::B, self.features[1])]
+            .iter()
+            .any(|(side, which, f)| side.polar == Polar::Dilated || ctx.body(*which).data(*f).quasi_only);
+        Some(Accepted {
+            feature_a: self.features[0],
+            feature_b: self.features[1],
+            p_a,
+            p_b,
+            n,
+            distance,
+            class: if quasi { LmdClass::Quasi } else { class },
+            place_a: a.located.place,
+            place_b: b.located.place,
+            slack_a: a.located.slack,
+            slack_b: b.located.slack,
+            undecided: false,
+        })
+    }
+
+    /// The direction out of the own side (frame of A) nearest to the given one: across an edge, or a face's
+    /// normal, where that is no farther off than ripples make it. What is nearly a set may lean across, too.
+    fn own_direction(&self, s: &Station, n: &V3, class: LmdClass) -> Option<V3> {
+        let body = self.body(self.own);
+        let in_a = |v: V3| if self.own == Which::A { v } else { self.ctx.pose_ab * v };
+        match self.kind {
+            Own::Edge(e) if self.loads && class == LmdClass::Conformal => {
+                let beside = edge_normals(body, e, s.own.x)?;
+                let t = in_a(beside.tangent);
+                let n = (n - t * t.dot(n)).try_normalize(0.5)?;
+                let (middle, half) = beside.middle();
+                let inward = in_a(middle) - n * n.dot(&in_a(middle));
+                let Some(inward) = inward.try_normalize(LEANING) else { return Some(n) };
+                let (sin, cos) = math::sin_cos(ASKEW.min(half));
+                Some(n * cos + inward * sin)
+            }
+            Own::Edge(e) => {
+                let t = in_a(body.edge(e).curve.tangent(s.own.x)?);
+                (n - t * t.dot(n)).try_normalize(0.5)
+            }
+            Own::Face(f) => {
+                let own = in_a(outward_normal(body.face(f), s.own));
+                ((own - n).norm() <= LEANING).then_some(own)
+            }
+        }
+    }
+}
+
+/// Where the lowest place near one of a row is, by a smooth function through five stations. Of two screws
+/// whose axes are apart and tilted by little, the distance along the orbit is the sum of a constant, of
+/// cosine and sine, and of both times the angle.
+fn smooth_minimum(row: &[Station], lowest: usize) -> Option<f64> {
+    if row.len() < 5 {
+        return None;
+    }
+    let first = lowest.saturating_sub(2).min(row.len() - 5);
+    let five = &row[first..first + 5];
+    let middle = row[lowest].angle;
+    let of = |x: f64| {
+        let (sin, cos) = math::sin_cos(x);
+        Vector5::new(1.0, cos, sin, x * cos, x * sin)
+    };
+    let mut system = Matrix5::zeros();
+    let mut right = Vector5::zeros();
+    for (k, s) in five.iter().enumerate() {
+        system.set_row(k, &of(s.angle - middle).transpose());
+        right[k] = s.distance - row[lowest].distance;
+    }
+    let c = system.lu().solve(&right)?;
+    let mut x = 0.0;
+    for _ in 0..30 {
+        let (sin, cos) = math::sin_cos(x);
+        let slope = -c[1] * sin + c[2] * cos + c[3] * (cos - x * sin) + c[4] * (sin + x * cos);
+        let bend = -c[1] * cos - c[2] * sin - c[3] * (2.0 * sin + x * cos) + c[4] * (2.0 * cos - x * sin);
+        if bend <= 0.0 {
+            return None;
+        }
+        let step = slope / bend;
+        x -= step;
+        if x.is_nan() || x.abs() >= TAU / STATIONS {
+            return None;
+        }
+        if step.abs() < 1e-15 {
+            break;
+        }
+    }
+    Some(middle + x)
+}
