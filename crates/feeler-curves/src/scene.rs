@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use feeler_geom::{P3, Pose};
-use feeler_runtime::{Body, BodyId, Scene, SceneError};
+use feeler_runtime::{Body, BodyId, Scene, SceneError, Status};
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -129,6 +129,8 @@ pub struct CurveScene {
     bends: Vec<(CurveId, TightBend)>,
     scratch: Vec<TightBend>,
     detects_interference: bool,
+    /// If the last step decided it: curves and bodies with smaller numbers than these were there.
+    decided: Option<[u32; 2]>,
 }
 
 impl CurveScene {
@@ -151,6 +153,7 @@ impl CurveScene {
             bends: Vec::new(),
             scratch: Vec::new(),
             detects_interference: false,
+            decided: None,
         })
     }
 
@@ -215,6 +218,7 @@ impl CurveScene {
     /// When a body has gone between the calls.
     pub fn step(&mut self) -> Result<(), CurveSceneError> {
         self.step += 1;
+        self.decided = None;
         self.find_near()?;
         let (options, curves, step) = (&self.options, &self.curves, self.step);
         let detects = self.detects_interference;
@@ -241,6 +245,8 @@ impl CurveScene {
             _ => {}
         });
         self.collect();
+        let next_body = self.solids.bodies().map(|id| id.0 + 1).max().unwrap_or(0);
+        self.decided = detects.then_some([self.next_curve, next_body]);
         Ok(())
     }
 
@@ -271,21 +277,39 @@ impl CurveScene {
     /// [`CurveScene::detect_interference`]; `None` when they touch to rounding, or when it was not asked for.
     ///
     /// # Errors
-    /// [`CurveSceneError::NoCurve`].
+    /// [`CurveSceneError::NoCurve`]; [`CurveSceneError::Solids`] when there is no such body.
     pub fn interferes(&self, curve: CurveId, body: BodyId) -> Result<Option<bool>, CurveSceneError> {
+        Ok(match self.status(curve, body)? {
+            Some(Status::Separated) => Some(false),
+            Some(Status::Interfering) => Some(true),
+            _ => None,
+        })
+    }
+
+    /// How a curve and a body stood in the last step: separated, interfering, or touching, when the tube is as near
+    /// as rounding allows to tell. `None` when it was not asked for ([`CurveScene::detect_interference`]) or one of
+    /// them was not there yet.
+    ///
+    /// # Errors
+    /// As [`CurveScene::interferes`].
+    pub fn status(&self, curve: CurveId, body: BodyId) -> Result<Option<Status>, CurveSceneError> {
         self.position(curve)?;
-        if !self.detects_interference {
+        self.solids.pose(body)?;
+        if !self.decided.is_some_and(|[curves, bodies]| curve.0 < curves && body.0 < bodies) {
             return Ok(None);
         }
         let of_body = Key::Solid(curve, body, 0)..=Key::Solid(curve, body, u32::MAX);
-        let near = self.slots.range(of_body).filter(|(_, s)| s.step == self.step).map(|(_, s)| s.interferes);
-        let worst = |all, one| match (all, one) {
-            (Some(true), _) | (_, Some(true)) => Some(true),
-            (None, _) | (_, None) => None,
-            _ => Some(false),
-        };
-        // Of no part, no.
-        Ok(near.reduce(worst).unwrap_or(Some(false)))
+        let near = self.slots.range(of_body).filter(|(_, s)| s.step == self.step);
+        // Of no near part: separated.
+        let mut worst = Status::Separated;
+        for (_, slot) in near {
+            match slot.interferes {
+                Some(true) => return Ok(Some(Status::Interfering)),
+                None => worst = Status::Touching,
+                Some(false) => {}
+            }
+        }
+        Ok(Some(worst))
     }
 
     fn position(&self, id: CurveId) -> Result<usize, CurveSceneError> {
