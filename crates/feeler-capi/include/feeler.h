@@ -986,8 +986,8 @@ enum FeelerResult feeler_curve_scene_tight_bends(const struct FeelerCurveScene *
                                                  size_t *count);
 
 /*
- How a curve and a body stood in the last step: separated, interfering, or touching, when the tube is as
- near as rounding allows to tell. Unknown where steps do not decide it
+ How a curve and a body stood in the last step: separated, interfering, touching, when the tube is as near
+ as rounding allows to tell, or undecided, when the work allowed for it ran out. Unknown where steps do not decide it
  (`feeler_curve_scene_detect_interference`), and of what was added since.
 
  # Safety

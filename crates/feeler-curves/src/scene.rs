@@ -106,7 +106,8 @@ struct Slot {
     /// Upper half of the numbers of its minima.
     number: u32,
     step: u64,
-    interferes: Option<bool>,
+    /// How the two stand, if it was decided.
+    status: Option<Status>,
 }
 
 /// Curves that deform among solids that move, and all minima between curves, of curves with themselves, and between
@@ -232,15 +233,12 @@ impl CurveScene {
                 } else {
                     pair.query(curve(*a), curve(*b), options)
                 };
-                slot.interferes = Some(found.iter().any(|m| m.gap < 0.0));
+                let is_negative = found.iter().any(|m| m.gap < 0.0);
+                slot.status = Some(if is_negative { Status::Interfering } else { Status::Separated });
             }
             (Key::Solid(a, ..), Pair::Solid(pair, obstacle, pose)) => {
                 pair.query(curve(*a), obstacle, pose, options);
-                slot.interferes = if detects {
-                    pair.interferes(curve(*a), obstacle, pose, TOUCH * obstacle.body().size())
-                } else {
-                    None
-                };
+                slot.status = detects.then(|| decide(pair, curve(*a), obstacle, pose));
             }
             _ => {}
         });
@@ -270,11 +268,11 @@ impl CurveScene {
         self.position(a)?;
         self.position(b)?;
         let slot = self.slots.get(&Key::Curves(a.min(b), a.max(b)));
-        Ok(slot.is_some_and(|s| s.step == self.step && s.interferes == Some(true)))
+        Ok(slot.is_some_and(|s| s.step == self.step && s.status == Some(Status::Interfering)))
     }
 
     /// Whether a curve and a body had common inner points in the last step, when asked for by
-    /// [`CurveScene::detect_interference`]; `None` when they touch to rounding, or when it was not asked for.
+    /// [`CurveScene::detect_interference`]; `None` when they touch to rounding, it is undecided or was not asked for.
     ///
     /// # Errors
     /// [`CurveSceneError::NoCurve`]; [`CurveSceneError::Solids`] when there is no such body.
@@ -287,7 +285,8 @@ impl CurveScene {
     }
 
     /// How a curve and a body stood in the last step: separated, interfering, or touching, when the tube is as near
-    /// as rounding allows to tell. `None` when it was not asked for ([`CurveScene::detect_interference`]) or one of
+    /// as rounding allows to tell. This is decided by bounds on parts of the curve; where thousands of these are not
+    /// enough, by the minima, and if those cannot tell, undecided. `None` when it was not asked for ([`CurveScene::detect_interference`]) or one of
     /// them was not there yet.
     ///
     /// # Errors
@@ -301,15 +300,13 @@ impl CurveScene {
         let of_body = Key::Solid(curve, body, 0)..=Key::Solid(curve, body, u32::MAX);
         let near = self.slots.range(of_body).filter(|(_, s)| s.step == self.step);
         // Of no near part: separated.
-        let mut worst = Status::Separated;
-        for (_, slot) in near {
-            match slot.interferes {
-                Some(true) => return Ok(Some(Status::Interfering)),
-                None => worst = Status::Touching,
-                Some(false) => {}
-            }
-        }
-        Ok(Some(worst))
+        let rank = |status: &Status| match status {
+            Status::Separated => 0,
+            Status::Touching => 1,
+            Status::Undecided => 2,
+            Status::Interfering => 3,
+        };
+        Ok(near.filter_map(|(_, s)| s.status).max_by_key(rank).or(Some(Status::Separated)))
     }
 
     fn position(&self, id: CurveId) -> Result<usize, CurveSceneError> {
@@ -390,6 +387,22 @@ impl CurveScene {
 /// Part of a solid's size within which a tube touches.
 const TOUCH: f64 = 1e-9;
 
+/// How a curve and a solid stand whose minima were just asked for.
+fn decide(pair: &mut CurveSolidPair, curve: &Curve, obstacle: &Obstacle, pose: &Pose) -> Status {
+    let tolerance = TOUCH * obstacle.body().size();
+    let gap = pair.minima().iter().map(|m| m.gap).fold(f64::INFINITY, f64::min);
+    if gap < -tolerance {
+        return Status::Interfering;
+    }
+    match pair.interferes(curve, obstacle, pose, tolerance) {
+        Some(true) => Status::Interfering,
+        Some(false) => Status::Separated,
+        None if gap <= tolerance => Status::Touching,
+        None if gap.is_finite() && pair.stats().n_undecided == 0 => Status::Separated,
+        None => Status::Undecided,
+    }
+}
+
 fn mark<'a>(
     slots: &'a mut BTreeMap<Key, Slot>,
     next: &mut u32,
@@ -399,7 +412,7 @@ fn mark<'a>(
 ) -> &'a mut Slot {
     let slot = slots.entry(key).or_insert_with(|| {
         *next += 1;
-        Slot { pair: pair(), number: *next, step, interferes: None }
+        Slot { pair: pair(), number: *next, step, status: None }
     });
     slot.step = step;
     slot

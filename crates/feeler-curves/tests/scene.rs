@@ -79,7 +79,13 @@ fn what_was_not_asked_is_not_told() {
     assert_eq!(scene.status(a, id).unwrap(), None, "no step yet");
     scene.step().unwrap();
     assert_eq!(scene.status(a, id).unwrap(), Some(Status::Interfering));
-    let others = [(1.0, Status::Touching), (1.5, Status::Separated), (50.0, Status::Separated)];
+    let others = [
+        (1.0 - 1e-6, Status::Interfering),
+        (1.0, Status::Touching),
+        (1.0 + 1e-6, Status::Separated),
+        (1.5, Status::Separated),
+        (50.0, Status::Separated),
+    ];
     let others = others.map(|(h, status)| (scene.add(across(h)), status));
     assert_eq!(scene.status(others[0].0, id).unwrap(), None, "not there in the last step");
     scene.step().unwrap();

@@ -82,10 +82,13 @@ def test_a_cable_over_a_box(box):
     scene.step()
     found = scene.contacts
     assert len(found) >= 2 and (found["kind"] == 2).all()
-    assert found["set"][0] >= 0 and (found["set"] == found["set"][0]).all()
+    # Samples on the top face; where the stretch ends at an edge, that may be told of as well.
+    samples = found[found["set"] >= 0]
+    assert len(samples) >= 2 and len(set(samples["set"])) == 1
+    assert (found["feature_kind"] == np.where(found["set"] >= 0, 0, 1)).all()
     assert found["gap"] == pytest.approx(np.full(len(found), 0.5), abs=1e-12)
     assert found["normal"] == pytest.approx(np.tile([0, 0, -1.0], (len(found), 1)), abs=1e-12)
-    assert np.isnan(found["u"][:, 1]).all() and (found["feature_kind"] == 0).all()
+    assert np.isnan(found["u"][:, 1]).all()
     # From edge to edge of the box.
     assert found["point_b"][:, 0].min() == pytest.approx(x0) and found["point_b"][:, 0].max() == pytest.approx(x1)
     for height, status, interferes in [
@@ -150,8 +153,10 @@ def test_ways_to_make_a_curve():
     # The same circle, measured; single precision and strides are taken, too.
     fitted = feeler.Curve.fit(points, 1e-3, 0.5, closed=True)
     assert 0 <= fitted.deviation <= 1e-3 and len(fitted) < 32
-    off = [np.linalg.norm(fitted.point(np.linspace(0, len(fitted), 4097)) - p, axis=1).min() for p in points]
-    assert max(off) <= fitted.deviation + 1e-3
+    # Samples are 0.1 um apart: so near to it is the nearest one to the foot of a point.
+    dense = fitted.point(np.linspace(0, len(fitted), 600_001))
+    off = max(np.linalg.norm(dense - p, axis=1).min() for p in points)
+    assert off == pytest.approx(fitted.deviation, abs=1e-6)
     wide = np.zeros((64, 6), dtype=np.float32)
     wide[::2, ::2] = points
     assert feeler.Curve.fit(wide[::2, ::2], 1e-3, 0.5).deviation <= 1e-3
@@ -200,7 +205,7 @@ def test_errors(box):
         ("made with 4", lambda: curve.update(points[:3])),
         ("2 nodes", lambda: curve.update(points, points)),
         ("degree 1", lambda: line([0, 0, 0], [1, 0, 0]).update(points[:2], points[:2])),
-        ("u is nan", lambda: curve.point([0.5, math.nan])),
+        ("u is NaN", lambda: curve.point([0.5, math.nan])),
         ("u: give", lambda: curve.point("here")),
         ("d_max is -1", lambda: feeler.CurveScene(d_max=-1)),
         ("level_slope", lambda: feeler.CurveScene(level_slope=math.nan)),
@@ -267,7 +272,7 @@ def test_a_cable_of_mujoco(box):
     """Nodes of a flexible body as a curve, judged by many points of it: the box's distance has a closed form."""
     mujoco = pytest.importorskip("mujoco")
     model = mujoco.MjModel.from_xml_string("""<mujoco><option timestep="0.001"/><worldbody>
-      <flexcomp name="cable" type="grid" dim="1" count="21 1 1" spacing="0.01 0.01 0.01" pos="0 0.003 0.08"
+      <flexcomp name="cable" type="grid" dim="1" count="21 1 1" spacing="0.01 0.01 0.01" pos="0 0.003 0.11"
                 radius="0.002" mass="0.02"><edge equality="true"/><pin id="0 20"/></flexcomp>
       </worldbody></mujoco>""")
     data = mujoco.MjData(model)
@@ -283,7 +288,7 @@ def test_a_cable_of_mujoco(box):
     scene.add_body(box)
     low, high = box.bounds
     gaps = []
-    for step in range(1, 201):
+    for step in range(1, 251):
         mujoco.mj_step(model, data)
         if step % 50:
             continue
@@ -293,7 +298,6 @@ def test_a_cable_of_mujoco(box):
         assert curve.point(np.arange(21)) == pytest.approx(nodes()[0], abs=1e-12)
         points = curve.point(np.linspace(0, 20, 100_001))
         sampled = np.linalg.norm(points - points.clip(low, high), axis=1).min() - radius
-        found = scene.contacts["gap"].min(initial=np.inf)
-        assert found <= sampled + 1e-9 and (found == pytest.approx(sampled, abs=1e-6) or sampled > 40)
-        gaps.append(float(found))
-    assert gaps[-1] < 40, "it comes near"
+        gaps.append(min(scene.contacts["gap"].tolist(), default=math.inf))
+        assert gaps[-1] == math.inf if sampled > 40 else -1e-9 < sampled - gaps[-1] < 1e-6
+    assert sum(gap < 40 for gap in gaps) >= 3, "it comes near"

@@ -384,10 +384,11 @@ class CurveScene:
         """Stretches of the curves, in the last step, that are bent more than their radius allows; an array of
         tight_bend_dtype."""
     def status(self, curve: int, body: int) -> Status | None:
-        """How they stood in the last step: 'separated', 'interfering', or 'touching', when the tube is as near
-        as rounding allows to tell. None where steps do not decide it, and of what was added since."""
+        """How they stood in the last step: 'separated', 'interfering', 'touching', when the tube is as near as
+        rounding allows to tell, or 'undecided', when the work allowed for it ran out. None where steps do not
+        decide it, and of what was added since."""
     def interferes(self, curve: int, body: int) -> bool | None:
-        """The same: whether they had common inner points; None where they touch, or it was not decided."""
+        """The same: whether they had common inner points; None where they touch, or it is not decided."""
     def curves_interfere(self, a: int, b: int) -> bool:
         """Whether the tubes of two curves, or of a curve and itself, overlapped in the last step. Bends that
         are too tight do not count."""
