@@ -4,6 +4,7 @@
     clippy::undocumented_unsafe_blocks,
     clippy::unwrap_used,
     clippy::float_cmp,
+    clippy::disallowed_methods,
     reason = "calls the C interface as C does"
 )]
 

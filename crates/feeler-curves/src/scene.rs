@@ -226,7 +226,7 @@ impl CurveScene {
         let curve = |id: CurveId| &curves[curves.partition_point(|c| c.0 < id)].1;
         // Answers stand in their slots, which are in order: the same for any number of threads.
         let near: Vec<(&Key, &mut Slot)> = self.slots.iter_mut().filter(|(_, s)| s.step == step).collect();
-        near.into_par_iter().for_each(|(key, slot)| match (key, &mut slot.pair) {
+        let ask = |(key, slot): (&Key, &mut Slot)| match (key, &mut slot.pair) {
             (Key::Curves(a, b), Pair::Curves(pair)) => {
                 let found = if a == b {
                     pair.query_itself(curve(*a), options)
@@ -241,7 +241,13 @@ impl CurveScene {
                 slot.status = detects.then(|| decide(pair, curve(*a), obstacle, pose));
             }
             _ => {}
-        });
+        };
+        // Waking another thread takes longer than a small pair.
+        if near.len() == 1 {
+            near.into_iter().for_each(ask);
+        } else {
+            near.into_par_iter().for_each(ask);
+        }
         self.collect();
         let next_body = self.solids.bodies().map(|id| id.0 + 1).max().unwrap_or(0);
         self.decided = detects.then_some([self.next_curve, next_body]);
