@@ -300,4 +300,4 @@ def test_a_cable_of_mujoco(box):
         sampled = np.linalg.norm(points - points.clip(low, high), axis=1).min() - radius
         gaps.append(min(scene.contacts["gap"].tolist(), default=math.inf))
         assert gaps[-1] == math.inf if sampled > 40 else -1e-9 < sampled - gaps[-1] < 1e-6
-    assert sum(gap < 40 for gap in gaps) >= 3, "it comes near"
+    assert sum(gap < 40 for gap in gaps) >= 2, "it comes near"
