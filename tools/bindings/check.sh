@@ -59,6 +59,9 @@ quiet env CARGO_TARGET_DIR="$PWD/target" "$place/venv/bin/pip" install "./crates
 # Without what it draws with; its tests are left out where it cannot be had.
 "$place/venv/bin/pip" install -q --no-deps mujoco==4.0.0 mujoco-core==4.0.0 >"$place/log" 2>&1 ||
   echo "LEFT OUT: MuJoCo cannot be installed here" >&2
+# Rods for the guide of curves.
+"$place/venv/bin/pip" install -q "pyelastica>=1.0,<1.1" >"$place/log" 2>&1 ||
+  echo "LEFT OUT: PyElastica cannot be installed here" >&2
 "$place/venv/bin/python" -m pytest -q crates/feeler-python/tests
 if "$place/venv/bin/pip" install -q mypy >"$place/log" 2>&1; then
   quiet "$place/venv/bin/mypy" --strict --config-file crates/feeler-python/pyproject.toml \

@@ -1,5 +1,5 @@
-"""Runs the programs of docs/BINDINGS.md and docs/ENGINES.md as they stand, from the project's folder: those for
-ODE and MuJoCo where these are installed.
+"""Runs the programs of docs/BINDINGS.md, docs/ENGINES.md and docs/CURVES.md as they stand, from the project's folder:
+those for ODE, MuJoCo and PyElastica where these are installed.
 
     python guide.py PREFIX
 
@@ -36,6 +36,7 @@ def has_header(name):
 def main():
     prefix = Path(sys.argv[1])
     blocks = programs("BINDINGS.md", {"c", "cpp", "python"}) + programs("ENGINES.md", {"cpp", "python"})
+    blocks += programs("CURVES.md", {"c", "cpp", "python"})
     library = next(prefix.glob("lib*"))
     environment = os.environ | {"LD_LIBRARY_PATH": str(library)}
     with tempfile.TemporaryDirectory() as folder:
@@ -46,8 +47,11 @@ def main():
                     print("LEFT OUT: the guide's program for ODE, which is not installed", file=sys.stderr)
                     continue
                 libraries.append("-lode")
-            if "import mujoco" in code and importlib.util.find_spec("mujoco") is None:
-                print("LEFT OUT: the guide's program for MuJoCo, which is not installed", file=sys.stderr)
+            packages = {"import mujoco": ("mujoco", "MuJoCo"), "import elastica": ("elastica", "PyElastica")}
+            needed = [package for line, package in packages.items() if line in code]
+            missing = [name for module, name in needed if importlib.util.find_spec(module) is None]
+            if missing:
+                print(f"LEFT OUT: the guide's program for {missing[0]}, which is not installed", file=sys.stderr)
                 continue
             source = Path(folder) / f"{i}.{ {'python': 'py'}.get(language, language) }"
             source.write_text(code)

@@ -37,11 +37,11 @@ typedef enum FeelerResult {
    */
   FEELER_RESULT_BODY = 3,
   /*
-   Options or poses that make no sense, or solids that are too thin for what is asked.
+   Options, poses or curves that make no sense, or solids that are too thin for what is asked.
    */
   FEELER_RESULT_QUERY = 4,
   /*
-   A body that is not in the scene, or may not be as asked.
+   A body or a curve that is not in the scene, or may not be as asked.
    */
   FEELER_RESULT_SCENE = 5,
   /*
@@ -98,6 +98,11 @@ typedef enum FeelerEventKind {
  A solid, ready for queries.
  */
 typedef struct FeelerBody FeelerBody;
+
+/*
+ Curves that deform among solids that move.
+ */
+typedef struct FeelerCurveScene FeelerCurveScene;
 
 /*
  Two bodies and their contacts, with numbers that last from step to step.
@@ -202,6 +207,36 @@ typedef struct FeelerMass {
 } FeelerMass;
 
 /*
+ What a scene of curves looks for. Fill it with `FEELER_CURVE_OPTIONS_INIT` or
+ `feeler_curve_options_init`, then change what is to be other than the defaults.
+ */
+typedef struct FeelerCurveOptions {
+  /*
+   `sizeof(FeelerCurveOptions)`.
+   */
+  uint32_t struct_size;
+  /*
+   Most samples of a stretch of equal distance, at least 2; default 16.
+   */
+  uint32_t max_samples;
+  /*
+   Largest gap (mm) of minima that are told; default 1.
+   */
+  double d_max;
+  /*
+   Stretches on which the distance changes by less than this with length (mm per mm) are sets of equal
+   distance, told by samples; default 1e-6. Larger values make tubes that lie side by side one contact
+   sooner.
+   */
+  double level_slope;
+  /*
+   Length (mm) from which on a level stretch is a set and not a minimum; negative, the default: the
+   larger of the sum of the radii and a hundredth of the smaller curve's size.
+   */
+  double level_length;
+} FeelerCurveOptions;
+
+/*
  A rigid motion: takes coordinates of a solid to those of the world.
  */
 typedef struct FeelerPose {
@@ -214,6 +249,108 @@ typedef struct FeelerPose {
    */
   double rotation[4];
 } FeelerPose;
+
+/*
+ A local minimum of the distance between a curve and another one, itself or a solid, in world coordinates
+ and millimetres. The curve is A.
+ */
+typedef struct FeelerCurveContact {
+  /*
+   0 two curves, 1 a curve and itself, 2 a curve and a solid.
+   */
+  uint32_t kind;
+  /*
+   Id of the curve; of two the smaller one.
+   */
+  uint32_t curve;
+  /*
+   Id of the other curve, or of the body.
+   */
+  uint32_t other;
+  /*
+   Which solid of the body; 0 of curves.
+   */
+  uint32_t part;
+  /*
+   Parameters on both curves, from 0 to the number of pieces; of a curve and itself the smaller one comes
+   first. The second one is NaN for a solid.
+   */
+  double u[2];
+  /*
+   The point of the curve (its tube's is a radius away along the normal).
+   */
+  double point_a[3];
+  /*
+   The point of the other curve (its tube's is a radius away against the normal), or of the solid.
+   */
+  double point_b[3];
+  /*
+   Unit vector, `point_b - point_a = distance * normal`. Where curves cross it is orthogonal to both, its
+   sign without meaning.
+   */
+  double normal[3];
+  /*
+   Distance of the points; negative where the curve is inside the solid.
+   */
+  double distance;
+  /*
+   Distance of the tubes, or of the tube and the solid; negative where they overlap.
+   */
+  double gap;
+  /*
+   What of the curves it lies on: 0 inside a piece, 1 a corner, 2 a free end. The second one is 0 for a
+   solid.
+   */
+  uint32_t place[2];
+  /*
+   For a solid: 0 a face, 1 an edge, 2 a vertex; else `UINT32_MAX`.
+   */
+  uint32_t feature_kind;
+  /*
+   Number among the features of this kind; else `UINT32_MAX`.
+   */
+  uint32_t feature;
+  /*
+   The same number for all samples of one stretch of equal distance of this curve and this other;
+   `UINT32_MAX` for what is no sample.
+   */
+  uint32_t set;
+  /*
+   0.
+   */
+  uint32_t reserved;
+  /*
+   Stays the same from step to step while the minimum moves on.
+   */
+  uint64_t id;
+} FeelerCurveContact;
+
+/*
+ A stretch on which a curve is bent more than its radius allows: its tube overlaps itself there, though
+ its distance from itself has no minimum.
+ */
+typedef struct FeelerTightBend {
+  /*
+   Id of the curve.
+   */
+  uint32_t curve;
+  /*
+   0.
+   */
+  uint32_t reserved;
+  /*
+   The parameters between which the curvature is too large.
+   */
+  double range[2];
+  /*
+   Where it was found to be largest.
+   */
+  double u;
+  /*
+   How large it is there (1/mm); infinite at a cusp.
+   */
+  double curvature;
+} FeelerTightBend;
 
 /*
  A contact that an engine should get, in millimetres. World coordinates are those of the last query.
@@ -636,6 +773,242 @@ enum FeelerResult feeler_body_info(const struct FeelerBody *body, struct FeelerB
  `body` is a body; `out` has the size that its `struct_size` tells.
  */
 enum FeelerResult feeler_body_mass(const struct FeelerBody *body, double density, struct FeelerMass *out);
+
+/*
+ Sets the defaults and the size.
+
+ # Safety
+ `options` is NULL or may be written.
+ */
+void feeler_curve_options_init(struct FeelerCurveOptions *options);
+
+/*
+ A scene without curves and bodies. NULL options mean the defaults.
+
+ # Safety
+ `options` is NULL or has the size that its `struct_size` tells; `out` may be written. Free the scene by
+ `feeler_curve_scene_free`.
+ */
+enum FeelerResult feeler_curve_scene_new(const struct FeelerCurveOptions *options,
+                                         struct FeelerCurveScene **out);
+
+/*
+ Frees a scene; NULL does nothing.
+
+ # Safety
+ `scene` is NULL or a scene that is not used any more.
+ */
+void feeler_curve_scene_free(struct FeelerCurveScene *scene);
+
+/*
+ Adds a curve of Bézier pieces of one degree, 1 to 5, that meet end to end, from `n_points` control points
+ (x, y, z of each): end points of neighbours are given once, so k pieces have `k * degree + 1` points, or
+ `k * degree` when the last piece ends where the first one starts (`closed`). Its tube has the radius (mm),
+ 0 or more. An id is never given again.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `points` points at `3 * n_points` numbers; `id` may be
+ written.
+ */
+enum FeelerResult feeler_curve_scene_add_curve(struct FeelerCurveScene *scene,
+                                               uint32_t degree,
+                                               const double *points,
+                                               size_t n_points,
+                                               double radius,
+                                               bool closed,
+                                               uint32_t *id);
+
+/*
+ Adds a curve of cubics through `n` nodes with given derivatives with respect to the parameter, which grows
+ by 1 from each node to the next one: what rods and cables of a simulator have. Without directions of your
+ own take half the step from the node before to the node after.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `points` and `derivatives` point at `3 * n` numbers each;
+ `id` may be written.
+ */
+enum FeelerResult feeler_curve_scene_add_hermite(struct FeelerCurveScene *scene,
+                                                 const double *points,
+                                                 const double *derivatives,
+                                                 size_t n,
+                                                 double radius,
+                                                 bool closed,
+                                                 uint32_t *id);
+
+/*
+ Adds a curve of cubics near `n` measured points, four or more in their order along it: of as few pieces as
+ bring all of them within `tolerance` (mm), or of as many as the points allow. `deviation`, which may be
+ NULL, tells the largest distance of a point from the curve; look at it. The control points are told by
+ `feeler_curve_scene_control_points`.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `measured` points at `3 * n` numbers; `id` may be written,
+ and so may `deviation` unless it is NULL.
+ */
+enum FeelerResult feeler_curve_scene_fit_curve(struct FeelerCurveScene *scene,
+                                               const double *measured,
+                                               size_t n,
+                                               double tolerance,
+                                               double radius,
+                                               bool closed,
+                                               uint32_t *id,
+                                               double *deviation);
+
+/*
+ Moves a curve: as many control points as it was made with. Where they are refused it stays as it was.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `points` points at `3 * n_points` numbers.
+ */
+enum FeelerResult feeler_curve_scene_update_curve(struct FeelerCurveScene *scene,
+                                                  uint32_t id,
+                                                  const double *points,
+                                                  size_t n_points);
+
+/*
+ Moves a curve of cubics by as many nodes and derivatives as it has (`feeler_curve_scene_add_hermite`).
+
+ # Safety
+ `scene` is a scene that no other thread uses; `points` and `derivatives` point at `3 * n` numbers each.
+ */
+enum FeelerResult feeler_curve_scene_update_hermite(struct FeelerCurveScene *scene,
+                                                    uint32_t id,
+                                                    const double *points,
+                                                    const double *derivatives,
+                                                    size_t n);
+
+/*
+ Takes a curve away.
+
+ # Safety
+ `scene` is a scene that no other thread uses.
+ */
+enum FeelerResult feeler_curve_scene_remove_curve(struct FeelerCurveScene *scene, uint32_t id);
+
+/*
+ The control points of a curve, x, y, z of each: up to `capacity` points to `out`, how many there are to
+ `count`.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `out` has room for `3 * capacity` numbers; `count` may be
+ written.
+ */
+enum FeelerResult feeler_curve_scene_control_points(const struct FeelerCurveScene *scene,
+                                                    uint32_t id,
+                                                    double *out,
+                                                    size_t capacity,
+                                                    size_t *count);
+
+/*
+ The points of a curve at `n` parameters, x, y, z of each. Parameters go from 0 to the number of pieces.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `u` points at `n` numbers, `out` has room for `3 * n`.
+ */
+enum FeelerResult feeler_curve_scene_points_at(const struct FeelerCurveScene *scene,
+                                               uint32_t id,
+                                               const double *u,
+                                               size_t n,
+                                               double *out);
+
+/*
+ Adds a solid. Its id is never given again; ids of bodies and of curves are counted apart. The pose may be
+ NULL: where the solid is modelled.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `body` is a body; `place` is NULL or a pose; `id` may be
+ written.
+ */
+enum FeelerResult feeler_curve_scene_add_body(struct FeelerCurveScene *scene,
+                                              const struct FeelerBody *body,
+                                              const struct FeelerPose *place,
+                                              uint32_t *id);
+
+/*
+ Places a body for the next step; NULL: where the solid is modelled.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `place` is NULL or a pose.
+ */
+enum FeelerResult feeler_curve_scene_set_pose(struct FeelerCurveScene *scene,
+                                              uint32_t id,
+                                              const struct FeelerPose *place);
+
+/*
+ Takes a body away.
+
+ # Safety
+ `scene` is a scene that no other thread uses.
+ */
+enum FeelerResult feeler_curve_scene_remove_body(struct FeelerCurveScene *scene, uint32_t id);
+
+/*
+ Whether steps decide of near curves and bodies if they interfere (`feeler_curve_scene_status`); not at
+ first.
+
+ # Safety
+ `scene` is a scene that no other thread uses.
+ */
+enum FeelerResult feeler_curve_scene_detect_interference(struct FeelerCurveScene *scene, bool on);
+
+/*
+ Finds all minima between curves, of curves with themselves, and between curves and bodies, as they are
+ now. What bodies do among themselves is for a `FeelerScene`.
+
+ # Safety
+ `scene` is a scene that no other thread uses.
+ */
+enum FeelerResult feeler_curve_scene_step(struct FeelerCurveScene *scene);
+
+/*
+ All minima of the last step, by pairs and by parameters: up to `capacity` of them to `out`, how many there
+ are to `count`.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `out` has room for `capacity` contacts; `count` may be
+ written.
+ */
+enum FeelerResult feeler_curve_scene_contacts(const struct FeelerCurveScene *scene,
+                                              struct FeelerCurveContact *out,
+                                              size_t capacity,
+                                              size_t *count);
+
+/*
+ All stretches on which curves were bent more than their radius allows in the last step, by curves and
+ parameters.
+
+ # Safety
+ As `feeler_curve_scene_contacts`.
+ */
+enum FeelerResult feeler_curve_scene_tight_bends(const struct FeelerCurveScene *scene,
+                                                 struct FeelerTightBend *out,
+                                                 size_t capacity,
+                                                 size_t *count);
+
+/*
+ How a curve and a body stood in the last step: separated, interfering, touching, when the tube is as near
+ as rounding allows to tell, or undecided, when the work allowed for it ran out. Unknown where steps do not decide it
+ (`feeler_curve_scene_detect_interference`), and of what was added since.
+
+ # Safety
+ `scene` is a scene that no other thread uses; `out` may be written.
+ */
+enum FeelerResult feeler_curve_scene_status(const struct FeelerCurveScene *scene,
+                                            uint32_t curve,
+                                            uint32_t body,
+                                            enum FeelerStatus *out);
+
+/*
+ Whether the tubes of two curves, or of a curve and itself, overlapped in the last step. Bends that are too
+ tight do not count (`feeler_curve_scene_tight_bends`).
+
+ # Safety
+ `scene` is a scene that no other thread uses; `out` may be written.
+ */
+enum FeelerResult feeler_curve_scene_curves_interfere(const struct FeelerCurveScene *scene,
+                                                      uint32_t a,
+                                                      uint32_t b,
+                                                      bool *out);
 
 /*
  What went wrong in the last call of this thread that did not return `FEELER_RESULT_OK`; "" before any.
@@ -1068,3 +1441,6 @@ enum FeelerResult feeler_scene_status(const struct FeelerScene *scene,
 
 /* FeelerOptions options = FEELER_OPTIONS_INIT; */
 #define FEELER_OPTIONS_INIT { (uint32_t)sizeof(FeelerOptions), 0, 1, 0, 0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 }
+
+/* FeelerCurveOptions options = FEELER_CURVE_OPTIONS_INIT; */
+#define FEELER_CURVE_OPTIONS_INIT { (uint32_t)sizeof(FeelerCurveOptions), 16, 1.0, 1e-6, -1.0 }

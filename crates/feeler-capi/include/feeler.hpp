@@ -4,6 +4,7 @@
 
 #include "feeler.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -18,6 +19,11 @@ using LastingContact = FeelerLastingContact;
 using Mass = FeelerMass;
 using SceneContact = FeelerSceneContact;
 using Event = FeelerEvent;
+using CurveContact = FeelerCurveContact;
+using CurveOptions = FeelerCurveOptions;
+using TightBend = FeelerTightBend;
+/// x, y, z in mm.
+using Point = std::array<double, 3>;
 using Pose = FeelerPose;
 using Status = FeelerStatus;
 using Options = FeelerOptions;
@@ -45,6 +51,14 @@ inline Pose translation(double x, double y, double z) { return {{x, y, z}, {0, 0
 inline Options within(double d_max) {
     Options options;
     feeler_options_init(&options);
+    options.d_max = d_max;
+    return options;
+}
+
+/// Default options of a scene of curves with a largest gap (mm).
+inline CurveOptions curves_within(double d_max) {
+    CurveOptions options;
+    feeler_curve_options_init(&options);
     options.d_max = d_max;
     return options;
 }
@@ -289,6 +303,111 @@ private:
     std::unique_ptr<FeelerScene, void (*)(FeelerScene *)> scene_;
     std::vector<SceneContact> contacts_;
     std::vector<Event> events_;
+};
+
+/// Deformable curves with a radius among solids. One thread at a time; it shares its work among threads.
+class CurveScene {
+public:
+    explicit CurveScene(const CurveOptions &options) : scene_(nullptr, feeler_curve_scene_free) {
+        FeelerCurveScene *scene = nullptr;
+        check(feeler_curve_scene_new(&options, &scene));
+        scene_.reset(scene);
+    }
+    /// Bézier pieces of one degree by their control points, end points of neighbours given once.
+    std::uint32_t add(const std::vector<Point> &points, double radius, std::uint32_t degree = 3,
+                      bool closed = false) {
+        std::uint32_t id = 0;
+        check(feeler_curve_scene_add_curve(scene_.get(), degree, numbers(points), points.size(), radius,
+                                           closed, &id));
+        return id;
+    }
+    /// Cubics through nodes with derivatives by the parameter, which grows by 1 from node to node.
+    std::uint32_t add_hermite(const std::vector<Point> &points, const std::vector<Point> &derivatives,
+                              double radius, bool closed = false) {
+        same_size(points, derivatives);
+        std::uint32_t id = 0;
+        check(feeler_curve_scene_add_hermite(scene_.get(), numbers(points), numbers(derivatives),
+                                             points.size(), radius, closed, &id));
+        return id;
+    }
+    /// Cubics near measured points: the id, and the largest distance (mm) of a point from the curve.
+    std::pair<std::uint32_t, double> fit(const std::vector<Point> &measured, double tolerance, double radius,
+                                         bool closed = false) {
+        std::pair<std::uint32_t, double> made{};
+        check(feeler_curve_scene_fit_curve(scene_.get(), numbers(measured), measured.size(), tolerance,
+                                           radius, closed, &made.first, &made.second));
+        return made;
+    }
+    /// Moves a curve: as many control points as it was made with.
+    void update(std::uint32_t id, const std::vector<Point> &points) {
+        check(feeler_curve_scene_update_curve(scene_.get(), id, numbers(points), points.size()));
+    }
+    void update_hermite(std::uint32_t id, const std::vector<Point> &points,
+                        const std::vector<Point> &derivatives) {
+        same_size(points, derivatives);
+        check(feeler_curve_scene_update_hermite(scene_.get(), id, numbers(points), numbers(derivatives),
+                                                points.size()));
+    }
+    void remove(std::uint32_t id) { check(feeler_curve_scene_remove_curve(scene_.get(), id)); }
+    std::vector<Point> control_points(std::uint32_t id) const {
+        std::size_t n = 0;
+        check(feeler_curve_scene_control_points(scene_.get(), id, nullptr, 0, &n));
+        std::vector<Point> points(n);
+        check(feeler_curve_scene_control_points(scene_.get(), id, points.data()->data(), n, &n));
+        return points;
+    }
+    /// The point at a parameter from 0 to the number of pieces.
+    Point point(std::uint32_t id, double u) const {
+        Point point{};
+        check(feeler_curve_scene_points_at(scene_.get(), id, &u, 1, point.data()));
+        return point;
+    }
+    std::uint32_t add_body(const Body &body, const Pose &pose) {
+        std::uint32_t id = 0;
+        check(feeler_curve_scene_add_body(scene_.get(), body.get(), &pose, &id));
+        return id;
+    }
+    void set_pose(std::uint32_t id, const Pose &pose) {
+        check(feeler_curve_scene_set_pose(scene_.get(), id, &pose));
+    }
+    void remove_body(std::uint32_t id) { check(feeler_curve_scene_remove_body(scene_.get(), id)); }
+    /// Whether steps decide how curves and bodies stand (`status`); not at first.
+    void detect_interference(bool on) { check(feeler_curve_scene_detect_interference(scene_.get(), on)); }
+    void step() { check(feeler_curve_scene_step(scene_.get())); }
+    /// The minima of the last step; valid until the next one.
+    const std::vector<CurveContact> &contacts() { return all(contacts_, feeler_curve_scene_contacts); }
+    const std::vector<TightBend> &tight_bends() { return all(bends_, feeler_curve_scene_tight_bends); }
+    Status status(std::uint32_t curve, std::uint32_t body) const {
+        Status status{};
+        check(feeler_curve_scene_status(scene_.get(), curve, body, &status));
+        return status;
+    }
+    bool curves_interfere(std::uint32_t a, std::uint32_t b) const {
+        bool interfere = false;
+        check(feeler_curve_scene_curves_interfere(scene_.get(), a, b, &interfere));
+        return interfere;
+    }
+
+private:
+    static const double *numbers(const std::vector<Point> &points) {
+        return points.empty() ? nullptr : points.data()->data();
+    }
+    static void same_size(const std::vector<Point> &points, const std::vector<Point> &derivatives) {
+        if (points.size() != derivatives.size())
+            throw Error(FEELER_RESULT_ARGUMENT, "give as many derivatives as points");
+    }
+    template <class T, class Ask> const std::vector<T> &all(std::vector<T> &out, Ask ask) {
+        std::size_t n = 0;
+        out.resize(out.capacity());
+        check(ask(scene_.get(), out.data(), out.size(), &n));
+        const bool had_room = n <= out.size();
+        out.resize(n);
+        if (!had_room) check(ask(scene_.get(), out.data(), n, &n));
+        return out;
+    }
+    std::unique_ptr<FeelerCurveScene, void (*)(FeelerCurveScene *)> scene_;
+    std::vector<CurveContact> contacts_;
+    std::vector<TightBend> bends_;
 };
 
 } // namespace feeler

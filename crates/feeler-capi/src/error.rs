@@ -17,9 +17,9 @@ pub enum FeelerResult {
     File = 2,
     /// A solid cannot be queried, or there is none of this number.
     Body = 3,
-    /// Options or poses that make no sense, or solids that are too thin for what is asked.
+    /// Options, poses or curves that make no sense, or solids that are too thin for what is asked.
     Query = 4,
-    /// A body that is not in the scene, or may not be as asked.
+    /// A body or a curve that is not in the scene, or may not be as asked.
     Scene = 5,
     /// A mistake in the library: please report it. The handle that was used answers no more queries.
     Panic = 6,

@@ -10,6 +10,7 @@
 #![allow(unsafe_code, reason = "pointers come from C")]
 
 mod body;
+mod curves;
 mod error;
 mod lasting;
 mod mesh;
@@ -20,6 +21,7 @@ mod record;
 mod scene;
 
 pub use body::*;
+pub use curves::*;
 pub use error::{FeelerResult, feeler_last_error};
 pub use lasting::*;
 pub use mesh::*;

@@ -22,9 +22,12 @@ pub enum CurveError {
         /// What would fit.
         expected: String,
     },
-    /// A number is not finite.
-    #[error("control point {0} has a coordinate that is not a finite number")]
+    /// A coordinate of a control point, or of another point that was given, is not finite.
+    #[error("point {0} has a coordinate that is not a finite number: give finite millimetres")]
     NotFinite(usize),
+    /// A derivative is not finite.
+    #[error("the derivative at point {0} is not finite: give finite numbers")]
+    Derivative(usize),
     /// The radius is negative or not finite.
     #[error("a radius of {0}: give a finite number that is not negative")]
     Radius(f64),
@@ -117,12 +120,44 @@ impl Curve {
     /// # Errors
     /// As [`Curve::new`]; there must be as many derivatives as points.
     pub fn hermite(points: &[P3], derivatives: &[V3], radius: f64, closed: bool) -> Result<Self, CurveError> {
+        let mut control = Vec::new();
+        Self::hermite_points(points, derivatives, closed, &mut control)?;
+        Self::new(3, &control, radius, closed)
+    }
+
+    /// The control points of [`Curve::hermite`], into `out`: what [`Curve::update`] wants when its nodes have
+    /// moved.
+    ///
+    /// # Errors
+    /// When there are fewer than two points or not as many derivatives, or numbers are not finite.
+    pub fn hermite_points(
+        points: &[P3],
+        derivatives: &[V3],
+        closed: bool,
+        out: &mut Vec<P3>,
+    ) -> Result<(), CurveError> {
         if points.len() != derivatives.len() || points.len() < 2 {
+            let given = derivatives.len();
             let expected =
-                format!("give two points or more and as many derivatives as points ({})", derivatives.len());
+                format!("give two points or more and as many derivatives as points ({given} given)");
             return Err(CurveError::Count { given: points.len(), expected });
         }
-        Self::new(3, &hermite_points(points, derivatives, closed), radius, closed)
+        if let Some(i) = points.iter().position(|p| !p.iter().all(|x| x.is_finite())) {
+            return Err(CurveError::NotFinite(i));
+        }
+        if let Some(i) = derivatives.iter().position(|d| !d.iter().all(|x| x.is_finite())) {
+            return Err(CurveError::Derivative(i));
+        }
+        let n = points.len();
+        out.clear();
+        for i in 0..n {
+            out.push(points[i]);
+            if closed || i + 1 < n {
+                let j = (i + 1) % n;
+                out.extend([points[i] + derivatives[i] / 3.0, points[j] - derivatives[j] / 3.0]);
+            }
+        }
+        Ok(())
     }
 
     /// Moves the curve: as many control points as it was made with. Allocates nothing, and leaves the curve
@@ -273,20 +308,6 @@ fn raised<const N: usize>(degree: usize, points: &[P3], i: usize) -> Piece<N> {
     c
 }
 
-/// Control points of cubics through points with derivatives.
-pub(crate) fn hermite_points(points: &[P3], derivatives: &[V3], closed: bool) -> Vec<P3> {
-    let n = points.len();
-    let mut control = Vec::with_capacity(3 * n);
-    for i in 0..n {
-        control.push(points[i]);
-        if closed || i + 1 < n {
-            let j = (i + 1) % n;
-            control.extend([points[i] + derivatives[i] / 3.0, points[j] - derivatives[j] / 3.0]);
-        }
-    }
-    control
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,6 +323,27 @@ mod tests {
             let refused = Curve::new(1, &points[..n], 0.0, false);
             assert!(matches!(refused, Err(CurveError::Count { .. })), "{n} points: {refused:?}");
         }
+    }
+
+    #[test]
+    fn nodes_with_derivatives_move_a_curve() {
+        let nodes = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]].map(P3::from);
+        let slopes = [V3::x(), V3::new(0.5, 0.5, 0.0), V3::y()];
+        let mut control = Vec::new();
+        for closed in [false, true] {
+            let mut curve = Curve::hermite(&nodes, &slopes, 0.1, closed).expect("a curve");
+            let moved = nodes.map(|p| p + V3::z());
+            Curve::hermite_points(&moved, &slopes, closed, &mut control).expect("finite nodes");
+            curve.update(&control).expect("as many points");
+            for (i, p) in moved.iter().enumerate() {
+                assert!((curve.point(i as f64) - p).norm() < 1e-14, "through node {i}");
+                assert!((curve.derivatives(i as f64)[0] - slopes[i]).norm() < 1e-14, "with its derivative");
+            }
+        }
+        let refused = Curve::hermite_points(&nodes, &[V3::repeat(f64::NAN); 3], false, &mut control);
+        assert_eq!(refused, Err(CurveError::Derivative(0)));
+        let refused = Curve::hermite_points(&nodes, &slopes[..2], false, &mut control);
+        assert!(matches!(refused, Err(CurveError::Count { given: 3, .. })), "{refused:?}");
     }
 
     #[test]

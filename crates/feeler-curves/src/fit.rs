@@ -7,7 +7,7 @@
 use feeler_geom::{P3, V3};
 use nalgebra::{DMatrix, DVector};
 
-use crate::curve::{Curve, CurveError, hermite_points};
+use crate::curve::{Curve, CurveError};
 use crate::tree::whole;
 
 /// Times that parameters are moved to the feet of the points.
@@ -93,7 +93,7 @@ fn fit_pieces(
     let mut best: Option<FittedCurve> = None;
     for _ in 0..ROUNDS {
         let Some((nodes, slopes)) = least_squares(points, &u, n, closed) else { break };
-        let curve = Curve::new(3, &hermite_points(&nodes, &slopes, closed), radius, closed)?;
+        let curve = Curve::hermite(&nodes, &slopes, radius, closed)?;
         let mut deviation: f64 = 0.0;
         for (p, u) in points.iter().zip(&mut u) {
             *u = foot(&curve, p, *u);

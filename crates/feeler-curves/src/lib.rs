@@ -36,6 +36,7 @@ mod walk;
 
 pub use curve::{Curve, CurveError};
 pub use feeler_geom::{P3, V3};
+pub use feeler_hierarchy::Feature;
 pub use fit::FittedCurve;
 pub use minimum::{CurveMinimum, CurveOptions, CurveStats, Place, SolidMinimum};
 pub use obstacle::Obstacle;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use feeler_geom::{P3, Pose};
-use feeler_runtime::{Body, BodyId, Scene, SceneError};
+use feeler_runtime::{Body, BodyId, Scene, SceneError, Status};
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -106,7 +106,8 @@ struct Slot {
     /// Upper half of the numbers of its minima.
     number: u32,
     step: u64,
-    interferes: Option<bool>,
+    /// How the two stand, if it was decided.
+    status: Option<Status>,
 }
 
 /// Curves that deform among solids that move, and all minima between curves, of curves with themselves, and
@@ -129,6 +130,8 @@ pub struct CurveScene {
     bends: Vec<(CurveId, TightBend)>,
     scratch: Vec<TightBend>,
     detects_interference: bool,
+    /// If the last step decided it: curves and bodies with smaller numbers than these were there.
+    decided: Option<[u32; 2]>,
 }
 
 impl CurveScene {
@@ -152,6 +155,7 @@ impl CurveScene {
             bends: Vec::new(),
             scratch: Vec::new(),
             detects_interference: false,
+            decided: None,
         })
     }
 
@@ -217,32 +221,38 @@ impl CurveScene {
     /// When a body has gone between the calls.
     pub fn step(&mut self) -> Result<(), CurveSceneError> {
         self.step += 1;
+        self.decided = None;
         self.find_near()?;
         let (options, curves, step) = (&self.options, &self.curves, self.step);
         let detects = self.detects_interference;
         let curve = |id: CurveId| &curves[curves.partition_point(|c| c.0 < id)].1;
         // Answers stand in their slots, which are in order: the same for any number of threads.
         let near: Vec<(&Key, &mut Slot)> = self.slots.iter_mut().filter(|(_, s)| s.step == step).collect();
-        near.into_par_iter().for_each(|(key, slot)| match (key, &mut slot.pair) {
+        let ask = |(key, slot): (&Key, &mut Slot)| match (key, &mut slot.pair) {
             (Key::Curves(a, b), Pair::Curves(pair)) => {
                 let found = if a == b {
                     pair.query_itself(curve(*a), options)
                 } else {
                     pair.query(curve(*a), curve(*b), options)
                 };
-                slot.interferes = Some(found.iter().any(|m| m.gap < 0.0));
+                let is_negative = found.iter().any(|m| m.gap < 0.0);
+                slot.status = Some(if is_negative { Status::Interfering } else { Status::Separated });
             }
             (Key::Solid(a, ..), Pair::Solid(pair, obstacle, pose)) => {
                 pair.query(curve(*a), obstacle, pose, options);
-                slot.interferes = if detects {
-                    pair.interferes(curve(*a), obstacle, pose, TOUCH * obstacle.body().size())
-                } else {
-                    None
-                };
+                slot.status = detects.then(|| decide(pair, curve(*a), obstacle, pose));
             }
             _ => {}
-        });
+        };
+        // Waking another thread takes longer than a small pair.
+        if near.len() == 1 {
+            near.into_iter().for_each(ask);
+        } else {
+            near.into_par_iter().for_each(ask);
+        }
         self.collect();
+        let next_body = self.solids.bodies().map(|id| id.0 + 1).max().unwrap_or(0);
+        self.decided = detects.then_some([self.next_curve, next_body]);
         Ok(())
     }
 
@@ -267,28 +277,46 @@ impl CurveScene {
         self.position(a)?;
         self.position(b)?;
         let slot = self.slots.get(&Key::Curves(a.min(b), a.max(b)));
-        Ok(slot.is_some_and(|s| s.step == self.step && s.interferes == Some(true)))
+        Ok(slot.is_some_and(|s| s.step == self.step && s.status == Some(Status::Interfering)))
     }
 
     /// Whether a curve and a body had common inner points in the last step, when asked for by
-    /// [`CurveScene::detect_interference`]; `None` when they touch to rounding, or when it was not asked for.
+    /// [`CurveScene::detect_interference`]; `None` when they touch to rounding, it is undecided or was not
+    /// asked for.
     ///
     /// # Errors
-    /// [`CurveSceneError::NoCurve`].
+    /// [`CurveSceneError::NoCurve`]; [`CurveSceneError::Solids`] when there is no such body.
     pub fn interferes(&self, curve: CurveId, body: BodyId) -> Result<Option<bool>, CurveSceneError> {
+        Ok(match self.status(curve, body)? {
+            Some(Status::Separated) => Some(false),
+            Some(Status::Interfering) => Some(true),
+            _ => None,
+        })
+    }
+
+    /// How a curve and a body stood in the last step: separated, interfering, or touching, when the tube is
+    /// as near as rounding allows to tell. This is decided by bounds on parts of the curve; where thousands
+    /// of these are not enough, by the minima, and if those cannot tell, undecided. `None` when it was not
+    /// asked for ([`CurveScene::detect_interference`]) or one of them was not there yet.
+    ///
+    /// # Errors
+    /// As [`CurveScene::interferes`].
+    pub fn status(&self, curve: CurveId, body: BodyId) -> Result<Option<Status>, CurveSceneError> {
         self.position(curve)?;
-        if !self.detects_interference {
+        self.solids.pose(body)?;
+        if !self.decided.is_some_and(|[curves, bodies]| curve.0 < curves && body.0 < bodies) {
             return Ok(None);
         }
         let of_body = Key::Solid(curve, body, 0)..=Key::Solid(curve, body, u32::MAX);
-        let near = self.slots.range(of_body).filter(|(_, s)| s.step == self.step).map(|(_, s)| s.interferes);
-        let worst = |all, one| match (all, one) {
-            (Some(true), _) | (_, Some(true)) => Some(true),
-            (None, _) | (_, None) => None,
-            _ => Some(false),
+        let near = self.slots.range(of_body).filter(|(_, s)| s.step == self.step);
+        // Of no near part: separated.
+        let rank = |status: &Status| match status {
+            Status::Separated => 0,
+            Status::Touching => 1,
+            Status::Undecided => 2,
+            Status::Interfering => 3,
         };
-        // Of no part, no.
-        Ok(near.reduce(worst).unwrap_or(Some(false)))
+        Ok(near.filter_map(|(_, s)| s.status).max_by_key(rank).or(Some(Status::Separated)))
     }
 
     fn position(&self, id: CurveId) -> Result<usize, CurveSceneError> {
@@ -369,6 +397,22 @@ impl CurveScene {
 /// Part of a solid's size within which a tube touches.
 const TOUCH: f64 = 1e-9;
 
+/// How a curve and a solid stand whose minima were just asked for.
+fn decide(pair: &mut CurveSolidPair, curve: &Curve, obstacle: &Obstacle, pose: &Pose) -> Status {
+    let tolerance = TOUCH * obstacle.body().size();
+    let gap = pair.minima().iter().map(|m| m.gap).fold(f64::INFINITY, f64::min);
+    if gap < -tolerance {
+        return Status::Interfering;
+    }
+    match pair.interferes(curve, obstacle, pose, tolerance) {
+        Some(true) => Status::Interfering,
+        Some(false) => Status::Separated,
+        None if gap <= tolerance => Status::Touching,
+        None if gap.is_finite() && pair.stats().n_undecided == 0 => Status::Separated,
+        None => Status::Undecided,
+    }
+}
+
 fn mark<'a>(
     slots: &'a mut BTreeMap<Key, Slot>,
     next: &mut u32,
@@ -378,7 +422,7 @@ fn mark<'a>(
 ) -> &'a mut Slot {
     let slot = slots.entry(key).or_insert_with(|| {
         *next += 1;
-        Slot { pair: pair(), number: *next, step, interferes: None }
+        Slot { pair: pair(), number: *next, step, status: None }
     });
     slot.step = step;
     slot

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use feeler_curves::{Curve, CurveContact, CurveOptions, CurveScene, CurveSceneError, P3};
 use feeler_geom::{Pose, V3};
-use feeler_runtime::{Body, QueryOptions, Scene};
+use feeler_runtime::{Body, BodyId, QueryOptions, Scene, SceneError, Status};
 
 fn solid(name: &str) -> Arc<Body> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../data/{name}.step"));
@@ -49,6 +49,7 @@ fn two_cables_over_a_box() {
     scene.update(a, &[P3::from(low - V3::z() - x), P3::from(low - V3::z() + x)]).unwrap();
     scene.step().unwrap();
     assert_eq!(scene.interferes(a, id).unwrap(), Some(true));
+    assert_eq!(scene.interferes(a, BodyId(7)), Err(CurveSceneError::Solids(SceneError::NoBody(BodyId(7)))));
     assert!(!scene.curves_interfere(a, b).unwrap());
     assert!(scene.contacts().iter().any(|c| c.id() == identity && (c.gap() - 0.9).abs() < 1e-12));
     scene.update(b, &down(0.5)).unwrap();
@@ -58,6 +59,39 @@ fn two_cables_over_a_box() {
     assert_eq!(scene.update(b, &down(0.5)), Err(CurveSceneError::NoCurve(b)));
     scene.step().unwrap();
     assert!(scene.contacts().iter().all(|c| matches!(c, CurveContact::Solid { .. })));
+}
+
+/// A verdict is only given of what a step has decided.
+#[test]
+fn what_was_not_asked_is_not_told() {
+    let body = solid("box");
+    let bounds = *body.bounds();
+    let (c, top) = (bounds.center(), bounds.max.z);
+    let mut scene =
+        CurveScene::new(Scene::new(QueryOptions::default()).unwrap(), CurveOptions::default()).unwrap();
+    let id = scene.solids_mut().add(body, Pose::identity()).unwrap();
+    let up = |h: f64| V3::new(c.x, c.y, top + h);
+    let across = |h: f64| line(up(h) - V3::x() * 100.0, up(h) + V3::x() * 100.0, 1.0);
+    let a = scene.add(across(0.5));
+    scene.step().unwrap();
+    assert_eq!(scene.status(a, id).unwrap(), None, "not asked");
+    scene.detect_interference(true);
+    assert_eq!(scene.status(a, id).unwrap(), None, "no step yet");
+    scene.step().unwrap();
+    assert_eq!(scene.status(a, id).unwrap(), Some(Status::Interfering));
+    let others = [
+        (1.0 - 1e-6, Status::Interfering),
+        (1.0, Status::Touching),
+        (1.0 + 1e-6, Status::Separated),
+        (1.5, Status::Separated),
+        (50.0, Status::Separated),
+    ];
+    let others = others.map(|(h, status)| (scene.add(across(h)), status));
+    assert_eq!(scene.status(others[0].0, id).unwrap(), None, "not there in the last step");
+    scene.step().unwrap();
+    for (curve, status) in others {
+        assert_eq!(scene.status(curve, id).unwrap(), Some(status));
+    }
 }
 
 /// A bend of radius 2 holds a tube of radius 1.9 and not one of 2.1; one with a cusp none.

@@ -8,12 +8,12 @@ use std::fmt::Display;
 create_exception!(feeler, FeelerError, PyException, "What feeler refuses, with what to do.");
 create_exception!(feeler, FileError, FeelerError, "A file that cannot be read, prepared or written.");
 create_exception!(feeler, BodyError, FeelerError, "A solid that cannot be queried.");
-create_exception!(feeler, QueryError, FeelerError, "Options or poses that make no sense.");
+create_exception!(feeler, QueryError, FeelerError, "Options, poses or curves that make no sense.");
 create_exception!(
     feeler,
     SceneError,
     FeelerError,
-    "A body that is not in the scene, or may not be as asked."
+    "A body or a curve that is not in the scene, or may not be as asked."
 );
 create_exception!(feeler, MeshError, FeelerError, "A solid that could not be meshed.");
 

@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "records for numpy, and what pyo3 makes")]
 #![allow(missing_docs, clippy::missing_errors_doc, reason = "documented where Python looks: in __init__.pyi")]
 
+mod curves;
 mod error;
 mod mesh;
 mod model;
@@ -28,6 +29,8 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("contact_dtype", record::contact_dtype(py)?)?;
     m.add("scene_contact_dtype", record::scene_contact_dtype(py)?)?;
     m.add("event_dtype", record::event_dtype(py)?)?;
+    m.add("curve_contact_dtype", record::curve_contact_dtype(py)?)?;
+    m.add("tight_bend_dtype", record::tight_bend_dtype(py)?)?;
     m.add_class::<model::Model>()?;
     m.add_class::<model::Instance>()?;
     m.add_class::<model::Body>()?;
@@ -35,6 +38,8 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<pair::ContactPair>()?;
     m.add_class::<pair::Verdict>()?;
     m.add_class::<scene::Scene>()?;
+    m.add_class::<curves::Curve>()?;
+    m.add_class::<curves::CurveScene>()?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_functions, m)?)?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_begin, m)?)?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_register, m)?)?;

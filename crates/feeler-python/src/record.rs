@@ -1,6 +1,6 @@
 //! The flat records of the C library as numpy's structured types.
 
-use feeler_c::{FeelerContact, FeelerEvent, FeelerSceneContact};
+use feeler_c::{FeelerContact, FeelerCurveContact, FeelerEvent, FeelerSceneContact, FeelerTightBend};
 use numpy::{Element, PyArray1, PyArrayDescr};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -21,6 +21,21 @@ pub(crate) struct SceneContact(pub(crate) FeelerSceneContact);
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event(pub(crate) FeelerEvent);
+
+/// A minimum of a scene of curves.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CurveContact(pub(crate) FeelerCurveContact);
+
+/// A stretch of a curve of a scene that is bent too much.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TightBend(pub(crate) FeelerTightBend);
+
+/// A stretch of one curve that is bent too much: of which need not be said.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CurveBend(pub(crate) FeelerTightBend);
 
 /// A type with members at given places.
 fn dtype<'py>(
@@ -109,6 +124,52 @@ pub(crate) fn event_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
     })
 }
 
+pub(crate) fn curve_contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
+    static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+    once(py, &CELL, || {
+        use FeelerCurveContact as C;
+        let fields = [
+            ("kind", "<u4", offset_of!(C, kind)),
+            ("curve", "<u4", offset_of!(C, curve)),
+            ("other", "<u4", offset_of!(C, other)),
+            ("part", "<u4", offset_of!(C, part)),
+            ("u", "(2,)<f8", offset_of!(C, u)),
+            ("point_a", "(3,)<f8", offset_of!(C, point_a)),
+            ("point_b", "(3,)<f8", offset_of!(C, point_b)),
+            ("normal", "(3,)<f8", offset_of!(C, normal)),
+            ("distance", "<f8", offset_of!(C, distance)),
+            ("gap", "<f8", offset_of!(C, gap)),
+            ("place", "(2,)<u4", offset_of!(C, place)),
+            // -1 where there is none: the same bits as the largest number without a sign.
+            ("feature_kind", "<i4", offset_of!(C, feature_kind)),
+            ("feature", "<i4", offset_of!(C, feature)),
+            ("set", "<i4", offset_of!(C, set)),
+            ("id", "<u8", offset_of!(C, id)),
+        ];
+        dtype(py, &fields, size_of::<C>())
+    })
+}
+
+fn bend_fields() -> [(&'static str, &'static str, usize); 4] {
+    use FeelerTightBend as B;
+    [
+        ("curve", "<u4", offset_of!(B, curve)),
+        ("range", "(2,)<f8", offset_of!(B, range)),
+        ("u", "<f8", offset_of!(B, u)),
+        ("curvature", "<f8", offset_of!(B, curvature)),
+    ]
+}
+
+pub(crate) fn tight_bend_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
+    static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+    once(py, &CELL, || dtype(py, &bend_fields(), size_of::<FeelerTightBend>()))
+}
+
+fn curve_bend_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
+    static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+    once(py, &CELL, || dtype(py, &bend_fields()[1..], size_of::<FeelerTightBend>()))
+}
+
 macro_rules! element {
     ($record:ty, $dtype:ident) => {
         // SAFETY: plain numbers in the layout that the type tells, which is that of the record.
@@ -129,6 +190,9 @@ macro_rules! element {
 element!(Contact, contact_dtype);
 element!(SceneContact, scene_contact_dtype);
 element!(Event, event_dtype);
+element!(CurveContact, curve_contact_dtype);
+element!(TightBend, tight_bend_dtype);
+element!(CurveBend, curve_bend_dtype);
 
 /// Records as an array that owns them: nothing is copied. It is shown as a table in notebooks.
 pub(crate) fn array<'py, T: Element>(py: Python<'py>, records: Vec<T>) -> PyResult<Bound<'py, PyAny>> {

@@ -203,6 +203,7 @@ def test_all_names_have_types():
     stub = (Path(feeler.__file__).parent / "__init__.pyi").read_text()
     for name in feeler.__all__:
         assert f"class {name}" in stub or f"def {name}(" in stub or f"{name}:" in stub, name
-    for cls in (feeler.Model, feeler.Body, feeler.Mesh, feeler.ContactPair, feeler.Scene, feeler.Verdict):
+    classes = (feeler.Model, feeler.Body, feeler.Mesh, feeler.ContactPair, feeler.Scene, feeler.Verdict)
+    for cls in (*classes, feeler.Curve, feeler.CurveScene):
         for member in (m for m in vars(cls) if not m.startswith("_")):
             assert f"def {member}(" in stub, f"{cls.__name__}.{member}"

@@ -129,3 +129,8 @@ pub use feeler_runtime::{
 pub use feeler_view::mesh;
 /// The version of linear algebra that poses and points are of.
 pub use nalgebra;
+
+/// The chapter on curves, whose program is tried with the tests.
+#[cfg(all(doctest, feature = "prepare"))]
+#[doc = include_str!("../../../docs/CURVES.md")]
+struct Chapter;

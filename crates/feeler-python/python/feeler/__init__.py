@@ -19,6 +19,8 @@ from ._feeler import (
     Body,
     BodyError,
     ContactPair,
+    Curve,
+    CurveScene,
     FeelerError,
     FileError,
     Instance,
@@ -31,16 +33,20 @@ from ._feeler import (
     Verdict,
     __version__,
     contact_dtype,
+    curve_contact_dtype,
     event_dtype,
     prepare,
     run,
     scene_contact_dtype,
+    tight_bend_dtype,
 )
 
 __all__ = [
     "Body",
     "BodyError",
     "ContactPair",
+    "Curve",
+    "CurveScene",
     "FeelerError",
     "FileError",
     "Instance",
@@ -54,10 +60,12 @@ __all__ = [
     "__version__",
     "clearance",
     "contact_dtype",
+    "curve_contact_dtype",
     "event_dtype",
     "prepare",
     "run",
     "scene_contact_dtype",
+    "tight_bend_dtype",
 ]
 
 

@@ -31,6 +31,24 @@ event_dtype: np.dtype[np.void]
 """bodies, parts, id, contact (place among the contacts, -1 of one that has ended), kind: 0 began,
 1 persisted, 2 ended."""
 
+curve_contact_dtype: np.dtype[np.void]
+"""Members of a minimum of a scene of curves; the curve is A:
+
+kind: 0 two curves, 1 a curve and itself, 2 a curve and a solid.
+curve: the curve, of two the smaller id; other: the other curve, or the body; part: which of its solids.
+u: parameters on both curves, of a curve and itself the smaller one first; the second is nan for a solid.
+point_a, point_b: points of the curves, or of the solid, world; the tube's is a radius away.
+normal: unit, point_b - point_a = distance * normal.
+distance: of the points, negative where the curve is inside the solid. gap: of the tubes.
+place: 0 inside a piece, 1 a corner, 2 a free end.
+feature_kind: of a solid 0 face, 1 edge, 2 vertex, else -1; feature its number.
+set: the same number for all samples of one stretch of equal distance of a pair; -1 for what is no sample.
+id: stays the same from step to step while the minimum moves on.
+"""
+tight_bend_dtype: np.dtype[np.void]
+"""curve, range (parameters between which the curvature is too large), u (where it is largest), curvature
+(1/mm there, infinite at a cusp)."""
+
 class FeelerError(Exception):
     """What feeler refuses, with what to do."""
 
@@ -41,10 +59,10 @@ class BodyError(FeelerError):
     """A solid that cannot be queried."""
 
 class QueryError(FeelerError):
-    """Options or poses that make no sense."""
+    """Options, poses or curves that make no sense."""
 
 class SceneError(FeelerError):
-    """A body that is not in the scene, or may not be as asked."""
+    """A body or a curve that is not in the scene, or may not be as asked."""
 
 class MeshError(FeelerError):
     """A solid that could not be meshed."""
@@ -262,6 +280,122 @@ class Scene:
     @property
     def bodies(self) -> list[int]: ...
     def __len__(self) -> int: ...
+
+class Curve:
+    """A deformable curve: Bézier pieces of one degree (1 to 5) that meet end to end, and a radius (mm) around
+    them. Its solid is a tube with round ends. The parameter goes from 0 to the number of pieces.
+
+    points: rows of x, y, z, end points of neighbours given once: n * degree + 1 rows for n pieces, n * degree
+    when the last piece ends where the first one starts (closed).
+    """
+
+    def __init__(self, points: ArrayLike, radius: float, degree: int = 3, closed: bool = False) -> None: ...
+    @staticmethod
+    def hermite(
+        points: ArrayLike, derivatives: ArrayLike, radius: float, closed: bool = False
+    ) -> Curve:
+        """Cubics through nodes with derivatives by the parameter, which grows by 1 from node to node. Without
+        directions of your own, derivatives are numpy.gradient(points, axis=0)."""
+    @staticmethod
+    def fit(measured: ArrayLike, tolerance: float, radius: float, closed: bool = False) -> Curve:
+        """Cubics near four measured points or more, given in their order: as few pieces as bring all points
+        within the tolerance (mm), or as many as the points allow: look at deviation."""
+    def update(self, points: ArrayLike, derivatives: ArrayLike | None = None) -> None:
+        """Moves the curve: as many control points as it was made with, or, with derivatives, as many nodes.
+        Where they are refused it stays as it was."""
+    @property
+    def deviation(self) -> float | None:
+        """Of a fitted curve: largest distance (mm) of a measured point from it, as it was made."""
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """The control points, as they are now."""
+    @property
+    def radius(self) -> float: ...
+    @radius.setter
+    def radius(self, radius: float) -> None: ...
+    @property
+    def degree(self) -> int: ...
+    @property
+    def closed(self) -> bool: ...
+    @property
+    def size(self) -> float:
+        """Diagonal of the box of the control points."""
+    @property
+    def bounds(self) -> NDArray[np.float64]:
+        """Two rows: smallest and largest coordinates of the control points; without the radius."""
+    def point(self, u: ArrayLike) -> NDArray[np.float64]:
+        """The point at a parameter, or a row for each of an array of them."""
+    def derivative(self, u: ArrayLike) -> NDArray[np.float64]:
+        """The derivative by the parameter there; at a joint that of the piece that starts there."""
+    def tight_bends(self) -> NDArray[np.void]:
+        """Stretches where radius times curvature is 1 or more: the tube overlaps itself there, though its
+        distance from itself has no minimum. Members of tight_bend_dtype but curve."""
+    def __len__(self) -> int:
+        """The number of pieces."""
+
+class CurveScene:
+    """Curves that deform among solids that move: all minima between curves, of curves with themselves, and
+    between curves and solids. One thread at a time; steps share their work among threads and release the GIL.
+
+    d_max: largest gap (mm) of minima that are told.
+    level_slope: stretches on which the distance changes by less than this with length (mm per mm) are sets of
+    equal distance, told by at most max_samples samples; larger values make tubes that lie side by side one
+    contact sooner. None: 1e-6.
+    level_length: length (mm) from which on such a stretch is a set and not a minimum. None: the larger of the
+    sum of the radii and a hundredth of the smaller curve's size.
+    max_samples: at least 2. None: 16.
+    decide: steps decide of near curves and solids whether they interfere (status).
+    """
+
+    def __init__(
+        self,
+        d_max: float = 1.0,
+        *,
+        level_slope: float | None = None,
+        level_length: float | None = None,
+        max_samples: int | None = None,
+        decide: bool = False,
+    ) -> None: ...
+    def add_curve(self, curve: Curve) -> int:
+        """The id of a copy of the curve; never given again."""
+    def update_curve(self, id: int, points: ArrayLike, derivatives: ArrayLike | None = None) -> None:
+        """Moves a curve, as Curve.update."""
+    def update_curves(
+        self,
+        ids: Sequence[int],
+        points: Sequence[ArrayLike],
+        derivatives: Sequence[ArrayLike] | None = None,
+    ) -> None:
+        """Moves curves one after the other. At the first one that is refused it stops."""
+    def remove_curve(self, id: int) -> None: ...
+    def curve(self, id: int) -> Curve:
+        """A copy of a curve as it is now."""
+    def add_body(self, body: Body, pose: Pose = None) -> int:
+        """The id of a new body; never given again. Bodies and curves are counted apart."""
+    def set_pose(self, id: int, pose: ArrayLike) -> None: ...
+    def remove_body(self, id: int) -> None: ...
+    def step(self) -> None:
+        """Finds all minima as curves and bodies are now. What bodies do among themselves is for a Scene."""
+    @property
+    def contacts(self) -> NDArray[np.void]:
+        """All minima of the last step, by pairs and by parameters; an array of curve_contact_dtype."""
+    @property
+    def tight_bends(self) -> NDArray[np.void]:
+        """Stretches of the curves, in the last step, that are bent more than their radius allows; an array of
+        tight_bend_dtype."""
+    def status(self, curve: int, body: int) -> Status | None:
+        """How they stood in the last step: 'separated', 'interfering', 'touching', when the tube is as near as
+        rounding allows to tell, or 'undecided', when the work allowed for it ran out. None where steps do not
+        decide it, and of what was added since."""
+    def interferes(self, curve: int, body: int) -> bool | None:
+        """The same: whether they had common inner points; None where they touch, or it is not decided."""
+    def curves_interfere(self, a: int, b: int) -> bool:
+        """Whether the tubes of two curves, or of a curve and itself, overlapped in the last step. Bends that
+        are too tight do not count."""
+    @property
+    def curves(self) -> list[int]: ...
+    @property
+    def bodies(self) -> list[int]: ...
 
 def clearance(
     *files: str | PathLike[str],

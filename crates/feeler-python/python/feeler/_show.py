@@ -7,6 +7,7 @@ import numpy as np
 _ROWS = 20
 _KINDS = ("face", "edge", "vertex")
 _CLASSES = ("strict", "quasi", "conformal")
+_OF = (("curve", "curve"), ("curve", "itself"), ("curve", "body"))
 _EVENTS = ("began", "persisted", "ended")
 
 
@@ -25,7 +26,18 @@ def _cells(record):
     for name in ("bodies", "parts"):
         if name in names:
             yield name, " ".join(map(str, record[name]))
-    if "distance" in names:
+    if "other" in names:
+        kind = record["kind"]
+        yield "of", f"{_OF[kind][0]} {record['curve']}, {_OF[kind][1]} {record['other']}"
+        yield "distance", f"{record['distance']:.9g}"
+        yield "gap", f"{record['gap']:.9g}"
+        yield "u", " ".join(f"{u:.6g}" for u in record["u"] if u == u)
+        feature = record["feature_kind"]
+        yield "feature", f"{_KINDS[feature]} {record['feature']}" if feature >= 0 else ""
+        for side in "ab":
+            yield f"point {side.upper()}", _point(record[f"point_{side}"])
+        yield "set", record["set"] if record["set"] >= 0 else ""
+    elif "distance" in names:
         yield "distance", f"{record['distance']:.9g}"
         yield "gap", f"{record['gap']:.9g}"
         yield "class", _CLASSES[record["kind"]]
