@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use feeler_geom::math::{sin, sin_cos};
 use feeler_geom::{P3, V3};
 
-use crate::curve::hermite_points;
+use crate::Curve;
 
 /// Radius of the turns of a [`spring`] and of the loop of a [`looped_cable`] (mm).
 pub const TURN_RADIUS: f64 = 10.0;
@@ -28,7 +28,7 @@ pub fn spring(pitch: f64) -> Vec<P3> {
             (point, V3::new(-along * s, along * c, 0.5 * pitch))
         })
         .unzip();
-    hermite_points(&points, &derivatives, false)
+    control(&points, &derivatives)
 }
 
 /// Control points of a cable of cubics along x, at least 10, that waves, with one loop in its middle: there
@@ -50,7 +50,7 @@ pub fn looped_cable(n_pieces: u32) -> Vec<P3> {
             (P3::new(x + r * s, r - r * c, z), V3::new(each * c, each * s, 0.2))
         })
         .unzip();
-    hermite_points(&points, &derivatives, false)
+    control(&points, &derivatives)
 }
 
 #[cfg(test)]
@@ -97,4 +97,11 @@ mod tests {
             assert!(visits[k] as f64 <= 12.6 * visits[k - 1] as f64, "{visits:?} visits of {sizes:?} pieces");
         }
     }
+}
+
+/// Control points of an open chain of cubics.
+fn control(points: &[P3], derivatives: &[V3]) -> Vec<P3> {
+    let mut control = Vec::new();
+    Curve::hermite_points(points, derivatives, false, &mut control).expect("the shapes have finite nodes");
+    control
 }
