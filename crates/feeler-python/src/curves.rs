@@ -58,7 +58,7 @@ fn numbers<'py>(values: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArrayDyn<'py, 
     }
     let py = values.py();
     let made = py.import("numpy")?.call_method1("asarray", (values, "float64"))?;
-    Ok(made.extract::<PyReadonlyArrayDyn<'py, f64>>()?)
+    made.extract::<PyReadonlyArrayDyn<'py, f64>>()
 }
 
 /// The control points for `update`: those given, or those of nodes with derivatives.

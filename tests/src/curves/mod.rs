@@ -12,7 +12,7 @@
 //! Between neighbours on the grid a branch is taken as understood when both ends see each other as the same
 //! basin, the slopes along it differ by what its bends tell (by a third of their change), and the cubic
 //! through slopes and bends keeps its sign by a tenth of its change, or rises throughout. All else is halved
-//! up to [`HALVINGS`] times. So what can be lost is a minimum with its saddle (or the whole branch it is on)
+//! up to `HALVINGS` times. So what can be lost is a minimum with its saddle (or the whole branch it is on)
 //! shorter than a step of the grid in *both* directions, of which neither neighbour shows anything: over a
 //! step of h (mm) slopes along the branch change by at most h² max|g‴| from the cubic's form, so the distance
 //! over such a minimum is but h³ max|g‴| lower than beside it. Grids of 200 and of 1600 steps a piece are

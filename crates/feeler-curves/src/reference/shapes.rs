@@ -53,6 +53,13 @@ pub fn looped_cable(n_pieces: u32) -> Vec<P3> {
     control(&points, &derivatives)
 }
 
+/// Control points of an open chain of cubics.
+fn control(points: &[P3], derivatives: &[V3]) -> Vec<P3> {
+    let mut control = Vec::new();
+    Curve::hermite_points(points, derivatives, false, &mut control).expect("the shapes have finite nodes");
+    control
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,11 +104,4 @@ mod tests {
             assert!(visits[k] as f64 <= 12.6 * visits[k - 1] as f64, "{visits:?} visits of {sizes:?} pieces");
         }
     }
-}
-
-/// Control points of an open chain of cubics.
-fn control(points: &[P3], derivatives: &[V3]) -> Vec<P3> {
-    let mut control = Vec::new();
-    Curve::hermite_points(points, derivatives, false, &mut control).expect("the shapes have finite nodes");
-    control
 }
