@@ -125,7 +125,8 @@ impl Curve {
         Self::new(3, &control, radius, closed)
     }
 
-    /// The control points of [`Curve::hermite`], into `out`: what [`Curve::update`] wants when its nodes have moved.
+    /// The control points of [`Curve::hermite`], into `out`: what [`Curve::update`] wants when its nodes have
+    /// moved.
     ///
     /// # Errors
     /// When there are fewer than two points or not as many derivatives, or numbers are not finite.

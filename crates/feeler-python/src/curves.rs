@@ -58,7 +58,7 @@ fn numbers<'py>(values: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArrayDyn<'py, 
     }
     let py = values.py();
     let made = py.import("numpy")?.call_method1("asarray", (values, "float64"))?;
-    Ok(made.extract::<PyReadonlyArrayDyn<'py, f64>>()?)
+    made.extract::<PyReadonlyArrayDyn<'py, f64>>()
 }
 
 /// The control points for `update`: those given, or those of nodes with derivatives.
@@ -76,7 +76,7 @@ fn moved(
     let (degree, closed) = (curve.degree(), curve.is_closed());
     if degree != 3 {
         return Err(query(format!(
-            "the curve is of degree {degree}: nodes with derivatives move cubics only, give its control points"
+            "the curve is of degree {degree}: nodes with derivatives move cubics; give control points"
         )));
     }
     let (n, nodes) = (points.len(), curve.n_pieces() + usize::from(!closed));
