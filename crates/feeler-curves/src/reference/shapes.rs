@@ -28,7 +28,7 @@ pub fn spring(pitch: f64) -> Vec<P3> {
             (point, V3::new(-along * s, along * c, 0.5 * pitch))
         })
         .unzip();
-    hermite_points(&points, &derivatives, false)
+    hermite_points(&points, &derivatives, false).collect()
 }
 
 /// Control points of a cable of cubics along x, at least 10, that waves, with one loop in its middle: there it passes
@@ -50,7 +50,7 @@ pub fn looped_cable(n_pieces: u32) -> Vec<P3> {
             (P3::new(x + r * s, r - r * c, z), V3::new(each * c, each * s, 0.2))
         })
         .unzip();
-    hermite_points(&points, &derivatives, false)
+    hermite_points(&points, &derivatives, false).collect()
 }
 
 #[cfg(test)]
