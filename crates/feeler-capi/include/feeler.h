@@ -987,8 +987,8 @@ enum FeelerResult feeler_curve_scene_tight_bends(const struct FeelerCurveScene *
 
 /*
  How a curve and a body stood in the last step: separated, interfering, touching, when the tube is as near
- as rounding allows to tell, or undecided, when the work allowed for it ran out. Unknown where steps do not decide it
- (`feeler_curve_scene_detect_interference`), and of what was added since.
+ as rounding allows to tell, or undecided, when the work allowed for it ran out. Unknown where steps do not
+ decide it (`feeler_curve_scene_detect_interference`), and of what was added since.
 
  # Safety
  `scene` is a scene that no other thread uses; `out` may be written.

@@ -148,15 +148,8 @@ impl Curve {
         if let Some(i) = derivatives.iter().position(|d| !d.iter().all(|x| x.is_finite())) {
             return Err(CurveError::Derivative(i));
         }
-        let n = points.len();
         out.clear();
-        for i in 0..n {
-            out.push(points[i]);
-            if closed || i + 1 < n {
-                let j = (i + 1) % n;
-                out.extend([points[i] + derivatives[i] / 3.0, points[j] - derivatives[j] / 3.0]);
-            }
-        }
+        out.extend(hermite_points(points, derivatives, closed));
         Ok(())
     }
 
@@ -306,6 +299,19 @@ fn raised<const N: usize>(degree: usize, points: &[P3], i: usize) -> Piece<N> {
         }
     }
     c
+}
+
+/// Control points of cubics through points with derivatives.
+pub(crate) fn hermite_points(points: &[P3], derivatives: &[V3], closed: bool) -> impl Iterator<Item = P3> {
+    let n = points.len();
+    let handles = move |i: usize| {
+        let j = (i + 1) % n;
+        [points[i] + derivatives[i] / 3.0, points[j] - derivatives[j] / 3.0]
+    };
+    (0..n).flat_map(move |i| {
+        let next = (closed || i + 1 < n).then(|| handles(i));
+        std::iter::once(points[i]).chain(next.into_iter().flatten())
+    })
 }
 
 #[cfg(test)]

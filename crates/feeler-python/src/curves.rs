@@ -76,8 +76,7 @@ fn moved(
     let (degree, closed) = (curve.degree(), curve.is_closed());
     if degree != 3 {
         return Err(query(format!(
-            "the curve is of degree {degree}: nodes with derivatives move cubics only, give its \
-                control points"
+            "the curve is of degree {degree}: nodes with derivatives move cubics; give control points"
         )));
     }
     let (n, nodes) = (points.len(), curve.n_pieces() + usize::from(!closed));

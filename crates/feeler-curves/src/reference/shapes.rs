@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use feeler_geom::math::{sin, sin_cos};
 use feeler_geom::{P3, V3};
 
-use crate::Curve;
+use crate::curve::hermite_points;
 
 /// Radius of the turns of a [`spring`] and of the loop of a [`looped_cable`] (mm).
 pub const TURN_RADIUS: f64 = 10.0;
@@ -28,7 +28,7 @@ pub fn spring(pitch: f64) -> Vec<P3> {
             (point, V3::new(-along * s, along * c, 0.5 * pitch))
         })
         .unzip();
-    control(&points, &derivatives)
+    hermite_points(&points, &derivatives, false).collect()
 }
 
 /// Control points of a cable of cubics along x, at least 10, that waves, with one loop in its middle: there
@@ -50,14 +50,7 @@ pub fn looped_cable(n_pieces: u32) -> Vec<P3> {
             (P3::new(x + r * s, r - r * c, z), V3::new(each * c, each * s, 0.2))
         })
         .unzip();
-    control(&points, &derivatives)
-}
-
-/// Control points of an open chain of cubics.
-fn control(points: &[P3], derivatives: &[V3]) -> Vec<P3> {
-    let mut control = Vec::new();
-    Curve::hermite_points(points, derivatives, false, &mut control).expect("the shapes have finite nodes");
-    control
+    hermite_points(&points, &derivatives, false).collect()
 }
 
 #[cfg(test)]
