@@ -1044,8 +1044,8 @@ void feeler_lasting_free(struct FeelerLasting *lasting);
  modelled.
 
  `explained`, which may be NULL, tells whether the contacts explain how the solids stand: false where they
- interfere without a negative gap, deeper than was looked. After an error, such as `count` being NULL, there
- are no contacts.
+ interfere without a negative gap, deeper than was looked. After an error, such as `count` being NULL,
+ there are no contacts.
 
  # Safety
  `lasting` is a handle that no other thread uses; poses are NULL or poses; `out` has room for `capacity`

@@ -294,10 +294,10 @@ impl CurveScene {
         })
     }
 
-    /// How a curve and a body stood in the last step: separated, interfering, or touching, when the tube is as
-    /// near as rounding allows to tell. This is decided by bounds on parts of the curve; where thousands of these
-    /// are not enough, by the minima, and if those cannot tell, undecided. `None` when it was not asked for
-    /// ([`CurveScene::detect_interference`]) or one of them was not there yet.
+    /// How a curve and a body stood in the last step: separated, interfering, or touching, when the tube is
+    /// as near as rounding allows to tell. This is decided by bounds on parts of the curve; where thousands
+    /// of these are not enough, by the minima, and if those cannot tell, undecided. `None` when it was not
+    /// asked for ([`CurveScene::detect_interference`]) or one of them was not there yet.
     ///
     /// # Errors
     /// As [`CurveScene::interferes`].

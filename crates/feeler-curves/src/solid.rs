@@ -147,9 +147,10 @@ impl CurveSolidPair {
         &self.minima
     }
 
-    /// Whether the tube and the solid have common inner points: the curve nearer to the solid than its radius by more
-    /// than `tolerance` (mm), or inside of it. `None` where that is within the tolerance, or where the work that
-    /// is allowed runs out: on a tube that lies along a face at its radius no bound is ever enough.
+    /// Whether the tube and the solid have common inner points: the curve nearer to the solid than its radius
+    /// by more than `tolerance` (mm), or inside of it. `None` where that is within the tolerance, or where
+    /// the work that is allowed runs out: on a tube that lies along a face at its radius no bound is ever
+    /// enough.
     pub fn interferes(
         &mut self,
         curve: &Curve,
