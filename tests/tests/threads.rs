@@ -254,6 +254,11 @@ fn found_near<'a>(lmds: &'a [Lmd], p: &P3, gap: f64) -> Option<&'a Lmd> {
     lmds.iter().find(near)
 }
 
+/// Poses that a test tries: as many as `FEELER_THREADS` says, a multiple of 6, for campaigns.
+fn cases(quick: usize) -> usize {
+    std::env::var("FEELER_THREADS").ok().map_or(quick, |n| n.parse().expect("a number"))
+}
+
 /// No minimum along the thread is lost, none is invented, whether the axes are one or not.
 #[test]
 fn minima_along_threads_are_those_of_helicoids() {
@@ -262,7 +267,8 @@ fn minima_along_threads_are_those_of_helicoids() {
     let mut rng = SmallRng::seed_from_u64(31);
     let options = QueryOptions::within(0.1);
     let (mut minima, mut sets) = (0, 0);
-    for case in 0..60 {
+    let n = cases(24);
+    for case in 0..n {
         let [shift, lift, tilt] = [
             [0.0, 0.0, 0.0],
             [0.0, 0.05, 0.0],
@@ -310,7 +316,7 @@ fn minima_along_threads_are_those_of_helicoids() {
         }
         assert!(lmds.len() <= 50, "{case}: {} minima", lmds.len());
     }
-    assert!(minima > 200 && sets == 20, "{minima} {sets}");
+    assert!(minima > 3 * n && sets == n / 3, "{minima} {sets}");
 }
 
 /// Bolts that are screwed, moved and tilted out of their play interfere, others do not.
@@ -320,7 +326,8 @@ fn verdicts_of_threads_are_those_of_helicoids() {
     let mut pair = ContactPair::new(Arc::clone(&nut.body), Arc::clone(&bolt.body));
     let mut rng = SmallRng::seed_from_u64(32);
     let mut seen = [0; 3];
-    for case in 0..60 {
+    let n = cases(18);
+    for case in 0..n {
         let [shift, lift, tilt] =
             [[0.0, 0.08, 0.0], [0.09, 0.02, 0.0], [0.03, 0.04, 5e-3], [0.0, 0.0, 2e-2]][case % 4];
         // Every third one with its flanks nearly in touch: up to 1e-5 mm apart or in one another.
@@ -346,7 +353,7 @@ fn verdicts_of_threads_are_those_of_helicoids() {
         assert!(is_right && (gap <= 5e-7 || status != Status::Interfering), "{case}: {status:?} at {gap:e}");
         seen[if gap < -2e-5 { 0 } else { usize::from(gap > 5e-6) + 1 }] += 1;
     }
-    assert!(seen.iter().all(|n| *n >= 5), "{seen:?}");
+    assert!(seen.iter().all(|found| *found >= n / 12), "{seen:?}");
 }
 
 /// Turned by small steps: samples stay where they are, nothing flickers.
