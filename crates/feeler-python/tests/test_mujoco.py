@@ -126,7 +126,8 @@ def test_rollouts_of_mujoco_do_not_depend_on_whose_data_they_are_given(pin):
 
 def test_states_of_data_that_are_gone_are_forgotten():
     a = body("box")
-    m = model(a, a, [0, 0, 20.05])
+    # A micrometre into one another.
+    m = model(a, a, [0, 0, 19.999])
     with installed(m, {"a": a, "b": a}):
         first = mujoco.MjData(m)
         mujoco.mj_forward(m, first)
@@ -174,7 +175,8 @@ COLLISION = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3, ctypes.c_int,
 
 def test_calls_without_an_answer_are_counted():
     a = body("box")
-    m = model(a, a, [0, 0, 20.05])
+    # A micrometre into one another.
+    m = model(a, a, [0, 0, 19.999])
     with pytest.raises(exact.MujocoError, match="install"):
         exact.counts(m)
     with installed(m, {"a": a, "b": a}):
