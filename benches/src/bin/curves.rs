@@ -1,7 +1,7 @@
 //! Deformable curves: are all local minima told, each once, beside a brute force that shares no code?
 //!
 //! ```text
-//! cargo run --profile dist -p feeler-benches --bin curves [-- --cases N] [--from N] [--all]
+//! cargo run --profile dist -p feeler-benches --bin curves [-- --cases N] [--from N] [--poses N] [--all]
 //! ```
 //!
 //! N pairs of curves (10,000) with radii and as many curves with themselves, of the kinds of
@@ -10,13 +10,18 @@
 //! loops, coils, knots, cusps, rings. The search of [`feeler_tests::curves`] says what there is. Where the
 //! two do not agree it is asked again on a grid eight times as fine. `--all` prints every fault.
 //!
+//! N poses (200) of each scenario of [`feeler_tests::curve_scenes`] are judged as curves with themselves, too.
+//!
 //! Exit status 1 when a minimum is lost, made up, or told twice, when a number of one is wrong, or when the
 //! brute force lacks one.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use feeler_benches::number_after;
+use feeler_curves::CurveOptions;
+use feeler_geom::P3;
+use feeler_tests::curve_scenes::CURVE_SCENES;
 use feeler_tests::curves::cases::{LOOPS, PAIRS, itself, pair};
-use feeler_tests::curves::compare::{Verdict, judge, judge_itself};
+use feeler_tests::curves::compare::{Shape, Verdict, judge, judge_itself};
 use rayon::prelude::*;
 use std::process::ExitCode;
 
@@ -100,6 +105,30 @@ fn main() -> ExitCode {
             sum.print(&format!("{what}: {name}"));
         }
         all.print(&format!("**{what}**"));
+    }
+    let poses = number_after(&args, "--poses").unwrap_or(200_u32);
+    for scene in CURVE_SCENES {
+        let in_pose = |k: u32| {
+            let time = f64::from(k) / f64::from(poses.max(2) - 1);
+            let points = scene.points(time, &P3::new(-20.0, -20.0, 0.0), &P3::new(20.0, 20.0, 30.0));
+            let shape = Shape {
+                degree: 3,
+                points: points.iter().map(|p| p.coords).collect(),
+                radius: scene.radius(),
+                is_closed: scene.is_closed(),
+            };
+            judge_itself(&shape, &CurveOptions { d_max: scene.d_max(), ..CurveOptions::default() })
+        };
+        let verdicts: Vec<Verdict> = (0..poses).into_par_iter().map(in_pose).collect();
+        let mut sum = Sum::default();
+        for (k, verdict) in verdicts.iter().enumerate() {
+            sum.add(verdict);
+            if !verdict.is_right() {
+                is_right = false;
+                faults.push(format!("{} {k}: {verdict:?}", scene.name()));
+            }
+        }
+        sum.print(&format!("scenario: {}", scene.name()));
     }
     let most = if list_all { usize::MAX } else { 5 };
     for fault in faults.iter().take(most) {
