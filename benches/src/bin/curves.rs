@@ -10,7 +10,8 @@
 //! loops, coils, knots, cusps, rings. The search of [`feeler_tests::curves`] says what there is. Where the
 //! two do not agree it is asked again on a grid eight times as fine. `--all` prints every fault.
 //!
-//! N poses (200) of each scenario of [`feeler_tests::curve_scenes`] are judged as curves with themselves, too.
+//! N poses (200) of each scenario of [`feeler_tests::curve_scenes`] are judged as curves with themselves,
+//! too.
 //!
 //! Exit status 1 when a minimum is lost, made up, or told twice, when a number of one is wrong, or when the
 //! brute force lacks one.
