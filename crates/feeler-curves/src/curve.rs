@@ -257,6 +257,17 @@ impl Curve {
         })
     }
 
+    /// The point of a joint with the derivatives of the piece before it and of that after it; `None` at free
+    /// ends.
+    pub(crate) fn at_joint(&self, joint: usize) -> Option<[At; 2]> {
+        with_pieces!(&self.pieces, s => {
+            let n = s.pieces.len();
+            let before = if joint == 0 { s.is_closed.then(|| n - 1)? } else { joint - 1 };
+            let after = if joint == n { s.is_closed.then_some(0)? } else { joint };
+            Some([at(&s.pieces[before], 1.0), at(&s.pieces[after], 0.0)])
+        })
+    }
+
     pub(crate) fn vertices(&self) -> &[Vertex] {
         with_pieces!(&self.pieces, s => &s.vertices)
     }

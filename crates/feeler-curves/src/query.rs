@@ -8,7 +8,7 @@ use crate::ids::{Ids, Numbered};
 use crate::minimum::{CurveMinimum, CurveOptions, CurveStats, Place};
 use crate::sets::{Pairing, Sampling, Sets};
 use crate::solve::{Limits, OnCurve, Places, Solutions, Stretch};
-use crate::tree::{Skeleton, Vertex};
+use crate::tree::{Skeleton, Vertex, whole};
 use crate::walk::{self, Stack};
 
 /// Minima that are nearer than this part of the size are one, found by two parts.
@@ -180,7 +180,7 @@ impl CurvePair {
                 kinds.reverse();
             }
             let is_trivial = is_itself && is_same(a, a, &[places[0]; 2], &[places[1]; 2], SAME * size);
-            if is_trivial || !is_its_own(a, b, &places, &kinds) {
+            if is_trivial || !is_its_own(a, b, &places, &kinds) || is_saddle(a, b, &places, &kinds) {
                 continue;
             }
             if !self.places[..n].iter().any(|(p, _)| is_same(a, b, p, &places, SAME * size)) {
@@ -317,6 +317,36 @@ fn is_its_own(a: &Curve, b: &Curve, u: &Places, kinds: &[Place; 2]) -> bool {
         };
         !curve.vertices().iter().any(is_at) && w.dot(&at.d).abs() <= slack * at.d.norm()
     })
+}
+
+/// Whether f falls to one side of a joint: pieces that go on in one direction may be bent in other ways, and
+/// what is a minimum of the one need not be one of the other.
+fn is_saddle(a: &Curve, b: &Curve, u: &Places, kinds: &[Place; 2]) -> bool {
+    let sides = |curve: &Curve, k: usize| {
+        let is_at = kinds[k] == Place::Inside && (u[k] - u[k].round()).abs() <= JOINT;
+        if is_at { curve.at_joint(whole(u[k].round())) } else { None }
+    };
+    let (joint_a, joint_b) = (sides(a, 0), sides(b, 1));
+    if joint_a.is_none() && joint_b.is_none() {
+        return false;
+    }
+    let (at_a, at_b) = (a.at(u[0]), b.at(u[1]));
+    let (of_a, of_b) = (joint_a.unwrap_or([at_a; 2]), joint_b.unwrap_or([at_b; 2]));
+    let w = at_a.p - at_b.p;
+    let (free_a, free_b) = (kinds[0] == Place::Inside, kinds[1] == Place::Inside);
+    let falls = |i: usize, j: usize| {
+        let (p, q) = (of_a[i], of_b[j]);
+        let (aa, bb) = (p.d.norm_squared() + w.dot(&p.dd), q.d.norm_squared() - w.dot(&q.dd));
+        let ab = -p.d.dot(&q.d);
+        let slack = ROUNDING.sqrt() * (p.d.norm_squared() + q.d.norm_squared());
+        // Where both have a side, a quadrant: directions of the other signs belong to the other pieces.
+        let is_quadrant = joint_a.is_some() && joint_b.is_some();
+        let leads = !is_quadrant || if i == j { ab < 0.0 } else { ab > 0.0 };
+        free_a && aa < -slack
+            || free_b && bb < -slack
+            || free_a && free_b && leads && aa * bb - ab * ab < -slack * (aa.abs() + bb.abs())
+    };
+    [(0, 0), (0, 1), (1, 0), (1, 1)].iter().any(|&(i, j)| falls(i, j))
 }
 
 fn measured(
