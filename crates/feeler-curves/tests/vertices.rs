@@ -113,3 +113,19 @@ fn the_normal_where_curves_cross_is_orthogonal_to_both() {
         assert!((found[0].normal.z.abs() - 1.0).abs() < 1e-12, "{t}: {found:?}");
     }
 }
+
+/// Two pieces that go on in one direction, bent away from a line before the joint and towards it after it:
+/// the joint is no minimum, though the piece before has one there.
+#[test]
+fn a_joint_where_the_bend_changes() {
+    let line =
+        Curve::new(1, &[[-5.0, 0.0, 0.0], [5.0, 0.0, 0.0]].map(P3::from), 0.1, false).expect("a curve");
+    let mut pair = CurvePair::new();
+    for (after, n) in [(0.5, 0), (1.5, 1)] {
+        let bent = [[-1.0, 0.0, 1.5], [-0.5, 0.0, 1.0], [0.0, 0.0, 1.0], [0.5, 0.0, 1.0], [1.0, 0.0, after]];
+        let curve = Curve::new(2, &bent.map(P3::from), 0.1, false).expect("a curve");
+        let found = pair.query(&line, &curve, &CurveOptions { d_max: 2.0, ..CurveOptions::default() });
+        let at_joint = found.iter().filter(|m| (m.u[1] - 1.0).abs() < 1e-6).count();
+        assert_eq!(at_joint, n, "{found:?}");
+    }
+}
