@@ -1,8 +1,9 @@
 //! Curves that move by formulas: a spring that is compressed, a cable around a pulley, a knot that is
 //! tightened, and a hose that is laid on a solid.
 
+use feeler_curves::reference::shapes::spring;
 use feeler_geom::{P3, V3, math};
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::TAU;
 
 /// A scenario: control points of cubics over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,19 +74,6 @@ impl CurveScene {
             Self::Hose => hose(time, low, high),
         }
     }
-}
-
-/// Three turns of radius 10 in six half turns (BREP §5.3 gives no numbers).
-#[must_use]
-pub fn spring(pitch: f64) -> Vec<P3> {
-    let (r, pieces) = (10.0, 6);
-    let k = 4.0 / 3.0 * math::tan(PI / 4.0);
-    let at = |i: usize| {
-        let (s, c) = math::sin_cos(PI * i as f64);
-        let tangent = V3::new(-r * s * k, r * c * k, pitch / 6.0);
-        (P3::new(r * c, r * s, pitch * i as f64 / 2.0), tangent)
-    };
-    chained((0..=pieces).map(at), false)
 }
 
 /// A cable with a straight end on each side, wound by some turns around a groove of radius 1 about a circle

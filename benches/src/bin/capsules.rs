@@ -59,8 +59,8 @@ fn run(name: &str, shapes: Vec<Vec<P3>>, cycles: usize) -> Fallible<()> {
     let curves: Result<Vec<Curve>, _> = shapes.iter().map(|p| Curve::new(3, p, RADIUS, false)).collect();
     let curves = curves.map_err(|e| e.to_string())?;
     println!(
-        "| {name} | parts | contacts, mean | with all but neighbours | smallest gap off by, most (mm) | µs a \
-            step |"
+        "| {name} | parts | contacts, mean | with all but neighbours | smallest gap off by, most (mm) \
+            | µs a step |"
     );
     println!("|---|---|---|---|---|---|");
     let exact = exact(&shapes, cycles)?;

@@ -69,9 +69,12 @@ pub(crate) use with_pieces;
 /// ```
 /// use feeler_curves::{Curve, P3};
 ///
-/// let mut cable = Curve::new(3, &[[0., 0., 0.], [1., 0., 0.], [2., 1., 0.], [3., 1., 0.]].map(P3::from),
-/// 0.2, false)?; assert_eq!(cable.n_pieces(), 1); cable.update(&[[0., 0., 1.], [1., 0., 1.], [2., 1., 1.],
-/// [3., 1., 1.]].map(P3::from))?; assert_eq!(cable.point(1.0), P3::new(3., 1., 1.));
+/// let points = [[0., 0., 0.], [1., 0., 0.], [2., 1., 0.], [3., 1., 0.]].map(P3::from);
+/// let mut cable = Curve::new(3, &points, 0.2, false)?;
+/// assert_eq!(cable.n_pieces(), 1);
+/// let moved = points.map(|p| P3::new(p.x, p.y, 1.));
+/// cable.update(&moved)?;
+/// assert_eq!(cable.point(1.0), P3::new(3., 1., 1.));
 /// # Ok::<(), feeler_curves::CurveError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -84,8 +87,8 @@ pub struct Curve {
 
 impl Curve {
     /// A curve of pieces of one degree (1 to 5), from their control points: end points of neighbours are
-    /// given once, so `n` pieces have `n · degree + 1` points, or `n · degree` when the last piece ends where
-    /// the first one starts (`closed`).
+    /// given once, so n pieces have n · degree + 1 points, or n · degree when the last piece ends where the
+    /// first one starts (`closed`).
     ///
     /// # Errors
     /// When numbers do not fit or are not finite, or a piece has no length.
@@ -230,7 +233,7 @@ impl Curve {
         [at.d, at.dd]
     }
 
-    /// Largest extent of the control points along an axis: what relative tolerances refer to.
+    /// Diagonal of the box of the control points (mm): what relative tolerances refer to.
     #[must_use]
     pub fn size(&self) -> f64 {
         with_pieces!(&self.pieces, s => s.nodes[0].bounds.diagonal())
@@ -244,8 +247,8 @@ impl Curve {
     }
 
     /// All stretches where radius times curvature is 1 or more, into `out`: the tube overlaps itself there,
-    /// though its distance from itself has no minimum. Nothing is missed that is longer than 2⁻¹⁶ of a leaf
-    /// of the curve's tree.
+    /// though its distance from itself has no minimum. Nothing is missed that is longer than 2⁻¹⁶ of a
+    /// leaf of the curve's tree.
     pub fn tight_bends(&self, out: &mut Vec<TightBend>) {
         with_pieces!(&self.pieces, s => tight_bends(s, self.radius, out));
     }

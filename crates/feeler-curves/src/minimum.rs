@@ -110,7 +110,7 @@ pub struct CurveStats {
     pub n_nodes: usize,
     /// Pairs of parts of leaves that were looked at.
     pub n_parts: usize,
-    /// Pairs of parts that were halved down to rounding without an answer: there, minima may be missing. Not
-    /// 0 only where both curves are circles about each other's points, or have no direction.
+    /// Pairs of parts that were halved down to rounding without an answer, as beside cusps and where both
+    /// curves are circles about each other's points: there, minima may be missing.
     pub n_undecided: usize,
 }

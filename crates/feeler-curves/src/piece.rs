@@ -6,7 +6,7 @@
 //! # Source
 //! BREP §3.5.2.2 takes the control points of derivatives and of differences as generators of cones. The
 //! coefficients of `w · a'` here are convex combinations of the products of those generators, so their signs
-//! tell at least as much (see `cull`).
+//! tell at least as much.
 
 use feeler_geom::V3;
 

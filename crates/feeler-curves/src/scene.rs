@@ -363,6 +363,8 @@ impl CurveScene {
             }
         }
         self.slots.retain(|_, slot| slot.step == step);
+        // Of solids that nobody has any more nothing is kept.
+        self.obstacles.retain(|o| Arc::strong_count(o.body()) > 1);
         Ok(())
     }
 

@@ -261,9 +261,10 @@ impl CurveSolidPair {
             });
         }
         self.minima.sort_unstable_by(|p, q| p.u.total_cmp(&q.u).then(p.feature.cmp(&q.feature)));
+        let into = pose.inverse();
         let moved = |new: &SolidMinimum, old: &SolidMinimum| {
             let along = (new.u - old.u).abs() * ctx.curve.at(new.u).d.norm();
-            let aside = (pose.inverse() * new.foot - pose.inverse() * old.foot).norm();
+            let aside = (into * new.foot - into * old.foot).norm();
             let moved = along.max(aside);
             (moved <= MOVE * ctx.size && new.set.is_some() == old.set.is_some()).then_some(moved)
         };

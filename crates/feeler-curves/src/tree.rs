@@ -6,8 +6,8 @@
 //! # Source
 //! BREP §4.3.3: a curve is cut at equal parameters offline, its tree keeps its topology, boxes are refitted.
 //! # Deviations
-//! Boxes stand along the axes: they are refitted in a few nanoseconds, and what they let pass the signs of
-//! `cull` mostly do not.
+//! Boxes stand along the axes: they are refitted in a few nanoseconds, and what they let pass, the signs
+//! of slopes in `solve` mostly do not.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -247,9 +247,8 @@ impl Between {
     }
 }
 
-/// The rule of total turning: what follows on a curve comes near itself, doubly orthogonal, after a turning
-/// of at least π, and to a free end after π/2 (CAPABILITIES §18; a chord that is orthogonal to both tangents
-/// at its ends is the sum of tangents in between, which must turn to it and away from it).
+/// The rule of total turning (MATH §11): what follows on a curve comes near itself, doubly orthogonal, after
+/// a turning of at least π, and to a free end after π/2.
 impl<const N: usize> Skeleton<N> {
     /// Whether nothing of two nodes, the first one before the second one or the same, can be near one
     /// another.
