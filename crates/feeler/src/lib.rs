@@ -110,6 +110,8 @@
 //! Errors name the file, the entity and what to do. All types are `Send` and `Sync`; a [`Body`] is shared
 //! behind an `Arc`, a [`ContactPair`] belongs to one thread at a time. The same calls give the same bits.
 
+/// Particles against walls.
+pub use feeler_particles as particles;
 /// Deformable curves with a radius: springs, cables and hoses among solids.
 pub use feeler_curves as curves;
 pub use feeler_geom::{P3, Pose, V3, pose};

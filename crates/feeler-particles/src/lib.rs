@@ -1,0 +1,9 @@
+//! Particles against walls: spheres and superellipsoids meet CAD solids exactly, without triangles, and meet
+//! triangles as if they were one surface.
+//!
+//! Lengths are in mm, masses in kg, times in s: forces in kg·mm/s² (mN), stiffnesses of materials in
+//! kg/(mm·s²) (kPa).
+
+mod contact;
+
+pub use contact::WallContact;
