@@ -4,6 +4,7 @@
 use feeler_curves::reference::shapes::spring;
 use feeler_geom::{P3, V3, math};
 use std::f64::consts::TAU;
+use std::path::{Path, PathBuf};
 
 /// A scenario: control points of cubics over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,17 @@ impl CurveScene {
             Self::Pulley => 0.2,
             Self::Trefoil => 1.0,
             Self::Hose => 3.0,
+        }
+    }
+
+    /// The solid that it meets, where there is one: a file of `data`.
+    #[must_use]
+    pub fn solid(self) -> Option<PathBuf> {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data");
+        match self {
+            Self::Pulley => Some(data.join("spool.step")),
+            Self::Hose => Some(data.join("bayonet-socket.step")),
+            Self::Spring | Self::Trefoil => None,
         }
     }
 

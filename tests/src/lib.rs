@@ -12,6 +12,7 @@ pub mod cases;
 pub mod conformal;
 pub mod corpus;
 pub mod curve_scenes;
+pub mod curve_solids;
 pub mod curves;
 pub mod insertion;
 pub mod membership;

@@ -52,12 +52,9 @@ fn main() -> ExitCode {
 }
 
 fn solid_of(scene: CurveScene, asked: &Asked) -> Fallible<Option<Arc<Body>>> {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data");
-    let file = match scene {
-        CurveScene::Pulley => data.join("spool.step"),
-        CurveScene::Hose => asked.solid.clone().unwrap_or_else(|| data.join("bayonet-socket.step")),
-        CurveScene::Spring | CurveScene::Trefoil => return Ok(None),
-    };
+    let own = scene.solid();
+    let other = if scene == CurveScene::Hose { asked.solid.clone() } else { None };
+    let Some(file) = other.or(own) else { return Ok(None) };
     let model = feeler_import::prepare_step(&file).map_err(|e| e.to_string())?;
     Ok(Some(Arc::new(Body::from_model(&model, 0).map_err(|e| e.to_string())?)))
 }

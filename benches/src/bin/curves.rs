@@ -1,7 +1,7 @@
 //! Deformable curves: are all local minima told, each once, beside a brute force that shares no code?
 //!
 //! ```text
-//! cargo run --profile dist -p feeler-benches --bin curves [-- --cases N] [--from N] [--poses N] [--all]
+//! cargo run --profile dist -p feeler-benches --bin curves [-- --cases N] [--from N] [--poses N] [--solid STEP] [--all]
 //! ```
 //!
 //! N pairs of curves (10,000) with radii and as many curves with themselves, of the kinds of
@@ -11,20 +11,25 @@
 //! two do not agree it is asked again on a grid eight times as fine. `--all` prints every fault.
 //!
 //! N poses (200) of each scenario of [`feeler_tests::curve_scenes`] are judged as curves with themselves,
-//! too.
+//! too; those that meet a solid with it, beside the distances of densely sampled curves
+//! ([`feeler_tests::curve_solids`]). With `--solid STEP` the hose is laid on that one as well.
 //!
 //! Exit status 1 when a minimum is lost, made up, or told twice, when a number of one is wrong, or when the
 //! brute force lacks one.
-#![expect(clippy::print_stdout, reason = "a program that reports")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
-use feeler_benches::number_after;
-use feeler_curves::CurveOptions;
-use feeler_geom::P3;
-use feeler_tests::curve_scenes::CURVE_SCENES;
+use feeler_benches::{Fallible, number_after};
+use feeler_curves::{Curve, CurveOptions, Obstacle};
+use feeler_geom::{P3, Pose};
+use feeler_runtime::Body;
+use feeler_tests::curve_scenes::{CURVE_SCENES, CurveScene};
+use feeler_tests::curve_solids;
 use feeler_tests::curves::cases::{LOOPS, PAIRS, itself, pair};
 use feeler_tests::curves::compare::{Shape, Verdict, judge, judge_itself};
 use rayon::prelude::*;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Sums of one kind.
 #[derive(Clone, Copy, Default)]
@@ -131,9 +136,55 @@ fn main() -> ExitCode {
         }
         sum.print(&format!("scenario: {}", scene.name()));
     }
+    println!("\n| curve and solid | poses | minima | lost | twice | wrong numbers | behind nearer ones |");
+    println!("|---|---|---|---|---|---|---|");
+    let own = CURVE_SCENES.into_iter().filter_map(|scene| Some((scene, scene.solid()?)));
+    let other = number_after::<PathBuf>(&args, "--solid").map(|file| (CurveScene::Hose, file));
+    for (scene, file) in own.chain(other) {
+        match with_solid(scene, &file, poses) {
+            Ok(wrong) => {
+                is_right &= wrong.is_empty();
+                faults.extend(wrong);
+            }
+            Err(error) => {
+                eprintln!("{}: {error}", file.display());
+                return ExitCode::from(2);
+            }
+        }
+    }
     let most = if list_all { usize::MAX } else { 5 };
     for fault in faults.iter().take(most) {
         println!("{fault}");
     }
     if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Judges poses of a scenario with a solid, prints their sums, and tells what is wrong.
+fn with_solid(scene: CurveScene, file: &Path, poses: u32) -> Fallible<Vec<String>> {
+    let model = feeler_import::prepare_step(file).map_err(|e| e.to_string())?;
+    let solid = Obstacle::new(Arc::new(Body::from_model(&model, 0).map_err(|e| e.to_string())?));
+    let bounds = *solid.body().bounds();
+    let in_pose = |k: u32| {
+        let time = f64::from(k) / f64::from(poses.max(2) - 1);
+        let points = scene.points(time, &bounds.min, &bounds.max);
+        let curve = Curve::new(3, &points, scene.radius(), scene.is_closed()).expect("scenarios are valid");
+        let options = CurveOptions { d_max: scene.d_max(), ..CurveOptions::default() };
+        curve_solids::judge(&curve, &solid, &Pose::identity(), &options)
+    };
+    let verdicts: Vec<_> = (0..poses).into_par_iter().map(in_pose).collect();
+    let sum = |number: &dyn Fn(&curve_solids::Verdict) -> usize| verdicts.iter().map(number).sum::<usize>();
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    println!(
+        "| {} and {name} | {poses} | {} | {} | {} | {} | {} |",
+        scene.name(),
+        sum(&|v| v.agreed),
+        sum(&|v| v.lost.len()),
+        sum(&|v| v.twice.len()),
+        sum(&|v| v.wrong.len()),
+        sum(&|v| v.behind)
+    );
+    let wrong = |(k, v): (usize, &curve_solids::Verdict)| {
+        (!v.is_right()).then(|| format!("{} and {name}, pose {k}: {v:?}", scene.name()))
+    };
+    Ok(verdicts.iter().enumerate().filter_map(wrong).collect())
 }

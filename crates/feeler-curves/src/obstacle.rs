@@ -153,6 +153,14 @@ impl Distance {
         }
     }
 
+    /// The larger curvature of the parallel surface through the point.
+    pub(crate) fn tightness(&self) -> f64 {
+        match &self.bending {
+            Bend::Form(form) => form.k.abs().max(form.l.abs()),
+            Bend::Principal([(k, _), (l, _)]) => k.abs().max(l.abs()),
+        }
+    }
+
     /// The foot of `p`.
     pub(crate) fn foot(&self, p: &P3) -> P3 {
         p - self.gradient * self.value

@@ -45,6 +45,11 @@ impl<const N: usize> Part<N> {
         (1..N).map(|i| (self.control[i] - self.control[i - 1]).norm()).sum()
     }
 
+    /// No derivative is longer.
+    pub(crate) fn speed(&self) -> f64 {
+        (N - 1) as f64 * (1..N).map(|i| (self.control[i] - self.control[i - 1]).norm()).fold(0.0, f64::max)
+    }
+
     pub(crate) fn turning(&self) -> f64 {
         self.turning
     }

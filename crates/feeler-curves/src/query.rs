@@ -6,7 +6,7 @@ use crate::along::Level;
 use crate::curve::{Curve, Pieces, with_pieces};
 use crate::ids::{Ids, Numbered};
 use crate::minimum::{CurveMinimum, CurveOptions, CurveStats, Place};
-use crate::sets::{Pairing, Sampling, Sets};
+use crate::sets::{Pairing, Sample, Sampling, Sets};
 use crate::solve::{Limits, OnCurve, Places, Solutions, Stretch};
 use crate::tree::{Skeleton, Vertex, whole};
 use crate::walk::{self, Stack};
@@ -139,7 +139,8 @@ impl CurvePair {
             OnCurve::Level { ends, outward } => {
                 if admits(vertex, &point(s, 0.5 * (ends[0] + ends[1]))) {
                     let along = usize::from(!swapped);
-                    stretches.push(Stretch { ends: ends.map(|u| order(vertex.u, u)), outward, along });
+                    let ends = ends.map(|u| order(vertex.u, u));
+                    stretches.push(Stretch { ends, outward, along, of: 0 });
                 }
             }
         };
@@ -163,7 +164,12 @@ impl CurvePair {
             self.sets.join(&pairing, &self.solutions.stretches, &sampling);
         }
         let inside = [Place::Inside; 2];
-        let interior = self.solutions.minima.iter().chain(&self.sets.minima).map(|p| (*p, inside));
+        let interior = self
+            .solutions
+            .minima
+            .iter()
+            .chain(self.sets.minima.iter().map(|s| &s.places))
+            .map(|p| (*p, inside));
         // Vertices first: an inner minimum that has just reached one is told as the vertex.
         self.places.extend(interior);
         self.minima.clear();
@@ -189,7 +195,7 @@ impl CurvePair {
                 self.minima.extend(measured(a, b, places, kinds, None, reach));
             }
         }
-        for &(mut places, set) in &self.sets.samples {
+        for &Sample { mut places, set, .. } in &self.sets.samples {
             if is_turned(places) {
                 places.reverse();
             }
@@ -241,6 +247,12 @@ impl Pairing for Two<'_> {
 
     fn is_end(&self, places: &Places) -> bool {
         is_end(self.a, places[0]) || is_end(self.b, places[1])
+    }
+
+    fn rises(&self, places: &Places, stretch: &Stretch) -> bool {
+        let at = [self.a.at(places[0]), self.b.at(places[1])];
+        let w = at[stretch.along].p - at[1 - stretch.along].p;
+        w.dot(&at[stretch.along].d) > 0.0
     }
 }
 

@@ -1,10 +1,12 @@
 //! Stretches of level distance, joined to sets, and told by samples where they are long enough.
 
 use crate::solve::{Places, Stretch};
-use crate::tree::whole;
 
 /// Ends of stretches that are nearer than this part of the size are one.
 const JOINED: f64 = 1e-7;
+
+/// Slope (of the distance with length) that rounding leaves at the ends of stretches.
+const ROUNDING: f64 = 1e-12;
 
 /// What two places of a stretch are places of.
 pub(crate) trait Pairing {
@@ -14,14 +16,25 @@ pub(crate) trait Pairing {
     fn across(&self, places: Places, along: usize) -> Places;
     /// Whether nothing goes on beyond a place.
     fn is_end(&self, places: &Places) -> bool;
+    /// Whether the distance grows with the parameter that a stretch goes along.
+    fn rises(&self, places: &Places, stretch: &Stretch) -> bool;
+}
+
+/// A place on a stretch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub places: Places,
+    /// What the stretch is opposite to.
+    pub of: u32,
+    /// The number of the set; 0 for single minima.
+    pub set: u32,
 }
 
 /// Samples of one set, and single minima that short stretches come to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sets {
-    /// Places with the number of their set.
-    pub samples: Vec<(Places, u32)>,
-    pub minima: Vec<Places>,
+    pub samples: Vec<Sample>,
+    pub minima: Vec<Sample>,
     /// Stretches that belong to a set: minima on them are told by its samples.
     pub kept: Vec<Stretch>,
     chain: Vec<(Stretch, f64)>,
@@ -88,39 +101,103 @@ impl Sets {
         let (first, last) = (self.chain[0].0, self.chain[self.chain.len() - 1].0);
         let is_closed =
             self.chain.len() > 1 && pairing.apart(&first.ends[0], &last.ends[1]) <= JOINED * sampling.size;
-        let rises = |outward: f64, place: &Places| outward >= 0.0 || pairing.is_end(place);
+        let rises = |outward: f64, place: &Places| outward >= -ROUNDING || pairing.is_end(place);
         let is_minimum =
             is_closed || rises(first.outward[0], &first.ends[0]) && rises(last.outward[1], &last.ends[1]);
         if !is_minimum {
             return;
         }
         if sum < sampling.length {
-            self.minima.push(self.sample(pairing, 0.5 * sum));
+            let least = self.least(pairing, sum);
+            self.minima.push(least);
             return;
         }
-        let n = (whole(sum / sampling.length) + 2).clamp(2, sampling.most.max(2));
-        let intervals = if is_closed { n } else { n - 1 };
-        for k in 0..n {
-            let places = self.sample(pairing, sum * k as f64 / intervals as f64);
-            self.samples.push((places, self.n_sets));
-        }
+        self.tell_samples(pairing, sampling, sum, is_closed);
         self.n_sets += 1;
         self.kept.extend(self.chain.iter().map(|(stretch, _)| *stretch));
     }
 
-    /// The place at a length along the chain.
-    fn sample(&self, pairing: &impl Pairing, length: f64) -> Places {
+    /// The ends of a chain, and between them places whose parameters are multiples of a power of two: they
+    /// stay where they are when the ends move.
+    fn tell_samples(&mut self, pairing: &impl Pairing, sampling: &Sampling, sum: f64, is_closed: bool) {
+        let set = self.n_sets;
+        let extent = |s: &Stretch| (s.ends[1][s.along] - s.ends[0][s.along]).abs();
+        let total: f64 = self.chain.iter().map(|(s, _)| extent(s)).sum();
+        let n_ends = if is_closed { 0 } else { 2 };
+        // A ring is told by two places at least.
+        let enough = |n: usize| n + n_ends <= sampling.most && (!is_closed || n >= 2);
+        let mut spacing = (total * sampling.length / sum).log2().ceil().exp2();
+        while self.count(spacing) + n_ends > sampling.most && spacing < 2.0 * total {
+            spacing *= 2.0;
+        }
+        while is_closed && self.count(spacing) < 2 {
+            spacing *= 0.5;
+        }
+        if !is_closed {
+            self.samples.push(Sample { set, ..self.sample(pairing, 0.0) });
+        }
+        if enough(self.count(spacing)) {
+            for k in 0..self.chain.len() {
+                let stretch = self.chain[k].0;
+                for i in multiples(&stretch, spacing) {
+                    let t = (i as f64 * spacing - stretch.ends[0][stretch.along])
+                        / (stretch.ends[1][stretch.along] - stretch.ends[0][stretch.along]);
+                    let places = placed(pairing, &stretch, t);
+                    self.samples.push(Sample { places, of: stretch.of, set });
+                }
+            }
+        }
+        if !is_closed {
+            self.samples.push(Sample { set, ..self.sample(pairing, sum) });
+        }
+    }
+
+    fn count(&self, spacing: f64) -> usize {
+        self.chain.iter().map(|(stretch, _)| multiples(stretch, spacing).count()).sum()
+    }
+
+    /// The lowest place of a chain: its middle where rounding hides which one that is.
+    fn least(&self, pairing: &impl Pairing, sum: f64) -> Sample {
+        let outward = [self.chain[0].0.outward[0], self.chain[self.chain.len() - 1].0.outward[1]];
+        let length = match outward.map(|slope| slope > ROUNDING) {
+            [true, true] => self.turn(pairing, sum),
+            [true, false] => sum,
+            [false, true] => 0.0,
+            [false, false] => 0.5 * sum,
+        };
+        self.sample(pairing, length)
+    }
+
+    /// The length along a chain at which the distance begins to rise.
+    fn turn(&self, pairing: &impl Pairing, sum: f64) -> f64 {
+        let (mut lo, mut hi) = (0.0, sum);
+        for _ in 0..52 {
+            let middle = 0.5 * (lo + hi);
+            let stretch = self.at(middle).0;
+            let along = stretch.along;
+            let is_forward = stretch.ends[0][along] <= stretch.ends[1][along];
+            if pairing.rises(&self.sample(pairing, middle).places, &stretch) == is_forward {
+                hi = middle;
+            } else {
+                lo = middle;
+            }
+        }
+        0.5 * (lo + hi)
+    }
+
+    /// The stretch at a length along the chain, and how much of it is passed there.
+    fn at(&self, length: f64) -> (Stretch, f64) {
         let k = self.chain.iter().position(|(_, until)| length <= *until).unwrap_or(self.chain.len() - 1);
         let (stretch, until) = self.chain[k];
         let before = if k == 0 { 0.0 } else { self.chain[k - 1].1 };
         let t = if until > before { ((length - before) / (until - before)).clamp(0.0, 1.0) } else { 0.5 };
-        let [p, q] = stretch.ends;
-        let places = [p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1])];
-        // The place across is interpolated no better than the stretch is short.
-        let across = 1 - stretch.along;
-        #[expect(clippy::float_cmp, reason = "a place that stays where it is, to the bit")]
-        let stays = p[across] == q[across];
-        if stays { places } else { pairing.across(places, stretch.along) }
+        (stretch, t)
+    }
+
+    /// The place at a length along the chain.
+    fn sample(&self, pairing: &impl Pairing, length: f64) -> Sample {
+        let (stretch, t) = self.at(length);
+        Sample { places: placed(pairing, &stretch, t), of: stretch.of, set: 0 }
     }
 
     /// Whether a minimum is on a stretch of a set.
@@ -133,4 +210,25 @@ impl Sets {
         };
         self.kept.iter().any(on)
     }
+}
+
+/// The place of a stretch at a part of it.
+fn placed(pairing: &impl Pairing, stretch: &Stretch, t: f64) -> Places {
+    let [p, q] = stretch.ends;
+    let places = [p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1])];
+    // The place across is interpolated no better than the stretch is short.
+    let across = 1 - stretch.along;
+    #[expect(clippy::float_cmp, reason = "a place that stays where it is, to the bit")]
+    let stays = p[across] == q[across];
+    if stays { places } else { pairing.across(places, stretch.along) }
+}
+
+/// Multiples of `spacing` on a stretch, in its direction; the higher end belongs to what comes after it.
+fn multiples(stretch: &Stretch, spacing: f64) -> impl Iterator<Item = i64> {
+    let [p, q] = stretch.ends.map(|e| e[stretch.along] / spacing);
+    let (first, end) = (p.min(q).ceil(), p.max(q).ceil());
+    #[expect(clippy::cast_possible_truncation, reason = "parameters are small numbers of spacings")]
+    let (first, end) = (first as i64, end as i64);
+    let is_forward = p <= q;
+    (first..end).map(move |i| if is_forward { i } else { first + end - 1 - i })
 }

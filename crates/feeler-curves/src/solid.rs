@@ -17,8 +17,9 @@
 use std::cell::Cell;
 
 use feeler_geom::obb::PoseMatrix;
-use feeler_geom::{P2, P3, Pose, V3};
-use feeler_hierarchy::{Feature, NodeId};
+use feeler_geom::trim::Side;
+use feeler_geom::{P2, P3, Pose, Rect, V3};
+use feeler_hierarchy::{AreaId, FaceId, Feature, NodeId};
 use feeler_runtime::PointQuery;
 
 use crate::along::{self, Found, Slope};
@@ -42,8 +43,21 @@ const BESIDE: f64 = 1e-10;
 /// Turning (rad) up to which one stretch of a curve is sampled at its ends and in the middle only.
 const FLAT: f64 = 0.5;
 
+/// Half the length of stretches of a curve, as part of the radii of curvature of the surface that is parallel
+/// to a feature there: on a longer one samples may miss how the distance changes.
+const SHORT: f64 = 0.5;
+
+/// Part of a leaf's parameters below which stretches are not halved: there the distance has a kink.
+const LEAST: f64 = 1e-4;
+
 /// Slope (of the distance with length) of what counts as a minimum on free-form faces.
 const CRITICAL: f64 = 1e-7;
+
+/// Most steps in which a stretch is looked through for borders of the face that it is opposite to.
+const CUTS: f64 = 4096.0;
+
+/// Part of the size by which a curve is followed beyond the border of a feature.
+const BEYOND: f64 = 1e-4;
 
 /// Slope (of the distance with length) that rounding leaves at vertices.
 const ROUNDING: f64 = 1e-12;
@@ -201,20 +215,23 @@ impl CurveSolidPair {
             let feature = stretches[i].0;
             let n = stretches[i..].iter().take_while(|s| s.0 == feature).count();
             self.walk.solutions.stretches.clear();
-            self.walk.solutions.stretches.extend(stretches[i..i + n].iter().map(|s| s.1));
+            for (_, stretch) in &stretches[i..i + n] {
+                let mut keep = |part| self.walk.solutions.stretches.push(part);
+                ctx.clip(feature, stretch, &mut self.points, &mut keep);
+            }
             i += n;
-            let along = Along { curve: ctx.curve };
+            let along = Along { ctx, feature };
             self.sets.clear();
             self.sets.join(&along, &self.walk.solutions.stretches, sampling);
             // A minimum on a set is told by its samples.
             self.found.retain(|c| c.feature != feature || !self.sets.holds(&along, &[c.u, 0.0], ctx.size));
-            for places in &self.sets.minima {
-                self.found.extend(ctx.measured(feature, places[0], Place::Inside, None));
+            for s in &self.sets.minima {
+                self.found.extend(ctx.on(feature, s.of, s.places[0], None));
             }
-            for (places, set) in &self.sets.samples {
-                self.found.extend(ctx.measured(feature, places[0], Place::Inside, Some(n_sets + set)));
+            for s in &self.sets.samples {
+                self.found.extend(ctx.on(feature, s.of, s.places[0], Some(n_sets + s.set)));
             }
-            n_sets += self.sets.samples.last().map_or(0, |(_, set)| set + 1);
+            n_sets += self.sets.samples.last().map_or(0, |s| s.set + 1);
         }
     }
 
@@ -233,7 +250,7 @@ impl CurveSolidPair {
             let point = ctx.curve.point(c.u);
             let is_known = self.found[..i].iter().any(|d| {
                 let apart = (ctx.curve.point(d.u) - point).norm().max((d.foot - c.foot).norm());
-                apart <= SAME * ctx.size && (d.set == c.set || d.set.is_none())
+                apart <= SAME * ctx.size
             });
             if is_known || c.distance > options.d_max + radius {
                 continue;
@@ -353,12 +370,13 @@ struct Context<'a> {
 
 /// Places of stretches along a curve; the other side is told by the curve's place.
 struct Along<'a> {
-    curve: &'a Curve,
+    ctx: &'a Context<'a>,
+    feature: Feature,
 }
 
 impl Pairing for Along<'_> {
     fn apart(&self, p: &Places, q: &Places) -> f64 {
-        (self.curve.point(p[0]) - self.curve.point(q[0])).norm()
+        (self.ctx.curve.point(p[0]) - self.ctx.curve.point(q[0])).norm()
     }
 
     fn across(&self, places: Places, _along: usize) -> Places {
@@ -366,7 +384,12 @@ impl Pairing for Along<'_> {
     }
 
     fn is_end(&self, places: &Places) -> bool {
-        is_end(self.curve, places[0])
+        is_end(self.ctx.curve, places[0])
+    }
+
+    fn rises(&self, places: &Places, stretch: &Stretch) -> bool {
+        let t = self.ctx.into.rotation * self.ctx.curve.at(places[0]).d;
+        self.ctx.on(self.feature, stretch.of, places[0], None).is_some_and(|c| c.away.dot(&t) > 0.0)
     }
 }
 
@@ -393,6 +416,140 @@ impl Context<'_> {
             place,
             set,
         })
+    }
+
+    /// The place at a parameter of the curve opposite to an area's feature, where the solid has it.
+    fn on(&self, feature: Feature, area: u32, u: f64, set: Option<u32>) -> Option<Candidate> {
+        match feature {
+            Feature::Face(f) if self.solid.faces[f.index()].is_none() => {
+                let rect = self.solid.body().hierarchy().areas[area as usize].rect;
+                self.on_free(f, &rect, rect.center(), u).map(|(c, _)| Candidate { set, ..c })
+            }
+            _ => self.measured(feature, u, Place::Inside, set),
+        }
+    }
+
+    /// The place at a parameter of the curve opposite to an area of a free-form face, looked for from `uv`;
+    /// with the parameters of its foot.
+    fn on_free(&self, f: FaceId, rect: &Rect, uv: P2, u: f64) -> Option<(Candidate, P2)> {
+        let u = u.clamp(0.0, self.curve.n_pieces() as f64);
+        let p = self.into.point(&self.curve.point(u));
+        let mut uv = uv;
+        let d = self.solid.distance_to_face(f, &p, &mut uv, rect)?;
+        // Each area tells its own: the foot may have gone on to another one.
+        let slack = BESIDE.sqrt();
+        let (w, h) = (slack * rect.width(), slack * rect.height());
+        let is_own =
+            (rect.u0 - w..=rect.u1 + w).contains(&uv.x) && (rect.v0 - h..=rect.v1 + h).contains(&uv.y);
+        let found = Candidate {
+            feature: Feature::Face(f),
+            u,
+            foot: d.foot(&p),
+            distance: d.value,
+            away: d.gradient,
+            place: Place::Inside,
+            set: None,
+        };
+        (is_own && self.solid.holds(f, uv, BESIDE * self.size)).then_some((found, uv))
+    }
+
+    /// The parts of a stretch on which the solid has the feature. What is narrower than a part of it in
+    /// [`CUTS`] may be passed over.
+    fn clip(
+        &self,
+        feature: Feature,
+        stretch: &Stretch,
+        points: &mut PointQuery,
+        keep: &mut impl FnMut(Stretch),
+    ) {
+        let [p, q] = stretch.ends.map(|e| e[0]);
+        let is_on = |u: f64| self.on(feature, stretch.of, u, None).is_some_and(|c| self.is_within(&c));
+        let (middle, length) = (0.5 * (p + q), (self.curve.point(p) - self.curve.point(q)).norm());
+        if self.room(feature, middle) > length && is_on(middle) {
+            keep(*stretch);
+            return;
+        }
+        // The last place on the feature before one that is not.
+        let border = |mut on: f64, mut off: f64| {
+            for _ in 0..52 {
+                let u = 0.5 * (on + off);
+                if is_on(u) {
+                    on = u;
+                } else {
+                    off = u;
+                }
+            }
+            on
+        };
+        let mut start = is_on(p).then_some((p, stretch.outward[0]));
+        let part = |(from, before): (f64, f64), to: f64, after: f64| Stretch {
+            ends: [[from, 0.0], [to, 0.0]],
+            outward: [before, after],
+            ..*stretch
+        };
+        // Of faces with a closed form is known how far their border is.
+        let most = (q - p).abs() / CUTS.sqrt();
+        let is_measured = matches!(feature, Feature::Face(f) if self.solid.faces[f.index()].is_some());
+        let least = if is_measured { (q - p).abs() / CUTS } else { most };
+        let mut u = p;
+        loop {
+            let step = (0.5 * self.room(feature, u) / self.curve.at(u).d.norm()).clamp(least, most);
+            let is_last = (q - u).abs() <= step;
+            let next = if is_last { q } else { u + step.copysign(q - p) };
+            match (start, is_on(next)) {
+                (None, true) => {
+                    let u = border(next, u);
+                    start = Some((u, self.beyond(feature, stretch.of, u, p - q, points)));
+                }
+                (Some(from), false) => {
+                    let u = border(u, next);
+                    keep(part(from, u, self.beyond(feature, stretch.of, u, q - p, points)));
+                    start = None;
+                }
+                _ => {}
+            }
+            if is_last {
+                break;
+            }
+            u = next;
+        }
+        if let Some(from) = start {
+            keep(part(from, q, stretch.outward[1]));
+        }
+    }
+
+    /// Whether the foot is not beside its face by what rounding may do.
+    fn is_within(&self, c: &Candidate) -> bool {
+        let Feature::Face(f) = c.feature else { return true };
+        let face = &self.solid.body().hierarchy().faces[f.index()];
+        face.trim.classify(face.surface.invert(&c.foot, None, Some(&face.trim.rect))) == Side::Inside
+    }
+
+    /// Change of the distance with length where the curve leaves a feature: negative where the solid's
+    /// boundary comes nearer beyond, as in a concave fillet.
+    fn beyond(&self, feature: Feature, area: u32, u: f64, direction: f64, points: &mut PointQuery) -> f64 {
+        let Some(c) = self.on(feature, area, u, None) else { return 0.0 };
+        let step = (BEYOND * self.size / self.curve.at(u).d.norm()).copysign(direction);
+        let p = self.into.point(&self.curve.point((u + step).clamp(0.0, self.curve.n_pieces() as f64)));
+        let reach = BEYOND * self.size;
+        match points.nearest(self.solid.body(), &p, c.distance.abs() + 2.0 * reach) {
+            Some(n) if (n.foot - c.foot).norm() < 10.0 * reach => {
+                (n.distance.copysign(c.distance) - c.distance) / reach
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// How far the foot on a face with a closed form may go until it reaches the border; 0 where that is not
+    /// told.
+    fn room(&self, feature: Feature, u: f64) -> f64 {
+        let Feature::Face(f) = feature else { return 0.0 };
+        let Some(primitive) = &self.solid.faces[f.index()] else { return 0.0 };
+        let p = self.into.point(&self.curve.point(u));
+        let Some(d) = Distance::of_primitive(primitive, &p, self.size) else { return 0.0 };
+        let face = &self.solid.body().hierarchy().faces[f.index()];
+        let uv = face.surface.invert(&d.foot(&p), None, Some(&face.trim.rect));
+        face.trim.nearest(uv, face.surface.metric(uv), self.size).map_or(self.size, |n| n.2)
     }
 
     /// Foot, signed distance and direction of a point from a feature whose minimum it may be.
@@ -491,8 +648,8 @@ impl Walk {
                 self.solid.extend(children);
                 continue;
             }
-            let Some(area) = node.area() else { continue };
-            let area = &h.areas[area.index()];
+            let Some(id) = node.area() else { continue };
+            let area = &h.areas[id.index()];
             let is_whole = match area.feature {
                 Feature::Face(f) => ctx.solid.faces[f.index()].is_some(),
                 Feature::Edge(_) | Feature::Vertex(_) => true,
@@ -503,7 +660,7 @@ impl Walk {
                 }
                 self.seen.push(area.feature);
             }
-            self.feature(ctx, part, area, found);
+            self.feature(ctx, part, id, found);
         }
     }
 
@@ -511,17 +668,18 @@ impl Walk {
         &mut self,
         ctx: &Context<'_>,
         part: &Part<N>,
-        area: &feeler_hierarchy::Area,
+        id: AreaId,
         found: &mut Vec<Candidate>,
     ) {
         let h = ctx.solid.body().hierarchy();
+        let area = &h.areas[id.index()];
         self.n_parts += 1;
         match area.feature {
             Feature::Face(f) => {
                 if let Some(primitive) = &ctx.solid.faces[f.index()] {
                     self.canonical(ctx, part, area.feature, primitive, found);
                 } else {
-                    self.free(ctx, part, f, area, found);
+                    self.free(ctx, part, f, id, found);
                 }
             }
             Feature::Edge(e) => match &ctx.solid.edges[e.index()] {
@@ -543,7 +701,7 @@ impl Walk {
                     OnCurve::Minimum(u) => found.extend(ctx.measured(area.feature, u, Place::Inside, None)),
                     OnCurve::Level { ends, outward } => {
                         let ends = ends.map(|u| [u, 0.0]);
-                        stretches.push((area.feature, Stretch { ends, outward, along: 0 }));
+                        stretches.push((area.feature, Stretch { ends, outward, along: 0, of: id.0 }));
                     }
                 };
                 solve_point(&vertex.point.coords, part, &ctx.limits, &mut take, &mut self.n_parts);
@@ -570,10 +728,11 @@ impl Walk {
         &mut self,
         ctx: &Context<'_>,
         part: &Part<N>,
-        f: feeler_hierarchy::FaceId,
-        area: &feeler_hierarchy::Area,
+        f: FaceId,
+        id: AreaId,
         found: &mut Vec<Candidate>,
     ) {
+        let area = &ctx.solid.body().hierarchy().areas[id.index()];
         let last = Cell::new(area.rect.center());
         let from_area = |p: &P3| {
             let mut uv = last.get();
@@ -584,29 +743,16 @@ impl Walk {
         };
         let distance = |p: &P3| from_area(p).map(|d| d.0);
         let mut take = |u: f64| {
-            let u = u.clamp(0.0, ctx.curve.n_pieces() as f64);
-            let p = ctx.into.point(&ctx.curve.point(u));
-            let Some((d, uv)) = from_area(&p) else { return };
-            // Each area tells its own: the foot may have gone on to another one.
-            let slack = BESIDE.sqrt();
-            let (w, h) = (slack * area.rect.width(), slack * area.rect.height());
-            let is_own = (area.rect.u0 - w..=area.rect.u1 + w).contains(&uv.x)
-                && (area.rect.v0 - h..=area.rect.v1 + h).contains(&uv.y);
+            let Some((c, uv)) = ctx.on_free(f, &area.rect, last.get(), u) else { return };
+            last.set(uv);
             // Nor is it one where feet begin or end.
-            let t = ctx.into.rotation * ctx.curve.at(u).d;
-            let is_critical = d.gradient.dot(&t).abs() <= CRITICAL * t.norm();
-            if is_own && is_critical && ctx.solid.holds(f, uv, BESIDE * ctx.size) {
-                let feature = Feature::Face(f);
-                let (foot, place, set) = (d.foot(&p), Place::Inside, None);
-                found.push(Candidate { feature, u, foot, distance: d.value, away: d.gradient, place, set });
+            let t = ctx.into.rotation * ctx.curve.at(c.u).d;
+            if c.away.dot(&t).abs() <= CRITICAL * t.norm() {
+                found.push(c);
             }
         };
-        let mut level = Vec::new();
-        search(ctx, part, &distance, &mut take, &mut |stretch: Stretch| level.push(stretch));
-        // Level stretches of free-form faces are told by their middle.
-        for stretch in level {
-            take(0.5 * (stretch.ends[0][0] + stretch.ends[1][0]));
-        }
+        let mut level = |s: Stretch| self.stretches.push((Feature::Face(f), Stretch { of: id.0, ..s }));
+        search(ctx, part, &distance, &mut take, &mut level);
     }
 
     /// A span of an edge that has no closed form.
@@ -713,7 +859,8 @@ impl Walk {
     }
 }
 
-/// Minima of a signed distance along a part, which is looked at in stretches that turn little.
+/// Minima of a signed distance along a part, which is looked at in stretches that turn little and are short
+/// beside what bends the distance.
 fn search<const N: usize>(
     ctx: &Context<'_>,
     part: &Part<N>,
@@ -721,13 +868,6 @@ fn search<const N: usize>(
     take: &mut impl FnMut(f64),
     level: &mut impl FnMut(Stretch),
 ) {
-    // No point is further from the middle than half the length, and distances change by no more.
-    let length = part.length();
-    if let Some(d) = distance(&at(&part.control, 0.5).p.into())
-        && (d.value > ctx.limits.reach + length || d.value < -ctx.curve.radius() - length)
-    {
-        return;
-    }
     let mut slope = |x: f64| {
         let at = at(&part.control, x);
         let speed = at.d.norm();
@@ -746,12 +886,39 @@ fn search<const N: usize>(
             ends: [from.p, to.p].map(|x| [part.at(x), 0.0]),
             outward: [-from.value / from.scale, to.value / to.scale],
             along: 0,
+            of: 0,
         }),
     };
-    let n = (1..16).find(|n| part.turning() <= f64::from(*n) * FLAT).unwrap_or(16);
-    for k in 0..n {
-        let range = [k, k + 1].map(|k| f64::from(k) / f64::from(n));
-        along::minima(&mut slope, range, &ctx.limits.level, &mut found);
+    let speed = part.speed();
+    let mut look = |[from, to]: [f64; 2]| -> bool {
+        let half = 0.5 * (to - from) * speed;
+        let middle = at(&part.control, 0.5 * (from + to)).p;
+        let mut is_long = part.turning() * (to - from) > FLAT;
+        if let Some(d) = distance(&middle.into()) {
+            // No point is further from the middle than half the length, and distances change by no more.
+            if d.value > ctx.limits.reach + half || d.value < -ctx.curve.radius() - half {
+                return true;
+            }
+            is_long |= half * d.tightness() > SHORT;
+        }
+        if is_long && to - from > LEAST {
+            return false;
+        }
+        // The slope jumps where a curve crosses the axis of a hole, which joints like to lie on: ends are
+        // looked at from inside.
+        let inset = 0.5 * along::BEYOND * (to - from);
+        along::minima(&mut slope, [from + inset, to - inset], &ctx.limits.level, &mut found);
+        true
+    };
+    halved([0.0, 1.0], &mut look);
+}
+
+/// Looks at a range, and at both halves where that does not tell.
+fn halved([from, to]: [f64; 2], look: &mut impl FnMut([f64; 2]) -> bool) {
+    if !look([from, to]) {
+        let middle = 0.5 * (from + to);
+        halved([from, middle], look);
+        halved([middle, to], look);
     }
 }
 

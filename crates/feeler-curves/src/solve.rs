@@ -44,6 +44,8 @@ pub(crate) struct Stretch {
     pub outward: [f64; 2],
     /// 0 when it goes along the first curve, 1 along the second.
     pub along: usize,
+    /// What of the other side it is opposite to: an area of a solid; 0 for curves.
+    pub of: u32,
 }
 
 /// What solves give, and what they cost.
@@ -387,7 +389,7 @@ fn valley<const N: usize, const M: usize>(
     } else {
         let s = slope(0.5 * (from + to));
         if s.value.abs() <= BEYOND * s.change {
-            found(Found::Minimum(s.p));
+            found(Found::Minimum(s.p - s.value / s.change));
         }
     }
     true
@@ -521,7 +523,8 @@ impl Solutions {
         match found {
             InValley::Minimum(places) => self.minima.push(order(places)),
             InValley::Level { ends, outward } => {
-                self.stretches.push(Stretch { ends: ends.map(order), outward, along: usize::from(swapped) });
+                let along = usize::from(swapped);
+                self.stretches.push(Stretch { ends: ends.map(order), outward, along, of: 0 });
             }
         }
     }

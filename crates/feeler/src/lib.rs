@@ -110,8 +110,6 @@
 //! Errors name the file, the entity and what to do. All types are `Send` and `Sync`; a [`Body`] is shared
 //! behind an `Arc`, a [`ContactPair`] belongs to one thread at a time. The same calls give the same bits.
 
-/// Particles against walls.
-pub use feeler_particles as particles;
 /// Deformable curves with a radius: springs, cables and hoses among solids.
 pub use feeler_curves as curves;
 pub use feeler_geom::{P3, Pose, V3, pose};
@@ -119,6 +117,8 @@ pub use feeler_hierarchy::file::FileError;
 pub use feeler_hierarchy::{Component, Hierarchy, Instance, Model};
 #[cfg(feature = "prepare")]
 pub use feeler_import::{ImportError, prepare_bytes, prepare_step};
+/// Particles against walls.
+pub use feeler_particles as particles;
 pub use feeler_runtime::{
     Body, BodyError, BodyId, BodyOptions, ConformalSet, Contact, ContactEvent, ContactKind, ContactPair,
     CrossingCurve, Crossings, EventKind, FeatureKind, FeatureRef, FirstContact, LastingContact,
