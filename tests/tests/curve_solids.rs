@@ -2,8 +2,10 @@
 //! ([`feeler_tests::curve_solids`]): random curves about the solids of `data`, and poses of the scenarios of
 //! [`feeler_tests::curve_scenes`]. The campaign `curves` of the benches judges more poses.
 
-use feeler_curves::{Curve, CurveOptions, Obstacle, P3};
+use feeler_brep::build::{BuildOptions, build_solid};
+use feeler_curves::{Curve, CurveOptions, CurveSolidPair, Obstacle, P3};
 use feeler_geom::{Pose, V3};
+use feeler_hierarchy::Options;
 use feeler_runtime::Body;
 use feeler_tests::curve_scenes::CURVE_SCENES;
 use feeler_tests::curve_solids::{Verdict, judge};
@@ -104,4 +106,44 @@ fn poses_of_the_scenarios() {
         let n = agreed(&verdicts);
         assert!(n > 9, "{}: {n}", scene.name());
     }
+}
+
+/// A block whose top is a ridge: a parabola of degree 2 pushed along y, 20 mm.
+fn ridge() -> Obstacle {
+    use truck_modeling::{Point3, Solid, Vector3, Wire, builder};
+    let corner = |x: f64, z: f64| builder::vertex(Point3::new(x, 0.0, z));
+    let [a, b, c, d] = [corner(-10.0, 0.0), corner(10.0, 0.0), corner(10.0, 5.0), corner(-10.0, 5.0)];
+    let top = builder::bezier(&c, &d, vec![Point3::new(2.0, 0.0, 15.0)]);
+    let wire = Wire::from(vec![builder::line(&a, &b), builder::line(&b, &c), top, builder::line(&d, &a)]);
+    let face = builder::try_attach_plane(&[wire]).expect("a plane face");
+    let solid: Solid = builder::tsweep(&face, Vector3::new(0.0, 20.0, 0.0));
+    let source = feeler_brep::truck::solid_source("ridge", &solid).expect("a closed solid");
+    let solid = build_solid(&source, &BuildOptions::default()).expect("a solid");
+    let options = Options { flatness: feeler_import::DEFAULT_FLATNESS };
+    let hierarchy = feeler_prepare::prepare_solid(&solid, &options).expect("a hierarchy");
+    Obstacle::new(Arc::new(Body::new(hierarchy).expect("a body")))
+}
+
+#[test]
+fn a_cable_along_a_ridge_is_one_set() {
+    let solid = ridge();
+    let bounds = *solid.body().bounds();
+    // Where the parabola is highest: z' = 0 of its Bernstein form (5, 15, 5) is at its middle.
+    let top = P3::new(1.0, 0.0, 10.0);
+    assert!((bounds.max.z - top.z).abs() < 1e-9, "{bounds:?}");
+    let at = |y: f64| P3::new(top.x, y, top.z + 0.8);
+    // From beyond the one end to the middle, in four pieces.
+    let points: Vec<P3> = (0..=12).map(|k| at(-5.0 + 17.0 * f64::from(k) / 12.0)).collect();
+    let cable = Curve::new(3, &points, 0.5, false).expect("a cable");
+    let options = CurveOptions { d_max: 0.5, ..CurveOptions::default() };
+    let mut pair = CurveSolidPair::new();
+    let found = pair.query(&cable, &solid, &Pose::identity(), &options);
+    assert!(found.len() > 4 && found.iter().all(|m| (m.gap - 0.3).abs() < 1e-9), "{found:?}");
+    let of_set = |m: &&feeler_curves::SolidMinimum| m.set == Some(0);
+    let ys: Vec<f64> = found.iter().filter(of_set).map(|m| m.foot.y).collect();
+    let (low, high) = (ys.iter().copied().fold(99.0, f64::min), ys.iter().copied().fold(-99.0, f64::max));
+    // On the border of a patch feet count that are beside it by 1e-10 of the size.
+    let slack = 2e-10 * solid.body().size();
+    assert!(low.abs() < slack && (high - 12.0).abs() < slack, "{low} {high}");
+    assert!(found.iter().all(|m| m.set == Some(0) || m.place == feeler_curves::Place::End), "{found:?}");
 }

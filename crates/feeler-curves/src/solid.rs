@@ -205,10 +205,19 @@ impl CurveSolidPair {
         let stretches = &mut self.walk.stretches;
         stretches.sort_unstable_by(|p, q| {
             p.0.cmp(&q.0)
+                .then(p.1.of.cmp(&q.1.of))
                 .then(p.1.ends[0][0].total_cmp(&q.1.ends[0][0]))
                 .then(p.1.ends[1][0].total_cmp(&q.1.ends[1][0]))
         });
-        stretches.dedup_by(|p, q| p.0 == q.0 && p.1.ends == q.1.ends);
+        // The search has cut what goes on.
+        stretches.dedup_by(|next, last| {
+            let goes_on =
+                next.0 == last.0 && next.1.of == last.1.of && next.1.ends[0][0] <= last.1.ends[1][0];
+            if goes_on && next.1.ends[1][0] > last.1.ends[1][0] {
+                (last.1.ends[1], last.1.outward[1]) = (next.1.ends[1], next.1.outward[1]);
+            }
+            goes_on
+        });
         let mut n_sets = 0;
         let mut i = 0;
         while i < stretches.len() {
@@ -220,6 +229,7 @@ impl CurveSolidPair {
                 ctx.clip(feature, stretch, &mut self.points, &mut keep);
             }
             i += n;
+            ctx.part_overlaps(feature, &mut self.walk.solutions.stretches);
             let along = Along { ctx, feature };
             self.sets.clear();
             self.sets.join(&along, &self.walk.solutions.stretches, sampling);
@@ -462,8 +472,8 @@ impl Context<'_> {
         points: &mut PointQuery,
         keep: &mut impl FnMut(Stretch),
     ) {
-        let [p, q] = stretch.ends.map(|e| e[0]);
-        let is_on = |u: f64| self.on(feature, stretch.of, u, None).is_some_and(|c| self.is_within(&c));
+        let [mut p, mut q] = stretch.ends.map(|e| e[0]);
+        let is_on = |u: f64| self.is_on(feature, stretch.of, u);
         let (middle, length) = (0.5 * (p + q), (self.curve.point(p) - self.curve.point(q)).norm());
         if self.room(feature, middle) > length && is_on(middle) {
             keep(*stretch);
@@ -481,7 +491,19 @@ impl Context<'_> {
             }
             on
         };
-        let mut start = is_on(p).then_some((p, stretch.outward[0]));
+        let mut outward = stretch.outward;
+        // Of a patch feet are not known beyond its border, so that a stretch ends a little before it.
+        if matches!(feature, Feature::Face(f) if self.solid.faces[f.index()].is_none()) {
+            let ends = [&mut p, &mut q];
+            let by = BEYOND.copysign(stretch.ends[1][0] - stretch.ends[0][0]);
+            for ((end, outward), by) in ends.into_iter().zip(&mut outward).zip([-by, by]) {
+                if is_on(*end) && !is_on(*end + by) {
+                    *end = border(*end, *end + by);
+                    *outward = self.beyond(feature, stretch.of, *end, by, points);
+                }
+            }
+        }
+        let mut start = is_on(p).then_some((p, outward[0]));
         let part = |(from, before): (f64, f64), to: f64, after: f64| Stretch {
             ends: [[from, 0.0], [to, 0.0]],
             outward: [before, after],
@@ -514,15 +536,50 @@ impl Context<'_> {
             u = next;
         }
         if let Some(from) = start {
-            keep(part(from, q, stretch.outward[1]));
+            keep(part(from, q, outward[1]));
         }
     }
 
-    /// Whether the foot is not beside its face by what rounding may do.
-    fn is_within(&self, c: &Candidate) -> bool {
-        let Feature::Face(f) = c.feature else { return true };
+    /// Neighbouring areas of a patch both tell what is on their border: what the one has is taken from the
+    /// other.
+    fn part_overlaps(&self, feature: Feature, stretches: &mut Vec<Stretch>) {
+        stretches.sort_unstable_by(|p, q| p.ends[0][0].total_cmp(&q.ends[0][0]).then(p.of.cmp(&q.of)));
+        let mut n = 0;
+        for i in 0..stretches.len() {
+            let mut s = stretches[i];
+            for k in &stretches[..n] {
+                let (from, to) = (s.ends[0][0].max(k.ends[0][0]), s.ends[1][0].min(k.ends[1][0]));
+                if k.of == s.of || from > to {
+                    continue;
+                }
+                let foot = |of: u32| self.on(feature, of, 0.5 * (from + to), None).map(|c| c.foot);
+                if let (Some(p), Some(q)) = (foot(s.of), foot(k.of))
+                    && (p - q).norm() <= SAME * self.size
+                {
+                    (s.ends[0], s.outward[0]) = (k.ends[1], -k.outward[1]);
+                }
+            }
+            if s.ends[0][0] < s.ends[1][0] {
+                stretches[n] = s;
+                n += 1;
+            }
+        }
+        stretches.truncate(n);
+    }
+
+    /// Whether a place is opposite to an area's feature, and its foot not beside the face by what rounding may
+    /// do; of a patch, within the area.
+    fn is_on(&self, feature: Feature, area: u32, u: f64) -> bool {
+        let Feature::Face(f) = feature else { return self.on(feature, area, u, None).is_some() };
         let face = &self.solid.body().hierarchy().faces[f.index()];
-        face.trim.classify(face.surface.invert(&c.foot, None, Some(&face.trim.rect))) == Side::Inside
+        let uv = if self.solid.faces[f.index()].is_some() {
+            let foot = self.on(feature, area, u, None).map(|c| c.foot);
+            foot.map(|foot| face.surface.invert(&foot, None, Some(&face.trim.rect)))
+        } else {
+            let rect = self.solid.body().hierarchy().areas[area as usize].rect;
+            self.on_free(f, &rect, rect.center(), u).map(|(_, uv)| uv)
+        };
+        uv.is_some_and(|uv| face.trim.classify(uv) == Side::Inside)
     }
 
     /// Change of the distance with length where the curve leaves a feature: negative where the solid's
@@ -880,10 +937,11 @@ fn search<const N: usize>(
             None => Slope { p: x, value: speed, change: 0.0, speed, scale: speed },
         }
     };
+    let range = Cell::new([0.0, 1.0]);
     let mut found = |found: Found| match found {
         Found::Minimum(x) => take(part.at(x)),
         Found::Level(from, to) => level(Stretch {
-            ends: [from.p, to.p].map(|x| [part.at(x), 0.0]),
+            ends: [from.p, to.p].map(|x| [part.at(outset(x, &range.get())), 0.0]),
             outward: [-from.value / from.scale, to.value / to.scale],
             along: 0,
             of: 0,
@@ -904,13 +962,30 @@ fn search<const N: usize>(
         if is_long && to - from > LEAST {
             return false;
         }
-        // The slope jumps where a curve crosses the axis of a hole, which joints like to lie on: ends are
-        // looked at from inside.
-        let inset = 0.5 * along::BEYOND * (to - from);
-        along::minima(&mut slope, [from + inset, to - inset], &ctx.limits.level, &mut found);
+        range.set([from, to]);
+        along::minima(&mut slope, inset([from, to]), &ctx.limits.level, &mut found);
         true
     };
     halved([0.0, 1.0], &mut look);
+}
+
+/// A range without its ends: where a curve crosses the axis of a hole, which joints like to lie on, the slope
+/// jumps.
+fn inset([from, to]: [f64; 2]) -> [f64; 2] {
+    let by = 0.5 * along::BEYOND * (to - from);
+    [from + by, to - by]
+}
+
+/// The end of a range for that of its inset.
+fn outset(x: f64, range: &[f64; 2]) -> f64 {
+    let [from, to] = inset(*range);
+    if x <= from {
+        range[0]
+    } else if x >= to {
+        range[1]
+    } else {
+        x
+    }
 }
 
 /// Looks at a range, and at both halves where that does not tell.
