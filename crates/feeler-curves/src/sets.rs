@@ -81,10 +81,17 @@ impl Sets {
                         next.ends.reverse();
                         next.outward.reverse();
                     }
+                    let at = if side == 1 { self.chain.len() } else { 0 };
                     if pairing.apart(&next.ends[0], &next.ends[1]) <= JOINED * sampling.size {
+                        // Too short to have a direction: it belongs to the one before.
+                        let last = &mut self.chain[at.saturating_sub(1)].0;
+                        let along = |places: &Places| places[last.along];
+                        let from = along(&last.ends[1 - side]);
+                        if (along(&next.ends[side]) - from).abs() > (along(&last.ends[side]) - from).abs() {
+                            (last.ends[side], last.outward[side]) = (next.ends[side], next.outward[side]);
+                        }
                         continue;
                     }
-                    let at = if side == 1 { self.chain.len() } else { 0 };
                     self.chain.insert(at, (next, 0.0));
                 }
             }

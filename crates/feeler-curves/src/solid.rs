@@ -209,24 +209,23 @@ impl CurveSolidPair {
                 .then(p.1.ends[0][0].total_cmp(&q.1.ends[0][0]))
                 .then(p.1.ends[1][0].total_cmp(&q.1.ends[1][0]))
         });
-        // The search has cut what goes on.
-        stretches.dedup_by(|next, last| {
-            let goes_on =
-                next.0 == last.0 && next.1.of == last.1.of && next.1.ends[0][0] <= last.1.ends[1][0];
-            if goes_on && next.1.ends[1][0] > last.1.ends[1][0] {
-                (last.1.ends[1], last.1.outward[1]) = (next.1.ends[1], next.1.outward[1]);
-            }
-            goes_on
-        });
+        stretches.dedup_by(|p, q| p.0 == q.0 && p.1.of == q.1.of && p.1.ends == q.1.ends);
         let mut n_sets = 0;
         let mut i = 0;
         while i < stretches.len() {
             let feature = stretches[i].0;
             let n = stretches[i..].iter().take_while(|s| s.0 == feature).count();
             self.walk.solutions.stretches.clear();
-            for (_, stretch) in &stretches[i..i + n] {
+            for k in i..i + n {
+                let stretch = stretches[k].1;
+                // The search has cut what goes on.
+                let goes_on = |p: usize, q: usize| {
+                    let (p, q) = (&stretches[p].1, &stretches[q].1);
+                    p.of == q.of && p.ends[1][0] >= q.ends[0][0]
+                };
+                let is_free = [k == i || !goes_on(k - 1, k), k + 1 == i + n || !goes_on(k, k + 1)];
                 let mut keep = |part| self.walk.solutions.stretches.push(part);
-                ctx.clip(feature, stretch, &mut self.points, &mut keep);
+                ctx.clip(feature, &stretch, is_free, &mut self.points, &mut keep);
             }
             i += n;
             ctx.part_overlaps(feature, &mut self.walk.solutions.stretches);
@@ -464,11 +463,12 @@ impl Context<'_> {
     }
 
     /// The parts of a stretch on which the solid has the feature. What is narrower than a part of it in
-    /// [`CUTS`] may be passed over.
+    /// [`CUTS`] may be passed over. `is_free` tells the ends that no other stretch goes on from.
     fn clip(
         &self,
         feature: Feature,
         stretch: &Stretch,
+        is_free: [bool; 2],
         points: &mut PointQuery,
         keep: &mut impl FnMut(Stretch),
     ) {
@@ -496,8 +496,10 @@ impl Context<'_> {
         if matches!(feature, Feature::Face(f) if self.solid.faces[f.index()].is_none()) {
             let ends = [&mut p, &mut q];
             let by = BEYOND.copysign(stretch.ends[1][0] - stretch.ends[0][0]);
-            for ((end, outward), by) in ends.into_iter().zip(&mut outward).zip([-by, by]) {
-                if is_on(*end) && !is_on(*end + by) {
+            for (((end, outward), by), is_free) in
+                ends.into_iter().zip(&mut outward).zip([-by, by]).zip(is_free)
+            {
+                if is_free && is_on(*end) && !is_on(*end + by) {
                     *end = border(*end, *end + by);
                     *outward = self.beyond(feature, stretch.of, *end, by, points);
                 }
