@@ -5,5 +5,10 @@
 //! kg/(mm·s²) (kPa).
 
 mod contact;
+mod facets;
+mod rotation;
 
 pub use contact::WallContact;
+pub use facets::{
+    FacetContact, FacetError, FacetMemory, FacetTouch, FacetWall, Region, Resolution, Role, Sides, WallMotion,
+};
