@@ -13,6 +13,8 @@
 //! - A contact takes over from one only, that with the fewest links between, as in WALL's account of Figure 6. In proximity
 //!   mode what several contacts remember goes to the one that they become, and is added up there.
 
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+
 use super::closest::Region;
 use super::mesh::{Mesh, id};
 use super::resolve::{ANGLE, Acting, Resolved, Role};

@@ -3,6 +3,8 @@
 //! Equal points are one vertex. Vertices are numbered by their coordinates, facets by their vertices, and a facet begins
 //! with its smallest vertex: nothing that is computed here can depend on the order of the input.
 
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+
 use super::error::FacetError;
 use feeler_geom::{P3, V3};
 use std::cmp::Ordering;

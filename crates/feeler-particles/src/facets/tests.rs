@@ -1,6 +1,12 @@
 //! WALL's Figures 4 to 9 with geometry after their descriptions, what must hold for any order of the facets, and the
 //! degenerate places: exactly above edges and vertices, equal overlaps.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::float_cmp,
+    reason = "small counts; equal to the bit is what is asked"
+)]
+
 use super::*;
 use crate::contact::WallContact;
 use feeler_geom::{P3, Pose, V3, math};

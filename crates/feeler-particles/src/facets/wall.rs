@@ -1,5 +1,7 @@
 //! A wall of facets: what it is made of, how it moves, which sides are active.
 
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+
 use super::error::FacetError;
 use super::mesh::{Mesh, NONE};
 use super::tree::Tree;
@@ -85,6 +87,9 @@ pub struct FacetWall {
     motion: WallMotion,
     /// How often its facets have changed.
     pub(super) version: u64,
+    /// Whether all facets are looked at, without the tree.
+    #[cfg(test)]
+    pub(crate) search_all: bool,
 }
 
 impl FacetWall {
@@ -101,7 +106,17 @@ impl FacetWall {
         let tree = Tree::new(&mesh);
         let sides = vec![Sides::Both; mesh.facets.len()];
         let (pose, motion) = (Pose::identity(), WallMotion::Still);
-        Ok(Self { mesh, tree, sides, resolution: Resolution::Reduced, pose, motion, version: 0 })
+        Ok(Self {
+            mesh,
+            tree,
+            sides,
+            resolution: Resolution::Reduced,
+            pose,
+            motion,
+            version: 0,
+            #[cfg(test)]
+            search_all: false,
+        })
     }
 
     /// Chooses how contacts are resolved.
