@@ -1,20 +1,20 @@
-//! Walls of triangles: a ball dragged over more and more of them, a ball that rolls in a race of them, and how fast they
-//! are asked.
+//! Walls of triangles: a ball dragged over more and more of them, a ball that rolls in a race of them, and
+//! how fast they are asked.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin facets [-- --steps N] [--balls N] [--seconds S]
 //! ```
 //!
-//! The drag: 1,000 steps (`--steps`) over a tilted floor of 2, 200 and 20,000 triangles, with infinite friction. The shear
-//! force at the end against that over a single facet, and the time of a step.
+//! The drag: 1,000 steps (`--steps`) over a tilted floor of 2, 200 and 20,000 triangles, with infinite
+//! friction. The shear force at the end against that over a single facet, and the time of a step.
 //!
-//! The race: a ball of 5 mm with a play of 0.2 mm runs on its steady circle through a ring groove for `--seconds`, over
-//! triangles of a chord error of a quarter of the play and less. What the normal force is off from that of the closed
-//! form, with which the ball is in balance: root mean square and largest, as parts of it. Its first row has the closed form
-//! of the groove instead of triangles.
+//! The race: a ball of 5 mm with a play of 0.2 mm runs on its steady circle through a ring groove for
+//! `--seconds`, over triangles of a chord error of a quarter of the play and less. What the normal force is
+//! off from that of the closed form, with which the ball is in balance: root mean square and largest, as
+//! parts of it. Its first row has the closed form of the groove instead of triangles.
 //!
-//! The speed: `--balls` in a layer over a hilly floor, 5 % of them overlapping it, asked again and again as they move by a
-//! thousandth of their radius. Times are those that one thread has computed.
+//! The speed: `--balls` in a layer over a hilly floor, 5 % of them overlapping it, asked again and again as
+//! they move by a thousandth of their radius. Times are those that one thread has computed.
 //!
 //! Exit status 1 where full or proximity mode is off by more than 1e-12 in the drag, or reduced mode is not.
 #![expect(
@@ -157,7 +157,8 @@ fn race(seconds: f64) -> Fallible<()> {
     let law = Law::Linear { normal: 1e5, shear: 0.0, restitution: 0.5, friction: 0.0 };
     let ball = Particle::sphere(BALL, 7850.0).map_err(|e| e.to_string())?;
     let (mass, speed) = (ball.mass(), 150.0);
-    // In balance: the force points from the ball to the circle of the tube, and carries weight and curvature of the way.
+    // In balance: the force points from the ball to the circle of the tube, and carries weight and curvature
+    // of the way.
     let mut deep = 0.0;
     let (mut out, mut down, mut force) = (0.0, 0.0, 0.0);
     for _ in 0..50 {
@@ -171,14 +172,15 @@ fn race(seconds: f64) -> Fallible<()> {
         (out, down) = ((TUBE - BALL + deep) * sin, (TUBE - BALL + deep) * cos);
     }
     println!(
-        "\n| groove | triangles | mode | rms | largest | contacts a step | µs a step |\n|---|---|---|---|---|---|---|"
+        "\n| groove | triangles | mode | rms | largest | contacts a step | µs a step |\n{}",
+        "|---".repeat(7) + "|"
     );
-    let mut run = |wall: Option<(f64, FacetWall)>, mode: (&str, Resolution)| -> Fallible<()> {
+    let run = |wall: Option<(f64, FacetWall)>, mode: (&str, Resolution)| -> Fallible<()> {
         let mut world = still(V3::z() * -G)?;
         let (mut label, mut count) = ("closed form".to_owned(), 0);
         let is_exact = wall.is_none();
         if let Some((chord, mut wall)) = wall {
-            (label, count) = (format!("chord error {chord} mm"), wall.facets());
+            (label, count) = (format!("chord error {chord:.3} mm"), wall.facets());
             wall.set_resolution(mode.1).map_err(|e| e.to_string())?;
             world.add_wall(wall.into(), law).map_err(|e| e.to_string())?;
         }

@@ -1,15 +1,16 @@
 //! What forces act in a contact: springs and dashpots, Hertz and Mindlin, Coulomb's friction.
 //!
 //! # Source
-//! WALL names the linear model with a friction limit; DIST §4.3 a penalty without friction. Hertz (1882) and Mindlin (1949)
-//! as they are usually discretised: Tsuji, Tanaka and Ishida, *Powder Technology* 71 (1992), for the damping; Antypov and
-//! Elliott, *EPL* 94 (2011), for its relation to the coefficient of restitution.
+//! WALL names the linear model with a friction limit; DIST §4.3 a penalty without friction. Hertz
+//! (1882) and Mindlin (1949) as they are usually discretised: Tsuji, Tanaka and Ishida, *Powder Technology*
+//! 71 (1992), for the damping; Antypov and Elliott, *EPL* 94 (2011), for its relation to the coefficient of
+//! restitution.
 //!
 //! # Deviations
-//! - Where a Hertzian contact gets smaller its shear force shrinks with the shear stiffness: otherwise contacts that are
-//!   loaded, sheared and unloaded would give off energy that nobody put in.
-//! - The shear force turns with the normal by the smallest rotation that takes the old one to the new one, which keeps its
-//!   length, and about the normal with the mean spin of the two bodies.
+//! - Where a Hertzian contact gets smaller its shear force shrinks with the shear stiffness: otherwise
+//!   contacts that are loaded, sheared and unloaded would give off energy that nobody put in.
+//! - The shear force turns with the normal by the smallest rotation that takes the old one to the new one,
+//!   which keeps its length, and about the normal with the mean spin of the two bodies.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
@@ -143,7 +144,8 @@ impl Law {
         Ok(())
     }
 
-    /// The force (mN) on the body that the normal points to, over a step of `time` (s), in which `state` goes on.
+    /// The force (mN) on the body that the normal points to, over a step of `time` (s), in which `state` goes
+    /// on.
     pub fn force(&self, meeting: &Meeting, state: &mut ShearState, time: f64) -> V3 {
         let n = meeting.normal;
         let apart = meeting.velocity.dot(&n);
@@ -195,15 +197,15 @@ impl Law {
     }
 }
 
-/// Damping as a part of the critical one that gives a coefficient of restitution, exactly for both laws: a contact ends
-/// where the overlap does, after it has pulled for a moment.
+/// Damping as a part of the critical one that gives a coefficient of restitution, exactly for both laws: a
+/// contact ends where the overlap does, after it has pulled for a moment.
 fn damping_ratio(restitution: f64) -> f64 {
     let ln = math::ln(restitution);
     -ln / (PI * PI + ln * ln).sqrt()
 }
 
-/// Effective radius (mm) of a ball on a wall of given principal curvatures (1/mm): the geometric mean of the relative radii.
-/// Edges and vertices, whose curvature is infinite, count as flat, as in WALL.
+/// Effective radius (mm) of a ball on a wall of given principal curvatures (1/mm): the geometric mean of the
+/// relative radii. Edges and vertices, whose curvature is infinite, count as flat, as in WALL.
 pub(crate) fn radius_on(radius: f64, curvatures: [f64; 2]) -> f64 {
     let relative = curvatures.map(|k| {
         let k = if k.is_finite() { k } else { 0.0 };

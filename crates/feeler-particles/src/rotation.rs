@@ -13,7 +13,8 @@ pub(crate) fn rotation_by(v: &V3) -> UnitQuaternion<f64> {
     UnitQuaternion::new_unchecked(Quaternion::new(cos, w.x, w.y, w.z))
 }
 
-/// The smallest rotation that takes one unit vector to another one, applied to `v`; of opposite vectors a half-turn.
+/// The smallest rotation that takes one unit vector to another one, applied to `v`; of opposite vectors a
+/// half-turn.
 pub(crate) fn carried(v: &V3, from: &V3, to: &V3) -> V3 {
     let cos = from.dot(to);
     let axis = from.cross(to);
@@ -29,7 +30,7 @@ pub(crate) fn carried(v: &V3, from: &V3, to: &V3) -> V3 {
 const SMALL: f64 = 1e-9;
 
 /// −cosine beyond which two directions are opposite, and the rotation between them is any half-turn.
-const OPPOSITE: f64 = 0.999_999_999;
+const OPPOSITE: f64 = 1.0 - 1e-9;
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,7 @@
 //! Display meshes of solids as walls: read from STEP, meshed, welded, and met by balls.
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
 use feeler_geom::{P3, V3};
 use feeler_particles::{FacetMemory, FacetWall, Region, Resolution, Sides};
 use feeler_view::mesh::mesh;
@@ -40,7 +42,8 @@ fn solids_of_all_kinds_are_walls() {
         "perforated-plate.step",
     ] {
         let (wall, _) = wall(name, 0.05);
-        // A ball that is far larger than the facets, all around: no panic, contacts with gaps below 0, of unit normals.
+        // A ball that is far larger than the facets, all around: no panic, contacts with gaps below 0, of
+        // unit normals.
         let bounds = wall.bounds();
         let mut rng = SmallRng::seed_from_u64(8);
         let mut memory = FacetMemory::default();

@@ -1,9 +1,9 @@
 //! The point of a facet that is nearest to a ball, and which part of the facet it is on.
 //!
 //! # Deviations
-//! WALL's algorithm is not published beyond "casts the facets in parametric form". Here an edge is computed from its
-//! smaller vertex on, by all facets at it alike: two facets whose nearest point is on a common edge have the same point
-//! to the bit.
+//! WALL's algorithm is not published beyond "casts the facets in parametric form". Here an edge
+//! is computed from its smaller vertex on, by all facets at it alike: two facets whose nearest point is on a
+//! common edge have the same point to the bit.
 
 use super::mesh::Mesh;
 use feeler_geom::{P3, V3};
@@ -37,12 +37,18 @@ pub(super) struct Closest {
 }
 
 impl Mesh {
+    /// Signed distance of a point from a facet's plane.
+    pub(super) fn height(&self, facet: u32, x: &P3) -> f64 {
+        let k = facet as usize;
+        self.normals[k].dot(&(x - self.vertices[self.facets[k][0] as usize]))
+    }
+
     /// The point of a facet nearest to `x`.
     pub(super) fn closest(&self, facet: u32, x: &P3) -> Closest {
         let k = facet as usize;
         let corners = self.corners(k);
         let n = self.normals[k];
-        let signed = n.dot(&(x - corners[0]));
+        let signed = self.height(facet, x);
         let sides = [corners[1] - corners[0], corners[2] - corners[1], corners[0] - corners[2]];
         // Distances of the ball's centre from the edges along the plane, positive inwards.
         let inwards: [f64; 3] =
@@ -62,7 +68,8 @@ impl Mesh {
                 same,
             };
         }
-        // Distances along the plane tell edges apart where those from the ball's centre differ by less than rounding.
+        // Distances along the plane tell edges apart where those from the ball's centre differ by less than
+        // rounding.
         let foot = x - n * signed;
         let mut best: Option<(f64, P3, Region, Region)> = None;
         for edge in self.facet_edges[k] {
@@ -141,6 +148,6 @@ impl Mesh {
     }
 }
 
-/// Nearest points are the same, or on an edge, up to this part of a facet's longest side and of the distance: some
-/// thousand times the rounding of their coordinates.
+/// Nearest points are the same, or on an edge, up to this part of a facet's longest side and of the distance:
+/// some thousand times the rounding of their coordinates.
 const SAME: f64 = 1e-11;

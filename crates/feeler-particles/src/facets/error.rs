@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-/// Why triangles are no wall, or a wall cannot do what is asked. Facets and points have the numbers of the input,
-/// from 0.
+/// Why triangles are no wall, or a wall cannot do what is asked. Facets and points have the numbers of the
+/// input, from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FacetError {
     /// No triangles at all.

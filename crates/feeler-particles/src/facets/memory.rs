@@ -1,17 +1,19 @@
 //! Contacts that last: which contact of a ball with a wall is which one of the step before.
 //!
 //! # Source
-//! WALL, "Continuity of Contact-State Information" (Figure 9): state is handed over if the facets' normals differ by Θ at
-//! the most and there is no hole between the facets; the links of the associative logic stand in for the path.
+//! WALL, "Continuity of Contact-State Information" (Figure 9): state is handed over if the facets'
+//! normals differ by Θ at the most and there is no hole between the facets; the links of the associative
+//! logic stand in for the path.
 //!
 //! # Deviations
 //! - Instead of copying state, the contact keeps its number: whatever a law remembers under it lasts.
-//! - Where a step is longer than the ball's overlap reaches, no link is left of the facet that was active, and WALL gives
-//!   its state up. Then the path is looked for as WALL defines it: from facet to neighbour, each meeting the plane through
-//!   both wall contact points along the mean normal, none turned by more than Θ, no farther from the middle of the two
-//!   points than these are apart.
-//! - A contact takes over from one only, that with the fewest links between, as in WALL's account of Figure 6. In proximity
-//!   mode what several contacts remember goes to the one that they become, and is added up there.
+//! - Where a step is longer than the ball's overlap reaches, no link is left of the facet that was active,
+//!   and WALL gives its state up. Then the path is looked for as WALL defines it: from facet to neighbour,
+//!   each meeting the plane through both wall contact points along the mean normal, none turned by more than
+//!   Θ, no farther from the middle of the two points than these are apart.
+//! - A contact takes over from one only, that with the fewest links between, as in WALL's account of Figure
+//!   6. In proximity mode what several contacts remember goes to the one that they become, and is added up
+//!   there.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
@@ -25,8 +27,8 @@ use feeler_geom::{P3, V3};
 /// A contact of a ball with a wall of facets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FacetContact {
-    /// What forces need to know. Its number lasts as long as the contact: on one facet in reduced mode, also from facet
-    /// to facet in the other ones.
+    /// What forces need to know. Its number lasts as long as the contact: on one facet in reduced mode, also
+    /// from facet to facet in the other ones.
     pub contact: WallContact,
     /// The facet; of several in proximity the one with the largest overlap.
     pub facet: u32,
@@ -73,6 +75,8 @@ pub struct FacetMemory {
     // Storage; nothing of it lasts.
     near: Vec<u32>,
     near_at: Option<(P3, f64, u64)>,
+    /// Halvings of [`AHEAD`].
+    halvings: u32,
     resolved: Resolved,
     claimed: Vec<bool>,
     visited: Vec<u32>,
@@ -88,8 +92,8 @@ impl FacetMemory {
         &self.contacts
     }
 
-    /// Contacts that have become part of another one in the last step: what is remembered of the first is to be added to
-    /// what is remembered of the second.
+    /// Contacts that have become part of another one in the last step: what is remembered of the first is to
+    /// be added to what is remembered of the second.
     #[must_use]
     pub fn handed(&self) -> &[(u64, u64)] {
         &self.handed
@@ -97,8 +101,8 @@ impl FacetMemory {
 }
 
 impl FacetWall {
-    /// The contacts of a ball (world, mm) with this wall, by decreasing overlap. `memory` belongs to this ball and this
-    /// wall; its contacts are those of the step before.
+    /// The contacts of a ball (world, mm) with this wall, by decreasing overlap. `memory` belongs to this
+    /// ball and this wall; its contacts are those of the step before.
     pub fn contacts<'m>(&self, memory: &'m mut FacetMemory, center: &P3, radius: f64) -> &'m [FacetContact] {
         let x = self.pose().inverse_transform_point(center);
         self.look_around(memory, &x, radius);
@@ -120,8 +124,8 @@ impl FacetWall {
         &memory.contacts
     }
 
-    /// All facets that a ball overlaps, by decreasing overlap, and what becomes of each: how [`FacetWall::contacts`] comes
-    /// to its answer.
+    /// All facets that a ball overlaps, by decreasing overlap, and what becomes of each: how
+    /// [`FacetWall::contacts`] comes to its answer.
     #[must_use]
     pub fn resolve(&self, center: &P3, radius: f64) -> Vec<FacetTouch> {
         let x = self.pose().inverse_transform_point(center);
@@ -147,8 +151,14 @@ impl FacetWall {
             .near_at
             .is_some_and(|(at, reach, version)| version == self.version && radius + (x - at).norm() <= reach);
         if !holds {
-            let reach = radius * (1.0 + AHEAD);
+            let reach = radius * (1.0 + AHEAD / f64::from(1_u32 << memory.halvings));
             self.tree.near(&self.mesh, x, reach, &mut memory.near);
+            // Of small facets a long list costs more than asking the tree again.
+            if memory.near.len() > LONG {
+                memory.halvings = (memory.halvings + 1).min(HALVINGS);
+            } else if memory.near.len() < LONG / 4 {
+                memory.halvings = memory.halvings.saturating_sub(1);
+            }
             // Less what rounding takes.
             memory.near_at = Some((*x, reach * (1.0 - ROUNDING), self.version));
         }
@@ -224,8 +234,8 @@ impl FacetWall {
         }
     }
 
-    /// Follows links from a facet that was active, as long as normals are within the cutoff; how many, and the facet
-    /// where they end.
+    /// Follows links from a facet that was active, as long as normals are within the cutoff; how many, and
+    /// the facet where they end.
     fn follow(&self, resolved: &Resolved, at: usize, from: u32, cutoff: f64) -> Option<(u32, u32)> {
         let (mut at, mut steps) = (at, 0);
         loop {
@@ -242,7 +252,8 @@ impl FacetWall {
         }
     }
 
-    /// Curvatures at a contact's point: a ball that stands along a facet's normal meets a plane, also on an edge.
+    /// Curvatures at a contact's point: a ball that stands along a facet's normal meets a plane, also on an
+    /// edge.
     fn curvatures(&self, acting: &Acting) -> [f64; 2] {
         let n = &self.mesh.normals[acting.facet as usize];
         let is_flat = acting.normal.cross(n).norm() <= FLAT;
@@ -321,9 +332,13 @@ fn leads_to(mesh: &Mesh, from: &Held, to: &Held, cutoff: f64, visited: &mut Vec<
     false
 }
 
-/// How far beyond its surface a ball's facets are listed, as a part of its radius: until it has moved as far, they are not
-/// looked for again.
+/// How far beyond its surface a ball's facets are listed, as a part of its radius: until it has moved as far,
+/// they are not looked for again.
 const AHEAD: f64 = 0.25;
+
+/// Facets of a list that is long, and how often [`AHEAD`] is halved at most to have shorter ones.
+const LONG: usize = 48;
+const HALVINGS: u32 = 10;
 
 /// What rounding may take from a distance, as a part of it.
 const ROUNDING: f64 = 1e-12;

@@ -1,7 +1,7 @@
 //! Triangles that know their neighbours, numbered by where they are.
 //!
-//! Equal points are one vertex. Vertices are numbered by their coordinates, facets by their vertices, and a facet begins
-//! with its smallest vertex: nothing that is computed here can depend on the order of the input.
+//! Equal points are one vertex. Vertices are numbered by their coordinates, facets by their vertices, and a
+//! facet begins with its smallest vertex: nothing that is computed here can depend on the order of the input.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 

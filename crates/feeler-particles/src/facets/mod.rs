@@ -4,11 +4,11 @@
 //! WALL: *Faceted Walls in PFC* (Itasca, 2024).
 //!
 //! # Errata of the source
-//! - The quaternion of rigid motion, `(1, ω_xΔt, ω_yΔt, ω_2Δt)`, rotates by 2ωΔt, and `ω_2` is `ω_z`: it should be
-//!   (1, ½ωΔt). Here walls rotate by exactly ωΔt.
-//! - The proximity contact of Figure 6b is that of `C_c` and `C_d`, not of `C_d` and `C_d`; state is copied from `C_b` to `C_d`, not
-//!   from `S_b` to `S_d`; the second rule of proximity contacts lacks "is below Θ"; of bonded contacts forces *and* moments
-//!   are added.
+//! - The quaternion of rigid motion, `(1, ω_xΔt, ω_yΔt, ω_2Δt)`, rotates by 2ωΔt, and `ω_2` is `ω_z`: it
+//!   should be (1, ½ωΔt). Here walls rotate by exactly ωΔt.
+//! - The proximity contact of Figure 6b is that of `C_c` and `C_d`, not of `C_d` and `C_d`; state is copied
+//!   from `C_b` to `C_d`, not from `S_b` to `S_d`; the second rule of proximity contacts lacks "is below Θ";
+//!   of bonded contacts forces *and* moments are added.
 //!
 //! What departs from the source stands at the top of each file.
 

@@ -1,22 +1,24 @@
-//! Which of the contacts of a ball with many facets are active: links, what is behind other facets, proximity.
+//! Which of the contacts of a ball with many facets are active: links, what is behind other facets,
+//! proximity.
 //!
 //! # Source
-//! WALL, "Faceted Wall Contact Resolution": contacts with decreasing overlap, linked where a wall contact point is on an
-//! edge or a vertex that another overlapped facet shares (Figures 4 to 7); what another facet hides (Figure 8); proximity
-//! contacts.
+//! WALL, "Faceted Wall Contact Resolution": contacts with decreasing overlap, linked where a wall
+//! contact point is on an edge or a vertex that another overlapped facet shares (Figures 4 to 7); what
+//! another facet hides (Figure 8); proximity contacts.
 //!
 //! # Deviations
-//! - Of two linked contacts the one whose point is *not* on the shared part has the larger overlap, because the shared
-//!   part belongs to it too. So the link itself tells which is active; comparing the overlaps would leave it to rounding
-//!   where a ball is within 1e-8 of its radius above an edge.
-//! - The linked *pairs* are compared, not connected sets: a contact stays active if no contact linked to it overlaps more.
-//!   By sets one facet at a concave edge could link the floor and the wall, and one of the two would vanish depending on
-//!   the triangulation.
-//! - Points on a shared edge up to rounding are linked too, and equal points are one: a flat wall whose facets are coplanar
-//!   up to rounding has one contact, also exactly above an edge.
-//! - What is hidden is asked of all overlapped facets, not only of those with active contacts, for the same reason.
-//! - A proximity contact is made anew in each step, so that its force depends on where the ball is, not on how it got
-//!   there; and contacts that cancel each other are not combined.
+//! - Of two linked contacts the one whose point is *not* on the shared part has the larger overlap, because
+//!   the shared part belongs to it too. So the link itself tells which is active; comparing the overlaps
+//!   would leave it to rounding where a ball is within 1e-8 of its radius above an edge.
+//! - The linked *pairs* are compared, not connected sets: a contact stays active if no contact linked to it
+//!   overlaps more. By sets one facet at a concave edge could link the floor and the wall, and one of the two
+//!   would vanish depending on the triangulation.
+//! - Points on a shared edge up to rounding are linked too, and equal points are one: a flat wall whose
+//!   facets are coplanar up to rounding has one contact, also exactly above an edge.
+//! - What is hidden is asked of all overlapped facets, not only of those with active contacts, for the same
+//!   reason.
+//! - A proximity contact is made anew in each step, so that its force depends on where the ball is, not on
+//!   how it got there; and contacts that cancel each other are not combined.
 
 use super::closest::{Closest, Region};
 use super::mesh::{NONE, id};
@@ -87,11 +89,15 @@ impl Resolved {
         (link != NONE).then_some(link as usize)
     }
 
-    /// Resolves the contacts of a ball (wall's coordinates) with facets, sorted, among which all overlapped ones are.
-    /// `before`: the facets that were active in the last step.
+    /// Resolves the contacts of a ball (wall's coordinates) with facets, sorted, among which all overlapped
+    /// ones are. `before`: the facets that were active in the last step.
     pub(super) fn resolve(&mut self, wall: &FacetWall, facets: &[u32], before: &[u32], x: &P3, radius: f64) {
         self.touches.clear();
         for facet in facets {
+            // The plane is no farther than the facet.
+            if wall.mesh.height(*facet, x).abs() >= radius {
+                continue;
+            }
             let closest = wall.mesh.closest(*facet, x);
             let overlap = radius - closest.distance;
             if overlap > 0.0 && wall.is_felt(*facet, closest.signed) {

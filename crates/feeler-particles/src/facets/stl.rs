@@ -7,7 +7,8 @@ use std::io::Cursor;
 use std::path::Path;
 
 impl FacetWall {
-    /// A wall from an STL file, whose coordinates are multiplied by `scale` (mm of one of its units: STL has none).
+    /// A wall from an STL file, whose coordinates are multiplied by `scale` (mm of one of its units: STL has
+    /// none).
     ///
     /// # Errors
     /// A file that cannot be read, is no STL, or whose triangles are no wall; told with its name.

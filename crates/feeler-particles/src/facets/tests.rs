@@ -1,5 +1,5 @@
-//! WALL's Figures 4 to 9 with geometry after their descriptions, what must hold for any order of the facets, and the
-//! degenerate places: exactly above edges and vertices, equal overlaps.
+//! WALL's Figures 4 to 9 with geometry after their descriptions, what must hold for any order of the facets,
+//! and the degenerate places: exactly above edges and vertices, equal overlaps.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -15,7 +15,8 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use std::collections::BTreeSet;
 
-/// A profile in x and z, drawn out along y; two triangles for each of its segments, fronts to the left of the way along it.
+/// A profile in x and z, drawn out along y; two triangles for each of its segments, fronts to the left of the
+/// way along it.
 fn strip(profile: &[[f64; 2]], half_width: f64) -> FacetWall {
     let points: Vec<P3> = profile
         .iter()

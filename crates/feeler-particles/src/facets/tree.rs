@@ -30,7 +30,8 @@ impl Tree {
         tree
     }
 
-    /// Halves the facets along the longest side of the box around their centres: the depth is log₂ of their number.
+    /// Halves the facets along the longest side of the box around their centres: the depth is log₂ of their
+    /// number.
     fn build(&mut self, centers: &[P3], from: usize, to: usize) {
         let at = self.nodes.len();
         let is_leaf = to - from <= LEAF;

@@ -26,8 +26,8 @@ pub enum Sides {
 /// How the contacts of one ball with many facets are made those of one surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Resolution {
-    /// Of contacts linked through edges and vertices the one with the largest overlap is active. A contact is that of
-    /// one facet: what friction remembers is lost where the ball moves on to the next one.
+    /// Of contacts linked through edges and vertices the one with the largest overlap is active. A contact is
+    /// that of one facet: what friction remembers is lost where the ball moves on to the next one.
     #[default]
     Reduced,
     /// Also, what is behind other facets of the wall is not felt, and a contact moves on from facet to facet.
@@ -37,7 +37,8 @@ pub enum Resolution {
     },
     /// Also, active contacts with facets that hardly differ in direction are one contact.
     Proximity {
-        /// Largest angle Θ (rad) between normals of facets whose contacts are one, or that a contact moves on to.
+        /// Largest angle Θ (rad) between normals of facets whose contacts are one, or that a contact moves on
+        /// to.
         cutoff: f64,
     },
 }
@@ -67,15 +68,15 @@ pub enum WallMotion {
         /// The reference point (world), which moves along with `velocity`.
         center: P3,
     },
-    /// Each vertex with its own velocity (mm/s, in the wall's coordinates), in the order of [`FacetWall::vertices`].
-    /// Facets must not come to pass through one another, which is not checked.
+    /// Each vertex with its own velocity (mm/s, in the wall's coordinates), in the order of
+    /// [`FacetWall::vertices`]. Facets must not come to pass through one another, which is not checked.
     Vertices(Vec<V3>),
 }
 
 /// A wall of triangles, which balls meet as one surface.
 ///
-/// It may be closed or open, with or without holes. Facets must not pass through one another. Vertices and facets are
-/// numbered by where they are, so that no result depends on the order of the input.
+/// It may be closed or open, with or without holes. Facets must not pass through one another. Vertices and
+/// facets are numbered by where they are, so that no result depends on the order of the input.
 #[derive(Clone, Debug)]
 pub struct FacetWall {
     pub(super) mesh: Mesh,
@@ -95,12 +96,12 @@ pub struct FacetWall {
 impl FacetWall {
     /// A wall of triangles (mm), given by their corners' numbers among the points, in reduced mode, at rest.
     ///
-    /// Equal points become one vertex: facets are neighbours where they share vertices. Facets with two equal corners,
-    /// and repetitions of a facet, are left out.
+    /// Equal points become one vertex: facets are neighbours where they share vertices. Facets with two equal
+    /// corners, and repetitions of a facet, are left out.
     ///
     /// # Errors
-    /// Points that are not finite, corners that are no points, facets without an area, neighbours that look to opposite
-    /// sides.
+    /// Points that are not finite, corners that are no points, facets without an area, neighbours
+    /// that look to opposite sides.
     pub fn new(points: &[P3], triangles: &[[u32; 3]]) -> Result<Self, FacetError> {
         let mesh = Mesh::new(points, triangles)?;
         let tree = Tree::new(&mesh);
@@ -137,7 +138,8 @@ impl FacetWall {
         self.resolution
     }
 
-    /// Chooses from which sides facets are felt; `choose` is told each facet's number and corners (wall's coordinates).
+    /// Chooses from which sides facets are felt; `choose` is told each facet's number and corners (wall's
+    /// coordinates).
     ///
     /// A ball that comes over from an inactive side to an active one meets its full force at once.
     pub fn set_sides(&mut self, mut choose: impl FnMut(u32, [P3; 3]) -> Sides) {
@@ -307,8 +309,8 @@ impl FacetWall {
         Ok(())
     }
 
-    /// The point about which moments on the wall are told (world): that of its rigid motion, or the origin of its
-    /// coordinates.
+    /// The point about which moments on the wall are told (world): that of its rigid motion, or the origin of
+    /// its coordinates.
     #[must_use]
     pub fn reference(&self) -> P3 {
         match &self.motion {

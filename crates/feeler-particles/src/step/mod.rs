@@ -1,14 +1,16 @@
 //! Particles among walls, step by step: small on purpose.
 //!
-//! Leapfrog in the form drift–kick–drift: half a step with constant momenta, one kick by the forces found there, half a step
-//! with the new momenta. Forces of positions alone are integrated reversibly and symplectically, and between steps the state
-//! is positions and momenta of one time, without stored forces. Free rotation of clumps is split into rotations about their
-//! axes of inertia, which keeps the angular momentum to rounding.
+//! Leapfrog in the form drift–kick–drift: half a step with constant momenta, one kick by the forces found
+//! there, half a step with the new momenta. Forces of positions alone are integrated reversibly and
+//! symplectically, and between steps the state is positions and momenta of one time, without stored forces.
+//! Free rotation of clumps is split into rotations about their axes of inertia, which keeps the angular
+//! momentum to rounding.
 //!
 //! Everything is added up in a fixed order: the same bits for any number of threads.
 //!
 //! # Source
-//! DIST §4.3 (penalty contacts, leapfrog); Dullweber, Leimkuhler and `McLachlan`, *J. Chem. Phys.* 107 (1997) (rotations).
+//! DIST §4.3 (penalty contacts, leapfrog); Dullweber, Leimkuhler and `McLachlan`, *J. Chem. Phys.*
+//! 107 (1997) (rotations).
 
 mod error;
 mod particle;
@@ -168,8 +170,8 @@ impl Simulation {
         Ok(self.walls.len() - 1)
     }
 
-    /// Adds a particle at a pose (of its coordinates), with the velocity (mm/s) of its centre of mass and a spin (rad/s,
-    /// world); its number.
+    /// Adds a particle at a pose (of its coordinates), with the velocity (mm/s) of its centre of mass and a
+    /// spin (rad/s, world); its number.
     ///
     /// # Errors
     /// Numbers that are not finite; more than 2³¹ spheres.
@@ -271,8 +273,8 @@ impl Simulation {
         self.loads.get(particle)
     }
 
-    /// What friction remembers of the contacts of a particle's sphere (numbered within the particle) with a wall: the
-    /// number of each contact with its state.
+    /// What friction remembers of the contacts of a particle's sphere (numbered within the particle) with a
+    /// wall: the number of each contact with its state.
     #[must_use]
     pub fn shear(&self, particle: usize, pebble: usize, wall: usize) -> &[(u64, ShearState)] {
         let first = self.spheres.partition_point(|s| (s.particle as usize) < particle);
@@ -316,8 +318,8 @@ impl Simulation {
         self.step_with(time, |_, _| {})
     }
 
-    /// Makes a step in which other forces act too: `add` is told the particles' motions in the middle of the step, and adds
-    /// to their loads.
+    /// Makes a step in which other forces act too: `add` is told the particles' motions in the middle of the
+    /// step, and adds to their loads.
     ///
     /// # Errors
     /// As [`Simulation::step`].

@@ -36,8 +36,8 @@ impl Particle {
         Self::clump(&[Pebble { center: P3::origin(), radius }], density)
     }
 
-    /// Spheres of a density (kg/m³) that hold together. Where they overlap, their mass counts as often as they do;
-    /// [`Particle::with_inertia`] takes other ones.
+    /// Spheres of a density (kg/m³) that hold together. Where they overlap, their mass counts as often as
+    /// they do; [`Particle::with_inertia`] takes other ones.
     ///
     /// # Errors
     /// No spheres, radii or a density that are not above 0, places that are not finite.
@@ -62,10 +62,12 @@ impl Particle {
         Self::with_inertia(pebbles, mass, center, tensor)
     }
 
-    /// Spheres that hold together, with a mass (kg), a centre of mass (mm) and an inertia tensor (kg·mm²) about it.
+    /// Spheres that hold together, with a mass (kg), a centre of mass (mm) and an inertia tensor (kg·mm²)
+    /// about it.
     ///
     /// # Errors
-    /// No spheres, radii or a mass that are not above 0, numbers that are not finite, a tensor that no body has.
+    /// No spheres, radii or a mass that are not above 0, numbers that are not finite, a tensor that
+    /// no body has.
     pub fn with_inertia(
         pebbles: &[Pebble],
         mass: f64,

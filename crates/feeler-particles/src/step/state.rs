@@ -1,7 +1,8 @@
 //! The state of a simulation as bytes: a run that is stopped and goes on ends with the same bytes.
 //!
-//! Little-endian numbers, one after the other: magic, counts, time, motions of particles, places of walls, contacts of
-//! spheres with walls, pairs. What particles and walls *are* is not in it: the simulation is built again, then told its state.
+//! Little-endian numbers, one after the other: magic, counts, time, motions of particles, places of walls,
+//! contacts of spheres with walls, pairs. What particles and walls *are* is not in it: the simulation is
+//! built again, then told its state.
 
 use super::error::StepError;
 use super::wall::Wall;
@@ -78,8 +79,8 @@ impl Simulation {
     /// Takes over a saved state of a simulation that was built alike. Loads are those of the next step.
     ///
     /// # Errors
-    /// Bytes that are no state, of another version, cut, or of other particles and walls; nothing is then as it should be,
-    /// and the simulation is to be built again.
+    /// Bytes that are no state, of another version, cut, or of other particles and walls; nothing is
+    /// then as it should be, and the simulation is to be built again.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StepError> {
         let mut from = Reader { bytes, at: 0 };
         let magic = from.take(MAGIC.len())?;

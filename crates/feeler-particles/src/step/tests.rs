@@ -3,6 +3,7 @@
 #![expect(
     clippy::float_cmp,
     clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
     reason = "equal to the bit is what is asked; small counts"
 )]
 
@@ -42,7 +43,8 @@ fn plane() -> Wall {
     Wall::Plane(PlaneWall::new(P3::origin(), V3::z()).unwrap())
 }
 
-/// A ball of 1 mm that strikes a wall at 600 mm/s, without gravity; its velocity afterwards, how long it touched, how deep.
+/// A ball of 1 mm that strikes a wall at 600 mm/s, without gravity; its velocity afterwards, how long it
+/// touched, how deep.
 fn impact(wall: Wall, law: Law, step: f64) -> (V3, f64, f64) {
     let mut world = Simulation::new(settings(0.0, None)).unwrap();
     world.add_wall(wall, law).unwrap();
@@ -123,7 +125,8 @@ fn box_of_1200() -> FacetWall {
     wall
 }
 
-/// Height of the first rebound of a ball of 1 mm let go 20 mm above the floor, and its velocity just before the impact.
+/// Height of the first rebound of a ball of 1 mm let go 20 mm above the floor, and its velocity just before
+/// the impact.
 fn rebound(wall: Wall, x: f64, y: f64) -> (f64, f64) {
     let material = Material { young: 1e5, poisson: 0.3 };
     let mut world = Simulation::new(settings(G, None)).unwrap();
@@ -149,7 +152,8 @@ fn rebound(wall: Wall, x: f64, y: f64) -> (f64, f64) {
 
 #[test]
 fn box_of_triangles_throws_back_as_a_plane_does() {
-    // Published: a box against 1,200 triangles, ball of 1 mm, E 1e8 Pa, restitution 0.5, first impact at 0.610557 m/s.
+    // Published: a box against 1,200 triangles, ball of 1 mm, E 1e8 Pa, restitution 0.5, first impact at
+    // 0.610557 m/s.
     let (height, speed) = rebound(plane(), 0.0, 0.0);
     assert!((speed - 610.557).abs() < 0.02, "{speed}");
     // Half the velocity, a quarter of the height.
@@ -338,7 +342,8 @@ fn dist_4_3_2_a_sphere_is_deflected_by_45_degrees_upwards() {
         P3::new(0.0, 900.0, 0.0),
         P3::new(0.0, 0.0, 1000.0),
     ]);
-    // Both the face (struck by a ball off its middle) and its edges are inclined; the ball aims at the edge between the two.
+    // Both the face (struck by a ball off its middle) and its edges are inclined; the ball aims at the edge
+    // between the two.
     let slope = FacetWall::new(
         &[P3::new(1000.0, -900.0, 0.0), P3::new(1000.0, 900.0, 0.0), P3::new(0.0, 0.0, 1000.0)],
         &[[0, 1, 2]],
@@ -360,8 +365,8 @@ fn dist_4_3_2_a_sphere_is_deflected_by_45_degrees_upwards() {
     }
 }
 
-/// How long two bars of `length` (mm) touch that strike head-on, each of `n` elements, with a penalty factor (Pa) on their
-/// ends; and the velocities of their centres afterwards, as parts of the first one's before.
+/// How long two bars of `length` (mm) touch that strike head-on, each of `n` elements, with a penalty factor
+/// (Pa) on their ends; and the velocities of their centres afterwards, as parts of the first one's before.
 fn bars(n: usize, length: f64, factor: f64) -> (f64, [f64; 2]) {
     // Pa are 1e-3 kg/(mm·s²); 1 m² of cross-section.
     let (young, density, section) = (2.1e8 * 1e-3, 7.85e3 * 1e-9, 1e6);
@@ -457,8 +462,8 @@ fn concave_wall() -> FacetWall {
 
 #[test]
 fn dist_4_5_ironing_does_not_depend_on_the_search() {
-    // A block that spins by 1 rad/s slides over a concave body: the same energies and the same way with the tree and with a
-    // search of all facets.
+    // A block that spins by 1 rad/s slides over a concave body: the same energies and the same way with the
+    // tree and with a search of all facets.
     let run = |search_all: bool| {
         let mut wall = concave_wall();
         wall.set_resolution(Resolution::Full { cutoff: 0.8 }).unwrap();
@@ -556,7 +561,8 @@ fn inertia_of_clumps() {
 
 #[test]
 fn a_turntable_carries_its_ball() {
-    // A wall that rotates about z and a ball that sticks to it by friction, driven along: its shear force turns with both.
+    // A wall that rotates about z and a ball that sticks to it by friction, driven along: its shear force
+    // turns with both.
     let (points, triangles) = square(8, 20.0);
     let mut wall = FacetWall::new(&points, &triangles).unwrap();
     wall.set_resolution(Resolution::Full { cutoff: 0.0 }).unwrap();
@@ -595,8 +601,8 @@ fn a_turntable_carries_its_ball() {
 
 #[test]
 fn energy_is_kept_without_loss_and_friction() {
-    // Spheres that strike each other and a box of triangles. (In concave edges of less than a right angle contacts end
-    // while they press, as in WALL's Figure 6c: there energy is not kept.)
+    // Spheres that strike each other and a box of triangles. (In concave edges of less than a right angle
+    // contacts end while they press, as in WALL's Figure 6c: there energy is not kept.)
     let mut world = Simulation::new(settings(G, Some(Law::penalty(1e3)))).unwrap();
     let mut wall = box_of_1200();
     wall.set_resolution(Resolution::Full { cutoff: 0.5 }).unwrap();
@@ -695,7 +701,8 @@ fn states_that_are_none_are_told() {
     assert!(told(&other).contains("too many"), "{}", told(&other));
     let few = busy(Resolution::Reduced, 9).save();
     assert!(told(&few).contains("9 particles, not 10"), "{}", told(&few));
-    // Cut anywhere, and with any byte changed: an error, or a state of numbers; never a panic, nor memory without end.
+    // Cut anywhere, and with any byte changed: an error, or a state of numbers; never a panic, nor memory
+    // without end.
     let mut rng = SmallRng::seed_from_u64(1);
     for _ in 0..300 {
         let cut = rng.random_range(0..state.len());
