@@ -86,6 +86,16 @@ pub struct FacetMemory {
 const NO_ID: u64 = u64::MAX;
 
 impl FacetMemory {
+    /// Forgets all but its storage.
+    pub(crate) fn forget(&mut self) {
+        self.next = 0;
+        self.held.clear();
+        self.members.clear();
+        self.contacts.clear();
+        self.handed.clear();
+        (self.near_at, self.halvings) = (None, 0);
+    }
+
     /// Contacts of the last step, by decreasing overlap.
     #[must_use]
     pub fn contacts(&self) -> &[FacetContact] {

@@ -147,7 +147,8 @@ impl Simulation {
                 Wall::Facets(wall) => wall.facets() as u64,
                 Wall::Plane(_) => 0,
             };
-            *memory = super::WallMemory::default();
+            memory.facets.forget();
+            memory.shear.clear();
             memory.facets.next = from.whole()?;
             for _ in 0..from.count(VECTOR)? {
                 let id = from.whole()?;

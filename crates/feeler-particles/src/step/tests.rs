@@ -684,6 +684,37 @@ fn a_run_that_goes_on_ends_with_the_same_bytes() {
 }
 
 #[test]
+fn warm_steps_allocate_nothing() {
+    // Balls and a clump that slide over many facets, in each mode. (Not of each other: which are near is found anew
+    // from time to time, which allocates.)
+    for resolution in
+        [Resolution::Reduced, Resolution::Full { cutoff: 0.8 }, Resolution::Proximity { cutoff: 0.8 }]
+    {
+        let law = Law::Linear { normal: 2e3, shear: 1e3, restitution: 0.3, friction: 0.4 };
+        let mut world = Simulation::new(settings(G, None)).unwrap();
+        let mut wall = concave_wall();
+        wall.set_resolution(resolution).unwrap();
+        world.add_wall(wall.into(), law).unwrap();
+        for (x, speed) in [(30.0, 500.0), (42.0, -500.0), (80.0, 100.0)] {
+            let ball = Particle::sphere(5.0, 2600.0).unwrap();
+            world.add(ball, &at(x, 60.0, 8.0), V3::x() * speed, V3::zeros()).unwrap();
+        }
+        world.add(block(3.0, 2.0), &at(60.0, 40.0, 8.0), V3::y() * 100.0, V3::zeros()).unwrap();
+        for _ in 0..20_000 {
+            world.step(1e-5).unwrap();
+        }
+        let start = world.save();
+        let steps = |world: &mut Simulation, n: u32| (0..n).for_each(|_| world.step(1e-5).unwrap());
+        steps(&mut world, 5_200);
+        // The same again, with storage that has grown to what it needs.
+        world.restore(&start).unwrap();
+        steps(&mut world, 5_000);
+        let counted = allocation_counter::measure(|| steps(&mut world, 200));
+        assert_eq!(counted.count_total, 0, "{resolution:?}");
+    }
+}
+
+#[test]
 fn states_that_are_none_are_told() {
     let mut world = busy(Resolution::Full { cutoff: 0.8 }, 10);
     for _ in 0..800 {
