@@ -164,9 +164,10 @@ impl FacetWall {
             let reach = radius * (1.0 + AHEAD / f64::from(1_u32 << memory.halvings));
             self.tree.near(&self.mesh, x, reach, &mut memory.near);
             // Of small facets a long list costs more than asking the tree again.
-            if memory.near.len() > LONG {
+            let needed = memory.resolved.touches.len();
+            if memory.near.len() > LONG + 2 * needed {
                 memory.halvings = (memory.halvings + 1).min(HALVINGS);
-            } else if memory.near.len() < LONG / 4 {
+            } else if memory.near.len() < LONG / 2 + needed {
                 memory.halvings = memory.halvings.saturating_sub(1);
             }
             // Less what rounding takes.
@@ -346,7 +347,8 @@ fn leads_to(mesh: &Mesh, from: &Held, to: &Held, cutoff: f64, visited: &mut Vec<
 /// they are not looked for again.
 const AHEAD: f64 = 0.25;
 
-/// Facets of a list that is long, and how often [`AHEAD`] is halved at most to have shorter ones.
+/// Facets of a list that is long, beside those that the ball overlaps, and how often [`AHEAD`] is halved at
+/// most to have shorter ones.
 const LONG: usize = 48;
 const HALVINGS: u32 = 10;
 

@@ -685,8 +685,8 @@ fn a_run_that_goes_on_ends_with_the_same_bytes() {
 
 #[test]
 fn warm_steps_allocate_nothing() {
-    // Balls and a clump that slide over many facets, in each mode. (Not of each other: which are near is found anew
-    // from time to time, which allocates.)
+    // Balls and a clump that slide over many facets, in each mode. (Not of each other: which are near is
+    // found anew from time to time, which allocates.)
     for resolution in
         [Resolution::Reduced, Resolution::Full { cutoff: 0.8 }, Resolution::Proximity { cutoff: 0.8 }]
     {
