@@ -630,3 +630,175 @@ fn what_is_no_wall_is_told() {
     let motion = WallMotion::Rigid { velocity: V3::zeros(), spin, center: P3::origin() };
     assert!(wall.set_motion(motion).is_err(), "no velocity");
 }
+
+/// Local minima of the distance from `x` to the surface, below `radius`, by definition: a point p of the surface
+/// from which no corner of a facet at p lies towards x, among all feet on faces and edges and all vertices. None
+/// where one is a matter of rounding.
+fn minima(wall: &FacetWall, x: &P3, radius: f64) -> Option<Vec<P3>> {
+    let facets: Vec<[P3; 3]> = (0..wall.facets() as u32).map(|k| wall.corners(k).unwrap()).collect();
+    let mut candidates = Vec::new();
+    for [a, b, c] in &facets {
+        let n = (b - a).cross(&(c - a)).normalize();
+        candidates.push(x - n * n.dot(&(x - a)));
+        for (u, v) in [(a, b), (b, c), (c, a)] {
+            let along = v - u;
+            candidates.push(u + along * ((x - u).dot(&along) / along.norm_squared()));
+        }
+        candidates.extend([*a, *b, *c]);
+    }
+    candidates.retain(|p| (p - x).norm() < radius + 1e-9);
+    // Whether a point is on a triangle: all turns to its sides are to the left, and the plane is near.
+    let is_on = |p: &P3, [a, b, c]: &[P3; 3]| {
+        let n = (b - a).cross(&(c - a)).normalize();
+        let inside = |u: &P3, v: &P3| n.dot(&(v - u).cross(&(p - u))) / (v - u).norm() > -1e-10;
+        n.dot(&(p - a)).abs() < 1e-10 && inside(a, b) && inside(b, c) && inside(c, a)
+    };
+    let mut out: Vec<P3> = Vec::new();
+    for p in &candidates {
+        let around: Vec<&[P3; 3]> = facets.iter().filter(|f| is_on(p, f)).collect();
+        // How far corners lie towards x at most.
+        let towards = |f: &[P3; 3]| f.iter().map(|c| (c - p).dot(&(x - p))).fold(f64::NEG_INFINITY, f64::max);
+        let most = around.iter().map(|f| towards(f)).fold(f64::NEG_INFINITY, f64::max);
+        if around.is_empty() || most > 1e-7 {
+            continue;
+        }
+        if most > 1e-9 || ((p - x).norm() - radius).abs() < 1e-9 {
+            return None;
+        }
+        if out.iter().all(|q| (q - p).norm() > 1e-8) {
+            out.push(*p);
+        }
+    }
+    Some(out)
+}
+
+#[test]
+fn what_acts_are_the_local_minima_of_the_distance() {
+    // Rugged, stepped and flat floors; balls anywhere, above vertices and above edges.
+    let mut rng = SmallRng::seed_from_u64(77);
+    let (mut judged, mut several, mut unclear) = (0, 0, 0);
+    for round in 0..60 {
+        let (mut points, triangles) = tilted(5, 5.0, &Pose::identity());
+        for p in &mut points {
+            p.z = match round % 3 {
+                0 => rng.random_range(-0.4..0.4),
+                1 => 0.5 * f64::from(rng.random_range(0..3)),
+                _ => 0.3 * f64::from(rng.random_range(0..2)) + if rng.random_bool(0.2) { 0.1 } else { 0.0 },
+            };
+        }
+        let wall = FacetWall::new(&points, &triangles).unwrap();
+        for _ in 0..60 {
+            let mut coordinate = || match rng.random_range(0..3) {
+                0 => f64::from(rng.random_range(0..6)),
+                _ => rng.random_range(-0.2..5.2),
+            };
+            let (u, v) = (coordinate(), coordinate());
+            let v = if rng.random_bool(0.2) { u } else { v };
+            let (center, radius) = (P3::new(u, v, rng.random_range(-0.8..1.8)), rng.random_range(0.3..2.0));
+            let Some(expected) = minima(&wall, &center, radius) else {
+                unclear += 1;
+                continue;
+            };
+            let contacts = wall.contacts(&mut FacetMemory::default(), &center, radius).to_vec();
+            let same = contacts.len() == expected.len()
+                && expected.iter().all(|p| contacts.iter().any(|c| (c.contact.point - p).norm() < 1e-8));
+            assert!(same, "{center} {radius}: {contacts:?}, not {expected:?}");
+            judged += 1;
+            several += usize::from(expected.len() > 1);
+        }
+    }
+    assert!(judged > 2_000 && several > 500 && unclear < judged / 3, "{judged} {several} {unclear}");
+}
+
+#[test]
+fn a_contact_lasts_all_around_a_ball_of_facets() {
+    // An icosahedron, halved three times and blown up: 1,280 triangles.
+    let t = 0.5 * (1.0 + 5.0_f64.sqrt());
+    let mut points: Vec<P3> = Vec::new();
+    for (u, v) in [(1.0, t), (-1.0, t), (1.0, -t), (-1.0, -t)] {
+        points.extend([P3::new(0.0, u, v), P3::new(u, v, 0.0), P3::new(v, 0.0, u)]);
+    }
+    let mut triangles: Vec<[u32; 3]> = Vec::new();
+    for i in 0..12 {
+        for j in 0..12 {
+            for k in 0..12 {
+                let [a, b, c] = [i, j, k].map(|k| points[k].coords);
+                let is_side = |p: V3, q: V3| ((p - q).norm() - 2.0).abs() < 1e-9;
+                let is_first = i < j && i < k;
+                if is_first && is_side(a, b) && is_side(b, c) && is_side(c, a) && a.dot(&b.cross(&c)) > 0.0 {
+                    triangles.push([i as u32, j as u32, k as u32]);
+                }
+            }
+        }
+    }
+    for _ in 0..3 {
+        let mut finer = Vec::new();
+        for t in &triangles {
+            let middles = [0, 1, 2].map(|k| {
+                points.push(nalgebra::center(&points[t[k] as usize], &points[t[(k + 1) % 3] as usize]));
+                points.len() as u32 - 1
+            });
+            let [a, b, c] = middles;
+            finer.extend([[t[0], a, c], [t[1], b, a], [t[2], c, b], [a, b, c]]);
+        }
+        triangles = finer;
+    }
+    points.iter_mut().for_each(|p| *p = P3::from(p.coords.normalize() * 10.0));
+    let wall = full(FacetWall::new(&points, &triangles).unwrap(), 0.3);
+    assert_eq!((wall.facets(), wall.vertices().len()), (1280, 642));
+    // Slowly, and in leaps over several facets.
+    for steps in [3_000, 150] {
+        let mut memory = FacetMemory::default();
+        for k in 0..steps {
+            let s = std::f64::consts::TAU * f64::from(k) / f64::from(steps);
+            let direction = V3::new(math::cos(s), math::sin(s) * 0.8, math::sin(s) * 0.6);
+            let contacts = wall.contacts(&mut memory, &P3::from(direction * 11.8), 2.0);
+            assert_eq!(contacts.len(), 1, "{steps}, {k}");
+            assert_eq!(contacts[0].contact.id, 0, "{steps}, {k}");
+        }
+    }
+}
+
+#[test]
+fn nothing_panics_on_nonsense() {
+    let mut rng = SmallRng::seed_from_u64(5);
+    let mut walls = 0;
+    for round in 0..2_000 {
+        let n = rng.random_range(1..12_u32);
+        let points: Vec<P3> = (0..n)
+            .map(|_| {
+                let mut c = || match rng.random_range(0..8) {
+                    0 => 0.0,
+                    1 => -0.0,
+                    2 => 1e-300,
+                    3 if round % 7 == 0 => 1e99,
+                    4 if round % 11 == 0 => f64::INFINITY,
+                    _ => f64::from(rng.random_range(-2..3)),
+                };
+                P3::new(c(), c(), c())
+            })
+            .collect();
+        let corner = |rng: &mut SmallRng| rng.random_range(0..n + u32::from(round % 5 == 0));
+        let triangles: Vec<[u32; 3]> = (0..rng.random_range(0..4))
+            .map(|_| [corner(&mut rng), corner(&mut rng), corner(&mut rng)])
+            .collect();
+        let Ok(wall) = FacetWall::new(&points, &triangles) else { continue };
+        walls += 1;
+        let wall = proximity(wall, rng.random_range(0.0..3.0));
+        let mut memory = FacetMemory::default();
+        for center in [
+            P3::origin(),
+            P3::new(1.0, 0.5, 0.0),
+            P3::new(f64::NAN, 0.0, 0.0),
+            P3::new(0.0, f64::INFINITY, 0.0),
+            P3::new(1e200, 0.0, 0.0),
+        ] {
+            for radius in [1.0, 3.0, 0.0, -1.0, f64::NAN, f64::INFINITY] {
+                for c in wall.contacts(&mut memory, &center, radius) {
+                    assert!(c.contact.gap < 0.0, "{c:?}");
+                }
+            }
+        }
+    }
+    assert!(walls > 100, "{walls}");
+}

@@ -101,6 +101,30 @@ struct PairMemory {
 }
 
 /// Particles and walls, and what they are doing.
+///
+/// ```
+/// use feeler_geom::{P3, Pose, V3};
+/// use feeler_particles::{FacetWall, Law, Particle, Resolution, Settings, Simulation};
+///
+/// // A floor of two triangles; a file would do: FacetWall::read_stl(path, 1.0).
+/// let corners = [(0.0, 0.0), (90.0, 0.0), (90.0, 90.0), (0.0, 90.0)].map(|(x, y)| P3::new(x, y, 0.0));
+/// let mut floor = FacetWall::new(&corners, &[[0, 1, 2], [0, 2, 3]])?;
+/// floor.set_resolution(Resolution::Full { cutoff: 0.5 })?;
+///
+/// let law = Law::Linear { normal: 1e3, shear: 5e2, restitution: 0.5, friction: 0.3 };
+/// let mut world = Simulation::new(Settings { gravity: V3::z() * -9_810.0, particles: Some(law) })?;
+/// let floor = world.add_wall(floor.into(), law)?;
+/// let ball = Particle::sphere(2.0, 2_600.0)?;
+/// let weight = ball.mass() * 9_810.0;
+/// let ball = world.add(ball, &Pose::translation(45.0, 45.0, 3.0), V3::zeros(), V3::zeros())?;
+/// for _ in 0..50_000 {
+///     world.step(1e-5)?;
+/// }
+/// let on_floor = world.wall_load(floor).ok_or("no such wall")?;
+/// assert!((on_floor.force.z + weight).abs() < 1e-6 * weight);
+/// assert!(world.motion(ball).ok_or("no such ball")?.velocity.norm() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Simulation {
     settings: Settings,
