@@ -631,9 +631,9 @@ fn what_is_no_wall_is_told() {
     assert!(wall.set_motion(motion).is_err(), "no velocity");
 }
 
-/// Local minima of the distance from `x` to the surface, below `radius`, by definition: a point p of the surface
-/// from which no corner of a facet at p lies towards x, among all feet on faces and edges and all vertices. None
-/// where one is a matter of rounding.
+/// Local minima of the distance from `x` to the surface, below `radius`, by definition: a point p of the
+/// surface from which no corner of a facet at p lies towards x, among all feet on faces and edges and all
+/// vertices. None where one is a matter of rounding.
 fn minima(wall: &FacetWall, x: &P3, radius: f64) -> Option<Vec<P3>> {
     let facets: Vec<[P3; 3]> = (0..wall.facets() as u32).map(|k| wall.corners(k).unwrap()).collect();
     let mut candidates = Vec::new();
@@ -779,9 +779,8 @@ fn nothing_panics_on_nonsense() {
             })
             .collect();
         let corner = |rng: &mut SmallRng| rng.random_range(0..n + u32::from(round % 5 == 0));
-        let triangles: Vec<[u32; 3]> = (0..rng.random_range(0..4))
-            .map(|_| [corner(&mut rng), corner(&mut rng), corner(&mut rng)])
-            .collect();
+        let triangles: Vec<[u32; 3]> =
+            (0..rng.random_range(0..4)).map(|_| [(); 3].map(|()| corner(&mut rng))).collect();
         let Ok(wall) = FacetWall::new(&points, &triangles) else { continue };
         walls += 1;
         let wall = proximity(wall, rng.random_range(0.0..3.0));
