@@ -5,5 +5,14 @@
 //! kg/(mm·s²) (kPa).
 
 mod contact;
+mod facets;
+mod law;
+mod rotation;
+mod step;
 
 pub use contact::WallContact;
+pub use facets::{
+    FacetContact, FacetError, FacetMemory, FacetTouch, FacetWall, Region, Resolution, Role, Sides, WallMotion,
+};
+pub use law::{Law, LawError, Material, Meeting, ShearState};
+pub use step::{Load, Motion, Particle, Pebble, PlaneWall, Settings, Simulation, StepError, Wall};

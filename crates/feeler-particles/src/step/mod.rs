@@ -1,0 +1,596 @@
+//! Particles among walls, step by step: small on purpose.
+//!
+//! Leapfrog in the form drift–kick–drift: half a step with constant momenta, one kick by the forces found
+//! there, half a step with the new momenta. Forces of positions alone are integrated reversibly and
+//! symplectically, and between steps the state is positions and momenta of one time, without stored forces.
+//! Free rotation of clumps is split into rotations about their axes of inertia, which keeps the angular
+//! momentum to rounding.
+//!
+//! Everything is added up in a fixed order: the same bits for any number of threads.
+//!
+//! # Source
+//! DIST §4.3 (penalty contacts, leapfrog); Dullweber, Leimkuhler and `McLachlan`, *J. Chem. Phys.*
+//! 107 (1997) (rotations).
+
+mod error;
+mod particle;
+mod state;
+#[cfg(test)]
+mod tests;
+mod wall;
+
+pub use error::StepError;
+pub use particle::{Particle, Pebble};
+pub use wall::{PlaneWall, Wall};
+
+use crate::facets::FacetMemory;
+use crate::law::{Law, Meeting, ShearState, radius_on};
+use crate::rotation::rotation_by;
+use feeler_convex::{Ball, BroadPhase, BroadPhaseRequest};
+use feeler_geom::{P3, Pose, V3};
+use nalgebra::{Translation3, UnitQuaternion};
+use rayon::prelude::*;
+use wall::WallMeeting;
+
+/// How particles and walls act on each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Acceleration (mm/s²) of all particles.
+    pub gravity: V3,
+    /// Forces between particles; none: they pass through each other.
+    pub particles: Option<Law>,
+}
+
+/// Force (mN) and moment (mN·mm).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Load {
+    /// Force (mN).
+    pub force: V3,
+    /// Moment (mN·mm): of a particle about its centre of mass, of a wall about its reference point.
+    pub moment: V3,
+}
+
+/// Where a particle is and how it moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Motion {
+    /// Centre of mass (mm).
+    pub center: P3,
+    /// From its axes of inertia to the world's.
+    pub(crate) rotation: UnitQuaternion<f64>,
+    /// Velocity of the centre (mm/s).
+    pub velocity: V3,
+    /// Angular momentum about the centre (kg·mm²/s, world).
+    pub momentum: V3,
+}
+
+/// A sphere of a particle.
+#[derive(Clone, Copy, Debug)]
+struct Sphere {
+    particle: u32,
+    center: P3,
+    radius: f64,
+}
+
+/// What lasts of the contacts of one sphere with one wall.
+#[derive(Clone, Debug, Default)]
+struct WallMemory {
+    facets: FacetMemory,
+    shear: Vec<(u64, ShearState)>,
+}
+
+/// Of one sphere: what lasts, what acts on it, and storage.
+#[derive(Clone, Debug, Default)]
+struct SphereMemory {
+    walls: Vec<WallMemory>,
+    /// On the particle.
+    load: Load,
+    /// On each wall.
+    wall_loads: Vec<Load>,
+    found: Vec<WallMeeting>,
+    before: Vec<(u64, ShearState)>,
+}
+
+/// What lasts of the contact of two spheres.
+#[derive(Clone, Copy, Debug)]
+struct PairMemory {
+    spheres: (u32, u32),
+    state: ShearState,
+    /// On the first one, and where.
+    force: V3,
+    at: P3,
+}
+
+/// Particles and walls, and what they are doing.
+///
+/// ```
+/// use feeler_geom::{P3, Pose, V3};
+/// use feeler_particles::{FacetWall, Law, Particle, Resolution, Settings, Simulation};
+///
+/// // A floor of two triangles; a file would do: FacetWall::read_stl(path, 1.0).
+/// let corners = [(0.0, 0.0), (90.0, 0.0), (90.0, 90.0), (0.0, 90.0)].map(|(x, y)| P3::new(x, y, 0.0));
+/// let mut floor = FacetWall::new(&corners, &[[0, 1, 2], [0, 2, 3]])?;
+/// floor.set_resolution(Resolution::Full { cutoff: 0.5 })?;
+///
+/// let law = Law::Linear { normal: 1e3, shear: 5e2, restitution: 0.5, friction: 0.3 };
+/// let mut world = Simulation::new(Settings { gravity: V3::z() * -9_810.0, particles: Some(law) })?;
+/// let floor = world.add_wall(floor.into(), law)?;
+/// let ball = Particle::sphere(2.0, 2_600.0)?;
+/// let weight = ball.mass() * 9_810.0;
+/// let ball = world.add(ball, &Pose::translation(45.0, 45.0, 3.0), V3::zeros(), V3::zeros())?;
+/// for _ in 0..50_000 {
+///     world.step(1e-5)?;
+/// }
+/// let on_floor = world.wall_load(floor).ok_or("no such wall")?;
+/// assert!((on_floor.force.z + weight).abs() < 1e-6 * weight);
+/// assert!(world.motion(ball).ok_or("no such ball")?.velocity.norm() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Simulation {
+    settings: Settings,
+    particles: Vec<Particle>,
+    motions: Vec<Motion>,
+    /// Particles whose velocities nothing changes.
+    driven: Vec<bool>,
+    walls: Vec<Wall>,
+    laws: Vec<Law>,
+    spheres: Vec<Sphere>,
+    memories: Vec<SphereMemory>,
+    pairs: Vec<PairMemory>,
+    steps: u64,
+    time: f64,
+    wall_loads: Vec<Load>,
+    loads: Vec<Load>,
+    // Storage.
+    poses: Vec<Pose>,
+    broad: Option<BroadPhase<Ball>>,
+    pairs_before: Vec<PairMemory>,
+    spins: Vec<V3>,
+}
+
+impl Simulation {
+    /// An empty one.
+    ///
+    /// # Errors
+    /// A law that is none.
+    pub fn new(settings: Settings) -> Result<Self, StepError> {
+        if let Some(law) = settings.particles {
+            law.check().map_err(|error| StepError::Law { what: "particles", error })?;
+        }
+        Ok(Self {
+            settings,
+            particles: Vec::new(),
+            motions: Vec::new(),
+            driven: Vec::new(),
+            walls: Vec::new(),
+            laws: Vec::new(),
+            spheres: Vec::new(),
+            memories: Vec::new(),
+            pairs: Vec::new(),
+            steps: 0,
+            time: 0.0,
+            wall_loads: Vec::new(),
+            loads: Vec::new(),
+            poses: Vec::new(),
+            broad: None,
+            pairs_before: Vec::new(),
+            spins: Vec::new(),
+        })
+    }
+
+    /// Adds a wall and the law of its contacts; its number.
+    ///
+    /// # Errors
+    /// A law that is none.
+    pub fn add_wall(&mut self, wall: Wall, law: Law) -> Result<usize, StepError> {
+        law.check().map_err(|error| StepError::Law { what: "a wall", error })?;
+        self.walls.push(wall);
+        self.laws.push(law);
+        self.wall_loads.push(Load::default());
+        for memory in &mut self.memories {
+            memory.walls.push(WallMemory::default());
+            memory.wall_loads.push(Load::default());
+        }
+        Ok(self.walls.len() - 1)
+    }
+
+    /// Adds a particle at a pose (of its coordinates), with the velocity (mm/s) of its centre of mass and a
+    /// spin (rad/s, world); its number.
+    ///
+    /// # Errors
+    /// Numbers that are not finite; more than 2³¹ spheres.
+    pub fn add(
+        &mut self,
+        particle: Particle,
+        pose: &Pose,
+        velocity: V3,
+        spin: V3,
+    ) -> Result<usize, StepError> {
+        let numbers = pose.translation.vector.iter().chain(pose.rotation.coords.iter());
+        if !numbers.chain(velocity.iter()).chain(spin.iter()).all(|c| c.is_finite()) {
+            return Err(StepError::Particle("the pose and the velocities of a particle must be finite"));
+        }
+        let at = u32::try_from(self.particles.len()).map_err(|_| StepError::TooMany)?;
+        if self.spheres.len() + particle.pebbles.len() > MOST {
+            return Err(StepError::TooMany);
+        }
+        let placed = pose * particle.axes;
+        let rotation = placed.rotation;
+        let momentum = rotation * (rotation.inverse() * spin).component_mul(&particle.inertia);
+        self.motions.push(Motion { center: placed.translation.vector.into(), rotation, velocity, momentum });
+        self.spheres.extend(particle.pebbles.iter().map(|p| Sphere {
+            particle: at,
+            center: p.center,
+            radius: p.radius,
+        }));
+        let empty = SphereMemory {
+            walls: vec![WallMemory::default(); self.walls.len()],
+            wall_loads: vec![Load::default(); self.walls.len()],
+            ..SphereMemory::default()
+        };
+        self.memories.resize(self.spheres.len(), empty);
+        self.particles.push(particle);
+        self.driven.push(false);
+        self.loads.push(Load::default());
+        self.broad = None;
+        Ok(self.particles.len() - 1)
+    }
+
+    /// Whether a particle's velocities stay what they are, whatever acts on it.
+    pub fn set_driven(&mut self, particle: usize, driven: bool) {
+        if let Some(flag) = self.driven.get_mut(particle) {
+            *flag = driven;
+        }
+    }
+
+    /// How many particles there are.
+    #[must_use]
+    pub fn particles(&self) -> usize {
+        self.particles.len()
+    }
+
+    /// Where a particle is and how it moves; none where there is no such particle.
+    #[must_use]
+    pub fn motion(&self, particle: usize) -> Option<&Motion> {
+        self.motions.get(particle)
+    }
+
+    /// The same, to be changed.
+    pub fn motion_mut(&mut self, particle: usize) -> Option<&mut Motion> {
+        self.motions.get_mut(particle)
+    }
+
+    /// From a particle's coordinates to the world's.
+    #[must_use]
+    pub fn pose(&self, particle: usize) -> Option<Pose> {
+        let motion = self.motions.get(particle)?;
+        let placed = Pose::from_parts(Translation3::from(motion.center.coords), motion.rotation);
+        Some(placed * self.particles[particle].axes.inverse())
+    }
+
+    /// Angular velocity of a particle (rad/s, world).
+    #[must_use]
+    pub fn spin(&self, particle: usize) -> Option<V3> {
+        self.motions.get(particle).map(|m| spin(m, &self.particles[particle]))
+    }
+
+    /// A wall.
+    #[must_use]
+    pub fn wall(&self, wall: usize) -> Option<&Wall> {
+        self.walls.get(wall)
+    }
+
+    /// A wall, to be moved.
+    pub fn wall_mut(&mut self, wall: usize) -> Option<&mut Wall> {
+        self.walls.get_mut(wall)
+    }
+
+    /// What all particles together did to a wall in the last step.
+    #[must_use]
+    pub fn wall_load(&self, wall: usize) -> Option<&Load> {
+        self.wall_loads.get(wall)
+    }
+
+    /// What contacts did to a particle in the last step.
+    #[must_use]
+    pub fn load(&self, particle: usize) -> Option<&Load> {
+        self.loads.get(particle)
+    }
+
+    /// What friction remembers of the contacts of a particle's sphere (numbered within the particle) with a
+    /// wall: the number of each contact with its state.
+    #[must_use]
+    pub fn shear(&self, particle: usize, pebble: usize, wall: usize) -> &[(u64, ShearState)] {
+        let first = self.spheres.partition_point(|s| (s.particle as usize) < particle);
+        let is_there = self.spheres.get(first + pebble).is_some_and(|s| s.particle as usize == particle);
+        let memory = is_there.then(|| self.memories[first + pebble].walls.get(wall)).flatten();
+        memory.map_or(&[], |m| &m.shear)
+    }
+
+    /// Pairs of spheres in contact in the last step.
+    #[must_use]
+    pub fn pairs(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Time since the beginning (s).
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Steps since the beginning.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Kinetic energy of all particles (kg·mm²/s² = µJ).
+    #[must_use]
+    pub fn kinetic_energy(&self) -> f64 {
+        let of = |(m, p): (&Motion, &Particle)| {
+            0.5 * (p.mass * m.velocity.norm_squared() + spin(m, p).dot(&m.momentum))
+        };
+        self.motions.iter().zip(&self.particles).map(of).sum()
+    }
+
+    /// Makes a step of `time` (s).
+    ///
+    /// # Errors
+    /// No time, a wall whose motion cannot go on, particles that have gone beyond all numbers.
+    pub fn step(&mut self, time: f64) -> Result<(), StepError> {
+        self.step_with(time, |_, _| {})
+    }
+
+    /// Makes a step in which other forces act too: `add` is told the particles' motions in the middle of the
+    /// step, and adds to their loads.
+    ///
+    /// # Errors
+    /// As [`Simulation::step`].
+    pub fn step_with(
+        &mut self,
+        time: f64,
+        add: impl FnOnce(&[Motion], &mut [Load]),
+    ) -> Result<(), StepError> {
+        if !(time.is_finite() && time > 0.0) {
+            return Err(StepError::Step(time));
+        }
+        self.drift(0.5 * time)?;
+        self.meet_walls(time);
+        self.meet_particles(time)?;
+        self.add_up();
+        add(&self.motions, &mut self.loads);
+        for (k, (motion, load)) in self.motions.iter_mut().zip(&self.loads).enumerate() {
+            if !self.driven[k] {
+                motion.velocity += (self.settings.gravity + load.force / self.particles[k].mass) * time;
+                motion.momentum += load.moment * time;
+            }
+        }
+        self.drift(0.5 * time)?;
+        self.steps += 1;
+        self.time += time;
+        Ok(())
+    }
+
+    /// Moves everything on with the momenta that it has.
+    fn drift(&mut self, time: f64) -> Result<(), StepError> {
+        for (k, (motion, particle)) in self.motions.iter_mut().zip(&self.particles).enumerate() {
+            motion.center += motion.velocity * time;
+            motion.rotation = rotated(motion, &particle.inertia, time);
+            let is_finite = motion.center.iter().chain(motion.momentum.iter()).all(|c| c.abs() <= FARTHEST);
+            if !is_finite {
+                return Err(StepError::Lost(k));
+            }
+        }
+        for (wall, w) in self.walls.iter_mut().enumerate() {
+            w.advance(time).map_err(|error| StepError::Wall { wall, error })?;
+        }
+        Ok(())
+    }
+
+    /// Finds what walls do to each sphere.
+    fn meet_walls(&mut self, time: f64) {
+        self.spins.clear();
+        self.spins.extend(self.motions.iter().zip(&self.particles).map(|(m, p)| spin(m, p)));
+        let Self { spheres, memories, walls, laws, motions, particles, spins, .. } = self;
+        let meet = |(sphere, memory): (&Sphere, &mut SphereMemory)| {
+            let k = sphere.particle as usize;
+            meet(sphere, memory, &motions[k], &spins[k], particles[k].mass, walls, laws, time);
+        };
+        if spheres.len() < PARALLEL {
+            spheres.iter().zip(memories.iter_mut()).for_each(meet);
+        } else {
+            spheres.par_iter().zip(memories.par_iter_mut()).with_min_len(CHUNK).for_each(meet);
+        }
+    }
+
+    /// Finds what spheres do to each other.
+    fn meet_particles(&mut self, time: f64) -> Result<(), StepError> {
+        std::mem::swap(&mut self.pairs, &mut self.pairs_before);
+        self.pairs.clear();
+        let Some(law) = self.settings.particles else { return Ok(()) };
+        if self.spheres.len() < 2 {
+            return Ok(());
+        }
+        let Self { poses, spheres, motions, .. } = self;
+        poses.clear();
+        poses.extend(spheres.iter().map(|s| {
+            let at = sphere_center(s, &motions[s.particle as usize]);
+            Pose::from_parts(Translation3::from(at.coords), UnitQuaternion::identity())
+        }));
+        if self.broad.is_none() {
+            let largest = self.spheres.iter().map(|s| s.radius).fold(0.0, f64::max);
+            let shapes: Result<Vec<Ball>, _> =
+                self.spheres.iter().map(|s| Ball::new(P3::origin(), s.radius)).collect();
+            let request = BroadPhaseRequest { d_max: 0.0, margin: MARGIN * largest };
+            let broad = shapes.ok().and_then(|shapes| BroadPhase::new(shapes, request).ok());
+            self.broad = Some(broad.ok_or(StepError::Particle("radii of particles are out of range"))?);
+        }
+        let Some(broad) = &mut self.broad else { return Ok(()) };
+        let near = broad.step(&self.poses).map_err(|e| match e {
+            feeler_convex::BroadPhaseError::Pose(k) => StepError::Lost(self.spheres[k].particle as usize),
+            _ => StepError::Particle("radii of particles are out of range"),
+        })?;
+        for (a, b) in near {
+            let (s, t) = (&self.spheres[*a as usize], &self.spheres[*b as usize]);
+            if s.particle == t.particle {
+                continue;
+            }
+            let [x, y] = [a, b].map(|k| P3::from(self.poses[*k as usize].translation.vector));
+            let apart = x - y;
+            let distance = apart.norm();
+            if distance < s.radius + t.radius {
+                let normal = if distance > 0.0 { apart / distance } else { V3::z() };
+                let known = self.pairs_before.binary_search_by_key(&(*a, *b), |p| p.spheres);
+                let state = known.map_or_else(|_| ShearState::new(normal), |k| self.pairs_before[k].state);
+                let (force, at) = (V3::zeros(), y + normal * (0.5 * (distance + t.radius - s.radius)));
+                self.pairs.push(PairMemory { spheres: (*a, *b), state, force, at });
+            }
+        }
+        let Self { pairs, poses, spheres, motions, particles, driven, spins, .. } = self;
+        let act = |pair: &mut PairMemory| {
+            let [a, b] = [pair.spheres.0, pair.spheres.1].map(|k| k as usize);
+            let [i, j] = [a, b].map(|k| spheres[k].particle as usize);
+            let apart = poses[a].translation.vector - poses[b].translation.vector;
+            let distance = apart.norm();
+            let normal = if distance > 0.0 { apart / distance } else { V3::z() };
+            let [r, q] = [a, b].map(|k| spheres[k].radius);
+            let moving = |k: usize| motions[k].velocity + spins[k].cross(&(pair.at - motions[k].center));
+            let [m, n] = [i, j].map(|k| particles[k].mass);
+            let mass = match (driven[i], driven[j]) {
+                (false, true) => m,
+                (true, false) => n,
+                _ => m * n / (m + n),
+            };
+            let meeting = Meeting {
+                overlap: r + q - distance,
+                normal,
+                velocity: moving(i) - moving(j),
+                twist: 0.5 * normal.dot(&(spins[i] + spins[j])),
+                radius: r * q / (r + q),
+                mass,
+            };
+            pair.force = law.force(&meeting, &mut pair.state, time);
+        };
+        if pairs.len() < PARALLEL {
+            pairs.iter_mut().for_each(act);
+        } else {
+            pairs.par_iter_mut().with_min_len(CHUNK).for_each(act);
+        }
+        Ok(())
+    }
+
+    /// Adds up what acts on particles and walls, in the order of spheres and pairs.
+    fn add_up(&mut self) {
+        self.loads.fill(Load::default());
+        self.wall_loads.fill(Load::default());
+        for (sphere, memory) in self.spheres.iter().zip(&self.memories) {
+            let load = &mut self.loads[sphere.particle as usize];
+            load.force += memory.load.force;
+            load.moment += memory.load.moment;
+            for (sum, part) in self.wall_loads.iter_mut().zip(&memory.wall_loads) {
+                sum.force += part.force;
+                sum.moment += part.moment;
+            }
+        }
+        for pair in &self.pairs {
+            let [i, j] = [pair.spheres.0, pair.spheres.1].map(|k| self.spheres[k as usize].particle as usize);
+            for (k, force) in [(i, pair.force), (j, -pair.force)] {
+                self.loads[k].force += force;
+                self.loads[k].moment += (pair.at - self.motions[k].center).cross(&force);
+            }
+        }
+    }
+}
+
+/// Finds what walls do to one sphere.
+#[expect(clippy::too_many_arguments, reason = "parts of a simulation that are lent separately")]
+fn meet(
+    sphere: &Sphere,
+    memory: &mut SphereMemory,
+    motion: &Motion,
+    spin: &V3,
+    mass: f64,
+    walls: &[Wall],
+    laws: &[Law],
+    time: f64,
+) {
+    let center = sphere_center(sphere, motion);
+    memory.load = Load::default();
+    let SphereMemory { walls: memories, load, wall_loads, found, before } = memory;
+    for (k, wall) in walls.iter().enumerate() {
+        let (lasting, wall_load) = (&mut memories[k], &mut wall_loads[k]);
+        *wall_load = Load::default();
+        wall.contacts(&mut lasting.facets, &center, sphere.radius, found);
+        std::mem::swap(&mut lasting.shear, before);
+        lasting.shear.clear();
+        for meeting in found.iter() {
+            let contact = &meeting.contact;
+            let of = |id: u64| before.iter().find(|(known, _)| *known == id).map(|(_, state)| *state);
+            let mut state = of(contact.id).unwrap_or_else(|| ShearState::new(contact.normal));
+            for (from, _) in lasting.facets.handed().iter().filter(|(_, to)| *to == contact.id) {
+                if let Some(other) = of(*from) {
+                    state.add(&other);
+                }
+            }
+            let arm = meeting.at - motion.center;
+            let seen = Meeting {
+                overlap: -contact.gap,
+                normal: contact.normal,
+                velocity: motion.velocity + spin.cross(&arm) - meeting.velocity,
+                twist: 0.5 * contact.normal.dot(&(spin + meeting.spin)),
+                radius: radius_on(sphere.radius, contact.curvatures),
+                mass,
+            };
+            let force = laws[k].force(&seen, &mut state, time);
+            lasting.shear.push((contact.id, state));
+            load.force += force;
+            load.moment += arm.cross(&force);
+            wall_load.force -= force;
+            wall_load.moment -= (meeting.at - wall.reference()).cross(&force);
+        }
+    }
+}
+
+fn sphere_center(sphere: &Sphere, motion: &Motion) -> P3 {
+    motion.center + motion.rotation * sphere.center.coords
+}
+
+/// Angular velocity (world).
+fn spin(motion: &Motion, particle: &Particle) -> V3 {
+    let local = motion.rotation.inverse() * motion.momentum;
+    motion.rotation * local.component_div(&particle.inertia)
+}
+
+/// Where a free body has turned to after a time.
+fn rotated(motion: &Motion, inertia: &V3, time: f64) -> UnitQuaternion<f64> {
+    let mut rotation = motion.rotation;
+    if (inertia.max() - inertia.min()) <= ROUND * inertia.max() {
+        rotation = rotation_by(&(motion.momentum * (time / inertia.x))) * rotation;
+    } else {
+        for (axis, part) in [(0, 0.5), (1, 0.5), (2, 1.0), (1, 0.5), (0, 0.5)] {
+            let momentum = (rotation.inverse() * motion.momentum)[axis];
+            let mut turn = V3::zeros();
+            turn[axis] = momentum / inertia[axis] * (part * time);
+            rotation *= rotation_by(&turn);
+        }
+    }
+    // Rounding of products would add up over a million steps.
+    UnitQuaternion::new_normalize(rotation.into_inner())
+}
+
+/// Spheres of a simulation.
+const MOST: usize = 1 << 31;
+
+/// Spheres, or pairs of them, from which on threads share them, and how many one takes at a time.
+const PARALLEL: usize = 256;
+const CHUNK: usize = 32;
+
+/// Distance (mm), and momentum, beyond which squares could overflow.
+const FARTHEST: f64 = 1e100;
+
+/// How far apart spheres may be that are looked at as a pair, as a part of the largest radius.
+const MARGIN: f64 = 0.1;
+
+/// Moments of inertia are those of a sphere up to this part.
+const ROUND: f64 = 1e-12;

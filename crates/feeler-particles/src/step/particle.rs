@@ -1,0 +1,139 @@
+//! What particles are made of: spheres, and clumps of spheres that hold together.
+
+use super::error::StepError;
+use feeler_geom::{P3, Pose, V3};
+use nalgebra::{Matrix3, Rotation3, Translation3, UnitQuaternion};
+use std::f64::consts::PI;
+
+/// A sphere of a particle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pebble {
+    /// Its centre (mm, particle's coordinates).
+    pub center: P3,
+    /// Its radius (mm).
+    pub radius: f64,
+}
+
+/// A rigid particle: its spheres, its mass and inertia.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Particle {
+    /// In the axes of inertia about the centre of mass.
+    pub(super) pebbles: Vec<Pebble>,
+    /// kg.
+    pub(super) mass: f64,
+    /// Principal moments of inertia (kg·mm²).
+    pub(super) inertia: V3,
+    /// From the axes of inertia to the particle's coordinates.
+    pub(super) axes: Pose,
+}
+
+impl Particle {
+    /// A sphere (mm) of a density (kg/m³), about the origin of its coordinates.
+    ///
+    /// # Errors
+    /// A radius or a density that is not above 0.
+    pub fn sphere(radius: f64, density: f64) -> Result<Self, StepError> {
+        Self::clump(&[Pebble { center: P3::origin(), radius }], density)
+    }
+
+    /// Spheres of a density (kg/m³) that hold together. Where they overlap, their mass counts as often as
+    /// they do; [`Particle::with_inertia`] takes other ones.
+    ///
+    /// # Errors
+    /// No spheres, radii or a density that are not above 0, places that are not finite.
+    pub fn clump(pebbles: &[Pebble], density: f64) -> Result<Self, StepError> {
+        if !(density.is_finite() && density > 0.0) {
+            return Err(StepError::Particle("the density must be above 0 kg/m³"));
+        }
+        check(pebbles)?;
+        let masses: Vec<f64> = pebbles
+            .iter()
+            .map(|p| 4.0 / 3.0 * PI * p.radius * p.radius * p.radius * density * CUBIC_METRE)
+            .collect();
+        let mass: f64 = masses.iter().sum();
+        let center =
+            P3::from(pebbles.iter().zip(&masses).map(|(p, m)| p.center.coords * *m).sum::<V3>() / mass);
+        let mut tensor = Matrix3::zeros();
+        for (p, m) in pebbles.iter().zip(&masses) {
+            let arm = p.center - center;
+            tensor += Matrix3::identity() * (m * (0.4 * p.radius * p.radius + arm.norm_squared()));
+            tensor -= arm * arm.transpose() * *m;
+        }
+        Self::with_inertia(pebbles, mass, center, tensor)
+    }
+
+    /// Spheres that hold together, with a mass (kg), a centre of mass (mm) and an inertia tensor (kg·mm²)
+    /// about it.
+    ///
+    /// # Errors
+    /// No spheres, radii or a mass that are not above 0, numbers that are not finite, a tensor that
+    /// no body has.
+    pub fn with_inertia(
+        pebbles: &[Pebble],
+        mass: f64,
+        center: P3,
+        tensor: Matrix3<f64>,
+    ) -> Result<Self, StepError> {
+        check(pebbles)?;
+        if !(mass.is_finite() && mass > 0.0 && center.iter().all(|c| c.is_finite())) {
+            return Err(StepError::Particle("the mass must be above 0 kg, its centre finite"));
+        }
+        if !(tensor.iter().all(|c| c.is_finite())
+            && (tensor - tensor.transpose()).amax() <= SYMMETRIC * tensor.amax())
+        {
+            return Err(StepError::Particle("the inertia tensor must be finite and symmetric"));
+        }
+        let is_diagonal =
+            [(0, 1), (0, 2), (1, 2)].iter().all(|k| tensor[*k].abs() <= SYMMETRIC * tensor.amax());
+        let (inertia, rotation) = if is_diagonal {
+            (tensor.diagonal(), UnitQuaternion::identity())
+        } else {
+            let eigen = tensor.symmetric_eigen();
+            let mut axes = eigen.eigenvectors;
+            if axes.determinant() < 0.0 {
+                axes.column_mut(2).neg_mut();
+            }
+            let rotation = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(axes));
+            (eigen.eigenvalues, rotation)
+        };
+        let (sum, largest) = (inertia.sum(), inertia.max());
+        if !(inertia.min() > 0.0 && 2.0 * largest <= sum * (1.0 + SYMMETRIC)) {
+            return Err(StepError::Particle(
+                "the inertia tensor must have moments above 0, none larger than the sum of the other two",
+            ));
+        }
+        let axes = Pose::from_parts(Translation3::from(center.coords), rotation);
+        let moved = |p: &Pebble| Pebble { center: axes.inverse_transform_point(&p.center), radius: p.radius };
+        Ok(Self { pebbles: pebbles.iter().map(moved).collect(), mass, inertia, axes })
+    }
+
+    /// Its mass (kg).
+    #[must_use]
+    pub fn mass(&self) -> f64 {
+        self.mass
+    }
+
+    /// Its principal moments of inertia (kg·mm²).
+    #[must_use]
+    pub fn moments(&self) -> V3 {
+        self.inertia
+    }
+}
+
+fn check(pebbles: &[Pebble]) -> Result<(), StepError> {
+    if pebbles.is_empty() {
+        return Err(StepError::Particle("a particle needs at least one sphere"));
+    }
+    let is_good =
+        |p: &Pebble| p.radius > 0.0 && p.radius.is_finite() && p.center.iter().all(|c| c.is_finite());
+    if !pebbles.iter().all(is_good) {
+        return Err(StepError::Particle("radii must be above 0 mm, centres finite"));
+    }
+    Ok(())
+}
+
+/// m³ in mm³.
+const CUBIC_METRE: f64 = 1e-9;
+
+/// Up to this part of its largest number an inertia tensor is symmetric, or diagonal.
+const SYMMETRIC: f64 = 1e-12;
