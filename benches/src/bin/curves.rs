@@ -1,8 +1,8 @@
 //! Deformable curves: are all local minima told, each once, beside a brute force that shares no code?
 //!
 //! ```text
-//! cargo run --profile dist -p feeler-benches --bin curves [-- --cases N] [--from N] [--poses N] [--solid STEP]
-//!     [--all]
+//! cargo run --profile dist -p feeler-benches --bin curves [-- --cases N] [--from N] [--poses N]
+//!     [--solid STEP] [--all]
 //! ```
 //!
 //! N pairs of curves (10,000) with radii and as many curves with themselves, of the kinds of

@@ -569,7 +569,7 @@ impl Context<'_> {
         stretches.truncate(n);
     }
 
-    /// Whether a place is opposite to an area's feature, its foot not beside the face by what rounding may do.
+    /// Whether a place is opposite to an area's feature, its foot not beside the face by what rounding does.
     fn is_on(&self, feature: Feature, area: u32, u: f64) -> bool {
         let Feature::Face(f) = feature else { return self.on(feature, area, u, None).is_some() };
         let face = &self.solid.body().hierarchy().faces[f.index()];
