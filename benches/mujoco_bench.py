@@ -190,7 +190,12 @@ class Run:
                 break
         else:
             self.lost += 1
-        self.deepest = min(self.deepest, told)
+        if told < self.deepest:
+            # Edges of two faces that lie on one another cross sideways: what is common to the solids there is as thin
+            # as the faces are pressed together, and a short way across them parts the solids.
+            way = self.judge.separating_translation(pose_b=pose)
+            told = told if way is None else max(told, -np.linalg.norm(way))
+            self.deepest = min(self.deepest, told)
 
     def ask_again(self):
         """Geoms stand where they stood at the start of the step, so the query is not worked out again: what is

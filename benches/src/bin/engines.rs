@@ -360,7 +360,13 @@ fn pull(body: &mut RigidBody, target: &Target, time: f64, step: f64) {
 fn look(judge: &mut ContactPair, a: &ExactPose, b: &ExactPose, out: &mut Run) -> Result<(), String> {
     let options = QueryOptions { penetration: f64::MAX, ..QueryOptions::within(0.0) };
     let is_explained = judge.query_deep(a, b, &options, SHALLOW).map_err(|e| e.to_string())?;
-    out.deepest = judge.lmds().iter().map(|l| l.distance).fold(out.deepest, f64::min);
+    let deepest = judge.lmds().iter().map(|l| l.distance).fold(0.0, f64::min);
+    if deepest < out.deepest {
+        // Edges of two faces that lie on one another cross sideways: what is common to the solids there is as
+        // thin as the faces are pressed together, and a short way across them parts the solids.
+        let way = judge.separating_translation(a, b, &options).map_err(|e| e.to_string())?;
+        out.deepest = out.deepest.min(deepest.max(-way.map_or(f64::INFINITY, |way| way.norm())));
+    }
     out.lost += u64::from(!is_explained);
     Ok(())
 }

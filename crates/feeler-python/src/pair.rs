@@ -59,6 +59,21 @@ impl ContactPair {
         self.contacts(py)
     }
 
+    #[pyo3(signature = (pose_a = None, pose_b = None, **keywords))]
+    fn separating_translation(
+        &self,
+        py: Python<'_>,
+        pose_a: Option<&Bound<'_, PyAny>>,
+        pose_b: Option<&Bound<'_, PyAny>>,
+        keywords: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Option<[f64; 3]>> {
+        let (pose_a, pose_b) = (pose::read(pose_a)?, pose::read(pose_b)?);
+        let options = options::read(0.0, keywords)?;
+        let pair = &self.0;
+        let way = py.detach(|| pair.separating_translation(&pose_a, &pose_b, &options)).map_err(query)?;
+        Ok(way.map(Into::into))
+    }
+
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         array(py, self.0.lmds().iter().map(|l| Contact(l.into())).collect())

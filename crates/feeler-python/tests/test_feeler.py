@@ -47,6 +47,12 @@ def test_query(ball):
     verdict = pair.verdict
     assert verdict.status == "interfering" and verdict.inside_a > 9
     assert "interfering" in repr(verdict) and "<table>" in verdict._repr_html_()
+    # Two balls of radius 10 whose centres are 19 apart, and two that are apart.
+    way = pair.separating_translation(pose_b=[19, 0, 0])
+    assert np.linalg.norm(way) == pytest.approx(1, abs=0.01)
+    assert pair.separating_translation(pose_b=[21, 0, 0]) is None
+    with pytest.raises(TypeError, match="no option 'speed'"):
+        pair.separating_translation(speed=1)
 
 
 def test_arrays_own_their_memory(ball):

@@ -214,6 +214,17 @@ class ContactPair:
         conformal_spacing: float | None = None,
     ) -> NDArray[np.void]:
         """All local minimal distances up to d_max, by ascending distance, as an array of contact_dtype."""
+    def separating_translation(
+        self,
+        pose_a: Pose = None,
+        pose_b: Pose = None,
+        *,
+        dilation_a: float = 0.0,
+        dilation_b: float = 0.0,
+        tolerance: float | None = None,
+    ) -> list[float] | None:
+        """A vector (mm) by which B moved no longer interferes with A, short but not proven to be the shortest; None
+        where they do not interfere. A search that takes up to 200 decisions."""
     @property
     def contacts(self) -> NDArray[np.void]:
         """Those of the last query once more."""
