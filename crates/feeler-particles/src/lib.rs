@@ -5,5 +5,7 @@
 //! kg/(mm·s²) (kPa).
 
 mod contact;
+mod exact;
 
 pub use contact::WallContact;
+pub use exact::{ExactWall, ParticleState, Sphere, WallContacts, WallError};

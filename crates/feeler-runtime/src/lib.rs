@@ -63,7 +63,7 @@ pub use error::QueryError;
 pub use lasting::{LastingContact, LastingContacts};
 pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats};
 pub use load_bearing::load_bearing;
-pub use nearest::{NearestPoint, PointQuery};
+pub use nearest::{NearPlace, NearestPoint, PointMinima, PointMinimum, PointQuery, Standing};
 pub use options::QueryOptions;
 pub use pair::ContactPair;
 pub use scene::{

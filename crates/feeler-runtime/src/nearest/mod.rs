@@ -4,8 +4,13 @@
 //! MATH §15 (the distances of a witness).
 
 pub(crate) mod membership;
+mod minima;
+mod places;
 mod point_query;
 
+pub use minima::{PointMinima, PointMinimum, Standing};
+pub use places::Place as NearPlace;
+pub(crate) use places::Places;
 pub use point_query::{NearestPoint, PointQuery};
 
 use crate::Body;

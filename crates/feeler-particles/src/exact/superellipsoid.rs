@@ -1,0 +1,5 @@
+//! Superellipsoids against places of a wall.
+
+/// Reused memory.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {}
