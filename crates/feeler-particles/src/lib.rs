@@ -8,4 +8,4 @@ mod contact;
 mod exact;
 
 pub use contact::WallContact;
-pub use exact::{ExactWall, ParticleState, Sphere, WallContacts, WallError};
+pub use exact::{ExactWall, ParticleState, Sphere, Superellipsoid, WallContacts, WallError};

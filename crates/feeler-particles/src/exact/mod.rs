@@ -14,11 +14,12 @@ mod superellipsoid;
 pub use batch::WallContacts;
 pub use error::WallError;
 pub use state::ParticleState;
+pub use superellipsoid::Superellipsoid;
 
 use crate::WallContact;
 use batch::Batch;
 use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::{Body, PointMinima};
+use feeler_runtime::{Body, PointMinima, Standing};
 use std::sync::Arc;
 
 /// A particle that is a ball.
@@ -109,6 +110,48 @@ impl ExactWall {
         })
     }
 
+    /// The same of superellipsoids: gaps along common normals, negative when pressed in.
+    ///
+    /// A contact counts where the centre is in front of the wall there. A centre inside the material has one,
+    /// along the shortest way out of its centre.
+    ///
+    /// # Errors
+    /// Numbers that are not finite, semi-axes or exponents out of range, a negative reach.
+    pub fn superellipsoid_contacts(
+        &self,
+        particles: &[Superellipsoid],
+        reach: f64,
+        states: &mut Vec<ParticleState>,
+        out: &mut WallContacts,
+    ) -> Result<(), WallError> {
+        if !(reach.is_finite() && reach >= 0.0) {
+            return Err(WallError::Reach { value: reach });
+        }
+        out.run(particles, states, |particle, state, batch| {
+            particle.check(0).map_err(|_| ())?;
+            let placed = particle.placed(&self.into).ok_or(())?;
+            let near = placed.radius() + reach;
+            if state.is_clear(placed.center(), near) {
+                return Ok(());
+            }
+            let standing = self.minima(placed.center(), near, state, batch);
+            let into_world = |c: WallContact| WallContact {
+                point: self.pose * c.point,
+                normal: self.pose.rotation * c.normal,
+                ..c
+            };
+            let Batch { query, places, contacts, shapes, .. } = batch;
+            if standing.is_inside {
+                let out = query.minima().iter().map(|m| placed.way_out(m)).filter(|c| c.gap <= reach);
+                contacts.extend(out.map(into_world));
+            } else if standing.distance <= near {
+                contacts.extend(placed.contacts(&self.body, reach, places, shapes).map(into_world));
+            }
+            Ok(())
+        })
+        .map_err(|index| particles[index].check(index).err().unwrap_or(WallError::Shape { index }))
+    }
+
     fn of_sphere(&self, sphere: &Sphere, reach: f64, state: &mut ParticleState, batch: &mut Batch) {
         let p = self.into * sphere.center;
         let near = sphere.radius + reach;
@@ -129,7 +172,7 @@ impl ExactWall {
 
     /// The minima of a point of the wall's frame, asking only the places that its state lists where these are
     /// all.
-    fn minima(&self, p: &P3, near: f64, state: &mut ParticleState, batch: &mut Batch) {
+    fn minima(&self, p: &P3, near: f64, state: &mut ParticleState, batch: &mut Batch) -> Standing {
         let body = &*self.body;
         let least = PointMinima::least_radius(body, near);
         let Batch { query, places, .. } = batch;
@@ -155,6 +198,7 @@ impl ExactWall {
         } else {
             state.set(p, clear, radius, places);
         }
+        standing
     }
 }
 

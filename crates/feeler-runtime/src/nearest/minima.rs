@@ -109,6 +109,92 @@ fn id(kind: u64, feature: u32) -> u64 {
     kind << KIND | u64::from(feature) << BRANCH
 }
 
+/// The foot of a point on the surface of a face, also where that is beside the face.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SurfaceFoot {
+    /// Signed distance of the point (mm), positive outside.
+    pub distance: f64,
+    /// Its gradient: the outward unit normal.
+    pub normal: V3,
+    /// The foot.
+    pub foot: P3,
+    /// Its parameters.
+    pub uv: P2,
+}
+
+/// Signed distance of a point from the surface of a face or of an area of one, the solid's frame; `None` where
+/// there is no foot near the area, or no single one.
+#[must_use]
+pub fn surface_foot(body: &Body, place: Place, p: &P3) -> Option<SurfaceFoot> {
+    let places = body.places();
+    let (f, uv) = match place {
+        Place::Face(f) => {
+            let face = body.face(f);
+            (f, face.surface.invert(p, None, Some(&face.trim.rect)))
+        }
+        Place::Patch(f, area) => {
+            let rect = &body.area(area).rect;
+            let [x, y] = body.grid_of(area).foot(p).params;
+            (f, foot_from(&body.face(f).surface, rect, at(rect, x, y), p, (places.tol.size, 0.4))?)
+        }
+        _ => return None,
+    };
+    let face = body.face(f);
+    let (foot, normal) = (face.surface.point(uv), outward_normal(face, uv));
+    let w = p - foot;
+    let distance = w.dot(&normal);
+    ((w - normal * distance).norm() <= places.tol.trim).then_some(SurfaceFoot { distance, normal, foot, uv })
+}
+
+/// The principal curvatures of a face at a foot (as of a [`PointMinimum`]) when the face holds it, and, of an
+/// area of a face, when the area does.
+#[must_use]
+pub fn held_curvatures(body: &Body, place: Place, uv: P2) -> Option<[f64; 2]> {
+    let f = match place {
+        Place::Face(f) => f,
+        Place::Patch(f, area) => {
+            let rect = &body.area(area).rect;
+            let (wu, wv) = (BESIDE * rect.width(), BESIDE * rect.height());
+            let is_own =
+                rect.u0 - wu <= uv.x && uv.x <= rect.u1 + wu && rect.v0 - wv <= uv.y && uv.y <= rect.v1 + wv;
+            if !is_own {
+                return None;
+            }
+            f
+        }
+        _ => return None,
+    };
+    let ctx = Context { body, places: body.places(), p: P3::origin() };
+    let face = body.face(f);
+    ctx.holds(f, uv, || face.surface.metric(uv)).map(|_| curvatures(&face.surface, face.outward, uv))
+}
+
+/// Whether an outward unit direction is in the polar of an edge at its parameter `t`, and `t` in one of its
+/// spans.
+#[must_use]
+pub fn is_in_edge_polar(body: &Body, e: EdgeId, t: f64, n: &V3) -> bool {
+    let tol = &body.places().tol;
+    span_at(body.edge(e), t, tol).is_some_and(|(_, t)| {
+        edge_normals(body, e, t).is_some_and(|normals| normals.test(n, tol.angle, 0.0) == Polar::Exact)
+    })
+}
+
+/// Whether an outward unit direction is in the polar of a vertex.
+#[must_use]
+pub fn is_in_vertex_polar(body: &Body, v: VertexId, n: &V3) -> bool {
+    test_vertex(body.vertex(v), n, body.places().tol.angle, 0.0) == Polar::Exact
+}
+
+/// The number of minima on a feature, as [`PointMinimum::id`].
+#[must_use]
+pub fn feature_id(feature: Feature) -> u64 {
+    match feature {
+        Feature::Face(f) => id(0, f.0),
+        Feature::Edge(e) => id(1, e.0),
+        Feature::Vertex(v) => id(2, v.0),
+    }
+}
+
 impl PointMinima {
     /// Nothing asked yet.
     #[must_use]
@@ -436,7 +522,8 @@ impl Context<'_> {
         let nearest = grid.foot(&p).params;
         let first = out.len();
         for [x, y] in grid.cells_with_minimum(&slopes).chain([nearest]) {
-            let Some(uv) = foot_from(&face.surface, rect, at(rect, x, y), &p, self.tol().size) else {
+            let Some(uv) = foot_from(&face.surface, rect, at(rect, x, y), &p, (self.tol().size, BESIDE))
+            else {
                 continue;
             };
             let d = face.surface.derivs(uv);
@@ -588,8 +675,8 @@ fn curvatures(surface: &Surface, outward: bool, uv: P2) -> [f64; 2] {
 
 /// Parameters near an area, from `start`, whose point has `p` on its normal: Newton's method in the squared
 /// distance. Stops after [`STEPS`], and gives nothing that is not a foot to [`OFF`] of the size, nor one that
-/// is another area's.
-fn foot_from(surface: &Surface, rect: &Rect, start: P2, p: &P3, size: f64) -> Option<P2> {
+/// is farther beside the area than a share of its width.
+fn foot_from(surface: &Surface, rect: &Rect, start: P2, p: &P3, (size, beside): (f64, f64)) -> Option<P2> {
     let (wu, wv) = (rect.width(), rect.height());
     let domain = surface.natural_domain();
     let wide = |lo: f64, hi: f64, w: f64, from: f64, to: f64, period: Option<f64>| {
@@ -618,10 +705,10 @@ fn foot_from(surface: &Surface, rect: &Rect, start: P2, p: &P3, size: f64) -> Op
             break;
         }
     }
-    let is_own = uv.x >= rect.u0 - BESIDE * wu
-        && uv.x <= rect.u1 + BESIDE * wu
-        && uv.y >= rect.v0 - BESIDE * wv
-        && uv.y <= rect.v1 + BESIDE * wv;
+    let is_own = uv.x >= rect.u0 - beside * wu
+        && uv.x <= rect.u1 + beside * wu
+        && uv.y >= rect.v0 - beside * wv
+        && uv.y <= rect.v1 + beside * wv;
     let w = p - surface.point(uv);
     let normal = surface.normal(uv);
     let off = (w - normal * w.dot(&normal)).norm();

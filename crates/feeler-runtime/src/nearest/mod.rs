@@ -8,7 +8,10 @@ mod minima;
 mod places;
 mod point_query;
 
-pub use minima::{PointMinima, PointMinimum, Standing};
+pub use minima::{
+    PointMinima, PointMinimum, Standing, SurfaceFoot, feature_id, held_curvatures, is_in_edge_polar,
+    is_in_vertex_polar, surface_foot,
+};
 pub use places::Place as NearPlace;
 pub(crate) use places::Places;
 pub use point_query::{NearestPoint, PointQuery};
