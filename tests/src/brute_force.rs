@@ -678,6 +678,7 @@ impl<'a> PointOracle<'a> {
         let mut found: Vec<(usize, Minimum)> = Vec::new();
         for x in &self.features {
             let mut local: Vec<Minimum> = Vec::new();
+            let mut ends: Vec<P3> = Vec::new();
             for cell in &x.cells {
                 if (p - cell.p).norm() > d_max + cell.r {
                     continue;
@@ -686,6 +687,12 @@ impl<'a> PointOracle<'a> {
                 let Some(end) = minimise(&x.shape, &point.shape, &Pose::identity(), start, size) else {
                     continue;
                 };
+                // Most starts end in one place; trims by rays take long.
+                let place = evaluate(&x.shape, &Pose::identity(), &end).0;
+                if (p - place).norm() > d_max || ends.iter().any(|e| (e - place).norm() <= 1e-9 * size) {
+                    continue;
+                }
+                ends.push(place);
                 let m = judge(x, &point, &Pose::identity(), &end, d_max, size);
                 local.extend(m.filter(|m| !local.iter().any(|o| same(o, m, size))));
             }
@@ -707,10 +714,10 @@ impl<'a> PointOracle<'a> {
 
     /// Distance (mm) from a point to the boundary, on whichever side it is: feet in the faces, and all edges.
     #[must_use]
-    pub fn boundary_distance(&self, p: &P3, d_max: f64) -> f64 {
+    pub fn boundary_distance(&self, p: &P3) -> f64 {
         let size = self.solid.bounds.diagonal();
         let shape = Shape::Vertex { point: *p, around: Vec::new(), normals: Vec::new() };
-        let mut best = d_max;
+        let mut best = f64::INFINITY;
         for (edge, info) in self.solid.shell.edges.iter().zip(&self.solid.edges) {
             let t = edge.curve.project(p, info.range.0, info.range.1);
             best = best.min((edge.curve.point(t) - p).norm());

@@ -160,7 +160,7 @@ impl Tally {
                 }
                 return;
             };
-            let depth = oracle.boundary_distance(p, f64::INFINITY);
+            let depth = oracle.boundary_distance(p);
             if (only.distance.abs() - depth).abs() > open {
                 say(format!("depth {} instead of {depth}, {only:?}", only.distance));
             } else {

@@ -74,9 +74,9 @@ impl ExactWall {
     /// All contacts of spheres with gaps of at most `reach` (mm), those of each particle by increasing gap.
     ///
     /// A centre inside the material has one contact, with the nearest place of the boundary, however deep it
-    /// is: the shortest way out, with a gap below minus the radius. `states` is what was learnt of the
-    /// particles, one record each in their order; it is made longer or shorter with the particles, and records
-    /// of other particles must be replaced by `ParticleState::default()`. The contacts are the same, to the
+    /// is: the shortest way out, with a gap below minus the radius. `states` is what was learnt about the
+    /// places where particles were, a record each; it is made longer or shorter with the particles. What it
+    /// says of this wall is true of any particle: another order costs time alone. Another wall needs its own. The contacts are the same, to the
     /// bit, for any states and any number of threads. Allocates nothing once `out` has grown.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ use feeler_runtime::{
     Body, NearPlace, PointMinima, feature_id, held_curvatures, is_in_edge_polar, is_in_vertex_polar,
     surface_foot,
 };
-use nalgebra::{Matrix3, UnitQuaternion};
+use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 
 /// A particle that is a superellipsoid: |x/a|^{2/ε₁} + |y/b|^{2/ε₁}, to the power ε₁/ε₂, plus |z/c|^{2/ε₂}, at
 /// most 1, in its own frame.
@@ -97,6 +97,14 @@ const DIRECTIONS: [[f64; 3]; 26] = {
 };
 
 impl Superellipsoid {
+    /// From numbers: centre, quaternion x, y, z, w (of any length but 0) from its own frame to the world,
+    /// semi-axes and exponents. What makes no sense is refused where contacts are asked for.
+    #[must_use]
+    pub fn of_numbers(center: [f64; 3], [x, y, z, w]: [f64; 4], semi: [f64; 3], exponents: [f64; 2]) -> Self {
+        let orientation = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
+        Self { center: center.into(), orientation, semi: semi.into(), exponents }
+    }
+
     /// Why it is none, given its place in a list.
     pub(super) fn check(&self, index: usize) -> Result<(), WallError> {
         let q = &self.orientation.coords;
