@@ -2,15 +2,15 @@
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin particle_walls -- judge [--points N] [STEP...]
-//! cargo run --profile dist -p feeler-benches --bin particle_walls -- speed [--spheres N] [--steps N] [STEP...]
+//! cargo run --profile dist -p feeler-benches --bin particle_walls -- speed [--spheres N] [STEP...]
 //! cargo run --profile dist -p feeler-benches --bin particle_walls -- growth [--holes N]
 //! ```
 //!
-//! `judge` compares the minima of points beside faces, edges, vertices, axes and planes of symmetry with those
-//! of a brute force (`feeler_tests::particle_walls`); exit status 1 where they differ. `speed` moves spheres, 5 %
-//! of them near the wall, and asks for all contacts in every step, on one thread. `growth` does so with spheres
-//! in one hole of plates with up to 10,000, all of them near, and prints the exponents of the time by the number
-//! of faces.
+//! `judge` compares the minima of points beside faces, edges, vertices, axes and planes of symmetry with
+//! those of a brute force (`feeler_tests::particle_walls`); exit status 1 where they differ. `speed` moves
+//! spheres, 5 % of them near the wall, and asks for all contacts in every step, on one thread. `growth`
+//! does so with spheres in one hole of plates with up to 10,000, all of them near, and prints the exponents
+//! of the time by the number of faces.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
@@ -100,7 +100,7 @@ fn judge_all(points: usize, reach: f64, seed: u64, files: &[PathBuf]) -> Fallibl
             .map(|k| judge(&name, &part, reach * part.body.size(), n.div_ceil(4), 4 * seed + k));
         let tally = tallies.reduce(Tally::default, Tally::and);
         println!(
-            "{name}: {} points, {} inside; {} agreed, {} undecided, {} samples of sets, {} with several; {} wrong",
+            "{name}: {} points, {} inside; {} agreed, {} undecided, {} samples, {} several; {} wrong",
             tally.points[0],
             tally.points[1],
             tally.agreed,
@@ -116,7 +116,7 @@ fn judge_all(points: usize, reach: f64, seed: u64, files: &[PathBuf]) -> Fallibl
     };
     let all = files.iter().filter_map(of_file).fold(Tally::default(), Tally::and);
     println!(
-        "all: {} points, {} inside; {} agreed, {} undecided, {} samples of sets, {} with several; {} wrong",
+        "all: {} points, {} inside; {} agreed, {} undecided, {} samples, {} several; {} wrong",
         all.points[0],
         all.points[1],
         all.agreed,
@@ -145,7 +145,7 @@ fn speed(n: usize, steps: usize, files: &[PathBuf]) -> Fallible<()> {
         step_files(files.iter().map(PathBuf::as_path))
     };
     println!(
-        "| wall | faces | spheres | contacts | cold M/s | warm M/s | all near, warm M/s | superellipsoids near, k/s |"
+        "| wall | faces | spheres | contacts | cold M/s | warm M/s | all near M/s | superellipsoids k/s |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     for file in files {
@@ -210,17 +210,18 @@ fn spheres_about(body: &Body, n: usize) -> Vec<Sphere> {
         }
         let is_near = standing.distance <= 1.1 * radius;
         // Near ones are few: pushed to where they are.
-        let (place, count) = if is_near || (near < wanted && standing.distance < 4.0 * radius) {
-            let Some(m) = query.query(body, &p, standing.distance * 1.001).first().copied() else { continue };
-            (m.point + m.normal * (radius * rng.random_range(0.99..1.1)), &mut near)
-        } else {
-            (p, &mut far)
-        };
-        let most = if std::ptr::eq(count, &raw const near) { wanted } else { n as f64 - wanted };
-        if *count < most {
-            *count += 1.0;
-            out.push(Sphere { center: place, radius });
+        let becomes_near = is_near || (near < wanted && standing.distance < 4.0 * radius);
+        let (count, most) = if becomes_near { (&mut near, wanted) } else { (&mut far, n as f64 - wanted) };
+        if *count >= most {
+            continue;
         }
+        *count += 1.0;
+        let nearest = query.query(body, &p, standing.distance * 1.001).first().copied();
+        let center = match nearest {
+            Some(m) if becomes_near => m.point + m.normal * (radius * rng.random_range(0.99..1.1)),
+            _ => p,
+        };
+        out.push(Sphere { center, radius });
     }
     out
 }

@@ -4,10 +4,10 @@ use crate::body::FeelerBody;
 use crate::error::{Failure, FeelerResult, enter};
 use crate::pointer::{array, exclusive, fill, hand_out, shared, take_back};
 use crate::record::{FeelerPose, pose};
+use feeler::P3;
 use feeler::particles::{
     ExactWall, ParticleState, Sphere, Superellipsoid, WallContact, WallContacts, WallError,
 };
-use feeler::P3;
 
 /// A solid that particles meet, without triangles, and what was learnt of the particles near it.
 #[derive(Debug)]
@@ -44,7 +44,10 @@ pub struct FeelerWallContact {
 }
 
 impl From<(usize, &WallContact)> for FeelerWallContact {
-    #[expect(clippy::cast_possible_truncation, reason = "fewer particles than 2^32: checked where they come in")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "fewer particles than 2^32: checked where they come in"
+    )]
     fn from((particle, c): (usize, &WallContact)) -> Self {
         Self {
             id: c.id,
@@ -172,9 +175,9 @@ pub unsafe extern "C" fn feeler_exact_wall_set_pose(
     unsafe { with(wall, set) }
 }
 
-/// Finds all contacts of `n` spheres, from their centres (x, y, z of each) and radii (mm), with gaps of at most
-/// `reach` (mm). Spheres in the order of the last call are told fastest; any order is right. A centre inside the
-/// material has one contact, along the shortest way out.
+/// Finds all contacts of `n` spheres, from their centres (x, y, z of each) and radii (mm), with gaps of at
+/// most `reach` (mm). Spheres in the order of the last call are told fastest; any order is right. A centre
+/// inside the material has one contact, along the shortest way out.
 ///
 /// # Safety
 /// `wall` is a wall that no other thread uses; `centers` points at `3 * n` numbers, `radii` at `n`.
@@ -235,16 +238,14 @@ pub unsafe extern "C" fn feeler_exact_wall_superellipsoids(
                 std::array::from_fn(|k| exponents[2 * i + k]),
             )
         }));
-        w.wall
-            .superellipsoid_contacts(&w.superellipsoids, reach, &mut w.states, &mut w.out)
-            .map_err(failed)
+        w.wall.superellipsoid_contacts(&w.superellipsoids, reach, &mut w.states, &mut w.out).map_err(failed)
     };
     // SAFETY: by the caller's promise.
     unsafe { with(wall, ask) }
 }
 
-/// The contacts of the last query, by particles and then by gaps: up to `capacity` to `out`, how many there are
-/// to `count`.
+/// The contacts of the last query, by particles and then by gaps: up to `capacity` to `out`, how many there
+/// are to `count`.
 ///
 /// # Safety
 /// `wall` is a wall that no other thread changes; `out` has room for `capacity` contacts; `count` may be
@@ -263,8 +264,8 @@ pub unsafe extern "C" fn feeler_exact_wall_contacts(
     })
 }
 
-/// Where each particle's contacts begin among all, and after the last one where they end: one number more than
-/// particles; up to `capacity` to `out`, how many there are to `count`.
+/// Where each particle's contacts begin among all, and after the last one where they end: one number more
+/// than particles; up to `capacity` to `out`, how many there are to `count`.
 ///
 /// # Safety
 /// As `feeler_exact_wall_contacts`.

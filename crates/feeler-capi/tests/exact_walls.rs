@@ -47,7 +47,7 @@ fn contacts(wall: *mut FeelerExactWall) -> (Vec<FeelerWallContact>, Vec<u32>) {
     }
 }
 
-/// Spheres and an ellipsoid over a ball of radius 10 that moves.
+/// Spheres and an ellipsoid over a ball of radius 3.1 that moves.
 #[test]
 fn particles_over_a_ball() {
     let wall = wall("ball.step");
@@ -56,17 +56,18 @@ fn particles_over_a_ball() {
     assert_eq!(count, 0, "nothing asked yet");
     let pose = FeelerPose { translation: [0.0, 0.0, 100.0], rotation: [0.0, 0.0, 0.0, 1.0] };
     ok(unsafe { feeler_exact_wall_set_pose(wall, &raw const pose) });
-    let centers = [0.0, 0.0, 500.0, 0.0, 0.0, 112.0, 0.0, -11.5, 100.0];
+    let centers = [0.0, 0.0, 500.0, 0.0, 0.0, 105.5, 0.0, -5.0, 100.0];
     let radii = [1.0, 2.5, 2.0];
     ok(unsafe { feeler_exact_wall_spheres(wall, centers.as_ptr(), radii.as_ptr(), 3, 0.1) });
     let (told, offsets) = contacts(wall);
     assert_eq!((told.len(), offsets.as_slice()), (2, [0, 0, 1, 2].as_slice()), "{told:?}");
-    let radius = 112.0 - 2.5 - told[0].gap - 100.0;
+    let radius = 3.1;
     let over = &told[0];
-    assert!(over.particle == 1 && (over.normal[2] - 1.0).abs() < 1e-12, "{over:?}");
+    assert!(over.particle == 1 && (over.gap + 0.1).abs() < 1e-9, "{over:?}");
+    assert!((over.normal[2] - 1.0).abs() < 1e-12, "{over:?}");
     assert!((over.point[2] - 100.0 - radius).abs() < 1e-9, "{over:?}");
     assert!(over.curvatures.iter().all(|k| (k - 1.0 / radius).abs() < 1e-12), "{over:?}");
-    assert!(told[1].particle == 2 && (told[1].gap - (9.5 - radius)).abs() < 1e-9, "{told:?}");
+    assert!(told[1].particle == 2 && (told[1].gap + 0.1).abs() < 1e-9, "{told:?}");
     let (turn, semi, exponents) = ([0.0, 0.0, 0.0, 1.0], [1.0, 1.0, 2.5], [1.0, 1.0]);
     ok(unsafe {
         let [q, s, e] = [turn.as_ptr(), semi.as_ptr(), exponents.as_ptr()];

@@ -124,7 +124,8 @@ fn gaps_of_convex_walls_are_those_of_gjk() {
     println!("cylinder {:?}", beside_convex(&pin, &shape, 3));
 }
 
-/// Beside any wall: no sampled point of the particle is nearer than the least gap, and some are almost as near.
+/// Beside any wall: no sampled point of the particle is nearer than the least gap, and some are almost as
+/// near.
 #[test]
 fn least_gaps_are_those_of_dense_samples() {
     for (name, seed) in [("blind-bore.step", 4), ("torus-nurbs.step", 5), ("bayonet-socket.step", 6)] {

@@ -5,8 +5,8 @@ use crate::error::query;
 use crate::model::Body;
 use crate::pose;
 use crate::record::{WallContact, array};
-use feeler::particles::{ParticleState, Sphere, Superellipsoid, WallContacts};
 use feeler::P3;
+use feeler::particles::{ParticleState, Sphere, Superellipsoid, WallContacts};
 use feeler_c::numbered_wall_contacts;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -106,6 +106,10 @@ impl ExactWall {
     }
 
     fn __repr__(&self) -> String {
-        format!("<ExactWall: {} faces, {} contacts>", self.wall.body().hierarchy().faces.len(), self.out.contacts().len())
+        format!(
+            "<ExactWall: {} faces, {} contacts>",
+            self.wall.body().hierarchy().faces.len(),
+            self.out.contacts().len()
+        )
     }
 }

@@ -1,6 +1,8 @@
 //! The flat records of the C library as numpy's structured types.
 
-use feeler_c::{FeelerContact, FeelerCurveContact, FeelerEvent, FeelerSceneContact, FeelerTightBend, FeelerWallContact};
+use feeler_c::{
+    FeelerContact, FeelerCurveContact, FeelerEvent, FeelerSceneContact, FeelerTightBend, FeelerWallContact,
+};
 use numpy::{Element, PyArray1, PyArrayDescr};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -4,7 +4,7 @@
 //! for how long it cannot be in contact, or which places of the wall alone it can be near.
 //!
 //! # Source
-//! MATH §27.
+//! MATH §20.
 
 mod batch;
 mod error;
@@ -43,6 +43,8 @@ impl ExactWall {
     /// A wall in the place of its own coordinates.
     #[must_use]
     pub fn new(body: Arc<Body>) -> Self {
+        // What is made of the solid at its first use is made now.
+        let _ = PointMinima::least_radius(&body, 0.0);
         Self { body, pose: Pose::identity(), into: Pose::identity() }
     }
 
@@ -73,11 +75,12 @@ impl ExactWall {
 
     /// All contacts of spheres with gaps of at most `reach` (mm), those of each particle by increasing gap.
     ///
-    /// A centre inside the material has one contact, with the nearest place of the boundary, however deep it
-    /// is: the shortest way out, with a gap below minus the radius. `states` is what was learnt about the
-    /// places where particles were, a record each; it is made longer or shorter with the particles. What it
-    /// says of this wall is true of any particle: another order costs time alone. Another wall needs its own. The contacts are the same, to the
-    /// bit, for any states and any number of threads. Allocates nothing once `out` has grown.
+    /// A centre inside the material has one contact, with the nearest place of the boundary, however deep
+    /// it is: the shortest way out, with a gap below minus the radius. `states` is what was learnt about
+    /// the places where particles were, a record each; it is made longer or shorter with the particles.
+    /// What it says of this wall is true of any particle: another order costs time alone. Another wall
+    /// needs its own. The contacts are the same, to the bit, for any states and any number of threads.
+    /// Allocates nothing once `out` has grown.
     ///
     /// # Errors
     /// Numbers that are not finite, negative radii or reach.

@@ -2,11 +2,11 @@
 //!
 //! A particle is known by its support point `s(m)`: the one farthest along a direction `m`, its own outward
 //! normal. Against a face what is minimised is the signed distance of `s(m)` from the face's surface, whose
-//! gradient is `-m` there. Against a point `q` of an edge or a vertex it is solved for `s(m) + g m = q`: `g` is
-//! the signed distance of `q` from the particle, which along a straight edge has one minimum only.
+//! gradient is `-m` there. Against a point `q` of an edge or a vertex it is solved for `s(m) + g m = q`:
+//! `g` is the signed distance of `q` from the particle, which along a straight edge has one minimum only.
 //!
 //! # Source
-//! POLY §3.5.2 (support points), MATH §27.
+//! POLY §3.5.2 (support points), MATH §20.
 //! # Guarantees
 //! What is reported solves its equations to [`DONE`] of the size, or is left out. Starts are sampled
 //! directions: of several minima on one curved face, one that none of them leads to is lost.
@@ -24,8 +24,8 @@ use feeler_runtime::{
 };
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 
-/// A particle that is a superellipsoid: |x/a|^{2/ε₁} + |y/b|^{2/ε₁}, to the power ε₁/ε₂, plus |z/c|^{2/ε₂}, at
-/// most 1, in its own frame.
+/// A particle that is a superellipsoid: |x/a|^{2/ε₁} + |y/b|^{2/ε₁}, to the power ε₁/ε₂, plus |z/c|^{2/ε₂},
+/// at most 1, in its own frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Superellipsoid {
     /// Centre (mm), in the world.

@@ -1,12 +1,12 @@
 //! All local minima of the distance from a point to a solid.
 //!
 //! # Source
-//! MATH §27: a place is a minimum when the point is in its polar and no motion along the boundary leads closer.
-//! BREP §4.4 (trims and polars).
+//! MATH §20: a place is a minimum when the point is in its polar and no motion along the boundary leads
+//! closer. BREP §4.4 (trims and polars).
 //!
 //! # Guarantees
-//! Closed forms on canonical surfaces, lines and circles; Newton's method from dense samples on others. What is
-//! found depends on the point and the reach alone.
+//! Closed forms on canonical surfaces, lines and circles; Newton's method from dense samples on others.
+//! What is found depends on the point and the reach alone.
 
 use super::membership::{RayScratch, contains};
 use super::nearest_on_track;
@@ -122,8 +122,8 @@ pub struct SurfaceFoot {
     pub uv: P2,
 }
 
-/// Signed distance of a point from the surface of a face or of an area of one, the solid's frame; `None` where
-/// there is no foot near the area, or no single one.
+/// Signed distance of a point from the surface of a face or of an area of one, the solid's frame; `None`
+/// where there is no foot near the area, or no single one.
 #[must_use]
 pub fn surface_foot(body: &Body, place: Place, p: &P3) -> Option<SurfaceFoot> {
     let places = body.places();
@@ -225,7 +225,8 @@ impl PointMinima {
         body.places().within(p, radius, &mut self.stack, out);
     }
 
-    /// The radius (mm) within which [`PointMinima::solve`] must know all places: a little more than the reach.
+    /// The radius (mm) within which [`PointMinima::solve`] must know all places: a little more than the
+    /// reach.
     #[must_use]
     pub fn least_radius(body: &Body, reach: f64) -> f64 {
         reach + 2.0 * body.places().slack

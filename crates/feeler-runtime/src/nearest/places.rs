@@ -1,5 +1,5 @@
-//! What of a solid can be the nearest place to a point, in a tree of boxes: faces, edges and vertices, and the
-//! concave borders and tips that points inside the material are nearest to. Made at the first use.
+//! What of a solid can be the nearest place to a point, in a tree of boxes: faces, edges and vertices, and
+//! the concave borders and tips that points inside the material are nearest to. Made at the first use.
 //!
 //! The stored hierarchy mixes everything that can meet in a minimum of two solids; of a point only distances
 //! are asked, and boxes along the axes tell these sooner.
