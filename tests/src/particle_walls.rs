@@ -6,7 +6,7 @@ use crate::Part;
 use crate::brute_force::PointOracle;
 use crate::membership::Rays;
 use feeler_geom::{P2, P3, Surface, V3, math};
-use feeler_runtime::{PointMinima, PointMinimum};
+use feeler_runtime::{Boundary, PointMinima, PointMinimum};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
@@ -118,11 +118,12 @@ pub fn judge(name: &str, part: &Part, reach: f64, n: usize, seed: u64) -> Tally 
     let mut rng = SmallRng::seed_from_u64(seed);
     let oracle = PointOracle::new(&part.solid);
     let rays = Rays::new(part.body.hierarchy());
+    let boundary = Boundary::new(part.body.clone());
     let mut query = PointMinima::new();
     let mut tally = Tally::default();
     for _ in 0..n {
         let p = point_about(part, reach, &mut rng);
-        let found = query.query(&part.body, &p, reach);
+        let found = query.query(&boundary, &p, reach);
         tally.compare(name, part, &oracle, &rays, &p, reach, found);
     }
     tally

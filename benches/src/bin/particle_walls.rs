@@ -20,7 +20,7 @@ use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Options;
 use feeler_particles::{ExactWall, Sphere, Superellipsoid, WallContacts};
-use feeler_runtime::{Body, PointMinima};
+use feeler_runtime::{Body, Boundary, PointMinima};
 use feeler_tests::particle_walls::{Tally, judge};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -157,9 +157,10 @@ fn speed(n: usize, steps: usize, files: &[PathBuf]) -> Fallible<()> {
             let mut spheres = spheres_about(&body, n);
             let reach = 0.1 * spheres[0].radius;
             let (cold, warm, contacts) = timed(&wall, &mut spheres, reach, steps);
+            let boundary = Boundary::new(body.clone());
             let mut query = PointMinima::new();
             let mut near: Vec<Sphere> = spheres.clone();
-            near.retain(|s| query.standing(&body, &s.center).distance <= s.radius + reach);
+            near.retain(|s| query.standing(&boundary, &s.center).distance <= s.radius + reach);
             near.truncate(10_000);
             let (_, all_near, _) = timed(&wall, &mut near, reach, steps);
             let shapes: Vec<_> = near.iter().take(1000).map(shape_of).collect();
@@ -194,8 +195,9 @@ fn shape_of(s: &Sphere) -> Superellipsoid {
 }
 
 /// Spheres outside a solid, a share of them near it.
-fn spheres_about(body: &Body, n: usize) -> Vec<Sphere> {
+fn spheres_about(body: &Arc<Body>, n: usize) -> Vec<Sphere> {
     let mut rng = SmallRng::seed_from_u64(3);
+    let boundary = Boundary::new(body.clone());
     let mut query = PointMinima::new();
     let (center, half) = (body.bounds().center(), (body.bounds().max - body.bounds().min) * 0.6);
     let radius = 0.005 * body.size();
@@ -204,7 +206,7 @@ fn spheres_about(body: &Body, n: usize) -> Vec<Sphere> {
     let mut out = Vec::with_capacity(n);
     while out.len() < n {
         let p = center + V3::from_fn(|i, _| half[i] * rng.random_range(-1.0..1.0));
-        let standing = query.standing(body, &p);
+        let standing = query.standing(&boundary, &p);
         if standing.is_inside || standing.distance < 0.95 * radius {
             continue;
         }
@@ -216,7 +218,7 @@ fn spheres_about(body: &Body, n: usize) -> Vec<Sphere> {
             continue;
         }
         *count += 1.0;
-        let nearest = query.query(body, &p, standing.distance * 1.001).first().copied();
+        let nearest = query.query(&boundary, &p, standing.distance * 1.001).first().copied();
         let center = match nearest {
             Some(m) if becomes_near => m.point + m.normal * (radius * rng.random_range(0.99..1.1)),
             _ => p,

@@ -13,7 +13,7 @@ pub struct WallContact {
     pub normal: V3,
     /// How far the surfaces are apart along the normal; negative where the particle is pressed in.
     pub gap: f64,
-    /// Principal curvatures of the wall at the point (1/mm), the larger one first, positive where the wall bulges
-    /// towards the particle; infinite across an edge, and both at a vertex.
+    /// Principal curvatures of the wall at the point (1/mm), the larger one first, positive where the wall
+    /// bulges towards the particle; infinite across an edge, and both at a vertex.
     pub curvatures: [f64; 2],
 }

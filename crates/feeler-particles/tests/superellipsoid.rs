@@ -5,7 +5,7 @@ use feeler_convex::{
     Ball, Cuboid, Cylinder, Moved, Outcome, PenetrationRequest, Request, Superellipsoid as Shape, Support,
     distance, penetration,
 };
-use feeler_geom::{P3, Pose, Surface, V3};
+use feeler_geom::{P3, Pose, Surface, V3, math};
 use feeler_particles::{ExactWall, Superellipsoid, WallContact, WallContacts, WallError};
 use feeler_runtime::{Body, PointQuery};
 use nalgebra::{Translation3, UnitQuaternion};
@@ -152,7 +152,8 @@ fn least_gaps_are_those_of_dense_samples() {
                         std::f64::consts::PI * (f64::from(i) / f64::from(n) - 0.5),
                         std::f64::consts::PI * f64::from(k) / f64::from(n),
                     );
-                    let m = V3::new(v.cos() * u.cos(), v.cos() * u.sin(), v.sin());
+                    let ((sv, cv), (su, cu)) = (math::sin_cos(v), math::sin_cos(u));
+                    let m = V3::new(cv * cu, cv * su, sv);
                     let x = other.support(&m).point;
                     if let Some(found) = query.nearest(wall.body(), &x, least) {
                         least = found.distance;

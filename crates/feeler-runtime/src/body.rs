@@ -31,7 +31,6 @@ use crate::body::face_tree::{FaceNode, face_tree};
 use crate::body::ids::FeatureId;
 use crate::body::samples::{CurveSamples, EdgeSegment, Grid, Normals, Samples};
 use crate::body::tree::{Allowance, FeatureTypes, SolveClass, TreeNode};
-use crate::nearest::Places;
 use crate::profile::apart::{along, part};
 use crate::profile::ring::ring;
 use feature::{NEAR_PART_SLACK, PART_SLACK, curvature_bound, exact_along, near, outline, zone};
@@ -118,7 +117,6 @@ pub struct Body {
     pub(crate) shell_points: Vec<(P3, V3)>,
     edge_arcs: OnceLock<EdgeArcs>,
     concave: OnceLock<Vec<Box<[bool]>>>,
-    places: OnceLock<Places>,
     /// See [`Body::hull`].
     hull: Option<Arc<Polytope>>,
     samples: Samples,
@@ -260,7 +258,6 @@ impl Body {
             shell_points: Vec::new(),
             edge_arcs: OnceLock::new(),
             concave: OnceLock::new(),
-            places: OnceLock::new(),
             hull,
             samples,
             deviation,
@@ -417,11 +414,6 @@ impl Body {
     /// The trimming curves in space, in arcs.
     pub(crate) fn edge_arcs(&self) -> &EdgeArcs {
         self.edge_arcs.get_or_init(|| EdgeArcs::new(self))
-    }
-
-    /// What points can be nearest to.
-    pub(crate) fn places(&self) -> &Places {
-        self.places.get_or_init(|| Places::new(self))
     }
 
     /// Whether a trimming piece of a face is a concave edge.

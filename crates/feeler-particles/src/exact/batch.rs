@@ -73,7 +73,7 @@ impl WallContacts {
         if self.batches.len() < n {
             self.batches.resize_with(n, Batch::default);
         }
-        let one = |(k, ((particles, states), batch)): (usize, ((&[T], &mut [ParticleState]), &mut Batch))| {
+        let one = |k: usize, particles: &[T], states: &mut [ParticleState], batch: &mut Batch| {
             batch.contacts.clear();
             batch.ends.clear();
             batch.wrong = None;
@@ -85,7 +85,8 @@ impl WallContacts {
             }
         };
         let chunks = particles.par_chunks(CHUNK).zip(states.par_chunks_mut(CHUNK));
-        chunks.zip(self.batches.par_iter_mut()).enumerate().for_each(one);
+        let tasks = chunks.zip(self.batches.par_iter_mut()).enumerate();
+        tasks.for_each(|(k, ((particles, states), batch))| one(k, particles, states, batch));
         self.offsets.push(0);
         if let Some(index) = self.batches[..n].iter().find_map(|b| b.wrong) {
             self.offsets.resize(particles.len() + 1, 0);

@@ -19,7 +19,7 @@ pub use superellipsoid::Superellipsoid;
 use crate::WallContact;
 use batch::Batch;
 use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::{Body, PointMinima, Standing};
+use feeler_runtime::{Body, Boundary, PointMinima, Standing};
 use std::sync::Arc;
 
 /// A particle that is a ball.
@@ -34,7 +34,7 @@ pub struct Sphere {
 /// A solid that particles meet, in a pose that may change.
 #[derive(Clone, Debug)]
 pub struct ExactWall {
-    body: Arc<Body>,
+    boundary: Arc<Boundary>,
     pose: Pose,
     into: Pose,
 }
@@ -43,15 +43,13 @@ impl ExactWall {
     /// A wall in the place of its own coordinates.
     #[must_use]
     pub fn new(body: Arc<Body>) -> Self {
-        // What is made of the solid at its first use is made now.
-        let _ = PointMinima::least_radius(&body, 0.0);
-        Self { body, pose: Pose::identity(), into: Pose::identity() }
+        Self { boundary: Arc::new(Boundary::new(body)), pose: Pose::identity(), into: Pose::identity() }
     }
 
     /// The solid.
     #[must_use]
     pub fn body(&self) -> &Arc<Body> {
-        &self.body
+        self.boundary.body()
     }
 
     /// Where the wall is: from its coordinates to the world.
@@ -148,7 +146,7 @@ impl ExactWall {
                 let out = query.minima().iter().map(|m| placed.way_out(m)).filter(|c| c.gap <= reach);
                 contacts.extend(out.map(into_world));
             } else if standing.distance <= near {
-                contacts.extend(placed.contacts(&self.body, reach, places, shapes).map(into_world));
+                contacts.extend(placed.contacts(&self.boundary, reach, places, shapes).map(into_world));
             }
             Ok(())
         })
@@ -176,8 +174,8 @@ impl ExactWall {
     /// The minima of a point of the wall's frame, asking only the places that its state lists where these are
     /// all.
     fn minima(&self, p: &P3, near: f64, state: &mut ParticleState, batch: &mut Batch) -> Standing {
-        let body = &*self.body;
-        let least = PointMinima::least_radius(body, near);
+        let boundary = &*self.boundary;
+        let least = PointMinima::least_radius(boundary, near);
         let Batch { query, places, .. } = batch;
         let mut radius = state.known_radius(p);
         let is_known = radius >= least;
@@ -186,11 +184,11 @@ impl ExactWall {
             places.extend(state.places());
         } else {
             radius = least + MARGIN * near;
-            query.places(body, p, radius, places);
+            query.places(boundary, p, radius, places);
         }
-        let standing = query.solve(body, p, near, radius, places);
+        let standing = query.solve(boundary, p, near, radius, places);
         // What the model leaves open does not count as room.
-        let clear = standing.distance - PointMinima::least_radius(body, 0.0);
+        let clear = standing.distance - PointMinima::least_radius(boundary, 0.0);
         if standing.is_inside || standing.distance <= near {
             if !is_known {
                 state.set(p, 0.0, radius, places);

@@ -22,7 +22,7 @@ pub struct ParticleState {
     places: [u32; MOST],
 }
 
-const _: () = assert!(size_of::<ParticleState>() == 64);
+const _: () = assert!(size_of::<ParticleState>() == 64, "a line of memory");
 
 impl Default for ParticleState {
     fn default() -> Self {

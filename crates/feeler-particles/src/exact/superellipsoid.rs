@@ -19,8 +19,7 @@ use feeler_geom::frame::complete_basis;
 use feeler_geom::{Curve, P3, Pose, V3, math};
 use feeler_hierarchy::{EdgeId, Feature, VertexId};
 use feeler_runtime::{
-    Body, NearPlace, PointMinima, feature_id, held_curvatures, is_in_edge_polar, is_in_vertex_polar,
-    surface_foot,
+    Boundary, NearPlace, feature_id, held_curvatures, is_in_edge_polar, is_in_vertex_polar, surface_foot,
 };
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 
@@ -157,7 +156,7 @@ impl Placed {
     /// Contacts with the listed places, gaps of at most `reach`, by increasing gap.
     pub(super) fn contacts(
         &self,
-        body: &Body,
+        boundary: &Boundary,
         reach: f64,
         places: &[u32],
         scratch: &mut Scratch,
@@ -166,16 +165,16 @@ impl Placed {
         found.clear();
         let mut last = None;
         for &k in places {
-            match PointMinima::place(body, k) {
-                place @ NearPlace::Face(f) => self.face(body, place, Feature::Face(f), found),
-                place @ NearPlace::Patch(f, _) => self.face(body, place, Feature::Face(f), found),
+            match boundary.place(k) {
+                place @ NearPlace::Face(f) => self.face(boundary, place, Feature::Face(f), found),
+                place @ NearPlace::Patch(f, _) => self.face(boundary, place, Feature::Face(f), found),
                 // Areas of one edge follow each other: it is asked once.
                 NearPlace::Edge(e) | NearPlace::Curve(e, _) if last != Some(e) => {
                     last = Some(e);
-                    self.edge(body, e, found);
+                    self.edge(boundary, e, found);
                 }
                 NearPlace::Edge(_) | NearPlace::Curve(..) => {}
-                NearPlace::Vertex(v) => self.vertex(body, v, found),
+                NearPlace::Vertex(v) => self.vertex(boundary, v, found),
                 NearPlace::Border(_) | NearPlace::Tip(..) => {}
             }
         }
@@ -226,21 +225,21 @@ impl Placed {
         (0..26).filter(|i| is_least(*i)).map(|i| sampled[i]).collect()
     }
 
-    fn face(&self, body: &Body, place: NearPlace, feature: Feature, found: &mut Vec<Found>) {
+    fn face(&self, boundary: &Boundary, place: NearPlace, feature: Feature, found: &mut Vec<Found>) {
         // A face that the centre is behind of is another side's.
-        let distance = |m: &V3| surface_foot(body, place, &self.support(m)).map(|f| f.distance);
+        let distance = |m: &V3| surface_foot(boundary, place, &self.support(m)).map(|f| f.distance);
         let first = found.len();
-        let own = surface_foot(body, place, &self.center).map(|f| -f.normal);
+        let own = surface_foot(boundary, place, &self.center).map(|f| -f.normal);
         for start in self.starts(distance).into_iter().chain(own) {
-            let Some(m) = self.against_surface(body, place, start) else { continue };
+            let Some(m) = self.against_surface(boundary, place, start) else { continue };
             let x = self.support(&m);
-            let Some(foot) = surface_foot(body, place, &x) else { continue };
+            let Some(foot) = surface_foot(boundary, place, &x) else { continue };
             let is_in_front = (self.center - foot.foot).dot(&foot.normal) > 0.0;
             let is_new = !found[first..].iter().any(|f| (f.point - foot.foot).norm() <= SAME * self.radius);
             if !is_in_front || !is_new || !self.is_minimum(&m, foot.distance, &distance) {
                 continue;
             }
-            if let Some(curvatures) = held_curvatures(body, place, foot.uv) {
+            if let Some(curvatures) = held_curvatures(boundary, place, foot.uv) {
                 found.push(Found {
                     point: foot.foot,
                     normal: foot.normal,
@@ -265,8 +264,8 @@ impl Placed {
 
     /// The direction near `start` with `m = -∇D(s(m))`: Newton's method where that makes the difference
     /// smaller, else a part of the step to the gradient.
-    fn against_surface(&self, body: &Body, place: NearPlace, start: V3) -> Option<V3> {
-        let gradient = |m: &V3| surface_foot(body, place, &self.support(m)).map(|f| f.normal);
+    fn against_surface(&self, boundary: &Boundary, place: NearPlace, start: V3) -> Option<V3> {
+        let gradient = |m: &V3| surface_foot(boundary, place, &self.support(m)).map(|f| f.normal);
         let mut m = start;
         let mut g = gradient(&m)?;
         let mut off = (m + g).norm();
@@ -360,14 +359,14 @@ impl Placed {
         (r.norm() <= DONE * self.radius).then_some((m, g))
     }
 
-    fn vertex(&self, body: &Body, v: VertexId, found: &mut Vec<Found>) {
-        let q = body.hierarchy().vertices[v.index()].point;
+    fn vertex(&self, boundary: &Boundary, v: VertexId, found: &mut Vec<Found>) {
+        let q = boundary.body().hierarchy().vertices[v.index()].point;
         let along = |m: &V3| Some((self.support(m) - q).dot(m));
         let towards = (q - self.center).try_normalize(0.0);
         let mut best: Option<(V3, f64)> = None;
         for start in self.starts(along).into_iter().chain(towards) {
             if let Some((m, g)) = self.against_point(&q, start)
-                && is_in_vertex_polar(body, v, &-m)
+                && is_in_vertex_polar(boundary, v, &-m)
                 && best.is_none_or(|(_, h)| g > h)
             {
                 best = Some((m, g));
@@ -384,15 +383,15 @@ impl Placed {
         }));
     }
 
-    fn edge(&self, body: &Body, e: EdgeId, found: &mut Vec<Found>) {
-        let edge = &body.hierarchy().edges[e.index()];
+    fn edge(&self, boundary: &Boundary, e: EdgeId, found: &mut Vec<Found>) {
+        let edge = &boundary.body().hierarchy().edges[e.index()];
         for span in &edge.spans {
             if let Curve::Line { origin, dir } = &edge.curve {
                 // The same direction all along.
-                let beside = body.edge_normals(e, 0.5 * (span.t0 + span.t1));
+                let beside = boundary.body().edge_normals(e, 0.5 * (span.t0 + span.t1));
                 let m = beside.and_then(|(tangent, normals)| self.across(origin, &tangent, &normals));
                 if let Some(m) = m {
-                    self.at_edge(body, e, (self.support(&m) - origin).dot(dir), &m, found);
+                    self.at_edge(boundary, e, (self.support(&m) - origin).dot(dir), &m, found);
                 }
                 continue;
             }
@@ -410,13 +409,13 @@ impl Placed {
             let mut before: Option<(f64, f64)> = None;
             for i in 0..=ALONG {
                 let t = lo + (hi - lo) * f64::from(i) / f64::from(ALONG);
-                let ahead = self.ahead(body, e, t).map(|(r, _)| (t, r));
+                let ahead = self.ahead(boundary, e, t).map(|(r, _)| (t, r));
                 if let (Some(a), Some(b)) = (before, ahead)
                     && a.1 >= 0.0
                     && b.1 <= 0.0
-                    && let Some((t, m)) = self.between(body, e, a, b)
+                    && let Some((t, m)) = self.between(boundary, e, a, b)
                 {
-                    self.at_edge(body, e, t, &m, found);
+                    self.at_edge(boundary, e, t, &m, found);
                 }
                 before = ahead;
             }
@@ -424,11 +423,11 @@ impl Placed {
     }
 
     /// The contact with an edge at a parameter and a direction, where its polar has the direction.
-    fn at_edge(&self, body: &Body, e: EdgeId, t: f64, m: &V3, found: &mut Vec<Found>) {
-        let d = body.hierarchy().edges[e.index()].curve.derivs(t);
+    fn at_edge(&self, boundary: &Boundary, e: EdgeId, t: f64, m: &V3, found: &mut Vec<Found>) {
+        let d = boundary.body().hierarchy().edges[e.index()].curve.derivs(t);
         let r = self.support(m) - d.p;
         let gap = -r.dot(m);
-        if (r + m * gap).norm() <= DONE.sqrt() * self.radius && is_in_edge_polar(body, e, t, &-m) {
+        if (r + m * gap).norm() <= DONE.sqrt() * self.radius && is_in_edge_polar(boundary, e, t, &-m) {
             let along = d.d2.dot(m) / d.d1.norm_squared();
             found.push(Found {
                 point: d.p,
@@ -443,21 +442,27 @@ impl Placed {
 
     /// How far along the tangent of an edge at `t` the particle's point opposite to the tangent line is, and
     /// the direction of that point.
-    fn ahead(&self, body: &Body, e: EdgeId, t: f64) -> Option<(f64, V3)> {
-        let (tangent, normals) = body.edge_normals(e, t)?;
-        let q = body.hierarchy().edges[e.index()].curve.point(t);
+    fn ahead(&self, boundary: &Boundary, e: EdgeId, t: f64) -> Option<(f64, V3)> {
+        let (tangent, normals) = boundary.body().edge_normals(e, t)?;
+        let q = boundary.body().hierarchy().edges[e.index()].curve.point(t);
         let m = self.across(&q, &tangent, &normals)?;
         Some(((self.support(&m) - q).dot(&tangent), m))
     }
 
     /// The parameter between two at which the particle's point is right across: regula falsi (Illinois).
-    fn between(&self, body: &Body, e: EdgeId, mut a: (f64, f64), mut b: (f64, f64)) -> Option<(f64, V3)> {
+    fn between(
+        &self,
+        boundary: &Boundary,
+        e: EdgeId,
+        mut a: (f64, f64),
+        mut b: (f64, f64),
+    ) -> Option<(f64, V3)> {
         let mut best = None;
         for k in 0..STEPS {
             let by_values = (a.0 * b.1 - b.0 * a.1) / (b.1 - a.1);
             let is_sound = k % 4 != 3 && by_values > a.0 && by_values < b.0;
             let t = if is_sound { by_values } else { 0.5 * (a.0 + b.0) };
-            let (r, m) = self.ahead(body, e, t)?;
+            let (r, m) = self.ahead(boundary, e, t)?;
             best = Some((t, m));
             if r.abs() <= 1e-14 * self.radius || b.0 - a.0 <= 1e-15 * (1.0 + t.abs()) {
                 break;

@@ -1,17 +1,18 @@
 //! What of a solid can be the nearest place to a point, in a tree of boxes: faces, edges and vertices, and
-//! the concave borders and tips that points inside the material are nearest to. Made at the first use.
+//! the concave borders and tips that points inside the material are nearest to.
 //!
 //! The stored hierarchy mixes everything that can meet in a minimum of two solids; of a point only distances
 //! are asked, and boxes along the axes tell these sooner.
 
-use super::tips;
 use crate::Body;
 use crate::body::edge_normals::edge_normals;
 use crate::body::{index, outward_normal};
+use crate::nearest::tips;
 use crate::tolerance::Tolerances;
 use arrayvec::ArrayVec;
 use feeler_geom::{Aabb, P2, P3, V3};
 use feeler_hierarchy::{AreaId, EdgeId, FaceId, Feature, VertexId};
+use std::sync::Arc;
 
 /// Something that a point can be nearest to. What has a closed form is asked as a whole, else by areas.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,19 +53,24 @@ struct Entry {
     place: u32,
 }
 
-/// The places of a solid.
+/// A solid with all places that a point can be nearest to, in a tree of boxes. Share it among threads.
 #[derive(Clone, Debug)]
-pub(crate) struct Places {
-    pub list: Vec<Place>,
-    pub tol: Tolerances,
+pub struct Boundary {
+    body: Arc<Body>,
+    pub(super) list: Vec<Place>,
+    pub(super) tol: Tolerances,
     /// What distances from borders may be off (mm).
-    pub slack: f64,
+    pub(super) slack: f64,
     nodes: Vec<Node>,
     entries: Vec<Entry>,
 }
 
-impl Places {
-    pub(crate) fn new(body: &Body) -> Self {
+impl Boundary {
+    /// Takes the boundary of a solid into use.
+    #[must_use]
+    pub fn new(body: Arc<Body>) -> Self {
+        let shared = body.clone();
+        let body = &*body;
         let tol = Tolerances::of_lengths(body.size().max(f64::MIN_POSITIVE), body.reach(), None);
         let mut list: Vec<Place> = Vec::new();
         let mut entries: Vec<Entry> = Vec::new();
@@ -116,11 +122,26 @@ impl Places {
             let n = entries.len();
             build(&mut entries, 0..n, 0, &mut nodes);
         }
-        Self { list, tol, slack: tol.trim + 2.0 * body.deviation(), nodes, entries }
+        Self { body: shared, list, tol, slack: tol.trim + 2.0 * body.deviation(), nodes, entries }
+    }
+
+    /// The solid.
+    #[must_use]
+    pub fn body(&self) -> &Arc<Body> {
+        &self.body
+    }
+
+    /// The place with a number that [`PointMinima::places`](super::PointMinima::places) gave.
+    ///
+    /// # Panics
+    /// When there is no such place.
+    #[must_use]
+    pub fn place(&self, number: u32) -> Place {
+        self.list[number as usize]
     }
 
     /// The places with a part within `radius` (mm) of `p`, by number, each once.
-    pub(crate) fn within(&self, p: &P3, radius: f64, stack: &mut Vec<(f64, u32)>, out: &mut Vec<u32>) {
+    pub(super) fn within(&self, p: &P3, radius: f64, stack: &mut Vec<(f64, u32)>, out: &mut Vec<u32>) {
         out.clear();
         stack.clear();
         stack.extend((!self.nodes.is_empty()).then_some((0.0, 0)));
@@ -143,7 +164,7 @@ impl Places {
 
     /// Shows the places to `ask`, the nearest boxes first, as long as they are no farther than what it
     /// returned last.
-    pub(crate) fn nearest_first(
+    pub(super) fn nearest_first(
         &self,
         p: &P3,
         stack: &mut Vec<(f64, u32)>,

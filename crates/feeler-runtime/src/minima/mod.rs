@@ -8,9 +8,10 @@
 //! Closed forms on canonical surfaces, lines and circles; Newton's method from dense samples on others.
 //! What is found depends on the point and the reach alone.
 
-use super::membership::{RayScratch, contains};
-use super::nearest_on_track;
-use super::places::{Place, Places, polar_middle, spread};
+mod places;
+
+pub use places::{Boundary, Place as NearPlace};
+
 use crate::Body;
 use crate::body::edge_normals::edge_normals;
 use crate::body::outward_normal;
@@ -18,12 +19,15 @@ use crate::body::samples::{CURVE_STEPS, GRID_POINTS, at};
 use crate::footpoint::polar::{Polar, test_vertex};
 use crate::footpoint::touching::feasible;
 use crate::footpoint::trim::span_at;
+use crate::nearest::membership::{RayScratch, contains};
+use crate::nearest::nearest_on_track;
 use crate::tolerance::Tolerances;
 use arrayvec::ArrayVec;
 use feeler_geom::skeleton::signed_distance_value;
 use feeler_geom::trim::Side;
 use feeler_geom::{Curve, P2, P3, Rect, Surface, V3, math};
 use feeler_hierarchy::{AreaId, EdgeId, FaceId, Feature, VertexId};
+use places::{Place, polar_middle, spread};
 
 /// A place of a solid's boundary that is nearer to a point than all places around it. The solid's frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,8 +129,8 @@ pub struct SurfaceFoot {
 /// Signed distance of a point from the surface of a face or of an area of one, the solid's frame; `None`
 /// where there is no foot near the area, or no single one.
 #[must_use]
-pub fn surface_foot(body: &Body, place: Place, p: &P3) -> Option<SurfaceFoot> {
-    let places = body.places();
+pub fn surface_foot(boundary: &Boundary, place: Place, p: &P3) -> Option<SurfaceFoot> {
+    let body = &**boundary.body();
     let (f, uv) = match place {
         Place::Face(f) => {
             let face = body.face(f);
@@ -135,7 +139,7 @@ pub fn surface_foot(body: &Body, place: Place, p: &P3) -> Option<SurfaceFoot> {
         Place::Patch(f, area) => {
             let rect = &body.area(area).rect;
             let [x, y] = body.grid_of(area).foot(p).params;
-            (f, foot_from(&body.face(f).surface, rect, at(rect, x, y), p, (places.tol.size, 0.4))?)
+            (f, foot_from(&body.face(f).surface, rect, at(rect, x, y), p, (boundary.tol.size, 0.4))?)
         }
         _ => return None,
     };
@@ -143,13 +147,19 @@ pub fn surface_foot(body: &Body, place: Place, p: &P3) -> Option<SurfaceFoot> {
     let (foot, normal) = (face.surface.point(uv), outward_normal(face, uv));
     let w = p - foot;
     let distance = w.dot(&normal);
-    ((w - normal * distance).norm() <= places.tol.trim).then_some(SurfaceFoot { distance, normal, foot, uv })
+    ((w - normal * distance).norm() <= boundary.tol.trim).then_some(SurfaceFoot {
+        distance,
+        normal,
+        foot,
+        uv,
+    })
 }
 
 /// The principal curvatures of a face at a foot (as of a [`PointMinimum`]) when the face holds it, and, of an
 /// area of a face, when the area does.
 #[must_use]
-pub fn held_curvatures(body: &Body, place: Place, uv: P2) -> Option<[f64; 2]> {
+pub fn held_curvatures(boundary: &Boundary, place: Place, uv: P2) -> Option<[f64; 2]> {
+    let body = &**boundary.body();
     let f = match place {
         Place::Face(f) => f,
         Place::Patch(f, area) => {
@@ -164,7 +174,7 @@ pub fn held_curvatures(body: &Body, place: Place, uv: P2) -> Option<[f64; 2]> {
         }
         _ => return None,
     };
-    let ctx = Context { body, places: body.places(), p: P3::origin() };
+    let ctx = Context { body: boundary.body(), places: boundary, p: P3::origin() };
     let face = body.face(f);
     ctx.holds(f, uv, || face.surface.metric(uv)).map(|_| curvatures(&face.surface, face.outward, uv))
 }
@@ -172,8 +182,8 @@ pub fn held_curvatures(body: &Body, place: Place, uv: P2) -> Option<[f64; 2]> {
 /// Whether an outward unit direction is in the polar of an edge at its parameter `t`, and `t` in one of its
 /// spans.
 #[must_use]
-pub fn is_in_edge_polar(body: &Body, e: EdgeId, t: f64, n: &V3) -> bool {
-    let tol = &body.places().tol;
+pub fn is_in_edge_polar(boundary: &Boundary, e: EdgeId, t: f64, n: &V3) -> bool {
+    let (body, tol) = (boundary.body(), &boundary.tol);
     span_at(body.edge(e), t, tol).is_some_and(|(_, t)| {
         edge_normals(body, e, t).is_some_and(|normals| normals.test(n, tol.angle, 0.0) == Polar::Exact)
     })
@@ -181,8 +191,8 @@ pub fn is_in_edge_polar(body: &Body, e: EdgeId, t: f64, n: &V3) -> bool {
 
 /// Whether an outward unit direction is in the polar of a vertex.
 #[must_use]
-pub fn is_in_vertex_polar(body: &Body, v: VertexId, n: &V3) -> bool {
-    test_vertex(body.vertex(v), n, body.places().tol.angle, 0.0) == Polar::Exact
+pub fn is_in_vertex_polar(boundary: &Boundary, v: VertexId, n: &V3) -> bool {
+    test_vertex(boundary.body().vertex(v), n, boundary.tol.angle, 0.0) == Polar::Exact
 }
 
 /// The number of minima on a feature, as [`PointMinimum::id`].
@@ -204,11 +214,11 @@ impl PointMinima {
 
     /// The minima of `p` (the solid's frame) within `reach` (mm), by increasing distance. For a point inside
     /// the material the nearest place of the boundary alone, however deep it is: the shortest way out.
-    pub fn query(&mut self, body: &Body, p: &P3, reach: f64) -> &[PointMinimum] {
+    pub fn query(&mut self, boundary: &Boundary, p: &P3, reach: f64) -> &[PointMinimum] {
         let mut near = std::mem::take(&mut self.near);
-        let radius = Self::least_radius(body, reach);
-        self.places(body, p, radius, &mut near);
-        self.solve(body, p, reach, radius, &near);
+        let radius = Self::least_radius(boundary, reach);
+        self.places(boundary, p, radius, &mut near);
+        self.solve(boundary, p, reach, radius, &near);
         self.near = near;
         &self.minima
     }
@@ -221,29 +231,28 @@ impl PointMinima {
 
     /// The numbers of all places with a part within `radius` (mm) of `p`: what [`PointMinima::solve`] needs
     /// for all points around it. Sorted.
-    pub fn places(&mut self, body: &Body, p: &P3, radius: f64, out: &mut Vec<u32>) {
-        body.places().within(p, radius, &mut self.stack, out);
+    pub fn places(&mut self, boundary: &Boundary, p: &P3, radius: f64, out: &mut Vec<u32>) {
+        boundary.within(p, radius, &mut self.stack, out);
     }
 
     /// The radius (mm) within which [`PointMinima::solve`] must know all places: a little more than the
     /// reach.
     #[must_use]
-    pub fn least_radius(body: &Body, reach: f64) -> f64 {
-        reach + 2.0 * body.places().slack
+    pub fn least_radius(boundary: &Boundary, reach: f64) -> f64 {
+        reach + 2.0 * boundary.slack
     }
 
     /// The minima of `p` within `reach`, given all places within `radius` of it, no less than
     /// [`PointMinima::least_radius`]. Looks beyond the radius only where these do not tell whether `p` is
     /// inside. What is found is the same for any such radius.
-    pub fn solve(&mut self, body: &Body, p: &P3, reach: f64, radius: f64, near: &[u32]) -> Standing {
+    pub fn solve(&mut self, boundary: &Boundary, p: &P3, reach: f64, radius: f64, near: &[u32]) -> Standing {
         self.found.clear();
         self.minima.clear();
-        let places = body.places();
-        let ctx = Context { body, places, p: *p };
+        let ctx = Context { body: boundary.body(), places: boundary, p: *p };
         for &k in near {
-            ctx.ask(places.list[k as usize], radius, &mut self.found);
+            ctx.ask(boundary.list[k as usize], radius, &mut self.found);
         }
-        let mut standing = standing(&self.found, places.slack);
+        let mut standing = standing(&self.found, boundary.slack);
         if standing.distance > radius {
             standing = self.look_farther(&ctx);
         }
@@ -252,15 +261,9 @@ impl PointMinima {
         standing
     }
 
-    /// The place behind a number of [`PointMinima::places`].
-    #[must_use]
-    pub fn place(body: &Body, number: u32) -> Place {
-        body.places().list[number as usize]
-    }
-
     /// The distance of `p` from the boundary and its side, and nothing else.
-    pub fn standing(&mut self, body: &Body, p: &P3) -> Standing {
-        let ctx = Context { body, places: body.places(), p: *p };
+    pub fn standing(&mut self, boundary: &Boundary, p: &P3) -> Standing {
+        let ctx = Context { body: boundary.body(), places: boundary, p: *p };
         self.minima.clear();
         let standing = self.look_farther(&ctx);
         self.confirmed(&ctx, standing)
@@ -349,7 +352,7 @@ fn standing(found: &[Found], slack: f64) -> Standing {
 
 struct Context<'a> {
     body: &'a Body,
-    places: &'a Places,
+    places: &'a Boundary,
     p: P3,
 }
 
