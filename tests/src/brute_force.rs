@@ -649,3 +649,98 @@ fn judge(
         min_eigenvalue,
     })
 }
+
+/// The same search from points: a second side that is a vertex alone.
+pub struct PointOracle<'a> {
+    solid: &'a Solid,
+    features: Vec<Feature<'a>>,
+}
+
+impl std::fmt::Debug for PointOracle<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PointOracle").field("features", &self.features.len()).finish()
+    }
+}
+
+impl<'a> PointOracle<'a> {
+    /// Cuts the solid into cells.
+    #[must_use]
+    pub fn new(solid: &'a Solid) -> Self {
+        Self { solid, features: features(solid) }
+    }
+
+    /// All minima of the distance from a point outside the solid, up to `d_max` (mm): `p_a` on the solid.
+    #[must_use]
+    pub fn minima(&self, p: &P3, d_max: f64) -> Vec<Minimum> {
+        let size = self.solid.bounds.diagonal();
+        let shape = Shape::Vertex { point: *p, around: Vec::new(), normals: Vec::new() };
+        let point = Feature { name: "point".to_owned(), shape, cells: Vec::new() };
+        let mut found: Vec<(usize, Minimum)> = Vec::new();
+        for x in &self.features {
+            let mut local: Vec<Minimum> = Vec::new();
+            let mut ends: Vec<P3> = Vec::new();
+            for cell in &x.cells {
+                if (p - cell.p).norm() > d_max + cell.r {
+                    continue;
+                }
+                let start = &cell.x[..dimension(&x.shape)];
+                let Some(end) = minimise(&x.shape, &point.shape, &Pose::identity(), start, size) else {
+                    continue;
+                };
+                // Most starts end in one place; trims by rays take long.
+                let place = evaluate(&x.shape, &Pose::identity(), &end).0;
+                if (p - place).norm() > d_max || ends.iter().any(|e| (e - place).norm() <= 1e-9 * size) {
+                    continue;
+                }
+                ends.push(place);
+                let m = judge(x, &point, &Pose::identity(), &end, d_max, size);
+                local.extend(m.filter(|m| !local.iter().any(|o| same(o, m, size))));
+            }
+            found.extend(local.into_iter().map(|m| (dimension(&x.shape), m)));
+        }
+        found.sort_by(|(ra, ma), (rb, mb)| {
+            let undecided = ma.borderline.is_some().cmp(&mb.borderline.is_some());
+            undecided.then(rb.cmp(ra)).then(ma.distance.total_cmp(&mb.distance))
+        });
+        let mut out: Vec<Minimum> = Vec::new();
+        for (_, m) in found {
+            if !out.iter().any(|o| same(o, &m, size)) {
+                out.push(m);
+            }
+        }
+        out.sort_by(|m, o| m.distance.total_cmp(&o.distance));
+        out
+    }
+
+    /// Distance (mm) from a point to the boundary, on whichever side it is, `limit` where that is farther: feet
+    /// in the faces, and all edges.
+    #[must_use]
+    pub fn boundary_distance(&self, p: &P3, limit: f64) -> f64 {
+        let size = self.solid.bounds.diagonal();
+        let shape = Shape::Vertex { point: *p, around: Vec::new(), normals: Vec::new() };
+        let mut best = limit;
+        for (edge, info) in self.solid.shell.edges.iter().zip(&self.solid.edges) {
+            let t = edge.curve.project(p, info.range.0, info.range.1);
+            best = best.min((edge.curve.point(t) - p).norm());
+        }
+        for vertex in &self.solid.shell.vertices {
+            best = best.min((vertex - p).norm());
+        }
+        for x in &self.features {
+            let Shape::Face { surface, domain, .. } = &x.shape else { continue };
+            for cell in &x.cells {
+                if (p - cell.p).norm() > best + cell.r {
+                    continue;
+                }
+                let end = minimise(&x.shape, &shape, &Pose::identity(), &cell.x, size);
+                let Some(end) = end else { continue };
+                let uv = P2::new(end[0], end[1]);
+                let distance = (surface.point(uv) - p).norm();
+                if distance < best && domain.inside(uv) {
+                    best = distance;
+                }
+            }
+        }
+        best
+    }
+}

@@ -17,6 +17,7 @@ pub mod curves;
 pub mod insertion;
 pub mod membership;
 pub mod motions;
+pub mod particle_walls;
 pub mod passages;
 pub mod pushes;
 pub mod verdicts;

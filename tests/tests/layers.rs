@@ -307,7 +307,7 @@ const ROOMS: [&[&str]; 16] = [
     &["verdict"],
     &["certify", "conformal", "pressed"],
     &["filter", "dedupe", "contact_ids"],
-    &["solve", "front"],
+    &["solve", "front", "minima"],
     &["footpoint"],
     &["query"],
     &["walk", "load"],

@@ -105,6 +105,11 @@ typedef struct FeelerBody FeelerBody;
 typedef struct FeelerCurveScene FeelerCurveScene;
 
 /*
+ A solid that particles meet, without triangles, and what was learnt of the particles near it.
+ */
+typedef struct FeelerExactWall FeelerExactWall;
+
+/*
  Two bodies and their contacts, with numbers that last from step to step.
  */
 typedef struct FeelerLasting FeelerLasting;
@@ -351,6 +356,42 @@ typedef struct FeelerTightBend {
    */
   double curvature;
 } FeelerTightBend;
+
+/*
+ A place where a particle and an exact wall are near, in world coordinates and millimetres.
+ */
+typedef struct FeelerWallContact {
+  /*
+   The same as long as the contact stays on its feature of the wall: what friction remembers belongs to
+   it and to the particle.
+   */
+  uint64_t id;
+  /*
+   The particle, by its place in the arrays.
+   */
+  uint32_t particle;
+  /*
+   0.
+   */
+  uint32_t reserved;
+  /*
+   The wall's point.
+   */
+  double point[3];
+  /*
+   Unit normal from the wall to the particle.
+   */
+  double normal[3];
+  /*
+   How far the surfaces are apart along the normal; negative where the particle is pressed in.
+   */
+  double gap;
+  /*
+   Principal curvatures of the wall (1/mm), the larger one first, positive where it bulges towards the
+   particle; infinite across an edge, and both at a vertex.
+   */
+  double curvatures[2];
+} FeelerWallContact;
 
 /*
  A contact that an engine should get, in millimetres. World coordinates are those of the last query.
@@ -1015,6 +1056,88 @@ enum FeelerResult feeler_curve_scene_curves_interfere(const struct FeelerCurveSc
  Never NULL; valid until the next such call of this thread.
  */
 const char *feeler_last_error(void);
+
+/*
+ An exact wall in the place of its own coordinates. It keeps what it needs of the body.
+
+ # Safety
+ `body` is a body; `out` may be written. Free the wall by `feeler_exact_wall_free`.
+ */
+enum FeelerResult feeler_exact_wall_new(const struct FeelerBody *body, struct FeelerExactWall **out);
+
+/*
+ Frees a wall; NULL does nothing.
+
+ # Safety
+ `wall` is NULL or a wall that is not used any more.
+ */
+void feeler_exact_wall_free(struct FeelerExactWall *wall);
+
+/*
+ Moves a wall: from its coordinates to the world.
+
+ # Safety
+ `wall` is a wall that no other thread uses; `pose_of_wall` is NULL
+ (where it is modelled) or points at a pose.
+ */
+enum FeelerResult feeler_exact_wall_set_pose(struct FeelerExactWall *wall,
+                                             const struct FeelerPose *pose_of_wall);
+
+/*
+ Finds all contacts of `n` spheres, from their centres (x, y, z of each) and radii (mm), with gaps of at most
+ `reach` (mm). Spheres in the order of the last call are told fastest; any order is right. A centre inside the
+ material has one contact, along the shortest way out.
+
+ # Safety
+ `wall` is a wall that no other thread uses; `centers` points at `3 * n` numbers, `radii` at `n`.
+ */
+enum FeelerResult feeler_exact_wall_spheres(struct FeelerExactWall *wall,
+                                            const double *centers,
+                                            const double *radii,
+                                            size_t n,
+                                            double reach);
+
+/*
+ The same of superellipsoids, from their centres (x, y, z), orientations (quaternions x, y, z, w from their
+ own axes to the world), semi-axes (a, b, c in mm) and exponents (ε₁ around their z, ε₂ along it, in
+ [0.1, 1.9]: 1, 1 is an ellipsoid).
+
+ # Safety
+ `wall` is a wall that no other thread uses; `centers` and `semi_axes` point at `3 * n` numbers,
+ `orientations` at `4 * n`, `exponents` at `2 * n`.
+ */
+enum FeelerResult feeler_exact_wall_superellipsoids(struct FeelerExactWall *wall,
+                                                    const double *centers,
+                                                    const double *orientations,
+                                                    const double *semi_axes,
+                                                    const double *exponents,
+                                                    size_t n,
+                                                    double reach);
+
+/*
+ The contacts of the last query, by particles and then by gaps: up to `capacity` to `out`, how many there are
+ to `count`.
+
+ # Safety
+ `wall` is a wall that no other thread changes; `out` has room for `capacity` contacts; `count` may be
+ written.
+ */
+enum FeelerResult feeler_exact_wall_contacts(const struct FeelerExactWall *wall,
+                                             struct FeelerWallContact *out,
+                                             size_t capacity,
+                                             size_t *count);
+
+/*
+ Where each particle's contacts begin among all, and after the last one where they end: one number more than
+ particles; up to `capacity` to `out`, how many there are to `count`.
+
+ # Safety
+ As `feeler_exact_wall_contacts`.
+ */
+enum FeelerResult feeler_exact_wall_offsets(const struct FeelerExactWall *wall,
+                                            uint32_t *out,
+                                            size_t capacity,
+                                            size_t *count);
 
 /*
  The contacts of two bodies for an engine that asks once a step: those that queries find, without the

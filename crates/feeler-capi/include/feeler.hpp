@@ -22,6 +22,7 @@ using Event = FeelerEvent;
 using CurveContact = FeelerCurveContact;
 using CurveOptions = FeelerCurveOptions;
 using TightBend = FeelerTightBend;
+using WallContact = FeelerWallContact;
 /// x, y, z in mm.
 using Point = std::array<double, 3>;
 using Pose = FeelerPose;
@@ -408,6 +409,57 @@ private:
     std::unique_ptr<FeelerCurveScene, void (*)(FeelerCurveScene *)> scene_;
     std::vector<CurveContact> contacts_;
     std::vector<TightBend> bends_;
+};
+
+/// A solid that particles meet, without triangles. One thread at a time; it shares its work among threads.
+class ExactWall {
+public:
+    explicit ExactWall(const Body &body) : wall_(nullptr, feeler_exact_wall_free) {
+        FeelerExactWall *wall = nullptr;
+        check(feeler_exact_wall_new(body.get(), &wall));
+        wall_.reset(wall);
+    }
+    void set_pose(const Pose &pose) { check(feeler_exact_wall_set_pose(wall_.get(), &pose)); }
+    /// All contacts of spheres with gaps of at most `reach` (mm), by particles and then by gaps.
+    const std::vector<WallContact> &spheres(const std::vector<Point> &centers, const std::vector<double> &radii,
+                                            double reach) {
+        same_size(centers.size(), radii.size());
+        check(feeler_exact_wall_spheres(wall_.get(), first(centers), radii.data(), radii.size(), reach));
+        return contacts();
+    }
+    /// The same of superellipsoids; orientations are quaternions x, y, z, w.
+    const std::vector<WallContact> &superellipsoids(const std::vector<Point> &centers,
+                                                    const std::vector<std::array<double, 4>> &orientations,
+                                                    const std::vector<Point> &semi_axes,
+                                                    const std::vector<std::array<double, 2>> &exponents,
+                                                    double reach) {
+        same_size(centers.size(), orientations.size());
+        same_size(centers.size(), semi_axes.size());
+        same_size(centers.size(), exponents.size());
+        check(feeler_exact_wall_superellipsoids(wall_.get(), first(centers), first(orientations),
+                                                first(semi_axes), first(exponents), centers.size(), reach));
+        return contacts();
+    }
+    /// Those of the last query.
+    const std::vector<WallContact> &contacts() {
+        std::size_t n = 0;
+        contacts_.resize(contacts_.capacity());
+        check(feeler_exact_wall_contacts(wall_.get(), contacts_.data(), contacts_.size(), &n));
+        const bool had_room = n <= contacts_.size();
+        contacts_.resize(n);
+        if (!had_room) check(feeler_exact_wall_contacts(wall_.get(), contacts_.data(), n, &n));
+        return contacts_;
+    }
+
+private:
+    template <class T> static const double *first(const std::vector<T> &values) {
+        return values.empty() ? nullptr : values.data()->data();
+    }
+    static void same_size(std::size_t a, std::size_t b) {
+        if (a != b) throw Error(FEELER_RESULT_ARGUMENT, "give arrays of one length");
+    }
+    std::unique_ptr<FeelerExactWall, void (*)(FeelerExactWall *)> wall_;
+    std::vector<WallContact> contacts_;
 };
 
 } // namespace feeler

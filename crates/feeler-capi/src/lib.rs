@@ -12,6 +12,7 @@
 mod body;
 mod curves;
 mod error;
+mod exact_walls;
 mod lasting;
 mod mesh;
 mod model;
@@ -23,6 +24,7 @@ mod scene;
 pub use body::*;
 pub use curves::*;
 pub use error::{FeelerResult, feeler_last_error};
+pub use exact_walls::*;
 pub use lasting::*;
 pub use mesh::*;
 pub use model::*;

@@ -5,12 +5,14 @@
 //! kg/(mm·s²) (kPa).
 
 mod contact;
+mod exact;
 mod facets;
 mod law;
 mod rotation;
 mod step;
 
 pub use contact::WallContact;
+pub use exact::{ExactWall, ParticleState, Sphere, Superellipsoid, WallContacts, WallError};
 pub use facets::{
     FacetContact, FacetError, FacetMemory, FacetTouch, FacetWall, Region, Resolution, Role, Sides, WallMotion,
 };

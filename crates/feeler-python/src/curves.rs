@@ -52,7 +52,7 @@ fn triples<T: From<[f64; 3]>>(values: &Bound<'_, PyAny>, name: &str) -> PyResult
 }
 
 /// An array of doubles.
-fn numbers<'py>(values: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
+pub(crate) fn numbers<'py>(values: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
     if let Ok(array) = values.extract::<PyReadonlyArrayDyn<'py, f64>>() {
         return Ok(array);
     }

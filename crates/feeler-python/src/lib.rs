@@ -4,6 +4,7 @@
 
 mod curves;
 mod error;
+mod exact_walls;
 mod mesh;
 mod model;
 mod mujoco;
@@ -31,6 +32,7 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("event_dtype", record::event_dtype(py)?)?;
     m.add("curve_contact_dtype", record::curve_contact_dtype(py)?)?;
     m.add("tight_bend_dtype", record::tight_bend_dtype(py)?)?;
+    m.add("wall_contact_dtype", record::wall_contact_dtype(py)?)?;
     m.add_class::<model::Model>()?;
     m.add_class::<model::Instance>()?;
     m.add_class::<model::Body>()?;
@@ -40,6 +42,7 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<scene::Scene>()?;
     m.add_class::<curves::Curve>()?;
     m.add_class::<curves::CurveScene>()?;
+    m.add_class::<exact_walls::ExactWall>()?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_functions, m)?)?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_begin, m)?)?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_register, m)?)?;

@@ -1,6 +1,8 @@
 //! The flat records of the C library as numpy's structured types.
 
-use feeler_c::{FeelerContact, FeelerCurveContact, FeelerEvent, FeelerSceneContact, FeelerTightBend};
+use feeler_c::{
+    FeelerContact, FeelerCurveContact, FeelerEvent, FeelerSceneContact, FeelerTightBend, FeelerWallContact,
+};
 use numpy::{Element, PyArray1, PyArrayDescr};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -36,6 +38,11 @@ pub(crate) struct TightBend(pub(crate) FeelerTightBend);
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CurveBend(pub(crate) FeelerTightBend);
+
+/// A place where a particle and a wall are near.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WallContact(pub(crate) FeelerWallContact);
 
 /// A type with members at given places.
 fn dtype<'py>(
@@ -170,6 +177,22 @@ fn curve_bend_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
     once(py, &CELL, || dtype(py, &bend_fields()[1..], size_of::<FeelerTightBend>()))
 }
 
+pub(crate) fn wall_contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
+    static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+    once(py, &CELL, || {
+        use FeelerWallContact as C;
+        let fields = [
+            ("particle", "<u4", offset_of!(C, particle)),
+            ("point", "(3,)<f8", offset_of!(C, point)),
+            ("normal", "(3,)<f8", offset_of!(C, normal)),
+            ("gap", "<f8", offset_of!(C, gap)),
+            ("curvatures", "(2,)<f8", offset_of!(C, curvatures)),
+            ("id", "<u8", offset_of!(C, id)),
+        ];
+        dtype(py, &fields, size_of::<C>())
+    })
+}
+
 macro_rules! element {
     ($record:ty, $dtype:ident) => {
         // SAFETY: plain numbers in the layout that the type tells, which is that of the record.
@@ -193,6 +216,7 @@ element!(Event, event_dtype);
 element!(CurveContact, curve_contact_dtype);
 element!(TightBend, tight_bend_dtype);
 element!(CurveBend, curve_bend_dtype);
+element!(WallContact, wall_contact_dtype);
 
 /// Records as an array that owns them: nothing is copied. It is shown as a table in notebooks.
 pub(crate) fn array<'py, T: Element>(py: Python<'py>, records: Vec<T>) -> PyResult<Bound<'py, PyAny>> {

@@ -36,6 +36,7 @@ mod query;
 mod footpoint;
 
 mod front;
+mod minima;
 mod solve;
 
 mod contact_ids;
@@ -63,6 +64,10 @@ pub use error::QueryError;
 pub use lasting::{LastingContact, LastingContacts};
 pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats};
 pub use load_bearing::load_bearing;
+pub use minima::{
+    Boundary, NearPlace, PointMinima, PointMinimum, Standing, SurfaceFoot, feature_id, held_curvatures,
+    is_in_edge_polar, is_in_vertex_polar, surface_foot,
+};
 pub use nearest::{NearestPoint, PointQuery};
 pub use options::QueryOptions;
 pub use pair::ContactPair;

@@ -21,6 +21,7 @@ from ._feeler import (
     ContactPair,
     Curve,
     CurveScene,
+    ExactWall,
     FeelerError,
     FileError,
     Instance,
@@ -39,6 +40,7 @@ from ._feeler import (
     run,
     scene_contact_dtype,
     tight_bend_dtype,
+    wall_contact_dtype,
 )
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "ContactPair",
     "Curve",
     "CurveScene",
+    "ExactWall",
     "FeelerError",
     "FileError",
     "Instance",
@@ -66,6 +69,7 @@ __all__ = [
     "run",
     "scene_contact_dtype",
     "tight_bend_dtype",
+    "wall_contact_dtype",
 ]
 
 

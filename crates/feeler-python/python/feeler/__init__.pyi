@@ -48,6 +48,15 @@ id: stays the same from step to step while the minimum moves on.
 tight_bend_dtype: np.dtype[np.void]
 """curve, range (parameters between which the curvature is too large), u (where it is largest), curvature
 (1/mm there, infinite at a cusp)."""
+wall_contact_dtype: np.dtype[np.void]
+"""Members of a contact of a particle with an exact wall:
+
+particle: its place in the arrays. point: the wall's point, world (mm). normal: unit, from the wall to the particle.
+gap: how far the surfaces are apart along it, negative where the particle is pressed in.
+curvatures: of the wall (1/mm), the larger one first, positive where it bulges towards the particle; infinite across
+an edge, and both at a vertex.
+id: the same as long as the contact stays on its feature of the wall.
+"""
 
 class FeelerError(Exception):
     """What feeler refuses, with what to do."""
@@ -396,6 +405,34 @@ class CurveScene:
     def curves(self) -> list[int]: ...
     @property
     def bodies(self) -> list[int]: ...
+
+class ExactWall:
+    """A solid that particles meet, without triangles. What it learns of particles makes later queries faster and
+    changes no answer. One thread at a time; queries share their work among threads and release the GIL."""
+
+    def __init__(self, body: Body, pose: Pose = None) -> None: ...
+    def set_pose(self, pose: ArrayLike) -> None: ...
+    def spheres(self, centers: ArrayLike, radii: ArrayLike, reach: float = 0.0) -> NDArray[np.void]:
+        """All contacts of spheres with gaps of at most reach (mm), by particles and then by gaps; an array of
+        wall_contact_dtype. centers: rows of x, y, z (mm); radii: one for each, or one for all. A centre inside the
+        material has one contact, along the shortest way out."""
+    def superellipsoids(
+        self,
+        centers: ArrayLike,
+        orientations: ArrayLike,
+        semi_axes: ArrayLike,
+        exponents: ArrayLike,
+        reach: float = 0.0,
+    ) -> NDArray[np.void]:
+        """The same of superellipsoids. orientations: rows qx, qy, qz, qw, from their own axes to the world;
+        semi_axes: rows a, b, c (mm); exponents: rows e1 (around their z), e2 (along it), in [0.1, 1.9]. One row
+        stands for all."""
+    @property
+    def contacts(self) -> NDArray[np.void]:
+        """Those of the last query."""
+    @property
+    def offsets(self) -> NDArray[np.uint32]:
+        """Where each particle's contacts begin, and after the last one where they end."""
 
 def clearance(
     *files: str | PathLike[str],

@@ -65,7 +65,7 @@ fn collect(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, out: &mut 
 
 /// A unit vector near the middle of `{n : ⟨n, v⟩ ≤ 0}`, `None` when that is {0}: the mean of its extreme
 /// rays.
-fn feasible(constraints: &[V3]) -> Option<V3> {
+pub(crate) fn feasible(constraints: &[V3]) -> Option<V3> {
     let unit: Few = constraints.iter().filter_map(|v| v.try_normalize(f64::MIN_POSITIVE)).collect();
     let holds = |n: &V3| unit.iter().all(|v| n.dot(v) <= 1e-9);
     let mut sum = V3::zeros();

@@ -197,7 +197,7 @@ fn descend(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> P2 {
 
 /// Points in which a surface ends: a cone's apex, and where a spindle or a horn torus meets itself on its
 /// axis.
-fn tips(surface: &Surface) -> ArrayVec<P3, 2> {
+pub(crate) fn tips(surface: &Surface) -> ArrayVec<P3, 2> {
     match *surface {
         Surface::Cone { frame, .. } => [frame.origin].into_iter().collect(),
         Surface::Torus { frame, major, minor } if !has_hole(major, minor) => {
@@ -210,7 +210,7 @@ fn tips(surface: &Surface) -> ArrayVec<P3, 2> {
 
 /// The point of an arc that is nearest to `p`: from the nearest sample by Newton's method between its
 /// neighbours.
-fn nearest_on_track(body: &Body, arc: &EdgeArc, p: &P3) -> P3 {
+pub(crate) fn nearest_on_track(body: &Body, arc: &EdgeArc, p: &P3) -> P3 {
     let sq = |i: usize| (arc.samples[i] - p).norm_squared();
     let k = (0..SAMPLES).min_by(|i, j| sq(*i).total_cmp(&sq(*j))).unwrap_or(0);
     let step = 1.0 / (SAMPLES - 1) as f64;

@@ -1,0 +1,536 @@
+//! Superellipsoids against places of a wall.
+//!
+//! A particle is known by its support point `s(m)`: the one farthest along a direction `m`, its own outward
+//! normal. Against a face what is minimised is the signed distance of `s(m)` from the face's surface, whose
+//! gradient is `-m` there. Against a point `q` of an edge or a vertex it is solved for `s(m) + g m = q`:
+//! `g` is the signed distance of `q` from the particle, which along a straight edge has one minimum only.
+//!
+//! # Source
+//! POLY §3.5.2 (support points), MATH §21.
+//! # Guarantees
+//! What is reported solves its equations to [`DONE`] of the size, or is left out. Starts are sampled
+//! directions: of several minima on one curved face, one that none of them leads to is lost.
+
+use super::WallError;
+use crate::WallContact;
+use arrayvec::ArrayVec;
+use feeler_convex::{Superellipsoid as Shape, Support};
+use feeler_geom::frame::complete_basis;
+use feeler_geom::{Curve, P3, Pose, V3, math};
+use feeler_hierarchy::{EdgeId, Feature, VertexId};
+use feeler_runtime::{
+    Boundary, NearPlace, feature_id, held_curvatures, is_in_edge_polar, is_in_vertex_polar, surface_foot,
+};
+use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
+
+/// A particle that is a superellipsoid: |x/a|^{2/ε₁} + |y/b|^{2/ε₁}, to the power ε₁/ε₂, plus |z/c|^{2/ε₂},
+/// at most 1, in its own frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Superellipsoid {
+    /// Centre (mm), in the world.
+    pub center: P3,
+    /// From its own frame to the world.
+    pub orientation: UnitQuaternion<f64>,
+    /// Semi-axes a, b, c (mm), above 0.
+    pub semi: V3,
+    /// Exponents ε₁ (around its z) and ε₂ (along it), in [0.1, 1.9]: near 0 a box, 1 an ellipsoid, near 2 an
+    /// octahedron.
+    pub exponents: [f64; 2],
+}
+
+/// Reused memory.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    found: Vec<Found>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    /// The wall's point, and the wall's normal there.
+    point: P3,
+    normal: V3,
+    gap: f64,
+    curvatures: [f64; 2],
+    feature: Feature,
+    id: u64,
+}
+
+/// Part of the size of a particle to which equations are solved.
+const DONE: f64 = 1e-9;
+/// Steps of a solve.
+const STEPS: usize = 60;
+/// Step of a direction for differences (rad).
+const STEP: f64 = 1e-6;
+/// Places along a curved edge that are looked at first.
+const ALONG: u32 = 16;
+/// Angles around an edge that are looked at first, and how far (rad) beyond its polar.
+const AROUND: u32 = 8;
+const WIDER: f64 = 0.2;
+/// Cosine of the angle between neighbours among the sampled directions.
+const BESIDE: f64 = 0.55;
+/// Part of the particle's size within which contacts with equal normals are one.
+const SAME: f64 = 1e-5;
+
+/// A particle in the frame of the wall.
+#[derive(Debug)]
+pub(super) struct Placed {
+    shape: Shape,
+    rotation: Matrix3<f64>,
+    center: P3,
+    /// No point is farther (mm) from the centre.
+    radius: f64,
+}
+
+/// Along an axis, between two, between three: directions of a cube.
+const DIRECTIONS: [[f64; 3]; 26] = {
+    let mut out = [[0.0; 3]; 26];
+    let (mut i, mut n) = (0, 0);
+    while i < 27 {
+        if i != 13 {
+            out[n] = [(i % 3) as f64 - 1.0, (i / 3 % 3) as f64 - 1.0, (i / 9) as f64 - 1.0];
+            n += 1;
+        }
+        i += 1;
+    }
+    out
+};
+
+impl Superellipsoid {
+    /// From numbers: centre, quaternion x, y, z, w (of any length but 0) from its own frame to the world,
+    /// semi-axes and exponents. What makes no sense is refused where contacts are asked for.
+    #[must_use]
+    pub fn of_numbers(center: [f64; 3], [x, y, z, w]: [f64; 4], semi: [f64; 3], exponents: [f64; 2]) -> Self {
+        let orientation = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
+        Self { center: center.into(), orientation, semi: semi.into(), exponents }
+    }
+
+    /// Why it is none, given its place in a list.
+    pub(super) fn check(&self, index: usize) -> Result<(), WallError> {
+        let q = &self.orientation.coords;
+        if !self.center.iter().chain(q.iter()).all(|c| c.is_finite()) {
+            return Err(WallError::Position { index });
+        }
+        let is_shape = self.semi.iter().all(|s| *s > 0.0 && s.is_finite())
+            && self.exponents.iter().all(|e| (0.1..=1.9).contains(e));
+        if is_shape { Ok(()) } else { Err(WallError::Shape { index }) }
+    }
+
+    /// No point is farther (mm) from the centre: a box, or what is inside an ellipsoid.
+    fn radius(&self) -> f64 {
+        let is_box = self.exponents.iter().any(|e| *e < 1.0);
+        if is_box { self.semi.norm() } else { self.semi.amax() }
+    }
+
+    pub(super) fn placed(&self, into: &Pose) -> Option<Placed> {
+        Some(Placed {
+            shape: Shape::new(self.semi, self.exponents).ok()?,
+            rotation: (into.rotation * self.orientation).to_rotation_matrix().into_inner(),
+            center: into * self.center,
+            radius: self.radius(),
+        })
+    }
+}
+
+impl Placed {
+    pub(super) fn center(&self) -> &P3 {
+        &self.center
+    }
+
+    pub(super) fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// The point farthest along a direction.
+    fn support(&self, m: &V3) -> P3 {
+        self.center + self.rotation * self.shape.support(&self.rotation.tr_mul(m)).point.coords
+    }
+
+    /// Columns: how the support point changes with the direction along two unit tangents.
+    fn bending(&self, m: &V3, (e, f): &(V3, V3)) -> [V3; 2] {
+        [e, f].map(|t| {
+            let [ahead, behind] = [STEP, -STEP].map(|h| self.support(&(m + t * h).normalize()));
+            (ahead - behind) / (2.0 * STEP)
+        })
+    }
+
+    /// Contacts with the listed places, gaps of at most `reach`, by increasing gap.
+    pub(super) fn contacts(
+        &self,
+        boundary: &Boundary,
+        reach: f64,
+        places: &[u32],
+        scratch: &mut Scratch,
+    ) -> impl Iterator<Item = WallContact> {
+        let found = &mut scratch.found;
+        found.clear();
+        let mut last = None;
+        for &k in places {
+            match boundary.place(k) {
+                place @ NearPlace::Face(f) => self.face(boundary, place, Feature::Face(f), found),
+                place @ NearPlace::Patch(f, _) => self.face(boundary, place, Feature::Face(f), found),
+                // Areas of one edge follow each other: it is asked once.
+                NearPlace::Edge(e) | NearPlace::Curve(e, _) if last != Some(e) => {
+                    last = Some(e);
+                    self.edge(boundary, e, found);
+                }
+                NearPlace::Edge(_) | NearPlace::Curve(..) => {}
+                NearPlace::Vertex(v) => self.vertex(boundary, v, found),
+                NearPlace::Border(_) | NearPlace::Tip(..) => {}
+            }
+        }
+        found.retain(|f| f.gap <= reach);
+        found.sort_by(|a, b| a.id.cmp(&b.id).then(a.gap.total_cmp(&b.gap)));
+        let mut kept = 0;
+        for i in 0..found.len() {
+            let f = found[i];
+            let is_known = found[..kept].iter().any(|g| {
+                (f.point - g.point).norm() <= SAME * self.radius && (f.normal - g.normal).norm() <= 1e-2
+            });
+            if !is_known {
+                let branch = found[..kept].iter().filter(|g| g.feature == f.feature).count() as u64;
+                found[kept] = Found { id: f.id | branch, ..f };
+                kept += 1;
+            }
+        }
+        found.truncate(kept);
+        found.sort_by(|a, b| a.gap.total_cmp(&b.gap).then(a.id.cmp(&b.id)));
+        let contact = |f: &Found| WallContact {
+            id: f.id,
+            point: f.point,
+            normal: f.normal,
+            gap: f.gap,
+            curvatures: f.curvatures,
+        };
+        found.iter().map(contact)
+    }
+
+    /// Of a centre inside the material: the contact along the shortest way out.
+    pub(super) fn way_out(&self, m: &feeler_runtime::PointMinimum) -> WallContact {
+        let x = self.support(&-m.normal);
+        let gap = (x - m.point).dot(&m.normal);
+        WallContact { id: m.id, point: m.point, normal: m.normal, gap, curvatures: m.curvatures }
+    }
+
+    /// Directions to start from: sampled ones where `value` is no larger than at their neighbours.
+    fn starts(&self, value: impl Fn(&V3) -> Option<f64>) -> ArrayVec<V3, 26> {
+        let sampled = DIRECTIONS.map(|d| self.rotation * V3::from(d).normalize());
+        let values = sampled.map(|m| value(&m).unwrap_or(f64::INFINITY));
+        let is_least = |i: usize| {
+            values[i].is_finite()
+                && (0..26).all(|j| {
+                    let is_beside = j != i && sampled[i].dot(&sampled[j]) > BESIDE;
+                    !is_beside || values[i] < values[j] || (values[i] <= values[j] && i < j)
+                })
+        };
+        (0..26).filter(|i| is_least(*i)).map(|i| sampled[i]).collect()
+    }
+
+    fn face(&self, boundary: &Boundary, place: NearPlace, feature: Feature, found: &mut Vec<Found>) {
+        // A face that the centre is behind of is another side's.
+        let distance = |m: &V3| surface_foot(boundary, place, &self.support(m)).map(|f| f.distance);
+        let first = found.len();
+        let own = surface_foot(boundary, place, &self.center).map(|f| -f.normal);
+        for start in self.starts(distance).into_iter().chain(own) {
+            let Some(m) = self.against_surface(boundary, place, start) else { continue };
+            let x = self.support(&m);
+            let Some(foot) = surface_foot(boundary, place, &x) else { continue };
+            let is_in_front = (self.center - foot.foot).dot(&foot.normal) > 0.0;
+            let is_new = !found[first..].iter().any(|f| (f.point - foot.foot).norm() <= SAME * self.radius);
+            if !is_in_front || !is_new || !self.is_minimum(&m, foot.distance, &distance) {
+                continue;
+            }
+            if let Some(curvatures) = held_curvatures(boundary, place, foot.uv) {
+                found.push(Found {
+                    point: foot.foot,
+                    normal: foot.normal,
+                    gap: foot.distance,
+                    curvatures,
+                    feature,
+                    id: feature_id(feature),
+                });
+            }
+        }
+    }
+
+    /// Whether directions around lead no closer.
+    fn is_minimum(&self, m: &V3, distance: f64, value: &impl Fn(&V3) -> Option<f64>) -> bool {
+        let (e, f) = complete_basis(m);
+        let h = 1e-3;
+        [e, f, -e, -f, e + f, e - f, f - e, -e - f].iter().all(|t| {
+            let there = value(&(m + t * h).normalize());
+            there.is_none_or(|d| d >= distance - DONE * self.radius)
+        })
+    }
+
+    /// The direction near `start` with `m = -∇D(s(m))`: Newton's method where that makes the difference
+    /// smaller, else a part of the step to the gradient.
+    fn against_surface(&self, boundary: &Boundary, place: NearPlace, start: V3) -> Option<V3> {
+        let gradient = |m: &V3| surface_foot(boundary, place, &self.support(m)).map(|f| f.normal);
+        let mut m = start;
+        let mut g = gradient(&m)?;
+        let mut off = (m + g).norm();
+        for _ in 0..STEPS {
+            if off <= 1e-14 {
+                break;
+            }
+            // Straight to the gradient: all there is to do for a plane, and always a step down in a bore.
+            let mut next = -g;
+            let mut new = gradient(&next);
+            let mut new_off = new.map_or(f64::INFINITY, |g| (next + g).norm());
+            if new_off > 0.1 * off {
+                let basis = complete_basis(&m);
+                let columns = [basis.0, basis.1].map(|t| {
+                    let ahead = (m + t * STEP).normalize();
+                    let behind = (m - t * STEP).normalize();
+                    Some(((ahead + gradient(&ahead)?) - (behind + gradient(&behind)?)) / (2.0 * STEP))
+                });
+                if let [Some(a), Some(b)] = columns {
+                    let r = m + g;
+                    let (aa, ab, bb) = (a.norm_squared(), a.dot(&b), b.norm_squared());
+                    let (ar, br) = (a.dot(&r), b.dot(&r));
+                    let det = aa * bb - ab * ab;
+                    let step = basis.0 * ((ab * br - bb * ar) / det) + basis.1 * ((ab * ar - aa * br) / det);
+                    let mut t = 1.0;
+                    for _ in 0..12 {
+                        let to = (m + step * t).try_normalize(0.1);
+                        if let Some(to) = to
+                            && let Some(g) = gradient(&to)
+                            && (to + g).norm() < new_off.min(off)
+                        {
+                            (next, new_off, new) = (to, (to + g).norm(), Some(g));
+                            break;
+                        }
+                        t *= 0.5;
+                    }
+                }
+            }
+            let Some(to) = new.filter(|_| new_off < off) else {
+                // Half the way to the gradient: where the particle is flatter than the wall is curved.
+                let half = (m - g).try_normalize(0.1)?;
+                g = gradient(&half)?;
+                m = half;
+                let now = (m + g).norm();
+                if now >= off && off <= DONE {
+                    break;
+                }
+                off = now;
+                continue;
+            };
+            (m, g, off) = (next, to, new_off);
+        }
+        (off <= DONE).then_some(m)
+    }
+
+    /// Direction and signed distance of a point from the particle near a direction: `s(m) + g m = q`.
+    fn against_point(&self, q: &P3, start: V3) -> Option<(V3, f64)> {
+        let residual = |m: &V3, g: f64| self.support(m) + m * g - q;
+        let mut m = start;
+        let mut g = (q - self.support(&m)).dot(&m);
+        let mut r = residual(&m, g);
+        for _ in 0..STEPS {
+            if r.norm() <= 1e-15 * self.radius {
+                break;
+            }
+            let basis = complete_basis(&m);
+            let [a, b] = self.bending(&m, &basis);
+            let j = Matrix3::from_columns(&[a + basis.0 * g, b + basis.1 * g, m]);
+            let step = j.try_inverse().map(|inverse| -(inverse * r));
+            let mut is_better = false;
+            if let Some(step) = step {
+                let mut t = 1.0;
+                for _ in 0..20 {
+                    let to = (m + (basis.0 * step.x + basis.1 * step.y) * t).try_normalize(0.1);
+                    if let Some(to) = to {
+                        let there = (q - self.support(&to)).dot(&to);
+                        let new = residual(&to, there);
+                        if new.norm() < r.norm() {
+                            is_better = new.norm() < 0.999_9 * r.norm() || r.norm() > DONE * self.radius;
+                            (m, g, r) = (to, there, new);
+                            break;
+                        }
+                    }
+                    t *= 0.5;
+                }
+            }
+            if !is_better {
+                break;
+            }
+        }
+        (r.norm() <= DONE * self.radius).then_some((m, g))
+    }
+
+    fn vertex(&self, boundary: &Boundary, v: VertexId, found: &mut Vec<Found>) {
+        let q = boundary.body().hierarchy().vertices[v.index()].point;
+        let along = |m: &V3| Some((self.support(m) - q).dot(m));
+        let towards = (q - self.center).try_normalize(0.0);
+        let mut best: Option<(V3, f64)> = None;
+        for start in self.starts(along).into_iter().chain(towards) {
+            if let Some((m, g)) = self.against_point(&q, start)
+                && is_in_vertex_polar(boundary, v, &-m)
+                && best.is_none_or(|(_, h)| g > h)
+            {
+                best = Some((m, g));
+            }
+        }
+        let feature = Feature::Vertex(v);
+        found.extend(best.map(|(m, gap)| Found {
+            point: q,
+            normal: -m,
+            gap,
+            curvatures: [f64::INFINITY; 2],
+            feature,
+            id: feature_id(feature),
+        }));
+    }
+
+    fn edge(&self, boundary: &Boundary, e: EdgeId, found: &mut Vec<Found>) {
+        let edge = &boundary.body().hierarchy().edges[e.index()];
+        for span in &edge.spans {
+            if let Curve::Line { origin, dir } = &edge.curve {
+                // The same direction all along.
+                let beside = boundary.body().edge_normals(e, 0.5 * (span.t0 + span.t1));
+                let m = beside.and_then(|(tangent, normals)| self.across(origin, &tangent, &normals));
+                if let Some(m) = m {
+                    self.at_edge(boundary, e, (self.support(&m) - origin).dot(dir), &m, found);
+                }
+                continue;
+            }
+            // What of the span is near enough: around the centre's foot.
+            let foot = edge.curve.project(&self.center, span.t0, span.t1);
+            let d = edge.curve.derivs(foot);
+            let half = 2.0 * (self.radius + (d.p - self.center).norm()) / d.d1.norm();
+            let (mut lo, mut hi) = (span.t0, span.t1);
+            if half.is_finite() && 2.0 * half < hi - lo {
+                (lo, hi) = (foot - half, foot + half);
+                if !edge.closed {
+                    (lo, hi) = (lo.max(span.t0), hi.min(span.t1));
+                }
+            }
+            let mut before: Option<(f64, f64)> = None;
+            for i in 0..=ALONG {
+                let t = lo + (hi - lo) * f64::from(i) / f64::from(ALONG);
+                let ahead = self.ahead(boundary, e, t).map(|(r, _)| (t, r));
+                if let (Some(a), Some(b)) = (before, ahead)
+                    && a.1 >= 0.0
+                    && b.1 <= 0.0
+                    && let Some((t, m)) = self.between(boundary, e, a, b)
+                {
+                    self.at_edge(boundary, e, t, &m, found);
+                }
+                before = ahead;
+            }
+        }
+    }
+
+    /// The contact with an edge at a parameter and a direction, where its polar has the direction.
+    fn at_edge(&self, boundary: &Boundary, e: EdgeId, t: f64, m: &V3, found: &mut Vec<Found>) {
+        let d = boundary.body().hierarchy().edges[e.index()].curve.derivs(t);
+        let r = self.support(m) - d.p;
+        let gap = -r.dot(m);
+        if (r + m * gap).norm() <= DONE.sqrt() * self.radius && is_in_edge_polar(boundary, e, t, &-m) {
+            let along = d.d2.dot(m) / d.d1.norm_squared();
+            found.push(Found {
+                point: d.p,
+                normal: -m,
+                gap,
+                curvatures: [f64::INFINITY, along],
+                feature: Feature::Edge(e),
+                id: feature_id(Feature::Edge(e)),
+            });
+        }
+    }
+
+    /// How far along the tangent of an edge at `t` the particle's point opposite to the tangent line is, and
+    /// the direction of that point.
+    fn ahead(&self, boundary: &Boundary, e: EdgeId, t: f64) -> Option<(f64, V3)> {
+        let (tangent, normals) = boundary.body().edge_normals(e, t)?;
+        let q = boundary.body().hierarchy().edges[e.index()].curve.point(t);
+        let m = self.across(&q, &tangent, &normals)?;
+        Some(((self.support(&m) - q).dot(&tangent), m))
+    }
+
+    /// The parameter between two at which the particle's point is right across: regula falsi (Illinois).
+    fn between(
+        &self,
+        boundary: &Boundary,
+        e: EdgeId,
+        mut a: (f64, f64),
+        mut b: (f64, f64),
+    ) -> Option<(f64, V3)> {
+        let mut best = None;
+        for k in 0..STEPS {
+            let by_values = (a.0 * b.1 - b.0 * a.1) / (b.1 - a.1);
+            let is_sound = k % 4 != 3 && by_values > a.0 && by_values < b.0;
+            let t = if is_sound { by_values } else { 0.5 * (a.0 + b.0) };
+            let (r, m) = self.ahead(boundary, e, t)?;
+            best = Some((t, m));
+            if r.abs() <= 1e-14 * self.radius || b.0 - a.0 <= 1e-15 * (1.0 + t.abs()) {
+                break;
+            }
+            if r > 0.0 {
+                a = (t, r);
+                b.1 *= 0.5;
+            } else {
+                b = (t, r);
+                a.1 *= 0.5;
+            }
+        }
+        best
+    }
+
+    /// The direction across a line, about opposite to the normals beside it, in which the particle is least
+    /// beyond the line: where the distance from the line is largest along it.
+    fn across(&self, q: &P3, tangent: &V3, normals: &[V3; 2]) -> Option<V3> {
+        let [left, right] = normals;
+        let omega = math::atan2(left.cross(right).dot(tangent), left.dot(right));
+        let half = 0.5 * if omega < -3.1 { -omega } else { omega };
+        if half < -1e-9 {
+            return None;
+        }
+        // The middle of the polar, and the direction from the left face's normal to it.
+        let (s, c) = math::sin_cos(half);
+        let e = -(left * c + tangent.cross(left) * s);
+        let f = tangent.cross(&e);
+        let at = |angle: f64| {
+            let (s, c) = math::sin_cos(angle);
+            e * c + f * s
+        };
+        let slope = |angle: f64| {
+            let (s, c) = math::sin_cos(angle);
+            (f * c - e * s).dot(&(q - self.support(&(e * c + f * s))))
+        };
+        let wide = half + WIDER;
+        let mut best: Option<(f64, V3)> = None;
+        let mut before = (-wide, slope(-wide));
+        for i in 1..=AROUND {
+            let angle = wide * (2.0 * f64::from(i) / f64::from(AROUND) - 1.0);
+            let after = (angle, slope(angle));
+            if before.1 >= 0.0 && after.1 <= 0.0 {
+                let (mut a, mut b) = (before, after);
+                for k in 0..STEPS {
+                    let by_values = (a.0 * b.1 - b.0 * a.1) / (b.1 - a.1);
+                    let is_sound = k % 4 != 3 && by_values > a.0 && by_values < b.0;
+                    let t = if is_sound { by_values } else { 0.5 * (a.0 + b.0) };
+                    let r = slope(t);
+                    if r > 0.0 {
+                        a = (t, r);
+                        b.1 *= 0.5;
+                    } else {
+                        b = (t, r);
+                        a.1 *= 0.5;
+                    }
+                    if r.abs() <= 1e-16 * self.radius || b.0 - a.0 <= 1e-16 {
+                        break;
+                    }
+                }
+                let m = at(if a.1.abs() < b.1.abs() { a.0 } else { b.0 });
+                let g = (q - self.support(&m)).dot(&m);
+                if best.is_none_or(|(h, _)| g > h) {
+                    best = Some((g, m));
+                }
+            }
+            before = after;
+        }
+        best.map(|(_, m)| m)
+    }
+}

@@ -1,0 +1,115 @@
+//! Particles against exact walls: arrays in, structured arrays out.
+
+use crate::curves::numbers;
+use crate::error::query;
+use crate::model::Body;
+use crate::pose;
+use crate::record::{WallContact, array};
+use feeler::P3;
+use feeler::particles::{ParticleState, Sphere, Superellipsoid, WallContacts};
+use feeler_c::numbered_wall_contacts;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+
+/// A solid that particles meet, without triangles.
+#[pyclass(module = "feeler")]
+#[derive(Debug)]
+pub(crate) struct ExactWall {
+    wall: feeler::particles::ExactWall,
+    states: Vec<ParticleState>,
+    out: WallContacts,
+}
+
+/// Rows of `N` numbers; one row stands for `n` equal ones.
+fn rows<const N: usize>(values: &Bound<'_, PyAny>, name: &str, n: Option<usize>) -> PyResult<Vec<[f64; N]>> {
+    let wanted = |got: String| query(format!("{name}: give an array of rows of {N} numbers{got}"));
+    let array = numbers(values).map_err(|_| wanted(String::new()))?;
+    let array = array.as_array();
+    let flat: Vec<f64> = array.iter().copied().collect();
+    let shape = array.shape();
+    let is_one = shape == [N] || (N == 1 && shape.is_empty());
+    let is_many = shape.len() == 2 && shape[1] == N || (N == 1 && shape.len() == 1);
+    let all: Vec<[f64; N]> = flat.chunks_exact(N).map(|c| std::array::from_fn(|i| c[i])).collect();
+    match n {
+        Some(n) if is_one && !(N == 1 && shape == [1] && n != 1) => Ok(vec![all[0]; n]),
+        Some(n) if is_many && all.len() == n => Ok(all),
+        None if is_many => Ok(all),
+        Some(n) => Err(wanted(format!(", {n} of them; its shape is {shape:?}"))),
+        None => Err(wanted(format!("; its shape is {shape:?}"))),
+    }
+}
+
+#[pymethods]
+impl ExactWall {
+    #[new]
+    #[pyo3(signature = (body, pose = None))]
+    fn new(body: &Body, pose: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let mut wall = feeler::particles::ExactWall::new(body.body.clone());
+        wall.set_pose(&pose::read(pose)?).map_err(query)?;
+        Ok(Self { wall, states: Vec::new(), out: WallContacts::new() })
+    }
+
+    fn set_pose(&mut self, pose: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.wall.set_pose(&pose::read(Some(pose))?).map_err(query)
+    }
+
+    #[pyo3(signature = (centers, radii, reach = 0.0))]
+    fn spheres<'py>(
+        &mut self,
+        centers: &Bound<'py, PyAny>,
+        radii: &Bound<'py, PyAny>,
+        reach: f64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = centers.py();
+        let centers = rows::<3>(centers, "centers", None)?;
+        let radii = rows::<1>(radii, "radii", Some(centers.len()))?;
+        let spheres: Vec<Sphere> = centers
+            .iter()
+            .zip(&radii)
+            .map(|(p, [radius])| Sphere { center: P3::from(*p), radius: *radius })
+            .collect();
+        let Self { wall, states, out } = self;
+        py.detach(|| wall.contacts(&spheres, reach, states, out)).map_err(query)?;
+        self.contacts(py)
+    }
+
+    #[pyo3(signature = (centers, orientations, semi_axes, exponents, reach = 0.0))]
+    fn superellipsoids<'py>(
+        &mut self,
+        centers: &Bound<'py, PyAny>,
+        orientations: &Bound<'py, PyAny>,
+        semi_axes: &Bound<'py, PyAny>,
+        exponents: &Bound<'py, PyAny>,
+        reach: f64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = centers.py();
+        let centers = rows::<3>(centers, "centers", None)?;
+        let n = Some(centers.len());
+        let turns = rows::<4>(orientations, "orientations", n)?;
+        let semi = rows::<3>(semi_axes, "semi_axes", n)?;
+        let exponents = rows::<2>(exponents, "exponents", n)?;
+        let of = |i: usize| Superellipsoid::of_numbers(centers[i], turns[i], semi[i], exponents[i]);
+        let all: Vec<Superellipsoid> = (0..centers.len()).map(of).collect();
+        let Self { wall, states, out } = self;
+        py.detach(|| wall.superellipsoid_contacts(&all, reach, states, out)).map_err(query)?;
+        self.contacts(py)
+    }
+
+    #[getter]
+    fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        array(py, numbered_wall_contacts(&self.out).map(WallContact).collect())
+    }
+
+    #[getter]
+    fn offsets<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_slice(py, self.out.offsets())
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<ExactWall: {} faces, {} contacts>",
+            self.wall.body().hierarchy().faces.len(),
+            self.out.contacts().len()
+        )
+    }
+}

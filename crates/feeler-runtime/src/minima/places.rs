@@ -1,0 +1,275 @@
+//! What of a solid can be the nearest place to a point, in a tree of boxes: faces, edges and vertices, and
+//! the concave borders and tips that points inside the material are nearest to.
+//!
+//! The stored hierarchy mixes everything that can meet in a minimum of two solids; of a point only distances
+//! are asked, and boxes along the axes tell these sooner.
+
+use crate::Body;
+use crate::body::edge_normals::edge_normals;
+use crate::body::{index, outward_normal};
+use crate::nearest::tips;
+use crate::tolerance::Tolerances;
+use arrayvec::ArrayVec;
+use feeler_geom::{Aabb, P2, P3, V3};
+use feeler_hierarchy::{AreaId, EdgeId, FaceId, Feature, VertexId};
+use std::sync::Arc;
+
+/// Something that a point can be nearest to. What has a closed form is asked as a whole, else by areas.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// A face with a closed form.
+    Face(FaceId),
+    /// An area of a free-form face.
+    Patch(FaceId, AreaId),
+    /// A straight or circular edge.
+    Edge(EdgeId),
+    /// An area of another edge.
+    Curve(EdgeId, AreaId),
+    /// A vertex.
+    Vertex(VertexId),
+    /// A part of a concave edge: the number of its arc.
+    Border(u32),
+    /// The tip of a face, in the frame of the solid.
+    Tip(FaceId, P3),
+}
+
+/// Most entries of a leaf.
+const LEAF: usize = 2;
+/// Sine above which an edge is concave: below it the faces beside it are as good.
+const CONCAVE: f64 = 1e-6;
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    bounds: Aabb,
+    /// Of a leaf its first entry, else the first of two adjacent children.
+    link: u32,
+    /// Entries of a leaf; 0: none.
+    count: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    bounds: Aabb,
+    place: u32,
+}
+
+/// A solid with all places that a point can be nearest to, in a tree of boxes. Share it among threads.
+#[derive(Clone, Debug)]
+pub struct Boundary {
+    body: Arc<Body>,
+    pub(super) list: Vec<Place>,
+    pub(super) tol: Tolerances,
+    /// What distances from borders may be off (mm).
+    pub(super) slack: f64,
+    nodes: Vec<Node>,
+    entries: Vec<Entry>,
+}
+
+impl Boundary {
+    /// Takes the boundary of a solid into use.
+    #[must_use]
+    pub fn new(body: Arc<Body>) -> Self {
+        let shared = body.clone();
+        let body = &*body;
+        let tol = Tolerances::of_lengths(body.size().max(f64::MIN_POSITIVE), body.reach(), None);
+        let mut list: Vec<Place> = Vec::new();
+        let mut entries: Vec<Entry> = Vec::new();
+        for data in body.features() {
+            if data.quasi_only {
+                continue;
+            }
+            let room = data.deviation + 2.0 * tol.trim;
+            let boxed = |area: AreaId| {
+                let obb = &body.node(body.leaf_of_area(area)).obb;
+                let by_obb = Aabb::of_points(&obb.corners());
+                let rect = &body.area(area).rect;
+                let own = match data.feature {
+                    Feature::Face(f) => body.face(f).surface.bounds(rect),
+                    Feature::Edge(e) => body.edge(e).curve.bounds(rect.u0, rect.u1),
+                    Feature::Vertex(_) => by_obb,
+                };
+                let both = Aabb { min: by_obb.min.sup(&own.min), max: by_obb.max.inf(&own.max) };
+                let is_sound =
+                    !both.is_empty() && both.min.iter().chain(both.max.iter()).all(|c| c.is_finite());
+                (if is_sound { both } else { by_obb }).inflated(room)
+            };
+            let areas = body.areas_of(data);
+            let whole = match data.feature {
+                Feature::Face(f) if body.face(f).surface.is_canonical() => Some(Place::Face(f)),
+                Feature::Edge(e) if data.primitive.is_some() => Some(Place::Edge(e)),
+                Feature::Vertex(v) => Some(Place::Vertex(v)),
+                _ => None,
+            };
+            if let Some(place) = whole {
+                let number = index(list.len());
+                list.push(place);
+                entries.extend(areas.iter().map(|&a| Entry { bounds: boxed(a), place: number }));
+                continue;
+            }
+            for &area in areas {
+                entries.push(Entry { bounds: boxed(area), place: index(list.len()) });
+                list.push(match data.feature {
+                    Feature::Face(f) => Place::Patch(f, area),
+                    Feature::Edge(e) => Place::Curve(e, area),
+                    Feature::Vertex(v) => Place::Vertex(v),
+                });
+            }
+        }
+        borders(body, &tol, &mut list, &mut entries);
+        let mut nodes = Vec::new();
+        if !entries.is_empty() {
+            nodes.push(Node { bounds: Aabb::empty(), link: 0, count: 0 });
+            let n = entries.len();
+            build(&mut entries, 0..n, 0, &mut nodes);
+        }
+        Self { body: shared, list, tol, slack: tol.trim + 2.0 * body.deviation(), nodes, entries }
+    }
+
+    /// The solid.
+    #[must_use]
+    pub fn body(&self) -> &Arc<Body> {
+        &self.body
+    }
+
+    /// The place with a number that [`PointMinima::places`](super::PointMinima::places) gave.
+    ///
+    /// # Panics
+    /// When there is no such place.
+    #[must_use]
+    pub fn place(&self, number: u32) -> Place {
+        self.list[number as usize]
+    }
+
+    /// The places with a part within `radius` (mm) of `p`, by number, each once.
+    pub(super) fn within(&self, p: &P3, radius: f64, stack: &mut Vec<(f64, u32)>, out: &mut Vec<u32>) {
+        out.clear();
+        stack.clear();
+        stack.extend((!self.nodes.is_empty()).then_some((0.0, 0)));
+        let sq = radius * radius;
+        while let Some((_, i)) = stack.pop() {
+            let node = &self.nodes[i as usize];
+            if distance_sq(&node.bounds, p) > sq {
+                continue;
+            }
+            if node.count == 0 {
+                stack.extend([(0.0, node.link), (0.0, node.link + 1)]);
+                continue;
+            }
+            let entries = &self.entries[node.link as usize..(node.link + node.count) as usize];
+            out.extend(entries.iter().filter(|e| distance_sq(&e.bounds, p) <= sq).map(|e| e.place));
+        }
+        out.sort_unstable();
+        out.dedup();
+    }
+
+    /// Shows the places to `ask`, the nearest boxes first, as long as they are no farther than what it
+    /// returned last.
+    pub(super) fn nearest_first(
+        &self,
+        p: &P3,
+        stack: &mut Vec<(f64, u32)>,
+        mut ask: impl FnMut(u32, f64) -> f64,
+    ) {
+        let mut limit = f64::INFINITY;
+        stack.clear();
+        stack.extend((!self.nodes.is_empty()).then(|| (distance_sq(&self.nodes[0].bounds, p), 0)));
+        while let Some((sq, i)) = stack.pop() {
+            if sq > limit * limit {
+                continue;
+            }
+            let node = &self.nodes[i as usize];
+            if node.count == 0 {
+                let [a, b] = [node.link, node.link + 1]
+                    .map(|child| (distance_sq(&self.nodes[child as usize].bounds, p), child));
+                stack.extend(if a.0 < b.0 { [b, a] } else { [a, b] });
+                continue;
+            }
+            for entry in &self.entries[node.link as usize..(node.link + node.count) as usize] {
+                if distance_sq(&entry.bounds, p) <= limit * limit {
+                    limit = limit.min(ask(entry.place, limit));
+                }
+            }
+        }
+    }
+}
+
+/// Squared distance of a point from a box that is not empty.
+fn distance_sq(b: &Aabb, p: &P3) -> f64 {
+    let d = (b.min - p).sup(&(p - b.max)).sup(&V3::zeros());
+    d.norm_squared()
+}
+
+fn build(entries: &mut [Entry], range: std::ops::Range<usize>, k: usize, nodes: &mut Vec<Node>) {
+    let part = &mut entries[range.clone()];
+    nodes[k].bounds = part.iter().fold(Aabb::empty(), |b, e| b.union(&e.bounds));
+    if part.len() <= LEAF {
+        nodes[k].link = index(range.start);
+        nodes[k].count = index(part.len());
+        return;
+    }
+    let spread = part.iter().fold(Aabb::empty(), |b, e| b.union(&Aabb::of_points(&[e.bounds.center()])));
+    let axis = (spread.max - spread.min).imax();
+    let center = |e: &Entry| e.bounds.min[axis] + e.bounds.max[axis];
+    // Of equal places the order stays.
+    part.sort_by(|x, y| center(x).total_cmp(&center(y)));
+    let middle = range.start + part.len() / 2;
+    let child = nodes.len();
+    nodes[k].link = index(child);
+    let blank = nodes[k];
+    nodes.extend([blank, blank]);
+    build(entries, range.start..middle, child, nodes);
+    build(entries, middle..range.end, child + 1, nodes);
+}
+
+/// Concave parts of edges, and concave tips.
+fn borders(body: &Body, tol: &Tolerances, list: &mut Vec<Place>, entries: &mut Vec<Entry>) {
+    let arcs = body.edge_arcs();
+    for (i, arc) in arcs.list.iter().enumerate() {
+        let (own, other) = (body.face(arc.face), body.face(arc.beside));
+        let is_concave = [0.0, 0.25, 0.5, 0.75, 1.0].iter().any(|&s| {
+            let uv = arc.piece.eval(s);
+            let d = own.surface.derivs(uv);
+            let along = arc.piece.derivative(s);
+            let Some(tangent) = (d.du * along.x + d.dv * along.y).try_normalize(0.0) else { return false };
+            // To the left of a piece is its face.
+            let natural = own.surface.normal(uv);
+            let into = natural.cross(&tangent);
+            let beyond = outward_normal(other, other.surface.invert(&d.p, None, Some(&other.trim.rect)));
+            arc.beside != arc.face && into.dot(&beyond) > CONCAVE
+        });
+        if is_concave {
+            let bounds = Aabb::of_points(&arc.samples).inflated(arc.bend / 32.0 + 2.0 * tol.trim);
+            entries.push(Entry { bounds, place: index(list.len()) });
+            list.push(Place::Border(index(i)));
+        }
+    }
+    for data in body.features() {
+        let Feature::Face(f) = data.feature else { continue };
+        let face = body.face(f);
+        for tip in tips(&face.surface) {
+            let is_there = body
+                .areas_of(data)
+                .iter()
+                .any(|&area| body.node(body.leaf_of_area(area)).obb.contains(&tip, 1e-9 * body.size()));
+            if is_there {
+                let bounds = Aabb { min: tip, max: tip }.inflated(2.0 * tol.trim);
+                entries.push(Entry { bounds, place: index(list.len()) });
+                list.push(Place::Tip(f, tip));
+            }
+        }
+    }
+}
+
+/// Unit tangent and polar of an edge, for those who ask beside this crate.
+pub(super) fn polar_middle(body: &Body, edge: EdgeId, t: f64) -> Option<V3> {
+    let normals = edge_normals(body, edge, t)?;
+    (normals.dihedral() >= 0.0).then(|| normals.middle().0)
+}
+
+/// Up to `N` of the given parameters, evenly spread among those that a face holds.
+pub(super) fn spread<const N: usize>(inside: &[P2]) -> ArrayVec<P2, N> {
+    if inside.len() <= N {
+        return inside.iter().copied().collect();
+    }
+    (0..N).map(|j| inside[(2 * j + 1) * inside.len() / (2 * N)]).collect()
+}
