@@ -50,9 +50,9 @@ pub struct Balls<'a> {
 ///     masses: &[1e-3],
 ///     tags: &[7],
 /// };
-/// let loads = walls.forces(&balls, 1e-5)?;
-/// assert!((loads[0].force.z - 100.0).abs() < 1e-9, "1,000 kg/s² times 0.1 mm");
-/// assert_eq!(walls.load(0).ok_or("no such wall")?.force.z, -loads[0].force.z);
+/// let load = walls.forces(&balls, 1e-5)?[0];
+/// assert!((load.force.z - 100.0).abs() < 1e-9, "1,000 kg/s² times 0.1 mm");
+/// assert_eq!(walls.load(0).ok_or("no such wall")?.force.z, -load.force.z);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Default)]
