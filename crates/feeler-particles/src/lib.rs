@@ -17,4 +17,7 @@ pub use facets::{
     FacetContact, FacetError, FacetMemory, FacetTouch, FacetWall, Region, Resolution, Role, Sides, WallMotion,
 };
 pub use law::{Law, LawError, Material, Meeting, ShearState};
-pub use step::{Load, Motion, Particle, Pebble, PlaneWall, Settings, Simulation, StepError, Wall};
+pub use step::{
+    Balls, Load, Motion, Particle, Pebble, PlaneWall, RigidMotion, Settings, Simulation, SolidWall,
+    StepError, Wall, WallForces,
+};

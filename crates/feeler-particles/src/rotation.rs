@@ -1,7 +1,7 @@
 //! Rotations by vectors.
 
-use feeler_geom::{V3, math};
-use nalgebra::{Quaternion, UnitQuaternion};
+use feeler_geom::{P3, Pose, V3, math};
+use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 
 /// The rotation about a vector by its length (rad).
 pub(crate) fn rotation_by(v: &V3) -> UnitQuaternion<f64> {
@@ -11,6 +11,18 @@ pub(crate) fn rotation_by(v: &V3) -> UnitQuaternion<f64> {
     let part = if half > SMALL { sin / half } else { 1.0 };
     let w = v * (0.5 * part);
     UnitQuaternion::new_unchecked(Quaternion::new(cos, w.x, w.y, w.z))
+}
+
+/// Where a rigid body is that moves for a time (s) with the velocity (mm/s) of a point and a spin (rad/s); the
+/// point moves along.
+pub(crate) fn moved_on(pose: &Pose, velocity: &V3, spin: &V3, center: &mut P3, time: f64) -> Pose {
+    let turn = rotation_by(&(*spin * time));
+    let arm = pose.translation.vector - center.coords;
+    *center += *velocity * time;
+    // Rounding of products would add up over a million steps.
+    let rotation = UnitQuaternion::new_normalize((turn * pose.rotation).into_inner());
+    let origin = *center + turn * arm;
+    Pose::from_parts(Translation3::from(origin.coords), rotation)
 }
 
 /// The smallest rotation that takes one unit vector to another one, applied to `v`; of opposite vectors a

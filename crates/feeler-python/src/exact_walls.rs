@@ -15,13 +15,17 @@ use pyo3::prelude::*;
 #[pyclass(module = "feeler")]
 #[derive(Debug)]
 pub(crate) struct ExactWall {
-    wall: feeler::particles::ExactWall,
+    pub(crate) wall: feeler::particles::ExactWall,
     states: Vec<ParticleState>,
     out: WallContacts,
 }
 
 /// Rows of `N` numbers; one row stands for `n` equal ones.
-fn rows<const N: usize>(values: &Bound<'_, PyAny>, name: &str, n: Option<usize>) -> PyResult<Vec<[f64; N]>> {
+pub(crate) fn rows<const N: usize>(
+    values: &Bound<'_, PyAny>,
+    name: &str,
+    n: Option<usize>,
+) -> PyResult<Vec<[f64; N]>> {
     let wanted = |got: String| query(format!("{name}: give an array of rows of {N} numbers{got}"));
     let array = numbers(values).map_err(|_| wanted(String::new()))?;
     let array = array.as_array();

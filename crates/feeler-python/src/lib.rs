@@ -14,6 +14,7 @@ mod pose;
 mod program;
 mod record;
 mod scene;
+mod wall_forces;
 
 use pyo3::prelude::*;
 
@@ -43,6 +44,9 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<curves::Curve>()?;
     m.add_class::<curves::CurveScene>()?;
     m.add_class::<exact_walls::ExactWall>()?;
+    m.add_class::<wall_forces::FacetWall>()?;
+    m.add_class::<wall_forces::Law>()?;
+    m.add_class::<wall_forces::WallForces>()?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_functions, m)?)?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_begin, m)?)?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_register, m)?)?;

@@ -196,12 +196,18 @@ impl Body {
     }
 
     fn mesh(&self, py: Python<'_>, chord: f64) -> PyResult<Mesh> {
-        let made = py.detach(|| feeler::mesh::mesh(self.body.hierarchy(), chord));
-        made.map(Mesh).map_err(|e| MeshError::new_err(e.to_string()))
+        py.detach(|| self.display_mesh(chord)).map(Mesh)
     }
 
     fn __repr__(&self) -> String {
         let h = self.body.hierarchy();
         format!("<Body '{}': {} supermaximal faces, {} mm>", h.info.name, h.faces.len(), self.body.size())
+    }
+}
+
+impl Body {
+    /// Triangles that are off by a chord (mm) at most.
+    pub(crate) fn display_mesh(&self, chord: f64) -> PyResult<feeler::mesh::Mesh> {
+        feeler::mesh::mesh(self.body.hierarchy(), chord).map_err(|e| MeshError::new_err(e.to_string()))
     }
 }

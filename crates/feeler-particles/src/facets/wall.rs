@@ -5,9 +5,8 @@
 use super::error::FacetError;
 use super::mesh::{Mesh, NONE};
 use super::tree::Tree;
-use crate::rotation::rotation_by;
+use crate::rotation::moved_on;
 use feeler_geom::{Aabb, P3, Pose, V3};
-use nalgebra::{Translation3, UnitQuaternion};
 
 /// From which sides a facet is felt. The front is where its normal points, by the right-hand rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -263,13 +262,7 @@ impl FacetWall {
         match &mut self.motion {
             WallMotion::Still => {}
             WallMotion::Rigid { velocity, spin, center } => {
-                let turn = rotation_by(&(*spin * time));
-                let arm = self.pose.translation.vector - center.coords;
-                *center += *velocity * time;
-                // Rounding of products would add up over a million steps.
-                let rotation = UnitQuaternion::new_normalize((turn * self.pose.rotation).into_inner());
-                let origin = *center + turn * arm;
-                self.pose = Pose::from_parts(Translation3::from(origin.coords), rotation);
+                self.pose = moved_on(&self.pose, velocity, spin, center, time);
             }
             WallMotion::Vertices(velocities) => {
                 let before = self.mesh.vertices.clone();

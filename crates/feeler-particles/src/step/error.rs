@@ -31,6 +31,9 @@ pub enum StepError {
         /// Why.
         error: FacetError,
     },
+    /// Two balls of one tag.
+    #[error("tag {0} is that of two balls; each needs one of its own")]
+    Tag(i64),
     /// More particles than numbers for them.
     #[error("more than 2³¹ spheres")]
     TooMany,

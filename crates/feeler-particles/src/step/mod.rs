@@ -13,6 +13,8 @@
 //! 107 (1997) (rotations).
 
 mod error;
+mod forces;
+mod meet;
 mod particle;
 mod state;
 #[cfg(test)]
@@ -20,17 +22,18 @@ mod tests;
 mod wall;
 
 pub use error::StepError;
+pub use forces::{Balls, WallForces};
 pub use particle::{Particle, Pebble};
-pub use wall::{PlaneWall, Wall};
+pub use wall::{PlaneWall, RigidMotion, SolidWall, Wall};
 
-use crate::facets::FacetMemory;
-use crate::law::{Law, Meeting, ShearState, radius_on};
+use crate::exact;
+use crate::law::{Law, Meeting, ShearState};
 use crate::rotation::rotation_by;
 use feeler_convex::{Ball, BroadPhase, BroadPhaseRequest};
 use feeler_geom::{P3, Pose, V3};
+use meet::{Moving, SphereMemory, Walls};
 use nalgebra::{Translation3, UnitQuaternion};
 use rayon::prelude::*;
-use wall::WallMeeting;
 
 /// How particles and walls act on each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,25 +72,6 @@ struct Sphere {
     particle: u32,
     center: P3,
     radius: f64,
-}
-
-/// What lasts of the contacts of one sphere with one wall.
-#[derive(Clone, Debug, Default)]
-struct WallMemory {
-    facets: FacetMemory,
-    shear: Vec<(u64, ShearState)>,
-}
-
-/// Of one sphere: what lasts, what acts on it, and storage.
-#[derive(Clone, Debug, Default)]
-struct SphereMemory {
-    walls: Vec<WallMemory>,
-    /// On the particle.
-    load: Load,
-    /// On each wall.
-    wall_loads: Vec<Load>,
-    found: Vec<WallMeeting>,
-    before: Vec<(u64, ShearState)>,
 }
 
 /// What lasts of the contact of two spheres.
@@ -132,14 +116,12 @@ pub struct Simulation {
     motions: Vec<Motion>,
     /// Particles whose velocities nothing changes.
     driven: Vec<bool>,
-    walls: Vec<Wall>,
-    laws: Vec<Law>,
+    walls: Walls,
     spheres: Vec<Sphere>,
     memories: Vec<SphereMemory>,
     pairs: Vec<PairMemory>,
     steps: u64,
     time: f64,
-    wall_loads: Vec<Load>,
     loads: Vec<Load>,
     // Storage.
     poses: Vec<Pose>,
@@ -162,14 +144,12 @@ impl Simulation {
             particles: Vec::new(),
             motions: Vec::new(),
             driven: Vec::new(),
-            walls: Vec::new(),
-            laws: Vec::new(),
+            walls: Walls::default(),
             spheres: Vec::new(),
             memories: Vec::new(),
             pairs: Vec::new(),
             steps: 0,
             time: 0.0,
-            wall_loads: Vec::new(),
             loads: Vec::new(),
             poses: Vec::new(),
             broad: None,
@@ -183,15 +163,9 @@ impl Simulation {
     /// # Errors
     /// A law that is none.
     pub fn add_wall(&mut self, wall: Wall, law: Law) -> Result<usize, StepError> {
-        law.check().map_err(|error| StepError::Law { what: "a wall", error })?;
-        self.walls.push(wall);
-        self.laws.push(law);
-        self.wall_loads.push(Load::default());
-        for memory in &mut self.memories {
-            memory.walls.push(WallMemory::default());
-            memory.wall_loads.push(Load::default());
-        }
-        Ok(self.walls.len() - 1)
+        let number = self.walls.add(wall, law)?;
+        self.memories.iter_mut().for_each(SphereMemory::add_wall);
+        Ok(number)
     }
 
     /// Adds a particle at a pose (of its coordinates), with the velocity (mm/s) of its centre of mass and a
@@ -223,12 +197,7 @@ impl Simulation {
             center: p.center,
             radius: p.radius,
         }));
-        let empty = SphereMemory {
-            walls: vec![WallMemory::default(); self.walls.len()],
-            wall_loads: vec![Load::default(); self.walls.len()],
-            ..SphereMemory::default()
-        };
-        self.memories.resize(self.spheres.len(), empty);
+        self.memories.resize(self.spheres.len(), SphereMemory::new(self.walls.list.len()));
         self.particles.push(particle);
         self.driven.push(false);
         self.loads.push(Load::default());
@@ -277,18 +246,18 @@ impl Simulation {
     /// A wall.
     #[must_use]
     pub fn wall(&self, wall: usize) -> Option<&Wall> {
-        self.walls.get(wall)
+        self.walls.list.get(wall)
     }
 
     /// A wall, to be moved.
     pub fn wall_mut(&mut self, wall: usize) -> Option<&mut Wall> {
-        self.walls.get_mut(wall)
+        self.walls.list.get_mut(wall)
     }
 
     /// What all particles together did to a wall in the last step.
     #[must_use]
     pub fn wall_load(&self, wall: usize) -> Option<&Load> {
-        self.wall_loads.get(wall)
+        self.walls.loads.get(wall)
     }
 
     /// What contacts did to a particle in the last step.
@@ -356,7 +325,7 @@ impl Simulation {
             return Err(StepError::Step(time));
         }
         self.drift(0.5 * time)?;
-        self.meet_walls(time);
+        self.meet_walls(time)?;
         self.meet_particles(time)?;
         self.add_up();
         add(&self.motions, &mut self.loads);
@@ -382,26 +351,33 @@ impl Simulation {
                 return Err(StepError::Lost(k));
             }
         }
-        for (wall, w) in self.walls.iter_mut().enumerate() {
-            w.advance(time).map_err(|error| StepError::Wall { wall, error })?;
-        }
-        Ok(())
+        self.walls.advance(time)
     }
 
     /// Finds what walls do to each sphere.
-    fn meet_walls(&mut self, time: f64) {
+    fn meet_walls(&mut self, time: f64) -> Result<(), StepError> {
         self.spins.clear();
         self.spins.extend(self.motions.iter().zip(&self.particles).map(|(m, p)| spin(m, p)));
-        let Self { spheres, memories, walls, laws, motions, particles, spins, .. } = self;
-        let meet = |(sphere, memory): (&Sphere, &mut SphereMemory)| {
-            let k = sphere.particle as usize;
-            meet(sphere, memory, &motions[k], &spins[k], particles[k].mass, walls, laws, time);
+        let Self { spheres, memories, walls, motions, particles, spins, .. } = self;
+        let ball = |s: &Sphere| exact::Sphere {
+            center: sphere_center(s, &motions[s.particle as usize]),
+            radius: s.radius,
+        };
+        walls.ask(spheres.iter().map(ball)).map_err(|k| StepError::Lost(spheres[k].particle as usize))?;
+        let walls = &*walls;
+        let meet = |(k, (sphere, memory)): (usize, (&Sphere, &mut SphereMemory))| {
+            let of = sphere.particle as usize;
+            let Motion { center, velocity, .. } = motions[of];
+            let moving = Moving { center, velocity, spin: spins[of], mass: particles[of].mass };
+            walls.meet(k, &ball(sphere), &moving, memory, time);
         };
         if spheres.len() < PARALLEL {
-            spheres.iter().zip(memories.iter_mut()).for_each(meet);
+            spheres.iter().zip(memories.iter_mut()).enumerate().for_each(meet);
         } else {
-            spheres.par_iter().zip(memories.par_iter_mut()).with_min_len(CHUNK).for_each(meet);
+            let all = spheres.par_iter().zip(memories.par_iter_mut());
+            all.enumerate().with_min_len(CHUNK).for_each(meet);
         }
+        Ok(())
     }
 
     /// Finds what spheres do to each other.
@@ -483,71 +459,18 @@ impl Simulation {
     /// Adds up what acts on particles and walls, in the order of spheres and pairs.
     fn add_up(&mut self) {
         self.loads.fill(Load::default());
-        self.wall_loads.fill(Load::default());
         for (sphere, memory) in self.spheres.iter().zip(&self.memories) {
             let load = &mut self.loads[sphere.particle as usize];
             load.force += memory.load.force;
             load.moment += memory.load.moment;
-            for (sum, part) in self.wall_loads.iter_mut().zip(&memory.wall_loads) {
-                sum.force += part.force;
-                sum.moment += part.moment;
-            }
         }
+        self.walls.add_up(self.memories.iter());
         for pair in &self.pairs {
             let [i, j] = [pair.spheres.0, pair.spheres.1].map(|k| self.spheres[k as usize].particle as usize);
             for (k, force) in [(i, pair.force), (j, -pair.force)] {
                 self.loads[k].force += force;
                 self.loads[k].moment += (pair.at - self.motions[k].center).cross(&force);
             }
-        }
-    }
-}
-
-/// Finds what walls do to one sphere.
-#[expect(clippy::too_many_arguments, reason = "parts of a simulation that are lent separately")]
-fn meet(
-    sphere: &Sphere,
-    memory: &mut SphereMemory,
-    motion: &Motion,
-    spin: &V3,
-    mass: f64,
-    walls: &[Wall],
-    laws: &[Law],
-    time: f64,
-) {
-    let center = sphere_center(sphere, motion);
-    memory.load = Load::default();
-    let SphereMemory { walls: memories, load, wall_loads, found, before } = memory;
-    for (k, wall) in walls.iter().enumerate() {
-        let (lasting, wall_load) = (&mut memories[k], &mut wall_loads[k]);
-        *wall_load = Load::default();
-        wall.contacts(&mut lasting.facets, &center, sphere.radius, found);
-        std::mem::swap(&mut lasting.shear, before);
-        lasting.shear.clear();
-        for meeting in found.iter() {
-            let contact = &meeting.contact;
-            let of = |id: u64| before.iter().find(|(known, _)| *known == id).map(|(_, state)| *state);
-            let mut state = of(contact.id).unwrap_or_else(|| ShearState::new(contact.normal));
-            for (from, _) in lasting.facets.handed().iter().filter(|(_, to)| *to == contact.id) {
-                if let Some(other) = of(*from) {
-                    state.add(&other);
-                }
-            }
-            let arm = meeting.at - motion.center;
-            let seen = Meeting {
-                overlap: -contact.gap,
-                normal: contact.normal,
-                velocity: motion.velocity + spin.cross(&arm) - meeting.velocity,
-                twist: 0.5 * contact.normal.dot(&(spin + meeting.spin)),
-                radius: radius_on(sphere.radius, contact.curvatures),
-                mass,
-            };
-            let force = laws[k].force(&seen, &mut state, time);
-            lasting.shear.push((contact.id, state));
-            load.force += force;
-            load.moment += arm.cross(&force);
-            wall_load.force -= force;
-            wall_load.moment -= (meeting.at - wall.reference()).cross(&force);
         }
     }
 }

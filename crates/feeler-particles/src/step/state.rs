@@ -5,7 +5,8 @@
 //! built again, then told its state.
 
 use super::error::StepError;
-use super::wall::Wall;
+use super::meet::SphereMemory;
+use super::wall::{RigidMotion, Wall};
 use super::{PairMemory, Simulation};
 use crate::facets::{Held, WallMotion};
 use crate::law::ShearState;
@@ -13,14 +14,14 @@ use feeler_geom::{P3, V3, pose};
 use nalgebra::{Quaternion, UnitQuaternion};
 
 /// What a state begins with; the last byte is the version.
-const MAGIC: [u8; 8] = *b"feelerp\x01";
+const MAGIC: [u8; 8] = *b"feelerp\x02";
 
 impl Simulation {
     /// The state as bytes, the same ones for the same state.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let mut out = Writer(MAGIC.to_vec());
-        for count in [self.particles.len(), self.spheres.len(), self.walls.len()] {
+        for count in [self.particles.len(), self.spheres.len(), self.walls.list.len()] {
             out.count(count);
         }
         out.whole(self.steps);
@@ -32,40 +33,9 @@ impl Simulation {
             out.vector(&motion.momentum);
             out.whole(u64::from(*driven));
         }
-        for wall in &self.walls {
-            let Wall::Facets(wall) = wall else { continue };
-            pose::to_values(wall.pose()).iter().for_each(|c| out.number(*c));
-            match wall.motion() {
-                WallMotion::Still => out.whole(0),
-                WallMotion::Rigid { velocity, spin, center } => {
-                    out.whole(1);
-                    [velocity, spin, &center.coords].iter().for_each(|v| out.vector(v));
-                }
-                WallMotion::Vertices(velocities) => {
-                    out.whole(2);
-                    velocities.iter().for_each(|v| out.vector(v));
-                }
-            }
-            out.count(wall.vertices().len());
-            wall.vertices().iter().for_each(|p| out.vector(&p.coords));
-        }
-        for memory in self.memories.iter().flat_map(|m| &m.walls) {
-            out.whole(memory.facets.next);
-            out.count(memory.facets.held.len());
-            for held in &memory.facets.held {
-                out.whole(held.id);
-                out.whole(u64::from(held.facet));
-                out.vector(&held.point.coords);
-                out.vector(&held.normal);
-                let members = &memory.facets.members[held.members.0 as usize..held.members.1 as usize];
-                out.count(members.len());
-                members.iter().for_each(|m| out.whole(u64::from(*m)));
-            }
-            out.count(memory.shear.len());
-            for (id, state) in &memory.shear {
-                out.whole(*id);
-                out.shear(state);
-            }
+        self.walls.list.iter().for_each(|w| out.wall(w));
+        for memory in &self.memories {
+            out.contacts(memory, &self.walls.list);
         }
         out.count(self.pairs.len());
         for pair in &self.pairs {
@@ -83,17 +53,8 @@ impl Simulation {
     /// then as it should be, and the simulation is to be built again.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StepError> {
         let mut from = Reader { bytes, at: 0 };
-        let magic = from.take(MAGIC.len())?;
-        if magic[..7] != MAGIC[..7] {
-            return Err(StepError::State("is none: it begins with other bytes".to_owned()));
-        }
-        if magic != MAGIC {
-            return Err(StepError::State(format!(
-                "has version {}; this program reads {}",
-                magic[7], MAGIC[7]
-            )));
-        }
-        let expected = [self.particles.len(), self.spheres.len(), self.walls.len()];
+        from.begin(MAGIC)?;
+        let expected = [self.particles.len(), self.spheres.len(), self.walls.list.len()];
         for (what, count) in ["particles", "spheres", "walls"].iter().zip(expected) {
             let saved = from.whole()?;
             if saved != count as u64 {
@@ -113,59 +74,11 @@ impl Simulation {
             motion.momentum = from.vector()?;
             *driven = from.whole()? != 0;
         }
-        for (wall, w) in self.walls.iter_mut().enumerate() {
-            let Wall::Facets(w) = w else { continue };
-            let refused = |error| StepError::Wall { wall, error };
-            let [x, y, z] = [from.number()?, from.number()?, from.number()?];
-            let [i, j, k, r] = [from.number()?, from.number()?, from.number()?, from.number()?];
-            let rotation = UnitQuaternion::new_unchecked(Quaternion::new(r, i, j, k));
-            w.set_pose(feeler_geom::Pose::from_parts(V3::new(x, y, z).into(), rotation));
-            let n = w.vertices().len();
-            let motion = match from.whole()? {
-                0 => WallMotion::Still,
-                1 => WallMotion::Rigid {
-                    velocity: from.vector()?,
-                    spin: from.vector()?,
-                    center: from.vector()?.into(),
-                },
-                2 => WallMotion::Vertices((0..n).map(|_| from.vector()).collect::<Result<_, _>>()?),
-                kind => {
-                    return Err(StepError::State(format!("has a wall with motion {kind}, which is none")));
-                }
-            };
-            w.set_motion(motion).map_err(refused)?;
-            let saved = from.count(VECTOR)?;
-            let vertices: Vec<P3> =
-                (0..saved).map(|_| from.vector().map(P3::from)).collect::<Result<_, _>>()?;
-            if vertices != w.vertices() {
-                w.set_vertices(&vertices).map_err(refused)?;
-            }
+        for (k, wall) in self.walls.list.iter_mut().enumerate() {
+            from.wall(k, wall)?;
         }
-        let n_walls = self.walls.len();
-        for (k, memory) in self.memories.iter_mut().flat_map(|m| m.walls.iter_mut()).enumerate() {
-            let facets = match &self.walls[k % n_walls] {
-                Wall::Facets(wall) => wall.facets() as u64,
-                Wall::Plane(_) => 0,
-            };
-            memory.facets.forget();
-            memory.shear.clear();
-            memory.facets.next = from.whole()?;
-            for _ in 0..from.count(VECTOR)? {
-                let id = from.whole()?;
-                let facet = from.number_below(facets)?;
-                let (point, normal) = (from.vector()?.into(), from.vector()?);
-                let begin = memory.facets.members.len();
-                for _ in 0..from.count(8)? {
-                    memory.facets.members.push(from.number_below(facets)?);
-                }
-                let range =
-                    [begin, memory.facets.members.len()].map(|k| u32::try_from(k).unwrap_or(u32::MAX));
-                memory.facets.held.push(Held { id, facet, point, normal, members: (range[0], range[1]) });
-            }
-            for _ in 0..from.count(VECTOR)? {
-                let id = from.whole()?;
-                memory.shear.push((id, from.shear()?));
-            }
+        for memory in &mut self.memories {
+            from.contacts(memory, &self.walls.list)?;
         }
         self.pairs.clear();
         let spheres = self.spheres.len() as u64;
@@ -177,9 +90,7 @@ impl Simulation {
             }
             self.pairs.push(PairMemory { spheres: pair, state, force: V3::zeros(), at: P3::origin() });
         }
-        if from.at != bytes.len() {
-            return Err(StepError::State(format!("goes on for {} bytes too many", bytes.len() - from.at)));
-        }
+        from.end()?;
         self.broad = None;
         Ok(())
     }
@@ -188,38 +99,189 @@ impl Simulation {
 /// Bytes of a vector; no item of a list is smaller.
 const VECTOR: usize = 24;
 
-struct Writer(Vec<u8>);
+pub(super) struct Writer(pub(super) Vec<u8>);
 
 impl Writer {
-    fn whole(&mut self, x: u64) {
+    /// Where a wall is and how it moves; planes at rest have nothing to tell.
+    pub(super) fn wall(&mut self, wall: &Wall) {
+        let rigid = |out: &mut Self, motion: Option<(&V3, &V3, &P3)>| match motion {
+            None => out.whole(0),
+            Some((velocity, spin, center)) => {
+                out.whole(1);
+                [velocity, spin, &center.coords].iter().for_each(|v| out.vector(v));
+            }
+        };
+        pose::to_values(wall.pose()).iter().for_each(|c| self.number(*c));
+        match wall {
+            Wall::Facets(wall) => {
+                match wall.motion() {
+                    WallMotion::Still => self.whole(0),
+                    WallMotion::Rigid { velocity, spin, center } => {
+                        rigid(self, Some((velocity, spin, center)));
+                    }
+                    WallMotion::Vertices(velocities) => {
+                        self.whole(2);
+                        velocities.iter().for_each(|v| self.vector(v));
+                    }
+                }
+                self.count(wall.vertices().len());
+                wall.vertices().iter().for_each(|p| self.vector(&p.coords));
+            }
+            Wall::Exact(solid) => {
+                rigid(self, solid.motion.as_ref().map(|m| (&m.velocity, &m.spin, &m.center)))
+            }
+            Wall::Plane(wall) => rigid(self, wall.motion.as_ref().map(|m| (&m.velocity, &m.spin, &m.center))),
+        }
+    }
+
+    /// What lasts of the contacts of a sphere.
+    pub(super) fn contacts(&mut self, memory: &SphereMemory, walls: &[Wall]) {
+        for (memory, wall) in memory.walls.iter().zip(walls) {
+            self.whole(memory.facets.next);
+            self.count(memory.facets.held.len());
+            for held in &memory.facets.held {
+                self.whole(held.id);
+                self.whole(u64::from(held.facet));
+                self.vector(&held.point.coords);
+                self.vector(&held.normal);
+                let members = &memory.facets.members[held.members.0 as usize..held.members.1 as usize];
+                self.count(members.len());
+                members.iter().for_each(|m| self.whole(u64::from(*m)));
+            }
+            self.count(memory.shear.len());
+            for (k, (id, state)) in memory.shear.iter().enumerate() {
+                self.whole(*id);
+                self.shear(state);
+                if matches!(wall, Wall::Exact(_)) {
+                    self.vector(&memory.places[k].coords);
+                }
+            }
+        }
+    }
+
+    pub(super) fn whole(&mut self, x: u64) {
         self.0.extend(x.to_le_bytes());
     }
 
-    fn count(&mut self, n: usize) {
+    pub(super) fn count(&mut self, n: usize) {
         self.whole(n as u64);
     }
 
-    fn number(&mut self, x: f64) {
+    pub(super) fn number(&mut self, x: f64) {
         self.whole(x.to_bits());
     }
 
-    fn vector(&mut self, v: &V3) {
+    pub(super) fn vector(&mut self, v: &V3) {
         v.iter().for_each(|c| self.number(*c));
     }
 
-    fn shear(&mut self, state: &ShearState) {
+    pub(super) fn shear(&mut self, state: &ShearState) {
         self.vector(&state.force);
         self.vector(&state.normal);
         self.number(state.stiffness);
     }
 }
 
-struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
+pub(super) struct Reader<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) at: usize,
 }
 
 impl<'a> Reader<'a> {
+    /// The counterpart of [`Writer::wall`].
+    pub(super) fn wall(&mut self, number: usize, wall: &mut Wall) -> Result<(), StepError> {
+        let refused = |error| StepError::Wall { wall: number, error };
+        let [x, y, z] = [self.number()?, self.number()?, self.number()?];
+        let [i, j, k, r] = [self.number()?, self.number()?, self.number()?, self.number()?];
+        // As it was saved: normalising could change the last bit.
+        let rotation = UnitQuaternion::new_unchecked(Quaternion::new(r, i, j, k));
+        wall.set_pose(feeler_geom::Pose::from_parts(V3::new(x, y, z).into(), rotation))?;
+        match self.whole()? {
+            0 => wall.set_motion(None)?,
+            1 => wall.set_motion(Some(RigidMotion {
+                velocity: self.vector()?,
+                spin: self.vector()?,
+                center: self.vector()?.into(),
+            }))?,
+            kind => {
+                let Wall::Facets(w) = wall else {
+                    return Err(StepError::State(format!("has a wall with motion {kind}, which is none")));
+                };
+                if kind != 2 {
+                    return Err(StepError::State(format!("has a wall with motion {kind}, which is none")));
+                }
+                let n = w.vertices().len();
+                let velocities = (0..n).map(|_| self.vector()).collect::<Result<_, _>>()?;
+                w.set_motion(WallMotion::Vertices(velocities)).map_err(refused)?;
+            }
+        }
+        let Wall::Facets(w) = wall else { return Ok(()) };
+        let saved = self.count(VECTOR)?;
+        let vertices: Vec<P3> = (0..saved).map(|_| self.vector().map(P3::from)).collect::<Result<_, _>>()?;
+        if vertices != w.vertices() {
+            w.set_vertices(&vertices).map_err(refused)?;
+        }
+        Ok(())
+    }
+
+    /// The counterpart of [`Writer::contacts`].
+    pub(super) fn contacts(&mut self, memory: &mut SphereMemory, walls: &[Wall]) -> Result<(), StepError> {
+        for (memory, wall) in memory.walls.iter_mut().zip(walls) {
+            let facets = match wall {
+                Wall::Facets(wall) => wall.facets() as u64,
+                Wall::Exact(_) | Wall::Plane(_) => 0,
+            };
+            memory.facets.forget();
+            memory.shear.clear();
+            memory.places.clear();
+            memory.facets.next = self.whole()?;
+            for _ in 0..self.count(VECTOR)? {
+                let id = self.whole()?;
+                let facet = self.number_below(facets)?;
+                let (point, normal) = (self.vector()?.into(), self.vector()?);
+                let begin = memory.facets.members.len();
+                for _ in 0..self.count(8)? {
+                    memory.facets.members.push(self.number_below(facets)?);
+                }
+                let range =
+                    [begin, memory.facets.members.len()].map(|k| u32::try_from(k).unwrap_or(u32::MAX));
+                memory.facets.held.push(Held { id, facet, point, normal, members: (range[0], range[1]) });
+            }
+            for _ in 0..self.count(VECTOR)? {
+                let id = self.whole()?;
+                memory.shear.push((id, self.shear()?));
+                if matches!(wall, Wall::Exact(_)) {
+                    memory.places.push(self.vector()?.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a state begins with, and its version.
+    pub(super) fn begin(&mut self, magic: [u8; 8]) -> Result<(), StepError> {
+        let found = self.take(magic.len())?;
+        if found[..7] != magic[..7] {
+            return Err(StepError::State("is none: it begins with other bytes".to_owned()));
+        }
+        if found != magic {
+            return Err(StepError::State(format!(
+                "has version {}; this program reads {}",
+                found[7], magic[7]
+            )));
+        }
+        Ok(())
+    }
+
+    /// Nothing may follow.
+    pub(super) fn end(&self) -> Result<(), StepError> {
+        if self.at != self.bytes.len() {
+            let rest = self.bytes.len() - self.at;
+            return Err(StepError::State(format!("goes on for {rest} bytes too many")));
+        }
+        Ok(())
+    }
+
     fn take(&mut self, n: usize) -> Result<&'a [u8], StepError> {
         let end = self.at.checked_add(n).filter(|end| *end <= self.bytes.len());
         let end = end.ok_or_else(|| StepError::State(format!("ends after {} bytes", self.bytes.len())))?;
@@ -228,7 +290,7 @@ impl<'a> Reader<'a> {
         Ok(out)
     }
 
-    fn whole(&mut self) -> Result<u64, StepError> {
+    pub(super) fn whole(&mut self) -> Result<u64, StepError> {
         let bytes = self.take(8)?;
         let mut out = [0; 8];
         out.copy_from_slice(bytes);
@@ -236,7 +298,7 @@ impl<'a> Reader<'a> {
     }
 
     /// How many items of at least so many bytes follow: no more than there are bytes for.
-    fn count(&mut self, least: usize) -> Result<usize, StepError> {
+    pub(super) fn count(&mut self, least: usize) -> Result<usize, StepError> {
         let n = self.whole()?;
         let room = (self.bytes.len() - self.at) / least;
         usize::try_from(n)
@@ -245,13 +307,13 @@ impl<'a> Reader<'a> {
             .ok_or_else(|| StepError::State(format!("tells of {n} items, and ends before them")))
     }
 
-    fn number_below(&mut self, limit: u64) -> Result<u32, StepError> {
+    pub(super) fn number_below(&mut self, limit: u64) -> Result<u32, StepError> {
         let n = self.whole()?;
         let fits = u32::try_from(n).ok().filter(|_| n < limit);
         fits.ok_or_else(|| StepError::State(format!("names item {n} of {limit}")))
     }
 
-    fn number(&mut self) -> Result<f64, StepError> {
+    pub(super) fn number(&mut self) -> Result<f64, StepError> {
         let x = f64::from_bits(self.whole()?);
         if !x.is_finite() {
             return Err(StepError::State("has a number that is not finite".to_owned()));
@@ -259,11 +321,11 @@ impl<'a> Reader<'a> {
         Ok(x)
     }
 
-    fn vector(&mut self) -> Result<V3, StepError> {
+    pub(super) fn vector(&mut self) -> Result<V3, StepError> {
         Ok(V3::new(self.number()?, self.number()?, self.number()?))
     }
 
-    fn shear(&mut self) -> Result<ShearState, StepError> {
+    pub(super) fn shear(&mut self) -> Result<ShearState, StepError> {
         Ok(ShearState { force: self.vector()?, normal: self.vector()?, stiffness: self.number()? })
     }
 }

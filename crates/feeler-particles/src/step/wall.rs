@@ -2,18 +2,47 @@
 
 use super::error::StepError;
 use crate::contact::WallContact;
-use crate::facets::{FacetMemory, FacetWall};
-use feeler_geom::{P3, V3};
+use crate::exact::{ExactWall, WallError};
+use crate::facets::{FacetError, FacetMemory, FacetWall, WallMotion};
+use crate::rotation::moved_on;
+use feeler_geom::{P3, Pose, V3};
 
-/// A plane that stands still, with the material behind it: what facets are compared with.
+/// How a rigid wall moves. It obeys no equations of motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RigidMotion {
+    /// Velocity of the reference point (mm/s).
+    pub velocity: V3,
+    /// Angular velocity (rad/s).
+    pub spin: V3,
+    /// The reference point (world), which moves along with `velocity`.
+    pub center: P3,
+}
+
+impl RigidMotion {
+    fn is_finite(&self) -> bool {
+        let numbers = self.velocity.iter().chain(self.spin.iter()).chain(self.center.iter());
+        numbers.copied().all(f64::is_finite)
+    }
+
+    fn velocity_at(&self, p: &P3) -> (V3, V3) {
+        (self.velocity + self.spin.cross(&(p - self.center)), self.spin)
+    }
+}
+
+/// A plane with the material behind it: what facets are compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlaneWall {
+    /// In the wall's coordinates.
+    local: (P3, V3),
+    /// In the world.
     point: P3,
     normal: V3,
+    pub(super) pose: Pose,
+    pub(super) motion: Option<RigidMotion>,
 }
 
 impl PlaneWall {
-    /// Through a point (mm), with a normal away from the material, of any length.
+    /// Through a point (mm), with a normal away from the material, of any length; at rest.
     ///
     /// # Errors
     /// No direction, numbers that are not finite.
@@ -22,8 +51,20 @@ impl PlaneWall {
         if !(length > 0.0 && length.is_finite() && point.iter().all(|c| c.is_finite())) {
             return Err(StepError::Particle("a plane needs a finite point and a normal"));
         }
-        Ok(Self { point, normal: normal / length })
+        let normal = normal / length;
+        Ok(Self { local: (point, normal), point, normal, pose: Pose::identity(), motion: None })
     }
+
+    pub(super) fn set_pose(&mut self, pose: Pose) {
+        (self.pose, self.point, self.normal) = (pose, pose * self.local.0, pose.rotation * self.local.1);
+    }
+}
+
+/// A solid as it is, without triangles, that moves as a rigid body.
+#[derive(Clone, Debug)]
+pub struct SolidWall {
+    pub(super) wall: ExactWall,
+    pub(super) motion: Option<RigidMotion>,
 }
 
 /// A wall of a simulation.
@@ -31,6 +72,8 @@ impl PlaneWall {
 pub enum Wall {
     /// Triangles.
     Facets(Box<FacetWall>),
+    /// A solid without triangles.
+    Exact(Box<SolidWall>),
     /// A plane.
     Plane(PlaneWall),
 }
@@ -51,22 +94,101 @@ impl From<FacetWall> for Wall {
     }
 }
 
+impl From<PlaneWall> for Wall {
+    fn from(wall: PlaneWall) -> Self {
+        Self::Plane(wall)
+    }
+}
+
+impl From<ExactWall> for Wall {
+    fn from(wall: ExactWall) -> Self {
+        Self::Exact(Box::new(SolidWall { wall, motion: None }))
+    }
+}
+
 impl Wall {
-    /// Contacts of a ball, and which of them have taken others in.
+    /// Where it is: from its coordinates to the world's.
+    #[must_use]
+    pub fn pose(&self) -> &Pose {
+        match self {
+            Self::Facets(wall) => wall.pose(),
+            Self::Exact(solid) => solid.wall.pose(),
+            Self::Plane(wall) => &wall.pose,
+        }
+    }
+
+    /// Puts it somewhere else.
+    ///
+    /// # Errors
+    /// Numbers that are not finite.
+    pub fn set_pose(&mut self, pose: Pose) -> Result<(), StepError> {
+        let numbers = pose.translation.vector.iter().chain(pose.rotation.coords.iter());
+        if !numbers.copied().all(f64::is_finite) {
+            return Err(StepError::Particle("the pose of a wall must be finite"));
+        }
+        match self {
+            Self::Facets(wall) => wall.set_pose(pose),
+            Self::Exact(solid) => {
+                solid
+                    .wall
+                    .set_pose(&pose)
+                    .map_err(|_: WallError| StepError::Particle("the pose of a wall must be finite"))?;
+            }
+            Self::Plane(wall) => wall.set_pose(pose),
+        }
+        Ok(())
+    }
+
+    /// Chooses how it moves from now on, as a rigid body; none: not at all.
+    ///
+    /// # Errors
+    /// Numbers that are not finite.
+    pub fn set_motion(&mut self, motion: Option<RigidMotion>) -> Result<(), StepError> {
+        if motion.is_some_and(|m| !m.is_finite()) {
+            return Err(StepError::Particle("velocities of walls must be finite"));
+        }
+        match self {
+            Self::Facets(wall) => {
+                let motion = motion.map_or(WallMotion::Still, |m| WallMotion::Rigid {
+                    velocity: m.velocity,
+                    spin: m.spin,
+                    center: m.center,
+                });
+                wall.set_motion(motion)
+                    .map_err(|_| StepError::Particle("velocities of walls must be finite"))?;
+            }
+            Self::Exact(solid) => solid.motion = motion,
+            Self::Plane(wall) => wall.motion = motion,
+        }
+        Ok(())
+    }
+
+    /// Contacts of a ball, and which of them have taken others in. `asked` is what an exact wall has answered.
     pub(super) fn contacts(
         &self,
+        asked: &[WallContact],
         memory: &mut FacetMemory,
         center: &P3,
         radius: f64,
         out: &mut Vec<WallMeeting>,
     ) {
         out.clear();
+        let moving = |motion: &Option<RigidMotion>, at: &P3| {
+            motion.map_or((V3::zeros(), V3::zeros()), |m| m.velocity_at(at))
+        };
         match self {
             Self::Facets(wall) => {
                 for found in wall.contacts(memory, center, radius) {
                     let at = found.contact.point + found.contact.normal * (0.5 * found.contact.gap);
                     let (velocity, spin) = wall.velocity_at(found.facet, &at);
                     out.push(WallMeeting { contact: found.contact, at, velocity, spin });
+                }
+            }
+            Self::Exact(solid) => {
+                for contact in asked.iter().filter(|c| c.gap < 0.0) {
+                    let at = contact.point + contact.normal * (0.5 * contact.gap);
+                    let (velocity, spin) = moving(&solid.motion, &at);
+                    out.push(WallMeeting { contact: *contact, at, velocity, spin });
                 }
             }
             Self::Plane(wall) => {
@@ -77,25 +199,43 @@ impl Wall {
                     let contact =
                         WallContact { id: 0, point, normal: wall.normal, gap, curvatures: [0.0; 2] };
                     let at = point + wall.normal * (0.5 * gap);
-                    out.push(WallMeeting { contact, at, velocity: V3::zeros(), spin: V3::zeros() });
+                    let (velocity, spin) = moving(&wall.motion, &at);
+                    out.push(WallMeeting { contact, at, velocity, spin });
                 }
             }
         }
     }
 
     /// Moves on by a time (s).
-    pub(super) fn advance(&mut self, time: f64) -> Result<(), crate::facets::FacetError> {
+    pub(super) fn advance(&mut self, time: f64) -> Result<(), FacetError> {
         match self {
-            Self::Facets(wall) => wall.advance(time),
-            Self::Plane(_) => Ok(()),
+            Self::Facets(wall) => wall.advance(time)?,
+            Self::Exact(solid) => {
+                if let Some(m) = &mut solid.motion {
+                    let pose = moved_on(solid.wall.pose(), &m.velocity, &m.spin, &mut m.center, time);
+                    let lost = |_| FacetError::Setting("the wall has left all finite places");
+                    solid.wall.set_pose(&pose).map_err(lost)?;
+                }
+            }
+            Self::Plane(wall) => {
+                if let Some(mut m) = wall.motion {
+                    wall.set_pose(moved_on(&wall.pose, &m.velocity, &m.spin, &mut m.center, time));
+                    wall.motion = Some(m);
+                }
+            }
         }
+        Ok(())
     }
 
     /// Where moments are told about (world).
-    pub(super) fn reference(&self) -> P3 {
+    #[must_use]
+    pub fn reference(&self) -> P3 {
         match self {
             Self::Facets(wall) => wall.reference(),
-            Self::Plane(wall) => wall.point,
+            Self::Exact(solid) => {
+                solid.motion.map_or_else(|| solid.wall.pose().translation.vector.into(), |m| m.center)
+            }
+            Self::Plane(wall) => wall.motion.map_or(wall.point, |m| m.center),
         }
     }
 }

@@ -445,6 +445,114 @@ class ExactWall:
     def offsets(self) -> NDArray[np.uint32]:
         """Where each particle's contacts begin, and after the last one where they end."""
 
+class FacetWall:
+    """A wall of triangles (mm), which balls meet as one surface; open or closed, numbered by places, so that the
+    order of the triangles changes no bit.
+
+    resolution: "full" (what is behind other facets is not felt, and friction goes on from facet to facet),
+    "proximity" (contacts with facets that hardly differ in direction are one) or "reduced" (friction begins
+    anew on each facet). cutoff: largest angle (rad) between normals of facets that a contact goes on to.
+    sides: from where facets are felt, "both", "front" (where normals point, by the right-hand rule) or "back"."""
+
+    def __init__(
+        self,
+        points: ArrayLike,
+        triangles: ArrayLike,
+        *,
+        resolution: str = "full",
+        cutoff: float = 0.5,
+        sides: str = "both",
+    ) -> None:
+        """points: rows x, y, z (mm); triangles: rows of three numbers of points, from 0. Raises QueryError."""
+    @staticmethod
+    def read_stl(
+        path: str | PathLike[str],
+        scale: float = 1.0,
+        *,
+        resolution: str = "full",
+        cutoff: float = 0.5,
+        sides: str = "both",
+    ) -> FacetWall:
+        """From an STL file; scale: mm of one of its units. Raises FileError."""
+    @staticmethod
+    def of_body(
+        body: Body, chord: float, *, resolution: str = "full", cutoff: float = 0.5, sides: str = "front"
+    ) -> FacetWall:
+        """A solid's display mesh, off by chord (mm) at most. Raises MeshError."""
+    @property
+    def facets(self) -> int:
+        """Number of triangles."""
+    @property
+    def bounds(self) -> NDArray[np.float64]:
+        """Least and greatest coordinates (mm), in the wall's own coordinates."""
+
+class Law:
+    """Forces of a contact by its overlap and the velocities there: a spring, a dashpot that gives a coefficient of
+    restitution of a head-on impact, and shear that Coulomb's friction limits."""
+
+    @staticmethod
+    def linear(normal: float, shear: float = 0.0, restitution: float = 1.0, friction: float = 0.0) -> Law:
+        """Springs of a normal and a shear stiffness (N/m)."""
+    @staticmethod
+    def hertz(
+        young: float,
+        poisson: float,
+        restitution: float = 1.0,
+        friction: float = 0.0,
+        wall: tuple[float, float] | None = None,
+    ) -> Law:
+        """Hertz and Mindlin. young: Young's modulus of the balls (kPa: a thousandth of that in Pa); wall: modulus
+        and Poisson's ratio of the wall, unless it is of the same material."""
+
+class WallForces:
+    """What walls do to balls that another program steps. Balls are known by their tags, in any order; what friction
+    remembers of balls that are not in a call is dropped. The same bits for any order and any number of threads.
+    Lengths are mm, masses kg, times s: forces are mN, torques mN mm."""
+
+    def __init__(self) -> None: ...
+    def add(self, wall: Body | ExactWall | FacetWall, law: Law, pose: Pose = None) -> int:
+        """Adds a wall (a copy of it); its number. A Body is met without triangles."""
+    def add_plane(self, point: Sequence[float], normal: Sequence[float], law: Law) -> int:
+        """Adds a plane with material behind it; its number."""
+    def __len__(self) -> int: ...
+    def pose(self, wall: int) -> NDArray[np.float64]: ...
+    def set_pose(self, wall: int, pose: ArrayLike) -> None:
+        """Puts a wall somewhere else, which is no motion: contacts feel no velocity of it."""
+    def set_motion(
+        self,
+        wall: int,
+        velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        spin: Sequence[float] = (0.0, 0.0, 0.0),
+        center: Sequence[float] | None = None,
+    ) -> None:
+        """How a wall moves from now on: velocity (mm/s) of its reference point, spin (rad/s), and the reference
+        point (mm, world) unless it stays the same; torques on the wall are about it."""
+    def advance(self, time: float) -> None:
+        """Moves the walls on by a time (s)."""
+    def forces(
+        self,
+        centers: ArrayLike,
+        velocities: ArrayLike,
+        spins: ArrayLike,
+        radii: ArrayLike,
+        masses: ArrayLike,
+        tags: ArrayLike,
+        time: float,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Forces (mN) on balls and torques (mN mm) about their centres, after a step of time (s); with 0 friction
+        does not go on. Raises QueryError."""
+    def force(self, wall: int) -> list[float]:
+        """What all balls did to a wall in the last call (mN)."""
+    def torque(self, wall: int) -> list[float]:
+        """The same about its reference point (mN mm)."""
+    @property
+    def contacts(self) -> int:
+        """How many there were in the last call."""
+    def save(self) -> bytes:
+        """Where walls are, how they move, and what friction remembers."""
+    def restore(self, state: bytes) -> None:
+        """Takes it over; the same walls must have been added. Raises QueryError."""
+
 def clearance(
     *files: str | PathLike[str],
     rules: str | PathLike[str] | None = None,

@@ -1,0 +1,221 @@
+//! What walls do to one ball: shared by simulations and by the forces for other programs.
+
+use super::Load;
+use super::error::StepError;
+use super::wall::{Wall, WallMeeting};
+use crate::contact::WallContact;
+use crate::exact::{self, ParticleState, WallContacts};
+use crate::facets::FacetMemory;
+use crate::law::{Law, Meeting, ShearState, radius_on};
+use feeler_geom::{P3, V3};
+
+/// What lasts of the contacts of one sphere with one wall.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WallMemory {
+    pub(super) facets: FacetMemory,
+    pub(super) shear: Vec<(u64, ShearState)>,
+    /// Where the contacts with an exact wall are (wall's coordinates), in the order of `shear`.
+    pub(super) places: Vec<P3>,
+}
+
+/// Of one sphere: what lasts, what acts on it, and storage.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SphereMemory {
+    pub(super) walls: Vec<WallMemory>,
+    /// On the particle.
+    pub(super) load: Load,
+    /// On each wall.
+    wall_loads: Vec<Load>,
+    found: Vec<WallMeeting>,
+    before: Vec<(u64, ShearState)>,
+    places_before: Vec<P3>,
+}
+
+impl SphereMemory {
+    pub(super) fn new(walls: usize) -> Self {
+        Self {
+            walls: vec![WallMemory::default(); walls],
+            wall_loads: vec![Load::default(); walls],
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn add_wall(&mut self) {
+        self.walls.push(WallMemory::default());
+        self.wall_loads.push(Load::default());
+    }
+}
+
+/// The body that a sphere belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moving {
+    /// Centre of mass, which `velocity` is of, and the moment about.
+    pub(super) center: P3,
+    pub(super) velocity: V3,
+    pub(super) spin: V3,
+    pub(super) mass: f64,
+}
+
+/// What an exact wall was asked last.
+#[derive(Debug, Default)]
+struct Asked {
+    states: Vec<ParticleState>,
+    out: WallContacts,
+}
+
+/// Walls with their laws.
+#[derive(Debug, Default)]
+pub(super) struct Walls {
+    pub(super) list: Vec<Wall>,
+    laws: Vec<Law>,
+    /// On each wall in the last step.
+    pub(super) loads: Vec<Load>,
+    asked: Vec<Asked>,
+    spheres: Vec<exact::Sphere>,
+}
+
+impl Walls {
+    pub(super) fn add(&mut self, wall: Wall, law: Law) -> Result<usize, StepError> {
+        law.check().map_err(|error| StepError::Law { what: "a wall", error })?;
+        self.list.push(wall);
+        self.laws.push(law);
+        self.loads.push(Load::default());
+        self.asked.push(Asked::default());
+        Ok(self.list.len() - 1)
+    }
+
+    /// Moves all on by a time (s).
+    pub(super) fn advance(&mut self, time: f64) -> Result<(), StepError> {
+        for (wall, w) in self.list.iter_mut().enumerate() {
+            w.advance(time).map_err(|error| StepError::Wall { wall, error })?;
+        }
+        Ok(())
+    }
+
+    /// Asks exact walls for their contacts with all spheres; the error is the sphere that cannot be asked for.
+    pub(super) fn ask(&mut self, spheres: impl Iterator<Item = exact::Sphere>) -> Result<(), usize> {
+        if !self.list.iter().any(|w| matches!(w, Wall::Exact(_))) {
+            return Ok(());
+        }
+        self.spheres.clear();
+        self.spheres.extend(spheres);
+        for (wall, asked) in self.list.iter().zip(&mut self.asked) {
+            let Wall::Exact(solid) = wall else { continue };
+            let Asked { states, out } = asked;
+            solid.wall.contacts(&self.spheres, 0.0, states, out).map_err(|e| match e {
+                exact::WallError::Position { index } | exact::WallError::Radius { index, .. } => index,
+                _ => 0,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Spheres have changed places: the one at `k` was at `order[k]` before. What is known of places of exact
+    /// walls goes along, for speed.
+    pub(super) fn reorder(&mut self, order: &[Option<u32>]) {
+        for asked in &mut self.asked {
+            let old = std::mem::take(&mut asked.states);
+            let of = |k: &Option<u32>| k.and_then(|k| old.get(k as usize).copied()).unwrap_or_default();
+            asked.states = order.iter().map(of).collect();
+        }
+    }
+
+    /// Finds what walls do to one sphere, the one numbered `number` of those asked for.
+    pub(super) fn meet(
+        &self,
+        number: usize,
+        sphere: &exact::Sphere,
+        moving: &Moving,
+        memory: &mut SphereMemory,
+        time: f64,
+    ) {
+        memory.load = Load::default();
+        let SphereMemory { walls: memories, load, wall_loads, found, before, places_before } = memory;
+        for (k, wall) in self.list.iter().enumerate() {
+            let (lasting, wall_load) = (&mut memories[k], &mut wall_loads[k]);
+            *wall_load = Load::default();
+            let is_exact = matches!(wall, Wall::Exact(_));
+            let asked: &[WallContact] = if is_exact { self.asked[k].out.of(number) } else { &[] };
+            wall.contacts(asked, &mut lasting.facets, &sphere.center, sphere.radius, found);
+            std::mem::swap(&mut lasting.shear, before);
+            lasting.shear.clear();
+            if is_exact {
+                std::mem::swap(&mut lasting.places, places_before);
+                lasting.places.clear();
+                rename(before, places_before, found, wall, sphere.radius);
+            }
+            for meeting in found.iter() {
+                let contact = &meeting.contact;
+                let of = |id: u64| before.iter().find(|(known, _)| *known == id).map(|(_, state)| *state);
+                let mut state = of(contact.id).unwrap_or_else(|| ShearState::new(contact.normal));
+                for (from, _) in lasting.facets.handed().iter().filter(|(_, to)| *to == contact.id) {
+                    if let Some(other) = of(*from) {
+                        state.add(&other);
+                    }
+                }
+                let arm = meeting.at - moving.center;
+                let seen = Meeting {
+                    overlap: -contact.gap,
+                    normal: contact.normal,
+                    velocity: moving.velocity + moving.spin.cross(&arm) - meeting.velocity,
+                    twist: 0.5 * contact.normal.dot(&(moving.spin + meeting.spin)),
+                    radius: radius_on(sphere.radius, contact.curvatures),
+                    mass: moving.mass,
+                };
+                let force = self.laws[k].force(&seen, &mut state, time);
+                lasting.shear.push((contact.id, state));
+                if is_exact {
+                    lasting.places.push(wall.pose().inverse_transform_point(&contact.point));
+                }
+                load.force += force;
+                load.moment += arm.cross(&force);
+                wall_load.force -= force;
+                wall_load.moment -= (meeting.at - wall.reference()).cross(&force);
+            }
+        }
+    }
+
+    /// Adds up what acts on walls, in the order of the spheres that are given.
+    pub(super) fn add_up<'m>(&mut self, memories: impl Iterator<Item = &'m SphereMemory>) {
+        self.loads.fill(Load::default());
+        for memory in memories {
+            for (sum, part) in self.loads.iter_mut().zip(&memory.wall_loads) {
+                sum.force += part.force;
+                sum.moment += part.moment;
+            }
+        }
+    }
+}
+
+/// A contact with an exact wall is numbered by its face or edge. Where a ball has rolled on to the next one the
+/// contact goes on: what is remembered under a number that is gone gets that of the new contact near it.
+fn rename(before: &mut [(u64, ShearState)], places: &[P3], found: &[WallMeeting], wall: &Wall, radius: f64) {
+    for k in 0..before.len() {
+        let (id, state) = before[k];
+        if found.iter().any(|m| m.contact.id == id) {
+            continue;
+        }
+        let mut best: Option<(f64, u64)> = None;
+        for meeting in found {
+            let contact = &meeting.contact;
+            if before.iter().any(|(known, _)| *known == contact.id)
+                || contact.normal.dot(&state.normal) < TURNED
+            {
+                continue;
+            }
+            let apart = (wall.pose().inverse_transform_point(&contact.point) - places[k]).norm();
+            if apart <= radius * BESIDE && best.is_none_or(|(least, _)| apart < least) {
+                best = Some((apart, contact.id));
+            }
+        }
+        if let Some((_, id)) = best {
+            before[k].0 = id;
+        }
+    }
+}
+
+/// Cosine of the angle between the normals of a contact before and after it has passed on to another face.
+const TURNED: f64 = 0.9;
+
+/// How far apart, as a part of the radius, the two places are.
+const BESIDE: f64 = 0.5;

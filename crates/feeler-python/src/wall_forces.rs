@@ -1,0 +1,313 @@
+//! Walls of triangles, laws, and what walls do to the balls of another program.
+
+use crate::curves::numbers;
+use crate::error::{file, query};
+use crate::exact_walls::{ExactWall, rows};
+use crate::mesh::{Rows, rows as array_of};
+use crate::model::Body;
+use crate::pose;
+use feeler::particles::{
+    Balls, Law as Forces, Material, PlaneWall, Resolution, RigidMotion, Sides, StepError, Wall,
+};
+use feeler::{P3, V3};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::PathBuf;
+
+/// A wall of triangles, which balls meet as one surface.
+#[pyclass(module = "feeler")]
+#[derive(Debug)]
+pub(crate) struct FacetWall(feeler::particles::FacetWall);
+
+/// Forces of a contact.
+#[pyclass(module = "feeler", frozen)]
+#[derive(Debug)]
+pub(crate) struct Law(Forces);
+
+/// Walls with their laws, for balls that another program steps.
+#[pyclass(module = "feeler")]
+#[derive(Debug, Default)]
+pub(crate) struct WallForces {
+    walls: feeler::particles::WallForces,
+}
+
+fn resolved(
+    mut wall: feeler::particles::FacetWall,
+    resolution: &str,
+    cutoff: f64,
+    sides: &str,
+) -> PyResult<feeler::particles::FacetWall> {
+    let sides = match sides {
+        "both" => Sides::Both,
+        "front" => Sides::Front,
+        "back" => Sides::Back,
+        other => return Err(query(format!("facets are felt from 'both', 'front' or 'back', not '{other}'"))),
+    };
+    wall.set_sides(|_, _| sides);
+    let resolution = match resolution {
+        "reduced" => Resolution::Reduced,
+        "full" => Resolution::Full { cutoff },
+        "proximity" => Resolution::Proximity { cutoff },
+        other => {
+            return Err(query(format!("the resolution is 'reduced', 'full' or 'proximity', not '{other}'")));
+        }
+    };
+    wall.set_resolution(resolution).map_err(query)?;
+    Ok(wall)
+}
+
+#[pymethods]
+impl FacetWall {
+    #[new]
+    #[pyo3(signature = (points, triangles, *, resolution = "full", cutoff = 0.5, sides = "both"))]
+    fn new(
+        points: &Bound<'_, PyAny>,
+        triangles: &Bound<'_, PyAny>,
+        resolution: &str,
+        cutoff: f64,
+        sides: &str,
+    ) -> PyResult<Self> {
+        let points: Vec<P3> = rows::<3>(points, "points", None)?.into_iter().map(P3::from).collect();
+        let corners = || query("triangles: give an array of rows of 3 whole numbers of points, from 0");
+        let py = triangles.py();
+        let made = py.import("numpy")?.call_method1("asarray", (triangles,))?;
+        let kind: String = made.getattr("dtype")?.getattr("kind")?.extract()?;
+        if !matches!(kind.as_str(), "i" | "u") {
+            return Err(corners());
+        }
+        let made = made.call_method1("astype", ("int64",))?;
+        let made: PyReadonlyArray2<'_, i64> = made.extract().map_err(|_| corners())?;
+        let made = made.as_array();
+        if made.ncols() != 3 {
+            return Err(corners());
+        }
+        let number = |k: i64| u32::try_from(k).map_err(|_| corners());
+        let triangles = made
+            .outer_iter()
+            .map(|row| Ok([number(row[0])?, number(row[1])?, number(row[2])?]))
+            .collect::<PyResult<Vec<_>>>()?;
+        let wall = feeler::particles::FacetWall::new(&points, &triangles).map_err(query)?;
+        resolved(wall, resolution, cutoff, sides).map(Self)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (path, scale = 1.0, *, resolution = "full", cutoff = 0.5, sides = "both"))]
+    fn read_stl(path: PathBuf, scale: f64, resolution: &str, cutoff: f64, sides: &str) -> PyResult<Self> {
+        let wall = feeler::particles::FacetWall::read_stl(&path, scale).map_err(file)?;
+        resolved(wall, resolution, cutoff, sides).map(Self)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (body, chord, *, resolution = "full", cutoff = 0.5, sides = "front"))]
+    fn of_body(body: &Body, chord: f64, resolution: &str, cutoff: f64, sides: &str) -> PyResult<Self> {
+        let mesh = body.display_mesh(chord)?;
+        // Points on the borders of faces are there once for each face.
+        let corners: Vec<[u32; 3]> =
+            mesh.triangles.iter().map(|t| t.map(|k| mesh.welded[k as usize])).collect();
+        let wall = feeler::particles::FacetWall::new(&mesh.points, &corners).map_err(query)?;
+        resolved(wall, resolution, cutoff, sides).map(Self)
+    }
+
+    #[getter]
+    fn facets(&self) -> usize {
+        self.0.facets()
+    }
+
+    #[getter]
+    fn bounds<'py>(&self, py: Python<'py>) -> Rows<'py> {
+        let b = self.0.bounds();
+        array_of(py, [b.min.into(), b.max.into()].into_iter())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<FacetWall: {} facets>", self.0.facets())
+    }
+}
+
+#[pymethods]
+impl Law {
+    #[staticmethod]
+    #[pyo3(signature = (normal, shear = 0.0, restitution = 1.0, friction = 0.0))]
+    fn linear(normal: f64, shear: f64, restitution: f64, friction: f64) -> PyResult<Self> {
+        let law = Forces::Linear { normal, shear, restitution, friction };
+        law.check().map_err(query)?;
+        Ok(Self(law))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (young, poisson, restitution = 1.0, friction = 0.0, wall = None))]
+    fn hertz(
+        young: f64,
+        poisson: f64,
+        restitution: f64,
+        friction: f64,
+        wall: Option<(f64, f64)>,
+    ) -> PyResult<Self> {
+        let ball = Material { young, poisson };
+        let wall = wall.map_or(ball, |(young, poisson)| Material { young, poisson });
+        Forces::hertz([ball, wall], restitution, friction).map(Self).map_err(query)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Law: {:?}>", self.0)
+    }
+}
+
+fn failed(e: StepError) -> PyErr {
+    query(e)
+}
+
+impl WallForces {
+    fn wall_mut(&mut self, wall: usize) -> PyResult<&mut Wall> {
+        let n = self.walls.walls();
+        self.walls.wall_mut(wall).ok_or_else(|| query(format!("there is no wall {wall}, only {n} of them")))
+    }
+
+    fn load(&self, wall: usize) -> PyResult<feeler::particles::Load> {
+        let n = self.walls.walls();
+        let load = self.walls.load(wall).copied();
+        load.ok_or_else(|| query(format!("there is no wall {wall}, only {n} of them")))
+    }
+}
+
+fn vector(values: [f64; 3]) -> V3 {
+    V3::from(values)
+}
+
+#[pymethods]
+impl WallForces {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    #[pyo3(signature = (wall, law, pose = None))]
+    fn add(
+        &mut self,
+        wall: &Bound<'_, PyAny>,
+        law: &Law,
+        pose: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<usize> {
+        let mut wall: Wall = if let Ok(facets) = wall.cast::<FacetWall>() {
+            facets.borrow().0.clone().into()
+        } else if let Ok(exact) = wall.cast::<ExactWall>() {
+            exact.borrow().wall.clone().into()
+        } else if let Ok(body) = wall.cast::<Body>() {
+            feeler::particles::ExactWall::new(body.borrow().body.clone()).into()
+        } else {
+            return Err(query("a wall is a Body, an ExactWall or a FacetWall; planes come by add_plane"));
+        };
+        if pose.is_some() {
+            wall.set_pose(pose::read(pose)?).map_err(failed)?;
+        }
+        self.walls.add(wall, law.0).map_err(failed)
+    }
+
+    fn add_plane(&mut self, point: [f64; 3], normal: [f64; 3], law: &Law) -> PyResult<usize> {
+        let plane = PlaneWall::new(P3::from(point), vector(normal)).map_err(failed)?;
+        self.walls.add(plane.into(), law.0).map_err(failed)
+    }
+
+    fn __len__(&self) -> usize {
+        self.walls.walls()
+    }
+
+    fn set_pose(&mut self, wall: usize, pose: &Bound<'_, PyAny>) -> PyResult<()> {
+        let pose = pose::read(Some(pose))?;
+        self.wall_mut(wall)?.set_pose(pose).map_err(failed)
+    }
+
+    fn pose<'py>(&mut self, py: Python<'py>, wall: usize) -> PyResult<Rows<'py>> {
+        Ok(pose::matrix(py, self.wall_mut(wall)?.pose()))
+    }
+
+    #[pyo3(signature = (wall, velocity = [0.0; 3], spin = [0.0; 3], center = None))]
+    fn set_motion(
+        &mut self,
+        wall: usize,
+        velocity: [f64; 3],
+        spin: [f64; 3],
+        center: Option<[f64; 3]>,
+    ) -> PyResult<()> {
+        let wall = self.wall_mut(wall)?;
+        let center = center.map_or_else(|| wall.reference(), P3::from);
+        let is_still = velocity.iter().chain(&spin).all(|c| *c == 0.0);
+        // The reference point of a wall that stands is told, too.
+        let motion = RigidMotion { velocity: vector(velocity), spin: vector(spin), center };
+        wall.set_motion((!is_still || center != P3::origin()).then_some(motion)).map_err(failed)
+    }
+
+    fn advance(&mut self, time: f64) -> PyResult<()> {
+        self.walls.advance(time).map_err(failed)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one array of each kind, as other programs have them")]
+    fn forces<'py>(
+        &mut self,
+        centers: &Bound<'py, PyAny>,
+        velocities: &Bound<'py, PyAny>,
+        spins: &Bound<'py, PyAny>,
+        radii: &Bound<'py, PyAny>,
+        masses: &Bound<'py, PyAny>,
+        tags: &Bound<'py, PyAny>,
+        time: f64,
+    ) -> PyResult<(Rows<'py>, Rows<'py>)> {
+        let py = centers.py();
+        let centers = rows::<3>(centers, "centers", None)?;
+        let n = Some(centers.len());
+        let velocities = rows::<3>(velocities, "velocities", n)?;
+        let spins = rows::<3>(spins, "spins", n)?;
+        let flat = |values: &Bound<'py, PyAny>, name: &str| -> PyResult<Vec<f64>> {
+            let values =
+                numbers(values).map_err(|_| query(format!("{name}: give one number for each ball")))?;
+            Ok(values.as_array().iter().copied().collect())
+        };
+        let (radii, masses) = (flat(radii, "radii")?, flat(masses, "masses")?);
+        let wanted = || query("tags: give one whole number for each ball");
+        let tags = py.import("numpy")?.call_method1("asarray", (tags, "int64"))?;
+        let tags: PyReadonlyArray1<'_, i64> = tags.extract().map_err(|_| wanted())?;
+        let tags: Vec<i64> = tags.as_array().iter().copied().collect();
+        let walls = &mut self.walls;
+        let loads = py
+            .detach(|| {
+                let balls = Balls {
+                    centers: &centers,
+                    velocities: &velocities,
+                    spins: &spins,
+                    radii: &radii,
+                    masses: &masses,
+                    tags: &tags,
+                };
+                walls.forces(&balls, time)
+            })
+            .map_err(failed)?;
+        let forces = array_of(py, loads.iter().map(|l| l.force.into()));
+        Ok((forces, array_of(py, loads.iter().map(|l| l.moment.into()))))
+    }
+
+    fn force(&self, wall: usize) -> PyResult<[f64; 3]> {
+        Ok(self.load(wall)?.force.into())
+    }
+
+    fn torque(&self, wall: usize) -> PyResult<[f64; 3]> {
+        Ok(self.load(wall)?.moment.into())
+    }
+
+    #[getter]
+    fn contacts(&self) -> usize {
+        self.walls.contacts()
+    }
+
+    fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.walls.save())
+    }
+
+    fn restore(&mut self, state: &[u8]) -> PyResult<()> {
+        self.walls.restore(state).map_err(failed)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<WallForces: {} walls, {} contacts>", self.walls.walls(), self.walls.contacts())
+    }
+}
