@@ -8,8 +8,8 @@
 //! The drag: 1,000 steps (`--steps`) over a tilted floor of 2, 200 and 20,000 triangles, with infinite
 //! friction. The shear force at the end against that over a single facet, and the time of a step.
 //!
-//! The race: a ball of 5 mm with a play of 0.2 mm runs on its steady circle through a ring groove for
-//! `--seconds`, over triangles of a chord error of a quarter of the play and less. What the normal force is
+//! The race: a ball of radius 3 mm with a play of 0.2 mm runs on its steady circle through the groove of
+//! `race.step` for `--seconds`, over its exact face and over triangles of a chord error of a quarter of the play and less. What the normal force is
 //! off from that of the closed form, with which the ball is in balance: root mean square and largest, as
 //! parts of it. Its first row has the closed form of the groove instead of triangles.
 //!
@@ -29,11 +29,13 @@
 use feeler_benches::{Fallible, cpu_seconds, number_after};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_particles::{
-    FacetMemory, FacetWall, Law, Meeting, Particle, Resolution, Settings, ShearState, Simulation,
+    ExactWall, FacetMemory, FacetWall, Law, Meeting, Particle, Resolution, Settings, ShearState, Simulation,
+    Wall,
 };
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::f64::consts::{FRAC_PI_2, TAU};
+use std::path::Path;
 use std::process::ExitCode;
 
 const MODES: [(&str, Resolution); 3] = [
@@ -124,19 +126,21 @@ fn drag(steps: u32) -> Fallible<usize> {
     Ok(missed)
 }
 
-/// A groove: a tube of radius 5.2 mm about a circle of 30 mm, its lower half and more, fronts inwards.
-const TUBE: f64 = 5.2;
-const CIRCLE: f64 = 30.0;
-const BALL: f64 = 5.0;
+/// The groove of `race.step`: a tube about a circle, open to the axis of the ring, fronts inwards.
+const TUBE: f64 = 3.2;
+const CIRCLE: f64 = 13.0;
+const BALL: f64 = 3.0;
+/// How far the groove goes to each side of its middle (rad): to a radius of 14 mm.
+const OPENING: f64 = 1.25;
 
 fn groove(chord: f64) -> Fallible<FacetWall> {
     let cells = |radius: f64, angle: f64| (angle / (2.0 * math::acos(1.0 - chord / radius))).ceil() as u32;
-    let (n, m) = (cells(CIRCLE + TUBE, TAU), cells(TUBE, 2.4 * FRAC_PI_2));
+    let (n, m) = (cells(CIRCLE + TUBE, TAU), cells(TUBE, 2.0 * OPENING));
     let mut points = Vec::new();
     for i in 0..n {
         let (sin, cos) = math::sin_cos(TAU * f64::from(i) / f64::from(n));
         for j in 0..=m {
-            let (s, c) = math::sin_cos(2.4 * FRAC_PI_2 * (f64::from(j) / f64::from(m) - 0.5));
+            let (s, c) = math::sin_cos(FRAC_PI_2 + OPENING * (2.0 * f64::from(j) / f64::from(m) - 1.0));
             let r = CIRCLE + TUBE * s;
             points.push(P3::new(r * cos, r * sin, -TUBE * c));
         }
@@ -156,7 +160,7 @@ fn race(seconds: f64) -> Fallible<()> {
     const STEP: f64 = 5e-6;
     let law = Law::Linear { normal: 1e5, shear: 0.0, restitution: 0.5, friction: 0.0 };
     let ball = Particle::sphere(BALL, 7850.0).map_err(|e| e.to_string())?;
-    let (mass, speed) = (ball.mass(), 150.0);
+    let (mass, speed) = (ball.mass(), 500.0);
     // In balance: the force points from the ball to the circle of the tube, and carries weight and curvature
     // of the way.
     let mut deep = 0.0;
@@ -175,14 +179,11 @@ fn race(seconds: f64) -> Fallible<()> {
         "\n| groove | triangles | mode | rms | largest | contacts a step | µs a step |\n{}",
         "|---".repeat(7) + "|"
     );
-    let run = |wall: Option<(f64, FacetWall)>, mode: (&str, Resolution)| -> Fallible<()> {
+    let run = |label: &str, mode: &str, count: usize, wall: Option<Wall>| -> Fallible<()> {
         let mut world = still(V3::z() * -G)?;
-        let (mut label, mut count) = ("closed form".to_owned(), 0);
-        let is_exact = wall.is_none();
-        if let Some((chord, mut wall)) = wall {
-            (label, count) = (format!("chord error {chord:.3} mm"), wall.facets());
-            wall.set_resolution(mode.1).map_err(|e| e.to_string())?;
-            world.add_wall(wall.into(), law).map_err(|e| e.to_string())?;
+        let is_closed_form = wall.is_none();
+        if let Some(wall) = wall {
+            world.add_wall(wall, law).map_err(|e| e.to_string())?;
         }
         let start = Pose::translation(CIRCLE + out, 0.0, -down);
         world.add(ball.clone(), &start, V3::y() * speed, V3::zeros()).map_err(|e| e.to_string())?;
@@ -190,7 +191,7 @@ fn race(seconds: f64) -> Fallible<()> {
         let begin = cpu_seconds();
         for k in 0..(seconds / STEP) as u64 {
             let step = world.step_with(STEP, |motions, loads| {
-                if is_exact {
+                if is_closed_form {
                     loads[0].force += in_groove(&law, motions[0].center, motions[0].velocity, mass, STEP);
                 }
                 let off = loads[0].force.norm() / force - 1.0;
@@ -200,23 +201,26 @@ fn race(seconds: f64) -> Fallible<()> {
                 }
             });
             step.map_err(|e| e.to_string())?;
-            contacts += if is_exact { 1 } else { world.shear(0, 0, 0).len() };
+            contacts += if is_closed_form { 1 } else { world.shear(0, 0, 0).len() };
         }
         let time = (cpu_seconds() - begin) / (seconds / STEP);
         println!(
-            "| {label} | {count} | {} | {:.1e} | {most:.1e} | {:.2} | {:.2} |",
-            if is_exact { "" } else { mode.0 },
+            "| {label} | {count} | {mode} | {:.1e} | {most:.1e} | {:.2} | {:.2} |",
             (sum / n).sqrt(),
             contacts as f64 * STEP / seconds,
             1e6 * time
         );
         Ok(())
     };
-    run(None, MODES[0])?;
+    run("closed form", "", 0, None)?;
+    let race = feeler_benches::prepare(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/race.step"))?;
+    let exact = ExactWall::new(feeler_benches::first_body(&race)?.0);
+    run("exact face of `race.step`", "", 0, Some(exact.into()))?;
     for chord in [0.25 * (TUBE - BALL), 0.01, 0.001] {
-        let wall = groove(chord)?;
-        for mode in MODES {
-            run(Some((chord, wall.clone())), mode)?;
+        for (name, mode) in MODES {
+            let mut wall = groove(chord)?;
+            wall.set_resolution(mode).map_err(|e| e.to_string())?;
+            run(&format!("chord error {chord:.3} mm"), name, wall.facets(), Some(wall.into()))?;
         }
     }
     println!("\nThe ball is {:.1e} mm deep in balance.", deep);

@@ -8,9 +8,11 @@
 )]
 
 use super::*;
+use crate::ExactWall;
 use crate::facets::{FacetWall, Resolution, WallMotion};
 use crate::law::Material;
 use feeler_geom::math;
+use feeler_runtime::Body;
 use nalgebra::Matrix3;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -151,13 +153,23 @@ fn rebound(wall: Wall, x: f64, y: f64) -> (f64, f64) {
 }
 
 #[test]
-fn box_of_triangles_throws_back_as_a_plane_does() {
+fn box_of_triangles_and_an_exact_face_throw_back_as_a_plane_does() {
     // Published: a box against 1,200 triangles, ball of 1 mm, E 1e8 Pa, restitution 0.5, first impact at
     // 0.610557 m/s.
     let (height, speed) = rebound(plane(), 0.0, 0.0);
     assert!((speed - 610.557).abs() < 0.02, "{speed}");
     // Half the velocity, a quarter of the height.
     assert!((height - 1.0 - 19.0 / 4.0).abs() < 0.03, "{height}");
+    // The exact face of a block.
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/box.step");
+    let body = Body::from_model(&feeler_import::prepare_step(&file).unwrap(), 0).unwrap();
+    let mut exact = ExactWall::new(std::sync::Arc::new(body));
+    let top = exact.body().bounds().max.z;
+    exact.set_pose(&Pose::translation(0.0, 0.0, -top)).unwrap();
+    for (x, y) in [(0.0, 0.0), (3.0, 3.0), (0.7, -4.3)] {
+        let (h, s) = rebound(exact.clone().into(), x, y);
+        assert!((h - height).abs() < 1e-11 && (s - speed).abs() < 1e-9, "{x} {y}: {h} {s}");
+    }
     let wall = box_of_1200();
     for resolution in
         [Resolution::Reduced, Resolution::Full { cutoff: 0.5 }, Resolution::Proximity { cutoff: 0.5 }]
