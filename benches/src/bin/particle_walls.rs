@@ -272,7 +272,7 @@ fn growth(most: u32) -> Fallible<()> {
             let radius = 0.3;
             let mut spheres: Vec<Sphere> = (0..20_000)
                 .map(|_| {
-                    let (s, c) = feeler_geom::math::sin_cos(rng.random_range(0.0..6.28));
+                    let (s, c) = feeler_geom::math::sin_cos(rng.random_range(0.0..std::f64::consts::TAU));
                     let off = 3.0 - radius * rng.random_range(0.98..1.1);
                     Sphere { center: P3::new(x + off * c, y + off * s, rng.random_range(0.0..5.0)), radius }
                 })

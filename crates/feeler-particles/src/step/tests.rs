@@ -42,7 +42,7 @@ fn square(n: u32, size: f64) -> (Vec<P3>, Vec<[u32; 3]>) {
 }
 
 fn plane() -> Wall {
-    Wall::Plane(PlaneWall::new(P3::origin(), V3::z()).unwrap())
+    PlaneWall::new(P3::origin(), V3::z()).unwrap().into()
 }
 
 /// A ball of 1 mm that strikes a wall at 600 mm/s, without gravity; its velocity afterwards, how long it

@@ -75,7 +75,7 @@ pub enum Wall {
     /// A solid without triangles.
     Exact(Box<SolidWall>),
     /// A plane.
-    Plane(PlaneWall),
+    Plane(Box<PlaneWall>),
 }
 
 /// A contact with a wall, and how the wall moves there.
@@ -96,7 +96,7 @@ impl From<FacetWall> for Wall {
 
 impl From<PlaneWall> for Wall {
     fn from(wall: PlaneWall) -> Self {
-        Self::Plane(wall)
+        Self::Plane(Box::new(wall))
     }
 }
 
