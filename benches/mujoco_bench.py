@@ -194,7 +194,7 @@ class Run:
             # Edges of two faces that lie on one another cross sideways: what is common to the solids there is as thin
             # as the faces are pressed together, and a short way across them parts the solids.
             way = self.judge.separating_translation(pose_b=pose)
-            told = told if way is None else max(told, -np.linalg.norm(way))
+            told = max(told, 0 if way is None else -np.linalg.norm(way))
             self.deepest = min(self.deepest, told)
 
     def ask_again(self):

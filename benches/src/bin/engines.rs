@@ -365,7 +365,8 @@ fn look(judge: &mut ContactPair, a: &ExactPose, b: &ExactPose, out: &mut Run) ->
         // Edges of two faces that lie on one another cross sideways: what is common to the solids there is as
         // thin as the faces are pressed together, and a short way across them parts the solids.
         let way = judge.separating_translation(a, b, &options).map_err(|e| e.to_string())?;
-        out.deepest = out.deepest.min(deepest.max(-way.map_or(f64::INFINITY, |way| way.norm())));
+        // None where they touch, within the tolerance, and do not interfere.
+        out.deepest = out.deepest.min(deepest.max(-way.map_or(0.0, |way| way.norm())));
     }
     out.lost += u64::from(!is_explained);
     Ok(())

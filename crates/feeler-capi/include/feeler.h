@@ -1084,9 +1084,9 @@ enum FeelerResult feeler_exact_wall_set_pose(struct FeelerExactWall *wall,
                                              const struct FeelerPose *pose_of_wall);
 
 /*
- Finds all contacts of `n` spheres, from their centres (x, y, z of each) and radii (mm), with gaps of at most
- `reach` (mm). Spheres in the order of the last call are told fastest; any order is right. A centre inside the
- material has one contact, along the shortest way out.
+ Finds all contacts of `n` spheres, from their centres (x, y, z of each) and radii (mm), with gaps of at
+ most `reach` (mm). Spheres in the order of the last call are told fastest; any order is right. A centre
+ inside the material has one contact, along the shortest way out.
 
  # Safety
  `wall` is a wall that no other thread uses; `centers` points at `3 * n` numbers, `radii` at `n`.
@@ -1115,8 +1115,8 @@ enum FeelerResult feeler_exact_wall_superellipsoids(struct FeelerExactWall *wall
                                                     double reach);
 
 /*
- The contacts of the last query, by particles and then by gaps: up to `capacity` to `out`, how many there are
- to `count`.
+ The contacts of the last query, by particles and then by gaps: up to `capacity` to `out`, how many there
+ are to `count`.
 
  # Safety
  `wall` is a wall that no other thread changes; `out` has room for `capacity` contacts; `count` may be
@@ -1128,8 +1128,8 @@ enum FeelerResult feeler_exact_wall_contacts(const struct FeelerExactWall *wall,
                                              size_t *count);
 
 /*
- Where each particle's contacts begin among all, and after the last one where they end: one number more than
- particles; up to `capacity` to `out`, how many there are to `count`.
+ Where each particle's contacts begin among all, and after the last one where they end: one number more
+ than particles; up to `capacity` to `out`, how many there are to `count`.
 
  # Safety
  As `feeler_exact_wall_contacts`.
