@@ -9,7 +9,8 @@
 //! friction. The shear force at the end against that over a single facet, and the time of a step.
 //!
 //! The race: a ball of radius 3 mm with a play of 0.2 mm runs on its steady circle through the groove of
-//! `race.step` for `--seconds`, over its exact face and over triangles of a chord error of a quarter of the play and less. What the normal force is
+//! `race.step` for `--seconds`, over its exact face and over triangles of a chord error of a quarter of the
+//! play and less. What the normal force is
 //! off from that of the closed form, with which the ball is in balance: root mean square and largest, as
 //! parts of it. Its first row has the closed form of the groove instead of triangles.
 //!
