@@ -94,6 +94,11 @@ def socket():
     return block.cut(hole).faces(">Z").edges("%CIRCLE").chamfer(1.0).val()
 
 
+def hopper():
+    """A silo of 70 mm, a cone and an outlet of 20 mm, whose lower end is at z = 0."""
+    return revolve([(10, 0), (10, 10), (35, 50), (35, 160), (38, 160), (38, 49), (13, 9), (13, 0)])
+
+
 def stepped_cone():
     """Conical seat part: two cones of different angle joined by a cylinder."""
     return revolve([(0, 0), (4, 0), (8, 10), (8, 16), (14, 24), (14, 30), (0, 30)])
@@ -385,7 +390,7 @@ MODELS = {
     "stepped-cone": stepped_cone, "stepped-seat": stepped_seat, "spool": spool, "shaft": shaft, "ring": ring,
     "race": race, "ball": ball, "perforated-plate": perforated_plate, "bayonet-plug": bayonet_plug,
     "bayonet-socket": bayonet_socket, "loft": loft, "swept": swept, "wave": wave, "void": void_body,
-    "inch-bracket": inch_bracket,
+    "inch-bracket": inch_bracket, "hopper": hopper,
     "box-nurbs": nurbs(box), "cylinder-nurbs": nurbs(cylinder), "cone-nurbs": nurbs(cone),
     "sphere-nurbs": nurbs(sphere), "torus-nurbs": nurbs(torus), "shaft-nurbs": nurbs(shaft),
 }
