@@ -141,10 +141,11 @@ def test_an_oblique_impact_differs_by_where_the_force_acts():
 
 
 def test_a_ball_slides_and_rolls_over_any_floor_alike():
-    # Soft: the rounding of coordinates of 10 mm is then small beside the overlap.
+    # Without a spin about the normal: while a ball slides with one, a change of a velocity by 1e-16 m/s becomes
+    # 1e-8 m/s, on one and the same triangle.
     law = feeler.Law.linear(1e2, 5e1, 0.5, 0.3)
     depth = MASS * 9.81 / 1e2
-    start = [-0.003, 0.003, R - depth, 0.2, 0.03, 0.0, 0.0, 0.0, 5.0]
+    start = [-0.003, 0.003, R - depth, 0.2, 0.03, 0.0, 0.0, 5.0, 0.0]
     triangle = feeler.FacetWall([[-300, -200, 0], [300, -200, 0], [0, 300, 0]], [[0, 1, 2]])
     floors = {
         "one triangle": triangle,
@@ -165,7 +166,7 @@ def test_a_ball_slides_and_rolls_over_any_floor_alike():
     assert first[5, 3] > 1.2 * R * first[5, 7], "it slid at first"
     for name, other in paths.items():
         assert np.abs(other[:, :3] - first[:, :3]).max() < 1e-12, name
-        assert np.abs(other[:, 3:6] - first[:, 3:6]).max() < 1e-10, name
+        assert np.abs(other[:, 3:6] - first[:, 3:6]).max() < 1e-12, name
 
 
 def many(n=60, seed=3):
