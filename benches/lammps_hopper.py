@@ -4,7 +4,7 @@
     python benches/lammps_hopper.py [--spheres 10000] [--seeds 5] [--seconds 0.8] [--chords 2 0.5 0.1] [--jobs 2]
 
 Spheres of 3 mm (2,500 kg/m3, linear contacts of 1,000 N/m, restitution 0.5, friction 0.5) are let fall into
-data/hopper.step, whose outlet is closed by a plane; then that is taken away. The mass flow is the slope of the mass
+data/particles/hopper.step, whose outlet is closed by a plane; then that is taken away. The mass flow is the slope of the mass
 that has left (below z = 0) against time, from 0.1 s on while less than 70 % have left. Exit status 1 where a sphere
 has gone through a wall.
 """
@@ -51,7 +51,7 @@ def run(job):
     import feeler.lammps
 
     law = feeler.Law.linear(NORMAL, SHEAR, RESTITUTION, FRICTION)
-    body = feeler.prepare(DATA / "hopper.step").body()
+    body = feeler.prepare(DATA / "particles/hopper.step").body()
     wall = body if chord is None else feeler.FacetWall.of_body(body, chord)
     lmp = feeler.lammps.start(["-log", "none", "-screen", "none", "-nocite"])
     reduced = MASS / 2

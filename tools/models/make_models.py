@@ -390,7 +390,7 @@ MODELS = {
     "stepped-cone": stepped_cone, "stepped-seat": stepped_seat, "spool": spool, "shaft": shaft, "ring": ring,
     "race": race, "ball": ball, "perforated-plate": perforated_plate, "bayonet-plug": bayonet_plug,
     "bayonet-socket": bayonet_socket, "loft": loft, "swept": swept, "wave": wave, "void": void_body,
-    "inch-bracket": inch_bracket, "hopper": hopper,
+    "inch-bracket": inch_bracket,
     "box-nurbs": nurbs(box), "cylinder-nurbs": nurbs(cylinder), "cone-nurbs": nurbs(cone),
     "sphere-nurbs": nurbs(sphere), "torus-nurbs": nurbs(torus), "shaft-nurbs": nurbs(shaft),
 }
@@ -434,6 +434,8 @@ def main():
     for name, entity in TEXT.items():
         (out / f"{name}.step").write_text(without_edges(entity, name))
     write_assemblies(out / "assemblies")
+    (out / "particles").mkdir(exist_ok=True)
+    write(hopper(), out / "particles" / "hopper.step", "MM")
 
 
 if __name__ == "__main__":

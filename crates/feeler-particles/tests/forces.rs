@@ -195,7 +195,7 @@ fn an_exact_face_is_a_plane() {
 fn friction_goes_on_over_an_edge_of_an_exact_wall() {
     let mut walls = WallForces::new();
     let law = Law::Linear { normal: 1e3, shear: 5e2, restitution: 1.0, friction: f64::INFINITY };
-    walls.add(solid("hopper.step").into(), law).unwrap();
+    walls.add(solid("particles/hopper.step").into(), law).unwrap();
     let depth = 0.1;
     // Round the edge at radius 10, z = 10: along the cylinder, in an arc, along the cone.
     let slope = V3::new(25.0, 0.0, 40.0).normalize();
