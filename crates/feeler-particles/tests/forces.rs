@@ -189,8 +189,8 @@ fn an_exact_face_is_a_plane() {
     }
 }
 
-/// A ball is dragged from the cylinder of the hopper's outlet over the edge onto its cone: there the number of
-/// its contact changes, and the shear force must go on.
+/// A ball is dragged from the cylinder of the hopper's outlet over the edge onto its cone: there the number
+/// of its contact changes, and the shear force must go on.
 #[test]
 fn friction_goes_on_over_an_edge_of_an_exact_wall() {
     let mut walls = WallForces::new();
