@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
-use feeler_geom::{P3, Pose, V3};
+use feeler_geom::{P3, Pose, V3, math};
 use feeler_particles::{Balls, ExactWall, FacetWall, Law, PlaneWall, Resolution, RigidMotion, WallForces};
 use feeler_runtime::Body;
 use std::path::Path;
@@ -51,9 +51,13 @@ impl Crowd {
         let (mut centers, mut velocities, mut spins) = (Vec::new(), Vec::new(), Vec::new());
         for k in 0..n {
             let t = f64::from(k);
-            centers.push([17.0 * (1.3 * t).sin(), 12.0 * (2.1 * t).cos(), 1.45 + 0.1 * (0.7 * t).sin()]);
-            velocities.push([60.0 * (0.3 * t).cos(), 40.0 * (0.9 * t).sin(), -80.0]);
-            spins.push([20.0 * t.sin(), 15.0, 10.0 * t.cos()]);
+            centers.push([
+                17.0 * math::sin(1.3 * t),
+                12.0 * math::cos(2.1 * t),
+                1.45 + 0.1 * math::sin(0.7 * t),
+            ]);
+            velocities.push([60.0 * math::cos(0.3 * t), 40.0 * math::sin(0.9 * t), -80.0]);
+            spins.push([20.0 * math::sin(t), 15.0, 10.0 * math::cos(t)]);
         }
         Self { centers, velocities, spins, tags: (0..i64::from(n)).map(|k| 3 * k + 1).collect() }
     }
@@ -199,8 +203,8 @@ fn friction_goes_on_over_an_edge_of_an_exact_wall() {
     let depth = 0.1;
     // Round the edge at radius 10, z = 10: along the cylinder, in an arc, along the cone.
     let slope = V3::new(25.0, 0.0, 40.0).normalize();
-    let away = |angle: f64| V3::new(-angle.cos(), 0.0, angle.sin());
-    let turned = (25.0_f64 / 40.0).atan();
+    let away = |angle: f64| V3::new(-math::cos(angle), 0.0, math::sin(angle));
+    let turned = math::atan2(25.0, 40.0);
     let (steps, step) = (400, 0.005);
     let edge = P3::new(10.0, 0.0, 10.0);
     let place = |s: f64| {

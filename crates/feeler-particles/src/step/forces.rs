@@ -32,8 +32,9 @@ pub struct Balls<'a> {
 
 /// Walls with their laws, and what lasts of the contacts of balls that another program steps.
 ///
-/// Balls are known by their tags: they may come in any order, come later and leave. What friction remembers of
-/// balls that are not in a call is dropped. Forces have the same bits for any order and any number of threads.
+/// Balls are known by their tags: they may come in any order, come later and leave. What friction remembers
+/// of balls that are not in a call is dropped. Forces have the same bits for any order and any number of
+/// threads.
 ///
 /// ```
 /// use feeler_geom::{P3, V3};

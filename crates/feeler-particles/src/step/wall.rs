@@ -69,6 +69,7 @@ pub struct SolidWall {
 
 /// A wall of a simulation.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there are few walls")]
 pub enum Wall {
     /// Triangles.
     Facets(Box<FacetWall>),
@@ -163,7 +164,7 @@ impl Wall {
         Ok(())
     }
 
-    /// Contacts of a ball, and which of them have taken others in. `asked` is what an exact wall has answered.
+    /// Contacts of a ball, and which of them have taken others in. `asked`: what an exact wall has answered.
     pub(super) fn contacts(
         &self,
         asked: &[WallContact],
