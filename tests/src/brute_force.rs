@@ -713,8 +713,7 @@ impl<'a> PointOracle<'a> {
     }
 
     /// Distance (mm) from a point to the boundary, on whichever side it is, `limit` where that is farther:
-    /// feet
-    /// in the faces, and all edges.
+    /// feet in the faces, and all edges.
     #[must_use]
     pub fn boundary_distance(&self, p: &P3, limit: f64) -> f64 {
         let size = self.solid.bounds.diagonal();

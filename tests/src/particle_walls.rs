@@ -156,7 +156,9 @@ impl Tally {
                 return;
             }
             let [only] = found else {
-                if !tiny && side.is_some() {
+                if tiny || side.is_none() {
+                    self.undecided += 1;
+                } else {
                     say(format!("{} places of a point inside", found.len()));
                 }
                 return;
@@ -165,10 +167,10 @@ impl Tally {
             let depth = oracle.boundary_distance(p, only.distance.abs() + 1e-3 * size);
             // Beside trims the brute force is no better than its margins.
             let is_beside = only.distance.abs().max(depth) <= 1e-4 * size;
-            if (only.distance.abs() - depth).abs() > open && !is_beside {
-                say(format!("depth {} instead of {depth}, {only:?}", only.distance));
-            } else {
-                self.agreed += 1;
+            match ((only.distance.abs() - depth).abs() <= open, is_beside) {
+                (true, _) => self.agreed += 1,
+                (false, true) => self.undecided += 1,
+                (false, false) => say(format!("depth {} instead of {depth}, {only:?}", only.distance)),
             }
             return;
         }

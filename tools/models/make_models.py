@@ -94,6 +94,11 @@ def socket():
     return block.cut(hole).faces(">Z").edges("%CIRCLE").chamfer(1.0).val()
 
 
+def hopper():
+    """A silo of 70 mm, a cone and an outlet of 20 mm, whose lower end is at z = 0."""
+    return revolve([(10, 0), (10, 10), (35, 50), (35, 160), (38, 160), (38, 49), (13, 9), (13, 0)])
+
+
 def stepped_cone():
     """Conical seat part: two cones of different angle joined by a cylinder."""
     return revolve([(0, 0), (4, 0), (8, 10), (8, 16), (14, 24), (14, 30), (0, 30)])
@@ -429,6 +434,8 @@ def main():
     for name, entity in TEXT.items():
         (out / f"{name}.step").write_text(without_edges(entity, name))
     write_assemblies(out / "assemblies")
+    (out / "particles").mkdir(exist_ok=True)
+    write(hopper(), out / "particles" / "hopper.step", "MM")
 
 
 if __name__ == "__main__":

@@ -10,9 +10,8 @@
 //!
 //! The race: a ball of radius 3 mm with a play of 0.2 mm runs on its steady circle through the groove of
 //! `race.step` for `--seconds`, over its exact face and over triangles of a chord error of a quarter of the
-//! play and less. What the normal force is
-//! off from that of the closed form, with which the ball is in balance: root mean square and largest, as
-//! parts of it. Its first row has the closed form of the groove instead of triangles.
+//! play and less. What the normal force is off from that of the closed form, with which the ball is in
+//! balance: root mean square and largest, as parts of it. Its first row has the closed form of the groove.
 //!
 //! The speed: `--balls` in a layer over a hilly floor, 5 % of them overlapping it, asked again and again as
 //! they move by a thousandth of their radius. Times are those that one thread has computed.

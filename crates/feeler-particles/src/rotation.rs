@@ -14,8 +14,7 @@ pub(crate) fn rotation_by(v: &V3) -> UnitQuaternion<f64> {
 }
 
 /// Where a rigid body is that moves for a time (s) with the velocity (mm/s) of a point and a spin (rad/s);
-/// the
-/// point moves along.
+/// the point moves along.
 pub(crate) fn moved_on(pose: &Pose, velocity: &V3, spin: &V3, center: &mut P3, time: f64) -> Pose {
     let turn = rotation_by(&(*spin * time));
     let arm = pose.translation.vector - center.coords;

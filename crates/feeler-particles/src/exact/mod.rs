@@ -89,9 +89,7 @@ impl ExactWall {
         states: &mut Vec<ParticleState>,
         out: &mut WallContacts,
     ) -> Result<(), WallError> {
-        if !(reach.is_finite() && reach >= 0.0) {
-            return Err(WallError::Reach { value: reach });
-        }
+        check_reach(reach)?;
         let wrong =
             |s: &Sphere| !(s.radius >= 0.0 && s.radius.is_finite() && s.center.iter().all(|c| c.is_finite()));
         out.run(particles, states, |sphere, state, batch| {
@@ -125,9 +123,7 @@ impl ExactWall {
         states: &mut Vec<ParticleState>,
         out: &mut WallContacts,
     ) -> Result<(), WallError> {
-        if !(reach.is_finite() && reach >= 0.0) {
-            return Err(WallError::Reach { value: reach });
-        }
+        check_reach(reach)?;
         out.run(particles, states, |particle, state, batch| {
             particle.check(0).map_err(|_| ())?;
             let placed = particle.placed(&self.into).ok_or(())?;
@@ -201,6 +197,10 @@ impl ExactWall {
         }
         standing
     }
+}
+
+fn check_reach(reach: f64) -> Result<(), WallError> {
+    if reach.is_finite() && reach >= 0.0 { Ok(()) } else { Err(WallError::Reach { value: reach }) }
 }
 
 /// Part of the radius (with the reach) by which places are listed farther away: how far a particle moves with

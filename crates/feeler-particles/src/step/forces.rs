@@ -33,8 +33,7 @@ pub struct Balls<'a> {
 /// Walls with their laws, and what lasts of the contacts of balls that another program steps.
 ///
 /// Balls are known by their tags: they may come in any order, come later and leave. What friction remembers
-/// of
-/// balls that are not in a call is dropped. Forces have the same bits for any order and any number of
+/// of balls that are not in a call is dropped. Forces have the same bits for any order and any number of
 /// threads.
 ///
 /// ```

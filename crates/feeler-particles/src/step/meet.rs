@@ -92,8 +92,7 @@ impl Walls {
         Ok(())
     }
 
-    /// Asks exact walls for their contacts with all spheres; the error is the sphere that cannot be asked
-    /// for.
+    /// Asks exact walls for their contacts with all spheres; the error is one that cannot be asked for.
     pub(super) fn ask(&mut self, spheres: impl Iterator<Item = exact::Sphere>) -> Result<(), usize> {
         if !self.list.iter().any(|w| matches!(w, Wall::Exact(_))) {
             return Ok(());
@@ -189,8 +188,7 @@ impl Walls {
 }
 
 /// A contact with an exact wall is numbered by its face or edge. Where a ball has rolled on to the next one
-/// the
-/// contact goes on: what is remembered under a number that is gone gets that of the new contact near it.
+/// the contact goes on: what is remembered under a number that is gone gets that of the new contact near it.
 fn rename(before: &mut [(u64, ShearState)], places: &[P3], found: &[WallMeeting], wall: &Wall, radius: f64) {
     for k in 0..before.len() {
         let (id, state) = before[k];

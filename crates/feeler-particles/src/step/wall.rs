@@ -163,8 +163,7 @@ impl Wall {
         Ok(())
     }
 
-    /// Contacts of a ball, and which of them have taken others in. `asked` is what an exact wall has
-    /// answered.
+    /// Contacts of a ball, and which of them have taken others in. `asked`: what an exact wall has answered.
     pub(super) fn contacts(
         &self,
         asked: &[WallContact],

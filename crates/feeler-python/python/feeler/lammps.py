@@ -137,7 +137,7 @@ class Walls:
         lmp.set_fix_external_callback(name, self._act, self)
 
     def _group_bit(self) -> int:
-        names = self._lmp.available_ids("group")
+        names: list[str] = self._lmp.available_ids("group")
         return 1 << names.index(self._group)
 
     def _act(self, _: _Any, step: int, n: int, tags: _Any, x: _Any, f: _Any) -> None:

@@ -14,10 +14,12 @@
 //! - Distances are signed: tubes are pressed into faces up to their radius, and the curve itself beyond that
 //!   where it is inside the solid.
 
+mod borders;
+mod interference;
+
 use std::cell::Cell;
 
 use feeler_geom::obb::PoseMatrix;
-use feeler_geom::trim::Side;
 use feeler_geom::{P2, P3, Pose, Rect, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature, NodeId};
 use feeler_runtime::PointQuery;
@@ -53,20 +55,8 @@ const LEAST: f64 = 1e-4;
 /// Slope (of the distance with length) of what counts as a minimum on free-form faces.
 const CRITICAL: f64 = 1e-7;
 
-/// Most steps in which a stretch is looked through for borders of the face that it is opposite to.
-const CUTS: f64 = 4096.0;
-
-/// Part of the size by which a curve is followed beyond the border of a feature.
-const BEYOND: f64 = 1e-4;
-
 /// Slope (of the distance with length) that rounding leaves at vertices.
 const ROUNDING: f64 = 1e-12;
-
-/// Points of a curve that are asked for, at most, to decide whether it interferes.
-const WORK: u32 = 4096;
-
-/// Half the length of the parts that are looked at first, as part of the curve's size; then of those before.
-const COARSE: f64 = 0.125;
 
 /// What is found before it is measured: parameter of the curve, of a fitted edge its span and parameter.
 #[derive(Clone, Copy, Debug)]
@@ -159,45 +149,6 @@ impl CurveSolidPair {
         self.join(&ctx, &sampling);
         self.conclude(&ctx, pose, options);
         &self.minima
-    }
-
-    /// Whether the tube and the solid have common inner points: the curve nearer to the solid than its radius
-    /// by more than `tolerance` (mm), or inside of it. `None` where that is within the tolerance, or where
-    /// the work that is allowed runs out: on a tube that lies along a face at its radius no bound is ever
-    /// enough.
-    pub fn interferes(
-        &mut self,
-        curve: &Curve,
-        solid: &Obstacle,
-        pose: &Pose,
-        tolerance: f64,
-    ) -> Option<bool> {
-        let into = PoseMatrix::from(&pose.inverse());
-        let body = solid.body();
-        let points = &mut self.points;
-        if points.contains(body, &into.point(&curve.point(0.0)), tolerance) == Some(true) {
-            return Some(true);
-        }
-        let mut near = Near {
-            points,
-            body,
-            into: &into,
-            touch: curve.radius() - tolerance,
-            clear: curve.radius() + tolerance,
-            tolerance,
-            least: COARSE * curve.size(),
-            work: WORK,
-        };
-        let finest = 0.1 * tolerance;
-        // Coarse parts everywhere, then finer ones: what is deep is found soon.
-        loop {
-            near.least = near.least.max(finest);
-            let found = with_pieces!(&curve.pieces, s => near.pieces(s, &mut self.walk.curve));
-            if found.is_some() || near.least <= finest || near.work == 0 {
-                return found;
-            }
-            near.least *= COARSE;
-        }
     }
 
     /// Joins stretches of each feature to sets.
@@ -298,75 +249,6 @@ impl CurveSolidPair {
     }
 }
 
-/// The search for points of a curve that are nearer to a solid than its radius.
-struct Near<'a> {
-    points: &'a mut PointQuery,
-    body: &'a feeler_runtime::Body,
-    into: &'a PoseMatrix,
-    touch: f64,
-    clear: f64,
-    tolerance: f64,
-    /// Half the length of parts that are not halved.
-    least: f64,
-    /// Points that may still be asked for.
-    work: u32,
-}
-
-impl Near<'_> {
-    fn pieces<const N: usize>(&mut self, s: &Skeleton<N>, stack: &mut Vec<u32>) -> Option<bool> {
-        stack.clear();
-        stack.push(0);
-        let mut is_clear = true;
-        while let Some(i) = stack.pop() {
-            let node = &s.nodes[i as usize];
-            let half = 0.5 * node.bounds.diagonal();
-            let center = self.into.point(&((node.bounds.min + node.bounds.max) * 0.5).into());
-            if self.points.nearest(self.body, &center, self.clear + half).is_none() {
-                continue;
-            }
-            if node.count > 1 {
-                stack.extend(s.children(i));
-                continue;
-            }
-            match self.part(&Part::of_leaf(&s.leaves[node.first as usize])) {
-                Some(true) => return Some(true),
-                Some(false) => {}
-                None => is_clear = false,
-            }
-        }
-        is_clear.then_some(false)
-    }
-
-    fn part<const N: usize>(&mut self, part: &Part<N>) -> Option<bool> {
-        if self.work == 0 {
-            return None;
-        }
-        self.work -= 1;
-        let half = 0.5 * part.length();
-        let middle = self.into.point(&at(&part.control, 0.5).p.into());
-        let Some(found) = self.points.nearest(self.body, &middle, self.clear + 2.0 * half) else {
-            return Some(false);
-        };
-        if found.distance < self.touch
-            || self.points.contains(self.body, &middle, self.tolerance) == Some(true)
-        {
-            return Some(true);
-        }
-        if half <= self.least {
-            return None;
-        }
-        let mut is_clear = true;
-        for part in part.halves(false) {
-            match self.part(&part) {
-                Some(true) => return Some(true),
-                Some(false) => {}
-                None => is_clear = false,
-            }
-        }
-        is_clear.then_some(false)
-    }
-}
-
 /// What all steps of a query share.
 struct Context<'a> {
     curve: &'a Curve,
@@ -460,154 +342,6 @@ impl Context<'_> {
             set: None,
         };
         (is_own && self.solid.holds(f, uv, BESIDE * self.size)).then_some((found, uv))
-    }
-
-    /// The parts of a stretch on which the solid has the feature. What is narrower than a part of it in
-    /// [`CUTS`] may be passed over. `is_free` tells the ends that no other stretch goes on from.
-    fn clip(
-        &self,
-        feature: Feature,
-        stretch: &Stretch,
-        is_free: [bool; 2],
-        points: &mut PointQuery,
-        keep: &mut impl FnMut(Stretch),
-    ) {
-        let [mut p, mut q] = stretch.ends.map(|e| e[0]);
-        let is_on = |u: f64| self.is_on(feature, stretch.of, u);
-        let (middle, length) = (0.5 * (p + q), (self.curve.point(p) - self.curve.point(q)).norm());
-        if self.room(feature, middle) > length && is_on(middle) {
-            keep(*stretch);
-            return;
-        }
-        // The last place on the feature before one that is not.
-        let border = |mut on: f64, mut off: f64| {
-            for _ in 0..52 {
-                let u = 0.5 * (on + off);
-                if is_on(u) {
-                    on = u;
-                } else {
-                    off = u;
-                }
-            }
-            on
-        };
-        let mut outward = stretch.outward;
-        // Of a patch feet are not known beyond its border, so that a stretch ends a little before it.
-        if matches!(feature, Feature::Face(f) if self.solid.faces[f.index()].is_none()) {
-            let ends = [&mut p, &mut q];
-            let by = BEYOND.copysign(stretch.ends[1][0] - stretch.ends[0][0]);
-            for (((end, outward), by), is_free) in
-                ends.into_iter().zip(&mut outward).zip([-by, by]).zip(is_free)
-            {
-                if is_free && is_on(*end) && !is_on(*end + by) {
-                    *end = border(*end, *end + by);
-                    *outward = self.beyond(feature, stretch.of, *end, by, points);
-                }
-            }
-        }
-        let mut start = is_on(p).then_some((p, outward[0]));
-        let part = |(from, before): (f64, f64), to: f64, after: f64| Stretch {
-            ends: [[from, 0.0], [to, 0.0]],
-            outward: [before, after],
-            ..*stretch
-        };
-        // Of faces with a closed form is known how far their border is.
-        let most = (q - p).abs() / CUTS.sqrt();
-        let is_measured = matches!(feature, Feature::Face(f) if self.solid.faces[f.index()].is_some());
-        let least = if is_measured { (q - p).abs() / CUTS } else { most };
-        let mut u = p;
-        loop {
-            let step = (0.5 * self.room(feature, u) / self.curve.at(u).d.norm()).clamp(least, most);
-            let is_last = (q - u).abs() <= step;
-            let next = if is_last { q } else { u + step.copysign(q - p) };
-            match (start, is_on(next)) {
-                (None, true) => {
-                    let u = border(next, u);
-                    start = Some((u, self.beyond(feature, stretch.of, u, p - q, points)));
-                }
-                (Some(from), false) => {
-                    let u = border(u, next);
-                    keep(part(from, u, self.beyond(feature, stretch.of, u, q - p, points)));
-                    start = None;
-                }
-                _ => {}
-            }
-            if is_last {
-                break;
-            }
-            u = next;
-        }
-        if let Some(from) = start {
-            keep(part(from, q, outward[1]));
-        }
-    }
-
-    /// Neighbouring areas of a patch both tell what is on their border: what the one has is taken from the
-    /// other.
-    fn part_overlaps(&self, feature: Feature, stretches: &mut Vec<Stretch>) {
-        stretches.sort_unstable_by(|p, q| p.ends[0][0].total_cmp(&q.ends[0][0]).then(p.of.cmp(&q.of)));
-        let mut n = 0;
-        for i in 0..stretches.len() {
-            let mut s = stretches[i];
-            for k in &stretches[..n] {
-                let (from, to) = (s.ends[0][0].max(k.ends[0][0]), s.ends[1][0].min(k.ends[1][0]));
-                if k.of == s.of || from > to {
-                    continue;
-                }
-                let foot = |of: u32| self.on(feature, of, 0.5 * (from + to), None).map(|c| c.foot);
-                if let (Some(p), Some(q)) = (foot(s.of), foot(k.of))
-                    && (p - q).norm() <= SAME * self.size
-                {
-                    (s.ends[0], s.outward[0]) = (k.ends[1], -k.outward[1]);
-                }
-            }
-            if s.ends[0][0] < s.ends[1][0] {
-                stretches[n] = s;
-                n += 1;
-            }
-        }
-        stretches.truncate(n);
-    }
-
-    /// Whether a place is opposite to an area's feature, its foot not beside the face by what rounding does.
-    fn is_on(&self, feature: Feature, area: u32, u: f64) -> bool {
-        let Feature::Face(f) = feature else { return self.on(feature, area, u, None).is_some() };
-        let face = &self.solid.body().hierarchy().faces[f.index()];
-        let uv = if self.solid.faces[f.index()].is_some() {
-            let foot = self.on(feature, area, u, None).map(|c| c.foot);
-            foot.map(|foot| face.surface.invert(&foot, None, Some(&face.trim.rect)))
-        } else {
-            let rect = self.solid.body().hierarchy().areas[area as usize].rect;
-            self.on_free(f, &rect, rect.center(), u).map(|(_, uv)| uv)
-        };
-        uv.is_some_and(|uv| face.trim.classify(uv) == Side::Inside)
-    }
-
-    /// Change of the distance with length where the curve leaves a feature: negative where the solid's
-    /// boundary comes nearer beyond, as in a concave fillet.
-    fn beyond(&self, feature: Feature, area: u32, u: f64, direction: f64, points: &mut PointQuery) -> f64 {
-        let Some(c) = self.on(feature, area, u, None) else { return 0.0 };
-        let step = (BEYOND * self.size / self.curve.at(u).d.norm()).copysign(direction);
-        let p = self.into.point(&self.curve.point((u + step).clamp(0.0, self.curve.n_pieces() as f64)));
-        let reach = BEYOND * self.size;
-        match points.nearest(self.solid.body(), &p, c.distance.abs() + 2.0 * reach) {
-            Some(n) if (n.foot - c.foot).norm() < 10.0 * reach => {
-                (n.distance.copysign(c.distance) - c.distance) / reach
-            }
-            _ => 0.0,
-        }
-    }
-
-    /// How far the foot on a face with a closed form may go until it reaches the border; 0 where that is not
-    /// told.
-    fn room(&self, feature: Feature, u: f64) -> f64 {
-        let Feature::Face(f) = feature else { return 0.0 };
-        let Some(primitive) = &self.solid.faces[f.index()] else { return 0.0 };
-        let p = self.into.point(&self.curve.point(u));
-        let Some(d) = Distance::of_primitive(primitive, &p, self.size) else { return 0.0 };
-        let face = &self.solid.body().hierarchy().faces[f.index()];
-        let uv = face.surface.invert(&d.foot(&p), None, Some(&face.trim.rect));
-        face.trim.nearest(uv, face.surface.metric(uv), self.size).map_or(self.size, |n| n.2)
     }
 
     /// Foot, signed distance and direction of a point from a feature whose minimum it may be.
