@@ -147,3 +147,23 @@ fn a_cable_along_a_ridge_is_one_set() {
     assert!(low.abs() < slack && (high - 12.0).abs() < slack, "{low} {high}");
     assert!(found.iter().all(|m| m.set == Some(0) || m.place == feeler_curves::Place::End), "{found:?}");
 }
+
+#[test]
+fn cables_that_run_into_a_concave_fillet() {
+    // Over the long leg towards the short one: level until the fillet begins, then nearer and nearer.
+    let solid = solid(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/inch-bracket.step"));
+    let mut rng = SmallRng::seed_from_u64(29);
+    let verdicts: Vec<_> = (0..40)
+        .map(|k| {
+            let (height, y) = (rng.random_range(0.3..3.5), rng.random_range(-3.0..24.0));
+            let (from, to) = (rng.random_range(30.0..60.0), rng.random_range(6.5..14.0));
+            let at = |t: f64| P3::new(from + t * (to - from), y, 6.35 + height);
+            let points: Vec<P3> = (0..=6).map(|k| at(f64::from(k) / 6.0)).collect();
+            let curve = Curve::new(3, &points, 0.2, false).expect("a cable");
+            let options = CurveOptions { d_max: 4.0, ..CurveOptions::default() };
+            (format!("{k}"), judge(&curve, &solid, &Pose::identity(), &options))
+        })
+        .collect();
+    let n = agreed(&verdicts);
+    assert!(n >= 40, "{n}");
+}

@@ -133,12 +133,18 @@ impl Sets {
         let n_ends = if is_closed { 0 } else { 2 };
         // A ring is told by two places at least.
         let enough = |n: usize| n + n_ends <= sampling.most && (!is_closed || n >= 2);
-        let mut spacing = (total * sampling.length / sum).log2().ceil().exp2();
-        while self.count(spacing) + n_ends > sampling.most && spacing < 2.0 * total {
-            spacing *= 2.0;
-        }
-        while is_closed && self.count(spacing) < 2 {
-            spacing *= 0.5;
+        let part = (sampling.length / sum).max(1.0 / sampling.most.max(2) as f64);
+        let mut spacing = (total * part).log2().ceil().exp2();
+        // Twice that is enough for ends that are told, too; half of it where a ring has one multiple only.
+        for _ in 0..4 {
+            let n = self.count(spacing);
+            spacing *= if n + n_ends > sampling.most {
+                2.0
+            } else if is_closed && n < 2 {
+                0.5
+            } else {
+                break;
+            };
         }
         if !is_closed {
             self.samples.push(Sample { set, ..self.sample(pairing, 0.0) });

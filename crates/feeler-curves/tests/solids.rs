@@ -103,3 +103,30 @@ fn a_long_cable_over_a_narrow_face() {
         }
     }
 }
+
+/// Sets are told by a few samples whatever the options ask for.
+#[test]
+fn samples_are_few() {
+    let solid = solid("box");
+    let bounds = *solid.body().bounds();
+    let (top, middle) = (bounds.max.z, bounds.center());
+    let mut pair = CurveSolidPair::new();
+    for x in [0.0, 0.3, 5.0] {
+        let at = |t: f64| P3::new(middle.x + x + 12.0 * (t - 0.5), middle.y, top + 0.6);
+        let points: Vec<P3> = (0..=6).map(|k| at(f64::from(k) / 6.0)).collect();
+        let cable = Curve::new(3, &points, 0.5, false).unwrap();
+        for (length, most) in [(0.0, 2), (0.0, 3), (0.0, 16), (1e-9, 16), (3.0, 16), (11.9, 2)] {
+            let options = CurveOptions {
+                d_max: 0.2,
+                level_length: Some(length),
+                max_samples: most,
+                ..CurveOptions::default()
+            };
+            let found = pair.query(&cable, &solid, &Pose::identity(), &options);
+            // The ends of the cable may be told by themselves.
+            assert!((2..=most + 2).contains(&found.len()), "{length} {most}: {found:?}");
+            let us: Vec<f64> = found.iter().map(|m| m.u).collect();
+            assert!(us[0] < 1e-9 && us[us.len() - 1] > 2.0 - 1e-9, "{length} {most}: {us:?}");
+        }
+    }
+}

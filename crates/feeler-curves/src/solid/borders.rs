@@ -4,7 +4,7 @@ use feeler_geom::trim::Side;
 use feeler_hierarchy::Feature;
 use feeler_runtime::PointQuery;
 
-use super::{Context, SAME};
+use super::{Candidate, Context, SAME};
 use crate::obstacle::Distance;
 use crate::solve::Stretch;
 
@@ -14,6 +14,9 @@ const CUTS: f64 = 4096.0;
 /// Part of the size by which a curve is followed beyond the border of a feature; of the parameter, by which
 /// the border of a patch is looked for beyond the end of a stretch.
 const BEYOND: f64 = 1e-4;
+
+/// Cosine of the angle between a direction and an edge across it.
+const ACROSS: f64 = 1e-9;
 
 impl Context<'_> {
     /// The parts of a stretch on which the solid has the feature. What is narrower than a part of it in
@@ -48,14 +51,11 @@ impl Context<'_> {
         let mut outward = stretch.outward;
         // Of a patch feet are not known beyond its border, so that a stretch ends a little before it.
         if matches!(feature, Feature::Face(f) if self.solid.faces[f.index()].is_none()) {
-            let ends = [&mut p, &mut q];
-            let by = BEYOND.copysign(stretch.ends[1][0] - stretch.ends[0][0]);
-            for (((end, outward), by), is_free) in
-                ends.into_iter().zip(&mut outward).zip([-by, by]).zip(is_free)
-            {
-                if is_free && is_on(*end) && !is_on(*end + by) {
+            let way = BEYOND.copysign(q - p);
+            for (k, end, by) in [(0, &mut p, -way), (1, &mut q, way)] {
+                if is_free[k] && is_on(*end) && !is_on(*end + by) {
                     *end = border(*end, *end + by);
-                    *outward = self.beyond(feature, stretch.of, *end, by, points);
+                    outward[k] = self.beyond(feature, stretch.of, *end, by, points);
                 }
             }
         }
@@ -141,15 +141,27 @@ impl Context<'_> {
     /// boundary comes nearer beyond, as in a concave fillet.
     fn beyond(&self, feature: Feature, area: u32, u: f64, direction: f64, points: &mut PointQuery) -> f64 {
         let Some(c) = self.on(feature, area, u, None) else { return 0.0 };
-        let step = (BEYOND * self.size / self.curve.at(u).d.norm()).copysign(direction);
-        let p = self.into.point(&self.curve.point((u + step).clamp(0.0, self.curve.n_pieces() as f64)));
-        let reach = BEYOND * self.size;
-        match points.nearest(self.solid.body(), &p, c.distance.abs() + 2.0 * reach) {
-            Some(n) if (n.foot - c.foot).norm() < 10.0 * reach => {
-                (n.distance.copysign(c.distance) - c.distance) / reach
-            }
-            _ => 0.0,
-        }
+        let (body, reach) = (self.solid.body(), BEYOND * self.size);
+        let step = (reach / self.curve.at(u).d.norm()).copysign(direction);
+        let at = |u: f64| self.into.point(&self.curve.point(u.clamp(0.0, self.curve.n_pieces() as f64)));
+        let limit = c.distance.abs() + 2.0 * reach;
+        let Some(there) = points.nearest(body, &at(u + step), limit) else { return 0.0 };
+        // The nearest distance is continuous, wherever its foot goes; other distances are so with their foot.
+        let is_same = (there.foot - c.foot).norm() < 10.0 * reach
+            || points
+                .nearest(body, &at(u), limit)
+                .is_some_and(|n| n.distance >= c.distance.abs() - SAME * self.size);
+        if is_same { (there.distance.copysign(c.distance) - c.distance) / reach } else { 0.0 }
+    }
+
+    /// Whether a minimum at a vertex is none: where the direction is across an edge there, the bend of the edge
+    /// tells whether the distance falls along it.
+    pub(super) fn leaves_along_an_edge(&self, c: &Candidate, points: &mut PointQuery) -> bool {
+        let Feature::Vertex(v) = c.feature else { return false };
+        let constraints = &self.solid.body().hierarchy().vertices[v.index()].constraints;
+        let is_across = constraints.iter().any(|k| k.dot(&c.away).abs() <= ACROSS * k.norm());
+        let slope = self.limits.level.slope;
+        is_across && [1.0, -1.0].iter().any(|way| self.beyond(c.feature, 0, c.u, *way, points) < -slope)
     }
 
     /// How far the foot on a face with a closed form may go until it reaches the border; 0 where that is not

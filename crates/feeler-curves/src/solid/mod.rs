@@ -215,6 +215,9 @@ impl CurveSolidPair {
             if is_known || c.distance > options.d_max + radius {
                 continue;
             }
+            if c.set.is_none() && c.place == Place::Inside && ctx.leaves_along_an_edge(c, &mut self.points) {
+                continue;
+            }
             // Inside the solid a wall may be near that the curve never came through.
             let is_deep = c.distance < -SAME * ctx.size;
             if is_deep {
