@@ -154,8 +154,8 @@ impl Context<'_> {
         if is_same { (there.distance.copysign(c.distance) - c.distance) / reach } else { 0.0 }
     }
 
-    /// Whether a minimum at a vertex is none: where the direction is across an edge there, the bend of the edge
-    /// tells whether the distance falls along it.
+    /// Whether a minimum at a vertex is none: where the direction is across an edge there, the bend of the
+    /// edge tells whether the distance falls along it.
     pub(super) fn leaves_along_an_edge(&self, c: &Candidate, points: &mut PointQuery) -> bool {
         let Feature::Vertex(v) = c.feature else { return false };
         let constraints = &self.solid.body().hierarchy().vertices[v.index()].constraints;
