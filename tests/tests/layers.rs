@@ -320,7 +320,7 @@ const ROOMS: [&[&str]; 16] = [
 ];
 
 /// What a crate must not use, as in the code map.
-const NEVER: [(&str, &[&str]); 15] = [
+const NEVER: [(&str, &[&str]); 16] = [
     ("feeler-geom", &["convex", "brep", "step", "hierarchy", "prepare", "import", "runtime", "cli"]),
     ("feeler-convex", &["brep", "step", "hierarchy", "prepare", "runtime", "cli"]),
     ("feeler-brep", &["step", "hierarchy", "prepare", "runtime", "cli"]),
@@ -330,6 +330,7 @@ const NEVER: [(&str, &[&str]); 15] = [
     ("feeler-runtime", &["brep", "step", "prepare", "cli"]),
     ("feeler-compare", &["step", "prepare", "import", "runtime", "cli"]),
     ("feeler-curves", &["brep", "step", "prepare", "import", "dynamics", "cli"]),
+    ("feeler-grains", &["brep", "step", "prepare", "import", "dynamics", "curves", "particles", "cli"]),
     ("feeler-particles", &["brep", "step", "prepare", "import", "dynamics", "curves", "cli"]),
     ("feeler-dynamics", &["brep", "step", "prepare", "import", "cli"]),
     ("feeler-rapier", &["brep", "step", "prepare", "import", "dynamics", "cli"]),

@@ -113,6 +113,8 @@
 /// Deformable curves with a radius: springs, cables and hoses among solids.
 pub use feeler_curves as curves;
 pub use feeler_geom::{P3, Pose, V3, pose};
+/// Grains of smooth shape: mass, contacts, fitting.
+pub use feeler_grains as grains;
 pub use feeler_hierarchy::file::FileError;
 pub use feeler_hierarchy::{Component, Hierarchy, Instance, Model};
 #[cfg(feature = "prepare")]
