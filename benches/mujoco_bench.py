@@ -94,10 +94,11 @@ class Shapes:
             f"they are {deep:.3f} mm deep in one another"
         )
 
-    def model(self, pose, friction=0.0, gravity=(0, 0, 0)):
-        """A is fixed, B starts at a pose and is free, with mass and inertia of the exact solid."""
+    def model(self, pose, friction=0.0, gravity=(0, 0, 0), margin=0.0):
+        """A is fixed, B starts at a pose and is free, with mass and inertia of the exact solid. MuJoCo pushes from a
+        gap of `margin` (m) on."""
         kind = "mesh" if self.source == "coacd" else "sdf"
-        slides = f'friction="{friction} 0 0" condim="{3 if friction > 0 else 1}"'
+        slides = f'friction="{friction} 0 0" condim="{3 if friction > 0 else 1}" margin="{margin!r}"'
         names = {n: [f"{n}{k}" if kind == "mesh" else n for k in range(len(p))] for n, p in self.pieces.items()}
         geoms = {
             n: "".join(f'<geom name="{g}" type="{kind}" mesh="{g}" {STIFF} {slides}/>' for g in names[n])

@@ -1,6 +1,6 @@
 """Plugs let go in their sockets, in MuJoCo: with exact contacts, and with what MuJoCo has.
 
-    python benches/mujoco_held.py [SCENARIO.json...] [--seconds 10] [--own] [--coacd]
+    python benches/mujoco_held.py [SCENARIO.json...] [--seconds 10] [--margin UM] [--own] [--coacd]
 
 Needs the wheel and MuJoCo (docs/ENGINES.md), --coacd the package coacd. A row for the pin of 19.9 mm in its bore
 of 20 mm, and for each scenario: contacts, CPU time of a step (mean and 95 %), how deep the true solids are in one
@@ -24,11 +24,11 @@ GRAVITY = 9.81 * np.array([0.3, -0.1, -1.0]) / np.linalg.norm([0.3, -0.1, -1.0])
 DEEPEST, CONTACTS, ENERGY, LOOKS = 5e-3, 50, 1e-4, 10
 
 
-def hold(scene, shapes, seconds):
+def hold(scene, shapes, seconds, margin):
     start = scene.in_place.copy()
     if scene.name == "peg":
         start[2] = 20.05
-    model = shapes.model(start, gravity=GRAVITY)
+    model = shapes.model(start, gravity=GRAVITY, margin=margin)
     try:
         run = Run(scene, shapes.source, model, LOOKS)
         begin, scale = run.data.energy.sum(), model.body_mass[1] * 9.81 * scene.b.size * 1e-3
@@ -49,6 +49,7 @@ def main():
     asked.add_argument("files", nargs="*", type=pathlib.Path)
     asked.add_argument("--seconds", type=float, default=10.0)
     asked.add_argument("--overhead", action="store_true", help="time calls where nothing is worked out")
+    asked.add_argument("--margin", type=float, default=5.0, help="gap from which on MuJoCo pushes (um)")
     asked.add_argument("--own", action="store_true")
     asked.add_argument("--coacd", action="store_true")
     asked.add_argument("--threshold", type=float, default=0.05, help="concavity that CoACD leaves")
@@ -62,7 +63,7 @@ def main():
             shapes = Shapes(scene, source, asked.threshold)
             if source == "coacd":
                 print(f"{scene.name}: {shapes.told()}")
-            run, excess, shaken = hold(scene, shapes, asked.seconds)
+            run, excess, shaken = hold(scene, shapes, asked.seconds, 1e-6 * asked.margin)
             print(f"{scene.name:5}  {source:5}{run.row()}  {excess:7.0e}  {shaken:6.2f}", flush=True)
             if source == "exact":
                 is_right &= run.deepest >= -DEEPEST and run.lost == 0

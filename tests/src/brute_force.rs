@@ -9,9 +9,13 @@
 //! A result that passes or fails a test by less than its numerical error is marked `borderline`: the program
 //! under test may report it or not.
 
+mod point;
+
+pub use point::PointOracle;
+
 use feeler_brep::{EdgeStatus, Solid};
 use feeler_geom::trim::TrimPiece;
-use feeler_geom::{Curve, P2, P3, Pose, Surface, V3};
+use feeler_geom::{Curve, P2, P3, Pose, Surface, V2, V3};
 use nalgebra::{DMatrix, DVector};
 
 /// A local minimal distance as found here.
@@ -35,6 +39,7 @@ pub struct Minimum {
 
 /// Relative margins within which a test counts as undecided.
 const ANGLE_MARGIN: f64 = 2e-4;
+const TRIM_MARGIN: f64 = 1e-4;
 const EIGEN_MARGIN: f64 = 1e-7;
 
 enum Shape<'a> {
@@ -69,8 +74,12 @@ pub(crate) struct Domain {
 
 impl Domain {
     pub(crate) fn new(solid: &Solid, face: usize) -> Self {
+        Self::of_chords(solid, face, 48)
+    }
+
+    /// With `n` chords for each piece of the boundary.
+    fn of_chords(solid: &Solid, face: usize, n: u32) -> Self {
         let d = &solid.faces[face].domain;
-        let n = 48;
         let point = |piece: &TrimPiece, s: f64| {
             let [a, b, c, e] = piece.control.map(|p| p.coords);
             let m = 1.0 - s;
@@ -109,31 +118,25 @@ impl Domain {
         }
         let uv = self.wrapped(uv);
         let span = self.hi - self.lo;
+        let shifts = self.shifts();
         let mut votes = 0i32;
         for k in 0..7 {
             let angle = 0.3 + f64::from(k) * 0.9;
-            let dir = feeler_geom::V2::new(
-                feeler_geom::math::cos(angle) * span.x,
-                feeler_geom::math::sin(angle) * span.y,
-            );
+            let dir = V2::new(feeler_geom::math::cos(angle) * span.x, feeler_geom::math::sin(angle) * span.y);
             let mut best = (f64::INFINITY, 0i32);
             for (a, b) in &self.segments {
-                for du in images(self.u_period) {
-                    for dv in images(self.v_period) {
-                        let shift = feeler_geom::V2::new(du, dv);
-                        let (a, b) = (a + shift - uv, b + shift - uv);
-                        let e = b - a;
-                        let den = dir.x * e.y - dir.y * e.x;
-                        if den == 0.0 {
-                            continue;
-                        }
-                        let t = (a.x * e.y - a.y * e.x) / den;
-                        let s = (a.x * dir.y - a.y * dir.x) / den;
-                        if t > 0.0 && t < best.0 && (0.0..=1.0).contains(&s) {
-                            // den > 0: the segment runs to the left of the ray's direction, we are on its
-                            // left.
-                            best = (t, if den > 0.0 { 1 } else { -1 });
-                        }
+                for shift in &shifts {
+                    let (a, b) = (a + shift - uv, b + shift - uv);
+                    let e = b - a;
+                    let den = dir.x * e.y - dir.y * e.x;
+                    if den == 0.0 {
+                        continue;
+                    }
+                    let t = (a.x * e.y - a.y * e.x) / den;
+                    let s = (a.x * dir.y - a.y * dir.x) / den;
+                    if t > 0.0 && t < best.0 && (0.0..=1.0).contains(&s) {
+                        // den > 0: the segment runs to the left of the ray's direction, we are on its left.
+                        best = (t, if den > 0.0 { 1 } else { -1 });
                     }
                 }
             }
@@ -148,23 +151,25 @@ impl Domain {
         let d = surface.derivs(uv);
         let (e, f, g) = (d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared());
         let mut best = f64::INFINITY;
+        let shifts = self.shifts();
         for (a, b) in &self.segments {
-            for du in images(self.u_period) {
-                for dv in images(self.v_period) {
-                    let shift = feeler_geom::V2::new(du, dv);
-                    let (a, b) = (a + shift - uv, b + shift - uv);
-                    let s = b - a;
-                    let q = |x: feeler_geom::V2, y: feeler_geom::V2| {
-                        e * x.x * y.x + f * (x.x * y.y + x.y * y.x) + g * x.y * y.y
-                    };
-                    let l2 = q(s, s);
-                    let t = if l2 > 0.0 { (-q(a, s) / l2).clamp(0.0, 1.0) } else { 0.0 };
-                    let c = a + s * t;
-                    best = best.min(q(c, c).max(0.0).sqrt());
-                }
+            for shift in &shifts {
+                let (a, b) = (a + shift - uv, b + shift - uv);
+                let s = b - a;
+                let q = |x: V2, y: V2| e * x.x * y.x + f * (x.x * y.y + x.y * y.x) + g * x.y * y.y;
+                let l2 = q(s, s);
+                let t = if l2 > 0.0 { (-q(a, s) / l2).clamp(0.0, 1.0) } else { 0.0 };
+                let c = a + s * t;
+                best = best.min(q(c, c).max(0.0).sqrt());
             }
         }
         best
+    }
+
+    /// By the periods, both ways and not at all.
+    fn shifts(&self) -> Vec<V2> {
+        let v = images(self.v_period);
+        images(self.u_period).into_iter().flat_map(|du| v.iter().map(move |dv| V2::new(du, *dv))).collect()
     }
 }
 
@@ -466,8 +471,8 @@ enum Verdict {
 }
 
 /// Whether `x` lies in the relative interior of the feature and `n` (own frame, pointing to the other solid)
-/// in its polar.
-fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, size: f64) -> Verdict {
+/// in its polar. `margin` (mm): the error of trims and ends.
+fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, margin: f64) -> Verdict {
     match shape {
         Shape::Face { surface, outward, domain } => {
             let uv = P2::new(x[0], x[1]);
@@ -477,7 +482,7 @@ fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, size: f64) -> Verdict {
             }
             let near = domain.boundary_distance(surface, uv);
             let inside = domain.inside(uv);
-            if near < 1e-4 * size {
+            if near < margin {
                 Verdict::Borderline("trim")
             } else if inside {
                 Verdict::Yes
@@ -491,7 +496,7 @@ fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, size: f64) -> Verdict {
                 t = feeler_geom::math::wrap(t, *t0 - 1e-9 * p, p);
             }
             let d = curve.derivs(t);
-            let margin = 1e-4 * size / d.d1.norm().max(1e-12);
+            let margin = margin / d.d1.norm().max(1e-12);
             let mut verdict = Verdict::Yes;
             if !*closed {
                 if t < t0 - margin || t > t1 + margin {
@@ -615,8 +620,8 @@ fn judge(
     let n = (p_b - p_a) / distance;
     let mut borderline = (distance > d_max * (1.0 - 1e-9)).then_some("d_max");
     for verdict in [
-        admissible(&a.shape, &x[..na], &n, size),
-        admissible(&b.shape, &x[na..], &(pose_b.rotation.inverse() * -n), size),
+        admissible(&a.shape, &x[..na], &n, TRIM_MARGIN * size),
+        admissible(&b.shape, &x[na..], &(pose_b.rotation.inverse() * -n), TRIM_MARGIN * size),
     ] {
         match verdict {
             Verdict::No => return None,
@@ -648,99 +653,4 @@ fn judge(
         borderline,
         min_eigenvalue,
     })
-}
-
-/// The same search from points: a second side that is a vertex alone.
-pub struct PointOracle<'a> {
-    solid: &'a Solid,
-    features: Vec<Feature<'a>>,
-}
-
-impl std::fmt::Debug for PointOracle<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PointOracle").field("features", &self.features.len()).finish()
-    }
-}
-
-impl<'a> PointOracle<'a> {
-    /// Cuts the solid into cells.
-    #[must_use]
-    pub fn new(solid: &'a Solid) -> Self {
-        Self { solid, features: features(solid) }
-    }
-
-    /// All minima of the distance from a point outside the solid, up to `d_max` (mm): `p_a` on the solid.
-    #[must_use]
-    pub fn minima(&self, p: &P3, d_max: f64) -> Vec<Minimum> {
-        let size = self.solid.bounds.diagonal();
-        let shape = Shape::Vertex { point: *p, around: Vec::new(), normals: Vec::new() };
-        let point = Feature { name: "point".to_owned(), shape, cells: Vec::new() };
-        let mut found: Vec<(usize, Minimum)> = Vec::new();
-        for x in &self.features {
-            let mut local: Vec<Minimum> = Vec::new();
-            let mut ends: Vec<P3> = Vec::new();
-            for cell in &x.cells {
-                if (p - cell.p).norm() > d_max + cell.r {
-                    continue;
-                }
-                let start = &cell.x[..dimension(&x.shape)];
-                let Some(end) = minimise(&x.shape, &point.shape, &Pose::identity(), start, size) else {
-                    continue;
-                };
-                // Most starts end in one place; trims by rays take long.
-                let place = evaluate(&x.shape, &Pose::identity(), &end).0;
-                if (p - place).norm() > d_max || ends.iter().any(|e| (e - place).norm() <= 1e-9 * size) {
-                    continue;
-                }
-                ends.push(place);
-                let m = judge(x, &point, &Pose::identity(), &end, d_max, size);
-                local.extend(m.filter(|m| !local.iter().any(|o| same(o, m, size))));
-            }
-            found.extend(local.into_iter().map(|m| (dimension(&x.shape), m)));
-        }
-        found.sort_by(|(ra, ma), (rb, mb)| {
-            let undecided = ma.borderline.is_some().cmp(&mb.borderline.is_some());
-            undecided.then(rb.cmp(ra)).then(ma.distance.total_cmp(&mb.distance))
-        });
-        let mut out: Vec<Minimum> = Vec::new();
-        for (_, m) in found {
-            if !out.iter().any(|o| same(o, &m, size)) {
-                out.push(m);
-            }
-        }
-        out.sort_by(|m, o| m.distance.total_cmp(&o.distance));
-        out
-    }
-
-    /// Distance (mm) from a point to the boundary, on whichever side it is, `limit` where that is farther:
-    /// feet in the faces, and all edges.
-    #[must_use]
-    pub fn boundary_distance(&self, p: &P3, limit: f64) -> f64 {
-        let size = self.solid.bounds.diagonal();
-        let shape = Shape::Vertex { point: *p, around: Vec::new(), normals: Vec::new() };
-        let mut best = limit;
-        for (edge, info) in self.solid.shell.edges.iter().zip(&self.solid.edges) {
-            let t = edge.curve.project(p, info.range.0, info.range.1);
-            best = best.min((edge.curve.point(t) - p).norm());
-        }
-        for vertex in &self.solid.shell.vertices {
-            best = best.min((vertex - p).norm());
-        }
-        for x in &self.features {
-            let Shape::Face { surface, domain, .. } = &x.shape else { continue };
-            for cell in &x.cells {
-                if (p - cell.p).norm() > best + cell.r {
-                    continue;
-                }
-                let end = minimise(&x.shape, &shape, &Pose::identity(), &cell.x, size);
-                let Some(end) = end else { continue };
-                let uv = P2::new(end[0], end[1]);
-                let distance = (surface.point(uv) - p).norm();
-                if distance < best && domain.inside(uv) {
-                    best = distance;
-                }
-            }
-        }
-        best
-    }
 }

@@ -24,7 +24,6 @@ use feeler_runtime::{Body, Boundary, PointMinima};
 use feeler_tests::particle_walls::{Tally, judge};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
-use rayon::prelude::*;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -95,10 +94,7 @@ fn judge_all(points: usize, reach: f64, seed: u64, files: &[PathBuf]) -> Fallibl
         if part.body.hierarchy().info.volume <= 0.0 {
             return None;
         }
-        let tallies = (0..4_u64)
-            .into_par_iter()
-            .map(|k| judge(&name, &part, reach * part.body.size(), n.div_ceil(4), 4 * seed + k));
-        let tally = tallies.reduce(Tally::default, Tally::and);
+        let tally = judge(&name, &part, reach * part.body.size(), n, seed);
         println!(
             "{name}: {} points, {} inside; {} agreed, {} undecided, {} samples, {} several; {} wrong",
             tally.points[0],

@@ -1,0 +1,431 @@
+//! The same search from points: a thousand a second, so that a million can be told.
+//!
+//! Starts, steps and tests are those of the search between solids. What differs is room: points have two
+//! parameters at most, and trims are kept in a raster, which tells most feet without a ray.
+
+use super::{Cell, Domain, EIGEN_MARGIN, Feature, Minimum, Shape, Verdict};
+use super::{admissible, dimension, edge_cells, features, oriented, same};
+use feeler_brep::Solid;
+use feeler_geom::{Curve, P2, P3, Surface, V2, V3};
+use nalgebra::Matrix2;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Chords for each piece of a trim: of a quarter circle they are off by 2e-6 of its radius.
+const CHORDS: u32 = 400;
+/// Error of trims and ends, as a part of the size.
+const MARGIN: f64 = 1e-5;
+/// Cells of a raster along either parameter of a face, and beyond each of its ends.
+const GRID: i32 = 48;
+const BEYOND: i32 = 8;
+const WIDE: usize = (GRID + 2 * BEYOND) as usize;
+/// Steps of a minimisation.
+const STEPS: usize = 120;
+
+/// A solid cut into cells, asked for the minima of points.
+pub struct PointOracle<'a> {
+    size: f64,
+    margin: f64,
+    features: Vec<Feature<'a>>,
+    /// Of faces.
+    rasters: Vec<Option<Raster>>,
+    /// All edges, also those that carry no minima from outside.
+    edges: Vec<(&'a Curve, (f64, f64), Vec<Cell>)>,
+    vertices: &'a [P3],
+}
+
+impl std::fmt::Debug for PointOracle<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PointOracle").field("features", &self.features.len()).finish_non_exhaustive()
+    }
+}
+
+/// The chords of a trim by cells of the parameter plane.
+struct Raster {
+    domain: Domain,
+    /// Lower corner, and the size of a cell.
+    lo: P2,
+    step: V2,
+    /// Chords, with their images by the periods, of cell k: `first[k]..first[k + 1]`.
+    first: Vec<u32>,
+    chords: Vec<(P2, P2)>,
+    /// Of cells without chords: 0 not known, 1 outside, 2 inside.
+    side: Vec<AtomicU8>,
+}
+
+impl Raster {
+    fn new(domain: Domain) -> Self {
+        let step = (domain.hi - domain.lo) / f64::from(GRID);
+        let lo = domain.lo - step * f64::from(BEYOND);
+        let mut of_cell: Vec<Vec<(P2, P2)>> = vec![Vec::new(); WIDE * WIDE];
+        let shifts = domain.shifts();
+        for ((a, b), shift) in domain.segments.iter().flat_map(|ab| shifts.iter().map(move |s| (*ab, s))) {
+            let (a, b) = (a + shift, b + shift);
+            let cell = |p: P2, k: usize| ((p[k] - lo[k]) / step[k]).floor();
+            let range = |k: usize| {
+                let (x, y) = (cell(a, k).min(cell(b, k)), cell(a, k).max(cell(b, k)));
+                // Rounding may put a chord on the border of two cells into one of them.
+                (x - 0.5).floor().max(0.0) as usize..(y + 1.5).clamp(0.0, WIDE as f64) as usize
+            };
+            for j in range(1) {
+                for i in range(0) {
+                    of_cell[j * WIDE + i].push((a, b));
+                }
+            }
+        }
+        let mut first = vec![0];
+        let mut chords = Vec::new();
+        for cell in of_cell {
+            chords.extend(cell);
+            first.push(chords.len() as u32);
+        }
+        let side = (0..WIDE * WIDE).map(|_| AtomicU8::new(0)).collect();
+        Self { domain, lo, step, first, chords, side }
+    }
+
+    fn of(&self, i: usize, j: usize) -> &[(P2, P2)] {
+        let k = j * WIDE + i;
+        &self.chords[self.first[k] as usize..self.first[k + 1] as usize]
+    }
+
+    /// The cell of a point, none beside the raster.
+    fn cell(&self, uv: P2) -> Option<[usize; 2]> {
+        let at = |k: usize| {
+            let x = ((uv[k] - self.lo[k]) / self.step[k]).floor();
+            (0.0..WIDE as f64).contains(&x).then_some(x as usize)
+        };
+        Some([at(0)?, at(1)?])
+    }
+
+    fn inside(&self, uv: P2) -> bool {
+        let uv = self.domain.wrapped(uv);
+        let Some([i, j]) = self.cell(uv) else { return self.domain.inside(uv) };
+        if self.of(i, j).is_empty() {
+            let known = &self.side[j * WIDE + i];
+            return match known.load(Ordering::Relaxed) {
+                0 => {
+                    let center = V2::new(self.step.x * (i as f64 + 0.5), self.step.y * (j as f64 + 0.5));
+                    let is_inside = self.domain.inside(self.lo + center);
+                    known.store(1 + u8::from(is_inside), Ordering::Relaxed);
+                    is_inside
+                }
+                side => side == 2,
+            };
+        }
+        // Along both axes, both ways: the first chord that is hit tells by its side.
+        let votes: i32 = [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)]
+            .map(|(k, way)| {
+                let mut at = [i, j];
+                loop {
+                    if let Some(vote) = first_hit(self.of(at[0], at[1]), uv, k, way) {
+                        return vote;
+                    }
+                    let next = if way > 0.0 { at[k] + 1 } else { at[k].wrapping_sub(1) };
+                    if next >= WIDE {
+                        return 0;
+                    }
+                    at[k] = next;
+                }
+            })
+            .iter()
+            .sum();
+        if votes.abs() >= 3 { votes > 0 } else { self.domain.inside(uv) }
+    }
+
+    /// Whether the boundary is nearer than `margin` (mm), by the metric at `uv`.
+    fn is_near(&self, surface: &Surface, uv: P2, margin: f64) -> bool {
+        let uv = self.domain.wrapped(uv);
+        let far = |uv| self.domain.boundary_distance(surface, uv) < margin;
+        let Some([i, j]) = self.cell(uv) else { return far(uv) };
+        let d = surface.derivs(uv);
+        let area = d.du.cross(&d.dv).norm();
+        let (wide, high) = (self.step.x * area / d.dv.norm(), self.step.y * area / d.du.norm());
+        let reach = margin / wide.min(high);
+        if reach.is_nan() || reach >= f64::from(BEYOND) - 1.0 {
+            return far(uv);
+        }
+        let k = reach.ceil() as usize;
+        let range = |at: usize| at.saturating_sub(k)..=(at + k).min(WIDE - 1);
+        range(j).any(|j| {
+            range(i).any(|i| {
+                self.of(i, j).iter().any(|(a, b)| {
+                    let in_space = |p: &P2| d.du * (p.x - uv.x) + d.dv * (p.y - uv.y);
+                    let (a, b) = (in_space(a), in_space(b));
+                    let s = b - a;
+                    let l2 = s.norm_squared();
+                    let t = if l2 > 0.0 { (-a.dot(&s) / l2).clamp(0.0, 1.0) } else { 0.0 };
+                    (a + s * t).norm() < margin
+                })
+            })
+        })
+    }
+}
+
+/// The side of the first chord that a ray along axis `k` meets: 1 where the material is towards its start.
+fn first_hit(chords: &[(P2, P2)], from: P2, k: usize, way: f64) -> Option<i32> {
+    let other = 1 - k;
+    let mut best = (f64::INFINITY, None);
+    for (a, b) in chords {
+        let (x, y) = (a[other] - from[other], b[other] - from[other]);
+        if (x > 0.0) == (y > 0.0) {
+            continue;
+        }
+        let s = x / (x - y);
+        let t = (a[k] + (b[k] - a[k]) * s - from[k]) * way;
+        if t > 0.0 && t < best.0 {
+            // To the left of a chord is the material.
+            let e = b - a;
+            let left = if k == 0 { way * e.y } else { -way * e.x };
+            best = (t, Some(if left > 0.0 { 1 } else { -1 }));
+        }
+    }
+    best.1
+}
+
+impl<'a> PointOracle<'a> {
+    /// Cuts the solid into cells. `open` (mm): how far edges may be off the faces.
+    #[must_use]
+    pub fn new(solid: &'a Solid, open: f64) -> Self {
+        let size = solid.bounds.diagonal();
+        let raster = |i: usize| Some(Raster::new(Domain::of_chords(solid, i, CHORDS)));
+        // Faces come first among the features, in the order of the solid.
+        let features = features(solid);
+        let rasters =
+            (0..features.len()).map(|i| (i < solid.shell.faces.len()).then_some(i).and_then(raster));
+        let edge = |i: usize| {
+            let (e, info) = (&solid.shell.edges[i], &solid.edges[i]);
+            (&e.curve, info.range, edge_cells(&e.curve, info.range.0, info.range.1))
+        };
+        Self {
+            size,
+            margin: (MARGIN * size).max(4.0 * open),
+            rasters: rasters.collect(),
+            features,
+            edges: (0..solid.edges.len()).map(edge).collect(),
+            vertices: &solid.shell.vertices,
+        }
+    }
+
+    /// What trims and ends may be off (mm): what passes or fails by less is undecided.
+    #[must_use]
+    pub fn margin(&self) -> f64 {
+        self.margin
+    }
+
+    /// All minima of the distance from a point outside the solid, up to `d_max` (mm): `p_a` on the solid.
+    #[must_use]
+    pub fn minima(&self, p: &P3, d_max: f64) -> Vec<Minimum> {
+        let size = self.size;
+        let mut found: Vec<(usize, Minimum)> = Vec::new();
+        for (feature, raster) in self.features.iter().zip(&self.rasters) {
+            let mut ends: Vec<P3> = Vec::new();
+            let kept = found.len();
+            for cell in &feature.cells {
+                if (p - cell.p).norm() > d_max + cell.r {
+                    continue;
+                }
+                let Some((x, place)) = foot(&feature.shape, cell.x, p, size) else { continue };
+                // Most starts end in one place.
+                if (p - place).norm() > d_max || ends.iter().any(|e| (e - place).norm() <= 1e-9 * size) {
+                    continue;
+                }
+                ends.push(place);
+                if let Some(m) = self.judge(feature, raster.as_ref(), x, p, d_max)
+                    && !found[kept..].iter().any(|(_, o)| same(o, &m, size))
+                {
+                    found.push((dimension(&feature.shape), m));
+                }
+            }
+        }
+        found.sort_by(|(ra, ma), (rb, mb)| {
+            let undecided = ma.borderline.is_some().cmp(&mb.borderline.is_some());
+            undecided.then(rb.cmp(ra)).then(ma.distance.total_cmp(&mb.distance))
+        });
+        let mut out: Vec<Minimum> = Vec::new();
+        for (_, m) in found {
+            if !out.iter().any(|o| same(o, &m, size)) {
+                out.push(m);
+            }
+        }
+        out.sort_by(|m, o| m.distance.total_cmp(&o.distance));
+        out
+    }
+
+    fn judge(
+        &self,
+        feature: &Feature<'_>,
+        raster: Option<&Raster>,
+        x: [f64; 2],
+        p: &P3,
+        d_max: f64,
+    ) -> Option<Minimum> {
+        let (at, lengths, h) = second_order(&feature.shape, x, p);
+        let distance = (p - at).norm();
+        if distance > d_max * (1.0 + 1e-9) || distance < 1e-9 * self.size {
+            return None;
+        }
+        let n = (p - at) / distance;
+        let mut borderline = (distance > d_max * (1.0 - 1e-9)).then_some("d_max");
+        let verdict = match (&feature.shape, raster) {
+            (Shape::Face { surface, outward, .. }, Some(raster)) => {
+                let uv = P2::from(x);
+                if n.dot(&oriented(surface.normal(uv), *outward)) < 0.999 {
+                    Verdict::No
+                } else if raster.is_near(surface, uv, self.margin) {
+                    Verdict::Borderline("trim")
+                } else if raster.inside(uv) {
+                    Verdict::Yes
+                } else {
+                    Verdict::No
+                }
+            }
+            (shape, _) => admissible(shape, &x[..dimension(shape)], &n, self.margin),
+        };
+        match verdict {
+            Verdict::No => return None,
+            Verdict::Borderline(why) => borderline = Some(why),
+            Verdict::Yes => {}
+        }
+        let mut min_eigenvalue = f64::INFINITY;
+        let dimension = dimension(&feature.shape);
+        if dimension > 0 {
+            if lengths[..dimension].iter().any(|l| *l < 1e-9) {
+                borderline = Some("singular");
+            }
+            let l = |i: usize, k: usize| (lengths[i] * lengths[k]).max(1e-300);
+            min_eigenvalue = h[(0, 0)] / l(0, 0);
+            if dimension == 2 {
+                let scaled = Matrix2::from_fn(|i, k| h[(i, k)] / l(i, k));
+                min_eigenvalue = scaled.symmetric_eigenvalues().min();
+            }
+            if min_eigenvalue < -EIGEN_MARGIN {
+                return None;
+            }
+            if min_eigenvalue < EIGEN_MARGIN {
+                borderline = Some("second order");
+            }
+        }
+        let (feature_a, feature_b) = (feature.name.clone(), "point".to_owned());
+        Some(Minimum { distance, p_a: at, p_b: *p, feature_a, feature_b, borderline, min_eigenvalue })
+    }
+
+    /// Distance (mm) from a point to the boundary, on whichever side it is, `limit` where that is farther:
+    /// feet in the faces, and all edges.
+    #[must_use]
+    pub fn boundary_distance(&self, p: &P3, limit: f64) -> f64 {
+        let mut best = limit;
+        for vertex in self.vertices {
+            best = best.min((vertex - p).norm());
+        }
+        for (curve, (t0, t1), cells) in &self.edges {
+            if cells.iter().any(|c| (p - c.p).norm() <= best + c.r) {
+                best = best.min((curve.point(curve.project(p, *t0, *t1)) - p).norm());
+            }
+        }
+        for (feature, raster) in self.features.iter().zip(&self.rasters) {
+            let Some(raster) = raster else { continue };
+            for cell in &feature.cells {
+                if (p - cell.p).norm() > best + cell.r {
+                    continue;
+                }
+                let Some((x, place)) = foot(&feature.shape, cell.x, p, self.size) else { continue };
+                let distance = (place - p).norm();
+                if distance < best && raster.inside(P2::from(x)) {
+                    best = distance;
+                }
+            }
+        }
+        best
+    }
+}
+
+/// The point of a feature at parameters, the lengths of its derivatives, and the Hessian of half the squared
+/// distance from `p`.
+fn second_order(shape: &Shape<'_>, x: [f64; 2], p: &P3) -> (P3, [f64; 2], Matrix2<f64>) {
+    let (at, j, h) = model(shape, x, p);
+    (at, j.map(|v| v.norm()), h)
+}
+
+fn model(shape: &Shape<'_>, x: [f64; 2], p: &P3) -> (P3, [V3; 2], Matrix2<f64>) {
+    match shape {
+        Shape::Face { surface, .. } => {
+            let d = surface.derivs(P2::from(x));
+            let w = d.p - p;
+            let off = d.du.dot(&d.dv) + w.dot(&d.duv);
+            let h = Matrix2::new(
+                d.du.norm_squared() + w.dot(&d.duu),
+                off,
+                off,
+                d.dv.norm_squared() + w.dot(&d.dvv),
+            );
+            (d.p, [d.du, d.dv], h)
+        }
+        Shape::Edge { curve, .. } => {
+            let d = curve.derivs(x[0]);
+            let h = d.d1.norm_squared() + (d.p - p).dot(&d.d2);
+            (d.p, [d.d1, V3::zeros()], Matrix2::new(h, 0.0, 0.0, 1.0))
+        }
+        Shape::Vertex { point, .. } => (*point, [V3::zeros(); 2], Matrix2::identity()),
+    }
+}
+
+/// Parameters and place of a foot of `p`: damped Newton steps from a start; `None` when they run away or do
+/// not settle.
+fn foot(shape: &Shape<'_>, start: [f64; 2], p: &P3, size: f64) -> Option<([f64; 2], P3)> {
+    let n = dimension(shape);
+    let mut x = start;
+    let (mut at, mut j, mut h) = model(shape, x, p);
+    if n == 0 {
+        return Some((x, at));
+    }
+    let first = at;
+    let mut lambda = 1e-3;
+    let slope = |at: &P3, j: &[V3; 2]| j.map(|v| (at - p).dot(&v));
+    let scaled =
+        |g: &[f64; 2], j: &[V3; 2]| (0..n).map(|i| (g[i] / j[i].norm().max(1e-12)).abs()).fold(0.0, f64::max);
+    for _ in 0..STEPS {
+        let g = slope(&at, &j);
+        if scaled(&g, &j) < 1e-13 * size {
+            return Some((x, at));
+        }
+        let mut damped = h;
+        for i in 0..n {
+            let l = j[i].norm().max(1e-9);
+            damped[(i, i)] += lambda * l * l;
+        }
+        let det = damped.determinant();
+        if !(damped[(0, 0)] > 0.0 && det > 0.0) {
+            lambda = (lambda * 4.0_f64).max(1e-12);
+            if lambda > 1e12 {
+                return None;
+            }
+            continue;
+        }
+        let step = [
+            (damped[(0, 1)] * g[1] - damped[(1, 1)] * g[0]) / det,
+            (damped[(1, 0)] * g[0] - damped[(0, 0)] * g[1]) / det,
+        ];
+        let y = if n == 2 { [x[0] + step[0], x[1] + step[1]] } else { [x[0] + step[0], x[1]] };
+        let next = model(shape, y, p);
+        let moved = (0..n).map(|i| (step[i] * j[i].norm()).abs()).fold(0.0, f64::max);
+        if !(next.0 - p).norm().is_finite() || (next.0 - first).norm() > 3.0 * size {
+            return None;
+        }
+        if (next.0 - p).norm_squared() <= (at - p).norm_squared() * (1.0 + 1e-14) {
+            x = y;
+            (at, j, h) = next;
+            lambda *= 0.2;
+            if lambda < 1e-9 {
+                lambda = 0.0;
+            }
+            if moved < 1e-14 * size {
+                return Some((x, at));
+            }
+        } else {
+            if moved < 1e-12 * size {
+                return Some((x, at));
+            }
+            lambda = (lambda * 5.0).max(1e-6);
+        }
+    }
+    (scaled(&slope(&at, &j), &j) < 1e-9 * size).then_some((x, at))
+}
