@@ -38,7 +38,17 @@ pub enum FillRegion<'a> {
 }
 
 impl FillRegion<'_> {
-    pub(super) fn check(&self) -> Result<(), FillError> {
+    /// A random place for a ball in the region, or none where it is not in the region there: ask again then.
+    pub fn place(&self, radius: f64, random: &mut Random) -> Option<Sphere> {
+        let ball = Sphere { center: self.random(radius, random)?, radius };
+        self.holds(&ball).then_some(ball)
+    }
+
+    /// Whether it is a region at all.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(&self) -> Result<(), FillError> {
         let wrong = |text: String| Err(FillError::Region(text));
         match self {
             Self::Box { min, max } => {

@@ -1,7 +1,9 @@
 //! What of a simulation is there: particles that have left, walls that are not felt.
 
 use super::meet::SphereMemory;
+use super::wall::Wall;
 use super::{Load, Simulation, Sphere};
+use crate::exact::{self, WallContacts};
 
 impl Simulation {
     /// Takes a particle out for good: it is not moved, not met and has no energy. It keeps its number, so
@@ -79,6 +81,24 @@ impl Simulation {
         present.clear();
         let numbered = (0_u32..).zip(spheres.iter());
         present.extend(numbered.filter(|(_, s)| !gone[s.particle as usize]).map(|(k, _)| k));
+    }
+}
+
+impl Wall {
+    /// Whether a ball (world) reaches into the wall, where it is now; of triangles from whichever side, and
+    /// not where it is within what they enclose.
+    #[must_use]
+    pub fn touches(&self, ball: &exact::Sphere) -> bool {
+        match self {
+            Self::Facets(wall) => wall.reaches(&ball.center, ball.radius),
+            Self::Exact(solid) => {
+                let mut out = WallContacts::default();
+                let asked = solid.wall.contacts(&[*ball], 0.0, &mut Vec::new(), &mut out);
+                // What cannot be asked for is nowhere.
+                asked.is_ok() && out.of(0).iter().any(|c| c.gap < 0.0)
+            }
+            Self::Plane(wall) => wall.height(&ball.center) < ball.radius,
+        }
     }
 }
 
