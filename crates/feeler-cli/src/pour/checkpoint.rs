@@ -7,6 +7,7 @@ use anyhow::{Context as _, bail, ensure};
 use feeler_hierarchy::whole::write_whole;
 use feeler_import::input_hash;
 use serde::{Deserialize, Serialize};
+use std::io::ErrorKind;
 use std::path::Path;
 
 const FIRST_LINE: &str = "feeler pour checkpoint 1";
@@ -61,7 +62,7 @@ pub(super) fn read(file: &Path, scene: u64) -> anyhow::Result<Option<(Checkpoint
     let named = || file.display().to_string();
     let bytes = match std::fs::read(file) {
         Ok(bytes) => bytes,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(e) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&e.kind()) => return Ok(None),
         Err(e) => return Err(e).with_context(|| format!("{}: cannot read the checkpoint", named())),
     };
     let damaged = || format!("{}: is damaged, or no checkpoint; --fresh starts over", named());

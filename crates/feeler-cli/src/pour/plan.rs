@@ -157,7 +157,8 @@ pub(super) fn outlets(scene: &Scene) -> anyhow::Result<Vec<Outlet>> {
     scene.outlets.iter().enumerate().map(one).collect()
 }
 
-/// The box that grains may be in: as it is written, or what is around walls and regions, and as much again.
+/// The box that grains may be in: as it is written, or what is around walls, regions and outlets, wider by
+/// its diagonal on all sides.
 pub(super) fn domain(scene: &Scene, walls: &Aabb) -> anyhow::Result<Aabb> {
     if let Some([a, b]) = scene.domain {
         ensure!(
@@ -167,6 +168,7 @@ pub(super) fn domain(scene: &Scene, walls: &Aabb) -> anyhow::Result<Aabb> {
         return Ok(Aabb { min: P3::from(a), max: P3::from(b) });
     }
     let mut around = *walls;
+    scene.outlets.iter().for_each(|o| around.insert(&P3::from(o.point)));
     for grains in &scene.grains {
         match &grains.region {
             Region::Box(corners) => corners.iter().for_each(|c| around.insert(&P3::from(*c))),

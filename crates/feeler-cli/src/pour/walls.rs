@@ -343,10 +343,16 @@ fn moving(scene: &Scene, written: &scene::Wall) -> anyhow::Result<Moving> {
     }
 }
 
-/// Box around all walls where they are; planes have none.
+/// Box around all walls where they are, and around the points of planes.
 pub(super) fn bounds(pieces: &[Piece]) -> Aabb {
-    let points = |p: &Piece| p.mesh.0.iter().map(|q| p.wall.pose() * q).collect::<Vec<_>>();
-    pieces.iter().fold(Aabb::empty(), |b, p| b.union(&Aabb::of_points(&points(p))))
+    let mut out = Aabb::empty();
+    for piece in pieces {
+        piece.mesh.0.iter().for_each(|p| out.insert(&(piece.wall.pose() * p)));
+        if matches!(piece.wall, Wall::Plane(_)) {
+            out.insert(&piece.wall.reference());
+        }
+    }
+    out
 }
 
 /// Whether a ball touches no wall that is felt and is in no material.
