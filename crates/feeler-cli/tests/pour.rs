@@ -101,7 +101,7 @@ fn a_grain_falls_bounces_and_rests_as_it_must() {
         let kinetic = mass * 9_810.0 * fallen;
         assert!((c["kinetic_uJ"][k] - kinetic).abs() < 1e-9 * (1.0 + kinetic), "energy at {t}");
     }
-    // The momentum that the floor takes over the whole time, less what it bears: all of what the weight gives.
+    // What the floor has taken of momentum is what the weight has given, but for what the grain still has.
     let sum: f64 = c["floor_fz_mN"].iter().map(|f| f * 0.001).sum();
     let last = c["kinetic_uJ"].last().unwrap();
     let speed = (2.0 * last / mass).sqrt();
@@ -287,6 +287,7 @@ fn wrong_scenes_are_told_with_place_and_remedy() {
         ),
         (change("normal = [0, 0, 1]", "normal = [0, 0, 0]"), &["'floor': plane", "normal"]),
         (change("plane = {", "chord = 1\nplane = {"), &["'floor': chord", "leave it out"]),
+        (change("plane = {", "pose = '@p.json'\nplane = {"), &["'floor': pose", "give its numbers"]),
         (change("plane = {", "opens_at = -1\nplane = {"), &["'floor': opens_at"]),
         (format!("{DROP}{wall}"), &["'tray': unit", "add unit = \"mm\""]),
         (format!("{DROP}{wall}unit = 'furlong'"), &["'tray': unit", "'furlong' is no unit"]),

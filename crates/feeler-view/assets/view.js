@@ -208,8 +208,8 @@
     buildPlayer();
     buildPairs();
     const off = Math.max(0, ...state.parts.map(p => p.shape.deviation));
-    closeness.textContent =
-      `Drawn within ${off.toExponential(1)} mm; distances are those of the exact surfaces.`;
+    closeness.textContent = `Drawn within ${off.toExponential(1)} mm`
+      + (scene.balls ? '.' : '; distances are those of the exact surfaces.');
     placeParts();
     refreshLayers();
     restyle();

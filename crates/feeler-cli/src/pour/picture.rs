@@ -1,7 +1,7 @@
 //! What people look at: a page that plays the run, and a plot of what flows.
 
 use super::files::Files;
-use super::series::{self, LOST};
+use super::series;
 use super::vtk;
 use super::world::Setting;
 use crate::plot;
@@ -59,6 +59,16 @@ impl Columns {
         }
         out
     }
+
+    /// What a page draws over time: the mass flow, or where nothing flows the kinetic energy.
+    fn curve(&self, setting: &Setting) -> ([&'static str; 2], Vec<f64>) {
+        let flow = self.flow(setting);
+        if flow.iter().any(|x| *x > 0.0) {
+            let flow = smooth(&flow, flow.len() / MEANS);
+            return (["mass flow", "g/s"], flow.into_iter().map(|x| 1e3 * x).collect());
+        }
+        (["kinetic energy", "mJ"], self.of("kinetic_uJ").iter().map(|x| 1e-3 * x).collect())
+    }
 }
 
 /// Means over so many rows around each, that single grains do not hide the flow.
@@ -80,13 +90,16 @@ pub(super) fn plot(columns: &Columns, setting: &Setting) -> String {
     let some = |values: Vec<f64>| values.into_iter().map(Some).collect();
     let flow = columns.flow(setting);
     let over = flow.len() / MEANS;
-    let mut panels = vec![plot::Panel {
-        label: "mass flow (g/s)".into(),
-        values: some(smooth(&flow, over).into_iter().map(|x| 1e3 * x).collect()),
-    }];
+    let mut panels = Vec::new();
+    if flow.iter().any(|x| *x > 0.0) {
+        panels.push(plot::Panel {
+            label: "mass flow (g/s)".into(),
+            values: some(smooth(&flow, over).into_iter().map(|x| 1e3 * x).collect()),
+        });
+    }
     for name in series::outlets(setting) {
         let kg = columns.of(&format!("{name}_kg"));
-        if name != LOST || kg.last().is_some_and(|x| *x > 0.0) {
+        if kg.last().is_some_and(|x| *x > 0.0) {
             panels.push(plot::Panel {
                 label: format!("{name}: mass that has left (g)"),
                 values: some(kg.iter().map(|x| 1e3 * x).collect()),
@@ -105,7 +118,7 @@ pub(super) fn plot(columns: &Columns, setting: &Setting) -> String {
 /// Balls of all frames of a page: beyond, frames are left out.
 const MOST_BALLS: usize = 1_500_000;
 
-/// The page: walls as glass, and grains as they move. `poses`: of each wall at each frame, and the times (s).
+/// The page: walls as glass, and grains as they move. `pose` tells that of a wall at a frame.
 pub(super) fn page(
     name: &str,
     setting: &Setting,
@@ -134,7 +147,7 @@ pub(super) fn page(
     }
     let mut balls = Balls { value: ["speed", "mm/s"], ..Balls::default() };
     let row = |frame: u64| usize::try_from(frame * setting.times.rows_of_frame).unwrap_or(usize::MAX);
-    let flow = smooth(&columns.flow(setting), columns.values.first().map_or(0, Vec::len) / MEANS);
+    let (curve, values) = columns.curve(setting);
     let (mut times, mut margin) = (Vec::new(), Vec::new());
     for number in frames {
         let frame = vtk::read_grains(&files.frame(*number))?;
@@ -150,13 +163,13 @@ pub(super) fn page(
             values: frame.velocities.iter().map(|v| V3::from(v.map(f64::from)).norm()).collect(),
         });
         times.push(columns.of("time_s").get(row(*number)).copied().unwrap_or(0.0));
-        margin.push(flow.get(row(*number)).map(|x| 1e3 * x));
+        margin.push(values.get(row(*number)).copied());
     }
     let motion = Motion {
         minima: vec![Vec::new(); times.len()],
         times,
         unit: "s",
-        curve: Some(["mass flow", "g/s"]),
+        curve: Some(curve),
         tracks,
         margin,
         interfering: Vec::new(),

@@ -188,15 +188,28 @@ pub(super) fn domain(scene: &Scene, walls: &Aabb) -> anyhow::Result<Aabb> {
 /// The shortest contact (s) there may be, of the smallest grain of any kind.
 pub(super) fn shortest_contact(groups: &[Group], between: &Law, walls: &[Law], speed: f64) -> f64 {
     let mut shortest = f64::INFINITY;
+    let [between, walls] = [&[*between], walls].map(|laws| laws.iter().map(stiffest).collect::<Vec<_>>());
     for group in groups {
         let r = group.shape.radii().0;
         let mass = 4.0 / 3.0 * PI * r * r * r * group.density * CUBIC_METRE;
-        shortest = shortest.min(between.contact_time(0.5 * mass, 0.5 * r, speed));
-        for law in walls {
+        for law in &between {
+            shortest = shortest.min(law.contact_time(0.5 * mass, 0.5 * r, speed));
+        }
+        for law in &walls {
             shortest = shortest.min(law.contact_time(mass, r, speed));
         }
     }
     shortest
+}
+
+/// A law whose normal stiffness is the larger one of both: springs in shear swing, too.
+fn stiffest(law: &Law) -> Law {
+    match *law {
+        Law::Linear { normal, shear, restitution, friction } => {
+            Law::Linear { normal: normal.max(shear), shear, restitution, friction }
+        }
+        Law::Hertz { .. } => *law,
+    }
 }
 
 /// Steps and rows; a note where the step is long.
@@ -213,7 +226,7 @@ pub(super) fn times(scene: &Scene, contact: f64) -> anyhow::Result<(Times, Optio
         format!("the step of {wanted:e} s is more than a fifteenth of the shortest contact, {contact:.2e} s")
     });
     let rows = scene.output.rows.unwrap_or(scene.end / ROWS);
-    let frames = scene.output.frames.unwrap_or_else(|| (scene.end / FRAMES).max(rows));
+    let frames = scene.output.frames.unwrap_or_else(|| rows * (scene.end / FRAMES / rows).round().max(1.0));
     let checkpoints = scene.output.checkpoints.unwrap_or(frames);
     let count = |what: &str, whole: f64, part: f64| {
         let n = (whole / part).round();
@@ -256,3 +269,33 @@ const MOST_GRAINS: usize = 10_000_000;
 
 /// m³ in mm³.
 pub(super) const CUBIC_METRE: f64 = 1e-9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(end: f64, more: &str) -> anyhow::Result<(Times, Option<String>)> {
+        let text = format!(
+            "end = {end:?}\n{more}\n[law.a]\nnormal = 1.0\n[[grains]]\nsphere = {{ diameter = 1 }}\n\
+             density = 1\nnumber = 1\nregion = {{ box = [[0, 0, 0], [1, 1, 1]] }}\n"
+        );
+        times(&scene::read(&text).unwrap(), 3e-3)
+    }
+
+    #[test]
+    fn rows_are_whole_steps_and_steps_short() {
+        let (t, note) = of(1.0, "output = { rows = 0.001 }").unwrap();
+        assert_eq!((t.steps_of_row, t.rows, t.rows_of_frame, t.rows_of_checkpoint), (10, 1000, 10, 10));
+        assert!((t.step - 1e-4).abs() < 1e-18 && note.is_none(), "{t:?}");
+        // A row that is no multiple of the step that is wanted: the step is shorter.
+        let (t, _) = of(1.0, "output = { rows = 0.00125, frames = 0.005 }").unwrap();
+        assert_eq!((t.steps_of_row, t.rows, t.rows_of_frame), (13, 800, 4));
+        assert!((t.step * 13.0 - 0.00125).abs() < 1e-18, "{t:?}");
+        let (t, note) = of(0.3, "step = 3e-4\noutput = { rows = 0.1, checkpoints = 0.2 }").unwrap();
+        assert_eq!((t.rows, t.rows_of_frame, t.rows_of_checkpoint), (3, 1, 2));
+        assert!(note.unwrap().contains("more than a fifteenth"), "told");
+        assert_eq!((t.step_at(0.0), t.step_at(0.1), t.step_at(f64::INFINITY)), (0, 334, 1_000_000_000_000));
+        assert!(of(1.0, "step = 1e-3").unwrap_err().to_string().contains("too long"), "a third of a contact");
+        assert!(of(1.0, "output = { rows = 0.3 }").unwrap_err().to_string().contains("no multiple"));
+    }
+}

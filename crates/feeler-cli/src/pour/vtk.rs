@@ -1,5 +1,6 @@
-//! Frames for `ParaView`: XML files of poly data, numbers as they are behind the text (appended, raw), and the
-//! collection that tells the time of each. <https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html>
+//! Frames for `ParaView`: XML files of poly data, with numbers as they are behind the text (appended, raw), and
+//! the collection that tells the time of each.
+//! <https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html>
 //!
 //! What is written of grains can be read again: pages are made of it.
 
@@ -152,9 +153,17 @@ pub(super) fn read_grains(file: &Path) -> anyhow::Result<Frame> {
     frame.groups = wholes(block()?);
     let n = frame.centers.len();
     let lengths = [frame.radii.len(), frame.velocities.len(), frame.ids.len(), frame.groups.len()];
-    ensure!(lengths.iter().all(|l| *l == n), "{}: is no frame of this program", named());
+    let is_number = |k: &i64| (0..MOST).contains(k);
+    ensure!(
+        lengths.iter().all(|l| *l == n) && frame.ids.iter().all(is_number),
+        "{}: is no frame of this program",
+        named()
+    );
     Ok(frame)
 }
+
+/// Grains of a run.
+const MOST: i64 = 100_000_000;
 
 #[cfg(test)]
 mod tests {

@@ -306,7 +306,11 @@ fn solids(
 fn placed(written: Option<&WrittenPose>) -> anyhow::Result<Pose> {
     match written {
         None => Ok(Pose::identity()),
-        Some(WrittenPose::Text(text)) => pose::parse(text),
+        Some(WrittenPose::Text(text)) => {
+            // A file of its own could change without the checkpoint noticing.
+            ensure!(!text.starts_with('@'), "pose: give its numbers; a scene takes no file for it");
+            pose::parse(text)
+        }
         Some(WrittenPose::Numbers(numbers)) => {
             let text: Vec<String> = numbers.iter().map(f64::to_string).collect();
             pose::parse(&text.join(","))
