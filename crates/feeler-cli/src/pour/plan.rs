@@ -218,8 +218,8 @@ pub(super) fn times(scene: &Scene, contact: f64) -> anyhow::Result<(Times, Optio
     let most = contact / LEAST_STEPS;
     ensure!(
         wanted <= most,
-        "step: {wanted:e} s is too long for contacts that last {contact:.2e} s; give {:.1e} or less, or leave \
-         it out",
+        "step: {wanted:e} s is too long for contacts that last {contact:.2e} s; give {:.1e} or less, or \
+         leave it out",
         contact / STEPS_OF_CONTACT
     );
     let note = (wanted > contact / FEW_STEPS).then(|| {

@@ -182,8 +182,8 @@ pub(super) struct Sphere {
 #[serde(
     untagged,
     deny_unknown_fields,
-    expecting = "a diameter in mm, or one of {from, to}, {mean, deviation, from, to}, {median, spread, from, to}, \
-                 {by_mass = [[diameter, share], …]}"
+    expecting = "a diameter in mm, or one of {from, to}, {mean, deviation, from, to}, {median, spread, from, \
+                 to}, {by_mass = [[diameter, share], …]}"
 )]
 pub(super) enum Diameter {
     Same(f64),

@@ -1,5 +1,5 @@
-//! Frames for `ParaView`: XML files of poly data, with numbers as they are behind the text (appended, raw), and
-//! the collection that tells the time of each.
+//! Frames for `ParaView`: XML files of poly data, with numbers as they are behind the text (appended, raw),
+//! and the collection that tells the time of each.
 //! <https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html>
 //!
 //! What is written of grains can be read again: pages are made of it.
