@@ -158,6 +158,28 @@ await use('arm.html', async page => {
   await shot(page, 'arm.png');
 });
 
+// ---- pour: as many balls as there are grains, at their places
+run('pour', '-q', data('pour/hopper.toml'), '-o', file('hopper'), '--html', file('hopper.html'));
+await use('hopper.html', async page => {
+  const lines = readFileSync(file('hopper/series.csv'), 'utf8').trim().split('\n').map(l => l.split(','));
+  const at = step => page.evaluate(k => {
+    feelerView.setStep(k);
+    const { mesh } = feelerView.state.balls;
+    return [mesh.count, mesh.instanceMatrix.array[0], mesh.instanceMatrix.array[14]];
+  }, step);
+  for (const step of [0, 20, 30]) {
+    const [n, radius, z] = await at(step);
+    check('hopper: balls', String(n) === lines[1 + 4 * step][lines[0].indexOf('grains')], n);
+    check('hopper: radii', n === 0 || (radius >= 1.8 && radius <= 2.2), radius);
+    check('hopper: heights', n === 0 || (z > -10 && z < 100), z);
+  }
+  const told = await page.locator('#player output').textContent();
+  check('hopper: mass flow', /mass flow [0-9.]+ g\/s/.test(told), told);
+  await at(20);
+  await page.waitForTimeout(300);
+  await shot(page, 'hopper.png');
+});
+
 // ---- clearance, regress, diff, import: a click on a row shows what it is about
 run('clearance', '-q', data('assemblies/rack.step'), '--d-max', '5', '--html', file('clearance.html'));
 const clear = JSON.parse(run('clearance', '-q', data('assemblies/rack.step'), '--d-max', '5', '--json'));

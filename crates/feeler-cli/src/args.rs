@@ -35,6 +35,8 @@ pub enum Command {
     Sweep(Sweep),
     /// Whether the parts of a mechanism stay free of each other as it moves
     Mechanism(Mechanism),
+    /// Pour grains into walls from CAD, and tell what flows out and what loads the walls bear
+    Pour(Pour),
     /// Show solids and what was measured of them on a page that needs nothing beside it, or write them as
     /// glTF
     View(View),
@@ -302,6 +304,35 @@ pub struct Mechanism {
     pub quiet: bool,
 }
 
+/// `feeler pour`.
+#[derive(Debug, Args)]
+pub struct Pour {
+    /// Walls, grains, laws of contact and times: docs/POUR.md
+    #[arg(value_name = "SCENE.toml")]
+    pub scene: PathBuf,
+    /// Folder for what is written, which is made if need be; default: one beside the scene, of its name
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Start over, instead of going on from the checkpoint in the folder
+    #[arg(long)]
+    pub fresh: bool,
+    /// Draw flow, masses and energy over time
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+    /// Write a page that plays the run
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
+    /// Threads; the answer does not depend on them; default: one per core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
+    /// One JSON document on stdout instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// No messages on stderr but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
 /// `feeler view`.
 #[derive(Debug, Args)]
 pub struct View {
@@ -504,7 +535,7 @@ fn density(s: &str) -> Result<(String, f64), String> {
 }
 
 /// Millimetres in a unit.
-fn unit(s: &str) -> Result<f64, String> {
+pub(crate) fn unit(s: &str) -> Result<f64, String> {
     match s.trim().to_ascii_lowercase().as_str() {
         "um" => Ok(1e-3),
         "mm" => Ok(1.0),

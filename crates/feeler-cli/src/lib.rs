@@ -20,6 +20,7 @@ mod passage;
 mod playback;
 mod plot;
 pub mod pose;
+mod pour;
 pub mod preprocess;
 pub mod query;
 mod regress;
@@ -69,6 +70,7 @@ pub fn run(
         args::Command::Query(a) => query::run(a, out, err),
         args::Command::Sweep(a) => sweep::run(a, out, err),
         args::Command::Mechanism(a) => mechanism::run(a, out, err),
+        args::Command::Pour(a) => pour::run(a, out, err),
         args::Command::View(a) => view::run(a, err),
         args::Command::Clearance(a) => clearance::run(a, out, err),
         args::Command::Regress(a) => regress::run(a, out, err),

@@ -459,6 +459,7 @@ fn page(
     let motion = picture::Motion {
         times: poses.iter().map(|p| p.time).collect(),
         unit: "s",
+        curve: None,
         tracks: (0..links).map(|link| poses.iter().map(|p| p.links[link]).collect()).collect(),
         margin: margins.iter().map(|m| m.map(|m| m.0)).collect(),
         interfering: (0..poses.len()).filter(|i| results.iter().any(|r| r.steps[*i].interferes)).collect(),
@@ -469,6 +470,7 @@ fn page(
         parts: parts.iter().zip(shapes).map(part).collect(),
         pairs: results.iter().map(pair).collect(),
         motion: Some(motion),
+        balls: None,
     };
     let scene = drawing.add(scene);
     let row = |(k, r): (usize, &PairResult)| {

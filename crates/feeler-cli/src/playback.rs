@@ -44,6 +44,7 @@ pub(crate) fn motion(steps: Vec<Played>, dt: Option<f64>) -> Motion {
     Motion {
         times,
         unit: if dt.is_some() { "s" } else { "" },
+        curve: None,
         tracks: vec![track(0), track(1)],
         margin: steps.iter().map(|s| if s.interferes { Some(0.0) } else { s.distance }).collect(),
         interfering: (0..steps.len()).filter(|i| steps[*i].interferes).collect(),

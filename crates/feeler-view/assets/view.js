@@ -19,7 +19,7 @@
     const bytes = await new Response(stream).arrayBuffer();
     const length = new DataView(bytes).getUint32(0, true);
     const data = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
-    const kinds = { u8: Uint8Array, i16: Int16Array, u32: Uint32Array, f32: Float32Array, f64: Float64Array };
+    const kinds = { u8: Uint8Array, i16: Int16Array, u16: Uint16Array, u32: Uint32Array, f32: Float32Array, f64: Float64Array };
     data.array = ([kind, start, count]) => new kinds[kind](bytes, 4 + length + start, count);
     return data;
   };
@@ -203,12 +203,13 @@
         visible: true };
     });
     state.tracks = (scene.motion?.tracks ?? []).map(data.array);
+    openBalls(scene.balls);
     buildTree();
     buildPlayer();
     buildPairs();
     const off = Math.max(0, ...state.parts.map(p => p.shape.deviation));
-    closeness.textContent =
-      `Drawn within ${off.toExponential(1)} mm; distances are those of the exact surfaces.`;
+    closeness.textContent = `Drawn within ${off.toExponential(1)} mm`
+      + (scene.balls ? '.' : '; distances are those of the exact surfaces.');
     placeParts();
     refreshLayers();
     restyle();
@@ -228,7 +229,49 @@
       attribute.needsUpdate = true;
     }
   };
+  // Balls that move, come and go: one mesh, placed as often as there are balls at the step.
+  const openBalls = balls => {
+    state.balls?.mesh.geometry.dispose();
+    state.balls?.mesh.material.dispose();
+    state.balls = null;
+    legend.textContent = '';
+    if (!balls) return;
+    const [numbers, centers, values, radii] = [balls.numbers, balls.centers, balls.values, balls.radii].map(data.array);
+    const most = Math.max(1, ...balls.counts);
+    // Of many balls each is small in sight.
+    const mesh = new T.InstancedMesh(new T.IcosahedronGeometry(1, most > 5000 ? 1 : 2),
+      new T.MeshLambertMaterial({ color: 0xffffff }), most);
+    mesh.frustumCulled = false;
+    let sum = 0;
+    const starts = balls.counts.map(n => (sum += n) - n);
+    const low = new T.Vector3(...balls.min), high = low.clone().add(new T.Vector3(...balls.size));
+    state.balls = { ...balls, mesh, numbers, centers, values, radii, starts,
+      box: new T.Box3(low, high).expandByScalar(radii.reduce((a, b) => Math.max(a, b), 0)) };
+    root.add(mesh);
+    const [what, unit] = balls.value;
+    legend.textContent = `Balls by ${what}: blue is 0, red ${Number(balls.most.toPrecision(3))} ${unit}.`;
+  };
+  const placeBalls = () => {
+    const b = state.balls;
+    if (!b) return;
+    const n = b.counts[state.step] ?? 0, from = b.starts[state.step] ?? 0, color = new T.Color();
+    const matrices = b.mesh.instanceMatrix.array;
+    for (let i = 0; i < n; i++) {
+      const k = from + i, r = b.radii[b.numbers[k]];
+      matrices.fill(0, 16 * i, 16 * i + 16);
+      for (let j = 0; j < 3; j++) {
+        matrices[16 * i + 5 * j] = r;
+        matrices[16 * i + 12 + j] = b.min[j] + (b.size[j] * b.centers[3 * k + j]) / 65535;
+      }
+      matrices[16 * i + 15] = 1;
+      b.mesh.setColorAt(i, color.setHSL(0.62 * (1 - b.values[k] / 65535), 0.75, 0.55));
+    }
+    b.mesh.count = n;
+    b.mesh.instanceMatrix.needsUpdate = true;
+    if (b.mesh.instanceColor) b.mesh.instanceColor.needsUpdate = true;
+  };
   const placeParts = () => {
+    placeBalls();
     for (const part of state.parts) {
       if (part.shape.frames && state.scene.motion) deform(part.shape);
       const m = part.moved ? part.moved.clone() : part.own.clone();
@@ -273,6 +316,8 @@
         box.union(part.mesh.geometry.boundingBox.clone().applyMatrix4(m));
       }
     }
+    // Parts show where to look; balls may fall far below them.
+    if (state.balls && box.isEmpty()) box.union(state.balls.box);
     const size = box.getSize(new T.Vector3()).length();
     if (!box.isEmpty()) extent = Math.max(size, 1e-6);
     look(box, direction ?? new T.Vector3(0.9, -1.4, 0.95));
@@ -324,7 +369,7 @@
       const color = state.layers.groups ? new T.Color(0xffffff) : part.color;
       const hasAccent = place >= 0 && chosen.length <= 2 && !state.layers.groups && part.tint === null;
       m.color.copy(hasAccent ? accents[place % 2] : color);
-      const isGlass = isGhost || part.tint === 'old';
+      const isGlass = isGhost || part.tint === 'old' || part.tint === 'glass';
       // Where both versions are the same, the new one is seen.
       m.polygonOffsetFactor = part.tint === 'old' ? 2 : 1;
       if (m.transparent !== isGlass) m.needsUpdate = true;
@@ -383,7 +428,8 @@
   const applySection = () => {
     const { axis, at, flip } = state.section;
     const planes = axis ? [cut] : null;
-    for (const m of [...Object.values(lines), ...state.parts.map(p => p.mesh.material)]) {
+    const balls = state.balls ? [state.balls.mesh.material] : [];
+    for (const m of [...Object.values(lines), ...state.parts.map(p => p.mesh.material), ...balls]) {
       // A material is compiled for a number of planes.
       if (Boolean(m.clippingPlanes) !== Boolean(planes)) m.needsUpdate = true;
       m.clippingPlanes = planes;
@@ -814,15 +860,19 @@
   const playButton = make('button', { textContent: '▶' });
   playButton.setAttribute('aria-label', 'play');
   const curve = make('canvas');
-  curve.setAttribute('aria-label', 'smallest distance over time; click to go there');
+  curve.setAttribute('aria-label', 'a value over time; click to go there');
   player.append(playButton, slider, clock, curve);
+  const told = ({ curve }, value) => {
+    if (curve) return value === null ? '' : `${curve[0]} ${value.toPrecision(4)} ${curve[1]}`;
+    return value === null ? 'nothing near' : mm(value);
+  };
   const setStep = step => {
     const motion = state.scene.motion;
     state.step = Math.max(0, Math.min(step, motion.times.length - 1));
     slider.value = state.step;
     const margin = motion.margin[state.step], met = motion.met.has(state.step);
     const time = motion.unit ? `${motion.times[state.step].toFixed(3)} ${motion.unit}` : `step ${state.step}`;
-    clock.value = `${time} · ${met ? 'interfering' : margin === null ? 'nothing near' : mm(margin)}`;
+    clock.value = `${time} · ${met ? 'interfering' : told(motion, margin)}`;
     clock.className = met ? 'interfering' : '';
     placeParts();
     markStep();
@@ -844,7 +894,8 @@
     const y = d => bottom - (bottom - top) * (d / largest);
     g.font = '11px system-ui';
     g.fillStyle = style('--ink');
-    g.fillText(`smallest distance, up to ${largest.toPrecision(4)} mm`, left, 10);
+    const [what, unit] = motion.curve ?? ['smallest distance', 'mm'];
+    g.fillText(`${what}, up to ${largest.toPrecision(4)} ${unit}`, left, 10);
     g.strokeStyle = style('--line');
     g.strokeRect(left, top, w - 2 * left, bottom - top);
     g.fillStyle = style('--bad');
@@ -955,7 +1006,7 @@
     if (k >= 0) flip.checked = camera.position.getComponent(k) < controls.target.getComponent(k);
     readSection();
   };
-  const closeness = make('p', { className: 'small' });
+  const closeness = make('p', { className: 'small' }), legend = make('p', { className: 'small' });
   const hasLayers = shapes.some(s => s.levels[2] > 0);
   panel.append(pairBox, heading('Parts'), search, tree, allPairs, heading('Show'),
     toggle('edges', 'edges'), toggle('groups', 'supermaximal faces'), toggle('minima', 'minima'));
@@ -965,7 +1016,7 @@
   }
   panel.append(heading('Section'), make('div', { className: 'line' }, axis, make('label', {}, flip, 'other side')),
     make('div', { className: 'line' }, at, sectionValue));
-  panel.append(closeness);
+  panel.append(closeness, legend);
 
   // ---- Rows of the page's tables
 

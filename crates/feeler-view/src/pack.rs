@@ -2,12 +2,12 @@
 //!
 //! In this form nothing of a picture, names above all, can be taken for markup or script.
 
-use crate::picture::{Minimum, Motion, Pair, Part, Picture, Scene, Show, Tint, What};
+use crate::picture::{Balls, Minimum, Motion, Pair, Part, Picture, Scene, Show, Tint, What};
 use crate::shape::Shape;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use feeler_geom::pose::to_values;
-use feeler_geom::{P3, V3};
+use feeler_geom::{Aabb, P3, V3};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
@@ -44,10 +44,20 @@ impl Arrays {
         self.vectors(&vectors)
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "for drawing")]
     fn vectors<'a>(&mut self, vectors: impl IntoIterator<Item = &'a V3>) -> Value {
-        let numbers = vectors.into_iter().flat_map(|v| [v.x, v.y, v.z]);
+        self.f32s(vectors.into_iter().flat_map(|v| [v.x, v.y, v.z]))
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "for drawing")]
+    fn f32s(&mut self, numbers: impl Iterator<Item = f64>) -> Value {
         self.put("f32", numbers.map(|x| (x as f32).to_le_bytes()))
+    }
+
+    /// Parts of a whole, 0 to 1, as those of the largest 16-bit number.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "for drawing")]
+    fn parts(&mut self, parts: impl Iterator<Item = f64>) -> Value {
+        let largest = f64::from(u16::MAX);
+        self.put("u16", parts.map(|x| ((x * largest).round().clamp(0.0, largest) as u16).to_le_bytes()))
     }
 
     /// Unit vectors, as parts of the largest 16-bit number.
@@ -117,6 +127,7 @@ fn scene(scene: &Scene, arrays: &mut Arrays) -> Value {
             Tint::Own => Value::Null,
             Tint::Old => "old".into(),
             Tint::New => "new".into(),
+            Tint::Glass => "glass".into(),
         };
         json!({
             "path": p.path, "shape": p.shape, "pose": to_values(&p.pose), "track": p.track, "tint": tint,
@@ -127,6 +138,30 @@ fn scene(scene: &Scene, arrays: &mut Arrays) -> Value {
         "parts": scene.parts.iter().map(part).collect::<Vec<_>>(),
         "pairs": scene.pairs.iter().map(pair).collect::<Vec<_>>(),
         "motion": scene.motion.as_ref().map(|m| motion(m, arrays)),
+        "balls": scene.balls.as_ref().map(|b| balls(b, arrays)),
+    })
+}
+
+/// Places as parts of the box around all of them, values as parts of the largest.
+fn balls(balls: &Balls, arrays: &mut Arrays) -> Value {
+    let centers = || balls.frames.iter().flat_map(|f| &f.centers);
+    let values = || balls.frames.iter().flat_map(|f| &f.values);
+    let around = Aabb::of_points(centers());
+    let size = if around.is_empty() { V3::zeros() } else { around.max - around.min };
+    let most = values().copied().fold(0.0, f64::max);
+    let part = |x: f64, of: f64| if of > 0.0 { x / of } else { 0.0 };
+    let min = if around.is_empty() { P3::origin() } else { around.min };
+    json!({
+        "radii": arrays.f32s(balls.radii.iter().copied()),
+        "counts": balls.frames.iter().map(|f| f.numbers.len()).collect::<Vec<_>>(),
+        "numbers": arrays.u32s(balls.frames.iter().flat_map(|f| f.numbers.iter().copied())),
+        "min": min.coords.as_slice(), "size": size.as_slice(),
+        "centers": arrays.parts(centers().flat_map(|p| {
+            let at = p - min;
+            [0, 1, 2].map(|k| part(at[k], size[k]))
+        })),
+        "values": arrays.parts(values().map(|x| part(*x, most))),
+        "most": most, "value": balls.value,
     })
 }
 
@@ -149,7 +184,7 @@ fn motion(motion: &Motion, arrays: &mut Arrays) -> Value {
         motion.tracks.iter().map(|t| arrays.f64s(t.iter().flat_map(to_values))).collect();
     let points = motion.minima.iter().flatten().flatten();
     json!({
-        "times": motion.times, "unit": motion.unit, "tracks": tracks,
+        "times": motion.times, "unit": motion.unit, "curve": motion.curve, "tracks": tracks,
         "margin": motion.margin, "interfering": motion.interfering,
         "minima_counts": motion.minima.iter().map(Vec::len).collect::<Vec<_>>(),
         "minima": arrays.f64s(points.flat_map(|p| [p.x, p.y, p.z])),

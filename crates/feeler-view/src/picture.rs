@@ -30,6 +30,8 @@ pub struct Scene {
     pub pairs: Vec<Pair>,
     /// How parts move.
     pub motion: Option<Motion>,
+    /// Balls among the parts.
+    pub balls: Option<Balls>,
 }
 
 /// A solid in its place.
@@ -57,6 +59,8 @@ pub enum Tint {
     Old,
     /// Of a new version.
     New,
+    /// One of its own, as glass: what is behind it is seen.
+    Glass,
 }
 
 /// Two parts that were measured against each other.
@@ -94,6 +98,8 @@ pub struct Motion {
     pub times: Vec<f64>,
     /// Unit of the times, as it is shown: `s`, or empty for steps.
     pub unit: &'static str,
+    /// What `margin` is and its unit, where it is no distance.
+    pub curve: Option<[&'static str; 2]>,
     /// For each track its pose at each time.
     pub tracks: Vec<Vec<Pose>>,
     /// Smallest distance (mm) at each time, as far as it was within reach; 0 where parts interfere.
@@ -102,6 +108,28 @@ pub struct Motion {
     pub interfering: Vec<usize>,
     /// At each time the footpoints of the nearest minima.
     pub minima: Vec<Vec<[P3; 2]>>,
+}
+
+/// Balls that move, come and go.
+#[derive(Clone, Debug, Default)]
+pub struct Balls {
+    /// Radius of each ball (mm).
+    pub radii: Vec<f64>,
+    /// Which are there, one for each time of the motion.
+    pub frames: Vec<BallFrame>,
+    /// What colours them, and its unit.
+    pub value: [&'static str; 2],
+}
+
+/// Balls at one time; all lists are as long.
+#[derive(Clone, Debug, Default)]
+pub struct BallFrame {
+    /// Their numbers.
+    pub numbers: Vec<u32>,
+    /// Their centres (mm).
+    pub centers: Vec<P3>,
+    /// What colours each, 0 or more.
+    pub values: Vec<f64>,
 }
 
 /// What a row of a table shows.

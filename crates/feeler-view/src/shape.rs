@@ -58,6 +58,14 @@ impl Shape {
         Ok(out)
     }
 
+    /// The shape of triangles that no solid stands behind, as one face; its edges are where they meet at an
+    /// angle, and where they end.
+    #[must_use]
+    pub fn of_mesh(name: &str, mesh: Mesh) -> Self {
+        let edges = outlines(&mesh);
+        Self { name: name.to_owned(), mesh, edges, faces: vec![("triangles", 0)], ..Self::default() }
+    }
+
     /// Middle of its box, from which coordinates are stored as 32-bit numbers.
     #[must_use]
     pub fn middle(&self) -> P3 {

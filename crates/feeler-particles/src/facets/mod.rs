@@ -12,6 +12,7 @@
 //!
 //! What departs from the source stands at the top of each file.
 
+mod closed;
 mod closest;
 mod error;
 mod memory;

@@ -67,6 +67,17 @@ impl Tree {
 
     /// Facets whose boxes are within `reach` of a point, sorted.
     pub(super) fn near(&self, mesh: &Mesh, x: &P3, reach: f64, out: &mut Vec<u32>) {
+        self.search(mesh, out, |b| b.distance_sq(x) <= reach * reach);
+    }
+
+    /// Facets whose boxes are straight above a point, sorted.
+    pub(super) fn above(&self, mesh: &Mesh, x: &P3, out: &mut Vec<u32>) {
+        let is_over = |b: &Aabb, k: usize| b.min[k] <= x[k] && x[k] <= b.max[k];
+        self.search(mesh, out, |b| is_over(b, 0) && is_over(b, 1) && b.max.z >= x.z);
+    }
+
+    /// Facets whose boxes are wanted, sorted; what is wanted of a box is of all around it.
+    fn search(&self, mesh: &Mesh, out: &mut Vec<u32>, is_wanted: impl Fn(&Aabb) -> bool) {
         out.clear();
         let mut stack = [0_u32; DEPTH];
         let mut open = 1;
@@ -74,13 +85,13 @@ impl Tree {
             open -= 1;
             let at = stack[open];
             let node = &self.nodes[at as usize];
-            if node.bounds.distance_sq(x) > reach * reach {
+            if !is_wanted(&node.bounds) {
                 continue;
             }
             let start = node.start as usize;
             if node.count > 0 {
                 let facets = &self.order[start..start + node.count as usize];
-                out.extend(facets.iter().filter(|k| bounds(mesh, **k).distance_sq(x) <= reach * reach));
+                out.extend(facets.iter().filter(|k| is_wanted(&bounds(mesh, **k))));
             } else {
                 stack[open] = node.start;
                 stack[open + 1] = at + 1;

@@ -40,6 +40,21 @@ impl SphereMemory {
         }
     }
 
+    /// Forgets its contacts, all of them or those with one wall.
+    pub(super) fn forget(&mut self, wall: Option<usize>) {
+        for (k, memory) in self.walls.iter_mut().enumerate() {
+            if wall.is_none_or(|w| w == k) {
+                memory.facets.forget();
+                memory.shear.clear();
+                memory.places.clear();
+                self.wall_loads[k] = Load::default();
+            }
+        }
+        if wall.is_none() {
+            self.load = Load::default();
+        }
+    }
+
     pub(super) fn add_wall(&mut self) {
         self.walls.push(WallMemory::default());
         self.wall_loads.push(Load::default());
@@ -68,6 +83,8 @@ struct Asked {
 pub(super) struct Walls {
     pub(super) list: Vec<Wall>,
     laws: Vec<Law>,
+    /// Walls that are met; the others let everything through.
+    pub(super) felt: Vec<bool>,
     /// On each wall in the last step.
     pub(super) loads: Vec<Load>,
     asked: Vec<Asked>,
@@ -79,6 +96,7 @@ impl Walls {
         law.check().map_err(|error| StepError::Law { what: "a wall", error })?;
         self.list.push(wall);
         self.laws.push(law);
+        self.felt.push(true);
         self.loads.push(Load::default());
         self.asked.push(Asked::default());
         Ok(self.list.len() - 1)
@@ -99,8 +117,11 @@ impl Walls {
         }
         self.spheres.clear();
         self.spheres.extend(spheres);
-        for (wall, asked) in self.list.iter().zip(&mut self.asked) {
+        for ((wall, asked), felt) in self.list.iter().zip(&mut self.asked).zip(&self.felt) {
             let Wall::Exact(solid) = wall else { continue };
+            if !felt {
+                continue;
+            }
             let Asked { states, out } = asked;
             solid.wall.contacts(&self.spheres, 0.0, states, out).map_err(|e| match e {
                 exact::WallError::Position { index } | exact::WallError::Radius { index, .. } => index,
@@ -108,6 +129,15 @@ impl Walls {
             })?;
         }
         Ok(())
+    }
+
+    /// The sphere at a place is asked for no more.
+    pub(super) fn leave_out(&mut self, place: usize) {
+        for asked in &mut self.asked {
+            if place < asked.states.len() {
+                asked.states.remove(place);
+            }
+        }
     }
 
     /// Spheres have changed places: the one at `k` was at `order[k]` before. What is known of places of exact
@@ -134,6 +164,9 @@ impl Walls {
         for (k, wall) in self.list.iter().enumerate() {
             let (lasting, wall_load) = (&mut memories[k], &mut wall_loads[k]);
             *wall_load = Load::default();
+            if !self.felt[k] {
+                continue;
+            }
             let is_exact = matches!(wall, Wall::Exact(_));
             let asked: &[WallContact] = if is_exact { self.asked[k].out.of(number) } else { &[] };
             wall.contacts(asked, &mut lasting.facets, &sphere.center, sphere.radius, found);

@@ -16,6 +16,7 @@ mod error;
 mod forces;
 mod meet;
 mod particle;
+mod presence;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -116,6 +117,8 @@ pub struct Simulation {
     motions: Vec<Motion>,
     /// Particles whose velocities nothing changes.
     driven: Vec<bool>,
+    /// Particles that have been taken out.
+    gone: Vec<bool>,
     walls: Walls,
     spheres: Vec<Sphere>,
     memories: Vec<SphereMemory>,
@@ -125,6 +128,8 @@ pub struct Simulation {
     loads: Vec<Load>,
     // Storage.
     poses: Vec<Pose>,
+    /// Spheres that are there; walls and the broad phase are told of these alone.
+    present: Vec<u32>,
     broad: Option<BroadPhase<Ball>>,
     pairs_before: Vec<PairMemory>,
     spins: Vec<V3>,
@@ -144,6 +149,7 @@ impl Simulation {
             particles: Vec::new(),
             motions: Vec::new(),
             driven: Vec::new(),
+            gone: Vec::new(),
             walls: Walls::default(),
             spheres: Vec::new(),
             memories: Vec::new(),
@@ -152,6 +158,7 @@ impl Simulation {
             time: 0.0,
             loads: Vec::new(),
             poses: Vec::new(),
+            present: Vec::new(),
             broad: None,
             pairs_before: Vec::new(),
             spins: Vec::new(),
@@ -192,6 +199,7 @@ impl Simulation {
         let rotation = placed.rotation;
         let momentum = rotation * (rotation.inverse() * spin).component_mul(&particle.inertia);
         self.motions.push(Motion { center: placed.translation.vector.into(), rotation, velocity, momentum });
+        let first = self.spheres.len();
         self.spheres.extend(particle.pebbles.iter().map(|p| Sphere {
             particle: at,
             center: p.center,
@@ -200,6 +208,9 @@ impl Simulation {
         self.memories.resize(self.spheres.len(), SphereMemory::new(self.walls.list.len()));
         self.particles.push(particle);
         self.driven.push(false);
+        self.gone.push(false);
+        let last = self.spheres.len() as u64;
+        self.present.extend((first as u64..last).filter_map(|k| u32::try_from(k).ok()));
         self.loads.push(Load::default());
         self.broad = None;
         Ok(self.particles.len() - 1)
@@ -300,7 +311,8 @@ impl Simulation {
         let of = |(m, p): (&Motion, &Particle)| {
             0.5 * (p.mass * m.velocity.norm_squared() + spin(m, p).dot(&m.momentum))
         };
-        self.motions.iter().zip(&self.particles).map(of).sum()
+        let all = self.motions.iter().zip(&self.particles).zip(&self.gone);
+        all.filter(|(_, gone)| !**gone).map(|(one, _)| of(one)).sum()
     }
 
     /// Makes a step of `time` (s).
@@ -330,7 +342,7 @@ impl Simulation {
         self.add_up();
         add(&self.motions, &mut self.loads);
         for (k, (motion, load)) in self.motions.iter_mut().zip(&self.loads).enumerate() {
-            if !self.driven[k] {
+            if !(self.driven[k] || self.gone[k]) {
                 motion.velocity += (self.settings.gravity + load.force / self.particles[k].mass) * time;
                 motion.momentum += load.moment * time;
             }
@@ -344,6 +356,9 @@ impl Simulation {
     /// Moves everything on with the momenta that it has.
     fn drift(&mut self, time: f64) -> Result<(), StepError> {
         for (k, (motion, particle)) in self.motions.iter_mut().zip(&self.particles).enumerate() {
+            if self.gone[k] {
+                continue;
+            }
             motion.center += motion.velocity * time;
             motion.rotation = rotated(motion, &particle.inertia, time);
             let is_finite = motion.center.iter().chain(motion.momentum.iter()).all(|c| c.abs() <= FARTHEST);
@@ -358,18 +373,29 @@ impl Simulation {
     fn meet_walls(&mut self, time: f64) -> Result<(), StepError> {
         self.spins.clear();
         self.spins.extend(self.motions.iter().zip(&self.particles).map(|(m, p)| spin(m, p)));
-        let Self { spheres, memories, walls, motions, particles, spins, .. } = self;
+        let Self { spheres, memories, walls, motions, particles, spins, gone, present, .. } = self;
         let ball = |s: &Sphere| exact::Sphere {
             center: sphere_center(s, &motions[s.particle as usize]),
             radius: s.radius,
         };
-        walls.ask(spheres.iter().map(ball)).map_err(|k| StepError::Lost(spheres[k].particle as usize))?;
-        let walls = &*walls;
+        let there = present.iter().map(|k| &spheres[*k as usize]);
+        walls
+            .ask(there.map(ball))
+            .map_err(|k| StepError::Lost(spheres[present[k] as usize].particle as usize))?;
+        let (walls, present) = (&*walls, &*present);
         let meet = |(k, (sphere, memory)): (usize, (&Sphere, &mut SphereMemory))| {
             let of = sphere.particle as usize;
+            if gone[of] {
+                return;
+            }
             let Motion { center, velocity, .. } = motions[of];
             let moving = Moving { center, velocity, spin: spins[of], mass: particles[of].mass };
-            walls.meet(k, &ball(sphere), &moving, memory, time);
+            let number = if present.len() == spheres.len() {
+                k
+            } else {
+                present.partition_point(|known| (*known as usize) < k)
+            };
+            walls.meet(number, &ball(sphere), &moving, memory, time);
         };
         if spheres.len() < PARALLEL {
             spheres.iter().zip(memories.iter_mut()).enumerate().for_each(meet);
@@ -385,49 +411,55 @@ impl Simulation {
         std::mem::swap(&mut self.pairs, &mut self.pairs_before);
         self.pairs.clear();
         let Some(law) = self.settings.particles else { return Ok(()) };
-        if self.spheres.len() < 2 {
+        if self.present.len() < 2 {
             return Ok(());
         }
-        let Self { poses, spheres, motions, .. } = self;
+        let Self { poses, spheres, motions, present, .. } = self;
         poses.clear();
-        poses.extend(spheres.iter().map(|s| {
+        poses.extend(present.iter().map(|k| {
+            let s = &spheres[*k as usize];
             let at = sphere_center(s, &motions[s.particle as usize]);
             Pose::from_parts(Translation3::from(at.coords), UnitQuaternion::identity())
         }));
         if self.broad.is_none() {
-            let largest = self.spheres.iter().map(|s| s.radius).fold(0.0, f64::max);
-            let shapes: Result<Vec<Ball>, _> =
-                self.spheres.iter().map(|s| Ball::new(P3::origin(), s.radius)).collect();
+            let radii = || self.present.iter().map(|k| self.spheres[*k as usize].radius);
+            let largest = radii().fold(0.0, f64::max);
+            let shapes: Result<Vec<Ball>, _> = radii().map(|r| Ball::new(P3::origin(), r)).collect();
             let request = BroadPhaseRequest { d_max: 0.0, margin: MARGIN * largest };
             let broad = shapes.ok().and_then(|shapes| BroadPhase::new(shapes, request).ok());
             self.broad = Some(broad.ok_or(StepError::Particle("radii of particles are out of range"))?);
         }
         let Some(broad) = &mut self.broad else { return Ok(()) };
         let near = broad.step(&self.poses).map_err(|e| match e {
-            feeler_convex::BroadPhaseError::Pose(k) => StepError::Lost(self.spheres[k].particle as usize),
+            feeler_convex::BroadPhaseError::Pose(k) => {
+                StepError::Lost(self.spheres[self.present[k] as usize].particle as usize)
+            }
             _ => StepError::Particle("radii of particles are out of range"),
         })?;
-        for (a, b) in near {
-            let (s, t) = (&self.spheres[*a as usize], &self.spheres[*b as usize]);
+        for (i, j) in near {
+            // Numbers of spheres increase with their places among those that are there.
+            let [a, b] = [i, j].map(|k| self.present[*k as usize]);
+            let (s, t) = (&self.spheres[a as usize], &self.spheres[b as usize]);
             if s.particle == t.particle {
                 continue;
             }
-            let [x, y] = [a, b].map(|k| P3::from(self.poses[*k as usize].translation.vector));
+            let [x, y] = [i, j].map(|k| P3::from(self.poses[*k as usize].translation.vector));
             let apart = x - y;
             let distance = apart.norm();
             if distance < s.radius + t.radius {
                 let normal = if distance > 0.0 { apart / distance } else { V3::z() };
-                let known = self.pairs_before.binary_search_by_key(&(*a, *b), |p| p.spheres);
+                let known = self.pairs_before.binary_search_by_key(&(a, b), |p| p.spheres);
                 let state = known.map_or_else(|_| ShearState::new(normal), |k| self.pairs_before[k].state);
                 let (force, at) = (V3::zeros(), y + normal * (0.5 * (distance + t.radius - s.radius)));
-                self.pairs.push(PairMemory { spheres: (*a, *b), state, force, at });
+                self.pairs.push(PairMemory { spheres: (a, b), state, force, at });
             }
         }
-        let Self { pairs, poses, spheres, motions, particles, driven, spins, .. } = self;
+        let Self { pairs, spheres, motions, particles, driven, spins, .. } = self;
         let act = |pair: &mut PairMemory| {
             let [a, b] = [pair.spheres.0, pair.spheres.1].map(|k| k as usize);
             let [i, j] = [a, b].map(|k| spheres[k].particle as usize);
-            let apart = poses[a].translation.vector - poses[b].translation.vector;
+            let [x, y] = [a, b].map(|k| sphere_center(&spheres[k], &motions[spheres[k].particle as usize]));
+            let apart = x - y;
             let distance = apart.norm();
             let normal = if distance > 0.0 { apart / distance } else { V3::z() };
             let [r, q] = [a, b].map(|k| spheres[k].radius);

@@ -14,7 +14,7 @@ use feeler_geom::{P3, V3, pose};
 use nalgebra::{Quaternion, UnitQuaternion};
 
 /// What a state begins with; the last byte is the version.
-const MAGIC: [u8; 8] = *b"feelerp\x02";
+const MAGIC: [u8; 8] = *b"feelerp\x03";
 
 impl Simulation {
     /// The state as bytes, the same ones for the same state.
@@ -26,14 +26,15 @@ impl Simulation {
         }
         out.whole(self.steps);
         out.number(self.time);
-        for (motion, driven) in self.motions.iter().zip(&self.driven) {
+        for ((motion, driven), gone) in self.motions.iter().zip(&self.driven).zip(&self.gone) {
             out.vector(&motion.center.coords);
             motion.rotation.coords.iter().for_each(|c| out.number(*c));
             out.vector(&motion.velocity);
             out.vector(&motion.momentum);
-            out.whole(u64::from(*driven));
+            out.whole(u64::from(*driven) + 2 * u64::from(*gone));
         }
         self.walls.list.iter().for_each(|w| out.wall(w));
+        self.walls.felt.iter().for_each(|felt| out.whole(u64::from(*felt)));
         for memory in &self.memories {
             out.contacts(memory, &self.walls.list);
         }
@@ -65,17 +66,22 @@ impl Simulation {
         }
         self.steps = from.whole()?;
         self.time = from.number()?;
-        for (motion, driven) in self.motions.iter_mut().zip(&mut self.driven) {
+        let flags = self.driven.iter_mut().zip(&mut self.gone);
+        for (motion, (driven, gone)) in self.motions.iter_mut().zip(flags) {
             motion.center = from.vector()?.into();
             let [x, y, z, w] = [from.number()?, from.number()?, from.number()?, from.number()?];
             // As it was saved: normalising could change the last bit.
             motion.rotation = UnitQuaternion::new_unchecked(Quaternion::new(w, x, y, z));
             motion.velocity = from.vector()?;
             motion.momentum = from.vector()?;
-            *driven = from.whole()? != 0;
+            let flags = from.number_below(4)?;
+            (*driven, *gone) = (flags & 1 != 0, flags & 2 != 0);
         }
         for (k, wall) in self.walls.list.iter_mut().enumerate() {
             from.wall(k, wall)?;
+        }
+        for felt in &mut self.walls.felt {
+            *felt = from.number_below(2)? != 0;
         }
         for memory in &mut self.memories {
             from.contacts(memory, &self.walls.list)?;
@@ -91,6 +97,7 @@ impl Simulation {
             self.pairs.push(PairMemory { spheres: pair, state, force: V3::zeros(), at: P3::origin() });
         }
         from.end()?;
+        self.list_present();
         self.broad = None;
         Ok(())
     }

@@ -55,6 +55,11 @@ impl PlaneWall {
         Ok(Self { local: (point, normal), point, normal, pose: Pose::identity(), motion: None })
     }
 
+    /// How far a point is in front of it (mm).
+    pub(super) fn height(&self, point: &P3) -> f64 {
+        self.normal.dot(&(point - self.point))
+    }
+
     pub(super) fn set_pose(&mut self, pose: Pose) {
         (self.pose, self.point, self.normal) = (pose, pose * self.local.0, pose.rotation * self.local.1);
     }
@@ -192,7 +197,7 @@ impl Wall {
                 }
             }
             Self::Plane(wall) => {
-                let height = wall.normal.dot(&(center - wall.point));
+                let height = wall.height(center);
                 let gap = height - radius;
                 if gap < 0.0 {
                     let point = center - wall.normal * height;

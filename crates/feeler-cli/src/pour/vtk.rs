@@ -1,0 +1,194 @@
+//! Frames for `ParaView`: XML files of poly data, with numbers as they are behind the text (appended, raw),
+//! and the collection that tells the time of each.
+//! <https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html>
+//!
+//! What is written of grains can be read again: pages are made of it.
+
+use anyhow::{Context as _, ensure};
+use feeler_geom::P3;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Grains at one time; all lists are as long.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Frame {
+    pub(super) centers: Vec<P3>,
+    /// mm.
+    pub(super) radii: Vec<f32>,
+    /// mm/s.
+    pub(super) velocities: Vec<[f32; 3]>,
+    pub(super) ids: Vec<i64>,
+    /// Which grains of the scene they are.
+    pub(super) groups: Vec<i64>,
+}
+
+/// Numbers behind the text, and what tells of them in the text.
+#[derive(Default)]
+struct Appended(Vec<u8>);
+
+impl Appended {
+    /// Appends an array; its element of the text.
+    fn put<const N: usize>(
+        &mut self,
+        name: &str,
+        (kind, components): (&str, usize),
+        items: impl Iterator<Item = [u8; N]>,
+    ) -> String {
+        let offset = self.0.len();
+        self.0.extend([0; 8]);
+        items.for_each(|item| self.0.extend(item));
+        let length = (self.0.len() - offset - 8) as u64;
+        self.0[offset..offset + 8].copy_from_slice(&length.to_le_bytes());
+        format!(
+            "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" \
+             format=\"appended\" offset=\"{offset}\"/>\n"
+        )
+    }
+
+    fn points(&mut self, points: &[P3]) -> String {
+        let numbers = points.iter().flat_map(|p| [p.x, p.y, p.z]);
+        self.put("Points", ("Float64", 3), numbers.map(f64::to_le_bytes))
+    }
+}
+
+/// The bytes of a file with some points, attributes of them, and cells (vertices or polygons, all of one
+/// length).
+fn poly_data(
+    mut appended: Appended,
+    head: &str,
+    n: [usize; 3],
+    points: &str,
+    cells: (&str, &[i64], usize),
+) -> Vec<u8> {
+    let (element, corners, length) = cells;
+    let connectivity = appended.put("connectivity", ("Int64", 1), corners.iter().map(|k| k.to_le_bytes()));
+    let ends = (1..=corners.len() / length).filter_map(|k| i64::try_from(k * length).ok());
+    let offsets = appended.put("offsets", ("Int64", 1), ends.map(i64::to_le_bytes));
+    let [n_points, n_vertices, n_polygons] = n;
+    let mut out = format!(
+        "<?xml version=\"1.0\"?>\n\
+         <VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n\
+         <PolyData>\n<Piece NumberOfPoints=\"{n_points}\" NumberOfVerts=\"{n_vertices}\" NumberOfLines=\"0\" \
+         NumberOfStrips=\"0\" NumberOfPolys=\"{n_polygons}\">\n<Points>\n{points}</Points>\n{head}\
+         <{element}>\n{connectivity}{offsets}</{element}>\n</Piece>\n</PolyData>\n\
+         <AppendedData encoding=\"raw\">\n_"
+    )
+    .into_bytes();
+    out.extend(appended.0);
+    out.extend(b"\n</AppendedData>\n</VTKFile>\n");
+    out
+}
+
+/// A frame as a file: points with radius, velocity, id and group.
+pub(super) fn grains(frame: &Frame) -> Vec<u8> {
+    let n = frame.centers.len();
+    let mut appended = Appended::default();
+    let points = appended.points(&frame.centers);
+    let floats = |x: &f32| x.to_le_bytes();
+    let head = [
+        "<PointData Scalars=\"radius\" Vectors=\"velocity\">\n".to_owned(),
+        appended.put("radius", ("Float32", 1), frame.radii.iter().map(floats)),
+        appended.put("velocity", ("Float32", 3), frame.velocities.iter().flatten().map(floats)),
+        appended.put("id", ("Int64", 1), frame.ids.iter().map(|k| k.to_le_bytes())),
+        appended.put("group", ("Int64", 1), frame.groups.iter().map(|k| k.to_le_bytes())),
+        "</PointData>\n".to_owned(),
+    ];
+    let corners: Vec<i64> = (0_i64..).take(n).collect();
+    poly_data(appended, &head.concat(), [n, n, 0], &points, ("Verts", &corners, 1))
+}
+
+/// A wall as a file.
+pub(super) fn wall(points: &[P3], triangles: &[[u32; 3]]) -> Vec<u8> {
+    let mut appended = Appended::default();
+    let placed = appended.points(points);
+    let corners: Vec<i64> = triangles.iter().flatten().map(|k| i64::from(*k)).collect();
+    poly_data(appended, "", [points.len(), 0, triangles.len()], &placed, ("Polys", &corners, 3))
+}
+
+/// The collection of files, each with its time (s) and a number that tells what is in it.
+pub(super) fn collection(files: &[(f64, usize, String)]) -> String {
+    let mut out = String::from(
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" \
+         byte_order=\"LittleEndian\">\n<Collection>\n",
+    );
+    for (time, part, file) in files {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "<DataSet timestep=\"{time}\" group=\"\" part=\"{part}\" file=\"{file}\"/>");
+    }
+    out.push_str("</Collection>\n</VTKFile>\n");
+    out
+}
+
+/// Reads what [`grains`] has written.
+///
+/// # Errors
+/// A file that cannot be read, or is another one.
+pub(super) fn read_grains(file: &Path) -> anyhow::Result<Frame> {
+    let named = || file.display().to_string();
+    let bytes = std::fs::read(file).with_context(|| format!("{}: cannot read the frame", named()))?;
+    let mark: &[u8] = b"<AppendedData encoding=\"raw\">\n_";
+    let at = bytes.windows(mark.len()).position(|w| w == mark);
+    let mut rest =
+        &bytes[at.with_context(|| format!("{}: is no frame of this program", named()))? + mark.len()..];
+    let mut block = || {
+        let cut = || format!("{}: is cut; run again with --fresh", named());
+        let (length, behind) = rest.split_first_chunk::<8>().with_context(cut)?;
+        let length = usize::try_from(u64::from_le_bytes(*length))?;
+        ensure!(length <= behind.len(), cut());
+        let (found, behind) = behind.split_at(length);
+        rest = behind;
+        Ok(found)
+    };
+    let mut frame = Frame::default();
+    let numbers =
+        |bytes: &[u8]| bytes.as_chunks::<8>().0.iter().map(|c| f64::from_le_bytes(*c)).collect::<Vec<_>>();
+    let floats =
+        |bytes: &[u8]| bytes.as_chunks::<4>().0.iter().map(|c| f32::from_le_bytes(*c)).collect::<Vec<_>>();
+    let wholes =
+        |bytes: &[u8]| bytes.as_chunks::<8>().0.iter().map(|c| i64::from_le_bytes(*c)).collect::<Vec<_>>();
+    frame.centers = numbers(block()?).as_chunks::<3>().0.iter().map(|c| P3::from(*c)).collect();
+    frame.radii = floats(block()?);
+    frame.velocities = floats(block()?).as_chunks::<3>().0.to_vec();
+    frame.ids = wholes(block()?);
+    frame.groups = wholes(block()?);
+    let n = frame.centers.len();
+    let lengths = [frame.radii.len(), frame.velocities.len(), frame.ids.len(), frame.groups.len()];
+    let is_number = |k: &i64| (0..MOST).contains(k);
+    ensure!(
+        lengths.iter().all(|l| *l == n) && frame.ids.iter().all(is_number),
+        "{}: is no frame of this program",
+        named()
+    );
+    Ok(frame)
+}
+
+/// Grains of a run.
+const MOST: i64 = 100_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_read_as_they_were_written() {
+        let frame = Frame {
+            centers: vec![P3::new(1.0, 2.0, 3.0), P3::new(-0.1, 1e-9, 7e5)],
+            radii: vec![1.5, 2.5],
+            velocities: vec![[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]],
+            ids: vec![0, 17],
+            groups: vec![0, 1],
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("f.vtp");
+        let bytes = grains(&frame);
+        for frame in [&frame, &Frame::default()] {
+            std::fs::write(&file, grains(frame)).unwrap();
+            assert_eq!(read_grains(&file).unwrap(), *frame);
+        }
+        std::fs::write(&file, &bytes[..bytes.len() - 150]).unwrap();
+        let told = format!("{:#}", read_grains(&file).unwrap_err());
+        assert!(told.contains("f.vtp: is cut"), "{told}");
+        std::fs::write(&file, b"something else").unwrap();
+        assert!(format!("{:#}", read_grains(&file).unwrap_err()).contains("no frame"));
+    }
+}

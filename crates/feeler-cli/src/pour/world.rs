@@ -1,0 +1,270 @@
+//! A simulation with its sources, outlets and walls that open.
+
+use super::checkpoint::SourceState;
+use super::plan::{Group, Outlet, Shape, Times};
+use super::scene::Region;
+use super::vtk::Frame;
+use super::walls::{self, Piece};
+use anyhow::{Context as _, ensure};
+use feeler_geom::{Aabb, P3, Pose, V3};
+use feeler_particles::{
+    Amount, FillRegion, Load, Particle, Random, Settings, Simulation, Sphere, Wall, fill,
+};
+use std::f64::consts::PI;
+
+/// What is simulated.
+#[derive(Debug)]
+pub(super) struct Setting {
+    pub(super) settings: Settings,
+    pub(super) groups: Vec<Group>,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) outlets: Vec<Outlet>,
+    pub(super) domain: Aabb,
+    pub(super) times: Times,
+}
+
+/// A simulation and what is counted of it.
+#[derive(Debug)]
+pub(super) struct World<'a> {
+    pub(super) setting: &'a Setting,
+    pub(super) simulation: Simulation,
+    pub(super) sources: Vec<SourceState>,
+    /// Group and radius (mm) of all grains there have been.
+    pub(super) grains: Vec<(usize, f64)>,
+    /// Of all outlets, then of the domain: grains that have left, and their mass (kg).
+    pub(super) left: Vec<(u64, f64)>,
+    /// Loads of walls, added up over the steps of a row.
+    pub(super) loads: Vec<Load>,
+}
+
+impl<'a> World<'a> {
+    /// With walls, and no grains yet.
+    pub(super) fn new(setting: &'a Setting) -> anyhow::Result<Self> {
+        let mut simulation = Simulation::new(setting.settings)?;
+        for piece in &setting.pieces {
+            simulation.add_wall(piece.wall.clone(), piece.law)?;
+        }
+        let random =
+            |g: &Group| SourceState { random: Random::new(g.seed, SOURCE).0, ..SourceState::default() };
+        Ok(Self {
+            setting,
+            simulation,
+            sources: setting.groups.iter().map(random).collect(),
+            grains: Vec::new(),
+            left: vec![(0, 0.0); setting.outlets.len() + 1],
+            loads: vec![Load::default(); setting.pieces.len()],
+        })
+    }
+
+    /// Puts in the grains that are there at the beginning.
+    ///
+    /// # Errors
+    /// Regions that are none, or too small.
+    pub(super) fn fill(&mut self) -> anyhow::Result<()> {
+        for (k, group) in self.setting.groups.iter().enumerate() {
+            let of_group = || format!("[[grains]] '{}': region", group.name);
+            let Shape::Sphere(sizes) = &group.shape;
+            let world = &*self;
+            let region = region(world, group).with_context(of_group)?;
+            region.check().with_context(of_group)?;
+            let Some(amount) = group.amount.filter(|_| group.source.is_none()) else { continue };
+            let balls = fill(&region, sizes, amount, group.seed, |ball| world.is_free(ball))
+                .with_context(of_group)?;
+            for ball in balls {
+                self.add(k, &ball)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a grain that was there before, anywhere: its place comes from a saved state.
+    pub(super) fn add_again(&mut self, group: usize, radius: f64) -> anyhow::Result<()> {
+        ensure!(group < self.setting.groups.len() && radius > 0.0, "the checkpoint has a grain of no group");
+        self.add(group, &Sphere { center: P3::origin(), radius })
+    }
+
+    fn add(&mut self, group: usize, ball: &Sphere) -> anyhow::Result<()> {
+        let of = &self.setting.groups[group];
+        let particle = Particle::sphere(ball.radius, of.density)?;
+        let pose = Pose::from_parts(ball.center.coords.into(), nalgebra::UnitQuaternion::identity());
+        self.simulation.add(particle, &pose, of.velocity, V3::zeros())?;
+        self.grains.push((group, ball.radius));
+        Ok(())
+    }
+
+    fn is_free(&self, ball: &Sphere) -> bool {
+        let apart = |k: usize| {
+            let Some(motion) = self.simulation.motion(k).filter(|_| self.simulation.is_in(k)) else {
+                return true;
+            };
+            let least = self.grains[k].1 + ball.radius;
+            (motion.center - ball.center).norm_squared() >= least * least
+        };
+        (0..self.grains.len()).all(apart) && walls::is_free(&self.simulation, &self.setting.pieces, ball)
+    }
+
+    /// Makes a step: what begins in it begins, sources give, grains that are through an outlet or out of the
+    /// domain leave.
+    ///
+    /// # Errors
+    /// A step that is too long.
+    pub(super) fn step(&mut self) -> anyhow::Result<()> {
+        let times = &self.setting.times;
+        let step = self.simulation.steps();
+        for (k, piece) in self.setting.pieces.iter().enumerate() {
+            piece.moving.set(&mut self.simulation, k, step, times)?;
+            if piece.opens_at.is_some_and(|t| times.step_at(t) == step) {
+                self.simulation.set_felt(k, false);
+            }
+        }
+        for group in 0..self.setting.groups.len() {
+            self.give(group, step)?;
+        }
+        self.simulation.step(times.step)?;
+        for (k, sum) in self.loads.iter_mut().enumerate() {
+            if let Some(load) = self.simulation.wall_load(k) {
+                sum.force += load.force;
+                sum.moment += load.moment;
+            }
+        }
+        for k in 0..self.grains.len() {
+            let Some(center) = self.simulation.motion(k).map(|m| m.center) else { continue };
+            if !self.simulation.is_in(k) {
+                continue;
+            }
+            let outlet = self.setting.outlets.iter().position(|o| o.has_let(&center));
+            let is_out = outlet.is_some() || !self.setting.domain.contains(&center);
+            if is_out {
+                let (count, mass) = &mut self.left[outlet.unwrap_or(self.setting.outlets.len())];
+                *count += 1;
+                *mass += self.simulation.mass(k).unwrap_or(0.0);
+                self.simulation.take_out(k);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets a source give what is due, as far as there is room.
+    fn give(&mut self, group: usize, step: u64) -> anyhow::Result<()> {
+        let of = &self.setting.groups[group];
+        let Some(source) = of.source else { return Ok(()) };
+        #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
+        let time = step as f64 * self.setting.times.step;
+        if time < source.from || time >= source.until {
+            return Ok(());
+        }
+        let mut state = self.sources[group];
+        let Shape::Sphere(sizes) = &of.shape;
+        #[expect(clippy::cast_precision_loss, reason = "a count of grains")]
+        let is_due = |made: u64| made as f64 <= (time - source.from) * source.rate;
+        while step >= state.tries_at && is_due(state.made) {
+            let is_wanted = match of.amount {
+                None => true,
+                Some(Amount::Number(n)) => state.made < n as u64,
+                Some(Amount::Volume(v)) => f64::from_bits(state.volume) < v,
+            };
+            if !is_wanted {
+                break;
+            }
+            let mut random = Random(state.random);
+            if state.next == 0 {
+                state.next = (0.5 * sizes.draw(&mut random)).to_bits();
+            }
+            let radius = f64::from_bits(state.next);
+            let region = region(self, of).with_context(|| format!("[[grains]] '{}': region", of.name))?;
+            let place = (0..TRIES).find_map(|_| {
+                let ball = region.place(radius, &mut random)?;
+                self.is_free(&ball).then_some(ball)
+            });
+            state.random = random.0;
+            match place {
+                Some(ball) => {
+                    self.add(group, &ball)?;
+                    state.made += 1;
+                    let volume = f64::from_bits(state.volume) + 4.0 / 3.0 * PI * radius * radius * radius;
+                    (state.volume, state.next) = (volume.to_bits(), 0);
+                }
+                // Grains have to fall out of the way first.
+                None => state.tries_at = step + (self.setting.times.steps_of_row / WAITS).max(1),
+            }
+        }
+        self.sources[group] = state;
+        Ok(())
+    }
+
+    /// Mean loads of the steps since the last time, and begins anew.
+    pub(super) fn mean_loads(&mut self) -> Vec<Load> {
+        #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
+        let steps = self.setting.times.steps_of_row as f64;
+        let mean = |l: &Load| Load { force: l.force / steps, moment: l.moment / steps };
+        let out = self.loads.iter().map(mean).collect();
+        self.loads.fill(Load::default());
+        out
+    }
+
+    /// Numbers of the grains that are in.
+    pub(super) fn grains_in(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.grains.len()).filter(|k| self.simulation.is_in(*k))
+    }
+
+    /// Mass (kg), and potential energy (µJ) against the origin, of the grains that are in.
+    pub(super) fn mass_and_potential(&self) -> (f64, f64) {
+        let gravity = self.setting.settings.gravity;
+        let of = |k: usize| {
+            let mass = self.simulation.mass(k).unwrap_or(0.0);
+            let height = self.simulation.motion(k).map_or(0.0, |m| -gravity.dot(&m.center.coords));
+            (mass, mass * height)
+        };
+        self.grains_in().map(of).fold((0.0, 0.0), |(m, e), (dm, de)| (m + dm, e + de))
+    }
+
+    /// What a frame shows.
+    #[expect(clippy::cast_possible_truncation, reason = "for pictures")]
+    pub(super) fn frame(&self) -> Frame {
+        let mut out = Frame::default();
+        for k in self.grains_in() {
+            let Some(motion) = self.simulation.motion(k) else { continue };
+            out.centers.push(motion.center);
+            out.radii.push(self.grains[k].1 as f32);
+            out.velocities.push([0, 1, 2].map(|i| motion.velocity[i] as f32));
+            out.ids.push(i64::try_from(k).unwrap_or(i64::MAX));
+            out.groups.push(i64::try_from(self.grains[k].0).unwrap_or(i64::MAX));
+        }
+        out
+    }
+}
+
+/// The region of a group where its wall is now.
+fn region<'w>(world: &'w World<'_>, group: &Group) -> anyhow::Result<FillRegion<'w>> {
+    Ok(match &group.region {
+        Region::Box([a, b]) => FillRegion::Box { min: P3::from(*a), max: P3::from(*b) },
+        Region::Cylinder { from, to, radius } => {
+            FillRegion::Cylinder { from: P3::from(*from), to: P3::from(*to), radius: *radius }
+        }
+        Region::Inside { wall, above, below } => {
+            let pieces = &world.setting.pieces;
+            let names = || pieces.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ");
+            let k = pieces.iter().position(|p| p.name == *wall);
+            let k = k.with_context(|| format!("inside: there is no wall '{wall}'; there are {}", names()))?;
+            let Some(Wall::Facets(facets)) = world.simulation.wall(k) else {
+                anyhow::bail!("inside: wall '{wall}' has no triangles; give it an STL file, or a chord");
+            };
+            ensure!(
+                !pieces[k].is_material,
+                "inside: wall '{wall}' is material inside; give it sides = \"both\" if it is a container"
+            );
+            FillRegion::Inside {
+                wall: facets,
+                above: above.unwrap_or(f64::NEG_INFINITY),
+                below: below.unwrap_or(f64::INFINITY),
+            }
+        }
+    })
+}
+
+/// Purpose of the random numbers of sources.
+const SOURCE: u64 = 3;
+
+/// Places that a source tries in one step, and how often it tries between two rows where there was no room.
+const TRIES: u32 = 20;
+const WAITS: u64 = 20;

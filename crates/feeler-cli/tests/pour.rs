@@ -1,0 +1,390 @@
+//! `feeler pour` from scene files to what is written: masses, loads and times against closed forms, runs that
+//! are killed, scenes that are wrong, and the commands of docs/POUR.md.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+mod common;
+
+use common::{data, feeler};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A plane, a grain above it, and an outlet that nothing reaches.
+const DROP: &str = "end = 0.2
+[law.only]
+normal = 500.0
+restitution = 0.3
+friction = 0.2
+shear = 250.0
+[[wall]]
+name = 'floor'
+plane = { point = [0, 0, 0], normal = [0, 0, 1] }
+[[grains]]
+name = 'one'
+sphere = { diameter = 4.0 }
+density = 2500
+number = 1
+region = { box = [[-2.5, -2.5, 30], [2.5, 2.5, 34]] }
+[output]
+rows = 0.001
+frames = 0.02
+";
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn pour(scene: &Path, folder: &Path, more: &[&str]) -> Output {
+    let mut args = vec!["pour", scene.to_str().unwrap(), "-o", folder.to_str().unwrap(), "-q"];
+    args.extend(more);
+    feeler(&args)
+}
+
+fn written(folder: &Path, scene: &str) -> PathBuf {
+    let file = folder.join("scene.toml");
+    std::fs::write(&file, scene).unwrap();
+    file
+}
+
+/// Columns of a series by name.
+fn columns(folder: &Path) -> BTreeMap<String, Vec<f64>> {
+    let text = std::fs::read_to_string(folder.join("series.csv")).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let mut out: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for line in lines {
+        for (name, cell) in names.iter().zip(line.split(',')) {
+            out.entry((*name).to_owned()).or_default().push(cell.parse().unwrap());
+        }
+    }
+    out
+}
+
+/// All files below a folder with their bytes.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut out = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            out.extend(files(&path));
+        } else {
+            out.insert(path.clone(), std::fs::read(&path).unwrap());
+        }
+    }
+    out
+}
+
+/// The same with names below the folder.
+fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    files(folder).into_iter().map(|(p, b)| (p.strip_prefix(folder).unwrap().to_path_buf(), b)).collect()
+}
+
+#[test]
+fn a_grain_falls_bounces_and_rests_as_it_must() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let done = pour(&written(folder.path(), DROP), &out, &["--json"]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done));
+    let told: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!((&told["grains"], &told["end_s"]), (&1.into(), &0.2.into()));
+    let c = columns(&out);
+    assert_eq!(c["time_s"].len(), 201, "a row for each moment and the beginning");
+    let mass = 4.0 / 3.0 * std::f64::consts::PI * 8.0 * 2500e-9;
+    assert!(c["mass_kg"].iter().all(|m| (m - mass).abs() < 1e-15), "its mass");
+    // It begins 28 to 30 mm above the floor with its lower side; energy tells where it has come to.
+    let begin = c["potential_uJ"][0] / (mass * 9_810.0) - 2.0;
+    assert!((28.0..=32.0).contains(&begin), "{begin}");
+    for (k, t) in c["time_s"].iter().enumerate().take(70) {
+        let (t, fallen) = (*t, begin - (c["potential_uJ"][k] / (mass * 9_810.0) - 2.0));
+        assert!((fallen - 0.5 * 9_810.0 * t * t).abs() < 1e-9, "free fall at {t}: {fallen}");
+        let kinetic = mass * 9_810.0 * fallen;
+        assert!((c["kinetic_uJ"][k] - kinetic).abs() < 1e-9 * (1.0 + kinetic), "energy at {t}");
+    }
+    // What the floor has taken of momentum is what the weight has given, but for what the grain still has.
+    let sum: f64 = c["floor_fz_mN"].iter().map(|f| f * 0.001).sum();
+    let last = c["kinetic_uJ"].last().unwrap();
+    let speed = (2.0 * last / mass).sqrt();
+    assert!((sum + mass * 9_810.0 * 0.2).abs() <= mass * speed + 1e-12, "{sum}: impulses");
+}
+
+#[test]
+fn grains_leave_when_they_must() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let outlet = "[[outlet]]\nname = 'way out'\npoint = [0, 0, 10]\nnormal = [0, 0, -2]\n";
+    let done = pour(
+        &written(folder.path(), &format!("{DROP}{outlet}").replace("end = 0.2", "end = 0.1")),
+        &out,
+        &[],
+    );
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done));
+    let c = columns(&out);
+    let begin = c["potential_uJ"][0] / (c["mass_kg"][0] * 9_810.0);
+    let time = (2.0 * (begin - 10.0) / 9_810.0).sqrt();
+    let left = c["way out_grains"].iter().position(|n| *n > 0.0).unwrap();
+    assert!(c["time_s"][left - 1] <= time && time <= c["time_s"][left] + 1e-5, "{time} {left}");
+    assert!((c["way out_kg_per_s"][left] - c["mass_kg"][0] / 0.001).abs() < 1e-9, "the flow of that row");
+    assert!(
+        c["grains"].last().unwrap().abs() < 1e-12 && c["kinetic_uJ"].last().unwrap().abs() < 1e-12,
+        "gone"
+    );
+    // Out of the domain it is lost.
+    let domain = DROP.replace("end = 0.2", "end = 0.1\ndomain = [[-9, -9, 12], [9, 9, 40]]");
+    let done = pour(&written(folder.path(), &domain), &out, &["--fresh"]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done));
+    assert!((columns(&out)["lost_grains"].last().unwrap() - 1.0).abs() < 1e-12, "lost");
+}
+
+#[test]
+fn hoppers_run_out_through_gates() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = std::fs::read_to_string(data("pour/hopper.toml")).unwrap();
+    let hopper = data("particles/hopper.step");
+    let scene = scene
+        .replace("../particles/hopper.step", hopper.to_str().unwrap())
+        .replace("number = 400", "number = 100")
+        .replace("end = 0.8 ", "end = 0.5 ")
+        .replace("radius = 34.5", "radius = 20");
+    let scene = written(folder.path(), &scene);
+    let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+    let page = folder.path().join("page.html");
+    let plot = folder.path().join("plot.svg");
+    let more = ["--threads", "1", "--html", page.to_str().unwrap(), "--plot", plot.to_str().unwrap()];
+    let done = pour(&scene, &one, &more);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done));
+    let c = columns(&one);
+    let whole = c["mass_kg"][0];
+    for (k, mass) in c["mass_kg"].iter().enumerate() {
+        let sum = mass + c["outlet_kg"][k] + c["lost_kg"][k];
+        assert!((sum - whole).abs() < 1e-12, "mass is kept: {sum}");
+        assert!(c["lost_kg"][k].abs() < 1e-300, "nothing goes through the walls");
+    }
+    // Before the gate opens all walls together bear the weight, up to what still moves.
+    let k = c["time_s"].iter().position(|t| *t >= 0.249).unwrap();
+    let held = -(c["hopper_fz_mN"][k] + c["gate_fz_mN"][k]);
+    assert!((held / (whole * 9_810.0) - 1.0).abs() < 0.1, "{held} of {}", whole * 9_810.0);
+    assert!(
+        c["outlet_grains"][k].abs() < 1e-300 && *c["outlet_grains"].last().unwrap() > 80.0,
+        "it runs out"
+    );
+    assert!(std::fs::read_to_string(&page).unwrap().contains("id=\"picture\""), "a page");
+    assert!(std::fs::read_to_string(&plot).unwrap().contains("mass flow (g/s)"), "a plot");
+    let done = pour(&scene, &two, &["--threads", "2"]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done));
+    assert!(contents(&one) == contents(&two), "the same bytes for any number of threads");
+    // What is finished is not done again.
+    let before = contents(&one);
+    let done = pour(&scene, &one, &["--json"]);
+    let told: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!((&told["steps"], contents(&one) == before), (&0.into(), true));
+}
+
+#[test]
+fn killed_runs_end_with_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (scene, whole, killed) =
+        (data("pour/shaken.toml"), folder.path().join("whole"), folder.path().join("killed"));
+    let done = pour(&scene, &whole, &[]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done));
+    let expected = contents(&whole);
+    // Container, moving walls, grains of the source and of the filling.
+    assert!(expected.iter().any(|(f, _)| f.ends_with("frames/wall-2-000007.vtp")), "walls that move");
+    let c = columns(&whole);
+    assert!(c["grains"].last().unwrap() - c["grains"][0] > 30.0, "the source gives");
+    assert!(c["tray_fx_mN"].iter().any(|f| f.abs() > 1.0), "shaken");
+    assert!(c["paddle_fz_mN"].iter().any(|f| f.abs() > 1.0), "the paddle meets grains");
+    for rows in [3, 13, 29] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_feeler"))
+            .args(["pour", scene.to_str().unwrap(), "-q", "-o", killed.to_str().unwrap()])
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let count = || std::fs::read_to_string(killed.join("series.csv")).map_or(0, |t| t.lines().count());
+        while child.try_wait().unwrap().is_none() && count() < rows {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    // What a killed writer leaves behind goes.
+    std::fs::write(killed.join("frames/.grains-000003.vtp.17-0.tmp"), "half").unwrap();
+    let done = pour(&scene, &killed, &[]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done));
+    let found = contents(&killed);
+    let names = |all: &[(PathBuf, Vec<u8>)]| all.iter().map(|f| f.0.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&expected), names(&found));
+    for (a, b) in expected.iter().zip(&found) {
+        assert!(a.1 == b.1, "{} differs", a.0.display());
+    }
+}
+
+#[test]
+fn another_scene_is_not_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let short = DROP.replace("end = 0.2", "end = 0.02");
+    assert_eq!(pour(&written(folder.path(), &short), &out, &[]).status.code(), Some(0));
+    let before = contents(&out);
+    let other = short.replace("friction = 0.2", "friction = 0.3");
+    let done = pour(&written(folder.path(), &other), &out, &[]);
+    assert_eq!(done.status.code(), Some(2), "refused");
+    assert!(
+        text(&done).contains("checkpoint: is of another scene") && text(&done).contains("--fresh"),
+        "{}",
+        text(&done)
+    );
+    assert!(contents(&out) == before, "nothing is touched");
+    let done = pour(&written(folder.path(), &other), &out, &["--fresh"]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done));
+    // Rows that somebody has cut are noticed.
+    std::fs::write(out.join("series.csv"), "time_s\n").unwrap();
+    let done = pour(&written(folder.path(), &other), &out, &[]);
+    assert!(text(&done).contains("series.csv: has 7 bytes"), "{}", text(&done));
+}
+
+#[test]
+fn wrong_scenes_are_told_with_place_and_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let stl = data("pour/tray.stl");
+    let wall = format!("[[wall]]\nname = 'tray'\nfile = '{}'\n", stl.display());
+    let step = format!("[[wall]]\nname = 'block'\nfile = '{}'\n", data("box.step").display());
+    let many = format!("[[wall]]\nfile = '{}'\n", data("assemblies/rack.step").display());
+    let change = |from: &str, to: &str| DROP.replace(from, to);
+    let law = "[law.other]\nnormal = 1.0\n";
+    let cases: Vec<(String, &[&str])> = vec![
+        (change("end = 0.2", "end = 0.2\nending = 3"), &["line 2", "unknown field `ending`"]),
+        (change("end = 0.2", "end = 'soon'"), &["line 1", "expected"]),
+        (change("end = 0.2\n", ""), &["missing field `end`"]),
+        (change("end = 0.2", "end = -1"), &["end: -1 s", "above 0"]),
+        (change("end = 0.2", "end = 0.2\nstep = 1e-2"), &["step:", "too long", "or leave it out"]),
+        (change("rows = 0.001", "rows = 0.0011"), &["end is 0.2 s", "no multiple", "[output] rows"]),
+        (change("diameter = 4.0", "diameter = { from = 4 }"), &["{mean, deviation, from, to}"]),
+        (
+            change("diameter = 4.0", "diameter = { from = 4, to = 3 }"),
+            &["[[grains]] 'one': diameter", "no range"],
+        ),
+        (change("number = 1", "number = 1\nmass = 2"), &["[[grains]] 'one'", "either number or mass"]),
+        (change("number = 1", "number = 500"), &["'one': region", "of 500 grains fit", "make it larger"]),
+        (change("density = 2500", "density = 0"), &["'one': density"]),
+        (change("density = 2500", "density = 2500\nfrom = 1"), &["'one': from, until", "add rate"]),
+        (
+            change("[[-2.5, -2.5, 30], [2.5, 2.5, 34]]", "[[3, 3, 3], [2.5, 2.5, 34]]"),
+            &["'one': region", "two corners"],
+        ),
+        (change("box = ", "ball = "), &["line", "unknown variant `ball`"]),
+        (format!("{DROP}{law}"), &["between", "which one of only, other"]),
+        (change("restitution = 0.3", "restitution = 1.3"), &["[law.only]", "restitution", "1 at most"]),
+        (change("normal = 500.0", "young = 1e6"), &["[law.only]", "young (kPa) and poisson"]),
+        (
+            change("plane = {", "law = 'none'\nplane = {"),
+            &["'floor'", "there is no [law.none]", "there are only"],
+        ),
+        (
+            change("plane = { point = [0, 0, 0], normal = [0, 0, 1] }", ""),
+            &["'floor'", "either file", "or plane"],
+        ),
+        (change("normal = [0, 0, 1]", "normal = [0, 0, 0]"), &["'floor': plane", "normal"]),
+        (change("plane = {", "chord = 1\nplane = {"), &["'floor': chord", "leave it out"]),
+        (change("plane = {", "pose = '@p.json'\nplane = {"), &["'floor': pose", "give its numbers"]),
+        (change("plane = {", "opens_at = -1\nplane = {"), &["'floor': opens_at"]),
+        (format!("{DROP}{wall}"), &["'tray': unit", "add unit = \"mm\""]),
+        (format!("{DROP}{wall}unit = 'furlong'"), &["'tray': unit", "'furlong' is no unit"]),
+        (format!("{DROP}{wall}unit = 'mm'\nchord = 1"), &["'tray': chord", "STL has triangles"]),
+        (format!("{DROP}[[wall]]\nfile = 'none.step'"), &["none.step", "paths begin at the scene's folder"]),
+        (format!("{DROP}{step}part = 'lid'"), &["'block': part", "has no 'lid'"]),
+        (format!("{DROP}{step}sides = 'both'"), &["'block': sides", "add chord"]),
+        (format!("{DROP}{step}shake = {{ by = [1, 0, 0], frequency = 0 }}"), &["'block': shake", "above 0"]),
+        (format!("{DROP}{many}part = 'none'"), &["has no 'none'; there are"]),
+        (
+            change("box = [[-2.5, -2.5, 30], [2.5, 2.5, 34]]", "inside = { wall = 'floor' }"),
+            &["no triangles", "chord"],
+        ),
+        (
+            change("box = [[-2.5, -2.5, 30], [2.5, 2.5, 34]]", "inside = { wall = 'x' }"),
+            &["no wall 'x'; there are floor"],
+        ),
+        (
+            format!("{DROP}[[outlet]]\nname = 'floor'\npoint = [0, 0, 0]\nnormal = [0, 0, 1]"),
+            &["'floor' is taken"],
+        ),
+        (
+            format!("{DROP}[[outlet]]\nname = 'way'\npoint = [0, 0, 0]\nnormal = [0, 0, 0]"),
+            &["'way': normal"],
+        ),
+        ("end = 1\ngrains = []\n[law.a]\nnormal = 1\n".to_owned(), &["[[grains]]: there are none"]),
+    ];
+    for (scene, expected) in cases {
+        let done = pour(&written(folder.path(), &scene), &out, &[]);
+        let told = text(&done);
+        assert_eq!(done.status.code(), Some(2), "{told}\n{scene}");
+        assert!(told.contains("scene.toml"), "names the file: {told}");
+        for piece in expected {
+            assert!(told.contains(piece), "no '{piece}' in: {told}\n{scene}");
+        }
+        assert!(!out.exists(), "nothing is written: {told}");
+    }
+    let done = feeler(&["pour", "no/such.toml"]);
+    assert!(text(&done).contains("no/such.toml: cannot read") && done.status.code() == Some(2));
+    let scene = written(folder.path(), DROP);
+    let done = pour(&scene, &out, &["--plot", "x.png"]);
+    assert!(text(&done).contains("plots are SVG"), "{}", text(&done));
+    std::fs::write(&out, "a file").unwrap();
+    let done = pour(&scene, &out, &[]);
+    assert!(text(&done).contains("out/frames: cannot make the folder"), "{}", text(&done));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_says_how_to_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let scene = written(folder.path(), &DROP.replace("end = 0.2", "end = 200\nstep = 1e-5"));
+    let child = Command::new(env!("CARGO_BIN_EXE_feeler"))
+        .args(["pour", scene.to_str().unwrap(), "-o", out.to_str().unwrap()])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let count = || std::fs::read_to_string(out.join("series.csv")).map_or(0, |t| t.lines().count());
+    while count() < 5 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let second = pour(&scene, &out, &[]);
+    assert!(text(&second).contains("another run writes it"), "{}", text(&second));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), Some(130), "{}", text(&done));
+    assert!(text(&done).contains("the same command goes on from there"), "{}", text(&done));
+    assert!(out.join("checkpoint").exists(), "a checkpoint");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_guide_does_as_it_says() {
+    let guide = std::fs::read_to_string(data("../docs/POUR.md")).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(data("").canonicalize().unwrap(), place.path().join("data")).unwrap();
+    let blocks = |language: &str| {
+        let begin = format!("```{language}\n");
+        guide.split(&begin).skip(1).map(|b| b.split("```").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let mut run = 0;
+    for line in blocks("sh").iter().flat_map(|b| b.lines()).filter(|l| !l.is_empty()) {
+        let line = line.split('#').next().unwrap().trim();
+        let words: Vec<&str> = line.strip_prefix("feeler ").expect("a command").split_whitespace().collect();
+        let done = Command::new(env!("CARGO_BIN_EXE_feeler")).args(&words).current_dir(place.path()).output();
+        let done = done.unwrap();
+        assert_eq!(done.status.code(), Some(0), "{line}: {}", text(&done));
+        for (flag, file) in words.iter().zip(words.iter().skip(1)) {
+            if ["-o", "--plot", "--html"].contains(flag) {
+                assert!(place.path().join(file).exists(), "{line}: {file}");
+            }
+        }
+        run += 1;
+    }
+    assert!(run >= 2, "{run} commands");
+    // The scene that it shows is the one that it runs.
+    let scene = std::fs::read_to_string(data("pour/hopper.toml")).unwrap();
+    assert!(blocks("toml").contains(&scene), "the scene of the guide is data/pour/hopper.toml");
+}
