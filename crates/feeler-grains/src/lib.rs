@@ -2,3 +2,11 @@
 //!
 //! `convex`: superellipsoids, poly-superellipsoids and polyhedra. `nurbs`: grains bounded by one closed
 //! free-form surface. Walls and steps in time are those of `feeler-particles`.
+
+pub mod convex;
+
+mod error;
+
+pub mod mass;
+
+pub use error::GrainError;
