@@ -4,15 +4,16 @@
 //! POLY §3.5.5; the errata of `solve.rs`, `second.rs`.
 //! # Deviations
 //! - The contact point is the middle of both points; POLY prints a minus. d goes from A to B: apart for d·n > 0.
-//! - POLY takes what Levenberg–Marquardt converges to. Here it has to be the best direction of all: of grains
-//!   apart a maximum is the only one. Of grains that overlap it is the best if balls inside both, touching
-//!   their surfaces at the contact from within, have radii that add up to the depth (`inner.rs`): their
-//!   difference is a ball that lies in the difference of the grains and holds the ball about the origin that
-//!   is as large as the depth. Where that cannot be shown, [`penetration`] is asked.
+//! - POLY takes what Levenberg–Marquardt converges to. Here it has to be the best direction of all, as proven
+//!   by balls inside both grains that touch them from within at the two points (`inner.rs`). With r the sum of
+//!   their radii, g the gap along the normal and f the part of d across it, the balls are nearer than
+//!   √((r + g)² + f²) − r; so are the grains, and no direction has a gap above that. Where r + g ≥ 0 the
+//!   direction's own gap is right up to f²/(r + g); where r + g < 0 other directions may be better, and
+//!   [`penetration`] is asked. That takes depths beyond the radii of curvature.
 //! - POLY falls back to GJK with eroded shapes, which needs radii of curvature above the erosion.
 
 use super::placed::Placed;
-use super::solve::{At, Found, Pair};
+use super::solve::{At, End, Found, Pair};
 use feeler_convex::{Depth, Outcome, PenetrationRequest, Request, Support, distance, penetration};
 use feeler_geom::{P3, V3};
 
@@ -39,7 +40,7 @@ pub struct Contact {
 }
 
 /// Part of the sizes up to which bounds of a distance agree.
-const AGREED: f64 = 1e-10;
+const AGREED: f64 = 1e-9;
 /// Cosine of the angle between normals of one contact.
 const SAME_NORMAL: f64 = 0.999;
 
@@ -55,35 +56,61 @@ pub fn contact(a: &Placed<'_>, b: &Placed<'_>, reach: f64, warm: Option<V3>) -> 
     let between = b.center() - a.center();
     let cold = between.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(V3::x);
     let start = warm.and_then(|n| n.try_normalize(1e-6)).unwrap_or(cold);
-    let mut found = pair.climb(start, reach + layers);
+    let limit = reach + layers;
+    let mut found = pair.climb(start, limit, f64::INFINITY);
     let mut iterations = found.evaluations;
-    if !found.is_beyond && !found.has_converged && warm.is_some() {
-        found = pair.climb(cold, reach + layers);
+    // A second search goes for the last digits, or starts elsewhere where the first one ended nowhere.
+    let again = match found.end {
+        End::Nowhere if warm.is_some() => Some((cold, f64::INFINITY)),
+        End::Converged => pair.closer(&found.at).map(|across| (found.at.n, across)),
+        End::Nowhere | End::Beyond => None,
+    };
+    if let Some((from, across)) = again {
+        found = pair.climb(from, limit, across);
         iterations += found.evaluations;
     }
-    if found.is_beyond {
-        return None;
+    match found.end {
+        End::Beyond => None,
+        End::Converged if pair.room(&found.at).is_some_and(|r| off(r, &found.at) <= pair.agreed()) => {
+            Some(pair.tell(&found.at, iterations))
+        }
+        _ => pair.fall_back(&found, iterations, reach),
     }
-    if pair.is_best(&found) {
-        return Some(pair.tell(&found.at, iterations));
-    }
-    pair.fall_back(&found, iterations, reach)
+}
+
+/// How far the true gap may be above that of a direction, given the room there.
+#[inline]
+fn off(room: f64, at: &At) -> f64 {
+    let across = at.across();
+    across * across / ((room * room + across * across).sqrt() + room)
 }
 
 impl Pair<'_> {
-    /// Whether a maximum is proven to be the global one.
-    fn is_best(&self, found: &Found) -> bool {
-        let at = &found.at;
-        if !found.has_converged {
-            return false;
-        }
-        // Apart there is one maximum; grains that touch here are nowhere deeper.
-        if at.gap > 0.0 || at.d.norm() <= AGREED * self.size {
-            return true;
+    fn agreed(&self) -> f64 {
+        AGREED * self.size
+    }
+
+    /// The radii of balls inside both grains that touch them from within at the points of a normal, and the
+    /// gap: how far their centres are apart along the normal. None where that is negative: the grains may be
+    /// nearer along another normal.
+    #[inline]
+    fn room(&self, at: &At) -> Option<f64> {
+        if at.gap > 0.0 && off(at.gap, at) <= self.agreed() {
+            return Some(at.gap);
         }
         let [sa, sb] = &at.seconds;
-        let inside = self.a.grain.ball_at(sa) + self.b.grain.ball_at(sb);
-        inside >= self.a.grain.dilation + self.b.grain.dilation - at.gap
+        let room = self.a.grain.ball_at(sa) + self.b.grain.ball_at(sb) + at.gap;
+        // What is touched by rounding is touched.
+        (room > -f64::EPSILON * self.size).then_some(room.max(0.0))
+    }
+
+    /// How small the part of d across the normal must become so that the direction is proven to be the best,
+    /// where it is too large for that.
+    #[inline]
+    fn closer(&self, at: &At) -> Option<f64> {
+        let room = self.room(at)?;
+        // Half of it: what the search ends at has other balls.
+        (off(room, at) > self.agreed()).then(|| (self.agreed() * (room + 0.5 * self.agreed())).sqrt())
     }
 
     fn tell(&self, at: &At, iterations: u32) -> Contact {
@@ -122,7 +149,7 @@ impl Pair<'_> {
             let off = if depth.outcome == Depth::Found { 0.0 } else { depth.depth - depth.lower_bound };
             (-depth.depth, depth.direction, off, [depth.point_a, depth.point_b])
         };
-        let polished = direction.try_normalize(0.5).map(|n| self.climb(n, f64::INFINITY));
+        let polished = direction.try_normalize(0.5).map(|n| self.climb(n, f64::INFINITY, f64::INFINITY));
         let mut out = Contact {
             gap,
             normal: direction,
@@ -139,7 +166,7 @@ impl Pair<'_> {
             let better = self.tell(&found.at, iterations);
             let is_as_good = better.gap >= out.gap - AGREED * self.size;
             let is_same = found.at.n.dot(&out.normal) > SAME_NORMAL;
-            if found.has_converged && is_as_good && (better.gap >= out.gap || is_same) {
+            if found.end == End::Converged && is_as_good && (better.gap >= out.gap || is_same) {
                 out = Contact { fell_back: true, uncertainty, ..better };
             }
         }

@@ -56,18 +56,22 @@ impl Grain {
         let semi = self.semi(n);
         let scaled = n.component_mul(&semi);
         let size = scaled.amax();
-        let nu = (scaled / size).map(|x| if x.abs() < LEAST_PART { LEAST_PART.copysign(x) } else { x });
+        let nu = scaled / size;
+        let kept = nu.map(|x| if x.abs() < LEAST_PART { LEAST_PART.copysign(x) } else { x });
         let change = step.component_mul(&semi) / size;
-        let sum = powf(nu.x.abs(), q1) + powf(nu.y.abs(), q1);
-        let rho = powf(sum, 1.0 / q1);
-        // Relative changes of x, y, z and of ρ.
-        let relative = change.component_div(&nu);
-        let shares = [powf(nu.x.abs(), q1) / sum, powf(nu.y.abs(), q1) / sum];
+        let powers = |nu: &V3| {
+            let sum = powf(nu.x.abs(), q1) + powf(nu.y.abs(), q1);
+            let rho = powf(sum, 1.0 / q1);
+            let around = if rho > 0.0 { powf(rho, k2 - k1) } else { 0.0 };
+            (V3::new(power(nu.x, k1) * around, power(nu.y, k1) * around, power(nu.z, k2)), sum)
+        };
+        // The derivative is one at the least part, too; what it is added to is not.
+        let (w, (slope, sum)) = (powers(&nu).0, powers(&kept));
+        let relative = change.component_div(&kept);
+        let shares = [powf(kept.x.abs(), q1) / sum, powf(kept.y.abs(), q1) / sum];
         let of_rho = shares[0] * relative.x + shares[1] * relative.y;
-        let around = powf(rho, k2 - k1);
-        let w = V3::new(power(nu.x, k1) * around, power(nu.y, k1) * around, power(nu.z, k2));
-        let plane = |i: usize| w[i] * (k1 * relative[i] + (k2 - k1) * of_rho);
-        let by = V3::new(plane(0), plane(1), w.z * k2 * relative.z);
+        let plane = |i: usize| slope[i] * (k1 * relative[i] + (k2 - k1) * of_rho);
+        let by = V3::new(plane(0), plane(1), slope.z * k2 * relative.z);
         let part = (LONGEST * w.amax() / by.amax()).min(1.0);
         let w = w + by * part;
         let w = w / w.amax();

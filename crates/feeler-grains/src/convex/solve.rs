@@ -43,8 +43,6 @@ pub(super) struct At {
     pub n: V3,
     /// Cores, without layers.
     pub gap: f64,
-    /// From A's point to B's.
-    pub d: V3,
     /// Points about their grains' origins.
     pub points: [V3; 2],
     pub seconds: [Second; 2],
@@ -55,13 +53,20 @@ pub(super) struct At {
 }
 
 /// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Converged,
+    /// Proven to be farther apart than asked.
+    Beyond,
+    /// The steps ran out.
+    Nowhere,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub at: At,
-    pub has_converged: bool,
     pub evaluations: u32,
-    /// Proven to be farther apart than asked.
-    pub is_beyond: bool,
+    pub end: End,
 }
 
 pub(super) struct Pair<'p> {
@@ -91,7 +96,6 @@ impl<'p> Pair<'p> {
         At {
             n,
             gap: self.offset.dot(&n) - (sa.height + sb.height),
-            d,
             points,
             seconds: [sa, sb],
             basis: [e, f],
@@ -113,64 +117,75 @@ impl<'p> Pair<'p> {
         let sides = [(local[0].0, local[0].1), (-local[1].0, -local[1].1)];
         let [change_a, change_b] =
             [self.a.grain.change(&sides[0].0, &sides[0].1), self.b.grain.change(&sides[1].0, &sides[1].1)];
-        // Where the pushes are equal, as of equal grains in line, either will do.
-        let (of, change, (n, local), sign) = if push(&at.bend[0]) > push(&at.bend[1]) {
-            (self.a, change_a, sides[0], 1.0)
-        } else {
-            (self.b, change_b, sides[1], -1.0)
-        };
-        if change.flat > BENT {
+        let bent = [change_a.flat > BENT, change_b.flat > BENT];
+        if bent[0] || bent[1] {
+            // Where the pushes are equal, as of equal grains in line, either will do.
+            let is_first = bent[0] && (!bent[1] || push(&at.bend[0]) > push(&at.bend[1]));
+            let (of, (n, local), sign) =
+                if is_first { (self.a, sides[0], 1.0) } else { (self.b, sides[1], -1.0) };
             return ((of.rotation * of.grain.retract(&n, &local)) * sign, f64::INFINITY);
         }
         let length = (x * x + y * y).sqrt();
         ((at.n + step).normalize(), length.max(change_a.all).max(change_b.all))
     }
 
-    /// Climbs from a unit direction. Ends early where grains are proven to be farther apart than `reach`.
-    pub(super) fn climb(&self, start: V3, reach: f64) -> Found {
+    /// Climbs from a unit direction until a step promises nothing more and d is along the normal up to `across`
+    /// (mm). Ends early where grains are proven to be farther apart than `reach`.
+    pub(super) fn climb(&self, start: V3, reach: f64, across: f64) -> Found {
         let mut at = self.at(start);
         let mut evaluations = 1;
         loop {
-            let is_beyond = at.gap > reach;
+            if at.gap > reach {
+                return Found { at, evaluations, end: End::Beyond };
+            }
             let (x, y, gain) = at.step(self.size);
             let (to, change) = self.moved(&at, x, y);
             // On the axes of flat grains the model promises too little: the step in powers goes farther.
             let promised = gain.abs().max(at.promise(&to)) / self.size;
-            let has_converged = promised <= if evaluations < PATIENCE { GAIN } else { GAIN_LATE };
-            if is_beyond || has_converged || evaluations >= STEPS {
-                return Found { at, has_converged, evaluations, is_beyond };
+            let is_late = evaluations >= if change.is_finite() { PATIENCE } else { 2 * PATIENCE };
+            let is_along = at.across() <= across;
+            if promised <= if is_late { GAIN_LATE } else { GAIN } && (is_along || evaluations >= PATIENCE) {
+                return Found { at, evaluations, end: End::Converged };
             }
             // The last step needs no evaluation where the model holds along it.
-            if promised * change <= GAIN && promised <= GAIN_LAST {
-                return Found { at: at.after(to, x, y, gain), has_converged: true, evaluations, is_beyond };
+            if is_along && promised * change <= GAIN && promised <= GAIN_LAST {
+                return Found { at: at.after(to, x, y, gain), evaluations, end: End::Converged };
             }
             let (mut part, mut to) = (1.0, to);
-            let next = loop {
+            at = loop {
+                if evaluations >= STEPS {
+                    return Found { at, evaluations, end: End::Nowhere };
+                }
                 let next = self.at(to);
                 evaluations += 1;
                 if next.gap >= at.gap - ROUNDING * self.size {
                     break next;
                 }
+                if promised <= GAIN_LATE && change.is_finite() {
+                    return Found { at, evaluations, end: End::Converged };
+                }
                 part *= 0.25;
                 to = self.moved(&at, x * part, y * part).0;
-                let has_converged = promised <= GAIN_LATE;
-                if has_converged || evaluations >= STEPS {
-                    return Found { at, has_converged, evaluations, is_beyond };
-                }
             };
-            at = next;
         }
     }
 }
 
 impl At {
+    /// Length of the part of d across the normal.
+    #[inline]
+    pub(super) fn across(&self) -> f64 {
+        (self.slope[0] * self.slope[0] + self.slope[1] * self.slope[1]).sqrt()
+    }
+
     /// What the model says of the next normal.
     fn after(&self, n: V3, x: f64, y: f64, gain: f64) -> Self {
         let shift =
             |m: &[f64; 3]| self.basis[0] * (m[0] * x + m[1] * y) + self.basis[1] * (m[1] * x + m[2] * y);
         let (a, b) = (shift(&self.bend[0]), shift(&self.bend[1]));
         let points = [self.points[0] + a, self.points[1] - b];
-        Self { n, gap: self.gap + gain, d: self.d - (a + b), points, ..*self }
+        // At the maximum of the model d is along the normal.
+        Self { n, gap: self.gap + gain, points, slope: [0.0; 2], ..*self }
     }
 
     /// How much more the slope promises at another normal.
