@@ -42,7 +42,7 @@ pub struct Contact {
 /// Part of the sizes up to which bounds of a distance agree.
 const AGREED: f64 = 1e-9;
 /// Cosine of the angle between normals of one contact.
-const SAME_NORMAL: f64 = 0.999;
+const NORMAL_AGREED: f64 = 0.999;
 
 /// The contact of two grains, or none where their gap is above `reach` (mm), which bounds prove early.
 ///
@@ -165,7 +165,7 @@ impl Pair<'_> {
         for found in polished.iter().chain([best]) {
             let better = self.tell(&found.at, iterations);
             let is_as_good = better.gap >= out.gap - AGREED * self.size;
-            let is_same = found.at.n.dot(&out.normal) > SAME_NORMAL;
+            let is_same = found.at.n.dot(&out.normal) > NORMAL_AGREED;
             if found.end == End::Converged && is_as_good && (better.gap >= out.gap || is_same) {
                 out = Contact { fell_back: true, uncertainty, ..better };
             }

@@ -5,14 +5,13 @@
 //! the power w = ν^(q−1), which is the point's own coordinate, the same step is nearly exact: the change of ν
 //! is brought to w, added there, and brought back.
 
+use super::second::FLOOR;
 use super::shape::Grain;
 use feeler_geom::V3;
 use feeler_geom::math::powf;
 
-/// As in second.rs: the smallest part of the largest coordinate of ν at which a derivative is taken.
-const LEAST_PART: f64 = 1e-13;
 /// Largest change of w, as a part of its largest coordinate.
-const LONGEST: f64 = 0.7;
+const LONGEST_CHANGE: f64 = 0.7;
 
 /// Largest relative change of a coordinate of a normal.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +56,7 @@ impl Grain {
         let scaled = n.component_mul(&semi);
         let size = scaled.amax();
         let nu = scaled / size;
-        let kept = nu.map(|x| if x.abs() < LEAST_PART { LEAST_PART.copysign(x) } else { x });
+        let kept = nu.map(|x| if x.abs() < FLOOR { FLOOR.copysign(x) } else { x });
         let change = step.component_mul(&semi) / size;
         let powers = |nu: &V3| {
             let sum = powf(nu.x.abs(), q1) + powf(nu.y.abs(), q1);
@@ -72,7 +71,7 @@ impl Grain {
         let of_rho = shares[0] * relative.x + shares[1] * relative.y;
         let plane = |i: usize| slope[i] * (k1 * relative[i] + (k2 - k1) * of_rho);
         let by = V3::new(plane(0), plane(1), slope.z * k2 * relative.z);
-        let part = (LONGEST * w.amax() / by.amax()).min(1.0);
+        let part = (LONGEST_CHANGE * w.amax() / by.amax()).min(1.0);
         let w = w + by * part;
         let w = w / w.amax();
         // Back: ρ^k₂ is the length of `(w_x, w_y)` in the norm of exponent q₁/k₁.

@@ -30,7 +30,7 @@ pub(super) struct Second {
 
 /// Where a coordinate of ν is a smaller part of the largest one than this, its second derivative is taken as
 /// there: on the axes of flat grains it is infinite.
-const FLOOR: f64 = 1e-13;
+pub(super) const FLOOR: f64 = 1e-13;
 
 /// ‖(a, b)‖ for a, b ≥ 0 and the shares of both.
 #[inline]

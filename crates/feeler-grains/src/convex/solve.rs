@@ -33,7 +33,7 @@ const STEPS: u32 = 40;
 /// Longest step of a normal (rad).
 const LONGEST_STEP: f64 = 0.7;
 /// Rounding of g, as a part of the sizes.
-const ROUNDING: f64 = 8.0 * f64::EPSILON;
+const GAP_ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// What Marquardt's shift leaves of the smallest eigenvalue, as a part of the sizes.
 const LEAST_BEND: f64 = 1e-10;
 
@@ -158,7 +158,7 @@ impl<'p> Pair<'p> {
                 }
                 let next = self.at(to);
                 evaluations += 1;
-                if next.gap >= at.gap - ROUNDING * self.size {
+                if next.gap >= at.gap - GAP_ROUNDING * self.size {
                     break next;
                 }
                 if promised <= GAIN_LATE && change.is_finite() {
@@ -218,7 +218,7 @@ impl At {
         let part = if length > LONGEST_STEP { LONGEST_STEP / length } else { 1.0 };
         let slope = u.abs().max(v.abs());
         // A shifted model promises nothing, unless there is nothing to gain.
-        let gain = if shift > 0.0 && slope > ROUNDING * size { f64::INFINITY } else { gain };
+        let gain = if shift > 0.0 && slope > GAP_ROUNDING * size { f64::INFINITY } else { gain };
         (x * part, y * part, gain)
     }
 }
