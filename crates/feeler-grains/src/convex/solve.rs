@@ -23,7 +23,7 @@ const GAIN: f64 = 1e-14;
 /// The same after [`PATIENCE`] evaluations, and where rounding allows no step: between flat faces the points
 /// move by more than a normal's rounding tells.
 const GAIN_LATE: f64 = 1e-11;
-const PATIENCE: u32 = 8;
+const PATIENCE: u32 = 6;
 /// Largest promise of a step that is taken without being evaluated.
 const GAIN_LAST: f64 = 1e-9;
 /// Largest relative change of a flat coordinate in a plain step.
@@ -142,7 +142,7 @@ impl<'p> Pair<'p> {
             let (to, change) = self.moved(&at, x, y);
             // On the axes of flat grains the model promises too little: the step in powers goes farther.
             let promised = gain.abs().max(at.promise(&to)) / self.size;
-            let is_late = evaluations >= if change.is_finite() { PATIENCE } else { 2 * PATIENCE };
+            let is_late = evaluations >= PATIENCE;
             let is_along = at.across() <= across;
             if promised <= if is_late { GAIN_LATE } else { GAIN } && (is_along || evaluations >= PATIENCE) {
                 return Found { at, evaluations, end: End::Converged };
