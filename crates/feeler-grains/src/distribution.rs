@@ -72,8 +72,8 @@ pub enum Distribution {
         /// The most.
         max: f64,
     },
-    /// Classes of sizes with their parts of the mass, as sieves give them. Within a class mass is spread evenly
-    /// over sizes; grains count by mass / size³.
+    /// Classes of sizes with their parts of the mass, as sieves give them. Within a class mass is spread
+    /// evenly over sizes; grains count by mass / size³.
     ByMass(Vec<Class>),
 }
 
@@ -102,8 +102,8 @@ impl Class {
 
 impl Distribution {
     /// # Errors
-    /// Bounds that are not above 0, finite and in order; a mean or median outside of them; a deviation below 0,
-    /// or more than 100 times as large as the bounds are apart; no class with a mass.
+    /// Bounds that are not above 0, finite and in order; a mean or median outside of them; a deviation below
+    /// 0, or more than 100 times as large as the bounds are apart; no class with a mass.
     pub fn check(&self) -> Result<(), GrainError> {
         let no = |why| Err(GrainError::Distribution(why));
         let is_range = |min: f64, max: f64| 0.0 < min && min <= max && max.is_finite();

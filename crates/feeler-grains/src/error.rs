@@ -32,8 +32,8 @@ pub enum GrainError {
     Depth(f64),
     /// An erosion beyond the radius of curvature that is known to be everywhere.
     #[error(
-        "an erosion of {asked} mm: of this grain only radii of curvature of {proven} mm and more are certain; \
-        erode by less, or not at all where an exponent is above 1"
+        "an erosion of {asked} mm: of this grain only radii of curvature of {proven} mm and more are \
+        certain; erode by less, or not at all where an exponent is above 1"
     )]
     Erosion {
         /// What was asked (mm).

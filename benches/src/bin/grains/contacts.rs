@@ -1,7 +1,7 @@
 //! Contacts of random grains, judged by the convex crate's distance and penetration depth.
 //!
-//! Kinds of pairs: generic ones, deep, touching, apart, and grains almost in line. Where the two disagree by more
-//! than 1e-8 of the size, directions are searched densely, to tell who is wrong.
+//! Kinds of pairs: generic ones, deep, touching, apart, and grains almost in line. Where the two disagree by
+//! more than 1e-8 of the size, directions are searched densely, to tell who is wrong.
 
 use crate::direction;
 use feeler_convex::{Depth, Outcome, PenetrationRequest, Request, Support, distance, penetration};
@@ -178,8 +178,8 @@ pub(super) fn run(n: u32, e: [f64; 2]) -> bool {
             a
         });
     println!(
-        "| kind | pairs | apart | evaluations cold | warm | over ten: cold | warm | fallbacks: cold | warm | \
-         uncertain | largest difference / size | swapped: other bits | largest / size | judge was wrong | we |"
+        "| kind | pairs | apart | evaluations cold | warm | over ten: cold | warm | fallbacks: cold | \
+         warm | uncertain | largest difference / size | swapped: other bits | largest / size | judge was wrong | we |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (r, kind) in rows.iter().zip(KINDS) {
@@ -320,7 +320,8 @@ fn timed(kind: usize, e: [f64; 2]) {
     };
     let ((plain_ns, evaluations), (falling_ns, _)) = (time(&plain), time(&falling));
     println!(
-        "{}: warm contact {plain_ns:.0} ns with {evaluations:.2} evaluations; {} of {} fall back and take {falling_ns:.0} ns",
+        "{}: warm contact {plain_ns:.0} ns with {evaluations:.2} evaluations; {} of {} fall back \
+         and take {falling_ns:.0} ns",
         KINDS[kind],
         falling.len(),
         plain.len() + falling.len()

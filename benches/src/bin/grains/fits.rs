@@ -61,8 +61,8 @@ pub(super) fn run(shapes: u32, points: u32, e: [f64; 2]) -> bool {
     offs.sort_by(f64::total_cmp);
     let right = offs.iter().filter(|o| **o <= FOUND).count();
     println!(
-        "{right} of {shapes} shapes from {points} points to {FOUND:.0e} of the size; median {:.1e}, worst {:.1e}; \
-         {seconds:.2} s each with what judges it",
+        "{right} of {shapes} shapes from {points} points to {FOUND:.0e} of the size; median {:.1e}, \
+         worst {:.1e}; {seconds:.2} s each with what judges it",
         offs[offs.len() / 2],
         offs[offs.len() - 1]
     );

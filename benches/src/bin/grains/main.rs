@@ -6,10 +6,10 @@
 //! cargo run --profile dist -p feeler-benches --bin grains -- fits [SHAPES] [POINTS] [LEAST MOST]
 //! ```
 //!
-//! `contacts`: random pairs (10⁶) with exponents in [LEAST, MOST] (0.4 and 1.6) against distance and penetration
-//! depth; evaluations, fallbacks and times. `mass`: POLY's Figure 3.14, 50 random shapes against 10⁷ evenly
-//! spread points. `fits`: 50 random shapes in random poses from 2,000 points each. Exit status 1 where a judge
-//! disagrees.
+//! `contacts`: random pairs (10⁶) with exponents in [LEAST, MOST] (0.4 and 1.6) against distance and
+//! penetration depth; evaluations, fallbacks and times. `mass`: POLY's Figure 3.14, 50 random shapes against
+//! 10⁷ evenly spread points. `fits`: 50 random shapes in random poses from 2,000 points each. Exit status 1
+//! where a judge disagrees.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 

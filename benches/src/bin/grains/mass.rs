@@ -18,8 +18,8 @@ struct Sums {
     fourth: V3,
 }
 
-/// The implicit equation and the points of a sequence of irrational multiples in the shape's box: the powers of the
-/// plastic number's cousin in three dimensions (Roberts' R sequence).
+/// The implicit equation and the points of a sequence of irrational multiples in the shape's box: the powers
+/// of the plastic number's cousin in three dimensions (Roberts' R sequence).
 fn sums(plus: V3, minus: V3, e: [f64; 2], points: u32) -> Sums {
     let g = 1.220_744_084_605_759_5_f64;
     let steps = V3::new(1.0 / g, 1.0 / (g * g), 1.0 / (g * g * g));

@@ -3,11 +3,12 @@
 //! # Source
 //! POLY §3.5.5; the errata of `solve.rs`, `second.rs`.
 //! # Deviations
-//! - The contact point is the middle of both points; POLY prints a minus. d goes from A to B: apart for d·n > 0.
+//! - The contact point is the middle of both points; POLY prints a minus. d goes from A to B: apart for d·n >
+//!   0.
 //! - POLY takes what Levenberg–Marquardt converges to. Here it has to be the best direction of all, as proven
-//!   by balls inside both grains that touch them from within at the two points (`inner.rs`). With r the sum of
-//!   their radii, g the gap along the normal and f the part of d across it, the balls are nearer than
-//!   √((r + g)² + f²) − r; so are the grains, and no direction has a gap above that. Where r + g ≥ 0 the
+//!   by balls inside both grains that touch them from within at the two points (`inner.rs`). With r the sum
+//!   of their radii, g the gap along the normal and f the part of d across it, the balls are nearer than √((r
+//!   + g)² + f²) − r; so are the grains, and no direction has a gap above that. Where r + g ≥ 0 the
 //!   direction's own gap is right up to f²/(r + g); where r + g < 0 other directions may be better, and
 //!   [`penetration`] is asked. That takes depths beyond the radii of curvature.
 //! - POLY falls back to GJK with eroded shapes, which needs radii of curvature above the erosion.
@@ -35,7 +36,8 @@ pub struct Contact {
     pub iterations: u32,
     /// Whether GJK and the expanding polytope had to be asked.
     pub fell_back: bool,
-    /// How far the gap may be from the true one (mm), beside rounding: 0 unless the fallback ran out of steps.
+    /// How far the gap may be from the true one (mm), beside rounding: 0 unless the fallback ran out of
+    /// steps.
     pub uncertainty: f64,
 }
 
@@ -47,8 +49,8 @@ const NORMAL_AGREED: f64 = 0.999;
 /// The contact of two grains, or none where their gap is above `reach` (mm), which bounds prove early.
 ///
 /// `warm`: the normal of the last step, or any guess; without one the search starts along the centres. The
-/// answer does not depend on it beside rounding. Exchanging A and B gives the same contact seen from the other
-/// side, to the bit where no fallback is needed. No memory is allocated but by the fallback.
+/// answer does not depend on it beside rounding. Exchanging A and B gives the same contact seen from the
+/// other side, to the bit where no fallback is needed. No memory is allocated but by the fallback.
 #[must_use]
 pub fn contact(a: &Placed<'_>, b: &Placed<'_>, reach: f64, warm: Option<V3>) -> Option<Contact> {
     let pair = Pair::new(a, b);

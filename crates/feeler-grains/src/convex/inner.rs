@@ -1,16 +1,16 @@
 //! Balls inside grains that touch them from within.
 //!
 //! With u the coordinates as parts of the semi-axes and p = 2/ε, a shape is all points where the norm
-//! `M = ‖(m, u_z)‖`, `m = ‖(u_x, u_y)‖`, is at most 1. At a point of its surface `M² ≤ 1 + ∇·δ + Σ wᵢ δᵢ²`
-//! holds for every displacement δ, with w computed below; so the ball of radius |∇|/(2 max w) that touches the
+//! `M = ‖(m, u_z)‖`, `m = ‖(u_x, u_y)‖`, is at most 1. At a point of its surface `M² ≤ 1 + ∇·δ + Σ wᵢ δᵢ²` holds
+//! for every displacement δ, with w computed below; so the ball of radius |∇|/(2 max w) that touches the
 //! surface from within at this point lies inside. As |∇| = 2/h with the support function h, the radius is
 //! 1/(h max w): the exact one for balls.
 //!
-//! *Why.* In one norm: for p ≤ 2, m² is concave in the squares of the coordinates and below its tangent there,
-//! which is Σ gᵢ uᵢ² with gᵢ = m^(2−p) |uᵢ|^(p−2). For p > 2, m² is below its tangent and (p − 1)|δ|². Of
-//! two norms: for p₂ ≤ 2 the tangent in m² and `u_z²` has the factor m^(p₂−2) ≥ 0 on m². For p₂ > 2 the bound
-//! has (p₂ − 1) m² and a negative multiple of m, which is convex: its tangent bounds that. Where semi-axes
-//! differ on both sides of an axis, the shorter one holds for both.
+//! *Why.* In one norm: for p ≤ 2, m² is concave in the squares of the coordinates and below its tangent
+//! there, which is Σ gᵢ uᵢ² with gᵢ = m^(2−p) |uᵢ|^(p−2). For p > 2, m² is below its tangent and (p − 1)|δ|².
+//! Of two norms: for p₂ ≤ 2 the tangent in m² and `u_z²` has the factor m^(p₂−2) ≥ 0 on m². For p₂ > 2 the
+//! bound has (p₂ − 1) m² and a negative multiple of m, which is convex: its tangent bounds that. Where
+//! semi-axes differ on both sides of an axis, the shorter one holds for both.
 
 use super::second::Second;
 use super::shape::Grain;

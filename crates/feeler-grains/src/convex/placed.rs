@@ -33,8 +33,8 @@ impl<'g> Placed<'g> {
 
     /// The point of the surface, layer included, whose outward normal is a unit direction, and how it moves
     /// with the direction: the inverse of the surface's curvature (mm), a symmetric matrix that maps the
-    /// direction itself to 0. World coordinates. POLY (3.36), in the form x̂ = R S(R⁻¹n) + s with s the origin
-    /// of the grain's coordinates.
+    /// direction itself to 0. World coordinates. POLY (3.36), in the form x̂ = R S(R⁻¹n) + s with s the
+    /// origin of the grain's coordinates.
     ///
     /// On the axes of flat grains, where the curvature is 0, its inverse is a large number.
     #[must_use]

@@ -1,9 +1,9 @@
 //! From a small change of a normal to the normal itself, where grains are flat.
 //!
-//! On the axes of a grain with ε < 1 the surface is flat: as the normal moves by t, the point moves by t^(q−1)
-//! with q − 1 = ε/(2 − ε) < 1. Newton's method in the normal would step over such an axis again and again. In
-//! the power w = ν^(q−1), which is the point's own coordinate, the same step is nearly exact: the change of ν
-//! is brought to w, added there, and brought back.
+//! On the axes of a grain with ε < 1 the surface is flat: as the normal moves by t, the point moves by
+//! t^(q−1) with q − 1 = ε/(2 − ε) < 1. Newton's method in the normal would step over such an axis again and
+//! again. In the power w = ν^(q−1), which is the point's own coordinate, the same step is nearly exact: the
+//! change of ν is brought to w, added there, and brought back.
 
 use super::second::FLOOR;
 use super::shape::Grain;

@@ -129,8 +129,8 @@ impl<'p> Pair<'p> {
         ((at.n + step).normalize(), length.max(change_a.all).max(change_b.all))
     }
 
-    /// Climbs from a unit direction until a step promises nothing more and d is along the normal up to `across`
-    /// (mm). Ends early where grains are proven to be farther apart than `reach`.
+    /// Climbs from a unit direction until a step promises nothing more and d is along the normal up to
+    /// `across` (mm). Ends early where grains are proven to be farther apart than `reach`.
     pub(super) fn climb(&self, start: V3, reach: f64, across: f64) -> Found {
         let mut at = self.at(start);
         let mut evaluations = 1;

@@ -1,8 +1,8 @@
 //! How far points are from the surface of a poly-superellipsoid, and how that changes with its variables.
 //!
 //! With p = 2/ε the surface is `M = ‖(m, u_z)‖ = 1`, `m = ‖(u_x, u_y)‖`, of coordinates u as parts of the
-//! semi-axes. M grows linearly along rays, so (M − 1) times the distance from the centre is about the distance
-//! from the surface. With the shares X, Y of m and O, Z of M: ∂ ln M by ln rₓ is −O X, by ε₁ it is
+//! semi-axes. M grows linearly along rays, so (M − 1) times the distance from the centre is about the
+//! distance from the surface. With the shares X, Y of m and O, Z of M: ∂ ln M by ln rₓ is −O X, by ε₁ it is
 //! −½ O (X ln X + Y ln Y), by ε₂ −½ (O ln O + Z ln Z).
 
 use super::solve::{Residuals, VARIABLES};
@@ -71,8 +71,8 @@ fn norm(a: f64, b: f64, p: f64) -> (f64, [f64; 2]) {
     (large * powf(s + t, 1.0 / p), [s / (s + t), t / (s + t)])
 }
 
-/// M at a point, its gradient by the point in the shape's axes, the shares X, Y, O, Z and which sides the point
-/// is on.
+/// M at a point, its gradient by the point in the shape's axes, the shares X, Y, O, Z and which sides the
+/// point is on.
 pub(super) struct Value {
     pub m: f64,
     pub gradient: V3,

@@ -3,7 +3,8 @@
 //! # Source
 //! POLY §3.5.1: 14 variables, eight of the shape and six of the pose.
 //! # Deviations
-//! - POLY sums squares of F − 1, in which points near a corner weigh most. Here residuals are about distances.
+//! - POLY sums squares of F − 1, in which points near a corner weigh most. Here residuals are about
+//!   distances.
 //! - Starts are frames from the moments of the points, in all orders of axes, each also turned by 45° about
 //!   its z: a prism with ε₁ = 0.5 has a second, worse fit as one with ε₁ = 1.5 turned by that. Further frames
 //!   follow, for points with no axes of their own, until a fit is exact or all have been tried.
@@ -74,8 +75,8 @@ const PATIENCE_START: usize = 12;
 
 /// Fits a poly-superellipsoid to points (mm) of a surface, measured all around it, in any pose.
 ///
-/// The points may be noisy: `rms` and `largest` of the answer tell how well they fit. The same points give the
-/// same answer.
+/// The points may be noisy: `rms` and `largest` of the answer tell how well they fit. The same points give
+/// the same answer.
 ///
 /// ```
 /// // Points of an ellipsoid.
