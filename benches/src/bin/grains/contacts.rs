@@ -22,7 +22,8 @@ fn grain(rng: &mut SmallRng, e: [f64; 2]) -> Grain {
     let (plus, minus) = (semi(), semi());
     let minus = if rng.random_bool(0.2) { plus } else { minus };
     let e = [rng.random_range(e[0]..e[1]), rng.random_range(e[0]..e[1])];
-    Grain::new(plus, minus, e).expect("semi-axes and exponents are right")
+    let grain = Grain::new(plus, minus, e).expect("semi-axes and exponents are right");
+    if rng.random_bool(0.1) { grain.dilated(rng.random_range(0.0..0.3)).expect("thick") } else { grain }
 }
 
 fn placed_by(place: V3, turn: V3) -> Pose {
@@ -103,7 +104,7 @@ fn judged(a: &Placed<'_>, b: &Placed<'_>) -> f64 {
 
 /// How far B is beyond A along a direction: a lower bound of the gap.
 fn along(a: &Placed<'_>, b: &Placed<'_>, n: &V3) -> f64 {
-    (b.support(&-n).point - a.support(n).point).dot(n)
+    (b.support(&-n).point - a.support(n).point).dot(n) - a.radius() - b.radius()
 }
 
 /// The best of many directions, each improved by a search in shrinking steps: knows support points only.
@@ -179,7 +180,7 @@ pub(super) fn run(n: u32, e: [f64; 2]) -> bool {
         });
     println!(
         "| kind | pairs | apart | evaluations cold | warm | over ten: cold | warm | fallbacks: cold | \
-         warm | uncertain | largest difference / size | swapped: other bits | largest / size | judge was wrong | we |"
+         warm | uncertain | largest difference / size | swapped: other bits | by / size | judge wrong | we |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (r, kind) in rows.iter().zip(KINDS) {

@@ -3,12 +3,12 @@
 //! # Source
 //! POLY §3.5.5; the errata of `solve.rs`, `second.rs`.
 //! # Deviations
-//! - The contact point is the middle of both points; POLY prints a minus. d goes from A to B: apart for d·n >
-//!   0.
+//! - The contact point is the middle of both points; POLY prints a minus. d goes from A to B: of grains apart
+//!   d·n is above 0.
 //! - POLY takes what Levenberg–Marquardt converges to. Here it has to be the best direction of all, as proven
 //!   by balls inside both grains that touch them from within at the two points (`inner.rs`). With r the sum
-//!   of their radii, g the gap along the normal and f the part of d across it, the balls are nearer than √((r
-//!   + g)² + f²) − r; so are the grains, and no direction has a gap above that. Where r + g ≥ 0 the
+//!   of their radii, g the gap along the normal and f the part of d across it, the balls' gap is
+//!   `√((r + g)² + f²) − r`; that of the grains is no larger, along no direction. Where r + g ≥ 0 the
 //!   direction's own gap is right up to f²/(r + g); where r + g < 0 other directions may be better, and
 //!   [`penetration`] is asked. That takes depths beyond the radii of curvature.
 //! - POLY falls back to GJK with eroded shapes, which needs radii of curvature above the erosion.

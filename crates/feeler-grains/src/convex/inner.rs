@@ -1,10 +1,10 @@
 //! Balls inside grains that touch them from within.
 //!
 //! With u the coordinates as parts of the semi-axes and p = 2/ε, a shape is all points where the norm
-//! `M = ‖(m, u_z)‖`, `m = ‖(u_x, u_y)‖`, is at most 1. At a point of its surface `M² ≤ 1 + ∇·δ + Σ wᵢ δᵢ²` holds
-//! for every displacement δ, with w computed below; so the ball of radius |∇|/(2 max w) that touches the
-//! surface from within at this point lies inside. As |∇| = 2/h with the support function h, the radius is
-//! 1/(h max w): the exact one for balls.
+//! `M = ‖(m, u_z)‖`, `m = ‖(u_x, u_y)‖`, is at most 1. At a point of its surface
+//! `M² ≤ 1 + ∇·δ + Σ wᵢ δᵢ²` holds for every displacement δ, with w computed below; so the ball of radius
+//! |∇|/(2 max w) that touches the surface from within at this point lies inside. As |∇| = 2/h with the
+//! support function h, the radius is 1/(h max w): the exact one for balls.
 //!
 //! *Why.* In one norm: for p ≤ 2, m² is concave in the squares of the coordinates and below its tangent
 //! there, which is Σ gᵢ uᵢ² with gᵢ = m^(2−p) |uᵢ|^(p−2). For p > 2, m² is below its tangent and (p − 1)|δ|².
@@ -32,7 +32,8 @@ fn steepest(grain: &Grain, w: V3) -> f64 {
 }
 
 impl Grain {
-    /// Radius (mm) of a ball inside the grain that touches its surface at a support point.
+    /// Radius (mm) of a ball inside the shape, without its layer, that touches the surface at a support
+    /// point.
     #[inline]
     pub(super) fn ball_at(&self, s: &Second) -> f64 {
         let [p1, p2] = self.power;
@@ -42,7 +43,7 @@ impl Grain {
         let w = V3::new(level[0] * weight(p1, inner[0]), level[0] * weight(p1, inner[1]), level[1]);
         let bound = steepest(self, w);
         // Infinite at a tip: no ball.
-        1.0 / (s.height * bound) + self.dilation
+        1.0 / (s.height * bound)
     }
 
     /// A radius of curvature (mm) that the surface has everywhere, or more: 0 where an exponent is above 1,

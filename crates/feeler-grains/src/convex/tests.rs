@@ -146,8 +146,14 @@ fn balls_and_boxes_by_closed_forms() {
 #[test]
 fn a_shallow_direction_is_found_from_a_deep_one() {
     let plate = Grain::superellipsoid(V3::new(1.0, 1.0, 0.1), [0.6, 0.6]).expect("a plate");
+    for plate in [plate, plate.dilated(0.05).expect("thicker"), plate.dilated(0.6).expect("thick")] {
+        shallow_from(&plate);
+    }
+}
+
+fn shallow_from(plate: &Grain) {
     let poses = [Pose::identity(), Pose::translation(0.3, 0.2, 0.05)];
-    let [a, b] = [0, 1].map(|i| Placed::new(&plate, &poses[i]).expect("finite"));
+    let [a, b] = [0, 1].map(|i| Placed::new(plate, &poses[i]).expect("finite"));
     let known = judged(&a, &b);
     for guess in [V3::x(), -V3::x(), V3::y(), V3::z(), -V3::z(), V3::new(1.0, 1.0, 0.1)] {
         let c = contact(&a, &b, f64::INFINITY, Some(guess)).expect("no limit");
@@ -174,6 +180,10 @@ fn balls_from_within_stay_inside() {
             assert!(room >= radius - 1e-13, "{g:?} {n:?}: {radius} {room}");
         }
         assert!(radius >= g.least_radius() * (1.0 - 1e-12), "{g:?} {n:?}");
+        assert!(
+            (g.dilated(0.5).expect("thick").ball_at(&s) - radius).abs() < 1e-15,
+            "layers are not counted"
+        );
     }
     assert!(large > 1000, "{large}");
     let ellipsoid = Grain::superellipsoid(V3::new(1.0, 2.0, 3.0), [1.0, 1.0]).expect("a grain");
