@@ -41,7 +41,7 @@ pub struct Contact {
     pub uncertainty: f64,
 }
 
-/// Part of the sizes up to which bounds of a distance agree.
+/// Part of the smaller size up to which bounds of a gap agree.
 const AGREED: f64 = 1e-9;
 /// Cosine of the angle between normals of one contact.
 const NORMAL_AGREED: f64 = 0.999;
@@ -89,7 +89,7 @@ fn off(room: f64, at: &At) -> f64 {
 
 impl Pair<'_> {
     fn agreed(&self) -> f64 {
-        AGREED * self.size
+        AGREED * self.fine
     }
 
     /// The radii of balls inside both grains that touch them from within at the points of a normal, and the
@@ -166,7 +166,7 @@ impl Pair<'_> {
         // Every direction's gap is a lower bound: the larger, the better. The last one found may be, too.
         for found in polished.iter().chain([best]) {
             let better = self.tell(&found.at, iterations);
-            let is_as_good = better.gap >= out.gap - AGREED * self.size;
+            let is_as_good = better.gap >= out.gap - AGREED * self.fine;
             let is_same = found.at.n.dot(&out.normal) > NORMAL_AGREED;
             if found.end == End::Converged && is_as_good && (better.gap >= out.gap || is_same) {
                 out = Contact { fell_back: true, uncertainty, ..better };

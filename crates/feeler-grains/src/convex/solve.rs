@@ -18,7 +18,7 @@ use super::second::Second;
 use feeler_geom::V3;
 use feeler_geom::frame::complete_basis;
 
-/// The search ends when a step promises less than this part of the sizes.
+/// The search ends when a step promises less than this part of the smaller size.
 const GAIN: f64 = 1e-14;
 /// The same after [`PATIENCE`] evaluations, and where rounding allows no step: between flat faces the points
 /// move by more than a normal's rounding tells.
@@ -28,6 +28,8 @@ const PATIENCE: u32 = 6;
 const GAIN_LAST: f64 = 1e-9;
 /// Largest relative change of a flat coordinate in a plain step.
 const BENT: f64 = 0.1;
+/// Grains that are smaller beside the other one than this part of the sizes share its accuracy.
+const FINEST: f64 = 0.02;
 /// Most evaluations.
 const STEPS: u32 = 40;
 /// Longest step of a normal (rad).
@@ -75,11 +77,16 @@ pub(super) struct Pair<'p> {
     /// From A's origin to B's.
     pub offset: V3,
     pub size: f64,
+    /// What accuracies are parts of: twice the smaller size, though not less than rounding of the larger one
+    /// allows.
+    pub fine: f64,
 }
 
 impl<'p> Pair<'p> {
     pub(super) fn new(a: &'p Placed<'p>, b: &'p Placed<'p>) -> Self {
-        Self { a, b, offset: b.origin - a.origin, size: a.grain.far + b.grain.far }
+        let (far_a, far_b) = (a.grain.far, b.grain.far);
+        let size = far_a + far_b;
+        Self { a, b, offset: b.origin - a.origin, size, fine: (2.0 * far_a.min(far_b)).max(FINEST * size) }
     }
 
     #[inline]
@@ -141,7 +148,7 @@ impl<'p> Pair<'p> {
             let (x, y, gain) = at.step(self.size);
             let (to, change) = self.moved(&at, x, y);
             // On the axes of flat grains the model promises too little: the step in powers goes farther.
-            let promised = gain.abs().max(at.promise(&to)) / self.size;
+            let promised = gain.abs().max(at.promise(&to)) / self.fine;
             let is_late = evaluations >= PATIENCE;
             let is_along = at.across() <= across;
             if promised <= if is_late { GAIN_LATE } else { GAIN } && (is_along || evaluations >= PATIENCE) {

@@ -240,3 +240,32 @@ fn what_is_no_grain_is_refused() {
     let nowhere = Pose::translation(f64::NAN, 0.0, 0.0);
     assert_eq!(Placed::new(&g, &nowhere).expect_err("nowhere"), crate::GrainError::Pose);
 }
+
+/// A small grain beside a large one, far from the origin.
+#[test]
+fn small_grains_are_as_exact() {
+    let mut rng = SmallRng::seed_from_u64(15);
+    let far = V3::new(3e3, -2e3, 1e3);
+    for _ in 0..500 {
+        let large = grain(&mut rng, 0.5..1.5);
+        let (plus, minus) = (large.positive * 0.02, large.negative * 0.02);
+        let small = Grain::new(plus, minus, large.shape().exponents()).expect("a grain");
+        let first = pose(&mut rng, far);
+        // Beside the large one's surface.
+        let n = direction(&mut rng);
+        let surface = Placed::new(&large, &first).expect("finite").surface(&n).0;
+        let off = rng.random_range(-0.01..0.03);
+        let second = pose(&mut rng, surface.coords + n * off);
+        let (a, b) =
+            (Placed::new(&large, &first).expect("finite"), Placed::new(&small, &second).expect("finite"));
+        let c = contact(&a, &b, f64::INFINITY, None).expect("no limit");
+        // The judge keeps its digits near the origin only.
+        let back = Translation3::from(-far);
+        let (first, second) = (back * first, back * second);
+        let known = judged(
+            &Placed::new(&large, &first).expect("finite"),
+            &Placed::new(&small, &second).expect("finite"),
+        );
+        assert!((c.gap - known).abs() < 1e-11, "{c:?} {known} {large:?}");
+    }
+}
