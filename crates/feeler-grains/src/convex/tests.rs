@@ -269,3 +269,35 @@ fn small_grains_are_as_exact() {
         assert!((c.gap - known).abs() < 1e-11, "{c:?} {known} {large:?}");
     }
 }
+
+/// Axes in line to the bit, the hardest exponents, thin and long grains, any scale: right, or told.
+#[test]
+fn degenerate_pairs() {
+    let mut rng = SmallRng::seed_from_u64(16);
+    let mut fell_back = 0;
+    for round in 0..1500 {
+        let scale = [1.0, 1e-6, 1e6][round % 3];
+        let mut any = || {
+            let mut semi = || V3::from_fn(|_, _| scale * [1.0, 0.1, 2.0, 1.0][rng.random_range(0..4)]);
+            let (plus, other) = (semi(), semi());
+            let minus = if rng.random_bool(0.5) { plus } else { other };
+            let e = [0, 1].map(|_| [0.1, 1.0, 1.9, 0.5, 1.5][rng.random_range(0..5)]);
+            Grain::new(plus, minus, e).expect("a grain")
+        };
+        let grains = [any(), any()];
+        let size = grains[0].radius() + grains[1].radius();
+        let part = [0.0, 0.0, 0.3, -0.5, 0.9];
+        let place = V3::from_fn(|_, _| part[rng.random_range(0..5)] * size);
+        let quarter = f64::from(rng.random_range(0..4_u8)) * std::f64::consts::FRAC_PI_2;
+        let turn = UnitQuaternion::from_scaled_axis(V3::ith(rng.random_range(0..3), quarter));
+        let poses = [Pose::identity(), Pose::from_parts(Translation3::from(place), turn)];
+        let [a, b] = [0, 1].map(|i| Placed::new(&grains[i], &poses[i]).expect("finite"));
+        let c = contact(&a, &b, f64::INFINITY, None).expect("no limit");
+        let known = judged(&a, &b);
+        let off = (c.gap - known).abs();
+        assert!(off <= 2e-8 * size + c.uncertainty, "{off} {c:?} {known} {grains:?} {poses:?}");
+        assert!(c.point.iter().chain(c.normal.iter()).all(|x| x.is_finite()));
+        fell_back += u32::from(c.fell_back);
+    }
+    assert!(fell_back < 900, "{fell_back}");
+}
