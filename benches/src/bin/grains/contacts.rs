@@ -266,7 +266,7 @@ impl Row {
             let same = |c: &Contact, s: &Contact| {
                 c.gap.to_bits() == s.gap.to_bits() && c.normal == -s.normal && c.point == s.point
             };
-            self.swapped += u64::from(!same(&c, &s));
+            self.swapped += u64::from(!c.fell_back && !same(&c, &s));
             let off = (c.gap - s.gap).abs() / size;
             self.swap = self.swap.max(off);
         }

@@ -56,7 +56,7 @@ impl Grain {
         let scaled = n.component_mul(&semi);
         let size = scaled.amax();
         let nu = scaled / size;
-        let kept = nu.map(|x| if x.abs() < FLOOR { FLOOR.copysign(x) } else { x });
+        let kept = nu.map(|x| if x.abs() < FLOOR { if x < 0.0 { -FLOOR } else { FLOOR } } else { x });
         let change = step.component_mul(&semi) / size;
         let powers = |nu: &V3| {
             let sum = powf(nu.x.abs(), q1) + powf(nu.y.abs(), q1);

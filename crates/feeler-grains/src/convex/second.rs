@@ -82,7 +82,8 @@ impl Grain {
         let [q1, q2] = self.dual;
         let (rho, inner) = norm(nu.x, nu.y, q1);
         let (h, outer) = norm(rho, nu.z, q2);
-        let sign = V3::new(1.0_f64.copysign(n.x), 1.0_f64.copysign(n.y), 1.0_f64.copysign(n.z));
+        // Zeros of either sign are on the positive side: grains seen from the other one are the same grains.
+        let sign = n.map(|x| if x < 0.0 { -1.0 } else { 1.0 });
         let (around, up) = (rho / h, nu.z / h);
         let tiny = FLOOR * h;
         // On the z axis, where ν_x and ν_y tell nothing, as midway between x and y.

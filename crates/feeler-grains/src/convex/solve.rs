@@ -126,8 +126,11 @@ impl<'p> Pair<'p> {
             [self.a.grain.change(&sides[0].0, &sides[0].1), self.b.grain.change(&sides[1].0, &sides[1].1)];
         let bent = [change_a.flat > BENT, change_b.flat > BENT];
         if bent[0] || bent[1] {
-            // Where the pushes are equal, as of equal grains in line, either will do.
-            let is_first = bent[0] && (!bent[1] || push(&at.bend[0]) > push(&at.bend[1]));
+            // Equal pushes, as of equal grains in line: the grain whose normal points to the positive side,
+            // so that the order of the grains does not matter.
+            let order = push(&at.bend[0]).total_cmp(&push(&at.bend[1]));
+            let points = at.n.iter().find(|x| x.abs() > 0.0).is_some_and(|x| *x > 0.0);
+            let is_first = bent[0] && (!bent[1] || order.is_gt() || order.is_eq() && points);
             let (of, (n, local), sign) =
                 if is_first { (self.a, sides[0], 1.0) } else { (self.b, sides[1], -1.0) };
             return ((of.rotation * of.grain.retract(&n, &local)) * sign, f64::INFINITY);

@@ -297,6 +297,11 @@ fn degenerate_pairs() {
         let off = (c.gap - known).abs();
         assert!(off <= 2e-8 * size + c.uncertainty, "{off} {c:?} {known} {grains:?} {poses:?}");
         assert!(c.point.iter().chain(c.normal.iter()).all(|x| x.is_finite()));
+        let s = contact(&b, &a, f64::INFINITY, None).expect("no limit");
+        assert!((c.gap - s.gap).abs() <= 1e-9 * size + c.uncertainty, "{c:?} {s:?}");
+        if !c.fell_back {
+            assert_eq!((c.gap.to_bits(), c.point), (s.gap.to_bits(), s.point), "{grains:?} {poses:?}");
+        }
         fell_back += u32::from(c.fell_back);
     }
     assert!(fell_back < 900, "{fell_back}");
