@@ -2,3 +2,32 @@
 //!
 //! `convex`: superellipsoids, poly-superellipsoids and polyhedra. `nurbs`: grains bounded by one closed
 //! free-form surface. Walls and steps in time are those of `feeler-particles`.
+//!
+//! ```
+//! use feeler_geom::{Pose, V3};
+//! use feeler_grains::convex::{Grain, Placed, contact};
+//!
+//! // Semi-axes on the positive and on the negative sides, exponents around z and along it.
+//! let grain = Grain::new(V3::new(1.0, 0.8, 0.4), V3::new(0.5, 0.9, 0.6), [0.4, 1.5])?;
+//! let mass = feeler_grains::mass::poly_superellipsoid(grain.shape())?;
+//! assert!(mass.volume > 1.16 && mass.centroid.x > 0.0);
+//!
+//! let (here, there) = (Pose::identity(), Pose::translation(1.4, 0.0, 0.0));
+//! let (a, b) = (Placed::new(&grain, &here)?, Placed::new(&grain, &there)?);
+//! let found = contact(&a, &b, f64::INFINITY, None).expect("no reach, no limit");
+//! assert!(found.gap < 0.0, "they overlap by a tenth of a millimetre");
+//! # Ok::<(), feeler_grains::GrainError>(())
+//! ```
+
+pub mod convex;
+pub mod distribution;
+mod error;
+pub mod fit;
+pub mod mass;
+
+pub use error::GrainError;
+
+/// The chapter on grains, whose programs are tried with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/GRAINS.md")]
+struct Chapter;

@@ -30,6 +30,12 @@ impl Superellipsoid {
     }
 }
 
+impl From<Superellipsoid> for PolySuperellipsoid {
+    fn from(s: Superellipsoid) -> Self {
+        s.inner
+    }
+}
+
 impl Support for Superellipsoid {
     fn support(&self, direction: &V3) -> SupportPoint {
         self.inner.support(direction)
@@ -60,6 +66,24 @@ impl PolySuperellipsoid {
         } else {
             Err(ShapeError::Exponent)
         }
+    }
+
+    /// Semi-axes on the positive sides (mm).
+    #[must_use]
+    pub fn positive(&self) -> V3 {
+        self.positive
+    }
+
+    /// Semi-axes on the negative sides (mm).
+    #[must_use]
+    pub fn negative(&self) -> V3 {
+        self.negative
+    }
+
+    /// The exponents ε₁ (around z) and ε₂ (along z).
+    #[must_use]
+    pub fn exponents(&self) -> [f64; 2] {
+        self.exponents
     }
 }
 

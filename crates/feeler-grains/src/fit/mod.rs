@@ -1,0 +1,232 @@
+//! Poly-superellipsoids fitted to points of a surface.
+//!
+//! # Source
+//! POLY §3.5.1: 14 variables, eight of the shape and six of the pose.
+//! # Deviations
+//! - POLY sums squares of F − 1, in which points near a corner weigh most. Here residuals are about
+//!   distances.
+//! - Starts are frames from the moments of the points, in all orders of axes, each also turned by 45° about
+//!   its z: a prism with ε₁ = 0.5 has a second, worse fit as one with ε₁ = 1.5 turned by that. Further frames
+//!   follow, for points with no axes of their own, until a fit is exact or all have been tried.
+
+mod gauge;
+mod solve;
+
+use crate::GrainError;
+use crate::convex::Grain;
+use feeler_geom::{Pose, V3};
+use gauge::{Gauge, Posed, variable_of};
+use nalgebra::{Matrix3, Quaternion, Rotation3, Translation3, UnitQuaternion};
+use solve::{VARIABLES, least_squares};
+
+/// A poly-superellipsoid near points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fit {
+    /// Semi-axes (mm): +x, +y, +z, −x, −y, −z.
+    pub semi_axes: [f64; 6],
+    /// Exponents ε₁ and ε₂, in (0.1, 1.9).
+    pub exponents: [f64; 2],
+    /// Where the origin of its coordinates is (mm).
+    pub center: [f64; 3],
+    /// From its axes to those of the points: quaternion x, y, z, w.
+    pub rotation: [f64; 4],
+    /// Root of the mean square of the points' distances (mm) from the surface, to first order.
+    pub rms: f64,
+    /// The largest of them (mm).
+    pub largest: f64,
+    /// Diagonal (mm) of the points' box, to compare these with.
+    pub size: f64,
+}
+
+impl Fit {
+    /// The grain.
+    ///
+    /// # Errors
+    /// None for what [`fit`] returns.
+    pub fn grain(&self) -> Result<Grain, GrainError> {
+        let s = self.semi_axes;
+        Grain::new(V3::new(s[0], s[1], s[2]), V3::new(s[3], s[4], s[5]), self.exponents)
+    }
+
+    /// From the grain's coordinates to those of the points.
+    #[must_use]
+    pub fn pose(&self) -> Pose {
+        let [x, y, z, w] = self.rotation;
+        Pose::from_parts(
+            Translation3::from(self.center),
+            UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z)),
+        )
+    }
+}
+
+/// Fewest points: one for each variable.
+pub const FEWEST_POINTS: usize = VARIABLES;
+
+/// Points that a start is tried with.
+const TRIED: usize = 240;
+/// A fit with this part of the size as root of the mean square is exact: no other start is tried.
+const EXACT_FIT: f64 = 1e-9;
+/// Points thinner than this part of their size in a direction lie in a plane.
+const THINNEST_POINTS: f64 = 1e-6;
+/// Rounds over all points, times variables.
+const PATIENCE: usize = 60;
+/// The same for a start.
+const PATIENCE_START: usize = 12;
+
+/// Fits a poly-superellipsoid to points (mm) of a surface, measured all around it, in any pose.
+///
+/// The points may be noisy: `rms` and `largest` of the answer tell how well they fit. The same points give
+/// the same answer.
+///
+/// ```
+/// // Points of an ellipsoid.
+/// let points: Vec<[f64; 3]> = (0..400)
+///     .map(|i| {
+///         let z = 1.0 - (2.0 * f64::from(i) + 1.0) / 400.0;
+///         let (r, a) = ((1.0 - z * z).sqrt(), 2.399963 * f64::from(i));
+///         [3.0 * r * a.cos() + 10.0, 2.0 * r * a.sin(), z]
+///     })
+///     .collect();
+/// let fit = feeler_grains::fit::fit(&points)?;
+/// assert!(fit.largest < 1e-6 * fit.size);
+/// # Ok::<(), feeler_grains::GrainError>(())
+/// ```
+///
+/// # Errors
+/// Fewer than [`FEWEST_POINTS`] points, some that are not finite, all in a plane, or all on one side of what
+/// is fitted, so that an octant has none.
+pub fn fit(points: &[[f64; 3]]) -> Result<Fit, GrainError> {
+    if points.len() < FEWEST_POINTS {
+        return Err(GrainError::Points(
+            "are too few: 14 variables need 14 points at least, better some hundred",
+        ));
+    }
+    if !points.iter().flatten().all(|c| c.is_finite()) {
+        return Err(GrainError::Points("have a coordinate that is not finite"));
+    }
+    let all = || points.iter().map(|p| V3::from(*p));
+    let (low, high) = all()
+        .fold((V3::repeat(f64::INFINITY), V3::repeat(f64::NEG_INFINITY)), |(l, h), p| (l.inf(&p), h.sup(&p)));
+    let size = (high - low).norm();
+    if !(size > 0.0 && size.is_finite()) {
+        return Err(GrainError::Points("are all in one place, or farther apart than numbers reach"));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a number of points")]
+    let share = 1.0 / points.len() as f64;
+    let middle = all().fold(V3::zeros(), |m, p| m + (p - low) * share) + low;
+    // About their middle, of a size near 1.
+    let unit: Vec<V3> = all().map(|p| (p - middle) * (2.0 / size)).collect();
+    let covariance = unit.iter().fold(Matrix3::zeros(), |m, p| m + p * p.transpose() * share);
+    let eigen = covariance.symmetric_eigen();
+    if eigen.eigenvalues.min() <= THINNEST_POINTS * THINNEST_POINTS {
+        return Err(GrainError::Points("lie in a plane"));
+    }
+    let posed = best_of(&unit, &eigen.eigenvectors);
+    check_octants(&posed, &unit)?;
+    let (mut sum, mut largest) = (0.0, 0.0_f64);
+    for p in &unit {
+        let value = posed.value(&posed.local(p));
+        let off = (value.m - 1.0) / value.gradient.norm();
+        sum += off * off * share;
+        largest = largest.max(off.abs());
+    }
+    let back = 0.5 * size;
+    let q = posed.rotation.coords;
+    Ok(Fit {
+        semi_axes: posed.semi.map(|s| s * back),
+        exponents: posed.exponents,
+        center: (posed.center * back + middle).into(),
+        rotation: [q.x, q.y, q.z, q.w],
+        rms: sum.sqrt() * back,
+        largest: largest * back,
+        size,
+    })
+}
+
+/// The best of fits from all starts.
+fn best_of(points: &[V3], axes: &Matrix3<f64>) -> Posed {
+    let step = points.len().div_ceil(TRIED);
+    let some: Vec<V3> = points.iter().step_by(step).copied().collect();
+    let enough = |points: &[V3], half: f64| {
+        #[expect(clippy::cast_precision_loss, reason = "a number of points")]
+        let n = points.len() as f64;
+        (2.0 * half / n).sqrt() <= EXACT_FIT
+    };
+    let mut best: Option<(Gauge<'_>, [f64; VARIABLES], f64)> = None;
+    for base in starts(axes) {
+        let gauge = Gauge { points: &some, base };
+        let (v, half) = least_squares(&gauge, &start(&some, &base), PATIENCE_START);
+        if best.as_ref().is_none_or(|b| half < b.2) {
+            best = Some((Gauge { points, base }, v, half));
+        }
+        if enough(&some, half) {
+            break;
+        }
+    }
+    let (gauge, v, _) = best.unwrap_or_else(|| {
+        let base = UnitQuaternion::identity();
+        (Gauge { points, base }, start(points, &base), f64::INFINITY)
+    });
+    gauge.posed(&least_squares(&gauge, &v, PATIENCE).0)
+}
+
+/// Frames to start from: axes of the moments with each of them as z, the other two also in diagonal; then
+/// frames all over.
+fn starts(axes: &Matrix3<f64>) -> impl Iterator<Item = UnitQuaternion<f64>> {
+    let column = |i: usize| -> V3 { axes.column(i).into_owned() };
+    let by_moments = [(0, 1), (1, 2), (2, 0)].map(|(x, y)| {
+        let (x, y) = (column(x), column(y));
+        let frame = Matrix3::from_columns(&[x, y, x.cross(&y)]);
+        UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(frame))
+    });
+    let eighth = UnitQuaternion::from_axis_angle(&V3::z_axis(), std::f64::consts::FRAC_PI_4);
+    let diagonal = by_moments.map(|q| q * eighth);
+    // Quaternions of a sequence that is spread evenly.
+    let over = (0..48).map(|i| {
+        let part = |k: f64| (0.5 + f64::from(i) * k).fract();
+        let (u, v, w) = (part(0.819_172_513), part(0.671_043_607), part(0.549_700_478));
+        let full = std::f64::consts::TAU;
+        let ((s1, c1), (s2, c2)) =
+            (feeler_geom::math::sin_cos(full * v), feeler_geom::math::sin_cos(full * w));
+        let (a, b) = ((1.0 - u).sqrt(), u.sqrt());
+        UnitQuaternion::from_quaternion(Quaternion::new(b * c2, a * s1, a * c1, b * s2))
+    });
+    by_moments.into_iter().chain(diagonal).chain(over)
+}
+
+/// Variables of an ellipsoid with the extents of the points along the axes of a frame.
+fn start(points: &[V3], base: &UnitQuaternion<f64>) -> [f64; VARIABLES] {
+    let mut extents = [0.0_f64; 6];
+    for p in points {
+        let local = base.inverse_transform_vector(p);
+        for i in 0..3 {
+            extents[i] = extents[i].max(local[i]);
+            extents[i + 3] = extents[i + 3].max(-local[i]);
+        }
+    }
+    let mut v = [0.0; VARIABLES];
+    for (v, e) in v.iter_mut().zip(extents) {
+        *v = feeler_geom::math::ln(e.max(THINNEST_POINTS));
+    }
+    (v[6], v[7]) = (variable_of(1.0), variable_of(1.0));
+    v
+}
+
+/// Points all around.
+fn check_octants(posed: &Posed, points: &[V3]) -> Result<(), GrainError> {
+    let mut seen = [false; 8];
+    for p in points {
+        let local = posed.local(p);
+        seen[(0..3).map(|i| usize::from(local[i] < 0.0) << i).sum::<usize>()] = true;
+    }
+    if seen.iter().all(|s| *s) {
+        Ok(())
+    } else {
+        Err(GrainError::Points(
+            "leave an octant of the shape without any: give points all around the surface",
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests;
