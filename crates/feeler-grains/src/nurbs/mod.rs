@@ -25,6 +25,8 @@ mod make;
 mod mass;
 mod net;
 mod random;
+#[cfg(any(test, feature = "reference"))]
+pub mod reference;
 
 pub use error::{Direction, GrainError};
 pub use fit::{Fit, FitOptions, fit};
