@@ -6,6 +6,7 @@
 //! index.
 
 pub mod build;
+pub mod closed;
 pub mod fixtures;
 pub mod mass;
 mod remark;

@@ -1,6 +1,6 @@
 //! Grains of smooth shape, also concave: their mass, their contacts with each other, shapes fitted to points.
 //!
-//! `convex`: superellipsoids, poly-superellipsoids and polyhedra. `nurbs`: grains bounded by one closed
+//! `convex`: superellipsoids, poly-superellipsoids and polyhedra. [`nurbs`]: grains bounded by one closed
 //! free-form surface. Walls and steps in time are those of `feeler-particles`.
 //!
 //! ```
@@ -24,6 +24,7 @@ pub mod distribution;
 mod error;
 pub mod fit;
 pub mod mass;
+pub mod nurbs;
 
 pub use error::GrainError;
 

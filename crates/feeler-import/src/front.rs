@@ -8,6 +8,12 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportError(String);
 
+impl ImportError {
+    pub(crate) fn new(message: String) -> Self {
+        Self(message)
+    }
+}
+
 impl std::fmt::Display for ImportError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
@@ -16,7 +22,7 @@ impl std::fmt::Display for ImportError {
 
 impl std::error::Error for ImportError {}
 
-const OPTIONS: Options = Options { flatness: DEFAULT_FLATNESS };
+pub(crate) const OPTIONS: Options = Options { flatness: DEFAULT_FLATNESS };
 
 /// Imports the STEP file at `path`, with the files in its folder that it refers to, and prepares its solids.
 /// What was odd, approximated or left out is in [`Model::remarks`].

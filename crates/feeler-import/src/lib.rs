@@ -1,8 +1,11 @@
-//! STEP file → solids → hierarchies: the one place where the offline stages are chained.
+//! STEP file → solids → hierarchies: the one place where the offline stages are chained. Grains bounded by a
+//! closed surface take the same way.
 
 mod front;
+mod grain;
 
 pub use front::{ImportError, prepare_bytes, prepare_step};
+pub use grain::{prepare_grain, prepare_grain_with};
 
 use anyhow::{Context as _, bail, ensure};
 use feeler_brep::build::Problem;

@@ -48,7 +48,7 @@ const MAX_HALVINGS: u8 = 48;
 
 /// Pairs that are bounded at most: so many, and so many for each area. Then the smallest lower bound is the
 /// result.
-const BUDGET: (usize, usize) = (60_000, 40);
+const BUDGET: (usize, usize) = (240_000, 40);
 
 /// What bounding a part of a free-form surface costs, in pairs.
 const FREE_FORM: usize = 150;

@@ -98,8 +98,23 @@ pub(super) fn curve_h(control: &[H4], s: f64) -> [H4; 3] {
     }
 }
 
+#[cfg(feature = "evaluations")]
+thread_local! {
+    static EVALUATIONS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// How often this thread has evaluated a patch, whoever asked and with how many derivatives: for programs that
+/// compare methods.
+#[cfg(feature = "evaluations")]
+#[must_use]
+pub fn patch_evaluations() -> u64 {
+    EVALUATIONS.get()
+}
+
 /// `[h, h_u, h_v, h_uu, h_uv, h_vv]` of one patch at local parameters.
 pub(super) fn patch_h(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [H4; 6] {
+    #[cfg(feature = "evaluations")]
+    EVALUATIONS.set(EVALUATIONS.get() + 1);
     // Modellers write blends with arcs across (low degree) in u, the path in v: less room is less to be
     // cleared.
     if nu < 4 && nv < 6 {

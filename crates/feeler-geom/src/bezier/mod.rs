@@ -9,6 +9,8 @@ mod subdivide;
 mod third;
 
 pub(crate) use bounds::box_of;
+#[cfg(feature = "evaluations")]
+pub use eval::patch_evaluations;
 pub use subdivide::Part;
 
 use nalgebra::Vector4;

@@ -29,6 +29,8 @@ const CELL_SLACK: f64 = 0.2;
 const AROUND_SLACK: f64 = 0.5;
 /// What feet on grids are off, in unit-box parameters, together with what solvers look at beyond an area.
 const FEET: f64 = 0.15;
+/// What part of the other tangent one of a collapsed side is.
+pub(crate) const COLLAPSED: f64 = 1e-9;
 /// Room for the points of an area.
 pub(crate) const GRID_POINTS: usize = SIDE * SIDE;
 
@@ -48,6 +50,8 @@ pub(crate) struct Grid {
     pub shape: [usize; 2],
     /// No point of the area is farther (mm, about) from its nearest grid point.
     pub radius: f64,
+    /// Whether a side of a patch is one point.
+    pub has_pole: bool,
 }
 
 /// Normals of an area at the points of its grid: apart from these, for they take several times as many
@@ -245,6 +249,7 @@ impl Grid {
             curvature: 0.0,
             shape,
             radius: 0.0,
+            has_pole: false,
         };
         for k in 0..grid.len() {
             let [x, y] = grid.params(k);
@@ -300,7 +305,19 @@ impl Grid {
         }
         // A tenth for the bend of a cell.
         grid.radius = 0.55 * longest;
+        grid.has_pole = shape[1] > 1 && grid.has_point_side();
         grid
+    }
+
+    /// Whether the points along a side of a patch do not move.
+    fn has_point_side(&self) -> bool {
+        let end = SIDE - 1;
+        let along_u = [0, end].map(|j| (0, (0..SIDE).map(move |i| i * SIDE + j)));
+        let along_v = [0, end].map(|i| (1, i * SIDE..(i + 1) * SIDE));
+        let rests =
+            |k: usize, t: usize| self.tangents[k][t].norm() <= COLLAPSED * self.tangents[k][1 - t].norm();
+        along_u.into_iter().any(|(t, mut side)| side.all(|k| rests(k, t)))
+            || along_v.into_iter().any(|(t, mut side)| side.all(|k| rests(k, t)))
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -19,7 +19,7 @@ use crate::Stats;
 use crate::body::ids::AreaPair;
 use crate::body::outward_normal;
 use crate::body::samples::GRID_POINTS;
-use crate::body::samples::MARGIN;
+use crate::body::samples::{COLLAPSED, MARGIN};
 use crate::query::{Candidate, Context};
 use crate::side::Which;
 use arrayvec::ArrayVec;
@@ -35,11 +35,10 @@ const NORMALS: f64 = 2e-3;
 /// Nearer to a patch than this part of a leaf's radius the signed distance is minimised.
 const NEAR: f64 = 0.2;
 
-/// Meridians of a leaf that are tried beside its collapsed side, how far inside they are (towards the
-/// middle), and what part of the other tangent one of a collapsed side is.
+/// Meridians of a leaf that are tried beside its collapsed side, and how far inside they are (towards the
+/// middle).
 const MERIDIANS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 const ASIDE: f64 = 0.25;
-const COLLAPSED: f64 = 1e-9;
 
 /// Squared distance, unit-box parameters in A and in B.
 type Start = (f64, [f64; 2], [f64; 2]);
@@ -71,20 +70,22 @@ fn solve_n<const N: usize>(
     let border: ArrayVec<f64, 4> =
         border(ctx, Which::A, area_a).chain(border(ctx, Which::B, area_b)).collect();
     let mut found: ArrayVec<(P3, P3), STARTS> = ArrayVec::new();
-    let near = NEAR
-        * [ctx.a.grid_of(area_a), ctx.b.grid_of(area_b)]
-            .map(|grid| grid.radius)
-            .iter()
-            .fold(f64::INFINITY, |r, x| r.min(*x));
+    let near = near(ctx, area_a, area_b);
+    let poles = [ctx.a.grid_of(area_a).has_pole && N == 4, ctx.b.grid_of(area_b).has_pole && N == 4];
     let runs = starts.into_iter().flat_map(|(square, in_a, in_b)| {
         let is_near = square <= near * near;
-        let fan = if is_near && N == 4 { beside_collapsed(a, in_a) } else { None };
-        let beside = fan.into_iter().flatten().map(move |in_a| (is_near, in_a, in_b));
-        std::iter::once((is_near, in_a, in_b)).chain(beside)
+        // Over the leaf with a pole, whose meridians half the square runs along in vain.
+        let over = if poles == [false, true] { Which::B } else { Which::A };
+        let is_signed = is_near || poles.contains(&true);
+        let fan_a = if is_near && N == 4 || poles[0] { beside_collapsed(a, in_a) } else { None };
+        let fan_b = if poles[1] { beside_collapsed(b, in_b) } else { None };
+        let beside_a = fan_a.into_iter().flatten().map(move |in_a| (is_signed, Which::A, in_a, in_b));
+        let beside_b = fan_b.into_iter().flatten().map(move |in_b| (is_signed, Which::B, in_a, in_b));
+        std::iter::once((is_signed, over, in_a, in_b)).chain(beside_a).chain(beside_b)
     });
-    for (is_near, in_a, in_b) in runs {
+    for (is_signed, over, in_a, in_b) in runs {
         let start = SVector::<f64, N>::from_fn(|r, _| if r < split { in_a[r] } else { in_b[r - split] });
-        let ended = if is_near { signed_minimum(ctx, (a, b), &start, stats) } else { None };
+        let ended = if is_signed { signed_minimum(ctx, (a, b), over, &start, stats) } else { None };
         let ended = ended.unwrap_or_else(|| minimise(&mut eval, start, MARGIN, squared_goal(ctx), stats));
         let (x, undecided) = match ended {
             Ended::Minimum(x) => (x, false),
@@ -121,13 +122,14 @@ fn beside_collapsed(a: &Leaf<'_>, x: [f64; 2]) -> Option<[[f64; 2]; MERIDIANS.le
 fn signed_minimum<const N: usize>(
     ctx: &Context<'_>,
     (a, b): (&Leaf<'_>, &Leaf<'_>),
+    over: Which,
     start: &SVector<f64, N>,
     stats: &mut Stats,
 ) -> Option<Ended<N>> {
     let split = a.dim();
     let (in_a, in_b) = start.as_slice().split_at(split);
     // Feet on the patch where the other one is a curve.
-    let swap = b.dim() < split;
+    let swap = b.dim() < split || b.dim() == split && over == Which::B;
     let (over, onto, of_over, of_onto) = if swap { (b, a, in_b, in_a) } else { (a, b, in_a, in_b) };
     if onto.dim() < 2 {
         return None;
@@ -271,24 +273,33 @@ pub(crate) fn descend(
     stats: &mut Stats,
 ) -> Option<(P2, P2)> {
     let (a, b) = (Leaf::new(ctx.a, area_a, None), Leaf::new(ctx.b, area_b, Some(&ctx.pose_ab)));
+    let start = (a.point(&in_a[..a.dim()]) - b.point(&in_b[..b.dim()])).norm();
+    let is_near = start <= near(ctx, area_a, area_b);
     match (a.dim(), b.dim()) {
-        (1, 1) => descend_n::<2>(ctx, (&a, in_a), (&b, in_b), margin, stats),
-        (2, 2) => descend_n::<4>(ctx, (&a, in_a), (&b, in_b), margin, stats),
-        _ => descend_n::<3>(ctx, (&a, in_a), (&b, in_b), margin, stats),
+        (1, 1) => descend_n::<2>(ctx, (&a, in_a), (&b, in_b), (margin, is_near), stats),
+        (2, 2) => descend_n::<4>(ctx, (&a, in_a), (&b, in_b), (margin, is_near), stats),
+        _ => descend_n::<3>(ctx, (&a, in_a), (&b, in_b), (margin, is_near), stats),
     }
+}
+
+/// Points nearer (mm) than this are looked at by the signed distance.
+fn near(ctx: &Context<'_>, area_a: AreaId, area_b: AreaId) -> f64 {
+    NEAR * ctx.a.grid_of(area_a).radius.min(ctx.b.grid_of(area_b).radius)
 }
 
 fn descend_n<const N: usize>(
     ctx: &Context<'_>,
     (a, in_a): (&Leaf<'_>, [f64; 2]),
     (b, in_b): (&Leaf<'_>, [f64; 2]),
-    margin: f64,
+    (margin, is_near): (f64, bool),
     stats: &mut Stats,
 ) -> Option<(P2, P2)> {
     let split = a.dim();
     let mut eval = |x: &SVector<f64, N>| evaluate(a, b, split, x, ctx.tol.eps);
     let start = SVector::<f64, N>::from_fn(|r, _| if r < split { in_a[r] } else { in_b[r - split] });
-    match minimise(&mut eval, start, margin, squared_goal(ctx), stats) {
+    // Where points coincide, the gradient of the square is zero whatever the normals.
+    let ended = if is_near { signed_minimum(ctx, (a, b), Which::A, &start, stats) } else { None };
+    match ended.unwrap_or_else(|| minimise(&mut eval, start, margin, squared_goal(ctx), stats)) {
         Ended::Minimum(x) => {
             let (xa, xb) = x.as_slice().split_at(split);
             Some((a.uv(xa), b.uv(xb)))

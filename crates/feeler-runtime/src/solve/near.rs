@@ -403,6 +403,9 @@ fn both(
     let Expected { at: c, within } = expected;
     let Some(in_a) = start(ctx, Which::A, a.feature, &c.p_a, within) else { return Some(()) };
     let Some(in_b) = start(ctx, Which::B, b.feature, &c.p_b, within) else { return Some(()) };
+    if ctx.a.grid_of(in_a.0).has_pole || ctx.b.grid_of(in_b.0).has_pole {
+        return None;
+    }
     let (uv_a, uv_b) = free::descend(ctx, in_a, in_b, MARGIN, stats)?;
     close(ctx, Which::A, &point(ctx, Which::A, in_a.0, uv_a), &c.p_a, within)?;
     close(ctx, Which::B, &point(ctx, Which::B, in_b.0, uv_b), &c.p_b, within)?;

@@ -9,6 +9,7 @@ fn empty() -> Grid {
         tangents: [[V3::zeros(); 2]; GRID_POINTS],
         lengths: [1.0; 2],
         bend: 0.0,
+        has_pole: false,
         curvature: 0.0,
         shape: [SIDE, SIDE],
         radius: 0.0,

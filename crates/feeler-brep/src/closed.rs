@@ -1,0 +1,30 @@
+//! Solids bounded by one closed spline surface.
+
+use feeler_geom::Surface;
+use feeler_geom::bezier::BezierSurface;
+
+use crate::source::{FaceSource, SolidSource};
+
+/// A solid with one face and no edge: the whole of a grid of patches that closes by periods, or by periods in
+/// one direction and sides that are points in the other. Its natural normal must point outwards; where it does
+/// not, [`build_solid`](crate::build::build_solid) turns the face and remarks on it.
+#[must_use]
+pub fn closed_surface(name: &str, grid: BezierSurface) -> SolidSource {
+    let face = FaceSource {
+        id: 1,
+        shell: 0,
+        surface: Surface::Bezier(grid),
+        surface_deviation: 0.0,
+        outward: true,
+        either_way: false,
+        loops: Vec::new(),
+    };
+    SolidSource {
+        name: name.to_owned(),
+        id: 0,
+        vertices: Vec::new(),
+        edges: Vec::new(),
+        faces: vec![face],
+        uncertainty: 0.0,
+    }
+}

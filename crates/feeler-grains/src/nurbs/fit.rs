@@ -1,0 +1,235 @@
+//! The closed net that is nearest to points all around a grain.
+//!
+//! Points are seen from their centre, the cloud made round by its second moments: longitude becomes u,
+//! latitude v. The net is wrapped around u; along v it
+//! ends at poles, whose neighbours are an ellipse around the pole in one plane, so that there is a tangent
+//! plane. All this is linear in the unknowns: one least-squares problem for x, y and z. Then points move to
+//! where they are nearest, and the net is solved for again.
+//!
+//! # Source
+//! Piegl & Tiller, *The NURBS Book*, §9.4 (least squares); Hoschek, *Intrinsic parametrization for
+//! approximation*, 1988 (points that move).
+
+use super::{Along, ControlNet, GrainError, NurbsGrain};
+use feeler_geom::count::index;
+use feeler_geom::{P2, P3, V3, math};
+use nalgebra::{Cholesky, DMatrix, Matrix3};
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+/// What net a fit is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FitOptions {
+    /// Control points around the poles, 4 or more.
+    pub around: usize,
+    /// Rows of control points from pole to pole, both included, 6 or more.
+    pub rows: usize,
+    /// How much bends of the net count beside distances, 0 or more: 1e-8 hardly shows, 1e-3 smooths noise.
+    pub smoothing: f64,
+    /// How often points move to where they are nearest.
+    pub rounds: usize,
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        Self { around: 12, rows: 10, smoothing: 1e-8, rounds: 3 }
+    }
+}
+
+/// A grain, and what points are off it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// The grain.
+    pub grain: NurbsGrain,
+    /// Square root of the mean square of the points' distances (mm) from the surface.
+    pub rms: f64,
+    /// Largest distance (mm) of a point from the surface.
+    pub largest: f64,
+}
+
+/// The grain whose surface is nearest to points (mm) all around it. The points must be seen from their centre,
+/// each in its own direction; dents may be deep. Order does not matter but for rounding.
+///
+/// # Errors
+/// [`GrainError::Few`], [`GrainError::Points`], and those of [`NurbsGrain::new`].
+pub fn fit(points: &[P3], options: &FitOptions) -> Result<Fit, GrainError> {
+    let spline = Spline::new(options)?;
+    let wrong = || GrainError::Points { points: points.len(), unknowns: spline.unknowns() };
+    let count = points.len().max(1) as f64;
+    let center = points.iter().map(|p| p.coords).sum::<V3>() / count;
+    // Long grains are made round first: rows around a pole are ellipses in steps of longitude then.
+    let spread = points.iter().map(|p| (p.coords - center) * (p.coords - center).transpose());
+    let spread = Cholesky::new(spread.sum::<Matrix3<f64>>() / count).ok_or_else(wrong)?;
+    let round = |p: &P3| spread.l_dirty().solve_lower_triangular(&(p.coords - center));
+    let seen = points.iter().map(|p| round(p).map(|d| spline.seen(&d)));
+    let mut at = seen.collect::<Option<Vec<P2>>>().ok_or_else(wrong)?;
+    let mut best: Option<Fit> = None;
+    for round in 0..=options.rounds {
+        let grain = NurbsGrain::of_net(&spline.solve(points, &at, options.smoothing)?)?;
+        let (mut sum, mut largest) = (0.0, 0.0_f64);
+        for (p, uv) in points.iter().zip(&mut at) {
+            let straight = (grain.grid().derivs(*uv).p - p).norm();
+            let found = grain.grid().descend(p, *uv).filter(|f| f.1 <= straight);
+            let off = found.map_or(straight, |f| f.1);
+            if let Some((foot, _)) = found {
+                *uv = foot;
+            }
+            sum += off * off;
+            largest = largest.max(off);
+        }
+        let rms = (sum / points.len() as f64).sqrt();
+        if best.as_ref().is_none_or(|b| rms < b.rms) {
+            best = Some(Fit { grain, rms, largest });
+        } else if round > 0 {
+            break;
+        }
+    }
+    best.ok_or_else(wrong)
+}
+
+/// The space of nets: bicubic, wrapped around u, with smooth poles along v.
+pub(super) struct Spline {
+    around: usize,
+    rows: usize,
+}
+
+/// Weights of unknowns that make up one point.
+type Row = Vec<(usize, f64)>;
+
+impl Spline {
+    pub(super) fn new(options: &FitOptions) -> Result<Self, GrainError> {
+        let few = |direction, points, least| GrainError::Few { direction, points, degree: 3, least };
+        if options.around < 4 {
+            return Err(few(super::Direction::U, options.around, 4));
+        }
+        if options.rows < 6 {
+            return Err(few(super::Direction::V, options.rows, 6));
+        }
+        Ok(Self { around: options.around, rows: options.rows })
+    }
+
+    /// Both poles with two directions each, and the rows between their neighbours.
+    fn unknowns(&self) -> usize {
+        6 + self.around * (self.rows - 4)
+    }
+
+    /// Length of the domain in u and v.
+    pub(super) fn lengths(&self) -> [f64; 2] {
+        [f64::from(index(self.around)), f64::from(index(self.rows - 3))]
+    }
+
+    /// Parameters of a direction.
+    pub(super) fn seen(&self, d: &V3) -> P2 {
+        let [u, v] = self.lengths();
+        let latitude = math::atan2(d.z, math::hypot(d.x, d.y));
+        P2::new(math::turn(math::atan2(d.y, d.x)) / TAU * u, (latitude + FRAC_PI_2) / PI * v)
+    }
+
+    /// What control point `i` of row `j` is made of, `share` times.
+    fn control(&self, i: usize, j: usize, share: f64, out: &mut Row) {
+        let last = self.unknowns();
+        // Where the middle of the i-th of the wrapped control points stands.
+        let angle = (f64::from(index(i)) - 1.0) / f64::from(index(self.around)) * TAU;
+        let (sin, cos) = math::sin_cos(angle);
+        match j {
+            0 => out.push((0, share)),
+            1 => out.extend([(0, share), (1, share * cos), (2, share * sin)]),
+            j if j == self.rows - 2 => {
+                out.extend([(last - 1, share), (last - 2, share * cos), (last - 3, share * sin)]);
+            }
+            j if j == self.rows - 1 => out.push((last - 1, share)),
+            j => out.push((3 + (j - 2) * self.around + i % self.around, share)),
+        }
+    }
+
+    fn row(&self, at: P2) -> Row {
+        let n_u = self.around;
+        let [u_end, v_end] = self.lengths();
+        let (i, of_u) = cubic(math::wrap(at.x, 0.0, u_end), |k| k, n_u - 1);
+        let clamped = |k: f64| k.clamp(0.0, v_end);
+        let (j, of_v) = cubic(at.y.clamp(0.0, v_end), clamped, self.rows - 4);
+        let mut out = Row::new();
+        for (a, x) in of_u.iter().enumerate() {
+            for (b, y) in of_v.iter().enumerate() {
+                self.control(i + a, j + b, x * y, &mut out);
+            }
+        }
+        out
+    }
+
+    pub(super) fn solve(&self, points: &[P3], at: &[P2], smoothing: f64) -> Result<ControlNet, GrainError> {
+        let n = self.unknowns();
+        let wrong = || GrainError::Points { points: points.len(), unknowns: n };
+        if points.len() < n || !points.iter().all(|p| p.coords.iter().all(|c| c.is_finite())) {
+            return Err(wrong());
+        }
+        let (mut matrix, mut sides) = (DMatrix::<f64>::zeros(n, n), DMatrix::<f64>::zeros(n, 3));
+        let mut add = |row: &Row, weight: f64, point: Option<&P3>| {
+            for (a, x) in row {
+                for (b, y) in row {
+                    matrix[(*a, *b)] += weight * x * y;
+                }
+                if let Some(p) = point {
+                    (0..3).for_each(|k| sides[(*a, k)] += weight * x * p[k]);
+                }
+            }
+        };
+        points.iter().zip(at).for_each(|(p, at)| add(&self.row(*at), 1.0, Some(p)));
+        let weight = smoothing * points.len() as f64 / n as f64;
+        for i in 0..self.around {
+            for j in 0..self.rows {
+                let mut second = |parts: [(usize, usize); 3]| {
+                    let mut row = Row::new();
+                    parts
+                        .iter()
+                        .zip([1.0, -2.0, 1.0])
+                        .for_each(|((i, j), s)| self.control(*i, *j, s, &mut row));
+                    add(&row, weight, None);
+                };
+                second([(i, j), (i + 1, j), (i + 2, j)]);
+                if j + 2 < self.rows {
+                    second([(i, j), (i, j + 1), (i, j + 2)]);
+                }
+            }
+        }
+        let solved = Cholesky::new(matrix).ok_or_else(wrong)?.solve(&sides);
+        let mut net = Vec::with_capacity(self.around * self.rows);
+        for i in 0..self.around {
+            for j in 0..self.rows {
+                let mut row = Row::new();
+                self.control(i, j, 1.0, &mut row);
+                let sum = |k: usize| row.iter().map(|(a, x)| x * solved[(*a, k)]).sum::<f64>();
+                net.push(P3::new(sum(0), sum(1), sum(2)));
+            }
+        }
+        Ok(ControlNet {
+            u: Along::Wrapped(3),
+            v: Along::Clamped(3),
+            n_v: self.rows,
+            points: net,
+            weights: Vec::new(),
+        })
+    }
+}
+
+/// The four cubic B-splines at `t` over knots that count up from 0 and are moved by `knot`, and the number of
+/// the first; `last` is the last span.
+fn cubic(t: f64, knot: impl Fn(f64) -> f64, last: usize) -> (usize, [f64; 4]) {
+    let mut span = 0;
+    while span < last && f64::from(index(span + 1)) <= t {
+        span += 1;
+    }
+    let k = |offset: f64| knot(f64::from(index(span)) + offset);
+    let mut basis = [1.0, 0.0, 0.0, 0.0];
+    for degree in 1..=3 {
+        let mut carried = 0.0;
+        for (r, value) in (1_u32..).zip(&mut basis[..degree]) {
+            let right = f64::from(r);
+            let (hi, lo) = (k(right), k(right - f64::from(index(degree))));
+            let part = *value / (hi - lo);
+            *value = carried + (hi - t) * part;
+            carried = (t - lo) * part;
+        }
+        basis[degree] = carried;
+    }
+    (span, basis)
+}

@@ -1,0 +1,127 @@
+//! Volume, centroid and inertia of what a closed grid of patches bounds.
+//!
+//! By the divergence theorem, with d = x - c: the volume is ⅓ ∮ d·N, its first moments ¼ ∮ d (d·N), its second
+//! moments ⅕ ∮ d dᵀ (d·N), N = ∂u × ∂v du dv. Of a polynomial patch the integrands are polynomials, which
+//! Gauss' rule takes exactly; rational patches are halved until nothing changes.
+//!
+//! # Source
+//! MATH §17.
+
+use feeler_geom::bezier::BezierSurface;
+use feeler_geom::trim::gauss_legendre;
+use feeler_geom::{P2, P3, Rect, V3};
+use nalgebra::Matrix3;
+
+/// Where the mass of a grain of density 1 is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GrainMass {
+    /// Surface area (mm²), to 1e-9 of itself.
+    pub area: f64,
+    /// Volume (mm³).
+    pub volume: f64,
+    /// Centroid (mm).
+    pub centroid: P3,
+    /// Inertia tensor about the centroid (mm⁵): moments on the diagonal, negative products beside it.
+    pub tensor: Matrix3<f64>,
+}
+
+/// Change of the sums by halving, as a share of their size, at which halving stops.
+const DONE: f64 = 1e-13;
+/// Halvings at most.
+const MOST_HALVINGS: u32 = 5;
+
+/// The sums of one patch or of all: flux; flux times d; flux times d dᵀ; area.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    area: f64,
+    flux: f64,
+    first: V3,
+    second: Matrix3<f64>,
+}
+
+impl std::ops::AddAssign for Sums {
+    fn add_assign(&mut self, o: Self) {
+        self.area += o.area;
+        self.flux += o.flux;
+        self.first += o.first;
+        self.second += o.second;
+    }
+}
+
+/// Of the inside of a closed grid whose natural normal points outwards; of one with the other normal volume
+/// and tensor are negative.
+pub(super) fn mass(grid: &BezierSurface) -> GrainMass {
+    let box_ = feeler_geom::Aabb::of_points(&grid.points());
+    let (reference, size) = (box_.center(), box_.diagonal());
+    // The second moments of a patch are of degree 5p - 1 in a parameter.
+    let most = grid.u_degree.max(grid.v_degree) as usize;
+    let rule = gauss_legendre((5 * most).div_ceil(2).max(6));
+    let (n_u, n_v) = grid.n_patches();
+    let mut sums = Sums::default();
+    for i in 0..n_u {
+        for j in 0..n_v {
+            let rect = grid.patch_rect((i, j));
+            let once = over(grid, &rule, (i, j), &rect, &reference);
+            sums += halved(grid, &rule, (i, j), &rect, (&reference, size), once, 0);
+        }
+    }
+    let volume = sums.flux / 3.0;
+    let shift = sums.first * 0.25 / volume;
+    let central = sums.second * 0.2 - shift * shift.transpose() * volume;
+    let tensor = Matrix3::from_diagonal_element(central.trace()) - central;
+    GrainMass { area: sums.area, volume, centroid: reference + shift, tensor }
+}
+
+fn halved(
+    grid: &BezierSurface,
+    rule: &[(f64, f64)],
+    patch: (usize, usize),
+    rect: &Rect,
+    (reference, size): (&P3, f64),
+    once: Sums,
+    depth: u32,
+) -> Sums {
+    let (u, v) = (0.5 * (rect.u0 + rect.u1), 0.5 * (rect.v0 + rect.v1));
+    let parts = [
+        Rect { u1: u, v1: v, ..*rect },
+        Rect { u0: u, v1: v, ..*rect },
+        Rect { u1: u, v0: v, ..*rect },
+        Rect { u0: u, v0: v, ..*rect },
+    ];
+    let finer = parts.map(|part| over(grid, rule, patch, &part, reference));
+    let mut sum = Sums::default();
+    finer.iter().for_each(|part| sum += *part);
+    let scale = once.area.max(sum.area) * size;
+    let off = ((sum.flux - once.flux).abs() / scale)
+        .max((sum.first - once.first).amax() / (scale * size))
+        .max((sum.second - once.second).amax() / (scale * size * size));
+    if off <= DONE && (sum.area - once.area).abs() <= 1e-9 * sum.area || depth >= MOST_HALVINGS {
+        return sum;
+    }
+    let mut sum = Sums::default();
+    for (part, once) in parts.iter().zip(finer) {
+        sum += halved(grid, rule, patch, part, (reference, size), once, depth + 1);
+    }
+    sum
+}
+
+fn over(
+    grid: &BezierSurface,
+    rule: &[(f64, f64)],
+    patch: (usize, usize),
+    rect: &Rect,
+    reference: &P3,
+) -> Sums {
+    let mut sums = Sums::default();
+    for (s, w_u) in rule {
+        for (t, w_v) in rule {
+            let uv = P2::new(rect.u0 + s * rect.width(), rect.v0 + t * rect.height());
+            let at = grid.patch_derivs(patch, uv);
+            let d = at.p - reference;
+            let normal = at.du.cross(&at.dv) * (w_u * w_v * rect.width() * rect.height());
+            let flux = d.dot(&normal);
+            sums += Sums { area: normal.norm(), flux, first: d * flux, second: d * d.transpose() * flux };
+        }
+    }
+    sums
+}

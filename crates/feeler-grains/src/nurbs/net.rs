@@ -1,0 +1,123 @@
+//! Control nets that close.
+//!
+//! # Source
+//! NURBS §3.1.3, §3.1.4.
+//!
+//! # Deviations
+//! Wrapping repeats the first p points after the last one, `P[i] = P[n-p+1+i]` for i < p, and the domain is
+//! `[u[p], u[m-p]]`; the text ends it at `u[n-p]`, where the curve is not closed. A uniform sequence has m + 1
+//! knots, not n + 1 as in (3.7).
+
+use super::GrainError;
+use super::error::Direction;
+use feeler_geom::P3;
+use feeler_geom::count::index;
+use feeler_geom::nurbs::{NurbsCurve, NurbsSurface};
+
+/// How a net goes along one of its directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Along {
+    /// Uniform knots, the first points repeated after the last one: closed with `degree - 1` continuous
+    /// derivatives. Points are given once.
+    Wrapped(u32),
+    /// Uniform knots with clamped ends: from the first point to the last one. The sides must be poles, each
+    /// row of equal points.
+    Clamped(u32),
+}
+
+/// A net of control points for a closed surface, lengths in mm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ControlNet {
+    /// How rows follow one another (u).
+    pub u: Along,
+    /// How points follow one another in a row (v).
+    pub v: Along,
+    /// Points in a row. Control point `(i, j)` is at `i * n_v + j`.
+    pub n_v: usize,
+    /// Control points.
+    pub points: Vec<P3>,
+    /// Weights, all positive; empty for a polynomial surface.
+    pub weights: Vec<f64>,
+}
+
+impl Along {
+    fn degree(self) -> u32 {
+        match self {
+            Self::Wrapped(p) | Self::Clamped(p) => p,
+        }
+    }
+
+    /// Knots for `n` points, and which of the given points each control point is.
+    fn closed(self, n: usize) -> (Vec<f64>, Vec<usize>) {
+        let p = self.degree() as usize;
+        match self {
+            Self::Wrapped(_) => {
+                let knots = (0..=n + 2 * p).map(|k| f64::from(index(k)) - f64::from(index(p)));
+                (knots.collect(), (0..n + p).map(|k| k % n).collect())
+            }
+            Self::Clamped(_) => {
+                let last = n - p;
+                let knots = (0..=n + p).map(|k| f64::from(index(k.saturating_sub(p).min(last))));
+                (knots.collect(), (0..n).collect())
+            }
+        }
+    }
+
+    fn check(self, n: usize, direction: Direction) -> Result<(), GrainError> {
+        let degree = self.degree();
+        let least = match self {
+            Self::Wrapped(p) => (p as usize + 1).max(3),
+            Self::Clamped(p) => p as usize + 1,
+        };
+        if degree == 0 || n < least {
+            return Err(GrainError::Few { direction, points: n, degree, least });
+        }
+        Ok(())
+    }
+}
+
+impl ControlNet {
+    /// The NURBS surface, wrapped points repeated. Wrapped parameters go from 0 to the number of points,
+    /// clamped ones from 0 to the number of points less the degree.
+    ///
+    /// # Errors
+    /// [`GrainError::Few`]; [`GrainError::Net`] where points and weights do not fill the rows.
+    pub fn surface(&self) -> Result<NurbsSurface, GrainError> {
+        let n_v = self.n_v;
+        let (n, weights) = (self.points.len(), self.weights.len());
+        if n_v == 0 || !n.is_multiple_of(n_v) || !(weights == 0 || weights == n) {
+            return Err(GrainError::Net(feeler_geom::nurbs::NurbsError::Counts));
+        }
+        let n_u = n / n_v;
+        self.u.check(n_u, Direction::U)?;
+        self.v.check(n_v, Direction::V)?;
+        let ((u_knots, rows), (v_knots, columns)) = (self.u.closed(n_u), self.v.closed(n_v));
+        let at = |i: &usize| columns.iter().map(move |j| i * n_v + j).collect::<Vec<_>>();
+        let order: Vec<usize> = rows.iter().flat_map(at).collect();
+        Ok(NurbsSurface {
+            u_degree: self.u.degree(),
+            v_degree: self.v.degree(),
+            u_knots,
+            v_knots,
+            n_v: columns.len(),
+            points: order.iter().map(|k| self.points[*k]).collect(),
+            weights: if weights == 0 { Vec::new() } else { order.iter().map(|k| self.weights[*k]).collect() },
+        })
+    }
+}
+
+/// A curve closed by wrapping: uniform knots, the first `degree` points repeated after the last one. Its
+/// parameters go from 0 to the number of points.
+///
+/// # Errors
+/// [`GrainError::Few`], or [`GrainError::Net`] where weights are not as many as points.
+pub fn wrapped_curve(degree: u32, points: &[P3], weights: &[f64]) -> Result<NurbsCurve, GrainError> {
+    let along = Along::Wrapped(degree);
+    along.check(points.len(), Direction::U)?;
+    if !(weights.is_empty() || weights.len() == points.len()) {
+        return Err(GrainError::Net(feeler_geom::nurbs::NurbsError::Counts));
+    }
+    let (knots, order) = along.closed(points.len());
+    let of = |w: &[f64]| if w.is_empty() { Vec::new() } else { order.iter().map(|k| w[*k]).collect() };
+    Ok(NurbsCurve { degree, knots, points: order.iter().map(|k| points[*k]).collect(), weights: of(weights) })
+}

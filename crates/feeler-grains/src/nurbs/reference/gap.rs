@@ -1,0 +1,58 @@
+//! The deepest gap of the knots of one grain on the surface of another.
+//!
+//! # Source
+//! NURBS (3.11), (3.12), §3.2.5: only knots in the box of the master are projected.
+
+use super::{DirectOptions, Knots, closest};
+use feeler_geom::bezier::BezierSurface;
+use feeler_geom::{Aabb, P3, Pose, V3};
+
+/// The least gap of all knots, and what it took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gap {
+    /// Gap (mm), negative where the knot is inside the master; infinite where no knot is near it.
+    pub gap: f64,
+    /// The knot and the point of the master, in the master's frame.
+    pub points: [P3; 2],
+    /// Outward normal of the master.
+    pub normal: V3,
+    /// Knots that were projected.
+    pub projected: u64,
+    /// Evaluations of the master's surface.
+    pub evaluations: u64,
+}
+
+/// Projects all knots (slave's frame) within `reach` (mm) of the master's box. `pose` takes coordinates of the
+/// slave to those of the master.
+#[must_use]
+pub fn deepest_gap(
+    master: &BezierSurface,
+    knots: &Knots,
+    pose: &Pose,
+    reach: f64,
+    options: &DirectOptions,
+) -> Gap {
+    let bounds = Aabb::of_points(&master.points()).inflated(reach);
+    let mut out = Gap {
+        gap: f64::INFINITY,
+        points: [P3::origin(); 2],
+        normal: V3::zeros(),
+        projected: 0,
+        evaluations: 0,
+    };
+    for knot in &knots.points {
+        let x = pose * knot;
+        if !bounds.contains(&x) {
+            continue;
+        }
+        let found = closest(master, &x, options);
+        let normal = master.normal(found.uv);
+        out.projected += 1;
+        out.evaluations += found.evaluations + 1;
+        let gap = (x - found.point).dot(&normal);
+        if gap < out.gap {
+            (out.gap, out.points, out.normal) = (gap, [x, found.point], normal);
+        }
+    }
+    out
+}

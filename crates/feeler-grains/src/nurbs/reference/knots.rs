@@ -1,0 +1,82 @@
+//! Automatic knot positioning.
+//!
+//! # Source
+//! NURBS §3.2.2, Algorithm 2 (AKP).
+//!
+//! # Deviations
+//! As printed it gives one knot: corners of a closed surface coincide, so that the length is 0, and "and" stops there.
+//! Arc lengths are sampled; both directions are looked at, and the worse one is split; a surface is split until
+//! length *and* angle are small, as the text says.
+
+use feeler_geom::bezier::BezierSurface;
+use feeler_geom::{P2, P3, Rect, math};
+
+/// When a surface is not split further.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KnotOptions {
+    /// Arc length (mm), `ε_d`.
+    pub distance: f64,
+    /// Angle (rad), `ε_θ`, between normals a third of the way apart.
+    pub angle: f64,
+}
+
+/// Knots of a surface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Knots {
+    /// Their places (mm).
+    pub points: Vec<P3>,
+    /// Evaluations of the surface.
+    pub evaluations: u64,
+}
+
+/// Chords that an arc is sampled by, and lines across a surface along which arcs are.
+const CHORDS: u32 = 8;
+const LINES: u32 = 3;
+/// Halvings of a surface at most.
+const DEEPEST: u32 = 40;
+
+/// Places knots on a closed surface.
+#[must_use]
+pub fn knots(grid: &BezierSurface, options: &KnotOptions) -> Knots {
+    let mut out = Knots { points: Vec::new(), evaluations: 0 };
+    let mut open = vec![(grid.domain(), 0)];
+    while let Some((rect, depth)) = open.pop() {
+        let [of_u, of_v] =
+            [true, false].map(|along_u| excess(grid, &rect, along_u, options, &mut out.evaluations));
+        let (u, v) = (0.5 * (rect.u0 + rect.u1), 0.5 * (rect.v0 + rect.v1));
+        if of_u.max(of_v) <= 1.0 || depth >= DEEPEST {
+            out.points.push(grid.derivs(P2::new(u, v)).p);
+            out.evaluations += 1;
+        } else if of_u >= of_v {
+            open.extend([(Rect { u0: u, ..rect }, depth + 1), (Rect { u1: u, ..rect }, depth + 1)]);
+        } else {
+            open.extend([(Rect { v0: v, ..rect }, depth + 1), (Rect { v1: v, ..rect }, depth + 1)]);
+        }
+    }
+    out
+}
+
+/// The larger one of arc length and angle along a direction, in parts of what is allowed.
+fn excess(
+    grid: &BezierSurface,
+    r: &Rect,
+    along_u: bool,
+    options: &KnotOptions,
+    evaluations: &mut u64,
+) -> f64 {
+    let at = |along: f64, across: f64| {
+        let (s, t) = if along_u { (along, across) } else { (across, along) };
+        P2::new(r.u0 + s * r.width(), r.v0 + t * r.height())
+    };
+    let mut longest = 0.0_f64;
+    for line in 0..LINES {
+        let across = f64::from(line) / f64::from(LINES - 1);
+        let point = |k: u32| grid.derivs(at(f64::from(k) / f64::from(CHORDS), across)).p;
+        let points: Vec<P3> = (0..=CHORDS).map(point).collect();
+        longest = longest.max(points.windows(2).map(|p| (p[1] - p[0]).norm()).sum());
+    }
+    let [a, b] = [1.0 / 3.0, 2.0 / 3.0].map(|s| grid.normal(at(s, 0.5)));
+    *evaluations += u64::from(LINES * (CHORDS + 1)) + 2;
+    let angle = math::atan2(a.cross(&b).norm(), a.dot(&b));
+    (longest / options.distance).max(angle / options.angle)
+}
