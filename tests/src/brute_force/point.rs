@@ -98,6 +98,15 @@ impl Raster {
 
     fn inside(&self, uv: P2) -> bool {
         let uv = self.domain.wrapped(uv);
+        // Beyond the apex of a cone its other half begins.
+        let is_beyond = |k: usize, period: Option<f64>| {
+            let rounding = 1e-9 * (self.domain.hi[k] - self.domain.lo[k]);
+            period.is_none()
+                && !(self.domain.lo[k] - rounding..=self.domain.hi[k] + rounding).contains(&uv[k])
+        };
+        if is_beyond(0, self.domain.u_period) || is_beyond(1, self.domain.v_period) {
+            return false;
+        }
         let Some([i, j]) = self.cell(uv) else { return self.domain.inside(uv) };
         if self.of(i, j).is_empty() {
             let known = &self.side[j * WIDE + i];

@@ -25,6 +25,8 @@ struct Cell {
     face: usize,
     rect: Rect,
     bounds: Aabb,
+    /// How far (rad) its normals are apart, about.
+    turn: f64,
 }
 
 /// Cells `first..end` and a box around them; the node after all below it.
@@ -38,6 +40,12 @@ struct Node {
 
 /// Cells that belong together in a leaf.
 const LEAF: usize = 4;
+/// Where crossings of a cell are looked for, as parts of its sides: one place where the ray is steep enough.
+const STARTS: [[f64; 2]; 5] = [[0.5, 0.5], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]];
+
+/// A crossing, if any, by its place along the ray and its sign, and the sine of the angle to the surface.
+type Crossing = (Option<(f64, i32)>, f64);
+
 /// Rays that must be clear.
 const CLEAR: u32 = 3;
 /// Part of the size within which a point is near the boundary.
@@ -127,11 +135,18 @@ impl<'a> Rays<'a> {
                 if !meets(&cell.bounds, p, d) {
                     continue;
                 }
-                if let Some((t, sign)) = self.crossing(cell, p, d)? {
-                    let known =
-                        |h: &(usize, f64, i32)| h.0 == cell.face && (h.1 - t).abs() < 1e-7 * self.size;
-                    if !hits.iter().any(known) {
-                        hits.push((cell.face, t, sign));
+                // A ray along a bent cell may cross it twice.
+                for start in STARTS {
+                    let (crossing, sine) = self.crossing(cell, start, p, d)?;
+                    if let Some((t, sign)) = crossing {
+                        let known =
+                            |h: &(usize, f64, i32)| h.0 == cell.face && (h.1 - t).abs() < 1e-7 * self.size;
+                        if !hits.iter().any(known) {
+                            hits.push((cell.face, t, sign));
+                        }
+                    }
+                    if sine.abs() > cell.turn {
+                        break;
                     }
                 }
             }
@@ -139,13 +154,14 @@ impl<'a> Rays<'a> {
         Some(hits.iter().map(|h| h.2).sum())
     }
 
-    /// Where a ray crosses a cell and its sign, `Some(None)` where it does not.
-    fn crossing(&self, cell: &Cell, p: &P3, d: &V3) -> Option<Option<(f64, i32)>> {
+    /// Where a ray crosses a cell, looked for from a place in it, and its sign, none where it does not; beside it
+    /// the sine of its angle to the surface.
+    fn crossing(&self, cell: &Cell, start: [f64; 2], p: &P3, d: &V3) -> Option<Crossing> {
         let face: &Face = &self.solid.faces[cell.face];
         let r = cell.rect;
         let (wu, wv) = (r.width(), r.height());
         let (e, g) = feeler_geom::frame::complete_basis(d);
-        let mut uv = r.center();
+        let mut uv = P2::new(r.u0 + start[0] * wu, r.v0 + start[1] * wv);
         let mut off = f64::INFINITY;
         for _ in 0..20 {
             let s = face.surface.derivs(uv);
@@ -160,14 +176,17 @@ impl<'a> Rays<'a> {
             uv.y = (uv.y - step.y).clamp(r.v0 - 0.5 * wv, r.v1 + 0.5 * wv);
         }
         let beyond = ((r.u0 - uv.x).max(uv.x - r.u1) / wu).max((r.v0 - uv.y).max(uv.y - r.v1) / wv);
+        let s = face.surface.derivs(uv);
+        let natural = s.du.cross(&s.dv).try_normalize(1e-12 * self.size * self.size);
+        let n = natural.map(|n| if n.dot(&face.surface.normal(uv)) < 0.0 { -n } else { n });
+        let sine = n.map_or(0.0, |n| n.dot(d) * if face.outward { 1.0 } else { -1.0 });
         if beyond > 1e-3 {
             // In a neighbour, or nowhere; near the cell it should have been clear.
-            return if off < 1e-9 * self.size || beyond > 0.4 { Some(None) } else { None };
+            return (off < 1e-9 * self.size || beyond > 0.4).then_some((None, sine));
         }
         if off > 1e-9 * self.size {
             return None;
         }
-        let s = face.surface.derivs(uv);
         let t = (s.p - p).dot(d);
         let (lu, lv) = (s.du.norm(), s.dv.norm());
         let near = 0.1 * NEAR * self.size;
@@ -181,21 +200,19 @@ impl<'a> Rays<'a> {
         let around = [(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1)];
         let inside = around.iter().filter(|(i, j)| side(*i, *j)).count();
         if inside == 0 {
-            return Some(None);
+            return Some((None, sine));
         }
-        let natural = s.du.cross(&s.dv).try_normalize(1e-12 * self.size * self.size);
-        let n = natural.map(|n| if n.dot(&face.surface.normal(uv)) < 0.0 { -n } else { n });
-        let sine = n?.dot(d) * if face.outward { 1.0 } else { -1.0 };
+        n?;
         if (t * sine).abs() < NEAR * self.size && t.abs() < 0.1 * self.size {
             return None;
         }
         if t < 0.0 {
-            return Some(None);
+            return Some((None, sine));
         }
         if inside < around.len() || sine.abs() < 1e-3 {
             return None;
         }
-        Some(Some((t, if sine > 0.0 { 1 } else { -1 })))
+        Some((Some((t, if sine > 0.0 { 1 } else { -1 })), sine))
     }
 }
 
@@ -236,7 +253,9 @@ fn cut(face: &Face, index: usize, r: Rect, size: f64, depth: u32, out: &mut Vec<
         || bend <= 1e-4 * size && extent < 1e-2 * size
         || bend <= 1e-12 * size
     {
-        out.push(Cell { face: index, rect: r, bounds: bounds.inflated(bend + 1e-9 * size) });
+        // Of an arc that bends by its sagitta.
+        let turn = if extent > 0.0 { 10.0 * bend / extent } else { 0.0 };
+        out.push(Cell { face: index, rect: r, bounds: bounds.inflated(bend + 1e-9 * size), turn });
         return;
     }
     let (wide, high) = (along(1, 10), along(5, 2));
