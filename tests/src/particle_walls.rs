@@ -24,6 +24,9 @@ pub struct Tally {
     pub samples: usize,
     /// Points with more than one minimum.
     pub several: usize,
+    /// Points that are inside by rays and outside by the nearest place, or the other way round: there the model
+    /// passes through itself, and has no side.
+    pub sideless: usize,
     /// What is wrong, in words.
     pub wrong: Vec<String>,
 }
@@ -39,6 +42,7 @@ impl Tally {
         self.undecided += other.undecided;
         self.samples += other.samples;
         self.several += other.several;
+        self.sideless += other.sideless;
         self.wrong.extend(other.wrong);
         self
     }
@@ -159,6 +163,10 @@ impl Tally {
         let tiny = found.iter().any(|m| m.distance.abs() <= 1e-4 * size);
         if is_inside || side == Some(true) {
             self.points[1] += 1;
+            if side.zip(oracle.is_behind_nearest(p)).is_some_and(|(a, b)| a != b) && !tiny {
+                self.sideless += 1;
+                return;
+            }
             if side.is_some_and(|s| s != is_inside) && !tiny {
                 say(format!("inside: {side:?}, found {found:?}"));
                 return;

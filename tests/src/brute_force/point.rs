@@ -6,8 +6,9 @@
 use super::{Cell, Domain, EIGEN_MARGIN, Feature, Minimum, Shape, Verdict};
 use super::{admissible, dimension, edge_cells, features, oriented, same};
 use feeler_brep::Solid;
-use feeler_geom::{Curve, P2, P3, Surface, V2, V3};
+use feeler_geom::{Curve, P2, P3, Surface, V2, V3, math};
 use nalgebra::Matrix2;
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Chords for each piece of a trim: of a quarter circle they are off by 2e-6 of its radius.
@@ -96,8 +97,8 @@ impl Raster {
         Some([at(0)?, at(1)?])
     }
 
-    fn inside(&self, uv: P2) -> bool {
-        let uv = self.domain.wrapped(uv);
+    fn inside(&self, surface: &Surface, uv: P2) -> bool {
+        let uv = self.domain.wrapped(on_this_side(surface, uv));
         // Beyond the apex of a cone its other half begins.
         let is_beyond = |k: usize, period: Option<f64>| {
             let rounding = 1e-9 * (self.domain.hi[k] - self.domain.lo[k]);
@@ -142,7 +143,7 @@ impl Raster {
 
     /// Whether the boundary is nearer than `margin` (mm), by the metric at `uv`.
     fn is_near(&self, surface: &Surface, uv: P2, margin: f64) -> bool {
-        let uv = self.domain.wrapped(uv);
+        let uv = self.domain.wrapped(on_this_side(surface, uv));
         let far = |uv| self.domain.boundary_distance(surface, uv) < margin;
         let Some([i, j]) = self.cell(uv) else { return far(uv) };
         let d = surface.derivs(uv);
@@ -167,6 +168,13 @@ impl Raster {
             })
         })
     }
+}
+
+/// The same point of a sphere by its latitude: Newton may have stepped over a pole.
+fn on_this_side(surface: &Surface, uv: P2) -> P2 {
+    let Surface::Sphere { .. } = surface else { return uv };
+    let v = math::wrap(uv.y, -PI, TAU);
+    if v.abs() <= FRAC_PI_2 { P2::new(uv.x, v) } else { P2::new(uv.x + PI, PI.copysign(v) - v) }
 }
 
 /// The side of the first chord that a ray along axis `k` meets: 1 where the material is towards its start.
@@ -281,7 +289,7 @@ impl<'a> PointOracle<'a> {
                     Verdict::No
                 } else if raster.is_near(surface, uv, self.margin) {
                     Verdict::Borderline("trim")
-                } else if raster.inside(uv) {
+                } else if raster.inside(surface, uv) {
                     Verdict::Yes
                 } else {
                     Verdict::No
@@ -321,7 +329,19 @@ impl<'a> PointOracle<'a> {
     /// feet in the faces, and all edges.
     #[must_use]
     pub fn boundary_distance(&self, p: &P3, limit: f64) -> f64 {
+        self.nearest(p, limit).0
+    }
+
+    /// Whether a point is on the material's side of the nearest place, where that is within a face. In a solid
+    /// that does not pass through itself this is where the point is.
+    #[must_use]
+    pub fn is_behind_nearest(&self, p: &P3) -> Option<bool> {
+        self.nearest(p, f64::INFINITY).1
+    }
+
+    fn nearest(&self, p: &P3, limit: f64) -> (f64, Option<bool>) {
         let mut best = limit;
+        let mut behind = None;
         for vertex in self.vertices {
             best = best.min((vertex - p).norm());
         }
@@ -331,19 +351,22 @@ impl<'a> PointOracle<'a> {
             }
         }
         for (feature, raster) in self.features.iter().zip(&self.rasters) {
-            let Some(raster) = raster else { continue };
+            let (Shape::Face { surface, outward, .. }, Some(raster)) = (&feature.shape, raster) else {
+                continue;
+            };
             for cell in &feature.cells {
                 if (p - cell.p).norm() > best + cell.r {
                     continue;
                 }
                 let Some((x, place)) = foot(&feature.shape, cell.x, p, self.size) else { continue };
-                let distance = (place - p).norm();
-                if distance < best && raster.inside(P2::from(x)) {
+                let (uv, distance) = (P2::from(x), (place - p).norm());
+                if distance < best && raster.inside(surface, uv) {
                     best = distance;
+                    behind = Some((p - place).dot(&oriented(surface.normal(uv), *outward)) < 0.0);
                 }
             }
         }
-        best
+        (best, behind)
     }
 }
 

@@ -184,7 +184,9 @@ impl<'a> Rays<'a> {
             // In a neighbour, or nowhere; near the cell it should have been clear.
             return (off < 1e-9 * self.size || beyond > 0.4).then_some((None, sine));
         }
-        if off > 1e-9 * self.size {
+        // Beyond the whole face clamping would make it a crossing.
+        let whole = face.trim.rect;
+        if off > 1e-9 * self.size || (whole.clamp(uv) - uv).amax() > 1e-9 * wu.max(wv) {
             return None;
         }
         let t = (s.p - p).dot(d);
@@ -194,7 +196,6 @@ impl<'a> Rays<'a> {
         let side = |i: i32, j: i32| {
             let q =
                 P2::new(uv.x + f64::from(i) * near / lu.max(1e-9), uv.y + f64::from(j) * near / lv.max(1e-9));
-            let whole = face.trim.rect;
             face.trim.classify(whole.clamp(q)) == Side::Inside
         };
         let around = [(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1)];
