@@ -262,7 +262,7 @@ fn write_page(scene: CurveScene, solid: Option<&Arc<Body>>, frames: usize, folde
         shapes.push(Shape::new(solid.hierarchy(), 2e-3 * solid.size(), false).map_err(|e| e.to_string())?);
         parts.push(part(&solid.hierarchy().info.name, 1));
     }
-    let shown = Shown { name: scene.name().to_owned(), parts, pairs: Vec::new(), motion: Some(motion) };
+    let shown = Shown { name: scene.name().to_owned(), parts, motion: Some(motion), ..Shown::default() };
     let picture = Picture { shapes, scenes: vec![shown], ..Picture::default() };
     std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let file = folder.join(format!("{}.html", scene.name()));
