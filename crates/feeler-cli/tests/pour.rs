@@ -6,6 +6,8 @@
 mod common;
 
 use common::{data, feeler};
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -293,6 +295,7 @@ fn wrong_scenes_are_told_with_place_and_remedy() {
         (format!("{DROP}{wall}unit = 'furlong'"), &["'tray': unit", "'furlong' is no unit"]),
         (format!("{DROP}{wall}unit = 'mm'\nchord = 1"), &["'tray': chord", "STL has triangles"]),
         (format!("{DROP}[[wall]]\nfile = 'none.step'"), &["none.step", "paths begin at the scene's folder"]),
+        (format!("{DROP}{step}chord = 1e-9"), &["'block': chord", "or more"]),
         (format!("{DROP}{step}part = 'lid'"), &["'block': part", "has no 'lid'"]),
         (format!("{DROP}{step}sides = 'both'"), &["'block': sides", "add chord"]),
         (format!("{DROP}{step}shake = {{ by = [1, 0, 0], frequency = 0 }}"), &["'block': shake", "above 0"]),
@@ -333,6 +336,47 @@ fn wrong_scenes_are_told_with_place_and_remedy() {
     std::fs::write(&out, "a file").unwrap();
     let done = pour(&scene, &out, &[]);
     assert!(text(&done).contains("out/frames: cannot make the folder"), "{}", text(&done));
+}
+
+#[test]
+fn no_number_of_a_scene_does_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let scene = std::fs::read_to_string(data("pour/shaken.toml")).unwrap();
+    let mut scene = scene
+        .replace("tray.stl", data("pour/tray.stl").to_str().unwrap())
+        .replace("../box.step", data("box.step").to_str().unwrap())
+        .replace("mass = 0.012", "mass = 0.002");
+    for (key, value) in [("end", "2e-4"), ("rows", "1e-4"), ("frames", "1e-4"), ("checkpoints", "1e-4")] {
+        let line = scene.lines().find(|l| l.starts_with(key)).unwrap().to_owned();
+        scene = scene.replace(&line, &format!("{key} = {value}"));
+    }
+    let scene = scene.replace("from = 0.05", "from = 0.0").replace("from = 0.02", "from = 0.0");
+    let more = "[[outlet]]\npoint = [0, 0, -5]\nnormal = [0, 0, -1]\nradius = 50.0\n";
+    let scene = format!("step = 2e-6\ndomain = [[-200, -200, -200], [200, 200, 200]]\n{scene}\n{more}");
+    assert_eq!(pour(&written(folder.path(), &scene), &out, &[]).status.code(), Some(0), "as it stands");
+    // Numbers of the scene: words that begin behind a sign, with a digit.
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_.-/".contains(c);
+    let mut words: Vec<(usize, usize)> = Vec::new();
+    for (at, _) in scene.match_indices(|c: char| " [=".contains(c)) {
+        let end = at + 1 + scene[at + 1..].find(|c| !is_part(c)).unwrap_or(0);
+        if scene[at + 1..end].parse::<f64>().is_ok() {
+            words.push((at + 1, end));
+        }
+    }
+    assert!(words.len() > 60, "{} numbers", words.len());
+    let mut rng = SmallRng::seed_from_u64(3);
+    for _ in 0..60 {
+        let (from, to) = words[rng.random_range(0..words.len())];
+        let value = ["nan", "inf", "-1.0", "0.0", "1e308", "1e-308", "0"][rng.random_range(0..7)];
+        let changed = format!("{}{value}{}", &scene[..from], &scene[to..]);
+        let done = pour(&written(folder.path(), &changed), &out, &["--fresh"]);
+        let told = text(&done);
+        let is_told =
+            done.status.code() == Some(2) && told.contains("scene.toml: ") && !told.contains("panicked");
+        let line = changed[..from].lines().last().unwrap_or_default();
+        assert!(is_told || done.status.code() == Some(0), "{line}{value}: {told}");
+    }
 }
 
 #[cfg(unix)]

@@ -283,7 +283,11 @@ fn solids(
         let diagonal = hierarchy.info.bbox_min.iter().zip(hierarchy.info.bbox_max);
         let size = diagonal.map(|(a, b)| (b - a) * (b - a)).sum::<f64>().sqrt();
         let chord = written.chord.unwrap_or(DRAWN * size);
-        ensure!(chord > 0.0 && chord.is_finite(), "chord: give mm above 0");
+        let least = LEAST_CHORD * size;
+        ensure!(
+            chord >= least && chord.is_finite(),
+            "chord: give {least:.1e} mm or more for a part of {size:.0} mm"
+        );
         let drawn = mesh::mesh(hierarchy, chord).with_context(|| path.display().to_string())?;
         let welded = |t: &[u32; 3]| t.map(|k| drawn.welded[k as usize]);
         let corners: Vec<[u32; 3]> = drawn.triangles.iter().map(welded).collect();
@@ -372,6 +376,9 @@ pub(super) fn is_free(world: &Simulation, pieces: &[Piece], ball: &Sphere) -> bo
 
 /// Largest angle (rad) between facets that a contact moves on to.
 const CUTOFF: f64 = 0.5;
+
+/// Least chord error, as a part of the diagonal.
+const LEAST_CHORD: f64 = 1e-6;
 
 /// Chord error of pictures of exact walls, as a part of their diagonal.
 const DRAWN: f64 = 5e-4;

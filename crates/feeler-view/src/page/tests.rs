@@ -1,8 +1,8 @@
 use super::*;
-use crate::picture::{Part, Scene, Tint};
+use crate::picture::{BallFrame, Balls, Motion, Part, Scene, Tint};
 use crate::shape::Shape;
 use base64::Engine as _;
-use feeler_geom::Pose;
+use feeler_geom::{P3, Pose};
 use serde_json::Value;
 use std::io::Read as _;
 use std::path::Path;
@@ -48,6 +48,43 @@ fn a_page_asks_for_nothing_and_names_are_no_markup() {
         assert!(!own.contains(asks), "{asks}");
     }
     assert!(page.contains("Permission is hereby granted"), "the licence of three.js");
+}
+
+#[test]
+fn balls_are_packed_as_they_move() {
+    let frame = |numbers: &[u32], z: f64| BallFrame {
+        numbers: numbers.to_vec(),
+        centers: numbers.iter().map(|k| P3::new(f64::from(*k), -2.0, z)).collect(),
+        values: numbers.iter().map(|k| 10.0 * f64::from(*k)).collect(),
+    };
+    let balls = Balls {
+        radii: vec![1.0, 2.5, 3.0],
+        frames: vec![frame(&[0, 1, 2], 50.0), frame(&[0, 2], -50.0), frame(&[], 0.0)],
+        value: ["speed", "mm/s"],
+    };
+    let motion = Motion { times: vec![0.0, 1.0, 2.0], margin: vec![None; 3], ..Motion::default() };
+    let scene = Scene { motion: Some(motion), balls: Some(balls.clone()), ..Scene::default() };
+    let picture = Picture { scenes: vec![scene], ..Picture::default() };
+    let (document, arrays) = unpacked(&page("balls", "", Some(&picture)).unwrap());
+    let packed = &document["scenes"][0]["balls"];
+    assert_eq!(packed["counts"], serde_json::json!([3, 2, 0]));
+    let numbers = |key: &str, size: usize| -> Vec<u64> {
+        let at = |k: usize| usize::try_from(packed[key][k].as_u64().unwrap()).unwrap();
+        let whole = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, b| 256 * sum + u64::from(*b));
+        arrays[at(1)..at(1) + size * at(2)].chunks(size).map(whole).collect()
+    };
+    assert_eq!(numbers("numbers", 4), [0, 1, 2, 0, 2]);
+    let all: Vec<P3> = balls.frames.iter().flat_map(|f| f.centers.clone()).collect();
+    let centers = numbers("centers", 2);
+    for (k, center) in all.iter().enumerate() {
+        for i in 0..3 {
+            let [min, size] = ["min", "size"].map(|key| packed[key][i].as_f64().unwrap());
+            let x = min + size * centers[3 * k + i] as f64 / 65535.0;
+            assert!((x - center[i]).abs() <= size / 65535.0, "ball {k}: {x} {center}");
+        }
+    }
+    assert_eq!(numbers("values", 2), [0, 32768, 65535, 0, 65535]);
+    assert_eq!(packed["most"], 20.0);
 }
 
 #[test]
