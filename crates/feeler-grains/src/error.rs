@@ -21,6 +21,9 @@ pub enum GrainError {
         /// Its value.
         value: f64,
     },
+    /// A layer of a thickness that is negative or not finite.
+    #[error("a layer of {0} mm: it must be 0 mm or more, and finite")]
+    Layer(f64),
     /// A pose that is not finite.
     #[error("the pose of a grain is not finite")]
     Pose,

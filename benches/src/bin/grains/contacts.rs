@@ -1,7 +1,7 @@
 //! Contacts of random grains, judged by the convex crate's distance and penetration depth.
 //!
 //! Kinds of pairs: generic ones, deep, touching, apart, and grains almost in line. Where the two disagree by
-//! more than 1e-8 of the size, directions are searched densely, to tell who is wrong.
+//! more than 1e-9 of the size, directions are searched densely, to tell who is wrong.
 
 use crate::direction;
 use feeler_convex::{Depth, Outcome, PenetrationRequest, Request, Support, distance, penetration};
@@ -15,7 +15,7 @@ use std::time::Instant;
 
 const KINDS: [&str; 5] = ["generic", "deep", "touching", "apart", "aligned"];
 /// Disagreement that is looked into, as a part of the sizes.
-const TOLD: f64 = 1e-8;
+const TOLD: f64 = 1e-9;
 
 fn grain(rng: &mut SmallRng, e: [f64; 2]) -> Grain {
     let mut semi = || V3::from_fn(|_, _| rng.random_range(0.3..1.5));
@@ -246,7 +246,7 @@ impl Row {
             // A direction's gap is never above the true one; a search of directions can only miss.
             let best = densely(&a, &b, 20_000);
             let ours = along(&a, &b, &c.normal);
-            let is_ours = ours >= best - 1e-9 * size && (ours - c.gap).abs() < 1e-9 * size;
+            let is_ours = ours >= best - 1e-10 * size && (ours - c.gap).abs() < 1e-10 * size;
             // What the other one found to be larger counts against us, whether seen or not.
             if is_ours && ours > known {
                 self.other += 1;

@@ -70,7 +70,7 @@ impl Grain {
         if thickness >= 0.0 && thickness.is_finite() {
             Ok(Self { dilation: self.dilation + thickness, ..*self })
         } else {
-            Err(feeler_convex::ShapeError::NegativeLength.into())
+            Err(GrainError::Layer(thickness))
         }
     }
 

@@ -236,7 +236,7 @@ fn what_is_no_grain_is_refused() {
     assert!(told(Grain::new(ones, V3::new(1.0, -1.0, 1.0), [1.0, 1.0])).contains("-y is -1 mm"));
     assert!(told(Grain::new(V3::new(1.0, 1.0, f64::INFINITY), ones, [1.0, 1.0])).contains("+z"));
     let g = Grain::new(ones, ones, [1.0, 1.0]).expect("a grain");
-    assert!(g.dilated(-1.0).is_err());
+    assert!(told(g.dilated(-1.0)).contains("a layer of -1 mm") && g.dilated(f64::NAN).is_err());
     let nowhere = Pose::translation(f64::NAN, 0.0, 0.0);
     assert_eq!(Placed::new(&g, &nowhere).expect_err("nowhere"), crate::GrainError::Pose);
 }
