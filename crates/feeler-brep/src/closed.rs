@@ -5,9 +5,9 @@ use feeler_geom::bezier::BezierSurface;
 
 use crate::source::{FaceSource, SolidSource};
 
-/// A solid with one face and no edge: the whole of a grid of patches that closes by periods, or by periods in
-/// one direction and sides that are points in the other. Its natural normal must point outwards; where it does
-/// not, [`build_solid`](crate::build::build_solid) turns the face and remarks on it.
+/// A solid with one face and no edge: the whole of a grid of patches that closes by periods, or by periods
+/// in one direction and sides that are points in the other. Its natural normal must point outwards; where it
+/// does not, [`build_solid`](crate::build::build_solid) turns the face and remarks on it.
 #[must_use]
 pub fn closed_surface(name: &str, grid: BezierSurface) -> SolidSource {
     let face = FaceSource {

@@ -19,7 +19,8 @@ use feeler_step::Reading;
 /// use feeler_import::prepare_grain;
 ///
 /// # let half = std::f64::consts::FRAC_1_SQRT_2;
-/// # let circle = [(1., 0., 1.), (1., 1., half), (0., 1., 1.), (-1., 1., half), (-1., 0., 1.), (-1., -1., half),
+/// # let circle = [(1., 0., 1.), (1., 1., half), (0., 1., 1.), (-1., 1., half), (-1., 0., 1.), (-1., -1.,
+/// half),
 /// #     (0., -1., 1.), (1., -1., half), (1., 0., 1.)];
 /// # let meridian = [(0., -1., 1.), (1., -1., half), (1., 0., 1.), (1., 1., half), (0., 1., 1.)];
 /// # let net = circle.iter().flat_map(|(c, s, w)| meridian.iter().map(move |(r, z, h)| {

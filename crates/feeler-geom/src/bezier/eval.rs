@@ -103,8 +103,8 @@ thread_local! {
     static EVALUATIONS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// How often this thread has evaluated a patch, whoever asked and with how many derivatives: for programs that
-/// compare methods.
+/// How often this thread has evaluated a patch, whoever asked and with how many derivatives: for programs
+/// that compare methods.
 #[cfg(feature = "evaluations")]
 #[must_use]
 pub fn patch_evaluations() -> u64 {

@@ -23,7 +23,8 @@ impl std::fmt::Display for Direction {
 /// Why a net bounds no grain, or points give none.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GrainError {
-    /// The numbers describe no NURBS surface: a weight is zero or negative, knots decrease, counts do not fit.
+    /// The numbers describe no NURBS surface: a weight is zero or negative, knots decrease, counts do not
+    /// fit.
     #[error("the net describes no surface: {0}")]
     Net(#[from] NurbsError),
     /// A net has too few points in a direction for its degree.
@@ -64,8 +65,8 @@ pub enum GrainError {
     },
     /// A pole is a tip.
     #[error(
-        "the pole at the {end} of {direction} is a tip: its tangent planes differ by {angle:.3e} rad; put the \
-         control points next to the pole into one plane with it"
+        "the pole at the {end} of {direction} is a tip: its tangent planes differ by {angle:.3e} rad; put \
+         the control points next to the pole into one plane with it"
     )]
     Tip {
         /// Direction that ends at the pole.
@@ -77,7 +78,8 @@ pub enum GrainError {
     },
     /// The surface folds or collapses somewhere.
     #[error(
-        "the surface has no normal at u = {u}, v = {v}: it folds or collapses there; move its control points apart"
+        "the surface has no normal at u = {u}, v = {v}: it folds or collapses there; move its control \
+         points apart"
     )]
     Singular {
         /// Parameter u.

@@ -46,7 +46,8 @@ pub struct Fit {
     pub largest: f64,
 }
 
-/// The grain whose surface is nearest to points (mm) all around it. The points must be seen from their centre,
+/// The grain whose surface is nearest to points (mm) all around it. The points must be seen from their
+/// centre,
 /// each in its own direction; dents may be deep. Order does not matter but for rounding.
 ///
 /// # Errors

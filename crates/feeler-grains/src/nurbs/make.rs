@@ -22,7 +22,7 @@ pub(super) const CIRCLE: [(f64, f64, f64); 9] = [
     (1.0, 0.0, 1.0),
 ];
 /// (3.8).
-pub(super) const CIRCLE_KNOTS: [f64; 12] = [0., 0., 0., 1., 1., 2., 2., 3., 3., 4., 4., 4.];
+pub(super) const CIRCLE_KNOTS: &[f64] = &[0., 0., 0., 1., 1., 2., 2., 3., 3., 4., 4., 4.];
 
 impl NurbsGrain {
     /// A sphere of this radius (mm) about the origin, with its poles on the z axis.
@@ -65,7 +65,7 @@ impl NurbsGrain {
             return Err(GrainError::Dimension { name: "the radius of the tube", value: minor });
         }
         let tube = CIRCLE.map(|(x, z, w)| (major + minor * x, minor * z, w));
-        Self::new(revolved(&tube, &CIRCLE_KNOTS, P3::new))
+        Self::new(revolved(&tube, CIRCLE_KNOTS, P3::new))
     }
 }
 

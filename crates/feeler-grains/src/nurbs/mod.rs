@@ -18,6 +18,7 @@
 //! # Source
 //! NURBS §3.1; Piegl & Tiller, *The NURBS Book*, chapters 4, 7 and 8.
 
+mod contact;
 mod error;
 mod fit;
 mod grain;
@@ -28,6 +29,7 @@ mod random;
 #[cfg(any(test, feature = "reference"))]
 pub mod reference;
 
+pub use contact::{GrainContact, GrainPlace, polished};
 pub use error::{Direction, GrainError};
 pub use fit::{Fit, FitOptions, fit};
 pub use grain::{NurbsGrain, Topology};

@@ -1,7 +1,8 @@
 //! Closest point projection by dividing rectangles, and a simplex search from there.
 //!
 //! # Source
-//! NURBS §3.2.4, Algorithms 3 and 4, (3.17) to (3.19); Jones, Perttunen & Stuckman, *Lipschitzian optimization
+//! NURBS §3.2.4, Algorithms 3 and 4, (3.17) to (3.19); Jones, Perttunen & Stuckman, *Lipschitzian
+//! optimization
 //! without the Lipschitz constant*, 1993; Nelder & Mead, *A simplex method for function minimization*, 1965.
 //!
 //! # Deviations

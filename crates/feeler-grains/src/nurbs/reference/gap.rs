@@ -22,7 +22,8 @@ pub struct Gap {
     pub evaluations: u64,
 }
 
-/// Projects all knots (slave's frame) within `reach` (mm) of the master's box. `pose` takes coordinates of the
+/// Projects all knots (slave's frame) within `reach` (mm) of the master's box. `pose` takes coordinates of
+/// the
 /// slave to those of the master.
 #[must_use]
 pub fn deepest_gap(

@@ -4,8 +4,10 @@
 //! NURBS §3.2.2, Algorithm 2 (AKP).
 //!
 //! # Deviations
-//! As printed it gives one knot: corners of a closed surface coincide, so that the length is 0, and "and" stops there.
-//! Arc lengths are sampled; both directions are looked at, and the worse one is split; a surface is split until
+//! As printed it gives one knot: corners of a closed surface coincide, so that the length is 0, and "and"
+//! stops there.
+//! Arc lengths are sampled; both directions are looked at, and the worse one is split; a surface is split
+//! until
 //! length *and* angle are small, as the text says.
 
 use feeler_geom::bezier::BezierSurface;

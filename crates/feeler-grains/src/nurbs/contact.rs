@@ -1,0 +1,107 @@
+//! The last digits of a contact.
+//!
+//! Queries end where the sine of an angle is at rounding for the sizes of both solids; how far footpoints are
+//! off is more than that where grains fit each other closely. From there Newton's steps on equations that are
+//! regular at contact go on to rounding, in coordinates that do not depend on which grain is asked about.
+//!
+//! # Source
+//! MATH §8: (q - p)·∂p = 0 and (∂u p × ∂v p)·∂q = 0.
+
+use super::NurbsGrain;
+use feeler_geom::{P2, P3, Pose, SurfaceDerivs, V3};
+use nalgebra::{Matrix4, Vector4};
+
+/// A contact of two grains, in world coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GrainContact {
+    /// Point of A (mm).
+    pub point_a: P3,
+    /// Point of B (mm).
+    pub point_b: P3,
+    /// Outward unit normal of A.
+    pub normal: V3,
+    /// Signed gap (mm) along the normal.
+    pub gap: f64,
+}
+
+/// A grain, where it stands, and parameters of its surface.
+pub type GrainPlace<'a> = (&'a NurbsGrain, &'a Pose, P2);
+
+/// Newton's steps at most.
+const STEPS: u32 = 6;
+/// Farther than this share of the size no last digit is.
+const FARTHEST: f64 = 1e-5;
+
+/// The contact next to parameters of two grains, as a query tells them of faces that are splines
+/// (`Lmd::feature_a.uv`), to rounding. `None` at poles, and where Newton's steps lead away or do not settle.
+#[must_use]
+pub fn polished(a: GrainPlace<'_>, b: GrainPlace<'_>) -> Option<GrainContact> {
+    // Each grain's equations once: the mean does not know who was first.
+    let (there, back) = (solved(a, b)?, solved(b, a)?);
+    let normal = (there.2 - back.2).try_normalize(0.5)?;
+    let (point_a, point_b) = (nalgebra::center(&there.0, &back.1), nalgebra::center(&there.1, &back.0));
+    Some(GrainContact { point_a, point_b, normal, gap: (point_b - point_a).dot(&normal) })
+}
+
+fn placed(grain: &NurbsGrain, pose: &Pose, uv: P2) -> SurfaceDerivs {
+    let d = grain.grid().derivs(uv);
+    let turned = |v: V3| pose.rotation * v;
+    SurfaceDerivs {
+        p: pose * d.p,
+        du: turned(d.du),
+        dv: turned(d.dv),
+        duu: turned(d.duu),
+        duv: turned(d.duv),
+        dvv: turned(d.dvv),
+    }
+}
+
+/// Both points, and the normal of the first grain.
+fn solved(a: GrainPlace<'_>, b: GrainPlace<'_>) -> Option<(P3, P3, V3)> {
+    let mut x = Vector4::new(a.2.x, a.2.y, b.2.x, b.2.y);
+    let size = a.0.size().max(b.0.size());
+    let start = placed(a.0, a.1, a.2).p;
+    let mut last = f64::INFINITY;
+    let mut best = None;
+    for _ in 0..STEPS {
+        let p = placed(a.0, a.1, P2::new(x[0], x[1]));
+        let q = placed(b.0, b.1, P2::new(x[2], x[3]));
+        if (p.p - start).norm() > FARTHEST * size {
+            return None;
+        }
+        let n = p.du.cross(&p.dv);
+        let w = q.p - p.p;
+        // Of unit tangents: all rows weigh the same.
+        let [t, s] = [[p.du, p.dv], [q.du, q.dv]].map(|t| t.map(|v| v.norm()));
+        let f = Vector4::new(w.dot(&p.du), w.dot(&p.dv), n.dot(&q.du), n.dot(&q.dv));
+        let area = n.norm();
+        let residual = (f[0] / t[0] / size).abs().max((f[1] / t[1] / size).abs());
+        let residual = residual.max((f[2] / area / s[0]).abs()).max((f[3] / area / s[1]).abs());
+        if residual >= last || !residual.is_finite() {
+            break;
+        }
+        last = residual;
+        best = Some((p.p, q.p, n / area));
+        let (n_u, n_v) = (p.duu.cross(&p.dv) + p.du.cross(&p.duv), p.duv.cross(&p.dv) + p.du.cross(&p.dvv));
+        let j = Matrix4::new(
+            w.dot(&p.duu) - p.du.dot(&p.du),
+            w.dot(&p.duv) - p.dv.dot(&p.du),
+            q.du.dot(&p.du),
+            q.dv.dot(&p.du),
+            w.dot(&p.duv) - p.du.dot(&p.dv),
+            w.dot(&p.dvv) - p.dv.dot(&p.dv),
+            q.du.dot(&p.dv),
+            q.dv.dot(&p.dv),
+            n_u.dot(&q.du),
+            n_v.dot(&q.du),
+            n.dot(&q.duu),
+            n.dot(&q.duv),
+            n_u.dot(&q.dv),
+            n_v.dot(&q.dv),
+            n.dot(&q.duv),
+            n.dot(&q.dvv),
+        );
+        x -= j.lu().solve(&f)?;
+    }
+    best.filter(|_| last < 1e-12)
+}
