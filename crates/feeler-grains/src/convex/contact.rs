@@ -50,7 +50,8 @@ const NORMAL_AGREED: f64 = 0.999;
 ///
 /// `warm`: the normal of the last step, or any guess; without one the search starts along the centres. The
 /// answer does not depend on it beside rounding. Exchanging A and B gives the same contact seen from the
-/// other side, to the bit where no fallback is needed. No memory is allocated but by the fallback.
+/// other side, to the bit where no fallback is needed and centres differ. No memory is allocated but by the
+/// fallback.
 #[must_use]
 pub fn contact(a: &Placed<'_>, b: &Placed<'_>, reach: f64, warm: Option<V3>) -> Option<Contact> {
     let pair = Pair::new(a, b);
@@ -74,7 +75,7 @@ pub fn contact(a: &Placed<'_>, b: &Placed<'_>, reach: f64, warm: Option<V3>) -> 
     match found.end {
         End::Beyond => None,
         End::Converged if pair.room(&found.at).is_some_and(|r| off(r, &found.at) <= pair.agreed()) => {
-            Some(pair.tell(&found.at, iterations))
+            Some(pair.tell(&found.at, iterations)).filter(|c| c.gap <= reach)
         }
         _ => pair.fall_back(&found, iterations, reach),
     }
@@ -84,6 +85,9 @@ pub fn contact(a: &Placed<'_>, b: &Placed<'_>, reach: f64, warm: Option<V3>) -> 
 #[inline]
 fn off(room: f64, at: &At) -> f64 {
     let across = at.across();
+    if across <= 0.0 {
+        return 0.0;
+    }
     across * across / ((room * room + across * across).sqrt() + room)
 }
 
