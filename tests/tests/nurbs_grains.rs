@@ -171,6 +171,37 @@ fn ellipsoids_are_as_far_apart_as_supporting_planes() {
     assert!(worst > 0.0, "the judge is another one");
 }
 
+/// Where meridians meet, at a pole and beside it, a minimum is one as anywhere.
+#[test]
+fn minima_at_poles_are_found() {
+    let mut rng = StdRng::seed_from_u64(21);
+    let axes = [[3.0, 2.0, 1.5], [1.0, 2.5, 2.0]];
+    let bodies = axes.map(|axes| body(&NurbsGrain::ellipsoid(axes).unwrap(), false));
+    // The point with an outward normal.
+    let farthest = |axes: &[f64; 3], n: &V3| {
+        let s = V3::new(axes[0] * axes[0] * n.x, axes[1] * axes[1] * n.y, axes[2] * axes[2] * n.z);
+        s / n.dot(&s).sqrt()
+    };
+    for beside in [0.0, 1e-3, 1e-2, 0.1] {
+        for case in 0..60 {
+            let gap = [0.4, 0.01, -0.02][case % 3];
+            let (one, other) = if case % 2 == 0 { (0, 1) } else { (1, 0) };
+            let (s, c) = math::sin_cos(rng.random_range(0.0..TAU));
+            let pole = if case % 4 < 2 { 1.0 } else { -1.0 };
+            let n = V3::new(beside * c, beside * s, pole).normalize();
+            let turn = turned(&mut rng);
+            let p_a = farthest(&axes[one], &n);
+            let p_b = turn * farthest(&axes[other], &(turn.inverse() * -n));
+            let pose = Pose::from_parts((p_a + n * gap - p_b).into(), turn);
+            let mut pair = ContactPair::new(bodies[one].clone(), bodies[other].clone());
+            let options = QueryOptions { penetration: 0.03, ..QueryOptions::within(1.0) };
+            let found = pair.query(&Pose::identity(), &pose, &options).expect("a query");
+            let off = nearest_to(found, gap);
+            assert!(off < 1e-12 * 8.0, "{beside} beside a pole, case {case}, gap {gap}: {off:e}");
+        }
+    }
+}
+
 /// All local minima of the distance of two circles about the z axes of their poses, by Newton's steps over
 /// both angles from a grid.
 fn circles_apart(radius: [f64; 2], poses: [&Pose; 2]) -> Vec<f64> {

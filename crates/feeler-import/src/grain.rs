@@ -12,8 +12,8 @@ use feeler_step::Reading;
 /// 1e-7 of its size of a sphere or torus becomes that, which is solved in closed form.
 ///
 /// # Errors
-/// [`ImportError`], with the name: numbers that describe no surface, a surface that does not close, or runs
-/// through itself.
+/// [`ImportError`], with the name: numbers that describe no surface, a surface that does not close.
+/// One that runs through itself is not noticed here: ask `NurbsGrain::check_embedded`.
 ///
 /// ```
 /// use feeler_import::prepare_grain;

@@ -1,5 +1,6 @@
 //! Why a net bounds no grain.
 
+use feeler_geom::P3;
 use feeler_geom::nurbs::NurbsError;
 
 /// A direction of parameters.
@@ -92,6 +93,17 @@ pub enum GrainError {
     Volume {
         /// Volume (mm³).
         volume: f64,
+    },
+    /// The surface runs through itself.
+    #[error(
+        "at {at} the surface does not part inside from outside: it runs through itself, or the grain is \
+         thinner there than {depth:.3e} mm; move its control points apart"
+    )]
+    Crossing {
+        /// A place of the surface.
+        at: P3,
+        /// How far beside it that was seen (mm).
+        depth: f64,
     },
     /// A dimension is not a positive number.
     #[error("{name} is {value}; give a positive number, and for a torus a tube thinner than its ring")]

@@ -47,8 +47,7 @@ pub struct Fit {
 }
 
 /// The grain whose surface is nearest to points (mm) all around it. The points must be seen from their
-/// centre,
-/// each in its own direction; dents may be deep. Order does not matter but for rounding.
+/// centre, each in its own direction; dents may be deep. Order does not matter but for rounding.
 ///
 /// # Errors
 /// [`GrainError::Few`], [`GrainError::Points`], and those of [`NurbsGrain::new`].

@@ -45,7 +45,7 @@ impl NurbsGrain {
     /// poles; positive weights. One whose normal points inwards is turned round (u runs the other way then).
     ///
     /// Whether the surface runs through itself elsewhere is not asked here: [`NurbsGrain::is_star_shaped`]
-    /// excludes it for most grains, and `feeler_import::prepare_grain` looks for it along lines.
+    /// excludes it for most grains, [`NurbsGrain::check_embedded`] looks for it in all.
     ///
     /// # Errors
     /// [`GrainError`] with what is wrong and what to do.
@@ -53,6 +53,7 @@ impl NurbsGrain {
         let grid = surface.to_bezier()?;
         let topology = topology(&grid)?;
         regular(&grid)?;
+        smooth(&grid)?;
         let mass = mass(&grid);
         let size = Aabb::of_points(&grid.points()).diagonal();
         let is_something = mass.volume.abs() > EMPTY * mass.area * size;
@@ -181,6 +182,34 @@ fn regular(grid: &BezierSurface) -> Result<(), GrainError> {
         }
     });
     wrong.map_or(Ok(()), |uv| Err(GrainError::Singular { u: uv.x, v: uv.y }))
+}
+
+/// Tangent planes are common where patches meet.
+fn smooth(grid: &BezierSurface) -> Result<(), GrainError> {
+    let (n_u, n_v) = grid.n_patches();
+    let normal = |patch: (usize, usize), uv: P2| {
+        let d = grid.patch_derivs(patch, uv);
+        d.du.cross(&d.dv)
+    };
+    let share = |k: u32| (f64::from(k) + 0.5) / f64::from(LOOKS);
+    for i in 0..n_u {
+        for j in 0..n_v {
+            let r = grid.patch_rect((i, j));
+            let next = [(Direction::U, i + 1 < n_u, (i + 1, j)), (Direction::V, j + 1 < n_v, (i, j + 1))];
+            for (direction, _, other) in next.into_iter().filter(|n| n.1) {
+                let at = |s: f64| match direction {
+                    Direction::U => P2::new(r.u1, r.v0 + s * r.height()),
+                    Direction::V => P2::new(r.u0 + s * r.width(), r.v1),
+                };
+                let off = |k: u32| between(&normal((i, j), at(share(k))), &normal(other, at(share(k))));
+                let angle = (0..LOOKS).map(off).fold(0.0, f64::max);
+                if angle > SMOOTH {
+                    return Err(GrainError::Crease { direction, angle });
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn topology(grid: &BezierSurface) -> Result<Topology, GrainError> {

@@ -1,9 +1,8 @@
 //! Volume, centroid and inertia of what a closed grid of patches bounds.
 //!
 //! By the divergence theorem, with d = x - c: the volume is ⅓ ∮ d·N, its first moments ¼ ∮ d (d·N), its
-//! second
-//! moments ⅕ ∮ d dᵀ (d·N), N = ∂u × ∂v du dv. Of a polynomial patch the integrands are polynomials, which
-//! Gauss' rule takes exactly; rational patches are halved until nothing changes.
+//! second moments ⅕ ∮ d dᵀ (d·N), N = ∂u × ∂v du dv. Of a polynomial patch the integrands are polynomials,
+//! which Gauss' rule takes exactly; rational patches are halved until nothing changes.
 //!
 //! # Source
 //! MATH §17.

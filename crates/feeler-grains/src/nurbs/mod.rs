@@ -28,6 +28,7 @@ mod net;
 mod random;
 #[cfg(any(test, feature = "reference"))]
 pub mod reference;
+mod winding;
 
 pub use contact::{GrainContact, GrainPlace, polished};
 pub use error::{Direction, GrainError};

@@ -6,8 +6,7 @@
 //! # Deviations
 //! Wrapping repeats the first p points after the last one, `P[i] = P[n-p+1+i]` for i < p, and the domain is
 //! `[u[p], u[m-p]]`; the text ends it at `u[n-p]`, where the curve is not closed. A uniform sequence has m +
-//! 1
-//! knots, not n + 1 as in (3.7).
+//! 1 knots, not n + 1 as in (3.7).
 
 use super::GrainError;
 use super::error::Direction;

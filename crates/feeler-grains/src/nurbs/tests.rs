@@ -209,6 +209,13 @@ fn what_is_no_grain_is_refused_with_a_reason() {
     }
     let error = NurbsGrain::new(creased).unwrap_err();
     assert!(matches!(error, GrainError::Crease { direction: Direction::U, .. }), "{error}");
+    // The equator is drawn in: its two halves meet at an angle.
+    let mut waisted = good.clone();
+    for p in waisted.points.iter_mut().skip(2).step_by(5) {
+        (p.x, p.y) = (0.6 * p.x, 0.6 * p.y);
+    }
+    let error = NurbsGrain::new(waisted).unwrap_err();
+    assert!(matches!(error, GrainError::Crease { direction: Direction::V, .. }), "{error}");
     let mut flat = good.clone();
     flat.points.iter_mut().for_each(|p| p.z = 0.0);
     assert!(NurbsGrain::new(flat).is_err());
@@ -235,6 +242,27 @@ fn surfaces_that_point_inwards_are_turned_round() {
     assert!((turned.mass().volume - sphere.mass().volume).abs() < 1e-13);
     let (p, n) = turned.at(P2::new(-0.3, 0.4));
     assert!(n.dot(&p.coords) > 0.0);
+}
+
+#[test]
+fn surfaces_that_run_through_themselves_are_noticed() {
+    // The cap at the south pole is pushed up: into a dent, and through the other one.
+    for (to, crosses) in [(-0.3, false), (0.5, false), (2.0, true), (3.0, true)] {
+        let profile =
+            [(0.0, to), (0.3, to), (0.5, -0.2), (1.0, -0.6), (1.2, 0.0), (1.0, 0.8), (0.5, 1.2), (0.0, 1.2)];
+        let ring = |k: i32| math::sin_cos(TAU * f64::from(k) / 10.0);
+        let row = |(s, c): (f64, f64)| profile.map(|(r, z)| P3::new(r * c, r * s, z));
+        let points = (0..10).flat_map(|k| row(ring(k))).collect();
+        let (u, v) = (Along::Wrapped(3), Along::Clamped(3));
+        let grain = NurbsGrain::of_net(&ControlNet { u, v, n_v: 8, points, weights: vec![] }).unwrap();
+        assert_eq!(grain.check_embedded().is_err(), crosses, "a dent up to {to}");
+    }
+    let ring = NurbsGrain::torus(3.0, 1.0).unwrap();
+    for seed in 0..3 {
+        assert_eq!(NurbsGrain::random(seed, 2.0, 0.7).unwrap().check_embedded(), Ok(()));
+    }
+    assert_eq!(NurbsGrain::ellipsoid([3.0, 1.0, 0.3]).unwrap().check_embedded(), Ok(()));
+    assert_eq!(ring.check_embedded(), Ok(()));
 }
 
 #[test]

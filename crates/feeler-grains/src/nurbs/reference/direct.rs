@@ -2,8 +2,8 @@
 //!
 //! # Source
 //! NURBS §3.2.4, Algorithms 3 and 4, (3.17) to (3.19); Jones, Perttunen & Stuckman, *Lipschitzian
-//! optimization
-//! without the Lipschitz constant*, 1993; Nelder & Mead, *A simplex method for function minimization*, 1965.
+//! optimization without the Lipschitz constant*, 1993; Nelder & Mead, *A simplex method for function
+//! minimization*, 1965.
 //!
 //! # Deviations
 //! The text stops DIRECT when Δu/u and Δv/v are small, which nothing is at u = 0: here when the sides of the

@@ -23,8 +23,7 @@ pub struct Gap {
 }
 
 /// Projects all knots (slave's frame) within `reach` (mm) of the master's box. `pose` takes coordinates of
-/// the
-/// slave to those of the master.
+/// the slave to those of the master.
 #[must_use]
 pub fn deepest_gap(
     master: &BezierSurface,

@@ -7,8 +7,7 @@
 //! As printed it gives one knot: corners of a closed surface coincide, so that the length is 0, and "and"
 //! stops there.
 //! Arc lengths are sampled; both directions are looked at, and the worse one is split; a surface is split
-//! until
-//! length *and* angle are small, as the text says.
+//! until length *and* angle are small, as the text says.
 
 use feeler_geom::bezier::BezierSurface;
 use feeler_geom::{P2, P3, Rect, math};

@@ -2,9 +2,8 @@
 //! `reference`).
 //!
 //! [`knots`] places points on the slave grain, [`closest`] projects them onto the master by DIRECT and a
-//! local
-//! search, [`deepest_gap`] takes the least of their gaps. [`projection`] has Newton's steps from a guess that
-//! GJK gives. All count how often they evaluate a surface or curve.
+//! local search, [`deepest_gap`] takes the least of their gaps. [`projection`] has Newton's steps from a
+//! guess that GJK gives. All count how often they evaluate a surface or curve.
 //!
 //! # Source
 //! NURBS §3.2, Algorithms 2 to 4; DIST §4.7, Algorithm 7.

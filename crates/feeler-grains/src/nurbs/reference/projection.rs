@@ -6,8 +6,7 @@
 //! # Deviations
 //! Line 10 of Algorithm 7 has P − S where the derivatives need S − P: as printed the step leads away. The
 //! guess is that of the text, knots at the positions of the control points; [`Guess::Middles`] takes the
-//! places
-//! where control points act (Greville's) instead.
+//! places where control points act (Greville's) instead.
 
 use feeler_convex::{PointSet, Request, distance};
 use feeler_geom::bezier::{BezierSpline, BezierSurface};
