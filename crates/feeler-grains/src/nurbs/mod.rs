@@ -3,7 +3,7 @@
 //! A [`ControlNet`] is closed by wrapping, by a clamped seam, or by poles; [`NurbsGrain::new`] looks whether
 //! the surface is one that bounds a grain: closed, smooth, positive weights. [`NurbsGrain::sphere`],
 //! [`ellipsoid`](NurbsGrain::ellipsoid) and [`torus`](NurbsGrain::torus) are exact, [`NurbsGrain::random`]
-//! grows bumps and dents, [`fit`] finds the net of measured points. `feeler_import::prepare_grain` makes a
+//! grows bumps and dents, [`fit()`] finds the net of measured points. `feeler_import::prepare_grain` makes a
 //! model of a grain, as of a STEP file: contacts, verdicts, scenes and steps are those of solids.
 //!
 //! ```

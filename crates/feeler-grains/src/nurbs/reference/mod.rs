@@ -1,7 +1,7 @@
 //! Contact of NURBS grains as the literature does it, to compare with: for tests and benches only (feature
 //! `reference`).
 //!
-//! [`knots`] places points on the slave grain, [`closest`] projects them onto the master by DIRECT and a
+//! [`knots()`] places points on the slave grain, [`closest`] projects them onto the master by DIRECT and a
 //! local search, [`deepest_gap`] takes the least of their gaps. [`projection`] has Newton's steps from a
 //! guess that GJK gives. All count how often they evaluate a surface or curve.
 //!
