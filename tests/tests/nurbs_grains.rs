@@ -251,7 +251,7 @@ fn tori_are_as_far_apart_as_their_circles() {
         let mut pair = ContactPair::new(a.clone(), b);
         let (mut pressed, mut several) = (0, 0);
         for case in 0..40 {
-            // Exact tori as splines can lose pressed contacts in a flat valley: docs/GRAINS-nurbs.md.
+            // Exact tori as splines can lose pressed contacts in a flat valley: docs/NURBS.md.
             let gap = [0.3, 0.02, 1e-6, if exactly { 0.1 } else { -1e-3 }, if exactly { 0.0 } else { -0.05 }]
                 [case % 5];
             let judge = |pose: &Pose| circles_apart([r_a, r_b], [&Pose::identity(), pose])[0] - t_a - t_b;

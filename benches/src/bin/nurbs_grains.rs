@@ -175,7 +175,10 @@ fn judged(a: &BezierSurface, b: &BezierSurface, pose: &Pose, near: f64) -> f64 {
                 None => step = step.map(|s| 0.5 * s),
             }
         }
-        best = best.min(value);
+        // Feet that were followed need not be the nearest: the whole of A is asked once more.
+        let x = pose * b.derivs(uv).p;
+        let foot = a.invert(&x, None, None);
+        best = best.min((x - a.derivs(foot).p).dot(&a.normal(foot)));
     }
     best
 }

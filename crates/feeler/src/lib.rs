@@ -138,3 +138,8 @@ pub use nalgebra;
 #[cfg(all(doctest, feature = "prepare"))]
 #[doc = include_str!("../../../docs/CURVES.md")]
 struct Chapter;
+
+/// The chapter on NURBS grains, likewise.
+#[cfg(all(doctest, feature = "prepare"))]
+#[doc = include_str!("../../../docs/NURBS.md")]
+struct NurbsChapter;
