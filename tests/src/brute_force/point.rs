@@ -267,6 +267,21 @@ impl<'a> PointOracle<'a> {
         out
     }
 
+    /// Whether a claimed place is a minimum of `p`, looked for from the place itself: what lies between the
+    /// starts of [`PointOracle::minima`] can still be told true from made up.
+    #[must_use]
+    pub fn confirms(&self, p: &P3, place: &P3, d_max: f64) -> bool {
+        self.features.iter().zip(&self.rasters).any(|(feature, raster)| {
+            feature.cells.iter().filter(|cell| (place - cell.p).norm() <= cell.r + self.margin).any(|cell| {
+                let at = foot(&feature.shape, cell.x, place, self.size)
+                    .filter(|(_, at)| (at - place).norm() <= self.margin);
+                let from = at.and_then(|(x, _)| foot(&feature.shape, x, p, self.size));
+                let there = from.filter(|(_, at)| (at - place).norm() <= self.margin);
+                there.is_some_and(|(x, _)| self.judge(feature, raster.as_ref(), x, p, d_max).is_some())
+            })
+        })
+    }
+
     fn judge(
         &self,
         feature: &Feature<'_>,
