@@ -180,7 +180,8 @@ fn hoppers_run_out_through_gates() {
     assert_eq!((&told["steps"], contents(&one) == before), (&0.into(), true));
 }
 
-/// Grains of three shapes on a floor between planes: they come to rest on it with all their weight, in the mass
+/// Grains of three shapes on a floor between planes: they come to rest on it with all their weight, in the
+/// mass
 /// of closed forms, with surfaces that stand on the floor; and a run that is interrupted ends with the same
 /// bytes.
 #[test]

@@ -149,7 +149,8 @@ fn overlap_with_a_facet_is_that_of_the_expanding_polytope() {
         let [found] = found[..] else { panic!("{case}: {} contacts, depth {}", found.len(), judge.depth) };
         let overlap = -found.contact.gap;
         met += 1;
-        // Never a better way than the best, and not the best in few cases: deep inside small facets have several.
+        // Never a better way than the best, and not the best in few cases: deep inside small facets have
+        // several.
         let off = overlap - judge.depth;
         assert!(off > -1e-6, "{case}: {overlap}, not {}: {found:?}", judge.depth);
         if off > 1e-6 {

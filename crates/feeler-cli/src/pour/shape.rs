@@ -176,7 +176,8 @@ fn gauge(grain: &Grain, p: &V3) -> f64 {
     norm(norm(u.x, u.y, 2.0 / e1), u.z, 2.0 / e2)
 }
 
-/// Unit vectors all around, and the triangles between them: an octahedron, each of whose edges is halved a few
+/// Unit vectors all around, and the triangles between them: an octahedron, each of whose edges is halved a
+/// few
 /// times.
 fn directions() -> (Vec<V3>, Vec<[u32; 3]>) {
     let mut points = vec![V3::x(), -V3::x(), V3::y(), -V3::y(), V3::z(), -V3::z()];

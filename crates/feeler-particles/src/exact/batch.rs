@@ -57,7 +57,8 @@ impl WallContacts {
         &self.contacts[self.offsets[particle] as usize..self.offsets[particle + 1] as usize]
     }
 
-    /// Asks for each particle, which is told its place in the list. The error is the first particle that cannot be asked for; then there are no
+    /// Asks for each particle, which is told its place in the list. The error is the first particle that
+    /// cannot be asked for; then there are no
     /// contacts.
     #[expect(clippy::cast_possible_truncation, reason = "fewer contacts than 2^32")]
     pub(crate) fn run<T: Sync>(

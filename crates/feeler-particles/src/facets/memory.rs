@@ -120,7 +120,8 @@ impl FacetWall {
         self.contacts_of(memory, &Round { center, radius })
     }
 
-    /// The same of a grain (world): how it overlaps a facet is the least way out that keeps its origin on that
+    /// The same of a grain (world): how it overlaps a facet is the least way out that keeps its origin on
+    /// that
     /// side, as of a ball. `radius` (mm): of a ball about the origin that holds it.
     pub fn grain_contacts<'m>(
         &self,

@@ -111,7 +111,8 @@ impl Walls {
         Ok(())
     }
 
-    /// Asks exact walls for their contacts with all spheres, or the grains in them; the error is one that cannot
+    /// Asks exact walls for their contacts with all spheres, or the grains in them; the error is one that
+    /// cannot
     /// be asked for.
     pub(super) fn ask<'g>(
         &mut self,

@@ -67,7 +67,8 @@ impl Particle {
         Self::with_inertia(pebbles, mass, center, tensor)
     }
 
-    /// A superellipsoid or poly-superellipsoid of a density (kg/m³), in the coordinates of its semi-axes, which
+    /// A superellipsoid or poly-superellipsoid of a density (kg/m³), in the coordinates of its semi-axes,
+    /// which
     /// are not about its centre of mass where they differ.
     ///
     /// # Errors
