@@ -182,6 +182,88 @@ fn hoppers_run_out_through_gates() {
     assert_eq!((&told["steps"], contents(&one) == before), (&0.into(), true));
 }
 
+/// Grains of three shapes on a floor between planes: they come to rest on it with all their weight, in the
+/// mass
+/// of closed forms, with surfaces that stand on the floor; and a run that is interrupted ends with the same
+/// bytes.
+#[test]
+fn grains_of_smooth_shape_fall_and_rest() {
+    let scene = "end = 0.4
+[law.only]
+normal = 2000.0
+shear = 1000.0
+restitution = 0.3
+friction = 0.5
+[[wall]]
+name = 'floor'
+plane = { point = [0, 0, 0], normal = [0, 0, 1] }
+[[grains]]
+shape = { superellipsoid = { semi_axes = [2, 1.5, 1], diameter = { from = 3, to = 4 } } }
+density = 2500
+number = 4
+region = { box = [[-20, -20, 5], [20, 20, 30]] }
+[[grains]]
+shape = { poly-superellipsoid = { positive = [2, 1, 1], negative = [1, 1.5, 0.5], exponents = [0.8, 1.2] } }
+density = 2500
+number = 4
+region = { box = [[-20, -20, 5], [20, 20, 30]] }
+[[grains]]
+name = 'late'
+shape = { superellipsoid = { semi_axes = [2, 2, 3], exponents = [0.5, 1] } }
+density = 2500
+number = 2
+rate = 100
+region = { box = [[-20, -20, 5], [20, 20, 30]] }
+[output]
+rows = 0.01
+frames = 0.1
+";
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(folder.path(), scene);
+    let run = folder.path().join("run");
+    let output = pour(&file, &run, &["--html", folder.path().join("page.html").to_str().unwrap()]);
+    assert!(output.status.success(), "{}", text(&output));
+    let found = columns(&run);
+    // Grains rock for long: the mean of 0.2 s.
+    let (mass, rows) = (found["mass_kg"].last().unwrap(), &found["floor_fz_mN"]);
+    let force = rows[rows.len() - 20..].iter().sum::<f64>() / 20.0;
+    assert!(found["grains"].last().unwrap() > &9.5, "none has left");
+    assert!((force + mass * 9_810.0).abs() < 0.02 * mass * 9_810.0, "{force} mN, {mass} kg");
+    // Balls of 3 to 4 mm; near ellipsoids; cylinders with round ends, which a box across would hold.
+    let (least, most) = (4.0 * 14.13 + 4.0 * 4.5, 4.0 * 33.52 + 4.0 * 8.0);
+    let cylinders = 2.0 * 4.0 / 3.0 * 2.0 * 2.0 * 3.0 * std::f64::consts::PI;
+    let volume = mass / 2_500e-9;
+    assert!(volume > least + cylinders && volume < most + 1.3 * cylinders, "{volume} mm³");
+    // Points of the last frame's surfaces: 66 of each grain, none below what springs give in.
+    let bytes = std::fs::read(run.join("frames/surfaces-000004.vtp")).unwrap();
+    let mark: &[u8] = b"<AppendedData encoding=\"raw\">\n_";
+    let at = bytes.windows(mark.len()).position(|w| w == mark).unwrap() + mark.len() + 8;
+    let numbers = bytes[at..at + 10 * 66 * 24].as_chunks::<8>().0;
+    let heights: Vec<f64> = numbers.chunks(3).map(|p| f64::from_le_bytes(p[2])).collect();
+    let lowest = heights.chunks(66).map(|h| h.iter().copied().fold(f64::INFINITY, f64::min));
+    assert!(lowest.clone().all(|z| z > -0.02 && z < 0.5), "{:?}", lowest.collect::<Vec<_>>());
+    let list = std::fs::read_to_string(run.join("scene.pvd")).unwrap();
+    assert!(list.contains("surfaces-000004.vtp"), "{list}");
+
+    // Interrupted, then gone on with.
+    let other = folder.path().join("other");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_feeler"))
+        .args(["pour", file.to_str().unwrap(), "-o", other.to_str().unwrap(), "-q"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !other.join("frames/grains-000001.vtp").exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    // It may have ended by itself.
+    let _ = child.kill();
+    child.wait().unwrap();
+    let output = pour(&file, &other, &[]);
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(contents(&run) == contents(&other), "the same bytes");
+}
+
 #[test]
 fn killed_runs_end_with_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
@@ -266,6 +348,18 @@ fn wrong_scenes_are_told_with_place_and_remedy() {
         (
             change("diameter = 4.0", "diameter = { from = 4, to = 3 }"),
             &["[[grains]] 'one': diameter", "no range"],
+        ),
+        (change("sphere = { diameter = 4.0 }\n", ""), &["'one'", "either sphere or shape"]),
+        (
+            change("sphere = { diameter = 4.0 }", "shape = { superellipsoid = { semi_axes = [1, 1, 0] } }"),
+            &["'one': shape", "+z"],
+        ),
+        (
+            change(
+                "sphere = { diameter = 4.0 }",
+                "shape = { superellipsoid = { semi_axes = [1, 1, 1], exponents = [1, 3] } }",
+            ),
+            &["'one': shape", "exponent", "3"],
         ),
         (change("number = 1", "number = 1\nmass = 2"), &["[[grains]] 'one'", "either number or mass"]),
         (change("number = 1", "number = 500"), &["'one': region", "of 500 grains fit", "make it larger"]),

@@ -100,7 +100,7 @@ impl Files {
         remove(&self.folder.join(FRAMES), |name| {
             let number =
                 name.strip_suffix(".vtp").and_then(|n| n.rsplit_once('-')).and_then(|(_, n)| n.parse().ok());
-            let is_own = name.starts_with("grains-") || name.starts_with("wall-");
+            let is_own = ["grains-", "surfaces-", "wall-"].iter().any(|kind| name.starts_with(kind));
             is_own && number.is_some_and(|n: u64| n >= frames)
         })
     }
@@ -133,6 +133,9 @@ impl Files {
     /// The file system refuses.
     pub(super) fn add_frame(&mut self, world: &World<'_>) -> anyhow::Result<()> {
         self.whole(&frame(self.frames), &vtk::grains(&world.frame()))?;
+        if world.setting.has_surfaces() {
+            self.whole(&surfaces(self.frames), &vtk::surfaces(&world.surfaces()))?;
+        }
         for (k, piece) in world.setting.pieces.iter().enumerate() {
             let Some(wall) = world.simulation.wall(k).filter(|_| !piece.moving.is_still()) else { continue };
             if !piece.mesh.1.is_empty() {
@@ -153,6 +156,9 @@ impl Files {
         for number in 0..self.frames {
             let time = times(number);
             files.push((time, 0, frame(number)));
+            if setting.has_surfaces() {
+                files.push((time, setting.pieces.len() + 1, surfaces(number)));
+            }
             for (k, piece) in setting.pieces.iter().enumerate().filter(|(_, p)| !p.mesh.1.is_empty()) {
                 let is_open = piece.opens_at.is_some_and(|t| t <= time);
                 if !is_open {
@@ -177,6 +183,10 @@ pub(super) fn checkpoint(folder: &Path) -> PathBuf {
 
 fn frame(number: u64) -> String {
     format!("{FRAMES}/grains-{number:06}.vtp")
+}
+
+fn surfaces(number: u64) -> String {
+    format!("{FRAMES}/surfaces-{number:06}.vtp")
 }
 
 fn still(wall: usize) -> String {

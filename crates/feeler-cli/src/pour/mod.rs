@@ -10,6 +10,7 @@ mod plan;
 mod progress;
 mod scene;
 mod series;
+mod shape;
 mod vtk;
 mod walls;
 mod world;

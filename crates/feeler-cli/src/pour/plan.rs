@@ -1,25 +1,10 @@
 //! A scene, checked and in numbers of steps: what is simulated.
 
-use super::scene::{self, Diameter, Grains, Region, Scene};
+use super::scene::{self, Grains, Region, Scene};
+use super::shape::{CUBIC_METRE, Shape};
 use anyhow::{Context as _, ensure};
 use feeler_geom::{Aabb, P3, V3};
-use feeler_particles::{Amount, Law, Random, Sizes};
-use std::f64::consts::PI;
-
-/// What grains are. Other shapes come beside.
-#[derive(Clone, Debug)]
-pub(super) enum Shape {
-    Sphere(Sizes),
-}
-
-impl Shape {
-    /// The smallest and the largest radius there may be (mm).
-    pub(super) fn radii(&self) -> (f64, f64) {
-        let Self::Sphere(sizes) = self;
-        let (from, to) = sizes.range();
-        (0.5 * from, 0.5 * to)
-    }
-}
+use feeler_particles::{Amount, Law, Random};
 
 /// Grains of one kind.
 #[derive(Clone, Debug)]
@@ -92,14 +77,7 @@ fn of_grains(grains: &Grains, number: u64) -> String {
 }
 
 fn group(grains: &Grains, number: u64, scene: &Scene) -> anyhow::Result<Group> {
-    let sizes = match grains.sphere.diameter.clone() {
-        Diameter::Same(d) => Sizes::Same(d),
-        Diameter::Uniform { from, to } => Sizes::Uniform { from, to },
-        Diameter::Normal { mean, deviation, from, to } => Sizes::Normal { mean, deviation, from, to },
-        Diameter::Lognormal { median, spread, from, to } => Sizes::Lognormal { median, spread, from, to },
-        Diameter::ByMass { by_mass } => Sizes::ByMass(by_mass),
-    };
-    sizes.check().context("diameter")?;
+    let shape = Shape::of(grains)?;
     let density = grains.density;
     ensure!(density > 0.0 && density.is_finite(), "density: give kg/m³ above 0");
     ensure!(scene::is_finite(&grains.velocity), "velocity: give three finite numbers (mm/s)");
@@ -132,7 +110,7 @@ fn group(grains: &Grains, number: u64, scene: &Scene) -> anyhow::Result<Group> {
     };
     Ok(Group {
         name: grains.name.clone().unwrap_or_else(|| format!("grains-{}", number + 1)),
-        shape: Shape::Sphere(sizes),
+        shape,
         density,
         amount,
         region: grains.region.clone(),
@@ -190,8 +168,7 @@ pub(super) fn shortest_contact(groups: &[Group], between: &Law, walls: &[Law], s
     let mut shortest = f64::INFINITY;
     let [between, walls] = [&[*between], walls].map(|laws| laws.iter().map(stiffest).collect::<Vec<_>>());
     for group in groups {
-        let r = group.shape.radii().0;
-        let mass = 4.0 / 3.0 * PI * r * r * r * group.density * CUBIC_METRE;
+        let (mass, r) = group.shape.worst(group.density);
         for law in &between {
             shortest = shortest.min(law.contact_time(0.5 * mass, 0.5 * r, speed));
         }
@@ -266,9 +243,6 @@ const WHOLE: f64 = 1e-9;
 
 const MOST_STEPS: f64 = 1e12;
 const MOST_GRAINS: usize = 10_000_000;
-
-/// m³ in mm³.
-pub(super) const CUBIC_METRE: f64 = 1e-9;
 
 #[cfg(test)]
 mod tests {

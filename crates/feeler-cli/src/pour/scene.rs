@@ -152,12 +152,15 @@ pub(super) struct Shake {
     pub(super) until: Option<f64>,
 }
 
-/// Grains that are there at the beginning, or come from a source. Other shapes will stand beside `sphere`.
+/// Grains that are there at the beginning, or come from a source.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Grains {
     pub(super) name: Option<String>,
-    pub(super) sphere: Sphere,
+    /// Either this
+    pub(super) sphere: Option<Sphere>,
+    /// or that.
+    pub(super) shape: Option<WrittenShape>,
     /// kg/m³.
     pub(super) density: f64,
     pub(super) number: Option<u64>,
@@ -176,6 +179,32 @@ pub(super) struct Grains {
 #[serde(deny_unknown_fields)]
 pub(super) struct Sphere {
     pub(super) diameter: Diameter,
+}
+
+/// A shape of which grains of different sizes are scaled copies.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) enum WrittenShape {
+    Superellipsoid {
+        /// mm, where no diameter is given.
+        semi_axes: [f64; 3],
+        #[serde(default = "ellipsoid")]
+        exponents: [f64; 2],
+        /// Of the ball of equal volume.
+        diameter: Option<Diameter>,
+    },
+    PolySuperellipsoid {
+        /// On the positive sides.
+        positive: [f64; 3],
+        negative: [f64; 3],
+        #[serde(default = "ellipsoid")]
+        exponents: [f64; 2],
+        diameter: Option<Diameter>,
+    },
+}
+
+fn ellipsoid() -> [f64; 2] {
+    [1.0, 1.0]
 }
 
 #[derive(Clone, Debug, Deserialize)]

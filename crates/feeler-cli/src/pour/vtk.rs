@@ -22,6 +22,18 @@ pub(super) struct Frame {
     pub(super) groups: Vec<i64>,
 }
 
+/// Surfaces of grains at one time: points, each with the grain that it is of, and triangles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Surfaces {
+    pub(super) points: Vec<P3>,
+    pub(super) ids: Vec<i64>,
+    pub(super) groups: Vec<i64>,
+    /// mm/s.
+    pub(super) speeds: Vec<f32>,
+    /// Three for each triangle.
+    pub(super) corners: Vec<i64>,
+}
+
 /// Numbers behind the text, and what tells of them in the text.
 #[derive(Default)]
 struct Appended(Vec<u8>);
@@ -95,6 +107,21 @@ pub(super) fn grains(frame: &Frame) -> Vec<u8> {
     ];
     let corners: Vec<i64> = (0_i64..).take(n).collect();
     poly_data(appended, &head.concat(), [n, n, 0], &points, ("Verts", &corners, 1))
+}
+
+/// Surfaces of grains as a file.
+pub(super) fn surfaces(of: &Surfaces) -> Vec<u8> {
+    let mut appended = Appended::default();
+    let points = appended.points(&of.points);
+    let head = [
+        "<PointData Scalars=\"speed\">\n".to_owned(),
+        appended.put("speed", ("Float32", 1), of.speeds.iter().map(|x| x.to_le_bytes())),
+        appended.put("id", ("Int64", 1), of.ids.iter().map(|k| k.to_le_bytes())),
+        appended.put("group", ("Int64", 1), of.groups.iter().map(|k| k.to_le_bytes())),
+        "</PointData>\n".to_owned(),
+    ];
+    let n = [of.points.len(), 0, of.corners.len() / 3];
+    poly_data(appended, &head.concat(), n, &points, ("Polys", &of.corners, 3))
 }
 
 /// A wall as a file.

@@ -1,15 +1,13 @@
 //! A simulation with its sources, outlets and walls that open.
 
 use super::checkpoint::SourceState;
-use super::plan::{Group, Outlet, Shape, Times};
+use super::plan::{Group, Outlet, Times};
 use super::scene::Region;
-use super::vtk::Frame;
+use super::vtk::{Frame, Surfaces};
 use super::walls::{self, Piece};
 use anyhow::{Context as _, ensure};
 use feeler_geom::{Aabb, P3, Pose, V3};
-use feeler_particles::{
-    Amount, FillRegion, Load, Particle, Random, Settings, Simulation, Sphere, Wall, fill,
-};
+use feeler_particles::{Amount, FillRegion, Load, Random, Settings, Simulation, Sphere, Wall, fill};
 use std::f64::consts::PI;
 
 /// What is simulated.
@@ -21,6 +19,13 @@ pub(super) struct Setting {
     pub(super) outlets: Vec<Outlet>,
     pub(super) domain: Aabb,
     pub(super) times: Times,
+}
+
+impl Setting {
+    /// Whether some grains are no balls.
+    pub(super) fn has_surfaces(&self) -> bool {
+        self.groups.iter().any(|g| g.shape.smooth.is_some())
+    }
 }
 
 /// A simulation and what is counted of it.
@@ -63,12 +68,15 @@ impl<'a> World<'a> {
     pub(super) fn fill(&mut self) -> anyhow::Result<()> {
         for (k, group) in self.setting.groups.iter().enumerate() {
             let of_group = || format!("[[grains]] '{}': region", group.name);
-            let Shape::Sphere(sizes) = &group.shape;
             let world = &*self;
             let region = region(world, group).with_context(of_group)?;
             region.check().with_context(of_group)?;
             let Some(amount) = group.amount.filter(|_| group.source.is_none()) else { continue };
-            let balls = fill(&region, sizes, amount, group.seed, |ball| world.is_free(ball))
+            let amount = match amount {
+                Amount::Volume(v) => Amount::Volume(v / group.shape.filled()),
+                Amount::Number(n) => Amount::Number(n),
+            };
+            let balls = fill(&region, &group.shape.sizes, amount, group.seed, |ball| world.is_free(ball))
                 .with_context(of_group)?;
             for ball in balls {
                 self.add(k, &ball)?;
@@ -85,8 +93,10 @@ impl<'a> World<'a> {
 
     fn add(&mut self, group: usize, ball: &Sphere) -> anyhow::Result<()> {
         let of = &self.setting.groups[group];
-        let particle = Particle::sphere(ball.radius, of.density)?;
-        let pose = Pose::from_parts(ball.center.coords.into(), nalgebra::UnitQuaternion::identity());
+        let particle = of.shape.particle(ball.radius, of.density)?;
+        let number = self.grains.len() as u64;
+        let turn = of.shape.turn(&mut Random::new(Random::new(of.seed, TURN).whole(), number));
+        let pose = Pose::from_parts(ball.center.coords.into(), turn);
         self.simulation.add(particle, &pose, of.velocity, V3::zeros())?;
         self.grains.push((group, ball.radius));
         Ok(())
@@ -97,8 +107,14 @@ impl<'a> World<'a> {
             let Some(motion) = self.simulation.motion(k).filter(|_| self.simulation.is_in(k)) else {
                 return true;
             };
-            let least = self.grains[k].1 + ball.radius;
-            (motion.center - ball.center).norm_squared() >= least * least
+            let (group, radius) = self.grains[k];
+            let least = radius + ball.radius;
+            // A ball around a grain is not about its centre of mass.
+            let center = match self.setting.groups[group].shape.smooth {
+                None => motion.center,
+                Some(_) => self.simulation.pose(k).map_or(motion.center, |p| p.translation.vector.into()),
+            };
+            (center - ball.center).norm_squared() >= least * least
         };
         (0..self.grains.len()).all(apart) && walls::is_free(&self.simulation, &self.setting.pieces, ball)
     }
@@ -154,7 +170,6 @@ impl<'a> World<'a> {
             return Ok(());
         }
         let mut state = self.sources[group];
-        let Shape::Sphere(sizes) = &of.shape;
         #[expect(clippy::cast_precision_loss, reason = "a count of grains")]
         let is_due = |made: u64| made as f64 <= (time - source.from) * source.rate;
         while step >= state.tries_at && is_due(state.made) {
@@ -168,7 +183,7 @@ impl<'a> World<'a> {
             }
             let mut random = Random(state.random);
             if state.next == 0 {
-                state.next = (0.5 * sizes.draw(&mut random)).to_bits();
+                state.next = (0.5 * of.shape.sizes.draw(&mut random)).to_bits();
             }
             let radius = f64::from_bits(state.next);
             let region = region(self, of).with_context(|| format!("[[grains]] '{}': region", of.name))?;
@@ -181,7 +196,8 @@ impl<'a> World<'a> {
                 Some(ball) => {
                     self.add(group, &ball)?;
                     state.made += 1;
-                    let volume = f64::from_bits(state.volume) + 4.0 / 3.0 * PI * radius * radius * radius;
+                    let ball = 4.0 / 3.0 * PI * radius * radius * radius;
+                    let volume = f64::from_bits(state.volume) + ball * of.shape.filled();
                     (state.volume, state.next) = (volume.to_bits(), 0);
                 }
                 // Grains have to fall out of the way first.
@@ -218,14 +234,37 @@ impl<'a> World<'a> {
         self.grains_in().map(of).fold((0.0, 0.0), |(m, e), (dm, de)| (m + dm, e + de))
     }
 
+    /// Surfaces of the grains that are no balls, as they are drawn.
+    #[expect(clippy::cast_possible_truncation, reason = "for pictures")]
+    pub(super) fn surfaces(&self) -> Surfaces {
+        let mut out = Surfaces::default();
+        for k in self.grains_in() {
+            let (group, radius) = self.grains[k];
+            let Some(smooth) = &self.setting.groups[group].shape.smooth else { continue };
+            let (Some(pose), Some(motion)) = (self.simulation.pose(k), self.simulation.motion(k)) else {
+                continue;
+            };
+            let first = i64::try_from(out.points.len()).unwrap_or(i64::MAX);
+            out.points.extend(smooth.points.iter().map(|p| pose * (p * radius)));
+            out.corners.extend(smooth.triangles.iter().flatten().map(|c| first + i64::from(*c)));
+            let many = smooth.points.len();
+            out.ids.extend(std::iter::repeat_n(i64::try_from(k).unwrap_or(i64::MAX), many));
+            out.groups.extend(std::iter::repeat_n(i64::try_from(group).unwrap_or(i64::MAX), many));
+            out.speeds.extend(std::iter::repeat_n(motion.velocity.norm() as f32, many));
+        }
+        out
+    }
+
     /// What a frame shows.
     #[expect(clippy::cast_possible_truncation, reason = "for pictures")]
     pub(super) fn frame(&self) -> Frame {
         let mut out = Frame::default();
         for k in self.grains_in() {
             let Some(motion) = self.simulation.motion(k) else { continue };
+            let (group, radius) = self.grains[k];
+            let shape = &self.setting.groups[group].shape;
             out.centers.push(motion.center);
-            out.radii.push(self.grains[k].1 as f32);
+            out.radii.push(shape.equal_radius(radius) as f32);
             out.velocities.push([0, 1, 2].map(|i| motion.velocity[i] as f32));
             out.ids.push(i64::try_from(k).unwrap_or(i64::MAX));
             out.groups.push(i64::try_from(self.grains[k].0).unwrap_or(i64::MAX));
@@ -262,8 +301,9 @@ fn region<'w>(world: &'w World<'_>, group: &Group) -> anyhow::Result<FillRegion<
     })
 }
 
-/// Purpose of the random numbers of sources.
+/// Purposes of the random numbers of sources, and of how grains stand.
 const SOURCE: u64 = 3;
+const TURN: u64 = 4;
 
 /// Places that a source tries in one step, and how often it tries between two rows where there was no room.
 const TRIES: u32 = 20;

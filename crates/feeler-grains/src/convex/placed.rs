@@ -31,6 +31,25 @@ impl<'g> Placed<'g> {
         self.grain
     }
 
+    /// The origin of the grain's coordinates, which is inside.
+    #[must_use]
+    pub fn origin(&self) -> P3 {
+        self.origin
+    }
+
+    /// From the grain's axes to those of the coordinates that it is placed in.
+    #[must_use]
+    pub fn rotation(&self) -> &Matrix3<f64> {
+        &self.rotation
+    }
+
+    /// The same grain in other coordinates.
+    #[must_use]
+    pub fn moved(&self, into: &Pose) -> Self {
+        let turn = into.rotation.to_rotation_matrix().into_inner();
+        Self { grain: self.grain, rotation: turn * self.rotation, origin: into * self.origin }
+    }
+
     /// The point of the surface, layer included, whose outward normal is a unit direction, and how it moves
     /// with the direction: the inverse of the surface's curvature (mm), a symmetric matrix that maps the
     /// direction itself to 0. World coordinates. POLY (3.36), in the form x̂ = R S(R⁻¹n) + s with s the

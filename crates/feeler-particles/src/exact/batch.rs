@@ -57,14 +57,15 @@ impl WallContacts {
         &self.contacts[self.offsets[particle] as usize..self.offsets[particle + 1] as usize]
     }
 
-    /// Asks for each particle. The error is the first particle that cannot be asked for; then there are no
+    /// Asks for each particle, which is told its place in the list. The error is the first particle that
+    /// cannot be asked for; then there are no
     /// contacts.
     #[expect(clippy::cast_possible_truncation, reason = "fewer contacts than 2^32")]
     pub(crate) fn run<T: Sync>(
         &mut self,
         particles: &[T],
         states: &mut Vec<ParticleState>,
-        ask: impl Fn(&T, &mut ParticleState, &mut Batch) -> Result<(), ()> + Sync,
+        ask: impl Fn(usize, &T, &mut ParticleState, &mut Batch) -> Result<(), ()> + Sync,
     ) -> Result<(), usize> {
         states.resize(particles.len(), ParticleState::default());
         self.offsets.clear();
@@ -78,7 +79,7 @@ impl WallContacts {
             batch.ends.clear();
             batch.wrong = None;
             for (i, (particle, state)) in particles.iter().zip(states).enumerate() {
-                if ask(particle, state, batch).is_err() {
+                if ask(k * CHUNK + i, particle, state, batch).is_err() {
                     batch.wrong = batch.wrong.or(Some(k * CHUNK + i));
                 }
                 batch.ends.push(batch.contacts.len() as u32);

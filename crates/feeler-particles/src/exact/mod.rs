@@ -19,8 +19,10 @@ pub use superellipsoid::Superellipsoid;
 use crate::WallContact;
 use batch::Batch;
 use feeler_geom::{P3, Pose, V3};
+use feeler_grains::convex as grains;
 use feeler_runtime::{Body, Boundary, PointMinima, Standing};
 use std::sync::Arc;
+use superellipsoid::Placed;
 
 /// A particle that is a ball.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,12 +91,28 @@ impl ExactWall {
         states: &mut Vec<ParticleState>,
         out: &mut WallContacts,
     ) -> Result<(), WallError> {
+        self.contacts_of(particles, |_| None, reach, states, out)
+    }
+
+    /// The same where some of the spheres only hold a grain, whose contacts are meant.
+    pub(crate) fn contacts_of<'g>(
+        &self,
+        particles: &[Sphere],
+        grain: impl Fn(usize) -> Option<grains::Placed<'g>> + Sync,
+        reach: f64,
+        states: &mut Vec<ParticleState>,
+        out: &mut WallContacts,
+    ) -> Result<(), WallError> {
         check_reach(reach)?;
         let wrong =
             |s: &Sphere| !(s.radius >= 0.0 && s.radius.is_finite() && s.center.iter().all(|c| c.is_finite()));
-        out.run(particles, states, |sphere, state, batch| {
+        out.run(particles, states, |k, sphere, state, batch| {
             if wrong(sphere) {
                 return Err(());
+            }
+            if let Some(grain) = grain(k) {
+                self.of_placed(&Placed::of_grain(&grain, &self.into), reach, state, batch);
+                return Ok(());
             }
             self.of_sphere(sphere, reach, state, batch);
             Ok(())
@@ -124,29 +142,33 @@ impl ExactWall {
         out: &mut WallContacts,
     ) -> Result<(), WallError> {
         check_reach(reach)?;
-        out.run(particles, states, |particle, state, batch| {
+        out.run(particles, states, |_, particle, state, batch| {
             particle.check(0).map_err(|_| ())?;
             let placed = particle.placed(&self.into).ok_or(())?;
-            let near = placed.radius() + reach;
-            if state.is_clear(placed.center(), near) {
-                return Ok(());
-            }
-            let standing = self.minima(placed.center(), near, state, batch);
-            let into_world = |c: WallContact| WallContact {
-                point: self.pose * c.point,
-                normal: self.pose.rotation * c.normal,
-                ..c
-            };
-            let Batch { query, places, contacts, shapes, .. } = batch;
-            if standing.is_inside {
-                let out = query.minima().iter().map(|m| placed.way_out(m)).filter(|c| c.gap <= reach);
-                contacts.extend(out.map(into_world));
-            } else if standing.distance <= near {
-                contacts.extend(placed.contacts(&self.boundary, reach, places, shapes).map(into_world));
-            }
+            self.of_placed(&placed, reach, state, batch);
             Ok(())
         })
         .map_err(|index| particles[index].check(index).err().unwrap_or(WallError::Shape { index }))
+    }
+
+    fn of_placed(&self, placed: &Placed, reach: f64, state: &mut ParticleState, batch: &mut Batch) {
+        let near = placed.radius() + reach;
+        if state.is_clear(placed.center(), near) {
+            return;
+        }
+        let standing = self.minima(placed.center(), near, state, batch);
+        let into_world = |c: WallContact| WallContact {
+            point: self.pose * c.point,
+            normal: self.pose.rotation * c.normal,
+            ..c
+        };
+        let Batch { query, places, contacts, shapes, .. } = batch;
+        if standing.is_inside {
+            let out = query.minima().iter().map(|m| placed.way_out(m)).filter(|c| c.gap <= reach);
+            contacts.extend(out.map(into_world));
+        } else if standing.distance <= near {
+            contacts.extend(placed.contacts(&self.boundary, reach, places, shapes).map(into_world));
+        }
     }
 
     fn of_sphere(&self, sphere: &Sphere, reach: f64, state: &mut ParticleState, batch: &mut Batch) {

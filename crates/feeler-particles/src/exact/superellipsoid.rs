@@ -1,4 +1,4 @@
-//! Superellipsoids against places of a wall.
+//! Superellipsoids and poly-superellipsoids against places of a wall.
 //!
 //! A particle is known by its support point `s(m)`: the one farthest along a direction `m`, its own outward
 //! normal. Against a face what is minimised is the signed distance of `s(m)` from the face's surface, whose
@@ -14,9 +14,10 @@
 use super::WallError;
 use crate::WallContact;
 use arrayvec::ArrayVec;
-use feeler_convex::{Superellipsoid as Shape, Support};
+use feeler_convex::{PolySuperellipsoid, Superellipsoid as Symmetric, Support};
 use feeler_geom::frame::complete_basis;
 use feeler_geom::{Curve, P3, Pose, V3, math};
+use feeler_grains::convex as grains;
 use feeler_hierarchy::{EdgeId, Feature, VertexId};
 use feeler_runtime::{
     Boundary, NearPlace, feature_id, held_curvatures, is_in_edge_polar, is_in_vertex_polar, surface_foot,
@@ -74,8 +75,11 @@ const SAME: f64 = 1e-5;
 /// A particle in the frame of the wall.
 #[derive(Debug)]
 pub(super) struct Placed {
-    shape: Shape,
+    shape: PolySuperellipsoid,
+    /// Thickness (mm) of an even layer around the shape.
+    layer: f64,
     rotation: Matrix3<f64>,
+    /// The origin of the shape's coordinates, which is inside.
     center: P3,
     /// No point is farther (mm) from the centre.
     radius: f64,
@@ -123,7 +127,8 @@ impl Superellipsoid {
 
     pub(super) fn placed(&self, into: &Pose) -> Option<Placed> {
         Some(Placed {
-            shape: Shape::new(self.semi, self.exponents).ok()?,
+            shape: Symmetric::new(self.semi, self.exponents).ok()?.into(),
+            layer: 0.0,
             rotation: (into.rotation * self.orientation).to_rotation_matrix().into_inner(),
             center: into * self.center,
             radius: self.radius(),
@@ -132,6 +137,18 @@ impl Superellipsoid {
 }
 
 impl Placed {
+    /// A grain of the world, in the frame of a wall.
+    pub(super) fn of_grain(grain: &grains::Placed<'_>, into: &Pose) -> Self {
+        let local = grain.moved(into);
+        Self {
+            shape: *grain.grain().shape(),
+            layer: grain.grain().dilation(),
+            rotation: *local.rotation(),
+            center: local.origin(),
+            radius: grain.grain().radius(),
+        }
+    }
+
     pub(super) fn center(&self) -> &P3 {
         &self.center
     }
@@ -142,7 +159,8 @@ impl Placed {
 
     /// The point farthest along a direction.
     fn support(&self, m: &V3) -> P3 {
-        self.center + self.rotation * self.shape.support(&self.rotation.tr_mul(m)).point.coords
+        let point = self.center + self.rotation * self.shape.support(&self.rotation.tr_mul(m)).point.coords;
+        if self.layer > 0.0 { point + m.normalize() * self.layer } else { point }
     }
 
     /// Columns: how the support point changes with the direction along two unit tangents.

@@ -87,7 +87,7 @@ impl Mesh {
     }
 
     /// The edge or the vertex of a facet that a point inside is within rounding of.
-    fn snapped(&self, facet: u32, inwards: &[f64; 3], same: f64) -> Region {
+    pub(super) fn snapped(&self, facet: u32, inwards: &[f64; 3], same: f64) -> Region {
         let near: [bool; 3] = inwards.map(|s| s <= same);
         let vertices = self.facets[facet as usize];
         // Corner k is between edge k − 1 and edge k.
@@ -150,4 +150,4 @@ impl Mesh {
 
 /// Nearest points are the same, or on an edge, up to this part of a facet's longest side and of the distance:
 /// some thousand times the rounding of their coordinates.
-const SAME: f64 = 1e-11;
+pub(super) const SAME: f64 = 1e-11;

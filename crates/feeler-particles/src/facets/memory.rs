@@ -18,11 +18,13 @@
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
 use super::closest::Region;
+use super::grain::{Meets, Round, Smooth};
 use super::mesh::{Mesh, id};
 use super::resolve::{ANGLE, Acting, Resolved, Role};
 use super::wall::{FacetWall, Resolution};
 use crate::contact::WallContact;
 use feeler_geom::{P3, V3};
+use feeler_grains::convex::Placed;
 
 /// A contact of a ball with a wall of facets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,10 +116,27 @@ impl FacetWall {
     /// The contacts of a ball (world, mm) with this wall, by decreasing overlap. `memory` belongs to this
     /// ball and this wall; its contacts are those of the step before.
     pub fn contacts<'m>(&self, memory: &'m mut FacetMemory, center: &P3, radius: f64) -> &'m [FacetContact] {
-        let x = self.pose().inverse_transform_point(center);
-        self.look_around(memory, &x, radius);
+        let center = self.pose().inverse_transform_point(center);
+        self.contacts_of(memory, &Round { center, radius })
+    }
+
+    /// The same of a grain (world): how it overlaps a facet is the least way out that keeps its origin on
+    /// that
+    /// side, as of a ball. `radius` (mm): of a ball about the origin that holds it.
+    pub fn grain_contacts<'m>(
+        &self,
+        memory: &'m mut FacetMemory,
+        grain: &Placed<'_>,
+        radius: f64,
+    ) -> &'m [FacetContact] {
+        let placed = grain.moved(&self.pose().inverse());
+        self.contacts_of(memory, &Smooth { placed, center: placed.origin(), radius })
+    }
+
+    fn contacts_of<'m>(&self, memory: &'m mut FacetMemory, body: &impl Meets) -> &'m [FacetContact] {
+        self.look_around(memory, body.center(), body.radius());
         let FacetMemory { resolved, near, members, .. } = memory;
-        resolved.resolve(self, near, members, &x, radius);
+        resolved.resolve(self, near, members, body);
         self.identify(memory);
         let pose = self.pose();
         memory.contacts.clear();
@@ -141,7 +160,7 @@ impl FacetWall {
         let x = self.pose().inverse_transform_point(center);
         let (mut near, mut resolved) = (Vec::new(), Resolved::default());
         self.tree.near(&self.mesh, &x, radius, &mut near);
-        resolved.resolve(self, &near, &[], &x, radius);
+        resolved.resolve(self, &near, &[], &Round { center: x, radius });
         let touches = resolved.order.iter().map(|k| &resolved.touches[*k as usize]);
         touches
             .map(|t| FacetTouch {

@@ -1,4 +1,4 @@
-//! Walls of triangles, which balls meet as one surface.
+//! Walls of triangles, which balls and grains meet as one surface.
 //!
 //! # Source
 //! WALL: *Faceted Walls in PFC* (Itasca, 2024).
@@ -15,6 +15,7 @@
 mod closed;
 mod closest;
 mod error;
+mod grain;
 mod memory;
 mod mesh;
 mod resolve;

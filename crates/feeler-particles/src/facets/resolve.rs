@@ -21,6 +21,7 @@
 //!   how it got there; and contacts that cancel each other are not combined.
 
 use super::closest::{Closest, Region};
+use super::grain::Meets;
 use super::mesh::{NONE, id};
 use super::wall::{FacetWall, Resolution};
 use feeler_geom::{P3, V3};
@@ -91,16 +92,11 @@ impl Resolved {
 
     /// Resolves the contacts of a ball (wall's coordinates) with facets, sorted, among which all overlapped
     /// ones are. `before`: the facets that were active in the last step.
-    pub(super) fn resolve(&mut self, wall: &FacetWall, facets: &[u32], before: &[u32], x: &P3, radius: f64) {
+    pub(super) fn resolve(&mut self, wall: &FacetWall, facets: &[u32], before: &[u32], body: &impl Meets) {
         self.touches.clear();
         for facet in facets {
-            // The plane is no farther than the facet.
-            if wall.mesh.height(*facet, x).abs() >= radius {
-                continue;
-            }
-            let closest = wall.mesh.closest(*facet, x);
-            let overlap = radius - closest.distance;
-            if overlap > 0.0 && wall.is_felt(*facet, closest.signed) {
+            let Some((closest, overlap)) = body.overlap(&wall.mesh, *facet) else { continue };
+            if wall.is_felt(*facet, closest.signed) {
                 let normal = closest.normal.unwrap_or_else(|| {
                     let n = wall.mesh.normals[*facet as usize];
                     if wall.is_felt(*facet, 1.0) { n } else { -n }
@@ -124,9 +120,9 @@ impl Resolved {
         });
         self.link_up(wall, before);
         if wall.resolution != Resolution::Reduced {
-            self.hide(wall, x);
+            self.hide(wall, body.center());
         }
-        self.gather(wall, x, radius);
+        self.gather(wall, body);
     }
 
     /// Links contacts through shared edges and vertices, and puts those with less overlap out of action.
@@ -228,7 +224,7 @@ impl Resolved {
     }
 
     /// Lists what acts, in proximity mode as one contact where facets hardly differ in direction.
-    fn gather(&mut self, wall: &FacetWall, x: &P3, radius: f64) {
+    fn gather(&mut self, wall: &FacetWall, body: &impl Meets) {
         self.acting.clear();
         self.members.clear();
         self.group.clear();
@@ -242,7 +238,7 @@ impl Resolved {
             if let Resolution::Proximity { cutoff } = wall.resolution
                 && self.combine(wall, at, cutoff)
             {
-                self.act_together(at, from, x, radius);
+                self.act_together(at, from, body);
                 continue;
             }
             self.group[at] = id(at);
@@ -310,7 +306,7 @@ impl Resolved {
     }
 
     /// Makes one contact of those in `queue`: the normal weighted by overlaps, the mean of the overlaps.
-    fn act_together(&mut self, at: usize, from: u32, x: &P3, radius: f64) {
+    fn act_together(&mut self, at: usize, from: u32, body: &impl Meets) {
         // By number, so that sums do not depend on how the members were found.
         self.queue.sort_unstable();
         let (mut sum, mut all) = (V3::zeros(), 0.0);
@@ -327,7 +323,7 @@ impl Resolved {
             touch.role = if touch.facet == facet { Role::Active } else { Role::Member(facet) };
             self.members.push(touch.facet);
         }
-        let point = x - normal * (radius - overlap);
+        let point = body.wall_point(&normal, overlap);
         let members = (from, id(self.members.len()));
         self.acting.push(Acting { facet, point, normal, overlap, region: Region::Face, members });
     }

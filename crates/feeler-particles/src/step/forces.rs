@@ -136,7 +136,7 @@ impl WallForces {
         let Self { walls, memories, loads, sorted, .. } = self;
         let sphere = |k: usize| Sphere { center: P3::from(balls.centers[k]), radius: balls.radii[k] };
         let n = balls.tags.len();
-        walls.ask((0..n).map(sphere)).map_err(StepError::Lost)?;
+        walls.ask((0..n).map(sphere), |_| None).map_err(StepError::Lost)?;
         let lent = &*walls;
         let meet = |(k, memory): (usize, &mut SphereMemory)| {
             let moving = Moving {
@@ -145,7 +145,7 @@ impl WallForces {
                 spin: V3::from(balls.spins[k]),
                 mass: balls.masses[k],
             };
-            lent.meet(k, &sphere(k), &moving, memory, time);
+            lent.meet(k, &sphere(k), None, &moving, memory, time);
         };
         if n < PARALLEL {
             memories.iter_mut().enumerate().for_each(meet);

@@ -2,6 +2,7 @@
 
 use super::Load;
 use super::error::StepError;
+use super::grain::Met;
 use super::wall::{Wall, WallMeeting};
 use crate::contact::WallContact;
 use crate::exact::{self, ParticleState, WallContacts};
@@ -110,8 +111,14 @@ impl Walls {
         Ok(())
     }
 
-    /// Asks exact walls for their contacts with all spheres; the error is one that cannot be asked for.
-    pub(super) fn ask(&mut self, spheres: impl Iterator<Item = exact::Sphere>) -> Result<(), usize> {
+    /// Asks exact walls for their contacts with all spheres, or the grains in them; the error is one that
+    /// cannot
+    /// be asked for.
+    pub(super) fn ask<'g>(
+        &mut self,
+        spheres: impl Iterator<Item = exact::Sphere>,
+        grain: impl Fn(usize) -> Option<Met<'g>> + Sync,
+    ) -> Result<(), usize> {
         if !self.list.iter().any(|w| matches!(w, Wall::Exact(_))) {
             return Ok(());
         }
@@ -123,7 +130,8 @@ impl Walls {
                 continue;
             }
             let Asked { states, out } = asked;
-            solid.wall.contacts(&self.spheres, 0.0, states, out).map_err(|e| match e {
+            let grain = |k: usize| grain(k).map(|met| met.placed);
+            solid.wall.contacts_of(&self.spheres, grain, 0.0, states, out).map_err(|e| match e {
                 exact::WallError::Position { index } | exact::WallError::Radius { index, .. } => index,
                 _ => 0,
             })?;
@@ -150,11 +158,12 @@ impl Walls {
         }
     }
 
-    /// Finds what walls do to one sphere, the one numbered `number` of those asked for.
+    /// Finds what walls do to one sphere, or the grain in it, the one numbered `number` of those asked for.
     pub(super) fn meet(
         &self,
         number: usize,
         sphere: &exact::Sphere,
+        grain: Option<&Met<'_>>,
         moving: &Moving,
         memory: &mut SphereMemory,
         time: f64,
@@ -169,7 +178,12 @@ impl Walls {
             }
             let is_exact = matches!(wall, Wall::Exact(_));
             let asked: &[WallContact] = if is_exact { self.asked[k].out.of(number) } else { &[] };
-            wall.contacts(asked, &mut lasting.facets, &sphere.center, sphere.radius, found);
+            match grain {
+                None => wall.contacts(asked, &mut lasting.facets, &sphere.center, sphere.radius, found),
+                Some(met) => {
+                    wall.grain_contacts(asked, &mut lasting.facets, &met.placed, sphere.radius, found);
+                }
+            }
             std::mem::swap(&mut lasting.shear, before);
             lasting.shear.clear();
             if is_exact {
@@ -187,12 +201,13 @@ impl Walls {
                     }
                 }
                 let arm = meeting.at - moving.center;
+                let radius = grain.map_or(sphere.radius, |met| met.radius_at(&-contact.normal));
                 let seen = Meeting {
                     overlap: -contact.gap,
                     normal: contact.normal,
                     velocity: moving.velocity + moving.spin.cross(&arm) - meeting.velocity,
                     twist: 0.5 * contact.normal.dot(&(moving.spin + meeting.spin)),
-                    radius: radius_on(sphere.radius, contact.curvatures),
+                    radius: radius_on(radius, contact.curvatures),
                     mass: moving.mass,
                 };
                 let force = self.laws[k].force(&seen, &mut state, time);

@@ -14,6 +14,7 @@
 
 mod error;
 mod forces;
+mod grain;
 mod meet;
 mod particle;
 mod presence;
@@ -32,6 +33,7 @@ use crate::law::{Law, Meeting, ShearState};
 use crate::rotation::rotation_by;
 use feeler_convex::{Ball, BroadPhase, BroadPhaseRequest};
 use feeler_geom::{P3, Pose, V3};
+use grain::{Body, Met};
 use meet::{Moving, SphereMemory, Walls};
 use nalgebra::{Translation3, UnitQuaternion};
 use rayon::prelude::*;
@@ -67,22 +69,36 @@ pub struct Motion {
     pub momentum: V3,
 }
 
-/// A sphere of a particle.
+/// A sphere of a particle, or the ball around a grain.
 #[derive(Clone, Copy, Debug)]
 struct Sphere {
     particle: u32,
+    is_grain: bool,
     center: P3,
     radius: f64,
 }
 
-/// What lasts of the contact of two spheres.
+/// What lasts of the contact of two spheres, or grains.
 #[derive(Clone, Copy, Debug)]
 struct PairMemory {
     spheres: (u32, u32),
+    stands: Stands,
+    /// Its normal is where the contact of grains is looked for in the next step.
     state: ShearState,
     /// On the first one, and where.
     force: V3,
     at: P3,
+}
+
+/// How a pair stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stands {
+    /// In contact.
+    Touching,
+    /// Grains whose balls overlap; whether they touched in the step before.
+    Near { touched: bool },
+    /// Grains that do not touch.
+    Apart,
 }
 
 /// Particles and walls, and what they are doing.
@@ -202,6 +218,7 @@ impl Simulation {
         let first = self.spheres.len();
         self.spheres.extend(particle.pebbles.iter().map(|p| Sphere {
             particle: at,
+            is_grain: particle.shaped.is_some(),
             center: p.center,
             radius: p.radius,
         }));
@@ -287,7 +304,7 @@ impl Simulation {
         memory.map_or(&[], |m| &m.shear)
     }
 
-    /// Pairs of spheres in contact in the last step.
+    /// Pairs of spheres, or grains, in contact in the last step.
     #[must_use]
     pub fn pairs(&self) -> usize {
         self.pairs.len()
@@ -379,8 +396,12 @@ impl Simulation {
             radius: s.radius,
         };
         let there = present.iter().map(|k| &spheres[*k as usize]);
+        let grain = |s: &Sphere| {
+            let motion = &motions[s.particle as usize];
+            met(s, &sphere_center(s, motion), motion, &particles[s.particle as usize])
+        };
         walls
-            .ask(there.map(ball))
+            .ask(there.map(ball), |k| grain(&spheres[present[k] as usize]))
             .map_err(|k| StepError::Lost(spheres[present[k] as usize].particle as usize))?;
         let (walls, present) = (&*walls, &*present);
         let meet = |(k, (sphere, memory)): (usize, (&Sphere, &mut SphereMemory))| {
@@ -395,7 +416,7 @@ impl Simulation {
             } else {
                 present.partition_point(|known| (*known as usize) < k)
             };
-            walls.meet(number, &ball(sphere), &moving, memory, time);
+            walls.meet(number, &ball(sphere), grain(sphere).as_ref(), &moving, memory, time);
         };
         if spheres.len() < PARALLEL {
             spheres.iter().zip(memories.iter_mut()).enumerate().for_each(meet);
@@ -436,6 +457,7 @@ impl Simulation {
             }
             _ => StepError::Particle("radii of particles are out of range"),
         })?;
+        let mut grains = false;
         for (i, j) in near {
             // Numbers of spheres increase with their places among those that are there.
             let [a, b] = [i, j].map(|k| self.present[*k as usize]);
@@ -451,18 +473,42 @@ impl Simulation {
                 let known = self.pairs_before.binary_search_by_key(&(a, b), |p| p.spheres);
                 let state = known.map_or_else(|_| ShearState::new(normal), |k| self.pairs_before[k].state);
                 let (force, at) = (V3::zeros(), y + normal * (0.5 * (distance + t.radius - s.radius)));
-                self.pairs.push(PairMemory { spheres: (a, b), state, force, at });
+                let is_of_balls = !(s.is_grain || t.is_grain);
+                grains |= !is_of_balls;
+                let stands =
+                    if is_of_balls { Stands::Touching } else { Stands::Near { touched: known.is_ok() } };
+                self.pairs.push(PairMemory { spheres: (a, b), stands, state, force, at });
             }
         }
         let Self { pairs, spheres, motions, particles, driven, spins, .. } = self;
         let act = |pair: &mut PairMemory| {
-            let [a, b] = [pair.spheres.0, pair.spheres.1].map(|k| k as usize);
-            let [i, j] = [a, b].map(|k| spheres[k].particle as usize);
-            let [x, y] = [a, b].map(|k| sphere_center(&spheres[k], &motions[spheres[k].particle as usize]));
-            let apart = x - y;
-            let distance = apart.norm();
-            let normal = if distance > 0.0 { apart / distance } else { V3::z() };
-            let [r, q] = [a, b].map(|k| spheres[k].radius);
+            let [a, b] = [pair.spheres.0, pair.spheres.1].map(|k| &spheres[k as usize]);
+            let [i, j] = [a, b].map(|s| s.particle as usize);
+            let [x, y] = [(a, i), (b, j)].map(|(s, k)| sphere_center(s, &motions[k]));
+            let (overlap, normal, radius) = if let Stands::Near { touched } = pair.stands {
+                let [c, d] = [(a, x, i), (b, y, j)].map(|(s, center, k)| {
+                    let met = met(s, &center, &motions[k], &particles[k]);
+                    met.map_or(Body::Ball(center, s.radius), Body::Grain)
+                });
+                let warm = touched.then_some(pair.state.normal);
+                let Some(found) = grain::touch(&c, &d, warm) else {
+                    pair.stands = Stands::Apart;
+                    return;
+                };
+                pair.stands = Stands::Touching;
+                if !touched {
+                    pair.state = ShearState::new(-found.normal);
+                }
+                pair.at = found.point;
+                let (r, q) = (c.radius_at(&found.normal), d.radius_at(&-found.normal));
+                (-found.gap, -found.normal, r * q / (r + q))
+            } else {
+                let apart = x - y;
+                let distance = apart.norm();
+                let normal = if distance > 0.0 { apart / distance } else { V3::z() };
+                let (r, q) = (a.radius, b.radius);
+                (r + q - distance, normal, r * q / (r + q))
+            };
             let moving = |k: usize| motions[k].velocity + spins[k].cross(&(pair.at - motions[k].center));
             let [m, n] = [i, j].map(|k| particles[k].mass);
             let mass = match (driven[i], driven[j]) {
@@ -471,11 +517,11 @@ impl Simulation {
                 _ => m * n / (m + n),
             };
             let meeting = Meeting {
-                overlap: r + q - distance,
+                overlap,
                 normal,
                 velocity: moving(i) - moving(j),
                 twist: 0.5 * normal.dot(&(spins[i] + spins[j])),
-                radius: r * q / (r + q),
+                radius,
                 mass,
             };
             pair.force = law.force(&meeting, &mut pair.state, time);
@@ -484,6 +530,9 @@ impl Simulation {
             pairs.iter_mut().for_each(act);
         } else {
             pairs.par_iter_mut().with_min_len(CHUNK).for_each(act);
+        }
+        if grains {
+            pairs.retain(|pair| pair.stands == Stands::Touching);
         }
         Ok(())
     }
@@ -505,6 +554,14 @@ impl Simulation {
             }
         }
     }
+}
+
+/// The grain in a ball around one.
+fn met<'p>(sphere: &Sphere, center: &P3, motion: &Motion, particle: &'p Particle) -> Option<Met<'p>> {
+    if !sphere.is_grain {
+        return None;
+    }
+    particle.shaped.as_ref().and_then(|shaped| shaped.met(center, motion))
 }
 
 fn sphere_center(sphere: &Sphere, motion: &Motion) -> P3 {

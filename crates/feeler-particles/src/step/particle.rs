@@ -1,7 +1,10 @@
-//! What particles are made of: spheres, and clumps of spheres that hold together.
+//! What particles are made of: spheres, clumps of spheres that hold together, and grains of smooth shape.
 
 use super::error::StepError;
+use super::grain::Shaped;
 use feeler_geom::{P3, Pose, V3};
+use feeler_grains::convex::Grain;
+use feeler_grains::mass::poly_superellipsoid;
 use nalgebra::{Matrix3, Rotation3, Translation3, UnitQuaternion};
 use std::f64::consts::PI;
 
@@ -14,11 +17,13 @@ pub struct Pebble {
     pub radius: f64,
 }
 
-/// A rigid particle: its spheres, its mass and inertia.
+/// A rigid particle: its spheres or its shape, its mass and inertia.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Particle {
-    /// In the axes of inertia about the centre of mass.
+    /// In the axes of inertia about the centre of mass; of a grain one ball that holds it.
     pub(super) pebbles: Vec<Pebble>,
+    /// What is in the ball, where that is no sphere itself.
+    pub(super) shaped: Option<Box<Shaped>>,
     /// kg.
     pub(super) mass: f64,
     /// Principal moments of inertia (kg·mm²).
@@ -60,6 +65,44 @@ impl Particle {
             tensor -= arm * arm.transpose() * *m;
         }
         Self::with_inertia(pebbles, mass, center, tensor)
+    }
+
+    /// A superellipsoid or poly-superellipsoid of a density (kg/m³), in the coordinates of its semi-axes,
+    /// which
+    /// are not about its centre of mass where they differ.
+    ///
+    /// # Errors
+    /// A density that is not above 0; a layer around the shape, whose mass has no closed form: that is for
+    /// [`Particle::grain_with_inertia`].
+    pub fn grain(grain: &Grain, density: f64) -> Result<Self, StepError> {
+        if !(density.is_finite() && density > 0.0) {
+            return Err(StepError::Particle("the density must be above 0 kg/m³"));
+        }
+        if grain.dilation() > 0.0 {
+            return Err(StepError::Particle("give mass and inertia of a grain with a layer"));
+        }
+        let density = density * CUBIC_METRE;
+        let mass = poly_superellipsoid(grain.shape())
+            .map_err(|_| StepError::Particle("the semi-axes of a grain must be above 0 mm"))?;
+        Self::grain_with_inertia(grain, mass.volume * density, mass.centroid, mass.tensor * density)
+    }
+
+    /// A grain with a mass (kg), a centre of mass (mm, in the coordinates of its semi-axes) and an inertia
+    /// tensor (kg·mm²) about it.
+    ///
+    /// # Errors
+    /// As [`Particle::with_inertia`].
+    pub fn grain_with_inertia(
+        grain: &Grain,
+        mass: f64,
+        center: P3,
+        tensor: Matrix3<f64>,
+    ) -> Result<Self, StepError> {
+        let around = Pebble { center: P3::origin(), radius: grain.radius() };
+        let mut out = Self::with_inertia(&[around], mass, center, tensor)?;
+        let shaped = Shaped::new(grain, &out.axes.rotation.inverse());
+        out.shaped = Some(Box::new(shaped.ok_or(StepError::Particle("the grain has no volume"))?));
+        Ok(out)
     }
 
     /// Spheres that hold together, with a mass (kg), a centre of mass (mm) and an inertia tensor (kg·mm²)
@@ -104,7 +147,7 @@ impl Particle {
         }
         let axes = Pose::from_parts(Translation3::from(center.coords), rotation);
         let moved = |p: &Pebble| Pebble { center: axes.inverse_transform_point(&p.center), radius: p.radius };
-        Ok(Self { pebbles: pebbles.iter().map(moved).collect(), mass, inertia, axes })
+        Ok(Self { pebbles: pebbles.iter().map(moved).collect(), shaped: None, mass, inertia, axes })
     }
 
     /// Its mass (kg).

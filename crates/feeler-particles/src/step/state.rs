@@ -7,7 +7,7 @@
 use super::error::StepError;
 use super::meet::SphereMemory;
 use super::wall::{RigidMotion, Wall};
-use super::{PairMemory, Simulation};
+use super::{PairMemory, Simulation, Stands};
 use crate::facets::{Held, WallMotion};
 use crate::law::ShearState;
 use feeler_geom::{P3, V3, pose};
@@ -94,7 +94,8 @@ impl Simulation {
             if self.pairs.last().is_some_and(|p| p.spheres >= pair) {
                 return Err(StepError::State("has pairs out of order".to_owned()));
             }
-            self.pairs.push(PairMemory { spheres: pair, state, force: V3::zeros(), at: P3::origin() });
+            let (stands, force, at) = (Stands::Touching, V3::zeros(), P3::origin());
+            self.pairs.push(PairMemory { spheres: pair, stands, state, force, at });
         }
         from.end()?;
         self.list_present();

@@ -3,9 +3,10 @@
 use super::error::StepError;
 use crate::contact::WallContact;
 use crate::exact::{ExactWall, WallError};
-use crate::facets::{FacetError, FacetMemory, FacetWall, WallMotion};
+use crate::facets::{FacetContact, FacetError, FacetMemory, FacetWall, WallMotion};
 use crate::rotation::moved_on;
 use feeler_geom::{P3, Pose, V3};
+use feeler_grains::convex::Placed;
 
 /// How a rigid wall moves. It obeys no equations of motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,6 +61,17 @@ impl PlaneWall {
         self.normal.dot(&(point - self.point))
     }
 
+    /// The contact with what is nearest to it, or in it, above a point of the plane.
+    fn met(&self, gap: f64, point: P3) -> Option<WallMeeting> {
+        if gap >= 0.0 {
+            return None;
+        }
+        let contact = WallContact { id: 0, point, normal: self.normal, gap, curvatures: [0.0; 2] };
+        let at = point + self.normal * (0.5 * gap);
+        let (velocity, spin) = moving(&self.motion, &at);
+        Some(WallMeeting { contact, at, velocity, spin })
+    }
+
     pub(super) fn set_pose(&mut self, pose: Pose) {
         (self.pose, self.point, self.normal) = (pose, pose * self.local.0, pose.rotation * self.local.1);
     }
@@ -70,6 +82,28 @@ impl PlaneWall {
 pub struct SolidWall {
     pub(super) wall: ExactWall,
     pub(super) motion: Option<RigidMotion>,
+}
+
+fn moving(motion: &Option<RigidMotion>, at: &P3) -> (V3, V3) {
+    motion.map_or((V3::zeros(), V3::zeros()), |m| m.velocity_at(at))
+}
+
+fn facets_met(wall: &FacetWall, found: &[FacetContact], out: &mut Vec<WallMeeting>) {
+    for found in found {
+        let at = found.contact.point + found.contact.normal * (0.5 * found.contact.gap);
+        let (velocity, spin) = wall.velocity_at(found.facet, &at);
+        out.push(WallMeeting { contact: found.contact, at, velocity, spin });
+    }
+}
+
+impl SolidWall {
+    fn met(&self, asked: &[WallContact], out: &mut Vec<WallMeeting>) {
+        for contact in asked.iter().filter(|c| c.gap < 0.0) {
+            let at = contact.point + contact.normal * (0.5 * contact.gap);
+            let (velocity, spin) = moving(&self.motion, &at);
+            out.push(WallMeeting { contact: *contact, at, velocity, spin });
+        }
+    }
 }
 
 /// A wall of a simulation.
@@ -178,34 +212,34 @@ impl Wall {
         out: &mut Vec<WallMeeting>,
     ) {
         out.clear();
-        let moving = |motion: &Option<RigidMotion>, at: &P3| {
-            motion.map_or((V3::zeros(), V3::zeros()), |m| m.velocity_at(at))
-        };
         match self {
-            Self::Facets(wall) => {
-                for found in wall.contacts(memory, center, radius) {
-                    let at = found.contact.point + found.contact.normal * (0.5 * found.contact.gap);
-                    let (velocity, spin) = wall.velocity_at(found.facet, &at);
-                    out.push(WallMeeting { contact: found.contact, at, velocity, spin });
-                }
-            }
-            Self::Exact(solid) => {
-                for contact in asked.iter().filter(|c| c.gap < 0.0) {
-                    let at = contact.point + contact.normal * (0.5 * contact.gap);
-                    let (velocity, spin) = moving(&solid.motion, &at);
-                    out.push(WallMeeting { contact: *contact, at, velocity, spin });
-                }
-            }
+            Self::Facets(wall) => facets_met(wall, wall.contacts(memory, center, radius), out),
+            Self::Exact(solid) => solid.met(asked, out),
             Self::Plane(wall) => {
                 let height = wall.height(center);
-                let gap = height - radius;
-                if gap < 0.0 {
-                    let point = center - wall.normal * height;
-                    let contact =
-                        WallContact { id: 0, point, normal: wall.normal, gap, curvatures: [0.0; 2] };
-                    let at = point + wall.normal * (0.5 * gap);
-                    let (velocity, spin) = moving(&wall.motion, &at);
-                    out.push(WallMeeting { contact, at, velocity, spin });
+                out.extend(wall.met(height - radius, center - wall.normal * height));
+            }
+        }
+    }
+
+    /// The same of a grain that a ball of a radius (mm) holds.
+    pub(super) fn grain_contacts(
+        &self,
+        asked: &[WallContact],
+        memory: &mut FacetMemory,
+        grain: &Placed<'_>,
+        radius: f64,
+        out: &mut Vec<WallMeeting>,
+    ) {
+        out.clear();
+        match self {
+            Self::Facets(wall) => facets_met(wall, wall.grain_contacts(memory, grain, radius), out),
+            Self::Exact(solid) => solid.met(asked, out),
+            Self::Plane(wall) => {
+                if wall.height(&grain.origin()) < radius {
+                    let (deepest, _) = grain.surface(&-wall.normal);
+                    let gap = wall.height(&deepest);
+                    out.extend(wall.met(gap, deepest - wall.normal * gap));
                 }
             }
         }

@@ -1,0 +1,186 @@
+//! Grains poured into a box: do they come to rest, how do they lie, what does a step cost?
+//!
+//! ```text
+//! cargo run --profile dist -p feeler-benches --bin grains_poured -- [--grains N] [--time S] [--shape NAME]
+//! ```
+//!
+//! Spheres, ellipsoids, superellipsoids and poly-superellipsoids of equal volume (that of a ball of 4 mm)
+//! fall
+//! into a box of planes whose floor grows with their number, so that they lie as high. Printed over time: the
+//! kinetic energy; at the end: the largest speed, contacts of a grain with others and with walls, how much of
+//! the room they fill (by points at random, away from walls and the top). In brackets: processor time of a
+//! step, all
+//! threads together, and pairs in contact. The exit
+//! status is 1 when grains have left the box or are not at rest: when their mean kinetic energy is above
+//! what a
+//! fall by a thousandth of their diameter gives.
+#![expect(clippy::print_stdout, reason = "a program that reports")]
+#![expect(clippy::cast_precision_loss, reason = "counts in a report")]
+
+use clap::Parser;
+use feeler_geom::{P3, Pose, V3, math};
+use feeler_grains::convex::Grain;
+use feeler_grains::mass::poly_superellipsoid;
+use feeler_particles::{Amount, FillRegion, Law, Particle, PlaneWall, Settings, Simulation, Sizes, fill};
+use nalgebra::{Quaternion, UnitQuaternion};
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+use std::f64::consts::PI;
+use std::process::ExitCode;
+
+/// What is printed where there is no answer.
+type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
+
+#[derive(Parser)]
+struct Asked {
+    #[arg(long, default_value_t = 1_000)]
+    grains: usize,
+    /// What is simulated (s); shorter runs tell the time of a step alone.
+    #[arg(long, default_value_t = 0.8)]
+    time: f64,
+    /// One shape alone.
+    #[arg(long)]
+    shape: Option<String>,
+}
+
+const DIAMETER: f64 = 4.0;
+const DENSITY: f64 = 2_500.0;
+const GRAVITY: f64 = 9_810.0;
+const STEP: f64 = 2e-5;
+const LAW: Law = Law::Linear { normal: 1_000.0, shear: 500.0, restitution: 0.5, friction: 0.4 };
+const SHORTEST: f64 = 0.3;
+
+/// Name; semi-axes on both sides, none of spheres; exponents; before they are scaled to the volume.
+type Written = (&'static str, Option<[[f64; 3]; 2]>, [f64; 2]);
+
+fn shapes() -> [Written; 4] {
+    [
+        ("spheres", None, [1.0, 1.0]),
+        ("ellipsoids", Some([[1.0, 1.0, 1.7]; 2]), [1.0, 1.0]),
+        ("superellipsoids", Some([[1.0, 0.9, 1.3]; 2]), [0.6, 0.7]),
+        ("poly-superellipsoids", Some([[1.0, 0.8, 0.7], [0.7, 1.1, 0.5]]), [0.8, 0.9]),
+    ]
+}
+
+fn main() -> Fallible<ExitCode> {
+    let asked = Asked::parse();
+    let mut all_rest = true;
+    for (name, semi, exponents) in shapes() {
+        if asked.shape.as_ref().is_none_or(|s| s == name) {
+            all_rest &= one(name, semi, exponents, &asked)?;
+        }
+    }
+    Ok(if all_rest { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn one(name: &str, semi: Option<[[f64; 3]; 2]>, exponents: [f64; 2], asked: &Asked) -> Fallible<bool> {
+    let ball = PI / 6.0 * DIAMETER * DIAMETER * DIAMETER;
+    let grain = match semi {
+        None => None,
+        Some([plus, minus]) => {
+            let given = Grain::new(V3::from(plus), V3::from(minus), exponents)?;
+            let by = math::powf(ball / poly_superellipsoid(given.shape())?.volume, 1.0 / 3.0);
+            Some(Grain::new(V3::from(plus) * by, V3::from(minus) * by, exponents)?)
+        }
+    };
+    let around = grain.map_or(0.5 * DIAMETER, |g| g.radius());
+    let n = asked.grains;
+    // As many on each mm² of the floor, whatever the number.
+    let side = 12.0 * DIAMETER * (n as f64 / 1_000.0).sqrt();
+    let bounding = 4.0 / 3.0 * PI * around * around * around;
+    let height = n as f64 * bounding / (0.22 * side * side);
+    let mut world = Simulation::new(Settings { gravity: V3::z() * -GRAVITY, particles: Some(LAW) })?;
+    world.add_wall(PlaneWall::new(P3::origin(), V3::z())?.into(), LAW)?;
+    for (x, y) in [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)] {
+        let inwards = V3::new(x, y, 0.0);
+        let plane = PlaneWall::new(P3::from(-inwards * (0.5 * side)), inwards)?;
+        world.add_wall(plane.into(), LAW)?;
+    }
+    let half = 0.5 * side;
+    let region = FillRegion::Box { min: P3::new(-half, -half, 0.0), max: P3::new(half, half, height) };
+    let balls = fill(&region, &Sizes::Same(2.0 * around), Amount::Number(n), 1, |_| true)?;
+    let mut rng = SmallRng::seed_from_u64(1);
+    for b in &balls {
+        let mut part = || rng.random_range(-1.0..1.0_f64);
+        let turn = loop {
+            let q = Quaternion::new(part(), part(), part(), part());
+            if (0.1..1.0).contains(&q.norm()) {
+                break UnitQuaternion::new_normalize(q);
+            }
+        };
+        let particle = match &grain {
+            None => Particle::sphere(0.5 * DIAMETER, DENSITY)?,
+            Some(g) => Particle::grain(g, DENSITY)?,
+        };
+        world.add(particle, &Pose::from_parts(b.center.coords.into(), turn), V3::zeros(), V3::zeros())?;
+    }
+    let mass = world.mass(0).unwrap_or(0.0);
+    print!("{name}: {n} in {side:.0} mm; kinetic energy (µJ a grain) at s:");
+    let (mut shown, mut steps, mut before) = (0.0, 0_u32, processed());
+    while world.time() < asked.time - 0.5 * STEP {
+        world.step(STEP)?;
+        steps += 1;
+        if world.time() >= shown + 0.05 - 0.5 * STEP {
+            shown = world.time();
+            print!(" {shown:.2}: {:.3e}", world.kinetic_energy() / n as f64);
+            let ms = 1e3 * (processed() - before) / f64::from(steps);
+            print!(" ({ms:.2} ms, {} pairs)", world.pairs());
+            (steps, before) = (0, processed());
+            let _ = std::io::Write::flush(&mut std::io::stdout());
+        }
+    }
+    println!();
+    let places: Vec<(Pose, f64)> =
+        (0..n).filter_map(|k| Some((world.pose(k)?, world.motion(k)?.velocity.norm()))).collect();
+    let fastest = places.iter().map(|p| p.1).fold(0.0, f64::max);
+    let is_in = |p: &Pose| {
+        let v = p.translation.vector;
+        v.x.abs() < half && v.y.abs() < half && v.z > 0.0
+    };
+    let lost = places.iter().filter(|p| !is_in(&p.0)).count();
+    let rests = world.kinetic_energy() / n as f64 <= mass * GRAVITY * 1e-3 * DIAMETER;
+    println!(
+        "  at the end: fastest {fastest:.2} mm/s, {:.2} contacts of a grain with others, {:.3} with walls, \
+         filled {:.3}, {lost} lost, {}",
+        2.0 * world.pairs() as f64 / n as f64,
+        world.wall_contacts() as f64 / n as f64,
+        filled(&places, grain.as_ref(), half, around, &mut rng),
+        if rests { "at rest" } else { "not at rest" }
+    );
+    Ok(lost == 0 && (rests || asked.time < SHORTEST))
+}
+
+/// Part of the room that grains fill, away from the walls and from the highest quarter.
+fn filled(places: &[(Pose, f64)], grain: Option<&Grain>, half: f64, around: f64, rng: &mut SmallRng) -> f64 {
+    let mut heights: Vec<f64> = places.iter().map(|p| p.0.translation.vector.z).collect();
+    heights.sort_by(f64::total_cmp);
+    let (low, top) = (1.5 * DIAMETER, heights[heights.len() * 3 / 4]);
+    let wide = half - 1.5 * DIAMETER;
+    let (mut hit, points) = (0_u32, 40_000_u32);
+    for _ in 0..points {
+        let at = |rng: &mut SmallRng, a: f64, b: f64| rng.random_range(a..b.max(a + 1e-9));
+        let p = P3::new(at(rng, -wide, wide), at(rng, -wide, wide), at(rng, low, top));
+        let is_inside = places.iter().any(|(pose, _)| {
+            let near = (pose.translation.vector - p.coords).norm();
+            near < around && grain.is_none_or(|g| is_in_grain(g, &pose.inverse_transform_point(&p).coords))
+        });
+        hit += u32::from(is_inside);
+    }
+    f64::from(hit) / f64::from(points)
+}
+
+/// Time (s) that all threads of this program have computed.
+fn processed() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
+}
+
+/// By the equation of the surface.
+fn is_in_grain(grain: &Grain, p: &V3) -> bool {
+    let shape = grain.shape();
+    let side = |i: usize| if p[i] < 0.0 { shape.negative()[i] } else { shape.positive()[i] };
+    let u = V3::from_fn(|i, _| (p[i] / side(i)).abs());
+    let [e1, e2] = shape.exponents();
+    let around = math::powf(u.x, 2.0 / e1) + math::powf(u.y, 2.0 / e1);
+    math::powf(around, e1 / e2) + math::powf(u.z, 2.0 / e2) <= 1.0
+}
