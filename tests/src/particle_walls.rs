@@ -24,8 +24,8 @@ pub struct Tally {
     pub samples: usize,
     /// Points with more than one minimum.
     pub several: usize,
-    /// Points that are inside by rays and outside by the nearest place, or the other way round: there the model
-    /// passes through itself, and has no side.
+    /// Points that are inside by rays and outside by the nearest place, or the other way round: there the
+    /// model passes through itself, and has no side.
     pub sideless: usize,
     /// What is wrong, in words.
     pub wrong: Vec<String>,
@@ -117,7 +117,8 @@ pub fn point_about(part: &Part, reach: f64, rng: &mut SmallRng) -> P3 {
     }
 }
 
-/// Asks for `n` points of a part, within `reach` (mm), on all threads: the same points for any number of them.
+/// Asks for `n` points of a part, within `reach` (mm), on all threads: the same points for any number of
+/// them.
 #[must_use]
 pub fn judge(name: &str, part: &Part, reach: f64, n: usize, seed: u64) -> Tally {
     let oracle = PointOracle::new(&part.solid, part.body.hierarchy().info.max_trim_deviation);

@@ -96,7 +96,8 @@ fn judge_all(points: usize, reach: f64, seed: u64, files: &[PathBuf]) -> Fallibl
         }
         let tally = judge(&name, &part, reach * part.body.size(), n, seed);
         println!(
-            "{name}: {} points, {} inside, {} without a side; {} agreed, {} undecided, {} samples, {} several; {} wrong",
+            "{name}: {} points, {} inside, {} without a side; {} agreed, {} undecided, {} samples, \
+             {} several; {} wrong",
             tally.points[0],
             tally.points[1],
             tally.sideless,
@@ -113,7 +114,8 @@ fn judge_all(points: usize, reach: f64, seed: u64, files: &[PathBuf]) -> Fallibl
     };
     let all = files.iter().filter_map(of_file).fold(Tally::default(), Tally::and);
     println!(
-        "all: {} points, {} inside, {} without a side; {} agreed, {} undecided, {} samples, {} several; {} wrong",
+        "all: {} points, {} inside, {} without a side; {} agreed, {} undecided, {} samples, \
+         {} several; {} wrong",
         all.points[0],
         all.points[1],
         all.sideless,

@@ -347,8 +347,8 @@ impl<'a> PointOracle<'a> {
         self.nearest(p, limit).0
     }
 
-    /// Whether a point is on the material's side of the nearest place, where that is within a face. In a solid
-    /// that does not pass through itself this is where the point is.
+    /// Whether a point is on the material's side of the nearest place, where that is within a face. In a
+    /// solid that does not pass through itself this is where the point is.
     #[must_use]
     pub fn is_behind_nearest(&self, p: &P3) -> Option<bool> {
         self.nearest(p, f64::INFINITY).1

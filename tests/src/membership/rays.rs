@@ -154,8 +154,8 @@ impl<'a> Rays<'a> {
         Some(hits.iter().map(|h| h.2).sum())
     }
 
-    /// Where a ray crosses a cell, looked for from a place in it, and its sign, none where it does not; beside it
-    /// the sine of its angle to the surface.
+    /// Where a ray crosses a cell, looked for from a place in it, and its sign, none where it does not;
+    /// beside it the sine of its angle to the surface.
     fn crossing(&self, cell: &Cell, start: [f64; 2], p: &P3, d: &V3) -> Option<Crossing> {
         let face: &Face = &self.solid.faces[cell.face];
         let r = cell.rect;

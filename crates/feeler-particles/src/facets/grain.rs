@@ -1,10 +1,9 @@
 //! What meets facets: balls, and grains of any smooth convex shape.
 //!
 //! How far a grain is pressed into a facet is the least way out that keeps the grain's origin on its side:
-//! over
-//! all directions the largest gap between the grain and the facet, as for a ball. Where the grain's lowest
-//! point is above the inside of the facet it is along the normal; else it is looked for around each edge that
-//! this point is beyond, and from there at the vertices.
+//! over all directions the largest gap between the grain and the facet, as for a ball. Where the grain's
+//! lowest point is above the inside of the facet it is along the normal; else it is looked for around each
+//! edge that this point is beyond, and from there at the vertices.
 //!
 //! # Guarantees
 //! A gap is solved to rounding, or asked of the expanding polytope ([`penetration`]) to its tolerance. Of
@@ -232,8 +231,7 @@ impl Smooth<'_> {
     }
 
     /// The direction in which a point is out of the grain the soonest, near a direction, and the gap:
-    /// negative
-    /// inside.
+    /// negative inside.
     fn off(&self, q: &P3, start: &V3) -> Option<(V3, f64)> {
         let gap = |m: &V3| m.dot(&(self.at(m) - q));
         let to_center = (self.center - q).try_normalize(0.0).unwrap_or(*start);

@@ -121,8 +121,7 @@ impl FacetWall {
     }
 
     /// The same of a grain (world): how it overlaps a facet is the least way out that keeps its origin on
-    /// that
-    /// side, as of a ball. `radius` (mm): of a ball about the origin that holds it.
+    /// that side, as of a ball. `radius` (mm): of a ball about the origin that holds it.
     pub fn grain_contacts<'m>(
         &self,
         memory: &'m mut FacetMemory,

@@ -1,13 +1,11 @@
 //! Grains of smooth shape in a simulation: where they are, and what contacts need of their shape.
 //!
 //! A grain is one convex shape with one contact to each other body; with an exact wall, or with facets, one
-//! at
-//! each place. The ball around it stands for it wherever only nearness is asked for.
+//! at each place. The ball around it stands for it wherever only nearness is asked for.
 //!
 //! # Source
 //! The radius of Hertz's law is the geometric mean of the radii of curvature at the contact, as in
-//! Podlozhnyuk,
-//! Pirker and Kloss, *Computational Particle Mechanics* 4 (2017).
+//! Podlozhnyuk, Pirker and Kloss, *Computational Particle Mechanics* 4 (2017).
 //!
 //! # Deviations
 //! It is kept within a factor of [`ROUNDEST`] of the radius of the ball of equal volume: flat faces and tips,

@@ -112,8 +112,7 @@ impl Walls {
     }
 
     /// Asks exact walls for their contacts with all spheres, or the grains in them; the error is one that
-    /// cannot
-    /// be asked for.
+    /// cannot be asked for.
     pub(super) fn ask<'g>(
         &mut self,
         spheres: impl Iterator<Item = exact::Sphere>,

@@ -68,8 +68,7 @@ impl Particle {
     }
 
     /// A superellipsoid or poly-superellipsoid of a density (kg/m³), in the coordinates of its semi-axes,
-    /// which
-    /// are not about its centre of mass where they differ.
+    /// which are not about its centre of mass where they differ.
     ///
     /// # Errors
     /// A density that is not above 0; a layer around the shape, whose mass has no closed form: that is for

@@ -17,8 +17,8 @@ MuJoCo's own contacts of a mesh are those of its convex hull, which fills every 
 
 Geoms of type sdf have room for 50 contacts, those of type mesh for 4 (1 without multiccd): the deepest. MuJoCo's
 contacts are soft: solref="0.002 1" and solimp="0.99 0.99 0.001" let parts into one another by micrometres,
-the defaults by hundredths to tenths. Contacts push from the margin on,
-and parts rest that far apart: leave it and gap at 0, or take margin="5e-6" against blows.
+the defaults by hundredths to tenths. Contacts push from the margin on, and parts rest that far apart: leave it and
+gap at 0, or take margin="5e-6" against blows.
 
 Call `uninstall(model)` before a model goes: another one may get its address.
 """
