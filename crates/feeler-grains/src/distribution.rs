@@ -1,42 +1,11 @@
 //! Sizes and shapes by chance: plain data and a seed give the same grains always and everywhere.
 
-use crate::GrainError;
 use crate::convex::Grain;
 use crate::mass::poly_superellipsoid;
+use crate::{GrainError, Random};
 use feeler_convex::PolySuperellipsoid;
 use feeler_geom::V3;
-use feeler_geom::math::{cos, exp, ln, powf};
-
-/// Numbers by chance from a seed (SplitMix64): own, so that no other version of a library changes them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Random(u64);
-
-impl Random {
-    /// A sequence of its own for each seed.
-    #[must_use]
-    pub const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// A number in [0, 1).
-    pub fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        // 53 bits, all of which a number holds.
-        #[expect(clippy::cast_precision_loss, reason = "below 2⁵³")]
-        let bits = (z >> 11) as f64;
-        bits * (f64::EPSILON * 0.5)
-    }
-
-    /// A number of the normal distribution (Box and Muller).
-    fn normal(&mut self) -> f64 {
-        let (u, v) = (1.0 - self.unit(), self.unit());
-        (-2.0 * ln(u)).sqrt() * cos(std::f64::consts::TAU * v)
-    }
-}
+use feeler_geom::math::{exp, ln, powf};
 
 /// A distribution of a positive number.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,7 +119,7 @@ impl Distribution {
         };
         Ok(match self {
             Self::Fixed(x) => *x,
-            Self::Uniform { min, max } => min + (max - min) * random.unit(),
+            Self::Uniform { min, max } => min + (max - min) * random.part(),
             Self::Normal { mean, deviation, min, max } => {
                 within(random, *mean, *min, *max, &|n| mean + deviation * n)
             }
@@ -159,7 +128,7 @@ impl Distribution {
             }
             Self::ByMass(classes) => {
                 let total: f64 = classes.iter().map(Class::count).sum();
-                let mut left = random.unit() * total;
+                let mut left = random.part() * total;
                 let with_mass = classes.iter().filter(|c| c.mass > 0.0);
                 // The last one where rounding leaves something over.
                 let mut class = &classes[0];
@@ -173,7 +142,7 @@ impl Distribution {
                 // The density goes with size⁻³.
                 let inverse = |x: f64| 1.0 / (x * x);
                 let (a, b) = (inverse(class.min), inverse(class.max));
-                (1.0 / (a + (b - a) * random.unit()).sqrt()).clamp(class.min, class.max)
+                (1.0 / (a + (b - a) * random.part()).sqrt()).clamp(class.min, class.max)
             }
         })
     }
@@ -217,7 +186,7 @@ mod tests {
     use super::*;
 
     fn many(of: &Distribution, n: u32) -> Vec<f64> {
-        let mut random = Random::new(5);
+        let mut random = Random(5);
         (0..n).map(|_| of.sample(&mut random).expect("a distribution")).collect()
     }
 
@@ -272,7 +241,7 @@ mod tests {
             exponents: [Distribution::Uniform { min: 0.4, max: 1.6 }, Distribution::Fixed(1.0)],
         };
         let grains = |seed| -> Vec<Grain> {
-            let mut random = Random::new(seed);
+            let mut random = Random(seed);
             (0..200).map(|_| shapes.sample(&mut random).expect("a grain")).collect()
         };
         let (some, same, other) = (grains(1), grains(1), grains(2));
@@ -283,12 +252,12 @@ mod tests {
             let size = powf(volume * 6.0 / std::f64::consts::PI, 1.0 / 3.0);
             assert!((0.5 - 1e-12..=2.0 + 1e-12).contains(&size), "{size}");
         }
-        let even = Shapes { symmetric: true, ..shapes }.sample(&mut Random::new(3)).expect("a grain");
+        let even = Shapes { symmetric: true, ..shapes }.sample(&mut Random(3)).expect("a grain");
         assert_eq!(even.shape().positive(), even.shape().negative());
         // The published first number of SplitMix64 for seed 0, its upper 53 bits.
         #[expect(clippy::cast_precision_loss, reason = "53 bits")]
         let known = (0xe220_a839_7b1d_cdaf_u64 >> 11) as f64 / (1_u64 << 53) as f64;
-        assert_eq!(Random::new(0).unit().to_bits(), known.to_bits());
+        assert_eq!(Random(0).part().to_bits(), known.to_bits());
     }
 
     #[test]
@@ -305,7 +274,7 @@ mod tests {
             Distribution::ByMass(vec![]),
             Distribution::ByMass(vec![Class { min: 1.0, max: 2.0, mass: 0.0 }]),
         ] {
-            assert!(matches!(bad.sample(&mut Random::new(1)), Err(GrainError::Distribution(_))), "{bad:?}");
+            assert!(matches!(bad.sample(&mut Random(1)), Err(GrainError::Distribution(_))), "{bad:?}");
         }
     }
 }

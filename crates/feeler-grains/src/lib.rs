@@ -25,8 +25,10 @@ mod error;
 pub mod fit;
 pub mod mass;
 pub mod nurbs;
+mod random;
 
 pub use error::GrainError;
+pub use random::Random;
 
 /// The chapter on grains, whose programs are tried with the tests.
 #[cfg(doctest)]

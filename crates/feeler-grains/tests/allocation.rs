@@ -1,8 +1,9 @@
 //! Contacts of grains take no memory from the allocator, unless they fall back.
 
 use feeler_geom::{Pose, V3};
+use feeler_grains::Random;
 use feeler_grains::convex::{Placed, contact};
-use feeler_grains::distribution::{Distribution, Random, Shapes};
+use feeler_grains::distribution::{Distribution, Shapes};
 use nalgebra::{Translation3, UnitQuaternion};
 
 #[test]
@@ -13,12 +14,12 @@ fn contacts_allocate_nothing() {
         symmetric: false,
         exponents: std::array::from_fn(|_| Distribution::Uniform { min: 0.5, max: 1.5 }),
     };
-    let mut random = Random::new(7);
+    let mut random = Random(7);
     let mut plain = 0;
     for _ in 0..200 {
         let grains = [0, 1].map(|_| shapes.sample(&mut random).expect("a grain"));
-        let turn = V3::from_fn(|_, _| 3.0 * random.unit());
-        let place = V3::from_fn(|_, _| random.unit() - 0.5).normalize() * (1.6 + 0.6 * random.unit());
+        let turn = V3::from_fn(|_, _| 3.0 * random.part());
+        let place = V3::from_fn(|_, _| random.part() - 0.5).normalize() * (1.6 + 0.6 * random.part());
         let pose = Pose::from_parts(Translation3::from(place), UnitQuaternion::from_scaled_axis(turn));
         let mut fell_back = false;
         let taken = allocation_counter::measure(|| {

@@ -5,7 +5,7 @@
 //! # Deviations
 //! - The contact point is the middle of both points; POLY prints a minus. d goes from A to B: of grains apart
 //!   d·n is above 0.
-//! - POLY takes what Levenberg–Marquardt converges to. Here it has to be the best direction of all, as proven
+//! - POLY takes what Levenberg–Marquardt converges to. Here it has to be the best direction of all, proven
 //!   by balls inside both grains that touch them from within at the two points (`inner.rs`). With r the sum
 //!   of their radii, g the gap along the normal and f the part of d across it, the balls' gap is
 //!   `√((r + g)² + f²) − r`; that of the grains is no larger, along no direction. Where r + g ≥ 0 the

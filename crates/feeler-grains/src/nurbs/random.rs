@@ -2,6 +2,7 @@
 
 use super::fit::{FitOptions, Spline};
 use super::{GrainError, NurbsGrain};
+use crate::Random;
 use feeler_geom::{P2, P3, V3, math};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -30,11 +31,11 @@ impl NurbsGrain {
             return Err(GrainError::Rough);
         }
         let mut random = Random(seed);
-        let axes = [(); 3].map(|()| radius * (1.0 - 0.3 * random.share()));
+        let axes = [(); 3].map(|()| radius * (1.0 - 0.3 * share(&mut random)));
         let bumps = [(); BUMPS].map(|()| {
-            let center = random.direction();
-            let width = 2.0 + 6.0 * random.share();
-            (center, HEIGHT * (2.0 * random.share() - 1.0), width)
+            let center = direction(&mut random);
+            let width = 2.0 + 6.0 * share(&mut random);
+            (center, HEIGHT * (2.0 * share(&mut random) - 1.0), width)
         });
         let spline = Spline::new(&FitOptions::default())?;
         let [u_end, v_end] = spline.lengths();
@@ -63,26 +64,16 @@ impl NurbsGrain {
     }
 }
 
-/// `SplitMix64` (Steele, Lea & Flood 2014): the same numbers on every machine and in every version.
-struct Random(u64);
+/// In [0, 1), of 32 bits.
+fn share(random: &mut Random) -> f64 {
+    f64::from(u32::try_from(random.whole() >> 32).unwrap_or(0)) / 4_294_967_296.0
+}
 
-impl Random {
-    /// In [0, 1).
-    fn share(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let bits = u32::try_from((z ^ (z >> 31)) >> 32).unwrap_or(0);
-        f64::from(bits) / 4_294_967_296.0
-    }
-
-    fn direction(&mut self) -> V3 {
-        let z = 2.0 * self.share() - 1.0;
-        let (sin, cos) = math::sin_cos(TAU * self.share());
-        let r = (1.0 - z * z).max(0.0).sqrt();
-        V3::new(r * cos, r * sin, z)
-    }
+fn direction(random: &mut Random) -> V3 {
+    let z = 2.0 * share(random) - 1.0;
+    let (sin, cos) = math::sin_cos(TAU * share(random));
+    let r = (1.0 - z * z).max(0.0).sqrt();
+    V3::new(r * cos, r * sin, z)
 }
 
 #[cfg(test)]

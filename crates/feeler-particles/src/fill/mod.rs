@@ -6,11 +6,10 @@
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
-mod random;
 mod region;
 mod sizes;
 
-pub use random::Random;
+pub use feeler_grains::Random;
 pub use region::FillRegion;
 pub use sizes::Sizes;
 

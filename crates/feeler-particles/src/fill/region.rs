@@ -1,10 +1,10 @@
 //! Where balls may be.
 
 use super::FillError;
-use super::random::Random;
 use crate::exact::Sphere;
 use crate::facets::FacetWall;
 use feeler_geom::{Aabb, P3, V3, math};
+use feeler_grains::Random;
 use std::f64::consts::PI;
 
 /// A region that balls are placed in, whole (mm, world).

@@ -1,8 +1,8 @@
 //! How large grains are.
 
 use super::FillError;
-use super::random::Random;
 use feeler_geom::math;
+use feeler_grains::Random;
 
 /// A distribution of diameters (mm), by number where nothing else is said.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,5 @@
-//! Random numbers that are the same on every machine and in every version: what is filled from a seed today
-//! is filled from it tomorrow. Libraries keep the right to change theirs.
+//! Random numbers that are the same on every machine and in every version: what comes of a seed today
+//! comes of it tomorrow. Libraries keep the right to change theirs.
 //!
 //! # Source
 //! `SplitMix64`: Steele, Lea and Flood, *Fast splittable pseudorandom number generators* (2014).
