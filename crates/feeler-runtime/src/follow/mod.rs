@@ -1,0 +1,288 @@
+//! Contacts of two solids that move little from step to step, followed instead of looked for.
+//!
+//! A query looks everywhere; most of what it finds in the next step is what it has found before, a little
+//! further on. [`Following`] remembers where a query has found minima and takes each of them on by Newton's
+//! steps on its own two features, for as long as nothing else can have come near. It is what simulations of
+//! many solids ask: a thousandth of a query a contact, a few dozen bytes a pair.
+//!
+//! # Guarantees
+//! A query with a reach of `reach + stride` knows of each minimum within it. While no point of B has moved by
+//! more than the stride since, distances have changed by no more, so that nothing that was beyond can be
+//! within the reach. What is told passes the same test of trims, polars and curvature as what queries tell;
+//! where a minimum does not, or passes on to another feature, the pair is to be asked again. Only minima that
+//! arise within the reach, by one parting into two as surfaces fit each other more closely, are told up to a
+//! stride late.
+//!
+//! # Source
+//! MATH §8 (critical pairs), §10 (identities).
+
+mod newton;
+
+use crate::filter::filter;
+use crate::pair::relative_pose;
+use crate::query::Context;
+use crate::tolerance::Tolerances;
+use crate::{Body, ContactPair, FeatureKind, LmdClass, QueryError, QueryOptions};
+use feeler_geom::{P2, P3, Pose, V3};
+use feeler_hierarchy::{EdgeId, FaceId, Feature, VertexId};
+
+/// What is followed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FollowOptions {
+    /// Minima up to this distance (mm) are told for certain.
+    pub reach: f64,
+    /// Contacts down to this depth (mm) are told for certain, as far as a stride more is less than walls
+    /// allow: see [`QueryOptions::penetration`](crate::QueryOptions::penetration).
+    pub penetration: f64,
+    /// How far (mm) B may move, as seen from A, before the pair is asked again.
+    pub stride: f64,
+}
+
+/// A minimum that is followed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FollowedContact {
+    /// Identity: counts up from contact to contact of the pair, also where it passes on to another feature.
+    pub number: u64,
+    /// Signed distance (mm) along the normal.
+    pub distance: f64,
+    /// Footpoint on A, in A's own coordinates.
+    pub local_a: P3,
+    /// Footpoint on B, in B's own coordinates.
+    pub local_b: P3,
+    /// A's outward direction there, unit, in A's own coordinates.
+    pub normal: V3,
+    /// Smallest and largest curvature (1/mm) of the gap between both surfaces, for Hertz's law: infinite
+    /// where one of them is no face.
+    pub curvatures: [f64; 2],
+    /// Features of A and of B.
+    pub features: [(FeatureKind, u32); 2],
+    /// Parameters of the footpoints there: `(u, v)` of a face, `(t, 0)` of an edge, zeros of a vertex.
+    pub uv: [[f64; 2]; 2],
+}
+
+/// The minima of a pair of solids, followed from pose to pose.
+///
+/// ```no_run
+/// # use feeler_runtime::{Body, ContactPair, FollowOptions, Following};
+/// # fn step() -> feeler_geom::Pose { feeler_geom::Pose::identity() }
+/// # fn show(a: std::sync::Arc<Body>, b: std::sync::Arc<Body>) -> Result<(), feeler_runtime::QueryError> {
+/// let here = feeler_geom::Pose::identity();
+/// let options = FollowOptions { reach: 0.0, penetration: 0.05, stride: 0.1 };
+/// // One may serve any number of pairs of the same two solids.
+/// let mut pair = ContactPair::new(a.clone(), b.clone());
+/// let mut following = Following::default();
+/// for _ in 0..1000 {
+///     let there = step();
+///     if !following.go_on(&a, &b, &here, &there, &options)? {
+///         following.ask(&mut pair, &here, &there, &options)?;
+///     }
+///     let _deepest = following.contacts().iter().map(|c| c.distance).fold(0.0, f64::min);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Following {
+    /// Of B in A's coordinates when the pair was asked; none before.
+    asked: Option<Pose>,
+    contacts: Vec<FollowedContact>,
+    next: u64,
+}
+
+/// How much farther than points of B a footpoint runs at most where a contact goes on.
+const RUN: f64 = 10.0;
+/// The same where B has hardly moved, as a part of the smaller size.
+const NEAR: f64 = 1e-3;
+/// Cosine of the angle by which the normal of a contact turns at most from one asking to the next.
+const TURNED: f64 = 0.5;
+
+impl Following {
+    /// The contacts of the last pose.
+    #[must_use]
+    pub fn contacts(&self) -> &[FollowedContact] {
+        &self.contacts
+    }
+
+    /// What a saved state has to hold: the pose of B in A's coordinates for which the pair was asked, the
+    /// contacts, and the number of the next one.
+    #[must_use]
+    pub fn parts(&self) -> (Option<&Pose>, &[FollowedContact], u64) {
+        (self.asked.as_ref(), &self.contacts, self.next)
+    }
+
+    /// From what [`parts`](Self::parts) has told.
+    #[must_use]
+    pub fn from_parts(asked: Option<Pose>, contacts: Vec<FollowedContact>, next: u64) -> Self {
+        Self { asked, contacts, next }
+    }
+
+    /// Forgets all; numbers go on.
+    pub fn forget(&mut self) {
+        self.asked = None;
+        self.contacts.clear();
+    }
+
+    /// Follows the contacts to other poses (which take each solid's own coordinates to the world), or tells
+    /// that the pair has to be asked: at first, after a stride, and where a contact has left its features.
+    /// The contacts are then those of before.
+    ///
+    /// # Errors
+    /// Poses that are not finite or too far apart.
+    pub fn go_on(
+        &mut self,
+        a: &Body,
+        b: &Body,
+        pose_a: &Pose,
+        pose_b: &Pose,
+        options: &FollowOptions,
+    ) -> Result<bool, QueryError> {
+        let pose_ab = relative_pose(pose_a, pose_b)?;
+        let Some(asked) = &self.asked else { return Ok(false) };
+        // Not less than: a pair that stands still is asked once, whatever the stride.
+        if moved(asked, &pose_ab, b) > options.stride {
+            return Ok(false);
+        }
+        if self.contacts.is_empty() {
+            return Ok(true);
+        }
+        let tol = Tolerances::new(a, b, &pose_ab, None);
+        let ctx = Context {
+            a,
+            b,
+            pose_ab,
+            pose_ba: pose_ab.inverse(),
+            tol,
+            // What was within reach and stride has moved by a stride at most.
+            d_max: options.reach + 2.0 * options.stride,
+            least: tol.least_distance_apart().min(-options.penetration - 2.0 * options.stride),
+            alpha: 0.0,
+            cull: None,
+        };
+        // In place only once all of them are known.
+        let mut next: arrayvec::ArrayVec<FollowedContact, MOST> = arrayvec::ArrayVec::new();
+        for known in &self.contacts {
+            let Some(found) = further(&ctx, known) else { return Ok(false) };
+            let is_new = next.iter().all(|c| (c.local_a - found.local_a).norm() > tol.same);
+            if !is_new || next.try_push(found).is_err() {
+                return Ok(false);
+            }
+        }
+        self.contacts.clear();
+        self.contacts.extend(next);
+        Ok(true)
+    }
+
+    /// Asks for the contacts at these poses. `pair` is of the same two solids; what it was asked before
+    /// plays no part.
+    ///
+    /// Contacts along lines and areas are told by their corners, and asked for anew in each pose.
+    ///
+    /// # Errors
+    /// As [`ContactPair::query`]; there are no contacts then.
+    pub fn ask(
+        &mut self,
+        pair: &mut ContactPair,
+        pose_a: &Pose,
+        pose_b: &Pose,
+        options: &FollowOptions,
+    ) -> Result<(), QueryError> {
+        let size = pair.body_a().size().min(pair.body_b().size());
+        // What is deeper may rise within a stride.
+        let walls = DEEPEST * (pair.body_a().wall() + pair.body_b().wall());
+        let penetration = (options.penetration + options.stride).min(walls).max(options.penetration);
+        let query = QueryOptions {
+            penetration,
+            detect_interference: false,
+            conformal_spacing: Some(pair.body_a().size().max(pair.body_b().size())),
+            load_bearing: true,
+            ..QueryOptions::within(options.reach + options.stride)
+        };
+        pair.forget();
+        let before = std::mem::take(&mut self.contacts);
+        let since = self.asked.take();
+        pair.query(pose_a, pose_b, &query)?;
+        let found = pair.lmds();
+        let pose_ab = pose_a.inv_mul(pose_b);
+        let run = since.map(|since| RUN * moved(&since, &pose_ab, pair.body_b()) + NEAR * size);
+        let mut taken: u64 = 0;
+        let turn = pose_a.rotation.inverse();
+        for lmd in found.iter().filter(|l| l.class != LmdClass::Quasi).take(MOST) {
+            let normal = turn * lmd.normal;
+            let number = run.and_then(|run| nearest(&before, &mut taken, (lmd.local_a, normal), run));
+            let number = number.unwrap_or_else(|| {
+                self.next += 1;
+                self.next - 1
+            });
+            self.contacts.push(FollowedContact {
+                number,
+                distance: lmd.distance,
+                local_a: lmd.local_a,
+                local_b: lmd.local_b,
+                normal,
+                curvatures: [f64::INFINITY; 2],
+                features: [lmd.feature_a, lmd.feature_b].map(|f| (f.kind, f.index)),
+                uv: [lmd.feature_a.uv, lmd.feature_b.uv],
+            });
+        }
+        let is_followed = found.iter().all(|l| l.class == LmdClass::Strict) && found.len() <= MOST;
+        self.asked = is_followed.then_some(pose_ab);
+        let bodies = [pair.body_a().as_ref(), pair.body_b().as_ref()];
+        for contact in &mut self.contacts {
+            contact.curvatures = newton::gap_curvatures(bodies, &pose_ab, contact);
+        }
+        Ok(())
+    }
+}
+
+/// Part of the sum of both walls that depths stay below.
+const DEEPEST: f64 = 0.49;
+
+/// Contacts of a pair at most: what has more is asked for in each pose, and told up to here.
+const MOST: usize = 64;
+
+/// How far (mm) points of B have moved, as seen from A.
+fn moved(before: &Pose, now: &Pose, b: &Body) -> f64 {
+    let moved = before.inv_mul(now);
+    // Twice the sine of half the angle, for points up to the corner of B's box.
+    moved.translation.vector.norm() + 2.0 * moved.rotation.imag().norm() * b.reach()
+}
+
+/// The number of the contact that one goes on: the nearest one whose normal is alike, and that none has taken
+/// yet.
+fn nearest(before: &[FollowedContact], taken: &mut u64, (at, normal): (P3, V3), run: f64) -> Option<u64> {
+    let free =
+        before.iter().enumerate().filter(|(k, c)| *taken & (1 << k) == 0 && c.normal.dot(&normal) > TURNED);
+    let apart = free.map(|(k, c)| (k, (c.local_a - at).norm(), c.number));
+    let (k, _, number) = apart.filter(|(_, d, _)| *d <= run).min_by(|x, y| x.1.total_cmp(&y.1))?;
+    *taken |= 1 << k;
+    Some(number)
+}
+
+/// A contact at another pose, or none where it is no minimum of its features any more.
+fn further(ctx: &Context<'_>, known: &FollowedContact) -> Option<FollowedContact> {
+    let candidate = newton::critical_pair(ctx, known)?;
+    let found = filter(ctx, &candidate).filter(|x| x.class == LmdClass::Strict)?;
+    let mut out = FollowedContact {
+        distance: found.distance,
+        local_a: found.p_a,
+        local_b: ctx.pose_ba * found.p_b,
+        normal: found.n,
+        uv: [found.place_a.uv, found.place_b.uv],
+        ..*known
+    };
+    out.curvatures = newton::gap_curvatures([ctx.a, ctx.b], &ctx.pose_ab, &out);
+    Some(out)
+}
+
+/// A feature of a body.
+fn feature((kind, index): (FeatureKind, u32)) -> Feature {
+    match kind {
+        FeatureKind::Face => Feature::Face(FaceId(index)),
+        FeatureKind::Edge => Feature::Edge(EdgeId(index)),
+        FeatureKind::Vertex => Feature::Vertex(VertexId(index)),
+    }
+}
+
+fn point(uv: [f64; 2]) -> P2 {
+    P2::new(uv[0], uv[1])
+}

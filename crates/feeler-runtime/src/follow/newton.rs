@@ -1,0 +1,212 @@
+//! The critical pair of two features next to a known one, by equations that are regular at contact.
+//!
+//! With w from the one footpoint to the other and n normal to a face: w·∂p = 0 along that face and
+//! n·∂q = 0 along the other feature. Without a face w is orthogonal to both features.
+//!
+//! # Source
+//! MATH §8.
+
+use super::{FollowedContact, feature, point};
+use crate::Body;
+use crate::body::outward_normal;
+use crate::query::{Candidate, Context};
+use feeler_geom::frame::complete_basis;
+use feeler_geom::{P3, Pose, V3, math};
+use feeler_hierarchy::Feature;
+use nalgebra::{Matrix2, Matrix4, Vector4};
+
+/// Newton's steps at most: from a stride away each doubles the digits.
+const STEPS: u32 = 10;
+/// A step of this part of the size is the last one.
+const SETTLED: f64 = 1e-14;
+/// A step that is no shorter than this part of the size, where steps end, has not settled.
+const UNSETTLED: f64 = 1e-11;
+/// How far a footpoint may run in one pose, as a part of the size.
+const FARTHEST: f64 = 0.1;
+
+/// A feature at parameters, in A's coordinates: its point, and derivatives along its parameters, of which
+/// points have none, curves one.
+#[derive(Clone, Copy, Debug)]
+struct Jet {
+    p: P3,
+    parameters: usize,
+    first: [V3; 2],
+    /// Along u twice, along both, along v twice.
+    second: [V3; 3],
+}
+
+impl Jet {
+    fn new(body: &Body, pose: Option<&Pose>, of: Feature, uv: [f64; 2]) -> Self {
+        let none = V3::zeros();
+        let own = match of {
+            Feature::Face(f) => {
+                let d = body.face(f).surface.derivs(point(uv));
+                Self { p: d.p, parameters: 2, first: [d.du, d.dv], second: [d.duu, d.duv, d.dvv] }
+            }
+            Feature::Edge(e) => {
+                let d = body.edge(e).curve.derivs(uv[0]);
+                Self { p: d.p, parameters: 1, first: [d.d1, none], second: [d.d2, none, none] }
+            }
+            Feature::Vertex(v) => {
+                Self { p: body.vertex(v).point, parameters: 0, first: [none; 2], second: [none; 3] }
+            }
+        };
+        let Some(pose) = pose else { return own };
+        let turned = |v: V3| pose.rotation * v;
+        Self { p: pose * own.p, first: own.first.map(turned), second: own.second.map(turned), ..own }
+    }
+
+    fn second(&self, i: usize, k: usize) -> V3 {
+        self.second[i + k]
+    }
+}
+
+/// The critical pair of the contact's features next to where it was, if there is one.
+pub(super) fn critical_pair(ctx: &Context<'_>, known: &FollowedContact) -> Option<Candidate> {
+    let [fa, fb] = known.features.map(feature);
+    let (mut uv_a, mut uv_b) = (known.uv[0], known.uv[1]);
+    let start = known.local_a;
+    let size = ctx.tol.size;
+    let mut last = f64::INFINITY;
+    for _ in 0..STEPS {
+        let a = Jet::new(ctx.a, None, fa, uv_a);
+        let b = Jet::new(ctx.b, Some(&ctx.pose_ab), fb, uv_b);
+        if (a.p - start).norm() > FARTHEST * size {
+            return None;
+        }
+        // The face, where there is one, goes first: its normal is that of the contact.
+        let swap = a.parameters < b.parameters && b.parameters == 2;
+        let x = if swap { step(&b, &a)? } else { step(&a, &b)? };
+        let ((da, db), length) = if swap {
+            (([x[2], x[3]], [x[0], x[1]]), run(&b, [x[0], x[1]]).max(run(&a, [x[2], x[3]])))
+        } else {
+            (([x[0], x[1]], [x[2], x[3]]), run(&a, [x[0], x[1]]).max(run(&b, [x[2], x[3]])))
+        };
+        if !length.is_finite() {
+            return None;
+        }
+        let is_settled = length <= SETTLED * size;
+        // Rounding alone: steps get no shorter any more.
+        if !is_settled && length >= 0.5 * last && last <= UNSETTLED * size {
+            break;
+        }
+        last = length;
+        uv_a = [uv_a[0] - da[0], uv_a[1] - da[1]];
+        uv_b = [uv_b[0] - db[0], uv_b[1] - db[1]];
+        if is_settled {
+            break;
+        }
+    }
+    if last > UNSETTLED * size {
+        return None;
+    }
+    candidate(ctx, known, (fa, uv_a), (fb, uv_b))
+}
+
+/// What a step of Newton's method takes from the parameters of the first and the second feature.
+fn step(s: &Jet, o: &Jet) -> Option<Vector4<f64>> {
+    let w = o.p - s.p;
+    let is_face = s.parameters == 2;
+    let n = s.first[0].cross(&s.first[1]);
+    let n_along = [
+        s.second[0].cross(&s.first[1]) + s.first[0].cross(&s.second[1]),
+        s.second[1].cross(&s.first[1]) + s.first[0].cross(&s.second[2]),
+    ];
+    // Rows of what is not there are those of the unit matrix.
+    let (mut f, mut j) = (Vector4::zeros(), Matrix4::identity());
+    for i in 0..s.parameters {
+        f[i] = w.dot(&s.first[i]);
+        for k in 0..s.parameters {
+            j[(i, k)] = w.dot(&s.second(i, k)) - s.first[k].dot(&s.first[i]);
+        }
+        for l in 0..o.parameters {
+            j[(i, 2 + l)] = o.first[l].dot(&s.first[i]);
+        }
+    }
+    for m in 0..o.parameters {
+        let of = if is_face { n } else { w };
+        f[2 + m] = of.dot(&o.first[m]);
+        for k in 0..s.parameters {
+            j[(2 + m, k)] = if is_face { n_along[k].dot(&o.first[m]) } else { -s.first[k].dot(&o.first[m]) };
+        }
+        for l in 0..o.parameters {
+            let with = if is_face { 0.0 } else { o.first[l].dot(&o.first[m]) };
+            j[(2 + m, 2 + l)] = of.dot(&o.second(m, l)) + with;
+        }
+    }
+    j.lu().solve(&f)
+}
+
+/// How far (mm) a footpoint runs along a step.
+fn run(jet: &Jet, x: [f64; 2]) -> f64 {
+    (jet.first[0] * x[0] + jet.first[1] * x[1]).norm()
+}
+
+fn candidate(
+    ctx: &Context<'_>,
+    known: &FollowedContact,
+    (fa, uv_a): (Feature, [f64; 2]),
+    (fb, uv_b): (Feature, [f64; 2]),
+) -> Option<Candidate> {
+    let a = Jet::new(ctx.a, None, fa, uv_a);
+    let b = Jet::new(ctx.b, Some(&ctx.pose_ab), fb, uv_b);
+    let apart = b.p - a.p;
+    let n = match (fa, fb) {
+        (Feature::Face(f), _) => outward_normal(ctx.a.face(f), point(uv_a)),
+        (_, Feature::Face(f)) => ctx.pose_ab.rotation * -outward_normal(ctx.b.face(f), point(uv_b)),
+        _ => {
+            let across = a.first[0].cross(&b.first[0]).try_normalize(f64::MIN_POSITIVE);
+            let along = apart.try_normalize(ctx.tol.tol).or(across)?;
+            if along.dot(&known.normal) < 0.0 { -along } else { along }
+        }
+    };
+    let distance = apart.dot(&n);
+    let across = (apart - n * distance).norm();
+    if across > ctx.tol.tol.max(ACROSS * distance.abs()) {
+        return None;
+    }
+    let hint = |feature: Feature, uv| (!matches!(feature, Feature::Vertex(_))).then_some(point(uv));
+    Some(Candidate {
+        feature_a: fa,
+        feature_b: fb,
+        p_a: a.p,
+        p_b: b.p,
+        n,
+        distance,
+        hint_a: hint(fa, uv_a),
+        hint_b: hint(fb, uv_b),
+        undecided: false,
+    })
+}
+
+/// How far beside the normal the other footpoint may be, as a part of the distance.
+const ACROSS: f64 = 1e-6;
+
+/// Curvatures (1/mm) of the gap between two faces at a contact; infinite without two faces, and at poles.
+pub(super) fn gap_curvatures([a, b]: [&Body; 2], pose_ab: &Pose, contact: &FollowedContact) -> [f64; 2] {
+    let [fa, fb] = contact.features.map(feature);
+    let a = Jet::new(a, None, fa, contact.uv[0]);
+    let b = Jet::new(b, Some(pose_ab), fb, contact.uv[1]);
+    let basis = complete_basis(&contact.normal);
+    match (height(&a, &contact.normal, &basis), height(&b, &contact.normal, &basis)) {
+        (Some(a), Some(b)) => {
+            let of = b - a;
+            let (middle, half) = (0.5 * (of[(0, 0)] + of[(1, 1)]), 0.5 * (of[(0, 0)] - of[(1, 1)]));
+            let off = math::hypot(half, of[(0, 1)]);
+            [middle - off, middle + off]
+        }
+        _ => [f64::INFINITY; 2],
+    }
+}
+
+/// Second derivatives of a surface's height along `n` over the plane across it.
+fn height(jet: &Jet, n: &V3, (x, y): &(V3, V3)) -> Option<Matrix2<f64>> {
+    if jet.parameters < 2 {
+        return None;
+    }
+    let [u, v] = jet.first;
+    let from_plane = Matrix2::new(u.dot(x), v.dot(x), u.dot(y), v.dot(y)).try_inverse()?;
+    let [uu, uv, vv] = jet.second.map(|d| d.dot(n));
+    let out = from_plane.transpose() * Matrix2::new(uu, uv, uv, vv) * from_plane;
+    out.iter().all(|c| c.is_finite()).then_some(out)
+}

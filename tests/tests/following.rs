@@ -1,0 +1,168 @@
+//! Contacts that are followed from pose to pose, against queries of each pose and against closed forms.
+
+use feeler_geom::{Pose, V3};
+use feeler_grains::nurbs::NurbsGrain;
+use feeler_import::{prepare_grain, prepare_step};
+use feeler_runtime::{Body, ContactPair, FollowOptions, FollowedContact, Following, LmdClass, QueryOptions};
+use nalgebra::{Translation3, UnitQuaternion};
+use rand::rngs::StdRng;
+use rand::{Rng as _, SeedableRng as _};
+use std::path::Path;
+use std::sync::Arc;
+
+fn solid(name: &str) -> Arc<Body> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data").join(name);
+    let model = prepare_step(&path).expect("a model of data");
+    Arc::new(Body::from_model(&model, 0).expect("a body"))
+}
+
+fn grain(surface: &NurbsGrain) -> Arc<Body> {
+    let model = prepare_grain("grain", surface.surface()).expect("a grain");
+    Arc::new(Body::from_model(&model, 0).expect("a body"))
+}
+
+fn direction(rng: &mut StdRng) -> V3 {
+    loop {
+        let mut part = || rng.random_range(-1.0..1.0);
+        if let Some(d) = V3::new(part(), part(), part()).try_normalize(0.1) {
+            return d;
+        }
+    }
+}
+
+/// Where B, coming along a direction, is first this near to A, by bisection of the smallest distance.
+fn near(pair: &mut ContactPair, towards: V3, turn: UnitQuaternion<f64>) -> Pose {
+    let far = 2.0 * (pair.body_a().size() + pair.body_b().size());
+    let (mut lo, mut hi) = (0.0, far);
+    for _ in 0..40 {
+        let middle = 0.5 * (lo + hi);
+        let pose = Pose::from_parts(Translation3::from(towards * middle), turn);
+        pair.query(&Pose::identity(), &pose, &QueryOptions::within(2.0 * far)).expect("a query");
+        let is_apart = pair.status() == Some(feeler_runtime::Status::Separated);
+        if is_apart { hi = middle } else { lo = middle }
+    }
+    Pose::from_parts(Translation3::from(towards * hi), turn)
+}
+
+/// Strict minima within reach, and whether all are strict.
+fn asked(pair: &mut ContactPair, pose: &Pose, options: &FollowOptions) -> (Vec<(V3, f64)>, bool) {
+    let query = QueryOptions {
+        penetration: options.penetration,
+        detect_interference: false,
+        ..QueryOptions::within(options.reach)
+    };
+    pair.forget();
+    let found = pair.query(&Pose::identity(), pose, &query).expect("a query");
+    (
+        found.iter().map(|l| (l.local_a.coords, l.distance)).collect(),
+        found.iter().all(|l| l.class == LmdClass::Strict),
+    )
+}
+
+struct Seen {
+    followed: usize,
+    asked: usize,
+    told: usize,
+}
+
+/// Walks B about A and compares each pose; tells how often the pair was asked.
+fn walk(a: &Arc<Body>, b: &Arc<Body>, seed: u64) -> Seen {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let [mut pair, mut judge] = [(); 2].map(|()| ContactPair::new(a.clone(), b.clone()));
+    let size = a.size().min(b.size());
+    let penetration = (0.01 * size).min(0.4 * (a.wall() + b.wall()));
+    let options = FollowOptions { reach: 0.01 * size, penetration, stride: 0.02 * size };
+    let mut seen = Seen { followed: 0, asked: 0, told: 0 };
+    for _ in 0..6 {
+        let turn = UnitQuaternion::from_scaled_axis(direction(&mut rng) * rng.random_range(0.0..3.0));
+        let mut pose = near(&mut judge, direction(&mut rng), turn);
+        let mut following = Following::default();
+        let along = direction(&mut rng) * (5e-4 * size);
+        for step in 0..40 {
+            let shaken = Pose::from_parts(
+                Translation3::from(along + direction(&mut rng) * (2e-4 * size)),
+                UnitQuaternion::from_scaled_axis(direction(&mut rng) * 1e-3),
+            );
+            pose = Pose::from_parts(
+                Translation3::from(pose.translation.vector + shaken.translation.vector),
+                shaken.rotation * pose.rotation,
+            );
+            if following.go_on(a, b, &Pose::identity(), &pose, &options).expect("finite") {
+                seen.followed += 1;
+            } else {
+                following.ask(&mut pair, &Pose::identity(), &pose, &options).expect("finite");
+                seen.asked += 1;
+            }
+            let (expected, is_strict) = asked(&mut judge, &pose, &options);
+            if !is_strict {
+                continue;
+            }
+            let close = |c: &FollowedContact, (p, d): &(V3, f64)| {
+                (c.local_a.coords - p).norm() < 1e-6 * size && (c.distance - d).abs() < 1e-10 * size
+            };
+            for one in &expected {
+                seen.told += 1;
+                let is_there = following.contacts().iter().any(|c| close(c, one));
+                // On the limit of the reach, and of the depth, rounding decides.
+                let is_on_limit =
+                    (one.1 - options.reach).abs() < 1e-9 * size || (one.1 + penetration).abs() < 1e-9 * size;
+                assert!(
+                    is_there || is_on_limit,
+                    "seed {seed}, step {step}: {one:?} is not followed: {:#?}",
+                    following.contacts()
+                );
+            }
+            let is_told = |d: f64| 1e-9 * size - penetration < d && d < options.reach - 1e-9 * size;
+            for c in following.contacts().iter().filter(|c| is_told(c.distance)) {
+                assert!(
+                    expected.iter().any(|one| close(c, one)),
+                    "seed {seed}, step {step}: {c:?} is no minimum of {expected:?}"
+                );
+            }
+        }
+    }
+    seen
+}
+
+#[test]
+fn solids_of_all_kinds_have_the_minima_of_queries() {
+    let names = ["cylinder.step", "cone.step", "torus.step", "box.step", "wave.step", "half-cone.step"];
+    let bodies: Vec<Arc<Body>> = names.iter().map(|n| solid(n)).collect();
+    let mut all = Seen { followed: 0, asked: 0, told: 0 };
+    for (i, a) in bodies.iter().enumerate() {
+        for (j, b) in bodies.iter().enumerate() {
+            let seen = walk(a, b, (i * 10 + j) as u64);
+            println!(
+                "{} {}: {} followed, {} asked, {} told",
+                names[i], names[j], seen.followed, seen.asked, seen.told
+            );
+            all.followed += seen.followed;
+            all.asked += seen.asked;
+            all.told += seen.told;
+        }
+    }
+    println!("{} followed, {} asked, {} told", all.followed, all.asked, all.told);
+    assert!(all.told > 3_000 && all.followed > 3 * all.asked, "{} {} {}", all.told, all.followed, all.asked);
+}
+
+#[test]
+fn grains_have_the_minima_of_queries() {
+    let shapes = [
+        NurbsGrain::ellipsoid([3.0, 2.0, 1.5]).unwrap(),
+        NurbsGrain::torus(2.0, 0.7).unwrap(),
+        NurbsGrain::random(1, 2.0, 0.3).unwrap(),
+        NurbsGrain::random(2, 2.0, 0.6).unwrap(),
+    ];
+    let bodies: Vec<Arc<Body>> = shapes.iter().map(grain).collect();
+    let mut all = Seen { followed: 0, asked: 0, told: 0 };
+    for (i, a) in bodies.iter().enumerate() {
+        for (j, b) in bodies.iter().enumerate() {
+            let seen = walk(a, b, (i * 10 + j) as u64 + 100);
+            all.followed += seen.followed;
+            all.asked += seen.asked;
+            all.told += seen.told;
+        }
+    }
+    println!("{} followed, {} asked, {} told", all.followed, all.asked, all.told);
+    assert!(all.told > 1_500 && all.followed > 5 * all.asked, "{} {} {}", all.told, all.followed, all.asked);
+}
