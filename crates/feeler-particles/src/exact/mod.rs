@@ -17,7 +17,7 @@ pub use state::ParticleState;
 pub use superellipsoid::Superellipsoid;
 
 use crate::WallContact;
-use batch::Batch;
+pub(crate) use batch::Batch;
 use feeler_geom::{P3, Pose, V3};
 use feeler_grains::convex as grains;
 use feeler_runtime::{Body, Boundary, PointMinima, Standing};
@@ -149,6 +149,35 @@ impl ExactWall {
             Ok(())
         })
         .map_err(|index| particles[index].check(index).err().unwrap_or(WallError::Shape { index }))
+    }
+
+    /// Here and now somewhere else.
+    pub(crate) fn at(&self, pose: &Pose) -> Self {
+        Self { boundary: Arc::clone(&self.boundary), pose: *pose, into: pose.inverse() }
+    }
+
+    /// Contacts of a ball with gaps of 0 at most, at finite places.
+    pub(crate) fn of_ball<'b>(
+        &self,
+        ball: &Sphere,
+        state: &mut ParticleState,
+        batch: &'b mut Batch,
+    ) -> &'b [WallContact] {
+        batch.contacts.clear();
+        self.of_sphere(ball, 0.0, state, batch);
+        &batch.contacts
+    }
+
+    /// Contacts of a grain with gaps of 0 at most.
+    pub(crate) fn of_grain<'b>(
+        &self,
+        grain: &grains::Placed<'_>,
+        state: &mut ParticleState,
+        batch: &'b mut Batch,
+    ) -> &'b [WallContact] {
+        batch.contacts.clear();
+        self.of_placed(&Placed::of_grain(grain, &self.into), 0.0, state, batch);
+        &batch.contacts
     }
 
     fn of_placed(&self, placed: &Placed, reach: f64, state: &mut ParticleState, batch: &mut Batch) {

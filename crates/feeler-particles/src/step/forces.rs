@@ -2,6 +2,7 @@
 
 use super::error::StepError;
 use super::meet::{Moving, SphereMemory, Walls};
+use super::solid::Asker;
 use super::state::{Reader, Writer};
 use super::wall::Wall;
 use super::{CHUNK, Load, MOST, PARALLEL};
@@ -11,7 +12,7 @@ use feeler_geom::{P3, V3};
 use rayon::prelude::*;
 
 /// What a state begins with; the last byte is the version.
-const MAGIC: [u8; 8] = *b"feelerw\x01";
+const MAGIC: [u8; 8] = *b"feelerw\x02";
 
 /// Balls of another program, as many of each kind.
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +146,8 @@ impl WallForces {
                 spin: V3::from(balls.spins[k]),
                 mass: balls.masses[k],
             };
-            lent.meet(k, &sphere(k), None, &moving, memory, time);
+            // Balls need no one to ask for solids, and so cannot fail.
+            let _ = lent.meet(k, &sphere(k), None, &moving, memory, (&mut Asker::default(), time));
         };
         if n < PARALLEL {
             memories.iter_mut().enumerate().for_each(meet);

@@ -12,6 +12,7 @@
 //! of which Hertz knows nothing, would be rigid or without force.
 
 use super::Motion;
+use super::solid::{MetSolid, Solid};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::{Contact, Grain, Placed, contact};
 use feeler_grains::mass::poly_superellipsoid;
@@ -20,7 +21,14 @@ use std::f64::consts::PI;
 
 /// The shape of a particle that is no ball.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Shaped {
+pub(super) enum Shaped {
+    Grain(Smooth),
+    Solid(Solid),
+}
+
+/// A grain of smooth shape.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Smooth {
     grain: Grain,
     /// From the coordinates of the semi-axes to the axes of inertia.
     turn: UnitQuaternion<f64>,
@@ -28,7 +36,7 @@ pub(super) struct Shaped {
     radius: f64,
 }
 
-/// A particle's piece in its place, where it is no ball.
+/// A grain in its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Met<'g> {
     pub(super) placed: Placed<'g>,
@@ -36,15 +44,37 @@ pub(super) struct Met<'g> {
     radius: f64,
 }
 
+/// A particle, or a sphere of one, in its place.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form<'g> {
+    /// Centre and radius (mm).
+    Ball(P3, f64),
+    Grain(Met<'g>),
+    Solid(MetSolid<'g>),
+}
+
 impl Shaped {
+    /// In the place of the ball around it; none where that is at no finite place.
+    pub(super) fn placed(&self, center: &P3, motion: &Motion) -> Option<Form<'_>> {
+        match self {
+            Self::Grain(smooth) => smooth.met(center, motion).map(Form::Grain),
+            Self::Solid(solid) => Some(Form::Solid(solid.met(center, motion))),
+        }
+    }
+
+    pub(super) fn is_solid(&self) -> bool {
+        matches!(self, Self::Solid(_))
+    }
+}
+
+impl Smooth {
     pub(super) fn new(grain: &Grain, turn: &UnitQuaternion<f64>) -> Option<Self> {
         let volume = poly_superellipsoid(grain.shape()).ok()?.volume;
         let radius = math::powf(0.75 * volume / PI, 1.0 / 3.0) + grain.dilation();
         Some(Self { grain: *grain, turn: *turn, radius })
     }
 
-    /// In the place of the ball around it; none where that is at no finite place.
-    pub(super) fn met(&self, center: &P3, motion: &Motion) -> Option<Met<'_>> {
+    fn met(&self, center: &P3, motion: &Motion) -> Option<Met<'_>> {
         let pose = Pose::from_parts(Translation3::from(center.coords), motion.rotation * self.turn);
         let placed = Placed::new(&self.grain, &pose).ok()?;
         Some(Met { placed, radius: self.radius })
@@ -65,27 +95,20 @@ fn radius_at(placed: &Placed<'_>, radius: f64, n: &V3) -> f64 {
     (minor(0, 1) + minor(0, 2) + minor(1, 2)).max(0.0).sqrt().clamp(radius / ROUNDEST, radius * ROUNDEST)
 }
 
-/// One of two bodies that may touch.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Body<'g> {
-    /// Centre and radius (mm).
-    Ball(P3, f64),
-    Grain(Met<'g>),
-}
-
-/// The contact of two bodies of which one at least is no ball, or none where they are apart. `warm`: the
-/// normal of the step before, from the second body to the first.
-pub(super) fn touch(a: &Body<'_>, b: &Body<'_>, warm: Option<V3>) -> Option<Contact> {
+/// The contact of two bodies that are balls or grains, or none where they are apart. `warm`: the normal of the
+/// step before, from the second body to the first.
+pub(super) fn touch(a: &Form<'_>, b: &Form<'_>, warm: Option<V3>) -> Option<Contact> {
     let (mut round_a, mut round_b) = (None, None);
     let (a, b) = (as_grain(a, &mut round_a)?, as_grain(b, &mut round_b)?);
     contact(&a, &b, 0.0, warm.map(|n| -n)).filter(|c| c.gap < 0.0)
 }
 
 /// A ball is a grain, too.
-fn as_grain<'g>(body: &Body<'g>, round: &'g mut Option<Grain>) -> Option<Placed<'g>> {
+fn as_grain<'g>(body: &Form<'g>, round: &'g mut Option<Grain>) -> Option<Placed<'g>> {
     match body {
-        Body::Grain(met) => Some(met.placed),
-        Body::Ball(center, radius) => {
+        Form::Grain(met) => Some(met.placed),
+        Form::Solid(_) => None,
+        Form::Ball(center, radius) => {
             let grain = Grain::superellipsoid(V3::repeat(*radius), [1.0, 1.0]).ok()?;
             let pose = Pose::from_parts(Translation3::from(center.coords), UnitQuaternion::identity());
             Placed::new(round.insert(grain), &pose).ok()
@@ -93,16 +116,17 @@ fn as_grain<'g>(body: &Body<'g>, round: &'g mut Option<Grain>) -> Option<Placed<
     }
 }
 
-impl Body<'_> {
+impl Form<'_> {
     /// Radius (mm) of the ball that it is like where its outward normal is `n`.
     pub(super) fn radius_at(&self, n: &V3) -> f64 {
         match self {
             Self::Ball(_, radius) => *radius,
             Self::Grain(met) => met.radius_at(n),
+            Self::Solid(solid) => solid.equal,
         }
     }
 }
 
 /// How often the radius of the ball of equal volume a radius of curvature counts at most, and at least one in
 /// so many.
-const ROUNDEST: f64 = 10.0;
+pub(super) const ROUNDEST: f64 = 10.0;

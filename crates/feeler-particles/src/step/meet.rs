@@ -2,13 +2,16 @@
 
 use super::Load;
 use super::error::StepError;
-use super::grain::Met;
+use super::grain::Form;
+use super::solid::Asker;
 use super::wall::{Wall, WallMeeting};
 use crate::contact::WallContact;
 use crate::exact::{self, ParticleState, WallContacts};
 use crate::facets::FacetMemory;
 use crate::law::{Law, Meeting, ShearState, radius_on};
 use feeler_geom::{P3, V3};
+use feeler_grains::convex::Placed;
+use feeler_runtime::{Following, QueryError};
 
 /// What lasts of the contacts of one sphere with one wall.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +20,8 @@ pub(super) struct WallMemory {
     pub(super) shear: Vec<(u64, ShearState)>,
     /// Where the contacts with an exact wall are (wall's coordinates), in the order of `shear`.
     pub(super) places: Vec<P3>,
+    /// Of a solid with an exact wall.
+    pub(super) following: Following,
 }
 
 /// Of one sphere: what lasts, what acts on it, and storage.
@@ -48,6 +53,7 @@ impl SphereMemory {
                 memory.facets.forget();
                 memory.shear.clear();
                 memory.places.clear();
+                memory.following.forget();
                 self.wall_loads[k] = Load::default();
             }
         }
@@ -116,7 +122,7 @@ impl Walls {
     pub(super) fn ask<'g>(
         &mut self,
         spheres: impl Iterator<Item = exact::Sphere>,
-        grain: impl Fn(usize) -> Option<Met<'g>> + Sync,
+        grain: impl Fn(usize) -> Option<Placed<'g>> + Sync,
     ) -> Result<(), usize> {
         if !self.list.iter().any(|w| matches!(w, Wall::Exact(_))) {
             return Ok(());
@@ -129,8 +135,7 @@ impl Walls {
                 continue;
             }
             let Asked { states, out } = asked;
-            let grain = |k: usize| grain(k).map(|met| met.placed);
-            solid.wall.contacts_of(&self.spheres, grain, 0.0, states, out).map_err(|e| match e {
+            solid.wall.contacts_of(&self.spheres, &grain, 0.0, states, out).map_err(|e| match e {
                 exact::WallError::Position { index } | exact::WallError::Radius { index, .. } => index,
                 _ => 0,
             })?;
@@ -157,16 +162,20 @@ impl Walls {
         }
     }
 
-    /// Finds what walls do to one sphere, or the grain in it, the one numbered `number` of those asked for.
+    /// Finds what walls do to one sphere, or to what it stands for, the one numbered `number` of those asked
+    /// for.
+    ///
+    /// # Errors
+    /// A solid that cannot be asked for.
     pub(super) fn meet(
         &self,
         number: usize,
         sphere: &exact::Sphere,
-        grain: Option<&Met<'_>>,
+        form: Option<&Form<'_>>,
         moving: &Moving,
         memory: &mut SphereMemory,
-        time: f64,
-    ) {
+        (asker, time): (&mut Asker, f64),
+    ) -> Result<(), QueryError> {
         memory.load = Load::default();
         let SphereMemory { walls: memories, load, wall_loads, found, before, places_before } = memory;
         for (k, wall) in self.list.iter().enumerate() {
@@ -177,18 +186,27 @@ impl Walls {
             }
             let is_exact = matches!(wall, Wall::Exact(_));
             let asked: &[WallContact] = if is_exact { self.asked[k].out.of(number) } else { &[] };
-            match grain {
-                None => wall.contacts(asked, &mut lasting.facets, &sphere.center, sphere.radius, found),
-                Some(met) => {
+            let is_solid = matches!(form, Some(Form::Solid(_)));
+            match (form, wall) {
+                (Some(Form::Grain(met)), _) => {
                     wall.grain_contacts(asked, &mut lasting.facets, &met.placed, sphere.radius, found);
                 }
+                (Some(Form::Solid(met)), Wall::Exact(exact)) => {
+                    let is_clear = asked.is_empty();
+                    met.wall_contacts(exact, is_clear, &mut lasting.following, asker, found)?;
+                }
+                // Simulations refuse solids beside other walls.
+                (Some(Form::Solid(_)), _) => found.clear(),
+                _ => wall.contacts(asked, &mut lasting.facets, &sphere.center, sphere.radius, found),
             }
             std::mem::swap(&mut lasting.shear, before);
             lasting.shear.clear();
             if is_exact {
                 std::mem::swap(&mut lasting.places, places_before);
                 lasting.places.clear();
-                rename(before, places_before, found, wall, sphere.radius);
+                if !is_solid {
+                    rename(before, places_before, found, wall, sphere.radius);
+                }
             }
             for meeting in found.iter() {
                 let contact = &meeting.contact;
@@ -200,13 +218,14 @@ impl Walls {
                     }
                 }
                 let arm = meeting.at - moving.center;
-                let radius = grain.map_or(sphere.radius, |met| met.radius_at(&-contact.normal));
+                let own = || form.map_or(sphere.radius, |f| f.radius_at(&-contact.normal));
+                let radius = meeting.radius.unwrap_or_else(|| radius_on(own(), contact.curvatures));
                 let seen = Meeting {
                     overlap: -contact.gap,
                     normal: contact.normal,
                     velocity: moving.velocity + moving.spin.cross(&arm) - meeting.velocity,
                     twist: 0.5 * contact.normal.dot(&(moving.spin + meeting.spin)),
-                    radius: radius_on(radius, contact.curvatures),
+                    radius,
                     mass: moving.mass,
                 };
                 let force = self.laws[k].force(&seen, &mut state, time);
@@ -220,6 +239,7 @@ impl Walls {
                 wall_load.moment -= (meeting.at - wall.reference()).cross(&force);
             }
         }
+        Ok(())
     }
 
     /// Adds up what acts on walls, in the order of the spheres that are given.

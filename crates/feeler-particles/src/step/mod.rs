@@ -16,8 +16,10 @@ mod error;
 mod forces;
 mod grain;
 mod meet;
+mod pairs;
 mod particle;
 mod presence;
+mod solid;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -29,14 +31,16 @@ pub use particle::{Particle, Pebble};
 pub use wall::{PlaneWall, RigidMotion, SolidWall, Wall};
 
 use crate::exact;
-use crate::law::{Law, Meeting, ShearState};
+use crate::law::{Law, ShearState};
 use crate::rotation::rotation_by;
-use feeler_convex::{Ball, BroadPhase, BroadPhaseRequest};
+use feeler_convex::{Ball, BroadPhase};
 use feeler_geom::{P3, Pose, V3};
-use grain::{Body, Met};
+use grain::Form;
 use meet::{Moving, SphereMemory, Walls};
 use nalgebra::{Translation3, UnitQuaternion};
+use pairs::PairMemory;
 use rayon::prelude::*;
+use solid::{Asker, SolidPair};
 
 /// How particles and walls act on each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,29 +82,6 @@ struct Sphere {
     radius: f64,
 }
 
-/// What lasts of the contact of two spheres, or grains.
-#[derive(Clone, Copy, Debug)]
-struct PairMemory {
-    spheres: (u32, u32),
-    stands: Stands,
-    /// Its normal is where the contact of grains is looked for in the next step.
-    state: ShearState,
-    /// On the first one, and where.
-    force: V3,
-    at: P3,
-}
-
-/// How a pair stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stands {
-    /// In contact.
-    Touching,
-    /// Grains whose balls overlap; whether they touched in the step before.
-    Near { touched: bool },
-    /// Grains that do not touch.
-    Apart,
-}
-
 /// Particles and walls, and what they are doing.
 ///
 /// ```
@@ -139,6 +120,8 @@ pub struct Simulation {
     spheres: Vec<Sphere>,
     memories: Vec<SphereMemory>,
     pairs: Vec<PairMemory>,
+    /// Those of which one at least is a solid.
+    solid_pairs: Vec<SolidPair>,
     steps: u64,
     time: f64,
     loads: Vec<Load>,
@@ -148,7 +131,11 @@ pub struct Simulation {
     present: Vec<u32>,
     broad: Option<BroadPhase<Ball>>,
     pairs_before: Vec<PairMemory>,
+    solid_pairs_before: Vec<SolidPair>,
     spins: Vec<V3>,
+    asker: Asker,
+    /// Whether there are solids among the particles.
+    solids: bool,
 }
 
 impl Simulation {
@@ -170,6 +157,7 @@ impl Simulation {
             spheres: Vec::new(),
             memories: Vec::new(),
             pairs: Vec::new(),
+            solid_pairs: Vec::new(),
             steps: 0,
             time: 0.0,
             loads: Vec::new(),
@@ -177,15 +165,21 @@ impl Simulation {
             present: Vec::new(),
             broad: None,
             pairs_before: Vec::new(),
+            solid_pairs_before: Vec::new(),
             spins: Vec::new(),
+            asker: Asker::default(),
+            solids: false,
         })
     }
 
     /// Adds a wall and the law of its contacts; its number.
     ///
     /// # Errors
-    /// A law that is none.
+    /// A law that is none; a plane or triangles beside particles that are solids.
     pub fn add_wall(&mut self, wall: Wall, law: Law) -> Result<usize, StepError> {
+        if self.solids && !matches!(wall, Wall::Exact(_)) {
+            return Err(StepError::Particle(NOT_MET));
+        }
         let number = self.walls.add(wall, law)?;
         self.memories.iter_mut().for_each(SphereMemory::add_wall);
         Ok(number)
@@ -195,7 +189,7 @@ impl Simulation {
     /// spin (rad/s, world); its number.
     ///
     /// # Errors
-    /// Numbers that are not finite; more than 2³¹ spheres.
+    /// Numbers that are not finite; more than 2³¹ spheres; a solid beside walls that are planes or triangles.
     pub fn add(
         &mut self,
         particle: Particle,
@@ -206,6 +200,10 @@ impl Simulation {
         let numbers = pose.translation.vector.iter().chain(pose.rotation.coords.iter());
         if !numbers.chain(velocity.iter()).chain(spin.iter()).all(|c| c.is_finite()) {
             return Err(StepError::Particle("the pose and the velocities of a particle must be finite"));
+        }
+        let is_solid = particle.shaped.as_ref().is_some_and(|shaped| shaped.is_solid());
+        if is_solid && !self.walls.list.iter().all(|w| matches!(w, Wall::Exact(_))) {
+            return Err(StepError::Particle(NOT_MET));
         }
         let at = u32::try_from(self.particles.len()).map_err(|_| StepError::TooMany)?;
         if self.spheres.len() + particle.pebbles.len() > MOST {
@@ -224,6 +222,7 @@ impl Simulation {
         }));
         self.memories.resize(self.spheres.len(), SphereMemory::new(self.walls.list.len()));
         self.particles.push(particle);
+        self.solids |= is_solid;
         self.driven.push(false);
         self.gone.push(false);
         let last = self.spheres.len() as u64;
@@ -304,10 +303,10 @@ impl Simulation {
         memory.map_or(&[], |m| &m.shear)
     }
 
-    /// Pairs of spheres, or grains, in contact in the last step.
+    /// Pairs of spheres, grains or solids in contact in the last step.
     #[must_use]
     pub fn pairs(&self) -> usize {
-        self.pairs.len()
+        self.pairs.len() + self.solid_pairs.iter().filter(|p| !p.acts.is_empty()).count()
     }
 
     /// Time since the beginning (s).
@@ -390,24 +389,30 @@ impl Simulation {
     fn meet_walls(&mut self, time: f64) -> Result<(), StepError> {
         self.spins.clear();
         self.spins.extend(self.motions.iter().zip(&self.particles).map(|(m, p)| spin(m, p)));
-        let Self { spheres, memories, walls, motions, particles, spins, gone, present, .. } = self;
+        let Self {
+            spheres, memories, walls, motions, particles, spins, gone, present, solids, asker, ..
+        } = self;
         let ball = |s: &Sphere| exact::Sphere {
             center: sphere_center(s, &motions[s.particle as usize]),
             radius: s.radius,
         };
         let there = present.iter().map(|k| &spheres[*k as usize]);
-        let grain = |s: &Sphere| {
+        let form = |s: &Sphere| {
             let motion = &motions[s.particle as usize];
-            met(s, &sphere_center(s, motion), motion, &particles[s.particle as usize])
+            let shaped = particles[s.particle as usize].shaped.as_ref().filter(|_| s.is_grain)?;
+            shaped.placed(&sphere_center(s, motion), motion)
         };
         walls
-            .ask(there.map(ball), |k| grain(&spheres[present[k] as usize]))
+            .ask(there.map(ball), |k| match form(&spheres[present[k] as usize]) {
+                Some(Form::Grain(met)) => Some(met.placed),
+                _ => None,
+            })
             .map_err(|k| StepError::Lost(spheres[present[k] as usize].particle as usize))?;
         let (walls, present) = (&*walls, &*present);
-        let meet = |(k, (sphere, memory)): (usize, (&Sphere, &mut SphereMemory))| {
+        let meet = |asker: &mut Asker, (k, (sphere, memory)): (usize, (&Sphere, &mut SphereMemory))| {
             let of = sphere.particle as usize;
             if gone[of] {
-                return;
+                return Ok(());
             }
             let Motion { center, velocity, .. } = motions[of];
             let moving = Moving { center, velocity, spin: spins[of], mass: particles[of].mass };
@@ -416,125 +421,18 @@ impl Simulation {
             } else {
                 present.partition_point(|known| (*known as usize) < k)
             };
-            walls.meet(number, &ball(sphere), grain(sphere).as_ref(), &moving, memory, time);
+            let met = form(sphere);
+            walls
+                .meet(number, &ball(sphere), met.as_ref(), &moving, memory, (asker, time))
+                .map_err(|_| StepError::Lost(of))
         };
-        if spheres.len() < PARALLEL {
-            spheres.iter().zip(memories.iter_mut()).enumerate().for_each(meet);
+        if spheres.len() < PARALLEL && !*solids {
+            spheres.iter().zip(memories.iter_mut()).enumerate().try_for_each(|one| meet(asker, one))
         } else {
-            let all = spheres.par_iter().zip(memories.par_iter_mut());
-            all.enumerate().with_min_len(CHUNK).for_each(meet);
+            let least = if *solids { 1 } else { CHUNK };
+            let all = spheres.par_iter().zip(memories.par_iter_mut()).enumerate().with_min_len(least);
+            all.try_for_each_init(Asker::default, meet)
         }
-        Ok(())
-    }
-
-    /// Finds what spheres do to each other.
-    fn meet_particles(&mut self, time: f64) -> Result<(), StepError> {
-        std::mem::swap(&mut self.pairs, &mut self.pairs_before);
-        self.pairs.clear();
-        let Some(law) = self.settings.particles else { return Ok(()) };
-        if self.present.len() < 2 {
-            return Ok(());
-        }
-        let Self { poses, spheres, motions, present, .. } = self;
-        poses.clear();
-        poses.extend(present.iter().map(|k| {
-            let s = &spheres[*k as usize];
-            let at = sphere_center(s, &motions[s.particle as usize]);
-            Pose::from_parts(Translation3::from(at.coords), UnitQuaternion::identity())
-        }));
-        if self.broad.is_none() {
-            let radii = || self.present.iter().map(|k| self.spheres[*k as usize].radius);
-            let largest = radii().fold(0.0, f64::max);
-            let shapes: Result<Vec<Ball>, _> = radii().map(|r| Ball::new(P3::origin(), r)).collect();
-            let request = BroadPhaseRequest { d_max: 0.0, margin: MARGIN * largest };
-            let broad = shapes.ok().and_then(|shapes| BroadPhase::new(shapes, request).ok());
-            self.broad = Some(broad.ok_or(StepError::Particle("radii of particles are out of range"))?);
-        }
-        let Some(broad) = &mut self.broad else { return Ok(()) };
-        let near = broad.step(&self.poses).map_err(|e| match e {
-            feeler_convex::BroadPhaseError::Pose(k) => {
-                StepError::Lost(self.spheres[self.present[k] as usize].particle as usize)
-            }
-            _ => StepError::Particle("radii of particles are out of range"),
-        })?;
-        let mut grains = false;
-        for (i, j) in near {
-            // Numbers of spheres increase with their places among those that are there.
-            let [a, b] = [i, j].map(|k| self.present[*k as usize]);
-            let (s, t) = (&self.spheres[a as usize], &self.spheres[b as usize]);
-            if s.particle == t.particle {
-                continue;
-            }
-            let [x, y] = [i, j].map(|k| P3::from(self.poses[*k as usize].translation.vector));
-            let apart = x - y;
-            let distance = apart.norm();
-            if distance < s.radius + t.radius {
-                let normal = if distance > 0.0 { apart / distance } else { V3::z() };
-                let known = self.pairs_before.binary_search_by_key(&(a, b), |p| p.spheres);
-                let state = known.map_or_else(|_| ShearState::new(normal), |k| self.pairs_before[k].state);
-                let (force, at) = (V3::zeros(), y + normal * (0.5 * (distance + t.radius - s.radius)));
-                let is_of_balls = !(s.is_grain || t.is_grain);
-                grains |= !is_of_balls;
-                let stands =
-                    if is_of_balls { Stands::Touching } else { Stands::Near { touched: known.is_ok() } };
-                self.pairs.push(PairMemory { spheres: (a, b), stands, state, force, at });
-            }
-        }
-        let Self { pairs, spheres, motions, particles, driven, spins, .. } = self;
-        let act = |pair: &mut PairMemory| {
-            let [a, b] = [pair.spheres.0, pair.spheres.1].map(|k| &spheres[k as usize]);
-            let [i, j] = [a, b].map(|s| s.particle as usize);
-            let [x, y] = [(a, i), (b, j)].map(|(s, k)| sphere_center(s, &motions[k]));
-            let (overlap, normal, radius) = if let Stands::Near { touched } = pair.stands {
-                let [c, d] = [(a, x, i), (b, y, j)].map(|(s, center, k)| {
-                    let met = met(s, &center, &motions[k], &particles[k]);
-                    met.map_or(Body::Ball(center, s.radius), Body::Grain)
-                });
-                let warm = touched.then_some(pair.state.normal);
-                let Some(found) = grain::touch(&c, &d, warm) else {
-                    pair.stands = Stands::Apart;
-                    return;
-                };
-                pair.stands = Stands::Touching;
-                if !touched {
-                    pair.state = ShearState::new(-found.normal);
-                }
-                pair.at = found.point;
-                let (r, q) = (c.radius_at(&found.normal), d.radius_at(&-found.normal));
-                (-found.gap, -found.normal, r * q / (r + q))
-            } else {
-                let apart = x - y;
-                let distance = apart.norm();
-                let normal = if distance > 0.0 { apart / distance } else { V3::z() };
-                let (r, q) = (a.radius, b.radius);
-                (r + q - distance, normal, r * q / (r + q))
-            };
-            let moving = |k: usize| motions[k].velocity + spins[k].cross(&(pair.at - motions[k].center));
-            let [m, n] = [i, j].map(|k| particles[k].mass);
-            let mass = match (driven[i], driven[j]) {
-                (false, true) => m,
-                (true, false) => n,
-                _ => m * n / (m + n),
-            };
-            let meeting = Meeting {
-                overlap,
-                normal,
-                velocity: moving(i) - moving(j),
-                twist: 0.5 * normal.dot(&(spins[i] + spins[j])),
-                radius,
-                mass,
-            };
-            pair.force = law.force(&meeting, &mut pair.state, time);
-        };
-        if pairs.len() < PARALLEL {
-            pairs.iter_mut().for_each(act);
-        } else {
-            pairs.par_iter_mut().with_min_len(CHUNK).for_each(act);
-        }
-        if grains {
-            pairs.retain(|pair| pair.stands == Stands::Touching);
-        }
-        Ok(())
     }
 
     /// Adds up what acts on particles and walls, in the order of spheres and pairs.
@@ -546,22 +444,8 @@ impl Simulation {
             load.moment += memory.load.moment;
         }
         self.walls.add_up(self.memories.iter());
-        for pair in &self.pairs {
-            let [i, j] = [pair.spheres.0, pair.spheres.1].map(|k| self.spheres[k as usize].particle as usize);
-            for (k, force) in [(i, pair.force), (j, -pair.force)] {
-                self.loads[k].force += force;
-                self.loads[k].moment += (pair.at - self.motions[k].center).cross(&force);
-            }
-        }
+        self.add_up_pairs();
     }
-}
-
-/// The grain in a ball around one.
-fn met<'p>(sphere: &Sphere, center: &P3, motion: &Motion, particle: &'p Particle) -> Option<Met<'p>> {
-    if !sphere.is_grain {
-        return None;
-    }
-    particle.shaped.as_ref().and_then(|shaped| shaped.met(center, motion))
 }
 
 fn sphere_center(sphere: &Sphere, motion: &Motion) -> P3 {
@@ -591,6 +475,10 @@ fn rotated(motion: &Motion, inertia: &V3, time: f64) -> UnitQuaternion<f64> {
     UnitQuaternion::new_normalize(rotation.into_inner())
 }
 
+/// Of walls that solids pass through.
+const NOT_MET: &str =
+    "particles that are solids meet no planes and no triangles: make the wall a solid (ExactWall)";
+
 /// Spheres of a simulation.
 const MOST: usize = 1 << 31;
 
@@ -600,9 +488,6 @@ const CHUNK: usize = 32;
 
 /// Distance (mm), and momentum, beyond which squares could overflow.
 const FARTHEST: f64 = 1e100;
-
-/// How far apart spheres may be that are looked at as a pair, as a part of the largest radius.
-const MARGIN: f64 = 0.1;
 
 /// Moments of inertia are those of a sphere up to this part.
 const ROUND: f64 = 1e-12;

@@ -1,12 +1,15 @@
 //! What particles are made of: spheres, clumps of spheres that hold together, and grains of smooth shape.
 
 use super::error::StepError;
-use super::grain::Shaped;
+use super::grain::{Shaped, Smooth};
+use super::solid::Solid;
 use feeler_geom::{P3, Pose, V3};
 use feeler_grains::convex::Grain;
-use feeler_grains::mass::poly_superellipsoid;
+use feeler_grains::mass::{MassProperties, poly_superellipsoid};
+use feeler_runtime::Body;
 use nalgebra::{Matrix3, Rotation3, Translation3, UnitQuaternion};
 use std::f64::consts::PI;
+use std::sync::Arc;
 
 /// A sphere of a particle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,8 +102,34 @@ impl Particle {
     ) -> Result<Self, StepError> {
         let around = Pebble { center: P3::origin(), radius: grain.radius() };
         let mut out = Self::with_inertia(&[around], mass, center, tensor)?;
-        let shaped = Shaped::new(grain, &out.axes.rotation.inverse());
-        out.shaped = Some(Box::new(shaped.ok_or(StepError::Particle("the grain has no volume"))?));
+        let smooth = Smooth::new(grain, &out.axes.rotation.inverse());
+        let smooth = smooth.ok_or(StepError::Particle("the grain has no volume"))?;
+        out.shaped = Some(Box::new(Shaped::Grain(smooth)));
+        Ok(out)
+    }
+
+    /// A prepared solid of a density (kg/m³), in its own coordinates: also concave, with edges and vertices.
+    ///
+    /// It meets other solids, balls, grains and exact walls ([`ExactWall`](crate::ExactWall)), at each place
+    /// where they touch; planes and triangles it cannot meet. Contacts are followed from step to step
+    /// ([`Following`](feeler_runtime::Following)), so it may overlap by no more than a twentieth of its size
+    /// ([`Body::size`](feeler_runtime::Body::size)), or where that is less two fifths of its wall.
+    ///
+    /// # Errors
+    /// A density that is not above 0; a sheet, which has no inside.
+    pub fn solid(body: &Arc<Body>, density: f64) -> Result<Self, StepError> {
+        if !(density.is_finite() && density > 0.0) {
+            return Err(StepError::Particle("the density must be above 0 kg/m³"));
+        }
+        let mass = MassProperties::of_solid(&body.hierarchy().info).filter(|_| body.wall() > 0.0);
+        let mass = mass.ok_or(StepError::Particle("a particle must be a closed solid; this is a sheet"))?;
+        let density = density * CUBIC_METRE;
+        let bounds = body.bounds();
+        let around = Pebble { center: bounds.center(), radius: 0.5 * bounds.diagonal() };
+        let mut out =
+            Self::with_inertia(&[around], mass.volume * density, mass.centroid, mass.tensor * density)?;
+        let solid = Solid::new(body, around.center, &out.axes.rotation.inverse(), mass.volume);
+        out.shaped = Some(Box::new(Shaped::Solid(solid)));
         Ok(out)
     }
 

@@ -23,7 +23,9 @@ impl Simulation {
         self.present.drain(place..place + many);
         (0..many).for_each(|_| self.walls.leave_out(place));
         let spheres = &self.spheres;
-        self.pairs.retain(|p| ![p.spheres.0, p.spheres.1].iter().any(|k| is_its(&spheres[*k as usize])));
+        let is_of_it = |(a, b): (u32, u32)| is_its(&spheres[a as usize]) || is_its(&spheres[b as usize]);
+        self.pairs.retain(|p| !is_of_it(p.spheres));
+        self.solid_pairs.retain(|p| !is_of_it(p.spheres));
         self.broad = None;
     }
 

@@ -4,17 +4,20 @@
 //! contacts of spheres with walls, pairs. What particles and walls *are* is not in it: the simulation is
 //! built again, then told its state.
 
+use super::Simulation;
 use super::error::StepError;
 use super::meet::SphereMemory;
+use super::pairs::{PairMemory, Stands};
+use super::solid::SolidPair;
 use super::wall::{RigidMotion, Wall};
-use super::{PairMemory, Simulation, Stands};
 use crate::facets::{Held, WallMotion};
 use crate::law::ShearState;
-use feeler_geom::{P3, V3, pose};
+use feeler_geom::{P3, Pose, V3, pose};
+use feeler_runtime::{FeatureKind, FollowedContact, Following};
 use nalgebra::{Quaternion, UnitQuaternion};
 
 /// What a state begins with; the last byte is the version.
-const MAGIC: [u8; 8] = *b"feelerp\x03";
+const MAGIC: [u8; 8] = *b"feelerp\x04";
 
 impl Simulation {
     /// The state as bytes, the same ones for the same state.
@@ -43,6 +46,17 @@ impl Simulation {
             out.whole(u64::from(pair.spheres.0));
             out.whole(u64::from(pair.spheres.1));
             out.shear(&pair.state);
+        }
+        out.count(self.solid_pairs.len());
+        for pair in &self.solid_pairs {
+            out.whole(u64::from(pair.spheres.0));
+            out.whole(u64::from(pair.spheres.1));
+            out.following(&pair.following);
+            out.count(pair.shear.len());
+            for (id, state) in &pair.shear {
+                out.whole(*id);
+                out.shear(state);
+            }
         }
         out.0
     }
@@ -96,6 +110,18 @@ impl Simulation {
             }
             let (stands, force, at) = (Stands::Touching, V3::zeros(), P3::origin());
             self.pairs.push(PairMemory { spheres: pair, stands, state, force, at });
+        }
+        self.solid_pairs.clear();
+        for _ in 0..from.count(VECTOR)? {
+            let mut pair = SolidPair::new((from.number_below(spheres)?, from.number_below(spheres)?));
+            if self.solid_pairs.last().is_some_and(|p| p.spheres >= pair.spheres) {
+                return Err(StepError::State("has pairs out of order".to_owned()));
+            }
+            pair.following = from.following()?;
+            for _ in 0..from.count(VECTOR)? {
+                pair.shear.push((from.whole()?, from.shear()?));
+            }
+            self.solid_pairs.push(pair);
         }
         from.end()?;
         self.list_present();
@@ -164,6 +190,38 @@ impl Writer {
                     self.vector(&memory.places[k].coords);
                 }
             }
+            if matches!(wall, Wall::Exact(_)) {
+                self.following(&memory.following);
+            }
+        }
+    }
+
+    /// Where contacts of two solids are, and for which pose they were asked.
+    fn following(&mut self, following: &Following) {
+        let (asked, contacts, next) = following.parts();
+        self.whole(next);
+        self.whole(u64::from(asked.is_some()));
+        for c in asked.iter().flat_map(|pose| pose::to_values(pose)) {
+            self.number(c);
+        }
+        self.count(contacts.len());
+        for c in contacts {
+            self.whole(c.number);
+            self.number(c.distance);
+            [c.local_a.coords, c.local_b.coords, c.normal].iter().for_each(|v| self.vector(v));
+            for (kind, index) in c.features {
+                self.whole(match kind {
+                    FeatureKind::Face => 0,
+                    FeatureKind::Edge => 1,
+                    FeatureKind::Vertex => 2,
+                });
+                self.whole(u64::from(index));
+            }
+            c.uv.iter().flatten().for_each(|x| self.number(*x));
+            // Infinite ones are left out: they are those of contacts that are not between faces.
+            let is_bent = c.curvatures.iter().all(|k| k.is_finite());
+            self.whole(u64::from(is_bent));
+            c.curvatures.iter().filter(|_| is_bent).for_each(|k| self.number(*k));
         }
     }
 
@@ -199,11 +257,7 @@ impl<'a> Reader<'a> {
     /// The counterpart of [`Writer::wall`].
     pub(super) fn wall(&mut self, number: usize, wall: &mut Wall) -> Result<(), StepError> {
         let refused = |error| StepError::Wall { wall: number, error };
-        let [x, y, z] = [self.number()?, self.number()?, self.number()?];
-        let [i, j, k, r] = [self.number()?, self.number()?, self.number()?, self.number()?];
-        // As it was saved: normalising could change the last bit.
-        let rotation = UnitQuaternion::new_unchecked(Quaternion::new(r, i, j, k));
-        wall.set_pose(feeler_geom::Pose::from_parts(V3::new(x, y, z).into(), rotation))?;
+        wall.set_pose(self.pose()?)?;
         match self.whole()? {
             0 => wall.set_motion(None)?,
             1 => wall.set_motion(Some(RigidMotion {
@@ -242,6 +296,7 @@ impl<'a> Reader<'a> {
             memory.facets.forget();
             memory.shear.clear();
             memory.places.clear();
+            memory.following = Following::default();
             memory.facets.next = self.whole()?;
             for _ in 0..self.count(VECTOR)? {
                 let id = self.whole()?;
@@ -262,8 +317,50 @@ impl<'a> Reader<'a> {
                     memory.places.push(self.vector()?.into());
                 }
             }
+            if matches!(wall, Wall::Exact(_)) {
+                memory.following = self.following()?;
+            }
         }
         Ok(())
+    }
+
+    /// A pose to the last bit: normalising could change it.
+    fn pose(&mut self) -> Result<Pose, StepError> {
+        let place = self.vector()?;
+        let [i, j, k, r] = [self.number()?, self.number()?, self.number()?, self.number()?];
+        let rotation = UnitQuaternion::new_unchecked(Quaternion::new(r, i, j, k));
+        Ok(Pose::from_parts(place.into(), rotation))
+    }
+
+    /// The counterpart of [`Writer::following`].
+    fn following(&mut self) -> Result<Following, StepError> {
+        let next = self.whole()?;
+        let asked = if self.number_below(2)? == 1 { Some(self.pose()?) } else { None };
+        let mut contacts = Vec::new();
+        for _ in 0..self.count(VECTOR)? {
+            let (number, distance) = (self.whole()?, self.number()?);
+            let [local_a, local_b] = [self.vector()?.into(), self.vector()?.into()];
+            let normal = self.vector()?;
+            let mut feature = || -> Result<_, StepError> {
+                let kind = [FeatureKind::Face, FeatureKind::Edge, FeatureKind::Vertex];
+                Ok((kind[self.number_below(3)? as usize], self.number_below(1 << 32)?))
+            };
+            let features = [feature()?, feature()?];
+            let uv = [[self.number()?, self.number()?], [self.number()?, self.number()?]];
+            let is_bent = self.number_below(2)? == 1;
+            let curvatures = if is_bent { [self.number()?, self.number()?] } else { [f64::INFINITY; 2] };
+            contacts.push(FollowedContact {
+                number,
+                distance,
+                local_a,
+                local_b,
+                normal,
+                curvatures,
+                features,
+                uv,
+            });
+        }
+        Ok(Following::from_parts(asked, contacts, next))
     }
 
     /// What a state begins with, and its version.

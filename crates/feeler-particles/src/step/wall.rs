@@ -69,7 +69,7 @@ impl PlaneWall {
         let contact = WallContact { id: 0, point, normal: self.normal, gap, curvatures: [0.0; 2] };
         let at = point + self.normal * (0.5 * gap);
         let (velocity, spin) = moving(&self.motion, &at);
-        Some(WallMeeting { contact, at, velocity, spin })
+        Some(WallMeeting { contact, at, velocity, spin, radius: None })
     }
 
     pub(super) fn set_pose(&mut self, pose: Pose) {
@@ -84,7 +84,7 @@ pub struct SolidWall {
     pub(super) motion: Option<RigidMotion>,
 }
 
-fn moving(motion: &Option<RigidMotion>, at: &P3) -> (V3, V3) {
+pub(super) fn moving(motion: &Option<RigidMotion>, at: &P3) -> (V3, V3) {
     motion.map_or((V3::zeros(), V3::zeros()), |m| m.velocity_at(at))
 }
 
@@ -92,7 +92,7 @@ fn facets_met(wall: &FacetWall, found: &[FacetContact], out: &mut Vec<WallMeetin
     for found in found {
         let at = found.contact.point + found.contact.normal * (0.5 * found.contact.gap);
         let (velocity, spin) = wall.velocity_at(found.facet, &at);
-        out.push(WallMeeting { contact: found.contact, at, velocity, spin });
+        out.push(WallMeeting { contact: found.contact, at, velocity, spin, radius: None });
     }
 }
 
@@ -101,7 +101,7 @@ impl SolidWall {
         for contact in asked.iter().filter(|c| c.gap < 0.0) {
             let at = contact.point + contact.normal * (0.5 * contact.gap);
             let (velocity, spin) = moving(&self.motion, &at);
-            out.push(WallMeeting { contact: *contact, at, velocity, spin });
+            out.push(WallMeeting { contact: *contact, at, velocity, spin, radius: None });
         }
     }
 }
@@ -125,6 +125,8 @@ pub(super) struct WallMeeting {
     pub(super) at: P3,
     pub(super) velocity: V3,
     pub(super) spin: V3,
+    /// Effective radius (mm), where it is not that of a ball or grain on the wall.
+    pub(super) radius: Option<f64>,
 }
 
 impl From<FacetWall> for Wall {

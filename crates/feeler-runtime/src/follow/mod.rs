@@ -260,6 +260,19 @@ fn nearest(before: &[FollowedContact], taken: &mut u64, (at, normal): (P3, V3), 
 
 /// A contact at another pose, or none where it is no minimum of its features any more.
 fn further(ctx: &Context<'_>, known: &FollowedContact) -> Option<FollowedContact> {
+    // A saved state may be that of another solid.
+    let is_there = |body: &Body, (kind, index): (FeatureKind, u32)| {
+        let h = body.hierarchy();
+        let many = match kind {
+            FeatureKind::Face => h.faces.len(),
+            FeatureKind::Edge => h.edges.len(),
+            FeatureKind::Vertex => h.vertices.len(),
+        };
+        (index as usize) < many
+    };
+    if !(is_there(ctx.a, known.features[0]) && is_there(ctx.b, known.features[1])) {
+        return None;
+    }
     let candidate = newton::critical_pair(ctx, known)?;
     let found = filter(ctx, &candidate).filter(|x| x.class == LmdClass::Strict)?;
     let mut out = FollowedContact {

@@ -1,0 +1,263 @@
+//! Particles that are prepared solids, judged by balls, closed forms and what motion keeps.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use feeler_geom::{P3, Pose, V3};
+use feeler_grains::convex::Grain;
+use feeler_grains::nurbs::NurbsGrain;
+use feeler_particles::{
+    ExactWall, Law, Material, Particle, PlaneWall, Settings, Simulation, StepError, Wall,
+};
+use feeler_runtime::Body;
+use nalgebra::UnitQuaternion;
+use std::path::Path;
+use std::sync::Arc;
+
+const G: f64 = 9_810.0;
+const LAW: Law = Law::Linear { normal: 2e3, shear: 1e3, restitution: 0.7, friction: 0.4 };
+const DENSITY: f64 = 2_500.0;
+
+fn world(gravity: f64, law: Law) -> Simulation {
+    Simulation::new(Settings { gravity: V3::z() * -gravity, particles: Some(law) }).unwrap()
+}
+
+fn file(name: &str) -> Arc<Body> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data").join(name);
+    let model = feeler_import::load(&path).unwrap().0;
+    Arc::new(Body::from_model(&model, 0).unwrap())
+}
+
+fn body(grain: &NurbsGrain) -> Arc<Body> {
+    let model = feeler_import::prepare_grain("grain", grain.surface()).unwrap();
+    Arc::new(Body::from_model(&model, 0).unwrap())
+}
+
+/// A block whose top is at 0.
+fn block() -> Wall {
+    let body = file("box.step");
+    let bounds = *body.bounds();
+    let mut wall: Wall = ExactWall::new(body).into();
+    let middle = bounds.center();
+    wall.set_pose(Pose::translation(-middle.x, -middle.y, -bounds.max.z)).unwrap();
+    wall
+}
+
+fn hertz() -> Law {
+    let material = Material { young: 1e4, poisson: 0.3 };
+    Law::hertz([material, material], 0.8, 0.3).unwrap()
+}
+
+/// Places and velocities of two runs, one of balls and one of solids that are balls, whose coordinates are
+/// turned.
+fn compared(law: Law, with_ball: bool) -> f64 {
+    let sphere = body(&NurbsGrain::sphere(1.5).unwrap());
+    let mut worst = 0.0_f64;
+    let mut worlds: Vec<Simulation> = (0..2)
+        .map(|k| {
+            let mut world = world(G, law);
+            world.add_wall(block(), law).unwrap();
+            for j in 0..5_u32 {
+                let solid = k == 1 && !(with_ball && j % 2 == 0);
+                let particle = if solid {
+                    Particle::solid(&sphere, DENSITY).unwrap()
+                } else {
+                    Particle::sphere(1.5, DENSITY).unwrap()
+                };
+                let turn = UnitQuaternion::from_euler_angles(0.3 * f64::from(j), 1.0, 0.7);
+                let turn = if solid { turn } else { UnitQuaternion::identity() };
+                let at = V3::new(0.9 * f64::from(j), 0.3 * f64::from(j), 1.6 + 3.1 * f64::from(j));
+                let pose = Pose::from_parts(at.into(), turn);
+                world.add(particle, &pose, V3::new(20.0, -10.0, -100.0), V3::new(1.0, 2.0, 3.0)).unwrap();
+            }
+            world
+        })
+        .collect();
+    let mut met = 0;
+    for _ in 0..3_000 {
+        for world in &mut worlds {
+            world.step(1e-5).unwrap();
+        }
+        met += worlds[1].pairs() + worlds[1].wall_contacts();
+        for j in 0..5 {
+            let [m, n] = [0, 1].map(|k| *worlds[k].motion(j).unwrap());
+            worst = worst.max((m.center - n.center).norm()).max(1e-3 * (m.velocity - n.velocity).norm());
+        }
+    }
+    assert!(met > 500, "they meet: {met}");
+    worst
+}
+
+#[test]
+fn a_solid_that_is_a_ball_is_the_ball() {
+    for law in [LAW, hertz()] {
+        for with_ball in [false, true] {
+            let worst = compared(law, with_ball);
+            assert!(worst < 1e-9, "{law:?}, balls among them: {with_ball}: {worst:e}");
+        }
+    }
+}
+
+#[test]
+fn a_solid_ellipsoid_is_the_grain() {
+    let semi = [2.0, 1.5, 1.2];
+    let solid = body(&NurbsGrain::ellipsoid(semi).unwrap());
+    let grain = Grain::superellipsoid(V3::from(semi), [1.0, 1.0]).unwrap();
+    let mut worlds: Vec<Simulation> = (0..2)
+        .map(|k| {
+            let mut world = world(G, LAW);
+            world.add_wall(block(), LAW).unwrap();
+            for j in 0..4_u32 {
+                let particle = if k == 1 {
+                    Particle::solid(&solid, DENSITY).unwrap()
+                } else {
+                    Particle::grain(&grain, DENSITY).unwrap()
+                };
+                let turn = UnitQuaternion::from_euler_angles(0.3 * f64::from(j), 1.0, 0.7);
+                let at = V3::new(0.7 * f64::from(j), 0.3 * f64::from(j), 2.1 + 3.3 * f64::from(j));
+                let pose = Pose::from_parts(at.into(), turn);
+                world.add(particle, &pose, V3::new(20.0, -10.0, -100.0), V3::new(1.0, 2.0, 3.0)).unwrap();
+            }
+            world
+        })
+        .collect();
+    let (mut worst, mut met) = (0.0_f64, 0);
+    for _ in 0..1_000 {
+        worlds.iter_mut().for_each(|w| w.step(1e-5).unwrap());
+        met += worlds[1].pairs() + worlds[1].wall_contacts();
+        for j in 0..4 {
+            let [m, n] = [0, 1].map(|k| *worlds[k].motion(j).unwrap());
+            worst = worst.max((m.center - n.center).norm());
+        }
+    }
+    // Gaps of grains are good to 1e-9 of the size, and motion multiplies what that puts in.
+    assert!(met > 60 && worst < 2e-8, "{met} {worst:e}");
+}
+
+#[test]
+fn a_ring_rests_on_a_block_and_a_ball_in_the_ring() {
+    // Concave: the ball touches the ring from within, all around, and the ring lies on a circle.
+    let ring = body(&NurbsGrain::torus(3.0, 1.0).unwrap());
+    let mut world = world(G, LAW);
+    let floor = world.add_wall(block(), LAW).unwrap();
+    let ring = Particle::solid(&ring, DENSITY).unwrap();
+    let ball = Particle::sphere(2.5, DENSITY).unwrap();
+    let weight = (ring.mass() + ball.mass()) * G;
+    let tilted = UnitQuaternion::from_euler_angles(0.05, 0.02, 0.0);
+    let ring = world
+        .add(ring, &Pose::from_parts(V3::new(0.0, 0.0, 1.3).into(), tilted), V3::zeros(), V3::zeros())
+        .unwrap();
+    let ball = world.add(ball, &Pose::translation(0.02, 0.01, 3.7), V3::zeros(), V3::zeros()).unwrap();
+    for _ in 0..30_000 {
+        world.step(2e-5).unwrap();
+    }
+    let load = world.wall_load(floor).unwrap().force;
+    assert!((load.z + weight).abs() < 0.02 * weight, "{load} {weight}");
+    assert!(world.kinetic_energy() < 1e-3, "{}", world.kinetic_energy());
+    let [r, b] = [ring, ball].map(|k| world.motion(k).unwrap().center);
+    // The ball of 2.5 rests on the tube where centres are 3.5 apart: (3, z) from the axis.
+    let height = (3.5_f64 * 3.5 - 9.0).sqrt();
+    assert!((b.z - r.z - height).abs() < 0.02 && (r.z - 1.0).abs() < 0.02, "{r} {b}");
+}
+
+#[test]
+fn two_solids_apart_from_all_keep_momentum() {
+    for shape in [NurbsGrain::random(3, 2.0, 0.5).unwrap(), NurbsGrain::torus(2.0, 0.8).unwrap()] {
+        let shape = body(&shape);
+        let loss_free = Law::Linear { normal: 2e3, shear: 1e3, restitution: 1.0, friction: 0.0 };
+        let mut world = world(0.0, loss_free);
+        for (x, v) in [(0.0, 50.0), (6.5, -80.0)] {
+            let turn = UnitQuaternion::from_euler_angles(x, 0.4, 0.3 * x);
+            let pose = Pose::from_parts(V3::new(x, 0.1 * x, 0.0).into(), turn);
+            let particle = Particle::solid(&shape, DENSITY).unwrap();
+            world.add(particle, &pose, V3::x() * v, V3::new(3.0, 1.0, -2.0)).unwrap();
+        }
+        let sums = |world: &Simulation| {
+            let mut sum = (V3::zeros(), V3::zeros());
+            for k in 0..2 {
+                let (m, mass) = (world.motion(k).unwrap(), world.mass(k).unwrap());
+                sum.0 += m.velocity * mass;
+                sum.1 += m.center.coords.cross(&(m.velocity * mass)) + m.momentum;
+            }
+            sum
+        };
+        let (before, energy) = (sums(&world), world.kinetic_energy());
+        let mut met = 0;
+        for _ in 0..5_000 {
+            world.step(1e-5).unwrap();
+            met += world.pairs();
+        }
+        let after = sums(&world);
+        assert!(met > 20 && world.pairs() == 0, "they have met and parted: {met}");
+        assert!((after.0 - before.0).norm() < 1e-12 * energy.sqrt(), "momentum");
+        assert!((after.1 - before.1).norm() < 1e-10 * energy.sqrt(), "angular momentum");
+        assert!((world.kinetic_energy() - energy).abs() < 5e-3 * energy, "energy {}", world.kinetic_energy());
+    }
+}
+
+/// Bumpy grains, rings and balls above a block.
+fn mixed(shapes: &[Arc<Body>; 2]) -> Simulation {
+    let mut world = world(G, LAW);
+    world.add_wall(block(), LAW).unwrap();
+    for j in 0..12_u32 {
+        let particle = match j % 3 {
+            0 => Particle::sphere(1.2, DENSITY).unwrap(),
+            k => Particle::solid(&shapes[k as usize - 1], DENSITY).unwrap(),
+        };
+        let turn = UnitQuaternion::from_euler_angles(0.3 * f64::from(j), 1.0, 0.7);
+        let at =
+            V3::new(2.2 * f64::from(j % 3) - 2.0, 2.0 * f64::from(j / 3 % 2), 2.2 + 3.7 * f64::from(j / 3));
+        world.add(particle, &Pose::from_parts(at.into(), turn), V3::z() * -100.0, V3::zeros()).unwrap();
+    }
+    world
+}
+
+#[test]
+fn the_same_bits_for_any_number_of_threads_and_after_a_saved_state() {
+    let shapes = [NurbsGrain::random(3, 1.6, 0.5).unwrap(), NurbsGrain::torus(1.5, 0.5).unwrap()];
+    let shapes = shapes.map(|s| body(&s));
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut world = mixed(&shapes);
+            let mut met = 0;
+            for _ in 0..1_500 {
+                world.step(2e-5).unwrap();
+                met += world.pairs();
+            }
+            assert!(met > 50, "{met}");
+            world.save()
+        })
+    };
+    let state = on(1);
+    assert!(state == on(3), "threads");
+    let mut whole = mixed(&shapes);
+    (0..900).for_each(|_| whole.step(2e-5).unwrap());
+    let mut again = mixed(&shapes);
+    again.restore(&whole.save()).unwrap();
+    (0..600).for_each(|_| again.step(2e-5).unwrap());
+    assert!(state == again.save(), "a state goes on");
+    // Wrong bytes are refused, or lead to another run: nothing panics.
+    for k in (0..state.len()).step_by(61) {
+        let mut wrong = state.clone();
+        wrong[k] ^= 0x41;
+        let mut world = mixed(&shapes);
+        if world.restore(&wrong).is_ok() {
+            let _ = world.step(2e-5);
+        }
+    }
+}
+
+#[test]
+fn planes_are_refused() {
+    let sphere = body(&NurbsGrain::sphere(1.5).unwrap());
+    let plane = || Wall::from(PlaneWall::new(P3::origin(), V3::z()).unwrap());
+    let solid = || Particle::solid(&sphere, DENSITY).unwrap();
+    let mut first = world(G, LAW);
+    first.add_wall(plane(), LAW).unwrap();
+    let refused = first.add(solid(), &Pose::identity(), V3::zeros(), V3::zeros()).unwrap_err();
+    assert!(matches!(refused, StepError::Particle(why) if why.contains("ExactWall")), "{refused}");
+    let mut second = world(G, LAW);
+    second.add(solid(), &Pose::identity(), V3::zeros(), V3::zeros()).unwrap();
+    assert!(second.add_wall(plane(), LAW).is_err());
+    assert!(Particle::solid(&sphere, 0.0).is_err());
+}
