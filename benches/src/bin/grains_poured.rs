@@ -4,29 +4,34 @@
 //! cargo run --profile dist -p feeler-benches --bin grains_poured -- [--grains N] [--time S] [--shape NAME]
 //! ```
 //!
-//! Spheres, ellipsoids, superellipsoids and poly-superellipsoids of equal volume (that of a ball of 4 mm)
-//! fall
-//! into a box of planes whose floor grows with their number, so that they lie as high. Printed over time: the
-//! kinetic energy; at the end: the largest speed, contacts of a grain with others and with walls, how much of
-//! the room they fill (by points at random, away from walls and the top). In brackets: processor time of a
-//! step, all
-//! threads together, and pairs in contact. The exit
-//! status is 1 when grains have left the box or are not at rest: when their mean kinetic energy is above
-//! what a
-//! fall by a thousandth of their diameter gives.
+//! Spheres, ellipsoids, superellipsoids, poly-superellipsoids, and as solids bumpy NURBS grains and rings, of
+//! equal volume (that of a ball of 4 mm) fall into a box of planes, for solids of five plates, whose floor
+//! grows with their number, so that they lie as high. Printed over time: the kinetic energy; at the end: the
+//! largest speed, contacts of a grain with others and with walls, how much of the room they fill (by points at
+//! random, away from walls and the top; not of solids). In brackets: processor time of a step, all threads
+//! together, and pairs in contact. The exit status is 1 when grains have left the box or are not at rest: when
+//! their mean kinetic energy is above what a fall by a thousandth of their diameter gives.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
 use clap::Parser;
+use feeler_brep::build::{BuildOptions, build_solid};
+use feeler_brep::fixtures::block;
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::Grain;
 use feeler_grains::mass::poly_superellipsoid;
-use feeler_particles::{Amount, FillRegion, Law, Particle, PlaneWall, Settings, Simulation, Sizes, fill};
+use feeler_grains::nurbs::{GrainError, NurbsGrain};
+use feeler_import::prepare_grain;
+use feeler_particles::{
+    Amount, ExactWall, FillRegion, Law, Particle, PlaneWall, Settings, Simulation, Sizes, Wall, fill,
+};
+use feeler_runtime::Body;
 use nalgebra::{Quaternion, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::PI;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// What is printed where there is no answer.
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
@@ -50,51 +55,99 @@ const STEP: f64 = 2e-5;
 const LAW: Law = Law::Linear { normal: 1_000.0, shear: 500.0, restitution: 0.5, friction: 0.4 };
 const SHORTEST: f64 = 0.3;
 
-/// Name; semi-axes on both sides, none of spheres; exponents; before they are scaled to the volume.
-type Written = (&'static str, Option<[[f64; 3]; 2]>, [f64; 2]);
+/// What is poured.
+enum Shape {
+    Sphere,
+    Smooth(Grain),
+    Solid(Arc<Body>),
+}
 
-fn shapes() -> [Written; 4] {
-    [
-        ("spheres", None, [1.0, 1.0]),
-        ("ellipsoids", Some([[1.0, 1.0, 1.7]; 2]), [1.0, 1.0]),
-        ("superellipsoids", Some([[1.0, 0.9, 1.3]; 2]), [0.6, 0.7]),
-        ("poly-superellipsoids", Some([[1.0, 0.8, 0.7], [0.7, 1.1, 0.5]]), [0.8, 0.9]),
-    ]
+/// Semi-axes on both sides and exponents, to be scaled to the volume.
+fn smooth([plus, minus]: [[f64; 3]; 2], exponents: [f64; 2]) -> Fallible<Shape> {
+    let given = Grain::new(V3::from(plus), V3::from(minus), exponents)?;
+    let by = math::powf(volume() / poly_superellipsoid(given.shape())?.volume, 1.0 / 3.0);
+    Ok(Shape::Smooth(Grain::new(V3::from(plus) * by, V3::from(minus) * by, exponents)?))
+}
+
+/// A NURBS grain of a size, to be scaled to the volume.
+fn solid(of: impl Fn(f64) -> Result<NurbsGrain, GrainError>) -> Fallible<Shape> {
+    let by = math::powf(volume() / of(1.0)?.mass().volume, 1.0 / 3.0);
+    let model = prepare_grain("grain", of(by)?.surface())?;
+    Ok(Shape::Solid(Arc::new(Body::from_model(&model, 0)?)))
+}
+
+const NAMES: [&str; 6] =
+    ["spheres", "ellipsoids", "superellipsoids", "poly-superellipsoids", "bumpy", "rings"];
+
+fn shape(name: &str) -> Fallible<Shape> {
+    match name {
+        "ellipsoids" => smooth([[1.0, 1.0, 1.7]; 2], [1.0, 1.0]),
+        "superellipsoids" => smooth([[1.0, 0.9, 1.3]; 2], [0.6, 0.7]),
+        "poly-superellipsoids" => smooth([[1.0, 0.8, 0.7], [0.7, 1.1, 0.5]], [0.8, 0.9]),
+        "bumpy" => solid(|r| NurbsGrain::random(3, r, 0.5)),
+        "rings" => solid(|r| NurbsGrain::torus(r, 0.4 * r)),
+        _ => Ok(Shape::Sphere),
+    }
+}
+
+/// A plate of a thickness under a floor (mm), as wide as the box and more.
+fn plate(side: f64) -> Fallible<Arc<Body>> {
+    let half = side + PLATE;
+    let source = block([-half, -half, -PLATE], [half, half, 0.0]);
+    let solid = build_solid(&source, &BuildOptions::default())?;
+    let options = feeler_hierarchy::Options { flatness: feeler_import::DEFAULT_FLATNESS };
+    Ok(Arc::new(Body::new(feeler_prepare::prepare_solid(&solid, &options)?)?))
+}
+
+const PLATE: f64 = 20.0;
+
+/// Of a grain (mm³).
+fn volume() -> f64 {
+    PI / 6.0 * DIAMETER * DIAMETER * DIAMETER
 }
 
 fn main() -> Fallible<ExitCode> {
     let asked = Asked::parse();
     let mut all_rest = true;
-    for (name, semi, exponents) in shapes() {
+    if asked.shape.as_deref().is_some_and(|s| !NAMES.contains(&s)) {
+        return Err(format!("shapes are {}", NAMES.join(", ")).into());
+    }
+    for name in NAMES {
         if asked.shape.as_ref().is_none_or(|s| s == name) {
-            all_rest &= one(name, semi, exponents, &asked)?;
+            all_rest &= one(name, &shape(name)?, &asked)?;
         }
     }
     Ok(if all_rest { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn one(name: &str, semi: Option<[[f64; 3]; 2]>, exponents: [f64; 2], asked: &Asked) -> Fallible<bool> {
-    let ball = PI / 6.0 * DIAMETER * DIAMETER * DIAMETER;
-    let grain = match semi {
-        None => None,
-        Some([plus, minus]) => {
-            let given = Grain::new(V3::from(plus), V3::from(minus), exponents)?;
-            let by = math::powf(ball / poly_superellipsoid(given.shape())?.volume, 1.0 / 3.0);
-            Some(Grain::new(V3::from(plus) * by, V3::from(minus) * by, exponents)?)
-        }
+fn one(name: &str, shape: &Shape, asked: &Asked) -> Fallible<bool> {
+    let around = match shape {
+        Shape::Sphere => 0.5 * DIAMETER,
+        Shape::Smooth(grain) => grain.radius(),
+        Shape::Solid(body) => 0.5 * body.bounds().diagonal(),
     };
-    let around = grain.map_or(0.5 * DIAMETER, |g| g.radius());
     let n = asked.grains;
     // As many on each mm² of the floor, whatever the number.
     let side = 12.0 * DIAMETER * (n as f64 / 1_000.0).sqrt();
     let bounding = 4.0 / 3.0 * PI * around * around * around;
     let height = n as f64 * bounding / (0.22 * side * side);
     let mut world = Simulation::new(Settings { gravity: V3::z() * -GRAVITY, particles: Some(LAW) })?;
-    world.add_wall(PlaneWall::new(P3::origin(), V3::z())?.into(), LAW)?;
-    for (x, y) in [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)] {
-        let inwards = V3::new(x, y, 0.0);
-        let plane = PlaneWall::new(P3::from(-inwards * (0.5 * side)), inwards)?;
-        world.add_wall(plane.into(), LAW)?;
+    // The floor and four sides: where they are, and their normals.
+    let inwards = [(0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)];
+    let plate = if matches!(shape, Shape::Solid(_)) { Some(plate(side.max(height))?) } else { None };
+    for (x, y, z) in inwards {
+        let inwards = V3::new(x, y, z);
+        let at = -inwards * if z > 0.0 { 0.0 } else { 0.5 * side };
+        let wall: Wall = match &plate {
+            None => PlaneWall::new(P3::from(at), inwards)?.into(),
+            Some(plate) => {
+                let mut wall: Wall = ExactWall::new(Arc::clone(plate)).into();
+                let turn = UnitQuaternion::rotation_between(&V3::z(), &inwards).unwrap_or_default();
+                wall.set_pose(Pose::from_parts(at.into(), turn))?;
+                wall
+            }
+        };
+        world.add_wall(wall, LAW)?;
     }
     let half = 0.5 * side;
     let region = FillRegion::Box { min: P3::new(-half, -half, 0.0), max: P3::new(half, half, height) };
@@ -108,9 +161,10 @@ fn one(name: &str, semi: Option<[[f64; 3]; 2]>, exponents: [f64; 2], asked: &Ask
                 break UnitQuaternion::new_normalize(q);
             }
         };
-        let particle = match &grain {
-            None => Particle::sphere(0.5 * DIAMETER, DENSITY)?,
-            Some(g) => Particle::grain(g, DENSITY)?,
+        let particle = match shape {
+            Shape::Sphere => Particle::sphere(0.5 * DIAMETER, DENSITY)?,
+            Shape::Smooth(g) => Particle::grain(g, DENSITY)?,
+            Shape::Solid(body) => Particle::solid(body, DENSITY)?,
         };
         world.add(particle, &Pose::from_parts(b.center.coords.into(), turn), V3::zeros(), V3::zeros())?;
     }
@@ -139,12 +193,17 @@ fn one(name: &str, semi: Option<[[f64; 3]; 2]>, exponents: [f64; 2], asked: &Ask
     };
     let lost = places.iter().filter(|p| !is_in(&p.0)).count();
     let rests = world.kinetic_energy() / n as f64 <= mass * GRAVITY * 1e-3 * DIAMETER;
+    let filled = match shape {
+        Shape::Sphere => Some(filled(&places, None, half, around, &mut rng)),
+        Shape::Smooth(grain) => Some(filled(&places, Some(grain), half, around, &mut rng)),
+        Shape::Solid(_) => None,
+    };
     println!(
-        "  at the end: fastest {fastest:.2} mm/s, {:.2} contacts of a grain with others, {:.3} with walls, \
-         filled {:.3}, {lost} lost, {}",
+        "  at the end: fastest {fastest:.2} mm/s, a grain touches {:.2} others, {:.3} contacts with walls, \
+         {}{lost} lost, {}",
         2.0 * world.pairs() as f64 / n as f64,
         world.wall_contacts() as f64 / n as f64,
-        filled(&places, grain.as_ref(), half, around, &mut rng),
+        filled.map_or_else(String::new, |part| format!("filled {part:.3}, ")),
         if rests { "at rest" } else { "not at rest" }
     );
     Ok(lost == 0 && (rests || asked.time < SHORTEST))

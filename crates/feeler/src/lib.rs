@@ -123,11 +123,11 @@ pub use feeler_import::{ImportError, prepare_bytes, prepare_grain, prepare_step}
 pub use feeler_particles as particles;
 pub use feeler_runtime::{
     Body, BodyError, BodyId, BodyOptions, ConformalSet, Contact, ContactEvent, ContactKind, ContactPair,
-    CrossingCurve, Crossings, EventKind, FeatureKind, FeatureRef, FirstContact, LastingContact,
-    LastingContacts, LeftOut, Lmd, LmdClass, NearPair, NearestPoint, PairOptions, Passage, PassageOptions,
-    PassageOutcome, Path, PathError, PathPiece, PointQuery, QueryError, QueryOptions, Scene, SceneContact,
-    SceneError, Stats, Status, Tolerances, Undecided, Verdict, Widened, Witness, load_bearing,
-    time_of_contact,
+    CrossingCurve, Crossings, EventKind, FeatureKind, FeatureRef, FirstContact, FollowOptions,
+    FollowedContact, Following, LastingContact, LastingContacts, LeftOut, Lmd, LmdClass, NearPair,
+    NearestPoint, PairOptions, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece,
+    PointQuery, QueryError, QueryOptions, Scene, SceneContact, SceneError, Stats, Status, Tolerances,
+    Undecided, Verdict, Widened, Witness, load_bearing, time_of_contact,
 };
 #[cfg(feature = "view")]
 pub use feeler_view::mesh;
@@ -143,3 +143,8 @@ struct Chapter;
 #[cfg(all(doctest, feature = "prepare"))]
 #[doc = include_str!("../../../docs/NURBS.md")]
 struct NurbsChapter;
+
+/// The chapter on particles, likewise.
+#[cfg(all(doctest, feature = "prepare"))]
+#[doc = include_str!("../../../docs/PARTICLES.md")]
+struct ParticlesChapter;
