@@ -63,7 +63,7 @@ pub use advance::{
 };
 pub use body::{Body, BodyError};
 pub use error::QueryError;
-pub use follow::{FollowOptions, FollowedContact, Following};
+pub use follow::{Asked, FollowOptions, FollowedContact, Following};
 pub use lasting::{LastingContact, LastingContacts};
 pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats};
 pub use load_bearing::load_bearing;

@@ -13,7 +13,7 @@ use super::wall::{RigidMotion, Wall};
 use crate::facets::{Held, WallMotion};
 use crate::law::ShearState;
 use feeler_geom::{P3, Pose, V3, pose};
-use feeler_runtime::{FeatureKind, FollowedContact, Following};
+use feeler_runtime::{Asked, FeatureKind, FollowedContact, Following};
 use nalgebra::{Quaternion, UnitQuaternion};
 
 /// What a state begins with; the last byte is the version.
@@ -201,8 +201,9 @@ impl Writer {
         let (asked, contacts, next) = following.parts();
         self.whole(next);
         self.whole(u64::from(asked.is_some()));
-        for c in asked.iter().flat_map(|pose| pose::to_values(pose)) {
-            self.number(c);
+        if let Some(asked) = asked {
+            pose::to_values(&asked.pose).iter().for_each(|c| self.number(*c));
+            self.number(asked.free);
         }
         self.count(contacts.len());
         for c in contacts {
@@ -335,7 +336,8 @@ impl<'a> Reader<'a> {
     /// The counterpart of [`Writer::following`].
     fn following(&mut self) -> Result<Following, StepError> {
         let next = self.whole()?;
-        let asked = if self.number_below(2)? == 1 { Some(self.pose()?) } else { None };
+        let is_asked = self.number_below(2)? == 1;
+        let asked = if is_asked { Some(Asked { pose: self.pose()?, free: self.number()? }) } else { None };
         let mut contacts = Vec::new();
         for _ in 0..self.count(VECTOR)? {
             let (number, distance) = (self.whole()?, self.number()?);

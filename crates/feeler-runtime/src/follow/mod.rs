@@ -7,7 +7,7 @@
 //!
 //! # Guarantees
 //! A query with a reach of `reach + stride` knows of each minimum within it. While no point of B has moved by
-//! more than the stride since, distances have changed by no more, so that nothing that was beyond can be
+//! more than the stride since (or where none was near, by what was clear), distances have changed by no more, so that nothing that was beyond can be
 //! within the reach. What is told passes the same test of trims, polars and curvature as what queries tell;
 //! where a minimum does not, or passes on to another feature, the pair is to be asked again. Only minima that
 //! arise within the reach, by one parting into two as surfaces fit each other more closely, are told up to a
@@ -83,10 +83,18 @@ pub struct FollowedContact {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Following {
-    /// Of B in A's coordinates when the pair was asked; none before.
-    asked: Option<Pose>,
+    asked: Option<Asked>,
     contacts: Vec<FollowedContact>,
     next: u64,
+}
+
+/// When a pair was asked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Asked {
+    /// Of B in A's coordinates.
+    pub pose: Pose,
+    /// How far (mm) B may move from there: a stride, or more where nothing was near.
+    pub free: f64,
 }
 
 /// How much farther than points of B a footpoint runs at most where a contact goes on.
@@ -103,16 +111,15 @@ impl Following {
         &self.contacts
     }
 
-    /// What a saved state has to hold: the pose of B in A's coordinates for which the pair was asked, the
-    /// contacts, and the number of the next one.
+    /// What a saved state has to hold: when the pair was asked, the contacts, and the number of the next one.
     #[must_use]
-    pub fn parts(&self) -> (Option<&Pose>, &[FollowedContact], u64) {
+    pub fn parts(&self) -> (Option<&Asked>, &[FollowedContact], u64) {
         (self.asked.as_ref(), &self.contacts, self.next)
     }
 
     /// From what [`parts`](Self::parts) has told.
     #[must_use]
-    pub fn from_parts(asked: Option<Pose>, contacts: Vec<FollowedContact>, next: u64) -> Self {
+    pub fn from_parts(asked: Option<Asked>, contacts: Vec<FollowedContact>, next: u64) -> Self {
         Self { asked, contacts, next }
     }
 
@@ -139,7 +146,7 @@ impl Following {
         let pose_ab = relative_pose(pose_a, pose_b)?;
         let Some(asked) = &self.asked else { return Ok(false) };
         // Not less than: a pair that stands still is asked once, whatever the stride.
-        if moved(asked, &pose_ab, b) > options.stride {
+        if moved(&asked.pose, &pose_ab, b) > asked.free {
             return Ok(false);
         }
         if self.contacts.is_empty() {
@@ -195,7 +202,7 @@ impl Following {
             detect_interference: false,
             conformal_spacing: Some(pair.body_a().size().max(pair.body_b().size())),
             load_bearing: true,
-            ..QueryOptions::within(options.reach + options.stride)
+            ..QueryOptions::within(options.reach + WIDE * options.stride)
         };
         pair.forget();
         let before = std::mem::take(&mut self.contacts);
@@ -203,10 +210,11 @@ impl Following {
         pair.query(pose_a, pose_b, &query)?;
         let found = pair.lmds();
         let pose_ab = pose_a.inv_mul(pose_b);
-        let run = since.map(|since| RUN * moved(&since, &pose_ab, pair.body_b()) + NEAR * size);
+        let run = since.map(|since| RUN * moved(&since.pose, &pose_ab, pair.body_b()) + NEAR * size);
         let mut taken: u64 = 0;
         let turn = pose_a.rotation.inverse();
-        for lmd in found.iter().filter(|l| l.class != LmdClass::Quasi).take(MOST) {
+        let near = found.partition_point(|l| l.distance <= options.reach + options.stride);
+        for lmd in found[..near].iter().filter(|l| l.class != LmdClass::Quasi).take(MOST) {
             let normal = turn * lmd.normal;
             let number = run.and_then(|run| nearest(&before, &mut taken, (lmd.local_a, normal), run));
             let number = number.unwrap_or_else(|| {
@@ -224,8 +232,10 @@ impl Following {
                 uv: [lmd.feature_a.uv, lmd.feature_b.uv],
             });
         }
-        let is_followed = found.iter().all(|l| l.class == LmdClass::Strict) && found.len() <= MOST;
-        self.asked = is_followed.then_some(pose_ab);
+        let is_followed = found[..near].iter().all(|l| l.class == LmdClass::Strict) && near <= MOST;
+        let clear = found.first().map_or(WIDE * options.stride, |l| l.distance - options.reach);
+        let free = if near == 0 { clear } else { options.stride };
+        self.asked = is_followed.then_some(Asked { pose: pose_ab, free });
         let bodies = [pair.body_a().as_ref(), pair.body_b().as_ref()];
         for contact in &mut self.contacts {
             contact.curvatures = newton::gap_curvatures(bodies, &pose_ab, contact);
@@ -233,6 +243,9 @@ impl Following {
         Ok(())
     }
 }
+
+/// How many strides far minima are looked for: where there are none, B is free to move as far.
+const WIDE: f64 = 4.0;
 
 /// Part of the sum of both walls that depths stay below.
 const DEEPEST: f64 = 0.49;
