@@ -326,8 +326,8 @@ fn features(solid: &Solid) -> Vec<Feature<'_>> {
 }
 
 /// Directions from a vertex to boundary points close by, what the polar is tested against, and those on faces
-/// with the outward normals there. On faces they start at the foot of the vertex: it may be off by more than a
-/// step is long times the angles that count.
+/// with the outward normals there. On faces they start at the foot of the vertex: it may be off by more than
+/// a step is long times the angles that count.
 fn directions_around(solid: &Solid, vertex: usize, p: &P3) -> (Vec<V3>, Vec<(V3, V3)>) {
     let h = solid.bounds.diagonal() * 1e-5;
     let mut around = Vec::new();
@@ -572,8 +572,8 @@ fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, margin: f64) -> Verdict {
             if worst > 5.0 * ANGLE_MARGIN {
                 return Verdict::No;
             }
-            // Into the material. Between the direction and the places of the boundary nearest to it is no other
-            // place, so their side is its own; at an edge the normals of both faces together tell it.
+            // Into the material. Between the direction and the places of the boundary nearest to it is no
+            // other place, so their side is its own; at an edge the normals of both faces together tell it.
             let nearest = boundary.iter().map(|(v, _)| n.dot(v)).fold(f64::NEG_INFINITY, f64::max);
             let side: V3 = boundary.iter().filter(|(v, _)| n.dot(v) > nearest - SAME).map(|(_, m)| m).sum();
             if n.dot(&side) < 0.0 {
@@ -585,8 +585,8 @@ fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, margin: f64) -> Verdict {
 }
 
 /// Where two faces with opposite normals meet at `p`: whether the material is between them, a blade, or all
-/// around them, a slit without an angle. Told a step (mm) away from the edge, where one is behind the other or
-/// in front of it; `None` where that is no more than they are off the edge.
+/// around them, a slit without an angle. Told a step (mm) away from the edge, where one is behind the other
+/// or in front of it; `None` where that is no more than they are off the edge.
 fn is_blade(sides: &[(&Surface, bool, bool)], p: &P3, tangent: &V3, step: f64) -> Option<bool> {
     let beside = |side: &(&Surface, bool, bool)| {
         let at = side.0.invert(p, None, None);

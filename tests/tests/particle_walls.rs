@@ -47,7 +47,8 @@ fn minima_of_points_are_those_of_the_brute_force() {
     assert!(agreed > 600 && several > 0, "{agreed} agreed, {undecided} undecided, {several} several");
 }
 
-/// A side of an outline that is an arc: its number, its centre, and whether the material is inside the circle.
+/// A side of an outline that is an arc: its number, its centre, and whether the material is inside the
+/// circle.
 type ArcSide = (usize, [f64; 2], bool);
 
 /// A prism 4 mm high over an outline (counter-clockwise), some of whose sides are arcs of less than a turn.
@@ -207,8 +208,8 @@ fn feet_are_on_the_sheet_of_a_spindle_torus_that_the_face_is_on() {
 }
 
 /// A bay whose end is two arcs, of radii 1 and 1.5, that go on into one another in a corner of the rim. From
-/// above the bay, in the plane between the arcs, the corner is across both; farther out than both centres it is
-/// the farthest place of either arc, not the nearest.
+/// above the bay, in the plane between the arcs, the corner is across both; farther out than both centres it
+/// is the farthest place of either arc, not the nearest.
 #[test]
 fn ends_of_edges_are_minima_by_their_second_derivatives() {
     let outline = [

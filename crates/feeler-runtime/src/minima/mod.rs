@@ -670,8 +670,8 @@ impl Context<'_> {
         }
     }
 
-    /// Whether no edge that is across the direction `n` to the point at its end in a vertex leads closer: there
-    /// the polar tells nothing, and the second derivative all.
+    /// Whether no edge that is across the direction `n` to the point at its end in a vertex leads closer:
+    /// there the polar tells nothing, and the second derivative all.
     fn is_end_minimum(&self, v: VertexId, n: &V3, distance: f64) -> bool {
         // Most directions are well within the polar.
         let slack = self.tol().angle;

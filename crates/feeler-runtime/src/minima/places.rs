@@ -35,7 +35,8 @@ pub enum Place {
 
 /// Most entries of a leaf.
 const LEAF: usize = 2;
-/// Sine above which an edge is concave: below it the faces beside it are as good, unless they meet in a razor.
+/// Sine above which an edge is concave: below it the faces beside it are as good, unless they meet in a
+/// razor.
 const CONCAVE: f64 = 1e-6;
 
 #[derive(Clone, Copy, Debug)]
