@@ -41,11 +41,28 @@ pub struct Minimum {
 const ANGLE_MARGIN: f64 = 2e-4;
 const TRIM_MARGIN: f64 = 1e-4;
 const EIGEN_MARGIN: f64 = 1e-7;
+/// Cosines that differ by less belong to directions as near: a few of the steps around a vertex.
+const SAME: f64 = 1e-3;
 
 enum Shape<'a> {
-    Face { surface: &'a Surface, outward: bool, domain: Domain },
-    Edge { curve: &'a Curve, t0: f64, t1: f64, closed: bool, sides: Vec<(&'a Surface, bool, bool)> },
-    Vertex { point: P3, around: Vec<V3>, normals: Vec<V3> },
+    Face {
+        surface: &'a Surface,
+        outward: bool,
+        domain: Domain,
+    },
+    Edge {
+        curve: &'a Curve,
+        t0: f64,
+        t1: f64,
+        closed: bool,
+        sides: Vec<(&'a Surface, bool, bool)>,
+    },
+    /// Directions of edges and of places of the boundary, and the latter with their outward normals.
+    Vertex {
+        point: P3,
+        around: Vec<V3>,
+        boundary: Vec<(V3, V3)>,
+    },
 }
 
 struct Feature<'a> {
@@ -200,15 +217,17 @@ fn face_cells(surface: &Surface, domain: &Domain, extent: f64) -> Vec<Cell> {
             ((4 * (b.u_breaks.len() - 1)).clamp(8, 40), (4 * (b.v_breaks.len() - 1)).clamp(8, 40))
         }
     };
+    let (us, vs) = match surface {
+        Surface::Bezier(b) => (
+            steps(domain.lo.x, domain.hi.x, nu, &b.u_breaks),
+            steps(domain.lo.y, domain.hi.y, nv, &b.v_breaks),
+        ),
+        _ => (steps(domain.lo.x, domain.hi.x, nu, &[]), steps(domain.lo.y, domain.hi.y, nv, &[])),
+    };
     let mut cells = Vec::new();
-    for i in 0..nu {
-        for j in 0..nv {
-            let at = |s: f64, t: f64| {
-                P2::new(
-                    domain.lo.x + (domain.hi.x - domain.lo.x) * (i as f64 + s) / nu as f64,
-                    domain.lo.y + (domain.hi.y - domain.lo.y) * (j as f64 + t) / nv as f64,
-                )
-            };
+    for u in us.windows(2) {
+        for v in vs.windows(2) {
+            let at = |s: f64, t: f64| P2::new(u[0] + (u[1] - u[0]) * s, v[0] + (v[1] - v[0]) * t);
             let uv = at(0.5, 0.5);
             let p = surface.point(uv);
             let r = [
@@ -230,6 +249,16 @@ fn face_cells(surface: &Surface, domain: &Domain, extent: f64) -> Vec<Cell> {
         }
     }
     cells
+}
+
+/// Ends of `n` equal steps, and the breaks between them: pieces may be far shorter than steps, and Newton's
+/// steps from a cell over many of them end anywhere.
+fn steps(lo: f64, hi: f64, n: usize, breaks: &[f64]) -> Vec<f64> {
+    let mut out: Vec<f64> = (0..=n).map(|i| lo + (hi - lo) * i as f64 / n as f64).collect();
+    out.extend(breaks.iter().filter(|b| lo < **b && **b < hi));
+    out.sort_by(f64::total_cmp);
+    out.dedup_by(|b, a| *b - *a <= 1e-9 * (hi - lo));
+    out
 }
 
 fn edge_cells(curve: &Curve, t0: f64, t1: f64) -> Vec<Cell> {
@@ -286,22 +315,23 @@ fn features(solid: &Solid) -> Vec<Feature<'_>> {
         if solid.vertices[i].smooth {
             continue;
         }
-        let (around, normals) = directions_around(solid, i, p);
+        let (around, boundary) = directions_around(solid, i, p);
         out.push(Feature {
             name: format!("vertex #{}", solid.vertices[i].source),
-            shape: Shape::Vertex { point: *p, around, normals },
+            shape: Shape::Vertex { point: *p, around, boundary },
             cells: vec![Cell { x: [0.0; 2], p: *p, r: 0.0 }],
         });
     }
     out
 }
 
-/// Directions from a vertex to boundary points close by, and the outward normals there: what the polar is
-/// tested against.
-fn directions_around(solid: &Solid, vertex: usize, p: &P3) -> (Vec<V3>, Vec<V3>) {
+/// Directions from a vertex to boundary points close by, what the polar is tested against, and those on faces
+/// with the outward normals there. On faces they start at the foot of the vertex: it may be off by more than
+/// a step is long times the angles that count.
+fn directions_around(solid: &Solid, vertex: usize, p: &P3) -> (Vec<V3>, Vec<(V3, V3)>) {
     let h = solid.bounds.diagonal() * 1e-5;
     let mut around = Vec::new();
-    let mut normals = Vec::new();
+    let mut boundary = Vec::new();
     for &e in &solid.vertices[vertex].edges {
         let (edge, info) = (&solid.shell.edges[e as usize], &solid.edges[e as usize]);
         let (t0, t1) = info.range;
@@ -341,14 +371,14 @@ fn directions_around(solid: &Solid, vertex: usize, p: &P3) -> (Vec<V3>, Vec<V3>)
             };
             if domain.inside(uv) {
                 let q = face.surface.point(uv);
-                if let Some(v) = (q - p).try_normalize(1e-300) {
+                if let Some(v) = (q - d.p).try_normalize(1e-300) {
                     around.push(v);
-                    normals.push(oriented(face.surface.normal(uv), face.orientation));
+                    boundary.push((v, oriented(face.surface.normal(uv), face.orientation)));
                 }
             }
         }
     }
-    (around, normals)
+    (around, boundary)
 }
 
 /// Point, first and second derivatives of a feature in world coordinates.
@@ -522,7 +552,13 @@ fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, margin: f64) -> Verdict {
             // Both inward directions on the far side, but the material around them: a concave edge.
             let (n1, n2) = (side_normal(&sides[0], &d.p), side_normal(&sides[1], &d.p));
             let t1 = if sides[0].2 { tangent } else { -tangent };
-            let dihedral = feeler_geom::math::atan2(n1.cross(&n2).dot(&t1), n1.dot(&n2));
+            let mut dihedral = feeler_geom::math::atan2(n1.cross(&n2).dot(&t1), n1.dot(&n2));
+            if dihedral.abs() > std::f64::consts::PI - ANGLE_MARGIN {
+                let Some(is_blade) = is_blade(sides, &d.p, &tangent, 10.0 * margin * d.d1.norm()) else {
+                    return Verdict::Borderline("razor");
+                };
+                dihedral = if is_blade { dihedral.abs() } else { -dihedral.abs() };
+            }
             if dihedral < -ANGLE_MARGIN {
                 return Verdict::No;
             }
@@ -531,18 +567,37 @@ fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, margin: f64) -> Verdict {
             }
             verdict
         }
-        Shape::Vertex { around, normals, .. } => {
+        Shape::Vertex { around, boundary, .. } => {
             let worst = around.iter().map(|v| n.dot(v)).fold(f64::NEG_INFINITY, f64::max);
             if worst > 5.0 * ANGLE_MARGIN {
                 return Verdict::No;
             }
-            // Pointing into the material: a pit.
-            if !normals.is_empty() && normals.iter().all(|m| n.dot(m) < 0.0) {
+            // Into the material. Between the direction and the places of the boundary nearest to it is no
+            // other place, so their side is its own; at an edge the normals of both faces together tell it.
+            let nearest = boundary.iter().map(|(v, _)| n.dot(v)).fold(f64::NEG_INFINITY, f64::max);
+            let side: V3 = boundary.iter().filter(|(v, _)| n.dot(v) > nearest - SAME).map(|(_, m)| m).sum();
+            if n.dot(&side) < 0.0 {
                 return Verdict::No;
             }
             if worst > -5.0 * ANGLE_MARGIN { Verdict::Borderline("vertex polar") } else { Verdict::Yes }
         }
     }
+}
+
+/// Where two faces with opposite normals meet at `p`: whether the material is between them, a blade, or all
+/// around them, a slit without an angle. Told a step (mm) away from the edge, where one is behind the other
+/// or in front of it; `None` where that is no more than they are off the edge.
+fn is_blade(sides: &[(&Surface, bool, bool)], p: &P3, tangent: &V3, step: f64) -> Option<bool> {
+    let beside = |side: &(&Surface, bool, bool)| {
+        let at = side.0.invert(p, None, None);
+        let normal = oriented(side.0.normal(at), side.1);
+        let inward = normal.cross(&if side.2 { *tangent } else { -*tangent });
+        let place = p + inward * step;
+        (side.0.point(side.0.invert(&place, None, None)), normal, (side.0.point(at) - p).norm())
+    };
+    let ((q1, n1, off1), (q2, _, off2)) = (beside(sides.first()?), beside(sides.get(1)?));
+    let behind = (q1 - q2).dot(&n1);
+    (behind.abs() > 2.0 * (off1 + off2)).then_some(behind > 0.0)
 }
 
 fn side_normal(side: &(&Surface, bool, bool), p: &P3) -> V3 {

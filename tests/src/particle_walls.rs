@@ -155,7 +155,11 @@ impl Tally {
     ) {
         let size = part.solid.bounds.diagonal();
         let near = 2.0 * oracle.margin();
-        // What the model leaves open between its faces and edges.
+        // What the model leaves open between its faces and edges. The border of a face, where its trim or the
+        // edge is mapped to, is off the edge by no more than the deviation, and so two ways to tell the same
+        // border (the brute force takes the edge, queries also either face) are off each other by no more
+        // than twice that. Distances to two sets differ by no more than these are off each other. The rest is
+        // what solvers stop at.
         let open = 1e-7 * size + 2.0 * part.body.hierarchy().info.max_trim_deviation;
         self.points[0] += 1;
         let mut say = |what: String| self.wrong.push(format!("{name} at {:?}: {what}", p.coords.as_slice()));

@@ -32,6 +32,8 @@ pub struct PointOracle<'a> {
     /// All edges, also those that carry no minima from outside.
     edges: Vec<(&'a Curve, (f64, f64), Vec<Cell>)>,
     vertices: &'a [P3],
+    /// Points in which faces end without an edge or a vertex: tips of cones. Feet do not lead there.
+    tips: Vec<P3>,
 }
 
 impl std::fmt::Debug for PointOracle<'_> {
@@ -219,6 +221,7 @@ impl<'a> PointOracle<'a> {
             features,
             edges: (0..solid.edges.len()).map(edge).collect(),
             vertices: &solid.shell.vertices,
+            tips: (0..solid.shell.faces.len()).flat_map(|i| tips(solid, i, size)).collect(),
         }
     }
 
@@ -347,17 +350,23 @@ impl<'a> PointOracle<'a> {
         self.nearest(p, limit).0
     }
 
-    /// Whether a point is on the material's side of the nearest place, where that is within a face. In a
-    /// solid that does not pass through itself this is where the point is.
+    /// Whether a point is on the material's side of the nearest place, where that is within a face or is an
+    /// edge or a vertex with the point in its polar. In a solid that does not pass through itself this is
+    /// where the point is.
     #[must_use]
     pub fn is_behind_nearest(&self, p: &P3) -> Option<bool> {
-        self.nearest(p, f64::INFINITY).1
+        let (distance, behind) = self.nearest(p, f64::INFINITY);
+        let is_in_front = || {
+            let found = self.minima(p, 1.01 * distance);
+            found.iter().any(|m| m.borderline.is_none() && m.distance <= distance + 1e-9 * self.size)
+        };
+        behind.or_else(|| is_in_front().then_some(false))
     }
 
     fn nearest(&self, p: &P3, limit: f64) -> (f64, Option<bool>) {
         let mut best = limit;
         let mut behind = None;
-        for vertex in self.vertices {
+        for vertex in self.vertices.iter().chain(&self.tips) {
             best = best.min((vertex - p).norm());
         }
         for (curve, (t0, t1), cells) in &self.edges {
@@ -383,6 +392,28 @@ impl<'a> PointOracle<'a> {
         }
         (best, behind)
     }
+}
+
+/// Sides of the rectangle of a face that are one point, where the face reaches that point.
+fn tips(solid: &Solid, face: usize, size: f64) -> Vec<P3> {
+    const LOOKS: u32 = 64;
+    let surface = &solid.shell.faces[face].surface;
+    let domain = Domain::new(solid, face);
+    let (lo, d) = (domain.lo, domain.hi - domain.lo);
+    // Of the parameter plane: along a side, and from it into the face.
+    let of_side = |(along, end): (usize, f64)| {
+        let at = |s: f64, into: f64| {
+            let mut x = V2::zeros();
+            x[along] = s * d[along];
+            x[1 - along] = (end - into * (2.0 * end - 1.0)) * d[1 - along];
+            lo + x
+        };
+        let looks = || (0..LOOKS).map(|i| (f64::from(i) + 0.5) / f64::from(LOOKS));
+        let tip = surface.point(at(0.0, 0.0));
+        let is_point = looks().all(|s| (surface.point(at(s, 0.0)) - tip).norm() <= 1e-9 * size);
+        (is_point && looks().any(|s| domain.inside(at(s, 1e-6)))).then_some(tip)
+    };
+    [(0, 0.0), (0, 1.0), (1, 0.0), (1, 1.0)].into_iter().filter_map(of_side).collect()
 }
 
 /// The point of a feature at parameters, the lengths of its derivatives, and the Hessian of half the squared

@@ -2,7 +2,7 @@
 
 use feeler_brep::Solid;
 use feeler_geom::trim::{TrimDomain, TrimPiece, on_inner_sheet};
-use feeler_geom::{P2, Surface};
+use feeler_geom::{P2, Surface, V2};
 use std::borrow::Cow;
 
 use super::{FaceGroup, Scale, consistent_cells, sphere};
@@ -74,10 +74,25 @@ fn on_reference(solid: &Solid, face: u32, reference: u32, tol: f64) -> Option<Ve
         SurfaceMap::Affine(map) => domain.pieces.iter().map(|p| map.piece(p)).collect(),
         SurfaceMap::Refit => sphere::refit(&a.surface, &b.surface, &domain.pieces, tol)?,
     };
+    let turn = V2::new(0.0, onto_sheet(&b.surface, reference_domain, &pieces));
     for p in &mut pieces {
         p.deviation += deviation;
+        p.control = p.control.map(|c| c + turn);
     }
     Some(pieces)
+}
+
+/// The whole turns by which boundaries must be shifted along v to be on the reference face's sheet of a
+/// spindle torus, whose parameters are a circle and yet without a period: 0 on all other surfaces.
+fn onto_sheet(surface: &Surface, reference: &TrimDomain, pieces: &[TrimPiece]) -> f64 {
+    let Some(turn) = surface.v_period().filter(|_| reference.v_period.is_none()) else { return 0.0 };
+    let (lo, hi) = pieces
+        .iter()
+        .map(TrimPiece::bounds)
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), r| (lo.min(r.v0), hi.max(r.v1)));
+    // A sheet is shorter than a turn: the middles of two parts of it are nearer than in any other turn.
+    let off = 0.5 * (reference.rect.v0 + reference.rect.v1 - lo - hi);
+    if off.is_finite() { turn * (off / turn).round() } else { 0.0 }
 }
 
 /// Whether equal surfaces have the material on the same side.
@@ -135,10 +150,10 @@ fn merged(solid: &Solid, group: &[Member<'_>]) -> Option<FaceGroup> {
     })
 }
 
-/// A domain on the reference face's surface that starts at the same seams as the reference face's own.
+/// A domain on the reference face's surface that starts at the same seams as the reference face's own, and
+/// has its limits and periods: the two sheets of a spindle torus have rectangles of their own.
 fn domain_like(solid: &Solid, reference: u32, pieces: &[TrimPiece]) -> TrimDomain {
-    let surface = &solid.shell.faces[reference as usize].surface;
     let own = &solid.faces[reference as usize].domain;
     let origin = P2::new(own.rect.u0, own.rect.v0);
-    TrimDomain::new(pieces, surface.natural_domain(), surface.u_period(), surface.v_period(), origin)
+    TrimDomain::new(pieces, own.natural, own.u_period, own.v_period, origin)
 }

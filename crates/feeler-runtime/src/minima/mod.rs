@@ -252,11 +252,12 @@ impl PointMinima {
         for &k in near {
             ctx.ask(boundary.list[k as usize], radius, &mut self.found);
         }
-        let mut standing = standing(&self.found, boundary.slack);
-        if standing.distance > radius {
-            standing = self.look_farther(&ctx);
+        let mut nearest = NearestSides::of(&self.found);
+        // Of what is nearer than this, a place that is as near on the other side is known, too.
+        if nearest.standing(boundary.slack).distance > radius - boundary.slack {
+            nearest = self.look_farther(&ctx);
         }
-        let standing = self.confirmed(&ctx, standing);
+        let standing = self.confirmed(&ctx, nearest);
         self.conclude(&ctx, standing, reach);
         standing
     }
@@ -265,22 +266,29 @@ impl PointMinima {
     pub fn standing(&mut self, boundary: &Boundary, p: &P3) -> Standing {
         let ctx = Context { body: boundary.body(), places: boundary, p: *p };
         self.minima.clear();
-        let standing = self.look_farther(&ctx);
-        self.confirmed(&ctx, standing)
+        let nearest = self.look_farther(&ctx);
+        self.confirmed(&ctx, nearest)
     }
 
     /// Inside only where rays do not say otherwise: of a point whose nearest place is lost in what the model
-    /// leaves open between a face and its edges, nothing is told but that it is outside.
-    fn confirmed(&mut self, ctx: &Context<'_>, standing: Standing) -> Standing {
-        let is_deep = standing.is_inside && standing.distance > ctx.places.tol.tol;
-        if is_deep && contains(ctx.body, &ctx.p, ctx.places.tol.trim, &mut self.rays) == Some(false) {
-            return Standing { distance: 0.0, is_inside: false };
+    /// leaves open between a face and its edges, nothing is told but that it is outside. Where a place in
+    /// front and one behind are equally near, as at the end of a slit, rays alone tell the side.
+    fn confirmed(&mut self, ctx: &Context<'_>, nearest: NearestSides) -> Standing {
+        let slack = ctx.places.slack;
+        let standing = nearest.standing(slack);
+        let is_asked = standing.is_inside || (nearest.is_tied(slack) && !ctx.body.is_sheet());
+        if !is_asked || standing.distance <= ctx.places.tol.tol {
+            return standing;
         }
-        standing
+        match contains(ctx.body, &ctx.p, ctx.places.tol.trim, &mut self.rays) {
+            Some(false) if standing.is_inside => Standing { distance: 0.0, is_inside: false },
+            Some(true) => Standing { distance: nearest.inside, is_inside: true },
+            _ => standing,
+        }
     }
 
     /// The nearest place of all.
-    fn look_farther(&mut self, ctx: &Context<'_>) -> Standing {
+    fn look_farther(&mut self, ctx: &Context<'_>) -> NearestSides {
         self.found.clear();
         self.asked.clear();
         let (found, asked) = (&mut self.found, &mut self.asked);
@@ -296,7 +304,7 @@ impl PointMinima {
             }
             limit
         });
-        standing(found, ctx.places.slack)
+        NearestSides::of(found)
     }
 
     fn conclude(&mut self, ctx: &Context<'_>, standing: Standing, reach: f64) {
@@ -339,15 +347,33 @@ impl PointMinima {
     }
 }
 
-/// The nearest place tells the side: of a point outside it is a minimum from there.
-fn standing(found: &[Found], slack: f64) -> Standing {
-    let nearest = |from: From| {
-        let of = found.iter().filter(|f| f.from == from);
-        of.map(|f| f.minimum.distance.abs()).fold(f64::INFINITY, f64::min)
-    };
-    let (outside, inside) = (nearest(From::Outside), nearest(From::Inside));
-    let is_inside = outside > inside + slack || (outside.is_infinite() && inside.is_finite());
-    Standing { distance: if is_inside { inside } else { outside.min(inside) }, is_inside }
+/// Distances (mm) of the nearest places that are minima from outside and from inside; infinite: none.
+#[derive(Clone, Copy, Debug)]
+struct NearestSides {
+    outside: f64,
+    inside: f64,
+}
+
+impl NearestSides {
+    fn of(found: &[Found]) -> Self {
+        let nearest = |from: From| {
+            let of = found.iter().filter(|f| f.from == from);
+            of.map(|f| f.minimum.distance.abs()).fold(f64::INFINITY, f64::min)
+        };
+        Self { outside: nearest(From::Outside), inside: nearest(From::Inside) }
+    }
+
+    /// The nearest place tells the side: of a point outside it is a minimum from there.
+    fn standing(self, slack: f64) -> Standing {
+        let Self { outside, inside } = self;
+        let is_inside = outside > inside + slack || (outside.is_infinite() && inside.is_finite());
+        Standing { distance: if is_inside { inside } else { outside.min(inside) }, is_inside }
+    }
+
+    /// Neither is nearer by more than what the model leaves open.
+    fn is_tied(self, slack: f64) -> bool {
+        (self.outside - self.inside).abs() <= slack
+    }
 }
 
 struct Context<'a> {
@@ -644,6 +670,23 @@ impl Context<'_> {
         }
     }
 
+    /// Whether no edge that is across the direction `n` to the point at its end in a vertex leads closer:
+    /// there the polar tells nothing, and the second derivative all.
+    fn is_end_minimum(&self, v: VertexId, n: &V3, distance: f64) -> bool {
+        // Most directions are well within the polar.
+        let slack = self.tol().angle;
+        let is_across = |u: &V3| n.dot(u) >= -slack * u.norm();
+        if !self.body.vertex(v).constraints.iter().any(is_across) {
+            return true;
+        }
+        self.places.ends_at(v).iter().all(|&(_, e, t)| {
+            let d = self.body.edge(e).curve.derivs(t);
+            let speed_sq = d.d1.norm_squared();
+            let bend = speed_sq - distance * n.dot(&d.d2);
+            n.dot(&d.d1).abs() > slack * speed_sq.sqrt() || bend > -SET * speed_sq
+        })
+    }
+
     fn vertex(&self, v: VertexId, radius: f64, out: &mut Vec<Found>) {
         let vertex = self.body.vertex(v);
         let w = self.p - vertex.point;
@@ -655,7 +698,8 @@ impl Context<'_> {
             feasible(&vertex.constraints)
         } else {
             let n = w / distance;
-            (test_vertex(vertex, &n, self.tol().angle, 0.0) == Polar::Exact).then_some(n)
+            let is_in_polar = test_vertex(vertex, &n, self.tol().angle, 0.0) == Polar::Exact;
+            (is_in_polar && self.is_end_minimum(v, &n, distance)).then_some(n)
         };
         let Some(normal) = normal else { return };
         let minimum = PointMinimum {

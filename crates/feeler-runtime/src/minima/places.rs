@@ -35,7 +35,8 @@ pub enum Place {
 
 /// Most entries of a leaf.
 const LEAF: usize = 2;
-/// Sine above which an edge is concave: below it the faces beside it are as good.
+/// Sine above which an edge is concave: below it the faces beside it are as good, unless they meet in a
+/// razor.
 const CONCAVE: f64 = 1e-6;
 
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +64,8 @@ pub struct Boundary {
     pub(super) slack: f64,
     nodes: Vec<Node>,
     entries: Vec<Entry>,
+    /// Edges that end in vertices, with their parameters there: by vertex.
+    ends: Vec<(VertexId, EdgeId, f64)>,
 }
 
 impl Boundary {
@@ -122,7 +125,44 @@ impl Boundary {
             let n = entries.len();
             build(&mut entries, 0..n, 0, &mut nodes);
         }
-        Self { body: shared, list, tol, slack: tol.trim + 2.0 * body.deviation(), nodes, entries }
+        let slack = tol.trim + 2.0 * body.deviation();
+        let mut boundary = Self { body: shared.clone(), list, tol, slack, nodes, entries, ends: Vec::new() };
+        boundary.ends = boundary.edge_ends();
+        boundary
+    }
+
+    fn edge_ends(&self) -> Vec<(VertexId, EdgeId, f64)> {
+        let (mut stack, mut near, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+        for place in &self.list {
+            let Place::Vertex(v) = *place else { continue };
+            let vertex = self.body.vertex(v);
+            let room = vertex.deviation + self.tol.trim;
+            self.within(&vertex.point, room, &mut stack, &mut near);
+            let mut edges: Vec<EdgeId> = Vec::new();
+            for &k in &near {
+                match self.list[k as usize] {
+                    Place::Edge(e) | Place::Curve(e, _) if !edges.contains(&e) => edges.push(e),
+                    _ => {}
+                }
+            }
+            for e in edges {
+                let edge = self.body.edge(e);
+                for span in &edge.spans {
+                    let is_end =
+                        |t: &f64| (edge.curve.point(*t) - vertex.point).norm() <= room + span.deviation;
+                    ends.extend([span.t0, span.t1].into_iter().filter(is_end).map(|t| (v, e, t)));
+                }
+            }
+        }
+        ends.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.total_cmp(&b.2)));
+        ends
+    }
+
+    /// The edges that end in a vertex, with their parameters there; concave and smooth ones are not known.
+    pub(super) fn ends_at(&self, v: VertexId) -> &[(VertexId, EdgeId, f64)] {
+        let first = self.ends.partition_point(|end| end.0 < v);
+        let count = self.ends[first..].partition_point(|end| end.0 == v);
+        &self.ends[first..first + count]
     }
 
     /// The solid.
@@ -235,7 +275,11 @@ fn borders(body: &Body, tol: &Tolerances, list: &mut Vec<Place>, entries: &mut V
             let natural = own.surface.normal(uv);
             let into = natural.cross(&tangent);
             let beyond = outward_normal(other, other.surface.invert(&d.p, None, Some(&other.trim.rect)));
-            arc.beside != arc.face && into.dot(&beyond) > CONCAVE
+            let sine = into.dot(&beyond);
+            // Of opposite normals only curvatures would tell a blade from a slit that ends in an edge without
+            // an angle. A blade as a border does no harm: it is no nearer than as the edge that it is.
+            let is_razor = sine.abs() <= CONCAVE && outward_normal(own, uv).dot(&beyond) < 0.0;
+            arc.beside != arc.face && (sine > CONCAVE || is_razor)
         });
         if is_concave {
             let bounds = Aabb::of_points(&arc.samples).inflated(arc.bend / 32.0 + 2.0 * tol.trim);
