@@ -21,7 +21,9 @@ use clap::Parser;
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::Grain;
 use feeler_grains::mass::poly_superellipsoid;
-use feeler_particles::{Amount, FillRegion, Law, Particle, PlaneWall, Settings, Simulation, Sizes, fill};
+use feeler_particles::{
+    Amount, Distribution, FillRegion, Law, Particle, PlaneWall, Settings, Simulation, fill,
+};
 use nalgebra::{Quaternion, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -98,7 +100,7 @@ fn one(name: &str, semi: Option<[[f64; 3]; 2]>, exponents: [f64; 2], asked: &Ask
     }
     let half = 0.5 * side;
     let region = FillRegion::Box { min: P3::new(-half, -half, 0.0), max: P3::new(half, half, height) };
-    let balls = fill(&region, &Sizes::Same(2.0 * around), Amount::Number(n), 1, |_| true)?;
+    let balls = fill(&region, &Distribution::Same(2.0 * around), Amount::Number(n), 1, |_| true)?;
     let mut rng = SmallRng::seed_from_u64(1);
     for b in &balls {
         let mut part = || rng.random_range(-1.0..1.0_f64);

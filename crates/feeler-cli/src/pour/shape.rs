@@ -1,11 +1,11 @@
 //! What grains are: spheres, or copies of one smooth shape, each in a ball that holds it.
 
-use super::scene::{Diameter, Grains, WrittenShape};
+use super::scene::{Grains, WrittenShape};
 use anyhow::{Context as _, ensure};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::{Grain, Placed};
 use feeler_grains::mass::poly_superellipsoid;
-use feeler_particles::{Particle, Random, Sizes};
+use feeler_particles::{Distribution, Particle, Random};
 use nalgebra::{Quaternion, UnitQuaternion};
 use std::f64::consts::{PI, TAU};
 
@@ -13,7 +13,7 @@ use std::f64::consts::{PI, TAU};
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     /// Of the balls that hold them.
-    pub(super) sizes: Sizes,
+    pub(super) sizes: Distribution,
     /// None: the balls themselves.
     pub(super) smooth: Option<Smooth>,
 }
@@ -37,9 +37,8 @@ impl Shape {
     pub(super) fn of(grains: &Grains) -> anyhow::Result<Self> {
         match (&grains.sphere, &grains.shape) {
             (Some(sphere), None) => {
-                let sizes = sizes(&sphere.diameter);
-                sizes.check().context("diameter")?;
-                Ok(Self { sizes, smooth: None })
+                sphere.diameter.check().context("diameter")?;
+                Ok(Self { sizes: sphere.diameter.clone(), smooth: None })
             }
             (None, Some(shape)) => smooth(shape).context("shape"),
             _ => anyhow::bail!("give either sphere or shape"),
@@ -93,31 +92,6 @@ impl Shape {
     }
 }
 
-fn sizes(diameter: &Diameter) -> Sizes {
-    match diameter.clone() {
-        Diameter::Same(d) => Sizes::Same(d),
-        Diameter::Uniform { from, to } => Sizes::Uniform { from, to },
-        Diameter::Normal { mean, deviation, from, to } => Sizes::Normal { mean, deviation, from, to },
-        Diameter::Lognormal { median, spread, from, to } => Sizes::Lognormal { median, spread, from, to },
-        Diameter::ByMass { by_mass } => Sizes::ByMass(by_mass),
-    }
-}
-
-/// All sizes times a factor.
-fn times(sizes: Sizes, f: f64) -> Sizes {
-    match sizes {
-        Sizes::Same(d) => Sizes::Same(d * f),
-        Sizes::Uniform { from, to } => Sizes::Uniform { from: from * f, to: to * f },
-        Sizes::Normal { mean, deviation, from, to } => {
-            Sizes::Normal { mean: mean * f, deviation: deviation * f, from: from * f, to: to * f }
-        }
-        Sizes::Lognormal { median, spread, from, to } => {
-            Sizes::Lognormal { median: median * f, spread, from: from * f, to: to * f }
-        }
-        Sizes::ByMass(classes) => Sizes::ByMass(classes.into_iter().map(|(d, m)| (d * f, m)).collect()),
-    }
-}
-
 fn scaled(grain: &Grain, by: f64) -> anyhow::Result<Grain> {
     let shape = grain.shape();
     Ok(Grain::new(shape.positive() * by, shape.negative() * by, shape.exponents())?)
@@ -137,11 +111,10 @@ fn smooth(written: &WrittenShape) -> anyhow::Result<Shape> {
     let mass = poly_superellipsoid(grain.shape())?;
     let equal = math::powf(0.75 * mass.volume / PI, 1.0 / 3.0);
     let sizes = match diameter {
-        None => Sizes::Same(2.0 * given.radius()),
+        None => Distribution::Same(2.0 * given.radius()),
         Some(diameter) => {
-            let sizes = sizes(diameter);
-            sizes.check().context("diameter")?;
-            times(sizes, 1.0 / equal)
+            diameter.check().context("diameter")?;
+            diameter.times(1.0 / equal)
         }
     };
     sizes.check().context("diameter")?;
