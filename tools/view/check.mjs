@@ -164,7 +164,7 @@ await use('hopper.html', async page => {
   const lines = readFileSync(file('hopper/series.csv'), 'utf8').trim().split('\n').map(l => l.split(','));
   const at = step => page.evaluate(k => {
     feelerView.setStep(k);
-    const { mesh } = feelerView.state.balls;
+    const [mesh] = feelerView.state.balls.meshes;
     return [mesh.count, mesh.instanceMatrix.array[0], mesh.instanceMatrix.array[14]];
   }, step);
   for (const step of [0, 20, 30]) {

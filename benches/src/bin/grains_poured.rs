@@ -23,7 +23,7 @@ use feeler_grains::mass::poly_superellipsoid;
 use feeler_grains::nurbs::{GrainError, NurbsGrain};
 use feeler_import::prepare_grain;
 use feeler_particles::{
-    Amount, ExactWall, FillRegion, Law, Particle, PlaneWall, Settings, Simulation, Sizes, Wall, fill,
+    Amount, Distribution, ExactWall, FillRegion, Law, Particle, PlaneWall, Settings, Simulation, Wall, fill,
 };
 use feeler_runtime::Body;
 use nalgebra::{Quaternion, UnitQuaternion};
@@ -151,7 +151,7 @@ fn one(name: &str, shape: &Shape, asked: &Asked) -> Fallible<bool> {
     }
     let half = 0.5 * side;
     let region = FillRegion::Box { min: P3::new(-half, -half, 0.0), max: P3::new(half, half, height) };
-    let balls = fill(&region, &Sizes::Same(2.0 * around), Amount::Number(n), 1, |_| true)?;
+    let balls = fill(&region, &Distribution::Same(2.0 * around), Amount::Number(n), 1, |_| true)?;
     let mut rng = SmallRng::seed_from_u64(1);
     for b in &balls {
         let mut part = || rng.random_range(-1.0..1.0_f64);

@@ -245,6 +245,48 @@ frames = 0.1
     let list = std::fs::read_to_string(run.join("scene.pvd")).unwrap();
     assert!(list.contains("surfaces-000004.vtp"), "{list}");
 
+    // Shapes that are turned, scaled and placed as the frame says are the surfaces, whose 66 points they have
+    // first.
+    let blocks = |file: &str| {
+        let bytes = std::fs::read(run.join(file)).unwrap();
+        let at = bytes.windows(mark.len()).position(|w| w == mark).unwrap() + mark.len();
+        let (mut rest, mut out) = (&bytes[at..], Vec::new());
+        while let Some((length, behind)) = rest.split_first_chunk::<8>() {
+            let length = usize::try_from(u64::from_le_bytes(*length)).unwrap();
+            let Some((block, behind)) = behind.split_at_checked(length) else { break };
+            (rest, _) = (behind, out.push(block.to_vec()));
+        }
+        out
+    };
+    let doubles = |b: &[u8]| b.as_chunks::<8>().0.iter().map(|x| f64::from_le_bytes(*x)).collect::<Vec<_>>();
+    let floats =
+        |b: &[u8]| b.as_chunks::<4>().0.iter().map(|x| f64::from(f32::from_le_bytes(*x))).collect::<Vec<_>>();
+    let frame = blocks("frames/grains-000004.vtp");
+    let (centers, radii, turns) = (doubles(&frame[0]), floats(&frame[1]), floats(&frame[5]));
+    let shapes: Vec<Vec<f64>> = (0..3).map(|k| doubles(&blocks(&format!("shape-{k}.vtp"))[0])).collect();
+    let mut turned = 0;
+    for grain in 0..10 {
+        let group = usize::from(frame[4][8 * grain]);
+        let [w, x, y, z] = [0, 1, 2, 3].map(|k| turns[4 * grain + k]);
+        turned += usize::from(w.abs() < 0.99);
+        // The matrix of a quaternion, written out.
+        let m = [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+        ];
+        for p in 0..66 {
+            let q = &shapes[group][3 * p..3 * p + 3];
+            for (k, row) in m.iter().enumerate() {
+                let at = centers[3 * grain + k]
+                    + radii[grain] * row.iter().zip(q).map(|(a, b)| a * b).sum::<f64>();
+                let drawn = f64::from_le_bytes(numbers[3 * (66 * grain + p) + k]);
+                assert!((at - drawn).abs() < 1e-5, "grain {grain}, point {p}: {at} {drawn}");
+            }
+        }
+    }
+    assert!(turned > 5, "{turned} of 10 are turned");
+
     // Interrupted, then gone on with.
     let other = folder.path().join("other");
     let mut child = Command::new(env!("CARGO_BIN_EXE_feeler"))

@@ -48,8 +48,8 @@ pub enum GrainError {
     #[error("the polyhedron {0}")]
     Polyhedron(&'static str),
     /// A distribution with numbers that make none.
-    #[error("the distribution {0}")]
-    Distribution(&'static str),
+    #[error("{0}")]
+    Distribution(String),
     /// Points that no shape can be fitted to.
     #[error("the points {0}")]
     Points(&'static str),

@@ -21,6 +21,7 @@
 
 pub mod convex;
 pub mod distribution;
+pub mod drawn;
 mod error;
 pub mod fit;
 pub mod mass;

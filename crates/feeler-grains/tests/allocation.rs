@@ -9,10 +9,10 @@ use nalgebra::{Translation3, UnitQuaternion};
 #[test]
 fn contacts_allocate_nothing() {
     let shapes = Shapes {
-        size: Distribution::Uniform { min: 1.5, max: 2.0 },
-        proportions: std::array::from_fn(|_| Distribution::Uniform { min: 0.6, max: 1.4 }),
+        size: Distribution::Uniform { from: 1.5, to: 2.0 },
+        proportions: std::array::from_fn(|_| Distribution::Uniform { from: 0.6, to: 1.4 }),
         symmetric: false,
-        exponents: std::array::from_fn(|_| Distribution::Uniform { min: 0.5, max: 1.5 }),
+        exponents: std::array::from_fn(|_| Distribution::Uniform { from: 0.5, to: 1.5 }),
     };
     let mut random = Random(7);
     let mut plain = 0;

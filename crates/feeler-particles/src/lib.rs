@@ -18,7 +18,7 @@ pub use exact::{ExactWall, ParticleState, Sphere, Superellipsoid, WallContacts, 
 pub use facets::{
     FacetContact, FacetError, FacetMemory, FacetTouch, FacetWall, Region, Resolution, Role, Sides, WallMotion,
 };
-pub use fill::{Amount, FillError, FillRegion, Random, Sizes, fill};
+pub use fill::{Amount, Class, Distribution, FillError, FillRegion, Random, fill};
 pub use law::{Law, LawError, Material, Meeting, ShearState};
 pub use step::{
     Balls, Load, Motion, Particle, Pebble, PlaneWall, RigidMotion, Settings, Simulation, SolidWall,

@@ -5,6 +5,7 @@
 mod curves;
 mod error;
 mod exact_walls;
+mod grains;
 mod mesh;
 mod model;
 mod mujoco;
@@ -47,6 +48,8 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<wall_forces::FacetWall>()?;
     m.add_class::<wall_forces::Law>()?;
     m.add_class::<wall_forces::WallForces>()?;
+    m.add_class::<grains::Grain>()?;
+    m.add_class::<grains::GrainForces>()?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_functions, m)?)?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_begin, m)?)?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_register, m)?)?;

@@ -23,7 +23,7 @@ pub(crate) struct FacetWall(feeler::particles::FacetWall);
 /// Forces of a contact.
 #[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
-pub(crate) struct Law(Forces);
+pub(crate) struct Law(pub(crate) Forces);
 
 /// Walls with their laws, for balls that another program steps.
 #[pyclass(module = "feeler")]
@@ -171,6 +171,37 @@ impl WallForces {
     }
 }
 
+/// A wall of any kind, at a pose.
+pub(crate) fn wall_of(wall: &Bound<'_, PyAny>, pose: Option<&Bound<'_, PyAny>>) -> PyResult<Wall> {
+    let mut wall: Wall = if let Ok(facets) = wall.cast::<FacetWall>() {
+        facets.borrow().0.clone().into()
+    } else if let Ok(exact) = wall.cast::<ExactWall>() {
+        exact.borrow().wall.clone().into()
+    } else if let Ok(body) = wall.cast::<Body>() {
+        feeler::particles::ExactWall::new(body.borrow().body.clone()).into()
+    } else {
+        return Err(query("a wall is a Body, an ExactWall or a FacetWall; planes come by add_plane"));
+    };
+    if pose.is_some() {
+        wall.set_pose(pose::read(pose)?).map_err(failed)?;
+    }
+    Ok(wall)
+}
+
+/// Lets a wall move, or stand still with its reference point somewhere.
+pub(crate) fn move_wall(
+    wall: &mut Wall,
+    velocity: [f64; 3],
+    spin: [f64; 3],
+    center: Option<[f64; 3]>,
+) -> PyResult<()> {
+    let center = center.map_or_else(|| wall.reference(), P3::from);
+    let is_still = velocity.iter().chain(&spin).all(|c| *c == 0.0);
+    // The reference point of a wall that stands is told, too.
+    let motion = RigidMotion { velocity: vector(velocity), spin: vector(spin), center };
+    wall.set_motion((!is_still || center != P3::origin()).then_some(motion)).map_err(failed)
+}
+
 fn vector(values: [f64; 3]) -> V3 {
     V3::from(values)
 }
@@ -189,19 +220,7 @@ impl WallForces {
         law: &Law,
         pose: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
-        let mut wall: Wall = if let Ok(facets) = wall.cast::<FacetWall>() {
-            facets.borrow().0.clone().into()
-        } else if let Ok(exact) = wall.cast::<ExactWall>() {
-            exact.borrow().wall.clone().into()
-        } else if let Ok(body) = wall.cast::<Body>() {
-            feeler::particles::ExactWall::new(body.borrow().body.clone()).into()
-        } else {
-            return Err(query("a wall is a Body, an ExactWall or a FacetWall; planes come by add_plane"));
-        };
-        if pose.is_some() {
-            wall.set_pose(pose::read(pose)?).map_err(failed)?;
-        }
-        self.walls.add(wall, law.0).map_err(failed)
+        self.walls.add(wall_of(wall, pose)?, law.0).map_err(failed)
     }
 
     fn add_plane(&mut self, point: [f64; 3], normal: [f64; 3], law: &Law) -> PyResult<usize> {
@@ -230,12 +249,7 @@ impl WallForces {
         spin: [f64; 3],
         center: Option<[f64; 3]>,
     ) -> PyResult<()> {
-        let wall = self.wall_mut(wall)?;
-        let center = center.map_or_else(|| wall.reference(), P3::from);
-        let is_still = velocity.iter().chain(&spin).all(|c| *c == 0.0);
-        // The reference point of a wall that stands is told, too.
-        let motion = RigidMotion { velocity: vector(velocity), spin: vector(spin), center };
-        wall.set_motion((!is_still || center != P3::origin()).then_some(motion)).map_err(failed)
+        move_wall(self.wall_mut(wall)?, velocity, spin, center)
     }
 
     fn advance(&mut self, time: f64) -> PyResult<()> {

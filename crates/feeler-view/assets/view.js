@@ -231,44 +231,52 @@
   };
   // Balls that move, come and go: one mesh, placed as often as there are balls at the step.
   const openBalls = balls => {
-    state.balls?.mesh.geometry.dispose();
-    state.balls?.mesh.material.dispose();
+    for (const mesh of state.balls?.meshes ?? []) mesh.geometry.dispose();
+    state.balls?.material.dispose();
     state.balls = null;
     legend.textContent = '';
     if (!balls) return;
     const [numbers, centers, values, radii] = [balls.numbers, balls.centers, balls.values, balls.radii].map(data.array);
     const most = Math.max(1, ...balls.counts);
+    const kinds = balls.shape_of && data.array(balls.shape_of);
+    const turns = balls.turns && data.array(balls.turns);
+    const material = new T.MeshLambertMaterial({ color: 0xffffff });
     // Of many balls each is small in sight.
-    const mesh = new T.InstancedMesh(new T.IcosahedronGeometry(1, most > 5000 ? 1 : 2),
-      new T.MeshLambertMaterial({ color: 0xffffff }), most);
-    mesh.frustumCulled = false;
+    const forms = [new T.IcosahedronGeometry(1, most > 5000 ? 1 : 2), ...balls.shapes.map(s => {
+      const g = segments(data.array(s.points));
+      g.setAttribute('normal', new T.BufferAttribute(data.array(s.normals), 3, true));
+      return g.setIndex(new T.BufferAttribute(data.array(s.triangles), 1));
+    })];
+    const meshes = forms.map(form => new T.InstancedMesh(form, material, most));
+    for (const mesh of meshes) mesh.frustumCulled = false;
     let sum = 0;
     const starts = balls.counts.map(n => (sum += n) - n);
     const low = new T.Vector3(...balls.min), high = low.clone().add(new T.Vector3(...balls.size));
-    state.balls = { ...balls, mesh, numbers, centers, values, radii, starts,
-      box: new T.Box3(low, high).expandByScalar(radii.reduce((a, b) => Math.max(a, b), 0)) };
-    root.add(mesh);
+    // A shape may be longer than the ball.
+    const reach = balls.shapes.reduce((a, s) => data.array(s.points).reduce((b, x) => Math.max(b, Math.abs(x)), a), 1);
+    state.balls = { ...balls, meshes, material, kinds, turns, numbers, centers, values, radii, starts,
+      box: new T.Box3(low, high).expandByScalar(reach * radii.reduce((a, b) => Math.max(a, b), 0)) };
+    root.add(...meshes);
     const [what, unit] = balls.value;
-    legend.textContent = `Balls by ${what}: blue is 0, red ${Number(balls.most.toPrecision(3))} ${unit}.`;
+    legend.textContent = `${kinds ? 'Grains' : 'Balls'} by ${what}: blue is 0, red ${Number(balls.most.toPrecision(3))} ${unit}.`;
   };
   const placeBalls = () => {
     const b = state.balls;
     if (!b) return;
     const n = b.counts[state.step] ?? 0, from = b.starts[state.step] ?? 0, color = new T.Color();
-    const matrices = b.mesh.instanceMatrix.array;
-    for (let i = 0; i < n; i++) {
-      const k = from + i, r = b.radii[b.numbers[k]];
-      matrices.fill(0, 16 * i, 16 * i + 16);
-      for (let j = 0; j < 3; j++) {
-        matrices[16 * i + 5 * j] = r;
-        matrices[16 * i + 12 + j] = b.min[j] + (b.size[j] * b.centers[3 * k + j]) / 65535;
-      }
-      matrices[16 * i + 15] = 1;
-      b.mesh.setColorAt(i, color.setHSL(0.62 * (1 - b.values[k] / 65535), 0.75, 0.55));
+    const at = new T.Vector3(), turn = new T.Quaternion(), size = new T.Vector3(), matrix = new T.Matrix4();
+    for (const mesh of b.meshes) mesh.count = 0;
+    for (let k = from; k < from + n; k++) {
+      const mesh = b.meshes[b.kinds?.[b.numbers[k]] ?? 0], i = mesh.count++;
+      at.set(...[0, 1, 2].map(j => b.min[j] + (b.size[j] * b.centers[3 * k + j]) / 65535));
+      if (b.turns) turn.fromArray(b.turns, 4 * k).normalize();
+      mesh.setMatrixAt(i, matrix.compose(at, turn, size.setScalar(b.radii[b.numbers[k]])));
+      mesh.setColorAt(i, color.setHSL(0.62 * (1 - b.values[k] / 65535), 0.75, 0.55));
     }
-    b.mesh.count = n;
-    b.mesh.instanceMatrix.needsUpdate = true;
-    if (b.mesh.instanceColor) b.mesh.instanceColor.needsUpdate = true;
+    for (const mesh of b.meshes) {
+      mesh.instanceMatrix.needsUpdate = true;
+      if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
+    }
   };
   const placeParts = () => {
     placeBalls();
@@ -428,7 +436,7 @@
   const applySection = () => {
     const { axis, at, flip } = state.section;
     const planes = axis ? [cut] : null;
-    const balls = state.balls ? [state.balls.mesh.material] : [];
+    const balls = state.balls ? [state.balls.material] : [];
     for (const m of [...Object.values(lines), ...state.parts.map(p => p.mesh.material), ...balls]) {
       // A material is compiled for a number of planes.
       if (Boolean(m.clippingPlanes) !== Boolean(planes)) m.needsUpdate = true;

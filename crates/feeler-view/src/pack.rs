@@ -2,7 +2,9 @@
 //!
 //! In this form nothing of a picture, names above all, can be taken for markup or script.
 
-use crate::picture::{Balls, Minimum, Motion, Pair, Part, Picture, Scene, Show, Tint, What};
+use crate::picture::{
+    BallFrame, Balls, Minimum, Motion, Pair, Part, Picture, Scene, Show, Surface, Tint, What,
+};
 use crate::shape::Shape;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,6 +12,7 @@ use feeler_geom::pose::to_values;
 use feeler_geom::{Aabb, P3, V3};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use nalgebra::UnitQuaternion;
 use serde_json::{Value, json};
 use std::io::{self, Write as _};
 
@@ -61,9 +64,13 @@ impl Arrays {
     }
 
     /// Unit vectors, as parts of the largest 16-bit number.
-    #[expect(clippy::cast_possible_truncation, reason = "for drawing")]
     fn directions(&mut self, vectors: &[V3]) -> Value {
-        let numbers = vectors.iter().flat_map(|v| [v.x, v.y, v.z]);
+        self.units(vectors.iter().flat_map(|v| [v.x, v.y, v.z]))
+    }
+
+    /// Numbers from -1 to 1, as parts of the largest 16-bit number.
+    #[expect(clippy::cast_possible_truncation, reason = "for drawing")]
+    fn units(&mut self, numbers: impl Iterator<Item = f64>) -> Value {
         self.put("i16", numbers.map(|x| ((x * f64::from(i16::MAX)).round() as i16).to_le_bytes()))
     }
 }
@@ -151,7 +158,20 @@ fn balls(balls: &Balls, arrays: &mut Arrays) -> Value {
     let most = values().copied().fold(0.0, f64::max);
     let part = |x: f64, of: f64| if of > 0.0 { x / of } else { 0.0 };
     let min = if around.is_empty() { P3::origin() } else { around.min };
+    let has_turns = !balls.shapes.is_empty();
+    let shapes: Vec<Value> = balls.shapes.iter().map(|s| surface(s, arrays)).collect();
+    let upright = UnitQuaternion::identity();
+    let turn = |f: &BallFrame, k: usize| {
+        let turn = f.turns.get(k).copied().unwrap_or(upright);
+        let [x, y, z, w] = turn.coords.into();
+        [x, y, z, w]
+    };
+    let turns = balls.frames.iter().flat_map(|f| (0..f.numbers.len()).flat_map(move |k| turn(f, k)));
+    let shape_of = |k: usize| balls.shape_of.get(k).copied().flatten().map_or(0, |s| s + 1);
     json!({
+        "shapes": shapes,
+        "shape_of": has_turns.then(|| arrays.u32s((0..balls.radii.len()).map(shape_of))),
+        "turns": has_turns.then(|| arrays.units(turns)),
         "radii": arrays.f32s(balls.radii.iter().copied()),
         "counts": balls.frames.iter().map(|f| f.numbers.len()).collect::<Vec<_>>(),
         "numbers": arrays.u32s(balls.frames.iter().flat_map(|f| f.numbers.iter().copied())),
@@ -162,6 +182,14 @@ fn balls(balls: &Balls, arrays: &mut Arrays) -> Value {
         })),
         "values": arrays.parts(values().map(|x| part(*x, most))),
         "most": most, "value": balls.value,
+    })
+}
+
+fn surface(of: &Surface, arrays: &mut Arrays) -> Value {
+    json!({
+        "points": arrays.places(&P3::origin(), &of.points),
+        "normals": arrays.directions(&of.normals),
+        "triangles": arrays.u32s(of.triangles.iter().flatten().copied()),
     })
 }
 

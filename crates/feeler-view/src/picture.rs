@@ -4,7 +4,8 @@
 //! of the scene.
 
 use crate::shape::Shape;
-use feeler_geom::{P3, Pose};
+use feeler_geom::{P3, Pose, V3};
+use nalgebra::UnitQuaternion;
 
 /// Everything that one page shows.
 #[derive(Clone, Debug, Default)]
@@ -110,26 +111,43 @@ pub struct Motion {
     pub minima: Vec<Vec<[P3; 2]>>,
 }
 
-/// Balls that move, come and go.
+/// Balls that move, come and go, and what is drawn in their place.
 #[derive(Clone, Debug, Default)]
 pub struct Balls {
     /// Radius of each ball (mm).
     pub radii: Vec<f64>,
+    /// What is drawn instead of balls: surfaces about the centre, as they are where the radius is 1 mm.
+    pub shapes: Vec<Surface>,
+    /// For each ball the shape that is drawn instead of it; without it, or beyond the list, the ball.
+    pub shape_of: Vec<Option<u32>>,
     /// Which are there, one for each time of the motion.
     pub frames: Vec<BallFrame>,
     /// What colours them, and its unit.
     pub value: [&'static str; 2],
 }
 
-/// Balls at one time; all lists are as long.
+/// Balls at one time; all lists are as long, but turns may be left out.
 #[derive(Clone, Debug, Default)]
 pub struct BallFrame {
     /// Their numbers.
     pub numbers: Vec<u32>,
     /// Their centres (mm).
     pub centers: Vec<P3>,
+    /// How each is turned, from the coordinates of its shape to those of the scene; or none of them.
+    pub turns: Vec<UnitQuaternion<f64>>,
     /// What colours each, 0 or more.
     pub values: Vec<f64>,
+}
+
+/// A surface of triangles, counter-clockwise from outside.
+#[derive(Clone, Debug, Default)]
+pub struct Surface {
+    /// Vertices.
+    pub points: Vec<P3>,
+    /// Outward unit normals there.
+    pub normals: Vec<V3>,
+    /// Corners.
+    pub triangles: Vec<[u32; 3]>,
 }
 
 /// What a row of a table shows.

@@ -78,6 +78,12 @@ impl Files {
                 self.whole(&still(k), &vtk::wall(&points, &piece.mesh.1))?;
             }
         }
+        for (k, group) in setting.groups.iter().enumerate() {
+            if let Some(smooth) = &group.shape.smooth {
+                let surface = smooth.surface(FINE);
+                self.whole(&shape(k), &vtk::wall(&surface.points, &surface.triangles))?;
+            }
+        }
         self.row(&series::header(setting))
     }
 
@@ -188,6 +194,14 @@ fn frame(number: u64) -> String {
 fn surfaces(number: u64) -> String {
     format!("{FRAMES}/surfaces-{number:06}.vtp")
 }
+
+/// The surface that grains of a group are copies of.
+fn shape(group: usize) -> String {
+    format!("shape-{group}.vtp")
+}
+
+/// Halvings of the edges of that surface: 258 points.
+const FINE: u32 = 3;
 
 fn still(wall: usize) -> String {
     format!("wall-{}.vtp", wall + 1)

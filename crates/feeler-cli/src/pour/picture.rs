@@ -12,6 +12,7 @@ use feeler_view::mesh::Mesh;
 use feeler_view::page;
 use feeler_view::picture::{BallFrame, Balls, Motion, Part, Picture, Scene, Tint};
 use feeler_view::shape::Shape;
+use nalgebra::{Quaternion, UnitQuaternion};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -149,17 +150,26 @@ pub(super) fn page(
     let row = |frame: u64| usize::try_from(frame * setting.times.rows_of_frame).unwrap_or(usize::MAX);
     let (curve, values) = columns.curve(setting);
     let (mut times, mut margin) = (Vec::new(), Vec::new());
+    let smooth = || setting.groups.iter().map(|g| g.shape.smooth.as_ref());
+    balls.shapes = smooth().flatten().map(|s| s.surface(FINE)).collect();
+    let count = |group: usize| smooth().take(group).flatten().count();
+    let kinds: Vec<Option<u32>> =
+        smooth().enumerate().map(|(k, s)| s.and_then(|_| u32::try_from(count(k)).ok())).collect();
     for number in frames {
         let frame = vtk::read_grains(&files.frame(*number))?;
         let id = |k: &i64| usize::try_from(*k).unwrap_or(0);
-        for (k, r) in frame.ids.iter().zip(&frame.radii) {
-            let needed = id(k) + 1;
-            balls.radii.resize(needed.max(balls.radii.len()), 0.0);
+        for ((k, r), group) in frame.ids.iter().zip(&frame.radii).zip(&frame.groups) {
+            let needed = (id(k) + 1).max(balls.radii.len());
+            balls.radii.resize(needed, 0.0);
             balls.radii[id(k)] = f64::from(*r);
+            balls.shape_of.resize(needed, None);
+            balls.shape_of[id(k)] =
+                usize::try_from(*group).ok().and_then(|g| kinds.get(g).copied()).flatten();
         }
         balls.frames.push(BallFrame {
             numbers: frame.ids.iter().map(|k| u32::try_from(*k).unwrap_or(u32::MAX)).collect(),
             centers: frame.centers,
+            turns: frame.turns.iter().map(turn).collect(),
             values: frame.velocities.iter().map(|v| V3::from(v.map(f64::from)).norm()).collect(),
         });
         times.push(columns.of("time_s").get(row(*number)).copied().unwrap_or(0.0));
@@ -183,6 +193,15 @@ pub(super) fn page(
         write!(body, "<h1>{}</h1>\n<div class=\"wide\">\n{}</div>\n", escape(name), plot(columns, setting));
     Ok(page::page(name, &body, Some(&picture))?)
 }
+
+/// A unit quaternion; in files they are rounded.
+fn turn(numbers: &[f32; 4]) -> UnitQuaternion<f64> {
+    let [w, i, j, k] = numbers.map(f64::from);
+    UnitQuaternion::try_new(Quaternion::new(w, i, j, k), 0.0).unwrap_or_else(UnitQuaternion::identity)
+}
+
+/// Halvings of the edges of grains' surfaces: 512 triangles.
+const FINE: u32 = 3;
 
 /// Frames that a page shows, of so many: all, or every so many that it stays small.
 pub(super) fn chosen(files: &Files, frames: u64) -> anyhow::Result<Vec<u64>> {

@@ -3,7 +3,7 @@
 //! What TOML alone can tell is wrong is told with its line; the rest with its table and key.
 
 use anyhow::{Context as _, ensure};
-use feeler_particles::{Law, Material};
+use feeler_particles::{Distribution, Law, Material};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -178,7 +178,7 @@ pub(super) struct Grains {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Sphere {
-    pub(super) diameter: Diameter,
+    pub(super) diameter: Distribution,
 }
 
 /// A shape of which grains of different sizes are scaled copies.
@@ -191,7 +191,7 @@ pub(super) enum WrittenShape {
         #[serde(default = "ellipsoid")]
         exponents: [f64; 2],
         /// Of the ball of equal volume.
-        diameter: Option<Diameter>,
+        diameter: Option<Distribution>,
     },
     PolySuperellipsoid {
         /// On the positive sides.
@@ -199,27 +199,12 @@ pub(super) enum WrittenShape {
         negative: [f64; 3],
         #[serde(default = "ellipsoid")]
         exponents: [f64; 2],
-        diameter: Option<Diameter>,
+        diameter: Option<Distribution>,
     },
 }
 
 fn ellipsoid() -> [f64; 2] {
     [1.0, 1.0]
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(
-    untagged,
-    deny_unknown_fields,
-    expecting = "a diameter in mm, or one of {from, to}, {mean, deviation, from, to}, {median, spread, from, \
-                 to}, {by_mass = [[diameter, share], …]}"
-)]
-pub(super) enum Diameter {
-    Same(f64),
-    Uniform { from: f64, to: f64 },
-    Normal { mean: f64, deviation: f64, from: f64, to: f64 },
-    Lognormal { median: f64, spread: f64, from: f64, to: f64 },
-    ByMass { by_mass: Vec<(f64, f64)> },
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -326,5 +311,47 @@ impl WrittenLaw {
         };
         law.check()?;
         Ok(law)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_particles::Class;
+
+    #[test]
+    fn sizes_are_read_in_all_their_forms() {
+        #[derive(Deserialize)]
+        struct Table {
+            d: Distribution,
+        }
+        let read = |text: &str| toml::from_str::<Table>(&format!("d = {text}")).map(|t| t.d);
+        let (from, to) = (1.0, 3.0);
+        for (text, expected) in [
+            ("2", Distribution::Same(2.0)),
+            ("2.5", Distribution::Same(2.5)),
+            ("{ from = 1, to = 3.0 }", Distribution::Uniform { from, to }),
+            (
+                "{ mean = 2, deviation = 0.5, from = 1, to = 3 }",
+                Distribution::Normal { mean: 2.0, deviation: 0.5, from, to },
+            ),
+            (
+                "{ median = 2, spread = 0.5, from = 1, to = 3 }",
+                Distribution::Lognormal { median: 2.0, spread: 0.5, from, to },
+            ),
+            (
+                "{ by_mass = [[1, 20], [2.0, 3, 80.5]] }",
+                Distribution::ByMass(vec![Class::of(1.0, 20.0), Class { from: 2.0, to: 3.0, share: 80.5 }]),
+            ),
+        ] {
+            assert_eq!(read(text).unwrap(), expected, "{text}");
+        }
+        for text in ["{ from = 1 }", "'wide'", "{ from = 1, to = 2, mean = 1 }", "{ by_mass = [[1]] }"] {
+            let told = read(text).unwrap_err().to_string();
+            assert!(
+                told.contains("{mean, deviation, from, to}") && told.contains("line 1"),
+                "{text}: {told}"
+            );
+        }
     }
 }

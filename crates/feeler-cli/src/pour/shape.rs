@@ -1,11 +1,13 @@
 //! What grains are: spheres, or copies of one smooth shape, each in a ball that holds it.
 
-use super::scene::{Diameter, Grains, WrittenShape};
+use super::scene::{Grains, WrittenShape};
 use anyhow::{Context as _, ensure};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::{Grain, Placed};
+use feeler_grains::drawn::{Drawn, directions, drawn};
 use feeler_grains::mass::poly_superellipsoid;
-use feeler_particles::{Particle, Random, Sizes};
+use feeler_particles::{Distribution, Particle, Random};
+use feeler_view::picture::Surface;
 use nalgebra::{Quaternion, UnitQuaternion};
 use std::f64::consts::{PI, TAU};
 
@@ -13,7 +15,7 @@ use std::f64::consts::{PI, TAU};
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     /// Of the balls that hold them.
-    pub(super) sizes: Sizes,
+    pub(super) sizes: Distribution,
     /// None: the balls themselves.
     pub(super) smooth: Option<Smooth>,
 }
@@ -26,9 +28,21 @@ pub(super) struct Smooth {
     equal: f64,
     /// The least effective mass at a contact, as a part of the mass: a push beside the centre turns it away.
     lightest: f64,
-    /// Its surface, as it is drawn.
+    /// Centre of mass.
+    center: P3,
+    /// Its surface, as it is drawn for `ParaView`.
     pub(super) points: Vec<P3>,
     pub(super) triangles: Vec<[u32; 3]>,
+}
+
+impl Smooth {
+    /// Its surface about its centre of mass, as large as that of the ball of radius 1, with 4^`halvings`
+    /// times 8 triangles.
+    pub(super) fn surface(&self, halvings: u32) -> Surface {
+        let Drawn { mut points, normals, triangles } = drawn(&self.grain, halvings);
+        points.iter_mut().for_each(|p| *p = P3::from((*p - self.center) / self.equal));
+        Surface { points, normals, triangles }
+    }
 }
 
 impl Shape {
@@ -37,9 +51,8 @@ impl Shape {
     pub(super) fn of(grains: &Grains) -> anyhow::Result<Self> {
         match (&grains.sphere, &grains.shape) {
             (Some(sphere), None) => {
-                let sizes = sizes(&sphere.diameter);
-                sizes.check().context("diameter")?;
-                Ok(Self { sizes, smooth: None })
+                sphere.diameter.check().context("diameter")?;
+                Ok(Self { sizes: sphere.diameter.clone(), smooth: None })
             }
             (None, Some(shape)) => smooth(shape).context("shape"),
             _ => anyhow::bail!("give either sphere or shape"),
@@ -93,31 +106,6 @@ impl Shape {
     }
 }
 
-fn sizes(diameter: &Diameter) -> Sizes {
-    match diameter.clone() {
-        Diameter::Same(d) => Sizes::Same(d),
-        Diameter::Uniform { from, to } => Sizes::Uniform { from, to },
-        Diameter::Normal { mean, deviation, from, to } => Sizes::Normal { mean, deviation, from, to },
-        Diameter::Lognormal { median, spread, from, to } => Sizes::Lognormal { median, spread, from, to },
-        Diameter::ByMass { by_mass } => Sizes::ByMass(by_mass),
-    }
-}
-
-/// All sizes times a factor.
-fn times(sizes: Sizes, f: f64) -> Sizes {
-    match sizes {
-        Sizes::Same(d) => Sizes::Same(d * f),
-        Sizes::Uniform { from, to } => Sizes::Uniform { from: from * f, to: to * f },
-        Sizes::Normal { mean, deviation, from, to } => {
-            Sizes::Normal { mean: mean * f, deviation: deviation * f, from: from * f, to: to * f }
-        }
-        Sizes::Lognormal { median, spread, from, to } => {
-            Sizes::Lognormal { median: median * f, spread, from: from * f, to: to * f }
-        }
-        Sizes::ByMass(classes) => Sizes::ByMass(classes.into_iter().map(|(d, m)| (d * f, m)).collect()),
-    }
-}
-
 fn scaled(grain: &Grain, by: f64) -> anyhow::Result<Grain> {
     let shape = grain.shape();
     Ok(Grain::new(shape.positive() * by, shape.negative() * by, shape.exponents())?)
@@ -137,17 +125,16 @@ fn smooth(written: &WrittenShape) -> anyhow::Result<Shape> {
     let mass = poly_superellipsoid(grain.shape())?;
     let equal = math::powf(0.75 * mass.volume / PI, 1.0 / 3.0);
     let sizes = match diameter {
-        None => Sizes::Same(2.0 * given.radius()),
+        None => Distribution::Same(2.0 * given.radius()),
         Some(diameter) => {
-            let sizes = sizes(diameter);
-            sizes.check().context("diameter")?;
-            times(sizes, 1.0 / equal)
+            diameter.check().context("diameter")?;
+            diameter.times(1.0 / equal)
         }
     };
     sizes.check().context("diameter")?;
     let placed = Placed::new(&grain, &Pose::identity())?;
     let inverse = mass.tensor.try_inverse().context("semi-axes: the grain is too flat")?;
-    let (directions, triangles) = directions();
+    let (directions, _) = directions(HALVINGS);
     let points: Vec<P3> = directions.iter().map(|n| placed.surface(n).0).collect();
     let turning = |(n, p): (&V3, &P3)| {
         let arm = (p - mass.centroid).cross(n);
@@ -155,49 +142,18 @@ fn smooth(written: &WrittenShape) -> anyhow::Result<Shape> {
     };
     let most = directions.iter().zip(&points).map(turning).fold(0.0, f64::max);
     ensure!(most.is_finite(), "semi-axes: the grain is too flat");
-    // As far out along each direction as the surface is: even also where normals crowd.
-    let points = directions.iter().map(|d| P3::from(d / gauge(&grain, d))).collect();
+    let Drawn { points, triangles, .. } = drawn(&grain, HALVINGS);
     Ok(Shape {
         sizes,
-        smooth: Some(Smooth { grain, equal, lightest: 1.0 / (1.0 + most), points, triangles }),
+        smooth: Some(Smooth {
+            grain,
+            equal,
+            lightest: 1.0 / (1.0 + most),
+            center: mass.centroid,
+            points,
+            triangles,
+        }),
     })
-}
-
-/// What the equation of the surface says of a point: 1 on it, twice that twice as far out.
-fn gauge(grain: &Grain, p: &V3) -> f64 {
-    let shape = grain.shape();
-    let (positive, negative, [e1, e2]) = (shape.positive(), shape.negative(), shape.exponents());
-    let u = V3::from_fn(|i, _| (p[i] / if p[i] < 0.0 { negative[i] } else { positive[i] }).abs());
-    // The norms' largest part is taken out, that powers stay in range.
-    let norm = |a: f64, b: f64, p: f64| {
-        let m = a.max(b);
-        if m > 0.0 { m * math::powf(math::powf(a / m, p) + math::powf(b / m, p), 1.0 / p) } else { 0.0 }
-    };
-    norm(norm(u.x, u.y, 2.0 / e1), u.z, 2.0 / e2)
-}
-
-/// Unit vectors all around, and the triangles between them: an octahedron, each of whose edges is halved a
-/// few
-/// times.
-fn directions() -> (Vec<V3>, Vec<[u32; 3]>) {
-    let mut points = vec![V3::x(), -V3::x(), V3::y(), -V3::y(), V3::z(), -V3::z()];
-    let mut triangles =
-        vec![[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5_u32]];
-    for _ in 0..HALVINGS {
-        let mut known = std::collections::BTreeMap::new();
-        let mut middle = |a: u32, b: u32| {
-            *known.entry((a.min(b), a.max(b))).or_insert_with(|| {
-                points.push((points[a as usize] + points[b as usize]).normalize());
-                u32::try_from(points.len() - 1).unwrap_or(u32::MAX)
-            })
-        };
-        let parts = |[a, b, c]: [u32; 3]| {
-            let (ab, bc, ca) = (middle(a, b), middle(b, c), middle(c, a));
-            [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
-        };
-        triangles = triangles.into_iter().flat_map(parts).collect();
-    }
-    (points, triangles)
 }
 
 /// Halvings of the edges of what is drawn: 66 points.

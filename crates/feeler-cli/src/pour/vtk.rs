@@ -9,7 +9,7 @@ use feeler_geom::P3;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Grains at one time; all lists are as long.
+/// Grains at one time; all lists are as long, but turns may be left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Frame {
     pub(super) centers: Vec<P3>,
@@ -20,6 +20,8 @@ pub(super) struct Frame {
     pub(super) ids: Vec<i64>,
     /// Which grains of the scene they are.
     pub(super) groups: Vec<i64>,
+    /// Unit quaternions from the coordinates of their shapes to the world's, the real part first.
+    pub(super) turns: Vec<[f32; 4]>,
 }
 
 /// Surfaces of grains at one time: points, each with the grain that it is of, and triangles.
@@ -97,14 +99,17 @@ pub(super) fn grains(frame: &Frame) -> Vec<u8> {
     let mut appended = Appended::default();
     let points = appended.points(&frame.centers);
     let floats = |x: &f32| x.to_le_bytes();
-    let head = [
+    let mut head = vec![
         "<PointData Scalars=\"radius\" Vectors=\"velocity\">\n".to_owned(),
         appended.put("radius", ("Float32", 1), frame.radii.iter().map(floats)),
         appended.put("velocity", ("Float32", 3), frame.velocities.iter().flatten().map(floats)),
         appended.put("id", ("Int64", 1), frame.ids.iter().map(|k| k.to_le_bytes())),
         appended.put("group", ("Int64", 1), frame.groups.iter().map(|k| k.to_le_bytes())),
-        "</PointData>\n".to_owned(),
     ];
+    if !frame.turns.is_empty() {
+        head.push(appended.put(TURN, ("Float32", 4), frame.turns.iter().flatten().map(floats)));
+    }
+    head.push("</PointData>\n".to_owned());
     let corners: Vec<i64> = (0_i64..).take(n).collect();
     poly_data(appended, &head.concat(), [n, n, 0], &points, ("Verts", &corners, 1))
 }
@@ -155,8 +160,9 @@ pub(super) fn read_grains(file: &Path) -> anyhow::Result<Frame> {
     let bytes = std::fs::read(file).with_context(|| format!("{}: cannot read the frame", named()))?;
     let mark: &[u8] = b"<AppendedData encoding=\"raw\">\n_";
     let at = bytes.windows(mark.len()).position(|w| w == mark);
-    let mut rest =
-        &bytes[at.with_context(|| format!("{}: is no frame of this program", named()))? + mark.len()..];
+    let at = at.with_context(|| format!("{}: is no frame of this program", named()))?;
+    let has_turns = bytes[..at].windows(TURN.len()).any(|w| w == TURN.as_bytes());
+    let mut rest = &bytes[at + mark.len()..];
     let mut block = || {
         let cut = || format!("{}: is cut; run again with --fresh", named());
         let (length, behind) = rest.split_first_chunk::<8>().with_context(cut)?;
@@ -178,16 +184,23 @@ pub(super) fn read_grains(file: &Path) -> anyhow::Result<Frame> {
     frame.velocities = floats(block()?).as_chunks::<3>().0.to_vec();
     frame.ids = wholes(block()?);
     frame.groups = wholes(block()?);
+    if has_turns {
+        frame.turns = floats(block()?).as_chunks::<4>().0.to_vec();
+    }
     let n = frame.centers.len();
     let lengths = [frame.radii.len(), frame.velocities.len(), frame.ids.len(), frame.groups.len()];
+    let has_all_turns = frame.turns.is_empty() || frame.turns.len() == n;
     let is_number = |k: &i64| (0..MOST).contains(k);
     ensure!(
-        lengths.iter().all(|l| *l == n) && frame.ids.iter().all(is_number),
+        lengths.iter().all(|l| *l == n) && has_all_turns && frame.ids.iter().all(is_number),
         "{}: is no frame of this program",
         named()
     );
     Ok(frame)
 }
+
+/// How the array of turns is called.
+const TURN: &str = "turn";
 
 /// Grains of a run.
 const MOST: i64 = 100_000_000;
@@ -204,11 +217,13 @@ mod tests {
             velocities: vec![[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]],
             ids: vec![0, 17],
             groups: vec![0, 1],
+            turns: vec![[1.0, 0.0, 0.0, 0.0], [0.5, 0.5, -0.5, 0.5]],
         };
+        let balls = Frame { turns: Vec::new(), ..frame.clone() };
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("f.vtp");
         let bytes = grains(&frame);
-        for frame in [&frame, &Frame::default()] {
+        for frame in [&frame, &balls, &Frame::default()] {
             std::fs::write(&file, grains(frame)).unwrap();
             assert_eq!(read_grains(&file).unwrap(), *frame);
         }

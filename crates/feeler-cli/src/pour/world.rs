@@ -8,6 +8,7 @@ use super::walls::{self, Piece};
 use anyhow::{Context as _, ensure};
 use feeler_geom::{Aabb, P3, Pose, V3};
 use feeler_particles::{Amount, FillRegion, Load, Random, Settings, Simulation, Sphere, Wall, fill};
+use nalgebra::UnitQuaternion;
 use std::f64::consts::PI;
 
 /// What is simulated.
@@ -268,6 +269,10 @@ impl<'a> World<'a> {
             out.velocities.push([0, 1, 2].map(|i| motion.velocity[i] as f32));
             out.ids.push(i64::try_from(k).unwrap_or(i64::MAX));
             out.groups.push(i64::try_from(self.grains[k].0).unwrap_or(i64::MAX));
+            if self.setting.has_surfaces() {
+                let turn = self.simulation.pose(k).map_or_else(UnitQuaternion::identity, |p| p.rotation);
+                out.turns.push([turn.w, turn.i, turn.j, turn.k].map(|x| x as f32));
+            }
         }
         out
     }

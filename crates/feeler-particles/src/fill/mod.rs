@@ -7,14 +7,14 @@
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
 mod region;
-mod sizes;
 
 pub use feeler_grains::Random;
+pub use feeler_grains::distribution::{Class, Distribution};
 pub use region::FillRegion;
-pub use sizes::Sizes;
 
 use crate::exact::Sphere;
 use feeler_geom::{P3, math};
+use feeler_grains::GrainError;
 use std::collections::HashMap;
 
 /// How many balls are wanted.
@@ -30,8 +30,8 @@ pub enum Amount {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FillError {
     /// A distribution that is none.
-    #[error("{0}")]
-    Sizes(String),
+    #[error(transparent)]
+    Sizes(#[from] GrainError),
     /// A region that is none.
     #[error("{0}")]
     Region(String),
@@ -58,7 +58,7 @@ pub enum FillError {
 /// A distribution, a region or an amount that is none; no room, with how many found a place.
 pub fn fill(
     region: &FillRegion<'_>,
-    sizes: &Sizes,
+    sizes: &Distribution,
     amount: Amount,
     seed: u64,
     mut is_free: impl FnMut(&Sphere) -> bool,
@@ -88,7 +88,7 @@ pub fn fill(
     Ok(placed.into_iter().flatten().collect())
 }
 
-fn drawn(sizes: &Sizes, amount: Amount, random: &mut Random) -> Result<Vec<f64>, FillError> {
+fn drawn(sizes: &Distribution, amount: Amount, random: &mut Random) -> Result<Vec<f64>, FillError> {
     match amount {
         Amount::Number(n) => Ok((0..n).map(|_| 0.5 * sizes.draw(random)).collect()),
         Amount::Volume(volume) => {

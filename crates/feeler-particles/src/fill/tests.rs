@@ -24,7 +24,7 @@ fn overlaps(balls: &[Sphere]) -> usize {
 
 #[test]
 fn balls_are_within_and_apart() {
-    let sizes = Sizes::Uniform { from: 1.0, to: 3.0 };
+    let sizes = Distribution::Uniform { from: 1.0, to: 3.0 };
     let (min, max) = (P3::new(-10.0, 0.0, 5.0), P3::new(10.0, 15.0, 25.0));
     let balls = fill(&FillRegion::Box { min, max }, &sizes, Amount::Number(400), 5, |_| true).unwrap();
     assert_eq!((balls.len(), overlaps(&balls)), (400, 0), "in the box");
@@ -52,7 +52,7 @@ fn balls_are_within_and_apart() {
 
 #[test]
 fn the_same_request_gives_the_same_balls() {
-    let sizes = Sizes::Normal { mean: 2.0, deviation: 0.3, from: 1.0, to: 3.0 };
+    let sizes = Distribution::Normal { mean: 2.0, deviation: 0.3, from: 1.0, to: 3.0 };
     let region = FillRegion::Box { min: P3::origin(), max: P3::new(20.0, 20.0, 20.0) };
     let of = |seed: u64| fill(&region, &sizes, Amount::Volume(1500.0), seed, |_| true).unwrap();
     let (a, b) = (of(7), of(7));
@@ -71,7 +71,7 @@ fn closed_walls_are_filled_where_they_are() {
     let turn = nalgebra::UnitQuaternion::from_euler_angles(0.3, 0.2, 0.1);
     wall.set_pose(Pose::from_parts(nalgebra::Translation3::new(100.0, 50.0, 0.0), turn));
     let region = FillRegion::Inside { wall: &wall, above: 2.0, below: 12.0 };
-    let balls = fill(&region, &Sizes::Same(2.0), Amount::Number(200), 1, |_| true).unwrap();
+    let balls = fill(&region, &Distribution::Same(2.0), Amount::Number(200), 1, |_| true).unwrap();
     assert_eq!(overlaps(&balls), 0, "apart");
     for b in &balls {
         let local = wall.pose().inverse_transform_point(&b.center);
@@ -96,16 +96,17 @@ fn closed_walls_are_filled_where_they_are() {
 #[test]
 fn what_does_not_fit_is_told() {
     let region = FillRegion::Box { min: P3::origin(), max: P3::new(10.0, 10.0, 10.0) };
-    let error = fill(&region, &Sizes::Same(2.0), Amount::Number(200), 1, |_| true).unwrap_err();
+    let error = fill(&region, &Distribution::Same(2.0), Amount::Number(200), 1, |_| true).unwrap_err();
     let FillError::NoRoom { fitted, wanted } = error else { panic!("{error}") };
     // 26 % to 38.5 % of the box, wall layers count against it.
     assert!(wanted == 200 && (60..=95).contains(&fitted), "{fitted}");
-    let none = fill(&region, &Sizes::Same(11.0), Amount::Number(1), 1, |_| true).unwrap_err();
+    let none = fill(&region, &Distribution::Same(11.0), Amount::Number(1), 1, |_| true).unwrap_err();
     assert_eq!(none, FillError::NoRoom { fitted: 0, wanted: 1 });
-    let refused = fill(&region, &Sizes::Same(1.0), Amount::Number(5), 1, |b| b.center.z > 20.0).unwrap_err();
+    let refused =
+        fill(&region, &Distribution::Same(1.0), Amount::Number(5), 1, |b| b.center.z > 20.0).unwrap_err();
     assert_eq!(refused, FillError::NoRoom { fitted: 0, wanted: 5 });
     let told = |region: &FillRegion<'_>| {
-        fill(region, &Sizes::Same(1.0), Amount::Number(1), 1, |_| true).unwrap_err().to_string()
+        fill(region, &Distribution::Same(1.0), Amount::Number(1), 1, |_| true).unwrap_err().to_string()
     };
     let open = FacetWall::new(&[P3::origin(), P3::new(1.0, 0.0, 0.0), P3::new(0.0, 1.0, 0.0)], &[[0, 1, 2]]);
     let open = open.unwrap();
@@ -115,6 +116,7 @@ fn what_does_not_fit_is_told() {
     assert!(told(&flat).contains("two corners"), "{}", told(&flat));
     let thin = FillRegion::Cylinder { from: P3::origin(), to: P3::origin(), radius: 1.0 };
     assert!(told(&thin).contains("two different ends"), "{}", told(&thin));
-    let empty = fill(&region, &Sizes::Same(1.0), Amount::Volume(0.0), 1, |_| true).unwrap_err().to_string();
+    let empty =
+        fill(&region, &Distribution::Same(1.0), Amount::Volume(0.0), 1, |_| true).unwrap_err().to_string();
     assert!(empty.contains("above 0 kg"), "{empty}");
 }

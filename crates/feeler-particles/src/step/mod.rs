@@ -15,6 +15,7 @@
 mod error;
 mod forces;
 mod grain;
+mod lent;
 mod meet;
 mod pairs;
 mod particle;

@@ -184,6 +184,12 @@ impl Particle {
         self.mass
     }
 
+    /// From its axes of inertia, about its centre of mass, to its own coordinates.
+    #[must_use]
+    pub fn axes(&self) -> &Pose {
+        &self.axes
+    }
+
     /// Its principal moments of inertia (kg·mm²).
     #[must_use]
     pub fn moments(&self) -> V3 {

@@ -553,6 +553,101 @@ class WallForces:
     def restore(self, state: bytes) -> None:
         """Takes it over; the same walls must have been added. Raises QueryError."""
 
+class Grain:
+    """A superellipsoid or poly-superellipsoid, in the coordinates of its semi-axes. Lengths are mm. Exponents, around
+    z and along it, are in [0.1, 1.9]: near 0 a box, 1 an ellipsoid, near 2 an octahedron."""
+
+    @staticmethod
+    def superellipsoid(semi_axes: Sequence[float], exponents: Sequence[float] = (1.0, 1.0)) -> Grain:
+        """One whose sides are alike. Raises QueryError."""
+    @staticmethod
+    def poly(
+        positive: Sequence[float], negative: Sequence[float], exponents: Sequence[float] = (1.0, 1.0)
+    ) -> Grain:
+        """One with three semi-axes on the positive sides, three on the negative ones. Raises QueryError."""
+    @property
+    def positive(self) -> list[float]: ...
+    @property
+    def negative(self) -> list[float]: ...
+    @property
+    def exponents(self) -> list[float]: ...
+    @property
+    def radius(self) -> float:
+        """Of a ball about the origin that holds it."""
+    @property
+    def volume(self) -> float:
+        """mm3."""
+    @property
+    def center(self) -> list[float]:
+        """Its centre of mass."""
+
+class GrainForces:
+    """What grains, balls and walls do to each other, for a program that steps the grains; or they step themselves, as
+    the simulations of feeler do. The same bits for any number of threads. Lengths are mm, masses kg, times s: forces
+    are mN, torques mN mm, angular momenta kg mm2/s."""
+
+    def __init__(self, between: Law | None = None) -> None:
+        """between: the law of grains with each other; without it they pass through each other."""
+    def add_grain(self, grain: Grain | float, density: float) -> int:
+        """Adds a grain, or a ball of a radius, of a density (kg/m3); its number, from 0. It is at the origin until
+        set_motions puts it elsewhere. Raises QueryError."""
+    def mass(self, grain: int) -> float:
+        """kg."""
+    def moments(self, grain: int) -> list[float]:
+        """Moments of inertia about its axes of inertia (kg mm2)."""
+    def axes(self, grain: int) -> NDArray[np.float64]:
+        """From its axes of inertia, about its centre of mass, to the coordinates of its semi-axes: a 4x4 matrix."""
+    @property
+    def grains(self) -> int:
+        """How many have been added."""
+    def add(self, wall: Body | ExactWall | FacetWall, law: Law, pose: Pose = None) -> int:
+        """Adds a wall (a copy of it); its number. A Body is met without triangles."""
+    def add_plane(self, point: Sequence[float], normal: Sequence[float], law: Law) -> int:
+        """Adds a plane with material behind it; its number."""
+    def __len__(self) -> int:
+        """How many walls there are."""
+    def pose(self, wall: int) -> NDArray[np.float64]: ...
+    def set_pose(self, wall: int, pose: ArrayLike) -> None:
+        """Puts a wall somewhere else, which is no motion: contacts feel no velocity of it."""
+    def set_motion(
+        self,
+        wall: int,
+        velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        spin: Sequence[float] = (0.0, 0.0, 0.0),
+        center: Sequence[float] | None = None,
+    ) -> None:
+        """How a wall moves from now on, as of WallForces."""
+    def advance(self, time: float) -> None:
+        """Moves the walls on by a time (s)."""
+    def set_motions(
+        self, grains: ArrayLike, centers: ArrayLike, turns: ArrayLike, velocities: ArrayLike, momenta: ArrayLike
+    ) -> None:
+        """Puts grains, by their numbers, where they are: centres of mass (n x 3), unit quaternions w, x, y, z from axes
+        of inertia to the world (n x 4), velocities (n x 3), angular momenta in the world (n x 3). Raises QueryError."""
+    def motions(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """The same four of all grains."""
+    def forces(self, time: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Forces on all grains where they are, and torques about their centres of mass, after a step of time (s); with
+        0 friction does not go on. Raises QueryError."""
+    def step(self, time: float, steps: int = 1) -> None:
+        """Makes steps of a time (s) without another program: half a step of motion, a kick, half a step. Raises
+        QueryError."""
+    def take_out(self, grain: int) -> None:
+        """Takes a grain out for good."""
+    def force(self, wall: int) -> list[float]:
+        """What all grains did to a wall in the last call."""
+    def torque(self, wall: int) -> list[float]:
+        """The same about its reference point."""
+    @property
+    def contacts(self) -> int:
+        """How many there were in the last call, with walls and between grains."""
+    def save(self) -> bytes:
+        """Where grains and walls are, and what friction remembers."""
+    def restore(self, state: bytes) -> None:
+        """Takes it over; the same grains and walls must have been added. Raises QueryError."""
+
 def clearance(
     *files: str | PathLike[str],
     rules: str | PathLike[str] | None = None,

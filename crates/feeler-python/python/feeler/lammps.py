@@ -26,12 +26,12 @@ from __future__ import annotations
 
 import ctypes as _ctypes
 import importlib.metadata as _metadata
-from collections.abc import Callable as _Callable, Iterable as _Iterable, Sequence as _Sequence
+from collections.abc import Callable as _Callable, Iterable as _Iterable, Mapping as _Mapping, Sequence as _Sequence
 from typing import Any as _Any
 
 import numpy as _np
 
-from . import Body, ExactWall, FacetWall, Law, WallForces
+from . import Body, ExactWall, FacetWall, GrainForces, Law, WallForces
 
 VERSIONS = (20250722,)
 """Versions of LAMMPS that feeler.lammps has been tried with."""
@@ -84,6 +84,44 @@ def install(
     Raises LammpsError for another version than VERSIONS, other units, atoms without radius, omega or torque, groups
     that are not there, names that are taken, and more than one rank.
     """
+    needed = (("radius_flag", "radius"), ("omega_flag", "angular velocity"))
+    _check(lmp, group, name, "sphere", needed)
+    if not isinstance(walls, WallForces):
+        made = WallForces()
+        for wall, law in walls:
+            made.add(wall, law)
+        walls = made
+    return Walls(lmp, walls, group, name)
+
+
+def settings(forces: GrainForces, grain: int) -> str:
+    """What `set atom ID ...` of LAMMPS is to be told of a grain (atom_style ellipsoid): its mass, and the diameters of
+    the ellipsoid that has its moments of inertia, by which `fix nve/asphere` turns it."""
+    mass, moments = forces.mass(grain), forces.moments(grain)
+    squares = [2.5 * (sum(moments) - 2.0 * i) / mass for i in moments]
+    shape = " ".join(repr(2.0 * max(s, 0.0) ** 0.5 / _MM) for s in squares)
+    return f"shape {shape} mass {mass!r}"
+
+
+def install_grains(lmp: _Any, forces: GrainForces, numbers: _Mapping[int, int], name: str = "grains") -> Grains:
+    """Lets grains act on each other and walls on them, from the next run on.
+
+    lmp: an instance of LAMMPS with a box, `units si` and `atom_style ellipsoid`, on one MPI rank. Its atoms are centres
+    of mass; their quaternions turn axes of inertia to the world. `fix nve/asphere` moves them.
+    forces: grains with their laws, and walls (in mm). Pair styles of LAMMPS act beside them: let there be none.
+    numbers: the number of the grain for each id of an atom; atoms that are not in it are left alone. Shape and mass of
+    an atom must be those that `settings` gives.
+    name: of the fix and the compute that are made.
+
+    Raises LammpsError as `install`, and for atoms of other mass or shape.
+    """
+    _check(lmp, "all", name, "ellipsoid", (("ellipsoid_flag", "shape"), ("angmom_flag", "angular momentum")))
+    if name in lmp.available_ids("compute"):
+        raise LammpsError(f"there is a compute {name!r} already: give another name")
+    return Grains(lmp, forces, dict(numbers), name)
+
+
+def _check(lmp: _Any, group: str, name: str, style: str, needed: _Iterable[tuple[str, str]]) -> None:
     version = lmp.version()
     if version not in VERSIONS:
         raise LammpsError(
@@ -100,28 +138,21 @@ def install(
         raise LammpsError(f"the units are {units!r}; walls need 'units si' (m, kg, s)")
     if not lmp.extract_setting("box_exist"):
         raise LammpsError("LAMMPS has no box yet: create it first")
-    for flag, what in (("radius_flag", "radius"), ("rmass_flag", "mass of its own"), ("omega_flag", "angular "
-                       "velocity"), ("torque_flag", "torque")):  # fmt: skip
+    for flag, what in (*needed, ("rmass_flag", "mass of its own"), ("torque_flag", "torque")):
         if lmp.extract_setting(flag) != 1:
-            raise LammpsError(f"atoms have no {what}: use 'atom_style sphere'")
+            raise LammpsError(f"atoms have no {what}: use 'atom_style {style}'")
     if lmp.extract_setting("tag_enable") == 0:
         raise LammpsError("atoms have no ids, by which contacts are known: leave out 'atom_modify id no'")
     if group not in lmp.available_ids("group"):
         raise LammpsError(f"there is no group {group!r}")
     if name in lmp.available_ids("fix"):
         raise LammpsError(f"there is a fix {name!r} already: uninstall it, or give another name")
-    if not isinstance(walls, WallForces):
-        made = WallForces()
-        for wall, law in walls:
-            made.add(wall, law)
-        walls = made
-    return Walls(lmp, walls, group, name)
 
 
 class Walls:
     """Walls that act on atoms of LAMMPS; made by `install`. Numbers are in the units of LAMMPS."""
 
-    def __init__(self, lmp: _Any, forces: WallForces, group: str, name: str) -> None:
+    def __init__(self, lmp: _Any, forces: WallForces | GrainForces, group: str, name: str) -> None:
         self.forces = forces
         """The walls, in mm."""
         self.name = name
@@ -153,14 +184,7 @@ class Walls:
 
     def _forces(self, step: int, n: int, tags: _Any, x: _Any, f: _Any) -> None:
         get = self._lmp.numpy.extract_atom
-        time = 0.0
-        # LAMMPS asks once more before each run: nothing goes on then, as with its own contacts.
-        if self._step is not None and step == self._step + 1:
-            time = float(self._lmp.extract_global("dt"))
-            self._set_motions()
-            self.forces.advance(time)
-            self._time += time
-        self._step = step
+        time = self._goes_on(step)
         if n == 0:
             x, tags = _np.zeros((0, 3)), _np.zeros(0, _np.int64)
         arrays = [_np.asarray(get(k))[:n] if n else _np.zeros(s) for k, s in _ATOMS]
@@ -168,7 +192,8 @@ class Walls:
         chosen: _Any = slice(None)
         if self._group != "all" and n:
             chosen = (_np.asarray(get("mask"))[:n] & self._bit) != 0
-        force, moment = self.forces.forces(
+        balls: _Any = self.forces
+        force, moment = balls.forces(
             x[chosen] * _MM,
             v[chosen] * _MM,
             omega[chosen],
@@ -181,6 +206,18 @@ class Walls:
             # mN are kg mm/s2.
             f[chosen] = force / _MM
             torque[chosen] += moment / _MM**2
+
+    def _goes_on(self, step: int) -> float:
+        """Moves the walls on to a step; the time (s) that it has taken."""
+        # LAMMPS asks once more before each run: nothing goes on then, as with its own contacts.
+        time = 0.0
+        if self._step is not None and step == self._step + 1:
+            time = float(self._lmp.extract_global("dt"))
+            self._set_motions()
+            self.forces.advance(time)
+            self._time += time
+        self._step = step
+        return time
 
     def _set_motions(self) -> None:
         dt = float(self._lmp.extract_global("dt"))
@@ -272,5 +309,67 @@ class Walls:
             self._lmp.command(f"unfix {self.name}")
         self._lmp.callback.pop(self.name, None)
 
+
+class Grains(Walls):
+    """Grains and walls that act on atoms of LAMMPS; made by `install_grains`. Numbers are in the units of LAMMPS."""
+
+    def __init__(self, lmp: _Any, forces: GrainForces, numbers: dict[int, int], name: str) -> None:
+        self._numbers = numbers
+        for tag, grain in numbers.items():
+            if not 0 <= grain < forces.grains:
+                raise LammpsError(f"atom {tag} is to be grain {grain}; there are {forces.grains}, from 0")
+        if len(set(numbers.values())) < len(numbers):
+            raise LammpsError("a grain is given for two atoms: add one for each")
+        self._grains = forces
+        self._checked = False
+        lmp.command(f"compute {name} all property/atom {' '.join(_ELLIPSOID)}")
+        super().__init__(lmp, forces, "all", name)
+
+    def _forces(self, step: int, n: int, tags: _Any, x: _Any, f: _Any) -> None:
+        get = self._lmp.numpy.extract_atom
+        time = self._goes_on(step)
+        ids = [int(t) for t in tags] if n else []
+        rows = [k for k, t in enumerate(ids) if t in self._numbers]
+        grains = [self._numbers[ids[k]] for k in rows]
+        if len(rows) < len(self._numbers):
+            # Atoms that have left the box are not asked for again.
+            known = set(ids)
+            for tag in [t for t in self._numbers if t not in known]:
+                self._grains.take_out(self._numbers.pop(tag))
+        if rows:
+            shown = _np.asarray(self._lmp.numpy.extract_compute(self.name, 1, 2))[:n][rows]
+            masses = _np.asarray(get("rmass"))[:n][rows]
+            if not self._checked:
+                self._check_atoms([ids[k] for k in rows], grains, masses, shown[:, 4:])
+                self._checked = True
+            v, momenta = (_np.asarray(get(k))[:n][rows] for k in ("v", "angmom"))
+            self._grains.set_motions(grains, x[rows] * _MM, shown[:, :4], v * _MM, momenta * _MM**2)
+        force, moment = self._grains.forces(time)
+        if rows:
+            f[rows] = force[grains] / _MM
+            _np.asarray(get("torque"))[rows] += moment[grains] / _MM**2
+
+    def _check_atoms(self, ids: list[int], grains: list[int], masses: _Any, shapes: _Any) -> None:
+        for tag, grain, mass, shape in zip(ids, grains, masses, shapes, strict=True):
+            words = settings(self._grains, grain).split()
+            expected = _np.array([float(w) for w in (*words[1:4], words[5])])
+            found = _np.array([*shape, mass])
+            if _np.abs(found / expected - 1.0).max() > _ALIKE:
+                raise LammpsError(
+                    f"atom {tag} has another mass or shape than grain {grain}: "
+                    f"'set atom {tag} {settings(self._grains, grain)}'"
+                )
+
+    def uninstall(self) -> None:
+        """Takes grains and walls out of LAMMPS."""
+        super().uninstall()
+        if self.name in self._lmp.available_ids("compute"):
+            self._lmp.command(f"uncompute {self.name}")
+
+
+_ELLIPSOID = ("quatw", "quati", "quatj", "quatk", "shapex", "shapey", "shapez")
+
+_ALIKE = 1e-9
+"""Up to this part masses and diameters of atoms are those of their grains."""
 
 _ATOMS = (("v", (0, 3)), ("omega", (0, 3)), ("torque", (0, 3)), ("radius", (0,)), ("rmass", (0,)))

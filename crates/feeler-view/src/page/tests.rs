@@ -1,8 +1,9 @@
 use super::*;
-use crate::picture::{BallFrame, Balls, Motion, Part, Scene, Tint};
+use crate::picture::{BallFrame, Balls, Motion, Part, Scene, Surface, Tint};
 use crate::shape::Shape;
 use base64::Engine as _;
-use feeler_geom::{P3, Pose};
+use feeler_geom::{P3, Pose, V3};
+use nalgebra::{Quaternion, UnitQuaternion};
 use serde_json::Value;
 use std::io::Read as _;
 use std::path::Path;
@@ -50,15 +51,31 @@ fn a_page_asks_for_nothing_and_names_are_no_markup() {
     assert!(page.contains("Permission is hereby granted"), "the licence of three.js");
 }
 
+/// Quaternions, the real part last.
+const TURNS: [[f64; 4]; 3] = [[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, -0.6, 0.8]];
+
+fn turn([x, y, z, w]: [f64; 4]) -> UnitQuaternion<f64> {
+    UnitQuaternion::new_normalize(Quaternion::new(w, x, y, z))
+}
+
 #[test]
 fn balls_are_packed_as_they_move() {
     let frame = |numbers: &[u32], z: f64| BallFrame {
         numbers: numbers.to_vec(),
         centers: numbers.iter().map(|k| P3::new(f64::from(*k), -2.0, z)).collect(),
+        turns: numbers.iter().map(|k| TURNS[*k as usize]).map(turn).collect(),
         values: numbers.iter().map(|k| 10.0 * f64::from(*k)).collect(),
+    };
+    let [a, b, c] = [P3::new(1.5, 0.0, 0.0), P3::new(0.0, 1.0, 0.0), P3::new(0.0, 0.0, -0.5)];
+    let surface = Surface {
+        points: vec![a, b, c],
+        normals: vec![V3::x(), V3::y(), -V3::z()],
+        triangles: vec![[0, 1, 2], [2, 1, 0]],
     };
     let balls = Balls {
         radii: vec![1.0, 2.5, 3.0],
+        shapes: vec![surface],
+        shape_of: vec![None, Some(0)],
         frames: vec![frame(&[0, 1, 2], 50.0), frame(&[0, 2], -50.0), frame(&[], 0.0)],
         value: ["speed", "mm/s"],
     };
@@ -85,6 +102,22 @@ fn balls_are_packed_as_they_move() {
     }
     assert_eq!(numbers("values", 2), [0, 32768, 65535, 0, 65535]);
     assert_eq!(packed["most"], 20.0);
+    // Balls are number 0, and so is what the list does not tell of.
+    assert_eq!(numbers("shape_of", 4), [0, 1, 0]);
+    let turns: Vec<f64> = numbers("turns", 2)
+        .iter()
+        .map(|bits| f64::from(u16::try_from(*bits).unwrap().cast_signed()) / 32767.0)
+        .collect();
+    let expected: Vec<f64> = [0, 1, 2, 0, 2].iter().flat_map(|k| TURNS[*k]).collect();
+    assert!(turns.len() == 20 && turns.iter().zip(&expected).all(|(x, y)| (x - y).abs() < 2e-5), "{turns:?}");
+    let at = |value: &Value, k: usize| usize::try_from(value[k].as_u64().unwrap()).unwrap();
+    let shape = &packed["shapes"][0];
+    let floats = |key: &str| -> Vec<f32> {
+        let (begin, count) = (at(&shape[key], 1), at(&shape[key], 2));
+        arrays[begin..begin + 4 * count].as_chunks::<4>().0.iter().map(|x| f32::from_le_bytes(*x)).collect()
+    };
+    assert_eq!(floats("points"), [1.5, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -0.5]);
+    assert_eq!((at(&shape["normals"], 2), at(&shape["triangles"], 2)), (9, 6));
 }
 
 #[test]

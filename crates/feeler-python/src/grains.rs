@@ -1,0 +1,275 @@
+//! Grains of smooth shape, and what they do to each other and to walls where another program steps them.
+
+use crate::error::query;
+use crate::exact_walls::rows;
+use crate::mesh::{Rows, rows as array_of};
+use crate::pose;
+use crate::wall_forces::{Law, move_wall, wall_of};
+use feeler::grains::mass::poly_superellipsoid;
+use feeler::nalgebra::{Quaternion, UnitQuaternion};
+use feeler::particles::{Particle, PlaneWall, Settings, Simulation, Wall};
+use feeler::{P3, Pose, V3};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// A superellipsoid or poly-superellipsoid.
+#[pyclass(module = "feeler", frozen)]
+#[derive(Debug)]
+pub(crate) struct Grain(feeler::grains::convex::Grain);
+
+#[pymethods]
+impl Grain {
+    #[staticmethod]
+    #[pyo3(signature = (semi_axes, exponents = [1.0, 1.0]))]
+    fn superellipsoid(semi_axes: [f64; 3], exponents: [f64; 2]) -> PyResult<Self> {
+        feeler::grains::convex::Grain::superellipsoid(V3::from(semi_axes), exponents).map(Self).map_err(query)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (positive, negative, exponents = [1.0, 1.0]))]
+    fn poly(positive: [f64; 3], negative: [f64; 3], exponents: [f64; 2]) -> PyResult<Self> {
+        let made = feeler::grains::convex::Grain::new(V3::from(positive), V3::from(negative), exponents);
+        made.map(Self).map_err(query)
+    }
+
+    #[getter]
+    fn positive(&self) -> [f64; 3] {
+        self.0.shape().positive().into()
+    }
+
+    #[getter]
+    fn negative(&self) -> [f64; 3] {
+        self.0.shape().negative().into()
+    }
+
+    #[getter]
+    fn exponents(&self) -> [f64; 2] {
+        self.0.shape().exponents()
+    }
+
+    #[getter]
+    fn radius(&self) -> f64 {
+        self.0.radius()
+    }
+
+    #[getter]
+    fn volume(&self) -> PyResult<f64> {
+        Ok(poly_superellipsoid(self.0.shape()).map_err(query)?.volume)
+    }
+
+    #[getter]
+    fn center(&self) -> PyResult<[f64; 3]> {
+        Ok(poly_superellipsoid(self.0.shape()).map_err(query)?.centroid.into())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Grain: {:?}, {:?}, {:?}>", self.positive(), self.negative(), self.exponents())
+    }
+}
+
+/// Grains and walls with their laws; another program steps the grains, or they step themselves.
+#[pyclass(module = "feeler")]
+#[derive(Debug)]
+pub(crate) struct GrainForces {
+    simulation: Simulation,
+    particles: Vec<Particle>,
+    walls: usize,
+}
+
+impl GrainForces {
+    fn wall_mut(&mut self, wall: usize) -> PyResult<&mut Wall> {
+        let n = self.walls;
+        self.simulation
+            .wall_mut(wall)
+            .ok_or_else(|| query(format!("there is no wall {wall}, only {n} of them")))
+    }
+
+    fn load(&self, wall: usize) -> PyResult<feeler::particles::Load> {
+        let none = || query(format!("there is no wall {wall}, only {} of them", self.walls));
+        self.simulation.wall_load(wall).copied().ok_or_else(none)
+    }
+
+    fn particle(&self, grain: usize) -> PyResult<&Particle> {
+        let none = || query(format!("there is no grain {grain}, only {} of them", self.particles.len()));
+        self.particles.get(grain).ok_or_else(none)
+    }
+
+    fn add_one(&mut self, wall: Wall, law: &Law) -> PyResult<usize> {
+        let number = self.simulation.add_wall(wall, law.0).map_err(query)?;
+        self.walls = number + 1;
+        Ok(number)
+    }
+}
+
+#[pymethods]
+impl GrainForces {
+    #[new]
+    #[pyo3(signature = (between = None))]
+    fn new(between: Option<&Law>) -> PyResult<Self> {
+        let settings = Settings { gravity: V3::zeros(), particles: between.map(|law| law.0) };
+        let simulation = Simulation::new(settings).map_err(query)?;
+        Ok(Self { simulation, particles: Vec::new(), walls: 0 })
+    }
+
+    fn add_grain(&mut self, grain: &Bound<'_, PyAny>, density: f64) -> PyResult<usize> {
+        let particle = if let Ok(grain) = grain.cast::<Grain>() {
+            Particle::grain(&grain.get().0, density)
+        } else if let Ok(radius) = grain.extract::<f64>() {
+            Particle::sphere(radius, density)
+        } else {
+            return Err(query("a grain is a Grain, or the radius of a ball in mm"));
+        };
+        let particle = particle.map_err(query)?;
+        let number = self
+            .simulation
+            .add(particle.clone(), &Pose::identity(), V3::zeros(), V3::zeros())
+            .map_err(query)?;
+        self.particles.push(particle);
+        Ok(number)
+    }
+
+    fn mass(&self, grain: usize) -> PyResult<f64> {
+        Ok(self.particle(grain)?.mass())
+    }
+
+    fn moments(&self, grain: usize) -> PyResult<[f64; 3]> {
+        Ok(self.particle(grain)?.moments().into())
+    }
+
+    fn axes<'py>(&self, py: Python<'py>, grain: usize) -> PyResult<Rows<'py>> {
+        Ok(pose::matrix(py, self.particle(grain)?.axes()))
+    }
+
+    #[getter]
+    fn grains(&self) -> usize {
+        self.particles.len()
+    }
+
+    #[pyo3(signature = (wall, law, pose = None))]
+    fn add(
+        &mut self,
+        wall: &Bound<'_, PyAny>,
+        law: &Law,
+        pose: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<usize> {
+        self.add_one(wall_of(wall, pose)?, law)
+    }
+
+    fn add_plane(&mut self, point: [f64; 3], normal: [f64; 3], law: &Law) -> PyResult<usize> {
+        let plane = PlaneWall::new(P3::from(point), V3::from(normal)).map_err(query)?;
+        self.add_one(plane.into(), law)
+    }
+
+    fn __len__(&self) -> usize {
+        self.walls
+    }
+
+    fn set_pose(&mut self, wall: usize, pose: &Bound<'_, PyAny>) -> PyResult<()> {
+        let pose = pose::read(Some(pose))?;
+        self.wall_mut(wall)?.set_pose(pose).map_err(query)
+    }
+
+    fn pose<'py>(&mut self, py: Python<'py>, wall: usize) -> PyResult<Rows<'py>> {
+        Ok(pose::matrix(py, self.wall_mut(wall)?.pose()))
+    }
+
+    #[pyo3(signature = (wall, velocity = [0.0; 3], spin = [0.0; 3], center = None))]
+    fn set_motion(
+        &mut self,
+        wall: usize,
+        velocity: [f64; 3],
+        spin: [f64; 3],
+        center: Option<[f64; 3]>,
+    ) -> PyResult<()> {
+        move_wall(self.wall_mut(wall)?, velocity, spin, center)
+    }
+
+    fn advance(&mut self, time: f64) -> PyResult<()> {
+        self.simulation.advance_walls(time).map_err(query)
+    }
+
+    fn set_motions(
+        &mut self,
+        grains: &Bound<'_, PyAny>,
+        centers: &Bound<'_, PyAny>,
+        turns: &Bound<'_, PyAny>,
+        velocities: &Bound<'_, PyAny>,
+        momenta: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let wanted = || query("grains: give one number of a grain for each row");
+        let numbers = grains.py().import("numpy")?.call_method1("asarray", (grains, "int64"))?;
+        let numbers: PyReadonlyArray1<'_, i64> = numbers.extract().map_err(|_| wanted())?;
+        let numbers: Vec<i64> = numbers.as_array().iter().copied().collect();
+        let n = Some(numbers.len());
+        let (centers, turns) = (rows::<3>(centers, "centers", n)?, rows::<4>(turns, "turns", n)?);
+        let velocities = rows::<3>(velocities, "velocities", n)?;
+        let momenta = rows::<3>(momenta, "momenta", n)?;
+        let all = numbers.iter().zip(centers).zip(turns).zip(velocities).zip(momenta);
+        for ((((number, center), [w, x, y, z]), velocity), momentum) in all {
+            let grain = usize::try_from(*number).unwrap_or(usize::MAX);
+            self.particle(grain)?;
+            let none = || query(format!("turns: that of grain {grain} is no quaternion w, x, y, z"));
+            let turn = UnitQuaternion::try_new(Quaternion::new(w, x, y, z), 1e-6).ok_or_else(none)?;
+            self.simulation
+                .set_motion(grain, P3::from(center), turn, V3::from(velocity), V3::from(momentum))
+                .map_err(query)?;
+        }
+        Ok(())
+    }
+
+    fn motions<'py>(&self, py: Python<'py>) -> (Rows<'py>, Rows<'py>, Rows<'py>, Rows<'py>) {
+        let all = || (0..self.particles.len()).filter_map(|k| self.simulation.motion(k));
+        let turn = |q: UnitQuaternion<f64>| [q.w, q.i, q.j, q.k];
+        (
+            array_of(py, all().map(|m| m.center.into()).collect::<Vec<_>>().into_iter()),
+            array_of(py, all().map(|m| turn(m.rotation())).collect::<Vec<_>>().into_iter()),
+            array_of(py, all().map(|m| m.velocity.into()).collect::<Vec<_>>().into_iter()),
+            array_of(py, all().map(|m| m.momentum.into()).collect::<Vec<_>>().into_iter()),
+        )
+    }
+
+    fn forces<'py>(&mut self, py: Python<'py>, time: f64) -> PyResult<(Rows<'py>, Rows<'py>)> {
+        let simulation = &mut self.simulation;
+        let loads = py.detach(|| simulation.contact_loads(time)).map_err(query)?;
+        let forces = array_of(py, loads.iter().map(|l| l.force.into()));
+        Ok((forces, array_of(py, loads.iter().map(|l| l.moment.into()))))
+    }
+
+    #[pyo3(signature = (time, steps = 1))]
+    fn step(&mut self, py: Python<'_>, time: f64, steps: u64) -> PyResult<()> {
+        let simulation = &mut self.simulation;
+        py.detach(|| (0..steps).try_for_each(|_| simulation.step(time))).map_err(query)
+    }
+
+    fn take_out(&mut self, grain: usize) -> PyResult<()> {
+        self.particle(grain)?;
+        self.simulation.take_out(grain);
+        Ok(())
+    }
+
+    fn force(&self, wall: usize) -> PyResult<[f64; 3]> {
+        Ok(self.load(wall)?.force.into())
+    }
+
+    fn torque(&self, wall: usize) -> PyResult<[f64; 3]> {
+        Ok(self.load(wall)?.moment.into())
+    }
+
+    #[getter]
+    fn contacts(&self) -> usize {
+        self.simulation.contacts()
+    }
+
+    fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.simulation.save())
+    }
+
+    fn restore(&mut self, state: &[u8]) -> PyResult<()> {
+        self.simulation.restore(state).map_err(query)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<GrainForces: {} grains, {} walls, {} contacts>", self.grains(), self.walls, self.contacts())
+    }
+}
