@@ -180,6 +180,27 @@ await use('hopper.html', async page => {
   await shot(page, 'hopper.png');
 });
 
+// ---- pour: grains in their shapes, turned and scaled and nothing else
+run('pour', '-q', data('pour/grains.toml'), '-o', file('grains'), '--html', file('grains.html'));
+await use('grains.html', async page => {
+  const meshes = await page.evaluate(() => {
+    feelerView.setStep(5);
+    return feelerView.state.balls.meshes.map(mesh => {
+      const m = mesh.instanceMatrix.array;
+      const dot = (i, j) => [0, 1, 2].reduce((sum, k) => sum + m[4 * i + k] * m[4 * j + k], 0);
+      return [mesh.count, m[0], dot(0, 0), dot(1, 1), dot(2, 2), dot(0, 1), dot(0, 2), dot(1, 2)];
+    });
+  });
+  check('grains: balls, rice, gravel', meshes.map(m => m[0]).join() === '40,40,40', meshes.map(m => m[0]));
+  meshes.forEach(([, first, ...dots], k) => {
+    const size = dots[0], off = [dots[1] - size, dots[2] - size, ...dots.slice(3)];
+    check('grains: turned and scaled', off.every(x => Math.abs(x) < 1e-5 * size), dots);
+    check('grains: balls stand, others are turned', (Math.abs(first * first - size) < 1e-5 * size) === (k === 0), first);
+  });
+  check('grains: what is shown', (await page.locator('#panel').textContent()).includes('Grains by speed'));
+  await shot(page, 'grains.png');
+});
+
 // ---- clearance, regress, diff, import: a click on a row shows what it is about
 run('clearance', '-q', data('assemblies/rack.step'), '--d-max', '5', '--html', file('clearance.html'));
 const clear = JSON.parse(run('clearance', '-q', data('assemblies/rack.step'), '--d-max', '5', '--json'));

@@ -20,7 +20,8 @@ trap 'rm -rf "$place"' EXIT
 "$feeler" clearance -q data/assemblies/rack.step --html "$place/clearance.html" >"$place/out"
 "$feeler" diff -q data/pin.step data/pin-short.step --html "$place/diff.html" >"$place/out" || [ $? = 1 ]
 "$feeler" preprocess -q data/plug.step -o "$place/plug.feeler" --html "$place/import.html" >"$place/out"
-for page in view sweep mechanism clearance diff import; do
+"$feeler" pour -q data/pour/grains.toml -o "$place/grains" --html "$place/pour.html" >"$place/out"
+for page in view sweep mechanism clearance diff import pour; do
   chromium --headless --no-sandbox --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader \
     --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync \
     --user-data-dir="$place/profile" --virtual-time-budget=20000 --dump-dom "file://$place/$page.html" \
@@ -31,4 +32,4 @@ for page in view sweep mechanism clearance diff import; do
     exit 1
   }
 done
-echo "six pages open"
+echo "seven pages open"

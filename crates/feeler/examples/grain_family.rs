@@ -36,7 +36,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (width, height) = (3.0 * CELL[0], 2.0 * CELL[1]);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n"
+         font-family=\"sans-serif\" font-size=\"13\">\n\
+         <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n"
     );
     let mut corner = [0.0, 0.0];
     for (plus, minus, exponents) in FAMILY {
@@ -65,7 +66,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             writeln!(out, "<path d=\"{path}\" fill=\"{color}\" stroke=\"{color}\" stroke-width=\".5\"/>")?;
         }
         let [e1, e2] = exponents;
-        let sides = if plus == minus { "" } else { ", unequal sides" };
+        let is_even = V3::from(plus) == V3::from(minus);
+        let sides = if is_even { "" } else { ", unequal sides" };
         let below = corner[1] + CELL[1] - 10.0;
         writeln!(
             out,
@@ -76,6 +78,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             corner = [0.0, corner[1] + CELL[1]];
         }
     }
-    print!("{out}</svg>\n");
+    println!("{out}</svg>");
     Ok(())
 }
