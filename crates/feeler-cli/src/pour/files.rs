@@ -79,8 +79,8 @@ impl Files {
             }
         }
         for (k, group) in setting.groups.iter().enumerate() {
-            if let Some(smooth) = &group.shape.smooth {
-                let surface = smooth.surface(FINE);
+            if let Some(copied) = &group.shape.copied {
+                let surface = copied.surface(FINE);
                 self.whole(&shape(k), &vtk::wall(&surface.points, &surface.triangles))?;
             }
         }

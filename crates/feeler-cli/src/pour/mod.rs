@@ -22,11 +22,12 @@ use checkpoint::Checkpoint;
 use feeler_geom::V3;
 use feeler_hierarchy::whole::write_whole;
 use feeler_import::input_hash;
-use feeler_particles::{Law, Settings};
+use feeler_particles::{Law, Settings, Wall};
 use files::Files;
 use plan::Times;
-use scene::Scene;
+use scene::{Scene, WrittenShape};
 use serde_json::{Value, json};
+use shape::Copied;
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -90,11 +91,15 @@ pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) ->
 /// Of the scene, of what it names, and of this program.
 fn hash(text: &str, scene: &Scene, folder: &Path) -> anyhow::Result<u64> {
     let mut all = format!("{}\n{text}", env!("CARGO_PKG_VERSION")).into_bytes();
-    for wall in &scene.walls {
-        let Some(file) = &wall.file else { continue };
+    let of_walls = scene.walls.iter().filter_map(|w| w.file.as_ref().map(|f| ("[[wall]]", f)));
+    let of_grains = scene.grains.iter().filter_map(|g| match &g.shape {
+        Some(WrittenShape::Solid { file }) => Some(("[[grains]] shape: solid", file)),
+        _ => None,
+    });
+    for (what, file) in of_walls.chain(of_grains) {
         let path = folder.join(file);
         let bytes = std::fs::read(&path).with_context(|| {
-            format!("[[wall]] file: {}: cannot read it; paths begin at the scene's folder", path.display())
+            format!("{what}: file: {}: cannot read it; paths begin at the scene's folder", path.display())
         })?;
         all.extend(input_hash(&bytes).to_le_bytes());
     }
@@ -107,9 +112,19 @@ fn setting(
     tell: &mut dyn FnMut(&str) -> std::io::Result<()>,
 ) -> anyhow::Result<(Setting, Option<String>)> {
     let between = scene.law(scene.between.as_deref()).context("between")?;
-    let groups = plan::groups(scene)?;
+    let groups = plan::groups(scene, folder)?;
     let outlets = plan::outlets(scene)?;
     let pieces = walls::read(scene, folder, tell)?;
+    let solids = groups.iter().find(|g| g.shape.copied.as_ref().is_some_and(Copied::is_solid));
+    let other = pieces.iter().find(|p| !matches!(p.wall, Wall::Exact(_)));
+    if let (Some(group), Some(piece)) = (solids, other) {
+        anyhow::bail!(
+            "[[wall]] '{}': grains '{}' are solids, which meet solids alone, no planes and no triangles; give it \
+             a STEP file without chord",
+            piece.name,
+            group.name
+        );
+    }
     let domain = plan::domain(scene, &walls::bounds(&pieces))?;
     // As fast as grains can fall, or walls hit them.
     let height = domain.diagonal();

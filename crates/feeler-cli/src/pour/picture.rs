@@ -150,11 +150,11 @@ pub(super) fn page(
     let row = |frame: u64| usize::try_from(frame * setting.times.rows_of_frame).unwrap_or(usize::MAX);
     let (curve, values) = columns.curve(setting);
     let (mut times, mut margin) = (Vec::new(), Vec::new());
-    let smooth = || setting.groups.iter().map(|g| g.shape.smooth.as_ref());
-    balls.shapes = smooth().flatten().map(|s| s.surface(FINE)).collect();
-    let count = |group: usize| smooth().take(group).flatten().count();
+    let copied = || setting.groups.iter().map(|g| g.shape.copied.as_ref());
+    balls.shapes = copied().flatten().map(|s| s.surface(FINE)).collect();
+    let count = |group: usize| copied().take(group).flatten().count();
     let kinds: Vec<Option<u32>> =
-        smooth().enumerate().map(|(k, s)| s.and_then(|_| u32::try_from(count(k)).ok())).collect();
+        copied().enumerate().map(|(k, s)| s.and_then(|_| u32::try_from(count(k)).ok())).collect();
     for number in frames {
         let frame = vtk::read_grains(&files.frame(*number))?;
         let id = |k: &i64| usize::try_from(*k).unwrap_or(0);

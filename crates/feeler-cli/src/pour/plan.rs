@@ -5,6 +5,7 @@ use super::shape::{CUBIC_METRE, Shape};
 use anyhow::{Context as _, ensure};
 use feeler_geom::{Aabb, P3, V3};
 use feeler_particles::{Amount, Law, Random};
+use std::path::Path;
 
 /// Grains of one kind.
 #[derive(Clone, Debug)]
@@ -67,17 +68,17 @@ impl Times {
     }
 }
 
-pub(super) fn groups(scene: &Scene) -> anyhow::Result<Vec<Group>> {
+pub(super) fn groups(scene: &Scene, folder: &Path) -> anyhow::Result<Vec<Group>> {
     let numbered = (0_u64..).zip(&scene.grains);
-    numbered.map(|(k, g)| group(g, k, scene).with_context(|| of_grains(g, k))).collect()
+    numbered.map(|(k, g)| group(g, k, scene, folder).with_context(|| of_grains(g, k))).collect()
 }
 
 fn of_grains(grains: &Grains, number: u64) -> String {
     format!("[[grains]] '{}'", grains.name.clone().unwrap_or_else(|| (number + 1).to_string()))
 }
 
-fn group(grains: &Grains, number: u64, scene: &Scene) -> anyhow::Result<Group> {
-    let shape = Shape::of(grains)?;
+fn group(grains: &Grains, number: u64, scene: &Scene, folder: &Path) -> anyhow::Result<Group> {
+    let shape = Shape::of(grains, folder)?;
     let density = grains.density;
     ensure!(density > 0.0 && density.is_finite(), "density: give kg/m³ above 0");
     ensure!(scene::is_finite(&grains.velocity), "velocity: give three finite numbers (mm/s)");

@@ -201,6 +201,11 @@ pub(super) enum WrittenShape {
         exponents: [f64; 2],
         diameter: Option<Distribution>,
     },
+    /// One solid, as large as it is.
+    Solid {
+        /// STEP or `.feeler`, relative to the scene.
+        file: String,
+    },
 }
 
 fn ellipsoid() -> [f64; 2] {

@@ -1,15 +1,19 @@
-//! What grains are: spheres, or copies of one smooth shape, each in a ball that holds it.
+//! What grains are: spheres, or copies of one shape, each in a ball that holds it.
 
 use super::scene::{Grains, WrittenShape};
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::{Grain, Placed};
 use feeler_grains::drawn::{Drawn, directions, drawn};
-use feeler_grains::mass::poly_superellipsoid;
+use feeler_grains::mass::{MassProperties, poly_superellipsoid};
 use feeler_particles::{Distribution, Particle, Random};
+use feeler_runtime::Body;
+use feeler_view::mesh::mesh;
 use feeler_view::picture::Surface;
-use nalgebra::{Quaternion, UnitQuaternion};
+use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 use std::f64::consts::{PI, TAU};
+use std::path::Path;
+use std::sync::Arc;
 
 /// Grains of different sizes and one shape.
 #[derive(Clone, Debug)]
@@ -17,13 +21,15 @@ pub(super) struct Shape {
     /// Of the balls that hold them.
     pub(super) sizes: Distribution,
     /// None: the balls themselves.
-    pub(super) smooth: Option<Smooth>,
+    pub(super) copied: Option<Copied>,
 }
 
-/// A shape of semi-axes that a ball of radius 1 about its origin holds.
+/// A shape that a ball of radius 1 holds.
 #[derive(Clone, Debug)]
-pub(super) struct Smooth {
-    grain: Grain,
+pub(super) struct Copied {
+    form: Form,
+    /// Middle of the ball.
+    pub(super) middle: P3,
     /// Radius of the ball of equal volume.
     equal: f64,
     /// The least effective mass at a contact, as a part of the mass: a push beside the centre turns it away.
@@ -35,25 +41,44 @@ pub(super) struct Smooth {
     pub(super) triangles: Vec<[u32; 3]>,
 }
 
-impl Smooth {
+#[derive(Clone, Debug)]
+enum Form {
+    /// In a ball about its origin.
+    Grain(Grain),
+    /// Of one size alone, and its surface as it is drawn (own coordinates by the radius of the ball).
+    Solid(Arc<Body>, Surface),
+}
+
+impl Copied {
     /// Its surface about its centre of mass, as large as that of the ball of radius 1, with 4^`halvings`
     /// times 8 triangles.
     pub(super) fn surface(&self, halvings: u32) -> Surface {
-        let Drawn { mut points, normals, triangles } = drawn(&self.grain, halvings);
-        points.iter_mut().for_each(|p| *p = P3::from((*p - self.center) / self.equal));
-        Surface { points, normals, triangles }
+        let mut surface = match &self.form {
+            Form::Grain(grain) => {
+                let Drawn { points, normals, triangles } = drawn(grain, halvings);
+                Surface { points, normals, triangles }
+            }
+            Form::Solid(_, surface) => surface.clone(),
+        };
+        surface.points.iter_mut().for_each(|p| *p = P3::from((*p - self.center) / self.equal));
+        surface
+    }
+
+    pub(super) fn is_solid(&self) -> bool {
+        matches!(self.form, Form::Solid(..))
     }
 }
 
 impl Shape {
     /// # Errors
     /// Sizes or a shape that are none.
-    pub(super) fn of(grains: &Grains) -> anyhow::Result<Self> {
+    pub(super) fn of(grains: &Grains, folder: &Path) -> anyhow::Result<Self> {
         match (&grains.sphere, &grains.shape) {
             (Some(sphere), None) => {
                 sphere.diameter.check().context("diameter")?;
-                Ok(Self { sizes: sphere.diameter.clone(), smooth: None })
+                Ok(Self { sizes: sphere.diameter.clone(), copied: None })
             }
+            (None, Some(WrittenShape::Solid { file })) => solid(&folder.join(file)).context("shape"),
             (None, Some(shape)) => smooth(shape).context("shape"),
             _ => anyhow::bail!("give either sphere or shape"),
         }
@@ -66,12 +91,12 @@ impl Shape {
 
     /// Part of the ball's volume that is the grain's.
     pub(super) fn filled(&self) -> f64 {
-        self.smooth.as_ref().map_or(1.0, |s| s.equal * s.equal * s.equal)
+        self.copied.as_ref().map_or(1.0, |s| s.equal * s.equal * s.equal)
     }
 
     /// Radius (mm) of the ball of equal volume.
     pub(super) fn equal_radius(&self, radius: f64) -> f64 {
-        self.smooth.as_ref().map_or(radius, |s| s.equal * radius)
+        self.copied.as_ref().map_or(radius, |s| s.equal * radius)
     }
 
     /// Least effective mass (kg) and largest radius of curvature (mm) that the shortest contact is to be
@@ -79,7 +104,7 @@ impl Shape {
     pub(super) fn worst(&self, density: f64) -> (f64, f64) {
         let r = self.least_radius();
         let ball = 4.0 / 3.0 * PI * r * r * r * density * CUBIC_METRE;
-        match &self.smooth {
+        match &self.copied {
             None => (ball, r),
             Some(s) => (ball * self.filled() * s.lightest, r * s.equal * FLATTEST),
         }
@@ -87,15 +112,18 @@ impl Shape {
 
     /// The grain in a ball of a radius (mm).
     pub(super) fn particle(&self, radius: f64, density: f64) -> anyhow::Result<Particle> {
-        Ok(match &self.smooth {
+        Ok(match &self.copied {
             None => Particle::sphere(radius, density)?,
-            Some(s) => Particle::grain(&scaled(&s.grain, radius)?, density)?,
+            Some(Copied { form: Form::Grain(grain), .. }) => {
+                Particle::grain(&scaled(grain, radius)?, density)?
+            }
+            Some(Copied { form: Form::Solid(body, _), .. }) => Particle::solid(body, density)?,
         })
     }
 
     /// How a grain stands: any way alike. Balls stand as they are.
     pub(super) fn turn(&self, random: &mut Random) -> UnitQuaternion<f64> {
-        if self.smooth.is_none() {
+        if self.copied.is_none() {
             return UnitQuaternion::identity();
         }
         // Shoemake: two points of circles whose radii are those of a random split.
@@ -119,6 +147,7 @@ fn smooth(written: &WrittenShape) -> anyhow::Result<Shape> {
         WrittenShape::PolySuperellipsoid { positive, negative, exponents, diameter } => {
             (positive, negative, exponents, diameter)
         }
+        WrittenShape::Solid { .. } => bail!("a solid has no semi-axes"),
     };
     let given = Grain::new(V3::from(*positive), V3::from(*negative), *exponents)?;
     let grain = scaled(&given, 1.0 / given.radius()).context("semi-axes are out of range")?;
@@ -136,25 +165,72 @@ fn smooth(written: &WrittenShape) -> anyhow::Result<Shape> {
     let inverse = mass.tensor.try_inverse().context("semi-axes: the grain is too flat")?;
     let (directions, _) = directions(HALVINGS);
     let points: Vec<P3> = directions.iter().map(|n| placed.surface(n).0).collect();
-    let turning = |(n, p): (&V3, &P3)| {
-        let arm = (p - mass.centroid).cross(n);
-        mass.volume * arm.dot(&(inverse * arm))
-    };
-    let most = directions.iter().zip(&points).map(turning).fold(0.0, f64::max);
-    ensure!(most.is_finite(), "semi-axes: the grain is too flat");
+    let lightest = lightest(&mass, &inverse, directions.iter().zip(&points));
+    ensure!(lightest > 0.0, "semi-axes: the grain is too flat");
     let Drawn { points, triangles, .. } = drawn(&grain, HALVINGS);
     Ok(Shape {
         sizes,
-        smooth: Some(Smooth {
-            grain,
+        copied: Some(Copied {
+            form: Form::Grain(grain),
+            middle: P3::origin(),
             equal,
-            lightest: 1.0 / (1.0 + most),
+            lightest,
             center: mass.centroid,
             points,
             triangles,
         }),
     })
 }
+
+/// One solid of a file.
+fn solid(path: &Path) -> anyhow::Result<Shape> {
+    let named = || path.display().to_string();
+    let (model, _) = feeler_import::load(path)?;
+    let many = model.solids.len();
+    ensure!(many == 1, "{}: has {many} solids; give a file with one", named());
+    let body = Arc::new(Body::from_model(&model, 0).with_context(named)?);
+    let info = &body.hierarchy().info;
+    let mass = MassProperties::of_solid(info).with_context(|| format!("{}: is no closed solid", named()))?;
+    // What simulations ask, told with the file's name.
+    Particle::solid(&body, 1.0).with_context(named)?;
+    let inverse = mass.tensor.try_inverse().with_context(|| format!("{}: is too flat", named()))?;
+    let radius = 0.5 * body.bounds().diagonal();
+    let drawn = mesh(body.hierarchy(), FINENESS * radius).with_context(named)?;
+    let lightest = lightest(&mass, &inverse, drawn.normals.iter().zip(&drawn.points));
+    ensure!(lightest > 0.0, "{}: is too flat", named());
+    let inward = |p: &P3| P3::from(p.coords / radius);
+    let points: Vec<P3> = drawn.points.iter().map(inward).collect();
+    let surface =
+        Surface { points: points.clone(), normals: drawn.normals, triangles: drawn.triangles.clone() };
+    Ok(Shape {
+        sizes: Distribution::Same(2.0 * radius),
+        copied: Some(Copied {
+            middle: inward(&body.bounds().center()),
+            equal: math::powf(0.75 * mass.volume / PI, 1.0 / 3.0) / radius,
+            lightest,
+            center: inward(&mass.centroid),
+            points,
+            triangles: drawn.triangles,
+            form: Form::Solid(body, surface),
+        }),
+    })
+}
+
+/// The least effective mass of a push at a point of the surface along its normal, as a part of the mass.
+fn lightest<'p>(
+    mass: &MassProperties,
+    inverse: &Matrix3<f64>,
+    surface: impl Iterator<Item = (&'p V3, &'p P3)>,
+) -> f64 {
+    let turning = |(n, p): (&V3, &P3)| {
+        let arm = (p - mass.centroid).cross(n);
+        mass.volume * arm.dot(&(inverse * arm))
+    };
+    1.0 / (1.0 + surface.map(turning).fold(0.0, f64::max))
+}
+
+/// How far what is drawn of a solid is off, as a part of the ball around it.
+const FINENESS: f64 = 0.02;
 
 /// Halvings of the edges of what is drawn: 66 points.
 const HALVINGS: u32 = 2;

@@ -25,7 +25,7 @@ pub(super) struct Setting {
 impl Setting {
     /// Whether some grains are no balls.
     pub(super) fn has_surfaces(&self) -> bool {
-        self.groups.iter().any(|g| g.shape.smooth.is_some())
+        self.groups.iter().any(|g| g.shape.copied.is_some())
     }
 }
 
@@ -97,7 +97,8 @@ impl<'a> World<'a> {
         let particle = of.shape.particle(ball.radius, of.density)?;
         let number = self.grains.len() as u64;
         let turn = of.shape.turn(&mut Random::new(Random::new(of.seed, TURN).whole(), number));
-        let pose = Pose::from_parts(ball.center.coords.into(), turn);
+        let middle = of.shape.copied.as_ref().map_or(P3::origin(), |copied| copied.middle * ball.radius);
+        let pose = Pose::from_parts((ball.center - turn * middle).into(), turn);
         self.simulation.add(particle, &pose, of.velocity, V3::zeros())?;
         self.grains.push((group, ball.radius));
         Ok(())
@@ -111,9 +112,11 @@ impl<'a> World<'a> {
             let (group, radius) = self.grains[k];
             let least = radius + ball.radius;
             // A ball around a grain is not about its centre of mass.
-            let center = match self.setting.groups[group].shape.smooth {
+            let center = match &self.setting.groups[group].shape.copied {
                 None => motion.center,
-                Some(_) => self.simulation.pose(k).map_or(motion.center, |p| p.translation.vector.into()),
+                Some(copied) => {
+                    self.simulation.pose(k).map_or(motion.center, |pose| pose * (copied.middle * radius))
+                }
             };
             (center - ball.center).norm_squared() >= least * least
         };
@@ -241,14 +244,14 @@ impl<'a> World<'a> {
         let mut out = Surfaces::default();
         for k in self.grains_in() {
             let (group, radius) = self.grains[k];
-            let Some(smooth) = &self.setting.groups[group].shape.smooth else { continue };
+            let Some(copied) = &self.setting.groups[group].shape.copied else { continue };
             let (Some(pose), Some(motion)) = (self.simulation.pose(k), self.simulation.motion(k)) else {
                 continue;
             };
             let first = i64::try_from(out.points.len()).unwrap_or(i64::MAX);
-            out.points.extend(smooth.points.iter().map(|p| pose * (p * radius)));
-            out.corners.extend(smooth.triangles.iter().flatten().map(|c| first + i64::from(*c)));
-            let many = smooth.points.len();
+            out.points.extend(copied.points.iter().map(|p| pose * (p * radius)));
+            out.corners.extend(copied.triangles.iter().flatten().map(|c| first + i64::from(*c)));
+            let many = copied.points.len();
             out.ids.extend(std::iter::repeat_n(i64::try_from(k).unwrap_or(i64::MAX), many));
             out.groups.extend(std::iter::repeat_n(i64::try_from(group).unwrap_or(i64::MAX), many));
             out.speeds.extend(std::iter::repeat_n(motion.velocity.norm() as f32, many));
