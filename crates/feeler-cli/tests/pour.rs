@@ -373,28 +373,34 @@ fn another_scene_is_not_gone_on_with() {
 fn solids_are_poured_and_killed_runs_of_them_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let own = std::fs::read_to_string(data("pour/rings.toml")).unwrap();
-    // Fewer, from lower down, on a gate that is not felt after a moment.
-    let short = own.replace("end = 0.5 ", "end = 0.16 ").replace("opens_at = 0.25", "opens_at = 0.12");
-    let short = short
-        .replace("number = 60", "number = 8")
-        .replace("50]", "10]")
-        .replace("85], radius = 34.5", "28], radius = 9.5");
-    let short = short
-        .replace("\"../", &format!("\"{}/", data("").display()))
-        .replace("ring.step", &data("pour/ring.step").display().to_string());
+    // Fewer, from lower down.
+    let lower = "from = [0, 0, 32], to = [0, 0, 75], radius = 17";
+    let short = [
+        ("end = 0.5 ", "end = 0.3 "),
+        ("opens_at = 0.25", "opens_at = 0.22"),
+        ("number = 60", "number = 8"),
+        ("from = [0, 0, 50], to = [0, 0, 85], radius = 34.5", lower),
+        ("\"../", &format!("\"{}/", data("").display())),
+        ("ring.step", &data("pour/ring.step").display().to_string()),
+    ];
+    let short = short.iter().fold(own, |text, (from, to)| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    });
     let scene = written(folder.path(), &short);
     let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
     let done = pour(&scene, &whole, &["--html", folder.path().join("page.html").to_str().unwrap()]);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done));
     let c = columns(&whole);
     let row = |t: f64| c["time_s"].iter().position(|x| *x >= t - 1e-9).unwrap();
-    // They lie in each other on the gate, and its load is their weight.
+    // They lie in each other on gate and hopper, whose load is their weight.
     let volume = 2.0 * std::f64::consts::PI.powi(2) * 2.6 * 0.9 * 0.9;
     let weight = 8.0 * volume * 2500e-9 * 9810.0;
-    let load: f64 =
-        c["gate_fz_mN"][row(0.1)..row(0.115)].iter().sum::<f64>() / (row(0.115) - row(0.1)) as f64;
+    let rows = row(0.2)..row(0.215);
+    let of = |name: &str| c[name][rows.clone()].iter().sum::<f64>() / rows.len() as f64;
+    let load = of("gate_fz_mN") + of("hopper_fz_mN");
     assert!((load + weight).abs() < 0.1 * weight, "{load} {weight}");
-    assert_eq!(c["grains"][row(0.12)], 8.0, "none has gone through");
+    assert_eq!(c["grains"][row(0.215)], 8.0, "none has gone through");
     assert!(c["outlet_kg"].last().unwrap() > &0.0, "then they leave");
     let mut child = Command::new(env!("CARGO_BIN_EXE_feeler"))
         .args(["pour", scene.to_str().unwrap(), "-q", "-o", killed.to_str().unwrap()])
