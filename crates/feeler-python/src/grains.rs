@@ -3,6 +3,7 @@
 use crate::error::query;
 use crate::exact_walls::rows;
 use crate::mesh::{Rows, rows as array_of};
+use crate::model::Body;
 use crate::pose;
 use crate::wall_forces::{Law, move_wall, wall_of};
 use feeler::grains::mass::poly_superellipsoid;
@@ -115,10 +116,12 @@ impl GrainForces {
     fn add_grain(&mut self, grain: &Bound<'_, PyAny>, density: f64) -> PyResult<usize> {
         let particle = if let Ok(grain) = grain.cast::<Grain>() {
             Particle::grain(&grain.get().0, density)
+        } else if let Ok(body) = grain.cast::<Body>() {
+            Particle::solid(&body.get().body, density)
         } else if let Ok(radius) = grain.extract::<f64>() {
             Particle::sphere(radius, density)
         } else {
-            return Err(query("a grain is a Grain, or the radius of a ball in mm"));
+            return Err(query("a grain is a Grain, a Body, or the radius of a ball in mm"));
         };
         let particle = particle.map_err(query)?;
         let number = self

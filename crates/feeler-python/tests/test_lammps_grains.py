@@ -117,6 +117,23 @@ def test_two_grains_that_strike_off_centre_part_as_in_feeler(poly):
     assert np.abs(momentum - before).max() < 1e-12, "nothing else acts on them"
 
 
+def test_a_ring_that_falls_on_a_block_and_a_ball_is_thrown_back_as_by_feeler():
+    def make():
+        forces = feeler.GrainForces(LAW)
+        forces.add_grain(feeler.prepare(DATA / "pour/ring.step").body(), RHO)
+        forces.add_grain(1.4, RHO)
+        forces.add(feeler.prepare(DATA / "box.step").body(), LAW, pose=[0, 0, -10])
+        return forces
+
+    rows = [
+        ([0.0, 0.0, 0.0043], [0.1, 0.05, -0.5], turn([1, 2, 0.5], 0.4)),
+        ([0.004, 0.001, 0.0066], [-0.4, 0.0, -0.3], turn([0, 0, 1], 0.0)),
+    ]
+    off, got, _ = compared(make, rows, 2e-7, 40_000)
+    assert got[1][0, 2] > -0.2 and np.abs(got[2]).max() > 1e-9, "it has struck, and turns"
+    assert max(off) < 1e-9, off
+
+
 def test_grains_that_are_balls_go_as_balls_of_lammps():
     """Without friction, where LAMMPS and feeler mean the same; two balls in a row on a plane."""
     r, k = 0.002, 1e4

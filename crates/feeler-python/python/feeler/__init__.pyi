@@ -588,15 +588,16 @@ class GrainForces:
 
     def __init__(self, between: Law | None = None) -> None:
         """between: the law of grains with each other; without it they pass through each other."""
-    def add_grain(self, grain: Grain | float, density: float) -> int:
-        """Adds a grain, or a ball of a radius, of a density (kg/m3); its number, from 0. It is at the origin until
-        set_motions puts it elsewhere. Raises QueryError."""
+    def add_grain(self, grain: Grain | Body | float, density: float) -> int:
+        """Adds a grain, a solid, also a concave one, or a ball of a radius, of a density (kg/m3); its number, from 0. It
+        is at the origin until set_motions puts it elsewhere. Solids meet walls that are solids, no planes and no
+        triangles. Raises QueryError."""
     def mass(self, grain: int) -> float:
         """kg."""
     def moments(self, grain: int) -> list[float]:
         """Moments of inertia about its axes of inertia (kg mm2)."""
     def axes(self, grain: int) -> NDArray[np.float64]:
-        """From its axes of inertia, about its centre of mass, to the coordinates of its semi-axes: a 4x4 matrix."""
+        """From its axes of inertia, about its centre of mass, to its own coordinates: a 4x4 matrix."""
     @property
     def grains(self) -> int:
         """How many have been added."""
