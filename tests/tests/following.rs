@@ -132,16 +132,11 @@ fn solids_of_all_kinds_have_the_minima_of_queries() {
     for (i, a) in bodies.iter().enumerate() {
         for (j, b) in bodies.iter().enumerate() {
             let seen = walk(a, b, (i * 10 + j) as u64);
-            println!(
-                "{} {}: {} followed, {} asked, {} told",
-                names[i], names[j], seen.followed, seen.asked, seen.told
-            );
             all.followed += seen.followed;
             all.asked += seen.asked;
             all.told += seen.told;
         }
     }
-    println!("{} followed, {} asked, {} told", all.followed, all.asked, all.told);
     assert!(all.told > 3_000 && all.followed > 3 * all.asked, "{} {} {}", all.told, all.followed, all.asked);
 }
 
@@ -163,6 +158,5 @@ fn grains_have_the_minima_of_queries() {
             all.told += seen.told;
         }
     }
-    println!("{} followed, {} asked, {} told", all.followed, all.asked, all.told);
     assert!(all.told > 1_500 && all.followed > 5 * all.asked, "{} {} {}", all.told, all.followed, all.asked);
 }

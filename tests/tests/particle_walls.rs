@@ -4,7 +4,7 @@
 
 use feeler_brep::fixtures::SourceBuilder;
 use feeler_brep::source::{LoopSource, SolidSource};
-use feeler_geom::{Curve, Frame, P3, Surface, V3};
+use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
 use feeler_runtime::{Boundary, PointMinima};
 use feeler_tests::membership::Rays;
 use feeler_tests::particle_walls::{Tally, judge};
@@ -58,7 +58,7 @@ fn prism(outline: &[[f64; 2]], arcs: &[ArcSide]) -> SolidSource {
     let heights = [0.0, 4.0];
     let rings = heights.map(|z| outline.iter().map(|[x, y]| b.vertex(*x, *y, z)).collect::<Vec<u32>>());
     let n = outline.len();
-    let radius = |i: usize, [x, y]: [f64; 2]| (outline[i][0] - x).hypot(outline[i][1] - y);
+    let radius = |i: usize, [x, y]: [f64; 2]| math::hypot(outline[i][0] - x, outline[i][1] - y);
     let mut rims: [Vec<(u32, bool)>; 2] = [Vec::new(), Vec::new()];
     for i in 0..n {
         let j = (i + 1) % n;
@@ -196,7 +196,7 @@ fn feet_are_on_the_sheet_of_a_spindle_torus_that_the_face_is_on() {
         for angle in [0.4, 2.0, 3.3, 5.0] {
             let rho = 3.5 + major;
             let height = (minor * minor - rho * rho).sqrt();
-            let (s, c) = feeler_geom::math::sin_cos(angle);
+            let (s, c) = math::sin_cos(angle);
             let from_axis = rho * (1.0 + off / minor) - major;
             let p = P3::new(from_axis * c, from_axis * s, height * (1.0 + off / minor));
             let found = query.query(&boundary, &p, 3.0);

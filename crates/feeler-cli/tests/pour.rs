@@ -394,13 +394,13 @@ fn solids_are_poured_and_killed_runs_of_them_go_on() {
     let c = columns(&whole);
     let row = |t: f64| c["time_s"].iter().position(|x| *x >= t - 1e-9).unwrap();
     // They lie in each other on gate and hopper, whose load is their weight.
-    let volume = 2.0 * std::f64::consts::PI.powi(2) * 2.6 * 0.9 * 0.9;
+    let volume = 2.0 * std::f64::consts::PI * std::f64::consts::PI * 2.6 * 0.9 * 0.9;
     let weight = 8.0 * volume * 2500e-9 * 9810.0;
     let rows = row(0.2)..row(0.215);
     let of = |name: &str| c[name][rows.clone()].iter().sum::<f64>() / rows.len() as f64;
     let load = of("gate_fz_mN") + of("hopper_fz_mN");
     assert!((load + weight).abs() < 0.1 * weight, "{load} {weight}");
-    assert_eq!(c["grains"][row(0.215)], 8.0, "none has gone through");
+    assert!(c["grains"][row(0.215)] > 7.5, "none has gone through");
     assert!(c["outlet_kg"].last().unwrap() > &0.0, "then they leave");
     let mut child = Command::new(env!("CARGO_BIN_EXE_feeler"))
         .args(["pour", scene.to_str().unwrap(), "-q", "-o", killed.to_str().unwrap()])
