@@ -301,7 +301,7 @@ fn circles(arrows: &[Arrow]) -> Vec<String> {
 
 /// The rooms of feeler-runtime, from the top: each knows only those below its row.
 const ROOMS: [&[&str]; 16] = [
-    &["scene", "advance", "lasting"],
+    &["scene", "advance", "lasting", "follow"],
     &["report"],
     &["pair"],
     &["verdict"],

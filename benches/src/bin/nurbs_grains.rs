@@ -22,7 +22,7 @@ use feeler_grains::nurbs::NurbsGrain;
 use feeler_grains::nurbs::reference::projection::{Guess, guess, on_curve};
 use feeler_grains::nurbs::reference::{DirectOptions, KnotOptions, Knots, deepest_gap, knots};
 use feeler_import::prepare_grain;
-use feeler_runtime::{Body, ContactPair, LmdClass, QueryOptions, Status};
+use feeler_runtime::{Body, ContactPair, FollowOptions, Following, LmdClass, QueryOptions, Status};
 use nalgebra::UnitQuaternion;
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -193,6 +193,8 @@ struct Sums {
     judged_deeper: u64,
     missed: Vec<String>,
     cold: u64,
+    followed: u64,
+    followed_seconds: f64,
     ours: u64,
     theirs: [u64; 3],
     projected: [u64; 3],
@@ -230,6 +232,9 @@ fn one(a: &Grain, b: &Grain, pose: &Pose, number: u64, sums: &mut Sums) -> Falli
     let ours = cold.gap;
     let next = Pose::from_parts((pose.translation.vector * (1.0 + 1e-4)).into(), pose.rotation);
     let warm = ask(&mut pair, &next, reach, false)?;
+    let (evaluations, seconds) = followed(a, b, [pose, &next], warm.gap, reach, number, &mut sums.missed)?;
+    sums.followed += evaluations;
+    sums.followed_seconds += seconds;
     let side = usize::from(ours < 0.0);
     sums.by_side[side] += warm.evaluations;
     sums.verdicts += whole.evaluations;
@@ -268,6 +273,31 @@ fn one(a: &Grain, b: &Grain, pose: &Pose, number: u64, sums: &mut Sums) -> Falli
     Ok(())
 }
 
+/// Evaluations and time (s) of a contact that is followed from one pose to the next, whose least gap a query
+/// has told.
+fn followed(
+    a: &Grain,
+    b: &Grain,
+    [pose, next]: [&Pose; 2],
+    gap: f64,
+    reach: f64,
+    number: u64,
+    missed: &mut Vec<String>,
+) -> Fallible<(u64, f64)> {
+    let here = Pose::identity();
+    let options = FollowOptions { reach, penetration: reach, stride: 0.02 * RADIUS };
+    let mut following = Following::default();
+    following.ask(&mut ContactPair::new(a.body.clone(), b.body.clone()), &here, pose, &options)?;
+    let (before, clock) = (patch_evaluations(), cpu_seconds());
+    let is_followed = following.go_on(&a.body, &b.body, &here, next, &options)?;
+    let (seconds, evaluations) = (cpu_seconds() - clock, patch_evaluations() - before);
+    let least = following.contacts().iter().map(|c| c.distance).fold(f64::INFINITY, f64::min);
+    if !is_followed || (least - gap).abs() > DEEPER {
+        missed.push(format!("pair {number}: followed to {least}, asked {gap}"));
+    }
+    Ok((evaluations, seconds))
+}
+
 fn report(sums: &Sums, tried: u64) -> ExitCode {
     let n = sums.pairs as f64;
     println!(
@@ -281,6 +311,13 @@ fn report(sums: &Sums, tried: u64) -> ExitCode {
     );
     println!("cold query: {:.0} evaluations, {:.3} ms", sums.cold as f64 / n, sums.cold_seconds / n * 1e3);
     println!("next query: {:.0} evaluations, {:.3} ms", sums.ours as f64 / n, sums.seconds[0] / n * 1e3);
+    let followed = sums.followed as f64 / n;
+    println!(
+        "followed: {followed:.1} evaluations, {:.2} µs with the clock; knots {} take {:.0} x as many",
+        sums.followed_seconds / n * 1e6,
+        FINENESS[0],
+        sums.theirs[0] as f64 / sums.followed as f64
+    );
     let [apart, pressed] = [(0, sums.pairs - sums.pressed), (1, sums.pressed)]
         .map(|(side, n)| sums.by_side[side] as f64 / n.max(1) as f64);
     println!("next query, apart: {apart:.0} evaluations, pressed: {pressed:.0}");

@@ -119,8 +119,8 @@ fn setting(
     let other = pieces.iter().find(|p| !matches!(p.wall, Wall::Exact(_)));
     if let (Some(group), Some(piece)) = (solids, other) {
         anyhow::bail!(
-            "[[wall]] '{}': grains '{}' are solids, which meet solids alone, no planes and no triangles; give it \
-             a STEP file without chord",
+            "[[wall]] '{}': grains '{}' are solids, which meet solids alone, no planes and no triangles; \
+             give it a STEP file without chord",
             piece.name,
             group.name
         );

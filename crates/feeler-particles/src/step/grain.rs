@@ -12,19 +12,11 @@
 //! of which Hertz knows nothing, would be rigid or without force.
 
 use super::Motion;
-use super::solid::{MetSolid, Solid};
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_grains::convex::{Contact, Grain, Placed, contact};
+use feeler_grains::convex::{Grain, Placed};
 use feeler_grains::mass::poly_superellipsoid;
 use nalgebra::{Translation3, UnitQuaternion};
 use std::f64::consts::PI;
-
-/// The shape of a particle that is no ball.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Shaped {
-    Grain(Smooth),
-    Solid(Solid),
-}
 
 /// A grain of smooth shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,29 +36,6 @@ pub(super) struct Met<'g> {
     radius: f64,
 }
 
-/// A particle, or a sphere of one, in its place.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Form<'g> {
-    /// Centre and radius (mm).
-    Ball(P3, f64),
-    Grain(Met<'g>),
-    Solid(MetSolid<'g>),
-}
-
-impl Shaped {
-    /// In the place of the ball around it; none where that is at no finite place.
-    pub(super) fn placed(&self, center: &P3, motion: &Motion) -> Option<Form<'_>> {
-        match self {
-            Self::Grain(smooth) => smooth.met(center, motion).map(Form::Grain),
-            Self::Solid(solid) => Some(Form::Solid(solid.met(center, motion))),
-        }
-    }
-
-    pub(super) fn is_solid(&self) -> bool {
-        matches!(self, Self::Solid(_))
-    }
-}
-
 impl Smooth {
     pub(super) fn new(grain: &Grain, turn: &UnitQuaternion<f64>) -> Option<Self> {
         let volume = poly_superellipsoid(grain.shape()).ok()?.volume;
@@ -74,7 +43,8 @@ impl Smooth {
         Some(Self { grain: *grain, turn: *turn, radius })
     }
 
-    fn met(&self, center: &P3, motion: &Motion) -> Option<Met<'_>> {
+    /// In the place of the ball around it; none where that is at no finite place.
+    pub(super) fn met(&self, center: &P3, motion: &Motion) -> Option<Met<'_>> {
         let pose = Pose::from_parts(Translation3::from(center.coords), motion.rotation * self.turn);
         let placed = Placed::new(&self.grain, &pose).ok()?;
         Some(Met { placed, radius: self.radius })
@@ -93,38 +63,6 @@ fn radius_at(placed: &Placed<'_>, radius: f64, n: &V3) -> f64 {
     // One eigenvalue is 0, so the product of the others is the sum of the minors.
     let minor = |i: usize, j: usize| bend[(i, i)] * bend[(j, j)] - bend[(i, j)] * bend[(i, j)];
     (minor(0, 1) + minor(0, 2) + minor(1, 2)).max(0.0).sqrt().clamp(radius / ROUNDEST, radius * ROUNDEST)
-}
-
-/// The contact of two bodies that are balls or grains, or none where they are apart. `warm`: the normal of the
-/// step before, from the second body to the first.
-pub(super) fn touch(a: &Form<'_>, b: &Form<'_>, warm: Option<V3>) -> Option<Contact> {
-    let (mut round_a, mut round_b) = (None, None);
-    let (a, b) = (as_grain(a, &mut round_a)?, as_grain(b, &mut round_b)?);
-    contact(&a, &b, 0.0, warm.map(|n| -n)).filter(|c| c.gap < 0.0)
-}
-
-/// A ball is a grain, too.
-fn as_grain<'g>(body: &Form<'g>, round: &'g mut Option<Grain>) -> Option<Placed<'g>> {
-    match body {
-        Form::Grain(met) => Some(met.placed),
-        Form::Solid(_) => None,
-        Form::Ball(center, radius) => {
-            let grain = Grain::superellipsoid(V3::repeat(*radius), [1.0, 1.0]).ok()?;
-            let pose = Pose::from_parts(Translation3::from(center.coords), UnitQuaternion::identity());
-            Placed::new(round.insert(grain), &pose).ok()
-        }
-    }
-}
-
-impl Form<'_> {
-    /// Radius (mm) of the ball that it is like where its outward normal is `n`.
-    pub(super) fn radius_at(&self, n: &V3) -> f64 {
-        match self {
-            Self::Ball(_, radius) => *radius,
-            Self::Grain(met) => met.radius_at(n),
-            Self::Solid(solid) => solid.equal,
-        }
-    }
 }
 
 /// How often the radius of the ball of equal volume a radius of curvature counts at most, and at least one in

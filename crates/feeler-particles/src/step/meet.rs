@@ -2,7 +2,7 @@
 
 use super::Load;
 use super::error::StepError;
-use super::grain::Form;
+use super::form::Form;
 use super::solid::Asker;
 use super::wall::{Wall, WallMeeting};
 use crate::contact::WallContact;

@@ -12,8 +12,10 @@
 //! DIST §4.3 (penalty contacts, leapfrog); Dullweber, Leimkuhler and `McLachlan`, *J. Chem. Phys.*
 //! 107 (1997) (rotations).
 
+mod bodies;
 mod error;
 mod forces;
+mod form;
 mod grain;
 mod lent;
 mod meet;
@@ -21,6 +23,7 @@ mod pairs;
 mod particle;
 mod presence;
 mod solid;
+mod solid_pair;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -36,12 +39,13 @@ use crate::law::{Law, ShearState};
 use crate::rotation::rotation_by;
 use feeler_convex::{Ball, BroadPhase};
 use feeler_geom::{P3, Pose, V3};
-use grain::Form;
+use form::Form;
 use meet::{Moving, SphereMemory, Walls};
 use nalgebra::{Translation3, UnitQuaternion};
 use pairs::PairMemory;
 use rayon::prelude::*;
-use solid::{Asker, SolidPair};
+use solid::Asker;
+use solid_pair::SolidPair;
 
 /// How particles and walls act on each other.
 #[derive(Clone, Copy, Debug, PartialEq)]

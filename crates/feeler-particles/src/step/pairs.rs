@@ -1,9 +1,11 @@
 //! What particles do to each other: pairs that are near, their contacts and forces.
 
-use super::grain::{self, Form};
-use super::solid::{Asker, SolidPair};
-use super::{CHUNK, Load, Motion, PARALLEL, Particle, Simulation, Sphere, StepError, sphere_center};
-use crate::law::{Law, Meeting, ShearState};
+use super::bodies::{Bodies, Touch};
+use super::form;
+use super::solid::Asker;
+use super::solid_pair::SolidPair;
+use super::{CHUNK, Load, PARALLEL, Simulation, Sphere, StepError, sphere_center};
+use crate::law::ShearState;
 use feeler_convex::{Ball, BroadPhase, BroadPhaseError, BroadPhaseRequest};
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::{Translation3, UnitQuaternion};
@@ -32,69 +34,6 @@ pub(super) enum Stands {
     Apart,
 }
 
-/// Where two bodies touch.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Touch {
-    pub(super) overlap: f64,
-    /// From the second one to the first.
-    pub(super) normal: V3,
-    pub(super) at: P3,
-    /// Effective radius (mm).
-    pub(super) radius: f64,
-}
-
-/// Particles, and how they move: what the forces of a pair depend on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bodies<'a> {
-    pub(super) spheres: &'a [Sphere],
-    pub(super) particles: &'a [Particle],
-    pub(super) motions: &'a [Motion],
-    pub(super) spins: &'a [V3],
-    pub(super) driven: &'a [bool],
-}
-
-impl<'a> Bodies<'a> {
-    /// A sphere, or what it stands for, where it is.
-    pub(super) fn form(&self, sphere: u32) -> Form<'a> {
-        let s = &self.spheres[sphere as usize];
-        let of = s.particle as usize;
-        let motion = &self.motions[of];
-        let center = sphere_center(s, motion);
-        let shaped = self.particles[of].shaped.as_ref().filter(|_| s.is_grain);
-        let form = shaped.and_then(|shaped| shaped.placed(&center, motion));
-        form.unwrap_or(Form::Ball(center, s.radius))
-    }
-
-    /// The force on the first one of two spheres where they touch.
-    pub(super) fn force(
-        &self,
-        law: &Law,
-        spheres: (u32, u32),
-        touch: &Touch,
-        state: &mut ShearState,
-        time: f64,
-    ) -> V3 {
-        let [i, j] = [spheres.0, spheres.1].map(|k| self.spheres[k as usize].particle as usize);
-        let moving =
-            |k: usize| self.motions[k].velocity + self.spins[k].cross(&(touch.at - self.motions[k].center));
-        let [m, n] = [i, j].map(|k| self.particles[k].mass);
-        let mass = match (self.driven[i], self.driven[j]) {
-            (false, true) => m,
-            (true, false) => n,
-            _ => m * n / (m + n),
-        };
-        let meeting = Meeting {
-            overlap: touch.overlap,
-            normal: touch.normal,
-            velocity: moving(i) - moving(j),
-            twist: 0.5 * touch.normal.dot(&(self.spins[i] + self.spins[j])),
-            radius: touch.radius,
-            mass,
-        };
-        law.force(&meeting, state, time)
-    }
-}
-
 impl PairMemory {
     /// Where the pair touches now, if it does.
     fn touch(&mut self, bodies: &Bodies<'_>) -> Option<Touch> {
@@ -108,7 +47,7 @@ impl PairMemory {
             return Some(Touch { overlap: r + q - distance, normal, at: self.at, radius: r * q / (r + q) });
         };
         let [a, b] = [self.spheres.0, self.spheres.1].map(|k| bodies.form(k));
-        let Some(found) = grain::touch(&a, &b, touched.then_some(self.state.normal)) else {
+        let Some(found) = form::touch(&a, &b, touched.then_some(self.state.normal)) else {
             self.stands = Stands::Apart;
             return None;
         };

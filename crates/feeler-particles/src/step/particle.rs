@@ -1,7 +1,8 @@
 //! What particles are made of: spheres, clumps of spheres that hold together, and grains of smooth shape.
 
 use super::error::StepError;
-use super::grain::{Shaped, Smooth};
+use super::form::Shaped;
+use super::grain::Smooth;
 use super::solid::Solid;
 use feeler_geom::{P3, Pose, V3};
 use feeler_grains::convex::Grain;

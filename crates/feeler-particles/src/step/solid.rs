@@ -8,14 +8,12 @@
 //! a factor of [`ROUNDEST`] of that of balls of equal volume, as for grains.
 
 use super::Motion;
-use super::grain::{Form, Met, ROUNDEST};
-use super::pairs::{Bodies, Touch};
+use super::grain::ROUNDEST;
 use super::wall::{SolidWall, WallMeeting, moving};
 use crate::contact::WallContact;
-use crate::exact::{Batch, ExactWall, ParticleState, Sphere};
-use crate::law::{Law, ShearState, radius_on};
+use crate::exact::{Batch, ExactWall};
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_runtime::{Body, ContactPair, FollowOptions, FollowedContact, Following, QueryError};
+use feeler_runtime::{Body, ContactPair, FollowOptions, Following, QueryError};
 use nalgebra::{Translation3, UnitQuaternion};
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -44,7 +42,7 @@ impl PartialEq for Solid {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MetSolid<'s> {
     solid: &'s Solid,
-    pose: Pose,
+    pub(super) pose: Pose,
     /// Radius (mm) of the ball of equal volume.
     pub(super) equal: f64,
 }
@@ -72,7 +70,7 @@ impl Solid {
 #[derive(Debug, Default)]
 pub(super) struct Asker {
     pairs: Vec<ContactPair>,
-    batch: Batch,
+    pub(super) batch: Batch,
 }
 
 /// Pairs of bodies that are kept: more kinds of solids than these are asked more slowly.
@@ -80,7 +78,7 @@ const KEPT: usize = 32;
 
 impl Asker {
     /// Contacts of B with A, followed, or looked for where that does not go on.
-    fn follow(
+    pub(super) fn follow(
         &mut self,
         following: &mut Following,
         [(a, pose_a), (b, pose_b)]: [(&Arc<Body>, &Pose); 2],
@@ -117,12 +115,21 @@ fn options(a: &Body, b: &Body) -> FollowOptions {
 }
 
 /// Effective radius (mm) of a gap of these curvatures, beside that of balls of equal volume.
-fn effective_radius(curvatures: [f64; 2], of_balls: f64) -> f64 {
+pub(super) fn effective_radius(curvatures: [f64; 2], of_balls: f64) -> f64 {
     let product = curvatures[0].max(0.0) * curvatures[1].max(0.0);
     (1.0 / product.sqrt()).clamp(of_balls / ROUNDEST, of_balls * ROUNDEST)
 }
 
 impl MetSolid<'_> {
+    pub(super) fn body(&self) -> &Arc<Body> {
+        self.solid.wall.body()
+    }
+
+    /// As something that balls and grains meet.
+    pub(super) fn as_wall(&self) -> ExactWall {
+        self.solid.wall.at(&self.pose)
+    }
+
     /// Its contacts with an exact wall. `is_clear`: the ball around it has none.
     pub(super) fn wall_contacts(
         &self,
@@ -138,7 +145,7 @@ impl MetSolid<'_> {
             return Ok(());
         }
         let pose = wall.wall.pose();
-        asker.follow(following, [(wall.wall.body(), pose), (self.solid.wall.body(), &self.pose)])?;
+        asker.follow(following, [(wall.wall.body(), pose), (self.body(), &self.pose)])?;
         out.extend(following.contacts().iter().filter(|c| c.distance < 0.0).map(|c| {
             let (point, normal) = (pose * c.local_a, pose.rotation * c.normal);
             let at = nalgebra::center(&point, &(self.pose * c.local_b));
@@ -149,98 +156,5 @@ impl MetSolid<'_> {
             WallMeeting { contact, at, velocity, spin, radius }
         }));
         Ok(())
-    }
-
-    /// Where it touches a ball or a grain, told with the number of the place; normals point to the solid.
-    fn touches<'t>(
-        &self,
-        other: &'t Form<'_>,
-        state: &mut ParticleState,
-        batch: &'t mut Batch,
-    ) -> impl Iterator<Item = (u64, Touch)> + 't {
-        let wall = self.solid.wall.at(&self.pose);
-        let found = match other {
-            Form::Ball(center, radius) => {
-                wall.of_ball(&Sphere { center: *center, radius: *radius }, state, batch)
-            }
-            Form::Grain(Met { placed, .. }) => wall.of_grain(placed, state, batch),
-            Form::Solid(_) => &[],
-        };
-        found.iter().filter(|c| c.gap < 0.0).map(|c| {
-            let radius = radius_on(other.radius_at(&-c.normal), c.curvatures);
-            let at = c.point + c.normal * (0.5 * c.gap);
-            (c.id, Touch { overlap: -c.gap, normal: -c.normal, at, radius })
-        })
-    }
-}
-
-/// What lasts of the contacts of two particles of which one at least is a solid.
-#[derive(Clone, Debug)]
-pub(super) struct SolidPair {
-    pub(super) spheres: (u32, u32),
-    /// Of two solids.
-    pub(super) following: Following,
-    /// Of a solid and a ball or grain: for speed.
-    near: ParticleState,
-    pub(super) shear: Vec<(u64, ShearState)>,
-    /// Forces on the first one, and where.
-    pub(super) acts: Vec<(V3, P3)>,
-}
-
-impl SolidPair {
-    pub(super) fn new(spheres: (u32, u32)) -> Self {
-        Self {
-            spheres,
-            following: Following::default(),
-            near: ParticleState::default(),
-            shear: Vec::new(),
-            acts: Vec::new(),
-        }
-    }
-
-    /// Finds the contacts and their forces.
-    pub(super) fn act(
-        &mut self,
-        bodies: &Bodies<'_>,
-        law: &Law,
-        asker: &mut Asker,
-        time: f64,
-    ) -> Result<(), QueryError> {
-        let [a, b] = [self.spheres.0, self.spheres.1].map(|k| bodies.form(k));
-        let before = std::mem::take(&mut self.shear);
-        self.acts.clear();
-        let Self { spheres, following, near, shear, acts } = self;
-        let mut one = |(id, touch): (u64, Touch)| {
-            let known = before.iter().find(|(known, _)| *known == id).map(|(_, state)| *state);
-            let mut state = known.unwrap_or_else(|| ShearState::new(touch.normal));
-            acts.push((bodies.force(law, *spheres, &touch, &mut state, time), touch.at));
-            shear.push((id, state));
-        };
-        match (&a, &b) {
-            (Form::Solid(x), Form::Solid(y)) => {
-                let [of_x, of_y] = [x, y].map(|m| (m.solid.wall.body(), &m.pose));
-                asker.follow(following, [of_x, of_y])?;
-                let of_balls = x.equal * y.equal / (x.equal + y.equal);
-                let told = following.contacts().iter().filter(|c| c.distance < 0.0);
-                told.for_each(|c| one((c.number, between(c, &x.pose, &y.pose, of_balls))));
-            }
-            (Form::Solid(x), other) => x.touches(other, near, &mut asker.batch).for_each(one),
-            (other, Form::Solid(y)) => {
-                let turned = |(id, t): (u64, Touch)| (id, Touch { normal: -t.normal, ..t });
-                y.touches(other, near, &mut asker.batch).map(turned).for_each(one);
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-/// A followed contact; the normal points to the first solid.
-fn between(c: &FollowedContact, pose_a: &Pose, pose_b: &Pose, of_balls: f64) -> Touch {
-    Touch {
-        overlap: -c.distance,
-        normal: -(pose_a.rotation * c.normal),
-        at: nalgebra::center(&(pose_a * c.local_a), &(pose_b * c.local_b)),
-        radius: effective_radius(c.curvatures, of_balls),
     }
 }

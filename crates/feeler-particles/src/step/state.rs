@@ -8,7 +8,7 @@ use super::Simulation;
 use super::error::StepError;
 use super::meet::SphereMemory;
 use super::pairs::{PairMemory, Stands};
-use super::solid::SolidPair;
+use super::solid_pair::SolidPair;
 use super::wall::{RigidMotion, Wall};
 use crate::facets::{Held, WallMotion};
 use crate::law::ShearState;

@@ -3,15 +3,15 @@
 //! A query looks everywhere; most of what it finds in the next step is what it has found before, a little
 //! further on. [`Following`] remembers where a query has found minima and takes each of them on by Newton's
 //! steps on its own two features, for as long as nothing else can have come near. It is what simulations of
-//! many solids ask: a thousandth of a query a contact, a few dozen bytes a pair.
+//! many solids ask: a contact takes a fiftieth of a query, or less, and a few hundred bytes.
 //!
 //! # Guarantees
 //! A query with a reach of `reach + stride` knows of each minimum within it. While no point of B has moved by
-//! more than the stride since (or where none was near, by what was clear), distances have changed by no more, so that nothing that was beyond can be
-//! within the reach. What is told passes the same test of trims, polars and curvature as what queries tell;
-//! where a minimum does not, or passes on to another feature, the pair is to be asked again. Only minima that
-//! arise within the reach, by one parting into two as surfaces fit each other more closely, are told up to a
-//! stride late.
+//! more than the stride since (or where none was near, by what was clear), distances have changed by no more,
+//! so that nothing that was beyond can be within the reach. What is told passes the same test of trims,
+//! polars and curvature as what queries tell; where a minimum does not, or passes on to another feature, the
+//! pair is to be asked again. Only minima that arise within the reach, by one parting into two as surfaces
+//! fit each other more closely, are told up to a stride late.
 //!
 //! # Source
 //! MATH §8 (critical pairs), §10 (identities).
