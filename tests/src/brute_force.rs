@@ -338,7 +338,7 @@ fn directions_around(solid: &Solid, vertex: usize, p: &P3) -> (Vec<V3>, Vec<(V3,
         for (end, t, sign) in [(edge.vertices.0, t0, 1.0), (edge.vertices.1, t1, -1.0)] {
             if let Some(tangent) = edge.curve.tangent(t).filter(|_| end == vertex) {
                 around.push(tangent * sign);
-                // Of an edge both normals count, or that of one face alone, sampled nearer, would tell the side.
+                // Of an edge both normals count: that of one face, sampled nearer, would tell the wrong side.
                 for side in &info.sides {
                     let face = &solid.shell.faces[side.face as usize];
                     let normal = face.surface.normal(face.surface.invert(p, None, None));
