@@ -93,9 +93,13 @@ pub struct Following {
 pub struct Asked {
     /// Of B in A's coordinates.
     pub pose: Pose,
-    /// How far (mm) B may move from there: a stride, or more where nothing was near.
+    /// How far (mm) B may move from there: a stride, or more where nothing was near; negative where the pair is
+    /// to be asked in each pose.
     pub free: f64,
 }
+
+/// Less than any motion.
+const NOT_FREE: f64 = -1.0;
 
 /// How much farther than points of B a footpoint runs at most where a contact goes on.
 const RUN: f64 = 10.0;
@@ -119,7 +123,9 @@ impl Following {
 
     /// From what [`parts`](Self::parts) has told.
     #[must_use]
-    pub fn from_parts(asked: Option<Asked>, contacts: Vec<FollowedContact>, next: u64) -> Self {
+    pub fn from_parts(asked: Option<Asked>, mut contacts: Vec<FollowedContact>, next: u64) -> Self {
+        // More are never followed: only a damaged state has them.
+        contacts.truncate(MOST);
         Self { asked, contacts, next }
     }
 
@@ -235,7 +241,8 @@ impl Following {
         let is_followed = found[..near].iter().all(|l| l.class == LmdClass::Strict) && near <= MOST;
         let clear = found.first().map_or(WIDE * options.stride, |l| l.distance - options.reach);
         let free = if near == 0 { clear } else { options.stride };
-        self.asked = is_followed.then_some(Asked { pose: pose_ab, free });
+        // Numbers go on all the same: friction of flat contacts lasts.
+        self.asked = Some(Asked { pose: pose_ab, free: if is_followed { free } else { NOT_FREE } });
         let bodies = [pair.body_a().as_ref(), pair.body_b().as_ref()];
         for contact in &mut self.contacts {
             contact.curvatures = newton::gap_curvatures(bodies, &pose_ab, contact);
