@@ -147,8 +147,8 @@ fn a_ring_rests_on_a_block_and_a_ball_in_the_ring() {
         .add(ring, &Pose::from_parts(V3::new(0.0, 0.0, 1.3).into(), tilted), V3::zeros(), V3::zeros())
         .unwrap();
     let ball = world.add(ball, &Pose::translation(0.02, 0.01, 3.7), V3::zeros(), V3::zeros()).unwrap();
-    // On a circle a ring rattles from side to side, by millionths of its weight times its size, so the mean is
-    // asked.
+    // On a circle a ring rattles from side to side, by millionths of its weight times its size: the mean
+    // is asked.
     let mut load = 0.0;
     for step in 0..30_000 {
         world.step(2e-5).unwrap();

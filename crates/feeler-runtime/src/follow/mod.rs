@@ -93,13 +93,10 @@ pub struct Following {
 pub struct Asked {
     /// Of B in A's coordinates.
     pub pose: Pose,
-    /// How far (mm) B may move from there: a stride, or more where nothing was near; negative where the pair is
-    /// to be asked in each pose.
+    /// How far (mm) B may move from there: a stride, or more where nothing was near; negative where the pair
+    /// is to be asked in each pose.
     pub free: f64,
 }
-
-/// Less than any motion.
-const NOT_FREE: f64 = -1.0;
 
 /// How much farther than points of B a footpoint runs at most where a contact goes on.
 const RUN: f64 = 10.0;
@@ -242,7 +239,7 @@ impl Following {
         let clear = found.first().map_or(WIDE * options.stride, |l| l.distance - options.reach);
         let free = if near == 0 { clear } else { options.stride };
         // Numbers go on all the same: friction of flat contacts lasts.
-        self.asked = Some(Asked { pose: pose_ab, free: if is_followed { free } else { NOT_FREE } });
+        self.asked = Some(Asked { pose: pose_ab, free: if is_followed { free } else { -1.0 } });
         let bodies = [pair.body_a().as_ref(), pair.body_b().as_ref()];
         for contact in &mut self.contacts {
             contact.curvatures = newton::gap_curvatures(bodies, &pose_ab, contact);
