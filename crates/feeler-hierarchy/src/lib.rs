@@ -8,6 +8,7 @@ pub mod extent;
 pub mod file;
 pub mod id;
 pub mod mask;
+pub mod plane;
 pub mod validate;
 pub mod whole;
 
@@ -21,3 +22,4 @@ pub use data::{
 pub use extent::{extent, placed_box};
 pub use id::{AreaId, EdgeId, FaceId, NodeId, VertexId};
 pub use mask::{FeatureType, conformal_compatible, strict_compatible};
+pub use plane::plane;

@@ -1,11 +1,13 @@
 //! STEP file → solids → hierarchies: the one place where the offline stages are chained. Grains bounded by a
-//! closed surface take the same way.
+//! closed surface, and solids bounded by triangles, take the same way.
 
 mod front;
 mod grain;
+mod mesh;
 
 pub use front::{ImportError, prepare_bytes, prepare_step};
 pub use grain::{prepare_grain, prepare_grain_with};
+pub use mesh::prepare_mesh;
 
 use anyhow::{Context as _, bail, ensure};
 use feeler_brep::build::Problem;

@@ -6,7 +6,7 @@ use feeler_geom::{P3, Pose, V3};
 use feeler_grains::convex::Grain;
 use feeler_grains::nurbs::NurbsGrain;
 use feeler_particles::{
-    ExactWall, Law, Material, Particle, PlaneWall, Settings, Simulation, StepError, Wall,
+    ExactWall, FacetWall, Law, Material, Particle, PlaneWall, Settings, Simulation, StepError, Wall,
 };
 use feeler_runtime::Body;
 use nalgebra::UnitQuaternion;
@@ -40,6 +40,25 @@ fn block() -> Wall {
     let middle = bounds.center();
     wall.set_pose(Pose::translation(-middle.x, -middle.y, -bounds.max.z)).unwrap();
     wall
+}
+
+/// A plate of 200 by 200 by 20 mm, made of triangles, whose top is at 0.
+fn plate() -> Wall {
+    let corner = |k: u32| {
+        let of = |bit: u32, low: f64, high: f64| if k & bit == 0 { low } else { high };
+        P3::new(of(1, -100.0, 100.0), of(2, -100.0, 100.0), of(4, -20.0, 0.0))
+    };
+    let points: Vec<P3> = (0..8).map(corner).collect();
+    let sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let triangles: Vec<[u32; 3]> =
+        sides.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).collect();
+    let model = feeler_import::prepare_mesh("plate", &points, &triangles).unwrap();
+    assert_eq!((model.solids.len(), model.solids[0].faces.len(), model.solids[0].edges.len()), (1, 6, 12));
+    ExactWall::new(Arc::new(Body::from_model(&model, 0).unwrap())).into()
+}
+
+fn plane() -> Wall {
+    PlaneWall::new(P3::origin(), V3::z()).unwrap().into()
 }
 
 fn hertz() -> Law {
@@ -167,11 +186,12 @@ fn a_flat_block_on_a_slope_is_held_by_friction_and_slides_without() {
     // 10 degrees: with a coefficient of 0.4 it sticks, with 0 it goes on by g sin 10 t² / 2.
     let turn = UnitQuaternion::from_axis_angle(&V3::y_axis(), 10_f64.to_radians());
     let down = turn.inverse() * -V3::z();
-    for friction in [0.4, 0.0] {
+    let cases = [(0.4, block()), (0.0, block()), (0.4, plane()), (0.0, plane())];
+    for (friction, floor) in cases {
         let law = Law::Linear { normal: 1e6, shear: 5e5, restitution: 0.3, friction };
         let gravity = down * G;
         let mut world = Simulation::new(Settings { gravity, particles: None }).unwrap();
-        world.add_wall(block(), law).unwrap();
+        world.add_wall(floor, law).unwrap();
         let body = file("box.step");
         let bottom = body.bounds().min.z;
         let solid = Particle::solid(&body, DENSITY).unwrap();
@@ -228,6 +248,8 @@ fn two_solids_apart_from_all_keep_momentum() {
 fn mixed(shapes: &[Arc<Body>; 2]) -> Simulation {
     let mut world = world(G, LAW);
     world.add_wall(block(), LAW).unwrap();
+    let side = PlaneWall::new(P3::new(-4.0, 0.0, 0.0), V3::new(1.0, 0.1, 0.2)).unwrap();
+    world.add_wall(side.into(), LAW).unwrap();
     for j in 0..12_u32 {
         let particle = match j % 3 {
             0 => Particle::sphere(1.2, DENSITY).unwrap(),
@@ -278,16 +300,88 @@ fn the_same_bits_for_any_number_of_threads_and_after_a_saved_state() {
 }
 
 #[test]
-fn planes_are_refused() {
+fn a_plane_is_the_top_of_a_block() {
+    // What is thrown along the floor rolls, slides and rattles; the plane's pieces change under it. The block
+    // is 200 mm long, so it is another piece of the same plane.
+    let shapes =
+        [NurbsGrain::random(3, 1.6, 0.5).unwrap(), NurbsGrain::torus(1.5, 0.5).unwrap()].map(|s| body(&s));
+    for shape in shapes.iter().chain([&file("box.step")]) {
+        let is_smooth = shape.hierarchy().edges.is_empty();
+        let bottom = shape.bounds().min.z;
+        let mut worlds = [plate(), plane(), plane()].map(|floor| {
+            let mut world = world(G, LAW);
+            world.add_wall(floor, LAW).unwrap();
+            world
+        });
+        // The third plane's grid is elsewhere.
+        let shifted = Pose::from_parts(V3::new(3.7, -11.9, 0.0).into(), UnitQuaternion::identity());
+        worlds[2].wall_mut(0).unwrap().set_pose(shifted).unwrap();
+        for world in &mut worlds {
+            let pose = Pose::translation(0.3, 0.2, 0.1 - bottom);
+            let solid = Particle::solid(shape, DENSITY).unwrap();
+            world.add(solid, &pose, V3::new(300.0, 90.0, -50.0), V3::new(0.0, 2.0, 1.0)).unwrap();
+        }
+        let (mut worst, mut met, mut way) = (0.0_f64, 0, 0.0_f64);
+        for _ in 0..4_000 {
+            worlds.iter_mut().for_each(|w| w.step(1e-5).unwrap());
+            met += worlds[1].wall_contacts();
+            let at = [0, 1, 2].map(|k| worlds[k].motion(0).unwrap().center);
+            worst = worst.max((at[2] - at[1]).norm());
+            // What counts as flat depends on the size of both, and the plate is large.
+            worst = if is_smooth { worst.max((at[0] - at[1]).norm()) } else { worst };
+            way = way.max(at[1].x);
+        }
+        assert!(met > 100 && way > 2.0, "{met} {way}");
+        assert!(worst < 1e-8, "{worst:e}");
+    }
+}
+
+#[test]
+fn a_tilted_box_is_pressed_into_a_plane_by_its_lowest_corner() {
+    let body = file("box.step");
+    let bounds = *body.bounds();
+    let solid = Particle::solid(&body, DENSITY).unwrap();
+    let axes = *solid.axes();
+    let mut world = world(0.0, LAW);
+    // A plane through nowhere in particular.
+    let (origin, normal) = (P3::new(40.0, -70.0, 90.0), V3::new(0.3, -0.5, 0.8).normalize());
+    world.add_wall(PlaneWall::new(origin, normal).unwrap().into(), LAW).unwrap();
+    world.add(solid, &Pose::identity(), V3::zeros(), V3::zeros()).unwrap();
+    let upright = UnitQuaternion::rotation_between(&V3::z(), &normal).unwrap();
+    for k in 0..300 {
+        let f = f64::from(k);
+        let tilt = UnitQuaternion::from_euler_angles(0.01 + 0.021 * f, 0.02 + 0.013 * f, 0.007 * f);
+        let turned = Pose::from_parts(V3::zeros().into(), upright * tilt);
+        let corner = |j: u32| {
+            let of = |bit: u32, axis: usize| if j & bit == 0 { bounds.min[axis] } else { bounds.max[axis] };
+            turned * P3::new(of(1, 0), of(2, 1), of(4, 2))
+        };
+        let lowest = (0..8).map(|j| normal.dot(&corner(j).coords)).fold(f64::INFINITY, f64::min);
+        let depth = 1e-4 * (1.0 + f);
+        let beside = normal.cross(&V3::x()) * (1.7 * f);
+        let at = origin.coords + beside - normal * (lowest + depth);
+        let pose = Pose::from_parts(at.into(), turned.rotation);
+        let placed = pose * axes;
+        let center = placed.translation.vector.into();
+        world.set_motion(0, center, placed.rotation, V3::zeros(), V3::zeros()).unwrap();
+        let force = world.contact_loads(0.0).unwrap()[0].force;
+        // Spring and no damper: 2,000 mN/mm.
+        assert!((force - normal * (2e3 * depth)).norm() < 1e-9, "{k}: {force} {depth}");
+    }
+}
+
+#[test]
+fn triangles_are_refused_and_solids_of_them_are_not() {
     let sphere = body(&NurbsGrain::sphere(1.5).unwrap());
-    let plane = || Wall::from(PlaneWall::new(P3::origin(), V3::z()).unwrap());
+    let points = [(-9.0, -9.0), (9.0, -9.0), (0.0, 9.0)].map(|(x, y)| P3::new(x, y, 0.0));
+    let facets = || Wall::from(FacetWall::new(&points, &[[0, 1, 2]]).unwrap());
     let solid = || Particle::solid(&sphere, DENSITY).unwrap();
     let mut first = world(G, LAW);
-    first.add_wall(plane(), LAW).unwrap();
+    first.add_wall(facets(), LAW).unwrap();
     let refused = first.add(solid(), &Pose::identity(), V3::zeros(), V3::zeros()).unwrap_err();
     assert!(matches!(refused, StepError::Particle(why) if why.contains("ExactWall")), "{refused}");
     let mut second = world(G, LAW);
     second.add(solid(), &Pose::identity(), V3::zeros(), V3::zeros()).unwrap();
-    assert!(second.add_wall(plane(), LAW).is_err());
+    assert!(second.add_wall(facets(), LAW).is_err());
     assert!(Particle::solid(&sphere, 0.0).is_err());
 }

@@ -12,7 +12,7 @@ use feeler_geom::{P3, V3};
 use rayon::prelude::*;
 
 /// What a state begins with; the last byte is the version.
-const MAGIC: [u8; 8] = *b"feelerw\x02";
+const MAGIC: [u8; 8] = *b"feelerw\x03";
 
 /// Balls of another program, as many of each kind.
 #[derive(Clone, Copy, Debug)]

@@ -20,7 +20,7 @@ pub(super) struct WallMemory {
     pub(super) shear: Vec<(u64, ShearState)>,
     /// Where the contacts with an exact wall are (wall's coordinates), in the order of `shear`.
     pub(super) places: Vec<P3>,
-    /// Of a solid with an exact wall.
+    /// Of a solid with an exact wall or a plane.
     pub(super) following: Following,
 }
 
@@ -195,8 +195,12 @@ impl Walls {
                     let is_clear = asked.is_empty();
                     met.wall_contacts(exact, is_clear, &mut lasting.following, asker, found)?;
                 }
-                // Simulations refuse solids beside other walls.
-                (Some(Form::Solid(_)), _) => found.clear(),
+                (Some(Form::Solid(met)), Wall::Plane(plane)) => {
+                    let ball = (&sphere.center, sphere.radius);
+                    met.plane_contacts(plane, ball, &mut lasting.following, asker, found)?;
+                }
+                // Simulations refuse solids beside triangles.
+                (Some(Form::Solid(_)), Wall::Facets(_)) => found.clear(),
                 _ => wall.contacts(asked, &mut lasting.facets, &sphere.center, sphere.radius, found),
             }
             std::mem::swap(&mut lasting.shear, before);

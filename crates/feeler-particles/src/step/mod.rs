@@ -21,6 +21,7 @@ mod lent;
 mod meet;
 mod pairs;
 mod particle;
+mod plane;
 mod presence;
 mod solid;
 mod solid_pair;
@@ -180,9 +181,9 @@ impl Simulation {
     /// Adds a wall and the law of its contacts; its number.
     ///
     /// # Errors
-    /// A law that is none; a plane or triangles beside particles that are solids.
+    /// A law that is none; triangles beside particles that are solids.
     pub fn add_wall(&mut self, wall: Wall, law: Law) -> Result<usize, StepError> {
-        if self.solids && !matches!(wall, Wall::Exact(_)) {
+        if self.solids && matches!(wall, Wall::Facets(_)) {
             return Err(StepError::Particle(NOT_MET));
         }
         let number = self.walls.add(wall, law)?;
@@ -194,7 +195,7 @@ impl Simulation {
     /// spin (rad/s, world); its number.
     ///
     /// # Errors
-    /// Numbers that are not finite; more than 2³¹ spheres; a solid beside walls that are planes or triangles.
+    /// Numbers that are not finite; more than 2³¹ spheres; a solid beside walls of triangles.
     pub fn add(
         &mut self,
         particle: Particle,
@@ -207,7 +208,7 @@ impl Simulation {
             return Err(StepError::Particle("the pose and the velocities of a particle must be finite"));
         }
         let is_solid = particle.shaped.as_ref().is_some_and(|shaped| shaped.is_solid());
-        if is_solid && !self.walls.list.iter().all(|w| matches!(w, Wall::Exact(_))) {
+        if is_solid && self.walls.list.iter().any(|w| matches!(w, Wall::Facets(_))) {
             return Err(StepError::Particle(NOT_MET));
         }
         let at = u32::try_from(self.particles.len()).map_err(|_| StepError::TooMany)?;
@@ -482,7 +483,7 @@ fn rotated(motion: &Motion, inertia: &V3, time: f64) -> UnitQuaternion<f64> {
 
 /// Of walls that solids pass through.
 const NOT_MET: &str =
-    "particles that are solids meet no planes and no triangles: make the wall a solid (ExactWall)";
+    "particles that are solids meet no triangles: make the wall a solid (ExactWall) or of planes";
 
 /// Spheres of a simulation.
 const MOST: usize = 1 << 31;

@@ -111,13 +111,14 @@ impl Particle {
 
     /// A prepared solid of a density (kg/m³), in its own coordinates: also concave, with edges and vertices.
     ///
-    /// It meets other solids, balls, grains and exact walls ([`ExactWall`](crate::ExactWall)), at each place
-    /// where they touch; planes and triangles it cannot meet. Contacts are followed from step to step
-    /// ([`Following`](feeler_runtime::Following)), so it may overlap by no more than a twentieth of its size
-    /// ([`Body::size`](feeler_runtime::Body::size)), or where that is less two fifths of its wall.
+    /// It meets other solids, balls, grains, planes and exact walls ([`ExactWall`](crate::ExactWall)), at each
+    /// place where they touch; triangles it cannot meet, but solids made of them. Contacts are followed from
+    /// step to step ([`Following`](feeler_runtime::Following)), so it may overlap by no more than a twentieth
+    /// of its size ([`Body::size`](feeler_runtime::Body::size)), or where that is less two fifths of its
+    /// wall.
     ///
     /// # Errors
-    /// A density that is not above 0; a sheet, which has no inside.
+    /// A density that is not above 0; a sheet, which has no inside; a size beyond all sense.
     pub fn solid(body: &Arc<Body>, density: f64) -> Result<Self, StepError> {
         if !(density.is_finite() && density > 0.0) {
             return Err(StepError::Particle("the density must be above 0 kg/m³"));
@@ -129,7 +130,8 @@ impl Particle {
         let around = Pebble { center: bounds.center(), radius: 0.5 * bounds.diagonal() };
         let mut out =
             Self::with_inertia(&[around], mass.volume * density, mass.centroid, mass.tensor * density)?;
-        let solid = Solid::new(body, around.center, &out.axes.rotation.inverse(), mass.volume);
+        let solid = Solid::new(body, &around, &out.axes.rotation.inverse(), mass.volume);
+        let solid = solid.ok_or(StepError::Particle("the size of a solid must be 1e-12 to 1e12 mm"))?;
         out.shaped = Some(Box::new(Shaped::Solid(solid)));
         Ok(out)
     }

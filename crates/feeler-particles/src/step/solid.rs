@@ -1,15 +1,17 @@
 //! Particles that are prepared solids, also concave ones: contacts at each place where they touch.
 //!
-//! Contacts with other solids and with exact walls are followed from step to step and looked for again after
-//! a stride ([`Following`]); those with balls and grains are those of an exact wall.
+//! Contacts with other solids, with exact walls and with planes are followed from step to step and looked for
+//! again after a stride ([`Following`]); those with balls and grains are those of an exact wall. A plane has
+//! no end: a solid meets the [`Piece`] of it that it is above.
 //!
 //! # Source
 //! The effective radius of Hertz's law is the geometric mean of the relative radii of curvature, kept within
 //! a factor of [`ROUNDEST`] of that of balls of equal volume, as for grains.
 
-use super::Motion;
+use super::{Motion, Pebble};
 use super::grain::ROUNDEST;
-use super::wall::{SolidWall, WallMeeting, moving};
+use super::plane::Piece;
+use super::wall::{PlaneWall, RigidMotion, SolidWall, WallMeeting, moving};
 use crate::contact::WallContact;
 use crate::exact::{Batch, ExactWall};
 use feeler_geom::{P3, Pose, V3, math};
@@ -29,6 +31,8 @@ pub(super) struct Solid {
     turn: UnitQuaternion<f64>,
     /// Radius (mm) of the ball of equal volume.
     equal: f64,
+    /// What of a plane it meets.
+    piece: Piece,
 }
 
 impl PartialEq for Solid {
@@ -48,10 +52,18 @@ pub(super) struct MetSolid<'s> {
 }
 
 impl Solid {
-    /// `turn`: from its own coordinates to the axes of inertia; `volume` in mm³.
-    pub(super) fn new(body: &Arc<Body>, middle: P3, turn: &UnitQuaternion<f64>, volume: f64) -> Self {
+    /// `turn`: from its own coordinates to the axes of inertia; `volume` in mm³. None of a solid that is too
+    /// small or too large for a plane.
+    pub(super) fn new(
+        body: &Arc<Body>,
+        around: &Pebble,
+        turn: &UnitQuaternion<f64>,
+        volume: f64,
+    ) -> Option<Self> {
         let equal = math::powf(0.75 * volume / PI, 1.0 / 3.0);
-        Self { wall: ExactWall::new(Arc::clone(body)), middle: middle.coords, turn: *turn, equal }
+        let piece = Piece::under(around.radius)?;
+        let wall = ExactWall::new(Arc::clone(body));
+        Some(Self { wall, middle: around.center.coords, turn: *turn, equal, piece })
     }
 
     /// In the place of the ball around it.
@@ -144,12 +156,41 @@ impl MetSolid<'_> {
             following.forget();
             return Ok(());
         }
-        let pose = wall.wall.pose();
-        asker.follow(following, [(wall.wall.body(), pose), (self.body(), &self.pose)])?;
+        self.met(wall.wall.body(), wall.wall.pose(), &wall.motion, following, asker, out)
+    }
+
+    /// Its contacts with a plane. `center`: of the ball around it, and its radius (mm).
+    pub(super) fn plane_contacts(
+        &self,
+        wall: &PlaneWall,
+        (center, radius): (&P3, f64),
+        following: &mut Following,
+        asker: &mut Asker,
+        out: &mut Vec<WallMeeting>,
+    ) -> Result<(), QueryError> {
+        out.clear();
+        if wall.height(center) >= radius {
+            following.forget();
+            return Ok(());
+        }
+        let piece = &self.solid.piece;
+        self.met(piece.body(), &piece.placed(&wall.frame(), center), &wall.motion, following, asker, out)
+    }
+
+    fn met(
+        &self,
+        wall: &Arc<Body>,
+        pose: &Pose,
+        motion: &Option<RigidMotion>,
+        following: &mut Following,
+        asker: &mut Asker,
+        out: &mut Vec<WallMeeting>,
+    ) -> Result<(), QueryError> {
+        asker.follow(following, [(wall, pose), (self.body(), &self.pose)])?;
         out.extend(following.contacts().iter().filter(|c| c.distance < 0.0).map(|c| {
             let (point, normal) = (pose * c.local_a, pose.rotation * c.normal);
             let at = nalgebra::center(&point, &(self.pose * c.local_b));
-            let (velocity, spin) = moving(&wall.motion, &at);
+            let (velocity, spin) = moving(motion, &at);
             let contact =
                 WallContact { id: c.number, point, normal, gap: c.distance, curvatures: c.curvatures };
             let radius = Some(effective_radius(c.curvatures, self.equal));

@@ -17,7 +17,7 @@ use feeler_runtime::{Asked, FeatureKind, FollowedContact, Following};
 use nalgebra::{Quaternion, UnitQuaternion};
 
 /// What a state begins with; the last byte is the version.
-const MAGIC: [u8; 8] = *b"feelerp\x04";
+const MAGIC: [u8; 8] = *b"feelerp\x05";
 
 impl Simulation {
     /// The state as bytes, the same ones for the same state.
@@ -190,7 +190,7 @@ impl Writer {
                     self.vector(&memory.places[k].coords);
                 }
             }
-            if matches!(wall, Wall::Exact(_)) {
+            if !matches!(wall, Wall::Facets(_)) {
                 self.following(&memory.following);
             }
         }
@@ -318,7 +318,7 @@ impl<'a> Reader<'a> {
                     memory.places.push(self.vector()?.into());
                 }
             }
-            if matches!(wall, Wall::Exact(_)) {
+            if !matches!(wall, Wall::Facets(_)) {
                 memory.following = self.following()?;
             }
         }

@@ -1,6 +1,7 @@
 //! The walls that particles may meet.
 
 use super::error::StepError;
+use super::plane::frame;
 use crate::contact::WallContact;
 use crate::exact::{ExactWall, WallError};
 use crate::facets::{FacetContact, FacetError, FacetMemory, FacetWall, WallMotion};
@@ -54,6 +55,12 @@ impl PlaneWall {
         }
         let normal = normal / length;
         Ok(Self { local: (point, normal), point, normal, pose: Pose::identity(), motion: None })
+    }
+
+    /// From coordinates in which it is z = 0 to the world.
+    pub(super) fn frame(&self) -> Pose {
+        // Not of the normal in the world: the basis across a normal jumps where the normal turns.
+        self.pose * frame(&self.local.0, &self.local.1)
     }
 
     /// How far a point is in front of it (mm).

@@ -219,7 +219,8 @@ impl Following {
         let near = found.partition_point(|l| l.distance <= options.reach + options.stride);
         for lmd in found[..near].iter().filter(|l| l.class != LmdClass::Quasi).take(MOST) {
             let normal = turn * lmd.normal;
-            let number = run.and_then(|run| nearest(&before, &mut taken, (lmd.local_a, normal), run));
+            let at = [lmd.local_a, lmd.local_b];
+            let number = run.and_then(|run| nearest(&before, &mut taken, (at, normal), run));
             let number = number.unwrap_or_else(|| {
                 self.next += 1;
                 self.next - 1
@@ -265,11 +266,19 @@ fn moved(before: &Pose, now: &Pose, b: &Body) -> f64 {
 }
 
 /// The number of the contact that one goes on: the nearest one whose normal is alike, and that none has taken
-/// yet.
-fn nearest(before: &[FollowedContact], taken: &mut u64, (at, normal): (P3, V3), run: f64) -> Option<u64> {
+/// yet. Of what slides a footpoint stays on the one solid, of what rolls neither does.
+fn nearest(
+    before: &[FollowedContact],
+    taken: &mut u64,
+    (at, normal): ([P3; 2], V3),
+    run: f64,
+) -> Option<u64> {
     let free =
         before.iter().enumerate().filter(|(k, c)| *taken & (1 << k) == 0 && c.normal.dot(&normal) > TURNED);
-    let apart = free.map(|(k, c)| (k, (c.local_a - at).norm(), c.number));
+    let apart = free.map(|(k, c)| {
+        let apart = (c.local_a - at[0]).norm().min((c.local_b - at[1]).norm());
+        (k, apart, c.number)
+    });
     let (k, _, number) = apart.filter(|(_, d, _)| *d <= run).min_by(|x, y| x.1.total_cmp(&y.1))?;
     *taken |= 1 << k;
     Some(number)

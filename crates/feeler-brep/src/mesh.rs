@@ -1,0 +1,263 @@
+//! Solids whose boundaries are given as triangles.
+//!
+//! Each triangle becomes a planar face; those of one plane are merged when the solid is prepared. Nothing is
+//! smoothed: a cylinder of triangles is the prism that they are.
+
+use feeler_geom::count::index;
+use feeler_geom::{Curve, Frame, P3, Surface};
+use std::collections::BTreeMap;
+
+use crate::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
+
+/// Why triangles are no solids. Triangles and points are numbered from 0.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MeshError {
+    /// A corner of a triangle is no point.
+    #[error("triangle {triangle} has corner {corner}, and there are {points} points, numbered from 0")]
+    Corner {
+        /// Triangle.
+        triangle: usize,
+        /// Its corner.
+        corner: u32,
+        /// How many points there are.
+        points: usize,
+    },
+    /// A coordinate is not finite, or out of all proportion.
+    #[error("point {0} is at no finite place")]
+    NotFinite(usize),
+    /// Corners on one line.
+    #[error("the corners of triangle {0} are on one line; collapse it, so that two of them are one point")]
+    Flat(usize),
+    /// A side that does not belong to two triangles.
+    #[error(
+        "the side from {from:?} to {to:?} belongs to {uses} of the triangles, and in a closed mesh to two: \
+            close holes, and part what touches itself"
+    )]
+    Side {
+        /// One end (mm).
+        from: [f64; 3],
+        /// The other end (mm).
+        to: [f64; 3],
+        /// How many there are.
+        uses: usize,
+    },
+    /// No triangle with an area.
+    #[error("there is no triangle with an area")]
+    Empty,
+}
+
+/// The solids (mm) that closed surfaces of triangles bound. Equal points are one, triangles with two equal
+/// corners are left out. A connected surface whose triangles look inwards is a hollow of the smallest one
+/// around it that looks outwards; where there is none, [`build_solid`](crate::build::build_solid) turns it.
+/// Faces have the numbers of their triangles, counted from 1, as entities.
+///
+/// # Errors
+/// [`MeshError`].
+pub fn solids_of_triangles(
+    name: &str,
+    points: &[P3],
+    triangles: &[[u32; 3]],
+) -> Result<Vec<SolidSource>, MeshError> {
+    let mesh = Welded::new(points, triangles)?;
+    let pieces = mesh.pieces()?;
+    let looks_out = |p: &&Piece| p.volume > 0.0;
+    let mut solids: Vec<Vec<&Piece>> = pieces.iter().filter(looks_out).map(|p| vec![p]).collect();
+    for hollow in pieces.iter().filter(|p| !looks_out(p)) {
+        let around = solids.iter_mut().filter(|s| s[0].is_around(hollow));
+        match around.min_by(|a, b| a[0].volume.total_cmp(&b[0].volume)) {
+            Some(solid) if looks_out(&solid[0]) => solid.push(hollow),
+            _ => solids.push(vec![hollow]),
+        }
+    }
+    Ok(solids.iter().map(|pieces| mesh.source(name, pieces)).collect())
+}
+
+/// A connected surface.
+struct Piece {
+    /// Of the welded ones.
+    triangles: Vec<usize>,
+    /// mm³; negative where it looks inwards.
+    volume: f64,
+    low: P3,
+    high: P3,
+}
+
+impl Piece {
+    fn is_around(&self, other: &Self) -> bool {
+        (0..3).all(|k| self.low[k] <= other.low[k] && other.high[k] <= self.high[k])
+    }
+}
+
+/// Triangles over different points.
+struct Welded {
+    points: Vec<P3>,
+    /// Corners, and the number that the triangle was given under.
+    triangles: Vec<([u32; 3], usize)>,
+}
+
+impl Welded {
+    fn new(points: &[P3], triangles: &[[u32; 3]]) -> Result<Self, MeshError> {
+        if let Some(k) = points.iter().position(|p| !p.iter().all(|c| c.abs() <= FARTHEST)) {
+            return Err(MeshError::NotFinite(k));
+        }
+        let mut known: BTreeMap<[u64; 3], u32> = BTreeMap::new();
+        let mut out = Self { points: Vec::new(), triangles: Vec::new() };
+        for (triangle, corners) in triangles.iter().enumerate() {
+            let mut own = [0; 3];
+            for (to, &corner) in own.iter_mut().zip(corners) {
+                let p = points.get(corner as usize);
+                let p = p.ok_or(MeshError::Corner { triangle, corner, points: points.len() })?;
+                // Adding 0 makes 0 of −0.
+                let p = p.map(|c| c + 0.0);
+                *to = *known.entry([p.x, p.y, p.z].map(f64::to_bits)).or_insert_with(|| {
+                    out.points.push(p);
+                    index(out.points.len() - 1)
+                });
+            }
+            if own[0] == own[1] || own[1] == own[2] || own[2] == own[0] {
+                continue;
+            }
+            let [a, b, c] = own.map(|v| out.points[v as usize]);
+            let (normal, longest) = ((b - a).cross(&(c - a)).norm(), longest(&[a, b, c]));
+            if normal <= FLAT * longest * longest {
+                return Err(MeshError::Flat(triangle));
+            }
+            out.triangles.push((own, triangle));
+        }
+        if out.triangles.is_empty() { Err(MeshError::Empty) } else { Ok(out) }
+    }
+
+    fn corners(&self, k: usize) -> [P3; 3] {
+        self.triangles[k].0.map(|v| self.points[v as usize])
+    }
+
+    /// Connected surfaces, by their first triangles.
+    fn pieces(&self) -> Result<Vec<Piece>, MeshError> {
+        let mut sides: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
+        for (k, (own, _)) in self.triangles.iter().enumerate() {
+            (0..3).for_each(|i| sides.entry(side(own, i)).or_default().push(k));
+        }
+        if let Some((ends, users)) = sides.iter().find(|(_, users)| users.len() != 2) {
+            let [from, to] = ends.map(|v| self.points[v as usize].into());
+            return Err(MeshError::Side { from, to, uses: users.len() });
+        }
+        let mut seen = vec![false; self.triangles.len()];
+        let mut out = Vec::new();
+        for first in 0..self.triangles.len() {
+            if seen[first] {
+                continue;
+            }
+            seen[first] = true;
+            let mut triangles = vec![first];
+            let mut next = 0;
+            while next < triangles.len() {
+                let own = self.triangles[triangles[next]].0;
+                next += 1;
+                for k in (0..3).flat_map(|i| &sides[&side(&own, i)]) {
+                    if !std::mem::replace(&mut seen[*k], true) {
+                        triangles.push(*k);
+                    }
+                }
+            }
+            triangles.sort_unstable();
+            out.push(self.piece(triangles));
+        }
+        Ok(out)
+    }
+
+    fn piece(&self, triangles: Vec<usize>) -> Piece {
+        let from = self.corners(triangles[0])[0];
+        let (mut volume, mut low, mut high) = (0.0, from, from);
+        for k in &triangles {
+            let corners = self.corners(*k);
+            let [a, b, c] = corners.map(|p| p - from);
+            volume += a.dot(&b.cross(&c)) / 6.0;
+            for p in corners {
+                low = low.inf(&p);
+                high = high.sup(&p);
+            }
+        }
+        Piece { triangles, volume, low, high }
+    }
+
+    fn source(&self, name: &str, pieces: &[&Piece]) -> SolidSource {
+        let mut out = SolidSource {
+            name: name.to_owned(),
+            id: 0,
+            vertices: Vec::new(),
+            edges: Vec::new(),
+            faces: Vec::new(),
+            uncertainty: 0.0,
+        };
+        // Faces, vertices and edges do not share numbers.
+        let mut last = self.triangles.iter().map(|(_, given)| given + 1).max().unwrap_or(0) as u64;
+        let mut next = || {
+            last += 1;
+            last
+        };
+        let mut vertices: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut edges: BTreeMap<[u32; 2], u32> = BTreeMap::new();
+        for (shell, piece) in pieces.iter().enumerate() {
+            for k in &piece.triangles {
+                let (own, given) = self.triangles[*k];
+                let mut vertex = |v: u32, out: &mut SolidSource| {
+                    *vertices.entry(v).or_insert_with(|| {
+                        out.vertices.push(VertexSource { id: next(), point: self.points[v as usize] });
+                        index(out.vertices.len() - 1)
+                    })
+                };
+                let ends = own.map(|v| vertex(v, &mut out));
+                let mut loop_ = Vec::with_capacity(3);
+                for i in 0..3 {
+                    let between = side(&own, i);
+                    let forward = between[0] == own[i];
+                    let (a, b) = (ends[i], ends[(i + 1) % 3]);
+                    let (start, end) = if forward { (a, b) } else { (b, a) };
+                    let edge = *edges.entry(between).or_insert_with(|| {
+                        let [p, q] = [start, end].map(|v| out.vertices[v as usize].point);
+                        let curve = Curve::Line { origin: p, dir: (q - p).normalize() };
+                        let edge =
+                            EdgeSource { id: next(), curve, range: None, start, end, same_sense: true };
+                        out.edges.push(edge);
+                        index(out.edges.len() - 1)
+                    });
+                    loop_.push((edge, forward));
+                }
+                out.faces.push(FaceSource {
+                    id: given as u64 + 1,
+                    shell: index(shell),
+                    surface: Surface::Plane { frame: frame(&self.corners(*k)) },
+                    surface_deviation: 0.0,
+                    outward: true,
+                    either_way: false,
+                    loops: vec![LoopSource::Edges(loop_)],
+                });
+            }
+        }
+        out
+    }
+}
+
+/// The side of a triangle from corner `i` to the next one, the smaller point first.
+fn side(own: &[u32; 3], i: usize) -> [u32; 2] {
+    let (a, b) = (own[i], own[(i + 1) % 3]);
+    [a.min(b), a.max(b)]
+}
+
+fn longest([a, b, c]: &[P3; 3]) -> f64 {
+    (b - a).norm().max((c - b).norm()).max((a - c).norm())
+}
+
+/// Of a triangle with an area.
+fn frame(corners: &[P3; 3]) -> Frame {
+    let [a, b, c] = corners;
+    let x = (b - a).normalize();
+    let z = (b - a).cross(&(c - a)).normalize();
+    Frame { origin: *a, x, y: z.cross(&x), z }
+}
+
+/// Twice the area of a triangle, as a part of the square of its longest side, up to which it has no plane.
+const FLAT: f64 = 1e-9;
+
+/// Coordinates (mm) are not beyond this.
+const FARTHEST: f64 = 1e12;
