@@ -261,3 +261,98 @@ const FLAT: f64 = 1e-9;
 
 /// Coordinates (mm) are not beyond this.
 const FARTHEST: f64 = 1e12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{BuildOptions, build_solid};
+    use feeler_geom::V3;
+
+    /// A box from `low` to `high` of twelve triangles that look outwards.
+    fn block(low: f64, high: f64) -> (Vec<P3>, Vec<[u32; 3]>) {
+        let of = |k: u32, bit: u32| if k & bit == 0 { low } else { high };
+        let points = (0..8).map(|k| P3::new(of(k, 1), of(k, 2), of(k, 4))).collect();
+        let sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+        (points, sides.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).collect())
+    }
+
+    /// Both together; the second one is turned inside out where that is asked for.
+    fn both(first: (f64, f64), second: (f64, f64), turned: bool) -> (Vec<P3>, Vec<[u32; 3]>) {
+        let (mut points, mut triangles) = block(first.0, first.1);
+        let (more, corners) = block(second.0, second.1);
+        points.extend(more);
+        let moved = |t: &[u32; 3]| t.map(|k| k + 8);
+        let turn = |[a, b, c]: [u32; 3]| if turned { [a, c, b] } else { [a, b, c] };
+        triangles.extend(corners.iter().map(moved).map(turn));
+        (points, triangles)
+    }
+
+    fn volumes((points, triangles): &(Vec<P3>, Vec<[u32; 3]>)) -> Vec<f64> {
+        let solids = solids_of_triangles("mesh", points, triangles).unwrap();
+        let built = solids.iter().map(|s| build_solid(s, &BuildOptions::default()).unwrap());
+        built.map(|s| s.volume).collect()
+    }
+
+    fn close(found: &[f64], expected: &[f64]) -> bool {
+        found.len() == expected.len() && found.iter().zip(expected).all(|(f, e)| (f - e).abs() < 1e-9 * e)
+    }
+
+    #[test]
+    fn pieces_are_solids_or_hollows() {
+        assert!(close(&volumes(&block(-1.0, 2.0)), &[27.0]));
+        // One inside out is turned; one inside another is a hollow where it looks inwards, else a solid.
+        let turned = {
+            let (points, triangles) = block(0.0, 2.0);
+            (points, triangles.iter().map(|[a, b, c]| [*a, *c, *b]).collect::<Vec<[u32; 3]>>())
+        };
+        assert!(close(&volumes(&turned), &[8.0]));
+        assert!(close(&volumes(&both((0.0, 3.0), (1.0, 2.0), true)), &[26.0]));
+        assert!(close(&volumes(&both((0.0, 3.0), (1.0, 2.0), false)), &[27.0, 1.0]));
+        assert!(close(&volumes(&both((0.0, 3.0), (5.0, 6.0), false)), &[27.0, 1.0]));
+        // The hollow of the smaller one of two around it, whatever their order.
+        let (mut points, mut triangles) = both((0.0, 9.0), (4.0, 5.0), true);
+        let (more, corners) = block(3.0, 6.0);
+        points.extend(more);
+        triangles.extend(corners.iter().map(|t| t.map(|k| k + 16)));
+        assert!(close(&volumes(&(points, triangles)), &[729.0, 26.0]));
+    }
+
+    #[test]
+    fn points_are_welded_and_order_does_not_matter() {
+        let (points, triangles) = block(0.0, 2.0);
+        // Each triangle with corners of its own, and one with two equal corners between them.
+        let mut own: Vec<P3> = triangles.iter().flatten().map(|k| points[*k as usize]).collect();
+        own[0].x = -0.0;
+        let mut apart: Vec<[u32; 3]> = (0..12).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect();
+        apart.insert(5, [0, 0, 1]);
+        assert!(close(&volumes(&(own, apart)), &[8.0]));
+    }
+
+    #[test]
+    fn what_is_no_closed_mesh_is_told() {
+        let (points, triangles) = block(0.0, 2.0);
+        let told = |points: &[P3], triangles: &[[u32; 3]]| {
+            solids_of_triangles("mesh", points, triangles).unwrap_err()
+        };
+        assert_eq!(told(&points, &[]), MeshError::Empty);
+        assert!(matches!(told(&points, &triangles[1..]), MeshError::Side { uses: 1, .. }));
+        let twice = [&triangles[..], &[[0, 1, 7]]].concat();
+        assert!(matches!(told(&points, &twice), MeshError::Side { uses: 3, .. }));
+        assert_eq!(told(&points, &[[0, 1, 8]]), MeshError::Corner { triangle: 0, corner: 8, points: 8 });
+        let mut lost = points.clone();
+        lost[3].y = f64::NAN;
+        assert_eq!(told(&lost, &triangles), MeshError::NotFinite(3));
+        let line = [P3::origin(), P3::new(1.0, 1.0, 0.0), P3::new(3.0, 3.0, 0.0)];
+        assert_eq!(told(&line, &[[0, 1, 2]]), MeshError::Flat(0));
+        // Two boxes that share a corner alone are two solids; along an edge they are refused.
+        let shifted = |by: V3| {
+            let mut all = points.clone();
+            all.extend(points.iter().map(|p| p + by));
+            let more = triangles.iter().map(|t| t.map(|k| k + 8));
+            (all, triangles.iter().copied().chain(more).collect::<Vec<[u32; 3]>>())
+        };
+        assert!(close(&volumes(&shifted(V3::new(2.0, 2.0, 2.0))), &[8.0, 8.0]));
+        let (all, corners) = shifted(V3::new(2.0, 2.0, 0.0));
+        assert!(matches!(told(&all, &corners), MeshError::Side { uses: 4, .. }));
+    }
+}

@@ -1,6 +1,8 @@
 //! The commands as a user runs them: files, tables, JSON.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+mod common;
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -478,4 +480,46 @@ fn colours() {
     for color in ["never", "auto"] {
         assert!(!query(color).contains('\u{1b}'), "{color}");
     }
+}
+
+/// STL files are the polyhedra that their triangles bound.
+#[test]
+fn stl_files_are_solids() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("block.stl");
+    std::fs::write(&file, common::stl_block([0.0; 3], [10.0, 20.0, 30.0])).unwrap();
+    let file = file.to_str().unwrap();
+    let run = |args: &[&str]| feeler(args);
+    let refused = run(&["inspect", file]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && said.contains("block.stl: STL files do not tell their unit"));
+    assert!(said.contains("add --unit mm"), "{said}");
+    let shown = run(&["inspect", file, "--unit", "mm", "--json"]);
+    let document: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let solid = &document["solids"][0];
+    assert!((solid["volume"].as_f64().unwrap() - 6000.0).abs() < 1e-9, "{solid}");
+    // What the triangles of one plane are: one face.
+    assert_eq!(solid["supermaximal_faces"], 6, "{solid}");
+    let output = dir.path().join("block.feeler");
+    let prepare = || {
+        let done = run(&["preprocess", file, "--unit", "cm", "-o", output.to_str().unwrap(), "--json"]);
+        let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+        document["inputs"][0]["unchanged"].as_bool().unwrap()
+    };
+    assert!(!prepare() && prepare(), "made, and known again");
+    // It is 100 mm wide.
+    let other = data("box.step");
+    let other = other.to_str().unwrap();
+    let answer = json(&["query", output.to_str().unwrap(), other, "--d-max", "99", "--pose-b", "130,0,0", "--json"]);
+    let left = json(&["inspect", other, "--json"])["solids"][0]["bbox_min"][0].as_f64().unwrap();
+    let distance = answer["lmds"][0]["distance"].as_f64().unwrap();
+    assert!((distance - (30.0 + left)).abs() < 1e-9, "{distance} {left}");
+    let open = dir.path().join("open.stl");
+    let text = common::stl_block([0.0; 3], [10.0, 20.0, 30.0]);
+    let (head, _) = text.rsplit_once("facet normal").unwrap();
+    std::fs::write(&open, format!("{head}endsolid block\n")).unwrap();
+    let refused = run(&["inspect", open.to_str().unwrap(), "--unit", "mm"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && said.contains("open.stl: the side from"), "{said}");
+    assert!(said.contains("close holes"), "{said}");
 }

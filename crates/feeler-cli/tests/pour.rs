@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{data, feeler};
+use common::{data, feeler, stl_block};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use std::collections::BTreeMap;
@@ -417,7 +417,7 @@ fn solids_are_poured_and_killed_runs_of_them_go_on() {
     assert_eq!(done.status.code(), Some(0), "{}", text(&done));
     assert!(contents(&whole) == contents(&killed), "the same bytes");
     for (from, to, expected) in [
-        ("file = \"/", "chord = 0.2\nfile = \"/", &["'hopper'", "'rings' are solids", "without chord"][..]),
+        ("file = \"/", "chord = 0.2\nfile = \"/", &["'hopper'", "'rings' are solids", "leave chord out"][..]),
         ("pour/ring.step", "pour/none.step", &["[[grains]] shape: solid", "none.step", "scene's folder"]),
         ("pour/ring.step", "assemblies/rack.step", &["'rings': shape", "solids; give a file with one"]),
     ] {
@@ -425,6 +425,68 @@ fn solids_are_poured_and_killed_runs_of_them_go_on() {
         let refused = pour(&scene, &folder.path().join("out"), &[]);
         let said = text(&refused);
         assert!(!refused.status.success() && expected.iter().all(|e| said.contains(e)), "{said}");
+    }
+}
+
+#[test]
+fn polyhedra_are_poured_into_walls_of_triangles() {
+    let folder = tempfile::tempdir().unwrap();
+    // Dice of 3 mm in inches, and a block whose top is at 0; both are triangles in STL files.
+    let side = 3.0 / 25.4;
+    std::fs::write(folder.path().join("die.stl"), stl_block([0.0; 3], [side; 3])).unwrap();
+    let block = stl_block([-40.0, -40.0, -10.0], [40.0, 40.0, 0.0]);
+    std::fs::write(folder.path().join("block.stl"), &block).unwrap();
+    let (head, _) = block.rsplit_once("facet normal").unwrap();
+    std::fs::write(folder.path().join("open.stl"), format!("{head}endsolid block\n")).unwrap();
+    let own = "end = 0.25
+[law.only]
+normal = 2000.0
+restitution = 0.3
+friction = 0.3
+shear = 1000.0
+[[wall]]
+name = 'floor'
+file = 'block.stl'
+unit = 'mm'
+solid = true
+[[wall]]
+name = 'side'
+plane = { point = [-12, 0, 0], normal = [1, 0, 0] }
+[[grains]]
+name = 'dice'
+shape = { solid = { file = 'die.stl', unit = 'inch' } }
+density = 2500
+number = 8
+region = { box = [[-11, -8, 3], [8, 8, 12]] }
+velocity = [-200, 0, 0]
+[output]
+rows = 0.005
+frames = 0.05
+";
+    let scene = written(folder.path(), own);
+    let out = folder.path().join("out");
+    let done = pour(&scene, &out, &[]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done));
+    let c = columns(&out);
+    let last = |name: &str| *c[name].last().unwrap();
+    let weight = 8.0 * 27.0 * 2500e-9 * 9810.0;
+    let late = c["time_s"].iter().position(|t| *t > 0.2).unwrap();
+    let load = c["floor_fz_mN"][late..].iter().sum::<f64>() / (c["floor_fz_mN"].len() - late) as f64;
+    assert!((load + weight).abs() < 0.05 * weight, "{load} {weight}");
+    assert!(c["side_fx_mN"].iter().any(|f| *f < -1.0), "some have met the plane");
+    assert!(last("grains") == 8.0 && last("kinetic_uJ") < 1.0, "{} {}", last("grains"), last("kinetic_uJ"));
+    for (from, to, expected) in [
+        ("solid = true\n", "", &["'floor'", "'dice' are solids", "of an STL file add solid = true"][..]),
+        ("block.stl", "open.stl", &["'floor'", "open.stl: the side from", "close holes"]),
+        ("unit = 'mm'\n", "", &["'floor': unit", "add unit = \"mm\""]),
+        (", unit = 'inch'", "", &["'dice': shape: unit", "add unit = \"mm\""]),
+        ("solid = true", "solid = true\nchord = 1", &["'floor': chord", "STL has triangles already"]),
+        ("plane = {", "solid = true\nplane = {", &["'side': solid", "leave it out"]),
+    ] {
+        assert!(own.contains(from), "{from}");
+        let refused = pour(&written(folder.path(), &own.replacen(from, to, 1)), &out, &[]);
+        let said = text(&refused);
+        assert!(refused.status.code() == Some(2) && expected.iter().all(|e| said.contains(e)), "{said}");
     }
 }
 
@@ -492,6 +554,7 @@ fn wrong_scenes_are_told_with_place_and_remedy() {
         (format!("{DROP}[[wall]]\nfile = 'none.step'"), &["none.step", "paths begin at the scene's folder"]),
         (format!("{DROP}{step}chord = 1e-9"), &["'block': chord", "or more"]),
         (format!("{DROP}{step}part = 'lid'"), &["'block': part", "has no 'lid'"]),
+        (format!("{DROP}{step}solid = true"), &["'block': solid", "for STL files"]),
         (format!("{DROP}{step}sides = 'both'"), &["'block': sides", "add chord"]),
         (format!("{DROP}{step}shake = {{ by = [1, 0, 0], frequency = 0 }}"), &["'block': shake", "above 0"]),
         (format!("{DROP}{many}part = 'none'"), &["has no 'none'; there are"]),

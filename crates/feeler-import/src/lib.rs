@@ -38,8 +38,8 @@ fn program(reading: Reading) -> String {
 /// Default of `--flatness` (rad), MATH §6.
 pub const DEFAULT_FLATNESS: f64 = 0.8;
 
-/// Imports and prepares a STEP file, with the files in its folder that it refers to. What was odd,
-/// approximated or left out is in [`Model::remarks`].
+/// Imports and prepares a STEP file, with the files in its folder that it refers to, or an STL file (`*.stl`),
+/// whose triangles bound solids. What was odd, approximated or left out is in [`Model::remarks`].
 ///
 /// # Errors
 /// The file cannot be read, is not STEP, or none of its solids could be prepared. Messages name the file, the
@@ -53,6 +53,9 @@ pub fn prepare_step_with(path: &Path, options: &Options) -> anyhow::Result<Model
 /// # Errors
 /// As [`prepare_step_with`].
 pub fn prepare_read(path: &Path, bytes: &[u8], options: &Options, reading: Reading) -> anyhow::Result<Model> {
+    if mesh::is_stl(path) {
+        return mesh::prepare_stl(path, bytes, options, reading);
+    }
     let folder = path.parent().unwrap_or(Path::new(""));
     let resolve = |other: &str| feeler_step::read_below(folder, other);
     prepare(&shown(path), bytes, options, &ReadOptions { resolve: &resolve, reading })
@@ -188,7 +191,7 @@ pub fn up_to_date(
     (same && model.origin.references.iter().all(unchanged)).then_some((model, size))
 }
 
-/// Loads a `.feeler` file, or prepares a STEP file in memory, from standard input where the path is
+/// Loads a `.feeler` file, or prepares a STEP or STL file in memory, from standard input where the path is
 /// [`STDIN`]; the note says which, for stderr.
 ///
 /// # Errors

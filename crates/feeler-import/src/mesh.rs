@@ -2,12 +2,14 @@
 
 use crate::front::{ImportError, OPTIONS};
 use crate::{fnv1a, program};
+use anyhow::Context as _;
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_brep::mesh::solids_of_triangles;
 use feeler_geom::P3;
 use feeler_geom::count::index;
-use feeler_hierarchy::{Instance, Model, Origin};
+use feeler_hierarchy::{Instance, Model, Options, Origin};
 use feeler_step::Reading;
+use std::path::Path;
 
 /// A model of the solids that closed surfaces of triangles bound (points in mm, three of them counted from 0
 /// for each triangle, counter-clockwise seen from outside): polyhedra, exactly as they are given, triangles
@@ -30,15 +32,56 @@ use feeler_step::Reading;
 /// # Ok::<(), feeler_import::ImportError>(())
 /// ```
 pub fn prepare_mesh(name: &str, points: &[P3], triangles: &[[u32; 3]]) -> Result<Model, ImportError> {
-    let failed = |e: &dyn std::fmt::Display| ImportError::new(format!("mesh '{name}': {e}"));
-    let sources = solids_of_triangles(name, points, triangles).map_err(|e| failed(&e))?;
+    let numbers = points.iter().flat_map(|p| p.iter()).flat_map(|x| x.to_le_bytes());
+    let corners = triangles.iter().flatten().flat_map(|k| k.to_le_bytes());
+    let origin = Origin { program: program(Reading::default()), references: Vec::new() };
+    let input = (name.to_owned(), fnv1a(&numbers.chain(corners).collect::<Vec<u8>>()));
+    prepare(name, (points, triangles), input, &OPTIONS, origin)
+        .map_err(|e| ImportError::new(format!("mesh '{name}': {e}")))
+}
+
+/// Whether a file is STL, by its name.
+pub(crate) fn is_stl(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("stl"))
+}
+
+/// The solids that an STL file's triangles bound.
+///
+/// # Errors
+/// As [`prepare_mesh`]; no unit, no STL file; told with its name.
+pub(crate) fn prepare_stl(
+    path: &Path,
+    bytes: &[u8],
+    options: &Options,
+    reading: Reading,
+) -> anyhow::Result<Model> {
+    let file = path.display();
+    let scale = reading.unit.with_context(|| {
+        format!("{file}: STL files do not tell their unit; add --unit mm (or m, inch, …)")
+    })?;
+    let (points, triangles) = feeler_stl::read(bytes.to_vec(), scale).with_context(|| file.to_string())?;
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let input = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let origin = Origin { program: program(reading), references: Vec::new() };
+    let prepared = prepare(&stem, (&points, &triangles), (input, fnv1a(bytes)), options, origin);
+    prepared.with_context(|| file.to_string())
+}
+
+fn prepare(
+    name: &str,
+    (points, triangles): (&[P3], &[[u32; 3]]),
+    (input, input_hash): (String, u64),
+    options: &Options,
+    origin: Origin,
+) -> anyhow::Result<Model> {
+    let sources = solids_of_triangles(name, points, triangles)?;
     let (mut solids, mut instances, mut remarks) = (Vec::new(), Vec::new(), Vec::new());
     let are_many = sources.len() > 1;
     for (k, source) in sources.iter().enumerate() {
-        let solid = build_solid(source, &BuildOptions::default()).map_err(|e| failed(&e))?;
+        let solid = build_solid(source, &BuildOptions::default())?;
         let name = if are_many { format!("{name}-{}", k + 1) } else { name.to_owned() };
-        remarks.extend(feeler_prepare::remarks(&solid, &name));
-        solids.push(feeler_prepare::prepare_solid(&solid, &OPTIONS).map_err(|e| failed(&e))?);
+        remarks.extend(feeler_prepare::remarks(&solid, &format!("solid '{name}'")));
+        solids.push(feeler_prepare::prepare_solid(&solid, options)?);
         instances.push(Instance {
             solid: index(k),
             name,
@@ -47,16 +90,14 @@ pub fn prepare_mesh(name: &str, points: &[P3], triangles: &[[u32; 3]]) -> Result
             rotation: [0.0, 0.0, 0.0, 1.0],
         });
     }
-    let numbers = points.iter().flat_map(|p| p.iter()).flat_map(|x| x.to_le_bytes());
-    let corners = triangles.iter().flatten().flat_map(|k| k.to_le_bytes());
     Ok(Model {
-        input: name.to_owned(),
-        input_hash: fnv1a(&numbers.chain(corners).collect::<Vec<u8>>()),
-        options: OPTIONS,
+        input,
+        input_hash,
+        options: *options,
         solids,
         instances,
         components: Vec::new(),
         remarks,
-        origin: Origin { program: program(Reading::default()), references: Vec::new() },
+        origin,
     })
 }

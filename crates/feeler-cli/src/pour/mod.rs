@@ -93,7 +93,7 @@ fn hash(text: &str, scene: &Scene, folder: &Path) -> anyhow::Result<u64> {
     let mut all = format!("{}\n{text}", env!("CARGO_PKG_VERSION")).into_bytes();
     let of_walls = scene.walls.iter().filter_map(|w| w.file.as_ref().map(|f| ("[[wall]]", f)));
     let of_grains = scene.grains.iter().filter_map(|g| match &g.shape {
-        Some(WrittenShape::Solid { file }) => Some(("[[grains]] shape: solid", file)),
+        Some(WrittenShape::Solid { file, .. }) => Some(("[[grains]] shape: solid", file)),
         _ => None,
     });
     for (what, file) in of_walls.chain(of_grains) {
@@ -116,11 +116,11 @@ fn setting(
     let outlets = plan::outlets(scene)?;
     let pieces = walls::read(scene, folder, tell)?;
     let solids = groups.iter().find(|g| g.shape.copied.as_ref().is_some_and(Copied::is_solid));
-    let other = pieces.iter().find(|p| !matches!(p.wall, Wall::Exact(_)));
-    if let (Some(group), Some(piece)) = (solids, other) {
+    let facets = pieces.iter().find(|p| matches!(p.wall, Wall::Facets(_)));
+    if let (Some(group), Some(piece)) = (solids, facets) {
         anyhow::bail!(
-            "[[wall]] '{}': grains '{}' are solids, which meet solids alone, no planes and no triangles; \
-             give it a STEP file without chord",
+            "[[wall]] '{}': grains '{}' are solids, which meet no triangles; leave chord out, or of an STL \
+             file add solid = true",
             piece.name,
             group.name
         );

@@ -2,10 +2,13 @@
 //!
 //! What TOML alone can tell is wrong is told with its line; the rest with its table and key.
 
+use crate::args;
 use anyhow::{Context as _, ensure};
+use feeler_import::Reading;
 use feeler_particles::{Distribution, Law, Material};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The file as it is written.
 #[derive(Clone, Debug, Deserialize)]
@@ -90,6 +93,8 @@ pub(super) struct Wall {
     pub(super) chord: Option<f64>,
     /// Of the file's coordinates.
     pub(super) unit: Option<String>,
+    /// The solids that an STL file's triangles bound, instead of the triangles.
+    pub(super) solid: Option<bool>,
     /// From which sides triangles are felt.
     pub(super) sides: Option<Sides>,
     pub(super) law: Option<String>,
@@ -203,8 +208,10 @@ pub(super) enum WrittenShape {
     },
     /// One solid, as large as it is.
     Solid {
-        /// STEP or `.feeler`, relative to the scene.
+        /// STEP, `.feeler` or STL, relative to the scene.
         file: String,
+        /// Of the file's coordinates.
+        unit: Option<String>,
     },
 }
 
@@ -317,6 +324,21 @@ impl WrittenLaw {
         law.check()?;
         Ok(law)
     }
+}
+
+/// How a file is read whose coordinates have a unit.
+///
+/// # Errors
+/// A unit that is none, or none for an STL file.
+pub(super) fn reading(file: &Path, unit: Option<&str>) -> anyhow::Result<Reading> {
+    ensure!(unit.is_some() || !is_stl(file), "unit: STL files have none; add unit = \"mm\" (or m, inch, …)");
+    let unit = unit.map(args::unit).transpose().map_err(anyhow::Error::msg).context("unit")?;
+    Ok(Reading { open_shells: false, unit })
+}
+
+/// Whether a file has triangles, by its name.
+pub(super) fn is_stl(file: &Path) -> bool {
+    file.extension().is_some_and(|e| e.eq_ignore_ascii_case("stl"))
 }
 
 #[cfg(test)]

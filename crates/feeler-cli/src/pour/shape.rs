@@ -1,6 +1,6 @@
 //! What grains are: spheres, or copies of one shape, each in a ball that holds it.
 
-use super::scene::{Grains, WrittenShape};
+use super::scene::{Grains, WrittenShape, reading};
 use anyhow::{Context as _, bail, ensure};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::{Grain, Placed};
@@ -78,7 +78,9 @@ impl Shape {
                 sphere.diameter.check().context("diameter")?;
                 Ok(Self { sizes: sphere.diameter.clone(), copied: None })
             }
-            (None, Some(WrittenShape::Solid { file })) => solid(&folder.join(file)).context("shape"),
+            (None, Some(WrittenShape::Solid { file, unit })) => {
+                solid(&folder.join(file), unit.as_deref()).context("shape")
+            }
             (None, Some(shape)) => smooth(shape).context("shape"),
             _ => anyhow::bail!("give either sphere or shape"),
         }
@@ -183,9 +185,9 @@ fn smooth(written: &WrittenShape) -> anyhow::Result<Shape> {
 }
 
 /// One solid of a file.
-fn solid(path: &Path) -> anyhow::Result<Shape> {
+fn solid(path: &Path, unit: Option<&str>) -> anyhow::Result<Shape> {
     let named = || path.display().to_string();
-    let (model, _) = feeler_import::load(path)?;
+    let (model, _) = feeler_import::load_with(path, reading(path, unit)?)?;
     let many = model.solids.len();
     ensure!(many == 1, "{}: has {many} solids; give a file with one", named());
     let body = Arc::new(Body::from_model(&model, 0).with_context(named)?);

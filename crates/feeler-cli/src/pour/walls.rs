@@ -3,10 +3,9 @@
 use super::plan::Times;
 use super::scene::{self, Scene, Sides, WrittenPose};
 use crate::clearance::parts;
-use crate::{args, pose};
+use crate::pose;
 use anyhow::{Context as _, bail, ensure};
 use feeler_geom::{Aabb, P3, Pose, V3, math};
-use feeler_import::Reading;
 use feeler_particles::{
     ExactWall, FacetWall, Law, PlaneWall, Resolution, RigidMotion, Simulation, Sphere, Wall,
 };
@@ -166,8 +165,11 @@ fn wall(
     let mut pieces = match (&written.file, &written.plane) {
         (Some(file), None) => {
             let path = folder.join(file);
-            let is_stl = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("stl"));
-            let mut pieces = if is_stl { stl(written, &path)? } else { solids(written, &path, tell)? };
+            let is_stl = scene::is_stl(&path);
+            ensure!(written.solid.is_none() || is_stl, "solid: this is for STL files; leave it out");
+            ensure!(!is_stl || written.chord.is_none(), "chord: STL has triangles already; leave it out");
+            let has_facets = is_stl && written.solid != Some(true);
+            let mut pieces = if has_facets { stl(written, &path)? } else { solids(written, &path, tell)? };
             let many = pieces.len() > 1;
             for (own, _) in &mut pieces {
                 *own = if many { format!("{name}/{own}") } else { name.to_owned() };
@@ -183,6 +185,7 @@ fn wall(
                 ("sides", written.sides.is_some()),
                 ("part", written.part.is_some()),
                 ("unit", written.unit.is_some()),
+                ("solid", written.solid.is_some()),
             ] {
                 ensure!(!is_there, "{key}: a plane has none; leave it out");
             }
@@ -214,11 +217,8 @@ fn bare(wall: Wall, mesh: (Vec<P3>, Vec<[u32; 3]>), deviation: f64, is_material:
 }
 
 fn stl(written: &scene::Wall, path: &Path) -> anyhow::Result<Vec<(String, Piece)>> {
-    ensure!(written.chord.is_none(), "chord: STL has triangles already; leave it out");
     ensure!(written.part.is_none(), "part: STL has one alone; leave it out");
-    let unit =
-        written.unit.as_deref().context("unit: STL files have none; add unit = \"mm\" (or m, inch, …)")?;
-    let scale = args::unit(unit).map_err(anyhow::Error::msg).context("unit")?;
+    let scale = scene::reading(path, written.unit.as_deref())?.unit.unwrap_or(1.0);
     let mut wall = FacetWall::read_stl(path, scale)?;
     let sides = written.sides.unwrap_or(Sides::Both);
     let is_material = faceted(&mut wall, sides)?;
@@ -255,9 +255,7 @@ fn solids(
     path: &Path,
     tell: &mut dyn FnMut(&str) -> std::io::Result<()>,
 ) -> anyhow::Result<Vec<(String, Piece)>> {
-    let unit =
-        written.unit.as_deref().map(args::unit).transpose().map_err(anyhow::Error::msg).context("unit")?;
-    let reading = Reading { open_shells: false, unit };
+    let reading = scene::reading(path, written.unit.as_deref())?;
     let (mut found, left_out) = parts::parts(&[path.to_path_buf()], &[], reading, |t| tell(t))?;
     for what in left_out {
         tell(&what)?;

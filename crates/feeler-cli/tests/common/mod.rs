@@ -59,3 +59,18 @@ pub(crate) fn socket_with_a_hole() -> String {
     let last = start + text[start..end].rfind(',').unwrap();
     format!("{}{}", &text[..last], &text[end..])
 }
+
+/// A box of twelve triangles as an ascii STL file.
+pub(crate) fn stl_block(low: [f64; 3], high: [f64; 3]) -> String {
+    let corner = |k: usize| {
+        let of = |axis: usize| if k >> axis & 1 == 0 { low[axis] } else { high[axis] };
+        format!("vertex {} {} {}\n", of(0), of(1), of(2))
+    };
+    let sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let triangles = sides.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]);
+    let facet = |t: [usize; 3]| {
+        let [a, b, c] = t.map(corner);
+        format!("facet normal 0 0 0\nouter loop\n{a}{b}{c}endloop\nendfacet\n")
+    };
+    format!("solid block\n{}endsolid block\n", triangles.map(facet).collect::<String>())
+}

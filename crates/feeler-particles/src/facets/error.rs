@@ -38,7 +38,7 @@ pub enum FacetError {
     #[error("{0}")]
     Setting(&'static str),
     /// A file that cannot be read, or is none.
-    #[error("{}: {problem}; give a binary or ascii STL file", .file.display())]
+    #[error("{}: {problem}", .file.display())]
     Stl {
         /// Which.
         file: PathBuf,

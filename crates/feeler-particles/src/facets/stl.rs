@@ -1,9 +1,7 @@
-//! Walls from STL files, binary and ascii; the only place that sees `stl_io`.
+//! Walls from STL files, binary and ascii.
 
 use super::error::FacetError;
 use super::wall::FacetWall;
-use feeler_geom::P3;
-use std::io::Cursor;
 use std::path::Path;
 
 impl FacetWall {
@@ -18,51 +16,16 @@ impl FacetWall {
             return Err(FacetError::Setting("the scale of an STL file must be above 0"));
         }
         let bytes = std::fs::read(file).map_err(|e| stl(e.to_string()))?;
-        let (points, triangles) = triangles(bytes, scale).map_err(stl)?;
+        let (points, triangles) = feeler_stl::read(bytes, scale).map_err(|e| stl(e.to_string()))?;
         Self::new(&points, &triangles)
             .map_err(|error| FacetError::InFile { file: file.to_path_buf(), error: Box::new(error) })
     }
 }
 
-/// Points and triangles of an STL file's bytes, three points for each.
-fn triangles(mut bytes: Vec<u8>, scale: f64) -> Result<(Vec<P3>, Vec<[u32; 3]>), String> {
-    if bytes.is_empty() {
-        return Err("the file is empty".to_owned());
-    }
-    // Some programs begin binary files with the word that ascii files begin with.
-    if is_binary(&bytes) {
-        bytes[..HEADER].fill(0);
-    } else if !bytes.trim_ascii_start().starts_with(b"solid") {
-        return Err(
-            "it is neither ascii, which begins with 'solid', nor as long as a binary file says".to_owned()
-        );
-    }
-    let mut reader = Cursor::new(bytes);
-    let facets = stl_io::create_stl_reader(&mut reader).map_err(|e| e.to_string())?;
-    let (mut points, mut triangles) = (Vec::new(), Vec::new());
-    for (k, facet) in facets.enumerate() {
-        let facet = facet.map_err(|e| format!("facet {k}: {e}"))?;
-        let from = u32::try_from(points.len()).map_err(|_| "it has too many facets".to_owned())?;
-        points.extend(facet.vertices.iter().map(|v| P3::from(v.0.map(|c| f64::from(c) * scale))));
-        triangles.push([from, from + 1, from + 2]);
-    }
-    Ok((points, triangles))
-}
-
-/// Whether a file is as long as the count of its binary header says.
-fn is_binary(bytes: &[u8]) -> bool {
-    let Some(count) = bytes.get(HEADER..HEADER + 4) else { return false };
-    let count = u32::from_le_bytes([count[0], count[1], count[2], count[3]]);
-    bytes.len() as u64 == (HEADER + 4) as u64 + u64::from(count) * FACET
-}
-
-/// Bytes before the count of a binary file, and bytes of a facet.
-const HEADER: usize = 80;
-const FACET: u64 = 50;
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use feeler_geom::P3;
 
     const ASCII: &str = "solid two facets\n\
         facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n\
@@ -70,7 +33,7 @@ mod tests {
         endsolid two facets\n";
 
     fn binary(header: &[u8]) -> Vec<u8> {
-        let mut out = vec![b' '; HEADER];
+        let mut out = vec![b' '; 80];
         out[..header.len()].copy_from_slice(header);
         out.extend(2_u32.to_le_bytes());
         for corners in [[[0, 0], [1, 0], [0, 1]], [[1, 0], [1, 1], [0, 1]]] {

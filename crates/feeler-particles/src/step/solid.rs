@@ -8,10 +8,10 @@
 //! The effective radius of Hertz's law is the geometric mean of the relative radii of curvature, kept within
 //! a factor of [`ROUNDEST`] of that of balls of equal volume, as for grains.
 
-use super::{Motion, Pebble};
 use super::grain::ROUNDEST;
 use super::plane::Piece;
 use super::wall::{PlaneWall, RigidMotion, SolidWall, WallMeeting, moving};
+use super::{Motion, Pebble};
 use crate::contact::WallContact;
 use crate::exact::{Batch, ExactWall};
 use feeler_geom::{P3, Pose, V3, math};
