@@ -320,11 +320,12 @@ const ROOMS: [&[&str]; 16] = [
 ];
 
 /// What a crate must not use, as in the code map.
-const NEVER: [(&str, &[&str]); 16] = [
+const NEVER: [(&str, &[&str]); 17] = [
     ("feeler-geom", &["convex", "brep", "step", "hierarchy", "prepare", "import", "runtime", "cli"]),
     ("feeler-convex", &["brep", "step", "hierarchy", "prepare", "runtime", "cli"]),
     ("feeler-brep", &["step", "hierarchy", "prepare", "runtime", "cli"]),
     ("feeler-step", &["hierarchy", "prepare", "runtime", "cli"]),
+    ("feeler-stl", &["convex", "brep", "step", "hierarchy", "prepare", "import", "runtime", "cli"]),
     ("feeler-hierarchy", &["brep", "step", "prepare", "runtime", "cli"]),
     ("feeler-prepare", &["step", "runtime", "cli"]),
     ("feeler-runtime", &["brep", "step", "prepare", "cli"]),

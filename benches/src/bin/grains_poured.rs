@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Spheres, ellipsoids, superellipsoids, poly-superellipsoids, and as solids bumpy NURBS grains and rings,
-//! of equal volume (that of a ball of 4 mm) fall into a box of planes, for solids of five plates, whose
-//! floor grows with their number, so that they lie as high. Printed over time: the kinetic energy; at the
+//! of equal volume (that of a ball of 4 mm) fall into a box of planes, whose floor grows with their number, so
+//! that they lie as high. Printed over time: the kinetic energy; at the
 //! end: the largest speed, contacts of a grain with others and with walls, how much of the room they fill
 //! (by points at random, away from walls and the top; not of solids). In brackets: processor time of a
 //! step, all threads together, and pairs in contact. The exit status is 1 when grains have left the box or
@@ -16,15 +16,13 @@
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
 use clap::Parser;
-use feeler_brep::build::{BuildOptions, build_solid};
-use feeler_brep::fixtures::block;
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::Grain;
 use feeler_grains::mass::poly_superellipsoid;
 use feeler_grains::nurbs::{GrainError, NurbsGrain};
 use feeler_import::prepare_grain;
 use feeler_particles::{
-    Amount, Distribution, ExactWall, FillRegion, Law, Particle, PlaneWall, Settings, Simulation, Wall, fill,
+    Amount, Distribution, FillRegion, Law, Particle, PlaneWall, Settings, Simulation, fill,
 };
 use feeler_runtime::Body;
 use nalgebra::{Quaternion, UnitQuaternion};
@@ -91,17 +89,6 @@ fn shape(name: &str) -> Fallible<Shape> {
     }
 }
 
-/// A plate of a thickness under a floor (mm), as wide as the box and more.
-fn plate(side: f64) -> Fallible<Arc<Body>> {
-    let half = side + PLATE;
-    let source = block([-half, -half, -PLATE], [half, half, 0.0]);
-    let solid = build_solid(&source, &BuildOptions::default())?;
-    let options = feeler_hierarchy::Options { flatness: feeler_import::DEFAULT_FLATNESS };
-    Ok(Arc::new(Body::new(feeler_prepare::prepare_solid(&solid, &options)?)?))
-}
-
-const PLATE: f64 = 20.0;
-
 /// Of a grain (mm³).
 fn volume() -> f64 {
     PI / 6.0 * DIAMETER * DIAMETER * DIAMETER
@@ -135,20 +122,11 @@ fn one(name: &str, shape: &Shape, asked: &Asked) -> Fallible<bool> {
     let mut world = Simulation::new(Settings { gravity: V3::z() * -GRAVITY, particles: Some(LAW) })?;
     // The floor and four sides: where they are, and their normals.
     let inwards = [(0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)];
-    let plate = if matches!(shape, Shape::Solid(_)) { Some(plate(side.max(height))?) } else { None };
     for (x, y, z) in inwards {
         let inwards = V3::new(x, y, z);
         let at = -inwards * if z > 0.0 { 0.0 } else { 0.5 * side };
-        let wall: Wall = match &plate {
-            None => PlaneWall::new(P3::from(at), inwards)?.into(),
-            Some(plate) => {
-                let mut wall: Wall = ExactWall::new(Arc::clone(plate)).into();
-                let turn = UnitQuaternion::rotation_between(&V3::z(), &inwards).unwrap_or_default();
-                wall.set_pose(Pose::from_parts(at.into(), turn))?;
-                wall
-            }
-        };
-        world.add_wall(wall, LAW)?;
+        let wall = PlaneWall::new(P3::from(at), inwards)?;
+        world.add_wall(wall.into(), LAW)?;
     }
     let half = 0.5 * side;
     let region = FillRegion::Box { min: P3::new(-half, -half, 0.0), max: P3::new(half, half, height) };

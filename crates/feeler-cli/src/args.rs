@@ -76,8 +76,8 @@ impl ReadArgs {
 /// `feeler preprocess`.
 #[derive(Debug, Default, Args)]
 pub struct Preprocess {
-    /// STEP files, also in gzip (*.stpz, *.step.gz) or ZIP; folders to search for *.step, *.stp, *.p21 and
-    /// *.stpz; `-`: standard input
+    /// STEP files, also in gzip (*.stpz, *.step.gz) or ZIP; STL files (*.stl) with --unit; folders to search
+    /// for *.step, *.stp, *.p21 and *.stpz; `-`: standard input
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
     /// Output file (one input) or folder, which is made if need be and mirrors input folders; default:

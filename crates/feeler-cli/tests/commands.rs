@@ -493,7 +493,7 @@ fn stl_files_are_solids() {
     let refused = run(&["inspect", file]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && said.contains("block.stl: STL files do not tell their unit"));
-    assert!(said.contains("add --unit mm"), "{said}");
+    assert!(said.contains("give one: --unit mm"), "{said}");
     let shown = run(&["inspect", file, "--unit", "mm", "--json"]);
     let document: Value = serde_json::from_slice(&shown.stdout).unwrap();
     let solid = &document["solids"][0];
@@ -510,7 +510,8 @@ fn stl_files_are_solids() {
     // It is 100 mm wide.
     let other = data("box.step");
     let other = other.to_str().unwrap();
-    let answer = json(&["query", output.to_str().unwrap(), other, "--d-max", "99", "--pose-b", "130,0,0", "--json"]);
+    let answer =
+        json(&["query", output.to_str().unwrap(), other, "--d-max", "99", "--pose-b", "130,0,0", "--json"]);
     let left = json(&["inspect", other, "--json"])["solids"][0]["bbox_min"][0].as_f64().unwrap();
     let distance = answer["lmds"][0]["distance"].as_f64().unwrap();
     assert!((distance - (30.0 + left)).abs() < 1e-9, "{distance} {left}");

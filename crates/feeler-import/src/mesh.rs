@@ -57,7 +57,7 @@ pub(crate) fn prepare_stl(
 ) -> anyhow::Result<Model> {
     let file = path.display();
     let scale = reading.unit.with_context(|| {
-        format!("{file}: STL files do not tell their unit; add --unit mm (or m, inch, …)")
+        format!("{file}: STL files do not tell their unit; give one: --unit mm (or m, inch, …)")
     })?;
     let (points, triangles) = feeler_stl::read(bytes.to_vec(), scale).with_context(|| file.to_string())?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();

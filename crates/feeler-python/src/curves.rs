@@ -1,5 +1,6 @@
 //! Deformable curves with a radius, and scenes of them.
 
+use crate::arrays::numbers;
 use crate::error::{query, scene as failed_solids};
 use crate::mesh::{Rows, rows};
 use crate::model::Body;
@@ -8,7 +9,7 @@ use crate::pose;
 use crate::record::{CurveBend, CurveContact, TightBend, array};
 use feeler::curves::{CurveError, CurveId, CurveOptions, CurveSceneError};
 use feeler::{BodyId, P3, QueryOptions, V3};
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArrayDyn};
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
 /// A deformable curve with a radius.
@@ -49,16 +50,6 @@ fn triples<T: From<[f64; 3]>>(values: &Bound<'_, PyAny>, name: &str) -> PyResult
         return Err(wanted(format!("; its shape is {:?}", array.shape())));
     }
     Ok(array.outer_iter().map(|row| T::from([row[0], row[1], row[2]])).collect())
-}
-
-/// An array of doubles.
-pub(crate) fn numbers<'py>(values: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
-    if let Ok(array) = values.extract::<PyReadonlyArrayDyn<'py, f64>>() {
-        return Ok(array);
-    }
-    let py = values.py();
-    let made = py.import("numpy")?.call_method1("asarray", (values, "float64"))?;
-    made.extract::<PyReadonlyArrayDyn<'py, f64>>()
 }
 
 /// The control points for `update`: those given, or those of nodes with derivatives.

@@ -1,6 +1,6 @@
 //! Particles against exact walls: arrays in, structured arrays out.
 
-use crate::curves::numbers;
+use crate::arrays::rows;
 use crate::error::query;
 use crate::model::Body;
 use crate::pose;
@@ -18,29 +18,6 @@ pub(crate) struct ExactWall {
     pub(crate) wall: feeler::particles::ExactWall,
     states: Vec<ParticleState>,
     out: WallContacts,
-}
-
-/// Rows of `N` numbers; one row stands for `n` equal ones.
-pub(crate) fn rows<const N: usize>(
-    values: &Bound<'_, PyAny>,
-    name: &str,
-    n: Option<usize>,
-) -> PyResult<Vec<[f64; N]>> {
-    let wanted = |got: String| query(format!("{name}: give an array of rows of {N} numbers{got}"));
-    let array = numbers(values).map_err(|_| wanted(String::new()))?;
-    let array = array.as_array();
-    let flat: Vec<f64> = array.iter().copied().collect();
-    let shape = array.shape();
-    let is_one = shape == [N] || (N == 1 && shape.is_empty());
-    let is_many = shape.len() == 2 && shape[1] == N || (N == 1 && shape.len() == 1);
-    let all: Vec<[f64; N]> = flat.chunks_exact(N).map(|c| std::array::from_fn(|i| c[i])).collect();
-    match n {
-        Some(n) if is_one && !(N == 1 && shape == [1] && n != 1) => Ok(vec![all[0]; n]),
-        Some(n) if is_many && all.len() == n => Ok(all),
-        None if is_many => Ok(all),
-        Some(n) => Err(wanted(format!(", {n} of them; its shape is {shape:?}"))),
-        None => Err(wanted(format!("; its shape is {shape:?}"))),
-    }
 }
 
 #[pymethods]

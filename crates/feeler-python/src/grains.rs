@@ -1,7 +1,7 @@
 //! Grains of smooth shape, and what they do to each other and to walls where another program steps them.
 
+use crate::arrays::rows;
 use crate::error::query;
-use crate::exact_walls::rows;
 use crate::mesh::{Rows, rows as array_of};
 use crate::model::Body;
 use crate::pose;

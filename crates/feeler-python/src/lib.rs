@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "records for numpy, and what pyo3 makes")]
 #![allow(missing_docs, clippy::missing_errors_doc, reason = "documented where Python looks: in __init__.pyi")]
 
+mod arrays;
 mod curves;
 mod error;
 mod exact_walls;

@@ -1,8 +1,10 @@
 //! Models and bodies.
 
+use crate::arrays::{corners, rows as rows_of};
 use crate::error::{BodyError, MeshError, file};
 use crate::mesh::{Mesh, Rows, rows};
 use crate::pose::matrix;
+use feeler::P3;
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -63,6 +65,19 @@ impl Model {
     #[pyo3(signature = (data, name = "bytes"))]
     fn prepare_bytes(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Self> {
         py.detach(|| feeler::prepare_bytes(name, data)).map(Self).map_err(file)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (points, triangles, name = "mesh"))]
+    fn of_mesh(
+        py: Python<'_>,
+        points: &Bound<'_, PyAny>,
+        triangles: &Bound<'_, PyAny>,
+        name: &str,
+    ) -> PyResult<Self> {
+        let points: Vec<P3> = rows_of::<3>(points, "points", None)?.into_iter().map(P3::from).collect();
+        let triangles = corners(triangles)?;
+        py.detach(|| feeler::prepare_mesh(name, &points, &triangles)).map(Self).map_err(file)
     }
 
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {

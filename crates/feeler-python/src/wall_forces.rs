@@ -1,8 +1,8 @@
 //! Walls of triangles, laws, and what walls do to the balls of another program.
 
-use crate::curves::numbers;
+use crate::arrays::{corners, numbers, rows};
 use crate::error::{file, query};
-use crate::exact_walls::{ExactWall, rows};
+use crate::exact_walls::ExactWall;
 use crate::mesh::{Rows, rows as array_of};
 use crate::model::Body;
 use crate::pose;
@@ -10,7 +10,7 @@ use feeler::particles::{
     Balls, Law as Forces, Material, PlaneWall, Resolution, RigidMotion, Sides, StepError, Wall,
 };
 use feeler::{P3, V3};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
@@ -69,24 +69,7 @@ impl FacetWall {
         sides: &str,
     ) -> PyResult<Self> {
         let points: Vec<P3> = rows::<3>(points, "points", None)?.into_iter().map(P3::from).collect();
-        let corners = || query("triangles: give an array of rows of 3 whole numbers of points, from 0");
-        let py = triangles.py();
-        let made = py.import("numpy")?.call_method1("asarray", (triangles,))?;
-        let kind: String = made.getattr("dtype")?.getattr("kind")?.extract()?;
-        if !matches!(kind.as_str(), "i" | "u") {
-            return Err(corners());
-        }
-        let made = made.call_method1("astype", ("int64",))?;
-        let made: PyReadonlyArray2<'_, i64> = made.extract().map_err(|_| corners())?;
-        let made = made.as_array();
-        if made.ncols() != 3 {
-            return Err(corners());
-        }
-        let number = |k: i64| u32::try_from(k).map_err(|_| corners());
-        let triangles = made
-            .outer_iter()
-            .map(|row| Ok([number(row[0])?, number(row[1])?, number(row[2])?]))
-            .collect::<PyResult<Vec<_>>>()?;
+        let triangles = corners(triangles)?;
         let wall = feeler::particles::FacetWall::new(&points, &triangles).map_err(query)?;
         resolved(wall, resolution, cutoff, sides).map(Self)
     }

@@ -104,6 +104,19 @@ def test_models(tmp_path):
         feeler.Body(model, 1000)
 
 
+def test_solids_of_triangles():
+    points = [[0, 0, 0], [6, 0, 0], [0, 5, 0], [0, 0, 4]]
+    triangles = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+    tip = feeler.Model.of_mesh(points, triangles, "tip").body()
+    assert abs(tip.volume - 20) < 1e-12
+    pair = feeler.ContactPair(tip, tip)
+    assert abs(pair.query(None, [8.5, 0, 0], d_max=9)["distance"][0] - 2.5) < 1e-12
+    with pytest.raises(feeler.FileError, match="mesh 'tip': the side from .* close holes"):
+        feeler.Model.of_mesh(points, triangles[1:], "tip")
+    with pytest.raises(feeler.QueryError, match="rows of 3 whole numbers"):
+        feeler.Model.of_mesh(points, triangles + 0.5)
+
+
 def test_errors(tmp_path, ball):
     with pytest.raises(feeler.FileError, match="nowhere.step"):
         feeler.prepare(tmp_path / "nowhere.step")

@@ -4,7 +4,7 @@ use super::Load;
 use super::error::StepError;
 use super::form::Form;
 use super::solid::Asker;
-use super::wall::{Wall, WallMeeting};
+use super::wall::{Wall, WallMeeting, facets_met};
 use crate::contact::WallContact;
 use crate::exact::{self, ParticleState, WallContacts};
 use crate::facets::FacetMemory;
@@ -16,12 +16,15 @@ use feeler_runtime::{Following, QueryError};
 /// What lasts of the contacts of one sphere with one wall.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WallMemory {
-    pub(super) facets: FacetMemory,
+    /// Of a wall of triangles: beside others it would only be in the way of what is looked at in each step.
+    pub(super) facets: Option<Box<FacetMemory>>,
     pub(super) shear: Vec<(u64, ShearState)>,
     /// Where the contacts with an exact wall are (wall's coordinates), in the order of `shear`.
     pub(super) places: Vec<P3>,
     /// Of a solid with an exact wall or a plane.
-    pub(super) following: Following,
+    pub(super) following: Option<Box<Following>>,
+    /// On the wall.
+    load: Load,
 }
 
 /// Of one sphere: what lasts, what acts on it, and storage.
@@ -30,8 +33,6 @@ pub(super) struct SphereMemory {
     pub(super) walls: Vec<WallMemory>,
     /// On the particle.
     pub(super) load: Load,
-    /// On each wall.
-    wall_loads: Vec<Load>,
     found: Vec<WallMeeting>,
     before: Vec<(u64, ShearState)>,
     places_before: Vec<P3>,
@@ -39,22 +40,18 @@ pub(super) struct SphereMemory {
 
 impl SphereMemory {
     pub(super) fn new(walls: usize) -> Self {
-        Self {
-            walls: vec![WallMemory::default(); walls],
-            wall_loads: vec![Load::default(); walls],
-            ..Self::default()
-        }
+        Self { walls: vec![WallMemory::default(); walls], ..Self::default() }
     }
 
     /// Forgets its contacts, all of them or those with one wall.
     pub(super) fn forget(&mut self, wall: Option<usize>) {
         for (k, memory) in self.walls.iter_mut().enumerate() {
             if wall.is_none_or(|w| w == k) {
-                memory.facets.forget();
+                memory.facets.iter_mut().for_each(|f| f.forget());
                 memory.shear.clear();
                 memory.places.clear();
-                memory.following.forget();
-                self.wall_loads[k] = Load::default();
+                memory.following.iter_mut().for_each(|f| f.forget());
+                memory.load = Load::default();
             }
         }
         if wall.is_none() {
@@ -64,7 +61,6 @@ impl SphereMemory {
 
     pub(super) fn add_wall(&mut self) {
         self.walls.push(WallMemory::default());
-        self.wall_loads.push(Load::default());
     }
 }
 
@@ -177,31 +173,46 @@ impl Walls {
         (asker, time): (&mut Asker, f64),
     ) -> Result<(), QueryError> {
         memory.load = Load::default();
-        let SphereMemory { walls: memories, load, wall_loads, found, before, places_before } = memory;
+        let SphereMemory { walls: memories, load, found, before, places_before } = memory;
         for (k, wall) in self.list.iter().enumerate() {
-            let (lasting, wall_load) = (&mut memories[k], &mut wall_loads[k]);
-            *wall_load = Load::default();
+            let lasting = &mut memories[k];
+            lasting.load = Load::default();
             if !self.felt[k] {
                 continue;
             }
             let is_exact = matches!(wall, Wall::Exact(_));
             let asked: &[WallContact] = if is_exact { self.asked[k].out.of(number) } else { &[] };
             let is_solid = matches!(form, Some(Form::Solid(_)));
+            found.clear();
             match (form, wall) {
-                (Some(Form::Grain(met)), _) => {
-                    wall.grain_contacts(asked, &mut lasting.facets, &met.placed, sphere.radius, found);
+                (Some(Form::Grain(met)), Wall::Facets(facets)) => {
+                    let memory = lasting.facets.get_or_insert_default();
+                    facets_met(facets, facets.grain_contacts(memory, &met.placed, sphere.radius), found);
+                }
+                (Some(Form::Grain(met)), Wall::Plane(plane)) => {
+                    found.extend(plane.grain_contact(&met.placed, sphere.radius));
                 }
                 (Some(Form::Solid(met)), Wall::Exact(exact)) => {
                     let is_clear = asked.is_empty();
-                    met.wall_contacts(exact, is_clear, &mut lasting.following, asker, found)?;
+                    let following = lasting.following.get_or_insert_default();
+                    met.wall_contacts(exact, is_clear, following, asker, found)?;
                 }
                 (Some(Form::Solid(met)), Wall::Plane(plane)) => {
                     let ball = (&sphere.center, sphere.radius);
-                    met.plane_contacts(plane, ball, &mut lasting.following, asker, found)?;
+                    let following = lasting.following.get_or_insert_default();
+                    met.plane_contacts(plane, ball, following, asker, found)?;
                 }
                 // Simulations refuse solids beside triangles.
-                (Some(Form::Solid(_)), Wall::Facets(_)) => found.clear(),
-                _ => wall.contacts(asked, &mut lasting.facets, &sphere.center, sphere.radius, found),
+                (Some(Form::Solid(_)), Wall::Facets(_)) => {}
+                (_, Wall::Exact(exact)) => exact.met(asked, found),
+                (_, Wall::Facets(facets)) => {
+                    let memory = lasting.facets.get_or_insert_default();
+                    facets_met(facets, facets.contacts(memory, &sphere.center, sphere.radius), found);
+                }
+                (_, Wall::Plane(plane)) => found.extend(plane.contact(&sphere.center, sphere.radius)),
+            }
+            if found.is_empty() && lasting.shear.is_empty() {
+                continue;
             }
             std::mem::swap(&mut lasting.shear, before);
             lasting.shear.clear();
@@ -216,7 +227,8 @@ impl Walls {
                 let contact = &meeting.contact;
                 let of = |id: u64| before.iter().find(|(known, _)| *known == id).map(|(_, state)| *state);
                 let mut state = of(contact.id).unwrap_or_else(|| ShearState::new(contact.normal));
-                for (from, _) in lasting.facets.handed().iter().filter(|(_, to)| *to == contact.id) {
+                let handed = lasting.facets.as_ref().map_or(&[][..], |f| f.handed());
+                for (from, _) in handed.iter().filter(|(_, to)| *to == contact.id) {
                     if let Some(other) = of(*from) {
                         state.add(&other);
                     }
@@ -239,8 +251,8 @@ impl Walls {
                 }
                 load.force += force;
                 load.moment += arm.cross(&force);
-                wall_load.force -= force;
-                wall_load.moment -= (meeting.at - wall.reference()).cross(&force);
+                lasting.load.force -= force;
+                lasting.load.moment -= (meeting.at - wall.reference()).cross(&force);
             }
         }
         Ok(())
@@ -250,9 +262,9 @@ impl Walls {
     pub(super) fn add_up<'m>(&mut self, memories: impl Iterator<Item = &'m SphereMemory>) {
         self.loads.fill(Load::default());
         for memory in memories {
-            for (sum, part) in self.loads.iter_mut().zip(&memory.wall_loads) {
-                sum.force += part.force;
-                sum.moment += part.moment;
+            for (sum, part) in self.loads.iter_mut().zip(&memory.walls) {
+                sum.force += part.load.force;
+                sum.moment += part.load.moment;
             }
         }
     }

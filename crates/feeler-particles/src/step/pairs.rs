@@ -127,6 +127,7 @@ impl Simulation {
         };
         let (mut grains, mut solids) = (false, false);
         let mut known_solids = self.solid_pairs_before.drain(..).peekable();
+        let mut known_pairs = self.pairs_before.iter().peekable();
         for (i, j) in near {
             // Numbers of spheres increase with their places among those that are there.
             let [a, b] = [i, j].map(|k| self.present[*k as usize]);
@@ -148,12 +149,14 @@ impl Simulation {
                 continue;
             }
             let normal = if distance > 0.0 { apart / distance } else { V3::z() };
-            let known = self.pairs_before.binary_search_by_key(&(a, b), |p| p.spheres);
-            let state = known.map_or_else(|_| ShearState::new(normal), |k| self.pairs_before[k].state);
+            while known_pairs.next_if(|p| p.spheres < (a, b)).is_some() {}
+            let known = known_pairs.next_if(|p| p.spheres == (a, b));
+            let state = known.map_or_else(|| ShearState::new(normal), |p| p.state);
             let (force, at) = (V3::zeros(), y + normal * (0.5 * (distance + t.radius - s.radius)));
             let is_of_balls = !(s.is_grain || t.is_grain);
             grains |= !is_of_balls;
-            let stands = if is_of_balls { Stands::Touching } else { Stands::Near { touched: known.is_ok() } };
+            let stands =
+                if is_of_balls { Stands::Touching } else { Stands::Near { touched: known.is_some() } };
             self.pairs.push(PairMemory { spheres: (a, b), stands, state, force, at });
         }
         Ok((grains, solids))

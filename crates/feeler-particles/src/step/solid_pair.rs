@@ -20,6 +20,8 @@ pub(super) struct SolidPair {
     pub(super) shear: Vec<(u64, ShearState)>,
     /// Forces on the first one, and where.
     pub(super) acts: Vec<(V3, P3)>,
+    /// Storage.
+    before: Vec<(u64, ShearState)>,
 }
 
 impl SolidPair {
@@ -30,6 +32,7 @@ impl SolidPair {
             near: ParticleState::default(),
             shear: Vec::new(),
             acts: Vec::new(),
+            before: Vec::new(),
         }
     }
 
@@ -42,9 +45,10 @@ impl SolidPair {
         time: f64,
     ) -> Result<(), QueryError> {
         let [a, b] = [self.spheres.0, self.spheres.1].map(|k| bodies.form(k));
-        let before = std::mem::take(&mut self.shear);
-        self.acts.clear();
-        let Self { spheres, following, near, shear, acts } = self;
+        let Self { spheres, following, near, shear, acts, before } = self;
+        std::mem::swap(shear, before);
+        shear.clear();
+        acts.clear();
         let mut one = |(id, touch): (u64, Touch)| {
             let known = before.iter().find(|(known, _)| *known == id).map(|(_, state)| *state);
             let mut state = known.unwrap_or_else(|| ShearState::new(touch.normal));

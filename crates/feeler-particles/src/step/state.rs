@@ -6,11 +6,11 @@
 
 use super::Simulation;
 use super::error::StepError;
-use super::meet::SphereMemory;
+use super::meet::{SphereMemory, WallMemory};
 use super::pairs::{PairMemory, Stands};
 use super::solid_pair::SolidPair;
 use super::wall::{RigidMotion, Wall};
-use crate::facets::{Held, WallMotion};
+use crate::facets::{FacetMemory, Held, WallMotion};
 use crate::law::ShearState;
 use feeler_geom::{P3, Pose, V3, pose};
 use feeler_runtime::{Asked, FeatureKind, FollowedContact, Following};
@@ -171,14 +171,15 @@ impl Writer {
     /// What lasts of the contacts of a sphere.
     pub(super) fn contacts(&mut self, memory: &SphereMemory, walls: &[Wall]) {
         for (memory, wall) in memory.walls.iter().zip(walls) {
-            self.whole(memory.facets.next);
-            self.count(memory.facets.held.len());
-            for held in &memory.facets.held {
+            let facets = memory.facets.as_deref();
+            self.whole(facets.map_or(0, |f| f.next));
+            self.count(facets.map_or(0, |f| f.held.len()));
+            for (facets, held) in facets.iter().flat_map(|f| f.held.iter().map(move |h| (f, h))) {
                 self.whole(held.id);
                 self.whole(u64::from(held.facet));
                 self.vector(&held.point.coords);
                 self.vector(&held.normal);
-                let members = &memory.facets.members[held.members.0 as usize..held.members.1 as usize];
+                let members = &facets.members[held.members.0 as usize..held.members.1 as usize];
                 self.count(members.len());
                 members.iter().for_each(|m| self.whole(u64::from(*m)));
             }
@@ -191,7 +192,10 @@ impl Writer {
                 }
             }
             if !matches!(wall, Wall::Facets(_)) {
-                self.following(&memory.following);
+                match &memory.following {
+                    Some(following) => self.following(following),
+                    None => self.following(&Following::default()),
+                }
             }
         }
     }
@@ -294,23 +298,21 @@ impl<'a> Reader<'a> {
                 Wall::Facets(wall) => wall.facets() as u64,
                 Wall::Exact(_) | Wall::Plane(_) => 0,
             };
-            memory.facets.forget();
-            memory.shear.clear();
-            memory.places.clear();
-            memory.following = Following::default();
-            memory.facets.next = self.whole()?;
+            *memory = WallMemory::default();
+            let mut held: Box<FacetMemory> = Box::default();
+            held.next = self.whole()?;
             for _ in 0..self.count(VECTOR)? {
                 let id = self.whole()?;
                 let facet = self.number_below(facets)?;
                 let (point, normal) = (self.vector()?.into(), self.vector()?);
-                let begin = memory.facets.members.len();
+                let begin = held.members.len();
                 for _ in 0..self.count(8)? {
-                    memory.facets.members.push(self.number_below(facets)?);
+                    held.members.push(self.number_below(facets)?);
                 }
-                let range =
-                    [begin, memory.facets.members.len()].map(|k| u32::try_from(k).unwrap_or(u32::MAX));
-                memory.facets.held.push(Held { id, facet, point, normal, members: (range[0], range[1]) });
+                let range = [begin, held.members.len()].map(|k| u32::try_from(k).unwrap_or(u32::MAX));
+                held.held.push(Held { id, facet, point, normal, members: (range[0], range[1]) });
             }
+            memory.facets = matches!(wall, Wall::Facets(_)).then_some(held);
             for _ in 0..self.count(VECTOR)? {
                 let id = self.whole()?;
                 memory.shear.push((id, self.shear()?));
@@ -319,7 +321,8 @@ impl<'a> Reader<'a> {
                 }
             }
             if !matches!(wall, Wall::Facets(_)) {
-                memory.following = self.following()?;
+                let following = self.following()?;
+                memory.following = (following != Following::default()).then(|| Box::new(following));
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use super::error::StepError;
 use super::plane::frame;
 use crate::contact::WallContact;
 use crate::exact::{ExactWall, WallError};
-use crate::facets::{FacetContact, FacetError, FacetMemory, FacetWall, WallMotion};
+use crate::facets::{FacetContact, FacetError, FacetWall, WallMotion};
 use crate::rotation::moved_on;
 use feeler_geom::{P3, Pose, V3};
 use feeler_grains::convex::Placed;
@@ -68,6 +68,22 @@ impl PlaneWall {
         self.normal.dot(&(point - self.point))
     }
 
+    /// The contact of a ball.
+    pub(super) fn contact(&self, center: &P3, radius: f64) -> Option<WallMeeting> {
+        let height = self.height(center);
+        self.met(height - radius, center - self.normal * height)
+    }
+
+    /// The contact of a grain that a ball of a radius (mm) holds.
+    pub(super) fn grain_contact(&self, grain: &Placed<'_>, radius: f64) -> Option<WallMeeting> {
+        if self.height(&grain.origin()) >= radius {
+            return None;
+        }
+        let (deepest, _) = grain.surface(&-self.normal);
+        let gap = self.height(&deepest);
+        self.met(gap, deepest - self.normal * gap)
+    }
+
     /// The contact with what is nearest to it, or in it, above a point of the plane.
     fn met(&self, gap: f64, point: P3) -> Option<WallMeeting> {
         if gap >= 0.0 {
@@ -95,7 +111,8 @@ pub(super) fn moving(motion: &Option<RigidMotion>, at: &P3) -> (V3, V3) {
     motion.map_or((V3::zeros(), V3::zeros()), |m| m.velocity_at(at))
 }
 
-fn facets_met(wall: &FacetWall, found: &[FacetContact], out: &mut Vec<WallMeeting>) {
+/// Contacts with triangles, and how these move there.
+pub(super) fn facets_met(wall: &FacetWall, found: &[FacetContact], out: &mut Vec<WallMeeting>) {
     for found in found {
         let at = found.contact.point + found.contact.normal * (0.5 * found.contact.gap);
         let (velocity, spin) = wall.velocity_at(found.facet, &at);
@@ -104,7 +121,8 @@ fn facets_met(wall: &FacetWall, found: &[FacetContact], out: &mut Vec<WallMeetin
 }
 
 impl SolidWall {
-    fn met(&self, asked: &[WallContact], out: &mut Vec<WallMeeting>) {
+    /// What it has answered, as far as it is pressed.
+    pub(super) fn met(&self, asked: &[WallContact], out: &mut Vec<WallMeeting>) {
         for contact in asked.iter().filter(|c| c.gap < 0.0) {
             let at = contact.point + contact.normal * (0.5 * contact.gap);
             let (velocity, spin) = moving(&self.motion, &at);
@@ -209,49 +227,6 @@ impl Wall {
             Self::Plane(wall) => wall.motion = motion,
         }
         Ok(())
-    }
-
-    /// Contacts of a ball, and which of them have taken others in. `asked`: what an exact wall has answered.
-    pub(super) fn contacts(
-        &self,
-        asked: &[WallContact],
-        memory: &mut FacetMemory,
-        center: &P3,
-        radius: f64,
-        out: &mut Vec<WallMeeting>,
-    ) {
-        out.clear();
-        match self {
-            Self::Facets(wall) => facets_met(wall, wall.contacts(memory, center, radius), out),
-            Self::Exact(solid) => solid.met(asked, out),
-            Self::Plane(wall) => {
-                let height = wall.height(center);
-                out.extend(wall.met(height - radius, center - wall.normal * height));
-            }
-        }
-    }
-
-    /// The same of a grain that a ball of a radius (mm) holds.
-    pub(super) fn grain_contacts(
-        &self,
-        asked: &[WallContact],
-        memory: &mut FacetMemory,
-        grain: &Placed<'_>,
-        radius: f64,
-        out: &mut Vec<WallMeeting>,
-    ) {
-        out.clear();
-        match self {
-            Self::Facets(wall) => facets_met(wall, wall.grain_contacts(memory, grain, radius), out),
-            Self::Exact(solid) => solid.met(asked, out),
-            Self::Plane(wall) => {
-                if wall.height(&grain.origin()) < radius {
-                    let (deepest, _) = grain.surface(&-wall.normal);
-                    let gap = wall.height(&deepest);
-                    out.extend(wall.met(gap, deepest - wall.normal * gap));
-                }
-            }
-        }
     }
 
     /// Moves on by a time (s).
