@@ -7,6 +7,7 @@ use feeler_geom::count::index;
 use feeler_geom::{Curve, Frame, P3, Surface};
 use std::collections::BTreeMap;
 
+use crate::sheet::both_sides;
 use crate::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
 
 /// Why triangles are no solids. Triangles and points are numbered from 0.
@@ -30,8 +31,8 @@ pub enum MeshError {
     Flat(usize),
     /// A side that does not belong to two triangles.
     #[error(
-        "the side from {from:?} to {to:?} belongs to {uses} of the triangles, and in a closed mesh to two: \
-            close holes, and part what touches itself"
+        "the side from {from:?} to {to:?} belongs to {uses} of the triangles, and in a closed mesh to two: {}",
+        if *uses == 1 { "close the hole there, or ask for open shells" } else { "part what touches itself" }
     )]
     Side {
         /// One end (mm).
@@ -46,6 +47,13 @@ pub enum MeshError {
     Empty,
 }
 
+/// How triangles are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeshOptions {
+    /// Surfaces may be open: they become sheets ([`both_sides`]).
+    pub open_shells: bool,
+}
+
 /// The solids (mm) that closed surfaces of triangles bound. Equal points are one, triangles with two equal
 /// corners are left out. A connected surface whose triangles look inwards is a hollow of the smallest one
 /// around it that looks outwards; where there is none, [`build_solid`](crate::build::build_solid) turns it.
@@ -57,25 +65,36 @@ pub fn solids_of_triangles(
     name: &str,
     points: &[P3],
     triangles: &[[u32; 3]],
+    options: MeshOptions,
 ) -> Result<Vec<SolidSource>, MeshError> {
     let mesh = Welded::new(points, triangles)?;
-    let pieces = mesh.pieces()?;
-    let looks_out = |p: &&Piece| p.volume > 0.0;
+    let pieces = mesh.pieces(options)?;
+    let looks_out = |p: &&Piece| p.is_open || p.volume > 0.0;
     let mut solids: Vec<Vec<&Piece>> = pieces.iter().filter(looks_out).map(|p| vec![p]).collect();
     for hollow in pieces.iter().filter(|p| !looks_out(p)) {
         let around = solids.iter_mut().filter(|s| s[0].is_around(hollow));
         match around.min_by(|a, b| a[0].volume.total_cmp(&b[0].volume)) {
-            Some(solid) if looks_out(&solid[0]) => solid.push(hollow),
-            _ => solids.push(vec![hollow]),
+            Some(solid) => solid.push(hollow),
+            None => solids.push(vec![hollow]),
         }
     }
-    Ok(solids.iter().map(|pieces| mesh.source(name, pieces)).collect())
+    let source = |pieces: &Vec<&Piece>| {
+        let closed = mesh.source(name, pieces);
+        if !pieces[0].is_open {
+            return Ok(closed);
+        }
+        // Sides of more than two triangles have been refused.
+        both_sides(closed).map(|sheets| sheets.solid).map_err(|_| MeshError::Empty)
+    };
+    solids.iter().map(source).collect()
 }
 
 /// A connected surface.
 struct Piece {
     /// Of the welded ones.
     triangles: Vec<usize>,
+    /// Whether some sides belong to one triangle alone.
+    is_open: bool,
     /// mm³; negative where it looks inwards.
     volume: f64,
     low: P3,
@@ -83,8 +102,10 @@ struct Piece {
 }
 
 impl Piece {
+    /// Whether it looks outwards, and another one may be inside it.
     fn is_around(&self, other: &Self) -> bool {
-        (0..3).all(|k| self.low[k] <= other.low[k] && other.high[k] <= self.high[k])
+        let is_out = !self.is_open && self.volume > 0.0;
+        is_out && (0..3).all(|k| self.low[k] <= other.low[k] && other.high[k] <= self.high[k])
     }
 }
 
@@ -132,12 +153,13 @@ impl Welded {
     }
 
     /// Connected surfaces, by their first triangles.
-    fn pieces(&self) -> Result<Vec<Piece>, MeshError> {
+    fn pieces(&self, options: MeshOptions) -> Result<Vec<Piece>, MeshError> {
         let mut sides: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
         for (k, (own, _)) in self.triangles.iter().enumerate() {
             (0..3).for_each(|i| sides.entry(side(own, i)).or_default().push(k));
         }
-        if let Some((ends, users)) = sides.iter().find(|(_, users)| users.len() != 2) {
+        let is_fine = |uses: usize| uses == 2 || (uses == 1 && options.open_shells);
+        if let Some((ends, users)) = sides.iter().find(|(_, users)| !is_fine(users.len())) {
             let [from, to] = ends.map(|v| self.points[v as usize].into());
             return Err(MeshError::Side { from, to, uses: users.len() });
         }
@@ -160,12 +182,14 @@ impl Welded {
                 }
             }
             triangles.sort_unstable();
-            out.push(self.piece(triangles));
+            let open = |k: &usize| (0..3).any(|i| sides[&side(&self.triangles[*k].0, i)].len() == 1);
+            let is_open = triangles.iter().any(open);
+            out.push(self.piece(triangles, is_open));
         }
         Ok(out)
     }
 
-    fn piece(&self, triangles: Vec<usize>) -> Piece {
+    fn piece(&self, triangles: Vec<usize>, is_open: bool) -> Piece {
         let from = self.corners(triangles[0])[0];
         let (mut volume, mut low, mut high) = (0.0, from, from);
         for k in &triangles {
@@ -177,7 +201,7 @@ impl Welded {
                 high = high.sup(&p);
             }
         }
-        Piece { triangles, volume, low, high }
+        Piece { triangles, is_open, volume, low, high }
     }
 
     fn source(&self, name: &str, pieces: &[&Piece]) -> SolidSource {
@@ -288,7 +312,7 @@ mod tests {
     }
 
     fn volumes((points, triangles): &(Vec<P3>, Vec<[u32; 3]>)) -> Vec<f64> {
-        let solids = solids_of_triangles("mesh", points, triangles).unwrap();
+        let solids = solids_of_triangles("mesh", points, triangles, MeshOptions::default()).unwrap();
         let built = solids.iter().map(|s| build_solid(s, &BuildOptions::default()).unwrap());
         built.map(|s| s.volume).collect()
     }
@@ -332,10 +356,19 @@ mod tests {
     fn what_is_no_closed_mesh_is_told() {
         let (points, triangles) = block(0.0, 2.0);
         let told = |points: &[P3], triangles: &[[u32; 3]]| {
-            solids_of_triangles("mesh", points, triangles).unwrap_err()
+            solids_of_triangles("mesh", points, triangles, MeshOptions::default()).unwrap_err()
         };
         assert_eq!(told(&points, &[]), MeshError::Empty);
         assert!(matches!(told(&points, &triangles[1..]), MeshError::Side { uses: 1, .. }));
+        let open = MeshOptions { open_shells: true };
+        let sheet = solids_of_triangles("mesh", &points, &triangles[..10], open).unwrap();
+        let sheet = build_solid(&sheet[0], &BuildOptions::default()).unwrap();
+        assert!(
+            (sheet.area - 40.0).abs() < 1e-9 && sheet.volume.abs() < 1e-9,
+            "{} {}",
+            sheet.area,
+            sheet.volume
+        );
         let twice = [&triangles[..], &[[0, 1, 7]]].concat();
         assert!(matches!(told(&points, &twice), MeshError::Side { uses: 3, .. }));
         assert_eq!(told(&points, &[[0, 1, 8]]), MeshError::Corner { triangle: 0, corner: 8, points: 8 });

@@ -522,5 +522,5 @@ fn stl_files_are_solids() {
     let refused = run(&["inspect", open.to_str().unwrap(), "--unit", "mm"]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && said.contains("open.stl: the side from"), "{said}");
-    assert!(said.contains("close holes"), "{said}");
+    assert!(said.contains("close the hole"), "{said}");
 }

@@ -5,6 +5,7 @@ mod front;
 mod grain;
 mod mesh;
 
+pub use feeler_brep::mesh::MeshOptions;
 pub use front::{ImportError, prepare_bytes, prepare_step};
 pub use grain::{prepare_grain, prepare_grain_with};
 pub use mesh::prepare_mesh;

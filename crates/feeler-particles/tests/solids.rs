@@ -5,6 +5,7 @@
 use feeler_geom::{P3, Pose, V3};
 use feeler_grains::convex::Grain;
 use feeler_grains::nurbs::NurbsGrain;
+use feeler_import::MeshOptions;
 use feeler_particles::{
     ExactWall, FacetWall, Law, Material, Particle, PlaneWall, Settings, Simulation, StepError, Wall,
 };
@@ -52,7 +53,7 @@ fn plate() -> Wall {
     let sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
     let triangles: Vec<[u32; 3]> =
         sides.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).collect();
-    let model = feeler_import::prepare_mesh("plate", &points, &triangles).unwrap();
+    let model = feeler_import::prepare_mesh("plate", &points, &triangles, MeshOptions::default()).unwrap();
     assert_eq!((model.solids.len(), model.solids[0].faces.len(), model.solids[0].edges.len()), (1, 6, 12));
     ExactWall::new(Arc::new(Body::from_model(&model, 0).unwrap())).into()
 }
@@ -332,6 +333,83 @@ fn a_plane_is_the_top_of_a_block() {
             way = way.max(at[1].x);
         }
         assert!(met > 100 && way > 2.0, "{met} {way}");
+        assert!(worst < 1e-8, "{worst:e}");
+    }
+}
+
+/// A sheet without thickness through the origin, of two triangles.
+fn sheet() -> Wall {
+    let points =
+        [(-50.0, -50.0), (50.0, -50.0), (50.0, 50.0), (-50.0, 50.0)].map(|(x, y)| P3::new(x, y, 0.0));
+    let open = MeshOptions { open_shells: true };
+    let model = feeler_import::prepare_mesh("sheet", &points, &[[0, 1, 2], [0, 2, 3]], open).unwrap();
+    ExactWall::new(Arc::new(Body::from_model(&model, 0).unwrap())).into()
+}
+
+#[test]
+fn a_sheet_is_a_plane_from_both_sides() {
+    let shapes = [
+        Particle::solid(&body(&NurbsGrain::random(3, 1.6, 0.5).unwrap()), DENSITY).unwrap(),
+        Particle::solid(&body(&NurbsGrain::torus(1.5, 0.5).unwrap()), DENSITY).unwrap(),
+        Particle::sphere(1.5, DENSITY).unwrap(),
+        Particle::grain(&Grain::superellipsoid(V3::new(2.0, 1.5, 1.2), [0.8, 1.0]).unwrap(), DENSITY)
+            .unwrap(),
+    ];
+    for (k, shape) in shapes.iter().enumerate() {
+        for side in [1.0, -1.0] {
+            let below = PlaneWall::new(P3::origin(), V3::z() * side).unwrap().into();
+            let mut worlds = [below, sheet()].map(|floor| {
+                let mut world = world(G * side, LAW);
+                world.add_wall(floor, LAW).unwrap();
+                let pose = Pose::translation(0.3, 0.2, 2.7 * side);
+                let velocity = V3::new(300.0, 90.0, -50.0 * side);
+                world.add(shape.clone(), &pose, velocity, V3::new(0.0, 2.0, 1.0)).unwrap();
+                world
+            });
+            let (mut worst, mut met) = (0.0_f64, 0);
+            for _ in 0..4_000 {
+                worlds.iter_mut().for_each(|w| w.step(1e-5).unwrap());
+                met += worlds[0].wall_contacts();
+                let at = [0, 1].map(|k| worlds[k].motion(0).unwrap().center);
+                worst = worst.max((at[0] - at[1]).norm());
+            }
+            assert!(met > 40, "{k}: {met}");
+            assert!(worst < 1e-8, "{k} {side}: {worst:e}");
+        }
+    }
+}
+
+#[test]
+fn an_open_roof_is_a_closed_one() {
+    // A ridge of 100 degrees along y: what falls on it touches it with faces, and slides down.
+    let (high, wide, long) = (10.0, 12.0, 30.0);
+    let at = |y: f64| [(-wide, -high), (wide, -high), (0.0, 0.0)].map(|(x, z)| P3::new(x, y, z));
+    let points = [at(-long), at(long)].concat();
+    let slopes = [[0, 2, 5], [0, 5, 3], [2, 1, 4], [2, 4, 5]];
+    let ends = [[0, 1, 2], [3, 5, 4], [0, 3, 4], [0, 4, 1]];
+    let wall = |triangles: &[[u32; 3]], open_shells: bool| -> Wall {
+        let model = feeler_import::prepare_mesh("roof", &points, triangles, MeshOptions { open_shells });
+        ExactWall::new(Arc::new(Body::from_model(&model.unwrap(), 0).unwrap())).into()
+    };
+    let shapes = [NurbsGrain::random(3, 1.6, 0.5).unwrap(), NurbsGrain::torus(1.5, 0.5).unwrap()];
+    for shape in shapes.map(|s| body(&s)).iter().chain([&file("box.step")]) {
+        let mut worlds = [wall(&[slopes, ends].concat(), false), wall(&slopes, true)].map(|roof| {
+            let mut world = world(G, LAW);
+            world.add_wall(roof, LAW).unwrap();
+            let turn = UnitQuaternion::from_euler_angles(0.3, 0.2, 0.7);
+            let low = shape.posed_bounds(&Pose::from_parts(V3::zeros().into(), turn)).min.z;
+            let pose = Pose::from_parts(V3::new(0.1, 0.2, 0.5 - low).into(), turn);
+            world.add(Particle::solid(shape, DENSITY).unwrap(), &pose, V3::y() * 90.0, V3::zeros()).unwrap();
+            world
+        });
+        let (mut worst, mut met) = (0.0_f64, 0);
+        for _ in 0..3_500 {
+            worlds.iter_mut().for_each(|w| w.step(1e-5).unwrap());
+            met += worlds[0].wall_contacts();
+            let at = [0, 1].map(|k| worlds[k].motion(0).unwrap().center);
+            worst = worst.max((at[0] - at[1]).norm());
+        }
+        assert!(met > 20, "{met}");
         assert!(worst < 1e-8, "{worst:e}");
     }
 }

@@ -68,16 +68,18 @@ impl Model {
     }
 
     #[staticmethod]
-    #[pyo3(signature = (points, triangles, name = "mesh"))]
+    #[pyo3(signature = (points, triangles, name = "mesh", *, open_shells = false))]
     fn of_mesh(
         py: Python<'_>,
         points: &Bound<'_, PyAny>,
         triangles: &Bound<'_, PyAny>,
         name: &str,
+        open_shells: bool,
     ) -> PyResult<Self> {
         let points: Vec<P3> = rows_of::<3>(points, "points", None)?.into_iter().map(P3::from).collect();
         let triangles = corners(triangles)?;
-        py.detach(|| feeler::prepare_mesh(name, &points, &triangles)).map(Self).map_err(file)
+        let mesh = feeler::MeshOptions { open_shells };
+        py.detach(|| feeler::prepare_mesh(name, &points, &triangles, mesh)).map(Self).map_err(file)
     }
 
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {

@@ -111,8 +111,9 @@ def test_solids_of_triangles():
     assert abs(tip.volume - 20) < 1e-12
     pair = feeler.ContactPair(tip, tip)
     assert abs(pair.query(None, [8.5, 0, 0], d_max=9)["distance"][0] - 2.5) < 1e-12
-    with pytest.raises(feeler.FileError, match="mesh 'tip': the side from .* close holes"):
+    with pytest.raises(feeler.FileError, match="mesh 'tip': the side from .* close the hole"):
         feeler.Model.of_mesh(points, triangles[1:], "tip")
+    assert feeler.Model.of_mesh(points, triangles[1:], "tip", open_shells=True).body().volume == 0
     with pytest.raises(feeler.QueryError, match="rows of 3 whole numbers"):
         feeler.Model.of_mesh(points, triangles + 0.5)
 

@@ -345,10 +345,10 @@ impl Body {
 
     /// Smallest thickness of the material (mm): the smallest distance between two places with opposite
     /// outward normals and only material between them. A lower bound of it, infinite where there are no such
-    /// places.
+    /// places; 0 of a sheet.
     #[must_use]
     pub fn wall(&self) -> f64 {
-        self.hierarchy.info.wall
+        if self.is_sheet() { 0.0 } else { self.hierarchy.info.wall }
     }
 
     /// Whether it has no inside: an open surface, met from both sides.

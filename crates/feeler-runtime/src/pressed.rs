@@ -5,13 +5,13 @@
 //! common points right beside it, or when it was one in the last query and has come here by the motion since.
 //!
 //! # Guarantees
-//! What is confirmed lies in common material. An edge against a vertex, or two vertices, are never pressed: a
+//! What is confirmed lies in common material; of a sheet, which has none, its own footpoint is in the other
+//! solid. An edge against a vertex, or two vertices, are never pressed: a
 //! motion that brings them together passes through a contact of a face or of two edges first.
 //!
 //! # Source
 //! MATH §16.
 
-use crate::LmdClass;
 use crate::body::edge_normals::edge_normals;
 use crate::contact_ids::ContactIds;
 use crate::nearest::membership::{RayScratch, contains};
@@ -20,6 +20,7 @@ use crate::nearest::{NearScratch, faces_around};
 use crate::query::Accepted;
 use crate::query::Context;
 use crate::side::Which;
+use crate::{Body, LmdClass};
 use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
@@ -49,9 +50,10 @@ pub(crate) fn retain(
     accepted: &mut Vec<Accepted>,
 ) {
     let tol = &ctx.tol;
-    let solid = !ctx.a.is_sheet() && !ctx.b.is_sheet();
-    let asked = solid && ctx.presses();
-    let may_be = |x: &Accepted| solid && (asked || is_apart && x.distance >= tol.least_distance_apart());
+    let sheets = [ctx.a, ctx.b].map(Body::is_sheet);
+    let asked = sheets != [true; 2] && ctx.presses();
+    let is_near = |x: &Accepted| is_apart && sheets == [false; 2] && x.distance >= tol.least_distance_apart();
+    let may_be = |x: &Accepted| asked || is_near(x);
     let is_pressed = |x: &Accepted| x.distance < tol.least_distance();
     scratch.sets.clear();
     for x in accepted.iter().filter(|x| of_set(x) && is_pressed(x)) {
@@ -81,7 +83,7 @@ fn middle(x: &Accepted) -> P3 {
 /// Whether common material begins at a sample towards the middle of its set: on the border of a set one of
 /// both solids ends.
 fn confirmed_inwards(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
-    let own = middle(x);
+    let own = on_sheet(ctx, x).unwrap_or_else(|| middle(x));
     let set = scratch.sets.iter().find(|s| (s.0, s.1) == (x.feature_a, x.feature_b));
     let inwards = set.and_then(|s| (s.2 / s.3 - own.coords).try_normalize(ctx.tol.tol));
     inwards
@@ -90,6 +92,9 @@ fn confirmed_inwards(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> 
 
 /// Whether a point beside a pressed pair is in both solids.
 fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
+    if let Some(p) = on_sheet(ctx, x) {
+        return is_common(ctx, &p, scratch);
+    }
     let depth = -x.distance;
     let middle = middle(x);
     let mut tried: ArrayVec<P3, 12> = ArrayVec::new();
@@ -107,9 +112,16 @@ fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
     tried.iter().any(|p| is_common(ctx, p, scratch))
 }
 
-/// Whether a point (frame of A) is in both solids.
+/// The footpoint of a sheet (frame of A), where one of both bodies is one.
+fn on_sheet(ctx: &Context<'_>, x: &Accepted) -> Option<P3> {
+    if ctx.a.is_sheet() { Some(x.p_a) } else { ctx.b.is_sheet().then_some(x.p_b) }
+}
+
+/// Whether a point (frame of A) is in both solids; of a sheet it is taken for one of its points.
 fn is_common(ctx: &Context<'_>, p: &P3, scratch: &mut Scratch) -> bool {
-    let mut inside = |body, p: &P3| contains(body, p, 0.01 * ctx.tol.tol, &mut scratch.rays) == Some(true);
+    let mut inside = |body: &Body, p: &P3| {
+        body.is_sheet() || contains(body, p, 0.01 * ctx.tol.tol, &mut scratch.rays) == Some(true)
+    };
     inside(ctx.a, p) && inside(ctx.b, &(ctx.pose_ba * p))
 }
 

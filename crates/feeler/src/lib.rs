@@ -118,7 +118,7 @@ pub use feeler_grains as grains;
 pub use feeler_hierarchy::file::FileError;
 pub use feeler_hierarchy::{Component, Hierarchy, Instance, Model};
 #[cfg(feature = "prepare")]
-pub use feeler_import::{ImportError, prepare_bytes, prepare_grain, prepare_mesh, prepare_step};
+pub use feeler_import::{ImportError, MeshOptions, prepare_bytes, prepare_grain, prepare_mesh, prepare_step};
 /// Particles against walls.
 pub use feeler_particles as particles;
 pub use feeler_runtime::{

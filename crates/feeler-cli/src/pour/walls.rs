@@ -6,6 +6,7 @@ use crate::clearance::parts;
 use crate::pose;
 use anyhow::{Context as _, bail, ensure};
 use feeler_geom::{Aabb, P3, Pose, V3, math};
+use feeler_import::Reading;
 use feeler_particles::{
     ExactWall, FacetWall, Law, PlaneWall, Resolution, RigidMotion, Simulation, Sphere, Wall,
 };
@@ -255,7 +256,9 @@ fn solids(
     path: &Path,
     tell: &mut dyn FnMut(&str) -> std::io::Result<()>,
 ) -> anyhow::Result<Vec<(String, Piece)>> {
-    let reading = scene::reading(path, written.unit.as_deref())?;
+    // Triangles that do not close are a wall all the same.
+    let open_shells = scene::is_stl(path);
+    let reading = Reading { open_shells, ..scene::reading(path, written.unit.as_deref())? };
     let (mut found, left_out) = parts::parts(&[path.to_path_buf()], &[], reading, |t| tell(t))?;
     for what in left_out {
         tell(&what)?;

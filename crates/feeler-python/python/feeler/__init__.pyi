@@ -104,9 +104,12 @@ class Model:
     def prepare_bytes(data: bytes, name: str = "bytes") -> Model:
         """Prepares the bytes of a STEP file, which errors call by this name."""
     @staticmethod
-    def of_mesh(points: ArrayLike, triangles: ArrayLike, name: str = "mesh") -> Model:
+    def of_mesh(
+        points: ArrayLike, triangles: ArrayLike, name: str = "mesh", *, open_shells: bool = False
+    ) -> Model:
         """The solids that closed surfaces of triangles bound: points (n, 3) in mm; triangles (m, 3), numbers of
-        points, counter-clockwise seen from outside. A surface that looks inwards within another is a hollow."""
+        points, counter-clockwise seen from outside. A surface that looks inwards within another is a hollow.
+        open_shells: open surfaces are sheets without thickness, met from both sides."""
     def write(self, path: str | PathLike[str]) -> int:
         """Writes a .feeler file, whole or not at all; the number of bytes."""
     def to_bytes(self) -> bytes: ...
