@@ -160,3 +160,43 @@ fn grains_have_the_minima_of_queries() {
     }
     assert!(all.told > 1_500 && all.followed > 5 * all.asked, "{} {} {}", all.told, all.followed, all.asked);
 }
+
+#[test]
+fn what_lies_flat_is_followed_while_it_lies_still() {
+    // A box on a box, turned about the vertical and pressed by 0.01 mm: corners, and edges that cross.
+    let block = solid("box.step");
+    let (bounds, size) = (*block.bounds(), block.size());
+    let high = bounds.max.z - bounds.min.z;
+    let mut pair = ContactPair::new(block.clone(), block.clone());
+    let options = FollowOptions { reach: 0.0, penetration: 0.05, stride: 0.02 * size };
+    let here = Pose::identity();
+    let mut rng = StdRng::seed_from_u64(26);
+    for k in 0..40 {
+        let turn = UnitQuaternion::from_axis_angle(&V3::z_axis(), 0.1 * f64::from(k));
+        let across = V3::new(rng.random_range(-0.2..0.2), rng.random_range(-0.2..0.2), 0.0) * high;
+        let middle = bounds.center().coords;
+        let at = middle - turn * middle + across + V3::z() * (high - 0.01);
+        let pose = Pose::from_parts(Translation3::from(at), turn);
+        let mut following = Following::default();
+        following.ask(&mut pair, &here, &pose, &options).expect("an answer");
+        let first: Vec<u64> = following.contacts().iter().map(|c| c.number).collect();
+        assert!(first.len() > 3 && following.contacts().iter().all(|c| c.is_flat), "{k}: {}", first.len());
+        assert!(following.contacts().iter().all(|c| (c.distance + 0.01).abs() < 1e-9));
+        // Hardly moved: the depth of each corner is what the plane of the lower box tells.
+        let tilt = UnitQuaternion::from_scaled_axis(direction(&mut rng) * 1e-8);
+        let by = direction(&mut rng) * (1e-8 * size);
+        let moved = Pose::from_parts(Translation3::from(at + by), tilt * turn);
+        assert!(following.go_on(&block, &block, &here, &moved, &options).expect("a pose"), "{k}");
+        for contact in following.contacts() {
+            let depth = (moved * contact.local_b).z - bounds.max.z;
+            assert!((contact.distance - depth).abs() < 1e-12 * size, "{k}: {} {depth}", contact.distance);
+        }
+        // And where it has moved it is asked again; the contacts keep their numbers.
+        let moved = Pose::from_parts(Translation3::from(at + V3::x() * (1e-5 * size)), turn);
+        assert!(!following.go_on(&block, &block, &here, &moved, &options).expect("a pose"), "{k}");
+        following.ask(&mut pair, &here, &moved, &options).expect("an answer");
+        let mut again: Vec<u64> = following.contacts().iter().map(|c| c.number).collect();
+        again.sort_unstable();
+        assert_eq!(again, first, "{k}");
+    }
+}

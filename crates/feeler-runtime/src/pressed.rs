@@ -83,18 +83,16 @@ fn middle(x: &Accepted) -> P3 {
 /// Whether common material begins at a sample towards the middle of its set: on the border of a set one of
 /// both solids ends.
 fn confirmed_inwards(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
-    let own = on_sheet(ctx, x).unwrap_or_else(|| middle(x));
+    let own = middle(x);
     let set = scratch.sets.iter().find(|s| (s.0, s.1) == (x.feature_a, x.feature_b));
     let inwards = set.and_then(|s| (s.2 / s.3 - own.coords).try_normalize(ctx.tol.tol));
-    inwards
-        .is_some_and(|v| STEPS.iter().any(|step| is_common(ctx, &(own - v * (step * x.distance)), scratch)))
+    inwards.is_some_and(|v| {
+        STEPS.iter().any(|step| is_common(ctx, x, &(own - v * (step * x.distance)), scratch))
+    })
 }
 
 /// Whether a point beside a pressed pair is in both solids.
 fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
-    if let Some(p) = on_sheet(ctx, x) {
-        return is_common(ctx, &p, scratch);
-    }
     let depth = -x.distance;
     let middle = middle(x);
     let mut tried: ArrayVec<P3, 12> = ArrayVec::new();
@@ -109,20 +107,30 @@ fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
             tried.extend(STEPS.map(|step| middle - out * (step * depth)));
         }
     }
-    tried.iter().any(|p| is_common(ctx, p, scratch))
+    tried.iter().any(|p| is_common(ctx, x, p, scratch)) || {
+        // The rim of a sheet is inside by itself.
+        sheet(ctx, x).is_some_and(|(_, p, _)| is_common(ctx, x, &p, scratch))
+    }
 }
 
-/// The footpoint of a sheet (frame of A), where one of both bodies is one.
-fn on_sheet(ctx: &Context<'_>, x: &Accepted) -> Option<P3> {
-    if ctx.a.is_sheet() { Some(x.p_a) } else { ctx.b.is_sheet().then_some(x.p_b) }
+/// Which of both bodies is a sheet, its footpoint (frame of A) and feature.
+fn sheet(ctx: &Context<'_>, x: &Accepted) -> Option<(Which, P3, Feature)> {
+    if ctx.a.is_sheet() {
+        return Some((Which::A, x.p_a, x.feature_a));
+    }
+    ctx.b.is_sheet().then_some((Which::B, x.p_b, x.feature_b))
 }
 
-/// Whether a point (frame of A) is in both solids; of a sheet it is taken for one of its points.
-fn is_common(ctx: &Context<'_>, p: &P3, scratch: &mut Scratch) -> bool {
-    let mut inside = |body: &Body, p: &P3| {
-        body.is_sheet() || contains(body, p, 0.01 * ctx.tol.tol, &mut scratch.rays) == Some(true)
+/// Whether a point (frame of A) beside a pressed pair is in both solids; of a face of a sheet, whether the
+/// sheet's point there is in the solid.
+fn is_common(ctx: &Context<'_>, x: &Accepted, p: &P3, scratch: &mut Scratch) -> bool {
+    let mut inside = |body, p: &P3| contains(body, p, 0.01 * ctx.tol.tol, &mut scratch.rays) == Some(true);
+    let Some((which, foot, feature)) = sheet(ctx, x) else {
+        return inside(ctx.a, p) && inside(ctx.b, &(ctx.pose_ba * p));
     };
-    inside(ctx.a, p) && inside(ctx.b, &(ctx.pose_ba * p))
+    let is_face = matches!(feature, Feature::Face(_));
+    let p = if is_face { p - x.n * x.n.dot(&(p - foot)) } else { *p };
+    if which == Which::A { inside(ctx.b, &(ctx.pose_ba * p)) } else { inside(ctx.a, &p) }
 }
 
 /// Points behind the edge or vertex of one side, in its own solid (frame of A).

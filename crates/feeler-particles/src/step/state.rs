@@ -223,6 +223,7 @@ impl Writer {
                 self.whole(u64::from(index));
             }
             c.uv.iter().flatten().for_each(|x| self.number(*x));
+            self.whole(u64::from(c.is_flat));
             // Infinite ones are left out: they are those of contacts that are not between faces.
             let is_bent = c.curvatures.iter().all(|k| k.is_finite());
             self.whole(u64::from(is_bent));
@@ -352,6 +353,7 @@ impl<'a> Reader<'a> {
             };
             let features = [feature()?, feature()?];
             let uv = [[self.number()?, self.number()?], [self.number()?, self.number()?]];
+            let is_flat = self.number_below(2)? == 1;
             let is_bent = self.number_below(2)? == 1;
             let curvatures = if is_bent { [self.number()?, self.number()?] } else { [f64::INFINITY; 2] };
             contacts.push(FollowedContact {
@@ -363,6 +365,7 @@ impl<'a> Reader<'a> {
                 curvatures,
                 features,
                 uv,
+                is_flat,
             });
         }
         Ok(Following::from_parts(asked, contacts, next))

@@ -58,6 +58,8 @@ pub struct FollowedContact {
     pub features: [(FeatureKind, u32); 2],
     /// Parameters of the footpoints there: `(u, v)` of a face, `(t, 0)` of an edge, zeros of a vertex.
     pub uv: [[f64; 2]; 2],
+    /// Whether it is a corner of a line or area of equal distance.
+    pub is_flat: bool,
 }
 
 /// The minima of a pair of solids, followed from pose to pose.
@@ -93,8 +95,8 @@ pub struct Following {
 pub struct Asked {
     /// Of B in A's coordinates.
     pub pose: Pose,
-    /// How far (mm) B may move from there: a stride, or more where nothing was near; negative where the pair
-    /// is to be asked in each pose.
+    /// How far (mm) B may move from there: a stride, or more where nothing was near, and less where there are
+    /// flat contacts; negative where the pair is to be asked in each pose.
     pub free: f64,
 }
 
@@ -171,7 +173,8 @@ impl Following {
         // In place only once all of them are known.
         let mut next: arrayvec::ArrayVec<FollowedContact, MOST> = arrayvec::ArrayVec::new();
         for known in &self.contacts {
-            let Some(found) = further(&ctx, known) else { return Ok(false) };
+            let found = if known.is_flat { Some(flat(&pose_ab, known)) } else { further(&ctx, known) };
+            let Some(found) = found else { return Ok(false) };
             let is_new = next.iter().all(|c| (c.local_a - found.local_a).norm() > tol.same);
             if !is_new || next.try_push(found).is_err() {
                 return Ok(false);
@@ -185,7 +188,8 @@ impl Following {
     /// Asks for the contacts at these poses. `pair` is of the same two solids; what it was asked before
     /// plays no part.
     ///
-    /// Contacts along lines and areas are told by their corners, and asked for anew in each pose.
+    /// Contacts along lines and areas are told by their corners. They go on for as long as B has moved by no
+    /// more than what counts as zero for the model (1e-7 of the size), as it does where it lies still.
     ///
     /// # Errors
     /// As [`ContactPair::query`]; there are no contacts then.
@@ -234,13 +238,21 @@ impl Following {
                 curvatures: [f64::INFINITY; 2],
                 features: [lmd.feature_a, lmd.feature_b].map(|f| (f.kind, f.index)),
                 uv: [lmd.feature_a.uv, lmd.feature_b.uv],
+                is_flat: lmd.class == LmdClass::Conformal,
             });
         }
-        let is_followed = found[..near].iter().all(|l| l.class == LmdClass::Strict) && near <= MOST;
         let clear = found.first().map_or(WIDE * options.stride, |l| l.distance - options.reach);
-        let free = if near == 0 { clear } else { options.stride };
-        // Numbers go on all the same: friction of flat contacts lasts.
-        self.asked = Some(Asked { pose: pose_ab, free: if is_followed { free } else { -1.0 } });
+        let free = if near == 0 {
+            clear
+        } else if near > MOST {
+            // Numbers go on all the same: friction lasts.
+            -1.0
+        } else if self.contacts.iter().any(|c| c.is_flat) {
+            options.stride.min(Tolerances::new(pair.body_a(), pair.body_b(), &pose_ab, None).tol)
+        } else {
+            options.stride
+        };
+        self.asked = Some(Asked { pose: pose_ab, free });
         let bodies = [pair.body_a().as_ref(), pair.body_b().as_ref()];
         for contact in &mut self.contacts {
             contact.curvatures = newton::gap_curvatures(bodies, &pose_ab, contact);
@@ -282,6 +294,11 @@ fn nearest(
     let (k, _, number) = apart.filter(|(_, d, _)| *d <= run).min_by(|x, y| x.1.total_cmp(&y.1))?;
     *taken |= 1 << k;
     Some(number)
+}
+
+/// A corner of a flat contact at another pose, hardly away: what was opposite still is.
+fn flat(pose_ab: &Pose, known: &FollowedContact) -> FollowedContact {
+    FollowedContact { distance: known.normal.dot(&(pose_ab * known.local_b - known.local_a)), ..*known }
 }
 
 /// A contact at another pose, or none where it is no minimum of its features any more.
