@@ -4,8 +4,8 @@
 //! cargo run --profile dist -p feeler-benches --bin grains_poured -- [--grains N] [--time S] [--shape NAME]
 //! ```
 //!
-//! Spheres, ellipsoids, superellipsoids, poly-superellipsoids, and as solids bumpy NURBS grains and rings,
-//! of equal volume (that of a ball of 4 mm) fall into a box of planes, whose floor grows with their number, so
+//! Spheres, ellipsoids, superellipsoids, poly-superellipsoids, and as solids bumpy NURBS grains, rings and
+//! dice, of equal volume (that of a ball of 4 mm) fall into a box of planes, whose floor grows with their number, so
 //! that they lie as high. Printed over time: the kinetic energy; at the
 //! end: the largest speed, contacts of a grain with others and with walls, how much of the room they fill
 //! (by points at random, away from walls and the top; not of solids). In brackets: processor time of a
@@ -20,7 +20,7 @@ use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::Grain;
 use feeler_grains::mass::poly_superellipsoid;
 use feeler_grains::nurbs::{GrainError, NurbsGrain};
-use feeler_import::prepare_grain;
+use feeler_import::{MeshOptions, prepare_grain, prepare_mesh};
 use feeler_particles::{
     Amount, Distribution, FillRegion, Law, Particle, PlaneWall, Settings, Simulation, fill,
 };
@@ -75,8 +75,20 @@ fn solid(of: impl Fn(f64) -> Result<NurbsGrain, GrainError>) -> Fallible<Shape> 
     Ok(Shape::Solid(Arc::new(Body::from_model(&model, 0)?)))
 }
 
-const NAMES: [&str; 6] =
-    ["spheres", "ellipsoids", "superellipsoids", "poly-superellipsoids", "bumpy", "rings"];
+/// Cubes of the volume.
+fn dice() -> Fallible<Shape> {
+    let half = 0.5 * math::powf(volume(), 1.0 / 3.0);
+    let of = |k: u32, bit: u32| if k & bit == 0 { -half } else { half };
+    let points: Vec<P3> = (0..8).map(|k| P3::new(of(k, 1), of(k, 2), of(k, 4))).collect();
+    let sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let triangles: Vec<[u32; 3]> =
+        sides.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).collect();
+    let model = prepare_mesh("die", &points, &triangles, MeshOptions::default())?;
+    Ok(Shape::Solid(Arc::new(Body::from_model(&model, 0)?)))
+}
+
+const NAMES: [&str; 7] =
+    ["spheres", "ellipsoids", "superellipsoids", "poly-superellipsoids", "bumpy", "rings", "dice"];
 
 fn shape(name: &str) -> Fallible<Shape> {
     match name {
@@ -84,6 +96,7 @@ fn shape(name: &str) -> Fallible<Shape> {
         "superellipsoids" => smooth([[1.0, 0.9, 1.3]; 2], [0.6, 0.7]),
         "poly-superellipsoids" => smooth([[1.0, 0.8, 0.7], [0.7, 1.1, 0.5]], [0.8, 0.9]),
         "bumpy" => solid(|r| NurbsGrain::random(3, r, 0.5)),
+        "dice" => dice(),
         "rings" => solid(|r| NurbsGrain::torus(r, 0.4 * r)),
         _ => Ok(Shape::Sphere),
     }
