@@ -1,8 +1,8 @@
 //! Contacts that are followed from pose to pose, against queries of each pose and against closed forms.
 
-use feeler_geom::{Pose, V3};
+use feeler_geom::{P3, Pose, V3};
 use feeler_grains::nurbs::NurbsGrain;
-use feeler_import::{prepare_grain, prepare_step};
+use feeler_import::{MeshOptions, prepare_grain, prepare_mesh, prepare_step};
 use feeler_runtime::{Body, ContactPair, FollowOptions, FollowedContact, Following, LmdClass, QueryOptions};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::StdRng;
@@ -199,4 +199,45 @@ fn what_lies_flat_is_followed_while_it_lies_still() {
         again.sort_unstable();
         assert_eq!(again, first, "{k}");
     }
+}
+
+#[test]
+fn sheets_are_pressed_by_solids_and_never_by_sheets() {
+    // A ball, pressed through a square sheet from either side, over its middle, its inner edge and its rim.
+    let points =
+        [(-30.0, -30.0), (30.0, -30.0), (30.0, 30.0), (-30.0, 30.0)].map(|(x, y)| P3::new(x, y, 0.0));
+    let open = MeshOptions { open_shells: true, ..MeshOptions::default() };
+    let model = prepare_mesh("sheet", &points, &[[0, 1, 2], [0, 2, 3]], open).expect("a sheet");
+    let sheet = Arc::new(Body::from_model(&model, 0).expect("a body"));
+    let ball = grain(&NurbsGrain::sphere(2.0).expect("a ball"));
+    let query = QueryOptions { penetration: 0.3, ..QueryOptions::within(1.0) };
+    let least = |pair: &ContactPair| pair.lmds().iter().map(|l| l.distance).fold(f64::INFINITY, f64::min);
+    for (x, y) in [(3.0, -2.0), (4.0, 4.0), (29.9, 1.0), (-30.0, 2.5), (30.2, 3.0)] {
+        for depth in [-0.2, 0.05, 0.2] {
+            for side in [1.0, -1.0] {
+                let pose = Pose::translation(x, y, side * (2.0 - depth));
+                for swapped in [false, true] {
+                    let bodies = if swapped { [&ball, &sheet] } else { [&sheet, &ball] };
+                    let mut pair = ContactPair::new(bodies[0].clone(), bodies[1].clone());
+                    let poses = if swapped { [pose, Pose::identity()] } else { [Pose::identity(), pose] };
+                    pair.query(&poses[0], &poses[1], &query).expect("an answer");
+                    // Beyond the rim the nearest point is on it.
+                    let beside = x.abs().max(30.0) - 30.0;
+                    let expected = f64::sqrt((2.0 - depth) * (2.0 - depth) + beside * beside) - 2.0;
+                    let found = least(&pair);
+                    assert!(
+                        (found - expected).abs() < 1e-9,
+                        "{x} {y} {depth} {side} {swapped}: {found} {expected}"
+                    );
+                }
+            }
+        }
+    }
+    let mut pair = ContactPair::new(sheet.clone(), sheet.clone());
+    let crossing = Pose::from_parts(
+        Translation3::new(1.0, 2.0, 0.0),
+        UnitQuaternion::from_axis_angle(&V3::x_axis(), 0.4),
+    );
+    pair.query(&Pose::identity(), &crossing, &query).expect("an answer: nothing is pressed");
+    assert!(pair.lmds().iter().all(|l| l.distance > -1e-4), "{}", least(&pair));
 }

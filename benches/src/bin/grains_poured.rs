@@ -5,13 +5,12 @@
 //! ```
 //!
 //! Spheres, ellipsoids, superellipsoids, poly-superellipsoids, and as solids bumpy NURBS grains, rings and
-//! dice, of equal volume (that of a ball of 4 mm) fall into a box of planes, whose floor grows with their number, so
-//! that they lie as high. Printed over time: the kinetic energy; at the
-//! end: the largest speed, contacts of a grain with others and with walls, how much of the room they fill
-//! (by points at random, away from walls and the top; not of solids). In brackets: processor time of a
-//! step, all threads together, and pairs in contact. The exit status is 1 when grains have left the box or
-//! are not at rest: when their mean kinetic energy is above what a fall by a thousandth of their diameter
-//! gives.
+//! dice, of equal volume (that of a ball of 4 mm) fall into a box of planes, whose floor grows with their
+//! number, so that they lie as high. Printed over time: the kinetic energy; at the end: the largest speed,
+//! contacts of a grain with others and with walls, how much of the room they fill (by points at random, away
+//! from walls and the top; not of solids). In brackets: processor time of a step, all threads together, and
+//! pairs in contact. The exit status is 1 when grains have left the box or are not at rest: when their mean
+//! kinetic energy is above what a fall by a thousandth of their diameter gives.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 

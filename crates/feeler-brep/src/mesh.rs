@@ -4,8 +4,9 @@
 //! smoothed: a cylinder of triangles is the prism that they are.
 
 use feeler_geom::count::index;
-use feeler_geom::{Curve, Frame, P3, Surface};
+use feeler_geom::{Curve, Frame, P3, Surface, math};
 use std::collections::BTreeMap;
+use std::f64::consts::PI;
 
 use crate::sheet::both_sides;
 use crate::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
@@ -24,14 +25,16 @@ pub enum MeshError {
         points: usize,
     },
     /// A coordinate is not finite, or out of all proportion.
-    #[error("point {0} is at no finite place")]
+    #[error("point {0} is not finite, or farther than 1e12 mm away")]
     NotFinite(usize),
     /// Corners on one line.
-    #[error("the corners of triangle {0} are on one line; collapse it, so that two of them are one point")]
+    #[error(
+        "the corners of triangle {0} are on one line; repair the mesh, or export it with other tolerances"
+    )]
     Flat(usize),
     /// A side that does not belong to two triangles.
     #[error(
-        "the side from {from:?} to {to:?} belongs to {uses} of the triangles, and in a closed mesh to two: {}",
+        "the side from {from:?} to {to:?} belongs to {uses} of the triangles, in a closed mesh to two: {}",
         if *uses == 1 { "close the hole there, or ask for open shells" } else { "part what touches itself" }
     )]
     Side {
@@ -48,16 +51,29 @@ pub enum MeshError {
 }
 
 /// How triangles are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MeshOptions {
     /// Surfaces may be open: they become sheets ([`both_sides`]).
     pub open_shells: bool,
+    /// By how much coordinates have been rounded (mm): neighbours that are of one plane but for that become
+    /// one face. 0: those of exactly one plane.
+    pub rounding: f64,
+}
+
+/// A solid of triangles.
+#[derive(Clone, Debug)]
+pub struct MeshSolid {
+    /// Its boundary.
+    pub source: SolidSource,
+    /// Sides that belong to one triangle alone: it is a sheet where there are any.
+    pub open_edges: usize,
 }
 
 /// The solids (mm) that closed surfaces of triangles bound. Equal points are one, triangles with two equal
 /// corners are left out. A connected surface whose triangles look inwards is a hollow of the smallest one
 /// around it that looks outwards; where there is none, [`build_solid`](crate::build::build_solid) turns it.
-/// Faces have the numbers of their triangles, counted from 1, as entities.
+/// Where the largest one looks inwards all are taken to be inside out. Faces have the numbers of their
+/// triangles, counted from 1, as entities.
 ///
 /// # Errors
 /// [`MeshError`].
@@ -66,47 +82,36 @@ pub fn solids_of_triangles(
     points: &[P3],
     triangles: &[[u32; 3]],
     options: MeshOptions,
-) -> Result<Vec<SolidSource>, MeshError> {
-    let mesh = Welded::new(points, triangles)?;
-    let pieces = mesh.pieces(options)?;
-    let looks_out = |p: &&Piece| p.is_open || p.volume > 0.0;
-    let mut solids: Vec<Vec<&Piece>> = pieces.iter().filter(looks_out).map(|p| vec![p]).collect();
-    for hollow in pieces.iter().filter(|p| !looks_out(p)) {
-        let around = solids.iter_mut().filter(|s| s[0].is_around(hollow));
+) -> Result<Vec<MeshSolid>, MeshError> {
+    let mut mesh = Welded::new(points, triangles)?;
+    let mut pieces = mesh.pieces(options)?;
+    let closed = pieces.iter().filter(|p| p.open_sides == 0).map(|p| p.volume);
+    if closed.max_by(|a, b| a.abs().total_cmp(&b.abs())).is_some_and(|largest| largest < 0.0) {
+        pieces.iter_mut().for_each(|p| p.volume = -p.volume);
+    }
+    let planes = mesh.planes(&pieces, options.rounding);
+    let is_solid = |p: &&Piece| p.open_sides > 0 || p.volume > 0.0;
+    let mut solids: Vec<Vec<&Piece>> = pieces.iter().filter(is_solid).map(|p| vec![p]).collect();
+    for hollow in pieces.iter().filter(|p| !is_solid(p)) {
+        let around = solids.iter_mut().filter(|s| mesh.is_around(s[0], hollow));
         match around.min_by(|a, b| a[0].volume.total_cmp(&b[0].volume)) {
             Some(solid) => solid.push(hollow),
             None => solids.push(vec![hollow]),
         }
     }
-    let source = |pieces: &Vec<&Piece>| {
-        let closed = mesh.source(name, pieces);
-        if !pieces[0].is_open {
-            return Ok(closed);
-        }
-        // Sides of more than two triangles have been refused.
-        both_sides(closed).map(|sheets| sheets.solid).map_err(|_| MeshError::Empty)
-    };
-    solids.iter().map(source).collect()
+    Ok(solids.iter().map(|pieces| mesh.solid(name, pieces, &planes)).collect())
 }
 
 /// A connected surface.
 struct Piece {
     /// Of the welded ones.
     triangles: Vec<usize>,
-    /// Whether some sides belong to one triangle alone.
-    is_open: bool,
+    /// Sides that belong to one triangle alone.
+    open_sides: usize,
     /// mm³; negative where it looks inwards.
     volume: f64,
     low: P3,
     high: P3,
-}
-
-impl Piece {
-    /// Whether it looks outwards, and another one may be inside it.
-    fn is_around(&self, other: &Self) -> bool {
-        let is_out = !self.is_open && self.volume > 0.0;
-        is_out && (0..3).all(|k| self.low[k] <= other.low[k] && other.high[k] <= self.high[k])
-    }
 }
 
 /// Triangles over different points.
@@ -114,6 +119,8 @@ struct Welded {
     points: Vec<P3>,
     /// Corners, and the number that the triangle was given under.
     triangles: Vec<([u32; 3], usize)>,
+    /// Of each triangle those beside it, along its sides.
+    beside: Vec<[Option<usize>; 3]>,
 }
 
 impl Welded {
@@ -122,7 +129,7 @@ impl Welded {
             return Err(MeshError::NotFinite(k));
         }
         let mut known: BTreeMap<[u64; 3], u32> = BTreeMap::new();
-        let mut out = Self { points: Vec::new(), triangles: Vec::new() };
+        let mut out = Self { points: Vec::new(), triangles: Vec::new(), beside: Vec::new() };
         for (triangle, corners) in triangles.iter().enumerate() {
             let mut own = [0; 3];
             for (to, &corner) in own.iter_mut().zip(corners) {
@@ -153,7 +160,7 @@ impl Welded {
     }
 
     /// Connected surfaces, by their first triangles.
-    fn pieces(&self, options: MeshOptions) -> Result<Vec<Piece>, MeshError> {
+    fn pieces(&mut self, options: MeshOptions) -> Result<Vec<Piece>, MeshError> {
         let mut sides: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
         for (k, (own, _)) in self.triangles.iter().enumerate() {
             (0..3).for_each(|i| sides.entry(side(own, i)).or_default().push(k));
@@ -163,6 +170,10 @@ impl Welded {
             let [from, to] = ends.map(|v| self.points[v as usize].into());
             return Err(MeshError::Side { from, to, uses: users.len() });
         }
+        let other =
+            |k: usize, own: &[u32; 3], i: usize| sides[&side(own, i)].iter().find(|o| **o != k).copied();
+        let beside = |(k, (own, _)): (usize, &([u32; 3], usize))| [0, 1, 2].map(|i| other(k, own, i));
+        self.beside = self.triangles.iter().enumerate().map(beside).collect();
         let mut seen = vec![false; self.triangles.len()];
         let mut out = Vec::new();
         for first in 0..self.triangles.len() {
@@ -173,23 +184,22 @@ impl Welded {
             let mut triangles = vec![first];
             let mut next = 0;
             while next < triangles.len() {
-                let own = self.triangles[triangles[next]].0;
+                let beside = self.beside[triangles[next]];
                 next += 1;
-                for k in (0..3).flat_map(|i| &sides[&side(&own, i)]) {
-                    if !std::mem::replace(&mut seen[*k], true) {
-                        triangles.push(*k);
+                for k in beside.into_iter().flatten() {
+                    if !std::mem::replace(&mut seen[k], true) {
+                        triangles.push(k);
                     }
                 }
             }
             triangles.sort_unstable();
-            let open = |k: &usize| (0..3).any(|i| sides[&side(&self.triangles[*k].0, i)].len() == 1);
-            let is_open = triangles.iter().any(open);
-            out.push(self.piece(triangles, is_open));
+            out.push(self.piece(triangles));
         }
         Ok(out)
     }
 
-    fn piece(&self, triangles: Vec<usize>, is_open: bool) -> Piece {
+    fn piece(&self, triangles: Vec<usize>) -> Piece {
+        let open_sides = triangles.iter().flat_map(|k| self.beside[*k]).filter(Option::is_none).count();
         let from = self.corners(triangles[0])[0];
         let (mut volume, mut low, mut high) = (0.0, from, from);
         for k in &triangles {
@@ -201,10 +211,71 @@ impl Welded {
                 high = high.sup(&p);
             }
         }
-        Piece { triangles, is_open, volume, low, high }
+        Piece { triangles, open_sides, volume, low, high }
     }
 
-    fn source(&self, name: &str, pieces: &[&Piece]) -> SolidSource {
+    /// Whether a closed piece that looks outwards is around another one: by the solid angle under which it
+    /// is seen from a point of that.
+    fn is_around(&self, piece: &Piece, other: &Piece) -> bool {
+        let in_box = (0..3).all(|k| piece.low[k] <= other.low[k] && other.high[k] <= piece.high[k]);
+        if piece.open_sides > 0 || !in_box {
+            return false;
+        }
+        let from = self.corners(other.triangles[0])[0];
+        let seen = piece.triangles.iter().map(|k| {
+            let [a, b, c] = self.corners(*k).map(|p| p - from);
+            let [x, y, z] = [&a, &b, &c].map(|v| v.norm());
+            let down = x * y * z + a.dot(&b) * z + b.dot(&c) * x + c.dot(&a) * y;
+            2.0 * math::atan2(a.dot(&b.cross(&c)), down)
+        });
+        seen.sum::<f64>().abs() > 2.0 * PI
+    }
+
+    /// The plane of each triangle. Neighbours whose corners are in the plane of the largest of them, but for
+    /// rounding, have that.
+    fn planes(&self, pieces: &[Piece], rounding: f64) -> Vec<Frame> {
+        let own = |k: usize| frame(&self.corners(k));
+        let mut out: Vec<Option<Frame>> = vec![None; self.triangles.len()];
+        for piece in pieces {
+            let area = |k: &usize| {
+                let [a, b, c] = self.corners(*k);
+                (b - a).cross(&(c - a)).norm_squared()
+            };
+            let mut seeds: Vec<(f64, usize)> = piece.triangles.iter().map(|k| (area(k), *k)).collect();
+            seeds.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            for (_, seed) in seeds {
+                if out[seed].is_some() {
+                    continue;
+                }
+                let plane = own(seed);
+                let is_of_it = |k: usize| {
+                    let is_near = |p: &P3| plane.z.dot(&(p - plane.origin)).abs() <= PLANAR * rounding;
+                    self.corners(k).iter().all(is_near) && own(k).z.dot(&plane.z) >= 1.0 - 0.5 * SLIM * SLIM
+                };
+                out[seed] = Some(plane);
+                let mut reached = vec![seed];
+                while let Some(at) = reached.pop() {
+                    for k in self.beside[at].into_iter().flatten() {
+                        if out[k].is_none() && is_of_it(k) {
+                            out[k] = Some(plane);
+                            reached.push(k);
+                        }
+                    }
+                }
+            }
+        }
+        out.into_iter().enumerate().map(|(k, plane)| plane.unwrap_or_else(|| own(k))).collect()
+    }
+
+    fn solid(&self, name: &str, pieces: &[&Piece], planes: &[Frame]) -> MeshSolid {
+        let source = self.source(name, pieces, planes);
+        let open_edges = pieces[0].open_sides;
+        // It refuses sides of more than two triangles, which have been refused before.
+        let sheet = if open_edges > 0 { both_sides(source.clone()).ok() } else { None };
+        MeshSolid { source: sheet.map_or(source, |sheets| sheets.solid), open_edges }
+    }
+
+    fn source(&self, name: &str, pieces: &[&Piece], planes: &[Frame]) -> SolidSource {
         let mut out = SolidSource {
             name: name.to_owned(),
             id: 0,
@@ -214,7 +285,7 @@ impl Welded {
             uncertainty: 0.0,
         };
         // Faces, vertices and edges do not share numbers.
-        let mut last = self.triangles.iter().map(|(_, given)| given + 1).max().unwrap_or(0) as u64;
+        let mut last = self.triangles.last().map_or(0, |(_, given)| given + 1) as u64;
         let mut next = || {
             last += 1;
             last
@@ -250,7 +321,7 @@ impl Welded {
                 out.faces.push(FaceSource {
                     id: given as u64 + 1,
                     shell: index(shell),
-                    surface: Surface::Plane { frame: frame(&self.corners(*k)) },
+                    surface: Surface::Plane { frame: planes[*k] },
                     surface_deviation: 0.0,
                     outward: true,
                     either_way: false,
@@ -279,6 +350,13 @@ fn frame(corners: &[P3; 3]) -> Frame {
     let z = (b - a).cross(&(c - a)).normalize();
     Frame { origin: *a, x, y: z.cross(&x), z }
 }
+
+/// How far off a plane, in roundings of a coordinate, corners may be: those that make the plane are rounded,
+/// too, and others are farther out.
+const PLANAR: f64 = 8.0;
+
+/// Angle (rad) between the normals of triangles of one plane: those of slim ones are told less well.
+const SLIM: f64 = 1e-3;
 
 /// Twice the area of a triangle, as a part of the square of its longest side, up to which it has no plane.
 const FLAT: f64 = 1e-9;
@@ -311,9 +389,31 @@ mod tests {
         (points, triangles)
     }
 
+    /// A square tube along z from 0 to 3: 3 mm wide, with a hole of 1 mm.
+    fn tube() -> (Vec<P3>, Vec<[u32; 3]>) {
+        let ring = |low: f64, high: f64, z: f64| {
+            [(low, low), (high, low), (high, high), (low, high)].map(|(x, y)| P3::new(x, y, z))
+        };
+        // Outer and inner ring below, then above.
+        let points =
+            [ring(0.0, 3.0, 0.0), ring(1.0, 2.0, 0.0), ring(0.0, 3.0, 3.0), ring(1.0, 2.0, 3.0)].concat();
+        let mut triangles = Vec::new();
+        for i in 0..4 {
+            let j = (i + 1) % 4;
+            let quads = [
+                [i, j, 8 + j, 8 + i],
+                [4 + j, 4 + i, 12 + i, 12 + j],
+                [j, i, 4 + i, 4 + j],
+                [8 + i, 8 + j, 12 + j, 12 + i],
+            ];
+            triangles.extend(quads.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]));
+        }
+        (points, triangles)
+    }
+
     fn volumes((points, triangles): &(Vec<P3>, Vec<[u32; 3]>)) -> Vec<f64> {
         let solids = solids_of_triangles("mesh", points, triangles, MeshOptions::default()).unwrap();
-        let built = solids.iter().map(|s| build_solid(s, &BuildOptions::default()).unwrap());
+        let built = solids.iter().map(|s| build_solid(&s.source, &BuildOptions::default()).unwrap());
         built.map(|s| s.volume).collect()
     }
 
@@ -333,6 +433,16 @@ mod tests {
         assert!(close(&volumes(&both((0.0, 3.0), (1.0, 2.0), true)), &[26.0]));
         assert!(close(&volumes(&both((0.0, 3.0), (1.0, 2.0), false)), &[27.0, 1.0]));
         assert!(close(&volumes(&both((0.0, 3.0), (5.0, 6.0), false)), &[27.0, 1.0]));
+        // All inside out, hollow and all.
+        let (points, triangles) = both((0.0, 3.0), (1.0, 2.0), true);
+        let turned = triangles.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
+        assert!(close(&volumes(&(points, turned)), &[26.0]));
+        // Inside out in the notch of another one, whose box holds it: a solid of its own.
+        let (mut points, mut triangles) = tube();
+        let (more, corners) = block(1.2, 1.8);
+        points.extend(more);
+        triangles.extend(corners.iter().map(|[a, b, c]| [a + 16, c + 16, b + 16]));
+        assert!(close(&volumes(&(points, triangles)), &[24.0, 0.216]));
         // The hollow of the smaller one of two around it, whatever their order.
         let (mut points, mut triangles) = both((0.0, 9.0), (4.0, 5.0), true);
         let (more, corners) = block(3.0, 6.0);
@@ -360,9 +470,10 @@ mod tests {
         };
         assert_eq!(told(&points, &[]), MeshError::Empty);
         assert!(matches!(told(&points, &triangles[1..]), MeshError::Side { uses: 1, .. }));
-        let open = MeshOptions { open_shells: true };
+        let open = MeshOptions { open_shells: true, rounding: 0.0 };
         let sheet = solids_of_triangles("mesh", &points, &triangles[..10], open).unwrap();
-        let sheet = build_solid(&sheet[0], &BuildOptions::default()).unwrap();
+        assert_eq!(sheet[0].open_edges, 4);
+        let sheet = build_solid(&sheet[0].source, &BuildOptions::default()).unwrap();
         assert!(
             (sheet.area - 40.0).abs() < 1e-9 && sheet.volume.abs() < 1e-9,
             "{} {}",

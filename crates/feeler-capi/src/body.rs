@@ -143,7 +143,7 @@ pub fn info(body: &Body) -> FeelerBodyInfo {
         volume: h.info.volume,
         centroid: mass.map_or([0.0; 3], |m| m.centroid),
         inertia: std::array::from_fn(|i| tensor[i / 3][i % 3]),
-        wall: h.info.wall,
+        wall: body.wall(),
         features: [count(h.faces.len()), count(h.edges.len()), count(h.vertices.len())],
         reserved: 0,
     }

@@ -52,15 +52,15 @@ pub enum Command {
     Man(Man),
 }
 
-/// How STEP files are read: shared by all commands that do.
+/// How STEP and STL files are read: shared by all commands that do.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct ReadArgs {
-    /// Read surface models of STEP files as well: closed ones as solids, open ones as sheets without
-    /// thickness that have a front and a back
+    /// Read surface models of STEP files, and open meshes of STL files, as well: closed ones as solids, open
+    /// ones as sheets without thickness that have a front and a back
     #[arg(long)]
     pub open_shells: bool,
-    /// Unit of length of the coordinates in STEP files, whatever they say: um, mm, cm, m, inch, ft, or the
-    /// millimetres in one
+    /// Unit of length of the coordinates in STEP files, whatever they say, and in STL files, which need it:
+    /// um, mm, cm, m, inch, ft, or the millimetres in one
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     pub unit: Option<f64>,
 }

@@ -493,7 +493,7 @@ fn stl_files_are_solids() {
     let refused = run(&["inspect", file]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && said.contains("block.stl: STL files do not tell their unit"));
-    assert!(said.contains("give one: --unit mm"), "{said}");
+    assert!(said.contains("give one (--unit mm"), "{said}");
     let shown = run(&["inspect", file, "--unit", "mm", "--json"]);
     let document: Value = serde_json::from_slice(&shown.stdout).unwrap();
     let solid = &document["solids"][0];

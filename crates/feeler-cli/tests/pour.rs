@@ -479,12 +479,13 @@ frames = 0.05
     let load = c["floor_fz_mN"][late..].iter().sum::<f64>() / (c["floor_fz_mN"].len() - late) as f64;
     assert!((load + weight).abs() < 0.05 * weight, "{load} {weight}");
     assert!(c["side_fx_mN"].iter().any(|f| *f < -1.0), "some have met the plane");
-    assert!(last("grains") == 8.0 && last("kinetic_uJ") < 1.0, "{} {}", last("grains"), last("kinetic_uJ"));
+    assert!(last("grains") > 7.5 && last("kinetic_uJ") < 1e-6, "{} {}", last("grains"), last("kinetic_uJ"));
     for (from, to, expected) in [
         ("solid = true\n", "", &["'floor'", "'dice' are solids", "of an STL file add solid = true"][..]),
         ("die.stl", "open.stl", &["'dice': shape", "open.stl: the side from", "close the hole"]),
         ("unit = 'mm'\n", "", &["'floor': unit", "add unit = \"mm\""]),
         (", unit = 'inch'", "", &["'dice': shape: unit", "add unit = \"mm\""]),
+        ("solid = true", "solid = true\nsides = 'both'", &["'floor': sides", "leave it out"]),
         ("solid = true", "solid = true\nchord = 1", &["'floor': chord", "STL has triangles already"]),
         ("plane = {", "solid = true\nplane = {", &["'side': solid", "leave it out"]),
     ] {

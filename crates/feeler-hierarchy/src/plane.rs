@@ -6,6 +6,9 @@ use crate::mask::FeatureType;
 use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
 use feeler_geom::{Frame, Obb, P2, P3, PolyCone, Rect, RevolutionCone, Surface, V3};
 
+/// What a piece of a trim names that follows no edge.
+const NO_EDGE: u32 = u32::MAX;
+
 /// A square of the plane z = 0 about the origin, so far (mm) to each side, with half as much material below.
 /// It has one face and nothing else, no edges and no corners: minima are those of the plane, as long as they
 /// are inside the square. None where that is no length.
@@ -13,7 +16,7 @@ use feeler_geom::{Frame, Obb, P2, P3, PolyCone, Rect, RevolutionCone, Surface, V
 pub fn plane(half: f64) -> Option<Hierarchy> {
     let frame = Frame::from_z(P3::origin(), V3::z(), Some(V3::x()))?;
     let corners = [(-half, -half), (half, -half), (half, half), (-half, half)].map(|(u, v)| P2::new(u, v));
-    let sides = [0, 1, 2, 3].map(|k| TrimPiece::line(corners[k], corners[(k + 1) % 4], 0));
+    let sides = [0, 1, 2, 3].map(|k| TrimPiece::line(corners[k], corners[(k + 1) % 4], NO_EDGE));
     let rect = Rect { u0: -half, u1: half, v0: -half, v1: half };
     let (trim, problems) = TrimCells::build(&TrimDomain::new(&sides, rect, None, None, P2::origin()));
     if !(half > 0.0 && half.is_finite() && problems.is_empty()) {

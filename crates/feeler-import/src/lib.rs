@@ -8,7 +8,7 @@ mod mesh;
 pub use feeler_brep::mesh::MeshOptions;
 pub use front::{ImportError, prepare_bytes, prepare_step};
 pub use grain::{prepare_grain, prepare_grain_with};
-pub use mesh::prepare_mesh;
+pub use mesh::{is_stl, prepare_mesh};
 
 use anyhow::{Context as _, bail, ensure};
 use feeler_brep::build::Problem;
@@ -39,8 +39,8 @@ fn program(reading: Reading) -> String {
 /// Default of `--flatness` (rad), MATH §6.
 pub const DEFAULT_FLATNESS: f64 = 0.8;
 
-/// Imports and prepares a STEP file, with the files in its folder that it refers to, or an STL file (`*.stl`),
-/// whose triangles bound solids. What was odd, approximated or left out is in [`Model::remarks`].
+/// Imports and prepares a STEP file, with the files in its folder that it refers to. What was odd,
+/// approximated or left out is in [`Model::remarks`].
 ///
 /// # Errors
 /// The file cannot be read, is not STEP, or none of its solids could be prepared. Messages name the file, the
@@ -49,12 +49,13 @@ pub fn prepare_step_with(path: &Path, options: &Options) -> anyhow::Result<Model
     prepare_read(path, &read(path)?, options, Reading::default())
 }
 
-/// [`prepare_step_with`] on a file that has been read, as `reading` asks.
+/// [`prepare_step_with`] on a file that has been read, as `reading` asks; or an STL file (`*.stl`), whose
+/// triangles bound solids, and which needs a unit.
 ///
 /// # Errors
 /// As [`prepare_step_with`].
 pub fn prepare_read(path: &Path, bytes: &[u8], options: &Options, reading: Reading) -> anyhow::Result<Model> {
-    if mesh::is_stl(path) {
+    if is_stl(path) {
         return mesh::prepare_stl(path, bytes, options, reading);
     }
     let folder = path.parent().unwrap_or(Path::new(""));

@@ -4,21 +4,21 @@ use crate::front::{ImportError, OPTIONS};
 use crate::{fnv1a, program};
 use anyhow::Context as _;
 use feeler_brep::build::{BuildOptions, build_solid};
-use feeler_brep::mesh::{MeshOptions, solids_of_triangles};
+use feeler_brep::mesh::{MeshOptions, MeshSolid, solids_of_triangles};
 use feeler_geom::P3;
 use feeler_geom::count::index;
-use feeler_hierarchy::{Instance, Model, Options, Origin};
+use feeler_hierarchy::{Instance, Model, Options, Origin, Remark, Severity};
 use feeler_step::Reading;
 use std::path::Path;
 
 /// A model of the solids that closed surfaces of triangles bound (points in mm, three of them counted from 0
 /// for each triangle, counter-clockwise seen from outside): polyhedra, exactly as they are given, triangles
-/// of one plane being one face. A surface that looks inwards inside another one is a hollow of it. Where open
-/// ones are asked for, they are sheets without thickness, met from both sides.
+/// of one plane being one face ([`MeshOptions::rounding`]). A surface that looks inwards inside another one
+/// is a hollow of it. Where open ones are asked for, they are sheets without thickness, met from both sides.
 ///
 /// # Errors
 /// [`ImportError`], with the name: triangles that do not close, that share a side with more than one other,
-/// or whose corners are on one line.
+/// whose corners are on one line, or that run through one another; triangle 5 of the list is face #6 there.
 ///
 /// ```
 /// use feeler_import::{MeshOptions, prepare_mesh};
@@ -31,7 +31,8 @@ use std::path::Path;
 ///
 /// let open = prepare_mesh("tip", &points, &triangles[1..], MeshOptions::default()).unwrap_err().to_string();
 /// assert!(open.contains("mesh 'tip': the side from ["), "{open}");
-/// let sheet = prepare_mesh("tip", &points, &triangles[1..], MeshOptions { open_shells: true })?;
+/// let open = MeshOptions { open_shells: true, ..MeshOptions::default() };
+/// let sheet = prepare_mesh("tip", &points, &triangles[1..], open)?;
 /// assert_eq!(sheet.solids[0].info.volume, 0.0);
 /// # Ok::<(), feeler_import::ImportError>(())
 /// ```
@@ -50,7 +51,8 @@ pub fn prepare_mesh(
 }
 
 /// Whether a file is STL, by its name.
-pub(crate) fn is_stl(path: &Path) -> bool {
+#[must_use]
+pub fn is_stl(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("stl"))
 }
 
@@ -66,32 +68,44 @@ pub(crate) fn prepare_stl(
 ) -> anyhow::Result<Model> {
     let file = path.display();
     let scale = reading.unit.with_context(|| {
-        format!("{file}: STL files do not tell their unit; give one: --unit mm (or m, inch, …)")
+        format!("{file}: STL files do not tell their unit: give one (--unit mm, m, inch, …)")
     })?;
     let (points, triangles) = feeler_stl::read(bytes.to_vec(), scale).with_context(|| file.to_string())?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let input = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let origin = Origin { program: program(reading), references: Vec::new() };
-    let open = MeshOptions { open_shells: reading.open_shells };
-    let prepared = prepare(&stem, (&points, &triangles), open, (input, fnv1a(bytes)), options, origin);
+    // STL has single precision.
+    let farthest = points.iter().flat_map(|p| p.iter()).fold(0.0, |m: f64, x| m.max(x.abs()));
+    let rounding = f64::from(f32::EPSILON) * 0.5 * farthest;
+    let mesh = MeshOptions { open_shells: reading.open_shells, rounding };
+    let prepared = prepare(&stem, (&points, &triangles), mesh, (input, fnv1a(bytes)), options, origin);
     prepared.with_context(|| file.to_string())
 }
 
 fn prepare(
     name: &str,
     (points, triangles): (&[P3], &[[u32; 3]]),
-    open: MeshOptions,
+    mesh: MeshOptions,
     (input, input_hash): (String, u64),
     options: &Options,
     origin: Origin,
 ) -> anyhow::Result<Model> {
-    let sources = solids_of_triangles(name, points, triangles, open)?;
+    let sources = solids_of_triangles(name, points, triangles, mesh)?;
     let (mut solids, mut instances, mut remarks) = (Vec::new(), Vec::new(), Vec::new());
     let are_many = sources.len() > 1;
-    for (k, source) in sources.iter().enumerate() {
+    for (k, MeshSolid { source, open_edges }) in sources.iter().enumerate() {
         let solid = build_solid(source, &BuildOptions::default())?;
         let name = if are_many { format!("{name}-{}", k + 1) } else { name.to_owned() };
-        remarks.extend(feeler_prepare::remarks(&solid, &format!("solid '{name}'")));
+        let subject = format!("solid '{name}'");
+        if *open_edges > 0 {
+            let message = format!(
+                "is a mesh with {open_edges} open edges; it is prepared as a sheet without thickness, with a \
+                 front and a back"
+            );
+            let severity = Severity::Warning;
+            remarks.push(Remark { severity, subject: subject.clone(), entity: None, place: None, message });
+        }
+        remarks.extend(feeler_prepare::remarks(&solid, &subject));
         solids.push(feeler_prepare::prepare_solid(&solid, options)?);
         instances.push(Instance {
             solid: index(k),
@@ -111,4 +125,33 @@ fn prepare(
         remarks,
         origin,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_geom::{Pose, V3};
+
+    /// STL has single precision: the fourth corner of a turned side is off the plane of the other three.
+    #[test]
+    fn turned_cubes_of_single_precision_have_six_faces() {
+        let sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+        let triangles: Vec<[u32; 3]> =
+            sides.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).collect();
+        for k in 0..60 {
+            let f = f64::from(k);
+            let turn = Pose::rotation(V3::new(0.7, 0.31, 1.3) * f);
+            let pose = Pose::translation(f, -2.0 * f, 0.5 * f) * turn;
+            let of = |k: u32, bit: u32| if k & bit == 0 { -5.0 } else { 5.0 };
+            let corner = |k: u32| pose * P3::new(of(k, 1), of(k, 2), of(k, 4));
+            #[expect(clippy::cast_possible_truncation, reason = "what a file has")]
+            let points: Vec<P3> = (0..8).map(|k| corner(k).map(|x| f64::from(x as f32))).collect();
+            let farthest = points.iter().flat_map(|p| p.iter()).fold(0.0, |m: f64, x| m.max(x.abs()));
+            let mesh = MeshOptions { open_shells: false, rounding: f64::from(f32::EPSILON) * 0.5 * farthest };
+            let model = prepare_mesh("cube", &points, &triangles, mesh).unwrap();
+            let solid = &model.solids[0];
+            assert_eq!((solid.faces.len(), solid.edges.len(), solid.vertices.len()), (6, 12, 8), "{k}");
+            assert!((solid.info.volume - 1000.0).abs() < 1e-3, "{k}: {}", solid.info.volume);
+        }
+    }
 }

@@ -54,7 +54,8 @@ fn plate() -> Wall {
     let triangles: Vec<[u32; 3]> =
         sides.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).collect();
     let model = feeler_import::prepare_mesh("plate", &points, &triangles, MeshOptions::default()).unwrap();
-    assert_eq!((model.solids.len(), model.solids[0].faces.len(), model.solids[0].edges.len()), (1, 6, 12));
+    let counts = (model.solids.len(), model.solids[0].faces.len(), model.solids[0].edges.len());
+    assert_eq!(counts, (1, 6, 12), "triangles of one plane are one face");
     ExactWall::new(Arc::new(Body::from_model(&model, 0).unwrap())).into()
 }
 
@@ -341,7 +342,7 @@ fn a_plane_is_the_top_of_a_block() {
 fn sheet() -> Wall {
     let points =
         [(-50.0, -50.0), (50.0, -50.0), (50.0, 50.0), (-50.0, 50.0)].map(|(x, y)| P3::new(x, y, 0.0));
-    let open = MeshOptions { open_shells: true };
+    let open = MeshOptions { open_shells: true, rounding: 0.0 };
     let model = feeler_import::prepare_mesh("sheet", &points, &[[0, 1, 2], [0, 2, 3]], open).unwrap();
     ExactWall::new(Arc::new(Body::from_model(&model, 0).unwrap())).into()
 }
@@ -388,7 +389,12 @@ fn an_open_roof_is_a_closed_one() {
     let slopes = [[0, 2, 5], [0, 5, 3], [2, 1, 4], [2, 4, 5]];
     let ends = [[0, 1, 2], [3, 5, 4], [0, 3, 4], [0, 4, 1]];
     let wall = |triangles: &[[u32; 3]], open_shells: bool| -> Wall {
-        let model = feeler_import::prepare_mesh("roof", &points, triangles, MeshOptions { open_shells });
+        let model = feeler_import::prepare_mesh(
+            "roof",
+            &points,
+            triangles,
+            MeshOptions { open_shells, rounding: 0.0 },
+        );
         ExactWall::new(Arc::new(Body::from_model(&model.unwrap(), 0).unwrap())).into()
     };
     let shapes = [NurbsGrain::random(3, 1.6, 0.5).unwrap(), NurbsGrain::torus(1.5, 0.5).unwrap()];

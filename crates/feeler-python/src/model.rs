@@ -78,7 +78,7 @@ impl Model {
     ) -> PyResult<Self> {
         let points: Vec<P3> = rows_of::<3>(points, "points", None)?.into_iter().map(P3::from).collect();
         let triangles = corners(triangles)?;
-        let mesh = feeler::MeshOptions { open_shells };
+        let mesh = feeler::MeshOptions { open_shells, rounding: 0.0 };
         py.detach(|| feeler::prepare_mesh(name, &points, &triangles, mesh)).map(Self).map_err(file)
     }
 

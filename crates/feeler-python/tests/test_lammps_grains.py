@@ -117,12 +117,20 @@ def test_two_grains_that_strike_off_centre_part_as_in_feeler(poly):
     assert np.abs(momentum - before).max() < 1e-12, "nothing else acts on them"
 
 
-def test_a_ring_that_falls_on_a_block_and_a_ball_is_thrown_back_as_by_feeler():
+@pytest.mark.parametrize("floor", ["block", "plane", "sheet"])
+def test_a_ring_that_falls_on_a_floor_and_a_ball_is_thrown_back_as_by_feeler(floor):
     def make():
         forces = feeler.GrainForces(LAW)
         forces.add_grain(feeler.prepare(DATA / "pour/ring.step").body(), RHO)
         forces.add_grain(1.4, RHO)
-        forces.add(feeler.prepare(DATA / "box.step").body(), LAW, pose=[0, 0, -10])
+        if floor == "block":
+            forces.add(feeler.prepare(DATA / "box.step").body(), LAW, pose=[0, 0, -10])
+        elif floor == "plane":
+            forces.add_plane([0, 0, 0], [0, 0, 1], LAW)
+        else:
+            points = [[-20, -20, 0], [20, -20, 0], [20, 20, 0], [-20, 20, 0]]
+            sheet = feeler.Model.of_mesh(points, [[0, 1, 2], [0, 2, 3]], open_shells=True)
+            forces.add(sheet.body(), LAW)
         return forces
 
     rows = [

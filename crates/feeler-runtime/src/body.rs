@@ -352,7 +352,8 @@ impl Body {
     }
 
     /// Whether it has no inside: an open surface, met from both sides.
-    pub(crate) fn is_sheet(&self) -> bool {
+    #[must_use]
+    pub fn is_sheet(&self) -> bool {
         let size = self.size();
         self.hierarchy.info.volume.abs() <= SHEET * size * size * size
     }

@@ -32,7 +32,8 @@ pub struct QueryOptions {
     ///
     /// A contact deeper than the tolerance is reported where a point beside it proves that it is inside both
     /// solids, and where it continues a contact of the last query. With a depth above 0, results depend on
-    /// earlier queries in this one way. Sheets have no inside, and none.
+    /// earlier queries in this one way. Of a sheet, which has no inside, its own footpoint has to be inside
+    /// the other solid; two sheets have none.
     pub penetration: f64,
     /// Prove for every solve with a free-form side that it has found all minima, and find what it has missed.
     /// What stays open is told by [`Stats::undecided_pairs`](crate::Stats::undecided_pairs) and

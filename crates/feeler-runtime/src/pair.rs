@@ -310,7 +310,9 @@ impl ContactPair {
         if let Some(tolerance) = options.tolerance.filter(|t| 10.0 * t >= thinnest) {
             return Err(QueryError::Coarse { tolerance, wall_a, wall_b });
         }
-        if penetration > 0.0 && 2.0 * penetration >= wall_a + wall_b {
+        // Two sheets are never pressed, however deep.
+        let are_sheets = self.a.is_sheet() && self.b.is_sheet();
+        if penetration > 0.0 && !are_sheets && 2.0 * penetration >= wall_a + wall_b {
             return Err(QueryError::Walls { penetration, wall_a, wall_b });
         }
         Ok(())

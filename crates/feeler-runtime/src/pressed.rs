@@ -5,8 +5,8 @@
 //! common points right beside it, or when it was one in the last query and has come here by the motion since.
 //!
 //! # Guarantees
-//! What is confirmed lies in common material; of a sheet, which has none, its own footpoint is in the other
-//! solid. An edge against a vertex, or two vertices, are never pressed: a
+//! What is confirmed lies in common material; of a sheet, which has none, a point beside its own footpoint is
+//! in the other solid. An edge against a vertex, or two vertices, are never pressed: a
 //! motion that brings them together passes through a contact of a face or of two edges first.
 //!
 //! # Source

@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 /// Why bytes are no STL file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}; give a binary or ascii STL file")]
+#[error("{0}")]
 pub struct StlError(String);
 
 /// Points (in mm, as `scale` is those of one of the file's units) and triangles of an STL file's bytes, three
@@ -18,13 +18,14 @@ pub fn read(mut bytes: Vec<u8>, scale: f64) -> Result<(Vec<P3>, Vec<[u32; 3]>), 
         return Err(StlError("the scale of an STL file must be above 0".to_owned()));
     }
     if bytes.is_empty() {
-        return Err(StlError("the file is empty".to_owned()));
+        return Err(StlError("the file is empty; give a binary or ascii STL file".to_owned()));
     }
     // Some programs begin binary files with the word that ascii files begin with.
     if is_binary(&bytes) {
         bytes[..HEADER].fill(0);
     } else if !bytes.trim_ascii_start().starts_with(b"solid") {
-        let what = "it is neither ascii, which begins with 'solid', nor as long as a binary file says";
+        let what = "it is neither ascii, which begins with 'solid', nor as long as a binary file says; give \
+                    a binary or ascii STL file";
         return Err(StlError(what.to_owned()));
     }
     let mut reader = Cursor::new(bytes);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use std::path::Path;
 
-const FIRST_LINE: &str = "feeler pour checkpoint 1";
+const FIRST_LINE: &str = "feeler pour checkpoint 2";
 
 /// What is known beside the state of the simulation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

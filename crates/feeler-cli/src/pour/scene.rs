@@ -4,7 +4,7 @@
 
 use crate::args;
 use anyhow::{Context as _, ensure};
-use feeler_import::Reading;
+use feeler_import::{Reading, is_stl};
 use feeler_particles::{Distribution, Law, Material};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -334,11 +334,6 @@ pub(super) fn reading(file: &Path, unit: Option<&str>) -> anyhow::Result<Reading
     ensure!(unit.is_some() || !is_stl(file), "unit: STL files have none; add unit = \"mm\" (or m, inch, …)");
     let unit = unit.map(args::unit).transpose().map_err(anyhow::Error::msg).context("unit")?;
     Ok(Reading { open_shells: false, unit })
-}
-
-/// Whether a file has triangles, by its name.
-pub(super) fn is_stl(file: &Path) -> bool {
-    file.extension().is_some_and(|e| e.eq_ignore_ascii_case("stl"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::clearance::parts;
 use crate::pose;
 use anyhow::{Context as _, bail, ensure};
 use feeler_geom::{Aabb, P3, Pose, V3, math};
-use feeler_import::Reading;
+use feeler_import::{Reading, is_stl};
 use feeler_particles::{
     ExactWall, FacetWall, Law, PlaneWall, Resolution, RigidMotion, Simulation, Sphere, Wall,
 };
@@ -166,7 +166,11 @@ fn wall(
     let mut pieces = match (&written.file, &written.plane) {
         (Some(file), None) => {
             let path = folder.join(file);
-            let is_stl = scene::is_stl(&path);
+            let is_stl = is_stl(&path);
+            ensure!(
+                written.solid != Some(true) || written.sides.is_none(),
+                "sides: solids have their own, and sheets both; leave it out"
+            );
             ensure!(written.solid.is_none() || is_stl, "solid: this is for STL files; leave it out");
             ensure!(!is_stl || written.chord.is_none(), "chord: STL has triangles already; leave it out");
             let has_facets = is_stl && written.solid != Some(true);
@@ -219,7 +223,8 @@ fn bare(wall: Wall, mesh: (Vec<P3>, Vec<[u32; 3]>), deviation: f64, is_material:
 
 fn stl(written: &scene::Wall, path: &Path) -> anyhow::Result<Vec<(String, Piece)>> {
     ensure!(written.part.is_none(), "part: STL has one alone; leave it out");
-    let scale = scene::reading(path, written.unit.as_deref())?.unit.unwrap_or(1.0);
+    let unit = scene::reading(path, written.unit.as_deref())?.unit;
+    let scale = unit.context("unit: STL files have none")?;
     let mut wall = FacetWall::read_stl(path, scale)?;
     let sides = written.sides.unwrap_or(Sides::Both);
     let is_material = faceted(&mut wall, sides)?;
@@ -257,11 +262,14 @@ fn solids(
     tell: &mut dyn FnMut(&str) -> std::io::Result<()>,
 ) -> anyhow::Result<Vec<(String, Piece)>> {
     // Triangles that do not close are a wall all the same.
-    let open_shells = scene::is_stl(path);
+    let open_shells = is_stl(path);
     let reading = Reading { open_shells, ..scene::reading(path, written.unit.as_deref())? };
     let (mut found, left_out) = parts::parts(&[path.to_path_buf()], &[], reading, |t| tell(t))?;
     for what in left_out {
         tell(&what)?;
+    }
+    if found.iter().any(|part| part.body.is_sheet()) {
+        tell(&format!("{}: its triangles do not close: a sheet, met from both sides", path.display()))?;
     }
     if let Some(wanted) = &written.part {
         let names: Vec<String> = found.iter().map(|p| p.path.clone()).collect();

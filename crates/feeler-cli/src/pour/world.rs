@@ -294,7 +294,9 @@ fn region<'w>(world: &'w World<'_>, group: &Group) -> anyhow::Result<FillRegion<
             let k = pieces.iter().position(|p| p.name == *wall);
             let k = k.with_context(|| format!("inside: there is no wall '{wall}'; there are {}", names()))?;
             let Some(Wall::Facets(facets)) = world.simulation.wall(k) else {
-                anyhow::bail!("inside: wall '{wall}' has no triangles; give it an STL file, or a chord");
+                anyhow::bail!(
+                    "inside: wall '{wall}' has no triangles; give it an STL file without solid, or a chord"
+                );
             };
             ensure!(
                 !pieces[k].is_material,

@@ -16,7 +16,7 @@ use feeler_runtime::{Following, QueryError};
 /// What lasts of the contacts of one sphere with one wall.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WallMemory {
-    /// Of a wall of triangles: beside others it would only be in the way of what is looked at in each step.
+    /// Of a wall of triangles: in a box, so that this record stays small for other walls.
     pub(super) facets: Option<Box<FacetMemory>>,
     pub(super) shear: Vec<(u64, ShearState)>,
     /// Where the contacts with an exact wall are (wall's coordinates), in the order of `shear`.

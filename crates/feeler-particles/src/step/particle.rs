@@ -111,11 +111,11 @@ impl Particle {
 
     /// A prepared solid of a density (kg/m³), in its own coordinates: also concave, with edges and vertices.
     ///
-    /// It meets other solids, balls, grains, planes and exact walls ([`ExactWall`](crate::ExactWall)), at each
-    /// place where they touch; triangles it cannot meet, but solids made of them. Contacts are followed from
-    /// step to step ([`Following`](feeler_runtime::Following)), so it may overlap by no more than a twentieth
-    /// of its size ([`Body::size`](feeler_runtime::Body::size)), or where that is less two fifths of its
-    /// wall.
+    /// It meets other solids, balls, grains, planes and exact walls ([`ExactWall`](crate::ExactWall)), at
+    /// each place where they touch; triangles it cannot meet, but solids made of them. Contacts are followed
+    /// from step to step ([`Following`](feeler_runtime::Following)), so it may overlap by no more than a
+    /// twentieth of its size ([`Body::size`](feeler_runtime::Body::size)), or where that is less two fifths
+    /// of its wall.
     ///
     /// # Errors
     /// A density that is not above 0; a sheet, which has no inside; a size beyond all sense.
@@ -131,7 +131,8 @@ impl Particle {
         let mut out =
             Self::with_inertia(&[around], mass.volume * density, mass.centroid, mass.tensor * density)?;
         let solid = Solid::new(body, &around, &out.axes.rotation.inverse(), mass.volume);
-        let solid = solid.ok_or(StepError::Particle("the size of a solid must be 1e-12 to 1e12 mm"))?;
+        let solid = solid
+            .ok_or(StepError::Particle("the ball around a solid must have a radius of 1e-12 to 1e12 mm"))?;
         out.shaped = Some(Box::new(Shaped::Solid(solid)));
         Ok(out)
     }

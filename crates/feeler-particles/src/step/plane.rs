@@ -1,11 +1,11 @@
 //! The piece of a plane that a solid is above: what stands in for a wall without end.
 //!
-//! A query wants bodies of about one size, so the piece is as large as the solid needs. It stands on a grid of
-//! the plane, in the cell that the solid is above, and so depends on nothing but where that is.
+//! A query wants bodies of about one size, so the piece is as large as the solid needs. It stands on a grid
+//! of the plane, in the cell that the solid is above, and so depends on nothing but where that is.
 
 use feeler_geom::frame::complete_basis;
 use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::Body;
+use feeler_runtime::{Body, FollowedContact, Following};
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,13 +18,13 @@ pub(super) struct Piece {
     cell: f64,
 }
 
-/// Half a piece's side, and a cell, as parts of the radius that they are for: a ball above a cell is above the
-/// piece, with half a radius to spare.
+/// Half a piece's side, and a cell, as parts of the radius that they are for, made a power of two: a ball
+/// above a cell is above the piece, with half a radius to spare.
 const HALF: f64 = 2.0;
 const CELL: f64 = 1.0;
 
-/// Where the grid begins, in cells: no number of cells, so that what is set up on round numbers does not stand
-/// on a border.
+/// Where the grid begins, in cells: no number of cells, so that what is set up on round numbers does not
+/// stand on a border.
 const BEGIN: f64 = 0.381_966;
 
 /// Pieces that there are, by the exponent of their radius: solids of about one size share them, and with
@@ -66,6 +66,24 @@ impl Piece {
         let at = frame.inverse_transform_point(point);
         let on_grid = |x: f64| ((x / self.cell - BEGIN).round() + BEGIN) * self.cell;
         frame * Pose::translation(on_grid(at.x), on_grid(at.y), 0.0)
+    }
+
+    /// Takes along what is followed, where the piece stands in another cell than before: the plane is the
+    /// same there. `pose`: of the solid, in the coordinates of the piece.
+    pub(super) fn carry(&self, following: &mut Following, pose: &Pose) {
+        let (Some(asked), contacts, next) = following.parts() else { return };
+        let way = pose.translation.vector - asked.pose.translation.vector;
+        let by = V3::new(way.x, way.y, 0.0).map(|x| (x / self.cell).round() * self.cell);
+        if by == V3::zeros() {
+            return;
+        }
+        let mut asked = *asked;
+        asked.pose.translation.vector += by;
+        let moved = |c: &FollowedContact| {
+            let [[u, v], other] = c.uv;
+            FollowedContact { local_a: c.local_a + by, uv: [[u + by.x, v + by.y], other], ..*c }
+        };
+        *following = Following::from_parts(Some(asked), contacts.iter().map(moved).collect(), next);
     }
 }
 

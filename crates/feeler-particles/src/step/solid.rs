@@ -151,7 +151,6 @@ impl MetSolid<'_> {
         asker: &mut Asker,
         out: &mut Vec<WallMeeting>,
     ) -> Result<(), QueryError> {
-        out.clear();
         if is_clear {
             following.forget();
             return Ok(());
@@ -168,13 +167,14 @@ impl MetSolid<'_> {
         asker: &mut Asker,
         out: &mut Vec<WallMeeting>,
     ) -> Result<(), QueryError> {
-        out.clear();
         if wall.height(center) >= radius {
             following.forget();
             return Ok(());
         }
         let piece = &self.solid.piece;
-        self.met(piece.body(), &piece.placed(&wall.frame(), center), &wall.motion, following, asker, out)
+        let pose = piece.placed(&wall.frame(), center);
+        piece.carry(following, &pose.inv_mul(&self.pose));
+        self.met(piece.body(), &pose, &wall.motion, following, asker, out)
     }
 
     fn met(

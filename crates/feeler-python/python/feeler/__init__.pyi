@@ -109,7 +109,8 @@ class Model:
     ) -> Model:
         """The solids that closed surfaces of triangles bound: points (n, 3) in mm; triangles (m, 3), numbers of
         points, counter-clockwise seen from outside. A surface that looks inwards within another is a hollow.
-        open_shells: open surfaces are sheets without thickness, met from both sides."""
+        open_shells: open surfaces are sheets without thickness, met from both sides. Raises FileError where they bound
+        no solids, QueryError for other arrays."""
     def write(self, path: str | PathLike[str]) -> int:
         """Writes a .feeler file, whole or not at all; the number of bytes."""
     def to_bytes(self) -> bytes: ...
@@ -146,7 +147,7 @@ class Body:
     def area(self) -> float: ...
     @property
     def wall(self) -> float:
-        """Smallest thickness of the material, or less; 0 where it is not known."""
+        """Smallest thickness of the material, or less; 0 of a sheet and where it is not known."""
     @property
     def size(self) -> float:
         """Diagonal of the box."""
@@ -597,8 +598,8 @@ class GrainForces:
         """between: the law of grains with each other; without it they pass through each other."""
     def add_grain(self, grain: Grain | Body | float, density: float) -> int:
         """Adds a grain, a solid, also a concave one, or a ball of a radius, of a density (kg/m3); its number, from 0. It
-        is at the origin until set_motions puts it elsewhere. Solids meet walls that are solids, no planes and no
-        triangles. Raises QueryError."""
+        is at the origin until set_motions puts it elsewhere. Solids meet planes and walls that are solids or
+        sheets (Model.of_mesh), no FacetWall. Raises QueryError."""
     def mass(self, grain: int) -> float:
         """kg."""
     def moments(self, grain: int) -> list[float]:

@@ -10,8 +10,9 @@
 //! more than the stride since (or where none was near, by what was clear), distances have changed by no more,
 //! so that nothing that was beyond can be within the reach. What is told passes the same test of trims,
 //! polars and curvature as what queries tell; where a minimum does not, or passes on to another feature, the
-//! pair is to be asked again. Only minima that arise within the reach, by one parting into two as surfaces
-//! fit each other more closely, are told up to a stride late.
+//! pair is to be asked again. Corners of flat contacts are no minima by themselves: they take part in motions
+//! that count as none. Only minima that arise within the reach, by one parting into two as surfaces fit each
+//! other more closely, are told up to a stride late.
 //!
 //! # Source
 //! MATH §8 (critical pairs), §10 (identities).
@@ -104,6 +105,8 @@ pub struct Asked {
 const RUN: f64 = 10.0;
 /// The same where B has hardly moved, as a part of the smaller size.
 const NEAR: f64 = 1e-3;
+/// What the distance of the footpoints on the solid counts on which they are farther apart.
+const FARTHER: f64 = 0.01;
 /// Cosine of the angle by which the normal of a contact turns at most from one asking to the next.
 const TURNED: f64 = 0.5;
 
@@ -278,7 +281,8 @@ fn moved(before: &Pose, now: &Pose, b: &Body) -> f64 {
 }
 
 /// The number of the contact that one goes on: the nearest one whose normal is alike, and that none has taken
-/// yet. Of what slides a footpoint stays on the one solid, of what rolls neither does.
+/// yet. Of what slides a footpoint stays on the one solid, of what rolls neither does; where a corner is in
+/// two contacts the other footpoint tells them apart.
 fn nearest(
     before: &[FollowedContact],
     taken: &mut u64,
@@ -288,8 +292,8 @@ fn nearest(
     let free =
         before.iter().enumerate().filter(|(k, c)| *taken & (1 << k) == 0 && c.normal.dot(&normal) > TURNED);
     let apart = free.map(|(k, c)| {
-        let apart = (c.local_a - at[0]).norm().min((c.local_b - at[1]).norm());
-        (k, apart, c.number)
+        let [a, b] = [(c.local_a - at[0]).norm(), (c.local_b - at[1]).norm()];
+        (k, a.min(b) + FARTHER * a.max(b), c.number)
     });
     let (k, _, number) = apart.filter(|(_, d, _)| *d <= run).min_by(|x, y| x.1.total_cmp(&y.1))?;
     *taken |= 1 << k;
