@@ -4,6 +4,7 @@ use super::error::StepError;
 use super::form::Shaped;
 use super::grain::Smooth;
 use super::solid::Solid;
+use crate::exact::Sphere;
 use feeler_geom::{P3, Pose, V3};
 use feeler_grains::convex::Grain;
 use feeler_grains::mass::{MassProperties, poly_superellipsoid};
@@ -130,7 +131,8 @@ impl Particle {
         let around = Pebble { center: bounds.center(), radius: 0.5 * bounds.diagonal() };
         let mut out =
             Self::with_inertia(&[around], mass.volume * density, mass.centroid, mass.tensor * density)?;
-        let solid = Solid::new(body, &around, &out.axes.rotation.inverse(), mass.volume);
+        let ball = Sphere { center: around.center, radius: around.radius };
+        let solid = Solid::new(body, &ball, &out.axes.rotation.inverse(), mass.volume);
         let solid = solid
             .ok_or(StepError::Particle("the ball around a solid must have a radius of 1e-12 to 1e12 mm"))?;
         out.shaped = Some(Box::new(Shaped::Solid(solid)));

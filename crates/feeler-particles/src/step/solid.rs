@@ -8,12 +8,12 @@
 //! The effective radius of Hertz's law is the geometric mean of the relative radii of curvature, kept within
 //! a factor of [`ROUNDEST`] of that of balls of equal volume, as for grains.
 
+use super::Motion;
 use super::grain::ROUNDEST;
 use super::plane::Piece;
 use super::wall::{PlaneWall, RigidMotion, SolidWall, WallMeeting, moving};
-use super::{Motion, Pebble};
 use crate::contact::WallContact;
-use crate::exact::{Batch, ExactWall};
+use crate::exact::{Batch, ExactWall, Sphere};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_runtime::{Body, ContactPair, FollowOptions, Following, QueryError};
 use nalgebra::{Translation3, UnitQuaternion};
@@ -56,7 +56,7 @@ impl Solid {
     /// small or too large for a plane.
     pub(super) fn new(
         body: &Arc<Body>,
-        around: &Pebble,
+        around: &Sphere,
         turn: &UnitQuaternion<f64>,
         volume: f64,
     ) -> Option<Self> {
