@@ -171,7 +171,7 @@ typedef struct FeelerBodyInfo {
    */
   double inertia[9];
   /*
-   Smallest thickness of the material (mm) or less; 0 where it is not known.
+   Smallest thickness of the material (mm) or less; 0 of a sheet and where it is not known.
    */
   double wall;
   /*

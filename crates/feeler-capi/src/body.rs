@@ -30,7 +30,7 @@ pub struct FeelerBodyInfo {
     pub centroid: [f64; 3],
     /// Inertia tensor (mm⁵) about the centre of mass, of density 1, by rows.
     pub inertia: [f64; 9],
-    /// Smallest thickness of the material (mm) or less; 0 where it is not known.
+    /// Smallest thickness of the material (mm) or less; 0 of a sheet and where it is not known.
     pub wall: f64,
     /// Supermaximal faces, edges and vertices.
     pub features: [u32; 3],
