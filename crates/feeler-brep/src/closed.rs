@@ -19,12 +19,5 @@ pub fn closed_surface(name: &str, grid: BezierSurface) -> SolidSource {
         either_way: false,
         loops: Vec::new(),
     };
-    SolidSource {
-        name: name.to_owned(),
-        id: 0,
-        vertices: Vec::new(),
-        edges: Vec::new(),
-        faces: vec![face],
-        uncertainty: 0.0,
-    }
+    SolidSource { name: name.to_owned(), faces: vec![face], ..SolidSource::default() }
 }

@@ -276,14 +276,7 @@ impl Welded {
     }
 
     fn source(&self, name: &str, pieces: &[&Piece], planes: &[Frame]) -> SolidSource {
-        let mut out = SolidSource {
-            name: name.to_owned(),
-            id: 0,
-            vertices: Vec::new(),
-            edges: Vec::new(),
-            faces: Vec::new(),
-            uncertainty: 0.0,
-        };
+        let mut out = SolidSource { name: name.to_owned(), ..SolidSource::default() };
         // Faces, vertices and edges do not share numbers.
         let mut last = self.triangles.last().map_or(0, |(_, given)| given + 1) as u64;
         let mut next = || {

@@ -3,7 +3,7 @@
 use feeler_geom::{Curve, P3, Surface};
 
 /// One solid as read: closed shells (the outer one first, then voids) over shared edges and vertices.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SolidSource {
     /// Name, possibly empty.
     pub name: String,

@@ -48,14 +48,7 @@ pub enum TruckError {
 /// # Errors
 /// [`TruckError`]: a curve or surface has no exact form here.
 pub fn solid_source(name: &str, solid: &truck::Solid) -> Result<SolidSource, TruckError> {
-    let mut out = SolidSource {
-        name: name.to_owned(),
-        id: 0,
-        vertices: Vec::new(),
-        edges: Vec::new(),
-        faces: Vec::new(),
-        uncertainty: 0.0,
-    };
+    let mut out = SolidSource { name: name.to_owned(), ..SolidSource::default() };
     for (k, shell) in solid.compress().boundaries.into_iter().enumerate() {
         let (first_vertex, first_edge) = (count(out.vertices.len()), count(out.edges.len()));
         for p in &shell.vertices {

@@ -347,6 +347,19 @@ fn sheet() -> Wall {
     ExactWall::new(Arc::new(Body::from_model(&model, 0).unwrap())).into()
 }
 
+/// How far the first particles of two worlds get apart in so many steps, and how often that of the first one
+/// has met a wall.
+fn apart(worlds: &mut [Simulation; 2], steps: u32) -> (f64, usize) {
+    let (mut worst, mut met) = (0.0_f64, 0);
+    for _ in 0..steps {
+        worlds.iter_mut().for_each(|w| w.step(1e-5).unwrap());
+        met += worlds[0].wall_contacts();
+        let at = [0, 1].map(|k| worlds[k].motion(0).unwrap().center);
+        worst = worst.max((at[0] - at[1]).norm());
+    }
+    (worst, met)
+}
+
 #[test]
 fn a_sheet_is_a_plane_from_both_sides() {
     let shapes = [
@@ -367,13 +380,7 @@ fn a_sheet_is_a_plane_from_both_sides() {
                 world.add(shape.clone(), &pose, velocity, V3::new(0.0, 2.0, 1.0)).unwrap();
                 world
             });
-            let (mut worst, mut met) = (0.0_f64, 0);
-            for _ in 0..4_000 {
-                worlds.iter_mut().for_each(|w| w.step(1e-5).unwrap());
-                met += worlds[0].wall_contacts();
-                let at = [0, 1].map(|k| worlds[k].motion(0).unwrap().center);
-                worst = worst.max((at[0] - at[1]).norm());
-            }
+            let (worst, met) = apart(&mut worlds, 4_000);
             assert!(met > 40, "{k}: {met}");
             assert!(worst < 1e-8, "{k} {side}: {worst:e}");
         }
@@ -408,13 +415,7 @@ fn an_open_roof_is_a_closed_one() {
             world.add(Particle::solid(shape, DENSITY).unwrap(), &pose, V3::y() * 90.0, V3::zeros()).unwrap();
             world
         });
-        let (mut worst, mut met) = (0.0_f64, 0);
-        for _ in 0..3_500 {
-            worlds.iter_mut().for_each(|w| w.step(1e-5).unwrap());
-            met += worlds[0].wall_contacts();
-            let at = [0, 1].map(|k| worlds[k].motion(0).unwrap().center);
-            worst = worst.max((at[0] - at[1]).norm());
-        }
+        let (worst, met) = apart(&mut worlds, 3_500);
         assert!(met > 20, "{met}");
         assert!(worst < 1e-8, "{worst:e}");
     }

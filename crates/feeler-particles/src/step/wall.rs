@@ -36,6 +36,8 @@ impl RigidMotion {
 pub struct PlaneWall {
     /// In the wall's coordinates.
     local: (P3, V3),
+    /// From coordinates in which it is z = 0 to the wall's.
+    flat: Pose,
     /// In the world.
     point: P3,
     normal: V3,
@@ -54,13 +56,14 @@ impl PlaneWall {
             return Err(StepError::Particle("a plane needs a finite point and a normal"));
         }
         let normal = normal / length;
-        Ok(Self { local: (point, normal), point, normal, pose: Pose::identity(), motion: None })
+        let flat = frame(&point, &normal);
+        Ok(Self { local: (point, normal), flat, point, normal, pose: Pose::identity(), motion: None })
     }
 
     /// From coordinates in which it is z = 0 to the world.
     pub(super) fn frame(&self) -> Pose {
-        // Not of the normal in the world: the basis across a normal jumps where the normal turns.
-        self.pose * frame(&self.local.0, &self.local.1)
+        // Not made of the normal in the world: the basis across a normal jumps where the normal turns.
+        self.pose * self.flat
     }
 
     /// How far a point is in front of it (mm).
