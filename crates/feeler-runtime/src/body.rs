@@ -29,14 +29,14 @@ use crate::Tolerances;
 use crate::body::edge_arcs::EdgeArcs;
 use crate::body::face_tree::{FaceNode, face_tree};
 use crate::body::ids::FeatureId;
-use crate::body::samples::{CurveSamples, EdgeSegment, Grid, Normals, Samples};
+use crate::body::samples::{CurvatureBounds, CurveSamples, EdgeSegment, Grid, Normals, Samples};
 use crate::body::tree::{Allowance, FeatureTypes, SolveClass, TreeNode};
 use crate::profile::apart::{along, part};
 use crate::profile::ring::ring;
 use feature::{NEAR_PART_SLACK, PART_SLACK, curvature_bound, exact_along, near, outline, zone};
 use feeler_convex::{Polytope, Support};
 use feeler_geom::skeleton::Primitive;
-use feeler_geom::{Aabb, P2, P3, Pose, V3};
+use feeler_geom::{Aabb, Curve, P2, P3, Pose, V3};
 use feeler_hierarchy::{
     Area, AreaId, Edge, EdgeId, Face, FaceId, Feature, FeatureType, Hierarchy, Node, NodeId, Vertex, VertexId,
 };
@@ -452,6 +452,16 @@ impl Body {
     /// Third derivatives over a free-form area by its unit-box parameters.
     pub(crate) fn third_derivatives_of(&self, area: AreaId) -> &[feeler_geom::Ball; 4] {
         self.samples.third_derivatives(self, area)
+    }
+
+    /// Bounds of the curvatures of a free-form face's area.
+    pub(crate) fn curvature_bounds_of(&self, area: AreaId) -> &CurvatureBounds {
+        self.samples.curvature_bounds(self, area)
+    }
+
+    /// Whether an area is a piece of a straight edge.
+    pub(crate) fn is_straight(&self, area: AreaId) -> bool {
+        matches!(self.area(area).feature, Feature::Edge(e) if matches!(self.edge(e).curve, Curve::Line { .. }))
     }
 
     /// Faces, edges, vertices.

@@ -2,11 +2,13 @@
 //! then shared.
 
 mod cell;
+mod curvature;
 
 use crate::Body;
 use crate::body::edge_normals::edge_normals;
 use crate::body::outward_normal;
 use cell::Cell;
+pub(crate) use curvature::CurvatureBounds;
 use feeler_geom::CurveDerivs;
 use feeler_geom::{Ball, Curve, P2, P3, Rect, V3};
 use feeler_hierarchy::{Area, AreaId, EdgeId, Feature};
@@ -87,6 +89,7 @@ pub(crate) struct Samples {
     /// By edges.
     segments: Vec<OnceLock<Box<[EdgeSegment]>>>,
     thirds: Vec<OnceLock<Box<[Ball; 4]>>>,
+    curvatures: Vec<OnceLock<Box<CurvatureBounds>>>,
 }
 
 /// Points of an edge's area in equal steps of its parameter, with derivatives.
@@ -117,6 +120,7 @@ impl Samples {
             normals: (0..areas).map(|_| OnceLock::new()).collect(),
             curves: (0..areas).map(|_| OnceLock::new()).collect(),
             thirds: (0..areas).map(|_| OnceLock::new()).collect(),
+            curvatures: (0..areas).map(|_| OnceLock::new()).collect(),
         }
     }
 
@@ -180,6 +184,11 @@ impl Samples {
                 Feature::Vertex(_) => unreachable!("a vertex is canonical"),
             })
         })
+    }
+
+    /// Bounds of the curvatures of a free-form face's area.
+    pub(crate) fn curvature_bounds(&self, body: &Body, area: AreaId) -> &CurvatureBounds {
+        self.curvatures[area.index()].get_or_init(|| Box::new(CurvatureBounds::of_area(body, area)))
     }
 
     /// The grid of a free-form area, in the solid's own frame.
@@ -442,6 +451,13 @@ impl Grid {
         let lowest = self.around(k).map(|l| field[l].dot(&v)).fold(f64::INFINITY, f64::min);
         let needed = (length + 0.25 * bend) * size;
         lowest <= needed || lowest.is_nan() || needed.is_nan()
+    }
+
+    /// The grid point of a patch next to unit-box parameters.
+    pub(crate) fn nearest_to(&self, x: [f64; 2]) -> usize {
+        let [rows, columns] = self.shape;
+        let next = |c: f64, n: usize| (0..n).find(|&i| i + 1 == n || c < step(2 * i + 1, 2 * n - 1)).unwrap_or(0);
+        next(x[0], rows) * columns + next(x[1], columns)
     }
 
     /// Unit-box parameters of grid point `k`.

@@ -58,7 +58,7 @@ const OUTSIDE: f64 = crate::body::samples::MARGIN + 1e-6;
 enum Job {
     /// A free-form area against the areas `partners` (of all that are listed) of a canonical feature.
     Reduced { free: Which, area: AreaId, feature: Feature, partners: std::ops::Range<usize> },
-    /// Two free-form areas.
+    /// Two areas of free-form features, or of an edge and a free-form face.
     Free(AreaId, AreaId),
 }
 
@@ -172,8 +172,20 @@ fn jobs(ctx: &Context<'_>, pairs: &[AreaPair]) -> (Vec<Job>, Vec<AreaId>) {
     for group in pairs.chunk_by(|p, q| features(p) == features(q)) {
         let (fa, fb) = features(&group[0]);
         let canonical = [ctx.a.data(fa).primitive.is_some(), ctx.b.data(fb).primitive.is_some()];
+        let is_edge_on_face = |edge: Feature, face: Feature| {
+            matches!((edge, face), (Feature::Edge(_), Feature::Face(_)))
+        };
         let (free, feature) = match canonical {
             [true, true] => continue,
+            // The signed distance from the face is regular at 0, that from the edge is not.
+            [true, false] if is_edge_on_face(fa, fb) => {
+                jobs.extend(group.iter().map(|&(i, j)| Job::Free(i, j)));
+                continue;
+            }
+            [false, true] if is_edge_on_face(fb, fa) => {
+                jobs.extend(group.iter().map(|&(i, j)| Job::Free(i, j)));
+                continue;
+            }
             [true, false] => (Which::B, fa),
             [false, true] => (Which::A, fb),
             [false, false] => {

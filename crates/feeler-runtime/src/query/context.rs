@@ -10,6 +10,7 @@ use crate::walk::cull::CullContext;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Obb, P3, Pose};
 use feeler_hierarchy::{FaceId, Feature};
+use std::cmp::Ordering;
 
 /// What all steps of a query share. Everything is in the frame of A unless it says otherwise.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +43,19 @@ impl Context<'_> {
     /// How far (mm) beyond a concave edge a footpoint at this distance still counts as on its face.
     pub(crate) fn beside(&self, distance: f64) -> f64 {
         if distance < self.tol.least_distance() { -self.least } else { 0.0 }
+    }
+
+    /// The solid that comes first wherever the order matters: the same one when the roles of A and B are swapped.
+    pub(crate) fn first(&self) -> Which {
+        let key = |body: &Body, to_other: &Pose| {
+            let t = to_other.translation.vector;
+            [body.size(), body.bounds().min.x, t.x, t.y, t.z]
+        };
+        let counts = |body: &Body| [body.features().len(), body.tree().len()];
+        let (x, y) = (key(self.a, &self.pose_ab), key(self.b, &self.pose_ba));
+        let by_values = || x.iter().zip(&y).map(|(x, y)| x.total_cmp(y)).find(|order| order.is_ne());
+        let order = counts(self.a).cmp(&counts(self.b)).then_with(|| by_values().unwrap_or(Ordering::Equal));
+        if order.is_gt() { Which::B } else { Which::A }
     }
 
     /// A point of a solid (its own frame) in the frame of A.

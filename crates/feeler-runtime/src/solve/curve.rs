@@ -335,7 +335,7 @@ fn piece(
 }
 
 /// The sign change of the derivative between `l` (negative) and `r`, by Newton steps kept in the bracket.
-fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet)) -> f64 {
+pub(super) fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet)) -> f64 {
     if r.1.d1 == 0.0 {
         return r.0;
     }

@@ -1,114 +1,169 @@
-//! Free-form against free-form: two curves (2 unknowns), a curve and a patch (3), two patches (4).
+//! Free-form against free-form: two curves, two patches.
+//!
+//! Two curves have a common perpendicular where half their squared distance is critical: regular at distance 0
+//! unless they are parallel. Two patches are solved by the signed distance of one from the other
+//! ([`super::signed`]).
 //!
 //! # Source
-//! MATH §8 (Newton on the full Hessian of half the squared distance), BREP Algorithm 12.
+//! MATH §8 (Newton on the full Hessian), BREP Algorithm 12.
 //!
 //! # Deviations
-//! Instead of one guess from corner tetrahedra, Newton starts from every point of a grid over one leaf whose
-//! distance from the other leaf no neighbour beats, together with its foot there: flatness does not promise
-//! one minimum a pair of leaves (BREP §1.5.1.3), and the closest pair of two grids is an accident of how they
-//! meet. Where a leaf is near a patch, its signed distance from the patch is minimised over the leaf alone
-//! ([`super::signed`]): half the squared distance is as flat there as the distance is small.
+//! Instead of one guess from corner tetrahedra, Newton starts from every point of a grid over the smaller leaf
+//! whose distance from the other leaf no neighbour beats, together with its foot there, and from every cell of
+//! it whose derivatives leave room for a minimum: flatness does not promise one minimum a pair of leaves (BREP
+//! §1.5.1.3), and the closest pair of two grids is an accident of how they meet.
 
 use super::Solved;
+use super::edge_face;
 use super::leaf::Leaf;
 use super::newton::{Eval, Outcome as Ended, minimise};
 use super::patch::{NOISE, border_margin, squared_goal};
-use super::signed::{self, Place, Signed};
+use super::signed::{self, Place};
 use crate::Stats;
 use crate::body::ids::AreaPair;
 use crate::body::outward_normal;
-use crate::body::samples::GRID_POINTS;
-use crate::body::samples::{COLLAPSED, MARGIN};
+use crate::body::samples::{COLLAPSED, GRID_POINTS, Grid, MARGIN};
 use crate::query::{Candidate, Context};
 use crate::side::Which;
 use arrayvec::ArrayVec;
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::{AreaId, Feature};
-use nalgebra::{SMatrix, SVector};
+use nalgebra::{Matrix2, Vector2};
 
-/// Newton runs a pair of leaves at most.
-const STARTS: usize = 8;
-/// What feet and normals on grids are off (rad).
+/// Maximum number of Newton runs for a pair of leaves.
+const STARTS: usize = 24;
+/// Error (rad) of footpoints and normals on grids.
 const NORMALS: f64 = 2e-3;
 
-/// Nearer to a patch than this part of a leaf's radius the signed distance is minimised.
-const NEAR: f64 = 0.2;
-
-/// Meridians of a leaf that are tried beside its collapsed side, and how far inside they are (towards the
+/// Meridians of a leaf that are tried beside its collapsed side, and their distance from it (towards the
 /// middle).
 const MERIDIANS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 const ASIDE: f64 = 0.25;
 
-/// Squared distance, unit-box parameters in A and in B.
-type Start = (f64, [f64; 2], [f64; 2]);
+/// Unit-box parameters in one leaf and in the other one.
+type Start = ([f64; 2], [f64; 2]);
 
-/// All minima found between two free-form areas.
+/// All minima found between two areas, one of them free-form at least, both of edges or faces.
 pub(crate) fn solve(ctx: &Context<'_>, area_a: AreaId, area_b: AreaId, out: &mut Solved, stats: &mut Stats) {
-    let a = Leaf::new(ctx.a, area_a, None);
-    let b = Leaf::new(ctx.b, area_b, Some(&ctx.pose_ab));
-    match (a.dim(), b.dim()) {
-        (1, 1) => solve_n::<2>(ctx, (area_a, &a), (area_b, &b), out, stats),
-        (2, 2) => solve_n::<4>(ctx, (area_a, &a), (area_b, &b), out, stats),
-        _ => solve_n::<3>(ctx, (area_a, &a), (area_b, &b), out, stats),
+    let is_face = |which: Which, area: AreaId| {
+        matches!(ctx.body(which).area(area).feature, Feature::Face(_))
+    };
+    match (is_face(Which::A, area_a), is_face(Which::B, area_b)) {
+        (true, true) => patches(ctx, (area_a, area_b), out, stats),
+        (false, true) => edge_face::solve(ctx, Which::A, (area_a, area_b), out, stats),
+        (true, false) => edge_face::solve(ctx, Which::B, (area_b, area_a), out, stats),
+        (false, false) => curves(ctx, (area_a, area_b), out, stats),
     }
 }
 
-fn solve_n<const N: usize>(
-    ctx: &Context<'_>,
-    (area_a, a): (AreaId, &Leaf<'_>),
-    (area_b, b): (AreaId, &Leaf<'_>),
-    out: &mut Solved,
+/// An area of one side with its grid and leaf, in the frame of one of the solids.
+struct Half<'a> {
+    which: Which,
+    area: AreaId,
+    grid: &'a Grid,
+    leaf: Leaf<'a>,
+    /// How far outside the unit box a solution still counts as the leaf's.
+    border: [f64; 2],
+}
+
+impl<'a> Half<'a> {
+    /// `frame`: the solid in whose frame the leaf is evaluated.
+    fn new(ctx: &'a Context<'a>, which: Which, area: AreaId, frame: Which) -> Self {
+        let body = ctx.body(which);
+        let pose = (which != frame).then(|| ctx.pose_to_other(which));
+        let grid = body.grid_of(area);
+        let deviation = body.data(body.area(area).feature).deviation;
+        let border = border_margin(ctx, deviation, &grid.lengths);
+        Self { which, area, grid, leaf: Leaf::new(body, area, pose), border }
+    }
+
+    /// Whether unit-box parameters are the leaf's.
+    fn holds(&self, x: &[f64; 2]) -> bool {
+        (0..self.leaf.dim()).all(|k| -self.border[k] <= x[k] && x[k] <= 1.0 + self.border[k])
+    }
+
+    fn uv(&self, x: &[f64; 2]) -> (AreaId, P2) {
+        (self.area, self.leaf.uv(&x[..self.leaf.dim()]))
+    }
+}
+
+/// Both halves of a pair of areas, the one whose points are searched first: the same one when the roles are
+/// swapped.
+fn halves<'a>(ctx: &'a Context<'a>, (area_a, area_b): AreaPair) -> [Half<'a>; 2] {
+    let grids = [ctx.a.grid_of(area_a), ctx.b.grid_of(area_b)];
+    let poles = grids.map(|g| g.has_pole);
+    // Points of the smaller leaf have their feet on the larger one; the signed distance from a leaf with a pole
+    // runs along its meridians in vain.
+    let order = poles[1].cmp(&poles[0]).then_with(|| grids[0].radius.total_cmp(&grids[1].radius));
+    let over = match order {
+        std::cmp::Ordering::Less => Which::A,
+        std::cmp::Ordering::Greater => Which::B,
+        std::cmp::Ordering::Equal => ctx.first(),
+    };
+    let area = |which: Which| if which == Which::A { area_a } else { area_b };
+    [over, over.other()].map(|which| Half::new(ctx, which, area(which), over.other()))
+}
+
+/// Minima between two free-form faces, by the signed distance of the points of one from the other.
+fn patches(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stats) {
+    let [over, onto] = halves(ctx, pair);
+    let mut found: ArrayVec<[P3; 2], STARTS> = ArrayVec::new();
+    let starts = patch_starts(ctx, &over, &onto);
+    let fan = |(x, y): Start| {
+        let fan = beside_collapsed(&over.leaf, x);
+        std::iter::once((x, y)).chain(fan.into_iter().flatten().map(move |x| (x, y)))
+    };
+    for start in starts.into_iter().flat_map(fan) {
+        let Some(Place::At(x, y)) = descent([&over, &onto], start, MARGIN, ctx.tol.eps, stats) else { continue };
+        if !(over.holds(&x) && onto.holds(&y)) {
+            continue;
+        }
+        let points = [over.leaf.point(&x), onto.leaf.point(&y)];
+        let near = |p: &P3, q: &P3| (p - q).norm() < ctx.tol.same;
+        if found.iter().any(|f| near(&f[0], &points[0]) && near(&f[1], &points[1])) || found.is_full() {
+            continue;
+        }
+        found.push(points);
+        report_halves(ctx, (&over, x), (&onto, y), out);
+    }
+}
+
+/// The minimum of the signed distance next to a start, of the points of the first half from the second one or,
+/// where this has no footpoints, the other way round; `None` if neither converges.
+fn descent(
+    [over, onto]: [&Half<'_>; 2],
+    (x, y): Start,
+    margin: f64,
+    eps: f64,
     stats: &mut Stats,
-) {
-    let split = a.dim();
-    let mut eval = |x: &SVector<f64, N>| evaluate(a, b, split, x, ctx.tol.eps);
-    let starts = starts(ctx, (area_a, a.dim()), (area_b, b.dim()));
-    if starts.is_empty() {
-        return;
-    }
-    let border: ArrayVec<f64, 4> =
-        border(ctx, Which::A, area_a).chain(border(ctx, Which::B, area_b)).collect();
-    let mut found: ArrayVec<(P3, P3), STARTS> = ArrayVec::new();
-    let near = near(ctx, area_a, area_b);
-    let poles = [ctx.a.grid_of(area_a).has_pole && N == 4, ctx.b.grid_of(area_b).has_pole && N == 4];
-    let runs = starts.into_iter().flat_map(|(square, in_a, in_b)| {
-        let is_near = square <= near * near;
-        // Over the leaf with a pole, whose meridians half the square runs along in vain.
-        let over = if poles == [false, true] { Which::B } else { Which::A };
-        let is_signed = is_near || poles.contains(&true);
-        let fan_a = if is_near && N == 4 || poles[0] { beside_collapsed(a, in_a) } else { None };
-        let fan_b = if poles[1] { beside_collapsed(b, in_b) } else { None };
-        let beside_a = fan_a.into_iter().flatten().map(move |in_a| (is_signed, Which::A, in_a, in_b));
-        let beside_b = fan_b.into_iter().flatten().map(move |in_b| (is_signed, Which::B, in_a, in_b));
-        std::iter::once((is_signed, over, in_a, in_b)).chain(beside_a).chain(beside_b)
-    });
-    for (is_signed, over, in_a, in_b) in runs {
-        let start = SVector::<f64, N>::from_fn(|r, _| if r < split { in_a[r] } else { in_b[r - split] });
-        let ended = if is_signed { signed_minimum(ctx, (a, b), over, &start, stats) } else { None };
-        let ended = ended.unwrap_or_else(|| minimise(&mut eval, start, MARGIN, squared_goal(ctx), stats));
-        let (x, undecided) = match ended {
-            Ended::Minimum(x) => (x, false),
-            Ended::Outside => continue,
-            Ended::Stalled(x) => (x, true),
-        };
-        if (0..N).any(|r| x[r] < -border[r] || x[r] > 1.0 + border[r]) {
-            continue;
+) -> Option<Place> {
+    let run = |over: &Half<'_>, x: [f64; 2], onto: &Half<'_>, y: [f64; 2], stats: &mut Stats| {
+        if onto.leaf.dim() < 2 {
+            return None;
         }
-        let (xa, xb) = x.as_slice().split_at(split);
-        let (p_a, p_b) = (a.point(xa), b.point(xb));
-        if (p_b - p_a).norm() > ctx.reach()
-            || found.iter().any(|(p, q)| (p - p_a).norm() < ctx.tol.same && (q - p_b).norm() < ctx.tol.same)
-            || found.is_full()
-        {
-            continue;
+        match over.leaf.dim() {
+            1 => signed::minimum::<1>((&over.leaf, &x[..1]), (&onto.leaf, y), (margin, eps), stats),
+            _ => signed::minimum::<2>((&over.leaf, &x), (&onto.leaf, y), (margin, eps), stats),
         }
-        found.push((p_a, p_b));
-        report(ctx, (area_a, a.uv(xa)), (area_b, b.uv(xb)), undecided, out, stats);
-    }
+    };
+    run(over, x, onto, y, stats).or_else(|| match run(onto, y, over, x, stats)? {
+        Place::At(y, x) => Some(Place::At(x, y)),
+        Place::Outside => Some(Place::Outside),
+    })
 }
 
-/// Places beside one on a collapsed side of a patch, one of them near any meridian: there all meridians meet,
+fn report_halves(
+    ctx: &Context<'_>,
+    (over, x): (&Half<'_>, [f64; 2]),
+    (onto, y): (&Half<'_>, [f64; 2]),
+    out: &mut Solved,
+) {
+    let (of_over, of_onto) = (over.uv(&x), onto.uv(&y));
+    let (of_a, of_b) = if over.which == Which::A { (of_over, of_onto) } else { (of_onto, of_over) };
+    report(ctx, of_a, of_b, false, out);
+}
+
+/// Points beside one on a collapsed side of a patch, one of them near any meridian: there all meridians meet,
 /// and a saddle is a minimum along some of them.
 fn beside_collapsed(a: &Leaf<'_>, x: [f64; 2]) -> Option<[[f64; 2]; MERIDIANS.len()]> {
     let len: ArrayVec<f64, 2> = a.jet(&x).first.iter().map(|t| t.norm()).collect();
@@ -117,130 +172,165 @@ fn beside_collapsed(a: &Leaf<'_>, x: [f64; 2]) -> Option<[[f64; 2]; MERIDIANS.le
     Some(MERIDIANS.map(|along| if turns == 0 { [along, aside] } else { [aside, along] }))
 }
 
-/// The minimum by the signed distance from a patch, which is regular at distance 0; `None` without a patch,
-/// and where it tells nothing.
-fn signed_minimum<const N: usize>(
-    ctx: &Context<'_>,
-    (a, b): (&Leaf<'_>, &Leaf<'_>),
-    over: Which,
-    start: &SVector<f64, N>,
-    stats: &mut Stats,
-) -> Option<Ended<N>> {
-    let split = a.dim();
-    let (in_a, in_b) = start.as_slice().split_at(split);
-    // Feet on the patch where the other one is a curve.
-    let swap = b.dim() < split || b.dim() == split && over == Which::B;
-    let (over, onto, of_over, of_onto) = if swap { (b, a, in_b, in_a) } else { (a, b, in_a, in_b) };
-    if onto.dim() < 2 {
-        return None;
+/// Starts between two patches; none when everything is out of reach or faces away.
+fn patch_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec<Start, STARTS> {
+    let pose = ctx.pose_to_other(over.which);
+    let normals_over = ctx.body(over.which).normals_of(over.area);
+    let normals_onto = ctx.body(onto.which).normals_of(onto.area);
+    let (over, onto) = (over.grid, onto.grid);
+    let (rotation, translation) = (pose.rotation.to_rotation_matrix(), pose.translation.vector);
+    let mut values = [f64::INFINITY; GRID_POINTS];
+    let mut offsets = [f64::INFINITY; GRID_POINTS];
+    let mut slopes = [[f64::NAN; 2]; GRID_POINTS];
+    let mut feet = [[0.0; 2]; GRID_POINTS];
+    let mut beyond = [[0.0; 2]; GRID_POINTS];
+    // The normals of a minimum are opposite, but for what the user's angle leaves open.
+    let mut sums = [V3::zeros(); GRID_POINTS];
+    for (k, (p, n)) in over.points().iter().zip(normals_over.vectors()).enumerate() {
+        let foot = onto.foot(&(rotation * p + translation));
+        let normal = onto.normal(normals_onto, &foot);
+        (feet[k], beyond[k]) = (foot.params, foot.beyond);
+        values[k] = -foot.offset.dot(&normal);
+        offsets[k] = foot.offset.norm();
+        slopes[k] = over.slopes(k, &rotation.inverse_transform_vector(&normal));
+        sums[k] = rotation * n + normal;
     }
-    let found = signed_descent(ctx, (over, of_over), (onto, [of_onto[0], of_onto[1]]), stats)?;
-    let Place::At(of_over, of_onto) = found else { return Some(Ended::Outside) };
-    let (in_a, in_b) = if swap { (of_onto, of_over) } else { (of_over, of_onto) };
-    Some(Ended::Minimum(SVector::from_fn(|i, _| if i < split { in_a[i] } else { in_b[i - split] })))
-}
-
-/// The minimum over one leaf of the signed distance from a patch next to a start: unit-box parameters of
-/// both.
-fn signed_descent(
-    ctx: &Context<'_>,
-    (over, of_over): (&Leaf<'_>, &[f64]),
-    (onto, of_onto): (&Leaf<'_>, [f64; 2]),
-    stats: &mut Stats,
-) -> Option<Place> {
-    let mut signed = Signed::new(over, onto, of_onto, ctx.tol.eps);
-    match over.dim() {
-        1 => signed::minimum::<1>(&mut signed, of_over, stats),
-        _ => signed::minimum::<2>(&mut signed, of_over, stats),
+    let mut out: ArrayVec<Start, STARTS> = ArrayVec::new();
+    let open = normals_over.spread + normals_onto.spread + 2.0 * ctx.alpha + NORMALS;
+    let reach = ctx.reach() + over.radius;
+    let near = |k: usize| offsets[k] <= reach;
+    let possible = |k: usize| {
+        near(k)
+            && (!onto.finds_feet(offsets[k])
+                || over.may_face(&beyond, k) && over.may_vanish(&sums, k, open))
+    };
+    if !(0..over.len()).any(possible) {
+        return out;
     }
-}
-
-/// Minima of the signed distance from a free-form patch, where an edge or another such patch is pressed into
-/// it: half the squared distance has none there.
-pub(crate) fn solve_pressed(
-    ctx: &Context<'_>,
-    area_a: AreaId,
-    area_b: AreaId,
-    out: &mut Solved,
-    stats: &mut Stats,
-) {
-    let both = [(Which::A, area_a, area_b), (Which::B, area_b, area_a)];
-    for (over, own, other) in both {
-        let is_free = |which: Which, area: AreaId| {
-            let body = ctx.body(which);
-            body.data(body.area(area).feature).primitive.is_none()
-        };
-        let feature = ctx.body(over).area(own).feature;
-        let onto_patch = matches!(ctx.body(over.other()).area(other).feature, Feature::Face(_));
-        let over_fits = match feature {
-            Feature::Face(_) => is_free(over, own),
-            Feature::Edge(_) => true,
-            Feature::Vertex(_) => false,
-        };
-        if onto_patch && over_fits && is_free(over.other(), other) {
-            pressed_over(ctx, over, (own, other), out, stats);
+    let lowest = (0..over.len()).filter(|&k| near(k) && over.is_minimum(&values, k));
+    for k in lowest {
+        let _ = out.try_push((over.params(k), feet[k]));
+    }
+    for x in over.cells_with_minimum(&slopes) {
+        let k = over.nearest_to(x);
+        if near(k) {
+            let _ = out.try_push((x, feet[k]));
         }
     }
+    out
 }
 
-/// [`solve_pressed`] over an area of one side, with feet on one of the other side.
-fn pressed_over(
-    ctx: &Context<'_>,
-    which: Which,
-    (own, other): AreaPair,
-    out: &mut Solved,
-    stats: &mut Stats,
-) {
-    let (body, partner) = (ctx.body(which), ctx.body(which.other()));
-    let (grid, onto_grid, onto_normals) =
-        (body.grid_of(own), partner.grid_of(other), partner.normals_of(other));
-    let to_other = ctx.pose_to_other(which);
-    let mut values = [f64::INFINITY; GRID_POINTS];
-    let mut feet = [[0.0; 2]; GRID_POINTS];
-    for (k, p) in grid.points().iter().enumerate() {
-        let foot = onto_grid.foot(&(to_other * p));
-        feet[k] = foot.params;
-        values[k] = -foot.offset.dot(&onto_grid.normal(onto_normals, &foot));
-    }
-    let lowest = (0..grid.len()).map(|k| values[k]).fold(f64::INFINITY, f64::min);
-    if !(ctx.least - grid.radius <= lowest && lowest <= grid.radius) {
-        return;
-    }
-    let pose = |which: Which| (which == Which::B).then_some(&ctx.pose_ab);
-    let over = Leaf::new(body, own, pose(which));
-    let onto = Leaf::new(partner, other, pose(which.other()));
-    let margins = |which: Which, area: AreaId| border(ctx, which, area).collect::<ArrayVec<f64, 2>>();
-    let (of_own, of_other) = (margins(which, own), margins(which.other(), other));
-    let inside = |x: &[f64; 2], borders: &[f64]| {
-        borders.iter().zip(x).all(|(border, x)| -border <= *x && *x <= 1.0 + border)
-    };
-    for k in (0..grid.len()).filter(|&k| grid.is_minimum(&values, k)) {
-        let start = grid.params(k);
-        let found = signed_descent(ctx, (&over, &start[..over.dim()]), (&onto, feet[k]), stats);
-        let Some(Place::At(x, y)) = found else { continue };
-        if !(inside(&x, &of_own) && inside(&y, &of_other)) {
+/// Minima between two curves: their common perpendiculars.
+fn curves(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stats) {
+    let [over, onto] = halves(ctx, pair);
+    let mut found: ArrayVec<[P3; 2], STARTS> = ArrayVec::new();
+    for (x, y) in curve_starts(ctx, &over, &onto) {
+        let (at, undecided) = match perpendicular([&over, &onto], (x, y), MARGIN, ctx, stats) {
+            Ended::Minimum(at) => (at, false),
+            Ended::Outside => continue,
+            Ended::Stalled(at) => (at, true),
+        };
+        let (x, y) = ([at[0], 0.0], [at[1], 0.0]);
+        if !(over.holds(&x) && onto.holds(&y)) {
             continue;
         }
-        let (of_own, of_other) = ((own, over.uv(&x)), (other, onto.uv(&y)));
-        let (of_a, of_b) = if which == Which::A { (of_own, of_other) } else { (of_other, of_own) };
-        report(ctx, of_a, of_b, false, out, stats);
+        let points = [over.leaf.point(&x[..1]), onto.leaf.point(&y[..1])];
+        let near = |p: &P3, q: &P3| (p - q).norm() < ctx.tol.same;
+        if (points[1] - points[0]).norm() > ctx.reach()
+            || found.iter().any(|f| near(&f[0], &points[0]) && near(&f[1], &points[1]))
+            || found.is_full()
+        {
+            continue;
+        }
+        found.push(points);
+        stats.effort.stalled += u64::from(undecided);
+        let (of_over, of_onto) = (over.uv(&x), onto.uv(&y));
+        let (of_a, of_b) = if over.which == Which::A { (of_over, of_onto) } else { (of_onto, of_over) };
+        report(ctx, of_a, of_b, undecided, out);
     }
 }
 
-/// Takes in a minimum at parameters of two areas.
+/// Newton's method on half the squared distance of two curves.
+fn perpendicular(
+    [over, onto]: [&Half<'_>; 2],
+    (x, y): Start,
+    margin: f64,
+    ctx: &Context<'_>,
+    stats: &mut Stats,
+) -> Ended<2> {
+    let mut eval = |x: &Vector2<f64>| squared_distance(&over.leaf, &onto.leaf, x, ctx.tol.eps);
+    minimise(&mut eval, Vector2::new(x[0], y[0]), margin, squared_goal(ctx), stats)
+}
+
+/// Unit-box parameters of two curves to start from; none when everything is too far away.
+fn curve_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec<Start, STARTS> {
+    let pose = ctx.pose_to_other(over.which);
+    let normals_over = ctx.body(over.which).normals_of(over.area);
+    let normals_onto = ctx.body(onto.which).normals_of(onto.area);
+    let (over, onto) = (over.grid, onto.grid);
+    let (rotation, translation) = (pose.rotation.to_rotation_matrix(), pose.translation.vector);
+    let mut values = [f64::INFINITY; GRID_POINTS];
+    let mut feet = [[0.0; 2]; GRID_POINTS];
+    let mut beyond = [[0.0; 2]; GRID_POINTS];
+    // The normals of a minimum are opposite, but for what edges and the user's angle leave open.
+    let mut sums = [V3::zeros(); GRID_POINTS];
+    for (k, (p, n)) in over.points().iter().zip(normals_over.vectors()).enumerate() {
+        let foot = onto.foot(&(rotation * p + translation));
+        (feet[k], beyond[k]) = (foot.params, foot.beyond);
+        values[k] = foot.offset.norm();
+        sums[k] = rotation * n + onto.normal(normals_onto, &foot);
+    }
+    let mut out: ArrayVec<Start, STARTS> = ArrayVec::new();
+    let open = normals_over.spread + normals_onto.spread + 2.0 * ctx.alpha + NORMALS;
+    let reach = ctx.reach() + over.radius;
+    let near = |k: usize| values[k] <= reach;
+    let possible = |k: usize| {
+        near(k)
+            && (!onto.finds_feet(values[k]) || over.may_face(&beyond, k) && over.may_vanish(&sums, k, open))
+    };
+    if (0..over.len()).any(possible) {
+        out.extend(
+            (0..over.len())
+                .filter(|&k| near(k) && over.is_minimum(&values, k))
+                .map(|k| (over.params(k), feet[k])),
+        );
+    }
+    out
+}
+
+/// The minimum of two areas next to unit-box parameters of theirs: parameters of their curves and surfaces.
+pub(crate) fn descend(
+    ctx: &Context<'_>,
+    (area_a, in_a): (AreaId, [f64; 2]),
+    (area_b, in_b): (AreaId, [f64; 2]),
+    margin: f64,
+    stats: &mut Stats,
+) -> Option<(P2, P2)> {
+    let (a, b) = (Half::new(ctx, Which::A, area_a, Which::A), Half::new(ctx, Which::B, area_b, Which::A));
+    let (x, y) = if a.leaf.dim() == 1 && b.leaf.dim() == 1 {
+        match perpendicular([&a, &b], (in_a, in_b), margin, ctx, stats) {
+            Ended::Minimum(x) => ([x[0], 0.0], [x[1], 0.0]),
+            Ended::Outside | Ended::Stalled(_) => return None,
+        }
+    } else {
+        match descent([&a, &b], (in_a, in_b), margin, ctx.tol.eps, stats)? {
+            Place::At(x, y) => (x, y),
+            Place::Outside => return None,
+        }
+    };
+    Some((a.uv(&x).1, b.uv(&y).1))
+}
+
+/// Adds a minimum at parameters of two areas.
 pub(crate) fn report(
     ctx: &Context<'_>,
     (area_a, uv_a): (AreaId, P2),
     (area_b, uv_b): (AreaId, P2),
     undecided: bool,
     out: &mut Solved,
-    stats: &mut Stats,
 ) {
     let (a, b) = (Leaf::new(ctx.a, area_a, None), Leaf::new(ctx.b, area_b, Some(&ctx.pose_ab)));
     let (p_a, p_b) = (a.point_at(uv_a), b.point_at(uv_b));
-    if undecided {
-        stats.effort.stalled += 1;
-    }
     let (fa, fb) = (ctx.a.area(area_a).feature, ctx.b.area(area_b).feature);
     for n in directions(ctx, (fa, uv_a), (fb, uv_b), &p_a, &p_b) {
         let distance = (p_b - p_a).dot(&n);
@@ -261,50 +351,6 @@ pub(crate) fn report(
             hint_b: Some(uv_b),
             undecided,
         });
-    }
-}
-
-/// The minimum of two areas next to unit-box parameters of theirs: parameters of their curves and surfaces.
-pub(crate) fn descend(
-    ctx: &Context<'_>,
-    (area_a, in_a): (AreaId, [f64; 2]),
-    (area_b, in_b): (AreaId, [f64; 2]),
-    margin: f64,
-    stats: &mut Stats,
-) -> Option<(P2, P2)> {
-    let (a, b) = (Leaf::new(ctx.a, area_a, None), Leaf::new(ctx.b, area_b, Some(&ctx.pose_ab)));
-    let start = (a.point(&in_a[..a.dim()]) - b.point(&in_b[..b.dim()])).norm();
-    let is_near = start <= near(ctx, area_a, area_b);
-    match (a.dim(), b.dim()) {
-        (1, 1) => descend_n::<2>(ctx, (&a, in_a), (&b, in_b), (margin, is_near), stats),
-        (2, 2) => descend_n::<4>(ctx, (&a, in_a), (&b, in_b), (margin, is_near), stats),
-        _ => descend_n::<3>(ctx, (&a, in_a), (&b, in_b), (margin, is_near), stats),
-    }
-}
-
-/// Points nearer (mm) than this are looked at by the signed distance.
-fn near(ctx: &Context<'_>, area_a: AreaId, area_b: AreaId) -> f64 {
-    NEAR * ctx.a.grid_of(area_a).radius.min(ctx.b.grid_of(area_b).radius)
-}
-
-fn descend_n<const N: usize>(
-    ctx: &Context<'_>,
-    (a, in_a): (&Leaf<'_>, [f64; 2]),
-    (b, in_b): (&Leaf<'_>, [f64; 2]),
-    (margin, is_near): (f64, bool),
-    stats: &mut Stats,
-) -> Option<(P2, P2)> {
-    let split = a.dim();
-    let mut eval = |x: &SVector<f64, N>| evaluate(a, b, split, x, ctx.tol.eps);
-    let start = SVector::<f64, N>::from_fn(|r, _| if r < split { in_a[r] } else { in_b[r - split] });
-    // Where points coincide, the gradient of the square is zero whatever the normals.
-    let ended = if is_near { signed_minimum(ctx, (a, b), Which::A, &start, stats) } else { None };
-    match ended.unwrap_or_else(|| minimise(&mut eval, start, margin, squared_goal(ctx), stats)) {
-        Ended::Minimum(x) => {
-            let (xa, xb) = x.as_slice().split_at(split);
-            Some((a.uv(xa), b.uv(xb)))
-        }
-        Ended::Outside | Ended::Stalled(_) => None,
     }
 }
 
@@ -340,94 +386,23 @@ pub(crate) fn directions(
     out.into_iter()
 }
 
-/// How far outside the unit box a solution still counts as the leaf's.
-fn border(ctx: &Context<'_>, which: Which, area: AreaId) -> impl Iterator<Item = f64> {
-    let body = ctx.body(which);
-    let feature = body.area(area).feature;
-    let dim = if matches!(feature, Feature::Face(_)) { 2 } else { 1 };
-    border_margin(ctx, body.data(feature).deviation, &body.grid_of(area).lengths).into_iter().take(dim)
-}
-
-/// Unit-box parameters in A and in B to start from, by increasing distance; none when everything is too far
-/// away.
-fn starts(
-    ctx: &Context<'_>,
-    (area_a, dim_a): (AreaId, usize),
-    (area_b, dim_b): (AreaId, usize),
-) -> ArrayVec<Start, STARTS> {
-    let (of_a, of_b) = ((ctx.a, area_a), (ctx.b, area_b));
-    // Feet on the patch where the other one is a curve.
-    let swap = dim_a > dim_b;
-    let (over, onto, pose) = if swap { (of_b, of_a, &ctx.pose_ab) } else { (of_a, of_b, &ctx.pose_ba) };
-    let [normals_over, normals_onto] = [over, onto].map(|(body, area)| body.normals_of(area));
-    let [over, onto] = [over, onto].map(|(body, area)| body.grid_of(area));
-    // In the frame of the larger grid.
-    let (rotation, translation) = (pose.rotation.to_rotation_matrix(), pose.translation.vector);
-    let mut values = [f64::INFINITY; GRID_POINTS];
-    let mut feet = [[0.0; 2]; GRID_POINTS];
-    let mut beyond = [[0.0; 2]; GRID_POINTS];
-    // The normals of a minimum are opposite, but for what edges and the user's angle leave open.
-    let mut sums = [V3::zeros(); GRID_POINTS];
-    for (k, (p, n)) in over.points().iter().zip(normals_over.vectors()).enumerate() {
-        let foot = onto.foot(&(rotation * p + translation));
-        (feet[k], beyond[k]) = (foot.params, foot.beyond);
-        values[k] = foot.offset.norm_squared();
-        sums[k] = rotation * n + onto.normal(normals_onto, &foot);
-    }
-    let open = normals_over.spread + normals_onto.spread + 2.0 * ctx.alpha + NORMALS;
-    let reach = ctx.d_max + over.radius;
-    let mut out: ArrayVec<Start, STARTS> = ArrayVec::new();
-    let near = |k: usize| values[k] <= reach * reach;
-    let possible = |k: usize| {
-        near(k)
-            && (!onto.finds_feet(values[k].sqrt())
-                || over.may_face(&beyond, k) && over.may_vanish(&sums, k, open))
-    };
-    if !(0..over.len()).any(possible) {
-        return out;
-    }
-    for k in (0..over.len()).filter(|&k| near(k) && over.is_minimum(&values, k)) {
-        let (x, y) = (over.params(k), feet[k]);
-        let start = if swap { (values[k], y, x) } else { (values[k], x, y) };
-        if out.is_full() {
-            let worst = (0..out.len()).max_by(|&i, &j| out[i].0.total_cmp(&out[j].0)).unwrap_or(0);
-            if out[worst].0 > start.0 {
-                out[worst] = start;
-            }
-        } else {
-            out.push(start);
-        }
-    }
-    out.sort_by(|p, q| p.0.total_cmp(&q.0));
-    out
-}
-
-/// Half the squared distance of the two points, with derivatives.
-fn evaluate<const N: usize>(
-    a: &Leaf<'_>,
-    b: &Leaf<'_>,
-    split: usize,
-    x: &SVector<f64, N>,
-    eps: f64,
-) -> Option<Eval<N>> {
-    let (xa, xb) = x.as_slice().split_at(split);
-    let (ja, jb) = (a.jet(xa), b.jet(xb));
+/// Half the squared distance of two curves, with derivatives.
+fn squared_distance(a: &Leaf<'_>, b: &Leaf<'_>, x: &Vector2<f64>, eps: f64) -> Option<Eval<2>> {
+    let (ja, jb) = (a.jet(&[x[0]]), b.jet(&[x[1]]));
     let delta = jb.p - ja.p;
-    // ∂Δ: minus A's tangents, then B's.
-    let tangent = |i: usize| if i < split { -ja.first[i] } else { jb.first[i - split] };
-    let second = |i: usize, j: usize| -> f64 {
-        match (i < split, j < split) {
-            (true, true) => -delta.dot(&ja.second[i + j]),
-            (false, false) => delta.dot(&jb.second[i + j - 2 * split]),
-            _ => 0.0,
-        }
-    };
-    let len = SVector::<f64, N>::from_fn(|i, _| tangent(i).norm());
+    let (s, t) = (ja.first[0], jb.first[0]);
+    let len = Vector2::new(s.norm(), t.norm());
     let floor = 1e-6 * len.max();
+    let mixed = -s.dot(&t);
     let eval = Eval {
         f: 0.5 * delta.norm_squared(),
-        grad: SVector::from_fn(|i, _| delta.dot(&tangent(i))),
-        hess: SMatrix::from_fn(|i, j| tangent(i).dot(&tangent(j)) + second(i, j)),
+        grad: Vector2::new(-delta.dot(&s), delta.dot(&t)),
+        hess: Matrix2::new(
+            s.norm_squared() - delta.dot(&ja.second[0]),
+            mixed,
+            mixed,
+            t.norm_squared() + delta.dot(&jb.second[0]),
+        ),
         len: len.map(|l: f64| l.max(floor)),
         noise: NOISE * eps * (delta.norm() + eps),
     };

@@ -3,9 +3,13 @@
 //!
 //! | | canonical | free curve | Bézier patch |
 //! |---|---|---|---|
-//! | canonical | [`canonical`]: closed form, once a pair | [`curve`]: 1 unknown | [`patch`]: 2 unknowns |
-//! | free curve | | [`free`]: 2 unknowns | [`free`]: 3 unknowns |
-//! | Bézier patch | | | [`free`]: 4 unknowns |
+//! | canonical edge | [`canonical`]: closed form, once a pair | [`curve`]: 1 unknown | [`edge_face`]: 1 unknown |
+//! | other canonical feature | [`canonical`] | [`curve`]: 1 unknown | [`patch`]: 2 unknowns |
+//! | free curve | | [`free`]: 2 unknowns | [`edge_face`]: 1 unknown |
+//! | Bézier patch | | | [`free`]: 2 unknowns |
+//!
+//! With a face the unknown distance is signed ([`signed`] and [`reduced`]): contact at distance 0 is as regular
+//! as any other, and penetration its continuation.
 //!
 //! Patches that follow a canonical surface are first tried as such ([`near`]).
 //!
@@ -14,6 +18,7 @@
 
 pub(crate) mod canonical;
 pub(crate) mod curve;
+mod edge_face;
 pub(crate) mod free;
 mod helical;
 mod leaf;
@@ -209,7 +214,18 @@ fn areas_of(body: &Body, area: AreaId) -> &[AreaId] {
 /// Solves pairs of areas of one pair of features, each as what it is.
 fn solve_areas(ctx: &Context<'_>, group: &[AreaPair], out: &mut Solved, stats: &mut Stats) {
     let (fa, fb) = (ctx.a.area(group[0].0).feature, ctx.b.area(group[0].1).feature);
-    match (ctx.a.data(fa).primitive, ctx.primitive(Which::B, fb)) {
+    let (pa, pb) = (ctx.a.data(fa).primitive, ctx.primitive(Which::B, fb));
+    let is_free_face = |f: Feature, p: &Option<Primitive>| matches!(f, Feature::Face(_)) && p.is_none();
+    let is_edge = |f: Feature| matches!(f, Feature::Edge(_));
+    if is_edge(fa) && is_free_face(fb, &pb) {
+        group.iter().for_each(|&(i, j)| edge_face::solve(ctx, Which::A, (i, j), out, stats));
+        return;
+    }
+    if is_edge(fb) && is_free_face(fa, &pa) {
+        group.iter().for_each(|&(i, j)| edge_face::solve(ctx, Which::B, (j, i), out, stats));
+        return;
+    }
+    match (pa, pb) {
         (Some(pa), Some(pb)) => {
             stats.exact_solves += 1;
             canonical::solve(ctx, (fa, &pa), (fb, &pb), out);
@@ -240,9 +256,6 @@ fn solve_areas(ctx: &Context<'_>, group: &[AreaPair], out: &mut Solved, stats: &
                 free::solve(ctx, i, j, out, stats);
             }
         }
-    }
-    if ctx.presses() {
-        group.iter().for_each(|&(i, j)| free::solve_pressed(ctx, i, j, out, stats));
     }
 }
 

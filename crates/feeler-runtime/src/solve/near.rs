@@ -250,8 +250,8 @@ fn decided(
     let mut spots = ArrayVec::new();
     for c in &found.isolated {
         let is_pressed = c.distance < ctx.tol.least_distance();
-        let is_thin = |s: &Shape| s.near.is_none() && Reduced::new(&s.primitive).squared;
-        if is_pressed && (is_thin(a) || is_thin(b) || (a.near.is_some() && b.near.is_some())) {
+        let is_edge = |s: &Shape| matches!(s.feature, Feature::Edge(_));
+        if is_pressed && is_edge(a) && is_edge(b) {
             return None;
         }
         let c = &Critical { distance: if is_pressed { c.distance } else { c.distance.max(0.0) }, ..*c };
@@ -289,8 +289,13 @@ fn decided(
             continue;
         }
         let expected = Expected { at: c, within: radius };
+        // Along an edge the signed distance from a face is minimised, whatever is canonical.
+        let is_edge_on_face = |s: &Shape, o: &Shape| {
+            is_edge(s) && o.near.is_some() && matches!(o.feature, Feature::Face(_))
+        };
         match (a.near.is_some(), b.near.is_some()) {
             (true, true) => both(ctx, (a, b), expected, out, stats)?,
+            _ if is_edge_on_face(a, b) || is_edge_on_face(b, a) => both(ctx, (a, b), expected, out, stats)?,
             (true, false) => one(ctx, (Which::A, a), b, expected, out, stats)?,
             _ => one(ctx, (Which::B, b), a, expected, out, stats)?,
         }
@@ -392,7 +397,7 @@ fn on_curve(objective: &Reduced, curve: &Curve, rect: &Rect, x: &Vector1<f64>, e
     })
 }
 
-/// The minimum next to a critical pair of two free-form features.
+/// The minimum next to a critical pair of two features, none of them a canonical face or a vertex.
 fn both(
     ctx: &Context<'_>,
     (a, b): (&Shape, &Shape),
@@ -409,7 +414,7 @@ fn both(
     let (uv_a, uv_b) = free::descend(ctx, in_a, in_b, MARGIN, stats)?;
     close(ctx, Which::A, &point(ctx, Which::A, in_a.0, uv_a), &c.p_a, within)?;
     close(ctx, Which::B, &point(ctx, Which::B, in_b.0, uv_b), &c.p_b, within)?;
-    free::report(ctx, (in_a.0, uv_a), (in_b.0, uv_b), false, out, stats);
+    free::report(ctx, (in_a.0, uv_a), (in_b.0, uv_b), false, out);
     Some(())
 }
 

@@ -1,71 +1,64 @@
-//! The signed distance from a patch, over the parameters of a curve or another patch.
+//! Signed distance from a free-form patch: the objective of every pair with a free-form face.
+//!
+//! A point `p` has the footpoint `q` on the patch with `p = q + d n`, `n` the outward normal there. Half the
+//! squared distance vanishes to second order where `d` does; `d` itself is as smooth at contact, and on both
+//! sides of it, as anywhere else.
 //!
 //! # Source
-//! MATH §8 (regular at d = 0) with the foot on the patch by Newton's steps instead of a closed form; §2: its
-//! Hessian is the Schur complement of the four-parameter form over d.
+//! MATH §8 (signed distance, regular at d = 0), with the footpoint by Newton's method instead of a closed form;
+//! §2: the Hessian is the Schur complement of the four-parameter form over d.
 
 use super::leaf::Leaf;
 use super::newton::{Eval, Goal, Outcome, minimise};
 use super::patch::{ACCEPT_SINE, DONE_SINE, NOISE};
 use crate::Stats;
-use crate::body::samples::MARGIN;
 use feeler_geom::{P3, V3};
 use nalgebra::{Matrix2, SMatrix, SVector, Vector2};
 
-/// Newton's steps to a foot: few from the last one.
+/// Maximum number of Newton steps to a footpoint.
 const FOOT_STEPS: usize = 20;
-/// Longest step to a foot in the unit box of its leaf.
+/// Longest Newton step to a footpoint, in the unit box of its leaf.
 const LONGEST: f64 = 0.5;
-/// Feet are looked for so far (of the leaf's rectangle) outside the leaf: the path to a minimum may lead
-/// there.
+/// Footpoints are searched for up to this far outside the leaf (in lengths of its rectangle): the path to a
+/// minimum may leave the leaf.
 const BESIDE: f64 = 1.0;
-/// Steps (in roundings of a footpoint) below which a foot has been found, and is as good as it gets.
+/// Step lengths, in roundings of a footpoint: a footpoint has converged below the first if steps stop
+/// shrinking, and in any case below the second.
 const FOUND: f64 = 100.0;
 const DONE: f64 = 0.1;
-/// What a foot on a collapsed side moves towards the middle of its leaf.
+/// Part of the way to the middle of its leaf by which a footpoint leaves a collapsed side.
 const ASIDE: f64 = 1e-3;
-/// Square of the sine between tangents below which a patch has no normal.
+/// Squared sine between tangents below which a patch has no normal.
 const SINGULAR: f64 = 1e-12;
 
-/// The signed distance of a leaf's points from a patch.
-pub(super) struct Signed<'a> {
-    over: &'a Leaf<'a>,
-    onto: &'a Leaf<'a>,
-    /// The last foot, in the unit box of its leaf.
-    foot: Vector2<f64>,
-    /// Rounding of a footpoint.
-    eps: f64,
-}
-
-/// A point's signed distance with what its derivatives are made of.
-struct Foot {
-    at: Vector2<f64>,
-    distance: f64,
+/// Footpoint of a point on a patch, with the derivatives of the signed distance.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Foot {
+    /// Unit-box parameters in the leaf of the patch.
+    pub at: Vector2<f64>,
+    /// Signed distance (mm) along the outward normal.
+    pub distance: f64,
     /// Outward normal.
-    normal: V3,
+    pub normal: V3,
     tangents: [V3; 2],
-    /// The second derivative of the distance, in products with the tangents.
+    /// Second derivative of the signed distance, in products with the tangents.
     bending: Matrix2<f64>,
 }
 
-impl<'a> Signed<'a> {
-    /// Of the points of `over` from the patch `onto`, with a foot to start from.
-    pub(super) fn new(over: &'a Leaf<'a>, onto: &'a Leaf<'a>, foot: [f64; 2], eps: f64) -> Self {
-        Self { over, onto, foot: Vector2::from(foot), eps }
-    }
-
-    /// The foot of a point, from the last one; `None` where there is none near, or none that is the nearest
-    /// near by.
-    fn foot(&self, p: &P3) -> Option<Foot> {
-        let mut y = self.foot;
+impl Foot {
+    /// Footpoint of `p` next to unit-box parameters of the patch; `None` if Newton's method leaves the
+    /// neighbourhood of the leaf, or if the footpoint is not the nearest one near by. `eps` is the rounding of
+    /// a footpoint (mm).
+    pub(super) fn of(onto: &Leaf<'_>, start: Vector2<f64>, p: &P3, eps: f64) -> Option<Self> {
+        let mut y = start;
         let mut last = f64::INFINITY;
         for _ in 0..FOOT_STEPS {
-            let jet = self.onto.jet(y.as_slice());
+            let jet = onto.jet(y.as_slice());
             let tangents = [jet.first[0], jet.first[1]];
             let off = p - jet.p;
             let first = Matrix2::from_fn(|i, j| tangents[i].dot(&tangents[j]));
             if first.determinant() <= SINGULAR * first[(0, 0)] * first[(1, 1)] {
-                // Beside a collapsed side there are directions again.
+                // Next to a collapsed side the tangents are independent again.
                 y += (Vector2::repeat(0.5) - y) * ASIDE;
                 continue;
             }
@@ -73,15 +66,15 @@ impl<'a> Signed<'a> {
             let full = first - Matrix2::from_fn(|i, j| off.dot(&jet.second[i + j]));
             let step = full.cholesky().or_else(|| first.cholesky())?.solve(&slope);
             let moved = (tangents[0] * step.x + tangents[1] * step.y).norm();
-            if moved <= DONE * self.eps || (moved <= FOUND * self.eps && moved >= 0.5 * last) {
-                let normal = tangents[0].cross(&tangents[1]).normalize() * self.onto.outward();
+            if moved <= DONE * eps || (moved <= FOUND * eps && moved >= 0.5 * last) {
+                let normal = tangents[0].cross(&tangents[1]).normalize() * onto.outward();
                 let distance = off.dot(&normal);
                 let second = Matrix2::from_fn(|i, j| -normal.dot(&jet.second[i + j]));
-                // Beyond a centre of curvature the foot is the nearest no more.
+                // Beyond a centre of curvature the footpoint is not the nearest one.
                 let inverse = (first + second * distance).cholesky()?.inverse();
                 let bending = inverse * second * first.try_inverse()?;
                 let bending = (bending + bending.transpose()) * 0.5;
-                return Some(Foot { at: y, distance, normal, tangents, bending });
+                return Some(Self { at: y, distance, normal, tangents, bending });
             }
             last = moved;
             y += step * (LONGEST / step.amax()).min(1.0);
@@ -92,19 +85,45 @@ impl<'a> Signed<'a> {
         None
     }
 
+    /// Components of a vector along the tangents.
+    fn along(&self, v: &V3) -> Vector2<f64> {
+        Vector2::new(self.tangents[0].dot(v), self.tangents[1].dot(v))
+    }
+
+    /// First derivative of the signed distance in direction `v`.
+    pub(super) fn slope(&self, v: &V3) -> f64 {
+        self.normal.dot(v)
+    }
+
+    /// Second derivative of the signed distance in directions `v` and `w`.
+    pub(super) fn bend(&self, v: &V3, w: &V3) -> f64 {
+        self.along(v).dot(&(self.bending * self.along(w)))
+    }
+}
+
+/// Signed distance of the points of one leaf from a patch.
+struct Signed<'a> {
+    over: &'a Leaf<'a>,
+    onto: &'a Leaf<'a>,
+    /// Last footpoint, in the unit box of its leaf.
+    foot: Vector2<f64>,
+    /// Rounding (mm) of a footpoint.
+    eps: f64,
+}
+
+impl Signed<'_> {
     fn eval<const N: usize>(&mut self, x: &SVector<f64, N>) -> Option<Eval<N>> {
         let jet = self.over.jet(x.as_slice());
-        let foot = self.foot(&jet.p)?;
+        let foot = Foot::of(self.onto, self.foot, &jet.p, self.eps)?;
         self.foot = foot.at;
-        let along =
-            |i: usize| Vector2::new(foot.tangents[0].dot(&jet.first[i]), foot.tangents[1].dot(&jet.first[i]));
-        let bent = |i: usize, j: usize| along(i).dot(&(foot.bending * along(j)));
         let len = SVector::<f64, N>::from_fn(|i, _| jet.first[i].norm());
         let floor = 1e-6 * len.max();
         let eval = Eval {
             f: foot.distance,
-            grad: SVector::from_fn(|i, _| foot.normal.dot(&jet.first[i])),
-            hess: SMatrix::from_fn(|i, j| bent(i, j) + foot.normal.dot(&jet.second[i + j])),
+            grad: SVector::from_fn(|i, _| foot.slope(&jet.first[i])),
+            hess: SMatrix::from_fn(|i, j| {
+                foot.bend(&jet.first[i], &jet.first[j]) + foot.normal.dot(&jet.second[i + j])
+            }),
             len: len.map(|l: f64| l.max(floor)),
             noise: NOISE * self.eps,
         };
@@ -114,21 +133,24 @@ impl<'a> Signed<'a> {
 
 /// Where a minimum of the signed distance is.
 pub(super) enum Place {
-    /// Unit-box parameters of the curve or patch, and of the foot.
+    /// Unit-box parameters of the curve or patch, and of the footpoint.
     At([f64; 2], [f64; 2]),
     /// Outside the leaf.
     Outside,
 }
 
-/// The minimum next to a start; `None` when it is not found.
+/// The minimum of the signed distance of `over` from the patch `onto` next to unit-box parameters of both;
+/// `None` if the descent does not converge.
 pub(super) fn minimum<const N: usize>(
-    signed: &mut Signed<'_>,
-    start: &[f64],
+    (over, of_over): (&Leaf<'_>, &[f64]),
+    (onto, of_onto): (&Leaf<'_>, [f64; 2]),
+    (margin, eps): (f64, f64),
     stats: &mut Stats,
 ) -> Option<Place> {
-    let start = SVector::<f64, N>::from_fn(|i, _| start[i]);
+    let mut signed = Signed { over, onto, foot: Vector2::from(of_onto), eps };
+    let start = SVector::<f64, N>::from_fn(|i, _| of_over[i]);
     let goal = Goal { accept: ACCEPT_SINE, done: DONE_SINE };
-    match minimise(&mut |x| signed.eval(x), start, MARGIN, goal, stats) {
+    match minimise(&mut |x| signed.eval(x), start, margin, goal, stats) {
         Outcome::Minimum(x) => {
             signed.eval(&x)?;
             Some(Place::At([x[0], x.get(1).copied().unwrap_or(0.0)], signed.foot.into()))

@@ -41,7 +41,6 @@ use feeler_geom::{Obb, P3, Pose, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
 use overlap::Overlaps;
 use rooms::{Known, Open, Question, Room, Rooms};
-use std::cmp::Ordering;
 
 /// Depths (in tolerances) of the levels at which crossings are looked for: at the second one where those at
 /// the first have no witness. What is inside both by more than the tolerance may hang together with what is
@@ -244,7 +243,7 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scrat
         return Finding::Apart;
     }
     let level = LEVELS[0] * ctx.tol.tol;
-    let first = first_of(ctx);
+    let first = ctx.first();
     rooms.begin(ctx.tol.tol);
     let mut decision = Decision {
         ctx,
@@ -298,20 +297,6 @@ pub(crate) fn meeting_areas<'s>(
     let Overlaps { pairs, keys, .. } = &mut scratch.overlaps;
     sort_by_features(ctx, Which::A, pairs, keys);
     pairs
-}
-
-/// The solid that is looked at first: the same one when the roles are swapped, so that the answer is the
-/// same.
-fn first_of(ctx: &Context<'_>) -> Which {
-    let key = |body: &Body, to_other: &Pose| {
-        let t = to_other.translation.vector;
-        [body.size(), body.bounds().min.x, t.x, t.y, t.z]
-    };
-    let counts = |body: &Body| [body.features().len(), body.tree().len()];
-    let (x, y) = (key(ctx.a, &ctx.pose_ab), key(ctx.b, &ctx.pose_ba));
-    let by_values = || x.iter().zip(&y).map(|(x, y)| x.total_cmp(y)).find(|order| order.is_ne());
-    let order = counts(ctx.a).cmp(&counts(ctx.b)).then_with(|| by_values().unwrap_or(Ordering::Equal));
-    if order.is_gt() { Which::B } else { Which::A }
 }
 
 /// The closed form of a face's surface in the solid's frame.

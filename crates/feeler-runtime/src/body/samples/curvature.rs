@@ -1,0 +1,124 @@
+//! Bounds of the normal curvatures of a free-form patch over an area.
+//!
+//! # Source
+//! Taylor's theorem with the bounds of third derivatives of `feeler_geom`, cell by cell.
+
+use super::{MARGIN, at};
+use crate::Body;
+use feeler_geom::Ball;
+use feeler_hierarchy::{AreaId, Feature};
+
+/// Cells along each parameter over which bounds are taken.
+const CELLS: u8 = 4;
+
+/// Bounds of the normal curvatures (1/mm) of a patch over an area and [`MARGIN`] beyond it, against the outward
+/// normal: positive where the material is convex. Infinite where the patch collapses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CurvatureBounds {
+    /// No normal curvature is smaller.
+    pub min: f64,
+    /// No normal curvature is larger.
+    pub max: f64,
+    /// The smaller principal curvature is nowhere larger.
+    smaller: f64,
+    /// The larger principal curvature is nowhere smaller.
+    larger: f64,
+}
+
+impl CurvatureBounds {
+    pub(super) fn of_area(body: &Body, index: AreaId) -> Self {
+        let area = body.area(index);
+        let Feature::Face(f) = area.feature else { unreachable!("an area of a face") };
+        let face = body.face(f);
+        let (wu, wv) = (area.rect.width(), area.rect.height());
+        let third = body.third_derivatives_of(index).each_ref().map(Ball::norm);
+        let radius = 0.5 * (1.0 + 2.0 * MARGIN) / f64::from(CELLS);
+        let middle = |i: u8| radius * f64::from(2 * i + 1) - MARGIN;
+        let mut out = Self {
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
+            smaller: f64::NEG_INFINITY,
+            larger: f64::INFINITY,
+        };
+        for (i, j) in (0..CELLS).flat_map(|i| (0..CELLS).map(move |j| (i, j))) {
+            let d = face.surface.derivs(at(&area.rect, middle(i), middle(j)));
+            let second = [d.duu * (wu * wu), d.duv * (wu * wv), d.dvv * (wv * wv)];
+            let second = [0, 1, 2].map(|s| Ball::new(second[s], (third[s] + third[s + 1]) * radius));
+            let first = [d.du * wu, d.dv * wv];
+            let first =
+                [0, 1].map(|s| Ball::new(first[s], (second[s].norm() + second[s + 1].norm()) * radius));
+            out.join(&of_cell(&first, &second, if face.outward { 1.0 } else { -1.0 }));
+        }
+        out
+    }
+
+    fn join(&mut self, cell: &Self) {
+        self.min = self.min.min(cell.min);
+        self.max = self.max.max(cell.max);
+        self.smaller = self.smaller.max(cell.smaller);
+        self.larger = self.larger.min(cell.larger);
+    }
+
+    /// Smallest and largest signed distance (mm) from the area at which a point can have its nearest point in
+    /// it: between the centres of curvature on both sides.
+    pub(crate) fn focal_range(&self) -> [f64; 2] {
+        [
+            if self.larger > 0.0 { -1.0 / self.larger } else { f64::NEG_INFINITY },
+            if self.smaller < 0.0 { -1.0 / self.smaller } else { f64::INFINITY },
+        ]
+    }
+
+    /// Bounds of the normal curvatures (1/mm) of the parallel surfaces at signed distances (mm) in a range;
+    /// infinite where one of them has a cusp.
+    pub(crate) fn at_offsets(&self, [lo, hi]: [f64; 2]) -> [f64; 2] {
+        let parallel = |k: f64, d: f64| {
+            let scale = 1.0 + d * k;
+            if scale > 0.0 { k / scale } else { f64::INFINITY * k.signum() }
+        };
+        // k / (1 + d k) grows with k and falls with d.
+        [parallel(self.min, hi), parallel(self.max, lo)]
+    }
+}
+
+/// Bounds over one cell, given its first (u, v) and second (uu, uv, vv) derivatives.
+fn of_cell(first: &[Ball; 2], second: &[Ball; 3], outward: f64) -> CurvatureBounds {
+    let everything = CurvatureBounds {
+        min: f64::NEG_INFINITY,
+        max: f64::INFINITY,
+        smaller: f64::INFINITY,
+        larger: f64::NEG_INFINITY,
+    };
+    let normal = first[0].cross(&first[1]);
+    let length = normal.center.norm();
+    let shortest = first.each_ref().map(|t| t.center.norm() - t.radius);
+    if !(length > 2.0 * normal.radius && shortest[0] > 0.0 && shortest[1] > 0.0) {
+        return everything;
+    }
+    // Unit vectors differ by no more than twice the difference over the longer one.
+    let inward = Ball::new(normal.center * (-outward / length), 2.0 * normal.radius / length);
+    let form = second.each_ref().map(|s| {
+        let (x, r) = s.dot(&inward);
+        [x - r, x + r]
+    });
+    let longest = first.each_ref().map(Ball::norm);
+    // Normal curvatures along both parameters.
+    let along = |s: usize, [lo, hi]: [f64; 2]| {
+        let (short, long) = (shortest[s] * shortest[s], longest[s] * longest[s]);
+        [if lo < 0.0 { lo / short } else { lo / long }, if hi > 0.0 { hi / short } else { hi / long }]
+    };
+    let (u, v) = (along(0, form[0]), along(1, form[2]));
+    let area = shortest[0] * shortest[1];
+    let mixed = form[1][0].abs().max(form[1][1].abs()) / area;
+    let (cos, open) = first[0].dot(&first[1]);
+    let skew = (cos.abs() + open) / area;
+    if skew >= 1.0 {
+        return everything;
+    }
+    let (lo, hi) = (u[0].min(v[0]) - mixed, u[1].max(v[1]) + mixed);
+    CurvatureBounds {
+        min: if lo < 0.0 { lo / (1.0 - skew) } else { lo / (1.0 + skew) },
+        max: if hi > 0.0 { hi / (1.0 - skew) } else { hi / (1.0 + skew) },
+        smaller: u[1].min(v[1]),
+        larger: u[0].max(v[0]),
+    }
+}

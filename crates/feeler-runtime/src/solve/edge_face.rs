@@ -1,0 +1,330 @@
+//! An edge against a free-form face: one unknown, all local minima of the signed distance along an area of the
+//! edge.
+//!
+//! # Source
+//! MATH §8: signed distance of a curve from a patch, regular at distance 0.
+//!
+//! # Guarantees
+//! No grid decides where a minimum is searched for. The edge is cut into intervals. An interval is dropped
+//! when the points of the patch within reach along its normals cannot lie in it ([`Slab`]), or when its
+//! derivatives at both ends exclude a minimum: along the edge the second derivative of the signed distance is
+//! bounded by the curvatures of the edge and of the parallel surfaces of the patch ([`CurvatureBounds`]). Other
+//! intervals are halved until they hold one minimum, or are shorter than [`SMALLEST`] of the patch, where the
+//! second derivatives at the ends decide.
+
+use super::curve::{self, Jet};
+use super::leaf::Leaf;
+use super::patch::{ACCEPT_SINE, border_margin};
+use super::signed::Foot;
+use super::{Solved, free};
+use crate::Stats;
+use crate::body::ids::AreaPair;
+use crate::body::samples::{CurvatureBounds, Grid};
+use crate::body::tree::TreeNode;
+use crate::query::Context;
+use crate::side::Which;
+use feeler_geom::P3;
+use nalgebra::Vector2;
+
+/// Radius of an interval, in radii of the patch, above which it is halved without a footpoint.
+const COARSE: f64 = 1.0;
+/// Radius of an interval, in radii of the patch, below which it is not halved any more.
+const SMALLEST: f64 = 1.0 / 1024.0;
+/// The same for an interval whose ends have no footpoint: the footpoints of the patch's points within reach
+/// are found from farther away.
+const SMALLEST_WITHOUT_FEET: f64 = 1.0 / 32.0;
+/// Maximum number of halvings: only edges of 10⁶ radii of the patch need more.
+const DEPTH: u32 = 32;
+
+/// Minima of the signed distance of an edge's area from an area of a free-form face; `which` is the edge's
+/// side, `own` its area, `other` the face's.
+pub(crate) fn solve(
+    ctx: &Context<'_>,
+    which: Which,
+    (own, other): AreaPair,
+    out: &mut Solved,
+    stats: &mut Stats,
+) {
+    let (body, partner) = (ctx.body(which), ctx.body(which.other()));
+    let node = &partner.tree()[partner.leaf_of_area(other).index()];
+    let edge = Leaf::new(body, own, Some(ctx.pose_to_other(which)));
+    let middle = edge.jet(&[0.5]);
+    let (mut speed, mut bend) = (middle.first[0].norm(), middle.second[0].norm());
+    if !body.is_straight(own) {
+        // Taylor's theorem over the unit interval and a margin.
+        let third = body.third_derivatives_of(own)[0].norm();
+        bend += 0.55 * third;
+        speed += 0.55 * bend;
+    }
+    // A single look rules out most pairs.
+    let slab = Slab::new(ctx, node);
+    if slab.misses(&middle.p, 0.55 * speed) {
+        return;
+    }
+    let bounds = partner.curvature_bounds_of(other);
+    let Some(slab) = slab.narrowed(bounds.focal_range()) else { return };
+    let grid = partner.grid_of(other);
+    let face = partner.area(other).feature;
+    let search = Search {
+        ctx,
+        edge,
+        face: Leaf::new(partner, other, None),
+        slab,
+        bounds,
+        grid,
+        speed,
+        bend,
+        borders: border_margin(ctx, partner.data(face).deviation, &grid.lengths),
+    };
+    let [border, _] = border_margin(ctx, body.data(body.area(own).feature).deviation, &[speed, speed]);
+    let mut found = |x: f64, foot: &Foot| {
+        let (of_edge, of_face) = ((own, search.edge.uv(&[x])), (other, search.face.uv(foot.at.as_slice())));
+        let (of_a, of_b) = if which == Which::A { (of_edge, of_face) } else { (of_face, of_edge) };
+        free::report(ctx, of_a, of_b, false, out);
+    };
+    let mut evaluations = 0;
+    search.halves((-border, None), (1.0 + border, None), DEPTH, &mut evaluations, &mut found);
+    stats.exact_solves += 1;
+    stats.effort.evaluations += evaluations;
+}
+
+/// Points from which an area of a face can be reached along its outward normals: those within a range of
+/// coordinates along each axis of its box, in the face's frame.
+struct Slab<'a> {
+    node: &'a TreeNode,
+    /// Smallest and largest component of an outward normal along each axis of the box.
+    normals: [[f64; 2]; 3],
+    /// Length (mm) by which footpoints may lie outside the box.
+    slack: f64,
+    /// Smallest and largest signed distance (mm).
+    reach: [f64; 2],
+}
+
+impl<'a> Slab<'a> {
+    fn new(ctx: &Context<'_>, node: &'a TreeNode) -> Self {
+        // Bounds of the sine and cosine of the cone's half-angle and the slack together.
+        let slack = f64::from(node.allowance.angle) + ctx.tol.critical;
+        let (sin, cos) = (node.cap.sin + slack, node.cap.cos - slack);
+        let largest = |along: f64| {
+            if along >= cos || cos <= 0.0 {
+                1.0
+            } else {
+                (along * cos + (1.0 - along * along).max(0.0).sqrt() * sin).min(1.0)
+            }
+        };
+        let normals = node.obb.axes.map(|axis| {
+            let along = axis.dot(&node.cap.axis);
+            [-largest(-along), largest(along)]
+        });
+        let slack = f64::from(node.allowance.length) + 2.0 * ctx.tol.same;
+        Self { node, normals, slack, reach: [ctx.least - ctx.tol.tol, ctx.d_max + ctx.tol.tol] }
+    }
+
+    /// The slab with a smaller range of signed distances; `None` if none is left.
+    fn narrowed(self, [lo, hi]: [f64; 2]) -> Option<Self> {
+        let reach = [self.reach[0].max(lo - self.slack), self.reach[1].min(hi + self.slack)];
+        (reach[0] <= reach[1]).then_some(Self { reach, ..self })
+    }
+
+    /// Whether a ball holds none of the points.
+    fn misses(&self, center: &P3, radius: f64) -> bool {
+        let obb = &self.node.obb;
+        let from = center - obb.center;
+        (0..3).any(|k| {
+            let x = from.dot(&obb.axes[k]);
+            let [lo, hi] = self.normals[k];
+            let products = [self.reach[0] * lo, self.reach[0] * hi, self.reach[1] * lo, self.reach[1] * hi];
+            let (least, most) =
+                products.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, m), p| (l.min(*p), m.max(*p)));
+            let open = obb.half[k] + self.slack + radius;
+            x < least - open || x > most + open
+        })
+    }
+}
+
+/// Point of the edge at a unit-box parameter.
+#[derive(Clone, Copy)]
+struct Sample {
+    /// Footpoint and derivatives of the signed distance by the parameter.
+    foot: Option<(Foot, Jet)>,
+}
+
+/// End of an interval: its parameter, and the sample there once it is known.
+type End = (f64, Option<Sample>);
+
+/// Conclusion about an interval.
+enum Look {
+    /// It holds no minimum.
+    Nothing,
+    /// It holds one minimum, where the derivative changes its sign.
+    One,
+    /// The derivative is zero to rounding all over.
+    Flat,
+    Unknown,
+}
+
+/// Search along one area of an edge, in the frame of the face.
+struct Search<'a> {
+    ctx: &'a Context<'a>,
+    edge: Leaf<'a>,
+    face: Leaf<'a>,
+    slab: Slab<'a>,
+    bounds: &'a CurvatureBounds,
+    grid: &'a Grid,
+    /// Largest first and second derivative of the edge by its unit-box parameter.
+    speed: f64,
+    bend: f64,
+    /// How far outside its unit box a footpoint still counts as the area's.
+    borders: [f64; 2],
+}
+
+impl Search<'_> {
+    /// Searches an interval for minima.
+    fn halves(
+        &self,
+        mut l: End,
+        mut r: End,
+        depth: u32,
+        evaluations: &mut u64,
+        found: &mut dyn FnMut(f64, &Foot),
+    ) {
+        let half = 0.5 * (r.0 - l.0);
+        let middle = l.0 + half;
+        let radius = self.speed * half;
+        if self.slab.misses(&self.edge.point(&[middle]), radius) {
+            return;
+        }
+        let size = self.grid.radius;
+        if radius <= COARSE * size || depth == 0 {
+            let mut known = |end: &mut End| {
+                let x = end.0;
+                *end.1.get_or_insert_with(|| {
+                    *evaluations += 1;
+                    self.sample(x, None)
+                })
+            };
+            let (a, b) = (known(&mut l), known(&mut r));
+            let is_smallest = depth == 0
+                || radius
+                    <= size
+                        * if a.foot.is_some() || b.foot.is_some() {
+                            SMALLEST
+                        } else {
+                            SMALLEST_WITHOUT_FEET
+                        };
+            match self.look((l.0, &a), (r.0, &b), is_smallest) {
+                Look::Nothing => return,
+                Look::One => {
+                    if let (Some(a), Some(b)) = (a.foot, b.foot) {
+                        self.root((l.0, &a), (r.0, &b), evaluations, found);
+                    }
+                    return;
+                }
+                Look::Flat => {
+                    *evaluations += 1;
+                    if let Some((foot, _)) = self.sample(middle, a.foot.as_ref()).foot {
+                        self.accept(middle, &foot, found);
+                    }
+                    return;
+                }
+                Look::Unknown if is_smallest => return,
+                Look::Unknown => {}
+            }
+        }
+        let m = (middle, None);
+        self.halves(l, m, depth - 1, evaluations, found);
+        self.halves(m, r, depth - 1, evaluations, found);
+    }
+
+    /// The edge's point at a parameter, its footpoint searched for next to another one.
+    fn sample(&self, x: f64, near: Option<&(Foot, Jet)>) -> Sample {
+        let jet = self.edge.jet(&[x]);
+        let start = near.map_or_else(|| Vector2::from(self.grid.foot(&jet.p).params), |near| near.0.at);
+        let foot = Foot::of(&self.face, start, &jet.p, self.ctx.tol.eps);
+        let derivatives = |foot: Foot| {
+            let d1 = foot.slope(&jet.first[0]);
+            let d2 = foot.bend(&jet.first[0], &jet.first[0]) + foot.normal.dot(&jet.second[0]);
+            (foot, Jet { d1, d2, sharpness: 0.0, speed: jet.first[0].norm() })
+        };
+        Sample { foot: foot.map(derivatives) }
+    }
+
+    /// Concludes from the derivatives at both ends of an interval; of a smallest one also from their second
+    /// derivatives.
+    fn look(&self, (x, a): (f64, &Sample), (y, b): (f64, &Sample), is_smallest: bool) -> Look {
+        let (Some((p, a)), Some((q, b))) = (&a.foot, &b.foot) else { return Look::Unknown };
+        // Both footpoints beyond the same border belong to the neighbour.
+        for k in 0..2 {
+            let (u, v) = (p.at[k], q.at[k]);
+            if u.max(v) < -self.borders[k] || u.min(v) > 1.0 + self.borders[k] {
+                return Look::Nothing;
+            }
+        }
+        let width = y - x;
+        let way = self.speed * width;
+        // The signed distance changes by no more than the way.
+        let (lo, hi) = (0.5 * (p.distance + q.distance - way), 0.5 * (p.distance + q.distance + way));
+        if lo > self.slab.reach[1] || hi < self.slab.reach[0] {
+            return Look::Nothing;
+        }
+        let range = [lo.max(self.slab.reach[0]), hi.min(self.slab.reach[1])];
+        let [least, most] = self.bounds.at_offsets(range);
+        let speed_sq = self.speed * self.speed;
+        // Of the second derivative; the tangential part of the edge's motion is at most its speed.
+        let falls = (-least).max(0.0) * speed_sq + self.bend;
+        let rises = most.max(0.0) * speed_sq + self.bend;
+        let (down, up) = (|s: f64| s / falls, |s: f64| s / rises);
+        // Widths that the derivative needs at least for a minimum in between, and for one more than one.
+        let needed = match (a.d1 < 0.0, b.d1 < 0.0) {
+            (false, false) => down(a.d1) + up(b.d1),
+            (true, true) => up(-a.d1) + down(-b.d1),
+            (false, true) => down(a.d1) + down(-b.d1),
+            (true, false) => up(-a.d1) + up(b.d1),
+        };
+        let rises_through = a.d1 < 0.0 && b.d1 >= 0.0;
+        let is_convex = least >= 0.0 && self.bend <= 0.0;
+        if needed > width || is_convex {
+            return if rises_through { Look::One } else { Look::Nothing };
+        }
+        if a.d1.abs() <= ACCEPT_SINE * a.speed && b.d1.abs() <= ACCEPT_SINE * b.speed {
+            return if rises_through && a.d2 > 0.0 && b.d2 > 0.0 { Look::One } else { Look::Flat };
+        }
+        // Over a short interval the second derivative keeps the sign that it has at both ends.
+        let is_short = 8.0 * way <= self.grid.radius;
+        if is_short && rises_through && a.d2 > 0.0 && b.d2 > 0.0 {
+            return Look::One;
+        }
+        if is_smallest {
+            return if rises_through { Look::One } else { Look::Nothing };
+        }
+        Look::Unknown
+    }
+
+    /// The minimum between two ends at which the derivative has different signs.
+    fn root(
+        &self,
+        l: (f64, &(Foot, Jet)),
+        r: (f64, &(Foot, Jet)),
+        evaluations: &mut u64,
+        found: &mut dyn FnMut(f64, &Foot),
+    ) {
+        let count = std::cell::Cell::new(0);
+        let jet = |x: f64| {
+            count.set(count.get() + 1);
+            Some(self.sample(x, Some(l.1)).foot?.1)
+        };
+        let x = curve::root(&jet, (l.0, l.1.1), (r.0, r.1.1));
+        *evaluations += count.get() + 1;
+        if let Some((foot, _)) = self.sample(x, Some(l.1)).foot {
+            self.accept(x, &foot, found);
+        }
+    }
+
+    /// Passes a minimum on if its footpoint is in the area.
+    fn accept(&self, x: f64, foot: &Foot, found: &mut dyn FnMut(f64, &Foot)) {
+        let inside = (0..2).all(|k| -self.borders[k] <= foot.at[k] && foot.at[k] <= 1.0 + self.borders[k]);
+        if inside {
+            found(x, foot);
+        }
+    }
+}
