@@ -1,7 +1,7 @@
-//! The direction of a contact between lower features.
+//! Direction of a contact between a vertex and an edge or another vertex.
 //!
-//! Where a vertex touches a vertex or an edge, the distance is 0 and the footpoints tell no direction: any
-//! unit vector of both polars is one, and one near their middle is taken.
+//! At distance 0 the footpoints define no direction: any unit vector of both polars is one, and one near their
+//! middle is chosen.
 //!
 //! # Source
 //! MATH §2 (BREP 1.23 at d = 0).
@@ -13,8 +13,9 @@ use crate::side::Which;
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
 
-/// A direction from A to B in both polars for a candidate at distance 0 with a vertex and without a face;
-/// `None` when the candidate is no such, or the polars have no direction in common.
+/// A direction from A to B in both polars for a candidate within the tolerance, with a vertex and without a
+/// face; `None` when the candidate is not of this kind, when its own direction is in both polars, or when the
+/// polars have no direction in common.
 pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<V3> {
     let is_vertex = |f| matches!(f, Feature::Vertex(_));
     let is_face = |f| matches!(f, Feature::Face(_));
@@ -28,7 +29,8 @@ pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<V3> {
     let mut constraints = Few::new();
     collect(ctx, Which::A, c.feature_a, &c.p_a, &mut constraints)?;
     collect(ctx, Which::B, c.feature_b, &c.p_b, &mut constraints)?;
-    feasible(&constraints)
+    let own = constraints.iter().all(|v| c.n.dot(v) <= ctx.tol.angle * v.norm());
+    if own { None } else { feasible(&constraints) }
 }
 
 /// Vectors `v` (frame of A) with ⟨n, v⟩ ≤ 0 for every direction from A to B in the polar of one side.

@@ -138,21 +138,25 @@ pub(crate) fn report(ctx: &Context<'_>, pair: &ReducedPair<'_>, edge: EdgeId, t:
     if d > ctx.tol.tol {
         let n = q.grad / d;
         add(n);
-        // Pressed edges are apart the other way round.
-        if d <= -ctx.least {
+        // Two edges that are pressed are apart the other way round.
+        if d <= -ctx.least && matches!(pair.canonical, Feature::Edge(_)) {
             add(-n);
         }
-    } else {
-        // Touching: the direction is across both tangents, and either sign may be in the polars.
-        for n in touching_directions(ctx, pair, &q.foot, curve.tangent(t)) {
-            add(n);
-        }
+        return;
+    }
+    if matches!(pair.canonical, Feature::Vertex(_)) {
+        // The filter looks for a direction in both polars if this one is not.
+        add(q.grad.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(V3::x));
+        return;
+    }
+    // Touching edges: the common perpendicular, whose sign the polars decide.
+    for n in common_perpendiculars(ctx, pair, &q.foot, curve.tangent(t)) {
+        add(n);
     }
 }
 
-/// Directions across a curve's tangent and the canonical edge that it touches; none against a vertex, where
-/// the edge ends in the same point and its other features have the contact.
-fn touching_directions(
+/// Both directions across a curve's tangent and the canonical edge that it touches (the free side's frame).
+fn common_perpendiculars(
     ctx: &Context<'_>,
     pair: &ReducedPair<'_>,
     foot: &feeler_geom::P3,
