@@ -9,11 +9,15 @@
 
 use crate::query::Accepted;
 use crate::query::Context;
+use crate::side::Which;
 use crate::{FeatureKind, LmdClass};
 use std::cmp::Ordering;
 
 /// Sorts by distance and removes duplicates.
 pub(crate) fn dedupe(ctx: &Context<'_>, all: &mut [Accepted], kept: &mut Vec<Accepted>) {
+    // Which of several stays must not depend on the roles of A and B.
+    let first = ctx.first();
+    let by_place = |x: &Accepted, y: &Accepted| by_place(first, x, y);
     all.sort_unstable_by(|x, y| priority(x).cmp(&priority(y)).then_with(|| by_place(x, y)));
     kept.clear();
     for x in all.iter() {
@@ -38,25 +42,22 @@ fn priority(x: &Accepted) -> (bool, u8, bool, bool) {
     (x.class == LmdClass::Quasi, lost, x.undecided, x.class == LmdClass::Conformal)
 }
 
-/// A total order by features, then distance and parameters.
-fn by_place(x: &Accepted, y: &Accepted) -> Ordering {
-    (x.feature_a, x.feature_b)
-        .cmp(&(y.feature_a, y.feature_b))
+/// A total order by features, those of the solid `first` first, then distance and parameters.
+fn by_place(first: Which, x: &Accepted, y: &Accepted) -> Ordering {
+    let in_order = |z: &Accepted| match first {
+        Which::A => ((z.feature_a, z.place_a.uv), (z.feature_b, z.place_b.uv)),
+        Which::B => ((z.feature_b, z.place_b.uv), (z.feature_a, z.place_a.uv)),
+    };
+    let by_numbers = |k: &[f64], l: &[f64]| {
+        k.iter().zip(l).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+    };
+    let ((f, u), (g, v)) = in_order(x);
+    let ((h, s), (i, t)) = in_order(y);
+    (f, g)
+        .cmp(&(h, i))
         .then_with(|| x.distance.total_cmp(&y.distance))
-        .then_with(|| {
-            let key = |z: &Accepted| [z.place_a.uv[0], z.place_a.uv[1], z.place_b.uv[0], z.place_b.uv[1]];
-            let (k, l) = (key(x), key(y));
-            k.iter().zip(&l).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
-        })
-        .then_with(|| {
-            x.p_a
-                .coords
-                .iter()
-                .zip(&y.p_a.coords)
-                .map(|(a, b)| a.total_cmp(b))
-                .find(|o| o.is_ne())
-                .unwrap_or(Ordering::Equal)
-        })
+        .then_with(|| by_numbers(&u, &s).then_with(|| by_numbers(&v, &t)))
+        .then_with(|| by_numbers(x.p_a.coords.as_slice(), y.p_a.coords.as_slice()))
 }
 
 /// Same LMD? `y` comes first in the order in which results are kept.

@@ -23,7 +23,8 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
     if !(ctx.least <= c.distance && c.distance <= ctx.d_max) || is_impossible(ctx, c) {
         return None;
     }
-    let c = &Candidate { n: touching::direction(ctx, c).unwrap_or(c.n), ..*c };
+    let (n, distance) = touching::direction(ctx, c).unwrap_or((c.n, c.distance));
+    let c = &Candidate { n, distance, ..*c };
     // Brute force is to know nothing of bounds.
     if ctx.cull.is_some()
         && !(in_zone(ctx, (Which::A, c.feature_a), &c.n, 0.0)

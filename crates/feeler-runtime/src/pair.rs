@@ -1,13 +1,13 @@
 //! Two bodies and everything their queries reuse.
 
 use crate::body::ids::{AreaPair, FacePair};
-use crate::certify::certify;
+use crate::certify::{OpenContact, certify, missed_contacts};
 use crate::conformal;
 use crate::contact_ids::ContactIds;
 use crate::dedupe::dedupe;
 use crate::diagnostics::{Clock, PhaseTimes, timed};
 use crate::filter::filter;
-use crate::footpoint::trim::place_on_face;
+use crate::footpoint::trim::{place_on, place_on_face};
 use crate::front::brute::all_pairs;
 use crate::front::{self, Front};
 use crate::pressed;
@@ -43,6 +43,8 @@ pub struct ContactPair {
     solved: Solved,
     accepted: Vec<Accepted>,
     kept: Vec<Accepted>,
+    /// Features between which the last query has not excluded a contact.
+    open_contacts: Vec<OpenContact>,
     conformal: conformal::Scratch,
     decision: verdict::Scratch,
     pressed: pressed::Scratch,
@@ -90,6 +92,7 @@ impl ContactPair {
             solved: Solved::default(),
             accepted: Vec::new(),
             kept: Vec::new(),
+            open_contacts: Vec::new(),
             conformal: conformal::Scratch::default(),
             decision: verdict::Scratch::default(),
             pressed: pressed::Scratch::default(),
@@ -196,7 +199,7 @@ impl ContactPair {
         let scratch = &mut self.decision;
         let moved = (!options.diagnostics().brute_force).then_some(moved);
         let decision = || if decide { verdict::decide(&ctx, moved, scratch) } else { Finding::Apart };
-        let (((), solves), (finding, interference)) = if options.parallel {
+        let (((), solves), (mut finding, interference)) = if options.parallel {
             rayon::join(|| timed(minima), || timed(decision))
         } else {
             (timed(minima), timed(decision))
@@ -214,6 +217,17 @@ impl ContactPair {
             &mut self.pressed,
             &mut self.accepted,
         );
+        self.open_contacts.clear();
+        if decide && finding == Finding::Apart && !self.accepted.iter().any(|x| touches(&ctx, x)) {
+            let known = self.solved.candidates.len();
+            let (solved, open) = (&mut self.solved, &mut self.open_contacts);
+            missed_contacts(&ctx, &self.leaf_pairs, options.parallel, solved, open);
+            let missed = solved.candidates[known..].iter().filter_map(|c| filter(&ctx, c));
+            self.accepted.extend(missed.filter(|x| touches(&ctx, x)));
+            if !self.open_contacts.is_empty() && !self.accepted.iter().any(|x| touches(&ctx, x)) {
+                finding = Finding::Undecided;
+            }
+        }
         if options.load_bearing {
             conformal::keep_load_bearing(&ctx, &mut self.conformal, &mut self.accepted);
         }
@@ -226,7 +240,8 @@ impl ContactPair {
         self.times = PhaseTimes { solves, filtering, interference, ..self.times };
         self.has_verdict = options.detect_interference;
         let near = nearest.is_some_and(|d| d <= ctx.tol.tol);
-        pronounce(&ctx, &finding, near, &self.decision, pose_a, &mut self.verdict);
+        let open = (&self.decision, &self.open_contacts[..]);
+        pronounce(&ctx, &finding, near, open, pose_a, &mut self.verdict);
         let diagnostics = options.diagnostics();
         if diagnostics.savings.coherence && !diagnostics.brute_force {
             self.answered = Some(Answered { pose_ab, options: asked, finding, poses: [*pose_a, *pose_b] });
@@ -291,7 +306,8 @@ impl ContactPair {
         self.lmds.clear();
         report(&ctx, &self.kept, &self.contact_ids, pose_a, &last.options, &mut self.lmds);
         let near = self.kept.first().is_some_and(|k| k.distance <= ctx.tol.tol);
-        pronounce(&ctx, &last.finding, near, &self.decision, pose_a, &mut self.verdict);
+        let open = (&self.decision, &self.open_contacts[..]);
+        pronounce(&ctx, &last.finding, near, open, pose_a, &mut self.verdict);
         self.answered = Some(Answered { poses: [*pose_a, *pose_b], ..last });
     }
 
@@ -403,13 +419,17 @@ pub(crate) fn is_finite(pose: &Pose) -> bool {
         && pose.rotation.coords.iter().all(|x| x.is_finite())
 }
 
-/// What the decision has found, in world coordinates; `near` tells that the smallest distance is within the
-/// tolerance.
+/// Whether a minimum is a contact, and no quasi-minimum.
+fn touches(ctx: &Context<'_>, x: &Accepted) -> bool {
+    x.distance <= ctx.tol.tol && x.distance >= ctx.tol.least_distance() && x.class != LmdClass::Quasi
+}
+
+/// Writes the verdict in world coordinates; `near`: the smallest distance is within the tolerance.
 fn pronounce(
     ctx: &Context<'_>,
     finding: &Finding,
     near: bool,
-    decision: &verdict::Scratch,
+    (decision, open_contacts): (&verdict::Scratch, &[OpenContact]),
     pose_a: &Pose,
     out: &mut Verdict,
 ) {
@@ -436,6 +456,15 @@ fn pronounce(
         out.undecided.extend(decision.undecided().iter().map(|place| {
             let (feature_a, feature_b) = faces_at(&place.p, place.faces);
             Undecided { feature_a, feature_b, point: pose_a * place.p, depth_bound: place.depth }
+        }));
+        out.undecided.extend(open_contacts.iter().map(|open| {
+            let [a, b] = open.features;
+            Undecided {
+                feature_a: place_on(ctx.a, a, &open.p),
+                feature_b: place_on(ctx.b, b, &(ctx.pose_ba * open.p)),
+                point: pose_a * open.p,
+                depth_bound: 2.0 * ctx.tol.tol,
+            }
         }));
     }
 }

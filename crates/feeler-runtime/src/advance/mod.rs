@@ -1,8 +1,12 @@
-//! When two solids that move first come as near as a given distance, or a proof that they never do.
+//! First time at which two moving solids come as near as a given distance, or a proof that they never do.
 //!
-//! From a query the smallest distance is known; [`search`] tells for how long it stays above the limit, and
-//! there the next query is asked. Where everything near closes, the distance falls only, and its first
-//! crossing of the limit is found by Newton's method, for its derivative is `n · v`.
+//! A query returns the smallest distance; [`search`] bounds the time for which it stays above the limit, and the
+//! next query follows at that time. Where everything near closes, the distance falls only, and its first
+//! crossing of the limit is found by Newton's method, because its derivative is `n · v`.
+//!
+//! No step rests on minima alone. Every query decides whether the interiors meet. A smallest distance cannot
+//! grow by more than the solids move: a larger one is a contradiction, which means that a minimum was lost. It
+//! is resolved by certified queries and the verdicts, or ends in [`PassageOutcome::Undecided`].
 //!
 //! # Source
 //! Conservative advancement (Mirtich 1996; Zhang, Redon, Lee, Kim 2007).
@@ -11,8 +15,9 @@
 //! Bounds by the directions of both polars instead of speeds: see [`closing`].
 //!
 //! # Guarantees
-//! Free means free at all times, provided that queries find all minima within their reach; those of free-form
-//! features are proven to with [`QueryOptions::certified`](crate::QueryOptions::certified).
+//! Free means free at all times if queries find all minima within their reach, which
+//! [`QueryOptions::certified`](crate::QueryOptions::certified) proves for free-form features. At the time of
+//! each query the interiors do not meet, whatever the minima.
 
 mod closing;
 mod moving;
@@ -31,9 +36,9 @@ use search::{Search, Workspace};
 pub struct PassageOptions {
     /// Contact is where the distance falls to this (mm), ≥ 0.
     pub distance: f64,
-    /// Options of its queries. Their `d_max` is only as far as queries look: what is farther counts as being
-    /// there. 0: a fiftieth of both sizes beyond `distance`. Quasi-minima, dilations and verdicts but the
-    /// first are left out.
+    /// Options of the queries. Their `d_max` (mm) limits how far queries search: anything farther counts as
+    /// being at that distance. 0: a fiftieth of both sizes beyond `distance`. `alpha`, `penetration`, the
+    /// dilations and `detect_interference` are ignored: every query decides a verdict.
     pub query: QueryOptions,
     /// After so many queries the rest is undecided.
     pub most_queries: u32,
@@ -128,6 +133,13 @@ pub fn time_of_contact(
     Follow::new(pair, (path_a, path_b), options)?.run()
 }
 
+/// How a contradiction between two places ends.
+enum Resolved {
+    /// The motion is followed from this place on.
+    Place(Place),
+    Outcome(PassageOutcome),
+}
+
 /// A motion that is being followed.
 struct Follow<'a> {
     pair: &'a mut ContactPair,
@@ -148,6 +160,14 @@ struct Place {
     distance: f64,
     /// The nearest minimum and how fast it closes.
     nearest: Option<(Lmd, f64)>,
+    status: Option<Status>,
+}
+
+impl Place {
+    /// Whether the interiors are known not to meet.
+    fn is_apart(&self) -> bool {
+        matches!(self.status, Some(Status::Separated | Status::Touching))
+    }
 }
 
 impl<'a> Follow<'a> {
@@ -203,30 +223,32 @@ impl<'a> Follow<'a> {
         Moving::at((a, self.paths.0), (b, self.paths.1), (time, self.end))
     }
 
-    /// Queries at a time; with a verdict when asked.
-    fn ask(&mut self, time: f64, decide: bool) -> Result<Place, QueryError> {
+    /// Queries at a time.
+    fn ask(&mut self, time: f64) -> Result<Place, QueryError> {
+        self.ask_with(time, &QueryOptions { detect_interference: true, ..self.options })
+    }
+
+    fn ask_with(&mut self, time: f64, options: &QueryOptions) -> Result<Place, QueryError> {
         let moving = self.moving(time);
-        let options = QueryOptions { detect_interference: decide, ..self.options };
         self.passage.queries += 1;
-        self.pair.query(&Pose::identity(), &moving.pose_ab, &options)?;
+        self.pair.query(&Pose::identity(), &moving.pose_ab, options)?;
         let nearest = self.pair.lmds().iter().find(|l| l.class != LmdClass::Quasi).copied();
         let nearest = nearest.map(|l| (l, moving.closing(&l.point_b, &l.normal)));
         let distance = nearest.map_or(self.options.d_max, |(l, _)| l.distance);
         if nearest.is_some() && self.passage.smallest.is_none_or(|(least, _)| distance < least) {
             self.passage.smallest = Some((distance, time));
         }
-        Ok(Place { time, distance, nearest })
+        Ok(Place { time, distance, nearest, status: self.pair.status() })
     }
 
     /// Whether the solids are apart by more than the limit and the tolerance.
     fn is_left(&self, place: &Place) -> bool {
-        let apart = self.pair.status().is_none_or(|s| matches!(s, Status::Separated | Status::Touching));
-        apart && place.distance > self.limit + self.pair.tolerances().tol
+        place.is_apart() && place.distance > self.limit + self.pair.tolerances().tol
     }
 
     fn run(mut self) -> Result<Passage, QueryError> {
-        let mut place = self.ask(0.0, true)?;
-        self.passage.start = self.pair.status();
+        let mut place = self.ask(0.0)?;
+        self.passage.start = place.status;
         if !self.is_left(&place) {
             match self.leave()? {
                 Some(left) => place = left,
@@ -246,7 +268,7 @@ impl<'a> Follow<'a> {
         let mut inside = 0.0;
         for i in 1..=STEPS {
             let time = self.end * f64::from(i) / f64::from(STEPS);
-            let mut place = self.ask(time, true)?;
+            let mut place = self.ask(time)?;
             if !self.is_left(&place) {
                 inside = time;
                 continue;
@@ -256,7 +278,7 @@ impl<'a> Follow<'a> {
                 if middle <= inside || middle >= place.time {
                     break;
                 }
-                let between = self.ask(middle, true)?;
+                let between = self.ask(middle)?;
                 if self.is_left(&between) {
                     place = between;
                 } else {
@@ -282,16 +304,13 @@ impl<'a> Follow<'a> {
             let search =
                 Search { a: &a, b: &b, moving: &moving, tol: tolerances, distance: place.distance, room };
             let rest = self.end - place.time;
-            if rest <= 0.0 {
+            if rest <= 0.0 && room > 0.0 {
                 return Ok(PassageOutcome::Free);
             }
             if room <= tolerances.eps {
                 return Ok(self.contact(place));
             }
-            let safe = search.safe_time(&mut self.work);
-            if safe >= rest {
-                return Ok(PassageOutcome::Free);
-            }
+            let safe = search.safe_time(&mut self.work).min(rest);
             if let Some(c) = crossing
                 && c.time - place.time - safe <= RESOLUTION * self.end
             {
@@ -324,13 +343,68 @@ impl<'a> Follow<'a> {
                     }
                 }
             }
-            let next = place.time + safe;
-            // Times that can be told apart, at least.
+            // The end exactly, so that the loop ends.
+            let next = if safe >= rest { self.end } else { place.time + safe };
+            // Two times that differ, at least.
             if next <= place.time {
                 return Ok(PassageOutcome::Undecided(place.time));
             }
-            place = self.ask(next, false)?;
+            let after = self.ask(next)?;
+            place = if self.is_consistent(&place, &after, moving.speed) {
+                after
+            } else {
+                match self.resolved(place, after, moving.speed)? {
+                    Resolved::Place(place) => place,
+                    Resolved::Outcome(outcome) => return Ok(outcome),
+                }
+            };
         }
+    }
+
+    /// Whether a place can follow another one, both apart, by a step that was proven free at this largest speed:
+    /// the smallest distance grows by no more than the solids move.
+    fn is_consistent(&self, before: &Place, after: &Place, speed: f64) -> bool {
+        let tolerance = self.pair.tolerances().tol;
+        let most = before.distance + speed * (after.time - before.time) + tolerance;
+        let has_grown = before.nearest.is_some() && after.distance > most;
+        after.is_apart() && !has_grown && after.distance >= self.limit - tolerance
+    }
+
+    /// Resolves a contradiction between a place and the one after a step that was proven free.
+    fn resolved(&mut self, before: Place, after: Place, speed: f64) -> Result<Resolved, QueryError> {
+        let certified = QueryOptions { certified: true, detect_interference: true, ..self.options };
+        let tolerance = self.pair.tolerances().tol;
+        // The place before has lost a minimum: a shorter step follows from it.
+        let again = self.ask_with(before.time, &certified)?;
+        if again.is_apart() && again.distance < before.distance - tolerance {
+            return Ok(Resolved::Place(again));
+        }
+        let again = self.ask_with(after.time, &certified)?;
+        if self.is_consistent(&before, &again, speed) {
+            return Ok(Resolved::Place(again));
+        }
+        if again.status == Some(Status::Interfering) || again.distance <= self.limit {
+            let last = self.last_apart(before, again.time)?;
+            return Ok(Resolved::Outcome(self.contact(last)));
+        }
+        Ok(Resolved::Outcome(PassageOutcome::Undecided(before.time)))
+    }
+
+    /// The last place above the limit before a time at which the limit is passed, by bisection.
+    fn last_apart(&mut self, mut apart: Place, mut passed: f64) -> Result<Place, QueryError> {
+        for _ in 0..MOST_STEPS {
+            let time = 0.5 * (apart.time + passed);
+            if time <= apart.time || time >= passed {
+                break;
+            }
+            let place = self.ask(time)?;
+            if place.is_apart() && place.distance > self.limit {
+                apart = place;
+            } else {
+                passed = time;
+            }
+        }
+        Ok(apart)
     }
 
     /// The next crossing of the limit after a place, by Newton's method; where the distance comes within the
@@ -338,8 +412,6 @@ impl<'a> Follow<'a> {
     fn cross(&mut self, from: Place, lasts: f64) -> Result<Option<Place>, QueryError> {
         let tolerances = self.pair.tolerances();
         let last = from.time + lasts;
-        // Deeper than the tolerance there are no minima, but a verdict.
-        let decide = self.limit <= 2.0 * tolerances.tol;
         let (mut above, mut below) = (from, None::<Place>);
         for _ in 0..MOST_STEPS {
             let newton = |p: &Place| {
@@ -363,9 +435,10 @@ impl<'a> Follow<'a> {
             if time <= above.time || below.is_some_and(|b| time >= b.time) {
                 return Ok(Some(above));
             }
-            let place = self.ask(time, decide)?;
+            let place = self.ask(time)?;
             let off = place.distance - self.limit;
-            let meets = decide && self.pair.status() == Some(Status::Interfering);
+            // Deeper than the tolerance there are no minima.
+            let meets = place.status == Some(Status::Interfering);
             if off.abs() <= tolerances.eps {
                 return Ok(Some(place));
             }
@@ -393,7 +466,10 @@ impl<'a> Follow<'a> {
             if time <= falls.time || time >= grows.time {
                 break;
             }
-            let place = self.ask(time, false)?;
+            let place = self.ask(time)?;
+            if place.status == Some(Status::Interfering) {
+                return Ok(Some(self.last_apart(falls, time)?));
+            }
             if place.distance <= self.limit {
                 return Ok(Some(place));
             }

@@ -456,7 +456,8 @@ impl Grid {
     /// The grid point of a patch next to unit-box parameters.
     pub(crate) fn nearest_to(&self, x: [f64; 2]) -> usize {
         let [rows, columns] = self.shape;
-        let next = |c: f64, n: usize| (0..n).find(|&i| i + 1 == n || c < step(2 * i + 1, 2 * n - 1)).unwrap_or(0);
+        let next =
+            |c: f64, n: usize| (0..n).find(|&i| i + 1 == n || c < step(2 * i + 1, 2 * n - 1)).unwrap_or(0);
         next(x[0], rows) * columns + next(x[1], columns)
     }
 

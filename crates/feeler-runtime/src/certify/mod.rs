@@ -23,6 +23,7 @@
 //! - With a patch on one of two free-form sides the equations are regular at distance 0 (`free`): the four
 //!   unknowns do not drown in clearance contacts.
 
+mod band;
 mod free;
 mod leaf;
 mod potential;
@@ -31,6 +32,8 @@ mod search;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use band::{OpenContact, missed_contacts};
 
 use crate::body::ids::AreaPair;
 use crate::filter::filter;
@@ -72,22 +75,7 @@ pub(crate) fn certify(
     stats: &mut Stats,
 ) {
     let (jobs, partners) = jobs(ctx, &all_areas(ctx, pairs));
-    let key = |c: &Candidate| (ctx.a.dense(c.feature_a), ctx.b.dense(c.feature_b));
-    let mut order: Vec<usize> = (0..solved.candidates.len()).collect();
-    order.sort_by_key(|&k| key(&solved.candidates[k]));
-    let of_features = |fa: Feature, fb: Feature| {
-        let wanted = (ctx.a.dense(fa), ctx.b.dense(fb));
-        let first = order.partition_point(|&k| key(&solved.candidates[k]) < wanted);
-        let behind = order.partition_point(|&k| key(&solved.candidates[k]) <= wanted);
-        &order[first..behind]
-    };
-    // What is no minimum after all proves nothing: where areas touch, solves may end a little off.
-    let sound: Vec<bool> =
-        solved.candidates.iter().map(|c| !c.undecided && filter(ctx, c).is_some()).collect();
-    let given = Given { candidates: &solved.candidates, sound: &sound, of_features: &of_features };
-    let one = |job: &Job| certify_one(ctx, job, &partners, &given);
-    let results: Vec<Certificate> =
-        if options.parallel { jobs.par_iter().map(one).collect() } else { jobs.iter().map(one).collect() };
+    let results = certificates(ctx, (&jobs, &partners), &solved.candidates, options.parallel);
     let mut unproven = Vec::new();
     let mut found = Vec::new();
     for r in results {
@@ -106,6 +94,29 @@ pub(crate) fn certify(
     stats.effort.certified_added += found.len() as u64;
     stats.effort.candidates += found.len() as u64;
     solved.candidates.append(&mut found);
+}
+
+/// The certificates of jobs, given the candidates of the solves.
+fn certificates(
+    ctx: &Context<'_>,
+    (jobs, partners): (&[Job], &[AreaId]),
+    candidates: &[Candidate],
+    parallel: bool,
+) -> Vec<Certificate> {
+    let key = |c: &Candidate| (ctx.a.dense(c.feature_a), ctx.b.dense(c.feature_b));
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
+    order.sort_by_key(|&k| key(&candidates[k]));
+    let of_features = |fa: Feature, fb: Feature| {
+        let wanted = (ctx.a.dense(fa), ctx.b.dense(fb));
+        let first = order.partition_point(|&k| key(&candidates[k]) < wanted);
+        let behind = order.partition_point(|&k| key(&candidates[k]) <= wanted);
+        &order[first..behind]
+    };
+    // Only minima count as known: where areas touch, solves may end a little off.
+    let sound: Vec<bool> = candidates.iter().map(|c| !c.undecided && filter(ctx, c).is_some()).collect();
+    let given = Given { candidates, sound: &sound, of_features: &of_features };
+    let one = |job: &Job| certify_one(ctx, job, partners, &given);
+    if parallel { jobs.par_iter().map(one).collect() } else { jobs.iter().map(one).collect() }
 }
 
 /// All pairs of areas, of which culling leaves a minimum possible, of the pairs of features with a free-form
@@ -172,9 +183,8 @@ fn jobs(ctx: &Context<'_>, pairs: &[AreaPair]) -> (Vec<Job>, Vec<AreaId>) {
     for group in pairs.chunk_by(|p, q| features(p) == features(q)) {
         let (fa, fb) = features(&group[0]);
         let canonical = [ctx.a.data(fa).primitive.is_some(), ctx.b.data(fb).primitive.is_some()];
-        let is_edge_on_face = |edge: Feature, face: Feature| {
-            matches!((edge, face), (Feature::Edge(_), Feature::Face(_)))
-        };
+        let is_edge_on_face =
+            |edge: Feature, face: Feature| matches!((edge, face), (Feature::Edge(_), Feature::Face(_)));
         let (free, feature) = match canonical {
             [true, true] => continue,
             // The signed distance from the face is regular at 0, that from the edge is not.

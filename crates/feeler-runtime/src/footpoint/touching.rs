@@ -13,10 +13,15 @@ use crate::side::Which;
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
 
-/// A direction from A to B in both polars for a candidate within the tolerance, with a vertex and without a
-/// face; `None` when the candidate is not of this kind, when its own direction is in both polars, or when the
-/// polars have no direction in common.
-pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<V3> {
+/// Distance, in roundings of a footpoint, below which two footpoints define no direction.
+const ROUNDINGS: f64 = 100.0;
+
+/// Direction from A to B, and the signed distance (mm) along it, of a candidate within the tolerance that has a
+/// vertex and no face; `None` for any other candidate, or when the polars have no direction in common.
+///
+/// The direction is that between the footpoints, in either sense, if it is in both polars; otherwise one near
+/// the middle of the directions in both.
+pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<(V3, f64)> {
     let is_vertex = |f| matches!(f, Feature::Vertex(_));
     let is_face = |f| matches!(f, Feature::Face(_));
     if c.distance.abs() > ctx.tol.tol
@@ -29,8 +34,14 @@ pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<V3> {
     let mut constraints = Few::new();
     collect(ctx, Which::A, c.feature_a, &c.p_a, &mut constraints)?;
     collect(ctx, Which::B, c.feature_b, &c.p_b, &mut constraints)?;
-    let own = constraints.iter().all(|v| c.n.dot(v) <= ctx.tol.angle * v.norm());
-    if own { None } else { feasible(&constraints) }
+    let between = c.p_b - c.p_a;
+    let own = between.try_normalize(ROUNDINGS * ctx.tol.eps).and_then(|u| {
+        let slack = ctx.tol.angle + 4.0 * ctx.tol.eps / between.norm();
+        let holds = |n: &V3| constraints.iter().all(|v| n.dot(v) <= slack * v.norm());
+        [u, -u].into_iter().find(holds)
+    });
+    let n = own.or_else(|| feasible(&constraints))?;
+    Some((n, between.dot(&n)))
 }
 
 /// Vectors `v` (frame of A) with ⟨n, v⟩ ≤ 0 for every direction from A to B in the polar of one side.
@@ -70,19 +81,20 @@ fn collect(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, out: &mut 
 pub(crate) fn feasible(constraints: &[V3]) -> Option<V3> {
     let unit: Few = constraints.iter().filter_map(|v| v.try_normalize(f64::MIN_POSITIVE)).collect();
     let holds = |n: &V3| unit.iter().all(|v| n.dot(v) <= 1e-9);
-    let mut sum = V3::zeros();
-    let mut one = None;
+    // Each extreme ray once, whatever the number of planes through it: the mean depends on the cone alone.
+    let mut rays = Few::new();
     for (i, v) in unit.iter().enumerate() {
         for w in &unit[..i] {
             let Some(ray) = v.cross(w).try_normalize(1e-9) else { continue };
             for n in [ray, -ray] {
-                if holds(&n) {
-                    sum += n;
-                    one = Some(n);
+                if holds(&n) && !rays.iter().any(|r| (r - n).norm() < 1e-6) {
+                    rays.push(n);
                 }
             }
         }
     }
+    let sum: V3 = rays.iter().sum();
+    let one = rays.first().copied();
     // Opposite rays cancel where the cone holds a whole line.
     sum.try_normalize(1e-9).filter(holds).or(one)
 }

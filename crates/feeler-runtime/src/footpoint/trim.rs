@@ -70,6 +70,24 @@ pub(crate) fn place_on_face(body: &Body, face: FaceId, p: &P3) -> FeatureRef {
     FeatureRef { kind: FeatureKind::Face, index: face.0, source, uv: [uv.x, uv.y] }
 }
 
+/// Where a point beside a feature (the solid's frame) lies on it.
+pub(crate) fn place_on(body: &Body, feature: Feature, p: &P3) -> FeatureRef {
+    match feature {
+        Feature::Face(face) => place_on_face(body, face, p),
+        Feature::Edge(edge) => {
+            let data = body.edge(edge);
+            let distance = |t: f64| (data.curve.point(t) - p).norm();
+            let feet = data.spans.iter().map(|s| (data.curve.project(p, s.t0, s.t1), s.source));
+            let (t, source) = feet.min_by(|x, y| distance(x.0).total_cmp(&distance(y.0))).unwrap_or_default();
+            FeatureRef { kind: FeatureKind::Edge, index: edge.0, source, uv: [t, 0.0] }
+        }
+        Feature::Vertex(vertex) => {
+            let source = body.vertex(vertex).source;
+            FeatureRef { kind: FeatureKind::Vertex, index: vertex.0, source, uv: [0.0; 2] }
+        }
+    }
+}
+
 /// First fundamental form.
 fn metric(d: &SurfaceDerivs) -> [f64; 3] {
     [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()]

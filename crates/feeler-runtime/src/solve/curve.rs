@@ -138,8 +138,10 @@ pub(crate) fn report(ctx: &Context<'_>, pair: &ReducedPair<'_>, edge: EdgeId, t:
     if d > ctx.tol.tol {
         let n = q.grad / d;
         add(n);
-        // Two edges that are pressed are apart the other way round.
-        if d <= -ctx.least && matches!(pair.canonical, Feature::Edge(_)) {
+        // Where the edges are pressed, the distance is negative along the opposite direction; a vertex and an
+        // edge are contacts down to the tolerances only.
+        let is_vertex = matches!(pair.canonical, Feature::Vertex(_));
+        if d <= if is_vertex { -ctx.tol.least_distance() } else { -ctx.least } {
             add(-n);
         }
         return;

@@ -207,11 +207,7 @@ impl Search<'_> {
             let is_smallest = depth == 0
                 || radius
                     <= size
-                        * if a.foot.is_some() || b.foot.is_some() {
-                            SMALLEST
-                        } else {
-                            SMALLEST_WITHOUT_FEET
-                        };
+                        * if a.foot.is_some() || b.foot.is_some() { SMALLEST } else { SMALLEST_WITHOUT_FEET };
             match self.look((l.0, &a), (r.0, &b), is_smallest) {
                 Look::Nothing => return,
                 Look::One => {

@@ -45,9 +45,7 @@ type Start = ([f64; 2], [f64; 2]);
 
 /// All minima found between two areas, one of them free-form at least, both of edges or faces.
 pub(crate) fn solve(ctx: &Context<'_>, area_a: AreaId, area_b: AreaId, out: &mut Solved, stats: &mut Stats) {
-    let is_face = |which: Which, area: AreaId| {
-        matches!(ctx.body(which).area(area).feature, Feature::Face(_))
-    };
+    let is_face = |which: Which, area: AreaId| matches!(ctx.body(which).area(area).feature, Feature::Face(_));
     match (is_face(Which::A, area_a), is_face(Which::B, area_b)) {
         (true, true) => patches(ctx, (area_a, area_b), out, stats),
         (false, true) => edge_face::solve(ctx, Which::A, (area_a, area_b), out, stats),
@@ -114,7 +112,9 @@ fn patches(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stat
         std::iter::once((x, y)).chain(fan.into_iter().flatten().map(move |x| (x, y)))
     };
     for start in starts.into_iter().flat_map(fan) {
-        let Some(Place::At(x, y)) = descent([&over, &onto], start, MARGIN, ctx.tol.eps, stats) else { continue };
+        let Some(Place::At(x, y)) = descent([&over, &onto], start, MARGIN, ctx.tol.eps, stats) else {
+            continue;
+        };
         if !(over.holds(&x) && onto.holds(&y)) {
             continue;
         }
@@ -201,8 +201,7 @@ fn patch_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec
     let near = |k: usize| offsets[k] <= reach;
     let possible = |k: usize| {
         near(k)
-            && (!onto.finds_feet(offsets[k])
-                || over.may_face(&beyond, k) && over.may_vanish(&sums, k, open))
+            && (!onto.finds_feet(offsets[k]) || over.may_face(&beyond, k) && over.may_vanish(&sums, k, open))
     };
     if !(0..over.len()).any(possible) {
         return out;

@@ -290,9 +290,8 @@ fn decided(
         }
         let expected = Expected { at: c, within: radius };
         // Along an edge the signed distance from a face is minimised, whatever is canonical.
-        let is_edge_on_face = |s: &Shape, o: &Shape| {
-            is_edge(s) && o.near.is_some() && matches!(o.feature, Feature::Face(_))
-        };
+        let is_edge_on_face =
+            |s: &Shape, o: &Shape| is_edge(s) && o.near.is_some() && matches!(o.feature, Feature::Face(_));
         match (a.near.is_some(), b.near.is_some()) {
             (true, true) => both(ctx, (a, b), expected, out, stats)?,
             _ if is_edge_on_face(a, b) || is_edge_on_face(b, a) => both(ctx, (a, b), expected, out, stats)?,

@@ -1,0 +1,107 @@
+//! Proof that no contact within the tolerance has been missed.
+//!
+//! The search for crossings begins a tolerance inside the material, and minima with a free-form side come from
+//! solves that prove nothing by themselves. Solids without a crossing and without a minimum within the
+//! tolerance are separated only if no pair of areas holds a critical pair that near.
+//!
+//! # Source
+//! MATH §8, §15.
+
+use super::{Job, certificates, jobs};
+use crate::QueryOptions;
+use crate::body::ids::AreaPair;
+use crate::query::Context;
+use crate::side::Which;
+use crate::solve::Solved;
+use crate::walk::cull::CullContext;
+use feeler_geom::P3;
+use feeler_hierarchy::Feature;
+
+/// Two features between which a contact is not excluded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenContact {
+    pub features: [Feature; 2],
+    /// Point next to it, frame of A.
+    pub p: P3,
+}
+
+/// Searches all pairs of areas with a free-form side for critical pairs within the tolerance. New ones are
+/// added to the candidates; pairs of areas that remain undecided are written to `open`. `pairs` are those of
+/// the solves, sorted by features.
+pub(crate) fn missed_contacts(
+    ctx: &Context<'_>,
+    pairs: &[AreaPair],
+    parallel: bool,
+    solved: &mut Solved,
+    open: &mut Vec<OpenContact>,
+) {
+    open.clear();
+    let d_max = ctx.tol.tol;
+    let cull = CullContext::new(
+        &ctx.pose_ab,
+        &ctx.tol,
+        &QueryOptions { alpha: ctx.alpha, ..QueryOptions::within(d_max) },
+    );
+    let ctx = &Context { d_max, cull: Some(cull), ..*ctx };
+    let near = areas_in_contact(ctx, &cull, pairs);
+    if near.is_empty() {
+        return;
+    }
+    let (jobs, partners) = jobs(ctx, &near);
+    let results = certificates(ctx, (&jobs, &partners), &solved.candidates, parallel);
+    for (job, result) in jobs.iter().zip(results) {
+        let is_open = result.outcome.undecided > 0 && result.found.is_empty();
+        solved.candidates.extend(result.found);
+        if is_open {
+            open.push(place(ctx, job));
+        }
+    }
+}
+
+/// Pairs of areas with a free-form side whose boxes and cones leave a contact possible.
+fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair]) -> Vec<AreaPair> {
+    let features = |&(i, j): &AreaPair| (ctx.a.area(i).feature, ctx.b.area(j).feature);
+    let mut out = Vec::new();
+    for group in pairs.chunk_by(|p, q| features(p) == features(q)) {
+        let (fa, fb) = features(&group[0]);
+        let (of_a, of_b) = (ctx.a.data(fa), ctx.b.data(fb));
+        if of_a.primitive.is_some() && of_b.primitive.is_some() {
+            continue;
+        }
+        let (i, j) = group[0];
+        if cull.solves_whole_features() && ctx.a.form_of(i).solved_whole_with(ctx.b.form_of(j)) {
+            // One pair stands for all.
+            for &j in ctx.b.areas_of(of_b) {
+                let node = cull.placed(ctx.b, j);
+                let all = ctx.a.areas_of(of_a).iter().map(|&i| (i, j));
+                out.extend(all.filter(|&(i, j)| cull.areas((ctx.a, i), (ctx.b, j), &node)));
+            }
+        } else {
+            let may_touch = |&&(i, j): &&AreaPair| cull.areas((ctx.a, i), (ctx.b, j), &cull.placed(ctx.b, j));
+            out.extend(group.iter().filter(may_touch));
+        }
+    }
+    out.sort_unstable_by_key(|pair| {
+        let (fa, fb) = features(pair);
+        (ctx.a.dense(fa), ctx.b.dense(fb), *pair)
+    });
+    out
+}
+
+fn place(ctx: &Context<'_>, job: &Job) -> OpenContact {
+    match *job {
+        Job::Reduced { free, area, feature, .. } => {
+            let body = ctx.body(free);
+            let own = body.area(area).feature;
+            let features = if free == Which::A { [own, feature] } else { [feature, own] };
+            OpenContact { features, p: ctx.in_a(free, &body.node(body.leaf_of_area(area)).obb.center) }
+        }
+        Job::Free(i, j) => {
+            let features = [ctx.a.area(i).feature, ctx.b.area(j).feature];
+            let (a, b) = (&ctx.a.node(ctx.a.leaf_of_area(i)).obb, &ctx.b.node(ctx.b.leaf_of_area(j)).obb);
+            // The smaller area says more.
+            let p = if a.radius() <= b.radius() { a.center } else { ctx.pose_ab * b.center };
+            OpenContact { features, p }
+        }
+    }
+}
