@@ -9,7 +9,9 @@
 
 use super::{Job, certificates, jobs};
 use crate::QueryOptions;
+use crate::body::FeatureData;
 use crate::body::ids::AreaPair;
+use crate::body::tree::SolveClass;
 use crate::query::Context;
 use crate::side::Which;
 use crate::solve::Solved;
@@ -65,7 +67,7 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair]) -
     for group in pairs.chunk_by(|p, q| features(p) == features(q)) {
         let (fa, fb) = features(&group[0]);
         let (of_a, of_b) = (ctx.a.data(fa), ctx.b.data(fb));
-        if of_a.primitive.is_some() && of_b.primitive.is_some() {
+        if is_proven(of_a, of_b) {
             continue;
         }
         let (i, j) = group[0];
@@ -86,6 +88,15 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair]) -
         (ctx.a.dense(fa), ctx.b.dense(fb), *pair)
     });
     out
+}
+
+/// Whether the solve of a pair of features is a proof by itself: closed forms, also of what follows a canonical
+/// feature, and edges, along which minima are searched by bounds.
+fn is_proven(a: &FeatureData, b: &FeatureData) -> bool {
+    let is_closed = |f: &FeatureData| matches!(f.form(), SolveClass::Canonical | SolveClass::Near);
+    let is_edge = |f: &FeatureData| matches!(f.feature, Feature::Edge(_));
+    let are_free_edges = is_edge(a) && is_edge(b) && a.primitive.is_none() && b.primitive.is_none();
+    is_closed(a) && is_closed(b) || (is_edge(a) || is_edge(b)) && !are_free_edges
 }
 
 fn place(ctx: &Context<'_>, job: &Job) -> OpenContact {
