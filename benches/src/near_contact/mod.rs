@@ -1,0 +1,8 @@
+//! Random pairs of solids at a set distance from contact, and checks of what queries report there.
+//!
+//! [`solids`] loads a folder, [`contact`] brings a random pair to a contact, [`check`] compares queries at a
+//! set gap from it. The programs `near_contact` and `free_motions` use them.
+
+pub mod check;
+pub mod contact;
+pub mod solids;
