@@ -12,9 +12,9 @@
 //! swapped. Compared are the verdicts, the smallest distances (to 1e-9 of the size) and the numbers of strict
 //! minima, and whether each query reports the gap (to 1e-9 of the size) and a verdict that fits it.
 //!
-//! Each disagreement is printed with the number of the pose (`--from K --poses 1` repeats it) and the options
-//! of `feeler query` for it; `--jsonl` writes these poses as JSON lines, with `--all` all poses. Tables give
-//! the counts by features in contact and by gap:
+//! Each pose with a disagreement is printed on one line, with its number (`--from K --poses 1` repeats it) and
+//! the option of `feeler query`; an asterisk marks queries with A and B swapped. `--jsonl` writes these poses as
+//! JSON lines, with `--all` all poses. Tables give the counts by features in contact and by gap:
 //!
 //! | column | number of poses at which |
 //! |---|---|
@@ -156,14 +156,14 @@ fn run(args: &[String]) -> Fallible<bool> {
             by_contact.entry(kinds.join(" / ")).or_default().add(&trial);
             by_gap.entry(band(trial.gap)).or_default().add(&trial);
             total.add(&trial);
-            let values = pose::to_values(&trial.pose_b).map(|x| x.to_string()).join(",");
-            for finding in &trial.findings {
+            if !trial.findings.is_empty() {
+                let values = pose::to_values(&trial.pose_b).map(|x| x.to_string()).join(",");
+                let found = trial.findings.iter().map(|f| format!("{}: {}", f.category.name(), f.message));
                 println!(
-                    "#{number} {a} {b} --pose-b {values} gap {:e} {}: {}: {}",
+                    "#{number} {a} {b} --pose-b {values} gap {:e} ({}) | {}",
                     trial.gap,
                     trial.kinds.join(" / "),
-                    finding.category.name(),
-                    finding.message
+                    found.collect::<Vec<_>>().join(" | ")
                 );
             }
             if let Some(file) = out.as_mut().filter(|_| writes_all || !trial.findings.is_empty()) {

@@ -98,6 +98,7 @@ const MODES: [(&str, bool, bool); 3] =
 /// Result of one query.
 #[derive(Clone, Debug)]
 struct Answer {
+    /// Mode, with an asterisk for a query with A and B swapped.
     name: String,
     is_deep: bool,
     status: Status,
@@ -129,6 +130,28 @@ impl Answer {
     }
 }
 
+/// Lists values, each with the queries that have it.
+fn grouped<'a>(values: impl Iterator<Item = (&'a Answer, String)>) -> String {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for (answer, value) in values {
+        match groups.iter_mut().find(|g| g.0 == value) {
+            Some(group) => group.1.push(&answer.name),
+            None => groups.push((value, vec![&answer.name])),
+        }
+    }
+    let list = groups.iter().map(|(value, names)| format!("{value} [{}]", names.join(" ")));
+    list.collect::<Vec<_>>().join(", ")
+}
+
+/// A distance as messages print it.
+fn shown(distance: Option<f64>, margin: f64) -> String {
+    match distance {
+        None => "nothing".to_owned(),
+        Some(d) if d.abs() <= 0.01 * margin => "0".to_owned(),
+        Some(d) => format!("{d:.5e}"),
+    }
+}
+
 /// A pose of a pair at a set gap, the queries at it and their disagreements.
 #[derive(Clone, Debug)]
 pub struct Trial {
@@ -142,7 +165,7 @@ pub struct Trial {
     pub findings: Vec<Finding>,
     /// Whether some query is undecided.
     pub is_undecided: bool,
-    /// Whether a contact that is not blunt is deeper than the tolerance without an interference.
+    /// Whether a contact that is not blunt is deeper than 8 tolerances without an interference.
     pub is_sharp: bool,
     tolerance: f64,
     d_max: f64,
@@ -201,7 +224,7 @@ impl Trial {
         (mode, is_deep, certified): (&str, bool, bool),
         is_swapped: bool,
     ) -> Fallible<Answer> {
-        let name = format!("{mode}{}", if is_swapped { " swapped" } else { "" });
+        let name = format!("{mode}{}", if is_swapped { "*" } else { "" });
         let penetration = if is_deep { self.depth } else { 0.0 };
         let options = QueryOptions { penetration, certified, ..QueryOptions::within(self.d_max) };
         let (pose_a, pose_b) = (a.own, self.pose_b * b.own);
@@ -254,8 +277,8 @@ impl Trial {
 
     fn compare_verdicts(&self) -> Option<(Category, String)> {
         let first = self.decided().next()?.status;
-        let all = self.answers.iter().map(|x| format!("{} {:?}", x.name, x.status)).collect::<Vec<_>>();
-        self.decided().any(|x| x.status != first).then(|| (Category::Verdict, all.join(", ")))
+        let message = || grouped(self.answers.iter().map(|x| (x, format!("{:?}", x.status))));
+        self.decided().any(|x| x.status != first).then(|| (Category::Verdict, message()))
     }
 
     fn compare_verdicts_with_gap(&mut self, margin: f64, contact: &Contact) -> Option<(Category, String)> {
@@ -272,35 +295,40 @@ impl Trial {
             Status::Undecided => false,
         };
         self.is_sharp = is_deep && !is_blunt && self.decided().any(|x| x.status != Status::Interfering);
-        let wrong: Vec<String> =
-            self.decided().filter(|x| is_wrong(x)).map(|x| format!("{} {:?}", x.name, x.status)).collect();
-        let message = || format!("{} with {least:e} (tolerance {tolerance:e})", wrong.join(", "));
+        let wrong: Vec<&Answer> = self.decided().filter(|x| is_wrong(x)).collect();
+        let message = || {
+            let list = grouped(wrong.iter().map(|x| (*x, format!("{:?}", x.status))));
+            format!("{list} at {least:.5e}, tolerance {tolerance:.2e}")
+        };
         (!wrong.is_empty()).then(|| (Category::WrongVerdict, message()))
+    }
+
+    /// Whether the features determine the normal, so that the contact keeps them at a negative gap. A contact
+    /// of a vertex with an edge or a vertex does not: if it is pressed, it passes on to a neighbouring face.
+    fn has_own_normal(&self) -> bool {
+        let [first, second] = self.kinds.each_ref().map(|k| k.split(' ').next().unwrap_or_default());
+        first == "face" || second == "face" || (first == "edge" && second == "edge")
     }
 
     fn compare_gap(&self, margin: f64) -> Option<(Category, String)> {
         let gap = self.gap;
+        if gap < 0.0 && !self.has_own_normal() {
+            return None;
+        }
         let is_promised = |x: &Answer| {
             let floor = if x.is_deep { -self.depth } else { PLAIN_FLOOR * self.tolerance };
             let is_free = x.is_deep || x.status != Status::Interfering;
             gap > floor + margin && gap < self.d_max - margin && is_free
         };
-        let lost: Vec<String> = self
-            .answers
-            .iter()
-            .filter(|x| is_promised(x) && !x.has(gap, margin))
-            .map(|x| {
-                let nearest = x.minima.iter().map(|m| m.distance);
-                let nearest = nearest.min_by(|p, q| (p - gap).abs().total_cmp(&(q - gap).abs()));
-                format!(
-                    "{} {:?} {}",
-                    x.name,
-                    x.status,
-                    nearest.map_or("nothing".into(), |d| format!("{d:e}"))
-                )
-            })
-            .collect();
-        (!lost.is_empty()).then(|| (Category::Gap, lost.join(", ")))
+        let lost: Vec<&Answer> =
+            self.answers.iter().filter(|x| is_promised(x) && !x.has(gap, margin)).collect();
+        let nearest = |x: &Answer| {
+            let distances = x.minima.iter().map(|m| m.distance);
+            let nearest = distances.min_by(|p, q| (p - gap).abs().total_cmp(&(q - gap).abs()));
+            format!("{:?} {}", x.status, shown(nearest, margin))
+        };
+        let message = || grouped(lost.iter().map(|x| (*x, nearest(x))));
+        (!lost.is_empty()).then(|| (Category::Gap, message()))
     }
 
     fn compare_least(&self, margin: f64) -> Option<(Category, String)> {
@@ -310,11 +338,9 @@ impl Trial {
             let has = |x: &Answer| x.has(m.distance, margin.max(m.accuracy));
             !self.answers.iter().all(has)
         });
-        let shown = |x: &Answer| {
-            let value = least(x).map_or("nothing".to_owned(), |m| format!("{:e}", m.distance));
-            format!("{} {value}", x.name)
-        };
-        differs.then(|| (Category::Least, self.answers.iter().map(shown).collect::<Vec<_>>().join(", ")))
+        let value = |x: &Answer| shown(least(x).map(|m| m.distance), margin);
+        let message = || grouped(self.answers.iter().map(|x| (x, value(x))));
+        differs.then(|| (Category::Least, message()))
     }
 
     fn compare_counts(&self, margin: f64) -> Option<(Category, String)> {
@@ -324,23 +350,18 @@ impl Trial {
         let outer = |x: &Answer| x.strict(low - margin, high + margin).count();
         let most = self.answers.iter().map(inner).max()?;
         let fewest = self.answers.iter().map(outer).min()?;
-        let shown = |x: &Answer| {
-            let lacking = |m: &&Minimum| {
-                let has = |y: &Answer| {
-                    y.strict(low - margin, high + margin)
-                        .any(|n| (n.distance - m.distance).abs() <= m.accuracy.max(n.accuracy))
-                };
-                !self.answers.iter().all(has)
+        let value = |x: &Answer| {
+            let is_in = |m: &Minimum, y: &Answer| {
+                let same = |n: &Minimum| (n.distance - m.distance).abs() <= m.accuracy.max(n.accuracy);
+                y.strict(low - margin, high + margin).any(same)
             };
-            let alone: Vec<String> = x
-                .strict(low + margin, high - margin)
-                .filter(lacking)
-                .map(|m| format!("{:e}", m.distance))
-                .collect();
-            format!("{} {} [{}]", x.name, inner(x), alone.join(" "))
+            let alone = x.strict(low + margin, high - margin);
+            let alone = alone.filter(|m| !self.answers.iter().all(|y| is_in(m, y)));
+            let list: Vec<String> = alone.map(|m| shown(Some(m.distance), margin)).collect();
+            format!("{} ({})", inner(x), list.join(" "))
         };
-        let all = || self.answers.iter().map(shown).collect::<Vec<_>>().join(", ");
-        (most > fewest).then(|| (Category::Count, all()))
+        let message = || grouped(self.answers.iter().map(|x| (x, value(x))));
+        (most > fewest).then(|| (Category::Count, message()))
     }
 
     /// Whether a disagreement counts as a failure.
