@@ -6,7 +6,7 @@
 //! exact.
 
 use super::solids::NamedSolid;
-use feeler_geom::{Pose, V3, math};
+use feeler_geom::{P3, Pose, V3, math};
 use feeler_runtime::{ContactPair, FeatureRef, Lmd, LmdClass, QueryOptions, Status};
 use nalgebra::{Translation3, UnitQuaternion, Vector3};
 use rand::Rng as _;
@@ -28,6 +28,8 @@ const NESTED_ATTEMPTS: u32 = 8;
 pub struct Contact {
     /// Motion of B from where its file puts it.
     pub pose_b: Pose,
+    /// Point of the contact.
+    pub point: P3,
     /// Unit normal from A to B.
     pub normal: V3,
     /// Feature of A at the contact.
@@ -73,7 +75,9 @@ fn random_rotation(rng: &mut SmallRng) -> UnitQuaternion<f64> {
     UnitQuaternion::from_quaternion(nalgebra::Quaternion::new(q * c2, p * s1, p * c1, q * s2))
 }
 
-fn center(solid: &NamedSolid) -> V3 {
+/// Centre of the box of a solid, where its file puts it.
+#[must_use]
+pub fn center(solid: &NamedSolid) -> V3 {
     let bounds = solid.body.bounds();
     (solid.own * nalgebra::center(&bounds.min, &bounds.max)).coords
 }
@@ -151,6 +155,7 @@ impl Contact {
         };
         Ok(Self {
             pose_b: shifted(&close, last.normal * -distance),
+            point: last.point_a,
             normal: last.normal,
             feature_a: last.feature_a,
             feature_b: last.feature_b,
