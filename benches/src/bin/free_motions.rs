@@ -20,7 +20,7 @@
 
 use feeler_benches::near_contact::contact::Contact;
 use feeler_benches::near_contact::passing::{Family, Outcome, Passing};
-use feeler_benches::near_contact::solids::{NamedSolid, load};
+use feeler_benches::near_contact::solids::Folder;
 use feeler_benches::{Fallible, number_after};
 use feeler_geom::pose::to_values;
 use feeler_runtime::PassageOutcome;
@@ -79,23 +79,23 @@ impl Row {
 
 type Judged = (Passing, Option<Outcome>);
 
-/// The motion of a number.
+/// The motion of a number, with the indices of both files; `None` if one of them cannot be prepared.
 fn judged(
-    solids: &[NamedSolid],
+    solids: &Folder,
     seed: u64,
     number: u64,
     certified: bool,
-) -> (usize, usize, Fallible<Judged>) {
+) -> ([usize; 2], Option<Fallible<Judged>>) {
     let mut rng = SmallRng::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ number);
     let [i, j] = [0; 2].map(|_| rng.random_range(0..solids.len()));
-    let (a, b) = (&solids[i], &solids[j]);
+    let (Some(a), Some(b)) = (solids.solid(i), solids.solid(j)) else { return ([i, j], None) };
     let run = AssertUnwindSafe(|| {
         let contact = Contact::random(a, b, &mut rng)?;
         let passing = Passing::random(a, b, &contact, &mut rng);
         let outcome = passing.judge(a, b, certified)?;
         Ok((passing, outcome))
     });
-    (i, j, catch_unwind(run).unwrap_or_else(|_| Err("panic".to_owned())))
+    ([i, j], Some(catch_unwind(run).unwrap_or_else(|_| Err("panic".to_owned()))))
 }
 
 fn family_name(passing: &Passing) -> String {
@@ -151,8 +151,7 @@ fn run(args: &[String]) -> Fallible<bool> {
         Some(path) => Some(std::fs::File::create(&path).map_err(|e| format!("{path}: {e}"))?),
         None => None,
     };
-    let (solids, refused) = load(Path::new(folder))?;
-    refused.iter().for_each(|message| println!("skipped: {message}"));
+    let solids = Folder::new(Path::new(folder))?;
     println!("{} solids", solids.len());
     let clock = Instant::now();
     let (mut rows, mut total, mut errors) = (BTreeMap::<String, Row>::new(), Row::default(), 0_u64);
@@ -161,8 +160,9 @@ fn run(args: &[String]) -> Fallible<bool> {
         let last = (first + BATCH).min(from + motions);
         let one = |k| judged(&solids, seed, k, certified);
         let results: Vec<_> = (first..last).into_par_iter().map(one).collect();
-        for (number, (i, j, result)) in (first..).zip(results) {
-            let (a, b) = (&solids[i].name, &solids[j].name);
+        for (number, (files, result)) in (first..).zip(results) {
+            let Some(result) = result else { continue };
+            let [a, b] = files.map(|i| solids.name(i));
             let (passing, outcome) = match result {
                 Ok(judged) => judged,
                 Err(message) => {
@@ -196,12 +196,13 @@ fn run(args: &[String]) -> Fallible<bool> {
                 );
             }
             if let Some(file) = out.as_mut().filter(|_| writes_all || outcome.fault.is_some()) {
-                let line = record(number, (a, b), &passing, &outcome);
+                let line = record(number, (&a, &b), &passing, &outcome);
                 writeln!(file, "{line}").map_err(|e| e.to_string())?;
             }
         }
         first = last;
     }
+    solids.refused().iter().for_each(|message| println!("skipped: {message}"));
     println!(
         "\n{:22} {:>7} {:>7} {:>7} {:>7} {:>9} {:>7} {:>7}",
         "family", "motions", "started", "free", "contact", "undecided", "grazing", "failed"

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin near_contact \
-//!     -- FOLDER [--poses N] [--seed S] [--from K] [--jsonl OUT] [--all]
+//!     -- FOLDER [--poses N] [--seed S] [--from K] [--gap MM] [--jsonl OUT] [--all]
 //! ```
 //!
 //! Random pairs of the STEP solids of a folder, for example those of `tools/models/make_csg.py`, are brought
@@ -13,7 +13,7 @@
 //! minima, and whether each query reports the gap (to 1e-9 of the size) and a verdict that fits it.
 //!
 //! Each pose with a disagreement is printed on one line, with its number (`--from K --poses 1` repeats it) and
-//! the option of `feeler query`; an asterisk marks queries with A and B swapped. `--jsonl` writes these poses as
+//! the option of `feeler query`; `--gap` sets another gap for all poses. An asterisk marks queries with A and B swapped. `--jsonl` writes these poses as
 //! JSON lines, with `--all` all poses. Tables give the counts by features in contact and by gap:
 //!
 //! | column | number of poses at which |
@@ -33,7 +33,7 @@
 
 use feeler_benches::near_contact::check::{Category, Trial, depth_of};
 use feeler_benches::near_contact::contact::Contact;
-use feeler_benches::near_contact::solids::{NamedSolid, load};
+use feeler_benches::near_contact::solids::Folder;
 use feeler_benches::{Fallible, number_after};
 use feeler_geom::{math, pose};
 use rand::rngs::SmallRng;
@@ -103,11 +103,16 @@ fn band(gap: f64) -> String {
     }
 }
 
-/// The pose of a number.
-fn trial(solids: &[NamedSolid], seed: u64, number: u64) -> (usize, usize, Fallible<Trial>) {
+/// The pose of a number, with the indices of both files; `None` if one of them cannot be prepared.
+fn trial(
+    solids: &Folder,
+    seed: u64,
+    number: u64,
+    set_gap: Option<f64>,
+) -> ([usize; 2], Option<Fallible<Trial>>) {
     let mut rng = SmallRng::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ number);
     let [i, j] = [0; 2].map(|_| rng.random_range(0..solids.len()));
-    let (a, b) = (&solids[i], &solids[j]);
+    let (Some(a), Some(b)) = (solids.solid(i), solids.solid(j)) else { return ([i, j], None) };
     let mut run = || {
         let contact = Contact::random(a, b, &mut rng)?;
         let gap = if rng.random_bool(ZERO) {
@@ -116,9 +121,9 @@ fn trial(solids: &[NamedSolid], seed: u64, number: u64) -> (usize, usize, Fallib
             let size = math::powf(10.0, rng.random_range(EXPONENTS));
             if rng.random_bool(0.5) { size } else { -size.min(WITHIN_DEPTH * depth_of(a, b)) }
         };
-        Ok(Trial::new(a, b, &contact, gap))
+        Ok(Trial::new(a, b, &contact, set_gap.unwrap_or(gap)))
     };
-    (i, j, run())
+    ([i, j], Some(run()))
 }
 
 fn run(args: &[String]) -> Fallible<bool> {
@@ -126,13 +131,13 @@ fn run(args: &[String]) -> Fallible<bool> {
     let poses: u64 = number_after(args, "--poses").unwrap_or(10_000);
     let seed: u64 = number_after(args, "--seed").unwrap_or(1);
     let from: u64 = number_after(args, "--from").unwrap_or(0);
+    let set_gap: Option<f64> = number_after(args, "--gap");
     let writes_all = args.iter().any(|a| a == "--all");
     let mut out = match number_after::<String>(args, "--jsonl") {
         Some(path) => Some(std::fs::File::create(&path).map_err(|e| format!("{path}: {e}"))?),
         None => None,
     };
-    let (solids, refused) = load(Path::new(folder))?;
-    refused.iter().for_each(|message| println!("skipped: {message}"));
+    let solids = Folder::new(Path::new(folder))?;
     println!("{} solids", solids.len());
     let clock = Instant::now();
     let (mut total, mut errors) = (Row::default(), 0_u64);
@@ -140,9 +145,11 @@ fn run(args: &[String]) -> Fallible<bool> {
     let mut first = from;
     while first < from + poses {
         let last = (first + BATCH).min(from + poses);
-        let results: Vec<_> = (first..last).into_par_iter().map(|k| trial(&solids, seed, k)).collect();
-        for (number, (i, j, result)) in (first..).zip(results) {
-            let (a, b) = (&solids[i].name, &solids[j].name);
+        let results: Vec<_> =
+            (first..last).into_par_iter().map(|k| trial(&solids, seed, k, set_gap)).collect();
+        for (number, (files, result)) in (first..).zip(results) {
+            let Some(result) = result else { continue };
+            let [a, b] = files.map(|i| solids.name(i));
             let trial = match result {
                 Ok(trial) => trial,
                 Err(message) => {
@@ -176,6 +183,7 @@ fn run(args: &[String]) -> Fallible<bool> {
         }
         first = last;
     }
+    solids.refused().iter().for_each(|message| println!("skipped: {message}"));
     print_table("features in contact", &by_contact);
     print_table("gap (mm)", &by_gap);
     println!();

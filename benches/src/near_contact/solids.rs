@@ -3,9 +3,8 @@
 use crate::{Fallible, first_body, prepare, step_files};
 use feeler_geom::{Curve, Pose};
 use feeler_runtime::{Body, FeatureKind, FeatureRef};
-use rayon::prelude::*;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 /// A solid of a file.
 #[derive(Clone, Debug)]
@@ -18,32 +17,63 @@ pub struct NamedSolid {
     pub own: Pose,
 }
 
-/// Loads the first solid of each STEP file of a folder, sorted by file name. Files that cannot be prepared
-/// are returned as messages.
-///
-/// # Errors
-/// Fewer than two solids are left.
-pub fn load(folder: &Path) -> Fallible<(Vec<NamedSolid>, Vec<String>)> {
-    let files = step_files([folder]);
-    let load_one = |file: &std::path::PathBuf| {
-        let name = file.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-        let (body, own) =
-            prepare(file).and_then(|model| first_body(&model)).map_err(|e| format!("{name}: {e}"))?;
-        Ok(NamedSolid { name, body, own })
-    };
-    let loaded: Vec<Fallible<NamedSolid>> = files.par_iter().map(load_one).collect();
-    let mut refused = Vec::new();
-    let mut solids = Vec::new();
-    for one in loaded {
-        match one {
-            Ok(solid) => solids.push(solid),
-            Err(message) => refused.push(message),
+/// The first solid of each STEP file of a folder, sorted by file name. A file is prepared when it is first
+/// used.
+#[derive(Debug)]
+pub struct Folder {
+    files: Vec<PathBuf>,
+    solids: Vec<OnceLock<Fallible<NamedSolid>>>,
+}
+
+impl Folder {
+    /// Lists the STEP files of a folder.
+    ///
+    /// # Errors
+    /// Fewer than two files.
+    pub fn new(folder: &Path) -> Fallible<Self> {
+        let files = step_files([folder]);
+        if files.len() < 2 {
+            return Err(format!("{}: {} STEP files, at least 2 are needed", folder.display(), files.len()));
         }
+        let solids = files.iter().map(|_| OnceLock::new()).collect();
+        Ok(Self { files, solids })
     }
-    if solids.len() < 2 {
-        return Err(format!("{}: {} solids, at least 2 are needed", folder.display(), solids.len()));
+
+    /// Number of files.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.files.len()
     }
-    Ok((solids, refused))
+
+    /// Whether there are no files.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Name of a file.
+    #[must_use]
+    pub fn name(&self, index: usize) -> String {
+        self.files[index].file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned())
+    }
+
+    /// The solid of a file; `None` if the file cannot be prepared.
+    pub fn solid(&self, index: usize) -> Option<&NamedSolid> {
+        let load = || {
+            let (body, own) = prepare(&self.files[index]).and_then(|model| first_body(&model))?;
+            Ok(NamedSolid { name: self.name(index), body, own })
+        };
+        self.solids[index].get_or_init(load).as_ref().ok()
+    }
+
+    /// Messages of the files that could not be prepared.
+    #[must_use]
+    pub fn refused(&self) -> Vec<String> {
+        let message = |(i, cell): (usize, &OnceLock<Fallible<NamedSolid>>)| {
+            cell.get()?.as_ref().err().map(|e| format!("{}: {e}", self.name(i)))
+        };
+        self.solids.iter().enumerate().filter_map(message).collect()
+    }
 }
 
 /// Kind and geometry of a feature: `face plane`, `edge line`, `vertex`.
