@@ -10,7 +10,8 @@
 //! to a contact and then moved along its normal by a gap: 0, or ± a log-uniform length from 1e-9 to 1e-2 mm.
 //! At each pose a plain query, one with penetration and a certified one are made, and all three with A and B
 //! swapped. Compared are the verdicts, the smallest distances (to 1e-9 of the size) and the numbers of strict
-//! minima, and whether each query reports the gap (to 1e-9 of the size) and a verdict that fits it.
+//! minima, and whether each query reports the gap (to 1e-9 of the size) and a verdict that fits it. A negative
+//! gap need not be reported at a vertex on an edge or a vertex, and between nearly parallel edges (MATH §16).
 //!
 //! Each pose with a disagreement is printed on one line, with its number (`--from K --poses 1` repeats it) and
 //! the option of `feeler query`; `--gap` sets another gap for all poses. An asterisk marks queries with A and B swapped. `--jsonl` writes these poses as

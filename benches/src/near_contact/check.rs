@@ -260,7 +260,7 @@ impl Trial {
         let findings = [
             self.compare_verdicts(),
             self.compare_verdicts_with_gap(margin, contact),
-            self.compare_gap(margin),
+            self.compare_gap(margin, contact),
             self.compare_least(margin),
             self.compare_counts(margin),
         ];
@@ -310,9 +310,9 @@ impl Trial {
         first == "face" || second == "face" || (first == "edge" && second == "edge")
     }
 
-    fn compare_gap(&self, margin: f64) -> Option<(Category, String)> {
+    fn compare_gap(&self, margin: f64, contact: &Contact) -> Option<(Category, String)> {
         let gap = self.gap;
-        if gap < 0.0 && !self.has_own_normal() {
+        if gap < -contact.stable_depth || (gap < 0.0 && !self.has_own_normal()) {
             return None;
         }
         let is_promised = |x: &Answer| {

@@ -7,7 +7,7 @@
 
 use super::solids::NamedSolid;
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_runtime::{ContactPair, FeatureRef, Lmd, LmdClass, QueryOptions, Status};
+use feeler_runtime::{ContactPair, FeatureKind, FeatureRef, Lmd, LmdClass, QueryOptions, Status};
 use nalgebra::{Translation3, UnitQuaternion, Vector3};
 use rand::Rng as _;
 use rand::rngs::SmallRng;
@@ -22,6 +22,9 @@ const NESTED: f64 = 0.5;
 const ALIGNED: f64 = 0.1;
 /// Number of attempts to find a start within the box of A.
 const NESTED_ATTEMPTS: u32 = 8;
+
+/// Squared sine between two edges below which the direction between them is not promised.
+const MIN_SINE_SQUARED: f64 = 1e-6;
 
 /// A pose of B at which the distance of both solids is 0. A stands where its file puts it.
 #[derive(Clone, Debug)]
@@ -38,6 +41,9 @@ pub struct Contact {
     pub feature_b: FeatureRef,
     /// Largest curvature (1/mm) at the contact; infinite at an edge or a vertex.
     pub curvature: f64,
+    /// Largest depth (mm) down to which the pair of features surely stays a minimum; infinite but for two
+    /// edges, which cross at a sufficient angle or pass on to their faces.
+    pub stable_depth: f64,
     /// Contradiction between the queries that led to the contact.
     pub contradiction: Option<String>,
 }
@@ -127,6 +133,25 @@ pub fn shifted(pose: &Pose, by: V3) -> Pose {
     Translation3::from(by) * pose
 }
 
+/// See [`Contact::stable_depth`]. Two edges are a minimum at the distance d if (1 + d κ_A)(1 + d κ_B) > c²
+/// (MATH §16), with c the cosine between their tangents and κ their curvatures against the normal.
+fn stable_depth(a: &NamedSolid, b: &NamedSolid, pose_b: &Pose, minimum: &Lmd) -> f64 {
+    let (feature_a, feature_b) = (&minimum.feature_a, &minimum.feature_b);
+    if [feature_a.kind, feature_b.kind] != [FeatureKind::Edge; 2] {
+        return f64::INFINITY;
+    }
+    let tangent = |solid: &NamedSolid, feature: &FeatureRef, pose: Pose| {
+        let curve = &solid.body.hierarchy().edges[feature.index as usize].curve;
+        let d = curve.derivs(feature.uv[0]);
+        let curvature = d.d1.cross(&d.d2).norm() / math::powi(d.d1.norm(), 3);
+        (pose.rotation * d.d1.normalize(), curvature)
+    };
+    let (tangent_a, curvature_a) = tangent(a, feature_a, a.own);
+    let (tangent_b, curvature_b) = tangent(b, feature_b, pose_b * b.own);
+    let sine_squared = tangent_a.cross(&tangent_b).norm_squared();
+    if sine_squared < MIN_SINE_SQUARED { 0.0 } else { 0.5 * sine_squared / (curvature_a + curvature_b) }
+}
+
 impl Contact {
     /// A random contact of two solids.
     ///
@@ -160,6 +185,7 @@ impl Contact {
             feature_a: last.feature_a,
             feature_b: last.feature_b,
             curvature: last.curvature_a.iter().chain(&last.curvature_b).map(|k| k.abs()).fold(0.0, f64::max),
+            stable_depth: stable_depth(a, b, &close, &last),
             contradiction,
         })
     }
