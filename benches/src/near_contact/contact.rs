@@ -127,14 +127,27 @@ fn nearest(a: &NamedSolid, b: &NamedSolid, pose_b: &Pose, mut reach: f64) -> Res
     Ok(None)
 }
 
+/// Whether the solids interfere at a pose of B.
+fn interferes(a: &NamedSolid, b: &NamedSolid, pose_b: &Pose) -> Result<bool, String> {
+    let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
+    pair.query(&a.own, &(pose_b * b.own), &QueryOptions::within(0.0)).map_err(|e| e.to_string())?;
+    Ok(pair.status() == Some(Status::Interfering))
+}
+
+/// A pose as the command line takes it.
+fn values(pose: &Pose) -> String {
+    feeler_geom::pose::to_values(pose).map(|x| x.to_string()).join(",")
+}
+
 /// Moves B by a vector of the world.
 #[must_use]
 pub fn shifted(pose: &Pose, by: V3) -> Pose {
     Translation3::from(by) * pose
 }
 
-/// See [`Contact::stable_depth`]. Two edges are a minimum at the distance d if (1 + d κ_A)(1 + d κ_B) > c²
-/// (MATH §16), with c the cosine between their tangents and κ their curvatures against the normal.
+/// Computes [`Contact::stable_depth`]. Two edges are a minimum at the distance d if
+/// `(1 + d κ_A) (1 + d κ_B) > c²` (MATH §16), with c the cosine between their tangents and `κ_A` and `κ_B`
+/// their curvatures against the normal.
 fn stable_depth(a: &NamedSolid, b: &NamedSolid, pose_b: &Pose, minimum: &Lmd) -> f64 {
     let (feature_a, feature_b) = (&minimum.feature_a, &minimum.feature_b);
     if [feature_a.kind, feature_b.kind] != [FeatureKind::Edge; 2] {
@@ -156,22 +169,29 @@ impl Contact {
     /// A random contact of two solids.
     ///
     /// # Errors
-    /// A query is refused, or finds no minimum of two solids that are apart.
+    /// A query is refused, finds no minimum of two solids that are apart, or misses the nearest one.
     pub fn random(a: &NamedSolid, b: &NamedSolid, rng: &mut SmallRng) -> Result<Self, String> {
         let size = size_of(a, b);
         let near = NEAR_REL * size;
         let start = random_start(a, b, rng);
-        let far = nearest(a, b, &start, 0.05 * size)?.ok_or("no minimum at any distance")?;
+        let far = nearest(a, b, &start, 0.05 * size)?
+            .ok_or_else(|| format!("no minimum at any distance at --pose-b {}", values(&start)))?;
         if far.distance < -SAME_DISTANCE_REL * size {
             return Err(format!("apart, but a minimum at {:e}", far.distance));
         }
         let rest = far.distance.min(near);
         let close = shifted(&start, far.normal * (rest - far.distance));
+        if interferes(a, b, &close)? {
+            let distance = far.distance;
+            return Err(format!(
+                "a minimum nearer than {distance:e} is missed at --pose-b {}: moved by it, the solids interfere",
+                values(&start)
+            ));
+        }
         let second = nearest(a, b, &close, 4.0 * rest.max(1e-3 * near))?;
         let found = second.map_or(f64::INFINITY, |l| l.distance);
         let contradiction = ((found - rest).abs() > SAME_DISTANCE_REL * size).then(|| {
-            let values = feeler_geom::pose::to_values(&close).map(|x| x.to_string()).join(",");
-            format!("the distance at {values} should be {rest:e} and is {found:e}")
+            format!("the distance at --pose-b {} should be {rest:e} and is {found:e}", values(&close))
         });
         // Footpoints at the smaller distance exist, whatever the other query has found.
         let (last, distance) = match second {
