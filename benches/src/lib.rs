@@ -5,6 +5,7 @@ pub mod damage;
 pub mod drive;
 pub mod endure;
 pub mod lines;
+pub mod near_contact;
 pub mod record;
 pub mod span;
 pub mod timed;

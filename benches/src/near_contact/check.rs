@@ -1,0 +1,393 @@
+//! Queries at a set gap from a contact, and what must hold of their results.
+
+use super::contact::{Contact, SAME_DISTANCE_REL, shifted, size_of};
+use super::solids::{NamedSolid, feature_name};
+use crate::Fallible;
+use feeler_geom::Pose;
+use feeler_runtime::{ContactPair, Lmd, LmdClass, QueryOptions, Status};
+use serde_json::{Value, json};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Largest depth (mm) of the queries with penetration.
+const DEPTH: f64 = 0.05;
+/// The same as a fraction of the sum of both walls, which limits it.
+const DEPTH_OF_WALLS: f64 = 0.45;
+/// Largest distance (mm) of interest, and the same as a fraction of the size.
+const REACH: f64 = 1.0;
+const REACH_REL: f64 = 0.1;
+/// Accuracy of minima that are marked as undecided, as a fraction of the size.
+const UNDECIDED_REL: f64 = 1e-6;
+/// Smallest distance that plain queries promise, in tolerances.
+const PLAIN_FLOOR: f64 = -2.0;
+/// Gap, in tolerances, above which an interference is an error: two planes must be 2 tolerances deep.
+const NOT_INTERFERING: f64 = -1.5;
+/// Gap, in tolerances, below which a blunt contact must interfere.
+const INTERFERING: f64 = -8.0;
+/// Largest product of curvature and depth of a blunt contact.
+const BLUNT: f64 = 0.05;
+
+/// Category of a disagreement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Category {
+    /// The queries that led to the contact contradict each other.
+    Approach,
+    /// A query does not report the set gap.
+    Gap,
+    /// The verdicts differ.
+    Verdict,
+    /// A verdict contradicts the set gap.
+    WrongVerdict,
+    /// The smallest distances differ.
+    Least,
+    /// The numbers of strict minima differ.
+    Count,
+    /// Like `Least`, `Count` and, except for deep queries, `Gap` for solids that interfere.
+    Interfering,
+    /// A query is refused or panics.
+    Error,
+}
+
+impl Category {
+    /// All categories, in the order of tables.
+    pub const ALL: [Self; 8] = [
+        Self::Approach,
+        Self::Gap,
+        Self::Verdict,
+        Self::WrongVerdict,
+        Self::Least,
+        Self::Count,
+        Self::Interfering,
+        Self::Error,
+    ];
+
+    /// Heading of its column.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Approach => "approach",
+            Self::Gap => "gap",
+            Self::Verdict => "verdict",
+            Self::WrongVerdict => "wrong",
+            Self::Least => "least",
+            Self::Count => "count",
+            Self::Interfering => "inside",
+            Self::Error => "error",
+        }
+    }
+
+    /// Whether it counts as a failure. Queries promise no minima of solids that interfere.
+    #[must_use]
+    pub fn is_failure(self) -> bool {
+        self != Self::Interfering
+    }
+}
+
+/// A disagreement.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// Category.
+    pub category: Category,
+    /// Values that disagree.
+    pub message: String,
+}
+
+/// Kinds of queries: name, whether with penetration, whether certified.
+const MODES: [(&str, bool, bool); 3] =
+    [("plain", false, false), ("deep", true, false), ("certified", false, true)];
+
+/// Result of one query.
+#[derive(Clone, Debug)]
+struct Answer {
+    /// Mode, with an asterisk for a query with A and B swapped.
+    name: String,
+    is_deep: bool,
+    status: Status,
+    /// Largest increase (mm) of the tolerance at a place.
+    widened: f64,
+    /// Minima but quasi-minima, sorted by distance.
+    minima: Vec<Minimum>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Minimum {
+    distance: f64,
+    is_strict: bool,
+    accuracy: f64,
+}
+
+impl Answer {
+    fn has(&self, distance: f64, accuracy: f64) -> bool {
+        self.minima.iter().any(|m| (m.distance - distance).abs() <= accuracy.max(m.accuracy))
+    }
+
+    /// Smallest distance of at least `floor`.
+    fn least(&self, floor: f64) -> Option<&Minimum> {
+        self.minima.iter().find(|m| m.distance >= floor)
+    }
+
+    fn strict(&self, low: f64, high: f64) -> impl Iterator<Item = &Minimum> {
+        self.minima.iter().filter(move |m| m.is_strict && m.distance > low && m.distance < high)
+    }
+}
+
+/// Lists values, each with the queries that have it.
+fn grouped<'a>(values: impl Iterator<Item = (&'a Answer, String)>) -> String {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for (answer, value) in values {
+        match groups.iter_mut().find(|g| g.0 == value) {
+            Some(group) => group.1.push(&answer.name),
+            None => groups.push((value, vec![&answer.name])),
+        }
+    }
+    let list = groups.iter().map(|(value, names)| format!("{value} [{}]", names.join(" ")));
+    list.collect::<Vec<_>>().join(", ")
+}
+
+/// A distance as messages print it.
+fn shown(distance: Option<f64>, margin: f64) -> String {
+    match distance {
+        None => "nothing".to_owned(),
+        Some(d) if d.abs() <= 0.01 * margin => "0".to_owned(),
+        Some(d) => format!("{d:.5e}"),
+    }
+}
+
+/// A pose of a pair at a set gap, the queries at it and their disagreements.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Motion of B from where its file puts it; A stands where its file puts it.
+    pub pose_b: Pose,
+    /// Distance (mm) that was set at the contact.
+    pub gap: f64,
+    /// Names of both features at the contact.
+    pub kinds: [String; 2],
+    /// Disagreements.
+    pub findings: Vec<Finding>,
+    /// Whether some query is undecided.
+    pub is_undecided: bool,
+    /// Whether a contact that is not blunt is deeper than 8 tolerances without an interference.
+    pub is_sharp: bool,
+    tolerance: f64,
+    d_max: f64,
+    depth: f64,
+    answers: Vec<Answer>,
+}
+
+/// Largest depth (mm) of queries of two solids.
+#[must_use]
+pub fn depth_of(a: &NamedSolid, b: &NamedSolid) -> f64 {
+    (DEPTH_OF_WALLS * (a.body.wall() + b.body.wall())).min(DEPTH)
+}
+
+impl Trial {
+    /// Moves B from a contact along its normal by `gap` and compares queries.
+    #[must_use]
+    pub fn new(a: &NamedSolid, b: &NamedSolid, contact: &Contact, gap: f64) -> Self {
+        let pose_b = shifted(&contact.pose_b, contact.normal * gap);
+        let kinds = [feature_name(&a.body, &contact.feature_a), feature_name(&b.body, &contact.feature_b)];
+        let size = size_of(a, b);
+        let mut trial = Self {
+            pose_b,
+            gap,
+            kinds,
+            findings: Vec::new(),
+            is_undecided: false,
+            is_sharp: false,
+            tolerance: 0.0,
+            d_max: REACH.min(REACH_REL * size),
+            depth: depth_of(a, b),
+            answers: Vec::new(),
+        };
+        if let Some(contradiction) = &contact.contradiction {
+            trial.add(Category::Approach, contradiction.clone());
+        }
+        for is_swapped in [false, true] {
+            for mode in MODES {
+                match trial.query((a, b), mode, is_swapped) {
+                    Ok(answer) => trial.answers.push(answer),
+                    Err(message) => trial.add(Category::Error, message),
+                }
+            }
+        }
+        trial.is_undecided = trial.answers.iter().any(|x| x.status == Status::Undecided);
+        trial.compare(size, contact);
+        trial
+    }
+
+    fn add(&mut self, category: Category, message: String) {
+        self.findings.push(Finding { category, message });
+    }
+
+    fn query(
+        &mut self,
+        (a, b): (&NamedSolid, &NamedSolid),
+        (mode, is_deep, certified): (&str, bool, bool),
+        is_swapped: bool,
+    ) -> Fallible<Answer> {
+        let name = format!("{mode}{}", if is_swapped { "*" } else { "" });
+        let penetration = if is_deep { self.depth } else { 0.0 };
+        let options = QueryOptions { penetration, certified, ..QueryOptions::within(self.d_max) };
+        let (pose_a, pose_b) = (a.own, self.pose_b * b.own);
+        let (first, second) =
+            if is_swapped { ((b, pose_b), (a, pose_a)) } else { ((a, pose_a), (b, pose_b)) };
+        let run = || {
+            let mut pair = ContactPair::new(first.0.body.clone(), second.0.body.clone());
+            pair.query(&first.1, &second.1, &options).map(|_| ())?;
+            Ok::<_, feeler_runtime::QueryError>(pair)
+        };
+        let pair = catch_unwind(AssertUnwindSafe(run))
+            .map_err(|_| format!("{name}: panic"))?
+            .map_err(|e| format!("{name}: {e}"))?;
+        let tolerances = pair.tolerances();
+        self.tolerance = tolerances.tol;
+        let verdict = pair.verdict().ok_or("no verdict")?;
+        let minimum = |l: &Lmd| Minimum {
+            distance: l.distance,
+            is_strict: l.class == LmdClass::Strict,
+            accuracy: if l.undecided { UNDECIDED_REL } else { SAME_DISTANCE_REL } * tolerances.size,
+        };
+        Ok(Answer {
+            name,
+            is_deep,
+            status: verdict.status,
+            widened: verdict.widened.iter().map(|w| w.by).fold(0.0, f64::max),
+            minima: pair.lmds().iter().filter(|l| l.class != LmdClass::Quasi).map(minimum).collect(),
+        })
+    }
+
+    fn compare(&mut self, size: f64, contact: &Contact) {
+        let margin = SAME_DISTANCE_REL * size;
+        let findings = [
+            self.compare_verdicts(),
+            self.compare_verdicts_with_gap(margin, contact),
+            self.compare_gap(margin, contact),
+            self.compare_least(margin),
+            self.compare_counts(margin),
+        ];
+        let interferes = self.answers.iter().any(|x| x.status == Status::Interfering);
+        for (category, message) in findings.into_iter().flatten() {
+            let is_promised = !interferes || !matches!(category, Category::Least | Category::Count);
+            self.add(if is_promised { category } else { Category::Interfering }, message);
+        }
+    }
+
+    fn decided(&self) -> impl Iterator<Item = &Answer> {
+        self.answers.iter().filter(|x| x.status != Status::Undecided)
+    }
+
+    fn compare_verdicts(&self) -> Option<(Category, String)> {
+        let first = self.decided().next()?.status;
+        let message = || grouped(self.answers.iter().map(|x| (x, format!("{:?}", x.status))));
+        self.decided().any(|x| x.status != first).then(|| (Category::Verdict, message()))
+    }
+
+    fn compare_verdicts_with_gap(&mut self, margin: f64, contact: &Contact) -> Option<(Category, String)> {
+        let tolerance = self.tolerance;
+        // Other contacts can be nearer than the set gap.
+        let least = self.answers.iter().filter_map(|x| x.minima.first()).map(|m| m.distance);
+        let least = least.fold(self.gap, f64::min);
+        let is_blunt = contact.curvature * self.gap.abs() <= BLUNT;
+        let is_deep = self.gap < INTERFERING * tolerance;
+        let is_wrong = |x: &Answer| match x.status {
+            Status::Separated => least < tolerance - margin,
+            Status::Touching => least > tolerance + x.widened + margin || (is_deep && is_blunt),
+            Status::Interfering => least > NOT_INTERFERING * tolerance + margin,
+            Status::Undecided => false,
+        };
+        self.is_sharp = is_deep && !is_blunt && self.decided().any(|x| x.status != Status::Interfering);
+        let wrong: Vec<&Answer> = self.decided().filter(|x| is_wrong(x)).collect();
+        let message = || {
+            let list = grouped(wrong.iter().map(|x| (*x, format!("{:?}", x.status))));
+            format!("{list} at {least:.5e}, tolerance {tolerance:.2e}")
+        };
+        (!wrong.is_empty()).then(|| (Category::WrongVerdict, message()))
+    }
+
+    /// Whether the features determine the normal, so that the contact keeps them at a negative gap. A contact
+    /// of a vertex with an edge or a vertex does not: if it is pressed, it passes on to a neighbouring face.
+    fn has_own_normal(&self) -> bool {
+        let [first, second] = self.kinds.each_ref().map(|k| k.split(' ').next().unwrap_or_default());
+        first == "face" || second == "face" || (first == "edge" && second == "edge")
+    }
+
+    fn compare_gap(&self, margin: f64, contact: &Contact) -> Option<(Category, String)> {
+        let gap = self.gap;
+        if gap < -contact.stable_depth || (gap < 0.0 && !self.has_own_normal()) {
+            return None;
+        }
+        let is_promised = |x: &Answer| {
+            let floor = if x.is_deep { -self.depth } else { PLAIN_FLOOR * self.tolerance };
+            let is_free = x.is_deep || x.status != Status::Interfering;
+            gap > floor + margin && gap < self.d_max - margin && is_free
+        };
+        let lost: Vec<&Answer> =
+            self.answers.iter().filter(|x| is_promised(x) && !x.has(gap, margin)).collect();
+        let nearest = |x: &Answer| {
+            let distances = x.minima.iter().map(|m| m.distance);
+            let nearest = distances.min_by(|p, q| (p - gap).abs().total_cmp(&(q - gap).abs()));
+            format!("{:?} {}", x.status, shown(nearest, margin))
+        };
+        let message = || grouped(lost.iter().map(|x| (*x, nearest(x))));
+        (!lost.is_empty()).then(|| (Category::Gap, message()))
+    }
+
+    fn compare_least(&self, margin: f64) -> Option<(Category, String)> {
+        let floor = PLAIN_FLOOR * self.tolerance + margin;
+        let least = |x: &Answer| x.least(floor).filter(|m| m.distance < self.d_max - margin).copied();
+        let differs = self.answers.iter().filter_map(least).any(|m| {
+            let has = |x: &Answer| x.has(m.distance, margin.max(m.accuracy));
+            !self.answers.iter().all(has)
+        });
+        let value = |x: &Answer| shown(least(x).map(|m| m.distance), margin);
+        let message = || grouped(self.answers.iter().map(|x| (x, value(x))));
+        differs.then(|| (Category::Least, message()))
+    }
+
+    fn compare_counts(&self, margin: f64) -> Option<(Category, String)> {
+        let (low, high) = (PLAIN_FLOOR * self.tolerance, self.d_max);
+        // Minima at the ends of the range may be inside or outside.
+        let inner = |x: &Answer| x.strict(low + margin, high - margin).count();
+        let outer = |x: &Answer| x.strict(low - margin, high + margin).count();
+        let most = self.answers.iter().map(inner).max()?;
+        let fewest = self.answers.iter().map(outer).min()?;
+        let value = |x: &Answer| {
+            let is_in = |m: &Minimum, y: &Answer| {
+                let same = |n: &Minimum| (n.distance - m.distance).abs() <= m.accuracy.max(n.accuracy);
+                y.strict(low - margin, high + margin).any(same)
+            };
+            let alone = x.strict(low + margin, high - margin);
+            let alone = alone.filter(|m| !self.answers.iter().all(|y| is_in(m, y)));
+            let list: Vec<String> = alone.map(|m| shown(Some(m.distance), margin)).collect();
+            format!("{} ({})", inner(x), list.join(" "))
+        };
+        let message = || grouped(self.answers.iter().map(|x| (x, value(x))));
+        (most > fewest).then(|| (Category::Count, message()))
+    }
+
+    /// Whether a disagreement counts as a failure.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        self.findings.iter().any(|f| f.category.is_failure())
+    }
+
+    /// All values of the trial.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let answer = |x: &Answer| {
+            let strict = x.strict(PLAIN_FLOOR * self.tolerance, self.d_max).count();
+            let least = x.minima.first().map(|m| m.distance);
+            (x.name.clone(), json!({"status": format!("{:?}", x.status), "least": least, "strict": strict}))
+        };
+        let finding = |f: &Finding| json!({"category": f.category.name(), "message": f.message});
+        json!({
+            "pose_b": feeler_geom::pose::to_values(&self.pose_b),
+            "gap": self.gap,
+            "contact": self.kinds,
+            "tolerance": self.tolerance,
+            "d_max": self.d_max,
+            "depth": self.depth,
+            "queries": self.answers.iter().map(answer).collect::<serde_json::Map<_, _>>(),
+            "findings": self.findings.iter().map(finding).collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,113 @@
+"""Distances of the poses or motions of a campaign, by an independent kernel (Open CASCADE).
+
+    pip install -r tools/oracle/requirements.txt
+    python tools/oracle/near_contact.py MODELS FILE.jsonl [--limit N] [--jobs N]
+
+FILE.jsonl is written by the programs `near_contact` or `free_motions` of the benches with `--jsonl` (and `--all`). Each pose that
+the kernel contradicts is printed, and the counts at the end; exit status 1 if there is one. The kernel has no signed distance:
+it reports 0 for solids that touch or interfere. A query is
+
+* `late` if it reports no minimum, or only larger ones, and the kernel has a smaller distance;
+* `early` if its minimum is smaller than the distance of the kernel, which misses some minima: both have to be looked at;
+* `wrong` if it is `Separated` at distance 0 of the kernel, or `Interfering` at a distance.
+
+A motion is `late` if the kernel's distance at a time before its contact (or at any time, if it is free) is 0.
+"""
+
+import argparse
+import json
+import multiprocessing
+import sys
+from functools import cache
+from pathlib import Path
+
+from OCP.BRepExtrema import BRepExtrema_DistShapeShape
+from OCP.gp import gp_Quaternion, gp_Trsf, gp_Vec
+from OCP.TopLoc import TopLoc_Location
+
+from distances import read
+
+# Largest difference (mm) that is not reported, beside one tolerance of the query; distance (mm) of the kernel that counts as 0.
+ACCURACY, ZERO = 1e-6, 1e-9
+
+
+@cache
+def shape(path):
+    return read(path)
+
+
+def moved(a_shape, pose):
+    x, y, z, qx, qy, qz, qw = pose
+    motion = gp_Trsf()
+    motion.SetRotation(gp_Quaternion(qx, qy, qz, qw))
+    motion.SetTranslationPart(gp_Vec(x, y, z))
+    return a_shape.Moved(TopLoc_Location(motion))
+
+
+def distance(a, b, pose):
+    extrema = BRepExtrema_DistShapeShape(a, moved(b, pose))
+    assert extrema.IsDone(), "no distance"
+    value = 0.0 if extrema.InnerSolution() else extrema.Value()
+    return 0.0 if value < ZERO else value
+
+
+def check_pose(row, a, b):
+    """Contradictions of the kernel to the queries of a pose."""
+    kernel = distance(a, b, row["pose_b"])
+    room = row["tolerance"] + ACCURACY
+    found = {}
+    if kernel > max(row["gap"], 0.0) + room:
+        found[f"kernel {kernel:.9g}, more than the gap {row['gap']:.9g} that was set"] = []
+    for name, query in row["queries"].items():
+        least, status = query["least"], query["status"]
+        reported = row["d_max"] if least is None else max(least, 0.0)
+        if status != "Interfering" and kernel < reported - room:
+            found.setdefault(f"late: {reported:.9g}, kernel {kernel:.9g}", []).append(name)
+        if least is not None and kernel > reported + room:
+            found.setdefault(f"early: {reported:.9g}, kernel {kernel:.9g}", []).append(name)
+        if (status == "Separated" and kernel == 0.0) or (status == "Interfering" and kernel > room):
+            found.setdefault(f"wrong: {status}, kernel {kernel:.9g}", []).append(name)
+    return [f"{what} [{' '.join(names)}]" if names else what for what, names in found.items()]
+
+
+def check_motion(row, a, b):
+    """Contradictions of the kernel to the first contact of a motion; its poses are samples over [0, 1]."""
+    contact = row["time"]
+    for time, pose in row["samples"]:
+        if (contact is None or time < contact - 1e-6) and distance(a, b, pose) == 0.0:
+            return [f"late: {row['outcome']} at {contact}, kernel 0 at {time}"]
+    return []
+
+
+def check(task):
+    models, row = task
+    a, b = (shape(str(Path(models) / row[k])) for k in "ab")
+    try:
+        return row, (check_motion if "samples" in row else check_pose)(row, a, b)
+    except Exception as e:  # noqa: BLE001 (any error of the kernel)
+        return row, f"{type(e).__name__}: {e}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("models", type=Path)
+    parser.add_argument("jsonl", type=Path)
+    parser.add_argument("--limit", type=int)
+    parser.add_argument("--jobs", type=int, default=1)
+    args = parser.parse_args()
+    rows = [json.loads(line) for line in args.jsonl.read_text().splitlines()][: args.limit]
+    contradicted = failed = 0
+    with multiprocessing.get_context("fork").Pool(args.jobs) as pool:
+        for row, found in pool.imap(check, [(args.models, row) for row in rows]):
+            if isinstance(found, str):
+                failed += 1
+                print(f"#{row['number']} {row['a']} {row['b']} the kernel fails: {found}", flush=True)
+            elif found:
+                contradicted += 1
+                print(f"#{row['number']} {row['a']} {row['b']} gap {row.get('gap')}: {'; '.join(found)}", flush=True)
+    print(f"{len(rows)} checked, {contradicted} contradicted, {failed} without a distance of the kernel")
+    sys.exit(contradicted > 0)
+
+
+if __name__ == "__main__":
+    main()
