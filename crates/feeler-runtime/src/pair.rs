@@ -221,7 +221,7 @@ impl ContactPair {
         if decide && finding == Finding::Apart && !self.accepted.iter().any(|x| touches(&ctx, x)) {
             let known = self.solved.candidates.len();
             let (solved, open) = (&mut self.solved, &mut self.open_contacts);
-            missed_contacts(&ctx, &self.leaf_pairs, options.parallel, solved, open);
+            missed_contacts(&ctx, (&self.leaf_pairs, &self.decision), options.parallel, solved, open);
             let missed = solved.candidates[known..].iter().filter_map(|c| filter(&ctx, c));
             self.accepted.extend(missed.filter(|x| touches(&ctx, x)));
             if !self.open_contacts.is_empty() && !self.accepted.iter().any(|x| touches(&ctx, x)) {

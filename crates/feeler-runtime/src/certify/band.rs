@@ -11,12 +11,14 @@ use super::{Job, certificates, jobs};
 use crate::QueryOptions;
 use crate::body::FeatureData;
 use crate::body::ids::AreaPair;
-use crate::body::tree::SolveClass;
+use crate::body::tree::{SolveClass, TreeNode};
 use crate::query::Context;
 use crate::side::Which;
 use crate::solve::Solved;
+use crate::verdict;
 use crate::walk::cull::CullContext;
-use feeler_geom::P3;
+use feeler_geom::skeleton::{Primitive, range_over_box};
+use feeler_geom::{Obb, P3};
 use feeler_hierarchy::Feature;
 
 /// Two features between which a contact is not excluded.
@@ -29,10 +31,10 @@ pub(crate) struct OpenContact {
 
 /// Searches all pairs of areas with a free-form side for critical pairs within the tolerance. New ones are
 /// added to the candidates; pairs of areas that remain undecided are written to `open`. `pairs` are those of
-/// the solves, sorted by features.
+/// the solves, sorted by features; `decision` has decided about the same poses.
 pub(crate) fn missed_contacts(
     ctx: &Context<'_>,
-    pairs: &[AreaPair],
+    (pairs, decision): (&[AreaPair], &verdict::Scratch),
     parallel: bool,
     solved: &mut Solved,
     open: &mut Vec<OpenContact>,
@@ -45,7 +47,8 @@ pub(crate) fn missed_contacts(
         &QueryOptions { alpha: ctx.alpha, ..QueryOptions::within(d_max) },
     );
     let ctx = &Context { d_max, cull: Some(cull), ..*ctx };
-    let near = areas_in_contact(ctx, &cull, pairs);
+    let mut near = areas_in_contact(ctx, &cull, pairs);
+    near.retain(|&pair| !decision.are_apart(ctx, pair));
     if near.is_empty() {
         return;
     }
@@ -71,16 +74,31 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair]) -
             continue;
         }
         let (i, j) = group[0];
+        let primitives = (of_a.primitive, ctx.primitive(Which::B, fb));
+        let may_touch = |(i, j): AreaPair, node_b: &TreeNode| {
+            let node_a = &ctx.a.tree()[ctx.a.leaf_of_area(i).index()];
+            let slack =
+                f64::from(node_a.allowance.length) + f64::from(node_b.allowance.length) + ctx.tol.same;
+            // The box of the free-form area against the surface of the other feature.
+            let is_near = |primitive: &Option<Primitive>, obb: &Obb| {
+                primitive.is_none_or(|primitive| {
+                    let [lo, hi] = range_over_box(&primitive, obb);
+                    lo <= ctx.d_max + slack && hi >= ctx.least - slack
+                })
+            };
+            is_near(&primitives.0, &node_b.obb)
+                && is_near(&primitives.1, &node_a.obb)
+                && cull.areas((ctx.a, i), (ctx.b, j), node_b)
+        };
         if cull.solves_whole_features() && ctx.a.form_of(i).solved_whole_with(ctx.b.form_of(j)) {
             // One pair stands for all.
             for &j in ctx.b.areas_of(of_b) {
                 let node = cull.placed(ctx.b, j);
                 let all = ctx.a.areas_of(of_a).iter().map(|&i| (i, j));
-                out.extend(all.filter(|&(i, j)| cull.areas((ctx.a, i), (ctx.b, j), &node)));
+                out.extend(all.filter(|&pair| may_touch(pair, &node)));
             }
         } else {
-            let may_touch = |&&(i, j): &&AreaPair| cull.areas((ctx.a, i), (ctx.b, j), &cull.placed(ctx.b, j));
-            out.extend(group.iter().filter(may_touch));
+            out.extend(group.iter().copied().filter(|&(i, j)| may_touch((i, j), &cull.placed(ctx.b, j))));
         }
     }
     out.sort_unstable_by_key(|pair| {

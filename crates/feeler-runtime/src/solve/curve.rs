@@ -287,7 +287,7 @@ fn steps(
 /// most 4/27 of the sum of what the slopes at the ends differ from the chord's; it is given [`SLOPE_SLACK`]
 /// instead. It says nothing over steps in which the objective may be sharp: beside the thin tube of a torus
 /// the derivative leaves a constant value and comes back to it.
-fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64) -> bool {
+pub(super) fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64) -> bool {
     let smooth = a.sharpness.max(b.sharpness) * step <= SMOOTH;
     let chord = (b.d1 - a.d1) / step;
     let bend = step * ((a.d2 - chord).abs() + (b.d2 - chord).abs());

@@ -9,8 +9,9 @@
 //! when the points of the patch within reach along its normals cannot lie in it ([`Slab`]), or when its
 //! derivatives at both ends exclude a minimum: along the edge the second derivative of the signed distance is
 //! bounded by the curvatures of the edge and of the parallel surfaces of the patch ([`CurvatureBounds`]). Other
-//! intervals are halved until they hold one minimum, or are shorter than [`SMALLEST`] of the patch, where the
-//! second derivatives at the ends decide.
+//! intervals are halved until they hold one minimum. From a quarter of the patch down the cubic through the
+//! derivatives at both ends decides as well: an edge that runs parallel to a face has small derivatives
+//! everywhere, which no bound of curvatures tells from zero.
 
 use super::curve::{self, Jet};
 use super::leaf::Leaf;
@@ -33,6 +34,10 @@ const SMALLEST: f64 = 1.0 / 1024.0;
 /// The same for an interval whose ends have no footpoint: the footpoints of the patch's points within reach
 /// are found from farther away.
 const SMALLEST_WITHOUT_FEET: f64 = 1.0 / 32.0;
+/// Lengths of an interval, in radii of the patch (inverse) and in radii of curvature, up to which its ends
+/// describe it.
+const SHORT: f64 = 4.0;
+const SMOOTH: f64 = 0.5;
 /// Maximum number of halvings: only edges of 10⁶ radii of the patch need more.
 const DEPTH: u32 = 32;
 
@@ -285,10 +290,14 @@ impl Search<'_> {
         if a.d1.abs() <= ACCEPT_SINE * a.speed && b.d1.abs() <= ACCEPT_SINE * b.speed {
             return if rises_through && a.d2 > 0.0 && b.d2 > 0.0 { Look::One } else { Look::Flat };
         }
-        // Over a short interval the second derivative keeps the sign that it has at both ends.
-        let is_short = 8.0 * way <= self.grid.radius;
+        // Over an interval that is short for the patch and for its curvatures, the derivative is close to the
+        // cubic through its values and slopes at both ends.
+        let is_short = way * SHORT <= self.grid.radius && least.abs().max(most.abs()) * way <= SMOOTH;
         if is_short && rises_through && a.d2 > 0.0 && b.d2 > 0.0 {
             return Look::One;
+        }
+        if is_short && curve::has_no_root(a, b, width, 0.0) {
+            return Look::Nothing;
         }
         if is_smallest {
             return if rises_through { Look::One } else { Look::Nothing };

@@ -135,6 +135,19 @@ impl Scratch {
         self.shells.clear();
     }
 
+    /// Whether the last decision has shown that the areas of a free-form and of a canonical face are apart by
+    /// more than the tolerance.
+    pub(crate) fn are_apart(&self, ctx: &Context<'_>, (i, j): AreaPair) -> bool {
+        let (Feature::Face(fa), Feature::Face(fb)) = (ctx.a.area(i).feature, ctx.b.area(j).feature) else {
+            return false;
+        };
+        match (closed_form(ctx.a, fa), closed_form(ctx.b, fb)) {
+            (Some(_), None) => self.rooms.is_clear(ctx, Question::Area(Which::B, j), [fb, fa]),
+            (None, Some(_)) => self.rooms.is_clear(ctx, Question::Area(Which::A, i), [fa, fb]),
+            _ => false,
+        }
+    }
+
     /// Places of the last decision about which the budget ran out.
     pub(crate) fn undecided(&self) -> &[Place] {
         &self.places

@@ -135,6 +135,13 @@ impl Rooms {
         if self.queries < entry.again { Known::Unlikely } else { Known::Open }
     }
 
+    /// Whether a face of the question's solid is known to be clear of one of the other solid by several
+    /// tolerances.
+    pub(super) fn is_clear(&self, ctx: &Context<'_>, question: Question, faces: FacePair) -> bool {
+        let entry = self.entries.get(slot(question, faces)).and_then(Option::as_ref);
+        entry.is_some_and(|e| e.question == question && e.faces == faces && e.holds(ctx))
+    }
+
     /// Keeps what was found out.
     pub(super) fn keep(
         &mut self,
