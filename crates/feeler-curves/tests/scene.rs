@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use feeler_curves::{Curve, CurveContact, CurveOptions, CurveScene, CurveSceneError, P3};
-use feeler_geom::{Pose, V3};
+use feeler_curves::{Curve, CurveContact, CurveError, CurveOptions, CurveScene, CurveSceneError, P3};
+use feeler_geom::{Pose, V3, math};
 use feeler_runtime::{Body, BodyId, QueryOptions, Scene, SceneError, Status};
 
 fn solid(name: &str) -> Arc<Body> {
@@ -113,4 +113,40 @@ fn bends_that_are_too_tight() {
     Curve::new(3, &cusp, 1e-3, false).unwrap().tight_bends(&mut bends);
     assert_eq!(bends.len(), 1, "{bends:?}");
     assert!((bends[0].u - 0.5).abs() < 1e-3);
+}
+
+/// Points of curves are given in the world: from some distance of its origin on their rounding is refused.
+#[test]
+fn curves_far_from_the_origin() {
+    let body = solid("box");
+    let (c, top) = (body.bounds().center(), body.bounds().max.z);
+    for k in 3..=300 {
+        let x = power_of_ten(k);
+        let mut scene =
+            CurveScene::new(Scene::new(QueryOptions::default()).unwrap(), CurveOptions::default()).unwrap();
+        scene.solids_mut().add(body.clone(), Pose::translation(x, 0.0, 0.0)).unwrap();
+        let middle = V3::new(x + c.x, c.y, top + 1.5);
+        scene.add(line(middle - V3::y() * 100.0, middle + V3::y() * 100.0, 1.0));
+        match scene.step() {
+            Ok(()) => {
+                let gaps: Vec<f64> = scene.contacts().iter().map(CurveContact::gap).collect();
+                assert!(
+                    k <= 9 && gaps.len() > 1 && gaps.iter().all(|g| (g - 0.5).abs() < 1e-6),
+                    "1e{k}: {gaps:?}"
+                );
+            }
+            Err(error) => {
+                assert!(k > 9 && scene.contacts().is_empty(), "1e{k}: {error}");
+                let CurveSceneError::Curve { error: CurveError::Coordinates { limit, .. }, .. } = error
+                else {
+                    panic!("1e{k}: {error}");
+                };
+                assert!(error.to_string().contains(&format!("{limit:.3e}")), "{error}");
+            }
+        }
+    }
+}
+
+fn power_of_ten(k: i32) -> f64 {
+    math::powf(10.0, f64::from(k))
 }
