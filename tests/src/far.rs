@@ -1,8 +1,8 @@
 //! Solids that are far apart, or far from the origin of the world: each query must be right or refused.
 //!
 //! A minimum between solids that are far apart is checked by a separating slab: along its normal, no point of
-//! either solid may lie between its footpoints. Solids with an offset that both share are checked by a query at
-//! the same relative pose without the offset.
+//! either solid may lie between its footpoints. Solids with an offset that both share are checked by a query
+//! at the same relative pose without the offset.
 
 use feeler_geom::{Pose, V3};
 use feeler_hierarchy::extent;
@@ -50,7 +50,8 @@ pub fn far_apart(
     }
 }
 
-/// Checks that an error is the one of large coordinates and names its limit, and that the pair has no results.
+/// Checks that an error is the one of large coordinates and names its limit, and that the pair has no
+/// results.
 fn refused(pair: &ContactPair, error: QueryError) -> Result<Outcome, String> {
     let QueryError::CoordinatesTooLarge { coordinates, limit, .. } = error else {
         return Err(format!("refused for another reason: {error}"));

@@ -4,10 +4,10 @@
 //! cargo run --release -p feeler-benches --bin far [-- NAME]
 //! ```
 //!
-//! Every pair of models of `data/` (with NAME: those with this model) at 10^k mm, k = 3 … 300, along an axis and
-//! an oblique direction, with `d_max` 1 mm and infinite: B alone is moved, then both are. Prints for each k how
-//! many queries were right, refused and wrong; exit status 1 if any was wrong. See `feeler_tests::far` for what
-//! is compared.
+//! Every pair of models of `data/` (with NAME: those with this model) at 10^k mm, k = 3 … 300, along an axis
+//! and an oblique direction, with `d_max` 1 mm and infinite: B alone is moved, then both are. Prints for each
+//! k how many queries were right, refused and wrong; exit status 1 if any was wrong. See `feeler_tests::far`
+//! for what is compared.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use feeler_benches::Fallible;

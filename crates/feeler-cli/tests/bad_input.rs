@@ -249,8 +249,8 @@ fn wrong_usage() {
     }
 }
 
-/// Poses whose rounding exceeds a tenth of the tolerance: refused with the limit, unless the solids are farther
-/// apart than `--d-max` or share the offset.
+/// Poses whose rounding exceeds a tenth of the tolerance: refused with the limit, unless the solids are
+/// farther apart than `--d-max` or share the offset.
 #[test]
 fn poses_far_away() {
     let (a, b) = (data("box.step"), data("sphere.step"));

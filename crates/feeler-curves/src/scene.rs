@@ -391,7 +391,7 @@ impl CurveScene {
                 }
                 _ => continue,
             };
-            let limit = (MAX_COORDINATES * size).min(LARGEST);
+            let limit = (COORDINATES_IN_SIZES * size).min(MAX_COORDINATES);
             if coordinates > limit {
                 let error = CurveError::Coordinates { coordinates, limit };
                 return Err(CurveSceneError::Curve { curve: id, error });
@@ -429,9 +429,9 @@ impl CurveScene {
 }
 
 /// Largest coordinates, relative to the size: 2⁻⁵² of them is a tenth of 1e-7 of the size.
-const MAX_COORDINATES: f64 = 1e-8 / f64::EPSILON;
+const COORDINATES_IN_SIZES: f64 = 1e-8 / f64::EPSILON;
 /// Largest coordinates (mm), whatever the size: products of them do not overflow.
-const LARGEST: f64 = 1e30;
+const MAX_COORDINATES: f64 = 1e30;
 /// Part of a solid's size within which a tube touches.
 const TOUCH: f64 = 1e-9;
 

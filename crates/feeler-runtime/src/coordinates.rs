@@ -1,21 +1,20 @@
 //! Largest coordinates at which rounding stays within a tenth of the tolerance.
 //!
-//! The relative pose of two bodies is `R_A⁻¹ (t_B − t_A)`: the difference of the translations is formed first,
-//! so that an offset that both bodies share cancels however large it is. A query computes with coordinates up
-//! to the length of that difference plus the extents of the bodies about their own origins, and rounding of
-//! these moves footpoints by 2⁻⁵² of them. Where that exceeds a tenth of the tolerance, the query is refused
-//! with [`QueryError::CoordinatesTooLarge`], with one exception: if the boxes of the bodies are farther apart
-//! than `d_max` by more than rounding, the result is certain (no minimum, separated) and is returned.
+//! The relative pose of two bodies is `R_A⁻¹ (t_B − t_A)`: the difference of the translations is formed
+//! first, so that an offset that both bodies share cancels however large it is. A query computes with
+//! coordinates up to the length of that difference plus the extents of the bodies about their own origins,
+//! and rounding of these moves footpoints by 2⁻⁵² of them. Where that exceeds a tenth of the tolerance, the
+//! query is refused with [`QueryError::CoordinatesTooLarge`], with one exception: if the boxes of the bodies
+//! are farther apart than `d_max` by more than rounding, the result is certain (no minimum, separated) and is
+//! returned.
 
 use crate::pair::relative_pose;
 use crate::tolerance::Tolerances;
 use crate::{Body, QueryError, QueryOptions};
 use feeler_geom::{P3, Pose, V3};
 
-/// Rounding relative to the coordinates; one operation's, because errors of several rarely add up.
-const ROUNDING: f64 = f64::EPSILON;
-/// Share of the tolerance that rounding of coordinates may take.
-const SHARE: f64 = 0.1;
+/// Share of the tolerance that rounding, 2⁻⁵² of the coordinates, may take.
+const ROUNDING_SHARE: f64 = 0.1;
 /// Largest coordinates (mm) whatever the tolerance: those of a file, whose products do not overflow.
 pub(crate) const MAX_COORDINATES: f64 = 1e30;
 /// Relative rounding of the distance between two boxes.
@@ -32,7 +31,7 @@ pub(crate) enum CoordinateRange {
 
 /// Largest coordinates (mm) at which rounding is at most a tenth of a tolerance (mm).
 pub(crate) fn max_coordinates(tolerance: f64) -> f64 {
-    (SHARE * tolerance / ROUNDING).min(MAX_COORDINATES)
+    (ROUNDING_SHARE * tolerance / f64::EPSILON).min(MAX_COORDINATES)
 }
 
 /// Returns [`QueryError::CoordinatesTooLarge`] if rounding of these coordinates (mm) exceeds a tenth of the

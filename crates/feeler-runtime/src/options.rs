@@ -73,7 +73,8 @@ impl Default for QueryOptions {
 }
 
 /// Finite value (mm) of an infinite `d_max`: larger than any distance within the largest coordinates.
-const EVERYTHING: f64 = 4.0 * MAX_COORDINATES;
+const EVERYTHING: f64 = 4e30;
+const _: () = assert!(EVERYTHING >= 4.0 * MAX_COORDINATES, "both bodies at the limit");
 
 impl QueryOptions {
     /// Options with the given largest distance, else the defaults.

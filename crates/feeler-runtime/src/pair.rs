@@ -129,7 +129,8 @@ impl ContactPair {
     /// worked out again: its minima are the last ones, moved with A.
     ///
     /// Only the relative pose of the bodies counts, so an offset that both poses share cancels. World
-    /// coordinates in the results are rounded as the poses are; [`Lmd::local_a`] and [`Lmd::local_b`] are not.
+    /// coordinates in the results are rounded as the poses are; [`Lmd::local_a`] and [`Lmd::local_b`] are
+    /// not.
     ///
     /// # Errors
     /// [`QueryError`] if a pose is not finite, an option is out of range, or the bodies are so far apart that
@@ -146,8 +147,8 @@ impl ContactPair {
         self.query_relative(pose_ab, [pose_a, pose_b], options)
     }
 
-    /// Like [`ContactPair::query`], for a relative pose that is known more precisely than the rounded poses in
-    /// the world, which place the results.
+    /// Like [`ContactPair::query`], for a relative pose that is known more precisely than the rounded poses
+    /// in the world, which place the results.
     pub(crate) fn query_relative(
         &mut self,
         pose_ab: Pose,

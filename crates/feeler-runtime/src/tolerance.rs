@@ -79,8 +79,8 @@ impl Tolerances {
         }
     }
 
-    /// Tolerance (mm) for solids of this size (mm) before rounding of coordinates is added to it: the value of
-    /// the options, at least 1e-9 of the size, or 1e-7 of the size.
+    /// Tolerance (mm) for solids of this size (mm) before rounding of coordinates is added to it: the value
+    /// of the options, at least 1e-9 of the size, or 1e-7 of the size.
     pub(crate) fn before_rounding(size: f64, tolerance: Option<f64>) -> f64 {
         let size = size.max(f64::MIN_POSITIVE);
         tolerance.map_or(TOL_REL * size, |t| t.max(TRIM_REL * size))

@@ -19,8 +19,8 @@ const COARSE: f64 = 0.125;
 
 impl CurveSolidPair {
     /// Whether the tube and the solid have common inner points: the curve nearer to the solid than its radius
-    /// by more than `tolerance` (mm), or inside of it. `None` if that is within the tolerance, if the
-    /// work that is allowed runs out, or if the coordinates are too large ([`PointQuery::nearest`]): on a tube
+    /// by more than `tolerance` (mm), or inside of it. `None` if that is within the tolerance, if the work
+    /// that is allowed runs out, or if the coordinates are too large ([`PointQuery::nearest`]): on a tube
     /// that lies along a face at its radius no bound is ever enough.
     pub fn interferes(
         &mut self,

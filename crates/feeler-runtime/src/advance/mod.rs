@@ -141,8 +141,8 @@ pub fn time_of_contact(
     Ok(passage)
 }
 
-/// Origin from which a motion has to be seen for rounding to be at most a tenth of the tolerance: the start of
-/// A. `None` if the world's own origin will do.
+/// Origin from which a motion has to be seen for rounding to be at most a tenth of the tolerance: the start
+/// of A. `None` if the world's own origin will do.
 fn distant_origin(
     pair: &ContactPair,
     path_a: &Path,

@@ -155,8 +155,8 @@ impl Following {
     ) -> Result<bool, QueryError> {
         let pose_ab = relative_pose(pose_a, pose_b)?;
         let Some(asked) = &self.asked else { return Ok(false) };
-        // At most, not less than: a pair at rest is queried once, whatever the stride. A motion that overflows
-        // is not within it.
+        // At most, not less than: a pair at rest is queried once, whatever the stride. A motion that
+        // overflows is not within it.
         let is_within = moved(&asked.pose, &pose_ab, b) <= asked.free;
         if !is_within {
             return Ok(false);

@@ -70,12 +70,12 @@ pub struct Boundary {
 }
 
 impl Boundary {
-    /// Whether the boundary can be within `reach` (mm) of a point (the solid's frame). `false` is certain even
-    /// if rounding of the coordinates is large.
+    /// Whether the boundary can be within `reach` (mm) of a point (the solid's frame). `false` is certain
+    /// even if rounding of the coordinates is large.
     ///
     /// # Errors
-    /// [`QueryError::Point`] if the point is not finite; [`QueryError::CoordinatesTooLarge`] if rounding of its
-    /// coordinates exceeds a tenth of the tolerance and the boundary may be within reach.
+    /// [`QueryError::Point`] if the point is not finite; [`QueryError::CoordinatesTooLarge`] if rounding of
+    /// its coordinates exceeds a tenth of the tolerance and the boundary may be within reach.
     pub fn can_reach(&self, p: &P3, reach: f64) -> Result<bool, QueryError> {
         Ok(point_range(&self.body, p, reach)? == CoordinateRange::Within)
     }

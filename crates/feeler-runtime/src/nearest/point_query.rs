@@ -20,9 +20,9 @@ pub struct NearestPoint {
 /// Nearest points of boundaries and membership of points, in the frame of the solid. Scratch memory is reused
 /// between calls.
 ///
-/// Points so far away that rounding of their coordinates exceeds a tenth of the tolerance (1e-7 of the size of
-/// the solid) are refused, unless the result is certain: the solid is farther than the limit, or the point is
-/// plainly outside.
+/// Points so far away that rounding of their coordinates exceeds a tenth of the tolerance (1e-7 of the size
+/// of the solid) are refused, unless the result is certain: the solid is farther than the limit, or the point
+/// is plainly outside.
 #[derive(Debug, Default)]
 pub struct PointQuery {
     near: NearScratch,

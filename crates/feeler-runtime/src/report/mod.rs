@@ -19,8 +19,8 @@ use crate::tolerance::Tolerances;
 use crate::{ContactPair, QueryError, QueryOptions};
 use feeler_geom::Pose;
 
-/// Context of a report about two posed solids; `None` if the solids are far apart and the coordinates too large
-/// for a query.
+/// Context of a report about two posed solids; `None` if the solids are far apart and the coordinates too
+/// large for a query.
 fn context<'a>(
     pair: &'a ContactPair,
     (pose_a, pose_b): (&Pose, &Pose),
