@@ -97,7 +97,7 @@ fn what_was_not_asked_is_not_told() {
 /// A bend of radius 2 holds a tube of radius 1.9 and not one of 2.1; one with a cusp none.
 #[test]
 fn bends_that_are_too_tight() {
-    let k = 4.0 / 3.0 * feeler_geom::math::tan(std::f64::consts::FRAC_PI_8) * 2.0;
+    let k = 4.0 / 3.0 * math::tan(std::f64::consts::FRAC_PI_8) * 2.0;
     let quarter =
         [P3::new(2.0, 0.0, 0.0), P3::new(2.0, k, 0.0), P3::new(k, 2.0, 0.0), P3::new(0.0, 2.0, 0.0)];
     let mut bends = Vec::new();
