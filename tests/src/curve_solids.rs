@@ -62,7 +62,8 @@ impl Distances<'_> {
     }
 
     fn from(&mut self, p: &P3) -> f64 {
-        self.points.nearest(self.body, p, self.limit).map_or(self.limit, |n| n.distance)
+        let nearest = self.points.nearest(self.body, p, self.limit).expect("near");
+        nearest.map_or(self.limit, |n| n.distance)
     }
 
     /// The parameter between two others at which the distance is least, by the golden ratio.
@@ -143,7 +144,7 @@ pub fn judge(curve: &Curve, solid: &Obstacle, pose: &Pose, options: &CurveOption
         // Where the curve passes through the boundary the unsigned distance is 0, which is no minimum of the
         // signed one; inside it grows downwards.
         let middle = into * curve.point(0.5 * (sampled.from + sampled.to));
-        if sampled.distance < 1e-6 * size || inside.contains(body, &middle, 1e-9) != Some(false) {
+        if sampled.distance < 1e-6 * size || inside.contains(body, &middle, 1e-9) != Ok(Some(false)) {
             continue;
         }
         let is_told = |m: &SolidMinimum| {

@@ -14,6 +14,7 @@ pub mod corpus;
 pub mod curve_scenes;
 pub mod curve_solids;
 pub mod curves;
+pub mod far;
 pub mod insertion;
 pub mod membership;
 pub mod motions;

@@ -123,6 +123,8 @@ def page(folder, chromium):
         sys.exit(f"the page failed: {told['error']}")
     if not told["refused"]:
         sys.exit("the page took bytes that are no file")
+    if "allows at most" not in told["far"]:
+        sys.exit(f"the page took a pose whose rounding exceeds the tolerance: {told['far']}")
     return told["answers"]
 
 

@@ -143,8 +143,10 @@ fn bend(curve: &Curve, s: &Seen, solid: Option<&Arc<Body>>) -> f64 {
         // The distance of three places from the boundary.
         let mut points = PointQuery::new();
         let h = 1e-3;
-        let mut at =
-            |u: f64| points.nearest(solid, &curve.point(u), solid.size()).map_or(0.0, |n| n.distance);
+        let mut at = |u: f64| {
+            let nearest = points.nearest(solid, &curve.point(u), solid.size()).expect("near");
+            nearest.map_or(0.0, |n| n.distance)
+        };
         let second = (at(s.u[0] - h) + at(s.u[0] + h) - 2.0 * at(s.u[0])) / (h * h);
         return second / d.norm_squared() * curve.size();
     }

@@ -37,7 +37,8 @@ typedef enum FeelerResult {
    */
   FEELER_RESULT_BODY = 3,
   /*
-   Options, poses or curves that make no sense, or solids that are too thin for what is asked.
+   Options, poses or curves that are not valid, coordinates whose rounding exceeds a tenth of the
+   tolerance, or solids that are too thin for the options.
    */
   FEELER_RESULT_QUERY = 4,
   /*

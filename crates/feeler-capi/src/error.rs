@@ -17,7 +17,8 @@ pub enum FeelerResult {
     File = 2,
     /// A solid cannot be queried, or there is none of this number.
     Body = 3,
-    /// Options, poses or curves that make no sense, or solids that are too thin for what is asked.
+    /// Options, poses or curves that are not valid, coordinates whose rounding exceeds a tenth of the
+    /// tolerance, or solids that are too thin for the options.
     Query = 4,
     /// A body or a curve that is not in the scene, or may not be as asked.
     Scene = 5,

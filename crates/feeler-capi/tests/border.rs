@@ -325,6 +325,18 @@ fn what_makes_no_sense_is_told() {
         assert_eq!(query(&turned, &asked, &raw mut count), FeelerResult::Query);
         assert!(error().contains("pose_b") && error().contains("norm"), "{}", error());
         assert_eq!(query(&here, &options(-1.0), &raw mut count), FeelerResult::Query);
+        for far in [1e13, 1e155, 1e300] {
+            let everything = options(f64::INFINITY);
+            assert_eq!(query(&moved(far, 0.0, 0.0), &everything, &raw mut count), FeelerResult::Query);
+            assert!(
+                error().contains("the coordinates reach") && error().contains("allows at most"),
+                "{}",
+                error()
+            );
+            // Farther than d_max, whatever rounding does.
+            ok(query(&moved(far, 0.0, 0.0), &asked, &raw mut count));
+            assert_eq!(count, 0);
+        }
         assert_eq!(query(&here, &asked, null_mut()), FeelerResult::Argument);
         for struct_size in [0, 3, 100_000] {
             let odd = FeelerOptions { struct_size, ..asked };

@@ -4,7 +4,7 @@ use crate::args::Mechanism as Arguments;
 use crate::clearance::parts::number_equal;
 use crate::drawing::{self, Drawing};
 use crate::page::{Cell, Row, report};
-use crate::{Outcome, passage, plot, table};
+use crate::{Outcome, passage, plot, pose, table};
 use anyhow::{Context as _, bail, ensure};
 use feeler_geom::{P3, Pose};
 use feeler_hierarchy::whole::write_whole;
@@ -280,7 +280,11 @@ fn measure(
     let options = QueryOptions::within(args.d_max);
     let mut steps = Vec::with_capacity(poses.len());
     for moment in poses {
-        let (pose_a, pose_b) = (moment.links[a.link] * a.own, moment.links[b.link] * b.own);
+        let links = [(moment.links[a.link], a.own), (moment.links[b.link], b.own)];
+        // Links are moved by products of poses: these round an offset of the whole mechanism.
+        let offset = links.map(|(link, _)| link.translation.vector.amax());
+        contact_pair.check_coordinates(offset[0].min(offset[1]), &options).with_context(named)?;
+        let [pose_a, pose_b] = pose::composed(&contact_pair, links, &options).with_context(named)?;
         let (box_a, box_b) = (a.body.posed_bounds(&pose_a), b.body.posed_bounds(&pose_b));
         let gap = (box_a.min - box_b.max).sup(&(box_b.min - box_a.max)).map(|x| x.max(0.0)).norm();
         if gap > args.d_max {

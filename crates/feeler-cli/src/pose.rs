@@ -3,6 +3,7 @@
 use anyhow::{Context as _, bail, ensure};
 use feeler_geom::Pose;
 use feeler_geom::pose::{from_matrix, from_values};
+use feeler_runtime::{ContactPair, QueryError, QueryOptions};
 use serde::Deserialize;
 
 /// Reads a pose (mm).
@@ -29,6 +30,24 @@ pub fn parse(text: &str) -> anyhow::Result<Pose> {
         }
         _ => bail!("pose '{text}': {} values; give tx,ty,tz or tx,ty,tz,qx,qy,qz,qw or @FILE", values.len()),
     }
+}
+
+/// Poses of two solids, each the product of a pose of the user and its own pose in its file. The product of a
+/// pose with a large translation rounds the other one, and no query can undo that.
+///
+/// # Errors
+/// [`QueryError::CoordinatesTooLarge`] if this rounding exceeds a tenth of the tolerance for solids that both
+/// are so far from the origin. If only one of them is, the query itself decides.
+pub(crate) fn composed(
+    pair: &ContactPair,
+    poses: [(Pose, Pose); 2],
+    options: &QueryOptions,
+) -> Result<[Pose; 2], QueryError> {
+    if poses.iter().any(|(_, own)| *own != Pose::identity()) {
+        let [a, b] = poses.map(|(pose, _)| pose.translation.vector.amax());
+        pair.check_coordinates(a.min(b), options)?;
+    }
+    Ok(poses.map(|(pose, own)| pose * own))
 }
 
 /// What a pose file in JSON may hold.

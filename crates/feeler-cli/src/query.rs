@@ -23,10 +23,11 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
     let two = load(&args.pair, err)?;
     let pool = threads(&args.pair)?;
     let mut pair = ContactPair::new(two.body_a, two.body_b);
-    let (pose_a, pose_b) = (user_a * two.own_a, user_b * two.own_b);
+    let file_names = || format!("A is {}, B is {}", args.pair.a.display(), args.pair.b.display());
+    let poses = pose::composed(&pair, [(user_a, two.own_a), (user_b, two.own_b)], &options);
+    let [pose_a, pose_b] = poses.with_context(file_names)?;
     let clock = Instant::now();
-    pool.install(|| pair.query(&pose_a, &pose_b, &options).map(|_| ()))
-        .with_context(|| format!("A is {}, B is {}", args.pair.a.display(), args.pair.b.display()))?;
+    pool.install(|| pair.query(&pose_a, &pose_b, &options).map(|_| ())).with_context(file_names)?;
     let wall_us = clock.elapsed().as_secs_f64() * 1e6;
     let report = pool.install(|| Report::new(&pair, (&pose_a, &pose_b), &options, args.curves))?;
     if args.pair.json {

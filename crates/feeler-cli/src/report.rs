@@ -106,7 +106,11 @@ impl Report {
         // Without a verdict it is not known whether the distance means anything.
         let apart = matches!(pair.status(), Some(Status::Separated | Status::Touching));
         let nearest = match pair.min_distance() {
-            None if apart => pair.nearest_distance(pose_a, pose_b, options)?,
+            None if apart => match pair.nearest_distance(pose_a, pose_b, options) {
+                // Separated all the same: only the distance is not known to the tolerance.
+                Err(QueryError::CoordinatesTooLarge { .. }) => None,
+                found => found?,
+            },
             found => found.filter(|_| apart),
         };
         let is_beyond = pair.min_distance().is_none();

@@ -6,7 +6,7 @@ use crate::page::{Cell, Row, report};
 use crate::playback::{self, Played};
 use crate::query::{self, Certificate};
 use crate::trajectory::{self, Trajectory};
-use crate::{Outcome, passage, plot, table, verdict};
+use crate::{Outcome, passage, plot, pose, table, verdict};
 use anyhow::{Context as _, ensure};
 use feeler_runtime::{Body, ContactPair, PassageOptions, Status, time_of_contact};
 use feeler_view::picture::{Part, Scene, What};
@@ -44,9 +44,11 @@ pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> any
         if args.cold {
             pair = ContactPair::new(two.body_a.clone(), two.body_b.clone());
         }
+        let step = || format!("step {}", frames.len());
+        let poses = pose::composed(&pair, [(*a, two.own_a), (*b, two.own_b)], &options);
+        let [pose_a, pose_b] = poses.with_context(step)?;
         let clock = Instant::now();
-        pool.install(|| pair.query(&(a * two.own_a), &(b * two.own_b), &options).map(|_| ()))
-            .with_context(|| format!("step {}", frames.len()))?;
+        pool.install(|| pair.query(&pose_a, &pose_b, &options).map(|_| ())).with_context(step)?;
         let wall_us = clock.elapsed().as_secs_f64() * 1e6;
         frames.push(Frame {
             wall_us,

@@ -249,6 +249,41 @@ fn wrong_usage() {
     }
 }
 
+/// Poses whose rounding exceeds a tenth of the tolerance: refused with the limit, unless the solids are
+/// farther apart than `--d-max` or share the offset.
+#[test]
+fn poses_far_away() {
+    let (a, b) = (data("box.step"), data("sphere.step"));
+    let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
+    let query = |more: &[&str]| feeler(&[&["query", a, b], more].concat());
+    for pose_b in ["1e13,0,0", "0,-1e155,1e155", "0,0,1e300"] {
+        let run = query(&["--d-max", "inf", "--pose-b", pose_b]);
+        let message = text(&run.stderr);
+        assert_eq!(run.status.code(), Some(2), "{pose_b}: {message}");
+        assert!(run.stdout.is_empty(), "{pose_b}");
+        for words in ["box.step", "the coordinates reach", "allows at most", "give a larger tolerance"] {
+            assert!(message.contains(words), "{pose_b}: {message}");
+        }
+        let run = query(&["--d-max", "1", "--pose-b", pose_b]);
+        assert_eq!(run.status.code(), Some(0), "{pose_b}: {}", text(&run.stderr));
+    }
+    let near = query(&["--d-max", "inf", "--pose-b", "64,0,0", "--json"]);
+    let far =
+        query(&["--d-max", "inf", "--pose-a", "1e15,0,0", "--pose-b", "1000000000000064,0,0", "--json"]);
+    let distance = |run: &Output| -> f64 {
+        let document: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        document["lmds"][0]["distance"].as_f64().unwrap()
+    };
+    assert!((distance(&near) - distance(&far)).abs() < 1e-12, "{}", text(&far.stderr));
+    let steps = tempfile::tempdir().unwrap();
+    let steps = steps.path().join("steps.json");
+    std::fs::write(&steps, r#"{"poses_b":[[100,0,0,0,0,0,1],[1e13,0,0,0,0,0,1]]}"#).unwrap();
+    let run = feeler(&["sweep", a, b, "--d-max", "1e14", "--trajectory", steps.to_str().unwrap()]);
+    let message = text(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{message}");
+    assert!(message.contains("step 1") && message.contains("allows at most"), "{message}");
+}
+
 /// Numbers that are not finite, or out of range: refused with what to give, before a file is read.
 #[test]
 fn numbers_that_make_no_sense() {

@@ -37,6 +37,19 @@ pub enum CurveError {
     /// All control points of a piece are one.
     #[error("piece {0} has no length: leave it out, or move its control points apart")]
     NoLength(usize),
+    /// A curve so far from the origin of the world that rounding of its points exceeds a tenth of the
+    /// tolerance, which is 1e-7 of the larger size of the curve and what it is near to. Only scenes refuse
+    /// such curves.
+    #[error(
+        "its points have coordinates of {coordinates:.3e} mm, and rounding allows at most {limit:.3e} mm; \
+         move the scene closer to the origin"
+    )]
+    Coordinates {
+        /// Largest coordinate (mm).
+        coordinates: f64,
+        /// Largest value that rounding allows (mm).
+        limit: f64,
+    },
     /// Too many pieces for numbers of 32 bits.
     #[error("{0} pieces are too many for one curve")]
     TooMany(usize),

@@ -218,11 +218,16 @@ impl CurveScene {
     /// Finds all minima of curves as they and the solids stand now.
     ///
     /// # Errors
-    /// When a body has gone between the calls.
+    /// [`CurveSceneError::Curve`] if a curve is near something, but so far from the origin of the world that
+    /// rounding exceeds a tenth of the tolerance ([`CurveError::Coordinates`]). There are no contacts then.
     pub fn step(&mut self) -> Result<(), CurveSceneError> {
         self.step += 1;
         self.decided = None;
         self.find_near()?;
+        self.check_coordinates().inspect_err(|_| {
+            self.contacts.clear();
+            self.bends.clear();
+        })?;
         let (options, curves, step) = (&self.options, &self.curves, self.step);
         let detects = self.detects_interference;
         let curve = |id: CurveId| &curves[curves.partition_point(|c| c.0 < id)].1;
@@ -368,6 +373,33 @@ impl CurveScene {
         Ok(())
     }
 
+    /// Refuses the first near pair with coordinates that are too large for its size.
+    fn check_coordinates(&self) -> Result<(), CurveSceneError> {
+        let curve = |id: CurveId| &self.curves[self.curves.partition_point(|c| c.0 < id)].1;
+        let largest = |c: &Curve| {
+            let (min, max) = c.bounds();
+            min.coords.amax().max(max.coords.amax())
+        };
+        for (key, slot) in &self.slots {
+            let (id, coordinates, size) = match (key, &slot.pair) {
+                (Key::Curves(a, b), _) => {
+                    let [x, y] = [curve(*a), curve(*b)];
+                    (*a, largest(x).max(largest(y)), x.size().max(y.size()))
+                }
+                (Key::Solid(a, ..), Pair::Solid(_, obstacle, _)) => {
+                    (*a, largest(curve(*a)), curve(*a).size().max(obstacle.body().size()))
+                }
+                _ => continue,
+            };
+            let limit = (COORDINATES_IN_SIZES * size).min(MAX_COORDINATES);
+            if coordinates > limit {
+                let error = CurveError::Coordinates { coordinates, limit };
+                return Err(CurveSceneError::Curve { curve: id, error });
+            }
+        }
+        Ok(())
+    }
+
     fn collect(&mut self) {
         self.contacts.clear();
         for (key, slot) in &self.slots {
@@ -396,6 +428,10 @@ impl CurveScene {
     }
 }
 
+/// Largest coordinates, relative to the size: 2⁻⁵² of them is a tenth of 1e-7 of the size.
+const COORDINATES_IN_SIZES: f64 = 1e-8 / f64::EPSILON;
+/// Largest coordinates (mm), whatever the size: products of them do not overflow.
+const MAX_COORDINATES: f64 = 1e30;
 /// Part of a solid's size within which a tube touches.
 const TOUCH: f64 = 1e-9;
 

@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use feeler_curves::{Curve, CurveContact, CurveOptions, CurveScene, CurveSceneError, P3};
-use feeler_geom::{Pose, V3};
+use feeler_curves::{Curve, CurveContact, CurveError, CurveOptions, CurveScene, CurveSceneError, P3};
+use feeler_geom::{Pose, V3, math};
 use feeler_runtime::{Body, BodyId, QueryOptions, Scene, SceneError, Status};
 
 fn solid(name: &str) -> Arc<Body> {
@@ -97,7 +97,7 @@ fn what_was_not_asked_is_not_told() {
 /// A bend of radius 2 holds a tube of radius 1.9 and not one of 2.1; one with a cusp none.
 #[test]
 fn bends_that_are_too_tight() {
-    let k = 4.0 / 3.0 * feeler_geom::math::tan(std::f64::consts::FRAC_PI_8) * 2.0;
+    let k = 4.0 / 3.0 * math::tan(std::f64::consts::FRAC_PI_8) * 2.0;
     let quarter =
         [P3::new(2.0, 0.0, 0.0), P3::new(2.0, k, 0.0), P3::new(k, 2.0, 0.0), P3::new(0.0, 2.0, 0.0)];
     let mut bends = Vec::new();
@@ -113,4 +113,40 @@ fn bends_that_are_too_tight() {
     Curve::new(3, &cusp, 1e-3, false).unwrap().tight_bends(&mut bends);
     assert_eq!(bends.len(), 1, "{bends:?}");
     assert!((bends[0].u - 0.5).abs() < 1e-3);
+}
+
+/// Points of curves are given in the world: from some distance of its origin on their rounding is refused.
+#[test]
+fn curves_far_from_the_origin() {
+    let body = solid("box");
+    let (c, top) = (body.bounds().center(), body.bounds().max.z);
+    for k in 3..=300 {
+        let x = power_of_ten(k);
+        let mut scene =
+            CurveScene::new(Scene::new(QueryOptions::default()).unwrap(), CurveOptions::default()).unwrap();
+        scene.solids_mut().add(body.clone(), Pose::translation(x, 0.0, 0.0)).unwrap();
+        let middle = V3::new(x + c.x, c.y, top + 1.5);
+        scene.add(line(middle - V3::y() * 100.0, middle + V3::y() * 100.0, 1.0));
+        match scene.step() {
+            Ok(()) => {
+                let gaps: Vec<f64> = scene.contacts().iter().map(CurveContact::gap).collect();
+                assert!(
+                    k <= 9 && gaps.len() > 1 && gaps.iter().all(|g| (g - 0.5).abs() < 1e-6),
+                    "1e{k}: {gaps:?}"
+                );
+            }
+            Err(error) => {
+                assert!(k > 9 && scene.contacts().is_empty(), "1e{k}: {error}");
+                let CurveSceneError::Curve { error: CurveError::Coordinates { limit, .. }, .. } = error
+                else {
+                    panic!("1e{k}: {error}");
+                };
+                assert!(error.to_string().contains(&format!("{limit:.3e}")), "{error}");
+            }
+        }
+    }
+}
+
+fn power_of_ten(k: i32) -> f64 {
+    math::powf(10.0, f64::from(k))
 }

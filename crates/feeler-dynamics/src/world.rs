@@ -402,6 +402,9 @@ impl World {
             let named = |error| DynamicsError::Query { pair: pair.bodies, error };
             let penetration = options.d_max;
             let options = QueryOptions { d_max, dilation_a, dilation_b, penetration, ..*options };
+            // Positions are those of the world: what they round moves the contacts.
+            let offset = a.1.translation.vector.amax().max(b.1.translation.vector.amax());
+            pair.contacts.check_coordinates(offset, &options).map_err(named)?;
             let shallow = self.settings.reach;
             found.is_hidden |= !pair.contacts.query_deep(a.1, b.1, &options, shallow).map_err(named)?;
             let lmds = pair.contacts.lmds();

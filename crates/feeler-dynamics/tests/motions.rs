@@ -212,3 +212,22 @@ fn what_makes_no_sense_is_refused() {
     let center: P3 = world.body(BodyId(1)).center();
     assert!(center.z > 40.0, "it moved");
 }
+
+/// Positions are those of the world: their rounding is refused where bodies may touch.
+#[test]
+fn bodies_far_from_the_origin() {
+    for (x, is_refused) in [(0.0, false), (1e6, false), (1e13, true), (1e155, true), (1e300, true)] {
+        let mut world = World::new(Settings::default());
+        let ball = solid("ball");
+        let low = V3::new(0.0, 0.0, ball.bounds().min.z) + ball.bounds().center().coords.xy().push(0.0);
+        let pose = Pose::from_parts((V3::x() * x - low).into(), UnitQuaternion::identity());
+        world.add(RigidBody::fixed(solid("box"), Pose::translation(x, 0.0, -10.0)));
+        world.add(RigidBody::of_density(ball, pose, STEEL).unwrap());
+        let stepped = world.step(1e-3);
+        assert_eq!(stepped.is_err(), is_refused, "{x:e}: {stepped:?}");
+        if let Err(error) = stepped {
+            let text = error.to_string();
+            assert!(text.contains("bodies 0 and 1") && text.contains("allows at most"), "{text}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Spheres against exact walls: closed forms, warm like cold, any number of threads, clear errors.
 
-use feeler_geom::{P3, Pose, V3};
+use feeler_geom::{P3, Pose, V3, math};
 use feeler_particles::{ExactWall, ParticleState, Sphere, WallContacts, WallError};
 use feeler_runtime::Body;
 use nalgebra::{Translation3, UnitQuaternion};
@@ -125,4 +125,46 @@ fn what_cannot_be_asked_is_named() {
     assert_eq!(ask(good, 0.5), Ok(()));
     let nowhere = Pose::from_parts(Translation3::new(f64::NAN, 0.0, 0.0), UnitQuaternion::identity());
     assert_eq!(wall.set_pose(&nowhere), Err(WallError::Pose));
+}
+
+/// An offset that spheres and wall share does not count; spheres far from the wall have no contacts, and one
+/// that may reach it is refused.
+#[test]
+fn large_coordinates() {
+    let mut wall = ExactWall::new(body("box.step"));
+    let bounds = *wall.body().bounds();
+    let (top, middle) = (bounds.max, bounds.center());
+    let turn = UnitQuaternion::from_scaled_axis(V3::new(0.3, -0.2, 0.9));
+    let on_top = P3::new(middle.x, middle.y, top.z + 0.5);
+    for exponent in [0, 30, 52, 60, 120, 900] {
+        let offset =
+            V3::new(math::powf(2.0, f64::from(exponent)), -math::powf(2.0, f64::from(exponent)), 0.0);
+        wall.set_pose(&Pose::from_parts(offset.into(), turn)).expect("finite");
+        let center = wall.pose() * on_top;
+        // What is left of the place once it is rounded.
+        let left = turn.inverse() * (center.coords - offset);
+        let expected = left.z - top.z;
+        let one = told(&wall, center, 1.0, 0.1);
+        if (left - on_top.coords).norm() < 0.2 {
+            assert!(one.len() == 1 && (one[0].gap - (expected - 1.0)).abs() < 1e-12, "{exponent}: {one:?}");
+        }
+    }
+    wall.set_pose(&Pose::identity()).expect("finite");
+    let mut out = WallContacts::new();
+    for k in 3..=300 {
+        let far = Sphere { center: P3::new(0.0, power_of_ten(k), 0.0), radius: 1.0 };
+        wall.contacts(&[far], 1.0, &mut Vec::new(), &mut out).expect("far from the wall");
+        assert!(out.contacts().is_empty(), "1e{k}");
+        let large = Sphere { radius: far.center.y, ..far };
+        let answer = wall.contacts(&[far, large], 1.0, &mut Vec::new(), &mut out);
+        let is_refused = matches!(answer, Err(WallError::Coordinates { index: 1, .. }));
+        assert_eq!(is_refused, k > 9, "1e{k}: {answer:?}");
+        if let Err(error) = answer {
+            assert!(error.to_string().contains("particle 1: the coordinates reach"), "{error}");
+        }
+    }
+}
+
+fn power_of_ten(k: i32) -> f64 {
+    math::powf(10.0, f64::from(k))
 }

@@ -139,7 +139,7 @@ fn least_gaps_are_those_of_dense_samples() {
             let mut particle = random(&mut rng, 0.04 * size);
             let d = bounds.max - bounds.min;
             particle.center = bounds.min + V3::from_fn(|i, _| d[i] * rng.random_range(-0.05..1.05));
-            if query.contains(wall.body(), &particle.center, 1e-6) != Some(false) {
+            if query.contains(wall.body(), &particle.center, 1e-6) != Ok(Some(false)) {
                 continue;
             }
             let other = moved(&particle);
@@ -155,11 +155,11 @@ fn least_gaps_are_those_of_dense_samples() {
                     let ((sv, cv), (su, cu)) = (math::sin_cos(v), math::sin_cos(u));
                     let m = V3::new(cv * cu, cv * su, sv);
                     let x = other.support(&m).point;
-                    if let Some(found) = query.nearest(wall.body(), &x, least) {
+                    if let Some(found) = query.nearest(wall.body(), &x, least).expect("near") {
                         least = found.distance;
                     }
                     if (i + k) % 7 == 0 {
-                        is_pressed |= query.contains(wall.body(), &x, 1e-6) == Some(true);
+                        is_pressed |= query.contains(wall.body(), &x, 1e-6) == Ok(Some(true));
                     }
                 }
             }

@@ -8,7 +8,12 @@ use std::fmt::Display;
 create_exception!(feeler, FeelerError, PyException, "What feeler refuses, with what to do.");
 create_exception!(feeler, FileError, FeelerError, "A file that cannot be read, prepared or written.");
 create_exception!(feeler, BodyError, FeelerError, "A solid that cannot be queried.");
-create_exception!(feeler, QueryError, FeelerError, "Options, poses or curves that make no sense.");
+create_exception!(
+    feeler,
+    QueryError,
+    FeelerError,
+    "Options, poses or curves that are not valid, or coordinates that are rounded too much."
+);
 create_exception!(
     feeler,
     SceneError,

@@ -262,7 +262,9 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
     let is_set = std::mem::replace(last, time) >= time && *stood != poses;
     *stood = poses;
     let frames = geoms.map(|g| registered.geoms[&g].frame);
-    let [pose_a, pose_b] = [poses[0] * frames[0], poses[1] * frames[1]];
+    // The products would round an offset that both geoms share.
+    let offset = Translation3::from(poses[0].translation.vector);
+    let [pose_a, pose_b] = [0, 1].map(|k| offset.inverse() * poses[k] * frames[k]);
     let reach = (margin / METRES).max(registered.reach);
     if is_set {
         lasting.halt();
@@ -287,10 +289,10 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
         chosen.sort_unstable();
     }
     for (place, c) in out.iter_mut().zip(chosen.iter().map(|&k| &all[k])) {
-        let middle = feeler::nalgebra::center(&(pose_a * c.local_a), &(pose_b * c.local_b)) * METRES;
+        let middle = feeler::nalgebra::center(&(pose_a * c.local_a), &(pose_b * c.local_b));
         *place = PreContact {
             dist: if strikes(c) { (c.gap * METRES).min(margin - CLOSED) } else { c.gap * METRES },
-            pos: middle.into(),
+            pos: ((offset * middle) * METRES).into(),
             normal: (pose_a * c.normal).into(),
             tangent: [0.0; 3],
         };

@@ -136,6 +136,12 @@ def test_errors(tmp_path, ball):
             pair.query(None, bad)
     with pytest.raises(feeler.QueryError, match="d_max"):
         pair.query(d_max=-1)
+    for far in (1e13, 1e155, 1e300):
+        with pytest.raises(feeler.QueryError, match="the coordinates reach .* allows at most"):
+            pair.query(None, [far, 0, 0], d_max=math.inf)
+        assert len(pair.query(None, [far, 0, 0])) == 0 and pair.status == "separated"
+    shared = pair.query([1e15, 0, 0], [1e15 + 64, 0, 0], d_max=100)
+    assert shared["distance"][0] == pytest.approx(44, abs=1e-12)
     with pytest.raises(TypeError, match="no option 'depth'"):
         pair.query(depth=1)
     assert issubclass(feeler.QueryError, feeler.FeelerError)

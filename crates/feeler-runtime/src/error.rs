@@ -10,9 +10,30 @@ pub enum QueryError {
     /// The pose of B has a number that is NaN or infinite.
     #[error("the pose of B is not finite; give finite millimetres and a unit quaternion")]
     PoseB,
-    /// Both poses are finite, but the motion from one to the other overflows.
-    #[error("the poses of A and B are too far apart for numbers; bring both solids nearer to the origin")]
+    /// Both poses are finite, but their difference overflows.
+    #[error("the difference between the poses of A and B overflows; move the solids closer together")]
     PosesTooFarApart,
+    /// Rounding of the coordinates, 2⁻⁵² of them, exceeds a tenth of the tolerance. The coordinates are those
+    /// of each solid in the frame of the other one: an offset that both poses share does not count. Solids
+    /// that are farther apart than a finite `d_max` are not refused. Of a point, the coordinates are those in
+    /// the frame of the solid.
+    #[error(
+        "the coordinates reach {coordinates:.3e} mm, and a tolerance of {tolerance:.3e} mm allows at most \
+         {limit:.3e} mm; move the solids closer together and closer to their own origins, or give a larger \
+         tolerance"
+    )]
+    CoordinatesTooLarge {
+        /// Distance of the origins of both solids plus the distance of the farther corner of their boxes from
+        /// its own origin (mm). In a motion, the length of the path is added.
+        coordinates: f64,
+        /// Largest value that the tolerance allows (mm).
+        limit: f64,
+        /// Tolerance of the query before rounding is added to it (mm).
+        tolerance: f64,
+    },
+    /// A coordinate of a point is NaN or infinite.
+    #[error("the point is not finite; give finite millimetres")]
+    Point,
     /// `d_max` is NaN or negative.
     #[error("d_max is {0}; give a distance of 0 mm or more, or infinity for all minima")]
     DMax(f64),

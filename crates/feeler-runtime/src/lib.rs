@@ -9,6 +9,7 @@
 //! Kernels work in the frame of A; `pose_ab` takes coordinates of B to those of A. Lengths in millimetres,
 //! angles in radians. This crate knows neither STEP nor solids: it reads hierarchies.
 
+mod coordinates;
 #[cfg(feature = "diagnostics")]
 pub mod diagnostics;
 #[cfg(not(feature = "diagnostics"))]

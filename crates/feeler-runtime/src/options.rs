@@ -1,6 +1,7 @@
 //! What a query is asked for.
 
 use crate::QueryError;
+use crate::coordinates::MAX_COORDINATES;
 use crate::diagnostics::Diagnostics;
 
 /// Options of a query.
@@ -71,8 +72,9 @@ impl Default for QueryOptions {
     }
 }
 
-/// Farther than anything (mm), and finite.
-const EVERYTHING: f64 = 1e12;
+/// Finite value (mm) of an infinite `d_max`: larger than any distance within the largest coordinates.
+const EVERYTHING: f64 = 4e30;
+const _: () = assert!(EVERYTHING >= 4.0 * MAX_COORDINATES, "both bodies at the limit");
 
 impl QueryOptions {
     /// Options with the given largest distance, else the defaults.

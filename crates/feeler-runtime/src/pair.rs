@@ -4,6 +4,7 @@ use crate::body::ids::{AreaPair, FacePair};
 use crate::certify::{OpenContact, certify, missed_contacts};
 use crate::conformal;
 use crate::contact_ids::ContactIds;
+use crate::coordinates::{CoordinateRange, check_coordinates, coordinate_range};
 use crate::dedupe::dedupe;
 use crate::diagnostics::{Clock, PhaseTimes, timed};
 use crate::filter::filter;
@@ -69,6 +70,8 @@ struct Answered {
 
 /// Motion in one step, relative to the size of B, beyond which starting again at the roots is quicker.
 const BIG_JUMP: f64 = 0.1;
+/// Largest motion, relative to the tolerance, that counts as rounding of the poses.
+const SAME_POSE: f64 = 0.1;
 /// Summed motion, in sizes of B and in radians, after which summing starts again.
 const LONG_WAY: f64 = 1e4;
 
@@ -128,17 +131,39 @@ impl ContactPair {
     /// with the options of the last one, whose bodies stand to each other as they did up to rounding, is not
     /// worked out again: its minima are the last ones, moved with A.
     ///
+    /// Only the relative pose of the bodies counts, so an offset that both poses share cancels. World
+    /// coordinates in the results are rounded as the poses are; [`Lmd::local_a`] and [`Lmd::local_b`] are
+    /// not.
+    ///
     /// # Errors
-    /// [`QueryError`] where a pose is not finite or an option makes no sense. The pair's results are empty
-    /// then; later queries are as if this one had not been made.
+    /// [`QueryError`] if a pose is not finite, an option is out of range, or the bodies are so far apart that
+    /// rounding exceeds a tenth of the tolerance. Bodies that are farther apart than a finite `d_max` are
+    /// never refused for their distance: they have no minima and are separated. After an error the results
+    /// are empty, and later queries are unaffected.
     pub fn query(
         &mut self,
         pose_a: &Pose,
         pose_b: &Pose,
         options: &QueryOptions,
     ) -> Result<&[Lmd], QueryError> {
-        let checked = self.check(pose_a, pose_b, options);
-        let (pose_ab, options) = checked.inspect_err(|_| self.clear_results())?;
+        let pose_ab = relative_pose(pose_a, pose_b).inspect_err(|_| self.clear_results())?;
+        self.query_relative(pose_ab, [pose_a, pose_b], options)
+    }
+
+    /// Like [`ContactPair::query`], for a relative pose that is known more precisely than the rounded poses
+    /// in the world, which place the results.
+    pub(crate) fn query_relative(
+        &mut self,
+        pose_ab: Pose,
+        [pose_a, pose_b]: [&Pose; 2],
+        options: &QueryOptions,
+    ) -> Result<&[Lmd], QueryError> {
+        let checked = self.check(&pose_ab, options);
+        let (range, options) = checked.inspect_err(|_| self.clear_results())?;
+        if range == CoordinateRange::BeyondReach {
+            self.find_nothing(&options);
+            return Ok(&self.lmds);
+        }
         let asked = QueryOptions { parallel: false, ..options };
         if let Some(last) = self.answered.take_if(|last| last.options == asked)
             && self.stands(&last, &pose_ab, [pose_a, pose_b])
@@ -249,19 +274,36 @@ impl ContactPair {
         Ok(&self.lmds)
     }
 
-    /// Takes coordinates of B to those of A, and the options as queries read them.
+    /// Checks the options, the walls and the coordinates, and bounds `d_max`.
     fn check(
         &self,
-        pose_a: &Pose,
-        pose_b: &Pose,
+        pose_ab: &Pose,
         options: &QueryOptions,
-    ) -> Result<(Pose, QueryOptions), QueryError> {
+    ) -> Result<(CoordinateRange, QueryOptions), QueryError> {
         options.check()?;
         self.check_walls(options)?;
-        Ok((relative_pose(pose_a, pose_b)?, options.bounded()))
+        Ok((coordinate_range(&self.a, &self.b, pose_ab, options)?, options.bounded()))
     }
 
-    fn clear_results(&mut self) {
+    /// Results of bodies that are farther apart than `d_max`: no minimum, separated.
+    fn find_nothing(&mut self, options: &QueryOptions) {
+        self.clear_results();
+        self.forget();
+        self.tolerances = Tolerances::new(&self.a, &self.b, &Pose::identity(), options.tolerance);
+        self.has_verdict = options.detect_interference;
+    }
+
+    /// Checks whether rounding of coordinates (mm) is at most a tenth of the tolerance of these options. For
+    /// callers that compose the poses of a query from others: an offset that both bodies share cancels in the
+    /// query, but not in products of poses.
+    ///
+    /// # Errors
+    /// [`QueryError::CoordinatesTooLarge`].
+    pub fn check_coordinates(&self, coordinates: f64, options: &QueryOptions) -> Result<(), QueryError> {
+        check_coordinates(coordinates, self.a.size().max(self.b.size()), options.tolerance)
+    }
+
+    pub(crate) fn clear_results(&mut self) {
         self.lmds.clear();
         self.stats = Stats::default();
         self.times = PhaseTimes::default();
@@ -278,6 +320,9 @@ impl ContactPair {
         let turned = 2.0 * moved.rotation.imag().norm() * 2.0 * self.b.reach();
         let from_origin = poses.iter().map(|p| p.translation.vector.norm()).sum::<f64>();
         let rounding = self.tolerances.eps + 8.0 * f64::EPSILON * from_origin;
+        // A large offset of both bodies must not hide a motion.
+        let tolerance = Tolerances::before_rounding(self.tolerances.size, last.options.tolerance);
+        let rounding = rounding.min(SAME_POSE * tolerance);
         moved.translation.vector.norm() + turned <= rounding
     }
 
@@ -403,7 +448,7 @@ impl ContactPair {
     }
 }
 
-/// Takes coordinates of B to those of A.
+/// Pose that takes coordinates of B to those of A. The translations are subtracted before they are rotated.
 pub(crate) fn relative_pose(pose_a: &Pose, pose_b: &Pose) -> Result<Pose, QueryError> {
     let pose_ab = pose_a.inv_mul(pose_b);
     match (is_finite(pose_a), is_finite(pose_b), is_finite(&pose_ab)) {

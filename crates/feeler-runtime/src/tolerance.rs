@@ -63,6 +63,7 @@ impl Tolerances {
     /// more than `reach` (mm) in the frame of A; `tolerance` as in
     /// [`QueryOptions`](crate::QueryOptions::tolerance).
     pub(crate) fn of_lengths(size: f64, reach: f64, tolerance: Option<f64>) -> Self {
+        let asked = Self::before_rounding(size, tolerance);
         // A power of two: small motions leave the tolerances as they are.
         let reach = 2.0 * f64::from_bits(reach.to_bits() & EXPONENT);
         let trim = TRIM_REL * size + EPS_REL * reach;
@@ -71,11 +72,18 @@ impl Tolerances {
             eps: EPS_REL * reach,
             trim,
             // Parameters are rounded to `trim`: nothing below that can be told.
-            tol: tolerance.map_or(TOL_REL * size + EPS_REL * reach, |t| t.max(trim)),
+            tol: tolerance.map_or(asked + EPS_REL * reach, |t| t.max(trim)),
             same: SAME_REL * size + EPS_REL * reach,
             angle: ANGLE,
             critical: CRITICAL,
         }
+    }
+
+    /// Tolerance (mm) for solids of this size (mm) before rounding of coordinates is added to it: the value
+    /// of the options, at least 1e-9 of the size, or 1e-7 of the size.
+    pub(crate) fn before_rounding(size: f64, tolerance: Option<f64>) -> f64 {
+        let size = size.max(f64::MIN_POSITIVE);
+        tolerance.map_or(TOL_REL * size, |t| t.max(TRIM_REL * size))
     }
 
     /// Smallest signed distance (mm) of a minimum. What is pressed in deeper interferes: a point that is

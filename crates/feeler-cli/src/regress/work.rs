@@ -4,7 +4,7 @@ use super::reference;
 use super::results::{Entry, Found, PairFound, Results, Step};
 use super::suite::{PairTask, SolidOf, Suite, Task};
 use crate::query::find_instance;
-use crate::verdict;
+use crate::{pose, verdict};
 use anyhow::Context as _;
 use feeler_compare::{Minimum, ModelFacts};
 use feeler_geom::Pose;
@@ -133,9 +133,11 @@ fn pair(task: &PairTask, loaded: &Loaded, timed: bool) -> anyhow::Result<(PairFo
         steps.clear();
         let mut seconds = 0.0;
         for (k, (pose_a, pose_b)) in task.poses.iter().enumerate() {
+            let step_number = || format!("step {k}");
+            let poses = pose::composed(&pair, [(*pose_a, own_a), (*pose_b, own_b)], &task.options);
+            let [pose_a, pose_b] = poses.with_context(step_number)?;
             let clock = Instant::now();
-            pair.query(&(pose_a * own_a), &(pose_b * own_b), &task.options)
-                .with_context(|| format!("step {k}"))?;
+            pair.query(&pose_a, &pose_b, &task.options).with_context(step_number)?;
             seconds += clock.elapsed().as_secs_f64();
             steps.push(step(&pair));
         }

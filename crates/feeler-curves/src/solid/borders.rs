@@ -145,12 +145,12 @@ impl Context<'_> {
         let step = (reach / self.curve.at(u).d.norm()).copysign(direction);
         let at = |u: f64| self.into.point(&self.curve.point(u.clamp(0.0, self.curve.n_pieces() as f64)));
         let limit = c.distance.abs() + 2.0 * reach;
-        let Some(there) = points.nearest(body, &at(u + step), limit) else { return 0.0 };
+        let Ok(Some(there)) = points.nearest(body, &at(u + step), limit) else { return 0.0 };
         // The nearest distance is continuous, wherever its foot goes; other distances are so with their foot.
         let is_same = (there.foot - c.foot).norm() < 10.0 * reach
             || points
                 .nearest(body, &at(u), limit)
-                .is_some_and(|n| n.distance >= c.distance.abs() - SAME * self.size);
+                .is_ok_and(|n| n.is_some_and(|n| n.distance >= c.distance.abs() - SAME * self.size));
         if is_same { (there.distance.copysign(c.distance) - c.distance) / reach } else { 0.0 }
     }
 

@@ -19,9 +19,9 @@ const COARSE: f64 = 0.125;
 
 impl CurveSolidPair {
     /// Whether the tube and the solid have common inner points: the curve nearer to the solid than its radius
-    /// by more than `tolerance` (mm), or inside of it. `None` where that is within the tolerance, or where
-    /// the work that is allowed runs out: on a tube that lies along a face at its radius no bound is ever
-    /// enough.
+    /// by more than `tolerance` (mm), or inside of it. `None` if that is within the tolerance, if the work
+    /// that is allowed runs out, or if the coordinates are too large ([`PointQuery::nearest`]): on a tube
+    /// that lies along a face at its radius no bound is ever enough.
     pub fn interferes(
         &mut self,
         curve: &Curve,
@@ -32,7 +32,7 @@ impl CurveSolidPair {
         let into = PoseMatrix::from(&pose.inverse());
         let body = solid.body();
         let points = &mut self.points;
-        if points.contains(body, &into.point(&curve.point(0.0)), tolerance) == Some(true) {
+        if points.contains(body, &into.point(&curve.point(0.0)), tolerance) == Ok(Some(true)) {
             return Some(true);
         }
         let mut near = Near {
@@ -81,7 +81,7 @@ impl Near<'_> {
             let node = &s.nodes[i as usize];
             let half = 0.5 * node.bounds.diagonal();
             let center = self.into.point(&((node.bounds.min + node.bounds.max) * 0.5).into());
-            if self.points.nearest(self.body, &center, self.clear + half).is_none() {
+            if self.points.nearest(self.body, &center, self.clear + half) == Ok(None) {
                 continue;
             }
             if node.count > 1 {
@@ -104,11 +104,13 @@ impl Near<'_> {
         self.work -= 1;
         let half = 0.5 * part.length();
         let middle = self.into.point(&at(&part.control, 0.5).p.into());
-        let Some(found) = self.points.nearest(self.body, &middle, self.clear + 2.0 * half) else {
-            return Some(false);
+        let found = match self.points.nearest(self.body, &middle, self.clear + 2.0 * half) {
+            Ok(Some(found)) => found,
+            Ok(None) => return Some(false),
+            Err(_) => return None,
         };
         if found.distance < self.touch
-            || self.points.contains(self.body, &middle, self.tolerance) == Some(true)
+            || self.points.contains(self.body, &middle, self.tolerance) == Ok(Some(true))
         {
             return Some(true);
         }

@@ -223,7 +223,7 @@ impl CurveSolidPair {
             if is_deep {
                 let is_inside =
                     self.points.contains(ctx.solid.body(), &ctx.into.point(&point), SAME * ctx.size);
-                if c.distance < -radius || is_inside != Some(true) {
+                if c.distance < -radius || is_inside != Ok(Some(true)) {
                     continue;
                 }
             }

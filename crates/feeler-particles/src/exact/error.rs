@@ -1,5 +1,7 @@
 //! What cannot be asked.
 
+use feeler_runtime::QueryError;
+
 /// Why contacts with a wall cannot be told.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum WallError {
@@ -17,6 +19,15 @@ pub enum WallError {
     Position {
         /// Its place in the list.
         index: usize,
+    },
+    /// A particle so far from the wall's origin that rounding exceeds a tenth of the tolerance, 1e-7 of the
+    /// wall's size, and so large that it may touch the wall.
+    #[error("particle {index}: {error}")]
+    Coordinates {
+        /// Its place in the list.
+        index: usize,
+        /// Names the limit.
+        error: QueryError,
     },
     /// A radius that is not finite, or negative.
     #[error("particle {index}: its radius must be a finite length of at least 0 mm, not {value}")]

@@ -20,7 +20,7 @@ use crate::WallContact;
 pub(crate) use batch::Batch;
 use feeler_geom::{P3, Pose, V3};
 use feeler_grains::convex as grains;
-use feeler_runtime::{Body, Boundary, PointMinima, Standing};
+use feeler_runtime::{Body, Boundary, PointMinima, QueryError, Standing};
 use std::sync::Arc;
 use superellipsoid::Placed;
 
@@ -38,14 +38,13 @@ pub struct Sphere {
 pub struct ExactWall {
     boundary: Arc<Boundary>,
     pose: Pose,
-    into: Pose,
 }
 
 impl ExactWall {
     /// A wall in the place of its own coordinates.
     #[must_use]
     pub fn new(body: Arc<Body>) -> Self {
-        Self { boundary: Arc::new(Boundary::new(body)), pose: Pose::identity(), into: Pose::identity() }
+        Self { boundary: Arc::new(Boundary::new(body)), pose: Pose::identity() }
     }
 
     /// The solid.
@@ -69,7 +68,7 @@ impl ExactWall {
         if !numbers.copied().all(f64::is_finite) {
             return Err(WallError::Pose);
         }
-        (self.pose, self.into) = (*pose, pose.inverse());
+        self.pose = *pose;
         Ok(())
     }
 
@@ -83,7 +82,7 @@ impl ExactWall {
     /// Allocates nothing once `out` has grown.
     ///
     /// # Errors
-    /// Numbers that are not finite, negative radii or reach.
+    /// Numbers that are not finite, negative radii or reach; [`WallError::Coordinates`].
     pub fn contacts(
         &self,
         particles: &[Sphere],
@@ -110,19 +109,19 @@ impl ExactWall {
             if wrong(sphere) {
                 return Err(());
             }
-            if let Some(grain) = grain(k) {
-                self.of_placed(&Placed::of_grain(&grain, &self.into), reach, state, batch);
-                return Ok(());
+            match grain(k) {
+                Some(grain) => self.of_placed(&Placed::of_grain(&grain, &self.pose), reach, state, batch),
+                None => self.of_sphere(sphere, reach, state, batch),
             }
-            self.of_sphere(sphere, reach, state, batch);
-            Ok(())
+            .map_err(|_| ())
         })
         .map_err(|index| {
             let s = &particles[index];
-            if s.center.iter().all(|c| c.is_finite()) {
-                WallError::Radius { index, value: s.radius }
-            } else {
-                WallError::Position { index }
+            let is_finite = s.center.iter().all(|c| c.is_finite());
+            match self.boundary.can_reach(&self.local(&s.center), s.radius + reach) {
+                _ if !is_finite => WallError::Position { index },
+                Err(error) if !wrong(s) => WallError::Coordinates { index, error },
+                _ => WallError::Radius { index, value: s.radius },
             }
         })
     }
@@ -133,7 +132,8 @@ impl ExactWall {
     /// along the shortest way out of its centre.
     ///
     /// # Errors
-    /// Numbers that are not finite, semi-axes or exponents out of range, a negative reach.
+    /// Numbers that are not finite, semi-axes or exponents out of range, a negative reach;
+    /// [`WallError::Coordinates`].
     pub fn superellipsoid_contacts(
         &self,
         particles: &[Superellipsoid],
@@ -144,16 +144,25 @@ impl ExactWall {
         check_reach(reach)?;
         out.run(particles, states, |_, particle, state, batch| {
             particle.check(0).map_err(|_| ())?;
-            let placed = particle.placed(&self.into).ok_or(())?;
-            self.of_placed(&placed, reach, state, batch);
-            Ok(())
+            let placed = particle.placed(&self.pose).ok_or(())?;
+            self.of_placed(&placed, reach, state, batch).map_err(|_| ())
         })
-        .map_err(|index| particles[index].check(index).err().unwrap_or(WallError::Shape { index }))
+        .map_err(|index| {
+            let particle = &particles[index];
+            let Err(wrong) = particle.check(index) else {
+                let placed = particle.placed(&self.pose);
+                let refused = placed
+                    .and_then(|p| self.boundary.can_reach(p.center(), p.radius() + reach).err())
+                    .map(|error| WallError::Coordinates { index, error });
+                return refused.unwrap_or(WallError::Shape { index });
+            };
+            wrong
+        })
     }
 
     /// Here and now somewhere else.
     pub(crate) fn at(&self, pose: &Pose) -> Self {
-        Self { boundary: Arc::clone(&self.boundary), pose: *pose, into: pose.inverse() }
+        Self { boundary: Arc::clone(&self.boundary), pose: *pose }
     }
 
     /// Contacts of a ball with gaps of 0 at most, at finite places.
@@ -162,10 +171,10 @@ impl ExactWall {
         ball: &Sphere,
         state: &mut ParticleState,
         batch: &'b mut Batch,
-    ) -> &'b [WallContact] {
+    ) -> Result<&'b [WallContact], QueryError> {
         batch.contacts.clear();
-        self.of_sphere(ball, 0.0, state, batch);
-        &batch.contacts
+        self.of_sphere(ball, 0.0, state, batch)?;
+        Ok(&batch.contacts)
     }
 
     /// Contacts of a grain with gaps of 0 at most.
@@ -174,16 +183,22 @@ impl ExactWall {
         grain: &grains::Placed<'_>,
         state: &mut ParticleState,
         batch: &'b mut Batch,
-    ) -> &'b [WallContact] {
+    ) -> Result<&'b [WallContact], QueryError> {
         batch.contacts.clear();
-        self.of_placed(&Placed::of_grain(grain, &self.into), 0.0, state, batch);
-        &batch.contacts
+        self.of_placed(&Placed::of_grain(grain, &self.pose), 0.0, state, batch)?;
+        Ok(&batch.contacts)
     }
 
-    fn of_placed(&self, placed: &Placed, reach: f64, state: &mut ParticleState, batch: &mut Batch) {
+    fn of_placed(
+        &self,
+        placed: &Placed,
+        reach: f64,
+        state: &mut ParticleState,
+        batch: &mut Batch,
+    ) -> Result<(), QueryError> {
         let near = placed.radius() + reach;
-        if state.is_clear(placed.center(), near) {
-            return;
+        if state.is_clear(placed.center(), near) || !self.boundary.can_reach(placed.center(), near)? {
+            return Ok(());
         }
         let standing = self.minima(placed.center(), near, state, batch);
         let into_world = |c: WallContact| WallContact {
@@ -198,13 +213,26 @@ impl ExactWall {
         } else if standing.distance <= near {
             contacts.extend(placed.contacts(&self.boundary, reach, places, shapes).map(into_world));
         }
+        Ok(())
     }
 
-    fn of_sphere(&self, sphere: &Sphere, reach: f64, state: &mut ParticleState, batch: &mut Batch) {
-        let p = self.into * sphere.center;
+    /// A point of the world in the frame of the wall. The wall's translation is subtracted first, so that a
+    /// large offset of both cancels.
+    fn local(&self, p: &P3) -> P3 {
+        self.pose.inverse_transform_point(p)
+    }
+
+    fn of_sphere(
+        &self,
+        sphere: &Sphere,
+        reach: f64,
+        state: &mut ParticleState,
+        batch: &mut Batch,
+    ) -> Result<(), QueryError> {
+        let p = self.local(&sphere.center);
         let near = sphere.radius + reach;
-        if state.is_clear(&p, near) {
-            return;
+        if state.is_clear(&p, near) || !self.boundary.can_reach(&p, near)? {
+            return Ok(());
         }
         self.minima(&p, near, state, batch);
         for m in batch.query.minima() {
@@ -216,6 +244,7 @@ impl ExactWall {
                 curvatures: m.curvatures,
             });
         }
+        Ok(())
     }
 
     /// The minima of a point of the wall's frame, asking only the places that its state lists where these are

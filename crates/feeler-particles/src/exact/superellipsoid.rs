@@ -125,26 +125,27 @@ impl Superellipsoid {
         if is_box { self.semi.norm() } else { self.semi.amax() }
     }
 
-    pub(super) fn placed(&self, into: &Pose) -> Option<Placed> {
+    /// In the frame of a wall in a pose.
+    pub(super) fn placed(&self, wall: &Pose) -> Option<Placed> {
         Some(Placed {
             shape: Symmetric::new(self.semi, self.exponents).ok()?.into(),
             layer: 0.0,
-            rotation: (into.rotation * self.orientation).to_rotation_matrix().into_inner(),
-            center: into * self.center,
+            rotation: (wall.rotation.inverse() * self.orientation).to_rotation_matrix().into_inner(),
+            center: wall.inverse_transform_point(&self.center),
             radius: self.radius(),
         })
     }
 }
 
 impl Placed {
-    /// A grain of the world, in the frame of a wall.
-    pub(super) fn of_grain(grain: &grains::Placed<'_>, into: &Pose) -> Self {
-        let local = grain.moved(into);
+    /// A grain of the world, in the frame of a wall in a pose.
+    pub(super) fn of_grain(grain: &grains::Placed<'_>, wall: &Pose) -> Self {
+        let turn = wall.rotation.inverse().to_rotation_matrix().into_inner();
         Self {
             shape: *grain.grain().shape(),
             layer: grain.grain().dilation(),
-            rotation: *local.rotation(),
-            center: local.origin(),
+            rotation: turn * grain.rotation(),
+            center: wall.inverse_transform_point(&grain.origin()),
             radius: grain.grain().radius(),
         }
     }

@@ -132,7 +132,9 @@ impl Walls {
             }
             let Asked { states, out } = asked;
             solid.wall.contacts_of(&self.spheres, &grain, 0.0, states, out).map_err(|e| match e {
-                exact::WallError::Position { index } | exact::WallError::Radius { index, .. } => index,
+                exact::WallError::Position { index }
+                | exact::WallError::Radius { index, .. }
+                | exact::WallError::Coordinates { index, .. } => index,
                 _ => 0,
             })?;
         }

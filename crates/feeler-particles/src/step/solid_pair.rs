@@ -63,10 +63,10 @@ impl SolidPair {
                 let told = following.contacts().iter().filter(|c| c.distance < 0.0);
                 told.for_each(|c| one((c.number, between(c, &x.pose, &y.pose, of_balls))));
             }
-            (Form::Solid(x), other) => touches(x, other, near, &mut asker.batch).for_each(one),
+            (Form::Solid(x), other) => touches(x, other, near, &mut asker.batch)?.for_each(one),
             (other, Form::Solid(y)) => {
                 let turned = |(id, t): (u64, Touch)| (id, Touch { normal: -t.normal, ..t });
-                touches(y, other, near, &mut asker.batch).map(turned).for_each(one);
+                touches(y, other, near, &mut asker.batch)?.map(turned).for_each(one);
             }
             _ => {}
         }
@@ -90,18 +90,18 @@ fn touches<'t>(
     other: &'t Form<'_>,
     state: &mut ParticleState,
     batch: &'t mut Batch,
-) -> impl Iterator<Item = (u64, Touch)> + 't {
+) -> Result<impl Iterator<Item = (u64, Touch)> + 't, QueryError> {
     let wall = solid.as_wall();
     let found = match other {
         Form::Ball(center, radius) => {
-            wall.of_ball(&Sphere { center: *center, radius: *radius }, state, batch)
+            wall.of_ball(&Sphere { center: *center, radius: *radius }, state, batch)?
         }
-        Form::Grain(Met { placed, .. }) => wall.of_grain(placed, state, batch),
+        Form::Grain(Met { placed, .. }) => wall.of_grain(placed, state, batch)?,
         Form::Solid(_) => &[],
     };
-    found.iter().filter(|c| c.gap < 0.0).map(|c| {
+    Ok(found.iter().filter(|c| c.gap < 0.0).map(|c| {
         let radius = radius_on(other.radius_at(&-c.normal), c.curvatures);
         let at = c.point + c.normal * (0.5 * c.gap);
         (c.id, Touch { overlap: -c.gap, normal: -c.normal, at, radius })
-    })
+    }))
 }

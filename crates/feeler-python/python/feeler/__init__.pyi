@@ -68,7 +68,7 @@ class BodyError(FeelerError):
     """A solid that cannot be queried."""
 
 class QueryError(FeelerError):
-    """Options, poses or curves that make no sense."""
+    """Options, poses or curves that are not valid, or coordinates that are rounded too much."""
 
 class SceneError(FeelerError):
     """A body or a curve that is not in the scene, or may not be as asked."""

@@ -26,8 +26,9 @@ mod search;
 
 pub use path::{Path, PathError, PathPiece};
 
+use crate::coordinates::{check_coordinates, farthest_corner};
 use crate::{Body, ContactPair, Lmd, LmdClass, QueryError, QueryOptions, Status};
-use feeler_geom::Pose;
+use feeler_geom::{Pose, V3};
 use moving::Moving;
 use search::{Search, Workspace};
 
@@ -120,17 +121,52 @@ const MOST_STEPS: u32 = 60;
 /// First time at which the distance of two moving solids falls to [`PassageOptions::distance`], or a proof
 /// that it stays above: from time 0 to the end of the longer path.
 ///
-/// A start in contact is followed until it is left, in steps, and searched from there.
+/// A start in contact is followed until it is left, in steps, and searched from there. An offset that both
+/// paths share does not count: if the coordinates are large, the motion is computed relative to A's start.
 ///
 /// # Errors
-/// [`QueryError`] where an option makes no sense or a pose overflows.
+/// [`QueryError`] if an option is out of range, or if rounding of the coordinates, the lengths of the paths
+/// included, exceeds a tenth of the tolerance.
 pub fn time_of_contact(
     pair: &mut ContactPair,
     path_a: &Path,
     path_b: &Path,
     options: &PassageOptions,
 ) -> Result<Passage, QueryError> {
-    Follow::new(pair, (path_a, path_b), options)?.run()
+    options.query.check()?;
+    let Some(origin) = distant_origin(pair, path_a, path_b, &options.query)? else {
+        return Follow::new(pair, (path_a, path_b), options)?.run();
+    };
+    let paths = [path_a, path_b].map(|p| p.seen_from(&origin));
+    let mut passage = Follow::new(pair, (&paths[0], &paths[1]), options)?.run()?;
+    if let PassageOutcome::Contact(contact) = &mut passage.outcome {
+        contact.minimum.point_a += origin;
+        contact.minimum.point_b += origin;
+    }
+    Ok(passage)
+}
+
+/// Origin from which a motion has to be seen for rounding to be at most a tenth of the tolerance: the start
+/// of A. `None` if the world's own origin will do.
+fn distant_origin(
+    pair: &ContactPair,
+    path_a: &Path,
+    path_b: &Path,
+    query: &QueryOptions,
+) -> Result<Option<V3>, QueryError> {
+    let (a, b) = (pair.body_a(), pair.body_b());
+    let size = a.size().max(b.size());
+    let coordinates = |path_a: &Path, path_b: &Path| {
+        path_a.coordinates(farthest_corner(a)).max(path_b.coordinates(farthest_corner(b)))
+    };
+    if check_coordinates(coordinates(path_a, path_b), size, query.tolerance).is_ok() {
+        return Ok(None);
+    }
+    let origin = path_a.pose(0.0).translation.vector;
+    let [seen_a, seen_b] = [path_a, path_b].map(|p| p.seen_from(&origin));
+    let rounded = path_a.rounded_from(&origin).max(path_b.rounded_from(&origin));
+    check_coordinates(coordinates(&seen_a, &seen_b) + rounded, size, query.tolerance)?;
+    Ok(Some(origin))
 }
 
 /// How a contradiction between two places ends.

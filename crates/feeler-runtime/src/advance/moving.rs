@@ -36,7 +36,7 @@ impl Moving {
     ) -> Self {
         let (of_a, of_b) = (path_a.state(time), path_b.state(time));
         let to_a = of_a.pose.inverse();
-        let pose_ab = to_a * of_b.pose;
+        let pose_ab = of_a.pose.inv_mul(&of_b.pose);
         let lasts = (of_a.until.min(of_b.until).min(end) - time).max(0.0);
         // What moves both alike is no motion.
         let shared = of_a.twists.iter().zip(&of_b.twists).take_while(|(x, y)| x == y).count();

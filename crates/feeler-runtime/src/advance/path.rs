@@ -4,7 +4,9 @@
 //! coordinates of the world at the piece's start. One twist is a screw motion; several are the joints of a
 //! chain that move together, the one nearest to the ground first.
 
-use feeler_geom::{Pose, Twist};
+use crate::coordinates::length;
+use feeler_geom::{Pose, Twist, V3};
+use nalgebra::Translation3;
 
 /// A piece of a [`Path`].
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +27,8 @@ pub struct Path {
     /// When each piece begins, and when the last one ends.
     times: Vec<f64>,
     end: Pose,
+    /// Largest coordinates (mm) that [`Path::starting`] has rounded.
+    rounded: f64,
 }
 
 /// Why a path is none.
@@ -55,7 +59,7 @@ impl Path {
     /// A solid that stands still.
     #[must_use]
     pub fn still(pose: Pose) -> Self {
-        Self { pieces: vec![], times: vec![0.0], end: pose }
+        Self { pieces: vec![], times: vec![0.0], end: pose, rounded: 0.0 }
     }
 
     /// A screw motion: the field `twist`, in world coordinates, for some time from `pose` on.
@@ -112,14 +116,51 @@ impl Path {
             time += p.duration;
             time
         }));
-        Ok(Self { pieces, times, end })
+        Ok(Self { pieces, times, end, rounded: 0.0 })
     }
 
     /// The same motion of something that is `own` in the frame of what moves.
     #[must_use]
     pub fn starting(&self, own: &Pose) -> Self {
         let pieces = self.pieces.iter().map(|p| PathPiece { pose: p.pose * own, ..p.clone() }).collect();
-        Self { pieces, times: self.times.clone(), end: self.end * own }
+        let far = |pose: &Pose| length(&pose.translation.vector);
+        let rounded = match *own == Pose::identity() {
+            true => self.rounded,
+            false => {
+                self.pieces.iter().map(|p| far(&p.pose)).fold(self.rounded.max(far(&self.end)), f64::max)
+            }
+        };
+        Self { pieces, times: self.times.clone(), end: self.end * own, rounded }
+    }
+
+    /// The same motion in coordinates whose origin is at `origin`.
+    pub(crate) fn seen_from(&self, origin: &V3) -> Self {
+        let back = Translation3::from(-origin);
+        let piece = |p: &PathPiece| PathPiece {
+            pose: back * p.pose,
+            twists: p.twists.iter().map(|t| t.moved(&back.into())).collect(),
+            duration: p.duration,
+        };
+        let pieces = self.pieces.iter().map(piece).collect();
+        Self { pieces, times: self.times.clone(), end: back * self.end, rounded: self.rounded }
+    }
+
+    /// Bound of the coordinates (mm) that its poses are computed with, for a solid whose points are up to
+    /// `extent` (mm) from its origin: those of the poses, and the lengths of the ways in between.
+    pub(crate) fn coordinates(&self, extent: f64) -> f64 {
+        let of_piece = |p: &PathPiece| {
+            let reach = length(&p.pose.translation.vector) + extent;
+            let speed: f64 = p.twists.iter().map(|t| length(&t.v) + length(&t.w) * reach).sum();
+            reach + speed * p.duration
+        };
+        let end = length(&self.end.translation.vector) + extent;
+        self.pieces.iter().map(of_piece).fold(end, f64::max)
+    }
+
+    /// Bound of the coordinates (mm) that [`Path::starting`] has rounded and [`Path::seen_from`] rounds.
+    pub(crate) fn rounded_from(&self, origin: &V3) -> f64 {
+        let turn = |p: &PathPiece| p.twists.iter().map(|t| length(&t.w)).sum::<f64>() * p.duration;
+        self.rounded + length(origin) * self.pieces.iter().map(turn).fold(0.0, f64::max)
     }
 
     /// When it ends; 0 of a solid that stands still.

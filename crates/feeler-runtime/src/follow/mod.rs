@@ -19,6 +19,7 @@
 
 mod newton;
 
+use crate::coordinates::coordinate_range;
 use crate::filter::filter;
 use crate::pair::relative_pose;
 use crate::query::Context;
@@ -142,7 +143,8 @@ impl Following {
     /// The contacts are then those of before.
     ///
     /// # Errors
-    /// Poses that are not finite or too far apart.
+    /// [`QueryError`] if a pose is not finite, or if rounding of the coordinates exceeds a tenth of the
+    /// tolerance while there are contacts to follow.
     pub fn go_on(
         &mut self,
         a: &Body,
@@ -153,13 +155,16 @@ impl Following {
     ) -> Result<bool, QueryError> {
         let pose_ab = relative_pose(pose_a, pose_b)?;
         let Some(asked) = &self.asked else { return Ok(false) };
-        // Not less than: a pair that stands still is asked once, whatever the stride.
-        if moved(&asked.pose, &pose_ab, b) > asked.free {
+        // At most, not less than: a pair at rest is queried once, whatever the stride. A motion that
+        // overflows is not within it.
+        let is_within = moved(&asked.pose, &pose_ab, b) <= asked.free;
+        if !is_within {
             return Ok(false);
         }
         if self.contacts.is_empty() {
             return Ok(true);
         }
+        coordinate_range(a, b, &pose_ab, &QueryOptions::within(f64::INFINITY))?;
         let tol = Tolerances::new(a, b, &pose_ab, None);
         let ctx = Context {
             a,

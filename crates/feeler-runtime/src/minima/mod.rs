@@ -212,8 +212,9 @@ impl PointMinima {
         Self::default()
     }
 
-    /// The minima of `p` (the solid's frame) within `reach` (mm), by increasing distance. For a point inside
-    /// the material the nearest place of the boundary alone, however deep it is: the shortest way out.
+    /// The minima of `p` (the solid's frame) within `reach` (mm), by increasing distance. The coordinates
+    /// must be within the limits of [`Boundary::can_reach`]. For a point inside the material the nearest
+    /// place of the boundary alone, however deep it is: the shortest way out.
     pub fn query(&mut self, boundary: &Boundary, p: &P3, reach: f64) -> &[PointMinimum] {
         let mut near = std::mem::take(&mut self.near);
         let radius = Self::least_radius(boundary, reach);

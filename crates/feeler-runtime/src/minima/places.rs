@@ -4,11 +4,12 @@
 //! The stored hierarchy mixes everything that can meet in a minimum of two solids; of a point only distances
 //! are asked, and boxes along the axes tell these sooner.
 
-use crate::Body;
 use crate::body::edge_normals::edge_normals;
 use crate::body::{index, outward_normal};
+use crate::coordinates::{CoordinateRange, point_range};
 use crate::nearest::tips;
 use crate::tolerance::Tolerances;
+use crate::{Body, QueryError};
 use arrayvec::ArrayVec;
 use feeler_geom::{Aabb, P2, P3, V3};
 use feeler_hierarchy::{AreaId, EdgeId, FaceId, Feature, VertexId};
@@ -69,6 +70,16 @@ pub struct Boundary {
 }
 
 impl Boundary {
+    /// Whether the boundary can be within `reach` (mm) of a point (the solid's frame). `false` is certain
+    /// even if rounding of the coordinates is large.
+    ///
+    /// # Errors
+    /// [`QueryError::Point`] if the point is not finite; [`QueryError::CoordinatesTooLarge`] if rounding of
+    /// its coordinates exceeds a tenth of the tolerance and the boundary may be within reach.
+    pub fn can_reach(&self, p: &P3, reach: f64) -> Result<bool, QueryError> {
+        Ok(point_range(&self.body, p, reach)? == CoordinateRange::Within)
+    }
+
     /// Takes the boundary of a solid into use.
     #[must_use]
     pub fn new(body: Arc<Body>) -> Self {

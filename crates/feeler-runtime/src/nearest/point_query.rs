@@ -1,8 +1,9 @@
-//! What users ask about points.
+//! Queries of single points against a solid.
 
 use super::membership::{RayScratch, contains};
 use super::{NearScratch, nearest};
-use crate::Body;
+use crate::coordinates::{CoordinateRange, point_range};
+use crate::{Body, QueryError};
 use feeler_geom::{P3, V3};
 
 /// The boundary point of a solid nearest to a point, in the solid's frame.
@@ -16,7 +17,12 @@ pub struct NearestPoint {
     pub normal: Option<V3>,
 }
 
-/// Asks where points are from solids; its room is kept from call to call. All in the solid's own frame.
+/// Nearest points of boundaries and membership of points, in the frame of the solid. Scratch memory is reused
+/// between calls.
+///
+/// Points so far away that rounding of their coordinates exceeds a tenth of the tolerance (1e-7 of the size
+/// of the solid) are refused, unless the result is certain: the solid is farther than the limit, or the point
+/// is plainly outside.
 #[derive(Debug, Default)]
 pub struct PointQuery {
     near: NearScratch,
@@ -24,23 +30,34 @@ pub struct PointQuery {
 }
 
 impl PointQuery {
-    /// Nothing asked yet.
+    /// A query without scratch memory.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The nearest point of the boundary within `limit` (mm) of `p`; `None` when there is none. Exact to
-    /// rounding inside of faces with a closed form, on edges to the deviation of the trims
-    /// (`SolidInfo::max_trim_deviation`).
-    pub fn nearest(&mut self, body: &Body, p: &P3, limit: f64) -> Option<NearestPoint> {
-        let found = nearest(body, p, limit, &mut self.near)?;
-        Some(NearestPoint { distance: found.distance, foot: found.foot, normal: found.normal })
+    /// Nearest point of the boundary within `limit` (mm) of `p`, or `None`. Exact to rounding inside of faces
+    /// with a closed form; on edges exact to the deviation of the trims (`SolidInfo::max_trim_deviation`).
+    ///
+    /// # Errors
+    /// [`QueryError::Point`], [`QueryError::CoordinatesTooLarge`].
+    pub fn nearest(&mut self, body: &Body, p: &P3, limit: f64) -> Result<Option<NearestPoint>, QueryError> {
+        if point_range(body, p, limit)? == CoordinateRange::BeyondReach {
+            return Ok(None);
+        }
+        let found = nearest(body, p, limit, &mut self.near);
+        Ok(found.map(|n| NearestPoint { distance: n.distance, foot: n.foot, normal: n.normal }))
     }
 
-    /// Whether `p` is inside the solid; `None` when it is within `tolerance` (mm) of the boundary, or where
-    /// no ray tells.
-    pub fn contains(&mut self, body: &Body, p: &P3, tolerance: f64) -> Option<bool> {
-        contains(body, p, tolerance, &mut self.rays)
+    /// Whether `p` is inside the solid; `None` if it is within `tolerance` (mm) of the boundary or the rays
+    /// disagree.
+    ///
+    /// # Errors
+    /// [`QueryError::Point`], [`QueryError::CoordinatesTooLarge`].
+    pub fn contains(&mut self, body: &Body, p: &P3, tolerance: f64) -> Result<Option<bool>, QueryError> {
+        if point_range(body, p, tolerance)? == CoordinateRange::BeyondReach {
+            return Ok(Some(false));
+        }
+        Ok(contains(body, p, tolerance, &mut self.rays))
     }
 }

@@ -28,7 +28,7 @@ impl ContactPair {
         pose_b: &Pose,
         options: &QueryOptions,
     ) -> Result<Vec<Contact>, QueryError> {
-        let ctx = context(self, (pose_a, pose_b), options)?;
+        let Some(ctx) = context(self, (pose_a, pose_b), options)? else { return Ok(Vec::new()) };
         let options = QueryOptions {
             d_max: ctx.tol.tol,
             alpha: 0.0,
@@ -71,7 +71,7 @@ impl ContactPair {
         pose_b: &Pose,
         options: &QueryOptions,
     ) -> Result<Vec<ConformalSet>, QueryError> {
-        let ctx = context(self, (pose_a, pose_b), options)?;
+        let Some(ctx) = context(self, (pose_a, pose_b), options)? else { return Ok(Vec::new()) };
         let lmds = self.lmds();
         let key = |k: usize| {
             let l: &Lmd = &lmds[k];

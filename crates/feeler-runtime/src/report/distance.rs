@@ -1,5 +1,6 @@
 //! How far two solids are apart, however far that is.
 
+use crate::pair::relative_pose;
 use crate::{ContactPair, QueryError, QueryOptions};
 use feeler_geom::Pose;
 use std::sync::Arc;
@@ -9,11 +10,12 @@ use std::sync::Arc;
 const FIRST: f64 = 1e-2;
 
 impl ContactPair {
-    /// The smallest signed distance (mm) between both solids' boundaries, within `d_max` or not: below 0 by
-    /// no more than what [`ContactPair::min_distance`] tells of solids in touch. `None` for a body without
-    /// features. Searches in widening ranges, each a query without a verdict: far apart it takes several.
+    /// Smallest signed distance (mm) between the boundaries of both solids, regardless of `d_max`. Negative
+    /// values are those that [`ContactPair::min_distance`] reports for touching solids. `None` for a body
+    /// without features. The search range grows until a minimum is found; each range takes one query without
+    /// a verdict.
     ///
-    /// Of solids that interfere it says nothing about how far they are in each other.
+    /// The distance of interfering solids is not a penetration depth.
     ///
     /// # Errors
     /// As [`ContactPair::query`].
@@ -24,7 +26,8 @@ impl ContactPair {
         options: &QueryOptions,
     ) -> Result<Option<f64>, QueryError> {
         let (a, b) = (self.body_a(), self.body_b());
-        let (box_a, box_b) = (a.posed_bounds(pose_a), b.posed_bounds(pose_b));
+        let pose_ab = relative_pose(pose_a, pose_b)?;
+        let (box_a, box_b) = (a.posed_bounds(&Pose::identity()), b.posed_bounds(&pose_ab));
         let mut pair = ContactPair::new(Arc::clone(a), Arc::clone(b));
         // Errors in poses and options are those of a query.
         pair.query(pose_a, pose_b, &QueryOptions { d_max: 0.0, ..options.for_verdict() })?;

@@ -1,6 +1,6 @@
 //! What is told about two posed solids on request, and costs more than a query.
 //!
-//! Each of these asks for itself: what earlier queries of the pair have found is neither used nor changed.
+//! Each report runs its own queries and neither reads nor changes the results of earlier queries of the pair.
 //!
 //! # Source
 //! MATH §15.
@@ -12,23 +12,29 @@ mod region;
 mod separate;
 mod stretch;
 
+use crate::coordinates::{CoordinateRange, coordinate_range};
 use crate::pair::relative_pose;
 use crate::query::Context;
 use crate::tolerance::Tolerances;
 use crate::{ContactPair, QueryError, QueryOptions};
 use feeler_geom::Pose;
 
-/// What the numerics of a report need of two posed solids.
+/// Context of a report about two posed solids; `None` if the solids are far apart and the coordinates too
+/// large for a query.
 fn context<'a>(
     pair: &'a ContactPair,
     (pose_a, pose_b): (&Pose, &Pose),
     options: &QueryOptions,
-) -> Result<Context<'a>, QueryError> {
+) -> Result<Option<Context<'a>>, QueryError> {
     options.check()?;
     let pose_ab = relative_pose(pose_a, pose_b)?;
     let (a, b) = (pair.body_a().as_ref(), pair.body_b().as_ref());
+    let at_contact = QueryOptions { d_max: 0.0, ..*options };
+    if coordinate_range(a, b, &pose_ab, &at_contact)? == CoordinateRange::BeyondReach {
+        return Ok(None);
+    }
     let tol = Tolerances::new(a, b, &pose_ab, options.tolerance);
-    Ok(Context {
+    Ok(Some(Context {
         a,
         b,
         pose_ab,
@@ -38,5 +44,5 @@ fn context<'a>(
         least: tol.least_distance_apart(),
         alpha: 0.0,
         cull: None,
-    })
+    }))
 }

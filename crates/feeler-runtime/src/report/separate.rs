@@ -6,6 +6,7 @@
 //! is returned is only ever a translation that the verdict has accepted.
 
 use crate::body::outward_normal;
+use crate::coordinates::without_common_offset;
 use crate::nearest::{NearScratch, nearest};
 use crate::{Body, ContactPair, FeatureRef, QueryError, QueryOptions, Status, Verdict};
 use feeler_convex::{Moved, PenetrationRequest, penetration};
@@ -51,7 +52,8 @@ impl ContactPair {
         }
         let options = options.for_verdict();
         let pair = ContactPair::new(Arc::clone(a), Arc::clone(b));
-        let mut judge = Judge { pair, pose_a: *pose_a, pose_b: *pose_b, options, left: DECISIONS };
+        let [pose_a, pose_b] = without_common_offset(pose_a, pose_b)?;
+        let mut judge = Judge { pair, pose_a, pose_b, options, left: DECISIONS };
         judge.ask(&V3::zeros())?;
         match judge.pair.verdict().cloned() {
             Some(verdict) if verdict.status == Status::Interfering => search(&mut judge, &verdict),
@@ -60,7 +62,8 @@ impl ContactPair {
     }
 }
 
-/// Decides about translations of B.
+/// Decides about translations of B. The offset that both poses share is removed, because a large one would
+/// round the translations away.
 struct Judge {
     pair: ContactPair,
     pose_a: Pose,

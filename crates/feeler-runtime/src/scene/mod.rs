@@ -13,7 +13,8 @@ mod contacts;
 pub use bodies::{BodyId, BodyOptions, PairOptions};
 pub use contacts::{ContactEvent, EventKind, SceneContact};
 
-use crate::pair::is_finite;
+use crate::coordinates::without_common_offset;
+use crate::pair::{is_finite, relative_pose};
 use crate::{Body, BodyError, ContactPair, QueryError, QueryOptions, Status};
 use bodies::{Entry, Part, PartRef};
 use contacts::{Contacts, PairIds};
@@ -59,7 +60,7 @@ pub enum SceneError {
     /// Options that make no sense.
     #[error(transparent)]
     Options(QueryError),
-    /// A pair without an answer: its solids are too far apart for numbers, or too thin for what was asked.
+    /// A pair whose query is refused: its coordinates are too large, or its solids too thin for the options.
     #[error("bodies {} and {}: {error}", bodies[0].0, bodies[1].0)]
     Query {
         /// Which.
@@ -104,6 +105,8 @@ struct Slot {
     pair: ContactPair,
     options: QueryOptions,
     poses: [Pose; 2],
+    /// Relative pose, without the rounding of `poses`.
+    pose_ab: Result<Pose, QueryError>,
     /// The last step in which it was near.
     near_at: u64,
     error: Option<QueryError>,
@@ -461,10 +464,12 @@ impl Scene {
             let options = self.options_of([a, b]);
             let [part_a, part_b] = [&a.parts[wanted[0].part as usize], &b.parts[wanted[1].part as usize]];
             let poses = [part_a, part_b].map(|p| self.parts[p.number as usize].1);
+            let pose_ab = relative_part_pose([&a.pose, &b.pose], [&part_a.local, &part_b.local]);
             let slot = self.slots.entry(wanted).or_insert_with(|| Slot {
                 pair: ContactPair::new(part_a.body.clone(), part_b.body.clone()),
                 options,
                 poses,
+                pose_ab,
                 near_at: self.steps,
                 error: None,
             });
@@ -473,13 +478,21 @@ impl Scene {
                 slot.pair.forget();
             }
             (slot.options, slot.poses, slot.near_at) = (options, poses, self.steps);
+            slot.pose_ab = pose_ab;
         }
         let steps = self.steps;
         self.slots.retain(|_, slot| slot.near_at + KEPT >= steps);
         let mut near: Vec<&mut Slot> = self.slots.values_mut().filter(|s| s.near_at == steps).collect();
         let one = |slot: &mut Slot, parallel: bool| {
             let options = QueryOptions { parallel, ..slot.options };
-            slot.error = slot.pair.query(&slot.poses[0], &slot.poses[1], &options).err();
+            let [pose_a, pose_b] = &slot.poses;
+            slot.error = match slot.pose_ab {
+                Ok(pose_ab) => slot.pair.query_relative(pose_ab, [pose_a, pose_b], &options).err(),
+                Err(error) => {
+                    slot.pair.clear_results();
+                    Some(error)
+                }
+            };
         };
         // Few pairs share out their own work, many are shared out among themselves.
         match &mut near[..] {
@@ -499,6 +512,13 @@ impl Scene {
         let mut errors = near.filter_map(|([a, b], s)| Some(([a.body, b.body], s.error?)));
         errors.next().map_or(Ok(()), |(bodies, error)| Err(SceneError::Query { bodies, error }))
     }
+}
+
+/// Relative pose of two solids, given the poses of their bodies and their own poses in these. The offset that
+/// both bodies share is removed first, because a large one would round the poses in the bodies away.
+fn relative_part_pose([a, b]: [&Pose; 2], [local_a, local_b]: [&Pose; 2]) -> Result<Pose, QueryError> {
+    let [a, b] = without_common_offset(a, b)?;
+    relative_pose(&(a * local_a), &(b * local_b))
 }
 
 /// What is near, reported up to twice as far, so that few distances are computed.

@@ -112,7 +112,7 @@ impl ContactPair {
         options: &QueryOptions,
         mut each: impl FnMut(&Context<'_>, &Faces<'_>, &Seeds),
     ) -> Result<(), QueryError> {
-        let ctx = context(self, (pose_a, pose_b), options)?;
+        let Some(ctx) = context(self, (pose_a, pose_b), options)? else { return Ok(()) };
         let judging = options.for_verdict();
         let mut pair = ContactPair::new(Arc::clone(self.body_a()), Arc::clone(self.body_b()));
         pair.query(pose_a, pose_b, &judging)?;
