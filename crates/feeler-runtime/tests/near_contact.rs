@@ -10,7 +10,7 @@ use feeler_brep::source::SolidSource;
 use feeler_geom::bezier::{BezierSpline, BezierSurface};
 use feeler_geom::frame::complete_basis;
 use feeler_geom::{Frame, P2, P3, Pose, Surface, V3, math};
-use feeler_runtime::{Body, ContactPair, QueryOptions};
+use feeler_runtime::{Body, ContactPair, QueryOptions, Status};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -166,6 +166,89 @@ fn pressed_by_tolerances() {
                     met, is_minimum,
                     "{name} pressed by {depth} tolerances, swapped: {swap}: {found:#?}"
                 );
+            }
+        }
+    }
+}
+
+/// Gaps (mm) of a contact that is followed through 0.
+const LADDER: [f64; 17] = [
+    1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 0.0, -1e-9, -1e-8, -1e-7, -1e-6, -1e-5, -1e-4, -1e-3,
+    -1e-2,
+];
+/// Deepest penetration (mm) that is looked at.
+const DEEPEST: f64 = 0.02;
+
+/// A point of a convex solid and a direction in its polar there.
+fn support(kind: usize, rng: &mut SmallRng) -> (P3, V3) {
+    let within = |rng: &mut SmallRng| rng.random_range(-0.8..0.8);
+    let out = |rng: &mut SmallRng| rng.random_range(0.3..1.0);
+    let (p, n) = match kind {
+        // A face, an edge and a vertex of a block, the rim and the mantle of a cylinder.
+        0 => (P3::new(1.0, within(rng), within(rng)), V3::x()),
+        1 => (P3::new(1.0, within(rng), 1.0), V3::new(out(rng), 0.0, out(rng))),
+        2 => (P3::new(1.0, 1.0, 1.0), V3::new(out(rng), out(rng), out(rng))),
+        _ => {
+            let (sin, cos) = math::sin_cos(rng.random_range(-PI..PI));
+            let radial = V3::new(cos, sin, 0.0);
+            let lift = if kind == 3 { out(rng) } else { 0.0 };
+            let z = if kind == 3 { 1.0 } else { rng.random_range(0.2..0.8) };
+            (P3::from(radial + V3::z() * z), radial * out(rng) + V3::z() * lift)
+        }
+    };
+    (p, n.normalize())
+}
+
+/// A contact of an ellipsoid, whose face is a spline, with a face, an edge, a vertex, a rim or a mantle, moved
+/// from a gap of 0.01 mm through 0 to a depth of 0.01 mm: both are convex, so the distance is the gap. Every kind
+/// of query in both orders finds it, and the verdict fits.
+#[test]
+fn ladders_have_no_hole() {
+    let mut rng = SmallRng::seed_from_u64(45);
+    let half = V3::new(1.3, 0.8, 2.1);
+    let ellipsoid = with_ellipsoids(fixtures::sphere(1.0), &[half]);
+    let solids = [body(&fixtures::block([-1.0; 3], [1.0; 3])), body(&fixtures::cylinder(1.0, 1.0))];
+    let modes = [
+        ("plain", QueryOptions::within(0.1)),
+        ("deep", QueryOptions { penetration: DEEPEST, ..QueryOptions::within(0.1) }),
+        ("certified", QueryOptions { certified: true, ..QueryOptions::within(0.1) }),
+    ];
+    for case in 0..60 {
+        let kind = case % 5;
+        let solid = &solids[usize::from(kind > 2)];
+        let (p, n) = support(kind, &mut rng);
+        let turn = random_rotation(&mut rng);
+        // The ellipsoid's point with the opposite normal.
+        let u = turn.inverse_transform_vector(&-n);
+        let foot = half.component_mul(&half).component_mul(&u) / half.component_mul(&u).norm();
+        for gap in LADDER {
+            let pose = Pose::from_parts((p.coords + n * gap - turn * foot).into(), turn);
+            for (mode, options) in &modes {
+                for swap in [false, true] {
+                    let mut pair = if swap {
+                        ContactPair::new(ellipsoid.clone(), solid.clone())
+                    } else {
+                        ContactPair::new(solid.clone(), ellipsoid.clone())
+                    };
+                    let still = Pose::identity();
+                    let (pose_a, pose_b) = if swap { (&pose, &still) } else { (&still, &pose) };
+                    let found = pair.query(pose_a, pose_b, options).expect("finite poses").to_vec();
+                    let tol = pair.tolerances().tol;
+                    let context = || format!("case {case}, gap {gap:e}, {mode}, swapped {swap}: {found:?}");
+                    let status = pair.status().expect("a verdict");
+                    if gap > tol {
+                        assert_eq!(status, Status::Separated, "{}", context());
+                    } else if gap >= -tol {
+                        assert_eq!(status, Status::Touching, "{}", context());
+                    } else if gap < -20.0 * tol {
+                        assert_eq!(status, Status::Interfering, "{}", context());
+                    }
+                    let promised = gap >= -1.9 * tol || *mode == "deep";
+                    if promised {
+                        assert_eq!(found.len(), 1, "{}", context());
+                        assert!((found[0].distance - gap).abs() < 1e-12, "{}", context());
+                    }
+                }
             }
         }
     }

@@ -463,3 +463,41 @@ fn free_edges_have_their_minima_beside_almost_straight_ones() {
     }
     assert!(minima > 200, "{minima} minima");
 }
+
+/// Normal curvatures at points of free-form areas are within the bounds of the area, and so are the centres of
+/// curvature.
+#[test]
+fn curvature_bounds_hold() {
+    let mut rng = SmallRng::seed_from_u64(45);
+    let mut tight = 0;
+    for case in 0..40 {
+        let mut height = || rng.random_range(-1.0..1.0);
+        let rows: Vec<Vec<f64>> = (0..3).map(|_| (0..3).map(|_| height()).collect()).collect();
+        let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+        let body = body(&bump(&rows, if case % 2 == 0 { 1.0 } else { 1.4 }), 0.5);
+        for index in 0..body.hierarchy().areas.len() {
+            let area = AreaId(u32::try_from(index).unwrap());
+            let Feature::Face(f) = body.area(area).feature else { continue };
+            let face = body.face(f);
+            if face.surface.is_canonical() {
+                continue;
+            }
+            let (bounds, rect) = (body.curvature_bounds_of(area), body.area(area).rect);
+            let [inner, outer] = bounds.focal_range();
+            let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
+            for _ in 0..20 {
+                let uv =
+                    crate::body::samples::at(&rect, rng.random_range(0.0..1.0), rng.random_range(0.0..1.0));
+                let mut k = face.surface.curvatures(uv).map(|k| if face.outward { k } else { -k });
+                k.sort_by(f64::total_cmp);
+                let slack = 1e-9 * (1.0 + k[1].abs() + k[0].abs());
+                assert!(bounds.min <= k[0] + slack && k[1] <= bounds.max + slack, "{k:?} {bounds:?}");
+                assert!(k[0] >= 0.0 || outer >= -1.0 / k[0] - 1e-9, "{k:?} {bounds:?}");
+                assert!(k[1] <= 0.0 || inner <= -1.0 / k[1] + 1e-9, "{k:?} {bounds:?}");
+                (lowest, highest) = (lowest.min(k[0]), highest.max(k[1]));
+            }
+            tight += usize::from(bounds.max - bounds.min < 4.0 * (highest - lowest) + 0.5);
+        }
+    }
+    assert!(tight > 100, "{tight}");
+}
