@@ -1,7 +1,7 @@
 //! Two bodies and everything their queries reuse.
 
 use crate::body::ids::{AreaPair, FacePair};
-use crate::certify::{OpenContact, certify, missed_contacts};
+use crate::certify::{BandScratch, OpenContact, certify, missed_contacts};
 use crate::conformal;
 use crate::contact_ids::ContactIds;
 use crate::coordinates::{CoordinateRange, check_coordinates, coordinate_range};
@@ -44,8 +44,7 @@ pub struct ContactPair {
     solved: Solved,
     accepted: Vec<Accepted>,
     kept: Vec<Accepted>,
-    /// Features between which the last query has not excluded a contact.
-    open_contacts: Vec<OpenContact>,
+    band: BandScratch,
     conformal: conformal::Scratch,
     decision: verdict::Scratch,
     pressed: pressed::Scratch,
@@ -95,7 +94,7 @@ impl ContactPair {
             solved: Solved::default(),
             accepted: Vec::new(),
             kept: Vec::new(),
-            open_contacts: Vec::new(),
+            band: BandScratch::default(),
             conformal: conformal::Scratch::default(),
             decision: verdict::Scratch::default(),
             pressed: pressed::Scratch::default(),
@@ -242,14 +241,13 @@ impl ContactPair {
             &mut self.pressed,
             &mut self.accepted,
         );
-        self.open_contacts.clear();
+        self.band.open.clear();
         if decide && finding == Finding::Apart && !self.accepted.iter().any(|x| touches(&ctx, x)) {
             let known = self.solved.candidates.len();
-            let (solved, open) = (&mut self.solved, &mut self.open_contacts);
-            missed_contacts(&ctx, (&self.leaf_pairs, &self.decision), options.parallel, solved, open);
-            let missed = solved.candidates[known..].iter().filter_map(|c| filter(&ctx, c));
+            missed_contacts(&ctx, (&self.leaf_pairs, &self.decision), &mut self.solved, &mut self.band);
+            let missed = self.solved.candidates[known..].iter().filter_map(|c| filter(&ctx, c));
             self.accepted.extend(missed.filter(|x| touches(&ctx, x)));
-            if !self.open_contacts.is_empty() && !self.accepted.iter().any(|x| touches(&ctx, x)) {
+            if !self.band.open.is_empty() && !self.accepted.iter().any(|x| touches(&ctx, x)) {
                 finding = Finding::Undecided;
             }
         }
@@ -265,7 +263,7 @@ impl ContactPair {
         self.times = PhaseTimes { solves, filtering, interference, ..self.times };
         self.has_verdict = options.detect_interference;
         let near = nearest.is_some_and(|d| d <= ctx.tol.tol);
-        let open = (&self.decision, &self.open_contacts[..]);
+        let open = (&self.decision, &self.band.open[..]);
         pronounce(&ctx, &finding, near, open, pose_a, &mut self.verdict);
         let diagnostics = options.diagnostics();
         if diagnostics.savings.coherence && !diagnostics.brute_force {
@@ -351,7 +349,7 @@ impl ContactPair {
         self.lmds.clear();
         report(&ctx, &self.kept, &self.contact_ids, pose_a, &last.options, &mut self.lmds);
         let near = self.kept.first().is_some_and(|k| k.distance <= ctx.tol.tol);
-        let open = (&self.decision, &self.open_contacts[..]);
+        let open = (&self.decision, &self.band.open[..]);
         pronounce(&ctx, &last.finding, near, open, pose_a, &mut self.verdict);
         self.answered = Some(Answered { poses: [*pose_a, *pose_b], ..last });
     }

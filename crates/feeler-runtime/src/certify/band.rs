@@ -7,7 +7,7 @@
 //! # Source
 //! MATH §8, §15.
 
-use super::{Job, certificates, jobs};
+use super::{Given, Job, certify_one};
 use crate::QueryOptions;
 use crate::body::FeatureData;
 use crate::body::ids::AreaPair;
@@ -19,7 +19,7 @@ use crate::verdict;
 use crate::walk::cull::CullContext;
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, P3};
-use feeler_hierarchy::Feature;
+use feeler_hierarchy::{AreaId, Feature};
 
 /// Two features between which a contact is not excluded.
 #[derive(Clone, Copy, Debug)]
@@ -29,44 +29,61 @@ pub(crate) struct OpenContact {
     pub p: P3,
 }
 
+/// Reused memory and result.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    near: Vec<AreaPair>,
+    /// Features between which the last search has not excluded a contact.
+    pub open: Vec<OpenContact>,
+}
+
 /// Searches all pairs of areas with a free-form side for critical pairs within the tolerance. New ones are
-/// added to the candidates; pairs of areas that remain undecided are written to `open`. `pairs` are those of
+/// added to the candidates; pairs of areas that remain undecided are in [`Scratch::open`]. `pairs` are those of
 /// the solves, sorted by features; `decision` has decided about the same poses.
 pub(crate) fn missed_contacts(
     ctx: &Context<'_>,
     (pairs, decision): (&[AreaPair], &verdict::Scratch),
-    parallel: bool,
     solved: &mut Solved,
-    open: &mut Vec<OpenContact>,
+    scratch: &mut Scratch,
 ) {
+    let Scratch { near, open } = scratch;
     open.clear();
+    near.clear();
     let d_max = ctx.tol.tol;
-    let cull = CullContext::new(
-        &ctx.pose_ab,
-        &ctx.tol,
-        &QueryOptions { alpha: ctx.alpha, ..QueryOptions::within(d_max) },
-    );
+    let options = QueryOptions { alpha: ctx.alpha, ..QueryOptions::within(d_max) };
+    let cull = CullContext::new(&ctx.pose_ab, &ctx.tol, &options);
     let ctx = &Context { d_max, cull: Some(cull), ..*ctx };
-    let mut near = areas_in_contact(ctx, &cull, pairs);
-    near.retain(|&pair| !decision.are_apart(ctx, pair));
-    if near.is_empty() {
-        return;
-    }
-    let (jobs, partners) = jobs(ctx, &near);
-    let results = certificates(ctx, (&jobs, &partners), &solved.candidates, parallel);
-    for (job, result) in jobs.iter().zip(results) {
-        let is_open = result.outcome.undecided > 0 && result.found.is_empty();
-        solved.candidates.extend(result.found);
-        if is_open {
-            open.push(place(ctx, job));
+    areas_in_contact(ctx, &cull, pairs, near);
+    near.retain(|pair| !decision.are_apart(ctx, *pair));
+    // No candidate is within the tolerance.
+    let given = Given { candidates: &[], sound: &[], of_features: &|_, _| &[] };
+    for &pair in near.iter() {
+        let (job, partner) = job_of(ctx, pair);
+        let result = certify_one(ctx, &job, &[partner], &given);
+        if result.outcome.undecided > 0 && result.found.is_empty() {
+            open.push(place(ctx, pair));
         }
+        solved.candidates.extend(result.found);
+    }
+}
+
+/// The search of a pair of areas, and the area of its canonical feature, if there is one.
+fn job_of(ctx: &Context<'_>, (i, j): AreaPair) -> (Job, AreaId) {
+    let (fa, fb) = (ctx.a.area(i).feature, ctx.b.area(j).feature);
+    let reduced =
+        |free: Which, area: AreaId, feature: Feature| Job::Reduced { free, area, feature, partners: 0..1 };
+    if ctx.a.data(fa).primitive.is_some() {
+        (reduced(Which::B, j, fa), i)
+    } else if ctx.b.data(fb).primitive.is_some() {
+        (reduced(Which::A, i, fb), j)
+    } else {
+        (Job::Free(i, j), j)
     }
 }
 
 /// Pairs of areas with a free-form side whose boxes and cones leave a contact possible.
-fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair]) -> Vec<AreaPair> {
+fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair], out: &mut Vec<AreaPair>) {
     let features = |&(i, j): &AreaPair| (ctx.a.area(i).feature, ctx.b.area(j).feature);
-    let mut out = Vec::new();
     for group in pairs.chunk_by(|p, q| features(p) == features(q)) {
         let (fa, fb) = features(&group[0]);
         let (of_a, of_b) = (ctx.a.data(fa), ctx.b.data(fb));
@@ -101,11 +118,6 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair]) -
             out.extend(group.iter().copied().filter(|&(i, j)| may_touch((i, j), &cull.placed(ctx.b, j))));
         }
     }
-    out.sort_unstable_by_key(|pair| {
-        let (fa, fb) = features(pair);
-        (ctx.a.dense(fa), ctx.b.dense(fb), *pair)
-    });
-    out
 }
 
 /// Whether the solve of a pair of features is a proof by itself: closed forms, also of what follows a canonical
@@ -117,20 +129,11 @@ fn is_proven(a: &FeatureData, b: &FeatureData) -> bool {
     is_closed(a) && is_closed(b) || (is_edge(a) || is_edge(b)) && !are_free_edges
 }
 
-fn place(ctx: &Context<'_>, job: &Job) -> OpenContact {
-    match *job {
-        Job::Reduced { free, area, feature, .. } => {
-            let body = ctx.body(free);
-            let own = body.area(area).feature;
-            let features = if free == Which::A { [own, feature] } else { [feature, own] };
-            OpenContact { features, p: ctx.in_a(free, &body.node(body.leaf_of_area(area)).obb.center) }
-        }
-        Job::Free(i, j) => {
-            let features = [ctx.a.area(i).feature, ctx.b.area(j).feature];
-            let (a, b) = (&ctx.a.node(ctx.a.leaf_of_area(i)).obb, &ctx.b.node(ctx.b.leaf_of_area(j)).obb);
-            // The smaller area says more.
-            let p = if a.radius() <= b.radius() { a.center } else { ctx.pose_ab * b.center };
-            OpenContact { features, p }
-        }
-    }
+/// Features of a pair of areas, and a point next to both.
+fn place(ctx: &Context<'_>, (i, j): AreaPair) -> OpenContact {
+    let features = [ctx.a.area(i).feature, ctx.b.area(j).feature];
+    let (a, b) = (&ctx.a.node(ctx.a.leaf_of_area(i)).obb, &ctx.b.node(ctx.b.leaf_of_area(j)).obb);
+    // The smaller area is nearer to the contact.
+    let p = if a.radius() <= b.radius() { a.center } else { ctx.pose_ab * b.center };
+    OpenContact { features, p }
 }

@@ -33,7 +33,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use band::{OpenContact, missed_contacts};
+pub(crate) use band::{OpenContact, Scratch as BandScratch, missed_contacts};
 
 use crate::body::ids::AreaPair;
 use crate::filter::filter;
@@ -41,6 +41,7 @@ use crate::query::{Candidate, Context};
 use crate::side::Which;
 use crate::solve::Solved;
 use crate::{QueryOptions, Stats};
+use arrayvec::ArrayVec;
 use feeler_hierarchy::{AreaId, Feature};
 use leaf::Leaf;
 use nalgebra::SVector;
@@ -270,7 +271,7 @@ fn between<const N: usize>(
     let (known, at) = given.about(a.feature, b.feature, place);
     let mut found = Solved::default();
     let mut pair = free::Pair::<N>::new(ctx, (a, b), at, &mut found);
-    let border = [&a.border[..a.dim()], &b.border[..b.dim()]].concat();
+    let border: ArrayVec<f64, 4> = a.border[..a.dim()].iter().chain(&b.border[..b.dim()]).copied().collect();
     let outcome = run(ctx, &mut pair, &border);
     Certificate { outcome, known, found: found.candidates }
 }

@@ -23,6 +23,7 @@ use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Ball, Obb, P3};
 use feeler_hierarchy::{AreaId, Feature};
 use nalgebra::{SMatrix, SVector};
+use smallvec::SmallVec;
 
 /// The pair, in the frame of the free-form side.
 pub(super) struct Pair<'a, const N: usize> {
@@ -33,7 +34,7 @@ pub(super) struct Pair<'a, const N: usize> {
     primitive: Primitive,
     objective: Reduced,
     /// Leaves of the canonical feature that the area may have to do with.
-    partners: Vec<TreeNode>,
+    partners: SmallVec<[TreeNode; 4]>,
     known: Vec<SVector<f64, N>>,
     lengths: SVector<f64, N>,
     found: &'a mut Solved,

@@ -107,15 +107,15 @@ struct Slab<'a> {
 
 impl<'a> Slab<'a> {
     fn new(ctx: &Context<'_>, node: &'a TreeNode) -> Self {
-        // Bounds of the sine and cosine of the cone's half-angle and the slack together.
+        // The cone's half-angle and the slack together: bounds of the sine, and of the cosine on both sides.
         let slack = f64::from(node.allowance.angle) + ctx.tol.critical;
-        let (sin, cos) = (node.cap.sin + slack, node.cap.cos - slack);
+        let (sin, [cos, most]) = (node.cap.sin + slack, [node.cap.cos - slack, node.cap.cos]);
         let largest = |along: f64| {
             if along >= cos || cos <= 0.0 {
-                1.0
-            } else {
-                (along * cos + (1.0 - along * along).max(0.0).sqrt() * sin).min(1.0)
+                return 1.0;
             }
+            let cos = if along > 0.0 { most } else { cos };
+            (along * cos + (1.0 - along * along).max(0.0).sqrt() * sin).min(1.0)
         };
         let normals = node.obb.axes.map(|axis| {
             let along = axis.dot(&node.cap.axis);
