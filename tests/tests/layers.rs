@@ -300,7 +300,7 @@ fn circles(arrows: &[Arrow]) -> Vec<String> {
 }
 
 /// The rooms of feeler-runtime, from the top: each knows only those below its row.
-const ROOMS: [&[&str]; 16] = [
+const ROOMS: [&[&str]; 17] = [
     &["scene", "advance", "lasting", "follow"],
     &["report"],
     &["pair"],
@@ -312,6 +312,7 @@ const ROOMS: [&[&str]; 16] = [
     &["query"],
     &["walk", "load"],
     &["nearest"],
+    &["coordinates"],
     &["body"],
     &["profile"],
     &["options", "tolerance", "verdict_types", "load_bearing"],

@@ -1,21 +1,21 @@
-//! Is the first contact of a motion found, and is a free motion free? Translations and screws of random solids
-//! through, along and past a contact, compared with dense samples.
+//! Is the first contact of a motion found, and is a free motion free? Translations and screws of random
+//! solids through, along and past a contact, compared with dense samples.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin free_motions \
 //!     -- FOLDER [--motions N] [--seed S] [--from K] [--certified] [--jsonl OUT] [--all]
 //! ```
 //!
-//! Random pairs of the STEP solids of a folder are brought to a contact, as in `near_contact`. The motion of B
-//! passes that pose, in a third of the motions with a gap of 1e-6 to 1e-2 of the size and in another third
+//! Random pairs of the STEP solids of a folder are brought to a contact, as in `near_contact`. The motion of
+//! B passes that pose, in a third of the motions with a gap of 1e-6 to 1e-2 of the size and in another third
 //! with such a depth, tangentially; the others enter A there. `time_of_contact` is compared with the first
-//! contact at 400 samples, refined where the speed allows one between them, and bisected. The motion lasts
-//! 1 s, and times must agree to 1e-6 s. A difference counts only if the solids are in each other by more than
+//! contact at 400 samples, refined where the speed allows one between them, and bisected. The motion lasts 1
+//! s, and times must agree to 1e-6 s. A difference counts only if the solids are in each other by more than
 //! two tolerances in between; `grazing` counts the others.
 //!
 //! Each failure is printed on one line, with the pose of B at the start and the line about and along which it
-//! moves (angle in rad/s, shift in mm/s); `--from K --motions 1` repeats it. `--jsonl` writes these motions as
-//! JSON lines for `tools/oracle/near_contact.py`, with `--all` all motions. Exit status 1 when one fails.
+//! moves (angle in rad/s, shift in mm/s); `--from K --motions 1` repeats it. `--jsonl` writes these motions
+//! as JSON lines for `tools/oracle/near_contact.py`, with `--all` all motions. Exit status 1 when one fails.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::near_contact::contact::Contact;
@@ -178,7 +178,8 @@ fn run(args: &[String]) -> Fallible<bool> {
                 let joint = &passing.motion.joints[1][0];
                 let values = to_values(&passing.pose_b(0.0)).map(|x| x.to_string()).join(",");
                 println!(
-                    "#{number} {a} {b} {} --pose-b {values} axis {},{},{} through {},{},{} turn {} shift {}, gap {:e} \
+                    "#{number} {a} {b} {} --pose-b {values} axis {},{},{} through {},{},{} turn {} shift {}, \
+                     gap {:e} \
                      at {} ({}), tolerance {:.2e} | {fault}",
                     family_name(&passing),
                     joint.axis.x,

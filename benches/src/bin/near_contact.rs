@@ -10,12 +10,14 @@
 //! to a contact and then moved along its normal by a gap: 0, or ± a log-uniform length from 1e-9 to 1e-2 mm.
 //! At each pose a plain query, one with penetration and a certified one are made, and all three with A and B
 //! swapped. Compared are the verdicts, the smallest distances (to 1e-9 of the size) and the numbers of strict
-//! minima, and whether each query reports the gap (to 1e-9 of the size) and a verdict that fits it. A negative
-//! gap need not be reported at a vertex on an edge or a vertex, and between nearly parallel edges (MATH §16).
+//! minima, and whether each query reports the gap (to 1e-9 of the size) and a verdict that fits it. A
+//! negative gap need not be reported at a vertex on an edge or a vertex, and between nearly parallel edges
+//! (MATH §16).
 //!
-//! Each pose with a disagreement is printed on one line, with its number (`--from K --poses 1` repeats it) and
-//! the option of `feeler query`; `--gap` sets another gap for all poses. An asterisk marks queries with A and B swapped. `--jsonl` writes these poses as
-//! JSON lines, with `--all` all poses. Tables give the counts by features in contact and by gap:
+//! Each pose with a disagreement is printed on one line, with its number (`--from K --poses 1` repeats it)
+//! and the option of `feeler query`; `--gap` sets another gap for all poses. An asterisk marks queries with A
+//! and B swapped. `--jsonl` writes these poses as JSON lines, with `--all` all poses. Tables give the counts
+//! by features in contact and by gap:
 //!
 //! | column | number of poses at which |
 //! |---|---|
@@ -24,9 +26,9 @@
 //! | `verdict` | the verdicts differ |
 //! | `wrong` | a verdict contradicts the set gap |
 //! | `least`, `count` | the smallest distances or the numbers of strict minima differ |
-//! | `inside` | `least` or `count`, for solids that interfere, of which no minima are promised: not a failure |
+//! | `inside` | `least` or `count` of solids that interfere, whose minima are not promised: not a failure |
 //! | `error` | a query or the search for a contact fails |
-//! | `sharp` | a contact at an edge or a vertex is deeper than 8 tolerances without an interference: not a failure |
+//! | `sharp` | an edge or vertex is deeper than 8 tolerances without an interference: not a failure |
 //! | `undecided` | a verdict is undecided: not a failure |
 //!
 //! Exit status 1 when a pose fails.

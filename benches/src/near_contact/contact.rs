@@ -184,7 +184,8 @@ impl Contact {
         if interferes(a, b, &close)? {
             let distance = far.distance;
             return Err(format!(
-                "a minimum nearer than {distance:e} is missed at --pose-b {}: moved by it, the solids interfere",
+                "a minimum nearer than {distance:e} is missed at --pose-b {}: moved by it, \
+                 the solids interfere",
                 values(&start)
             ));
         }

@@ -118,8 +118,8 @@ impl Passing {
         self.motion.poses(time)[1] * self.own_b.inverse()
     }
 
-    /// Asks the runtime for the first contact and compares it with samples; `None` if the solids are not apart
-    /// at the start.
+    /// Asks the runtime for the first contact and compares it with samples; `None` if the solids are not
+    /// apart at the start.
     ///
     /// # Errors
     /// A query is refused.

@@ -461,7 +461,8 @@ impl Body {
 
     /// Whether an area is a piece of a straight edge.
     pub(crate) fn is_straight(&self, area: AreaId) -> bool {
-        matches!(self.area(area).feature, Feature::Edge(e) if matches!(self.edge(e).curve, Curve::Line { .. }))
+        let Feature::Edge(e) = self.area(area).feature else { return false };
+        matches!(self.edge(e).curve, Curve::Line { .. })
     }
 
     /// Faces, edges, vertices.

@@ -8,17 +8,31 @@
 //! are farther apart than `d_max` by more than rounding, the result is certain (no minimum, separated) and is
 //! returned.
 
-use crate::pair::relative_pose;
+use crate::options::MAX_COORDINATES;
 use crate::tolerance::Tolerances;
 use crate::{Body, QueryError, QueryOptions};
 use feeler_geom::{P3, Pose, V3};
 
 /// Share of the tolerance that rounding, 2⁻⁵² of the coordinates, may take.
 const ROUNDING_SHARE: f64 = 0.1;
-/// Largest coordinates (mm) whatever the tolerance: those of a file, whose products do not overflow.
-pub(crate) const MAX_COORDINATES: f64 = 1e30;
 /// Relative rounding of the distance between two boxes.
 const BOX_ROUNDING: f64 = 1e-12;
+
+/// Pose that takes coordinates of B to those of A. The translations are subtracted before they are rotated.
+pub(crate) fn relative_pose(pose_a: &Pose, pose_b: &Pose) -> Result<Pose, QueryError> {
+    let pose_ab = pose_a.inv_mul(pose_b);
+    match (is_finite(pose_a), is_finite(pose_b), is_finite(&pose_ab)) {
+        (false, _, _) => Err(QueryError::PoseA),
+        (_, false, _) => Err(QueryError::PoseB),
+        (_, _, false) => Err(QueryError::PosesTooFarApart),
+        _ => Ok(pose_ab),
+    }
+}
+
+pub(crate) fn is_finite(pose: &Pose) -> bool {
+    pose.translation.vector.iter().all(|x| x.is_finite())
+        && pose.rotation.coords.iter().all(|x| x.is_finite())
+}
 
 /// Range of the coordinates of a query that is not refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

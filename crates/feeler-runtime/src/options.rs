@@ -1,7 +1,6 @@
 //! What a query is asked for.
 
 use crate::QueryError;
-use crate::coordinates::MAX_COORDINATES;
 use crate::diagnostics::Diagnostics;
 
 /// Options of a query.
@@ -74,6 +73,8 @@ impl Default for QueryOptions {
 
 /// Finite value (mm) of an infinite `d_max`: larger than any distance within the largest coordinates.
 const EVERYTHING: f64 = 4e30;
+/// Largest coordinates (mm) whatever the tolerance: those of a file, whose products do not overflow.
+pub(crate) const MAX_COORDINATES: f64 = 1e30;
 const _: () = assert!(EVERYTHING >= 4.0 * MAX_COORDINATES, "both bodies at the limit");
 
 impl QueryOptions {

@@ -4,7 +4,7 @@ use crate::body::ids::{AreaPair, FacePair};
 use crate::certify::{BandScratch, OpenContact, certify, missed_contacts};
 use crate::conformal;
 use crate::contact_ids::ContactIds;
-use crate::coordinates::{CoordinateRange, check_coordinates, coordinate_range};
+use crate::coordinates::{CoordinateRange, check_coordinates, coordinate_range, relative_pose};
 use crate::dedupe::dedupe;
 use crate::diagnostics::{Clock, PhaseTimes, timed};
 use crate::filter::filter;
@@ -244,7 +244,9 @@ impl ContactPair {
         self.band.open.clear();
         if decide && finding == Finding::Apart && !self.accepted.iter().any(|x| touches(&ctx, x)) {
             let known = self.solved.candidates.len();
-            missed_contacts(&ctx, (&self.leaf_pairs, &self.decision), &mut self.solved, &mut self.band);
+            let (decision, solved) = (&self.decision, &mut self.solved);
+            let are_apart = |pair: &AreaPair| decision.are_apart(&ctx, *pair);
+            missed_contacts(&ctx, &self.leaf_pairs, are_apart, solved, &mut self.band);
             let missed = self.solved.candidates[known..].iter().filter_map(|c| filter(&ctx, c));
             self.accepted.extend(missed.filter(|x| touches(&ctx, x)));
             if !self.band.open.is_empty() && !self.accepted.iter().any(|x| touches(&ctx, x)) {
@@ -444,22 +446,6 @@ impl ContactPair {
     pub fn tolerances(&self) -> Tolerances {
         self.tolerances
     }
-}
-
-/// Pose that takes coordinates of B to those of A. The translations are subtracted before they are rotated.
-pub(crate) fn relative_pose(pose_a: &Pose, pose_b: &Pose) -> Result<Pose, QueryError> {
-    let pose_ab = pose_a.inv_mul(pose_b);
-    match (is_finite(pose_a), is_finite(pose_b), is_finite(&pose_ab)) {
-        (false, _, _) => Err(QueryError::PoseA),
-        (_, false, _) => Err(QueryError::PoseB),
-        (_, _, false) => Err(QueryError::PosesTooFarApart),
-        _ => Ok(pose_ab),
-    }
-}
-
-pub(crate) fn is_finite(pose: &Pose) -> bool {
-    pose.translation.vector.iter().all(|x| x.is_finite())
-        && pose.rotation.coords.iter().all(|x| x.is_finite())
 }
 
 /// Whether a minimum is a contact, and no quasi-minimum.

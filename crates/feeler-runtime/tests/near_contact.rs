@@ -199,9 +199,9 @@ fn support(kind: usize, rng: &mut SmallRng) -> (P3, V3) {
     (p, n.normalize())
 }
 
-/// A contact of an ellipsoid, whose face is a spline, with a face, an edge, a vertex, a rim or a mantle, moved
-/// from a gap of 0.01 mm through 0 to a depth of 0.01 mm: both are convex, so the distance is the gap. Every kind
-/// of query in both orders finds it, and the verdict fits.
+/// A contact of an ellipsoid, whose face is a spline, with a face, an edge, a vertex, a rim or a mantle,
+/// moved from a gap of 0.01 mm through 0 to a depth of 0.01 mm: both are convex, so the distance is the gap.
+/// Every kind of query in both orders finds it, and the verdict fits.
 #[test]
 fn ladders_have_no_hole() {
     let mut rng = SmallRng::seed_from_u64(45);

@@ -1,12 +1,12 @@
 //! First time at which two moving solids come as near as a given distance, or a proof that they never do.
 //!
-//! A query returns the smallest distance; [`search`] bounds the time for which it stays above the limit, and the
-//! next query follows at that time. Where everything near closes, the distance falls only, and its first
+//! A query returns the smallest distance; [`search`] bounds the time for which it stays above the limit, and
+//! the next query follows at that time. Where everything near closes, the distance falls only, and its first
 //! crossing of the limit is found by Newton's method, because its derivative is `n · v`.
 //!
 //! No step rests on minima alone. Every query decides whether the interiors meet. A smallest distance cannot
-//! grow by more than the solids move: a larger one is a contradiction, which means that a minimum was lost. It
-//! is resolved by certified queries and the verdicts, or ends in [`PassageOutcome::Undecided`].
+//! grow by more than the solids move: a larger one is a contradiction, which means that a minimum was lost.
+//! It is resolved by certified queries and the verdicts, or ends in [`PassageOutcome::Undecided`].
 //!
 //! # Source
 //! Conservative advancement (Mirtich 1996; Zhang, Redon, Lee, Kim 2007).
@@ -397,8 +397,8 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// Whether a place can follow another one, both apart, by a step that was proven free at this largest speed:
-    /// the smallest distance grows by no more than the solids move.
+    /// Whether a place can follow another one, both apart, by a step that was proven free at this largest
+    /// speed: the smallest distance grows by no more than the solids move.
     fn is_consistent(&self, before: &Place, after: &Place, speed: f64) -> bool {
         let tolerance = self.pair.tolerances().tol;
         let most = before.distance + speed * (after.time - before.time) + tolerance;

@@ -102,7 +102,7 @@ impl Path {
             let finite = |t: &Twist| t.v.iter().chain(t.w.iter()).all(|x| x.is_finite());
             p.duration > 0.0
                 && p.duration.is_finite()
-                && crate::pair::is_finite(&p.pose)
+                && crate::coordinates::is_finite(&p.pose)
                 && p.twists.iter().all(finite)
         };
         if let Some(i) = pieces.iter().position(|p| !is_sound(p)) {

@@ -1,7 +1,7 @@
 //! Proof that no contact within the tolerance has been missed.
 //!
-//! The search for crossings begins a tolerance inside the material, and minima with a free-form side come from
-//! solves that prove nothing by themselves. Solids without a crossing and without a minimum within the
+//! The search for crossings begins a tolerance inside the material, and minima with a free-form side come
+//! from solves that prove nothing by themselves. Solids without a crossing and without a minimum within the
 //! tolerance are separated only if no pair of areas holds a critical pair that near.
 //!
 //! # Source
@@ -15,7 +15,6 @@ use crate::body::tree::{SolveClass, TreeNode};
 use crate::query::Context;
 use crate::side::Which;
 use crate::solve::Solved;
-use crate::verdict;
 use crate::walk::cull::CullContext;
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, P3};
@@ -38,11 +37,13 @@ pub(crate) struct Scratch {
 }
 
 /// Searches all pairs of areas with a free-form side for critical pairs within the tolerance. New ones are
-/// added to the candidates; pairs of areas that remain undecided are in [`Scratch::open`]. `pairs` are those of
-/// the solves, sorted by features; `decision` has decided about the same poses.
+/// added to the candidates; pairs of areas that remain undecided are in [`Scratch::open`]. `pairs` are those
+/// of the solves, sorted by features; `are_apart` names pairs that are known to be apart by more than the
+/// tolerance.
 pub(crate) fn missed_contacts(
     ctx: &Context<'_>,
-    (pairs, decision): (&[AreaPair], &verdict::Scratch),
+    pairs: &[AreaPair],
+    are_apart: impl Fn(&AreaPair) -> bool,
     solved: &mut Solved,
     scratch: &mut Scratch,
 ) {
@@ -54,7 +55,7 @@ pub(crate) fn missed_contacts(
     let cull = CullContext::new(&ctx.pose_ab, &ctx.tol, &options);
     let ctx = &Context { d_max, cull: Some(cull), ..*ctx };
     areas_in_contact(ctx, &cull, pairs, near);
-    near.retain(|pair| !decision.are_apart(ctx, *pair));
+    near.retain(|pair| !are_apart(pair));
     // No candidate is within the tolerance.
     let given = Given { candidates: &[], sound: &[], of_features: &|_, _| &[] };
     for &pair in near.iter() {
@@ -120,8 +121,8 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair], o
     }
 }
 
-/// Whether the solve of a pair of features is a proof by itself: closed forms, also of what follows a canonical
-/// feature, and edges, along which minima are searched by bounds.
+/// Whether the solve of a pair of features is a proof by itself: closed forms, also of what follows a
+/// canonical feature, and edges, along which minima are searched by bounds.
 fn is_proven(a: &FeatureData, b: &FeatureData) -> bool {
     let is_closed = |f: &FeatureData| matches!(f.form(), SolveClass::Canonical | SolveClass::Near);
     let is_edge = |f: &FeatureData| matches!(f.feature, Feature::Edge(_));

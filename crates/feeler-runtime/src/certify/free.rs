@@ -133,13 +133,17 @@ impl<'a, const N: usize> Pair<'a, N> {
         let (uv_a, uv_b) = (self.a.uv(xa), self.b.uv(xb));
         let (fa, fb) = (self.a.feature, self.b.feature);
         for n in free::directions(ctx, (fa, uv_a), (fb, uv_b), &p_a, &p_b) {
+            let distance = (p_b - p_a).dot(&n);
+            if !(ctx.least <= distance && distance <= ctx.d_max) {
+                continue;
+            }
             self.found.candidates.push(Candidate {
                 feature_a: fa,
                 feature_b: fb,
                 p_a,
                 p_b,
                 n,
-                distance: (p_b - p_a).dot(&n),
+                distance,
                 hint_a: Some(uv_a),
                 hint_b: Some(uv_b),
                 undecided: false,

@@ -187,6 +187,10 @@ impl<'a, const N: usize> Pair<'a, N> {
                 let p = face.surface.point(uv);
                 if let Some(q) = self.objective.probe(&p) {
                     let n = -outward_normal(face, uv);
+                    let distance = (p - q.foot).dot(&n);
+                    if !(ctx.least <= distance && distance <= ctx.d_max) {
+                        return false;
+                    }
                     let point = FreePoint { feature: self.leaf.feature, uv, p, foot: q.foot, n };
                     self.found.candidates.push(candidate_of(ctx, &pair, &point, false));
                 }

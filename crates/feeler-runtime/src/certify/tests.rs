@@ -464,8 +464,8 @@ fn free_edges_have_their_minima_beside_almost_straight_ones() {
     assert!(minima > 200, "{minima} minima");
 }
 
-/// Normal curvatures at points of free-form areas are within the bounds of the area, and so are the centres of
-/// curvature.
+/// Normal curvatures at points of free-form areas are within the bounds of the area, and so are the centres
+/// of curvature.
 #[test]
 fn curvature_bounds_hold() {
     let mut rng = SmallRng::seed_from_u64(45);

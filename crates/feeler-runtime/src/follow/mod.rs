@@ -20,8 +20,8 @@
 mod newton;
 
 use crate::coordinates::coordinate_range;
+use crate::coordinates::relative_pose;
 use crate::filter::filter;
-use crate::pair::relative_pose;
 use crate::query::Context;
 use crate::tolerance::Tolerances;
 use crate::{Body, ContactPair, FeatureKind, LmdClass, QueryError, QueryOptions};

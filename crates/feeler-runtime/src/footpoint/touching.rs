@@ -1,7 +1,7 @@
 //! Direction of a contact between a vertex and an edge or another vertex.
 //!
-//! At distance 0 the footpoints define no direction: any unit vector of both polars is one, and one near their
-//! middle is chosen.
+//! At distance 0 the footpoints define no direction: any unit vector of both polars is one, and one near
+//! their middle is chosen.
 //!
 //! # Source
 //! MATH §2 (BREP 1.23 at d = 0).
@@ -16,8 +16,8 @@ use feeler_hierarchy::Feature;
 /// Distance, in roundings of a footpoint, below which two footpoints define no direction.
 const ROUNDINGS: f64 = 100.0;
 
-/// Direction from A to B, and the signed distance (mm) along it, of a candidate within the tolerance that has a
-/// vertex and no face; `None` for any other candidate, or when the polars have no direction in common.
+/// Direction from A to B, and the signed distance (mm) along it, of a candidate within the tolerance that has
+/// a vertex and no face; `None` for any other candidate, or when the polars have no direction in common.
 ///
 /// The direction is that between the footpoints, in either sense, if it is in both polars; otherwise one near
 /// the middle of the directions in both.

@@ -45,7 +45,8 @@ impl Context<'_> {
         if distance < self.tol.least_distance() { -self.least } else { 0.0 }
     }
 
-    /// The solid that comes first wherever the order matters: the same one when the roles of A and B are swapped.
+    /// The solid that comes first wherever the order matters: the same one when the roles of A and B are
+    /// swapped.
     pub(crate) fn first(&self) -> Which {
         let key = |body: &Body, to_other: &Pose| {
             let t = to_other.translation.vector;

@@ -1,6 +1,6 @@
 //! How far two solids are apart, however far that is.
 
-use crate::pair::relative_pose;
+use crate::coordinates::relative_pose;
 use crate::{ContactPair, QueryError, QueryOptions};
 use feeler_geom::Pose;
 use std::sync::Arc;

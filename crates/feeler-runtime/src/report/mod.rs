@@ -12,8 +12,8 @@ mod region;
 mod separate;
 mod stretch;
 
+use crate::coordinates::relative_pose;
 use crate::coordinates::{CoordinateRange, coordinate_range};
-use crate::pair::relative_pose;
 use crate::query::Context;
 use crate::tolerance::Tolerances;
 use crate::{ContactPair, QueryError, QueryOptions};

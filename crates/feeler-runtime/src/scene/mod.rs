@@ -14,7 +14,7 @@ pub use bodies::{BodyId, BodyOptions, PairOptions};
 pub use contacts::{ContactEvent, EventKind, SceneContact};
 
 use crate::coordinates::without_common_offset;
-use crate::pair::{is_finite, relative_pose};
+use crate::coordinates::{is_finite, relative_pose};
 use crate::{Body, BodyError, ContactPair, QueryError, QueryOptions, Status};
 use bodies::{Entry, Part, PartRef};
 use contacts::{Contacts, PairIds};

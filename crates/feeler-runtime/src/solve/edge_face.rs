@@ -1,5 +1,5 @@
-//! An edge against a free-form face: one unknown, all local minima of the signed distance along an area of the
-//! edge.
+//! An edge against a free-form face: one unknown, all local minima of the signed distance along an area of
+//! the edge.
 //!
 //! # Source
 //! MATH §8: signed distance of a curve from a patch, regular at distance 0.
@@ -8,9 +8,9 @@
 //! No grid decides where a minimum is searched for. The edge is cut into intervals. An interval is dropped
 //! when the points of the patch within reach along its normals cannot lie in it ([`Slab`]), or when its
 //! derivatives at both ends exclude a minimum: along the edge the second derivative of the signed distance is
-//! bounded by the curvatures of the edge and of the parallel surfaces of the patch ([`CurvatureBounds`]). Other
-//! intervals are halved until they hold one minimum. From a quarter of the patch down the cubic through the
-//! derivatives at both ends decides as well: an edge that runs parallel to a face has small derivatives
+//! bounded by the curvatures of the edge and of the parallel surfaces of the patch ([`CurvatureBounds`]).
+//! Other intervals are halved until they hold one minimum. From a quarter of the patch down the cubic through
+//! the derivatives at both ends decides as well: an edge that runs parallel to a face has small derivatives
 //! everywhere, which no bound of curvatures tells from zero.
 
 use super::curve::{self, Jet};

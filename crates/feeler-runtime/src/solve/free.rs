@@ -1,17 +1,17 @@
 //! Free-form against free-form: two curves, two patches.
 //!
-//! Two curves have a common perpendicular where half their squared distance is critical: regular at distance 0
-//! unless they are parallel. Two patches are solved by the signed distance of one from the other
+//! Two curves have a common perpendicular where half their squared distance is critical: regular at distance
+//! 0 unless they are parallel. Two patches are solved by the signed distance of one from the other
 //! ([`super::signed`]).
 //!
 //! # Source
 //! MATH §8 (Newton on the full Hessian), BREP Algorithm 12.
 //!
 //! # Deviations
-//! Instead of one guess from corner tetrahedra, Newton starts from every point of a grid over the smaller leaf
-//! whose distance from the other leaf no neighbour beats, together with its foot there, and from every cell of
-//! it whose derivatives leave room for a minimum: flatness does not promise one minimum a pair of leaves (BREP
-//! §1.5.1.3), and the closest pair of two grids is an accident of how they meet.
+//! Instead of one guess from corner tetrahedra, Newton starts from every point of a grid over the smaller
+//! leaf whose distance from the other leaf no neighbour beats, together with its foot there, and from every
+//! cell of it whose derivatives leave room for a minimum: flatness does not promise one minimum a pair of
+//! leaves (BREP §1.5.1.3), and the closest pair of two grids is an accident of how they meet.
 
 use super::Solved;
 use super::edge_face;
@@ -90,8 +90,8 @@ impl<'a> Half<'a> {
 fn halves<'a>(ctx: &'a Context<'a>, (area_a, area_b): AreaPair) -> [Half<'a>; 2] {
     let grids = [ctx.a.grid_of(area_a), ctx.b.grid_of(area_b)];
     let poles = grids.map(|g| g.has_pole);
-    // Points of the smaller leaf have their feet on the larger one; the signed distance from a leaf with a pole
-    // runs along its meridians in vain.
+    // Points of the smaller leaf have their feet on the larger one; the signed distance from a leaf with a
+    // pole runs along its meridians in vain.
     let order = poles[1].cmp(&poles[0]).then_with(|| grids[0].radius.total_cmp(&grids[1].radius));
     let over = match order {
         std::cmp::Ordering::Less => Which::A,
@@ -128,8 +128,8 @@ fn patches(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stat
     }
 }
 
-/// The minimum of the signed distance next to a start, of the points of the first half from the second one or,
-/// where this has no footpoints, the other way round; `None` if neither converges.
+/// The minimum of the signed distance next to a start, of the points of the first half from the second one
+/// or, where this has no footpoints, the other way round; `None` if neither converges.
 fn descent(
     [over, onto]: [&Half<'_>; 2],
     (x, y): Start,
@@ -297,6 +297,17 @@ fn curve_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec
     out
 }
 
+/// Signed distance and direction of a connection whose direction by a face's normal is `n`: beyond the size
+/// of the solids the connection itself is better conditioned.
+pub(super) fn along(ctx: &Context<'_>, connection: &V3, n: V3) -> (f64, V3) {
+    let distance = connection.dot(&n);
+    if distance.abs() <= ctx.tol.size {
+        return (distance, n);
+    }
+    let length = connection.norm().copysign(distance);
+    (length, connection / length)
+}
+
 /// The minimum of two areas next to unit-box parameters of theirs: parameters of their curves and surfaces.
 pub(crate) fn descend(
     ctx: &Context<'_>,
@@ -332,7 +343,7 @@ pub(crate) fn report(
     let (p_a, p_b) = (a.point_at(uv_a), b.point_at(uv_b));
     let (fa, fb) = (ctx.a.area(area_a).feature, ctx.b.area(area_b).feature);
     for n in directions(ctx, (fa, uv_a), (fb, uv_b), &p_a, &p_b) {
-        let distance = (p_b - p_a).dot(&n);
+        let (distance, n) = along(ctx, &(p_b - p_a), n);
         let tangential = (p_b - p_a - n * distance).norm();
         if !(ctx.least <= distance && distance <= ctx.d_max)
             || tangential > ctx.tol.tol.max(1e-6 * distance.abs())

@@ -3,13 +3,13 @@
 //!
 //! | | canonical | free curve | Bézier patch |
 //! |---|---|---|---|
-//! | canonical edge | [`canonical`]: closed form, once a pair | [`curve`]: 1 unknown | [`edge_face`]: 1 unknown |
+//! | canonical edge | [`canonical`]: closed form | [`curve`]: 1 unknown | [`edge_face`]: 1 unknown |
 //! | other canonical feature | [`canonical`] | [`curve`]: 1 unknown | [`patch`]: 2 unknowns |
 //! | free curve | | [`free`]: 2 unknowns | [`edge_face`]: 1 unknown |
 //! | Bézier patch | | | [`free`]: 2 unknowns |
 //!
-//! With a face the unknown distance is signed ([`signed`] and [`reduced`]): contact at distance 0 is as regular
-//! as any other, and penetration its continuation.
+//! With a face the unknown distance is signed ([`signed`] and [`reduced`]): contact at distance 0 is as
+//! regular as any other, and penetration its continuation.
 //!
 //! Patches that follow a canonical surface are first tried as such ([`near`]).
 //!

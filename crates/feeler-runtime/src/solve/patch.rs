@@ -8,6 +8,7 @@
 //! grid over the leaf, and from every cell of it whose corners' derivatives leave room for one: flatness does
 //! not promise one minimum a leaf (BREP §1.5.1.3).
 
+use super::free::along;
 use super::newton::{Eval, Goal, Outcome, minimise};
 use super::reduced::Reduced;
 use super::{FreePoint, ReducedPair, Solved, candidate_of};
@@ -100,8 +101,7 @@ pub(crate) fn report(
     let p = face_data.surface.point(uv);
     let Some(q) = pair.objective.probe(&p) else { return };
     // The patch's own normal is better conditioned than the difference of the footpoints.
-    let n = -outward_normal(face_data, uv);
-    let d = (p - q.foot).dot(&n);
+    let (d, n) = along(ctx, &(p - q.foot), -outward_normal(face_data, uv));
     let tangential = (p - q.foot - n * d).norm();
     if !(ctx.least <= d && d <= ctx.d_max) || tangential > ctx.tol.tol.max(1e-6 * d.abs()) {
         return;

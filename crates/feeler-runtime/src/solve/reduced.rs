@@ -4,9 +4,9 @@
 //! MATH §8: signed distance to the primitive, regular at d = 0.
 //!
 //! # Deviations
-//! The distance from an edge or a vertex has a kink at 0. Against a free curve, and for a vertex against a patch,
-//! half its square is minimised instead: its Hessian at distance 0 is that of the squared length of tangential
-//! steps, regular unless the curves are parallel. An edge against a patch is not solved here
+//! The distance from an edge or a vertex has a kink at 0. Against a free curve, and for a vertex against a
+//! patch, half its square is minimised instead: its Hessian at distance 0 is that of the squared length of
+//! tangential steps, regular unless the curves are parallel. An edge against a patch is not solved here
 //! ([`super::edge_face`]).
 
 use feeler_geom::skeleton::{Bending, Primitive, signed_distance_gradient, signed_distance_within};

@@ -5,8 +5,8 @@
 //! sides of it, as anywhere else.
 //!
 //! # Source
-//! MATH §8 (signed distance, regular at d = 0), with the footpoint by Newton's method instead of a closed form;
-//! §2: the Hessian is the Schur complement of the four-parameter form over d.
+//! MATH §8 (signed distance, regular at d = 0), with the footpoint by Newton's method instead of a closed
+//! form; §2: the Hessian is the Schur complement of the four-parameter form over d.
 
 use super::leaf::Leaf;
 use super::newton::{Eval, Goal, Outcome, minimise};
@@ -47,8 +47,8 @@ pub(super) struct Foot {
 
 impl Foot {
     /// Footpoint of `p` next to unit-box parameters of the patch; `None` if Newton's method leaves the
-    /// neighbourhood of the leaf, or if the footpoint is not the nearest one near by. `eps` is the rounding of
-    /// a footpoint (mm).
+    /// neighbourhood of the leaf, or if the footpoint is not the nearest one near by. `eps` is the rounding
+    /// of a footpoint (mm).
     pub(super) fn of(onto: &Leaf<'_>, start: Vector2<f64>, p: &P3, eps: f64) -> Option<Self> {
         let mut y = start;
         let mut last = f64::INFINITY;

@@ -11,8 +11,8 @@ use feeler_hierarchy::{AreaId, Feature};
 /// Cells along each parameter over which bounds are taken.
 const CELLS: u8 = 4;
 
-/// Bounds of the normal curvatures (1/mm) of a patch over an area and [`MARGIN`] beyond it, against the outward
-/// normal: positive where the material is convex. Infinite where the patch collapses.
+/// Bounds of the normal curvatures (1/mm) of a patch over an area and [`MARGIN`] beyond it, against the
+/// outward normal: positive where the material is convex. Infinite where the patch collapses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CurvatureBounds {
     /// No normal curvature is smaller.
