@@ -156,9 +156,9 @@ impl TrimCells {
         [eps(r.u0, r.u1, size[0]), eps(r.v0, r.v1, size[1])]
     }
 
-    /// The parts of the base rectangle that a rectangle covers, its sides rounded outward; none when it is
-    /// outside.
-    fn images(&self, rect: &Rect) -> Vec<Rect> {
+    /// Parts of the base rectangle that a rectangle covers, its sides rounded outward: at most two along each
+    /// parameter, none for a rectangle outside.
+    fn images(&self, rect: &Rect) -> arrayvec::ArrayVec<Rect, 4> {
         let pad = self.rounding();
         let base = &self.rect;
         let us = spans((rect.u0, rect.u1), (base.u0, base.u1), self.u_period, pad[0]);

@@ -379,6 +379,10 @@ impl<'a> Follow<'a> {
                     }
                 }
             }
+            // Solids that stand still to each other need no second query.
+            if safe >= rest && moving.speed <= 0.0 {
+                return Ok(PassageOutcome::Free);
+            }
             // The end exactly, so that the loop ends.
             let next = if safe >= rest { self.end } else { place.time + safe };
             // Two times that differ, at least.

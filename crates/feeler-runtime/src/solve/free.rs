@@ -14,10 +14,9 @@
 //! leaves (BREP §1.5.1.3), and the closest pair of two grids is an accident of how they meet.
 
 use super::Solved;
-use super::edge_face;
 use super::leaf::Leaf;
 use super::newton::{Eval, Outcome as Ended, minimise};
-use super::patch::{NOISE, border_margin, squared_goal};
+use super::patch::{NOISE, along, border_margin, squared_goal};
 use super::signed::{self, Place};
 use crate::Stats;
 use crate::body::ids::AreaPair;
@@ -43,14 +42,11 @@ const ASIDE: f64 = 0.25;
 /// Unit-box parameters in one leaf and in the other one.
 type Start = ([f64; 2], [f64; 2]);
 
-/// All minima found between two areas, one of them free-form at least, both of edges or faces.
+/// All minima found between two free-form areas, both of edges or both of faces.
 pub(crate) fn solve(ctx: &Context<'_>, area_a: AreaId, area_b: AreaId, out: &mut Solved, stats: &mut Stats) {
-    let is_face = |which: Which, area: AreaId| matches!(ctx.body(which).area(area).feature, Feature::Face(_));
-    match (is_face(Which::A, area_a), is_face(Which::B, area_b)) {
-        (true, true) => patches(ctx, (area_a, area_b), out, stats),
-        (false, true) => edge_face::solve(ctx, Which::A, (area_a, area_b), out, stats),
-        (true, false) => edge_face::solve(ctx, Which::B, (area_b, area_a), out, stats),
-        (false, false) => curves(ctx, (area_a, area_b), out, stats),
+    match ctx.a.area(area_a).feature {
+        Feature::Face(_) => patches(ctx, (area_a, area_b), out, stats),
+        _ => curves(ctx, (area_a, area_b), out, stats),
     }
 }
 
@@ -295,17 +291,6 @@ fn curve_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec
         );
     }
     out
-}
-
-/// Signed distance and direction of a connection whose direction by a face's normal is `n`: beyond the size
-/// of the solids the connection itself is better conditioned.
-pub(super) fn along(ctx: &Context<'_>, connection: &V3, n: V3) -> (f64, V3) {
-    let distance = connection.dot(&n);
-    if distance.abs() <= ctx.tol.size {
-        return (distance, n);
-    }
-    let length = connection.norm().copysign(distance);
-    (length, connection / length)
 }
 
 /// The minimum of two areas next to unit-box parameters of theirs: parameters of their curves and surfaces.

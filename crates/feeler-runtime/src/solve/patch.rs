@@ -8,7 +8,6 @@
 //! grid over the leaf, and from every cell of it whose corners' derivatives leave room for one: flatness does
 //! not promise one minimum a leaf (BREP §1.5.1.3).
 
-use super::free::along;
 use super::newton::{Eval, Goal, Outcome, minimise};
 use super::reduced::Reduced;
 use super::{FreePoint, ReducedPair, Solved, candidate_of};
@@ -111,6 +110,17 @@ pub(crate) fn report(
     }
     let point = FreePoint { feature: Feature::Face(face), uv, p, foot: q.foot, n };
     out.candidates.push(candidate_of(ctx, pair, &point, undecided));
+}
+
+/// Signed distance and direction of a connection whose direction by a face's normal is `n`: beyond the size
+/// of the solids the connection itself is better conditioned.
+pub(super) fn along(ctx: &Context<'_>, connection: &V3, n: V3) -> (f64, V3) {
+    let distance = connection.dot(&n);
+    if distance.abs() <= ctx.tol.size {
+        return (distance, n);
+    }
+    let length = connection.norm().copysign(distance);
+    (length, connection / length)
 }
 
 /// How far outside the unit box a solution still counts as the leaf's: what the trim test may accept, in
