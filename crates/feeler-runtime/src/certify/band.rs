@@ -14,7 +14,7 @@ use crate::body::ids::AreaPair;
 use crate::body::tree::{SolveClass, TreeNode};
 use crate::query::Context;
 use crate::side::Which;
-use crate::solve::Solved;
+use crate::solve::{Solved, is_screwed};
 use crate::walk::cull::CullContext;
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, P3};
@@ -88,7 +88,8 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair], o
     for group in pairs.chunk_by(|p, q| features(p) == features(q)) {
         let (fa, fb) = features(&group[0]);
         let (of_a, of_b) = (ctx.a.data(fa), ctx.b.data(fb));
-        if is_proven(of_a, of_b) {
+        // Flanks of threads are solved section by section; cells of two nearly parallel patches decide nothing.
+        if is_proven(of_a, of_b) || is_screwed(ctx, group[0]) {
             continue;
         }
         let (i, j) = group[0];

@@ -159,8 +159,9 @@ struct Together {
     loads: bool,
 }
 
-/// Whether one screw motion leaves both features of a pair of areas where they are.
-fn is_screwed(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
+/// Whether both features of a pair of areas are invariant under one screw motion, up to the limits within
+/// which their minima are solved section by section.
+pub(crate) fn is_screwed(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
     helical::is_pair(ctx, ctx.a.area(i).feature, ctx.b.area(j).feature)
 }
 
