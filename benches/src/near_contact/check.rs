@@ -283,13 +283,16 @@ impl Trial {
 
     fn compare_verdicts_with_gap(&mut self, margin: f64, contact: &Contact) -> Option<(Category, String)> {
         let tolerance = self.tolerance;
-        // Other contacts can be nearer than the set gap.
-        let least = self.answers.iter().filter_map(|x| x.minima.first()).map(|m| m.distance);
-        let least = least.fold(self.gap, f64::min);
         let is_blunt = contact.curvature * self.gap.abs() <= BLUNT;
         let is_deep = self.gap < INTERFERING * tolerance;
+        // Other contacts can be nearer than the set gap. An edge or a vertex whose direction is at the limit
+        // of its polar can pass by the other solid instead of entering it.
+        let least = self.answers.iter().filter_map(|x| x.minima.first()).map(|m| m.distance);
+        let found = least.fold(f64::INFINITY, f64::min);
+        let passes_by = is_deep && !is_blunt;
+        let least = found.min(self.gap);
         let is_wrong = |x: &Answer| match x.status {
-            Status::Separated => least < tolerance - margin,
+            Status::Separated => (if passes_by { found } else { least }) < tolerance - margin,
             Status::Touching => least > tolerance + x.widened + margin || (is_deep && is_blunt),
             Status::Interfering => least > NOT_INTERFERING * tolerance + margin,
             Status::Undecided => false,
@@ -310,22 +313,42 @@ impl Trial {
         first == "face" || second == "face" || (first == "edge" && second == "edge")
     }
 
+    /// Whether a query promises to report the set gap.
+    fn promises_gap(&self, answer: &Answer, margin: f64) -> bool {
+        let floor = if answer.is_deep { -self.depth } else { PLAIN_FLOOR * self.tolerance };
+        let is_free = answer.is_deep || answer.status != Status::Interfering;
+        self.gap > floor + margin && self.gap < self.d_max - margin && is_free
+    }
+
+    /// Minimum whose distance is nearest to the set gap.
+    fn nearest_to_gap(&self, answer: &Answer) -> Option<Minimum> {
+        let off = |m: &Minimum| (m.distance - self.gap).abs();
+        answer.minima.iter().min_by(|p, q| off(p).total_cmp(&off(q))).copied()
+    }
+
+    /// For each query that promises to report the set gap: the name of the query, the distance (mm) of the
+    /// minimum nearest to the gap, and whether that minimum is at the gap. Empty for pairs of features that
+    /// do not stay a minimum at the gap.
+    #[must_use]
+    pub fn distances_at_gap(&self, contact: &Contact, size: f64) -> Vec<(&str, Option<f64>, bool)> {
+        if self.gap < -contact.stable_depth || (self.gap < 0.0 && !self.has_own_normal()) {
+            return Vec::new();
+        }
+        let margin = SAME_DISTANCE_REL * size;
+        let promised = self.answers.iter().filter(|x| self.promises_gap(x, margin));
+        let distance = |x: &Answer| self.nearest_to_gap(x).map(|m| m.distance);
+        promised.map(|x| (x.name.as_str(), distance(x), x.has(self.gap, margin))).collect()
+    }
+
     fn compare_gap(&self, margin: f64, contact: &Contact) -> Option<(Category, String)> {
         let gap = self.gap;
         if gap < -contact.stable_depth || (gap < 0.0 && !self.has_own_normal()) {
             return None;
         }
-        let is_promised = |x: &Answer| {
-            let floor = if x.is_deep { -self.depth } else { PLAIN_FLOOR * self.tolerance };
-            let is_free = x.is_deep || x.status != Status::Interfering;
-            gap > floor + margin && gap < self.d_max - margin && is_free
-        };
         let lost: Vec<&Answer> =
-            self.answers.iter().filter(|x| is_promised(x) && !x.has(gap, margin)).collect();
+            self.answers.iter().filter(|x| self.promises_gap(x, margin) && !x.has(gap, margin)).collect();
         let nearest = |x: &Answer| {
-            let distances = x.minima.iter().map(|m| m.distance);
-            let nearest = distances.min_by(|p, q| (p - gap).abs().total_cmp(&(q - gap).abs()));
-            format!("{:?} {}", x.status, shown(nearest, margin))
+            format!("{:?} {}", x.status, shown(self.nearest_to_gap(x).map(|m| m.distance), margin))
         };
         let message = || grouped(lost.iter().map(|x| (*x, nearest(x))));
         (!lost.is_empty()).then(|| (Category::Gap, message()))

@@ -110,6 +110,8 @@ pub(crate) struct EdgeSegment {
     pub middle: CurveDerivs,
     /// The last one of them.
     pub last: CurveDerivs,
+    /// Largest difference between two third derivatives by the parameter, halved.
+    pub third_spread: f64,
 }
 
 impl Samples {
@@ -148,7 +150,9 @@ impl Samples {
                 let is_number = middle.p.iter().all(|c| c.is_finite());
                 let farthest = corners.iter().fold(0.0, |r: f64, c| r.max((c - middle.p).norm()));
                 let radius = if is_number { farthest } else { f64::INFINITY };
-                EdgeSegment { radius, width: body.area(area).rect.width(), is_joined, middle, last }
+                let width = body.area(area).rect.width();
+                let third_spread = body.third_derivatives_of(area)[0].radius / (width * width * width);
+                EdgeSegment { radius, width, is_joined, middle, last, third_spread }
             };
             body.areas_of(body.data(Feature::Edge(edge))).iter().map(of_area).collect()
         })

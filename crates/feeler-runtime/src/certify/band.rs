@@ -122,8 +122,9 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair], o
     }
 }
 
-/// Whether the solve of a pair of features is a proof by itself: closed forms, also of what follows a
-/// canonical feature, and edges, along which minima are searched by bounds.
+/// Whether the solve of a pair of features counts as a proof by itself: closed forms, also of features that
+/// follow a canonical one, and edges, along which minima are searched by bounds. Of edges that is a
+/// convention: short intervals are judged by the cubic through the derivatives at their ends.
 fn is_proven(a: &FeatureData, b: &FeatureData) -> bool {
     let is_closed = |f: &FeatureData| matches!(f.form(), SolveClass::Canonical | SolveClass::Near);
     let is_edge = |f: &FeatureData| matches!(f.feature, Feature::Edge(_));

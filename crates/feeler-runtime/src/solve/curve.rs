@@ -4,13 +4,13 @@
 //! MATH §8.
 //!
 //! # Guarantees
-//! The derivative is followed over the interval, which is halved first of all: a piece is done with when the
-//! cubic through the derivative's values and slopes at its ends stays off zero by several times what it bends
-//! and the piece is short against its distance from where the objective has no derivatives; others are halved
-//! until the signs of the first two derivatives at the ends leave room for at most one root, or [`DEPTH`] is
-//! reached. This finds all minima unless the curve itself makes the derivative turn twice within a half of an
-//! almost flat leaf, unseen from the ends, or the derivative turns twice within a 512th of it. Roots are
-//! bisected with Newton steps to round-off.
+//! The derivative is followed over the interval, which is halved first of all. A piece is dropped when it is
+//! short against its distance from where the objective has no derivatives, and the cubic through the
+//! derivative's values and slopes at its ends stays off zero by several times its own bend and by what the
+//! third derivative of the curve can change within the area. Other pieces are halved until the signs of the
+//! first two derivatives at the ends, and that change, leave room for at most one root, or [`DEPTH`] is
+//! reached: two roots within a 1024th of an area can be missed. Roots are bisected with Newton steps to
+//! round-off.
 
 use super::reduced::Reduced;
 use super::{FreePoint, ReducedPair, Solved, candidate_of};
@@ -20,9 +20,13 @@ use crate::query::Context;
 use feeler_geom::CurveDerivs;
 use feeler_geom::{Curve, P2, V3};
 use feeler_hierarchy::{AreaId, EdgeId, Feature};
+use std::cell::Cell;
 
 /// Halvings of a piece.
 const DEPTH: u32 = 6;
+/// Halvings, in one area, of pieces over which the objective may be sharp: some for each time that the curve
+/// passes by the axis of a circle. A curve that runs along the axis would take any number.
+const SHARP_HALVINGS: u32 = 64;
 
 /// The objective along an area of a free edge.
 #[derive(Clone, Copy, Debug)]
@@ -33,17 +37,19 @@ pub(crate) struct DerivativeSamples {
     width: f64,
     /// How far beyond its ends minima count.
     margin: f64,
+    /// As of [`EdgeSegment`].
+    third_spread: f64,
 }
 
 impl DerivativeSamples {
     /// Given the objective at the first sample. `slack` (mm) is the length beyond the ends that the trim test
     /// may accept: a neighbour or a vertex then has it, too.
     fn new(objective: &Reduced, first: Option<Jet>, segment: &EdgeSegment, slack: f64) -> Self {
-        let EdgeSegment { width, middle, last, .. } = segment;
+        let EdgeSegment { width, middle, last, third_spread, .. } = segment;
         let speed = middle.d1.norm();
         let margin = if speed > 0.0 { (slack / speed).min(0.05 * width) } else { 0.0 };
         let jets = [first, Jet::of(objective, middle), Jet::of(objective, last)];
-        Self { jets, width: *width, margin }
+        Self { jets, width: *width, margin, third_spread: *third_spread }
     }
 
     /// Whether there is plainly no minimum, when the gradient may be `off` (mm for squared objectives) that
@@ -53,8 +59,8 @@ impl DerivativeSamples {
         let half = 0.5 * self.width;
         let reaches = |end: &Jet| beyond(end, middle, half / to_f64(MIDDLE), self.margin, off);
         half > 0.0
-            && has_no_root(first, middle, half, off)
-            && has_no_root(middle, last, half, off)
+            && has_no_root(first, middle, half, off, self.third_spread)
+            && has_no_root(middle, last, half, off, self.third_spread)
             && !reaches(first)
             && !reaches(last)
     }
@@ -111,7 +117,8 @@ pub(crate) fn solve(
         CURVE_STEPS => derivatives.jets[2],
         _ => Jet::of(pair.objective, &samples[i]),
     };
-    minima(&f, (rect.u0, rect.u1), &known, derivatives.margin, &mut |t| {
+    let DerivativeSamples { margin, third_spread, .. } = *derivatives;
+    minima(&f, (rect.u0, rect.u1), &known, (margin, third_spread), &mut |t| {
         report(ctx, pair, edge, t, out);
     });
 }
@@ -195,6 +202,8 @@ pub(crate) struct Jet {
     pub sharpness: f64,
     /// Length of the curve's tangent.
     pub speed: f64,
+    /// Length of the objective's gradient.
+    pub pull: f64,
 }
 
 impl Jet {
@@ -203,30 +212,32 @@ impl Jet {
         let q = objective.probed(&c.p)?;
         let d2 = q.bending.along(&c.d1) + q.grad.dot(&c.d2);
         let speed = c.d1.norm();
-        Some(Self { d1: q.grad.dot(&c.d1), d2, sharpness: q.sharpness * speed, speed })
+        let pull = q.grad.norm();
+        Some(Self { d1: q.grad.dot(&c.d1), d2, sharpness: q.sharpness * speed, speed, pull })
     }
 }
 
-/// Reports all local minima strictly inside `(t0 - margin, t1 + margin)`; `known` tells the function at equal
-/// steps from `t0` to `t1`, as far as it can be told there.
+/// Reports all local minima strictly inside `(t0 - margin, t1 + margin)`. `known` gives the function at equal
+/// steps from `t0` to `t1`, where it exists; `third_spread` is as of [`EdgeSegment`].
 pub(crate) fn minima(
     f: &dyn Fn(f64) -> Option<Jet>,
     (t0, t1): (f64, f64),
     known: &dyn Fn(usize) -> Option<Jet>,
-    margin: f64,
+    (margin, third_spread): (f64, f64),
     report: &mut dyn FnMut(f64),
 ) {
+    let f = &Along { f, third_spread, sharp_halvings: Cell::new(SHARP_HALVINGS) };
     let h = (t1 - t0) / to_f64(CURVE_STEPS);
     if !(h > 0.0 && h.is_finite()) {
         return;
     }
     // On the focal set there is no direction; beside it there is.
-    let beside = |t: f64| f(t + 1e-7 * h).or_else(|| f(t - 1e-7 * h));
+    let beside = |t: f64| (f.f)(t + 1e-7 * h).or_else(|| (f.f)(t - 1e-7 * h));
     let sample = |i: usize| {
         let t = if i == CURVE_STEPS { t1 } else { t0 + to_f64(i) * h };
         (t, known(i).or_else(|| beside(t)))
     };
-    let outside = |t: f64| (t, f(t).or_else(|| beside(t)));
+    let outside = |t: f64| (t, (f.f)(t).or_else(|| beside(t)));
     let reaches = |end: &Sample, next: &Sample| match (end.1, next.1) {
         (Some(end), Some(next)) => beyond(&end, &next, h, margin, 0.0),
         _ => margin > 0.0,
@@ -258,17 +269,25 @@ fn to_f64(n: usize) -> f64 {
 /// The function at a parameter.
 type Sample = (f64, Option<Jet>);
 
+/// The function along an area of a curve.
+struct Along<'a> {
+    f: &'a dyn Fn(f64) -> Option<Jet>,
+    third_spread: f64,
+    /// Number of further halvings where the objective may be sharp.
+    sharp_halvings: Cell<u32>,
+}
+
 /// Halves the steps between two samples, given with their numbers, until there is plainly no root, or a
 /// single step is left.
 fn steps(
-    f: &dyn Fn(f64) -> Option<Jet>,
+    f: &Along<'_>,
     sample: &dyn Fn(usize) -> Sample,
     (i, l): (usize, Sample),
     (j, r): (usize, Sample),
     report: &mut dyn FnMut(f64),
 ) {
     if let (Some(a), Some(b)) = (l.1, r.1)
-        && has_no_root(&a, &b, r.0 - l.0, 0.0)
+        && has_no_root(&a, &b, r.0 - l.0, 0.0, f.third_spread)
     {
         return;
     }
@@ -282,61 +301,70 @@ fn steps(
     steps(f, sample, (k, middle), (j, r), report);
 }
 
-/// Whether the derivative stays off zero over a step of this length by what its values and slopes at the ends
-/// tell, when the gradient may be `off` the one they come from. The cubic through them is off its chord by at
-/// most 4/27 of the sum of what the slopes at the ends differ from the chord's; it is given [`SLOPE_SLACK`]
-/// instead. It says nothing over steps in which the objective may be sharp: beside the thin tube of a torus
-/// the derivative leaves a constant value and comes back to it.
-pub(super) fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64) -> bool {
+/// Whether the derivative is nowhere zero over a step of this length, judged by its values and slopes at the
+/// ends, when the gradient may differ by `off` from theirs. The cubic through them differs from its chord by
+/// at most 4/27 of the sum of the differences between the slopes at the ends and the chord's; the test allows
+/// [`SLOPE_SLACK`] of it, or the change due to the third derivative of the curve ([`EdgeSegment`]). False
+/// over steps in which the objective may be sharp: beside the thin tube of a torus the derivative leaves a
+/// constant value and comes back to it.
+pub(super) fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64, third_spread: f64) -> bool {
     let smooth = a.sharpness.max(b.sharpness) * step <= SMOOTH;
     let chord = (b.d1 - a.d1) / step;
     let bend = step * ((a.d2 - chord).abs() + (b.d2 - chord).abs());
     let least = (a.d1.abs() - off * a.speed).min(b.d1.abs() - off * b.speed);
-    smooth && (a.d1 > 0.0) == (b.d1 > 0.0) && least > SLOPE_SLACK * bend
+    let change = THIRD * step * step * third_spread * a.pull.max(b.pull);
+    smooth && (a.d1 > 0.0) == (b.d1 > 0.0) && least > (SLOPE_SLACK * bend).max(change)
 }
 
-/// What a derivative may be off its chord, in sums of what the slopes at the ends are: five times as much as
-/// a cubic.
+/// Largest difference between a derivative and its chord, in sums of the differences between slopes at the
+/// ends and the chord's: five times that of a cubic.
 const SLOPE_SLACK: f64 = 0.75;
+/// Largest difference between a derivative and the cubic through its values and slopes at both ends of a unit
+/// step, in differences of its second derivative from a linear function: 1/16 by Peano's kernel, a quarter
+/// more for the cubic's own difference from its chord.
+const THIRD: f64 = 0.08;
 /// Longest step over which derivatives at the ends tell what is between, in distances from where there are
 /// none.
 const SMOOTH: f64 = 0.5;
 
-fn between(f: &dyn Fn(f64) -> Option<Jet>, l: Sample, r: Sample, report: &mut dyn FnMut(f64)) {
+fn between(f: &Along<'_>, l: Sample, r: Sample, report: &mut dyn FnMut(f64)) {
     if let (Some(a), Some(b)) = (l.1, r.1) {
         piece(f, (l.0, a), (r.0, b), DEPTH, report);
     }
 }
 
-fn piece(
-    f: &dyn Fn(f64) -> Option<Jet>,
-    l: (f64, Jet),
-    r: (f64, Jet),
-    depth: u32,
-    report: &mut dyn FnMut(f64),
-) {
+fn piece(f: &Along<'_>, l: (f64, Jet), r: (f64, Jet), depth: u32, report: &mut dyn FnMut(f64)) {
     let (a, b) = (l.1, r.1);
     let down_up = a.d1 < 0.0 && b.d1 >= 0.0;
     let same = (a.d1 < 0.0) == (b.d1 < 0.0);
-    // A second pair of roots can hide where the derivative comes back towards zero from both ends, or where
-    // it leaves the sign change's direction.
+    let width = r.0 - l.0;
+    let pull = a.pull.max(b.pull);
+    // A second pair of roots can hide where the derivative comes back towards zero from both ends, where it
+    // leaves the direction of the sign change, or where the curve bends otherwise in between.
     let suspicious = if same {
-        if a.d1 < 0.0 { a.d2 > 0.0 && b.d2 < 0.0 } else { a.d2 < 0.0 && b.d2 > 0.0 }
+        let turns = if a.d1 < 0.0 { a.d2 > 0.0 && b.d2 < 0.0 } else { a.d2 < 0.0 && b.d2 > 0.0 };
+        turns || THIRD * width * width * f.third_spread * pull >= a.d1.abs().min(b.d1.abs())
     } else {
         let s = if down_up { 1.0 } else { -1.0 };
-        s * a.d2 < 0.0 || s * b.d2 < 0.0
+        0.5 * width * f.third_spread * pull >= (s * a.d2).min(s * b.d2)
     };
-    if suspicious && depth > 0 {
+    // Beside the axis of a circle the derivative can have any value between two equal ones.
+    let is_sharp = a.sharpness.max(b.sharpness) * width > SMOOTH && f.sharp_halvings.get() > 0;
+    if is_sharp {
+        f.sharp_halvings.set(f.sharp_halvings.get() - 1);
+    }
+    if (suspicious && depth > 0) || is_sharp {
+        let depth = if is_sharp { depth } else { depth - 1 };
         let t = 0.5 * (l.0 + r.0);
-        let mid = f(t).or_else(|| f(t + 1e-7 * (r.0 - l.0)));
+        let mid = (f.f)(t).or_else(|| (f.f)(t + 1e-7 * width));
         if let Some(m) = mid {
-            piece(f, l, (t, m), depth - 1, report);
-            piece(f, (t, m), r, depth - 1, report);
+            piece(f, l, (t, m), depth, report);
+            piece(f, (t, m), r, depth, report);
             return;
         }
     }
     if down_up {
-        report(root(f, l, r));
+        report(root(f.f, l, r));
     }
 }
 
@@ -412,11 +440,18 @@ mod tests {
         for (x, expected) in
             [(0.0, 1), (-0.5e-6, 1), (-2e-6, 0), (1.0, 1), (1.0 + 0.5e-6, 1), (1.0 + 2e-6, 0)]
         {
-            let f =
-                |t: f64| Some(Jet { d1: math::sin(t - x), d2: math::cos(t - x), sharpness: 0.0, speed: 1.0 });
+            let f = |t: f64| {
+                Some(Jet {
+                    d1: math::sin(t - x),
+                    d2: math::cos(t - x),
+                    sharpness: 0.0,
+                    speed: 1.0,
+                    pull: 0.0,
+                })
+            };
             let known = |i: usize| f(i as f64 / CURVE_STEPS as f64);
             let mut found = Vec::new();
-            minima(&f, (0.0, 1.0), &known, 1e-6, &mut |t| found.push(t));
+            minima(&f, (0.0, 1.0), &known, (1e-6, 0.0), &mut |t| found.push(t));
             assert_eq!(found.len(), expected, "{x}: {found:?}");
         }
     }
@@ -431,13 +466,13 @@ mod tests {
             let zero = [1.0, 0.3, 0.5, zero][k % 4];
             // Rising through zero, straight in every third case.
             let (a, b) = if k % 3 == 0 { (0.0, 0.0) } else { (a, b) };
-            let calls = std::cell::Cell::new(0);
+            let calls = Cell::new(0);
             let f = |t: f64| {
                 calls.set(calls.get() + 1);
                 let y = t - zero;
                 let (d1, d2) =
                     (y * (1.0 + y * y * (a + 0.5 + b * y)), 1.0 + y * y * (3.0 * (a + 0.5) + 4.0 * b * y));
-                Some(Jet { d1, d2, sharpness: 0.0, speed: 1.0 })
+                Some(Jet { d1, d2, sharpness: 0.0, speed: 1.0, pull: 0.0 })
             };
             let [l, r] = [0.0, 1.0].map(|t| (t, f(t).expect("it has a value")));
             if !(l.1.d1 < 0.0 && r.1.d1 >= 0.0) {
@@ -461,11 +496,12 @@ mod tests {
                 d2: -81.0 * math::cos(9.0 * t),
                 sharpness: 0.0,
                 speed: 1.0,
+                pull: 0.0,
             })
         };
         let mut found = Vec::new();
         let known = |i: usize| f(3.0 * i as f64 / CURVE_STEPS as f64);
-        minima(&f, (0.0, 3.0), &known, 0.0, &mut |t| found.push(t));
+        minima(&f, (0.0, 3.0), &known, (0.0, 0.0), &mut |t| found.push(t));
         let pi = std::f64::consts::PI;
         let expected: Vec<f64> = (0..4).map(|k| (2.0 * f64::from(k) + 1.0) * pi / 9.0).collect();
         assert_eq!(found.len(), expected.len(), "{found:?}");
@@ -495,16 +531,17 @@ mod tests {
             let f = |t: f64| {
                 let q = objective.probe(&(origin + direction * t))?;
                 let d2 = q.bending.along(&direction);
-                Some(Jet { d1: q.grad.dot(&direction), d2, sharpness: q.sharpness, speed: 1.0 })
+                Some(Jet { d1: q.grad.dot(&direction), d2, sharpness: q.sharpness, speed: 1.0, pull: 1.0 })
             };
             let (t0, t1) = (-9.0, 9.0);
             let known = |i: usize| f(t0 + (t1 - t0) * i as f64 / CURVE_STEPS as f64);
             let mut minima_found = Vec::new();
-            minima(&f, (t0, t1), &known, 0.0, &mut |t| minima_found.push(t));
+            minima(&f, (t0, t1), &known, (0.0, 0.0), &mut |t| minima_found.push(t));
             // A short piece that is plain rises or falls as a whole.
             let start = rng.random_range(-9.0..8.0);
             let ends = [start, start + 0.25, start + 0.5];
-            let derivatives = DerivativeSamples { jets: ends.map(&f), width: 0.5, margin: 0.0 };
+            let derivatives =
+                DerivativeSamples { jets: ends.map(&f), width: 0.5, margin: 0.0, third_spread: 0.0 };
             if derivatives.is_plain(0.0) {
                 plain += 1;
                 let rises = |k: u32| f(start + 0.5 * f64::from(k) / 100.0).is_none_or(|jet| jet.d1 > 0.0);
@@ -540,6 +577,50 @@ mod tests {
         assert!(found > 3000 && plain > 500, "{found} {plain}");
     }
 
+    /// Straight edges that pass by the axis of a small circle: the distance from it has two minima closer to
+    /// each other than the steps, with equal signs of the derivative around them.
+    #[test]
+    fn finds_both_minima_beside_an_axis() {
+        let mut rng = SmallRng::seed_from_u64(14);
+        let (mut found, mut pairs) = (0, 0);
+        for _ in 0..2_000 {
+            let mut random = |scale: f64| V3::from_fn(|_, _| scale * rng.random_range(-1.0..1.0));
+            let radius = 0.05 + 0.25 * random(1.0).x.abs();
+            let circle = Primitive::Circle { frame: Frame::identity(), radius, sigma: 0.0 };
+            let objective = Reduced::new(&circle);
+            let Some(direction) = random(1.0).try_normalize(1e-3) else { continue };
+            let origin = P3::from(random(0.5 * radius)) - direction * random(5.0).x;
+            let f = |t: f64| {
+                Jet::of(
+                    &objective,
+                    &CurveDerivs { p: origin + direction * t, d1: direction, d2: V3::zeros() },
+                )
+            };
+            let (t0, t1) = (-9.0, 9.0);
+            let known = |i: usize| f(t0 + (t1 - t0) * i as f64 / CURVE_STEPS as f64);
+            let mut minima_found = Vec::new();
+            minima(&f, (t0, t1), &known, (0.0, 0.0), &mut |t| minima_found.push(t));
+            let steps = 20_000;
+            let fine: Vec<(f64, f64)> = (0..=steps)
+                .filter_map(|i| {
+                    let t = t0 + (t1 - t0) * f64::from(i) / f64::from(steps);
+                    f(t).map(|jet| (t, jet.d1))
+                })
+                .collect();
+            let expected: Vec<f64> =
+                fine.windows(2).filter(|w| w[0].1 < 0.0 && w[1].1 >= 0.0).map(|w| w[0].0).collect();
+            pairs += usize::from(expected.len() > 1);
+            for at in expected {
+                found += 1;
+                assert!(
+                    minima_found.iter().any(|t| (t - at).abs() < 2e-3),
+                    "{at} beside a circle of {radius} along {origin} {direction}: {minima_found:?}"
+                );
+            }
+        }
+        assert!(found > 1_500 && pairs > 200, "{found} {pairs}");
+    }
+
     /// Arcs beside a line that waves: where they plainly have no minimum of the distance to the line, with
     /// what the wave is off it, dense samples show none of the distance to the wave.
     #[test]
@@ -564,7 +645,7 @@ mod tests {
                 d2: second,
             };
             let jets = [0.0, 0.5 * width, width].map(|t| Jet::of(&objective, &arc(t)));
-            let derivatives = DerivativeSamples { jets, width, margin: 1e-5 };
+            let derivatives = DerivativeSamples { jets, width, margin: 1e-5, third_spread: 0.0 };
             let is_plain = derivatives.is_plain(2.0 * (angle * d_max + deviation));
             plain += usize::from(is_plain);
             // The distance to the wave, from its foot by Newton.

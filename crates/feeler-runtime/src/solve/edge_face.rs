@@ -38,6 +38,8 @@ const SMALLEST_WITHOUT_FEET: f64 = 1.0 / 32.0;
 /// describe it.
 const SHORT: f64 = 4.0;
 const SMOOTH: f64 = 0.5;
+/// Largest speed of footpoints within an interval, in speeds at its ends.
+const TRAVEL: f64 = 1.5;
 /// Maximum number of halvings: only edges of 10⁶ radii of the patch need more.
 const DEPTH: u32 = 32;
 
@@ -55,9 +57,12 @@ pub(crate) fn solve(
     let edge = Leaf::new(body, own, Some(ctx.pose_to_other(which)));
     let middle = edge.jet(&[0.5]);
     let (mut speed, mut bend) = (middle.first[0].norm(), middle.second[0].norm());
+    let mut third_spread = 0.0;
     if !body.is_straight(own) {
         // Taylor's theorem over the unit interval and a margin.
-        let third = body.third_derivatives_of(own)[0].norm();
+        let third = &body.third_derivatives_of(own)[0];
+        third_spread = third.radius;
+        let third = third.norm();
         bend += 0.55 * third;
         speed += 0.55 * bend;
     }
@@ -79,6 +84,7 @@ pub(crate) fn solve(
         grid,
         speed,
         bend,
+        third_spread,
         borders: border_margin(ctx, partner.data(face).deviation, &grid.lengths),
     };
     let [border, _] = border_margin(ctx, body.data(body.area(own).feature).deviation, &[speed, speed]);
@@ -150,8 +156,8 @@ impl<'a> Slab<'a> {
 /// Point of the edge at a unit-box parameter.
 #[derive(Clone, Copy)]
 struct Sample {
-    /// Footpoint and derivatives of the signed distance by the parameter.
-    foot: Option<(Foot, Jet)>,
+    /// Footpoint, derivatives of the signed distance by the parameter, and of the footpoint's parameters.
+    foot: Option<(Foot, Jet, Vector2<f64>)>,
 }
 
 /// End of an interval: its parameter, and the sample there once it is known.
@@ -179,6 +185,8 @@ struct Search<'a> {
     /// Largest first and second derivative of the edge by its unit-box parameter.
     speed: f64,
     bend: f64,
+    /// Largest difference between two third derivatives of the edge, halved.
+    third_spread: f64,
     /// How far outside its unit box a footpoint still counts as the area's.
     borders: [f64; 2],
 }
@@ -223,7 +231,7 @@ impl Search<'_> {
                 }
                 Look::Flat => {
                     *evaluations += 1;
-                    if let Some((foot, _)) = self.sample(middle, a.foot.as_ref()).foot {
+                    if let Some((foot, ..)) = self.sample(middle, a.foot.as_ref()).foot {
                         self.accept(middle, &foot, found);
                     }
                     return;
@@ -238,14 +246,15 @@ impl Search<'_> {
     }
 
     /// The edge's point at a parameter, its footpoint searched for next to another one.
-    fn sample(&self, x: f64, near: Option<&(Foot, Jet)>) -> Sample {
+    fn sample(&self, x: f64, near: Option<&(Foot, Jet, Vector2<f64>)>) -> Sample {
         let jet = self.edge.jet(&[x]);
         let start = near.map_or_else(|| Vector2::from(self.grid.foot(&jet.p).params), |near| near.0.at);
         let foot = Foot::of(&self.face, start, &jet.p, self.ctx.tol.eps);
         let derivatives = |foot: Foot| {
             let d1 = foot.slope(&jet.first[0]);
             let d2 = foot.bend(&jet.first[0], &jet.first[0]) + foot.normal.dot(&jet.second[0]);
-            (foot, Jet { d1, d2, sharpness: 0.0, speed: jet.first[0].norm() })
+            let travel = foot.travel(&jet.first[0]);
+            (foot, Jet { d1, d2, sharpness: 0.0, speed: jet.first[0].norm(), pull: 1.0 }, travel)
         };
         Sample { foot: foot.map(derivatives) }
     }
@@ -253,16 +262,27 @@ impl Search<'_> {
     /// Concludes from the derivatives at both ends of an interval; of a smallest one also from their second
     /// derivatives.
     fn look(&self, (x, a): (f64, &Sample), (y, b): (f64, &Sample), is_smallest: bool) -> Look {
-        let (Some((p, a)), Some((q, b))) = (&a.foot, &b.foot) else { return Look::Unknown };
-        // Both footpoints beyond the same border belong to the neighbour.
+        let (Some((p, a, of_p)), Some((q, b, of_q))) = (&a.foot, &b.foot) else { return Look::Unknown };
+        let width = y - x;
+        let way = self.speed * width;
+        // Footpoints beyond one border belong to the neighbour. Between the ends they are close to the cubic
+        // through those at the ends, and so between its control points, if the interval is short for the
+        // patch; else the speeds at the ends tell how far they get.
+        let is_short_for_patch = way * SHORT <= self.grid.radius;
         for k in 0..2 {
             let (u, v) = (p.at[k], q.at[k]);
-            if u.max(v) < -self.borders[k] || u.min(v) > 1.0 + self.borders[k] {
+            let inner = if is_short_for_patch {
+                [u + 0.5 * width * of_p[k], v - 0.5 * width * of_q[k]]
+            } else {
+                let (middle, reach) =
+                    (0.5 * (u + v), 0.5 * TRAVEL * width * of_p[k].abs().max(of_q[k].abs()));
+                [middle - reach, middle + reach]
+            };
+            let [low, high] = [u.min(v).min(inner[0]).min(inner[1]), u.max(v).max(inner[0]).max(inner[1])];
+            if high < -self.borders[k] || low > 1.0 + self.borders[k] {
                 return Look::Nothing;
             }
         }
-        let width = y - x;
-        let way = self.speed * width;
         // The signed distance changes by no more than the way.
         let (lo, hi) = (0.5 * (p.distance + q.distance - way), 0.5 * (p.distance + q.distance + way));
         if lo > self.slab.reach[1] || hi < self.slab.reach[0] {
@@ -292,11 +312,11 @@ impl Search<'_> {
         }
         // Over an interval that is short for the patch and for its curvatures, the derivative is close to the
         // cubic through its values and slopes at both ends.
-        let is_short = way * SHORT <= self.grid.radius && least.abs().max(most.abs()) * way <= SMOOTH;
+        let is_short = is_short_for_patch && least.abs().max(most.abs()) * way <= SMOOTH;
         if is_short && rises_through && a.d2 > 0.0 && b.d2 > 0.0 {
             return Look::One;
         }
-        if is_short && curve::has_no_root(a, b, width, 0.0) {
+        if is_short && curve::has_no_root(a, b, width, 0.0, self.third_spread) {
             return Look::Nothing;
         }
         if is_smallest {
@@ -308,8 +328,8 @@ impl Search<'_> {
     /// The minimum between two ends at which the derivative has different signs.
     fn root(
         &self,
-        l: (f64, &(Foot, Jet)),
-        r: (f64, &(Foot, Jet)),
+        l: (f64, &(Foot, Jet, Vector2<f64>)),
+        r: (f64, &(Foot, Jet, Vector2<f64>)),
         evaluations: &mut u64,
         found: &mut dyn FnMut(f64, &Foot),
     ) {
@@ -320,7 +340,7 @@ impl Search<'_> {
         };
         let x = curve::root(&jet, (l.0, l.1.1), (r.0, r.1.1));
         *evaluations += count.get() + 1;
-        if let Some((foot, _)) = self.sample(x, Some(l.1)).foot {
+        if let Some((foot, ..)) = self.sample(x, Some(l.1)).foot {
             self.accept(x, &foot, found);
         }
     }

@@ -31,6 +31,10 @@ const ACCEPT_EPS: f64 = 1e3;
 /// The same at rounding: what is left tilts the direction between footpoints that are near each other.
 const DONE_EPS: f64 = 1e-3;
 
+/// Largest distance to a grid point, in distances from where the objective has no derivatives, up to which
+/// the derivatives at grid points describe those in between.
+const SMOOTH: f64 = 0.5;
+
 /// Rounding of a value relative to that of a footpoint after hundreds of operations.
 pub(crate) const NOISE: f64 = 0.05;
 
@@ -65,8 +69,13 @@ pub(crate) fn solve(
     }
     let mut found: ArrayVec<Vector2<f64>, 16> = ArrayVec::new();
     let border = border_margin(ctx, body.data(Feature::Face(face)).deviation, &samples.lengths);
+    // Derivatives at grid points say nothing of those between where the objective may be sharp.
+    let is_sharp = |k: usize| {
+        let probe = objective.probe(&samples.points()[k]);
+        probe.is_none_or(|q| q.sharpness * samples.radius > SMOOTH)
+    };
     let lowest_points = (0..samples.len())
-        .filter(|&k| samples.is_minimum(&values, k) && samples.may_be_critical(&slopes, k))
+        .filter(|&k| samples.is_minimum(&values, k) && (samples.may_be_critical(&slopes, k) || is_sharp(k)))
         .map(|k| samples.params(k));
     for start in lowest_points.chain(samples.cells_with_minimum(&slopes)) {
         let start = Vector2::from(start);

@@ -43,6 +43,8 @@ pub(super) struct Foot {
     tangents: [V3; 2],
     /// Second derivative of the signed distance, in products with the tangents.
     bending: Matrix2<f64>,
+    /// Derivative of the footpoint's parameters, in products with the tangents.
+    travel: Matrix2<f64>,
 }
 
 impl Foot {
@@ -74,7 +76,7 @@ impl Foot {
                 let inverse = (first + second * distance).cholesky()?.inverse();
                 let bending = inverse * second * first.try_inverse()?;
                 let bending = (bending + bending.transpose()) * 0.5;
-                return Some(Self { at: y, distance, normal, tangents, bending });
+                return Some(Self { at: y, distance, normal, tangents, bending, travel: inverse });
             }
             last = moved;
             y += step * (LONGEST / step.amax()).min(1.0);
@@ -93,6 +95,11 @@ impl Foot {
     /// First derivative of the signed distance in direction `v`.
     pub(super) fn slope(&self, v: &V3) -> f64 {
         self.normal.dot(v)
+    }
+
+    /// Derivative of the footpoint's unit-box parameters in direction `v`.
+    pub(super) fn travel(&self, v: &V3) -> Vector2<f64> {
+        self.travel * self.along(v)
     }
 
     /// Second derivative of the signed distance in directions `v` and `w`.
