@@ -7,10 +7,10 @@ mod common;
 use common::{body, random_rotation};
 use feeler_brep::fixtures;
 use feeler_brep::source::SolidSource;
-use feeler_geom::bezier::{BezierSpline, BezierSurface};
+use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
 use feeler_geom::frame::complete_basis;
-use feeler_geom::{Frame, P2, P3, Pose, Surface, V3, math};
-use feeler_runtime::{Body, ContactPair, QueryOptions, Status};
+use feeler_geom::{Curve, Frame, P2, P3, Pose, Surface, V3, math};
+use feeler_runtime::{Body, ContactPair, PointQuery, QueryOptions, Status};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -253,3 +253,44 @@ fn ladders_have_no_hole() {
         }
     }
 }
+
+/// Points five micrometres inside and outside a solid of revolution with a cubic profile, most of them beside
+/// its poles, where patches collapse.
+#[test]
+fn points_beside_poles_are_on_their_side() {
+    let pieces = [
+        [(0.0, -3.67), (3.4, -3.67), (4.6, -2.2), (3.8, -0.5)],
+        [(3.8, -0.5), (3.0, 1.2), (2.8, 3.67), (0.0, 3.67)],
+    ];
+    let control = pieces.iter().flatten().map(|(r, z)| homogeneous(&P3::new(*r, 0.0, *z), 1.0)).collect();
+    let profile = BezierSpline { degree: 3, breaks: vec![0.0, 1.0, 2.0], control, periodic: false };
+    let surface = BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, TAU);
+    let mut source = fixtures::sphere(1.0);
+    source.faces[0].surface = Surface::Bezier(surface);
+    let away = source.faces[0].surface.normal(P2::new(0.4, 0.3)).dot(&V3::new(0.1, 0.0, -1.0)) > 0.0;
+    source.faces[0].outward = away;
+    let solid = body(&source);
+    let profile = Curve::Bezier(profile);
+    let mut rng = SmallRng::seed_from_u64(45);
+    let mut query = PointQuery::new();
+    let (mut wrong, mut open) = (Vec::new(), 0);
+    for _ in 0..POINTS {
+        let from_pole = math::powf(10.0, rng.random_range(-2.5..-1.0));
+        let s = if rng.random_bool(0.5) { from_pole } else { 2.0 - from_pole };
+        let (place, tangent) = (profile.point(s), profile.tangent(s).expect("regular"));
+        let inside = rng.random_bool(0.5);
+        let outwards = V3::new(tangent.z, 0.0, -tangent.x) * if inside { -5e-3 } else { 5e-3 };
+        let turn = UnitQuaternion::from_scaled_axis(V3::z() * rng.random_range(0.0..TAU));
+        let p = turn * (place + outwards);
+        match query.contains(&solid, &p, 5e-8).expect("a finite point") {
+            Some(found) if found != inside => wrong.push((s, p, inside)),
+            Some(_) => {}
+            None => open += 1,
+        }
+    }
+    assert!(wrong.is_empty(), "{}: {:#?}", wrong.len(), &wrong[..wrong.len().min(10)]);
+    assert!(open <= POINTS / 100, "{open} without an answer");
+}
+
+/// Number of points of a test.
+const POINTS: usize = 250_000;

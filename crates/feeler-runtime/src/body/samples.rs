@@ -341,6 +341,16 @@ impl Grid {
         &self.points[..self.len()]
     }
 
+    /// Indices of the grid points on the border of a patch, in order around it.
+    pub(crate) fn border(&self) -> impl Iterator<Item = usize> {
+        let [rows, columns] = self.shape;
+        let (last_row, last_column) = (rows - 1, columns - 1);
+        (0..last_column)
+            .chain((0..last_row).map(move |i| i * columns + last_column))
+            .chain((0..last_column).map(move |j| last_row * columns + last_column - j))
+            .chain((0..last_row).map(move |i| (last_row - i) * columns))
+    }
+
     /// The interpolated normal at a foot.
     pub(crate) fn normal(&self, normals: &Normals, foot: &GridFoot) -> V3 {
         let [x, y] = foot.steps;

@@ -13,11 +13,11 @@
 use crate::Body;
 use crate::body::outward_normal;
 use arrayvec::ArrayVec;
-use feeler_geom::cone::Cap;
 use feeler_geom::roots::poly_roots;
 use feeler_geom::trim::Side;
 use feeler_geom::{Frame, Obb, P2, P3, Rect, Surface, V3, math};
-use feeler_hierarchy::{FaceId, Feature, NodeId};
+use feeler_hierarchy::{AreaId, FaceId, Feature, NodeId};
+use nalgebra::{Matrix2, Vector2};
 
 /// Directions of the rays: far from the axes and diagonals that solids are made of.
 const RAYS: [[f64; 3]; 6] = [
@@ -139,8 +139,7 @@ impl Ray {
                 if body.face(f).surface.is_canonical() {
                     faces.push(f);
                 } else {
-                    let cap = &body.tree()[body.leaf_of_area(area).index()].cap;
-                    sum += self.cross_area(body, f, (&body.area(area).rect, cap), tol)?;
+                    sum += self.cross_area(body, f, area, tol)?;
                 }
             }
         }
@@ -275,7 +274,9 @@ impl Ray {
     }
 
     /// Crossing of an almost flat Bézier area; `None` when the ray may graze it.
-    fn cross_area(&self, body: &Body, f: FaceId, (rect, cap): (&Rect, &Cap), tol: f64) -> Option<i32> {
+    fn cross_area(&self, body: &Body, f: FaceId, area: AreaId, tol: f64) -> Option<i32> {
+        let rect = &body.area(area).rect;
+        let cap = &body.tree()[body.leaf_of_area(area).index()].cap;
         let surface = &body.face(f).surface;
         // The ray keeps clear of every tangent plane: its sine to the cone's axis is above that of the
         // half-angle.
@@ -284,30 +285,50 @@ impl Ray {
         }
         // Across the ray the area is a graph: at most one crossing.
         let (e, g) = feeler_geom::frame::complete_basis(&self.dir);
+        let across = |p: &P3| Vector2::new(e.dot(&(p - self.origin)), g.dot(&(p - self.origin)));
         let (wu, wv) = (rect.u1 - rect.u0, rect.v1 - rect.v0);
-        let mut uv = P2::new(rect.u0 + 0.5 * wu, rect.v0 + 0.5 * wv);
-        let mut off = f64::INFINITY;
-        for _ in 0..30 {
-            let d = surface.derivs(uv);
-            let r = nalgebra::Vector2::new(e.dot(&(d.p - self.origin)), g.dot(&(d.p - self.origin)));
-            off = r.norm();
-            let j = nalgebra::Matrix2::new(e.dot(&d.du), e.dot(&d.dv), g.dot(&d.du), g.dot(&d.dv));
-            let step = j.try_inverse()? * r;
-            // Far outside there is no crossing; a little outside Newton may come back.
-            let next = P2::new(
-                (uv.x - step.x).clamp(rect.u0 - 0.2 * wu, rect.u1 + 0.2 * wu),
-                (uv.y - step.y).clamp(rect.v0 - 0.2 * wv, rect.v1 + 0.2 * wv),
-            );
-            let moved = (d.du * (next.x - uv.x) + d.dv * (next.y - uv.y)).norm();
-            uv = next;
-            if moved <= 1e-3 * tol {
-                break;
+        // The parameters of the crossing from a start, and the distance of the ray from the surface there.
+        let newton = |mut uv: P2| {
+            let mut off = f64::INFINITY;
+            for _ in 0..30 {
+                let d = surface.derivs(uv);
+                let r = across(&d.p);
+                off = r.norm();
+                let j = Matrix2::new(e.dot(&d.du), e.dot(&d.dv), g.dot(&d.du), g.dot(&d.dv));
+                let Some(inverse) = j.try_inverse() else { return (uv, f64::INFINITY) };
+                let step = inverse * r;
+                // Far outside there is no crossing; a little outside Newton may come back.
+                let next = P2::new(
+                    (uv.x - step.x).clamp(rect.u0 - 0.2 * wu, rect.u1 + 0.2 * wu),
+                    (uv.y - step.y).clamp(rect.v0 - 0.2 * wv, rect.v1 + 0.2 * wv),
+                );
+                let moved = (d.du * (next.x - uv.x) + d.dv * (next.y - uv.y)).norm();
+                uv = next;
+                if moved <= 1e-3 * tol {
+                    break;
+                }
+            }
+            (uv, off)
+        };
+        let (mut uv, mut off) = newton(P2::new(rect.u0 + 0.5 * wu, rect.v0 + 0.5 * wv));
+        if off > tol {
+            // Beside a pole Newton's method may be held at a border although there is a crossing.
+            let grid = body.grid_of(area);
+            if goes_round(grid.border().map(|k| across(&grid.points()[k])), grid.bend + tol) == Some(false) {
+                return Some(0);
+            }
+            let distance = |k: &usize| across(&grid.points()[*k]).norm_squared();
+            let nearest = (0..grid.len()).min_by(|k, l| distance(k).total_cmp(&distance(l)))?;
+            let [x, y] = grid.params(nearest);
+            (uv, off) = newton(P2::new(rect.u0 + x * wu, rect.v0 + y * wv));
+            if off > tol {
+                return None;
             }
         }
         let (x, y) = ((uv.x - rect.u0) / wu, (uv.y - rect.v0) / wv);
         let (x, y) = (x.min(1.0 - x), y.min(1.0 - y));
-        if off > tol || x.min(y) < -1e-9 {
-            return if off <= tol || x.min(y) < -0.1 { Some(0) } else { None };
+        if x.min(y) < -1e-9 {
+            return Some(0);
         }
         // On the border between two areas both or neither could count it.
         if x.min(y) < 1e-9 && !on_border(&body.face(f).trim.rect, uv) {
@@ -316,6 +337,25 @@ impl Ray {
         let t = (surface.point(uv) - self.origin).dot(&self.dir);
         self.crossing(body, f, uv, t, tol)
     }
+}
+
+/// Whether a closed polygon goes around the origin; `None` if it comes as near to it as `margin`.
+fn goes_round(mut points: impl Iterator<Item = Vector2<f64>>, margin: f64) -> Option<bool> {
+    let first = points.next()?;
+    let (mut last, mut winding) = (first, 0);
+    for next in points.chain([first]) {
+        let side = next - last;
+        let along = (-last.dot(&side) / side.norm_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+        if (last + side * along).norm() <= margin {
+            return None;
+        }
+        // Crossings of the positive x axis, up and down.
+        if (last.y < 0.0) != (next.y < 0.0) && last.perp(&next) * (next.y - last.y).signum() > 0.0 {
+            winding += if next.y > last.y { 1 } else { -1 };
+        }
+        last = next;
+    }
+    Some(winding != 0)
 }
 
 /// On the border of the whole domain, where no neighbour is.
