@@ -2,8 +2,11 @@
 
 mod predict;
 
-use crate::{ContactPair, FeatureKind, FeatureRef, Lmd, QueryError, QueryOptions, Status, load_bearing};
+use crate::{
+    Body, ContactPair, FeatureKind, FeatureRef, Lmd, QueryError, QueryOptions, Status, load_bearing,
+};
 use feeler_geom::{P3, Pose, V3, math};
+use feeler_hierarchy::EdgeId;
 use nalgebra::UnitQuaternion;
 use predict::{Displacement, Held, Loads, Mobility, Row};
 use std::sync::Arc;
@@ -33,8 +36,10 @@ pub struct LastingContact {
     pub is_found: bool,
     /// What dilations take from the distance (mm).
     dilation: f64,
-    /// Sum of the curvatures of both sides (1/mm), infinite where neither is a face.
+    /// Sum of the curvatures of both sides (1/mm).
     bend: f64,
+    /// Sine between two edges; 1 where one side is a face, 0 where the direction is that of the connection.
+    crossing: f64,
     /// Of B in A's coordinates when it was found.
     rotation: UnitQuaternion<f64>,
 }
@@ -45,11 +50,13 @@ pub struct LastingContact {
 /// A part that rests on a face, tilted by a millionth, has one local minimum, its lowest point: with that
 /// alone it tips over to the other side, and back, for ever. So a contact that is found no longer is
 /// remembered as two points that ride on their solids. Their gap along the normal may be more than the
-/// smallest one nearby, never less by more than a ten-thousandth of a millimetre: half the curvature times
-/// the square of how far they have slid past each other, and that times the relative rotation; where neither
-/// is on a face, how much farther apart they are than along the normal. The contact is dropped as soon as
-/// these are more, or the points have slid by more than a thousandth of the smaller solid, or are out of
-/// reach, or it is the oldest of many.
+/// smallest one nearby, never less by more than a ten-thousandth of a millimetre. With s the distance by which
+/// the points have slid past each other, θ the relative rotation since they were found and κ the sum of the
+/// curvatures, the difference is at most s θ + κ s² / 2 where one of them is on a face. Between two edges that
+/// cross at an angle φ the common perpendicular turns by up to θ / sin φ, and s counts along them as s / sin φ.
+/// With a vertex on an edge or a vertex it is the difference between the distance and its part along the
+/// normal. The contact is dropped as soon as these are more, or the points have slid by more than a thousandth
+/// of the smaller solid, or are out of reach, or it is the oldest of many.
 ///
 /// Contacts of one place are one, whatever features they are on: numbers stay where [`Lmd::id`] changes from
 /// feature to feature.
@@ -183,7 +190,8 @@ impl LastingContacts {
         };
         let is_explained =
             pair.query_deep(pose_a, pose_b, &options, SHALLOW).inspect_err(|_| self.clear())?;
-        self.update(pair.lmds(), pose_a, pose_b, reach);
+        let bodies = [pair.body_a().as_ref(), pair.body_b().as_ref()];
+        self.update_with(pair.lmds(), pose_a, pose_b, reach, Some(bodies));
         self.predict(pair, &pose_a.inv_mul(pose_b), &options).inspect_err(|_| self.clear())?;
         Ok(is_explained)
     }
@@ -276,7 +284,7 @@ impl LastingContacts {
             load_bearing(pair.lmds(), &mut self.chosen);
             let mut is_new = false;
             for &k in &self.chosen {
-                let contact = found(&pair.lmds()[k], &Pose::identity(), then.rotation);
+                let contact = found(&pair.lmds()[k], &Pose::identity(), then.rotation, None);
                 let faces_the_same = |c: &&LastingContact| c.normal.dot(&contact.normal) > SAME;
                 let is_in = self.contacts.iter().filter(faces_the_same).map(|c| c.gap).fold(0.0, f64::min);
                 if contact.gap >= is_in - ERROR {
@@ -310,10 +318,22 @@ impl LastingContacts {
     /// Takes what a query at these poses has found within `reach` (mm): of conformal sets what
     /// [`load_bearing()`] chooses.
     pub fn update(&mut self, lmds: &[Lmd], pose_a: &Pose, pose_b: &Pose, reach: f64) {
+        self.update_with(lmds, pose_a, pose_b, reach, None);
+    }
+
+    /// [`LastingContacts::update`] with the bodies, whose edges tell at which angle they cross.
+    fn update_with(
+        &mut self,
+        lmds: &[Lmd],
+        pose_a: &Pose,
+        pose_b: &Pose,
+        reach: f64,
+        bodies: Option<[&Body; 2]>,
+    ) {
         load_bearing(lmds, &mut self.chosen);
         self.found.clear();
         let pose_ab = pose_a.inv_mul(pose_b);
-        let found = |&k: &usize| found(&lmds[k], pose_a, pose_ab.rotation);
+        let found = |&k: &usize| found(&lmds[k], pose_a, pose_ab.rotation, bodies);
         self.found.extend(self.chosen.iter().map(found));
         if self.found.is_empty() {
             // Nothing is within reach: nothing is to be remembered.
@@ -372,8 +392,10 @@ impl Clone for LastingContacts {
 
 impl ContactPair {
     /// A query for contacts down to [`QueryOptions::penetration`], or as far as walls are thick enough to
-    /// separate their sides. Deep contacts cost several times as much to find as shallow ones: the pair is
-    /// first asked down to `shallow` (mm), and again only where it interferes without a negative gap.
+    /// separate their sides. Deep contacts take several times as long to find as shallow ones: the pair is
+    /// first asked down to `shallow` (mm), and again only where it interferes without a negative gap. A
+    /// verdict is computed only where no minimum has a negative gap
+    /// ([`QueryOptions::verdict_unless_pressed`]).
     ///
     /// Returns whether the contacts explain how the solids stand: false where they still interfere without a
     /// negative gap.
@@ -389,8 +411,9 @@ impl ContactPair {
     ) -> Result<bool, QueryError> {
         let deepest = options.penetration.min(WALLS * (self.body_a().wall() + self.body_b().wall()));
         for penetration in [shallow.min(deepest), deepest] {
-            self.query(pose_a, pose_b, &QueryOptions { penetration, ..*options })?;
-            if self.status() != Some(Status::Interfering) || self.lmds().iter().any(|l| l.gap < 0.0) {
+            let options = QueryOptions { penetration, verdict_unless_pressed: true, ..*options };
+            let is_pressed = self.query(pose_a, pose_b, &options)?.iter().any(|l| l.gap < 0.0);
+            if is_pressed || self.status() != Some(Status::Interfering) {
                 return Ok(true);
             }
         }
@@ -418,17 +441,25 @@ impl LastingContact {
         let slid = (between - self.normal * along).norm();
         self.gap = along - self.dilation;
         self.gap_ahead = self.gap;
-        let error = match self.bend.is_finite() {
-            true => slid * (0.5 * self.bend * slid + pose_ab.rotation.angle_to(&self.rotation)),
-            // The normal of two edges turns faster than they do, and beside each other nothing is between
-            // them.
-            false => math::hypot(slid, along) - along.abs(),
+        let error = if self.crossing > 0.0 {
+            let (slid, turned) =
+                (slid / self.crossing, pose_ab.rotation.angle_to(&self.rotation) / self.crossing);
+            // The direction of two edges turns, and takes from what is between them.
+            let lost = if self.crossing < 1.0 { 0.5 * along.abs() * turned * turned } else { 0.0 };
+            slid * (0.5 * self.bend * slid + turned * self.crossing) + lost
+        } else {
+            math::hypot(slid, along) - along.abs()
         };
         slid <= slip && error <= ERROR && self.gap <= reach
     }
 }
 
-fn found(lmd: &Lmd, pose_a: &Pose, rotation: UnitQuaternion<f64>) -> LastingContact {
+fn found(
+    lmd: &Lmd,
+    pose_a: &Pose,
+    rotation: UnitQuaternion<f64>,
+    bodies: Option<[&Body; 2]>,
+) -> LastingContact {
     // An edge or a vertex against a face stays where it is: what bends is the face.
     let finite = |x: f64| if x.is_finite() { x.abs() } else { 0.0 };
     let bend = |[least, most]: [f64; 2]| finite(least).max(finite(most));
@@ -444,8 +475,21 @@ fn found(lmd: &Lmd, pose_a: &Pose, rotation: UnitQuaternion<f64>) -> LastingCont
         features: [lmd.feature_a, lmd.feature_b].map(|f| (f.kind, f.index)),
         is_found: true,
         dilation: lmd.distance - lmd.gap,
-        bend: if has_face { bend(lmd.curvature_a) + bend(lmd.curvature_b) } else { f64::INFINITY },
+        bend: bend(lmd.curvature_a) + bend(lmd.curvature_b),
+        crossing: if has_face { 1.0 } else { bodies.map_or(0.0, |bodies| crossing(lmd, bodies, &rotation)) },
         rotation,
+    }
+}
+
+/// Sine between two edges in contact; 0 with a vertex. `rotation`: of B in A's coordinates.
+fn crossing(lmd: &Lmd, [a, b]: [&Body; 2], rotation: &UnitQuaternion<f64>) -> f64 {
+    let tangent = |body: &Body, f: &FeatureRef| {
+        (f.kind == FeatureKind::Edge).then(|| body.edge(EdgeId(f.index)).curve.tangent(f.uv[0])).flatten()
+    };
+    match (tangent(a, &lmd.feature_a), tangent(b, &lmd.feature_b)) {
+        // Less than 1, which is that of faces.
+        (Some(s), Some(t)) => s.cross(&(rotation * t)).norm().min(1.0 - f64::EPSILON),
+        _ => 0.0,
     }
 }
 
@@ -566,5 +610,36 @@ mod tests {
             }
         }
         assert!((1_000..3_999).contains(&kept), "{kept}");
+    }
+
+    /// Two straight edges that cross at an angle, moved against each other: the true gap is that along their
+    /// common perpendicular.
+    #[test]
+    fn remembered_gaps_are_no_less_than_those_of_crossing_edges() {
+        use rand::{Rng, SeedableRng};
+        let mut random = rand::rngs::SmallRng::seed_from_u64(46);
+        let (mut kept, mut closed) = (0, 0);
+        for case in 0..4_000 {
+            let mut any = |size: f64| V3::from_fn(|_, _| random.random_range(-size..size));
+            let (s, n) = (V3::x(), V3::z());
+            let angle = any(1.5).x.abs() + 0.05;
+            let t = V3::new(math::cos(angle), math::sin(angle), 0.0);
+            let gap = any(0.05).x * if case % 2 == 0 { 1.0 } else { 0.0 };
+            let mut contact = found(&at(0.0, gap), &Pose::identity(), UnitQuaternion::identity(), None);
+            contact.local_b = P3::new(0.0, 0.0, gap);
+            contact.crossing = s.cross(&t).norm().min(1.0 - f64::EPSILON);
+            let scale = math::powf(10.0, any(1.5).x - 2.5);
+            let pose = Pose::new(any(0.05 * scale), any(scale));
+            // Direction of B's edge and a point of it.
+            let (turned, point) = (pose.rotation * t, pose * contact.local_b);
+            let across = s.cross(&turned).normalize();
+            let true_gap = across.dot(&point.coords) * across.dot(&n).signum();
+            if contact.still_holds(&pose, 0.05, REACH) {
+                kept += 1;
+                closed += usize::from(gap == 0.0);
+                assert!(contact.gap >= true_gap - 1.01 * ERROR, "{case}: {} {true_gap}", contact.gap);
+            }
+        }
+        assert!((1_000..3_999).contains(&kept) && closed > 500, "{kept} {closed}");
     }
 }

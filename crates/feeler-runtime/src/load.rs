@@ -13,6 +13,7 @@ impl Body {
     pub fn new(hierarchy: Hierarchy) -> Result<Self, BodyError> {
         let mut body = Self::without_shell_points(hierarchy)?;
         body.shell_points = shell_points(&body);
+        body.make_derived_data();
         Ok(body)
     }
 

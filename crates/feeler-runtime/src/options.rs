@@ -20,6 +20,10 @@ pub struct QueryOptions {
     /// Whether to decide how the solids stand to one another. Without it there is no status:
     /// [`ContactPair::status`](crate::ContactPair::status) is `None`.
     pub detect_interference: bool,
+    /// Whether to leave the verdict out where a minimum has a negative gap: simulators need no proof of what
+    /// such a contact explains, and the proof takes most of the time of a query at contact. There is no
+    /// status then. Has no effect with [`QueryOptions::penetration`] 0.
+    pub verdict_unless_pressed: bool,
     /// Lengths (mm) below this are zero: what is nearer touches, what meets less deep does not interfere.
     /// `None`: 1e-7 of the larger bounding-box diagonal, and rounding. Never less than rounding; the value
     /// that was used is [`Tolerances::tol`](crate::Tolerances::tol). Less than a tenth of both solids' walls
@@ -60,6 +64,7 @@ impl Default for QueryOptions {
             dilation_b: 0.0,
             parallel: false,
             detect_interference: true,
+            verdict_unless_pressed: false,
             tolerance: None,
             penetration: 0.0,
             certified: false,
@@ -112,6 +117,7 @@ impl QueryOptions {
             penetration: 0.0,
             certified: false,
             detect_interference: true,
+            verdict_unless_pressed: false,
             #[cfg(feature = "diagnostics")]
             diagnostics: Diagnostics { brute_force: false, ..self.diagnostics },
             ..*self

@@ -50,8 +50,8 @@ pub struct ContactPair {
     pressed: pressed::Scratch,
     contact_ids: ContactIds,
     motion_tracker: MotionTracker,
-    /// `tolerance` and `detect_interference` of the last query: what is known was found with these.
-    known_for: (Option<f64>, bool),
+    /// `tolerance` of the last query: what is known was found with it.
+    known_for: Option<f64>,
     /// The last query that was worked out, while its results stand.
     answered: Option<Answered>,
 }
@@ -100,7 +100,7 @@ impl ContactPair {
             pressed: pressed::Scratch::default(),
             contact_ids: ContactIds::default(),
             motion_tracker,
-            known_for: (None, true),
+            known_for: None,
             answered: None,
         }
     }
@@ -172,8 +172,7 @@ impl ContactPair {
         }
         self.clear_results();
         let clock = Clock::start();
-        let known_for = (options.tolerance, options.detect_interference);
-        if known_for != std::mem::replace(&mut self.known_for, known_for) {
+        if options.tolerance != std::mem::replace(&mut self.known_for, options.tolerance) {
             self.forget_places();
         }
         self.tolerances = Tolerances::new(&self.a, &self.b, &pose_ab, options.tolerance);
@@ -211,7 +210,9 @@ impl ContactPair {
         } else {
             all_pairs(&self.a, &self.b, with_quasi, &mut self.leaf_pairs, &mut self.stats);
         }
-        let decide = options.detect_interference;
+        // Whether minima are known before the verdict, which a pressed one makes superfluous.
+        let minima_first = options.verdict_unless_pressed && ctx.presses();
+        let decide = options.detect_interference && !minima_first;
         self.times.traversal = clock.elapsed();
         let (pairs, solved, stats) = (&mut self.leaf_pairs, &mut self.solved, &mut self.stats);
         let minima = || {
@@ -223,7 +224,7 @@ impl ContactPair {
         let scratch = &mut self.decision;
         let moved = (!options.diagnostics().brute_force).then_some(moved);
         let decision = || if decide { verdict::decide(&ctx, moved, scratch) } else { Finding::Apart };
-        let (((), solves), (mut finding, interference)) = if options.parallel {
+        let (((), solves), (mut finding, mut interference)) = if options.parallel {
             rayon::join(|| timed(minima), || timed(decision))
         } else {
             (timed(minima), timed(decision))
@@ -241,6 +242,12 @@ impl ContactPair {
             &mut self.pressed,
             &mut self.accepted,
         );
+        let is_pressed =
+            |x: &Accepted| x.class != LmdClass::Quasi && x.distance < options.dilation_a + options.dilation_b;
+        let decide = options.detect_interference && !(minima_first && self.accepted.iter().any(is_pressed));
+        if decide && minima_first {
+            (finding, interference) = timed(|| verdict::decide(&ctx, moved, &mut self.decision));
+        }
         self.band.open.clear();
         if decide && finding == Finding::Apart && !self.accepted.iter().any(|x| touches(&ctx, x)) {
             let known = self.solved.candidates.len();
@@ -263,13 +270,14 @@ impl ContactPair {
         let filtering = clock.elapsed();
         let nearest = self.kept.first().map(|k| k.distance);
         self.times = PhaseTimes { solves, filtering, interference, ..self.times };
-        self.has_verdict = options.detect_interference;
+        self.has_verdict = decide;
         let near = nearest.is_some_and(|d| d <= ctx.tol.tol);
         let open = (&self.decision, &self.band.open[..]);
         pronounce(&ctx, &finding, near, open, pose_a, &mut self.verdict);
         let diagnostics = options.diagnostics();
         if diagnostics.savings.coherence && !diagnostics.brute_force {
-            self.answered = Some(Answered { pose_ab, options: asked, finding, poses: [*pose_a, *pose_b] });
+            let poses = [*pose_a, *pose_b];
+            self.answered = Some(Answered { pose_ab, options: asked, finding, poses });
         }
         Ok(&self.lmds)
     }
@@ -405,8 +413,9 @@ impl ContactPair {
         self.lmds.iter().find(|l| l.class != LmdClass::Quasi).map(|l| l.distance)
     }
 
-    /// How the solids stood in the last query: `None` before the first one, after an error, and without
-    /// [`QueryOptions::detect_interference`].
+    /// How the solids stood in the last query: `None` before the first one, after an error, without
+    /// [`QueryOptions::detect_interference`], and where [`QueryOptions::verdict_unless_pressed`] has left the
+    /// verdict out.
     #[must_use]
     pub fn status(&self) -> Option<Status> {
         self.verdict().map(|v| v.status)

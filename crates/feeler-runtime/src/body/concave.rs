@@ -1,8 +1,9 @@
 //! Which trims of a solid's faces are concave edges: beyond them a face goes on into the solid's own
-//! material. Made at the first use.
+//! material.
 
 use crate::Body;
 use crate::body::outward_normal;
+use feeler_geom::{P2, P3};
 use feeler_hierarchy::Face;
 use std::collections::BTreeMap;
 
@@ -42,6 +43,17 @@ fn rises(face: &Face, piece: usize, other: &Face) -> bool {
     let along = piece.derivative(0.5);
     let tangent = derivs.du * along.x + derivs.dv * along.y;
     let into_face = face.surface.normal(uv).cross(&tangent).normalize();
-    let beyond = outward_normal(other, other.surface.invert(&derivs.p, None, None));
+    let hint = (!other.surface.is_canonical()).then(|| beside(other, piece.edge, &derivs.p)).flatten();
+    let beyond = outward_normal(other, other.surface.invert(&derivs.p, hint, None));
     into_face.dot(&beyond) > PLAIN
+}
+
+/// Parameters of the point nearest to `p` among the middles and ends of a face's trimming pieces along an
+/// edge.
+fn beside(face: &Face, edge: u32, p: &P3) -> Option<P2> {
+    let pieces = face.trim.pieces.iter().filter(|piece| piece.edge == edge);
+    let places = pieces.flat_map(|piece| [0.0, 0.5, 1.0].map(|t| piece.eval(t)));
+    let distance = |uv: P2| (face.surface.point(uv) - p).norm_squared();
+    let nearest = places.map(|uv| (distance(uv), uv)).min_by(|a, b| a.0.total_cmp(&b.0));
+    nearest.map(|(_, uv)| uv)
 }

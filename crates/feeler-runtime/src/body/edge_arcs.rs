@@ -1,5 +1,5 @@
 //! The trimming curves of a solid in space, cut into short arcs with bounds of their derivatives: all
-//! edges, also those that carry no minimum because they are smooth or concave. Made at the first use.
+//! edges, also those that carry no minimum because they are smooth or concave.
 
 use crate::Body;
 use crate::body::index;
@@ -16,9 +16,6 @@ const FINE: f64 = 2e-4;
 const MAX_HALVINGS: u32 = 6;
 /// Points along an arc, ends included.
 pub(crate) const SAMPLES: usize = 5;
-/// Least width of the rectangle about a piece, relative to the patch that it is in: derivatives over less are
-/// rounding.
-const LEAST_WIDTH: f64 = 1e-3;
 
 /// A part of a trimming piece of a face; each edge is here once, on the first of its two faces.
 #[derive(Clone, Debug)]
@@ -97,6 +94,7 @@ impl EdgeArcs {
         let mut edges: Vec<u32> = Vec::new();
         for (f, face) in h.faces.iter().enumerate() {
             let (start, f) = (list.len(), FaceId::new(f));
+            let mut thirds = PatchThirds::default();
             for piece in &face.trim.pieces {
                 // The largest index marks artificial cuts.
                 if piece.edge == u32::MAX {
@@ -104,7 +102,7 @@ impl EdgeArcs {
                 }
                 let sides = owner.entry(piece.edge).or_insert([(f, 0.0); 2]);
                 if sides[0].0 == f {
-                    halve(body, f, *piece, MAX_HALVINGS, &mut list);
+                    halve((body, f), *piece, MAX_HALVINGS, &mut thirds, &mut list);
                     edges.resize(list.len(), piece.edge);
                 } else if sides[1].0 != f {
                     sides[1] = (f, 0.0);
@@ -151,58 +149,73 @@ impl EdgeArcs {
 }
 
 /// Arcs of edges along a piece, halved until they are fine.
-fn halve(body: &Body, face: FaceId, piece: TrimPiece, halvings: u32, out: &mut Vec<EdgeArc>) {
+fn halve(
+    (body, face): (&Body, FaceId),
+    piece: TrimPiece,
+    halvings: u32,
+    thirds: &mut PatchThirds,
+    out: &mut Vec<EdgeArc>,
+) {
     let surface = &body.face(face).surface;
-    let (speed, bend) = bounds_along(surface, &piece);
+    let (speed, bend) = thirds.bounds_along(surface, &piece);
     if halvings == 0 || bend <= 8.0 * FINE * body.size() {
         let samples = [0.0, 0.25, 0.5, 0.75, 1.0].map(|s| surface.point(piece.eval(s)));
         out.push(EdgeArc { face, beside: face, off: f64::INFINITY, piece, samples, speed, bend });
         return;
     }
     let (first, second) = piece.split(0.5);
-    halve(body, face, first, halvings - 1, out);
-    halve(body, face, second, halvings - 1, out);
+    halve((body, face), first, halvings - 1, thirds, out);
+    halve((body, face), second, halvings - 1, thirds, out);
 }
 
-/// Bounds of the first and second derivative of a piece in space by its parameter.
-pub(crate) fn bounds_along(surface: &Surface, piece: &TrimPiece) -> (f64, f64) {
-    let largest = |c: [f64; 4]| {
-        let steps = [c[1] - c[0], c[2] - c[1], c[3] - c[2]];
-        let first = steps.iter().fold(0.0, |m: f64, d| m.max(d.abs()));
-        let second = (steps[1] - steps[0]).abs().max((steps[2] - steps[1]).abs());
-        (3.0 * first, 6.0 * second)
-    };
-    let ((u1, u2), (v1, v2)) = (largest(piece.us()), largest(piece.vs()));
-    let rect = piece.bounds();
-    let mut bounds = (0.0_f64, 0.0_f64);
-    let mut take = |rect: Rect, third: [f64; 4]| {
-        let patch = Patch { surface, outward: true, pose: None, rect, third, cone: (V3::zeros(), 1.0) };
-        let [su, sv, suu, suv, svv] = patch.derivative_bounds();
-        bounds.0 = bounds.0.max(su * u1 + sv * v1);
-        bounds.1 = bounds.1.max(suu * u1 * u1 + 2.0 * suv * u1 * v1 + svv * v1 * v1 + su * u2 + sv * v2);
-    };
-    match surface {
-        Surface::Bezier(grid) => {
-            let (us, vs) = grid.parts(&rect);
-            for u in &us {
-                for v in &vs {
-                    let whole = grid.patch_rect((u.piece, v.piece));
-                    let widen = |lo: f64, hi: f64, w: f64| {
-                        let grow = (0.5 * (LEAST_WIDTH * w - (hi - lo))).max(0.0);
-                        (lo - grow, hi + grow)
-                    };
-                    let (u0, u1) = widen(u.t0, u.t1, whole.width());
-                    let (v0, v1) = widen(v.t0, v.t1, whole.height());
-                    let part = Rect { u0, u1, v0, v1 };
-                    let third =
-                        surface.third_derivatives(&part).map_or([f64::INFINITY; 4], |t| t.map(|b| b.norm()));
-                    take(part, third);
+/// Bounds of the third derivatives (uuu, uuv, uvv, vvv) over the patches of one surface, computed once for
+/// each patch.
+#[derive(Debug, Default)]
+pub(crate) struct PatchThirds {
+    of_patch: BTreeMap<(usize, usize), [f64; 4]>,
+}
+
+impl PatchThirds {
+    /// Bounds of the first and second derivative of a trimming piece in space by its parameter.
+    pub(crate) fn bounds_along(&mut self, surface: &Surface, piece: &TrimPiece) -> (f64, f64) {
+        let largest = |c: [f64; 4]| {
+            let steps = [c[1] - c[0], c[2] - c[1], c[3] - c[2]];
+            let first = steps.iter().fold(0.0, |m: f64, d| m.max(d.abs()));
+            let second = (steps[1] - steps[0]).abs().max((steps[2] - steps[1]).abs());
+            (3.0 * first, 6.0 * second)
+        };
+        let ((u1, u2), (v1, v2)) = (largest(piece.us()), largest(piece.vs()));
+        let range = |c: [f64; 4]| {
+            c.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(*x), hi.max(*x)))
+        };
+        // Of the control points: close to the tightest once a piece is short.
+        let ((u_lo, u_hi), (v_lo, v_hi)) = (range(piece.us()), range(piece.vs()));
+        let rect = Rect { u0: u_lo, u1: u_hi, v0: v_lo, v1: v_hi };
+        let mut bounds = (0.0_f64, 0.0_f64);
+        let mut take = |rect: Rect, third: [f64; 4]| {
+            let patch = Patch { surface, outward: true, pose: None, rect, third, cone: (V3::zeros(), 1.0) };
+            let [su, sv, suu, suv, svv] = patch.derivative_bounds();
+            bounds.0 = bounds.0.max(su * u1 + sv * v1);
+            bounds.1 = bounds.1.max(suu * u1 * u1 + 2.0 * suv * u1 * v1 + svv * v1 * v1 + su * u2 + sv * v2);
+        };
+        match surface {
+            Surface::Bezier(grid) => {
+                let (us, vs) = grid.parts(&rect);
+                for u in &us {
+                    for v in &vs {
+                        let place = (u.piece, v.piece);
+                        let third = *self.of_patch.entry(place).or_insert_with(|| {
+                            let over = surface.third_derivatives(&grid.patch_rect(place));
+                            over.map_or([f64::INFINITY; 4], |t| t.map(|b| b.norm()))
+                        });
+                        take(Rect { u0: u.t0, u1: u.t1, v0: v.t0, v1: v.t1 }, third);
+                    }
                 }
             }
+            _ => take(rect, third_of_closed_form(surface, &rect)),
         }
-        _ => take(rect, third_of_closed_form(surface, &rect)),
+        bounds
     }
-    bounds
 }
 
 /// Whether two parameter rectangles meet, one of them shifted by up to one period.

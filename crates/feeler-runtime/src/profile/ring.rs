@@ -1,6 +1,5 @@
 //! Planar faces about a point, as rings: what a step of a turned part is.
 
-use super::nearest_of;
 use feeler_geom::trim::{Side, TrimPiece};
 use feeler_geom::{P2, P3, Surface};
 use feeler_hierarchy::Face;
@@ -19,8 +18,12 @@ pub(crate) struct Ring {
 const MOST_PIECES: usize = 256;
 /// Centres of border arcs that are tried.
 const MOST_CENTERS: usize = 4;
-/// Halvings of a piece: bounds of its distances get four times as tight with each.
+/// Maximum number of halvings of a piece: each makes the bounds of its distances four times as tight.
 const HALVINGS: u32 = 6;
+/// Relative difference of squared distances up to which bounds are not made tighter.
+const TIGHT: f64 = 1e-6;
+/// Rounding of squared distances, relative to the largest.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 /// The face about the centre of one of its border's arcs, that with the widest hole; `None` for others than
 /// planes and without arcs.
@@ -37,8 +40,9 @@ pub(crate) fn ring(face: &Face) -> Option<Ring> {
         }
     }
     let about = |c: P2| {
+        let mut seen = [f64::INFINITY, 0.0];
         let radii = face.trim.pieces.iter().fold([f64::INFINITY, 0.0_f64], |[lo, hi], p| {
-            let [a, b] = distances(p, &c, HALVINGS);
+            let [a, b] = distances(p, &c, &mut seen, HALVINGS);
             [lo.min(a - p.deviation), hi.max(b + p.deviation)]
         });
         let hollow = face.trim.classify(c) == Side::Outside;
@@ -67,19 +71,36 @@ fn center(piece: &TrimPiece) -> Option<P2> {
     (off[0].max(off[1]) <= 1e-5 * radius).then_some(center)
 }
 
-/// Bounds of the distances of the points of a piece from a point, to the square of the length of its parts.
-fn distances(piece: &TrimPiece, c: &P2, halvings: u32) -> [f64; 2] {
-    if halvings > 0 {
-        let (first, second) = piece.split(0.5);
-        let ([a, b], [d, e]) = (distances(&first, c, halvings - 1), distances(&second, c, halvings - 1));
-        return [a.min(d), b.max(e)];
+/// Bounds of the distances of the points of a piece from a point, to [`TIGHT`] of the smallest and the largest
+/// distance seen so far.
+///
+/// The squared distance is a polynomial of degree 6, between the smallest and the largest of its Bernstein
+/// coefficients. For an arc about its centre these are equal up to what a cubic differs from the arc.
+fn distances(piece: &TrimPiece, c: &P2, seen: &mut [f64; 2], halvings: u32) -> [f64; 2] {
+    let from = piece.control.map(|p| p - c);
+    let ends = [from[0].norm_squared(), from[3].norm_squared()];
+    *seen = [seen[0].min(ends[0]).min(ends[1]), seen[1].max(ends[0]).max(ends[1])];
+    let mut bounds = [f64::INFINITY, 0.0_f64];
+    for k in 0..=6_usize {
+        let pairs = k.saturating_sub(3)..=k.min(3);
+        let sum: f64 = pairs.map(|i| CUBIC[i] * CUBIC[k - i] * from[i].dot(&from[k - i])).sum();
+        bounds = [bounds[0].min(sum / SEXTIC[k]), bounds[1].max(sum / SEXTIC[k])];
     }
-    // In the hull of its control points, which is no farther from the chord than they are.
-    let [a, p, q, b] = piece.control;
-    let to_chord = |p: &P2| (nearest_of(&[a.coords, b.coords], &p.coords) - p.coords).norm();
-    let lo = to_chord(c) - to_chord(&p).max(to_chord(&q));
-    [lo, piece.control.iter().fold(0.0, |m: f64, p| m.max((p - c).norm()))]
+    let is_tight = bounds[0] >= seen[0] * (1.0 - TIGHT) && bounds[1] <= seen[1] * (1.0 + TIGHT);
+    // What is not a number is not halved.
+    if halvings == 0 || is_tight || !bounds[1].is_finite() {
+        let rounding = ROUNDING * from.iter().fold(0.0, |m: f64, v| m.max(v.norm_squared()));
+        return [(bounds[0] - rounding).max(0.0).sqrt(), (bounds[1] + rounding).sqrt()];
+    }
+    let (first, second) = piece.split(0.5);
+    let first = distances(&first, c, seen, halvings - 1);
+    let second = distances(&second, c, seen, halvings - 1);
+    [first[0].min(second[0]), first[1].max(second[1])]
 }
+
+/// Binomial coefficients of degrees 3 and 6.
+const CUBIC: [f64; 4] = [1.0, 3.0, 3.0, 1.0];
+const SEXTIC: [f64; 7] = [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0];
 
 #[cfg(test)]
 mod tests {
@@ -105,7 +126,7 @@ mod tests {
             let piece = arc(c, 2.0, from, from + 0.7);
             assert!((center(&piece).expect("an arc") - c).norm() < 1e-4, "{k}");
             for from in [c, P2::new(3.0, 0.5), P2::origin()] {
-                let [lo, hi] = distances(&piece, &from, HALVINGS);
+                let [lo, hi] = distances(&piece, &from, &mut [f64::INFINITY, 0.0], HALVINGS);
                 let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
                 for i in 0..=200 {
                     let d = (piece.eval(f64::from(i) / 200.0) - from).norm();

@@ -3,7 +3,7 @@
 
 use super::march::Faces;
 use super::seed::Seed;
-use crate::body::edge_arcs::bounds_along;
+use crate::body::edge_arcs::PatchThirds;
 use crate::body::ids::AreaPair;
 use crate::side::Which;
 use crate::verdict::patch_of;
@@ -124,8 +124,9 @@ impl Finder<'_> {
         theirs.dedup();
         let slack = SLACK[0] * ctx.tol.tol;
         let turned = |d: V3| if own == Which::A { d } else { ctx.pose_ab * d };
+        let mut thirds = PatchThirds::default();
         for piece in face.trim.pieces.iter().filter(|p| p.edge != u32::MAX) {
-            let (speed, bend) = bounds_along(&face.surface, piece);
+            let (speed, bend) = thirds.bounds_along(&face.surface, piece);
             let eval = |s: f64| along(&face.surface, piece, s);
             let middle = eval(0.5).0;
             let near = |area: &AreaId| {
