@@ -50,13 +50,13 @@ pub struct LastingContact {
 /// A part that rests on a face, tilted by a millionth, has one local minimum, its lowest point: with that
 /// alone it tips over to the other side, and back, for ever. So a contact that is found no longer is
 /// remembered as two points that ride on their solids. Their gap along the normal may be more than the
-/// smallest one nearby, never less by more than a ten-thousandth of a millimetre. With s the distance by which
-/// the points have slid past each other, θ the relative rotation since they were found and κ the sum of the
-/// curvatures, the difference is at most s θ + κ s² / 2 where one of them is on a face. Between two edges that
-/// cross at an angle φ the common perpendicular turns by up to θ / sin φ, and s counts along them as s / sin φ.
-/// With a vertex on an edge or a vertex it is the difference between the distance and its part along the
-/// normal. The contact is dropped as soon as these are more, or the points have slid by more than a thousandth
-/// of the smaller solid, or are out of reach, or it is the oldest of many.
+/// smallest one nearby, never less by more than a ten-thousandth of a millimetre. With s the distance by
+/// which the points have slid past each other, θ the relative rotation since they were found and κ the sum
+/// of the curvatures, the difference is at most s θ + κ s² / 2 where one of them is on a face. Between two
+/// edges that cross at an angle φ the common perpendicular turns by up to θ / sin φ, and s counts along them
+/// as s / sin φ. With a vertex on an edge or a vertex it is the difference between the distance and its part
+/// along the normal. The contact is dropped as soon as these are more, or the points have slid by more than
+/// a thousandth of the smaller solid, or are out of reach, or it is the oldest of many.
 ///
 /// Contacts of one place are one, whatever features they are on: numbers stay where [`Lmd::id`] changes from
 /// feature to feature.

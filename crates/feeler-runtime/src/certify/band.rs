@@ -88,7 +88,7 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair], o
     for group in pairs.chunk_by(|p, q| features(p) == features(q)) {
         let (fa, fb) = features(&group[0]);
         let (of_a, of_b) = (ctx.a.data(fa), ctx.b.data(fb));
-        // Flanks of threads are solved section by section; cells of two nearly parallel patches decide nothing.
+        // Flanks of threads are solved section by section; cells of nearly parallel patches decide nothing.
         if is_proven(of_a, of_b) || is_screwed(ctx, group[0]) {
             continue;
         }

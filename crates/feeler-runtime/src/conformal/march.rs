@@ -9,15 +9,16 @@ use feeler_geom::{P3, V3, math};
 use feeler_hierarchy::Feature;
 use std::f64::consts::TAU;
 
-/// The smallest step is this part of the way.
+/// Smallest step, as a part of the smaller feature's extent or of the curve, whichever is longer.
 pub(crate) const MIN_STEP: f64 = 1.0 / 64.0;
-/// The smallest step along a trim that coincides with one of the other solid.
+/// The same along a trim that coincides with one of the other solid.
 const SHARED_STEP: f64 = 1.0 / 8.0;
 /// Part of the distance to the nearest trim that one step goes: surfaces bend, and their metric changes on
 /// the way.
 const STEP: f64 = 0.5;
-/// Seeds from which the branches of a one-dimensional family are found.
-const MAX_SEEDS: usize = 64;
+/// Maximum number of seeds from which the branches of a one-dimensional family are found: of lines, which
+/// have a near and a far one, and of others.
+const MAX_SEEDS: [usize; 2] = [6, 16];
 /// Curves are sampled at fixed places at least this turn (rad) apart (an eighth of a circle, to rounding), at
 /// most so many.
 const STATION_TURN: f64 = 0.25 * std::f64::consts::PI * (1.0 + 1e-6);
@@ -43,7 +44,8 @@ pub(crate) fn along_family(
 ) {
     // A branch is a whole line or circle: some seeds are enough to meet it.
     // No whole stride: it could meet one row of every area's grid and no other.
-    let count = seeds.len().min(MAX_SEEDS);
+    let [of_lines, of_others] = MAX_SEEDS;
+    let count = seeds.len().min(if set.is_of_lines() { of_lines } else { of_others });
     members.clear();
     members.extend(
         (0..count).filter_map(|i| set.pair(&seeds[i * seeds.len() / count].1).map(|member| (i, member))),
@@ -62,33 +64,52 @@ pub(crate) fn along_family(
         // Not by distance: of about equal ones rounding would choose where the track begins.
         branch.sort_unstable_by_key(|m| (is_far(m), m.0));
         for side in branch.chunk_by(|x, y| is_far(x) == is_far(y)) {
+            let leading = set.leading_side();
             points.clear();
-            points.extend(side.iter().map(|m| m.1.p_a));
-            match FamilyCurve::through(points, set.is_of_lines(), set.ctx.tol.same) {
+            points.extend(side.iter().map(|m| if leading == Which::A { m.1.p_a } else { m.1.p_b }));
+            let curve = FamilyCurve::through(points, set.is_of_lines(), set.ctx.tol.same);
+            match curve {
                 FamilyCurve::Point(p) => out.extend(set.member(&p).and_then(|m| set.sample(&m, true))),
                 FamilyCurve::Line { origin, dir } => {
-                    let range = set.range_along(&origin, &dir);
-                    walk(set, &|s| origin + dir * s, range, options, None, out);
+                    let (lo, hi) = set.range_along(&origin, &dir);
+                    let point = |s: f64| origin + dir * s;
+                    if set.faces_away(leading, &point(0.5 * (lo + hi)))
+                        || set.stays_outside(leading, [point(lo), point(hi)])
+                    {
+                        continue;
+                    }
+                    let along = Path { set, point: &point, leader: Leader::Family(leading), ends_only: true };
+                    // Both ends carry the loads of a line, but where one solid ends at a pressed border.
+                    if options.load_bearing && d >= set.ctx.tol.least_distance() {
+                        let before = out.len();
+                        walk(&along, (lo, hi), options, out);
+                        if out.len() > before {
+                            walk(&along, (hi, lo), options, out);
+                        }
+                    } else {
+                        walk(&Path { ends_only: false, ..along }, (lo, hi), options, out);
+                    }
                 }
                 FamilyCurve::Circle { center, x, y } => {
                     let point = |s| center + x * math::cos(s) + y * math::sin(s);
-                    walk(set, &point, (0.0, TAU), options, None, out);
+                    let along =
+                        Path { set, point: &point, leader: Leader::Family(leading), ends_only: false };
+                    walk(&along, (0.0, TAU), options, out);
                 }
             }
         }
     }
 }
 
-/// Two-dimensional family: the seeds inside, and the trims of both faces.
-pub(crate) fn along_trims(
-    set: &FamilySet<'_>,
-    seeds: &[(Which, P3)],
-    options: &QueryOptions,
-    out: &mut Vec<Sample>,
-) {
+/// Two-dimensional family: its members at the seeds.
+pub(crate) fn at_seeds(set: &FamilySet<'_>, seeds: &[(Which, P3)], out: &mut Vec<Sample>) {
     for (which, seed) in seeds.iter().filter(|s| set.may_face(&s.1, 0.0)) {
         out.extend(set.member_at(*which, seed).and_then(|m| set.sample(&m, false)));
     }
+}
+
+/// Two-dimensional family: its members along the trims of both faces.
+pub(crate) fn along_trims(set: &FamilySet<'_>, options: &QueryOptions, out: &mut Vec<Sample>) {
     for (which, feature) in [(Which::A, set.feature_a), (Which::B, set.feature_b)] {
         let Feature::Face(f) = feature else { continue };
         let face = set.ctx.body(which).face(f);
@@ -101,38 +122,61 @@ pub(crate) fn along_trims(
             let (a, m, b) = (point(0.0), point(0.5), point(1.0));
             if set.may_face(&m, 3.0 * (a - m).norm().max((b - m).norm())) {
                 let trim = |s: f64| OnTrim { uv: piece.eval(s), deviation: piece.deviation };
-                walk(set, &point, (0.0, 1.0), options, Some((which, &trim)), out);
+                let leader = Leader::Trim(which, &trim);
+                walk(&Path { set, point: &point, leader, ends_only: false }, (0.0, 1.0), options, out);
             }
         }
     }
 }
 
-/// Follows a curve of guesses and reports members on both solids: those passed, and the last one before each
-/// crossing of a trim. `own`: the curve is a trim of that side, with these parameters and deviation.
-fn walk(
-    set: &FamilySet<'_>,
-    point: &dyn Fn(f64) -> P3,
-    (s0, s1): (f64, f64),
-    options: &QueryOptions,
-    own: Option<(Which, &dyn Fn(f64) -> OnTrim)>,
-    out: &mut Vec<Sample>,
-) {
-    let width = s1 - s0;
-    let at = |s: f64| {
-        let p = point(s0 + width * s);
-        match own {
-            Some((which, trim)) => set.member_on_trim(which, &p, trim(s0 + width * s)),
-            None => set.member(&p),
+/// What members of a set are found from along a path.
+#[derive(Clone, Copy)]
+enum Leader<'a> {
+    /// Points next to this side's feature.
+    Family(Which),
+    /// A trim of this side's face, with its parameters and deviation.
+    Trim(Which, &'a dyn Fn(f64) -> OnTrim),
+}
+
+/// A curve along which members of a set are reported.
+#[derive(Clone, Copy)]
+struct Path<'a> {
+    set: &'a FamilySet<'a>,
+    point: &'a dyn Fn(f64) -> P3,
+    leader: Leader<'a>,
+    /// Whether the first member ends the walk.
+    ends_only: bool,
+}
+
+impl Path<'_> {
+    fn member(&self, s: f64) -> Option<Member> {
+        let p = (self.point)(s);
+        match self.leader {
+            Leader::Trim(which, trim) => self.set.member_on_trim(which, &p, trim(s)),
+            Leader::Family(which) => self.set.member_beside(which, &p),
         }
+    }
+}
+
+/// Follows a curve between two parameters and reports members on both solids: those passed, and the last one
+/// before each crossing of a trim.
+fn walk(path: &Path<'_>, (s0, s1): (f64, f64), options: &QueryOptions, out: &mut Vec<Sample>) {
+    let Path { set, point, leader, ends_only } = *path;
+    let width = s1 - s0;
+    let at = |s: f64| path.member(s0 + width * s);
+    let own = match leader {
+        Leader::Trim(which, _) => Some(which),
+        Leader::Family(_) => None,
     };
-    let own = own.map(|(which, _)| which);
     let (length, turn) = extent_of(&|s| point(s0 + width * s));
     if length <= 0.0 || !length.is_finite() {
         out.extend(at(0.0).and_then(|m| set.sample(&m, false)));
         return;
     }
+    // Of what carries loads the ends of pieces are enough, and their corners with other trims.
+    let most = if options.load_bearing && own.is_some() { 1.0 } else { 0.25 };
     let longest =
-        options.conformal_spacing.map_or(0.25, |spacing| (spacing / length).min(0.25)).max(MIN_STEP * 0.0625);
+        options.conformal_spacing.map_or(most, |spacing| (spacing / length).min(most)).max(MIN_STEP * 0.0625);
     // The ends, and where the curve bends places in between.
     let stations = (1..=MAX_STATIONS).find(|n| turn <= f64::from(*n) * STATION_TURN).unwrap_or(MAX_STATIONS);
     let station = |k: u32| f64::from(k) / f64::from(stations);
@@ -179,7 +223,7 @@ fn walk(
         let is_station = s >= station(next);
         next += u32::from(is_station);
         out.extend(member.as_ref().and_then(|m| set.sample(m, is_station)));
-        if s >= 1.0 {
+        if s >= 1.0 || (ends_only && inside) {
             return;
         }
         last = Some((s, inside));
@@ -193,6 +237,8 @@ fn walk(
             return;
         }
         let smallest = if shared || free <= set.ctx.tol.same { SHARED_STEP } else { MIN_STEP };
+        // Of the whole feature: pieces of fine trims are short.
+        let smallest = smallest * (set.extent / length).max(1.0);
         s = (s + (STEP * free / length).clamp(smallest.min(longest), longest)).min(station(next));
     }
 }

@@ -23,6 +23,8 @@
 
 mod march;
 
+use crate::Body;
+use crate::body::outward_normal;
 use crate::footpoint::side::{Foot, Side, lies_on, side};
 use crate::load_bearing::Outermost;
 use crate::query::Accepted;
@@ -34,8 +36,9 @@ use crate::{LmdClass, QueryOptions};
 use feeler_geom::contact::{SecondOrder, second_order};
 use feeler_geom::frame::complete_basis;
 use feeler_geom::skeleton::{Critical, Family, Primitive, family_foot, signed_distance};
-use feeler_geom::{Aabb, Obb, P2, P3, V3};
-use feeler_hierarchy::{AreaId, Feature};
+use feeler_geom::trim::Side as TrimSide;
+use feeler_geom::{Aabb, Curve, Obb, P2, P3, Rect, Surface, V3};
+use feeler_hierarchy::{AreaId, FaceId, Feature};
 
 /// Reused memory.
 #[derive(Debug, Default)]
@@ -50,6 +53,8 @@ pub(crate) struct Scratch {
     pub loss: f64,
 }
 
+/// Distance from a border, in tolerances of trims, within which a footpoint may count as on its face.
+const BESIDE_TRIM: f64 = 4.0;
 /// Samples a set keeps at most without a spacing from the user.
 const MAX_SAMPLES: usize = 32;
 /// Samples a set keeps at most with one.
@@ -75,15 +80,32 @@ pub(crate) fn sample(
     scratch.loss = 0.0;
     thin_out_solved(ctx, options, scratch, accepted);
     scratch.sets.clear();
-    for family in &solved.families {
+    // Sets of dimension two first: families on their borders are parts of them.
+    let of_dimension = |dimension: Family| {
+        solved.families.iter().filter(move |f| (f.family == Family::One) == (dimension == Family::One))
+    };
+    for family in of_dimension(Family::Two).chain(of_dimension(Family::One)) {
         let Some(set) = FamilySet::new(ctx, family) else { continue };
         scratch.samples.clear();
-        collect_seeds(ctx, family, options.conformal_spacing, &mut scratch.seeds);
         match family.family {
             Family::One => {
-                march::along_family(&set, &scratch.seeds, options, &mut scratch.march, &mut scratch.samples)
+                collect_seeds(ctx, family, options.conformal_spacing, &mut scratch.seeds);
+                if is_on_border(&set, &scratch.sets, &scratch.seeds) {
+                    continue;
+                }
+                march::along_family(&set, &scratch.seeds, options, &mut scratch.march, &mut scratch.samples);
             }
-            Family::Two => march::along_trims(&set, &scratch.seeds, options, &mut scratch.samples),
+            Family::Two => {
+                march::along_trims(&set, options, &mut scratch.samples);
+                // The outline of a set carries its loads, but where one solid ends at a pressed border.
+                let is_outlined = options.load_bearing
+                    && !scratch.samples.is_empty()
+                    && !scratch.samples.iter().any(|s| is_pressed(ctx, s));
+                if !is_outlined {
+                    collect_seeds(ctx, family, options.conformal_spacing, &mut scratch.seeds);
+                    march::at_seeds(&set, &scratch.seeds, &mut scratch.samples);
+                }
+            }
         }
         let lowest = scratch.samples.iter().fold(f64::INFINITY, |d, s| d.min(s.pair.distance));
         scratch.samples.retain(|s| s.pair.distance <= lowest + SPREAD * ctx.tol.tol);
@@ -96,6 +118,37 @@ pub(crate) fn sample(
     }
     let sets = &scratch.sets;
     accepted.retain(|x| !sets.iter().any(|set| covers(ctx, *set, x)));
+}
+
+/// Whether all members of a family of dimension one are members of a set between faces that its edges bound:
+/// one of them tells, since the motion that leaves the family where it is does so with both faces.
+fn is_on_border(set: &FamilySet<'_>, sets: &[(Feature, Feature)], seeds: &[(Which, P3)]) -> bool {
+    let ctx = set.ctx;
+    let bounds = |body: &Body, feature: Feature, face: Feature| match feature {
+        Feature::Edge(e) => body.edge(e).sides.iter().any(|side| Feature::Face(side.face) == face),
+        _ => feature == face,
+    };
+    let around = |&&(fa, fb): &&(Feature, Feature)| {
+        bounds(ctx.a, set.feature_a, fa) && bounds(ctx.b, set.feature_b, fb)
+    };
+    sets.iter().filter(around).any(|&(fa, fb)| {
+        let Some(pair) = seeds.iter().find_map(|(_, p)| set.pair(p)) else { return false };
+        let faces = |which, feature: Feature, p: &P3, n: &V3| {
+            let Feature::Face(f) = feature else { return false };
+            let body = ctx.body(which);
+            let (p, n) = if which == Which::A { (*p, *n) } else { (ctx.pose_ba * p, ctx.pose_ba * n) };
+            let face = body.face(f);
+            let uv = face.surface.invert(&p, None, None);
+            (face.surface.point(uv) - p).norm() <= COVER_LENGTH * ctx.tol.tol
+                && (outward_normal(face, uv) - n).norm() <= COVER_ANGLE
+        };
+        faces(Which::A, fa, &pair.p_a, &pair.n) && faces(Which::B, fb, &pair.p_b, &-pair.n)
+    })
+}
+
+/// Whether a sample is pressed deeper than solids without interference can be.
+fn is_pressed(ctx: &Context<'_>, sample: &Sample) -> bool {
+    sample.pair.distance < ctx.tol.least_distance()
 }
 
 /// Free-form features in conformal contact give a sample for every pair of leaves: as many are kept as of
@@ -205,6 +258,83 @@ impl<'a> FamilySet<'a> {
         self.checked(self.facing(own, p)?)
     }
 
+    /// The side whose points stay where they are, and which the other side's face, in a family of dimension
+    /// one: an edge before a face, anything before a plane.
+    pub(crate) fn leading_side(&self) -> Which {
+        match (&self.a, &self.b) {
+            (Primitive::Plane { .. }, _) => Which::B,
+            (_, Primitive::Plane { .. }) => Which::A,
+            (a, b) if is_thin(b) && !is_thin(a) => Which::B,
+            _ => Which::A,
+        }
+    }
+
+    /// The member of a family of dimension one at the point of one of the features next to `p`.
+    pub(crate) fn member_beside(&self, own: Which, p: &P3) -> Option<Member> {
+        let primitive = if own == Which::A { &self.a } else { &self.b };
+        // The path itself follows an edge; from a point on it there is no direction.
+        let foot = if is_thin(primitive) { *p } else { signed_distance(primitive, p)?.foot };
+        self.checked(self.facing(own, &foot)?)
+    }
+
+    /// Whether the direction at a point beside one of the features is outside the polar of a straight edge
+    /// between planes, cylinders and cones, and so all along the edge.
+    pub(crate) fn faces_away(&self, own: Which, p: &P3) -> bool {
+        let Some(pair) = self.facing(own, p) else { return false };
+        let ctx = self.ctx;
+        let sides = [(Which::A, self.feature_a, pair.n), (Which::B, self.feature_b, -pair.n)];
+        sides.into_iter().any(|(which, feature, n)| {
+            let Feature::Edge(e) = feature else { return false };
+            let body = ctx.body(which);
+            let edge = body.edge(e);
+            let is_ruled = |f: FaceId| {
+                let surface = &body.face(f).surface;
+                matches!(surface, Surface::Plane { .. } | Surface::Cylinder { .. } | Surface::Cone { .. })
+            };
+            let is_straight = matches!(edge.curve, Curve::Line { .. });
+            let Some(span) = edge.spans.first().filter(|_| is_straight) else { return false };
+            let middle = ctx.in_a(which, &edge.curve.point(0.5 * (span.t0 + span.t1)));
+            edge.sides.iter().all(|side| is_ruled(side.face))
+                && self.side(which, feature, &middle, n).is_none()
+        })
+    }
+
+    /// Whether a footpoint is outside the trims of its face all along a straight path between two points
+    /// beside one of the features: no border comes near the path.
+    pub(crate) fn stays_outside(&self, own: Which, ends: [P3; 2]) -> bool {
+        let pair = |p: &P3| self.facing(own, p);
+        let [Some(first), Some(last)] = ends.each_ref().map(pair) else { return false };
+        let ctx = self.ctx;
+        [
+            (Which::A, self.feature_a, [first.p_a, last.p_a]),
+            (Which::B, self.feature_b, [ctx.pose_ba * first.p_b, ctx.pose_ba * last.p_b]),
+        ]
+        .into_iter()
+        .any(|(which, feature, ends)| {
+            let Feature::Face(f) = feature else { return false };
+            let face = ctx.body(which).face(f);
+            // Straight paths are straight in the parameters of these.
+            let radius = match face.surface {
+                Surface::Plane { .. } => 1.0,
+                Surface::Cylinder { radius, .. } => radius,
+                _ => return false,
+            };
+            let [p, q] = ends.map(|p| face.surface.invert(&p, None, None));
+            let slack = ctx.body(which).data(feature).deviation + BESIDE_TRIM * ctx.tol.trim;
+            // The other way round a cylinder is no straight path.
+            if radius * (p.x - q.x).abs() > slack && !matches!(face.surface, Surface::Plane { .. }) {
+                return false;
+            }
+            let rect = Rect {
+                u0: p.x.min(q.x) - slack / radius,
+                u1: p.x.max(q.x) + slack / radius,
+                v0: p.y.min(q.y) - slack,
+                v1: p.y.max(q.y) + slack,
+            };
+            !face.trim.has_boundary_in(&rect) && face.trim.classify(p) == TrimSide::Outside
+        })
+    }
+
     /// The same at a point of a trim of that feature.
     pub(crate) fn member_on_trim(&self, own: Which, p: &P3, trim: OnTrim) -> Option<Member> {
         let pair = self.facing(own, p)?;
@@ -260,6 +390,20 @@ impl<'a> FamilySet<'a> {
         if lo <= hi { (lo - slack, hi + slack) } else { (0.5 * (lo + hi) - slack, 0.5 * (lo + hi) + slack) }
     }
 
+    /// Near an exact family its members are critical to what the tolerance makes of an angle.
+    fn tolerances(&self) -> Tolerances {
+        let tol = self.ctx.tol;
+        let bent = tol.bent(1.0 / self.extent);
+        Tolerances { critical: tol.critical.max(bent), angle: tol.angle.max(bent), ..tol }
+    }
+
+    /// One side at a point (frame of A) with an outward direction.
+    fn side(&self, which: Which, feature: Feature, p: &P3, n: V3) -> Option<Side> {
+        let basis = complete_basis(&n);
+        let foot = Foot { p, n, basis, hint: None, on_trim: None, beside: 0.0 };
+        side(self.ctx, which, feature, &foot, &self.tolerances())
+    }
+
     /// `known` of A and B: where footpoints are that lie on a trim.
     fn sides(&self, c: &Critical, known: [Option<OnTrim>; 2]) -> Option<(Side, Side)> {
         let ctx = self.ctx;
@@ -268,10 +412,7 @@ impl<'a> FamilySet<'a> {
         }
         let basis = complete_basis(&c.n);
         let beside = ctx.beside(c.distance);
-        // Near an exact family its members are critical to what the tolerance makes of an angle.
-        let bent = ctx.tol.bent(1.0 / self.extent);
-        let tol =
-            Tolerances { critical: ctx.tol.critical.max(bent), angle: ctx.tol.angle.max(bent), ..ctx.tol };
+        let tol = self.tolerances();
         let of = |which: Which, feature, p, n| {
             let (hint, on_trim) = known[which as usize].map(|trim| (trim.uv, trim.deviation)).unzip();
             side(ctx, which, feature, &Foot { p, n, basis, hint, on_trim, beside }, &tol)
@@ -425,8 +566,7 @@ fn thin_out(
     out: &mut Vec<Accepted>,
 ) -> f64 {
     // Of pressed ones a corner may be no contact, where what is inside of it is one.
-    let is_pressed = |s: &Sample| s.pair.distance < ctx.tol.least_distance();
-    if options.load_bearing && !samples.iter().any(is_pressed) {
+    if options.load_bearing && !samples.iter().any(|s| is_pressed(ctx, s)) {
         keep_outermost(ctx, samples, out);
         return 0.0;
     }

@@ -21,9 +21,9 @@ const MOST_CENTERS: usize = 4;
 /// Maximum number of halvings of a piece: each makes the bounds of its distances four times as tight.
 const HALVINGS: u32 = 6;
 /// Relative difference of squared distances up to which bounds are not made tighter.
-const TIGHT: f64 = 1e-6;
+const TIGHT_SQUARES: f64 = 1e-6;
 /// Rounding of squared distances, relative to the largest.
-const ROUNDING: f64 = 16.0 * f64::EPSILON;
+const SQUARES_ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 /// The face about the centre of one of its border's arcs, that with the widest hole; `None` for others than
 /// planes and without arcs.
@@ -71,8 +71,8 @@ fn center(piece: &TrimPiece) -> Option<P2> {
     (off[0].max(off[1]) <= 1e-5 * radius).then_some(center)
 }
 
-/// Bounds of the distances of the points of a piece from a point, to [`TIGHT`] of the smallest and the largest
-/// distance seen so far.
+/// Bounds of the distances of the points of a piece from a point, to [`TIGHT_SQUARES`] of the smallest and
+/// the largest distance seen so far.
 ///
 /// The squared distance is a polynomial of degree 6, between the smallest and the largest of its Bernstein
 /// coefficients. For an arc about its centre these are equal up to what a cubic differs from the arc.
@@ -83,13 +83,14 @@ fn distances(piece: &TrimPiece, c: &P2, seen: &mut [f64; 2], halvings: u32) -> [
     let mut bounds = [f64::INFINITY, 0.0_f64];
     for k in 0..=6_usize {
         let pairs = k.saturating_sub(3)..=k.min(3);
-        let sum: f64 = pairs.map(|i| CUBIC[i] * CUBIC[k - i] * from[i].dot(&from[k - i])).sum();
-        bounds = [bounds[0].min(sum / SEXTIC[k]), bounds[1].max(sum / SEXTIC[k])];
+        let sum: f64 = pairs.map(|i| BINOMIAL3[i] * BINOMIAL3[k - i] * from[i].dot(&from[k - i])).sum();
+        bounds = [bounds[0].min(sum / BINOMIAL6[k]), bounds[1].max(sum / BINOMIAL6[k])];
     }
-    let is_tight = bounds[0] >= seen[0] * (1.0 - TIGHT) && bounds[1] <= seen[1] * (1.0 + TIGHT);
+    let is_tight =
+        bounds[0] >= seen[0] * (1.0 - TIGHT_SQUARES) && bounds[1] <= seen[1] * (1.0 + TIGHT_SQUARES);
     // What is not a number is not halved.
     if halvings == 0 || is_tight || !bounds[1].is_finite() {
-        let rounding = ROUNDING * from.iter().fold(0.0, |m: f64, v| m.max(v.norm_squared()));
+        let rounding = SQUARES_ROUNDING * from.iter().fold(0.0, |m: f64, v| m.max(v.norm_squared()));
         return [(bounds[0] - rounding).max(0.0).sqrt(), (bounds[1] + rounding).sqrt()];
     }
     let (first, second) = piece.split(0.5);
@@ -99,8 +100,8 @@ fn distances(piece: &TrimPiece, c: &P2, seen: &mut [f64; 2], halvings: u32) -> [
 }
 
 /// Binomial coefficients of degrees 3 and 6.
-const CUBIC: [f64; 4] = [1.0, 3.0, 3.0, 1.0];
-const SEXTIC: [f64; 7] = [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0];
+const BINOMIAL3: [f64; 4] = [1.0, 3.0, 3.0, 1.0];
+const BINOMIAL6: [f64; 7] = [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0];
 
 #[cfg(test)]
 mod tests {

@@ -312,7 +312,7 @@ pub(super) fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64, third_spread: f
     let chord = (b.d1 - a.d1) / step;
     let bend = step * ((a.d2 - chord).abs() + (b.d2 - chord).abs());
     let least = (a.d1.abs() - off * a.speed).min(b.d1.abs() - off * b.speed);
-    let change = THIRD * step * step * third_spread * a.pull.max(b.pull);
+    let change = THIRD_CHANGE * step * step * third_spread * a.pull.max(b.pull);
     smooth && (a.d1 > 0.0) == (b.d1 > 0.0) && least > (SLOPE_SLACK * bend).max(change)
 }
 
@@ -322,7 +322,7 @@ const SLOPE_SLACK: f64 = 0.75;
 /// Largest difference between a derivative and the cubic through its values and slopes at both ends of a unit
 /// step, in differences of its second derivative from a linear function: 1/16 by Peano's kernel, a quarter
 /// more for the cubic's own difference from its chord.
-const THIRD: f64 = 0.08;
+const THIRD_CHANGE: f64 = 0.08;
 /// Longest step over which derivatives at the ends tell what is between, in distances from where there are
 /// none.
 const SMOOTH: f64 = 0.5;
@@ -343,7 +343,7 @@ fn piece(f: &Along<'_>, l: (f64, Jet), r: (f64, Jet), depth: u32, report: &mut d
     // leaves the direction of the sign change, or where the curve bends otherwise in between.
     let suspicious = if same {
         let turns = if a.d1 < 0.0 { a.d2 > 0.0 && b.d2 < 0.0 } else { a.d2 < 0.0 && b.d2 > 0.0 };
-        turns || THIRD * width * width * f.third_spread * pull >= a.d1.abs().min(b.d1.abs())
+        turns || THIRD_CHANGE * width * width * f.third_spread * pull >= a.d1.abs().min(b.d1.abs())
     } else {
         let s = if down_up { 1.0 } else { -1.0 };
         0.5 * width * f.third_spread * pull >= (s * a.d2).min(s * b.d2)
