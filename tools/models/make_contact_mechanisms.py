@@ -25,8 +25,9 @@ and pairs with their parts.
     observe            kind, bodies, and what a closed form expects:
                        coordinate  final coordinate of the origin along `axis`, one expected value (mm) a body
                        travel      displacement of the centre of mass along `axis` (mm)
-                       advance     displacement along `axis` a turn (mm)
+                       advance     displacement along `axis` a turn, in the second half (mm)
                        offset      largest displacement of the origin (mm); expected is the play
+                       span        largest distance between the origins of consecutive bodies at the end (mm)
                        turn        largest rotation about `axis` (degrees)
                        period      of the swing about `axis` under gravity (s)
                        ratio       spin of the second body over that of the first, in the last fifth
@@ -496,7 +497,7 @@ def chain_scene():
     return {"about": "a hanging chain of five links, pulled sideways for 0.1 s",
             "gravity": DOWN, "friction": 0.2, "seconds": 0.5, "bodies": links,
             "loads": [{"body": names[-1], "force": (0.05, 0.02, 0), "until": 0.1}],
-            "observe": observe("coordinate", names[1:], Z, [-pitch * k for k in range(1, 5)])}
+            "observe": observe("span", names, Z, [pitch])}
 
 
 def bolt_scene():
