@@ -3,8 +3,8 @@
     python tools/models/make_contact_mechanisms.py FOLDER
     python benches/mujoco_mechanisms.py FOLDER [--only NAME...] [--seconds S] [--limit S] [--looks N] [--own]
 
-Needs the wheel and MuJoCo (docs/ENGINES.md). The columns are those of `mechanism_steps`; failed: calls without contacts.
---own adds a row with MuJoCo's own contacts, of the display meshes as signed distance fields.
+Needs the wheel and MuJoCo (docs/ENGINES.md). The columns are those of `mechanism_steps`; failed: calls without
+contacts. --own adds a row with MuJoCo's own contacts, of the display meshes as signed distance fields.
 
 Frames of free bodies are at their centres of mass: MuJoCo integrates the motion of the frame's origin, with an error of
 half of r (omega dt)^2 a step if it is at a distance r. Bodies on a revolute joint through their centre of mass get the
@@ -73,10 +73,10 @@ class Scene:
                     place = place - matrix(q) @ origin
                     inertial = re.sub(r'pos="[^"]*"', 'pos="0 0 0"', inertial)
             self.origins.append(origin)
+            named, at = f'name="{b["name"]}"', f'pos="{numbers(origin * 1e-3)}"'
             bodies.append(
-                f'<body name="{b["name"]}" pos="{numbers(place * 1e-3)}" quat="{numbers(q)}">{joint}{inertial}'
-                f'<geom name="{b["name"]}" type="sdf" mesh="{b["part"]}" pos="{numbers(origin * 1e-3)}" {STIFF} {friction}/>'
-                "</body>"
+                f'<body {named} pos="{numbers(place * 1e-3)}" quat="{numbers(q)}">{joint}{inertial}'
+                f'<geom {named} type="sdf" mesh="{b["part"]}" {at} {STIFF} {friction}/></body>'
             )
         gravity = numbers(np.array(entry["gravity"]) * 1e-3)
         # Cones of friction as they are, not as pyramids.
@@ -103,7 +103,7 @@ class Scene:
         return self.data.energy.sum() - self.ground
 
     def states(self):
-        """Of each body: position of the origin (mm), rotation, centre of mass (mm), its velocity (mm/s), spin (rad/s)."""
+        """Of each body: position of the origin (mm), rotation, centre of mass (mm) and its velocity, spin (rad/s)."""
         out, six = [], np.zeros(6)
         for k, origin in enumerate(self.origins):
             turn = self.data.xmat[k + 1].reshape(3, 3).copy()
@@ -249,7 +249,7 @@ def simulate(entry, parts, source, asked):
     """The row of a scene, and how often contacts were lost."""
     scene = Scene(entry, parts, source)
     try:
-        depths, motion, times, contacts, done = Depths(scene), [scene.states()], [], 0, 0.0
+        depths, motion, times, contacts, start = Depths(scene), [scene.states()], [], 0, time.thread_time()
         begin = most = scene.energy()
         steps = round(min(entry["seconds"], asked.seconds) / STEP)
         for k in range(steps):
@@ -258,16 +258,17 @@ def simulate(entry, parts, source, asked):
             clock = time.thread_time()
             mujoco.mj_step(scene.model, scene.data)
             times.append(1e3 * (time.thread_time() - clock))
-            contacts, done = max(contacts, scene.data.ncon), done + 1e-3 * times[-1]
+            contacts = max(contacts, scene.data.ncon)
             # MuJoCo's frames are those of the start of the step until they are asked for.
             mujoco.mj_kinematics(scene.model, scene.data)
             mujoco.mj_comPos(scene.model, scene.data)
             mujoco.mj_comVel(scene.model, scene.data)
             motion.append(scene.states())
             most = max(most, scene.energy())
-            if scene.data.warning[mujoco.mjtWarning.mjWARN_BADQACC].number or k % asked.looks == 0 or k + 1 == steps:
+            is_unstable = scene.data.warning[mujoco.mjtWarning.mjWARN_BADQACC].number > 0
+            if asked.looks and (k % asked.looks == 0 or k + 1 == steps or is_unstable):
                 depths.look(motion[-1], k)
-            if done > asked.limit or scene.data.warning[mujoco.mjtWarning.mjWARN_BADQACC].number:
+            if time.thread_time() - start > asked.limit or is_unstable:
                 break
         counts = exact.counts(scene.model) if source == "exact" else (0, 0)
     finally:
@@ -280,7 +281,7 @@ def simulate(entry, parts, source, asked):
     end = scene.energy()
     return (
         f"{len(times):5}  {contacts:8}  {np.mean(times):7.3f}  {high:7.3f}  {times[worst]:7.2f}  {worst:6}  "
-        f"{-1e3 * depths.deepest:10.2f}  {counts[1]:5} {counts[0]:6}  {1e3 * begin:16.4f} {1e3 * end:10.4f}  "
+        f"{-1e3 * depths.deepest:10.2f}  {counts[1]:5} {counts[0]:7}  {1e3 * begin:16.4f} {1e3 * end:10.4f}  "
         f"{(most - begin) / scale:9.1e}  {observed(entry, motion)}{depths.where}"
     ), counts[1]
 
@@ -296,7 +297,7 @@ def main():
     asked = asked.parse_args()
     entries = json.loads((asked.folder / "mechanisms.json").read_text())["mechanisms"]
     print(
-        "mechanism   contacts  steps  contacts  ms mean     95 %    worst  (step)  deepest um   lost failed  "
+        "mechanism   contacts  steps  contacts  ms mean     95 %    worst  (step)  deepest um   lost  failed  "
         "energy mJ: start        end   increase  observed"
     )
     is_right = True
