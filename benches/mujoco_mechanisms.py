@@ -281,7 +281,7 @@ def simulate(entry, parts, source, asked):
     end = scene.energy()
     return (
         f"{len(times):5}  {contacts:8}  {np.mean(times):7.3f}  {high:7.3f}  {times[worst]:7.2f}  {worst:6}  "
-        f"{-1e3 * depths.deepest:10.2f}  {counts[1]:5} {counts[0]:7}  {1e3 * begin:16.4f} {1e3 * end:10.4f}  "
+        f"{abs(1e3 * depths.deepest):10.2f}  {counts[1]:5} {counts[0]:7}  {1e3 * begin:16.4f} {1e3 * end:10.4f}  "
         f"{(most - begin) / scale:9.1e}  {observed(entry, motion)}{depths.where}"
     ), counts[1]
 
