@@ -30,6 +30,8 @@ STEP, MAX_SECONDS, REACH = 1e-3, 2.0, 0.5
 STIFF = 'solref="0.002 1" solimp="0.99 0.99 0.001"'
 # Depth (mm) of the first search for the penetration of the true solids.
 SHALLOW = 0.05
+# Depth (mm) up to which a contact is reported without a second opinion.
+NEGLIGIBLE = 1e-3
 # Radius of gyration as a fraction of a body's size, for the rotation of a pulled body.
 GYRATION = 0.3
 
@@ -175,9 +177,11 @@ class Depths:
                 if pair.status != "interfering" or found < 0:
                     break
             if found < self.deepest:
-                # Edges that cross on faces in contact: the translation that separates the solids is shorter.
-                way = pair.separating_translation(*poses)
-                found = max(found, 0.0 if way is None else -np.linalg.norm(way))
+                # Edges that cross on faces in contact: the translation that separates the solids is shorter. It
+                # takes seconds to compute for threads.
+                if found < -NEGLIGIBLE:
+                    way = pair.separating_translation(*poses)
+                    found = max(found, 0.0 if way is None else -np.linalg.norm(way))
                 if found < self.deepest:
                     names = [self.scene.entry["bodies"][k]["name"] for k in (i, j)]
                     self.deepest, self.where = found, f" [{names[0]}-{names[1]} step {step}]"
