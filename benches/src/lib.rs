@@ -1,6 +1,7 @@
 //! What the comparison programs share.
 
 pub mod bars;
+pub mod contact_mechanisms;
 pub mod damage;
 pub mod drive;
 pub mod endure;
