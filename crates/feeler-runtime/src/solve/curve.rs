@@ -204,16 +204,26 @@ pub(crate) struct Jet {
     pub speed: f64,
     /// Length of the objective's gradient.
     pub pull: f64,
+    /// About the largest third derivative by the parameter that is due to the objective, not to the curve.
+    pub own_third: f64,
 }
 
 impl Jet {
+    /// About the largest difference of the third derivative from a constant, given that of the curve.
+    fn third_spread(&self, of_curve: f64) -> f64 {
+        self.pull * of_curve + self.own_third
+    }
+
     /// At a point of a curve; `None` on the focal set.
     pub(crate) fn of(objective: &Reduced, c: &CurveDerivs) -> Option<Self> {
         let q = objective.probed(&c.p)?;
         let d2 = q.bending.along(&c.d1) + q.grad.dot(&c.d2);
         let speed = c.d1.norm();
-        let pull = q.grad.norm();
-        Some(Self { d1: q.grad.dot(&c.d1), d2, sharpness: q.sharpness * speed, speed, pull })
+        let (pull, sharpness) = (q.grad.norm(), q.sharpness * speed);
+        // Second derivatives are 1 of half a squared distance, and the sharpness of a distance.
+        let second = if objective.squared { speed } else { sharpness };
+        let own_third = OWN_THIRD * sharpness * speed * second;
+        Some(Self { d1: q.grad.dot(&c.d1), d2, sharpness, speed, pull, own_third })
     }
 }
 
@@ -312,7 +322,7 @@ pub(super) fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64, third_spread: f
     let chord = (b.d1 - a.d1) / step;
     let bend = step * ((a.d2 - chord).abs() + (b.d2 - chord).abs());
     let least = (a.d1.abs() - off * a.speed).min(b.d1.abs() - off * b.speed);
-    let change = THIRD_CHANGE * step * step * third_spread * a.pull.max(b.pull);
+    let change = THIRD_CHANGE * step * step * a.third_spread(third_spread).max(b.third_spread(third_spread));
     smooth && (a.d1 > 0.0) == (b.d1 > 0.0) && least > (SLOPE_SLACK * bend).max(change)
 }
 
@@ -323,6 +333,9 @@ const SLOPE_SLACK: f64 = 0.75;
 /// step, in differences of its second derivative from a linear function: 1/16 by Peano's kernel, a quarter
 /// more for the cubic's own difference from its chord.
 const THIRD_CHANGE: f64 = 0.08;
+/// Third derivative of an objective about a circle or a tube, in second derivatives and sharpnesses: about the
+/// mean over the directions.
+const OWN_THIRD: f64 = 0.25;
 /// Longest step over which derivatives at the ends tell what is between, in distances from where there are
 /// none.
 const SMOOTH: f64 = 0.5;
@@ -338,15 +351,15 @@ fn piece(f: &Along<'_>, l: (f64, Jet), r: (f64, Jet), depth: u32, report: &mut d
     let down_up = a.d1 < 0.0 && b.d1 >= 0.0;
     let same = (a.d1 < 0.0) == (b.d1 < 0.0);
     let width = r.0 - l.0;
-    let pull = a.pull.max(b.pull);
+    let third_spread = a.third_spread(f.third_spread).max(b.third_spread(f.third_spread));
     // A second pair of roots can hide where the derivative comes back towards zero from both ends, where it
     // leaves the direction of the sign change, or where the curve bends otherwise in between.
     let suspicious = if same {
         let turns = if a.d1 < 0.0 { a.d2 > 0.0 && b.d2 < 0.0 } else { a.d2 < 0.0 && b.d2 > 0.0 };
-        turns || THIRD_CHANGE * width * width * f.third_spread * pull >= a.d1.abs().min(b.d1.abs())
+        turns || THIRD_CHANGE * width * width * third_spread >= a.d1.abs().min(b.d1.abs())
     } else {
         let s = if down_up { 1.0 } else { -1.0 };
-        0.5 * width * f.third_spread * pull >= (s * a.d2).min(s * b.d2)
+        0.5 * width * third_spread >= (s * a.d2).min(s * b.d2)
     };
     // Beside the axis of a circle the derivative can have any value between two equal ones.
     let is_sharp = a.sharpness.max(b.sharpness) * width > SMOOTH && f.sharp_halvings.get() > 0;
@@ -447,6 +460,7 @@ mod tests {
                     sharpness: 0.0,
                     speed: 1.0,
                     pull: 0.0,
+                    own_third: 0.0,
                 })
             };
             let known = |i: usize| f(i as f64 / CURVE_STEPS as f64);
@@ -472,7 +486,7 @@ mod tests {
                 let y = t - zero;
                 let (d1, d2) =
                     (y * (1.0 + y * y * (a + 0.5 + b * y)), 1.0 + y * y * (3.0 * (a + 0.5) + 4.0 * b * y));
-                Some(Jet { d1, d2, sharpness: 0.0, speed: 1.0, pull: 0.0 })
+                Some(Jet { d1, d2, sharpness: 0.0, speed: 1.0, pull: 0.0, own_third: 0.0 })
             };
             let [l, r] = [0.0, 1.0].map(|t| (t, f(t).expect("it has a value")));
             if !(l.1.d1 < 0.0 && r.1.d1 >= 0.0) {
@@ -497,6 +511,7 @@ mod tests {
                 sharpness: 0.0,
                 speed: 1.0,
                 pull: 0.0,
+                own_third: 0.0,
             })
         };
         let mut found = Vec::new();
@@ -531,7 +546,14 @@ mod tests {
             let f = |t: f64| {
                 let q = objective.probe(&(origin + direction * t))?;
                 let d2 = q.bending.along(&direction);
-                Some(Jet { d1: q.grad.dot(&direction), d2, sharpness: q.sharpness, speed: 1.0, pull: 1.0 })
+                Some(Jet {
+                    d1: q.grad.dot(&direction),
+                    d2,
+                    sharpness: q.sharpness,
+                    speed: 1.0,
+                    pull: 1.0,
+                    own_third: q.sharpness * q.sharpness,
+                })
             };
             let (t0, t1) = (-9.0, 9.0);
             let known = |i: usize| f(t0 + (t1 - t0) * i as f64 / CURVE_STEPS as f64);
@@ -619,6 +641,47 @@ mod tests {
             }
         }
         assert!(found > 1_500 && pairs > 200, "{found} {pairs}");
+    }
+
+    /// An ellipse and a circle that nearly osculate: two minima of their distance between neighbouring steps,
+    /// with a single change of sign from one step to the other.
+    #[test]
+    fn finds_both_minima_beside_an_osculating_circle() {
+        let mut rng = SmallRng::seed_from_u64(15);
+        let (mut found, mut close) = (0, 0);
+        for case in 0..2_500 {
+            let mut random = |scale: f64| scale * rng.random_range(-1.0..1.0);
+            let semi = [1.0 + 0.5 * random(1.0), 0.6 + 0.3 * random(1.0)];
+            let ellipse = Curve::Ellipse { frame: Frame::identity(), semi_x: semi[0], semi_y: semi[1] };
+            // The osculating circle at a parameter, moved and tilted a little.
+            let at = ellipse.derivs(0.9 + 0.2 * random(1.0));
+            let tangent = at.d1.normalize();
+            let bend = (at.d2 - tangent * tangent.dot(&at.d2)) / at.d1.norm_squared();
+            let radius = 1.0 / bend.norm();
+            let normal = V3::z() + V3::new(random(0.02), random(0.02), 0.0);
+            let center = at.p + bend * (radius * radius) + V3::new(random(1e-3), random(1e-3), random(1e-3));
+            let frame = Frame::from_z(center, normal, None).expect("a frame");
+            let objective = Reduced::new(&Primitive::Circle { frame, radius, sigma: 0.0 });
+            let f = |t: f64| Jet::of(&objective, &ellipse.derivs(t));
+            let (t0, t1) = (0.5, 1.3);
+            let known = |i: usize| f(t0 + (t1 - t0) * i as f64 / CURVE_STEPS as f64);
+            let mut minima_found = Vec::new();
+            minima(&f, (t0, t1), &known, (0.0, 1.0), &mut |t| minima_found.push(t));
+            let fine: Vec<(f64, f64)> = (0..=2_000)
+                .filter_map(|i| {
+                    let t = t0 + (t1 - t0) * f64::from(i) / 2_000.0;
+                    f(t).map(|jet| (t, jet.d1))
+                })
+                .collect();
+            let expected: Vec<f64> =
+                fine.windows(2).filter(|w| w[0].1 < 0.0 && w[1].1 >= 0.0).map(|w| w[0].0).collect();
+            close += usize::from(expected.windows(2).any(|w| w[1] - w[0] < 0.3));
+            for at in expected {
+                found += 1;
+                assert!(minima_found.iter().any(|t| (t - at).abs() < 8e-4), "{case}: {at}, {minima_found:?}");
+            }
+        }
+        assert!(found > 1_500 && close > 2, "{found} {close}");
     }
 
     /// Arcs beside a line that waves: where they plainly have no minimum of the distance to the line, with

@@ -254,7 +254,11 @@ impl Search<'_> {
             let d1 = foot.slope(&jet.first[0]);
             let d2 = foot.bend(&jet.first[0], &jet.first[0]) + foot.normal.dot(&jet.second[0]);
             let travel = foot.travel(&jet.first[0]);
-            (foot, Jet { d1, d2, sharpness: 0.0, speed: jet.first[0].norm(), pull: 1.0 }, travel)
+            (
+                foot,
+                Jet { d1, d2, sharpness: 0.0, speed: jet.first[0].norm(), pull: 1.0, own_third: 0.0 },
+                travel,
+            )
         };
         Sample { foot: foot.map(derivatives) }
     }
