@@ -9,8 +9,8 @@ fn solids(name: &str) -> Vec<Hierarchy> {
     feeler_import::prepare_step(&file).unwrap().solids
 }
 
-/// A triangle uses each point, and each point lies on the face of that triangle: on its surface, and inside its
-/// trims or at most `chord` (mm) outside them.
+/// A triangle uses each point, and each point lies on the face of that triangle: on its surface, and inside
+/// its trims or at most `chord` (mm) outside them.
 fn check_points(name: &str, solid: &Hierarchy, mesh: &Mesh, chord: f64) {
     let mut face_of: Vec<Option<u32>> = vec![None; mesh.points.len()];
     for (triangle, face) in mesh.triangles.iter().zip(&mesh.faces) {
@@ -23,8 +23,8 @@ fn check_points(name: &str, solid: &Hierarchy, mesh: &Mesh, chord: f64) {
     }
 }
 
-/// Distance (mm) of a point near a face from the face; infinite if the point is farther than `max_dist` outside
-/// the trims.
+/// Distance (mm) of a point near a face from the face; infinite if the point is farther than `max_dist`
+/// outside the trims.
 fn distance_to_face(face: &Face, point: &P3, max_dist: f64) -> f64 {
     let uv = face.surface.invert(point, None, None);
     let off = (face.surface.point(uv) - point).norm();
