@@ -16,9 +16,14 @@ def mujoco_begin(earlier: list[int], room: int, offsets: list[int]) -> None:
     step are."""
 
 def mujoco_register(
-    model: int, geoms: list[tuple[int, Body, NDArray[np.float64]]], reach: float, depth: float
+    model: int,
+    geoms: list[tuple[int, str, Body, NDArray[np.float64], float]],
+    reach: float,
+    grows: bool,
+    depth: float,
 ) -> None:
-    """Geoms of a model: number, solid and frame of each."""
+    """Registers geoms of a model: number, name, solid, frame and added gap (m) of each. The reach (mm) grows
+    with the relative speed of a pair if `grows`."""
 
 def mujoco_forget(model: int) -> int:
     """Forgets a model; how many are left."""
