@@ -480,6 +480,20 @@ def test_inverse_weights_are_corrected_where_contacts_need_them():
         assert not correct(content)[0].any()
     changed, weights = correct(ball)
     assert list(changed) == [True, False] and 1 < weights[0] < 10
+    # What MuJoCo computes anew is corrected anew.
+    element = exact.body_element("a", a, 7850, freejoint=False, content=ball)
+    m = scene({"a": a}, element)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with installed(m, {"a": a}):
+            first = m.body_invweight0[1].copy()
+            m.body_mass[1] *= 2
+            m.body_inertia[1] *= 2
+            mujoco.mj_setConst(m, mujoco.MjData(m))
+            heavier = m.body_invweight0[1].copy()
+            exact.install(m, {"a": a})
+            assert np.allclose(m.body_invweight0[1], first / 2)
+        assert (m.body_invweight0[1] == heavier).all()
     # Torsional friction has rows of its own.
     changed, weights = correct(slide, 4)
     assert list(changed) == [False, True] and 0.3 < weights[1] < 1.1

@@ -77,14 +77,15 @@ class MujocoWarning(UserWarning):
     """A model that would move wrongly: the message says what was corrected, or what to do."""
 
 
+# Arrays of a model that `install` changes.
+_CHANGED = ("geom_gap", "pair_gap", "body_margin", "body_invweight0")
+
+
 class _Saved(_NamedTuple):
-    """What `install` changes in a model, as it was."""
+    """What `install` changes in a model: by array, the values before and after."""
 
     initpoints: int
-    geom_gap: NDArray[_np.float64]
-    pair_gap: NDArray[_np.float64]
-    body_margin: NDArray[_np.float64]
-    body_invweight0: NDArray[_np.float64]
+    arrays: dict[str, tuple[NDArray[_np.float64], NDArray[_np.float64]]]
 
 
 # By the address of the model.
@@ -173,22 +174,21 @@ def _check_size(
         )
 
 
-def _save(model: MjModel) -> None:
-    saved = (model.geom_gap, model.pair_gap, model.body_margin, model.body_invweight0)
-    _saved[model._address] = _Saved(model.opt.sdf_initpoints, *(array.copy() for array in saved))
+def _copies(model: MjModel) -> list[NDArray[_np.float64]]:
+    return [getattr(model, name).copy() for name in _CHANGED]
 
 
 def _restore(model: MjModel) -> None:
-    """Undoes what `install` has changed in a model."""
+    """Undoes what `install` has changed in a model, except values that were changed again since."""
     saved = _saved.pop(model._address, None)
-    # A model that went without `uninstall` may have had the same address.
-    if saved is None or saved.body_margin.shape != model.body_margin.shape:
+    if saved is None:
         return
     model.opt.sdf_initpoints = saved.initpoints
-    for name in _Saved._fields[1:]:
-        array, before = getattr(model, name), getattr(saved, name)
+    for name, (before, after) in saved.arrays.items():
+        array = getattr(model, name)
+        # A model that was deleted without `uninstall` may have had the same address.
         if array.shape == before.shape:
-            array[:] = before
+            array[:] = _np.where(array == after, before, array)
 
 
 def _widen(model: MjModel, geoms: set[int], gap: float) -> None:
@@ -231,8 +231,8 @@ def _correct_weights(mujoco: _Module, model: MjModel, geoms: set[int]) -> list[s
                 what = "rotations" if k else "its centre of mass"
                 messages.append(
                     f"body {name!r}: its joints leave {what} without an inverse weight "
-                    f"(body_invweight0[{body}, {k}] = {weights[k]:.3g} {unit}), and contacts would add energy; "
-                    f"set to {wanted[k]:.3g}"
+                    f"(body_invweight0[{body}, {k}] = {weights[k]:.3g} {unit}), and contacts would add "
+                    f"energy; set to {wanted[k]:.3g}"
                 )
                 weights[k] = wanted[k]
     return messages
@@ -246,8 +246,7 @@ def install(
     depth: float = 1.0,
     speed: float = 1.0,
 ) -> None:
-    """Makes feeler compute the contacts between the given geoms of a model, in all of its data and all
-    threads.
+    """Makes feeler compute the contacts between the given geoms of a model, in all its data and threads.
 
     geoms: for each geom, by name or number, its solid: a Body, or a .feeler or STEP file with one solid.
     reach: distance (mm) within which contacts are tracked. By default that which a pair covers in two steps
@@ -255,9 +254,8 @@ def install(
     depth: largest depth (mm) of contacts between overlapping solids; walls of the solids may limit it
     further.
     speed: relative speed (m/s) up to which impacts are expected. MuJoCo asks for contacts only where the
-    boxes
-    of geoms are near enough: the geoms' gaps are increased by the distance covered in two steps at this
-    speed, or by a given reach if that is larger. Contacts in this added gap do not act and are not listed.
+    boxes of geoms are near enough: the gaps of two geoms are increased by the distance covered in two steps
+    at this speed, or by a given reach if that is larger. Contacts in this added gap do not act.
 
     Bodies whose joints turn them about the centre of mass get an inverse weight (`body_invweight0`), with a
     MujocoWarning; call `install` again after `mj_setConst`, which computes it anew. While the model runs, a
@@ -307,11 +305,13 @@ def install(
             _covered.clear()
         _feeler.mujoco_register(model._address, ours, smallest, reach is None, float(depth))
         _restore(model)
-        _save(model)
-        model.opt.sdf_initpoints = max(model.opt.sdf_initpoints, _ROOM)
+        before, initpoints = _copies(model), model.opt.sdf_initpoints
+        model.opt.sdf_initpoints = max(initpoints, _ROOM)
         numbers = {number for number, *_ in ours}
         _widen(model, numbers, gap)
         messages = _correct_weights(mujoco, model, numbers)
+        arrays = dict(zip(_CHANGED, zip(before, _copies(model))))
+        _saved[model._address] = _Saved(initpoints, arrays)
     for message in messages:
         _warnings.warn(message, MujocoWarning, stacklevel=2)
 
