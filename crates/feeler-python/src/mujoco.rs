@@ -75,8 +75,6 @@ struct Geom {
     body: Arc<feeler::Body>,
     /// From the solid's coordinates to the geom's (mm).
     frame: Pose,
-    /// Gap (m) that the installation has added, so that `MuJoCo` asks for contacts before boxes touch.
-    gap: f64,
 }
 
 /// What is known of a model.
@@ -87,6 +85,9 @@ struct Registered {
     reach: f64,
     /// Whether the reach grows with the relative speed of a pair.
     grows: bool,
+    /// Gap (m) of two geoms together that the installation has added, so that `MuJoCo` asks for contacts
+    /// before boxes touch.
+    gap: f64,
     depth: f64,
     /// Queries that gave no contacts because of an error, such as a pose that is not finite.
     failed: AtomicU64,
@@ -315,8 +316,8 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
     // Where no time has passed, a pose that differs was set: nothing has moved there.
     let is_set = std::mem::replace(last, time) >= time && *stood != poses;
     *stood = poses;
-    // Contacts act from the margin on, of which the installation's own gaps are no part.
-    let margin = margin - geoms.iter().map(|g| registered.geoms[g].gap).sum::<f64>();
+    // Contacts act below the margin, of which the gap that the installation has added is no part.
+    let margin = margin - registered.gap;
     let mut reach = (margin / METRES).max(registered.reach);
     if ahead.is_finite() {
         reach = reach.max(ahead);
@@ -422,29 +423,30 @@ pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], room: usize, offsets: [usi
     hooks.offsets = Offsets { time, positions, rotations, step };
 }
 
-/// Registers geoms of a model: number, name, body, frame and added gap (m) of each. The reach (mm) grows with
-/// the relative speed of a pair if `grows`.
+/// Registers geoms of a model: number, name, body and frame of each. The reach (mm) grows with the relative
+/// speed of a pair if `grows`; `gap` (m) has been added to the gaps of each two geoms.
 #[pyfunction]
 pub(crate) fn mujoco_register(
     model: usize,
-    geoms: Vec<(i32, String, Py<Body>, Bound<'_, PyAny>, f64)>,
+    geoms: Vec<(i32, String, Py<Body>, Bound<'_, PyAny>)>,
     reach: f64,
     grows: bool,
+    gap: f64,
     depth: f64,
 ) -> PyResult<()> {
     feeler::QueryOptions { penetration: depth, ..feeler::QueryOptions::within(reach) }
         .check()
         .map_err(query)?;
     let mut ours = HashMap::new();
-    for (id, name, body, frame, gap) in geoms {
+    for (id, name, body, frame) in geoms {
         let frame = pose::read(Some(&frame))?;
-        ours.insert(id, Geom { name, body: body.get().body.clone(), frame, gap });
+        ours.insert(id, Geom { name, body: body.get().body.clone(), frame });
     }
     let mut hooks = HOOKS.write().unwrap_or_else(PoisonError::into_inner);
     let hooks = hooks.get_or_insert_default();
     let [failed, unexplained] = [(); 2].map(|()| AtomicU64::new(0));
     let reported = Mutex::default();
-    let registered = Registered { geoms: ours, reach, grows, depth, failed, unexplained, reported };
+    let registered = Registered { geoms: ours, reach, grows, gap, depth, failed, unexplained, reported };
     if let Some(before) = hooks.models.insert(model, Arc::new(registered)) {
         drop_states(&before);
     }

@@ -192,16 +192,16 @@ def _restore(model: MjModel) -> None:
 
 
 def _widen(model: MjModel, geoms: set[int], gap: float) -> None:
-    """Adds a gap (m) to geoms: MuJoCo asks for contacts of boxes that are nearer than margins and gaps."""
+    """Adds a gap (m) to each two geoms: MuJoCo asks for contacts of boxes nearer than margins and gaps."""
     for geom in geoms:
-        model.geom_gap[geom] += gap
+        model.geom_gap[geom] += 0.5 * gap
         body = model.geom_bodyid[geom]
         margin = model.geom_margin[geom] + model.geom_gap[geom]
         model.body_margin[body] = max(model.body_margin[body], margin)
     # Margins and gaps of <pair> elements take the place of those of the geoms.
     for pair, both in enumerate(zip(model.pair_geom1, model.pair_geom2)):
         if geoms.issuperset(int(geom) for geom in both):
-            model.pair_gap[pair] += 2 * gap
+            model.pair_gap[pair] += gap
 
 
 def _correct_weights(mujoco: _Module, model: MjModel, geoms: set[int]) -> list[str]:
@@ -269,8 +269,8 @@ def install(
     if not (_np.isfinite(speed) and speed >= 0):
         raise MujocoError(f"speed is {speed}: give a finite number of m/s, 0 or more")
     smallest = _REACH if reach is None else float(reach)
-    # Half of what a pair needs (m).
-    gap = 0.5 * max(1e-3 * smallest, _STEPS * speed * model.opt.timestep)
+    # Of two geoms together (m).
+    gap = max(1e-3 * smallest, _STEPS * speed * model.opt.timestep)
     ours = []
     for key, part in geoms.items():
         number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, key) if isinstance(key, str) else int(key)
@@ -282,7 +282,7 @@ def install(
         body, frame = _body(part), _frame(model, mesh)
         _check_size(key, model, mesh, frame, body)
         name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_GEOM, int(number)) or int(number)
-        ours.append((int(number), repr(name), body, frame, gap))
+        ours.append((int(number), repr(name), body, frame))
     with _lock:
         if _earlier is None:
             table, functions, earlier = _table(library), _feeler.mujoco_functions(), []
@@ -303,7 +303,7 @@ def install(
                 if k not in _covered or table[i][j] == _covered[k][1]:
                     table[i][j] = functions[k]
             _covered.clear()
-        _feeler.mujoco_register(model._address, ours, smallest, reach is None, float(depth))
+        _feeler.mujoco_register(model._address, ours, smallest, reach is None, gap, float(depth))
         _restore(model)
         before, initpoints = _copies(model), model.opt.sdf_initpoints
         model.opt.sdf_initpoints = max(initpoints, _ROOM)
