@@ -8,10 +8,10 @@ use crate::error::query;
 use crate::model::Body;
 use crate::pose;
 use feeler::nalgebra::{Matrix3, Rotation3, Translation3, UnitQuaternion};
-use feeler::{ContactPair, LastingContact, LastingContacts, Pose};
+use feeler::{ContactPair, LastingContact, LastingContacts, P3, Pose};
 use pyo3::prelude::*;
-use std::collections::HashMap;
-use std::ffi::c_void;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{CString, c_int, c_void};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -48,6 +48,9 @@ const STRIKE: f64 = 1e-3;
 /// How far (m) they are given as closed then: enough to act.
 const CLOSED: f64 = 1e-12;
 
+/// Steps whose relative motion the reach covers: contacts are predicted from the second query on.
+const STEPS: f64 = 2.0;
+
 /// States of two geoms are looked through when there are so many, for those of data that are gone.
 const MANY: usize = 256;
 
@@ -67,6 +70,8 @@ struct Offsets {
 /// A geom of ours.
 #[derive(Clone, Debug)]
 struct Geom {
+    /// As messages call it.
+    name: String,
     body: Arc<feeler::Body>,
     /// From the solid's coordinates to the geom's (mm).
     frame: Pose,
@@ -76,12 +81,20 @@ struct Geom {
 #[derive(Debug)]
 struct Registered {
     geoms: HashMap<i32, Geom>,
+    /// Smallest reach (mm).
     reach: f64,
+    /// Whether the reach grows with the relative speed of a pair.
+    grows: bool,
+    /// Gap (m) of two geoms together that the installation has added, so that `MuJoCo` asks for contacts
+    /// before boxes touch.
+    gap: f64,
     depth: f64,
     /// Queries that gave no contacts because of an error, such as a pose that is not finite.
     failed: AtomicU64,
     /// Queries whose contacts do not tell how the solids stand: deeper in one another than was looked.
     unexplained: AtomicU64,
+    /// Geoms whose unexplained interference has been reported.
+    reported: Mutex<HashSet<[i32; 2]>>,
 }
 
 #[derive(Debug, Default)]
@@ -113,6 +126,10 @@ struct State {
     time: f64,
     /// Of the geoms in the last call.
     poses: [Pose; 2],
+    /// Of the second solid in the first one's coordinates in the last call; `None` in the first call.
+    relative: Option<Pose>,
+    /// Largest relative speed (mm/s) where the solids are near each other, from the last two calls.
+    speed: f64,
     /// Places of contacts, while some are chosen.
     chosen: Vec<usize>,
 }
@@ -138,6 +155,8 @@ struct States {
 
 static HOOKS: RwLock<Option<Hooks>> = RwLock::new(None);
 static STATES: Mutex<Option<States>> = Mutex::new(None);
+/// Messages that Python has not been given yet.
+static MESSAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 impl State {
     fn new(registered: &Arc<Registered>, geoms: [i32; 2], time: f64) -> Self {
@@ -149,9 +168,40 @@ impl State {
             registered: registered.clone(),
             time,
             poses: [Pose::identity(); 2],
+            relative: None,
+            speed: 0.0,
             chosen: Vec::new(),
         }
     }
+
+    /// Takes the poses (mm) of the solids at a time (s), and returns the largest distance (mm) that they move
+    /// relative to each other in one step, at the speed since the last call, where their boxes overlap or are
+    /// nearest: wheels that roll on each other move little there.
+    fn displacement(&mut self, [pose_a, pose_b]: [Pose; 2], time: f64, step: f64) -> f64 {
+        let (a, b) = (self.pair.body_a(), self.pair.body_b());
+        let now = pose_a.inv_mul(&pose_b);
+        // Within one time, poses are set or intermediate stages of an integrator: they give no speed.
+        if time > self.time
+            && let Some(before) = self.relative
+        {
+            let box_b = corners(&b.bounds().min, &b.bounds().max).map(|p| now * p);
+            let (min_b, max_b) =
+                box_b.iter().fold((box_b[0], box_b[0]), |(min, max), p| (min.inf(p), max.sup(p)));
+            // Boxes that are apart give the region between them, with the ends swapped.
+            let (low, high) = (a.bounds().min.sup(&min_b), a.bounds().max.inf(&max_b));
+            let moved = |p: P3| (p - before * now.inverse_transform_point(&p)).norm();
+            let moved = corners(&low, &high).map(moved).into_iter().fold(0.0, f64::max);
+            self.speed = moved / (time - self.time);
+        }
+        self.relative = Some(now);
+        (self.speed * step).min(a.size().min(b.size()))
+    }
+}
+
+/// Corners of a box.
+fn corners(min: &P3, max: &P3) -> [P3; 8] {
+    let ends = [min, max];
+    std::array::from_fn(|k| P3::new(ends[k & 1].x, ends[k >> 1 & 1].y, ends[k >> 2].z))
 }
 
 impl Default for States {
@@ -257,21 +307,30 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
         // Another motion has begun: it must not depend on the last one.
         *state = State::new(registered, geoms, time);
     }
-    let State { pair, lasting, time: last, poses: stood, chosen, .. } = &mut *state;
-    // Where no time has passed, a pose that differs was set: nothing has moved there.
-    let is_set = std::mem::replace(last, time) >= time && *stood != poses;
-    *stood = poses;
     let frames = geoms.map(|g| registered.geoms[&g].frame);
     // The products would round an offset that both geoms share.
     let offset = Translation3::from(poses[0].translation.vector);
     let [pose_a, pose_b] = [0, 1].map(|k| offset.inverse() * poses[k] * frames[k]);
-    let reach = (margin / METRES).max(registered.reach);
+    let ahead = if registered.grows { STEPS * state.displacement([pose_a, pose_b], time, step) } else { 0.0 };
+    let State { pair, lasting, time: last, poses: stood, chosen, .. } = &mut *state;
+    // Where no time has passed, a pose that differs was set: nothing has moved there.
+    let is_set = std::mem::replace(last, time) >= time && *stood != poses;
+    *stood = poses;
+    // Contacts act below the margin, of which the gap that the installation has added is no part.
+    let margin = margin - registered.gap;
+    let mut reach = (margin / METRES).max(registered.reach);
+    if ahead.is_finite() {
+        reach = reach.max(ahead);
+    }
     if is_set {
         lasting.halt();
     }
     match lasting.ask(pair, &pose_a, &pose_b, reach, registered.depth) {
         Ok(true) => {}
-        Ok(false) => _ = registered.unexplained.fetch_add(1, Ordering::Relaxed),
+        Ok(false) => {
+            registered.unexplained.fetch_add(1, Ordering::Relaxed);
+            report_interference(registered, geoms, time);
+        }
         Err(_) => {
             registered.failed.fetch_add(1, Ordering::Relaxed);
             return 0;
@@ -279,7 +338,7 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
     }
     let all = lasting.contacts();
     chosen.clear();
-    // Contacts act from the margin on: what strikes within the step would be in by then.
+    // What strikes within the step would be in by the end of it.
     let strikes = |c: &LastingContact| c.gap_ahead < -STRIKE;
     chosen.extend((0..all.len()).filter(|&k| all[k].gap * METRES <= margin || strikes(&all[k])));
     if chosen.len() > out.len() {
@@ -298,6 +357,47 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
         };
     }
     chosen.len()
+}
+
+/// Warns, once for each two geoms, that they interfere and no contact parts them.
+fn report_interference(registered: &Registered, geoms: [i32; 2], time: f64) {
+    let is_new = registered.reported.lock().unwrap_or_else(PoisonError::into_inner).insert(geoms);
+    if !is_new {
+        return;
+    }
+    let [a, b] = geoms.map(|g| registered.geoms[&g].name.as_str());
+    let (depth, time) = (registered.depth, (1e6 * time).round() / 1e6);
+    let message = format!(
+        "geoms {a} and {b} interfere at time {time} s without a contact that parts them, and pass through \
+         each other: start them apart, or call install with a larger depth ({depth} mm now; the thickness of \
+         the parts limits it too) or, if they meet faster than at 1 m/s, speed. This is reported once for \
+         each two geoms; feeler.mujoco.counts(model) counts the calls"
+    );
+    MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).push(message);
+    // The calling thread may lack the GIL while another one holds it and waits for this call, so that Python
+    // is not entered here.
+    // SAFETY: may be called from any thread, with or without the GIL; the function lives as long as the
+    // library. If the queue is full, the message is given with the next one.
+    unsafe { pyo3::ffi::Py_AddPendingCall(Some(give_messages), std::ptr::null_mut()) };
+}
+
+/// Gives Python the messages as warnings; -1 where one is raised as an exception.
+extern "C" fn give_messages(_: *mut c_void) -> c_int {
+    let messages = std::mem::take(&mut *MESSAGES.lock().unwrap_or_else(PoisonError::into_inner));
+    let given = Python::attach(|py| {
+        let category = py.import("feeler.mujoco")?.getattr("MujocoWarning")?;
+        messages.iter().try_for_each(|message| {
+            let message = CString::new(message.as_str()).unwrap_or_default();
+            PyErr::warn(py, &category, &message, 1)
+        })
+    });
+    match given {
+        Ok(()) => 0,
+        Err(e) => {
+            Python::attach(|py| e.restore(py));
+            -1
+        }
+    }
 }
 
 /// Addresses of the functions for the entries of the table.
@@ -323,26 +423,30 @@ pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], room: usize, offsets: [usi
     hooks.offsets = Offsets { time, positions, rotations, step };
 }
 
-/// Registers geoms of a model: number, body and frame of each.
+/// Registers geoms of a model: number, name, body and frame of each. The reach (mm) grows with the relative
+/// speed of a pair if `grows`; `gap` (m) has been added to the gaps of each two geoms.
 #[pyfunction]
 pub(crate) fn mujoco_register(
     model: usize,
-    geoms: Vec<(i32, Py<Body>, Bound<'_, PyAny>)>,
+    geoms: Vec<(i32, String, Py<Body>, Bound<'_, PyAny>)>,
     reach: f64,
+    grows: bool,
+    gap: f64,
     depth: f64,
 ) -> PyResult<()> {
     feeler::QueryOptions { penetration: depth, ..feeler::QueryOptions::within(reach) }
         .check()
         .map_err(query)?;
     let mut ours = HashMap::new();
-    for (id, body, frame) in geoms {
+    for (id, name, body, frame) in geoms {
         let frame = pose::read(Some(&frame))?;
-        ours.insert(id, Geom { body: body.get().body.clone(), frame });
+        ours.insert(id, Geom { name, body: body.get().body.clone(), frame });
     }
     let mut hooks = HOOKS.write().unwrap_or_else(PoisonError::into_inner);
     let hooks = hooks.get_or_insert_default();
     let [failed, unexplained] = [(); 2].map(|()| AtomicU64::new(0));
-    let registered = Registered { geoms: ours, reach, depth, failed, unexplained };
+    let reported = Mutex::default();
+    let registered = Registered { geoms: ours, reach, grows, gap, depth, failed, unexplained, reported };
     if let Some(before) = hooks.models.insert(model, Arc::new(registered)) {
         drop_states(&before);
     }

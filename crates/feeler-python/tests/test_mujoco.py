@@ -2,8 +2,11 @@
 
 import contextlib
 import ctypes
+import math
 import pathlib
+import re
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -189,7 +192,8 @@ def test_calls_without_an_answer_are_counted():
         assert exact.counts(m) == (1, 0)
         # In one another as deep as they can be.
         d.geom_xpos[1] = d.geom_xpos[0]
-        call(d, 0)
+        with pytest.warns(exact.MujocoWarning, match="'a' and 'b' interfere at time 0 s"):
+            call(d, 0)
         assert exact.counts(m) == (1, 1) and exact.counts(m).unexplained == 1
         # They begin anew with the installation.
         exact.install(m, {"a": a, "b": a})
@@ -241,7 +245,8 @@ def test_frames_of_a_part_that_is_moved_and_turned_by_mujoco():
         d = mujoco.MjData(m)
         d.qpos[3:7] = [pose[6], *pose[3:6]]
         mujoco.mj_kinematics(m, d)
-        found = entry(m, 8, 8)(d, 1e-3)
+        # Beside the gaps that the installation has added.
+        found = entry(m, 8, 8)(d, 1e-3 + m.geom_gap.sum())
     middle = (wanted["point_a"] + wanted["point_b"]) / 2
     for gap, point, normal in zip(wanted["gap"], middle, wanted["normal"]):
         off = np.abs(found[:, :7] - [gap * 1e-3, *(point * 1e-3), *normal]).max(1)
@@ -290,6 +295,286 @@ def test_how_deep_contacts_let_parts_sink_in():
             d, *_ = run(m, 400)
             depths.append(20 - d.qpos[2] * 1e3)
     assert 0 < depths[0] < 0.005 and 0.02 < depths[1] < 1
+
+
+def plate(x, y, z):
+    """A plate whose upper side is at 0."""
+    points = np.array([[i * x / 2, j * y / 2, k * z] for i in (-1, 1) for j in (-1, 1) for k in (-1, 0)])
+    triangles = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1]]
+    triangles += [[2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]
+    return feeler.Model.of_mesh(points, triangles, "plate").body()
+
+
+def shifted(name, by):
+    """A solid whose own coordinates begin elsewhere."""
+
+    def shift(found):
+        x, y, z = (float(number) + d for number, d in zip(found[1].split(","), by))
+        return f"({x!r},{y!r},{z!r}))"
+
+    text = (DATA / f"{name}.step").read_text()
+    text = re.sub(r"(?<=CARTESIAN_POINT\(''\,)\(([^,()]+,[^,()]+,[^,()]+)\)\)", shift, text)
+    return feeler.Model.prepare_bytes(text.encode()).body()
+
+
+def gear(teeth, module=2.0, height=6.0, play=0.05, pieces=8):
+    """A spur gear about z, a tooth at angle 0: involutes of 20 degrees in straight pieces."""
+    pitch = module * teeth / 2
+    base = pitch * math.cos(math.radians(20))
+
+    def involute(r):
+        return math.sqrt(max((r / base) ** 2 - 1, 0)) - math.acos(min(base / r, 1))
+
+    half = math.pi / (2 * teeth) - play / (2 * pitch) + involute(pitch)
+    foot = pitch - 1.25 * module
+    radii = np.linspace(1.0001 * max(base, foot), pitch + module, pieces + 1)
+    flank = [(r, half - involute(r)) for r in radii]
+    if foot < base:
+        flank.insert(0, (foot, half))
+    tooth = [(r, -turn) for r, turn in flank] + list(reversed(flank))
+    outline = [(r, turn + 2 * math.pi * k / teeth) for k in range(teeth) for r, turn in tooth]
+    xy = np.array([(r * math.cos(turn), r * math.sin(turn)) for r, turn in outline])
+    n, i = len(xy), np.arange(len(xy))
+    j, below, above = (i + 1) % n, np.full(n, 2 * n), np.full(n, 2 * n + 1)
+    rings = [np.column_stack([xy, np.full(n, z)]) for z in (-height / 2, height / 2)]
+    points = np.vstack([*rings, [[0, 0, -height / 2], [0, 0, height / 2]]])
+    sides = [(i, j, n + j), (i, n + j, n + i), (j, i, below), (n + i, n + j, above)]
+    return feeler.Model.of_mesh(points, np.vstack([np.column_stack(t) for t in sides]), "gear").body()
+
+
+def scene(parts, *elements, options="", gravity="0 0 -9.81"):
+    """A model of <geom> and <body> elements, and of the meshes of some parts."""
+    assets = "".join(exact.mesh_asset(name, part) for name, part in parts.items())
+    return mujoco.MjModel.from_xml_string(f"""<mujoco><compiler angle="radian"/>
+      <option timestep="0.001" gravity="{gravity}"/>
+      <asset>{assets}</asset><worldbody>{"".join(elements)}</worldbody>{options}</mujoco>""")
+
+
+def depth(m, d, a, b, pair):
+    """How deep (mm) the true solids are in one another, by a query of its own; -inf if no minimum tells."""
+    mujoco.mj_kinematics(m, d)
+    found = pair.query(exact.pose(m, d, a), exact.pose(m, d, b), d_max=0.01, penetration=1)
+    if len(found) == 0:
+        return math.inf if pair.status == "interfering" else 0
+    return max(0, -found["distance"].min())
+
+
+def test_a_roller_is_integrated_at_its_centre_of_mass():
+    """Its own coordinates begin on its rim: with the body's frame there it is tens of micrometres deep."""
+    incline = math.radians(5)
+    gravity = f"{9.81 * math.sin(incline)} 0 {-9.81 * math.cos(incline)}"
+    a, b = plate(400, 60, 10), shifted("cylinder", (10, 0, -20))
+    soft = f'{exact.STIFF} friction="0.5 0.0001 0.00001"'
+    turned = (math.sqrt(0.5), math.sqrt(0.5), 0, 0)
+    deepest = {}
+    for is_centred in (True, False):
+        content = {} if is_centred else {"freejoint": False, "content": "<freejoint/>"}
+        element = exact.body_element("b", b, 7850, pos=(-0.15, 0, 0.01), quat=turned, geom=soft, **content)
+        m = scene({"a": a, "b": b}, f'<geom name="a" type="sdf" mesh="a" {soft}/>', element, gravity=gravity)
+        pair = feeler.ContactPair(a, b)
+        with installed(m, {"a": a, "b": b}):
+            d = mujoco.MjData(m)
+            deepest[is_centred] = 0
+            for k in range(800):
+                mujoco.mj_step(m, d)
+                if k % 10 == 0:
+                    deepest[is_centred] = max(deepest[is_centred], depth(m, d, "a", "b", pair))
+            assert exact.counts(m) == (0, 0)
+            # A cylinder that rolls without slipping.
+            went = exact.pose(m, d, "b") @ [-10, 0, 0, 1] - [-160, 0, 10, 0]
+            assert abs(went[0] - 0.5 * 2 / 3 * 9.81e3 * math.sin(incline) * d.time**2) < 5
+    assert deepest[True] <= 0.005 < 0.01 < deepest[False]
+
+
+def test_elements_of_bodies_place_solids():
+    a = shifted("inch-bracket", (3, -5, 8))
+    turn = np.array([0.9, 0.3, -0.2, 0.4])
+    by = np.array([0.01, -0.02, 0.03])
+    wanted = None
+    joint = '<joint type="slide" axis="1 0 0"/>'
+    for is_free, content in ((True, '<site name="s"/>'), (False, f'{joint}<site name="s"/>')):
+        element = exact.body_element(
+            "b", a, 2700, pos=by, quat=2 * turn, freejoint=is_free, mesh="m", geom='condim="4"',
+            content=content,
+        )  # fmt: skip
+        m = scene({"m": a}, element)
+        d = mujoco.MjData(m)
+        mujoco.mj_forward(m, d)
+        pose = exact.pose(m, d, "b")
+        assert np.abs(pose[:3, 3] - 1e3 * by).max() < 1e-4
+        wanted = pose if wanted is None else wanted
+        assert np.abs(pose - wanted).max() < 1e-4 and (exact.pose(m, d, 0) == pose).all()
+        center = pose @ [*a.centroid, 1]
+        assert np.abs(1e3 * d.xipos[1] - center[:3]).max() < 1e-4
+        # The frame is at the centre of mass, or at the origin of the solid's coordinates.
+        assert np.abs(1e3 * d.site_xpos[0] - (center[:3] if is_free else 1e3 * by)).max() < 1e-4
+        assert abs(m.body_mass[1] / (a.volume * 2700e-9) - 1) < 1e-12
+        inertia = np.linalg.eigvalsh(a.inertia) * 2700e-15
+        assert np.abs(np.sort(m.body_inertia[1]) / inertia - 1).max() < 1e-9
+        assert m.geom_condim[0] == 4 and m.geom_type[0] == 8
+    with pytest.raises(exact.MujocoError, match="no geom 'c' with a mesh"):
+        exact.pose(m, d, "c")
+
+
+def test_gears_on_hinges_keep_their_energy():
+    """MuJoCo gives bodies that turn about their centre of mass no inverse weight: energy is made and lost."""
+    a, b = gear(12), gear(18)
+    hinge, soft = '<joint type="hinge" axis="0 0 1"/>', f'{exact.STIFF} condim="1"'
+    half = math.pi / 36
+    m = scene(
+        {"a": a, "b": b},
+        exact.body_element("a", a, 7850, freejoint=False, geom=soft, content=hinge),
+        exact.body_element("b", b, 7850, pos=(0.03, 0, 0), quat=(math.cos(half), 0, 0, math.sin(half)),
+                           freejoint=False, geom=soft, content=hinge),
+        gravity="0 0 0",
+    )  # fmt: skip
+    before = m.body_invweight0.copy()
+    assert (before[1:, 0] < 1e-15).all()
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        exact.install(m, {"a": a, "b": b})
+    assert [f"{g.message}"[:9] for g in given] == ["body 'a':", "body 'b':"]
+    assert all(g.category is exact.MujocoWarning and "body_invweight0[" in f"{g.message}" for g in given)
+    with contextlib.ExitStack() as stack:
+        stack.callback(exact.uninstall, m)
+        # Flat gears: about that of a free body.
+        assert (np.abs(m.body_invweight0[1:, 0] * m.body_mass[1:] - 2 / 3) < 0.1).all()
+        d = mujoco.MjData(m)
+        energies, work = [], 0
+        for k in range(2100):
+            torque = 1e-4 if k < 100 else 0
+            d.qfrc_applied[0] = torque
+            start = d.qpos[0]
+            mujoco.mj_step(m, d)
+            work += torque * (d.qpos[0] - start)
+            energies.append(0.5 * (d.qvel**2 / m.dof_invweight0).sum())
+        # The tooth that is driven strikes: some of the work is lost there, none is gained.
+        assert 0.9 * work < energies[100] <= work
+        coasting = np.array(energies[100:]) / energies[100]
+        assert 0.99 <= coasting.min() and coasting.max() <= 1.0001
+        assert abs(d.qvel[0] * 12 / 18 + d.qvel[1]) < 0.05 * d.qvel[0] and exact.counts(m) == (0, 0)
+    assert (m.body_invweight0 == before).all()
+
+
+def test_inverse_weights_are_corrected_where_contacts_need_them():
+    a = body("box")
+    ball, slide = '<joint type="ball"/>', '<joint type="slide" axis="0 0 1"/>'
+    off = '<joint type="hinge" axis="0 0 1" pos="0.01 0 0"/>'
+
+    def correct(content, condim=3):
+        geom = f'condim="{condim}"'
+        m = scene({"a": a}, exact.body_element("a", a, 7850, freejoint=content is None, geom=geom,
+                                               content=content or ""))  # fmt: skip
+        before = m.body_invweight0[1].copy()
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            with installed(m, {"a": a}):
+                exact.install(m, {"a": a})
+                after = m.body_invweight0[1].copy()
+        assert (m.body_invweight0[1] == before).all()
+        # Once for each installation.
+        assert len(given) == (0 if (before == after).all() else 2)
+        return before != after, after * [m.body_mass[1], 1 / (1 / m.body_inertia[1]).mean()]
+
+    for content in (None, off, slide, ""):
+        assert not correct(content)[0].any()
+    changed, weights = correct(ball)
+    assert list(changed) == [True, False] and 1 < weights[0] < 10
+    # What MuJoCo computes anew is corrected anew.
+    element = exact.body_element("a", a, 7850, freejoint=False, content=ball)
+    m = scene({"a": a}, element)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with installed(m, {"a": a}):
+            first = m.body_invweight0[1].copy()
+            m.body_mass[1] *= 2
+            m.body_inertia[1] *= 2
+            mujoco.mj_setConst(m, mujoco.MjData(m))
+            heavier = m.body_invweight0[1].copy()
+            exact.install(m, {"a": a})
+            assert np.allclose(m.body_invweight0[1], first / 2)
+        assert (m.body_invweight0[1] == heavier).all()
+    # Torsional friction has rows of its own.
+    changed, weights = correct(slide, 4)
+    assert list(changed) == [False, True] and 0.3 < weights[1] < 1.1
+
+
+def test_parts_that_interfere_at_the_start_are_reported():
+    a = body("box")
+    # 5 mm deep: no contact reaches that far by default.
+    m = model(a, a, [0, 0, 15])
+    with installed(m, {"a": a, "b": a}):
+        d = mujoco.MjData(m)
+        wanted = "'a' and 'b' interfere at time 0 s .*larger depth"
+        with pytest.warns(exact.MujocoWarning, match=wanted) as given:
+            mujoco.mj_step(m, d)
+            steps = exact.counts(m).unexplained
+            for _ in range(5):
+                mujoco.mj_step(m, d)
+        assert len(given) == 1 and steps == 1 and exact.counts(m).unexplained == 6
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with installed(m, {"a": a, "b": a}, depth=6):
+            mujoco.mj_step(m, mujoco.MjData(m))
+        with installed(m, {"a": a, "b": a}), pytest.raises(exact.MujocoWarning):
+            mujoco.mj_step(m, mujoco.MjData(m))
+    with installed(m, {"a": a, "b": a}), pytest.warns(exact.MujocoWarning) as given:
+        threads = [threading.Thread(target=run, args=(m, 3)) for _ in range(3)]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+    assert len(given) == 1
+
+
+@pytest.mark.parametrize("speed", [0.3, 1.0, 2.0])
+def test_reach_grows_with_speed(speed):
+    """A box that falls flat on a plate: their boxes overlap only when they touch, and in a step it moves
+    farther than the smallest reach."""
+    a, b = plate(100, 100, 10), body("box")
+    for options in ({"speed": 1.2 * speed}, {"reach": 2.4 * speed}):
+        m = scene({"a": a, "b": b}, f'<geom name="a" type="sdf" mesh="a" {exact.STIFF}/>',
+                  exact.body_element("b", b, 7850, pos=(0, 0, 0.0203)))  # fmt: skip
+        pair, deepest = feeler.ContactPair(a, b), 0
+        with installed(m, {"a": a, "b": b}, **options):
+            d = mujoco.MjData(m)
+            d.qvel[2] = -speed
+            for _ in range(60):
+                mujoco.mj_step(m, d)
+                deepest = max(deepest, depth(m, d, "a", "b", pair))
+            assert exact.counts(m) == (0, 0) and d.ncon > 0
+        assert deepest < 0.01
+
+
+def test_gaps_of_geoms_are_increased_for_a_speed_and_given_back():
+    a, b = body("box"), body("ball")
+    pair = '<contact><pair geom1="a" geom2="b" gap="1e-5"/></contact>'
+    m = scene({"a": a, "b": b}, f'<geom name="a" type="sdf" mesh="a" gap="2e-5" {STIFF}/>',
+              exact.body_element("b", b, 7850, pos=(0, 0, 0.0132), geom=f'margin="3e-5" {STIFF}'),
+              options=pair)  # fmt: skip
+    names = ("geom_gap", "geom_margin", "pair_gap", "body_margin", "body_invweight0")
+    before = [getattr(m, name).copy() for name in names]
+    for options, gap in (({}, 1e-3), ({"speed": 3}, 3e-3), ({"speed": 0}, 1e-4), ({"reach": 5}, 2.5e-3)):
+        with installed(m, {"a": a, "b": b}, **options):
+            exact.install(m, {"a": a, "b": b}, **options)
+            assert np.allclose(m.geom_gap, [2e-5 + gap, gap]) and np.allclose(m.pair_gap, 1e-5 + 2 * gap)
+            assert np.allclose(m.body_margin, [2e-5 + gap, 3e-5 + gap])
+            # 0.1 mm apart, within the gap that the installation has added.
+            d = mujoco.MjData(m)
+            mujoco.mj_forward(m, d)
+            assert d.ncon == 0
+        assert all((getattr(m, name) == array).all() for name, array in zip(names, before))
+    with pytest.raises(exact.MujocoError, match="speed is -1"):
+        exact.install(m, {"a": a}, speed=-1)
+
+
+def test_meshes_hold_no_points_outside_the_solid():
+    """Corners of parameter rectangles would lie millimetres beside rings with grooves."""
+    for name in ("race", "ring", "spool", "blind-bore", "plug", "socket", "shaft"):
+        part = body(name)
+        mesh = part.mesh(1e-3 * part.size)
+        assert len(np.unique(mesh.triangles)) == len(mesh.points)
+        assert (np.abs(mesh.points - part.bounds.mean(0)) <= np.ptp(part.bounds, 0) / 2 + 1e-6).all()
+        with installed(scene({"a": part}, exact.body_element("a", part, 7850)), {"a": part}):
+            pass
 
 
 def test_others_are_mujocos_and_uninstall_gives_the_table_back():

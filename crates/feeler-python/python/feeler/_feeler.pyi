@@ -16,9 +16,15 @@ def mujoco_begin(earlier: list[int], room: int, offsets: list[int]) -> None:
     step are."""
 
 def mujoco_register(
-    model: int, geoms: list[tuple[int, Body, NDArray[np.float64]]], reach: float, depth: float
+    model: int,
+    geoms: list[tuple[int, str, Body, NDArray[np.float64]]],
+    reach: float,
+    grows: bool,
+    gap: float,
+    depth: float,
 ) -> None:
-    """Geoms of a model: number, solid and frame of each."""
+    """Registers geoms of a model: number, name, solid and frame of each. The reach (mm) grows with the
+    relative speed of a pair if `grows`; `gap` (m) has been added to the gaps of each two geoms."""
 
 def mujoco_forget(model: int) -> int:
     """Forgets a model; how many are left."""

@@ -1,26 +1,29 @@
 """Exact contacts of CAD solids in MuJoCo.
 
-    import mujoco, feeler, feeler.mujoco
+    import mujoco, feeler, feeler.mujoco as exact
 
-    pin = feeler.prepare("pin.step").body()
-    xml = f'''<mujoco><option timestep="0.001"/>
-      <asset>{feeler.mujoco.mesh_asset("pin", pin)}</asset>
-      ... <geom name="pin" type="sdf" mesh="pin"/> ...</mujoco>'''
-    model = mujoco.MjModel.from_xml_string(xml)
-    feeler.mujoco.install(model, {"pin": pin, "bore": "bore.feeler"})
+    bore, pin = (feeler.prepare(f"{name}.step").body() for name in ("bore", "pin"))
+    model = mujoco.MjModel.from_xml_string(f'''<mujoco>
+      <option timestep="0.001"/>
+      <asset>{exact.mesh_asset("bore", bore)}{exact.mesh_asset("pin", pin)}</asset>
+      <worldbody>
+        <geom name="bore" type="sdf" mesh="bore" {exact.STIFF}/>
+        {exact.body_element("pin", pin, 7850, pos=(0, 0, 0.02))}
+      </worldbody></mujoco>''')
+    exact.install(model, {"bore": bore, "pin": pin})
 
-Pairs of geoms that are both given are answered by feeler: one contact for each local minimal distance, and
-what still holds of those before. All others are MuJoCo's, by the mesh. Lengths are metres in MuJoCo,
-millimetres in feeler; solids stand as they do in their files.
+feeler computes the contacts of each two geoms that are both given to `install`: one for each local minimal
+distance, and the earlier ones that still hold. MuJoCo computes all others from the mesh. Lengths are metres
+in MuJoCo and millimetres in feeler.
 
 MuJoCo's own contacts of a mesh are those of its convex hull, which fills every hole.
 
-Geoms of type sdf have room for 50 contacts, those of type mesh for 4 (1 without multiccd): the deepest. MuJoCo's
-contacts are soft: solref="0.002 1" and solimp="0.99 0.99 0.001" let parts into one another by micrometres,
-the defaults by hundredths to tenths. Contacts push from the margin on, and parts rest that far apart: leave it and
-gap at 0, or take margin="5e-6" against blows.
+A pair of geoms of type sdf has room for 50 contacts, one of type mesh for 4 (1 without multiccd); if there
+are more, the deepest are used. MuJoCo's contacts are soft: with STIFF parts overlap by micrometres, with
+MuJoCo's defaults by hundredths to tenths of a millimetre. Contacts act below the geoms' margin, so that parts
+rest that far apart: leave margin and gap at 0, or set margin="5e-6" against impacts.
 
-Call `uninstall(model)` before a model goes: another one may get its address.
+Call `uninstall(model)` before a model is deleted: another model may get its address.
 """
 
 from __future__ import annotations
@@ -28,7 +31,8 @@ from __future__ import annotations
 import ctypes as _ctypes
 import os as _os
 import threading as _threading
-from collections.abc import Mapping as _Mapping
+import warnings as _warnings
+from collections.abc import Mapping as _Mapping, Sequence as _Sequence
 from types import ModuleType as _Module
 from typing import TYPE_CHECKING, Any as _Any, NamedTuple as _NamedTuple
 
@@ -37,7 +41,7 @@ import numpy as _np
 from . import _feeler
 
 if TYPE_CHECKING:
-    from mujoco import MjModel
+    from mujoco import MjData, MjModel
     from numpy.typing import NDArray
 
     Part = _feeler.Body | str | _os.PathLike[str]
@@ -45,19 +49,47 @@ if TYPE_CHECKING:
 VERSIONS = ("4.0.0",)
 """Versions of MuJoCo whose table of collision functions is known."""
 
+STIFF = 'solref="0.002 1" solimp="0.99 0.99 0.001"'
+"""Attributes of a geom (XML) for contacts that let parts overlap by micrometres at a time step of 1 ms."""
+
 _MESH, _SDF, _TYPES = 7, 8, 9
 _ENTRIES = ((_MESH, _MESH), (_MESH, _SDF), (_SDF, _SDF))
 _ROOM = 50
+# Smallest reach (mm) where none is given.
+_REACH = 0.2
+# Steps whose motion the gaps of geoms cover: contacts are predicted from the second query on.
+_STEPS = 2
+# A body's inverse weight below this part of what its contacts have counts as zero.
+_WEIGHTLESS = 1e-2
 _lock = _threading.Lock()
 # What our functions go on to, by entry: None while they are not in the table.
 _earlier: list[int] | None = None
-# By entry, after the last model went: what another library had put over our function, and what ours goes on to.
+# By entry, after the last model went: what another library had put over our function, and what ours goes on
+# to.
 _covered: dict[int, tuple[int, int]] = {}
-_initpoints: dict[int, int] = {}
 
 
 class MujocoError(RuntimeError):
-    """MuJoCo cannot be given contacts: the message says why, and what to do."""
+    """Exact contacts cannot be installed; the message says why and what to do."""
+
+
+class MujocoWarning(UserWarning):
+    """A model that would move wrongly: the message says what was corrected, or what to do."""
+
+
+# Arrays of a model that `install` changes.
+_CHANGED = ("geom_gap", "pair_gap", "body_margin", "body_invweight0")
+
+
+class _Saved(_NamedTuple):
+    """What `install` changes in a model: by array, the values before and after."""
+
+    initpoints: int
+    arrays: dict[str, tuple[NDArray[_np.float64], NDArray[_np.float64]]]
+
+
+# By the address of the model.
+_saved: dict[int, _Saved] = {}
 
 
 def _mujoco() -> tuple[_Module, _ctypes.CDLL]:
@@ -130,7 +162,7 @@ def _frame(model: MjModel, mesh: int) -> NDArray[_np.float64]:
 def _check_size(
     name: str | int, model: MjModel, mesh: int, frame: NDArray[_np.float64], body: _feeler.Body
 ) -> None:
-    """A mesh in other units, or of another part, is noticed."""
+    """Raises MujocoError for a mesh in other units or of another part."""
     first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
     points = model.mesh_vert[first : first + count].astype(float) * 1e3
     points = (points - frame[:3, 3]) @ frame[:3, :3]
@@ -142,24 +174,103 @@ def _check_size(
         )
 
 
+def _copies(model: MjModel) -> list[NDArray[_np.float64]]:
+    return [getattr(model, name).copy() for name in _CHANGED]
+
+
+def _restore(model: MjModel) -> None:
+    """Undoes what `install` has changed in a model, except values that were changed again since."""
+    saved = _saved.pop(model._address, None)
+    if saved is None:
+        return
+    model.opt.sdf_initpoints = saved.initpoints
+    for name, (before, after) in saved.arrays.items():
+        array = getattr(model, name)
+        # A model that was deleted without `uninstall` may have had the same address.
+        if array.shape == before.shape:
+            array[:] = _np.where(array == after, before, array)
+
+
+def _widen(model: MjModel, geoms: set[int], gap: float) -> None:
+    """Adds a gap (m) to each two geoms: MuJoCo asks for contacts of boxes nearer than margins and gaps."""
+    for geom in geoms:
+        model.geom_gap[geom] += 0.5 * gap
+        body = model.geom_bodyid[geom]
+        margin = model.geom_margin[geom] + model.geom_gap[geom]
+        model.body_margin[body] = max(model.body_margin[body], margin)
+    # Margins and gaps of <pair> elements take the place of those of the geoms.
+    for pair, both in enumerate(zip(model.pair_geom1, model.pair_geom2)):
+        if geoms.issuperset(int(geom) for geom in both):
+            model.pair_gap[pair] += gap
+
+
+def _correct_weights(mujoco: _Module, model: MjModel, geoms: set[int]) -> list[str]:
+    """Replaces inverse weights of bodies that are zero up to rounding although contacts move the body.
+
+    MuJoCo's `body_invweight0` is the mean of the inverse masses that the body's centre of mass shows in three
+    directions, and that of its inverse inertias. It scales the regularisation of contacts. A joint that turns
+    a body about its centre of mass leaves 0 for the mass, and a contact then has no regularisation: energy
+    grows. With the mean inverse inertia r, the inertia I and the mass m of the body, the value used instead
+    is r trace(I) / m: 1 / m for a ball on a hinge. Rotations of a body on a slide are corrected likewise.
+
+    Returns a message for each body that was corrected.
+    """
+    messages = []
+    for body in sorted({int(model.geom_bodyid[geom]) for geom in geoms}):
+        mass, inertia = float(model.body_mass[body]), model.body_inertia[body]
+        if model.body_weldid[body] == 0 or mass <= 0 or inertia.min() <= 0:
+            continue
+        weights = model.body_invweight0[body]
+        shift, turn = map(float, weights)
+        # Rotations have rows of their own in contacts with torsional friction only.
+        has_torsion = any(model.geom_condim[geom] > 3 for geom in geoms if model.geom_bodyid[geom] == body)
+        wanted = turn * float(inertia.sum()) / mass, shift * mass * float((1 / inertia).mean())
+        name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, body) or body
+        for k, (unit, is_used) in enumerate((("1/kg", True), ("1/(kg m2)", has_torsion))):
+            if is_used and weights[k] < _WEIGHTLESS * wanted[k]:
+                what = "rotations" if k else "its centre of mass"
+                messages.append(
+                    f"body {name!r}: its joints leave {what} without an inverse weight "
+                    f"(body_invweight0[{body}, {k}] = {weights[k]:.3g} {unit}), and contacts would add "
+                    f"energy; set to {wanted[k]:.3g}"
+                )
+                weights[k] = wanted[k]
+    return messages
+
+
 def install(
     model: MjModel,
     geoms: _Mapping[str, Part] | _Mapping[int, Part] | _Mapping[str | int, Part],
     *,
-    reach: float = 0.2,
+    reach: float | None = None,
     depth: float = 1.0,
+    speed: float = 1.0,
 ) -> None:
-    """Lets feeler answer for pairs of the given geoms of a model, in all its data and all threads.
+    """Makes feeler compute the contacts between the given geoms of a model, in all its data and threads.
 
     geoms: for each geom, by name or number, its solid: a Body, or a .feeler or STEP file with one solid.
-    reach: distance (mm) from which on contacts are followed, more than parts move in a step.
-    depth: how deep (mm) in one another solids are told, as far as their walls are thick enough.
+    reach: distance (mm) within which contacts are tracked. By default that which a pair covers in two steps
+    at its present relative speed, and at least 0.2 mm. A number is used at all speeds.
+    depth: largest depth (mm) of contacts between overlapping solids; walls of the solids may limit it
+    further.
+    speed: relative speed (m/s) up to which impacts are expected. MuJoCo asks for contacts only where the
+    boxes of geoms are near enough: the gaps of two geoms are increased by the distance covered in two steps
+    at this speed, or by a given reach if that is larger. Contacts in this added gap do not act.
 
-    Raises MujocoError where MuJoCo is missing or another version than VERSIONS, for geoms that are neither
-    mesh nor sdf, and for meshes that are not in metres or not where the solid is.
+    Bodies whose joints turn them about the centre of mass get an inverse weight (`body_invweight0`), with a
+    MujocoWarning; call `install` again after `mj_setConst`, which computes it anew. While the model runs, a
+    MujocoWarning names each two geoms that interfere without a contact.
+
+    Raises MujocoError if MuJoCo is missing or not one of VERSIONS, for geoms that are neither mesh nor sdf,
+    and for meshes that are not in metres or not where the solid is.
     """
     global _earlier
     mujoco, library = _mujoco()
+    if not (_np.isfinite(speed) and speed >= 0):
+        raise MujocoError(f"speed is {speed}: give a finite number of m/s, 0 or more")
+    smallest = _REACH if reach is None else float(reach)
+    # Of two geoms together (m).
+    gap = max(1e-3 * smallest, _STEPS * speed * model.opt.timestep)
     ours = []
     for key, part in geoms.items():
         number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, key) if isinstance(key, str) else int(key)
@@ -170,7 +281,8 @@ def install(
             raise MujocoError(f"geom {key!r} is no mesh: give it type=\"sdf\" and a mesh of the solid")
         body, frame = _body(part), _frame(model, mesh)
         _check_size(key, model, mesh, frame, body)
-        ours.append((int(number), body, frame))
+        name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_GEOM, int(number)) or int(number)
+        ours.append((int(number), repr(name), body, frame))
     with _lock:
         if _earlier is None:
             table, functions, earlier = _table(library), _feeler.mujoco_functions(), []
@@ -191,18 +303,27 @@ def install(
                 if k not in _covered or table[i][j] == _covered[k][1]:
                     table[i][j] = functions[k]
             _covered.clear()
-        _feeler.mujoco_register(model._address, ours, float(reach), float(depth))
-        _initpoints.setdefault(model._address, model.opt.sdf_initpoints)
-        model.opt.sdf_initpoints = max(model.opt.sdf_initpoints, _ROOM)
+        _feeler.mujoco_register(model._address, ours, smallest, reach is None, gap, float(depth))
+        _restore(model)
+        before, initpoints = _copies(model), model.opt.sdf_initpoints
+        model.opt.sdf_initpoints = max(initpoints, _ROOM)
+        numbers = {number for number, *_ in ours}
+        _widen(model, numbers, gap)
+        messages = _correct_weights(mujoco, model, numbers)
+        arrays = dict(zip(_CHANGED, zip(before, _copies(model))))
+        _saved[model._address] = _Saved(initpoints, arrays)
+    for message in messages:
+        _warnings.warn(message, MujocoWarning, stacklevel=2)
 
 
 def uninstall(model: MjModel) -> None:
-    """Gives a model's contacts back to MuJoCo; after the last one its table is as it was."""
+    """Gives a model's contacts back to MuJoCo and undoes the changes of `install`. After the last model,
+    MuJoCo's table is as it was."""
     global _earlier
     _, library = _mujoco()
     with _lock:
         left = _feeler.mujoco_forget(model._address)
-        model.opt.sdf_initpoints = _initpoints.pop(model._address, model.opt.sdf_initpoints)
+        _restore(model)
         if left == 0 and _earlier is not None:
             table = _table(library)
             for k, ((i, j), function) in enumerate(zip(_ENTRIES, _feeler.mujoco_functions())):
@@ -234,10 +355,31 @@ def counts(model: MjModel) -> Counts:
     return Counts(*found)
 
 
-def mesh_asset(name: str, body: _feeler.Body, chord: float | None = None) -> str:
-    """A <mesh> element (XML) of a solid's display mesh, in metres, in the solid's own coordinates.
+def pose(model: MjModel, data: MjData, geom: str | int) -> NDArray[_np.float64]:
+    """Pose of the solid of a geom: 4x4, from the solid's own coordinates to the world's (mm), as queries take
+    it.
 
-    chord: how far (mm) it may be from the solid; a thousandth of the size unless told.
+    geom: name or number of a geom with a mesh in the solid's own coordinates.
+    """
+    mujoco, _ = _mujoco()
+    number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, geom) if isinstance(geom, str) else int(geom)
+    if not 0 <= number < model.ngeom or model.geom_dataid[number] < 0:
+        raise MujocoError(f"the model has no geom {geom!r} with a mesh")
+    world = _np.eye(4)
+    world[:3, :3] = data.geom_xmat[number].reshape(3, 3)
+    world[:3, 3] = data.geom_xpos[number] * 1e3
+    solid: NDArray[_np.float64] = world @ _frame(model, model.geom_dataid[number])
+    return solid
+
+
+def _numbers(numbers: _Sequence[float] | NDArray[_np.float64]) -> str:
+    return " ".join(repr(float(x)) for x in numbers)
+
+
+def mesh_asset(name: str, body: _feeler.Body, chord: float | None = None) -> str:
+    """A <mesh> element (XML): the display mesh of a solid, in metres, in the solid's own coordinates.
+
+    chord: largest distance (mm) from the solid; by default a thousandth of its size.
     """
     mesh = body.mesh(chord if chord is not None else 1e-3 * body.size)
     points = " ".join(f"{x:.9g}" for x in (_np.asarray(mesh.points) * 1e-3).ravel())
@@ -245,13 +387,59 @@ def mesh_asset(name: str, body: _feeler.Body, chord: float | None = None) -> str
     return f'<mesh name="{name}" vertex="{points}" face="{corners}"/>'
 
 
-def inertial(body: _feeler.Body, density: float) -> str:
-    """An <inertial> element (XML): mass, centre and inertia of the exact solid at a density (kg/m3)."""
+def _mass(body: _feeler.Body, density: float) -> tuple[NDArray[_np.float64], str]:
+    """Centre of mass (mm), and attributes for the mass and the inertia at a density (kg/m3)."""
     tensor, center = body.inertia, body.centroid
     if tensor is None or center is None:
         raise MujocoError(f"'{body.name}' has no volume, and so no mass")
     t = tensor * density * 1e-15
     full = [t[0, 0], t[1, 1], t[2, 2], t[0, 1], t[0, 2], t[1, 2]]
-    pos = " ".join(repr(float(x)) for x in center * 1e-3)
-    numbers = " ".join(repr(float(x)) for x in full)
-    return f'<inertial pos="{pos}" mass="{body.volume * density * 1e-9!r}" fullinertia="{numbers}"/>'
+    return center, f'mass="{body.volume * density * 1e-9!r}" fullinertia="{_numbers(full)}"'
+
+
+def inertial(body: _feeler.Body, density: float) -> str:
+    """An <inertial> element (XML): mass, centre and inertia of the exact solid at a density (kg/m3), for a
+    body whose frame is that of the solid's own coordinates."""
+    center, mass = _mass(body, density)
+    return f'<inertial pos="{_numbers(center * 1e-3)}" {mass}/>'
+
+
+def body_element(
+    name: str,
+    body: _feeler.Body,
+    density: float,
+    *,
+    pos: _Sequence[float] | NDArray[_np.float64] = (0, 0, 0),
+    quat: _Sequence[float] | NDArray[_np.float64] = (1, 0, 0, 0),
+    freejoint: bool = True,
+    mesh: str | None = None,
+    geom: str = STIFF,
+    content: str = "",
+) -> str:
+    """A <body> element (XML): a solid of a density (kg/m3) with its exact mass and inertia, and a geom for
+    `install` of the same name.
+
+    pos, quat: position (m) and orientation (w first) of the solid's own coordinates in the parent body.
+    freejoint: whether the body moves freely. Its frame is at the centre of mass then, with the axes of the
+    solid's coordinates, because MuJoCo's integration error grows with the distance of the two. The body's
+    position in the data (xpos, qpos) is that of the centre of mass; `pose` returns that of the solid. Without
+    a freejoint the body's frame is that of the solid's coordinates.
+    mesh: name of the mesh asset, if it is another one than `name`.
+    geom: attributes of the geom, such as those of softness and friction.
+    content: XML that is placed in the element, in the body's frame: joints, sites, sensors, other bodies.
+    """
+    center, mass = _mass(body, density)
+    pos, quat, origin = _np.asarray(pos, float), _np.asarray(quat, float), _np.zeros(3)
+    if freejoint:
+        origin = center * 1e-3
+        w, v = quat[0], quat[1:]
+        # Of a quaternion of any length, as MuJoCo normalises it.
+        turned = origin + 2 * _np.cross(v, _np.cross(v, origin) + w * origin) / (quat @ quat)
+        pos = pos + turned
+    joint = "<freejoint/>" if freejoint else ""
+    return (
+        f'<body name="{name}" pos="{_numbers(pos)}" quat="{_numbers(quat)}">{joint}'
+        f'<inertial pos="{_numbers(center * 1e-3 - origin)}" {mass}/>'
+        f'<geom name="{name}" type="sdf" mesh="{mesh or name}" pos="{_numbers(-origin)}" {geom}/>'
+        f"{content}</body>"
+    )

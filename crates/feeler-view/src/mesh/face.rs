@@ -207,10 +207,17 @@ fn collect(mesh: &mut Mesh, number: usize, plane: &Plane<'_>) -> f64 {
     let mut off: f64 = 0.0;
     let face = plane.face;
     let count = |n: usize| u32::try_from(n).expect("fewer points than 2^32");
-    let first = count(mesh.points.len());
     let inside = plane.inside();
-    mesh.points.extend(&plane.points);
-    mesh.normals.extend(plane.uv.iter().map(|uv| outward(face, *uv)));
+    // Indices in the mesh of the vertices that a triangle uses. Others are left out, such as corners of the
+    // parameter rectangle outside the trims.
+    let mut index: Vec<Option<u32>> = vec![None; plane.points.len()];
+    let mut add_vertex = |mesh: &mut Mesh, i: usize| {
+        *index[i].get_or_insert_with(|| {
+            mesh.points.push(plane.points[i]);
+            mesh.normals.push(outward(face, plane.uv[i]));
+            count(mesh.points.len() - 1)
+        })
+    };
     for triangle in plane.net.inner_faces().filter(|t| inside[t.fix().index()]) {
         let ids = triangle.vertices().map(|v| v.fix().index());
         let [a, b, c] = ids.map(|i| plane.points[i]);
@@ -218,7 +225,7 @@ fn collect(mesh: &mut Mesh, number: usize, plane: &Plane<'_>) -> f64 {
         if is_point(&[a, b, c]) {
             continue;
         }
-        let [i, j, k] = ids.map(|i| first + count(i));
+        let [i, j, k] = ids.map(|i| add_vertex(mesh, i));
         mesh.triangles.push(if face.outward { [i, j, k] } else { [i, k, j] });
         mesh.faces.push(count(number));
         off = off.max(deviation(face, ids.map(|i| plane.uv[i]), [a, b, c]));

@@ -40,7 +40,8 @@ pub enum MeshError {
 /// Triangles, counter-clockwise from outside, in the solid's own coordinates.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
-    /// Vertices (mm). Each face has its own, for its normals: where faces meet they are equal to the bit.
+    /// Vertices (mm), each a corner of at least one triangle. Each face has its own, for its normals: where
+    /// faces meet they are equal to the bit.
     pub points: Vec<P3>,
     /// Outward unit normals of the surfaces there.
     pub normals: Vec<V3>,

@@ -1,10 +1,39 @@
 use super::*;
 use feeler_geom::P2;
+use feeler_geom::trim::Side;
+use feeler_hierarchy::Face;
 use std::path::Path;
 
 fn solids(name: &str) -> Vec<Hierarchy> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../data/{name}.step"));
     feeler_import::prepare_step(&file).unwrap().solids
+}
+
+/// A triangle uses each point, and each point lies on the face of that triangle: on its surface, and inside
+/// its trims or at most `chord` (mm) outside them.
+fn check_points(name: &str, solid: &Hierarchy, mesh: &Mesh, chord: f64) {
+    let mut face_of: Vec<Option<u32>> = vec![None; mesh.points.len()];
+    for (triangle, face) in mesh.triangles.iter().zip(&mesh.faces) {
+        triangle.iter().for_each(|&i| face_of[i as usize] = Some(*face));
+    }
+    for (i, (point, face)) in mesh.points.iter().zip(&face_of).enumerate() {
+        let face = face.unwrap_or_else(|| panic!("{name}: no triangle uses point {i} at {point}"));
+        let off = distance_to_face(&solid.faces[face as usize], point, chord);
+        assert!(off <= chord, "{name}: point {i} at {point} is {off} mm off face {face}");
+    }
+}
+
+/// Distance (mm) of a point near a face from the face; infinite if the point is farther than `max_dist`
+/// outside the trims.
+fn distance_to_face(face: &Face, point: &P3, max_dist: f64) -> f64 {
+    let uv = face.surface.invert(point, None, None);
+    let off = (face.surface.point(uv) - point).norm();
+    if face.trim.classify(uv) == Side::Inside {
+        return off;
+    }
+    let d = face.surface.derivs(uv);
+    let metric = [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()];
+    face.trim.nearest(uv, metric, max_dist).map_or(f64::INFINITY, |(.., outside)| off.max(outside))
 }
 
 /// Area and volume of the exact solid, all sides closed, triangles and normals on their surfaces.
@@ -28,6 +57,8 @@ fn check(name: &str, solid: &Hierarchy, chord: f64) {
     assert!(off < 0.1 * chord * area, "{name}: volume {} of {volume}", fine.volume());
     assert!((fine.area() - area).abs() < 0.005 * area, "{name}: area {} of {area}", fine.area());
     assert!(coarse.deviation <= chord && fine.deviation <= 0.1 * chord, "{name}: {}", coarse.deviation);
+    check_points(name, solid, &coarse, chord);
+    check_points(name, solid, &fine, 0.1 * chord);
     for (t, f) in coarse.triangles.iter().zip(&coarse.faces) {
         let surface = &solid.faces[*f as usize].surface;
         let [a, b, c] = coarse.corners(*t);
