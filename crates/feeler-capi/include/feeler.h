@@ -1198,12 +1198,13 @@ enum FeelerResult feeler_lasting_contacts(const struct FeelerLasting *lasting,
                                           size_t *count);
 
 /*
- How the solids stood in the last query, as `feeler_pair_verdict`.
+ How the solids stood in the last query, as `feeler_pair_verdict`. Computed here where a contact with a
+ negative gap has made it superfluous for the query.
 
  # Safety
  `lasting` is a handle that no other thread uses; `out` has the size that its `struct_size` tells.
  */
-enum FeelerResult feeler_lasting_verdict(const struct FeelerLasting *lasting, struct FeelerVerdict *out);
+enum FeelerResult feeler_lasting_verdict(struct FeelerLasting *lasting, struct FeelerVerdict *out);
 
 /*
  Forgets all contacts, as where a simulation is set back: the next query begins a new motion.

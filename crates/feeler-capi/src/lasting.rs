@@ -160,17 +160,22 @@ pub unsafe extern "C" fn feeler_lasting_contacts(
     enter(|| unsafe { fill(shared(lasting, "lasting")?.records(), (out, capacity), count) })
 }
 
-/// How the solids stood in the last query, as `feeler_pair_verdict`.
+/// How the solids stood in the last query, as `feeler_pair_verdict`. Computed here where a contact with a
+/// negative gap has made it superfluous for the query.
 ///
 /// # Safety
 /// `lasting` is a handle that no other thread uses; `out` has the size that its `struct_size` tells.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_lasting_verdict(
-    lasting: *const FeelerLasting,
+    lasting: *mut FeelerLasting,
     out: *mut FeelerVerdict,
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
-    enter(|| unsafe { put_sized(out, verdict(&shared(lasting, "lasting")?.pair), "out") })
+    enter(|| unsafe {
+        let lasting = exclusive(lasting, "lasting")?;
+        lasting.pair.decide();
+        put_sized(out, verdict(&lasting.pair), "out")
+    })
 }
 
 /// Forgets all contacts, as where a simulation is set back: the next query begins a new motion.

@@ -395,7 +395,7 @@ impl ContactPair {
     /// separate their sides. Deep contacts take several times as long to find as shallow ones: the pair is
     /// first asked down to `shallow` (mm), and again only where it interferes without a negative gap. A
     /// verdict is computed only where no minimum has a negative gap
-    /// ([`QueryOptions::verdict_unless_pressed`]).
+    /// ([`QueryOptions::verdict_unless_pressed`]); elsewhere [`ContactPair::decide`] computes it on demand.
     ///
     /// Returns whether the contacts explain how the solids stand: false where they still interfere without a
     /// negative gap.

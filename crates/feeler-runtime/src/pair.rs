@@ -364,6 +364,35 @@ impl ContactPair {
         self.answered = Some(Answered { poses: [*pose_a, *pose_b], ..last });
     }
 
+    /// The verdict of the last query, computed now where [`QueryOptions::verdict_unless_pressed`] or
+    /// [`QueryOptions::detect_interference`] has left it out. The minima stay as they are. `None` before the
+    /// first query and after an error.
+    pub fn decide(&mut self) -> Option<&Verdict> {
+        if !self.has_verdict
+            && let Some(last) = self.answered.take()
+        {
+            let ctx = Context {
+                a: &self.a,
+                b: &self.b,
+                pose_ab: last.pose_ab,
+                pose_ba: last.pose_ab.inverse(),
+                tol: self.tolerances,
+                d_max: last.options.d_max,
+                least: self.tolerances.least_distance(),
+                alpha: last.options.alpha,
+                cull: None,
+            };
+            let moved = self.motion_tracker.total();
+            let finding = verdict::decide(&ctx, Some(moved), &mut self.decision);
+            let near = self.kept.first().is_some_and(|k| k.distance <= ctx.tol.tol);
+            let open = (&self.decision, &self.band.open[..]);
+            pronounce(&ctx, &finding, near, open, &last.poses[0], &mut self.verdict);
+            self.has_verdict = true;
+            self.answered = Some(Answered { finding, ..last });
+        }
+        self.verdict()
+    }
+
     /// Another query in the same place.
     pub(crate) fn hold(&mut self) {
         self.contact_ids.hold();

@@ -16,9 +16,9 @@ const SHARED_STEP: f64 = 1.0 / 8.0;
 /// Part of the distance to the nearest trim that one step goes: surfaces bend, and their metric changes on
 /// the way.
 const STEP: f64 = 0.5;
-/// Maximum number of seeds from which the branches of a one-dimensional family are found: of lines, which
-/// have a near and a far one, and of others.
-const MAX_SEEDS: [usize; 2] = [6, 16];
+/// Maximum number of seeds from which the branches of a one-dimensional family are found: with an edge, and
+/// between faces, where a near and a far branch may be at about equal distances.
+const MAX_SEEDS: [usize; 2] = [16, 64];
 /// Curves are sampled at fixed places at least this turn (rad) apart (an eighth of a circle, to rounding), at
 /// most so many.
 const STATION_TURN: f64 = 0.25 * std::f64::consts::PI * (1.0 + 1e-6);
@@ -44,8 +44,8 @@ pub(crate) fn along_family(
 ) {
     // A branch is a whole line or circle: some seeds are enough to meet it.
     // No whole stride: it could meet one row of every area's grid and no other.
-    let [of_lines, of_others] = MAX_SEEDS;
-    let count = seeds.len().min(if set.is_of_lines() { of_lines } else { of_others });
+    let [with_edge, of_faces] = MAX_SEEDS;
+    let count = seeds.len().min(if set.has_edge() { with_edge } else { of_faces });
     members.clear();
     members.extend(
         (0..count).filter_map(|i| set.pair(&seeds[i * seeds.len() / count].1).map(|member| (i, member))),

@@ -258,6 +258,11 @@ impl<'a> FamilySet<'a> {
         self.checked(self.facing(own, p)?)
     }
 
+    /// Whether one of the features is an edge.
+    pub(crate) fn has_edge(&self) -> bool {
+        [self.feature_a, self.feature_b].iter().any(|f| matches!(f, Feature::Edge(_)))
+    }
+
     /// The side whose points stay where they are, and which the other side's face, in a family of dimension
     /// one: an edge before a face, anything before a plane.
     pub(crate) fn leading_side(&self) -> Which {
