@@ -173,8 +173,9 @@ fn walk(path: &Path<'_>, (s0, s1): (f64, f64), options: &QueryOptions, out: &mut
         out.extend(at(0.0).and_then(|m| set.sample(&m, false)));
         return;
     }
-    // Of what carries loads the ends of pieces are enough, and their corners with other trims.
-    let most = if options.load_bearing && own.is_some() { 1.0 } else { 0.25 };
+    // Of what carries loads the ends of straight pieces are enough, and their corners with other trims.
+    let straight = (0.0625 * STATION_TURN / turn).clamp(0.25, 1.0);
+    let most = if options.load_bearing && own.is_some() { straight } else { 0.25 };
     let longest =
         options.conformal_spacing.map_or(most, |spacing| (spacing / length).min(most)).max(MIN_STEP * 0.0625);
     // The ends, and where the curve bends places in between.
@@ -237,8 +238,9 @@ fn walk(path: &Path<'_>, (s0, s1): (f64, f64), options: &QueryOptions, out: &mut
             return;
         }
         let smallest = if shared || free <= set.ctx.tol.same { SHARED_STEP } else { MIN_STEP };
-        // Of the whole feature: pieces of fine trims are short.
-        let smallest = smallest * (set.extent / length).max(1.0);
+        // Loads need no more than the outline of the whole feature: pieces of fine trims are short.
+        let scale = if options.load_bearing { (set.extent / length).max(1.0) } else { 1.0 };
+        let smallest = smallest * scale;
         s = (s + (STEP * free / length).clamp(smallest.min(longest), longest)).min(station(next));
     }
 }

@@ -314,7 +314,8 @@ impl Ray {
         if off > tol {
             // Beside a pole Newton's method may be held at a border although there is a crossing.
             let grid = body.grid_of(area);
-            if goes_round(grid.border().map(|k| across(&grid.points()[k])), grid.bend + tol) == Some(false) {
+            let around = goes_round(grid.border().map(|k| across(&grid.points()[k])), grid.bend + tol);
+            if around == Some(false) {
                 return Some(0);
             }
             let distance = |k: &usize| across(&grid.points()[*k]).norm_squared();
@@ -322,7 +323,9 @@ impl Ray {
             let [x, y] = grid.params(nearest);
             (uv, off) = newton(P2::new(rect.u0 + x * wu, rect.v0 + y * wv));
             if off > tol {
-                return None;
+                let beyond = |x: f64| x.min(1.0 - x) < -0.1;
+                let is_outside = beyond((uv.x - rect.u0) / wu) || beyond((uv.y - rect.v0) / wv);
+                return (around.is_none() && is_outside).then_some(0);
             }
         }
         let (x, y) = ((uv.x - rect.u0) / wu, (uv.y - rect.v0) / wv);

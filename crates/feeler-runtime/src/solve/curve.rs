@@ -333,8 +333,8 @@ const SLOPE_SLACK: f64 = 0.75;
 /// step, in differences of its second derivative from a linear function: 1/16 by Peano's kernel, a quarter
 /// more for the cubic's own difference from its chord.
 const THIRD_CHANGE: f64 = 0.08;
-/// Third derivative of an objective about a circle or a tube, in second derivatives and sharpnesses: about the
-/// mean over the directions.
+/// Third derivative of an objective about a circle or a tube, in second derivatives and sharpnesses: about
+/// the mean over the directions.
 const OWN_THIRD: f64 = 0.25;
 /// Longest step over which derivatives at the ends tell what is between, in distances from where there are
 /// none.
