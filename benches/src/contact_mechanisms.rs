@@ -219,7 +219,7 @@ impl SceneFile {
 /// Prepares the STEP file of a part.
 ///
 /// # Errors
-/// As [`prepare`].
+/// The file cannot be read, or no solid of it can be prepared.
 pub fn load_part(folder: &Path, part: &str) -> Fallible<Arc<Body>> {
     Ok(first_body(&prepare(&folder.join(format!("{part}.step")))?)?.0)
 }
@@ -259,7 +259,7 @@ impl Mechanism {
     /// Prepares the parts of the bodies; equal parts are shared.
     ///
     /// # Errors
-    /// As [`load_part`].
+    /// The file of a part cannot be read, or no solid of it can be prepared.
     pub fn load_parts(&self, folder: &Path) -> Fallible<Vec<Arc<Body>>> {
         let mut parts: BTreeMap<&str, Arc<Body>> = BTreeMap::new();
         for b in &self.bodies {

@@ -313,6 +313,11 @@ impl Trial {
         first == "face" || second == "face" || (first == "edge" && second == "edge")
     }
 
+    /// Whether the features of the contact are a minimum at the set gap.
+    fn stays_minimum(&self, contact: &Contact) -> bool {
+        self.gap >= 0.0 || (self.gap >= -contact.stable_depth && self.has_own_normal())
+    }
+
     /// Whether a query promises to report the set gap.
     fn promises_gap(&self, answer: &Answer, margin: f64) -> bool {
         let floor = if answer.is_deep { -self.depth } else { PLAIN_FLOOR * self.tolerance };
@@ -331,7 +336,7 @@ impl Trial {
     /// do not stay a minimum at the gap.
     #[must_use]
     pub fn distances_at_gap(&self, contact: &Contact, size: f64) -> Vec<(&str, Option<f64>, bool)> {
-        if self.gap < -contact.stable_depth || (self.gap < 0.0 && !self.has_own_normal()) {
+        if !self.stays_minimum(contact) {
             return Vec::new();
         }
         let margin = SAME_DISTANCE_REL * size;
@@ -342,7 +347,7 @@ impl Trial {
 
     fn compare_gap(&self, margin: f64, contact: &Contact) -> Option<(Category, String)> {
         let gap = self.gap;
-        if gap < -contact.stable_depth || (gap < 0.0 && !self.has_own_normal()) {
+        if !self.stays_minimum(contact) {
             return None;
         }
         let lost: Vec<&Answer> =

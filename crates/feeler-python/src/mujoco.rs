@@ -70,7 +70,7 @@ struct Offsets {
 /// A geom of ours.
 #[derive(Clone, Debug)]
 struct Geom {
-    /// As messages call it.
+    /// Name in messages.
     name: String,
     body: Arc<feeler::Body>,
     /// From the solid's coordinates to the geom's (mm).
@@ -126,7 +126,8 @@ struct State {
     time: f64,
     /// Of the geoms in the last call.
     poses: [Pose; 2],
-    /// Of the second solid in the first one's coordinates in the last call; `None` in the first call.
+    /// Pose of the second solid in the coordinates of the first one in the last call; `None` in the first
+    /// call.
     relative: Option<Pose>,
     /// Largest relative speed (mm/s) where the solids are near each other, from the last two calls.
     speed: f64,
@@ -316,7 +317,7 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
     // Where no time has passed, a pose that differs was set: nothing has moved there.
     let is_set = std::mem::replace(last, time) >= time && *stood != poses;
     *stood = poses;
-    // Contacts act below the margin, of which the gap that the installation has added is no part.
+    // MuJoCo passes margin and gap as one number; contacts act below the margin without the added gap.
     let margin = margin - registered.gap;
     let mut reach = (margin / METRES).max(registered.reach);
     if ahead.is_finite() {

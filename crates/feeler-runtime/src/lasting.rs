@@ -38,10 +38,21 @@ pub struct LastingContact {
     dilation: f64,
     /// Sum of the curvatures of both sides (1/mm).
     bend: f64,
-    /// Sine between two edges; 1 where one side is a face, 0 where the direction is that of the connection.
-    crossing: f64,
+    /// What fixes its direction.
+    direction: Direction,
     /// Of B in A's coordinates when it was found.
     rotation: UnitQuaternion<f64>,
+}
+
+/// What fixes the direction of a contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Direction {
+    /// The normal of a face.
+    Face,
+    /// The common perpendicular of two edges with this sine between them.
+    Edges(f64),
+    /// The connection of the footpoints.
+    Connection,
 }
 
 /// The contacts of a pair as solvers like them: those that queries find, and beside them those that were
@@ -284,7 +295,8 @@ impl LastingContacts {
             load_bearing(pair.lmds(), &mut self.chosen);
             let mut is_new = false;
             for &k in &self.chosen {
-                let contact = found(&pair.lmds()[k], &Pose::identity(), then.rotation, None);
+                let bodies = [pair.body_a().as_ref(), pair.body_b().as_ref()];
+                let contact = found(&pair.lmds()[k], &Pose::identity(), then.rotation, Some(bodies));
                 let faces_the_same = |c: &&LastingContact| c.normal.dot(&contact.normal) > SAME;
                 let is_in = self.contacts.iter().filter(faces_the_same).map(|c| c.gap).fold(0.0, f64::min);
                 if contact.gap >= is_in - ERROR {
@@ -321,7 +333,8 @@ impl LastingContacts {
         self.update_with(lmds, pose_a, pose_b, reach, None);
     }
 
-    /// [`LastingContacts::update`] with the bodies, whose edges tell at which angle they cross.
+    /// [`LastingContacts::update`] with the bodies, whose edges give the angles between them; without them, two
+    /// edges are treated as a vertex on an edge.
     fn update_with(
         &mut self,
         lmds: &[Lmd],
@@ -441,14 +454,14 @@ impl LastingContact {
         let slid = (between - self.normal * along).norm();
         self.gap = along - self.dilation;
         self.gap_ahead = self.gap;
-        let error = if self.crossing > 0.0 {
-            let (slid, turned) =
-                (slid / self.crossing, pose_ab.rotation.angle_to(&self.rotation) / self.crossing);
-            // The direction of two edges turns, and takes from what is between them.
-            let lost = if self.crossing < 1.0 { 0.5 * along.abs() * turned * turned } else { 0.0 };
-            slid * (0.5 * self.bend * slid + turned * self.crossing) + lost
-        } else {
-            math::hypot(slid, along) - along.abs()
+        let turned = pose_ab.rotation.angle_to(&self.rotation);
+        let error = match self.direction {
+            Direction::Face => slid * (0.5 * self.bend * slid + turned),
+            Direction::Edges(sine) => {
+                let (slid, turned) = (slid / sine, turned / sine);
+                slid * (0.5 * self.bend * slid + turned * sine) + 0.5 * along.abs() * turned * turned
+            }
+            Direction::Connection => math::hypot(slid, along) - along.abs(),
         };
         slid <= slip && error <= ERROR && self.gap <= reach
     }
@@ -476,21 +489,26 @@ fn found(
         is_found: true,
         dilation: lmd.distance - lmd.gap,
         bend: bend(lmd.curvature_a) + bend(lmd.curvature_b),
-        crossing: if has_face { 1.0 } else { bodies.map_or(0.0, |bodies| crossing(lmd, bodies, &rotation)) },
+        direction: match bodies {
+            _ if has_face => Direction::Face,
+            Some(bodies) => {
+                sine_of_edges(lmd, bodies, &rotation).map_or(Direction::Connection, Direction::Edges)
+            }
+            None => Direction::Connection,
+        },
         rotation,
     }
 }
 
-/// Sine between two edges in contact; 0 with a vertex. `rotation`: of B in A's coordinates.
-fn crossing(lmd: &Lmd, [a, b]: [&Body; 2], rotation: &UnitQuaternion<f64>) -> f64 {
+/// Sine of the angle between two edges in contact, which are not parallel; `None` with a vertex. `rotation`:
+/// of B in A's coordinates.
+fn sine_of_edges(lmd: &Lmd, [a, b]: [&Body; 2], rotation: &UnitQuaternion<f64>) -> Option<f64> {
     let tangent = |body: &Body, f: &FeatureRef| {
         (f.kind == FeatureKind::Edge).then(|| body.edge(EdgeId(f.index)).curve.tangent(f.uv[0])).flatten()
     };
-    match (tangent(a, &lmd.feature_a), tangent(b, &lmd.feature_b)) {
-        // Less than 1, which is that of faces.
-        (Some(s), Some(t)) => s.cross(&(rotation * t)).norm().min(1.0 - f64::EPSILON),
-        _ => 0.0,
-    }
+    let (s, t) = (tangent(a, &lmd.feature_a)?, tangent(b, &lmd.feature_b)?);
+    let sine = s.cross(&(rotation * t)).norm();
+    (sine > 0.0).then_some(sine)
 }
 
 #[cfg(test)]
@@ -627,7 +645,7 @@ mod tests {
             let gap = any(0.05).x * if case % 2 == 0 { 1.0 } else { 0.0 };
             let mut contact = found(&at(0.0, gap), &Pose::identity(), UnitQuaternion::identity(), None);
             contact.local_b = P3::new(0.0, 0.0, gap);
-            contact.crossing = s.cross(&t).norm().min(1.0 - f64::EPSILON);
+            contact.direction = Direction::Edges(s.cross(&t).norm());
             let scale = math::powf(10.0, any(1.5).x - 2.5);
             let pose = Pose::new(any(0.05 * scale), any(scale));
             // Direction of B's edge and a point of it.

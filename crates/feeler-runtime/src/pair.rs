@@ -67,6 +67,23 @@ struct Answered {
     poses: [Pose; 2],
 }
 
+impl Answered {
+    /// The context of the query, without culling.
+    fn context<'a>(&self, [a, b]: [&'a Body; 2], tol: Tolerances) -> Context<'a> {
+        Context {
+            a,
+            b,
+            pose_ab: self.pose_ab,
+            pose_ba: self.pose_ab.inverse(),
+            tol,
+            d_max: self.options.d_max,
+            least: tol.least_distance(),
+            alpha: self.options.alpha,
+            cull: None,
+        }
+    }
+}
+
 /// Motion in one step, relative to the size of B, beyond which starting again at the roots is quicker.
 const BIG_JUMP: f64 = 0.1;
 /// Largest motion, relative to the tolerance, that counts as rounding of the poses.
@@ -250,13 +267,8 @@ impl ContactPair {
         }
         self.band.open.clear();
         if decide && finding == Finding::Apart && !self.accepted.iter().any(|x| touches(&ctx, x)) {
-            let known = self.solved.candidates.len();
-            let (decision, solved) = (&self.decision, &mut self.solved);
-            let are_apart = |pair: &AreaPair| decision.are_apart(&ctx, *pair);
-            missed_contacts(&ctx, &self.leaf_pairs, are_apart, solved, &mut self.band);
-            let missed = self.solved.candidates[known..].iter().filter_map(|c| filter(&ctx, c));
-            self.accepted.extend(missed.filter(|x| touches(&ctx, x)));
-            if !self.band.open.is_empty() && !self.accepted.iter().any(|x| touches(&ctx, x)) {
+            let (solved, band) = (&mut self.solved, &mut self.band);
+            if misses_contacts(&ctx, &self.leaf_pairs, &self.decision, solved, band, &mut self.accepted) {
                 finding = Finding::Undecided;
             }
         }
@@ -345,17 +357,7 @@ impl ContactPair {
             return;
         }
         self.contact_ids.hold();
-        let ctx = Context {
-            a: &self.a,
-            b: &self.b,
-            pose_ab: last.pose_ab,
-            pose_ba: last.pose_ab.inverse(),
-            tol: self.tolerances,
-            d_max: last.options.d_max,
-            least: self.tolerances.least_distance(),
-            alpha: last.options.alpha,
-            cull: None,
-        };
+        let ctx = last.context([&self.a, &self.b], self.tolerances);
         self.lmds.clear();
         report(&ctx, &self.kept, &self.contact_ids, pose_a, &last.options, &mut self.lmds);
         let near = self.kept.first().is_some_and(|k| k.distance <= ctx.tol.tol);
@@ -371,20 +373,19 @@ impl ContactPair {
         if !self.has_verdict
             && let Some(last) = self.answered.take()
         {
-            let ctx = Context {
-                a: &self.a,
-                b: &self.b,
-                pose_ab: last.pose_ab,
-                pose_ba: last.pose_ab.inverse(),
-                tol: self.tolerances,
-                d_max: last.options.d_max,
-                least: self.tolerances.least_distance(),
-                alpha: last.options.alpha,
-                cull: None,
-            };
+            let ctx = last.context([&self.a, &self.b], self.tolerances);
             let moved = self.motion_tracker.total();
-            let finding = verdict::decide(&ctx, Some(moved), &mut self.decision);
-            let near = self.kept.first().is_some_and(|k| k.distance <= ctx.tol.tol);
+            self.band.open.clear();
+            self.accepted.clear();
+            let mut finding = verdict::decide(&ctx, Some(moved), &mut self.decision);
+            let mut near = self.kept.first().is_some_and(|k| k.distance <= ctx.tol.tol);
+            if finding == Finding::Apart && !near {
+                let (solved, band) = (&mut self.solved, &mut self.band);
+                if misses_contacts(&ctx, &self.leaf_pairs, &self.decision, solved, band, &mut self.accepted) {
+                    finding = Finding::Undecided;
+                }
+                near = !self.accepted.is_empty();
+            }
             let open = (&self.decision, &self.band.open[..]);
             pronounce(&ctx, &finding, near, open, &last.poses[0], &mut self.verdict);
             self.has_verdict = true;
@@ -484,6 +485,24 @@ impl ContactPair {
     pub fn tolerances(&self) -> Tolerances {
         self.tolerances
     }
+}
+
+/// Searches solids without a crossing and without a contact for contacts that the solves have missed, and
+/// adds them to `found`. Returns whether there are none but some are not excluded: these are in
+/// [`BandScratch::open`].
+fn misses_contacts(
+    ctx: &Context<'_>,
+    pairs: &[AreaPair],
+    decision: &verdict::Scratch,
+    solved: &mut Solved,
+    band: &mut BandScratch,
+    found: &mut Vec<Accepted>,
+) -> bool {
+    let (known, before) = (solved.candidates.len(), found.len());
+    missed_contacts(ctx, pairs, |pair| decision.are_apart(ctx, *pair), solved, band);
+    let missed = solved.candidates[known..].iter().filter_map(|c| filter(ctx, c));
+    found.extend(missed.filter(|x| touches(ctx, x)));
+    found.len() == before && !band.open.is_empty()
 }
 
 /// Whether a minimum is a contact, and no quasi-minimum.

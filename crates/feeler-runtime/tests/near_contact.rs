@@ -294,3 +294,53 @@ fn points_beside_poles_are_on_their_side() {
 
 /// Number of points of a test.
 const POINTS: usize = 250_000;
+
+/// The verdict computed after a query is that of a query with a verdict, at random poses from a gap of 0.01 mm
+/// to a depth of 0.01 mm, between canonical and free-form solids.
+#[test]
+fn verdicts_on_demand_are_those_of_queries() {
+    let half = V3::new(2.0, 1.5, 1.0);
+    let plate = body(&fixtures::block([-10.0; 3], [10.0, 10.0, 0.0]));
+    let parts = [
+        (body(&fixtures::sphere(1.0)), 1.0),
+        (body(&fixtures::torus(2.0, 0.5)), 0.5),
+        (body(&fixtures::block([-1.0; 3], [1.0; 3])), 1.0),
+        (with_ellipsoids(fixtures::sphere(1.0), &[half]), 1.0),
+    ];
+    let mut rng = SmallRng::seed_from_u64(47);
+    let mut seen = [0; 3];
+    for case in 0..400 {
+        let (part, reach) = &parts[case % parts.len()];
+        let gap =
+            math::powf(10.0, rng.random_range(-9.0..-2.0)) * if rng.random_bool(0.5) { 1.0 } else { -1.0 };
+        let gap = if case % 5 == 0 { 0.0 } else { gap };
+        let pose = Pose::translation(rng.random_range(-5.0..5.0), rng.random_range(-5.0..5.0), reach + gap);
+        let world = Pose::from_parts(Translation3::new(3.0, -2.0, 1.0), random_rotation(&mut rng));
+        let poses = [world, world * pose];
+        let options = QueryOptions { penetration: 0.05, ..QueryOptions::within(0.5) };
+        let mut whole = ContactPair::new(plate.clone(), part.clone());
+        whole.query(&poses[0], &poses[1], &options).expect("finite poses and options");
+        let expected = whole.status().expect("a verdict");
+        seen[match expected {
+            Status::Separated => 0,
+            Status::Touching => 1,
+            _ => 2,
+        }] += 1;
+        for options in [
+            QueryOptions { detect_interference: false, ..options },
+            QueryOptions { verdict_unless_pressed: true, ..options },
+        ] {
+            let mut pair = ContactPair::new(plate.clone(), part.clone());
+            let minima =
+                pair.query(&poses[0], &poses[1], &options).expect("finite poses and options").to_vec();
+            let is_pressed = minima.iter().any(|l| l.gap < 0.0);
+            assert_eq!(pair.status().is_some(), options.detect_interference && !is_pressed, "{case}");
+            let found = pair.decide().expect("a query before").status;
+            assert_eq!(found, expected, "{case} at {gap:e}");
+            assert_eq!(pair.lmds(), minima, "{case}");
+            assert_eq!(pair.status(), Some(expected), "{case}");
+        }
+    }
+    assert!(seen.iter().all(|n| *n > 20), "{seen:?}");
+    assert!(ContactPair::new(plate.clone(), plate).decide().is_none(), "before any query");
+}

@@ -431,12 +431,8 @@ fn meets(a: &UvBox, b: &UvBox) -> bool {
     a[0] <= b[1] && b[0] <= a[1] && a[2] <= b[3] && b[2] <= a[3]
 }
 
-/// Global minimum of the distance to one piece. The squared distance is a polynomial of degree 6 in Bernstein
-/// form: its smallest coefficient is a lower bound, one change of sign of its derivative's coefficients one
-/// minimum. Binomials of degree 3 and 6.
-const BINOMIAL3: [f64; 4] = [1.0, 3.0, 3.0, 1.0];
-const BINOMIAL6: [f64; 7] = [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0];
-
+/// Global minimum of the distance to one piece: the smallest Bernstein coefficient of the squared distance is
+/// a lower bound, one change of sign of its derivative's coefficients one minimum.
 fn nearest_on_piece(piece: &TrimPiece, index: usize, from: P2, metric: &Metric, best: &mut Nearest) {
     let r = piece.control.map(|c| [c.x - from.x, c.y - from.y]);
     let mut offer = |t: f64| {
@@ -458,12 +454,7 @@ fn nearest_on_piece(piece: &TrimPiece, index: usize, from: P2, metric: &Metric, 
         }
         return;
     }
-    let mut c = [0.0; 7];
-    for i in 0..4 {
-        for j in 0..4 {
-            c[i + j] += BINOMIAL3[i] * BINOMIAL3[j] * metric.dot(r[i], r[j]) / BINOMIAL6[i + j];
-        }
-    }
+    let c = piece.squared_distance(&from, |a, b| metric.dot([a.x, a.y], [b.x, b.y]));
     let rounding = 1e-14 * c.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let mut stack: arrayvec::ArrayVec<(f64, f64, [f64; 7]), 64> = arrayvec::ArrayVec::new();
     stack.push((0.0, 1.0, c));

@@ -111,6 +111,11 @@ pub(super) fn solve_monotone(c: [f64; 4], x: f64) -> f64 {
     t
 }
 
+/// Binomial coefficients of degree 3.
+const BINOMIAL3: [f64; 4] = [1.0, 3.0, 3.0, 1.0];
+/// Binomial coefficients of degree 6.
+const BINOMIAL6: [f64; 7] = [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0];
+
 impl TrimPiece {
     /// A piece with deviation 0.
     #[must_use]
@@ -138,6 +143,20 @@ impl TrimPiece {
     #[must_use]
     pub fn hermite(p0: P2, d0: V2, p1: P2, d1: V2, edge: u32) -> Self {
         Self::new([p0, p0 + d0 / 3.0, p1 - d1 / 3.0, p1], edge)
+    }
+
+    /// Bernstein coefficients of degree 6 of the squared distance of the piece's points from `from`, in the
+    /// metric of a scalar product.
+    #[must_use]
+    pub fn squared_distance(&self, from: &P2, dot: impl Fn(V2, V2) -> f64) -> [f64; 7] {
+        let r = self.control.map(|c| c - from);
+        let mut out = [0.0; 7];
+        for i in 0..4 {
+            for j in 0..4 {
+                out[i + j] += BINOMIAL3[i] * BINOMIAL3[j] * dot(r[i], r[j]) / BINOMIAL6[i + j];
+            }
+        }
+        out
     }
 
     /// u coefficients.

@@ -64,8 +64,8 @@ _WEIGHTLESS = 1e-2
 _lock = _threading.Lock()
 # What our functions go on to, by entry: None while they are not in the table.
 _earlier: list[int] | None = None
-# By entry, after the last model went: what another library had put over our function, and what ours goes on
-# to.
+# Entries of the table over which another library has put its own function, after the last model was
+# uninstalled: that function, and the one that ours calls.
 _covered: dict[int, tuple[int, int]] = {}
 
 

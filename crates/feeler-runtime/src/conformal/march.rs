@@ -11,7 +11,7 @@ use std::f64::consts::TAU;
 
 /// Smallest step, as a part of the smaller feature's extent or of the curve, whichever is longer.
 pub(crate) const MIN_STEP: f64 = 1.0 / 64.0;
-/// The same along a trim that coincides with one of the other solid.
+/// Smallest step, likewise, along a trim that coincides with a trim of the other solid.
 const SHARED_STEP: f64 = 1.0 / 8.0;
 /// Part of the distance to the nearest trim that one step goes: surfaces bend, and their metric changes on
 /// the way.
@@ -129,7 +129,7 @@ pub(crate) fn along_trims(set: &FamilySet<'_>, options: &QueryOptions, out: &mut
     }
 }
 
-/// What members of a set are found from along a path.
+/// Definition of the members of a set along a path.
 #[derive(Clone, Copy)]
 enum Leader<'a> {
     /// Points next to this side's feature.

@@ -24,8 +24,7 @@
 mod march;
 
 use crate::Body;
-use crate::body::outward_normal;
-use crate::footpoint::side::{Foot, Side, lies_on, side};
+use crate::footpoint::side::{Foot, Side, lies_on, on_surface, side};
 use crate::load_bearing::Outermost;
 use crate::query::Accepted;
 use crate::query::{Context, FamilyPair};
@@ -120,8 +119,8 @@ pub(crate) fn sample(
     accepted.retain(|x| !sets.iter().any(|set| covers(ctx, *set, x)));
 }
 
-/// Whether all members of a family of dimension one are members of a set between faces that its edges bound:
-/// one of them tells, since the motion that leaves the family where it is does so with both faces.
+/// Whether all members of a family of dimension one are members of a set between faces that its edges bound.
+/// One member decides, since both faces are invariant under the motion that leaves the family invariant.
 fn is_on_border(set: &FamilySet<'_>, sets: &[(Feature, Feature)], seeds: &[(Which, P3)]) -> bool {
     let ctx = set.ctx;
     let bounds = |body: &Body, feature: Feature, face: Feature| match feature {
@@ -133,14 +132,10 @@ fn is_on_border(set: &FamilySet<'_>, sets: &[(Feature, Feature)], seeds: &[(Whic
     };
     sets.iter().filter(around).any(|&(fa, fb)| {
         let Some(pair) = seeds.iter().find_map(|(_, p)| set.pair(p)) else { return false };
-        let faces = |which, feature: Feature, p: &P3, n: &V3| {
-            let Feature::Face(f) = feature else { return false };
-            let body = ctx.body(which);
-            let (p, n) = if which == Which::A { (*p, *n) } else { (ctx.pose_ba * p, ctx.pose_ba * n) };
-            let face = body.face(f);
-            let uv = face.surface.invert(&p, None, None);
-            (face.surface.point(uv) - p).norm() <= COVER_LENGTH * ctx.tol.tol
-                && (outward_normal(face, uv) - n).norm() <= COVER_ANGLE
+        let tolerances = (COVER_ANGLE, COVER_LENGTH * ctx.tol.tol);
+        let faces = |which, feature: Feature, p: &P3, n: &V3| match feature {
+            Feature::Face(f) => on_surface(ctx, (which, f), (p, n), tolerances).is_some(),
+            _ => false,
         };
         faces(Which::A, fa, &pair.p_a, &pair.n) && faces(Which::B, fb, &pair.p_b, &-pair.n)
     })
@@ -263,8 +258,8 @@ impl<'a> FamilySet<'a> {
         [self.feature_a, self.feature_b].iter().any(|f| matches!(f, Feature::Edge(_)))
     }
 
-    /// The side whose points stay where they are, and which the other side's face, in a family of dimension
-    /// one: an edge before a face, anything before a plane.
+    /// The side whose feature defines the points of members in a family of dimension one, the nearest points of
+    /// the other side following from them: an edge before a face, anything before a plane.
     pub(crate) fn leading_side(&self) -> Which {
         match (&self.a, &self.b) {
             (Primitive::Plane { .. }, _) => Which::B,
@@ -277,7 +272,7 @@ impl<'a> FamilySet<'a> {
     /// The member of a family of dimension one at the point of one of the features next to `p`.
     pub(crate) fn member_beside(&self, own: Which, p: &P3) -> Option<Member> {
         let primitive = if own == Which::A { &self.a } else { &self.b };
-        // The path itself follows an edge; from a point on it there is no direction.
+        // The path runs along an edge exactly; the distance from the edge has no gradient on it.
         let foot = if is_thin(primitive) { *p } else { signed_distance(primitive, p)?.foot };
         self.checked(self.facing(own, &foot)?)
     }
@@ -326,7 +321,7 @@ impl<'a> FamilySet<'a> {
             };
             let [p, q] = ends.map(|p| face.surface.invert(&p, None, None));
             let slack = ctx.body(which).data(feature).deviation + BESIDE_TRIM * ctx.tol.trim;
-            // The other way round a cylinder is no straight path.
+            // On a cylinder, straight paths run along rulings.
             if radius * (p.x - q.x).abs() > slack && !matches!(face.surface, Surface::Plane { .. }) {
                 return false;
             }

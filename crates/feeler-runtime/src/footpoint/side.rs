@@ -14,7 +14,7 @@ use crate::tolerance::Tolerances;
 use crate::{FeatureKind, FeatureRef};
 use feeler_geom::contact::{SecondOrder, SideShape, second_order};
 use feeler_geom::{P2, P3, V3};
-use feeler_hierarchy::{AreaId, Feature};
+use feeler_hierarchy::{AreaId, FaceId, Feature};
 
 /// A footpoint that passed trims and polars.
 #[derive(Clone, Copy, Debug)]
@@ -127,8 +127,27 @@ pub(crate) fn side(
     }
 }
 
-/// Whether a footpoint lies on a feature with the given outward direction: what tells members of a conformal
-/// set.
+/// Parameters of a point (frame of A) that lies on the surface of a face with this outward normal, inside its
+/// trims or not; `None` if the point or the normal differs by more than `length` (mm) or `angle` (rad).
+pub(crate) fn on_surface(
+    ctx: &Context<'_>,
+    (which, face): (Which, FaceId),
+    (p, n): (&P3, &V3),
+    (angle, length): (f64, f64),
+) -> Option<P2> {
+    let (p, n) = match which {
+        Which::A => (*p, *n),
+        Which::B => (ctx.pose_ba * p, ctx.pose_ba * n),
+    };
+    let data = ctx.body(which).face(face);
+    let uv = data.surface.invert(&p, None, None);
+    let is_there =
+        (data.surface.point(uv) - p).norm() <= length && (outward_normal(data, uv) - n).norm() <= angle;
+    is_there.then_some(uv)
+}
+
+/// Whether a footpoint (frame of A) lies on a feature with the given outward direction: the criterion of
+/// members of a conformal set.
 pub(crate) fn lies_on(
     ctx: &Context<'_>,
     which: Which,
@@ -139,19 +158,17 @@ pub(crate) fn lies_on(
     length: f64,
 ) -> bool {
     let body = ctx.body(which);
+    let tol = Tolerances { trim: length, angle, ..ctx.tol };
+    if let Feature::Face(i) = feature {
+        let uv = on_surface(ctx, (which, i), (p, n), (angle, length));
+        return uv.is_some_and(|uv| on_face(body.face(i), uv, body.data(feature).deviation, &tol));
+    }
     let (p, n) = match which {
         Which::A => (*p, *n),
         Which::B => (ctx.pose_ba * p, ctx.pose_ba * n),
     };
-    let tol = Tolerances { trim: length, angle, ..ctx.tol };
     match feature {
-        Feature::Face(i) => {
-            let data = body.face(i);
-            let uv = data.surface.invert(&p, None, None);
-            (data.surface.point(uv) - p).norm() <= length
-                && (outward_normal(data, uv) - n).norm() <= angle
-                && on_face(data, uv, body.data(feature).deviation, &tol)
-        }
+        Feature::Face(_) => false,
         Feature::Edge(i) => locate_on_edge(body, i, &p, None, &tol).is_some_and(|l| {
             edge_normals(body, i, l.place.uv[0]).is_some_and(|e| e.test(&n, angle, 0.0) == Polar::Exact)
         }),

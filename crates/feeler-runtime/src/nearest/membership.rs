@@ -323,6 +323,7 @@ impl Ray {
             let [x, y] = grid.params(nearest);
             (uv, off) = newton(P2::new(rect.u0 + x * wu, rect.v0 + y * wv));
             if off > tol {
+                // Next to the border of the area a start far outside is taken for the absence of a crossing.
                 let beyond = |x: f64| x.min(1.0 - x) < -0.1;
                 let is_outside = beyond((uv.x - rect.u0) / wu) || beyond((uv.y - rect.v0) / wv);
                 return (around.is_none() && is_outside).then_some(0);

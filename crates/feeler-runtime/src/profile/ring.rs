@@ -75,17 +75,13 @@ fn center(piece: &TrimPiece) -> Option<P2> {
 /// the largest distance seen so far.
 ///
 /// The squared distance is a polynomial of degree 6, between the smallest and the largest of its Bernstein
-/// coefficients. For an arc about its centre these are equal up to what a cubic differs from the arc.
+/// coefficients. For an arc about its centre these are equal up to the difference of a cubic from the arc.
 fn distances(piece: &TrimPiece, c: &P2, seen: &mut [f64; 2], halvings: u32) -> [f64; 2] {
     let from = piece.control.map(|p| p - c);
     let ends = [from[0].norm_squared(), from[3].norm_squared()];
     *seen = [seen[0].min(ends[0]).min(ends[1]), seen[1].max(ends[0]).max(ends[1])];
-    let mut bounds = [f64::INFINITY, 0.0_f64];
-    for k in 0..=6_usize {
-        let pairs = k.saturating_sub(3)..=k.min(3);
-        let sum: f64 = pairs.map(|i| BINOMIAL3[i] * BINOMIAL3[k - i] * from[i].dot(&from[k - i])).sum();
-        bounds = [bounds[0].min(sum / BINOMIAL6[k]), bounds[1].max(sum / BINOMIAL6[k])];
-    }
+    let coefficients = piece.squared_distance(c, |a, b| a.dot(&b));
+    let bounds = coefficients.iter().fold([f64::INFINITY, 0.0_f64], |[lo, hi], x| [lo.min(*x), hi.max(*x)]);
     let is_tight =
         bounds[0] >= seen[0] * (1.0 - TIGHT_SQUARES) && bounds[1] <= seen[1] * (1.0 + TIGHT_SQUARES);
     // What is not a number is not halved.
@@ -98,10 +94,6 @@ fn distances(piece: &TrimPiece, c: &P2, seen: &mut [f64; 2], halvings: u32) -> [
     let second = distances(&second, c, seen, halvings - 1);
     [first[0].min(second[0]), first[1].max(second[1])]
 }
-
-/// Binomial coefficients of degrees 3 and 6.
-const BINOMIAL3: [f64; 4] = [1.0, 3.0, 3.0, 1.0];
-const BINOMIAL6: [f64; 7] = [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0];
 
 #[cfg(test)]
 mod tests {

@@ -342,8 +342,9 @@ impl Scene {
     }
 
     /// How two bodies stood in the last step: of several pairs of solids what is worst, interfering before
-    /// undecided, touching and separated. `None` where they were not near, and without
-    /// [`QueryOptions::detect_interference`].
+    /// undecided, touching and separated. `None` where they were not near, without
+    /// [`QueryOptions::detect_interference`], and where [`QueryOptions::verdict_unless_pressed`] has left the
+    /// verdict out.
     ///
     /// # Errors
     /// [`SceneError::NoBody`], [`SceneError::NoPair`].

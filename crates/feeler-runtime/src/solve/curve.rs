@@ -9,7 +9,7 @@
 //! derivative's values and slopes at its ends stays off zero by several times its own bend and by what the
 //! third derivative of the curve can change within the area. Other pieces are halved until the signs of the
 //! first two derivatives at the ends, and that change, leave room for at most one root, or [`DEPTH`] is
-//! reached: two roots within a 1024th of an area can be missed. Roots are bisected with Newton steps to
+//! reached: two roots within a 512th of an area can be missed. Roots are bisected with Newton steps to
 //! round-off.
 
 use super::reduced::Reduced;

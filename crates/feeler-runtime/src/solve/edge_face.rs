@@ -153,11 +153,14 @@ impl<'a> Slab<'a> {
     }
 }
 
+/// Footpoint, derivatives of the signed distance by the parameter of the edge, and of the footpoint's
+/// parameters by it.
+type FootJet = (Foot, Jet, Vector2<f64>);
+
 /// Point of the edge at a unit-box parameter.
 #[derive(Clone, Copy)]
 struct Sample {
-    /// Footpoint, derivatives of the signed distance by the parameter, and of the footpoint's parameters.
-    foot: Option<(Foot, Jet, Vector2<f64>)>,
+    foot: Option<FootJet>,
 }
 
 /// End of an interval: its parameter, and the sample there once it is known.
@@ -246,7 +249,7 @@ impl Search<'_> {
     }
 
     /// The edge's point at a parameter, its footpoint searched for next to another one.
-    fn sample(&self, x: f64, near: Option<&(Foot, Jet, Vector2<f64>)>) -> Sample {
+    fn sample(&self, x: f64, near: Option<&FootJet>) -> Sample {
         let jet = self.edge.jet(&[x]);
         let start = near.map_or_else(|| Vector2::from(self.grid.foot(&jet.p).params), |near| near.0.at);
         let foot = Foot::of(&self.face, start, &jet.p, self.ctx.tol.eps);
@@ -332,8 +335,8 @@ impl Search<'_> {
     /// The minimum between two ends at which the derivative has different signs.
     fn root(
         &self,
-        l: (f64, &(Foot, Jet, Vector2<f64>)),
-        r: (f64, &(Foot, Jet, Vector2<f64>)),
+        l: (f64, &FootJet),
+        r: (f64, &FootJet),
         evaluations: &mut u64,
         found: &mut dyn FnMut(f64, &Foot),
     ) {
