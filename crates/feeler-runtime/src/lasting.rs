@@ -333,8 +333,8 @@ impl LastingContacts {
         self.update_with(lmds, pose_a, pose_b, reach, None);
     }
 
-    /// [`LastingContacts::update`] with the bodies, whose edges give the angles between them; without them, two
-    /// edges are treated as a vertex on an edge.
+    /// [`LastingContacts::update`] with the bodies, whose edges give the angles between them; without them,
+    /// two edges are treated as a vertex on an edge.
     fn update_with(
         &mut self,
         lmds: &[Lmd],

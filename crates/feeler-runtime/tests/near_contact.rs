@@ -295,8 +295,8 @@ fn points_beside_poles_are_on_their_side() {
 /// Number of points of a test.
 const POINTS: usize = 250_000;
 
-/// The verdict computed after a query is that of a query with a verdict, at random poses from a gap of 0.01 mm
-/// to a depth of 0.01 mm, between canonical and free-form solids.
+/// The verdict computed after a query is that of a query with a verdict, at random poses from a gap of
+/// 0.01 mm to a depth of 0.01 mm, between canonical and free-form solids.
 #[test]
 fn verdicts_on_demand_are_those_of_queries() {
     let half = V3::new(2.0, 1.5, 1.0);

@@ -258,8 +258,8 @@ impl<'a> FamilySet<'a> {
         [self.feature_a, self.feature_b].iter().any(|f| matches!(f, Feature::Edge(_)))
     }
 
-    /// The side whose feature defines the points of members in a family of dimension one, the nearest points of
-    /// the other side following from them: an edge before a face, anything before a plane.
+    /// The side whose feature defines the points of members in a family of dimension one, the nearest points
+    /// of the other side following from them: an edge before a face, anything before a plane.
     pub(crate) fn leading_side(&self) -> Which {
         match (&self.a, &self.b) {
             (Primitive::Plane { .. }, _) => Which::B,

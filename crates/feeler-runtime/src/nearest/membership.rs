@@ -318,17 +318,17 @@ impl Ray {
             if around == Some(false) {
                 return Some(0);
             }
-            let distance = |k: &usize| across(&grid.points()[*k]).norm_squared();
-            let nearest = (0..grid.len()).min_by(|k, l| distance(k).total_cmp(&distance(l)))?;
-            let [x, y] = grid.params(nearest);
-            (uv, off) = newton(P2::new(rect.u0 + x * wu, rect.v0 + y * wv));
-            if off > tol {
-                // Next to the border of the area a start far outside is taken for the absence of a crossing.
-                let beyond = |x: f64| x.min(1.0 - x) < -0.1;
-                let is_outside = beyond((uv.x - rect.u0) / wu) || beyond((uv.y - rect.v0) / wv);
-                return (around.is_none() && is_outside).then_some(0);
+            let from = |k: usize| {
+                let [x, y] = grid.params(k);
+                newton(P2::new(rect.u0 + x * wu, rect.v0 + y * wv))
+            };
+            match (0..grid.len()).map(from).find(|(_, off)| *off <= tol) {
+                Some(crossing) => (uv, off) = crossing,
+                // Beside the border, no start that leads to the ray is taken for no crossing.
+                None => return around.is_none().then_some(0),
             }
         }
+        debug_assert!(off <= tol, "the ray meets the surface, inside the area or beside it");
         let (x, y) = ((uv.x - rect.u0) / wu, (uv.y - rect.v0) / wv);
         let (x, y) = (x.min(1.0 - x), y.min(1.0 - y));
         if x.min(y) < -1e-9 {
