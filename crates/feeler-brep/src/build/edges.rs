@@ -83,15 +83,13 @@ pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut R
     for f in &mut faces {
         disguised.surface(f, options.canonical_tolerance * size);
     }
-    if disguised.n_curves + disguised.n_surfaces > 0 && disguised.deviation > options.coincidence_tol(size) {
-        report.remark(Severity::Note, None, disguised.in_words());
-    }
+    disguised.tell(options.coincidence_tol(size), report);
     Some(Draft { vertices, edges, faces, size })
 }
 
 /// Free-form geometry that was found to be canonical.
 #[derive(Debug, Default)]
-struct Disguised {
+pub(super) struct Disguised {
     n_curves: usize,
     n_surfaces: usize,
     /// Largest deviation (mm).
@@ -99,6 +97,13 @@ struct Disguised {
 }
 
 impl Disguised {
+    /// Reports what was found, if it is more than rounding (mm).
+    pub(super) fn tell(&self, rounding: f64, report: &mut Report) {
+        if self.n_curves + self.n_surfaces > 0 && self.deviation > rounding {
+            report.remark(Severity::Note, None, self.in_words());
+        }
+    }
+
     fn in_words(&self) -> String {
         let counted = |n: usize, what: &str| (n > 0).then(|| format!("{n} {what}"));
         let found = [counted(self.n_surfaces, "free-form faces"), counted(self.n_curves, "splines")];
@@ -110,7 +115,8 @@ impl Disguised {
         )
     }
 
-    fn curve(&mut self, curve: &Curve, tol: f64) -> Option<(Curve, f64)> {
+    /// The canonical curve that a spline is within a tolerance (mm), with the distance (mm).
+    pub(super) fn curve(&mut self, curve: &Curve, tol: f64) -> Option<(Curve, f64)> {
         let Curve::Bezier(spline) = curve else { return None };
         let found = spline.recognised(tol)?;
         self.n_curves += 1;
@@ -118,7 +124,8 @@ impl Disguised {
         Some((found.shape, found.deviation))
     }
 
-    fn surface(&mut self, f: &mut Face, tol: f64) {
+    /// Replaces the free-form surface of a face by the canonical one that it is within a tolerance (mm).
+    pub(super) fn surface(&mut self, f: &mut Face, tol: f64) {
         let Surface::Bezier(grid) = &f.surface else { return };
         let Some(found) = grid.recognised(tol) else { return };
         self.n_surfaces += 1;
@@ -304,7 +311,7 @@ fn has_no_length(curve: &Curve, t0: f64, t1: f64, tol: f64) -> bool {
 }
 
 /// Parameter of the curve point nearest to a point that is on the curve but for tolerances.
-fn parameter(curve: &Curve, p: &P3) -> f64 {
+pub(super) fn parameter(curve: &Curve, p: &P3) -> f64 {
     let local = |frame: &feeler_geom::Frame| -> V3 { frame.local(p) };
     match curve {
         Curve::Line { origin, dir } => (p - origin).dot(dir),

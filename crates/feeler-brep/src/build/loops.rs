@@ -140,7 +140,7 @@ pub(super) fn assemble_face(
 
 /// An edge on the line where a closed surface without a period meets itself lies on both sides of the
 /// parameter rectangle; the material on the left tells which one is meant.
-fn choose_side(host: &Host<'_>, p: &mut Pcurve, along: bool) {
+pub(super) fn choose_side(host: &Host<'_>, p: &mut Pcurve, along: bool) {
     let r = host.natural;
     let [a, b] = [p.start(), p.end()];
     let walk = if along { b - a } else { a - b };

@@ -3,7 +3,8 @@
 //! The steps, each a module: `validate` looks at every number, `edges` finds parameter ranges, `singular` the
 //! points where surfaces collapse, `repair` what is wrong in a way with one plausible meaning, `adjacency`
 //! checks the shells, `pcurve` fits the edges in parameter planes (`host` knows how a parameter plane closes
-//! on itself), `status` tells how faces meet along edges, `loops` joins pcurves into closed walks, `domain`
+//! on itself), `creases` splits faces where their surfaces are not
+//! smooth, `status` tells how faces meet along edges, `loops` joins pcurves into closed walks, `domain`
 //! makes trimmed domains of them, `polar` the tangent cones at vertices. Problems are collected over all
 //! steps and decide at the end.
 //!
@@ -11,6 +12,7 @@
 //! MATH §1, §4 (edges), §6, §7 (vertex polar).
 
 mod adjacency;
+mod creases;
 mod domain;
 mod draft;
 mod edges;
@@ -30,7 +32,7 @@ mod vertices;
 mod tests;
 
 use feeler_geom::trim::TrimPiece;
-use feeler_geom::{Aabb, Surface};
+use feeler_geom::{Aabb, Curve, Surface};
 use smallvec::SmallVec;
 use truck_topology::compress::{CompressedEdge, CompressedEdgeIndex, CompressedFace, CompressedShell};
 
@@ -64,6 +66,10 @@ pub struct BuildOptions {
     pub gap_tolerance: f64,
     /// Tangents that turn by more than this (rad) at a joint of a spline split the edge there.
     pub kink_angle: f64,
+    /// Normals of a free-form surface that jump by more than this (rad) at a joint of its patches split the
+    /// face there. Smaller makes more features of surfaces that are nearly smooth; contacts whose normal is
+    /// in a smaller jump can be missed.
+    pub crease_angle: f64,
     /// Relative accuracy asked of area and volume.
     pub mass_tolerance: f64,
     /// Splines and patches within this share of the solid's size of a line, circle, ellipse, plane, cylinder,
@@ -80,6 +86,7 @@ impl Default for BuildOptions {
             max_fit_depth: 10,
             gap_tolerance: 1e-3,
             kink_angle: 1e-5,
+            crease_angle: 1e-4,
             mass_tolerance: 1e-8,
             canonical_tolerance: 1e-7,
         }
@@ -159,6 +166,7 @@ fn build(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> O
     if !report.problems.is_empty() {
         return None;
     }
+    creases::split(&mut draft, &tol, options, report);
     split_at_status_changes(&mut draft);
     loops::fit_all(&mut draft, &tol, report);
     loops::assemble(&mut draft, &tol, report);
@@ -168,11 +176,28 @@ fn build(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> O
     finish(source, &draft, &tol, options, report)
 }
 
+/// Splits edges at the kinks of their curves. The curve of an edge that ends at a kink ends there, too: at
+/// the kink itself a curve has the derivatives of the piece after it.
 fn split_at_kinks(draft: &mut Draft, options: &BuildOptions) {
     let cuts: Vec<Vec<f64>> =
         draft.edges.iter().map(|e| e.curve.kinks(e.range.0, e.range.1, options.kink_angle)).collect();
     draft.split(&cuts);
+    for edge in &mut draft.edges {
+        let Curve::Bezier(spline) = &edge.curve else { continue };
+        let (t0, t1) = edge.range;
+        let near = NEAR_KINK * (t1 - t0);
+        let kinks = edge.curve.kinks(t0 - 2.0 * near, t1 + 2.0 * near, options.kink_angle);
+        let at = |t: f64| kinks.iter().copied().find(|kink| (kink - t).abs() <= near);
+        let (start, end) = (at(t0), at(t1));
+        if start.is_some() || end.is_some() {
+            edge.range = (start.unwrap_or(t0), end.unwrap_or(t1));
+            edge.curve = Curve::Bezier(spline.restricted(edge.range.0, edge.range.1));
+        }
+    }
 }
+
+/// An edge that ends within this share of its range of a kink ends at the kink.
+const NEAR_KINK: f64 = 1e-9;
 
 /// Edges that pass through a pole or an apex are split there: the parameters jump.
 fn split_at_singular_points(draft: &mut Draft, tol: &Tolerances) {
@@ -522,7 +547,7 @@ fn is_smooth(
     }
 }
 
-fn shell(draft: &Draft) -> CompressedShell<feeler_geom::P3, feeler_geom::Curve, Surface> {
+fn shell(draft: &Draft) -> CompressedShell<feeler_geom::P3, Curve, Surface> {
     CompressedShell {
         vertices: draft.vertices.iter().map(|v| v.point).collect(),
         edges: draft

@@ -3,6 +3,7 @@
 mod bernstein;
 mod bounds;
 pub(crate) mod build;
+mod crease;
 mod eval;
 mod project;
 mod subdivide;

@@ -1,5 +1,6 @@
 //! Whole solids from the hand-written sources, against closed forms.
 
+mod creases;
 mod curves;
 mod defects;
 mod horn;

@@ -1,0 +1,594 @@
+//! Faces whose surface has a crease inside: they are split there into faces that meet at an edge.
+//!
+//! A spline that is only continuous at a knot (knot multiplicity equal to the degree, or control points that
+//! happen not to be smooth) has two normals along a whole parameter line. The minima of its distance there
+//! belong to neither side: the line has to be an edge with a polar of its own.
+//!
+//! Each face is cut along all creases of one direction of its parameter plane, then along those of the other
+//! one. Its loops have vertices at the lines first. A loop that passes from one side of a line to the other
+//! enters the line or leaves it there; along the line, with the face inside, such corners alternate and bound
+//! *chords*, the new edges. The loops of the parts follow the old ones and turn into the chords.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "lines and strips are few, and numbers within a period are not negative"
+)]
+
+use feeler_geom::bezier::{BezierSpline, BezierSurface};
+use feeler_geom::count::index;
+use feeler_geom::{Curve, P2, P3, Surface, math};
+
+use super::draft::{Draft, Edge, Face, Use, Vertex};
+use super::edges::{Disguised, parameter};
+use super::host::Host;
+use super::loops::{self, Tolerances};
+use super::pcurve::Pcurve;
+use super::problem::Report;
+use super::{BuildOptions, singular};
+
+/// A point within this share of the solid's size of a parameter line is on it.
+const ON_LINE: f64 = 1e-6;
+
+/// Cuts all faces with creases. All uses have their pcurves before and after.
+pub(super) fn split(draft: &mut Draft, tol: &Tolerances, options: &BuildOptions, report: &mut Report) {
+    let mut disguised = Disguised::default();
+    let canonical_tol = options.canonical_tolerance * draft.size;
+    for of_u in [false, true] {
+        let lines: Vec<Vec<usize>> = draft
+            .faces
+            .iter()
+            .map(|f| match &f.surface {
+                Surface::Bezier(s) => {
+                    let [us, vs] = s.creases(options.crease_angle);
+                    if of_u { us } else { vs }
+                }
+                _ => Vec::new(),
+            })
+            .collect();
+        if lines.iter().all(Vec::is_empty) {
+            continue;
+        }
+        cut_edges(draft, &lines, of_u);
+        loops::fit_all(draft, tol, report);
+        for (f, joints) in lines.iter().enumerate().filter(|(_, joints)| !joints.is_empty()) {
+            match Parts::new(draft, f, joints, of_u) {
+                Some(parts) => parts.put_into(draft, f, &mut disguised, canonical_tol),
+                None => report.warn(
+                    draft.faces[f].id,
+                    format!(
+                        "face #{} has a crease at which it could not be split: contacts there may be missed",
+                        draft.faces[f].id
+                    ),
+                ),
+            }
+        }
+        loops::fit_all(draft, tol, report);
+    }
+    disguised.tell(options.coincidence_tol(draft.size), report);
+}
+
+/// The lines of one direction at which a face has creases.
+struct Lines<'a> {
+    host: &'a Host<'a>,
+    of_u: bool,
+    /// Parameters in one period, increasing.
+    at: Vec<f64>,
+    /// Period of the parameter that the lines fix.
+    period: Option<f64>,
+    /// Period of the parameter along the lines.
+    along_period: Option<f64>,
+    /// Distance (mm) within which points are on a line.
+    tol: f64,
+}
+
+impl<'a> Lines<'a> {
+    fn new(host: &'a Host<'a>, joints: &[usize], of_u: bool, size: f64) -> Self {
+        let breaks: &[f64] = match host.surface {
+            Surface::Bezier(s) if of_u => &s.u_breaks,
+            Surface::Bezier(s) => &s.v_breaks,
+            _ => &[],
+        };
+        let (period, along_period) =
+            if of_u { (host.u_period, host.v_period) } else { (host.v_period, host.u_period) };
+        let at = joints.iter().map(|&k| breaks[k]).collect();
+        Self { host, of_u, at, period, along_period, tol: ON_LINE * size }
+    }
+
+    /// The parameter that lines fix.
+    fn across(&self, uv: P2) -> f64 {
+        if self.of_u { uv.x } else { uv.y }
+    }
+
+    /// The parameter along lines.
+    fn along(&self, uv: P2) -> f64 {
+        if self.of_u { uv.y } else { uv.x }
+    }
+
+    /// Line number `k`, counted on through the periods.
+    fn line(&self, k: i64) -> f64 {
+        let n = self.at.len() as i64;
+        self.at[k.rem_euclid(n) as usize] + self.period.map_or(0.0, |p| k.div_euclid(n) as f64 * p)
+    }
+
+    /// Number of lines below a parameter: the strip between line `k - 1` and line `k` is strip `k`.
+    fn strip(&self, x: f64) -> i64 {
+        let n = self.at.len() as i64;
+        let turns = self.period.map_or(0.0, |p| ((x - self.at[0]) / p).floor());
+        let x = x - self.period.map_or(0.0, |p| turns * p);
+        turns as i64 * n + self.at.partition_point(|c| *c < x) as i64
+    }
+
+    /// The line nearest to a point, and the signed distance (mm) from it.
+    fn nearest(&self, uv: P2) -> (i64, f64) {
+        let x = self.across(uv);
+        let k = self.strip(x);
+        let (du, dv) = self.host.jacobian(uv);
+        let speed = if self.of_u { du.norm() } else { dv.norm() };
+        let last = self.at.len() as i64 - 1;
+        let candidates = [k - 1, k].into_iter().filter(|k| self.period.is_some() || (0..=last).contains(k));
+        candidates
+            .map(|k| (k, (x - self.line(k)) * speed))
+            .min_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
+            .unwrap_or((0, f64::INFINITY))
+    }
+
+    /// The line that a point is on.
+    fn on(&self, uv: P2) -> Option<i64> {
+        let (k, off) = self.nearest(uv);
+        (off.abs() <= self.tol).then_some(k)
+    }
+
+    /// Which line of one period a line is.
+    fn kind(&self, k: i64) -> usize {
+        k.rem_euclid(self.at.len() as i64) as usize
+    }
+}
+
+/// Cuts the edges of faces where they cross the lines.
+fn cut_edges(draft: &mut Draft, joints: &[Vec<usize>], of_u: bool) {
+    let mut cuts: Vec<Vec<f64>> = vec![Vec::new(); draft.edges.len()];
+    for (face, joints) in draft.faces.iter().zip(joints).filter(|(_, joints)| !joints.is_empty()) {
+        let host = loops::host(draft, face);
+        let lines = Lines::new(&host, joints, of_u, draft.size);
+        for u in face.loops.iter().flatten() {
+            let edge = &draft.edges[u.edge as usize];
+            if let Some(pcurve) = &u.pcurve {
+                cuts[u.edge as usize].extend(crossings(&lines, edge, pcurve));
+            }
+        }
+    }
+    for (edge, cuts) in draft.edges.iter().zip(&mut cuts) {
+        cuts.sort_by(f64::total_cmp);
+        // Both faces of an edge can have a crease at the same place.
+        let [start, end] = [edge.range.0, edge.range.1].map(|t| edge.curve.point(t));
+        let mut last = start;
+        cuts.retain(|t| {
+            let p = edge.curve.point(*t);
+            let apart = |q: P3| (p - q).norm() > 0.5 * ON_LINE * draft.size;
+            let keep = apart(last) && apart(end);
+            if keep {
+                last = p;
+            }
+            keep
+        });
+    }
+    draft.split(&cuts);
+}
+
+/// Parameters at which an edge crosses lines.
+fn crossings(lines: &Lines<'_>, edge: &Edge, pcurve: &Pcurve) -> Vec<f64> {
+    let mut out = Vec::new();
+    let mut before: Option<(f64, i64)> = None;
+    for ends in pcurve.joints.windows(2) {
+        for i in 0..=STEPS {
+            let t = ends[0] + (ends[1] - ends[0]) * f64::from(i) / f64::from(STEPS);
+            let uv = pcurve.guess(t);
+            if lines.on(uv).is_some() {
+                continue;
+            }
+            let strip = lines.strip(lines.across(uv));
+            if let Some((from, was)) = before {
+                let passed = if was < strip { was..strip } else { strip..was };
+                out.extend(passed.map(|k| {
+                    let value = |t: f64| {
+                        let uv = lines.host.invert(&edge.curve.point(t), pcurve.guess(t), pcurve.expected());
+                        lines.across(uv) - lines.line(k)
+                    };
+                    bisected(&value, from, t, was < strip)
+                }));
+            }
+            before = Some((t, strip));
+        }
+    }
+    out
+}
+
+/// Steps along a piece of a pcurve between which its crossings of lines are told.
+const STEPS: u32 = 8;
+
+/// Zero of a function between two parameters, by bisection to neighbouring numbers.
+fn bisected(value: &dyn Fn(f64) -> f64, mut a: f64, mut b: f64, rises: bool) -> f64 {
+    loop {
+        let mid = 0.5 * (a + b);
+        if !(a < mid && mid < b) {
+            return mid;
+        }
+        if (value(mid) < 0.0) == rises {
+            a = mid;
+        } else {
+            b = mid;
+        }
+    }
+}
+
+/// A use by its loop and its position there.
+type At = (usize, usize);
+
+/// A corner at which a loop passes from one side of a line to the other.
+#[derive(Clone, Copy, Debug)]
+struct Corner {
+    /// The uses before and after the corner.
+    uses: [At; 2],
+    vertex: u32,
+    /// Parameter along the line.
+    at: f64,
+    /// Whether the face is on the line at larger parameters; else at smaller ones.
+    opens: bool,
+}
+
+/// A new edge along a line.
+#[derive(Debug)]
+struct Chord {
+    /// The line, by its number in one period.
+    line: usize,
+    /// From the first to the second parameter along the line.
+    range: (f64, f64),
+    /// The corners at the start and at the end; `None` where the line closes.
+    corners: Option<[Corner; 2]>,
+}
+
+/// A use of an edge by a loop, in the direction of the loop.
+struct Walk {
+    /// The strip that it is in, or beside along a line.
+    strip: i64,
+    /// The lines that its start and its end are on.
+    lines: [Option<i64>; 2],
+    /// Parameters along it.
+    points: Vec<P2>,
+}
+
+impl Walk {
+    fn new(lines: &Lines<'_>, face: &Face, u: &Use, left_is_up: bool) -> Option<Self> {
+        let mut pcurve = u.pcurve.clone()?;
+        loops::choose_side(lines.host, &mut pcurve, u.forward == face.outward);
+        let mut points = vec![pcurve.start()];
+        for ends in pcurve.joints.windows(2) {
+            let t = |i: u32| ends[0] + (ends[1] - ends[0]) * f64::from(i) / f64::from(STEPS);
+            points.extend((1..=STEPS).map(|i| pcurve.guess(t(i))));
+        }
+        if !u.forward {
+            points.reverse();
+        }
+        let [start, end] = [points[0], points[points.len() - 1]];
+        let off = |uv: &P2| lines.nearest(*uv).1.abs();
+        let farthest = points.iter().max_by(|a, b| off(a).total_cmp(&off(b)))?;
+        let strip = match lines.on(*farthest) {
+            // Along a line: the side of the material.
+            Some(k) => k + i64::from((lines.along(end) > lines.along(start)) == left_is_up),
+            None => lines.strip(lines.across(*farthest)),
+        };
+        Some(Self { strip, lines: [start, end].map(|uv| lines.on(uv)), points })
+    }
+
+    fn end(&self) -> P2 {
+        self.points[self.points.len() - 1]
+    }
+}
+
+impl Lines<'_> {
+    /// The chords between the corners of one line; `None` where they do not alternate.
+    fn chords(&self, corners: &mut [Corner], line: usize) -> Option<Vec<Chord>> {
+        let scale = match self.along_period {
+            Some(period) => period,
+            None => corners.iter().fold(0.0, |m: f64, c| m.max(c.at.abs())),
+        };
+        let same = 1e-9 * scale;
+        if let Some(period) = self.along_period {
+            let natural = self.host.natural;
+            let lo = if self.of_u { natural.v0 } else { natural.u0 };
+            for c in corners.iter_mut() {
+                c.at = math::wrap(c.at, lo, period);
+                if c.at > lo + period - same {
+                    c.at = lo;
+                }
+            }
+        }
+        corners.sort_by(|a, b| a.at.total_cmp(&b.at));
+        // What ends in a point does so before the next one begins.
+        for k in 1..corners.len() {
+            if corners[k].at - corners[k - 1].at <= same && corners[k - 1].opens && !corners[k].opens {
+                corners.swap(k - 1, k);
+            }
+        }
+        let n = corners.len();
+        let alternate = (0..n).all(|k| corners[k].opens != corners[(k + 1) % n].opens);
+        if !alternate || (self.along_period.is_none() && !corners[0].opens) {
+            return None;
+        }
+        let opening = (0..n).filter(|k| corners[*k].opens);
+        let chord = |k: usize| {
+            let (start, end) = (corners[k], corners[(k + 1) % n]);
+            let is_whole_turn = end.at <= start.at + same;
+            let turn = if is_whole_turn { self.along_period.unwrap_or(0.0) } else { 0.0 };
+            Chord { line, range: (start.at, end.at + turn), corners: Some([start, end]) }
+        };
+        Some(opening.map(chord).collect())
+    }
+
+    /// The whole line that no loop crosses, if it closes and is in the face.
+    fn closed_chord(&self, rings: &[Vec<Walk>], line: usize, left_is_up: bool) -> Option<Chord> {
+        let period = self.along_period?;
+        let natural = self.host.natural;
+        let start = if self.of_u { natural.v0 } else { natural.u0 };
+        let chord = Chord { line, range: (start, start + period), corners: None };
+        // Turns of the loops around, and where they are, relative to the line.
+        let turns = |ring: &[Walk]| {
+            let way: f64 = ring.iter().map(|w| self.along(w.end()) - self.along(w.points[0])).sum();
+            (way / period).round() * if left_is_up { 1.0 } else { -1.0 }
+        };
+        let mut around: Vec<(f64, f64)> = rings
+            .iter()
+            .map(|ring| {
+                let x = self.across(ring[0].points[0]) - self.at[line];
+                (self.period.map_or(x, |p| math::wrap(x, -p, p)), turns(ring))
+            })
+            .filter(|(_, turns)| *turns != 0.0)
+            .collect();
+        around.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let below = around.iter().rev().find(|(x, _)| *x < 0.0).map(|(_, turns)| *turns > 0.0);
+        let above = || around.iter().find(|(x, _)| *x > 0.0).map(|(_, turns)| *turns < 0.0);
+        let is_inside = below.or_else(above).unwrap_or_else(|| {
+            // Islands, or holes of a closed surface.
+            let area: f64 = rings.iter().map(|ring| self.area(ring)).sum();
+            let is_outward = left_is_up != self.of_u;
+            (area <= 0.0) == is_outward
+        });
+        (is_inside || rings.is_empty()).then_some(chord)
+    }
+
+    /// Area to the left of a loop that does not go around, with u to the right and v upwards.
+    fn area(&self, ring: &[Walk]) -> f64 {
+        let mut points: Vec<P2> = Vec::new();
+        for walk in ring {
+            let shift = points.last().map_or(P2::origin() - P2::origin(), |at: &P2| {
+                self.host.unwrapped(walk.points[0], *at) - walk.points[0]
+            });
+            points.extend(walk.points.iter().map(|p| p + shift));
+        }
+        let Some(first) = points.first() else { return 0.0 };
+        0.5 * points.windows(2).map(|p| (p[0] - first).perp(&(p[1] - first))).sum::<f64>()
+    }
+}
+
+/// Where a loop goes on along a chord.
+struct Turn {
+    from: At,
+    chord: usize,
+    forward: bool,
+    to: At,
+}
+
+/// What becomes of a face.
+struct Parts {
+    /// The joints that lines are at, in one period.
+    joints: Vec<usize>,
+    of_u: bool,
+    is_periodic: bool,
+    chords: Vec<Chord>,
+    turns: Vec<Turn>,
+    /// The strip of each use.
+    strips: Vec<Vec<i64>>,
+    left_is_up: bool,
+}
+
+impl Parts {
+    /// The parts of a face whose edges end at all lines; `None` where its loops contradict each other.
+    fn new(draft: &Draft, f: usize, joints: &[usize], of_u: bool) -> Option<Self> {
+        let face = &draft.faces[f];
+        let host = loops::host(draft, face);
+        let lines = Lines::new(&host, joints, of_u, draft.size);
+        // Whether the material on the left of loops, seen from outside, is above a line that is followed.
+        let left_is_up = face.outward != of_u;
+        let walks = |ring: &Vec<Use>| -> Option<Vec<Walk>> {
+            ring.iter().map(|u| Walk::new(&lines, face, u, left_is_up)).collect()
+        };
+        let rings: Vec<Vec<Walk>> = face.loops.iter().map(walks).collect::<Option<_>>()?;
+        let mut corners: Vec<Vec<Corner>> = vec![Vec::new(); joints.len()];
+        for (r, ring) in rings.iter().enumerate() {
+            for (k, before) in ring.iter().enumerate() {
+                let next = (k + 1) % ring.len();
+                let after = &ring[next];
+                let (Some(line), Some(line_after)) = (before.lines[1], after.lines[0]) else { continue };
+                // Below (0) or above (1) the line, each counted in its own period.
+                let (from, to) = (before.strip - line, after.strip - line_after);
+                if !(0..=1).contains(&from) || !(0..=1).contains(&to) {
+                    return None;
+                }
+                if from != to {
+                    corners[lines.kind(line)].push(Corner {
+                        uses: [(r, k), (r, next)],
+                        vertex: draft.ends(&face.loops[r][k]).1,
+                        at: lines.along(before.end()),
+                        opens: (to < from) == left_is_up,
+                    });
+                }
+            }
+        }
+        let mut chords = Vec::new();
+        for (line, corners) in corners.iter_mut().enumerate() {
+            if corners.is_empty() {
+                chords.extend(lines.closed_chord(&rings, line, left_is_up));
+            } else {
+                chords.extend(lines.chords(corners, line)?);
+            }
+        }
+        // Loops on both sides of a line belong to one face only if it contains a part of the line.
+        let all = || rings.iter().flatten().map(|w| w.strip);
+        let (lowest, highest) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
+        let is_cut = |line: i64| chords.iter().any(|c| c.line == lines.kind(line));
+        if lines.period.is_none() && !(lowest..highest).all(is_cut) {
+            return None;
+        }
+        let mut turns = Vec::new();
+        for (chord, corners) in chords.iter().enumerate().filter_map(|(k, c)| c.corners.map(|c| (k, c))) {
+            let [start, end] = corners;
+            turns.push(Turn { from: start.uses[0], chord, forward: true, to: end.uses[1] });
+            turns.push(Turn { from: end.uses[0], chord, forward: false, to: start.uses[1] });
+        }
+        let strips = rings.iter().map(|ring| ring.iter().map(|w| w.strip).collect()).collect();
+        let is_periodic = lines.period.is_some();
+        Some(Self { joints: joints.to_vec(), of_u, is_periodic, chords, turns, strips, left_is_up })
+    }
+
+    /// Number of a strip in one period.
+    fn part(&self, strip: i64) -> usize {
+        let n = self.joints.len() as i64;
+        (if self.is_periodic { strip.rem_euclid(n) } else { strip.clamp(0, n) }) as usize
+    }
+
+    /// Replaces the face by its parts, with new edges without pcurves.
+    fn put_into(self, draft: &mut Draft, f: usize, disguised: &mut Disguised, canonical_tol: f64) {
+        let Surface::Bezier(surface) = &draft.faces[f].surface else { return };
+        if self.chords.is_empty() {
+            return;
+        }
+        let surface = surface.clone();
+        let (n_u, n_v) = surface.n_patches();
+        let n = if self.of_u { n_u } else { n_v };
+        let id = draft.faces[f].id;
+        let mut edges = Vec::with_capacity(self.chords.len());
+        for chord in &self.chords {
+            edges.push(index(draft.edges.len()));
+            let line = surface.joint(self.of_u, self.joints[chord.line]);
+            let edge = new_edge(
+                draft,
+                line.restricted(chord.range.0, chord.range.1),
+                chord,
+                id,
+                disguised,
+                canonical_tol,
+            );
+            draft.edges.push(edge);
+        }
+        // The loops of each strip.
+        let n_parts = self.joints.len() + usize::from(!self.is_periodic);
+        let mut loops: Vec<Vec<Vec<Use>>> = vec![Vec::new(); n_parts];
+        let chord_use = |chord: usize, forward: bool| Use { edge: edges[chord], forward, pcurve: None };
+        for (k, chord) in self.chords.iter().enumerate().filter(|(_, c)| c.corners.is_none()) {
+            for forward in [true, false] {
+                let strip = chord.line as i64 + i64::from(forward == self.left_is_up);
+                loops[self.part(strip)].push(vec![chord_use(k, forward)]);
+            }
+        }
+        let face = &draft.faces[f];
+        let mut is_done: Vec<Vec<bool>> = face.loops.iter().map(|ring| vec![false; ring.len()]).collect();
+        for (r, ring) in face.loops.iter().enumerate() {
+            for first in 0..ring.len() {
+                let mut at = (r, first);
+                let mut walk = Vec::new();
+                while !is_done[at.0][at.1] {
+                    is_done[at.0][at.1] = true;
+                    walk.push(Use { pcurve: None, ..face.loops[at.0][at.1].clone() });
+                    at = match self.turns.iter().find(|turn| turn.from == at) {
+                        Some(turn) => {
+                            walk.push(chord_use(turn.chord, turn.forward));
+                            turn.to
+                        }
+                        None => (at.0, (at.1 + 1) % face.loops[at.0].len()),
+                    };
+                }
+                if !walk.is_empty() {
+                    loops[self.part(self.strips[r][first])].push(walk);
+                }
+            }
+        }
+        let whole = face.clone();
+        let vertex_parts: Vec<usize> = whole
+            .vertex_loops
+            .iter()
+            .map(|v| self.part_of_point(&surface, &draft.vertices[*v as usize]))
+            .collect();
+        let mut is_first = true;
+        for (part, loops) in loops.into_iter().enumerate() {
+            let at_vertices = whole.vertex_loops.iter().zip(&vertex_parts).filter(|(_, p)| **p == part);
+            let vertex_loops: Vec<u32> = at_vertices.map(|(v, _)| *v).collect();
+            if loops.is_empty() {
+                continue;
+            }
+            let start = match (part, self.is_periodic) {
+                (0, true) => self.joints[self.joints.len() - 1],
+                (0, false) => 0,
+                _ => self.joints[part - 1],
+            };
+            let end = match part {
+                0 if self.is_periodic => self.joints[0] + n,
+                _ => self.joints.get(part).copied().unwrap_or(n),
+            };
+            let (us, vs) = if self.of_u { (start..end, 0..n_v) } else { (0..n_u, start..end) };
+            let surface = Surface::Bezier(surface.part(us, vs));
+            let mut new = Face { surface, loops, vertex_loops, ..whole.clone() };
+            disguised.surface(&mut new, canonical_tol);
+            new.singular = singular::singular_points(&new.surface, draft.size);
+            if is_first {
+                draft.faces[f] = new;
+            } else {
+                draft.faces.push(new);
+            }
+            is_first = false;
+        }
+    }
+
+    /// The strip of a vertex without an edge.
+    fn part_of_point(&self, surface: &BezierSurface, vertex: &Vertex) -> usize {
+        let uv = surface.invert(&vertex.point, None, None);
+        let (x, breaks) = if self.of_u { (uv.x, &surface.u_breaks) } else { (uv.y, &surface.v_breaks) };
+        self.part(self.joints.partition_point(|&k| breaks[k] < x) as i64)
+    }
+}
+
+/// The edge of a chord along a line, canonical where the line is; with a new vertex where the line closes.
+fn new_edge(
+    draft: &mut Draft,
+    line: BezierSpline,
+    chord: &Chord,
+    id: u64,
+    disguised: &mut Disguised,
+    canonical_tol: f64,
+) -> Edge {
+    let line = Curve::Bezier(line);
+    let ends = [chord.range.0, chord.range.1].map(|t| line.point(t));
+    let vertices = match chord.corners {
+        Some([start, end]) => (start.vertex, end.vertex),
+        None => {
+            let v = index(draft.vertices.len());
+            draft.vertices.push(Vertex { id, point: ends[0], gap: 0.0 });
+            (v, v)
+        }
+    };
+    for (v, end) in [(vertices.0, ends[0]), (vertices.1, ends[1])] {
+        let vertex = &mut draft.vertices[v as usize];
+        vertex.gap = vertex.gap.max((vertex.point - end).norm());
+    }
+    let Some((curve, curve_deviation)) = disguised.curve(&line, canonical_tol) else {
+        return Edge { source: id, curve: line, curve_deviation: 0.0, range: chord.range, vertices };
+    };
+    let t0 = parameter(&curve, &ends[0]);
+    let t1 = match curve.period() {
+        Some(period) if vertices.0 == vertices.1 => t0 + period,
+        Some(period) => math::wrap(parameter(&curve, &ends[1]), t0, period),
+        None => parameter(&curve, &ends[1]),
+    };
+    Edge { source: id, curve, curve_deviation, range: (t0, t1), vertices }
+}

@@ -1,0 +1,264 @@
+//! Surfaces with creases inside their faces.
+
+use super::*;
+use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
+
+/// How a rectangle is parametrised.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    /// u along y, else along x.
+    swapped: bool,
+    /// u runs backwards.
+    reversed: bool,
+}
+
+const WAYS: [Way; 4] = [
+    Way { swapped: false, reversed: false },
+    Way { swapped: false, reversed: true },
+    Way { swapped: true, reversed: false },
+    Way { swapped: true, reversed: true },
+];
+
+/// The graph of a function that is bilinear between given x and y, and whether its natural normal points up.
+fn graph(xs: &[f64], ys: &[f64], z: &dyn Fn(f64, f64) -> f64, way: Way) -> (Surface, bool) {
+    let (mut us, vs) = if way.swapped { (ys.to_vec(), xs.to_vec()) } else { (xs.to_vec(), ys.to_vec()) };
+    if way.reversed {
+        us.reverse();
+    }
+    let mut control = Vec::new();
+    for u in us.windows(2) {
+        for v in vs.windows(2) {
+            for a in u {
+                for b in v {
+                    let (x, y) = if way.swapped { (*b, *a) } else { (*a, *b) };
+                    control.push(homogeneous(&P3::new(x, y, z(x, y)), 1.0));
+                }
+            }
+        }
+    }
+    let counted = |n: usize| (0..n).map(|k| k as f64).collect();
+    let surface = BezierSurface {
+        u_degree: 1,
+        v_degree: 1,
+        u_breaks: counted(us.len()),
+        v_breaks: counted(vs.len()),
+        control,
+        u_periodic: false,
+        v_periodic: false,
+    };
+    (Surface::Bezier(surface), way.swapped == way.reversed)
+}
+
+/// A block over a rectangle under the surface `z = 2 + x |y| / 2`, one face with a crease at y = 0 that is a
+/// ridge for x < 0 and a valley for x > 0. Its sides at `x` have a vertex at the crease unless x = 0, where
+/// the crease is flat; a square hole of the given half width around the origin crosses it twice.
+fn creased_block(x0: f64, x1: f64, hole: Option<f64>, way: Way) -> SolidSource {
+    let z = |x: f64, y: f64| 2.0 + 0.5 * x * y.abs();
+    let mut b = SourceBuilder::new();
+    let mut outline = |x0: f64, x1: f64, h: f64| {
+        let low = [(x0, -h), (x1, -h), (x1, h), (x0, h)].map(|p| b.vertex(p.0, p.1, 0.0));
+        let mut high = Vec::new();
+        let corners = [(x0, -h), (x1, -h), (x1, 0.0), (x1, h), (x0, h), (x0, 0.0)];
+        for p in corners.into_iter().filter(|p| *p != (0.0, 0.0)) {
+            high.push(b.vertex(p.0, p.1, z(p.0, p.1)));
+        }
+        (low, high)
+    };
+    let outer = outline(x0, x1, 1.0);
+    let inner = hole.map(|h| outline(-h, h, h));
+    let mut wall = |(low, high): &([u32; 4], Vec<u32>), outwards: bool| {
+        let at_x0 = if high.len() == 6 { vec![high[0], high[5], high[4]] } else { vec![high[0], high[4]] };
+        let walls = [
+            vec![low[0], low[1], high[1], high[0]],
+            vec![low[1], low[2], high[3], high[2], high[1]],
+            vec![low[2], low[3], high[4], high[3]],
+            [vec![low[3], low[0]], at_x0].concat(),
+        ];
+        for mut ring in walls {
+            if !outwards {
+                ring.reverse();
+            }
+            b.polygon(&[&ring]);
+        }
+    };
+    wall(&outer, true);
+    if let Some(inner) = &inner {
+        wall(inner, false);
+    }
+    let mut rings = vec![b.ring(&outer.1)];
+    let mut bottom: Vec<Vec<u32>> = vec![outer.0.iter().rev().copied().collect()];
+    if let Some((low, high)) = &inner {
+        let reversed: Vec<u32> = high.iter().rev().copied().collect();
+        rings.push(b.ring(&reversed));
+        bottom.push(low.to_vec());
+    }
+    let bottom: Vec<&[u32]> = bottom.iter().map(Vec::as_slice).collect();
+    b.polygon(&bottom);
+    let (surface, outward) = graph(&[x0, x1], &[-1.0, 0.0, 1.0], &z, way);
+    b.face(surface, outward, rings);
+    b.finish("creased block")
+}
+
+#[test]
+fn a_crease_is_an_edge_between_two_faces() {
+    for way in WAYS {
+        let solid = built(&creased_block(-1.0, 1.0, None, way));
+        assert_close(solid.volume, 8.0, "volume");
+        assert_eq!(solid.faces.len(), 5 + 2, "{way:?}");
+        let [convex, concave, smooth, seam] = statuses(&solid);
+        assert_eq!(
+            [convex, concave, smooth, seam],
+            [12 + 3, 1, 0, 0],
+            "half a ridge, half a valley, {way:?}"
+        );
+    }
+}
+
+#[test]
+fn edges_are_cut_where_they_cross_a_crease() {
+    for way in WAYS {
+        // The side at x = 0 is straight: no vertex is where the crease meets it.
+        let solid = built(&creased_block(0.0, 1.0, None, way));
+        assert_close(solid.volume, 4.0 + 0.25, "volume");
+        assert_eq!(solid.faces.len(), 5 + 2, "{way:?}");
+        assert_eq!(statuses(&solid), [12 + 2, 1, 0, 0], "{way:?}");
+        vertex_at(&solid, [0.0, 0.0, 2.0]);
+    }
+}
+
+#[test]
+fn a_hole_leaves_two_chords_of_a_crease() {
+    for way in WAYS {
+        let solid = built(&creased_block(-1.0, 1.0, Some(0.5), way));
+        assert_close(solid.volume, 8.0 - 2.0, "volume");
+        assert_eq!(solid.faces.len(), 5 + 4 + 2, "{way:?}");
+        // Around: 12 edges and one at each end of the crease, twice; upright edges of the hole are concave.
+        let [convex, concave, smooth, seam] = statuses(&solid);
+        assert_eq!([convex, concave, smooth, seam], [24 - 4 + 4 + 1, 4 + 1, 0, 0], "{way:?}");
+    }
+}
+
+/// A polyline about the z axis, turned: one surface, periodic in u.
+fn turned(profile: &[[f64; 2]]) -> BezierSurface {
+    let control = profile
+        .windows(2)
+        .flat_map(|p| [p[0], p[1]])
+        .map(|[r, z]| homogeneous(&P3::new(r, 0.0, z), 1.0))
+        .collect();
+    let breaks = (0..profile.len()).map(|k| k as f64).collect();
+    let profile = BezierSpline { degree: 1, breaks, control, periodic: false };
+    BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, TAU)
+}
+
+fn level(z: f64) -> Frame {
+    Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() }
+}
+
+/// A turned solid between two discs, whose side is one face, with a seam edge or without.
+fn bottle(profile: &[[f64; 2]], seam: bool) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let (first, last) = (profile[0], profile[profile.len() - 1]);
+    let (low, high) = (b.vertex(first[0], 0.0, first[1]), b.vertex(last[0], 0.0, last[1]));
+    let bottom = b.circle(level(first[1]), first[0], low);
+    let top = b.circle(level(last[1]), last[0], high);
+    let ring = |walk: &[(u32, bool)]| LoopSource::Edges(walk.to_vec());
+    let side = if seam {
+        let points = profile.windows(2).flat_map(|p| [p[0], p[1]]);
+        let control = points.map(|[r, z]| homogeneous(&P3::new(r, 0.0, z), 1.0)).collect();
+        let breaks = (0..profile.len()).map(|k| k as f64).collect();
+        let curve = Curve::Bezier(BezierSpline { degree: 1, breaks, control, periodic: false });
+        let seam = b.edge(curve, low, high);
+        vec![ring(&[(bottom, true), (seam, true), (top, false), (seam, false)])]
+    } else {
+        vec![ring(&[(bottom, true)]), ring(&[(top, false)])]
+    };
+    b.face(Surface::Bezier(turned(profile)), true, side);
+    b.face(Surface::Plane { frame: level(first[1]) }, false, vec![ring(&[(bottom, false)])]);
+    b.face(Surface::Plane { frame: level(last[1]) }, true, vec![ring(&[(top, true)])]);
+    b.finish("bottle")
+}
+
+#[test]
+fn creases_around_a_turned_solid_close() {
+    // A cylinder, a cone, a cylinder.
+    let profile = [[2.0, 0.0], [2.0, 3.0], [1.0, 5.0], [1.0, 6.0]];
+    let volume = PI * (4.0 * 3.0 + 2.0 * (4.0 + 2.0 + 1.0) / 3.0 + 1.0);
+    for seam in [false, true] {
+        let solid = built(&bottle(&profile, seam));
+        assert_close(solid.volume, volume, "volume");
+        assert_eq!(solid.faces.len(), 5, "two discs and three parts of the side");
+        let is_canonical = |f: &usize| solid.shell.faces[*f].surface.is_canonical();
+        assert!((0..5).all(|f| is_canonical(&f)), "each part is what it is");
+        let [convex, concave, ..] = statuses(&solid);
+        assert_eq!([convex, concave], [3, 1], "a seam is no edge of the solid");
+    }
+}
+
+#[test]
+fn creases_of_a_closed_surface_cut_it_open() {
+    // A square, from the middle of its outer side, about the axis: no loop, no vertex, four creases.
+    let profile = [[5.0, 0.0], [5.0, 1.0], [3.0, 1.0], [3.0, -1.0], [5.0, -1.0], [5.0, 0.0]];
+    let mut surface = turned(&profile);
+    surface.v_periodic = true;
+    let mut b = SourceBuilder::new();
+    b.face(Surface::Bezier(surface), true, vec![]);
+    let solid = built(&b.finish("square ring"));
+    assert_close(solid.volume, 2.0 * PI * 4.0 * 4.0, "volume");
+    assert_eq!(solid.faces.len(), 4);
+    assert!(solid.shell.faces.iter().all(|f| f.surface.is_canonical()));
+    assert_eq!(statuses(&solid), [4, 0, 0, 0]);
+}
+
+/// A polygon extruded upwards as one face, its outline one spline that starts at a corner or, with a share,
+/// on the last side.
+fn one_face_prism(polygon: &[[f64; 2]], height: f64, start: f64) -> SolidSource {
+    let n = polygon.len();
+    let mix = |a: [f64; 2], b: [f64; 2]| [0, 1].map(|k| a[k] + (b[k] - a[k]) * start);
+    let mut outline = polygon.to_vec();
+    if start > 0.0 {
+        outline.insert(0, mix(polygon[n - 1], polygon[0]));
+    }
+    outline.push(outline[0]);
+    let spline = |z: f64| BezierSpline {
+        degree: 1,
+        breaks: (0..outline.len()).map(|k| k as f64).collect(),
+        control: outline
+            .windows(2)
+            .flat_map(|p| [p[0], p[1]])
+            .map(|[x, y]| homogeneous(&P3::new(x, y, z), 1.0))
+            .collect(),
+        periodic: start > 0.0,
+    };
+    let mut b = SourceBuilder::new();
+    let [low, high] = [0.0, height].map(|z| b.vertex(outline[0][0], outline[0][1], z));
+    let bottom = b.edge(Curve::Bezier(spline(0.0)), low, low);
+    let top = b.edge(Curve::Bezier(spline(height)), high, high);
+    let (seam, _) = b.line(low, high);
+    let ring = |walk: &[(u32, bool)]| vec![LoopSource::Edges(walk.to_vec())];
+    let side = BezierSurface::extrusion(&spline(0.0), &V3::z(), 0.0, height);
+    b.face(Surface::Bezier(side), true, ring(&[(bottom, true), (seam, true), (top, false), (seam, false)]));
+    b.face(Surface::Plane { frame: level(0.0) }, false, ring(&[(bottom, false)]));
+    b.face(Surface::Plane { frame: level(height) }, true, ring(&[(top, true)]));
+    b.finish("one face prism")
+}
+
+#[test]
+fn a_prism_of_one_face_is_that_of_many() {
+    let polygon = [[0.0, 0.0], [4.0, 0.0], [4.0, 1.0], [1.0, 1.0], [1.0, 3.0], [0.0, 3.0]];
+    let many = built(&fixtures::prism(&polygon, 2.0));
+    for start in [0.0, 0.25] {
+        let one = built(&one_face_prism(&polygon, 2.0, start));
+        assert_close(one.volume, many.volume, "volume");
+        let [convex, concave, ..] = statuses(&one);
+        // Six upright edges, six below and six above, and two ends of a seam in the middle of a side.
+        let at_seam = if start > 0.0 { 2 } else { 0 };
+        assert_eq!([convex, concave], [17 + at_seam, 1], "start {start}");
+        // Edges that end at a kink of their curve have the tangent on their own side of it.
+        for v in &many.shell.vertices {
+            let [a, b] = [&one, &many].map(|solid| vertex_at(solid, [v.x, v.y, v.z]));
+            for d in random_directions(7, 200) {
+                assert_eq!(accepts(&a.polar, &d), accepts(&b.polar, &d), "{v:?} {d:?}, start {start}");
+            }
+        }
+    }
+}
