@@ -588,7 +588,9 @@ typedef struct FeelerOptions {
    */
   uint8_t parallel;
   /*
-   0: do not decide how the solids stand to one another; default 1.
+   Whether to decide how the solids stand to one another; default 1. 0: no. 2: not where a contact has a
+   negative gap (with `penetration` above 0), as simulators need no proof of what such a contact explains;
+   `feeler_pair_decide` computes the verdict there on demand.
    */
   uint8_t decide;
   /*
@@ -1394,6 +1396,15 @@ enum FeelerResult feeler_pair_contacts(const struct FeelerPair *pair,
  `pair` is a pair that no other thread uses; `out` has the size that its `struct_size` tells.
  */
 enum FeelerResult feeler_pair_verdict(const struct FeelerPair *pair, struct FeelerVerdict *out);
+
+/*
+ How the solids stood in the last query, computed now where `decide` of its options has left it out. The
+ contacts stay as they are.
+
+ # Safety
+ `pair` is a pair that no other thread uses; `out` has the size that its `struct_size` tells.
+ */
+enum FeelerResult feeler_pair_decide(struct FeelerPair *pair, struct FeelerVerdict *out);
 
 /*
  Begins a new motion: what the next query finds is new.

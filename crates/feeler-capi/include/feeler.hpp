@@ -186,6 +186,13 @@ public:
         check(feeler_pair_verdict(pair_.get(), &verdict));
         return verdict;
     }
+    /// The verdict of the last query, computed now where `decide` of its options has left it out.
+    FeelerVerdict decide() {
+        FeelerVerdict verdict{};
+        verdict.struct_size = sizeof verdict;
+        check(feeler_pair_decide(pair_.get(), &verdict));
+        return verdict;
+    }
     Status status() const { return verdict().status; }
     void forget() { check(feeler_pair_forget(pair_.get())); }
 

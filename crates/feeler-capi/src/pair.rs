@@ -133,6 +133,21 @@ pub unsafe extern "C" fn feeler_pair_verdict(
     enter(|| unsafe { put_sized(out, verdict(&shared(pair, "pair")?.pair), "out") })
 }
 
+/// How the solids stood in the last query, computed now where `decide` of its options has left it out. The
+/// contacts stay as they are.
+///
+/// # Safety
+/// `pair` is a pair that no other thread uses; `out` has the size that its `struct_size` tells.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn feeler_pair_decide(pair: *mut FeelerPair, out: *mut FeelerVerdict) -> FeelerResult {
+    // SAFETY: by the caller's promise.
+    enter(|| unsafe {
+        let pair = &mut exclusive(pair, "pair")?.pair;
+        pair.decide();
+        put_sized(out, verdict(pair), "out")
+    })
+}
+
 pub(crate) fn verdict(pair: &ContactPair) -> FeelerVerdict {
     let verdict = pair.verdict();
     let witness = verdict.and_then(|v| v.witness);

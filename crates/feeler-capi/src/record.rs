@@ -42,7 +42,9 @@ pub struct FeelerOptions {
     pub struct_size: u32,
     /// Not 0: share the work out among threads. The same bits.
     pub parallel: u8,
-    /// 0: do not decide how the solids stand to one another; default 1.
+    /// Whether to decide how the solids stand to one another; default 1. 0: no. 2: not where a contact has a
+    /// negative gap (with `penetration` above 0), as simulators need no proof of what such a contact explains;
+    /// `feeler_pair_decide` computes the verdict there on demand.
     pub decide: u8,
     /// Not 0: prove that no minimum of splines is missing.
     pub certified: u8,
@@ -218,6 +220,7 @@ impl FeelerOptions {
             dilation_b: self.dilation_b,
             parallel: self.parallel != 0,
             detect_interference: self.decide != 0,
+            verdict_unless_pressed: self.decide == 2,
             tolerance: given(self.tolerance),
             penetration: self.penetration,
             certified: self.certified != 0,

@@ -79,7 +79,17 @@ fn queries_verdicts_and_facts() {
         ok(feeler_pair_verdict(pair, &raw mut verdict));
         assert_eq!(verdict.status, FeelerStatus::Interfering);
         assert!(verdict.inside_a > 9.0 && verdict.inside_b > 9.0);
+        // Pressed by 0.01 mm: the contact explains it, and the verdict follows on demand.
+        let pressed = FeelerOptions { penetration: 0.05, decide: 2, ..options(0.1) };
+        let place = moved(19.99, 0.0, 0.0);
+        ok(feeler_pair_query(pair, null(), &place, &pressed, contacts.as_mut_ptr(), 4, &raw mut count));
+        assert!(count == 1 && (contacts[0].distance + 0.01).abs() < 1e-12);
+        ok(feeler_pair_verdict(pair, &raw mut verdict));
+        assert_eq!(verdict.status, FeelerStatus::Unknown);
+        ok(feeler_pair_decide(pair, &raw mut verdict));
+        assert_eq!(verdict.status, FeelerStatus::Interfering);
         ok(feeler_pair_forget(pair));
+        let place = moved(22.5, 0.0, 0.0);
         let mut info =
             FeelerBodyInfo { struct_size: size_of::<FeelerBodyInfo>() as u32, ..FeelerBodyInfo::default() };
         ok(feeler_body_info(ball, &raw mut info));

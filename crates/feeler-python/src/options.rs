@@ -15,6 +15,7 @@ pub(crate) fn read(d_max: f64, keywords: Option<&Bound<'_, PyDict>>) -> PyResult
             "dilation_b" => options.dilation_b = value.extract()?,
             "parallel" => options.parallel = value.extract()?,
             "decide" => options.detect_interference = value.extract()?,
+            "verdict_unless_pressed" => options.verdict_unless_pressed = value.extract()?,
             "tolerance" => options.tolerance = value.extract()?,
             "penetration" => options.penetration = value.extract()?,
             "certified" => options.certified = value.extract()?,

@@ -103,6 +103,14 @@ impl ContactPair {
         })
     }
 
+    fn decide(&mut self, py: Python<'_>) -> Option<Verdict> {
+        let pair = &mut self.0;
+        py.detach(|| {
+            pair.decide();
+        });
+        self.verdict()
+    }
+
     fn forget(&mut self) {
         self.0.forget();
     }

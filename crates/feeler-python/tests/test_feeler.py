@@ -47,6 +47,10 @@ def test_query(ball):
     verdict = pair.verdict
     assert verdict.status == "interfering" and verdict.inside_a > 9
     assert "interfering" in repr(verdict) and "<table>" in verdict._repr_html_()
+    # Pressed by 0.01 mm: the contact explains it, and the verdict follows on demand.
+    pressed = pair.query(pose_b=[19.99, 0, 0], d_max=0.1, penetration=0.05, verdict_unless_pressed=True)
+    assert pressed["distance"] == pytest.approx(-0.01, abs=1e-12) and pair.status is None
+    assert pair.decide().status == "interfering" and pair.status == "interfering"
     # Two balls of radius 10 whose centres are 19 apart, and two that are apart.
     way = pair.separating_translation(pose_b=[19, 0, 0])
     assert np.linalg.norm(way) == pytest.approx(1, abs=0.01)

@@ -225,12 +225,16 @@ class ContactPair:
         dilation_b: float = 0.0,
         parallel: bool = False,
         decide: bool = True,
+        verdict_unless_pressed: bool = False,
         tolerance: float | None = None,
         penetration: float = 0.0,
         certified: bool = False,
         conformal_spacing: float | None = None,
     ) -> NDArray[np.void]:
-        """All local minimal distances up to d_max, by ascending distance, as an array of contact_dtype."""
+        """All local minimal distances up to d_max, by ascending distance, as an array of contact_dtype.
+
+        verdict_unless_pressed: no verdict where a contact has a negative gap (with penetration above 0), as
+        simulators need no proof of what such a contact explains; decide() computes it on demand."""
     def separating_translation(
         self,
         pose_a: Pose = None,
@@ -251,6 +255,9 @@ class ContactPair:
     def distance(self) -> float | None: ...
     @property
     def verdict(self) -> Verdict | None: ...
+    def decide(self) -> Verdict | None:
+        """The verdict of the last query, computed now where its options have left it out; None before the first
+        query and after an error."""
     def forget(self) -> None:
         """Begins a new motion: what the next query finds is new."""
 
@@ -264,6 +271,7 @@ class Scene:
         *,
         quasi: float = 0.0,
         decide: bool = True,
+        verdict_unless_pressed: bool = False,
         parallel: bool = False,
         tolerance: float | None = None,
         penetration: float = 0.0,
