@@ -111,9 +111,7 @@ fn patches(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stat
         let Some(Place::At(x, y)) = descent([&over, &onto], start, MARGIN, ctx.tol.eps, stats) else {
             continue;
         };
-        if !(over.holds(&x) && onto.holds(&y)) {
-            continue;
-        }
+        // A minimum beyond the leaf counts, too: the neighbouring pair need not have a start that leads there.
         let points = [over.leaf.point(&x), onto.leaf.point(&y)];
         let near = |p: &P3, q: &P3| (p - q).norm() < ctx.tol.same;
         if found.iter().any(|f| near(&f[0], &points[0]) && near(&f[1], &points[1])) || found.is_full() {
