@@ -589,8 +589,8 @@ typedef struct FeelerOptions {
   uint8_t parallel;
   /*
    Whether to decide how the solids stand to one another; default 1. 0: no. 2: not where a contact has a
-   negative gap (with `penetration` above 0), as simulators need no proof of what such a contact explains;
-   `feeler_pair_decide` computes the verdict there on demand.
+   negative gap (with `penetration` above 0), as simulators need no proof of what such a contact
+   explains; `feeler_pair_decide` computes the verdict there on demand.
    */
   uint8_t decide;
   /*

@@ -43,8 +43,8 @@ pub struct FeelerOptions {
     /// Not 0: share the work out among threads. The same bits.
     pub parallel: u8,
     /// Whether to decide how the solids stand to one another; default 1. 0: no. 2: not where a contact has a
-    /// negative gap (with `penetration` above 0), as simulators need no proof of what such a contact explains;
-    /// `feeler_pair_decide` computes the verdict there on demand.
+    /// negative gap (with `penetration` above 0), as simulators need no proof of what such a contact
+    /// explains; `feeler_pair_decide` computes the verdict there on demand.
     pub decide: u8,
     /// Not 0: prove that no minimum of splines is missing.
     pub certified: u8,

@@ -10,7 +10,7 @@ use feeler_brep::source::SolidSource;
 use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
 use feeler_geom::frame::complete_basis;
 use feeler_geom::{Curve, Frame, P2, P3, Pose, Surface, V3, math};
-use feeler_runtime::{Body, ContactPair, PointQuery, QueryOptions, Status};
+use feeler_runtime::{Body, ContactPair, Lmd, PointQuery, QueryOptions, Status};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -343,4 +343,60 @@ fn verdicts_on_demand_are_those_of_queries() {
     }
     assert!(seen.iter().all(|n| *n > 20), "{seen:?}");
     assert!(ContactPair::new(plate.clone(), plate).decide().is_none(), "before any query");
+}
+
+/// A right cylinder over an ellipse with semi-axes along x and y, its side free-form unless they are equal.
+fn elliptic_cylinder(semi_x: f64, semi_y: f64, height: f64) -> Arc<Body> {
+    let mut source = fixtures::cylinder_without_seam(semi_x, height);
+    if semi_x > semi_y {
+        let level = |z: f64| Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() };
+        for (edge, z) in source.edges.iter_mut().zip([0.0, height]) {
+            edge.curve = Curve::Ellipse { frame: level(z), semi_x, semi_y };
+        }
+        let outline = BezierSpline::arc(&level(0.0), semi_x, semi_y, 0.0, TAU);
+        source.faces[0].surface = Surface::Bezier(BezierSurface::extrusion(&outline, &V3::z(), 0.0, height));
+    }
+    body(&source)
+}
+
+/// Edges whose tangents at the contact are parallel have no common perpendicular: a rim beside a straight
+/// edge or another rim, one above the other, at an angle of 45° between their faces.
+#[test]
+fn edges_along_one_another_touch() {
+    let mut rng = SmallRng::seed_from_u64(46);
+    let rims = [elliptic_cylinder(2.0, 2.0, 3.0), elliptic_cylinder(2.0, 1.2, 3.0)];
+    // Each with its lower edge through the origin along y, the material above and beyond it.
+    let others = [
+        (body(&fixtures::block([0.0, -1.0, 0.0], [2.0, 1.0, 2.0])), 0.0),
+        (elliptic_cylinder(1.5, 1.5, 1.0), 1.5),
+        (elliptic_cylinder(1.5, 0.8, 1.0), 1.5),
+    ];
+    let gaps = [0.0, 1e-9, 1e-8, 1e-7, 1e-5, 1e-3, -1e-9, -1e-8, -1e-7];
+    for (i, a) in rims.iter().enumerate() {
+        for (j, (b, beyond)) in others.iter().enumerate() {
+            for gap in gaps {
+                let away = V3::new(1.0, 0.0, 1.0).normalize();
+                let place = V3::new(2.0 + beyond, 0.0, 3.0) + away * gap;
+                let turn = random_rotation(&mut rng);
+                let pose_a = Pose::from_parts(Translation3::new(0.3, -0.2, 0.1), turn);
+                let pose_b = pose_a * Translation3::from(place);
+                for is_swapped in [false, true] {
+                    let ((a, pose_a), (b, pose_b)) = match is_swapped {
+                        false => ((a, &pose_a), (b, &pose_b)),
+                        true => ((b, &pose_b), (a, &pose_a)),
+                    };
+                    let mut pair = ContactPair::new(a.clone(), b.clone());
+                    let found = pair.query(pose_a, pose_b, &QueryOptions::within(0.01)).unwrap().to_vec();
+                    let case = format!("{i} {j} {gap:e} {is_swapped}");
+                    let tol = pair.tolerances().tol;
+                    // Within the tolerance the faces beside the edges, gap / √2 apart, may have the contact.
+                    let off = if gap.abs() <= tol { 0.3 * gap.abs() } else { 0.0 };
+                    let is_contact = |l: &Lmd| (l.distance - gap).abs() <= off + 1e-13;
+                    assert!(!found.is_empty() && found.iter().all(is_contact), "{case}: {found:?}");
+                    let expected = if gap <= tol { Status::Touching } else { Status::Separated };
+                    assert_eq!(pair.status(), Some(expected), "{case}, tolerance {tol:e}");
+                }
+            }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Direction of a contact between a vertex and an edge or another vertex.
+//! Direction of a contact between a vertex and an edge or another vertex, or between edges along one another.
 //!
 //! At distance 0 the footpoints define no direction: any unit vector of both polars is one, and one near
 //! their middle is chosen.
@@ -13,27 +13,33 @@ use crate::side::Which;
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
 
+/// Sine between tangents below which edges have no common perpendicular.
+const PARALLEL: f64 = 1e-6;
 /// Distance, in roundings of a footpoint, below which two footpoints define no direction.
 const ROUNDINGS: f64 = 100.0;
 
 /// Direction from A to B, and the signed distance (mm) along it, of a candidate within the tolerance that has
-/// a vertex and no face; `None` for any other candidate, or when the polars have no direction in common.
+/// a vertex and no face, or two edges whose tangents are parallel; `None` for any other candidate, or when
+/// the polars have no direction in common.
 ///
 /// The direction is that between the footpoints, in either sense, if it is in both polars; otherwise one near
 /// the middle of the directions in both.
 pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<(V3, f64)> {
-    let is_vertex = |f| matches!(f, Feature::Vertex(_));
     let is_face = |f| matches!(f, Feature::Face(_));
-    if c.distance.abs() > ctx.tol.tol
-        || is_face(c.feature_a)
-        || is_face(c.feature_b)
-        || !(is_vertex(c.feature_a) || is_vertex(c.feature_b))
-    {
+    if c.distance.abs() > ctx.tol.tol || is_face(c.feature_a) || is_face(c.feature_b) {
         return None;
     }
     let mut constraints = Few::new();
-    collect(ctx, Which::A, c.feature_a, &c.p_a, &mut constraints)?;
-    collect(ctx, Which::B, c.feature_b, &c.p_b, &mut constraints)?;
+    let tangent_a = collect(ctx, Which::A, c.feature_a, &c.p_a, &mut constraints)?;
+    let n_of_a = constraints.len();
+    let tangent_b = collect(ctx, Which::B, c.feature_b, &c.p_b, &mut constraints)?;
+    if let (Some(a), Some(b)) = (tangent_a, tangent_b) {
+        if a.cross(&b).norm() > PARALLEL {
+            return None;
+        }
+        // One tangent for both.
+        constraints.drain(n_of_a..n_of_a + 2);
+    }
     let between = c.p_b - c.p_a;
     let own = between.try_normalize(ROUNDINGS * ctx.tol.eps).and_then(|u| {
         let slack = ctx.tol.angle + 4.0 * ctx.tol.eps / between.norm();
@@ -44,8 +50,9 @@ pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<(V3, f64)> {
     Some((n, between.dot(&n)))
 }
 
-/// Vectors `v` (frame of A) with ⟨n, v⟩ ≤ 0 for every direction from A to B in the polar of one side.
-fn collect(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, out: &mut Few) -> Option<()> {
+/// Vectors `v` (frame of A) with ⟨n, v⟩ ≤ 0 for every direction from A to B in the polar of one side, those
+/// of an edge's tangent first. Returns the tangent (frame of A) of an edge.
+fn collect(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, out: &mut Few) -> Option<Option<V3>> {
     let body = ctx.body(which);
     let mut add = |v: V3| {
         out.push(match which {
@@ -70,10 +77,11 @@ fn collect(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, out: &mut 
             // edge.
             let into = [e.normals[0].cross(&e.tangent), e.tangent.cross(&e.normals[1])];
             [e.tangent, -e.tangent, into[0], into[1]].into_iter().for_each(add);
+            return Some(Some(if which == Which::A { e.tangent } else { ctx.pose_ab * e.tangent }));
         }
         Feature::Face(_) => return None,
     }
-    Some(())
+    Some(None)
 }
 
 /// A unit vector near the middle of `{n : ⟨n, v⟩ ≤ 0}`, `None` when that is {0}: the mean of its extreme

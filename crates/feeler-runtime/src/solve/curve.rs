@@ -159,8 +159,14 @@ pub(crate) fn report(ctx: &Context<'_>, pair: &ReducedPair<'_>, edge: EdgeId, t:
         return;
     }
     // Touching edges: the common perpendicular, whose sign the polars decide.
+    let mut is_parallel = true;
     for n in common_perpendiculars(ctx, pair, &q.foot, curve.tangent(t)) {
+        is_parallel = false;
         add(n);
+    }
+    if is_parallel {
+        // Of tangents along one another any direction across: the filter looks for one in both polars.
+        add(q.grad.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(V3::x));
     }
 }
 

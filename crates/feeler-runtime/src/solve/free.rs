@@ -111,7 +111,7 @@ fn patches(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stat
         let Some(Place::At(x, y)) = descent([&over, &onto], start, MARGIN, ctx.tol.eps, stats) else {
             continue;
         };
-        // A minimum beyond the leaf counts, too: the neighbouring pair need not have a start that leads there.
+        // A minimum beyond the leaf counts, too: no start of the neighbouring pair need lead to it.
         let points = [over.leaf.point(&x), onto.leaf.point(&y)];
         let near = |p: &P3, q: &P3| (p - q).norm() < ctx.tol.same;
         if found.iter().any(|f| near(&f[0], &points[0]) && near(&f[1], &points[1])) || found.is_full() {
@@ -372,6 +372,10 @@ pub(crate) fn directions(
                 let t = ctx.b.edge(g).curve.tangent(uv_b.x).map(|t| ctx.pose_ab * t);
                 let n = s.zip(t).and_then(|(s, t)| s.cross(&t).try_normalize(1e-6));
                 out.extend(n.into_iter().flat_map(|n| [n, -n]));
+                if out.is_empty() {
+                    // Tangents along one another: the filter looks for a direction in both polars.
+                    out.push(delta.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(V3::x));
+                }
             }
         }
         _ => {}
