@@ -400,3 +400,43 @@ fn edges_along_one_another_touch() {
         }
     }
 }
+
+/// A barrel about the z axis whose profile leaves its poles, at z = ±0.7, at an angle (rad) to the
+/// horizontal.
+fn barrel(slope: f64) -> Arc<Body> {
+    let control = [[0.0, -0.7], [2.0, -0.7 + 2.0 * slope], [2.0, 0.7 - 2.0 * slope], [0.0, 0.7]];
+    let control = control.map(|[r, z]| homogeneous(&P3::new(r, 0.0, z), 1.0)).to_vec();
+    let profile = BezierSpline { degree: 3, breaks: vec![0.0, 1.0], control, periodic: false };
+    let mut source = fixtures::sphere(1.0);
+    let surface = BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, TAU);
+    source.faces[0].surface = Surface::Bezier(surface);
+    body(&source)
+}
+
+/// The pole of a surface of revolution opposite a plane. Where profiles of splines leave the pole at some
+/// rounding off the horizontal, the equations of the surface have their minimum beside it, perhaps beyond it.
+#[test]
+fn poles_opposite_planes_are_found() {
+    let floor = body(&fixtures::block([-3.0, -3.0, -1.0], [3.0, 3.0, 0.0]));
+    let mut rng = SmallRng::seed_from_u64(47);
+    for slope in [0.0, 1e-10, 1e-9, 5e-9, 2e-8, -1e-9, -5e-9] {
+        let ball = barrel(slope);
+        for case in 0..60 {
+            let mut random = |scale: f64| scale * rng.random_range(-1.0..1.0);
+            let tilt = if case % 4 == 0 { 1e-10 * random(1.0) } else { 0.0 };
+            let spin = if case % 3 == 0 { FRAC_PI_2 * f64::from(case % 4) } else { random(PI) };
+            let upside_down = if case % 2 == 0 { PI } else { 0.0 };
+            let axis = V3::new(random(1.0), random(1.0), 0.0).normalize();
+            let turn = UnitQuaternion::from_scaled_axis(axis * tilt)
+                * UnitQuaternion::from_scaled_axis(V3::x() * upside_down)
+                * UnitQuaternion::from_scaled_axis(V3::z() * spin);
+            let gap = math::powf(10.0, random(3.0) - 3.0);
+            let pose = Pose::from_parts(Translation3::new(random(0.5), random(0.5), 0.7 + gap), turn);
+            let mut pair = ContactPair::new(floor.clone(), ball.clone());
+            let found = pair.query(&Pose::identity(), &pose, &QueryOptions::within(1.2)).unwrap();
+            let is_gap = |l: &Lmd| (l.distance - gap).abs() < 1e-12;
+            let case = format!("slope {slope:e}, tilt {tilt:e}, gap {gap:e}, turned by {spin}");
+            assert!(!found.is_empty() && found.iter().all(is_gap), "{case}: {found:?}");
+        }
+    }
+}

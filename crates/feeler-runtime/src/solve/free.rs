@@ -16,7 +16,7 @@
 use super::Solved;
 use super::leaf::Leaf;
 use super::newton::{Eval, Outcome as Ended, minimise};
-use super::patch::{NOISE, along, border_margin, squared_goal};
+use super::patch::{NOISE, along, before_poles, border_margin, squared_goal};
 use super::signed::{self, Place};
 use crate::Stats;
 use crate::body::ids::AreaPair;
@@ -111,6 +111,13 @@ fn patches(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stat
         let Some(Place::At(x, y)) = descent([&over, &onto], start, MARGIN, ctx.tol.eps, stats) else {
             continue;
         };
+        let [x, y] = [(&over, x), (&onto, y)].map(|(half, x)| {
+            let tangents = |x: &[f64; 2]| {
+                let first = half.leaf.jet(x).first;
+                [first[0], first[1]]
+            };
+            if half.holds(&x) { before_poles(x, tangents) } else { x }
+        });
         // A minimum beyond the leaf counts, too: no start of the neighbouring pair need lead to it.
         let points = [over.leaf.point(&x), onto.leaf.point(&y)];
         let near = |p: &P3, q: &P3| (p - q).norm() < ctx.tol.same;

@@ -13,8 +13,7 @@ use super::reduced::Reduced;
 use super::{FreePoint, ReducedPair, Solved, candidate_of};
 use crate::Stats;
 use crate::body::outward_normal;
-use crate::body::samples::MARGIN;
-use crate::body::samples::{GRID_POINTS, at};
+use crate::body::samples::{COLLAPSED, GRID_POINTS, MARGIN, at};
 use crate::query::Context;
 use arrayvec::ArrayVec;
 use feeler_geom::{P2, Rect, Surface, V3};
@@ -88,12 +87,34 @@ pub(crate) fn solve(
         if (0..2).any(|k| x[k] < -border[k] || x[k] > 1.0 + border[k]) {
             continue;
         }
+        let tangents = |x: &[f64; 2]| {
+            let d = surface.derivs(at(rect, x[0], x[1]));
+            [d.du * rect.width(), d.dv * rect.height()]
+        };
+        let x = Vector2::from(before_poles(x.into(), tangents));
         if found.iter().any(|y| same_place(surface, rect, &x, y, ctx.tol.same)) || found.is_full() {
             continue;
         }
         found.push(x);
         report(ctx, pair, (face, at(rect, x[0], x[1])), undecided, out, stats);
     }
+}
+
+/// Unit-box parameters, moved onto a collapsed side that they are beyond: behind a pole there is no surface,
+/// and its equations give the normal the other way round.
+pub(super) fn before_poles(x: [f64; 2], tangents: impl Fn(&[f64; 2]) -> [V3; 2]) -> [f64; 2] {
+    let mut out = x;
+    for k in 0..2 {
+        if !(0.0..=1.0).contains(&x[k]) {
+            let mut on_side = x;
+            on_side[k] = x[k].clamp(0.0, 1.0);
+            let t = tangents(&on_side);
+            if t[1 - k].norm() <= COLLAPSED * t[k].norm() {
+                out[k] = on_side[k];
+            }
+        }
+    }
+    out
 }
 
 /// Takes in a minimum at parameters of face `face`.
