@@ -588,9 +588,9 @@ typedef struct FeelerOptions {
    */
   uint8_t parallel;
   /*
-   Whether to decide how the solids stand to one another; default 1. 0: no. 2: not where a contact has a
-   negative gap (with `penetration` above 0), as simulators need no proof of what such a contact
-   explains; `feeler_pair_decide` computes the verdict there on demand.
+   When the verdict is computed. 0: never. 1 (default): in every query. 2: only if no contact has a
+   negative gap (with `penetration` above 0), because such a contact explains the interference;
+   `feeler_pair_decide` computes the verdict on demand.
    */
   uint8_t decide;
   /*
@@ -1398,11 +1398,11 @@ enum FeelerResult feeler_pair_contacts(const struct FeelerPair *pair,
 enum FeelerResult feeler_pair_verdict(const struct FeelerPair *pair, struct FeelerVerdict *out);
 
 /*
- How the solids stood in the last query, computed now where `decide` of its options has left it out. The
- contacts stay as they are.
+ Verdict of the last query, computed on demand if its option `decide` skipped it. The contacts do not
+ change.
 
  # Safety
- `pair` is a pair that no other thread uses; `out` has the size that its `struct_size` tells.
+ No other thread uses `pair`; `out` has the size given by its `struct_size`.
  */
 enum FeelerResult feeler_pair_decide(struct FeelerPair *pair, struct FeelerVerdict *out);
 

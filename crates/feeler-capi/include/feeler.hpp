@@ -186,7 +186,7 @@ public:
         check(feeler_pair_verdict(pair_.get(), &verdict));
         return verdict;
     }
-    /// The verdict of the last query, computed now where `decide` of its options has left it out.
+    /// Verdict of the last query, computed on demand if its option `decide` skipped it.
     FeelerVerdict decide() {
         FeelerVerdict verdict{};
         verdict.struct_size = sizeof verdict;

@@ -133,11 +133,11 @@ pub unsafe extern "C" fn feeler_pair_verdict(
     enter(|| unsafe { put_sized(out, verdict(&shared(pair, "pair")?.pair), "out") })
 }
 
-/// How the solids stood in the last query, computed now where `decide` of its options has left it out. The
-/// contacts stay as they are.
+/// Verdict of the last query, computed on demand if its option `decide` skipped it. The contacts do not
+/// change.
 ///
 /// # Safety
-/// `pair` is a pair that no other thread uses; `out` has the size that its `struct_size` tells.
+/// No other thread uses `pair`; `out` has the size given by its `struct_size`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_pair_decide(pair: *mut FeelerPair, out: *mut FeelerVerdict) -> FeelerResult {
     // SAFETY: by the caller's promise.

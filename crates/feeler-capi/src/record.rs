@@ -42,9 +42,9 @@ pub struct FeelerOptions {
     pub struct_size: u32,
     /// Not 0: share the work out among threads. The same bits.
     pub parallel: u8,
-    /// Whether to decide how the solids stand to one another; default 1. 0: no. 2: not where a contact has a
-    /// negative gap (with `penetration` above 0), as simulators need no proof of what such a contact
-    /// explains; `feeler_pair_decide` computes the verdict there on demand.
+    /// When the verdict is computed. 0: never. 1 (default): in every query. 2: only if no contact has a
+    /// negative gap (with `penetration` above 0), because such a contact explains the interference;
+    /// `feeler_pair_decide` computes the verdict on demand.
     pub decide: u8,
     /// Not 0: prove that no minimum of splines is missing.
     pub certified: u8,

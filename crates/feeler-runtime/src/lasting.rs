@@ -38,13 +38,13 @@ pub struct LastingContact {
     dilation: f64,
     /// Sum of the curvatures of both sides (1/mm).
     bend: f64,
-    /// What fixes its direction.
+    /// Definition of the normal.
     direction: Direction,
     /// Of B in A's coordinates when it was found.
     rotation: UnitQuaternion<f64>,
 }
 
-/// What fixes the direction of a contact.
+/// Definition of the normal of a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Direction {
     /// The normal of a face.

@@ -487,9 +487,9 @@ impl ContactPair {
     }
 }
 
-/// Searches solids without a crossing and without a contact for contacts that the solves have missed, and
-/// adds them to `found`. Returns whether there are none but some are not excluded: these are in
-/// [`BandScratch::open`].
+/// Searches for contacts that the solves have missed, between solids without a crossing and without a
+/// contact, and adds them to `found`. Returns true if the search finds no contact but cannot exclude one;
+/// [`BandScratch::open`] then lists the pairs that are not excluded.
 fn misses_contacts(
     ctx: &Context<'_>,
     pairs: &[AreaPair],

@@ -389,7 +389,7 @@ fn edges_along_one_another_touch() {
                     let found = pair.query(pose_a, pose_b, &QueryOptions::within(0.01)).unwrap().to_vec();
                     let case = format!("{i} {j} {gap:e} {is_swapped}");
                     let tol = pair.tolerances().tol;
-                    // Within the tolerance the faces beside the edges, gap / √2 apart, may have the contact.
+                    // Within the tolerance the contact may be one of the adjacent faces, gap / √2 apart.
                     let off = if gap.abs() <= tol { 0.3 * gap.abs() } else { 0.0 };
                     let is_contact = |l: &Lmd| (l.distance - gap).abs() <= off + 1e-13;
                     assert!(!found.is_empty() && found.iter().all(is_contact), "{case}: {found:?}");

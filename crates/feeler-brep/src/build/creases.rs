@@ -1,13 +1,17 @@
-//! Faces whose surface has a crease inside: they are split there into faces that meet at an edge.
+//! Splits faces at the creases of their surfaces into faces that meet at an edge.
 //!
-//! A spline that is only continuous at a knot (knot multiplicity equal to the degree, or control points that
-//! happen not to be smooth) has two normals along a whole parameter line. The minima of its distance there
-//! belong to neither side: the line has to be an edge with a polar of its own.
+//! A spline surface that is only continuous at a knot has two normals along a whole parameter line, because
+//! the multiplicity of the knot equals the degree or because of its control points. Minima of the distance on
+//! such a line lie in the polar of neither side, so the line becomes an edge with a polar of its own.
 //!
-//! Each face is cut along all creases of one direction of its parameter plane, then along those of the other
-//! one. Its loops have vertices at the lines first. A loop that passes from one side of a line to the other
-//! enters the line or leaves it there; along the line, with the face inside, such corners alternate and bound
-//! *chords*, the new edges. The loops of the parts follow the old ones and turn into the chords.
+//! Each face is cut along all creases of one parameter direction, then along those of the other one. First,
+//! its edges are cut where they cross the lines. A *corner* is a vertex at which a loop passes from one side
+//! of a line to the other. Along a line, corners that enter the face and corners that leave it alternate and
+//! bound the *chords*, which become the new edges. The loops of the parts consist of the old edges and of
+//! chords.
+//!
+//! # Source
+//! MATH §4 (edges), §6 (trimmed domains).
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -15,6 +19,8 @@
     clippy::cast_sign_loss,
     reason = "lines and strips are few, and numbers within a period are not negative"
 )]
+
+use std::ops::Range;
 
 use feeler_geom::bezier::{BezierSpline, BezierSurface};
 use feeler_geom::count::index;
@@ -28,10 +34,11 @@ use super::pcurve::Pcurve;
 use super::problem::Report;
 use super::{BuildOptions, singular};
 
-/// A point within this share of the solid's size of a parameter line is on it.
+/// Maximum distance of a point on a parameter line from it, relative to the solid's size.
 const ON_LINE: f64 = 1e-6;
 
-/// Cuts all faces with creases. All uses have their pcurves before and after.
+/// Splits all faces with creases. All uses have their pcurves before and after. Faces whose loops are
+/// inconsistent at a crease stay whole, with a warning.
 pub(super) fn split(draft: &mut Draft, tol: &Tolerances, options: &BuildOptions, report: &mut Report) {
     let mut disguised = Disguised::default();
     let canonical_tol = options.canonical_tolerance * draft.size;
@@ -58,7 +65,8 @@ pub(super) fn split(draft: &mut Draft, tol: &Tolerances, options: &BuildOptions,
                 None => report.warn(
                     draft.faces[f].id,
                     format!(
-                        "face #{} has a crease at which it could not be split: contacts there may be missed",
+                        "face #{} has a crease but inconsistent loops there: it is not split, and contacts \
+                         at the crease may be missed",
                         draft.faces[f].id
                     ),
                 ),
@@ -146,7 +154,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Cuts the edges of faces where they cross the lines.
+/// Cuts edges at the creases of their faces; `joints` lists the creases of each face.
 fn cut_edges(draft: &mut Draft, joints: &[Vec<usize>], of_u: bool) {
     let mut cuts: Vec<Vec<f64>> = vec![Vec::new(); draft.edges.len()];
     for (face, joints) in draft.faces.iter().zip(joints).filter(|(_, joints)| !joints.is_empty()) {
@@ -205,10 +213,10 @@ fn crossings(lines: &Lines<'_>, edge: &Edge, pcurve: &Pcurve) -> Vec<f64> {
     out
 }
 
-/// Steps along a piece of a pcurve between which its crossings of lines are told.
+/// Number of steps per piece of a pcurve between which crossings of lines are detected.
 const STEPS: u32 = 8;
 
-/// Zero of a function between two parameters, by bisection to neighbouring numbers.
+/// Computes the zero of a function between two parameters by bisection, to neighbouring numbers.
 fn bisected(value: &dyn Fn(f64) -> f64, mut a: f64, mut b: f64, rises: bool) -> f64 {
     loop {
         let mid = 0.5 * (a + b);
@@ -223,7 +231,7 @@ fn bisected(value: &dyn Fn(f64) -> f64, mut a: f64, mut b: f64, rises: bool) -> 
     }
 }
 
-/// A use by its loop and its position there.
+/// A use, identified by its loop and its position in the loop.
 type At = (usize, usize);
 
 /// A corner at which a loop passes from one side of a line to the other.
@@ -234,7 +242,7 @@ struct Corner {
     vertex: u32,
     /// Parameter along the line.
     at: f64,
-    /// Whether the face is on the line at larger parameters; else at smaller ones.
+    /// Whether the part of the line in the face begins here; otherwise it ends here.
     opens: bool,
 }
 
@@ -251,11 +259,11 @@ struct Chord {
 
 /// A use of an edge by a loop, in the direction of the loop.
 struct Walk {
-    /// The strip that it is in, or beside along a line.
+    /// The strip that contains the use; for a use along a line, the strip on the side of the face.
     strip: i64,
-    /// The lines that its start and its end are on.
+    /// The lines that contain its start and its end.
     lines: [Option<i64>; 2],
-    /// Parameters along it.
+    /// Surface parameters at samples, in order.
     points: Vec<P2>,
 }
 
@@ -306,7 +314,7 @@ impl Lines<'_> {
             }
         }
         corners.sort_by(|a, b| a.at.total_cmp(&b.at));
-        // What ends in a point does so before the next one begins.
+        // At one point, a chord ends before the next one begins.
         for k in 1..corners.len() {
             if corners[k].at - corners[k - 1].at <= same && corners[k - 1].opens && !corners[k].opens {
                 corners.swap(k - 1, k);
@@ -327,13 +335,15 @@ impl Lines<'_> {
         Some(opening.map(chord).collect())
     }
 
-    /// The whole line that no loop crosses, if it closes and is in the face.
+    /// The chord along a whole closed line that no loop crosses; `None` if the line is open or outside the
+    /// face.
     fn closed_chord(&self, rings: &[Vec<Walk>], line: usize, left_is_up: bool) -> Option<Chord> {
         let period = self.along_period?;
         let natural = self.host.natural;
         let start = if self.of_u { natural.v0 } else { natural.u0 };
         let chord = Chord { line, range: (start, start + period), corners: None };
-        // Turns of the loops around, and where they are, relative to the line.
+        // Winding numbers of the loops along the line, positive with the face above the loop, and their
+        // parameters relative to the line.
         let turns = |ring: &[Walk]| {
             let way: f64 = ring.iter().map(|w| self.along(w.end()) - self.along(w.points[0])).sum();
             (way / period).round() * if left_is_up { 1.0 } else { -1.0 }
@@ -350,7 +360,7 @@ impl Lines<'_> {
         let below = around.iter().rev().find(|(x, _)| *x < 0.0).map(|(_, turns)| *turns > 0.0);
         let above = || around.iter().find(|(x, _)| *x > 0.0).map(|(_, turns)| *turns < 0.0);
         let is_inside = below.or_else(above).unwrap_or_else(|| {
-            // Islands, or holes of a closed surface.
+            // No loop winds around: all are outlines of islands, or all are holes of a closed surface.
             let area: f64 = rings.iter().map(|ring| self.area(ring)).sum();
             let is_outward = left_is_up != self.of_u;
             (area <= 0.0) == is_outward
@@ -358,7 +368,7 @@ impl Lines<'_> {
         (is_inside || rings.is_empty()).then_some(chord)
     }
 
-    /// Area to the left of a loop that does not go around, with u to the right and v upwards.
+    /// Signed area of a loop with winding number 0 in the (u, v) plane.
     fn area(&self, ring: &[Walk]) -> f64 {
         let mut points: Vec<P2> = Vec::new();
         for walk in ring {
@@ -372,17 +382,19 @@ impl Lines<'_> {
     }
 }
 
-/// Where a loop goes on along a chord.
+/// Continuation of a loop by a chord.
 struct Turn {
+    /// The use before the chord.
     from: At,
     chord: usize,
     forward: bool,
+    /// The use after the chord.
     to: At,
 }
 
-/// What becomes of a face.
+/// Division of a face along lines of one direction.
 struct Parts {
-    /// The joints that lines are at, in one period.
+    /// Indices of the joints of patches at the lines, in one period.
     joints: Vec<usize>,
     of_u: bool,
     is_periodic: bool,
@@ -390,11 +402,13 @@ struct Parts {
     turns: Vec<Turn>,
     /// The strip of each use.
     strips: Vec<Vec<i64>>,
+    /// Whether the left side of a line, followed towards larger parameters, is the side with the larger
+    /// fixed parameter.
     left_is_up: bool,
 }
 
 impl Parts {
-    /// The parts of a face whose edges end at all lines; `None` where its loops contradict each other.
+    /// Divides a face whose edges end at all lines; `None` if its loops are inconsistent.
     fn new(draft: &Draft, f: usize, joints: &[usize], of_u: bool) -> Option<Self> {
         let face = &draft.faces[f];
         let host = loops::host(draft, face);
@@ -452,7 +466,7 @@ impl Parts {
         Some(Self { joints: joints.to_vec(), of_u, is_periodic, chords, turns, strips, left_is_up })
     }
 
-    /// Number of a strip in one period.
+    /// Index of the part that a strip belongs to: the strip's number in one period.
     fn part(&self, strip: i64) -> usize {
         let n = self.joints.len() as i64;
         (if self.is_periodic { strip.rem_euclid(n) } else { strip.clamp(0, n) }) as usize
@@ -482,7 +496,37 @@ impl Parts {
             );
             draft.edges.push(edge);
         }
-        // The loops of each strip.
+        let loops = self.loops_of_parts(&draft.faces[f], &edges);
+        let whole = draft.faces[f].clone();
+        let vertex_parts: Vec<usize> = whole
+            .vertex_loops
+            .iter()
+            .map(|v| self.part_of_point(&surface, &draft.vertices[*v as usize]))
+            .collect();
+        let mut is_first = true;
+        for (part, loops) in loops.into_iter().enumerate() {
+            let at_vertices = whole.vertex_loops.iter().zip(&vertex_parts).filter(|(_, p)| **p == part);
+            let vertex_loops: Vec<u32> = at_vertices.map(|(v, _)| *v).collect();
+            if loops.is_empty() {
+                continue;
+            }
+            let range = self.patches_of(part, n);
+            let (us, vs) = if self.of_u { (range, 0..n_v) } else { (0..n_u, range) };
+            let surface = Surface::Bezier(surface.part(us, vs));
+            let mut new = Face { surface, loops, vertex_loops, ..whole.clone() };
+            disguised.surface(&mut new, canonical_tol);
+            new.singular = singular::singular_points(&new.surface, draft.size);
+            if is_first {
+                draft.faces[f] = new;
+            } else {
+                draft.faces.push(new);
+            }
+            is_first = false;
+        }
+    }
+
+    /// Loops of each part, without pcurves; `edges` are those of the chords.
+    fn loops_of_parts(&self, face: &Face, edges: &[u32]) -> Vec<Vec<Vec<Use>>> {
         let n_parts = self.joints.len() + usize::from(!self.is_periodic);
         let mut loops: Vec<Vec<Vec<Use>>> = vec![Vec::new(); n_parts];
         let chord_use = |chord: usize, forward: bool| Use { edge: edges[chord], forward, pcurve: None };
@@ -492,7 +536,6 @@ impl Parts {
                 loops[self.part(strip)].push(vec![chord_use(k, forward)]);
             }
         }
-        let face = &draft.faces[f];
         let mut is_done: Vec<Vec<bool>> = face.loops.iter().map(|ring| vec![false; ring.len()]).collect();
         for (r, ring) in face.loops.iter().enumerate() {
             for first in 0..ring.len() {
@@ -514,43 +557,24 @@ impl Parts {
                 }
             }
         }
-        let whole = face.clone();
-        let vertex_parts: Vec<usize> = whole
-            .vertex_loops
-            .iter()
-            .map(|v| self.part_of_point(&surface, &draft.vertices[*v as usize]))
-            .collect();
-        let mut is_first = true;
-        for (part, loops) in loops.into_iter().enumerate() {
-            let at_vertices = whole.vertex_loops.iter().zip(&vertex_parts).filter(|(_, p)| **p == part);
-            let vertex_loops: Vec<u32> = at_vertices.map(|(v, _)| *v).collect();
-            if loops.is_empty() {
-                continue;
-            }
-            let start = match (part, self.is_periodic) {
-                (0, true) => self.joints[self.joints.len() - 1],
-                (0, false) => 0,
-                _ => self.joints[part - 1],
-            };
-            let end = match part {
-                0 if self.is_periodic => self.joints[0] + n,
-                _ => self.joints.get(part).copied().unwrap_or(n),
-            };
-            let (us, vs) = if self.of_u { (start..end, 0..n_v) } else { (0..n_u, start..end) };
-            let surface = Surface::Bezier(surface.part(us, vs));
-            let mut new = Face { surface, loops, vertex_loops, ..whole.clone() };
-            disguised.surface(&mut new, canonical_tol);
-            new.singular = singular::singular_points(&new.surface, draft.size);
-            if is_first {
-                draft.faces[f] = new;
-            } else {
-                draft.faces.push(new);
-            }
-            is_first = false;
-        }
+        loops
     }
 
-    /// The strip of a vertex without an edge.
+    /// Joints at the ends of a part, of `n` patches in all.
+    fn patches_of(&self, part: usize, n: usize) -> Range<usize> {
+        let start = match (part, self.is_periodic) {
+            (0, true) => self.joints[self.joints.len() - 1],
+            (0, false) => 0,
+            _ => self.joints[part - 1],
+        };
+        let end = match part {
+            0 if self.is_periodic => self.joints[0] + n,
+            _ => self.joints.get(part).copied().unwrap_or(n),
+        };
+        start..end
+    }
+
+    /// Index of the part that contains a vertex without an edge.
     fn part_of_point(&self, surface: &BezierSurface, vertex: &Vertex) -> usize {
         let uv = surface.invert(&vertex.point, None, None);
         let (x, breaks) = if self.of_u { (uv.x, &surface.u_breaks) } else { (uv.y, &surface.v_breaks) };
@@ -558,7 +582,8 @@ impl Parts {
     }
 }
 
-/// The edge of a chord along a line, canonical where the line is; with a new vertex where the line closes.
+/// Creates the edge of a chord, with a canonical curve if its spline is one within the tolerance (mm), and
+/// with a new vertex if the chord is a closed line. `id` is the entity id of the face.
 fn new_edge(
     draft: &mut Draft,
     line: BezierSpline,

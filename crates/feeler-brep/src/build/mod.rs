@@ -3,10 +3,9 @@
 //! The steps, each a module: `validate` looks at every number, `edges` finds parameter ranges, `singular` the
 //! points where surfaces collapse, `repair` what is wrong in a way with one plausible meaning, `adjacency`
 //! checks the shells, `pcurve` fits the edges in parameter planes (`host` knows how a parameter plane closes
-//! on itself), `creases` splits faces where their surfaces are not
-//! smooth, `status` tells how faces meet along edges, `loops` joins pcurves into closed walks, `domain`
-//! makes trimmed domains of them, `polar` the tangent cones at vertices. Problems are collected over all
-//! steps and decide at the end.
+//! on itself), `creases` splits faces at creases of their surfaces, `status` classifies edges as convex,
+//! concave or smooth, `loops` joins pcurves into closed walks, `domain` makes trimmed domains of them,
+//! `polar` the tangent cones at vertices. Problems are collected over all steps and decide at the end.
 //!
 //! # Source
 //! MATH §1, §4 (edges), §6, §7 (vertex polar).
@@ -196,7 +195,7 @@ fn split_at_kinks(draft: &mut Draft, options: &BuildOptions) {
     }
 }
 
-/// An edge that ends within this share of its range of a kink ends at the kink.
+/// Maximum distance between the end of an edge and a kink at which the edge ends, relative to its range.
 const NEAR_KINK: f64 = 1e-9;
 
 /// Edges that pass through a pole or an apex are split there: the parameters jump.

@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::{BezierSpline, BezierSurface, dehomogenized};
 use crate::{P2, V3, math};
 
-/// Sides of a patch are sampled at this many places for the angle between normals.
+/// Number of samples per side of a patch at which normals are compared.
 const SAMPLES: u32 = 5;
-/// A derivative shorter than this share of its patch, or two whose directions differ by less (rad), define no
-/// normal.
+/// Minimum length of a derivative relative to its patch, and minimum angle (rad) between two derivatives,
+/// that define a normal.
 const REGULAR: f64 = 1e-6;
 
 impl BezierSurface {
@@ -26,8 +26,8 @@ impl BezierSurface {
     }
 
     /// Largest angle (rad) between the normals on both sides of joint `k` at samples, `None` without a place
-    /// at which both sides have a normal. Normals that are nearly opposite belong to a fold of the surface
-    /// onto itself, which bounds no material, or to a degenerate patch: these places are left out.
+    /// at which both sides have a normal. Samples with nearly opposite normals are skipped: the surface is
+    /// folded onto itself there, or a patch is degenerate.
     fn jump(&self, of_u: bool, k: usize) -> Option<f64> {
         let (n_u, n_v) = self.n_patches();
         let (n, n_across) = if of_u { (n_u, n_v) } else { (n_v, n_u) };
@@ -100,7 +100,7 @@ impl BezierSurface {
     }
 }
 
-/// Normals that differ by more than this (rad) are opposite.
+/// Angle (rad) between normals above which they count as opposite.
 const FOLD: f64 = 3.0;
 
 /// Breaks from one joint to another, which may be after the end of the period.

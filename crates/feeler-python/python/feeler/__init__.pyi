@@ -233,8 +233,8 @@ class ContactPair:
     ) -> NDArray[np.void]:
         """All local minimal distances up to d_max, by ascending distance, as an array of contact_dtype.
 
-        verdict_unless_pressed: no verdict where a contact has a negative gap (with penetration above 0), as
-        simulators need no proof of what such a contact explains; decide() computes it on demand."""
+        verdict_unless_pressed: skips the verdict if a contact has a negative gap (with penetration above 0),
+        because such a contact explains the interference; decide() computes the verdict on demand."""
     def separating_translation(
         self,
         pose_a: Pose = None,
@@ -256,8 +256,8 @@ class ContactPair:
     @property
     def verdict(self) -> Verdict | None: ...
     def decide(self) -> Verdict | None:
-        """The verdict of the last query, computed now where its options have left it out; None before the first
-        query and after an error."""
+        """Verdict of the last query, computed on demand if its options skipped it; None before the first query
+        and after an error."""
     def forget(self) -> None:
         """Begins a new motion: what the next query finds is new."""
 

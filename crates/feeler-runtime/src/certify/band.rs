@@ -82,7 +82,7 @@ pub(crate) fn missed_contacts(
     }
 }
 
-/// Largest distance, relative to the size, of minima that are looked for between two faces.
+/// Maximum distance, relative to the size, of minima that are searched for between two free-form faces.
 const NEAR_MINIMUM: f64 = 1e-2;
 
 /// Whether both features are faces without a closed form.

@@ -1,4 +1,5 @@
-//! Direction of a contact between a vertex and an edge or another vertex, or between edges along one another.
+//! Direction of a contact between a vertex and an edge or another vertex, or between edges with parallel
+//! tangents.
 //!
 //! At distance 0 the footpoints define no direction: any unit vector of both polars is one, and one near
 //! their middle is chosen.
@@ -37,7 +38,7 @@ pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<(V3, f64)> {
         if a.cross(&b).norm() > PARALLEL {
             return None;
         }
-        // One tangent for both.
+        // Both edges have the same tangent: one pair of constraints suffices.
         constraints.drain(n_of_a..n_of_a + 2);
     }
     let between = c.p_b - c.p_a;
@@ -50,8 +51,8 @@ pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<(V3, f64)> {
     Some((n, between.dot(&n)))
 }
 
-/// Vectors `v` (frame of A) with ⟨n, v⟩ ≤ 0 for every direction from A to B in the polar of one side, those
-/// of an edge's tangent first. Returns the tangent (frame of A) of an edge.
+/// Appends vectors `v` (frame of A) with ⟨n, v⟩ ≤ 0 for every direction n from A to B in the polar of one
+/// side. Those along an edge's tangent come first. Returns the tangent (frame of A) of an edge.
 fn collect(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, out: &mut Few) -> Option<Option<V3>> {
     let body = ctx.body(which);
     let mut add = |v: V3| {

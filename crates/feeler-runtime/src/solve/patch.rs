@@ -100,8 +100,8 @@ pub(crate) fn solve(
     }
 }
 
-/// Unit-box parameters, moved onto a collapsed side that they are beyond: behind a pole there is no surface,
-/// and its equations give the normal the other way round.
+/// Clamps unit-box parameters to collapsed sides. Behind a pole there is no surface, and the normal of its
+/// equations is reversed there. `tangents` returns the derivatives by both parameters.
 pub(super) fn before_poles(x: [f64; 2], tangents: impl Fn(&[f64; 2]) -> [V3; 2]) -> [f64; 2] {
     let mut out = x;
     for k in 0..2 {
