@@ -34,7 +34,7 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
     }
     let basis = complete_basis(&c.n);
     let beside = ctx.beside(c.distance);
-    let foot = |p, n, hint| Foot { p, n, basis, hint, on_trim: None, beside };
+    let foot = |p, n, hint| Foot { p, n, basis, hint, in_domain: None, beside };
     let of_a = || side(ctx, Which::A, c.feature_a, &foot(&c.p_a, c.n, c.hint_a), &ctx.tol);
     let of_b = || side(ctx, Which::B, c.feature_b, &foot(&c.p_b, -c.n, c.hint_b), &ctx.tol);
     // What has fewer dimensions is refused sooner, and by fewer operations.

@@ -8,7 +8,7 @@ use crate::coordinates::{CoordinateRange, check_coordinates, coordinate_range, r
 use crate::dedupe::dedupe;
 use crate::diagnostics::{Clock, PhaseTimes, timed};
 use crate::filter::filter;
-use crate::footpoint::trim::{place_on, place_on_face};
+use crate::footpoint::trim::{place_on, place_on_face, with_source};
 use crate::front::brute::all_pairs;
 use crate::front::{self, Front};
 use crate::pressed;
@@ -580,8 +580,8 @@ fn report(
             class: k.class,
             id: identity.id,
             age: identity.age,
-            feature_a: k.place_a,
-            feature_b: k.place_b,
+            feature_a: with_source(ctx.a, &k.place_a),
+            feature_b: with_source(ctx.b, &k.place_b),
             undecided: k.undecided,
         }
     }));

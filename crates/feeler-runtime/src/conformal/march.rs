@@ -1,12 +1,12 @@
 //! Marching along trims and families.
 
+use super::image::{Faces, Image, Linear};
 use super::{FamilySet, Member, OnTrim, Sample};
 use crate::QueryOptions;
 use crate::footpoint::trim::clearance_on;
 use crate::side::Which;
 use feeler_geom::skeleton::Critical;
 use feeler_geom::{P3, V3, math};
-use feeler_hierarchy::Feature;
 use std::f64::consts::TAU;
 
 /// Smallest step, as a part of the smaller feature's extent or of the curve, whichever is longer.
@@ -110,19 +110,22 @@ pub(crate) fn at_seeds(set: &FamilySet<'_>, seeds: &[(Which, P3)], out: &mut Vec
 
 /// Two-dimensional family: its members along the trims of both faces.
 pub(crate) fn along_trims(set: &FamilySet<'_>, options: &QueryOptions, out: &mut Vec<Sample>) {
-    for (which, feature) in [(Which::A, set.feature_a), (Which::B, set.feature_b)] {
-        let Feature::Face(f) = feature else { continue };
-        let face = set.ctx.body(which).face(f);
+    for which in [Which::A, Which::B] {
+        let Some(faces) = Faces::of(set, which) else { continue };
+        let face = faces.from;
+        let mut linear = None;
         for piece in &face.trim.pieces {
-            let point = |s: f64| {
-                let p = face.surface.point(piece.eval(s));
-                if which == Which::A { p } else { set.ctx.pose_ab * p }
-            };
+            let point = |s: f64| set.ctx.in_a(which, &face.surface.point(piece.eval(s)));
             // No farther from its middle than three times the half chords: monotone pieces do not wind.
             let (a, m, b) = (point(0.0), point(0.5), point(1.0));
             if set.may_face(&m, 3.0 * (a - m).norm().max((b - m).norm())) {
                 let trim = |s: f64| OnTrim { uv: piece.eval(s), deviation: piece.deviation };
-                let leader = Leader::Trim(which, &trim);
+                linear = linear.or_else(|| Linear::at(set, &faces, piece.start()));
+                let image = linear.and_then(|linear| Image::of(set, &faces, &linear, piece));
+                if image.as_ref().is_some_and(Image::is_outside) {
+                    continue;
+                }
+                let leader = Leader::Trim(which, &trim, image.as_ref());
                 walk(&Path { set, point: &point, leader, ends_only: false }, (0.0, 1.0), options, out);
             }
         }
@@ -134,8 +137,8 @@ pub(crate) fn along_trims(set: &FamilySet<'_>, options: &QueryOptions, out: &mut
 enum Leader<'a> {
     /// Points next to this side's feature.
     Family(Which),
-    /// A trim of this side's face, with its parameters and deviation.
-    Trim(Which, &'a dyn Fn(f64) -> OnTrim),
+    /// A trim of this side's face, with its parameters and deviation, and its image on the other face.
+    Trim(Which, &'a dyn Fn(f64) -> OnTrim, Option<&'a Image<'a>>),
 }
 
 /// A curve along which members of a set are reported.
@@ -149,10 +152,12 @@ struct Path<'a> {
 }
 
 impl Path<'_> {
-    fn member(&self, s: f64) -> Option<Member> {
+    /// The member at a parameter. With `is_inside` the parameter is known to be inside the trims of the other
+    /// face.
+    fn member(&self, s: f64, is_inside: bool) -> Option<Member> {
         let p = (self.point)(s);
         match self.leader {
-            Leader::Trim(which, trim) => self.set.member_on_trim(which, &p, trim(s)),
+            Leader::Trim(which, trim, _) => self.set.member_on_trim(which, &p, trim(s), is_inside),
             Leader::Family(which) => self.set.member_beside(which, &p),
         }
     }
@@ -163,10 +168,10 @@ impl Path<'_> {
 fn walk(path: &Path<'_>, (s0, s1): (f64, f64), options: &QueryOptions, out: &mut Vec<Sample>) {
     let Path { set, point, leader, ends_only } = *path;
     let width = s1 - s0;
-    let at = |s: f64| path.member(s0 + width * s);
-    let own = match leader {
-        Leader::Trim(which, _) => Some(which),
-        Leader::Family(_) => None,
+    let at = |s: f64| path.member(s0 + width * s, false);
+    let (own, image) = match leader {
+        Leader::Trim(which, _, image) => (Some(which), image),
+        Leader::Family(_) => (None, None),
     };
     let (length, turn) = extent_of(&|s| point(s0 + width * s));
     if length <= 0.0 || !length.is_finite() {
@@ -184,42 +189,60 @@ fn walk(path: &Path<'_>, (s0, s1): (f64, f64), options: &QueryOptions, out: &mut
     let mut next = 0;
     let mut s = 0.0;
     let mut last: Option<(f64, bool)> = None;
+    let is_inside = |m: Option<&Member>| m.is_some_and(|m| m.sides.is_some());
+    // Whether no trim of the other face is met since the last place.
+    let mut is_free = false;
     loop {
-        let member = at(s);
-        let inside = member.as_ref().is_some_and(|m| m.sides.is_some());
+        // Places that are free of trims are where the last one was.
+        let member = match last {
+            Some((_, false)) if is_free => None,
+            Some((_, true)) if is_free => path.member(s0 + width * s, true),
+            _ => at(s),
+        };
+        let inside = is_inside(member.as_ref());
         if let Some((before, was)) = last
             && was != inside
         {
             // The border, from its inner side.
             let (mut hit, mut miss) = if was { (before, s) } else { (s, before) };
-            let most = 2.0 * (s - before) * length;
-            let gap = |m: Option<Member>| m.map_or(0.0, |m| clearance(set, &m, own, most));
-            let (mut of_hit, mut of_miss) = (gap(at(hit)), gap(at(miss)));
+            let (mut of_hit, mut of_miss) = (None, None);
+            if let Some(image) = image {
+                let near = image.crossing((hit, miss), BISECTIONS);
+                let (inner, outer) = (at(near.0), at(near.1));
+                if is_inside(inner.as_ref()) && !is_inside(outer.as_ref()) {
+                    (hit, miss, of_hit, of_miss) = (near.0, near.1, inner, outer);
+                }
+            }
+            if of_hit.is_none() {
+                (of_hit, of_miss) = (at(hit), at(miss));
+            }
+            let most = 2.0 * (hit - miss).abs() * length;
+            let gap = |m: Option<&Member>| m.map_or(0.0, |m| clearance(set, m, own, most));
+            let (mut gap_of_hit, mut gap_of_miss) = (gap(of_hit.as_ref()), gap(of_miss.as_ref()));
             for k in 0..3 * BISECTIONS {
                 let narrow = NARROW * set.ctx.tol.tol / ((hit - miss).abs() * length);
                 if narrow >= 1.0 {
                     break;
                 }
-                // A little before and behind the place that the ways to the border tell; every third time the
-                // middle.
-                let told = of_hit / (of_hit + of_miss);
+                // Slightly before and behind the place that linear interpolation of the gaps gives; every
+                // third time the middle.
+                let interpolated = gap_of_hit / (gap_of_hit + gap_of_miss);
                 let part = match k % 3 {
-                    0 if told.is_finite() => told - 0.4 * narrow,
-                    1 if told.is_finite() => told + 0.4 * narrow,
+                    0 if interpolated.is_finite() => interpolated - 0.4 * narrow,
+                    1 if interpolated.is_finite() => interpolated + 0.4 * narrow,
                     _ => 0.5,
                 };
                 let part = part.clamp(0.4 * narrow, 1.0 - 0.4 * narrow);
                 let mid = hit + part * (miss - hit);
                 let member = at(mid);
-                let inside = member.as_ref().is_some_and(|m| m.sides.is_some());
-                let of_mid = gap(member);
-                if inside {
-                    (hit, of_hit) = (mid, of_mid);
+                let of_mid = gap(member.as_ref());
+                if is_inside(member.as_ref()) {
+                    (hit, gap_of_hit, of_hit) = (mid, of_mid, member);
                 } else {
-                    (miss, of_miss) = (mid, of_mid);
+                    (miss, gap_of_miss) = (mid, of_mid);
                 }
             }
-            out.extend(at(hit).and_then(|m| set.sample(&m, true)));
+            out.extend(of_hit.and_then(|m| set.sample(&m, true)));
         }
         let is_station = s >= station(next);
         next += u32::from(is_station);
@@ -230,6 +253,21 @@ fn walk(path: &Path<'_>, (s0, s1): (f64, f64), options: &QueryOptions, out: &mut
         last = Some((s, inside));
         // On a trim of the other face there is no way to go freely.
         let shared = member.as_ref().is_some_and(|m| m.is_on_trim_of_other(own));
+        if let Some(image) = image.filter(|_| !shared) {
+            // Inside no step is longer than this; outside the rest of the way may be free.
+            let most = if inside { (s + longest).min(station(next)) } else { 1.0 };
+            let free = image.free_until(s, most, MIN_STEP);
+            if !inside && free >= 1.0 {
+                // Nothing is met on the rest of the way.
+                return;
+            }
+            is_free = free > s;
+            if is_free {
+                s = free;
+                continue;
+            }
+        }
+        is_free = false;
         // Inside no step is longer than this; outside the rest of the way may be free.
         let most = if inside { longest } else { 1.0 - s } * length / STEP;
         let free = member.filter(|_| !shared).map_or(0.0, |m| clearance(set, &m, own, most));

@@ -21,10 +21,12 @@
 //! One-dimensional families of any canonical pair, which the reference leaves open. Semidefinite pairs of
 //! free-form features are reported with the one sample that the solver found.
 
+mod image;
 mod march;
 
 use crate::Body;
 use crate::footpoint::side::{Foot, Side, lies_on, on_surface, side};
+use crate::footpoint::trim::InDomain;
 use crate::load_bearing::Outermost;
 use crate::query::Accepted;
 use crate::query::{Context, FamilyPair};
@@ -205,6 +207,14 @@ pub(crate) struct OnTrim {
     pub deviation: f64,
 }
 
+/// Where a footpoint is known to be on its face.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// Its parameters.
+    uv: Option<P2>,
+    in_domain: InDomain,
+}
+
 /// A member of a family.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
@@ -336,10 +346,12 @@ impl<'a> FamilySet<'a> {
     }
 
     /// The same at a point of a trim of that feature.
-    pub(crate) fn member_on_trim(&self, own: Which, p: &P3, trim: OnTrim) -> Option<Member> {
+    /// `is_inside`: whether it is known to be inside the trims of the other face.
+    pub(crate) fn member_on_trim(&self, own: Which, p: &P3, trim: OnTrim, is_inside: bool) -> Option<Member> {
         let pair = self.facing(own, p)?;
-        let mut known = [None; 2];
-        known[own as usize] = Some(trim);
+        let mut known = [is_inside.then_some(Known { uv: None, in_domain: InDomain::INSIDE }); 2];
+        let in_domain = InDomain { slack: trim.deviation, border: true };
+        known[own as usize] = Some(Known { uv: Some(trim.uv), in_domain });
         Some(Member { pair, sides: self.sides(&pair, known) })
     }
 
@@ -363,7 +375,7 @@ impl<'a> FamilySet<'a> {
     }
 
     /// A point of one feature (frame of A) and the nearest one of the other's surface.
-    fn facing(&self, own: Which, p: &P3) -> Option<Critical> {
+    pub(crate) fn facing(&self, own: Which, p: &P3) -> Option<Critical> {
         let other = match own {
             Which::A => &self.b,
             Which::B => &self.a,
@@ -400,12 +412,12 @@ impl<'a> FamilySet<'a> {
     /// One side at a point (frame of A) with an outward direction.
     fn side(&self, which: Which, feature: Feature, p: &P3, n: V3) -> Option<Side> {
         let basis = complete_basis(&n);
-        let foot = Foot { p, n, basis, hint: None, on_trim: None, beside: 0.0 };
+        let foot = Foot { p, n, basis, hint: None, in_domain: None, beside: 0.0 };
         side(self.ctx, which, feature, &foot, &self.tolerances())
     }
 
     /// `known` of A and B: where footpoints are that lie on a trim.
-    fn sides(&self, c: &Critical, known: [Option<OnTrim>; 2]) -> Option<(Side, Side)> {
+    fn sides(&self, c: &Critical, known: [Option<Known>; 2]) -> Option<(Side, Side)> {
         let ctx = self.ctx;
         if !(ctx.least <= c.distance && c.distance <= ctx.d_max) {
             return None;
@@ -414,12 +426,13 @@ impl<'a> FamilySet<'a> {
         let beside = ctx.beside(c.distance);
         let tol = self.tolerances();
         let of = |which: Which, feature, p, n| {
-            let (hint, on_trim) = known[which as usize].map(|trim| (trim.uv, trim.deviation)).unzip();
-            side(ctx, which, feature, &Foot { p, n, basis, hint, on_trim, beside }, &tol)
+            let known = known[which as usize];
+            let (hint, in_domain) = (known.and_then(|k| k.uv), known.map(|k| k.in_domain));
+            side(ctx, which, feature, &Foot { p, n, basis, hint, in_domain, beside }, &tol)
         };
         let of_a = || of(Which::A, self.feature_a, &c.p_a, c.n);
         let of_b = || of(Which::B, self.feature_b, &c.p_b, -c.n);
-        // What is known on its side is asked about first.
+        // A side whose place is known costs least.
         let (a, b) = if known[1].is_some() {
             let b = of_b()?;
             (of_a()?, b)

@@ -5,7 +5,7 @@
 
 use super::bands::faces_away;
 use super::polar::{Polar, test_vertex};
-use super::trim::{Located, locate_on_edge, locate_on_face, on_face};
+use super::trim::{InDomain, Located, locate_on_edge, locate_on_face, on_face};
 use crate::body::edge_normals::edge_normals;
 use crate::body::outward_normal;
 use crate::query::Context;
@@ -48,8 +48,8 @@ pub(crate) struct Foot<'a> {
     pub basis: (V3, V3),
     /// Parameters, where they are known.
     pub hint: Option<P2>,
-    /// Deviation of the trim that it lies on, where this is known.
-    pub on_trim: Option<f64>,
+    /// Its place in the trimmed domain of its face, where this is known.
+    pub in_domain: Option<InDomain>,
     /// How far (mm) beyond a concave edge a footpoint counts as on its face: as far as it is pressed.
     pub beside: f64,
 }
@@ -64,7 +64,7 @@ pub(crate) fn side(
 ) -> Option<Side> {
     let body = ctx.body(which);
     // Into the solid's own frame.
-    let Foot { p, n, basis, hint, on_trim, beside } = *foot;
+    let Foot { p, n, basis, hint, in_domain, beside } = *foot;
     let (p, n, basis) = match which {
         Which::A => (*p, n, basis),
         Which::B => (ctx.pose_ba * p, ctx.pose_ba * n, (ctx.pose_ba * basis.0, ctx.pose_ba * basis.1)),
@@ -77,7 +77,7 @@ pub(crate) fn side(
     }
     match feature {
         Feature::Face(i) => {
-            let located = locate_on_face(body, i, (&p, &n), (hint, on_trim), beside, tol)?;
+            let located = locate_on_face(body, i, (&p, &n), (hint, in_domain), beside, tol)?;
             let face = body.face(i);
             let uv = P2::new(located.place.uv[0], located.place.uv[1]);
             let shape = SideShape::face(&face.surface, uv, face.outward, &basis)?;

@@ -18,7 +18,7 @@ use feeler_hierarchy::{Edge, EdgeId, Face, FaceId, Feature};
 /// A footpoint that is on its feature.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Located {
-    /// For the report.
+    /// Feature and parameters; of a face without its source ([`with_source`]).
     pub place: FeatureRef,
     /// How far (mm) the model itself leaves the footpoint open: the deviation of the trim or edge that it is
     /// on, else 0.
@@ -27,16 +27,29 @@ pub(crate) struct Located {
     pub border: bool,
 }
 
+/// Place of a footpoint in the trimmed domain of its face.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InDomain {
+    /// Deviation (mm) of the trim that it is on, 0 in the interior.
+    pub slack: f64,
+    /// Whether it is on a trim.
+    pub border: bool,
+}
+
+impl InDomain {
+    /// In the interior.
+    pub(crate) const INSIDE: Self = Self { slack: 0.0, border: false };
+}
+
 /// The footpoint `p` on face `index`; `n` is the outward direction that the face must have there, `hint` its
-/// parameters when they are known, and `on_trim` the deviation of the trim that it lies on. `None` when it is
-/// off the surface, on the wrong sheet or outside the trims; of these, footpoints beyond a concave edge by no
-/// more than `beside` (mm) count as on the face: what is pressed into a corner is pressed into both of its
-/// faces.
+/// parameters and `known` its place in the domain where they are known. `None` when it is off the surface, on
+/// the wrong sheet or outside the trims; of these, footpoints beyond a concave edge by no more than `beside`
+/// (mm) count as on the face: what is pressed into a corner is pressed into both of its faces.
 pub(crate) fn locate_on_face(
     body: &Body,
     face: FaceId,
     (p, n): (&P3, &V3),
-    (hint, on_trim): (Option<P2>, Option<f64>),
+    (hint, known): (Option<P2>, Option<InDomain>),
     beside: f64,
     tol: &Tolerances,
 ) -> Option<Located> {
@@ -54,13 +67,22 @@ pub(crate) fn locate_on_face(
     }
     let metric = metric(&derivs);
     let in_domain = || domain_slack(data, uv, &metric, body.data(Feature::Face(face)).deviation, tol);
-    let (slack, border) = on_trim
-        .map(|deviation| (deviation, true))
-        .or_else(in_domain)
-        .or_else(|| is_in_corner(body, face, uv, metric, beside).then_some((0.0, false)))?;
-    let source = source_of(data, uv);
-    let place = FeatureRef { kind: FeatureKind::Face, index: face.0, source, uv: [uv.x, uv.y] };
+    let in_corner = || is_in_corner(body, face, uv, metric, beside).then_some(InDomain::INSIDE);
+    let InDomain { slack, border } = known.or_else(in_domain).or_else(in_corner)?;
+    let place = FeatureRef { kind: FeatureKind::Face, index: face.0, source: 0, uv: [uv.x, uv.y] };
     Some(Located { place, slack, border })
+}
+
+/// The place with the source face that holds it, which [`locate_on_face`] leaves out: a face of many sources
+/// is searched.
+pub(crate) fn with_source(body: &Body, place: &FeatureRef) -> FeatureRef {
+    match place.kind {
+        FeatureKind::Face => {
+            let source = source_of(body.face(FaceId(place.index)), P2::new(place.uv[0], place.uv[1]));
+            FeatureRef { source, ..*place }
+        }
+        FeatureKind::Edge | FeatureKind::Vertex => *place,
+    }
 }
 
 /// Where a point beside a face (the solid's frame) lies on it.
@@ -93,23 +115,22 @@ fn metric(d: &SurfaceDerivs) -> [f64; 3] {
     [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()]
 }
 
-/// `None`: outside. Otherwise the deviation of the trim that the point is on, 0 in the interior, and whether
-/// it is on one.
+/// Place of parameters in the domain of a face; `None` outside.
 fn domain_slack(
     face: &Face,
     uv: P2,
     metric: &[f64; 3],
     deviation: f64,
     tol: &Tolerances,
-) -> Option<(f64, bool)> {
+) -> Option<InDomain> {
     let cells = &face.trim;
     let near = cells
         .nearest(uv, *metric, deviation + tol.trim)
         .map(|(piece, _, dist)| (cells.pieces[piece].deviation, dist))
         .filter(|(dev, dist)| *dist <= dev + tol.trim);
     match near {
-        Some((dev, _)) => Some((dev, true)),
-        None => (cells.classify(uv) == TrimSide::Inside).then_some((0.0, false)),
+        Some((slack, _)) => Some(InDomain { slack, border: true }),
+        None => (cells.classify(uv) == TrimSide::Inside).then_some(InDomain::INSIDE),
     }
 }
 

@@ -452,7 +452,7 @@ impl Orbit<'_> {
                 ctx,
                 which,
                 feature,
-                &Foot { p, n, basis, hint: Some(hint), on_trim: None, beside },
+                &Foot { p, n, basis, hint: Some(hint), in_domain: None, beside },
                 &ctx.tol,
             )
         };

@@ -1,0 +1,162 @@
+//! Trims of one face in the parameters of the other face of a set.
+//!
+//! Of two planes, of coaxial cylinders and of coaxial cones, the map from a point of the one face to the
+//! parameters of the nearest point of the other one is affine, so the image of a Bézier piece is the piece
+//! of the mapped control points. Boxes of parts of it exclude crossings with the other face's trims.
+
+use super::{BESIDE_TRIM, FamilySet};
+use crate::side::Which;
+use feeler_geom::skeleton::Critical;
+use feeler_geom::trim::{Side as TrimSide, TrimCells, TrimPiece};
+use feeler_geom::{P2, Rect, V2, math};
+use feeler_hierarchy::{Face, Feature};
+
+/// Width of an interval around a crossing, in distances at which trims accept points beside them, down to
+/// which the interval is narrowed on the image of a trim.
+const WIDE_CROSSING: f64 = 32.0;
+
+/// The linear part of the map from the parameters of one face to those of the nearest points of the other
+/// one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Linear {
+    along_u: V2,
+    along_v: V2,
+}
+
+impl Linear {
+    /// From the images of a point of a trim and of two points at unit steps: the surfaces continue there, and
+    /// a unit is less than half of any period.
+    pub(super) fn at(set: &FamilySet<'_>, faces: &Faces<'_>, start: P2) -> Option<Self> {
+        let origin = faces.image(set, start)?;
+        let along = |step: V2| {
+            let image = faces.image(set, start + step)?;
+            Some(faces.unwrapped(image, origin) - origin)
+        };
+        Some(Self { along_u: along(V2::x())?, along_v: along(V2::y())? })
+    }
+}
+
+/// The face whose trims are followed, and the other one.
+#[derive(Clone, Copy)]
+pub(super) struct Faces<'a> {
+    own: Which,
+    pub(super) from: &'a Face,
+    to: &'a Face,
+    /// Deviation (mm) of the other face.
+    deviation: f64,
+}
+
+impl<'a> Faces<'a> {
+    pub(super) fn of(set: &FamilySet<'a>, own: Which) -> Option<Self> {
+        let ctx = set.ctx;
+        let (Feature::Face(a), Feature::Face(b)) = (set.feature_a, set.feature_b) else { return None };
+        let ((from, to), (other, feature)) = match own {
+            Which::A => ((ctx.a.face(a), ctx.b.face(b)), (Which::B, set.feature_b)),
+            Which::B => ((ctx.b.face(b), ctx.a.face(a)), (Which::A, set.feature_a)),
+        };
+        Some(Self { own, from, to, deviation: ctx.body(other).data(feature).deviation })
+    }
+
+    /// The nearest pair of surface points at parameters of the face.
+    fn facing(&self, set: &FamilySet<'_>, uv: P2) -> Option<Critical> {
+        set.facing(self.own, &set.ctx.in_a(self.own, &self.from.surface.point(uv)))
+    }
+
+    /// Parameters of a pair on the other face.
+    fn on_other(&self, set: &FamilySet<'_>, pair: &Critical) -> P2 {
+        let foot = if self.own == Which::B { pair.p_a } else { set.ctx.pose_ba * pair.p_b };
+        self.to.surface.invert(&foot, None, None)
+    }
+
+    /// Parameters of the nearest point of the other face's surface.
+    fn image(&self, set: &FamilySet<'_>, uv: P2) -> Option<P2> {
+        Some(self.on_other(set, &self.facing(set, uv)?))
+    }
+
+    /// Parameters up to whole periods, less than half of one from `near`.
+    fn unwrapped(&self, uv: P2, near: P2) -> P2 {
+        let along = |x: f64, near: f64, p: Option<f64>| p.map_or(x, |p| math::unwrap_near(x, near, p));
+        let trim = &self.to.trim;
+        P2::new(along(uv.x, near.x, trim.u_period), along(uv.y, near.y, trim.v_period))
+    }
+}
+
+/// The image of a trim of one face in the parameters of the other one, where the map between their parameters
+/// is affine: of two planes, of coaxial cylinders and cones.
+pub(super) struct Image<'a> {
+    piece: TrimPiece,
+    trim: &'a TrimCells,
+    /// Distances in u and v at which a trim of the other face may end a set.
+    pad: V2,
+}
+
+impl<'a> Image<'a> {
+    /// `None` where the map between the parameters is not affine along the trim.
+    pub(super) fn of(
+        set: &FamilySet<'a>,
+        faces: &Faces<'a>,
+        linear: &Linear,
+        piece: &TrimPiece,
+    ) -> Option<Self> {
+        let [start, end] = [piece.start(), piece.end()];
+        let pair = faces.facing(set, start)?;
+        let origin = faces.on_other(set, &pair);
+        let affine = |uv: P2| origin + linear.along_u * (uv.x - start.x) + linear.along_v * (uv.y - start.y);
+        let derivs = faces.to.surface.derivs(origin);
+        let scale = V2::new(derivs.du.norm(), derivs.dv.norm());
+        let tol = &set.ctx.tol;
+        let is_at = |uv: P2| {
+            let mapped = affine(uv);
+            let off = faces.image(set, uv).map(|image| faces.unwrapped(image, mapped) - mapped);
+            off.is_some_and(|off| off.component_mul(&scale).norm() <= tol.same)
+        };
+        let beside = faces.deviation + BESIDE_TRIM * tol.trim + set.ctx.beside(pair.distance);
+        let pad = V2::new(beside / scale.x, beside / scale.y);
+        let is_affine = is_at(end) && pad.iter().all(|x| x.is_finite());
+        is_affine.then(|| Self { piece: piece.mapped(affine), trim: &faces.to.trim, pad })
+    }
+
+    /// Narrows an interval from a parameter inside the other face to one outside, down to places where what
+    /// trims accept beside them does not count.
+    pub(super) fn crossing(&self, (mut hit, mut miss): (f64, f64), halvings: u32) -> (f64, f64) {
+        let is_wide = |hit: f64, miss: f64| {
+            let across = self.piece.eval(hit) - self.piece.eval(miss);
+            across.x.abs() > WIDE_CROSSING * self.pad.x || across.y.abs() > WIDE_CROSSING * self.pad.y
+        };
+        for _ in 0..halvings {
+            if !is_wide(hit, miss) {
+                break;
+            }
+            let middle = 0.5 * (hit + miss);
+            match self.trim.classify(self.piece.eval(middle)) {
+                TrimSide::Inside => hit = middle,
+                TrimSide::Outside => miss = middle,
+            }
+        }
+        (hit, miss)
+    }
+
+    /// A rectangle around a part of the image and of what trims accept beside it.
+    fn padded(&self, part: &TrimPiece) -> Rect {
+        let (rect, x, y) = (part.bounds(), self.pad.x, self.pad.y);
+        Rect { u0: rect.u0 - x, u1: rect.u1 + x, v0: rect.v0 - y, v1: rect.v1 + y }
+    }
+
+    /// Whether the whole image is outside the other face.
+    pub(super) fn is_outside(&self) -> bool {
+        !self.trim.may_touch(&self.padded(&self.piece))
+    }
+
+    /// A parameter up to which no trim of the other face meets the image of the part from `s`, at most `most`
+    /// and `s` where parts longer than `least` are met.
+    pub(super) fn free_until(&self, s: f64, most: f64, least: f64) -> f64 {
+        let mut ahead = most - s;
+        while ahead >= least {
+            if !self.trim.has_boundary_in(&self.padded(&self.piece.part(s, s + ahead))) {
+                return s + ahead;
+            }
+            ahead *= 0.5;
+        }
+        s
+    }
+}
