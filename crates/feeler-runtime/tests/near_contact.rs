@@ -254,6 +254,55 @@ fn ladders_have_no_hole() {
     }
 }
 
+/// Edges that touch an ellipsoid, whose face is a spline, beside a pole, where all meridians of its patches
+/// meet: the footpoints of an edge turn around the pole over a length of their distance from it. Both solids
+/// are convex, so the distance is the gap.
+#[test]
+fn edges_touch_beside_poles() {
+    let mut rng = SmallRng::seed_from_u64(451);
+    let solids = [body(&fixtures::block([-1.0; 3], [1.0; 3])), body(&fixtures::cylinder(1.0, 1.0))];
+    let halves = [V3::new(1.3, 0.8, 2.1), V3::new(2.0, 2.0, 0.4), V3::new(1.0, 1.5, 1.2)];
+    let ellipsoids = halves.map(|half| with_ellipsoids(fixtures::sphere(1.0), &[half]));
+    let mut lost = Vec::new();
+    for case in 0..500 {
+        let kind = if case % 2 == 0 { 1 } else { 3 };
+        let (solid, half, ellipsoid) = (&solids[case % 2], &halves[case % 3], &ellipsoids[case % 3]);
+        let (p, n) = support(kind, &mut rng);
+        // A point beside a pole and its normal.
+        let (sin, cos) = math::sin_cos(rng.random_range(-PI..PI));
+        let beside = math::powf(10.0, rng.random_range(-5.0..-0.5));
+        let (ring, up) =
+            (math::sin(beside), math::cos(beside) * if rng.random_bool(0.5) { 1.0 } else { -1.0 });
+        let on_ball = V3::new(cos * ring, sin * ring, up);
+        let foot = half.component_mul(&on_ball);
+        let outwards = on_ball.component_div(half).normalize();
+        let turn = UnitQuaternion::rotation_between(&outwards, &-n).expect("no half turn");
+        let turn = UnitQuaternion::from_scaled_axis(n * rng.random_range(-PI..PI)) * turn;
+        let gap = [0.0, -1e-9, 1e-8][case / 6 % 3];
+        let pose = Pose::from_parts((p.coords + n * gap - turn * foot).into(), turn);
+        for swap in [false, true] {
+            let mut pair = if swap {
+                ContactPair::new(ellipsoid.clone(), solid.clone())
+            } else {
+                ContactPair::new(solid.clone(), ellipsoid.clone())
+            };
+            let still = Pose::identity();
+            let (pose_a, pose_b) = if swap { (&pose, &still) } else { (&still, &pose) };
+            let found =
+                pair.query(pose_a, pose_b, &QueryOptions::within(0.1)).expect("finite poses").to_vec();
+            let status = pair.status();
+            let is_found = found.first().is_some_and(|l| (l.distance - gap).abs() < 1e-12);
+            if !is_found || found.len() != 1 || status != Some(Status::Touching) {
+                let distances: Vec<f64> = found.iter().map(|l| l.distance).collect();
+                lost.push(format!(
+                    "case {case}, {beside:e} beside, {gap:e}, swapped {swap}: {status:?} {distances:?}"
+                ));
+            }
+        }
+    }
+    assert!(lost.is_empty(), "{}: {:#?}", lost.len(), &lost[..lost.len().min(30)]);
+}
+
 /// Points five micrometres inside and outside a solid of revolution with a cubic profile, most of them beside
 /// its poles, where patches collapse.
 #[test]

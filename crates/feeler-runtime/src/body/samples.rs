@@ -3,15 +3,18 @@
 
 mod cell;
 mod curvature;
+mod pole;
 
 use crate::Body;
 use crate::body::edge_normals::edge_normals;
 use crate::body::outward_normal;
+use arrayvec::ArrayVec;
 use cell::Cell;
 pub(crate) use curvature::CurvatureBounds;
 use feeler_geom::CurveDerivs;
 use feeler_geom::{Ball, Curve, P2, P3, Rect, V3};
 use feeler_hierarchy::{Area, AreaId, EdgeId, Feature};
+pub(crate) use pole::Pole;
 use std::f64::consts::PI;
 use std::sync::OnceLock;
 
@@ -54,6 +57,8 @@ pub(crate) struct Grid {
     pub radius: f64,
     /// Whether a side of a patch is one point.
     pub has_pole: bool,
+    /// Sides of a patch that are one point, with meridians that leave it in different directions.
+    pub poles: Vec<Pole>,
 }
 
 /// Normals of an area at the points of its grid: apart from these, for they take several times as many
@@ -263,6 +268,7 @@ impl Grid {
             shape,
             radius: 0.0,
             has_pole: false,
+            poles: Vec::new(),
         };
         for k in 0..grid.len() {
             let [x, y] = grid.params(k);
@@ -318,19 +324,24 @@ impl Grid {
         }
         // A tenth for the bend of a cell.
         grid.radius = 0.55 * longest;
-        grid.has_pole = shape[1] > 1 && grid.has_point_side();
+        if shape[1] > 1 {
+            let sides = grid.point_sides();
+            grid.has_pole = !sides.is_empty();
+            grid.poles =
+                sides.iter().filter_map(|&(along, is_end)| Pole::new(&grid, along, is_end)).collect();
+        }
         grid
     }
 
-    /// Whether the points along a side of a patch do not move.
-    fn has_point_side(&self) -> bool {
-        let end = SIDE - 1;
-        let along_u = [0, end].map(|j| (0, (0..SIDE).map(move |i| i * SIDE + j)));
-        let along_v = [0, end].map(|i| (1, i * SIDE..(i + 1) * SIDE));
+    /// Sides of a patch along which the points do not move: the parameter that changes away from the side,
+    /// and whether the side is at its end.
+    fn point_sides(&self) -> ArrayVec<(usize, bool), 4> {
         let rests =
             |k: usize, t: usize| self.tangents[k][t].norm() <= COLLAPSED * self.tangents[k][1 - t].norm();
-        along_u.into_iter().any(|(t, mut side)| side.all(|k| rests(k, t)))
-            || along_v.into_iter().any(|(t, mut side)| side.all(|k| rests(k, t)))
+        [(0, false), (0, true), (1, false), (1, true)]
+            .into_iter()
+            .filter(|&(along, is_end)| side(along, is_end).into_iter().all(|k| rests(k, 1 - along)))
+            .collect()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -614,6 +625,12 @@ impl Grid {
         }
         (P3::from(p), du, dv)
     }
+}
+
+/// Indices of the grid points on the side of a patch where a parameter begins or ends.
+fn side(along: usize, is_end: bool) -> [usize; SIDE] {
+    let at = if is_end { SIDE - 1 } else { 0 };
+    std::array::from_fn(|k| if along == 0 { at * SIDE + k } else { k * SIDE + at })
 }
 
 /// The middle one of three neighbours that hold `i`, of `n` points.

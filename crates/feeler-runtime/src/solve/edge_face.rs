@@ -12,6 +12,11 @@
 //! Other intervals are halved until they hold one minimum. From a quarter of the patch down the cubic through
 //! the derivatives at both ends decides as well: an edge that runs parallel to a face has small derivatives
 //! everywhere, which no bound of curvatures tells from zero.
+//!
+//! A side of the patch may be one point, a pole. Beside it footpoints turn around the pole over a length of
+//! the edge's distance from it, and parameters at the ends of an interval exclude nothing in between.
+//! Intervals are halved there until the turn is bounded or the interval is a point. Behind a pole there is no
+//! surface, and the patch's equations have a reversed normal: footpoints there are rejected.
 
 use super::curve::{self, Jet};
 use super::leaf::Leaf;
@@ -20,7 +25,7 @@ use super::signed::Foot;
 use super::{Solved, free};
 use crate::Stats;
 use crate::body::ids::AreaPair;
-use crate::body::samples::{CurvatureBounds, Grid};
+use crate::body::samples::{CurvatureBounds, Grid, Pole};
 use crate::body::tree::TreeNode;
 use crate::query::Context;
 use crate::side::Which;
@@ -40,6 +45,9 @@ const SHORT: f64 = 4.0;
 const SMOOTH: f64 = 0.5;
 /// Largest speed of footpoints within an interval, in speeds at its ends.
 const TRAVEL: f64 = 1.5;
+/// Distance of an interval's middle from the axis of a pole, in radii of the interval, up to which its
+/// footpoints may turn around the pole: beyond, by at most a third of a half turn.
+const NEAR_POLE: f64 = 2.0;
 /// Maximum number of halvings: only edges of 10⁶ radii of the patch need more.
 const DEPTH: u32 = 32;
 
@@ -88,8 +96,8 @@ pub(crate) fn solve(
         borders: border_margin(ctx, partner.data(face).deviation, &grid.lengths),
     };
     let [border, _] = border_margin(ctx, body.data(body.area(own).feature).deviation, &[speed, speed]);
-    let mut found = |x: f64, foot: &Foot| {
-        let (of_edge, of_face) = ((own, search.edge.uv(&[x])), (other, search.face.uv(foot.at.as_slice())));
+    let mut found = |x: f64, at: [f64; 2]| {
+        let (of_edge, of_face) = ((own, search.edge.uv(&[x])), (other, search.face.uv(&at)));
         let (of_a, of_b) = if which == Which::A { (of_edge, of_face) } else { (of_face, of_edge) };
         free::report(ctx, of_a, of_b, false, out);
     };
@@ -202,12 +210,13 @@ impl Search<'_> {
         mut r: End,
         depth: u32,
         evaluations: &mut u64,
-        found: &mut dyn FnMut(f64, &Foot),
+        found: &mut dyn FnMut(f64, [f64; 2]),
     ) {
         let half = 0.5 * (r.0 - l.0);
         let middle = l.0 + half;
         let radius = self.speed * half;
-        if self.slab.misses(&self.edge.point(&[middle]), radius) {
+        let p = self.edge.point(&[middle]);
+        if self.slab.misses(&p, radius) {
             return;
         }
         let size = self.grid.radius;
@@ -220,11 +229,18 @@ impl Search<'_> {
                 })
             };
             let (a, b) = (known(&mut l), known(&mut r));
-            let is_smallest = depth == 0
-                || radius
-                    <= size
-                        * if a.foot.is_some() || b.foot.is_some() { SMALLEST } else { SMALLEST_WITHOUT_FEET };
-            match self.look((l.0, &a), (r.0, &b), is_smallest) {
+            let pole = self.pole_within(&p, NEAR_POLE * radius);
+            let smallest = match pole {
+                Some(_) => self.ctx.tol.trim,
+                None if a.foot.is_some() || b.foot.is_some() => SMALLEST * size,
+                None => SMALLEST_WITHOUT_FEET * size,
+            };
+            let is_smallest = depth == 0 || radius <= smallest;
+            if let Some(pole) = pole.filter(|_| is_smallest) {
+                self.at_pole(middle, pole, found);
+                return;
+            }
+            match self.look((l.0, &a), (r.0, &b), pole.is_some(), is_smallest) {
                 Look::Nothing => return,
                 Look::One => {
                     if let (Some(a), Some(b)) = (a.foot, b.foot) {
@@ -248,11 +264,41 @@ impl Search<'_> {
         self.halves(m, r, depth - 1, evaluations, found);
     }
 
+    /// A pole of the patch whose footpoints may be those of points in a ball.
+    fn pole_within(&self, center: &P3, radius: f64) -> Option<&Pole> {
+        let reach = self.slab.reach[0].abs().max(self.slab.reach[1].abs()) + radius;
+        self.grid.poles.iter().find(|pole| {
+            let (across, height) = pole.offset(center);
+            across.norm() <= radius && height.abs() <= reach
+        })
+    }
+
+    /// Passes on a minimum at a pole, in an interval that is a point.
+    fn at_pole(&self, x: f64, pole: &Pole, found: &mut dyn FnMut(f64, [f64; 2])) {
+        let critical = self.ctx.tol.critical;
+        let tangent = self.edge.jet(&[x]).first[0];
+        if pole.is_smooth(critical) && tangent.dot(&pole.axis).abs() <= critical * tangent.norm() {
+            found(x, pole.params());
+        }
+    }
+
+    /// Footpoint of a point. It is searched for next to another footpoint, next to a grid point and on the
+    /// meridian of a pole in the direction of the point.
+    fn foot(&self, p: &P3, near: Option<&FootJet>) -> Option<Foot> {
+        let poles = &self.grid.poles;
+        let of = |start: Vector2<f64>| {
+            let foot = Foot::of(&self.face, start, p, self.ctx.tol.eps);
+            foot.filter(|foot| !poles.iter().any(|pole| pole.is_behind(&foot.at.into())))
+        };
+        near.and_then(|near| of(near.0.at))
+            .or_else(|| of(self.grid.foot(p).params.into()))
+            .or_else(|| poles.iter().find_map(|pole| of(pole.start(p).into())))
+    }
+
     /// The edge's point at a parameter, its footpoint searched for next to another one.
     fn sample(&self, x: f64, near: Option<&FootJet>) -> Sample {
         let jet = self.edge.jet(&[x]);
-        let start = near.map_or_else(|| Vector2::from(self.grid.foot(&jet.p).params), |near| near.0.at);
-        let foot = Foot::of(&self.face, start, &jet.p, self.ctx.tol.eps);
+        let foot = self.foot(&jet.p, near);
         let derivatives = |foot: Foot| {
             let d1 = foot.slope(&jet.first[0]);
             let d2 = foot.bend(&jet.first[0], &jet.first[0]) + foot.normal.dot(&jet.second[0]);
@@ -267,8 +313,14 @@ impl Search<'_> {
     }
 
     /// Concludes from the derivatives at both ends of an interval; of a smallest one also from their second
-    /// derivatives.
-    fn look(&self, (x, a): (f64, &Sample), (y, b): (f64, &Sample), is_smallest: bool) -> Look {
+    /// derivatives. Footpoints may turn around a pole between the ends if `is_at_pole`.
+    fn look(
+        &self,
+        (x, a): (f64, &Sample),
+        (y, b): (f64, &Sample),
+        is_at_pole: bool,
+        is_smallest: bool,
+    ) -> Look {
         let (Some((p, a, of_p)), Some((q, b, of_q))) = (&a.foot, &b.foot) else { return Look::Unknown };
         let width = y - x;
         let way = self.speed * width;
@@ -286,7 +338,7 @@ impl Search<'_> {
                 [middle - reach, middle + reach]
             };
             let [low, high] = [u.min(v).min(inner[0]).min(inner[1]), u.max(v).max(inner[0]).max(inner[1])];
-            if high < -self.borders[k] || low > 1.0 + self.borders[k] {
+            if !is_at_pole && (high < -self.borders[k] || low > 1.0 + self.borders[k]) {
                 return Look::Nothing;
             }
         }
@@ -338,7 +390,7 @@ impl Search<'_> {
         l: (f64, &FootJet),
         r: (f64, &FootJet),
         evaluations: &mut u64,
-        found: &mut dyn FnMut(f64, &Foot),
+        found: &mut dyn FnMut(f64, [f64; 2]),
     ) {
         let count = std::cell::Cell::new(0);
         let jet = |x: f64| {
@@ -347,16 +399,26 @@ impl Search<'_> {
         };
         let x = curve::root(&jet, (l.0, l.1.1), (r.0, r.1.1));
         *evaluations += count.get() + 1;
-        if let Some((foot, ..)) = self.sample(x, Some(l.1)).foot {
+        // Around a pole the footpoint of an end may lead to one outside the area.
+        let mut foot = self.sample(x, Some(l.1)).foot;
+        if !self.grid.poles.is_empty() && !foot.is_some_and(|(foot, ..)| self.holds(&foot)) {
+            *evaluations += 1;
+            foot = self.sample(x, None).foot;
+        }
+        if let Some((foot, ..)) = foot {
             self.accept(x, &foot, found);
         }
     }
 
+    /// Whether a footpoint is in the area.
+    fn holds(&self, foot: &Foot) -> bool {
+        (0..2).all(|k| -self.borders[k] <= foot.at[k] && foot.at[k] <= 1.0 + self.borders[k])
+    }
+
     /// Passes a minimum on if its footpoint is in the area.
-    fn accept(&self, x: f64, foot: &Foot, found: &mut dyn FnMut(f64, &Foot)) {
-        let inside = (0..2).all(|k| -self.borders[k] <= foot.at[k] && foot.at[k] <= 1.0 + self.borders[k]);
-        if inside {
-            found(x, foot);
+    fn accept(&self, x: f64, foot: &Foot, found: &mut dyn FnMut(f64, [f64; 2])) {
+        if self.holds(foot) {
+            found(x, foot.at.into());
         }
     }
 }

@@ -10,6 +10,7 @@ fn empty() -> Grid {
         lengths: [1.0; 2],
         bend: 0.0,
         has_pole: false,
+        poles: Vec::new(),
         curvature: 0.0,
         shape: [SIDE, SIDE],
         radius: 0.0,
