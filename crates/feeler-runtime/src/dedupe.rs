@@ -4,13 +4,21 @@
 //! leaves open where they lie on different features of a solid (a face and the edge beside it), and for
 //! quasi-LMDs by what their angle makes of the distance. The one on features of the higher dimension stays.
 //!
+//! A footpoint counts as on its face or edge up to the stored gap beyond its border. A strict minimum with
+//! such a footpoint is dropped if its partner has one with the edge or vertex there whose direction is that
+//! between the footpoints: this direction is in the polar of the edge or vertex, so the nearest point is on
+//! it. If the footpoints of the latter coincide, it stays where both distances differ by more than rounding.
+//!
 //! # Source
 //! MATH §2, §10: keys and sorting, never the order of arrival.
 
+use crate::footpoint::touching::ROUNDINGS;
+use crate::footpoint::trim::is_within;
 use crate::query::Accepted;
 use crate::query::Context;
 use crate::side::Which;
-use crate::{FeatureKind, LmdClass};
+use crate::{FeatureKind, FeatureRef, LmdClass};
+use feeler_hierarchy::Feature;
 use std::cmp::Ordering;
 
 /// Sorts by distance and removes duplicates.
@@ -21,7 +29,7 @@ pub(crate) fn dedupe(ctx: &Context<'_>, all: &mut [Accepted], kept: &mut Vec<Acc
     all.sort_unstable_by(|x, y| priority(x).cmp(&priority(y)).then_with(|| by_place(x, y)));
     kept.clear();
     for x in all.iter() {
-        if !kept.iter().any(|y| same(ctx, x, y)) {
+        if !is_displaced(ctx, x, all) && !kept.iter().any(|y| same(ctx, x, y)) {
             kept.push(*x);
         }
     }
@@ -60,13 +68,58 @@ fn by_place(first: Which, x: &Accepted, y: &Accepted) -> Ordering {
         .then_with(|| by_numbers(x.p_a.coords.as_slice(), y.p_a.coords.as_slice()))
 }
 
+/// One side of a minimum.
+struct Footing<'a> {
+    which: Which,
+    feature: Feature,
+    partner: Feature,
+    place: &'a FeatureRef,
+}
+
+/// Both sides of a minimum.
+fn footings(x: &Accepted) -> [Footing<'_>; 2] {
+    let of = |which, feature, partner, place| Footing { which, feature, partner, place };
+    [of(Which::A, x.feature_a, x.feature_b, &x.place_a), of(Which::B, x.feature_b, x.feature_a, &x.place_b)]
+}
+
+/// Whether a strict minimum, one of whose footpoints is on or beyond the border of its feature, is the one of
+/// an edge or vertex there with the same partner.
+fn is_displaced(ctx: &Context<'_>, x: &Accepted, all: &[Accepted]) -> bool {
+    x.class == LmdClass::Strict
+        && footings(x).into_iter().zip(0..2).any(|(of_x, side)| {
+            dim(of_x.place.kind) > 0
+                && all.iter().any(|y| {
+                    let of_y = &footings(y)[side];
+                    y.class == LmdClass::Strict
+                        && of_x.partner == of_y.partner
+                        && dim(of_y.place.kind) < dim(of_x.place.kind)
+                        && is_near(ctx, x, y)
+                        && (is_between(ctx, y) || (x.distance - y.distance).abs() > ctx.tol.trim)
+                })
+                && !is_within(ctx.body(of_x.which), of_x.feature, of_x.place, &ctx.tol)
+        })
+}
+
+/// Whether the direction of a minimum is that between its footpoints, in either sense.
+fn is_between(ctx: &Context<'_>, x: &Accepted) -> bool {
+    let between = x.p_b - x.p_a;
+    let length = between.norm();
+    length > ROUNDINGS * ctx.tol.eps && between.cross(&x.n).norm() <= ctx.tol.critical * length
+}
+
 /// Same LMD? `y` comes first in the order in which results are kept.
 fn same(ctx: &Context<'_>, x: &Accepted, y: &Accepted) -> bool {
+    // Directions at right angles are different, whatever their rounding.
+    is_near(ctx, x, y) && x.n.dot(&y.n) > ctx.tol.critical
+}
+
+/// Whether both footpoints of two minima agree within the tolerance and what the model leaves open.
+fn is_near(ctx: &Context<'_>, x: &Accepted, y: &Accepted) -> bool {
     let open_a = if x.feature_a == y.feature_a { 0.0 } else { x.slack_a + y.slack_a };
     let open_b = if x.feature_b == y.feature_b { 0.0 } else { x.slack_b + y.slack_b };
     // A footpoint that moves by a gap on one solid moves its partner about as far.
     // What holds up to an angle only holds up to that angle times the distance beside it.
     let quasi = if x.class == LmdClass::Quasi { ctx.alpha * x.distance.abs() } else { 0.0 };
     let near = ctx.tol.same + 2.0 * (open_a + open_b) + quasi;
-    (x.p_a - y.p_a).norm() <= near && (x.p_b - y.p_b).norm() <= near && x.n.dot(&y.n) > 0.0
+    (x.p_a - y.p_a).norm() <= near && (x.p_b - y.p_b).norm() <= near
 }

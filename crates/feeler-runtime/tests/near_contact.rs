@@ -303,6 +303,50 @@ fn edges_touch_beside_poles() {
     assert!(lost.is_empty(), "{}: {:#?}", lost.len(), &lost[..lost.len().min(30)]);
 }
 
+/// A vertex in front of a convex edge whose faces are off it by a stored gap: the contact is that of the edge
+/// at all gaps, although the vertex's footpoints on both faces are on them up to the gap.
+#[test]
+fn vertices_in_front_of_edges() {
+    let mut rng = SmallRng::seed_from_u64(452);
+    let tip = body(&fixtures::block([-1.0; 3], [1.0; 3]));
+    for off in [0.0, 1e-7, 3e-6] {
+        let mut source = fixtures::block([-1.0; 3], [1.0; 3]);
+        // All edges stand proud of their faces.
+        for face in &mut source.faces {
+            if let Surface::Plane { frame } = &mut face.surface {
+                frame.origin -= frame.z * if face.outward { off } else { -off };
+            }
+        }
+        let block = body(&source);
+        for case in 0..200 {
+            let angle = rng.random_range(0.2..FRAC_PI_2 - 0.2);
+            let n = V3::new(math::cos(angle), 0.0, math::sin(angle));
+            let p = P3::new(1.0, rng.random_range(-0.8..0.8), 1.0);
+            // The corner (-1, -1, -1) points against n, turned about it by any angle.
+            let turn = UnitQuaternion::rotation_between(&V3::repeat(1.0), &n).expect("no half turn");
+            let turn = UnitQuaternion::from_scaled_axis(n * rng.random_range(-PI..PI)) * turn;
+            let gap = math::powf(10.0, rng.random_range(-9.0..-2.0));
+            let pose = Pose::from_parts((p.coords + n * gap - turn * V3::repeat(-1.0)).into(), turn);
+            for swap in [false, true] {
+                let mut pair = if swap {
+                    ContactPair::new(tip.clone(), block.clone())
+                } else {
+                    ContactPair::new(block.clone(), tip.clone())
+                };
+                let still = Pose::identity();
+                let (pose_a, pose_b) = if swap { (&pose, &still) } else { (&still, &pose) };
+                let found = pair.query(pose_a, pose_b, &QueryOptions::within(0.1)).expect("finite").to_vec();
+                let tol = pair.tolerances();
+                let context = || format!("off {off:e}, case {case}, gap {gap:e}, swapped {swap}: {found:#?}");
+                assert_eq!(found.len(), 1, "{}", context());
+                assert!((found[0].distance - gap).abs() <= tol.trim, "{}", context());
+                let expected = if gap <= tol.tol { Status::Touching } else { Status::Separated };
+                assert_eq!(pair.status(), Some(expected), "{}", context());
+            }
+        }
+    }
+}
+
 /// Points five micrometres inside and outside a solid of revolution with a cubic profile, most of them beside
 /// its poles, where patches collapse.
 #[test]

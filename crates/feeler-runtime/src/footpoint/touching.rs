@@ -17,7 +17,7 @@ use feeler_hierarchy::Feature;
 /// Sine between tangents below which edges have no common perpendicular.
 const PARALLEL: f64 = 1e-6;
 /// Distance, in roundings of a footpoint, below which two footpoints define no direction.
-const ROUNDINGS: f64 = 100.0;
+pub(crate) const ROUNDINGS: f64 = 100.0;
 
 /// Direction from A to B, and the signed distance (mm) along it, of a candidate within the tolerance that has
 /// a vertex and no face, or two edges whose tangents are parallel; `None` for any other candidate, or when

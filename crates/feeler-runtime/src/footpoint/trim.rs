@@ -145,6 +145,25 @@ pub(crate) fn on_face(face: &Face, uv: P2, deviation: f64, tol: &Tolerances) -> 
     domain_slack(face, uv, &metric(&face.surface.derivs(uv)), deviation, tol).is_some()
 }
 
+/// Whether a place on a face or edge is inside its border by more than rounding.
+pub(crate) fn is_within(body: &Body, feature: Feature, place: &FeatureRef, tol: &Tolerances) -> bool {
+    match feature {
+        Feature::Face(i) => {
+            let face = body.face(i);
+            let uv = P2::new(place.uv[0], place.uv[1]);
+            let metric = metric(&face.surface.derivs(uv));
+            face.trim.classify(uv) == TrimSide::Inside && face.trim.nearest(uv, metric, tol.trim).is_none()
+        }
+        Feature::Edge(i) => {
+            let edge = body.edge(i);
+            let t = place.uv[0];
+            let speed = edge.curve.derivs(t).d1.norm();
+            edge.closed || edge.spans.iter().any(|s| (t - s.t0).min(s.t1 - t) * speed > tol.trim)
+        }
+        Feature::Vertex(_) => true,
+    }
+}
+
 /// Distance (mm, to first order) from a point of a feature to the nearest border of its domain, at most
 /// `max`. `p` in the solid's frame.
 pub(crate) fn clearance_on(body: &Body, feature: Feature, p: &P3, max: f64) -> f64 {
