@@ -21,6 +21,7 @@ pub mod motions;
 pub mod particle_walls;
 pub mod passages;
 pub mod pushes;
+pub mod tracking;
 pub mod verdicts;
 
 use feeler_brep::Solid;

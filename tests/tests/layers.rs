@@ -300,12 +300,13 @@ fn circles(arrows: &[Arrow]) -> Vec<String> {
 }
 
 /// The rooms of feeler-runtime, from the top: each knows only those below its row.
-const ROOMS: [&[&str]; 17] = [
-    &["scene", "advance", "lasting", "follow"],
+const ROOMS: [&[&str]; 18] = [
+    &["scene", "advance", "lasting", "follow", "tracker"],
     &["report"],
     &["pair"],
     &["verdict"],
     &["certify", "conformal", "pressed"],
+    &["step_set"],
     &["filter", "dedupe", "contact_ids"],
     &["solve", "front", "minima"],
     &["footpoint"],

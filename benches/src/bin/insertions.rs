@@ -33,7 +33,7 @@
 use feeler_benches::drive::{self, RESPONSE, SEATED, STEEL, Target};
 use feeler_benches::record::{Recording, Step};
 use feeler_benches::{cpu_seconds, number_after};
-use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, StepReport, World};
+use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, StepReport, World, WorldContact};
 use feeler_geom::{P3, Pose, V3};
 use feeler_runtime::Body;
 use feeler_tests::insertion::Insertion;
@@ -166,7 +166,8 @@ fn held(files: &[PathBuf], time: f64, step: f64, settings: Settings) -> ExitCode
             };
             run.add(1e3 * (cpu_seconds() - begun), &report);
             excess = excess.max((world.energy() - begin) / (weight * size));
-            let now: BTreeMap<u64, P3> = world.contacts().iter().map(|(_, l)| (l.id, l.point_a)).collect();
+            let number_and_place = |c: &WorldContact| (c.contact.number, c.points[0]);
+            let now: BTreeMap<u64, P3> = world.contacts().iter().map(number_and_place).collect();
             if t > 0.8 * time {
                 shaken.push((world.body(id).spin - spin).norm_squared() / (step * step));
                 let way = |(id, p): (&u64, &P3)| points.get(id).map(|q| (p - q).norm());

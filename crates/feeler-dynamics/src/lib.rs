@@ -2,9 +2,9 @@
 //!
 //! Engines for games and robots press solids into one another by hundredths of a millimetre and more, which
 //! is the play of the fits that this one is for. Here the velocities of a step are those of least energy that
-//! keep all gaps open, and where surfaces are curved the contacts are asked for again at the end of the step,
-//! until no gap is closed further than the tolerance, or the rounds of the step are used up, which its report
-//! tells.
+//! keep open all linear gaps of a set of contacts that suffices for the step. Where surfaces are curved, the
+//! contacts are computed again at the end of the step, until no gap is closed further than the tolerance or
+//! the rounds of the step are used up, which its report states.
 //!
 //! Lengths are in mm, masses in kg, times in s: forces in kg·mm/s² (mN), torques in kg·mm²/s² (µN·m).
 //!
@@ -31,4 +31,4 @@ pub use body::RigidBody;
 pub use coupling::Coupling;
 pub use error::DynamicsError;
 pub use id::BodyId;
-pub use world::{Settings, StepReport, World};
+pub use world::{Settings, StepReport, World, WorldContact};

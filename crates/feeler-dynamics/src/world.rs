@@ -6,7 +6,9 @@ use crate::coupling::Coupling;
 use crate::error::DynamicsError;
 use crate::id::BodyId;
 use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::{ContactPair, Lmd, LmdClass, QueryOptions, load_bearing};
+use feeler_runtime::{
+    ContactTracker, StepBound, StepContact, StepContactKind, TrackedStatus, TrackerOptions,
+};
 use nalgebra::{DMatrix, DVector, Matrix3};
 
 /// How a world is stepped.
@@ -21,8 +23,7 @@ pub struct Settings {
     pub tolerance: f64,
     /// How often contacts are asked for in a step at most.
     pub rounds: u32,
-    /// Distance (mm) from which on contacts are looked at, besides what bodies move in a step, and depth down
-    /// to which they are looked for first.
+    /// Distance (mm) within which contacts are found, besides what bodies move in a step.
     pub reach: f64,
 }
 
@@ -38,7 +39,7 @@ impl Default for Settings {
 pub struct StepReport {
     /// How often contacts were asked for, in all halves together.
     pub rounds: u32,
-    /// Contacts within reach at the end that carry loads or could ([`load_bearing()`]).
+    /// Contacts at the end that the next step could close.
     pub contacts: usize,
     /// Contacts that carry an impulse.
     pub loaded: usize,
@@ -56,7 +57,22 @@ pub struct StepReport {
 #[derive(Debug)]
 struct Pair {
     bodies: [BodyId; 2],
-    contacts: ContactPair,
+    tracker: ContactTracker,
+    /// Bound of the relative motion in the step that is computed.
+    bound: StepBound,
+}
+
+/// A contact of two bodies of a [`World`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorldContact {
+    /// The bodies, A and B.
+    pub bodies: [BodyId; 2],
+    /// The contact in the coordinates of the bodies.
+    pub contact: StepContact,
+    /// Footpoints on A and on B, world.
+    pub points: [P3; 2],
+    /// Unit normal from A to B, world.
+    pub normal: V3,
 }
 
 /// How often a step is halved where it was too long.
@@ -64,6 +80,9 @@ const HALVINGS: u32 = 6;
 
 /// Rounds of a step that begin at the velocities without contacts.
 const SOLVED_FROM_START: u32 = 2;
+
+/// Least displacement (mm) that the bound of a step allows, and gap of samples that may close.
+const LEAST: f64 = 1e-3;
 
 /// A contact as a constraint on the velocities of the step.
 #[derive(Clone, Debug)]
@@ -73,6 +92,7 @@ struct Constraint {
     points: [P3; 2],
     normal: V3,
     gap: f64,
+    is_sample: bool,
     /// Poses at which it was found, as velocities of the bodies over the step; none: at its start.
     at: Option<DVector<f64>>,
 }
@@ -97,9 +117,7 @@ pub struct World {
     pub couplings: Vec<Coupling>,
     /// How it is stepped.
     pub settings: Settings,
-    contacts: Vec<([BodyId; 2], Lmd)>,
-    /// Storage: which contacts of a pair carry its loads.
-    chosen: Vec<usize>,
+    contacts: Vec<WorldContact>,
     /// A clock (s), for those who want to know what finding contacts takes.
     pub clock: Option<fn() -> f64>,
     query_time: f64,
@@ -117,8 +135,9 @@ impl World {
         let id = BodyId(self.bodies.len());
         for (k, other) in self.bodies.iter().enumerate() {
             if other.moves() || body.moves() {
-                let contacts = ContactPair::new(other.body.clone(), body.body.clone());
-                self.pairs.push(Pair { bodies: [BodyId(k), id], contacts });
+                let (a, b) = (other.body.clone(), body.body.clone());
+                let tracker = ContactTracker::new(a, b, TrackerOptions::default());
+                self.pairs.push(Pair { bodies: [BodyId(k), id], tracker, bound: StepBound::default() });
             }
         }
         self.bodies.push(body);
@@ -136,10 +155,9 @@ impl World {
         &mut self.bodies[id.0]
     }
 
-    /// Contacts at the end of the last step, with their bodies; of conformal sets the samples that carry
-    /// loads.
+    /// Contacts at the end of the last step: the set that suffices for a step like it.
     #[must_use]
-    pub fn contacts(&self) -> &[([BodyId; 2], Lmd)] {
+    pub fn contacts(&self) -> &[WorldContact] {
         &self.contacts
     }
 
@@ -196,15 +214,9 @@ impl World {
         let start: Vec<Pose> = self.bodies.iter().map(|b| b.pose).collect();
         let (mass, force) = self.free_motion(time);
         let mut v = mass.clone().cholesky().map_or_else(|| force.clone(), |c| c.solve(&force));
-        let reach = self.reach(2.0 * time * self.fastest(&v));
-        let options = QueryOptions {
-            // Of a contact along a line or an area the corners carry all loads.
-            conformal_spacing: Some(self.bodies.iter().map(|b| b.body.size()).fold(0.0, f64::max)),
-            load_bearing: true,
-            ..QueryOptions::within(reach)
-        };
+        self.bound_motions(&start, &self.poses_after(&v, time));
         let mut report = StepReport::default();
-        let mut constraints = self.constraints(&start, None, &options)?.constraints;
+        let mut constraints = self.constraints(&start, None)?.constraints;
         let before = self.present();
         constraints.retain(|c| self.may_close(c, time, &before) || self.may_close(c, time, &v));
         let mut sliding: Vec<f64> = vec![0.0; constraints.len()];
@@ -232,7 +244,14 @@ impl World {
                 }
             }
             let end = self.poses_after(&v, time);
-            let mut found = self.constraints(&end, Some(&v), &options)?;
+            if round < self.settings.rounds && self.widen_bounds(&start, &end) {
+                // The contacts of the start do not suffice for this motion: those that do, then again.
+                let wider = self.constraints(&start, None)?.constraints;
+                let slid = rows.iter().map(|r| r.sliding(&v)).collect();
+                (constraints, sliding) = renewed(constraints, slid, wider);
+                continue;
+            }
+            let mut found = self.constraints(&end, Some(&v))?;
             found.constraints.retain(|c| self.may_close(c, time, &v));
             report.interferes = found.is_hidden;
             report.contacts = found.constraints.len();
@@ -343,84 +362,82 @@ impl World {
     /// Others are found where they do at the end.
     fn may_close(&self, c: &Constraint, time: f64, v: &DVector<f64>) -> bool {
         let closing = -self.row(c, time, None).normal.dot(v);
-        c.gap <= self.settings.reach + 2.0 * time * closing.max(0.0)
+        // Samples stand beside contacts that are constraints.
+        let reach = if c.is_sample { LEAST } else { self.settings.reach };
+        c.gap <= reach + 2.0 * time * closing.max(0.0)
     }
 
-    /// Largest speed (mm/s) of a point of any body, now or by velocities to come.
-    fn fastest(&self, v: &DVector<f64>) -> f64 {
-        let one = |(b, [velocity, spin]): (&RigidBody, [V3; 2])| {
-            // Of the points of a box a corner moves fastest.
-            let (bounds, center) = (b.body.bounds(), b.center());
-            let [lo, hi] = [bounds.min, bounds.max];
-            let corner = |k: usize| {
-                let at = |i: usize| if k >> i & 1 == 0 { lo[i] } else { hi[i] };
-                b.pose * P3::new(at(0), at(1), at(2)) - center
-            };
-            let speed = |velocity: &V3, spin: &V3| {
-                let of_corner = |k| (velocity + spin.cross(&corner(k))).norm();
-                (0..8).map(of_corner).fold(0.0, f64::max)
-            };
-            speed(&b.velocity, &b.spin).max(speed(&velocity, &spin))
-        };
-        self.bodies.iter().zip(self.velocities(v)).map(one).fold(0.0, f64::max)
-    }
-
-    /// How far contacts are looked for where bodies move that far. In powers of 2: while it stays the same,
-    /// what was found at the end of a step need not be looked for again at the start of the next.
-    fn reach(&self, displacement: f64) -> f64 {
-        let mut reach = self.settings.reach;
-        while reach < self.settings.reach + displacement && reach.is_finite() {
-            reach *= 2.0;
+    /// Bounds the relative motions of a step by its motion without contacts.
+    fn bound_motions(&mut self, start: &[Pose], end: &[Pose]) {
+        for pair in &mut self.pairs {
+            let made = relative_motion(pair, start, end);
+            let [a, b] = pair.tracker.bodies();
+            let arm = 0.5 * a.size().min(b.size());
+            let displacement = made.displacement + LEAST;
+            let rotation = made.rotation + LEAST / arm;
+            pair.bound = StepBound { rotation, displacement }.rounded_up();
         }
-        reach
+    }
+
+    /// Widens the bounds that a motion does not keep; returns whether there are any.
+    fn widen_bounds(&mut self, start: &[Pose], end: &[Pose]) -> bool {
+        let mut is_wider = false;
+        for pair in &mut self.pairs {
+            let made = relative_motion(pair, start, end);
+            if !pair.bound.contains(&made) {
+                pair.bound = pair.bound.max(&made.rounded_up());
+                is_wider = true;
+            }
+        }
+        is_wider
     }
 
     fn poses_after(&self, v: &DVector<f64>, time: f64) -> Vec<Pose> {
         self.bodies.iter().zip(self.velocities(v)).map(|(b, [v, w])| b.moved(&v, &w, time)).collect()
     }
 
-    /// Contacts of bodies at poses.
-    fn constraints(
-        &mut self,
-        poses: &[Pose],
-        at: Option<&DVector<f64>>,
-        options: &QueryOptions,
-    ) -> Result<Found, DynamicsError> {
+    /// Contacts of bodies at poses, for steps within the bounds of their pairs.
+    fn constraints(&mut self, poses: &[Pose], at: Option<&DVector<f64>>) -> Result<Found, DynamicsError> {
         let mut found = Found { constraints: Vec::new(), smallest_gap: f64::INFINITY, is_hidden: false };
         self.contacts.clear();
         let begin = self.clock.map(|clock| clock());
         for (k, pair) in self.pairs.iter_mut().enumerate() {
             let [a, b] = pair.bodies.map(|id| (&self.bodies[id.0].body, &poses[id.0]));
-            let [dilation_a, dilation_b] = pair.bodies.map(|id| self.bodies[id.0].dilation);
+            let dilations = pair.bodies.map(|id| self.bodies[id.0].dilation);
+            let reach = self.settings.reach;
             // Of the solids as they are: their layers meet while they are still apart.
-            let d_max = options.d_max + dilation_a + dilation_b;
+            let d_max = reach.max(pair.bound.displacement) + dilations[0] + dilations[1];
             let [box_a, box_b] = [a, b].map(|(body, pose)| body.posed_bounds(pose));
             let apart = (box_a.min - box_b.max).sup(&(box_b.min - box_a.max)).max();
             if apart > d_max {
+                pair.tracker.clear();
                 continue;
             }
             let named = |error| DynamicsError::Query { pair: pair.bodies, error };
-            let penetration = options.d_max;
-            let options = QueryOptions { d_max, dilation_a, dilation_b, penetration, ..*options };
+            let options = TrackerOptions { reach, dilations, ..TrackerOptions::default() };
+            pair.tracker.set_options(options);
             // Positions are those of the world: what they round moves the contacts.
             let offset = a.1.translation.vector.amax().max(b.1.translation.vector.amax());
-            pair.contacts.check_coordinates(offset, &options).map_err(named)?;
-            let shallow = self.settings.reach;
-            found.is_hidden |= !pair.contacts.query_deep(a.1, b.1, &options, shallow).map_err(named)?;
-            let lmds = pair.contacts.lmds();
-            load_bearing(lmds, &mut self.chosen);
-            for (i, l) in lmds.iter().enumerate().filter(|(_, l)| l.class != LmdClass::Quasi) {
-                self.contacts.push((pair.bodies, *l));
-                found.smallest_gap = found.smallest_gap.min(l.gap);
-                if l.gap >= -self.settings.tolerance && self.chosen.binary_search(&i).is_err() {
+            pair.tracker.check_coordinates(offset).map_err(named)?;
+            pair.tracker.update(a.1, b.1, pair.bound).map_err(named)?;
+            found.is_hidden |= pair.tracker.status() == TrackedStatus::Interfering;
+            for c in pair.tracker.contacts() {
+                let points = [a.1 * c.local_a, b.1 * c.local_b];
+                let normal = a.1 * c.normal;
+                self.contacts.push(WorldContact { bodies: pair.bodies, contact: *c, points, normal });
+                // At the end of the step only minima count: others are those of the step after it.
+                if c.kind == StepContactKind::Strict {
+                    found.smallest_gap = found.smallest_gap.min(c.gap);
+                } else if at.is_some() {
                     continue;
                 }
                 found.constraints.push(Constraint {
                     pair: k,
-                    id: l.id,
-                    points: [l.point_a + l.normal * dilation_a, l.point_b - l.normal * dilation_b],
-                    normal: l.normal,
-                    gap: l.gap,
+                    id: c.number,
+                    points: [points[0] + normal * dilations[0], points[1] - normal * dilations[1]],
+                    normal,
+                    gap: c.gap,
+                    is_sample: c.kind == StepContactKind::Sample,
                     at: at.cloned(),
                 });
             }
@@ -471,6 +488,13 @@ impl World {
             }
         }
     }
+}
+
+/// Bounds of the motion of a pair's second body relative to the first one.
+fn relative_motion(pair: &Pair, start: &[Pose], end: &[Pose]) -> StepBound {
+    let [a, b] = pair.bodies.map(|id| id.0);
+    let bodies = pair.tracker.bodies().map(|body| body.as_ref());
+    StepBound::of_motion(bodies, &start[a].inv_mul(&start[b]), &end[a].inv_mul(&end[b]))
 }
 
 /// Constraints of the next round: those that were found at the end, and of the earlier ones those that are

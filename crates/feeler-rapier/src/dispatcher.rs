@@ -1,6 +1,6 @@
 //! Which pairs of shapes are exact, and what is asked of them.
 
-use crate::manifolds::{Manifold, PairMemory};
+use crate::manifolds::{Manifold, PairMemory, Request};
 use crate::shape::ExactShape;
 use crate::units::{self, METRES};
 use feeler_geom::Pose as ExactPose;
@@ -16,7 +16,11 @@ use rapier3d_f64::parry::shape::Shape;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Deepest contacts (mm) that are looked for by default.
+/// Acceleration (mm/s²) that motions are expected to have.
+pub(crate) const GRAVITY: f64 = 9_810.0;
+/// Time (s) of a step by default.
+const STEP: f64 = 1e-3;
+/// Largest depth (mm) of contacts by default.
 const DEPTH: f64 = 1.0;
 
 /// Finds contacts of exact shapes exactly, of an exact one with one of Rapier's own by its display mesh, and
@@ -25,6 +29,9 @@ const DEPTH: f64 = 1.0;
 pub struct ExactDispatcher {
     /// Largest depth (mm) of contacts, as far as walls are thick enough to separate their sides.
     pub depth: f64,
+    /// Displacement (mm) that forces add to the motion of the last step in one step: of gravity g·dt².
+    /// [`ExactDispatcher::install`] sets it in the worlds that it sets up.
+    pub acceleration: f64,
     counters: Arc<Counters>,
 }
 
@@ -37,7 +44,7 @@ struct Counters {
 
 impl Default for ExactDispatcher {
     fn default() -> Self {
-        Self { depth: DEPTH, counters: Arc::default() }
+        Self { depth: DEPTH, acceleration: GRAVITY * STEP * STEP, counters: Arc::default() }
     }
 }
 
@@ -58,6 +65,10 @@ impl ExactDispatcher {
     #[must_use]
     pub fn has_met_others(&self) -> bool {
         self.counters.has_warned.load(Ordering::Relaxed)
+    }
+
+    fn request(&self, prediction: Real) -> Request {
+        Request { prediction: prediction / METRES, depth: self.depth, acceleration: self.acceleration }
     }
 
     /// For the rest: the shapes with display meshes for the exact ones, if there is one among them.
@@ -146,7 +157,7 @@ impl QueryDispatcher for ExactDispatcher {
         if let Some((a, b)) = exact(g1, g2) {
             let mut manifolds = Vec::new();
             let mut memory = PairMemory::new(a.body(), b.body());
-            let found = memory.update(pos12, prediction / METRES, self.depth, &mut manifolds);
+            let found = memory.update(pos12, &self.request(prediction), &mut manifolds);
             found.map_err(|_| Unsupported)?;
             let of = |m: &Manifold| m.points.first().map(|p| (p.dist, p.local_p1, p.local_p2, m.local_n1));
             let nearest = manifolds.iter().filter_map(of).min_by(|a, b| a.0.total_cmp(&b.0));
@@ -229,7 +240,7 @@ impl PersistentQueryDispatcher<ContactManifoldData, ContactData> for ExactDispat
             }
         };
         let memory = memory.and_then(|w| w.0.downcast_mut::<PairMemory>()).ok_or(Unsupported)?;
-        match memory.update(pos12, prediction / METRES, self.depth, manifolds) {
+        match memory.update(pos12, &self.request(prediction), manifolds) {
             Ok(true) => {}
             Ok(false) => _ = self.counters.unexplained.fetch_add(1, Ordering::Relaxed),
             Err(_) => _ = self.counters.failed.fetch_add(1, Ordering::Relaxed),

@@ -2,7 +2,9 @@
 
 use crate::units::{self, METRES};
 use feeler_geom::Pose;
-use feeler_runtime::{Body, ContactPair, LastingContact, LastingContacts, QueryError};
+use feeler_runtime::{
+    Body, ContactTracker, QueryError, StepBound, StepContact, TrackedStatus, TrackerOptions,
+};
 use rapier3d_f64::geometry::{ContactData, ContactManifoldData};
 use rapier3d_f64::math;
 use rapier3d_f64::parry::query::{ContactManifold, TrackedContact, TypedWorkspaceData, WorkspaceData};
@@ -15,58 +17,94 @@ pub type Manifold = ContactManifold<ContactManifoldData, ContactData>;
 /// What two colliders remember from step to step.
 #[derive(Debug)]
 pub(crate) struct PairMemory {
-    pair: ContactPair,
-    lasting: LastingContacts,
+    tracker: ContactTracker,
     /// Identities of the manifolds of the last step, in their order, which is ascending.
     ids: Vec<u64>,
+    /// The same of the step before.
+    ids_before: Vec<u64>,
     /// Storage of the manifolds that were, to be filled again.
     spare: Vec<Manifold>,
 }
 
+/// What a narrow phase needs to know of a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    /// Largest distance (mm) of contacts.
+    pub prediction: f64,
+    /// Largest depth (mm).
+    pub depth: f64,
+    /// Displacement (mm) that forces add to the last motion in one step.
+    pub acceleration: f64,
+}
+
+/// Motions of the last step that the bound of the next one allows: contacts turn bodies.
+const MOTIONS: f64 = 2.0;
+
 impl PairMemory {
     pub(crate) fn new(a: &Arc<Body>, b: &Arc<Body>) -> Self {
-        let pair = ContactPair::new(a.clone(), b.clone());
-        let lasting = LastingContacts::new(a.size().min(b.size()));
-        Self { pair, lasting, ids: Vec::new(), spare: Vec::new() }
+        let tracker = ContactTracker::new(a.clone(), b.clone(), TrackerOptions::default());
+        Self { tracker, ids: Vec::new(), ids_before: Vec::new(), spare: Vec::new() }
     }
 
     /// Whether it is of these bodies: the same ones, not only equal ones.
     pub(crate) fn is_of(&self, a: &Arc<Body>, b: &Arc<Body>) -> bool {
-        Arc::ptr_eq(self.pair.body_a(), a) && Arc::ptr_eq(self.pair.body_b(), b)
+        let [own_a, own_b] = self.tracker.bodies();
+        Arc::ptr_eq(own_a, a) && Arc::ptr_eq(own_b, b)
     }
 
-    /// Puts the contacts within a distance (mm) into manifolds, with the impulses of contacts that were there
-    /// before. The answer is that of [`ContactPair::query_deep`].
+    /// The bound of the step to come: twice the last relative motion and what forces add, at most the
+    /// prediction. Rapier cannot query again within a step.
+    fn bound(&self, pose: &Pose, request: &Request) -> Result<StepBound, QueryError> {
+        let [a, b] = self.tracker.bodies();
+        let arm = 0.5 * a.size().min(b.size());
+        let of_displacement = |d: f64| StepBound { rotation: d / arm, displacement: d };
+        let most = of_displacement(request.prediction);
+        let motion = self.tracker.motion_to(&Pose::identity(), pose)?;
+        let motion = motion.filter(|motion| self.tracker.options().max_step.contains(motion));
+        Ok(motion.map_or(most, |motion| {
+            // A contact at one end of a body turns its translation into a rotation.
+            let displaced = of_displacement(MOTIONS * motion.displacement + request.acceleration);
+            let rotation = displaced.rotation.max(MOTIONS * motion.rotation);
+            StepBound { rotation, ..displaced }.min(&most)
+        }))
+    }
+
+    /// Puts the contacts that a step needs into manifolds, with the impulses of contacts that were there
+    /// before. Returns whether the contacts explain how the solids stand: false where they interfere without
+    /// a negative gap.
     ///
     /// # Errors
-    /// As [`ContactPair::query`]; there are no manifolds then.
+    /// As [`ContactTracker::update`]; there are no manifolds then.
     pub(crate) fn update(
         &mut self,
         pose: &math::Pose,
-        d_max: f64,
-        depth: f64,
+        request: &Request,
         manifolds: &mut Vec<Manifold>,
     ) -> Result<bool, QueryError> {
         let mut earlier = std::mem::take(&mut self.spare);
         std::mem::swap(manifolds, &mut earlier);
         let ab = units::exact_pose(pose);
-        let asked = self.lasting.ask(&mut self.pair, &Pose::identity(), &ab, d_max, depth);
-        for c in self.lasting.contacts() {
+        let options = TrackerOptions { max_depth: request.depth, reach: 0.0, ..TrackerOptions::default() };
+        self.tracker.set_options(options);
+        let updated =
+            self.bound(&ab, request).and_then(|bound| self.tracker.update(&Pose::identity(), &ab, bound));
+        std::mem::swap(&mut self.ids, &mut self.ids_before);
+        self.ids.clear();
+        for c in self.tracker.active() {
             // Rapier may have been given other manifolds since, of another pipeline.
-            let before = self.ids.binary_search(&c.number).ok().and_then(|i| earlier.get_mut(i));
+            let before = self.ids_before.binary_search(&c.number).ok().and_then(|i| earlier.get_mut(i));
             let mut manifold = before.map_or_else(Manifold::new, std::mem::take);
             fill(&mut manifold, c, pose);
             manifolds.push(manifold);
+            self.ids.push(c.number);
         }
-        self.ids.clear();
-        self.ids.extend(self.lasting.contacts().iter().map(|c| c.number));
         earlier.clear();
         self.spare = earlier;
-        asked
+        updated.map(|_| self.tracker.status() != TrackedStatus::Interfering)
     }
 }
 
-fn fill(manifold: &mut Manifold, c: &LastingContact, pose: &math::Pose) {
+fn fill(manifold: &mut Manifold, c: &StepContact, pose: &math::Pose) {
     let normal = units::direction(&c.normal);
     manifold.local_n1 = normal;
     manifold.local_n2 = pose.rotation.inverse() * -normal;
@@ -84,7 +122,7 @@ fn fill(manifold: &mut Manifold, c: &LastingContact, pose: &math::Pose) {
     }
 }
 
-/// The identity of the contact of a manifold between exact shapes: [`LastingContact::number`]. Rapier
+/// The identity of the contact of a manifold between exact shapes: [`StepContact::number`]. Rapier
 /// keeps it for us in the numbers of sub-shapes, which solids do not have.
 #[must_use]
 pub fn contact_id(manifold: &Manifold) -> u64 {
@@ -107,7 +145,11 @@ impl WorkspaceData for PairMemory {
 
     /// What searches remember is not copied: it is found again.
     fn clone_dyn(&self) -> Box<dyn WorkspaceData> {
-        let fresh = Self::new(self.pair.body_a(), self.pair.body_b());
-        Box::new(Self { ids: self.ids.clone(), lasting: self.lasting.clone(), ..fresh })
+        Box::new(Self {
+            tracker: self.tracker.clone(),
+            ids: self.ids.clone(),
+            ids_before: Vec::new(),
+            spare: Vec::new(),
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! A world set up for exact contacts.
 
-use crate::dispatcher::ExactDispatcher;
+use crate::dispatcher::{ExactDispatcher, GRAVITY};
 use crate::units::METRES;
 use rapier3d_f64::dynamics::{IntegrationParameters, SpringCoefficients};
 use rapier3d_f64::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
@@ -39,7 +39,9 @@ impl ExactDispatcher {
     /// change with every step. Contacts are as hard as [`Fit::correction`] says, and nothing is allowed to
     /// stay penetrated. Continuous detection of collisions is off.
     pub fn install(&self, world: &mut PhysicsWorld, fit: &Fit) {
-        world.narrow_phase.set_query_dispatcher(self.clone().chain(DefaultQueryDispatcher));
+        let mut dispatcher = self.clone();
+        dispatcher.acceleration = GRAVITY * fit.step * fit.step;
+        world.narrow_phase.set_query_dispatcher(dispatcher.chain(DefaultQueryDispatcher));
         let parameters = &mut world.integration_parameters;
         let unit = parameters.length_unit;
         let softness = softness(fit);

@@ -80,7 +80,10 @@ fn contacts_are_those_of_every_step() {
     for _ in 0..400 {
         let above = d.world.bodies[d.body].translation().z + low - top;
         d.world.step();
-        for gap in d.gaps() {
+        // Beside the minimum there are samples of what the ball can roll to.
+        let gaps = d.gaps();
+        assert!(gaps.iter().all(|gap| *gap >= above - 1e-12), "{gaps:?} {above}");
+        if let Some(gap) = gaps.into_iter().min_by(f64::total_cmp) {
             near += 1;
             assert!((gap - above).abs() < 1e-12, "{gap} {above}");
             deepest = deepest.min(gap);
@@ -92,6 +95,9 @@ fn contacts_are_those_of_every_step() {
     assert!(deepest > -2e-4, "{deepest}");
     assert_eq!(d.dispatcher.unexplained() + d.dispatcher.failed(), 0);
 }
+
+/// Last steps of a pin, in which it is at rest.
+const AT_REST: usize = 200;
 
 /// A pin of 19.9 mm in a blind bore of 20 mm, let go under tilted gravity: the number of contacts changes all
 /// the time, which Rapier survives with a workspace only.
@@ -105,7 +111,9 @@ fn pin_in_bore(steps: usize) -> (Dropped, f64, usize) {
         d.world.step();
         let gaps = d.gaps();
         counts.insert(gaps.len());
-        most = most.max(gaps.len());
+        if k + AT_REST >= steps {
+            most = most.max(gaps.len());
+        }
         // Of contacts at the start of the step, which the last one has left.
         deepest = gaps.into_iter().fold(deepest, f64::min);
         let excess = (d.energy() - begin) / (weight * 0.05);

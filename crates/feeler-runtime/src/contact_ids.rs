@@ -41,7 +41,7 @@ pub(crate) struct Identity {
 }
 
 /// The minima of the last query of a pair.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ContactIds {
     last: Vec<Tracked>,
     now: Vec<Tracked>,
@@ -176,6 +176,8 @@ mod tests {
             place_b: place,
             slack_a: 0.0,
             slack_b: 0.0,
+            is_extended: false,
+            is_slid: false,
             undecided: false,
         }
     }

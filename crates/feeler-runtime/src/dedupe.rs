@@ -21,15 +21,21 @@ use crate::{FeatureKind, FeatureRef, LmdClass};
 use feeler_hierarchy::Feature;
 use std::cmp::Ordering;
 
-/// Sorts by distance and removes duplicates.
-pub(crate) fn dedupe(ctx: &Context<'_>, all: &mut [Accepted], kept: &mut Vec<Accepted>) {
+/// Least cosine between the normals of one contact of a step, if a face has the normal.
+const SAME_CONTACT_COS: f64 = 0.999;
+
+/// Sorts by distance and removes duplicates. Contacts `of_step` that a vertex in a corner has with several
+/// faces are no duplicates: a step slides along one of the faces into another one.
+pub(crate) fn dedupe(ctx: &Context<'_>, of_step: bool, all: &mut [Accepted], kept: &mut Vec<Accepted>) {
     // Which of several stays must not depend on the roles of A and B.
     let first = ctx.first();
     let by_place = |x: &Accepted, y: &Accepted| by_place(first, x, y);
     all.sort_unstable_by(|x, y| priority(x).cmp(&priority(y)).then_with(|| by_place(x, y)));
     kept.clear();
     for x in all.iter() {
-        if !is_displaced(ctx, x, all) && !kept.iter().any(|y| same(ctx, x, y)) {
+        let has_face = dim(x.place_a.kind).max(dim(x.place_b.kind)) == 2;
+        let least = if of_step && has_face { SAME_CONTACT_COS } else { ctx.tol.critical };
+        if !is_displaced(ctx, x, all) && !kept.iter().any(|y| same(ctx, x, y, least)) {
             kept.push(*x);
         }
     }
@@ -107,10 +113,11 @@ fn is_between(ctx: &Context<'_>, x: &Accepted) -> bool {
     length > ROUNDINGS * ctx.tol.eps && between.cross(&x.n).norm() <= ctx.tol.critical * length
 }
 
-/// Same LMD? `y` comes first in the order in which results are kept.
-fn same(ctx: &Context<'_>, x: &Accepted, y: &Accepted) -> bool {
+/// Same LMD, with a cosine between the directions above `least`? `y` comes first in the order in which
+/// results are kept.
+fn same(ctx: &Context<'_>, x: &Accepted, y: &Accepted, least: f64) -> bool {
     // Directions at right angles are different, whatever their rounding.
-    is_near(ctx, x, y) && x.n.dot(&y.n) > ctx.tol.critical
+    is_near(ctx, x, y) && x.n.dot(&y.n) > least
 }
 
 /// Whether both footpoints of two minima agree within the tolerance and what the model leaves open.

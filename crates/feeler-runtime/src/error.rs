@@ -49,6 +49,16 @@ pub enum QueryError {
     /// The distance that a motion is asked for is NaN, infinite or negative.
     #[error("the distance to look for is {0}; give a finite one of 0 mm or more, 0 for contact")]
     Limit(f64),
+    /// A bound of a step is NaN, infinite or negative.
+    #[error(
+        "the bound of the step is {rotation} rad and {displacement} mm; give finite numbers of 0 or more"
+    )]
+    StepBound {
+        /// Rotation (rad).
+        rotation: f64,
+        /// Displacement (mm).
+        displacement: f64,
+    },
     /// `conformal_spacing` is NaN, infinite, 0 or negative.
     #[error("the conformal spacing is {0}; give a finite length above 0 mm, or none for the default")]
     ConformalSpacing(f64),

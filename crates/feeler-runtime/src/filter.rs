@@ -20,6 +20,11 @@ use feeler_hierarchy::Feature;
 
 /// Applies trims, polars and the second order.
 pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
+    filter_beside(ctx, c, ctx.beside(c.distance))
+}
+
+/// [`filter`] with footpoints up to `beside` (mm) beyond concave edges of their faces.
+pub(crate) fn filter_beside(ctx: &Context<'_>, c: &Candidate, beside: f64) -> Option<Accepted> {
     if !(ctx.least <= c.distance && c.distance <= ctx.d_max) || is_impossible(ctx, c) {
         return None;
     }
@@ -33,7 +38,6 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
         return None;
     }
     let basis = complete_basis(&c.n);
-    let beside = ctx.beside(c.distance);
     let foot = |p, n, hint| Foot { p, n, basis, hint, in_domain: None, beside };
     let of_a = || side(ctx, Which::A, c.feature_a, &foot(&c.p_a, c.n, c.hint_a), &ctx.tol);
     let of_b = || side(ctx, Which::B, c.feature_b, &foot(&c.p_b, -c.n, c.hint_b), &ctx.tol);
@@ -71,12 +75,14 @@ pub(crate) fn filter(ctx: &Context<'_>, c: &Candidate) -> Option<Accepted> {
         place_b: b.located.place,
         slack_a: a.located.slack,
         slack_b: b.located.slack,
+        is_extended: a.located.is_beside || b.located.is_beside,
+        is_slid: false,
         undecided: c.undecided,
     })
 }
 
 /// Whether a pair of features is never pressed into one another as deep as this candidate.
-fn is_impossible(ctx: &Context<'_>, c: &Candidate) -> bool {
+pub(crate) fn is_impossible(ctx: &Context<'_>, c: &Candidate) -> bool {
     let has = |is: fn(&Feature) -> bool| is(&c.feature_a) || is(&c.feature_b);
     c.distance < ctx.tol.least_distance()
         && has(|f| matches!(f, Feature::Vertex(_)))

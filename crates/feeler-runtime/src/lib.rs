@@ -49,6 +49,7 @@ mod follow;
 mod certify;
 mod conformal;
 mod pressed;
+mod step_set;
 
 mod verdict;
 
@@ -56,6 +57,7 @@ mod pair;
 mod report;
 
 mod scene;
+mod tracker;
 
 mod advance;
 
@@ -79,6 +81,10 @@ pub use scene::{
     BodyId, BodyOptions, ContactEvent, EventKind, NearPair, PairOptions, Scene, SceneContact, SceneError,
 };
 pub use tolerance::Tolerances;
+pub use tracker::{
+    ContactTracker, StepBound, StepContact, StepContactKind, TrackedStatus, TrackerCounts, TrackerOptions,
+    Update,
+};
 pub use verdict_types::{
     ConformalSet, Contact, ContactKind, CrossingCurve, Crossings, LeftOut, Status, Undecided, Verdict,
     Widened, Witness,

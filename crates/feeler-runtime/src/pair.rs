@@ -15,6 +15,7 @@ use crate::pressed;
 use crate::query::Accepted;
 use crate::query::Context;
 use crate::solve::{Solved, solve_all};
+use crate::step_set::{LARGEST_DILATION, Sample, SampleScratch, Widening, add_samples, slid_past, widened};
 use crate::tolerance::Tolerances;
 use crate::verdict::{self, Finding};
 use crate::walk::cull::CullContext;
@@ -54,6 +55,20 @@ pub struct ContactPair {
     known_for: Option<f64>,
     /// The last query that was worked out, while its results stand.
     answered: Option<Answered>,
+    /// The step to come, while a query for it is computed.
+    step: Option<Widening>,
+    samples: Vec<Sample>,
+    sampling: SampleScratch,
+}
+
+/// Results of [`ContactPair::query_step`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepResults<'a> {
+    pub bodies: [&'a Body; 2],
+    pub lmds: &'a [Lmd],
+    /// The same, in the frame of A.
+    pub kept: &'a [Accepted],
+    pub samples: &'a [Sample],
 }
 
 /// A query, and what only its results know.
@@ -62,6 +77,7 @@ struct Answered {
     pose_ab: Pose,
     /// With `parallel` off, which changes no bit.
     options: QueryOptions,
+    step: Option<Widening>,
     finding: Finding,
     /// The poses that the results are told for.
     poses: [Pose; 2],
@@ -119,6 +135,9 @@ impl ContactPair {
             motion_tracker,
             known_for: None,
             answered: None,
+            step: None,
+            samples: Vec::new(),
+            sampling: SampleScratch::default(),
         }
     }
 
@@ -182,6 +201,7 @@ impl ContactPair {
         }
         let asked = QueryOptions { parallel: false, ..options };
         if let Some(last) = self.answered.take_if(|last| last.options == asked)
+            && last.step == self.step
             && self.stands(&last, &pose_ab, [pose_a, pose_b])
         {
             self.repeat(last, pose_a, pose_b);
@@ -202,8 +222,10 @@ impl ContactPair {
             d_max: options.d_max,
             least: self.tolerances.least_distance_apart().min(-options.penetration),
             alpha: options.alpha,
-            cull: (!options.diagnostics().brute_force)
-                .then(|| CullContext::new(&pose_ab, &self.tolerances, &options)),
+            cull: (!options.diagnostics().brute_force).then(|| {
+                let extended = self.step.map_or(0.0, |step| step.displacement);
+                CullContext::new(&pose_ab, &self.tolerances, &options).with_beside(extended)
+            }),
         };
         let with_quasi = options.alpha > 0.0;
         let step = self.motion_tracker.advance(&pose_ab);
@@ -248,8 +270,13 @@ impl ContactPair {
         };
         let clock = Clock::start();
         self.accepted.clear();
-        self.accepted.extend(self.solved.candidates.iter().filter_map(|c| filter(&ctx, c)));
-        conformal::sample(&ctx, &self.solved, &options, &mut self.conformal, &mut self.accepted);
+        self.accepted.extend(self.solved.candidates.iter().filter_map(|c| match &self.step {
+            Some(step) => widened(&ctx, step, c),
+            None => filter(&ctx, c),
+        }));
+        // Quasi-minima of a step are dilated and merged by the angle of the step, not by that of the search.
+        let by_step = Context { alpha: self.step.map_or(ctx.alpha, |step| step.rotation), ..ctx };
+        conformal::sample(&by_step, &self.solved, &options, &mut self.conformal, &mut self.accepted);
         self.accepted.extend_from_slice(&self.solved.orbits);
         let is_apart = decide && matches!(finding, Finding::Apart | Finding::Touch);
         pressed::retain(
@@ -275,23 +302,49 @@ impl ContactPair {
         if options.load_bearing {
             conformal::keep_load_bearing(&ctx, &mut self.conformal, &mut self.accepted);
         }
+        if let Some(step) = &self.step {
+            for contact in &mut self.accepted {
+                *contact = slid_past(&ctx, step, contact).unwrap_or(*contact);
+            }
+        }
         self.stats.effort.accepted = self.accepted.len() as u64;
-        dedupe(&ctx, &mut self.accepted, &mut self.kept);
+        dedupe(&by_step, self.step.is_some(), &mut self.accepted, &mut self.kept);
+        if let Some(step) = &self.step {
+            add_samples(&ctx, step, &self.kept, &mut self.sampling, &mut self.samples);
+        }
         self.contact_ids.advance(&self.kept, &ctx.pose_ba, displacement + 2.0 * ctx.tol.tol);
         report(&ctx, &self.kept, &self.contact_ids, pose_a, &options, &mut self.lmds);
         let filtering = clock.elapsed();
-        let nearest = self.kept.first().map(|k| k.distance);
+        let near = has_contact(&self.kept, &ctx.tol);
         self.times = PhaseTimes { solves, filtering, interference, ..self.times };
         self.has_verdict = decide;
-        let near = nearest.is_some_and(|d| d <= ctx.tol.tol);
         let open = (&self.decision, &self.band.open[..]);
         pronounce(&ctx, &finding, near, open, pose_a, &mut self.verdict);
         let diagnostics = options.diagnostics();
         if diagnostics.savings.coherence && !diagnostics.brute_force {
             let poses = [*pose_a, *pose_b];
-            self.answered = Some(Answered { pose_ab, options: asked, finding, poses });
+            self.answered = Some(Answered { pose_ab, options: asked, step: self.step, finding, poses });
         }
         Ok(&self.lmds)
+    }
+
+    /// A query for the step of a simulator: minima, and beside them quasi-minima, extended faces and samples
+    /// that the step may need. `options.alpha` is ignored; there is no verdict, which
+    /// [`ContactPair::decide`] computes on demand.
+    pub(crate) fn query_step(
+        &mut self,
+        pose_a: &Pose,
+        pose_b: &Pose,
+        options: &QueryOptions,
+        step: Widening,
+    ) -> Result<StepResults<'_>, QueryError> {
+        let options = QueryOptions { alpha: LARGEST_DILATION, detect_interference: false, ..*options };
+        self.step = Some(step);
+        let found = self.query(pose_a, pose_b, &options).map(|_| ());
+        self.step = None;
+        found?;
+        let bodies = [self.a.as_ref(), self.b.as_ref()];
+        Ok(StepResults { bodies, lmds: &self.lmds, kept: &self.kept, samples: &self.samples })
     }
 
     /// Checks the options, the walls and the coordinates, and bounds `d_max`.
@@ -325,6 +378,7 @@ impl ContactPair {
 
     pub(crate) fn clear_results(&mut self) {
         self.lmds.clear();
+        self.samples.clear();
         self.stats = Stats::default();
         self.times = PhaseTimes::default();
         self.verdict.clear();
@@ -360,7 +414,7 @@ impl ContactPair {
         let ctx = last.context([&self.a, &self.b], self.tolerances);
         self.lmds.clear();
         report(&ctx, &self.kept, &self.contact_ids, pose_a, &last.options, &mut self.lmds);
-        let near = self.kept.first().is_some_and(|k| k.distance <= ctx.tol.tol);
+        let near = has_contact(&self.kept, &ctx.tol);
         let open = (&self.decision, &self.band.open[..]);
         pronounce(&ctx, &last.finding, near, open, pose_a, &mut self.verdict);
         self.answered = Some(Answered { poses: [*pose_a, *pose_b], ..last });
@@ -378,7 +432,7 @@ impl ContactPair {
             self.band.open.clear();
             self.accepted.clear();
             let mut finding = verdict::decide(&ctx, Some(moved), &mut self.decision);
-            let mut near = self.kept.first().is_some_and(|k| k.distance <= ctx.tol.tol);
+            let mut near = has_contact(&self.kept, &ctx.tol);
             if finding == Finding::Apart && !near {
                 let (solved, band) = (&mut self.solved, &mut self.band);
                 if misses_contacts(&ctx, &self.leaf_pairs, &self.decision, solved, band, &mut self.accepted) {
@@ -428,6 +482,12 @@ impl ContactPair {
         self.front.clear();
         self.decision.clear();
         self.answered = None;
+    }
+
+    /// A pair of the same bodies whose next query continues the identities of this one's last query.
+    pub(crate) fn continued(&self) -> Self {
+        let (contact_ids, motion_tracker) = (self.contact_ids.clone(), self.motion_tracker.clone());
+        Self { contact_ids, motion_tracker, ..Self::new(self.a.clone(), self.b.clone()) }
     }
 
     /// The LMDs of the last query.
@@ -503,6 +563,11 @@ fn misses_contacts(
     let missed = solved.candidates[known..].iter().filter_map(|c| filter(ctx, c));
     found.extend(missed.filter(|x| touches(ctx, x)));
     found.len() == before && !band.open.is_empty()
+}
+
+/// Whether one of the minima, sorted by distance, is a contact.
+fn has_contact(kept: &[Accepted], tol: &Tolerances) -> bool {
+    kept.iter().find(|k| k.class != LmdClass::Quasi).is_some_and(|k| k.distance <= tol.tol)
 }
 
 /// Whether a minimum is a contact, and no quasi-minimum.
@@ -588,7 +653,7 @@ fn report(
 }
 
 /// Normal curvatures at a footpoint with the outward direction `n`, the solid's frame.
-fn curvature(body: &Body, feature: Feature, place: &FeatureRef, n: &V3) -> [f64; 2] {
+pub(crate) fn curvature(body: &Body, feature: Feature, place: &FeatureRef, n: &V3) -> [f64; 2] {
     let sorted = |x: f64, y: f64| if x <= y { [x, y] } else { [y, x] };
     match feature {
         Feature::Face(f) => {

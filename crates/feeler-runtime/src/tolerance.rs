@@ -39,6 +39,11 @@ const LEAST_APART: f64 = -32.0;
 /// Largest angle (rad) of a conformal contact, however small the features.
 const MAX_BENT: f64 = 1e-3;
 
+/// The largest power of two that is not larger than a positive number.
+pub(crate) fn power_of_two(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & EXPONENT)
+}
+
 /// The tolerances of one query. Lengths in mm, angles in rad.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerances {
@@ -65,7 +70,7 @@ impl Tolerances {
     pub(crate) fn of_lengths(size: f64, reach: f64, tolerance: Option<f64>) -> Self {
         let asked = Self::before_rounding(size, tolerance);
         // A power of two: small motions leave the tolerances as they are.
-        let reach = 2.0 * f64::from_bits(reach.to_bits() & EXPONENT);
+        let reach = 2.0 * power_of_two(reach);
         let trim = TRIM_REL * size + EPS_REL * reach;
         Self {
             size,

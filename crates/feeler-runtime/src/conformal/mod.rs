@@ -470,6 +470,8 @@ impl<'a> FamilySet<'a> {
             place_b: b.located.place,
             slack_a: a.located.slack,
             slack_b: b.located.slack,
+            is_extended: a.located.is_beside || b.located.is_beside,
+            is_slid: false,
             undecided: false,
         };
         Some(Sample { pair, corner, found: 0 })

@@ -121,7 +121,7 @@ pub(crate) fn side(
             }
             let place =
                 FeatureRef { kind: FeatureKind::Vertex, index: i.0, source: vertex.source, uv: [0.0, 0.0] };
-            let located = Located { place, slack: vertex.deviation, border: false };
+            let located = Located { place, slack: vertex.deviation, border: false, is_beside: false };
             Some(Side { located, polar, shape: SideShape::Vertex })
         }
     }

@@ -7,7 +7,7 @@
 //! # Source
 //! MATH §2 (BREP 1.23 at d = 0).
 
-use crate::body::edge_normals::edge_normals;
+use crate::body::edge_normals::{EdgeNormals, edge_normals};
 use crate::footpoint::polar::Few;
 use crate::query::{Candidate, Context};
 use crate::side::Which;
@@ -53,7 +53,13 @@ pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<(V3, f64)> {
 
 /// Appends vectors `v` (frame of A) with ⟨n, v⟩ ≤ 0 for every direction n from A to B in the polar of one
 /// side. Those along an edge's tangent come first. Returns the tangent (frame of A) of an edge.
-fn collect(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, out: &mut Few) -> Option<Option<V3>> {
+pub(crate) fn collect(
+    ctx: &Context<'_>,
+    which: Which,
+    feature: Feature,
+    p: &P3,
+    out: &mut Few,
+) -> Option<Option<V3>> {
     let body = ctx.body(which);
     let mut add = |v: V3| {
         out.push(match which {
@@ -71,18 +77,23 @@ fn collect(ctx: &Context<'_>, which: Which, feature: Feature, p: &P3, out: &mut 
             };
             let t = crate::footpoint::trim::locate_on_edge(body, i, &own, None, &ctx.tol)?.place.uv[0];
             let e = edge_normals(body, i, t)?;
-            if e.dihedral() < 0.0 {
-                return None;
-            }
-            // Across the tangent, and outside both faces: the directions into them are left and right of the
-            // edge.
-            let into = [e.normals[0].cross(&e.tangent), e.tangent.cross(&e.normals[1])];
-            [e.tangent, -e.tangent, into[0], into[1]].into_iter().for_each(add);
+            of_edge(&e)?.into_iter().for_each(add);
             return Some(Some(if which == Which::A { e.tangent } else { ctx.pose_ab * e.tangent }));
         }
         Feature::Face(_) => return None,
     }
     Some(None)
+}
+
+/// Vectors v (the solid's frame) with ⟨n, v⟩ ≤ 0 for every direction n in the polar of an edge, those along
+/// the tangent first; `None` for a concave edge.
+pub(crate) fn of_edge(e: &EdgeNormals) -> Option<[V3; 4]> {
+    if e.dihedral() < 0.0 {
+        return None;
+    }
+    // Across the tangent, and outside both faces: the directions into them are left and right of the edge.
+    let into = [e.normals[0].cross(&e.tangent), e.tangent.cross(&e.normals[1])];
+    Some([e.tangent, -e.tangent, into[0], into[1]])
 }
 
 /// A unit vector near the middle of `{n : ⟨n, v⟩ ≤ 0}`, `None` when that is {0}: the mean of its extreme

@@ -25,6 +25,8 @@ pub(crate) struct Located {
     pub slack: f64,
     /// Whether it is on a trim of its face.
     pub border: bool,
+    /// Whether it is beyond a concave edge of its face.
+    pub is_beside: bool,
 }
 
 /// Place of a footpoint in the trimmed domain of its face.
@@ -67,10 +69,13 @@ pub(crate) fn locate_on_face(
     }
     let metric = metric(&derivs);
     let in_domain = || domain_slack(data, uv, &metric, body.data(Feature::Face(face)).deviation, tol);
-    let in_corner = || is_in_corner(body, face, uv, metric, beside).then_some(InDomain::INSIDE);
-    let InDomain { slack, border } = known.or_else(in_domain).or_else(in_corner)?;
+    let inside = known.or_else(in_domain);
+    if inside.is_none() && !is_in_corner(body, face, uv, metric, beside) {
+        return None;
+    }
+    let InDomain { slack, border } = inside.unwrap_or(InDomain::INSIDE);
     let place = FeatureRef { kind: FeatureKind::Face, index: face.0, source: 0, uv: [uv.x, uv.y] };
-    Some(Located { place, slack, border })
+    Some(Located { place, slack, border, is_beside: inside.is_none() })
 }
 
 /// The place with the source face that holds it, which [`locate_on_face`] leaves out: a face of many sources
@@ -227,7 +232,7 @@ pub(crate) fn locate_on_edge(
     let (span, t) = span_at(data, t, tol)?;
     let span = &data.spans[span];
     let place = FeatureRef { kind: FeatureKind::Edge, index: edge.0, source: span.source, uv: [t, 0.0] };
-    Some(Located { place, slack: span.deviation, border: false })
+    Some(Located { place, slack: span.deviation, border: false, is_beside: false })
 }
 
 /// The span that holds `t`, and `t` unwrapped into it; ends within the deviation count.

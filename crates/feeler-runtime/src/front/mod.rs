@@ -45,7 +45,7 @@ pub(crate) struct Front {
     tree: PairTree<u32>,
     placed: PlacedTree<TreeNode>,
     /// What culling depends on beside the pose: reach, angle.
-    valid_for: Option<[f64; 2]>,
+    valid_for: Option<[f64; 3]>,
     /// Pairs of features that are solved as wholes.
     wholes: Wholes,
     envelopes: PlacedEnvelopes,
@@ -126,7 +126,7 @@ impl Front {
         }
         self.placed.restart(b.tree());
         self.envelopes.restart(b);
-        let key = Some([cull.reach, cull.alpha]);
+        let key = Some([cull.reach, cull.alpha, cull.beside()]);
         if self.valid_for != key {
             self.clear();
             self.valid_for = key;

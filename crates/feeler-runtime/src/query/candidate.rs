@@ -47,5 +47,9 @@ pub(crate) struct Accepted {
     /// What the model leaves open (mm) about each footpoint.
     pub slack_a: f64,
     pub slack_b: f64,
+    /// Whether a footpoint is beyond a concave edge of its face.
+    pub is_extended: bool,
+    /// Whether the normal is that of an adjacent face, along a flush seam.
+    pub is_slid: bool,
     pub undecided: bool,
 }

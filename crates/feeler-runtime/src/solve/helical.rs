@@ -472,6 +472,8 @@ impl Orbit<'_> {
             place_b: b.located.place,
             slack_a: a.located.slack,
             slack_b: b.located.slack,
+            is_extended: false,
+            is_slid: false,
             undecided: false,
         })
     }

@@ -76,6 +76,16 @@ impl CullContext {
         self.savings.supermaximal
     }
 
+    /// The same with footpoints up to a distance (mm) beyond concave edges of their faces.
+    pub(crate) fn with_beside(self, beside: f64) -> Self {
+        Self { beside: self.beside.max(beside), ..self }
+    }
+
+    /// Largest distance (mm) of footpoints beyond concave edges of their faces.
+    pub(crate) fn beside(&self) -> f64 {
+        self.beside
+    }
+
     /// The leaf of an area of B in the frame of A.
     pub(crate) fn placed(&self, b: &Body, area: AreaId) -> TreeNode {
         b.tree()[b.leaf_of_area(area).index()].placed(&self.pose)

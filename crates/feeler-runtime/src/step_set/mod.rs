@@ -1,0 +1,155 @@
+//! The contacts that a step of a simulator needs: quasi-minima, extended faces and samples, by bounds of the
+//! motion to come.
+//!
+//! Let the step turn B by at most θ relative to A and displace no point of B by more than d. The two material
+//! points of a minimum at the end of the step satisfy at its beginning, with w between them and n the normal
+//! at the end: |w − h n| ≤ d, n in A's polar, −n within θ of B's. They are not critical yet, so that polars
+//! are dilated and faces extended by what the bounds make possible.
+//!
+//! # Source
+//! BREP §1.3.1.4, §3.4 (quasi-LMDs), (1.24); MATH §23.
+
+mod cone;
+mod flush;
+mod sample;
+
+pub(crate) use flush::slid_past;
+pub(crate) use sample::{Sample, Scratch as SampleScratch, add_samples};
+
+use crate::body::edge_normals::edge_normals;
+use crate::filter::{filter, filter_beside, is_impossible};
+use crate::footpoint::touching::collect;
+use crate::footpoint::trim::{locate_on_edge, place_on};
+use crate::query::{Accepted, Candidate, Context};
+use crate::side::Which;
+use crate::{FeatureRef, LmdClass};
+use feeler_geom::{P2, P3, V3, math};
+use feeler_hierarchy::{EdgeId, FaceId, Feature};
+use smallvec::SmallVec;
+
+/// Bounds of the motion of B relative to A in the step to come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Widening {
+    /// Relative rotation (rad).
+    pub rotation: f64,
+    /// Displacement (mm) of any point of B.
+    pub displacement: f64,
+    /// Largest distance (mm) of samples: what the step can close, or minus infinity for none.
+    pub closed: f64,
+    /// Wanted error of a gap (mm).
+    pub gap_error: f64,
+}
+
+/// Largest dilation (rad) of a polar, and the dilation by which pairs of areas are culled.
+pub(crate) const LARGEST_DILATION: f64 = 0.25;
+/// Dilation for two edges that cross, in rotations of the step over the sine of their angle.
+const OF_EDGES: f64 = 1.2;
+/// Angle between edges, in rotations of the step, below which the ends of their overlap stand for them.
+const PARALLEL: f64 = 6.0;
+
+/// A critical pair as a contact of the step: as a minimum if it is one, else in dilated polars or on extended
+/// faces, as a quasi-minimum.
+pub(crate) fn widened(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<Accepted> {
+    let exact = Context { alpha: 0.0, ..*ctx };
+    if let Some(minimum) = filter(&exact, c) {
+        return Some(minimum);
+    }
+    let has = |is: fn(&Feature) -> bool| is(&c.feature_a) || is(&c.feature_b);
+    if has(|f| matches!(f, Feature::Vertex(_))) && !has(|f| matches!(f, Feature::Face(_))) {
+        return beside_polars(&exact, step, c);
+    }
+    let alpha = dilation(ctx, step, c)?;
+    let quasi = filter_beside(&Context { alpha, ..*ctx }, c, ctx.beside(c.distance).max(step.displacement))?;
+    Some(Accepted { class: LmdClass::Quasi, ..quasi })
+}
+
+/// Angle (rad) by which the polars of a candidate are dilated; `None` for edges that are almost parallel.
+fn dilation(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<f64> {
+    let Widening { rotation, displacement, .. } = *step;
+    let bend = |which, feature, p: &P3, hint| match feature {
+        Feature::Face(f) => bend_of_face(ctx, which, f, p, hint),
+        Feature::Edge(_) | Feature::Vertex(_) => 0.0,
+    };
+    let angle = match (c.feature_a, c.feature_b) {
+        (Feature::Edge(a), Feature::Edge(b)) => {
+            let s = tangent(ctx, Which::A, a, &c.p_a, c.hint_a)?;
+            let t = tangent(ctx, Which::B, b, &c.p_b, c.hint_b)?;
+            let sine = s.cross(&t).norm();
+            if sine <= math::sin(PARALLEL * rotation) {
+                return None;
+            }
+            OF_EDGES * rotation / sine
+        }
+        (Feature::Face(_), Feature::Face(_)) => 0.0,
+        // Where the footpoint slides on a curved face, the normal turns.
+        (a, b) => {
+            let bends = bend(Which::A, a, &c.p_a, c.hint_a) + bend(Which::B, b, &c.p_b, c.hint_b);
+            rotation + bends * displacement
+        }
+    };
+    Some(angle.min(LARGEST_DILATION))
+}
+
+/// Largest absolute curvature (1/mm) of a face at a point (frame of A).
+fn bend_of_face(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3, hint: Option<P2>) -> f64 {
+    let surface = &ctx.body(which).face(face).surface;
+    let uv = hint.unwrap_or_else(|| surface.invert(&own(ctx, which, p), None, None));
+    let [k1, k2] = surface.curvatures(uv);
+    let bend = k1.abs().max(k2.abs());
+    if bend.is_finite() { bend } else { 0.0 }
+}
+
+/// Unit tangent (frame of A) of an edge at a point (frame of A).
+fn tangent(ctx: &Context<'_>, which: Which, edge: EdgeId, p: &P3, hint: Option<P2>) -> Option<V3> {
+    let body = ctx.body(which);
+    let at = locate_on_edge(body, edge, &own(ctx, which, p), hint.map(|h| h.x), &ctx.tol)?;
+    let tangent = edge_normals(body, edge, at.place.uv[0])?.tangent;
+    Some(if which == Which::A { tangent } else { ctx.pose_ab * tangent })
+}
+
+/// A point (frame of A) in a solid's own frame.
+fn own(ctx: &Context<'_>, which: Which, p: &P3) -> P3 {
+    match which {
+        Which::A => *p,
+        Which::B => ctx.pose_ba * p,
+    }
+}
+
+/// Two vertices, or a vertex and an edge, whose connection is outside a polar: the direction of both dilated
+/// polars in which they are farthest apart.
+fn beside_polars(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<Accepted> {
+    if is_impossible(ctx, c) {
+        return None;
+    }
+    let mut constraints = SmallVec::new();
+    collect(ctx, Which::A, c.feature_a, &c.p_a, &mut constraints)?;
+    collect(ctx, Which::B, c.feature_b, &c.p_b, &mut constraints)?;
+    let between = c.p_b - c.p_a;
+    let n = cone::direction(&constraints, step.rotation, &between)?;
+    let distance = between.dot(&n);
+    if !(ctx.tol.least_distance() <= distance && distance <= ctx.d_max) {
+        return None;
+    }
+    let slack = |which, feature| match feature {
+        Feature::Vertex(v) => ctx.body(which).vertex(v).deviation,
+        Feature::Edge(_) | Feature::Face(_) => 0.0,
+    };
+    let place =
+        |which, feature, p: &P3| -> FeatureRef { place_on(ctx.body(which), feature, &own(ctx, which, p)) };
+    Some(Accepted {
+        feature_a: c.feature_a,
+        feature_b: c.feature_b,
+        p_a: c.p_a,
+        p_b: c.p_b,
+        n,
+        distance,
+        class: LmdClass::Quasi,
+        place_a: place(Which::A, c.feature_a, &c.p_a),
+        place_b: place(Which::B, c.feature_b, &c.p_b),
+        slack_a: slack(Which::A, c.feature_a),
+        slack_b: slack(Which::B, c.feature_b),
+        is_extended: false,
+        is_slid: false,
+        undecided: c.undecided,
+    })
+}

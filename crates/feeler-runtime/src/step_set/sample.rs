@@ -1,0 +1,582 @@
+//! Samples of nearly conformal pairs of features.
+//!
+//! One linear gap errs by up to (θ² + 2 κa θ u − κa κb u²) / (2 (κa + κb)) after a relative rotation θ and a
+//! slide u, with the curvatures κa and κb of both sides in a direction. Where that exceeds the wanted error
+//! and what is of second order for all contacts, θ d + ½ θ² ρ, points at fixed parameters of one feature are
+//! contacts, too: h apart they miss at most κ h² / 8 of the gap, κ being the relative curvature at the end of
+//! the step. Where bodies roll on each other, 1 / κ is no more than the lever arm ρ, and samples would only
+//! obstruct the motion: the path of a material point bends away from the surface by ½ θ² ρ, which linear gaps
+//! do not include.
+//!
+//! Parameters are multiples of a power of two, so that a sample keeps its identity while it exists.
+//!
+//! # Source
+//! BREP §1.3.1.4; MATH §23.
+
+use super::{LARGEST_DILATION, Widening, own};
+use crate::body::edge_normals::edge_normals;
+use crate::body::outward_normal;
+use crate::footpoint::polar::Polar;
+use crate::footpoint::side::{Foot, side};
+use crate::footpoint::trim::{on_face, place_on, place_on_face};
+use crate::query::{Accepted, Context};
+use crate::side::Which;
+use crate::tolerance::power_of_two;
+use crate::{FeatureKind, FeatureRef, LmdClass};
+use feeler_geom::frame::complete_basis;
+use feeler_geom::skeleton::signed_distance;
+use feeler_geom::{Curve, P2, P3, Surface, V3, math};
+use feeler_hierarchy::{EdgeId, FaceId, Feature};
+use smallvec::SmallVec;
+use std::cell::Cell;
+
+/// A point of one feature and the nearest one of the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub pair: Accepted,
+    /// Side whose point is fixed, and its parameters in steps.
+    pub key: (Which, [i64; 2]),
+    /// Lengths of the steps, powers of two.
+    pub step: [f64; 2],
+}
+
+/// Reused memory.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    row: Vec<Sample>,
+}
+
+/// Samples along a line from a contact, and of a pair of bodies, at most.
+const MOST_ALONG: i64 = 64;
+const MOST: usize = 256;
+/// Part of a feature's parameters that one step is at most.
+const COARSEST: f64 = 0.25;
+/// Relative curvature (1/mm), in parts of the inverse extent, below which a pair has none.
+const FLAT: f64 = 1e-6;
+
+/// Difference of principal curvatures, in parts of the larger one, below which a surface bends equally in all
+/// directions.
+const SPHERICAL: f64 = 1e-6;
+
+/// Adds samples beside the contacts `kept` of nearly conformal pairs of features, of those whose gap the step
+/// can close.
+pub(crate) fn add_samples(
+    ctx: &Context<'_>,
+    step: &Widening,
+    kept: &[Accepted],
+    scratch: &mut Scratch,
+    out: &mut Vec<Sample>,
+) {
+    out.clear();
+    let is_near = |c: &&Accepted| !c.is_slid && c.distance <= step.closed;
+    for contact in kept.iter().filter(is_near) {
+        let begin = out.len();
+        match (contact.feature_a, contact.feature_b) {
+            (Feature::Edge(e), Feature::Face(_)) => along_edge(ctx, step, contact, (Which::A, e), out),
+            (Feature::Face(_), Feature::Edge(e)) => along_edge(ctx, step, contact, (Which::B, e), out),
+            _ => {}
+        }
+        // The least distance of two faces may be beyond their borders: then edges have the contacts.
+        let is_set = contact.class == LmdClass::Conformal;
+        for pair in faces_of(ctx, step, contact) {
+            let of_a = ctx.primitive(Which::A, pair.feature_a);
+            let is_closed_form = of_a.is_some() && ctx.primitive(Which::B, pair.feature_b).is_some();
+            // Samples of free-form faces are slow: beside their own strict contacts only.
+            let is_own = (pair.feature_a, pair.feature_b) == (contact.feature_a, contact.feature_b);
+            if !is_closed_form && (is_set || !is_own) {
+                continue;
+            }
+            let has_borders = on_faces(ctx, step, &pair, scratch, out);
+            if is_closed_form && (has_borders || is_set) {
+                along_borders(ctx, step, &pair, out);
+            }
+        }
+        // Several minima of one pair of features have samples in common.
+        let mut k = begin;
+        while k < out.len() {
+            let (earlier, this) = (&out[..k], &out[k]);
+            let is_known =
+                earlier.iter().any(|s| is_same(s, this)) || kept.iter().any(|c| is_at(ctx, c, this));
+            if is_known {
+                out.remove(k);
+            } else {
+                k += 1;
+            }
+        }
+    }
+}
+
+/// Pairs of faces at a contact, as contacts: its faces, and those beside its edges that the step can turn
+/// into its direction.
+fn faces_of(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> SmallVec<[Accepted; 2]> {
+    let faces = |which: Which| -> SmallVec<[FaceId; 2]> {
+        let (feature, place, p) = match which {
+            Which::A => (contact.feature_a, &contact.place_a, &contact.p_a),
+            Which::B => (contact.feature_b, &contact.place_b, &contact.p_b),
+        };
+        match feature {
+            Feature::Face(f) => SmallVec::from_slice(&[f]),
+            Feature::Vertex(_) => SmallVec::new(),
+            Feature::Edge(e) => {
+                let body = ctx.body(which);
+                let n = outward(ctx, which, contact);
+                let point = body.edge(e).curve.point(place.uv[0]);
+                let turns = |f: FaceId| {
+                    let data = body.face(f);
+                    // To find a point on a free-form face is too slow.
+                    if matches!(data.surface, Surface::Bezier(_)) {
+                        return false;
+                    }
+                    let uv = data.surface.invert(&point, None, None);
+                    let bend = super::bend_of_face(ctx, which, f, p, Some(uv));
+                    let angle = (step.rotation + bend * step.displacement).min(LARGEST_DILATION);
+                    outward_normal(data, uv).dot(&n) >= math::cos(angle + ctx.tol.critical)
+                };
+                let mut sides: SmallVec<[FaceId; 2]> = body.edge(e).sides.iter().map(|s| s.face).collect();
+                sides.dedup();
+                sides.retain(|f| turns(*f));
+                sides
+            }
+        }
+    };
+    let (of_a, of_b) = (faces(Which::A), faces(Which::B));
+    let place = |which, face: FaceId, feature, known: &FeatureRef, p: &P3| match feature {
+        Feature::Face(_) => *known,
+        Feature::Edge(_) | Feature::Vertex(_) => place_on_face(ctx.body(which), face, &own(ctx, which, p)),
+    };
+    let mut out = SmallVec::new();
+    for &a in &of_a {
+        for &b in &of_b {
+            out.push(Accepted {
+                feature_a: Feature::Face(a),
+                feature_b: Feature::Face(b),
+                place_a: place(Which::A, a, contact.feature_a, &contact.place_a, &contact.p_a),
+                place_b: place(Which::B, b, contact.feature_b, &contact.place_b, &contact.p_b),
+                ..*contact
+            });
+        }
+    }
+    out
+}
+
+/// Samples along the round edges of two faces that face each other, one edge against the other face: along
+/// straight lines of the faces the gap is linear, and its ends suffice.
+fn along_borders(ctx: &Context<'_>, step: &Widening, contact: &Accepted, out: &mut Vec<Sample>) {
+    for which in [Which::A, Which::B] {
+        let (feature, p) = match which {
+            Which::A => (contact.feature_a, &contact.p_a),
+            Which::B => (contact.feature_b, &contact.p_b),
+        };
+        let Feature::Face(face) = feature else { return };
+        let p = own(ctx, which, p);
+        for (edge, data) in (0..).map(EdgeId).zip(&ctx.body(which).hierarchy().edges) {
+            let is_round = matches!(data.curve, Curve::Circle { .. });
+            if !is_round || !data.sides.iter().any(|s| s.face == face) {
+                continue;
+            }
+            let place = place_on(ctx.body(which), Feature::Edge(edge), &p);
+            let on_edge = match which {
+                Which::A => Accepted { feature_a: Feature::Edge(edge), place_a: place, ..*contact },
+                Which::B => Accepted { feature_b: Feature::Edge(edge), place_b: place, ..*contact },
+            };
+            along_edge(ctx, step, &on_edge, (which, edge), out);
+        }
+    }
+}
+
+/// Parameters from which a point of the other face is searched: those of the sample before.
+struct Hint {
+    of_contact: P2,
+    last: Cell<P2>,
+}
+
+impl Hint {
+    fn new(contact: &Accepted, which: Which) -> Self {
+        let [u, v] = if which == Which::A { contact.place_a.uv } else { contact.place_b.uv };
+        Self { of_contact: P2::new(u, v), last: Cell::new(P2::new(u, v)) }
+    }
+
+    /// For the sample of a number on the way outwards from a middle one.
+    fn of(&self, number: i64, middle: i64) -> P2 {
+        if (number - middle).abs() <= 1 { self.of_contact } else { self.last.get() }
+    }
+
+    fn set(&self, place: &FeatureRef) {
+        self.last.set(P2::new(place.uv[0], place.uv[1]));
+    }
+}
+
+/// Whether the samples of another contact already pass a point (frame of A) of a pair of features.
+fn is_passed(out: &[Sample], contact: &Accepted, (which, p): (Which, &P3), spacing: f64) -> bool {
+    let point = |s: &Sample| if which == Which::A { s.pair.p_a } else { s.pair.p_b };
+    out.iter().any(|s| {
+        s.key.0 == which
+            && (s.pair.feature_a, s.pair.feature_b) == (contact.feature_a, contact.feature_b)
+            && (point(s) - p).norm() <= spacing
+    })
+}
+
+fn is_same(s: &Sample, t: &Sample) -> bool {
+    let features = |s: &Sample| (s.pair.feature_a, s.pair.feature_b);
+    // Steps of different lengths meet at the coarser one's places.
+    let at = |s: &Sample| [0, 1].map(|i| (s.key.1[i] as f64 * s.step[i]).to_bits());
+    features(s) == features(t) && s.key.0 == t.key.0 && at(s) == at(t)
+}
+
+fn is_at(ctx: &Context<'_>, c: &Accepted, s: &Sample) -> bool {
+    (c.feature_a, c.feature_b) == (s.pair.feature_a, s.pair.feature_b)
+        && (c.p_a - s.pair.p_a).norm() <= ctx.tol.same
+        && (c.p_b - s.pair.p_b).norm() <= ctx.tol.same
+}
+
+/// Largest error (mm) of one linear gap, with the curvatures of both sides in one direction.
+fn error(step: &Widening, own: f64, other: f64) -> f64 {
+    let sum = own + other;
+    if sum <= 0.0 {
+        return f64::INFINITY;
+    }
+    let (turn, most) = (step.rotation, step.displacement);
+    let at = |u: f64| (turn * turn + 2.0 * own * turn * u - own * other * u * u) / (2.0 * sum);
+    let ends = at(most).max(at(-most));
+    let top = turn / other;
+    if top.abs() <= most { ends.max(at(top)) } else { ends }
+}
+
+/// Error (mm) of a gap that samples do not improve.
+fn allowed(ctx: &Context<'_>, step: &Widening) -> f64 {
+    let arm = 0.5 * ctx.a.size().min(ctx.b.size());
+    let &Widening { rotation, displacement, gap_error, .. } = step;
+    gap_error + rotation * displacement + 0.5 * rotation * rotation * arm
+}
+
+/// Samples along an edge that is nearly parallel to a face.
+fn along_edge(
+    ctx: &Context<'_>,
+    step: &Widening,
+    contact: &Accepted,
+    (which, edge): (Which, EdgeId),
+    out: &mut Vec<Sample>,
+) {
+    let (body, other) = (ctx.body(which), which.other());
+    let (place, face) = match which {
+        Which::A => (&contact.place_a, contact.feature_b),
+        Which::B => (&contact.place_b, contact.feature_a),
+    };
+    let data = body.edge(edge);
+    let at = place.uv[0];
+    let d = data.curve.derivs(at);
+    let speed = d.d1.norm();
+    let Some(tangent) = data.curve.tangent_of(at, &d) else { return };
+    let bend = (d.d2 - tangent * tangent.dot(&d.d2)) / (speed * speed);
+    let outward = outward(ctx, which, contact);
+    let of_edge = -outward.dot(&bend);
+    let tangent = if which == Which::A { tangent } else { ctx.pose_ab * tangent };
+    let Some(of_face) = curvature_along(ctx, other, face, contact, &tangent) else { return };
+    let extent = ctx.extent(contact.feature_a, contact.feature_b);
+    // Along a straight line on a face that is straight there the gap is linear.
+    let is_linear = [bend.norm(), of_face.abs()].iter().all(|k| *k <= FLAT / extent);
+    if is_linear || error(step, of_edge, of_face) <= allowed(ctx, step) {
+        return;
+    }
+    let at_end = (of_edge + of_face).max(0.0) + bend.norm() * step.rotation;
+    let spacing = (8.0 * step.gap_error / at_end.max(FLAT / extent)).sqrt();
+    let whole: f64 = data.spans.iter().map(|s| s.t1 - s.t0).sum();
+    let step_length = power_of_two((spacing / speed).min(COARSEST * whole));
+    if is_passed(out, contact, (which, &ctx.in_a(which, &d.p)), step_length * speed) {
+        return;
+    }
+    let middle = whole_number(at / step_length);
+    let period = data.curve.period();
+    let most = period.map_or(MOST_ALONG, |p| MOST_ALONG.min(whole_number(0.5 * p / step_length)));
+    let hint = Hint::new(contact, other);
+    let sample = |i: i64| {
+        let t = i as f64 * step_length;
+        let is_on = data.spans.iter().any(|span| {
+            let t = period.map_or(t, |p| math::unwrap_near(t, 0.5 * (span.t0 + span.t1), p));
+            data.closed || (span.t0 <= t && t <= span.t1)
+        });
+        if !is_on {
+            return None;
+        }
+        let p = data.curve.point(t);
+        let facing = facing(ctx, other, (face, hint.of(i, middle)), &ctx.in_a(which, &p), step)?;
+        hint.set(&facing.place);
+        // Across the edge.
+        let normals = edge_normals(body, edge, t)?;
+        let n = outward_of(ctx, which, &facing.n);
+        let across = (n - normals.tangent * normals.tangent.dot(&n)).try_normalize(0.5)?;
+        let alpha = (step.rotation + bend.norm() * step.displacement).min(LARGEST_DILATION);
+        if normals.test(&across, ctx.tol.angle, alpha) == Polar::Outside {
+            return None;
+        }
+        let source = data.spans.first().map_or(0, |s| s.source);
+        let own = FeatureRef { kind: FeatureKind::Edge, index: edge.0, source, uv: [t, 0.0] };
+        Some(facing.sample(contact, which, own, ([i, 0], [step_length, 1.0])))
+    };
+    let is_closed_form = ctx.primitive(other, face).is_some() && !matches!(data.curve, Curve::Bezier(_));
+    let in_all = if is_closed_form { out.len() + MOST } else { MOST };
+    walk(step, middle, (most, in_all), is_closed_form, &sample, out);
+}
+
+/// The nearest whole number.
+#[expect(clippy::cast_possible_truncation, reason = "parameters in steps that are no parts of rounding")]
+fn whole_number(x: f64) -> i64 {
+    x.round() as i64
+}
+
+/// Takes samples outwards from a middle one, as long as the step can close their gaps: at most so many to
+/// each side, and until there are so many in all. Points without a sample are `passed` over, or end it.
+fn walk(
+    step: &Widening,
+    middle: i64,
+    (most, in_all): (i64, usize),
+    passed: bool,
+    sample: &dyn Fn(i64) -> Option<Sample>,
+    out: &mut Vec<Sample>,
+) {
+    for sign in [1, -1] {
+        let first = if sign == 1 { 0 } else { 1 };
+        for k in first..=most {
+            if out.len() >= in_all {
+                return;
+            }
+            match sample(middle + sign * k) {
+                Some(s) if s.pair.distance <= step.closed => out.push(s),
+                // The nearest points are on both sides of the contact.
+                Some(_) if k > 0 => break,
+                // Beyond a border of either face; there may be more behind it.
+                None if k > 0 && !passed => break,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Samples on a face that is nearly conformal to another one, at fixed parameters of the first. Returns true
+/// if the faces are straight in one of the directions: their borders have the ends then.
+fn on_faces(
+    ctx: &Context<'_>,
+    step: &Widening,
+    contact: &Accepted,
+    scratch: &mut Scratch,
+    out: &mut Vec<Sample>,
+) -> bool {
+    let (Feature::Face(a), Feature::Face(b)) = (contact.feature_a, contact.feature_b) else { return false };
+    // The points of the side that bends more are fixed; not those of a sphere, which bends equally in all
+    // directions: the parameter lines of the other side are the directions of least and largest curvature.
+    let bend = |which, f: FaceId, place: &FeatureRef| {
+        let [k1, k2] = ctx.body(which).face(f).surface.curvatures(P2::new(place.uv[0], place.uv[1]));
+        let bend = k1.abs().max(k2.abs());
+        ((k1 - k2).abs() > SPHERICAL * bend, bend)
+    };
+    let is_a = bend(Which::A, a, &contact.place_a) >= bend(Which::B, b, &contact.place_b);
+    let (which, face, place) =
+        if is_a { (Which::A, a, &contact.place_a) } else { (Which::B, b, &contact.place_b) };
+    let (other, of_other) = if is_a { (Which::B, contact.feature_b) } else { (Which::A, contact.feature_a) };
+    let body = ctx.body(which);
+    let data = body.face(face);
+    let uv = P2::new(place.uv[0], place.uv[1]);
+    let derivs = data.surface.derivs(uv);
+    let extent = ctx.extent(contact.feature_a, contact.feature_b);
+    let (mut is_sampled, mut is_straight) = ([false; 2], [false; 2]);
+    let mut apart = [0.0; 2];
+    for (i, along) in [derivs.du, derivs.dv].into_iter().enumerate() {
+        let along = along.normalize();
+        let direction = if which == Which::A { along } else { ctx.pose_ab * along };
+        let curvature = |which, feature| curvature_along(ctx, which, feature, contact, &direction);
+        let (Some(own), Some(of_other)) = (curvature(which, Feature::Face(face)), curvature(other, of_other))
+        else {
+            return false;
+        };
+        is_straight[i] = own.abs().max(of_other.abs()) <= FLAT / extent;
+        is_sampled[i] = !is_straight[i] && error(step, own, of_other) > allowed(ctx, step);
+        apart[i] = (4.0 * step.gap_error / (own + of_other).max(FLAT / extent)).sqrt();
+    }
+    let rect = &data.trim.rect;
+    // Parameters that run at one speed near a pole run at another one farther away.
+    let spacing_of = |apart: f64, speed: f64, range: f64| {
+        let step = power_of_two((apart / speed).min(COARSEST * range));
+        Some(step).filter(|step| step.is_finite() && *step > 0.0)
+    };
+    let has_borders = is_straight != [false; 2];
+    if is_sampled == [false; 2] {
+        return has_borders;
+    }
+    let p = ctx.in_a(which, &derivs.p);
+    if is_passed(out, contact, (which, &p), apart[0].min(apart[1])) {
+        return has_borders;
+    }
+    let Some(spacing_v) = spacing_of(apart[1], derivs.dv.norm(), rect.v1 - rect.v0) else {
+        return has_borders;
+    };
+    let spacing_u = |v: f64| {
+        let speed = data.surface.derivs(P2::new(uv.x, v)).du.norm();
+        spacing_of(apart[0], speed, rect.u1 - rect.u0)
+    };
+    let deviation = body.data(Feature::Face(face)).deviation;
+    let hint = Hint::new(contact, other);
+    let sample = |i: i64, (j, middle_u): (i64, i64), spacing_u: f64| {
+        let uv = P2::new(i as f64 * spacing_u, j as f64 * spacing_v);
+        if !on_face(data, uv, deviation, &ctx.tol) {
+            return None;
+        }
+        let p = data.surface.point(uv);
+        let near = hint.of(i, middle_u);
+        let facing = facing(ctx, other, (of_other, near), &ctx.in_a(which, &p), step)?;
+        hint.set(&facing.place);
+        // Both surfaces face each other up to what the step turns them, and what they bend between samples.
+        let outward = outward_normal(data, uv);
+        if outward.dot(&outward_of(ctx, which, &facing.n)) < math::cos(LARGEST_DILATION) {
+            return None;
+        }
+        let own = FeatureRef { kind: FeatureKind::Face, index: face.0, source: 0, uv: [uv.x, uv.y] };
+        Some(facing.sample(contact, which, own, ([i, j], [spacing_u, spacing_v])))
+    };
+    let middle_v = whole_number(uv.y / spacing_v);
+    let [along_u, along_v] = is_sampled.map(|is| if is { MOST_ALONG } else { 0 });
+    let row = &mut scratch.row;
+    let is_closed_form =
+        ctx.primitive(other, of_other).is_some() && ctx.primitive(which, Feature::Face(face)).is_some();
+    let in_all = if is_closed_form { out.len() + MOST } else { MOST };
+    for sign in [1, -1] {
+        for k in i64::from(sign == -1)..=along_v {
+            row.clear();
+            let j = middle_v + sign * k;
+            let Some(spacing_u) = spacing_u(j as f64 * spacing_v) else { break };
+            let middle_u = whole_number(uv.x / spacing_u);
+            // Once around at most.
+            let around =
+                data.trim.u_period.map_or(along_u, |p| along_u.min(whole_number(0.5 * p / spacing_u)));
+            walk(
+                step,
+                middle_u,
+                (around, MOST),
+                is_closed_form,
+                &|i| sample(i, (j, middle_u), spacing_u),
+                row,
+            );
+            let room = in_all.saturating_sub(out.len());
+            out.extend(row.iter().take(room));
+            if (row.is_empty() && k > 0) || room == 0 {
+                break;
+            }
+        }
+    }
+    has_borders
+}
+
+/// A point of one side and the nearest one of a face of the other.
+#[derive(Clone, Copy, Debug)]
+struct Facing {
+    /// On A and on B (frame of A).
+    points: [P3; 2],
+    /// From A to B.
+    n: V3,
+    distance: f64,
+    place: FeatureRef,
+    is_extended: bool,
+}
+
+impl Facing {
+    fn sample(
+        &self,
+        contact: &Accepted,
+        which: Which,
+        own: FeatureRef,
+        (key, step): ([i64; 2], [f64; 2]),
+    ) -> Sample {
+        let (place_a, place_b) = match which {
+            Which::A => (own, self.place),
+            Which::B => (self.place, own),
+        };
+        let pair = Accepted {
+            p_a: self.points[0],
+            p_b: self.points[1],
+            n: self.n,
+            distance: self.distance,
+            class: LmdClass::Quasi,
+            place_a,
+            place_b,
+            is_extended: self.is_extended,
+            undecided: false,
+            ..*contact
+        };
+        Sample { pair, key: (which, key), step }
+    }
+}
+
+/// The nearest point of a face, extended by the step, to a point of the other solid (both in the frame of A);
+/// `near` are parameters of a point beside it.
+fn facing(
+    ctx: &Context<'_>,
+    which: Which,
+    (feature, near): (Feature, P2),
+    p: &P3,
+    step: &Widening,
+) -> Option<Facing> {
+    let Feature::Face(face) = feature else { return None };
+    let (foot, outward, distance, hint) = if let Some(primitive) = ctx.primitive(which, feature) {
+        let s = signed_distance(&primitive, p)?;
+        (s.foot, s.gradient, s.value, None)
+    } else {
+        let data = ctx.body(which).face(face);
+        // By Newton's method from the point before: a search of the whole face costs a thousand times as
+        // much.
+        let uv = data.surface.invert(&own(ctx, which, p), Some(near), None);
+        let foot = ctx.in_a(which, &data.surface.point(uv));
+        let outward = outward_normal(data, uv);
+        let outward = if which == Which::A { outward } else { ctx.pose_ab * outward };
+        let distance = outward.dot(&(p - foot));
+        // The nearest point of another turn of the face, or one beyond the border by more than the step.
+        let beside = (p - foot - outward * distance).norm();
+        if beside > step.displacement {
+            return None;
+        }
+        (foot, outward, distance, Some(uv))
+    };
+    // Deeper ones are on another side of the solid, or on another turn of a thread.
+    if distance < ctx.least {
+        return None;
+    }
+    let (points, n) = match which {
+        Which::A => ([foot, *p], outward),
+        Which::B => ([*p, foot], -outward),
+    };
+    let basis = complete_basis(&n);
+    let beside = ctx.beside(distance).max(step.displacement);
+    let foot = Foot { p: &foot, n: outward, basis, hint, in_domain: None, beside };
+    let located = side(ctx, which, feature, &foot, &ctx.tol)?.located;
+    Some(Facing { points, n, distance, place: located.place, is_extended: located.is_beside })
+}
+
+/// A's direction from A to B as the outward direction of a side, in its own frame.
+fn outward_of(ctx: &Context<'_>, which: Which, n: &V3) -> V3 {
+    match which {
+        Which::A => *n,
+        Which::B => ctx.pose_ba * -n,
+    }
+}
+
+fn outward(ctx: &Context<'_>, which: Which, contact: &Accepted) -> V3 {
+    outward_of(ctx, which, &contact.n)
+}
+
+/// Normal curvature (1/mm) of a face at its footpoint along a unit direction (frame of A), positive where it
+/// bulges.
+fn curvature_along(
+    ctx: &Context<'_>,
+    which: Which,
+    feature: Feature,
+    contact: &Accepted,
+    direction: &V3,
+) -> Option<f64> {
+    let Feature::Face(face) = feature else { return None };
+    let place = if which == Which::A { &contact.place_a } else { &contact.place_b };
+    let data = ctx.body(which).face(face);
+    let principal = data.surface.principal(P2::new(place.uv[0], place.uv[1]));
+    let own = if which == Which::A { *direction } else { ctx.pose_ba * direction };
+    let sign = if data.outward { 1.0 } else { -1.0 };
+    let along = |k: f64, e: &V3| k * e.dot(&own) * e.dot(&own);
+    let curvature = sign * (along(principal.k1, &principal.dir1) + along(principal.k2, &principal.dir2));
+    curvature.is_finite().then_some(curvature)
+}

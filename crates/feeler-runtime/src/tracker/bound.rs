@@ -1,0 +1,90 @@
+//! Bounds of relative motions.
+
+use crate::Body;
+use crate::tolerance::power_of_two;
+use feeler_geom::{Obb, P3, Pose, V3};
+
+/// Distance from A's box, in sizes of B, within which points of B can be those of contacts with gaps.
+const BESIDE_BOX: f64 = 0.01;
+
+/// Bounds of the motion of B relative to A in one step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepBound {
+    /// Relative rotation (rad).
+    pub rotation: f64,
+    /// Displacement (mm) of any point of B that can meet A, in A's frame.
+    pub displacement: f64,
+}
+
+impl StepBound {
+    /// Bounds of the motion between two poses of B in A's frame, for the points of B that A's box can meet in
+    /// it: wheels that roll on each other move little there. Displacements are convex in the point, so the
+    /// corners of a box have the largest one.
+    #[must_use]
+    pub fn of_motion([a, b]: [&Body; 2], from: &Pose, to: &Pose) -> Self {
+        let displaced = |min: &P3, max: &P3| {
+            let corner = |k: usize| {
+                let at = |i: usize| if k >> i & 1 == 0 { min[i] } else { max[i] };
+                P3::new(at(0), at(1), at(2))
+            };
+            (0..8).map(|k| (to * corner(k) - from * corner(k)).norm()).fold(0.0, f64::max)
+        };
+        let (bounds_a, bounds_b) = (a.bounds(), b.bounds());
+        let of_all = displaced(&bounds_b.min, &bounds_b.max);
+        // A's box in B's frame, and what B moves by.
+        let around_a = Obb::from_aabb(bounds_a).transformed(&from.inverse()).corners();
+        let (low, high) = around_a.iter().fold((around_a[0], around_a[0]), |(l, h), p| (l.inf(p), h.sup(p)));
+        let margin = V3::repeat(of_all + BESIDE_BOX * b.size());
+        let (low, high) = (bounds_b.min.sup(&(low - margin)), bounds_b.max.inf(&(high + margin)));
+        let can_meet = low.coords.iter().zip(&high.coords).all(|(l, h)| l <= h);
+        Self {
+            rotation: from.rotation.angle_to(&to.rotation),
+            // Of boxes that are apart all points count: none is nearer than another one.
+            displacement: if can_meet { displaced(&low, &high) } else { of_all },
+        }
+    }
+
+    /// Whether a motion with the bounds `other` keeps these.
+    #[must_use]
+    pub fn contains(&self, other: &Self) -> bool {
+        other.rotation <= self.rotation && other.displacement <= self.displacement
+    }
+
+    /// Bounds that both motions keep.
+    #[must_use]
+    pub fn max(&self, other: &Self) -> Self {
+        Self {
+            rotation: self.rotation.max(other.rotation),
+            displacement: self.displacement.max(other.displacement),
+        }
+    }
+
+    /// Bounds of a motion that is larger by a factor.
+    #[must_use]
+    pub fn times(&self, factor: f64) -> Self {
+        Self { rotation: self.rotation * factor, displacement: self.displacement * factor }
+    }
+
+    /// The smaller of both bounds.
+    #[must_use]
+    pub fn min(&self, other: &Self) -> Self {
+        Self {
+            rotation: self.rotation.min(other.rotation),
+            displacement: self.displacement.min(other.displacement),
+        }
+    }
+
+    /// Both bounds rounded up to powers of two: while the bound stays the same, a set at the pose of the last
+    /// update need not be computed again.
+    #[must_use]
+    pub fn rounded_up(&self) -> Self {
+        let up = |x: f64| if x > f64::MIN_POSITIVE && x.is_finite() { 2.0 * power_of_two(x) } else { x };
+        Self { rotation: up(self.rotation), displacement: up(self.displacement) }
+    }
+
+    /// Whether both bounds are finite and not negative.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        [self.rotation, self.displacement].iter().all(|x| x.is_finite() && *x >= 0.0)
+    }
+}

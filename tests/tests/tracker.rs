@@ -1,0 +1,228 @@
+//! Contacts of steps: sets, identities, status.
+
+use feeler_brep::fixtures::prism;
+use feeler_geom::{Pose, V3, math};
+use feeler_runtime::{
+    ContactPair, ContactTracker, QueryError, QueryOptions, StepBound, StepContactKind, TrackedStatus,
+    TrackerOptions,
+};
+use feeler_tests::{model, part_of};
+
+fn bound(rotation: f64, displacement: f64) -> StepBound {
+    StepBound { rotation, displacement }
+}
+
+fn boxes() -> (ContactTracker, f64) {
+    let a = model("box").body;
+    let height = a.bounds().max.z - a.bounds().min.z;
+    (ContactTracker::new(a.clone(), a, TrackerOptions::default()), height)
+}
+
+/// A box on a box: the corners of the common area while it is flush; tilted, the lowest corner is a minimum
+/// and the others are quasi-minima, with the gaps of their edges.
+#[test]
+fn a_tilted_box_keeps_its_corners() {
+    let (mut tracker, height) = boxes();
+    for tilt in [0.0, 1e-5, 1e-4] {
+        let pose = Pose::new(V3::new(0.3, 0.2, height + 0.002), V3::new(tilt, 0.5 * tilt, 0.1));
+        tracker.update(&Pose::identity(), &pose, bound(1e-3, 0.05)).unwrap();
+        let kinds = |kind| tracker.contacts().iter().filter(|c| c.kind == kind).count();
+        assert!(tracker.contacts().len() >= 4, "{tilt}: {:?}", tracker.contacts());
+        assert_eq!(kinds(StepContactKind::Strict), if tilt == 0.0 { 4 } else { 1 }, "{tilt}");
+        // The area's corners are crossings of edges; their gaps vary by the tilt over the box.
+        let spread = tilt * 50.0 + 1e-9;
+        assert!(tracker.contacts().iter().all(|c| (c.gap - 0.002).abs() <= spread), "{tilt}");
+    }
+}
+
+/// Poses that repeat give the same numbers and the same bits; a clone continues.
+#[test]
+fn numbers_stay_at_rest_and_in_clones() {
+    let (mut tracker, height) = boxes();
+    let pose = |z: f64| Pose::new(V3::new(0.3, 0.2, height + z), V3::new(2e-5, 1e-5, 0.1));
+    let id = Pose::identity();
+    tracker.update(&id, &pose(0.001), bound(1e-3, 0.05)).unwrap();
+    let first = tracker.contacts().to_vec();
+    for _ in 0..5 {
+        tracker.update(&id, &pose(0.001), bound(1e-3, 0.05)).unwrap();
+        assert_eq!(tracker.contacts(), first);
+    }
+    let mut copy = tracker.clone();
+    for k in 0..5 {
+        let next = pose(0.001 - 1e-5 * f64::from(k));
+        tracker.update(&id, &next, bound(1e-3, 0.05)).unwrap();
+        copy.update(&id, &next, bound(1e-3, 0.05)).unwrap();
+        let numbers = |t: &ContactTracker| t.contacts().iter().map(|c| c.number).collect::<Vec<_>>();
+        assert_eq!(numbers(&tracker), numbers(&copy));
+        assert_eq!(numbers(&tracker), first.iter().map(|c| c.number).collect::<Vec<_>>());
+    }
+}
+
+/// Numbers are never assigned again.
+#[test]
+fn numbers_never_return() {
+    let (mut tracker, height) = boxes();
+    let id = Pose::identity();
+    let at = |z: f64| Pose::new(V3::new(0.3, 0.2, height + z), V3::new(0.0, 0.0, 0.1));
+    tracker.update(&id, &at(0.01), bound(1e-3, 0.01)).unwrap();
+    let most = tracker.contacts().iter().map(|c| c.number).max().unwrap();
+    tracker.update(&id, &at(0.5), bound(1e-3, 0.01)).unwrap();
+    assert!(tracker.contacts().is_empty());
+    tracker.update(&id, &at(0.01), bound(1e-3, 0.01)).unwrap();
+    assert!(tracker.contacts().iter().all(|c| c.number > most));
+}
+
+/// Through contact without a verdict but that of the start; what begins deep is decided.
+#[test]
+fn gaps_go_through_zero_without_a_verdict() {
+    let (mut tracker, height) = boxes();
+    let id = Pose::identity();
+    let at = |z: f64| Pose::new(V3::new(0.3, 0.2, height + z), V3::new(0.01, 0.0, 0.1));
+    let lift = 0.01 * 15.5;
+    let mut seen = Vec::new();
+    for k in 0..60 {
+        let z = lift + 0.05 - 2e-3 * f64::from(k);
+        let update = tracker.update(&id, &at(z), bound(1e-3, 0.01)).unwrap();
+        assert_eq!((update.jumped, update.decided), (k == 0, k == 0), "{k}");
+        let name = match tracker.status() {
+            TrackedStatus::Separated => "separated",
+            TrackedStatus::Touching => "touching",
+            TrackedStatus::Pressed(depth) => {
+                assert!(depth < 0.1);
+                "pressed"
+            }
+            other => panic!("{other:?}"),
+        };
+        if seen.last() != Some(&name) {
+            seen.push(name);
+        }
+    }
+    assert!(seen == ["separated", "pressed"] || seen == ["separated", "touching", "pressed"], "{seen:?}");
+    assert_eq!(tracker.counts().decisions, 1);
+    // From outside to deep inside: a jump, with a proven answer.
+    let update = tracker.update(&id, &at(-0.5 * height), bound(1e-3, 0.01)).unwrap();
+    assert!(update.jumped && update.decided);
+    assert!(
+        matches!(tracker.status(), TrackedStatus::Pressed(_) | TrackedStatus::Interfering),
+        "{:?}",
+        tracker.status()
+    );
+}
+
+#[test]
+fn motions_are_covered_up_to_the_bound() {
+    let (mut tracker, height) = boxes();
+    let id = Pose::identity();
+    let at = |x: f64, turn: f64| Pose::new(V3::new(x, 0.0, height), V3::new(0.0, 0.0, turn));
+    assert!(!tracker.covers(&id, &at(0.0, 0.0)).unwrap());
+    tracker.update(&id, &at(0.0, 0.0), bound(1e-3, 0.05)).unwrap();
+    for (x, turn, is_covered) in [
+        (0.049, 0.0, true),
+        (0.051, 0.0, false),
+        (0.0, 0.99e-3, true),
+        (0.0, 1.01e-3, false),
+        (0.049, 0.5e-3, false),
+    ] {
+        assert_eq!(tracker.covers(&id, &at(x, turn)).unwrap(), is_covered, "{x} {turn}");
+        // The world's frame does not count.
+        let world = Pose::new(V3::new(100.0, 20.0, 3.0), V3::new(0.3, 0.2, 0.1));
+        assert_eq!(tracker.covers(&world, &(world * at(x, turn))).unwrap(), is_covered, "{x} {turn}");
+    }
+}
+
+/// A block slides along one flank of an obtuse concave corner: the other flank bounds the step before its
+/// footpoint is on it.
+#[test]
+fn the_other_flank_of_an_obtuse_corner_is_extended() {
+    for degrees in [100.0_f64, 120.0, 150.0] {
+        let t = (180.0 - degrees).to_radians();
+        let (sin, cos) = math::sin_cos(t);
+        let (x, y) = (20.0 * cos, 20.0 * sin);
+        let outline = [[-20.0, -10.0], [x + 10.0, -10.0], [x + 10.0, y], [x, y], [0.0, 0.0], [-20.0, 0.0]];
+        let a = part_of(&prism(&outline, 20.0), 0.25).body;
+        let b = part_of(&prism(&[[-2.0, 0.0], [0.0, 0.0], [0.0, 2.0], [-2.0, 2.0]], 10.0), 0.25).body;
+        let mut tracker = ContactTracker::new(a, b, TrackerOptions::default());
+        let pose = Pose::translation(-0.05, 1e-3, 5.0);
+        tracker.update(&Pose::identity(), &pose, bound(1e-3, 0.1)).unwrap();
+        let flank = V3::new(-sin, cos, 0.0);
+        let found = tracker.contacts().iter().find(|c| c.normal.dot(&flank) > 1.0 - 1e-6);
+        let found = found.unwrap_or_else(|| panic!("{degrees}: {:?}", tracker.contacts()));
+        assert_eq!(found.kind, StepContactKind::Extended);
+        let gap = 0.05 * sin + 1e-3 * cos;
+        assert!((found.gap - gap).abs() < 1e-9, "{} {gap}", found.gap);
+    }
+}
+
+/// A corner that slides over the edge of a flush face meets no contact across its motion.
+#[test]
+fn flush_corners_do_not_obstruct() {
+    let (mut tracker, height) = boxes();
+    // B's corners are 0.02 mm beyond A's edge, along x, and flush with A's top up to a tenth of a micrometre.
+    let width = 40.0;
+    for above in [1e-4, 0.0, -1e-4] {
+        let pose = Pose::translation(width + 0.02, 0.0, height + above);
+        tracker.update(&Pose::identity(), &pose, bound(1e-4, 0.05)).unwrap();
+        for c in tracker.contacts() {
+            assert!(c.normal.x.abs() < 1e-6 && (c.gap - above.max(0.0)).abs() < 1e-9, "{above}: {c:?}");
+        }
+    }
+    assert!(tracker.contacts().iter().any(|c| c.normal.z > 0.999), "{:?}", tracker.contacts());
+}
+
+/// Contacts of kind strict are those of a fresh query.
+#[test]
+fn strict_contacts_are_those_of_a_query() {
+    let cases = [("socket", "plug", [0.01, 0.02, 3.0]), ("race", "ball", [13.0, 0.01, 0.0])];
+    for (a, b, at) in cases {
+        let (a, b) = (model(a).body, model(b).body);
+        let mut tracker = ContactTracker::new(a.clone(), b.clone(), TrackerOptions::default());
+        for k in 0..20 {
+            let s = f64::from(k);
+            let pose = Pose::new(
+                V3::from(at) + V3::new(1e-3 * s, -5e-4 * s, 0.005 * s),
+                V3::new(5e-5 * s, 0.0, 0.0),
+            );
+            tracker.update(&Pose::identity(), &pose, bound(1e-3, 0.02)).unwrap();
+            let options = QueryOptions {
+                penetration: 0.05,
+                load_bearing: true,
+                conformal_spacing: Some(a.size().max(b.size())),
+                detect_interference: false,
+                ..QueryOptions::within(0.05)
+            };
+            let mut fresh = ContactPair::new(a.clone(), b.clone());
+            let mut expected: Vec<f64> =
+                fresh.query(&Pose::identity(), &pose, &options).unwrap().iter().map(|l| l.gap).collect();
+            let strict = tracker.contacts().iter().filter(|c| c.kind == StepContactKind::Strict);
+            let mut found: Vec<f64> = strict.map(|c| c.gap).collect();
+            expected.sort_by(f64::total_cmp);
+            found.sort_by(f64::total_cmp);
+            assert_eq!(found.len(), expected.len(), "{k}: {found:?} {expected:?} {:?}", fresh.lmds());
+            assert!(found.iter().zip(&expected).all(|(f, e)| (f - e).abs() < 1e-9 * a.size()), "{k}");
+        }
+    }
+}
+
+/// The largest gaps are dropped first, and counted.
+#[test]
+fn many_contacts_are_dropped_by_gap() {
+    let a = model("box").body;
+    let height = a.bounds().max.z - a.bounds().min.z;
+    let options = TrackerOptions { max_contacts: 3, ..TrackerOptions::default() };
+    let mut tracker = ContactTracker::new(a.clone(), a, options);
+    let pose = Pose::new(V3::new(0.3, 0.2, height + 0.004), V3::new(1e-4, 0.5e-4, 0.1));
+    let update = tracker.update(&Pose::identity(), &pose, bound(1e-3, 0.05)).unwrap();
+    assert_eq!(tracker.contacts().len(), 3);
+    assert!(update.dropped > 0 && tracker.counts().dropped == update.dropped as u64);
+}
+
+#[test]
+fn bounds_are_checked() {
+    let (mut tracker, height) = boxes();
+    let pose = Pose::translation(0.0, 0.0, height);
+    for (rotation, displacement) in [(f64::NAN, 0.0), (0.0, -1.0), (f64::INFINITY, 0.1)] {
+        let refused = tracker.update(&Pose::identity(), &pose, bound(rotation, displacement));
+        assert!(matches!(refused, Err(QueryError::StepBound { .. })));
+        assert!(refused.unwrap_err().to_string().contains("bound of the step"));
+    }
+}
